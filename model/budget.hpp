@@ -1,0 +1,43 @@
+// Does a limit hold? Pass if the high end keeps it, fail if the low end breaks it, else unknown.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/memory.hpp"
+#include "model/pipeline.hpp"
+#include "model/step.hpp"
+#include "model/study.hpp"
+
+namespace depthcost {
+
+enum class Verdict { pass, fail, unknown };
+
+std::string_view name(Verdict verdict);
+
+/// `limit` and the interval [low, high] are ratios or bytes, as the kind says. What is not known
+/// has no high end.
+struct BudgetRow {
+  Budget budget;
+  double low = 0;
+  std::optional<double> high;
+  Verdict verdict = Verdict::unknown;
+  std::string reason;   // where it is unknown: what is missing
+  std::string nearest;  // where it fails: the nearest thing that would work, if one is known
+};
+
+/// limit - high: what is left, negative where the budget may be broken.
+std::optional<double> margin(const BudgetRow& row);
+
+/// What the budgets are checked against.
+struct BudgetInputs {
+  const Study& study;
+  const std::vector<StepRow>& steps;
+  const std::vector<MemoryRow>& memory;
+  const PipelineTraffic* payload = nullptr;  // naive, of the study's scheme
+};
+
+std::vector<BudgetRow> budget_rows(const BudgetInputs& inputs);
+
+}  // namespace depthcost

@@ -1,0 +1,36 @@
+// How well a number is known: its 90 % interval and where it comes from.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace depthcost {
+
+/// Best first. A result carries the weakest of its inputs. design section 4.
+enum class Evidence {
+  measured,    // here, by our own benchmark
+  calibrated,  // from a machine profile
+  published,   // somebody else's measurement, cited
+  datasheet,
+  assumed,
+};
+
+constexpr Evidence weakest(Evidence a, Evidence b) { return std::max(a, b); }
+
+constexpr std::string_view name(Evidence evidence) {
+  constexpr std::array<std::string_view, 5> names{"measured", "calibrated", "published",
+                                                  "datasheet", "assumed"};
+  return names[static_cast<std::size_t>(evidence)];
+}
+
+/// A value with the ends of its 90 % interval.
+template <class Q>
+struct Estimate {
+  Q low{};
+  Q value{};
+  Q high{};
+  Evidence evidence = Evidence::assumed;
+};
+
+}  // namespace depthcost

@@ -1,0 +1,92 @@
+// Which operations run at a layer, by scheme and schedule: the schedules of design section 3,
+// written as the launches they consist of. Templates, because sweeps count millions of layers.
+#pragma once
+
+#include "model/operation.hpp"
+#include "model/scheme.hpp"
+#include "model/unfused_operations.hpp"
+
+namespace depthcost {
+
+/// Eager AttnRes over `sources` rows, up to the normalised layer input: (6 s + 3) d.
+template <class Emit>
+constexpr void each_unfused_attnres(Count sources, const Emit& emit) {
+  const auto s = static_cast<double>(sources);
+  const auto emit_over_sources = [&](Operation operation) {
+    operation.sources = sources;
+    emit(operation);
+  };
+  emit_over_sources(operations::unfused_stack(s));
+  emit_over_sources(operations::unfused_key_norm(s));
+  emit_over_sources(operations::unfused_scores(s));
+  emit_over_sources(operations::unfused_mix(s));
+  emit(operations::rmsnorm());
+}
+
+/// The launches at every layer, in order: these schemes treat all layers alike.
+template <class Emit>
+constexpr void each_operation(const Standard&, Schedule schedule, const Emit& emit) {
+  if (schedule == Schedule::fused) return emit(operations::residual_add_rmsnorm());
+  emit(operations::residual_add());
+  emit(operations::rmsnorm());
+}
+
+template <class Emit>
+constexpr void each_operation(const Mhc& scheme, Schedule schedule, const Emit& emit) {
+  const auto m = static_cast<double>(scheme.num_streams);
+  if (schedule == Schedule::two_pass) return emit(operations::mhc_boundary(m, m));
+  if (schedule == Schedule::one_pass) return emit(operations::mhc_boundary(m, 0));
+  if (schedule == Schedule::fused) {
+    emit(operations::mhc_post(m));
+    emit(operations::mhc_pre(m));
+    return;
+  }
+  emit(operations::unfused_mhc_coefficients(m));
+  emit(operations::unfused_mhc_pre(m));
+  emit(operations::rmsnorm());
+  emit(operations::unfused_mhc_post(m));
+  emit(operations::unfused_mhc_residual(m));
+  emit(operations::unfused_mhc_merge(m));
+}
+
+/// The launches at layer `at`. `schedule` must be one of the scheme's: schedules_of.
+template <class Emit>
+constexpr void each_operation(const FullAttnRes&, Schedule schedule, const LayerPosition& at,
+                              const Emit& emit) {
+  if (schedule == Schedule::single_pass) return emit(operations::full_single_pass(at.layer));
+  if (schedule == Schedule::two_phase)
+    return emit(at.index == 1 ? operations::full_phase1(at) : operations::full_phase2(at));
+  each_unfused_attnres(at.layer, emit);
+}
+
+template <class Emit>
+constexpr void each_operation(const BlockAttnRes&, Schedule schedule, const LayerPosition& at,
+                              const Emit& emit) {
+  if (schedule == Schedule::single_pass) return emit(operations::block_single_pass(at));
+  if (schedule == Schedule::two_phase)
+    return emit(at.index == 1 ? operations::block_phase1(at) : operations::block_phase2(at));
+  each_unfused_attnres(at.index == 1 ? at.block : at.block + 1, emit);
+  if (at.index > 1) emit(operations::unfused_partial_sum());
+}
+
+/// The aggregation behind the last layer; schemes without one emit nothing.
+template <class Emit>
+constexpr void each_output_operation(const Standard&, Schedule, const Emit&) {}
+template <class Emit>
+constexpr void each_output_operation(const Mhc&, Schedule, const Emit&) {}
+template <class Emit>
+constexpr void each_output_operation(const FullAttnRes& scheme, Schedule schedule,
+                                     const Emit& emit) {
+  const Count sources = scheme.groups.num_layers + 1;
+  if (schedule == Schedule::unfused) return each_unfused_attnres(sources, emit);
+  emit(operations::full_single_pass(sources));
+}
+template <class Emit>
+constexpr void each_output_operation(const BlockAttnRes& scheme, Schedule schedule,
+                                     const Emit& emit) {
+  if (schedule == Schedule::unfused)
+    return each_unfused_attnres(scheme.blocks.num_blocks + 1, emit);
+  emit(operations::block_output(scheme.blocks));
+}
+
+}  // namespace depthcost

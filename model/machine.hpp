@@ -1,0 +1,58 @@
+// The constants of one device that the time formula needs: each from a profile, a published
+// measurement or a datasheet, each with its interval. design section 4.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/evidence.hpp"
+#include "model/operation.hpp"
+#include "model/units.hpp"
+
+namespace depthcost {
+
+/// `cache` is the last level that all cores share: L2 on NVIDIA GPUs, L3 on CPUs.
+enum class Level { cache, memory };
+
+/// How kernels are launched; decides the floor. `graph_pdl`: programmatic dependent launch.
+enum class Launch { stream, graph, graph_pdl };
+
+std::string_view name(Level level);
+std::string_view name(Launch launch);
+
+/// Sustained bandwidth at one read:write mix; `read_share` is reads / (reads + writes) in bytes.
+struct MixBandwidth {
+  double read_share = 1;
+  Estimate<BytesPerSecond> bandwidth;
+};
+
+/// Seconds that a kernel costs before its first byte and after its last.
+struct LaunchFloor {
+  Launch launch = Launch::graph;
+  Level level = Level::memory;
+  Skeleton skeleton = Skeleton::elementwise;
+  Estimate<Seconds> floor;
+};
+
+/// Share of the traffic that comes from memory when `footprint` bytes lie between two uses.
+struct TransitionPoint {
+  Bytes footprint;
+  double memory_weight = 0;
+};
+
+struct Machine {
+  std::string name;
+  std::vector<MixBandwidth> memory_bandwidth;  // by read_share, rising
+  std::vector<MixBandwidth> cache_bandwidth;   // as above; empty: all traffic counts as memory's
+  BytesPerSecond memory_ceiling;               // no kernel is faster: the envelope of bound_time
+  BytesPerSecond cache_ceiling;
+  std::vector<TransitionPoint> transition;    // by footprint, rising; empty without a cache
+  std::vector<LaunchFloor> floors;            // every (launch, level, skeleton)
+  Seconds half_saturation;                    // h / B of REFERENCES.md, "concurrency"
+  std::optional<FlopsPerSecond> vector_rate;  // fp32 lanes
+  std::optional<FlopsPerSecond> tensor_rate;  // dense bf16
+  std::optional<Bytes> memory_capacity;       // what the driver shows; else the nominal size
+};
+
+}  // namespace depthcost

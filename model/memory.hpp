@@ -1,0 +1,41 @@
+// What the residual path holds in device memory, per scheme. Weights, KV cache and activations of
+// the layers themselves are not counted here.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/prefill.hpp"
+#include "model/study.hpp"
+
+namespace depthcost {
+
+/// One item in the memory of the fullest device.
+struct MemoryRow {
+  std::string workload;
+  const ResidualPath* path = nullptr;
+  std::string item;  // hidden_state | streams | bank | embedding | phase1_outputs
+  Bytes bytes;
+};
+
+/// The tokens that one device holds at a time.
+PrefillShape prefill_shape(const Study& study);
+
+/// Rows of the last block (the longest) that wait for Phase 2: the largest block.
+Count largest_block(const Partition& partition);
+
+/// Everything that `path` stores between layers, workload by workload; Phase 1 outputs where the
+/// quoted schedule is two_phase.
+std::vector<MemoryRow> memory_rows(const Study& study, const ResidualPath& path);
+
+/// Bank, b_0 and Phase 1 outputs of the prefill workload, in one device's memory.
+struct PrefillMemory {
+  Bytes bank;
+  Bytes bank_with_embedding;
+  Bytes phase1;
+};
+
+/// For schemes without a bank `bank` is what they carry instead: one hidden state, or m streams.
+PrefillMemory prefill_memory(const Study& study, const ResidualPath& path);
+
+}  // namespace depthcost

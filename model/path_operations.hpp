@@ -1,0 +1,33 @@
+// A forward pass of the residual path as the distinct operations that it consists of.
+#pragma once
+
+#include <vector>
+
+#include "model/ledger.hpp"
+#include "model/operation.hpp"
+
+namespace depthcost {
+
+/// An operation and how often a forward pass of all layers launches it.
+struct CountedOperation {
+  Operation operation;
+  Count calls = 0;
+};
+
+/// The operations of all layers and of the output aggregation, equal ones merged, in order of first
+/// use, attached as the path says.
+std::vector<CountedOperation> distinct_operations(const ResidualPath& path, Schedule schedule);
+
+/// One row of the ledger under convention `kernel`, operation by operation.
+struct PlacedOperation {
+  Count layer = 0;  // 1-based; 0 for the output aggregation
+  Operation operation;
+};
+
+/// Every launch of a forward pass, in order.
+std::vector<PlacedOperation> all_operations(const ResidualPath& path, Schedule schedule);
+
+/// Age of the oldest bank row in layers: S for Block, L for Full, 1 where there is no bank.
+double layers_per_block(const Scheme& scheme);
+
+}  // namespace depthcost

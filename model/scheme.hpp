@@ -1,0 +1,68 @@
+// The residual schemes, how each can be executed, and how its bytes can be counted. A "layer" is
+// one sublayer (attention or MLP), l = 1..L, as in the paper; a decoder layer has two.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "model/partition.hpp"
+#include "model/units.hpp"
+
+namespace depthcost {
+
+/// h_l = h_{l-1} + f_{l-1}(h_{l-1}).
+struct Standard {};
+
+/// Manifold-constrained hyper-connections, m residual streams. [mhc] arXiv:2512.24880v2.
+struct Mhc {
+  Count num_streams = 4;  // m
+};
+
+/// Every earlier layer output is a source: [attnres] Eq. 4. `groups` only batches the queries of
+/// the two-phase schedule; it changes no result.
+struct FullAttnRes {
+  Partition groups;
+};
+
+/// The sources are the embedding, the completed blocks and the running partial sum: [attnres]
+/// Eq. 6.
+struct BlockAttnRes {
+  Partition blocks;
+};
+
+using Scheme = std::variant<Standard, Mhc, FullAttnRes, BlockAttnRes>;
+
+/// How the mathematics is executed: design section 3.
+enum class Schedule { unfused, fused, two_pass, one_pass, single_pass, two_phase };
+
+/// How bytes are counted: model/REFERENCES.md, "conventions".
+enum class Convention {
+  paper,
+  appendixB,
+  appendixB_emb,
+  tied,
+  physical,
+  physical_unfused,
+  kernel,
+};
+
+std::string_view name(const Scheme& scheme);
+std::string_view name(Schedule schedule);
+std::string_view name(Convention convention);
+
+/// A way to run a scheme together with a way to count it.
+struct Counting {
+  Schedule schedule;
+  Convention convention;
+  friend constexpr bool operator==(const Counting&, const Counting&) = default;
+};
+
+/// Every schedule of `scheme`, cheapest to build first.
+std::span<const Schedule> schedules_of(const Scheme& scheme);
+
+/// Every defined pair of schedule and convention of `scheme`, in report order.
+std::span<const Counting> countings_of(const Scheme& scheme);
+
+}  // namespace depthcost

@@ -1,0 +1,190 @@
+// Sums of operation times, and their differences with shared uncertainty.
+#include "model/step.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace depthcost {
+namespace {
+
+Count divide_up(Count tokens, Count shards) { return (tokens + shards - 1) / shards; }
+
+Workload decode_workload(const Study& study, std::size_t index, Execution execution) {
+  const Decode& decode = *study.decode;
+  const Count sequences = decode.sequences[index];
+  const Count shards = study.layout == Layout::sequence_sharded ? study.tensor_parallel_size : 1;
+  execution.tokens = static_cast<double>(divide_up(sequences, shards));
+  execution.launch = decode.launch;
+  execution.layer_bytes = decode.layer_bytes;
+  Workload workload{.name = "decode/" + std::to_string(sequences), .passes = {{execution, 1}}};
+  if (!decode.baseline_steps.empty())
+    workload.baseline_step = decode.baseline_steps[decode.baseline_steps.size() == 1 ? 0 : index];
+  return workload;
+}
+
+Workload prefill_workload(const Study& study, Execution execution) {
+  const Prefill& prefill = *study.prefill;
+  const Count chunk = std::min(prefill.tokens, prefill.chunk.value_or(prefill.tokens));
+  Workload workload{.name = "prefill", .passes = {}, .baseline_step = prefill.baseline_step};
+  execution.launch = prefill.launch;
+  const auto push = [&](Count tokens, Count repeats) {
+    if (tokens == 0 || repeats == 0) return;
+    execution.tokens = static_cast<double>(divide_up(tokens, prefill.sequence_shards));
+    workload.passes.push_back({execution, static_cast<double>(repeats)});
+  };
+  push(chunk, prefill.tokens / chunk);
+  push(prefill.tokens % chunk, 1);
+  return workload;
+}
+
+// Floor, bandwidth and residency are one truth for two schemes that are compared, so their
+// difference is taken corner by corner, not from the ends of two intervals.
+constexpr std::array kCorners{
+    Corner{End::low, End::low, End::low},   Corner{End::low, End::low, End::high},
+    Corner{End::low, End::high, End::low},  Corner{End::low, End::high, End::high},
+    Corner{End::high, End::low, End::low},  Corner{End::high, End::low, End::high},
+    Corner{End::high, End::high, End::low}, Corner{End::high, End::high, End::high}};
+
+/// Seconds at each corner and in the middle, for one launch or a sum of launches.
+struct CornerTimes {
+  std::array<Seconds, kCorners.size()> corners{};
+  TimeTerms terms;  // in the middle
+  Seconds value;
+
+  void add(double calls, const CornerTimes& launch) {
+    for (std::size_t i = 0; i < corners.size(); ++i)
+      corners[i] = corners[i] + calls * launch.corners[i];
+    terms = {terms.floor + calls * launch.terms.floor, terms.bytes + calls * launch.terms.bytes,
+             terms.operations + calls * launch.terms.operations};
+    value = value + calls * launch.value;
+  }
+
+  CornerTimes minus(const CornerTimes& other) const {
+    CornerTimes difference{.terms = terms, .value = value - other.value};
+    for (std::size_t i = 0; i < corners.size(); ++i)
+      difference.corners[i] = corners[i] - other.corners[i];
+    return difference;
+  }
+
+  Estimate<Seconds> interval(Evidence evidence) const {
+    const auto [low, high] = std::minmax_element(corners.begin(), corners.end());
+    return {std::min(*low, value), value, std::max(*high, value), evidence};
+  }
+};
+
+CornerTimes launch_times(const Machine& machine, const Operation& operation,
+                         const Execution& execution) {
+  CornerTimes times{.terms = time_terms(machine, operation, execution, {})};
+  times.value = times.terms.total();
+  for (std::size_t i = 0; i < kCorners.size(); ++i)
+    times.corners[i] = time_terms(machine, operation, execution, kCorners[i]).total();
+  return times;
+}
+
+Dominant dominant_of(const TimeTerms& terms) {
+  if (terms.floor >= std::max(terms.bytes, terms.operations)) return Dominant::launch;
+  return terms.bytes >= terms.operations ? Dominant::bytes : Dominant::operations;
+}
+
+/// overhead = (t - t_base) / t_base; share = residual / step. Never mixed: design section 2.
+void relate_to_step(StepRow& row) {
+  if (!row.baseline_step) return;
+  const Seconds base = *row.baseline_step;
+  row.overhead = Estimate<double>{row.delta.low / base, row.delta.value / base,
+                                  row.delta.high / base, row.delta.evidence};
+  const auto share = [&](Seconds residual, Seconds delta) { return residual / (base + delta); };
+  row.share = Estimate<double>{share(row.residual.low, row.delta.low),
+                               share(row.residual.value, row.delta.value),
+                               share(row.residual.high, row.delta.high), row.residual.evidence};
+}
+
+}  // namespace
+
+std::string_view name(Dominant dominant) {
+  constexpr std::array<std::string_view, 3> names{"launch", "bytes", "operations"};
+  return names[static_cast<std::size_t>(dominant)];
+}
+
+std::vector<Workload> workloads_of(const Study& study, const ResidualPath& path) {
+  std::vector<Workload> workloads;
+  const Execution execution{.storage = storage_of(study),
+                            .layers_per_block = layers_per_block(path.scheme)};
+  if (study.decode)
+    for (std::size_t i = 0; i < study.decode->sequences.size(); ++i)
+      workloads.push_back(decode_workload(study, i, execution));
+  if (study.prefill) workloads.push_back(prefill_workload(study, execution));
+  return workloads;
+}
+
+namespace {
+
+/// A workload's residual path, operation by operation and summed.
+struct WorkloadTimes {
+  std::vector<TimeRow> rows;
+  CornerTimes sum;
+  Evidence evidence = Evidence::measured;
+};
+
+WorkloadTimes workload_times(const Machine& machine,
+                             const std::vector<CountedOperation>& operations,
+                             const Workload& workload) {
+  WorkloadTimes times;
+  for (const Pass& pass : workload.passes)
+    for (const auto& [operation, calls_per_pass] : operations) {
+      const double calls = pass.repeats * static_cast<double>(calls_per_pass);
+      const CornerTimes launch = launch_times(machine, operation, pass.execution);
+      const Evidence evidence = time_evidence(machine, operation, pass.execution);
+      times.sum.add(calls, launch);
+      times.evidence = weakest(times.evidence, evidence);
+      times.rows.push_back({.workload = workload.name,
+                            .operation = operation,
+                            .tokens = pass.execution.tokens,
+                            .calls = calls,
+                            .launch = pass.execution.launch,
+                            .memory_share = memory_share(machine, operation, pass.execution),
+                            .predicted = launch.interval(evidence),
+                            .bound = bound_time(machine, operation, pass.execution),
+                            .critical = critical_time(operation, launch.terms)});
+    }
+  return times;
+}
+
+StepRow step_row(const Workload& workload, const WorkloadTimes& times,
+                 const WorkloadTimes& baseline) {
+  StepRow row{.workload = workload.name,
+              .residual = times.sum.interval(times.evidence),
+              .delta = times.sum.minus(baseline.sum).interval(times.evidence),
+              .baseline_step = workload.baseline_step,
+              .dominant = dominant_of(times.sum.terms)};
+  relate_to_step(row);
+  return row;
+}
+
+}  // namespace
+
+StepTimes step_times(const Study& study, const ResidualPath& path, Schedule schedule) {
+  StepTimes answer;
+  if (!study.machine) return answer;
+  const Machine& machine = *study.machine;
+  const ResidualPath standard{Standard{}, path.num_layers, path.attachment};
+  const auto operations = distinct_operations(path, schedule);
+  const auto baseline_operations = distinct_operations(standard, Schedule::fused);
+  const auto baseline_workloads = workloads_of(study, standard);
+  const auto workloads = workloads_of(study, path);
+  for (std::size_t i = 0; i < workloads.size(); ++i) {
+    WorkloadTimes times = workload_times(machine, operations, workloads[i]);
+    const WorkloadTimes baseline =
+        workload_times(machine, baseline_operations, baseline_workloads[i]);
+    answer.step.push_back(step_row(workloads[i], times, baseline));
+    answer.step.back().path = &path;
+    answer.step.back().schedule = schedule;
+    for (TimeRow& row : times.rows) {
+      row.path = &path;
+      row.schedule = schedule;
+      answer.time.push_back(row);
+    }
+  }
+  return answer;
+}
+
+}  // namespace depthcost

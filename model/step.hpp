@@ -1,0 +1,79 @@
+// What the residual path adds to a step: the operations of a forward pass timed, summed, and held
+// against the standard residual, `fused`, on the same device and in the same circumstances.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/path_operations.hpp"
+#include "model/study.hpp"
+#include "model/time.hpp"
+
+namespace depthcost {
+
+/// Launches of equal size in one forward pass of a workload.
+struct Pass {
+  Execution execution;
+  double repeats = 1;  // chunks of a prefill; a decode step is one pass
+};
+
+/// A workload point as it is timed: "decode/64", "prefill".
+struct Workload {
+  std::string name;
+  std::vector<Pass> passes;  // a prefill whose last chunk is shorter has two
+  std::optional<Seconds> baseline_step;
+};
+
+/// The workload points that the study asks for, for one scheme.
+std::vector<Workload> workloads_of(const Study& study, const ResidualPath& path);
+
+/// One operation under one workload. Seconds of ONE call.
+struct TimeRow {
+  std::string workload;
+  const ResidualPath* path = nullptr;
+  Schedule schedule = Schedule::fused;
+  Operation operation;
+  double tokens = 0;
+  double calls = 0;
+  Launch launch = Launch::graph;
+  double memory_share = 1;  // of the bytes: what memory serves, not the cache
+  Estimate<Seconds> predicted;
+  Seconds bound;
+  Seconds critical;
+};
+
+/// Which term of the time formula a step's residual path mostly consists of.
+enum class Dominant { launch, bytes, operations };
+
+std::string_view name(Dominant dominant);
+
+/// One scheme and schedule under one workload. `delta` is against the fused standard residual.
+struct StepRow {
+  std::string workload;
+  const ResidualPath* path = nullptr;
+  Schedule schedule = Schedule::fused;
+  Estimate<Seconds> residual;  // the whole residual path of the step
+  Estimate<Seconds> delta;
+  std::optional<Seconds> baseline_step;      // with the fused standard residual, by the user
+  std::optional<Estimate<double>> overhead;  // delta / baseline
+  std::optional<Estimate<double>> share;     // residual / step
+  Dominant dominant = Dominant::launch;
+};
+
+/// Every operation and the whole of one scheme and schedule, workload by workload.
+struct StepTimes {
+  std::vector<TimeRow> time;
+  std::vector<StepRow> step;
+};
+
+/// Empty without a machine. Rows point at `path`.
+StepTimes step_times(const Study& study, const ResidualPath& path, Schedule schedule);
+
+/// The rows of `step` alone.
+inline std::vector<StepRow> step_rows(const Study& study, const ResidualPath& path,
+                                      Schedule schedule) {
+  return step_times(study, path, schedule).step;
+}
+
+}  // namespace depthcost

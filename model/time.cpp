@@ -1,0 +1,222 @@
+// The time formula, term by term.
+#include "model/time.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace depthcost {
+namespace {
+
+// How far a kernel's bandwidth could rise above the ceiling if bytes in flight were free:
+// B / cap of "B n / (n + h), capped" for one read and one write on an H200. REFERENCES.md,
+// "concurrency".
+constexpr double kUncappedOverCeiling = 5427.0 / 3416.0;
+
+constexpr Bytes kNever{std::numeric_limits<double>::infinity()};
+
+template <class Q>
+Q at(const Estimate<Q>& estimate, End end) {
+  if (end == End::low) return estimate.low;
+  return end == End::high ? estimate.high : estimate.value;
+}
+
+Bytes vector_bytes(Operand operand, const VectorStorage& storage_types) {
+  const Dtype dtype =
+      operand == Operand::phase1_output ? storage_types.phase1_dtype : storage_types.dtype;
+  return storage(storage_types.hidden_size, dtype);
+}
+
+double recent_rows(const Operation& operation) {
+  double rows = 0;
+  for (const Access& access : operation.accesses)
+    if (access.operand == Operand::recent) rows += std::max(access.reads_d, access.writes_d);
+  return rows;
+}
+
+/// Bytes between the last use of an operand and this one.
+Bytes reuse_distance(const Operation& operation, Operand operand, const Execution& execution,
+                     End residency) {
+  const Bytes vectors = execution.tokens * vector_bytes(operand, execution.storage);
+  if (operand == Operand::layer_output || operand == Operand::layer_input) return vectors;
+  if (operand == Operand::recent) return recent_rows(operation) * vectors;
+  const bool old = operand == Operand::bank || operand == Operand::phase1_output;
+  const double age = old ? execution.layers_per_block : 1;
+  const Bytes own_traffic = launch_bytes(operation, execution);
+  if (execution.layer_bytes) return age * (*execution.layer_bytes + own_traffic);
+  return residency == End::low ? age * own_traffic : kNever;
+}
+
+double interpolate(const std::vector<TransitionPoint>& points, Bytes footprint) {
+  if (footprint <= points.front().footprint) return points.front().memory_weight;
+  if (footprint >= points.back().footprint) return points.back().memory_weight;
+  std::size_t i = 1;
+  while (points[i].footprint < footprint) ++i;
+  const double share =
+      (footprint - points[i - 1].footprint) / (points[i].footprint - points[i - 1].footprint);
+  return points[i - 1].memory_weight +
+         share * (points[i].memory_weight - points[i - 1].memory_weight);
+}
+
+BytesPerSecond at_mix(const std::vector<MixBandwidth>& points, double read_share, End end) {
+  if (read_share <= points.front().read_share) return at(points.front().bandwidth, end);
+  if (read_share >= points.back().read_share) return at(points.back().bandwidth, end);
+  std::size_t i = 1;
+  while (points[i].read_share < read_share) ++i;
+  const double share =
+      (read_share - points[i - 1].read_share) / (points[i].read_share - points[i - 1].read_share);
+  const BytesPerSecond below = at(points[i - 1].bandwidth, end);
+  return below + share * (at(points[i].bandwidth, end) - below);
+}
+
+/// Bytes of one launch by level, and how many of them are reads.
+struct LevelBytes {
+  double memory = 0;
+  double cache = 0;
+  double reads = 0;
+  double coldest = 0;  // largest memory weight of an operand: it decides how long the start takes
+  double total() const { return memory + cache; }
+  double memory_share() const { return total() > 0 ? memory / total() : 1; }
+};
+
+LevelBytes level_bytes(const Machine& machine, const Operation& operation,
+                       const Execution& execution, End residency) {
+  LevelBytes sum;
+  for (const Access& access : operation.accesses) {
+    const double rows = access.reads_d + access.writes_d;
+    if (rows == 0) continue;
+    const double moved =
+        (execution.tokens * rows * vector_bytes(access.operand, execution.storage)).value;
+    const double weight = memory_weight(machine, operation, access.operand, execution, residency);
+    sum.coldest = std::max(sum.coldest, weight);
+    sum.memory += weight * moved;
+    sum.cache += (1 - weight) * moved;
+    sum.reads += moved * access.reads_d / rows;
+  }
+  // Loose scalars are written by the kernel before: they lie where its d-vectors do.
+  const double scalars =
+      execution.tokens * kBytesPerScalar * (operation.reads_scalars + operation.writes_scalars);
+  const double share = sum.memory_share();
+  sum.memory += share * scalars;
+  sum.cache += (1 - share) * scalars;
+  sum.reads += execution.tokens * kBytesPerScalar * operation.reads_scalars;
+  return sum;
+}
+
+/// Memory bandwidth that `in_flight` bytes can draw: min(cap, B q / (q + h)).
+BytesPerSecond drawn_bandwidth(const Machine& machine, BytesPerSecond cap, double in_flight) {
+  const double uncapped = kUncappedOverCeiling * cap.value;
+  const double h = machine.half_saturation.value * uncapped;
+  return {std::min(cap.value, uncapped * in_flight / (in_flight + h))};
+}
+
+Seconds bytes_time(const Machine& machine, const LevelBytes& moved, End end) {
+  if (moved.total() == 0) return {};
+  const double read_share = moved.reads / moved.total();
+  Seconds time;
+  if (moved.memory > 0) {
+    const BytesPerSecond cap = at_mix(machine.memory_bandwidth, read_share, end);
+    time = time + Bytes{moved.memory} / drawn_bandwidth(machine, cap, moved.total());
+  }
+  if (moved.cache > 0)
+    time = time + Bytes{moved.cache} / at_mix(machine.cache_bandwidth, read_share, end);
+  return time;
+}
+
+Seconds floor_at(const Machine& machine, const Operation& operation, Launch launch, Level level,
+                 End end) {
+  for (const LaunchFloor& entry : machine.floors)
+    if (entry.launch == launch && entry.level == level && entry.skeleton == operation.skeleton)
+      return at(entry.floor, end);
+  return {};
+}
+
+Seconds floor_time(const Machine& machine, const Operation& operation, const Execution& execution,
+                   double coldest, End end) {
+  if (operation.launches == 0) return {};
+  const auto floor = [&](Level level) {
+    return floor_at(machine, operation, execution.launch, level, end);
+  };
+  return coldest * floor(Level::memory) + (1 - coldest) * floor(Level::cache);
+}
+
+Seconds operations_time(const Machine& machine, const Operation& operation,
+                        const Execution& execution) {
+  const std::optional<FlopsPerSecond>& rate =
+      operation.unit == ExecutionUnit::tensor_cores ? machine.tensor_rate : machine.vector_rate;
+  if (!rate) return {};
+  return Flops{execution.tokens * execution.storage.hidden_size * operation.flops_d} / *rate;
+}
+
+/// The weakest constant that a prediction with this launch mode rests on.
+Evidence machine_evidence(const Machine& machine, Launch launch) {
+  Evidence worst = Evidence::measured;
+  for (const MixBandwidth& entry : machine.memory_bandwidth)
+    worst = weakest(worst, entry.bandwidth.evidence);
+  for (const LaunchFloor& entry : machine.floors)
+    if (entry.launch == launch) worst = weakest(worst, entry.floor.evidence);
+  return worst;
+}
+
+constexpr End opposite(End end) {
+  if (end == End::low) return End::high;
+  return end == End::high ? End::low : End::value;
+}
+
+}  // namespace
+
+std::string_view name(Level level) { return level == Level::cache ? "cache" : "memory"; }
+
+std::string_view name(Launch launch) {
+  constexpr std::array<std::string_view, 3> names{"stream", "graph", "graph_pdl"};
+  return names[static_cast<std::size_t>(launch)];
+}
+
+double memory_weight(const Machine& machine, const Operation& operation, Operand operand,
+                     const Execution& execution, End residency) {
+  if (machine.transition.empty() || machine.cache_bandwidth.empty()) return 1;
+  return interpolate(machine.transition, reuse_distance(operation, operand, execution, residency));
+}
+
+TimeTerms time_terms(const Machine& machine, const Operation& operation, const Execution& execution,
+                     const Corner& corner) {
+  const LevelBytes moved = level_bytes(machine, operation, execution, corner.residency);
+  return {.floor = floor_time(machine, operation, execution, moved.coldest, corner.floor),
+          .bytes = bytes_time(machine, moved, opposite(corner.bandwidth)),
+          .operations = operations_time(machine, operation, execution)};
+}
+
+Seconds bound_time(const Machine& machine, const Operation& operation, const Execution& execution) {
+  const LevelBytes moved = level_bytes(machine, operation, execution, End::low);
+  Seconds bytes = Bytes{moved.memory} / machine.memory_ceiling;
+  if (moved.cache > 0) bytes = std::max(bytes, Bytes{moved.cache} / machine.cache_ceiling);
+  const Seconds floor = floor_time(machine, operation, execution, moved.coldest, End::low);
+  return std::max({floor, bytes, operations_time(machine, operation, execution)});
+}
+
+Evidence time_evidence(const Machine& machine, const Operation& operation,
+                       const Execution& execution) {
+  const auto moved = [&](End residency) {
+    return level_bytes(machine, operation, execution, residency).memory;
+  };
+  // Where residency makes no difference, not knowing it costs nothing.
+  const Evidence residency =
+      moved(End::low) == moved(End::value) ? Evidence::measured : Evidence::assumed;
+  return weakest(residency, machine_evidence(machine, execution.launch));
+}
+
+Seconds critical_time(const Operation& operation, const TimeTerms& terms) {
+  const Seconds hoistable =
+      (1 - operation.critical_share) * std::max(terms.bytes, terms.operations);
+  return terms.total() - hoistable;
+}
+
+double memory_share(const Machine& machine, const Operation& operation,
+                    const Execution& execution) {
+  return level_bytes(machine, operation, execution, End::value).memory_share();
+}
+
+Bytes launch_bytes(const Operation& operation, const Execution& execution) {
+  return execution.tokens * bytes(traffic(operation), execution.storage);
+}
+
+}  // namespace depthcost

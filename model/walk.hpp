@@ -1,0 +1,43 @@
+// Visits every layer of a scheme in order, without searching for its place.
+#pragma once
+
+#include "model/layer_operations.hpp"
+#include "model/ledger.hpp"
+
+namespace depthcost {
+
+constexpr const Partition& partition_of(const FullAttnRes& scheme) { return scheme.groups; }
+constexpr const Partition& partition_of(const BlockAttnRes& scheme) { return scheme.blocks; }
+
+/// Calls `visit(position)` for layers 1..L.
+template <class Visit>
+void each_layer(const Partition& partition, const Visit& visit) {
+  for (Count block = 1; block <= partition.num_blocks; ++block)
+    for (Count index = 1; index <= partition.size(block); ++index)
+      visit(position(partition, block, index));
+}
+
+/// Calls `visit(layer, operation)` for every launch, attached as the path says; the output
+/// aggregation comes last, as layer 0.
+template <class Visit>
+void each_launch(const ResidualPath& path, Schedule schedule, const Visit& visit) {
+  const auto emit_at = [&](Count layer) {
+    return [&visit, &path, layer](const Operation& operation) {
+      visit(layer, attached(operation, path.attachment));
+    };
+  };
+  std::visit(
+      [&]<class S>(const S& scheme) {
+        if constexpr (requires { partition_of(scheme); })
+          each_layer(partition_of(scheme), [&](const LayerPosition& at) {
+            each_operation(scheme, schedule, at, emit_at(at.layer));
+          });
+        else
+          for (Count layer = 1; layer <= path.num_layers; ++layer)
+            each_operation(scheme, schedule, emit_at(layer));
+        each_output_operation(scheme, schedule, emit_at(0));
+      },
+      path.scheme);
+}
+
+}  // namespace depthcost

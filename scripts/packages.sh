@@ -1,0 +1,31 @@
+# The Debian packages that each script needs, in one place. Sourced by scripts/*.
+packages_build="cmake ninja-build g++ libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libbenchmark-dev"
+packages_report="$packages_build gnuplot-nox"
+packages_test="$packages_report libgtest-dev librapidcheck-dev"
+packages_style="clang-format clang-tidy"
+
+# Installs those of $@ that are missing; without root or sudo prints the one line to run, exits 2.
+install_packages() {
+  local missing=()
+  for package in "$@"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+      as_root=(sudo)
+    elif command -v sudo >/dev/null && [ -t 0 ]; then
+      as_root=(sudo)
+    else
+      echo "run this as root, then again: apt-get update && apt-get install -y --no-install-recommends ${missing[*]}" >&2
+      exit 2
+    fi
+  fi
+  echo "installing ${missing[*]}" >&2
+  if ! { "${as_root[@]}" apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+    "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >&2; then
+    echo "error: could not install ${missing[*]} (apt-get failed; see above)" >&2
+    exit 2
+  fi
+}

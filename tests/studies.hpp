@@ -1,0 +1,57 @@
+// A complete question for tests of what comes after the reader: Kimi K3 on a device with round
+// numbers.
+#pragma once
+
+#include "model/study.hpp"
+
+namespace depthcost::test {
+
+template <class Q>
+Estimate<Q> plus_minus(double value, double relative, Evidence evidence) {
+  return {{value * (1 - relative)}, {value}, {value * (1 + relative)}, evidence};
+}
+
+/// 5 TB/s, 10 TB/s from a 100 MB cache, floors of 1 and 2 us, 10 % uncertain each.
+inline Machine round_machine() {
+  Machine machine;
+  machine.name = "Round 5";
+  machine.memory_bandwidth = {{0.5, plus_minus<BytesPerSecond>(4e12, 0.1, Evidence::published)},
+                              {1.0, plus_minus<BytesPerSecond>(5e12, 0.1, Evidence::published)}};
+  machine.cache_bandwidth = {{1.0, plus_minus<BytesPerSecond>(10e12, 0.1, Evidence::assumed)}};
+  machine.memory_ceiling = {6e12};
+  machine.cache_ceiling = {12e12};
+  machine.transition = {{{50e6}, 0}, {{100e6}, 1}};
+  for (const Launch launch : {Launch::stream, Launch::graph, Launch::graph_pdl})
+    for (const Skeleton skeleton : {Skeleton::elementwise, Skeleton::row_reduction}) {
+      machine.floors.push_back(
+          {launch, Level::cache, skeleton, plus_minus<Seconds>(1e-6, 0.1, Evidence::published)});
+      machine.floors.push_back(
+          {launch, Level::memory, skeleton, plus_minus<Seconds>(2e-6, 0.1, Evidence::published)});
+    }
+  machine.vector_rate = FlopsPerSecond{50e12};
+  machine.tensor_rate = FlopsPerSecond{1000e12};
+  machine.memory_capacity = Bytes{100e9};
+  return machine;
+}
+
+inline Study kimi_k3_study() {
+  Study study;
+  study.name = "Kimi K3 on Round 5";
+  study.model = {.name = "Kimi K3", .num_layers = 186, .hidden_size = 7168};
+  const Partition blocks = partition_by_size(186, 24);
+  study.path = {BlockAttnRes{blocks}, 186};
+  study.schedule = Schedule::single_pass;
+  study.compare = {{Standard{}, 186}, {Mhc{4}, 186}, {FullAttnRes{blocks}, 186}};
+  study.tensor_parallel_size = 8;
+  study.pipeline = even_layout(4, 2, 93, 2);
+  study.decode =
+      Decode{.sequences = {1, 64, 512}, .context = 100000, .baseline_steps = {Seconds{12e-3}}};
+  study.prefill = Prefill{.tokens = 131072, .chunk = 16384, .sequence_shards = 8};
+  study.machine = round_machine();
+  study.budgets = {{BudgetKind::decode_overhead, 0.02},
+                   {BudgetKind::prefill_bank, 2.5e9},
+                   {BudgetKind::device_memory, 0}};
+  return study;
+}
+
+}  // namespace depthcost::test
