@@ -1,0 +1,67 @@
+// Reads the shipped parts once per machine.
+#include "scenarios/donors.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "scenarios/presets.hpp"
+#include "scenarios/reference.hpp"
+
+namespace depthcost {
+
+namespace {
+
+bool has(const Values& values, const std::string& wanted) {
+  return values.has(wanted) || values.num_records(wanted) > 0;
+}
+
+}  // namespace
+
+const Part& Donors::part(std::string_view id) const {
+  const auto known = read_.find(id);
+  if (known != read_.end()) return known->second;
+  const std::string name(id);
+  return read_.emplace(name, Part{name, preset_values(id, hardware_reference())}).first->second;
+}
+
+std::vector<const Part*> Donors::like(const std::string& key, const std::string& wanted) const {
+  auto alike = any(wanted);
+  const auto differs = [&](const Part* part) {
+    return text_or_empty(part->values, key) != text_or_empty(self_, key);
+  };
+  alike.erase(std::remove_if(alike.begin(), alike.end(), differs), alike.end());
+  return alike.empty() ? any(wanted) : alike;
+}
+
+std::vector<const Part*> Donors::any(const std::string& wanted) const {
+  std::vector<const Part*> found;
+  for (const Preset& preset : presets()) {
+    // Reading a preset takes half a millisecond; most do not even name what is wanted.
+    if (preset.kind != "hardware" || preset.text.find(wanted) == std::string_view::npos) continue;
+    const Part& candidate = part(preset.id);
+    if (candidate.values.text("kind") == self_.text("kind") && has(candidate.values, wanted))
+      found.push_back(&candidate);
+  }
+  const auto distance = [&](const Part* part) {
+    return std::fabs(std::log(nominal_bandwidth(part->values) / nominal_bandwidth(self_)));
+  };
+  std::stable_sort(found.begin(), found.end(),
+                   [&](const Part* a, const Part* b) { return distance(a) < distance(b); });
+  return found;
+}
+
+std::string ids_of(const std::vector<const Part*>& parts) {
+  std::vector<std::string> ids;
+  for (const Part* part : parts) ids.push_back(part->id);
+  return fmt::format("{}", fmt::join(ids, ", "));
+}
+
+double nominal_bandwidth(const Values& values) { return values.number("memory_bandwidth"); }
+
+std::string text_or_empty(const Values& values, const std::string& key) {
+  return values.has(key) ? values.text(key) : "";
+}
+
+}  // namespace depthcost

@@ -1,0 +1,45 @@
+// The shipped parts that a hardware file without a source can fall back on.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "scenarios/values.hpp"
+
+namespace depthcost {
+
+/// A shipped hardware preset.
+struct Part {
+  std::string id;
+  Values values;
+};
+
+/// Ranks shipped parts by how near their datasheet bandwidth is to that of `self`.
+class Donors {
+ public:
+  /// Only parts of the same kind (gpu, cpu) are considered.
+  explicit Donors(const Values& self) : self_(self) {}
+
+  /// Parts that have `wanted` and agree with `self` in `key`; where none does, any that has it.
+  std::vector<const Part*> like(const std::string& key, const std::string& wanted) const;
+
+  /// Any part that has `wanted`, a value or records; nearest first.
+  std::vector<const Part*> any(const std::string& wanted) const;
+
+ private:
+  const Part& part(std::string_view id) const;
+
+  const Values& self_;
+  mutable std::map<std::string, Part, std::less<>> read_;  // parts are read when first looked at
+};
+
+std::string ids_of(const std::vector<const Part*>& parts);
+
+/// Datasheet memory bandwidth in bytes per second.
+double nominal_bandwidth(const Values& values);
+
+/// The text of a key, or "" where it is absent.
+std::string text_or_empty(const Values& values, const std::string& key);
+
+}  // namespace depthcost

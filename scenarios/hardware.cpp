@@ -1,0 +1,178 @@
+// Bandwidth curves, cache transition and rates: own values first, then donors'.
+#include "scenarios/hardware.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenarios/donors.hpp"
+#include "scenarios/launch_floors.hpp"
+
+namespace depthcost {
+namespace {
+
+// Half-width of the interval of one cited rate on the same part: published rates of one part differ
+// by this much between kernels (REFERENCES.md, "intervals").
+constexpr double kPublishedScatter = 0.05;
+constexpr double kBorrowedScatter = 0.10;
+
+/// One row of sustained_bandwidth or cache_bandwidth.
+struct MixRow {
+  double read_share = 0;
+  double bytes_per_second = 0;
+};
+
+std::vector<MixRow> mix_rows(const Values& values, const std::string& key) {
+  std::vector<MixRow> rows;
+  for (std::size_t i = 0; i < values.num_records(key); ++i) {
+    const std::string record = fmt::format("{}[{}].", key, i);
+    const double reads = values.number(record + "reads");
+    const double writes = values.number(record + "writes");
+    if (reads + writes == 0)
+      throw InputError(values.at(record + "reads").position,
+                       fmt::format("invalid {} (reads and writes are both 0)", key));
+    rows.push_back({reads / (reads + writes), values.number(record + "value")});
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const MixRow& a, const MixRow& b) { return a.read_share < b.read_share; });
+  return rows;
+}
+
+std::vector<MixBandwidth> published(const std::vector<MixRow>& rows) {
+  std::vector<MixBandwidth> curve;
+  for (const MixRow& row : rows)
+    curve.push_back({row.read_share,
+                     {{row.bytes_per_second * (1 - kPublishedScatter)},
+                      {row.bytes_per_second},
+                      {row.bytes_per_second * (1 + kPublishedScatter)},
+                      Evidence::published}});
+  return curve;
+}
+
+double mean_fraction(const Values& values, const std::string& key) {
+  const auto rows = mix_rows(values, key);
+  double sum = 0;
+  for (const MixRow& row : rows) sum += row.bytes_per_second / nominal_bandwidth(values);
+  return sum / static_cast<double>(rows.size());
+}
+
+/// The fractions of the datasheet bandwidth that the nearest part reaches, times our own datasheet
+/// bandwidth. The shape over mixes is kept; its height is as uncertain as the parts differ.
+std::vector<MixBandwidth> borrowed(const Values& self, const std::vector<const Part*>& parts,
+                                   const std::string& key) {
+  const Values& nearest = parts.front()->values;
+  double least = 1 - kBorrowedScatter;
+  double most = 1 + kBorrowedScatter;
+  for (const Part* part : parts) {
+    const double relative = mean_fraction(part->values, key) / mean_fraction(nearest, key);
+    least = std::min(least, relative);
+    most = std::max(most, relative);
+  }
+  const double scale = nominal_bandwidth(self) / nominal_bandwidth(nearest);
+  std::vector<MixBandwidth> curve;
+  for (const MixRow& row : mix_rows(nearest, key)) {
+    const double value = row.bytes_per_second * scale;
+    curve.push_back(
+        {row.read_share, {{least * value}, {value}, {most * value}, Evidence::assumed}});
+  }
+  return curve;
+}
+
+/// `like`: the key in which a donor should agree.
+std::vector<MixBandwidth> bandwidth_curve(const Values& self, const Donors& donors,
+                                          const std::string& key, const std::string& like,
+                                          std::vector<ResolvedValue>& notes) {
+  const auto own = mix_rows(self, key);
+  if (!own.empty()) return published(own);
+  const auto parts = donors.like(like, key);
+  if (parts.empty()) return {};
+  notes.push_back(
+      {"hardware." + key, fmt::format("memory_bandwidth x the fractions of {}", parts.front()->id),
+       fmt::format("fallback: not sourced for this part; interval over {}", ids_of(parts))});
+  return borrowed(self, parts, key);
+}
+
+/// Without any donor: the datasheet itself, and down to half of it.
+std::vector<MixBandwidth> datasheet(const Values& self, std::vector<ResolvedValue>& notes) {
+  const double nominal = nominal_bandwidth(self);
+  notes.push_back({"hardware.sustained_bandwidth", self.text("memory_bandwidth"),
+                   "fallback: no part of this kind has a sourced fraction"});
+  return {{1, {{0.5 * nominal}, {nominal}, {nominal}, Evidence::assumed}}};
+}
+
+double highest(const std::vector<MixBandwidth>& curve) {
+  double most = 0;
+  for (const MixBandwidth& entry : curve) most = std::max(most, entry.bandwidth.high.value);
+  return most;
+}
+
+std::vector<TransitionPoint> transition_rows(const Values& values) {
+  std::vector<TransitionPoint> points;
+  for (std::size_t i = 0; i < values.num_records("cache_transition"); ++i) {
+    const std::string record = fmt::format("cache_transition[{}].", i);
+    points.push_back(
+        {{values.number(record + "footprint")}, values.number(record + "memory_weight")});
+  }
+  std::stable_sort(
+      points.begin(), points.end(),
+      [](const TransitionPoint& a, const TransitionPoint& b) { return a.footprint < b.footprint; });
+  return points;
+}
+
+/// The nearest measured curve, stretched to this part's cache.
+std::vector<TransitionPoint> transition(const Values& self, const Donors& donors,
+                                        std::vector<ResolvedValue>& notes) {
+  auto points = transition_rows(self);
+  if (!points.empty() || !self.has("cache_capacity")) return points;
+  const auto parts = donors.any("cache_transition");
+  if (parts.empty()) return {};
+  const Values& nearest = parts.front()->values;
+  points = transition_rows(nearest);
+  const double stretch = self.number("cache_capacity") / nearest.number("cache_capacity");
+  for (TransitionPoint& point : points) point.footprint = stretch * point.footprint;
+  notes.push_back({"hardware.cache_transition",
+                   fmt::format("as {}, stretched by cache_capacity", parts.front()->id),
+                   "fallback: not sourced for this part"});
+  return points;
+}
+
+Seconds saturation_latency(const Values& self, const Donors& donors,
+                           std::vector<ResolvedValue>& notes) {
+  const std::string key = "saturation_latency";
+  if (self.has(key)) return {self.number(key)};
+  const auto parts = donors.any(key);
+  if (parts.empty()) return {0};
+  notes.push_back({"hardware." + key, parts.front()->values.text(key),
+                   fmt::format("fallback: as {}", parts.front()->id)});
+  return {parts.front()->values.number(key)};
+}
+
+std::optional<FlopsPerSecond> rate(const Values& values, const std::string& key) {
+  if (!values.has(key)) return std::nullopt;
+  return FlopsPerSecond{values.number(key)};
+}
+
+}  // namespace
+
+Machine machine_from(const Values& values, std::vector<ResolvedValue>& notes) {
+  const Donors donors(values);
+  Machine machine;
+  machine.name = text_or_empty(values, "name");
+  machine.memory_bandwidth =
+      bandwidth_curve(values, donors, "sustained_bandwidth", "memory_technology", notes);
+  if (machine.memory_bandwidth.empty()) machine.memory_bandwidth = datasheet(values, notes);
+  machine.memory_ceiling = {nominal_bandwidth(values)};
+  machine.transition = transition(values, donors, notes);
+  if (!machine.transition.empty())
+    machine.cache_bandwidth = bandwidth_curve(values, donors, "cache_bandwidth", "vendor", notes);
+  machine.cache_ceiling = {highest(machine.cache_bandwidth)};
+  machine.floors = launch_floors(values, donors, notes);
+  machine.half_saturation = saturation_latency(values, donors, notes);
+  machine.vector_rate = rate(values, "f32_rate");
+  machine.tensor_rate = rate(values, "bf16_rate");
+  for (const std::string key : {"memory_capacity", "visible_memory"})
+    if (values.has(key)) machine.memory_capacity = Bytes{values.number(key)};
+  return machine;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,16 @@
+// From the values of a hardware file to the machine of the time formula. What has no source falls
+// back on the nearest part that has one, with a wider interval, and a note: design section 4.
+#pragma once
+
+#include <vector>
+
+#include "model/machine.hpp"
+#include "model/resolved_value.hpp"
+#include "scenarios/values.hpp"
+
+namespace depthcost {
+
+/// Appends to `notes` one line for each fallback.
+Machine machine_from(const Values& values, std::vector<ResolvedValue>& notes);
+
+}  // namespace depthcost

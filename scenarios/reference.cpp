@@ -1,0 +1,119 @@
+// Follows references and bases.
+#include "scenarios/reference.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "scenarios/presets.hpp"
+#include "scenarios/suggest.hpp"
+
+namespace depthcost {
+namespace {
+
+bool is_path(std::string_view text) {
+  return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
+         text.ends_with(".yml");
+}
+
+/// Follows `base` from file to file; `chain_` is what led here.
+class Resolver {
+ public:
+  explicit Resolver(const ReferenceKind& kind) : kind_(kind) {}
+
+  Values from_node(const Node& node, const std::string& file) {
+    if (const auto* map = std::get_if<Map>(&node.content))
+      return complete(
+          read_values(*map, node.position, {kind_.table, Provenance::scenario, file_label(file)}),
+          file);
+    const Scalar& scalar = as_scalar(node, kind_.table.what);
+    return from_name(scalar.text, node.position, file);
+  }
+
+  Values from_name(const std::string& name, const Position& position, const std::string& file) {
+    return is_path(name) ? from_file(name, position, file) : from_preset(name, position);
+  }
+
+  Values from_preset(const std::string& id, const Position& position) {
+    const Preset* preset = find_preset(kind_.folder, id);
+    if (preset == nullptr) {
+      const auto ids = preset_ids(kind_.folder);
+      const std::string hint = did_you_mean(id, ids);
+      throw InputError(
+          position,
+          fmt::format(
+              "unknown {} '{}'{}", kind_.table.what, printable(id),
+              hint.empty()
+                  ? " (neither a preset nor a path; 'depthcost presets list' shows the presets)"
+                  : hint));
+    }
+    enter(id, position);
+    const std::string file = fmt::format("{}/{}.yaml", kind_.folder, id);
+    return from_document(parse_document(preset->text, file), file,
+                         {kind_.table, Provenance::preset, id});
+  }
+
+ private:
+  Values from_file(const std::string& name, const Position& position, const std::string& file) {
+    const auto folder = std::filesystem::path(file).parent_path();
+    const std::string path = (folder / name).lexically_normal().string();
+    enter(path, position);
+    try {
+      return from_document(load_document(path), path,
+                           {kind_.table, Provenance::scenario, file_label(path)});
+    } catch (const InputError& error) {
+      // What cannot be read at all is reported where it was asked for.
+      if (std::filesystem::is_regular_file(path)) throw;
+      throw InputError(position, fmt::format("invalid {} '{}' ({})", kind_.table.what,
+                                             printable(name), error.message()));
+    }
+  }
+
+  Values from_document(const Node& document, const std::string& file, const Reading& reading) {
+    const Map& map = as_map(document, kind_.table.what);
+    require_schema(map, document.position, kind_.table);
+    return complete(read_values(map, document.position, reading), file);
+  }
+
+  Values complete(Values values, const std::string& file) {
+    if (values.has("base")) {
+      const Value base = values.at("base");
+      values.erase("base");
+      values.fill_from(from_name(base.texts.front(), base.position, file), kind_.table);
+    }
+    require_keys(values, kind_.table);
+    return values;
+  }
+
+  void enter(const std::string& name, const Position& position) {
+    const bool seen = std::find(chain_.begin(), chain_.end(), name) != chain_.end();
+    chain_.push_back(name);
+    if (seen)
+      throw InputError(position,
+                       fmt::format("cyclic base '{}' ({})", printable(name),
+                                   printable(fmt::format("{}", fmt::join(chain_, " -> ")))));
+  }
+
+  const ReferenceKind& kind_;
+  std::vector<std::string> chain_;
+};
+
+}  // namespace
+
+ReferenceKind model_reference() { return {model_keys(), "models"}; }
+ReferenceKind hardware_reference() { return {hardware_keys(), "hardware"}; }
+
+Values resolve_reference(const Node& node, const ReferenceKind& kind, const std::string& file) {
+  return Resolver(kind).from_node(node, file);
+}
+
+Values preset_values(std::string_view id, const ReferenceKind& kind) {
+  return Resolver(kind).from_preset(std::string(id), {});
+}
+
+std::string file_label(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+}  // namespace depthcost

@@ -1,0 +1,31 @@
+// `model:` and `hardware:` name a preset, a file, or hold the values themselves; `base:` in a map
+// lets one stand on another.
+#pragma once
+
+#include <string>
+
+#include "scenarios/values.hpp"
+
+namespace depthcost {
+
+/// What a reference may lead to.
+struct ReferenceKind {
+  const KeyTable& table;
+  std::string_view folder;  // of its presets: "models" | "hardware"
+};
+
+ReferenceKind model_reference();
+ReferenceKind hardware_reference();
+
+/// The values behind a reference that stands in the file `file`; paths are relative to that file's
+/// folder. Complete: required keys are there. Throws InputError, also for cycles of `base`.
+Values resolve_reference(const Node& node, const ReferenceKind& kind, const std::string& file);
+
+/// The values of a preset.
+Values preset_values(std::string_view id, const ReferenceKind& kind);
+
+/// The last part of a path: what messages and reports show of a file, so that they do not depend on
+/// where it lies.
+std::string file_label(const std::string& path);
+
+}  // namespace depthcost

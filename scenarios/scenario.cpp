@@ -1,0 +1,352 @@
+// From checked values to the study: defaults, references, and what must agree between keys.
+#include "scenarios/scenario.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "model/infeasible.hpp"
+#include "scenarios/hardware.hpp"
+#include "scenarios/reference.hpp"
+
+namespace depthcost {
+namespace {
+
+// design section 7: a file may ask for this many layers at most.
+constexpr Count kMaxLayers = 65536;
+
+/// The enumerator whose name() is `text`; the table of keys has admitted no other text.
+template <class Enum>
+Enum enum_of(std::string_view text) {
+  int i = 0;
+  while (name(static_cast<Enum>(i)) != text) ++i;
+  return static_cast<Enum>(i);
+}
+
+/// Values of the scenario, its model and its hardware, and what was assumed on the way.
+class ScenarioReader {
+ public:
+  ScenarioReader(const Node& document, const std::string& file)
+      : file_(file), values_(checked(document)) {
+    const Map& map = as_map(document, "scenario");
+    model_ =
+        resolve_reference(*required(map, "model", document.position), model_reference(), file_);
+    if (const Node* hardware = map.find("hardware"))
+      hardware_ = resolve_reference(*hardware, hardware_reference(), file_);
+  }
+
+  Scenario read() {
+    read_defaults();
+    read_model();
+    read_residual();
+    read_parallelism();
+    read_workload();
+    read_budgets();
+    std::vector<ResolvedValue> fallbacks;
+    if (hardware_) scenario_.study.machine = machine_from(*hardware_, fallbacks);
+    list_values(fallbacks);
+    return std::move(scenario_);
+  }
+
+ private:
+  Values checked(const Node& document) {
+    const Map& map = as_map(document, "scenario");
+    require_schema(map, document.position, scenario_keys());
+    return read_values(map, document.position,
+                       {scenario_keys(), Provenance::scenario, file_label(file_)});
+  }
+
+  static const Node* required(const Map& map, const std::string& key, const Position& position) {
+    const Node* node = map.find(key);
+    if (node == nullptr)
+      throw InputError(position, fmt::format("missing key '{}' (scenario needs it)", key));
+    return node;
+  }
+
+  /// Runs what can find the request impossible, and says where it was written.
+  template <class Make>
+  auto feasible(const Position& position, const Make& make) const {
+    try {
+      return make();
+    } catch (const Infeasible& error) {
+      throw InputError(position, error.what());
+    }
+  }
+
+  /// Defaults count only where their section is asked for.
+  void read_defaults() {
+    for (const Key& key : scenario_keys().keys) {
+      const std::string path(key.path);
+      if (key.fallback.empty() || values_.has(path) || !is_asked_for(path)) continue;
+      Value value{.texts = {std::string(key.fallback)},
+                  .position = values_.position(),
+                  .origin = fmt::format("default: {}", key.fallback_source)};
+      if (key.kind == KeyKind::count) value.numbers = {std::stod(std::string(key.fallback))};
+      values_.set(path, std::move(value));
+    }
+  }
+
+  bool is_asked_for(const std::string& path) const {
+    const auto has_any = [&](const std::string& section) {
+      const auto& all = values_.all();
+      const auto first = all.lower_bound(section);
+      return first != all.end() && first->first.starts_with(section);
+    };
+    if (path.starts_with("workload.decode.")) return has_any("workload.decode.");
+    if (path.starts_with("workload.prefill.")) return has_any("workload.prefill.");
+    if (path == "parallelism.virtual_stages") return values_.has("parallelism.pipeline");
+    if (path == "residual.remainder") return values_.has("residual.num_blocks");
+    return true;
+  }
+
+  void read_model() {
+    const auto layers = [&] {
+      if (model_.has("num_layers")) return model_.count("num_layers");
+      if (model_.has("decoder_layers")) return 2 * model_.count("decoder_layers");
+      throw InputError(model_.position(),
+                       "missing key 'decoder_layers' (model needs it, or num_layers)");
+    }();
+    if (layers > kMaxLayers) {
+      const std::string key = model_.has("num_layers") ? "num_layers" : "decoder_layers";
+      throw InputError(model_.at(key).position, fmt::format("invalid {} '{}' (more than {} layers)",
+                                                            key, model_.text(key), kMaxLayers));
+    }
+    scenario_.study.model = {.name = model_.has("name") ? model_.text("name") : "unnamed model",
+                             .num_layers = layers,
+                             .hidden_size = model_.count("hidden_size"),
+                             .dtype = enum_of<Dtype>(model_.text("dtype"))};
+    scenario_.study.name = values_.has("name") ? values_.text("name") : file_label(file_);
+  }
+
+  /// A key of `residual`, in the scenario or else in the model.
+  const Value* residual(const std::string& name) const {
+    const std::string path = "residual." + name;
+    const Value* written = values_.find(path);
+    if (written != nullptr && !written->origin.starts_with("default:")) return written;
+    const Value* models = model_.find(path);
+    return models != nullptr ? models : written;
+  }
+
+  Partition read_partition() const {
+    const Count num_layers = scenario_.study.model.num_layers;
+    const bool scenario_counts = values_.has("residual.num_blocks");
+    const bool scenario_sizes = values_.has("residual.block_size");
+    const Value* size = scenario_counts ? nullptr : residual("block_size");
+    const Value* count = scenario_sizes ? nullptr : residual("num_blocks");
+    if (size != nullptr)
+      return feasible(size->position, [&] {
+        return partition_by_size(num_layers, static_cast<Count>(size->numbers.front()));
+      });
+    if (count == nullptr)
+      throw InputError(values_.position(),
+                       "missing key 'residual.block_size' (AttnRes needs it, or num_blocks)");
+    const Value* rule = residual("remainder");
+    return feasible(count->position, [&] {
+      return partition_by_count(
+          num_layers, static_cast<Count>(count->numbers.front()),
+          rule == nullptr ? Remainder::paper : enum_of<Remainder>(rule->texts.front()));
+    });
+  }
+
+  ResidualPath path_of(const std::string& scheme) const {
+    const Count num_layers = scenario_.study.model.num_layers;
+    const Attachment attachment = enum_of<Attachment>(values_.text("residual.attach"));
+    if (scheme == "standard") return {Standard{}, num_layers, attachment};
+    if (scheme == "mhc") {
+      const auto streams = static_cast<Count>(residual("num_streams")->numbers.front());
+      return {Mhc{streams}, num_layers, attachment};
+    }
+    const Partition partition = read_partition();
+    if (scheme == "full_attnres") return {FullAttnRes{partition}, num_layers, attachment};
+    return {BlockAttnRes{partition}, num_layers, attachment};
+  }
+
+  void read_residual() {
+    Study& study = scenario_.study;
+    const Value* scheme = residual("scheme");
+    if (scheme == nullptr)
+      throw InputError(values_.position(),
+                       "missing key 'residual.scheme' (the model does not say which it carries)");
+    study.path = path_of(scheme->texts.front());
+    read_schedule();
+    read_compare();
+    study.layout = enum_of<Layout>(values_.text("residual.layout"));
+    study.phase1_dtype = values_.has("residual.phase1_dtype")
+                             ? enum_of<Dtype>(values_.text("residual.phase1_dtype"))
+                             : study.model.dtype;
+  }
+
+  void read_schedule() {
+    Study& study = scenario_.study;
+    const auto schedules = schedules_of(study.path.scheme);
+    study.schedule = schedules[1];  // fused, or single_pass: what engines ship
+    const Value* written = values_.find("residual.schedule");
+    if (written == nullptr) return;
+    study.schedule = enum_of<Schedule>(written->texts.front());
+    if (std::find(schedules.begin(), schedules.end(), study.schedule) != schedules.end()) return;
+    std::vector<std::string_view> names;
+    for (const Schedule schedule : schedules) names.push_back(name(schedule));
+    throw InputError(
+        written->position,
+        fmt::format("invalid residual.schedule '{}' ({} runs as {})", written->texts.front(),
+                    name(study.path.scheme), fmt::join(names, " | ")));
+  }
+
+  void read_compare() {
+    const Value* compare = values_.find("residual.compare");
+    if (compare == nullptr) return;
+    std::vector<std::string> seen{std::string(name(scenario_.study.path.scheme))};
+    for (const std::string& scheme : compare->texts) {
+      if (std::find(seen.begin(), seen.end(), scheme) != seen.end())
+        throw InputError(compare->position,
+                         fmt::format("invalid residual.compare '{}' (already there)", scheme));
+      seen.push_back(scheme);
+      scenario_.study.compare.push_back(path_of(scheme));
+    }
+  }
+
+  void read_parallelism() {
+    Study& study = scenario_.study;
+    study.tensor_parallel_size = values_.count("parallelism.tensor");
+    const Value* pipeline = values_.find("parallelism.pipeline");
+    if (pipeline == nullptr) {
+      for (const std::string key : {"parallelism.virtual_stages", "parallelism.chunk_layers"})
+        if (values_.has(key))
+          throw InputError(values_.at(key).position,
+                           fmt::format("conflicting key '{}' (needs parallelism.pipeline)", key));
+      return;
+    }
+    const auto P = static_cast<Count>(pipeline->numbers.front());
+    const Count V = values_.count("parallelism.virtual_stages");
+    if (const Value* chunks = values_.find("parallelism.chunk_layers")) {
+      study.pipeline = written_layout(P, V, *chunks);
+      return;
+    }
+    const bool in_layers = model_.has("num_layers");
+    study.pipeline = feasible(pipeline->position, [&] {
+      return even_layout(P, V, in_layers ? study.model.num_layers : study.model.num_layers / 2,
+                         in_layers ? 1 : 2);
+    });
+  }
+
+  PipelineLayout written_layout(Count num_stages, Count num_virtual_stages,
+                                const Value& chunks) const {
+    PipelineLayout layout{num_stages, num_virtual_stages, {}};
+    Count sum = 0;
+    for (const double layers : chunks.numbers) {
+      layout.chunk_layers.push_back(static_cast<Count>(layers));
+      sum += static_cast<Count>(layers);
+    }
+    const auto written = static_cast<Count>(layout.chunk_layers.size());
+    if (num_stages > written || num_virtual_stages > written ||
+        num_stages * num_virtual_stages != written)
+      throw InputError(chunks.position,
+                       fmt::format("invalid parallelism.chunk_layers ({} chunks written, but "
+                                   "pipeline x virtual_stages is {} x {})",
+                                   written, num_stages, num_virtual_stages));
+    if (sum != scenario_.study.model.num_layers)
+      throw InputError(
+          chunks.position,
+          fmt::format("invalid parallelism.chunk_layers (adds up to {} layers, but the "
+                      "model has {})",
+                      sum, scenario_.study.model.num_layers));
+    return layout;
+  }
+
+  void read_workload() {
+    Study& study = scenario_.study;
+    if (const Value* sequences = values_.find("workload.decode.sequences")) {
+      Decode decode;
+      for (const double batch : sequences->numbers)
+        decode.sequences.push_back(static_cast<Count>(batch));
+      if (values_.has("workload.decode.context"))
+        decode.context = values_.count("workload.decode.context");
+      decode.launch = enum_of<Launch>(values_.text("workload.decode.launch"));
+      if (values_.has("workload.decode.layer_bytes"))
+        decode.layer_bytes = Bytes{values_.number("workload.decode.layer_bytes")};
+      decode.baseline_steps = baseline_steps(sequences->numbers.size());
+      study.decode = decode;
+    } else {
+      refuse_orphans("workload.decode.", "workload.decode.sequences");
+      refuse_orphans("baseline_step.decode", "workload.decode.sequences");
+    }
+    if (!values_.has("workload.prefill.tokens")) {
+      refuse_orphans("workload.prefill.", "workload.prefill.tokens");
+      refuse_orphans("baseline_step.prefill", "workload.prefill.tokens");
+      return;
+    }
+    Prefill prefill{.tokens = values_.count("workload.prefill.tokens"),
+                    .sequence_shards = values_.count("workload.prefill.sequence_shards"),
+                    .launch = enum_of<Launch>(values_.text("workload.prefill.launch"))};
+    if (values_.has("workload.prefill.chunk"))
+      prefill.chunk = values_.count("workload.prefill.chunk");
+    if (values_.has("baseline_step.prefill"))
+      prefill.baseline_step = Seconds{values_.number("baseline_step.prefill")};
+    study.prefill = prefill;
+  }
+
+  /// Keys that say something about a workload that is not asked for.
+  void refuse_orphans(const std::string& prefix, const std::string& needed) const {
+    for (const auto& [path, value] : values_.all())
+      if (path.starts_with(prefix) && !value.origin.starts_with("default:"))
+        throw InputError(value.position,
+                         fmt::format("conflicting key '{}' (needs {})", path, needed));
+  }
+
+  std::vector<Seconds> baseline_steps(std::size_t num_batches) const {
+    const Value* steps = values_.find("baseline_step.decode");
+    if (steps == nullptr) return {};
+    if (steps->numbers.size() != 1 && steps->numbers.size() != num_batches)
+      throw InputError(steps->position,
+                       fmt::format("invalid baseline_step.decode ({} steps for {} batches)",
+                                   steps->numbers.size(), num_batches));
+    std::vector<Seconds> seconds;
+    for (const double step : steps->numbers) seconds.push_back({step});
+    return seconds;
+  }
+
+  void read_budgets() {
+    for (int i = 0; i <= static_cast<int>(BudgetKind::device_memory); ++i) {
+      const auto kind = static_cast<BudgetKind>(i);
+      const std::string path = fmt::format("budgets.{}", name(kind));
+      const Value* value = values_.find(path);
+      if (value == nullptr) continue;
+      scenario_.study.budgets.push_back(
+          {kind, value->numbers.empty() ? 0 : value->numbers.front()});
+    }
+  }
+
+  void list(const std::string& prefix, const Values& values) {
+    for (const auto& [path, value] : values.all()) {
+      if (path == "schema" || path == "name") continue;
+      scenario_.values.push_back(
+          {prefix + path, fmt::format("{}", fmt::join(value.texts, ", ")), value.origin});
+    }
+  }
+
+  void list_values(const std::vector<ResolvedValue>& fallbacks) {
+    list("", values_);
+    list("model.", model_);
+    if (hardware_) list("hardware.", *hardware_);
+    scenario_.values.insert(scenario_.values.end(), fallbacks.begin(), fallbacks.end());
+  }
+
+  std::string file_;
+  Values values_;
+  Values model_{Position{}};
+  std::optional<Values> hardware_;
+  Scenario scenario_;
+};
+
+}  // namespace
+
+Scenario read_scenario(const std::string& path) {
+  return ScenarioReader(load_document(path), path).read();
+}
+
+Scenario parse_scenario(std::string_view text, const std::string& file) {
+  return ScenarioReader(parse_document(text, file), file).read();
+}
+
+}  // namespace depthcost

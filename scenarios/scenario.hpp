@@ -1,0 +1,24 @@
+// The input language: a YAML file becomes a question for the model, with the origin of every value.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/resolved_value.hpp"
+#include "model/study.hpp"
+
+namespace depthcost {
+
+struct Scenario {
+  Study study;
+  std::vector<ResolvedValue>
+      values;  // everything the answer rests on, defaults and fallbacks included
+};
+
+/// Reads, checks and resolves a scenario file. Throws InputError.
+Scenario read_scenario(const std::string& path);
+
+/// As above, from text; `file` labels positions, and references are relative to its folder.
+Scenario parse_scenario(std::string_view text, const std::string& file);
+
+}  // namespace depthcost

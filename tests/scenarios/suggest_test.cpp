@@ -1,0 +1,81 @@
+// Which misspelt names find their valid one.
+#include "scenarios/suggest.hpp"
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace depthcost {
+namespace {
+
+struct DistanceCase {
+  std::string name;
+  std::string a;
+  std::string b;
+  std::size_t expected;
+};
+
+std::ostream& operator<<(std::ostream& out, const DistanceCase& row) { return out << row.name; }
+
+class EditDistance : public testing::TestWithParam<DistanceCase> {};
+
+TEST_P(EditDistance, CountsTheFewestEditsBothWays) {
+  EXPECT_EQ(edit_distance(GetParam().a, GetParam().b), GetParam().expected);
+  EXPECT_EQ(edit_distance(GetParam().b, GetParam().a), GetParam().expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Words, EditDistance,
+                         testing::Values(DistanceCase{"BothEmpty", "", "", 0},
+                                         DistanceCase{"OneEmpty", "", "abc", 3},
+                                         DistanceCase{"Equal", "block", "block", 0},
+                                         DistanceCase{"Replacement", "block", "black", 1},
+                                         DistanceCase{"Insertion", "block", "blocks", 1},
+                                         DistanceCase{"SwapOfNeighbours", "block", "blcok", 1},
+                                         DistanceCase{"SwapAtTheStart", "ab", "ba", 1},
+                                         DistanceCase{"TwoSwaps", "abcd", "badc", 2},
+                                         DistanceCase{"NoLetterTouchedTwice", "ca", "abc", 3},
+                                         DistanceCase{"KittenSitting", "kitten", "sitting", 3}),
+                         [](const auto& row) { return row.param.name; });
+
+struct NearestCase {
+  std::string name;
+  std::string word;
+  std::vector<std::string> candidates;
+  std::string expected;
+};
+
+std::ostream& operator<<(std::ostream& out, const NearestCase& row) { return out << row.name; }
+
+class NearestName : public testing::TestWithParam<NearestCase> {};
+
+TEST_P(NearestName, IsFoundWhenNear) {
+  EXPECT_EQ(nearest(GetParam().word, GetParam().candidates), GetParam().expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Keys, NearestName,
+    testing::Values(
+        NearestCase{"OneLetterWrong", "block_sise", {"name", "block_size"}, "block_size"},
+        NearestCase{"NearerOfTwo", "num_block", {"num_locks", "num_blocks"}, "num_blocks"},
+        NearestCase{"NearerOfTwoFirst", "num_block", {"num_blocks", "num_locks"}, "num_blocks"},
+        NearestCase{"FirstOfEquals", "modal", {"model", "medal"}, "model"},
+        NearestCase{"FirstOfEqualsReversed", "modal", {"medal", "model"}, "medal"},
+        NearestCase{"AThirdOfTheLength", "abcdxx", {"abcdef"}, "abcdef"},
+        NearestCase{"MoreThanAThird", "abcxxx", {"abcdef"}, ""},
+        NearestCase{"ShortWordsMayMissByOne", "nam", {"name"}, "name"},
+        NearestCase{"ShortWordsMayNotMissByTwo", "nm", {"name"}, ""},
+        NearestCase{"OneLetterHasNoNeighbour", "x", {"y", "xy"}, ""},
+        NearestCase{"MuchLonger", std::string(900'000, 'a'), {"a", "aaaa"}, ""},
+        NearestCase{"NoWord", "", {"a"}, ""}, NearestCase{"NoCandidates", "name", {}, ""}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(DidYouMean, NamesTheNearestOrSaysNothing) {
+  const std::vector<std::string> candidates = {"block_size", "num_blocks"};
+  EXPECT_EQ(did_you_mean("block_sise", candidates), "; did you mean 'block_size'?");
+  EXPECT_EQ(did_you_mean("hardware", candidates), "");
+}
+
+}  // namespace
+}  // namespace depthcost
