@@ -1,0 +1,21 @@
+// The answer as one flat table, for spreadsheets and data frames.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "model/evaluation.hpp"
+
+namespace depthcost {
+
+/// Long form, one number a line: section,workload,scheme,schedule,convention,operation,layer,
+/// quantity,value,unit. Sections `ledger` (with the rows of `layers` behind it), `memory` and
+/// `step`; quantities bear the keys of the JSON, empty cells do not apply or are not known. Quoted
+/// as in RFC 4180, lines end with a line feed.
+std::string to_csv(const Evaluation& evaluation, std::span<const LedgerRow> layers = {});
+
+/// A cell, in quotes if it needs them.
+std::string csv_cell(std::string_view text);
+
+}  // namespace depthcost

@@ -1,0 +1,169 @@
+// The first screen of a report: one table, three sentences.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/format.hpp"
+#include "reports/markdown_report.hpp"
+#include "reports/table.hpp"
+
+namespace depthcost {
+namespace {
+
+const StepRow* quoted_step(const Evaluation& e, const std::string& workload,
+                           const ResidualPath& path) {
+  const Schedule schedule = quoted_schedule(e.study, path);
+  for (const StepRow& row : e.step)
+    if (row.workload == workload && row.path->scheme.index() == path.scheme.index() &&
+        row.schedule == schedule)
+      return &row;
+  return nullptr;
+}
+
+/// "+48.1 us [1.9, 52.9], +0.4 % [0.0, 0.4]".
+std::string added(const StepRow& row) {
+  std::string text = format_seconds(row.delta, Sign::always);
+  if (row.overhead) return text + ", " + format_ratio(*row.overhead, Sign::always);
+  return text + ", % needs baseline_step";
+}
+
+bool is_standard(const ResidualPath& path) { return std::holds_alternative<Standard>(path.scheme); }
+
+std::string cell(const Evaluation& e, const std::string& workload, const ResidualPath& path) {
+  const StepRow* row = quoted_step(e, workload, path);
+  if (row == nullptr) return "no hardware";
+  if (is_standard(path)) return "0: the baseline, " + format_seconds(row->residual.value);
+  return added(*row);
+}
+
+Bytes residual_memory(const Evaluation& e, const std::string& workload) {
+  Bytes sum;
+  for (const MemoryRow& row : e.memory)
+    if (row.workload == workload && row.path == &e.paths.front()) sum = sum + row.bytes;
+  return sum;
+}
+
+std::string payload(const Evaluation& e) {
+  if (!e.pipeline) return "no pipeline";
+  const Count peak = e.pipeline->by_scheme.front().naive.peak;
+  const VectorStorage types = storage_of(e.study);
+  const Bytes bytes = storage(static_cast<double>(peak) * types.hidden_size, types.dtype);
+  return fmt::format("{}, {} a token", format_d(static_cast<double>(peak)),
+                     format_bytes(bytes, Prefix::decimal));
+}
+
+/// The standard residual first, then the study's scheme, then the rest.
+std::vector<const ResidualPath*> column_order(const Evaluation& e) {
+  std::vector<const ResidualPath*> order;
+  for (const ResidualPath& path : e.paths) order.push_back(&path);
+  std::stable_partition(order.begin(), order.end(),
+                        [](const ResidualPath* path) { return is_standard(*path); });
+  return order;
+}
+
+std::vector<std::string> workload_names(const Evaluation& e) {
+  std::vector<std::string> names;
+  for (const MemoryRow& row : e.memory)
+    if (std::find(names.begin(), names.end(), row.workload) == names.end())
+      names.push_back(row.workload);
+  return names;
+}
+
+double mean_kernel_d(const Evaluation& e, Schedule schedule) {
+  return total_d(mean_traffic(e.paths.front(), {schedule, Convention::kernel}));
+}
+
+Bytes forward_bytes(const Evaluation& e, Schedule schedule, Dtype phase1_dtype) {
+  VectorStorage types = storage_of(e.study);
+  types.phase1_dtype = phase1_dtype;
+  const Counting counting{schedule, Convention::kernel};
+  return bytes(total_traffic(e.paths.front(), counting) + output_traffic(e.paths.front(), counting),
+               types);
+}
+
+std::string cost_sentence(const Evaluation& e) {
+  const std::string scheme =
+      fmt::format("`{}` run as `{}`", name(e.paths.front().scheme), name(e.study.schedule));
+  std::vector<std::string> points;
+  std::string dominant;
+  for (const std::string& workload : workload_names(e)) {
+    const StepRow* row = quoted_step(e, workload, e.paths.front());
+    if (row == nullptr) continue;
+    points.push_back(fmt::format("{} to {}", added(*row), workload));
+    dominant = fmt::format("; at {} its time is mostly {}", workload, name(row->dominant));
+  }
+  if (points.empty())
+    return fmt::format("{} moves {} a layer; no time is predicted without workload and hardware.",
+                       scheme, format_d(mean_kernel_d(e, e.study.schedule)));
+  return fmt::format("Against the fused standard residual, {} adds {}{}.", scheme,
+                     fmt::join(points, "; "), dominant);
+}
+
+std::string budget_sentence(const Evaluation& e) {
+  if (e.budgets.empty()) return "The scenario sets no budgets, so that nothing passes or fails.";
+  std::vector<std::string> lists[3];
+  for (const BudgetRow& row : e.budgets)
+    lists[static_cast<std::size_t>(row.verdict)].push_back(
+        fmt::format("`{}`", name(row.budget.kind)));
+  std::vector<std::string> parts;
+  for (const Verdict verdict : {Verdict::fail, Verdict::unknown, Verdict::pass}) {
+    const auto& names = lists[static_cast<std::size_t>(verdict)];
+    if (!names.empty())
+      parts.push_back(fmt::format("{}: {}", name(verdict), fmt::join(names, ", ")));
+  }
+  return fmt::format("Budgets: {}.", fmt::join(parts, "; "));
+}
+
+/// Two-phase saves reads of the bank and pays with stored Phase 1 outputs; how they are stored
+/// decides.
+std::string two_phase_sentence(const Evaluation& e) {
+  if (e.aggregation.source_rows == 0)
+    return "The scheme does not attend over depth, so that there is nothing to run in two phases.";
+  const Bytes single = forward_bytes(e, Schedule::single_pass, Dtype::bf16);
+  const auto saved = [&](Dtype dtype) {
+    return 1 - forward_bytes(e, Schedule::two_phase, dtype) / single;
+  };
+  const auto words = [](double share) {
+    return share >= 0 ? fmt::format("{:.0f} % fewer", 100 * share)
+                      : fmt::format("{:.0f} % more", -100 * share);
+  };
+  return fmt::format(
+      "Two-phase would move {} a layer instead of {}: {} bytes if Phase 1 outputs are stored in "
+      "bf16, "
+      "{} in f32, so that {}.",
+      format_d(mean_kernel_d(e, Schedule::two_phase)),
+      format_d(mean_kernel_d(e, Schedule::single_pass)), words(saved(Dtype::bf16)),
+      words(saved(Dtype::f32)),
+      saved(Dtype::f32) < 0.1 ? "it pays only where they may be rounded to bf16"
+                              : "it pays either way in bytes");
+}
+
+}  // namespace
+
+Table decision_table(const Evaluation& e) {
+  Table table{{{"workload"}}, {}};
+  const auto order = column_order(e);
+  for (const ResidualPath* path : order)
+    table.columns.push_back(
+        {fmt::format("{} ({})", name(path->scheme), name(quoted_schedule(e.study, *path)))});
+  for (const std::string header :
+       {"memory of its state", "largest pipeline boundary", "dominated by", "evidence"})
+    table.columns.push_back({header});
+  for (const std::string& workload : workload_names(e)) {
+    std::vector<std::string> row{workload};
+    for (const ResidualPath* path : order) row.push_back(cell(e, workload, *path));
+    const StepRow* step = quoted_step(e, workload, e.paths.front());
+    row.push_back(format_bytes(residual_memory(e, workload), Prefix::binary));
+    row.push_back(payload(e));
+    row.push_back(step == nullptr ? "" : std::string(name(step->dominant)));
+    row.push_back(step == nullptr ? "" : std::string(name(step->delta.evidence)));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::vector<std::string> verdict_sentences(const Evaluation& e) {
+  return {cost_sentence(e), budget_sentence(e), two_phase_sentence(e)};
+}
+
+}  // namespace depthcost

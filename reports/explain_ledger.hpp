@@ -1,0 +1,19 @@
+// Formulas of the ledger in words and letters.
+#pragma once
+
+#include <string>
+
+#include "model/scheme.hpp"
+
+namespace depthcost {
+
+/// What one layer moves under a counting.
+struct LedgerFormula {
+  std::string formula;
+  std::string source;
+  std::string function;
+};
+
+LedgerFormula ledger_formula(const Scheme& scheme, Counting counting);
+
+}  // namespace depthcost

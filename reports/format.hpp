@@ -1,0 +1,87 @@
+// Numbers as reports print them. The one place where units are written; scenarios/quantity.cpp
+// reads them. Locale independent, and the same bytes on every IEEE machine.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "model/evidence.hpp"
+#include "model/study.hpp"
+#include "model/units.hpp"
+
+namespace depthcost {
+
+enum class UnitFamily {
+  binary_bytes,
+  decimal_bytes,
+  seconds,
+  bytes_per_second,
+  flops,
+  flops_per_second,
+};
+
+/// A value of v base units is written v / scale.
+struct UnitRow {
+  UnitFamily family;
+  std::string_view text;
+  double scale;
+};
+
+/// Every unit that is written, by family, scales rising.
+std::span<const UnitRow> unit_rows();
+
+/// GiB for memory as a driver shows it, GB for traffic, files and the paper's figures.
+enum class Prefix { binary, decimal };
+
+/// Whether a positive number carries its sign, as differences do.
+enum class Sign { minus_only, always };
+
+/// "14.0 GiB", three significant digits; or "15.03 GB", four.
+std::string format_bytes(Bytes bytes, Prefix prefix, Sign sign = Sign::minus_only);
+
+/// "12.3 us", three significant digits.
+std::string format_seconds(Seconds seconds, Sign sign = Sign::minus_only);
+
+/// "48.1 us [1.9, 52.9]": the ends share the value's unit and decimals.
+std::string format_seconds(const Estimate<Seconds>& seconds, Sign sign = Sign::minus_only);
+
+/// "4.80 TB/s".
+std::string format_bandwidth(BytesPerSecond bandwidth);
+
+/// "1.50 GFLOP".
+std::string format_flops(Flops flops);
+
+/// "989 TFLOP/s".
+std::string format_flop_rate(FlopsPerSecond rate);
+
+/// 0.023 is "2.3 %": one decimal below 100 %, and more where that would leave less than two digits.
+std::string format_ratio(double ratio, Sign sign = Sign::minus_only);
+
+/// "2.3 % [0.1, 2.5]".
+std::string format_ratio(const Estimate<double>& ratio, Sign sign = Sign::minus_only);
+
+/// "15,032,385,536".
+std::string format_count(Count count);
+
+/// d-vectors, "8.25 d": at most four decimals, a half rounded up.
+std::string format_d(double d_vectors);
+
+/// What the limit of a budget counts: "ratio" or "bytes".
+std::string_view unit_of(BudgetKind kind);
+
+/// A limit, or what is held against it: "2.0 %" or "2.500 GB".
+std::string format_budget(BudgetKind kind, double value, Sign sign = Sign::minus_only);
+
+/// Nearest number of 12 significant digits: what exp, log and pow return differs between libraries
+/// only beyond them.
+double round12(double value);
+
+/// Is `value` an integer that a double holds exactly, beside its neighbours?
+bool is_exact_integer(double value);
+
+/// For machines to read: an exact integer in full, else the shortest text of round12(value); empty
+/// if not finite.
+std::string number_text(double value);
+
+}  // namespace depthcost

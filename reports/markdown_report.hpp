@@ -1,0 +1,37 @@
+// The report: one Markdown document for a scenario, to be attached to a pull request.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/evaluation.hpp"
+#include "model/resolved_value.hpp"
+#include "reports/text_table.hpp"
+
+namespace depthcost {
+
+/// A plot that lies beside the report.
+struct PlotFile {
+  std::string file_name;
+  std::string caption;
+};
+
+/// What the report is made of besides the answer.
+struct ReportParts {
+  std::span<const ResolvedValue> values;
+  std::span<const PlotFile> plots;
+  std::string missing_plots;  // why there are none, if there are none
+  std::string program_version;
+};
+
+/// Same input, same bytes.
+std::string markdown_report(const Evaluation& evaluation, const ReportParts& parts);
+
+/// The table that opens the report: workload by batch, added time of each scheme, memory, payload.
+Table decision_table(const Evaluation& evaluation);
+
+/// The verdict: what it costs, what holds, and what the two-phase schedule would change.
+std::vector<std::string> verdict_sentences(const Evaluation& evaluation);
+
+}  // namespace depthcost

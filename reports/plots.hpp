@@ -1,0 +1,39 @@
+// The plots of a report, as gnuplot scripts: reports/gnuplot.hpp draws them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/evaluation.hpp"
+
+namespace depthcost {
+
+struct Plot {
+  std::string file_name;  ///< "bytes.svg"
+  std::string caption;    ///< one line of plain text for those who cannot see the plot
+  std::string script;     ///< writes an SVG to stdout
+};
+
+/// MB per token and forward pass of every scheme and schedule under `kernel`, as bars; Table 1
+/// beside them.
+std::optional<Plot> bytes_plot(const Evaluation& evaluation);
+
+/// Sources of each layer. None for schemes that do not attend over depth.
+std::optional<Plot> sources_plot(const Evaluation& evaluation);
+
+/// Microseconds that each scheme adds to a decode step, against the batch. None without decode, a
+/// machine, or a scheme beside the standard residual.
+std::optional<Plot> added_time_plot(const Evaluation& evaluation);
+
+/// d-vectors on the wire at each pipeline transition, naive and cached. None without a wire or a
+/// bank.
+std::optional<Plot> payload_plot(const Evaluation& evaluation);
+
+/// Bank in one device's memory against the length of the sequence. None without prefill or a bank.
+std::optional<Plot> bank_plot(const Evaluation& evaluation);
+
+/// Those of the above that `evaluation` has data for, in this order.
+std::vector<Plot> plots(const Evaluation& evaluation);
+
+}  // namespace depthcost

@@ -1,0 +1,76 @@
+// Keys and values, side by side.
+#include "reports/quantities.hpp"
+
+namespace depthcost {
+namespace {
+
+std::optional<double> end_of(const std::optional<Estimate<double>>& estimate,
+                             double Estimate<double>::*end) {
+  if (!estimate) return std::nullopt;
+  return (*estimate).*end;
+}
+
+}  // namespace
+
+std::string_view operation_name(const LedgerRow& row) {
+  switch (row.kind) {
+    case LedgerRowKind::mean:
+    case LedgerRowKind::layer:
+      return "total";
+    case LedgerRowKind::output_aggregation:
+      return "output_aggregation";
+    case LedgerRowKind::operation:
+      return name(row.operation);
+  }
+  return "";
+}
+
+std::optional<Count> layer_of(const LedgerRow& row) {
+  if (row.layer == 0) return std::nullopt;
+  return row.layer;
+}
+
+std::array<NamedQuantity, 5> quantities_of(const LedgerRow& row) {
+  return {{{"reads_d", row.traffic.reads_d, "d"},
+           {"writes_d", row.traffic.writes_d, "d"},
+           {"reads_scalars", row.traffic.reads_scalars, "scalars"},
+           {"writes_scalars", row.traffic.writes_scalars, "scalars"},
+           {"bytes", row.bytes.value, "bytes"}}};
+}
+
+std::array<NamedQuantity, 12> quantities_of(const StepRow& row) {
+  const auto step = [&](Seconds delta) -> std::optional<double> {
+    if (!row.baseline_step) return std::nullopt;
+    return (*row.baseline_step + delta).value;
+  };
+  using Ratio = Estimate<double>;
+  return {{{"seconds", step(row.delta.value), "s"},
+           {"low", step(row.delta.low), "s"},
+           {"high", step(row.delta.high), "s"},
+           {"delta_seconds", row.delta.value.value, "s"},
+           {"delta_low", row.delta.low.value, "s"},
+           {"delta_high", row.delta.high.value, "s"},
+           {"overhead", end_of(row.overhead, &Ratio::value), "ratio"},
+           {"overhead_low", end_of(row.overhead, &Ratio::low), "ratio"},
+           {"overhead_high", end_of(row.overhead, &Ratio::high), "ratio"},
+           {"share", end_of(row.share, &Ratio::value), "ratio"},
+           {"share_low", end_of(row.share, &Ratio::low), "ratio"},
+           {"share_high", end_of(row.share, &Ratio::high), "ratio"}}};
+}
+
+std::array<NamedQuantity, 3> residual_of(const StepRow& row) {
+  return {{{"residual_seconds", row.residual.value.value, "s"},
+           {"residual_low", row.residual.low.value, "s"},
+           {"residual_high", row.residual.high.value, "s"}}};
+}
+
+BudgetNumbers numbers_of(const BudgetRow& row) {
+  BudgetNumbers numbers{row.budget.limit, row.low, row.high, margin(row)};
+  // `device_memory: fits` has no number of its own; the capacity replaces it where it is known.
+  if (row.budget.kind == BudgetKind::device_memory && row.budget.limit == 0) numbers.limit.reset();
+  // "At least nothing" is no knowledge.
+  if (!row.high && row.low == 0) numbers.low.reset();
+  return numbers;
+}
+
+}  // namespace depthcost

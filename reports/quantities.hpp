@@ -1,0 +1,45 @@
+// The numbers of a row under the keys of the JSON contract, for every format that lists them.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "model/evaluation.hpp"
+
+namespace depthcost {
+
+/// A value under its JSON key. Without a value: not known.
+struct NamedQuantity {
+  std::string_view key;
+  std::optional<double> value;
+  std::string_view unit;  // "d", "scalars", "bytes", "s", "ratio"
+};
+
+/// What the row is of: "total", "output_aggregation", or the name of an operation.
+std::string_view operation_name(const LedgerRow& row);
+
+/// Nothing where the row is no single layer's.
+std::optional<Count> layer_of(const LedgerRow& row);
+
+/// Per token.
+std::array<NamedQuantity, 5> quantities_of(const LedgerRow& row);
+
+/// The step, its difference from the standard residual, overhead and share. The step itself and
+/// both ratios need a baseline.
+std::array<NamedQuantity, 12> quantities_of(const StepRow& row);
+
+/// The whole residual path of the step.
+std::array<NamedQuantity, 3> residual_of(const StepRow& row);
+
+/// The limit, the interval held against it, and what is left.
+struct BudgetNumbers {
+  std::optional<double> limit;  // none where the device's capacity is not known
+  std::optional<double> low;    // none where nothing at all is known
+  std::optional<double> high;
+  std::optional<double> margin;
+};
+
+BudgetNumbers numbers_of(const BudgetRow& row);
+
+}  // namespace depthcost

@@ -1,0 +1,29 @@
+// Rows of text as an aligned table for a terminal, or as a Markdown table.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace depthcost {
+
+enum class Align { left, right };
+
+struct Column {
+  std::string header;
+  Align align = Align::left;
+};
+
+/// Every row has one cell for each column.
+struct Table {
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+
+/// Columns padded to their widest cell and two spaces apart, a rule below the header, no blanks at
+/// the end of a line. Cells are UTF-8, one place for each code point.
+std::string plain_text(const Table& table);
+
+/// A GitHub pipe table. A `|` in a cell is escaped, a line break becomes a space.
+std::string markdown(const Table& table);
+
+}  // namespace depthcost

@@ -1,0 +1,82 @@
+// The flat table: its shape, its quoting, its agreement with the JSON.
+#include "reports/csv.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <vector>
+
+#include "tests/studies.hpp"
+
+namespace depthcost {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+const std::vector<std::string>& kimi_k3() {
+  static const auto lines = lines_of(to_csv(evaluate(test::kimi_k3_study())));
+  return lines;
+}
+
+bool has_line(const std::vector<std::string>& lines, const std::string& line) {
+  return std::find(lines.begin(), lines.end(), line) != lines.end();
+}
+
+TEST(CsvCell, IsQuotedWhereItMustBe) {
+  EXPECT_EQ(csv_cell(""), "");
+  EXPECT_EQ(csv_cell("two words"), "two words");
+  EXPECT_EQ(csv_cell("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_cell("say \"no\""), "\"say \"\"no\"\"\"");
+  EXPECT_EQ(csv_cell("a\nb"), "\"a\nb\"");
+  EXPECT_EQ(csv_cell("a\rb"), "\"a\rb\"");
+}
+
+TEST(Csv, HasTenColumnsInEveryLine) {
+  EXPECT_EQ(kimi_k3().front(),
+            "section,workload,scheme,schedule,convention,operation,layer,quantity,value,unit");
+  for (const std::string& line : kimi_k3())
+    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 9) << line;
+}
+
+TEST(Csv, HoldsTheLedgerOfKimiK3) {
+  for (const char* line :
+       {"ledger,,block_attnres,single_pass,kernel,output_aggregation,,reads_d,10,d",
+        "ledger,,block_attnres,single_pass,kernel,output_aggregation,,bytes,157696,bytes",
+        "ledger,,block_attnres,single_pass,kernel,total,,reads_d,6.29569892473,d",
+        "ledger,,mhc,fused,kernel,total,,writes_d,5,d"})
+    EXPECT_TRUE(has_line(kimi_k3(), line)) << line;
+}
+
+TEST(Csv, HoldsMemoryAndStep) {
+  for (const char* line : {"memory,prefill,block_attnres,,,,,bank,234881024,bytes",
+                           "step,decode/64,standard,fused,,,,seconds,0.012,s",
+                           "step,decode/64,standard,fused,,,,delta_seconds,0,s",
+                           "step,prefill,standard,fused,,,,overhead,,ratio",
+                           "step,decode/512,block_attnres,single_pass,,,,dominant,bytes,"})
+    EXPECT_TRUE(has_line(kimi_k3(), line)) << line;
+}
+
+TEST(Csv, AppendsTheRowsOfSingleLayersToTheLedger) {
+  const Evaluation evaluation = evaluate(test::kimi_k3_study());
+  const Counting kernel{Schedule::single_pass, Convention::kernel};
+  const auto layers = operation_rows(evaluation.study, evaluation.paths.front(), kernel.schedule);
+  const auto lines = lines_of(to_csv(evaluation, layers));
+  EXPECT_EQ(lines.size(), kimi_k3().size() + 5 * layers.size());
+  EXPECT_TRUE(has_line(
+      lines, "ledger,,block_attnres,single_pass,kernel,attnres_single_pass,25,writes_d,2,d"));
+}
+
+TEST(Csv, IsTheSameEveryTime) {
+  const Evaluation evaluation = evaluate(test::kimi_k3_study());
+  EXPECT_EQ(to_csv(evaluation), to_csv(evaluation));
+  EXPECT_EQ(lines_of(to_csv(evaluation)), kimi_k3());
+}
+
+}  // namespace
+}  // namespace depthcost
