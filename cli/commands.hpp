@@ -1,0 +1,43 @@
+// The commands: options in, text on stdout and files out, an exit code back. They throw InputError
+// for the user's mistakes; main catches.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/exit_code.hpp"
+
+namespace depthcost {
+
+struct ReportOptions {
+  std::vector<std::string> scenarios;
+  std::string directory = "depthcost-report";
+};
+ExitCode run_report(const ReportOptions& options);
+
+struct EvaluateOptions {
+  std::string scenario;
+  std::string format = "table";  // table | json | csv
+  bool layers = false;
+};
+ExitCode run_evaluate(const EvaluateOptions& options);
+
+struct CheckOptions {
+  std::vector<std::string> scenarios;
+  bool strict = false;  // `unknown` fails
+};
+ExitCode run_check(const CheckOptions& options);
+
+struct ExplainOptions {
+  std::string scenario;
+  std::string metric;
+};
+ExitCode run_explain(const ExplainOptions& options);
+
+ExitCode run_presets_list();
+ExitCode run_presets_show(const std::string& id);
+ExitCode run_presets_lint();
+ExitCode run_presets_schema();
+ExitCode run_presets_keys();
+
+}  // namespace depthcost

@@ -1,0 +1,31 @@
+// `explain`: one number, taken apart.
+#include "reports/explain.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/files.hpp"
+#include "scenarios/input_error.hpp"
+#include "scenarios/scenario.hpp"
+#include "scenarios/suggest.hpp"
+
+namespace depthcost {
+
+ExitCode run_explain(const ExplainOptions& options) {
+  const Scenario scenario = read_scenario(options.scenario);
+  const Evaluation evaluation = evaluate(scenario.study);
+  if (options.metric.empty()) {
+    write_stdout(fmt::format("{}\n", fmt::join(explainable_metrics(evaluation), "\n")));
+    return ExitCode::good;
+  }
+  const auto explanation = explain(evaluation, options.metric);
+  if (!explanation)
+    throw InputError({options.scenario, 1, 1},
+                     fmt::format("unknown metric '{}'{} (without a metric all are listed)",
+                                 printable(options.metric),
+                                 did_you_mean(options.metric, explainable_metrics(evaluation))));
+  write_stdout(to_text(*explanation));
+  return ExitCode::good;
+}
+
+}  // namespace depthcost

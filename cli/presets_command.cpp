@@ -1,0 +1,68 @@
+// `presets`: what is built in, and whether it is sound.
+#include "scenarios/presets.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "cli/commands.hpp"
+#include "cli/files.hpp"
+#include "reports/text_table.hpp"
+#include "scenarios/input_error.hpp"
+#include "scenarios/lint.hpp"
+#include "scenarios/reference.hpp"
+#include "scenarios/schema.hpp"
+#include "scenarios/suggest.hpp"
+
+namespace depthcost {
+namespace {
+
+ReferenceKind kind_of(const Preset& preset) {
+  return preset.kind == "models" ? model_reference() : hardware_reference();
+}
+
+}  // namespace
+
+ExitCode run_presets_list() {
+  Table table{{{"kind"}, {"preset"}, {"name"}}, {}};
+  for (const Preset& preset : presets())
+    table.rows.push_back({std::string(preset.kind), std::string(preset.id),
+                          preset_values(preset.id, kind_of(preset)).text("name")});
+  write_stdout(plain_text(table));
+  return ExitCode::good;
+}
+
+ExitCode run_presets_show(const std::string& id) {
+  std::vector<std::string> ids;
+  for (const Preset& preset : presets()) {
+    if (preset.id == id) {
+      write_stdout(std::string(preset.text));
+      return ExitCode::good;
+    }
+    ids.emplace_back(preset.id);
+  }
+  throw InputError({"presets", 1, 1},
+                   fmt::format("unknown preset '{}'{}", printable(id), did_you_mean(id, ids)));
+}
+
+ExitCode run_presets_lint() {
+  std::string text;
+  for (const Preset& preset : presets())
+    for (const std::string& finding : lint_preset(preset.id, kind_of(preset)))
+      text += finding + "\n";
+  const bool clean = text.empty();
+  write_stdout(clean ? fmt::format("{} presets, nothing to mend\n", presets().size()) : text);
+  return clean ? ExitCode::good : ExitCode::gate_said_no;
+}
+
+ExitCode run_presets_schema() {
+  write_stdout(json_schema());
+  return ExitCode::good;
+}
+
+ExitCode run_presets_keys() {
+  write_stdout(key_documentation());
+  return ExitCode::good;
+}
+
+}  // namespace depthcost

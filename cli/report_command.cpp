@@ -1,0 +1,76 @@
+// `report`: Markdown and SVG for each scenario, all of them or none.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <set>
+
+#include "cli/commands.hpp"
+#include "cli/files.hpp"
+#include "cli/version.hpp"
+#include "model/evaluation.hpp"
+#include "reports/gnuplot.hpp"
+#include "reports/markdown_report.hpp"
+#include "reports/plots.hpp"
+#include "scenarios/input_error.hpp"
+#include "scenarios/scenario.hpp"
+
+namespace depthcost {
+namespace {
+
+/// The files of one report, and what to show of it on the terminal.
+struct Report {
+  std::vector<NewFile> files;
+  std::string summary;
+};
+
+Report make_report(const std::string& path) {
+  const Scenario scenario = read_scenario(path);
+  const Evaluation evaluation = evaluate(scenario.study);
+  const std::string stem = std::filesystem::path(path).stem().string();
+  Report report;
+  std::vector<PlotFile> drawn;
+  std::string missing;
+  for (const Plot& plot : plots(evaluation)) {
+    const Drawing drawing = draw_svg(plot.script);
+    if (drawing.status == DrawingStatus::missing) {
+      missing = "No plots: gnuplot is not installed (Debian: apt-get install gnuplot-nox).";
+      break;
+    }
+    if (drawing.status == DrawingStatus::failed)
+      throw std::runtime_error(
+          fmt::format("gnuplot failed on {} ({})", plot.file_name, drawing.error));
+    drawn.push_back({fmt::format("{}-{}", stem, plot.file_name), plot.caption});
+    report.files.push_back({drawn.back().file_name, drawing.svg});
+  }
+  report.files.push_back(
+      {stem + ".md", markdown_report(evaluation, {scenario.values, drawn, missing, kVersion})});
+  report.summary =
+      fmt::format("{}\n\n{}\n", evaluation.study.name, plain_text(decision_table(evaluation)));
+  for (const std::string& sentence : verdict_sentences(evaluation))
+    report.summary += sentence + "\n";
+  if (!missing.empty()) report.summary += missing + "\n";
+  return report;
+}
+
+}  // namespace
+
+ExitCode run_report(const ReportOptions& options) {
+  std::vector<NewFile> files;
+  std::set<std::string> names;
+  std::string summary;
+  for (const std::string& path : options.scenarios) {
+    Report report = make_report(path);
+    for (NewFile& file : report.files) {
+      if (!names.insert(file.name).second)
+        throw InputError({path, 1, 1}, fmt::format("two reports named '{}' (rename one scenario)",
+                                                   printable(file.name)));
+      files.push_back(std::move(file));
+    }
+    summary += fmt::format("{}\n-> {}/{}\n", report.summary, options.directory, files.back().name);
+  }
+  write_files(options.directory, files);
+  write_stdout(summary);
+  return ExitCode::good;
+}
+
+}  // namespace depthcost
