@@ -44,8 +44,10 @@ Report make_report(const std::string& path) {
   }
   report.files.push_back(
       {stem + ".md", markdown_report(evaluation, {scenario.values, drawn, missing, kVersion})});
-  report.summary =
-      fmt::format("{}\n\n{}\n", evaluation.study.name, plain_text(decision_table(evaluation)));
+  report.summary = evaluation.study.name + "\n\n";
+  if (!evaluation.memory.empty())
+    report.summary += fmt::format("{}\n{}\n\n", plain_text(decision_table(evaluation)),
+                                  decision_legend(evaluation));
   for (const std::string& sentence : verdict_sentences(evaluation))
     report.summary += sentence + "\n";
   if (!missing.empty()) report.summary += missing + "\n";

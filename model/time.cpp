@@ -115,7 +115,7 @@ Seconds bytes_time(const Machine& machine, const LevelBytes& moved, End end) {
   Seconds time;
   if (moved.memory > 0) {
     const BytesPerSecond cap = at_mix(machine.memory_bandwidth, read_share, end);
-    time = time + Bytes{moved.memory} / drawn_bandwidth(machine, cap, moved.total());
+    time = time + Bytes{moved.memory} / drawn_bandwidth(machine, cap, moved.memory);
   }
   if (moved.cache > 0)
     time = time + Bytes{moved.cache} / at_mix(machine.cache_bandwidth, read_share, end);

@@ -20,11 +20,10 @@ const StepRow* quoted_step(const Evaluation& e, const std::string& workload,
   return nullptr;
 }
 
-/// "+48.1 us [1.9, 52.9], +0.4 % [0.0, 0.4]".
-std::string added(const StepRow& row) {
-  std::string text = format_seconds(row.delta, Sign::always);
-  if (row.overhead) return text + ", " + format_ratio(*row.overhead, Sign::always);
-  return text + ", % needs baseline_step";
+/// "+48.1 us [1.9, 52.9], +0.4 % [0.0, 0.4]"; without a baseline `without` in place of per cent.
+std::string added(const StepRow& row, const std::string& without) {
+  const std::string text = format_seconds(row.delta, Sign::always);
+  return row.overhead ? text + ", " + format_ratio(*row.overhead, Sign::always) : text + without;
 }
 
 bool is_standard(const ResidualPath& path) { return std::holds_alternative<Standard>(path.scheme); }
@@ -32,8 +31,8 @@ bool is_standard(const ResidualPath& path) { return std::holds_alternative<Stand
 std::string cell(const Evaluation& e, const std::string& workload, const ResidualPath& path) {
   const StepRow* row = quoted_step(e, workload, path);
   if (row == nullptr) return "no hardware";
-  if (is_standard(path)) return "0: the baseline, " + format_seconds(row->residual.value);
-  return added(*row);
+  if (is_standard(path)) return format_seconds(row->residual.value);
+  return added(*row, ", no %");
 }
 
 Bytes residual_memory(const Evaluation& e, const std::string& workload) {
@@ -44,11 +43,11 @@ Bytes residual_memory(const Evaluation& e, const std::string& workload) {
 }
 
 std::string payload(const Evaluation& e) {
-  if (!e.pipeline) return "no pipeline";
+  if (!e.pipeline) return "none";
   const Count peak = e.pipeline->by_scheme.front().naive.peak;
   const VectorStorage types = storage_of(e.study);
   const Bytes bytes = storage(static_cast<double>(peak) * types.hidden_size, types.dtype);
-  return fmt::format("{}, {} a token", format_d(static_cast<double>(peak)),
+  return fmt::format("{}, {}", format_d(static_cast<double>(peak)),
                      format_bytes(bytes, Prefix::decimal));
 }
 
@@ -85,18 +84,16 @@ std::string cost_sentence(const Evaluation& e) {
   const std::string scheme =
       fmt::format("`{}` run as `{}`", name(e.paths.front().scheme), name(e.study.schedule));
   std::vector<std::string> points;
-  std::string dominant;
-  for (const std::string& workload : workload_names(e)) {
-    const StepRow* row = quoted_step(e, workload, e.paths.front());
-    if (row == nullptr) continue;
-    points.push_back(fmt::format("{} to {}", added(*row), workload));
-    dominant = fmt::format("; at {} its time is mostly {}", workload, name(row->dominant));
-  }
+  for (const std::string& workload : workload_names(e))
+    if (const StepRow* row = quoted_step(e, workload, e.paths.front()))
+      points.push_back(
+          fmt::format("{} to {} (mostly {})", added(*row, ""), workload, name(row->dominant)));
   if (points.empty())
-    return fmt::format("{} moves {} a layer; no time is predicted without workload and hardware.",
-                       scheme, format_d(mean_kernel_d(e, e.study.schedule)));
-  return fmt::format("Against the fused standard residual, {} adds {}{}.", scheme,
-                     fmt::join(points, "; "), dominant);
+    return fmt::format(
+        "{} moves {:.2f} d a layer; no time is predicted without workload and hardware.", scheme,
+        mean_kernel_d(e, e.study.schedule));
+  return fmt::format("Against the fused standard residual, {} adds {}.", scheme,
+                     fmt::join(points, ", "));
 }
 
 std::string budget_sentence(const Evaluation& e) {
@@ -128,12 +125,10 @@ std::string two_phase_sentence(const Evaluation& e) {
                       : fmt::format("{:.0f} % more", -100 * share);
   };
   return fmt::format(
-      "Two-phase would move {} a layer instead of {}: {} bytes if Phase 1 outputs are stored in "
-      "bf16, "
-      "{} in f32, so that {}.",
-      format_d(mean_kernel_d(e, Schedule::two_phase)),
-      format_d(mean_kernel_d(e, Schedule::single_pass)), words(saved(Dtype::bf16)),
-      words(saved(Dtype::f32)),
+      "In two phases a layer moves {:.2f} d instead of {:.2f} d: {} bytes if Phase 1 outputs are "
+      "stored in bf16, {} in f32, so that {}.",
+      mean_kernel_d(e, Schedule::two_phase), mean_kernel_d(e, Schedule::single_pass),
+      words(saved(Dtype::bf16)), words(saved(Dtype::f32)),
       saved(Dtype::f32) < 0.1 ? "it pays only where they may be rounded to bf16"
                               : "it pays either way in bytes");
 }
@@ -145,9 +140,9 @@ Table decision_table(const Evaluation& e) {
   const auto order = column_order(e);
   for (const ResidualPath* path : order)
     table.columns.push_back(
-        {fmt::format("{} ({})", name(path->scheme), name(quoted_schedule(e.study, *path)))});
-  for (const std::string header :
-       {"memory of its state", "largest pipeline boundary", "dominated by", "evidence"})
+        {fmt::format("{}, {}{}", name(path->scheme), name(quoted_schedule(e.study, *path)),
+                     is_standard(*path) ? ": baseline" : ", adds")});
+  for (const std::string header : {"state", "boundary", "mostly", "evidence"})
     table.columns.push_back({header});
   for (const std::string& workload : workload_names(e)) {
     std::vector<std::string> row{workload};
@@ -160,6 +155,17 @@ Table decision_table(const Evaluation& e) {
     table.rows.push_back(std::move(row));
   }
   return table;
+}
+
+std::string decision_legend(const Evaluation& e) {
+  std::string legend = fmt::format(
+      "Added: against the fused standard residual, per step, with 90 % interval. State: memory of "
+      "`{}` on one device. Boundary: its largest pipeline payload, per token.",
+      name(e.paths.front().scheme));
+  const bool has_baseline = std::any_of(
+      e.step.begin(), e.step.end(), [](const StepRow& row) { return row.overhead.has_value(); });
+  if (!has_baseline && !e.step.empty()) legend += " No %: it needs `baseline_step`.";
+  return legend;
 }
 
 std::vector<std::string> verdict_sentences(const Evaluation& e) {

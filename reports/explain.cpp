@@ -129,8 +129,8 @@ void explain_pipeline(const Evaluation& e, Explanations& out) {
     for (const Transition& t : row.naive.transitions) vectors.push_back(std::to_string(t.vectors));
     out.push_back(
         {.metric = metric({"pipeline.by_scheme", name(row.path->scheme)}),
-         .formula = "standard 1, mHC m, AttnRes: completed blocks, b_0, and the unfinished "
-                    "partial sum at each transition",
+         .formula = "standard 1, mHC m, AttnRes: completed blocks, b_0, and the unfinished partial "
+                    "sum at each transition",
          .source = "[attnres] Sec. 4.1, Fig. 3, enumerated",
          .numbers = {shape, fmt::format("naive, by transition: {}", fmt::join(vectors, " ")),
                      fmt::format(
@@ -174,8 +174,8 @@ void explain_time(const Evaluation& e, Explanations& out) {
     Explanation x{
         .metric = metric({"step", row.workload, name(row.path->scheme), name(row.schedule)}),
         .formula =
-            "sum over launches of a(launch, level, skeleton) + max(bytes / bandwidth, "
-            "operations / rate), less the same sum of the fused standard residual",
+            "sum over launches of a(launch, level, skeleton) + max(bytes / bandwidth, operations / "
+            "rate), less the same sum of the fused standard residual",
         .source = "[ours] REFERENCES.md, time",
         .function = "model/step.cpp: step_times; model/time.cpp: time_terms"};
     for (const TimeRow& time : e.time)

@@ -21,8 +21,7 @@ std::string rules_text(Convention convention) {
       return "k = v read once (c = 1), with b_0 (e = 1)";
     case Convention::physical:
       return "c = 1, e = 1, and b += f folded into the kernel that reads b (+1 r, 1 w for 3 <= i "
-             "<= S; "
-             "+2 r, 1 w to close a block)";
+             "<= S; +2 r, 1 w to close a block)";
     default:
       return "c = 1, e = 1, and b += f as its own kernel (+2 r, 1 w for i >= 2)";
   }
@@ -106,14 +105,12 @@ struct KernelFormula {
     if (schedule == single_pass)
       return ours(
           "layer 1: 1 r, 1 w; first layer of block n >= 2: n + 1 r, 2 w; second layer: n + 1 r, 1 "
-          "w; "
-          "later: n + 2 r, 2 w; output: N + 2 r, 1 w",
+          "w; later: n + 2 r, 2 w; output: N + 2 r, 1 w",
           "block_single_pass, block_output");
     if (schedule == two_phase)
       return ours(
           "Phase 1 of block 1: 1 r, S w; of block n >= 2: n + 1 r, S + 1 w; second layer: 2 r, 1 "
-          "w; "
-          "later: 3 r, 2 w",
+          "w; later: 3 r, 2 w",
           "block_phase1, block_phase2");
     return eager("s = n sources, n + 1 from the second layer of a block; b += f: 2 r, 1 w");
   }

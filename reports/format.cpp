@@ -147,11 +147,11 @@ std::string format_seconds(const Estimate<Seconds>& seconds, Sign sign) {
   const double reference = reference_of(seconds.low.value, seconds.value.value, seconds.high.value);
   if (reference == 0 || !std::isfinite(reference)) return format_seconds(seconds.value, sign);
   const Scale scale = scale_for(UnitFamily::seconds, reference);
-  const auto text = [&](Seconds end) {
-    return decimal_text(end.value / scale.unit->scale, scale.decimals, sign);
+  const auto text = [&](Seconds end, Sign end_sign) {
+    return decimal_text(end.value / scale.unit->scale, scale.decimals, end_sign);
   };
-  return fmt::format("{} {} [{}, {}]", text(seconds.value), scale.unit->text, text(seconds.low),
-                     text(seconds.high));
+  return fmt::format("{} {} [{}, {}]", text(seconds.value, sign), scale.unit->text,
+                     text(seconds.low, Sign::minus_only), text(seconds.high, Sign::minus_only));
 }
 
 std::string format_bandwidth(BytesPerSecond bandwidth) {
@@ -175,8 +175,8 @@ std::string format_ratio(const Estimate<double>& ratio, Sign sign) {
   if (reference == 0 || !std::isfinite(reference)) return format_ratio(ratio.value, sign);
   const int decimals = ratio_decimals(100 * reference);
   return fmt::format("{} % [{}, {}]", decimal_text(100 * ratio.value, decimals, sign),
-                     decimal_text(100 * ratio.low, decimals, sign),
-                     decimal_text(100 * ratio.high, decimals, sign));
+                     decimal_text(100 * ratio.low, decimals, Sign::minus_only),
+                     decimal_text(100 * ratio.high, decimals, Sign::minus_only));
 }
 
 std::string format_count(Count count) {

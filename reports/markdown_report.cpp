@@ -11,6 +11,16 @@
 namespace depthcost {
 namespace {
 
+/// Plain text that must not end or restyle the brackets that it stands in.
+std::string escaped(std::string_view text) {
+  std::string safe;
+  for (const char c : text) {
+    if (std::string_view("\\[]`*_<>").find(c) != std::string_view::npos) safe += '\\';
+    safe += c;
+  }
+  return safe;
+}
+
 /// Text being written, section by section.
 class Document {
  public:
@@ -27,7 +37,7 @@ class Document {
   void plot(std::string_view name) {
     for (const PlotFile& file : parts_.plots)
       if (file.file_name.ends_with(name))
-        text_ += fmt::format("![{}]({})\n\n", file.caption, file.file_name);
+        text_ += fmt::format("![{}]({})\n\n", escaped(file.caption), file.file_name);
   }
 
   const Evaluation& evaluation() const { return evaluation_; }
@@ -42,14 +52,17 @@ class Document {
 
 void write_opening(Document& out) {
   const Study& study = out.evaluation().study;
-  out.paragraph(fmt::format("# {}", study.name));
+  out.paragraph(fmt::format("# {}", escaped(study.name)));
   out.paragraph(fmt::format(
       "What {} ({} layers, d = {}, {}) pays for carrying its residual stream as `{}`{}. A layer is "
-      "one sublayer, attention or MLP. Intervals are 90 %; [low, high] in the unit of the value.",
-      study.model.name, study.model.num_layers, format_count(study.model.hidden_size),
+      "one sublayer, attention or MLP.",
+      escaped(study.model.name), study.model.num_layers, format_count(study.model.hidden_size),
       name(study.model.dtype), name(study.path.scheme),
-      study.machine ? fmt::format(", on {}", study.machine->name) : ""));
-  if (!out.evaluation().memory.empty()) out.table(decision_table(out.evaluation()));
+      study.machine ? fmt::format(", on {}", escaped(study.machine->name)) : ""));
+  if (!out.evaluation().memory.empty()) {
+    out.table(decision_table(out.evaluation()));
+    out.paragraph(decision_legend(out.evaluation()));
+  }
   std::string verdict = "**Verdict.**";
   for (const std::string& sentence : verdict_sentences(out.evaluation())) verdict += " " + sentence;
   out.paragraph(verdict);
@@ -74,9 +87,8 @@ void write_ledger(Document& out) {
   out.heading("Ledger: what is moved");
   out.paragraph(
       "d-vectors per token and layer (reads and writes of d elements), as the mean over layers; "
-      "the "
-      "output aggregation behind the last layer stands beside it. Convention `paper` is Table 1 as "
-      "printed, `kernel` what the operations of this project move; the others are defined in "
+      "the output aggregation behind the last layer stands beside it. Convention `paper` is Table "
+      "1 as printed, `kernel` what the operations of this project move; the others are defined in "
       "model/REFERENCES.md. A `*` marks Table 1 outside its domain: it assumes blocks of equal "
       "size.");
   out.table(ledger_table(e));
@@ -117,11 +129,16 @@ void write_time(Document& out) {
   if (e.time.empty()) return;
   out.heading("Time by operation");
   out.paragraph(
-      "Seconds of one call. `bound`: nothing can be faster. `critical`: what the layer waits for; "
-      "the "
-      "rest can be hoisted beside a neighbour that does not use the memory. `from memory`: share "
-      "of "
-      "the bytes that the cache does not serve.");
+      "Every scheme and schedule, added to a step against the fused standard residual. Below, one "
+      "call of each operation. `bound`: nothing can be faster. `critical`: what the layer waits "
+      "for; the rest can be hoisted beside a neighbour that does not use the memory. `from "
+      "memory`: share of the bytes that the cache does not serve.");
+  for (const std::string& workload : timed_workloads(e)) {
+    out.paragraph("**" + workload + "**");
+    out.table(step_table(e, workload));
+  }
+  out.paragraph(fmt::format("<details><summary>{} as {}, operation by operation</summary>",
+                            name(e.study.path.scheme), name(e.study.schedule)));
   for (const std::string& workload : timed_workloads(e)) {
     Table table{{{workload},
                  {"sources", Align::right},
@@ -146,11 +163,30 @@ void write_time(Document& out) {
              format_ratio(row.memory_share), std::string(name(row.predicted.evidence))});
     out.table(table);
   }
-  out.paragraph("Every scheme and schedule, against the fused standard residual:");
-  for (const std::string& workload : timed_workloads(e)) {
-    out.paragraph("**" + workload + "**");
-    out.table(step_table(e, workload));
-  }
+  out.paragraph("</details>");
+}
+
+/// The bank without b_0, as Sec. 4.2 counts it: whole, sharded, and sharded in chunks.
+Table sharding_table(const Evaluation& e) {
+  Table table{{{"bank, without b_0"}, {"bytes on one device", Align::right}, {"GB", Align::right}},
+              {}};
+  const auto add = [&](const std::string& what, std::optional<Count> chunk, Count shards) {
+    Study study = e.study;
+    study.prefill->chunk = chunk;
+    study.prefill->sequence_shards = shards;
+    const Bytes bank = prefill_memory(study, e.paths.front()).bank;
+    table.rows.push_back(
+        {what, format_count(static_cast<Count>(bank.value)), format_bytes(bank, Prefix::decimal)});
+  };
+  const Prefill& prefill = *e.study.prefill;
+  add(fmt::format("{} tokens in one memory", format_count(prefill.tokens)), std::nullopt, 1);
+  if (prefill.sequence_shards > 1)
+    add(fmt::format("sharded over {} devices", prefill.sequence_shards), std::nullopt,
+        prefill.sequence_shards);
+  if (prefill.chunk)
+    add(fmt::format("and in chunks of {}", format_count(*prefill.chunk)), prefill.chunk,
+        prefill.sequence_shards);
+  return table;
 }
 
 void write_memory(Document& out) {
@@ -158,12 +194,12 @@ void write_memory(Document& out) {
   if (e.prefill.empty()) return;
   out.heading("Bank memory in prefill");
   const PrefillMemory& memory = e.prefill.front();
+  out.table(sharding_table(e));
   out.paragraph(fmt::format(
-      "On one device, with {} tokens at a time: `{}` keeps {} ({}), with b_0 {}; Phase 1 of one "
-      "block "
+      "On one device, with {} tokens at a time: `{}` keeps {}, with b_0 {}; Phase 1 of one block "
       "would keep {} more under the two-phase schedule, which the paper leaves out.",
       format_count(tokens_per_device(prefill_shape(e.study))), name(e.study.path.scheme),
-      format_bytes(memory.bank, Prefix::binary), format_bytes(memory.bank, Prefix::decimal),
+      format_bytes(memory.bank, Prefix::binary),
       format_bytes(memory.bank_with_embedding, Prefix::binary),
       format_bytes(memory.phase1, Prefix::binary)));
   out.table(prefill_table(e));
@@ -219,14 +255,10 @@ void write_pipeline(Document& out) {
   out.table(event_table(pipeline));
   out.paragraph(
       "Formulas and events are different counts: Eq. 7 and 8 spread the blocks evenly over the "
-      "chunks "
-      "and leave out b_0 and partial sums. The paper's two sixes are different ones for that "
-      "reason. "
-      "Fig. 3 (4 blocks over 8 chunks) saves 19 - 13 = 6 because b_0 is sent and cached like a "
-      "block; "
-      "without it the same events save 12 - 10 = 2, and the formulas 14 - 11 = 3. The formulas "
-      "save "
-      "28 - 22 = 6 in another case, one block a chunk and no b_0.");
+      "chunks and leave out b_0 and partial sums. The paper's two sixes are different ones for "
+      "that reason. Fig. 3 (4 blocks over 8 chunks) saves 19 - 13 = 6 because b_0 is sent and "
+      "cached like a block; without it the same events save 12 - 10 = 2, and the formulas 14 - 11 "
+      "= 3. The formulas save 28 - 22 = 6 in another case, one block a chunk and no b_0.");
 }
 
 void write_budgets(Document& out) {

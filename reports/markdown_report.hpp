@@ -31,6 +31,9 @@ std::string markdown_report(const Evaluation& evaluation, const ReportParts& par
 /// The table that opens the report: workload by batch, added time of each scheme, memory, payload.
 Table decision_table(const Evaluation& evaluation);
 
+/// What its columns mean.
+std::string decision_legend(const Evaluation& evaluation);
+
 /// The verdict: what it costs, what holds, and what the two-phase schedule would change.
 std::vector<std::string> verdict_sentences(const Evaluation& evaluation);
 

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <utility>
 
 #include "model/path_operations.hpp"
 #include "reports/plots.hpp"

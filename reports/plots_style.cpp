@@ -137,7 +137,7 @@ bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 double in_unit(double value, UnitFamily family, std::string_view unit) {
   for (const UnitRow& row : unit_rows())
     if (row.family == family && row.text == unit) return value / row.scale;
-  assert(!"a unit of unit_rows()");
+  assert(false && "a unit of unit_rows()");
   return value;
 }
 

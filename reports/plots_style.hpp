@@ -18,15 +18,13 @@ double in_unit(double value, UnitFamily family, std::string_view unit);
 
 /// An opaque colour, 0xRRGGBB.
 enum class Color : unsigned {
-  // The palette of Okabe and Ito, which colour-blind readers can tell apart
+  // From the palette of Okabe and Ito, which colour-blind readers can tell apart
   // (jfly.uni-koeln.de/color, 2008).
   black = 0x000000,
   orange = 0xE69F00,
-  sky_blue = 0x56B4E9,
   green = 0x009E73,
   blue = 0x0072B2,
   vermilion = 0xD55E00,
-  purple = 0xCC79A7,
   // Greys for what stands behind the data.
   dark_grey = 0x595959,
   grey = 0xA6A6A6,

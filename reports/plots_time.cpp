@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 #include "model/step.hpp"
 #include "reports/plots.hpp"

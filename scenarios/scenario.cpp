@@ -248,8 +248,8 @@ class ScenarioReader {
     if (sum != scenario_.study.model.num_layers)
       throw InputError(
           chunks.position,
-          fmt::format("invalid parallelism.chunk_layers (adds up to {} layers, but the "
-                      "model has {})",
+          fmt::format("invalid parallelism.chunk_layers (adds up to {} layers, but the model has "
+                      "{})",
                       sum, scenario_.study.model.num_layers));
     return layout;
   }

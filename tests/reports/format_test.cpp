@@ -149,12 +149,12 @@ Estimate<Seconds> microseconds(double low, double value, double high) {
 TEST(FormatSeconds, WritesIntervalsInOneUnit) {
   EXPECT_EQ(format_seconds(microseconds(1.9, 48.1, 52.9)), "48.1 us [1.9, 52.9]");
   EXPECT_EQ(format_seconds(microseconds(900, 1260, 12390)), "1.26 ms [0.90, 12.39]");
-  EXPECT_EQ(format_seconds(microseconds(-1.9, 48.1, 52.9), Sign::always), "+48.1 us [-1.9, +52.9]");
+  EXPECT_EQ(format_seconds(microseconds(-1.9, 48.1, 52.9), Sign::always), "+48.1 us [-1.9, 52.9]");
   EXPECT_EQ(format_seconds(microseconds(0, 0, 0), Sign::always), "0 s");
 }
 
 TEST(FormatSeconds, ChoosesTheUnitByTheEndsWhereTheValueIsNextToNothing) {
-  EXPECT_EQ(format_seconds(microseconds(-40, 0.001, 50), Sign::always), "0.0 us [-40.0, +50.0]");
+  EXPECT_EQ(format_seconds(microseconds(-40, 0.001, 50), Sign::always), "0.0 us [-40.0, 50.0]");
 }
 
 TEST(FormatRatio, WritesPerCentWithTwoDigits) {
@@ -178,7 +178,7 @@ TEST(FormatRatio, HasNoSignWhereNothingIsLeft) {
 TEST(FormatRatio, WritesIntervals) {
   EXPECT_EQ(format_ratio(Estimate<double>{0.001, 0.023, 0.025}), "2.3 % [0.1, 2.5]");
   EXPECT_EQ(format_ratio(Estimate<double>{-0.001, 0.0023, 0.0025}, Sign::always),
-            "+0.23 % [-0.10, +0.25]");
+            "+0.23 % [-0.10, 0.25]");
   EXPECT_EQ(format_ratio(Estimate<double>{0, 0, 0}, Sign::always), "0 %");
 }
 

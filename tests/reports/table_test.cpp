@@ -124,10 +124,10 @@ Evaluation two_steps() {
 
 TEST(StepTable, WritesDifferencesAsIntervals) {
   EXPECT_EQ(plain_text(step_table(two_steps(), "decode/1")),
-            "scheme    schedule            delta [90 %]      overhead [90 %]  dominant  evidence\n"
-            "--------  --------  ----------------------  -------------------  --------  --------\n"
-            "standard  fused                        0 s                    -  launch    measured\n"
-            "mhc       one_pass  +48.1 us [+1.9, +52.9]  +2.3 % [+0.1, +2.5]  bytes     assumed\n");
+            "scheme    schedule          delta [90 %]    overhead [90 %]  dominant  evidence\n"
+            "--------  --------  --------------------  -----------------  --------  --------\n"
+            "standard  fused                      0 s                  -  launch    measured\n"
+            "mhc       one_pass  +48.1 us [1.9, 52.9]  +2.3 % [0.1, 2.5]  bytes     assumed\n");
 }
 
 TEST(StepTable, HoldsOneWorkload) {
