@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <map>
 
 namespace depthcost {
 namespace {
 
-BudgetRow unknown(const Budget& budget, double at_least, std::string reason) {
+BudgetRow unknown(const Budget& budget, std::string reason,
+                  std::optional<double> at_least = std::nullopt) {
   return {.budget = budget, .low = at_least, .reason = std::move(reason)};
 }
 
@@ -20,26 +23,69 @@ BudgetRow known(const Budget& budget, double low, double high) {
   return row;
 }
 
-/// The largest overhead over the workload points whose name starts with `prefix`.
-BudgetRow overhead_row(const Budget& budget, const BudgetInputs& inputs, std::string_view prefix) {
-  std::optional<BudgetRow> worst;
+bool is_of_study(const ResidualPath& path, const Study& study) {
+  return path.scheme.index() == study.path.scheme.index();
+}
+
+/// The largest overhead of one schedule over the workload points of one kind.
+struct LargestOverhead {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  std::string at;  // the point with the largest low end: the first to break a limit
+};
+
+/// Of the study's scheme; nothing where no point is timed or one has no baseline.
+std::optional<LargestOverhead> largest_overhead(const BudgetInputs& inputs, Schedule schedule,
+                                                std::string_view workload) {
+  LargestOverhead largest;
   for (const StepRow& step : inputs.steps) {
-    if (step.path->scheme.index() != inputs.study.path.scheme.index() ||
-        step.schedule != inputs.study.schedule || !step.workload.starts_with(prefix))
+    if (!is_of_study(*step.path, inputs.study) || step.schedule != schedule ||
+        !step.workload.starts_with(workload))
       continue;
-    if (!step.overhead)
-      return unknown(budget, 0, fmt::format("baseline_step.{} is not given", prefix));
-    if (!worst || step.overhead->high > *worst->high)
-      worst = known(budget, step.overhead->low, step.overhead->high);
+    if (!step.overhead) return std::nullopt;
+    // Each end is a maximum of its own: which point is the largest may not be certain.
+    if (step.overhead->low > largest.low) largest.at = step.workload;
+    largest.low = std::max(largest.low, step.overhead->low);
+    largest.high = std::max(largest.high, step.overhead->high);
   }
-  return worst ? *worst
-               : unknown(budget, 0, fmt::format("the scenario has no {} workload", prefix));
+  if (largest.at.empty()) return std::nullopt;
+  return largest;
+}
+
+/// The cheapest of the scheme's other schedules that surely keeps the limit.
+std::string nearest_schedule(const Budget& budget, const BudgetInputs& inputs,
+                             std::string_view workload) {
+  std::string nearest;
+  double least = budget.limit;
+  for (const Schedule schedule : schedules_of(inputs.study.path.scheme)) {
+    const auto largest = largest_overhead(inputs, schedule, workload);
+    if (!largest || largest->high > least) continue;
+    least = largest->high;
+    nearest = fmt::format("schedule {} would keep it", name(schedule));
+  }
+  return nearest;
+}
+
+BudgetRow overhead_row(const Budget& budget, const BudgetInputs& inputs,
+                       std::string_view workload) {
+  const Study& study = inputs.study;
+  if (workload == "decode" ? !study.decode : !study.prefill)
+    return unknown(budget, fmt::format("the scenario has no {} workload", workload));
+  if (!study.machine) return unknown(budget, "the scenario has no hardware");
+  const auto largest = largest_overhead(inputs, study.schedule, workload);
+  if (!largest) return unknown(budget, fmt::format("baseline_step.{} is not given", workload));
+  BudgetRow row = known(budget, largest->low, largest->high);
+  if (row.verdict == Verdict::fail) {
+    row.reason = fmt::format("largest at {}", largest->at);
+    row.nearest = nearest_schedule(budget, inputs, workload);
+  }
+  return row;
 }
 
 Bytes prefill_bytes(const BudgetInputs& inputs, std::initializer_list<std::string_view> items) {
   Bytes sum;
   for (const MemoryRow& row : inputs.memory)
-    if (row.workload == "prefill" && row.path->scheme.index() == inputs.study.path.scheme.index() &&
+    if (row.workload == "prefill" && is_of_study(*row.path, inputs.study) &&
         std::find(items.begin(), items.end(), row.item) != items.end())
       sum = sum + row.bytes;
   return sum;
@@ -55,7 +101,7 @@ std::string nearest_chunk(const BudgetInputs& inputs, Bytes need, double limit) 
 
 BudgetRow prefill_row(const Budget& budget, const BudgetInputs& inputs,
                       std::initializer_list<std::string_view> items) {
-  if (!inputs.study.prefill) return unknown(budget, 0, "the scenario has no prefill workload");
+  if (!inputs.study.prefill) return unknown(budget, "the scenario has no prefill workload");
   const Bytes need = prefill_bytes(inputs, items);
   BudgetRow row = known(budget, need.value, need.value);
   if (row.verdict == Verdict::fail) row.nearest = nearest_chunk(inputs, need, budget.limit);
@@ -63,7 +109,7 @@ BudgetRow prefill_row(const Budget& budget, const BudgetInputs& inputs,
 }
 
 BudgetRow payload_row(const Budget& budget, const BudgetInputs& inputs) {
-  if (inputs.payload == nullptr) return unknown(budget, 0, "the scenario has no pipeline");
+  if (inputs.payload == nullptr) return unknown(budget, "the scenario has no pipeline");
   const VectorStorage types = storage_of(inputs.study);
   const double need =
       storage(static_cast<double>(inputs.payload->peak) * types.hidden_size, types.dtype).value;
@@ -72,20 +118,24 @@ BudgetRow payload_row(const Budget& budget, const BudgetInputs& inputs) {
 
 /// Only the residual path is counted, so that what fits is never more than `unknown`.
 BudgetRow memory_row(const Budget& budget, const BudgetInputs& inputs) {
-  Bytes most;
-  for (const MemoryRow& row : inputs.memory) {
-    if (row.path->scheme.index() != inputs.study.path.scheme.index()) continue;
-    Bytes sum;
-    for (const MemoryRow& other : inputs.memory)
-      if (other.workload == row.workload && other.path == row.path) sum = sum + other.bytes;
-    most = std::max(most, sum);
-  }
+  std::map<std::string_view, Bytes> at_workload;
+  for (const MemoryRow& row : inputs.memory)
+    if (is_of_study(*row.path, inputs.study))
+      at_workload[row.workload] = at_workload[row.workload] + row.bytes;
+  if (at_workload.empty()) return unknown(budget, "the scenario has no workload");
+  const auto [workload, bytes] =
+      *std::max_element(at_workload.begin(), at_workload.end(),
+                        [](const auto& a, const auto& b) { return a.second < b.second; });
   if (!inputs.study.machine || !inputs.study.machine->memory_capacity)
-    return unknown(budget, most.value, "the hardware has no memory capacity");
+    return unknown(budget, "the hardware has no memory capacity", bytes.value);
   Budget with_limit = budget;
   with_limit.limit = inputs.study.machine->memory_capacity->value;
-  if (most.value > with_limit.limit) return known(with_limit, most.value, most.value);
-  return unknown(with_limit, most.value, "weights, KV cache and activations are not counted yet");
+  if (bytes.value <= with_limit.limit)
+    return unknown(with_limit, "weights, KV cache and activations are not counted yet",
+                   bytes.value);
+  BudgetRow row = known(with_limit, bytes.value, bytes.value);
+  row.reason = fmt::format("largest at {}", workload);
+  return row;
 }
 
 BudgetRow budget_row(const Budget& budget, const BudgetInputs& inputs) {
@@ -95,7 +145,7 @@ BudgetRow budget_row(const Budget& budget, const BudgetInputs& inputs) {
     case BudgetKind::prefill_overhead:
       return overhead_row(budget, inputs, "prefill");
     case BudgetKind::training_overhead:
-      return unknown(budget, 0, "the training step is not modelled yet");
+      return unknown(budget, "the training step is not modelled yet");
     case BudgetKind::prefill_bank:
       return prefill_row(budget, inputs, {"hidden_state", "streams", "bank", "embedding"});
     case BudgetKind::prefill_peak:
@@ -106,7 +156,7 @@ BudgetRow budget_row(const Budget& budget, const BudgetInputs& inputs) {
     case BudgetKind::device_memory:
       return memory_row(budget, inputs);
   }
-  return unknown(budget, 0, "");
+  return unknown(budget, "");
 }
 
 }  // namespace

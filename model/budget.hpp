@@ -16,14 +16,14 @@ enum class Verdict { pass, fail, unknown };
 
 std::string_view name(Verdict verdict);
 
-/// `limit` and the interval [low, high] are ratios or bytes, as the kind says. What is not known
-/// has no high end.
+/// `limit` and the interval [low, high] are ratios or bytes, as the kind says. What is known in
+/// part has no high end, what is not known at all no low end either.
 struct BudgetRow {
   Budget budget;
-  double low = 0;
+  std::optional<double> low;
   std::optional<double> high;
   Verdict verdict = Verdict::unknown;
-  std::string reason;   // where it is unknown: what is missing
+  std::string reason;   // where it is unknown: what is missing; where it fails: at which workload
   std::string nearest;  // where it fails: the nearest thing that would work, if one is known
 };
 

@@ -1,8 +1,6 @@
 // Vectors per token that each scheme keeps, times the tokens of a device.
 #include "model/memory.hpp"
 
-#include <algorithm>
-
 namespace depthcost {
 namespace {
 
@@ -53,10 +51,6 @@ PrefillShape prefill_shape(const Study& study) {
           .chunk = study.prefill->chunk,
           .sequence_shards = study.prefill->sequence_shards,
           .hidden_size = study.model.hidden_size};
-}
-
-Count largest_block(const Partition& partition) {
-  return std::max(partition.num_blocks > 1 ? partition.block_size : 0, partition.last_size);
 }
 
 std::vector<MemoryRow> memory_rows(const Study& study, const ResidualPath& path) {

@@ -21,9 +21,6 @@ struct MemoryRow {
 /// The tokens that one device holds at a time.
 PrefillShape prefill_shape(const Study& study);
 
-/// Rows of the last block (the longest) that wait for Phase 2: the largest block.
-Count largest_block(const Partition& partition);
-
 /// Everything that `path` stores between layers, workload by workload; Phase 1 outputs where the
 /// quoted schedule is two_phase.
 std::vector<MemoryRow> memory_rows(const Study& study, const ResidualPath& path);

@@ -2,6 +2,7 @@
 // readings (REFERENCES.md, "partition"), so the block *size* is the primary parameter here.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,11 @@ struct Partition {
 
   friend constexpr bool operator==(const Partition&, const Partition&) = default;
 };
+
+/// Layers of the longest block.
+constexpr Count largest_block(const Partition& partition) {
+  return std::max(partition.num_blocks > 1 ? partition.block_size : 0, partition.last_size);
+}
 
 /// Where a layer stands: layer i (`index`) of block n (`block`), both 1-based.
 struct LayerPosition {

@@ -8,13 +8,11 @@
 namespace depthcost {
 namespace {
 
-struct LayersPerBlock {
-  double operator()(const Standard&) const { return 1; }
-  double operator()(const Mhc&) const { return 1; }
-  double operator()(const FullAttnRes& s) const { return static_cast<double>(s.groups.num_layers); }
-  double operator()(const BlockAttnRes& s) const {
-    return static_cast<double>(s.blocks.block_size);
-  }
+struct LongestBlock {
+  Count operator()(const Standard&) const { return 1; }
+  Count operator()(const Mhc&) const { return 1; }
+  Count operator()(const FullAttnRes& s) const { return largest_block(s.groups); }
+  Count operator()(const BlockAttnRes& s) const { return largest_block(s.blocks); }
 };
 
 }  // namespace
@@ -39,6 +37,9 @@ std::vector<PlacedOperation> all_operations(const ResidualPath& path, Schedule s
   return placed;
 }
 
-double layers_per_block(const Scheme& scheme) { return std::visit(LayersPerBlock{}, scheme); }
+double bank_age(const Scheme& scheme, Schedule schedule) {
+  if (schedule != Schedule::two_phase) return 1;
+  return static_cast<double>(std::visit(LongestBlock{}, scheme));
+}
 
 }  // namespace depthcost

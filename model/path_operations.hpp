@@ -27,7 +27,8 @@ struct PlacedOperation {
 /// Every launch of a forward pass, in order.
 std::vector<PlacedOperation> all_operations(const ResidualPath& path, Schedule schedule);
 
-/// Age of the oldest bank row in layers: S for Block, L for Full, 1 where there is no bank.
-double layers_per_block(const Scheme& scheme);
+/// Layers between two uses of a bank row: two_phase reads the bank once a block and comes back to
+/// Phase 1's outputs up to a block later; every other schedule reads all rows at every layer.
+double bank_age(const Scheme& scheme, Schedule schedule);
 
 }  // namespace depthcost

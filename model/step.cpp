@@ -86,16 +86,22 @@ Dominant dominant_of(const TimeTerms& terms) {
   return terms.bytes >= terms.operations ? Dominant::bytes : Dominant::operations;
 }
 
-/// overhead = (t - t_base) / t_base; share = residual / step. Never mixed: design section 2.
-void relate_to_step(StepRow& row) {
-  if (!row.baseline_step) return;
-  const Seconds base = *row.baseline_step;
-  row.overhead = Estimate<double>{row.delta.low / base, row.delta.value / base,
-                                  row.delta.high / base, row.delta.evidence};
-  const auto share = [&](Seconds residual, Seconds delta) { return residual / (base + delta); };
-  row.share = Estimate<double>{share(row.residual.low, row.delta.low),
-                               share(row.residual.value, row.delta.value),
-                               share(row.residual.high, row.delta.high), row.residual.evidence};
+/// overhead = (t - t_base) / t_base. Never mixed with the share: design section 2.
+Estimate<double> overhead_of(const Estimate<Seconds>& delta, Seconds base) {
+  return {delta.low / base, delta.value / base, delta.high / base, delta.evidence};
+}
+
+/// share = residual / step, corner by corner: the step contains the residual and varies with it.
+Estimate<double> share_of(const CornerTimes& residual, const CornerTimes& delta, Seconds base,
+                          Evidence evidence) {
+  const double value = residual.value / (base + delta.value);
+  Estimate<double> share{value, value, value, evidence};
+  for (std::size_t i = 0; i < kCorners.size(); ++i) {
+    const double at_corner = residual.corners[i] / (base + delta.corners[i]);
+    share.low = std::min(share.low, at_corner);
+    share.high = std::max(share.high, at_corner);
+  }
+  return share;
 }
 
 }  // namespace
@@ -105,10 +111,11 @@ std::string_view name(Dominant dominant) {
   return names[static_cast<std::size_t>(dominant)];
 }
 
-std::vector<Workload> workloads_of(const Study& study, const ResidualPath& path) {
+std::vector<Workload> workloads_of(const Study& study, const ResidualPath& path,
+                                   Schedule schedule) {
   std::vector<Workload> workloads;
   const Execution execution{.storage = storage_of(study),
-                            .layers_per_block = layers_per_block(path.scheme)};
+                            .bank_age = bank_age(path.scheme, schedule)};
   if (study.decode)
     for (std::size_t i = 0; i < study.decode->sequences.size(); ++i)
       workloads.push_back(decode_workload(study, i, execution));
@@ -151,12 +158,18 @@ WorkloadTimes workload_times(const Machine& machine,
 
 StepRow step_row(const Workload& workload, const WorkloadTimes& times,
                  const WorkloadTimes& baseline) {
+  const CornerTimes delta = times.sum.minus(baseline.sum);
+  const Evidence evidence = weakest(times.evidence, baseline.evidence);
   StepRow row{.workload = workload.name,
               .residual = times.sum.interval(times.evidence),
-              .delta = times.sum.minus(baseline.sum).interval(times.evidence),
+              .delta = delta.interval(evidence),
               .baseline_step = workload.baseline_step,
               .dominant = dominant_of(times.sum.terms)};
-  relate_to_step(row);
+  if (workload.baseline_step) {
+    const Seconds base = *workload.baseline_step;
+    row.overhead = overhead_of(row.delta, base);
+    row.share = share_of(times.sum, delta, base, evidence);
+  }
   return row;
 }
 
@@ -169,8 +182,8 @@ StepTimes step_times(const Study& study, const ResidualPath& path, Schedule sche
   const ResidualPath standard{Standard{}, path.num_layers, path.attachment};
   const auto operations = distinct_operations(path, schedule);
   const auto baseline_operations = distinct_operations(standard, Schedule::fused);
-  const auto baseline_workloads = workloads_of(study, standard);
-  const auto workloads = workloads_of(study, path);
+  const auto baseline_workloads = workloads_of(study, standard, Schedule::fused);
+  const auto workloads = workloads_of(study, path, schedule);
   for (std::size_t i = 0; i < workloads.size(); ++i) {
     WorkloadTimes times = workload_times(machine, operations, workloads[i]);
     const WorkloadTimes baseline =

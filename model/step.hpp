@@ -25,8 +25,8 @@ struct Workload {
   std::optional<Seconds> baseline_step;
 };
 
-/// The workload points that the study asks for, for one scheme.
-std::vector<Workload> workloads_of(const Study& study, const ResidualPath& path);
+/// The workload points that the study asks for, for one scheme and schedule.
+std::vector<Workload> workloads_of(const Study& study, const ResidualPath& path, Schedule schedule);
 
 /// One operation under one workload. Seconds of ONE call.
 struct TimeRow {

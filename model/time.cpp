@@ -40,7 +40,7 @@ Bytes reuse_distance(const Operation& operation, Operand operand, const Executio
   if (operand == Operand::layer_output || operand == Operand::layer_input) return vectors;
   if (operand == Operand::recent) return recent_rows(operation) * vectors;
   const bool old = operand == Operand::bank || operand == Operand::phase1_output;
-  const double age = old ? execution.layers_per_block : 1;
+  const double age = old ? execution.bank_age : 1;
   const Bytes own_traffic = launch_bytes(operation, execution);
   if (execution.layer_bytes) return age * (*execution.layer_bytes + own_traffic);
   return residency == End::low ? age * own_traffic : kNever;
@@ -112,13 +112,17 @@ BytesPerSecond drawn_bandwidth(const Machine& machine, BytesPerSecond cap, doubl
 Seconds bytes_time(const Machine& machine, const LevelBytes& moved, End end) {
   if (moved.total() == 0) return {};
   const double read_share = moved.reads / moved.total();
+  // The optimistic end of an interval may lie above what the hardware can do; no kernel does.
+  const auto sustained = [&](const std::vector<MixBandwidth>& points, BytesPerSecond ceiling) {
+    return std::min(at_mix(points, read_share, end), ceiling);
+  };
   Seconds time;
   if (moved.memory > 0) {
-    const BytesPerSecond cap = at_mix(machine.memory_bandwidth, read_share, end);
+    const BytesPerSecond cap = sustained(machine.memory_bandwidth, machine.memory_ceiling);
     time = time + Bytes{moved.memory} / drawn_bandwidth(machine, cap, moved.memory);
   }
   if (moved.cache > 0)
-    time = time + Bytes{moved.cache} / at_mix(machine.cache_bandwidth, read_share, end);
+    time = time + Bytes{moved.cache} / sustained(machine.cache_bandwidth, machine.cache_ceiling);
   return time;
 }
 
@@ -136,7 +140,9 @@ Seconds floor_time(const Machine& machine, const Operation& operation, const Exe
   const auto floor = [&](Level level) {
     return floor_at(machine, operation, execution.launch, level, end);
   };
-  return coldest * floor(Level::memory) + (1 - coldest) * floor(Level::cache);
+  // A start from the cache is never the slower one. Intervals from different sources may cross.
+  const Seconds warm = std::min(floor(Level::cache), floor(Level::memory));
+  return coldest * floor(Level::memory) + (1 - coldest) * warm;
 }
 
 Seconds operations_time(const Machine& machine, const Operation& operation,
@@ -147,13 +153,21 @@ Seconds operations_time(const Machine& machine, const Operation& operation,
   return Flops{execution.tokens * execution.storage.hidden_size * operation.flops_d} / *rate;
 }
 
-/// The weakest constant that a prediction with this launch mode rests on.
-Evidence machine_evidence(const Machine& machine, Launch launch) {
+/// The weakest constant that enters a launch which moves `moved`.
+Evidence machine_evidence(const Machine& machine, const Operation& operation, Launch launch,
+                          const LevelBytes& moved) {
   Evidence worst = Evidence::measured;
-  for (const MixBandwidth& entry : machine.memory_bandwidth)
-    worst = weakest(worst, entry.bandwidth.evidence);
-  for (const LaunchFloor& entry : machine.floors)
-    if (entry.launch == launch) worst = weakest(worst, entry.floor.evidence);
+  const auto enters = [&](const std::vector<MixBandwidth>& points) {
+    for (const MixBandwidth& entry : points) worst = weakest(worst, entry.bandwidth.evidence);
+  };
+  if (moved.memory > 0) enters(machine.memory_bandwidth);
+  if (moved.cache > 0) enters(machine.cache_bandwidth);
+  for (const LaunchFloor& entry : machine.floors) {
+    const bool is_reached = entry.level == Level::memory ? moved.coldest > 0 : moved.coldest < 1;
+    if (operation.launches > 0 && entry.launch == launch && entry.skeleton == operation.skeleton &&
+        is_reached)
+      worst = weakest(worst, entry.floor.evidence);
+  }
   return worst;
 }
 
@@ -195,13 +209,12 @@ Seconds bound_time(const Machine& machine, const Operation& operation, const Exe
 
 Evidence time_evidence(const Machine& machine, const Operation& operation,
                        const Execution& execution) {
-  const auto moved = [&](End residency) {
-    return level_bytes(machine, operation, execution, residency).memory;
-  };
+  const LevelBytes moved = level_bytes(machine, operation, execution, End::value);
+  const LevelBytes at_best = level_bytes(machine, operation, execution, End::low);
   // Where residency makes no difference, not knowing it costs nothing.
   const Evidence residency =
-      moved(End::low) == moved(End::value) ? Evidence::measured : Evidence::assumed;
-  return weakest(residency, machine_evidence(machine, execution.launch));
+      at_best.memory == moved.memory ? Evidence::measured : Evidence::assumed;
+  return weakest(residency, machine_evidence(machine, operation, execution.launch, moved));
 }
 
 Seconds critical_time(const Operation& operation, const TimeTerms& terms) {

@@ -33,7 +33,7 @@ struct Execution {
   /// Bytes that one layer streams between two residual operations (weights, experts, KV) on one
   /// device. Unknown: what is older than a kernel comes from memory, and might come from the cache.
   std::optional<Bytes> layer_bytes;
-  double layers_per_block = 1;  // age of the oldest bank row, in layers
+  double bank_age = 1;  // layers between two uses of a bank row or of a Phase 1 output
 };
 
 /// The terms of one launch, in seconds.

@@ -192,15 +192,17 @@ void explain_time(const Evaluation& e, Explanations& out) {
 }
 
 void explain_budgets(const Evaluation& e, Explanations& out) {
+  const auto text = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.6g}", *value) : "unknown";
+  };
   for (const BudgetRow& row : e.budgets)
     out.push_back(
         {.metric = metric({"budgets", name(row.budget.kind)}),
          .formula =
              "pass if the high end keeps the limit, fail if the low end breaks it, else unknown",
          .source = "[ours] design: budgets",
-         .numbers = {fmt::format("limit {:.6g}, at least {:.6g}, at most {}: {}", row.budget.limit,
-                                 row.low, row.high ? fmt::format("{:.6g}", *row.high) : "unknown",
-                                 name(row.verdict)),
+         .numbers = {fmt::format("limit {:.6g}, at least {}, at most {}: {}", row.budget.limit,
+                                 text(row.low), text(row.high), name(row.verdict)),
                      row.reason.empty() ? "nothing is missing" : row.reason},
          .function = "model/budget.cpp: budget_rows"});
 }

@@ -68,8 +68,6 @@ BudgetNumbers numbers_of(const BudgetRow& row) {
   BudgetNumbers numbers{row.budget.limit, row.low, row.high, margin(row)};
   // `device_memory: fits` has no number of its own; the capacity replaces it where it is known.
   if (row.budget.kind == BudgetKind::device_memory && row.budget.limit == 0) numbers.limit.reset();
-  // "At least nothing" is no knowledge.
-  if (!row.high && row.low == 0) numbers.low.reset();
   return numbers;
 }
 

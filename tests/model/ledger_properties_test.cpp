@@ -4,14 +4,16 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
-#include <set>
-#include <string>
 
 #include "model/arithmetic.hpp"
 #include "model/path_operations.hpp"
+#include "tests/model/vector_machine.hpp"
 
 namespace depthcost {
 namespace {
+
+using test::bank_row;
+using test::VectorMachine;
 
 Scheme any_attnres(Count num_layers) {
   const Count size = *rc::gen::inRange<Count>(1, num_layers + 1);
@@ -46,28 +48,6 @@ TEST(Ledger, ClosedFormEqualsSumOverLayers) {
     }
   }));
 }
-
-/// Counts accesses to named vectors of one token.
-class VectorMachine {
- public:
-  void produce(const std::string& vector) { live_.insert(vector); }  // a layer's own output: free
-  void read(const std::string& vector) {
-    EXPECT_TRUE(live_.contains(vector)) << vector << " was never written";
-    traffic_.reads_d += 1;
-  }
-  void write(const std::string& vector) {
-    live_.insert(vector);
-    traffic_.writes_d += 1;
-  }
-  double reads() const { return traffic_.reads_d; }
-  double writes() const { return traffic_.writes_d; }
-
- private:
-  std::set<std::string> live_;
-  Traffic traffic_;
-};
-
-std::string bank_row(Count n) { return "b" + std::to_string(n); }
 
 /// Block AttnRes as single_pass kernels run it: read every source once, fold b += f and the bank
 /// write into the kernel that reads them. A block of one layer leaves f in the bank.
@@ -111,8 +91,7 @@ TEST(KernelConvention, SinglePassEqualsAMachineThatTouchesEveryVector) {
     const ResidualPath path{BlockAttnRes{partition}, num_layers};
     const Traffic total = total_traffic(path, {Schedule::single_pass, Convention::kernel});
     const VectorMachine machine = run_single_pass(block_sizes(partition));
-    RC_ASSERT(total.reads_d == machine.reads());
-    RC_ASSERT(total.writes_d == machine.writes());
+    RC_ASSERT(total == machine.traffic());
   }));
 }
 

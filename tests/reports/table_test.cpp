@@ -141,7 +141,7 @@ std::vector<BudgetRow> every_verdict() {
   return {{{BudgetKind::decode_overhead, 0.02}, 0.015, 0.03, Verdict::unknown, "why", ""},
           {{BudgetKind::prefill_bank, 2.5e9}, 264241152, 264241152, Verdict::pass, "", ""},
           {{BudgetKind::prefill_peak, 1e9}, 2e9, 2e9, Verdict::fail, "", "a smaller chunk"},
-          {{BudgetKind::training_overhead, 0.02}, 0, std::nullopt, Verdict::unknown, "", ""},
+          {{BudgetKind::training_overhead, 0.02}, {}, {}, Verdict::unknown, "", ""},
           {{BudgetKind::device_memory, 0}, 2e9, std::nullopt, Verdict::unknown, "", ""}};
 }
 

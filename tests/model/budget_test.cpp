@@ -1,0 +1,264 @@
+// Verdicts: intervals around a limit, what is missing, and whether the nearest thing really works.
+#include "model/budget.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/studies.hpp"
+
+namespace depthcost {
+namespace {
+
+struct Overhead {
+  std::string workload;
+  double low = 0;
+  double high = 0;
+  Schedule schedule = Schedule::single_pass;
+};
+
+Study asking(BudgetKind kind, double limit) {
+  Study study = test::kimi_k3_study();
+  study.budgets = {{kind, limit}};
+  return study;
+}
+
+/// The row of the study's only budget, against steps with these overheads.
+BudgetRow judged(const Study& study, const std::vector<Overhead>& overheads) {
+  std::vector<StepRow> steps;
+  for (const Overhead& o : overheads)
+    steps.push_back({.workload = o.workload,
+                     .path = &study.path,
+                     .schedule = o.schedule,
+                     .overhead = Estimate<double>{o.low, (o.low + o.high) / 2, o.high}});
+  return budget_rows({study, steps, {}}).front();
+}
+
+/// As above, against what the study itself predicts.
+BudgetRow predicted(const Study& study) {
+  std::vector<StepRow> steps;
+  for (const Schedule schedule : schedules_of(study.path.scheme))
+    for (const StepRow& row : step_rows(study, study.path, schedule)) steps.push_back(row);
+  return budget_rows({study, steps, memory_rows(study, study.path)}).front();
+}
+
+TEST(Verdict, IsPassBelowFailAboveAndUnknownAcrossTheLimit) {
+  const Study study = asking(BudgetKind::decode_overhead, 0.02);
+  const BudgetRow pass = judged(study, {{"decode/1", 0.01, 0.02}});
+  EXPECT_EQ(pass.verdict, Verdict::pass);
+  EXPECT_EQ(margin(pass), 0.0);
+  EXPECT_EQ(pass.reason + pass.nearest, "");
+  const BudgetRow unknown = judged(study, {{"decode/1", 0.02, 0.03}});
+  EXPECT_EQ(unknown.verdict, Verdict::unknown);
+  EXPECT_EQ(unknown.reason, "the limit lies inside the interval");
+  EXPECT_DOUBLE_EQ(margin(unknown).value(), -0.01);
+  const BudgetRow fail = judged(study, {{"decode/1", 0.021, 0.03}});
+  EXPECT_EQ(fail.verdict, Verdict::fail);
+  EXPECT_EQ(fail.low, 0.021);
+  EXPECT_EQ(fail.high, 0.03);
+}
+
+TEST(Verdict, HasANameForEach) {
+  EXPECT_EQ(name(Verdict::pass), "pass");
+  EXPECT_EQ(name(Verdict::fail), "fail");
+  EXPECT_EQ(name(Verdict::unknown), "unknown");
+}
+
+TEST(OverheadBudget, IsHeldAgainstTheLargestOverTheBatches) {
+  const Study study = asking(BudgetKind::decode_overhead, 0.02);
+  const BudgetRow row = judged(
+      study, {{"decode/1", 0.001, 0.002}, {"decode/512", 0.03, 0.04}, {"decode/64", 0.005, 0.006}});
+  EXPECT_EQ(row.verdict, Verdict::fail);
+  EXPECT_EQ(row.reason, "largest at decode/512");
+  EXPECT_EQ(row.high, 0.04);
+}
+
+// The widest interval is not the one that breaks the limit.
+TEST(OverheadBudget, TakesEachEndFromTheBatchWhereItIsLargest) {
+  const Study study = asking(BudgetKind::decode_overhead, 0.02);
+  const BudgetRow row = judged(study, {{"decode/1", 0.01, 0.05}, {"decode/64", 0.03, 0.04}});
+  EXPECT_EQ(row.low, 0.03);
+  EXPECT_EQ(row.high, 0.05);
+  EXPECT_EQ(row.verdict, Verdict::fail);
+  EXPECT_EQ(row.reason, "largest at decode/64");
+}
+
+TEST(OverheadBudget, LooksAtItsOwnWorkloadScheduleAndScheme) {
+  Study study = asking(BudgetKind::prefill_overhead, 0.02);
+  const std::vector<Overhead> overheads{
+      {"prefill", 0.01, 0.015}, {"decode/1", 0.5, 0.6}, {"prefill", 0.5, 0.6, Schedule::unfused}};
+  EXPECT_EQ(judged(study, overheads).verdict, Verdict::pass);
+  study.schedule = Schedule::unfused;
+  EXPECT_EQ(judged(study, overheads).verdict, Verdict::fail);
+  const std::vector<StepRow> mhc{{.workload = "prefill",
+                                  .path = &study.compare[1],
+                                  .schedule = Schedule::unfused,
+                                  .overhead = Estimate<double>{}}};
+  EXPECT_EQ(budget_rows({study, mhc, {}}).front().verdict, Verdict::unknown);
+}
+
+TEST(OverheadBudget, NamesTheCheapestScheduleThatWouldKeepIt) {
+  const Study study = asking(BudgetKind::decode_overhead, 0.02);
+  const std::vector<Overhead> single{{"decode/1", 0.03, 0.04}, {"decode/64", 0.03, 0.04}};
+  const auto with = [&](std::vector<Overhead> others) {
+    others.insert(others.begin(), single.begin(), single.end());
+    return judged(study, others).nearest;
+  };
+  EXPECT_EQ(with({}), "");
+  EXPECT_EQ(with({{"decode/1", 0.01, 0.02, Schedule::two_phase}}),
+            "schedule two_phase would keep it");
+  EXPECT_EQ(with({{"decode/1", 0.01, 0.02, Schedule::two_phase},
+                  {"decode/64", 0.01, 0.03, Schedule::two_phase}}),
+            "")
+      << "it must keep it at every batch";
+  EXPECT_EQ(with({{"decode/1", 0.01, 0.015, Schedule::unfused},
+                  {"decode/1", 0.01, 0.014, Schedule::two_phase}}),
+            "schedule two_phase would keep it");
+  EXPECT_EQ(with({{"decode/1", 0.01, 0.013, Schedule::unfused},
+                  {"decode/1", 0.01, 0.014, Schedule::two_phase}}),
+            "schedule unfused would keep it");
+}
+
+TEST(OverheadBudget, ThatNamesAScheduleHoldsWithIt) {
+  Study study = asking(BudgetKind::prefill_overhead, 0);
+  study.prefill->baseline_step = Seconds{1};
+  study.schedule = Schedule::unfused;
+  study.budgets[0].limit = 1.01 * *[&] {
+    Study fused = study;
+    fused.schedule = Schedule::two_phase;
+    return predicted(fused).high;
+  }();
+  const BudgetRow row = predicted(study);
+  EXPECT_EQ(row.verdict, Verdict::fail);
+  EXPECT_EQ(row.reason, "largest at prefill");
+  ASSERT_EQ(row.nearest, "schedule two_phase would keep it");
+  study.schedule = Schedule::two_phase;
+  EXPECT_EQ(predicted(study).verdict, Verdict::pass);
+}
+
+void expect_nothing_known(const BudgetRow& row, const std::string& reason) {
+  EXPECT_EQ(row.verdict, Verdict::unknown);
+  EXPECT_EQ(row.reason, reason);
+  EXPECT_FALSE(row.low);
+  EXPECT_FALSE(row.high);
+  EXPECT_FALSE(margin(row));
+}
+
+TEST(UnknownBudget, SaysWhatIsMissing) {
+  Study study = asking(BudgetKind::prefill_overhead, 0.02);
+  expect_nothing_known(predicted(study), "baseline_step.prefill is not given");
+  study = asking(BudgetKind::decode_overhead, 0.02);
+  study.decode->baseline_steps.clear();
+  expect_nothing_known(predicted(study), "baseline_step.decode is not given");
+  study.machine.reset();
+  expect_nothing_known(predicted(study), "the scenario has no hardware");
+  study.decode.reset();
+  expect_nothing_known(predicted(study), "the scenario has no decode workload");
+  study = asking(BudgetKind::prefill_overhead, 0.02);
+  study.prefill.reset();
+  expect_nothing_known(predicted(study), "the scenario has no prefill workload");
+  study.budgets[0].kind = BudgetKind::prefill_bank;
+  expect_nothing_known(predicted(study), "the scenario has no prefill workload");
+  study.budgets[0].kind = BudgetKind::training_overhead;
+  expect_nothing_known(predicted(study), "the training step is not modelled yet");
+  study.budgets[0].kind = BudgetKind::pipeline_peak;
+  expect_nothing_known(predicted(study), "the scenario has no pipeline");
+  study.budgets[0].kind = BudgetKind::device_memory;
+  study.decode.reset();
+  expect_nothing_known(predicted(study), "the scenario has no workload");
+}
+
+// 2,048 tokens of 7,168 elements in bf16 on each device: 9 of them with b_0.
+constexpr double kVector = 2048.0 * 7168 * 2;
+
+TEST(PrefillBudgets, CountTheBankWithB0AndPhase1OutputsInThePeakAlone) {
+  Study study = asking(BudgetKind::prefill_bank, 9 * kVector);
+  study.schedule = Schedule::two_phase;
+  EXPECT_EQ(predicted(study).verdict, Verdict::pass);
+  EXPECT_EQ(predicted(study).high, 9 * kVector);
+  study.budgets = {{BudgetKind::prefill_peak, 9 * kVector}};
+  EXPECT_EQ(predicted(study).verdict, Verdict::fail);
+  EXPECT_EQ(predicted(study).low, 9 * kVector + 24 * (kVector + 2048 * 8));
+}
+
+TEST(PrefillBudgets, CountWhatASchemeWithoutABankCarries) {
+  Study study = asking(BudgetKind::prefill_bank, 4 * kVector);
+  study.path = {Mhc{4}, 186};
+  study.schedule = Schedule::fused;
+  EXPECT_EQ(predicted(study).high, 4 * kVector);
+  EXPECT_EQ(predicted(study).verdict, Verdict::pass);
+}
+
+TEST(PrefillBudgets, NameNoChunkWhereNotOneTokenFits) {
+  const BudgetRow row = predicted(asking(BudgetKind::prefill_bank, 9 * 7168 * 2 - 1));
+  EXPECT_EQ(row.verdict, Verdict::fail);
+  EXPECT_EQ(row.nearest, "");
+}
+
+RC_GTEST_PROP(PrefillBudgets, NameTheLongestChunkThatKeepsThem, ()) {
+  Study study = asking(*rc::gen::element(BudgetKind::prefill_bank, BudgetKind::prefill_peak), 0);
+  study.schedule = *rc::gen::element(Schedule::single_pass, Schedule::two_phase);
+  study.model.hidden_size = *rc::gen::inRange<Count>(1, 9000);
+  study.prefill->tokens = *rc::gen::inRange<Count>(1, 200'000);
+  study.prefill->chunk =
+      *rc::gen::element<std::optional<Count>>(std::nullopt, *rc::gen::inRange<Count>(1, 200'000));
+  study.prefill->sequence_shards = *rc::gen::inRange<Count>(1, 17);
+  study.budgets[0].limit = *rc::gen::inRange(1, 2'000'000'000);
+  const BudgetRow row = predicted(study);
+  RC_PRE(row.verdict == Verdict::fail);
+  const auto verdict_with = [&](Count chunk) {
+    study.prefill->chunk = chunk;
+    return predicted(study).verdict;
+  };
+  long chunk = 0;
+  if (std::sscanf(row.nearest.c_str(), "a chunk of %ld tokens would keep it", &chunk) == 1)
+    RC_ASSERT(verdict_with(chunk) == Verdict::pass);
+  RC_ASSERT(verdict_with(chunk + 1) == Verdict::fail);
+}
+
+TEST(PipelineBudget, IsThePeakOfABoundaryInBytesPerToken) {
+  const Study study = asking(BudgetKind::pipeline_peak, 9 * 7168 * 2);
+  PipelineTraffic payload;
+  payload.peak = 9;
+  EXPECT_EQ(budget_rows({study, {}, {}, &payload}).front().verdict, Verdict::pass);
+  payload.peak = 10;
+  EXPECT_EQ(budget_rows({study, {}, {}, &payload}).front().verdict, Verdict::fail);
+  EXPECT_EQ(budget_rows({study, {}, {}, &payload}).front().low, 10 * 7168 * 2.0);
+}
+
+TEST(DeviceMemory, NeverPassesBecauseTheRestIsNotCounted) {
+  Study study = asking(BudgetKind::device_memory, 0);
+  const BudgetRow row = predicted(study);
+  EXPECT_EQ(row.verdict, Verdict::unknown);
+  EXPECT_EQ(row.budget.limit, 100e9);
+  EXPECT_EQ(row.low, 9 * kVector);  // of the prefill, not the sum over workloads
+  EXPECT_FALSE(row.high);
+  EXPECT_EQ(row.reason, "weights, KV cache and activations are not counted yet");
+  study.machine->memory_capacity = Bytes{9 * kVector};
+  EXPECT_EQ(predicted(study).verdict, Verdict::unknown);
+}
+
+TEST(DeviceMemory, FailsWhereTheBankAloneIsTooLarge) {
+  Study study = asking(BudgetKind::device_memory, 0);
+  study.machine->memory_capacity = Bytes{9 * kVector - 1};
+  const BudgetRow row = predicted(study);
+  EXPECT_EQ(row.verdict, Verdict::fail);
+  EXPECT_EQ(row.reason, "largest at prefill");
+  EXPECT_EQ(margin(row), -1.0);
+}
+
+TEST(DeviceMemory, IsKnownFromBelowWithoutACapacity) {
+  Study study = asking(BudgetKind::device_memory, 0);
+  study.machine->memory_capacity.reset();
+  const BudgetRow row = predicted(study);
+  EXPECT_EQ(row.verdict, Verdict::unknown);
+  EXPECT_EQ(row.low, 9 * kVector);
+  EXPECT_EQ(row.reason, "the hardware has no memory capacity");
+}
+
+}  // namespace
+}  // namespace depthcost
