@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -17,51 +16,67 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void cannot(const std::string& verb, const fs::path& path, const std::string& why) {
-  throw InputError({path.string(), 1, 1}, fmt::format("cannot {} '{}' ({})", verb,
-                                                      printable(path.filename().string()), why));
+[[noreturn]] void cannot(std::string_view action, const fs::path& path, std::string_view why) {
+  throw InputError({path.string(), 1, 1}, fmt::format("cannot {} ({})", action, why));
 }
 
-/// Removes what was written so far unless everything went well.
+/// Removes what was written so far, and the folder if it is new, unless everything went well.
 class Pending {
  public:
   ~Pending() {
     std::error_code ignored;
     for (const fs::path& path : paths_) fs::remove(path, ignored);
   }
-  void add(const fs::path& path) { paths_.push_back(path); }
+  void add(const fs::path& path) { paths_.insert(paths_.begin(), path); }
   void keep() { paths_.clear(); }
 
  private:
-  std::vector<fs::path> paths_;
+  std::vector<fs::path> paths_;  // the last one first: a folder goes after its files
 };
 
-void write_one(const fs::path& path, const std::string& content) {
+void write_one(const fs::path& path, const std::string& content, const fs::path& target) {
+  errno = 0;
   std::ofstream file(path, std::ios::binary);
   file << content;
   file.close();
-  if (!file) cannot("write", path, std::strerror(errno));
+  if (!file) cannot("write the file", target, system_reason(errno));
+}
+
+/// Creates the folder and those above it; adds those that are new.
+void create_folder(const fs::path& folder, Pending& pending) {
+  std::error_code error;
+  fs::path above;
+  for (const fs::path& part : folder) {
+    above /= part;
+    const bool is_new = fs::create_directory(above, error);
+    const bool is_taken = error == std::errc::file_exists || error == std::errc::not_a_directory;
+    if (error)
+      cannot("create the folder", above,
+             is_taken ? "a file is there" : system_reason(error.value()));
+    if (is_new) pending.add(above);
+  }
 }
 
 }  // namespace
 
 void write_files(const std::string& directory, const std::vector<NewFile>& files) {
   const fs::path folder(directory);
+  if (folder.empty()) throw InputError({"-o", 1, 1}, "missing folder (the name is empty)");
   std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) cannot("create", folder, error.message());
   Pending pending;
+  create_folder(folder, pending);
   std::vector<fs::path> written;
   for (const NewFile& file : files) {
     const fs::path target = folder / file.name;
-    if (fs::is_directory(target)) cannot("write", target, "a directory stands there");
+    if (fs::is_directory(target, error)) cannot("write the file", target, "a directory is there");
     written.push_back(folder / fmt::format(".{}.{}", file.name, getpid()));
     pending.add(written.back());
-    write_one(written.back(), file.content);
+    write_one(written.back(), file.content, target);
   }
   for (std::size_t i = 0; i < files.size(); ++i) {
-    fs::rename(written[i], folder / files[i].name, error);
-    if (error) cannot("write", folder / files[i].name, error.message());
+    const fs::path target = folder / files[i].name;
+    fs::rename(written[i], target, error);
+    if (error) cannot("write the file", target, system_reason(error.value()));
   }
   pending.keep();
 }
@@ -69,7 +84,7 @@ void write_files(const std::string& directory, const std::vector<NewFile>& files
 void write_stdout(const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0)
-    throw InputError({"stdout", 1, 1}, fmt::format("cannot write ({})", std::strerror(errno)));
+    throw InputError({"stdout", 1, 1}, fmt::format("cannot write ({})", system_reason(errno)));
 }
 
 }  // namespace depthcost

@@ -3,11 +3,15 @@
 
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstdio>
 #include <functional>
+#include <sstream>
 
 #include "cli/commands.hpp"
+#include "cli/files.hpp"
 #include "cli/version.hpp"
 #include "scenarios/input_error.hpp"
+#include "scenarios/suggest.hpp"
 
 namespace depthcost {
 namespace {
@@ -85,6 +89,41 @@ void add_presets(CLI::App& app, Command& chosen) {
   show->callback([&chosen, id] { chosen = [id] { return run_presets_show(*id); }; });
 }
 
+// Of what others say: usage errors repeat what was typed.
+constexpr std::size_t kMaxForeignCharacters = 200;
+
+/// One line on stderr. Not by fmt::print, which throws where stderr is closed.
+int fail(const std::string& line) {
+  std::fputs((line + "\n").c_str(), stderr);
+  return static_cast<int>(ExitCode::bad_input);
+}
+
+/// The words that may stand where CLI11 met one that it does not know.
+std::vector<std::string> known_words(const CLI::App& app, bool options) {
+  const auto chosen = app.get_subcommands();
+  if (!chosen.empty()) return known_words(*chosen.front(), options);
+  std::vector<std::string> words;
+  if (options) {
+    for (const CLI::Option* option : app.get_options())
+      for (const std::string& word : option->get_lnames()) words.push_back("--" + word);
+  } else {
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+      words.push_back(command->get_name());
+  }
+  return words;
+}
+
+/// What is wrong with the command line; for a word that is unknown, better than CLI11 says it.
+std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (unknown.empty()) return printable(error.what(), kMaxForeignCharacters);
+  const std::string& word = unknown.front();
+  const bool is_option = word.starts_with('-');
+  const auto words = known_words(app, is_option);
+  const std::string_view kind = is_option ? "option" : words.empty() ? "argument" : "command";
+  return fmt::format("unknown {} '{}'{}", kind, printable(word), did_you_mean(word, words));
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"What a transformer pays for the way it carries its residual stream through depth.",
                "depthcost"};
@@ -96,11 +135,13 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
-    return app.exit(help);
+    std::ostringstream text;
+    app.exit(help, text, text);
+    write_stdout(text.str());
+    return static_cast<int>(ExitCode::good);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "depthcost: error: {} (see depthcost --help)\n",
-               printable(error.what(), 200));
-    return static_cast<int>(ExitCode::bad_input);
+    return fail(
+        fmt::format("depthcost: error: {} (see depthcost --help)", usage_problem(app, error)));
   }
   return static_cast<int>(chosen());
 }
@@ -113,9 +154,10 @@ int main(int argc, char** argv) {
   try {
     return depthcost::run(argc, argv);
   } catch (const depthcost::InputError& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    return depthcost::fail(error.what());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "depthcost: error: {} (internal; please report it)\n", error.what());
+    return depthcost::fail(
+        fmt::format("depthcost: error: {} (internal; please report it)",
+                    depthcost::printable(error.what(), depthcost::kMaxForeignCharacters)));
   }
-  return static_cast<int>(depthcost::ExitCode::bad_input);
 }

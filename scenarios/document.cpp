@@ -11,13 +11,13 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <map>
 #include <optional>
 #include <sstream>
-#include <system_error>
 #include <utility>
+
+#include "scenarios/brackets.hpp"
 
 namespace depthcost {
 namespace {
@@ -60,6 +60,19 @@ void check_directives(std::string_view text, const std::string& file) {
   if (!text.starts_with('%') && line_break == std::string_view::npos) return;
   const std::size_t offset = text.starts_with('%') ? 0 : line_break + 1;
   throw InputError(end_position(text.substr(0, offset), file), "directives are not allowed");
+}
+
+std::string too_deep() { return fmt::format("nested deeper than {} levels", kMaxNestingDepth); }
+
+/// Not left to yaml-cpp: a file of opening brackets would take hundreds of megabytes there.
+void check_brackets(std::string_view text, const std::string& file) {
+  const std::optional<BracketExcess> excess = bracket_excess(text);
+  if (!excess) return;
+  throw InputError(end_position(text.substr(0, excess->offset), file),
+                   excess->is_depth
+                       ? too_deep()
+                       : fmt::format("too many values in one pair of brackets (more than {} marks)",
+                                     kMaxBracketMarks));
 }
 
 /// Whether the quoted text that starts at the offset ends. yaml-cpp 0.7 takes the rest of the file
@@ -208,8 +221,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void open(Node node, const YAML::Mark& mark) {
-    if (open_.size() == kMaxNestingDepth)
-      fail(mark, fmt::format("nested deeper than {} levels", kMaxNestingDepth));
+    if (open_.size() == kMaxNestingDepth) fail(mark, too_deep());
     open_.push_back({std::move(node), std::nullopt, {}});
   }
 
@@ -268,9 +280,7 @@ class FileDescriptor {
 }
 
 [[noreturn]] void fail_to_read(const std::string& path, int error_number) {
-  std::string reason = std::generic_category().message(error_number);
-  reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
-  fail_to_read(path, reason);
+  fail_to_read(path, system_reason(error_number));
 }
 
 void check_is_regular(const FileDescriptor& file, const std::string& path) {
@@ -319,6 +329,7 @@ Node parse_document(std::string_view text, const std::string& file) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   check_characters(text, file);
   check_directives(text, file);
+  check_brackets(text, file);
   TreeBuilder builder(text, file);
   // yaml-cpp drops a byte order mark without counting it; given one, it leaves a second one alone.
   std::istringstream stream(std::string(kByteOrderMark) + std::string(text));
@@ -347,6 +358,16 @@ Node load_document(const std::string& path) {
 
 const Scalar& as_scalar(const Node& node, std::string_view what) {
   return content_as<Scalar>(node, what, "a single value");
+}
+
+const std::string& as_text(const Node& node, std::string_view what) {
+  const std::string& text = as_scalar(node, what).text;
+  if (text.empty())
+    throw InputError(node.position, fmt::format("invalid {} (empty; need a text)", what));
+  if (printable(text, text.size() * 4) != text)
+    throw InputError(node.position, fmt::format("invalid {} '{}' (holds a control character)", what,
+                                                printable(text)));
+  return text;
 }
 
 const List& as_list(const Node& node, std::string_view what) {

@@ -64,6 +64,8 @@ Node load_document(const std::string& path);
 
 /// The node's content, or an InputError "invalid WHAT ... (must be a map)" at the node.
 const Scalar& as_scalar(const Node& node, std::string_view what);
+/// As above, and neither empty nor with anything that printable() would change: names and paths.
+const std::string& as_text(const Node& node, std::string_view what);
 const List& as_list(const Node& node, std::string_view what);
 const Map& as_map(const Node& node, std::string_view what);
 

@@ -110,8 +110,13 @@ std::vector<TransitionPoint> transition_rows(const Values& values) {
   std::vector<TransitionPoint> points;
   for (std::size_t i = 0; i < values.num_records("cache_transition"); ++i) {
     const std::string record = fmt::format("cache_transition[{}].", i);
-    points.push_back(
-        {{values.number(record + "footprint")}, values.number(record + "memory_weight")});
+    const double weight = values.number(record + "memory_weight");
+    if (weight > 1)
+      throw InputError(
+          values.at(record + "memory_weight").position,
+          fmt::format("invalid cache_transition[].memory_weight '{}' (more than 100 %)",
+                      values.text(record + "memory_weight")));
+    points.push_back({{values.number(record + "footprint")}, weight});
   }
   std::stable_sort(
       points.begin(), points.end(),

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 namespace depthcost {
@@ -60,6 +62,12 @@ std::string printable(std::string_view text, std::size_t max_characters) {
     text.remove_prefix(character.size());
   }
   return result;
+}
+
+std::string system_reason(int error_number) {
+  std::string reason = std::generic_category().message(error_number);
+  reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
+  return reason;
 }
 
 std::size_t leading_utf8_length(std::string_view text) {

@@ -15,6 +15,11 @@
 namespace depthcost {
 namespace {
 
+// No quantity that a machine or a budget has is beyond these, in base units; within them no formula
+// leaves the range of doubles.
+constexpr double kLeastQuantity = 1e-15;
+constexpr double kLargestQuantity = 1e27;
+
 constexpr double kKibi = 1024;
 constexpr double kMebi = 1024 * kKibi;
 constexpr double kGibi = 1024 * kMebi;
@@ -250,8 +255,8 @@ double parse_quantity(const Scalar& scalar, const Position& position, Dimension 
   const Unit& unit = unit_named(without_leading_spaces(rest), dimension, source);
   const double number = number_value(source.text.substr(0, length), range, source);
   const double value = number * unit.multiplier / unit.divisor;
-  // The unit can carry a number over the end of the range of doubles, or below it.
-  if (!std::isfinite(value) || (value == 0 && number != 0)) source.fail("out of range");
+  if (value > kLargestQuantity || (value < kLeastQuantity && number != 0))
+    source.fail("out of range");
   return value;
 }
 
@@ -280,7 +285,9 @@ double parse_number(const Scalar& scalar, const Position& position, std::string_
   if (is_not_finite(source.text)) source.fail("must be finite");
   const std::size_t length = number_length(source.text);
   if (length == 0 || length < source.text.size()) source.fail("must be a plain decimal number");
-  return number_value(source.text, range, source);
+  const double value = number_value(source.text, range, source);
+  if (value > kLargestQuantity) source.fail("out of range");
+  return value;
 }
 
 }  // namespace depthcost

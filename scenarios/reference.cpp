@@ -12,6 +12,9 @@
 namespace depthcost {
 namespace {
 
+// Files that stand on one another by `base`.
+constexpr std::size_t kMaxBases = 8;
+
 bool is_path(std::string_view text) {
   return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
          text.ends_with(".yml");
@@ -23,12 +26,12 @@ class Resolver {
   explicit Resolver(const ReferenceKind& kind) : kind_(kind) {}
 
   Values from_node(const Node& node, const std::string& file) {
-    if (const auto* map = std::get_if<Map>(&node.content))
-      return complete(
-          read_values(*map, node.position, {kind_.table, Provenance::scenario, file_label(file)}),
-          file);
-    const Scalar& scalar = as_scalar(node, kind_.table.what);
-    return from_name(scalar.text, node.position, file);
+    const auto* map = std::get_if<Map>(&node.content);
+    if (map == nullptr) return from_name(as_text(node, kind_.table.what), node.position, file);
+    if (map->find("schema") != nullptr) require_schema(*map, node.position, kind_.table);
+    return complete(
+        read_values(*map, node.position, {kind_.table, Provenance::scenario, file_label(file)}),
+        file);
   }
 
   Values from_name(const std::string& name, const Position& position, const std::string& file) {
@@ -64,8 +67,9 @@ class Resolver {
                            {kind_.table, Provenance::scenario, file_label(path)});
     } catch (const InputError& error) {
       // What cannot be read at all is reported where it was asked for.
-      if (std::filesystem::is_regular_file(path)) throw;
-      throw InputError(position, fmt::format("invalid {} '{}' ({})", kind_.table.what,
+      std::error_code ignored;
+      if (std::filesystem::is_regular_file(path, ignored)) throw;
+      throw InputError(position, fmt::format("invalid {} '{}': {}", kind_.table.what,
                                              printable(name), error.message()));
     }
   }
@@ -87,12 +91,22 @@ class Resolver {
   }
 
   void enter(const std::string& name, const Position& position) {
-    const bool seen = std::find(chain_.begin(), chain_.end(), name) != chain_.end();
-    chain_.push_back(name);
-    if (seen)
+    const auto seen = std::find(chain_.begin(), chain_.end(), name);
+    const bool is_cyclic = seen != chain_.end();
+    if (is_cyclic) throw InputError(position, cycle(seen, name));
+    if (chain_.size() > kMaxBases)
       throw InputError(position,
-                       fmt::format("cyclic base '{}' ({})", printable(name),
-                                   printable(fmt::format("{}", fmt::join(chain_, " -> ")))));
+                       fmt::format("invalid base '{}' (more than {} files on one another)",
+                                   printable(file_label(name)), kMaxBases + 1));
+    chain_.push_back(name);
+  }
+
+  /// "cyclic base 'a.yaml' (a.yaml -> b.yaml -> a.yaml)".
+  std::string cycle(std::vector<std::string>::const_iterator first, const std::string& name) const {
+    std::string files;
+    for (auto file = first; file != chain_.end(); ++file) files += file_label(*file) + " -> ";
+    return fmt::format("cyclic base '{0}' ({1}{0})", printable(file_label(name)),
+                       printable(files, 200));
   }
 
   const ReferenceKind& kind_;

@@ -16,6 +16,9 @@ namespace {
 // design section 7: a file may ask for this many layers at most.
 constexpr Count kMaxLayers = 65536;
 
+// Each batch is predicted for every scheme, schedule and operation: 44 kB of JSON.
+constexpr std::size_t kMaxBatches = 256;
+
 /// The enumerator whose name() is `text`; the table of keys has admitted no other text.
 template <class Enum>
 Enum enum_of(std::string_view text) {
@@ -96,8 +99,15 @@ class ScenarioReader {
     if (path.starts_with("workload.decode.")) return has_any("workload.decode.");
     if (path.starts_with("workload.prefill.")) return has_any("workload.prefill.");
     if (path == "parallelism.virtual_stages") return values_.has("parallelism.pipeline");
-    if (path == "residual.remainder") return values_.has("residual.num_blocks");
+    if (model_.has(path)) return false;
+    if (path == "residual.remainder") return is_cut_by_count();
     return true;
+  }
+
+  /// The scenario's way to say how large blocks are goes before the model's.
+  bool is_cut_by_count() const {
+    return values_.has("residual.num_blocks") ||
+           (model_.has("residual.num_blocks") && !values_.has("residual.block_size"));
   }
 
   void read_model() {
@@ -123,29 +133,24 @@ class ScenarioReader {
   const Value* residual(const std::string& name) const {
     const std::string path = "residual." + name;
     const Value* written = values_.find(path);
-    if (written != nullptr && !written->origin.starts_with("default:")) return written;
-    const Value* models = model_.find(path);
-    return models != nullptr ? models : written;
+    return written != nullptr ? written : model_.find(path);
   }
 
   Partition read_partition() const {
     const Count num_layers = scenario_.study.model.num_layers;
-    const bool scenario_counts = values_.has("residual.num_blocks");
-    const bool scenario_sizes = values_.has("residual.block_size");
-    const Value* size = scenario_counts ? nullptr : residual("block_size");
-    const Value* count = scenario_sizes ? nullptr : residual("num_blocks");
-    if (size != nullptr)
-      return feasible(size->position, [&] {
-        return partition_by_size(num_layers, static_cast<Count>(size->numbers.front()));
+    if (is_cut_by_count()) {
+      const Value& count = *residual("num_blocks");
+      const auto rule = enum_of<Remainder>(residual("remainder")->texts.front());
+      return feasible(count.position, [&] {
+        return partition_by_count(num_layers, static_cast<Count>(count.numbers.front()), rule);
       });
-    if (count == nullptr)
+    }
+    const Value* size = residual("block_size");
+    if (size == nullptr)
       throw InputError(values_.position(),
                        "missing key 'residual.block_size' (AttnRes needs it, or num_blocks)");
-    const Value* rule = residual("remainder");
-    return feasible(count->position, [&] {
-      return partition_by_count(
-          num_layers, static_cast<Count>(count->numbers.front()),
-          rule == nullptr ? Remainder::paper : enum_of<Remainder>(rule->texts.front()));
+    return feasible(size->position, [&] {
+      return partition_by_size(num_layers, static_cast<Count>(size->numbers.front()));
     });
   }
 
@@ -168,6 +173,8 @@ class ScenarioReader {
     if (scheme == nullptr)
       throw InputError(values_.position(),
                        "missing key 'residual.scheme' (the model does not say which it carries)");
+    if (values_.has("residual.remainder") && !is_cut_by_count())
+      refuse_orphans("residual.remainder", "residual.num_blocks");
     study.path = path_of(scheme->texts.front());
     read_schedule();
     read_compare();
@@ -211,10 +218,8 @@ class ScenarioReader {
     study.tensor_parallel_size = values_.count("parallelism.tensor");
     const Value* pipeline = values_.find("parallelism.pipeline");
     if (pipeline == nullptr) {
-      for (const std::string key : {"parallelism.virtual_stages", "parallelism.chunk_layers"})
-        if (values_.has(key))
-          throw InputError(values_.at(key).position,
-                           fmt::format("conflicting key '{}' (needs parallelism.pipeline)", key));
+      refuse_orphans("parallelism.virtual_stages", "parallelism.pipeline");
+      refuse_orphans("parallelism.chunk_layers", "parallelism.pipeline");
       return;
     }
     const auto P = static_cast<Count>(pipeline->numbers.front());
@@ -258,6 +263,10 @@ class ScenarioReader {
     Study& study = scenario_.study;
     if (const Value* sequences = values_.find("workload.decode.sequences")) {
       Decode decode;
+      if (sequences->numbers.size() > kMaxBatches)
+        throw InputError(sequences->position,
+                         fmt::format("invalid workload.decode.sequences ({} batches; at most {})",
+                                     sequences->numbers.size(), kMaxBatches));
       for (const double batch : sequences->numbers)
         decode.sequences.push_back(static_cast<Count>(batch));
       if (values_.has("workload.decode.context"))
@@ -325,8 +334,16 @@ class ScenarioReader {
     }
   }
 
+  /// A default that depends on other values, so that the table of keys has none.
+  void list_chosen(const std::string& path, std::string_view value, std::string_view why) {
+    if (!values_.has(path))
+      scenario_.values.push_back({path, std::string(value), fmt::format("default: {}", why)});
+  }
+
   void list_values(const std::vector<ResolvedValue>& fallbacks) {
     list("", values_);
+    list_chosen("residual.schedule", name(scenario_.study.schedule), "what serving engines ship");
+    list_chosen("residual.phase1_dtype", name(scenario_.study.phase1_dtype), "the model's dtype");
     list("model.", model_);
     if (hardware_) list("hardware.", *hardware_);
     scenario_.values.insert(scenario_.values.end(), fallbacks.begin(), fallbacks.end());

@@ -18,13 +18,20 @@ std::string units_of(Dimension dimension) {
 }
 
 Json integer(const Key& key) {
-  return {{"type", "integer"}, {"minimum", key.range == Range::positive ? 1 : 0}};
+  return {{"type", "integer"},
+          {"minimum", key.range == Range::positive ? 1 : 0},
+          {"maximum", kMaxCount}};
 }
 
 Json quantity(const Key& key) {
   return {{"type", "string"},
-          {"pattern", fmt::format("^[0-9.eE+-]+ ?({})$", units_of(key.dimension))}};
+          {"pattern", fmt::format("^(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]+)? *({})$",
+                                  units_of(key.dimension))}};
 }
+
+/// Any single value but null: to YAML `name: 405` is a number. One definition, for the many places.
+Json text() { return {{"$ref", "#/$defs/text"}}; }
+Json text_definition() { return {{"type", {"string", "number", "boolean"}}}; }
 
 Json one_or_list(const Json& item) {
   return {{"anyOf", {item, {{"type", "array"}, {"items", item}, {"minItems", 1}}}}};
@@ -39,7 +46,7 @@ Json enumeration(const Key& key) {
 Json value_schema(const Key& key) {
   switch (key.kind) {
     case KeyKind::text:
-      return {{"type", "string"}};
+      return text();
     case KeyKind::count:
       return integer(key);
     case KeyKind::counts:
@@ -62,14 +69,14 @@ Json value_schema(const Key& key) {
   return {};
 }
 
-/// Presets may say where a value comes from.
+/// Every value may say where it comes from.
 Json with_source(const Json& value) {
   return {{"anyOf",
            {value,
             {{"type", "object"},
              {"required", {"value"}},
              {"additionalProperties", false},
-             {"properties", {{"value", value}, {"source", {{"type", "string"}}}, {"date", {}}}}}}}};
+             {"properties", {{"value", value}, {"source", text()}, {"date", text()}}}}}}};
 }
 
 Json object() {
@@ -87,10 +94,9 @@ Json& parent_of(Json& root, std::string& path) {
     Json& child = (*at)["properties"][section];
     if (is_record) {
       if (!child.contains("items"))
-        child["items"] = {
-            {"type", "object"},
-            {"additionalProperties", false},
-            {"properties", {{"source", {{"type", "string"}}}, {"date", Json::object()}}}};
+        child["items"] = {{"type", "object"},
+                          {"additionalProperties", false},
+                          {"properties", {{"source", text()}, {"date", text()}}}};
       at = &child["items"];
     } else {
       if (child.is_null()) child = object();
@@ -100,21 +106,40 @@ Json& parent_of(Json& root, std::string& path) {
   return *at;
 }
 
+bool is_record_member(const Key& key) { return key.path.find('[') != std::string_view::npos; }
+
+Json key_schema(const Key& key, const KeyTable& table) {
+  if (key.path == "schema") return {{"const", std::string(table.schema)}};
+  const bool is_whole = key.kind == KeyKind::reference || key.kind == KeyKind::records;
+  const Json value = value_schema(key);
+  Json schema = is_whole || is_record_member(key) ? value : with_source(value);
+  schema["description"] = std::string(key.meaning);
+  if (key.fallback.empty()) return schema;
+  const bool is_number = key.kind == KeyKind::count;
+  schema["default"] = is_number ? Json::parse(key.fallback) : Json(std::string(key.fallback));
+  return schema;
+}
+
 Json table_schema(const KeyTable& table) {
   Json root = object();
+  Json required = Json::array();
   for (const Key& key : table.keys) {
     std::string name(key.path);
     Json& parent = parent_of(root, name);
-    const bool cites = &table != &scenario_keys() && key.path.find('.') == std::string_view::npos &&
-                       key.kind != KeyKind::records && key.path != "schema";
-    Json schema = cites ? with_source(value_schema(key)) : value_schema(key);
-    if (key.path == "schema") schema = {{"const", std::string(table.schema)}};
-    schema["description"] = std::string(key.meaning);
-    if (!key.fallback.empty()) schema["default"] = std::string(key.fallback);
-    parent["properties"][name] = schema;
-    if (key.need == Need::required && &table == &scenario_keys())
-      parent["required"].push_back(name);
+    parent["properties"][name] = key_schema(key, table);
+    if (key.need == Need::required)
+      (is_record_member(key) ? parent["required"] : required).push_back(name);
+    if (!key.instead_of.empty()) {
+      const std::string_view other = key.instead_of.substr(key.instead_of.rfind('.') + 1);
+      parent["not"] = {{"required", {name, std::string(other)}}};
+    }
   }
+  const Json complete = {{"required", required}};
+  const bool may_stand_on_base = find_key(table, "base") != nullptr;
+  if (may_stand_on_base)
+    root["anyOf"] = {{{"required", {"base"}}}, complete};
+  else
+    root.update(complete);
   return root;
 }
 
@@ -166,7 +191,8 @@ std::string json_schema() {
   Json root = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                {"title", "depthcost scenario"}};
   root.update(table_schema(scenario_keys()));
-  root["$defs"] = {{"model", table_schema(model_keys())},
+  root["$defs"] = {{"text", text_definition()},
+                   {"model", table_schema(model_keys())},
                    {"hardware", table_schema(hardware_keys())}};
   return root.dump(1) + "\n";
 }
@@ -178,7 +204,7 @@ std::string key_documentation() {
       "dimension\n"
       "carries its unit; `block_size` and `num_layers` count layers (sublayers), of which a "
       "decoder\n"
-      "layer has two. In model and hardware files every value may be written as\n"
+      "layer has two. Every value may be written as\n"
       "`{value: V, source: \"S\", date: D}`. `A[].b` is key `b` of each map in the list `A`.\n";
   append_table(text, scenario_keys());
   append_table(text, model_keys());

@@ -68,8 +68,7 @@ void append_scalar(Value& value, const Node& node, const Key& key) {
       choice_text(scalar, node.position, key);
       break;
     default:
-      if (scalar.is_null())
-        throw InputError(node.position, fmt::format("invalid {} (empty; need a text)", path));
+      as_text(node, path);
   }
 }
 
@@ -101,8 +100,9 @@ std::string place(const Reading& reading, const Position& position) {
 std::string cited(const Map& map) {
   const Node* source = map.find("source");
   const Node* date = map.find("date");
-  if (source == nullptr || date == nullptr) return "";
-  return fmt::format("{} ({})", as_scalar(*source, "source").text, as_scalar(*date, "date").text);
+  const std::string where = source == nullptr ? "" : as_text(*source, "source");
+  const std::string when = date == nullptr ? "" : as_text(*date, "date");
+  return where.empty() || when.empty() ? "" : fmt::format("{} ({})", where, when);
 }
 
 void cite(Value& value, const Map& map, const Reading& reading) {
@@ -123,6 +123,9 @@ class Walker {
 
  private:
   void read_member(const Member& member, const std::string& section) {
+    // "residual.scheme" is a path of the table, but as a key it would pass by the check for two.
+    if (member.key.find_first_of(".[]") != std::string::npos)
+      unknown_key(member, reading_.table, table_path(section));
     const std::string path = join(section, member.key);
     const Key* key = find_key(reading_.table, table_path(path));
     if (key == nullptr) {

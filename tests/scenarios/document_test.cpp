@@ -310,16 +310,19 @@ INSTANTIATE_TEST_SUITE_P(
     Texts, HostileDocuments,
     testing::Values(
         HostileCase{"SixtyFiveLevels", repeated("[", 65) + repeated("]", 65), too_deep_at("1:65")},
+        HostileCase{"OpenBrackets", repeated("[", 1'000'000), too_deep_at("1:65")},
+        HostileCase{"OpenBraces", repeated("{", 1'000'000), too_deep_at("1:65")},
+        HostileCase{"OpenBracketsOnLines", repeated("[\n", 500'000), too_deep_at("65:1")},
         // An unclosed bracket might have begun a key, and yaml-cpp reports it as one.
         HostileCase{
-            "OpenBrackets", repeated("[", 200'000),
+            "FewOpenBrackets", repeated("[", 64),
             "a.yaml:1:1: error: invalid key (must be a word, not a list, or a ']' is missing)"},
-        HostileCase{
-            "OpenBraces", repeated("{", 200'000),
-            "a.yaml:1:1: error: invalid key (must be a word, not a map, or a '}' is missing)"},
-        HostileCase{
-            "OpenBracketsOnLines", repeated("[\n", 200'000),
-            "a.yaml:1:1: error: invalid key (must be a word, not a list, or a ']' is missing)"},
+        HostileCase{"WideList", "[" + repeated("1,", 499'999) + "]",
+                    "a.yaml:1:262145: error: too many values in one pair of brackets (more than "
+                    "131072 marks)"},
+        HostileCase{"WideOpenMap", "{" + repeated("a,", 499'999),
+                    "a.yaml:1:262145: error: too many values in one pair of brackets (more than "
+                    "131072 marks)"},
         HostileCase{"Dashes", repeated("- ", 200'000), too_deep_at("1:129")},
         HostileCase{"QuestionMarks", repeated("? ", 200'000),
                     "a.yaml:1:3: error: invalid key (must be a word, not a map)"},
@@ -333,7 +336,7 @@ INSTANTIATE_TEST_SUITE_P(
         HostileCase{"NestedDashes", staircase("-\n", 1'000), too_deep_at("65:65")},
         HostileCase{"NestedQuestionMarks", staircase("?\n", 1'000),
                     "a.yaml:2:2: error: invalid key (must be a word, not a map)"},
-        HostileCase{"NestedBrackets", repeated("a: [", 200'000), too_deep_at("1:129")},
+        HostileCase{"NestedBrackets", repeated("a: [", 200'000), too_deep_at("1:260")},
         HostileCase{"TooLarge", std::string(1'000'001, ' '),
                     "a.yaml:1:1: error: file too large (at most 1 MB)"}),
     [](const auto& row) { return row.param.name; });

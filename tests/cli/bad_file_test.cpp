@@ -1,0 +1,234 @@
+// Every class of bad file, through the program: one line, exit code 2, nothing written, soon and
+// small.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "tests/cli/run_program.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace depthcost::test {
+namespace {
+
+using namespace std::string_literals;
+
+// The issue's bounds. A sanitizer keeps shadows and freed memory, and takes its time.
+#ifdef __SANITIZE_ADDRESS__
+constexpr double kMaxSeconds = 5;
+constexpr double kMaxMegabytes = 1e6;
+#else
+constexpr double kMaxSeconds = 1;
+constexpr double kMaxMegabytes = 200;
+#endif
+
+std::string repeated(const std::string& piece, int times) {
+  std::string text;
+  for (int i = 0; i < times; ++i) text += piece;
+  return text;
+}
+
+std::string kimi(const std::string& rest) { return "schema: depthcost/1\nmodel: kimi_k3\n" + rest; }
+
+/// Every command that reads a scenario, and what would be written where there is none.
+void expect_refused(const TemporaryFolder& folder, const std::string& file,
+                    const std::string& expected) {
+  const std::vector<std::vector<std::string>> commands{
+      {"evaluate", file}, {"check", file}, {"explain", file}, {"report", file, "-o", "out"}};
+  for (const auto& arguments : commands) {
+    SCOPED_TRACE(arguments.front());
+    const Outcome outcome = run_program({.arguments = arguments, .folder = folder.path()});
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.errors, expected + "\n");
+    EXPECT_EQ(outcome.output, "");
+    EXPECT_LT(outcome.cpu_seconds, kMaxSeconds);
+    EXPECT_LT(outcome.peak_megabytes, kMaxMegabytes);
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder.path("out")));
+}
+
+struct Case {
+  std::string name;
+  std::string text;
+  std::string expected;  // behind "bad.yaml:"
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& row) { return out << row.name; }
+
+class BadFile : public testing::TestWithParam<Case> {};
+
+TEST_P(BadFile, GivesOneLineAndExitCodeTwo) {
+  const TemporaryFolder folder;
+  folder.written("bad.yaml", GetParam().text);
+  expect_refused(folder, "bad.yaml", "bad.yaml:" + GetParam().expected);
+}
+
+std::string bandwidth(const std::string& value) {
+  return kimi("hardware: {kind: gpu, memory_bandwidth: " + value + "}\n");
+}
+
+std::string block_size(const std::string& value) {
+  return kimi("residual: {block_size: " + value + "}\n");
+}
+
+const std::string kBandwidth = "3:41: error: invalid memory_bandwidth ";
+const std::string kNeed = "need bytes per second, such as '4.8 TB/s')";
+const std::string kBlockSize = "3:24: error: invalid residual.block_size ";
+const std::string kDeep = ": error: nested deeper than 64 levels";
+const std::string kWide =
+    ": error: too many values in one pair of brackets (more than 131072 marks)";
+
+INSTANTIATE_TEST_SUITE_P(
+    Values, BadFile,
+    testing::ValuesIn(std::vector<Case>{
+        {"WrongType", kimi("residual: block_attnres\n"),
+         "3:11: error: invalid residual 'block_attnres' (must be a map)"},
+        {"WordForANumber", block_size("many"), kBlockSize + "'many' (must be a positive integer)"},
+        {"UnknownKey", kimi("residual: {block_sise: 24}\n"),
+         "3:12: error: unknown key 'block_sise'; did you mean 'block_size'?"},
+        {"DuplicateKey", kimi("model: kimi_k2\n"),
+         "3:1: error: duplicate key 'model' (first at line 2)"},
+        {"DottedDuplicateKey", kimi("residual: {block_size: 24}\nresidual.block_size: 12\n"),
+         "4:1: error: unknown key 'residual.block_size' (known here: schema, name, model, "
+         "hardware, residual, parallelism, workload, baseline_step, budgets)"},
+        {"MissingUnit", bandwidth("4.8"), kBandwidth + "'4.8' (missing unit; " + kNeed},
+        {"WrongDimension", bandwidth("4.8 TB"), kBandwidth + "'4.8 TB' (a size in bytes; " + kNeed},
+        {"BinaryUnitMisspelt", kimi("budgets: {prefill_bank: 2.5 Gi}\n"),
+         "3:25: error: invalid budgets.prefill_bank '2.5 Gi' (unknown unit 'Gi'; did you mean "
+         "'GiB'?)"},
+        {"Zero", block_size("0"), kBlockSize + "'0' (must be a positive integer)"},
+        {"Negative", block_size("-24"), kBlockSize + "'-24' (must be a positive integer)"},
+        {"NegativeRate", bandwidth("-4.8 TB/s"), kBandwidth + "'-4.8 TB/s' (must be positive)"},
+        {"NotANumber", bandwidth(".nan TB/s"), kBandwidth + "'.nan TB/s' (must be finite)"},
+        {"Infinite", bandwidth(".inf TB/s"), kBandwidth + "'.inf TB/s' (must be finite)"},
+        {"AbsurdRate", bandwidth("1e308 TB/s"), kBandwidth + "'1e308 TB/s' (out of range)"},
+        {"AbsurdLayers",
+         "schema: depthcost/1\nmodel: {num_layers: 1e308, hidden_size: 8, dtype: bf16}\n",
+         "2:21: error: invalid num_layers '1e308' (must be a positive integer in plain digits)"},
+        {"TooManyLayers",
+         "schema: depthcost/1\nmodel: {num_layers: 65537, hidden_size: 8, dtype: bf16}\n",
+         "2:21: error: invalid num_layers '65537' (more than 65536 layers)"},
+        {"Octal", block_size("010"),
+         kBlockSize + "'010' (leading zero; YAML 1.1 readers take it as octal)"},
+        {"BlockLargerThanTheModel", block_size("187"),
+         "3:24: error: invalid block_size '187' (the model has only 186 layers)"},
+        {"TooManyBatches",
+         kimi("workload: {decode: {sequences: [" + repeated("1, ", 40'000) + "1]}}\n"),
+         "3:32: error: invalid workload.decode.sequences (40001 batches; at most 256)"},
+        {"UnknownPreset", "schema: depthcost/1\nmodel: kimi_k\n",
+         "2:8: error: unknown model 'kimi_k'; did you mean 'kimi_k2'?"},
+        {"MissingFileOfAModel", "schema: depthcost/1\nmodel: missing.yaml\n",
+         "2:8: error: invalid model 'missing.yaml': cannot read the file (no such file or "
+         "directory)"},
+        {"LongNameOfAModel", "schema: depthcost/1\nmodel: /" + std::string(9'000, 'a') + "\n",
+         "2:8: error: invalid model '/" + std::string(59, 'a') +
+             "...': cannot read the file (file name too long)"},
+        {"CyclicReference", "schema: depthcost/1\nmodel: bad.yaml\n",
+         "1:9: error: invalid schema 'depthcost/1' (a model is 'depthcost-model/1')"},
+        {"MessageWithFormatCharacters", kimi("'%s{}\\': 1\n"),
+         "3:1: error: unknown key '%s{}\\' (known here: schema, name, model, hardware, residual, "
+         "parallelism, workload, baseline_step, budgets)"}}),
+    [](const auto& row) { return row.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Texts, BadFile,
+    testing::ValuesIn(std::vector<Case>{
+        {"Empty", "", "1:1: error: empty document (holds no value)"},
+        {"Malformed", kimi("residual: {block_size: 24\n"),
+         "4:1: error: malformed YAML (end of map flow not found)"},
+        {"SelfReference", kimi("residual: &x [*x]\n"),
+         "3:11: error: anchors are not allowed (write the value where it is used)"},
+        {"ExpandingAnchors", kimi("a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n"),
+         "3:4: error: anchors are not allowed (write the value where it is used)"},
+        {"SecondDocument", kimi("---\n"),
+         "3:1: error: second document, or text after the first (a file holds one document)"},
+        {"InvalidUtf8", kimi("name: \xC3\x28\n"), "3:7: error: invalid byte '\\xC3' (not UTF-8)"},
+        {"Nul", kimi("name: \0\n"s), "3:7: error: invalid byte '\\x00' (a control character)"},
+        {"EscapedNul", kimi("name: \"\\0\"\n"),
+         "3:7: error: invalid name '\\x00' (holds a control character)"},
+        {"EscapedNewline", kimi("\"a\\nb\": 1\n"),
+         "3:1: error: unknown key 'a\\x0Ab' (known here: schema, name, model, hardware, residual, "
+         "parallelism, workload, baseline_step, budgets)"},
+        {"OpenBrackets", repeated("[", 200'000), "1:65" + kDeep},
+        {"MegabyteOfOpenBrackets", repeated("[", 1'000'000), "1:65" + kDeep},
+        {"MegabyteOfOpenBraces", repeated("{", 1'000'000), "1:65" + kDeep},
+        {"MegabyteOfOpenBracketsOnLines", repeated("[\n", 500'000), "65:1" + kDeep},
+        {"MegabyteOfDashes", repeated("- ", 500'000), "1:129" + kDeep},
+        {"MegabyteOfQuestionMarks", repeated("? ", 500'000),
+         "1:3: error: invalid key (must be a word, not a map)"},
+        {"MegabyteOfQuotes", repeated("\"", 1'000'000),
+         "1:3: error: second document, or text after the first (a file holds one document)"},
+        {"MegabyteOfSingleQuotes", repeated("'", 1'000'000),
+         "1:1: error: invalid scenario '" + std::string(60, '\'') + "...' (must be a map)"},
+        {"MegabyteOfCommas", repeated(",", 1'000'000),
+         "1:1: error: second document, or text after the first (a file holds one document)"},
+        {"MegabyteOfColons", repeated(": ", 500'000),
+         "1:1: error: missing key (a null is not a key)"},
+        {"MegabyteOfNumbers", "[" + repeated("1,", 499'999) + "]", "1:262145" + kWide},
+        {"MegabyteOfLists", "[" + repeated("[],", 333'332) + "]", "1:131073" + kWide},
+        {"MegabyteOfQuotedTexts", "[" + repeated("\"\" ", 333'332) + "]", "1:393216" + kWide},
+        {"MegabyteOfListLines", repeated("- 1\n", 250'000),
+         "1:1: error: invalid scenario (must be a map, not a list)"},
+        {"MegabyteOfLines", repeated("\n", 1'000'000),
+         "1:1: error: empty document (holds no value)"},
+        {"MegabyteOfOneWord", repeated("a", 1'000'000),
+         "1:1: error: invalid scenario '" + std::string(60, 'a') + "...' (must be a map)"},
+        {"AboveAMegabyte", repeated("#", 1'000'001), "1:1: error: file too large (at most 1 MB)"}}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(BadFiles, ThatCannotBeRead) {
+  const TemporaryFolder folder;
+  const std::string cannot = ":1:1: error: cannot read the file ";
+  expect_refused(folder, "missing.yaml", "missing.yaml" + cannot + "(no such file or directory)");
+  expect_refused(folder, ".", "." + cannot + "(a directory)");
+  expect_refused(folder, "/dev/zero", "/dev/zero" + cannot + "(not a regular file)");
+  ASSERT_EQ(::mkfifo(folder.path("pipe.yaml").c_str(), 0600), 0);
+  expect_refused(folder, "pipe.yaml", "pipe.yaml" + cannot + "(not a regular file)");
+  folder.written("file", "");
+  expect_refused(folder, "file/bad.yaml", "file/bad.yaml" + cannot + "(not a directory)");
+}
+
+TEST(BadFiles, ThatMayNotBeRead) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  const TemporaryFolder folder;
+  ASSERT_EQ(::chmod(folder.written("secret.yaml", kimi("")).c_str(), 0), 0);
+  expect_refused(folder, "secret.yaml",
+                 "secret.yaml:1:1: error: cannot read the file (permission denied)");
+}
+
+TEST(BadFiles, OfAHundredMegabytes) {
+  const TemporaryFolder folder;
+  std::filesystem::resize_file(folder.written("large.yaml", ""), 100'000'000);
+  expect_refused(folder, "large.yaml", "large.yaml:1:1: error: file too large (at most 1 MB)");
+}
+
+TEST(BadFiles, WithStrangeNamesStayOnOneLine) {
+  const TemporaryFolder folder;
+  const std::string problem = ":1:1: error: empty document (holds no value)";
+  const auto expect_shown_as = [&](const std::string& name, const std::string& shown) {
+    folder.written(name, "");
+    expect_refused(folder, name, shown + problem);
+  };
+  expect_shown_as("a b.yaml", "a b.yaml");
+  expect_shown_as("100%s %n {}.yaml", "100%s %n {}.yaml");
+  expect_shown_as("a\nb.yaml", "a\\x0Ab.yaml");
+  expect_shown_as("\x1B[2J.yaml", "\\x1B[2J.yaml");
+  expect_shown_as("\xFF.yaml", "\\xFF.yaml");
+  expect_shown_as("\xC3\xA9.yaml", "\xC3\xA9.yaml");
+}
+
+TEST(BadFiles, ThatStandOnOneAnother) {
+  const TemporaryFolder folder;
+  folder.written("a.yaml", "schema: depthcost-model/1\nbase: b.yaml\n");
+  folder.written("b.yaml", "schema: depthcost-model/1\nbase: a.yaml\n");
+  folder.written("it.yaml", "schema: depthcost/1\nmodel: a.yaml\n");
+  expect_refused(folder, "it.yaml",
+                 "b.yaml:2:7: error: cyclic base 'a.yaml' (a.yaml -> b.yaml -> a.yaml)");
+}
+
+}  // namespace
+}  // namespace depthcost::test

@@ -1,0 +1,344 @@
+// Commands, exit codes, outputs that cannot be written, and what happens without gnuplot.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "tests/cli/run_program.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace depthcost::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Budgets of its own; the bank takes 2.114 GB on each of eight devices.
+std::string kimi(const std::string& budgets) {
+  return "schema: depthcost/1\nname: Kimi\nmodel: kimi_k3\nresidual: {compare: [standard]}\n"
+         "workload: {prefill: {tokens: 131072, sequence_shards: 8}}\n" +
+         budgets;
+}
+
+const std::string kKept = "budgets: {prefill_bank: 2.5 GB}\n";
+const std::string kBroken = "budgets: {prefill_bank: 2 GB}\n";
+const std::string kUnknown = "budgets: {prefill_bank: 2.5 GB, device_memory: fits}\n";
+
+/// A folder with scenarios that keep, break and do not know their budgets, and one that is wrong.
+class Program : public testing::Test {
+ protected:
+  Program() {
+    folder_.written("kept.yaml", kimi(kKept));
+    folder_.written("broken.yaml", kimi(kBroken));
+    folder_.written("unknown.yaml", kimi(kUnknown));
+    folder_.written("silent.yaml", kimi(""));
+    folder_.written("bad.yaml", "model: kimi_k3\n");
+    folder_.written("no_programs/none", "");
+  }
+
+  /// Without any program on PATH, so that nothing is drawn.
+  Outcome run(const std::vector<std::string>& arguments) const {
+    return run_program(
+        {.arguments = arguments, .folder = folder_.path(), .path = folder_.path("no_programs")});
+  }
+
+  void expect_error(const std::vector<std::string>& arguments, const std::string& line) const {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.errors, line + "\n");
+    EXPECT_EQ(outcome.output, "");
+  }
+
+  std::vector<std::string> files_in(const std::string& name) const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_.path(name)))
+      names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  const TemporaryFolder folder_;
+};
+
+const std::string kBadLine =
+    "bad.yaml:1:1: error: missing key 'schema' (the first line of a scenario is 'schema: "
+    "depthcost/1')";
+
+// --- exit codes of check ---
+
+TEST_F(Program, ChecksBudgets) {
+  EXPECT_EQ(run({"check", "kept.yaml"}).exit_code, 0);
+  EXPECT_EQ(run({"check", "broken.yaml"}).exit_code, 1);
+  EXPECT_EQ(run({"check", "kept.yaml", "broken.yaml"}).exit_code, 1);
+  EXPECT_EQ(run({"check", "unknown.yaml"}).exit_code, 0);
+  EXPECT_EQ(run({"check", "unknown.yaml", "--strict"}).exit_code, 1);
+  EXPECT_EQ(run({"check", "kept.yaml", "--strict"}).exit_code, 0);
+  for (const std::string file : {"kept.yaml", "broken.yaml", "unknown.yaml"}) {
+    const Outcome outcome = run({"check", file});
+    EXPECT_EQ(outcome.errors, "");
+    EXPECT_TRUE(outcome.output.starts_with(file + ": Kimi\n")) << outcome.output;
+    EXPECT_NE(outcome.output.find("prefill_bank"), std::string::npos);
+  }
+}
+
+TEST_F(Program, CannotCheckWithoutBudgets) {
+  expect_error({"check", "silent.yaml"},
+               "silent.yaml:1:1: error: missing key 'budgets' (a scenario without budgets cannot "
+               "be checked)");
+  expect_error({"check", "kept.yaml", "bad.yaml"}, kBadLine);
+  expect_error({"check", "bad.yaml", "broken.yaml"}, kBadLine);
+}
+
+// --- numbers ---
+
+TEST_F(Program, EvaluatesToTheSameJsonTwice) {
+  const std::vector<std::string> arguments{"evaluate", "kept.yaml", "--format", "json", "--layers"};
+  const Outcome first = run(arguments);
+  EXPECT_EQ(first.exit_code, 0);
+  EXPECT_EQ(first.errors, "");
+  const auto json = nlohmann::json::parse(first.output);
+  for (const std::string key : {"schema_version", "program_version", "scenario", "ledger", "time"})
+    EXPECT_TRUE(json.contains(key)) << key;
+  EXPECT_EQ(run(arguments).output, first.output);
+  // What it says does not depend on where it runs.
+  const Outcome elsewhere = run_program(
+      {.arguments = {"evaluate", folder_.path("kept.yaml"), "--format", "json", "--layers"},
+       .folder = "/"});
+  EXPECT_EQ(elsewhere.output, first.output);
+}
+
+TEST_F(Program, EvaluatesToTablesAndCsv) {
+  for (const std::string format : {"table", "csv"}) {
+    const Outcome outcome = run({"evaluate", "kept.yaml", "--format", format});
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(outcome.errors, "");
+    EXPECT_NE(outcome.output.find("block_attnres"), std::string::npos);
+  }
+}
+
+// --- reports ---
+
+TEST_F(Program, ReportsWithoutGnuplot) {
+  const Outcome outcome = run({"report", "kept.yaml", "-o", "a/b"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.errors, "");
+  const std::string note =
+      "No plots: gnuplot is not installed (Debian: apt-get install gnuplot-nox).";
+  EXPECT_NE(outcome.output.find(note), std::string::npos) << outcome.output;
+  EXPECT_EQ(files_in("a/b"), std::vector<std::string>{"kept.md"});
+  EXPECT_NE(content_of(folder_.path("a/b/kept.md")).find("gnuplot-nox"), std::string::npos);
+}
+
+TEST_F(Program, WritesNothingIfGnuplotFails) {
+  const std::string gnuplot =
+      folder_.written("programs/gnuplot", "#!/bin/sh\necho 'line 0: broken' >&2\nexit 1\n");
+  ASSERT_EQ(::chmod(gnuplot.c_str(), 0700), 0);
+  const Outcome outcome = run_program({.arguments = {"report", "kept.yaml", "-o", "out"},
+                                       .folder = folder_.path(),
+                                       .path = folder_.path("programs")});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.errors,
+            "depthcost: error: gnuplot failed on bytes.svg (line 0: broken) (internal; please "
+            "report it)\n");
+  EXPECT_EQ(outcome.output, "");
+  EXPECT_FALSE(fs::exists(folder_.path("out")));
+}
+
+TEST_F(Program, ReportsToTheDefaultFolder) {
+  EXPECT_EQ(run({"report", "kept.yaml", "broken.yaml"}).exit_code, 0);
+  EXPECT_EQ(files_in("depthcost-report"), (std::vector<std::string>{"broken.md", "kept.md"}));
+}
+
+TEST_F(Program, ReportsTheSameTwice) {
+  run({"report", "kept.yaml", "-o", "one"});
+  run({"report", "kept.yaml", "-o", "two"});
+  EXPECT_EQ(content_of(folder_.path("one/kept.md")), content_of(folder_.path("two/kept.md")));
+  EXPECT_EQ(run({"report", "kept.yaml", "-o", "one"}).exit_code, 0) << "over an older report";
+}
+
+TEST_F(Program, WritesNoReportIfOneScenarioIsBad) {
+  folder_.written("out/kept.md", "older");
+  expect_error({"report", "kept.yaml", "bad.yaml", "-o", "out"}, kBadLine);
+  expect_error({"report", "kept.yaml", "bad.yaml", "-o", "new"}, kBadLine);
+  EXPECT_EQ(files_in("out"), std::vector<std::string>{"kept.md"});
+  EXPECT_EQ(content_of(folder_.path("out/kept.md")), "older");
+  EXPECT_FALSE(fs::exists(folder_.path("new")));
+}
+
+TEST_F(Program, WritesNoReportsOfTheSameName) {
+  folder_.written("other/kept.yaml", kimi(""));
+  expect_error({"report", "kept.yaml", "other/kept.yaml", "-o", "new"},
+               "other/kept.yaml:1:1: error: two reports named 'kept.md' (rename one scenario)");
+  EXPECT_FALSE(fs::exists(folder_.path("new")));
+}
+
+TEST_F(Program, WritesAllReportsOrNone) {
+  fs::create_directories(folder_.path("out/kept.md"));
+  expect_error({"report", "broken.yaml", "kept.yaml", "-o", "out"},
+               "out/kept.md:1:1: error: cannot write the file (a directory is there)");
+  EXPECT_EQ(files_in("out"), std::vector<std::string>{"kept.md"});
+}
+
+TEST_F(Program, CannotReportBelowAFile) {
+  expect_error({"report", "kept.yaml", "-o", "bad.yaml"},
+               "bad.yaml:1:1: error: cannot create the folder (a file is there)");
+  expect_error({"report", "kept.yaml", "-o", "bad.yaml/out"},
+               "bad.yaml:1:1: error: cannot create the folder (a file is there)");
+  expect_error({"report", "kept.yaml", "-o", "new/a\nb/" + std::string(300, 'x')},
+               "new/a\\x0Ab/" + std::string(300, 'x') +
+                   ":1:1: error: cannot create the folder (file name too long)");
+  EXPECT_FALSE(fs::exists(folder_.path("new"))) << "folders on the way are left behind";
+  expect_error({"report", "kept.yaml", "-o", ""},
+               "-o:1:1: error: missing folder (the name is empty)");
+}
+
+TEST_F(Program, CannotReportIntoAReadOnlyFolder) {
+  if (::geteuid() == 0) {
+    // Not even root writes there.
+    expect_error({"report", "kept.yaml", "-o", "/proc"},
+                 "/proc/kept.md:1:1: error: cannot write the file (no such file or directory)");
+    expect_error({"report", "kept.yaml", "-o", "/proc/out"},
+                 "/proc/out:1:1: error: cannot create the folder (no such file or directory)");
+    return;
+  }
+  fs::create_directories(folder_.path("closed"));
+  fs::permissions(folder_.path("closed"), fs::perms::owner_read | fs::perms::owner_exec);
+  expect_error({"report", "kept.yaml", "-o", "closed"},
+               "closed/kept.md:1:1: error: cannot write the file (permission denied)");
+  expect_error({"report", "kept.yaml", "-o", "closed/out"},
+               "closed/out:1:1: error: cannot create the folder (permission denied)");
+}
+
+TEST_F(Program, LeavesNoFolderBehindIfItCannotWrite) {
+  const std::string name = std::string(250, 'x');  // with ".md" and a process number too long
+  folder_.written(name + ".yaml", kimi(""));
+  const Outcome outcome = run({"report", name + ".yaml", "-o", "new/deep"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.errors,
+            "new/deep/" + name + ".md:1:1: error: cannot write the file (file name too long)\n");
+  EXPECT_FALSE(fs::exists(folder_.path("new")));
+}
+
+// --- stdout and stderr that take nothing ---
+
+TEST_F(Program, SaysThatStdoutIsFull) {
+  const std::vector<std::vector<std::string>> commands{{"evaluate", "kept.yaml"},
+                                                       {"check", "broken.yaml"},
+                                                       {"explain", "kept.yaml"},
+                                                       {"report", "kept.yaml"},
+                                                       {"presets", "list"},
+                                                       {"presets", "schema"},
+                                                       {"--help"},
+                                                       {"--version"}};
+  for (const auto& arguments : commands) {
+    SCOPED_TRACE(arguments.front());
+    const Outcome outcome =
+        run_program({.arguments = arguments, .folder = folder_.path(), .output = "/dev/full"});
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.errors, "stdout:1:1: error: cannot write (no space left on device)\n");
+  }
+}
+
+TEST_F(Program, KeepsItsExitCodeIfStderrIsFull) {
+  EXPECT_EQ(
+      run_program(
+          {.arguments = {"evaluate", "bad.yaml"}, .folder = folder_.path(), .errors = "/dev/full"})
+          .exit_code,
+      2);
+}
+
+// --- usage ---
+
+TEST_F(Program, HelpsWithEachCommand) {
+  const std::vector<std::vector<std::string>> commands{{},
+                                                       {"report"},
+                                                       {"evaluate"},
+                                                       {"check"},
+                                                       {"explain"},
+                                                       {"presets"},
+                                                       {"presets", "list"},
+                                                       {"presets", "show"},
+                                                       {"presets", "lint"},
+                                                       {"presets", "schema"},
+                                                       {"presets", "keys"}};
+  for (std::vector<std::string> arguments : commands) {
+    SCOPED_TRACE(arguments.empty() ? "depthcost" : arguments.back());
+    const std::string name = arguments.empty() ? "depthcost" : arguments.back();
+    arguments.push_back("--help");
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(outcome.errors, "");
+    EXPECT_NE(outcome.output.find("Usage: "), std::string::npos);
+    EXPECT_NE(outcome.output.find(name), std::string::npos);
+  }
+}
+
+struct UsageCase {
+  std::string name;
+  std::vector<std::string> arguments;
+  std::string expected;  // between "depthcost: error: " and " (see depthcost --help)"
+};
+
+std::ostream& operator<<(std::ostream& out, const UsageCase& row) { return out << row.name; }
+
+class Usage : public Program, public testing::WithParamInterface<UsageCase> {};
+
+TEST_P(Usage, ErrorsAreOneLine) {
+  expect_error(GetParam().arguments,
+               "depthcost: error: " + GetParam().expected + " (see depthcost --help)");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Arguments, Usage,
+    testing::ValuesIn(std::vector<UsageCase>{
+        {"None", {}, "A subcommand is required"},
+        {"UnknownCommand", {"frobnicate"}, "unknown command 'frobnicate'"},
+        {"MisspeltCommand",
+         {"evalute", "kept.yaml"},
+         "unknown command 'evalute'; did you mean 'evaluate'?"},
+        {"CommandOnTwoLines", {"che\nck"}, "unknown command 'che\\x0Ack'; did you mean 'check'?"},
+        {"MisspeltSubcommand", {"presets", "shw"}, "unknown command 'shw'; did you mean 'show'?"},
+        {"UnknownOption", {"--frobnicate"}, "unknown option '--frobnicate'"},
+        {"MisspeltOption",
+         {"evaluate", "kept.yaml", "--formt", "json"},
+         "unknown option '--formt'; did you mean '--format'?"},
+        {"NoScenario", {"evaluate"}, "SCENARIO is required"},
+        {"NoScenarioToCheck", {"check", "--strict"}, "SCENARIO is required"},
+        {"TwoScenarios", {"evaluate", "kept.yaml", "bad.yaml"}, "unknown argument 'bad.yaml'"},
+        {"UnknownFormat",
+         {"evaluate", "kept.yaml", "--format", "xml"},
+         "--format: xml not in {table,json,csv}"},
+        {"NoFolder", {"report", "kept.yaml", "-o"}, "--output: 1 required TEXT missing"},
+        {"NoPreset", {"presets", "show"}, "ID is required"}}),
+    [](const auto& row) { return row.param.name; });
+
+TEST_F(Program, NamesTheNearestPresetAndMetric) {
+  expect_error({"presets", "show", "h200_sx"},
+               "presets:1:1: error: unknown preset 'h200_sx'; did you mean 'h200_sxm'?");
+  expect_error({"explain", "kept.yaml", "ledger.block_attnres.two_phase.kernl"},
+               "kept.yaml:1:1: error: unknown metric 'ledger.block_attnres.two_phase.kernl'; did "
+               "you mean 'ledger.block_attnres.two_phase.kernel'? (without a metric all are "
+               "listed)");
+  expect_error({"explain", "kept.yaml", "x\ny"},
+               "kept.yaml:1:1: error: unknown metric 'x\\x0Ay' (without a metric all are listed)");
+}
+
+// --- presets ---
+
+TEST_F(Program, ShowsAndLintsPresets) {
+  const Outcome shown = run({"presets", "show", "kimi_k3"});
+  EXPECT_EQ(shown.exit_code, 0);
+  EXPECT_EQ(shown.output,
+            content_of(std::string(DEPTHCOST_SOURCE_DIR) + "/scenarios/models/kimi_k3.yaml"));
+  const Outcome lint = run({"presets", "lint"});
+  EXPECT_EQ(lint.exit_code, 0) << lint.output;
+  EXPECT_EQ(run({"presets"}).output, run({"presets", "list"}).output);
+}
+
+}  // namespace
+}  // namespace depthcost::test

@@ -1,0 +1,28 @@
+// The program as its users meet it: a process with arguments, two outputs, an exit code and a cost.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace depthcost::test {
+
+struct Invocation {
+  std::vector<std::string> arguments;  // without the program's name
+  std::string folder;                  // where it runs
+  std::string output;                  // file that takes stdout; "" to have it in the outcome
+  std::string errors;                  // as above, stderr
+  std::string path;                    // PATH, if not ours
+};
+
+struct Outcome {
+  int exit_code = -1;  // -1: it did not end by itself
+  std::string output;
+  std::string errors;
+  double cpu_seconds = 0;  // user and system: a busy machine does not count
+  double peak_megabytes = 0;
+};
+
+/// Runs depthcost; kills it after 30 seconds.
+Outcome run_program(const Invocation& invocation);
+
+}  // namespace depthcost::test
