@@ -12,7 +12,7 @@ namespace {
 
 using Explanations = std::vector<Explanation>;
 
-std::string metric(std::initializer_list<std::string_view> parts) {
+std::string joined(std::initializer_list<std::string_view> parts) {
   return fmt::format("{}", fmt::join(parts, "."));
 }
 
@@ -52,7 +52,7 @@ void explain_ledger(const Evaluation& e, Explanations& out) {
     if (row.kind != LedgerRowKind::mean) continue;
     const LedgerFormula formula = ledger_formula(row.path->scheme, row.counting);
     const Traffic total = total_traffic(*row.path, row.counting);
-    Explanation x{.metric = metric({"ledger", name(row.path->scheme), name(row.counting.schedule),
+    Explanation x{.metric = joined({"ledger", name(row.path->scheme), name(row.counting.schedule),
                                     name(row.counting.convention)}),
                   .formula = formula.formula,
                   .source = formula.source,
@@ -88,7 +88,7 @@ void explain_aggregation(const Evaluation& e, Explanations& out) {
 void explain_arithmetic(const Evaluation& e, Explanations& out) {
   for (std::size_t i = 0; i < e.paths.size(); ++i)
     out.push_back(
-        {.metric = metric({"parameters", name(e.paths[i].scheme)}),
+        {.metric = joined({"parameters", name(e.paths[i].scheme)}),
          .formula = "AttnRes: 2 d per layer and for the output; mHC: m d (m^2 + 2m) + m^2 + 2m + 3",
          .source = "[attnres] Sec. 5; [mhc] Eq. 7-8",
          .numbers = {letters(e.paths[i]) + fmt::format(", d = {}", e.study.model.hidden_size),
@@ -97,7 +97,7 @@ void explain_arithmetic(const Evaluation& e, Explanations& out) {
          .function = "model/arithmetic.cpp: parameters"});
   for (const SchemeFlops& row : e.flops)
     out.push_back(
-        {.metric = metric({"flops", name(row.path->scheme), name(row.schedule)}),
+        {.metric = joined({"flops", name(row.path->scheme), name(row.schedule)}),
          .formula = "AttnRes: 4 d per (query, source) pair, 3 d per normalised key; mHC: 2 m d "
                     "(m^2 + 2m) for phi, 2 (m^2 + 2m) d for the mixes; standard: d",
          .source = "[ours] REFERENCES.md, operations",
@@ -128,7 +128,7 @@ void explain_pipeline(const Evaluation& e, Explanations& out) {
     std::vector<std::string> vectors;
     for (const Transition& t : row.naive.transitions) vectors.push_back(std::to_string(t.vectors));
     out.push_back(
-        {.metric = metric({"pipeline.by_scheme", name(row.path->scheme)}),
+        {.metric = joined({"pipeline.by_scheme", name(row.path->scheme)}),
          .formula = "standard 1, mHC m, AttnRes: completed blocks, b_0, and the unfinished partial "
                     "sum at each transition",
          .source = "[attnres] Sec. 4.1, Fig. 3, enumerated",
@@ -172,7 +172,7 @@ std::string microseconds(Seconds seconds) { return fmt::format("{:.6g} us", seco
 void explain_time(const Evaluation& e, Explanations& out) {
   for (const StepRow& row : e.step) {
     Explanation x{
-        .metric = metric({"step", row.workload, name(row.path->scheme), name(row.schedule)}),
+        .metric = joined({"step", row.workload, name(row.path->scheme), name(row.schedule)}),
         .formula =
             "sum over launches of a(launch, level, skeleton) + max(bytes / bandwidth, operations / "
             "rate), less the same sum of the fused standard residual",
@@ -197,7 +197,7 @@ void explain_budgets(const Evaluation& e, Explanations& out) {
   };
   for (const BudgetRow& row : e.budgets)
     out.push_back(
-        {.metric = metric({"budgets", name(row.budget.kind)}),
+        {.metric = joined({"budgets", name(row.budget.kind)}),
          .formula =
              "pass if the high end keeps the limit, fail if the low end breaks it, else unknown",
          .source = "[ours] design: budgets",
@@ -221,9 +221,9 @@ Explanations all_explanations(const Evaluation& e) {
 
 }  // namespace
 
-std::optional<Explanation> explain(const Evaluation& evaluation, const std::string& wanted) {
+std::optional<Explanation> explain(const Evaluation& evaluation, const std::string& metric) {
   for (Explanation& explanation : all_explanations(evaluation))
-    if (explanation.metric == wanted) return std::move(explanation);
+    if (explanation.metric == metric) return std::move(explanation);
   return std::nullopt;
 }
 

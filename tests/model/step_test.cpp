@@ -172,7 +172,9 @@ TEST(Step, OfOneLayerIsCountedByHand) {
   EXPECT_NEAR(row.delta.high.value, 2.2004e-6, 1e-18);
   EXPECT_NEAR(row.overhead->value, 0.020004, 1e-15);
   EXPECT_NEAR(row.overhead->high, 0.022004, 1e-15);
+  EXPECT_NEAR(row.share->low, 3.602 / 101.8004, 1e-15);  // in a step that is shorter by as much
   EXPECT_NEAR(row.share->value, 4.002 / 102.0004, 1e-15);
+  EXPECT_NEAR(row.share->high, 4.402 / 102.2004, 1e-15);
   EXPECT_EQ(row.dominant, Dominant::launch);
 }
 
