@@ -1,4 +1,4 @@
-// What the program tells its caller. design section 6.
+// What the program tells its caller.
 #pragma once
 
 namespace depthcost {

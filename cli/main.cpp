@@ -1,4 +1,4 @@
-// The program: command line in, exit code out. The only catch of the project is here.
+// The program: command line in, exit code out. What the rest throws ends here.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -47,7 +47,7 @@ void add_check(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<CheckOptions>();
   auto* command = app.add_subcommand("check",
                                      "budgets and fits: 0 hold, 1 broken, 2 bad input\n"
-                                     "  depthcost check scenarios/*.yaml --strict");
+                                     "  depthcost check scenarios/kimi_k3_8xb300.yaml");
   command->add_option("SCENARIO", options->scenarios, "scenario files")->required();
   command->add_flag("--strict", options->strict, "what is unknown fails");
   command->callback([&chosen, options] { chosen = [options] { return run_check(*options); }; });

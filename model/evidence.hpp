@@ -7,7 +7,7 @@
 
 namespace depthcost {
 
-/// Best first. A result carries the weakest of its inputs. design section 4.
+/// Best first. A result carries the weakest of its inputs.
 enum class Evidence {
   measured,    // here, by our own benchmark
   calibrated,  // from a machine profile

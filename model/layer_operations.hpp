@@ -1,5 +1,6 @@
-// Which operations run at a layer, by scheme and schedule: the schedules of design section 3,
-// written as the launches they consist of. Templates, because sweeps count millions of layers.
+// Which operations run at a layer, by scheme and schedule: the schedules, written as the launches
+// that they consist of. Templates, because a walk over all layers must cost no more than its
+// arithmetic.
 #pragma once
 
 #include "model/operation.hpp"

@@ -67,7 +67,7 @@ Traffic any_layer(const UniformScheme& scheme, How how) {
 }
 
 /// Sum over one block. What layer i moves is affine in i for 3 <= i < S; the first two layers and
-/// the last are special (A6).
+/// the last are special.
 template <class AttnRes>
 Traffic block_total(const AttnRes& scheme, How how, const Partition& p, Count block) {
   const Count size = p.size(block);

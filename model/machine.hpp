@@ -1,5 +1,5 @@
 // The constants of one device that the time formula needs: each from a profile, a published
-// measurement or a datasheet, each with its interval. design section 4.
+// measurement or a datasheet, each with its interval. REFERENCES.md, "time".
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
 // The operations that kernels run, operand by operand: convention `kernel`. Every scheme ends at
-// the normalised input of the next layer. Rows are d-vectors per token. design section 3 and 8.
+// the normalised input of the next layer. Rows are d-vectors per token. REFERENCES.md,
+// "operations".
 #pragma once
 
 #include <array>
@@ -67,9 +68,9 @@ struct Operation {
   std::array<Access, 5> accesses{};
   double reads_scalars = 0;
   double writes_scalars = 0;
-  double flops_d = 0;         // operations, in units of d
-  double critical_share = 1;  // of the bytes: what the layer waits for; the rest can be hoisted
-  double launches = 1;        // 0 where it is folded into another kernel
+  double flops_d = 0;            // operations, in units of d
+  double hoistable_queries = 0;  // of Phase 1: their outputs are for later layers, which wait
+  double launches = 1;           // 0 where it is folded into another kernel
 
   friend constexpr auto operator<=>(const Operation&, const Operation&) = default;
 };
@@ -210,8 +211,6 @@ constexpr Operation full_single_pass(Count sources) {
 constexpr Operation phase1(Count sources, Count queries, double bank_rows,
                            const ClosingAccess& closing) {
   const double stored = d_vectors(queries) - 1;
-  const double reads = bank_rows + closing.partial_reads + closing.output_reads;
-  const double critical = reads + closing.bank_writes + 1;
   return {
       .id = OperationId::attnres_phase1,
       .unit = ExecutionUnit::tensor_cores,
@@ -222,7 +221,7 @@ constexpr Operation phase1(Count sources, Count queries, double bank_rows,
                    Access{Operand::layer_input, 0, 1}, Access{Operand::phase1_output, 0, stored}},
       .writes_scalars = 2 * stored,
       .flops_d = d_vectors(sources) * (kFlopsPerPair * d_vectors(queries) + kFlopsPerKey),
-      .critical_share = critical / (critical + stored)};
+      .hoistable_queries = stored};
 }
 
 constexpr Operation block_phase1(const LayerPosition& at) {

@@ -67,6 +67,12 @@ std::span<const Schedule> schedules_of(const Scheme& scheme) {
   return std::visit(SchedulesOf{}, scheme);
 }
 
+Schedule shipped_schedule(const Scheme& scheme) {
+  const bool attends =
+      std::holds_alternative<FullAttnRes>(scheme) || std::holds_alternative<BlockAttnRes>(scheme);
+  return attends ? Schedule::single_pass : Schedule::fused;
+}
+
 std::span<const Counting> countings_of(const Scheme& scheme) {
   return std::visit(CountingsOf{}, scheme);
 }

@@ -34,7 +34,7 @@ struct BlockAttnRes {
 
 using Scheme = std::variant<Standard, Mhc, FullAttnRes, BlockAttnRes>;
 
-/// How the mathematics is executed: design section 3.
+/// How the mathematics is executed. REFERENCES.md, "schedules".
 enum class Schedule { unfused, fused, two_pass, one_pass, single_pass, two_phase };
 
 /// How bytes are counted: model/REFERENCES.md, "conventions".
@@ -61,6 +61,9 @@ struct Counting {
 
 /// Every schedule of `scheme`, cheapest to build first.
 std::span<const Schedule> schedules_of(const Scheme& scheme);
+
+/// What engines ship: fused, or single_pass for attention over depth.
+Schedule shipped_schedule(const Scheme& scheme);
 
 /// Every defined pair of schedule and convention of `scheme`, in report order.
 std::span<const Counting> countings_of(const Scheme& scheme);

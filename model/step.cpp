@@ -60,7 +60,10 @@ struct CornerTimes {
   }
 
   CornerTimes minus(const CornerTimes& other) const {
-    CornerTimes difference{.terms = terms, .value = value - other.value};
+    CornerTimes difference{
+        .terms = {terms.floor - other.terms.floor, terms.bytes - other.terms.bytes,
+                  terms.operations - other.terms.operations},
+        .value = value - other.value};
     for (std::size_t i = 0; i < corners.size(); ++i)
       difference.corners[i] = corners[i] - other.corners[i];
     return difference;
@@ -86,7 +89,12 @@ Dominant dominant_of(const TimeTerms& terms) {
   return terms.bytes >= terms.operations ? Dominant::bytes : Dominant::operations;
 }
 
-/// overhead = (t - t_base) / t_base. Never mixed with the share: design section 2.
+/// What the difference consists of; the fused standard residual differs in nothing from itself.
+Dominant dominant_of(const CornerTimes& residual, const CornerTimes& delta) {
+  return dominant_of(delta.value.value == 0 ? residual.terms : delta.terms);
+}
+
+/// overhead = (t - t_base) / t_base. Never mixed with the share.
 Estimate<double> overhead_of(const Estimate<Seconds>& delta, Seconds base) {
   return {delta.low / base, delta.value / base, delta.high / base, delta.evidence};
 }
@@ -151,7 +159,7 @@ WorkloadTimes workload_times(const Machine& machine,
                             .memory_share = memory_share(machine, operation, pass.execution),
                             .predicted = launch.interval(evidence),
                             .bound = bound_time(machine, operation, pass.execution),
-                            .critical = critical_time(operation, launch.terms)});
+                            .critical = critical_time(operation, pass.execution, launch.terms)});
     }
   return times;
 }
@@ -164,7 +172,7 @@ StepRow step_row(const Workload& workload, const WorkloadTimes& times,
               .residual = times.sum.interval(times.evidence),
               .delta = delta.interval(evidence),
               .baseline_step = workload.baseline_step,
-              .dominant = dominant_of(times.sum.terms)};
+              .dominant = dominant_of(times.sum, delta)};
   if (workload.baseline_step) {
     const Seconds base = *workload.baseline_step;
     row.overhead = overhead_of(row.delta, base);

@@ -43,7 +43,7 @@ struct TimeRow {
   Seconds critical;
 };
 
-/// Which term of the time formula a step's residual path mostly consists of.
+/// Which term of the time formula the added time mostly consists of.
 enum class Dominant { launch, bytes, operations };
 
 std::string_view name(Dominant dominant);

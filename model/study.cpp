@@ -32,7 +32,7 @@ Schedule quoted_schedule(const Study& study, const ResidualPath& path) {
   // AttnRes schemes are quoted alike, so that a comparison does not change the schedule too.
   for (const Schedule schedule : schedules)
     if (schedule == study.schedule && schedule != Schedule::unfused) return schedule;
-  return schedules[1];  // fused, or single_pass: what engines ship
+  return shipped_schedule(path.scheme);
 }
 
 }  // namespace depthcost

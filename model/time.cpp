@@ -214,13 +214,26 @@ Evidence time_evidence(const Machine& machine, const Operation& operation,
   // Where residency makes no difference, not knowing it costs nothing.
   const Evidence residency =
       at_best.memory == moved.memory ? Evidence::measured : Evidence::assumed;
-  return weakest(residency, machine_evidence(machine, operation, execution.launch, moved));
+  const TimeTerms terms = time_terms(machine, operation, execution, {});
+  // Arithmetic rates come from datasheets: nobody has measured them on these kernels.
+  const Evidence rate = terms.operations > terms.bytes ? Evidence::datasheet : Evidence::measured;
+  return weakest(rate,
+                 weakest(residency, machine_evidence(machine, operation, execution.launch, moved)));
 }
 
-Seconds critical_time(const Operation& operation, const TimeTerms& terms) {
-  const Seconds hoistable =
-      (1 - operation.critical_share) * std::max(terms.bytes, terms.operations);
-  return terms.total() - hoistable;
+Seconds critical_time(const Operation& operation, const Execution& execution,
+                      const TimeTerms& terms) {
+  if (operation.hoistable_queries == 0) return terms.total();
+  const double queries = operation.hoistable_queries;
+  const Bytes outputs =
+      execution.tokens *
+      bytes(Traffic{.writes_d = queries, .writes_scalars = 2 * queries, .phase1_d = queries},
+            execution.storage);
+  const double scores_and_mixes_d =
+      kFlopsPerPair * static_cast<double>(operation.sources) * queries;
+  const double bytes_share = 1 - outputs / launch_bytes(operation, execution);
+  const double operations_share = 1 - scores_and_mixes_d / operation.flops_d;
+  return terms.floor + std::max(bytes_share * terms.bytes, operations_share * terms.operations);
 }
 
 double memory_share(const Machine& machine, const Operation& operation,

@@ -1,8 +1,12 @@
-// Time of one operation on one device: design section 4.
-//   t  = a(launch, level, skeleton) + max( sum over operands of bytes / bandwidth, operations /
-//   rate ) t >= max( a, bytes / ceiling, operations / rate )
+// Time of one operation on one device. REFERENCES.md, "time".
+//
+//   t  = a(launch, level, skeleton) + max(sum over operands of bytes / bandwidth, operations /
+//   rate)
+//
+//   t >= max(a, bytes / ceiling, operations / rate)
+//
 // The floor adds, it does not compete: on held-out H200 data the sum errs 2.2 % in the median, the
-// maximum 8.6 %. REFERENCES.md, "time".
+// maximum 8.6 %.
 #pragma once
 
 #include <optional>
@@ -60,7 +64,8 @@ Evidence time_evidence(const Machine& machine, const Operation& operation,
                        const Execution& execution);
 
 /// The part that the layer must wait for: all but what a Phase 1 computes for later layers.
-Seconds critical_time(const Operation& operation, const TimeTerms& terms);
+Seconds critical_time(const Operation& operation, const Execution& execution,
+                      const TimeTerms& terms);
 
 /// Share of an operation's bytes that memory serves.
 double memory_share(const Machine& machine, const Operation& operation, const Execution& execution);

@@ -1,5 +1,5 @@
 // What a framework's eager mode launches, one kernel per mathematical operation: schedule
-// `unfused`, convention `kernel`. design section 3.
+// `unfused`, convention `kernel`. REFERENCES.md, "schedules".
 #pragma once
 
 #include "model/operation.hpp"

@@ -55,7 +55,7 @@ constexpr double bytes_per_element(Dtype dtype) {
   return 0;
 }
 
-/// Loose scalars (softmax statistics, mHC coefficients) are kept in f32: design section 2.
+/// Loose scalars (softmax statistics, mHC coefficients) are kept in f32.
 inline constexpr double kBytesPerScalar = 4;
 
 /// The only way from elements to bytes.

@@ -10,9 +10,8 @@
 namespace depthcost {
 namespace {
 
-const StepRow* quoted_step(const Evaluation& e, const std::string& workload,
-                           const ResidualPath& path) {
-  const Schedule schedule = quoted_schedule(e.study, path);
+const StepRow* step_of(const Evaluation& e, const std::string& workload, const ResidualPath& path,
+                       Schedule schedule) {
   for (const StepRow& row : e.step)
     if (row.workload == workload && row.path->scheme.index() == path.scheme.index() &&
         row.schedule == schedule)
@@ -24,6 +23,11 @@ const StepRow* quoted_step(const Evaluation& e, const std::string& workload,
 std::string added(const StepRow& row, const std::string& without) {
   const std::string text = format_seconds(row.delta, Sign::always);
   return row.overhead ? text + ", " + format_ratio(*row.overhead, Sign::always) : text + without;
+}
+
+const StepRow* quoted_step(const Evaluation& e, const std::string& workload,
+                           const ResidualPath& path) {
+  return step_of(e, workload, path, quoted_schedule(e.study, path));
 }
 
 bool is_standard(const ResidualPath& path) { return std::holds_alternative<Standard>(path.scheme); }
@@ -111,26 +115,31 @@ std::string budget_sentence(const Evaluation& e) {
   return fmt::format("Budgets: {}.", fmt::join(parts, "; "));
 }
 
-/// Two-phase saves reads of the bank and pays with stored Phase 1 outputs; how they are stored
+/// Two phases save reads of the bank and pay with stored Phase 1 outputs; how these are stored
 /// decides.
 std::string two_phase_sentence(const Evaluation& e) {
   if (e.aggregation.source_rows == 0)
     return "The scheme does not attend over depth, so that there is nothing to run in two phases.";
   const Bytes single = forward_bytes(e, Schedule::single_pass, Dtype::bf16);
-  const auto saved = [&](Dtype dtype) {
-    return 1 - forward_bytes(e, Schedule::two_phase, dtype) / single;
-  };
-  const auto words = [](double share) {
+  const auto words = [&](Dtype dtype) {
+    const double share = 1 - forward_bytes(e, Schedule::two_phase, dtype) / single;
     return share >= 0 ? fmt::format("{:.0f} % fewer", 100 * share)
                       : fmt::format("{:.0f} % more", -100 * share);
   };
-  return fmt::format(
+  std::string text = fmt::format(
       "In two phases a layer moves {:.2f} d instead of {:.2f} d: {} bytes if Phase 1 outputs are "
-      "stored in bf16, {} in f32, so that {}.",
+      "stored in bf16, {} if in f32, so that the gain stands or falls with rounding them",
       mean_kernel_d(e, Schedule::two_phase), mean_kernel_d(e, Schedule::single_pass),
-      words(saved(Dtype::bf16)), words(saved(Dtype::f32)),
-      saved(Dtype::f32) < 0.1 ? "it pays only where they may be rounded to bf16"
-                              : "it pays either way in bytes");
+      words(Dtype::bf16), words(Dtype::f32));
+  for (const std::string& workload : workload_names(e)) {
+    const StepRow* two_phase = step_of(e, workload, e.paths.front(), Schedule::two_phase);
+    const StepRow* one = step_of(e, workload, e.paths.front(), Schedule::single_pass);
+    if (two_phase == nullptr || one == nullptr) continue;
+    text += fmt::format("; {} to {} instead of {}",
+                        format_seconds(two_phase->delta.value, Sign::always), workload,
+                        format_seconds(one->delta.value, Sign::always));
+  }
+  return text + ".";
 }
 
 }  // namespace
@@ -159,12 +168,13 @@ Table decision_table(const Evaluation& e) {
 
 std::string decision_legend(const Evaluation& e) {
   std::string legend = fmt::format(
-      "Added: against the fused standard residual, per step, with 90 % interval. State: memory of "
-      "`{}` on one device. Boundary: its largest pipeline payload, per token.",
+      "Added: against the fused standard residual, per decode step or whole prefill, with 90 % "
+      "interval; mostly: what it consists of. State: memory of `{}` on one device. Boundary: its "
+      "largest pipeline payload, per token.",
       name(e.paths.front().scheme));
-  const bool has_baseline = std::any_of(
-      e.step.begin(), e.step.end(), [](const StepRow& row) { return row.overhead.has_value(); });
-  if (!has_baseline && !e.step.empty()) legend += " No %: it needs `baseline_step`.";
+  const bool lacks_baseline = std::any_of(
+      e.step.begin(), e.step.end(), [](const StepRow& row) { return !row.overhead.has_value(); });
+  if (lacks_baseline) legend += " No %: it needs `baseline_step`.";
   return legend;
 }
 

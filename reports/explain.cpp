@@ -200,7 +200,7 @@ void explain_budgets(const Evaluation& e, Explanations& out) {
         {.metric = joined({"budgets", name(row.budget.kind)}),
          .formula =
              "pass if the high end keeps the limit, fail if the low end breaks it, else unknown",
-         .source = "[ours] design: budgets",
+         .source = "[ours] REFERENCES.md, budgets",
          .numbers = {fmt::format("limit {:.6g}, at least {}, at most {}: {}", row.budget.limit,
                                  text(row.low), text(row.high), name(row.verdict)),
                      row.reason.empty() ? "nothing is missing" : row.reason},

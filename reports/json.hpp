@@ -1,4 +1,4 @@
-// The answer as JSON: design section 6, the contract that scripts of others rely on. Keys may be
+// The answer as JSON: the contract that scripts of others rely on. Keys may be
 // added, none renamed.
 #pragma once
 

@@ -82,6 +82,24 @@ void write_assumptions(Document& out) {
   out.paragraph("</details>");
 }
 
+/// "8 blocks of 24 layers, the last of 18"; what a remainder rule made of a number of blocks.
+std::string partition_text(const Partition& p) {
+  return fmt::format("{} blocks of {} layers{}", p.num_blocks, p.block_size,
+                     p.is_uniform() ? "" : fmt::format(", the last of {}", p.last_size));
+}
+
+/// Scalars that Table 1 counts beside its d-vectors.
+std::string scalars_text(const Evaluation& e) {
+  std::string text;
+  for (const LedgerRow& row : e.ledger)
+    if (row.kind == LedgerRowKind::mean && row.counting.convention == Convention::paper &&
+        total_scalars(row.traffic) > 0)
+      text +=
+          fmt::format("Table 1 charges `{}` for {} scalars beside its {}. ", name(row.path->scheme),
+                      total_scalars(row.traffic), format_d(total_d(row.traffic)));
+  return text;
+}
+
 void write_ledger(Document& out) {
   const Evaluation& e = out.evaluation();
   out.heading("Ledger: what is moved");
@@ -92,6 +110,9 @@ void write_ledger(Document& out) {
       "model/REFERENCES.md. A `*` marks Table 1 outside its domain: it assumes blocks of equal "
       "size.");
   out.table(ledger_table(e));
+  if (const std::string scalars = scalars_text(e); !scalars.empty()) out.paragraph(scalars);
+  if (const auto* block = std::get_if<BlockAttnRes>(&e.study.path.scheme))
+    out.paragraph(fmt::format("`block_attnres` has {}.", partition_text(block->blocks)));
   if (e.aggregation.source_rows > 0) {
     out.paragraph(fmt::format(
         "`{}` attends {} times over {} sources in all, at most {} at once; the output aggregation "
@@ -192,16 +213,22 @@ Table sharding_table(const Evaluation& e) {
 void write_memory(Document& out) {
   const Evaluation& e = out.evaluation();
   if (e.prefill.empty()) return;
-  out.heading("Bank memory in prefill");
+  out.heading("Residual state in prefill");
   const PrefillMemory& memory = e.prefill.front();
-  out.table(sharding_table(e));
-  out.paragraph(fmt::format(
-      "On one device, with {} tokens at a time: `{}` keeps {}, with b_0 {}; Phase 1 of one block "
-      "would keep {} more under the two-phase schedule, which the paper leaves out.",
-      format_count(tokens_per_device(prefill_shape(e.study))), name(e.study.path.scheme),
-      format_bytes(memory.bank, Prefix::binary),
-      format_bytes(memory.bank_with_embedding, Prefix::binary),
-      format_bytes(memory.phase1, Prefix::binary)));
+  const std::string tokens = format_count(tokens_per_device(prefill_shape(e.study)));
+  if (e.aggregation.source_rows > 0) {
+    out.table(sharding_table(e));
+    out.paragraph(fmt::format(
+        "On one device, with {} tokens at a time: `{}` keeps {}, with b_0 {}; Phase 1 of one block "
+        "would keep {} more under the two-phase schedule, which the paper leaves out.",
+        tokens, name(e.study.path.scheme), format_bytes(memory.bank, Prefix::binary),
+        format_bytes(memory.bank_with_embedding, Prefix::binary),
+        format_bytes(memory.phase1, Prefix::binary)));
+  } else {
+    out.paragraph(fmt::format("On one device, with {} tokens at a time: `{}` keeps {}.", tokens,
+                              name(e.study.path.scheme),
+                              format_bytes(memory.bank, Prefix::binary)));
+  }
   out.table(prefill_table(e));
   out.plot("bank.svg");
 }

@@ -1,5 +1,6 @@
 // From the values of a hardware file to the machine of the time formula. What has no source falls
-// back on the nearest part that has one, with a wider interval, and a note: design section 4.
+// back on the nearest part that has one, with a wider interval, and a note. REFERENCES.md,
+// "intervals".
 #pragma once
 
 #include <vector>

@@ -60,6 +60,11 @@ constexpr Key with_default(Key key, std::string_view fallback, std::string_view 
   return key;
 }
 
+constexpr Key later(Key key) {
+  key.use = Use::later;
+  return key;
+}
+
 constexpr Key instead_of(std::string_view other, Key key) {
   key.instead_of = other;
   return key;
@@ -96,10 +101,12 @@ constexpr std::array kScenario{
                  "what serving engines ship: every tensor-parallel rank holds all tokens"),
     with_default(key(count, "parallelism.tensor", "tensor-parallel size"), "1",
                  "[ours] one device"),
-    key(count, "parallelism.expert", "expert-parallel size; as tensor if absent"),
-    with_default(key(count, "parallelism.context", "context-parallel size"), "1", "[ours] none"),
-    with_default(key(count, "parallelism.data", "replicas; tokens and sequences count per replica"),
-                 "1", "[ours] one replica"),
+    later(key(count, "parallelism.expert", "expert-parallel size; as tensor if absent")),
+    later(with_default(key(count, "parallelism.context", "context-parallel size"), "1",
+                       "[ours] none")),
+    later(with_default(
+        key(count, "parallelism.data", "replicas; tokens and sequences count per replica"), "1",
+        "[ours] one replica")),
     key(count, "parallelism.pipeline", "pipeline stages P"),
     with_default(key(count, "parallelism.virtual_stages", "virtual stages V of each stage"), "1",
                  "[attnres] Sec. 4.1, V = 1: no interleaving"),
@@ -107,7 +114,7 @@ constexpr std::array kScenario{
                      "layers of each of the P V chunks, zeros allowed; spread evenly if absent")),
     key(counts, "workload.decode.sequences",
         "sequences of a decode step, per model replica: one or several batches"),
-    key(count, "workload.decode.context", "tokens already in the context of each sequence"),
+    later(key(count, "workload.decode.context", "tokens already in the context of each sequence")),
     with_default(key(choice, "workload.decode.launch", kLaunches, "how kernels are launched"),
                  "graph", "what serving engines ship"),
     key(quantity, "workload.decode.layer_bytes", bytes,
@@ -146,8 +153,8 @@ constexpr std::array kModel{
     instead_of("decoder_layers", key(count, "num_layers", "layers (sublayers) L")),
     required(key(count, "hidden_size", "elements d of one token's residual vector")),
     required(key(choice, "dtype", kDtypes, "storage of the residual stream")),
-    key(number, "total_parameters", "of the whole model"),
-    key(number, "active_parameters", "per token"),
+    later(key(number, "total_parameters", "of the whole model")),
+    later(key(number, "active_parameters", "per token")),
     key(choice, "residual.scheme", kSchemes, "the scheme of the released model"),
     key(count, "residual.block_size", "layers (sublayers) per AttnRes block"),
     instead_of("residual.block_size",
@@ -189,12 +196,14 @@ constexpr std::array kHardware{
     required(key(quantity, "launch_floor[].value", seconds, "seconds per kernel")),
     key(quantity, "saturation_latency", seconds,
         "h / B of bandwidth = min(cap, B n / (n + h)), n bytes in flight"),
-    key(count, "num_multiprocessors", "SMs or CUs; cores on a CPU"),
+    later(key(count, "num_multiprocessors", "SMs or CUs; cores on a CPU")),
     key(quantity, "bf16_rate", flops_per_second, "dense tensor rate"),
-    key(quantity, "fp8_rate", flops_per_second, "dense tensor rate"),
+    later(key(quantity, "fp8_rate", flops_per_second, "dense tensor rate")),
     key(quantity, "f32_rate", flops_per_second, "fp32 lanes"),
-    key(quantity, "link_bandwidth", bytes_per_second, "scale-up link per device, one direction"),
-    key(quantity, "network_bandwidth", bytes_per_second, "network per device, one direction"),
+    later(key(quantity, "link_bandwidth", bytes_per_second,
+              "scale-up link per device, one direction")),
+    later(
+        key(quantity, "network_bandwidth", bytes_per_second, "network per device, one direction")),
 };
 
 }  // namespace

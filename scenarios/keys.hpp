@@ -27,6 +27,9 @@ enum class KeyKind {
 
 enum class Need { required, optional };
 
+/// Whether some result rests on the key yet: `later` waits for the model of the rest of the step.
+enum class Use { now, later };
+
 /// One key. Its path is dotted; whatever stands before a dot is a section.
 struct Key {
   std::string_view path;
@@ -39,6 +42,7 @@ struct Key {
   std::string_view fallback{};         // the default, as a user would write it
   std::string_view fallback_source{};  // and why
   std::string_view instead_of{};       // the key that this one replaces: never both
+  Use use = Use::now;
 };
 
 /// The keys of one kind of file.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <optional>
 
 #include "model/infeasible.hpp"
@@ -13,7 +14,7 @@
 namespace depthcost {
 namespace {
 
-// design section 7: a file may ask for this many layers at most.
+// A file may ask for this many layers at most: each can cost a row.
 constexpr Count kMaxLayers = 65536;
 
 // Each batch is predicted for every scheme, schedule and operation: 44 kB of JSON.
@@ -164,6 +165,7 @@ class ScenarioReader {
     }
     const Partition partition = read_partition();
     if (scheme == "full_attnres") return {FullAttnRes{partition}, num_layers, attachment};
+    assert(scheme == "block_attnres");  // the table of keys admits no other
     return {BlockAttnRes{partition}, num_layers, attachment};
   }
 
@@ -187,7 +189,7 @@ class ScenarioReader {
   void read_schedule() {
     Study& study = scenario_.study;
     const auto schedules = schedules_of(study.path.scheme);
-    study.schedule = schedules[1];  // fused, or single_pass: what engines ship
+    study.schedule = shipped_schedule(study.path.scheme);
     const Value* written = values_.find("residual.schedule");
     if (written == nullptr) return;
     study.schedule = enum_of<Schedule>(written->texts.front());
@@ -267,8 +269,15 @@ class ScenarioReader {
         throw InputError(sequences->position,
                          fmt::format("invalid workload.decode.sequences ({} batches; at most {})",
                                      sequences->numbers.size(), kMaxBatches));
-      for (const double batch : sequences->numbers)
-        decode.sequences.push_back(static_cast<Count>(batch));
+      for (const double batch : sequences->numbers) {
+        const auto count = static_cast<Count>(batch);
+        if (std::find(decode.sequences.begin(), decode.sequences.end(), count) !=
+            decode.sequences.end())
+          throw InputError(
+              sequences->position,
+              fmt::format("invalid workload.decode.sequences '{}' (already there)", count));
+        decode.sequences.push_back(count);
+      }
       if (values_.has("workload.decode.context"))
         decode.context = values_.count("workload.decode.context");
       decode.launch = enum_of<Launch>(values_.text("workload.decode.launch"));
@@ -326,11 +335,13 @@ class ScenarioReader {
     }
   }
 
-  void list(const std::string& prefix, const Values& values) {
+  void list(const std::string& prefix, const Values& values, const KeyTable& table) {
     for (const auto& [path, value] : values.all()) {
       if (path == "schema" || path == "name") continue;
-      scenario_.values.push_back(
-          {prefix + path, fmt::format("{}", fmt::join(value.texts, ", ")), value.origin});
+      const Key* key = find_key(table, path);
+      const bool is_used = key == nullptr || key->use == Use::now;
+      scenario_.values.push_back({prefix + path, fmt::format("{}", fmt::join(value.texts, ", ")),
+                                  value.origin + (is_used ? "" : "; no result rests on it yet")});
     }
   }
 
@@ -341,11 +352,11 @@ class ScenarioReader {
   }
 
   void list_values(const std::vector<ResolvedValue>& fallbacks) {
-    list("", values_);
+    list("", values_, scenario_keys());
     list_chosen("residual.schedule", name(scenario_.study.schedule), "what serving engines ship");
     list_chosen("residual.phase1_dtype", name(scenario_.study.phase1_dtype), "the model's dtype");
-    list("model.", model_);
-    if (hardware_) list("hardware.", *hardware_);
+    list("model.", model_, model_keys());
+    if (hardware_) list("hardware.", *hardware_, hardware_keys());
     scenario_.values.insert(scenario_.values.end(), fallbacks.begin(), fallbacks.end());
   }
 

@@ -180,8 +180,8 @@ void append_table(std::string& text, const KeyTable& table) {
                                  : key.fallback.empty()
                                      ? ""
                                      : fmt::format("{} ({})", key.fallback, key.fallback_source);
-    text +=
-        fmt::format("| `{}` | {} | {} | {} |\n", key.path, type_name(key), fallback, key.meaning);
+    text += fmt::format("| `{}` | {} | {} | {}{} |\n", key.path, type_name(key), fallback,
+                        key.meaning, key.use == Use::now ? "" : "; no result rests on it yet");
   }
 }
 

@@ -91,7 +91,7 @@ TEST(Evaluation, HasNoEventsForASchemeWithoutABank) {
   EXPECT_EQ(e.pipeline->by_scheme.front().naive.peak, 4);
 }
 
-// Kimi K3, design section 3: the mean is a 186th of 1,534 and 1,110, the output 11.
+// Kimi K3: the mean is a 186th of 1,534 and 1,110, the output 11.
 TEST(Evaluation, QuotesKimiK3FromTheDesign) {
   const Evaluation e = evaluate(test::kimi_k3_study());
   const auto total = [&](Counting counting, LedgerRowKind kind) {

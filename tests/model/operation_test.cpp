@@ -1,4 +1,4 @@
-// Operations one by one: the "moves" column of design section 8, the rows of design section 3, and
+// Operations one by one: what each moves, the rows of REFERENCES.md "operations", and
 // what an attachment takes away.
 #include "model/operation.hpp"
 
@@ -123,8 +123,8 @@ TEST(Phase1Outputs, AreCountedApartBecauseTheyHaveTheirOwnType) {
 
 TEST(Phase1, IsWaitedForAsFarAsItsFirstQuery) {
   // n = 3: 4 rows read, the closed block and the layer input written; 23 outputs are for later.
-  EXPECT_EQ(block_phase1(kimi_k3_layer(3, 1)).critical_share, 6.0 / 29.0);
-  EXPECT_EQ(phase1(3, 1, 3, {}).critical_share, 1);
+  EXPECT_EQ(block_phase1(kimi_k3_layer(3, 1)).hoistable_queries, 23);
+  EXPECT_EQ(phase1(3, 1, 3, {}).hoistable_queries, 0);
 }
 
 TEST(AttachmentNames, AreThoseOfTheScenario) {

@@ -300,13 +300,19 @@ TEST(TwoPhases, WinAByteBoundPrefillIfTheirOutputsAreStoredInBf16) {
   EXPECT_GT(prefill(two_phase), in_bf16);
 }
 
-TEST(Dominant, IsTheLargestTerm) {
+TEST(Dominant, IsTheLargestTermOfWhatIsAdded) {
   Study study = test::kimi_k3_study();
   study.decode->sequences = {1, 100'000};
   study.prefill.reset();
   const auto rows = step_rows(study, kBlock, single_pass);
-  EXPECT_EQ(rows[0].dominant, Dominant::launch);
+  // One launch more than the standard residual's 186, but twice its bytes.
+  EXPECT_EQ(rows[0].dominant, Dominant::bytes);
   EXPECT_EQ(rows[1].dominant, Dominant::bytes);
+  const ResidualPath mhc{Mhc{4}, 186};  // two launches a layer
+  EXPECT_EQ(step_rows(study, mhc, Schedule::fused)[0].dominant, Dominant::launch);
+  // What adds nothing is described as a whole.
+  const ResidualPath standard{Standard{}, 186};
+  EXPECT_EQ(step_rows(study, standard, Schedule::fused)[0].dominant, Dominant::launch);
   study.machine->vector_rate = FlopsPerSecond{1e12};
   EXPECT_EQ(step_rows(study, kBlock, single_pass)[1].dominant, Dominant::operations);
   EXPECT_EQ(name(Dominant::operations), "operations");

@@ -117,7 +117,7 @@ RC_GTEST_PROP(Time, WaitsForAllButTheLaterQueriesOfPhase1, ()) {
   const AnyLaunches any;
   for (const auto& [operation, calls] : any.operations) {
     const TimeTerms terms = time_terms(any.machine, operation, any.execution, {});
-    const Seconds critical = critical_time(operation, terms);
+    const Seconds critical = critical_time(operation, any.execution, terms);
     const bool has_later_queries = traffic(operation).phase1_d > 0;
     if (operation.id == OperationId::attnres_phase1 && has_later_queries)
       RC_ASSERT(critical < terms.total());

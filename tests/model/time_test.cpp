@@ -316,14 +316,22 @@ TEST(TimeEvidence, IsAssumedWhereUnknownResidencyDecides) {
 
 TEST(CriticalTime, LeavesOutWhatPhase1ComputesForLaterLayers) {
   const Machine machine = memory_alone();
-  const Operation phase1 = operations::phase1(1, 3, 1, {});  // 1 r, 3 w: half is for later
-  const TimeTerms terms = time_terms(machine, phase1, thousand_tokens(), {});
-  EXPECT_DOUBLE_EQ(critical_time(phase1, terms).value,
-                   (terms.floor + 0.5 * std::max(terms.bytes, terms.operations)).value);
-  EXPECT_LT(critical_time(phase1, terms), terms.total());
+  // 1 r, 3 w: two outputs, and two maxima and sums, are for later layers.
+  const Operation phase1 = operations::phase1(1, 3, 1, {});
+  Execution execution = thousand_tokens();
+  const TimeTerms terms = time_terms(machine, phase1, execution, {});
+  const double d = execution.storage.hidden_size;
+  const double later = 2 * (d * 2 + 8);
+  const double all_bytes = 4 * d * 2 + 16;
+  EXPECT_DOUBLE_EQ(critical_time(phase1, execution, terms).value,
+                   (terms.floor + (1 - later / all_bytes) * terms.bytes).value);
+  execution.storage.phase1_dtype = Dtype::f32;
+  EXPECT_DOUBLE_EQ(
+      critical_time(phase1, execution, terms).value,
+      (terms.floor + (1 - 2 * (d * 4 + 8) / (2 * d * 2 + 2 * d * 4 + 16)) * terms.bytes).value);
   const Operation single = operations::full_single_pass(5);
-  const TimeTerms all = time_terms(machine, single, thousand_tokens(), {});
-  EXPECT_EQ(critical_time(single, all), all.total());
+  const TimeTerms all = time_terms(machine, single, execution, {});
+  EXPECT_EQ(critical_time(single, execution, all), all.total());
 }
 
 TEST(AMachineWithoutACache, TakesEverythingFromMemory) {

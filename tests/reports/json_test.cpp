@@ -1,4 +1,4 @@
-// The contract of design section 6: keys, their order, types and units, and a handful of figures.
+// The contract: keys, their order, types and units, and a handful of figures.
 #include "reports/json.hpp"
 
 #include <gtest/gtest.h>

@@ -29,6 +29,13 @@ std::string error_of(const Call& call) {
   return "";
 }
 
+/// "1, 2, ..., count, ".
+std::string numbers_up_to(int count) {
+  std::string text;
+  for (int i = 1; i <= count; ++i) text += std::to_string(i) + ", ";
+  return text;
+}
+
 std::string repeated(const std::string& piece, int times) {
   std::string text;
   for (int i = 0; i < times; ++i) text += piece;
@@ -74,7 +81,7 @@ TEST(GoodInput, IsWhatTheCasesStartFrom) {
             }),
             "");
   EXPECT_EQ(error_of([] {
-              parse_scenario(kimi("workload: {decode: {sequences: [" + repeated("1, ", 255) +
+              parse_scenario(kimi("workload: {decode: {sequences: [" + numbers_up_to(255) +
                                   "1099511627776]}}\n"),
                              "it.yaml");
             }),
@@ -439,6 +446,8 @@ INSTANTIATE_TEST_SUITE_P(
          "it.yaml:3:35: error: invalid residual.schedule 'two_phase' (mhc runs as unfused | fused | two_pass | one_pass)"},
         {"ScheduleOfMhcForStandard", kimi("residual: {scheme: standard, schedule: one_pass}\n"),
          "it.yaml:3:40: error: invalid residual.schedule 'one_pass' (standard runs as unfused | fused)"},
+        {"SequencesTwice", kimi("workload: {decode: {sequences: [1, 64, 1]}}\n"),
+         "it.yaml:3:32: error: invalid workload.decode.sequences '1' (already there)"},
         {"ComparedTwice", kimi("residual: {compare: [mhc, standard, mhc]}\n"),
          "it.yaml:3:21: error: invalid residual.compare 'mhc' (already there)"},
         {"ComparedWithItself", kimi("residual: {compare: [standard, block_attnres]}\n"),
