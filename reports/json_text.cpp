@@ -1,5 +1,7 @@
 // JSON as text, every number in its shortest form.
 #include <algorithm>
+#include <cstdint>
+#include <string>
 
 #include "reports/format.hpp"
 #include "reports/json.hpp"
@@ -9,13 +11,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Printable ASCII without quote or backslash: nearly every key and name.
+bool needs_no_escape(const std::string& text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+}
+
 /// Quoted and escaped; bytes that are no UTF-8 become U+FFFD instead of an exception.
 std::string string_text(const std::string& text) {
+  if (needs_no_escape(text)) return '"' + text + '"';
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string scalar_text(const Json& json) {
   if (json.is_string()) return string_text(json.get_ref<const std::string&>());
+  if (json.is_number_unsigned()) return std::to_string(json.get<std::uint64_t>());
+  if (json.is_number_integer()) return std::to_string(json.get<std::int64_t>());
   if (!json.is_number_float()) return json.dump();
   const std::string text = number_text(json.get<double>());
   return text.empty() ? "null" : text;
