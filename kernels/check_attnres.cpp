@@ -1,0 +1,147 @@
+// Demands on the fused operations of AttnRes.
+#include "kernels/bf16.hpp"
+#include "kernels/check.hpp"
+#include "kernels/regions.hpp"
+
+namespace depthcost {
+namespace {
+
+/// Where b + f goes, if anywhere.
+enum class SumTarget { none, partial_sum, bank_row };
+
+template <class T>
+SumTarget sum_target(const AttnResSinglePass<T>& op) {
+  if (op.layer_output == nullptr || op.store == SumStore::nowhere) return SumTarget::none;
+  return op.store == SumStore::bank_row ? SumTarget::bank_row : SumTarget::partial_sum;
+}
+
+template <class T, class O>
+SumTarget sum_target(const AttnResPhase1<T, O>& op) {
+  return op.layer_output == nullptr ? SumTarget::none : SumTarget::bank_row;
+}
+
+template <class T>
+void adds_outputs(Regions& regions, const AttnResSinglePass<T>& op) {
+  regions.writes("output", op.output, {op.num_tokens, op.hidden_size});
+}
+
+template <class T, class O>
+void adds_outputs(Regions& regions, const AttnResPhase1<T, O>& op) {
+  const std::size_t num_left = op.num_queries - 1;
+  regions.writes("output", op.output, {op.num_tokens, op.hidden_size});
+  regions.writes("outputs", op.outputs, {num_left, op.num_tokens, op.hidden_size});
+  regions.writes_inner("maxima", op.maxima, {num_left, op.num_tokens});
+  regions.writes_inner("sums", op.sums, {num_left, op.num_tokens});
+}
+
+template <class Op>
+void check_source_counts(const Regions& regions, const Op& op) {
+  const std::size_t n = op.num_bank_sources;
+  const std::size_t num_rows = op.num_bank_rows;
+  regions.at_least_one("hidden_size", op.hidden_size);
+  if (n > num_rows)
+    regions.fail("num_bank_sources is " + std::to_string(n) + " (must be at most num_bank_rows, " +
+                 std::to_string(num_rows) + ")");
+  if (op.layer_output != nullptr && op.partial_sum == nullptr)
+    regions.fail("layer_output without a partial_sum (must be added to one)");
+  if (n == 0 && op.partial_sum == nullptr)
+    regions.fail("no sources (must be a bank row or a partial_sum)");
+  if (sum_target(op) == SumTarget::bank_row && (op.bank_row < n || op.bank_row >= num_rows))
+    regions.fail("bank_row is not a free row (must be at least " + std::to_string(n) +
+                 " and below " + std::to_string(num_rows) + ")");
+}
+
+/// The outputs keep clear of the whole bank: a free row is somebody's next.
+template <class Op>
+void check_outputs_against_bank(Regions regions, const Op& op) {
+  regions.reads("bank", op.bank, {op.num_bank_rows, op.num_tokens, op.hidden_size});
+  adds_outputs(regions, op);
+  regions.finish();
+}
+
+/// Bank, b and f. b may be a row of the bank that is not attended to, also the one that b + f goes
+/// to.
+template <class Op>
+void adds_sources(Regions& regions, const Op& op) {
+  const std::size_t T = op.num_tokens;
+  const std::size_t d = op.hidden_size;
+  const SumTarget target = sum_target(op);
+  regions.reads("bank", op.bank, {op.num_bank_sources, T, d});
+  if (op.layer_output != nullptr) regions.reads("layer_output", op.layer_output, {T, d});
+  if (target == SumTarget::bank_row) {
+    auto* row = op.bank + op.bank_row * T * d;
+    regions.writes_inner("bank_row", row, {T, d});
+    if (op.partial_sum == row) return;
+  }
+  if (op.partial_sum == nullptr) return;
+  if (target == SumTarget::partial_sum)
+    regions.writes_inner("partial_sum", op.partial_sum, {T, d});
+  else
+    regions.reads_inner("partial_sum", op.partial_sum, {T, d});
+}
+
+}  // namespace
+
+template <class T>
+void check(const AttnResSinglePass<T>& op) {
+  Regions regions("attnres_single_pass");
+  check_source_counts(regions, op);
+  check_outputs_against_bank(regions, op);
+  adds_sources(regions, op);
+  regions.reads_inner("query", op.query, {op.hidden_size});
+  regions.reads_optional("gain", op.norm.gain, {op.hidden_size});
+  adds_outputs(regions, op);
+  regions.finish();
+}
+
+template <class T, class O>
+void check(const AttnResPhase1<T, O>& op) {
+  Regions regions("attnres_phase1");
+  regions.at_least_one("num_queries", op.num_queries);
+  check_source_counts(regions, op);
+  if (op.partial_sum != nullptr && op.layer_output == nullptr)
+    regions.fail("partial_sum without a layer_output (must be both or neither)");
+  if (op.layer_output != nullptr && op.bank_row != op.num_bank_sources)
+    regions.fail("bank_row is " + std::to_string(op.bank_row) +
+                 " (must follow the valid rows, be " + std::to_string(op.num_bank_sources) + ")");
+  check_outputs_against_bank(regions, op);
+  adds_sources(regions, op);
+  regions.reads_inner("queries", op.queries, {op.num_queries, op.hidden_size});
+  regions.reads_optional("gain", op.norm.gain, {op.hidden_size});
+  adds_outputs(regions, op);
+  regions.finish();
+}
+
+template <class T, class O>
+void check(const AttnResPhase2<T, O>& op) {
+  const std::size_t num_tokens = op.num_tokens;
+  const std::size_t d = op.hidden_size;
+  Regions regions("attnres_phase2");
+  regions.at_least_one("hidden_size", d);
+  regions.reads_inner("further_sources", op.further_sources,
+                      {op.num_further_sources, num_tokens, d});
+  if (op.layer_output != nullptr) {
+    regions.reads("layer_output", op.layer_output, {num_tokens, d});
+    regions.writes_inner("partial_sum", op.partial_sum, {num_tokens, d});
+  } else {
+    regions.reads_inner("partial_sum", op.partial_sum, {num_tokens, d});
+  }
+  regions.reads_inner("phase1_output", op.phase1_output, {num_tokens, d});
+  regions.reads_inner("maximum", op.maximum, {num_tokens});
+  regions.reads_inner("sum", op.sum, {num_tokens});
+  regions.reads_inner("query", op.query, {d});
+  regions.reads_optional("gain", op.norm.gain, {d});
+  regions.writes("output", op.output, {num_tokens, d});
+  regions.finish();
+}
+
+template void check(const AttnResSinglePass<float>&);
+template void check(const AttnResSinglePass<Bf16>&);
+template void check(const AttnResPhase1<float, float>&);
+template void check(const AttnResPhase1<Bf16, Bf16>&);
+template void check(const AttnResPhase1<Bf16, float>&);
+template void check(const AttnResPhase2<float, float>&);
+template void check(const AttnResPhase2<Bf16, Bf16>&);
+template void check(const AttnResPhase2<Bf16, float>&);
+
+}  // namespace depthcost
