@@ -33,7 +33,7 @@ ExitCode run_evaluate(const EvaluateOptions& options) {
   const std::vector<LedgerRow> layers =
       options.layers ? all_layers(evaluation) : std::vector<LedgerRow>{};
   if (options.format == "json")
-    write_stdout(json_text(to_json(evaluation, scenario.values, {kVersion, layers})));
+    write_stdout(to_json(evaluation, scenario.values, {kVersion, layers}));
   else if (options.format == "csv")
     write_stdout(to_csv(evaluation, layers));
   else

@@ -49,6 +49,12 @@ struct CountingsOf {
 
 }  // namespace
 
+const Partition* blocks_of(const Scheme& scheme) {
+  if (const auto* full = std::get_if<FullAttnRes>(&scheme)) return &full->groups;
+  const auto* block = std::get_if<BlockAttnRes>(&scheme);
+  return block == nullptr ? nullptr : &block->blocks;
+}
+
 std::string_view name(const Scheme& scheme) { return std::visit(NameOf{}, scheme); }
 
 std::string_view name(Schedule schedule) {

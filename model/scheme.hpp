@@ -48,6 +48,9 @@ enum class Convention {
   kernel,
 };
 
+/// The blocks of the scheme's sources or, for Full, the groups of its queries; null without either.
+const Partition* blocks_of(const Scheme& scheme);
+
 std::string_view name(const Scheme& scheme);
 std::string_view name(Schedule schedule);
 std::string_view name(Convention convention);

@@ -144,6 +144,7 @@ WorkloadTimes workload_times(const Machine& machine,
                              const std::vector<CountedOperation>& operations,
                              const Workload& workload) {
   WorkloadTimes times;
+  times.rows.reserve(workload.passes.size() * operations.size());
   for (const Pass& pass : workload.passes)
     for (const auto& [operation, calls_per_pass] : operations) {
       const double calls = pass.repeats * static_cast<double>(calls_per_pass);
@@ -202,7 +203,7 @@ StepTimes step_times(const Study& study, const ResidualPath& path, Schedule sche
     for (TimeRow& row : times.rows) {
       row.path = &path;
       row.schedule = schedule;
-      answer.time.push_back(row);
+      answer.time.push_back(std::move(row));
     }
   }
   return answer;

@@ -31,15 +31,9 @@ std::string block_sums(const ResidualPath& path, Counting counting, const Partit
                      fmt::join(sums, " + "), all ? "" : " + ...");
 }
 
-const Partition* partition_of(const Scheme& scheme) {
-  if (const auto* full = std::get_if<FullAttnRes>(&scheme)) return &full->groups;
-  const auto* block = std::get_if<BlockAttnRes>(&scheme);
-  return block == nullptr ? nullptr : &block->blocks;
-}
-
 /// "N = 8, S = 24, L = 186" or "m = 4, L = 186".
 std::string letters(const ResidualPath& path) {
-  if (const Partition* p = partition_of(path.scheme))
+  if (const Partition* p = blocks_of(path.scheme))
     return fmt::format("L = {}, S = {}, N = {}, last block {}", path.num_layers, p->block_size,
                        p->num_blocks, p->last_size);
   if (const auto* mhc = std::get_if<Mhc>(&path.scheme))
@@ -58,7 +52,7 @@ void explain_ledger(const Evaluation& e, Explanations& out) {
                   .source = formula.source,
                   .function = formula.function};
     x.numbers.push_back(letters(*row.path));
-    const Partition* partition = partition_of(row.path->scheme);
+    const Partition* partition = blocks_of(row.path->scheme);
     if (partition != nullptr && row.counting.convention != Convention::paper)
       x.numbers.push_back(block_sums(*row.path, row.counting, *partition));
     x.numbers.push_back(fmt::format("all layers: {:g} r + {:g} w = {:g} d-vectors, {:g} scalars",

@@ -59,6 +59,9 @@ constexpr std::string_view kNotFinite = "n/a";
 // Beyond these decimals a ratio or a d-vector is noise.
 constexpr int kMaxDecimals = 4;
 
+// Significant digits for machines to read.
+constexpr int kExactDigits = 12;
+
 int significant_digits(UnitFamily family) { return family == UnitFamily::decimal_bytes ? 4 : 3; }
 
 /// A byte is not divided.
@@ -221,7 +224,7 @@ std::string format_budget(BudgetKind kind, double value, Sign sign) {
 
 double round12(double value) {
   if (!std::isfinite(value)) return value;
-  const std::string text = fmt::format("{:.11e}", value);
+  const std::string text = fmt::format("{:.{}e}", value, kExactDigits - 1);
   double rounded = value;
   std::from_chars(text.data(), text.data() + text.size(), rounded);
   return rounded;
@@ -235,7 +238,10 @@ bool is_exact_integer(double value) {
 std::string number_text(double value) {
   if (!std::isfinite(value)) return "";
   if (is_exact_integer(value)) return fmt::format("{}", static_cast<Count>(value));
-  return fmt::format("{}", round12(value));
+  std::array<char, 32> text{};
+  const auto written = std::to_chars(text.data(), text.data() + text.size(), value,
+                                     std::chars_format::general, kExactDigits);
+  return std::string(text.data(), written.ptr);
 }
 
 }  // namespace depthcost

@@ -1,7 +1,5 @@
-// The document as a whole, and how its numbers are represented.
+// The document as a whole.
 #include "reports/json.hpp"
-
-#include <cmath>
 
 #include "reports/format.hpp"
 #include "reports/json_sections.hpp"
@@ -10,63 +8,62 @@ namespace depthcost {
 namespace sections {
 namespace {
 
-Json scenario(const Evaluation& evaluation, std::span<const ResolvedValue> resolved_values) {
-  Json values = Json::object();
-  for (const ResolvedValue& entry : resolved_values)
-    values[entry.key] = {{"value", entry.value}, {"origin", entry.origin}};
-  return {{"name", evaluation.study.name}, {"values", std::move(values)}};
+void scenario(JsonWriter& json, const Evaluation& evaluation,
+              std::span<const ResolvedValue> resolved_values) {
+  json.object("scenario", [&] {
+    json.member("name", evaluation.study.name);
+    json.object("values", [&] {
+      for (const ResolvedValue& entry : resolved_values) {
+        json.object(entry.key, [&] {
+          json.member("value", entry.value);
+          json.member("origin", entry.origin);
+        });
+      }
+    });
+  });
 }
 
 }  // namespace
 
-Json number(std::optional<double> value) {
-  if (!value || !std::isfinite(*value)) return nullptr;
-  if (is_exact_integer(*value)) return static_cast<Count>(*value);
-  return round12(*value);
-}
-
-Json text_or_null(const std::string& text) {
-  if (text.empty()) return nullptr;
-  return text;
-}
-
-Json budgets(const Evaluation& evaluation) {
-  Json rows = Json::array();
-  for (const BudgetRow& row : evaluation.budgets) {
-    const BudgetNumbers numbers = numbers_of(row);
-    rows.push_back({{"name", name(row.budget.kind)},
-                    {"need", number(numbers.limit)},
-                    {"have_low", number(numbers.low)},
-                    {"have_high", number(numbers.high)},
-                    {"margin", number(numbers.margin)},
-                    {"verdict", name(row.verdict)},
-                    {"unit", unit_of(row.budget.kind)},
-                    {"reason", text_or_null(row.reason)},
-                    {"nearest", text_or_null(row.nearest)}});
-  }
-  return rows;
+void budgets(JsonWriter& json, const Evaluation& evaluation) {
+  json.array("budgets", [&] {
+    append_rows(json, evaluation.budgets, [&](const BudgetRow& row) {
+      const BudgetNumbers numbers = numbers_of(row);
+      json.member("name", name(row.budget.kind));
+      json.member("need", numbers.limit);
+      json.member("have_low", numbers.low);
+      json.member("have_high", numbers.high);
+      json.member("margin", numbers.margin);
+      json.member("verdict", name(row.verdict));
+      json.member("unit", unit_of(row.budget.kind));
+      json.text_or_null("reason", row.reason);
+      json.text_or_null("nearest", row.nearest);
+    });
+  });
 }
 
 }  // namespace sections
 
-nlohmann::ordered_json to_json(const Evaluation& evaluation,
-                               std::span<const ResolvedValue> resolved_values,
-                               const JsonOptions& options) {
-  sections::Json json;
-  json["schema_version"] = kJsonSchemaVersion;
-  json["program_version"] = options.program_version;
-  json["scenario"] = sections::scenario(evaluation, resolved_values);
-  json["ledger"] = sections::ledger(evaluation, options.layers);
-  json["aggregation"] = sections::aggregation(evaluation.aggregation);
-  json["parameters"] = sections::parameters(evaluation);
-  json["flops"] = sections::flops(evaluation);
-  if (evaluation.pipeline) json["pipeline"] = sections::pipeline(evaluation);
-  if (evaluation.study.prefill) json["prefill"] = sections::prefill(evaluation);
-  json["memory"] = sections::memory(evaluation);
-  json["time"] = sections::time(evaluation);
-  json["step"] = sections::step(evaluation);
-  json["budgets"] = sections::budgets(evaluation);
-  return json;
+std::string to_json(const Evaluation& evaluation, std::span<const ResolvedValue> resolved_values,
+                    const JsonOptions& options) {
+  JsonWriter json;
+  json.object([&] {
+    json.member("schema_version", kJsonSchemaVersion);
+    json.member("program_version", options.program_version);
+    sections::scenario(json, evaluation, resolved_values);
+    sections::partitions(json, evaluation);
+    sections::ledger(json, evaluation, options.layers);
+    sections::aggregation(json, evaluation.aggregation);
+    sections::parameters(json, evaluation);
+    sections::flops(json, evaluation);
+    if (evaluation.pipeline) sections::pipeline(json, *evaluation.pipeline);
+    if (!evaluation.prefill.empty()) sections::prefill(json, evaluation);
+    sections::memory(json, evaluation);
+    sections::time(json, evaluation);
+    sections::step(json, evaluation);
+    sections::budgets(json, evaluation);
+  });
+  return std::move(json).text();
 }
 
 }  // namespace depthcost

@@ -1,57 +1,76 @@
-// What is counted exactly: ledger, aggregation, parameters, operations.
+// What is counted exactly: blocks, ledger, aggregation, parameters, operations.
 #include "model/ledger.hpp"
 #include "reports/json_sections.hpp"
 
 namespace depthcost::sections {
 namespace {
 
-void append_rows(Json& rows, std::span<const LedgerRow> ledger) {
-  for (const LedgerRow& row : ledger) {
-    const auto layer = layer_of(row);
-    Json json{{"scheme", name(row.path->scheme)},
-              {"schedule", name(row.counting.schedule)},
-              {"convention", name(row.counting.convention)},
-              {"operation", operation_name(row)},
-              {"layer", layer ? Json(*layer) : Json(nullptr)}};
+void append_ledger(JsonWriter& json, std::span<const LedgerRow> ledger) {
+  append_rows(json, ledger, [&](const LedgerRow& row) {
+    json.member("scheme", name(row.path->scheme));
+    json.member("schedule", name(row.counting.schedule));
+    json.member("convention", name(row.counting.convention));
+    json.member("operation", operation_name(row));
+    json.member("layer", layer_of(row));
     append(json, quantities_of(row));
-    json["outside_domain"] = !inside_domain(*row.path, row.counting);
-    rows.push_back(std::move(json));
-  }
+    json.member("outside_domain", !inside_domain(*row.path, row.counting));
+  });
 }
 
 }  // namespace
 
-Json ledger(const Evaluation& evaluation, std::span<const LedgerRow> layers) {
-  Json rows = Json::array();
-  append_rows(rows, evaluation.ledger);
-  append_rows(rows, layers);
-  return rows;
+void partitions(JsonWriter& json, const Evaluation& evaluation) {
+  json.array("partitions", [&] {
+    for (const ResidualPath& path : evaluation.paths) {
+      const Partition* blocks = blocks_of(path.scheme);
+      if (blocks == nullptr) continue;
+      json.object([&] {
+        json.member("scheme", name(path.scheme));
+        json.member("num_layers", blocks->num_layers);
+        json.member("block_size", blocks->block_size);
+        json.member("num_blocks", blocks->num_blocks);
+        json.member("last_block_size", blocks->last_size);
+      });
+    }
+  });
 }
 
-Json aggregation(const Aggregation& aggregation) {
-  return {{"sublayer_calls", aggregation.sublayer_calls},
-          {"source_rows", aggregation.source_rows},
-          {"max_sources", aggregation.max_sources},
-          {"output_sources", aggregation.output_sources}};
+void ledger(JsonWriter& json, const Evaluation& evaluation, std::span<const LedgerRow> layers) {
+  json.array("ledger", [&] {
+    append_ledger(json, evaluation.ledger);
+    append_ledger(json, layers);
+  });
 }
 
-Json parameters(const Evaluation& evaluation) {
-  Json rows = Json::array();
-  for (std::size_t i = 0; i < evaluation.parameters.size(); ++i)
-    rows.push_back({{"scheme", name(evaluation.paths[i].scheme)},
-                    {"per_layer", number(evaluation.parameters[i].per_layer)},
-                    {"total", number(evaluation.parameters[i].total)}});
-  return rows;
+void aggregation(JsonWriter& json, const Aggregation& aggregation) {
+  json.object("aggregation", [&] {
+    json.member("sublayer_calls", aggregation.sublayer_calls);
+    json.member("source_rows", aggregation.source_rows);
+    json.member("max_sources", aggregation.max_sources);
+    json.member("output_sources", aggregation.output_sources);
+  });
 }
 
-Json flops(const Evaluation& evaluation) {
-  Json rows = Json::array();
-  for (const SchemeFlops& row : evaluation.flops)
-    rows.push_back({{"scheme", name(row.path->scheme)},
-                    {"schedule", name(row.schedule)},
-                    {"per_layer", number(row.per_layer.value)},
-                    {"total", number(row.total.value)}});
-  return rows;
+void parameters(JsonWriter& json, const Evaluation& evaluation) {
+  json.array("parameters", [&] {
+    for (std::size_t i = 0; i < evaluation.parameters.size(); ++i)
+      json.object([&] {
+        json.member("scheme", name(evaluation.paths[i].scheme));
+        json.member("per_layer", evaluation.parameters[i].per_layer);
+        json.member("total", evaluation.parameters[i].total);
+      });
+  });
+}
+
+void flops(JsonWriter& json, const Evaluation& evaluation) {
+  json.array("flops", [&] {
+    append_rows(json, evaluation.flops, [&](const SchemeFlops& row) {
+      json.member("scheme", name(row.path->scheme));
+      json.member("schedule", name(row.schedule));
+      json.member("per_layer", row.per_layer.value);
+      json.member("total", row.total.value);
+    });
+  });
 }
 
 }  // namespace depthcost::sections

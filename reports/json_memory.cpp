@@ -4,77 +4,80 @@
 namespace depthcost::sections {
 namespace {
 
-std::string_view name(Cache cache) {
-  constexpr std::array<std::string_view, 3> names{"none", "received", "own"};
-  return names[static_cast<std::size_t>(cache)];
+std::vector<Count> vectors_of(const PipelineTraffic& traffic) {
+  std::vector<Count> vectors;
+  for (const Transition& transition : traffic.transitions) vectors.push_back(transition.vectors);
+  return vectors;
 }
 
-std::string_view name(Embedding embedding) {
-  return embedding == Embedding::sent ? "sent" : "omitted";
+void append(JsonWriter& json, const PrefillMemory& memory) {
+  json.member("bank_bytes_per_device", memory.bank.value);
+  json.member("bank_with_embedding_bytes_per_device", memory.bank_with_embedding.value);
+  json.member("phase1_bytes_per_device", memory.phase1.value);
 }
 
-std::string_view name(PartialSum partial) {
-  return partial == PartialSum::sent ? "sent" : "omitted";
+void append_events(JsonWriter& json, const PipelineAnswer& pipeline) {
+  json.array("events", [&] {
+    append_rows(json, pipeline.events, [&](const PipelineRun& run) {
+      json.member("cache", name(run.payload.cache));
+      json.member("embedding", name(run.payload.embedding));
+      json.member("partial", name(run.payload.partial));
+      json.list("transitions_d", vectors_of(run.traffic));
+      json.member("total_d", run.traffic.total);
+      json.member("peak_d", run.traffic.peak);
+    });
+  });
 }
 
-Json event(const PipelineRun& run) {
-  Json transitions = Json::array();
-  for (const Transition& transition : run.traffic.transitions)
-    transitions.push_back(transition.vectors);
-  return {{"cache", name(run.payload.cache)},     {"embedding", name(run.payload.embedding)},
-          {"partial", name(run.payload.partial)}, {"transitions_d", std::move(transitions)},
-          {"total_d", run.traffic.total},         {"peak_d", run.traffic.peak}};
-}
-
-Json payload(const SchemePayload& row) {
-  return {{"scheme", depthcost::name(row.path->scheme)},
-          {"naive_total_d", row.naive.total},
-          {"naive_peak_d", row.naive.peak},
-          {"cached_total_d", row.cached.total},
-          {"cached_peak_d", row.cached.peak}};
-}
-
-void append(Json& object, const PrefillMemory& memory) {
-  object["bank_bytes_per_device"] = number(memory.bank.value);
-  object["bank_with_embedding_bytes_per_device"] = number(memory.bank_with_embedding.value);
-  object["phase1_bytes_per_device"] = number(memory.phase1.value);
+void append_schemes(JsonWriter& json, const PipelineAnswer& pipeline) {
+  json.array("by_scheme", [&] {
+    append_rows(json, pipeline.by_scheme, [&](const SchemePayload& row) {
+      json.member("scheme", name(row.path->scheme));
+      json.member("naive_total_d", row.naive.total);
+      json.member("naive_peak_d", row.naive.peak);
+      json.member("cached_total_d", row.cached.total);
+      json.member("cached_peak_d", row.cached.peak);
+    });
+  });
 }
 
 }  // namespace
 
-Json pipeline(const Evaluation& evaluation) {
-  const PipelineAnswer& answer = *evaluation.pipeline;
-  Json events = Json::array();
-  for (const PipelineRun& run : answer.events) events.push_back(event(run));
-  Json by_scheme = Json::array();
-  for (const SchemePayload& row : answer.by_scheme) by_scheme.push_back(payload(row));
-  return {{"formula", {{"naive_d", number(answer.naive_d)}, {"cached_d", number(answer.cached_d)}}},
-          {"events", std::move(events)},
-          {"by_scheme", std::move(by_scheme)},
-          {"cached_blocks_per_stage_d", answer.cached_blocks_per_stage},
-          {"uncached_copies_per_stage_d", answer.uncached_copies_per_stage}};
+void pipeline(JsonWriter& json, const PipelineAnswer& pipeline) {
+  json.object("pipeline", [&] {
+    json.object("formula", [&] {
+      json.member("naive_d", pipeline.naive_d);
+      json.member("cached_d", pipeline.cached_d);
+    });
+    append_events(json, pipeline);
+    append_schemes(json, pipeline);
+    json.list("cached_blocks_per_stage_d", pipeline.cached_blocks_per_stage);
+    json.list("uncached_copies_per_stage_d", pipeline.uncached_copies_per_stage);
+  });
 }
 
-Json prefill(const Evaluation& evaluation) {
-  Json json;
-  append(json, evaluation.prefill.front());
-  json["by_scheme"] = Json::array();
-  for (std::size_t i = 0; i < evaluation.prefill.size(); ++i) {
-    Json row{{"scheme", depthcost::name(evaluation.paths[i].scheme)}};
-    append(row, evaluation.prefill[i]);
-    json["by_scheme"].push_back(std::move(row));
-  }
-  return json;
+void prefill(JsonWriter& json, const Evaluation& evaluation) {
+  json.object("prefill", [&] {
+    append(json, evaluation.prefill.front());
+    json.array("by_scheme", [&] {
+      for (std::size_t i = 0; i < evaluation.prefill.size(); ++i)
+        json.object([&] {
+          json.member("scheme", name(evaluation.paths[i].scheme));
+          append(json, evaluation.prefill[i]);
+        });
+    });
+  });
 }
 
-Json memory(const Evaluation& evaluation) {
-  Json rows = Json::array();
-  for (const MemoryRow& row : evaluation.memory)
-    rows.push_back({{"workload", row.workload},
-                    {"scheme", depthcost::name(row.path->scheme)},
-                    {"item", row.item},
-                    {"bytes_per_device", number(row.bytes.value)}});
-  return rows;
+void memory(JsonWriter& json, const Evaluation& evaluation) {
+  json.array("memory", [&] {
+    append_rows(json, evaluation.memory, [&](const MemoryRow& row) {
+      json.member("workload", row.workload);
+      json.member("scheme", name(row.path->scheme));
+      json.member("item", row.item);
+      json.member("bytes_per_device", row.bytes.value);
+    });
+  });
 }
 
 }  // namespace depthcost::sections

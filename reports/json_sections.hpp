@@ -1,39 +1,35 @@
 // The parts of the JSON, one function each. Internal to reports/json*.cpp.
 #pragma once
 
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <span>
-#include <string>
 
 #include "model/evaluation.hpp"
+#include "reports/json_writer.hpp"
 #include "reports/quantities.hpp"
 
 namespace depthcost::sections {
 
-using Json = nlohmann::ordered_json;
-
-/// An integer where that is exact, else 12 significant digits; null if not finite or not known.
-Json number(std::optional<double> value);
-
-/// Null if empty.
-Json text_or_null(const std::string& text);
-
 template <std::size_t N>
-void append(Json& object, const std::array<NamedQuantity, N>& quantities) {
-  for (const NamedQuantity& quantity : quantities)
-    object[std::string(quantity.key)] = number(quantity.value);
+void append(JsonWriter& json, const std::array<NamedQuantity, N>& quantities) {
+  for (const NamedQuantity& quantity : quantities) json.member(quantity.key, quantity.value);
 }
 
-Json ledger(const Evaluation& evaluation, std::span<const LedgerRow> layers);
-Json aggregation(const Aggregation& aggregation);
-Json parameters(const Evaluation& evaluation);
-Json flops(const Evaluation& evaluation);
-Json pipeline(const Evaluation& evaluation);
-Json prefill(const Evaluation& evaluation);
-Json memory(const Evaluation& evaluation);
-Json time(const Evaluation& evaluation);
-Json step(const Evaluation& evaluation);
-Json budgets(const Evaluation& evaluation);
+/// `row(element)` writes the members of one object.
+template <class Rows, class Row>
+void append_rows(JsonWriter& json, const Rows& rows, const Row& row) {
+  for (const auto& element : rows) json.object([&] { row(element); });
+}
+
+void ledger(JsonWriter& json, const Evaluation& evaluation, std::span<const LedgerRow> layers);
+void partitions(JsonWriter& json, const Evaluation& evaluation);
+void aggregation(JsonWriter& json, const Aggregation& aggregation);
+void parameters(JsonWriter& json, const Evaluation& evaluation);
+void flops(JsonWriter& json, const Evaluation& evaluation);
+void pipeline(JsonWriter& json, const PipelineAnswer& pipeline);
+void prefill(JsonWriter& json, const Evaluation& evaluation);
+void memory(JsonWriter& json, const Evaluation& evaluation);
+void time(JsonWriter& json, const Evaluation& evaluation);
+void step(JsonWriter& json, const Evaluation& evaluation);
+void budgets(JsonWriter& json, const Evaluation& evaluation);
 
 }  // namespace depthcost::sections

@@ -13,49 +13,48 @@ std::string_view residency(const TimeRow& row) {
   return "mixed";
 }
 
-Json time_row(const TimeRow& row) {
+void append(JsonWriter& json, const TimeRow& row) {
   const Traffic moved = traffic(row.operation);
-  return {{"workload", row.workload},
-          {"scheme", name(row.path->scheme)},
-          {"schedule", name(row.schedule)},
-          {"operation", name(row.operation.id)},
-          {"sources", row.operation.sources},
-          {"tokens", number(row.tokens)},
-          {"calls", number(row.calls)},
-          {"launch", name(row.launch)},
-          {"residency", residency(row)},
-          {"predicted_seconds", number(row.predicted.value.value)},
-          {"low_seconds", number(row.predicted.low.value)},
-          {"high_seconds", number(row.predicted.high.value)},
-          {"bound_seconds", number(row.bound.value)},
-          {"critical_seconds", number(row.critical.value)},
-          {"evidence", name(row.predicted.evidence)},
-          {"memory_share", number(row.memory_share)},
-          {"reads_d", number(moved.reads_d)},
-          {"writes_d", number(moved.writes_d)}};
+  json.member("workload", row.workload);
+  json.member("scheme", name(row.path->scheme));
+  json.member("schedule", name(row.schedule));
+  json.member("operation", name(row.operation.id));
+  json.member("sources", row.operation.sources);
+  json.member("tokens", row.tokens);
+  json.member("calls", row.calls);
+  json.member("launch", name(row.launch));
+  json.member("residency", residency(row));
+  json.member("predicted_seconds", row.predicted.value.value);
+  json.member("low_seconds", row.predicted.low.value);
+  json.member("high_seconds", row.predicted.high.value);
+  json.member("bound_seconds", row.bound.value);
+  json.member("critical_seconds", row.critical.value);
+  json.member("evidence", name(row.predicted.evidence));
+  json.member("memory_share", row.memory_share);
+  json.member("reads_d", moved.reads_d);
+  json.member("writes_d", moved.writes_d);
 }
 
 }  // namespace
 
-Json time(const Evaluation& evaluation) {
-  Json rows = Json::array();
-  for (const TimeRow& row : evaluation.time) rows.push_back(time_row(row));
-  return rows;
+void time(JsonWriter& json, const Evaluation& evaluation) {
+  json.array("time", [&] {
+    append_rows(json, evaluation.time, [&](const TimeRow& row) { append(json, row); });
+  });
 }
 
-Json step(const Evaluation& evaluation) {
-  Json rows = Json::array();
-  for (const StepRow& row : evaluation.step) {
-    Json json{{"workload", row.workload},
-              {"scheme", name(row.path->scheme)},
-              {"schedule", name(row.schedule)}};
-    append(json, quantities_of(row));
-    json["dominant"] = name(row.dominant);
-    json["evidence"] = name(row.delta.evidence);
-    append(json, residual_of(row));
-    rows.push_back(std::move(json));
-  }
-  return rows;
+void step(JsonWriter& json, const Evaluation& evaluation) {
+  json.array("step", [&] {
+    append_rows(json, evaluation.step, [&](const StepRow& row) {
+      json.member("workload", row.workload);
+      json.member("scheme", name(row.path->scheme));
+      json.member("schedule", name(row.schedule));
+      append(json, quantities_of(row));
+      json.member("dominant", name(row.dominant));
+      json.member("evidence", name(row.delta.evidence));
+      append(json, residual_of(row));
+    });
+  });
 }
 
 }  // namespace depthcost::sections

@@ -254,15 +254,13 @@ Table transition_table(const PipelineAnswer& pipeline) {
 }
 
 Table event_table(const PipelineAnswer& pipeline) {
-  constexpr std::string_view caches[]{"none", "received", "own"};
   Table table{
       {{"cache"}, {"b_0"}, {"partial sums"}, {"total", Align::right}, {"peak", Align::right}}, {}};
   for (const PipelineRun& run : pipeline.events)
-    table.rows.push_back({std::string(caches[static_cast<std::size_t>(run.payload.cache)]),
-                          run.payload.embedding == Embedding::sent ? "sent" : "omitted",
-                          run.payload.partial == PartialSum::sent ? "sent" : "omitted",
-                          format_d(static_cast<double>(run.traffic.total)),
-                          format_d(static_cast<double>(run.traffic.peak))});
+    table.rows.push_back(
+        {std::string(name(run.payload.cache)), std::string(name(run.payload.embedding)),
+         std::string(name(run.payload.partial)), format_d(static_cast<double>(run.traffic.total)),
+         format_d(static_cast<double>(run.traffic.peak))});
   return table;
 }
 

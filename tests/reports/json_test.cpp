@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/studies.hpp"
 
 namespace depthcost {
@@ -14,7 +16,9 @@ using Keys = std::vector<std::string>;
 const std::vector<ResolvedValue> kValues{{"residual.block_size", "24", "scenario.yaml:7:15"},
                                          {"residual.num_streams", "4", "default: [mhc] Sec. 4.1"}};
 
-Json json_of(const Study& study) { return to_json(evaluate(study), kValues, {"0.1.0", {}}); }
+Json json_of(const Study& study) {
+  return Json::parse(to_json(evaluate(study), kValues, {"0.1.0", {}}));
+}
 
 const Json& kimi_k3() {
   static const Json json = json_of(test::kimi_k3_study());
@@ -69,9 +73,9 @@ Json only_row(const Json& section, const Json& values) {
 }
 
 TEST(Json, HasTheSectionsOfTheContractInOrder) {
-  expect_keys(kimi_k3(),
-              {"schema_version", "program_version", "scenario", "ledger", "aggregation",
-               "parameters", "flops", "pipeline", "prefill", "memory", "time", "step", "budgets"});
+  expect_keys(kimi_k3(), {"schema_version", "program_version", "scenario", "partitions", "ledger",
+                          "aggregation", "parameters", "flops", "pipeline", "prefill", "memory",
+                          "time", "step", "budgets"});
   EXPECT_EQ(kimi_k3()["schema_version"], 1);
   EXPECT_EQ(kimi_k3()["program_version"], "0.1.0");
   for (const char* section :
@@ -86,6 +90,13 @@ TEST(Json, StatesTheOriginOfEachValueOfTheScenario) {
             R"({"name":"Kimi K3 on Round 5","values":{)"
             R"("residual.block_size":{"value":"24","origin":"scenario.yaml:7:15"},)"
             R"("residual.num_streams":{"value":"4","origin":"default: [mhc] Sec. 4.1"}}})");
+}
+
+TEST(JsonPartitions, AreThoseOfSchemesWithBlocks) {
+  EXPECT_EQ(kimi_k3()["partitions"].dump(),
+            R"([{"scheme":"block_attnres","num_layers":186,"block_size":24,"num_blocks":8,)"
+            R"("last_block_size":18},{"scheme":"full_attnres","num_layers":186,"block_size":24,)"
+            R"("num_blocks":8,"last_block_size":18}])");
 }
 
 TEST(JsonLedger, HasTheKeysOfTheContract) {
@@ -132,7 +143,7 @@ TEST(JsonLedger, AppendsTheRowsOfSingleLayers) {
   const Evaluation evaluation = evaluate(test::kimi_k3_study());
   const Counting physical{Schedule::single_pass, Convention::physical};
   const auto layers = layer_rows(evaluation.study, evaluation.paths.front(), physical);
-  const Json ledger = to_json(evaluation, {}, {"0.1.0", layers})["ledger"];
+  const Json ledger = Json::parse(to_json(evaluation, {}, {"0.1.0", layers}))["ledger"];
   ASSERT_EQ(ledger.size(), evaluation.ledger.size() + 186);
   const Json last = ledger.back();
   EXPECT_EQ(last["layer"], 186);
@@ -144,7 +155,7 @@ TEST(JsonLedger, NamesTheOperationsOfALayer) {
   const Evaluation evaluation = evaluate(test::kimi_k3_study());
   const Counting kernel{Schedule::two_phase, Convention::kernel};
   const auto layers = operation_rows(evaluation.study, evaluation.paths.front(), kernel.schedule);
-  const Json ledger = to_json(evaluation, {}, {"0.1.0", layers})["ledger"];
+  const Json ledger = Json::parse(to_json(evaluation, {}, {"0.1.0", layers}))["ledger"];
   const Json first = ledger[evaluation.ledger.size()];
   EXPECT_EQ(first["layer"], 1);
   EXPECT_EQ(first["operation"], "attnres_phase1");
