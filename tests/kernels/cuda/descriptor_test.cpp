@@ -1,0 +1,164 @@
+// Two derivations of the same traffic: what the kernels say that they move, and the ledger.
+#include "kernels/cuda/descriptor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "kernels/cuda/descriptor_unfused.hpp"
+#include "model/layer_operations.hpp"
+#include "model/partition.hpp"
+
+namespace depthcost::test {
+namespace {
+
+using cuda::descriptor;
+using cuda::Descriptor;
+using Traffic = std::map<std::string, std::pair<double, double>>;
+
+void add(Traffic& traffic, std::string_view operand, double reads_d, double writes_d) {
+  if (reads_d == 0 && writes_d == 0) return;
+  auto& [reads, writes] = traffic[std::string(operand)];
+  reads += reads_d;
+  writes += writes_d;
+}
+
+void expect_ledger_row(const Descriptor& kernel, const Operation& row) {
+  Traffic moved;
+  for (const auto& [operand, reads_d, writes_d] : kernel.operands)
+    add(moved, operand, reads_d, writes_d);
+  Traffic counted;
+  for (const auto& [operand, reads_d, writes_d] : row.accesses)
+    add(counted, name(operand), reads_d, writes_d);
+  const std::string where(kernel.operation);
+  EXPECT_EQ(kernel.operation, name(row.id));
+  EXPECT_EQ(moved, counted) << where;
+  EXPECT_EQ(kernel.reads_scalars, row.reads_scalars) << where;
+  EXPECT_EQ(kernel.writes_scalars, row.writes_scalars) << where;
+  EXPECT_EQ(kernel.launches, row.launches) << where;
+  EXPECT_EQ(kernel.skeleton == cuda::Skeleton::elementwise, row.skeleton == Skeleton::elementwise)
+      << where;
+}
+
+/// Only whether a pointer is there counts.
+Bf16 somewhere;
+constexpr std::size_t kHiddenSize = 7168;
+
+AttnResSinglePass<Bf16> single_pass(std::size_t bank_sources) {
+  return {.num_tokens = 8192,
+          .hidden_size = kHiddenSize,
+          .num_bank_rows = bank_sources + 1,
+          .num_bank_sources = bank_sources,
+          .bank = &somewhere};
+}
+
+/// b + f of a block, or f alone if it is all that the block has.
+AttnResSinglePass<Bf16> closing(std::size_t bank_sources, Count closed_size, SumStore store) {
+  AttnResSinglePass<Bf16> op = single_pass(bank_sources);
+  op.partial_sum = &somewhere;
+  if (closed_size > 1) op.layer_output = &somewhere;
+  op.store = store;
+  op.bank_row = bank_sources;
+  return op;
+}
+
+AttnResSinglePass<Bf16> single_pass_before(const LayerPosition& at) {
+  const auto n = static_cast<std::size_t>(at.block);
+  if (at.index == 1 && at.block == 1) return single_pass(1);
+  if (at.index == 1) return closing(n - 1, at.previous_size, SumStore::bank_row);
+  AttnResSinglePass<Bf16> op = single_pass(n);
+  op.partial_sum = &somewhere;
+  if (at.index > 2) op.layer_output = &somewhere;
+  return op;
+}
+
+template <class Visit>
+void each_position(const Partition& blocks, const Visit& visit) {
+  Count layer = 0;
+  for (Count block = 1; block <= blocks.num_blocks; ++block)
+    for (Count index = 1; index <= blocks.size(block); ++index)
+      visit(LayerPosition{++layer, block, index, blocks.size(block),
+                          block == 1 ? 0 : blocks.size(block - 1)});
+}
+
+TEST(Descriptors, EqualTheLedgerForTheStandardResidual) {
+  expect_ledger_row(descriptor(ResidualAdd<Bf16>{8192, kHiddenSize}), operations::residual_add());
+  expect_ledger_row(descriptor(ResidualAddRmsNorm<Bf16>{8192, kHiddenSize}),
+                    operations::residual_add_rmsnorm());
+}
+
+TEST(Descriptors, EqualTheLedgerAtEveryLayerInSinglePass) {
+  for (const Partition& blocks : {partition_by_size(186, 24), partition_by_size(9, 4)}) {
+    each_position(blocks, [](const LayerPosition& at) {
+      expect_ledger_row(descriptor(single_pass_before(at)), operations::block_single_pass(at));
+    });
+    const auto n = static_cast<std::size_t>(blocks.num_blocks);
+    expect_ledger_row(descriptor(closing(n, blocks.last_size, SumStore::nowhere)),
+                      operations::block_output(blocks));
+  }
+}
+
+TEST(Descriptors, EqualTheLedgerAtEveryLayerInTwoPhases) {
+  each_position(partition_by_size(186, 24), [](const LayerPosition& at) {
+    if (at.index > 1) {
+      AttnResPhase2<Bf16, Bf16> op{.num_tokens = 8192, .hidden_size = kHiddenSize};
+      op.partial_sum = &somewhere;
+      if (at.index > 2) op.layer_output = &somewhere;
+      expect_ledger_row(descriptor(op), operations::block_phase2(at));
+      return;
+    }
+    AttnResPhase1<Bf16, Bf16> op{.num_tokens = 8192, .hidden_size = kHiddenSize};
+    op.num_queries = static_cast<std::size_t>(at.size);
+    op.num_bank_sources = static_cast<std::size_t>(at.block) - (at.block == 1 ? 0 : 1);
+    if (at.block > 1) op.partial_sum = op.bank = &somewhere;
+    if (at.block > 1) op.layer_output = &somewhere;
+    expect_ledger_row(descriptor(op), operations::block_phase1(at));
+  });
+}
+
+TEST(Descriptors, EqualTheLedgerForMhc) {
+  for (const std::size_t m : {1, 2, 4}) {
+    const auto streams = static_cast<double>(m);
+    const MhcPost<Bf16> post{.num_tokens = 8192, .hidden_size = kHiddenSize, .num_streams = m};
+    expect_ledger_row(descriptor(post), operations::mhc_post(streams));
+    expect_ledger_row(descriptor(MhcBoundary<Bf16>{.post = post}),
+                      operations::mhc_boundary(streams, 0));
+    // The ledger reads the streams twice, as what ships on Hopper does; here they stay on chip.
+    Operation pre = operations::mhc_pre(streams);
+    pre.accesses[0].reads_d /= 2;
+    expect_ledger_row(descriptor(MhcPre<Bf16>{8192, kHiddenSize, m}), pre);
+  }
+}
+
+TEST(Descriptors, EqualTheLedgerForUnfusedPieces) {
+  constexpr std::size_t T = 8192;
+  constexpr std::size_t d = kHiddenSize;
+  expect_ledger_row(descriptor(UnfusedRmsNorm<Bf16>{T, d}), operations::rmsnorm());
+  expect_ledger_row(descriptor(UnfusedStack<Bf16>{T, d, 9}), operations::unfused_stack(9));
+  expect_ledger_row(descriptor(UnfusedKeyNorm<Bf16>{T, d, 9}), operations::unfused_key_norm(9));
+  expect_ledger_row(descriptor(UnfusedScores<Bf16>{T, d, 9}), operations::unfused_scores(9));
+  expect_ledger_row(descriptor(UnfusedMix<Bf16>{T, d, 9}), operations::unfused_mix(9));
+  expect_ledger_row(descriptor(UnfusedMhcCoefficients<Bf16>{T, d, 4}),
+                    operations::unfused_mhc_coefficients(4));
+  expect_ledger_row(descriptor(UnfusedMhcPre<Bf16>{T, d, 4}), operations::unfused_mhc_pre(4));
+  expect_ledger_row(descriptor(UnfusedMhcPost<Bf16>{T, d, 4}), operations::unfused_mhc_post(4));
+  expect_ledger_row(descriptor(UnfusedMhcResidual<Bf16>{T, d, 4}),
+                    operations::unfused_mhc_residual(4));
+  expect_ledger_row(descriptor(UnfusedMhcMerge<Bf16>{T, d, 4}), operations::unfused_mhc_merge(4));
+}
+
+TEST(Descriptors, NameTheVariantThatRuns) {
+  EXPECT_EQ(descriptor(single_pass(9)).variant, "row_ring");
+  AttnResSinglePass<Bf16> decode = single_pass(9);
+  decode.num_tokens = 1;
+  EXPECT_EQ(descriptor(decode).variant, "split_row");
+  EXPECT_EQ(descriptor(decode).skeleton, cuda::Skeleton::cluster_reduction);
+  decode.hidden_size = 7169;
+  EXPECT_EQ(descriptor(decode).variant, "scalar");
+}
+
+static_assert(descriptor(ResidualAdd<Bf16>{8192, kHiddenSize}).launches == 1);
+
+}  // namespace
+}  // namespace depthcost::test

@@ -1,0 +1,68 @@
+// How operations are cut into CTAs: what fits the device, and what keeps it busy. No device needed.
+#include "kernels/cuda/plan.hpp"
+
+#include <gtest/gtest.h>
+
+namespace depthcost::cuda {
+namespace {
+
+constexpr DeviceLimits kH200{};
+constexpr DeviceLimits kA100{.num_sms = 108,
+                             .shared_bytes_per_cta = 166912,
+                             .shared_bytes_per_sm = 167936,
+                             .has_clusters = false};
+constexpr std::size_t kSizes[] = {8, 16, 64, 136, 288, 512, 896, 1024, 2048, 4096, 40000};
+
+TEST(RowPlan, CoversTheRowWithAtMost1024Threads) {
+  for (const std::size_t vectors : kSizes) {
+    const RowPlan plan = row_plan(vectors);
+    EXPECT_LE(plan.threads_per_row * plan.rows_per_cta, 1024);
+    EXPECT_EQ(plan.threads_per_row % kThreadsPerWarp, 0);
+    if (plan.slices_per_thread == 0) continue;
+    EXPECT_GE(std::size_t{plan.slices_per_thread} * plan.threads_per_row, vectors);
+  }
+}
+
+TEST(SplitRowPlan, CoversTheRowOrGivesItUp) {
+  for (const DeviceLimits& device : {kH200, kA100})
+    for (const std::size_t num_tokens : {1, 2, 17, 64, 8192})
+      for (const std::size_t vectors : kSizes) {
+        const AttentionPlan plan = split_row_plan(num_tokens, vectors, 1, 512, device);
+        if (plan.variant == AttentionVariant::scalar) {
+          EXPECT_GT(vectors, device.has_clusters ? 4096 : 512);
+          continue;
+        }
+        EXPECT_GE(std::size_t{plan.threads} * plan.cluster_size, vectors);
+        EXPECT_LE(plan.threads, 512);
+        EXPECT_LE(plan.cluster_size, device.has_clusters ? kMaxClusterSize : 1);
+      }
+}
+
+TEST(SplitRowPlan, SpreadsOneTokenOverACluster) {
+  EXPECT_EQ(split_row_plan(1, 896, 1, 512, kH200).cluster_size, 8);
+  EXPECT_EQ(split_row_plan(64, 896, 1, 512, kH200).cluster_size, 2);
+  EXPECT_EQ(split_row_plan(8192, 896, 2, 448, kH200).cluster_size, 1);
+}
+
+TEST(SinglePassPlan, NeedsBulkCopiesAndTokensForTheRing) {
+  EXPECT_EQ(single_pass_plan(8192, 896, kH200).variant, AttentionVariant::row_ring);
+  EXPECT_EQ(single_pass_plan(8192, 896, kA100).variant, AttentionVariant::scalar);
+  EXPECT_EQ(single_pass_plan(8192, 288, kA100).variant, AttentionVariant::split_row);
+  EXPECT_EQ(single_pass_plan(100, 896, kH200).variant, AttentionVariant::split_row);
+  EXPECT_EQ(single_pass_plan(8192, 2048, kH200).variant, AttentionVariant::split_row);
+  EXPECT_EQ(single_pass_plan(8192, 0, kH200).variant, AttentionVariant::scalar);
+}
+
+TEST(RingPlan, KeepsMoreThanATokenOfNineSourcesInFlight) {
+  for (const unsigned hidden_size : {2304, 4096, 7168}) {
+    const AttentionPlan plan = single_pass_plan(8192, hidden_size / 8, kH200);
+    const RingPlan ring = ring_plan(plan.threads, hidden_size * 2, hidden_size * 4, 2048, kH200);
+    EXPECT_GE(ring.num_slots, 9) << hidden_size;
+    EXPECT_LE(ring.shared_bytes(), kH200.shared_bytes_per_cta);
+    EXPECT_LE(ring.ctas_per_sm * (ring.shared_bytes() + kReservedSharedBytes),
+              kH200.shared_bytes_per_sm);
+  }
+}
+
+}  // namespace
+}  // namespace depthcost::cuda
