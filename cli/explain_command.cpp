@@ -10,12 +10,22 @@
 #include "scenarios/suggest.hpp"
 
 namespace depthcost {
+namespace {
+
+std::vector<std::string> metrics_of(const Evaluation& evaluation) {
+  std::vector<std::string> metrics;
+  for (Explanation& explanation : explanations(evaluation))
+    metrics.push_back(std::move(explanation.metric));
+  return metrics;
+}
+
+}  // namespace
 
 ExitCode run_explain(const ExplainOptions& options) {
   const Scenario scenario = read_scenario(options.scenario);
   const Evaluation evaluation = evaluate(scenario.study);
   if (options.metric.empty()) {
-    write_stdout(fmt::format("{}\n", fmt::join(explainable_metrics(evaluation), "\n")));
+    write_stdout(fmt::format("{}\n", fmt::join(metrics_of(evaluation), "\n")));
     return ExitCode::good;
   }
   const auto explanation = explain(evaluation, options.metric);
@@ -23,7 +33,7 @@ ExitCode run_explain(const ExplainOptions& options) {
     throw InputError({options.scenario, 1, 1},
                      fmt::format("unknown metric '{}'{} (without a metric all are listed)",
                                  printable(options.metric),
-                                 did_you_mean(options.metric, explainable_metrics(evaluation))));
+                                 did_you_mean(options.metric, metrics_of(evaluation))));
   write_stdout(to_text(*explanation));
   return ExitCode::good;
 }

@@ -82,7 +82,7 @@ BudgetRow overhead_row(const Budget& budget, const BudgetInputs& inputs,
   return row;
 }
 
-Bytes prefill_bytes(const BudgetInputs& inputs, std::initializer_list<std::string_view> items) {
+Bytes prefill_bytes(const BudgetInputs& inputs, std::initializer_list<MemoryItem> items) {
   Bytes sum;
   for (const MemoryRow& row : inputs.memory)
     if (row.workload == "prefill" && is_of_study(*row.path, inputs.study) &&
@@ -100,7 +100,7 @@ std::string nearest_chunk(const BudgetInputs& inputs, Bytes need, double limit) 
 }
 
 BudgetRow prefill_row(const Budget& budget, const BudgetInputs& inputs,
-                      std::initializer_list<std::string_view> items) {
+                      std::initializer_list<MemoryItem> items) {
   if (!inputs.study.prefill) return unknown(budget, "the scenario has no prefill workload");
   const Bytes need = prefill_bytes(inputs, items);
   BudgetRow row = known(budget, need.value, need.value);
@@ -139,6 +139,7 @@ BudgetRow memory_row(const Budget& budget, const BudgetInputs& inputs) {
 }
 
 BudgetRow budget_row(const Budget& budget, const BudgetInputs& inputs) {
+  using enum MemoryItem;
   switch (budget.kind) {
     case BudgetKind::decode_overhead:
       return overhead_row(budget, inputs, "decode");
@@ -147,10 +148,9 @@ BudgetRow budget_row(const Budget& budget, const BudgetInputs& inputs) {
     case BudgetKind::training_overhead:
       return unknown(budget, "the training step is not modelled yet");
     case BudgetKind::prefill_bank:
-      return prefill_row(budget, inputs, {"hidden_state", "streams", "bank", "embedding"});
+      return prefill_row(budget, inputs, {hidden_state, streams, bank, embedding});
     case BudgetKind::prefill_peak:
-      return prefill_row(budget, inputs,
-                         {"hidden_state", "streams", "bank", "embedding", "phase1_outputs"});
+      return prefill_row(budget, inputs, {hidden_state, streams, bank, embedding, phase1_outputs});
     case BudgetKind::pipeline_peak:
       return payload_row(budget, inputs);
     case BudgetKind::device_memory:

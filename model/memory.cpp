@@ -1,39 +1,45 @@
 // Vectors per token that each scheme keeps, times the tokens of a device.
 #include "model/memory.hpp"
 
+#include <array>
+
 namespace depthcost {
 namespace {
 
 /// What a scheme keeps per token between two layers, in d-vectors.
 struct State {
-  std::string item;
+  MemoryItem item = MemoryItem::hidden_state;
   Count vectors = 0;
   Count embeddings = 0;      // b_0, kept beside them
   Count phase1_outputs = 0;  // of one block, under the two-phase schedule
 };
 
 struct StateOf {
-  State operator()(const Standard&) const { return {"hidden_state", 1}; }
-  State operator()(const Mhc& scheme) const { return {"streams", scheme.num_streams}; }
+  State operator()(const Standard&) const { return {MemoryItem::hidden_state, 1}; }
+  State operator()(const Mhc& scheme) const { return {MemoryItem::streams, scheme.num_streams}; }
   State operator()(const FullAttnRes& scheme) const {
-    return {"bank", scheme.groups.num_layers, 1, largest_block(scheme.groups)};
+    return {MemoryItem::bank, scheme.groups.num_layers, 1, largest_block(scheme.groups)};
   }
   State operator()(const BlockAttnRes& scheme) const {
-    return {"bank", scheme.blocks.num_blocks, 1, largest_block(scheme.blocks)};
+    return {MemoryItem::bank, scheme.blocks.num_blocks, 1, largest_block(scheme.blocks)};
   }
 };
 
 void push_rows(std::vector<MemoryRow>& rows, const Study& study, const ResidualPath& path,
                const std::string& workload, const PrefillShape& shape) {
   const State state = std::visit(StateOf{}, path.scheme);
-  const auto push = [&](const std::string& item, Bytes bytes) {
-    if (bytes.value > 0) rows.push_back({workload, &path, item, bytes});
+  const auto push = [&](MemoryItem item, Count vectors, Bytes bytes) {
+    if (bytes.value > 0)
+      rows.push_back({workload, &path, item, vectors, tokens_per_device(shape), bytes});
   };
-  const Dtype dtype = study.model.dtype;
-  push(state.item, bank_bytes(shape, state.vectors, BankEmbedding::omitted, dtype));
-  push("embedding", bank_bytes(shape, state.embeddings, BankEmbedding::omitted, dtype));
+  const auto push_vectors = [&](MemoryItem item, Count vectors) {
+    push(item, vectors, bank_bytes(shape, vectors, BankEmbedding::omitted, study.model.dtype));
+  };
+  push_vectors(state.item, state.vectors);
+  push_vectors(MemoryItem::embedding, state.embeddings);
   if (quoted_schedule(study, path) == Schedule::two_phase)
-    push("phase1_outputs", phase1_bytes(shape, state.phase1_outputs, study.phase1_dtype));
+    push(MemoryItem::phase1_outputs, state.phase1_outputs,
+         phase1_bytes(shape, state.phase1_outputs, study.phase1_dtype));
 }
 
 /// A decode step holds one token of every sequence.
@@ -45,6 +51,12 @@ PrefillShape decode_shape(const Study& study, Count sequences) {
 }
 
 }  // namespace
+
+std::string_view name(MemoryItem item) {
+  constexpr std::array<std::string_view, 5> names{"hidden_state", "streams", "bank", "embedding",
+                                                  "phase1_outputs"};
+  return names[static_cast<std::size_t>(item)];
+}
 
 PrefillShape prefill_shape(const Study& study) {
   return {.num_tokens = study.prefill->tokens,

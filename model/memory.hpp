@@ -2,7 +2,9 @@
 // the layers themselves are not counted here.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/prefill.hpp"
@@ -10,11 +12,17 @@
 
 namespace depthcost {
 
+enum class MemoryItem : std::uint8_t { hidden_state, streams, bank, embedding, phase1_outputs };
+
+std::string_view name(MemoryItem item);
+
 /// One item in the memory of the fullest device.
 struct MemoryRow {
   std::string workload;
   const ResidualPath* path = nullptr;
-  std::string item;  // hidden_state | streams | bank | embedding | phase1_outputs
+  MemoryItem item = MemoryItem::hidden_state;
+  Count vectors = 0;  // d-vectors per token
+  Count tokens = 0;   // on that device
   Bytes bytes;
 };
 

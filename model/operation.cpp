@@ -24,7 +24,7 @@ std::string_view name(OperationId id) {
       "unfused_mhc_residual",
       "unfused_mhc_merge",
   };
-  static_assert(names.size() == static_cast<std::size_t>(OperationId::unfused_mhc_merge) + 1);
+  static_assert(names.size() == kOperationIds);
   return names[static_cast<std::size_t>(id)];
 }
 

@@ -34,6 +34,9 @@ enum class OperationId : std::uint8_t {
   unfused_mhc_merge,
 };
 
+inline constexpr std::size_t kOperationIds =
+    static_cast<std::size_t>(OperationId::unfused_mhc_merge) + 1;
+
 /// Where a d-vector lives; its reuse distance decides which memory level serves it.
 enum class Operand : std::uint8_t {
   layer_output,   // f: written by the kernel before

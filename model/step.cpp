@@ -144,6 +144,7 @@ WorkloadTimes workload_times(const Machine& machine,
                              const std::vector<CountedOperation>& operations,
                              const Workload& workload) {
   WorkloadTimes times;
+  std::array<Count, kOperationIds> kinds{};
   times.rows.reserve(workload.passes.size() * operations.size());
   for (const Pass& pass : workload.passes)
     for (const auto& [operation, calls_per_pass] : operations) {
@@ -154,10 +155,13 @@ WorkloadTimes workload_times(const Machine& machine,
       times.evidence = weakest(times.evidence, evidence);
       times.rows.push_back({.workload = workload.name,
                             .operation = operation,
+                            .kind = ++kinds[static_cast<std::size_t>(operation.id)],
                             .tokens = pass.execution.tokens,
                             .calls = calls,
                             .launch = pass.execution.launch,
                             .memory_share = memory_share(machine, operation, pass.execution),
+                            .bytes = launch_bytes(operation, pass.execution),
+                            .terms = launch.terms,
                             .predicted = launch.interval(evidence),
                             .bound = bound_time(machine, operation, pass.execution),
                             .critical = critical_time(operation, pass.execution, launch.terms)});

@@ -34,10 +34,13 @@ struct TimeRow {
   const ResidualPath* path = nullptr;
   Schedule schedule = Schedule::fused;
   Operation operation;
+  Count kind = 0;  // 1-based, among the rows of this workload and schedule with the same operation
   double tokens = 0;
   double calls = 0;
   Launch launch = Launch::graph;
   double memory_share = 1;  // of the bytes: what memory serves, not the cache
+  Bytes bytes;
+  TimeTerms terms;  // of `predicted`'s value
   Estimate<Seconds> predicted;
   Seconds bound;
   Seconds critical;

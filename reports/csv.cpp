@@ -69,7 +69,7 @@ std::string to_csv(const Evaluation& evaluation, std::span<const LedgerRow> laye
   for (const MemoryRow& row : evaluation.memory)
     append(text,
            Line{.section = "memory", .workload = row.workload, .scheme = name(row.path->scheme)},
-           row.item, number_text(row.bytes.value), "bytes");
+           name(row.item), number_text(row.bytes.value), "bytes");
   for (const StepRow& row : evaluation.step) {
     const Line line{.section = "step",
                     .workload = row.workload,

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/evaluation.hpp"
@@ -18,11 +19,12 @@ struct Explanation {
   std::string function;              // "model/table1.hpp: table1_traffic"
 };
 
-/// The explanation of one metric, or nothing if the evaluation has no such number.
-std::optional<Explanation> explain(const Evaluation& evaluation, const std::string& metric);
+/// Of every number that is printed without asking for layers; each metric once.
+std::vector<Explanation> explanations(const Evaluation& evaluation);
 
-/// Every metric that explain() knows for this evaluation.
-std::vector<std::string> explainable_metrics(const Evaluation& evaluation);
+/// The explanation of one metric, or nothing if the evaluation has no such number. A metric of the
+/// ledger with `.layer_37` behind it is about that layer.
+std::optional<Explanation> explain(const Evaluation& evaluation, std::string_view metric);
 
 /// Plain text of an explanation.
 std::string to_text(const Explanation& explanation);

@@ -74,7 +74,7 @@ void memory(JsonWriter& json, const Evaluation& evaluation) {
     append_rows(json, evaluation.memory, [&](const MemoryRow& row) {
       json.member("workload", row.workload);
       json.member("scheme", name(row.path->scheme));
-      json.member("item", row.item);
+      json.member("item", name(row.item));
       json.member("bytes_per_device", row.bytes.value);
     });
   });

@@ -33,6 +33,7 @@ void append(JsonWriter& json, const TimeRow& row) {
   json.member("memory_share", row.memory_share);
   json.member("reads_d", moved.reads_d);
   json.member("writes_d", moved.writes_d);
+  json.member("kind", row.kind);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ Items items_of(const Study& study, const ResidualPath& path, const std::string& 
   Items items;
   for (const MemoryRow& row : memory_rows(study, path)) {
     EXPECT_EQ(row.path, &path);
-    if (row.workload == workload) items[row.item] += row.bytes.value;
+    if (row.workload == workload) items[std::string(name(row.item))] += row.bytes.value;
   }
   return items;
 }

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "scenarios/scenario.hpp"
@@ -48,21 +49,18 @@ std::vector<std::pair<std::string, std::string>> places(const std::string& funct
 
 TEST(Explain, NamesAFunctionThatStandsInTheNamedFile) {
   const Evaluation evaluation = evaluate(test::kimi_k3_study());
-  std::size_t checked = 0;
-  for (const std::string& metric : explainable_metrics(evaluation))
-    for (const auto& [file, name] : places(explained(evaluation, metric).function)) {
-      EXPECT_NE(source_file(file).find(name), std::string::npos)
-          << metric << ": " << file << " " << name;
-      ++checked;
-    }
-  EXPECT_GT(checked, 60U);
+  std::set<std::pair<std::string, std::string>> named;
+  for (const Explanation& explanation : explanations(evaluation))
+    for (const auto& place : places(explanation.function)) named.insert(place);
+  for (const auto& [file, name] : named)
+    EXPECT_NE(source_file(file).find(name), std::string::npos) << file << " " << name;
+  EXPECT_GT(named.size(), 30U);
 }
 
 TEST(Explain, CitesOnlyKeysOfTheReferences) {
   const std::string references = source_file("model/REFERENCES.md");
   const Evaluation evaluation = evaluate(test::kimi_k3_study());
-  for (const std::string& metric : explainable_metrics(evaluation)) {
-    const std::string source = explained(evaluation, metric).source;
+  for (const auto& [metric, formula, source, numbers, function] : explanations(evaluation)) {
     const auto open = source.find('[');
     ASSERT_NE(open, std::string::npos) << metric;
     const std::string key = source.substr(open, source.find(']') - open + 1);
@@ -82,11 +80,11 @@ TEST(Explain, KnowsEveryShippedScenario) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".yaml") continue;
     const Evaluation evaluation = evaluate(read_scenario(entry.path().string()).study);
-    for (const std::string& metric : explainable_metrics(evaluation)) {
-      const Explanation explanation = explained(evaluation, metric);
-      EXPECT_EQ(explanation.metric, metric);
-      EXPECT_FALSE(explanation.formula.empty()) << metric;
-      EXPECT_FALSE(explanation.numbers.empty()) << metric;
+    std::set<std::string> metrics;
+    for (const Explanation& explanation : explanations(evaluation)) {
+      EXPECT_TRUE(metrics.insert(explanation.metric).second) << explanation.metric;
+      EXPECT_FALSE(explanation.formula.empty()) << explanation.metric;
+      EXPECT_FALSE(explanation.numbers.empty()) << explanation.metric;
     }
     ++checked;
   }
@@ -102,12 +100,12 @@ TEST(Explain, SubstitutesTheNumbersOfKimiK3) {
   numbers   L = 186, S = 24, N = 8, last block 18
   numbers   d-vectors by block of 24 layers: 138 + 141 + 142 + 143 + 144 + 145 + 146 + 111
   numbers   all layers: 569 r + 541 w = 1110 d-vectors, 712 scalars
-  numbers   mean over 186 layers: 5.96774 d = 85568.9 bytes a token
+  numbers   mean over 186 layers: 5.96774 d = 85568.9 bytes a token and layer
   function  model/operation.hpp: operations::block_phase1, block_phase2
 )");
   EXPECT_EQ(to_text(explained(evaluation, "prefill.bank_bytes_per_device")),
             R"(prefill.bank_bytes_per_device
-  formula   N ceil(min(T, chunk) / P) d elements
+  formula   v ceil(min(T, chunk) / P) d elements; v = N for Block, L for Full, m for mHC, 1 standard
   source    [attnres] Sec. 4.2
   numbers   L = 186, S = 24, N = 8, last block 18
   numbers   ceil(min(131072, 16384) / 8) = 2048 tokens a device
@@ -117,8 +115,62 @@ TEST(Explain, SubstitutesTheNumbersOfKimiK3) {
 )");
 }
 
+TEST(Explain, TakesOneLayerApart) {
+  const Evaluation evaluation = evaluate(test::kimi_k3_study());
+  EXPECT_EQ(to_text(explained(evaluation, "ledger.block_attnres.single_pass.kernel.layer_49")),
+            R"(ledger.block_attnres.single_pass.kernel.layer_49
+  formula   layer 1: 1 r, 1 w; first layer of block n >= 2: n + 1 r, 2 w; second layer: n + 1 r, 1 w; later: n + 2 r, 2 w; output: N + 2 r, 1 w
+  source    [ours] REFERENCES.md, operations
+  numbers   L = 186, S = 24, N = 8, last block 18
+  numbers   l = 49: block n = 3, i = 1
+  numbers   attnres_single_pass: bank 2 r, partial_sum 1 r, layer_output 1 r, bank 1 w, layer_input 1 w
+  numbers   = 4 r + 2 w = 6 d-vectors, 0 scalars
+  function  model/operation.hpp: operations::block_single_pass, block_output
+)");
+}
+
+TEST(Explain, KnowsEveryRowOfTheAnswer) {
+  const Evaluation e = evaluate(test::kimi_k3_study());
+  std::size_t expected = e.ledger.size() + 1 + e.parameters.size() + e.flops.size();
+  expected += 2 + e.pipeline->events.size() + e.pipeline->by_scheme.size() + 2;
+  expected += 3 * (1 + e.prefill.size());
+  expected += e.memory.size() + e.time.size() + e.step.size() + e.budgets.size();
+  EXPECT_EQ(explanations(e).size(), expected);
+}
+
+TEST(Explain, AddsTheTermsOfALaunch) {
+  const Evaluation evaluation = evaluate(test::kimi_k3_study());
+  for (const TimeRow& row : evaluation.time)
+    EXPECT_EQ(row.terms.total(), row.predicted.value) << name(row.operation.id);
+  const Explanation launch =
+      explained(evaluation, "time.decode/64.block_attnres.two_phase.attnres_phase1.3");
+  EXPECT_EQ(launch.numbers.front(),
+            "per token: bank 2 r, bank 1 w, partial_sum 1 r, layer_output 1 r, layer_input 1 w, "
+            "phase1_output 23 w, 46 scalars");
+}
+
+TEST(Explain, SaysWhatTheFormulaLeavesOut) {
+  Study study = test::kimi_k3_study();
+  study.path.scheme = BlockAttnRes{partition_by_size(study.path.num_layers, 1)};
+  study.path.attachment = Attachment::all_reduce;
+  const Explanation kernel = explained(evaluate(study), "ledger.block_attnres.single_pass.kernel");
+  ASSERT_GE(kernel.numbers.size(), 2U);
+  EXPECT_EQ(kernel.numbers[kernel.numbers.size() - 2],
+            "attached to all_reduce: f is on chip there and its 1 r drops out");
+  EXPECT_EQ(kernel.numbers.back(),
+            "blocks of one layer: f is the block, so closing it is 1 r and no write");
+}
+
 TEST(Explain, KnowsNoMetricThatIsNotThere) {
-  EXPECT_FALSE(explain(evaluate(test::kimi_k3_study()), "ledger.block_attnres.fused.kernel"));
+  const Evaluation evaluation = evaluate(test::kimi_k3_study());
+  for (const char* metric :
+       {"ledger.block_attnres.fused.kernel", "ledger.block_attnres.two_phase.kernel.layer_0",
+        "ledger.block_attnres.two_phase.kernel.layer_187", "ledger.nothing.layer_1",
+        "ledger.block_attnres.two_phase.kernel.layer_1x",
+        "ledger.block_attnres.two_phase.kernel."
+        "layer_",
+        "aggregation.layer_1", ""})
+    EXPECT_FALSE(explain(evaluation, metric)) << metric;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // One line of text for each row of the ledger; the code that it describes is named beside it.
-#include "reports/explain_ledger.hpp"
+#include "reports/ledger_formula.hpp"
 
 namespace depthcost {
 namespace {
