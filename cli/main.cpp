@@ -98,18 +98,23 @@ int fail(const std::string& line) {
   return static_cast<int>(ExitCode::bad_input);
 }
 
-/// The words that may stand where CLI11 met one that it does not know.
-std::vector<std::string> known_words(const CLI::App& app, bool options) {
+/// The command whose words CLI11 was reading.
+const CLI::App& innermost(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
-  if (!chosen.empty()) return known_words(*chosen.front(), options);
+  return chosen.empty() ? app : innermost(*chosen.front());
+}
+
+std::vector<std::string> options_of(const CLI::App& command) {
   std::vector<std::string> words;
-  if (options) {
-    for (const CLI::Option* option : app.get_options())
-      for (const std::string& word : option->get_lnames()) words.push_back("--" + word);
-  } else {
-    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-      words.push_back(command->get_name());
-  }
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& word : option->get_lnames()) words.push_back("--" + word);
+  return words;
+}
+
+std::vector<std::string> commands_of(const CLI::App& command) {
+  std::vector<std::string> words;
+  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
+    words.push_back(sub->get_name());
   return words;
 }
 
@@ -119,7 +124,7 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
   if (unknown.empty()) return printable(error.what(), kMaxForeignCharacters);
   const std::string& word = unknown.front();
   const bool is_option = word.starts_with('-');
-  const auto words = known_words(app, is_option);
+  const auto words = is_option ? options_of(innermost(app)) : commands_of(innermost(app));
   const std::string_view kind = is_option ? "option" : words.empty() ? "argument" : "command";
   return fmt::format("unknown {} '{}'{}", kind, printable(word), did_you_mean(word, words));
 }

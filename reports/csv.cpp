@@ -1,4 +1,4 @@
-// Ledger, memory and step, number by number.
+// Every section but the single launches, number by number.
 #include "reports/csv.hpp"
 
 #include <fmt/format.h>
@@ -53,6 +53,70 @@ void append_ledger(std::string& text, std::span<const LedgerRow> rows) {
   }
 }
 
+void append_counts(std::string& text, const Evaluation& e) {
+  const auto number = [&](const Line& line, std::string_view quantity, double value,
+                          std::string_view unit) {
+    append(text, line, quantity, number_text(value), unit);
+  };
+  for (const ResidualPath& path : e.paths) {
+    const Partition* blocks = blocks_of(path.scheme);
+    if (blocks == nullptr) continue;
+    const Line line{.section = "partition", .scheme = name(path.scheme)};
+    number(line, "num_layers", static_cast<double>(blocks->num_layers), "layers");
+    number(line, "block_size", static_cast<double>(blocks->block_size), "layers");
+    number(line, "num_blocks", static_cast<double>(blocks->num_blocks), "blocks");
+    number(line, "last_block_size", static_cast<double>(blocks->last_size), "layers");
+  }
+  const Line pairs{.section = "aggregation", .scheme = name(e.study.path.scheme)};
+  number(pairs, "sublayer_calls", static_cast<double>(e.aggregation.sublayer_calls), "calls");
+  number(pairs, "source_rows", static_cast<double>(e.aggregation.source_rows), "pairs");
+  number(pairs, "max_sources", static_cast<double>(e.aggregation.max_sources), "sources");
+  number(pairs, "output_sources", static_cast<double>(e.aggregation.output_sources), "sources");
+  for (std::size_t i = 0; i < e.parameters.size(); ++i) {
+    const Line line{.section = "parameters", .scheme = name(e.paths[i].scheme)};
+    number(line, "per_layer", e.parameters[i].per_layer, "parameters");
+    number(line, "total", e.parameters[i].total, "parameters");
+  }
+  for (const SchemeFlops& row : e.flops) {
+    const Line line{
+        .section = "flops", .scheme = name(row.path->scheme), .schedule = name(row.schedule)};
+    number(line, "per_layer", row.per_layer.value, "FLOP");
+    number(line, "total", row.total.value, "FLOP");
+  }
+}
+
+void append_payload(std::string& text, const Evaluation& e) {
+  if (!e.pipeline) return;
+  for (const SchemePayload& row : e.pipeline->by_scheme) {
+    const Line line{.section = "pipeline", .scheme = name(row.path->scheme)};
+    const auto number = [&](std::string_view quantity, Count vectors) {
+      append(text, line, quantity, number_text(static_cast<double>(vectors)), "d");
+    };
+    number("naive_total_d", row.naive.total);
+    number("naive_peak_d", row.naive.peak);
+    number("cached_total_d", row.cached.total);
+    number("cached_peak_d", row.cached.peak);
+  }
+}
+
+void append_budgets(std::string& text, const Evaluation& e) {
+  const Line line{.section = "budgets"};
+  for (const BudgetRow& row : e.budgets) {
+    const BudgetNumbers numbers = numbers_of(row);
+    const auto push = [&](std::string_view key, std::string_view value, std::string_view unit) {
+      append(text, line, fmt::format("{}.{}", name(row.budget.kind), key), value, unit);
+    };
+    const auto number = [&](std::string_view key, const std::optional<double>& value) {
+      push(key, value ? number_text(*value) : "", unit_of(row.budget.kind));
+    };
+    number("need", numbers.limit);
+    number("have_low", numbers.low);
+    number("have_high", numbers.high);
+    number("margin", numbers.margin);
+    push("verdict", name(row.verdict), "");
+  }
+}
+
 }  // namespace
 
 std::string csv_cell(std::string_view text) {
@@ -66,6 +130,8 @@ std::string to_csv(const Evaluation& evaluation, std::span<const LedgerRow> laye
   std::string text(kHeader);
   append_ledger(text, evaluation.ledger);
   append_ledger(text, layers);
+  append_counts(text, evaluation);
+  append_payload(text, evaluation);
   for (const MemoryRow& row : evaluation.memory)
     append(text,
            Line{.section = "memory", .workload = row.workload, .scheme = name(row.path->scheme)},
@@ -80,6 +146,7 @@ std::string to_csv(const Evaluation& evaluation, std::span<const LedgerRow> laye
     append(text, line, "dominant", name(row.dominant), "");
     append(text, line, "evidence", name(row.delta.evidence), "");
   }
+  append_budgets(text, evaluation);
   return text;
 }
 

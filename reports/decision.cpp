@@ -120,6 +120,8 @@ std::string budget_sentence(const Evaluation& e) {
 std::string two_phase_sentence(const Evaluation& e) {
   if (e.aggregation.source_rows == 0)
     return "The scheme does not attend over depth, so that there is nothing to run in two phases.";
+  if (largest_block(*blocks_of(e.study.path.scheme)) == 1)
+    return "Blocks of one layer leave a second phase nothing to do.";
   const Bytes single = forward_bytes(e, Schedule::single_pass, Dtype::bf16);
   const auto words = [&](Dtype dtype) {
     const double share = 1 - forward_bytes(e, Schedule::two_phase, dtype) / single;

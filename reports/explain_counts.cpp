@@ -47,7 +47,7 @@ std::vector<std::string> special_cases(const LedgerRow& row) {
   return lines;
 }
 
-Explanation explain_mean(const LedgerRow& row) {
+Explanation explain_mean(const LedgerRow& row, const VectorStorage& types) {
   const LedgerFormula formula = ledger_formula(row.path->scheme, row.counting);
   Explanation x{.metric = ledger_metric(row),
                 .formula = formula.formula,
@@ -60,6 +60,9 @@ Explanation explain_mean(const LedgerRow& row) {
   x.numbers.push_back("all layers: " + moved_text(total_traffic(*row.path, row.counting)));
   x.numbers.push_back(fmt::format("mean over {} layers: {:.6g} d = {:.6g} bytes a token and layer",
                                   row.path->num_layers, total_d(row.traffic), row.bytes.value));
+  if (row.traffic.phase1_d > 0 && types.phase1_dtype != types.dtype)
+    x.numbers.push_back(fmt::format("of these, {:.6g} d are Phase 1 outputs in {}",
+                                    row.traffic.phase1_d, name(types.phase1_dtype)));
   for (std::string& line : special_cases(row)) x.numbers.push_back(std::move(line));
   return x;
 }
@@ -105,8 +108,9 @@ std::string ledger_metric(const LedgerRow& row) {
 }
 
 void ledger(const Evaluation& e, Explanations& out) {
+  const VectorStorage types = storage_of(e.study);
   for (const LedgerRow& row : e.ledger)
-    out.push_back(row.kind == LedgerRowKind::mean ? explain_mean(row) : explain_output(row));
+    out.push_back(row.kind == LedgerRowKind::mean ? explain_mean(row, types) : explain_output(row));
 }
 
 std::optional<Explanation> layer(const LedgerRow& mean, const Explanation& base, Count layer) {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "model/infeasible.hpp"
+#include "model/step.hpp"
 #include "scenarios/hardware.hpp"
 #include "scenarios/reference.hpp"
 
@@ -15,7 +16,7 @@ namespace depthcost {
 namespace {
 
 // A file may ask for this many layers at most: each can cost a row.
-constexpr Count kMaxLayers = 65536;
+constexpr Count kMaxLayers = 4096;
 
 // Each batch is predicted for every scheme, schedule and operation: 44 kB of JSON.
 constexpr std::size_t kMaxBatches = 256;
@@ -49,6 +50,7 @@ class ScenarioReader {
     read_budgets();
     std::vector<ResolvedValue> fallbacks;
     if (hardware_) scenario_.study.machine = machine_from(*hardware_, fallbacks);
+    check_baselines();
     list_values(fallbacks);
     return std::move(scenario_);
   }
@@ -322,6 +324,23 @@ class ScenarioReader {
     std::vector<Seconds> seconds;
     for (const double step : steps->numbers) seconds.push_back({step});
     return seconds;
+  }
+
+  /// A baseline step contains the fused standard residual: a shorter one cannot have been measured.
+  void check_baselines() const {
+    const Study& study = scenario_.study;
+    const ResidualPath standard{Standard{}, study.model.num_layers, study.path.attachment};
+    for (const StepRow& row : step_rows(study, standard, Schedule::fused)) {
+      if (!row.baseline_step || *row.baseline_step > row.residual.low) continue;
+      const std::string path =
+          row.workload == "prefill" ? "baseline_step.prefill" : "baseline_step.decode";
+      throw InputError(
+          values_.at(path).position,
+          fmt::format("invalid {} '{}' (the standard residual alone takes at least {:.3g} us of "
+                      "{})",
+                      path, fmt::join(values_.at(path).texts, ", "), row.residual.low.value * 1e6,
+                      row.workload));
+    }
   }
 
   void read_budgets() {

@@ -32,6 +32,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   if (word.size() < 2) return "";  // every other single letter is as near
+  constexpr std::size_t kTellingStart = 3;
+  if (word.size() >= kTellingStart)
+    for (const std::string& candidate : candidates)
+      if (candidate.starts_with(word)) return candidate;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   std::string best;
   for (const std::string& candidate : candidates) {

@@ -53,6 +53,18 @@ TEST(Csv, HoldsTheLedgerOfKimiK3) {
     EXPECT_TRUE(has_line(kimi_k3(), line)) << line;
 }
 
+TEST(Csv, HoldsWhatIsCounted) {
+  for (const char* line :
+       {"partition,,block_attnres,,,,,last_block_size,18,layers",
+        "aggregation,,block_attnres,,,,,source_rows,1003,pairs",
+        "parameters,,block_attnres,,,,,total,2680832,parameters",
+        "flops,,block_attnres,two_phase,,,,total,33553408,FLOP",
+        "pipeline,,block_attnres,,,,,naive_peak_d,8,d",
+        "budgets,,,,,,,prefill_bank.need,2500000000,bytes",
+        "budgets,,,,,,,prefill_bank.verdict,pass,", "budgets,,,,,,,device_memory.margin,,bytes"})
+    EXPECT_TRUE(has_line(kimi_k3(), line)) << line;
+}
+
 TEST(Csv, HoldsMemoryAndStep) {
   for (const char* line : {"memory,prefill,block_attnres,,,,,bank,234881024,bytes",
                            "step,decode/64,standard,fused,,,,seconds,0.012,s",

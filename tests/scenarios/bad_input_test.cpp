@@ -77,7 +77,7 @@ TEST(GoodInput, IsWhatTheCasesStartFrom) {
   EXPECT_EQ(error_of([] { parse_scenario(kimi(""), "it.yaml"); }), "");
   EXPECT_EQ(error_of([] { parse_scenario(hardware("memory_capacity: 1 GB"), "it.yaml"); }), "");
   EXPECT_EQ(error_of([] {
-              parse_scenario(model("num_layers: 65536, hidden_size: 8, dtype: bf16"), "it.yaml");
+              parse_scenario(model("num_layers: 4096, hidden_size: 8, dtype: bf16"), "it.yaml");
             }),
             "");
   EXPECT_EQ(error_of([] {
@@ -321,8 +321,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::ValuesIn(std::vector<Case>{
         {"UnknownModel", kStart + "model: kimi_k4\n",
          "it.yaml:2:8: error: unknown model 'kimi_k4'; did you mean 'kimi_k2'?"},
-        {"UnknownModelFarFromAny", kStart + "model: gpt\n",
-         "it.yaml:2:8: error: unknown model 'gpt' (neither a preset nor a path; 'depthcost presets list' shows the presets)"},
+        {"UnknownModelFarFromAny", kStart + "model: qqq\n",
+         "it.yaml:2:8: error: unknown model 'qqq' (neither a preset nor a path; 'depthcost presets list' shows the presets)"},
         {"UnknownHardware", kimi("hardware: h200_sxn\n"),
          "it.yaml:3:11: error: unknown hardware 'h200_sxn'; did you mean 'h200_sxm'?"},
         {"ModelIsEmpty", kStart + "model:\n",
@@ -369,10 +369,10 @@ INSTANTIATE_TEST_SUITE_P(
         {"KeyOfTheScenario",
          model("num_layers: 8, hidden_size: 8, dtype: bf16, residual: {compare: mhc}", ""),
          "it.yaml:2:64: error: unknown key 'compare' (known here: scheme, block_size, num_blocks, remainder, num_streams)"},
-        {"TooManyLayers", model("num_layers: 65537, hidden_size: 8, dtype: bf16"),
-         "it.yaml:2:21: error: invalid num_layers '65537' (more than 65536 layers)"},
-        {"TooManyDecoderLayers", model("decoder_layers: 32769, hidden_size: 8, dtype: bf16"),
-         "it.yaml:2:25: error: invalid decoder_layers '32769' (more than 65536 layers)"},
+        {"TooManyLayers", model("num_layers: 4097, hidden_size: 8, dtype: bf16"),
+         "it.yaml:2:21: error: invalid num_layers '4097' (more than 4096 layers)"},
+        {"TooManyDecoderLayers", model("decoder_layers: 2049, hidden_size: 8, dtype: bf16"),
+         "it.yaml:2:25: error: invalid decoder_layers '2049' (more than 4096 layers)"},
         {"AbsurdLayers", model("num_layers: 1e308, hidden_size: 8, dtype: bf16"),
          "it.yaml:2:21: error: invalid num_layers '1e308' (must be a positive integer in plain digits)"},
         {"NoScheme", model("num_layers: 8, hidden_size: 8, dtype: bf16", ""),
@@ -475,6 +475,8 @@ INSTANTIATE_TEST_SUITE_P(
          "it.yaml:3:30: error: conflicting key 'workload.decode.context' (needs workload.decode.sequences)"},
         {"LaunchWithoutSequences", kimi("workload: {decode: {launch: graph}}\n"),
          "it.yaml:3:29: error: conflicting key 'workload.decode.launch' (needs workload.decode.sequences)"},
+        {"StepShorterThanItsResidual", kimi("hardware: h200_sxm\nworkload: {decode: {sequences: [1, 64]}}\nbaseline_step: {decode: [12 ms, 1 us]}\n"),
+         "it.yaml:5:25: error: invalid baseline_step.decode '12 ms, 1 us' (the standard residual alone takes at least 321 us of decode/64)"},
         {"DecodeStepWithoutADecode", kimi("baseline_step: {decode: 12 ms}\n"),
          "it.yaml:3:25: error: conflicting key 'baseline_step.decode' (needs workload.decode.sequences)"},
         {"ChunkWithoutTokens", kimi("workload: {prefill: {chunk: 4096}}\n"),
@@ -641,16 +643,16 @@ TEST(Brackets, AreCountedWhereAValueMayStart) {
 }
 
 TEST(Brackets, HoldAsMuchAsALargeLayoutNeeds) {
-  const std::string layers = fmt::format("num_layers: 65536, hidden_size: 8, dtype: bf16");
+  const std::string layers = fmt::format("num_layers: 4096, hidden_size: 8, dtype: bf16");
   const auto chunks = [&](int num_chunks) {
     return model(layers,
-                 fmt::format("residual: {{scheme: standard}}\nparallelism: {{pipeline: 65536, "
+                 fmt::format("residual: {{scheme: standard}}\nparallelism: {{pipeline: 4096, "
                              "chunk_layers: [{}1]}}\n",
                              repeated("1, ", num_chunks - 1)));
   };
-  EXPECT_EQ(error_of([&] { parse_scenario(chunks(65536), "it.yaml"); }), "");
+  EXPECT_EQ(error_of([&] { parse_scenario(chunks(4096), "it.yaml"); }), "");
   EXPECT_EQ(error_of([&] { parse_scenario(chunks(140'000), "it.yaml"); }),
-            "it.yaml:4:393249: error: too many values in one pair of brackets (more than 131072 "
+            "it.yaml:4:393248: error: too many values in one pair of brackets (more than 131072 "
             "marks)");
 }
 

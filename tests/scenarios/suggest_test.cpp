@@ -66,6 +66,8 @@ INSTANTIATE_TEST_SUITE_P(
         NearestCase{"MoreThanAThird", "abcxxx", {"abcdef"}, ""},
         NearestCase{"ShortWordsMayMissByOne", "nam", {"name"}, "name"},
         NearestCase{"ShortWordsMayNotMissByTwo", "nm", {"name"}, ""},
+        NearestCase{"TheStartOfALongerOne", "h200", {"gb200", "h200_sxm"}, "h200_sxm"},
+        NearestCase{"TwoLettersAreNoStart", "h2", {"h200_sxm"}, ""},
         NearestCase{"OneLetterHasNoNeighbour", "x", {"y", "xy"}, ""},
         NearestCase{"MuchLonger", std::string(900'000, 'a'), {"a", "aaaa"}, ""},
         NearestCase{"NoWord", "", {"a"}, ""}, NearestCase{"NoCandidates", "name", {}, ""}),
