@@ -200,6 +200,10 @@ Traffic output_traffic(const ResidualPath& path, Counting counting) {
   return std::visit(CountedOutput{rules_of(counting.convention)}, path.scheme);
 }
 
+Traffic forward_traffic(const ResidualPath& path, Counting counting) {
+  return total_traffic(path, counting) + output_traffic(path, counting);
+}
+
 bool inside_domain(const ResidualPath& path, Counting counting) {
   return counting.convention != Convention::paper || std::visit(IsUniform{}, path.scheme);
 }

@@ -33,6 +33,9 @@ Traffic mean_traffic(const ResidualPath& path, Counting counting);
 /// without one and under convention `paper`.
 Traffic output_traffic(const ResidualPath& path, Counting counting);
 
+/// A whole forward pass: all layers and the output aggregation.
+Traffic forward_traffic(const ResidualPath& path, Counting counting);
+
 /// Table 1 assumes S = L/N: false if blocks differ in size and `counting` is the paper's.
 bool inside_domain(const ResidualPath& path, Counting counting);
 

@@ -11,11 +11,11 @@
 namespace depthcost {
 namespace {
 
-/// A quotient and not the product P V: the product of two counts from a scenario may overflow.
 void check_chunks(const PipelineLayout& layout) {
   const auto num_chunks = static_cast<Count>(layout.chunk_layers.size());
   const Count P = layout.num_stages;
   const Count V = layout.num_virtual_stages;
+  // A quotient and not the product P V: the product of two counts from a scenario may overflow.
   if (P < 1 || V < 1 || num_chunks % P != 0 || num_chunks / P != V) {
     throw Infeasible("invalid chunk_layers of length '" + std::to_string(num_chunks) +
                      "' (must have one entry for each of the " + std::to_string(P) + " x " +
@@ -23,28 +23,10 @@ void check_chunks(const PipelineLayout& layout) {
   }
 }
 
-void check_layers(const PipelineLayout& layout, std::span<const Count> block_sizes) {
-  Count num_layers = 0;
-  for (const Count n : layout.chunk_layers) {
-    if (n < 0) {
-      throw Infeasible("invalid chunk_layers entry '" + std::to_string(n) +
-                       "' (must not be negative)");
-    }
-    num_layers += n;
-  }
-  const Count expected = std::accumulate(block_sizes.begin(), block_sizes.end(), Count{0});
-  if (num_layers != expected) {
-    throw Infeasible("invalid chunk_layers (must add up to the model's " +
-                     std::to_string(expected) + " layers, but add up to " +
-                     std::to_string(num_layers) + ")");
-  }
-}
-
 /// Entry c is the boundary where chunk c starts; the last entry is the end of the model.
 std::vector<Boundary> chunk_boundaries(const PipelineLayout& layout,
                                        std::span<const Count> block_sizes) {
-  check_chunks(layout);
-  check_layers(layout, block_sizes);
+  check_layout(layout, std::accumulate(block_sizes.begin(), block_sizes.end(), Count{0}));
   std::vector<Boundary> boundaries;
   boundaries.reserve(layout.chunk_layers.size() + 1);
   Boundary here;
@@ -107,6 +89,23 @@ std::string_view name(PartialSum partial) {
 
 std::vector<Count> full_attnres_block_sizes(Count num_layers) {
   return std::vector<Count>(static_cast<std::size_t>(num_layers), 1);
+}
+
+void check_layout(const PipelineLayout& layout, Count num_layers) {
+  check_chunks(layout);
+  Count sum = 0;
+  for (const Count n : layout.chunk_layers) {
+    if (n < 0) {
+      throw Infeasible("invalid chunk_layers entry '" + std::to_string(n) +
+                       "' (must not be negative)");
+    }
+    sum += n;
+  }
+  if (sum != num_layers) {
+    throw Infeasible("invalid chunk_layers (must add up to the model's " +
+                     std::to_string(num_layers) + " layers, but add up to " + std::to_string(sum) +
+                     ")");
+  }
 }
 
 PipelineTraffic pipeline_traffic(const PipelineLayout& layout, std::span<const Count> block_sizes,

@@ -89,6 +89,9 @@ struct PipelineLayout {
   std::vector<Count> chunk_layers;
 };
 
+/// Throws Infeasible unless there are PV chunks and they hold exactly num_layers layers.
+void check_layout(const PipelineLayout& layout, Count num_layers);
+
 /// What a stage keeps between its chunks, and need not be sent again.
 enum class Cache {
   none,      ///< nothing: Eq. 7

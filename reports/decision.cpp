@@ -79,9 +79,7 @@ double mean_kernel_d(const Evaluation& e, Schedule schedule) {
 Bytes forward_bytes(const Evaluation& e, Schedule schedule, Dtype phase1_dtype) {
   VectorStorage types = storage_of(e.study);
   types.phase1_dtype = phase1_dtype;
-  const Counting counting{schedule, Convention::kernel};
-  return bytes(total_traffic(e.paths.front(), counting) + output_traffic(e.paths.front(), counting),
-               types);
+  return bytes(forward_traffic(e.paths.front(), {schedule, Convention::kernel}), types);
 }
 
 std::string cost_sentence(const Evaluation& e) {

@@ -4,6 +4,8 @@
 #include <map>
 
 #include "reports/explain_sections.hpp"
+#include "reports/format.hpp"
+#include "reports/quantities.hpp"
 
 namespace depthcost::explained {
 namespace {
@@ -107,16 +109,19 @@ void budgets(const Evaluation& e, Explanations& out) {
   const auto text = [](const std::optional<double>& value) {
     return value ? fmt::format("{:.6g}", *value) : "unknown";
   };
-  for (const BudgetRow& row : e.budgets)
+  for (const BudgetRow& row : e.budgets) {
+    const BudgetNumbers numbers = numbers_of(row);
     out.push_back(
         {.metric = metric({"budgets", name(row.budget.kind)}),
          .formula =
              "pass if the high end keeps the limit, fail if the low end breaks it, else unknown",
          .source = "[ours] REFERENCES.md, budgets",
-         .numbers = {fmt::format("limit {:.6g}, at least {}, at most {}: {}", row.budget.limit,
-                                 text(row.low), text(row.high), name(row.verdict)),
+         .numbers = {fmt::format("limit {} {}, at least {}, at most {}: {}", text(numbers.limit),
+                                 unit_of(row.budget.kind), text(numbers.low), text(numbers.high),
+                                 name(row.verdict)),
                      row.reason.empty() ? "nothing is missing" : row.reason},
          .function = "model/budget.cpp: budget_rows"});
+  }
 }
 
 }  // namespace depthcost::explained

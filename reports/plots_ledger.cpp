@@ -15,7 +15,7 @@ using namespace plotting;
 struct Bar {
   const ResidualPath* path = nullptr;
   Schedule schedule = Schedule::fused;
-  Bytes moved;
+  Bytes moved;                 // per token and forward pass
   std::optional<Bytes> paper;  // Table 1
   bool is_quoted = false;
   bool is_inside_domain = true;  // of Table 1
@@ -23,23 +23,21 @@ struct Bar {
 
 double megabytes(Bytes bytes) { return in_unit(bytes.value, UnitFamily::decimal_bytes, "MB"); }
 
-/// Per token, all layers and the output aggregation.
-Bytes forward_bytes(const Study& study, const ResidualPath& path, Counting counting) {
-  return bytes(total_traffic(path, counting) + output_traffic(path, counting), storage_of(study));
-}
-
 /// One bar for each path and schedule, the shortest first.
 std::vector<Bar> bars_of(const Evaluation& evaluation) {
   std::vector<Bar> bars;
+  const auto forward_bytes = [&](const ResidualPath& path, Counting counting) {
+    return bytes(forward_traffic(path, counting), storage_of(evaluation.study));
+  };
   for (const ResidualPath& path : evaluation.paths)
     for (const Schedule schedule : schedules_of(path.scheme)) {
       Bar bar{.path = &path, .schedule = schedule};
-      bar.moved = forward_bytes(evaluation.study, path, {schedule, Convention::kernel});
+      bar.moved = forward_bytes(path, {schedule, Convention::kernel});
       bar.is_quoted = schedule == quoted_schedule(evaluation.study, path);
       const Counting table1{schedule, Convention::paper};
       const auto countings = countings_of(path.scheme);
       if (std::find(countings.begin(), countings.end(), table1) != countings.end()) {
-        bar.paper = forward_bytes(evaluation.study, path, table1);
+        bar.paper = forward_bytes(path, table1);
         bar.is_inside_domain = inside_domain(path, table1);
       }
       bars.push_back(bar);

@@ -33,9 +33,9 @@ const LedgerRow* output_row(const Evaluation& evaluation, const LedgerRow& mean)
   return found == evaluation.ledger.end() ? nullptr : &*found;
 }
 
-std::vector<std::string> ledger_cells(const LedgerRow& mean, const LedgerRow* output) {
-  const auto L = static_cast<double>(mean.path->num_layers);
-  const Bytes forward = L * mean.bytes + (output ? output->bytes : Bytes{});
+std::vector<std::string> ledger_cells(const LedgerRow& mean, const LedgerRow* output,
+                                      const VectorStorage& types) {
+  const Bytes forward = bytes(forward_traffic(*mean.path, mean.counting), types);
   return {std::string(name(mean.path->scheme)),
           std::string(name(mean.counting.schedule)),
           convention_text(mean),
@@ -73,7 +73,8 @@ Table ledger_table(const Evaluation& evaluation) {
               {}};
   for (const LedgerRow& row : evaluation.ledger)
     if (row.kind == LedgerRowKind::mean)
-      table.rows.push_back(ledger_cells(row, output_row(evaluation, row)));
+      table.rows.push_back(
+          ledger_cells(row, output_row(evaluation, row), storage_of(evaluation.study)));
   return table;
 }
 

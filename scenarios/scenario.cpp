@@ -242,25 +242,12 @@ class ScenarioReader {
   PipelineLayout written_layout(Count num_stages, Count num_virtual_stages,
                                 const Value& chunks) const {
     PipelineLayout layout{num_stages, num_virtual_stages, {}};
-    Count sum = 0;
-    for (const double layers : chunks.numbers) {
+    for (const double layers : chunks.numbers)
       layout.chunk_layers.push_back(static_cast<Count>(layers));
-      sum += static_cast<Count>(layers);
-    }
-    const auto written = static_cast<Count>(layout.chunk_layers.size());
-    if (num_stages > written || num_virtual_stages > written ||
-        num_stages * num_virtual_stages != written)
-      throw InputError(chunks.position,
-                       fmt::format("invalid parallelism.chunk_layers ({} chunks written, but "
-                                   "pipeline x virtual_stages is {} x {})",
-                                   written, num_stages, num_virtual_stages));
-    if (sum != scenario_.study.model.num_layers)
-      throw InputError(
-          chunks.position,
-          fmt::format("invalid parallelism.chunk_layers (adds up to {} layers, but the model has "
-                      "{})",
-                      sum, scenario_.study.model.num_layers));
-    return layout;
+    return feasible(chunks.position, [&] {
+      check_layout(layout, scenario_.study.model.num_layers);
+      return layout;
+    });
   }
 
   void read_workload() {
