@@ -122,6 +122,16 @@ __device__ void attend(const DepthAttention<T, T>& op, std::size_t token, const 
 }
 
 /// Each thread keeps the gains of its own part in shared memory: registers are taken.
+template <unsigned kElements>
+__device__ void keep_gain(const float* gain, const RowPart& part, float* kept) {
+  float g[kSlices][kElements];
+  load_parameters(gain, part, g);
+#pragma unroll
+  for (unsigned s = 0; s < kSlices; ++s)
+    if (part.has(s))
+      for (unsigned e = 0; e < kElements; ++e) kept[part.at(s) + e] = g[s][e];
+}
+
 template <class T>
 __device__ void store_next_input(const DepthAttention<T, T>& op, std::size_t token,
                                  const float* gain, const RowPart& part, RowThreads& threads,
@@ -159,11 +169,7 @@ __global__ void __launch_bounds__(kRingThreads, 1)
   float w[kSlices][kWidth<T>];
   load_parameters(op.query, part, w);
   float* gain = reinterpret_cast<float*>(shared_memory() + plan.gain);
-  if (op.norm.gain != nullptr)
-    for (unsigned s = 0; s < kSlices; ++s)
-      if (part.has(s))
-        for (unsigned e = 0; e < kWidth<T>; ++e)
-          gain[part.at(s) + e] = op.norm.gain[part.at(s) + e];
+  if (op.norm.gain != nullptr) keep_gain<kWidth<T>>(op.norm.gain, part, gain);
   wait_for_previous_kernel();
   let_next_kernel_start();
   RowThreads threads(reinterpret_cast<float*>(shared_memory() + plan.scratch),

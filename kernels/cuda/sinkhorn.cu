@@ -1,6 +1,6 @@
 // Sinkhorn's iteration on many small matrices.
-//   registers  a thread per matrix: m of 1, 2, 3, 4 or 8
-//   shared     a warp per matrix in shared memory: any m
+//   per_thread  a matrix in registers: m of 1, 2, 3, 4 or 8
+//   per_warp    a matrix in shared memory: any m
 #include "kernels/cuda/sinkhorn.cuh"
 
 #include "kernels/check.hpp"
@@ -12,7 +12,7 @@ namespace {
 constexpr unsigned kThreads = 128;
 
 template <unsigned kStreams>
-__global__ void __launch_bounds__(kThreads) registers_kernel(const Sinkhorn op) {
+__global__ void __launch_bounds__(kThreads) per_thread_kernel(const Sinkhorn op) {
   wait_for_previous_kernel();
   let_next_kernel_start();
   const std::size_t index = std::size_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kThreads) registers_kernel(const Sinkhorn op) 
   for (unsigned i = 0; i < kStreams * kStreams; ++i) from[i] = matrix[i];
 }
 
-__global__ void __launch_bounds__(kWarpSize) shared_kernel(const Sinkhorn op) {
+__global__ void __launch_bounds__(kWarpSize) per_warp_kernel(const Sinkhorn op) {
   wait_for_previous_kernel();
   let_next_kernel_start();
   const auto m = static_cast<unsigned>(op.num_streams);
@@ -39,18 +39,18 @@ __global__ void __launch_bounds__(kWarpSize) shared_kernel(const Sinkhorn op) {
 }
 
 using Kernel = void (*)(Sinkhorn);
-Kernel registers_kernel_for(std::size_t num_streams) {
+Kernel kernel_for(std::size_t num_streams) {
   switch (num_streams) {
     case 1:
-      return registers_kernel<1>;
+      return per_thread_kernel<1>;
     case 2:
-      return registers_kernel<2>;
+      return per_thread_kernel<2>;
     case 3:
-      return registers_kernel<3>;
+      return per_thread_kernel<3>;
     case 4:
-      return registers_kernel<4>;
+      return per_thread_kernel<4>;
     case 8:
-      return registers_kernel<8>;
+      return per_thread_kernel<8>;
     default:
       return nullptr;
   }
@@ -61,7 +61,7 @@ Kernel registers_kernel_for(std::size_t num_streams) {
 void sinkhorn(const Sinkhorn& op, const LaunchOptions& options) {
   depthcost::check(op);
   if (op.count == 0) return;
-  if (const Kernel kernel = registers_kernel_for(op.num_streams)) {
+  if (const Kernel kernel = kernel_for(op.num_streams)) {
     const LaunchShape shape{.grid = static_cast<unsigned>(ceil_div(op.count, kThreads)),
                             .cta = kThreads};
     return launch(kernel, shape, options, op);
@@ -69,7 +69,7 @@ void sinkhorn(const Sinkhorn& op, const LaunchOptions& options) {
   const LaunchShape shape{.grid = static_cast<unsigned>(op.count),
                           .cta = kWarpSize,
                           .shared_bytes = op.num_streams * op.num_streams * sizeof(float)};
-  launch(shared_kernel, shape, options, op);
+  launch(per_warp_kernel, shape, options, op);
 }
 
 }  // namespace depthcost::cuda

@@ -35,6 +35,7 @@ __global__ void __launch_bounds__(kAddThreads, 1)
   for (unsigned i = 0; i < kAddVectors; ++i) {
     const std::size_t at = first + i * kStep;
     if (size < at + kElements) {
+#pragma unroll 1
       for (std::size_t e = at; e < size; ++e)
         sum[e] = rounded_to<T>(to_float(a[e]) + to_float(b[e]));
       continue;
@@ -117,6 +118,7 @@ __global__ void __launch_bounds__(256) combine_kernel(const Combination<T> op) {
   if (size > 0) load_coefficients<T, kMaxRows>(op, token, coefficients);
   __syncthreads();
   while (at < size) {
+#pragma unroll 1  // two at a time, stores of float fall apart
     for (unsigned i = 0; i < op.num_outputs; ++i) {
       float out[kElements] = {};
 #pragma unroll

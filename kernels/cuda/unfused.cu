@@ -31,11 +31,12 @@ __global__ void __launch_bounds__(kThreads)
   if (size % kWidth<T> != 0 || reinterpret_cast<std::uintptr_t>(from) % kVectorBytes != 0) {
     for (std::size_t i = first; i < size; i += kThreads * kWidth<T>) {
       if (i >= first + kCopiesInFlight * kThreads * kWidth<T>) break;
+#pragma unroll 1
       for (std::size_t e = i; e < min(i + kWidth<T>, size); ++e) to[e] = from[e];
     }
     return;
   }
-  uint4 vectors[kCopiesInFlight];
+  uint4 vectors[kCopiesInFlight] = {};
 #pragma unroll
   for (unsigned i = 0; i < kCopiesInFlight; ++i) {
     const std::size_t at = first + i * kThreads * kWidth<T>;
