@@ -1,0 +1,175 @@
+// mHC after a layer: the streams mix and take in the layer's output; and its unfused pieces.
+#include "kernels/cpu/operations.hpp"
+#include "kernels/cpu/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/mhc_post.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/check.hpp"
+#include "kernels/cpu/simd-streams.hpp"
+#include "kernels/cpu/threads.hpp"
+
+#ifndef DEPTHCOST_KERNELS_CPU_MHC_POST
+#define DEPTHCOST_KERNELS_CPU_MHC_POST
+namespace depthcost::cpu {
+
+/// One target's kernels.
+template <class T>
+struct MhcPostKernels {
+  void (*post)(const MhcPost<T>&, TokenRange) = nullptr;
+  void (*spread)(const UnfusedMhcPost<T>&, TokenRange) = nullptr;
+  void (*merge)(const UnfusedMhcMerge<T>&, TokenRange) = nullptr;
+};
+
+}  // namespace depthcost::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace depthcost::cpu::HWY_NAMESPACE {
+namespace {
+
+/// The map's outputs, all columns, into consecutive rows.
+template <class T>
+void store_streams(const StreamMap<T>& map, std::size_t size, T* outputs, StorePolicy policy) {
+  with_policy(policy, outputs, [&](auto chosen) HWY_ATTR {
+    map_streams(map, 0, size, [&](std::size_t i, std::size_t at, Pair x, auto where) HWY_ATTR {
+      store(outputs + i * size + at, rounded_to<T>(x), where, chosen);
+    });
+  });
+}
+
+/// Streamed only if every row is aligned when the first one is, and none is in cache from its read.
+template <class T>
+StorePolicy streams_policy(std::size_t num_rows, std::size_t size, const T* outputs,
+                           const T* inputs) {
+  const bool aligned = size * sizeof(T) % (kLanes * sizeof(float)) == 0;
+  if (!aligned || outputs == inputs) return StorePolicy::cached;
+  return store_policy(num_rows * size * sizeof(T));
+}
+
+template <class T>
+void post(const MhcPost<T>& op, TokenRange tokens) {
+  thread_local StreamMapWorkspace<T> workspace;
+  const std::size_t m = op.num_streams;
+  const std::size_t d = op.hidden_size;
+  const StorePolicy policy = streams_policy(op.num_tokens * m, d, op.next_streams, op.streams);
+  for (std::size_t t = tokens.begin; t < tokens.end; ++t)
+    store_streams(stream_map(workspace, op, t), d, op.next_streams + t * m * d, policy);
+  hwy::FlushStream();
+}
+
+template <class T>
+void spread(const UnfusedMhcPost<T>& op, TokenRange tokens) {
+  const std::size_t m = op.num_streams;
+  const std::size_t d = op.hidden_size;
+  const T* none = nullptr;
+  const StorePolicy policy = streams_policy(op.num_tokens * m, d, op.spread, none);
+  for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
+    const T* f = op.layer_output + t * d;
+    const StreamMap<T> map{.num_outputs = m,
+                           .num_inputs = 1,
+                           .row_size = d,
+                           .inputs = &f,
+                           .next_rows = &d,
+                           .coefficients = op.post + t * m};
+    store_streams(map, d, op.spread + t * m * d, policy);
+  }
+  hwy::FlushStream();
+}
+
+template <class T>
+void merge(const UnfusedMhcMerge<T>& op, TokenRange tokens) {
+  const std::size_t row_size = op.num_streams * op.hidden_size;
+  const std::size_t begin = tokens.begin * row_size;
+  const T* mixed = op.mixed + begin;
+  const T* added = op.spread + begin;
+  T* next = op.next_streams + begin;
+  with_policy(store_policy(op.num_tokens * row_size * sizeof(T)), next, [&](auto policy) HWY_ATTR {
+    for_each_block(tokens.end * row_size - begin, [&](std::size_t i, auto where) HWY_ATTR {
+      const Pair x = load(mixed + i, where) + load(added + i, where);
+      store(next + i, rounded_to<T>(x), where, policy);
+    });
+  });
+  hwy::FlushStream();
+}
+
+template <class T>
+MhcPostKernels<T> mhc_post_kernels() {
+  return {post<T>, spread<T>, merge<T>};
+}
+
+}  // namespace
+
+MhcPostKernels<float> mhc_post_kernels_f32() { return mhc_post_kernels<float>(); }
+MhcPostKernels<Bf16> mhc_post_kernels_bf16() { return mhc_post_kernels<Bf16>(); }
+
+}  // namespace depthcost::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace depthcost::cpu {
+namespace {
+
+HWY_EXPORT(mhc_post_kernels_f32);
+HWY_EXPORT(mhc_post_kernels_bf16);
+
+template <class T>
+MhcPostKernels<T> kernels() {
+  if constexpr (std::is_same_v<T, Bf16>)
+    return HWY_DYNAMIC_DISPATCH(mhc_post_kernels_bf16)();
+  else
+    return HWY_DYNAMIC_DISPATCH(mhc_post_kernels_f32)();
+}
+
+}  // namespace
+
+template <class T>
+void mhc_post(const MhcPost<T>& op) {
+  check(op);
+  const auto post = kernels<T>().post;
+  for_each_range(op.num_tokens, (2 * op.num_streams + 1) * op.hidden_size * sizeof(T),
+                 [&](TokenRange tokens) { post(op, tokens); });
+}
+
+template <class T>
+void unfused_mhc_post(const UnfusedMhcPost<T>& op) {
+  check(op);
+  const auto spread = kernels<T>().spread;
+  for_each_range(op.num_tokens, (op.num_streams + 1) * op.hidden_size * sizeof(T),
+                 [&](TokenRange tokens) { spread(op, tokens); });
+}
+
+template <class T>
+void unfused_mhc_residual(const UnfusedMhcResidual<T>& op) {
+  check(op);
+  const auto post = kernels<T>().post;
+  const MhcPost<T> without_output{.num_tokens = op.num_tokens,
+                                  .hidden_size = op.hidden_size,
+                                  .num_streams = op.num_streams,
+                                  .streams = op.streams,
+                                  .residual = op.residual,
+                                  .next_streams = op.mixed};
+  for_each_range(op.num_tokens, 2 * op.num_streams * op.hidden_size * sizeof(T),
+                 [&](TokenRange tokens) { post(without_output, tokens); });
+}
+
+template <class T>
+void unfused_mhc_merge(const UnfusedMhcMerge<T>& op) {
+  check(op);
+  const auto merge = kernels<T>().merge;
+  for_each_range(op.num_tokens, 3 * op.num_streams * op.hidden_size * sizeof(T),
+                 [&](TokenRange tokens) { merge(op, tokens); });
+}
+
+template void mhc_post(const MhcPost<float>&);
+template void mhc_post(const MhcPost<Bf16>&);
+template void unfused_mhc_post(const UnfusedMhcPost<float>&);
+template void unfused_mhc_post(const UnfusedMhcPost<Bf16>&);
+template void unfused_mhc_residual(const UnfusedMhcResidual<float>&);
+template void unfused_mhc_residual(const UnfusedMhcResidual<Bf16>&);
+template void unfused_mhc_merge(const UnfusedMhcMerge<float>&);
+template void unfused_mhc_merge(const UnfusedMhcMerge<Bf16>&);
+
+}  // namespace depthcost::cpu
+#endif  // HWY_ONCE

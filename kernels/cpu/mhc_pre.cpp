@@ -1,0 +1,250 @@
+// mHC in front of a layer: the dynamic coefficients, then the streams mixed into the layer's input.
+// Alone, unfused, and at a boundary, where the previous layer's update of the streams comes first.
+#include "kernels/cpu/operations.hpp"
+#include "kernels/cpu/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/mhc_pre.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/check.hpp"
+#include "kernels/cpu/simd-mhc.hpp"
+#include "kernels/cpu/simd-streams.hpp"
+#include "kernels/cpu/threads.hpp"
+
+#ifndef DEPTHCOST_KERNELS_CPU_MHC_PRE
+#define DEPTHCOST_KERNELS_CPU_MHC_PRE
+namespace depthcost::cpu {
+
+/// One target's kernels.
+template <class T>
+struct MhcPreKernels {
+  void (*coefficients)(const UnfusedMhcCoefficients<T>&, TokenRange) = nullptr;
+  void (*mix)(const UnfusedMhcPre<T>&, TokenRange) = nullptr;
+  void (*pre)(const MhcPre<T>&, TokenRange) = nullptr;
+  void (*boundary)(const MhcBoundary<T>&, TokenRange) = nullptr;
+};
+
+}  // namespace depthcost::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace depthcost::cpu::HWY_NAMESPACE {
+namespace {
+
+/// Streams as they are.
+template <class T>
+struct StoredStreams {
+  static constexpr std::size_t kElementBytes = sizeof(T);
+
+  std::size_t num_streams;
+  std::size_t hidden_size;
+  const T* streams;  // (T, m, d)
+
+  const T* stream(std::size_t t, std::size_t j) const {
+    return streams + (t * num_streams + j) * hidden_size;
+  }
+  std::size_t rows(std::size_t t, std::size_t column, const char** rows) const {
+    for (std::size_t j = 0; j < num_streams; ++j)
+      rows[j] = reinterpret_cast<const char*>(stream(t, j) + column);
+    return num_streams;
+  }
+  HWY_INLINE Pair fill(std::size_t t, std::size_t column, std::size_t size, float* chunk) const {
+    Pair squares = zeros();
+    for (std::size_t j = 0; j < num_streams; ++j)
+      for_each_block(size, [&](std::size_t i, auto where) HWY_ATTR {
+        const Pair x = load_in_order(stream(t, j) + column + i, where);
+        store_raw(chunk + j * kMhcColumns + i, x);
+        squares = multiply_add(x, x, squares);
+      });
+    return squares;
+  }
+};
+
+/// Streams that the previous layer's mhc_post makes, and stores.
+template <class T>
+struct UpdatedStreams {
+  static constexpr std::size_t kElementBytes = sizeof(T);
+
+  const MhcPost<T>& op;
+  StreamMapWorkspace<T>& workspace;
+
+  std::size_t rows(std::size_t t, std::size_t column, const char** rows) const {
+    const StoredStreams<T> read{op.num_streams, op.hidden_size, op.streams};
+    const std::size_t num_rows = read.rows(t, column, rows);
+    rows[num_rows] = reinterpret_cast<const char*>(op.layer_output + t * op.hidden_size + column);
+    return num_rows + 1;
+  }
+  HWY_INLINE Pair fill(std::size_t t, std::size_t column, std::size_t size, float* chunk) const {
+    T* next_streams = op.next_streams + (t * op.num_streams) * op.hidden_size + column;
+    Pair squares = zeros();
+    map_streams(stream_map(workspace, op, t), column, size,
+                [&](std::size_t i, std::size_t offset, Pair exact, auto where) HWY_ATTR {
+                  const Pair x = rounded_to<T>(exact);
+                  store(next_streams + i * op.hidden_size + offset, x, where, Cached{});
+                  store_in_order<T>(chunk + i * kMhcColumns + offset, x);
+                  squares = multiply_add(x, x, squares);
+                });
+    return squares;
+  }
+};
+
+/// Calls run(first, count) for tile after tile.
+template <class Run>
+HWY_INLINE void for_each_tile(TokenRange tokens, const Run& run) {
+  for (std::size_t first = tokens.begin; first < tokens.end; first += kMhcTokens)
+    run(first, std::min(kMhcTokens, tokens.end - first));
+}
+
+/// x = sum_j pre[j] X_j of one token, normalised if there is a gain.
+template <class T>
+HWY_INLINE void mix_streams(const T* streams, std::size_t m, std::size_t d, const float* pre,
+                            const NextNorm& norm, const T** rows, float* mixed, T* output,
+                            StorePolicy policy) {
+  for (std::size_t j = 0; j < m; ++j) rows[j] = streams + j * d;
+  const auto mix = [&](const auto& finish) HWY_ATTR {
+    const auto fetch = [&](std::size_t i) HWY_ATTR {
+      const std::size_t distance = ahead<T>(i, d, m * d);
+      for (std::size_t j = 0; j < m; ++j) prefetch(rows[j] + i + distance);
+    };
+    mix_rows(
+        rows, pre, m, d, fetch, [](std::size_t, auto) HWY_ATTR { return zeros(); }, finish);
+  };
+  store_next_input(mix, norm, d, mixed, output, policy, [] {});
+}
+
+template <class T>
+void coefficients(const UnfusedMhcCoefficients<T>& op, TokenRange tokens) {
+  thread_local MhcWorkspace workspace;
+  const std::size_t m = op.num_streams;
+  const std::size_t d = op.hidden_size;
+  MhcTile tile = mhc_tile(workspace, d, m, op.mapping, {op.pre, 0, op.post, op.residual});
+  for_each_tile(tokens, [&](std::size_t first, std::size_t count) HWY_ATTR {
+    tile.first_token = tile.outputs.first_pre_token = first;
+    tile.num_tokens = count;
+    project_tile_of_tokens(tile, StoredStreams<T>{m, d, op.streams});
+    store_coefficients(tile);
+  });
+}
+
+template <class T>
+void mix(const UnfusedMhcPre<T>& op, TokenRange tokens) {
+  thread_local Buffer<const T*> rows;
+  const std::size_t m = op.num_streams;
+  const std::size_t d = op.hidden_size;
+  const StorePolicy policy = store_policy(op.num_tokens * d * sizeof(T));
+  for (std::size_t t = tokens.begin; t < tokens.end; ++t)
+    mix_streams(op.streams + t * m * d, m, d, op.pre + t * m, NextNorm{}, rows.at_least(m), nullptr,
+                op.output + t * d, policy);
+  hwy::FlushStream();
+}
+
+/// Tile by tile, the coefficients of the source's streams and their mixes. `op` finds the streams
+/// where the source leaves them.
+template <class T, class Source>
+HWY_INLINE void pre_from(const MhcPre<T>& op, const Source& source, TokenRange tokens) {
+  thread_local MhcWorkspace workspace;
+  thread_local Buffer<const T*> row_buffer;
+  const std::size_t m = op.num_streams;
+  const std::size_t d = op.hidden_size;
+  const StorePolicy policy = store_policy(op.num_tokens * d * sizeof(T));
+  const T** rows = row_buffer.at_least(m);
+  float* mixed = workspace.mixed.at_least(padded(d));
+  MhcTile tile = mhc_tile(workspace, d, m, op.mapping, {nullptr, 0, op.post, op.residual});
+  for_each_tile(tokens, [&](std::size_t first, std::size_t count) HWY_ATTR {
+    tile.first_token = first;
+    tile.num_tokens = count;
+    project_tile_of_tokens(tile, source);
+    store_coefficients(tile);
+    for (std::size_t i = 0; i < count; ++i)
+      mix_streams(op.streams + (first + i) * m * d, m, d, tile.outputs.pre + i * m, op.norm, rows,
+                  mixed, op.output + (first + i) * d, policy);
+  });
+  hwy::FlushStream();
+}
+
+template <class T>
+void pre(const MhcPre<T>& op, TokenRange tokens) {
+  pre_from(op, StoredStreams<T>{op.num_streams, op.hidden_size, op.streams}, tokens);
+}
+
+template <class T>
+void boundary(const MhcBoundary<T>& op, TokenRange tokens) {
+  thread_local StreamMapWorkspace<T> workspace;
+  pre_from(next_pre(op), UpdatedStreams<T>{op.post, workspace}, tokens);
+}
+
+template <class T>
+MhcPreKernels<T> mhc_pre_kernels() {
+  return {coefficients<T>, mix<T>, pre<T>, boundary<T>};
+}
+
+}  // namespace
+
+MhcPreKernels<float> mhc_pre_kernels_f32() { return mhc_pre_kernels<float>(); }
+MhcPreKernels<Bf16> mhc_pre_kernels_bf16() { return mhc_pre_kernels<Bf16>(); }
+
+}  // namespace depthcost::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace depthcost::cpu {
+namespace {
+
+HWY_EXPORT(mhc_pre_kernels_f32);
+HWY_EXPORT(mhc_pre_kernels_bf16);
+
+template <class T>
+MhcPreKernels<T> kernels() {
+  if constexpr (std::is_same_v<T, Bf16>)
+    return HWY_DYNAMIC_DISPATCH(mhc_pre_kernels_bf16)();
+  else
+    return HWY_DYNAMIC_DISPATCH(mhc_pre_kernels_f32)();
+}
+
+}  // namespace
+
+template <class T>
+void unfused_mhc_coefficients(const UnfusedMhcCoefficients<T>& op) {
+  check(op);
+  const auto coefficients = kernels<T>().coefficients;
+  for_each_range(op.num_tokens, op.num_streams * op.hidden_size * sizeof(T),
+                 [&](TokenRange tokens) { coefficients(op, tokens); });
+}
+
+template <class T>
+void unfused_mhc_pre(const UnfusedMhcPre<T>& op) {
+  check(op);
+  const auto mix = kernels<T>().mix;
+  for_each_range(op.num_tokens, (op.num_streams + 1) * op.hidden_size * sizeof(T),
+                 [&](TokenRange tokens) { mix(op, tokens); });
+}
+
+template <class T>
+void mhc_pre(const MhcPre<T>& op) {
+  check(op);
+  const auto pre = kernels<T>().pre;
+  for_each_range(op.num_tokens, (2 * op.num_streams + 1) * op.hidden_size * sizeof(T),
+                 [&](TokenRange tokens) { pre(op, tokens); });
+}
+
+template <class T>
+void mhc_boundary(const MhcBoundary<T>& op) {
+  check(op);
+  const auto boundary = kernels<T>().boundary;
+  const MhcPost<T>& post = op.post;
+  for_each_range(post.num_tokens, (3 * post.num_streams + 2) * post.hidden_size * sizeof(T),
+                 [&](TokenRange tokens) { boundary(op, tokens); });
+}
+
+template void unfused_mhc_coefficients(const UnfusedMhcCoefficients<float>&);
+template void unfused_mhc_coefficients(const UnfusedMhcCoefficients<Bf16>&);
+template void unfused_mhc_pre(const UnfusedMhcPre<float>&);
+template void unfused_mhc_pre(const UnfusedMhcPre<Bf16>&);
+template void mhc_pre(const MhcPre<float>&);
+template void mhc_pre(const MhcPre<Bf16>&);
+template void mhc_boundary(const MhcBoundary<float>&);
+template void mhc_boundary(const MhcBoundary<Bf16>&);
+
+}  // namespace depthcost::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,164 @@
+// The standard residual: h += f, alone and with the norm that follows it.
+#include "kernels/cpu/operations.hpp"
+#include "kernels/cpu/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/residual.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/check.hpp"
+#include "kernels/cpu/simd-row.hpp"
+#include "kernels/cpu/threads.hpp"
+
+#ifndef DEPTHCOST_KERNELS_CPU_RESIDUAL
+#define DEPTHCOST_KERNELS_CPU_RESIDUAL
+namespace depthcost::cpu {
+
+/// One target's kernels.
+template <class T>
+struct ResidualKernels {
+  void (*add)(const ResidualAdd<T>&, TokenRange) = nullptr;
+  void (*add_rmsnorm)(const ResidualAddRmsNorm<T>&, TokenRange) = nullptr;
+  void (*rmsnorm)(const UnfusedRmsNorm<T>&, TokenRange) = nullptr;
+};
+
+}  // namespace depthcost::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace depthcost::cpu::HWY_NAMESPACE {
+namespace {
+
+/// A block of h += f, as it was stored. What follows in memory is fetched.
+template <class T, class Where>
+HWY_INLINE Pair add_block(T* h, const T* f, Where where) {
+  prefetch(h + kAheadBytes / sizeof(T));
+  prefetch(f + kAheadBytes / sizeof(T));
+  const Pair added = rounded_to<T>(load(h, where) + load(f, where));
+  store(h, added, where, Cached{});
+  return added;
+}
+
+template <class T>
+void add(const ResidualAdd<T>& op, TokenRange tokens) {
+  T* h = op.hidden_state + tokens.begin * op.hidden_size;
+  const T* f = op.layer_output + tokens.begin * op.hidden_size;
+  for_each_block((tokens.end - tokens.begin) * op.hidden_size,
+                 [&](std::size_t i, auto where) HWY_ATTR { add_block(h + i, f + i, where); });
+}
+
+/// Row t is added while row t - 1 is normalised, so that memory is read and written all the time,
+/// which two passes in turn would not do.
+template <class T>
+void add_rmsnorm(const ResidualAddRmsNorm<T>& op, TokenRange tokens) {
+  const std::size_t d = op.hidden_size;
+  const StorePolicy policy = store_policy(op.num_tokens * d * sizeof(T));
+  double scale = 0;  // of row t - 1
+  for (std::size_t t = tokens.begin; t <= tokens.end; ++t) {
+    Pair squares = zeros();
+    const auto add = [&](std::size_t i, auto where) HWY_ATTR {
+      const Pair h = add_block(op.hidden_state + t * d + i, op.layer_output + t * d + i, where);
+      squares = multiply_add(h, h, squares);
+    };
+    if (t == tokens.begin) {
+      for_each_block(d, add);
+    } else {
+      const T* h = op.hidden_state + (t - 1) * d;
+      T* x = op.output + (t - 1) * d;
+      const Vec factor = broadcast(static_cast<float>(scale));
+      with_policy(policy, x, [&](auto chosen) HWY_ATTR {
+        const auto norm = [&](std::size_t i, auto where) HWY_ATTR {
+          norm_block(load(h + i, where), factor, op.norm.gain + i, x + i, where, chosen);
+        };
+        if (t == tokens.end) return for_each_block(d, norm);
+        // The norm first: its load would wait for the store of the sum where rows are 4 KiB apart.
+        for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
+          norm(i, where);
+          add(i, where);
+        });
+      });
+    }
+    scale = inverse_rms(sum(squares), d, op.norm.eps);
+  }
+  hwy::FlushStream();
+}
+
+template <class T>
+void rmsnorm(const UnfusedRmsNorm<T>& op, TokenRange tokens) {
+  const std::size_t d = op.hidden_size;
+  const StorePolicy policy = store_policy(op.num_tokens * d * sizeof(T));
+  for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
+    const T* h = op.input + t * d;
+    const double scale = inverse_rms(sum_of_squares(h, d), d, op.norm.eps);
+    const auto load_h = [&](std::size_t i, auto where) HWY_ATTR {
+      prefetch(h + d + i);
+      return load(h + i, where);
+    };
+    norm_row(load_h, scale, op.norm.gain, d, op.output + t * d, policy);
+  }
+  hwy::FlushStream();
+}
+
+template <class T>
+ResidualKernels<T> residual_kernels() {
+  return {add<T>, add_rmsnorm<T>, rmsnorm<T>};
+}
+
+}  // namespace
+
+ResidualKernels<float> residual_kernels_f32() { return residual_kernels<float>(); }
+ResidualKernels<Bf16> residual_kernels_bf16() { return residual_kernels<Bf16>(); }
+
+}  // namespace depthcost::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace depthcost::cpu {
+namespace {
+
+HWY_EXPORT(residual_kernels_f32);
+HWY_EXPORT(residual_kernels_bf16);
+
+template <class T>
+ResidualKernels<T> kernels() {
+  if constexpr (std::is_same_v<T, Bf16>)
+    return HWY_DYNAMIC_DISPATCH(residual_kernels_bf16)();
+  else
+    return HWY_DYNAMIC_DISPATCH(residual_kernels_f32)();
+}
+
+}  // namespace
+
+template <class T>
+void residual_add(const ResidualAdd<T>& op) {
+  check(op);
+  const auto add = kernels<T>().add;
+  for_each_range(op.num_tokens, 3 * op.hidden_size * sizeof(T),
+                 [&](TokenRange tokens) { add(op, tokens); });
+}
+
+template <class T>
+void residual_add_rmsnorm(const ResidualAddRmsNorm<T>& op) {
+  check(op);
+  const auto add_rmsnorm = kernels<T>().add_rmsnorm;
+  for_each_range(op.num_tokens, 4 * op.hidden_size * sizeof(T),
+                 [&](TokenRange tokens) { add_rmsnorm(op, tokens); });
+}
+
+template <class T>
+void unfused_rmsnorm(const UnfusedRmsNorm<T>& op) {
+  check(op);
+  const auto rmsnorm = kernels<T>().rmsnorm;
+  for_each_range(op.num_tokens, 2 * op.hidden_size * sizeof(T),
+                 [&](TokenRange tokens) { rmsnorm(op, tokens); });
+}
+
+template void residual_add(const ResidualAdd<float>&);
+template void residual_add(const ResidualAdd<Bf16>&);
+template void residual_add_rmsnorm(const ResidualAddRmsNorm<float>&);
+template void residual_add_rmsnorm(const ResidualAddRmsNorm<Bf16>&);
+template void unfused_rmsnorm(const UnfusedRmsNorm<float>&);
+template void unfused_rmsnorm(const UnfusedRmsNorm<Bf16>&);
+
+}  // namespace depthcost::cpu
+#endif  // HWY_ONCE

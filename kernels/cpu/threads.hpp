@@ -1,0 +1,40 @@
+// Tokens over threads. A token is computed by one thread in one order, whatever their number, so
+// results do not depend on it; a single token is never split.
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace depthcost::cpu {
+
+struct TokenRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+/// Traffic that is worth a thread: starting one costs about as much as moving this. [ours]
+inline constexpr std::size_t kBytesPerThread = std::size_t{128} << 10;
+
+/// run(range) on disjoint ranges that make up `num_tokens`, of `bytes_per_token` each.
+template <class Run>
+void for_each_range(std::size_t num_tokens, std::size_t bytes_per_token, const Run& run) {
+  const std::size_t worth = num_tokens * bytes_per_token / kBytesPerThread;
+  const auto available = static_cast<std::size_t>(omp_get_max_threads());
+  const std::size_t wanted = std::min({worth, available, num_tokens});
+  if (wanted <= 1) {
+    if (num_tokens > 0) run(TokenRange{0, num_tokens});
+    return;
+  }
+#pragma omp parallel num_threads(static_cast <int>(wanted))
+  {
+    const auto thread = static_cast<std::size_t>(omp_get_thread_num());
+    const auto num_threads = static_cast<std::size_t>(omp_get_num_threads());
+    const TokenRange range{num_tokens * thread / num_threads,
+                           num_tokens * (thread + 1) / num_threads};
+    if (range.begin < range.end) run(range);
+  }
+}
+
+}  // namespace depthcost::cpu

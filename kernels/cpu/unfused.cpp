@@ -1,0 +1,183 @@
+// The pieces of an AttnRes layer that eager mode launches one by one, each as fast as it can be on
+// its own: what fusing is compared with.
+#include "kernels/cpu/operations.hpp"
+#include "kernels/cpu/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/unfused.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/check.hpp"
+#include "kernels/cpu/simd-row.hpp"
+#include "kernels/cpu/threads.hpp"
+#include "kernels/cpu/workspace.hpp"
+
+#ifndef DEPTHCOST_KERNELS_CPU_UNFUSED
+#define DEPTHCOST_KERNELS_CPU_UNFUSED
+namespace depthcost::cpu {
+
+/// One target's kernels. The first three take ranges of the s T rows of a stack.
+template <class T>
+struct UnfusedKernels {
+  void (*stack)(const UnfusedStack<T>&, TokenRange) = nullptr;
+  void (*key_norm)(const UnfusedKeyNorm<T>&, TokenRange) = nullptr;
+  void (*scores)(const UnfusedScores<T>&, TokenRange) = nullptr;
+  void (*mix)(const UnfusedMix<T>&, TokenRange) = nullptr;
+};
+
+}  // namespace depthcost::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace depthcost::cpu::HWY_NAMESPACE {
+namespace {
+
+template <class T>
+void stack(const UnfusedStack<T>& op, TokenRange rows) {
+  const std::size_t d = op.hidden_size;
+  const StorePolicy policy = store_policy(op.num_sources * op.num_tokens * d * sizeof(T));
+  for (std::size_t row = rows.begin; row < rows.end; ++row) {
+    const T* source = op.sources[row / op.num_tokens] + row % op.num_tokens * d;
+    T* copy = op.stack + row * d;
+    with_policy(policy, copy, [&](auto chosen) HWY_ATTR {
+      for_each_block(d, [&](std::size_t i, auto where)
+                            HWY_ATTR { store(copy + i, load(source + i, where), where, chosen); });
+    });
+  }
+  hwy::FlushStream();
+}
+
+template <class T>
+void key_norm(const UnfusedKeyNorm<T>& op, TokenRange rows) {
+  const std::size_t d = op.hidden_size;
+  const StorePolicy policy = store_policy(op.num_sources * op.num_tokens * d * sizeof(T));
+  for (std::size_t row = rows.begin; row < rows.end; ++row) {
+    const T* v = op.stack + row * d;
+    T* k = op.keys + row * d;
+    const double scale = inverse_rms(sum_of_squares(v, d), d, op.key_eps);
+    const Vec factor = broadcast(static_cast<float>(scale));
+    with_policy(policy, k, [&](auto chosen) HWY_ATTR {
+      for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
+        const Pair normalised = load(v + i, where) * Pair{factor, factor};
+        prefetch(v + d + i);
+        store(k + i, rounded_to<T>(normalised), where, chosen);
+      });
+    });
+  }
+  hwy::FlushStream();
+}
+
+template <class T>
+void scores(const UnfusedScores<T>& op, TokenRange rows) {
+  const std::size_t d = op.hidden_size;
+  for (std::size_t row = rows.begin; row < rows.end; ++row) {
+    Pair dot = zeros();
+    for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
+      const Pair k = load(op.keys + row * d + i, where);
+      prefetch(op.keys + row * d + i + kAheadBytes / sizeof(T));
+      dot = multiply_add(load_for<T>(op.query + i, where), k, dot);
+    });
+    op.logits[row] = sum(dot);
+  }
+}
+
+template <class T>
+void mix(const UnfusedMix<T>& op, TokenRange tokens) {
+  thread_local Buffer<const T*> row_buffer;
+  thread_local Buffer<float> weight_buffer;
+  const std::size_t d = op.hidden_size;
+  const StorePolicy policy = store_policy(op.num_tokens * d * sizeof(T));
+  const T** rows = row_buffer.at_least(op.num_sources);
+  float* weights = weight_buffer.at_least(op.num_sources);
+  for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
+    for (std::size_t s = 0; s < op.num_sources; ++s) {
+      rows[s] = op.stack + (s * op.num_tokens + t) * d;
+      weights[s] = op.logits[s * op.num_tokens + t];
+    }
+    softmax(weights, op.num_sources);
+    const auto mix = [&](const auto& finish) HWY_ATTR {
+      const auto fetch = [&](std::size_t i) HWY_ATTR {
+        const std::size_t distance = ahead<T>(i, d, d);
+        for (std::size_t s = 0; s < op.num_sources; ++s) prefetch(rows[s] + i + distance);
+      };
+      const auto start = [](std::size_t, auto) HWY_ATTR { return zeros(); };
+      mix_rows(rows, weights, op.num_sources, d, fetch, start, finish);
+    };
+    store_next_input(mix, NextNorm{}, d, nullptr, op.output + t * d, policy, [] {});
+  }
+  hwy::FlushStream();
+}
+
+template <class T>
+UnfusedKernels<T> unfused_kernels() {
+  return {stack<T>, key_norm<T>, scores<T>, mix<T>};
+}
+
+}  // namespace
+
+UnfusedKernels<float> unfused_kernels_f32() { return unfused_kernels<float>(); }
+UnfusedKernels<Bf16> unfused_kernels_bf16() { return unfused_kernels<Bf16>(); }
+
+}  // namespace depthcost::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace depthcost::cpu {
+namespace {
+
+HWY_EXPORT(unfused_kernels_f32);
+HWY_EXPORT(unfused_kernels_bf16);
+
+template <class T>
+UnfusedKernels<T> kernels() {
+  if constexpr (std::is_same_v<T, Bf16>)
+    return HWY_DYNAMIC_DISPATCH(unfused_kernels_bf16)();
+  else
+    return HWY_DYNAMIC_DISPATCH(unfused_kernels_f32)();
+}
+
+}  // namespace
+
+template <class T>
+void unfused_stack(const UnfusedStack<T>& op) {
+  check(op);
+  const auto stack = kernels<T>().stack;
+  for_each_range(op.num_sources * op.num_tokens, 2 * op.hidden_size * sizeof(T),
+                 [&](TokenRange rows) { stack(op, rows); });
+}
+
+template <class T>
+void unfused_key_norm(const UnfusedKeyNorm<T>& op) {
+  check(op);
+  const auto key_norm = kernels<T>().key_norm;
+  for_each_range(op.num_sources * op.num_tokens, 2 * op.hidden_size * sizeof(T),
+                 [&](TokenRange rows) { key_norm(op, rows); });
+}
+
+template <class T>
+void unfused_scores(const UnfusedScores<T>& op) {
+  check(op);
+  const auto scores = kernels<T>().scores;
+  for_each_range(op.num_sources * op.num_tokens, op.hidden_size * sizeof(T),
+                 [&](TokenRange rows) { scores(op, rows); });
+}
+
+template <class T>
+void unfused_mix(const UnfusedMix<T>& op) {
+  check(op);
+  const auto mix = kernels<T>().mix;
+  for_each_range(op.num_tokens, (op.num_sources + 1) * op.hidden_size * sizeof(T),
+                 [&](TokenRange tokens) { mix(op, tokens); });
+}
+
+template void unfused_stack(const UnfusedStack<float>&);
+template void unfused_stack(const UnfusedStack<Bf16>&);
+template void unfused_key_norm(const UnfusedKeyNorm<float>&);
+template void unfused_key_norm(const UnfusedKeyNorm<Bf16>&);
+template void unfused_scores(const UnfusedScores<float>&);
+template void unfused_scores(const UnfusedScores<Bf16>&);
+template void unfused_mix(const UnfusedMix<float>&);
+template void unfused_mix(const UnfusedMix<Bf16>&);
+
+}  // namespace depthcost::cpu
+#endif  // HWY_ONCE

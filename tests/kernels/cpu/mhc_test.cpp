@@ -1,0 +1,57 @@
+// mHC on the CPU against the reference, over shapes.
+#include "tests/kernels/cpu/mhc_problems.hpp"
+
+namespace depthcost::test {
+namespace {
+
+template <template <class> class Problem, class T>
+void expect_all_match() {
+  const auto is_feasible = [](const Levels& l) {
+    return (2 * l[2] + 2) * l[0] * l[1] * sizeof(T) <= kCaseBytes;
+  };
+  for (const Levels& l : covering_cases(
+           {kTokenLevels, kHiddenLevels, kStreamLevels, {0, 1}, {0, 1}, {0, 1}}, is_feasible)) {
+    SCOPED_TRACE("T, d, m, norm, in place, order:" + text_of(l));
+    const SinkhornOrder order = l[5] == 0 ? SinkhornOrder::col_row : SinkhornOrder::row_col;
+    expect_matches<Problem<T>>(MhcShape{l[0], l[1], l[2], l[3], l[4], order});
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(MhcPreOnCpu, MatchesTheReferenceInFloat) { expect_all_match<MhcPreProblem, float>(); }
+TEST(MhcPreOnCpu, MatchesTheReferenceInBf16) { expect_all_match<MhcPreProblem, Bf16>(); }
+TEST(MhcPostOnCpu, MatchesTheReferenceInFloat) { expect_all_match<MhcPostProblem, float>(); }
+TEST(MhcPostOnCpu, MatchesTheReferenceInBf16) { expect_all_match<MhcPostProblem, Bf16>(); }
+TEST(MhcBoundaryOnCpu, MatchesTheReferenceInFloat) {
+  expect_all_match<MhcBoundaryProblem, float>();
+}
+TEST(MhcBoundaryOnCpu, MatchesTheReferenceInBf16) { expect_all_match<MhcBoundaryProblem, Bf16>(); }
+
+TEST(MhcOnCpu, TakesAnyNumberOfStreams) {
+  for (const std::size_t m : {3, 5, 6, 7, 12}) {
+    SCOPED_TRACE("m " + std::to_string(m));
+    expect_matches<MhcPreProblem<float>>(MhcShape{17, 136, m, 1, 0});
+    expect_matches<MhcBoundaryProblem<Bf16>>(MhcShape{17, 136, m, 1, 1});
+  }
+}
+
+TEST(SinkhornOnCpu, MatchesTheReference) {
+  for (const Levels& l : covering_cases({kTokenLevels, {1, 2, 3, 4, 8}, {0, 1, 20}, {0, 1}})) {
+    SCOPED_TRACE("count, m, iterations, order:" + text_of(l));
+    const SinkhornOrder order = l[3] == 0 ? SinkhornOrder::col_row : SinkhornOrder::row_col;
+    expect_matches<SinkhornProblem>(SinkhornShape{l[0], l[1], l[2], order});
+  }
+}
+
+TEST(MhcOnCpu, IsRepeatable) {
+  expect_repeatable<MhcPreProblem<float>>(MhcShape{65, 1031, 4, 1, 0});
+  expect_repeatable<MhcPreProblem<Bf16>>(MhcShape{101, 2304, 4, 1, 0});
+  expect_repeatable<MhcPostProblem<float>>(MhcShape{65, 1031, 4, 1, 0});
+  expect_repeatable<MhcPostProblem<Bf16>>(MhcShape{65, 2304, 2, 1, 1});
+  expect_repeatable<MhcBoundaryProblem<float>>(MhcShape{65, 1031, 2, 1, 1});
+  expect_repeatable<MhcBoundaryProblem<Bf16>>(MhcShape{101, 2304, 4, 1, 0});
+  expect_repeatable<SinkhornProblem>(SinkhornShape{8192, 4, 20, SinkhornOrder::col_row});
+}
+
+}  // namespace
+}  // namespace depthcost::test

@@ -1,0 +1,171 @@
+// Every CPU operation by the type of its arguments, and the comparison that all of them undergo.
+#pragma once
+
+#include <omp.h>
+
+#include <tuple>
+
+#include "kernels/cpu/operations.hpp"
+#include "kernels/reference/run.hpp"
+#include "tests/kernels/cpu/accuracy.hpp"
+#include "tests/kernels/cpu/covering.hpp"
+
+namespace depthcost::test {
+
+template <class T>
+void run_on_cpu(const ResidualAdd<T>& op) {
+  cpu::residual_add(op);
+}
+template <class T>
+void run_on_cpu(const ResidualAddRmsNorm<T>& op) {
+  cpu::residual_add_rmsnorm(op);
+}
+template <class T>
+void run_on_cpu(const AttnResSinglePass<T>& op) {
+  cpu::attnres_single_pass(op);
+}
+template <class T, class O>
+void run_on_cpu(const AttnResPhase1<T, O>& op) {
+  cpu::attnres_phase1(op);
+}
+template <class T, class O>
+void run_on_cpu(const AttnResPhase2<T, O>& op) {
+  cpu::attnres_phase2(op);
+}
+template <class T>
+void run_on_cpu(const MhcPre<T>& op) {
+  cpu::mhc_pre(op);
+}
+template <class T>
+void run_on_cpu(const MhcPost<T>& op) {
+  cpu::mhc_post(op);
+}
+template <class T>
+void run_on_cpu(const MhcBoundary<T>& op) {
+  cpu::mhc_boundary(op);
+}
+inline void run_on_cpu(const Sinkhorn& op) { cpu::sinkhorn(op); }
+template <class T>
+void run_on_cpu(const UnfusedRmsNorm<T>& op) {
+  cpu::unfused_rmsnorm(op);
+}
+template <class T>
+void run_on_cpu(const UnfusedStack<T>& op) {
+  cpu::unfused_stack(op);
+}
+template <class T>
+void run_on_cpu(const UnfusedKeyNorm<T>& op) {
+  cpu::unfused_key_norm(op);
+}
+template <class T>
+void run_on_cpu(const UnfusedScores<T>& op) {
+  cpu::unfused_scores(op);
+}
+template <class T>
+void run_on_cpu(const UnfusedMix<T>& op) {
+  cpu::unfused_mix(op);
+}
+template <class T>
+void run_on_cpu(const UnfusedMhcCoefficients<T>& op) {
+  cpu::unfused_mhc_coefficients(op);
+}
+template <class T>
+void run_on_cpu(const UnfusedMhcPre<T>& op) {
+  cpu::unfused_mhc_pre(op);
+}
+template <class T>
+void run_on_cpu(const UnfusedMhcPost<T>& op) {
+  cpu::unfused_mhc_post(op);
+}
+template <class T>
+void run_on_cpu(const UnfusedMhcResidual<T>& op) {
+  cpu::unfused_mhc_residual(op);
+}
+template <class T>
+void run_on_cpu(const UnfusedMhcMerge<T>& op) {
+  cpu::unfused_mhc_merge(op);
+}
+
+/// A problem is the operands of one operation: constructed from its Shape, `op` is the operation,
+/// and `outputs()` a tuple of references to all the tensors that it may write.
+template <class Problem, class Check>
+void for_each_output(const Problem& a, const Problem& b, const Check& check) {
+  const auto of_a = a.outputs();
+  const auto of_b = b.outputs();
+  [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
+    (check(std::get<kIndex>(of_a), std::get<kIndex>(of_b), "output " + std::to_string(kIndex)),
+     ...);
+  }
+  (std::make_index_sequence<std::tuple_size_v<decltype(of_a)>>{});
+}
+
+/// The reference on `expected`, whose stores `access` records. `actual` has been run on the CPU.
+template <class Problem>
+void run_reference(Problem& expected, const Problem& /*actual*/, RecordingAccess& access) {
+  reference::run(expected.op, access);
+}
+
+/// The CPU against the reference on the distinct tokens, and all others against those, after
+/// change(problem).
+template <class Problem, class Shape, class Change>
+void expect_matches_after(const Shape& shape, double largest_logit, const Change& change) {
+  Problem problem(shape);
+  change(problem);
+  run_on_cpu(problem.op);
+
+  Shape distinct = shape;
+  distinct.num_tokens = std::min(shape.num_tokens, kDistinctTokens);
+  Problem expected(distinct);
+  change(expected);
+  RecordingAccess access;
+  for_each_output(expected, expected,
+                  [&](const auto& tensor, const auto&, const auto&) { access.record(tensor); });
+  run_reference(expected, problem, access);
+  for_each_output(problem, expected,
+                  [&](const auto& actual, const auto& wanted, const std::string& what) {
+                    expect_accurate(actual, wanted, access, largest_logit, what);
+                    expect_repeated(actual, what);
+                  });
+}
+
+template <class Problem, class Shape>
+void expect_matches(const Shape& shape, double largest_logit = 0) {
+  expect_matches_after<Problem>(shape, largest_logit, [](const Problem&) {});
+}
+
+/// Arguments that change(op) spoils are refused, and nothing is written.
+template <class Problem, class Shape, class Change>
+void expect_refused(const Shape& shape, const Change& change) {
+  const Problem untouched(shape);
+  Problem problem(shape);
+  change(problem.op);
+  EXPECT_THROW(run_on_cpu(problem.op), std::invalid_argument);
+  for_each_output(untouched, problem, [&](const auto& a, const auto& b, const std::string& what) {
+    EXPECT_TRUE(a.same_bits(b)) << what;
+  });
+}
+
+/// A second run, and one with other numbers of threads, yield the same bits.
+template <class Problem, class Shape>
+void expect_repeatable(const Shape& shape) {
+  Problem first(shape);
+  run_on_cpu(first.op);
+  const int num_threads = omp_get_max_threads();
+  for (const int threads : {num_threads, 1, 2, 3}) {
+    omp_set_num_threads(threads);
+    Problem again(shape);
+    run_on_cpu(again.op);
+    for_each_output(first, again, [&](const auto& a, const auto& b, const std::string& what) {
+      EXPECT_TRUE(a.same_bits(b)) << what << " with " << threads << " threads";
+    });
+  }
+  omp_set_num_threads(num_threads);
+}
+
+inline std::string text_of(const Levels& levels) {
+  std::string text;
+  for (const std::size_t level : levels) text += ' ' + std::to_string(level);
+  return text;
+}
+
+}  // namespace depthcost::test

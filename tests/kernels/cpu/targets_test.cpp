@@ -1,0 +1,80 @@
+// Every SIMD target that this machine can run, not only the best, against the reference.
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+
+#include "tests/kernels/cpu/attnres_problems.hpp"
+#include "tests/kernels/cpu/mhc_problems.hpp"
+#include "tests/kernels/cpu/residual_problems.hpp"
+#include "tests/kernels/cpu/unfused_problems.hpp"
+
+namespace depthcost::test {
+namespace {
+
+/// Dispatch goes to `targets` while this lives.
+class OnlyTargets {
+ public:
+  explicit OnlyTargets(std::int64_t targets) { restrict_to(targets); }
+  ~OnlyTargets() { restrict_to(0); }
+  OnlyTargets(const OnlyTargets&) = delete;
+  OnlyTargets& operator=(const OnlyTargets&) = delete;
+
+ private:
+  static void restrict_to(std::int64_t targets) {
+    hwy::SetSupportedTargetsForTest(targets);
+    hwy::GetChosenTarget().DeInit();
+  }
+};
+
+/// Those of kernels/cpu/targets.hpp on x86; elsewhere there is one.
+std::vector<std::int64_t> runnable_targets() {
+  std::vector<std::int64_t> targets{0};
+#if HWY_ARCH_X86
+  for (const std::int64_t target : {HWY_SSSE3, HWY_AVX2, HWY_AVX3})
+    if ((hwy::SupportedTargets() & target) != 0) targets.push_back(target);
+#endif
+  return targets;
+}
+
+template <class T>
+void expect_attnres_matches(std::size_t d) {
+  for (const std::size_t joining : {nothing, stored_sum, added_sum, closed_block, forgotten_sum})
+    expect_matches<SinglePassProblem<T>>(SinglePassShape{7, d, 9, joining, d % 2}, kLargestLogit);
+  expect_matches<Phase1Problem<T, T>>(Phase1Shape{7, d, 5, 8, 1, d % 2}, kLargestLogit);
+  expect_matches<Phase1Problem<T, float>>(Phase1Shape{7, d, 3, 5, 0, 0}, kLargestLogit);
+  expect_matches<Phase2Problem<T, T>>(Phase2Shape{7, d, 0, 1, d % 2}, kLargestLogit);
+  expect_matches<Phase2Problem<T, float>>(Phase2Shape{7, d, 3, 0, 1}, kLargestLogit);
+}
+
+template <class T>
+void expect_all_match(std::size_t d) {
+  expect_attnres_matches<T>(d);
+  expect_matches<ResidualAddProblem<T>>(ResidualShape{7, d});
+  expect_matches<ResidualAddRmsNormProblem<T>>(ResidualShape{7, d});
+  expect_matches<UnfusedRmsNormProblem<T>>(ResidualShape{7, d});
+  expect_matches<UnfusedKeyNormProblem<T>>(StackShape{7, d, 3});
+  expect_matches<UnfusedScoresProblem<T>>(StackShape{7, d, 3});
+  expect_matches<UnfusedMixProblem<T>>(StackShape{7, d, 3});
+  for (const std::size_t m : {1U, 3U, 4U}) {
+    expect_matches<MhcPreProblem<T>>(MhcShape{7, d, m, 1, 0});
+    expect_matches<MhcPostProblem<T>>(MhcShape{7, d, m, 1, 0});
+    expect_matches<MhcBoundaryProblem<T>>(MhcShape{7, d, m, 1, 1});
+    expect_matches<UnfusedMhcPostProblem<T>>(MhcShape{7, d, m, 0, 0});
+    expect_matches<UnfusedMhcMergeProblem<T>>(MhcShape{7, d, m, 0, 0});
+  }
+}
+
+TEST(EveryTargetOnCpu, MatchesTheReference) {
+  for (const std::int64_t target : runnable_targets()) {
+    const OnlyTargets only(target);
+    for (const std::size_t d : {7U, 64U, 2304U, 4111U}) {
+      SCOPED_TRACE("target " + std::to_string(target) + ", d " + std::to_string(d));
+      expect_all_match<float>(d);
+      expect_all_match<Bf16>(d);
+      if (testing::Test::HasFailure()) return;
+    }
+    expect_matches<SinkhornProblem>(SinkhornShape{21, 4, 20, SinkhornOrder::col_row});
+  }
+}
+
+}  // namespace
+}  // namespace depthcost::test
