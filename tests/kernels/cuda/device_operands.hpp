@@ -1,0 +1,183 @@
+// Operations with their operands on the device: each overload names an operation's pointers and how
+// much lies behind them. The larger buffer comes first where one may be a row of another.
+#pragma once
+
+#include "kernels/operations.hpp"
+#include "tests/kernels/cuda/device_buffers.hpp"
+
+namespace depthcost::test {
+
+template <class P>
+void move(BasicNextNorm<P>& norm, std::size_t hidden_size, DeviceBuffers& buffers) {
+  buffers.move(norm.gain, hidden_size);
+}
+template <class P>
+void move(BasicMhcMapping<P>& mapping, std::size_t m, std::size_t d, DeviceBuffers& buffers) {
+  buffers.move(mapping.phi, (m * m + 2 * m) * m * d);
+  buffers.move(mapping.bias, m * m + 2 * m);
+}
+
+template <class T>
+ResidualAdd<T> on_device(ResidualAdd<T> op, DeviceBuffers& buffers) {
+  buffers.move(op.hidden_state, op.num_tokens * op.hidden_size);
+  buffers.move(op.layer_output, op.num_tokens * op.hidden_size);
+  return op;
+}
+template <class T>
+ResidualAddRmsNorm<T> on_device(ResidualAddRmsNorm<T> op, DeviceBuffers& buffers) {
+  buffers.move(op.hidden_state, op.num_tokens * op.hidden_size);
+  buffers.move(op.layer_output, op.num_tokens * op.hidden_size);
+  move(op.norm, op.hidden_size, buffers);
+  buffers.move(op.output, op.num_tokens * op.hidden_size);
+  return op;
+}
+
+template <class T>
+AttnResSinglePass<T> on_device(AttnResSinglePass<T> op, DeviceBuffers& buffers) {
+  const std::size_t row_size = op.num_tokens * op.hidden_size;
+  buffers.move(op.bank, op.num_bank_rows * row_size);
+  buffers.move(op.partial_sum, row_size);
+  buffers.move(op.layer_output, row_size);
+  buffers.move(op.query, op.hidden_size);
+  move(op.norm, op.hidden_size, buffers);
+  buffers.move(op.output, row_size);
+  return op;
+}
+template <class T, class O>
+AttnResPhase1<T, O> on_device(AttnResPhase1<T, O> op, DeviceBuffers& buffers) {
+  const std::size_t row_size = op.num_tokens * op.hidden_size;
+  buffers.move(op.bank, op.num_bank_rows * row_size);
+  buffers.move(op.partial_sum, row_size);
+  buffers.move(op.layer_output, row_size);
+  buffers.move(op.queries, op.num_queries * op.hidden_size);
+  move(op.norm, op.hidden_size, buffers);
+  buffers.move(op.output, row_size);
+  buffers.move(op.outputs, (op.num_queries - 1) * row_size);
+  buffers.move(op.maxima, (op.num_queries - 1) * op.num_tokens);
+  buffers.move(op.sums, (op.num_queries - 1) * op.num_tokens);
+  return op;
+}
+template <class T, class O>
+AttnResPhase2<T, O> on_device(AttnResPhase2<T, O> op, DeviceBuffers& buffers) {
+  const std::size_t row_size = op.num_tokens * op.hidden_size;
+  buffers.move(op.further_sources, op.num_further_sources * row_size);
+  buffers.move(op.partial_sum, row_size);
+  buffers.move(op.layer_output, row_size);
+  buffers.move(op.phase1_output, row_size);
+  buffers.move(op.maximum, op.num_tokens);
+  buffers.move(op.sum, op.num_tokens);
+  buffers.move(op.query, op.hidden_size);
+  move(op.norm, op.hidden_size, buffers);
+  buffers.move(op.output, row_size);
+  return op;
+}
+
+template <class T>
+MhcPre<T> on_device(MhcPre<T> op, DeviceBuffers& buffers) {
+  const std::size_t m = op.num_streams;
+  buffers.move(op.streams, op.num_tokens * m * op.hidden_size);
+  move(op.mapping, m, op.hidden_size, buffers);
+  move(op.norm, op.hidden_size, buffers);
+  buffers.move(op.output, op.num_tokens * op.hidden_size);
+  buffers.move(op.post, op.num_tokens * m);
+  buffers.move(op.residual, op.num_tokens * m * m);
+  return op;
+}
+template <class T>
+MhcPost<T> on_device(MhcPost<T> op, DeviceBuffers& buffers) {
+  const std::size_t m = op.num_streams;
+  buffers.move(op.streams, op.num_tokens * m * op.hidden_size);
+  buffers.move(op.layer_output, op.num_tokens * op.hidden_size);
+  buffers.move(op.post, op.num_tokens * m);
+  buffers.move(op.residual, op.num_tokens * m * m);
+  buffers.move(op.next_streams, op.num_tokens * m * op.hidden_size);
+  return op;
+}
+template <class T>
+MhcBoundary<T> on_device(MhcBoundary<T> op, DeviceBuffers& buffers) {
+  const std::size_t m = op.post.num_streams;
+  const std::size_t num_tokens = op.post.num_tokens;
+  const std::size_t hidden_size = op.post.hidden_size;
+  op.post = on_device(op.post, buffers);
+  move(op.mapping, m, hidden_size, buffers);
+  move(op.norm, hidden_size, buffers);
+  buffers.move(op.output, num_tokens * hidden_size);
+  buffers.move(op.next_post, num_tokens * m);
+  buffers.move(op.next_residual, num_tokens * m * m);
+  return op;
+}
+inline Sinkhorn on_device(Sinkhorn op, DeviceBuffers& buffers) {
+  buffers.move(op.matrices, op.count * op.num_streams * op.num_streams);
+  return op;
+}
+
+template <class T>
+UnfusedRmsNorm<T> on_device(UnfusedRmsNorm<T> op, DeviceBuffers& buffers) {
+  buffers.move(op.input, op.num_tokens * op.hidden_size);
+  move(op.norm, op.hidden_size, buffers);
+  buffers.move(op.output, op.num_tokens * op.hidden_size);
+  return op;
+}
+template <class T>
+UnfusedKeyNorm<T> on_device(UnfusedKeyNorm<T> op, DeviceBuffers& buffers) {
+  buffers.move(op.stack, op.num_sources * op.num_tokens * op.hidden_size);
+  buffers.move(op.keys, op.num_sources * op.num_tokens * op.hidden_size);
+  return op;
+}
+template <class T>
+UnfusedScores<T> on_device(UnfusedScores<T> op, DeviceBuffers& buffers) {
+  buffers.move(op.keys, op.num_sources * op.num_tokens * op.hidden_size);
+  buffers.move(op.query, op.hidden_size);
+  buffers.move(op.logits, op.num_sources * op.num_tokens);
+  return op;
+}
+template <class T>
+UnfusedMix<T> on_device(UnfusedMix<T> op, DeviceBuffers& buffers) {
+  buffers.move(op.stack, op.num_sources * op.num_tokens * op.hidden_size);
+  buffers.move(op.logits, op.num_sources * op.num_tokens);
+  buffers.move(op.output, op.num_tokens * op.hidden_size);
+  return op;
+}
+
+template <class T>
+UnfusedMhcCoefficients<T> on_device(UnfusedMhcCoefficients<T> op, DeviceBuffers& buffers) {
+  const std::size_t m = op.num_streams;
+  buffers.move(op.streams, op.num_tokens * m * op.hidden_size);
+  move(op.mapping, m, op.hidden_size, buffers);
+  buffers.move(op.pre, op.num_tokens * m);
+  buffers.move(op.post, op.num_tokens * m);
+  buffers.move(op.residual, op.num_tokens * m * m);
+  return op;
+}
+template <class T>
+UnfusedMhcPre<T> on_device(UnfusedMhcPre<T> op, DeviceBuffers& buffers) {
+  buffers.move(op.streams, op.num_tokens * op.num_streams * op.hidden_size);
+  buffers.move(op.pre, op.num_tokens * op.num_streams);
+  buffers.move(op.output, op.num_tokens * op.hidden_size);
+  return op;
+}
+template <class T>
+UnfusedMhcPost<T> on_device(UnfusedMhcPost<T> op, DeviceBuffers& buffers) {
+  buffers.move(op.layer_output, op.num_tokens * op.hidden_size);
+  buffers.move(op.post, op.num_tokens * op.num_streams);
+  buffers.move(op.spread, op.num_tokens * op.num_streams * op.hidden_size);
+  return op;
+}
+template <class T>
+UnfusedMhcResidual<T> on_device(UnfusedMhcResidual<T> op, DeviceBuffers& buffers) {
+  const std::size_t m = op.num_streams;
+  buffers.move(op.streams, op.num_tokens * m * op.hidden_size);
+  buffers.move(op.residual, op.num_tokens * m * m);
+  buffers.move(op.mixed, op.num_tokens * m * op.hidden_size);
+  return op;
+}
+template <class T>
+UnfusedMhcMerge<T> on_device(UnfusedMhcMerge<T> op, DeviceBuffers& buffers) {
+  const std::size_t count = op.num_tokens * op.num_streams * op.hidden_size;
+  buffers.move(op.mixed, count);
+  buffers.move(op.spread, count);
+  buffers.move(op.next_streams, count);
+  return op;
+}
+
+}  // namespace depthcost::test

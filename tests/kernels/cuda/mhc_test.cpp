@@ -1,0 +1,56 @@
+// mHC on the device against the reference, over shapes.
+#include "tests/kernels/cpu/mhc_problems.hpp"
+#include "tests/kernels/cuda/run.hpp"
+
+namespace depthcost::test {
+namespace {
+
+class MhcOnDevice : public OnDevice {};
+
+template <template <class> class Problem, class T>
+void expect_all_match() {
+  const auto is_feasible = [](const Levels& l) {
+    return (2 * l[2] + 2) * l[0] * l[1] * sizeof(T) <= kCaseBytes;
+  };
+  for (const Levels& l : covering_cases(
+           {kTokenLevels, kHiddenLevels, kStreamLevels, {0, 1}, {0, 1}, {0, 1}}, is_feasible)) {
+    SCOPED_TRACE("T, d, m, norm, in place, order:" + text_of(l));
+    const SinkhornOrder order = l[5] == 0 ? SinkhornOrder::col_row : SinkhornOrder::row_col;
+    expect_matches_on_device<Problem<T>>(MhcShape{l[0], l[1], l[2], l[3], l[4], order},
+                                         kMhcAccuracy<T>);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST_F(MhcOnDevice, PreMatchesTheReferenceInFloat) { expect_all_match<MhcPreProblem, float>(); }
+TEST_F(MhcOnDevice, PreMatchesTheReferenceInBf16) { expect_all_match<MhcPreProblem, Bf16>(); }
+TEST_F(MhcOnDevice, PostMatchesTheReferenceInFloat) { expect_all_match<MhcPostProblem, float>(); }
+TEST_F(MhcOnDevice, PostMatchesTheReferenceInBf16) { expect_all_match<MhcPostProblem, Bf16>(); }
+TEST_F(MhcOnDevice, BoundaryMatchesTheReferenceInFloat) {
+  expect_all_match<MhcBoundaryProblem, float>();
+}
+TEST_F(MhcOnDevice, BoundaryMatchesTheReferenceInBf16) {
+  expect_all_match<MhcBoundaryProblem, Bf16>();
+}
+
+TEST_F(MhcOnDevice, TakesAnyNumberOfStreams) {
+  for (const std::size_t m : {3, 5, 6, 7, 12}) {
+    SCOPED_TRACE("m " + std::to_string(m));
+    expect_matches_on_device<MhcPreProblem<float>>(MhcShape{17, 136, m, 1, 0});
+    expect_matches_on_device<MhcPreProblem<Bf16>>(MhcShape{17, 136, m, 1, 0}, kMhcAccuracy<Bf16>);
+    expect_matches_on_device<MhcPostProblem<Bf16>>(MhcShape{17, 136, m, 1, 1});
+    expect_matches_on_device<MhcBoundaryProblem<Bf16>>(MhcShape{17, 136, m, 1, 1},
+                                                       kMhcAccuracy<Bf16>);
+  }
+}
+
+TEST_F(MhcOnDevice, SinkhornMatchesTheReference) {
+  for (const Levels& l : covering_cases({kTokenLevels, {1, 2, 3, 4, 5, 8, 33}, {1, 20}, {0, 1}})) {
+    SCOPED_TRACE("count, m, iterations, order:" + text_of(l));
+    const SinkhornOrder order = l[3] == 0 ? SinkhornOrder::col_row : SinkhornOrder::row_col;
+    expect_matches_on_device<SinkhornProblem>(SinkhornShape{l[0], l[1], l[2], order});
+  }
+}
+
+}  // namespace
+}  // namespace depthcost::test
