@@ -41,6 +41,8 @@ TEST(SplitRowPlan, CoversTheRowOrGivesItUp) {
 TEST(SplitRowPlan, SpreadsOneTokenOverACluster) {
   EXPECT_EQ(split_row_plan(1, 896, 1, 512, kH200).cluster_size, 8);
   EXPECT_EQ(split_row_plan(64, 896, 1, 512, kH200).cluster_size, 2);
+  EXPECT_EQ(split_row_plan(64, 512, 1, 512, kH200).cluster_size, 2);
+  EXPECT_EQ(split_row_plan(17, 512, 1, 512, kH200).cluster_size, 4);
   EXPECT_EQ(split_row_plan(8192, 896, 2, 448, kH200).cluster_size, 1);
 }
 
