@@ -273,14 +273,19 @@ constexpr Operation mhc_post(double m) {
           .flops_d = 2 * (m * m + m)};
 }
 
-/// Coefficients, x = sum_j H_pre[j] X_j, norm. 2m r, 1 w: the row is read for phi and for the mix.
-constexpr Operation mhc_pre(double m) {
+/// Coefficients, x = sum_j H_pre[j] X_j, norm. The row is read for phi and for the mix:
+/// `second_reads` is m, or 0 where it stays on chip.
+constexpr Operation mhc_pre(double m, double second_reads) {
   return {.id = OperationId::mhc_pre,
           .unit = ExecutionUnit::tensor_cores,
-          .accesses = {Access{Operand::recent, 2 * m, 0}, Access{Operand::layer_input, 0, 1}},
+          .accesses = {Access{Operand::recent, m + second_reads, 0},
+                       Access{Operand::layer_input, 0, 1}},
           .writes_scalars = mhc_stored_coefficients(m),
           .flops_d = mhc_projection_flops_d(m) + 2 * m};
 }
+
+/// Schedule `fused`: 2m r, 1 w.
+constexpr Operation mhc_pre(double m) { return mhc_pre(m, m); }
 
 /// Post, the next pre and its norm. `second_reads` is m where the row is read again for the mix, 0
 /// where it stays on chip.

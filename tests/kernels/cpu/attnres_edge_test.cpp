@@ -125,7 +125,7 @@ void expect_exact_mean() {
   shorten(problem.bank, kSources - 1);
   shorten(problem.partial_sum, 1);
   shorten(problem.layer_output, 1);
-  run_on_cpu(problem.op);
+  cpu::run(problem.op);
   for (std::size_t t = 0; t < shape.num_tokens; ++t)
     for (std::size_t i = 0; i < shape.hidden_size; ++i) {
       double sum = reference::to_double(problem.partial_sum.at(0, t)[i]);

@@ -26,7 +26,7 @@ enum class Execution { single_pass, two_phase, full_two_phase, unfused };
 /// What every layer saw, and the output aggregation, one after the other.
 using Seen = std::vector<double>;
 
-const auto on_cpu = [](const auto& op) { run_on_cpu(op); };
+const auto on_cpu = [](const auto& op) { cpu::run(op); };
 const auto on_reference = [](const auto& op) { reference::run(op); };
 
 /// Parameters of every layer, and values in bf16 that all storage types hold exactly.

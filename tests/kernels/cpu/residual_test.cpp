@@ -38,7 +38,7 @@ TEST(ResidualAddOnCpu, AddsToAnUnalignedRow) {
   const Tensor<Bf16> layer_output(1, 3, 7);
   fill(bank, 1, 1);
   fill(layer_output, 2, 1);
-  run_on_cpu(ResidualAdd<Bf16>{3, 7, bank.at(1, 0), layer_output.data()});
+  cpu::run(ResidualAdd<Bf16>{3, 7, bank.at(1, 0), layer_output.data()});
   const Tensor<Bf16> expected(2, 3, 7);
   fill(expected, 1, 1);
   reference::run(ResidualAdd<Bf16>{3, 7, expected.at(1, 0), layer_output.data()});
@@ -61,7 +61,7 @@ TEST(ResidualAddOnCpu, RoundsEveryValueAsBf16Does) {
     f.data()[i] = Bf16(values[(i * 7919) % count]);
     expected.data()[i] = Bf16(static_cast<float>(b.data()[i]) + static_cast<float>(f.data()[i]));
   }
-  run_on_cpu(ResidualAdd<Bf16>{1, count, b.data(), f.data()});
+  cpu::run(ResidualAdd<Bf16>{1, count, b.data(), f.data()});
   for (std::size_t i = 0; i < count; ++i) {
     const bool both_nan = std::isnan(static_cast<float>(b.data()[i])) &&
                           std::isnan(static_cast<float>(expected.data()[i]));

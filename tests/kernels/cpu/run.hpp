@@ -1,90 +1,16 @@
-// Every CPU operation by the type of its arguments, and the comparison that all of them undergo.
+// The comparison with the reference that every CPU operation undergoes.
 #pragma once
 
 #include <omp.h>
 
 #include <tuple>
 
-#include "kernels/cpu/operations.hpp"
+#include "kernels/cpu/run.hpp"
 #include "kernels/reference/run.hpp"
 #include "tests/kernels/cpu/accuracy.hpp"
 #include "tests/kernels/cpu/covering.hpp"
 
 namespace depthcost::test {
-
-template <class T>
-void run_on_cpu(const ResidualAdd<T>& op) {
-  cpu::residual_add(op);
-}
-template <class T>
-void run_on_cpu(const ResidualAddRmsNorm<T>& op) {
-  cpu::residual_add_rmsnorm(op);
-}
-template <class T>
-void run_on_cpu(const AttnResSinglePass<T>& op) {
-  cpu::attnres_single_pass(op);
-}
-template <class T, class O>
-void run_on_cpu(const AttnResPhase1<T, O>& op) {
-  cpu::attnres_phase1(op);
-}
-template <class T, class O>
-void run_on_cpu(const AttnResPhase2<T, O>& op) {
-  cpu::attnres_phase2(op);
-}
-template <class T>
-void run_on_cpu(const MhcPre<T>& op) {
-  cpu::mhc_pre(op);
-}
-template <class T>
-void run_on_cpu(const MhcPost<T>& op) {
-  cpu::mhc_post(op);
-}
-template <class T>
-void run_on_cpu(const MhcBoundary<T>& op) {
-  cpu::mhc_boundary(op);
-}
-inline void run_on_cpu(const Sinkhorn& op) { cpu::sinkhorn(op); }
-template <class T>
-void run_on_cpu(const UnfusedRmsNorm<T>& op) {
-  cpu::unfused_rmsnorm(op);
-}
-template <class T>
-void run_on_cpu(const UnfusedStack<T>& op) {
-  cpu::unfused_stack(op);
-}
-template <class T>
-void run_on_cpu(const UnfusedKeyNorm<T>& op) {
-  cpu::unfused_key_norm(op);
-}
-template <class T>
-void run_on_cpu(const UnfusedScores<T>& op) {
-  cpu::unfused_scores(op);
-}
-template <class T>
-void run_on_cpu(const UnfusedMix<T>& op) {
-  cpu::unfused_mix(op);
-}
-template <class T>
-void run_on_cpu(const UnfusedMhcCoefficients<T>& op) {
-  cpu::unfused_mhc_coefficients(op);
-}
-template <class T>
-void run_on_cpu(const UnfusedMhcPre<T>& op) {
-  cpu::unfused_mhc_pre(op);
-}
-template <class T>
-void run_on_cpu(const UnfusedMhcPost<T>& op) {
-  cpu::unfused_mhc_post(op);
-}
-template <class T>
-void run_on_cpu(const UnfusedMhcResidual<T>& op) {
-  cpu::unfused_mhc_residual(op);
-}
-template <class T>
-void run_on_cpu(const UnfusedMhcMerge<T>& op) {
-  cpu::unfused_mhc_merge(op);
-}
 
 /// A problem is the operands of one operation: constructed from its Shape, `op` is the operation,
 /// and `outputs()` a tuple of references to all the tensors that it may write.
@@ -111,7 +37,7 @@ template <class Problem, class Shape, class Change>
 void expect_matches_after(const Shape& shape, double largest_logit, const Change& change) {
   Problem problem(shape);
   change(problem);
-  run_on_cpu(problem.op);
+  cpu::run(problem.op);
 
   Shape distinct = shape;
   distinct.num_tokens = std::min(shape.num_tokens, kDistinctTokens);
@@ -139,7 +65,7 @@ void expect_refused(const Shape& shape, const Change& change) {
   const Problem untouched(shape);
   Problem problem(shape);
   change(problem.op);
-  EXPECT_THROW(run_on_cpu(problem.op), std::invalid_argument);
+  EXPECT_THROW(cpu::run(problem.op), std::invalid_argument);
   for_each_output(untouched, problem, [&](const auto& a, const auto& b, const std::string& what) {
     EXPECT_TRUE(a.same_bits(b)) << what;
   });
@@ -149,12 +75,12 @@ void expect_refused(const Shape& shape, const Change& change) {
 template <class Problem, class Shape>
 void expect_repeatable(const Shape& shape) {
   Problem first(shape);
-  run_on_cpu(first.op);
+  cpu::run(first.op);
   const int num_threads = omp_get_max_threads();
   for (const int threads : {num_threads, 1, 2, 3}) {
     omp_set_num_threads(threads);
     Problem again(shape);
-    run_on_cpu(again.op);
+    cpu::run(again.op);
     for_each_output(first, again, [&](const auto& a, const auto& b, const std::string& what) {
       EXPECT_TRUE(a.same_bits(b)) << what << " with " << threads << " threads";
     });

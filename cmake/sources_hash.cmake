@@ -1,0 +1,13 @@
+# The SHA-256 of files, names and contents, in `variable`: what was measured is known by it.
+function(depthcost_sources_hash variable)
+  set(text "")
+  foreach(file ${ARGN})
+    file(SHA256 ${file} hash)
+    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${file})
+    string(APPEND text "${name} ${hash}\n")
+  endforeach()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN})
+  string(SHA256 hash "${text}")
+  string(SUBSTRING ${hash} 0 16 hash)
+  set(${variable} ${hash} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,67 @@
+// How often and how long: fixed work, so that a run always takes the same time.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace depthcost::bench {
+
+using Seconds = std::chrono::duration<double>;
+using Clock = std::chrono::steady_clock;
+
+inline constexpr int kRepetitions = 9;  // interleaved at random with those of other cases
+inline constexpr int kSamplesPerRepetition = 3;
+inline constexpr Seconds kShortestSample{10e-3};
+inline constexpr Seconds kWarmUp{0.1};
+
+/// Bytes between two uses of an operand that is to come from memory: 512 MiB, or twice the largest
+/// cache that the machine reports.
+std::size_t rotation_bytes();
+
+/// Calls `run` until the machine is warm; how many calls make a sample.
+template <class Run>
+std::size_t calls_per_sample(const Run& run) {
+  std::size_t calls = 0;
+  const auto start = Clock::now();
+  Seconds elapsed{0};
+  while (elapsed < kWarmUp) {
+    run();
+    ++calls;
+    elapsed = Clock::now() - start;
+  }
+  const double shortest = kShortestSample / elapsed * static_cast<double>(calls);
+  return static_cast<std::size_t>(shortest) + 1;
+}
+
+/// Every sample of `state`: the time of one call, `calls` of them in a row.
+template <class Run>
+void sample(benchmark::State& state, std::size_t calls, const Run& run) {
+  for (auto _ : state) {
+    const auto start = Clock::now();
+    for (std::size_t i = 0; i < calls; ++i) run();
+    const Seconds elapsed = Clock::now() - start;
+    state.SetIterationTime(elapsed.count() / static_cast<double>(calls));
+  }
+}
+
+/// Says on stderr, every few seconds, which run has begun: results come in all at the end.
+void show_progress(const std::string& name);
+
+/// A benchmark under this plan. `run(state)` sets the time of each iteration itself.
+template <class Run>
+void add_benchmark(const std::string& name, const Run& run) {
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [=](benchmark::State& state) {
+                                 show_progress(name);
+                                 run(state);
+                               })
+      ->UseManualTime()
+      ->Iterations(kSamplesPerRepetition)
+      ->Repetitions(kRepetitions)
+      ->Unit(benchmark::kMicrosecond);
+}
+
+}  // namespace depthcost::bench

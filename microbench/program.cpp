@@ -1,0 +1,111 @@
+// Context, reporters and exit codes.
+#include "microbench/program.hpp"
+
+#include <benchmark/benchmark.h>
+#include <omp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "microbench/plan.hpp"
+
+namespace depthcost::bench {
+
+std::size_t rotation_bytes() {
+  std::size_t largest_cache = 0;
+  for (const auto& cache : benchmark::CPUInfo::Get().caches)
+    largest_cache = std::max(largest_cache, static_cast<std::size_t>(cache.size));
+  return std::max(std::size_t{512} << 20, 2 * largest_cache);
+}
+
+void show_progress(const std::string& name) {
+  constexpr Seconds kBetweenLines{5};
+  static int runs = 0;
+  static Clock::time_point last = Clock::now();
+  ++runs;
+  if (Clock::now() - last < kBetweenLines) return;
+  last = Clock::now();
+  std::fprintf(stderr, "run %d: %s\n", runs, name.c_str());
+}
+
+namespace {
+
+/// Medians as they come, one line each, and a count of what happened.
+class Progress : public benchmark::ConsoleReporter {
+ public:
+  Progress() : ConsoleReporter(OO_None) {}
+
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) {
+      if (run.error_occurred)
+        ++(run.error_message == kNoCudaDevice ? skipped_ : failed_);
+      else
+        ++measured_;
+    }
+    std::vector<Run> shown;
+    std::copy_if(runs.begin(), runs.end(), std::back_inserter(shown), [](const Run& run) {
+      return run.error_occurred || run.aggregate_name == "median";
+    });
+    if (!shown.empty()) ConsoleReporter::ReportRuns(shown);
+    std::fflush(stdout);
+  }
+
+  int exit_code() const {
+    if (failed_ > 0) std::fprintf(stderr, "error: %d runs failed (see above)\n", failed_);
+    if (measured_ + skipped_ == 0) std::fputs("error: nothing was measured\n", stderr);
+    return failed_ > 0 || measured_ + skipped_ == 0 ? 1 : 0;
+  }
+
+ private:
+  int measured_ = 0;
+  int skipped_ = 0;
+  int failed_ = 0;
+};
+
+/// "model name" of /proc/cpuinfo; Google Benchmark knows only frequency and caches.
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+/// "always [madvise] never"; we advise.
+std::string huge_page_policy() {
+  std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
+  std::string line;
+  return std::getline(file, line) ? line : "unknown";
+}
+
+void add_context() {
+  benchmark::AddCustomContext("cpu_model", cpu_model());
+  benchmark::AddCustomContext("threads", std::to_string(omp_get_max_threads()));
+  benchmark::AddCustomContext("rotation_bytes", std::to_string(rotation_bytes()));
+  benchmark::AddCustomContext("kernels_hash", DEPTHCOST_KERNELS_HASH);
+  benchmark::AddCustomContext("transparent_hugepage", huge_page_policy());
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, void (*add_benchmarks)()) {
+  // In front of what the user says, which so overrides it.
+  std::vector<std::string> arguments{argv[0], "--benchmark_enable_random_interleaving=true"};
+  arguments.insert(arguments.end(), argv + 1, argv + argc);
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  int count = static_cast<int>(pointers.size());
+  benchmark::Initialize(&count, pointers.data());
+  if (benchmark::ReportUnrecognizedArguments(count, pointers.data())) return 2;
+  add_context();
+  add_benchmarks();
+  Progress progress;
+  benchmark::RunSpecifiedBenchmarks(&progress);
+  benchmark::Shutdown();
+  return progress.exit_code();
+}
+
+}  // namespace depthcost::bench

@@ -1,0 +1,14 @@
+// The main of every program that measures: it fails where nothing was measured or anything failed.
+#pragma once
+
+namespace depthcost::bench {
+
+/// Where there is no device, what needs one is skipped with this message, and that is no failure.
+inline constexpr const char* kNoCudaDevice = "no CUDA device";
+
+/// Runs what `add_benchmarks` registers. 0 if something was measured and nothing failed, 1 if not,
+/// 2 for a wrong command line. Options are Google Benchmark's; by default repetitions are
+/// interleaved at random, and the console shows medians.
+int run_program(int argc, char** argv, void (*add_benchmarks)());
+
+}  // namespace depthcost::bench

@@ -1,0 +1,24 @@
+// The shapes that are measured on a CPU. On a GPU: shapes of microbench/cuda.
+#pragma once
+
+#include <vector>
+
+#include "microbench/cases.hpp"
+
+namespace depthcost::bench {
+
+/// Bytes of one d-vector of all tokens where operands come from memory. The same for every width
+/// and type, so that one ceiling serves all.
+inline constexpr std::size_t kVectorBytes = std::size_t{28} << 20;
+
+inline constexpr std::size_t kWidths[] = {2304, 4096, 7168};
+
+/// Batches of decoding.
+inline constexpr std::size_t kBatches[] = {1, 64};
+
+/// Tokens of `kVectorBytes`.
+constexpr Shape large_shape(std::size_t hidden_size, std::size_t element_bytes) {
+  return {.num_tokens = kVectorBytes / (hidden_size * element_bytes), .hidden_size = hidden_size};
+}
+
+}  // namespace depthcost::bench

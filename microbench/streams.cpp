@@ -1,0 +1,103 @@
+// The exclusive or costs nothing beside memory and lets every output be checked.
+#include "microbench/streams.hpp"
+
+#include "kernels/cpu/targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "microbench/streams.cpp"
+#include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/cpu/threads.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace depthcost::bench::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Tag = hn::ScalableTag<std::uint64_t>;
+using Order = StreamVariant::Order;
+using Stores = StreamVariant::Stores;
+
+constexpr std::size_t kRowWords = 4096 / sizeof(std::uint64_t);
+
+// Lines of an input that are fetched ahead of its use.
+constexpr std::size_t kAheadWords = 1024 / sizeof(std::uint64_t);
+
+template <Stores kStores, class Vector>
+HWY_INLINE void store(Vector value, Tag tag, std::uint64_t* to) {
+  if constexpr (kStores == Stores::streaming)
+    hn::Stream(value, tag, to);
+  else
+    hn::Store(value, tag, to);
+}
+
+template <Stores kStores>
+void by_line(const StreamCall& call, std::size_t begin, std::size_t end) {
+  const Tag tag;
+  for (std::size_t i = begin; i < end; i += hn::Lanes(tag)) {
+    auto sum = hn::Zero(tag);
+    for (const std::uint64_t* input : call.inputs) {
+      hwy::Prefetch(input + i + kAheadWords);
+      sum = hn::Xor(sum, hn::Load(tag, input + i));
+    }
+    for (std::uint64_t* output : call.outputs) store<kStores>(sum, tag, output + i);
+  }
+}
+
+template <Stores kStores>
+void by_row(const StreamCall& call, std::size_t begin, std::size_t end) {
+  const Tag tag;
+  HWY_ALIGN std::uint64_t row[kRowWords];
+  for (std::size_t first = begin; first < end; first += kRowWords) {
+    for (std::size_t i = 0; i < kRowWords; i += hn::Lanes(tag))
+      hn::Store(hn::Zero(tag), tag, row + i);
+    for (const std::uint64_t* input : call.inputs)
+      for (std::size_t i = 0; i < kRowWords; i += hn::Lanes(tag)) {
+        hwy::Prefetch(input + first + i + kRowWords);
+        hn::Store(hn::Xor(hn::Load(tag, row + i), hn::Load(tag, input + first + i)), tag, row + i);
+      }
+    for (std::uint64_t* output : call.outputs)
+      for (std::size_t i = 0; i < kRowWords; i += hn::Lanes(tag))
+        store<kStores>(hn::Load(tag, row + i), tag, output + first + i);
+  }
+}
+
+template <Stores kStores>
+void run_range(const StreamCall& call, std::size_t begin, std::size_t end) {
+  if (call.variant.order == Order::by_line)
+    by_line<kStores>(call, begin, end);
+  else
+    by_row<kStores>(call, begin, end);
+  hwy::FlushStream();
+}
+
+}  // namespace
+
+void run_rows(const StreamCall& call, std::size_t first_row, std::size_t last_row) {
+  const std::size_t begin = first_row * kRowWords;
+  const std::size_t end = last_row * kRowWords;
+  if (call.variant.stores == Stores::streaming)
+    run_range<Stores::streaming>(call, begin, end);
+  else
+    run_range<Stores::cached>(call, begin, end);
+}
+
+}  // namespace depthcost::bench::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace depthcost::bench {
+
+HWY_EXPORT(run_rows);
+
+void run_streams(const StreamCall& call) {
+  constexpr std::size_t kRow = 4096;
+  const auto run = HWY_DYNAMIC_DISPATCH(run_rows);
+  cpu::for_each_range(call.size / kRow, kRow * (call.inputs.size() + call.outputs.size()),
+                      [&](cpu::TokenRange rows) { run(call, rows.begin, rows.end); });
+}
+
+}  // namespace depthcost::bench
+#endif

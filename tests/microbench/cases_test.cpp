@@ -1,0 +1,104 @@
+// What a benchmark says that it moves is what its operation moves, and a wrong kernel is found out.
+#include "microbench/cases.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kernels/cpu/run.hpp"
+#include "microbench/mix.hpp"
+#include "microbench/verify.hpp"
+
+namespace depthcost::bench {
+namespace {
+
+constexpr Shape kSmall{.num_tokens = 9, .hidden_size = 24, .num_blocks = 3, .num_queries = 4};
+
+/// The CPU kernels take any shape; all operands of a small one fit.
+std::unique_ptr<Space> space() { return host_space(std::size_t{16} << 20); }
+
+/// d-vectors are bf16 here, and nothing else is.
+struct CountingAccess {
+  double reads = 0;
+  double writes = 0;
+  double scalar_reads = 0;
+  double scalar_writes = 0;
+
+  template <class T>
+  double load(const T* element) {
+    (std::is_same_v<T, Bf16> ? reads : scalar_reads) += 1;
+    return reference::DirectAccess{}.load(element);
+  }
+  template <class T>
+  void store(T* element, double value) {
+    (std::is_same_v<T, Bf16> ? writes : scalar_writes) += 1;
+    reference::DirectAccess{}.store(element, value);
+  }
+};
+
+/// visit(name, model, call type, make) for the small shape.
+template <class T, class Visit>
+void each_small_case(const Visit& visit) {
+  const auto visit_op = [&](std::string_view name, const Operation& model, auto make_op) {
+    using Op = decltype(make_op(kSmall, std::declval<Operands&>()));
+    visit(std::string(name), model, std::type_identity<Op>{},
+          [=](Operands& operands) { return make_op(kSmall, operands); });
+  };
+  each_fused_case<T>(kSmall, visit_op);
+  each_unfused_case<T>(kSmall, visit_op);
+}
+
+TEST(BenchmarkCases, MoveWhatTheModelSays) {
+  std::size_t checked = 0;
+  each_small_case<Bf16>([&]<class Op>(const std::string& name, const Operation& model,
+                                      std::type_identity<Op>, const auto& make) {
+    const auto memory = space();
+    auto call = make_call<Op>(make, *memory, kSmall.num_tokens);
+    CountingAccess access;
+    reference::run(call.op, access);
+    const auto T = static_cast<double>(kSmall.num_tokens);
+    const double vectors = T * static_cast<double>(kSmall.hidden_size);
+    const Traffic expected = traffic(model);
+    // The reference reads the streams for phi and again for the mix, from cache.
+    const bool reads_again = name == "mhc_pre" || name == "mhc_boundary";
+    const double again = reads_again ? static_cast<double>(kSmall.num_streams) : 0;
+    EXPECT_EQ(access.reads / vectors - again, expected.reads_d) << name;
+    EXPECT_EQ(access.writes / vectors, expected.writes_d) << name;
+    EXPECT_EQ(access.scalar_reads / T, expected.reads_scalars) << name;
+    EXPECT_EQ(access.scalar_writes / T, expected.writes_scalars) << name;
+    ++checked;
+  });
+  EXPECT_EQ(checked, 19U);
+}
+
+template <class T>
+void expect_verified() {
+  each_small_case<T>([]<class Op>(const std::string& name, const Operation&, std::type_identity<Op>,
+                                  const auto& make) {
+    const auto memory = space();
+    const auto host = space();
+    auto call = make_call<Op>(make, *memory, kSmall.num_tokens);
+    const auto right = [](const Op& op) { cpu::run(op); };
+    EXPECT_EQ(verify(call, make, right, *host), std::nullopt) << name;
+    const auto nothing = [](const Op&) {};
+    memory->reset();
+    host->reset();
+    auto fresh = make_call<Op>(make, *memory, kSmall.num_tokens);
+    EXPECT_TRUE(verify(fresh, make, nothing, *host).has_value()) << name;
+  });
+}
+
+TEST(BenchmarkCases, AreVerifiedAndIdleKernelsAreFoundOut) {
+  expect_verified<Bf16>();
+  expect_verified<float>();
+}
+
+TEST(BenchmarkMix, CountsWhatIsUpdatedInPlace) {
+  EXPECT_EQ(mix_of(operations::residual_add()), (Mix{2, 1, 1}));
+  EXPECT_EQ(mix_of(operations::residual_add_rmsnorm()), (Mix{2, 2, 1}));
+  EXPECT_EQ(mix_of(operations::mhc_post(4)), (Mix{5, 4, 4}));
+  EXPECT_EQ(mix_of(operations::unfused_key_norm(9)), (Mix{9, 9, 0}));
+  EXPECT_EQ(mix_of(operations::block_single_pass(inside_block({.num_blocks = 8}))),
+            (Mix{10, 2, 1}));
+}
+
+}  // namespace
+}  // namespace depthcost::bench
