@@ -11,6 +11,14 @@
 namespace depthcost::bench {
 namespace {
 
+struct PublishedBandwidth {
+  std::string_view device;  // part of its name
+  unsigned reads = 0;
+  unsigned writes = 0;
+  double bytes_per_second = 0;
+  std::string_view source;
+};
+
 constexpr PublishedBandwidth kPublished[] = {
     {"H200", 5, 4, 4.22e12, "mHC post of TensorRT-LLM, T=131072, d=4096"},
 };
@@ -24,6 +32,30 @@ double in_seconds(double value, const std::string& unit) {
 /// Without what Google Benchmark appends: "/iterations:3/repeats:9/manual_time".
 std::string plain_name(const std::string& run_name) {
   return run_name.substr(0, run_name.find("/iterations:"));
+}
+
+constexpr const char* kSchema = "depthcost-measurements/1";
+
+nlohmann::ordered_json rows_of(const std::vector<Measurement>& measurements) {
+  auto rows = nlohmann::ordered_json::array();
+  for (const Measurement& m : measurements)
+    rows.push_back({{"name", m.name},
+                    {"bytes", m.bytes},
+                    {"mix", {m.mix.reads, m.mix.writes, m.mix.in_place}},
+                    {"seconds", m.seconds}});
+  return rows;
+}
+
+std::vector<Measurement> measurements_of(const nlohmann::json& rows) {
+  std::vector<Measurement> measurements;
+  for (const auto& row : rows) {
+    const auto& mix = row.at("mix");
+    measurements.push_back({.name = row.at("name"),
+                            .seconds = row.at("seconds"),
+                            .bytes = row.at("bytes"),
+                            .mix = {mix.at(0), mix.at(1), mix.at(2)}});
+  }
+  return measurements;
 }
 
 unsigned count_of(const nlohmann::json& run, const char* key) {
@@ -66,6 +98,34 @@ std::vector<Measurement> read_measurements(const std::string& path, const nlohma
   return measurements;
 }
 
+Results machine_of(const nlohmann::json& context) {
+  return {.machine = fmt::format("{}, {} threads", context.value("cpu_model", "unknown CPU"),
+                                 context.value("threads", "?")),
+          .device = context.value("cuda_device", ""),
+          .kernels_hash = context.value("kernels_hash", "")};
+}
+
+nlohmann::ordered_json to_json(const Results& results) {
+  return {{"schema", kSchema},
+          {"machine", results.machine},
+          {"device", results.device},
+          {"kernels_hash", results.kernels_hash},
+          {"ceilings", rows_of(results.ceilings)},
+          {"skeletons", rows_of(results.skeletons)},
+          {"kernels", rows_of(results.kernels)}};
+}
+
+Results results_of(const nlohmann::json& json) {
+  if (json.value("schema", "") != kSchema)
+    throw std::runtime_error(fmt::format("not a file of measurements (schema is not {})", kSchema));
+  return {.machine = json.at("machine"),
+          .device = json.at("device"),
+          .kernels_hash = json.at("kernels_hash"),
+          .ceilings = measurements_of(json.at("ceilings")),
+          .skeletons = measurements_of(json.at("skeletons")),
+          .kernels = measurements_of(json.at("kernels"))};
+}
+
 const Measurement* ceiling_of(const std::vector<Measurement>& ceilings, std::string_view backend,
                               const Mix& mix) {
   const Measurement* best = nullptr;
@@ -76,13 +136,21 @@ const Measurement* ceiling_of(const std::vector<Measurement>& ceilings, std::str
   return best;
 }
 
-std::optional<std::string> weakness(const std::vector<Measurement>& ceilings,
-                                    std::string_view device) {
+std::optional<double> fraction_of_ceiling(const Results& results, const Measurement& kernel) {
+  const Measurement* ceiling = ceiling_of(results.ceilings, kernel.backend(), kernel.mix);
+  // Fewer bytes than half the ceiling's: a launch and its end would be most of the time.
+  const bool is_comparable =
+      ceiling != nullptr && kernel.name.ends_with("/cold") && kernel.bytes > ceiling->bytes / 2;
+  if (!is_comparable) return std::nullopt;
+  return kernel.bandwidth() / ceiling->bandwidth();
+}
+
+std::optional<std::string> weakness(const Results& results) {
   for (const PublishedBandwidth& published : kPublished) {
-    if (device.find(published.device) == std::string_view::npos) continue;
-    for (const Measurement& ceiling : ceilings) {
+    if (results.device.find(published.device) == std::string::npos) continue;
+    for (const Measurement& ceiling : results.ceilings) {
       if (ceiling.mix.reads != published.reads || ceiling.mix.writes != published.writes) continue;
-      const Measurement& best = *ceiling_of(ceilings, ceiling.backend(), ceiling.mix);
+      const Measurement& best = *ceiling_of(results.ceilings, ceiling.backend(), ceiling.mix);
       if (best.backend() == "cuda" && best.bandwidth() < published.bytes_per_second)
         return fmt::format("{} reaches {:.2f} TB/s, a published kernel {:.2f} ({})", best.name,
                            best.bandwidth() / 1e12, published.bytes_per_second / 1e12,

@@ -25,25 +25,37 @@ struct Measurement {
   std::string_view backend() const;
 };
 
-/// All benchmarks of a file. Throws std::runtime_error, `file: problem`, where it is not one, or
-/// holds an error or nothing.
+/// A run of all programs on one machine.
+struct Results {
+  std::string machine;       // "Intel(R) Xeon(R) Processor, 2 threads"
+  std::string device;        // of CUDA; empty without one
+  std::string kernels_hash;  // of the sources that were measured
+  std::vector<Measurement> ceilings;
+  std::vector<Measurement> skeletons;
+  std::vector<Measurement> kernels;
+};
+
+/// All benchmarks of a file of Google Benchmark's. Throws std::runtime_error, `file: problem`,
+/// where one failed or none was measured.
 std::vector<Measurement> read_measurements(const std::string& path, const nlohmann::json& json);
+
+/// What `context` of Google Benchmark's says of the machine.
+Results machine_of(const nlohmann::json& context);
+
+/// The file that summarize writes, every repetition in it.
+nlohmann::ordered_json to_json(const Results& results);
+Results results_of(const nlohmann::json& json);
 
 /// The best variant of a mix on a backend; null if it was not measured.
 const Measurement* ceiling_of(const std::vector<Measurement>& ceilings, std::string_view backend,
                               const Mix& mix);
 
-/// A bandwidth that somebody has published for a mix: a ceiling below it is no ceiling.
-struct PublishedBandwidth {
-  std::string_view device;  // part of its name
-  unsigned reads = 0;
-  unsigned writes = 0;
-  double bytes_per_second = 0;
-  std::string_view source;
-};
+/// Of the ceiling of its mix; nothing where operands come from a cache, or there is no such
+/// ceiling.
+std::optional<double> fraction_of_ceiling(const Results& results, const Measurement& kernel);
 
-/// What is wrong with `ceilings`, measured on `device`; nothing if they can serve.
-std::optional<std::string> weakness(const std::vector<Measurement>& ceilings,
-                                    std::string_view device);
+/// What is wrong with the ceilings: a bandwidth that somebody has published for a mix on the same
+/// device is higher. Nothing if they can serve.
+std::optional<std::string> weakness(const Results& results);
 
 }  // namespace depthcost::bench

@@ -11,8 +11,6 @@
 namespace depthcost::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 nlohmann::json parse(const std::string& path) {
   std::ifstream file(path);
   nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
@@ -21,52 +19,28 @@ nlohmann::json parse(const std::string& path) {
   return json;
 }
 
-Json rows_of(const std::vector<Measurement>& measurements) {
-  Json rows = Json::array();
-  for (const Measurement& m : measurements)
-    rows.push_back({{"name", m.name},
-                    {"bytes", m.bytes},
-                    {"reads", m.mix.reads},
-                    {"writes", m.mix.writes},
-                    {"in_place", m.mix.in_place},
-                    {"seconds", m.seconds}});
-  return rows;
-}
-
-void print_table(const std::vector<Measurement>& kernels,
-                 const std::vector<Measurement>& ceilings) {
-  fmt::print("{:<56} {:>11} {:>9} {:>9} {:>8}\n", "kernel", "median", "GB/s", "ceiling", "of it");
-  for (const Measurement& kernel : kernels) {
-    const Measurement* ceiling = ceiling_of(ceilings, kernel.backend(), kernel.mix);
-    const bool is_comparable =
-        ceiling != nullptr && kernel.name.ends_with("/cold") && kernel.bytes > ceiling->bytes / 2;
-    fmt::print("{:<56} {:>8.1f} us {:>9.2f}", kernel.name, kernel.median() * 1e6,
-               kernel.bandwidth() / 1e9);
-    if (is_comparable)
-      fmt::print(" {:>9.2f} {:>6.1f} %\n", ceiling->bandwidth() / 1e9,
-                 100 * kernel.bandwidth() / ceiling->bandwidth());
-    else
-      fmt::print(" {:>9} {:>8}\n", "-", "-");
+void print_table(const Results& results) {
+  fmt::print("{:<56} {:>14} {:>10} {:>11}\n", "kernel", "median", "GB/s", "of ceiling");
+  for (const Measurement& kernel : results.kernels) {
+    const auto fraction = fraction_of_ceiling(results, kernel);
+    fmt::print("{:<56} {:>11.2f} us {:>10.2f} {:>11}\n", kernel.name, kernel.median() * 1e6,
+               kernel.bandwidth() / 1e9, fraction ? fmt::format("{:.1f} %", 100 * *fraction) : "-");
   }
 }
 
-int run(const std::string& out, const std::string& ceilings_path, const std::string& skeletons_path,
-        const std::string& kernels_path) {
-  const nlohmann::json file = parse(kernels_path);
-  const auto ceilings = read_measurements(ceilings_path, parse(ceilings_path));
-  const auto skeletons = read_measurements(skeletons_path, parse(skeletons_path));
-  const auto kernels = read_measurements(kernels_path, file);
-  const std::string device = file.at("context").value("cuda_device", "");
-  if (const auto problem = weakness(ceilings, device))
-    throw std::runtime_error(ceilings_path + ": too weak for a ceiling (" + *problem + ")");
-  const Json all{{"schema", "depthcost-measurements/1"},
-                 {"context", file.at("context")},
-                 {"ceilings", rows_of(ceilings)},
-                 {"skeletons", rows_of(skeletons)},
-                 {"kernels", rows_of(kernels)}};
-  std::ofstream(out) << all.dump(1) << "\n";
-  print_table(kernels, ceilings);
-  return 0;
+void run(char** paths) {
+  const nlohmann::json file = parse(paths[3]);
+  Results results = machine_of(file.at("context"));
+  results.ceilings = read_measurements(paths[1], parse(paths[1]));
+  results.skeletons = read_measurements(paths[2], parse(paths[2]));
+  results.kernels = read_measurements(paths[3], file);
+  if (const auto problem = weakness(results))
+    throw std::runtime_error(fmt::format("{}: too weak for a ceiling ({})", paths[1], *problem));
+  std::ofstream out(paths[0]);
+  out << to_json(results).dump(1) << "\n";
+  out.close();
+  if (!out) throw std::runtime_error(fmt::format("{}: cannot be written", paths[0]));
+  print_table(results);
 }
 
 }  // namespace
@@ -78,7 +52,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    return depthcost::bench::run(argv[1], argv[2], argv[3], argv[4]);
+    depthcost::bench::run(argv + 1);
+    return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "error: {}\n", error.what());
     return 2;

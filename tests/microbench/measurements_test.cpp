@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "microbench/measured_table.hpp"
+
 namespace depthcost::bench {
 namespace {
 
@@ -63,12 +65,63 @@ TEST(Ceilings, AreTheBestVariantOfTheMixOnTheBackend) {
 TEST(Ceilings, AreRefusedWhereAPublishedKernelIsFaster) {
   const std::vector<Measurement> weak{ceiling("cuda/w", {5, 4, 4}, 4.1e12),
                                       ceiling("cuda/v", {5, 4, 4}, 4.0e12)};
-  EXPECT_EQ(weakness(weak, "NVIDIA H200"),
+  const auto weakness_on = [](const std::string& device, std::vector<Measurement> ceilings) {
+    Results results;
+    results.device = device;
+    results.ceilings = std::move(ceilings);
+    return weakness(results);
+  };
+  EXPECT_EQ(weakness_on("NVIDIA H200", weak),
             "cuda/w reaches 4.10 TB/s, a published kernel 4.22 (mHC post of TensorRT-LLM, "
             "T=131072, d=4096)");
-  EXPECT_EQ(weakness(weak, "NVIDIA H100"), std::nullopt);
-  EXPECT_EQ(weakness({ceiling("cuda/s", {5, 4, 4}, 4.3e12)}, "NVIDIA H200"), std::nullopt);
-  EXPECT_EQ(weakness({ceiling("cpu/s", {5, 4, 4}, 1e10)}, "NVIDIA H200"), std::nullopt);
+  EXPECT_EQ(weakness_on("NVIDIA H100", weak), std::nullopt);
+  EXPECT_EQ(weakness_on("NVIDIA H200", {ceiling("cuda/s", {5, 4, 4}, 4.3e12)}), std::nullopt);
+  EXPECT_EQ(weakness_on("NVIDIA H200", {ceiling("cpu/s", {5, 4, 4}, 1e10)}), std::nullopt);
+}
+
+Measurement kernel(const std::string& name, const Mix& mix, double bytes, double seconds) {
+  return {.name = name, .seconds = {seconds}, .bytes = bytes, .mix = mix};
+}
+
+Results some_results() {
+  const Mix mix{2, 1, 1};
+  return {.machine = "CPU, 2 threads",
+          .device = "",
+          .kernels_hash = "abc",
+          .ceilings = {ceiling("cpu/ceiling", mix, 20e9)},
+          .skeletons = {ceiling("cpu/skeleton", {}, 0)},
+          .kernels = {kernel("cpu/add/bf16/T:9/d:8/cold", mix, 18e9, 1),
+                      kernel("cpu/add/bf16/T:4/d:16/cold", mix, 19e9, 1),
+                      kernel("cpu/add/f32/T:9/d:8/cold", mix, 19e9, 1),
+                      kernel("cpu/add/bf16/T:1/d:8/cold", mix, 16, 3e-6),
+                      kernel("cpu/add/bf16/T:1/d:8/hot", mix, 16, 2e-6),
+                      kernel("cpu/mix/bare/f32/T:9/d:8/cold", {9, 1, 0}, 5e9, 1)}};
+}
+
+TEST(Results, ReadBackWhatWasWritten) {
+  const Results results = some_results();
+  const auto json = to_json(results);
+  EXPECT_EQ(to_json(results_of(nlohmann::json::parse(json.dump()))), json);
+  EXPECT_THROW(results_of(nlohmann::json::parse(R"({"schema": "other"})")), std::runtime_error);
+}
+
+TEST(Results, HaveFractionsWhereOperandsComeFromMemory) {
+  const Results results = some_results();
+  EXPECT_DOUBLE_EQ(*fraction_of_ceiling(results, results.kernels[0]), 0.9);
+  EXPECT_EQ(fraction_of_ceiling(results, results.kernels[3]), std::nullopt);  // too few bytes
+  EXPECT_EQ(fraction_of_ceiling(results, results.kernels[5]), std::nullopt);  // no such ceiling
+}
+
+TEST(MeasuredTable, HasARowForEachOperation) {
+  const std::string head =
+      "| operation | bf16 from memory, of ceiling | f32 from memory, of ceiling | T = 1, cold / hot "
+      "| T = 64, cold / hot |\n| --- | --- | --- | --- | --- |\n"
+      "| `add` | 18.0 to 19.0 GB/s, 90 to 95 % | 19.0 GB/s, 95 % | 3 / 2 us |  |\n"
+      "| `mix/bare` |  | 5.0 GB/s |  |  |\n";
+  EXPECT_EQ(measured_table(some_results(), "cpu", "abc"),
+            "CPU, 2 threads; kernels abc.\n\n" + head);
+  EXPECT_EQ(measured_table(some_results(), "cpu", "abd"),
+            "CPU, 2 threads; kernels abc, **stale: the sources have changed since**.\n\n" + head);
 }
 
 }  // namespace

@@ -475,7 +475,9 @@ INSTANTIATE_TEST_SUITE_P(
          "it.yaml:3:30: error: conflicting key 'workload.decode.context' (needs workload.decode.sequences)"},
         {"LaunchWithoutSequences", kimi("workload: {decode: {launch: graph}}\n"),
          "it.yaml:3:29: error: conflicting key 'workload.decode.launch' (needs workload.decode.sequences)"},
-        {"StepShorterThanItsResidual", kimi("hardware: h200_sxm\nworkload: {decode: {sequences: [1, 64]}}\nbaseline_step: {decode: [12 ms, 1 us]}\n"),
+        {"StepShorterThanItsResidual",
+         kimi(
+             "hardware: h200_sxm\nworkload: {decode: {sequences: [1, 64]}}\nbaseline_step: {decode: [12 ms, 1 us]}\n"),
          "it.yaml:5:25: error: invalid baseline_step.decode '12 ms, 1 us' (the standard residual alone takes at least 321 us of decode/64)"},
         {"DecodeStepWithoutADecode", kimi("baseline_step: {decode: 12 ms}\n"),
          "it.yaml:3:25: error: conflicting key 'baseline_step.decode' (needs workload.decode.sequences)"},

@@ -1,0 +1,109 @@
+// Rows by operation, columns by type and shape.
+#include "microbench/measured_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace depthcost::bench {
+namespace {
+
+/// "cpu/attnres_single_pass/bare/bf16/T:2048/d:7168/cold", taken apart.
+struct CaseName {
+  std::string_view operation;
+  std::string_view type;
+  std::string_view tokens;
+  std::string_view width;
+  std::string_view temperature;
+};
+
+CaseName parsed(std::string_view name) {
+  const auto cut_last = [&] {
+    const auto slash = name.rfind('/');
+    const std::string_view part = name.substr(slash + 1);
+    name = name.substr(0, slash);
+    return part;
+  };
+  CaseName parts;
+  parts.temperature = cut_last();
+  parts.width = cut_last();
+  parts.tokens = cut_last();
+  parts.type = cut_last();
+  parts.operation = name.substr(name.find('/') + 1);
+  return parts;
+}
+
+bool is_batch(const CaseName& name) { return name.tokens == "T:1" || name.tokens == "T:64"; }
+
+/// Bandwidth and fractions of one operation and type from memory: "18.3 to 18.9 GB/s, 93 to 95 %".
+std::string bandwidths(const Results& results, std::string_view backend, std::string_view operation,
+                       std::string_view type) {
+  std::vector<double> gigabytes;
+  std::vector<double> per_cent;
+  for (const Measurement& kernel : results.kernels) {
+    const CaseName name = parsed(kernel.name);
+    if (kernel.backend() != backend || name.operation != operation || name.type != type) continue;
+    if (is_batch(name) || name.temperature != "cold") continue;
+    gigabytes.push_back(kernel.bandwidth() / 1e9);
+    if (const auto fraction = fraction_of_ceiling(results, kernel))
+      per_cent.push_back(100 * *fraction);
+  }
+  if (gigabytes.empty()) return "";
+  const auto range = [](std::vector<double> values, int decimals) {
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    const std::string first = fmt::format("{:.{}f}", *low, decimals);
+    const std::string last = fmt::format("{:.{}f}", *high, decimals);
+    return first == last ? first : first + " to " + last;
+  };
+  std::string text = range(gigabytes, 1) + " GB/s";
+  if (!per_cent.empty()) text += fmt::format(", {} %", range(per_cent, 0));
+  return text;
+}
+
+/// Of a small batch, cold and hot: "3.1 / 2.4 us".
+std::string batch_times(const Results& results, std::string_view backend,
+                        std::string_view operation, std::string_view tokens) {
+  std::vector<std::string> times;
+  for (const std::string_view temperature : {"cold", "hot"})
+    for (const Measurement& kernel : results.kernels) {
+      const CaseName name = parsed(kernel.name);
+      if (kernel.backend() == backend && name.operation == operation && name.tokens == tokens &&
+          name.temperature == temperature)
+        times.push_back(fmt::format("{:.3g}", kernel.median() * 1e6));
+    }
+  return times.empty() ? "" : fmt::format("{} us", fmt::join(times, " / "));
+}
+
+std::vector<std::string_view> operations_of(const Results& results, std::string_view backend) {
+  std::vector<std::string_view> operations;
+  for (const Measurement& kernel : results.kernels) {
+    const std::string_view operation = parsed(kernel.name).operation;
+    if (kernel.backend() == backend &&
+        std::find(operations.begin(), operations.end(), operation) == operations.end())
+      operations.push_back(operation);
+  }
+  std::sort(operations.begin(), operations.end());
+  return operations;
+}
+
+}  // namespace
+
+std::string measured_table(const Results& results, std::string_view backend,
+                           std::string_view kernels_hash) {
+  std::string text = fmt::format(
+      "{}{}; kernels {}{}.\n\n", results.machine,
+      results.device.empty() ? "" : ", " + results.device, results.kernels_hash,
+      results.kernels_hash == kernels_hash ? "" : ", **stale: the sources have changed since**");
+  text +=
+      "| operation | bf16 from memory, of ceiling | f32 from memory, of ceiling | T = 1, cold / hot "
+      "| T = 64, cold / hot |\n| --- | --- | --- | --- | --- |\n";
+  for (const std::string_view operation : operations_of(results, backend))
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", operation,
+                        bandwidths(results, backend, operation, "bf16"),
+                        bandwidths(results, backend, operation, "f32"),
+                        batch_times(results, backend, operation, "T:1"),
+                        batch_times(results, backend, operation, "T:64"));
+  return text;
+}
+
+}  // namespace depthcost::bench
