@@ -1,0 +1,131 @@
+// One call in C: its target and enumerations checked, its struct turned into the operation of
+// kernels/operations.hpp that it means, run by the backend that it names.
+//
+// For each struct there is an overload
+//   ResidualAdd<T> operation(Type<T>, const depthcost_residual_add_args& args)
+// in this namespace, with a Type for each type parameter of the operation.
+#pragma once
+
+#include <initializer_list>
+
+#include "kernels/bf16.hpp"
+#include "kernels/c/guard.hpp"
+#include "kernels/cpu/run.hpp"
+#include "kernels/cuda/operations.hpp"
+
+namespace depthcost::c {
+
+inline constexpr bool kHasCuda = DEPTHCOST_HAS_CUDA != 0;
+
+/// The calling thread's.
+ErrorText& last_error();
+
+/// A type as an argument.
+template <class T>
+struct Type {};
+
+/// Of an operation and its argument: `residual_add` and `dtype`.
+struct ArgumentName {
+  const char* operation = nullptr;
+  const char* argument = nullptr;
+};
+
+[[noreturn]] void refuse(const ArgumentName& name, const std::string& problem);
+
+struct Choice {
+  std::int32_t value = 0;
+  const char* meaning = nullptr;
+};
+/// Throws std::invalid_argument unless `value` is one of the choices.
+void check_choice(const ArgumentName& name, std::int32_t value,
+                  std::initializer_list<Choice> choices);
+
+void check_dtype(const ArgumentName& name, depthcost_dtype dtype);
+SumStore sum_store(const char* operation, depthcost_sum_store store);
+SinkhornOrder sinkhorn_order(const char* operation, depthcost_sinkhorn_order order);
+
+/// Throws where nothing can be run on `target`.
+void check_target(const char* operation, const depthcost_target* target);
+
+inline NextNorm next_norm(const depthcost_norm& norm) { return {norm.gain, norm.eps}; }
+MhcMapping mhc_mapping(const char* operation, const depthcost_mhc_mapping& mapping);
+
+template <class T>
+T* elements(void* data) {
+  return static_cast<T*>(data);
+}
+template <class T>
+const T* elements(const void* data) {
+  return static_cast<const T*>(data);
+}
+
+template <class Args>
+concept HasDtype = requires(const Args& args) {
+  args.dtype;
+};
+template <class Args>
+concept HasPhase1Dtype = HasDtype<Args> && requires(const Args& args) {
+  args.phase1_dtype;
+};
+template <class Args>
+concept HasPost = requires(const Args& args) {
+  args.post.dtype;
+};
+
+/// run(operation) in the types that the struct's dtypes name.
+template <class Args, class Run>
+void with_operation(const char* /*name*/, const Args& args, const Run& run) {
+  run(operation(Type<float>{}, args));
+}
+template <HasDtype Args, class Run>
+void with_operation(const char* name, const Args& args, const Run& run) {
+  check_dtype({name, "dtype"}, args.dtype);
+  if (args.dtype == DEPTHCOST_F32) return run(operation(Type<float>{}, args));
+  run(operation(Type<Bf16>{}, args));
+}
+template <HasPhase1Dtype Args, class Run>
+void with_operation(const char* name, const Args& args, const Run& run) {
+  check_dtype({name, "dtype"}, args.dtype);
+  check_dtype({name, "phase1_dtype"}, args.phase1_dtype);
+  const bool is_narrow = args.phase1_dtype == DEPTHCOST_BF16;
+  if (args.dtype == DEPTHCOST_F32) {
+    if (is_narrow) refuse({name, "phase1_dtype"}, "is bf16 (must be f32, as dtype is)");
+    return run(operation(Type<float>{}, Type<float>{}, args));
+  }
+  if (is_narrow) return run(operation(Type<Bf16>{}, Type<Bf16>{}, args));
+  run(operation(Type<Bf16>{}, Type<float>{}, args));
+}
+template <HasPost Args, class Run>
+void with_operation(const char* name, const Args& args, const Run& run) {
+  check_dtype({name, "post.dtype"}, args.post.dtype);
+  if (args.post.dtype == DEPTHCOST_F32) return run(operation(Type<float>{}, args));
+  run(operation(Type<Bf16>{}, args));
+}
+
+template <class Op, class OnCuda>
+void launch(const depthcost_target& target, const Op& op, const OnCuda& on_cuda) {
+  const cuda::LaunchOptions options{.cuda_stream = static_cast<cudaStream_t>(target.cuda_stream),
+                                    .overlap = target.overlap == DEPTHCOST_OVERLAP_PROGRAMMATIC
+                                                   ? cuda::Overlap::programmatic
+                                                   : cuda::Overlap::none};
+  try {
+    on_cuda(op, options);
+  } catch (const std::runtime_error& failed) {
+    throw Failure(DEPTHCOST_DEVICE_ERROR, failed.what());
+  }
+}
+
+template <class Args, class OnCuda>
+depthcost_status call(const char* name, const depthcost_target* target, const Args* args,
+                      const OnCuda& on_cuda) noexcept {
+  return guarded(last_error(), [&] {
+    check_target(name, target);
+    if (args == nullptr) refuse({name, "args"}, "is null (must be a struct)");
+    with_operation(name, *args, [&](const auto& op) {
+      if (target->backend == DEPTHCOST_CPU) return cpu::run(op);
+      if constexpr (kHasCuda) launch(*target, op, on_cuda);
+    });
+  });
+}
+
+}  // namespace depthcost::c
