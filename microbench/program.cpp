@@ -22,6 +22,8 @@ std::size_t rotation_bytes() {
   return std::max(std::size_t{512} << 20, 2 * largest_cache);
 }
 
+std::string_view kernels_hash() { return DEPTHCOST_KERNELS_HASH; }
+
 void show_progress(const std::string& name) {
   constexpr Seconds kBetweenLines{5};
   static int runs = 0;
@@ -85,7 +87,7 @@ void add_context() {
   benchmark::AddCustomContext("cpu_model", cpu_model());
   benchmark::AddCustomContext("threads", std::to_string(omp_get_max_threads()));
   benchmark::AddCustomContext("rotation_bytes", std::to_string(rotation_bytes()));
-  benchmark::AddCustomContext("kernels_hash", DEPTHCOST_KERNELS_HASH);
+  benchmark::AddCustomContext("kernels_hash", std::string(kernels_hash()));
   benchmark::AddCustomContext("transparent_hugepage", huge_page_policy());
 }
 

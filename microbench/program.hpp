@@ -1,10 +1,15 @@
 // The main of every program that measures: it fails where nothing was measured or anything failed.
 #pragma once
 
+#include <string_view>
+
 namespace depthcost::bench {
 
 /// Where there is no device, what needs one is skipped with this message, and that is no failure.
 inline constexpr const char* kNoCudaDevice = "no CUDA device";
+
+/// Of the CPU kernels' sources in this build.
+std::string_view kernels_hash();
 
 /// Runs what `add_benchmarks` registers. 0 if something was measured and nothing failed, 1 if not,
 /// 2 for a wrong command line. Options are Google Benchmark's; by default repetitions are

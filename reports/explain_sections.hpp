@@ -28,8 +28,8 @@ void budgets(const Evaluation& evaluation, Explanations& out);
 /// layer.
 std::optional<Explanation> layer(const LedgerRow& mean, const Explanation& base, Count layer);
 
-/// The metric of a row of the ledger that is a mean.
-std::string ledger_metric(const LedgerRow& mean);
+/// The metric of a row of the ledger; the output aggregation has a suffix of its own.
+std::string ledger_metric(const LedgerRow& row);
 
 /// "ledger.block_attnres.two_phase".
 std::string metric(std::initializer_list<std::string_view> parts);

@@ -3,6 +3,7 @@ packages_build="cmake ninja-build g++ libhwy-dev libyaml-cpp-dev libcli11-dev li
 packages_report="$packages_build gnuplot-nox"
 packages_test="$packages_report libgtest-dev librapidcheck-dev"
 packages_style="clang-format clang-tidy"
+packages_sanitize="clang libomp-dev"
 
 # Installs those of $@ that are missing; without root or sudo prints the one line to run, exits 2.
 install_packages() {

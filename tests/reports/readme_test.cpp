@@ -2,31 +2,20 @@
 // the marked parts of the README and reports/example.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
-#include <map>
-#include <sstream>
 
 #include "reports/explain.hpp"
 #include "reports/gnuplot.hpp"
 #include "reports/markdown_report.hpp"
 #include "reports/plots.hpp"
 #include "scenarios/scenario.hpp"
+#include "tests/marked_block.hpp"
 
 namespace depthcost {
 namespace {
 
 const std::string kRoot = DEPTHCOST_SOURCE_DIR;
 const std::string kStem = "kimi_k3_8xb300";
-
-bool is_updating() { return std::getenv("UPDATE_GOLDEN") != nullptr; }
-
-std::string read(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 struct Example {
   Scenario scenario = read_scenario(kRoot + "/scenarios/" + kStem + ".yaml");
@@ -46,21 +35,7 @@ std::map<std::string, std::string> readme_blocks() {
 }
 
 TEST(Readme, ShowsWhatTheProgramPrints) {
-  const std::string path = kRoot + "/README.md";
-  std::string readme = read(path);
-  for (const auto& [name, text] : readme_blocks()) {
-    const std::string begin = "<!-- begin " + name + " -->\n";
-    const auto start = readme.find(begin);
-    const auto end = readme.find("<!-- end " + name + " -->");
-    ASSERT_NE(start, std::string::npos) << name;
-    ASSERT_NE(end, std::string::npos) << name;
-    const auto content = start + begin.size();
-    if (is_updating())
-      readme.replace(content, end - content, text);
-    else
-      EXPECT_EQ(readme.substr(content, end - content), text) << name;
-  }
-  if (is_updating()) std::ofstream(path) << readme;
+  test::expect_blocks(kRoot + "/README.md", readme_blocks());
 }
 
 TEST(Readme, LinksAReportThatIsUpToDate) {
@@ -69,8 +44,9 @@ TEST(Readme, LinksAReportThatIsUpToDate) {
   std::vector<PlotFile> files;
   for (const Plot& plot : plots(example.evaluation)) {
     files.push_back({kStem + "-" + plot.file_name, plot.caption});
-    if (!is_updating()) {
-      EXPECT_FALSE(read(folder + files.back().file_name).empty()) << files.back().file_name;
+    if (!test::is_updating_golden()) {
+      EXPECT_FALSE(test::file_text(folder + files.back().file_name).empty())
+          << files.back().file_name;
       continue;
     }
     const Drawing drawing = draw_svg(plot.script);
@@ -79,16 +55,16 @@ TEST(Readme, LinksAReportThatIsUpToDate) {
   }
   const std::string report =
       markdown_report(example.evaluation, {example.scenario.values, files, "", DEPTHCOST_VERSION});
-  if (is_updating()) std::ofstream(folder + kStem + ".md") << report;
-  EXPECT_EQ(read(folder + kStem + ".md"), report);
+  if (test::is_updating_golden()) std::ofstream(folder + kStem + ".md") << report;
+  EXPECT_EQ(test::file_text(folder + kStem + ".md"), report);
 }
 
 TEST(Readme, NamesOnlyFilesThatExist) {
-  const std::string readme = read(kRoot + "/README.md");
+  const std::string readme = test::file_text(kRoot + "/README.md");
   std::size_t links = 0;
   for (auto at = readme.find("]("); at != std::string::npos; at = readme.find("](", at + 1)) {
     const std::string target = readme.substr(at + 2, readme.find(')', at) - at - 2);
-    EXPECT_FALSE(read(kRoot + "/" + target).empty()) << target;
+    EXPECT_FALSE(test::file_text(kRoot + "/" + target).empty()) << target;
     ++links;
   }
   EXPECT_GE(links, 5U);

@@ -28,7 +28,7 @@ TEST(MhcBoundaryOnCpu, MatchesTheReferenceInFloat) {
 TEST(MhcBoundaryOnCpu, MatchesTheReferenceInBf16) { expect_all_match<MhcBoundaryProblem, Bf16>(); }
 
 TEST(MhcOnCpu, TakesAnyNumberOfStreams) {
-  for (const std::size_t m : {3, 5, 6, 7, 12}) {
+  for (const std::size_t m : {3U, 5U, 6U, 7U, 12U}) {
     SCOPED_TRACE("m " + std::to_string(m));
     expect_matches<MhcPreProblem<float>>(MhcShape{17, 136, m, 1, 0});
     expect_matches<MhcBoundaryProblem<Bf16>>(MhcShape{17, 136, m, 1, 1});
