@@ -1,0 +1,179 @@
+"""The operations in float64, for a few tokens: what every implementation is checked against.
+
+Values are flat lists with the shape that their operand has; `stored` rounds to the storage type
+what an operation stores and then goes on with.
+"""
+
+import math
+import operator
+import random
+from array import array
+
+
+def to_f32(values) -> list:
+    return list(array("f", values))
+
+
+def to_bf16(values) -> list:
+    """To nearest, ties to even, as every implementation converts."""
+    bits = array("I", array("f", values).tobytes())
+    rounded = ((word + 0x7FFF + ((word >> 16) & 1)) & 0xFFFF0000 for word in bits)
+    return list(array("f", array("I", rounded).tobytes()))
+
+
+ROUNDING = {"f32": to_f32, "bf16": to_bf16}
+
+
+def noise(seed: str, count: int, scale: float) -> list:
+    """Uniform in [-scale, scale), the same in every run."""
+    generator = random.Random(seed)
+    return [generator.uniform(-scale, scale) for _ in range(count)]
+
+
+def dot(a, b) -> float:
+    return sum(map(operator.mul, a, b))
+
+
+def add(a, b) -> list:
+    return list(map(operator.add, a, b))
+
+
+def rows_of(values, size: int) -> list:
+    return [values[i : i + size] for i in range(0, len(values), size)]
+
+
+def flat(rows) -> list:
+    return [value for row in rows for value in row]
+
+
+def rms_norm(row, gain, eps: float) -> list:
+    inverse = 1 / math.sqrt(dot(row, row) / len(row) + eps)
+    return [value * inverse * g for value, g in zip(row, gain)]
+
+
+def score(query, row, eps: float) -> float:
+    """w . RMSNorm(v)."""
+    return dot(query, row) / math.sqrt(dot(row, row) / len(row) + eps)
+
+
+def softmax_sums(scores, rows):
+    """o = sum_i e^(s_i - m) v_i, m, and l = sum_i e^(s_i - m)."""
+    maximum = max(scores)
+    weights = [math.exp(s - maximum) for s in scores]
+    mix = [dot(weights, column) for column in zip(*rows)]
+    return mix, maximum, sum(weights)
+
+
+def sigmoid(z: float) -> float:
+    return 1 / (1 + math.exp(-z))
+
+
+def sinkhorn(matrix, m: int, iterations: int) -> list:
+    """Columns, then rows, `iterations` times."""
+    for _ in range(iterations):
+        sums = [sum(matrix[j::m]) for j in range(m)]
+        matrix = [value / sums[i % m] for i, value in enumerate(matrix)]
+        matrix = flat([v / sum(row) for v in row] for row in rows_of(matrix, m))
+    return matrix
+
+
+def mhc_coefficients(streams, v: dict, s: dict):
+    """H_pre, H_post and H_res of one token, whose streams are a flat list."""
+    m, a = s["m"], s["scales"]
+    z = [score(row, streams, s["eps"]) for row in rows_of(v["phi"], len(streams))]
+    b = v["bias"]
+    pre = [sigmoid(a[0] * z[i] + b[i]) for i in range(m)]
+    post = [2 * sigmoid(a[1] * z[i] + b[i]) for i in range(m, 2 * m)]
+    exponentials = [math.exp(a[2] * z[i] + b[i]) for i in range(2 * m, len(z))]
+    return pre, post, sinkhorn(exponentials, m, s["iterations"])
+
+
+# -- One function an operation: values of all operands, sizes and parameters, rounding -> outputs
+
+
+def residual_add_rmsnorm(v: dict, s: dict, stored) -> dict:
+    h = stored(add(v["hidden_state"], v["layer_output"]))
+    normed = (rms_norm(row, v["gain"], s["eps"]) for row in rows_of(h, s["d"]))
+    return {"hidden_state": h, "output": flat(normed)}
+
+
+def sources_of_tokens(v: dict, s: dict, last) -> list:
+    """For each token its rows: the bank's, then `last`."""
+    banks = [rows_of(bank, s["d"]) for bank in rows_of(v["bank"], s["T"] * s["d"])]
+    return [list(rows) for rows in zip(*banks, *last)]
+
+
+def attnres_single_pass(v: dict, s: dict, stored) -> dict:
+    has_update = "layer_output" in v
+    b = stored(add(v["partial_sum"], v["layer_output"])) if has_update else v["partial_sum"]
+    output = []
+    for rows in sources_of_tokens(v, s, [rows_of(b, s["d"])]):
+        mix, _, total = softmax_sums([score(v["query"], r, s["eps"]) for r in rows], rows)
+        h = [value / total for value in mix]
+        output += rms_norm(h, v["gain"], s["eps"]) if "gain" in v else h
+    return {"partial_sum": b, "output": output} if has_update else {"output": output}
+
+
+def attnres_phase1(v: dict, s: dict, stored) -> dict:
+    output, outputs, maxima, sums = [], [], [], []
+    tokens = sources_of_tokens(v, s, [])
+    for number, query in enumerate(rows_of(v["queries"], s["d"])):
+        for rows in tokens:
+            mix, maximum, total = softmax_sums([score(query, r, s["eps"]) for r in rows], rows)
+            if number == 0:
+                output += rms_norm([value / total for value in mix], v["gain"], s["eps"])
+                continue
+            outputs += mix
+            maxima.append(maximum)
+            sums.append(total)
+    return {"output": output, "outputs": outputs, "maxima": maxima, "sums": sums}
+
+
+def attnres_phase2(v: dict, s: dict, stored) -> dict:
+    b = stored(add(v["partial_sum"], v["layer_output"]))
+    output = []
+    rows = zip(rows_of(b, s["d"]), rows_of(v["phase1_output"], s["d"]), v["maximum"], v["sum"])
+    for row, mix, maximum, total in rows:
+        logit = score(v["query"], row, s["eps"])
+        largest = max(logit, maximum)
+        old, new = math.exp(maximum - largest), math.exp(logit - largest)
+        h = [(old * o + new * x) / (old * total + new) for o, x in zip(mix, row)]
+        output += rms_norm(h, v["gain"], s["eps"])
+    return {"partial_sum": b, "output": output}
+
+
+def mhc_pre(v: dict, s: dict, stored) -> dict:
+    output, posts, residuals = [], [], []
+    for streams in rows_of(v["streams"], s["m"] * s["d"]):
+        pre, post, residual = mhc_coefficients(streams, v, s)
+        x = [dot(pre, column) for column in zip(*rows_of(streams, s["d"]))]
+        output += rms_norm(x, v["gain"], s["eps"])
+        posts += post
+        residuals += residual
+    return {"output": output, "post": posts, "residual": residuals}
+
+
+def mhc_post(v: dict, s: dict, stored) -> dict:
+    m, d = s["m"], s["d"]
+    next_streams = []
+    tokens = zip(rows_of(v["streams"], m * d), rows_of(v["layer_output"], d),
+                 rows_of(v["post"], m), rows_of(v["residual"], m * m))
+    for streams, f, post, residual in tokens:
+        columns = list(zip(*rows_of(streams, d), f))
+        for i, weights in enumerate(rows_of(residual, m)):
+            weights = weights + [post[i]]
+            next_streams += [dot(weights, column) for column in columns]
+    return {"next_streams": stored(next_streams)}
+
+
+def mhc_boundary(v: dict, s: dict, stored) -> dict:
+    next_streams = mhc_post(v, s, stored)["next_streams"]
+    pre = mhc_pre({**v, "streams": next_streams}, s, stored)
+    return {"next_streams": next_streams, "output": pre["output"], "next_post": pre["post"],
+            "next_residual": pre["residual"]}
+
+
+def sinkhorn_matrices(v: dict, s: dict, stored) -> dict:
+    m = s["m"]
+    balanced = (sinkhorn(matrix, m, s["iterations"]) for matrix in rows_of(v["matrices"], m * m))
+    return {"matrices": flat(balanced)}

@@ -1,0 +1,154 @@
+"""PyTorch, run eagerly and compiled.
+
+Every function takes the operands of one set by name and returns its new tensors; what an operation
+updates, it updates in place. Statistics and sums are in float, as models compute them.
+"""
+
+from collections.abc import Callable
+
+import torch
+
+from operations import PARAMETERS
+from peer import Missing, Peer
+
+EPS = PARAMETERS["eps"]
+
+
+def rms_norm(x, gain):
+    """In float, of float."""
+    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + EPS) * gain
+
+
+def scores(v, query):
+    """w . RMSNorm(v), of float."""
+    return (v * query).sum(-1) * torch.rsqrt(v.pow(2).mean(-1) + EPS)
+
+
+def residual_add_rmsnorm(o: dict) -> tuple:
+    h = o["hidden_state"].add_(o["layer_output"])
+    return (rms_norm(h.float(), o["gain"]).to(h.dtype),)
+
+
+def attnres_single_pass(o: dict) -> tuple:
+    b = o["partial_sum"]
+    if "layer_output" in o:
+        b = b.add_(o["layer_output"])
+    bank, last = o["bank"].float(), b.float()
+    logits = torch.cat((scores(bank, o["query"]), scores(last, o["query"]).unsqueeze(0)))
+    weights = torch.softmax(logits, dim=0).unsqueeze(-1)
+    h = (weights[:-1] * bank).sum(0) + weights[-1] * last
+    if "gain" in o:
+        h = rms_norm(h, o["gain"])
+    return (h.to(b.dtype),)
+
+
+def attnres_phase1(o: dict) -> tuple:
+    v = o["bank"].float()
+    inverse = torch.rsqrt(v.pow(2).mean(-1) + EPS)
+    logits = torch.einsum("ntd,sd->snt", v, o["queries"]) * inverse
+    maxima = logits.amax(1)
+    weights = torch.exp(logits - maxima.unsqueeze(1))
+    sums = weights.sum(1)
+    mixes = torch.einsum("snt,ntd->std", weights, v)
+    output = rms_norm(mixes[0] / sums[0].unsqueeze(-1), o["gain"])
+    dtype = o["bank"].dtype
+    return output.to(dtype), mixes[1:].to(dtype), maxima[1:], sums[1:]
+
+
+def attnres_phase2(o: dict) -> tuple:
+    b = o["partial_sum"].add_(o["layer_output"])
+    v = b.float()
+    logits = scores(v, o["query"])
+    largest = torch.maximum(logits, o["maximum"])
+    old, new = torch.exp(o["maximum"] - largest), torch.exp(logits - largest)
+    mix = old.unsqueeze(-1) * o["phase1_output"].float() + new.unsqueeze(-1) * v
+    h = mix / (old * o["sum"] + new).unsqueeze(-1)
+    return (rms_norm(h, o["gain"]).to(b.dtype),)
+
+
+def balanced(matrices):
+    """Sinkhorn's iteration: columns, then rows."""
+    for _ in range(PARAMETERS["iterations"]):
+        matrices = matrices / matrices.sum(-2, keepdim=True)
+        matrices = matrices / matrices.sum(-1, keepdim=True)
+    return matrices
+
+
+def mhc_coefficients(streams, o: dict) -> tuple:
+    m = streams.shape[1]
+    x = streams.flatten(1)
+    z = torch.matmul(x, o["phi"].t()) * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + EPS)
+    pre, post, residual = PARAMETERS["scales"]
+    bias = o["bias"]
+    h_pre = torch.sigmoid(pre * z[:, :m] + bias[:m])
+    h_post = 2 * torch.sigmoid(post * z[:, m : 2 * m] + bias[m : 2 * m])
+    logits = (residual * z[:, 2 * m :] + bias[2 * m :]).reshape(-1, m, m)
+    return h_pre, h_post, balanced(torch.exp(logits - logits.amax(-2, keepdim=True)))
+
+
+def collapsed(streams, o: dict) -> tuple:
+    """Coefficients and normalised input of a layer, of float streams."""
+    pre, post, residual = mhc_coefficients(streams, o)
+    x = (pre.unsqueeze(-1) * streams).sum(1)
+    return rms_norm(x, o["gain"]).to(o["layer_dtype"]), post, residual
+
+
+def mixed_by_product(o: dict):
+    """H_res X by a batched product: what runs best eagerly."""
+    return torch.matmul(o["residual"], o["streams"].float())
+
+
+def mixed_by_sum(o: dict):
+    """H_res X by a sum over streams: what a compiler can fuse."""
+    x = o["streams"].float()
+    return (o["residual"].unsqueeze(-1) * x.unsqueeze(1)).sum(2)
+
+
+def _mhc_pre(o: dict) -> tuple:
+    return collapsed(o["streams"].float(), {**o, "layer_dtype": o["streams"].dtype})
+
+
+def _mhc_post_of(mixed: Callable) -> Callable:
+    def mhc_post(o: dict) -> tuple:
+        spread = o["post"].unsqueeze(-1) * o["layer_output"].float().unsqueeze(1)
+        return ((mixed(o) + spread).to(o["streams"].dtype),)
+
+    return mhc_post
+
+
+def _mhc_boundary_of(mixed: Callable) -> Callable:
+    post_of = _mhc_post_of(mixed)
+
+    def mhc_boundary(o: dict) -> tuple:
+        (next_streams,) = post_of(o)
+        pre = collapsed(next_streams.float(), {**o, "layer_dtype": next_streams.dtype})
+        return next_streams, *pre
+
+    return mhc_boundary
+
+
+def sinkhorn(o: dict) -> tuple:
+    o["matrices"].copy_(balanced(o["matrices"]))
+    return ()
+
+
+# function of the C interface -> (eager, to be compiled, outputs)
+PYTORCH = {
+    "residual_add_rmsnorm": (residual_add_rmsnorm, residual_add_rmsnorm, ("output",)),
+    "attnres_single_pass": (attnres_single_pass, attnres_single_pass, ("output",)),
+    "attnres_phase1": (attnres_phase1, attnres_phase1, ("output", "outputs", "maxima", "sums")),
+    "attnres_phase2": (attnres_phase2, attnres_phase2, ("output",)),
+    "mhc_pre": (_mhc_pre, _mhc_pre, ("output", "post", "residual")),
+    "mhc_post": (_mhc_post_of(mixed_by_product), _mhc_post_of(mixed_by_sum), ("next_streams",)),
+    "mhc_boundary": (_mhc_boundary_of(mixed_by_product), _mhc_boundary_of(mixed_by_sum),
+                     ("next_streams", "output", "next_post", "next_residual")),
+    "sinkhorn": (sinkhorn, sinkhorn, ()),
+}
+
+
+def pytorch_peers(function: str) -> list:
+    eager, compiled, outputs = PYTORCH[function]
+    peers = [Peer("PyTorch eager", eager, outputs)]
+    if not hasattr(torch, "compile"):
+        return [*peers, Missing("torch.compile", f"torch {torch.__version__} has none")]
+    return [*peers, Peer("torch.compile", torch.compile(compiled, dynamic=False), outputs)]
