@@ -68,8 +68,7 @@ void run_chain(const Chain& chain, Launched how, cuda::Overlap overlap) {
   cuda::check(cudaStreamCreateWithFlags(&cuda_stream, cudaStreamNonBlocking));
   if (how == Launched::from_a_graph)
     cuda::check(cudaStreamBeginCapture(cuda_stream, cudaStreamCaptureModeThreadLocal));
-  const Launch launch{{cuda_stream, overlap}};
-  chain.each(buffers, launch);
+  chain.each(buffers, [&](const auto& op) { cuda::run(op, {cuda_stream, overlap}); });
   if (how == Launched::from_a_graph) {
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;

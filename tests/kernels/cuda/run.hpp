@@ -1,7 +1,8 @@
-// Every CUDA operation by the type of its arguments, and the comparison that all of them undergo.
+// Operations run on the device on operands of the host, and the comparison that all of them
+// undergo.
 #pragma once
 
-#include "kernels/cuda/operations.hpp"
+#include "kernels/cuda/run.hpp"
 #include "tests/kernels/cpu/run.hpp"
 #include "tests/kernels/cuda/device_operands.hpp"
 #include "tests/kernels/cuda/tensor_core_accuracy.hpp"
@@ -18,92 +19,13 @@ class OnDevice : public testing::Test {
   }
 };
 
-/// The kernel of an operation, by the type of its arguments, which are the device's.
-struct Launch {
-  cuda::LaunchOptions options;
-
-  template <class T>
-  void operator()(const ResidualAdd<T>& op) const {
-    cuda::residual_add(op, options);
-  }
-  template <class T>
-  void operator()(const ResidualAddRmsNorm<T>& op) const {
-    cuda::residual_add_rmsnorm(op, options);
-  }
-  template <class T>
-  void operator()(const AttnResSinglePass<T>& op) const {
-    cuda::attnres_single_pass(op, options);
-  }
-  template <class T, class O>
-  void operator()(const AttnResPhase1<T, O>& op) const {
-    cuda::attnres_phase1(op, options);
-  }
-  template <class T, class O>
-  void operator()(const AttnResPhase2<T, O>& op) const {
-    cuda::attnres_phase2(op, options);
-  }
-  template <class T>
-  void operator()(const MhcPre<T>& op) const {
-    cuda::mhc_pre(op, options);
-  }
-  template <class T>
-  void operator()(const MhcPost<T>& op) const {
-    cuda::mhc_post(op, options);
-  }
-  template <class T>
-  void operator()(const MhcBoundary<T>& op) const {
-    cuda::mhc_boundary(op, options);
-  }
-  void operator()(const Sinkhorn& op) const { cuda::sinkhorn(op, options); }
-  template <class T>
-  void operator()(const UnfusedRmsNorm<T>& op) const {
-    cuda::unfused_rmsnorm(op, options);
-  }
-  template <class T>
-  void operator()(const UnfusedStack<T>& op) const {
-    cuda::unfused_stack(op, options);
-  }
-  template <class T>
-  void operator()(const UnfusedKeyNorm<T>& op) const {
-    cuda::unfused_key_norm(op, options);
-  }
-  template <class T>
-  void operator()(const UnfusedScores<T>& op) const {
-    cuda::unfused_scores(op, options);
-  }
-  template <class T>
-  void operator()(const UnfusedMix<T>& op) const {
-    cuda::unfused_mix(op, options);
-  }
-  template <class T>
-  void operator()(const UnfusedMhcCoefficients<T>& op) const {
-    cuda::unfused_mhc_coefficients(op, options);
-  }
-  template <class T>
-  void operator()(const UnfusedMhcPre<T>& op) const {
-    cuda::unfused_mhc_pre(op, options);
-  }
-  template <class T>
-  void operator()(const UnfusedMhcPost<T>& op) const {
-    cuda::unfused_mhc_post(op, options);
-  }
-  template <class T>
-  void operator()(const UnfusedMhcResidual<T>& op) const {
-    cuda::unfused_mhc_residual(op, options);
-  }
-  template <class T>
-  void operator()(const UnfusedMhcMerge<T>& op) const {
-    cuda::unfused_mhc_merge(op, options);
-  }
-};
-
 /// Runs an operation, whose pointers are the host's, on the device.
 template <class Op>
 void run_on_device(const Op& op, const cuda::LaunchOptions& options = {}) {
   DeviceBuffers buffers;
   const Op twin = on_device(op, buffers);
   buffers.upload();
-  Launch{options}(twin);
+  cuda::run(twin, options);
   buffers.download();
 }
 
@@ -116,7 +38,7 @@ void run_on_device(const UnfusedStack<T>& op, const cuda::LaunchOptions& options
   twin.sources = sources.data();
   buffers.move(twin.stack, op.num_sources * op.num_tokens * op.hidden_size);
   buffers.upload();
-  Launch{options}(twin);
+  cuda::run(twin, options);
   buffers.download();
 }
 
