@@ -8,12 +8,14 @@
 namespace depthcost::bench {
 namespace {
 
-/// "cpu/attnres_single_pass/bare/bf16/T:2048/d:7168/cold", taken apart.
+/// "cpu/attnres_single_pass/bare/bf16/T:2048/d:7168/cold", taken apart; on a GPU the launch mode
+/// comes before the temperature.
 struct CaseName {
   std::string_view operation;
   std::string_view type;
   std::string_view tokens;
   std::string_view width;
+  std::string_view launch;
   std::string_view temperature;
 };
 
@@ -27,13 +29,20 @@ CaseName parsed(std::string_view name) {
   CaseName parts;
   parts.temperature = cut_last();
   parts.width = cut_last();
+  if (!parts.width.starts_with("d:")) {
+    parts.launch = parts.width;
+    parts.width = cut_last();
+  }
   parts.tokens = cut_last();
   parts.type = cut_last();
   parts.operation = name.substr(name.find('/') + 1);
   return parts;
 }
 
-bool is_batch(const CaseName& name) { return name.tokens == "T:1" || name.tokens == "T:64"; }
+bool is_batch(const CaseName& name) {
+  constexpr std::string_view kBatches[] = {"T:1", "T:8", "T:64", "T:512"};
+  return std::find(std::begin(kBatches), std::end(kBatches), name.tokens) != std::end(kBatches);
+}
 
 /// Bandwidth and fractions of one operation and type from memory: "18.3 to 18.9 GB/s, 93 to 95 %".
 std::string bandwidths(const Results& results, std::string_view backend, std::string_view operation,
@@ -68,7 +77,7 @@ std::string batch_times(const Results& results, std::string_view backend,
     for (const Measurement& kernel : results.kernels) {
       const CaseName name = parsed(kernel.name);
       if (kernel.backend() == backend && name.operation == operation && name.tokens == tokens &&
-          name.temperature == temperature)
+          name.temperature == temperature && name.launch != "graph_pdl" && kernel.is_valid())
         times.push_back(fmt::format("{:.3g}", kernel.median() * 1e6));
     }
   return times.empty() ? "" : fmt::format("{} us", fmt::join(times, " / "));
@@ -90,10 +99,12 @@ std::vector<std::string_view> operations_of(const Results& results, std::string_
 
 std::string measured_table(const Results& results, std::string_view backend,
                            std::string_view kernels_hash) {
-  std::string text = fmt::format(
-      "{}{}; kernels {}{}.\n\n", results.machine,
-      results.device.empty() ? "" : ", " + results.device, results.kernels_hash,
-      results.kernels_hash == kernels_hash ? "" : ", **stale: the sources have changed since**");
+  const std::string& measured =
+      backend == "cuda" ? results.cuda_kernels_hash : results.kernels_hash;
+  std::string text =
+      fmt::format("{}{}; kernels {}{}.\n\n", results.machine,
+                  results.device.empty() ? "" : ", " + results.device, measured,
+                  measured == kernels_hash ? "" : ", **stale: the sources have changed since**");
   text +=
       "| operation | bf16 from memory, of ceiling | f32 from memory, of ceiling | T = 1, cold / hot "
       "| T = 64, cold / hot |\n| --- | --- | --- | --- | --- |\n";

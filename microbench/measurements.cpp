@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+
+#include "microbench/program.hpp"
+#include "microbench/slope.hpp"
 
 namespace depthcost::bench {
 namespace {
@@ -42,6 +46,7 @@ nlohmann::ordered_json rows_of(const std::vector<Measurement>& measurements) {
     rows.push_back({{"name", m.name},
                     {"bytes", m.bytes},
                     {"mix", {m.mix.reads, m.mix.writes, m.mix.in_place}},
+                    {"deviation", m.deviation},
                     {"seconds", m.seconds}});
   return rows;
 }
@@ -53,7 +58,8 @@ std::vector<Measurement> measurements_of(const nlohmann::json& rows) {
     measurements.push_back({.name = row.at("name"),
                             .seconds = row.at("seconds"),
                             .bytes = row.at("bytes"),
-                            .mix = {mix.at(0), mix.at(1), mix.at(2)}});
+                            .mix = {mix.at(0), mix.at(1), mix.at(2)},
+                            .deviation = row.value("deviation", 0.0)});
   }
   return measurements;
 }
@@ -64,12 +70,9 @@ unsigned count_of(const nlohmann::json& run, const char* key) {
 
 }  // namespace
 
-double Measurement::median() const {
-  std::vector<double> sorted = seconds;
-  std::sort(sorted.begin(), sorted.end());
-  const std::size_t middle = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
+double Measurement::median() const { return median_of(seconds); }
+
+bool Measurement::is_valid() const { return deviation <= kLinearWithin; }
 
 std::string_view Measurement::backend() const {
   return std::string_view(name).substr(0, name.find('/'));
@@ -77,9 +80,11 @@ std::string_view Measurement::backend() const {
 
 std::vector<Measurement> read_measurements(const std::string& path, const nlohmann::json& json) {
   std::vector<Measurement> measurements;
+  std::vector<std::vector<double>> deviations;
   std::map<std::string, std::size_t> places;
   for (const auto& run : json.at("benchmarks")) {
     const std::string name = plain_name(run.at("run_name"));
+    if (run.value("error_message", "") == kNoCudaDevice) continue;
     if (run.value("error_occurred", false))
       throw std::runtime_error(
           fmt::format("{}: {} failed ({})", path, name, run.value("error_message", "")));
@@ -90,10 +95,15 @@ std::vector<Measurement> read_measurements(const std::string& path, const nlohma
           {.name = name,
            .seconds = {},
            .bytes = run.value("bytes", 0.0),
-           .mix = {count_of(run, "reads"), count_of(run, "writes"), count_of(run, "in_place")}});
+           .mix = {count_of(run, "reads"), count_of(run, "writes"), count_of(run, "in_place")},
+           .deviation = 0});
+    if (is_new) deviations.emplace_back();
     measurements[place->second].seconds.push_back(
         in_seconds(run.at("real_time"), run.at("time_unit")));
+    deviations[place->second].push_back(run.value("deviation", 0.0));
   }
+  for (std::size_t i = 0; i < measurements.size(); ++i)
+    measurements[i].deviation = median_of(deviations[i]);
   if (measurements.empty()) throw std::runtime_error(path + ": nothing was measured");
   return measurements;
 }
@@ -102,7 +112,8 @@ Results machine_of(const nlohmann::json& context) {
   return {.machine = fmt::format("{}, {} threads", context.value("cpu_model", "unknown CPU"),
                                  context.value("threads", "?")),
           .device = context.value("cuda_device", ""),
-          .kernels_hash = context.value("kernels_hash", "")};
+          .kernels_hash = context.value("kernels_hash", ""),
+          .cuda_kernels_hash = context.value("cuda_kernels_hash", "")};
 }
 
 nlohmann::ordered_json to_json(const Results& results) {
@@ -110,6 +121,7 @@ nlohmann::ordered_json to_json(const Results& results) {
           {"machine", results.machine},
           {"device", results.device},
           {"kernels_hash", results.kernels_hash},
+          {"cuda_kernels_hash", results.cuda_kernels_hash},
           {"ceilings", rows_of(results.ceilings)},
           {"skeletons", rows_of(results.skeletons)},
           {"kernels", rows_of(results.kernels)}};
@@ -121,23 +133,29 @@ Results results_of(const nlohmann::json& json) {
   return {.machine = json.at("machine"),
           .device = json.at("device"),
           .kernels_hash = json.at("kernels_hash"),
+          .cuda_kernels_hash = json.value("cuda_kernels_hash", ""),
           .ceilings = measurements_of(json.at("ceilings")),
           .skeletons = measurements_of(json.at("skeletons")),
           .kernels = measurements_of(json.at("kernels"))};
 }
 
-const Measurement* ceiling_of(const std::vector<Measurement>& ceilings, std::string_view backend,
-                              const Mix& mix) {
+const Measurement* ceiling_of(const std::vector<Measurement>& ceilings, const Measurement& kernel) {
+  const auto distance = [&](const Measurement& ceiling) {
+    return std::abs(std::log(ceiling.bytes / kernel.bytes));
+  };
   const Measurement* best = nullptr;
-  for (const Measurement& ceiling : ceilings)
-    if (ceiling.backend() == backend && ceiling.mix == mix &&
-        (best == nullptr || ceiling.bandwidth() > best->bandwidth()))
-      best = &ceiling;
+  for (const Measurement& ceiling : ceilings) {
+    if (ceiling.backend() != kernel.backend() || ceiling.mix != kernel.mix) continue;
+    const bool is_better =
+        best == nullptr || distance(ceiling) < distance(*best) ||
+        (ceiling.bytes == best->bytes && ceiling.bandwidth() > best->bandwidth());
+    if (is_better) best = &ceiling;
+  }
   return best;
 }
 
 std::optional<double> fraction_of_ceiling(const Results& results, const Measurement& kernel) {
-  const Measurement* ceiling = ceiling_of(results.ceilings, kernel.backend(), kernel.mix);
+  const Measurement* ceiling = ceiling_of(results.ceilings, kernel);
   // Fewer bytes than half the ceiling's: a launch and its end would be most of the time.
   const bool is_comparable =
       ceiling != nullptr && kernel.name.ends_with("/cold") && kernel.bytes > ceiling->bytes / 2;
@@ -148,14 +166,16 @@ std::optional<double> fraction_of_ceiling(const Results& results, const Measurem
 std::optional<std::string> weakness(const Results& results) {
   for (const PublishedBandwidth& published : kPublished) {
     if (results.device.find(published.device) == std::string::npos) continue;
-    for (const Measurement& ceiling : results.ceilings) {
-      if (ceiling.mix.reads != published.reads || ceiling.mix.writes != published.writes) continue;
-      const Measurement& best = *ceiling_of(results.ceilings, ceiling.backend(), ceiling.mix);
-      if (best.backend() == "cuda" && best.bandwidth() < published.bytes_per_second)
-        return fmt::format("{} reaches {:.2f} TB/s, a published kernel {:.2f} ({})", best.name,
-                           best.bandwidth() / 1e12, published.bytes_per_second / 1e12,
-                           published.source);
-    }
+    const Measurement* best = nullptr;
+    for (const Measurement& ceiling : results.ceilings)
+      if (ceiling.backend() == "cuda" && ceiling.mix.reads == published.reads &&
+          ceiling.mix.writes == published.writes &&
+          (best == nullptr || ceiling.bandwidth() > best->bandwidth()))
+        best = &ceiling;
+    if (best != nullptr && best->bandwidth() < published.bytes_per_second)
+      return fmt::format("{} reaches {:.2f} TB/s, a published kernel {:.2f} ({})", best->name,
+                         best->bandwidth() / 1e12, published.bytes_per_second / 1e12,
+                         published.source);
   }
   return std::nullopt;
 }

@@ -18,9 +18,12 @@ struct Measurement {
   std::vector<double> seconds;  // of one call, by repetition
   double bytes = 0;             // of one call; 0 where nothing is moved
   Mix mix;
+  double deviation = 0;  // from a line, of the chains whose slope this is: slope.hpp
 
   double median() const;
   double bandwidth() const { return bytes / median(); }
+  /// False for the slope of chains that are not linear.
+  bool is_valid() const;
   /// "cpu" or "cuda".
   std::string_view backend() const;
 };
@@ -30,13 +33,14 @@ struct Results {
   std::string machine;       // "Intel(R) Xeon(R) Processor, 2 threads"
   std::string device;        // of CUDA; empty without one
   std::string kernels_hash;  // of the sources that were measured
+  std::string cuda_kernels_hash = {};
   std::vector<Measurement> ceilings;
   std::vector<Measurement> skeletons;
   std::vector<Measurement> kernels;
 };
 
-/// All benchmarks of a file of Google Benchmark's. Throws std::runtime_error, `file: problem`,
-/// where one failed or none was measured.
+/// All benchmarks of a file of Google Benchmark's but those that were skipped without a device.
+/// Throws std::runtime_error, `file: problem`, where one failed or none was measured.
 std::vector<Measurement> read_measurements(const std::string& path, const nlohmann::json& json);
 
 /// What `context` of Google Benchmark's says of the machine.
@@ -46,9 +50,9 @@ Results machine_of(const nlohmann::json& context);
 nlohmann::ordered_json to_json(const Results& results);
 Results results_of(const nlohmann::json& json);
 
-/// The best variant of a mix on a backend; null if it was not measured.
-const Measurement* ceiling_of(const std::vector<Measurement>& ceilings, std::string_view backend,
-                              const Mix& mix);
+/// The best variant of the kernel's mix on its backend, among those that move most nearly as many
+/// bytes; null if the mix was not measured.
+const Measurement* ceiling_of(const std::vector<Measurement>& ceilings, const Measurement& kernel);
 
 /// Of the ceiling of its mix; nothing where operands come from a cache, or there is no such
 /// ceiling.

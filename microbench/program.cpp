@@ -36,10 +36,21 @@ void show_progress(const std::string& name) {
 
 namespace {
 
+/// A function, since other files' Registrations may be made before this file's variables.
+std::vector<void (*)()>& registered() {
+  static std::vector<void (*)()> functions;
+  return functions;
+}
+
 /// Medians as they come, one line each, and a count of what happened.
 class Progress : public benchmark::ConsoleReporter {
  public:
   Progress() : ConsoleReporter(OO_None) {}
+
+  bool ReportContext(const Context& context) override {
+    has_begun_ = true;
+    return ConsoleReporter::ReportContext(context);
+  }
 
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
@@ -50,19 +61,25 @@ class Progress : public benchmark::ConsoleReporter {
     }
     std::vector<Run> shown;
     std::copy_if(runs.begin(), runs.end(), std::back_inserter(shown), [](const Run& run) {
-      return run.error_occurred || run.aggregate_name == "median";
+      return run.error_occurred ? run.error_message != kNoCudaDevice
+                                : run.aggregate_name == "median";
     });
     if (!shown.empty()) ConsoleReporter::ReportRuns(shown);
     std::fflush(stdout);
   }
 
+  /// False where benchmarks were only to be listed.
+  bool has_begun() const { return has_begun_; }
+
   int exit_code() const {
+    if (skipped_ > 0) std::fprintf(stderr, "skipped: %d runs (%s)\n", skipped_, kNoCudaDevice);
     if (failed_ > 0) std::fprintf(stderr, "error: %d runs failed (see above)\n", failed_);
     if (measured_ + skipped_ == 0) std::fputs("error: nothing was measured\n", stderr);
     return failed_ > 0 || measured_ + skipped_ == 0 ? 1 : 0;
   }
 
  private:
+  bool has_begun_ = false;
   int measured_ = 0;
   int skipped_ = 0;
   int failed_ = 0;
@@ -93,6 +110,8 @@ void add_context() {
 
 }  // namespace
 
+Registration::Registration(void (*add_benchmarks)()) { registered().push_back(add_benchmarks); }
+
 int run_program(int argc, char** argv, void (*add_benchmarks)()) {
   // In front of what the user says, which so overrides it.
   std::vector<std::string> arguments{argv[0], "--benchmark_enable_random_interleaving=true"};
@@ -104,10 +123,11 @@ int run_program(int argc, char** argv, void (*add_benchmarks)()) {
   if (benchmark::ReportUnrecognizedArguments(count, pointers.data())) return 2;
   add_context();
   add_benchmarks();
+  for (const auto add_more : registered()) add_more();
   Progress progress;
-  benchmark::RunSpecifiedBenchmarks(&progress);
+  const std::size_t num_matching = benchmark::RunSpecifiedBenchmarks(&progress);
   benchmark::Shutdown();
-  return progress.exit_code();
+  return num_matching > 0 && !progress.has_begun() ? 0 : progress.exit_code();
 }
 
 }  // namespace depthcost::bench

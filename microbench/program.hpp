@@ -11,9 +11,15 @@ inline constexpr const char* kNoCudaDevice = "no CUDA device";
 /// Of the CPU kernels' sources in this build.
 std::string_view kernels_hash();
 
-/// Runs what `add_benchmarks` registers. 0 if something was measured and nothing failed, 1 if not,
-/// 2 for a wrong command line. Options are Google Benchmark's; by default repetitions are
-/// interleaved at random, and the console shows medians.
+/// At namespace scope: benchmarks that a program has beside its own, where the file is linked to
+/// it.
+struct Registration {
+  explicit Registration(void (*add_benchmarks)());
+};
+
+/// Runs what `add_benchmarks` and all Registrations register. 0 if something was measured and
+/// nothing failed, 1 if not, 2 for a wrong command line. Options are Google Benchmark's; by default
+/// repetitions are interleaved at random, and the console shows medians.
 int run_program(int argc, char** argv, void (*add_benchmarks)());
 
 }  // namespace depthcost::bench

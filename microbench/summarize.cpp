@@ -23,8 +23,9 @@ void print_table(const Results& results) {
   fmt::print("{:<56} {:>14} {:>10} {:>11}\n", "kernel", "median", "GB/s", "of ceiling");
   for (const Measurement& kernel : results.kernels) {
     const auto fraction = fraction_of_ceiling(results, kernel);
+    const std::string share = fraction ? fmt::format("{:.1f} %", 100 * *fraction) : "-";
     fmt::print("{:<56} {:>11.2f} us {:>10.2f} {:>11}\n", kernel.name, kernel.median() * 1e6,
-               kernel.bandwidth() / 1e9, fraction ? fmt::format("{:.1f} %", 100 * *fraction) : "-");
+               kernel.bandwidth() / 1e9, kernel.is_valid() ? share : "not linear");
   }
 }
 

@@ -6,6 +6,7 @@
 #include "kernels/cpu/run.hpp"
 #include "microbench/mix.hpp"
 #include "microbench/verify.hpp"
+#include "tests/microbench/counting_access.hpp"
 
 namespace depthcost::bench {
 namespace {
@@ -14,25 +15,6 @@ constexpr Shape kSmall{.num_tokens = 9, .hidden_size = 24, .num_blocks = 3, .num
 
 /// The CPU kernels take any shape; all operands of a small one fit.
 std::unique_ptr<Space> space() { return host_space(std::size_t{16} << 20); }
-
-/// d-vectors are bf16 here, and nothing else is.
-struct CountingAccess {
-  double reads = 0;
-  double writes = 0;
-  double scalar_reads = 0;
-  double scalar_writes = 0;
-
-  template <class T>
-  double load(const T* element) {
-    (std::is_same_v<T, Bf16> ? reads : scalar_reads) += 1;
-    return reference::DirectAccess{}.load(element);
-  }
-  template <class T>
-  void store(T* element, double value) {
-    (std::is_same_v<T, Bf16> ? writes : scalar_writes) += 1;
-    reference::DirectAccess{}.store(element, value);
-  }
-};
 
 /// visit(name, model, call type, make) for the small shape.
 template <class T, class Visit>

@@ -45,6 +45,23 @@ TEST(Measurements, AreRepetitionsByName) {
   EXPECT_EQ(read[1].bytes, 0);
 }
 
+TEST(Measurements, LeaveOutWhatWasSkipped) {
+  auto json = nlohmann::json::parse(kFile);
+  json.at("benchmarks")
+      .push_back({{"run_name", "cuda/a"},
+                  {"run_type", "iteration"},
+                  {"error_occurred", true},
+                  {"error_message", "no CUDA device"}});
+  EXPECT_EQ(read_measurements("k.json", json).size(), 2U);
+}
+
+TEST(Measurements, AreInvalidWhereChainsAreNotLinear) {
+  auto json = nlohmann::json::parse(kFile);
+  EXPECT_TRUE(read_measurements("k.json", json)[0].is_valid());
+  for (auto& run : json.at("benchmarks")) run["deviation"] = 0.03;
+  EXPECT_FALSE(read_measurements("k.json", json)[0].is_valid());
+}
+
 TEST(Measurements, AreRefusedWhereOneFailedOrNoneWasMade) {
   EXPECT_EQ(error_of(R"({"benchmarks": []})"), "k.json: nothing was measured");
   EXPECT_EQ(error_of(R"({"benchmarks": [{"run_name": "cpu/a", "run_type": "iteration",
@@ -57,9 +74,21 @@ TEST(Ceilings, AreTheBestVariantOfTheMixOnTheBackend) {
   const std::vector<Measurement> ceilings{ceiling("cpu/x", mix, 10), ceiling("cpu/y", mix, 20),
                                           ceiling("cpu/z", {2, 1, 0}, 30),
                                           ceiling("cuda/x", mix, 40)};
-  EXPECT_EQ(ceiling_of(ceilings, "cpu", mix)->name, "cpu/y");
-  EXPECT_EQ(ceiling_of(ceilings, "cuda", mix)->name, "cuda/x");
-  EXPECT_EQ(ceiling_of(ceilings, "cpu", {9, 1, 0}), nullptr);
+  EXPECT_EQ(ceiling_of(ceilings, ceiling("cpu/a", mix, 20))->name, "cpu/y");
+  EXPECT_EQ(ceiling_of(ceilings, ceiling("cuda/a", mix, 20))->name, "cuda/x");
+  EXPECT_EQ(ceiling_of(ceilings, ceiling("cpu/a", {9, 1, 0}, 20)), nullptr);
+}
+
+TEST(Ceilings, AreOfTheSizeNearestToTheKernel) {
+  const Mix mix{5, 4, 4};
+  const auto of_size = [&](const std::string& name, double bytes, double seconds) {
+    return Measurement{.name = name, .seconds = {seconds}, .bytes = bytes, .mix = mix};
+  };
+  const std::vector<Measurement> ceilings{of_size("cuda/small", 1e8, 3e-5),
+                                          of_size("cuda/small/best", 1e8, 2.6e-5),
+                                          of_size("cuda/large", 1e9, 2.4e-4)};
+  EXPECT_EQ(ceiling_of(ceilings, of_size("cuda/a", 1.01e8, 1))->name, "cuda/small/best");
+  EXPECT_EQ(ceiling_of(ceilings, of_size("cuda/a", 7e8, 1))->name, "cuda/large");
 }
 
 TEST(Ceilings, AreRefusedWhereAPublishedKernelIsFaster) {
@@ -110,6 +139,22 @@ TEST(Results, HaveFractionsWhereOperandsComeFromMemory) {
   EXPECT_DOUBLE_EQ(*fraction_of_ceiling(results, results.kernels[0]), 0.9);
   EXPECT_EQ(fraction_of_ceiling(results, results.kernels[3]), std::nullopt);  // too few bytes
   EXPECT_EQ(fraction_of_ceiling(results, results.kernels[5]), std::nullopt);  // no such ceiling
+}
+
+TEST(MeasuredTable, TakesGraphsOfAGpuAndItsOwnHash) {
+  const Mix mix{2, 1, 1};
+  Results results;
+  results.machine = "CPU, 2 threads";
+  results.device = "NVIDIA H200";
+  results.cuda_kernels_hash = "abc";
+  results.kernels = {kernel("cuda/add/bf16/T:8192/d:16/graph/cold", mix, 4e9, 1),
+                     kernel("cuda/add/bf16/T:1/d:16/graph/cold", mix, 16, 3e-6),
+                     kernel("cuda/add/bf16/T:1/d:16/graph_pdl/cold", mix, 16, 2e-6),
+                     kernel("cuda/add/bf16/T:1/d:16/graph/hot", mix, 16, 2e-6),
+                     kernel("cuda/add/bf16/T:8/d:16/graph/cold", mix, 16, 3e-6)};
+  const std::string table = measured_table(results, "cuda", "abc");
+  EXPECT_NE(table.find("NVIDIA H200; kernels abc.\n"), std::string::npos);
+  EXPECT_NE(table.find("| `add` | 4.0 GB/s |  | 3 / 2 us |  |\n"), std::string::npos) << table;
 }
 
 TEST(MeasuredTable, HasARowForEachOperation) {

@@ -1,0 +1,63 @@
+// A forward pass moves what the ledger says, and is made of operations that kernels accept.
+#include "microbench/forward.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kernels/check.hpp"
+#include "kernels/reference/run.hpp"
+#include "tests/microbench/counting_access.hpp"
+
+namespace depthcost::bench {
+namespace {
+
+/// Kimi K3's layers and blocks; the width does not matter here.
+const Partition kBlocks = partition_by_size(186, 24);
+constexpr Shape kShape{.num_tokens = 3, .hidden_size = 16};
+
+struct Pass {
+  std::unique_ptr<Space> memory = host_space(std::size_t{16} << 20);
+  Operands operands{*memory, kShape.num_tokens};
+  ForwardPass<Bf16> pass = forward_pass<Bf16>(kBlocks, kShape, operands);
+};
+
+TEST(ForwardPass, MovesWhatTheLedgerSays) {
+  for (const Schedule schedule : {Schedule::single_pass, Schedule::two_phase}) {
+    Pass forward;
+    CountingAccess access;
+    std::size_t num_operations = 0;
+    run_forward(forward.pass, schedule, [&](const auto& op) {
+      check(op);
+      reference::run(op, access);
+      ++num_operations;
+    });
+    EXPECT_EQ(num_operations, 187U);
+    const auto T = static_cast<double>(kShape.num_tokens);
+    const double vectors = T * static_cast<double>(kShape.hidden_size);
+    const Traffic expected = forward_traffic(kBlocks, schedule);
+    EXPECT_EQ(access.reads / vectors, expected.reads_d);
+    EXPECT_EQ(access.writes / vectors, expected.writes_d);
+    EXPECT_EQ(access.scalar_reads / T, expected.reads_scalars);
+    EXPECT_EQ(access.scalar_writes / T, expected.writes_scalars);
+  }
+}
+
+TEST(ForwardPass, OfKimiK3IsWorthTwoPhases) {
+  EXPECT_EQ(total_d(forward_traffic(kBlocks, Schedule::single_pass)), 1545);
+  EXPECT_EQ(total_d(forward_traffic(kBlocks, Schedule::two_phase)), 1121);
+}
+
+TEST(ForwardPass, LeavesTheSameOutputUnderBothSchedules) {
+  std::vector<std::vector<float>> outputs;
+  for (const Schedule schedule : {Schedule::single_pass, Schedule::two_phase}) {
+    Pass forward;
+    run_forward(forward.pass, schedule, [](const auto& op) { reference::run(op); });
+    const Bf16* output = forward.pass.output;
+    std::vector<float>& values = outputs.emplace_back();
+    for (std::size_t i = 0; i < kShape.num_tokens * kShape.hidden_size; ++i)
+      values.push_back(static_cast<float>(output[i]));
+  }
+  EXPECT_EQ(outputs[0], outputs[1]);
+}
+
+}  // namespace
+}  // namespace depthcost::bench
