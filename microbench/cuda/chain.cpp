@@ -1,0 +1,159 @@
+// Capture, replay, and the events around it.
+#include "microbench/cuda/chain.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "kernels/cuda/check.hpp"
+#include "microbench/cuda/device.hpp"
+#include "microbench/cuda/lead.hpp"
+#include "microbench/cuda/rotation.hpp"
+
+namespace depthcost::bench {
+namespace {
+
+constexpr double kWindow = 2.5e-3;
+constexpr double kSpin = 150e-6;  // longer than the launch of a graph of kLongestChain nodes
+
+class Graph {
+ public:
+  Graph(std::size_t length, const LaunchNode& node) {
+    cudaGraph_t graph = nullptr;
+    // Other threads' calls, the driver's own among them, do not end this capture.
+    cuda::check(cudaStreamBeginCapture(device_cuda_stream(), cudaStreamCaptureModeThreadLocal));
+    for (std::size_t i = 0; i < length; ++i) node(i);
+    cuda::check(cudaStreamEndCapture(device_cuda_stream(), &graph));
+    const cudaError_t status = cudaGraphInstantiate(&executable_, graph, 0);
+    cuda::check(cudaGraphDestroy(graph));
+    cuda::check(status);
+    cuda::check(cudaGraphUpload(executable_, device_cuda_stream()));
+  }
+  ~Graph() { cudaGraphExecDestroy(executable_); }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  void launch() const { cuda::check(cudaGraphLaunch(executable_, device_cuda_stream())); }
+
+ private:
+  cudaGraphExec_t executable_ = nullptr;
+};
+
+class Event {
+ public:
+  Event() { cuda::check(cudaEventCreate(&event_)); }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  void record() const { cuda::check(cudaEventRecord(event_, device_cuda_stream())); }
+  double seconds_since(const Event& start) const {
+    float milliseconds = 0;
+    cuda::check(cudaEventSynchronize(event_));
+    cuda::check(cudaEventElapsedTime(&milliseconds, start.event_, event_));
+    return static_cast<double>(milliseconds) * 1e-3;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+/// What sweeps the cache: bytes that nothing else uses.
+struct OtherBytes {
+  std::byte* data = nullptr;
+  std::size_t num_bytes = 0;
+
+  OtherBytes()
+      : num_bytes(std::max(kCachesBetweenUses * device_properties().cache_bytes,
+                           kCachesBetweenUses * kWeightBytesPerLayer)) {
+    void* memory = nullptr;
+    cuda::check(cudaMalloc(&memory, num_bytes));
+    data = static_cast<std::byte*>(memory);
+    launch_fill(data, num_bytes, device_cuda_stream());
+    synchronise();
+  }
+};
+
+const OtherBytes& other_bytes() {
+  static const OtherBytes bytes;
+  return bytes;
+}
+
+double seconds_between_events(const Chain& chain) {
+  // Made once: an event takes longer to make than a kernel runs.
+  static const Event start;
+  static const Event end;
+  start.record();
+  chain();
+  end.record();
+  return end.seconds_since(start);
+}
+
+}  // namespace
+
+std::string_view name(Temperature temperature) {
+  return temperature == Temperature::cold ? "cold" : "hot";
+}
+
+void launch_weights(std::size_t layer) {
+  const OtherBytes& bytes = other_bytes();
+  const std::size_t num_layers = bytes.num_bytes / kWeightBytesPerLayer;
+  launch_sweep(bytes.data + layer % num_layers * kWeightBytesPerLayer, kWeightBytesPerLayer,
+               device_cuda_stream());
+}
+
+void synchronise() { cuda::check(cudaStreamSynchronize(device_cuda_stream())); }
+
+Chain chain_of(Launch launch, std::size_t length, const LaunchNode& node) {
+  if (launch == Launch::stream)
+    return [=] {
+      for (std::size_t i = 0; i < length; ++i) node(i);
+    };
+  return [graph = std::make_shared<const Graph>(length, node)] { graph->launch(); };
+}
+
+double seconds_of(const Chain& chain, Launch launch, Temperature temperature) {
+  if (temperature == Temperature::cold)
+    launch_sweep(other_bytes().data, other_bytes().num_bytes, device_cuda_stream());
+  if (launch == Launch::stream)
+    synchronise();
+  else
+    launch_spin(kSpin, device_cuda_stream());
+  return seconds_between_events(chain);
+}
+
+Chains chains_of(Launch launch, const LaunchNode& node) {
+  Chains chains;
+  for (const std::size_t length : kChainLengths) chains.push_back(chain_of(launch, length, node));
+  return chains;
+}
+
+SlopeSample sample_slope(const Chains& chains, Launch launch, Temperature temperature) {
+  // Short chains are repeated: one late interrupt would bend the line.
+  constexpr std::size_t kRounds = 5;
+  std::vector<std::vector<double>> seconds(chains.size());
+  for (std::size_t round = 0; round < kRounds; ++round) {
+    for (std::size_t i = 0; i < chains.size(); ++i)
+      seconds[i].push_back(seconds_of(chains[i], launch, temperature));
+    if (seconds.back().front() > 2 * kWindow) break;
+  }
+  std::vector<ChainTime> times;
+  for (std::size_t i = 0; i < chains.size(); ++i)
+    times.push_back({static_cast<double>(kChainLengths[i]), median_of(seconds[i])});
+  const Line line = theil_sen(times);
+  return {line.slope, worst_deviation(times, line)};
+}
+
+std::size_t nodes_per_window(const LaunchNode& node) {
+  constexpr std::size_t kTrials = 3;
+  node(0);  // loads the kernel
+  synchronise();
+  const double seconds = seconds_of(
+      [&] {
+        for (std::size_t i = 0; i < kTrials; ++i) node(i);
+      },
+      Launch::graph, Temperature::cold);
+  const double needed = kWindow / (seconds / static_cast<double>(kTrials));
+  return std::clamp(static_cast<std::size_t>(needed) + 1, std::size_t{1}, kMostWindowNodes);
+}
+
+}  // namespace depthcost::bench

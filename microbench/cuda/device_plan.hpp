@@ -1,0 +1,49 @@
+// How a benchmark of the device runs: as those of the CPU, but skipped without a device, and
+// failing alone where CUDA reports an error.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <exception>
+#include <string>
+
+#include "microbench/cuda/device.hpp"
+#include "microbench/cuda/nvml.hpp"
+#include "microbench/cuda/warm_up.hpp"
+#include "microbench/plan.hpp"
+#include "microbench/program.hpp"
+
+namespace depthcost::bench {
+
+inline void count_clock(benchmark::State& state, const char* counter) {
+  if (const auto mhz = clock_mhz(DeviceClock::sm)) state.counters[counter] = *mhz;
+}
+
+template <class Run>
+void run_on_device(benchmark::State& state, const Run& run) {
+  if (!has_device()) return state.SkipWithError(kNoCudaDevice);
+  try {
+    warm_up_device();
+    count_clock(state, "sm_mhz_before");
+    run(state);
+    count_clock(state, "sm_mhz_after");
+  } catch (const std::exception& error) {
+    state.SkipWithError(error.what());
+  }
+}
+
+/// As add_benchmark.
+template <class Run>
+void add_device_benchmark(const std::string& name, const Run& run) {
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [=](benchmark::State& state) {
+                                 show_progress(name);
+                                 run_on_device(state, run);
+                               })
+      ->UseManualTime()
+      ->Iterations(kSamplesPerRepetition)
+      ->Repetitions(has_device() ? kRepetitions : 1)
+      ->Unit(benchmark::kMicrosecond);
+}
+
+}  // namespace depthcost::bench

@@ -1,0 +1,79 @@
+// The operands of a case on the device, the chains over them, and the check of what they leave.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernels/cuda/run.hpp"
+#include "microbench/cuda/chain.hpp"
+#include "microbench/cuda/device.hpp"
+#include "microbench/cuda/rotation.hpp"
+#include "microbench/verify.hpp"
+
+namespace depthcost::bench {
+
+inline cuda::LaunchOptions launch_options(Launch launch) {
+  return {device_cuda_stream(),
+          launch == Launch::graph_pdl ? cuda::Overlap::programmatic : cuda::Overlap::none};
+}
+
+/// The host memory in which results are compared.
+inline Space& comparison_memory() {
+  static const std::unique_ptr<Space> host = host_space(std::size_t{64} << 20);
+  return *host;
+}
+
+template <class Op>
+struct Prepared {
+  std::vector<Call<Op>> sets;
+  Chain window;  // where a kernel is long
+  std::size_t window_nodes = 0;
+  std::map<std::string, Chains> chains;  // by launch mode and temperature
+  bool is_verified = false;
+  std::optional<std::string> wrong;
+
+  LaunchNode node(Launch launch, std::size_t num_sets) const {
+    return [this, launch, num_sets](std::size_t i) {
+      cuda::run(sets[i % num_sets].op, launch_options(launch));
+    };
+  }
+};
+
+/// Sets for `num_calls` calls in a row that are all cold.
+template <class Op, class Make>
+Prepared<Op> prepare(const Make& make, std::size_t num_tokens, std::size_t num_calls) {
+  Prepared<Op> prepared;
+  prepared.sets.push_back(make_call<Op>(make, device_memory(), num_tokens));
+  const std::size_t cache_bytes = device_properties().cache_bytes;
+  const Rotation rotation =
+      cold_rotation(prepared.sets.front().operands.bytes(), cache_bytes, num_calls);
+  while (prepared.sets.size() < rotation.num_sets)
+    prepared.sets.push_back(make_call<Op>(make, device_memory(), num_tokens));
+  // A run that is warm by accident is worth less than none.
+  if (!stays_cold(rotation, num_calls, cache_bytes))
+    throw std::runtime_error("operands would come from the cache");
+  return prepared;
+}
+
+/// After timing, on the same operands: once, since every repetition runs the same code on them.
+template <class Op, class Make>
+void verify_on_device(Prepared<Op>& prepared, const Make& make) {
+  if (!prepared.is_verified) {
+    comparison_memory().reset();
+    const auto run = [](const Op& op) {
+      cuda::run(op, launch_options(Launch::stream));
+      synchronise();
+    };
+    synchronise();
+    prepared.wrong = verify(prepared.sets.front(), make, run, comparison_memory());
+    prepared.is_verified = true;
+  }
+  if (prepared.wrong) throw std::runtime_error("wrong result: " + *prepared.wrong);
+}
+
+}  // namespace depthcost::bench

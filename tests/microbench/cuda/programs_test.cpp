@@ -1,0 +1,69 @@
+// The programs with CUDA: what they list, and what they say without a device.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <set>
+#include <string>
+
+#include "microbench/cuda/device.hpp"
+
+namespace depthcost::bench {
+namespace {
+
+struct Outcome {
+  std::string text;  // of stdout and stderr
+  int exit_code = -1;
+};
+
+Outcome run(const std::string& arguments) {
+  Outcome outcome;
+  std::FILE* pipe = popen((DEPTHCOST_CUDA_BENCHMARKS " " + arguments + " 2>&1").c_str(), "r");
+  std::array<char, 4096> piece{};
+  while (std::fgets(piece.data(), static_cast<int>(piece.size()), pipe) != nullptr)
+    outcome.text += piece.data();
+  const int status = pclose(pipe);
+  if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
+  return outcome;
+}
+
+bool lists(const Outcome& outcome, const std::string& name) {
+  return outcome.text.find("\n" + name + "/iterations:") != std::string::npos;
+}
+
+TEST(CudaPrograms, ListTheShapesOfTheTargets) {
+  const Outcome outcome = run("--benchmark_list_tests");
+  EXPECT_EQ(outcome.exit_code, 0);
+  for (const char* name :
+       {"attnres_single_pass/bare/bf16/T:8192/d:7168/graph/cold",
+        "attnres_single_pass/bf16/T:8192/d:7168/graph/cold",
+        "attnres_single_pass/closing/bf16/T:1/d:7168/graph/hot",
+        "attnres_single_pass/closing/bf16/T:1/d:7168/graph_pdl/cold",
+        "attnres_phase2/bf16/T:8/d:7168/graph/decode:64MiB",
+        "kimi_k3_forward/single_pass/bf16/T:8192/d:7168/graph/cold",
+        "kimi_k3_forward/two_phase/bf16/T:8192/d:7168/graph/cold",
+        "mhc_post/bf16/T:8192/d:4096/graph/cold", "mhc_boundary/bf16/T:8192/d:4096/graph/cold",
+        "residual_add_rmsnorm/bf16/T:2048/d:4096/graph/cold",
+        "residual_add_rmsnorm/bf16/T:2048/d:8192/graph/cold",
+        "residual_add_rmsnorm/bf16/T:2048/d:16384/graph/cold",
+        "unfused_mix/bf16/T:8192/d:7168/graph/cold",
+        "skeleton/cluster_reduction/ctas:sms/graph_pdl/memory", "skeleton/empty/ctas:one/stream",
+        "ceiling/r:5/w:4/in_place:4/bytes:1073741824/bulk/ctas_per_sm:2",
+        "ceiling/r:9/w:25/in_place:0/bytes:117440512/plain/width:16/unroll:2/"
+        "one_shot",
+        "memcpy"})
+    EXPECT_TRUE(lists(outcome, std::string("cuda/") + name)) << name;
+}
+
+TEST(CudaPrograms, SaySoAndSucceedWithoutADevice) {
+  if (has_device()) GTEST_SKIP() << "there is a device";
+  const Outcome outcome = run("--benchmark_filter=skeleton");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.text.find("no CUDA device: benchmarks of cuda/ are skipped"),
+            std::string::npos);
+  EXPECT_NE(outcome.text.find("skipped: 42 runs (no CUDA device)"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace depthcost::bench

@@ -1,0 +1,50 @@
+// Every kernel that comes from memory has a ceiling: its mix and its size can be streamed.
+#include "microbench/cuda/shapes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "microbench/cuda/stream_variants.hpp"
+#include "microbench/mix.hpp"
+
+namespace depthcost::bench {
+namespace {
+
+TEST(DeviceShapes, CanAllBeStreamed) {
+  std::set<std::string> names;
+  each_large_case<Bf16>([&](const Shape& shape, std::string_view name, const Operation& model,
+                            auto) {
+    names.insert(std::string(name));
+    const Mix mix = mix_of(model);
+    EXPECT_NE(std::find(kStreamReads.begin(), kStreamReads.end(), mix.reads), kStreamReads.end())
+        << name;
+    EXPECT_LE(mix.writes, kMostStreamWrites) << name;
+    EXPECT_LE(mix.in_place, std::min(mix.reads, mix.writes)) << name;
+    EXPECT_EQ(shape.num_tokens * shape.hidden_size * sizeof(Bf16) % kStreamPieceBytes, 0U) << name;
+  });
+  EXPECT_EQ(names.size(), 10U);
+}
+
+TEST(DeviceShapes, ClosingABlockMovesAsManyVectorsAsInsideIt) {
+  each_device_case<Bf16>({.num_tokens = 1, .hidden_size = 8},
+                         [](std::string_view name, const Operation& model, auto) {
+                           if (name != "attnres_single_pass/closing") return;
+                           EXPECT_EQ(mix_of(model), (Mix{10, 2, 0}));
+                           EXPECT_EQ(model.sources, 9);
+                         });
+}
+
+TEST(StreamVariants, HaveNamesOfTheirOwn) {
+  for (const unsigned reads : kStreamReads) {
+    std::set<std::string> names;
+    const auto variants = variants_for({reads, 1, 0});
+    for (const DeviceStreamVariant& variant : variants) names.insert(name(variant));
+    EXPECT_EQ(names.size(), variants.size());
+    EXPECT_EQ(variants.size(), reads <= kFewReads ? 53U : 33U);
+  }
+}
+
+}  // namespace
+}  // namespace depthcost::bench
