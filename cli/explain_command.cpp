@@ -30,10 +30,11 @@ ExitCode run_explain(const ExplainOptions& options) {
   }
   const auto explanation = explain(evaluation, options.metric);
   if (!explanation)
-    throw InputError({options.scenario, 1, 1},
-                     fmt::format("unknown metric '{}'{} (without a metric all are listed)",
-                                 printable(options.metric),
-                                 did_you_mean(options.metric, metrics_of(evaluation))));
+    throw InputError(
+        {options.scenario, 1, 1},
+        fmt::format(
+            "unknown metric '{}'{} (without a metric all are listed; ledger metrics may end in .layer_N)",
+            printable(options.metric), did_you_mean(options.metric, metrics_of(evaluation))));
   write_stdout(to_text(*explanation));
   return ExitCode::good;
 }

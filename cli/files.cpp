@@ -69,7 +69,7 @@ void write_files(const std::string& directory, const std::vector<NewFile>& files
   for (const NewFile& file : files) {
     const fs::path target = folder / file.name;
     if (fs::is_directory(target, error)) cannot("write the file", target, "a directory is there");
-    written.push_back(folder / fmt::format(".{}.{}", file.name, getpid()));
+    written.push_back(folder / fmt::format(".depthcost.{}.{}", getpid(), written.size()));
     pending.add(written.back());
     write_one(written.back(), file.content, target);
   }

@@ -155,7 +155,9 @@ int run(int argc, char** argv) {
 }  // namespace depthcost
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of stdout, not the end of us
+  // A closed pipe and a file that grows too large are errors of writing, not the end of us.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return depthcost::run(argc, argv);
   } catch (const depthcost::InputError& error) {

@@ -28,7 +28,11 @@ std::uint64_t* take(Operands& operands) {
 }
 
 StreamCall make_streams(const Mix& mix, StreamVariant variant, Operands& operands) {
-  StreamCall call{.size = kVectorBytes, .inputs = {}, .outputs = {}, .variant = variant};
+  StreamCall call{.size = kVectorBytes,
+                  .inputs = {},
+                  .outputs = {},
+                  .in_place = mix.in_place,
+                  .variant = variant};
   for (unsigned i = 0; i < mix.in_place; ++i) call.outputs.push_back(take(operands));
   call.inputs.assign(call.outputs.begin(), call.outputs.end());
   while (call.inputs.size() < mix.reads) call.inputs.push_back(take(operands));
@@ -59,7 +63,7 @@ void run_case(benchmark::State& state, const Mix& mix, StreamVariant variant) {
   const auto call = [&] { run_streams(sets[next++ % sets.size()]); };
   sample(state, calls_per_sample(call), call);
   if (!is_right(sets.front())) state.SkipWithError("wrong result");
-  add_counters(state, mix, static_cast<double>(kVectorBytes) * (mix.reads + mix.writes));
+  set_traffic(state, mix, static_cast<double>(kVectorBytes) * (mix.reads + mix.writes));
 }
 
 void add_all() {
@@ -70,7 +74,7 @@ void add_all() {
   for (const Mix& mix : mixes)
     for (const Order order : {Order::by_line, Order::by_row})
       for (const Stores stores : {Stores::cached, Stores::streaming}) {
-        if (mix.writes == 0 && stores == Stores::streaming) continue;
+        if (mix.writes == mix.in_place && stores == Stores::streaming) continue;
         const StreamVariant variant{order, stores};
         add_benchmark(fmt::format("cpu/ceiling/r:{}/w:{}/in_place:{}/{}", mix.reads, mix.writes,
                                   mix.in_place, name(variant)),

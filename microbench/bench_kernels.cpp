@@ -65,7 +65,7 @@ auto add_case(const Shape& shape, Temperature temperature) {
                               shape.hidden_size, name(temperature)),
                   [=](benchmark::State& state) {
                     run_case<Op>(state, make, shape, temperature);
-                    add_counters(state, mix_of(model), moved);
+                    set_traffic(state, mix_of(model), moved);
                   });
   };
 }

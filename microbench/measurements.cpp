@@ -64,10 +64,6 @@ std::vector<Measurement> measurements_of(const nlohmann::json& rows) {
   return measurements;
 }
 
-unsigned count_of(const nlohmann::json& run, const char* key) {
-  return static_cast<unsigned>(run.value(key, 0.0));
-}
-
 }  // namespace
 
 double Measurement::median() const { return median_of(seconds); }
@@ -91,12 +87,11 @@ std::vector<Measurement> read_measurements(const std::string& path, const nlohma
     if (run.at("run_type") != "iteration") continue;
     const auto [place, is_new] = places.try_emplace(name, measurements.size());
     if (is_new)
-      measurements.push_back(
-          {.name = name,
-           .seconds = {},
-           .bytes = run.value("bytes", 0.0),
-           .mix = {count_of(run, "reads"), count_of(run, "writes"), count_of(run, "in_place")},
-           .deviation = 0});
+      measurements.push_back({.name = name,
+                              .seconds = {},
+                              .bytes = run.value("bytes", 0.0),
+                              .mix = mix_from(run.value("label", "")),
+                              .deviation = 0});
     if (is_new) deviations.emplace_back();
     measurements[place->second].seconds.push_back(
         in_seconds(run.at("real_time"), run.at("time_unit")));

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <compare>
+#include <sstream>
+#include <string>
 
 #include "model/operation.hpp"
 
@@ -39,12 +41,23 @@ constexpr Mix mix_of(const Operation& operation) {
   return mix;
 }
 
+/// "10 2 1": reads, writes, of them in place. A label and no counters: Google Benchmark would write
+/// their coefficient of variation, NaN where they are 0, which is no JSON.
+inline std::string label_of(const Mix& mix) {
+  return std::to_string(mix.reads) + ' ' + std::to_string(mix.writes) + ' ' +
+         std::to_string(mix.in_place);
+}
+
+inline Mix mix_from(const std::string& label) {
+  Mix mix;
+  std::istringstream(label) >> mix.reads >> mix.writes >> mix.in_place;
+  return mix;
+}
+
 /// The mix and `bytes` of one call; bytes over the median time is the bandwidth.
-inline void add_counters(benchmark::State& state, const Mix& mix, double bytes) {
+inline void set_traffic(benchmark::State& state, const Mix& mix, double bytes) {
+  state.SetLabel(label_of(mix));
   state.counters["bytes"] = bytes;
-  state.counters["reads"] = mix.reads;
-  state.counters["writes"] = mix.writes;
-  state.counters["in_place"] = mix.in_place;
 }
 
 }  // namespace depthcost::bench

@@ -25,12 +25,13 @@ constexpr std::size_t kRowWords = 4096 / sizeof(std::uint64_t);
 // Lines of an input that are fetched ahead of its use.
 constexpr std::size_t kAheadWords = 1024 / sizeof(std::uint64_t);
 
+/// Word `at` of every output.
 template <Stores kStores, class Vector>
-HWY_INLINE void store(Vector value, Tag tag, std::uint64_t* to) {
-  if constexpr (kStores == Stores::streaming)
-    hn::Stream(value, tag, to);
-  else
-    hn::Store(value, tag, to);
+HWY_INLINE void store(const StreamCall& call, std::size_t at, Vector value, Tag tag) {
+  const std::size_t cached = kStores == Stores::streaming ? call.in_place : call.outputs.size();
+  for (std::size_t k = 0; k < cached; ++k) hn::Store(value, tag, call.outputs[k] + at);
+  for (std::size_t k = cached; k < call.outputs.size(); ++k)
+    hn::Stream(value, tag, call.outputs[k] + at);
 }
 
 template <Stores kStores>
@@ -42,8 +43,22 @@ void by_line(const StreamCall& call, std::size_t begin, std::size_t end) {
       hwy::Prefetch(input + i + kAheadWords);
       sum = hn::Xor(sum, hn::Load(tag, input + i));
     }
-    for (std::uint64_t* output : call.outputs) store<kStores>(sum, tag, output + i);
+    store<kStores>(call, i, sum, tag);
   }
+}
+
+/// `row` to every output, one output after the other.
+template <Stores kStores>
+HWY_INLINE void store_row(const StreamCall& call, std::size_t first, const std::uint64_t* row,
+                          Tag tag) {
+  for (std::size_t k = 0; k < call.outputs.size(); ++k)
+    for (std::size_t i = 0; i < kRowWords; i += hn::Lanes(tag)) {
+      std::uint64_t* to = call.outputs[k] + first + i;
+      if (kStores == Stores::streaming && k >= call.in_place)
+        hn::Stream(hn::Load(tag, row + i), tag, to);
+      else
+        hn::Store(hn::Load(tag, row + i), tag, to);
+    }
 }
 
 template <Stores kStores>
@@ -58,9 +73,7 @@ void by_row(const StreamCall& call, std::size_t begin, std::size_t end) {
         hwy::Prefetch(input + first + i + kRowWords);
         hn::Store(hn::Xor(hn::Load(tag, row + i), hn::Load(tag, input + first + i)), tag, row + i);
       }
-    for (std::uint64_t* output : call.outputs)
-      for (std::size_t i = 0; i < kRowWords; i += hn::Lanes(tag))
-        store<kStores>(hn::Load(tag, row + i), tag, output + first + i);
+    store_row<kStores>(call, first, row, tag);
   }
 }
 

@@ -15,18 +15,23 @@ struct StreamVariant {
     by_line,  // a line of every stream in turn
     by_row,   // 4 KiB of a stream, then of the next: a page at a time
   };
-  enum class Stores : std::uint8_t { cached, streaming };
+  enum class Stores : std::uint8_t {
+    cached,
+    streaming,  // of outputs that are not inputs too: those lines are in the cache already
+  };
 
   Order order = Order::by_line;
   Stores stores = Stores::cached;
 };
 
 /// Arrays of `size` bytes, a multiple of 4096, aligned to 64. `inputs` has mix.reads, `outputs`
-/// mix.writes; every output becomes the exclusive or of all inputs.
+/// mix.writes, the first mix.in_place of which are the first inputs; every output becomes the
+/// exclusive or of all inputs.
 struct StreamCall {
   std::size_t size = 0;
   std::vector<const std::uint64_t*> inputs;
   std::vector<std::uint64_t*> outputs;
+  std::size_t in_place = 0;
   StreamVariant variant;
 };
 

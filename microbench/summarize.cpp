@@ -19,11 +19,20 @@ nlohmann::json parse(const std::string& path) {
   return json;
 }
 
+/// A kernel that beats its ceiling says that the ceiling is none; noise may account for this much.
+constexpr double kMostOfACeiling = 1.03;
+
+std::string fraction_text(const std::optional<double>& fraction) {
+  if (!fraction) return "-";
+  return fmt::format("{:.1f} %{}", 100 * *fraction,
+                     *fraction > kMostOfACeiling ? " (ceiling too weak)" : "");
+}
+
 void print_table(const Results& results) {
   fmt::print("{:<56} {:>14} {:>10} {:>11}\n", "kernel", "median", "GB/s", "of ceiling");
   for (const Measurement& kernel : results.kernels) {
     const auto fraction = fraction_of_ceiling(results, kernel);
-    const std::string share = fraction ? fmt::format("{:.1f} %", 100 * *fraction) : "-";
+    const std::string share = fraction_text(fraction);
     fmt::print("{:<56} {:>11.2f} us {:>10.2f} {:>11}\n", kernel.name, kernel.median() * 1e6,
                kernel.bandwidth() / 1e9, kernel.is_valid() ? share : "not linear");
   }

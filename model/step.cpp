@@ -99,13 +99,19 @@ Estimate<double> overhead_of(const Estimate<Seconds>& delta, Seconds base) {
   return {delta.low / base, delta.value / base, delta.high / base, delta.evidence};
 }
 
-/// share = residual / step, corner by corner: the step contains the residual and varies with it.
-Estimate<double> share_of(const CornerTimes& residual, const CornerTimes& delta, Seconds base,
-                          Evidence evidence) {
-  const double value = residual.value / (base + delta.value);
+/// share = residual / step, corner by corner: the step contains the residual and varies with it. A
+/// corner at which the standard residual alone is longer than the measured step is not the truth;
+/// where the middle is none, nothing is known.
+std::optional<Estimate<double>> share_of(const CornerTimes& residual, const CornerTimes& delta,
+                                         Seconds base, Evidence evidence) {
+  const Seconds rest = base - (residual.value - delta.value);
+  if (rest <= Seconds{}) return std::nullopt;
+  const double value = residual.value / (rest + residual.value);
   Estimate<double> share{value, value, value, evidence};
   for (std::size_t i = 0; i < kCorners.size(); ++i) {
-    const double at_corner = residual.corners[i] / (base + delta.corners[i]);
+    const Seconds rest_at_corner = base - (residual.corners[i] - delta.corners[i]);
+    if (rest_at_corner <= Seconds{}) continue;
+    const double at_corner = residual.corners[i] / (rest_at_corner + residual.corners[i]);
     share.low = std::min(share.low, at_corner);
     share.high = std::max(share.high, at_corner);
   }
@@ -204,6 +210,7 @@ StepTimes step_times(const Study& study, const ResidualPath& path, Schedule sche
     answer.step.push_back(step_row(workloads[i], times, baseline));
     answer.step.back().path = &path;
     answer.step.back().schedule = schedule;
+    if (operations.size() > kMostListedKinds) continue;
     for (TimeRow& row : times.rows) {
       row.path = &path;
       row.schedule = schedule;

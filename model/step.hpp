@@ -64,6 +64,10 @@ struct StepRow {
   Dominant dominant = Dominant::launch;
 };
 
+/// A schedule with more kinds of launches than this is summed, but its launches are not listed:
+/// Full AttnRes has several for each layer.
+inline constexpr std::size_t kMostListedKinds = 4096;
+
 /// Every operation and the whole of one scheme and schedule, workload by workload.
 struct StepTimes {
   std::vector<TimeRow> time;

@@ -85,8 +85,23 @@ void append_counts(std::string& text, const Evaluation& e) {
   }
 }
 
+void append_prefill(std::string& text, const Evaluation& e) {
+  for (std::size_t i = 0; i < e.prefill.size(); ++i) {
+    const Line line{.section = "prefill", .scheme = name(e.paths[i].scheme)};
+    const auto number = [&](std::string_view quantity, Bytes bytes) {
+      append(text, line, quantity, number_text(bytes.value), "bytes");
+    };
+    number("bank_bytes_per_device", e.prefill[i].bank);
+    number("bank_with_embedding_bytes_per_device", e.prefill[i].bank_with_embedding);
+    number("phase1_bytes_per_device", e.prefill[i].phase1);
+  }
+}
+
 void append_payload(std::string& text, const Evaluation& e) {
   if (!e.pipeline) return;
+  const Line formula{.section = "pipeline", .scheme = name(e.study.path.scheme)};
+  append(text, formula, "formula.naive_d", number_text(e.pipeline->naive_d), "d");
+  append(text, formula, "formula.cached_d", number_text(e.pipeline->cached_d), "d");
   for (const SchemePayload& row : e.pipeline->by_scheme) {
     const Line line{.section = "pipeline", .scheme = name(row.path->scheme)};
     const auto number = [&](std::string_view quantity, Count vectors) {
@@ -132,6 +147,7 @@ std::string to_csv(const Evaluation& evaluation, std::span<const LedgerRow> laye
   append_ledger(text, layers);
   append_counts(text, evaluation);
   append_payload(text, evaluation);
+  append_prefill(text, evaluation);
   for (const MemoryRow& row : evaluation.memory)
     append(text,
            Line{.section = "memory", .workload = row.workload, .scheme = name(row.path->scheme)},

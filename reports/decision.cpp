@@ -91,9 +91,9 @@ std::string cost_sentence(const Evaluation& e) {
       points.push_back(
           fmt::format("{} to {} (mostly {})", added(*row, ""), workload, name(row->dominant)));
   if (points.empty())
-    return fmt::format(
-        "{} moves {:.2f} d a layer; no time is predicted without workload and hardware.", scheme,
-        mean_kernel_d(e, e.study.schedule));
+    return fmt::format("{} moves {:.2f} d a layer; no time is predicted without {}.", scheme,
+                       mean_kernel_d(e, e.study.schedule),
+                       e.study.machine ? "a workload" : "hardware");
   return fmt::format("Against the fused standard residual, {} adds {}.", scheme,
                      fmt::join(points, ", "));
 }
@@ -121,16 +121,20 @@ std::string two_phase_sentence(const Evaluation& e) {
   if (largest_block(*blocks_of(e.study.path.scheme)) == 1)
     return "Blocks of one layer leave a second phase nothing to do.";
   const Bytes single = forward_bytes(e, Schedule::single_pass, Dtype::bf16);
-  const auto words = [&](Dtype dtype) {
-    const double share = 1 - forward_bytes(e, Schedule::two_phase, dtype) / single;
+  const auto saved = [&](Dtype dtype) {
+    return 1 - forward_bytes(e, Schedule::two_phase, dtype) / single;
+  };
+  const auto words = [](double share) {
     return share >= 0 ? fmt::format("{:.0f} % fewer", 100 * share)
                       : fmt::format("{:.0f} % more", -100 * share);
   };
   std::string text = fmt::format(
-      "In two phases a layer moves {:.2f} d instead of {:.2f} d: {} bytes if Phase 1 outputs are "
-      "stored in bf16, {} if in f32, so that the gain stands or falls with rounding them",
+      "In two phases a layer moves {:.2f} d instead of {:.2f} d; a forward pass with its output {} "
+      "bytes if Phase 1 outputs are stored in bf16, {} if in f32",
       mean_kernel_d(e, Schedule::two_phase), mean_kernel_d(e, Schedule::single_pass),
-      words(Dtype::bf16), words(Dtype::f32));
+      words(saved(Dtype::bf16)), words(saved(Dtype::f32)));
+  if (saved(Dtype::bf16) > 2 * saved(Dtype::f32) && saved(Dtype::bf16) > 0)
+    text += ", so that the gain stands or falls with rounding them";
   for (const std::string& workload : workload_names(e)) {
     const StepRow* two_phase = step_of(e, workload, e.paths.front(), Schedule::two_phase);
     const StepRow* one = step_of(e, workload, e.paths.front(), Schedule::single_pass);

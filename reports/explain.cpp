@@ -61,7 +61,8 @@ std::optional<Explanation> explain_layer(const Evaluation& evaluation,
   if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
   for (const LedgerRow& row : evaluation.ledger)
     if (row.kind == LedgerRowKind::mean && explained::ledger_metric(row) == metric.substr(0, at))
-      return explained::layer(row, *find(all, metric.substr(0, at)), number);
+      return explained::layer(row, *find(all, metric.substr(0, at)), number,
+                              storage_of(evaluation.study));
   return std::nullopt;
 }
 

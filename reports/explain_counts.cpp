@@ -35,9 +35,12 @@ std::string block_sums(const LedgerRow& row, const Partition& partition) {
 std::vector<std::string> special_cases(const LedgerRow& row) {
   std::vector<std::string> lines;
   const bool is_kernel = row.counting.convention == Convention::kernel;
-  if (is_kernel && row.path->attachment != Attachment::standalone)
-    lines.push_back(fmt::format("attached to {}: f is on chip there and its 1 r drops out",
-                                name(row.path->attachment)));
+  const ResidualPath standalone{row.path->scheme, row.path->num_layers};
+  const double dropped = total_d(forward_traffic(standalone, row.counting)) -
+                         total_d(forward_traffic(*row.path, row.counting));
+  if (dropped > 0)
+    lines.push_back(fmt::format("attached to {}: f is on chip there, {:g} r drop out in all",
+                                name(row.path->attachment), dropped));
   const auto* block = std::get_if<BlockAttnRes>(&row.path->scheme);
   const bool closes_blocks = is_kernel || row.counting.convention == Convention::physical;
   if (block != nullptr && closes_blocks && block->blocks.block_size == 1)
@@ -68,14 +71,16 @@ Explanation explain_mean(const LedgerRow& row, const VectorStorage& types) {
 }
 
 Explanation explain_output(const LedgerRow& row) {
-  return {.metric = ledger_metric(row) + ".output_aggregation",
-          .formula =
-              "all N + 1 sources (Full: L + 1) read once more, 1 w; what closes the last "
-              "block is counted as in a layer",
-          .source = "[ours] REFERENCES.md, conventions",
-          .numbers = {letters(*row.path), "behind the last layer: " + moved_text(row.traffic),
-                      fmt::format("= {:.12g} bytes a token", row.bytes.value)},
-          .function = "model/ledger.cpp: output_traffic"};
+  Explanation x{.metric = ledger_metric(row) + ".output_aggregation",
+                .formula =
+                    "all N + 1 sources (Full: L + 1) read once more, 1 w; what closes the last "
+                    "block is counted as in a layer",
+                .source = "[ours] REFERENCES.md, conventions",
+                .numbers = {letters(*row.path), "behind the last layer: " + moved_text(row.traffic),
+                            fmt::format("= {:.12g} bytes a token", row.bytes.value)},
+                .function = "model/ledger.cpp: output_traffic"};
+  for (std::string& line : special_cases(row)) x.numbers.push_back(std::move(line));
+  return x;
 }
 
 struct OperationSum {
@@ -113,7 +118,8 @@ void ledger(const Evaluation& e, Explanations& out) {
     out.push_back(row.kind == LedgerRowKind::mean ? explain_mean(row, types) : explain_output(row));
 }
 
-std::optional<Explanation> layer(const LedgerRow& mean, const Explanation& base, Count layer) {
+std::optional<Explanation> layer(const LedgerRow& mean, const Explanation& base, Count layer,
+                                 const VectorStorage& types) {
   if (layer < 1 || layer > mean.path->num_layers) return std::nullopt;
   Explanation x = base;
   x.metric = fmt::format("{}.layer_{}", base.metric, layer);
@@ -127,7 +133,9 @@ std::optional<Explanation> layer(const LedgerRow& mean, const Explanation& base,
       if (placed.layer == layer)
         x.numbers.push_back(
             fmt::format("{}: {}", name(placed.operation.id), operands(placed.operation)));
-  x.numbers.push_back("= " + moved_text(layer_traffic(*mean.path, mean.counting, layer)));
+  const Traffic moved = layer_traffic(*mean.path, mean.counting, layer);
+  x.numbers.push_back("= " + moved_text(moved));
+  x.numbers.push_back(fmt::format("= {:.12g} bytes a token", bytes(moved, types).value));
   for (std::string& line : special_cases(mean)) x.numbers.push_back(std::move(line));
   return x;
 }

@@ -99,7 +99,8 @@ void prefill_rows(const Evaluation& e, const std::string& prefix, const Residual
       "(v + 1) ceil(min(T, chunk) / P) d elements where there is a bank",
       "[attnres] Sec. 4.2, and b_0, which it leaves out", memory.bank_with_embedding, dtype,
       "bank_bytes");
-  add("phase1_bytes_per_device", "S ceil(min(T, chunk) / P) (d elements + 2 scalars)",
+  add("phase1_bytes_per_device",
+      "s ceil(min(T, chunk) / P) (d elements + 2 scalars), s = layers of the longest block",
       "[ours] from [attnres] Algorithm 1, line 3", memory.phase1, e.study.phase1_dtype,
       "phase1_bytes");
 }

@@ -26,7 +26,8 @@ void budgets(const Evaluation& evaluation, Explanations& out);
 
 /// One layer of `mean`, a row of the ledger that `base` explains; nothing if there is no such
 /// layer.
-std::optional<Explanation> layer(const LedgerRow& mean, const Explanation& base, Count layer);
+std::optional<Explanation> layer(const LedgerRow& mean, const Explanation& base, Count layer,
+                                 const VectorStorage& types);
 
 /// The metric of a row of the ledger; the output aggregation has a suffix of its own.
 std::string ledger_metric(const LedgerRow& row);

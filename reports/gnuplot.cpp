@@ -116,8 +116,11 @@ class FileActions {
 /// Ours, but with the one locale that every machine has: it decides how numbers are written.
 std::vector<std::string> child_environment() {
   std::vector<std::string> variables{"LC_ALL=C"};
+  const auto is_ours = [](std::string_view variable) {
+    return variable.starts_with("LC_ALL=") || variable.starts_with("GNUTERM=");
+  };
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable)
-    if (!std::string_view{*variable}.starts_with("LC_ALL=")) variables.emplace_back(*variable);
+    if (!is_ours(*variable)) variables.emplace_back(*variable);
   return variables;
 }
 

@@ -12,6 +12,11 @@ namespace depthcost {
 namespace {
 
 /// Plain text that must not end or restyle the brackets that it stands in.
+/// A name with a space or a bracket is a target only between < and >.
+std::string link_target(const std::string& name) {
+  return name.find_first_of(" ()") == std::string::npos ? name : "<" + name + ">";
+}
+
 std::string escaped(std::string_view text) {
   std::string safe;
   for (const char c : text) {
@@ -37,7 +42,7 @@ class Document {
   void plot(std::string_view name) {
     for (const PlotFile& file : parts_.plots)
       if (file.file_name.ends_with(name))
-        text_ += fmt::format("![{}]({})\n\n", escaped(file.caption), file.file_name);
+        text_ += fmt::format("![{}]({})\n\n", escaped(file.caption), link_target(file.file_name));
   }
 
   const Evaluation& evaluation() const { return evaluation_; }

@@ -60,6 +60,10 @@ std::string ids_of(const std::vector<const Part*>& parts) {
 
 double nominal_bandwidth(const Values& values) { return values.number("memory_bandwidth"); }
 
+Evidence evidence_of(const Value& value) {
+  return value.has_source ? Evidence::published : Evidence::assumed;
+}
+
 std::string text_or_empty(const Values& values, const std::string& key) {
   return values.has(key) ? values.text(key) : "";
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/evidence.hpp"
 #include "scenarios/values.hpp"
 
 namespace depthcost {
@@ -38,6 +39,9 @@ std::string ids_of(const std::vector<const Part*>& parts);
 
 /// Datasheet memory bandwidth in bytes per second.
 double nominal_bandwidth(const Values& values);
+
+/// Published where the file cites somebody for it; else it is a guess.
+Evidence evidence_of(const Value& value);
 
 /// The text of a key, or "" where it is absent.
 std::string text_or_empty(const Values& values, const std::string& key);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "scenarios/donors.hpp"
+#include "scenarios/hardware_checks.hpp"
 #include "scenarios/launch_floors.hpp"
 
 namespace depthcost {
@@ -20,6 +21,7 @@ constexpr double kBorrowedScatter = 0.10;
 struct MixRow {
   double read_share = 0;
   double bytes_per_second = 0;
+  Evidence evidence = Evidence::assumed;
 };
 
 std::vector<MixRow> mix_rows(const Values& values, const std::string& key) {
@@ -31,21 +33,26 @@ std::vector<MixRow> mix_rows(const Values& values, const std::string& key) {
     if (reads + writes == 0)
       throw InputError(values.at(record + "reads").position,
                        fmt::format("invalid {} (reads and writes are both 0)", key));
-    rows.push_back({reads / (reads + writes), values.number(record + "value")});
+    rows.push_back({reads / (reads + writes), values.number(record + "value"),
+                    evidence_of(values.at(record + "value"))});
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const MixRow& a, const MixRow& b) { return a.read_share < b.read_share; });
   return rows;
 }
 
-std::vector<MixBandwidth> published(const std::vector<MixRow>& rows) {
+/// The part's own rows: as sure as their sources.
+std::vector<MixBandwidth> own_curve(const std::vector<MixRow>& rows) {
   std::vector<MixBandwidth> curve;
-  for (const MixRow& row : rows)
+  for (const MixRow& row : rows) {
+    const double scatter =
+        row.evidence == Evidence::published ? kPublishedScatter : kBorrowedScatter;
     curve.push_back({row.read_share,
-                     {{row.bytes_per_second * (1 - kPublishedScatter)},
+                     {{row.bytes_per_second * (1 - scatter)},
                       {row.bytes_per_second},
-                      {row.bytes_per_second * (1 + kPublishedScatter)},
-                      Evidence::published}});
+                      {row.bytes_per_second * (1 + scatter)},
+                      row.evidence}});
+  }
   return curve;
 }
 
@@ -83,7 +90,7 @@ std::vector<MixBandwidth> bandwidth_curve(const Values& self, const Donors& dono
                                           const std::string& key, const std::string& like,
                                           std::vector<ResolvedValue>& notes) {
   const auto own = mix_rows(self, key);
-  if (!own.empty()) return published(own);
+  if (!own.empty()) return own_curve(own);
   const auto parts = donors.like(like, key);
   if (parts.empty()) return {};
   notes.push_back(
@@ -152,14 +159,17 @@ Seconds saturation_latency(const Values& self, const Donors& donors,
   return {parts.front()->values.number(key)};
 }
 
-std::optional<FlopsPerSecond> rate(const Values& values, const std::string& key) {
-  if (!values.has(key)) return std::nullopt;
-  return FlopsPerSecond{values.number(key)};
+std::optional<FlopsPerSecond> rate(const Values& values, const std::string& key,
+                                   std::vector<ResolvedValue>& notes) {
+  if (values.has(key)) return FlopsPerSecond{values.number(key)};
+  notes.push_back({"hardware." + key, "unlimited", "fallback: not sourced for this part"});
+  return std::nullopt;
 }
 
 }  // namespace
 
 Machine machine_from(const Values& values, std::vector<ResolvedValue>& notes) {
+  check_hardware(values);
   const Donors donors(values);
   Machine machine;
   machine.name = text_or_empty(values, "name");
@@ -173,8 +183,8 @@ Machine machine_from(const Values& values, std::vector<ResolvedValue>& notes) {
   machine.cache_ceiling = {highest(machine.cache_bandwidth)};
   machine.floors = launch_floors(values, donors, notes);
   machine.half_saturation = saturation_latency(values, donors, notes);
-  machine.vector_rate = rate(values, "f32_rate");
-  machine.tensor_rate = rate(values, "bf16_rate");
+  machine.vector_rate = rate(values, "f32_rate", notes);
+  machine.tensor_rate = rate(values, "bf16_rate", notes);
   for (const std::string key : {"memory_capacity", "visible_memory"})
     if (values.has(key)) machine.memory_capacity = Bytes{values.number(key)};
   return machine;

@@ -11,27 +11,31 @@ namespace {
 
 // Half-width of the interval of one cited floor: REFERENCES.md, "intervals".
 constexpr double kFloorScatter = 0.10;
+constexpr double kBorrowedFloorScatter = 0.25;
 
 struct FloorRow {
   std::string launch;
   std::string level;
   std::string skeleton;
   double seconds = 0;
+  Evidence evidence = Evidence::assumed;  // published if it is this part's own and cited
 };
 
 /// The rows to choose from, and all rows of the vendor for the interval of a substitute.
 struct FloorSources {
   std::vector<FloorRow> rows;
   std::vector<FloorRow> vendor;
-  Evidence evidence = Evidence::published;  // assumed if `rows` are another part's
 };
 
-void append_rows(std::vector<FloorRow>& rows, const Values& values) {
+std::vector<FloorRow> floor_rows(const Values& values) {
+  std::vector<FloorRow> rows;
   for (std::size_t i = 0; i < values.num_records("launch_floor"); ++i) {
     const std::string record = fmt::format("launch_floor[{}].", i);
     rows.push_back({values.text(record + "launch"), values.text(record + "level"),
-                    values.text(record + "skeleton"), values.number(record + "value")});
+                    values.text(record + "skeleton"), values.number(record + "value"),
+                    evidence_of(values.at(record + "value"))});
   }
+  return rows;
 }
 
 const FloorRow* find_row(const std::vector<FloorRow>& rows, std::string_view launch,
@@ -62,10 +66,14 @@ const FloorRow* nearest_row(const std::vector<FloorRow>& rows, Launch launch, Le
   return nullptr;
 }
 
+Estimate<Seconds> around(double seconds, double scatter, Evidence evidence) {
+  return {{seconds * (1 - scatter)}, {seconds}, {seconds * (1 + scatter)}, evidence};
+}
+
 /// The interval spans what the vendor's sourced parts show in that launch mode. Programmatic
 /// dependent launch can hide all of a floor.
 Estimate<Seconds> substitute(const FloorSources& sources, const FloorRow& row, Launch launch) {
-  Estimate<Seconds> estimate{{row.seconds}, {row.seconds}, {row.seconds}, Evidence::assumed};
+  Estimate<Seconds> estimate = around(row.seconds, kBorrowedFloorScatter, Evidence::assumed);
   for (const FloorRow& other : sources.vendor) {
     if (other.launch != row.launch) continue;
     estimate.low = std::min(estimate.low, Seconds{other.seconds});
@@ -79,11 +87,8 @@ Estimate<Seconds> floor_of(const FloorSources& sources, Launch launch, Level lev
                            Skeleton skeleton) {
   const FloorRow* exact =
       find_row(sources.rows, name(launch), name(level), skeleton_name(skeleton));
-  if (exact != nullptr && sources.evidence == Evidence::published)
-    return {{exact->seconds * (1 - kFloorScatter)},
-            {exact->seconds},
-            {exact->seconds * (1 + kFloorScatter)},
-            Evidence::published};
+  if (exact != nullptr && exact->evidence == Evidence::published)
+    return around(exact->seconds, kFloorScatter, Evidence::published);
   const FloorRow* row = nearest_row(sources.rows, launch, level, skeleton);
   return row == nullptr ? Estimate<Seconds>{} : substitute(sources, *row, launch);
 }
@@ -91,17 +96,17 @@ Estimate<Seconds> floor_of(const FloorSources& sources, Launch launch, Level lev
 /// CPUs have no launch; what a parallel region costs there is for a profile to measure.
 FloorSources sources_of(const Values& self, const Donors& donors,
                         std::vector<ResolvedValue>& notes) {
-  FloorSources sources;
-  append_rows(sources.rows, self);
+  FloorSources sources{.rows = floor_rows(self), .vendor = {}};
   const auto parts = donors.like("vendor", "launch_floor");
-  for (const Part* part : parts) append_rows(sources.vendor, part->values);
+  for (const Part* part : parts)
+    for (FloorRow& row : floor_rows(part->values)) sources.vendor.push_back(std::move(row));
   if (!sources.rows.empty()) return sources;
-  sources.evidence = Evidence::assumed;
   if (parts.empty()) {
     notes.push_back({"hardware.launch_floor", "0 us", "fallback: no part of this kind has one"});
     return sources;
   }
-  append_rows(sources.rows, parts.front()->values);
+  sources.rows = floor_rows(parts.front()->values);
+  for (FloorRow& row : sources.rows) row.evidence = Evidence::assumed;
   notes.push_back(
       {"hardware.launch_floor", fmt::format("as {}", parts.front()->id),
        fmt::format("fallback: not sourced for this part; interval over {}", ids_of(parts))});

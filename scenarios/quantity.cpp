@@ -234,6 +234,12 @@ std::string_view without_leading_spaces(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
+/// 16.911433728 GB are a whole number of bytes, though not as a product of doubles.
+double exact(double product) {
+  const double whole = std::round(product);
+  return std::fabs(product - whole) <= 0x1p-50 * product ? whole : product;
+}
+
 /// Refuses "8": elsewhere it is a text, and whoever quotes a number may mean one.
 void refuse_quoted(const Scalar& scalar, const Source& source) {
   if (scalar.quoted) source.fail("a quoted text; write the bare number");
@@ -254,7 +260,7 @@ double parse_quantity(const Scalar& scalar, const Position& position, Dimension 
   if (continues_number(rest)) source.fail("malformed number; write plain decimal digits");
   const Unit& unit = unit_named(without_leading_spaces(rest), dimension, source);
   const double number = number_value(source.text.substr(0, length), range, source);
-  const double value = number * unit.multiplier / unit.divisor;
+  const double value = exact(number * unit.multiplier / unit.divisor);
   if (value > kLargestQuantity || (value < kLeastQuantity && number != 0))
     source.fail("out of range");
   return value;

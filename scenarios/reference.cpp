@@ -84,10 +84,19 @@ class Resolver {
     if (values.has("base")) {
       const Value base = values.at("base");
       values.erase("base");
-      values.fill_from(from_name(base.texts.front(), base.position, file), kind_.table);
+      Values inherited = from_name(base.texts.front(), base.position, file);
+      drop_what_rests_on(inherited, values);
+      values.fill_from(inherited, kind_.table);
     }
     require_keys(values, kind_.table);
     return values;
+  }
+
+  /// Rates that were measured at another datasheet bandwidth do not hold at the new one; without
+  /// them the fallback scales the fractions that parts reach.
+  static void drop_what_rests_on(Values& inherited, const Values& written) {
+    if (written.has("memory_bandwidth")) inherited.erase_records("sustained_bandwidth");
+    if (written.has("cache_capacity")) inherited.erase_records("cache_transition");
   }
 
   void enter(const std::string& name, const Position& position) {

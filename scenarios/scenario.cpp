@@ -16,7 +16,10 @@ namespace depthcost {
 namespace {
 
 // A file may ask for this many layers at most: each can cost a row.
-constexpr Count kMaxLayers = 4096;
+constexpr Count kMaxLayers = 65536;
+
+// Coefficients grow with the square of the streams; papers stop at 8.
+constexpr Count kMaxStreams = 1024;
 
 // Each batch is predicted for every scheme, schedule and operation: 44 kB of JSON.
 constexpr std::size_t kMaxBatches = 256;
@@ -162,7 +165,12 @@ class ScenarioReader {
     const Attachment attachment = enum_of<Attachment>(values_.text("residual.attach"));
     if (scheme == "standard") return {Standard{}, num_layers, attachment};
     if (scheme == "mhc") {
-      const auto streams = static_cast<Count>(residual("num_streams")->numbers.front());
+      const Value& written = *residual("num_streams");
+      const auto streams = static_cast<Count>(written.numbers.front());
+      if (streams > kMaxStreams)
+        throw InputError(written.position,
+                         fmt::format("invalid num_streams '{}' (more than {} streams)",
+                                     written.texts.front(), kMaxStreams));
       return {Mhc{streams}, num_layers, attachment};
     }
     const Partition partition = read_partition();
@@ -220,6 +228,13 @@ class ScenarioReader {
   void read_parallelism() {
     Study& study = scenario_.study;
     study.tensor_parallel_size = values_.count("parallelism.tensor");
+    const bool joins_ranks = study.path.attachment == Attachment::all_reduce ||
+                             study.path.attachment == Attachment::reduce_scatter;
+    if (joins_ranks && study.tensor_parallel_size == 1)
+      throw InputError(values_.at("residual.attach").position,
+                       fmt::format("conflicting residual.attach '{}' (needs parallelism.tensor of "
+                                   "at least 2)",
+                                   name(study.path.attachment)));
     const Value* pipeline = values_.find("parallelism.pipeline");
     if (pipeline == nullptr) {
       refuse_orphans("parallelism.virtual_stages", "parallelism.pipeline");

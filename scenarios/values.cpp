@@ -238,6 +238,10 @@ std::size_t Values::num_records(const std::string& path) const {
   return records;
 }
 
+void Values::erase_records(const std::string& path) {
+  std::erase_if(values_, [&](const auto& entry) { return entry.first.starts_with(path + "["); });
+}
+
 void Values::erase(const std::string& path) { values_.erase(path); }
 
 void Values::fill_from(const Values& base, const KeyTable& table) {

@@ -40,6 +40,7 @@ class Values {
 
   void set(const std::string& path, Value value) { values_[path] = std::move(value); }
   void erase(const std::string& path);
+  void erase_records(const std::string& path);
 
   /// Takes from `base` what is not written here; a list of records counts as one value, and so do
   /// two keys of which one stands instead of the other.

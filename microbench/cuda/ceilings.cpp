@@ -126,7 +126,7 @@ void run_streams_case(benchmark::State& state, const std::string& name,
     state.SetIterationTime(seconds_of(window->chain, Launch::graph, Temperature::cold) /
                            static_cast<double>(window->num_nodes));
   if (!window->is_right) throw std::runtime_error("wrong result");
-  add_counters(state, stream_case.mix, stream_case.bytes());
+  set_traffic(state, stream_case.mix, stream_case.bytes());
 }
 
 /// The driver's own copy: no kernel of ours should be far from it.
@@ -142,7 +142,7 @@ void run_memcpy(benchmark::State& state) {
   };
   for (auto _ : state)
     state.SetIterationTime(seconds_of(copies, Launch::graph, Temperature::cold) / kCopies);
-  add_counters(state, {1, 1, 0}, 2.0 * kSize);
+  set_traffic(state, {1, 1, 0}, 2.0 * kSize);
 }
 
 void add_all() {

@@ -45,7 +45,7 @@ void run_window(benchmark::State& state, const DeviceCase& device_case, const Ma
     state.SetIterationTime(seconds_of(prepared->window, kLaunch, Temperature::cold) /
                            static_cast<double>(prepared->window_nodes));
   verify_on_device(*prepared, make);
-  add_counters(state, device_case.mix, device_case.bytes);
+  set_traffic(state, device_case.mix, device_case.bytes);
 }
 
 /// How a short chain is run.
@@ -84,7 +84,7 @@ void run_slope(benchmark::State& state, const DeviceCase& device_case, ChainMode
     deviations.push_back(sample.deviation);
   }
   verify_on_device(*prepared, make);
-  add_counters(state, device_case.mix, device_case.bytes);
+  set_traffic(state, device_case.mix, device_case.bytes);
   state.counters["deviation"] = median_of(deviations);
 }
 
@@ -108,7 +108,7 @@ void run_decode(benchmark::State& state, const DeviceCase& device_case, const Ma
     deviations.push_back(std::max(with.deviation, without.deviation));
   }
   verify_on_device(*prepared, make);
-  add_counters(state, device_case.mix, device_case.bytes);
+  set_traffic(state, device_case.mix, device_case.bytes);
   state.counters["deviation"] = median_of(deviations);
 }
 

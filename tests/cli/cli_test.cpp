@@ -90,8 +90,29 @@ TEST_F(Program, CannotCheckWithoutBudgets) {
   expect_error({"check", "silent.yaml"},
                "silent.yaml:1:1: error: missing key 'budgets' (a scenario without budgets cannot "
                "be checked)");
-  expect_error({"check", "kept.yaml", "bad.yaml"}, kBadLine);
-  expect_error({"check", "bad.yaml", "broken.yaml"}, kBadLine);
+}
+
+TEST_F(Program, ChecksTheFilesBesideABadOne) {
+  for (const std::vector<std::string>& files :
+       {std::vector<std::string>{"kept.yaml", "bad.yaml", "broken.yaml"},
+        {"bad.yaml", "broken.yaml", "kept.yaml"}}) {
+    std::vector<std::string> arguments{"check"};
+    arguments.insert(arguments.end(), files.begin(), files.end());
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.errors, std::string(kBadLine) + "\n");
+    EXPECT_NE(outcome.output.find("kept.yaml: Kimi\n"), std::string::npos);
+    EXPECT_NE(outcome.output.find("broken.yaml: Kimi\n"), std::string::npos);
+  }
+}
+
+TEST_F(Program, SaysWhichFileHasNothingToCheck) {
+  const Outcome outcome = run({"check", "silent.yaml", "kept.yaml"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.errors, "");
+  EXPECT_NE(outcome.output.find("\n\nno budgets: nothing to check\n\nkept.yaml: Kimi\n"),
+            std::string::npos)
+      << outcome.output;
 }
 
 // --- numbers ---
@@ -215,12 +236,14 @@ TEST_F(Program, CannotReportIntoAReadOnlyFolder) {
 }
 
 TEST_F(Program, LeavesNoFolderBehindIfItCannotWrite) {
-  const std::string name = std::string(250, 'x');  // with ".md" and a process number too long
+  const std::string name(250, 'x');
   folder_.written(name + ".yaml", kimi(""));
-  const Outcome outcome = run({"report", name + ".yaml", "-o", "new/deep"});
+  std::string deep = "new";  // a path of 4,096 characters is too long with the report's name
+  for (int i = 0; i < 16; ++i) deep += "/" + std::string(240, 'd');
+  const Outcome outcome = run({"report", name + ".yaml", "-o", deep});
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_EQ(outcome.errors,
-            "new/deep/" + name + ".md:1:1: error: cannot write the file (file name too long)\n");
+            deep + "/" + name + ".md:1:1: error: cannot write the file (file name too long)\n");
   EXPECT_FALSE(fs::exists(folder_.path("new")));
 }
 
@@ -323,9 +346,10 @@ TEST_F(Program, NamesTheNearestPresetAndMetric) {
   expect_error({"explain", "kept.yaml", "ledger.block_attnres.two_phase.kernl"},
                "kept.yaml:1:1: error: unknown metric 'ledger.block_attnres.two_phase.kernl'; did "
                "you mean 'ledger.block_attnres.two_phase.kernel'? (without a metric all are "
-               "listed)");
-  expect_error({"explain", "kept.yaml", "x\ny"},
-               "kept.yaml:1:1: error: unknown metric 'x\\x0Ay' (without a metric all are listed)");
+               "listed; ledger metrics may end in .layer_N)");
+  expect_error(
+      {"explain", "kept.yaml", "x\ny"},
+      "kept.yaml:1:1: error: unknown metric 'x\\x0Ay' (without a metric all are listed; ledger metrics may end in .layer_N)");
 }
 
 // --- presets ---

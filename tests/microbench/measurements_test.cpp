@@ -12,11 +12,11 @@ namespace {
 
 constexpr const char* kFile = R"({"context": {}, "benchmarks": [
   {"run_name": "cpu/a/iterations:3/repeats:2/manual_time", "run_type": "iteration",
-   "real_time": 2000, "time_unit": "us", "bytes": 1e6, "reads": 2, "writes": 1, "in_place": 1},
+   "real_time": 2000, "time_unit": "us", "bytes": 1e6, "label": "2 1 1"},
   {"run_name": "cpu/b/iterations:3/repeats:2/manual_time", "run_type": "iteration",
    "real_time": 1, "time_unit": "ms"},
   {"run_name": "cpu/a/iterations:3/repeats:2/manual_time", "run_type": "iteration",
-   "real_time": 4000, "time_unit": "us", "bytes": 1e6, "reads": 2, "writes": 1, "in_place": 1},
+   "real_time": 4000, "time_unit": "us", "bytes": 1e6, "label": "2 1 1"},
   {"run_name": "cpu/a/iterations:3/repeats:2/manual_time", "run_type": "aggregate",
    "aggregate_name": "median", "real_time": 3000, "time_unit": "us"}]})";
 

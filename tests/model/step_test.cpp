@@ -187,6 +187,34 @@ TEST(Step, HasNeitherOverheadNorShareWithoutABaseline) {
   }
 }
 
+// A measured step that is shorter than the standard residual alone contradicts the prediction: at
+// the corners where it does, nothing follows.
+TEST(Step, TakesNoShareFromWhatContradictsTheBaseline) {
+  Study study = test::kimi_k3_study();
+  const ResidualPath standard{Standard{}, study.model.num_layers};
+  const Estimate<Seconds> alone = step_rows(study, standard, fused).front().residual;
+  const auto share_at = [&](Seconds baseline) {
+    study.decode->baseline_steps = {baseline};
+    return step_rows(study, standard, fused).front().share;
+  };
+  EXPECT_FALSE(share_at(alone.value));
+  const auto above = share_at(1.001 * alone.value);
+  ASSERT_TRUE(above);
+  EXPECT_LE(above->high, 1);
+  EXPECT_NEAR(above->value, 1 / 1.001, 1e-9);
+}
+
+TEST(Step, OfVeryManyLayersListsNoLaunches) {
+  Study study = test::kimi_k3_study();
+  const Count layers = static_cast<Count>(kMostListedKinds) + 1;
+  const ResidualPath deep{FullAttnRes{partition_by_size(layers, layers)}, layers};
+  study.decode->sequences = {1};
+  study.prefill.reset();
+  const StepTimes times = step_times(study, deep, single_pass);
+  EXPECT_EQ(times.step.size(), 1U);
+  EXPECT_TRUE(times.time.empty());
+}
+
 struct AnyStudy {
   Study study = test::kimi_k3_study();
   Schedule schedule = fused;

@@ -125,6 +125,7 @@ TEST(Explain, TakesOneLayerApart) {
   numbers   l = 49: block n = 3, i = 1
   numbers   attnres_single_pass: bank 2 r, partial_sum 1 r, layer_output 1 r, bank 1 w, layer_input 1 w
   numbers   = 4 r + 2 w = 6 d-vectors, 0 scalars
+  numbers   = 86016 bytes a token
   function  model/operation.hpp: operations::block_single_pass, block_output
 )");
 }
@@ -156,7 +157,7 @@ TEST(Explain, SaysWhatTheFormulaLeavesOut) {
   const Explanation kernel = explained(evaluate(study), "ledger.block_attnres.single_pass.kernel");
   ASSERT_GE(kernel.numbers.size(), 2U);
   EXPECT_EQ(kernel.numbers[kernel.numbers.size() - 2],
-            "attached to all_reduce: f is on chip there and its 1 r drops out");
+            "attached to all_reduce: f is on chip there, 186 r drop out in all");
   EXPECT_EQ(kernel.numbers.back(),
             "blocks of one layer: f is the block, so closing it is 1 r and no write");
 }

@@ -77,7 +77,7 @@ TEST(GoodInput, IsWhatTheCasesStartFrom) {
   EXPECT_EQ(error_of([] { parse_scenario(kimi(""), "it.yaml"); }), "");
   EXPECT_EQ(error_of([] { parse_scenario(hardware("memory_capacity: 1 GB"), "it.yaml"); }), "");
   EXPECT_EQ(error_of([] {
-              parse_scenario(model("num_layers: 4096, hidden_size: 8, dtype: bf16"), "it.yaml");
+              parse_scenario(model("num_layers: 65536, hidden_size: 8, dtype: bf16"), "it.yaml");
             }),
             "");
   EXPECT_EQ(error_of([] {
@@ -369,10 +369,10 @@ INSTANTIATE_TEST_SUITE_P(
         {"KeyOfTheScenario",
          model("num_layers: 8, hidden_size: 8, dtype: bf16, residual: {compare: mhc}", ""),
          "it.yaml:2:64: error: unknown key 'compare' (known here: scheme, block_size, num_blocks, remainder, num_streams)"},
-        {"TooManyLayers", model("num_layers: 4097, hidden_size: 8, dtype: bf16"),
-         "it.yaml:2:21: error: invalid num_layers '4097' (more than 4096 layers)"},
-        {"TooManyDecoderLayers", model("decoder_layers: 2049, hidden_size: 8, dtype: bf16"),
-         "it.yaml:2:25: error: invalid decoder_layers '2049' (more than 4096 layers)"},
+        {"TooManyLayers", model("num_layers: 65537, hidden_size: 8, dtype: bf16"),
+         "it.yaml:2:21: error: invalid num_layers '65537' (more than 65536 layers)"},
+        {"TooManyDecoderLayers", model("decoder_layers: 32769, hidden_size: 8, dtype: bf16"),
+         "it.yaml:2:25: error: invalid decoder_layers '32769' (more than 65536 layers)"},
         {"AbsurdLayers", model("num_layers: 1e308, hidden_size: 8, dtype: bf16"),
          "it.yaml:2:21: error: invalid num_layers '1e308' (must be a positive integer in plain digits)"},
         {"NoScheme", model("num_layers: 8, hidden_size: 8, dtype: bf16", ""),
@@ -398,6 +398,27 @@ INSTANTIATE_TEST_SUITE_P(
          "it.yaml:3:51: error: unknown key 'memory_capasity'; did you mean 'memory_capacity'?"},
         {"RecordsAreAMap", hardware("sustained_bandwidth: {reads: 1}"),
          "it.yaml:3:72: error: invalid sustained_bandwidth (must be a list, not a map)"},
+        {"SameMixTwice",
+         hardware(
+             "sustained_bandwidth: [{reads: 1, writes: 1, value: 4 TB/s}, {reads: 2, writes: 2, value: 3 TB/s}]"),
+         "it.yaml:3:140: error: conflicting sustained_bandwidth[1] (says something else of the same as sustained_bandwidth[0])"},
+        {"SameFloorTwice",
+         hardware(
+             "launch_floor: [{launch: graph, level: cache, skeleton: elementwise, value: 1 us}, {launch: graph, level: cache, skeleton: elementwise, value: 9 us}]"),
+         "it.yaml:3:193: error: conflicting launch_floor[1] (says something else of the same as launch_floor[0])"},
+        {"FasterThanTheDatasheet",
+         hardware("sustained_bandwidth: [{reads: 1, writes: 1, value: 9 TB/s}]"),
+         "it.yaml:3:102: error: invalid sustained_bandwidth[0].value '9 TB/s' (more than memory_bandwidth '4.8 TB/s')"},
+        {"CacheSlowerThanMemory",
+         hardware(
+             "sustained_bandwidth: [{reads: 1, writes: 1, value: 4 TB/s}], cache_bandwidth: [{reads: 1, writes: 1, value: 3 TB/s}]"),
+         "it.yaml:3:159: error: invalid cache_bandwidth (slower than sustained_bandwidth)"},
+        {"FallingTransition",
+         hardware(
+             "cache_transition: [{footprint: 1 MB, memory_weight: 50 %}, {footprint: 2 MB, memory_weight: 40 %}]"),
+         "it.yaml:3:143: error: invalid cache_transition[1].memory_weight '40 %' (falls while the footprint grows)"},
+        {"MoreVisibleThanSold", hardware("memory_capacity: 80 GB, visible_memory: 800 GB"),
+         "it.yaml:3:91: error: invalid visible_memory '800 GB' (more than memory_capacity '80 GB')"},
         {"NoRecords", hardware("sustained_bandwidth: []"),
          "it.yaml:3:72: error: invalid sustained_bandwidth (an empty list)"},
         {"RecordIsAText", hardware("sustained_bandwidth: [4 TB/s]"),
@@ -478,7 +499,11 @@ INSTANTIATE_TEST_SUITE_P(
         {"StepShorterThanItsResidual",
          kimi(
              "hardware: h200_sxm\nworkload: {decode: {sequences: [1, 64]}}\nbaseline_step: {decode: [12 ms, 1 us]}\n"),
-         "it.yaml:5:25: error: invalid baseline_step.decode '12 ms, 1 us' (the standard residual alone takes at least 321 us of decode/64)"},
+         "it.yaml:5:25: error: invalid baseline_step.decode '12 ms, 1 us' (the standard residual alone takes at least 318 us of decode/64)"},
+        {"AllReduceOfOneRank", kimi("residual: {scheme: standard, attach: all_reduce}\n"),
+         "it.yaml:3:38: error: conflicting residual.attach 'all_reduce' (needs parallelism.tensor of at least 2)"},
+        {"TooManyStreams", kimi("residual: {scheme: mhc, num_streams: 1099511627776}\n"),
+         "it.yaml:3:38: error: invalid num_streams '1099511627776' (more than 1024 streams)"},
         {"DecodeStepWithoutADecode", kimi("baseline_step: {decode: 12 ms}\n"),
          "it.yaml:3:25: error: conflicting key 'baseline_step.decode' (needs workload.decode.sequences)"},
         {"ChunkWithoutTokens", kimi("workload: {prefill: {chunk: 4096}}\n"),
@@ -645,16 +670,16 @@ TEST(Brackets, AreCountedWhereAValueMayStart) {
 }
 
 TEST(Brackets, HoldAsMuchAsALargeLayoutNeeds) {
-  const std::string layers = fmt::format("num_layers: 4096, hidden_size: 8, dtype: bf16");
+  const std::string layers = fmt::format("num_layers: 65536, hidden_size: 8, dtype: bf16");
   const auto chunks = [&](int num_chunks) {
     return model(layers,
-                 fmt::format("residual: {{scheme: standard}}\nparallelism: {{pipeline: 4096, "
+                 fmt::format("residual: {{scheme: standard}}\nparallelism: {{pipeline: 65536, "
                              "chunk_layers: [{}1]}}\n",
                              repeated("1, ", num_chunks - 1)));
   };
-  EXPECT_EQ(error_of([&] { parse_scenario(chunks(4096), "it.yaml"); }), "");
+  EXPECT_EQ(error_of([&] { parse_scenario(chunks(65536), "it.yaml"); }), "");
   EXPECT_EQ(error_of([&] { parse_scenario(chunks(140'000), "it.yaml"); }),
-            "it.yaml:4:393248: error: too many values in one pair of brackets (more than 131072 "
+            "it.yaml:4:393249: error: too many values in one pair of brackets (more than 131072 "
             "marks)");
 }
 

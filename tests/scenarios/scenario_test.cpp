@@ -236,6 +236,38 @@ TEST(Maps, OverrideSingleValuesOfTheirBase) {
   EXPECT_EQ(scenario.study.machine->name, "NVIDIA H200 SXM");
 }
 
+TEST(Maps, ScaleWhatWasMeasuredAtAnotherBandwidth) {
+  const auto copy_bandwidth = [](const std::string& bandwidth) {
+    const Scenario scenario =
+        parsed("model: kimi_k3\nhardware: {base: h200_sxm, memory_bandwidth: " + bandwidth + "}\n");
+    return scenario.study.machine->memory_bandwidth.front().bandwidth;
+  };
+  EXPECT_DOUBLE_EQ(copy_bandwidth("2.4 TB/s").value.value,
+                   copy_bandwidth("4.8 TB/s").value.value / 2);
+  EXPECT_EQ(copy_bandwidth("4.8 TB/s").evidence, Evidence::assumed);
+}
+
+TEST(Maps, CountWhatNobodyIsCitedForAsAssumed) {
+  const auto curve = [](const std::string& source) {
+    const Scenario scenario = parsed(
+        "model: kimi_k3\nhardware: {kind: gpu, memory_bandwidth: 1 TB/s, sustained_bandwidth: "
+        "[{reads: 1, writes: 1, value: 0.9 TB/s" +
+        source + "}]}\n");
+    return scenario.study.machine->memory_bandwidth.front().bandwidth;
+  };
+  EXPECT_EQ(curve("").evidence, Evidence::assumed);
+  EXPECT_DOUBLE_EQ(curve("").high.value, 0.99e12);
+  EXPECT_EQ(curve(", source: a talk, date: 2026-03-16").evidence, Evidence::published);
+  EXPECT_DOUBLE_EQ(curve(", source: a talk, date: 2026-03-16").high.value, 0.945e12);
+}
+
+TEST(Quantities, OfBytesAreWholeWhereTheyAreWritten) {
+  const Scenario scenario = parsed(
+      "model: kimi_k3\nworkload: {prefill: {tokens: 5}}\nbudgets: {prefill_bank: 16.911433728 "
+      "GB}\n");
+  EXPECT_EQ(scenario.study.budgets.front().limit, 16911433728.0);
+}
+
 TEST(Maps, ReplaceAKeyOfTheirBaseByItsAlternative) {
   const Scenario scenario =
       parsed("model: {base: kimi_k3, num_layers: 48, residual: {num_blocks: 6}}\n");

@@ -254,7 +254,7 @@ INSTANTIATE_TEST_SUITE_P(
         kimi("Budgets", "budgets: {prefill_bank: 1 GiB, device_memory: fits}\n"),
         kimi("Preset", "hardware: b300_sxm\n"), kimi("Base", "hardware: {base: h200_sxm}\n"),
         hardware("Records",
-                 "1 TB/s, sustained_bandwidth: [{reads: 0, writes: 1, value: 3 TB/s, source: a, "
+                 "1 TB/s, sustained_bandwidth: [{reads: 0, writes: 1, value: 0.9 TB/s, source: a, "
                  "date: 2026}]"),
         model("ModelBase", "{base: kimi_k3, hidden_size: 7}"),
         model("ModelMap", "{num_layers: 8, hidden_size: 8, dtype: bf16}"),
