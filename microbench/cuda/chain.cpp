@@ -15,14 +15,25 @@ namespace {
 constexpr double kWindow = 2.5e-3;
 constexpr double kSpin = 150e-6;  // longer than the launch of a graph of kLongestChain nodes
 
+/// Ends the capture whatever `node` throws: a stream that is left capturing takes nothing else.
+cudaGraph_t captured(std::size_t length, const LaunchNode& node) {
+  cudaGraph_t graph = nullptr;
+  // Other threads' calls, the driver's own among them, do not end this capture.
+  cuda::check(cudaStreamBeginCapture(device_cuda_stream(), cudaStreamCaptureModeThreadLocal));
+  try {
+    for (std::size_t i = 0; i < length; ++i) node(i);
+  } catch (...) {
+    if (cudaStreamEndCapture(device_cuda_stream(), &graph) == cudaSuccess) cudaGraphDestroy(graph);
+    throw;
+  }
+  cuda::check(cudaStreamEndCapture(device_cuda_stream(), &graph));
+  return graph;
+}
+
 class Graph {
  public:
   Graph(std::size_t length, const LaunchNode& node) {
-    cudaGraph_t graph = nullptr;
-    // Other threads' calls, the driver's own among them, do not end this capture.
-    cuda::check(cudaStreamBeginCapture(device_cuda_stream(), cudaStreamCaptureModeThreadLocal));
-    for (std::size_t i = 0; i < length; ++i) node(i);
-    cuda::check(cudaStreamEndCapture(device_cuda_stream(), &graph));
+    cudaGraph_t graph = captured(length, node);
     const cudaError_t status = cudaGraphInstantiate(&executable_, graph, 0);
     cuda::check(cudaGraphDestroy(graph));
     cuda::check(status);
@@ -94,6 +105,10 @@ std::string_view name(Temperature temperature) {
   return temperature == Temperature::cold ? "cold" : "hot";
 }
 
+void sweep_cache() {
+  launch_sweep(other_bytes().data, other_bytes().num_bytes, device_cuda_stream());
+}
+
 void launch_weights(std::size_t layer) {
   const OtherBytes& bytes = other_bytes();
   const std::size_t num_layers = bytes.num_bytes / kWeightBytesPerLayer;
@@ -112,8 +127,7 @@ Chain chain_of(Launch launch, std::size_t length, const LaunchNode& node) {
 }
 
 double seconds_of(const Chain& chain, Launch launch, Temperature temperature) {
-  if (temperature == Temperature::cold)
-    launch_sweep(other_bytes().data, other_bytes().num_bytes, device_cuda_stream());
+  if (temperature == Temperature::cold) sweep_cache();
   if (launch == Launch::stream)
     synchronise();
   else

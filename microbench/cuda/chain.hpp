@@ -42,6 +42,10 @@ struct SlopeSample {
 };
 SlopeSample sample_slope(const Chains& chains, Launch launch, Temperature temperature);
 
+/// Reads so many other bytes that nothing else is left in the cache. First called outside of any
+/// capture: warm_up_device does.
+void sweep_cache();
+
 /// What a decoder layer streams through the cache between two residual operations: `layer`'s share
 /// of the weights, on one device.
 inline constexpr std::size_t kWeightBytesPerLayer = std::size_t{64} << 20;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "microbench/cuda/chain.hpp"
 #include "microbench/cuda/device.hpp"
 #include "microbench/cuda/nvml.hpp"
 #include "microbench/cuda/warm_up.hpp"
@@ -39,6 +40,19 @@ void run_on_device(benchmark::State& state, const Run& run) {
   } catch (const std::exception& error) {
     state.SkipWithError(error.what());
   }
+}
+
+/// The slope of `chains` is the time; how far they are from linear, a counter.
+inline void time_slope(benchmark::State& state, const Chains& chains, Launch launch,
+                       Temperature temperature) {
+  chains.front()();  // other cases have been here since
+  std::vector<double> deviations;
+  for (auto _ : state) {
+    const SlopeSample sample = sample_slope(chains, launch, temperature);
+    state.SetIterationTime(sample.seconds);
+    deviations.push_back(sample.deviation);
+  }
+  state.counters["deviation"] = median_of(deviations);
 }
 
 /// As add_benchmark.

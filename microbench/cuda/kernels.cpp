@@ -76,16 +76,9 @@ void run_slope(benchmark::State& state, const DeviceCase& device_case, ChainMode
   const std::size_t num_sets =
       is_hot ? std::min(kHotSets, prepared->sets.size()) : prepared->sets.size();
   const Chains& chains = chains_for(*prepared, name(mode), prepared->node(mode.launch, num_sets));
-  chains.front()();  // other cases have been here since
-  std::vector<double> deviations;
-  for (auto _ : state) {
-    const SlopeSample sample = sample_slope(chains, mode.launch, mode.temperature);
-    state.SetIterationTime(sample.seconds);
-    deviations.push_back(sample.deviation);
-  }
+  time_slope(state, chains, mode.launch, mode.temperature);
   verify_on_device(*prepared, make);
   set_traffic(state, device_case.mix, device_case.bytes);
-  state.counters["deviation"] = median_of(deviations);
 }
 
 /// What a kernel adds between the layers of a network, whose weights pass through the cache: the

@@ -74,18 +74,6 @@ std::shared_ptr<SkeletonChains> chains_for(const std::string& benchmark, Skeleto
   });
 }
 
-void time_slope(benchmark::State& state, const Chains& chains, Launch launch,
-                Temperature temperature) {
-  chains.front()();  // other cases have been here since
-  std::vector<double> deviations;
-  for (auto _ : state) {
-    const SlopeSample sample = sample_slope(chains, launch, temperature);
-    state.SetIterationTime(sample.seconds);
-    deviations.push_back(sample.deviation);
-  }
-  state.counters["deviation"] = median_of(deviations);
-}
-
 void add_skeleton(Skeleton skeleton, Grid grid, Launch launch) {
   for (const Level level : {Level::cache, Level::memory}) {
     const Temperature temperature = level == Level::cache ? Temperature::hot : Temperature::cold;

@@ -14,22 +14,17 @@ namespace {
 
 /// Sweeps and looks until the clock is stable.
 void warm_up() {
-  // Its contents have not been written: neither time nor clock depends on them.
-  static const std::size_t num_bytes = 8 * device_properties().cache_bytes / 16 * 16;
-  device_memory().reset();
-  const std::byte* memory = device_memory().allocate(num_bytes);
   std::vector<double> rates;
   const auto start = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   while (elapsed() < kShortestWarmUp || (!is_stable(rates) && elapsed() < kLongestWarmUp)) {
     const double window_end = elapsed() + kWarmUpWindow;
     while (elapsed() < window_end) {
-      launch_sweep(memory, num_bytes, device_cuda_stream());
+      sweep_cache();
       synchronise();
     }
     rates.push_back(sm_clock_rate(device_cuda_stream()));
   }
-  device_memory().reset();
   std::fprintf(stderr, "warm after %.1f s: SM at %.0f MHz%s\n", elapsed(), rates.back() * 1e-6,
                is_stable(rates) ? "" : ", not stable");
 }
