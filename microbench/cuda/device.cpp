@@ -49,6 +49,20 @@ class DeviceMemory : public Space {
   std::size_t used_ = 0;
 };
 
+struct FoundDevices {
+  int count = 0;
+  cudaError_t status = cudaSuccess;  // why there are none, where the driver is at fault
+};
+
+const FoundDevices& found_devices() {
+  static const FoundDevices found = [] {
+    FoundDevices devices;
+    devices.status = cudaGetDeviceCount(&devices.count);
+    return devices;
+  }();
+  return found;
+}
+
 int attribute(cudaDeviceAttr which) {
   int device = 0;
   int value = 0;
@@ -77,15 +91,31 @@ std::string clock_text(DeviceClock clock) {
   return mhz ? std::to_string(*mhz) : "unknown (no NVML)";
 }
 
+void add_context() {
+  benchmark::AddCustomContext("cuda_kernels_hash", DEPTHCOST_CUDA_KERNELS_HASH);
+  if (!has_device()) {
+    std::fprintf(stderr, "%s: benchmarks of cuda/ are skipped (%s)\n", kNoCudaDevice,
+                 cudaGetErrorString(found_devices().status));
+    return;
+  }
+  int driver = 0;
+  int runtime = 0;
+  cuda::check(cudaDriverGetVersion(&driver));
+  cuda::check(cudaRuntimeGetVersion(&runtime));
+  const DeviceProperties& device = device_properties();
+  benchmark::AddCustomContext("cuda_device", device.name);
+  benchmark::AddCustomContext("cuda_sms", std::to_string(device.num_sms));
+  benchmark::AddCustomContext("cuda_l2_bytes", std::to_string(device.cache_bytes));
+  benchmark::AddCustomContext("cuda_ecc", attribute(cudaDevAttrEccEnabled) != 0 ? "on" : "off");
+  benchmark::AddCustomContext("cuda_runtime", version(runtime));
+  benchmark::AddCustomContext("cuda_driver_api", version(driver));
+  benchmark::AddCustomContext("cuda_driver", driver_version().value_or("unknown (no NVML)"));
+  benchmark::AddCustomContext("cuda_memory_mhz", clock_text(DeviceClock::memory));
+}
+
 }  // namespace
 
-bool has_device() {
-  static const bool found = [] {
-    int num_devices = 0;
-    return cudaGetDeviceCount(&num_devices) == cudaSuccess && num_devices > 0;
-  }();
-  return found;
-}
+bool has_device() { return found_devices().status == cudaSuccess && found_devices().count > 0; }
 
 const DeviceProperties& device_properties() {
   static const DeviceProperties found = properties();
@@ -129,24 +159,12 @@ std::shared_ptr<void> kept_on_device(const std::string& name,
 }
 
 void add_device_context() {
-  benchmark::AddCustomContext("cuda_kernels_hash", DEPTHCOST_CUDA_KERNELS_HASH);
-  if (!has_device()) {
-    std::fprintf(stderr, "%s: benchmarks of cuda/ are skipped\n", kNoCudaDevice);
-    return;
-  }
-  int driver = 0;
-  int runtime = 0;
-  cuda::check(cudaDriverGetVersion(&driver));
-  cuda::check(cudaRuntimeGetVersion(&runtime));
-  const DeviceProperties& device = device_properties();
-  benchmark::AddCustomContext("cuda_device", device.name);
-  benchmark::AddCustomContext("cuda_sms", std::to_string(device.num_sms));
-  benchmark::AddCustomContext("cuda_l2_bytes", std::to_string(device.cache_bytes));
-  benchmark::AddCustomContext("cuda_ecc", attribute(cudaDevAttrEccEnabled) != 0 ? "on" : "off");
-  benchmark::AddCustomContext("cuda_runtime", version(runtime));
-  benchmark::AddCustomContext("cuda_driver_api", version(driver));
-  benchmark::AddCustomContext("cuda_driver", driver_version().value_or("unknown (no NVML)"));
-  benchmark::AddCustomContext("cuda_memory_mhz", clock_text(DeviceClock::memory));
+  // A program may hold several files that each want it.
+  static const bool once = [] {
+    add_context();
+    return true;
+  }();
+  static_cast<void>(once);
 }
 
 }  // namespace depthcost::bench

@@ -1,13 +1,17 @@
 // The programs with CUDA: what they list, and what they say without a device.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <array>
 #include <cstdio>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "microbench/cuda/device.hpp"
+#include "microbench/cuda/shapes.hpp"
+#include "microbench/mix.hpp"
 
 namespace depthcost::bench {
 namespace {
@@ -54,6 +58,30 @@ TEST(CudaPrograms, ListTheShapesOfTheTargets) {
         "one_shot",
         "memcpy"})
     EXPECT_TRUE(lists(outcome, std::string("cuda/") + name)) << name;
+}
+
+TEST(CudaPrograms, HaveACeilingForEachKernelOfItsMixAndSize) {
+  const Outcome outcome = run("--benchmark_list_tests");
+  each_large_case<Bf16>([&](const Shape& shape, std::string_view operation, const Operation& model,
+                            auto) {
+    const Mix mix = mix_of(model);
+    const std::string kernel = fmt::format("cuda/{}/bf16/T:{}/d:{}/graph/cold", operation,
+                                           shape.num_tokens, shape.hidden_size);
+    EXPECT_TRUE(lists(outcome, kernel)) << kernel;
+    const std::string ceiling =
+        fmt::format("cuda/ceiling/r:{}/w:{}/in_place:{}/bytes:{}/plain/width:16/unroll:1/one_shot",
+                    mix.reads, mix.writes, mix.in_place, shape.num_tokens * shape.hidden_size * 2);
+    EXPECT_TRUE(lists(outcome, ceiling)) << ceiling;
+  });
+}
+
+TEST(CudaPrograms, GiveEachBenchmarkANameOfItsOwn) {
+  std::istringstream lines(run("--benchmark_list_tests").text);
+  std::set<std::string> names;
+  std::size_t num_lines = 0;
+  for (std::string line; std::getline(lines, line); ++num_lines) names.insert(line);
+  EXPECT_EQ(names.size(), num_lines);
+  EXPECT_GT(num_lines, 1500U);
 }
 
 TEST(CudaPrograms, SaySoAndSucceedWithoutADevice) {
