@@ -19,8 +19,21 @@ using Order = StreamVariant::Order;
 using Stores = StreamVariant::Stores;
 
 std::string name(StreamVariant variant) {
-  return fmt::format("{}/{}", variant.order == Order::by_line ? "by_line" : "by_row",
-                     variant.stores == Stores::cached ? "cached" : "streaming");
+  const std::string order =
+      variant.order == Order::by_line ? fmt::format("by_line/ahead:{}", variant.ahead) : "by_row";
+  return order + (variant.stores == Stores::cached ? "/cached" : "/streaming");
+}
+
+/// All that a mix allows.
+std::vector<StreamVariant> variants_of(const Mix& mix) {
+  std::vector<StreamVariant> variants;
+  for (const Stores stores : {Stores::cached, Stores::streaming}) {
+    if (mix.writes == mix.in_place && stores == Stores::streaming) continue;
+    for (const std::size_t ahead : {1024U, 3072U, 8192U})
+      variants.push_back({Order::by_line, stores, ahead});
+    variants.push_back({Order::by_row, stores});
+  }
+  return variants;
 }
 
 std::uint64_t* take(Operands& operands) {
@@ -72,14 +85,10 @@ void add_all() {
       {.num_tokens = 1, .hidden_size = 1},
       [&](std::string_view, const Operation& model, auto) { mixes.insert(mix_of(model)); });
   for (const Mix& mix : mixes)
-    for (const Order order : {Order::by_line, Order::by_row})
-      for (const Stores stores : {Stores::cached, Stores::streaming}) {
-        if (mix.writes == mix.in_place && stores == Stores::streaming) continue;
-        const StreamVariant variant{order, stores};
-        add_benchmark(fmt::format("cpu/ceiling/r:{}/w:{}/in_place:{}/{}", mix.reads, mix.writes,
-                                  mix.in_place, name(variant)),
-                      [=](benchmark::State& state) { run_case(state, mix, variant); });
-      }
+    for (const StreamVariant& variant : variants_of(mix))
+      add_benchmark(fmt::format("cpu/ceiling/r:{}/w:{}/in_place:{}/{}", mix.reads, mix.writes,
+                                mix.in_place, name(variant)),
+                    [=](benchmark::State& state) { run_case(state, mix, variant); });
 }
 
 }  // namespace

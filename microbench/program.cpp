@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -108,11 +109,19 @@ void add_context() {
   benchmark::AddCustomContext("transparent_hugepage", huge_page_policy());
 }
 
+/// One CPU is left to everybody else: with a thread on each, a single other process makes all of
+/// them wait, for whole time slices, at the end of every call.
+void choose_threads() {
+  if (std::getenv("OMP_NUM_THREADS") == nullptr)
+    omp_set_num_threads(std::max(1, omp_get_num_procs() - 1));
+}
+
 }  // namespace
 
 Registration::Registration(void (*add_benchmarks)()) { registered().push_back(add_benchmarks); }
 
 int run_program(int argc, char** argv, void (*add_benchmarks)()) {
+  choose_threads();
   // In front of what the user says, which so overrides it.
   std::vector<std::string> arguments{argv[0], "--benchmark_enable_random_interleaving=true"};
   arguments.insert(arguments.end(), argv + 1, argv + argc);

@@ -22,9 +22,6 @@ using Stores = StreamVariant::Stores;
 
 constexpr std::size_t kRowWords = 4096 / sizeof(std::uint64_t);
 
-// Lines of an input that are fetched ahead of its use.
-constexpr std::size_t kAheadWords = 1024 / sizeof(std::uint64_t);
-
 /// Word `at` of every output.
 template <Stores kStores, class Vector>
 HWY_INLINE void store(const StreamCall& call, std::size_t at, Vector value, Tag tag) {
@@ -37,10 +34,11 @@ HWY_INLINE void store(const StreamCall& call, std::size_t at, Vector value, Tag 
 template <Stores kStores>
 void by_line(const StreamCall& call, std::size_t begin, std::size_t end) {
   const Tag tag;
+  const std::size_t ahead = call.variant.ahead / sizeof(std::uint64_t);
   for (std::size_t i = begin; i < end; i += hn::Lanes(tag)) {
     auto sum = hn::Zero(tag);
     for (const std::uint64_t* input : call.inputs) {
-      hwy::Prefetch(input + i + kAheadWords);
+      hwy::Prefetch(input + i + ahead);
       sum = hn::Xor(sum, hn::Load(tag, input + i));
     }
     store<kStores>(call, i, sum, tag);

@@ -22,6 +22,7 @@ struct StreamVariant {
 
   Order order = Order::by_line;
   Stores stores = Stores::cached;
+  std::size_t ahead = 0;  // bytes of an input that are fetched ahead of their use, by_line
 };
 
 /// Arrays of `size` bytes, a multiple of 4096, aligned to 64. `inputs` has mix.reads, `outputs`

@@ -1,7 +1,7 @@
 // What all calls share, and those that are no operation.
 #include "kernels/c/call.hpp"
 
-#include "kernels/c/device.hpp"
+#include "kernels/cuda/device.hpp"
 
 namespace depthcost::c {
 
@@ -66,7 +66,7 @@ void check_target(const char* operation, const depthcost_target* target) {
       {{DEPTHCOST_OVERLAP_NONE, "none"}, {DEPTHCOST_OVERLAP_PROGRAMMATIC, "programmatic"}});
   if (target->backend == DEPTHCOST_CPU) return;
   if constexpr (kHasCuda) {
-    if (!has_cuda_device()) throw Failure(DEPTHCOST_NO_DEVICE, "no CUDA device");
+    if (!cuda::has_device()) throw Failure(DEPTHCOST_NO_DEVICE, "no CUDA device");
   } else {
     throw Failure(DEPTHCOST_NOT_BUILT, "no CUDA backend (this library was built without it)");
   }

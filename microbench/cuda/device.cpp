@@ -49,18 +49,10 @@ class DeviceMemory : public Space {
   std::size_t used_ = 0;
 };
 
-struct FoundDevices {
-  int count = 0;
-  cudaError_t status = cudaSuccess;  // why there are none, where the driver is at fault
-};
-
-const FoundDevices& found_devices() {
-  static const FoundDevices found = [] {
-    FoundDevices devices;
-    devices.status = cudaGetDeviceCount(&devices.count);
-    return devices;
-  }();
-  return found;
+/// Where there is no device: whether that is the driver's fault.
+const char* why_none() {
+  int num_devices = 0;
+  return cudaGetErrorString(cudaGetDeviceCount(&num_devices));
 }
 
 int attribute(cudaDeviceAttr which) {
@@ -93,9 +85,8 @@ std::string clock_text(DeviceClock clock) {
 
 void add_context() {
   benchmark::AddCustomContext("cuda_kernels_hash", DEPTHCOST_CUDA_KERNELS_HASH);
-  if (!has_device()) {
-    std::fprintf(stderr, "%s: benchmarks of cuda/ are skipped (%s)\n", kNoCudaDevice,
-                 cudaGetErrorString(found_devices().status));
+  if (!cuda::has_device()) {
+    std::fprintf(stderr, "%s: benchmarks of cuda/ are skipped (%s)\n", kNoCudaDevice, why_none());
     return;
   }
   int driver = 0;
@@ -114,8 +105,6 @@ void add_context() {
 }
 
 }  // namespace
-
-bool has_device() { return found_devices().status == cudaSuccess && found_devices().count > 0; }
 
 const DeviceProperties& device_properties() {
   static const DeviceProperties found = properties();

@@ -1,4 +1,5 @@
-// The device under measurement, and the memory that operands are taken from.
+// The device under measurement, and the memory that operands are taken from. Where
+// cuda::has_device() is false, nothing here may be called.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,12 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "kernels/cuda/device.hpp"
 #include "microbench/space.hpp"
 
 namespace depthcost::bench {
-
-/// Whether there is a device. Asked once; without one nothing below may be called.
-bool has_device();
 
 struct DeviceProperties {
   std::string name;

@@ -31,7 +31,7 @@ inline void count_clock(benchmark::State& state, const char* counter) {
 
 template <class Run>
 void run_on_device(benchmark::State& state, const Run& run) {
-  if (!has_device()) return state.SkipWithError(kNoCudaDevice);
+  if (!cuda::has_device()) return state.SkipWithError(kNoCudaDevice);
   try {
     warm_up_device();
     count_clock(state, "sm_mhz_before");
@@ -65,7 +65,7 @@ void add_device_benchmark(const std::string& name, const Run& run) {
                                })
       ->UseManualTime()
       ->Iterations(kSamplesPerRepetition)
-      ->Repetitions(has_device() ? kRepetitions : 1)
+      ->Repetitions(cuda::has_device() ? kRepetitions : 1)
       ->Unit(benchmark::kMicrosecond);
 }
 

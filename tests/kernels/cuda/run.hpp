@@ -2,6 +2,7 @@
 // undergo.
 #pragma once
 
+#include "kernels/cuda/device.hpp"
 #include "kernels/cuda/run.hpp"
 #include "tests/kernels/cpu/run.hpp"
 #include "tests/kernels/cuda/device_operands.hpp"
@@ -13,9 +14,7 @@ namespace depthcost::test {
 class OnDevice : public testing::Test {
  protected:
   void SetUp() override {
-    int num_devices = 0;
-    if (cudaGetDeviceCount(&num_devices) != cudaSuccess || num_devices == 0)
-      GTEST_SKIP() << "no CUDA device";
+    if (!cuda::has_device()) GTEST_SKIP() << "no CUDA device";
   }
 };
 

@@ -85,7 +85,7 @@ TEST(CudaPrograms, GiveEachBenchmarkANameOfItsOwn) {
 }
 
 TEST(CudaPrograms, SaySoAndSucceedWithoutADevice) {
-  if (has_device()) GTEST_SKIP() << "there is a device";
+  if (cuda::has_device()) GTEST_SKIP() << "there is a device";
   const Outcome outcome = run("--benchmark_filter=skeleton");
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_NE(outcome.text.find("no CUDA device: benchmarks of cuda/ are skipped"),
