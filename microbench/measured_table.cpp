@@ -69,6 +69,11 @@ std::string bandwidths(const Results& results, std::string_view backend, std::st
   return text;
 }
 
+/// 0.781, 58.2, 4391: three digits or all in front of the point.
+std::string three_digits(double value) {
+  return value < 100 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
+}
+
 /// Of a small batch, cold and hot: "3.1 / 2.4 us".
 std::string batch_times(const Results& results, std::string_view backend,
                         std::string_view operation, std::string_view tokens) {
@@ -78,7 +83,7 @@ std::string batch_times(const Results& results, std::string_view backend,
       const CaseName name = parsed(kernel.name);
       if (kernel.backend() == backend && name.operation == operation && name.tokens == tokens &&
           name.temperature == temperature && name.launch != "graph_pdl" && kernel.is_valid())
-        times.push_back(fmt::format("{:.3g}", kernel.median() * 1e6));
+        times.push_back(three_digits(kernel.median() * 1e6));
     }
   return times.empty() ? "" : fmt::format("{} us", fmt::join(times, " / "));
 }

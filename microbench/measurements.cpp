@@ -104,8 +104,9 @@ std::vector<Measurement> read_measurements(const std::string& path, const nlohma
 }
 
 Results machine_of(const nlohmann::json& context) {
-  return {.machine = fmt::format("{}, {} threads", context.value("cpu_model", "unknown CPU"),
-                                 context.value("threads", "?")),
+  const std::string threads = context.value("threads", "?");
+  return {.machine = fmt::format("{}, {} thread{}", context.value("cpu_model", "unknown CPU"),
+                                 threads, threads == "1" ? "" : "s"),
           .device = context.value("cuda_device", ""),
           .kernels_hash = context.value("kernels_hash", ""),
           .cuda_kernels_hash = context.value("cuda_kernels_hash", "")};
