@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "model/infeasible.hpp"
-#include "model/step.hpp"
 #include "scenarios/hardware.hpp"
 #include "scenarios/reference.hpp"
+#include "scenarios/workloads.hpp"
 
 namespace depthcost {
 namespace {
@@ -20,17 +20,6 @@ constexpr Count kMaxLayers = 65536;
 
 // Coefficients grow with the square of the streams; papers stop at 8.
 constexpr Count kMaxStreams = 1024;
-
-// Each batch is predicted for every scheme, schedule and operation: 44 kB of JSON.
-constexpr std::size_t kMaxBatches = 256;
-
-/// The enumerator whose name() is `text`; the table of keys has admitted no other text.
-template <class Enum>
-Enum enum_of(std::string_view text) {
-  int i = 0;
-  while (name(static_cast<Enum>(i)) != text) ++i;
-  return static_cast<Enum>(i);
-}
 
 /// Values of the scenario, its model and its hardware, and what was assumed on the way.
 class ScenarioReader {
@@ -49,11 +38,11 @@ class ScenarioReader {
     read_model();
     read_residual();
     read_parallelism();
-    read_workload();
+    read_workloads(values_, scenario_.study);
     read_budgets();
     std::vector<ResolvedValue> fallbacks;
     if (hardware_) scenario_.study.machine = machine_from(*hardware_, fallbacks);
-    check_baselines();
+    check_baselines(values_, scenario_.study);
     list_values(fallbacks);
     return std::move(scenario_);
   }
@@ -186,7 +175,7 @@ class ScenarioReader {
       throw InputError(values_.position(),
                        "missing key 'residual.scheme' (the model does not say which it carries)");
     if (values_.has("residual.remainder") && !is_cut_by_count())
-      refuse_orphans("residual.remainder", "residual.num_blocks");
+      refuse_orphans(values_, "residual.remainder", "residual.num_blocks");
     study.path = path_of(scheme->texts.front());
     read_schedule();
     read_compare();
@@ -237,8 +226,8 @@ class ScenarioReader {
                                    name(study.path.attachment)));
     const Value* pipeline = values_.find("parallelism.pipeline");
     if (pipeline == nullptr) {
-      refuse_orphans("parallelism.virtual_stages", "parallelism.pipeline");
-      refuse_orphans("parallelism.chunk_layers", "parallelism.pipeline");
+      refuse_orphans(values_, "parallelism.virtual_stages", "parallelism.pipeline");
+      refuse_orphans(values_, "parallelism.chunk_layers", "parallelism.pipeline");
       return;
     }
     const auto P = static_cast<Count>(pipeline->numbers.front());
@@ -263,86 +252,6 @@ class ScenarioReader {
       check_layout(layout, scenario_.study.model.num_layers);
       return layout;
     });
-  }
-
-  void read_workload() {
-    Study& study = scenario_.study;
-    if (const Value* sequences = values_.find("workload.decode.sequences")) {
-      Decode decode;
-      if (sequences->numbers.size() > kMaxBatches)
-        throw InputError(sequences->position,
-                         fmt::format("invalid workload.decode.sequences ({} batches; at most {})",
-                                     sequences->numbers.size(), kMaxBatches));
-      for (const double batch : sequences->numbers) {
-        const auto count = static_cast<Count>(batch);
-        if (std::find(decode.sequences.begin(), decode.sequences.end(), count) !=
-            decode.sequences.end())
-          throw InputError(
-              sequences->position,
-              fmt::format("invalid workload.decode.sequences '{}' (already there)", count));
-        decode.sequences.push_back(count);
-      }
-      if (values_.has("workload.decode.context"))
-        decode.context = values_.count("workload.decode.context");
-      decode.launch = enum_of<Launch>(values_.text("workload.decode.launch"));
-      if (values_.has("workload.decode.layer_bytes"))
-        decode.layer_bytes = Bytes{values_.number("workload.decode.layer_bytes")};
-      decode.baseline_steps = baseline_steps(sequences->numbers.size());
-      study.decode = decode;
-    } else {
-      refuse_orphans("workload.decode.", "workload.decode.sequences");
-      refuse_orphans("baseline_step.decode", "workload.decode.sequences");
-    }
-    if (!values_.has("workload.prefill.tokens")) {
-      refuse_orphans("workload.prefill.", "workload.prefill.tokens");
-      refuse_orphans("baseline_step.prefill", "workload.prefill.tokens");
-      return;
-    }
-    Prefill prefill{.tokens = values_.count("workload.prefill.tokens"),
-                    .sequence_shards = values_.count("workload.prefill.sequence_shards"),
-                    .launch = enum_of<Launch>(values_.text("workload.prefill.launch"))};
-    if (values_.has("workload.prefill.chunk"))
-      prefill.chunk = values_.count("workload.prefill.chunk");
-    if (values_.has("baseline_step.prefill"))
-      prefill.baseline_step = Seconds{values_.number("baseline_step.prefill")};
-    study.prefill = prefill;
-  }
-
-  /// Keys that say something about a workload that is not asked for.
-  void refuse_orphans(const std::string& prefix, const std::string& needed) const {
-    for (const auto& [path, value] : values_.all())
-      if (path.starts_with(prefix) && !value.origin.starts_with("default:"))
-        throw InputError(value.position,
-                         fmt::format("conflicting key '{}' (needs {})", path, needed));
-  }
-
-  std::vector<Seconds> baseline_steps(std::size_t num_batches) const {
-    const Value* steps = values_.find("baseline_step.decode");
-    if (steps == nullptr) return {};
-    if (steps->numbers.size() != 1 && steps->numbers.size() != num_batches)
-      throw InputError(steps->position,
-                       fmt::format("invalid baseline_step.decode ({} steps for {} batches)",
-                                   steps->numbers.size(), num_batches));
-    std::vector<Seconds> seconds;
-    for (const double step : steps->numbers) seconds.push_back({step});
-    return seconds;
-  }
-
-  /// A baseline step contains the fused standard residual: a shorter one cannot have been measured.
-  void check_baselines() const {
-    const Study& study = scenario_.study;
-    const ResidualPath standard{Standard{}, study.model.num_layers, study.path.attachment};
-    for (const StepRow& row : step_rows(study, standard, Schedule::fused)) {
-      if (!row.baseline_step || *row.baseline_step > row.residual.low) continue;
-      const std::string path =
-          row.workload == "prefill" ? "baseline_step.prefill" : "baseline_step.decode";
-      throw InputError(
-          values_.at(path).position,
-          fmt::format("invalid {} '{}' (the standard residual alone takes at least {:.3g} us of "
-                      "{})",
-                      path, fmt::join(values_.at(path).texts, ", "), row.residual.low.value * 1e6,
-                      row.workload));
-    }
   }
 
   void read_budgets() {

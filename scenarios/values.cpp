@@ -269,6 +269,13 @@ Values read_values(const Map& map, const Position& position, const Reading& read
   return values;
 }
 
+void refuse_orphans(const Values& values, const std::string& prefix, const std::string& needed) {
+  for (const auto& [path, value] : values.all())
+    if (path.starts_with(prefix) && !value.origin.starts_with("default:"))
+      throw InputError(value.position,
+                       fmt::format("conflicting key '{}' (needs {})", path, needed));
+}
+
 void require_keys(const Values& values, const KeyTable& table) {
   for (const Key& key : table.keys) {
     const bool checked_elsewhere =

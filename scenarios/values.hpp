@@ -70,6 +70,18 @@ struct Reading {
 /// a base may bring them.
 Values read_values(const Map& map, const Position& position, const Reading& reading);
 
+/// Throws InputError for a key in `prefix` that says something about what is not asked for, since
+/// `needed` is absent.
+void refuse_orphans(const Values& values, const std::string& prefix, const std::string& needed);
+
+/// The enumerator whose name() is `text`; the table of keys has admitted no other text.
+template <class Enum>
+Enum enum_of(std::string_view text) {
+  int i = 0;
+  while (name(static_cast<Enum>(i)) != text) ++i;
+  return static_cast<Enum>(i);
+}
+
 /// Throws InputError for the first required key that is missing.
 void require_keys(const Values& values, const KeyTable& table);
 
