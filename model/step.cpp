@@ -75,12 +75,11 @@ struct CornerTimes {
   }
 };
 
-CornerTimes launch_times(const Machine& machine, const Operation& operation,
-                         const Execution& execution) {
-  CornerTimes times{.terms = time_terms(machine, operation, execution, {})};
+CornerTimes corner_times(const LaunchTime& launch) {
+  CornerTimes times{.terms = launch.terms({})};
   times.value = times.terms.total();
   for (std::size_t i = 0; i < kCorners.size(); ++i)
-    times.corners[i] = time_terms(machine, operation, execution, kCorners[i]).total();
+    times.corners[i] = launch.terms(kCorners[i]).total();
   return times;
 }
 
@@ -155,9 +154,10 @@ WorkloadTimes workload_times(const Machine& machine,
   for (const Pass& pass : workload.passes)
     for (const auto& [operation, calls_per_pass] : operations) {
       const double calls = pass.repeats * static_cast<double>(calls_per_pass);
-      const CornerTimes launch = launch_times(machine, operation, pass.execution);
-      const Evidence evidence = time_evidence(machine, operation, pass.execution);
-      times.sum.add(calls, launch);
+      const LaunchTime launch(machine, operation, pass.execution);
+      const CornerTimes seconds = corner_times(launch);
+      const Evidence evidence = launch.evidence();
+      times.sum.add(calls, seconds);
       times.evidence = weakest(times.evidence, evidence);
       times.rows.push_back({.workload = workload.name,
                             .operation = operation,
@@ -165,12 +165,12 @@ WorkloadTimes workload_times(const Machine& machine,
                             .tokens = pass.execution.tokens,
                             .calls = calls,
                             .launch = pass.execution.launch,
-                            .memory_share = memory_share(machine, operation, pass.execution),
+                            .memory_share = launch.memory_share(),
                             .bytes = launch_bytes(operation, pass.execution),
-                            .terms = launch.terms,
-                            .predicted = launch.interval(evidence),
-                            .bound = bound_time(machine, operation, pass.execution),
-                            .critical = critical_time(operation, pass.execution, launch.terms)});
+                            .terms = seconds.terms,
+                            .predicted = seconds.interval(evidence),
+                            .bound = launch.bound(),
+                            .critical = critical_time(operation, pass.execution, seconds.terms)});
     }
   return times;
 }

@@ -68,16 +68,6 @@ BytesPerSecond at_mix(const std::vector<MixBandwidth>& points, double read_share
   return below + share * (at(points[i].bandwidth, end) - below);
 }
 
-/// Bytes of one launch by level, and how many of them are reads.
-struct LevelBytes {
-  double memory = 0;
-  double cache = 0;
-  double reads = 0;
-  double coldest = 0;  // largest memory weight of an operand: it decides how long the start takes
-  double total() const { return memory + cache; }
-  double memory_share() const { return total() > 0 ? memory / total() : 1; }
-};
-
 LevelBytes level_bytes(const Machine& machine, const Operation& operation,
                        const Execution& execution, End residency) {
   LevelBytes sum;
@@ -191,34 +181,51 @@ double memory_weight(const Machine& machine, const Operation& operation, Operand
   return interpolate(machine.transition, reuse_distance(operation, operand, execution, residency));
 }
 
+LaunchTime::LaunchTime(const Machine& machine, const Operation& operation,
+                       const Execution& execution)
+    : machine_(machine),
+      operation_(operation),
+      execution_(execution),
+      at_best_(level_bytes(machine, operation, execution, End::low)),
+      moved_(level_bytes(machine, operation, execution, End::value)) {}
+
+TimeTerms LaunchTime::terms(const Corner& corner) const {
+  const LevelBytes& moved = corner.residency == End::low ? at_best_ : moved_;
+  return {.floor = floor_time(machine_, operation_, execution_, moved.coldest, corner.floor),
+          .bytes = bytes_time(machine_, moved, opposite(corner.bandwidth)),
+          .operations = operations_time(machine_, operation_, execution_)};
+}
+
+Seconds LaunchTime::bound() const {
+  Seconds bytes = Bytes{at_best_.memory} / machine_.memory_ceiling;
+  if (at_best_.cache > 0) bytes = std::max(bytes, Bytes{at_best_.cache} / machine_.cache_ceiling);
+  const Seconds floor = floor_time(machine_, operation_, execution_, at_best_.coldest, End::low);
+  return std::max({floor, bytes, operations_time(machine_, operation_, execution_)});
+}
+
+Evidence LaunchTime::evidence() const {
+  // Where residency makes no difference, not knowing it costs nothing.
+  const Evidence residency =
+      at_best_.memory == moved_.memory ? Evidence::measured : Evidence::assumed;
+  const TimeTerms middle = terms({});
+  // Arithmetic rates come from datasheets: nobody has measured them on these kernels.
+  const Evidence rate = middle.operations > middle.bytes ? Evidence::datasheet : Evidence::measured;
+  return weakest(
+      rate, weakest(residency, machine_evidence(machine_, operation_, execution_.launch, moved_)));
+}
+
 TimeTerms time_terms(const Machine& machine, const Operation& operation, const Execution& execution,
                      const Corner& corner) {
-  const LevelBytes moved = level_bytes(machine, operation, execution, corner.residency);
-  return {.floor = floor_time(machine, operation, execution, moved.coldest, corner.floor),
-          .bytes = bytes_time(machine, moved, opposite(corner.bandwidth)),
-          .operations = operations_time(machine, operation, execution)};
+  return LaunchTime(machine, operation, execution).terms(corner);
 }
 
 Seconds bound_time(const Machine& machine, const Operation& operation, const Execution& execution) {
-  const LevelBytes moved = level_bytes(machine, operation, execution, End::low);
-  Seconds bytes = Bytes{moved.memory} / machine.memory_ceiling;
-  if (moved.cache > 0) bytes = std::max(bytes, Bytes{moved.cache} / machine.cache_ceiling);
-  const Seconds floor = floor_time(machine, operation, execution, moved.coldest, End::low);
-  return std::max({floor, bytes, operations_time(machine, operation, execution)});
+  return LaunchTime(machine, operation, execution).bound();
 }
 
 Evidence time_evidence(const Machine& machine, const Operation& operation,
                        const Execution& execution) {
-  const LevelBytes moved = level_bytes(machine, operation, execution, End::value);
-  const LevelBytes at_best = level_bytes(machine, operation, execution, End::low);
-  // Where residency makes no difference, not knowing it costs nothing.
-  const Evidence residency =
-      at_best.memory == moved.memory ? Evidence::measured : Evidence::assumed;
-  const TimeTerms terms = time_terms(machine, operation, execution, {});
-  // Arithmetic rates come from datasheets: nobody has measured them on these kernels.
-  const Evidence rate = terms.operations > terms.bytes ? Evidence::datasheet : Evidence::measured;
-  return weakest(rate,
-                 weakest(residency, machine_evidence(machine, operation, execution.launch, moved)));
+  return LaunchTime(machine, operation, execution).evidence();
 }
 
 Seconds critical_time(const Operation& operation, const Execution& execution,
@@ -238,7 +245,7 @@ Seconds critical_time(const Operation& operation, const Execution& execution,
 
 double memory_share(const Machine& machine, const Operation& operation,
                     const Execution& execution) {
-  return level_bytes(machine, operation, execution, End::value).memory_share();
+  return LaunchTime(machine, operation, execution).memory_share();
 }
 
 Bytes launch_bytes(const Operation& operation, const Execution& execution) {

@@ -53,6 +53,35 @@ struct TimeTerms {
 double memory_weight(const Machine& machine, const Operation& operation, Operand operand,
                      const Execution& execution, End residency);
 
+/// Bytes of one launch by level, and how many of them are reads.
+struct LevelBytes {
+  double memory = 0;
+  double cache = 0;
+  double reads = 0;
+  double coldest = 0;  // largest memory weight of an operand: it decides how long the start takes
+  double total() const { return memory + cache; }
+  double memory_share() const { return total() > 0 ? memory / total() : 1; }
+};
+
+/// One launch: its bytes are shared out over the levels once, whatever is asked of it. Keeps
+/// references to what it was made from.
+class LaunchTime {
+ public:
+  LaunchTime(const Machine& machine, const Operation& operation, const Execution& execution);
+
+  TimeTerms terms(const Corner& corner) const;
+  Seconds bound() const;
+  Evidence evidence() const;
+  double memory_share() const { return moved_.memory_share(); }
+
+ private:
+  const Machine& machine_;
+  const Operation& operation_;
+  const Execution& execution_;
+  LevelBytes at_best_;  // what might be cached is
+  LevelBytes moved_;    // what is not known to be cached comes from memory
+};
+
 TimeTerms time_terms(const Machine& machine, const Operation& operation, const Execution& execution,
                      const Corner& corner);
 
