@@ -45,7 +45,7 @@ struct Machine {
   std::string name;
   std::vector<MixBandwidth> memory_bandwidth;  // by read_share, rising
   std::vector<MixBandwidth> cache_bandwidth;   // as above; empty: all traffic counts as memory's
-  BytesPerSecond memory_ceiling;               // no kernel is faster: the envelope of bound_time
+  BytesPerSecond memory_ceiling;               // no kernel is faster: the envelope of bound()
   BytesPerSecond cache_ceiling;
   std::vector<TransitionPoint> transition;    // by footprint, rising; empty without a cache
   std::vector<LaunchFloor> floors;            // every (launch, level, skeleton)

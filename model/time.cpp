@@ -214,20 +214,6 @@ Evidence LaunchTime::evidence() const {
       rate, weakest(residency, machine_evidence(machine_, operation_, execution_.launch, moved_)));
 }
 
-TimeTerms time_terms(const Machine& machine, const Operation& operation, const Execution& execution,
-                     const Corner& corner) {
-  return LaunchTime(machine, operation, execution).terms(corner);
-}
-
-Seconds bound_time(const Machine& machine, const Operation& operation, const Execution& execution) {
-  return LaunchTime(machine, operation, execution).bound();
-}
-
-Evidence time_evidence(const Machine& machine, const Operation& operation,
-                       const Execution& execution) {
-  return LaunchTime(machine, operation, execution).evidence();
-}
-
 Seconds critical_time(const Operation& operation, const Execution& execution,
                       const TimeTerms& terms) {
   if (operation.hoistable_queries == 0) return terms.total();
@@ -241,11 +227,6 @@ Seconds critical_time(const Operation& operation, const Execution& execution,
   const double bytes_share = 1 - outputs / launch_bytes(operation, execution);
   const double operations_share = 1 - scores_and_mixes_d / operation.flops_d;
   return terms.floor + std::max(bytes_share * terms.bytes, operations_share * terms.operations);
-}
-
-double memory_share(const Machine& machine, const Operation& operation,
-                    const Execution& execution) {
-  return LaunchTime(machine, operation, execution).memory_share();
 }
 
 Bytes launch_bytes(const Operation& operation, const Execution& execution) {

@@ -70,8 +70,11 @@ class LaunchTime {
   LaunchTime(const Machine& machine, const Operation& operation, const Execution& execution);
 
   TimeTerms terms(const Corner& corner) const;
+  /// Nothing can be faster; a measurement below 0.97 x this says that a formula is wrong.
   Seconds bound() const;
+  /// The weakest input of a prediction.
   Evidence evidence() const;
+  /// Share of the bytes that memory serves.
   double memory_share() const { return moved_.memory_share(); }
 
  private:
@@ -82,22 +85,9 @@ class LaunchTime {
   LevelBytes moved_;    // what is not known to be cached comes from memory
 };
 
-TimeTerms time_terms(const Machine& machine, const Operation& operation, const Execution& execution,
-                     const Corner& corner);
-
-/// Nothing can be faster; a measurement below 0.97 x this says that a formula is wrong.
-Seconds bound_time(const Machine& machine, const Operation& operation, const Execution& execution);
-
-/// The weakest input of a prediction.
-Evidence time_evidence(const Machine& machine, const Operation& operation,
-                       const Execution& execution);
-
 /// The part that the layer must wait for: all but what a Phase 1 computes for later layers.
 Seconds critical_time(const Operation& operation, const Execution& execution,
                       const TimeTerms& terms);
-
-/// Share of an operation's bytes that memory serves.
-double memory_share(const Machine& machine, const Operation& operation, const Execution& execution);
 
 /// Bytes per launch, all operands.
 Bytes launch_bytes(const Operation& operation, const Execution& execution);

@@ -39,7 +39,7 @@ Explanation explain_launch(const TimeRow& row, const VectorStorage& types) {
                               interval_text(row.predicted)),
                   fmt::format("no faster than {}; the layer waits for {}; {:g} calls a workload",
                               microseconds(row.bound), microseconds(row.critical), row.calls)},
-      .function = "model/time.cpp: time_terms, bound_time, critical_time"};
+      .function = "model/time.cpp: LaunchTime::terms, LaunchTime::bound, critical_time"};
 }
 
 /// One operation of a step: all launches of the same name.
@@ -91,7 +91,7 @@ void step(const Evaluation& e, Explanations& out) {
                                kLaunchTime),
         .source = "[ours] REFERENCES.md, time",
         .numbers = operation_sums(e, row),
-        .function = "model/step.cpp: step_times; model/time.cpp: time_terms"};
+        .function = "model/step.cpp: step_times; model/time.cpp: LaunchTime::terms"};
     x.numbers.push_back("residual path " + interval_text(row.residual));
     x.numbers.push_back(
         fmt::format("added {}; mostly {}", interval_text(row.delta), name(row.dominant)));

@@ -29,7 +29,7 @@ def positive(text: str) -> int:
 
 def parsed(arguments: list) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="peers.py", description=__doc__.splitlines()[0])
-    parser.add_argument("--library", required=True, help="libdepthcost_kernels.so")
+    parser.add_argument("--library", dest="kernels", required=True, help="libdepthcost_kernels.so")
     parser.add_argument("--device", choices=("all", "cpu", "cuda"), default="all")
     parser.add_argument("--dtype", choices=("bf16", "f32"), default="bf16")
     parser.add_argument("--tokens", type=positive, help="default: 1024 on a CPU, 8192 on a GPU")
@@ -105,7 +105,7 @@ def main(arguments: list, out=sys.stdout) -> int:
     threads = options.threads or len(os.sched_getaffinity(0))
     set_threads(threads)
     try:
-        library = depthcost.Library(options.library)
+        library = depthcost.Library(options.kernels)
     except OSError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

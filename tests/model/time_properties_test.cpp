@@ -7,6 +7,7 @@
 #include "model/step.hpp"
 #include "model/time.hpp"
 #include "tests/model/any_machine.hpp"
+#include "tests/model/launch_time.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost {
@@ -51,13 +52,13 @@ void each_corner(const Visit& visit) {
 
 Seconds total(const AnyLaunches& any, const Operation& operation, const Execution& execution,
               const Corner& corner) {
-  return time_terms(any.machine, operation, execution, corner).total();
+  return test::time_terms(any.machine, operation, execution, corner).total();
 }
 
 RC_GTEST_PROP(Time, IsNeverBelowItsBoundAtAnyCorner, ()) {
   const AnyLaunches any;
   for (const auto& [operation, calls] : any.operations) {
-    const Seconds bound = bound_time(any.machine, operation, any.execution);
+    const Seconds bound = test::bound_time(any.machine, operation, any.execution);
     RC_ASSERT(bound.value >= 0);
     each_corner([&, op = operation](const Corner& corner) {
       RC_ASSERT(at_most(bound, total(any, op, any.execution, corner)));
@@ -82,8 +83,8 @@ RC_GTEST_PROP(Time, DoesNotFallWithMoreTokens, ()) {
   Execution more = any.execution;
   more.tokens += test::any_tokens();
   for (const auto& [operation, calls] : any.operations) {
-    RC_ASSERT(at_most(bound_time(any.machine, operation, any.execution),
-                      bound_time(any.machine, operation, more)));
+    RC_ASSERT(at_most(test::bound_time(any.machine, operation, any.execution),
+                      test::bound_time(any.machine, operation, more)));
     each_corner([&, op = operation](const Corner& corner) {
       RC_ASSERT(at_most(total(any, op, any.execution, corner), total(any, op, more, corner)));
     });
@@ -116,7 +117,7 @@ RC_GTEST_PROP(Time, DoesNotFallWithMoreBytesBetweenTwoUses, ()) {
 RC_GTEST_PROP(Time, WaitsForAllButTheLaterQueriesOfPhase1, ()) {
   const AnyLaunches any;
   for (const auto& [operation, calls] : any.operations) {
-    const TimeTerms terms = time_terms(any.machine, operation, any.execution, {});
+    const TimeTerms terms = test::time_terms(any.machine, operation, any.execution, {});
     const Seconds critical = critical_time(operation, any.execution, terms);
     const bool has_later_queries = traffic(operation).phase1_d > 0;
     if (operation.id == OperationId::attnres_phase1 && has_later_queries)

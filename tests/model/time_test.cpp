@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/path_operations.hpp"
+#include "tests/model/launch_time.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost {
@@ -34,7 +35,7 @@ Machine memory_alone() {
 
 double seconds(const Machine& machine, const Operation& operation, const Execution& execution,
                const Corner& corner = {}) {
-  return time_terms(machine, operation, execution, corner).total().value;
+  return test::time_terms(machine, operation, execution, corner).total().value;
 }
 
 void set_floor(Machine& machine, Launch launch, double us) {
@@ -48,11 +49,11 @@ void set_floor(Machine& machine, Launch launch, double us) {
 TEST(TimeOfAddRmsnorm, IsFloorPlusBytesOfBothLevels) {
   const Machine machine = test::round_machine();
   const Operation operation = operations::residual_add_rmsnorm();
-  const TimeTerms terms = time_terms(machine, operation, thousand_tokens(), {});
+  const TimeTerms terms = test::time_terms(machine, operation, thousand_tokens(), {});
   EXPECT_DOUBLE_EQ(terms.floor.value, 2 * kUs);
   EXPECT_DOUBLE_EQ(terms.bytes.value, (4.0 / 4 + 4.0 / 10) * kUs);
   EXPECT_DOUBLE_EQ(terms.total().value, 3.4 * kUs);
-  EXPECT_EQ(memory_share(machine, operation, thousand_tokens()), 0.5);
+  EXPECT_EQ(test::memory_share(machine, operation, thousand_tokens()), 0.5);
 }
 
 // At best all 8 MB are still in the cache, and its bandwidth and floor are 10 % better; at worst h
@@ -69,19 +70,19 @@ TEST(TimeOfAddRmsnorm, HasACornerForEachEndOfFloorBandwidthAndResidency) {
 TEST(TimeOfAddRmsnorm, IsBetweenTheLevelsInTheTransition) {
   const Machine machine = test::round_machine();
   const Operation operation = operations::residual_add_rmsnorm();
-  const TimeTerms terms = time_terms(machine, operation, thousand_tokens(Bytes{67e6}), {});
+  const TimeTerms terms = test::time_terms(machine, operation, thousand_tokens(Bytes{67e6}), {});
   EXPECT_DOUBLE_EQ(terms.floor.value, 1.5 * kUs);
   EXPECT_DOUBLE_EQ(terms.bytes.value, (2.0 / 4 + 6.0 / 10) * kUs);
-  EXPECT_EQ(memory_share(machine, operation, thousand_tokens(Bytes{67e6})), 0.25);
+  EXPECT_EQ(test::memory_share(machine, operation, thousand_tokens(Bytes{67e6})), 0.25);
 }
 
 TEST(BoundOfAddRmsnorm, IsTheLargestTermAtItsCeilingWithAWarmCache) {
   Machine machine = test::round_machine();
   const Operation operation = operations::residual_add_rmsnorm();
   const auto bound = [&](double layer_bytes) {
-    return bound_time(machine, operation, thousand_tokens(Bytes{layer_bytes})).value;
+    return test::bound_time(machine, operation, thousand_tokens(Bytes{layer_bytes})).value;
   };
-  EXPECT_DOUBLE_EQ(bound_time(machine, operation, thousand_tokens()).value, 0.9 * kUs);
+  EXPECT_DOUBLE_EQ(test::bound_time(machine, operation, thousand_tokens()).value, 0.9 * kUs);
   EXPECT_DOUBLE_EQ(bound(1e9), 1.8 * kUs);
   set_floor(machine, Launch::graph, 0.1);
   EXPECT_DOUBLE_EQ(bound(0), 8.0 / 12 * kUs);
@@ -100,7 +101,7 @@ TEST(Concurrency, DelaysFewBytesByALatencyAndManyNotAtAll) {
   const auto bytes_us = [&](double tokens) {
     Execution execution = thousand_tokens();
     execution.tokens = tokens;
-    return time_terms(machine, operation, execution, {}).bytes.value / kUs;
+    return test::time_terms(machine, operation, execution, {}).bytes.value / kUs;
   };
   constexpr double kB = 5427.0 / 3416.0 * 5;  // MB / us
   EXPECT_DOUBLE_EQ(bytes_us(1), 0.006 / kB + 0.5);
@@ -124,7 +125,7 @@ TEST(Arithmetic, BindsWhereItTakesLongerThanTheBytes) {
   machine.tensor_rate.reset();
   for (const Operation& operation :
        {operations::residual_add_rmsnorm(), operations::mhc_boundary(2, 0)})
-    EXPECT_EQ(time_terms(machine, operation, thousand_tokens(), {}).operations.value, 0);
+    EXPECT_EQ(test::time_terms(machine, operation, thousand_tokens(), {}).operations.value, 0);
 }
 
 Operation moving(double reads, double writes) {
@@ -134,7 +135,8 @@ Operation moving(double reads, double writes) {
 
 TEST(Bandwidth, IsInterpolatedOverTheMixAndHeldOutsideIt) {
   const auto bytes_us = [&](double reads, double writes) {
-    return time_terms(memory_alone(), moving(reads, writes), thousand_tokens(), {}).bytes.value /
+    return test::time_terms(memory_alone(), moving(reads, writes), thousand_tokens(), {})
+               .bytes.value /
            kUs;
   };
   EXPECT_DOUBLE_EQ(bytes_us(1, 1), 4 / 4.0);
@@ -148,11 +150,11 @@ TEST(Bandwidth, IsInterpolatedOverTheMixAndHeldOutsideIt) {
 TEST(Bandwidth, IsNeverAboveTheCeilingThatBoundsIt) {
   Machine machine = memory_alone();
   machine.memory_ceiling = {4.2e12};
-  EXPECT_DOUBLE_EQ(time_terms(machine, moving(1, 1), thousand_tokens(), kLow).bytes.value,
+  EXPECT_DOUBLE_EQ(test::time_terms(machine, moving(1, 1), thousand_tokens(), kLow).bytes.value,
                    4 / 4.2 * kUs);
   machine = test::round_machine();
   machine.cache_ceiling = {10.5e12};
-  EXPECT_DOUBLE_EQ(time_terms(machine, moving(1, 1), thousand_tokens(), kLow).bytes.value,
+  EXPECT_DOUBLE_EQ(test::time_terms(machine, moving(1, 1), thousand_tokens(), kLow).bytes.value,
                    4 / 10.5 * kUs);
 }
 
@@ -207,10 +209,10 @@ TEST(BankAge, IsALayerUnlessPhase1ReadsTheBankOnceABlock) {
 TEST(LooseScalars, AreF32AndLieWhereTheVectorsDo) {
   Operation operation = moving(1, 0);
   operation.reads_scalars = 250;  // 1 MB for 1000 tokens
-  EXPECT_DOUBLE_EQ(time_terms(memory_alone(), operation, thousand_tokens(), {}).bytes.value,
+  EXPECT_DOUBLE_EQ(test::time_terms(memory_alone(), operation, thousand_tokens(), {}).bytes.value,
                    3 / 5.0 * kUs);
   EXPECT_DOUBLE_EQ(
-      time_terms(test::round_machine(), operation, thousand_tokens(Bytes{0}), {}).bytes.value,
+      test::time_terms(test::round_machine(), operation, thousand_tokens(Bytes{0}), {}).bytes.value,
       3 / 10.0 * kUs);
 }
 
@@ -230,7 +232,7 @@ TEST(Launch, DecidesTheFloor) {
   const auto floor_us = [&](Launch launch) {
     Execution execution = thousand_tokens();
     execution.launch = launch;
-    return time_terms(machine, operations::residual_add(), execution, {}).floor.value / kUs;
+    return test::time_terms(machine, operations::residual_add(), execution, {}).floor.value / kUs;
   };
   EXPECT_DOUBLE_EQ(floor_us(Launch::stream), 5);
   EXPECT_DOUBLE_EQ(floor_us(Launch::graph), 3);
@@ -242,7 +244,7 @@ TEST(Floor, IsThatOfTheSkeletonAndNothingForAFoldedOperation) {
   for (LaunchFloor& entry : machine.floors)
     if (entry.skeleton == Skeleton::elementwise) entry.floor.value = {7 * kUs};
   const auto floor_us = [&](const Operation& operation) {
-    return time_terms(machine, operation, thousand_tokens(), {}).floor.value / kUs;
+    return test::time_terms(machine, operation, thousand_tokens(), {}).floor.value / kUs;
   };
   EXPECT_DOUBLE_EQ(floor_us(operations::residual_add()), 7);
   EXPECT_DOUBLE_EQ(floor_us(operations::residual_add_rmsnorm()), 2);
@@ -254,8 +256,8 @@ TEST(Floor, IsNeverLowerFromMemoryThanFromTheCache) {
   for (LaunchFloor& entry : machine.floors)  // borrowed from a slower part
     if (entry.level == Level::cache) entry.floor.high = {9 * kUs};
   const auto floor_us = [&](double layer_bytes) {
-    return time_terms(machine, operations::residual_add(), thousand_tokens(Bytes{layer_bytes}),
-                      kHigh)
+    return test::time_terms(machine, operations::residual_add(),
+                            thousand_tokens(Bytes{layer_bytes}), kHigh)
                .floor.value /
            kUs;
   };
@@ -275,7 +277,7 @@ struct EvidenceOf {
       entry.bandwidth.evidence = Evidence::measured;
     for (LaunchFloor& entry : machine.floors) entry.floor.evidence = Evidence::measured;
   }
-  Evidence operator()() const { return time_evidence(machine, operation, execution); }
+  Evidence operator()() const { return test::time_evidence(machine, operation, execution); }
 };
 
 TEST(TimeEvidence, IsTheWeakestInputThatEnters) {
@@ -319,7 +321,7 @@ TEST(CriticalTime, LeavesOutWhatPhase1ComputesForLaterLayers) {
   // 1 r, 3 w: two outputs, and two maxima and sums, are for later layers.
   const Operation phase1 = operations::phase1(1, 3, 1, {});
   Execution execution = thousand_tokens();
-  const TimeTerms terms = time_terms(machine, phase1, execution, {});
+  const TimeTerms terms = test::time_terms(machine, phase1, execution, {});
   const double d = execution.storage.hidden_size;
   const double later = 2 * (d * 2 + 8);
   const double all_bytes = 4 * d * 2 + 16;
@@ -330,7 +332,7 @@ TEST(CriticalTime, LeavesOutWhatPhase1ComputesForLaterLayers) {
       critical_time(phase1, execution, terms).value,
       (terms.floor + (1 - 2 * (d * 4 + 8) / (2 * d * 2 + 2 * d * 4 + 16)) * terms.bytes).value);
   const Operation single = operations::full_single_pass(5);
-  const TimeTerms all = time_terms(machine, single, execution, {});
+  const TimeTerms all = test::time_terms(machine, single, execution, {});
   EXPECT_EQ(critical_time(single, execution, all), all.total());
 }
 
@@ -338,8 +340,8 @@ TEST(AMachineWithoutACache, TakesEverythingFromMemory) {
   const Machine machine = memory_alone();
   const Operation operation = operations::residual_add_rmsnorm();
   EXPECT_DOUBLE_EQ(seconds(machine, operation, thousand_tokens()), (2 + 8.0 / 4) * kUs);
-  EXPECT_DOUBLE_EQ(bound_time(machine, operation, thousand_tokens()).value, 1.8 * kUs);
-  EXPECT_EQ(memory_share(machine, operation, thousand_tokens()), 1);
+  EXPECT_DOUBLE_EQ(test::bound_time(machine, operation, thousand_tokens()).value, 1.8 * kUs);
+  EXPECT_EQ(test::memory_share(machine, operation, thousand_tokens()), 1);
 }
 
 }  // namespace

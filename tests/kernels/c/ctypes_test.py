@@ -44,14 +44,14 @@ class HeaderTest(unittest.TestCase):
 
 class LibraryTest(unittest.TestCase):
     def setUp(self):
-        self.library = depthcost.Library(LIBRARY)
-        self.cpu = self.library.target(backend=self.library.DEPTHCOST_CPU)
+        self.kernels = depthcost.Library(LIBRARY)
+        self.cpu = self.kernels.target(backend=self.kernels.DEPTHCOST_CPU)
 
     def test_adds_and_normalises(self):
         h, f, gain = Floats([1, 2]), Floats([2, 2]), Floats([1, 10])
         x = Floats([0, 0])
-        self.library.residual_add_rmsnorm(
-            self.cpu, dtype=self.library.DEPTHCOST_F32, num_tokens=1, hidden_size=2,
+        self.kernels.residual_add_rmsnorm(
+            self.cpu, dtype=self.kernels.DEPTHCOST_F32, num_tokens=1, hidden_size=2,
             hidden_state=h.address, layer_output=f.address,
             norm={"gain": gain.address, "eps": 0.0}, output=x.address)
         self.assertEqual(list(h.values), [3, 4])
@@ -59,7 +59,7 @@ class LibraryTest(unittest.TestCase):
         self.assertAlmostEqual(x.values[1], 40 / math.sqrt(12.5), places=5)
 
     def test_fills_nested_structs_and_arrays(self):
-        args = self.library.args(
+        args = self.kernels.args(
             "mhc_boundary", post={"num_streams": 4}, mapping={"scales": [1, 2, 3], "iterations": 5})
         self.assertEqual(args.post.num_streams, 4)
         self.assertEqual(list(args.mapping.scales), [1, 2, 3])
@@ -68,19 +68,19 @@ class LibraryTest(unittest.TestCase):
 
     def test_raises_the_text_of_the_library(self):
         with self.assertRaises(depthcost.Error) as raised:
-            self.library.sinkhorn(self.cpu, count=1)
+            self.kernels.sinkhorn(self.cpu, count=1)
         self.assertEqual(str(raised.exception), "sinkhorn: num_streams is 0 (must be at least 1)")
-        self.assertEqual(raised.exception.status, self.library.DEPTHCOST_INVALID_ARGUMENT)
+        self.assertEqual(raised.exception.status, self.kernels.DEPTHCOST_INVALID_ARGUMENT)
 
     def test_refuses_members_that_are_not_there(self):
         with self.assertRaisesRegex(TypeError, "depthcost_sinkhorn_args has no member 'tokens'"):
-            self.library.sinkhorn(self.cpu, tokens=1)
+            self.kernels.sinkhorn(self.cpu, tokens=1)
 
     def test_says_what_it_is(self):
-        self.assertRegex(self.library.version(), r"^\d+\.\d+\.\d+$")
-        self.library.check_target(self.cpu)
+        self.assertRegex(self.kernels.version(), r"^\d+\.\d+\.\d+$")
+        self.kernels.check_target(self.cpu)
         with self.assertRaisesRegex(depthcost.Error, "backend is 0"):
-            self.library.check_target(self.library.target())
+            self.kernels.check_target(self.kernels.target())
 
 
 if __name__ == "__main__":
