@@ -7,8 +7,7 @@
 
 #include "kernels/operations.hpp"
 #include "microbench/operands.hpp"
-#include "model/operation.hpp"
-#include "model/unfused_operations.hpp"
+#include "model/catalogue.hpp"
 
 namespace depthcost::bench {
 
@@ -30,21 +29,8 @@ inline Range mean_of(std::size_t count) {
   const float share = 1 / static_cast<float>(count);
   return {share, share};
 }
-/// d-vectors of the streams that mHC reads twice from memory: none, a token's row stays in cache.
-inline constexpr double kOnChip = 0;
-
 inline constexpr Range kGain{0.5F, 1.5F};
 inline constexpr Range kPositive{1, 2};
-
-/// In the middle of block n: layer 3 adds f to b and attends to n bank rows beside it.
-constexpr LayerPosition inside_block(const Shape& s) {
-  return {.block = static_cast<Count>(s.num_blocks), .index = 3};
-}
-/// At its start: the block before is closed.
-constexpr LayerPosition start_of_block(const Shape& s) {
-  const auto S = static_cast<Count>(s.num_queries);
-  return {.block = static_cast<Count>(s.num_blocks), .index = 1, .size = S, .previous_size = S};
-}
 
 template <class T>
 NextNorm next_norm(const Shape& s, Operands& o) {
@@ -293,41 +279,57 @@ UnfusedMhcMerge<T> unfused_mhc_merge(const Shape& s, Operands& o) {
           .next_streams = o.tensor<T>(1, m * s.hidden_size)};
 }
 
+/// n of the shape's bank, m and S, as the catalogue counts them.
+inline CallCounts counts_of(const Shape& s) {
+  return {.num_sources = static_cast<Count>(s.num_blocks),
+          .num_queries = static_cast<Count>(s.num_queries),
+          .num_streams = static_cast<Count>(s.num_streams)};
+}
+
+/// As above, with the partial sum among the sources.
+inline CallCounts all_sources_of(const Shape& s) {
+  CallCounts counts = counts_of(s);
+  ++counts.num_sources;
+  return counts;
+}
+
 /// visit(name, model's row, make(shape, operands)) for every operation that a fused schedule runs
-/// on d-vectors of T.
+/// on d-vectors of T. A token's streams, which mHC needs twice, stay in cache.
 template <class T, class Visit>
 void each_fused_case(const Shape& s, const Visit& visit) {
-  const auto n = static_cast<Count>(s.num_blocks);
-  const auto rows = static_cast<double>(n + 1);
-  const auto m = static_cast<double>(s.num_streams);
-  visit("residual_add", operations::residual_add(), residual_add<T>);
-  visit("residual_add_rmsnorm", operations::residual_add_rmsnorm(), residual_add_rmsnorm<T>);
-  visit("attnres_single_pass/bare", operations::single_pass(n + 1, rows, 0, 0, {}),
-        single_pass_bare<T>);
-  visit("attnres_single_pass", operations::block_single_pass(inside_block(s)), single_pass<T>);
-  visit("attnres_phase1", operations::block_phase1(start_of_block(s)), phase1<T>);
-  visit("attnres_phase2", operations::block_phase2(inside_block(s)), phase2<T>);
-  visit("mhc_pre", operations::mhc_pre(m, kOnChip), mhc_pre<T>);
-  visit("mhc_post", operations::mhc_post(m), mhc_post<T>);
-  visit("mhc_boundary", operations::mhc_boundary(m, kOnChip), mhc_boundary<T>);
+  const auto visit_as = [&](std::string_view name, std::string_view entry, const CallCounts& counts,
+                            auto make) { visit(name, catalogue_row(entry, counts), make); };
+  const auto visit_it = [&](std::string_view name, auto make) {
+    visit_as(name, name, counts_of(s), make);
+  };
+  visit_it("residual_add", residual_add<T>);
+  visit_it("residual_add_rmsnorm", residual_add_rmsnorm<T>);
+  visit_as("attnres_single_pass/bare", "attnres_single_pass/bare", all_sources_of(s),
+           single_pass_bare<T>);
+  visit_it("attnres_single_pass", single_pass<T>);
+  visit_it("attnres_phase1", phase1<T>);
+  visit_it("attnres_phase2", phase2<T>);
+  visit_as("mhc_pre", "mhc_pre/on_chip", counts_of(s), mhc_pre<T>);
+  visit_it("mhc_post", mhc_post<T>);
+  visit_as("mhc_boundary", "mhc_boundary/on_chip", counts_of(s), mhc_boundary<T>);
 }
 
 /// As each_fused_case, for the pieces that a framework's eager mode launches.
 template <class T, class Visit>
 void each_unfused_case(const Shape& s, const Visit& visit) {
-  const auto rows = static_cast<double>(s.num_blocks + 1);
-  const auto m = static_cast<double>(s.num_streams);
-  visit("unfused_rmsnorm", operations::rmsnorm(), unfused_rmsnorm<T>);
-  visit("unfused_stack", operations::unfused_stack(rows), unfused_stack<T>);
-  visit("unfused_key_norm", operations::unfused_key_norm(rows), unfused_key_norm<T>);
-  visit("unfused_scores", operations::unfused_scores(rows), unfused_scores<T>);
-  visit("unfused_mix", operations::unfused_mix(rows), unfused_mix<T>);
-  visit("unfused_mhc_coefficients", operations::unfused_mhc_coefficients(m),
-        unfused_mhc_coefficients<T>);
-  visit("unfused_mhc_pre", operations::unfused_mhc_pre(m), unfused_mhc_pre<T>);
-  visit("unfused_mhc_post", operations::unfused_mhc_post(m), unfused_mhc_post<T>);
-  visit("unfused_mhc_residual", operations::unfused_mhc_residual(m), unfused_mhc_residual<T>);
-  visit("unfused_mhc_merge", operations::unfused_mhc_merge(m), unfused_mhc_merge<T>);
+  const auto visit_it = [&](std::string_view name, auto make) {
+    visit(name, catalogue_row(name, all_sources_of(s)), make);
+  };
+  visit_it("unfused_rmsnorm", unfused_rmsnorm<T>);
+  visit_it("unfused_stack", unfused_stack<T>);
+  visit_it("unfused_key_norm", unfused_key_norm<T>);
+  visit_it("unfused_scores", unfused_scores<T>);
+  visit_it("unfused_mix", unfused_mix<T>);
+  visit_it("unfused_mhc_coefficients", unfused_mhc_coefficients<T>);
+  visit_it("unfused_mhc_pre", unfused_mhc_pre<T>);
+  visit_it("unfused_mhc_post", unfused_mhc_post<T>);
+  visit_it("unfused_mhc_residual", unfused_mhc_residual<T>);
+  visit_it("unfused_mhc_merge", unfused_mhc_merge<T>);
 }
 
 }  // namespace depthcost::bench

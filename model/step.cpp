@@ -37,15 +37,9 @@ Workload prefill_workload(const Study& study, Execution execution) {
   return workload;
 }
 
-// Floor, bandwidth and residency are one truth for two schemes that are compared, so their
-// difference is taken corner by corner, not from the ends of two intervals.
-constexpr std::array kCorners{
-    Corner{End::low, End::low, End::low},   Corner{End::low, End::low, End::high},
-    Corner{End::low, End::high, End::low},  Corner{End::low, End::high, End::high},
-    Corner{End::high, End::low, End::low},  Corner{End::high, End::low, End::high},
-    Corner{End::high, End::high, End::low}, Corner{End::high, End::high, End::high}};
-
-/// Seconds at each corner and in the middle, for one launch or a sum of launches.
+/// Seconds at each corner and in the middle, for one launch or a sum of launches. Floor, bandwidth
+/// and residency are one truth for two schemes that are compared, so their difference is taken
+/// corner by corner, not from the ends of two intervals.
 struct CornerTimes {
   std::array<Seconds, kCorners.size()> corners{};
   TimeTerms terms;  // in the middle

@@ -33,9 +33,27 @@ double recent_rows(const Operation& operation) {
   return rows;
 }
 
+/// Rows that a call touches at least: what it updates in place counts once.
+double distinct_rows(const Operation& operation) {
+  double rows = 0;
+  for (const Access& access : operation.accesses) rows += std::max(access.reads_d, access.writes_d);
+  return rows;
+}
+
+/// Bytes between two uses of an operand by a kernel that is called again and again: between what
+/// it touches in place and all of its traffic, by whether it has a buffer of its own for results.
+Bytes distance_alone(const Operation& operation, const Execution& execution, End residency) {
+  if (execution.temperature == Temperature::cold) return kNever;
+  const Bytes traffic = launch_bytes(operation, execution);
+  if (residency != End::low) return traffic;
+  const Traffic all = depthcost::traffic(operation);
+  return distinct_rows(operation) / total_d(all) * traffic;
+}
+
 /// Bytes between the last use of an operand and this one.
 Bytes reuse_distance(const Operation& operation, Operand operand, const Execution& execution,
                      End residency) {
+  if (execution.temperature) return distance_alone(operation, execution, residency);
   const Bytes vectors = execution.tokens * vector_bytes(operand, execution.storage);
   if (operand == Operand::layer_output || operand == Operand::layer_input) return vectors;
   if (operand == Operand::recent) return recent_rows(operation) * vectors;
@@ -173,6 +191,10 @@ std::string_view name(Level level) { return level == Level::cache ? "cache" : "m
 std::string_view name(Launch launch) {
   constexpr std::array<std::string_view, 3> names{"stream", "graph", "graph_pdl"};
   return names[static_cast<std::size_t>(launch)];
+}
+
+std::string_view name(Temperature temperature) {
+  return temperature == Temperature::cold ? "cold" : "hot";
 }
 
 double memory_weight(const Machine& machine, const Operation& operation, Operand operand,

@@ -9,6 +9,7 @@
 // maximum 8.6 %.
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "model/machine.hpp"
@@ -29,6 +30,19 @@ struct Corner {
   End residency = End::value;  // low: what might be cached is
 };
 
+/// Every way in which the three can lie at their ends.
+inline constexpr std::array kCorners{
+    Corner{End::low, End::low, End::low},   Corner{End::low, End::low, End::high},
+    Corner{End::low, End::high, End::low},  Corner{End::low, End::high, End::high},
+    Corner{End::high, End::low, End::low},  Corner{End::high, End::low, End::high},
+    Corner{End::high, End::high, End::low}, Corner{End::high, End::high, End::high}};
+
+/// Where the operands of a kernel lie that is measured alone. `cold`: in memory, all of them.
+/// `hot`: where the call before has left them, in the cache as far as they fit.
+enum class Temperature { cold, hot };
+
+std::string_view name(Temperature temperature);
+
 /// The circumstances of a launch.
 struct Execution {
   double tokens = 1;  // T on one device
@@ -38,6 +52,8 @@ struct Execution {
   /// device. Unknown: what is older than a kernel comes from memory, and might come from the cache.
   std::optional<Bytes> layer_bytes;
   double bank_age = 1;  // layers between two uses of a bank row or of a Phase 1 output
+  /// Of a kernel that is measured alone; otherwise the layers around it decide.
+  std::optional<Temperature> temperature = {};
 };
 
 /// The terms of one launch, in seconds.

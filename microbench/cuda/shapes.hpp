@@ -44,10 +44,7 @@ AttnResSinglePass<T> single_pass_closing(const Shape& s, Operands& o) {
 template <class T, class Visit>
 void each_device_case(const Shape& s, const Visit& visit) {
   each_fused_case<T>(s, visit);
-  const auto n = static_cast<Count>(s.num_blocks);
-  const auto S = static_cast<Count>(s.num_queries);
-  visit("attnres_single_pass/closing",
-        operations::block_single_pass({.block = n + 1, .index = 1, .size = S, .previous_size = S}),
+  visit("attnres_single_pass/closing", catalogue_row("attnres_single_pass/closing", counts_of(s)),
         single_pass_closing<T>);
 }
 

@@ -6,6 +6,7 @@
 #include "kernels/cpu/run.hpp"
 #include "microbench/mix.hpp"
 #include "microbench/verify.hpp"
+#include "model/unfused_operations.hpp"
 #include "tests/microbench/counting_access.hpp"
 
 namespace depthcost::bench {
@@ -78,8 +79,7 @@ TEST(BenchmarkMix, CountsWhatIsUpdatedInPlace) {
   EXPECT_EQ(mix_of(operations::residual_add_rmsnorm()), (Mix{2, 2, 1}));
   EXPECT_EQ(mix_of(operations::mhc_post(4)), (Mix{5, 4, 4}));
   EXPECT_EQ(mix_of(operations::unfused_key_norm(9)), (Mix{9, 9, 0}));
-  EXPECT_EQ(mix_of(operations::block_single_pass(inside_block({.num_blocks = 8}))),
-            (Mix{10, 2, 1}));
+  EXPECT_EQ(mix_of(catalogue_row("attnres_single_pass", {.num_sources = 8})), (Mix{10, 2, 1}));
 }
 
 }  // namespace

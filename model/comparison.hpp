@@ -1,0 +1,121 @@
+// A measured time held against the predicted one: how far apart, whether that can be true at all,
+// and which term of the time formula the difference consists of.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/catalogue.hpp"
+#include "model/time.hpp"
+
+namespace depthcost {
+
+/// Seconds of one call. Without repetitions both ends are the median.
+struct MeasuredTime {
+  Seconds low;
+  Seconds median;
+  Seconds high;
+  Count samples = 0;  // 0: not known
+};
+
+/// How far a prediction may be off; the largest of the three counts.
+struct Tolerance {
+  double relative = 0;        // of the prediction
+  Seconds absolute;           // what a timer cannot resolve
+  double noise_multiple = 0;  // times the half-width of the measurement, relative to its median
+};
+
+/// `ambiguous`: outside the tolerance, but the noise of the measurement reaches into it, or the
+/// prediction never claimed to be so exact (the measurement lies in its interval). `impossible`:
+/// faster than the bound, so that a formula, a ceiling or the measurement is wrong.
+enum class Agreement { pass, fail, ambiguous, impossible };
+
+std::string_view name(Agreement agreement);
+
+/// A measurement below this share of the bound is impossible; what is left is the timer's.
+inline constexpr double kLeastShareOfBound = 0.97;
+
+/// The term that explains a difference.
+///   arithmetic  operations dominate the prediction; amount: achieved / predicted rate
+///   launch      the floor does; amount: measured - predicted, seconds
+///   bytes       bytes do, and the time is impossible with as many, or the excess is a whole number
+///               of d-vectors, by 3 % of it; amount: d-vectors more at the predicted bandwidth
+///   bandwidth   bytes do, and neither holds; amount: achieved / predicted bandwidth
+enum class Term { bytes, bandwidth, launch, arithmetic };
+
+std::string_view name(Term term);
+
+struct Attribution {
+  Term term = Term::bandwidth;
+  double amount = 1;
+};
+
+struct Comparison {
+  MeasuredTime measured;
+  Estimate<Seconds> predicted;
+  TimeTerms terms;  // of `predicted`'s value
+  Seconds bound;
+  double error = 0;        // measured / predicted - 1: positive where reality is slower
+  bool is_inside = false;  // the median lies in the predicted interval
+  double tolerance = 0;    // that counts, relative to the prediction
+  Agreement agreement = Agreement::pass;
+  Attribution attribution;
+};
+
+/// The prediction for one launch alone, with its 90 % interval.
+Estimate<Seconds> predicted_time(const LaunchTime& launch);
+
+/// `measured` is positive.
+Comparison compare(const Machine& machine, const Operation& operation, const Execution& execution,
+                   const MeasuredTime& measured, const Tolerance& tolerance);
+
+/// One rule of a tolerance file.
+struct ToleranceRule {
+  std::string match;  // pattern of case ids
+  Tolerance tolerance;
+  bool blocks = true;  // a failure is the gate's, not only the report's
+  std::string reason;
+  std::string file;
+  int line = 1;
+};
+
+/// What somebody's kernel takes for the same call.
+struct StackTime {
+  std::string stack;  // "vLLM 0.24.0"; empty: a user's own
+  Seconds time;
+  double error = 0;  // against the same prediction
+};
+
+/// One call on one device, judged by the fastest kernel that does it.
+struct ComparedCase {
+  std::string id;
+  std::string hardware;
+  StandaloneCall call;
+  std::vector<StackTime> stacks;  // fastest first, never empty
+  Comparison comparison;          // of the fastest
+  ToleranceRule rule;
+
+  /// How much longer the slowest takes than the fastest: what is no fault of a prediction.
+  double scatter() const { return stacks.back().time / stacks.front().time - 1; }
+  bool is_blocked() const;
+};
+
+/// Does the gate say no? What is impossible is wrong, whatever a rule promises.
+inline bool ComparedCase::is_blocked() const {
+  return comparison.agreement == Agreement::impossible ||
+         (rule.blocks && comparison.agreement == Agreement::fail);
+}
+
+/// Errors of many cases. Percentiles are the nearest ranks.
+struct ErrorSummary {
+  std::size_t cases = 0;
+  double median = 0;  // of |error|
+  double p90 = 0;     // of |error|
+  double worst = 0;   // the largest, with its sign
+  double inside = 0;  // share of cases inside the predicted interval
+};
+
+ErrorSummary summary_of(std::span<const Comparison> comparisons);
+
+}  // namespace depthcost

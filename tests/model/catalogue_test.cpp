@@ -1,0 +1,102 @@
+// Names lead to the rows that the schedules themselves launch.
+#include "model/catalogue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "model/layer_operations.hpp"
+#include "model/unfused_operations.hpp"
+
+namespace depthcost {
+namespace {
+
+TEST(Catalogue, HasEveryNameOnce) {
+  const std::vector<std::string> names = catalogue_names();
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
+  EXPECT_EQ(names.size(), catalogue().size());
+  for (const CatalogueEntry& entry : catalogue()) EXPECT_EQ(find_entry(entry.name), &entry);
+  EXPECT_EQ(find_entry("residual_ad"), nullptr);
+}
+
+TEST(Catalogue, NamesTheOperationThatItsRowIs) {
+  for (const CatalogueEntry& entry : catalogue()) {
+    const std::string plain(entry.name.substr(0, entry.name.find('/')));
+    EXPECT_EQ(name(entry.operation({}).id), plain) << entry.name;
+  }
+}
+
+/// All operations of a schedule with n = 8, S = 24 and m = 4 are rows of the catalogue.
+TEST(Catalogue, HoldsWhatTheSchedulesLaunch) {
+  std::set<Operation> known;
+  for (Count n = 1; n <= 9; ++n)
+    for (const CatalogueEntry& entry : catalogue())
+      known.insert(entry.operation({.num_sources = n, .num_queries = 24, .num_streams = 4}));
+  std::size_t checked = 0;
+  const auto expect_known = [&](const Operation& operation) {
+    EXPECT_TRUE(known.contains(operation)) << name(operation.id) << " " << operation.sources;
+    ++checked;
+  };
+  for (const Schedule schedule : {Schedule::unfused, Schedule::fused})
+    each_operation(Standard{}, schedule, expect_known);
+  for (const Schedule schedule :
+       {Schedule::unfused, Schedule::fused, Schedule::two_pass, Schedule::one_pass})
+    each_operation(Mhc{4}, schedule, expect_known);
+  const Partition blocks = partition_by_size(186, 24);
+  for (const Count index : {Count{1}, Count{3}})
+    expect_known(operations::block_single_pass(position(blocks, 7, index)));
+  expect_known(operations::block_phase1(position(blocks, 1, 1)));
+  expect_known(operations::block_phase1(position(blocks, 7, 1)));
+  expect_known(operations::block_phase2(position(blocks, 7, 3)));
+  EXPECT_EQ(checked, 18U);
+}
+
+struct RowCase {
+  const char* name;
+  double reads_d;
+  double writes_d;
+};
+
+TEST(Catalogue, MovesWhatItsDocumentationSays) {
+  const CallCounts counts{.num_sources = 8, .num_queries = 24, .num_streams = 4};
+  const RowCase rows[] = {{"residual_add_rmsnorm", 2, 2},
+                          {"attnres_single_pass", 10, 2},
+                          {"attnres_single_pass/bare", 8, 1},
+                          {"attnres_phase1", 9, 25},
+                          {"attnres_single_pass/closing", 10, 2},
+                          {"attnres_phase2", 3, 2},
+                          {"mhc_pre", 8, 1},
+                          {"mhc_pre/on_chip", 4, 1},
+                          {"mhc_post", 5, 4},
+                          {"mhc_boundary", 9, 5},
+                          {"mhc_boundary/on_chip", 5, 5},
+                          {"unfused_stack", 8, 8}};
+  for (const RowCase& row : rows) {
+    const Traffic moved = traffic(catalogue_row(row.name, counts));
+    EXPECT_EQ(moved.reads_d, row.reads_d) << row.name;
+    EXPECT_EQ(moved.writes_d, row.writes_d) << row.name;
+  }
+}
+
+TEST(StandaloneCall, IsNamedByTheCountsThatItDependsOn) {
+  StandaloneCall call{.operation = "attnres_phase1",
+                      .counts = {.num_sources = 8, .num_queries = 24, .num_streams = 4},
+                      .num_tokens = 2048,
+                      .hidden_size = 7168};
+  EXPECT_EQ(case_id(call), "attnres_phase1/n:8/S:24/bf16/T:2048/d:7168/graph/cold");
+  call.operation = "mhc_pre/on_chip";
+  call.temperature = Temperature::hot;
+  call.launch = Launch::graph_pdl;
+  EXPECT_EQ(case_id(call), "mhc_pre/on_chip/m:4/bf16/T:2048/d:7168/graph_pdl/hot");
+  call.operation = "residual_add";
+  call.dtype = Dtype::f32;
+  EXPECT_EQ(case_id(call), "residual_add/f32/T:2048/d:7168/graph_pdl/hot");
+}
+
+TEST(StandaloneCall, HasNoOperationForAnUnknownName) {
+  EXPECT_FALSE(find_operation({.operation = "mhc_past"}).has_value());
+  EXPECT_EQ(find_operation({.operation = "mhc_post"}), operations::mhc_post(4));
+}
+
+}  // namespace
+}  // namespace depthcost

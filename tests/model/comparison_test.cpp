@@ -1,0 +1,200 @@
+// Verdicts and attributions by hand: residual_add, 3 d-vectors, with d = 1000 in bf16, on a device
+// with round numbers.
+#include "model/comparison.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "tests/model/any_machine.hpp"
+#include "tests/model/launch_time.hpp"
+#include "tests/studies.hpp"
+
+namespace depthcost {
+namespace {
+
+constexpr double kUs = 1e-6;
+
+StandaloneCall add_call(double tokens, Temperature temperature = Temperature::cold) {
+  return {.operation = "residual_add",
+          .num_tokens = static_cast<Count>(tokens),
+          .hidden_size = 1000,
+          .temperature = temperature};
+}
+
+/// One bandwidth of 5 TB/s from memory, so that a d-vector of 1000 tokens takes 0.4 us.
+Machine flat_machine() {
+  Machine machine = test::round_machine();
+  machine.memory_bandwidth = {
+      {1, test::plus_minus<BytesPerSecond>(5e12, 0.1, Evidence::published)}};
+  return machine;
+}
+
+MeasuredTime exactly(double us) { return {{us * kUs}, {us * kUs}, {us * kUs}}; }
+
+Comparison compared(const StandaloneCall& call, const MeasuredTime& measured,
+                    const Tolerance& tolerance = {.relative = 0.05}) {
+  return compare(flat_machine(), *find_operation(call), execution_of(call), measured, tolerance);
+}
+
+// 100,000 tokens: 2 us and 600 MB at 5 TB/s, both by 10 %.
+TEST(Comparison, HoldsAMeasurementAgainstValueIntervalAndBound) {
+  const Comparison it = compared(add_call(100'000), exactly(125));
+  EXPECT_DOUBLE_EQ(it.predicted.value.value, 122 * kUs);
+  EXPECT_DOUBLE_EQ(it.predicted.low.value, (1.8 + 120 / 1.1) * kUs);
+  EXPECT_DOUBLE_EQ(it.predicted.high.value, (2.2 + 120 / 0.9) * kUs);
+  EXPECT_DOUBLE_EQ(it.bound.value, 100 * kUs);
+  EXPECT_NEAR(it.error, 125.0 / 122 - 1, 1e-12);
+  EXPECT_TRUE(it.is_inside);
+  EXPECT_EQ(it.agreement, Agreement::pass);
+}
+
+TEST(Comparison, PassesInsideTheToleranceAndFailsOutsideItAndTheInterval) {
+  const auto agreement = [](double us) {
+    return compared(add_call(100'000), exactly(us)).agreement;
+  };
+  EXPECT_EQ(agreement(122 * 1.049), Agreement::pass);
+  EXPECT_EQ(agreement(122 * 0.951), Agreement::pass);
+  EXPECT_EQ(agreement(122 * 1.051), Agreement::ambiguous);  // the interval ends at 135.5
+  EXPECT_EQ(agreement(136), Agreement::fail);
+  EXPECT_EQ(agreement(110), Agreement::fail);
+  EXPECT_EQ(agreement(97.1), Agreement::fail);
+  EXPECT_EQ(agreement(96.9), Agreement::impossible);
+}
+
+TEST(Comparison, IsAmbiguousWhereNoiseReachesIntoTheTolerance) {
+  const auto agreement = [](double low, double high) {
+    const MeasuredTime measured{{low * kUs}, {140 * kUs}, {high * kUs}};
+    return compared(add_call(100'000), measured).agreement;
+  };
+  EXPECT_EQ(agreement(139, 141), Agreement::fail);
+  EXPECT_EQ(agreement(128, 152), Agreement::ambiguous);
+}
+
+TEST(Comparison, TakesTheLargestOfThreeTolerances) {
+  const MeasuredTime noisy{{90 * kUs}, {100 * kUs}, {110 * kUs}};
+  EXPECT_DOUBLE_EQ(compared(add_call(100'000), noisy, {.relative = 0.05}).tolerance, 0.05);
+  EXPECT_DOUBLE_EQ(
+      compared(add_call(100'000), noisy, {.relative = 0.05, .absolute = {12.2 * kUs}}).tolerance,
+      0.1);
+  EXPECT_DOUBLE_EQ(
+      compared(add_call(100'000), noisy, {.relative = 0.05, .noise_multiple = 3}).tolerance, 0.3);
+}
+
+TEST(Attribution, IsBandwidthWhereBytesDominate) {
+  const Attribution it = compared(add_call(100'000), exactly(2 + 120 / 0.8)).attribution;
+  EXPECT_EQ(it.term, Term::bandwidth);
+  EXPECT_NEAR(it.amount, 0.8, 1e-12);
+}
+
+// 3 d take 120 us: a fourth takes 40 us more.
+TEST(Attribution, IsBytesForAWholeNumberOfVectors) {
+  const Attribution one_more = compared(add_call(100'000), exactly(162)).attribution;
+  EXPECT_EQ(one_more.term, Term::bytes);
+  EXPECT_NEAR(one_more.amount, 1, 1e-9);
+  EXPECT_EQ(compared(add_call(100'000), exactly(162 + 1.1)).attribution.term, Term::bytes);
+  EXPECT_EQ(compared(add_call(100'000), exactly(162 + 1.3)).attribution.term, Term::bandwidth);
+}
+
+TEST(Attribution, IsBytesForWhatIsImpossibleWithAsMany) {
+  const Attribution it = compared(add_call(100'000), exactly(62)).attribution;
+  EXPECT_EQ(it.term, Term::bytes);
+  EXPECT_NEAR(it.amount, -1.5, 1e-12);
+}
+
+TEST(Attribution, IsLaunchWhereTheFloorDominates) {
+  const Attribution it = compared(add_call(1), exactly(3.5)).attribution;
+  EXPECT_EQ(it.term, Term::launch);
+  EXPECT_NEAR(it.amount, 1.5e-6, 0.002e-6);
+}
+
+TEST(Attribution, IsArithmeticWhereOperationsDominate) {
+  const StandaloneCall call{
+      .operation = "mhc_boundary/on_chip", .num_tokens = 100'000, .hidden_size = 1000};
+  Machine machine = flat_machine();
+  machine.tensor_rate = FlopsPerSecond{1e13};
+  const Operation operation = *find_operation(call);
+  const double computing = 1e8 * operation.flops_d / 1e13;
+  const Comparison it =
+      compare(machine, operation, execution_of(call), exactly((2 * kUs + 2 * computing) / kUs), {});
+  EXPECT_EQ(it.attribution.term, Term::arithmetic);
+  EXPECT_NEAR(it.attribution.amount, 0.5, 1e-9);
+}
+
+// 6 MB fit into the cache of 50 to 100 MB.
+TEST(Temperature, OfAKernelAloneDecidesWhereItsOperandsAre) {
+  const auto share = [](double tokens, Temperature temperature) {
+    const StandaloneCall call = add_call(tokens, temperature);
+    return test::memory_share(flat_machine(), *find_operation(call), execution_of(call));
+  };
+  EXPECT_EQ(share(1, Temperature::cold), 1);
+  EXPECT_EQ(share(1000, Temperature::hot), 0);
+  EXPECT_EQ(share(100'000, Temperature::hot), 1);
+  EXPECT_DOUBLE_EQ(share(12'500, Temperature::hot), 0.5);  // 75 MB
+}
+
+// 15,000 tokens: 90 MB of traffic, 60 MB if the sum is stored in place.
+TEST(Temperature, LeavesOpenWhetherResultsHaveABufferOfTheirOwn) {
+  const StandaloneCall call = add_call(15'000, Temperature::hot);
+  const Operation operation = *find_operation(call);
+  const Execution execution = execution_of(call);
+  const auto weight = [&](End residency) {
+    return memory_weight(flat_machine(), operation, Operand::hidden_state, execution, residency);
+  };
+  EXPECT_DOUBLE_EQ(weight(End::value), 0.8);
+  EXPECT_DOUBLE_EQ(weight(End::low), 0.2);
+  EXPECT_EQ(test::time_evidence(flat_machine(), operation, execution), Evidence::assumed);
+}
+
+// Whatever the device and the call: bound <= low <= value <= high, and a hot call is never
+// predicted slower than a cold one.
+RC_GTEST_PROP(ComparisonOnAnyMachine, IsOrderedAndHotIsNoSlower, ()) {
+  const Machine machine = test::any_machine();
+  const auto entries = catalogue();
+  const CatalogueEntry& entry = entries[*rc::gen::inRange<std::size_t>(0, entries.size())];
+  StandaloneCall call{.operation = std::string(entry.name),
+                      .counts = {.num_sources = *rc::gen::inRange<Count>(1, 12)},
+                      .num_tokens = static_cast<Count>(test::any_tokens()),
+                      .hidden_size = 4096,
+                      .launch = test::any_launch()};
+  const auto cold = compare(machine, *find_operation(call), execution_of(call), exactly(100), {});
+  RC_ASSERT(cold.predicted.low <= cold.predicted.value);
+  RC_ASSERT(cold.predicted.value <= cold.predicted.high);
+  call.temperature = Temperature::hot;
+  const auto hot = compare(machine, *find_operation(call), execution_of(call), exactly(100), {});
+  RC_ASSERT(hot.bound <= cold.bound);
+  RC_ASSERT(hot.terms.floor.value <= cold.terms.floor.value * (1 + 1e-12));
+}
+
+TEST(ErrorSummary, TakesNearestRanksAndKeepsTheSignOfTheWorst) {
+  std::vector<Comparison> comparisons(10);
+  const double errors[] = {0.01, -0.02, 0.03, -0.04, 0.05, -0.06, 0.07, -0.08, 0.09, -0.5};
+  for (std::size_t i = 0; i < comparisons.size(); ++i) {
+    comparisons[i].error = errors[i];
+    comparisons[i].is_inside = i < 7;
+  }
+  const ErrorSummary summary = summary_of(comparisons);
+  EXPECT_EQ(summary.cases, 10U);
+  EXPECT_EQ(summary.median, 0.05);
+  EXPECT_EQ(summary.p90, 0.09);
+  EXPECT_EQ(summary.worst, -0.5);
+  EXPECT_EQ(summary.inside, 0.7);
+  EXPECT_EQ(summary_of({}).cases, 0U);
+}
+
+TEST(ComparedCase, IsBlockedByAFailureThatItsRulePromisesOrByWhatCannotBe) {
+  ComparedCase it;
+  it.stacks = {{"", {1}}, {"", {1.5}}};
+  EXPECT_DOUBLE_EQ(it.scatter(), 0.5);
+  const auto is_blocked = [&](Agreement agreement, bool blocks) {
+    it.comparison.agreement = agreement;
+    it.rule.blocks = blocks;
+    return it.is_blocked();
+  };
+  EXPECT_TRUE(is_blocked(Agreement::fail, true));
+  EXPECT_FALSE(is_blocked(Agreement::fail, false));
+  EXPECT_FALSE(is_blocked(Agreement::ambiguous, true));
+  EXPECT_TRUE(is_blocked(Agreement::impossible, false));
+}
+
+}  // namespace
+}  // namespace depthcost
