@@ -9,7 +9,7 @@
 namespace depthcost {
 namespace {
 
-// An excess this near to a whole number of d-vectors is a row too many or too few.
+// An excess this near to a whole number of d-vectors is rows that the ledger does not know.
 constexpr double kWholeVector = 0.03;
 
 double relative_error(Seconds measured, Seconds predicted) { return measured / predicted - 1; }
@@ -38,7 +38,8 @@ Attribution bytes_attribution(const Comparison& comparison, double rows) {
   const double excess = rows * (moving / comparison.terms.bytes - 1);
   const double whole = std::round(excess);
   const bool is_impossible = comparison.agreement == Agreement::impossible;
-  const bool is_whole = whole != 0 && std::fabs(excess / whole - 1) <= kWholeVector;
+  // No kernel moves everything a second time and more: such an excess is something else.
+  const bool is_whole = whole >= 1 && whole <= rows && std::fabs(excess - whole) <= kWholeVector;
   if (is_impossible || is_whole) return {Term::bytes, excess};
   // Measured below the floor that was predicted: only the whole time says something.
   const Seconds achieved = moving > Seconds{} ? moving : comparison.measured.median;
@@ -108,11 +109,8 @@ ErrorSummary summary_of(std::span<const Comparison> comparisons) {
   }
   std::sort(errors.begin(), errors.end());
   const auto count = static_cast<double>(errors.size());
-  const auto rank = [&](double share) {
-    return errors[static_cast<std::size_t>(std::ceil(share * count)) - 1];
-  };
-  summary.median = rank(0.5);
-  summary.p90 = rank(0.9);
+  summary.median = 0.5 * (errors[(errors.size() - 1) / 2] + errors[errors.size() / 2]);
+  summary.p90 = errors[static_cast<std::size_t>(std::ceil(0.9 * count)) - 1];
   summary.inside = inside / count;
   return summary;
 }

@@ -40,7 +40,8 @@ inline constexpr double kLeastShareOfBound = 0.97;
 ///   arithmetic  operations dominate the prediction; amount: achieved / predicted rate
 ///   launch      the floor does; amount: measured - predicted, seconds
 ///   bytes       bytes do, and the time is impossible with as many, or the excess is a whole number
-///               of d-vectors, by 3 % of it; amount: d-vectors more at the predicted bandwidth
+///               of d-vectors (by 0.03, and no more than the ledger has); amount: d-vectors more
+///               at the predicted bandwidth
 ///   bandwidth   bytes do, and neither holds; amount: achieved / predicted bandwidth
 enum class Term { bytes, bandwidth, launch, arithmetic };
 
@@ -62,6 +63,13 @@ struct Comparison {
   Agreement agreement = Agreement::pass;
   Attribution attribution;
 };
+
+/// A launch is large whose floor is at most this share of its time: bytes or arithmetic count.
+inline constexpr double kLargestFloorShare = 0.1;
+
+inline bool is_large(const Comparison& comparison) {
+  return comparison.terms.floor <= kLargestFloorShare * comparison.predicted.value;
+}
 
 /// The prediction for one launch alone, with its 90 % interval.
 Estimate<Seconds> predicted_time(const LaunchTime& launch);
@@ -107,7 +115,7 @@ inline bool ComparedCase::is_blocked() const {
          (rule.blocks && comparison.agreement == Agreement::fail);
 }
 
-/// Errors of many cases. Percentiles are the nearest ranks.
+/// Errors of many cases. The 90th percentile is the nearest rank.
 struct ErrorSummary {
   std::size_t cases = 0;
   double median = 0;  // of |error|
