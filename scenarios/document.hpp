@@ -8,15 +8,12 @@
 #include <variant>
 #include <vector>
 
-#include "scenarios/input_error.hpp"
+#include "scenarios/input_text.hpp"
 
 namespace depthcost {
 
 struct Node;
 struct Member;
-
-/// Largest file read, in bytes.
-inline constexpr std::size_t kMaxFileBytes = 1'000'000;
 
 /// Lists and maps inside one another.
 inline constexpr std::size_t kMaxNestingDepth = 64;

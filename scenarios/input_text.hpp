@@ -1,0 +1,27 @@
+// The text of an input file: regular, not too large, UTF-8 without control characters.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "scenarios/input_error.hpp"
+
+namespace depthcost {
+
+/// Largest file read, in bytes.
+inline constexpr std::size_t kMaxFileBytes = 1'000'000;
+
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+/// The content of a regular file; of a larger one than is allowed, enough to see that. Throws
+/// InputError.
+std::string load_text(const std::string& path);
+
+/// The text without its byte order mark. Throws InputError for what is too large or no text.
+std::string_view checked_text(std::string_view text, const std::string& file);
+
+/// The position just after the text.
+Position end_position(std::string_view text, const std::string& file);
+
+}  // namespace depthcost
