@@ -15,19 +15,11 @@
 #include "scenarios/suggest.hpp"
 
 namespace depthcost {
-namespace {
-
-ReferenceKind kind_of(const Preset& preset) {
-  return preset.kind == "models" ? model_reference() : hardware_reference();
-}
-
-}  // namespace
-
 ExitCode run_presets_list() {
   Table table{{{"kind"}, {"preset"}, {"name"}}, {}};
   for (const Preset& preset : presets())
     table.rows.push_back({std::string(preset.kind), std::string(preset.id),
-                          preset_values(preset.id, kind_of(preset)).text("name")});
+                          preset_values(preset.id, reference_of_folder(preset.kind)).text("name")});
   write_stdout(plain_text(table));
   return ExitCode::good;
 }
@@ -48,7 +40,7 @@ ExitCode run_presets_show(const std::string& id) {
 ExitCode run_presets_lint() {
   std::string text;
   for (const Preset& preset : presets())
-    for (const std::string& finding : lint_preset(preset.id, kind_of(preset)))
+    for (const std::string& finding : lint_preset(preset.id, reference_of_folder(preset.kind)))
       text += finding + "\n";
   const bool clean = text.empty();
   write_stdout(clean ? fmt::format("{} presets, nothing to mend\n", presets().size()) : text);

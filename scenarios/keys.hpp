@@ -48,13 +48,15 @@ struct Key {
 /// The keys of one kind of file.
 struct KeyTable {
   std::string_view schema;  // what its `schema:` line must say
-  std::string_view what;    // "scenario", "model", "hardware"
+  std::string_view what;    // "scenario", "model", "hardware", ...
   std::span<const Key> keys;
 };
 
 const KeyTable& scenario_keys();
 const KeyTable& model_keys();
 const KeyTable& hardware_keys();
+const KeyTable& published_keys();
+const KeyTable& tolerance_keys();
 
 /// The key of that path, or nullptr.
 const Key* find_key(const KeyTable& table, std::string_view path);

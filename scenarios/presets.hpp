@@ -8,9 +8,9 @@
 
 namespace depthcost {
 
-/// One file of scenarios/models or scenarios/hardware; `id` is its name without .yaml.
+/// One file of a folder of scenarios/; `id` is its name without .yaml.
 struct Preset {
-  std::string_view kind;  // "models" | "hardware"
+  std::string_view kind;  // "models" | "hardware" | "published" | "tolerances"
   std::string_view id;
   std::string_view text;
 };

@@ -126,9 +126,22 @@ class Resolver {
 
 ReferenceKind model_reference() { return {model_keys(), "models"}; }
 ReferenceKind hardware_reference() { return {hardware_keys(), "hardware"}; }
+ReferenceKind published_reference() { return {published_keys(), "published"}; }
+ReferenceKind tolerances_reference() { return {tolerance_keys(), "tolerances"}; }
+
+ReferenceKind reference_of_folder(std::string_view folder) {
+  for (const ReferenceKind& kind : {model_reference(), hardware_reference(), published_reference()})
+    if (kind.folder == folder) return kind;
+  return tolerances_reference();
+}
 
 Values resolve_reference(const Node& node, const ReferenceKind& kind, const std::string& file) {
   return Resolver(kind).from_node(node, file);
+}
+
+Values resolve_argument(const std::string& name, const ReferenceKind& kind,
+                        const std::string& option) {
+  return Resolver(kind).from_name(name, {option, 1, 1}, "");
 }
 
 Values preset_values(std::string_view id, const ReferenceKind& kind) {

@@ -209,6 +209,8 @@ std::string key_documentation() {
   append_table(text, scenario_keys());
   append_table(text, model_keys());
   append_table(text, hardware_keys());
+  append_table(text, published_keys());
+  append_table(text, tolerance_keys());
   return text;
 }
 

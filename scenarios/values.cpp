@@ -181,7 +181,7 @@ class Walker {
       values_.set(join(path, member.key), std::move(value));
     }
     for (const Key& key : reading_.table.keys)
-      if (key.path.starts_with(table_path(path) + ".") &&
+      if (key.need == Need::required && key.path.starts_with(table_path(path) + ".") &&
           map.find(key.path.substr(table_path(path).size() + 1)) == nullptr)
         throw InputError(node.position, fmt::format("missing key '{}' ({} needs it)",
                                                     key.path.substr(table_path(path).size() + 1),

@@ -1,0 +1,32 @@
+// From measurements to cases that are judged: each with its device, its prediction and its rule.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/comparison.hpp"
+#include "model/resolved_value.hpp"
+#include "scenarios/measurements.hpp"
+#include "scenarios/published.hpp"
+
+namespace depthcost {
+
+/// A device by the name of its preset or the path of its file.
+struct Device {
+  std::string label;  // of case ids
+  Machine machine;
+  std::vector<ResolvedValue> fallbacks;
+};
+
+/// Throws InputError for a name that is unknown and a file that is wrong.
+Device device_of(const std::string& hardware);
+
+/// One case for each (device, operation, shape), judged by the fastest stack.
+std::vector<ComparedCase> published_cases(const std::vector<PublishedMeasurement>& measurements,
+                                          const std::vector<ToleranceRule>& rules);
+
+/// One case for each row.
+std::vector<ComparedCase> measured_cases(const MeasurementTable& table, const Device& device,
+                                         const std::vector<ToleranceRule>& rules);
+
+}  // namespace depthcost

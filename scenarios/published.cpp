@@ -1,0 +1,74 @@
+// Record by record.
+#include "scenarios/published.hpp"
+
+#include <fmt/format.h>
+
+#include "scenarios/calls.hpp"
+#include "scenarios/presets.hpp"
+#include "scenarios/reference.hpp"
+
+namespace depthcost {
+namespace {
+
+StandaloneCall call_of(const Values& values, const std::string& record) {
+  const auto count = [&](const std::string& key, Count otherwise) {
+    return values.has(record + key) ? values.count(record + key) : otherwise;
+  };
+  const Value& operation = values.at(record + "operation");
+  StandaloneCall call{.operation = operation.texts.front()};
+  require_counts(entry_of(call.operation, operation.position),
+                 {values.has(record + "sources"), values.has(record + "queries")},
+                 operation.position);
+  call.counts = {.num_sources = count("sources", 1),
+                 .num_queries = count("queries", 1),
+                 .num_streams = count("streams", 4)};
+  call.num_tokens = values.count(record + "tokens");
+  call.hidden_size = values.count(record + "hidden_size");
+  call.dtype = enum_of<Dtype>(values.text(record + "dtype"));
+  call.launch = enum_of<Launch>(values.text(record + "launch"));
+  call.temperature = enum_of<Temperature>(values.text(record + "temperature"));
+  return call;
+}
+
+void require_hardware(const Value& hardware) {
+  if (find_preset("hardware", hardware.texts.front()) == nullptr)
+    throw InputError(hardware.position, fmt::format("unknown hardware '{}' (not a preset)",
+                                                    printable(hardware.texts.front())));
+}
+
+}  // namespace
+
+std::vector<PublishedMeasurement> parse_published(std::string_view text, const std::string& file) {
+  const KeyTable& table = published_keys();
+  const Node document = parse_document(text, file);
+  const Map& map = as_map(document, table.what);
+  require_schema(map, document.position, table);
+  const Values values =
+      read_values(map, document.position, {table, Provenance::scenario, file_label(file)});
+  require_keys(values, table);
+  std::vector<PublishedMeasurement> rows;
+  for (std::size_t i = 0; i < values.num_records("measurements"); ++i) {
+    const std::string record = fmt::format("measurements[{}].", i);
+    require_hardware(values.at(record + "hardware"));
+    const Value& time = values.at(record + "time");
+    rows.push_back({.hardware = values.text(record + "hardware"),
+                    .stack = values.text(record + "stack"),
+                    .call = call_of(values, record),
+                    .time = {time.numbers.front()},
+                    .source = time.origin});
+  }
+  return rows;
+}
+
+std::vector<PublishedMeasurement> published_measurements() {
+  std::vector<PublishedMeasurement> all;
+  for (const Preset& preset : presets()) {
+    if (preset.kind != "published") continue;
+    const std::string file = fmt::format("scenarios/published/{}.yaml", preset.id);
+    for (PublishedMeasurement& row : parse_published(preset.text, file))
+      all.push_back(std::move(row));
+  }
+  return all;
+}
+
+}  // namespace depthcost
