@@ -34,6 +34,18 @@ struct ExplainOptions {
 };
 ExitCode run_explain(const ExplainOptions& options);
 
+struct CompareOptions {
+  std::string measurements;      // a CSV file; or
+  bool published = false;        // what others have published
+  std::string hardware;          // of the measurements: a preset or a path
+  std::string tolerances;        // a file of rules; those that are built in if empty
+  std::string format = "table";  // table | markdown | json
+  std::string junit;             // file to write
+  bool github = false;           // annotations behind the report
+  bool strict = false;           // what is ambiguous fails
+};
+ExitCode run_compare(const CompareOptions& options);
+
 ExitCode run_presets_list();
 ExitCode run_presets_show(const std::string& id);
 ExitCode run_presets_lint();

@@ -5,11 +5,30 @@ namespace depthcost {
 
 enum class ExitCode {
   good = 0,
-  gate_said_no = 1,  // budget, fit, misprediction
-  bad_input = 2,     // input, usage, or internal error
+  gate_said_no = 1,         // budget, fit, misprediction
+  bad_input = 2,            // input, usage, or internal error
+  measurement_invalid = 3,  // throttled, stolen, not repeatable
+  skipped = 77,             // for want of hardware
 };
 
-/// The worst of several: 2 > 1 > 0.
-constexpr ExitCode worst(ExitCode a, ExitCode b) { return a > b ? a : b; }
+/// Pipelines let some codes pass: what must be seen may not hide behind them.
+constexpr int severity(ExitCode code) {
+  switch (code) {
+    case ExitCode::bad_input:
+      return 4;
+    case ExitCode::gate_said_no:
+      return 3;
+    case ExitCode::measurement_invalid:
+      return 2;
+    case ExitCode::skipped:
+      return 1;
+    case ExitCode::good:
+      break;
+  }
+  return 0;
+}
+
+/// The worst of several: 2 > 1 > 3 > 77 > 0.
+constexpr ExitCode worst(ExitCode a, ExitCode b) { return severity(a) > severity(b) ? a : b; }
 
 }  // namespace depthcost

@@ -81,6 +81,12 @@ void write_files(const std::string& directory, const std::vector<NewFile>& files
   pending.keep();
 }
 
+void write_file(const std::string& path, const std::string& content) {
+  const fs::path target(path);
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  write_files(folder.string(), {{target.filename().string(), content}});
+}
+
 void write_stdout(const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0)

@@ -53,6 +53,25 @@ void add_check(CLI::App& app, Command& chosen) {
   command->callback([&chosen, options] { chosen = [options] { return run_check(*options); }; });
 }
 
+void add_compare(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<CompareOptions>();
+  auto* command = app.add_subcommand("compare",
+                                     "predicted against measured\n"
+                                     "  depthcost compare kernels.csv --hardware h200_sxm\n"
+                                     "  depthcost compare --published");
+  command->add_option("MEASUREMENTS", options->measurements, "CSV table of measured kernels");
+  command->add_flag("--published", options->published, "what others have published");
+  command->add_option("--hardware", options->hardware, "what they ran on: a preset or a path");
+  command->add_option("--tolerances", options->tolerances, "file of rules");
+  command->add_option("--format", options->format, "table, markdown or json")
+      ->check(CLI::IsMember({"table", "markdown", "json"}))
+      ->capture_default_str();
+  command->add_option("--junit", options->junit, "JUnit file to write");
+  command->add_flag("--github", options->github, "annotations for GitHub behind the report");
+  command->add_flag("--strict", options->strict, "what is ambiguous fails");
+  command->callback([&chosen, options] { chosen = [options] { return run_compare(*options); }; });
+}
+
 void add_explain(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<ExplainOptions>();
   auto* command =
@@ -135,7 +154,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
   Command chosen;
-  for (const auto& add : {add_report, add_evaluate, add_check, add_explain, add_presets})
+  for (const auto& add :
+       {add_report, add_evaluate, add_check, add_compare, add_explain, add_presets})
     add(app, chosen);
   try {
     app.parse(argc, argv);

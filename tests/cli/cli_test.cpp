@@ -282,6 +282,7 @@ TEST_F(Program, HelpsWithEachCommand) {
                                                        {"report"},
                                                        {"evaluate"},
                                                        {"check"},
+                                                       {"compare"},
                                                        {"explain"},
                                                        {"presets"},
                                                        {"presets", "list"},

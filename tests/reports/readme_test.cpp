@@ -4,11 +4,14 @@
 
 #include <fstream>
 
+#include "reports/comparison.hpp"
 #include "reports/explain.hpp"
 #include "reports/gnuplot.hpp"
 #include "reports/markdown_report.hpp"
 #include "reports/plots.hpp"
+#include "scenarios/comparisons.hpp"
 #include "scenarios/scenario.hpp"
+#include "scenarios/tolerances.hpp"
 #include "tests/marked_block.hpp"
 
 namespace depthcost {
@@ -22,6 +25,16 @@ struct Example {
   Evaluation evaluation = evaluate(scenario.study);
 };
 
+/// Errors by operation, and the cases of which something is promised.
+std::string published_block() {
+  const auto cases = published_cases(published_measurements(), shipped_rules("published"));
+  std::vector<ComparedCase> promised;
+  for (const ComparedCase& compared : cases)
+    if (compared.rule.blocks) promised.push_back(compared);
+  return "\n" + markdown(error_table(cases)) + "\n" + error_line(cases) + " " +
+         verdict_line(cases) + "\n\n" + markdown(comparison_table(promised)) + "\n";
+}
+
 /// The blocks between "<!-- begin NAME -->" and "<!-- end NAME -->", as they should be.
 std::map<std::string, std::string> readme_blocks() {
   const Example example;
@@ -31,6 +44,7 @@ std::map<std::string, std::string> readme_blocks() {
     verdict += sentence + "\n";
   return {{"decision", "\n" + markdown(decision_table(example.evaluation)) + "\n" +
                            decision_legend(example.evaluation) + "\n\n" + verdict + "\n"},
+          {"published", published_block()},
           {"explain", "\n```text\n" + to_text(explanation.value()) + "```\n\n"}};
 }
 

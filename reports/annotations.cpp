@@ -1,0 +1,40 @@
+// The escapes of actions/toolkit packages/core/src/command.ts.
+#include "reports/annotations.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace depthcost {
+namespace {
+
+std::string escaped(std::string_view text, std::string_view special) {
+  std::string result;
+  for (const char c : text) {
+    if (special.find(c) == std::string_view::npos)
+      result += c;
+    else
+      result += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return result;
+}
+
+std::string message_text(std::string_view text) { return escaped(text, "%\r\n"); }
+std::string property_text(std::string_view text) { return escaped(text, "%\r\n:,"); }
+
+}  // namespace
+
+std::string to_annotations(std::span<const Annotation> annotations) {
+  std::string text;
+  std::array<std::size_t, 2> written{};
+  for (const Annotation& it : annotations) {
+    if (++written[static_cast<std::size_t>(it.level)] > kMostAnnotations) continue;
+    text += fmt::format("::{} file={},line={},title={}::{}\n",
+                        it.level == AnnotationLevel::error ? "error" : "warning",
+                        property_text(it.file), it.line, property_text(it.title),
+                        message_text(it.message));
+  }
+  return text;
+}
+
+}  // namespace depthcost

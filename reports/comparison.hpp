@@ -1,0 +1,50 @@
+// Predicted against measured, as tables and text.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/comparison.hpp"
+#include "reports/text_table.hpp"
+
+namespace depthcost {
+
+/// What `compare` answers.
+struct ComparisonReport {
+  std::string title;
+  std::vector<ComparedCase> cases;  // never empty
+  std::vector<std::string> notes;   // what was ignored or substituted
+};
+
+/// One row for each case: the fastest stack's time against the prediction.
+Table comparison_table(std::span<const ComparedCase> cases);
+
+/// One row for each measurement, the slower stacks too.
+Table stack_table(std::span<const ComparedCase> cases);
+
+/// Errors by device, operation and size.
+Table error_table(std::span<const ComparedCase> cases);
+
+/// "52 cases: median |error| 9.1 %, 90th percentile 73.4 %, worst +180 %, 44.2 % inside the 90 %
+/// interval.", and the same of the large ones.
+std::string error_line(std::span<const ComparedCase> cases);
+
+/// "30 pass, 12 fail, ...; the gate blocks 2".
+std::string verdict_line(std::span<const ComparedCase> cases);
+
+/// What a term says of a difference: "+1.0 d", "0.87 of the predicted bandwidth", "+1.9 us".
+std::string attribution_text(const Attribution& attribution);
+
+/// "fail: error +7.1 %, tolerance 5.0 % (REASON)".
+std::string verdict_text(const ComparedCase& compared);
+
+/// Everything, for a terminal.
+std::string to_table(const ComparisonReport& report);
+
+/// Everything, for a pull request.
+std::string to_markdown(const ComparisonReport& report);
+
+std::string to_json(const ComparisonReport& report, std::string_view program_version);
+
+}  // namespace depthcost

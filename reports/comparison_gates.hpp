@@ -1,0 +1,18 @@
+// Predicted against measured, as CI systems read it.
+#pragma once
+
+#include <vector>
+
+#include "reports/annotations.hpp"
+#include "reports/comparison.hpp"
+#include "reports/junit.hpp"
+
+namespace depthcost {
+
+/// Fails what blocks; skips what is ambiguous, and what a rule only reports.
+JunitSuite junit_suite(const ComparisonReport& report);
+
+/// Errors for what blocks and warnings for what is ambiguous, worst first, each at its rule.
+std::vector<Annotation> annotations(const ComparisonReport& report);
+
+}  // namespace depthcost

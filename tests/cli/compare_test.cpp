@@ -1,0 +1,149 @@
+// `compare` as a user meets it: exit codes, files, and the whole text of every refusal.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/exit_code.hpp"
+#include "tests/cli/run_program.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace depthcost::test {
+namespace {
+
+const std::string kHeader = "operation,tokens,hidden_size,microseconds\n";
+
+class Compare : public testing::Test {
+ protected:
+  Outcome run(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "compare");
+    return run_program({.arguments = std::move(arguments), .folder = folder_.path()});
+  }
+
+  /// A table of mHC post on an H200, predicted to take 154 us, that is said to take `us`.
+  Outcome run_on(const std::string& us, std::vector<std::string> options = {}) const {
+    folder_.written("it.csv", kHeader + "mhc_post,8192,4096," + us + "\n");
+    options.insert(options.begin(), {"it.csv", "--hardware", "h200_sxm"});
+    return run(std::move(options));
+  }
+
+  void expect_error(const std::vector<std::string>& arguments, const std::string& line) const {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.errors, line + "\n");
+    EXPECT_EQ(outcome.output, "");
+  }
+
+  void write_rule(const std::string& relative) const {
+    folder_.written("rules.yaml",
+                    "schema: depthcost-tolerances/1\nname: mine\nrules:\n  - {match: '*', "
+                    "relative: " +
+                        relative + ", effect: block, reason: a promise}\n");
+  }
+
+  const TemporaryFolder folder_;
+};
+
+TEST(ExitCodes, OfSeveralTheWorstWins) {
+  using enum ExitCode;
+  const ExitCode rising[] = {good, skipped, measurement_invalid, gate_said_no, bad_input};
+  for (std::size_t i = 0; i < std::size(rising); ++i)
+    for (std::size_t j = 0; j <= i; ++j) {
+      EXPECT_EQ(worst(rising[i], rising[j]), rising[i]);
+      EXPECT_EQ(worst(rising[j], rising[i]), rising[i]);
+    }
+  EXPECT_EQ(static_cast<int>(measurement_invalid), 3);
+  EXPECT_EQ(static_cast<int>(skipped), 77);
+}
+
+TEST_F(Compare, SaysWhetherThePredictionHolds) {
+  EXPECT_EQ(run_on("150").exit_code, 0);
+  EXPECT_EQ(run_on("120").exit_code, 1);  // impossible: 126 us at the datasheet's bandwidth
+  EXPECT_EQ(run_on("300").exit_code, 1);
+  EXPECT_EQ(run_on("300").errors, "");
+}
+
+TEST_F(Compare, IsAmbiguousInsideTheIntervalAndFailsThatOnlyIfStrict) {
+  write_rule("1 %");
+  EXPECT_EQ(run_on("158", {"--tolerances", "rules.yaml"}).exit_code, 0);
+  EXPECT_EQ(run_on("158", {"--tolerances", "rules.yaml", "--strict"}).exit_code, 1);
+  write_rule("10 %");
+  EXPECT_EQ(run_on("158", {"--tolerances", "rules.yaml", "--strict"}).exit_code, 0);
+}
+
+// An injected slowdown of 1.5 tolerances fails, one of 0.3 does not.
+TEST_F(Compare, FindsAnInjectedSlowdownAndNothingSmaller) {
+  const auto json = nlohmann::json::parse(run_on("150", {"--format", "json"}).output);
+  const double us = json["cases"][0]["predicted_seconds"].get<double>() * 1e6;
+  EXPECT_EQ(run_on(std::to_string(us * (1 + 1.5 * 0.25))).exit_code, 1);
+  EXPECT_EQ(run_on(std::to_string(us * (1 + 0.3 * 0.25))).exit_code, 0);
+}
+
+TEST_F(Compare, NamesWhatItIgnoredAndWhatItBorrowed) {
+  folder_.written("it.csv", "gpu,driver," + kHeader + "x,y,mhc_post,8192,4096,150\n");
+  const Outcome outcome = run({"it.csv", "--hardware", "b200_sxm"});
+  EXPECT_NE(outcome.output.find("Column 'gpu' was ignored.\nColumn 'driver' was ignored.\n"),
+            std::string::npos);
+  EXPECT_NE(outcome.output.find("hardware.launch_floor: as h200_sxm (fallback: "),
+            std::string::npos);
+}
+
+TEST_F(Compare, WritesJunitAndAnnotations) {
+  const Outcome outcome = run_on("300", {"--junit", "out/it.xml", "--github"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  const std::string junit = content_of(folder_.path("out/it.xml"));
+  EXPECT_NE(junit.find("<failure type=\"mispredict\""), std::string::npos);
+  EXPECT_NE(outcome.output.find("\n::error file=scenarios/tolerances/measurements.yaml,line=5,"),
+            std::string::npos)
+      << outcome.output;
+}
+
+TEST_F(Compare, HoldsPresetsAgainstWhatIsPublished) {
+  const Outcome outcome = run({"--published", "--format", "json"});
+  const auto json = nlohmann::json::parse(outcome.output);
+  EXPECT_GE(json["cases"].size(), 70U);
+  EXPECT_LT(outcome.cpu_seconds, 5);
+}
+
+TEST_F(Compare, RefusesWhatItCannotUse) {
+  const std::string us = "compare:1:1: error: ";
+  expect_error({}, us + "need a table of measurements or --published (one of the two)");
+  expect_error({"it.csv", "--published"},
+               us + "need a table of measurements or --published (one of the two)");
+  expect_error({"--published", "--hardware", "h200_sxm"},
+               us + "conflicting --hardware (published measurements name their own)");
+  expect_error({"--published", "--github", "--format", "json"},
+               us + "conflicting --github (stdout holds JSON and nothing else)");
+  expect_error({"missing.csv"},
+               us + "missing --hardware (a preset or a path: what the table was measured on)");
+  expect_error({"missing.csv", "--hardware", "h200_sxm"},
+               "missing.csv:1:1: error: cannot read the file (no such file or directory)");
+  folder_.written("it.csv", kHeader + "mhc_past,8,8,1\n");
+  expect_error({"it.csv", "--hardware", "h200_sxm"},
+               "it.csv:2:1: error: unknown operation 'mhc_past'; did you mean 'mhc_post'?");
+  folder_.written("good.csv", kHeader + "mhc_post,8,8,10\n");
+  expect_error({"good.csv", "--hardware", "h200"},
+               "--hardware:1:1: error: unknown hardware 'h200'; did you mean 'h200_sxm'?");
+  expect_error({"good.csv", "--hardware", "missing.yaml"},
+               "--hardware:1:1: error: invalid hardware 'missing.yaml': cannot read the file (no "
+               "such file or directory)");
+}
+
+TEST_F(Compare, WritesNothingWhereARuleIsWrong) {
+  folder_.written("good.csv", kHeader + "mhc_post,8,8,10\n");
+  folder_.written("rules.yaml",
+                  "schema: depthcost-tolerances/1\nname: mine\nrules:\n  - {match: 'x*', relative: "
+                  "5 %, effect: block, reason: a promise}\n");
+  expect_error(
+      {"good.csv", "--hardware", "h200_sxm", "--tolerances", "rules.yaml", "--junit", "it.xml"},
+      "rules.yaml:1:1: error: no rule for case "
+      "'h200_sxm/mhc_post/m:4/bf16/T:8/d:8/graph/cold' (each needs one)");
+  EXPECT_FALSE(std::filesystem::exists(folder_.path("it.xml")));
+  expect_error({"--published", "--junit", "."},
+               "./.:1:1: error: cannot write the file (a directory is there)");
+}
+
+}  // namespace
+}  // namespace depthcost::test
