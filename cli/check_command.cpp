@@ -2,11 +2,12 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <iterator>
 
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
 #include "model/evaluation.hpp"
-#include "reports/format.hpp"
+#include "reports/budget_gates.hpp"
 #include "reports/table.hpp"
 #include "scenarios/input_error.hpp"
 #include "scenarios/scenario.hpp"
@@ -18,18 +19,28 @@ bool is_red(const BudgetRow& row, const CheckOptions& options) {
   return row.verdict == Verdict::fail || (options.strict && row.verdict == Verdict::unknown);
 }
 
-/// The verdicts on one scenario: text, and what they mean for the exit code.
+/// The verdicts on one scenario or several: text, what CI reads of them, and what they mean for the
+/// exit code.
 struct Checked {
   std::string text;
   ExitCode code = ExitCode::good;
-  std::size_t budgets = 0;
+  std::vector<JunitCase> cases;  // one for each budget
+  std::vector<Annotation> annotations;
+
+  void add(Checked other) {
+    text += other.text;
+    code = worst(code, other.code);
+    std::move(other.cases.begin(), other.cases.end(), std::back_inserter(cases));
+    std::move(other.annotations.begin(), other.annotations.end(), std::back_inserter(annotations));
+  }
 };
 
 Checked check(const std::string& path, const CheckOptions& options) {
   const Scenario scenario = read_scenario(path);
   const Evaluation evaluation = evaluate(scenario.study);
   Checked checked{.text = fmt::format("{}: {}\n\n", path, evaluation.study.name),
-                  .budgets = evaluation.budgets.size()};
+                  .cases = junit_cases(path, evaluation.budgets, options.strict),
+                  .annotations = annotations(path, evaluation.budgets, options.strict)};
   if (evaluation.budgets.empty()) {
     checked.text += "no budgets: nothing to check\n\n";
     return checked;
@@ -42,31 +53,46 @@ Checked check(const std::string& path, const CheckOptions& options) {
   return checked;
 }
 
+/// A file that cannot be read has no budgets, but a gate that it keeps from being checked.
+Checked refused(const InputError& error) {
+  return {.text = {},
+          .code = ExitCode::bad_input,
+          .cases = {{.name = error.position().file,
+                     .class_name = "budgets",
+                     .outcome = JunitOutcome::failed,
+                     .failure_type = "bad_input",
+                     .message = error.what(),
+                     .output = {}}},
+          .annotations = {{.file = error.position().file,
+                           .line = error.position().line,
+                           .title = "bad input",
+                           .message = error.message()}}};
+}
+
 }  // namespace
 
 ExitCode run_check(const CheckOptions& options) {
-  ExitCode code = ExitCode::good;
-  std::string text;
+  Checked all;
   std::string errors;
-  std::size_t budgets = 0;
   for (const std::string& path : options.scenarios) {
     try {
-      const Checked checked = check(path, options);
-      text += checked.text;
-      budgets += checked.budgets;
-      code = worst(code, checked.code);
+      all.add(check(path, options));
     } catch (const InputError& error) {
       // One bad file does not take the others' verdicts away.
       errors += fmt::format("{}\n", error.what());
-      code = ExitCode::bad_input;
+      all.add(refused(error));
     }
   }
-  if (errors.empty() && budgets == 0)
+  if (all.cases.empty())
     throw InputError({options.scenarios.front(), 1, 1},
                      "missing key 'budgets' (a scenario without budgets cannot be checked)");
-  write_stdout(text);
+  if (options.github) all.text += to_annotations(all.annotations);
+  if (!options.junit.empty())
+    write_file(options.junit,
+               to_junit({.name = "depthcost check", .properties = {}, .cases = all.cases}));
+  write_stdout(all.text);
   std::fputs(errors.c_str(), stderr);
-  return code;
+  return all.code;
 }
 
 }  // namespace depthcost

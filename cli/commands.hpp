@@ -25,6 +25,8 @@ ExitCode run_evaluate(const EvaluateOptions& options);
 struct CheckOptions {
   std::vector<std::string> scenarios;
   bool strict = false;  // `unknown` fails
+  std::string junit;    // file to write
+  bool github = false;  // annotations behind the tables
 };
 ExitCode run_check(const CheckOptions& options);
 

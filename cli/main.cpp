@@ -50,6 +50,8 @@ void add_check(CLI::App& app, Command& chosen) {
                                      "  depthcost check scenarios/kimi_k3_8xb300.yaml");
   command->add_option("SCENARIO", options->scenarios, "scenario files")->required();
   command->add_flag("--strict", options->strict, "what is unknown fails");
+  command->add_option("--junit", options->junit, "JUnit file to write");
+  command->add_flag("--github", options->github, "annotations for GitHub behind the tables");
   command->callback([&chosen, options] { chosen = [options] { return run_check(*options); }; });
 }
 

@@ -58,6 +58,7 @@ std::string_view name(BudgetKind kind);
 struct Budget {
   BudgetKind kind = BudgetKind::decode_overhead;
   double limit = 0;
+  int line = 1;  // of the file that asks for it
 };
 
 struct Study {

@@ -261,7 +261,7 @@ class ScenarioReader {
       const Value* value = values_.find(path);
       if (value == nullptr) continue;
       scenario_.study.budgets.push_back(
-          {kind, value->numbers.empty() ? 0 : value->numbers.front()});
+          {kind, value->numbers.empty() ? 0 : value->numbers.front(), value->position.line});
     }
   }
 

@@ -275,6 +275,24 @@ TEST_F(Program, KeepsItsExitCodeIfStderrIsFull) {
       2);
 }
 
+TEST_F(Program, ShowsVerdictsToCi) {
+  const Outcome outcome = run({"check", "kept.yaml", "broken.yaml", "unknown.yaml", "bad.yaml",
+                               "--junit", "ci/it.xml", "--github"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.errors, kBadLine + "\n");
+  const auto shows = [](const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+  };
+  shows(outcome.output,
+        "\n::error file=broken.yaml,line=6,title=prefill_bank::fail: limit 2.000 GB, predicted");
+  shows(outcome.output, "\n::warning file=unknown.yaml,line=6,title=device_memory::unknown: ");
+  shows(outcome.output, "\n::error file=bad.yaml,line=1,title=bad input::missing key 'schema' (");
+  const std::string junit = content_of(folder_.path("ci/it.xml"));
+  shows(junit, "tests=\"5\" failures=\"2\" errors=\"0\" skipped=\"1\"");
+  shows(junit, "name=\"broken.yaml/prefill_bank\" classname=\"budgets\"");
+  shows(junit, "<failure type=\"budget\" message=\"fail: limit 2.000 GB");
+}
+
 // --- usage ---
 
 TEST_F(Program, HelpsWithEachCommand) {

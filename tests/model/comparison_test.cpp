@@ -5,6 +5,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <random>
+
 #include "tests/model/any_machine.hpp"
 #include "tests/model/launch_time.hpp"
 #include "tests/studies.hpp"
@@ -165,6 +169,51 @@ RC_GTEST_PROP(ComparisonOnAnyMachine, IsOrderedAndHotIsNoSlower, ()) {
   const auto hot = compare(machine, *find_operation(call), execution_of(call), exactly(100), {});
   RC_ASSERT(hot.bound <= cold.bound);
   RC_ASSERT(hot.terms.floor.value <= cold.terms.floor.value * (1 + 1e-12));
+}
+
+/// What a gate says of 200 calls whose true time is `slowdown` predictions, measured with 3 % noise
+/// in 30 samples: how many of each verdict.
+std::array<int, 4> verdicts(double slowdown, const Machine& assumed) {
+  std::mt19937 random(20260316);
+  std::normal_distribution<double> noise(0, 0.03);
+  std::array<int, 4> counts{};
+  for (int i = 0; i < 200; ++i) {
+    const auto entry = catalogue()[static_cast<std::size_t>(i) % catalogue().size()];
+    const StandaloneCall call{.operation = std::string(entry.name),
+                              .counts = {.num_sources = 8, .num_queries = 24},
+                              .num_tokens = 1 + i * i,
+                              .hidden_size = 4096};
+    const Operation operation = *find_operation(call);
+    const Execution execution = execution_of(call);
+    const LaunchTime truth(flat_machine(), operation, execution);
+    std::vector<double> samples;
+    for (int k = 0; k < 30; ++k)
+      samples.push_back(slowdown * truth.terms({}).total().value * (1 + noise(random)));
+    std::sort(samples.begin(), samples.end());
+    const MeasuredTime measured{{samples[7]}, {samples[15]}, {samples[22]}};
+    const Tolerance tolerance{.relative = 0.25, .noise_multiple = 3};
+    ++counts[static_cast<std::size_t>(
+        compare(assumed, operation, execution, measured, tolerance).agreement)];
+  }
+  return counts;
+}
+
+int count_of(const std::array<int, 4>& counts, Agreement agreement) {
+  return counts[static_cast<std::size_t>(agreement)];
+}
+
+TEST(Gate, RaisesNoFalseAlarmAndMissesNoSlowdown) {
+  EXPECT_EQ(count_of(verdicts(1, flat_machine()), Agreement::pass), 200);
+  EXPECT_EQ(count_of(verdicts(1 + 0.3 * 0.25, flat_machine()), Agreement::pass), 200);
+  EXPECT_EQ(count_of(verdicts(1 + 1.5 * 0.25, flat_machine()), Agreement::fail), 200);
+}
+
+// A device that is believed to be half as fast: what comes from memory beats its bound.
+TEST(Gate, FindsAWrongCeiling) {
+  Machine slow = flat_machine();
+  slow.memory_ceiling = {2.5e12};
+  slow.memory_bandwidth = {{1, test::plus_minus<BytesPerSecond>(2.5e12, 0.1, Evidence::published)}};
+  EXPECT_GE(count_of(verdicts(1, slow), Agreement::impossible), 100);
 }
 
 TEST(ErrorSummary, TakesTheMiddleAndKeepsTheSignOfTheWorst) {
