@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 
 namespace depthcost::cpu {
 
@@ -17,7 +18,28 @@ struct TokenRange {
 /// Traffic that is worth a thread: starting one costs about as much as moving this. [ours]
 inline constexpr std::size_t kBytesPerThread = std::size_t{128} << 10;
 
-/// run(range) on disjoint ranges that make up `num_tokens`, of `bytes_per_token` each.
+/// What threads throw, of which one exception is kept: none may leave an OpenMP region.
+class FirstException {
+ public:
+  template <class Run>
+  void guard(const Run& run) noexcept {
+    try {
+      run();
+    } catch (...) {
+#pragma omp critical(depthcost_first_exception)
+      if (!exception_) exception_ = std::current_exception();
+    }
+  }
+  void rethrow() const {
+    if (exception_) std::rethrow_exception(exception_);
+  }
+
+ private:
+  std::exception_ptr exception_;
+};
+
+/// run(range) on disjoint ranges that make up `num_tokens`, of `bytes_per_token` each. Where runs
+/// throw, the others finish; then one of the exceptions is thrown.
 template <class Run>
 void for_each_range(std::size_t num_tokens, std::size_t bytes_per_token, const Run& run) {
   const std::size_t worth = num_tokens * bytes_per_token / kBytesPerThread;
@@ -27,14 +49,16 @@ void for_each_range(std::size_t num_tokens, std::size_t bytes_per_token, const R
     if (num_tokens > 0) run(TokenRange{0, num_tokens});
     return;
   }
+  FirstException first;
 #pragma omp parallel num_threads(static_cast <int>(wanted))
   {
     const auto thread = static_cast<std::size_t>(omp_get_thread_num());
     const auto num_threads = static_cast<std::size_t>(omp_get_num_threads());
     const TokenRange range{num_tokens * thread / num_threads,
                            num_tokens * (thread + 1) / num_threads};
-    if (range.begin < range.end) run(range);
+    if (range.begin < range.end) first.guard([&] { run(range); });
   }
+  first.rethrow();
 }
 
 }  // namespace depthcost::cpu
