@@ -20,7 +20,7 @@ using Stores = StreamVariant::Stores;
 
 std::string name(StreamVariant variant) {
   const std::string order =
-      variant.order == Order::by_line ? fmt::format("by_line/ahead:{}", variant.ahead) : "by_row";
+      variant.order == Order::by_lines ? fmt::format("by_lines/ahead:{}", variant.ahead) : "by_row";
   return order + (variant.stores == Stores::cached ? "/cached" : "/streaming");
 }
 
@@ -30,7 +30,7 @@ std::vector<StreamVariant> variants_of(const Mix& mix) {
   for (const Stores stores : {Stores::cached, Stores::streaming}) {
     if (mix.writes == mix.in_place && stores == Stores::streaming) continue;
     for (const std::size_t ahead : {1024U, 3072U, 8192U})
-      variants.push_back({Order::by_line, stores, ahead});
+      variants.push_back({Order::by_lines, stores, ahead});
     variants.push_back({Order::by_row, stores});
   }
   return variants;

@@ -17,31 +17,48 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 using Tag = hn::ScalableTag<std::uint64_t>;
+using Vector = hn::Vec<Tag>;
 using Order = StreamVariant::Order;
 using Stores = StreamVariant::Stores;
 
 constexpr std::size_t kRowWords = 4096 / sizeof(std::uint64_t);
 
-/// Word `at` of every output.
-template <Stores kStores, class Vector>
-HWY_INLINE void store(const StreamCall& call, std::size_t at, Vector value, Tag tag) {
-  const std::size_t cached = kStores == Stores::streaming ? call.in_place : call.outputs.size();
-  for (std::size_t k = 0; k < cached; ++k) hn::Store(value, tag, call.outputs[k] + at);
-  for (std::size_t k = cached; k < call.outputs.size(); ++k)
-    hn::Stream(value, tag, call.outputs[k] + at);
+/// Lines of a stream before the next's turn: one or two are 2 to 8 % slower than four. [ours]
+constexpr std::size_t kLines = 4;
+
+/// From word `at` on of every output.
+template <Stores kStores>
+HWY_INLINE void store(const StreamCall& call, std::size_t at, const Vector (&values)[kLines],
+                      Tag tag) {
+  for (std::size_t k = 0; k < call.outputs.size(); ++k) {
+    std::uint64_t* to = call.outputs[k] + at;
+    const bool streaming = kStores == Stores::streaming && k >= call.in_place;
+    HWY_UNROLL(8)
+    for (std::size_t line = 0; line < kLines; ++line, to += hn::Lanes(tag))
+      if (streaming)
+        hn::Stream(values[line], tag, to);
+      else
+        hn::Store(values[line], tag, to);
+  }
 }
 
 template <Stores kStores>
-void by_line(const StreamCall& call, std::size_t begin, std::size_t end) {
+void by_lines(const StreamCall& call, std::size_t begin, std::size_t end) {
   const Tag tag;
   const std::size_t ahead = call.variant.ahead / sizeof(std::uint64_t);
-  for (std::size_t i = begin; i < end; i += hn::Lanes(tag)) {
-    auto sum = hn::Zero(tag);
+  for (std::size_t i = begin; i < end; i += kLines * hn::Lanes(tag)) {
+    Vector sums[kLines];
+    HWY_UNROLL(8)
+    for (std::size_t k = 0; k < kLines; ++k) sums[k] = hn::Zero(tag);
     for (const std::uint64_t* input : call.inputs) {
-      hwy::Prefetch(input + i + ahead);
-      sum = hn::Xor(sum, hn::Load(tag, input + i));
+      HWY_UNROLL(8)
+      for (std::size_t k = 0; k < kLines; ++k) {
+        const std::uint64_t* from = input + i + k * hn::Lanes(tag);
+        hwy::Prefetch(from + ahead);
+        sums[k] = hn::Xor(sums[k], hn::Load(tag, from));
+      }
     }
-    store<kStores>(call, i, sum, tag);
+    store<kStores>(call, i, sums, tag);
   }
 }
 
@@ -77,8 +94,8 @@ void by_row(const StreamCall& call, std::size_t begin, std::size_t end) {
 
 template <Stores kStores>
 void run_range(const StreamCall& call, std::size_t begin, std::size_t end) {
-  if (call.variant.order == Order::by_line)
-    by_line<kStores>(call, begin, end);
+  if (call.variant.order == Order::by_lines)
+    by_lines<kStores>(call, begin, end);
   else
     by_row<kStores>(call, begin, end);
   hwy::FlushStream();

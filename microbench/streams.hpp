@@ -12,17 +12,17 @@ namespace depthcost::bench {
 /// How a ceiling kernel goes about it. Which is fastest depends on the machine and on the mix.
 struct StreamVariant {
   enum class Order : std::uint8_t {
-    by_line,  // a line of every stream in turn
-    by_row,   // 4 KiB of a stream, then of the next: a page at a time
+    by_lines,  // four lines of a stream, then of the next
+    by_row,    // 4 KiB of a stream, then of the next: a page at a time
   };
   enum class Stores : std::uint8_t {
     cached,
     streaming,  // of outputs that are not inputs too: those lines are in the cache already
   };
 
-  Order order = Order::by_line;
+  Order order = Order::by_lines;
   Stores stores = Stores::cached;
-  std::size_t ahead = 0;  // bytes of an input that are fetched ahead of their use, by_line
+  std::size_t ahead = 0;  // bytes of an input that are fetched ahead of their use, by_lines
 };
 
 /// Arrays of `size` bytes, a multiple of 4096, aligned to 64. `inputs` has mix.reads, `outputs`
