@@ -84,9 +84,10 @@ std::vector<std::string> notes_of(const ComparisonReport& report) {
 std::string errors_of(const std::vector<Comparison>& comparisons, std::string_view what) {
   const ErrorSummary errors = summary_of(comparisons);
   return fmt::format(
-      "{} {}: median |error| {}, 90th percentile {}, worst {}, {} inside the 90 % interval.",
-      errors.cases, what, format_ratio(errors.median), format_ratio(errors.p90),
-      format_ratio(errors.worst, Sign::always), format_ratio(errors.inside));
+      "{} {}{}: median |error| {}, 90th percentile {}, worst {}, {} inside the 90 % interval.",
+      errors.cases, what, errors.cases == 1 ? "" : "s", format_ratio(errors.median),
+      format_ratio(errors.p90), format_ratio(errors.worst, Sign::always),
+      format_ratio(errors.inside));
 }
 
 /// The tables that a report has, each with its title.
@@ -181,8 +182,8 @@ std::string error_line(std::span<const ComparedCase> cases) {
   const std::vector<Comparison> all = comparisons_of(cases);
   std::vector<Comparison> large;
   std::copy_if(all.begin(), all.end(), std::back_inserter(large), is_large);
-  std::string text = errors_of(all, "cases");
-  if (!large.empty() && large.size() < all.size()) text += " " + errors_of(large, "large ones");
+  std::string text = errors_of(all, "case");
+  if (!large.empty() && large.size() < all.size()) text += " " + errors_of(large, "large one");
   return text;
 }
 

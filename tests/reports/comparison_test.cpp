@@ -77,7 +77,7 @@ TEST(ComparisonLines, TellLargeCasesFromSmallOnes) {
   std::vector<ComparedCase> cases = report().cases;
   for (std::size_t i = 1; i < cases.size(); ++i) cases[i].comparison.terms.floor = {50e-6};
   EXPECT_TRUE(error_line(cases).ends_with(
-      " 1 large ones: median |error| 1.0 %, 90th percentile 1.0 %, worst +1.0 %, 0 % inside the "
+      " 1 large one: median |error| 1.0 %, 90th percentile 1.0 %, worst +1.0 %, 0 % inside the "
       "90 % interval."));
   EXPECT_EQ(error_table(cases).rows.size(), 2U);
 }
