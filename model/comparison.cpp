@@ -34,7 +34,8 @@ Agreement agreement_of(const Comparison& comparison) {
 /// At the predicted bandwidth the time between floor and measurement moves so many d-vectors more
 /// than the ledger says.
 Attribution bytes_attribution(const Comparison& comparison, double rows) {
-  const Seconds moving = comparison.measured.median - comparison.terms.floor;
+  const Seconds moving =
+      comparison.measured.median - comparison.terms.floor - comparison.terms.on_top;
   const double excess = rows * (moving / comparison.terms.bytes - 1);
   const double whole = std::round(excess);
   const bool is_impossible = comparison.agreement == Agreement::impossible;
@@ -49,12 +50,12 @@ Attribution bytes_attribution(const Comparison& comparison, double rows) {
 Attribution attribution_of(const Comparison& comparison, double rows) {
   const TimeTerms& terms = comparison.terms;
   const Seconds difference = comparison.measured.median - comparison.predicted.value;
-  if (terms.floor >= std::max(terms.bytes, terms.operations))
-    return {Term::launch, difference.value};
-  if (terms.bytes >= terms.operations) return bytes_attribution(comparison, rows);
+  const Seconds operations = terms.operations + terms.on_top;
+  if (terms.floor >= std::max(terms.bytes, operations)) return {Term::launch, difference.value};
+  if (terms.bytes >= operations) return bytes_attribution(comparison, rows);
   const Seconds computing = comparison.measured.median - terms.floor;
   if (computing <= Seconds{}) return {Term::launch, difference.value};
-  return {Term::arithmetic, terms.operations / computing};
+  return {Term::arithmetic, operations / computing};
 }
 
 }  // namespace

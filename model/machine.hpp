@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "model/core_work.hpp"
 #include "model/evidence.hpp"
+#include "model/mix.hpp"
 #include "model/operation.hpp"
 #include "model/units.hpp"
 
@@ -27,6 +29,16 @@ struct MixBandwidth {
   Estimate<BytesPerSecond> bandwidth;
 };
 
+/// Sustained bandwidth at one mix exactly, as plain streams of that mix have reached it.
+struct ExactMixBandwidth {
+  Mix mix;
+  Estimate<BytesPerSecond> bandwidth;
+};
+
+/// What is known of a machine on which nobody has measured the mix that is asked for: read, triad,
+/// copy and write where they were, else every mix that was.
+std::vector<MixBandwidth> curve_over(const std::vector<ExactMixBandwidth>& exact);
+
 /// Seconds that a kernel costs before its first byte and after its last.
 struct LaunchFloor {
   Launch launch = Launch::graph;
@@ -43,15 +55,18 @@ struct TransitionPoint {
 
 struct Machine {
   std::string name;
-  std::vector<MixBandwidth> memory_bandwidth;  // by read_share, rising
-  std::vector<MixBandwidth> cache_bandwidth;   // as above; empty: all traffic counts as memory's
-  BytesPerSecond memory_ceiling;               // no kernel is faster: the envelope of bound()
+  std::vector<MixBandwidth> memory_bandwidth;      // by read_share, rising
+  std::vector<ExactMixBandwidth> exact_bandwidth;  // of memory; goes before the curve
+  std::vector<MixBandwidth> cache_bandwidth;  // as above; empty: all traffic counts as memory's
+  BytesPerSecond memory_ceiling;              // no kernel is faster: the envelope of bound()
   BytesPerSecond cache_ceiling;
   std::vector<TransitionPoint> transition;    // by footprint, rising; empty without a cache
   std::vector<LaunchFloor> floors;            // every (launch, level, skeleton)
   Seconds half_saturation;                    // h / B of REFERENCES.md, "concurrency"
   std::optional<FlopsPerSecond> vector_rate;  // fp32 lanes
   std::optional<FlopsPerSecond> tensor_rate;  // dense bf16
+  std::optional<Core> core;                   // of a CPU, in place of the two rates
+  Estimate<double> residual{1, 1, 1};         // measured / predicted of whole kernels
   std::optional<Bytes> memory_capacity;       // what the driver shows; else the nominal size
 };
 

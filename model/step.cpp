@@ -48,16 +48,12 @@ struct CornerTimes {
   void add(double calls, const CornerTimes& launch) {
     for (std::size_t i = 0; i < corners.size(); ++i)
       corners[i] = corners[i] + calls * launch.corners[i];
-    terms = {terms.floor + calls * launch.terms.floor, terms.bytes + calls * launch.terms.bytes,
-             terms.operations + calls * launch.terms.operations};
+    terms = terms + calls * launch.terms;
     value = value + calls * launch.value;
   }
 
   CornerTimes minus(const CornerTimes& other) const {
-    CornerTimes difference{
-        .terms = {terms.floor - other.terms.floor, terms.bytes - other.terms.bytes,
-                  terms.operations - other.terms.operations},
-        .value = value - other.value};
+    CornerTimes difference{.terms = terms + -1 * other.terms, .value = value - other.value};
     for (std::size_t i = 0; i < corners.size(); ++i)
       difference.corners[i] = corners[i] - other.corners[i];
     return difference;
@@ -78,8 +74,9 @@ CornerTimes corner_times(const LaunchTime& launch) {
 }
 
 Dominant dominant_of(const TimeTerms& terms) {
-  if (terms.floor >= std::max(terms.bytes, terms.operations)) return Dominant::launch;
-  return terms.bytes >= terms.operations ? Dominant::bytes : Dominant::operations;
+  const Seconds operations = terms.operations + terms.on_top;
+  if (terms.floor >= std::max(terms.bytes, operations)) return Dominant::launch;
+  return terms.bytes >= operations ? Dominant::bytes : Dominant::operations;
 }
 
 /// What the difference consists of; the fused standard residual differs in nothing from itself.

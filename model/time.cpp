@@ -15,7 +15,7 @@ constexpr double kUncappedOverCeiling = 5427.0 / 3416.0;
 constexpr Bytes kNever{std::numeric_limits<double>::infinity()};
 
 template <class Q>
-Q at(const Estimate<Q>& estimate, End end) {
+constexpr Q at(const Estimate<Q>& estimate, End end) {
   if (end == End::low) return estimate.low;
   return end == End::high ? estimate.high : estimate.value;
 }
@@ -117,20 +117,30 @@ BytesPerSecond drawn_bandwidth(const Machine& machine, BytesPerSecond cap, doubl
   return {std::min(cap.value, uncapped * in_flight / (in_flight + h))};
 }
 
-Seconds bytes_time(const Machine& machine, const LevelBytes& moved, End end) {
+/// Sustained by memory at the operation's own mix, or where nobody has measured that, at its share
+/// of reads.
+BytesPerSecond memory_bandwidth(const Machine& machine, const Operation& operation,
+                                double read_share, End end) {
+  const Mix mix = mix_of(operation);
+  for (const ExactMixBandwidth& entry : machine.exact_bandwidth)
+    if (entry.mix == mix) return at(entry.bandwidth, end);
+  return at_mix(machine.memory_bandwidth, read_share, end);
+}
+
+Seconds bytes_time(const Machine& machine, const Operation& operation, const LevelBytes& moved,
+                   End end) {
   if (moved.total() == 0) return {};
   const double read_share = moved.reads / moved.total();
   // The optimistic end of an interval may lie above what the hardware can do; no kernel does.
-  const auto sustained = [&](const std::vector<MixBandwidth>& points, BytesPerSecond ceiling) {
-    return std::min(at_mix(points, read_share, end), ceiling);
-  };
   Seconds time;
   if (moved.memory > 0) {
-    const BytesPerSecond cap = sustained(machine.memory_bandwidth, machine.memory_ceiling);
+    const BytesPerSecond cap =
+        std::min(memory_bandwidth(machine, operation, read_share, end), machine.memory_ceiling);
     time = time + Bytes{moved.memory} / drawn_bandwidth(machine, cap, moved.memory);
   }
   if (moved.cache > 0)
-    time = time + Bytes{moved.cache} / sustained(machine.cache_bandwidth, machine.cache_ceiling);
+    time = time + Bytes{moved.cache} / std::min(at_mix(machine.cache_bandwidth, read_share, end),
+                                                machine.cache_ceiling);
   return time;
 }
 
@@ -153,12 +163,15 @@ Seconds floor_time(const Machine& machine, const Operation& operation, const Exe
   return coldest * floor(Level::memory) + (1 - coldest) * warm;
 }
 
-Seconds operations_time(const Machine& machine, const Operation& operation,
-                        const Execution& execution) {
+CoreTime operations_time(const Machine& machine, const Operation& operation,
+                         const Execution& execution) {
+  const VectorStorage& types = execution.storage;
+  if (machine.core)
+    return core_time(*machine.core, operation, execution.tokens, types.hidden_size, types.dtype);
   const std::optional<FlopsPerSecond>& rate =
       operation.unit == ExecutionUnit::tensor_cores ? machine.tensor_rate : machine.vector_rate;
   if (!rate) return {};
-  return Flops{execution.tokens * execution.storage.hidden_size * operation.flops_d} / *rate;
+  return {.beside = Flops{execution.tokens * types.hidden_size * operation.flops_d} / *rate};
 }
 
 /// The weakest constant that enters a launch which moves `moved`.
@@ -213,16 +226,22 @@ LaunchTime::LaunchTime(const Machine& machine, const Operation& operation,
 
 TimeTerms LaunchTime::terms(const Corner& corner) const {
   const LevelBytes& moved = corner.residency == End::low ? at_best_ : moved_;
-  return {.floor = floor_time(machine_, operation_, execution_, moved.coldest, corner.floor),
-          .bytes = bytes_time(machine_, moved, opposite(corner.bandwidth)),
-          .operations = operations_time(machine_, operation_, execution_)};
+  const CoreTime core = operations_time(machine_, operation_, execution_);
+  const Seconds bytes = bytes_time(machine_, operation_, moved, opposite(corner.bandwidth));
+  const TimeTerms terms{
+      .floor = floor_time(machine_, operation_, execution_, moved.coldest, corner.floor),
+      .bytes = bytes,
+      .operations = core.beside,
+      .on_top = core.on_top + core.exposed * std::min(bytes, core.beside)};
+  return at(machine_.residual, corner.bandwidth) * terms;
 }
 
 Seconds LaunchTime::bound() const {
   Seconds bytes = Bytes{at_best_.memory} / machine_.memory_ceiling;
   if (at_best_.cache > 0) bytes = std::max(bytes, Bytes{at_best_.cache} / machine_.cache_ceiling);
   const Seconds floor = floor_time(machine_, operation_, execution_, at_best_.coldest, End::low);
-  return std::max({floor, bytes, operations_time(machine_, operation_, execution_)});
+  if (machine_.core) return std::max(floor, bytes);
+  return std::max({floor, bytes, operations_time(machine_, operation_, execution_).beside});
 }
 
 Evidence LaunchTime::evidence() const {
@@ -248,7 +267,8 @@ Seconds critical_time(const Operation& operation, const Execution& execution,
       kFlopsPerPair * static_cast<double>(operation.sources) * queries;
   const double bytes_share = 1 - outputs / launch_bytes(operation, execution);
   const double operations_share = 1 - scores_and_mixes_d / operation.flops_d;
-  return terms.floor + std::max(bytes_share * terms.bytes, operations_share * terms.operations);
+  return terms.floor + std::max(bytes_share * terms.bytes, operations_share * terms.operations) +
+         operations_share * terms.on_top;
 }
 
 Bytes launch_bytes(const Operation& operation, const Execution& execution) {

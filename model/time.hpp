@@ -1,7 +1,7 @@
 // Time of one operation on one device. REFERENCES.md, "time".
 //
 //   t  = a(launch, level, skeleton) + max(sum over operands of bytes / bandwidth, operations /
-//   rate)
+//   rate) + what a core does while memory waits (CPUs)
 //
 //   t >= max(a, bytes / ceiling, operations / rate)
 //
@@ -61,8 +61,16 @@ struct TimeTerms {
   Seconds floor;
   Seconds bytes;
   Seconds operations;
+  Seconds on_top;  // of the operations, what memory does not hide: model/core_work.hpp
 
-  constexpr Seconds total() const { return floor + std::max(bytes, operations); }
+  constexpr Seconds total() const { return floor + std::max(bytes, operations) + on_top; }
+
+  friend constexpr TimeTerms operator+(const TimeTerms& a, const TimeTerms& b) {
+    return {a.floor + b.floor, a.bytes + b.bytes, a.operations + b.operations, a.on_top + b.on_top};
+  }
+  friend constexpr TimeTerms operator*(double k, const TimeTerms& t) {
+    return {k * t.floor, k * t.bytes, k * t.operations, k * t.on_top};
+  }
 };
 
 /// Share of an operand's bytes that memory, not the cache, serves: by reuse distance.

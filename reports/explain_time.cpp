@@ -21,8 +21,10 @@ std::string interval_text(const Estimate<Seconds>& estimate) {
 }
 
 std::string terms_text(const TimeTerms& terms) {
-  return fmt::format("{} + max({}, {})", microseconds(terms.floor), microseconds(terms.bytes),
-                     microseconds(terms.operations));
+  const std::string on_top =
+      terms.on_top.value > 0 ? fmt::format(" + {}", microseconds(terms.on_top)) : "";
+  return fmt::format("{} + max({}, {}){}", microseconds(terms.floor), microseconds(terms.bytes),
+                     microseconds(terms.operations), on_top);
 }
 
 Explanation explain_launch(const TimeRow& row, const VectorStorage& types) {

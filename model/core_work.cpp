@@ -1,0 +1,163 @@
+// Each operation's passes, as its kernel in kernels/cpu goes about it.
+#include "model/core_work.hpp"
+
+#include <cmath>
+
+namespace depthcost {
+namespace {
+
+constexpr CorePass streamed(Primitive primitive, double rows) {
+  return {primitive, RowsOf::stream, rows};
+}
+constexpr CorePass kept(Primitive primitive, double rows) {
+  return {primitive, RowsOf::cache, rows};
+}
+
+double reads_of(const Operation& operation, Operand operand) {
+  double rows = 0;
+  for (const Access& access : operation.accesses)
+    if (access.operand == operand) rows += access.reads_d;
+  return rows;
+}
+
+/// m, from the m^2 + m or m^2 + 2m coefficients of a token: both lie between m^2 and (m + 1)^2.
+double streams_of(double num_coefficients) { return std::floor(std::sqrt(num_coefficients)); }
+
+/// Rows of a register-tiled projection of m streams onto m^2 + 2m coefficients.
+double projection_rows(double m) { return m * (m * m + 2 * m); }
+
+CoreWork single_pass_work(const Operation& operation) {
+  const auto n = static_cast<double>(operation.sources);
+  const double sums = reads_of(operation, Operand::partial_sum);
+  return {.passes = {streamed(Primitive::score, n - sums), streamed(Primitive::add, sums),
+                     kept(Primitive::mix, n), kept(Primitive::scale, 1)},
+          .kept_rows = n};
+}
+
+/// Rows and parameters that a register tile works on are widened into scratch first.
+CorePass widened(double rows) { return streamed(Primitive::widen, rows); }
+
+/// Every (query, source) pair is one multiply-add for the score and one for the mix.
+CoreWork phase1_work(const Operation& operation) {
+  const auto n = static_cast<double>(operation.sources);
+  const double queries = operation.hoistable_queries + 1;
+  return {.passes = {streamed(Primitive::multiply, n * queries),
+                     streamed(Primitive::add, reads_of(operation, Operand::partial_sum)),
+                     kept(Primitive::multiply, n * queries), widened(n)},
+          .kept_rows = n};
+}
+
+CoreWork phase2_work(const Operation& operation) {
+  const auto own = static_cast<double>(operation.sources);
+  const double sums = reads_of(operation, Operand::partial_sum);
+  return {.passes = {streamed(Primitive::score, own), streamed(Primitive::add, sums),
+                     kept(Primitive::mix, own + 1), kept(Primitive::scale, 1)},
+          .kept_rows = own + 1};
+}
+
+/// A token's streams, and its share of phi.
+CorePass widened_for_projection(double m) {
+  return widened(m + projection_rows(m) / kTokensPerTile);
+}
+
+/// The mix takes the streams from where they are: from memory again, or kept.
+CoreWork mhc_pre_work(double m, RowsOf mixed) {
+  return {.passes = {streamed(Primitive::multiply, projection_rows(m)), widened_for_projection(m),
+                     CorePass{Primitive::mix, mixed, m}, kept(Primitive::scale, 1)},
+          .kept_rows = mixed == RowsOf::cache ? m : 1};
+}
+
+CoreWork mhc_boundary_work(double m, RowsOf mixed) {
+  CoreWork work = mhc_pre_work(m, mixed);
+  work.passes[4] = streamed(Primitive::mix, m * (m + 1));
+  return work;
+}
+
+CoreWork unfused_work(const Operation& operation, Primitive primitive, double rows) {
+  if (operation.id != OperationId::unfused_key_norm && operation.id != OperationId::unfused_rmsnorm)
+    return {.passes = {streamed(primitive, rows)}};
+  return {.passes = {streamed(Primitive::score, rows), kept(Primitive::scale, rows)},
+          .kept_rows = 1};
+}
+
+}  // namespace
+
+CoreWork core_work(const Operation& operation) {
+  using enum OperationId;
+  const double recent = reads_of(operation, Operand::recent);
+  const double streams = reads_of(operation, Operand::streams);
+  switch (operation.id) {
+    case residual_add:
+      return {.passes = {streamed(Primitive::add, 1)}};
+    case residual_add_rmsnorm:
+      return {.passes = {streamed(Primitive::add, 1), kept(Primitive::scale, 1)}, .kept_rows = 1};
+    case attnres_single_pass:
+      return single_pass_work(operation);
+    case attnres_phase1:
+      return phase1_work(operation);
+    case attnres_phase2:
+      return phase2_work(operation);
+    case mhc_pre: {
+      const double m = streams_of(operation.writes_scalars);
+      return mhc_pre_work(m, recent > m ? RowsOf::stream : RowsOf::cache);
+    }
+    case mhc_post:
+      return {.passes = {streamed(Primitive::mix, streams * (streams + 1))}};
+    case mhc_boundary:
+      return mhc_boundary_work(streams, recent > 0 ? RowsOf::stream : RowsOf::cache);
+    case unfused_mhc_coefficients:
+      return {.passes = {streamed(Primitive::multiply, projection_rows(streams)),
+                         widened_for_projection(streams)}};
+    case unfused_mhc_pre:
+      return unfused_work(operation, Primitive::mix, streams);
+    case unfused_mhc_post:
+      return unfused_work(operation, Primitive::mix, operation.reads_scalars);
+    case unfused_mhc_residual:
+      return unfused_work(operation, Primitive::mix, operation.reads_scalars);
+    case unfused_mhc_merge:
+      return unfused_work(operation, Primitive::add, recent / 2);
+    case unfused_rmsnorm:
+    case unfused_key_norm:
+    case unfused_scores:
+      return unfused_work(operation, Primitive::score, recent);
+    case unfused_mix:
+      return unfused_work(operation, Primitive::mix, recent);
+    case unfused_stack:
+      return {};
+  }
+  return {};
+}
+
+namespace {
+
+Seconds rate_of(const Core& core, Primitive primitive, Dtype dtype, CoreLevel level) {
+  const bool is_wide = bytes_per_element(dtype) >= bytes_per_element(Dtype::f32);
+  for (const CoreRate& rate : core.rates)
+    if (rate.primitive == primitive && rate.level == level && (rate.dtype == Dtype::f32) == is_wide)
+      return rate.per_element.value;
+  return {};
+}
+
+}  // namespace
+
+CoreTime core_time(const Core& core, const Operation& operation, double tokens, double hidden_size,
+                   Dtype dtype) {
+  const CoreWork work = core_work(operation);
+  const bool stays_in_l1 = storage(work.kept_rows * hidden_size, dtype) <= core.first_level;
+  CoreTime time{
+      .beside = {}, .on_top = {}, .exposed = core.form == CoreForm::passes ? core.exposed : 0};
+  for (const CorePass& pass : work.passes) {
+    const bool is_tile =
+        pass.primitive == Primitive::multiply || pass.primitive == Primitive::widen;
+    const bool is_far = is_tile || (pass.rows_of == RowsOf::cache && !stays_in_l1);
+    const CoreLevel level = is_far ? CoreLevel::L2 : CoreLevel::L1;
+    const Seconds seconds = (tokens * hidden_size * pass.rows / core.threads) *
+                            rate_of(core, pass.primitive, dtype, level);
+    const bool is_on_top = core.form == CoreForm::sum || (core.form == CoreForm::passes && is_far);
+    Seconds& part = is_on_top ? time.on_top : time.beside;
+    part = part + seconds;
+  }
+  return time;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,40 @@
+// The read:write mix of an operation: what a ceiling must repeat to be its ceiling.
+#pragma once
+
+#include <algorithm>
+#include <compare>
+
+#include "model/operation.hpp"
+
+namespace depthcost {
+
+/// Streams of d-vectors. The first `in_place` of those written are those read first.
+struct Mix {
+  unsigned reads = 0;
+  unsigned writes = 0;
+  unsigned in_place = 0;
+
+  friend constexpr auto operator<=>(const Mix&, const Mix&) = default;
+};
+
+/// Rows of an operand that are read and written by one call lie in one buffer; but for `recent`,
+/// which only says how old they are.
+constexpr Mix mix_of(const Operation& operation) {
+  Mix mix;
+  for (const Access& access : operation.accesses) {
+    mix.reads += static_cast<unsigned>(access.reads_d);
+    mix.writes += static_cast<unsigned>(access.writes_d);
+  }
+  for (const Operand operand : {Operand::hidden_state, Operand::partial_sum, Operand::streams}) {
+    double reads = 0;
+    double writes = 0;
+    for (const Access& access : operation.accesses) {
+      reads += access.operand == operand ? access.reads_d : 0;
+      writes += access.operand == operand ? access.writes_d : 0;
+    }
+    mix.in_place += static_cast<unsigned>(std::min(reads, writes));
+  }
+  return mix;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,110 @@
+// What a core does for an operation: counted by hand, and the forms in which that joins memory.
+#include "model/core_work.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "kernels/cpu/mhc.hpp"
+#include "model/catalogue.hpp"
+#include "model/time.hpp"
+
+namespace depthcost {
+namespace {
+
+using Rows = std::map<Primitive, double>;
+
+/// Rows of each primitive, streamed and kept together.
+Rows rows_of(std::string_view operation, const CallCounts& counts) {
+  Rows rows;
+  for (const CorePass& pass : core_work(catalogue_row(operation, counts)).passes)
+    if (pass.rows > 0) rows[pass.primitive] += pass.rows;
+  return rows;
+}
+
+TEST(CoreWork, OfAttentionOverDepthIsAPassForScoresAndOneForTheMix) {
+  using enum Primitive;
+  EXPECT_EQ(rows_of("attnres_single_pass", {.num_sources = 8}),
+            (Rows{{score, 8}, {add, 1}, {mix, 9}, {scale, 1}}));
+  EXPECT_EQ(rows_of("attnres_single_pass/bare", {.num_sources = 9}),
+            (Rows{{score, 9}, {mix, 9}, {scale, 1}}));
+  EXPECT_EQ(rows_of("attnres_phase2", {}), (Rows{{score, 1}, {add, 1}, {mix, 2}, {scale, 1}}));
+  // 24 queries over 8 sources, a multiply-add for the score and one for the mix.
+  EXPECT_EQ(rows_of("attnres_phase1", {.num_sources = 8, .num_queries = 24}),
+            (Rows{{add, 1}, {multiply, 2 * 8 * 24}, {widen, 8}}));
+}
+
+TEST(CoreWork, OfMhcIsItsProjectionAndItsMixes) {
+  using enum Primitive;
+  const double phi = 4 * 24;  // m streams onto m^2 + 2m coefficients
+  EXPECT_EQ(rows_of("mhc_pre", {.num_streams = 4}),
+            (Rows{{multiply, phi}, {widen, 4 + phi / 96}, {mix, 4}, {scale, 1}}));
+  EXPECT_EQ(rows_of("mhc_boundary", {.num_streams = 4}),
+            (Rows{{multiply, phi}, {widen, 4 + phi / 96}, {mix, 4 + 20}, {scale, 1}}));
+  EXPECT_EQ(rows_of("mhc_post", {.num_streams = 4}), (Rows{{mix, 20}}));
+  EXPECT_EQ(rows_of("unfused_mhc_coefficients", {.num_streams = 2})[multiply], 2 * 8);
+}
+
+TEST(CoreWork, KnowsHowManyStreamsThereAre) {
+  for (Count m = 1; m <= 16; ++m)
+    for (const char* operation : {"mhc_pre", "mhc_pre/on_chip", "mhc_boundary"}) {
+      const auto streams = static_cast<double>(m);
+      EXPECT_EQ(rows_of(operation, {.num_streams = m})[Primitive::multiply],
+                streams * (streams * streams + 2 * streams))
+          << operation << " " << m;
+    }
+}
+
+TEST(CoreWork, SharesPhiAmongTheTokensOfATile) {
+  EXPECT_EQ(kTokensPerTile, static_cast<double>(cpu::kMhcTokens));
+}
+
+TEST(CoreWork, ExistsForEveryOperationButACopy) {
+  for (const CatalogueEntry& entry : catalogue()) {
+    const bool is_copy = entry.name == "unfused_stack";
+    EXPECT_EQ(rows_of(entry.name, {.num_sources = 3, .num_queries = 5}).empty(), is_copy)
+        << entry.name;
+  }
+}
+
+/// One second for each element, whatever the pass.
+Core unit_core(CoreForm form) {
+  Core core{.first_level = {1e9}, .form = form};
+  for (const Primitive primitive : kPrimitives)
+    for (const CoreLevel level : {CoreLevel::L1, CoreLevel::L2})
+      for (const Dtype dtype : {Dtype::bf16, Dtype::f32})
+        core.rates.push_back({primitive, dtype, level, {{1}, {1}, {1}}});
+  return core;
+}
+
+TEST(CoreTime, CountsEveryElementOnce) {
+  const Operation operation = catalogue_row("attnres_single_pass", {.num_sources = 8});
+  for (const CoreForm form : kCoreForms) {
+    const CoreTime time = core_time(unit_core(form), operation, 10, 16, Dtype::bf16);
+    EXPECT_EQ((time.beside + time.on_top).value, 10 * 16 * (8 + 1 + 9 + 1));
+  }
+}
+
+TEST(CoreTime, IsHiddenAsFarAsTheFormSays) {
+  const Operation operation = catalogue_row("attnres_single_pass", {.num_sources = 8});
+  const auto on_top = [&](CoreForm form, double first_level) {
+    Core core = unit_core(form);
+    core.first_level = {first_level};
+    return core_time(core, operation, 1, 16, Dtype::bf16).on_top.value;
+  };
+  EXPECT_EQ(on_top(CoreForm::max, 0), 0);
+  EXPECT_EQ(on_top(CoreForm::sum, 1e9), 16 * 19);
+  // Nine kept rows of 32 bytes: mix and norm wait for L2 where L1 does not hold them.
+  EXPECT_EQ(on_top(CoreForm::passes, 9 * 32), 0);
+  EXPECT_EQ(on_top(CoreForm::passes, 9 * 32 - 1), 16 * 10);
+}
+
+TEST(CoreTime, OfMoreThreadsIsShared) {
+  Core core = unit_core(CoreForm::max);
+  core.threads = 4;
+  const Operation operation = catalogue_row("residual_add", {});
+  EXPECT_EQ(core_time(core, operation, 8, 16, Dtype::f32).beside.value, 8 * 16 / 4.0);
+}
+
+}  // namespace
+}  // namespace depthcost
