@@ -1,6 +1,7 @@
 // What this machine's memory can do, mix by mix: the most that any variant of a kernel that only
 // moves bytes reaches. The mixes are those of the kernels.
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <array>
 #include <set>
@@ -24,32 +25,60 @@ std::string name(StreamVariant variant) {
   return order + (variant.stores == Stores::cached ? "/cached" : "/streaming");
 }
 
+/// Where the streams of a ceiling lie. Sizes are fixed, not taken from what a machine says of its
+/// caches: a guest is told its host's.
+struct StreamLevel {
+  std::string_view name;
+  std::size_t bytes =
+      0;  // of all streams together; 0: more than any cache holds, kVectorBytes each
+};
+constexpr StreamLevel kMemory{"memory", 0};
+constexpr std::array kCaches{StreamLevel{"L1", std::size_t{24} << 10},
+                             StreamLevel{"L2", std::size_t{768} << 10},
+                             StreamLevel{"L3", std::size_t{12} << 20}};
+
+/// One ceiling: what moves, where it lies, and how many threads move it (0: as the kernels).
+struct CeilingCase {
+  Mix mix;
+  StreamLevel level = kMemory;
+  int threads = 0;
+};
+
 /// All that a mix allows.
-std::vector<StreamVariant> variants_of(const Mix& mix) {
+std::vector<StreamVariant> variants_of(const CeilingCase& ceiling) {
   std::vector<StreamVariant> variants;
+  const bool is_in_memory = ceiling.level.bytes == 0;
   for (const Stores stores : {Stores::cached, Stores::streaming}) {
-    if (mix.writes == mix.in_place && stores == Stores::streaming) continue;
+    const bool has_choice = is_in_memory && ceiling.mix.writes > ceiling.mix.in_place;
+    if (!has_choice && stores == Stores::streaming) continue;
     for (const std::size_t ahead : {1024U, 3072U, 8192U})
-      variants.push_back({Order::by_lines, stores, ahead});
+      if (is_in_memory || ahead == 1024) variants.push_back({Order::by_lines, stores, ahead});
     variants.push_back({Order::by_row, stores});
   }
   return variants;
 }
 
-std::uint64_t* take(Operands& operands) {
-  return reinterpret_cast<std::uint64_t*>(operands.tensor<float>(1, kVectorBytes / sizeof(float)));
+/// In whole rows of 4 KiB.
+std::size_t stream_bytes(const CeilingCase& ceiling) {
+  constexpr std::size_t kRow = 4096;
+  if (ceiling.level.bytes == 0) return kVectorBytes;
+  const Mix& mix = ceiling.mix;
+  return ceiling.level.bytes / (mix.reads + mix.writes - mix.in_place) / kRow * kRow;
 }
 
-StreamCall make_streams(const Mix& mix, StreamVariant variant, Operands& operands) {
-  StreamCall call{.size = kVectorBytes,
-                  .inputs = {},
-                  .outputs = {},
-                  .in_place = mix.in_place,
-                  .variant = variant};
-  for (unsigned i = 0; i < mix.in_place; ++i) call.outputs.push_back(take(operands));
+std::uint64_t* take(Operands& operands, std::size_t size) {
+  return reinterpret_cast<std::uint64_t*>(operands.tensor<float>(1, size / sizeof(float)));
+}
+
+StreamCall make_streams(const CeilingCase& ceiling, StreamVariant variant, Operands& operands) {
+  const Mix& mix = ceiling.mix;
+  const std::size_t size = stream_bytes(ceiling);
+  StreamCall call{
+      .size = size, .inputs = {}, .outputs = {}, .in_place = mix.in_place, .variant = variant};
+  for (unsigned i = 0; i < mix.in_place; ++i) call.outputs.push_back(take(operands, size));
   call.inputs.assign(call.outputs.begin(), call.outputs.end());
-  while (call.inputs.size() < mix.reads) call.inputs.push_back(take(operands));
-  while (call.outputs.size() < mix.writes) call.outputs.push_back(take(operands));
+  while (call.inputs.size() < mix.reads) call.inputs.push_back(take(operands, size));
+  while (call.outputs.size() < mix.writes) call.outputs.push_back(take(operands, size));
   return call;
 }
 
@@ -67,28 +96,61 @@ bool is_right(const StreamCall& call) {
   return true;
 }
 
-void run_case(benchmark::State& state, const Mix& mix, StreamVariant variant) {
+void run_case(benchmark::State& state, const CeilingCase& ceiling, StreamVariant variant) {
+  const int usual_threads = omp_get_max_threads();
+  if (ceiling.threads > 0) omp_set_num_threads(ceiling.threads);
   host_memory().reset();
   Operands operands(host_memory(), 1);
   std::vector<StreamCall> sets;
-  while (operands.bytes() < rotation_bytes()) sets.push_back(make_streams(mix, variant, operands));
+  do sets.push_back(make_streams(ceiling, variant, operands));
+  while (ceiling.level.bytes == 0 && operands.bytes() < rotation_bytes());
   std::size_t next = 0;
   const auto call = [&] { run_streams(sets[next++ % sets.size()]); };
   sample(state, calls_per_sample(call), call);
   if (!is_right(sets.front())) state.SkipWithError("wrong result");
-  set_traffic(state, mix, static_cast<double>(kVectorBytes) * (mix.reads + mix.writes));
+  omp_set_num_threads(usual_threads);
+  const Mix& mix = ceiling.mix;
+  set_traffic(state, mix, static_cast<double>(stream_bytes(ceiling)) * (mix.reads + mix.writes));
 }
 
-void add_all() {
+void add_ceiling(const CeilingCase& ceiling) {
+  const Mix& mix = ceiling.mix;
+  const std::string threads =
+      ceiling.threads > 0 ? fmt::format("/threads:{}", ceiling.threads) : "";
+  for (const StreamVariant& variant : variants_of(ceiling))
+    add_benchmark(fmt::format("cpu/ceiling/r:{}/w:{}/in_place:{}/{}{}/{}", mix.reads, mix.writes,
+                              mix.in_place, ceiling.level.name, threads, name(variant)),
+                  [=](benchmark::State& state) { run_case(state, ceiling, variant); });
+}
+
+/// Those of the kernels, with either number of blocks.
+std::set<Mix> kernel_mixes() {
   std::set<Mix> mixes;
-  each_fused_case<float>(
-      {.num_tokens = 1, .hidden_size = 1},
-      [&](std::string_view, const Operation& model, auto) { mixes.insert(mix_of(model)); });
-  for (const Mix& mix : mixes)
-    for (const StreamVariant& variant : variants_of(mix))
-      add_benchmark(fmt::format("cpu/ceiling/r:{}/w:{}/in_place:{}/{}", mix.reads, mix.writes,
-                                mix.in_place, name(variant)),
-                    [=](benchmark::State& state) { run_case(state, mix, variant); });
+  const auto insert = [&](std::string_view, const Operation& model, auto) {
+    mixes.insert(mix_of(model));
+  };
+  for (const std::size_t blocks : {Shape{}.num_blocks, kHeldOutBlocks}) {
+    const Shape shape{.num_tokens = 1, .hidden_size = 1, .num_blocks = blocks};
+    each_fused_case<float>(shape, StreamsAgain::from_memory, insert);
+    each_unfused_case<float>(shape, insert);
+  }
+  return mixes;
+}
+
+/// Read, copy, update, triad and write: what is known of a machine on which nobody has measured the
+/// mix that is asked for.
+constexpr std::array kGenericMixes{Mix{1, 0, 0}, Mix{1, 1, 0}, Mix{1, 1, 1}, Mix{2, 1, 0},
+                                   Mix{0, 1, 0}};
+
+void add_all() {
+  std::set<Mix> mixes = kernel_mixes();
+  mixes.insert(kGenericMixes.begin(), kGenericMixes.end());
+  for (const Mix& mix : mixes) add_ceiling({.mix = mix});
+  for (const Mix& mix : kGenericMixes) {
+    for (const StreamLevel& level : kCaches) add_ceiling({.mix = mix, .level = level});
+    if (omp_get_num_procs() > omp_get_max_threads())
+      add_ceiling({.mix = mix, .threads = omp_get_num_procs()});
+  }
 }
 
 }  // namespace

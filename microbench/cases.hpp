@@ -293,10 +293,18 @@ inline CallCounts all_sources_of(const Shape& s) {
   return counts;
 }
 
+/// Where the streams of a token are when mHC needs them for the second time.
+enum class StreamsAgain { on_chip, from_memory };
+
+/// The entry of the catalogue whose bytes an operation of mHC then moves.
+inline std::string mhc_entry(std::string_view operation, StreamsAgain again) {
+  return std::string(operation) + (again == StreamsAgain::on_chip ? "/on_chip" : "");
+}
+
 /// visit(name, model's row, make(shape, operands)) for every operation that a fused schedule runs
-/// on d-vectors of T. A token's streams, which mHC needs twice, stay in cache.
+/// on d-vectors of T.
 template <class T, class Visit>
-void each_fused_case(const Shape& s, const Visit& visit) {
+void each_fused_case(const Shape& s, StreamsAgain again, const Visit& visit) {
   const auto visit_as = [&](std::string_view name, std::string_view entry, const CallCounts& counts,
                             auto make) { visit(name, catalogue_row(entry, counts), make); };
   const auto visit_it = [&](std::string_view name, auto make) {
@@ -309,9 +317,9 @@ void each_fused_case(const Shape& s, const Visit& visit) {
   visit_it("attnres_single_pass", single_pass<T>);
   visit_it("attnres_phase1", phase1<T>);
   visit_it("attnres_phase2", phase2<T>);
-  visit_as("mhc_pre", "mhc_pre/on_chip", counts_of(s), mhc_pre<T>);
+  visit_as("mhc_pre", mhc_entry("mhc_pre", again), counts_of(s), mhc_pre<T>);
   visit_it("mhc_post", mhc_post<T>);
-  visit_as("mhc_boundary", "mhc_boundary/on_chip", counts_of(s), mhc_boundary<T>);
+  visit_as("mhc_boundary", mhc_entry("mhc_boundary", again), counts_of(s), mhc_boundary<T>);
 }
 
 /// As each_fused_case, for the pieces that a framework's eager mode launches.

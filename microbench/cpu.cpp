@@ -10,7 +10,7 @@ Space& host_memory() {
   // The rotation and one set more; the largest is Phase 1's: nine sources, 24 outputs, and f.
   constexpr std::size_t kMostVectors = 40;
   static const std::unique_ptr<Space> host =
-      host_space(rotation_bytes() + kMostVectors * kVectorBytes);
+      host_space(rotation_bytes() + kMostVectors * kLargestVectorBytes);
   return *host;
 }
 

@@ -5,44 +5,17 @@
 
 #include <algorithm>
 
+#include "microbench/case_name.hpp"
+
 namespace depthcost::bench {
 namespace {
 
-/// "cpu/attnres_single_pass/bare/bf16/T:2048/d:7168/cold", taken apart; on a GPU the launch mode
-/// comes before the temperature.
-struct CaseName {
-  std::string_view operation;
-  std::string_view type;
-  std::string_view tokens;
-  std::string_view width;
-  std::string_view launch;
-  std::string_view temperature;
-};
+constexpr double kLargestBatch = 512;
 
-CaseName parsed(std::string_view name) {
-  const auto cut_last = [&] {
-    const auto slash = name.rfind('/');
-    const std::string_view part = name.substr(slash + 1);
-    name = name.substr(0, slash);
-    return part;
-  };
-  CaseName parts;
-  parts.temperature = cut_last();
-  parts.width = cut_last();
-  if (!parts.width.starts_with("d:")) {
-    parts.launch = parts.width;
-    parts.width = cut_last();
-  }
-  parts.tokens = cut_last();
-  parts.type = cut_last();
-  parts.operation = name.substr(name.find('/') + 1);
-  return parts;
-}
+bool is_batch(const CaseName& name) { return name.number("T", 0) <= kLargestBatch; }
 
-bool is_batch(const CaseName& name) {
-  constexpr std::string_view kBatches[] = {"T:1", "T:8", "T:64", "T:512"};
-  return std::find(std::begin(kBatches), std::end(kBatches), name.tokens) != std::end(kBatches);
-}
+/// A name says its number of blocks where it is another than usual.
+bool has_usual_blocks(const CaseName& name) { return !name.numbers.contains("n"); }
 
 /// Bandwidth and fractions of one operation and type from memory: "18.3 to 18.9 GB/s, 93 to 95 %".
 std::string bandwidths(const Results& results, std::string_view backend, std::string_view operation,
@@ -50,9 +23,9 @@ std::string bandwidths(const Results& results, std::string_view backend, std::st
   std::vector<double> gigabytes;
   std::vector<double> per_cent;
   for (const Measurement& kernel : results.kernels) {
-    const CaseName name = parsed(kernel.name);
+    const CaseName name = parse_case_name(kernel.name);
     if (kernel.backend() != backend || name.operation != operation || name.type != type) continue;
-    if (is_batch(name) || name.temperature != "cold") continue;
+    if (is_batch(name) || name.temperature != "cold" || !has_usual_blocks(name)) continue;
     gigabytes.push_back(kernel.bandwidth() / 1e9);
     if (const auto fraction = fraction_of_ceiling(results, kernel))
       per_cent.push_back(100 * *fraction);
@@ -76,13 +49,14 @@ std::string three_digits(double value) {
 
 /// Of a small batch, cold and hot: "3.1 / 2.4 us".
 std::string batch_times(const Results& results, std::string_view backend,
-                        std::string_view operation, std::string_view tokens) {
+                        std::string_view operation, double tokens) {
   std::vector<std::string> times;
   for (const std::string_view temperature : {"cold", "hot"})
     for (const Measurement& kernel : results.kernels) {
-      const CaseName name = parsed(kernel.name);
-      if (kernel.backend() == backend && name.operation == operation && name.tokens == tokens &&
-          name.temperature == temperature && name.launch != "graph_pdl" && kernel.is_valid())
+      const CaseName name = parse_case_name(kernel.name);
+      if (kernel.backend() == backend && name.operation == operation &&
+          name.number("T", 0) == tokens && name.temperature == temperature &&
+          name.launch != "graph_pdl" && kernel.is_valid())
         times.push_back(three_digits(kernel.median() * 1e6));
     }
   return times.empty() ? "" : fmt::format("{} us", fmt::join(times, " / "));
@@ -91,7 +65,7 @@ std::string batch_times(const Results& results, std::string_view backend,
 std::vector<std::string_view> operations_of(const Results& results, std::string_view backend) {
   std::vector<std::string_view> operations;
   for (const Measurement& kernel : results.kernels) {
-    const std::string_view operation = parsed(kernel.name).operation;
+    const std::string_view operation = parse_case_name(kernel.name).operation;
     if (kernel.backend() == backend &&
         std::find(operations.begin(), operations.end(), operation) == operations.end())
       operations.push_back(operation);
@@ -117,8 +91,8 @@ std::string measured_table(const Results& results, std::string_view backend,
     text += fmt::format("| `{}` | {} | {} | {} | {} |\n", operation,
                         bandwidths(results, backend, operation, "bf16"),
                         bandwidths(results, backend, operation, "f32"),
-                        batch_times(results, backend, operation, "T:1"),
-                        batch_times(results, backend, operation, "T:64"));
+                        batch_times(results, backend, operation, 1),
+                        batch_times(results, backend, operation, 64));
   return text;
 }
 

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "microbench/case_name.hpp"
 #include "microbench/program.hpp"
 #include "microbench/slope.hpp"
 
@@ -38,32 +40,6 @@ std::string plain_name(const std::string& run_name) {
   return run_name.substr(0, run_name.find("/iterations:"));
 }
 
-constexpr const char* kSchema = "depthcost-measurements/1";
-
-nlohmann::ordered_json rows_of(const std::vector<Measurement>& measurements) {
-  auto rows = nlohmann::ordered_json::array();
-  for (const Measurement& m : measurements)
-    rows.push_back({{"name", m.name},
-                    {"bytes", m.bytes},
-                    {"mix", {m.mix.reads, m.mix.writes, m.mix.in_place}},
-                    {"deviation", m.deviation},
-                    {"seconds", m.seconds}});
-  return rows;
-}
-
-std::vector<Measurement> measurements_of(const nlohmann::json& rows) {
-  std::vector<Measurement> measurements;
-  for (const auto& row : rows) {
-    const auto& mix = row.at("mix");
-    measurements.push_back({.name = row.at("name"),
-                            .seconds = row.at("seconds"),
-                            .bytes = row.at("bytes"),
-                            .mix = {mix.at(0), mix.at(1), mix.at(2)},
-                            .deviation = row.value("deviation", 0.0)});
-  }
-  return measurements;
-}
-
 }  // namespace
 
 double Measurement::median() const { return median_of(seconds); }
@@ -90,6 +66,7 @@ std::vector<Measurement> read_measurements(const std::string& path, const nlohma
       measurements.push_back({.name = name,
                               .seconds = {},
                               .bytes = run.value("bytes", 0.0),
+                              .elements = run.value("elements", 0.0),
                               .mix = mix_from(run.value("label", "")),
                               .deviation = 0});
     if (is_new) deviations.emplace_back();
@@ -105,34 +82,53 @@ std::vector<Measurement> read_measurements(const std::string& path, const nlohma
 
 Results machine_of(const nlohmann::json& context) {
   const std::string threads = context.value("threads", "?");
-  return {.machine = fmt::format("{}, {} thread{}", context.value("cpu_model", "unknown CPU"),
-                                 threads, threads == "1" ? "" : "s"),
-          .device = context.value("cuda_device", ""),
-          .kernels_hash = context.value("kernels_hash", ""),
-          .cuda_kernels_hash = context.value("cuda_kernels_hash", "")};
+  Results results{
+      .machine = fmt::format("{}, {} thread{}", context.value("cpu_model", "unknown CPU"), threads,
+                             threads == "1" ? "" : "s"),
+      .device = context.value("cuda_device", ""),
+      .kernels_hash = context.value("kernels_hash", ""),
+      .cuda_kernels_hash = context.value("cuda_kernels_hash", ""),
+      .threads = std::atoi(threads.c_str()),
+      .rotation_bytes = std::atof(context.value("rotation_bytes", "0").c_str()),
+      .huge_pages = context.value("transparent_hugepage", ""),
+      .date = context.value("date", "").substr(0, 10)};
+  for (const auto& cache : context.value("caches", nlohmann::json::array()))
+    if (cache.value("level", 0) == 1 && cache.value("type", "") == "Data")
+      results.first_level_bytes = cache.value("size", 0.0);
+  return results;
 }
 
-nlohmann::ordered_json to_json(const Results& results) {
-  return {{"schema", kSchema},
-          {"machine", results.machine},
-          {"device", results.device},
-          {"kernels_hash", results.kernels_hash},
-          {"cuda_kernels_hash", results.cuda_kernels_hash},
-          {"ceilings", rows_of(results.ceilings)},
-          {"skeletons", rows_of(results.skeletons)},
-          {"kernels", rows_of(results.kernels)}};
+namespace {
+
+/// From memory or from the cache; not a forward pass, nor beside a layer's weights.
+bool is_one_kernel(const CaseName& name) {
+  return !name.temperature.empty() && !name.operation.ends_with("_forward");
 }
 
-Results results_of(const nlohmann::json& json) {
-  if (json.value("schema", "") != kSchema)
-    throw std::runtime_error(fmt::format("not a file of measurements (schema is not {})", kSchema));
-  return {.machine = json.at("machine"),
-          .device = json.at("device"),
-          .kernels_hash = json.at("kernels_hash"),
-          .cuda_kernels_hash = json.value("cuda_kernels_hash", ""),
-          .ceilings = measurements_of(json.at("ceilings")),
-          .skeletons = measurements_of(json.at("skeletons")),
-          .kernels = measurements_of(json.at("kernels"))};
+std::vector<Measurement>& kind_of(Results& results, std::string_view name) {
+  const std::string_view operation = parse_case_name(name).operation;
+  if (operation.starts_with("ceiling/") || operation == "memcpy") return results.ceilings;
+  if (operation.starts_with("core/")) return results.cores;
+  if (operation == "curve") return results.curves;
+  if (operation.starts_with("skeleton/")) return results.skeletons;
+  if (operation.starts_with("step/")) return results.steps;
+  return is_one_kernel(parse_case_name(name)) ? results.kernels : results.others;
+}
+
+}  // namespace
+
+void add(Results& results, const std::vector<Measurement>& measurements) {
+  for (const Measurement& measurement : measurements) {
+    std::vector<Measurement>& kind = kind_of(results, measurement.name);
+    const auto found = std::find_if(kind.begin(), kind.end(), [&](const Measurement& other) {
+      return other.name == measurement.name;
+    });
+    if (found == kind.end())
+      kind.push_back(measurement);
+    else
+      found->seconds.insert(found->seconds.end(), measurement.seconds.begin(),
+                            measurement.seconds.end());
+  }
 }
 
 const Measurement* ceiling_of(const std::vector<Measurement>& ceilings, const Measurement& kernel) {
@@ -142,6 +138,7 @@ const Measurement* ceiling_of(const std::vector<Measurement>& ceilings, const Me
   const Measurement* best = nullptr;
   for (const Measurement& ceiling : ceilings) {
     if (ceiling.backend() != kernel.backend() || ceiling.mix != kernel.mix) continue;
+    if (ceiling.name.find("/threads:") != std::string::npos) continue;
     const bool is_better =
         best == nullptr || distance(ceiling) < distance(*best) ||
         (ceiling.bytes == best->bytes && ceiling.bandwidth() > best->bandwidth());

@@ -17,6 +17,7 @@ struct Measurement {
   std::string name;             // "cpu/attnres_phase1/bf16/T:2048/d:7168/cold"
   std::vector<double> seconds;  // of one call, by repetition
   double bytes = 0;             // of one call; 0 where nothing is moved
+  double elements = 0;          // of one call of a core's primitive; 0 elsewhere
   Mix mix;
   double deviation = 0;  // from a line, of the chains whose slope this is: slope.hpp
 
@@ -28,26 +29,46 @@ struct Measurement {
   std::string_view backend() const;
 };
 
+/// What the machine was doing meanwhile.
+struct Environment {
+  int rounds = 0;  // that were good enough to be used
+  int rounds_wanted = 0;
+  double steal_percent = 0;  // of all CPUs' time in the worst of those rounds
+};
+
 /// A run of all programs on one machine.
 struct Results {
   std::string machine;       // "Intel(R) Xeon(R) Processor, 2 threads"
   std::string device;        // of CUDA; empty without one
   std::string kernels_hash;  // of the sources that were measured
   std::string cuda_kernels_hash = {};
+  int threads = 0;
+  double first_level_bytes = 0;  // L1 data cache, as the machine reports it
+  double rotation_bytes = 0;     // between two uses of a cold operand
+  std::string huge_pages = {};
+  std::string date = {};
+  Environment environment = {};
   std::vector<Measurement> ceilings;
+  std::vector<Measurement> cores;
+  std::vector<Measurement> curves;
   std::vector<Measurement> skeletons;
   std::vector<Measurement> kernels;
+  std::vector<Measurement> steps;
+  std::vector<Measurement> others;  // of several kernels
 };
 
 /// All benchmarks of a file of Google Benchmark's but those that were skipped without a device.
 /// Throws std::runtime_error, `file: problem`, where one failed or none was measured.
 std::vector<Measurement> read_measurements(const std::string& path, const nlohmann::json& json);
 
+/// Adds them to `results`, each by its kind; further repetitions to what is there already.
+void add(Results& results, const std::vector<Measurement>& measurements);
+
 /// What `context` of Google Benchmark's says of the machine.
 Results machine_of(const nlohmann::json& context);
 
-/// The file that summarize writes, every repetition in it.
-nlohmann::ordered_json to_json(const Results& results);
+/// The file that summarize writes, every repetition in it, a line for each benchmark.
+std::string to_json(const Results& results);
 Results results_of(const nlohmann::json& json);
 
 /// The best variant of the kernel's mix on its backend, among those that move most nearly as many

@@ -1,45 +1,14 @@
-// The read:write mix of an operation: what a ceiling must repeat to be its ceiling.
+// How a benchmark says what it moves.
 #pragma once
 
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
-#include <compare>
 #include <sstream>
 #include <string>
 
-#include "model/operation.hpp"
+#include "model/mix.hpp"
 
 namespace depthcost::bench {
-
-/// Streams of d-vectors. The first `in_place` of those written are those read first.
-struct Mix {
-  unsigned reads = 0;
-  unsigned writes = 0;
-  unsigned in_place = 0;
-
-  friend constexpr auto operator<=>(const Mix&, const Mix&) = default;
-};
-
-/// Rows of an operand that are read and written by one call lie in one buffer; but for `recent`,
-/// which only says how old they are.
-constexpr Mix mix_of(const Operation& operation) {
-  Mix mix;
-  for (const Access& access : operation.accesses) {
-    mix.reads += static_cast<unsigned>(access.reads_d);
-    mix.writes += static_cast<unsigned>(access.writes_d);
-  }
-  for (const Operand operand : {Operand::hidden_state, Operand::partial_sum, Operand::streams}) {
-    double reads = 0;
-    double writes = 0;
-    for (const Access& access : operation.accesses) {
-      reads += access.operand == operand ? access.reads_d : 0;
-      writes += access.operand == operand ? access.writes_d : 0;
-    }
-    mix.in_place += static_cast<unsigned>(std::min(reads, writes));
-  }
-  return mix;
-}
 
 /// "10 2 1": reads, writes, of them in place. A label and no counters: Google Benchmark would write
 /// their coefficient of variation, NaN where they are 0, which is no JSON.

@@ -12,7 +12,6 @@ namespace depthcost::bench {
 using Seconds = std::chrono::duration<double>;
 using Clock = std::chrono::steady_clock;
 
-inline constexpr int kRepetitions = 9;  // interleaved at random with those of other cases
 inline constexpr int kSamplesPerRepetition = 3;
 inline constexpr Seconds kShortestSample{10e-3};
 inline constexpr Seconds kWarmUp{0.1};
@@ -60,7 +59,6 @@ void add_benchmark(const std::string& name, const Run& run) {
                                })
       ->UseManualTime()
       ->Iterations(kSamplesPerRepetition)
-      ->Repetitions(kRepetitions)
       ->Unit(benchmark::kMicrosecond);
 }
 

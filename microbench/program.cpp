@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -50,7 +51,13 @@ class Progress : public benchmark::ConsoleReporter {
 
   bool ReportContext(const Context& context) override {
     has_begun_ = true;
-    return ConsoleReporter::ReportContext(context);
+    // The file has it, and on a terminal it would drown what is being measured.
+    std::ostream nowhere(nullptr);
+    std::ostream& usual = GetErrorStream();
+    SetErrorStream(&nowhere);
+    const bool goes_on = ConsoleReporter::ReportContext(context);
+    SetErrorStream(&usual);
+    return goes_on;
   }
 
   void ReportRuns(const std::vector<Run>& runs) override {
@@ -123,7 +130,8 @@ Registration::Registration(void (*add_benchmarks)()) { registered().push_back(ad
 int run_program(int argc, char** argv, void (*add_benchmarks)()) {
   choose_threads();
   // In front of what the user says, which so overrides it.
-  std::vector<std::string> arguments{argv[0], "--benchmark_enable_random_interleaving=true"};
+  std::vector<std::string> arguments{argv[0], "--benchmark_enable_random_interleaving=true",
+                                     "--benchmark_repetitions=9"};
   arguments.insert(arguments.end(), argv + 1, argv + argc);
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());

@@ -13,8 +13,16 @@ inline constexpr std::size_t kVectorBytes = std::size_t{28} << 20;
 
 inline constexpr std::size_t kWidths[] = {2304, 4096, 7168};
 
+// Shapes that are measured, and never used to choose anything: a prediction is held against them.
+inline constexpr std::size_t kHeldOutWidth = 5120;
+inline constexpr std::size_t kHeldOutTokens = 3000;
+inline constexpr std::size_t kHeldOutBlocks = 5;
+
 /// Batches of decoding.
 inline constexpr std::size_t kBatches[] = {1, 64};
+
+/// Where the number of tokens is given, at most this.
+inline constexpr std::size_t kLargestVectorBytes = std::size_t{32} << 20;
 
 /// Tokens of `kVectorBytes`.
 constexpr Shape large_shape(std::size_t hidden_size, std::size_t element_bytes) {

@@ -1,8 +1,10 @@
-// summarize OUT CEILINGS SKELETONS KERNELS: the three files of a run as one, and the table that one
-// wants to see.
+// summarize OUT ROUNDS STEAL FILE...: the files of Google Benchmark's of a run as one file of
+// samples, and the table that one wants to see. ROUNDS is "good/wanted", STEAL per cent.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -38,18 +40,42 @@ void print_table(const Results& results) {
   }
 }
 
-void run(char** paths) {
-  const nlohmann::json file = parse(paths[3]);
-  Results results = machine_of(file.at("context"));
-  results.ceilings = read_measurements(paths[1], parse(paths[1]));
-  results.skeletons = read_measurements(paths[2], parse(paths[2]));
-  results.kernels = read_measurements(paths[3], file);
+Environment environment_of(const std::string& rounds, const char* steal) {
+  const auto slash = rounds.find('/');
+  return {.rounds = std::atoi(rounds.c_str()),
+          .rounds_wanted = slash == std::string::npos ? 0 : std::atoi(rounds.c_str() + slash + 1),
+          .steal_percent = std::atof(steal)};
+}
+
+/// Every file's measurements, and what the first says of the machine; of a GPU, who has one.
+Results read_all(int count, char** paths) {
+  Results all;
+  for (int i = 0; i < count; ++i) {
+    const nlohmann::json file = parse(paths[i]);
+    const Results here = machine_of(file.at("context"));
+    if (i == 0) all = here;
+    if (here.machine != all.machine || here.kernels_hash != all.kernels_hash)
+      throw std::runtime_error(fmt::format("{}: from another machine or other kernels", paths[i]));
+    if (!here.device.empty()) all.device = here.device;
+    if (!here.device.empty()) all.cuda_kernels_hash = here.cuda_kernels_hash;
+    add(all, read_measurements(paths[i], file));
+  }
+  for (std::vector<Measurement>* kind : {&all.ceilings, &all.cores, &all.curves, &all.skeletons,
+                                         &all.kernels, &all.steps, &all.others})
+    std::sort(kind->begin(), kind->end(),
+              [](const Measurement& a, const Measurement& b) { return a.name < b.name; });
+  return all;
+}
+
+void run(int count, char** words) {
+  Results results = read_all(count - 3, words + 3);
+  results.environment = environment_of(words[1], words[2]);
   if (const auto problem = weakness(results))
-    throw std::runtime_error(fmt::format("{}: too weak for a ceiling ({})", paths[1], *problem));
-  std::ofstream out(paths[0]);
-  out << to_json(results).dump(1) << "\n";
+    throw std::runtime_error(fmt::format("too weak for a ceiling ({})", *problem));
+  std::ofstream out(words[0]);
+  out << to_json(results);
   out.close();
-  if (!out) throw std::runtime_error(fmt::format("{}: cannot be written", paths[0]));
+  if (!out) throw std::runtime_error(fmt::format("{}: cannot be written", words[0]));
   print_table(results);
 }
 
@@ -57,12 +83,12 @@ void run(char** paths) {
 }  // namespace depthcost::bench
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::fputs("usage: summarize OUT CEILINGS SKELETONS KERNELS\n", stderr);
+  if (argc < 5) {
+    std::fputs("usage: summarize OUT ROUNDS STEAL FILE...\n", stderr);
     return 2;
   }
   try {
-    depthcost::bench::run(argv + 1);
+    depthcost::bench::run(argc - 1, argv + 1);
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "error: {}\n", error.what());

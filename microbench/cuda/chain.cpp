@@ -101,10 +101,6 @@ double seconds_between_events(const Chain& chain) {
 
 }  // namespace
 
-std::string_view name(Temperature temperature) {
-  return temperature == Temperature::cold ? "cold" : "hot";
-}
-
 void sweep_cache() {
   launch_sweep(other_bytes().data, other_bytes().num_bytes, device_cuda_stream());
 }

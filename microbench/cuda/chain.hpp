@@ -7,15 +7,9 @@
 #include <vector>
 
 #include "microbench/slope.hpp"
-#include "model/machine.hpp"
+#include "model/time.hpp"
 
 namespace depthcost::bench {
-
-/// Where operands come from: the cache is swept before each chain, and each operand is used once
-/// while the cache remembers it; or two sets take turns, and nothing else is used.
-enum class Temperature { cold, hot };
-
-std::string_view name(Temperature temperature);
 
 /// Launches node i of a chain.
 using LaunchNode = std::function<void(std::size_t)>;
@@ -27,8 +21,10 @@ using Chain = std::function<void()>;
 /// not loaded yet cannot be captured.
 Chain chain_of(Launch launch, std::size_t length, const LaunchNode& node);
 
-/// Seconds of one launch of `chain`. Graphs are launched while the device is still busy, so that
-/// what the host takes for it is hidden; a stream's kernels are not, since that is how they run.
+/// Seconds of one launch of `chain`. Cold: the cache is swept before it, and each operand is used
+/// once while the cache remembers it; hot: two sets take turns, and nothing else is used. Graphs
+/// are launched while the device is still busy, so that what the host takes for it is hidden; a
+/// stream's kernels are not, since that is how they run.
 double seconds_of(const Chain& chain, Launch launch, Temperature temperature);
 
 /// Chains of kChainLengths.

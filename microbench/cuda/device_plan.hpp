@@ -65,7 +65,6 @@ void add_device_benchmark(const std::string& name, const Run& run) {
                                })
       ->UseManualTime()
       ->Iterations(kSamplesPerRepetition)
-      ->Repetitions(cuda::has_device() ? kRepetitions : 1)
       ->Unit(benchmark::kMicrosecond);
 }
 

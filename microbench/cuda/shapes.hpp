@@ -40,10 +40,10 @@ AttnResSinglePass<T> single_pass_closing(const Shape& s, Operands& o) {
           .output = o.tensor<T>(1, d)};
 }
 
-/// As each_fused_case.
+/// As each_fused_case; the streams of a token stay on chip.
 template <class T, class Visit>
 void each_device_case(const Shape& s, const Visit& visit) {
-  each_fused_case<T>(s, visit);
+  each_fused_case<T>(s, StreamsAgain::on_chip, visit);
   visit("attnres_single_pass/closing", catalogue_row("attnres_single_pass/closing", counts_of(s)),
         single_pass_closing<T>);
 }

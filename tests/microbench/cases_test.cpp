@@ -25,7 +25,7 @@ void each_small_case(const Visit& visit) {
     visit(std::string(name), model, std::type_identity<Op>{},
           [=](Operands& operands) { return make_op(kSmall, operands); });
   };
-  each_fused_case<T>(kSmall, visit_op);
+  each_fused_case<T>(kSmall, StreamsAgain::on_chip, visit_op);
   each_unfused_case<T>(kSmall, visit_op);
 }
 

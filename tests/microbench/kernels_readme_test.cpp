@@ -1,4 +1,4 @@
-// The tables of kernels/README.md are those of the files that are committed beside it.
+// The tables of kernels/README.md are those of the samples in scenarios/profiles.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -11,19 +11,27 @@
 namespace depthcost::bench {
 namespace {
 
-const std::string kKernels = std::string(DEPTHCOST_SOURCE_DIR) + "/kernels/";
+const std::string kRoot = std::string(DEPTHCOST_SOURCE_DIR) + "/";
+
+/// "xeon.samples.json" -> "xeon"; of the synthetic machine, which is none, nothing.
+std::string machine_of_file(const std::filesystem::path& path) {
+  const std::string file = path.filename().string();
+  const auto end = file.find(".samples.json");
+  return end == std::string::npos || file.starts_with("synthetic") ? "" : file.substr(0, end);
+}
 
 TEST(KernelsReadme, ShowsWhatWasMeasured) {
   std::map<std::string, std::string> blocks;
-  for (const auto& file : std::filesystem::directory_iterator(kKernels + "measurements")) {
+  for (const auto& file : std::filesystem::directory_iterator(kRoot + "scenarios/profiles")) {
+    const std::string machine = machine_of_file(file.path());
+    if (machine.empty()) continue;
     const Results results = results_of(nlohmann::json::parse(test::file_text(file.path())));
     ASSERT_EQ(weakness(results), std::nullopt) << file.path();
     const std::string backend = results.device.empty() ? "cpu" : "cuda";
-    blocks["measured " + file.path().stem().string()] =
-        "\n" + measured_table(results, backend, kernels_hash()) + "\n";
+    blocks["measured " + machine] = "\n" + measured_table(results, backend, kernels_hash()) + "\n";
   }
   ASSERT_FALSE(blocks.empty());
-  test::expect_blocks(kKernels + "README.md", blocks);
+  test::expect_blocks(kRoot + "kernels/README.md", blocks);
 }
 
 }  // namespace

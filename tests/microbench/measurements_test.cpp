@@ -117,20 +117,20 @@ Results some_results() {
   return {.machine = "CPU, 2 threads",
           .device = "",
           .kernels_hash = "abc",
-          .ceilings = {ceiling("cpu/ceiling", mix, 20e9)},
-          .skeletons = {ceiling("cpu/skeleton", {}, 0)},
-          .kernels = {kernel("cpu/add/bf16/T:9/d:8/cold", mix, 18e9, 1),
-                      kernel("cpu/add/bf16/T:4/d:16/cold", mix, 19e9, 1),
-                      kernel("cpu/add/f32/T:9/d:8/cold", mix, 19e9, 1),
+          .ceilings = {ceiling("cpu/ceiling/r:2/w:1/in_place:1/memory/by_row/cached", mix, 20e9)},
+          .skeletons = {ceiling("cpu/skeleton/elementwise", {}, 0)},
+          .kernels = {kernel("cpu/add/bf16/T:9000/d:8/cold", mix, 18e9, 1),
+                      kernel("cpu/add/bf16/T:4000/d:16/cold", mix, 19e9, 1),
+                      kernel("cpu/add/f32/T:9000/d:8/cold", mix, 19e9, 1),
                       kernel("cpu/add/bf16/T:1/d:8/cold", mix, 16, 3e-6),
                       kernel("cpu/add/bf16/T:1/d:8/hot", mix, 16, 2e-6),
-                      kernel("cpu/mix/bare/f32/T:9/d:8/cold", {9, 1, 0}, 5e9, 1)}};
+                      kernel("cpu/mix/bare/f32/T:9000/d:8/cold", {9, 1, 0}, 5e9, 1)}};
 }
 
 TEST(Results, ReadBackWhatWasWritten) {
   const Results results = some_results();
-  const auto json = to_json(results);
-  EXPECT_EQ(to_json(results_of(nlohmann::json::parse(json.dump()))), json);
+  const std::string json = to_json(results);
+  EXPECT_EQ(to_json(results_of(nlohmann::json::parse(json))), json);
   EXPECT_THROW(results_of(nlohmann::json::parse(R"({"schema": "other"})")), std::runtime_error);
 }
 

@@ -1,0 +1,88 @@
+// The residual path in context: a decode step of L layers, each of which streams the bytes of its
+// weights and then runs the residual operations that stand before the next. What a scheme adds to
+// the step is the difference from the fused standard residual.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "microbench/forward.hpp"
+
+namespace depthcost::bench {
+
+/// A small model, so that a step is short: Kimi Linear's width, blocks of 8 layers, and weights of
+/// which all layers together are more than a cache holds.
+struct StepShape {
+  std::size_t num_tokens = 1;  // the batch
+  std::size_t hidden_size = 2304;
+  Count num_layers = 48;
+  Count block_size = 8;
+  std::size_t weight_bytes = std::size_t{8} << 20;  // of one layer
+};
+
+inline constexpr std::size_t kStepBatches[] = {1, 8, 64, 512};
+
+/// What a step runs: a scheme under a schedule, named as the model names them.
+struct StepKind {
+  std::string_view scheme;
+  Schedule schedule = Schedule::fused;
+};
+
+/// The first is what the others are compared with.
+inline constexpr StepKind kStepKinds[] = {{"standard", Schedule::fused},
+                                          {"mhc", Schedule::fused},
+                                          {"mhc", Schedule::one_pass},
+                                          {"block_attnres", Schedule::single_pass},
+                                          {"block_attnres", Schedule::two_phase}};
+
+/// Operands of every kind.
+template <class T>
+struct StepOperands {
+  ForwardPass<T> attnres;
+  ResidualAddRmsNorm<T> standard;
+  MhcPost<T> post;
+  MhcPre<T> pre;
+  MhcBoundary<T> boundary;
+};
+
+template <class T>
+StepOperands<T> step_operands(const StepShape& step, Operands& o) {
+  const Shape shape{.num_tokens = step.num_tokens,
+                    .hidden_size = step.hidden_size,
+                    .num_queries = static_cast<std::size_t>(step.block_size)};
+  return {.attnres = forward_pass<T>(partition_by_size(step.num_layers, step.block_size), shape, o),
+          .standard = residual_add_rmsnorm<T>(shape, o),
+          .post = mhc_post<T>(shape, o),
+          .pre = mhc_pre<T>(shape, o),
+          .boundary = mhc_boundary<T>(shape, o)};
+}
+
+/// stream_weights(layer) and run(operation) in the order of the step.
+template <class T, class StreamWeights, class Run>
+void run_step(const StepOperands<T>& step, const StepKind& kind, Count num_layers,
+              const StreamWeights& stream_weights, const Run& run) {
+  if (kind.scheme == "block_attnres") {
+    Count layer = 0;
+    return run_forward(step.attnres, kind.schedule, [&](const auto& op) {
+      // Behind the last layer stands one operation more.
+      if (layer < num_layers) stream_weights(layer++);
+      run(op);
+    });
+  }
+  for (Count layer = 0; layer < num_layers; ++layer) {
+    stream_weights(layer);
+    if (kind.scheme == "standard") {
+      run(step.standard);
+    } else if (kind.schedule == Schedule::one_pass) {
+      run(step.boundary);
+    } else {
+      run(step.post);
+      run(step.pre);
+    }
+  }
+}
+
+/// "step/mhc/fused/bf16/T:1/d:2304/L:48/S:8/W:8388608".
+std::string step_name(const StepShape& step, const StepKind& kind);
+
+}  // namespace depthcost::bench
