@@ -37,7 +37,7 @@ struct ExplainOptions {
 ExitCode run_explain(const ExplainOptions& options);
 
 struct CompareOptions {
-  std::string measurements;      // a CSV file; or
+  std::string measurements;      // a CSV file, samples, or a profile; or
   bool published = false;        // what others have published
   std::string hardware;          // of the measurements: a preset or a path
   std::string tolerances;        // a file of rules; those that are built in if empty
@@ -47,6 +47,19 @@ struct CompareOptions {
   bool strict = false;           // what is ambiguous fails
 };
 ExitCode run_compare(const CompareOptions& options);
+
+struct ProfileFitOptions {
+  std::string samples;
+  std::string output;
+};
+ExitCode run_profile_fit(const ProfileFitOptions& options);
+ExitCode run_profile_verify(const std::vector<std::string>& paths);
+
+struct ProfileShowOptions {
+  std::string profile;
+  std::string directory;  // for plots; none if empty
+};
+ExitCode run_profile_show(const ProfileShowOptions& options);
 
 ExitCode run_presets_list();
 ExitCode run_presets_show(const std::string& id);

@@ -3,18 +3,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <stdexcept>
 
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
 #include "cli/version.hpp"
+#include "profile/compare.hpp"
+#include "profile/steps.hpp"
+#include "profile/verify.hpp"
 #include "reports/comparison.hpp"
 #include "reports/comparison_gates.hpp"
 #include "scenarios/comparisons.hpp"
 #include "scenarios/input_error.hpp"
+#include "scenarios/reference.hpp"
 #include "scenarios/tolerances.hpp"
 
 namespace depthcost {
 namespace {
+
+/// Nothing to hold against anything here: no failure, and not silence.
+class ForeignHardware : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 [[noreturn]] void fail_usage(std::string_view problem) {
   throw InputError({"compare", 1, 1}, problem);
@@ -46,15 +58,50 @@ ComparisonReport table_report(const CompareOptions& options) {
   return report;
 }
 
+/// Samples against the profile of their own machine.
+ComparisonReport samples_report(const profile::Samples& samples, const std::string& profile,
+                                const CompareOptions& options) {
+  const Device device = device_of(profile);
+  const std::string& machine = samples.is_gpu() ? samples.device : samples.machine;
+  if (device.machine.name != machine)
+    throw ForeignHardware(fmt::format("{}: skipped: measured on {}, the profile on {}",
+                                      printable(samples.path), printable(machine),
+                                      printable(device.machine.name)));
+  return {.title = fmt::format("{} against {}", file_label(samples.path), file_label(profile)),
+          .cases = profile::kernel_cases(samples, device, rules_for(options, "samples")),
+          .notes = {},
+          .steps = profile::compared_steps(device.machine, samples)};
+}
+
+/// Where scripts/measure leaves its profile.
+constexpr const char* kLocalProfile = "depthcost-measurements/profile.yaml";
+
+std::string local_profile() {
+  std::error_code ignored;
+  if (!std::filesystem::exists(kLocalProfile, ignored))
+    fail_usage(
+        fmt::format("missing profile ('{}' is not there: run scripts/measure, or name a "
+                    "profile, samples, a table or --published)",
+                    kLocalProfile));
+  return kLocalProfile;
+}
+
 /// Every kind of input ends here as one report.
 ComparisonReport report_for(const CompareOptions& options) {
-  if (options.published == !options.measurements.empty())
-    fail_usage("need a table of measurements or --published (one of the two)");
+  if (options.published && !options.measurements.empty())
+    fail_usage("conflicting --published (a table is given)");
   if (options.published && !options.hardware.empty())
     fail_usage("conflicting --hardware (published measurements name their own)");
   if (options.github && options.format == "json")
     fail_usage("conflicting --github (stdout holds JSON and nothing else)");
-  return options.published ? published_report(options) : table_report(options);
+  if (options.published) return published_report(options);
+  const std::string input = options.measurements.empty() ? local_profile() : options.measurements;
+  if (input.ends_with(".json")) {
+    if (options.hardware.empty()) fail_usage("missing --hardware (the profile of the machine)");
+    return samples_report(profile::read_samples(input), options.hardware, options);
+  }
+  if (input.ends_with(".yaml")) return samples_report(profile::samples_of(input), input, options);
+  return table_report(options);
 }
 
 std::string text_of(const ComparisonReport& report, const std::string& format) {
@@ -74,13 +121,25 @@ ExitCode exit_code(const ComparisonReport& report, bool strict) {
 
 }  // namespace
 
-ExitCode run_compare(const CompareOptions& options) {
-  const ComparisonReport report = report_for(options);
+namespace {
+
+ExitCode print(const ComparisonReport& report, const CompareOptions& options) {
   std::string text = text_of(report, options.format);
   if (options.github) text += to_annotations(annotations(report));
   if (!options.junit.empty()) write_file(options.junit, to_junit(junit_suite(report)));
   write_stdout(text);
   return exit_code(report, options.strict);
+}
+
+}  // namespace
+
+ExitCode run_compare(const CompareOptions& options) {
+  try {
+    return print(report_for(options), options);
+  } catch (const ForeignHardware& reason) {
+    std::fputs(fmt::format("{}\n", reason.what()).c_str(), stderr);
+    return ExitCode::skipped;
+  }
 }
 
 }  // namespace depthcost

@@ -59,9 +59,12 @@ void add_compare(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<CompareOptions>();
   auto* command = app.add_subcommand("compare",
                                      "predicted against measured\n"
+                                     "  depthcost compare profile.yaml\n"
                                      "  depthcost compare kernels.csv --hardware h200_sxm\n"
                                      "  depthcost compare --published");
-  command->add_option("MEASUREMENTS", options->measurements, "CSV table of measured kernels");
+  command->add_option(
+      "MEASUREMENTS", options->measurements,
+      "profile, samples, or a CSV table of measured kernels; the newest local profile if absent");
   command->add_flag("--published", options->published, "what others have published");
   command->add_option("--hardware", options->hardware, "what they ran on: a preset or a path");
   command->add_option("--tolerances", options->tolerances, "file of rules");
@@ -72,6 +75,28 @@ void add_compare(CLI::App& app, Command& chosen) {
   command->add_flag("--github", options->github, "annotations for GitHub behind the report");
   command->add_flag("--strict", options->strict, "what is ambiguous fails");
   command->callback([&chosen, options] { chosen = [options] { return run_compare(*options); }; });
+}
+
+void add_profile(CLI::App& app, Command& chosen) {
+  auto* command = app.add_subcommand("profile",
+                                     "machine profiles: what scripts/measure has found\n"
+                                     "  depthcost profile verify scenarios/profiles/*.yaml");
+  command->require_subcommand(1);
+  auto options = std::make_shared<ProfileFitOptions>();
+  auto* fit = command->add_subcommand("fit", "samples -> profile");
+  fit->add_option("SAMPLES", options->samples, "what scripts/measure has written")->required();
+  fit->add_option("-o,--output", options->output, "profile to write")->required();
+  fit->callback([&chosen, options] { chosen = [options] { return run_profile_fit(*options); }; });
+  auto paths = std::make_shared<std::vector<std::string>>();
+  auto* verify = command->add_subcommand(
+      "verify", "refit, and predict again with today's formulas: 0 holds, 1 does not");
+  verify->add_option("PROFILE", *paths, "profiles, their samples beside them")->required();
+  verify->callback([&chosen, paths] { chosen = [paths] { return run_profile_verify(*paths); }; });
+  auto shown = std::make_shared<ProfileShowOptions>();
+  auto* show = command->add_subcommand("show", "how well it predicts, ceilings and rates");
+  show->add_option("PROFILE", shown->profile, "profile, its samples beside it")->required();
+  show->add_option("-o,--output", shown->directory, "folder for plots: roofs, errors, transition");
+  show->callback([&chosen, shown] { chosen = [shown] { return run_profile_show(*shown); }; });
 }
 
 void add_explain(CLI::App& app, Command& chosen) {
@@ -157,7 +182,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Command chosen;
   for (const auto& add :
-       {add_report, add_evaluate, add_check, add_compare, add_explain, add_presets})
+       {add_report, add_evaluate, add_check, add_compare, add_explain, add_presets, add_profile})
     add(app, chosen);
   try {
     app.parse(argc, argv);

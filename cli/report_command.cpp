@@ -6,9 +6,9 @@
 
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
+#include "cli/plot_files.hpp"
 #include "cli/version.hpp"
 #include "model/evaluation.hpp"
-#include "reports/gnuplot.hpp"
 #include "reports/markdown_report.hpp"
 #include "reports/plots.hpp"
 #include "scenarios/input_error.hpp"
@@ -27,30 +27,20 @@ Report make_report(const std::string& path) {
   const Scenario scenario = read_scenario(path);
   const Evaluation evaluation = evaluate(scenario.study);
   const std::string stem = std::filesystem::path(path).stem().string();
-  Report report;
-  std::vector<PlotFile> drawn;
-  std::string missing;
-  for (const Plot& plot : plots(evaluation)) {
-    const Drawing drawing = draw_svg(plot.script);
-    if (drawing.status == DrawingStatus::missing) {
-      missing = "No plots: gnuplot is not installed (Debian: apt-get install gnuplot-nox).";
-      break;
-    }
-    if (drawing.status == DrawingStatus::failed)
-      throw std::runtime_error(
-          fmt::format("gnuplot failed on {} ({})", plot.file_name, drawing.error));
-    drawn.push_back({fmt::format("{}-{}", stem, plot.file_name), plot.caption});
-    report.files.push_back({drawn.back().file_name, drawing.svg});
-  }
-  report.files.push_back(
-      {stem + ".md", markdown_report(evaluation, {scenario.values, drawn, missing, kVersion})});
+  DrawnPlots drawn = draw(plots(evaluation), stem);
+  std::vector<PlotFile> shown;
+  for (std::size_t i = 0; i < drawn.files.size(); ++i)
+    shown.push_back({drawn.files[i].name, drawn.captions[i]});
+  Report report{.files = std::move(drawn.files), .summary = {}};
+  report.files.push_back({stem + ".md", markdown_report(evaluation, {scenario.values, shown,
+                                                                     drawn.missing, kVersion})});
   report.summary = evaluation.study.name + "\n\n";
   if (!evaluation.memory.empty())
     report.summary += fmt::format("{}\n{}\n\n", plain_text(decision_table(evaluation)),
                                   decision_legend(evaluation));
   for (const std::string& sentence : verdict_sentences(evaluation))
     report.summary += sentence + "\n";
-  if (!missing.empty()) report.summary += missing + "\n";
+  if (!drawn.missing.empty()) report.summary += drawn.missing + "\n";
   return report;
 }
 

@@ -1,7 +1,7 @@
 # cmake -DOUTPUT=file.cpp -DROOT=dir -P embed.cmake: the preset files as string literals, so that the
 # program is one file. Raw literals are limited to 64 KiB by some compilers; presets are far below.
 set(entries "")
-foreach(kind models hardware published tolerances)
+foreach(kind models hardware profiles published tolerances)
   file(GLOB files "${ROOT}/${kind}/*.yaml")
   list(SORT files)
   foreach(file IN LISTS files)

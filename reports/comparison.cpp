@@ -96,6 +96,9 @@ std::vector<std::pair<std::string, Table>> tables_of(const ComparisonReport& rep
       {"Predicted against measured", comparison_table(report.cases)}};
   if (has_stacks(report.cases)) tables.push_back({"Every measurement", stack_table(report.cases)});
   tables.push_back({"Errors by operation", error_table(report.cases)});
+  if (!report.steps.empty())
+    tables.push_back({"Added to a step, against the fused standard residual",
+                      step_comparison_table(report.steps)});
   return tables;
 }
 
@@ -154,6 +157,25 @@ Table stack_table(std::span<const ComparedCase> cases) {
     for (const StackTime& row : compared.stacks)
       table.rows.push_back({compared.id, row.stack, format_seconds(row.time),
                             format_ratio(row.error, Sign::always)});
+  return table;
+}
+
+Table step_comparison_table(std::span<const StepComparison> steps) {
+  Table table{{{"scheme"},
+               {"schedule"},
+               {"tokens", Align::right},
+               {"baseline step", Align::right},
+               {"added, measured", Align::right},
+               {"overhead", Align::right},
+               {"added, predicted [90 %]", Align::right},
+               {"error of the step", Align::right}},
+              {}};
+  for (const StepComparison& step : steps)
+    table.rows.push_back(
+        {step.scheme, std::string(name(step.schedule)), std::to_string(step.tokens),
+         format_seconds(step.baseline), format_seconds(step.added(), Sign::always),
+         format_ratio(step.overhead(), Sign::always), format_seconds(step.predicted, Sign::always),
+         format_ratio(step.error(), Sign::always)});
   return table;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/comparison.hpp"
+#include "model/step_comparison.hpp"
 #include "reports/text_table.hpp"
 
 namespace depthcost {
@@ -15,6 +16,7 @@ struct ComparisonReport {
   std::string title;
   std::vector<ComparedCase> cases;  // never empty
   std::vector<std::string> notes;   // what was ignored or substituted
+  std::vector<StepComparison> steps = {};
 };
 
 /// One row for each case: the fastest stack's time against the prediction.
@@ -25,6 +27,9 @@ Table stack_table(std::span<const ComparedCase> cases);
 
 /// Errors by device, operation and size.
 Table error_table(std::span<const ComparedCase> cases);
+
+/// One row for each step: what its scheme adds.
+Table step_comparison_table(std::span<const StepComparison> steps);
 
 /// "52 cases: median |error| 9.1 %, 90th percentile 73.4 %, worst +180 %, 44.2 % inside the 90 %
 /// interval.", and the same of the large ones.

@@ -98,6 +98,26 @@ void write_summary(JsonWriter& json, const std::vector<ComparedCase>& cases) {
 
 }  // namespace
 
+namespace {
+
+void write_step(JsonWriter& json, const StepComparison& step) {
+  json.object([&] {
+    json.member("scheme", step.scheme);
+    json.member("schedule", name(step.schedule));
+    json.member("tokens", step.tokens);
+    json.member("baseline_seconds", step.baseline.value);
+    json.member("added_seconds", step.added().value);
+    json.member("overhead", step.overhead());
+    json.member("predicted_seconds", step.predicted.value.value);
+    json.member("low_seconds", step.predicted.low.value);
+    json.member("high_seconds", step.predicted.high.value);
+    json.member("evidence", name(step.predicted.evidence));
+    json.member("error", step.error());
+  });
+}
+
+}  // namespace
+
 std::string to_json(const ComparisonReport& report, std::string_view program_version) {
   JsonWriter json;
   json.object([&] {
@@ -107,6 +127,9 @@ std::string to_json(const ComparisonReport& report, std::string_view program_ver
     write_summary(json, report.cases);
     json.array("cases", [&] {
       for (const ComparedCase& compared : report.cases) write_case(json, compared);
+    });
+    json.array("steps", [&] {
+      for (const StepComparison& step : report.steps) write_step(json, step);
     });
     json.array("notes", [&] {
       for (const std::string& note : report.notes) json.value(note);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "model/comparison.hpp"
 #include "model/evaluation.hpp"
 
 namespace depthcost {
@@ -33,7 +35,17 @@ std::optional<Plot> payload_plot(const Evaluation& evaluation);
 /// Bank in one device's memory against the length of the sequence. None without prefill or a bank.
 std::optional<Plot> bank_plot(const Evaluation& evaluation);
 
-/// Those of the above that `evaluation` has data for, in this order.
+/// Bandwidth of plain streams by share of reads, and the kernels that were measured from memory.
+/// None where there are none.
+std::optional<Plot> roofs_plot(const Machine& machine, std::span<const ComparedCase> cases);
+
+/// Error of every prediction against the predicted time, and the interval.
+std::optional<Plot> residuals_plot(const Machine& machine, std::span<const ComparedCase> cases);
+
+/// What memory serves, by reuse distance. None without a cache.
+std::optional<Plot> transition_plot(const Machine& machine);
+
+/// Those of an evaluation that `evaluation` has data for, in this order.
 std::vector<Plot> plots(const Evaluation& evaluation);
 
 }  // namespace depthcost

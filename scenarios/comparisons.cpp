@@ -7,8 +7,7 @@
 #include <map>
 #include <tuple>
 
-#include "scenarios/hardware.hpp"
-#include "scenarios/reference.hpp"
+#include "scenarios/device.hpp"
 #include "scenarios/tolerances.hpp"
 
 namespace depthcost {
@@ -69,7 +68,7 @@ std::vector<std::pair<std::string, Group>> grouped(
 }  // namespace
 
 Device device_of(const std::string& hardware) {
-  const Values values = resolve_argument(hardware, hardware_reference(), "--hardware");
+  const DeviceValues values = resolve_device(hardware, "--hardware");
   Device device{.label = file_label(hardware), .machine = {}, .fallbacks = {}};
   device.machine = machine_from(values, device.fallbacks);
   return device;

@@ -1,5 +1,5 @@
 // The tables. Order is the order of the documentation.
-#include "scenarios/keys.hpp"
+#include "scenarios/key_builders.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,69 +8,20 @@
 namespace depthcost {
 namespace {
 
-using enum Dimension;
-using enum KeyKind;
-using Names = std::string_view;
+using namespace key_builders;
 
 constexpr std::array<Names, 4> kSchemes{"standard", "mhc", "full_attnres", "block_attnres"};
 constexpr std::array<Names, 6> kSchedules{"unfused",  "fused",       "two_pass",
                                           "one_pass", "single_pass", "two_phase"};
 constexpr std::array<Names, 4> kRemainders{"paper", "ceil", "strict", "literal"};
-constexpr std::array<Names, 4> kDtypes{"bf16", "f16", "f32", "fp8"};
 constexpr std::array<Names, 2> kPhase1Dtypes{"bf16", "f32"};
 constexpr std::array<Names, 4> kAttachments{"standalone", "all_reduce", "reduce_scatter",
                                             "gemm_epilogue"};
 constexpr std::array<Names, 2> kLayouts{"replicated", "sequence_sharded"};
-constexpr std::array<Names, 3> kLaunches{"stream", "graph", "graph_pdl"};
 constexpr std::array<Names, 1> kFits{"fits"};
-constexpr std::array<Names, 2> kKinds{"gpu", "cpu"};
 constexpr std::array<Names, 4> kVendors{"nvidia", "amd", "intel", "arm"};
 constexpr std::array<Names, 9> kMemories{"hbm2",   "hbm2e", "hbm3", "hbm3e",  "gddr6",
                                          "gddr6x", "gddr7", "ddr5", "lpddr5x"};
-constexpr std::array<Names, 2> kLevels{"cache", "memory"};
-constexpr std::array<Names, 2> kTemperatures{"cold", "hot"};
-constexpr std::array<Names, 2> kEffects{"block", "report"};
-constexpr std::array<Names, 2> kSkeletons{"elementwise", "row_reduction"};
-
-constexpr Key key(KeyKind kind, std::string_view path, std::string_view meaning) {
-  return {.path = path, .kind = kind, .meaning = meaning};
-}
-
-constexpr Key key(KeyKind kind, std::string_view path, Dimension dimension,
-                  std::string_view meaning) {
-  return {.path = path, .kind = kind, .meaning = meaning, .dimension = dimension};
-}
-
-constexpr Key key(KeyKind kind, std::string_view path, std::span<const Names> choices,
-                  std::string_view meaning) {
-  return {.path = path, .kind = kind, .meaning = meaning, .choices = choices};
-}
-
-constexpr Key required(Key key) {
-  key.need = Need::required;
-  return key;
-}
-
-constexpr Key non_negative(Key key) {
-  key.range = Range::non_negative;
-  return key;
-}
-
-constexpr Key with_default(Key key, std::string_view fallback, std::string_view source) {
-  key.fallback = fallback;
-  key.fallback_source = source;
-  return key;
-}
-
-constexpr Key later(Key key) {
-  key.use = Use::later;
-  return key;
-}
-
-constexpr Key instead_of(std::string_view other, Key key) {
-  key.instead_of = other;
-  return key;
-}
 
 constexpr std::array kScenario{
     required(key(text, "schema", "must be depthcost/1")),
@@ -208,37 +159,6 @@ constexpr std::array kHardware{
         key(quantity, "network_bandwidth", bytes_per_second, "network per device, one direction")),
 };
 
-constexpr std::array kPublished{
-    required(key(text, "schema", "must be depthcost-published/1")),
-    required(key(text, "name", "whose measurements, as in lists")),
-    key(records, "measurements", "one kernel each, called alone"),
-    required(key(text, "measurements[].hardware", "a hardware preset")),
-    required(key(text, "measurements[].stack", "whose kernel, with its version")),
-    required(key(text, "measurements[].operation", "as kernels/README.md names them")),
-    key(count, "measurements[].sources", "n, where the operation depends on it"),
-    key(count, "measurements[].queries", "S, where the operation depends on it"),
-    with_default(key(count, "measurements[].streams", "m"), "4", "as residual.num_streams"),
-    required(key(count, "measurements[].tokens", "T")),
-    required(key(count, "measurements[].hidden_size", "d")),
-    required(key(choice, "measurements[].dtype", kDtypes, "storage of the d-vectors")),
-    required(key(choice, "measurements[].launch", kLaunches, "how kernels are launched")),
-    required(key(choice, "measurements[].temperature", kTemperatures,
-                 "cold: caches were flushed; hot: calls followed one another")),
-    required(key(quantity, "measurements[].time", seconds, "of one call")),
-};
-
-constexpr std::array kTolerances{
-    required(key(text, "schema", "must be depthcost-tolerances/1")),
-    required(key(text, "name", "what is judged, as in lists")),
-    key(records, "rules", "every case is matched by exactly one, and every rule matches"),
-    required(key(text, "rules[].match", "pattern of case ids: * is any text, {a,b} either")),
-    required(key(quantity, "rules[].relative", ratio, "largest |measured / predicted - 1|")),
-    non_negative(key(quantity, "rules[].absolute", seconds, "what a timer cannot resolve")),
-    key(number, "rules[].noise_multiple", "times the half-width of the measurement"),
-    required(key(choice, "rules[].effect", kEffects, "whether a failure is the gate's")),
-    required(key(text, "rules[].reason", "why so much")),
-};
-
 }  // namespace
 
 const KeyTable& scenario_keys() {
@@ -253,16 +173,6 @@ const KeyTable& model_keys() {
 
 const KeyTable& hardware_keys() {
   static constexpr KeyTable table{"depthcost-hardware/1", "hardware", kHardware};
-  return table;
-}
-
-const KeyTable& published_keys() {
-  static constexpr KeyTable table{"depthcost-published/1", "published file", kPublished};
-  return table;
-}
-
-const KeyTable& tolerance_keys() {
-  static constexpr KeyTable table{"depthcost-tolerances/1", "tolerance file", kTolerances};
   return table;
 }
 

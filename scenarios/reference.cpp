@@ -127,10 +127,12 @@ class Resolver {
 ReferenceKind model_reference() { return {model_keys(), "models"}; }
 ReferenceKind hardware_reference() { return {hardware_keys(), "hardware"}; }
 ReferenceKind published_reference() { return {published_keys(), "published"}; }
+ReferenceKind profile_reference() { return {profile_keys(), "profiles"}; }
 ReferenceKind tolerances_reference() { return {tolerance_keys(), "tolerances"}; }
 
 ReferenceKind reference_of_folder(std::string_view folder) {
-  for (const ReferenceKind& kind : {model_reference(), hardware_reference(), published_reference()})
+  for (const ReferenceKind& kind :
+       {model_reference(), hardware_reference(), published_reference(), profile_reference()})
     if (kind.folder == folder) return kind;
   return tolerances_reference();
 }

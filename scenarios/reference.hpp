@@ -18,6 +18,7 @@ ReferenceKind model_reference();
 ReferenceKind hardware_reference();
 ReferenceKind published_reference();
 ReferenceKind tolerances_reference();
+ReferenceKind profile_reference();
 
 /// The kind whose presets lie in that folder.
 ReferenceKind reference_of_folder(std::string_view folder);

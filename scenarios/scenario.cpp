@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "model/infeasible.hpp"
-#include "scenarios/hardware.hpp"
+#include "scenarios/device.hpp"
 #include "scenarios/reference.hpp"
 #include "scenarios/workloads.hpp"
 
@@ -30,7 +30,7 @@ class ScenarioReader {
     model_ =
         resolve_reference(*required(map, "model", document.position), model_reference(), file_);
     if (const Node* hardware = map.find("hardware"))
-      hardware_ = resolve_reference(*hardware, hardware_reference(), file_);
+      hardware_.emplace(resolve_device(*hardware, file_));
   }
 
   Scenario read() {
@@ -268,6 +268,8 @@ class ScenarioReader {
   void list(const std::string& prefix, const Values& values, const KeyTable& table) {
     for (const auto& [path, value] : values.all()) {
       if (path == "schema" || path == "name") continue;
+      // Hundreds of measured records: the profile's file is the place for them.
+      if (&table == &profile_keys() && path.find('[') != std::string::npos) continue;
       const Key* key = find_key(table, path);
       const bool is_used = key == nullptr || key->use == Use::now;
       scenario_.values.push_back({prefix + path, fmt::format("{}", fmt::join(value.texts, ", ")),
@@ -286,14 +288,14 @@ class ScenarioReader {
     list_chosen("residual.schedule", name(scenario_.study.schedule), "what serving engines ship");
     list_chosen("residual.phase1_dtype", name(scenario_.study.phase1_dtype), "the model's dtype");
     list("model.", model_, model_keys());
-    if (hardware_) list("hardware.", *hardware_, hardware_keys());
+    if (hardware_) list("hardware.", hardware_->values, hardware_->kind.table);
     scenario_.values.insert(scenario_.values.end(), fallbacks.begin(), fallbacks.end());
   }
 
   std::string file_;
   Values values_;
   Values model_{Position{}};
-  std::optional<Values> hardware_;
+  std::optional<DeviceValues> hardware_;
   Scenario scenario_;
 };
 

@@ -109,9 +109,9 @@ TEST_F(Compare, HoldsPresetsAgainstWhatIsPublished) {
 
 TEST_F(Compare, RefusesWhatItCannotUse) {
   const std::string us = "compare:1:1: error: ";
-  expect_error({}, us + "need a table of measurements or --published (one of the two)");
-  expect_error({"it.csv", "--published"},
-               us + "need a table of measurements or --published (one of the two)");
+  expect_error({}, us + "missing profile ('depthcost-measurements/profile.yaml' is not there: run "
+                        "scripts/measure, or name a profile, samples, a table or --published)");
+  expect_error({"it.csv", "--published"}, us + "conflicting --published (a table is given)");
   expect_error({"--published", "--hardware", "h200_sxm"},
                us + "conflicting --hardware (published measurements name their own)");
   expect_error({"--published", "--github", "--format", "json"},

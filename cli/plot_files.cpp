@@ -1,0 +1,30 @@
+// One run of gnuplot each.
+#include "cli/plot_files.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "reports/gnuplot.hpp"
+
+namespace depthcost {
+
+DrawnPlots draw(const std::vector<Plot>& plots, const std::string& stem) {
+  DrawnPlots drawn;
+  for (const Plot& plot : plots) {
+    const Drawing drawing = draw_svg(plot.script);
+    if (drawing.status == DrawingStatus::missing)
+      return {
+          .files = {},
+          .captions = {},
+          .missing = "No plots: gnuplot is not installed (Debian: apt-get install gnuplot-nox)."};
+    if (drawing.status == DrawingStatus::failed)
+      throw std::runtime_error(
+          fmt::format("gnuplot failed on {} ({})", plot.file_name, drawing.error));
+    drawn.files.push_back({fmt::format("{}-{}", stem, plot.file_name), drawing.svg});
+    drawn.captions.push_back(plot.caption);
+  }
+  return drawn;
+}
+
+}  // namespace depthcost

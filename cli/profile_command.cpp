@@ -1,0 +1,78 @@
+// `profile`: samples -> machine profile; whether it still holds; what it says.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "cli/commands.hpp"
+#include "cli/files.hpp"
+#include "cli/plot_files.hpp"
+#include "cli/profile_text.hpp"
+#include "profile/compare.hpp"
+#include "profile/profile.hpp"
+#include "profile/verify.hpp"
+#include "scenarios/input_error.hpp"
+#include "scenarios/tolerances.hpp"
+
+namespace depthcost {
+
+ExitCode run_profile_fit(const ProfileFitOptions& options) {
+  const profile::Samples samples = profile::read_samples(options.samples);
+  if (!samples.is_good()) {
+    std::fputs(fmt::format("{}:1:1: error: invalid samples ({} good rounds of {}: time was stolen "
+                           "from the others; measure again)\n",
+                           printable(options.samples), samples.rounds, samples.rounds_wanted)
+                   .c_str(),
+               stderr);
+    return ExitCode::measurement_invalid;
+  }
+  const profile::Profile profile = profile::fit(samples);
+  write_file(options.output, profile::to_yaml(profile));
+  write_stdout(accuracy_text(profile));
+  return ExitCode::good;
+}
+
+namespace {
+
+/// What there is to be drawn of a profile.
+std::vector<Plot> plots_of(const profile::Samples& samples, const Device& device) {
+  const auto cases = profile::kernel_cases(samples, device, shipped_rules("samples"));
+  std::vector<Plot> plots;
+  for (auto& plot : {roofs_plot(device.machine, cases), residuals_plot(device.machine, cases),
+                     transition_plot(device.machine)})
+    if (plot) plots.push_back(*plot);
+  return plots;
+}
+
+}  // namespace
+
+ExitCode run_profile_show(const ProfileShowOptions& options) {
+  const profile::Samples samples = profile::samples_of(options.profile);
+  const profile::Profile profile = profile::fit(samples);
+  std::string text = accuracy_text(profile) + "\n" + constants_text(profile);
+  if (!options.directory.empty()) {
+    const std::string stem = std::filesystem::path(options.profile).stem().string();
+    const DrawnPlots drawn = draw(plots_of(samples, {stem, profile.machine, {}}), stem);
+    write_files(options.directory, drawn.files);
+    text += "\n" + drawn.missing;
+    for (const NewFile& file : drawn.files)
+      text += fmt::format("-> {}/{}\n", options.directory, file.name);
+  }
+  write_stdout(text);
+  return ExitCode::good;
+}
+
+ExitCode run_profile_verify(const std::vector<std::string>& paths) {
+  std::string text;
+  ExitCode code = ExitCode::good;
+  for (const std::string& path : paths) {
+    const std::vector<std::string> findings = profile::verify(path);
+    for (const std::string& finding : findings) text += finding + "\n";
+    text += fmt::format("{}: {}\n", path, findings.empty() ? "holds" : "does not hold");
+    if (!findings.empty()) code = ExitCode::gate_said_no;
+  }
+  write_stdout(text);
+  return code;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,18 @@
+// The kernels that a machine has measured, each held against what a profile predicts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/comparison.hpp"
+#include "profile/samples.hpp"
+#include "scenarios/comparisons.hpp"
+
+namespace depthcost::profile {
+
+/// One case for each kernel that is not measured merely for its noise. Throws InputError where
+/// rules and cases do not match one to one.
+std::vector<ComparedCase> kernel_cases(const Samples& samples, const Device& device,
+                                       const std::vector<ToleranceRule>& rules);
+
+}  // namespace depthcost::profile

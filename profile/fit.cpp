@@ -1,0 +1,264 @@
+// From samples to a machine: lower quartiles with bootstrap intervals, the best variant of each
+// stream, and the one choice that kernels are asked for, how core and memory time go together.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+
+#include "profile/profile.hpp"
+#include "scenarios/input_error.hpp"
+
+namespace depthcost::profile {
+namespace {
+
+// A parameter whose 90 % interval is wider than this is no parameter.
+constexpr double kWidestInterval = 0.10;
+
+// Of L1, what a pass may count on: the rest holds parameters and the next rows. As kerncraft takes
+// 0.66 of a level (machinemodel.py). REFERENCES.md, "core".
+constexpr double kUsableShare = 0.66;
+
+// The streams of bench_ceilings that lie in the last cache.
+constexpr Bytes kCachedFootprint{12.0 * 1024 * 1024};
+
+Interval interval_of(const Samples& samples, const std::string& name, const Repetitions& seconds) {
+  const Interval interval = typical_interval(seconds);
+  if (interval.relative_width() > kWidestInterval)
+    throw InputError(
+        {samples.path, 1, 1},
+        fmt::format("invalid samples of '{}' (the 90 % interval of their lower quartile is {:.0f} "
+                    "% wide, more than {:.0f} %: measure again on a quieter machine)",
+                    name, 100 * interval.relative_width(), 100 * kWidestInterval));
+  return interval;
+}
+
+/// `amount` per second.
+Interval rate_of(double amount, const Interval& seconds) {
+  return {amount / seconds.high, amount / seconds.value, amount / seconds.low};
+}
+
+/// What is a rate, as the machine takes it.
+template <class Q>
+Estimate<Q> estimate(const Interval& interval) {
+  return {{interval.low}, {interval.value}, {interval.high}, Evidence::calibrated};
+}
+
+bool is_same_ceiling(const Ceiling& ceiling, const CeilingSample& sample) {
+  return ceiling.level == sample.level && ceiling.threads == sample.threads &&
+         ceiling.mix == sample.mix;
+}
+
+/// Whether predictions rest on it. The others are only shown, and left out where they are no
+/// number.
+bool is_needed(const Ceiling& ceiling) {
+  return ceiling.level == StreamLevel::memory && ceiling.threads == 0;
+}
+
+/// The best variant of each (level, threads, mix).
+std::vector<Ceiling> ceilings_of(const Samples& samples) {
+  std::vector<Ceiling> ceilings;
+  std::vector<const CeilingSample*> winners;
+  for (const CeilingSample& sample : samples.ceilings) {
+    const double rate = sample.bytes / typical(sample.seconds);
+    const auto found = std::find_if(ceilings.begin(), ceilings.end(), [&](const Ceiling& ceiling) {
+      return is_same_ceiling(ceiling, sample);
+    });
+    const bool is_new = found == ceilings.end();
+    if (!is_new && rate <= found->bytes_per_second.value) continue;
+    Ceiling& ceiling = is_new ? ceilings.emplace_back() : *found;
+    ceiling = {sample.level, sample.threads, sample.mix, sample.name, {0, rate, 0}};
+    if (is_new) winners.push_back(nullptr);
+    winners[static_cast<std::size_t>(&ceiling - ceilings.data())] = &sample;
+  }
+  for (std::size_t i = 0; i < ceilings.size(); ++i)
+    ceilings[i].bytes_per_second =
+        rate_of(winners[i]->bytes, is_needed(ceilings[i])
+                                       ? interval_of(samples, winners[i]->name, winners[i]->seconds)
+                                       : typical_interval(winners[i]->seconds));
+  std::erase_if(ceilings, [](const Ceiling& ceiling) {
+    return ceiling.bytes_per_second.relative_width() > kWidestInterval;
+  });
+  std::sort(ceilings.begin(), ceilings.end(), [](const Ceiling& a, const Ceiling& b) {
+    return std::tie(a.level, a.threads, a.mix) < std::tie(b.level, b.threads, b.mix);
+  });
+  return ceilings;
+}
+
+/// Of one level, on as many threads as kernels have.
+std::vector<ExactMixBandwidth> exact_bandwidths(const std::vector<Ceiling>& ceilings,
+                                                StreamLevel level) {
+  std::vector<ExactMixBandwidth> exact;
+  for (const Ceiling& ceiling : ceilings)
+    if (ceiling.level == level && ceiling.threads == 0)
+      exact.push_back({ceiling.mix, estimate<BytesPerSecond>(ceiling.bytes_per_second)});
+  return exact;
+}
+
+BytesPerSecond envelope(const std::vector<Ceiling>& ceilings, StreamLevel level) {
+  BytesPerSecond most;
+  for (const Ceiling& ceiling : ceilings)
+    if (ceiling.level == level && ceiling.threads == 0)
+      most = std::max(most, BytesPerSecond{ceiling.bytes_per_second.high});
+  return most;
+}
+
+void set_bandwidths(const Samples& samples, const std::vector<Ceiling>& ceilings,
+                    Machine& machine) {
+  machine.exact_bandwidth = exact_bandwidths(ceilings, StreamLevel::memory);
+  machine.memory_bandwidth = curve_over(machine.exact_bandwidth);
+  if (machine.memory_bandwidth.empty())
+    throw InputError({samples.path, 1, 1}, "too few samples (no ceiling of memory)");
+  machine.memory_ceiling = envelope(ceilings, StreamLevel::memory);
+  machine.cache_bandwidth = curve_over(exact_bandwidths(ceilings, StreamLevel::L3));
+  // What is hot may lie nearer than L3.
+  for (const StreamLevel level : {StreamLevel::L1, StreamLevel::L2, StreamLevel::L3})
+    machine.cache_ceiling = std::max(machine.cache_ceiling, envelope(ceilings, level));
+  if (machine.cache_bandwidth.empty()) return;
+  // Nothing is measured in between: straight from what was in the cache to what was not.
+  machine.transition = {{kCachedFootprint, 0}, {samples.rotation, 1}};
+}
+
+/// A CPU's calls cost the same however they come to be made, wherever their operands are.
+void add_cpu_floors(const Interval& floor, Skeleton skeleton, Machine& machine) {
+  for (const Launch launch : {Launch::stream, Launch::graph, Launch::graph_pdl})
+    for (const Level level : {Level::cache, Level::memory})
+      machine.floors.push_back({launch, level, skeleton, estimate<Seconds>(floor)});
+}
+
+void set_floors(const Samples& samples, Machine& machine) {
+  for (const SkeletonSample& sample : samples.skeletons) {
+    const bool is_row = sample.skeleton == "row_reduction";
+    if (!is_row && sample.skeleton != "elementwise") continue;
+    const Skeleton skeleton = is_row ? Skeleton::row_reduction : Skeleton::elementwise;
+    const Interval floor = interval_of(samples, sample.name, sample.seconds);
+    if (!samples.is_gpu())
+      add_cpu_floors(floor, skeleton, machine);
+    else if (sample.ctas == "sms")
+      machine.floors.push_back({sample.launch, sample.level, skeleton, estimate<Seconds>(floor)});
+  }
+}
+
+/// What a primitive moves for each element of its rows: score and mix eight rows, add two.
+Mix mix_of_primitive(Primitive primitive) {
+  if (primitive == Primitive::score) return {8, 0, 0};
+  return primitive == Primitive::mix ? Mix{8, 1, 0} : Mix{2, 1, 1};
+}
+
+double memory_rate(const Machine& machine, const Mix& mix) {
+  for (const ExactMixBandwidth& entry : machine.exact_bandwidth)
+    if (entry.mix == mix) return entry.bandwidth.value.value;
+  return machine.memory_bandwidth.back().bandwidth.value.value;  // of reads
+}
+
+/// Share of the shorter of memory and core time that primitives show when they stream from memory:
+/// 0 where one hides behind the other, 1 where they take turns. The middle over all.
+double exposed_share(const Samples& samples, const Core& core, const Machine& machine) {
+  std::vector<double> shares;
+  for (const CoreSample& sample : samples.cores) {
+    if (sample.level != CoreLevel::memory) continue;
+    const Mix mix = mix_of_primitive(sample.primitive);
+    const double vectors =
+        sample.elements * (mix.reads + mix.writes) / (sample.primitive == Primitive::add ? 1 : 8);
+    const double memory = vectors * bytes_per_element(sample.dtype) / memory_rate(machine, mix);
+    double near = 0;
+    for (const CoreRate& rate : core.rates)
+      if (rate.primitive == sample.primitive && rate.dtype == sample.dtype &&
+          rate.level == CoreLevel::L1)
+        near = sample.elements * rate.per_element.value.value / samples.threads;
+    const double shown = typical(sample.seconds) - std::max(memory, near);
+    shares.push_back(std::clamp(shown / std::min(memory, near), 0.0, 1.0));
+  }
+  return shares.empty() ? 0 : quantile(shares, 0.5);
+}
+
+void set_core(const Samples& samples, Machine& machine) {
+  if (samples.is_gpu()) return;
+  Core core{.first_level = kUsableShare * samples.first_level, .threads = samples.threads};
+  for (const CoreSample& sample : samples.cores) {
+    if (sample.level == CoreLevel::memory) continue;
+    const Interval seconds = interval_of(samples, sample.name, sample.seconds);
+    core.rates.push_back(
+        {sample.primitive, sample.dtype, sample.level,
+         estimate<Seconds>({seconds.low / sample.elements, seconds.value / sample.elements,
+                            seconds.high / sample.elements})});
+  }
+  constexpr std::size_t kAllRates = 2 * 2 * kPrimitives.size();
+  if (core.rates.size() != kAllRates)
+    throw InputError({samples.path, 1, 1},
+                     fmt::format("too few samples ({} of {} primitives of a core)",
+                                 core.rates.size(), kAllRates));
+  core.exposed = exposed_share(samples, core, machine);
+  machine.core = core;
+}
+
+/// The form with the smallest error in the median, over shapes that are not held out.
+void choose_form(const Samples& samples, Profile& profile) {
+  if (!profile.machine.core) return;
+  for (const CoreForm form : kCoreForms) {
+    profile.machine.core->form = form;
+    profile.forms.push_back(
+        {form, summary_of(predictions(profile.machine, samples, Cases::calibration))});
+  }
+  std::stable_sort(profile.forms.begin(), profile.forms.end(),
+                   [](const auto& a, const auto& b) { return a.errors.median < b.errors.median; });
+  profile.machine.core->form = profile.forms.front().form;
+}
+
+double noise_of(const Samples& samples) {
+  std::vector<double> differences;
+  for (const KernelSample& again : samples.kernels) {
+    if (!again.is_again) continue;
+    for (const KernelSample& first : samples.kernels)
+      if (!first.is_again && again.name == first.name + "/again")
+        differences.push_back(std::abs(typical(again.seconds) / typical(first.seconds) - 1));
+  }
+  return differences.empty() ? 0 : quantile(differences, 0.95);
+}
+
+/// In-place update of two streams over a copy with ordinary stores: 1 where a store that misses
+/// reads its line first, 1.5 where it does not. [ours], after facts of STREAM's write-allocate.
+double write_allocate_of(const Samples& samples) {
+  const auto best = [&](Mix mix) {
+    double least = 0;
+    for (const CeilingSample& sample : samples.ceilings) {
+      const bool is_asked = sample.mix == mix && sample.level == StreamLevel::memory &&
+                            sample.threads == 0 && sample.name.ends_with("/cached");
+      const double seconds = typical(sample.seconds);
+      if (is_asked && (least == 0 || seconds < least)) least = seconds;
+    }
+    return least;
+  };
+  const double copy = best({1, 1, 0});
+  return copy == 0 ? 0 : best({2, 1, 1}) / copy;
+}
+
+}  // namespace
+
+Profile fit(const Samples& samples) {
+  if (!samples.is_good())
+    throw InputError({samples.path, 1, 1},
+                     fmt::format("invalid samples ({} good rounds of {}: time was stolen)",
+                                 samples.rounds, samples.rounds_wanted));
+  Profile profile{.name = samples.is_gpu() ? samples.device : samples.machine,
+                  .samples_file = std::filesystem::path(samples.path).filename().string(),
+                  .samples_hash = file_hash(samples.path),
+                  .kernels_hash = samples.kernels_hash,
+                  .date = samples.date,
+                  .is_gpu = samples.is_gpu(),
+                  .threads = samples.threads,
+                  .ceilings = ceilings_of(samples)};
+  profile.machine.name = profile.name;
+  set_bandwidths(samples, profile.ceilings, profile.machine);
+  set_floors(samples, profile.machine);
+  set_core(samples, profile.machine);
+  set_curves(samples, profile);
+  choose_form(samples, profile);
+  profile.noise = noise_of(samples);
+  profile.write_allocate = write_allocate_of(samples);
+  judge(samples, profile);
+  return profile;
+}
+
+}  // namespace depthcost::profile

@@ -1,0 +1,147 @@
+// How well a profile predicts, and the interval that this is worth.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "profile/profile.hpp"
+
+namespace depthcost::profile {
+namespace {
+
+// Shapes that the measuring program has for this alone: microbench/shapes.hpp.
+constexpr Count kHeldOutWidth = 5120;
+constexpr Count kHeldOutTokens = 3000;
+constexpr Count kUsualBlocks = 8;
+
+// Below, a batch of decoding: its operands may lie in a cache, and calls are not all there is.
+constexpr Count kFewestTokens = 512;
+
+bool has_held_out_blocks(const StandaloneCall& call) {
+  const CatalogueEntry* entry = find_entry(call.operation);
+  if (entry == nullptr || entry->sources.empty()) return false;
+  return call.counts.num_sources != kUsualBlocks && call.counts.num_sources != kUsualBlocks + 1;
+}
+
+/// Kernels of one kind of cases.
+template <class Visit>
+void each_kernel(const Samples& samples, Cases cases, const Visit& visit) {
+  for (const KernelSample& kernel : samples.kernels)
+    if (!kernel.is_again && cases_of(kernel) == cases) visit(kernel);
+}
+
+/// measured / predicted of the middle.
+double ratio_of(const Comparison& comparison) { return 1 + comparison.error; }
+
+/// The next ratio lies within with 90 %, and so does 1: a prediction claims itself. Ranks of n + 1,
+/// not of n, as conformal prediction takes them (Vovk, Gammerman, Shafer 2005).
+Estimate<double> residual_of(std::vector<double> ratios) {
+  std::sort(ratios.begin(), ratios.end());
+  const auto n = static_cast<double>(ratios.size());
+  const double low = std::max(std::floor(0.05 * (n + 1)), 1.0);
+  const double high = std::min(std::ceil(0.95 * (n + 1)), n);
+  return {std::min(1.0, ratios[static_cast<std::size_t>(low) - 1]), 1,
+          std::max(1.0, ratios[static_cast<std::size_t>(high) - 1]), Evidence::calibrated};
+}
+
+/// How often the interval holds on shapes that it was not made from.
+class CoverageCount {
+ public:
+  void add(double ratio, const Estimate<double>& residual) {
+    ++cases_;
+    if (residual.low <= ratio && ratio <= residual.high) ++inside_;
+  }
+  std::size_t inside() const { return inside_; }
+  std::size_t cases() const { return cases_; }
+
+ private:
+  std::size_t inside_ = 0;
+  std::size_t cases_ = 0;
+};
+
+/// Each width of the calibration left out in turn: its interval comes from the others.
+void count_left_out(const Machine& machine, const Samples& samples, CoverageCount& count) {
+  std::set<Count> widths;
+  each_kernel(samples, Cases::calibration,
+              [&](const KernelSample& kernel) { widths.insert(kernel.call.hidden_size); });
+  if (widths.size() < 2) return;
+  for (const Count left_out : widths) {
+    std::vector<double> others;
+    std::vector<double> own;
+    each_kernel(samples, Cases::calibration, [&](const KernelSample& kernel) {
+      auto& ratios = kernel.call.hidden_size == left_out ? own : others;
+      ratios.push_back(ratio_of(compared(machine, kernel)));
+    });
+    for (const double ratio : own) count.add(ratio, residual_of(others));
+  }
+}
+
+}  // namespace
+
+std::string_view name(StreamLevel level) {
+  constexpr std::array<std::string_view, 4> names{"L1", "L2", "L3", "memory"};
+  return names[static_cast<std::size_t>(level)];
+}
+
+std::string_view name(Ceilings ceilings) {
+  return ceilings == Ceilings::same_mix ? "same_mix" : "generic";
+}
+
+std::string_view name(Cases cases) {
+  constexpr std::array<std::string_view, 3> names{"calibration", "held_out", "small"};
+  return names[static_cast<std::size_t>(cases)];
+}
+
+Cases cases_of(const KernelSample& kernel) {
+  const StandaloneCall& call = kernel.call;
+  if (call.temperature == Temperature::hot || call.num_tokens <= kFewestTokens) return Cases::small;
+  const bool is_held_out = call.hidden_size == kHeldOutWidth || call.num_tokens == kHeldOutTokens ||
+                           has_held_out_blocks(call);
+  return is_held_out ? Cases::held_out : Cases::calibration;
+}
+
+Machine machine_with(const Profile& profile, Ceilings ceilings) {
+  Machine machine = profile.machine;
+  if (ceilings == Ceilings::generic) machine.exact_bandwidth.clear();
+  return machine;
+}
+
+Comparison compared(const Machine& machine, const KernelSample& kernel,
+                    const Tolerance& tolerance) {
+  const Interval seconds = typical_interval(kernel.seconds);
+  return compare(
+      machine, *find_operation(kernel.call), execution_of(kernel.call),
+      {{seconds.low}, {seconds.value}, {seconds.high}, static_cast<Count>(kernel.seconds.size())},
+      tolerance);
+}
+
+std::vector<Comparison> predictions(const Machine& machine, const Samples& samples, Cases cases) {
+  std::vector<Comparison> comparisons;
+  each_kernel(samples, cases, [&](const KernelSample& kernel) {
+    comparisons.push_back(compared(machine, kernel));
+  });
+  return comparisons;
+}
+
+void judge(const Samples& samples, Profile& profile) {
+  std::vector<double> ratios;
+  for (const Comparison& comparison : predictions(profile.machine, samples, Cases::calibration))
+    ratios.push_back(ratio_of(comparison));
+  if (ratios.empty()) return;
+  CoverageCount count;
+  count_left_out(profile.machine, samples, count);
+  const Estimate<double> residual = residual_of(ratios);
+  for (const Comparison& comparison : predictions(profile.machine, samples, Cases::held_out))
+    count.add(ratio_of(comparison), residual);
+  profile.coverage = binomial_share(count.inside(), count.cases());
+  profile.coverage_cases = count.cases();
+  profile.machine.residual = residual;
+  for (const Ceilings ceilings : {Ceilings::same_mix, Ceilings::generic})
+    for (const Cases cases : {Cases::calibration, Cases::held_out, Cases::small}) {
+      const auto comparisons = predictions(machine_with(profile, ceilings), samples, cases);
+      if (!comparisons.empty())
+        profile.accuracy.push_back({ceilings, cases, summary_of(comparisons)});
+    }
+}
+
+}  // namespace depthcost::profile

@@ -1,0 +1,95 @@
+// A machine profile: the constants of the time formula as one machine has measured them of itself,
+// and how well the formula then predicts kernels that were not used to find them.
+//
+// Ceilings, floors and core rates come from plain streams, skeletons and primitives. The residual
+// kernels are never fitted: they are predicted, and the errors are what a profile publishes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/comparison.hpp"
+#include "model/machine.hpp"
+#include "profile/samples.hpp"
+#include "profile/statistics.hpp"
+
+namespace depthcost::profile {
+
+/// One ceiling: the best variant of its streams.
+struct Ceiling {
+  StreamLevel level = StreamLevel::memory;
+  int threads = 0;
+  Mix mix;
+  std::string variant;  // name of the benchmark
+  Interval bytes_per_second;
+};
+
+/// Whose ceilings a prediction rests on.
+enum class Ceilings { same_mix, generic };
+
+/// Kernels that a prediction is held against.
+enum class Cases {
+  calibration,  // shapes that the form and the interval were chosen on
+  held_out,     // shapes that nothing was chosen on
+  small,        // a few tokens, cold and from the cache: outside the calibrated range
+};
+
+std::string_view name(StreamLevel level);
+std::string_view name(Ceilings ceilings);
+std::string_view name(Cases cases);
+
+struct Accuracy {
+  Ceilings ceilings = Ceilings::same_mix;
+  Cases cases = Cases::calibration;
+  ErrorSummary errors;
+};
+
+struct FormError {
+  CoreForm form = CoreForm::passes;
+  ErrorSummary errors;  // calibration cases, same mix
+};
+
+struct Profile {
+  std::string name;
+  std::string samples_file;  // beside the profile
+  std::string samples_hash;
+  std::string kernels_hash;
+  std::string date;
+  bool is_gpu = false;
+  double threads = 1;
+  std::vector<Ceiling> ceilings;
+  Machine machine;
+  double noise = 0;           // 95th percentile of |again / first - 1|
+  double write_allocate = 0;  // time of an in-place update of two streams over that of a copy
+  std::vector<FormError> forms;
+  std::vector<Accuracy> accuracy;
+  Interval coverage;  // of the 90 % interval, on held-out cases and shapes left out in turn
+  std::size_t coverage_cases = 0;
+};
+
+/// Throws InputError where the samples cannot carry a profile: a parameter is wider than 10 %, or
+/// kinds of samples are missing.
+Profile fit(const Samples& samples);
+
+/// Sets cache, transition and concurrency of a GPU from its curves.
+void set_curves(const Samples& samples, Profile& profile);
+
+/// Sets residual, coverage and accuracy of a profile whose machine is complete.
+void judge(const Samples& samples, Profile& profile);
+
+/// The machine of `profile` with one kind of ceilings.
+Machine machine_with(const Profile& profile, Ceilings ceilings);
+
+Cases cases_of(const KernelSample& kernel);
+
+/// One kernel against its prediction.
+Comparison compared(const Machine& machine, const KernelSample& kernel,
+                    const Tolerance& tolerance = {});
+
+/// Every kernel that was measured, predicted on `machine`.
+std::vector<Comparison> predictions(const Machine& machine, const Samples& samples, Cases cases);
+
+/// The file of a profile: scenarios/profile.hpp reads it.
+std::string to_yaml(const Profile& profile);
+
+}  // namespace depthcost::profile

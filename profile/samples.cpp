@@ -1,0 +1,258 @@
+// JSON is YAML: the scenario's document reader brings places for messages, and refuses duplicates.
+#include "profile/samples.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "scenarios/document.hpp"
+#include "scenarios/quantity.hpp"
+#include "scenarios/suggest.hpp"
+#include "scenarios/values.hpp"
+
+namespace depthcost::profile {
+namespace {
+
+constexpr const char* kSchema = "depthcost-samples/1";
+constexpr std::size_t kFewestRepetitions = 3;
+
+/// The members of one map, each of which must be asked for.
+class Fields {
+ public:
+  explicit Fields(const Node& node) : node_(node), map_(as_map(node, "samples")) {}
+
+  const Node& at(std::string_view key) {
+    const Node* value = map_.find(key);
+    if (value == nullptr) throw InputError(node_.position, fmt::format("missing key '{}'", key));
+    known_.emplace_back(key);
+    return *value;
+  }
+  std::string text(std::string_view key) { return as_scalar(at(key), key).text; }
+  double number(std::string_view key, Range range = Range::positive) {
+    const Node& node = at(key);
+    return parse_number(as_scalar(node, key), node.position, key, range);
+  }
+  const List& list(std::string_view key) { return as_list(at(key), key); }
+
+  /// One of `names`; its place in them.
+  std::size_t choice(std::string_view key, const std::vector<std::string>& names) {
+    const std::string word = text(key);
+    const auto found = std::find(names.begin(), names.end(), word);
+    if (found == names.end())
+      throw InputError(at(key).position, fmt::format("unknown {} '{}'{}", key, printable(word),
+                                                     did_you_mean(word, names)));
+    return static_cast<std::size_t>(found - names.begin());
+  }
+
+  Repetitions seconds() {
+    Repetitions repetitions;
+    for (const Node& item : list("seconds").items)
+      repetitions.push_back(
+          parse_number(as_scalar(item, "seconds"), item.position, "seconds", Range::positive));
+    if (repetitions.size() < kFewestRepetitions)
+      throw InputError(at("seconds").position, fmt::format("too few samples ({} of at least {})",
+                                                           repetitions.size(), kFewestRepetitions));
+    return repetitions;
+  }
+
+  Mix mix() {
+    const List& numbers = list("mix");
+    if (numbers.items.size() != 3)
+      throw InputError(at("mix").position, "invalid mix (must be [reads, writes, in_place])");
+    const auto count = [&](std::size_t i) {
+      const Node& item = numbers.items[i];
+      return static_cast<unsigned>(
+          parse_count(as_scalar(item, "mix"), item.position, "mix", Range::non_negative));
+    };
+    return {count(0), count(1), count(2)};
+  }
+
+  /// Throws for a member that nobody has asked for.
+  void refuse_others() const {
+    for (const Member& member : map_.members)
+      if (std::find(known_.begin(), known_.end(), member.key) == known_.end())
+        throw InputError(member.position, fmt::format("unknown key '{}'{}", printable(member.key),
+                                                      did_you_mean(member.key, known_)));
+  }
+
+  const Position& position() const { return node_.position; }
+
+ private:
+  const Node& node_;
+  const Map& map_;
+  std::vector<std::string> known_;
+};
+
+const std::vector<std::string> kBackends{"cpu", "cuda"};
+
+CeilingSample ceiling_of(Fields& row) {
+  return {.name = row.text("name"),
+          .level = static_cast<StreamLevel>(row.choice("level", {"L1", "L2", "L3", "memory"})),
+          .threads = static_cast<int>(row.number("threads", Range::non_negative)),
+          .mix = row.mix(),
+          .bytes = row.number("bytes"),
+          .seconds = row.seconds()};
+}
+
+template <class Enums>
+std::vector<std::string> names_of(const Enums& values) {
+  std::vector<std::string> names;
+  for (const auto value : values) names.emplace_back(name(value));
+  return names;
+}
+
+const std::vector<std::string>& dtypes() {
+  static const std::vector<std::string> names{"bf16", "f32"};
+  return names;
+}
+
+Dtype dtype_of(Fields& row) {
+  return row.choice("dtype", dtypes()) == 0 ? Dtype::bf16 : Dtype::f32;
+}
+
+Launch launch_of(Fields& row) {
+  return static_cast<Launch>(row.choice("launch", {"stream", "graph", "graph_pdl"}));
+}
+
+CoreSample core_of(Fields& row) {
+  return {.name = row.text("name"),
+          .primitive = kPrimitives[row.choice("primitive", names_of(kPrimitives))],
+          .dtype = dtype_of(row),
+          .level = static_cast<CoreLevel>(row.choice("level", {"L1", "L2", "memory"})),
+          .elements = row.number("elements"),
+          .seconds = row.seconds()};
+}
+
+Temperature temperature_of(Fields& row) {
+  return row.choice("temperature", {"cold", "hot"}) == 0 ? Temperature::cold : Temperature::hot;
+}
+
+CurveSample curve_of(Fields& row) {
+  return {.name = row.text("name"),
+          .footprint = {row.number("footprint_bytes")},
+          .temperature = temperature_of(row),
+          .mix = row.mix(),
+          .bytes = row.number("bytes"),
+          .seconds = row.seconds()};
+}
+
+SkeletonSample skeleton_of(Fields& row) {
+  row.number("deviation", Range::non_negative);
+  return {.name = row.text("name"),
+          .skeleton = row.text("skeleton"),
+          .ctas = row.text("ctas"),
+          .launch = launch_of(row),
+          .level = row.choice("level", {"cache", "memory"}) == 0 ? Level::cache : Level::memory,
+          .seconds = row.seconds()};
+}
+
+KernelSample kernel_of(Fields& row) {
+  row.number("deviation", Range::non_negative);
+  row.mix();
+  row.number("bytes");
+  const Node& operation = row.at("operation");
+  const std::string name = row.text("operation");
+  if (find_entry(name) == nullptr)
+    throw InputError(operation.position, fmt::format("unknown operation '{}'{}", printable(name),
+                                                     did_you_mean(name, catalogue_names())));
+  return {.name = row.text("name"),
+          .call = {.operation = name,
+                   .counts = {.num_sources = static_cast<Count>(row.number("sources")),
+                              .num_queries = static_cast<Count>(row.number("queries")),
+                              .num_streams = static_cast<Count>(row.number("streams"))},
+                   .num_tokens = static_cast<Count>(row.number("tokens")),
+                   .hidden_size = static_cast<Count>(row.number("hidden_size")),
+                   .dtype = dtype_of(row),
+                   .launch = launch_of(row),
+                   .temperature = temperature_of(row)},
+          .is_again = row.choice("again", {"false", "true"}) == 1,
+          .seconds = row.seconds()};
+}
+
+StepSample step_of(Fields& row) {
+  const std::vector<std::string> schemes{"standard", "mhc", "full_attnres", "block_attnres"};
+  const std::vector<std::string> schedules{"unfused",  "fused",       "two_pass",
+                                           "one_pass", "single_pass", "two_phase"};
+  const auto count = [&](const char* key) { return static_cast<Count>(row.number(key)); };
+  return {.name = row.text("name"),
+          .scheme = schemes[row.choice("scheme", schemes)],
+          .schedule = enum_of<Schedule>(schedules[row.choice("schedule", schedules)]),
+          .dtype = dtype_of(row),
+          .launch = launch_of(row),
+          .tokens = count("tokens"),
+          .hidden_size = count("hidden_size"),
+          .num_layers = count("layers"),
+          .block_size = count("block_size"),
+          .num_streams = count("streams"),
+          .weight_bytes = {row.number("weight_bytes")},
+          .seconds = row.seconds()};
+}
+
+/// The rows of `key` that were measured on `backend`.
+template <class Sample>
+std::vector<Sample> rows(Fields& file, std::string_view key, std::string_view backend,
+                         Sample (*read)(Fields&)) {
+  std::vector<Sample> samples;
+  for (const Node& node : file.list(key).items) {
+    Fields row(node);
+    // Only a CPU has cores of which anything is measured.
+    const std::string where = key == "cores" ? "cpu" : kBackends[row.choice("backend", kBackends)];
+    Sample sample = read(row);
+    row.refuse_others();
+    if (where == backend) samples.push_back(std::move(sample));
+  }
+  return samples;
+}
+
+}  // namespace
+
+Samples read_samples(const std::string& path) {
+  const Node document = load_document(path);
+  Fields file(document);
+  if (file.text("schema") != kSchema)
+    throw InputError(file.at("schema").position,
+                     fmt::format("invalid schema '{}' (must be {}: what scripts/measure writes)",
+                                 printable(file.text("schema")), kSchema));
+  Samples samples{.path = path,
+                  .machine = file.text("machine"),
+                  .device = file.text("device"),
+                  .date = file.text("date"),
+                  .threads = file.number("threads"),
+                  .first_level = {file.number("first_level_bytes", Range::non_negative)},
+                  .rotation = {file.number("rotation_bytes")}};
+  file.text("huge_pages");
+  file.number("steal_percent", Range::non_negative);
+  const std::string cpu_hash = file.text("kernels_hash");
+  const std::string cuda_hash = file.text("cuda_kernels_hash");
+  samples.kernels_hash = samples.is_gpu() ? cuda_hash : cpu_hash;
+  samples.rounds = static_cast<int>(file.number("rounds", Range::non_negative));
+  samples.rounds_wanted = static_cast<int>(file.number("rounds_wanted"));
+  const std::string_view backend = samples.is_gpu() ? "cuda" : "cpu";
+  samples.ceilings = rows(file, "ceilings", backend, ceiling_of);
+  samples.cores = rows(file, "cores", backend, core_of);
+  samples.curves = rows(file, "curves", backend, curve_of);
+  samples.skeletons = rows(file, "skeletons", backend, skeleton_of);
+  samples.kernels = rows(file, "kernels", backend, kernel_of);
+  samples.steps = rows(file, "steps", backend, step_of);
+  file.list("others");
+  file.refuse_others();
+  if (samples.ceilings.empty() || samples.skeletons.empty() || samples.kernels.empty())
+    throw InputError(document.position,
+                     "too few samples (ceilings, skeletons and kernels are needed)");
+  return samples;
+}
+
+std::string file_hash(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (auto byte = std::istreambuf_iterator<char>(file); byte != std::istreambuf_iterator<char>();
+       ++byte)
+    hash = (hash ^ static_cast<unsigned char>(*byte)) * 0x100000001b3U;
+  return fmt::format("{:016x}", hash);
+}
+
+}  // namespace depthcost::profile

@@ -1,0 +1,112 @@
+// What a machine has measured of itself: every repetition of every benchmark of scripts/measure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/catalogue.hpp"
+#include "model/core_work.hpp"
+#include "model/mix.hpp"
+#include "model/scheme.hpp"
+
+namespace depthcost::profile {
+
+/// Where the streams of a ceiling lie.
+enum class StreamLevel { L1, L2, L3, memory };
+
+/// Seconds of one call of a benchmark, a number for each round.
+using Repetitions = std::vector<double>;
+
+/// Plain streams of one mix, one variant of the kernel that moves them.
+struct CeilingSample {
+  std::string name;
+  StreamLevel level = StreamLevel::memory;
+  int threads = 0;  // 0: as many as the kernels have
+  Mix mix;
+  double bytes = 0;
+  Repetitions seconds;
+};
+
+struct CoreSample {
+  std::string name;
+  Primitive primitive = Primitive::add;
+  Dtype dtype = Dtype::f32;
+  CoreLevel level = CoreLevel::L1;
+  double elements = 0;
+  Repetitions seconds;
+};
+
+/// h += f without arithmetic, at one size: on a GPU, cold and hot.
+struct CurveSample {
+  std::string name;
+  Bytes footprint;  // between two uses of a byte, where it is hot
+  Temperature temperature = Temperature::cold;
+  Mix mix;
+  double bytes = 0;
+  Repetitions seconds;
+};
+
+/// A kernel that moves next to nothing.
+struct SkeletonSample {
+  std::string name;
+  std::string skeleton;  // elementwise, row_reduction, ...
+  std::string ctas;      // one, sms; empty on a CPU
+  Launch launch = Launch::stream;
+  Level level = Level::memory;
+  Repetitions seconds;
+};
+
+struct KernelSample {
+  std::string name;
+  StandaloneCall call;
+  bool is_again = false;  // measured a second time, under another name: the noise of the machine
+  Repetitions seconds;
+};
+
+/// A step of L layers, each streaming its weights and then running a scheme's operations.
+struct StepSample {
+  std::string name;
+  std::string scheme;
+  Schedule schedule = Schedule::fused;
+  Dtype dtype = Dtype::bf16;
+  Launch launch = Launch::stream;
+  Count tokens = 0;
+  Count hidden_size = 0;
+  Count num_layers = 0;
+  Count block_size = 0;
+  Count num_streams = 4;
+  Bytes weight_bytes;  // of one layer
+  Repetitions seconds;
+};
+
+/// All of one backend, and what ran where.
+struct Samples {
+  std::string path;
+  std::string machine;
+  std::string device;  // empty: the CPU is what was measured
+  std::string date;
+  double threads = 1;
+  Bytes first_level;  // L1 data cache, as reported
+  Bytes rotation;     // between two uses of a cold operand
+  std::string kernels_hash;
+  int rounds = 0;  // that were good enough
+  int rounds_wanted = 0;
+  std::vector<CeilingSample> ceilings;
+  std::vector<CoreSample> cores;
+  std::vector<CurveSample> curves;
+  std::vector<SkeletonSample> skeletons;
+  std::vector<KernelSample> kernels;
+  std::vector<StepSample> steps;
+
+  bool is_gpu() const { return !device.empty(); }
+  /// False where a hypervisor took time from too many rounds.
+  bool is_good() const { return rounds >= rounds_wanted; }
+};
+
+/// Reads a file of scripts/measure. Of two backends, the GPU's. Throws InputError.
+Samples read_samples(const std::string& path);
+
+/// FNV-1a of the file's bytes, 16 hexadecimal digits: what a profile remembers of its samples.
+std::string file_hash(const std::string& path);
+
+}  // namespace depthcost::profile

@@ -1,0 +1,56 @@
+// The study that a measured step is one case of, asked of the model.
+#include "profile/steps.hpp"
+
+#include "model/step.hpp"
+#include "profile/statistics.hpp"
+
+namespace depthcost::profile {
+namespace {
+
+constexpr const char* kBaseline = "standard";
+
+bool is_baseline_of(const StepSample& baseline, const StepSample& step) {
+  return baseline.scheme == kBaseline && baseline.tokens == step.tokens &&
+         baseline.hidden_size == step.hidden_size && baseline.num_layers == step.num_layers &&
+         baseline.launch == step.launch;
+}
+
+Scheme scheme_of(const StepSample& step) {
+  if (step.scheme == "mhc") return Mhc{.num_streams = step.num_streams};
+  if (step.scheme == "block_attnres")
+    return BlockAttnRes{partition_by_size(step.num_layers, step.block_size)};
+  return Standard{};
+}
+
+/// One decode step in which every layer streams the sample's weights.
+StepRow predicted_row(const Machine& machine, const StepSample& step, const ResidualPath& path) {
+  Study study{.name = step.name,
+              .model = {"", step.num_layers, step.hidden_size, step.dtype},
+              .path = path,
+              .schedule = step.schedule,
+              .phase1_dtype = step.dtype};
+  study.decode =
+      Decode{.sequences = {step.tokens}, .launch = step.launch, .layer_bytes = step.weight_bytes};
+  study.machine = machine;
+  return step_rows(study, path, step.schedule).front();
+}
+
+}  // namespace
+
+std::vector<StepComparison> compared_steps(const Machine& machine, const Samples& samples) {
+  std::vector<StepComparison> comparisons;
+  for (const StepSample& step : samples.steps)
+    for (const StepSample& baseline : samples.steps) {
+      if (step.scheme == kBaseline || !is_baseline_of(baseline, step)) continue;
+      const ResidualPath path{scheme_of(step), step.num_layers, Attachment::standalone};
+      comparisons.push_back({.scheme = step.scheme,
+                             .schedule = step.schedule,
+                             .tokens = step.tokens,
+                             .step = {typical(step.seconds)},
+                             .baseline = {typical(baseline.seconds)},
+                             .predicted = predicted_row(machine, step, path).delta});
+    }
+  return comparisons;
+}
+
+}  // namespace depthcost::profile

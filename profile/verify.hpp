@@ -1,0 +1,19 @@
+// Whether a profile still says what its samples say, and today's formulas still predict as well as
+// those that it was made with. Needs no hardware: the gate that catches a changed formula.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profile/samples.hpp"
+
+namespace depthcost::profile {
+
+/// The samples that the profile at `path` names, which lie beside it. Throws InputError.
+Samples samples_of(const std::string& path);
+
+/// What is wrong with the profile at `path`, a line each; empty if nothing is. Its samples lie
+/// beside it. Throws InputError where a file cannot be read or is no profile.
+std::vector<std::string> verify(const std::string& path);
+
+}  // namespace depthcost::profile

@@ -1,0 +1,108 @@
+// Six digits: far finer than any interval here, and `verify` asks for half a per cent.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "profile/profile.hpp"
+
+namespace depthcost::profile {
+namespace {
+
+/// "value: 23.3 GB/s, low: 23.1 GB/s, high: 23.4 GB/s", each times `scale` in `unit`.
+std::string interval_text(double low, double value, double high, double scale, const char* unit) {
+  return fmt::format("value: {:.6g} {}, low: {:.6g} {}, high: {:.6g} {}", value * scale, unit,
+                     low * scale, unit, high * scale, unit);
+}
+
+template <class Q>
+std::string estimate_text(const Estimate<Q>& e, double scale, const char* unit) {
+  return interval_text(e.low.value, e.value.value, e.high.value, scale, unit);
+}
+
+std::string bandwidth_lines(const Profile& profile) {
+  std::string text = "bandwidth:\n";
+  for (const Ceiling& c : profile.ceilings)
+    text += fmt::format(
+        "  - {{level: {}, threads: {}, reads: {}, writes: {}, in_place: {}, {}}}  # {}\n",
+        name(c.level), c.threads, c.mix.reads, c.mix.writes, c.mix.in_place,
+        interval_text(c.bytes_per_second.low, c.bytes_per_second.value, c.bytes_per_second.high,
+                      1e-9, "GB/s"),
+        c.variant);
+  return text;
+}
+
+std::string floor_lines(const Machine& machine) {
+  std::string text = "launch_floor:\n";
+  for (const LaunchFloor& f : machine.floors)
+    text += fmt::format("  - {{launch: {}, level: {}, skeleton: {}, {}}}\n", name(f.launch),
+                        name(f.level),
+                        f.skeleton == Skeleton::row_reduction ? "row_reduction" : "elementwise",
+                        estimate_text(f.floor, 1e9, "ns"));
+  return text;
+}
+
+std::string core_lines(const Profile& profile) {
+  const Machine& machine = profile.machine;
+  if (!machine.core) return "";
+  std::string text = fmt::format(
+      "first_level: {:.6g} B\ncore_form: {}\nexposed: {:.4g} %\nform_error:\n",
+      machine.core->first_level.value, name(machine.core->form), 100 * machine.core->exposed);
+  for (const FormError& f : profile.forms)
+    text += fmt::format(
+        "  - {{form: {}, count: {}, median: {:.3g} %, p90: {:.3g} %, worst: {:.3g} %}}\n",
+        name(f.form), f.errors.cases, 100 * f.errors.median, 100 * f.errors.p90,
+        100 * std::fabs(f.errors.worst));
+  text += "core_rate:\n";
+  for (const CoreRate& r : machine.core->rates)
+    text += fmt::format("  - {{primitive: {}, dtype: {}, level: {}, {}}}\n", name(r.primitive),
+                        name(r.dtype), name(r.level), estimate_text(r.per_element, 1e9, "ns"));
+  return text;
+}
+
+std::string transition_lines(const Machine& machine) {
+  std::string text;
+  if (machine.half_saturation > Seconds{})
+    text += fmt::format("saturation_latency: {:.6g} ns\n", machine.half_saturation.value * 1e9);
+  if (machine.transition.empty()) return text;
+  text += "cache_transition:\n";
+  for (const TransitionPoint& point : machine.transition)
+    text += fmt::format("  - {{footprint: {:.9g} B, memory_weight: {:.6g} %}}\n",
+                        point.footprint.value, 100 * point.memory_weight);
+  return text;
+}
+
+std::string accuracy_lines(const Profile& profile) {
+  std::string text = "accuracy:\n";
+  for (const Accuracy& a : profile.accuracy)
+    text += fmt::format(
+        "  - {{ceilings: {}, cases: {}, count: {}, median: {:.3g} %, p90: {:.3g} %, "
+        "worst: {:.3g} %}}\n",
+        name(a.ceilings), name(a.cases), a.errors.cases, 100 * a.errors.median, 100 * a.errors.p90,
+        100 * std::fabs(a.errors.worst));
+  return text;
+}
+
+}  // namespace
+
+std::string to_yaml(const Profile& profile) {
+  const Estimate<double>& residual = profile.machine.residual;
+  std::string text = fmt::format(
+      "# {}. Made by depthcost profile fit from the samples beside it.\n"
+      "schema: depthcost-profile/1\n"
+      "name: {}\nkind: {}\ndate: {}\n"
+      "samples: {{file: {}, hash: \"{}\", kernels: \"{}\"}}\n",
+      profile.name, profile.name, profile.is_gpu ? "gpu" : "cpu", profile.date,
+      profile.samples_file, profile.samples_hash, profile.kernels_hash);
+  text += fmt::format("threads: {:g}\n", profile.threads);
+  text += fmt::format("noise: {:.3g} %\nwrite_allocate_ratio: {:.4g}\n", 100 * profile.noise,
+                      profile.write_allocate);
+  text += fmt::format("residual: {{low: {:.6g}, high: {:.6g}}}\n", residual.low, residual.high);
+  if (profile.coverage_cases > 0)
+    text += fmt::format("coverage: {{count: {}, share: {:.4g} %, low: {:.4g} %, high: {:.4g} %}}\n",
+                        profile.coverage_cases, 100 * profile.coverage.value,
+                        100 * profile.coverage.low, 100 * profile.coverage.high);
+  return text + bandwidth_lines(profile) + floor_lines(profile.machine) +
+         transition_lines(profile.machine) + core_lines(profile) + accuracy_lines(profile);
+}
+
+}  // namespace depthcost::profile

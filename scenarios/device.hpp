@@ -1,0 +1,27 @@
+// `hardware:` names a device: by a preset of datasheets and published figures, or by the profile
+// that the machine has measured of itself.
+#pragma once
+
+#include <vector>
+
+#include "model/machine.hpp"
+#include "model/resolved_value.hpp"
+#include "scenarios/reference.hpp"
+
+namespace depthcost {
+
+/// The values behind a reference to a device, and the kind of file that they come from.
+struct DeviceValues {
+  Values values;
+  ReferenceKind kind;
+};
+
+/// A preset, a path or a map that stands in the file `file`. Throws InputError.
+DeviceValues resolve_device(const Node& node, const std::string& file);
+
+/// As above, for what the command line gives.
+DeviceValues resolve_device(const std::string& name, const std::string& option);
+
+Machine machine_from(const DeviceValues& device, std::vector<ResolvedValue>& notes);
+
+}  // namespace depthcost

@@ -1,0 +1,130 @@
+// Record by record.
+#include "scenarios/profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenarios/hardware.hpp"
+#include "scenarios/reference.hpp"
+
+namespace depthcost {
+namespace {
+
+/// visit(record's path with its dot) for each record of a list.
+template <class Visit>
+void each_record(const Values& values, const std::string& key, const Visit& visit) {
+  for (std::size_t i = 0; i < values.num_records(key); ++i) visit(fmt::format("{}[{}].", key, i));
+}
+
+/// value, low and high of a record; in that order they must rise.
+template <class Q>
+Estimate<Q> estimate_at(const Values& values, const std::string& record) {
+  const double low = values.number(record + "low");
+  const double value = values.number(record + "value");
+  const double high = values.number(record + "high");
+  if (low > value || value > high)
+    throw InputError(values.at(record + "value").position,
+                     fmt::format("invalid value '{}' (outside its interval, {} to {})",
+                                 values.text(record + "value"), values.text(record + "low"),
+                                 values.text(record + "high")));
+  return {{low}, {value}, {high}, Evidence::calibrated};
+}
+
+Mix mix_at(const Values& values, const std::string& record) {
+  const auto count = [&](const char* key) {
+    return static_cast<unsigned>(values.count(record + key));
+  };
+  const Mix mix{count("reads"), count("writes"), count("in_place")};
+  if (mix.reads + mix.writes == 0 || mix.in_place > std::min(mix.reads, mix.writes))
+    throw InputError(
+        values.at(record + "reads").position,
+        fmt::format("invalid mix {}:{}, {} in place", mix.reads, mix.writes, mix.in_place));
+  return mix;
+}
+
+void read_bandwidths(const Values& values, Machine& machine) {
+  machine.exact_bandwidth.clear();
+  machine.memory_ceiling = machine.cache_ceiling = {};
+  std::vector<ExactMixBandwidth> cached;
+  const std::string last_cache = values.text("kind") == "gpu" ? "L2" : "L3";
+  each_record(values, "bandwidth", [&](const std::string& record) {
+    if (values.number(record + "threads") > 0) return;
+    const Mix mix = mix_at(values, record);
+    const auto bandwidth = estimate_at<BytesPerSecond>(values, record);
+    const std::string& level = values.text(record + "level");
+    if (level == "memory") {
+      machine.exact_bandwidth.push_back({mix, bandwidth});
+      machine.memory_ceiling = std::max(machine.memory_ceiling, bandwidth.high);
+    } else {
+      machine.cache_ceiling = std::max(machine.cache_ceiling, bandwidth.high);
+      if (level == last_cache) cached.push_back({mix, bandwidth});
+    }
+  });
+  if (machine.exact_bandwidth.empty())
+    throw InputError(values.position(), "missing key 'bandwidth' (of memory, any mix)");
+  machine.memory_bandwidth = curve_over(machine.exact_bandwidth);
+  machine.cache_bandwidth = curve_over(cached);
+}
+
+void read_floors(const Values& values, Machine& machine) {
+  machine.floors.clear();
+  each_record(values, "launch_floor", [&](const std::string& record) {
+    machine.floors.push_back({enum_of<Launch>(values.text(record + "launch")),
+                              enum_of<Level>(values.text(record + "level")),
+                              values.text(record + "skeleton") == "row_reduction"
+                                  ? Skeleton::row_reduction
+                                  : Skeleton::elementwise,
+                              estimate_at<Seconds>(values, record)});
+  });
+}
+
+void read_core(const Values& values, Machine& machine) {
+  if (values.num_records("core_rate") == 0) return;
+  Core core{.first_level = {values.has("first_level") ? values.number("first_level") : 0},
+            .threads = values.number("threads")};
+  if (values.has("exposed")) core.exposed = values.number("exposed");
+  if (values.has("core_form")) core.form = enum_of<CoreForm>(values.text("core_form"));
+  each_record(values, "core_rate", [&](const std::string& record) {
+    core.rates.push_back({enum_of<Primitive>(values.text(record + "primitive")),
+                          enum_of<Dtype>(values.text(record + "dtype")),
+                          enum_of<CoreLevel>(values.text(record + "level")),
+                          estimate_at<Seconds>(values, record)});
+  });
+  machine.core = core;
+}
+
+void read_transition(const Values& values, Machine& machine) {
+  if (values.num_records("cache_transition") > 0) machine.transition.clear();
+  each_record(values, "cache_transition", [&](const std::string& record) {
+    machine.transition.push_back(
+        {{values.number(record + "footprint")}, values.number(record + "memory_weight")});
+  });
+  if (machine.cache_bandwidth.empty()) machine.transition.clear();
+}
+
+}  // namespace
+
+Machine machine_from_profile(const Values& values, std::vector<ResolvedValue>& notes) {
+  Machine machine;
+  if (values.has("part")) {
+    const Values part = preset_values(values.text("part"), hardware_reference());
+    machine = machine_from(part, notes);
+  }
+  machine.name = values.text("name");
+  read_bandwidths(values, machine);
+  read_floors(values, machine);
+  read_core(values, machine);
+  read_transition(values, machine);
+  if (values.has("saturation_latency"))
+    machine.half_saturation = {values.number("saturation_latency")};
+  if (values.has("residual.low"))
+    machine.residual = {values.number("residual.low"), 1, values.number("residual.high"),
+                        Evidence::calibrated};
+  notes.push_back({"hardware", values.text("name"),
+                   fmt::format("profile measured on {}, kernels {}", values.text("date"),
+                               values.text("samples.kernels"))});
+  return machine;
+}
+
+}  // namespace depthcost

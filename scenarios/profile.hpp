@@ -1,0 +1,17 @@
+// From the values of a machine profile to the machine of the time formula: everything measured,
+// nothing borrowed. profile/ writes such files.
+#pragma once
+
+#include <vector>
+
+#include "model/machine.hpp"
+#include "model/resolved_value.hpp"
+#include "scenarios/values.hpp"
+
+namespace depthcost {
+
+/// What the profile does not measure (capacity, arithmetic of a GPU) comes from the preset that it
+/// names as its `part`. Appends to `notes` how well the profile predicts.
+Machine machine_from_profile(const Values& values, std::vector<ResolvedValue>& notes);
+
+}  // namespace depthcost

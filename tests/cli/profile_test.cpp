@@ -1,0 +1,135 @@
+// `profile` and what `compare` makes of profiles: exit codes, and the whole text of refusals.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/cli/run_program.hpp"
+#include "tests/marked_block.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace depthcost::test {
+namespace {
+
+const std::string kRoot = std::string(DEPTHCOST_SOURCE_DIR) + "/";
+const std::string kSynthetic = kRoot + "scenarios/profiles/synthetic";
+
+class ProfileCommand : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* ending : {".yaml", ".samples.json"})
+      std::filesystem::copy_file(kSynthetic + ending,
+                                 folder_.path(std::string("synthetic") + ending));
+  }
+
+  Outcome run(std::vector<std::string> arguments) const {
+    return run_program({.arguments = std::move(arguments), .folder = folder_.path()});
+  }
+
+  void expect_error(const std::vector<std::string>& arguments, const std::string& line) const {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.errors, line + "\n");
+    EXPECT_EQ(outcome.output, "");
+  }
+
+  void change(const std::string& file, const std::string& old_text,
+              const std::string& new_text) const {
+    std::string text = content_of(folder_.path(file));
+    const auto at = text.find(old_text);
+    ASSERT_NE(at, std::string::npos);
+    text.replace(at, old_text.size(), new_text);
+    folder_.written(file, text);
+  }
+
+  const TemporaryFolder folder_;
+};
+
+TEST_F(ProfileCommand, FitsWhatVerifyThenHolds) {
+  EXPECT_EQ(run({"profile", "fit", "synthetic.samples.json", "-o", "again.yaml"}).exit_code, 0);
+  EXPECT_EQ(content_of(folder_.path("again.yaml")), content_of(folder_.path("synthetic.yaml")));
+  const Outcome verified = run({"profile", "verify", "again.yaml"});
+  EXPECT_EQ(verified.exit_code, 0);
+  EXPECT_EQ(verified.output, "again.yaml: holds\n");
+  EXPECT_LT(verified.cpu_seconds, 1);
+}
+
+TEST_F(ProfileCommand, VerifySaysNoToAChangedNumber) {
+  change("synthetic.yaml", "threads: 1\n", "threads: 2\n");
+  const Outcome verified = run({"profile", "verify", "synthetic.yaml"});
+  EXPECT_EQ(verified.exit_code, 1);
+  EXPECT_EQ(verified.output,
+            "synthetic.yaml:7: threads is 2, the samples give 1\nsynthetic.yaml: does not hold\n");
+}
+
+TEST_F(ProfileCommand, RefusesWhatItCannotRead) {
+  expect_error({"profile", "verify", "nothing.yaml"},
+               "nothing.yaml:1:1: error: cannot read the file (no such file or directory)");
+  change("synthetic.yaml", "depthcost-profile/1", "depthcost-profile/2");
+  expect_error({"profile", "verify", "synthetic.yaml"},
+               "synthetic.yaml:2:9: error: invalid schema 'depthcost-profile/2' (a profile is "
+               "'depthcost-profile/1')");
+  expect_error({"profile", "fit", "synthetic.yaml", "-o", "x.yaml"},
+               "synthetic.yaml:2:9: error: invalid schema 'depthcost-profile/2' (must be "
+               "depthcost-samples/1: what scripts/measure writes)");
+  EXPECT_FALSE(std::filesystem::exists(folder_.path("x.yaml")));
+}
+
+TEST_F(ProfileCommand, FitCallsAStolenMeasurementInvalid) {
+  change("synthetic.samples.json", "\"rounds\": 5", "\"rounds\": 4");
+  const Outcome fitted = run({"profile", "fit", "synthetic.samples.json", "-o", "x.yaml"});
+  EXPECT_EQ(fitted.exit_code, 3);
+  EXPECT_EQ(fitted.errors,
+            "synthetic.samples.json:1:1: error: invalid samples (4 good rounds of 5: time was "
+            "stolen from the others; measure again)\n");
+  EXPECT_FALSE(std::filesystem::exists(folder_.path("x.yaml")));
+}
+
+TEST_F(ProfileCommand, CompareHoldsEveryKernelAgainstItsProfile) {
+  const Outcome compared = run({"compare", "synthetic.yaml"});
+  EXPECT_EQ(compared.exit_code, 0) << compared.output;
+  EXPECT_NE(compared.output.find("40 cases: median |error| "), std::string::npos);
+}
+
+TEST_F(ProfileCommand, CompareSkipsTheSamplesOfAnotherMachine) {
+  change("synthetic.samples.json", "Synthetic CPU, 1 thread", "Another CPU, 1 thread");
+  const Outcome compared =
+      run({"compare", "synthetic.samples.json", "--hardware", "synthetic.yaml"});
+  EXPECT_EQ(compared.exit_code, 77);
+  EXPECT_EQ(compared.errors,
+            "synthetic.samples.json: skipped: measured on Another CPU, 1 thread, the profile on "
+            "Synthetic CPU, 1 thread\n");
+}
+
+TEST(Readme, ShowsHowWellTheShippedProfilePredicts) {
+  const Outcome shown = run_program(
+      {.arguments = {"profile", "show", "scenarios/profiles/xeon_emerald_rapids_vm.yaml"},
+       .folder = kRoot});
+  const std::string accuracy = shown.output.substr(0, shown.output.find("\nlevel "));
+  expect_blocks(kRoot + "README.md", {{"accuracy", "\n```text\n" + accuracy + "```\n\n"}});
+}
+
+TEST_F(ProfileCommand, ShowDrawsWhatThereIsToBeDrawn) {
+  const Outcome shown = run({"profile", "show", "synthetic.yaml", "-o", "plots"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.errors;
+  if (shown.output.find("No plots: gnuplot is not installed") != std::string::npos)
+    GTEST_SKIP() << "no gnuplot";
+  for (const char* plot : {"roofs", "residuals", "transition"})
+    EXPECT_NE(
+        content_of(folder_.path(std::string("plots/synthetic-") + plot + ".svg")).find("<svg"),
+        std::string::npos);
+}
+
+TEST_F(ProfileCommand, AScenarioMayNameAProfile) {
+  folder_.written("s.yaml",
+                  "schema: depthcost/1\nmodel: {num_layers: 8, hidden_size: 4096, dtype: bf16}\n"
+                  "hardware: synthetic.yaml\nresidual: {scheme: mhc}\n"
+                  "workload: {prefill: {tokens: 2048}}\n");
+  const Outcome evaluated = run({"evaluate", "s.yaml", "--format", "json"});
+  EXPECT_EQ(evaluated.exit_code, 0) << evaluated.errors;
+  EXPECT_NE(evaluated.output.find("profile measured on 2026-11-20"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace depthcost::test

@@ -1,0 +1,104 @@
+// A fit finds the constants that samples were made from, and refuses what carries none.
+#include <gtest/gtest.h>
+
+#include "profile/profile.hpp"
+#include "scenarios/input_error.hpp"
+#include "tests/profile/synthetic.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace depthcost::profile {
+namespace {
+
+class Fit : public testing::Test {
+ protected:
+  Profile fitted(const test::SyntheticRun& run = {}) const {
+    return fit(read_samples(folder_.written("s.json", test::synthetic_samples(run))));
+  }
+
+  const test::TemporaryFolder folder_;
+};
+
+template <class Q>
+void expect_near(const Estimate<Q>& fitted, const Estimate<Q>& truth) {
+  EXPECT_NEAR(fitted.value.value / truth.value.value, 1, 0.01);
+  EXPECT_LE(fitted.low.value, fitted.value.value);
+  EXPECT_LE(fitted.value.value, fitted.high.value);
+}
+
+TEST_F(Fit, RecoversTheConstantsOfASyntheticMachine) {
+  const Machine truth = test::synthetic_machine();
+  const Machine found = fitted().machine;
+  ASSERT_EQ(found.exact_bandwidth.size(), truth.exact_bandwidth.size());
+  for (const ExactMixBandwidth& entry : found.exact_bandwidth)
+    for (const ExactMixBandwidth& other : truth.exact_bandwidth)
+      if (entry.mix == other.mix) expect_near(entry.bandwidth, other.bandwidth);
+  ASSERT_EQ(found.floors.size(), truth.floors.size());
+  for (const LaunchFloor& floor : found.floors)
+    EXPECT_NEAR(floor.floor.value.value, floor.skeleton == Skeleton::elementwise ? 50e-9 : 120e-9,
+                1e-9);
+  ASSERT_EQ(found.core->rates.size(), truth.core->rates.size());
+  for (std::size_t i = 0; i < found.core->rates.size(); ++i)
+    expect_near(found.core->rates[i].per_element, truth.core->rates[i].per_element);
+  EXPECT_EQ(found.core->form, CoreForm::passes);
+  EXPECT_NEAR(found.core->exposed, truth.core->exposed, 0.05);
+}
+
+TEST_F(Fit, TakesTheBestVariantOfEachStream) {
+  for (const Ceiling& ceiling : fitted().ceilings)
+    EXPECT_NE(ceiling.variant.find("by_line"), std::string::npos) << ceiling.variant;
+}
+
+TEST_F(Fit, PredictsWhatWasNotUsedWithinTheNoise) {
+  const Profile profile = fitted();
+  for (const Accuracy& accuracy : profile.accuracy)
+    if (accuracy.ceilings == Ceilings::same_mix) {
+      EXPECT_LT(accuracy.errors.p90, 0.02);
+    }
+  EXPECT_LE(profile.coverage.low, 0.9);
+  EXPECT_GE(profile.coverage.high, 0.9);
+  EXPECT_LT(profile.noise, 0.02);
+}
+
+TEST_F(Fit, GivesTheSameBytesForTheSameSamples) { EXPECT_EQ(to_yaml(fitted()), to_yaml(fitted())); }
+
+TEST_F(Fit, DoesNotFitTheKernels) {
+  const Profile honest = fitted();
+  const Profile slow = fitted({.slowdown = 1.3});
+  EXPECT_EQ(honest.machine.exact_bandwidth.front().bandwidth.value,
+            slow.machine.exact_bandwidth.front().bandwidth.value);
+  EXPECT_GT(slow.accuracy.front().errors.median, 0.1);
+}
+
+TEST_F(Fit, RefusesAParameterThatIsNoNumber) {
+  try {
+    fitted({.noise = 0.4});
+    FAIL() << "nothing was refused";
+  } catch (const InputError& error) {
+    EXPECT_NE(error.message().find("more than 10 %: measure again on a quieter machine"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Shares, HaveWilsonsInterval) {
+  // 8 of 10: 0.49 to 0.94, Brown, Cai, DasGupta 2001.
+  const Interval share = binomial_share(8, 10);
+  EXPECT_NEAR(share.low, 0.4902, 1e-4);
+  EXPECT_NEAR(share.high, 0.9433, 1e-4);
+}
+
+TEST(Quantiles, LieBetweenTheRanks) {
+  EXPECT_DOUBLE_EQ(quantile({4, 1, 3, 2}, 0.5), 2.5);
+  EXPECT_DOUBLE_EQ(quantile({4, 1, 3, 2}, 1), 4);
+  EXPECT_DOUBLE_EQ(quantile({7}, 0.3), 7);
+}
+
+TEST(TypicalTimes, HaveAnIntervalThatNarrowsWithTheSpread) {
+  const std::vector<double> wide{1, 2, 3, 4, 5};
+  const std::vector<double> narrow{2.9, 3, 3, 3, 3.1};
+  EXPECT_GT(typical_interval(wide).relative_width(), typical_interval(narrow).relative_width());
+  EXPECT_EQ(typical_interval(wide).value, 2);
+}
+
+}  // namespace
+}  // namespace depthcost::profile
