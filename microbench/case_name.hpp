@@ -25,7 +25,7 @@ struct CaseName {
   }
 };
 
-/// The parts refer to `name`.
-CaseName parse_case_name(std::string_view name);
+/// The parts refer to `text`.
+CaseName parse_case_name(std::string_view text);
 
 }  // namespace depthcost::bench
