@@ -18,10 +18,9 @@ namespace depthcost {
 
 ExitCode run_profile_fit(const ProfileFitOptions& options) {
   const profile::Samples samples = profile::read_samples(options.samples);
-  if (!samples.is_good()) {
-    std::fputs(fmt::format("{}:1:1: error: invalid samples ({} good rounds of {}: time was stolen "
-                           "from the others; measure again)\n",
-                           printable(options.samples), samples.rounds, samples.rounds_wanted)
+  if (!samples.problem().empty()) {
+    std::fputs(fmt::format("{}:1:1: error: invalid samples ({}; measure again)\n",
+                           printable(options.samples), samples.problem())
                    .c_str(),
                stderr);
     return ExitCode::measurement_invalid;

@@ -73,6 +73,8 @@ std::vector<Measurement> read_measurements(const std::string& path, const nlohma
     measurements[place->second].seconds.push_back(
         in_seconds(run.at("real_time"), run.at("time_unit")));
     deviations[place->second].push_back(run.value("deviation", 0.0));
+    for (const char* clock : {"sm_mhz_before", "sm_mhz_after"})
+      if (run.contains(clock)) measurements[place->second].clocks_mhz.push_back(run.at(clock));
   }
   for (std::size_t i = 0; i < measurements.size(); ++i)
     measurements[i].deviation = median_of(deviations[i]);
@@ -125,10 +127,26 @@ void add(Results& results, const std::vector<Measurement>& measurements) {
     });
     if (found == kind.end())
       kind.push_back(measurement);
-    else
+    else {
       found->seconds.insert(found->seconds.end(), measurement.seconds.begin(),
                             measurement.seconds.end());
+      found->clocks_mhz.insert(found->clocks_mhz.end(), measurement.clocks_mhz.begin(),
+                               measurement.clocks_mhz.end());
+    }
   }
+}
+
+double throttled_percent(const Results& results) {
+  constexpr double kSlow = 0.9;
+  std::vector<double> clocks;
+  for (const auto* kind : {&results.ceilings, &results.kernels, &results.steps})
+    for (const Measurement& m : *kind)
+      clocks.insert(clocks.end(), m.clocks_mhz.begin(), m.clocks_mhz.end());
+  if (clocks.empty()) return 0;
+  const double usual = median_of(clocks);
+  const auto slow = std::count_if(clocks.begin(), clocks.end(),
+                                  [&](double clock) { return clock < kSlow * usual; });
+  return 100 * static_cast<double>(slow) / static_cast<double>(clocks.size());
 }
 
 const Measurement* ceiling_of(const std::vector<Measurement>& ceilings, const Measurement& kernel) {

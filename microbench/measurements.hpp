@@ -19,7 +19,8 @@ struct Measurement {
   double bytes = 0;             // of one call; 0 where nothing is moved
   double elements = 0;          // of one call of a core's primitive; 0 elsewhere
   Mix mix;
-  double deviation = 0;  // from a line, of the chains whose slope this is: slope.hpp
+  double deviation = 0;                 // from a line, of the chains whose slope this is: slope.hpp
+  std::vector<double> clocks_mhz = {};  // of a GPU's multiprocessors, around each repetition
 
   double median() const;
   double bandwidth() const { return bytes / median(); }
@@ -33,7 +34,8 @@ struct Measurement {
 struct Environment {
   int rounds = 0;  // that were good enough to be used
   int rounds_wanted = 0;
-  double steal_percent = 0;  // of all CPUs' time in the worst of those rounds
+  double steal_percent = 0;      // of all CPUs' time in the worst of those rounds
+  double throttled_percent = 0;  // of a GPU's runs: with a clock far below the usual
 };
 
 /// A run of all programs on one machine.
@@ -63,6 +65,9 @@ std::vector<Measurement> read_measurements(const std::string& path, const nlohma
 
 /// Adds them to `results`, each by its kind; further repetitions to what is there already.
 void add(Results& results, const std::vector<Measurement>& measurements);
+
+/// Per cent of all runs that had a clock below nine tenths of the median.
+double throttled_percent(const Results& results);
 
 /// What `context` of Google Benchmark's says of the machine.
 Results machine_of(const nlohmann::json& context);

@@ -161,7 +161,8 @@ std::string to_json(const Results& results) {
             {"cuda_kernels_hash", results.cuda_kernels_hash},
             {"rounds", environment.rounds},
             {"rounds_wanted", environment.rounds_wanted},
-            {"steal_percent", environment.steal_percent}};
+            {"steal_percent", environment.steal_percent},
+            {"throttled_percent", environment.throttled_percent}};
   std::string text = head.dump(1);
   text.resize(text.size() - 2);  // the closing brace: rows follow
   text += fmt::format(",\n \"ceilings\": {},\n", rows_text(results.ceilings, ceiling_row));
@@ -185,7 +186,8 @@ Results results_of(const nlohmann::json& json) {
           .rotation_bytes = json.at("rotation_bytes"),
           .huge_pages = json.at("huge_pages"),
           .date = json.at("date"),
-          .environment = {json.at("rounds"), json.at("rounds_wanted"), json.at("steal_percent")},
+          .environment = {json.at("rounds"), json.at("rounds_wanted"), json.at("steal_percent"),
+                          json.at("throttled_percent")},
           .ceilings = measurements_of(json.at("ceilings")),
           .cores = measurements_of(json.at("cores")),
           .curves = measurements_of(json.at("curves")),

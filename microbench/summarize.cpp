@@ -70,6 +70,7 @@ Results read_all(int count, char** paths) {
 void run(int count, char** words) {
   Results results = read_all(count - 3, words + 3);
   results.environment = environment_of(words[1], words[2]);
+  results.environment.throttled_percent = throttled_percent(results);
   if (const auto problem = weakness(results))
     throw std::runtime_error(fmt::format("too weak for a ceiling ({})", *problem));
   std::ofstream out(words[0]);

@@ -237,10 +237,8 @@ double write_allocate_of(const Samples& samples) {
 }  // namespace
 
 Profile fit(const Samples& samples) {
-  if (!samples.is_good())
-    throw InputError({samples.path, 1, 1},
-                     fmt::format("invalid samples ({} good rounds of {}: time was stolen)",
-                                 samples.rounds, samples.rounds_wanted));
+  if (!samples.problem().empty())
+    throw InputError({samples.path, 1, 1}, fmt::format("invalid samples ({})", samples.problem()));
   Profile profile{.name = samples.is_gpu() ? samples.device : samples.machine,
                   .samples_file = std::filesystem::path(samples.path).filename().string(),
                   .samples_hash = file_hash(samples.path),

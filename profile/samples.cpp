@@ -226,6 +226,7 @@ Samples read_samples(const std::string& path) {
                   .rotation = {file.number("rotation_bytes")}};
   file.text("huge_pages");
   file.number("steal_percent", Range::non_negative);
+  samples.throttled_percent = file.number("throttled_percent", Range::non_negative);
   const std::string cpu_hash = file.text("kernels_hash");
   const std::string cuda_hash = file.text("cuda_kernels_hash");
   samples.kernels_hash = samples.is_gpu() ? cuda_hash : cpu_hash;
@@ -244,6 +245,17 @@ Samples read_samples(const std::string& path) {
     throw InputError(document.position,
                      "too few samples (ceilings, skeletons and kernels are needed)");
   return samples;
+}
+
+std::string Samples::problem() const {
+  constexpr double kMostThrottled = 5;
+  if (rounds < rounds_wanted)
+    return fmt::format("{} good rounds of {}: time was stolen from the others", rounds,
+                       rounds_wanted);
+  if (throttled_percent > kMostThrottled)
+    return fmt::format("{:.0f} % of the runs had a clock below nine tenths of the usual",
+                       throttled_percent);
+  return "";
 }
 
 std::string file_hash(const std::string& path) {

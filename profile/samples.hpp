@@ -91,6 +91,7 @@ struct Samples {
   std::string kernels_hash;
   int rounds = 0;  // that were good enough
   int rounds_wanted = 0;
+  double throttled_percent = 0;  // of a GPU's runs
   std::vector<CeilingSample> ceilings;
   std::vector<CoreSample> cores;
   std::vector<CurveSample> curves;
@@ -99,8 +100,9 @@ struct Samples {
   std::vector<StepSample> steps;
 
   bool is_gpu() const { return !device.empty(); }
-  /// False where a hypervisor took time from too many rounds.
-  bool is_good() const { return rounds >= rounds_wanted; }
+  /// Why they are no measurement; empty where they are: a hypervisor took time from too many
+  /// rounds, or a GPU lowered its clocks.
+  std::string problem() const;
 };
 
 /// Reads a file of scripts/measure. Of two backends, the GPU's. Throws InputError.

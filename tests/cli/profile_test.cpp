@@ -86,6 +86,16 @@ TEST_F(ProfileCommand, FitCallsAStolenMeasurementInvalid) {
   EXPECT_FALSE(std::filesystem::exists(folder_.path("x.yaml")));
 }
 
+TEST_F(ProfileCommand, FitCallsAThrottledMeasurementInvalid) {
+  change("synthetic.samples.json", "\"throttled_percent\": 0.0", "\"throttled_percent\": 12.5");
+  const Outcome fitted = run({"profile", "fit", "synthetic.samples.json", "-o", "x.yaml"});
+  EXPECT_EQ(fitted.exit_code, 3);
+  EXPECT_EQ(
+      fitted.errors,
+      "synthetic.samples.json:1:1: error: invalid samples (12 % of the runs had a clock below "
+      "nine tenths of the usual; measure again)\n");
+}
+
 TEST_F(ProfileCommand, CompareHoldsEveryKernelAgainstItsProfile) {
   const Outcome compared = run({"compare", "synthetic.yaml"});
   EXPECT_EQ(compared.exit_code, 0) << compared.output;

@@ -134,6 +134,13 @@ TEST(Results, ReadBackWhatWasWritten) {
   EXPECT_THROW(results_of(nlohmann::json::parse(R"({"schema": "other"})")), std::runtime_error);
 }
 
+TEST(Results, KnowWhatRanWithALowClock) {
+  Results results = some_results();
+  EXPECT_EQ(throttled_percent(results), 0);
+  results.kernels[0].clocks_mhz = {1980, 1980, 1980, 1700};
+  EXPECT_EQ(throttled_percent(results), 25);
+}
+
 TEST(Results, HaveFractionsWhereOperandsComeFromMemory) {
   const Results results = some_results();
   EXPECT_DOUBLE_EQ(*fraction_of_ceiling(results, results.kernels[0]), 0.9);

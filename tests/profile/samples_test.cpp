@@ -80,7 +80,7 @@ TEST(Samples, KnowTheirShapes) {
   const test::TemporaryFolder folder;
   const Samples samples = read_samples(folder.written("s.json", test::synthetic_samples()));
   EXPECT_FALSE(samples.is_gpu());
-  EXPECT_TRUE(samples.is_good());
+  EXPECT_EQ(samples.problem(), "");
   EXPECT_EQ(samples.ceilings.size(), 40U);
   EXPECT_EQ(samples.cores.size(), 30U);
   EXPECT_EQ(samples.kernels.size(), 50U);
