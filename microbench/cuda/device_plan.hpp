@@ -58,14 +58,12 @@ inline void time_slope(benchmark::State& state, const Chains& chains, Launch lau
 /// As add_benchmark.
 template <class Run>
 void add_device_benchmark(const std::string& name, const Run& run) {
-  benchmark::RegisterBenchmark(name.c_str(),
-                               [=](benchmark::State& state) {
-                                 show_progress(name);
-                                 run_on_device(state, run);
-                               })
-      ->UseManualTime()
-      ->Iterations(kSamplesPerRepetition)
-      ->Unit(benchmark::kMicrosecond);
+  auto* benchmark = benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+    show_progress(name);
+    run_on_device(state, run);
+  });
+  benchmark->UseManualTime()->Iterations(kSamplesPerRepetition)->Unit(benchmark::kMicrosecond);
+  if (!cuda::has_device()) benchmark->Repetitions(1);
 }
 
 }  // namespace depthcost::bench
