@@ -61,6 +61,7 @@ ComparisonReport table_report(const CompareOptions& options) {
 /// Samples against the profile of their own machine.
 ComparisonReport samples_report(const profile::Samples& samples, const std::string& profile,
                                 const CompareOptions& options) {
+  profile::require_good(samples);
   const Device device = device_of(profile);
   const std::string& machine = samples.is_gpu() ? samples.device : samples.machine;
   if (device.machine.name != machine)
@@ -100,6 +101,8 @@ ComparisonReport report_for(const CompareOptions& options) {
     if (options.hardware.empty()) fail_usage("missing --hardware (the profile of the machine)");
     return samples_report(profile::read_samples(input), options.hardware, options);
   }
+  if (input.ends_with(".yaml") && !options.hardware.empty())
+    fail_usage("conflicting --hardware (a profile is a machine's own)");
   if (input.ends_with(".yaml")) return samples_report(profile::samples_of(input), input, options);
   return table_report(options);
 }
@@ -126,6 +129,9 @@ namespace {
 ExitCode print(const ComparisonReport& report, const CompareOptions& options) {
   std::string text = text_of(report, options.format);
   if (options.github) text += to_annotations(annotations(report));
+  std::error_code ignored;
+  if (std::filesystem::equivalent(options.junit, options.measurements, ignored))
+    fail_usage("conflicting --junit (the file holds the measurements)");
   if (!options.junit.empty()) write_file(options.junit, to_junit(junit_suite(report)));
   write_stdout(text);
   return exit_code(report, options.strict);

@@ -69,12 +69,17 @@ void write_files(const std::string& directory, const std::vector<NewFile>& files
   for (const NewFile& file : files) {
     const fs::path target = folder / file.name;
     if (fs::is_directory(target, error)) cannot("write the file", target, "a directory is there");
+    if (fs::exists(target, error) && !fs::is_regular_file(target, error))
+      cannot("write the file", target, "not a regular file");
     written.push_back(folder / fmt::format(".depthcost.{}.{}", getpid(), written.size()));
     pending.add(written.back());
     write_one(written.back(), file.content, target);
   }
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const fs::path target = folder / files[i].name;
+    const fs::path named = folder / files[i].name;
+    // Through a link, not over it.
+    const fs::path target =
+        fs::is_symlink(named, error) ? folder / fs::read_symlink(named, error) : named;
     fs::rename(written[i], target, error);
     if (error) cannot("write the file", target, system_reason(error.value()));
   }

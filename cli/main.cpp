@@ -10,6 +10,7 @@
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
 #include "cli/version.hpp"
+#include "profile/samples.hpp"
 #include "scenarios/input_error.hpp"
 #include "scenarios/suggest.hpp"
 
@@ -64,7 +65,7 @@ void add_compare(CLI::App& app, Command& chosen) {
                                      "  depthcost compare --published");
   command->add_option(
       "MEASUREMENTS", options->measurements,
-      "profile, samples, or a CSV table of measured kernels; the newest local profile if absent");
+      "profile, samples, or a CSV table of measured kernels; depthcost-measurements/profile.yaml if absent");
   command->add_flag("--published", options->published, "what others have published");
   command->add_option("--hardware", options->hardware, "what they ran on: a preset or a path");
   command->add_option("--tolerances", options->tolerances, "file of rules");
@@ -207,6 +208,9 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   try {
     return depthcost::run(argc, argv);
+  } catch (const depthcost::profile::MeasurementInvalid& error) {
+    depthcost::fail(error.what());
+    return static_cast<int>(depthcost::ExitCode::measurement_invalid);
   } catch (const depthcost::InputError& error) {
     return depthcost::fail(error.what());
   } catch (const std::exception& error) {

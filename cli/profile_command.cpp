@@ -17,16 +17,17 @@
 namespace depthcost {
 
 ExitCode run_profile_fit(const ProfileFitOptions& options) {
-  const profile::Samples samples = profile::read_samples(options.samples);
-  if (!samples.problem().empty()) {
-    std::fputs(fmt::format("{}:1:1: error: invalid samples ({}; measure again)\n",
-                           printable(options.samples), samples.problem())
-                   .c_str(),
-               stderr);
-    return ExitCode::measurement_invalid;
-  }
-  const profile::Profile profile = profile::fit(samples);
-  write_file(options.output, profile::to_yaml(profile));
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (fs::equivalent(options.samples, options.output, ignored))
+    throw InputError({options.output, 1, 1}, "cannot write the file (it holds the samples)");
+  profile::Profile profile = profile::fit(profile::read_samples(options.samples));
+  profile.samples_file =
+      fs::proximate(fs::absolute(options.samples), fs::absolute(options.output).parent_path())
+          .string();
+  const std::string text = profile::to_yaml(profile);
+  profile::require_readable(text, options.samples);
+  write_file(options.output, text);
   write_stdout(accuracy_text(profile));
   return ExitCode::good;
 }

@@ -112,6 +112,8 @@ std::vector<Measurement>& kind_of(Results& results, std::string_view name) {
   if (operation.starts_with("ceiling/") || operation == "memcpy") return results.ceilings;
   if (operation.starts_with("core/")) return results.cores;
   if (operation == "curve") return results.curves;
+  // An empty kernel has no operands that could lie anywhere.
+  if (operation.starts_with("skeleton/empty")) return results.others;
   if (operation.starts_with("skeleton/")) return results.skeletons;
   if (operation.starts_with("step/")) return results.steps;
   return is_one_kernel(parse_case_name(name)) ? results.kernels : results.others;

@@ -16,11 +16,19 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "depthcost-samples/1";
 
+std::size_t count(const CaseName& name, std::string_view key, std::size_t otherwise = 0) {
+  return static_cast<std::size_t>(name.number(key, static_cast<double>(otherwise)));
+}
+
 Json mix_json(const Mix& mix) { return {mix.reads, mix.writes, mix.in_place}; }
 
 /// The part of a ceiling's or a primitive's name at `place`, counted from the backend.
 std::string part(std::string_view name, std::size_t place) {
-  for (; place > 0; --place) name.remove_prefix(std::min(name.find('/') + 1, name.size()));
+  for (; place > 0; --place) {
+    const auto slash = name.find('/');
+    if (slash == std::string_view::npos) return "";
+    name.remove_prefix(slash + 1);
+  }
   return std::string(name.substr(0, name.find('/')));
 }
 
@@ -68,8 +76,8 @@ Json skeleton_row(const Measurement& m) {
 
 /// As model/catalogue.hpp counts them: n blocks with b_0, and where there is no partial sum that
 /// stands for itself, one more source.
-double num_sources(const CaseName& name) {
-  const double blocks = name.number("n", static_cast<double>(Shape{}.num_blocks));
+std::size_t num_sources(const CaseName& name) {
+  const std::size_t blocks = count(name, "n", Shape{}.num_blocks);
   const bool counts_all =
       name.operation == "attnres_single_pass/bare" || name.operation.starts_with("unfused_");
   return counts_all ? blocks + 1 : blocks;
@@ -88,8 +96,8 @@ Json kernel_row(const Measurement& m) {
           {"backend", name.backend},
           {"operation", catalogue_name(name)},
           {"dtype", name.type},
-          {"tokens", name.number("T", 0)},
-          {"hidden_size", name.number("d", 0)},
+          {"tokens", count(name, "T")},
+          {"hidden_size", count(name, "d")},
           {"sources", num_sources(name)},
           {"queries", Shape{}.num_queries},
           {"streams", Shape{}.num_streams},
@@ -110,10 +118,10 @@ Json step_row(const Measurement& m) {
           {"scheme", part(name.operation, 1)},
           {"schedule", part(name.operation, 2)},
           {"dtype", name.type},
-          {"tokens", name.number("T", 0)},
-          {"hidden_size", name.number("d", 0)},
-          {"layers", name.number("L", 0)},
-          {"block_size", name.number("S", 0)},
+          {"tokens", count(name, "T")},
+          {"hidden_size", count(name, "d")},
+          {"layers", count(name, "L")},
+          {"block_size", count(name, "S")},
           {"streams", Shape{}.num_streams},
           {"weight_bytes", name.number("W", 0)},
           {"launch", name.launch.empty() ? "stream" : name.launch},

@@ -26,6 +26,8 @@ double streams_of(double num_coefficients) { return std::floor(std::sqrt(num_coe
 /// Rows of a register-tiled projection of m streams onto m^2 + 2m coefficients.
 double projection_rows(double m) { return m * (m * m + 2 * m); }
 
+/// A sum is scored as it is made, in the pass that adds. The norm is counted where a kernel alone
+/// leaves it out, too: an operation does not say.
 CoreWork single_pass_work(const Operation& operation) {
   const auto n = static_cast<double>(operation.sources);
   const double sums = reads_of(operation, Operand::partial_sum);
@@ -37,21 +39,23 @@ CoreWork single_pass_work(const Operation& operation) {
 /// Rows and parameters that a register tile works on are widened into scratch first.
 CorePass widened(double rows) { return streamed(Primitive::widen, rows); }
 
-/// Every (query, source) pair is one multiply-add for the score and one for the mix.
+/// Every (query, source) pair is one multiply-add for the score and one for the mix; rows are
+/// widened for each of the two.
 CoreWork phase1_work(const Operation& operation) {
   const auto n = static_cast<double>(operation.sources);
   const double queries = operation.hoistable_queries + 1;
-  return {.passes = {streamed(Primitive::multiply, n * queries),
+  return {.passes = {streamed(Primitive::multiply, 2 * n * queries), widened(2 * n),
                      streamed(Primitive::add, reads_of(operation, Operand::partial_sum)),
-                     kept(Primitive::multiply, n * queries), widened(n)},
-          .kept_rows = n};
+                     kept(Primitive::scale, 1)},
+          .kept_rows = 1};
 }
 
+/// So few rows are mixed twice, for the norm and for its output, rather than kept in f32.
 CoreWork phase2_work(const Operation& operation) {
   const auto own = static_cast<double>(operation.sources);
   const double sums = reads_of(operation, Operand::partial_sum);
-  return {.passes = {streamed(Primitive::score, own), streamed(Primitive::add, sums),
-                     kept(Primitive::mix, own + 1), kept(Primitive::scale, 1)},
+  return {.passes = {streamed(Primitive::score, own - sums), streamed(Primitive::add, sums),
+                     kept(Primitive::mix, 2 * (own + 1)), kept(Primitive::scale, 1)},
           .kept_rows = own + 1};
 }
 
@@ -123,7 +127,7 @@ CoreWork core_work(const Operation& operation) {
     case unfused_mix:
       return unfused_work(operation, Primitive::mix, recent);
     case unfused_stack:
-      return {};
+      return unfused_work(operation, Primitive::add, reads_of(operation, Operand::bank));
   }
   return {};
 }

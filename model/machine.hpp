@@ -23,6 +23,11 @@ enum class Launch { stream, graph, graph_pdl };
 std::string_view name(Level level);
 std::string_view name(Launch launch);
 
+/// How far a kernel's bandwidth could rise above the ceiling if bytes in flight were free:
+/// B / cap of "B n / (n + h), capped" for one read and one write on an H200. REFERENCES.md,
+/// "concurrency".
+inline constexpr double kUncappedOverCeiling = 5427.0 / 3416.0;
+
 /// Sustained bandwidth at one read:write mix; `read_share` is reads / (reads + writes) in bytes.
 struct MixBandwidth {
   double read_share = 1;

@@ -7,11 +7,6 @@
 namespace depthcost {
 namespace {
 
-// How far a kernel's bandwidth could rise above the ceiling if bytes in flight were free:
-// B / cap of "B n / (n + h), capped" for one read and one write on an H200. REFERENCES.md,
-// "concurrency".
-constexpr double kUncappedOverCeiling = 5427.0 / 3416.0;
-
 constexpr Bytes kNever{std::numeric_limits<double>::infinity()};
 
 template <class Q>

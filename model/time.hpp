@@ -3,7 +3,7 @@
 //   t  = a(launch, level, skeleton) + max(sum over operands of bytes / bandwidth, operations /
 //   rate) + what a core does while memory waits (CPUs)
 //
-//   t >= max(a, bytes / ceiling, operations / rate)
+//   t >= max(a, bytes / ceiling, operations / rate)    (a CPU's core is no bound: kernels differ)
 //
 // The floor adds, it does not compete: on held-out H200 data the sum errs 2.2 % in the median, the
 // maximum 8.6 %.

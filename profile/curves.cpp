@@ -8,9 +8,6 @@
 namespace depthcost::profile {
 namespace {
 
-// B / cap of "B n / (n + h), capped": model/time.cpp keeps the same.
-constexpr double kUncappedOverCeiling = 5427.0 / 3416.0;
-
 // Above this share of the ceiling a call says little of what few bytes cost.
 constexpr double kSaturated = 0.9;
 
@@ -33,10 +30,12 @@ double slope_of(const CurveSample& sample, Seconds floor) {
   return std::max(typical(sample.seconds) - floor.value, 0.0) / sample.bytes;
 }
 
-std::vector<CurveSample> of(const Samples& samples, Temperature temperature) {
+std::vector<CurveSample> curve_at(const Samples& samples, Temperature temperature) {
   std::vector<CurveSample> curve;
   for (const CurveSample& sample : samples.curves)
-    if (sample.temperature == temperature) curve.push_back(sample);
+    if (sample.temperature == temperature &&
+        (temperature == Temperature::cold || sample.footprint >= kSmallestCounted))
+      curve.push_back(sample);
   std::sort(curve.begin(), curve.end(),
             [](const CurveSample& a, const CurveSample& b) { return a.footprint < b.footprint; });
   return curve;
@@ -63,12 +62,11 @@ void set_cache(const std::vector<CurveSample>& hot, Profile& profile) {
   std::vector<double> slopes;
   for (const CurveSample& sample : hot)
     slopes.push_back(slope_of(sample, floor_of(machine, Level::cache)));
-  // The cache at its best is what the fastest sizes show; the smallest of all are mostly launch.
-  std::vector<double> sorted = slopes;
+  std::vector<double> sorted = slopes;  // the cache at its best is what the fastest sizes show
   std::sort(sorted.begin(), sorted.end());
   const double cache = quantile({sorted.begin(), sorted.begin() + kEndPoints}, 0.5);
   const double memory = quantile({slopes.end() - kEndPoints, slopes.end()}, 0.5);
-  if (memory <= cache) return;
+  if (cache <= 0 || memory <= cache) return;
   const Mix& mix = hot.front().mix;
   const double share = static_cast<double>(mix.reads) / (mix.reads + mix.writes);
   const BytesPerSecond rate{1 / cache};
@@ -79,7 +77,6 @@ void set_cache(const std::vector<CurveSample>& hot, Profile& profile) {
   machine.transition.clear();
   double weight = 0;
   for (std::size_t i = 0; i < hot.size(); ++i) {
-    if (hot[i].footprint < kSmallestCounted) continue;
     weight = std::max(weight, std::clamp((slopes[i] - cache) / (memory - cache), 0.0, 1.0));
     machine.transition.push_back({hot[i].footprint, weight});
   }
@@ -89,8 +86,8 @@ void set_cache(const std::vector<CurveSample>& hot, Profile& profile) {
 
 void set_curves(const Samples& samples, Profile& profile) {
   if (!samples.is_gpu()) return;
-  set_concurrency(of(samples, Temperature::cold), profile.machine);
-  set_cache(of(samples, Temperature::hot), profile);
+  set_concurrency(curve_at(samples, Temperature::cold), profile.machine);
+  set_cache(curve_at(samples, Temperature::hot), profile);
 }
 
 }  // namespace depthcost::profile

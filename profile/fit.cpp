@@ -146,10 +146,22 @@ Mix mix_of_primitive(Primitive primitive) {
   return primitive == Primitive::mix ? Mix{8, 1, 0} : Mix{2, 1, 1};
 }
 
-double memory_rate(const Machine& machine, const Mix& mix) {
+/// Of the mix, or of the one with as many writes whose reads are nearest: two more or fewer of nine
+/// streams change little, one stream alone is another thing.
+double memory_rate(const Samples& samples, const Machine& machine, const Mix& mix) {
+  const ExactMixBandwidth* nearest = nullptr;
+  const auto distance = [&](const Mix& other) {
+    return other.reads > mix.reads ? other.reads - mix.reads : mix.reads - other.reads;
+  };
   for (const ExactMixBandwidth& entry : machine.exact_bandwidth)
-    if (entry.mix == mix) return entry.bandwidth.value.value;
-  return machine.memory_bandwidth.back().bandwidth.value.value;  // of reads
+    if (entry.mix.writes == mix.writes && entry.mix.in_place == mix.in_place &&
+        (nearest == nullptr || distance(entry.mix) < distance(nearest->mix)))
+      nearest = &entry;
+  if (nearest == nullptr)
+    throw InputError(
+        {samples.path, 1, 1},
+        fmt::format("too few samples (no ceiling of memory with {} writes)", mix.writes));
+  return nearest->bandwidth.value.value;
 }
 
 /// Share of the shorter of memory and core time that primitives show when they stream from memory:
@@ -161,7 +173,8 @@ double exposed_share(const Samples& samples, const Core& core, const Machine& ma
     const Mix mix = mix_of_primitive(sample.primitive);
     const double vectors =
         sample.elements * (mix.reads + mix.writes) / (sample.primitive == Primitive::add ? 1 : 8);
-    const double memory = vectors * bytes_per_element(sample.dtype) / memory_rate(machine, mix);
+    const double memory =
+        vectors * bytes_per_element(sample.dtype) / memory_rate(samples, machine, mix);
     double near = 0;
     for (const CoreRate& rate : core.rates)
       if (rate.primitive == sample.primitive && rate.dtype == sample.dtype &&
@@ -178,6 +191,11 @@ void set_core(const Samples& samples, Machine& machine) {
   Core core{.first_level = kUsableShare * samples.first_level, .threads = samples.threads};
   for (const CoreSample& sample : samples.cores) {
     if (sample.level == CoreLevel::memory) continue;
+    for (const CoreRate& rate : core.rates)
+      if (rate.primitive == sample.primitive && rate.dtype == sample.dtype &&
+          rate.level == sample.level)
+        throw InputError({samples.path, 1, 1},
+                         fmt::format("invalid samples ('{}' twice)", printable(sample.name)));
     const Interval seconds = interval_of(samples, sample.name, sample.seconds);
     core.rates.push_back(
         {sample.primitive, sample.dtype, sample.level,
@@ -201,9 +219,12 @@ void choose_form(const Samples& samples, Profile& profile) {
     profile.forms.push_back(
         {form, summary_of(predictions(profile.machine, samples, Cases::calibration))});
   }
-  std::stable_sort(profile.forms.begin(), profile.forms.end(),
-                   [](const auto& a, const auto& b) { return a.errors.median < b.errors.median; });
-  profile.machine.core->form = profile.forms.front().form;
+  const auto best = std::min_element(
+      profile.forms.begin(), profile.forms.end(),
+      [](const FormError& a, const FormError& b) { return a.errors.median < b.errors.median; });
+  if (best->errors.cases == 0)
+    throw InputError({samples.path, 1, 1}, "too few samples (no kernel of the calibration shapes)");
+  profile.machine.core->form = best->form;
 }
 
 double noise_of(const Samples& samples) {
@@ -237,8 +258,7 @@ double write_allocate_of(const Samples& samples) {
 }  // namespace
 
 Profile fit(const Samples& samples) {
-  if (!samples.problem().empty())
-    throw InputError({samples.path, 1, 1}, fmt::format("invalid samples ({})", samples.problem()));
+  require_good(samples);
   Profile profile{.name = samples.is_gpu() ? samples.device : samples.machine,
                   .samples_file = std::filesystem::path(samples.path).filename().string(),
                   .samples_hash = file_hash(samples.path),

@@ -33,15 +33,20 @@ void each_kernel(const Samples& samples, Cases cases, const Visit& visit) {
 /// measured / predicted of the middle.
 double ratio_of(const Comparison& comparison) { return 1 + comparison.error; }
 
-/// The next ratio lies within with 90 %, and so does 1: a prediction claims itself. Ranks of n + 1,
-/// not of n, as conformal prediction takes them (Vovk, Gammerman, Shafer 2005).
-Estimate<double> residual_of(std::vector<double> ratios) {
-  std::sort(ratios.begin(), ratios.end());
-  const auto n = static_cast<double>(ratios.size());
-  const double low = std::max(std::floor(0.05 * (n + 1)), 1.0);
-  const double high = std::min(std::ceil(0.95 * (n + 1)), n);
-  return {std::min(1.0, ratios[static_cast<std::size_t>(low) - 1]), 1,
-          std::max(1.0, ratios[static_cast<std::size_t>(high) - 1]), Evidence::calibrated};
+/// Between the ranks of n + 1, not of n: the next value lies below with this probability, as it
+/// does not below the quantile of those that are there (Weibull 1939; type 6 of Hyndman and Fan
+/// 1996).
+double next_below(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  const auto n = static_cast<double>(values.size());
+  const double place = std::clamp(share * (n + 1) - 1, 0.0, n - 1);
+  return quantile(std::move(values), n > 1 ? place / (n - 1) : 0);
+}
+
+/// The next ratio lies within with 90 %, and so does 1: a prediction claims itself.
+Estimate<double> residual_of(const std::vector<double>& ratios) {
+  return {std::min(1.0, next_below(ratios, 0.05)), 1, std::max(1.0, next_below(ratios, 0.95)),
+          Evidence::calibrated};
 }
 
 /// How often the interval holds on shapes that it was not made from.

@@ -19,6 +19,11 @@ namespace {
 
 constexpr const char* kSchema = "depthcost-samples/1";
 constexpr std::size_t kFewestRepetitions = 3;
+constexpr Count kMostStreams = 1 << 20;
+constexpr Count kMostThreads = 1 << 20;
+
+// Every layer is walked, as in a scenario: scenarios/scenario.cpp.
+constexpr Count kMostLayers = 65536;
 
 /// The members of one map, each of which must be asked for.
 class Fields {
@@ -32,9 +37,16 @@ class Fields {
     return *value;
   }
   std::string text(std::string_view key) { return as_scalar(at(key), key).text; }
+  /// Text that may stand in a file of ours, not empty.
+  const std::string& plain_text(std::string_view key) { return as_text(at(key), key); }
   double number(std::string_view key, Range range = Range::positive) {
     const Node& node = at(key);
     return parse_number(as_scalar(node, key), node.position, key, range);
+  }
+  /// A whole number, at most kMaxCount.
+  Count count(std::string_view key, Range range = Range::positive) {
+    const Node& node = at(key);
+    return parse_count(as_scalar(node, key), node.position, key, range);
   }
   const List& list(std::string_view key) { return as_list(at(key), key); }
 
@@ -66,9 +78,13 @@ class Fields {
     const auto count = [&](std::size_t i) {
       const Node& item = numbers.items[i];
       return static_cast<unsigned>(
-          parse_count(as_scalar(item, "mix"), item.position, "mix", Range::non_negative));
+          std::min(parse_count(as_scalar(item, "mix"), item.position, "mix", Range::non_negative),
+                   kMostStreams));
     };
-    return {count(0), count(1), count(2)};
+    const Mix mix{count(0), count(1), count(2)};
+    if (mix.in_place > std::min(mix.reads, mix.writes))
+      throw InputError(at("mix").position, "invalid mix (more in place than are read and written)");
+    return mix;
   }
 
   /// Throws for a member that nobody has asked for.
@@ -92,7 +108,8 @@ const std::vector<std::string> kBackends{"cpu", "cuda"};
 CeilingSample ceiling_of(Fields& row) {
   return {.name = row.text("name"),
           .level = static_cast<StreamLevel>(row.choice("level", {"L1", "L2", "L3", "memory"})),
-          .threads = static_cast<int>(row.number("threads", Range::non_negative)),
+          .threads =
+              static_cast<int>(std::min(row.count("threads", Range::non_negative), kMostThreads)),
           .mix = row.mix(),
           .bytes = row.number("bytes"),
           .seconds = row.seconds()};
@@ -161,11 +178,11 @@ KernelSample kernel_of(Fields& row) {
                                                      did_you_mean(name, catalogue_names())));
   return {.name = row.text("name"),
           .call = {.operation = name,
-                   .counts = {.num_sources = static_cast<Count>(row.number("sources")),
-                              .num_queries = static_cast<Count>(row.number("queries")),
-                              .num_streams = static_cast<Count>(row.number("streams"))},
-                   .num_tokens = static_cast<Count>(row.number("tokens")),
-                   .hidden_size = static_cast<Count>(row.number("hidden_size")),
+                   .counts = {.num_sources = row.count("sources"),
+                              .num_queries = row.count("queries"),
+                              .num_streams = row.count("streams")},
+                   .num_tokens = row.count("tokens"),
+                   .hidden_size = row.count("hidden_size"),
                    .dtype = dtype_of(row),
                    .launch = launch_of(row),
                    .temperature = temperature_of(row)},
@@ -174,20 +191,23 @@ KernelSample kernel_of(Fields& row) {
 }
 
 StepSample step_of(Fields& row) {
-  const std::vector<std::string> schemes{"standard", "mhc", "full_attnres", "block_attnres"};
+  const std::vector<std::string> schemes{"standard", "mhc", "block_attnres"};
   const std::vector<std::string> schedules{"unfused",  "fused",       "two_pass",
                                            "one_pass", "single_pass", "two_phase"};
-  const auto count = [&](const char* key) { return static_cast<Count>(row.number(key)); };
+  const Count layers = row.count("layers");
+  if (layers > kMostLayers)
+    throw InputError(row.at("layers").position,
+                     fmt::format("invalid layers '{}' (more than {})", layers, kMostLayers));
   return {.name = row.text("name"),
           .scheme = schemes[row.choice("scheme", schemes)],
           .schedule = enum_of<Schedule>(schedules[row.choice("schedule", schedules)]),
           .dtype = dtype_of(row),
           .launch = launch_of(row),
-          .tokens = count("tokens"),
-          .hidden_size = count("hidden_size"),
-          .num_layers = count("layers"),
-          .block_size = count("block_size"),
-          .num_streams = count("streams"),
+          .tokens = row.count("tokens"),
+          .hidden_size = row.count("hidden_size"),
+          .num_layers = layers,
+          .block_size = row.count("block_size"),
+          .num_streams = row.count("streams"),
           .weight_bytes = {row.number("weight_bytes")},
           .seconds = row.seconds()};
 }
@@ -218,20 +238,21 @@ Samples read_samples(const std::string& path) {
                      fmt::format("invalid schema '{}' (must be {}: what scripts/measure writes)",
                                  printable(file.text("schema")), kSchema));
   Samples samples{.path = path,
-                  .machine = file.text("machine"),
+                  .machine = file.plain_text("machine"),
                   .device = file.text("device"),
-                  .date = file.text("date"),
-                  .threads = file.number("threads"),
-                  .first_level = {file.number("first_level_bytes", Range::non_negative)},
+                  .date = file.plain_text("date"),
+                  .threads = static_cast<double>(file.count("threads")),
+                  .first_level = {file.number("first_level_bytes")},
                   .rotation = {file.number("rotation_bytes")}};
   file.text("huge_pages");
   file.number("steal_percent", Range::non_negative);
   samples.throttled_percent = file.number("throttled_percent", Range::non_negative);
-  const std::string cpu_hash = file.text("kernels_hash");
+  const std::string cpu_hash = file.plain_text("kernels_hash");
   const std::string cuda_hash = file.text("cuda_kernels_hash");
   samples.kernels_hash = samples.is_gpu() ? cuda_hash : cpu_hash;
-  samples.rounds = static_cast<int>(file.number("rounds", Range::non_negative));
-  samples.rounds_wanted = static_cast<int>(file.number("rounds_wanted"));
+  samples.rounds =
+      static_cast<int>(std::min(file.count("rounds", Range::non_negative), kMostThreads));
+  samples.rounds_wanted = static_cast<int>(std::min(file.count("rounds_wanted"), kMostThreads));
   const std::string_view backend = samples.is_gpu() ? "cuda" : "cpu";
   samples.ceilings = rows(file, "ceilings", backend, ceiling_of);
   samples.cores = rows(file, "cores", backend, core_of);
@@ -256,6 +277,13 @@ std::string Samples::problem() const {
     return fmt::format("{:.0f} % of the runs had a clock below nine tenths of the usual",
                        throttled_percent);
   return "";
+}
+
+void require_good(const Samples& samples) {
+  const std::string problem = samples.problem();
+  if (!problem.empty())
+    throw MeasurementInvalid({samples.path, 1, 1},
+                             fmt::format("invalid samples ({}; measure again)", problem));
 }
 
 std::string file_hash(const std::string& path) {

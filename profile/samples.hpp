@@ -8,6 +8,7 @@
 #include "model/core_work.hpp"
 #include "model/mix.hpp"
 #include "model/scheme.hpp"
+#include "scenarios/input_error.hpp"
 
 namespace depthcost::profile {
 
@@ -104,6 +105,14 @@ struct Samples {
   /// rounds, or a GPU lowered its clocks.
   std::string problem() const;
 };
+
+/// The samples are no measurement: exit code 3.
+class MeasurementInvalid : public InputError {
+  using InputError::InputError;
+};
+
+/// Throws MeasurementInvalid for samples that have a problem.
+void require_good(const Samples& samples);
 
 /// Reads a file of scripts/measure. Of two backends, the GPU's. Throws InputError.
 Samples read_samples(const std::string& path);

@@ -11,6 +11,7 @@ constexpr const char* kBaseline = "standard";
 
 bool is_baseline_of(const StepSample& baseline, const StepSample& step) {
   return baseline.scheme == kBaseline && baseline.tokens == step.tokens &&
+         baseline.dtype == step.dtype && baseline.weight_bytes == step.weight_bytes &&
          baseline.hidden_size == step.hidden_size && baseline.num_layers == step.num_layers &&
          baseline.launch == step.launch;
 }

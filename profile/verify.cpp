@@ -31,10 +31,17 @@ Values values_of(const std::string& text, const std::string& file) {
   return values;
 }
 
-/// What predictions are judged by: kept apart from what is fitted, since it may become better.
-bool is_error(const std::string& path) {
+/// What predictions come to: it may become better with a better formula, and then only a refit
+/// writes it down.
+bool is_result(const std::string& path) {
   return path.starts_with("accuracy") || path.starts_with("form_error") ||
-         path.starts_with("coverage");
+         path.starts_with("coverage") || path.starts_with("residual") || path == "core_form";
+}
+
+/// Of a result, what no formula changes: which cases there are, and how many.
+bool is_fixed(const std::string& path) {
+  return path.ends_with(".count") || path.ends_with(".form") || path.ends_with(".cases") ||
+         path.ends_with(".ceilings");
 }
 
 bool is_same(const Value& stored, const Value& again) {
@@ -45,8 +52,8 @@ bool is_same(const Value& stored, const Value& again) {
 
 void compare_fit(const Values& stored, const Values& again, std::vector<std::string>& findings) {
   for (const auto& [path, value] : stored.all()) {
-    if (is_error(path)) continue;
     const Value* other = again.find(path);
+    if (other != nullptr && is_result(path) && !is_fixed(path)) continue;
     if (other == nullptr)
       findings.push_back(fmt::format("{}:{}: {} is not what the samples give", value.position.file,
                                      value.position.line, path));
@@ -56,22 +63,25 @@ void compare_fit(const Values& stored, const Values& again, std::vector<std::str
                                      other->texts.front()));
   }
   for (const auto& [path, value] : again.all())
-    if (!stored.has(path) && !is_error(path))
+    if (!stored.has(path))
       findings.push_back(fmt::format("{}:1: {} is missing ({})", stored.position().file, path,
                                      value.texts.front()));
 }
 
-/// A formula that has changed shows here: errors against the same measurements have grown.
+/// A formula that has changed shows here: errors against the same measurements have grown. Not
+/// those of a few tokens, which nothing is promised of.
 void compare_errors(const Values& stored, const Values& again, std::vector<std::string>& findings) {
-  for (const auto& [path, value] : stored.all()) {
-    if (!path.starts_with("accuracy") || value.numbers.empty()) continue;
-    const bool is_judged = path.ends_with(".median") || path.ends_with(".p90");
-    const Value* now = again.find(path);
-    if (!is_judged || now == nullptr) continue;
-    if (now->numbers.front() > value.numbers.front() + kSameError)
-      findings.push_back(fmt::format("{}:{}: {} was {} and is {} with today's formulas",
-                                     value.position.file, value.position.line, path,
-                                     value.texts.front(), now->texts.front()));
+  for (std::size_t i = 0; i < stored.num_records("accuracy"); ++i) {
+    const std::string record = fmt::format("accuracy[{}].", i);
+    if (stored.text(record + "cases") == name(Cases::small)) continue;
+    for (const char* error : {"median", "p90"}) {
+      const Value& before = stored.at(record + error);
+      const Value* now = again.find(record + error);
+      if (now == nullptr || now->numbers.front() <= before.numbers.front() + kSameError) continue;
+      findings.push_back(fmt::format("{}:{}: {}{} was {} and is {} with today's formulas",
+                                     before.position.file, before.position.line, record, error,
+                                     before.texts.front(), now->texts.front()));
+    }
   }
 }
 
@@ -122,6 +132,17 @@ Samples samples_of(const std::string& path) {
   const Value& file = stored.at("samples.file");
   const auto folder = std::filesystem::path(path).parent_path();
   return read_samples((folder / file.texts.front()).string());
+}
+
+void require_readable(const std::string& text, const std::string& samples) {
+  std::vector<ResolvedValue> notes;
+  try {
+    machine_from_profile(values_of(text, samples), notes);
+  } catch (const InputError& error) {
+    throw InputError({samples, 1, 1}, fmt::format("invalid samples (no profile can be read that is "
+                                                  "made from them: {})",
+                                                  error.message()));
+  }
 }
 
 std::vector<std::string> verify(const std::string& path) {

@@ -12,6 +12,9 @@ namespace depthcost::profile {
 /// The samples that the profile at `path` names, which lie beside it. Throws InputError.
 Samples samples_of(const std::string& path);
 
+/// Throws InputError where the text of a profile that was made from `samples` is none.
+void require_readable(const std::string& text, const std::string& samples);
+
 /// What is wrong with the profile at `path`, a line each; empty if nothing is. Its samples lie
 /// beside it. Throws InputError where a file cannot be read or is no profile.
 std::vector<std::string> verify(const std::string& path);

@@ -1,12 +1,23 @@
-// Six digits: far finer than any interval here, and `verify` asks for half a per cent.
+// Six digits: far finer than any interval here, and than what `verify` asks for.
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "profile/profile.hpp"
+#include "scenarios/input_error.hpp"
 
 namespace depthcost::profile {
 namespace {
+
+/// As YAML reads it back, whatever it is.
+std::string quoted(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') escaped += '\\';
+    escaped += c;
+  }
+  return '"' + escaped + '"';
+}
 
 /// "value: 23.3 GB/s, low: 23.1 GB/s, high: 23.4 GB/s", each times `scale` in `unit`.
 std::string interval_text(double low, double value, double high, double scale, const char* unit) {
@@ -27,7 +38,7 @@ std::string bandwidth_lines(const Profile& profile) {
         name(c.level), c.threads, c.mix.reads, c.mix.writes, c.mix.in_place,
         interval_text(c.bytes_per_second.low, c.bytes_per_second.value, c.bytes_per_second.high,
                       1e-9, "GB/s"),
-        c.variant);
+        printable(c.variant, 120));
   return text;
 }
 
@@ -45,11 +56,11 @@ std::string core_lines(const Profile& profile) {
   const Machine& machine = profile.machine;
   if (!machine.core) return "";
   std::string text = fmt::format(
-      "first_level: {:.6g} B\ncore_form: {}\nexposed: {:.4g} %\nform_error:\n",
+      "first_level: {:.6g} B\ncore_form: {}\nexposed: {:.6g} %\nform_error:\n",
       machine.core->first_level.value, name(machine.core->form), 100 * machine.core->exposed);
   for (const FormError& f : profile.forms)
     text += fmt::format(
-        "  - {{form: {}, count: {}, median: {:.3g} %, p90: {:.3g} %, worst: {:.3g} %}}\n",
+        "  - {{form: {}, count: {}, median: {:.6g} %, p90: {:.6g} %, worst: {:.6g} %}}\n",
         name(f.form), f.errors.cases, 100 * f.errors.median, 100 * f.errors.p90,
         100 * std::fabs(f.errors.worst));
   text += "core_rate:\n";
@@ -75,8 +86,8 @@ std::string accuracy_lines(const Profile& profile) {
   std::string text = "accuracy:\n";
   for (const Accuracy& a : profile.accuracy)
     text += fmt::format(
-        "  - {{ceilings: {}, cases: {}, count: {}, median: {:.3g} %, p90: {:.3g} %, "
-        "worst: {:.3g} %}}\n",
+        "  - {{ceilings: {}, cases: {}, count: {}, median: {:.6g} %, p90: {:.6g} %, "
+        "worst: {:.6g} %}}\n",
         name(a.ceilings), name(a.cases), a.errors.cases, 100 * a.errors.median, 100 * a.errors.p90,
         100 * std::fabs(a.errors.worst));
   return text;
@@ -90,15 +101,16 @@ std::string to_yaml(const Profile& profile) {
       "# {}. Made by depthcost profile fit from the samples beside it.\n"
       "schema: depthcost-profile/1\n"
       "name: {}\nkind: {}\ndate: {}\n"
-      "samples: {{file: {}, hash: \"{}\", kernels: \"{}\"}}\n",
-      profile.name, profile.name, profile.is_gpu ? "gpu" : "cpu", profile.date,
-      profile.samples_file, profile.samples_hash, profile.kernels_hash);
+      "samples: {{file: {}, hash: {}, kernels: {}}}\n",
+      printable(profile.name), quoted(profile.name), profile.is_gpu ? "gpu" : "cpu",
+      quoted(profile.date), quoted(profile.samples_file), quoted(profile.samples_hash),
+      quoted(profile.kernels_hash));
   text += fmt::format("threads: {:g}\n", profile.threads);
-  text += fmt::format("noise: {:.3g} %\nwrite_allocate_ratio: {:.4g}\n", 100 * profile.noise,
+  text += fmt::format("noise: {:.6g} %\nwrite_allocate_ratio: {:.6g}\n", 100 * profile.noise,
                       profile.write_allocate);
   text += fmt::format("residual: {{low: {:.6g}, high: {:.6g}}}\n", residual.low, residual.high);
   if (profile.coverage_cases > 0)
-    text += fmt::format("coverage: {{count: {}, share: {:.4g} %, low: {:.4g} %, high: {:.4g} %}}\n",
+    text += fmt::format("coverage: {{count: {}, share: {:.6g} %, low: {:.6g} %, high: {:.6g} %}}\n",
                         profile.coverage_cases, 100 * profile.coverage.value,
                         100 * profile.coverage.low, 100 * profile.coverage.high);
   return text + bandwidth_lines(profile) + floor_lines(profile.machine) +

@@ -118,9 +118,13 @@ Machine machine_from_profile(const Values& values, std::vector<ResolvedValue>& n
   read_transition(values, machine);
   if (values.has("saturation_latency"))
     machine.half_saturation = {values.number("saturation_latency")};
-  if (values.has("residual.low"))
+  if (values.has("residual.low") && values.has("residual.high")) {
+    if (values.number("residual.low") > 1 || values.number("residual.high") < 1)
+      throw InputError(values.at("residual.low").position,
+                       "invalid residual (1 does not lie between low and high)");
     machine.residual = {values.number("residual.low"), 1, values.number("residual.high"),
                         Evidence::calibrated};
+  }
   notes.push_back({"hardware", values.text("name"),
                    fmt::format("profile measured on {}, kernels {}", values.text("date"),
                                values.text("samples.kernels"))});

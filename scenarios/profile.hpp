@@ -1,5 +1,5 @@
-// From the values of a machine profile to the machine of the time formula: everything measured,
-// nothing borrowed. profile/ writes such files.
+// From the values of a machine profile to the machine of the time formula. profile/ writes such
+// files.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 namespace depthcost {
 
 /// What the profile does not measure (capacity, arithmetic of a GPU) comes from the preset that it
-/// names as its `part`. Appends to `notes` how well the profile predicts.
+/// names as its `part`. Appends to `notes` when and on which kernels it was made.
 Machine machine_from_profile(const Values& values, std::vector<ResolvedValue>& notes);
 
 }  // namespace depthcost

@@ -1,5 +1,6 @@
 // `profile` and what `compare` makes of profiles: exit codes, and the whole text of refusals.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <string>
@@ -74,6 +75,28 @@ TEST_F(ProfileCommand, RefusesWhatItCannotRead) {
                "synthetic.yaml:2:9: error: invalid schema 'depthcost-profile/2' (must be "
                "depthcost-samples/1: what scripts/measure writes)");
   EXPECT_FALSE(std::filesystem::exists(folder_.path("x.yaml")));
+}
+
+TEST_F(ProfileCommand, FitDoesNotOverwriteItsSamplesNorWhatIsNoFile) {
+  expect_error({"profile", "fit", "synthetic.samples.json", "-o", "./synthetic.samples.json"},
+               "./synthetic.samples.json:1:1: error: cannot write the file (it holds the samples)");
+  EXPECT_EQ(mkfifo(folder_.path("pipe").c_str(), 0600), 0);
+  expect_error({"profile", "fit", "synthetic.samples.json", "-o", "pipe"},
+               "./pipe:1:1: error: cannot write the file (not a regular file)");
+  std::filesystem::create_symlink("real.yaml", folder_.path("link.yaml"));
+  EXPECT_EQ(run({"profile", "fit", "synthetic.samples.json", "-o", "link.yaml"}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_.path("link.yaml")));
+  EXPECT_EQ(run({"profile", "verify", "real.yaml"}).exit_code, 0);
+}
+
+TEST_F(ProfileCommand, FitFindsItsSamplesFromAnotherFolder) {
+  EXPECT_EQ(run({"profile", "fit", "synthetic.samples.json", "-o", "sub/p.yaml"}).exit_code, 0);
+  EXPECT_EQ(run({"profile", "show", "sub/p.yaml"}).exit_code, 0);
+}
+
+TEST_F(ProfileCommand, CompareRefusesASecondMachine) {
+  expect_error({"compare", "synthetic.yaml", "--hardware", "h200_sxm"},
+               "compare:1:1: error: conflicting --hardware (a profile is a machine's own)");
 }
 
 TEST_F(ProfileCommand, FitCallsAStolenMeasurementInvalid) {

@@ -12,8 +12,8 @@ namespace {
 constexpr double kFloor = 2e-6;
 constexpr double kCap = 4e12;
 constexpr double kCache = 8e12;
-constexpr double kLatency = 150e-9;                   // h / B
-constexpr double kUncapped = kCap * 5427.0 / 3416.0;  // B
+constexpr double kLatency = 150e-9;                        // h / B
+constexpr double kUncapped = kCap * kUncappedOverCeiling;  // B
 constexpr double kKneeBegin = 40e6;
 constexpr double kKneeEnd = 72e6;
 

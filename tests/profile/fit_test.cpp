@@ -80,6 +80,20 @@ TEST_F(Fit, RefusesAParameterThatIsNoNumber) {
   }
 }
 
+TEST_F(Fit, RefusesAPrimitiveThatWasMeasuredTwice) {
+  std::string text = test::synthetic_samples();
+  const std::string name = "\"primitive\":\"mix\",\"dtype\":\"f32\",\"level\":\"L1\"";
+  text.replace(text.find(name), name.size(),
+               "\"primitive\":\"mix\",\"dtype\":\"f32\",\"level\":\"L2\"");
+  EXPECT_THROW(fit(read_samples(folder_.written("s.json", text))), InputError);
+}
+
+TEST_F(Fit, CallsStolenTimeNoMeasurement) {
+  std::string text = test::synthetic_samples();
+  text.replace(text.find("\"rounds\": 5"), 11, "\"rounds\": 4");
+  EXPECT_THROW(fit(read_samples(folder_.written("s.json", text))), MeasurementInvalid);
+}
+
 TEST(Shares, HaveWilsonsInterval) {
   // 8 of 10: 0.49 to 0.94, Brown, Cai, DasGupta 2001.
   const Interval share = binomial_share(8, 10);

@@ -43,7 +43,7 @@ TEST_F(BadSamples, AreRefusedInOneLine) {
   EXPECT_EQ(error_with("\"device\": \"\",", "\"device\": \"\", \"extra\": 1,"),
             "s.json:4:16: error: unknown key 'extra'");
   EXPECT_EQ(error_with("\"threads\": 1", "\"threads\": 0"),
-            "s.json:6:13: error: invalid threads '0' (must be positive)");
+            "s.json:6:13: error: invalid threads '0' (must be a positive integer)");
   EXPECT_EQ(error_with("\"dtype\":\"bf16\"", "\"dtype\":\"bf61\"").substr(0, 7), "s.json:");
 }
 
@@ -68,6 +68,14 @@ TEST_F(BadSamples, MayNotTakeNoTimeOrLess) {
 TEST_F(BadSamples, MayNotBeTooFew) {
   const std::string error = error_of(test::synthetic_samples({.rounds = 2}));
   EXPECT_NE(error.find("too few samples (2 of at least 3)"), std::string::npos) << error;
+}
+
+TEST_F(BadSamples, MayNotCountWhatNobodyHas) {
+  EXPECT_NE(error_with("\"tokens\":2048", "\"tokens\":1e19").find("invalid tokens '1e19'"),
+            std::string::npos);
+  EXPECT_NE(error_with("\"mix\":[2,1,1]", "\"mix\":[2,1,3]")
+                .find("invalid mix (more in place than are read and written)"),
+            std::string::npos);
 }
 
 TEST_F(BadSamples, OfAnUnknownOperationNameTheNearest) {

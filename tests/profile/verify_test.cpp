@@ -51,6 +51,14 @@ TEST_F(Verify, FindsANumberThatTheSamplesDoNotGive) {
   EXPECT_NE(findings[0].find("threads is 2, the samples give 1"), std::string::npos);
 }
 
+TEST_F(Verify, FindsThatItsErrorsWereTakenOut) {
+  const std::string without = text_.substr(0, text_.find("accuracy:"));
+  EXPECT_TRUE(
+      is_found("accuracy[0].median is missing", verify(folder_.written("p.yaml", without))));
+  EXPECT_TRUE(is_found("accuracy[0].count is 1", findings_with("cases: calibration, count: 30",
+                                                               "cases: calibration, count: 1")));
+}
+
 TEST_F(Verify, FindsOtherSamples) {
   folder_.written("s.json", test::synthetic_samples({.seed = 2}));
   EXPECT_TRUE(is_found("samples.hash is ", verify(folder_.written("p.yaml", text_))));
