@@ -51,6 +51,7 @@ ExitCode run_compare(const CompareOptions& options);
 struct ProfileFitOptions {
   std::string samples;
   std::string output;
+  std::string part;  // a hardware preset: what samples do not say
 };
 ExitCode run_profile_fit(const ProfileFitOptions& options);
 ExitCode run_profile_verify(const std::vector<std::string>& paths);

@@ -87,6 +87,7 @@ void add_profile(CLI::App& app, Command& chosen) {
   auto* fit = command->add_subcommand("fit", "samples -> profile");
   fit->add_option("SAMPLES", options->samples, "what scripts/measure has written")->required();
   fit->add_option("-o,--output", options->output, "profile to write")->required();
+  fit->add_option("--part", options->part, "hardware preset: a GPU's capacity and arithmetic");
   fit->callback([&chosen, options] { chosen = [options] { return run_profile_fit(*options); }; });
   auto paths = std::make_shared<std::vector<std::string>>();
   auto* verify = command->add_subcommand(

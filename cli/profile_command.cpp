@@ -21,7 +21,7 @@ ExitCode run_profile_fit(const ProfileFitOptions& options) {
   std::error_code ignored;
   if (fs::equivalent(options.samples, options.output, ignored))
     throw InputError({options.output, 1, 1}, "cannot write the file (it holds the samples)");
-  profile::Profile profile = profile::fit(profile::read_samples(options.samples));
+  profile::Profile profile = profile::fit(profile::read_samples(options.samples), options.part);
   profile.samples_file =
       fs::proximate(fs::absolute(options.samples), fs::absolute(options.output).parent_path())
           .string();
@@ -48,7 +48,7 @@ std::vector<Plot> plots_of(const profile::Samples& samples, const Device& device
 
 ExitCode run_profile_show(const ProfileShowOptions& options) {
   const profile::Samples samples = profile::samples_of(options.profile);
-  const profile::Profile profile = profile::fit(samples);
+  const profile::Profile profile = profile::refitted(options.profile);
   std::string text = accuracy_text(profile) + "\n" + constants_text(profile);
   if (!options.directory.empty()) {
     const std::string stem = std::filesystem::path(options.profile).stem().string();

@@ -104,7 +104,7 @@ namespace {
 
 /// From memory or from the cache; not a forward pass, nor beside a layer's weights.
 bool is_one_kernel(const CaseName& name) {
-  return !name.temperature.empty() && !name.operation.ends_with("_forward");
+  return !name.temperature.empty() && name.operation.find("_forward/") == std::string_view::npos;
 }
 
 std::vector<Measurement>& kind_of(Results& results, std::string_view name) {

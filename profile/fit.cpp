@@ -8,7 +8,9 @@
 #include <filesystem>
 
 #include "profile/profile.hpp"
+#include "scenarios/hardware.hpp"
 #include "scenarios/input_error.hpp"
+#include "scenarios/reference.hpp"
 
 namespace depthcost::profile {
 namespace {
@@ -111,11 +113,13 @@ void set_bandwidths(const Samples& samples, const std::vector<Ceiling>& ceilings
   if (machine.memory_bandwidth.empty())
     throw InputError({samples.path, 1, 1}, "too few samples (no ceiling of memory)");
   machine.memory_ceiling = envelope(ceilings, StreamLevel::memory);
-  machine.cache_bandwidth = curve_over(exact_bandwidths(ceilings, StreamLevel::L3));
+  const auto cached = curve_over(exact_bandwidths(ceilings, StreamLevel::L3));
+  if (cached.empty()) return;
+  machine.cache_bandwidth = cached;
+  machine.cache_ceiling = {};
   // What is hot may lie nearer than L3.
   for (const StreamLevel level : {StreamLevel::L1, StreamLevel::L2, StreamLevel::L3})
     machine.cache_ceiling = std::max(machine.cache_ceiling, envelope(ceilings, level));
-  if (machine.cache_bandwidth.empty()) return;
   // Nothing is measured in between: straight from what was in the cache to what was not.
   machine.transition = {{kCachedFootprint, 0}, {samples.rotation, 1}};
 }
@@ -257,16 +261,31 @@ double write_allocate_of(const Samples& samples) {
 
 }  // namespace
 
-Profile fit(const Samples& samples) {
+namespace {
+
+/// What nothing here measures; the rest is set by the samples.
+Machine machine_of_part(const std::string& part) {
+  if (part.empty()) return {};
+  std::vector<ResolvedValue> notes;
+  Machine machine = machine_from(preset_values(part, hardware_reference()), notes);
+  machine.floors.clear();
+  return machine;
+}
+
+}  // namespace
+
+Profile fit(const Samples& samples, const std::string& part) {
   require_good(samples);
   Profile profile{.name = samples.is_gpu() ? samples.device : samples.machine,
+                  .part = part,
                   .samples_file = std::filesystem::path(samples.path).filename().string(),
                   .samples_hash = file_hash(samples.path),
                   .kernels_hash = samples.kernels_hash,
                   .date = samples.date,
                   .is_gpu = samples.is_gpu(),
                   .threads = samples.threads,
-                  .ceilings = ceilings_of(samples)};
+                  .ceilings = ceilings_of(samples),
+                  .machine = machine_of_part(part)};
   profile.machine.name = profile.name;
   set_bandwidths(samples, profile.ceilings, profile.machine);
   set_floors(samples, profile.machine);

@@ -51,6 +51,7 @@ struct FormError {
 
 struct Profile {
   std::string name;
+  std::string part;          // a hardware preset: capacity and arithmetic of a GPU; empty: none
   std::string samples_file;  // beside the profile
   std::string samples_hash;
   std::string kernels_hash;
@@ -67,9 +68,9 @@ struct Profile {
   std::size_t coverage_cases = 0;
 };
 
-/// Throws InputError where the samples cannot carry a profile: a parameter is wider than 10 %, or
-/// kinds of samples are missing.
-Profile fit(const Samples& samples);
+/// What is not measured comes from the preset `part`. Throws InputError where the samples cannot
+/// carry a profile: a parameter is wider than 10 %, or kinds of samples are missing.
+Profile fit(const Samples& samples, const std::string& part = "");
 
 /// Sets cache, transition and concurrency of a GPU from its curves.
 void set_curves(const Samples& samples, Profile& profile);

@@ -5,12 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "profile/samples.hpp"
+#include "profile/profile.hpp"
 
 namespace depthcost::profile {
 
 /// The samples that the profile at `path` names, which lie beside it. Throws InputError.
 Samples samples_of(const std::string& path);
+
+/// What a fit to its samples gives today. Throws InputError.
+Profile refitted(const std::string& path);
 
 /// Throws InputError where the text of a profile that was made from `samples` is none.
 void require_readable(const std::string& text, const std::string& samples);

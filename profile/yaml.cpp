@@ -9,6 +9,11 @@
 namespace depthcost::profile {
 namespace {
 
+/// Nobody has measured anything to a billionth.
+std::string per_cent(double ratio) {
+  return fmt::format("{:.6g} %", ratio < 1e-9 ? 0 : 100 * ratio);
+}
+
 /// As YAML reads it back, whatever it is.
 std::string quoted(const std::string& text) {
   std::string escaped;
@@ -59,10 +64,9 @@ std::string core_lines(const Profile& profile) {
       "first_level: {:.6g} B\ncore_form: {}\nexposed: {:.6g} %\nform_error:\n",
       machine.core->first_level.value, name(machine.core->form), 100 * machine.core->exposed);
   for (const FormError& f : profile.forms)
-    text += fmt::format(
-        "  - {{form: {}, count: {}, median: {:.6g} %, p90: {:.6g} %, worst: {:.6g} %}}\n",
-        name(f.form), f.errors.cases, 100 * f.errors.median, 100 * f.errors.p90,
-        100 * std::fabs(f.errors.worst));
+    text += fmt::format("  - {{form: {}, count: {}, median: {}, p90: {}, worst: {}}}\n",
+                        name(f.form), f.errors.cases, per_cent(f.errors.median),
+                        per_cent(f.errors.p90), per_cent(std::fabs(f.errors.worst)));
   text += "core_rate:\n";
   for (const CoreRate& r : machine.core->rates)
     text += fmt::format("  - {{primitive: {}, dtype: {}, level: {}, {}}}\n", name(r.primitive),
@@ -85,11 +89,10 @@ std::string transition_lines(const Machine& machine) {
 std::string accuracy_lines(const Profile& profile) {
   std::string text = "accuracy:\n";
   for (const Accuracy& a : profile.accuracy)
-    text += fmt::format(
-        "  - {{ceilings: {}, cases: {}, count: {}, median: {:.6g} %, p90: {:.6g} %, "
-        "worst: {:.6g} %}}\n",
-        name(a.ceilings), name(a.cases), a.errors.cases, 100 * a.errors.median, 100 * a.errors.p90,
-        100 * std::fabs(a.errors.worst));
+    text +=
+        fmt::format("  - {{ceilings: {}, cases: {}, count: {}, median: {}, p90: {}, worst: {}}}\n",
+                    name(a.ceilings), name(a.cases), a.errors.cases, per_cent(a.errors.median),
+                    per_cent(a.errors.p90), per_cent(std::fabs(a.errors.worst)));
   return text;
 }
 
@@ -105,6 +108,7 @@ std::string to_yaml(const Profile& profile) {
       printable(profile.name), quoted(profile.name), profile.is_gpu ? "gpu" : "cpu",
       quoted(profile.date), quoted(profile.samples_file), quoted(profile.samples_hash),
       quoted(profile.kernels_hash));
+  if (!profile.part.empty()) text += fmt::format("part: {}\n", quoted(profile.part));
   text += fmt::format("threads: {:g}\n", profile.threads);
   text += fmt::format("noise: {:.6g} %\nwrite_allocate_ratio: {:.6g}\n", 100 * profile.noise,
                       profile.write_allocate);

@@ -45,7 +45,8 @@ Mix mix_at(const Values& values, const std::string& record) {
 
 void read_bandwidths(const Values& values, Machine& machine) {
   machine.exact_bandwidth.clear();
-  machine.memory_ceiling = machine.cache_ceiling = {};
+  machine.memory_ceiling = {};
+  BytesPerSecond cache_ceiling;
   std::vector<ExactMixBandwidth> cached;
   const std::string last_cache = values.text("kind") == "gpu" ? "L2" : "L3";
   each_record(values, "bandwidth", [&](const std::string& record) {
@@ -57,14 +58,16 @@ void read_bandwidths(const Values& values, Machine& machine) {
       machine.exact_bandwidth.push_back({mix, bandwidth});
       machine.memory_ceiling = std::max(machine.memory_ceiling, bandwidth.high);
     } else {
-      machine.cache_ceiling = std::max(machine.cache_ceiling, bandwidth.high);
+      cache_ceiling = std::max(cache_ceiling, bandwidth.high);
       if (level == last_cache) cached.push_back({mix, bandwidth});
     }
   });
   if (machine.exact_bandwidth.empty())
     throw InputError(values.position(), "missing key 'bandwidth' (of memory, any mix)");
   machine.memory_bandwidth = curve_over(machine.exact_bandwidth);
+  if (cached.empty()) return;
   machine.cache_bandwidth = curve_over(cached);
+  machine.cache_ceiling = cache_ceiling;
 }
 
 void read_floors(const Values& values, Machine& machine) {
