@@ -143,6 +143,19 @@ TEST(Readme, ShowsHowWellTheShippedProfilePredicts) {
   expect_blocks(kRoot + "README.md", {{"accuracy", "\n```text\n" + accuracy + "```\n\n"}});
 }
 
+TEST(Readme, ShowsWhatASchemeAddsToAStep) {
+  const Outcome compared =
+      run_program({.arguments = {"compare", "scenarios/profiles/xeon_emerald_rapids_vm.yaml",
+                                 "--format", "markdown"},
+                   .folder = kRoot});
+  const auto title = compared.output.find("## Added to a step");
+  const auto begin = compared.output.find("|", title);
+  const auto end = compared.output.find("\n\n", begin);
+  ASSERT_NE(title, std::string::npos);
+  const std::string table = compared.output.substr(begin, end - begin);
+  expect_blocks(kRoot + "README.md", {{"steps", "\n" + table + "\n\n"}});
+}
+
 TEST_F(ProfileCommand, ShowDrawsWhatThereIsToBeDrawn) {
   const Outcome shown = run({"profile", "show", "synthetic.yaml", "-o", "plots"});
   EXPECT_EQ(shown.exit_code, 0) << shown.errors;

@@ -1,0 +1,81 @@
+// A step that takes what the model says has no error; the baseline is that of the same
+// circumstances.
+#include "profile/steps.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/step.hpp"
+#include "tests/profile/synthetic.hpp"
+
+namespace depthcost::profile {
+namespace {
+
+constexpr double kBaseline = 20e-3;
+
+StepSample step_of(const std::string& scheme, Schedule schedule, Count tokens, double seconds) {
+  return {.name = scheme,
+          .scheme = scheme,
+          .schedule = schedule,
+          .tokens = tokens,
+          .hidden_size = 2304,
+          .num_layers = 48,
+          .block_size = 8,
+          .num_streams = 4,
+          .weight_bytes = {8e6},
+          .seconds = Repetitions(3, seconds)};
+}
+
+/// What the model adds for 48 layers of a fused mHC, counted here launch by launch.
+double added_by_mhc(const Machine& machine, double tokens) {
+  const Execution execution{.tokens = tokens,
+                            .launch = Launch::stream,
+                            .storage = {2304, Dtype::bf16, Dtype::bf16},
+                            .layer_bytes = Bytes{8e6}};
+  const auto seconds = [&](const Operation& operation) {
+    return LaunchTime(machine, operation, execution).terms({}).total().value;
+  };
+  return 48 * (seconds(operations::mhc_post(4)) + seconds(operations::mhc_pre(4)) -
+               seconds(operations::residual_add_rmsnorm()));
+}
+
+TEST(Steps, AreHeldAgainstTheBaselineOfTheSameBatch) {
+  const Machine machine = test::synthetic_machine();
+  Samples samples;
+  for (const Count tokens : {8, 64}) {
+    const auto batch = static_cast<double>(tokens);
+    samples.steps.push_back(step_of("standard", Schedule::fused, tokens, batch * kBaseline));
+    samples.steps.push_back(
+        step_of("mhc", Schedule::fused, tokens, batch * kBaseline + added_by_mhc(machine, batch)));
+  }
+  const auto compared = compared_steps(machine, samples);
+  ASSERT_EQ(compared.size(), 2U);
+  for (const StepComparison& step : compared) {
+    EXPECT_NEAR(step.error(), 0, 1e-9);
+    EXPECT_DOUBLE_EQ(step.baseline.value, static_cast<double>(step.tokens) * kBaseline);
+    EXPECT_NEAR(step.overhead(), step.added() / step.baseline, 1e-12);
+  }
+}
+
+TEST(Steps, WithoutABaselineSayNothing) {
+  Samples samples;
+  samples.steps = {step_of("mhc", Schedule::fused, 8, 1)};
+  EXPECT_TRUE(compared_steps(test::synthetic_machine(), samples).empty());
+  samples.steps.push_back(step_of("standard", Schedule::fused, 64, 1));
+  EXPECT_TRUE(compared_steps(test::synthetic_machine(), samples).empty());
+}
+
+TEST(Steps, OfAttentionOverDepthAreTheModels) {
+  Samples samples;
+  samples.steps = {step_of("standard", Schedule::fused, 8, kBaseline),
+                   step_of("block_attnres", Schedule::single_pass, 8, kBaseline),
+                   step_of("block_attnres", Schedule::two_phase, 8, kBaseline)};
+  const auto compared = compared_steps(test::synthetic_machine(), samples);
+  ASSERT_EQ(compared.size(), 2U);
+  for (const StepComparison& step : compared) {
+    EXPECT_GT(step.predicted.value.value, 0);
+    EXPECT_LT(step.error(), 0);
+  }
+}
+
+}  // namespace
+}  // namespace depthcost::profile
