@@ -244,8 +244,10 @@ Evidence LaunchTime::evidence() const {
   const Evidence residency =
       at_best_.memory == moved_.memory ? Evidence::measured : Evidence::assumed;
   const TimeTerms middle = terms({});
-  // Arithmetic rates come from datasheets: nobody has measured them on these kernels.
-  const Evidence rate = middle.operations > middle.bytes ? Evidence::datasheet : Evidence::measured;
+  // Arithmetic rates of GPUs come from datasheets: nobody has measured them on these kernels.
+  const Evidence rates = machine_.core ? Evidence::calibrated : Evidence::datasheet;
+  const bool is_arithmetic = middle.operations + middle.on_top > middle.bytes;
+  const Evidence rate = is_arithmetic ? rates : Evidence::measured;
   return weakest(
       rate, weakest(residency, machine_evidence(machine_, operation_, execution_.launch, moved_)));
 }

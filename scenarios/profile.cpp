@@ -80,6 +80,14 @@ void read_floors(const Values& values, Machine& machine) {
                                   : Skeleton::elementwise,
                               estimate_at<Seconds>(values, record)});
   });
+  if (machine.floors.empty())
+    throw InputError(values.position(), "missing key 'launch_floor' (no launch is free)");
+}
+
+bool has_rate(const Core& core, Primitive primitive, Dtype dtype, CoreLevel level) {
+  return std::any_of(core.rates.begin(), core.rates.end(), [&](const CoreRate& rate) {
+    return rate.primitive == primitive && rate.dtype == dtype && rate.level == level;
+  });
 }
 
 void read_core(const Values& values, Machine& machine) {
@@ -94,6 +102,13 @@ void read_core(const Values& values, Machine& machine) {
                           enum_of<CoreLevel>(values.text(record + "level")),
                           estimate_at<Seconds>(values, record)});
   });
+  for (const Primitive primitive : kPrimitives)
+    for (const Dtype dtype : {Dtype::bf16, Dtype::f32})
+      for (const CoreLevel level : {CoreLevel::L1, CoreLevel::L2})
+        if (!has_rate(core, primitive, dtype, level))
+          throw InputError(values.position(),
+                           fmt::format("missing core_rate (of {}, {}, {})", name(primitive),
+                                       name(dtype), name(level)));
   machine.core = core;
 }
 

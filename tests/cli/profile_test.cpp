@@ -65,14 +65,23 @@ TEST_F(ProfileCommand, VerifySaysNoToAChangedNumber) {
 }
 
 TEST_F(ProfileCommand, RefusesWhatItCannotRead) {
+  folder_.written("s.yaml",
+                  "schema: depthcost/1\nmodel: {num_layers: 8, hidden_size: 4096, dtype: bf16}\n"
+                  "hardware: synthetic.yaml\nresidual: {scheme: mhc}\n"
+                  "workload: {prefill: {tokens: 2048}}\n");
   expect_error({"profile", "verify", "nothing.yaml"},
                "nothing.yaml:1:1: error: cannot read the file (no such file or directory)");
   change("synthetic.yaml", "depthcost-profile/1", "depthcost-profile/2");
   expect_error({"profile", "verify", "synthetic.yaml"},
                "synthetic.yaml:2:9: error: invalid schema 'depthcost-profile/2' (a profile is "
                "'depthcost-profile/1')");
+  change("synthetic.yaml", "depthcost-profile/2", "depthcost-profile/1");
+  change("synthetic.yaml", "{primitive: mix, dtype: f32, level: L2",
+         "{primitive: mix, dtype: f32, level: L1");
+  expect_error({"evaluate", "s.yaml"},
+               "synthetic.yaml:2:1: error: missing core_rate (of mix, f32, L2)");
   expect_error({"profile", "fit", "synthetic.yaml", "-o", "x.yaml"},
-               "synthetic.yaml:2:9: error: invalid schema 'depthcost-profile/2' (must be "
+               "synthetic.yaml:2:9: error: invalid schema 'depthcost-profile/1' (must be "
                "depthcost-samples/1: what scripts/measure writes)");
   EXPECT_FALSE(std::filesystem::exists(folder_.path("x.yaml")));
 }
