@@ -174,6 +174,7 @@ RC_GTEST_PROP(ComparisonOnAnyMachine, IsOrderedAndHotIsNoSlower, ()) {
 /// What a gate says of 200 calls whose true time is `slowdown` predictions, measured with 3 % noise
 /// in 30 samples: how many of each verdict.
 std::array<int, 4> verdicts(double slowdown, const Machine& assumed) {
+  const Machine machine = flat_machine();
   std::mt19937 random(20260316);
   std::normal_distribution<double> noise(0, 0.03);
   std::array<int, 4> counts{};
@@ -185,7 +186,7 @@ std::array<int, 4> verdicts(double slowdown, const Machine& assumed) {
                               .hidden_size = 4096};
     const Operation operation = *find_operation(call);
     const Execution execution = execution_of(call);
-    const LaunchTime truth(flat_machine(), operation, execution);
+    const LaunchTime truth(machine, operation, execution);
     std::vector<double> samples;
     for (int k = 0; k < 30; ++k)
       samples.push_back(slowdown * truth.terms({}).total().value * (1 + noise(random)));
