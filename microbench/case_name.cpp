@@ -1,6 +1,7 @@
 // Segment by segment; up to the type they are the operation's.
 #include "microbench/case_name.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace depthcost::bench {

@@ -77,11 +77,21 @@ CoreWork mhc_boundary_work(double m, RowsOf mixed) {
   return work;
 }
 
-CoreWork unfused_work(const Operation& operation, Primitive primitive, double rows) {
-  if (operation.id != OperationId::unfused_key_norm && operation.id != OperationId::unfused_rmsnorm)
-    return {.passes = {streamed(primitive, rows)}};
+CoreWork unfused_work(Primitive primitive, double rows) {
+  return {.passes = {streamed(primitive, rows)}};
+}
+
+CoreWork norm_work(double rows) {
   return {.passes = {streamed(Primitive::score, rows), kept(Primitive::scale, rows)},
           .kept_rows = 1};
+}
+
+Seconds rate_of(const Core& core, Primitive primitive, Dtype dtype, CoreLevel level) {
+  const bool is_wide = bytes_per_element(dtype) >= bytes_per_element(Dtype::f32);
+  for (const CoreRate& rate : core.rates)
+    if (rate.primitive == primitive && rate.level == level && (rate.dtype == Dtype::f32) == is_wide)
+      return rate.per_element.value;
+  return {};
 }
 
 }  // namespace
@@ -113,36 +123,25 @@ CoreWork core_work(const Operation& operation) {
       return {.passes = {streamed(Primitive::multiply, projection_rows(streams)),
                          widened_for_projection(streams)}};
     case unfused_mhc_pre:
-      return unfused_work(operation, Primitive::mix, streams);
+      return unfused_work(Primitive::mix, streams);
     case unfused_mhc_post:
-      return unfused_work(operation, Primitive::mix, operation.reads_scalars);
+      return unfused_work(Primitive::mix, operation.reads_scalars);
     case unfused_mhc_residual:
-      return unfused_work(operation, Primitive::mix, operation.reads_scalars);
+      return unfused_work(Primitive::mix, operation.reads_scalars);
     case unfused_mhc_merge:
-      return unfused_work(operation, Primitive::add, recent / 2);
+      return unfused_work(Primitive::add, recent / 2);
     case unfused_rmsnorm:
     case unfused_key_norm:
+      return norm_work(recent);
     case unfused_scores:
-      return unfused_work(operation, Primitive::score, recent);
+      return unfused_work(Primitive::score, recent);
     case unfused_mix:
-      return unfused_work(operation, Primitive::mix, recent);
+      return unfused_work(Primitive::mix, recent);
     case unfused_stack:
-      return unfused_work(operation, Primitive::add, reads_of(operation, Operand::bank));
+      return unfused_work(Primitive::add, reads_of(operation, Operand::bank));
   }
   return {};
 }
-
-namespace {
-
-Seconds rate_of(const Core& core, Primitive primitive, Dtype dtype, CoreLevel level) {
-  const bool is_wide = bytes_per_element(dtype) >= bytes_per_element(Dtype::f32);
-  for (const CoreRate& rate : core.rates)
-    if (rate.primitive == primitive && rate.level == level && (rate.dtype == Dtype::f32) == is_wide)
-      return rate.per_element.value;
-  return {};
-}
-
-}  // namespace
 
 CoreTime core_time(const Core& core, const Operation& operation, double tokens, double hidden_size,
                    Dtype dtype) {

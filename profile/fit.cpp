@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
+#include <tuple>
 
 #include "profile/profile.hpp"
 #include "scenarios/hardware.hpp"
@@ -52,8 +52,8 @@ bool is_same_ceiling(const Ceiling& ceiling, const CeilingSample& sample) {
          ceiling.mix == sample.mix;
 }
 
-/// Whether predictions rest on it. The others are only shown, and left out where they are no
-/// number.
+/// Whether no machine stands without it. The others (caches, fewer threads) are left out where
+/// their interval is too wide.
 bool is_needed(const Ceiling& ceiling) {
   return ceiling.level == StreamLevel::memory && ceiling.threads == 0;
 }
@@ -258,10 +258,6 @@ double write_allocate_of(const Samples& samples) {
   const double copy = best({1, 1, 0});
   return copy == 0 ? 0 : best({2, 1, 1}) / copy;
 }
-
-}  // namespace
-
-namespace {
 
 /// What nothing here measures; the rest is set by the samples.
 Machine machine_of_part(const std::string& part) {

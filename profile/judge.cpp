@@ -14,7 +14,7 @@ constexpr Count kHeldOutWidth = 5120;
 constexpr Count kHeldOutTokens = 3000;
 constexpr Count kUsualBlocks = 8;
 
-// Below, a batch of decoding: its operands may lie in a cache, and calls are not all there is.
+// Up to here, a batch of decoding: its operands may lie in a cache, and calls are not all there is.
 constexpr Count kFewestTokens = 512;
 
 bool has_held_out_blocks(const StandaloneCall& call) {
@@ -77,7 +77,8 @@ void count_left_out(const Machine& machine, const Samples& samples, CoverageCoun
       auto& ratios = kernel.call.hidden_size == left_out ? own : others;
       ratios.push_back(ratio_of(compared(machine, kernel)));
     });
-    for (const double ratio : own) count.add(ratio, residual_of(others));
+    const Estimate<double> residual = residual_of(others);
+    for (const double ratio : own) count.add(ratio, residual);
   }
 }
 

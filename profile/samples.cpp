@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <iterator>
-#include <optional>
 
 #include "scenarios/document.hpp"
 #include "scenarios/quantity.hpp"
@@ -94,8 +92,6 @@ class Fields {
         throw InputError(member.position, fmt::format("unknown key '{}'{}", printable(member.key),
                                                       did_you_mean(member.key, known_)));
   }
-
-  const Position& position() const { return node_.position; }
 
  private:
   const Node& node_;
