@@ -1,0 +1,64 @@
+// A training step of a pipeline, simulated: the order tables of model/pipeline_order.hpp as a
+// dependency graph, with a time for every task and a link behind every chunk.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/pipeline_order.hpp"
+#include "model/units.hpp"
+
+namespace depthcost {
+
+/// Seconds of one chunk on one micro-batch.
+struct ChunkTimes {
+  Seconds forward;
+  Seconds recompute;
+  Seconds backward_input;
+  Seconds backward_weight;
+};
+
+/// From one stage to another: t = latency + bytes / bandwidth. An infinite bandwidth is free.
+struct StageLink {
+  Seconds latency;
+  BytesPerSecond bandwidth;
+};
+
+/// Whether a stage goes on while its message is on the wire.
+enum class Sends : std::uint8_t { overlapped, blocking };
+
+/// Transition i lies between chunk i and chunk i + 1; there are PV - 1 of them.
+struct PipelineWork {
+  PipelineOrder order;
+  std::vector<ChunkTimes> chunks;        // PV
+  std::vector<Bytes> forward_messages;   // of one micro-batch, chunk i to chunk i + 1
+  std::vector<Bytes> backward_messages;  // chunk i + 1 back to chunk i
+  std::vector<StageLink> links;          // of each transition, the same both ways
+  Sends sends = Sends::overlapped;
+};
+
+struct TimedTask {
+  PipelineTask task;
+  Seconds start;
+  Seconds end;
+};
+
+struct SimulatedStep {
+  std::vector<std::vector<TimedTask>> stages;  // in the order of the tables
+  Seconds makespan;
+  std::vector<Seconds> busy;           // of each stage, computing
+  std::vector<Seconds> communication;  // of each stage: waiting for a message that is on the wire,
+                                       // or for its own to leave
+  std::vector<Count> peak_in_flight;  // of each stage: forward passes, of all its chunks, whose
+                                      // gradients of the inputs are still to come
+};
+
+/// Messages between the same two stages in the same direction follow one another on the link; none
+/// is sent between chunks of one stage. Throws Infeasible for order tables that wait for
+/// themselves.
+SimulatedStep simulate(const PipelineWork& work);
+
+/// Share of the step in which a stage does not compute, as the mean over stages.
+double bubble_share(const SimulatedStep& step);
+
+}  // namespace depthcost
