@@ -2,14 +2,17 @@
 // reader of scenarios/ fills in and `evaluate` answers.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "model/architecture.hpp"
 #include "model/ledger.hpp"
 #include "model/machine.hpp"
 #include "model/pipeline.hpp"
 #include "model/traffic.hpp"
+#include "model/training.hpp"
 
 namespace depthcost {
 
@@ -18,6 +21,7 @@ struct Transformer {
   Count num_layers = 0;  // sublayers
   Count hidden_size = 0;
   Dtype dtype = Dtype::bf16;
+  std::optional<Architecture> architecture;  // of the rest; without it a step must be given
 };
 
 /// Does every tensor-parallel rank hold all tokens of the residual path? At decode it does.
@@ -40,6 +44,26 @@ struct Prefill {
   Count sequence_shards = 1;
   Launch launch = Launch::stream;
   std::optional<Seconds> baseline_step;
+};
+
+/// What a step consists of beside the residual path. `launches`: what its kernels cost before and
+/// after their bytes.
+enum class RestTerm { attention, mlp, head, collectives, launches };
+
+inline constexpr std::array kRestTerms{RestTerm::attention, RestTerm::mlp, RestTerm::head,
+                                       RestTerm::collectives, RestTerm::launches};
+
+std::string_view name(RestTerm term);
+
+enum class WorkloadKind { decode, prefill, training };
+
+std::string_view name(WorkloadKind kind);
+
+/// A term that the user has measured: one for all batches of a decode workload, or one each.
+struct WrittenTerm {
+  WorkloadKind workload = WorkloadKind::decode;
+  RestTerm term = RestTerm::attention;
+  std::vector<Seconds> seconds;
 };
 
 enum class BudgetKind {
@@ -70,9 +94,14 @@ struct Study {
   Dtype phase1_dtype = Dtype::bf16;
   Layout layout = Layout::replicated;
   Count tensor_parallel_size = 1;
+  Count expert_parallel_size = 1;
+  Count context_parallel_size = 1;
+  Count data_parallel_size = 1;
   std::optional<PipelineLayout> pipeline;
   std::optional<Decode> decode;
   std::optional<Prefill> prefill;
+  std::optional<Training> training;
+  std::vector<WrittenTerm> written_terms;  // no (workload, term) twice
   std::optional<Machine> machine;
   std::vector<Budget> budgets;
 };
