@@ -2,6 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include "model/evaluation.hpp"
+#include "model/pipeline_simulation.hpp"
 
 namespace depthcost {
 namespace {
@@ -49,6 +50,35 @@ void layer_ledger(benchmark::State& state) {
   state.counters["rows"] = static_cast<double>(rows) / static_cast<double>(state.iterations());
 }
 BENCHMARK(layer_ledger);
+
+/// A training step, its order tables included. Messages of 4,096 tokens with d = 7168.
+void pipeline_step(benchmark::State& state) {
+  const Count P = state.range(0);
+  const Count V = state.range(1);
+  const Count M = state.range(2);
+  const auto num_chunks = static_cast<std::size_t>(P * V);
+  std::size_t num_tasks = 0;
+  for (auto _ : state) {
+    const SimulatedStep step = simulate(
+        {.order = pipeline_order(PipelineSchedule::interleaved, P, V, M, Activations::kept),
+         .chunks = std::vector<ChunkTimes>(num_chunks, {.forward = {1e-3},
+                                                        .recompute = {1e-3},
+                                                        .backward_input = {1e-3},
+                                                        .backward_weight = {1e-3}}),
+         .forward_messages = std::vector<Bytes>(num_chunks - 1, storage(4096 * 7168, Dtype::bf16)),
+         .backward_messages = std::vector<Bytes>(num_chunks - 1, storage(4096 * 7168, Dtype::bf16)),
+         .links =
+             std::vector<StageLink>(num_chunks - 1, {.latency = {1e-5}, .bandwidth = {100e9}})});
+    benchmark::DoNotOptimize(step.makespan);
+    for (const std::vector<TimedTask>& stage : step.stages) num_tasks += stage.size();
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(num_tasks));
+}
+BENCHMARK(pipeline_step)
+    ->ArgNames({"P", "V", "M"})
+    ->Args({8, 2, 64})
+    ->Args({64, 8, 512})
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace depthcost

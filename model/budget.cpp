@@ -52,6 +52,13 @@ std::optional<LargestOverhead> largest_overhead(const BudgetInputs& inputs, Sche
   return largest;
 }
 
+/// Why the rest of the step is not known.
+std::string what_is_missing(const BudgetInputs& inputs, std::string_view workload) {
+  for (const StepRow& step : inputs.steps)
+    if (step.workload.starts_with(workload) && !step.missing.empty()) return step.missing;
+  return "no step is timed";
+}
+
 /// The cheapest of the scheme's other schedules that surely keeps the limit.
 std::string nearest_schedule(const Budget& budget, const BudgetInputs& inputs,
                              std::string_view workload) {
@@ -73,7 +80,9 @@ BudgetRow overhead_row(const Budget& budget, const BudgetInputs& inputs,
     return unknown(budget, fmt::format("the scenario has no {} workload", workload));
   if (!study.machine) return unknown(budget, "the scenario has no hardware");
   const auto largest = largest_overhead(inputs, study.schedule, workload);
-  if (!largest) return unknown(budget, fmt::format("baseline_step.{} is not given", workload));
+  if (!largest)
+    return unknown(budget, fmt::format("baseline_step.{} is not given, and {}", workload,
+                                       what_is_missing(inputs, workload)));
   BudgetRow row = known(budget, largest->low, largest->high);
   if (row.verdict == Verdict::fail) {
     row.reason = fmt::format("largest at {}", largest->at);

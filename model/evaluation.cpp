@@ -79,6 +79,15 @@ void append(std::vector<Row>& rows, std::vector<Row>&& more) {
               std::make_move_iterator(more.end()));
 }
 
+/// Of the workload points whose step the user has not measured as a whole.
+std::vector<RestRow> rest_rows(const Study& study) {
+  std::vector<RestRow> rows;
+  if (!study.machine) return rows;
+  for (const Workload& workload : workloads_of(study, study.path, study.schedule))
+    if (!workload.baseline_step) append(rows, rest_of_step(study, workload).rows);
+  return rows;
+}
+
 }  // namespace
 
 std::vector<LedgerRow> mean_rows(const Study& study, const ResidualPath& path) {
@@ -148,6 +157,7 @@ Evaluation evaluate(const Study& study) {
       append(answer.step, std::move(times.step));
     }
   }
+  answer.rest = rest_rows(study);
   if (study.pipeline) answer.pipeline = pipeline_answer(answer);
   const PipelineTraffic* payload =
       answer.pipeline ? &answer.pipeline->by_scheme.front().naive : nullptr;

@@ -67,6 +67,7 @@ struct Evaluation {
   std::vector<MemoryRow> memory;
   std::vector<TimeRow> time;
   std::vector<StepRow> step;
+  std::vector<RestRow> rest;  // what a step does beside the residual path, where that is modelled
   std::vector<BudgetRow> budgets;
 
   // Rows point into `paths`: an evaluation moves, it is never copied.

@@ -26,24 +26,42 @@ struct PipelineTask {
   friend constexpr bool operator==(const PipelineTask&, const PipelineTask&) = default;
 };
 
+/// `whole`: one pass over the layers makes both kinds of gradients, the chunk's input last, and
+/// hands that over at its end. `split`: the gradient of the input leaves before the weights' task.
+enum class BackwardPass : std::uint8_t { whole, split };
+
 /// What every stage does, in order. It waits for nothing but what a task needs.
 struct PipelineOrder {
   Count num_stages = 1;          // P
   Count num_virtual_stages = 1;  // V
   Count num_micro_batches = 1;   // M
   std::vector<std::vector<PipelineTask>> stages;
+  BackwardPass backward = BackwardPass::whole;
 };
 
+/// The task at whose end the gradient of a chunk's input goes to the chunk before.
+constexpr TaskKind gradient_leaves_after(BackwardPass backward) {
+  return backward == BackwardPass::whole ? TaskKind::backward_weight : TaskKind::backward_input;
+}
+
+/// 1f1b: [interleaved] Sec. 2.2.1. interleaved: Sec. 2.2.2 there, as Megatron-LM runs it; with
+/// V = 1 it is 1f1b. zb_h1: [zero_bubble] Sec. 2.1, 1f1b whose stage p is p weight tasks late: as
+/// many micro-batches in flight, and the late tasks fill the bubble at the end.
 enum class PipelineSchedule : std::uint8_t { one_forward_one_backward, interleaved, zb_h1 };
 
 /// "1f1b", "interleaved_1f1b", "zb_h1".
 std::string_view name(PipelineSchedule schedule);
 
-/// Whether activations are kept from the forward to the backward pass.
+/// P V M at most: 16 times the largest step that must be simulated in 200 ms, about 1 GB. [ours]
+inline constexpr Count kMaxChunkPasses = Count{1} << 22;
+
+/// Whether activations are kept from the forward to the backward pass, or made again by a
+/// recompute task just before it. That task does not wait for the gradient.
 enum class Activations : std::uint8_t { kept, recomputed };
 
-/// The order table of a schedule. Throws Infeasible where the schedule does not exist: V > 1 for
-/// 1f1b and zb_h1, M not a multiple of P for interleaved_1f1b.
+/// The order table of a schedule; P, V, M >= 1. Only zb_h1 splits the backward pass. Throws
+/// Infeasible where the schedule does not exist: V > 1 for 1f1b and zb_h1, M not a multiple of P
+/// for interleaved_1f1b with V > 1; and for more than kMaxChunkPasses.
 PipelineOrder pipeline_order(PipelineSchedule schedule, Count num_stages, Count num_virtual_stages,
                              Count num_micro_batches, Activations activations);
 

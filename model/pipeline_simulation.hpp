@@ -18,13 +18,14 @@ struct ChunkTimes {
   Seconds backward_weight;
 };
 
-/// From one stage to another: t = latency + bytes / bandwidth. An infinite bandwidth is free.
+/// From one stage to another: t = latency + bytes / bandwidth, bandwidth > 0; an infinite one is
+/// free. The wire is taken for bytes / bandwidth: the next message need not wait for the latency.
 struct StageLink {
   Seconds latency;
   BytesPerSecond bandwidth;
 };
 
-/// Whether a stage goes on while its message is on the wire.
+/// Whether a stage goes on while its message is on the wire, or waits until it has arrived.
 enum class Sends : std::uint8_t { overlapped, blocking };
 
 /// Transition i lies between chunk i and chunk i + 1; there are PV - 1 of them.
@@ -47,18 +48,26 @@ struct SimulatedStep {
   std::vector<std::vector<TimedTask>> stages;  // in the order of the tables
   Seconds makespan;
   std::vector<Seconds> busy;           // of each stage, computing
-  std::vector<Seconds> communication;  // of each stage: waiting for a message that is on the wire,
-                                       // or for its own to leave
-  std::vector<Count> peak_in_flight;  // of each stage: forward passes, of all its chunks, whose
-                                      // gradients of the inputs are still to come
+  std::vector<Seconds> communication;  // of each stage: waiting for a message that was sent, and is
+                                       // queued or on the wire, or for its own to leave
+  std::vector<Count> peak_in_flight;   // of each stage: forward passes, of all its chunks, whose
+                                       // gradients of the inputs are still to come
+  std::vector<Count> peak_weights_pending;  // of each stage: gradients of the inputs that are done,
+                                            // and those of the weights still to come
 };
 
-/// Messages between the same two stages in the same direction follow one another on the link; none
-/// is sent between chunks of one stage. Throws Infeasible for order tables that wait for
-/// themselves.
+/// Each stage starts a task as soon as the one before it in its table is done and its inputs are
+/// there: forward(c, m) needs the message of forward(c - 1, m); recompute(c, m) the stage's own
+/// forward(c, m); backward_input(c, m) that too, and the gradient from chunk c + 1, which leaves
+/// after backward_weight(c + 1, m) or, where the order splits the backward pass, after
+/// backward_input(c + 1, m); backward_weight(c, m) the stage's own backward_input(c, m).
+/// Messages between the same two stages in the same direction follow one another on the link, in
+/// the order in which their tasks end; none is sent between chunks of one stage. O(tasks).
+/// Throws Infeasible for order tables that wait for themselves.
 SimulatedStep simulate(const PipelineWork& work);
 
-/// Share of the step in which a stage does not compute, as the mean over stages.
+/// Share of the step in which a stage does not compute, as the mean over stages; 0 for a step
+/// that takes no time.
 double bubble_share(const SimulatedStep& step);
 
 }  // namespace depthcost

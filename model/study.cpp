@@ -31,6 +31,10 @@ std::vector<ResidualPath> paths_of(const Study& study) {
   return paths;
 }
 
+ResidualPath baseline_path(const Study& study, const ResidualPath& path) {
+  return {Standard{}, path.num_layers, study.baseline_attachment.value_or(path.attachment)};
+}
+
 VectorStorage storage_of(const Study& study) {
   return {.hidden_size = static_cast<double>(study.model.hidden_size),
           .dtype = study.model.dtype,

@@ -92,6 +92,8 @@ struct Study {
   Schedule schedule = Schedule::fused;
   std::vector<ResidualPath> compare;  // beside it; never the same scheme twice
   Dtype phase1_dtype = Dtype::bf16;
+  std::optional<Attachment> baseline_attachment;  // of the standard residual that per cent are of;
+                                                  // absent: as that of the path
   Layout layout = Layout::replicated;
   Count tensor_parallel_size = 1;
   Count expert_parallel_size = 1;
@@ -108,6 +110,9 @@ struct Study {
 
 /// `path`, then those it is compared with.
 std::vector<ResidualPath> paths_of(const Study& study);
+
+/// The standard residual that `path` is held against.
+ResidualPath baseline_path(const Study& study, const ResidualPath& path);
 
 VectorStorage storage_of(const Study& study);
 

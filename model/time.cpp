@@ -9,12 +9,6 @@ namespace {
 
 constexpr Bytes kNever{std::numeric_limits<double>::infinity()};
 
-template <class Q>
-constexpr Q at(const Estimate<Q>& estimate, End end) {
-  if (end == End::low) return estimate.low;
-  return end == End::high ? estimate.high : estimate.value;
-}
-
 Bytes vector_bytes(Operand operand, const VectorStorage& storage_types) {
   const Dtype dtype =
       operand == Operand::phase1_output ? storage_types.phase1_dtype : storage_types.dtype;

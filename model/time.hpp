@@ -12,14 +12,12 @@
 #include <array>
 #include <optional>
 
+#include "model/end.hpp"
 #include "model/machine.hpp"
 #include "model/operation.hpp"
 #include "model/traffic.hpp"
 
 namespace depthcost {
-
-/// Which end of an interval to compute with.
-enum class End { low, value, high };
 
 /// One end of the *time* for each independent cause of uncertainty: bandwidth `low` is the short
 /// time, that is the high bandwidth. What two schemes share, their floor

@@ -98,9 +98,9 @@ void step(const Evaluation& e, Explanations& out) {
     x.numbers.push_back(
         fmt::format("added {}; mostly {}", interval_text(row.delta), name(row.dominant)));
     if (row.overhead)
-      x.numbers.push_back(
-          percent_text(fmt::format("added / baseline step of {}", microseconds(*row.baseline_step)),
-                       *row.overhead));
+      x.numbers.push_back(percent_text(
+          fmt::format("added / baseline step of {}", interval_text(*row.baseline_step)),
+          *row.overhead));
     if (row.share)
       x.numbers.push_back(percent_text("residual path / (baseline step + added)", *row.share));
     out.push_back(std::move(x));

@@ -182,7 +182,9 @@ void read_workloads(const Values& values, Study& study) {
 void check_baselines(const Values& values, const Study& study) {
   const ResidualPath standard{Standard{}, study.model.num_layers, study.path.attachment};
   for (const StepRow& row : step_rows(study, standard, Schedule::fused)) {
-    if (!row.baseline_step || *row.baseline_step > row.residual.low) continue;
+    if (!row.baseline_step || row.baseline_step->evidence != Evidence::measured ||
+        row.baseline_step->value > row.residual.low)
+      continue;
     const std::string path =
         fmt::format("baseline_step.{}", row.workload.substr(0, row.workload.find('/')));
     throw InputError(

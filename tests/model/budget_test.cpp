@@ -150,10 +150,13 @@ void expect_nothing_known(const BudgetRow& row, const std::string& reason) {
 
 TEST(UnknownBudget, SaysWhatIsMissing) {
   Study study = asking(BudgetKind::prefill_overhead, 0.02);
-  expect_nothing_known(predicted(study), "baseline_step.prefill is not given");
+  expect_nothing_known(
+      predicted(study),
+      "baseline_step.prefill is not given, and the model has no attention and mlp");
   study = asking(BudgetKind::decode_overhead, 0.02);
   study.decode->baseline_steps.clear();
-  expect_nothing_known(predicted(study), "baseline_step.decode is not given");
+  expect_nothing_known(predicted(study),
+                       "baseline_step.decode is not given, and the model has no attention and mlp");
   study.machine.reset();
   expect_nothing_known(predicted(study), "the scenario has no hardware");
   study.decode.reset();

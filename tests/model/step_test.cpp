@@ -284,7 +284,7 @@ RC_GTEST_PROP(Ratios, AreDeltaPerBaselineAndResidualPerStep, ()) {
   any.study.decode->baseline_steps = {test::any_real(1.01, 10) * least + Seconds{1e-6}};
   for (const StepRow& row : step_rows(any.study, any.study.path, any.schedule)) {
     if (!row.baseline_step) continue;
-    const double base = row.baseline_step->value;
+    const double base = row.baseline_step->value.value;
     RC_ASSERT(near(row.overhead->value, row.delta.value.value / base));
     RC_ASSERT(near(row.overhead->low, row.delta.low.value / base));
     RC_ASSERT(near(row.overhead->high, row.delta.high.value / base));
