@@ -84,8 +84,6 @@ PipelineSchedule schedule_of(std::string_view text) {
                         : PipelineSchedule::interleaved;
 }
 
-// Tasks of a simulated step, one for each chunk and micro-batch and direction: memory for them.
-constexpr Count kMostChunkPasses = Count{1} << 22;
 
 /// Which schedule there is for P, V and M is a rule of model/pipeline_order.hpp.
 void check_schedule(const Values& values, const PipelineLayout& layout, const Training& training) {
@@ -106,8 +104,8 @@ void check_schedule(const Values& values, const PipelineLayout& layout, const Tr
     throw InputError(written.position,
                      fmt::format("invalid workload.training.micro_batches '{}' ({})", M, why));
   };
-  if (M > kMostChunkPasses / P / V)
-    fail(fmt::format("more than {} passes of {} chunks", kMostChunkPasses, P * V));
+  if (M > kMaxChunkPasses / P / V)
+    fail(fmt::format("more than {} passes of {} chunks", kMaxChunkPasses, P * V));
   if (V > 1 && M % P != 0)
     fail(fmt::format("must be a multiple of the {} stages for interleaved_1f1b", P));
 }
@@ -147,7 +145,7 @@ void read_training(const Values& values, Study& study) {
       .micro_batch_size = values.count(section + "micro_batch"),
       .num_micro_batches =
           values.has(section + "micro_batches") ? values.count(section + "micro_batches") : 1,
-      .activations = enum_of<ResidualActivations>(values.text(section + "activations")),
+      .activations = enum_of<ActivationPolicy>(values.text(section + "activations")),
       .gradient_accumulation =
           enum_of<GradientAccumulation>(values.text(section + "gradient_accumulation")),
       .gradient_dtype = dtype_of("gradient_dtype"),
