@@ -42,7 +42,8 @@ std::string cell(const Evaluation& e, const std::string& workload, const Residua
 Bytes residual_memory(const Evaluation& e, const std::string& workload) {
   Bytes sum;
   for (const MemoryRow& row : e.memory)
-    if (row.workload == workload && row.path == &e.paths.front()) sum = sum + row.bytes;
+    if (row.workload == workload && row.path == &e.paths.front() && is_residual(row.item))
+      sum = sum + row.bytes;
   return sum;
 }
 

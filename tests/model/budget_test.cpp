@@ -240,7 +240,8 @@ TEST(DeviceMemory, NeverPassesBecauseTheRestIsNotCounted) {
   EXPECT_EQ(row.budget.limit, 100e9);
   EXPECT_EQ(row.low, 9 * kVector);  // of the prefill, not the sum over workloads
   EXPECT_FALSE(row.high);
-  EXPECT_EQ(row.reason, "weights, KV cache and activations are not counted yet");
+  EXPECT_EQ(row.reason,
+            "the model has no attention and mlp, so that weights and KV cache are not counted");
   study.machine->memory_capacity = Bytes{9 * kVector};
   EXPECT_EQ(predicted(study).verdict, Verdict::unknown);
 }
