@@ -146,10 +146,10 @@ TEST(Transfers, DoNotOutliveAnotherLink) {
     return of(machine(kShipped + hardware + "\n"), TransferKind::send, TransferScope::node);
   };
   const auto own = node_sends("h100_sxm");
-  const auto slower = node_sends("{base: h100_sxm, link_bandwidth: 225 GB/s}");
+  const auto slower = node_sends("{base: h100_sxm, link_bandwidth: 400 GB/s}");
   ASSERT_EQ(slower.size(), own.size());
   EXPECT_EQ(slower.front().time.value, own.front().time.value);
-  EXPECT_GT(slower.back().time.value.value, 1.9 * own.back().time.value.value);
+  EXPECT_GT(slower.back().time.value.value, 1.1 * own.back().time.value.value);
   EXPECT_EQ(slower.back().time.evidence, Evidence::assumed);
 }
 
