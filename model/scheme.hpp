@@ -32,6 +32,12 @@ struct BlockAttnRes {
   Partition blocks;
 };
 
+/// Full AttnRes as Block AttnRes: every layer output is a block of its own.
+constexpr BlockAttnRes blocks_of_one_layer(const FullAttnRes& scheme) {
+  const Count L = scheme.groups.num_layers;
+  return {{.num_layers = L, .block_size = 1, .num_blocks = L, .last_size = 1}};
+}
+
 using Scheme = std::variant<Standard, Mhc, FullAttnRes, BlockAttnRes>;
 
 /// How the mathematics is executed. REFERENCES.md, "schedules".

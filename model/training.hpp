@@ -2,10 +2,10 @@
 // meet, and how a pipeline is run.
 #pragma once
 
-#include <cstdint>
 #include <optional>
-#include <string_view>
 
+#include "model/activation_memory.hpp"
+#include "model/gradient_traffic.hpp"
 #include "model/pipeline.hpp"
 #include "model/pipeline_order.hpp"
 #include "model/pipeline_simulation.hpp"
@@ -13,24 +13,13 @@
 
 namespace depthcost {
 
-/// What becomes of the residual path's activations between forward and backward pass.
-enum class ResidualActivations : std::uint8_t { keep, recompute, offload };
-
-/// How the gradients of a source that many layers have read are added up: a kernel of its own for
-/// each (`autograd`), inside the backward kernel (`fused`), or once for all layers of a block
-/// (`per_block`).
-enum class GradientAccumulation : std::uint8_t { autograd, fused, per_block };
-
-std::string_view name(ResidualActivations activations);
-std::string_view name(GradientAccumulation accumulation);
-
 /// One optimiser step of one model replica, without the optimiser.
 struct Training {
   Count sequence_length = 1;    // tokens
   Count micro_batch_size = 1;   // sequences of a micro-batch
   Count num_micro_batches = 1;  // M
   PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
-  ResidualActivations activations = ResidualActivations::keep;
+  ActivationPolicy activations = ActivationPolicy::keep;  // of the residual path
   GradientAccumulation gradient_accumulation = GradientAccumulation::autograd;
   Cache cache = Cache::received;
   Sends sends = Sends::overlapped;

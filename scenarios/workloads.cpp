@@ -139,7 +139,7 @@ void read_training(const Values& values, Study& study) {
       .micro_batch_size = values.count(section + "micro_batch"),
       .num_micro_batches =
           values.has(section + "micro_batches") ? values.count(section + "micro_batches") : 1,
-      .activations = enum_of<ResidualActivations>(values.text(section + "activations")),
+      .activations = enum_of<ActivationPolicy>(values.text(section + "activations")),
       .gradient_accumulation =
           enum_of<GradientAccumulation>(values.text(section + "gradient_accumulation")),
       .gradient_dtype = dtype_of("gradient_dtype"),
