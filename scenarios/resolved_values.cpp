@@ -8,13 +8,6 @@
 namespace depthcost {
 namespace {
 
-/// Whether devices speak to one another at all.
-bool has_peers(const Study& study) {
-  const Count joined =
-      study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size;
-  return joined > 1 || (study.pipeline && study.pipeline->num_stages > 1);
-}
-
 bool is_of_links(const std::string& key) {
   return key.starts_with("hardware.transfers") || key == "hardware.node_devices";
 }
@@ -80,9 +73,9 @@ class Listing {
       return;
     }
     list_chosen(section + "wire_dtype", name(training.wire_dtype), "the model's dtype");
-    const bool is_interleaved = pipeline->num_virtual_stages > 1;
-    list_chosen(section + "schedule", is_interleaved ? "interleaved_1f1b" : "1f1b",
-                is_interleaved ? "there are virtual stages" : "there are no virtual stages");
+    list_chosen(section + "schedule", name(training.schedule),
+                pipeline->num_virtual_stages > 1 ? "there are virtual stages"
+                                                 : "there are no virtual stages");
   }
 
   const StudySources& sources_;
@@ -90,6 +83,12 @@ class Listing {
 };
 
 }  // namespace
+
+bool has_peers(const Study& study) {
+  const Count joined =
+      study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size;
+  return joined > 1 || (study.pipeline && study.pipeline->num_stages > 1);
+}
 
 std::vector<ResolvedValue> resolved_values(const StudySources& sources) {
   return Listing(sources).list();

@@ -78,14 +78,7 @@ void read_prefill(const Values& values, Study& study) {
   study.prefill = prefill;
 }
 
-PipelineSchedule schedule_of(std::string_view text) {
-  if (text == "zb_h1") return PipelineSchedule::zb_h1;
-  return text == "1f1b" ? PipelineSchedule::one_forward_one_backward
-                        : PipelineSchedule::interleaved;
-}
-
-
-/// Which schedule there is for P, V and M is a rule of model/pipeline_order.hpp.
+/// The rules of pipeline_order(), each at the key that breaks it.
 void check_schedule(const Values& values, const PipelineLayout& layout, const Training& training) {
   const bool is_interleaved = training.schedule == PipelineSchedule::interleaved;
   const Count P = layout.num_stages;
@@ -118,10 +111,11 @@ void read_stages(const Values& values, const Study& study, Training& training) {
       refuse_orphans(values, section + key, "parallelism.pipeline");
     return;
   }
-  training.schedule =
-      values.has(section + "schedule")         ? schedule_of(values.text(section + "schedule"))
-      : study.pipeline->num_virtual_stages > 1 ? PipelineSchedule::interleaved
-                                               : PipelineSchedule::one_forward_one_backward;
+  training.schedule = values.has(section + "schedule")
+                          ? enum_of<PipelineSchedule>(values.text(section + "schedule"))
+                      : study.pipeline->num_virtual_stages > 1
+                          ? PipelineSchedule::interleaved
+                          : PipelineSchedule::one_forward_one_backward;
   training.cache = enum_of<Cache>(values.text(section + "cache"));
   training.sends =
       values.text(section + "sends") == "blocking" ? Sends::blocking : Sends::overlapped;
