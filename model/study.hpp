@@ -106,6 +106,7 @@ struct Study {
   std::vector<WrittenTerm> written_terms;  // no (workload, term) twice
   std::optional<Machine> machine;
   std::vector<Budget> budgets;
+  std::string claim;  // what somebody says of an overhead, and where; its limit is the budget
 };
 
 /// `path`, then those it is compared with.
