@@ -96,10 +96,6 @@ void write_summary(JsonWriter& json, const std::vector<ComparedCase>& cases) {
   });
 }
 
-}  // namespace
-
-namespace {
-
 void write_step(JsonWriter& json, const StepComparison& step) {
   json.object([&] {
     json.member("scheme", step.scheme);
