@@ -9,6 +9,12 @@ namespace {
 
 Count divide_up(Count tokens, Count shards) { return (tokens + shards - 1) / shards; }
 
+/// Every layer has parameters of its own, but where one set is said to serve them all.
+double parameter_age(const Study& study, const ResidualPath& path) {
+  const bool is_one = study.decode && study.decode->parameters == ParameterSets::one_for_all;
+  return is_one ? 1 : static_cast<double>(path.num_layers);
+}
+
 Workload decode_workload(const Study& study, std::size_t index, Execution execution) {
   const Decode& decode = *study.decode;
   const Count sequences = decode.sequences[index];
@@ -119,7 +125,8 @@ std::vector<Workload> workloads_of(const Study& study, const ResidualPath& path,
                                    Schedule schedule) {
   std::vector<Workload> workloads;
   const Execution execution{.storage = storage_of(study),
-                            .bank_age = bank_age(path.scheme, schedule)};
+                            .bank_age = bank_age(path.scheme, schedule),
+                            .parameter_age = parameter_age(study, path)};
   if (study.decode)
     for (std::size_t i = 0; i < study.decode->sequences.size(); ++i)
       workloads.push_back(decode_workload(study, i, execution));
@@ -158,6 +165,7 @@ WorkloadTimes workload_times(const Machine& machine,
                             .launch = pass.execution.launch,
                             .memory_share = launch.memory_share(),
                             .bytes = launch_bytes(operation, pass.execution),
+                            .parameters = parameter_bytes(operation, pass.execution.storage),
                             .terms = seconds.terms,
                             .predicted = seconds.interval(evidence),
                             .bound = launch.bound(),

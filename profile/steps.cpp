@@ -30,8 +30,10 @@ StepRow predicted_row(const Machine& machine, const StepSample& step, const Resi
               .path = path,
               .schedule = step.schedule,
               .phase1_dtype = step.dtype};
-  study.decode =
-      Decode{.sequences = {step.tokens}, .launch = step.launch, .layer_bytes = step.weight_bytes};
+  study.decode = Decode{.sequences = {step.tokens},
+                        .launch = step.launch,
+                        .layer_bytes = step.weight_bytes,
+                        .parameters = ParameterSets::one_for_all};  // bench_step's operands
   study.machine = machine;
   return step_rows(study, path, step.schedule).front();
 }
