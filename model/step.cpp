@@ -22,7 +22,10 @@ Workload decode_workload(const Study& study, std::size_t index, Execution execut
   execution.tokens = static_cast<double>(divide_up(sequences, shards));
   execution.launch = decode.launch;
   execution.layer_bytes = decode.layer_bytes;
-  Workload workload{.name = "decode/" + std::to_string(sequences), .passes = {{execution, 1}}};
+  Workload workload{.name = "decode/" + std::to_string(sequences),
+                    .passes = {{execution, 1}},
+                    .baseline_step = {},
+                    .phase1 = decode.phase1};
   if (!decode.baseline_steps.empty())
     workload.baseline_step = decode.baseline_steps[decode.baseline_steps.size() == 1 ? 0 : index];
   return workload;
@@ -71,11 +74,13 @@ struct CornerTimes {
   }
 };
 
-CornerTimes corner_times(const LaunchTime& launch) {
+/// `seconds_of` says for how many of a launch's a step waits.
+template <class SecondsOf>
+CornerTimes corner_times(const LaunchTime& launch, const SecondsOf& seconds_of) {
   CornerTimes times{.terms = launch.terms({})};
-  times.value = times.terms.total();
+  times.value = seconds_of(times.terms);
   for (std::size_t i = 0; i < kCorners.size(); ++i)
-    times.corners[i] = launch.terms(kCorners[i]).total();
+    times.corners[i] = seconds_of(launch.terms(kCorners[i]));
   return times;
 }
 
@@ -153,7 +158,10 @@ WorkloadTimes workload_times(const Machine& machine,
     for (const auto& [operation, calls_per_pass] : operations) {
       const double calls = pass.repeats * static_cast<double>(calls_per_pass);
       const LaunchTime launch(machine, operation, pass.execution);
-      const CornerTimes seconds = corner_times(launch);
+      const CornerTimes seconds = corner_times(launch, [&, op = operation](const TimeTerms& terms) {
+        return workload.phase1 == Phase1Order::hoisted ? critical_time(op, pass.execution, terms)
+                                                       : terms.total();
+      });
       const Evidence evidence = launch.evidence();
       times.sum.add(calls, seconds);
       times.evidence = weakest(times.evidence, evidence);

@@ -37,6 +37,7 @@ struct Decode {
   std::optional<Bytes> layer_bytes;  // streamed by one layer on one device between residual kernels
   std::vector<Seconds> baseline_steps;  // measured by the user: none, one for all, or one each
   ParameterSets parameters = ParameterSets::one_per_layer;
+  Phase1Order phase1 = Phase1Order::in_order;
 };
 
 struct Prefill {
