@@ -132,8 +132,7 @@ namespace operations {
 
 constexpr double d_vectors(Count count) { return static_cast<double>(count); }
 
-// Parameters in units of d. The key norm's gain is folded into the query: w . (g * k) = (w * g) .
-// k.
+// Parameters in units of d. The gain of the key norm is folded into the query.
 inline constexpr double kGain_d = 1;
 inline constexpr double kQuery_d = 1;
 
