@@ -130,7 +130,7 @@ Seconds critical_time(const Operation& operation, const Execution& execution,
                       const TimeTerms& terms);
 
 /// Of the parameters that one call reads.
-Bytes parameter_bytes(const Operation& operation, const VectorStorage& storage);
+Bytes parameter_bytes(const Operation& operation, const VectorStorage& types);
 
 /// Bytes per launch: all operands, and the parameters once.
 Bytes launch_bytes(const Operation& operation, const Execution& execution);
