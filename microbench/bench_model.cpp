@@ -1,8 +1,15 @@
 // How fast the model itself is: sweeps evaluate millions of ledgers.
 #include <benchmark/benchmark.h>
 
+#include <random>
+
 #include "model/evaluation.hpp"
+#include "model/parallel.hpp"
+#include "model/pareto.hpp"
 #include "model/pipeline_simulation.hpp"
+#include "model/sweep.hpp"
+#include "tests/architectures.hpp"
+#include "tests/studies.hpp"
 
 namespace depthcost {
 namespace {
@@ -79,6 +86,114 @@ BENCHMARK(pipeline_step)
     ->Args({8, 2, 64})
     ->Args({64, 8, 512})
     ->Unit(benchmark::kMillisecond);
+
+KnobAxis range(Knob knob, Count last) {
+  KnobAxis axis{.knob = knob, .values = {}};
+  for (Count value = 1; value <= last; ++value) axis.values.push_back(value);
+  return axis;
+}
+
+/// Kimi K3 with the rest of its step modelled: bytes, decode, prefill and memory.
+Study swept(Schedule schedule) {
+  Study study = test::kimi_k3_study();
+  study.model.architecture = test::kimi_k3();
+  study.machine->devices_per_node = 8;
+  study.decode->baseline_steps.clear();
+  study.schedule = schedule;
+  return study;
+}
+
+void run_sweep(benchmark::State& state, const Study& study, const std::vector<KnobAxis>& axes) {
+  std::size_t points = 0;
+  for (auto _ : state) {
+    const Sweep sweep(study, axes, num_hardware_threads());
+    double sum = 0;
+    for (std::size_t c = 0; c < sweep.num_circumstances(); ++c)
+      for (std::size_t i = 0; i < sweep.choices().size(); ++i) {
+        const SweepPoint point = sweep.point(c, i);
+        if (point.decode) sum += point.decode->delta.value.value;
+        sum += point.memory.all.value + static_cast<double>(sweep.verdict(point));
+      }
+    benchmark::DoNotOptimize(sum);
+    points += sweep.size();
+  }
+  state.counters["points"] = static_cast<double>(points) / static_cast<double>(state.iterations());
+  state.SetItemsProcessed(static_cast<std::int64_t>(points));
+}
+
+/// A million points: every block size with 5,377 batches.
+void sweep_blocks_and_batches(benchmark::State& state, Schedule schedule) {
+  run_sweep(state, swept(schedule), {range(Knob::block_size, 186), range(Knob::sequences, 5377)});
+}
+BENCHMARK_CAPTURE(sweep_blocks_and_batches, single_pass, Schedule::single_pass)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+BENCHMARK_CAPTURE(sweep_blocks_and_batches, two_phase, Schedule::two_phase)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+
+/// Nothing is shared: every point has a step of its own.
+void sweep_batches_and_contexts(benchmark::State& state) {
+  KnobAxis contexts{.knob = Knob::context, .values = {1000, 10000, 100000}};
+  run_sweep(state, swept(Schedule::single_pass), {range(Knob::sequences, 1000), contexts});
+}
+BENCHMARK(sweep_batches_and_contexts)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+
+/// Five simulated training steps at each point, P stages and M micro-batches.
+void sweep_training(benchmark::State& state) {
+  Study study = swept(Schedule::single_pass);
+  study.decode.reset();
+  study.prefill.reset();
+  study.pipeline = even_layout(state.range(0), 1, 93, 2);
+  study.training = Training{
+      .sequence_length = 4096, .num_micro_batches = state.range(1), .baseline_step = Seconds{2}};
+  run_sweep(state, study, {range(Knob::block_size, 186)});
+}
+BENCHMARK(sweep_training)
+    ->ArgNames({"P", "M"})
+    ->Args({4, 16})
+    ->Args({8, 32})
+    ->Args({8, 64})
+    ->Unit(benchmark::kMillisecond)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+
+/// Random points; `on_front`: every point stands, the worst case.
+void front_of_a_million(benchmark::State& state, bool on_front) {
+  const auto k = static_cast<std::size_t>(state.range(0));
+  std::mt19937_64 random(20260316);
+  std::uniform_real_distribution<double> uniform;
+  std::vector<double> values;
+  for (std::size_t i = 0; i < 1'000'000; ++i) {
+    double sum = 0;
+    for (std::size_t j = 0; j + 1 < k; ++j) {
+      values.push_back(uniform(random));
+      sum += values.back();
+    }
+    values.push_back(on_front ? -sum : uniform(random));
+  }
+  std::size_t standing = 0;
+  for (auto _ : state) standing = pareto_front({values, k}).size();
+  state.counters["front"] = static_cast<double>(standing);
+}
+BENCHMARK_CAPTURE(front_of_a_million, random, false)
+    ->ArgName("objectives")
+    ->DenseRange(2, 6)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
+BENCHMARK_CAPTURE(front_of_a_million, all_stand, true)
+    ->ArgName("objectives")
+    ->DenseRange(2, 4)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
 
 }  // namespace
 }  // namespace depthcost

@@ -16,9 +16,8 @@ BudgetRow unknown(const Budget& budget, std::string reason,
 }
 
 BudgetRow known(const Budget& budget, double low, double high) {
-  BudgetRow row{.budget = budget, .low = low, .high = high};
-  if (high <= budget.limit) row.verdict = Verdict::pass;
-  if (low > budget.limit) row.verdict = Verdict::fail;
+  BudgetRow row{
+      .budget = budget, .low = low, .high = high, .verdict = verdict_of(budget.limit, low, high)};
   if (row.verdict == Verdict::unknown) row.reason = "the limit lies inside the interval";
   return row;
 }
@@ -130,10 +129,6 @@ BudgetRow payload_row(const Budget& budget, const BudgetInputs& inputs) {
   return known(budget, need, need);
 }
 
-/// Of the memory that engines give to weights, cache and state; they keep the rest for activations,
-/// graphs and workspaces. vLLM's default of gpu_memory_utilization.
-constexpr double kCountedShare = 0.9;
-
 /// Bytes of the fullest workload point.
 Bytes largest_memory(const Study& study) {
   std::map<std::string_view, Bytes> at_workload;
@@ -225,6 +220,11 @@ BudgetRow budget_row(const Budget& budget, const BudgetInputs& inputs) {
 std::string_view name(Verdict verdict) {
   constexpr std::array<std::string_view, 3> names{"pass", "fail", "unknown"};
   return names[static_cast<std::size_t>(verdict)];
+}
+
+Verdict verdict_of(double limit, double low, double high) {
+  if (low > limit) return Verdict::fail;
+  return high <= limit ? Verdict::pass : Verdict::unknown;
 }
 
 std::optional<double> margin(const BudgetRow& row) {

@@ -47,6 +47,14 @@ Estimate<Seconds> CornerTimes::interval(Evidence evidence) const {
   return {std::min(*low, value), value, std::max(*high, value), evidence};
 }
 
+CornerTimes waited_times(const LaunchTime& launch, const Operation& operation,
+                         const Execution& execution, Phase1Order phase1) {
+  return corner_times(launch, [&](const TimeTerms& terms) {
+    return phase1 == Phase1Order::hoisted ? critical_time(operation, execution, terms)
+                                          : terms.total();
+  });
+}
+
 std::optional<Estimate<Seconds>> base_step(const BaseStep& base, const CornerTimes& standard,
                                            Evidence evidence) {
   if (base.measured)

@@ -32,6 +32,10 @@ CornerTimes corner_times(const LaunchTime& launch, const SecondsOf& seconds_of) 
   return times;
 }
 
+/// As above, for how long a step waits: all of it, or where Phase 1 is hoisted, what is critical.
+CornerTimes waited_times(const LaunchTime& launch, const Operation& operation,
+                         const Execution& execution, Phase1Order phase1);
+
 /// The step that per cent are of: with the fused standard residual.
 struct BaseStep {
   std::optional<Seconds> measured;        // by the user: it holds the residual at every corner

@@ -44,10 +44,7 @@ WorkloadTimes workload_times(const Machine& machine,
     for (const auto& [operation, calls_per_pass] : operations) {
       const double calls = pass.repeats * static_cast<double>(calls_per_pass);
       const LaunchTime launch(machine, operation, pass.execution);
-      const CornerTimes seconds = corner_times(launch, [&, op = operation](const TimeTerms& terms) {
-        return workload.phase1 == Phase1Order::hoisted ? critical_time(op, pass.execution, terms)
-                                                       : terms.total();
-      });
+      const CornerTimes seconds = waited_times(launch, operation, pass.execution, workload.phase1);
       const Evidence evidence = launch.evidence();
       times.sum.add(calls, seconds);
       times.evidence = weakest(times.evidence, evidence);
@@ -68,14 +65,6 @@ WorkloadTimes workload_times(const Machine& machine,
   return times;
 }
 
-BaseStep base_of(const Study& study, const Workload& workload, std::string& missing) {
-  if (workload.baseline_step) return {.measured = workload.baseline_step, .rest = {}};
-  const RestOfStep rest = rest_of_step(study, workload);
-  missing = rest.missing;
-  if (rest.rows.empty()) return {};
-  return {.measured = {}, .rest = rest.total()};
-}
-
 StepRow step_row(const Study& study, const Workload& workload, const WorkloadTimes& times,
                  const WorkloadTimes& baseline) {
   const CornerTimes delta = times.sum.minus(baseline.sum);
@@ -94,6 +83,14 @@ StepRow step_row(const Study& study, const Workload& workload, const WorkloadTim
 }
 
 }  // namespace
+
+BaseStep base_of(const Study& study, const Workload& workload, std::string& missing) {
+  if (workload.baseline_step) return {.measured = workload.baseline_step, .rest = {}};
+  const RestOfStep rest = rest_of_step(study, workload);
+  missing = rest.missing;
+  if (rest.rows.empty()) return {};
+  return {.measured = {}, .rest = rest.total()};
+}
 
 StepTimes step_times(const Study& study, const ResidualPath& path, Schedule schedule) {
   StepTimes answer;

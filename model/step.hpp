@@ -61,6 +61,10 @@ struct StepTimes {
   std::vector<StepRow> step;
 };
 
+/// What a workload's per cent are of: measured, or modelled beside the residual path; neither where
+/// something is missing, which is then said. Needs a machine.
+BaseStep base_of(const Study& study, const Workload& workload, std::string& missing);
+
 /// Empty without a machine. Rows point at `path`.
 StepTimes step_times(const Study& study, const ResidualPath& path, Schedule schedule);
 

@@ -48,7 +48,11 @@ class TrainingModel {
   std::string missing() const { return study_.training->baseline_step ? "" : rest_.missing; }
 
   PipelineWork work(const ResidualPath& path, Schedule schedule, const Case& at) const {
-    const auto residual = residual_work(study_, path, schedule, at.corner);
+    return work(path, residual_work(study_, path, schedule, at.corner), at);
+  }
+
+  PipelineWork work(const ResidualPath& path, const std::vector<ResidualWork>& residual,
+                    const Case& at) const {
     const auto layers = layer_work(study_, rest_, at.rest);
     PipelineWork work{.order = order_,
                       .forward_messages = forward_messages(study_, path),
@@ -127,11 +131,10 @@ Estimate<double> spread(const std::array<double, kCases.size()>& ratios, Evidenc
 }
 
 /// Residual path of a stage, all micro-batches, as the mean over stages.
-Seconds residual_seconds(const Study& study, const ResidualPath& path, Schedule schedule,
-                         const Corner& corner) {
+Seconds residual_seconds(const Study& study, const std::vector<ResidualWork>& work) {
   Seconds sum;
   const bool recomputes = study.training->activations == ActivationPolicy::recompute;
-  for (const ResidualWork& chunk : residual_work(study, path, schedule, corner))
+  for (const ResidualWork& chunk : work)
     sum = sum + (recomputes ? 2.0 : 1.0) * chunk.forward + chunk.backward;
   const double per_stage = static_cast<double>(study.training->num_micro_batches) /
                            static_cast<double>(layout_of(study).num_stages);
@@ -140,13 +143,15 @@ Seconds residual_seconds(const Study& study, const ResidualPath& path, Schedule 
 
 StepRow step_row(const Study& study, const TrainingModel& model, const ResidualPath& path,
                  Schedule schedule, const CaseTimes& baseline) {
-  const CaseTimes times = model.makespans(path, schedule);
+  CaseTimes times;
   CaseTimes residual;
   CaseTimes delta;
   std::array<double, kCases.size()> overhead{};
   std::array<double, kCases.size()> share{};
   for (std::size_t i = 0; i < kCases.size(); ++i) {
-    residual[i] = residual_seconds(study, path, schedule, kCases[i].corner);
+    const auto work = residual_work(study, path, schedule, kCases[i].corner);
+    times[i] = simulate(model.work(path, work, kCases[i])).makespan;
+    residual[i] = residual_seconds(study, work);
     delta[i] = times[i] - baseline[i];
     overhead[i] = delta[i] / baseline[i];
     share[i] = residual[i] / times[i];
@@ -201,6 +206,23 @@ TrainingRun training_run(const Study& study, const TrainingModel& model, const R
 }
 
 }  // namespace
+
+struct TrainingSteps::Shared {
+  const Study& study;
+  TrainingModel model;
+  CaseTimes baseline;
+};
+
+TrainingSteps::TrainingSteps(const Study& study)
+    : shared_(std::make_unique<Shared>(Shared{study, TrainingModel(study), {}})) {
+  shared_->baseline = shared_->model.makespans(baseline_path(study, study.path), Schedule::fused);
+}
+
+TrainingSteps::~TrainingSteps() = default;
+
+StepRow TrainingSteps::row(const ResidualPath& path, Schedule schedule) const {
+  return step_row(shared_->study, shared_->model, path, schedule, shared_->baseline);
+}
 
 TrainingAnswer training_answer(const Study& study, const std::vector<ResidualPath>& paths) {
   TrainingAnswer answer;

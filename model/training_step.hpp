@@ -3,6 +3,7 @@
 // "training".
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,25 @@ struct TrainingAnswer {
   RestOfStep rest;                         // one forward pass of a micro-batch, all layers
   std::optional<PipelineWork> work;        // of the study's scheme as it is quoted
   std::optional<SimulatedStep> simulated;  // the same, run
+};
+
+/// The steps of residual paths that differ in nothing but scheme, blocks and schedule: order, rest
+/// of the step and baseline are found once. The study needs a training step and a machine, and
+/// outlives this. row() is what training_answer() has in `steps`, and may be called by several
+/// threads.
+class TrainingSteps {
+ public:
+  explicit TrainingSteps(const Study& study);
+  TrainingSteps(const TrainingSteps&) = delete;
+  TrainingSteps& operator=(const TrainingSteps&) = delete;
+  ~TrainingSteps();
+
+  /// `path` is attached as the study's own.
+  StepRow row(const ResidualPath& path, Schedule schedule) const;
+
+ private:
+  struct Shared;
+  std::unique_ptr<Shared> shared_;
 };
 
 /// Empty without a training step or a machine. Rows point at `paths`.

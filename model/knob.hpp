@@ -1,0 +1,40 @@
+// What can be varied in a study without reading its scenario again.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "model/study.hpp"
+
+namespace depthcost {
+
+/// The first four are choices: they compete. The others are circumstances: what is best is asked
+/// under each of them.
+enum class Knob : std::uint8_t {
+  block_size,
+  num_blocks,
+  num_streams,
+  schedule,
+  sequences,
+  context,
+  prefill_tokens,
+  prefill_chunk,
+  sequence_shards,
+};
+
+/// The key path of the scenario: "residual.block_size".
+std::string_view name(Knob knob);
+
+/// One value of a knob. A schedule is its enumerator's number.
+struct Setting {
+  Knob knob = Knob::block_size;
+  Count value = 0;
+  Remainder remainder = Remainder::paper;  // of num_blocks
+};
+
+/// Changes the study. It must have what the knob is of: a decode or prefill workload. Throws
+/// Infeasible for what cannot exist.
+void apply(const Setting& setting, Study& study);
+
+}  // namespace depthcost

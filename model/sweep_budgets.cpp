@@ -1,0 +1,71 @@
+// The budgets of a study at a point of its sweep: budget_rows() without its words.
+#include "model/sweep.hpp"
+
+namespace depthcost {
+namespace {
+
+PointBudget known(const Budget& budget, double low, double high) {
+  return {budget, low, high, verdict_of(budget.limit, low, high)};
+}
+
+PointBudget overhead(const Budget& budget, const std::optional<AddedTime>& added) {
+  if (!added || !added->overhead) return {budget, {}, {}, Verdict::unknown};
+  return known(budget, added->overhead->low, added->overhead->high);
+}
+
+PointBudget exactly(const Budget& budget, bool is_asked, Bytes need) {
+  if (!is_asked) return {budget, {}, {}, Verdict::unknown};
+  return known(budget, need.value, need.value);
+}
+
+PointBudget device_memory(Budget budget, const Study& study, Bytes need) {
+  const bool has_workload = study.decode || study.prefill;
+  if (!has_workload) return {budget, {}, {}, Verdict::unknown};
+  if (!study.machine || !study.machine->memory_capacity)
+    return {budget, need.value, {}, Verdict::unknown};
+  budget.limit = study.machine->memory_capacity->value;
+  if (study.model.architecture) return known(budget, need.value, need.value / kCountedShare);
+  if (need.value <= budget.limit) return {budget, need.value, {}, Verdict::unknown};
+  return known(budget, need.value, need.value);
+}
+
+}  // namespace
+
+PointBudget Sweep::budget_at(const Budget& budget, const SweepPoint& point) const {
+  switch (budget.kind) {
+    case BudgetKind::decode_overhead:
+      return overhead(budget, point.decode);
+    case BudgetKind::prefill_overhead:
+      return overhead(budget, point.prefill);
+    case BudgetKind::training_overhead:
+      return overhead(budget, point.training);
+    case BudgetKind::prefill_bank:
+      return exactly(budget, study_.prefill.has_value(), point.memory.prefill_bank);
+    case BudgetKind::prefill_peak:
+      return exactly(budget, study_.prefill.has_value(), point.memory.prefill_peak);
+    case BudgetKind::pipeline_peak:
+      return exactly(budget, point.choice->payload_peak.has_value(),
+                     point.choice->payload_peak.value_or(Bytes{}));
+    case BudgetKind::device_memory:
+      return device_memory(budget, study_, point.memory.all);
+  }
+  return {};
+}
+
+std::vector<PointBudget> Sweep::budgets(const SweepPoint& point) const {
+  std::vector<PointBudget> rows;
+  for (const Budget& budget : study_.budgets) rows.push_back(budget_at(budget, point));
+  return rows;
+}
+
+Verdict Sweep::verdict(const SweepPoint& point) const {
+  Verdict worst = Verdict::pass;
+  for (const Budget& budget : study_.budgets) {
+    const Verdict verdict = budget_at(budget, point).verdict;
+    if (verdict == Verdict::fail) return Verdict::fail;
+    if (verdict == Verdict::unknown) worst = verdict;
+  }
+  return worst;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,119 @@
+// Kinds of launches by workload, then sums by path.
+#include "model/sweep_times.hpp"
+
+#include <algorithm>
+
+#include "model/block_operations.hpp"
+
+namespace depthcost {
+namespace {
+
+struct TimedLaunch {
+  CornerTimes seconds;
+  Evidence evidence = Evidence::measured;
+
+  void add(double calls, const TimedLaunch& launch) {
+    seconds.add(calls, launch.seconds);
+    evidence = weakest(evidence, launch.evidence);
+  }
+};
+
+TimedLaunch timed(const Machine& machine, const Operation& operation, const Execution& execution,
+                  Phase1Order phase1) {
+  const LaunchTime launch(machine, operation, execution);
+  return {waited_times(launch, operation, execution, phase1), launch.evidence()};
+}
+
+TimedLaunch standard_times(const Study& study, const Workload& workload) {
+  TimedLaunch sum;
+  for (const Pass& pass : workload.passes)
+    for (const auto& [operation, calls] :
+         distinct_operations(baseline_path(study, study.path), Schedule::fused))
+      sum.add(pass.repeats * static_cast<double>(calls),
+              timed(*study.machine, operation, pass.execution, workload.phase1));
+  return sum;
+}
+
+/// Of all kinds in one workload, its passes summed.
+std::vector<TimedLaunch> kind_times(const Study& study, const Workload& workload,
+                                    const LaunchTable& table) {
+  std::vector<TimedLaunch> times(table.kinds().size());
+  for (const Pass& pass : workload.passes) {
+    Execution execution = pass.execution;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      const LaunchTable::Kind& kind = table.kinds()[i];
+      execution.bank_age = kind.bank_age;
+      times[i].add(pass.repeats, timed(*study.machine, kind.operation, execution, workload.phase1));
+    }
+  }
+  return times;
+}
+
+AddedTime added(const TimedLaunch& path, const TimedLaunch& standard, const BaseStep& base) {
+  const Evidence evidence = weakest(path.evidence, standard.evidence);
+  AddedTime time{path.seconds.minus(standard.seconds).interval(evidence), {}};
+  if (const auto shares = step_shares(base, path.seconds, standard.seconds, evidence))
+    time.overhead = shares->overhead;
+  return time;
+}
+
+/// Two batches of one workload: which weighs more, and the largest ends.
+void include(AddedTime& worst, const AddedTime& batch) {
+  const bool has_both = worst.overhead && batch.overhead;
+  const bool weighs_more = has_both ? batch.overhead->value > worst.overhead->value
+                                    : batch.delta.value > worst.delta.value;
+  if (weighs_more) worst.delta = batch.delta;
+  if (!has_both) {
+    worst.overhead.reset();
+    return;
+  }
+  worst.overhead->low = std::max(worst.overhead->low, batch.overhead->low);
+  worst.overhead->value = std::max(worst.overhead->value, batch.overhead->value);
+  worst.overhead->high = std::max(worst.overhead->high, batch.overhead->high);
+  worst.overhead->evidence = weakest(worst.overhead->evidence, batch.overhead->evidence);
+}
+
+}  // namespace
+
+void LaunchTable::add(const ResidualPath& path, Schedule schedule) {
+  const double age = bank_age(path.scheme, schedule);
+  for (const auto& [operation, calls] : operations_by_block(path, schedule)) {
+    const auto [entry, is_new] =
+        known_.try_emplace({operation, age}, static_cast<std::uint32_t>(kinds_.size()));
+    if (is_new) kinds_.push_back({operation, age});
+    uses_.push_back({entry->second, static_cast<double>(calls)});
+  }
+  ends_.push_back(uses_.size());
+}
+
+std::span<const LaunchTable::Use> LaunchTable::uses(std::size_t path) const {
+  const std::size_t begin = path == 0 ? 0 : ends_[path - 1];
+  return std::span(uses_).subspan(begin, ends_[path] - begin);
+}
+
+std::vector<AddedTime> added_times(const Study& study, WorkloadKind kind,
+                                   const LaunchTable& table) {
+  std::vector<AddedTime> answer;
+  const ResidualPath standard_path = baseline_path(study, study.path);
+  for (const Workload& workload : workloads_of(study, standard_path, Schedule::fused)) {
+    if (workload.kind != kind) continue;
+    std::string missing;
+    const BaseStep base = base_of(study, workload, missing);
+    const TimedLaunch standard = standard_times(study, workload);
+    const std::vector<TimedLaunch> kinds = kind_times(study, workload, table);
+    const bool is_first = answer.empty();
+    answer.resize(table.num_paths());
+    for (std::size_t path = 0; path < table.num_paths(); ++path) {
+      TimedLaunch sum;
+      for (const LaunchTable::Use& use : table.uses(path)) sum.add(use.calls, kinds[use.kind]);
+      const AddedTime batch = added(sum, standard, base);
+      if (is_first)
+        answer[path] = batch;
+      else
+        include(answer[path], batch);
+    }
+  }
+  return answer;
+}
+
+}  // namespace depthcost

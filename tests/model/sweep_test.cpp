@@ -1,0 +1,266 @@
+// Every point of a sweep against evaluate(), which knows nothing of what points have in common.
+#include "model/sweep.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+
+#include "model/block_operations.hpp"
+#include "model/evaluation.hpp"
+#include "tests/architectures.hpp"
+#include "tests/studies.hpp"
+
+namespace depthcost {
+namespace {
+
+std::vector<Count> upto(Count last) {
+  std::vector<Count> values;
+  for (Count value = 1; value <= last; ++value) values.push_back(value);
+  return values;
+}
+
+KnobAxis axis(Knob knob, std::vector<Count> values) { return {knob, std::move(values)}; }
+
+Count schedule_number(Schedule schedule) { return static_cast<Count>(schedule); }
+
+/// With everything that a point can have: three batches, a prefill with a shorter last chunk, a
+/// pipeline, a training step, per cent, all kinds of budgets.
+Study full_study() {
+  Study study = test::kimi_k3_study();
+  study.prefill->chunk = 50000;
+  study.prefill->baseline_step = Seconds{2};
+  study.training = Training{.sequence_length = 4096,
+                            .num_micro_batches = 8,
+                            .schedule = PipelineSchedule::interleaved,
+                            .baseline_step = Seconds{1}};
+  study.budgets = {{BudgetKind::decode_overhead, 0.05},  {BudgetKind::prefill_overhead, 0.02},
+                   {BudgetKind::training_overhead, 0.1}, {BudgetKind::prefill_bank, 2.5e9},
+                   {BudgetKind::prefill_peak, 4e9},      {BudgetKind::pipeline_peak, 1.2e5},
+                   {BudgetKind::device_memory, 0}};
+  return study;
+}
+
+/// The largest over a workload's points.
+std::optional<AddedTime> added_by_evaluation(const Evaluation& evaluation, Schedule schedule,
+                                             std::string_view workload) {
+  std::optional<AddedTime> worst;
+  for (const StepRow& row : evaluation.step) {
+    if (row.path != &evaluation.paths.front() || row.schedule != schedule ||
+        !row.workload.starts_with(workload))
+      continue;
+    if (!worst) {
+      worst = AddedTime{row.delta, row.overhead};
+      continue;
+    }
+    const bool has_both = worst->overhead && row.overhead;
+    if (has_both ? row.overhead->value > worst->overhead->value
+                 : row.delta.value > worst->delta.value)
+      worst->delta = row.delta;
+    if (!has_both) continue;
+    worst->overhead->low = std::max(worst->overhead->low, row.overhead->low);
+    worst->overhead->value = std::max(worst->overhead->value, row.overhead->value);
+    worst->overhead->high = std::max(worst->overhead->high, row.overhead->high);
+  }
+  return worst;
+}
+
+void expect_near(double actual, double expected) {
+  EXPECT_NEAR(actual, expected, 1e-9 * std::abs(expected) + 1e-18);
+}
+
+void expect_same(const std::optional<AddedTime>& swept, const std::optional<AddedTime>& evaluated) {
+  ASSERT_EQ(swept.has_value(), evaluated.has_value());
+  if (!swept) return;
+  expect_near(swept->delta.low.value, evaluated->delta.low.value);
+  expect_near(swept->delta.value.value, evaluated->delta.value.value);
+  expect_near(swept->delta.high.value, evaluated->delta.high.value);
+  ASSERT_EQ(swept->overhead.has_value(), evaluated->overhead.has_value());
+  if (!swept->overhead) return;
+  expect_near(swept->overhead->low, evaluated->overhead->low);
+  expect_near(swept->overhead->value, evaluated->overhead->value);
+  expect_near(swept->overhead->high, evaluated->overhead->high);
+}
+
+/// Bytes of the fullest workload, of one kind of items.
+template <class Counts>
+double fullest(const Evaluation& evaluation, const Counts& counts) {
+  std::map<std::string, double> sums;
+  double most = 0;
+  for (const MemoryRow& row : evaluation.memory)
+    if (row.path == &evaluation.paths.front() && row.workload != "training" && counts(row.item))
+      most = std::max(most, sums[row.workload] += row.bytes.value);
+  return most;
+}
+
+void expect_evaluated(const Sweep& sweep, std::size_t circumstance, std::size_t choice) {
+  const SweepPoint point = sweep.point(circumstance, choice);
+  const Study study = sweep.study_at(circumstance, choice);
+  const Evaluation evaluation = evaluate(study);
+  expect_same(point.decode, added_by_evaluation(evaluation, study.schedule, "decode"));
+  expect_same(point.prefill, added_by_evaluation(evaluation, study.schedule, "prefill"));
+  expect_same(point.training, added_by_evaluation(evaluation, study.schedule, "training"));
+  expect_near(point.memory.state.value, fullest(evaluation, is_residual));
+  expect_near(point.memory.all.value, fullest(evaluation, [](MemoryItem) { return true; }));
+  expect_near(point.memory.cache.value,
+              fullest(evaluation, [](MemoryItem item) { return item == MemoryItem::kv_cache; }));
+  const std::vector<PointBudget> budgets = sweep.budgets(point);
+  ASSERT_EQ(budgets.size(), evaluation.budgets.size());
+  for (std::size_t i = 0; i < budgets.size(); ++i) {
+    const BudgetRow& row = evaluation.budgets[i];
+    EXPECT_EQ(budgets[i].verdict, row.verdict) << name(row.budget.kind);
+    EXPECT_EQ(budgets[i].low.has_value(), row.low.has_value()) << name(row.budget.kind);
+    EXPECT_EQ(budgets[i].high.has_value(), row.high.has_value()) << name(row.budget.kind);
+    if (row.low) expect_near(budgets[i].low.value(), *row.low);
+    if (row.high) expect_near(budgets[i].high.value(), *row.high);
+  }
+}
+
+void expect_all_evaluated(const Sweep& sweep) {
+  for (std::size_t c = 0; c < sweep.num_circumstances(); ++c)
+    for (std::size_t i = 0; i < sweep.choices().size(); ++i) {
+      SCOPED_TRACE(fmt::format("circumstance {}, choice {}", c, i));
+      if (sweep.point(c, i).exists()) expect_evaluated(sweep, c, i);
+    }
+}
+
+TEST(Sweep, HasAtEveryPointWhatTheEvaluationSays) {
+  expect_all_evaluated({full_study(),
+                        {axis(Knob::block_size, {1, 2, 3, 24, 26, 100, 186}),
+                         axis(Knob::schedule, {schedule_number(Schedule::single_pass),
+                                               schedule_number(Schedule::two_phase),
+                                               schedule_number(Schedule::unfused)})},
+                        2});
+}
+
+TEST(Sweep, HasItUnderEveryCircumstance) {
+  expect_all_evaluated({full_study(),
+                        {axis(Knob::sequences, {1, 300}), axis(Knob::block_size, {12, 31}),
+                         axis(Knob::prefill_tokens, {4096, 200000}),
+                         axis(Knob::context, {1000, 200000}), axis(Knob::sequence_shards, {2, 8})},
+                        2});
+}
+
+TEST(Sweep, HasItWithAnArchitectureAndForOtherSchemes) {
+  Study study = full_study();
+  study.model.architecture = test::kimi_k3();
+  study.decode->baseline_steps.clear();  // no per cent: the machine has no transfers
+  expect_all_evaluated({study, {axis(Knob::block_size, {6, 24})}, 1});
+  study.tensor_parallel_size = 1;
+  expect_all_evaluated({study, {axis(Knob::block_size, {6, 24})}, 1});
+  study.path.scheme = Mhc{4};
+  study.schedule = Schedule::two_pass;
+  expect_all_evaluated({study, {axis(Knob::num_streams, {2, 4, 8})}, 1});
+  study.path.scheme = FullAttnRes{partition_by_size(186, 13)};
+  study.schedule = Schedule::two_phase;
+  expect_all_evaluated({study, {axis(Knob::num_blocks, {5, 14})}, 1});
+}
+
+TEST(Sweep, IsTheSameOnAnyNumberOfThreads) {
+  const std::vector<KnobAxis> axes{axis(Knob::block_size, upto(40)),
+                                   axis(Knob::sequences, {1, 2, 4, 8, 16, 32, 64})};
+  const Sweep one(full_study(), axes, 1);
+  const Sweep three(full_study(), axes, 3);
+  for (std::size_t c = 0; c < one.num_circumstances(); ++c)
+    for (std::size_t i = 0; i < one.choices().size(); ++i)
+      EXPECT_EQ(one.point(c, i).decode->delta.value, three.point(c, i).decode->delta.value);
+}
+
+TEST(Sweep, NamesWhatCannotExist) {
+  const Sweep sweep(full_study(), {axis(Knob::block_size, {24, 187})}, 1);
+  EXPECT_TRUE(sweep.point(0, 0).exists());
+  EXPECT_FALSE(sweep.point(0, 1).exists());
+  EXPECT_EQ(sweep.choices()[1].refused, "invalid block_size '187' (the model has only 186 layers)");
+  EXPECT_EQ(sweep.choices()[1].values, std::vector<Count>{187});
+}
+
+TEST(Sweep, RefusesASizeOfBlocksForASchemeWithoutBlocks) {
+  Study study = full_study();
+  study.path.scheme = Mhc{4};
+  const Sweep sweep(study, {axis(Knob::block_size, {24})}, 1);
+  EXPECT_EQ(sweep.choices().front().refused, "scheme mhc has no blocks");
+}
+
+/// Without hardware bytes, memory and payload remain.
+TEST(Sweep, CountsWithoutAMachine) {
+  Study study = full_study();
+  study.machine.reset();
+  const Sweep sweep(study, {axis(Knob::block_size, {24})}, 1);
+  const SweepPoint point = sweep.point(0, 0);
+  EXPECT_FALSE(point.decode || point.prefill || point.training);
+  EXPECT_GT(point.choice->forward_bytes.value, 0);
+  EXPECT_EQ(sweep.verdict(point), Verdict::unknown);
+}
+
+// --- the numbers of the paper's L = 128 ---
+
+/// Full AttnRes in two phases, groups of 1..128 queries.
+Sweep full_l128() {
+  Study study;
+  study.model = {.name = "L = 128", .num_layers = 128, .hidden_size = 7168};
+  study.path = {FullAttnRes{partition_by_size(128, 16)}, 128};
+  study.schedule = Schedule::two_phase;
+  return {study, {axis(Knob::block_size, upto(128))}, 1};
+}
+
+double mean_d(const SweepChoice& choice, Convention convention) {
+  return choice.mean[static_cast<std::size_t>(convention)].value().mean_d;
+}
+
+TEST(SweepOfL128, FindsTheBestDivisorsOfTable1) {
+  const Sweep sweep = full_l128();
+  for (const SweepChoice& choice : sweep.choices()) {
+    const Count S = choice.values.front();
+    const auto paper = choice.mean[static_cast<std::size_t>(Convention::paper)].value();
+    EXPECT_EQ(paper.is_inside_domain, 128 % S == 0) << S;
+    if (!paper.is_inside_domain) continue;
+    if (S == 8 || S == 16)
+      EXPECT_EQ(paper.mean_d, 24) << S;
+    else
+      EXPECT_GT(paper.mean_d, 24) << S;
+  }
+}
+
+TEST(SweepOfL128, FindsThirteenOverAllSizes) {
+  const Sweep sweep = full_l128();
+  for (const auto& [convention, best] :
+       {std::pair{Convention::appendixB, 22.97}, std::pair{Convention::physical, 13.41}}) {
+    const SweepChoice& thirteen = sweep.choices()[12];
+    EXPECT_NEAR(mean_d(thirteen, convention), best, 0.005);
+    for (const SweepChoice& choice : sweep.choices()) {
+      if (choice.values.front() == 13) continue;
+      EXPECT_GT(mean_d(choice, convention), mean_d(thirteen, convention)) << choice.values.front();
+    }
+  }
+}
+
+// --- launches by block ---
+
+/// Calls of each operation; equal ones are added up.
+std::map<Operation, Count> calls_of(const std::vector<CountedOperation>& operations) {
+  std::map<Operation, Count> calls;
+  for (const auto& [operation, count] : operations) calls[operation] += count;
+  return calls;
+}
+
+RC_GTEST_PROP(OperationsByBlock, AreThoseOfAWalkOverAllLayers, ()) {
+  const auto L = *rc::gen::inRange<Count>(1, 60);
+  const auto S = *rc::gen::inRange<Count>(1, L + 1);
+  const auto attachment = *rc::gen::element(Attachment::standalone, Attachment::all_reduce);
+  const ResidualPath path{BlockAttnRes{partition_by_size(L, S)}, L, attachment};
+  for (const Schedule schedule : schedules_of(path.scheme))
+    RC_ASSERT(calls_of(operations_by_block(path, schedule)) ==
+              calls_of(distinct_operations(path, schedule)));
+}
+
+/// The paper's rule of remainders may leave a last block that is longer than the others.
+TEST(OperationsByBlock, AllowForALongerLastBlock) {
+  const ResidualPath path{BlockAttnRes{partition_by_count(59, 30, Remainder::paper)}, 59};
+  for (const Schedule schedule : schedules_of(path.scheme))
+    EXPECT_EQ(calls_of(operations_by_block(path, schedule)),
+              calls_of(distinct_operations(path, schedule)));
+}
+
+}  // namespace
+}  // namespace depthcost
