@@ -25,11 +25,11 @@ std::string_view name(Payback payback) {
 }
 
 std::optional<BreakEven> break_even(const Scheme& scheme,
-                                    const std::optional<Estimate<double>>& overhead) {
+                                    const std::optional<Estimate<double>>& overhead,
+                                    double compute) {
   const auto fit = std::visit(FitOf{}, scheme);
   if (!fit) return std::nullopt;
-  BreakEven answer{
-      .advantage = compute_advantage(*fit, kMostFittedCompute), .overhead = overhead, .net = {}};
+  BreakEven answer{.advantage = compute_advantage(*fit, compute), .overhead = overhead, .net = {}};
   if (!overhead) return answer;
   answer.net = Estimate<double>{answer.advantage.low / (1 + overhead->high),
                                 answer.advantage.value / (1 + overhead->value),

@@ -17,14 +17,16 @@ enum class Payback : std::uint8_t { pays, does_not_pay, unknown };
 std::string_view name(Payback payback);
 
 struct BreakEven {
-  ComputeAdvantage advantage;                // of the scheme, at the largest fitted compute
+  ComputeAdvantage advantage;                // of the scheme
   std::optional<Estimate<double>> overhead;  // of a training step; absent where none is simulated
   std::optional<Estimate<double>> net;       // advantage / (1 + overhead)
   Payback payback = Payback::unknown;
 };
 
-/// Nothing for schemes that Fig. 4 has no fit of. Throws nothing; `overhead` is above -1.
+/// Nothing for schemes that Fig. 4 has no fit of. Throws nothing; `overhead` is above -1, `compute`
+/// in PFLOP/s-days; whether the fit holds there is is_inside_fit().
 std::optional<BreakEven> break_even(const Scheme& scheme,
-                                    const std::optional<Estimate<double>>& overhead);
+                                    const std::optional<Estimate<double>>& overhead,
+                                    double compute = kMostFittedCompute);
 
 }  // namespace depthcost

@@ -2,6 +2,7 @@
 #include "model/sweep_times.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "model/block_operations.hpp"
 
@@ -24,11 +25,11 @@ TimedLaunch timed(const Machine& machine, const Operation& operation, const Exec
   return {waited_times(launch, operation, execution, phase1), launch.evidence()};
 }
 
-TimedLaunch standard_times(const Study& study, const Workload& workload) {
+TimedLaunch path_times(const Study& study, const Workload& workload, const ResidualPath& path,
+                       Schedule schedule) {
   TimedLaunch sum;
   for (const Pass& pass : workload.passes)
-    for (const auto& [operation, calls] :
-         distinct_operations(baseline_path(study, study.path), Schedule::fused))
+    for (const auto& [operation, calls] : distinct_operations(path, schedule))
       sum.add(pass.repeats * static_cast<double>(calls),
               timed(*study.machine, operation, pass.execution, workload.phase1));
   return sum;
@@ -99,7 +100,7 @@ std::vector<AddedTime> added_times(const Study& study, WorkloadKind kind,
     if (workload.kind != kind) continue;
     std::string missing;
     const BaseStep base = base_of(study, workload, missing);
-    const TimedLaunch standard = standard_times(study, workload);
+    const TimedLaunch standard = path_times(study, workload, standard_path, Schedule::fused);
     const std::vector<TimedLaunch> kinds = kind_times(study, workload, table);
     const bool is_first = answer.empty();
     answer.resize(table.num_paths());
@@ -114,6 +115,21 @@ std::vector<AddedTime> added_times(const Study& study, WorkloadKind kind,
     }
   }
   return answer;
+}
+
+Estimate<Seconds> time_between(const Study& one, const Study& other, WorkloadKind kind) {
+  const std::vector<Workload> first = workloads_of(one, one.path, one.schedule);
+  const std::vector<Workload> second = workloads_of(other, other.path, other.schedule);
+  Estimate<Seconds> furthest{};
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (first[i].kind != kind) continue;
+    const TimedLaunch before = path_times(one, first[i], one.path, one.schedule);
+    const TimedLaunch after = path_times(other, second[i], other.path, other.schedule);
+    const Estimate<Seconds> difference =
+        after.seconds.minus(before.seconds).interval(weakest(before.evidence, after.evidence));
+    if (std::abs(difference.value.value) >= std::abs(furthest.value.value)) furthest = difference;
+  }
+  return furthest;
 }
 
 }  // namespace depthcost

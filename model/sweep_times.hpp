@@ -52,4 +52,8 @@ class LaunchTable {
 /// machine; its own path gives the attachment, which all have.
 std::vector<AddedTime> added_times(const Study& study, WorkloadKind kind, const LaunchTable& table);
 
+/// How much longer the residual path of `other` takes than that of `one`, which differs in scheme,
+/// blocks and schedule alone, at the batch where they lie furthest apart. Corner by corner.
+Estimate<Seconds> time_between(const Study& one, const Study& other, WorkloadKind kind);
+
 }  // namespace depthcost

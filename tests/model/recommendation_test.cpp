@@ -1,0 +1,168 @@
+// The rule, what binds it, and where the published settings stand.
+#include "model/recommendation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/studies.hpp"
+
+namespace depthcost {
+namespace {
+
+KnobAxis block_sizes(Count last) {
+  KnobAxis axis{.knob = Knob::block_size, .values = {}};
+  for (Count size = 1; size <= last; ++size) axis.values.push_back(size);
+  return axis;
+}
+
+Sweep sweep_of(const Study& study) { return {study, {block_sizes(study.model.num_layers)}, 2}; }
+
+Study kimi(std::vector<Budget> budgets) {
+  Study study = test::kimi_k3_study();
+  study.pipeline.reset();
+  study.budgets = std::move(budgets);
+  return study;
+}
+
+/// Choice i is block size i + 1.
+Count size_of(std::optional<std::size_t> choice) {
+  return choice ? static_cast<Count>(*choice) + 1 : 0;
+}
+
+/// Kimi Linear 48B as the paper trains it, in two phases over eight chunks.
+Study kimi_linear() {
+  Study study = test::kimi_k3_study();
+  study.model = {.name = "Kimi Linear 48B", .num_layers = 54, .hidden_size = 2304};
+  study.path = {BlockAttnRes{partition_by_size(54, 6)}, 54};
+  study.schedule = Schedule::two_phase;
+  study.pipeline = even_layout(4, 2, 27, 2);
+  study.decode.reset();
+  study.prefill = Prefill{.tokens = 4096};
+  study.budgets = {{BudgetKind::pipeline_peak, 50e3}};
+  return study;
+}
+
+bool stands(const Sweep& sweep, Count block_size) {
+  const auto front = front_of(sweep, 0);
+  return std::binary_search(front.begin(), front.end(), static_cast<std::size_t>(block_size - 1));
+}
+
+TEST(Front, HoldsThePublishedSettings) {
+  EXPECT_TRUE(stands(sweep_of(kimi({})), 24));
+  EXPECT_TRUE(stands(sweep_of(kimi_linear()), 6));
+}
+
+/// As many blocks of 26 layers move fewer bytes: only the other reading speaks for 24.
+TEST(Front, SaysWhatWouldDominateThePublishedSettingByNumberOfBlocksAlone) {
+  const Sweep sweep = sweep_of(kimi({}));
+  EXPECT_EQ(size_of(dominator_of(sweep, 0, 23, Reading::by_count)), 26);
+  EXPECT_FALSE(dominator_of(sweep, 0, 23, Reading::by_size).has_value());
+  EXPECT_FALSE(dominator_of(sweep, 0, 23, Reading::higher_of_both).has_value());
+}
+
+/// Fig. 6 has one loss for 2 and 4.
+TEST(Front, DropsWhatCostsMoreForTheSameLoss) {
+  const Sweep sweep = sweep_of(kimi({}));
+  EXPECT_FALSE(stands(sweep, 2));
+  EXPECT_EQ(size_of(dominator_of(sweep, 0, 1, Reading::higher_of_both)), 4);
+}
+
+TEST(Front, IsWhatNoOtherChoiceDominates) {
+  const Sweep sweep = sweep_of(kimi_linear());
+  for (Count size = 1; size <= 54; ++size)
+    EXPECT_EQ(stands(sweep, size),
+              !dominator_of(sweep, 0, static_cast<std::size_t>(size - 1), Reading::higher_of_both)
+                   .has_value())
+        << size;
+}
+
+TEST(Recommendation, TakesTheLowestPublishedLossWithoutBudgets) {
+  const Recommendation said = recommend(sweep_of(kimi({})), 0);
+  EXPECT_EQ(size_of(said.best), 1);
+  EXPECT_TRUE(said.binding.empty());
+}
+
+/// The bank of nine blocks and b_0 is the largest below 0.3 GB; of the sizes whose losses cannot be
+/// told from that of 21 the coarsest costs least, and that is the published one.
+TEST(Recommendation, KeepsTheBudgetAndNamesIt) {
+  const Sweep sweep = sweep_of(kimi({{BudgetKind::prefill_bank, 0.3e9}}));
+  EXPECT_EQ(sweep.verdict(sweep.point(0, 19)), Verdict::fail);
+  EXPECT_EQ(sweep.verdict(sweep.point(0, 20)), Verdict::pass);
+  const Recommendation said = recommend(sweep, 0);
+  EXPECT_EQ(size_of(said.best), 24);
+  EXPECT_EQ(size_of(said.runner_up), 23);
+  ASSERT_EQ(said.binding.size(), 1U);
+  EXPECT_EQ(said.binding.front().budget, 0U);
+  EXPECT_EQ(size_of(said.binding.front().allowed), 1);
+}
+
+TEST(Recommendation, LeavesABudgetOutThatNothingKeeps) {
+  const Sweep sweep =
+      sweep_of(kimi({{BudgetKind::decode_overhead, 1e-9}, {BudgetKind::prefill_bank, 0.3e9}}));
+  const Recommendation said = recommend(sweep, 0);
+  EXPECT_EQ(said.unattainable, std::vector<std::size_t>{0});
+  EXPECT_EQ(size_of(said.best), 24);
+}
+
+TEST(Recommendation, NamesTwoBudgetsThatBindTogether) {
+  const Sweep sweep =
+      sweep_of(kimi({{BudgetKind::prefill_peak, 0.3e9}, {BudgetKind::prefill_bank, 0.3e9}}));
+  const Recommendation said = recommend(sweep, 0);
+  EXPECT_EQ(size_of(said.best), 24);
+  ASSERT_EQ(said.binding.size(), 2U);
+  EXPECT_EQ(size_of(said.binding.back().allowed), 1);
+}
+
+TEST(Recommendation, SaysWhatIsSureWhereALimitLiesInsideTheInterval) {
+  const Sweep sweep = sweep_of(kimi({{BudgetKind::decode_overhead, 0.15}}));
+  const Recommendation said = recommend(sweep, 0);
+  ASSERT_TRUE(said.best && said.sure);
+  EXPECT_EQ(sweep.verdict(sweep.point(0, *said.best)), Verdict::unknown);
+  EXPECT_EQ(sweep.verdict(sweep.point(0, *said.sure)), Verdict::pass);
+  EXPECT_GT(*said.sure, *said.best);
+}
+
+TEST(Recommendation, SaysNothingOfBlocksCoarserThanPublished) {
+  const Sweep sweep(kimi({}), {{.knob = Knob::block_size, .values = {48, 93, 186}}}, 1);
+  EXPECT_FALSE(recommend(sweep, 0).best.has_value());
+}
+
+TEST(Recommendation, TakesTheCheapestOfFullAttnResBecauseGroupsChangeNoLoss) {
+  Study study;
+  study.model = {.name = "L = 128", .num_layers = 128, .hidden_size = 7168};
+  study.path = {FullAttnRes{partition_by_size(128, 16)}, 128};
+  study.schedule = Schedule::two_phase;
+  const Recommendation said = recommend(sweep_of(study), 0);
+  EXPECT_EQ(size_of(said.best), 13);
+}
+
+// --- how far apart ---
+
+TEST(DistanceOfChoices, IsTheDifferenceOfTheirTimes) {
+  const Sweep sweep = sweep_of(kimi({}));
+  const Distance apart = distance(sweep, 0, 23, 11).value();
+  const SweepPoint best = sweep.point(0, 23);
+  const double expected = (sweep.point(0, 11).decode->delta.value - best.decode->delta.value).value;
+  EXPECT_EQ(apart.cost, Cost::decode);
+  EXPECT_NEAR(apart.difference.value.value, expected, 1e-12);
+  const double half = (best.decode->delta.high - best.decode->delta.low).value / 2;
+  EXPECT_NEAR(apart.share, expected / half, 1e-9);
+}
+
+/// Floors and bandwidths are the same for both, whatever they are.
+TEST(DistanceOfChoices, IsSurerThanEitherTime) {
+  const Sweep sweep = sweep_of(kimi({}));
+  const Distance apart = distance(sweep, 0, 23, 22).value();
+  EXPECT_GT(apart.difference.low, Seconds{});
+  EXPECT_LT(apart.share, 1);
+}
+
+TEST(DistanceOfChoices, IsNotKnownWithoutTimes) {
+  Study study = kimi({});
+  study.machine.reset();
+  EXPECT_FALSE(distance(sweep_of(study), 0, 23, 11).has_value());
+}
+
+}  // namespace
+}  // namespace depthcost
