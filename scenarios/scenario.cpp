@@ -348,11 +348,15 @@ class ScenarioReader {
 }  // namespace
 
 Scenario read_scenario(const std::string& path) {
-  return ScenarioReader(load_document(path), path).read();
+  return parse_scenario(load_document(path), path);
 }
 
 Scenario parse_scenario(std::string_view text, const std::string& file) {
-  return ScenarioReader(parse_document(text, file), file).read();
+  return parse_scenario(parse_document(text, file), file);
+}
+
+Scenario parse_scenario(const Node& document, const std::string& file) {
+  return ScenarioReader(document, file).read();
 }
 
 }  // namespace depthcost
