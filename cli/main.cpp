@@ -9,6 +9,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
+#include "cli/sweep_command.hpp"
 #include "cli/version.hpp"
 #include "profile/samples.hpp"
 #include "scenarios/input_error.hpp"
@@ -54,6 +55,33 @@ void add_check(CLI::App& app, Command& chosen) {
   command->add_option("--junit", options->junit, "JUnit file to write");
   command->add_flag("--github", options->github, "annotations for GitHub behind the tables");
   command->callback([&chosen, options] { chosen = [options] { return run_check(*options); }; });
+}
+
+void add_sweep(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<SweepOptions>();
+  auto* command = app.add_subcommand(
+      "sweep",
+      "which block size, why, and the runner-up\n"
+      "  depthcost sweep scenarios/kimi_k3_8xb300.yaml\n"
+      "  depthcost sweep scenarios/kimi_k3_8xb300.yaml --axis block_size=12,24,48 "
+      "--axis hardware=h100_sxm,h200_sxm --axis workload.decode.sequences=1..1024:x2");
+  command->add_option("SCENARIO", options->scenario, "scenario file")->required();
+  command
+      ->add_option("--axis", options->axes,
+                   "KEY=VALUES, any value of the scenario: 8,16,24 or 1..L or 1..1024:x2 or "
+                   "0..64:+8; block_size=1..L if absent")
+      ->allow_extra_args(false)
+      ->take_all();
+  command->add_option("--format", options->format, "table, json, csv or markdown")
+      ->check(CLI::IsMember({"table", "json", "csv", "markdown"}))
+      ->capture_default_str();
+  command->add_option("-o,--output", options->directory, "folder for the document and its plots");
+  command->add_option("--max-points", options->max_points, "more points are refused")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000'000}))
+      ->capture_default_str();
+  command->add_option("--compute", options->compute, "of the break-even, PFLOP/s-days")
+      ->capture_default_str();
+  command->callback([&chosen, options] { chosen = [options] { return run_sweep(*options); }; });
 }
 
 void add_compare(CLI::App& app, Command& chosen) {
@@ -183,8 +211,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
   Command chosen;
-  for (const auto& add :
-       {add_report, add_evaluate, add_check, add_compare, add_explain, add_presets, add_profile})
+  for (const auto& add : {add_report, add_evaluate, add_check, add_sweep, add_compare, add_explain,
+                          add_presets, add_profile})
     add(app, chosen);
   try {
     app.parse(argc, argv);

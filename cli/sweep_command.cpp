@@ -1,0 +1,94 @@
+// `sweep`: reads the scenario and its axes, sweeps, and writes what was asked for.
+#include "cli/sweep_command.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "cli/files.hpp"
+#include "cli/plot_files.hpp"
+#include "cli/version.hpp"
+#include "model/parallel.hpp"
+#include "reports/sweep_report.hpp"
+#include "scenarios/input_error.hpp"
+#include "scenarios/sweep_plan.hpp"
+
+namespace depthcost {
+namespace {
+
+[[noreturn]] void refuse_all(const SweepPlan& plan, const SweepReport& report) {
+  for (const ReportedScene& scene : report.scenes)
+    if (scene.sweep)
+      throw InputError(axis_position(), fmt::format("no point of the sweep can exist: {}",
+                                                    scene.sweep->choices().front().refused));
+  throw InputError(axis_position(), plan.scenes.front().refused);
+}
+
+bool has_point(const Sweep& sweep) {
+  for (const SweepChoice& choice : sweep.choices())
+    if (choice.refused.empty()) return true;
+  return false;
+}
+
+SweepReport swept(const SweepOptions& options) {
+  SweepPlan plan = plan_sweep(options.scenario, options.axes, options.max_points);
+  SweepReport report{.title = {},
+                     .scene_axes = plan.scene_axes,
+                     .scenes = {},
+                     .own = plan.own,
+                     .compute = options.compute};
+  bool is_any = false;
+  for (SweepScene& scene : plan.scenes) {
+    ReportedScene& reported = report.scenes.emplace_back(
+        ReportedScene{std::move(scene.values), std::nullopt, scene.refused});
+    if (!scene.study) continue;
+    if (report.title.empty()) report.title = scene.study->name;
+    reported.sweep.emplace(*std::move(scene.study), std::move(scene.axes), num_hardware_threads());
+    is_any = is_any || has_point(*reported.sweep);
+  }
+  if (!is_any) refuse_all(plan, report);
+  return report;
+}
+
+/// One document, and its plots beside it.
+std::vector<NewFile> files_of(const SweepReport& report, const SweepOptions& options) {
+  const std::string stem = std::filesystem::path(options.scenario).stem().string();
+  if (options.format == "json") return {{stem + "-sweep.json", sweep_json(report, kVersion)}};
+  if (options.format == "csv") return {{stem + "-sweep.csv", sweep_csv(report)}};
+  if (options.format == "table") return {{stem + "-sweep.txt", sweep_text(report)}};
+  DrawnPlots drawn = draw(sweep_plots(report), stem);
+  std::vector<PlotFile> shown;
+  for (std::size_t i = 0; i < drawn.files.size(); ++i)
+    shown.push_back({drawn.files[i].name, drawn.captions[i]});
+  std::vector<NewFile> files = std::move(drawn.files);
+  files.push_back({stem + "-sweep.md", sweep_markdown(report, shown, drawn.missing, kVersion)});
+  return files;
+}
+
+}  // namespace
+
+ExitCode run_sweep(const SweepOptions& options) {
+  if (!std::isfinite(options.compute) || options.compute <= 0)
+    throw InputError(
+        {"--compute", 1, 1},
+        fmt::format("invalid compute '{}' (must be PFLOP/s-days above zero)", options.compute));
+  const SweepReport report = swept(options);
+  // Plots need a folder; without one the document has none.
+  if (options.directory.empty() && options.format == "markdown") {
+    write_stdout(
+        sweep_markdown(report, {}, "Plots: -o DIR writes them beside the document.", kVersion));
+    return ExitCode::good;
+  }
+  const std::vector<NewFile> files = files_of(report, options);
+  if (options.directory.empty()) {
+    write_stdout(files.back().content);
+    return ExitCode::good;
+  }
+  write_files(options.directory, files);
+  write_stdout(
+      fmt::format("{}-> {}/{}\n", sweep_text(report), options.directory, files.back().name));
+  return ExitCode::good;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,137 @@
+// `sweep` as its users meet it: formats, files, errors on one line, and what the README shows.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_program.hpp"
+#include "tests/marked_block.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace depthcost::test {
+namespace {
+
+const std::string kRoot = DEPTHCOST_SOURCE_DIR;
+
+class SweepCommand : public testing::Test {
+ protected:
+  SweepCommand() {
+    folder_.written("kimi.yaml",
+                    "schema: depthcost/1\nname: Kimi\nmodel: kimi_k3\nhardware: b300_sxm\n"
+                    "parallelism: {tensor: 8}\n"
+                    "workload: {decode: {sequences: 64, context: 1000}}\n");
+  }
+
+  Outcome run(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"sweep", "kimi.yaml"});
+    return run_program({.arguments = arguments, .folder = folder_.path()});
+  }
+
+  void expect_error(const std::vector<std::string>& arguments, const std::string& line) const {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.errors, line + "\n");
+    EXPECT_EQ(outcome.output, "");
+  }
+
+  const TemporaryFolder folder_;
+};
+
+TEST_F(SweepCommand, GoesOverAllBlockSizesByItself) {
+  const Outcome outcome = run({});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_TRUE(outcome.output.starts_with("Kimi: 186 points\n"));
+  EXPECT_NE(outcome.output.find("Recommended: block_size 1 "), std::string::npos);
+}
+
+TEST_F(SweepCommand, TakesSeveralAxesOfBothKinds) {
+  const Outcome outcome =
+      run({"--axis", "block_size=12,24", "--axis", "hardware=h100_sxm,h200_sxm", "--axis",
+           "workload.decode.sequences=1..1024:x2", "--format", "json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  const auto document = nlohmann::json::parse(outcome.output);
+  EXPECT_EQ(document.at("points").size(), 2U * 2 * 11);
+  EXPECT_EQ(document.at("recommendations").size(), 2U * 11);
+  const auto& last = document.at("points").back();
+  EXPECT_EQ(last.at("hardware"), "h200_sxm");
+  EXPECT_EQ(last.at("workload.decode.sequences"), 1024);
+  EXPECT_EQ(last.at("residual.block_size"), 24);
+}
+
+TEST_F(SweepCommand, WritesADocumentWithItsPlots) {
+  const Outcome outcome = run({"--format", "markdown", "-o", "out"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_TRUE(outcome.output.ends_with("-> out/kimi-sweep.md\n"));
+  const std::string text = file_text(folder_.path("out/kimi-sweep.md"));
+  EXPECT_TRUE(text.starts_with("# Kimi: which block size?\n"));
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path("out"))) {
+    const std::string name = entry.path().filename();
+    if (!name.ends_with(".svg")) continue;
+    EXPECT_NE(text.find(name), std::string::npos) << name;
+  }
+}
+
+TEST_F(SweepCommand, ListsWhatCannotExist) {
+  const Outcome outcome = run({"--axis", "block_size=186,187,188"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.output.find("cannot exist: block_size 187 to block_size 188, 2 of them (the "
+                                "model has only 186 layers)"),
+            std::string::npos);
+}
+
+TEST_F(SweepCommand, RefusesWhatIsWrongOnOneLine) {
+  expect_error({"--axis", "blok_size=1"},
+               "--axis:1:1: error: unknown axis 'blok_size'; did you mean 'block_size'?");
+  expect_error({"--axis", "block_size=9..3"},
+               "--axis:1:1: error: invalid axis 'block_size=9..3' (an empty range: 9 is above 3)");
+  expect_error({"--axis", "block_size=200..300"},
+               "--axis:1:1: error: no point of the sweep can exist: invalid block_size '200' (the "
+               "model has only 186 layers)");
+  expect_error({"--axis", "workload.decode.sequences=1..2000000"},
+               "--axis:1:1: error: invalid axes (2000000 points, more than 1000000; --max-points "
+               "2000000 asks for them)");
+  expect_error({"--compute", "-1"},
+               "--compute:1:1: error: invalid compute '-1' (must be PFLOP/s-days above zero)");
+}
+
+TEST_F(SweepCommand, TakesMorePointsWhereTheyAreAskedFor) {
+  expect_error({"--axis", "block_size=1..9", "--max-points", "8"},
+               "--axis:1:1: error: invalid axes (9 points, more than 8; --max-points 9 asks for "
+               "them)");
+  EXPECT_EQ(run({"--axis", "block_size=1..9", "--max-points", "9"}).exit_code, 0);
+}
+
+/// A hundred thousand points; the benchmark in microbench/ has a million.
+TEST_F(SweepCommand, IsFast) {
+  const Outcome outcome =
+      run({"--axis", "block_size=1..L", "--axis", "workload.decode.sequences=1..538"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_LT(outcome.cpu_seconds, 8);
+  EXPECT_LT(outcome.peak_megabytes, 600);
+}
+
+/// Kimi K3 as it is released, Kimi Linear as the paper trains it.
+TEST(PublishedSettings, StandOnTheFront) {
+  for (const auto& [scenario, block_size] :
+       {std::pair{"kimi_k3_8xb300", 24}, std::pair{"kimi_linear_48b", 6}}) {
+    const Outcome outcome = run_program(
+        {.arguments = {"sweep", std::string("scenarios/") + scenario + ".yaml", "--format", "json"},
+         .folder = kRoot});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+    const auto document = nlohmann::json::parse(outcome.output);
+    const auto& point = document.at("points").at(static_cast<std::size_t>(block_size - 1));
+    EXPECT_EQ(point.at("residual.block_size"), block_size) << scenario;
+    EXPECT_EQ(point.at("on_front"), true) << scenario;
+  }
+}
+
+TEST(SweepInTheReadme, IsWhatTheProgramPrints) {
+  const Outcome outcome =
+      run_program({.arguments = {"sweep", "scenarios/kimi_linear_48b.yaml"}, .folder = kRoot});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  expect_blocks(kRoot + "/README.md", {{"sweep", "\n```text\n" + outcome.output + "```\n\n"}});
+}
+
+}  // namespace
+}  // namespace depthcost::test
