@@ -3,7 +3,9 @@
 #include "model/pareto.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <numeric>
 
 namespace depthcost {
@@ -27,7 +29,10 @@ class Front {
     for (const std::size_t point : order)
       if (distinct.empty() || !is_equal(distinct.back(), point)) distinct.push_back(point);
     thin_out(distinct);
-    if (k() > 1) split(distinct);
+    if (k() == 3)
+      climb(distinct);
+    else if (k() > 1)
+      split(distinct);
     return standing(order);
   }
 
@@ -40,7 +45,7 @@ class Front {
 
   /// A few good points beat most of the others: kept in a short list, as they come.
   void thin_out(Indices& sorted) {
-    constexpr std::size_t kShort = 32;
+    constexpr std::size_t kShort = 128;
     if (k() == 1) {
       for (std::size_t i = 1; i < sorted.size(); ++i) beaten_[sorted[i]] = 1;
       return;
@@ -65,6 +70,22 @@ class Front {
     for (std::size_t i = first; i < last; ++i)
       if (at(a)[i] > at(b)[i]) return false;
     return true;
+  }
+
+  /// Three objectives: what stands so far is a staircase, the third falling with the second.
+  void climb(const Indices& sorted) {
+    std::map<double, double> stairs;
+    for (const std::size_t point : sorted) {
+      const double second = at(point)[1];
+      const double third = at(point)[2];
+      auto above = stairs.upper_bound(second);
+      if (above != stairs.begin() && std::prev(above)->second <= third) {
+        beaten_[point] = 1;
+        continue;
+      }
+      while (above != stairs.end() && above->second >= third) above = stairs.erase(above);
+      stairs.insert_or_assign(second, third);
+    }
   }
 
   /// Marks what is beaten within `sorted`, which rises lexicographically.
