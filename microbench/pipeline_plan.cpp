@@ -18,9 +18,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "depthcost-pipeline/1";
-constexpr Count kMostStages = 4096;        // P and V: far beyond any machine [ours]
+constexpr Count kMostStages = 4096;         // P and V: far beyond any machine [ours]
 constexpr Count kMostMicroBatches = 65536;  // [ours]
-constexpr Count kMostLayers = 65536;       // as scenarios/scenario.cpp
+constexpr Count kMostLayers = 65536;        // as scenarios/scenario.cpp
 constexpr Count kMostElements = Count{1} << 40;
 
 constexpr std::array kSchedules{PipelineSchedule::one_forward_one_backward,
@@ -60,8 +60,8 @@ class Fields {
     const Json& value = at(key);
     const double number = value.is_number() ? value.get<double>() : -1;
     if (!std::isfinite(number) || number < 0)
-      throw PlanError(fmt::format("invalid {} '{}' (must be a number, not negative)", key,
-                                  value.dump()));
+      throw PlanError(
+          fmt::format("invalid {} '{}' (must be a number, not negative)", key, value.dump()));
     return number;
   }
 
@@ -90,8 +90,8 @@ class Fields {
 
  private:
   static Count count_of(const Json& value, const std::string& key, Count least, Count most) {
-    const bool is_count = value.is_number_integer() && !(value.is_number_unsigned() &&
-                                                         value.get<std::uint64_t>() >> 62U > 0);
+    const bool is_count = value.is_number_integer() &&
+                          !(value.is_number_unsigned() && value.get<std::uint64_t>() >> 62U > 0);
     if (!is_count || value.get<Count>() < least || value.get<Count>() > most)
       throw PlanError(fmt::format("invalid {} '{}' (must be an integer, {} to {})", key,
                                   value.dump(), least, most));
@@ -136,8 +136,7 @@ StageLink link_of(const Json& json) {
   Fields fields(json, "link");
   StageLink link{{fields.number("latency_seconds")}, {std::numeric_limits<double>::infinity()}};
   if (fields.has("bytes_per_second")) link.bandwidth = {fields.number("bytes_per_second")};
-  if (link.bandwidth.value == 0)
-    throw PlanError("invalid bytes_per_second '0' (must be positive)");
+  if (link.bandwidth.value == 0) throw PlanError("invalid bytes_per_second '0' (must be positive)");
   fields.refuse_others();
   return link;
 }
@@ -145,9 +144,10 @@ StageLink link_of(const Json& json) {
 void require_length(const std::string& key, std::size_t length, std::size_t expected,
                     const char* of_each) {
   if (length != expected)
-    throw PlanError(fmt::format("invalid {} of length '{}' (must have one entry for each of the {} "
-                                "{})",
-                                key, length, expected, of_each));
+    throw PlanError(
+        fmt::format("invalid {} of length '{}' (must have one entry for each of the {} "
+                    "{})",
+                    key, length, expected, of_each));
 }
 
 std::vector<StageLink> links_of(Fields& file, std::size_t num_transitions) {
@@ -193,9 +193,10 @@ void check_sizes(const PipelinePlan& plan) {
   const double bytes = static_cast<double>(plan.tokens) * static_cast<double>(plan.hidden_size) *
                        static_cast<double>(plan.bytes_per_element);
   if (peak * bytes > static_cast<double>(kMostBytes))
-    throw PlanError(fmt::format("invalid tokens '{}' (messages of up to {} d-vectors are larger "
-                                "than {} bytes)",
-                                plan.tokens, peak, kMostBytes));
+    throw PlanError(
+        fmt::format("invalid tokens '{}' (messages of up to {} d-vectors are larger "
+                    "than {} bytes)",
+                    plan.tokens, peak, kMostBytes));
 }
 
 struct TrafficOf {
@@ -285,8 +286,7 @@ PipelineWork work_of(const PipelinePlan& plan) {
       .links = plan.links,
       .sends = plan.sends};
   for (const Transition& transition : traffic_of(plan).transitions)
-    work.forward_messages.push_back(
-        {static_cast<double>(transition.vectors * vector_bytes(plan))});
+    work.forward_messages.push_back({static_cast<double>(transition.vectors * vector_bytes(plan))});
   work.backward_messages = work.forward_messages;
   return work;
 }

@@ -1,13 +1,13 @@
-// Runs a plan of microbench/pipeline_plan.hpp, one process per stage:
+// Runs plans of microbench/pipeline_plan.hpp, one after the other, one process per stage:
 //
-//   mpirun -n P bench_pipeline PLAN.json [--steps N] [--json FILE]
+//   mpirun -n P bench_pipeline PLAN.json... [--steps N] [--json FILE]
 //
-// or under Slurm, on any number of machines. Messages are real, of the model's sizes; layers are
-// timed waits. Before every layer the stage checks that it holds each source that the layer attends
-// to, made of what it was sent: in the first step every element, in the N timed ones (default 5) a
-// few. Bytes that have left are held against model/pipeline.hpp, the median step against
-// model/pipeline_simulation.hpp. Exit code 0; 1 where a value or a byte count is wrong, or a process
-// has died; 2 for bad input.
+// or under Slurm, on any number of machines. FILE takes the numbers of the last plan. Messages are
+// real, of the model's sizes; layers are timed waits. Before every layer the stage checks that it
+// holds each source that the layer attends to, made of what it was sent: in the first step every
+// element, in the N timed ones (default 5) a few. Bytes that have left are held against
+// model/pipeline.hpp, the median step against model/pipeline_simulation.hpp. Exit code 0; 1 where a
+// value or a byte count is wrong, or a process has died; 2 for bad input.
 //
 // For tests: --drop BLOCK@TRANSITION leaves a block ("partial": the unfinished sum) out of the
 // messages of a transition, --die RANK@STEP and --stall RANK@STEP end or stop a process as a step
@@ -24,13 +24,14 @@
 
 #include "microbench/mpi/arguments.hpp"
 #include "microbench/mpi/stage.hpp"
+#include "model/infeasible.hpp"
 
 namespace depthcost::bench {
 namespace {
 
 constexpr double kPatience = 5;  // seconds: the others end within 10
 constexpr const char* kUsage =
-    "mpirun -n P bench_pipeline PLAN.json [--steps N] [--json FILE] [--drop BLOCK@TRANSITION] "
+    "mpirun -n P bench_pipeline PLAN.json... [--steps N] [--json FILE] [--drop BLOCK@TRANSITION] "
     "[--die RANK@STEP] [--stall RANK@STEP]";
 
 /// "3@1".
@@ -160,10 +161,11 @@ std::string judgement(const PipelinePlan& plan, const Route& route, const Result
 }
 
 void print_time(const PipelinePlan& plan, const Route& route, const Result& result) {
-  fmt::print("step: measured {:.6f} s (median of {}, {:.6f} to {:.6f}), simulated {:.6f} s, "
-             "{:+.1f} % ({})\n",
-             result.median(), result.seconds.size(), result.seconds.front(), result.seconds.back(),
-             result.simulated.value, 100 * result.deviation(), judgement(plan, route, result));
+  fmt::print(
+      "step: measured {:.6f} s (median of {}, {:.6f} to {:.6f}), simulated {:.6f} s, "
+      "{:+.1f} % ({})\n",
+      result.median(), result.seconds.size(), result.seconds.front(), result.seconds.back(),
+      result.simulated.value, 100 * result.deviation(), judgement(plan, route, result));
   fmt::print("checked: {} vectors, each made of what its stage was sent\n", result.num_checked);
   if (result.num_late > 0)
     fmt::print("late: {} tasks took longer than the plan says\n", result.num_late);
@@ -186,9 +188,7 @@ void write_json(const std::string& file, const Result& result, Count num_steps) 
   if (!out) throw RankFailure(file + ": cannot be written");
 }
 
-int run(const Ranks& ranks, const Arguments& arguments) {
-  if (arguments.words().size() != 1) arguments.fail("one plan is needed");
-  const std::string& file = arguments.words().front();
+int run(const Ranks& ranks, const Arguments& arguments, const std::string& file) {
   const PipelinePlan plan = parse_plan(read_on_first(ranks, file), file);
   require_ranks(ranks, static_cast<int>(plan.layout.num_stages),
                 fmt::format("one for each stage of {}", file));
@@ -198,24 +198,32 @@ int run(const Ranks& ranks, const Arguments& arguments) {
   Route route(plan);
   withhold(arguments, hooks.drop, route);
   const PipelineWork work = work_of(plan);
+  Result result{.simulated = simulate(work).makespan};
 
   Post post(ranks, kPatience);
   Stage stage(plan, route, work.order, post);
-  Result result;
   result.seconds = timed_steps(stage, post, hooks, num_steps);
   result.sent = {summed(ranks, stage.sent().forward), summed(ranks, stage.sent().backward)};
   result.num_checked = summed(ranks, {stage.num_checked()}).front();
   result.num_late = summed(ranks, {stage.num_late()}).front();
   if (!ranks.is_first()) return 0;
-  result.simulated = simulate(work).makespan;
   fmt::print("{}: {}, {} stages x {}, {} micro-batches, vectors of {} bytes, {} steps\n", file,
              name(plan.schedule), plan.layout.num_stages, plan.layout.num_virtual_stages,
              plan.num_micro_batches, vector_bytes(plan), num_steps + 1);
   const bool is_equal = print_bytes(plan, route, result.sent, num_steps + 1);
   print_time(plan, route, result);
   write_json(arguments.text("json"), result, num_steps + 1);
-  if (!is_equal) fmt::print(stderr, "{}: error: other bytes were sent than the model counts\n", file);
+  if (!is_equal)
+    fmt::print(stderr, "{}: error: other bytes were sent than the model counts\n", file);
   return is_equal ? 0 : 1;
+}
+
+int run_all(const Ranks& ranks, const Arguments& arguments) {
+  if (arguments.words().empty()) arguments.fail("no plan");
+  int exit_code = 0;
+  for (const std::string& file : arguments.words())
+    exit_code = std::max(exit_code, run(ranks, arguments, file));
+  return exit_code;
 }
 
 }  // namespace
@@ -225,9 +233,12 @@ int main(int argc, char** argv) {
   using namespace depthcost::bench;
   return run_ranks(argc, argv, [&](const Ranks& ranks) {
     try {
-      return run(ranks, Arguments(argc, argv, {"steps", "json", "drop", "die", "stall"}, kUsage));
+      return run_all(ranks,
+                     Arguments(argc, argv, {"steps", "json", "drop", "die", "stall"}, kUsage));
     } catch (const PlanError& error) {
       throw BadInput(error.what());
+    } catch (const depthcost::Infeasible& error) {
+      throw BadInput(fmt::format("error: {}", error.what()));
     }
   });
 }

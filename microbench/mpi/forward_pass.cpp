@@ -49,8 +49,8 @@ void ForwardPass::unpack(Vectors& vectors, const ChunkPass& at, Buffer&& message
   const auto size = static_cast<std::size_t>(size_.bytes);
   const std::vector<VectorId> carried = route_.vectors_on(at.chunk - 1);
   if (message.size() != size * carried.size())
-    fail(at, "message", fmt::format("{} bytes arrived, not {}", message.size(),
-                                    size * carried.size()));
+    fail(at, "message",
+         fmt::format("{} bytes arrived, not {}", message.size(), size * carried.size()));
   for (std::size_t i = 0; i < carried.size(); ++i) {
     Buffer buffer = post_.buffer(size);
     std::memcpy(buffer.data(), message.data() + i * size, size);

@@ -62,8 +62,9 @@ void GradientPass::unpack(Vectors& gradients, const ChunkPass& at, Buffer&& mess
   const auto size = static_cast<std::size_t>(size_.bytes);
   const std::vector<VectorId> carried = route_.vectors_on(at.chunk);
   if (message.size() != size * carried.size())
-    fail(at, "message", fmt::format("{} bytes of gradients arrived, not {}", message.size(),
-                                    size * carried.size()));
+    fail(at, "message",
+         fmt::format("{} bytes of gradients arrived, not {}", message.size(),
+                     size * carried.size()));
   release(gradients.sums);
   for (std::size_t i = 0; i < carried.size(); ++i) {
     const auto [place, is_new] = shelf(gradients, carried[i]).try_emplace(carried[i].id);

@@ -56,6 +56,7 @@ class Post {
     double silence = 0;  // seconds in which we listened
   };
 
+  void idle();
   void receive();
   void complete();
   void listen(double now);
@@ -64,6 +65,7 @@ class Post {
   double patience_;
   double last_look_ = 0;
   double last_sign_ = 0;
+  int naps_ = 0;  // until the core is asked for again
   std::list<Moving> leaving_;
   std::list<Moving> coming_;
   std::multimap<Place, Buffer> here_;

@@ -1,5 +1,5 @@
-// MPI from its start to its end, and what becomes of errors there: bad input, which every rank finds
-// alike, and a rank that cannot go on, which must end the others too.
+// MPI from its start to its end, and what becomes of errors there: bad input, which every rank
+// finds alike, and a rank that cannot go on, which must end the others too.
 #pragma once
 
 #include <mpi.h>

@@ -19,8 +19,8 @@ void Pass::release(std::map<Count, Buffer>& buffers) {
 }
 
 void Pass::fail(const ChunkPass& at, const std::string& where, const std::string& problem) const {
-  throw RankFailure(fmt::format("stage {}, micro-batch {}, {}: {}",
-                                at.chunk % post_.ranks().size, at.micro_batch, where, problem));
+  throw RankFailure(fmt::format("stage {}, micro-batch {}, {}: {}", at.chunk % post_.ranks().size,
+                                at.micro_batch, where, problem));
 }
 
 Buffer& Pass::require(Vectors& vectors, const VectorId& id, const ChunkPass& at,
@@ -34,8 +34,8 @@ Buffer& Pass::require(Vectors& vectors, const VectorId& id, const ChunkPass& at,
 void Pass::check_content(Buffer& buffer, std::uint32_t seed, LayerSum expected, const VectorId& id,
                          const ChunkPass& at, const std::string& where) {
   ++num_checked_;
-  const auto wrong = first_difference(elements(buffer), seed, expected,
-                                      static_cast<std::size_t>(at.scrutiny));
+  const auto wrong =
+      first_difference(elements(buffer), seed, expected, static_cast<std::size_t>(at.scrutiny));
   if (wrong) fail(at, where, fmt::format("{} is wrong at element {}", name(id), *wrong));
 }
 

@@ -35,8 +35,7 @@ struct Vectors {
 /// What both directions do with vectors.
 class Pass {
  public:
-  Pass(const Route& route, VectorSize size, Post& post)
-      : route_(route), size_(size), post_(post) {}
+  Pass(const Route& route, VectorSize size, Post& post) : route_(route), size_(size), post_(post) {}
 
   Count num_checked() const { return num_checked_; }
 
