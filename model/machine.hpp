@@ -8,6 +8,7 @@
 
 #include "model/core_work.hpp"
 #include "model/evidence.hpp"
+#include "model/link_curve.hpp"
 #include "model/mix.hpp"
 #include "model/operation.hpp"
 #include "model/units.hpp"
@@ -72,6 +73,7 @@ struct Machine {
   std::optional<FlopsPerSecond> tensor_rate;  // dense bf16
   std::optional<Core> core;                   // of a CPU, in place of the two rates
   Estimate<double> residual{1, 1, 1};         // measured / predicted of whole kernels
+  std::vector<LinkCurve> links;               // between processes, as their MPI has it
   std::optional<Bytes> memory_capacity;       // what the driver shows; else the nominal size
 };
 
