@@ -217,11 +217,33 @@ struct JsonOf {
   Json operator()(const FixedPayload& fixed) const { return {{"vectors", fixed.vectors}}; }
 };
 
+/// A parser keeps the last of two values of a key: a plan that has two says nothing.
+Json parse(const std::string& text) {
+  std::vector<std::vector<std::string>> keys;
+  return Json::parse(text, [&](int, Json::parse_event_t event, Json& value) {
+    if (event == Json::parse_event_t::object_start) keys.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys.pop_back();
+    if (event == Json::parse_event_t::key) {
+      const auto name = value.get<std::string>();
+      if (std::find(keys.back().begin(), keys.back().end(), name) != keys.back().end())
+        throw PlanError(fmt::format("duplicate key '{}'", name));
+      keys.back().push_back(name);
+    }
+    return true;
+  });
+}
+
+/// What the library says, without its own error's number.
+std::string syntax_error(const std::string& text) {
+  const auto end = text.find("] ");
+  return end == std::string::npos ? text : text.substr(end + 2);
+}
+
 }  // namespace
 
 PipelinePlan parse_plan(const std::string& text, const std::string& file) {
   try {
-    const PipelinePlan plan = plan_of(Json::parse(text));
+    const PipelinePlan plan = plan_of(parse(text));
     check_sizes(plan);
     pipeline_order(plan.schedule, plan.layout.num_stages, plan.layout.num_virtual_stages,
                    plan.num_micro_batches, plan.activations);
@@ -231,7 +253,7 @@ PipelinePlan parse_plan(const std::string& text, const std::string& file) {
   } catch (const Infeasible& error) {
     throw PlanError(fmt::format("{}: error: {}", file, error.what()));
   } catch (const Json::exception& error) {
-    throw PlanError(fmt::format("{}: error: not JSON ({})", file, error.what()));
+    throw PlanError(fmt::format("{}: error: not JSON ({})", file, syntax_error(error.what())));
   }
 }
 
