@@ -29,7 +29,7 @@ void Stage::run(const PipelineTask& task, Scrutiny scrutiny) {
   const Count chunk = task.chunk;
   if (task.kind == TaskKind::forward && chunk + 1 < route_.num_chunks())
     send(Direction::forward, chunk, task.micro_batch, std::move(output));
-  if (task.kind == TaskKind::backward_input && chunk > 0)
+  else if (task.kind == TaskKind::backward_input && chunk > 0)
     unsent_[{chunk, task.micro_batch}] = std::move(output);
   if (task.kind == gradient_leaves_after(order_.backward) && chunk > 0)
     send(Direction::backward, chunk - 1, task.micro_batch,
