@@ -52,6 +52,13 @@ std::optional<LargestOverhead> largest_overhead(const BudgetInputs& inputs, Sche
   return largest;
 }
 
+/// Why the rest of the step is not known.
+std::string what_is_missing(const BudgetInputs& inputs, std::string_view workload) {
+  for (const StepRow& step : inputs.steps)
+    if (step.workload.starts_with(workload) && !step.missing.empty()) return step.missing;
+  return "no step is timed";
+}
+
 /// The cheapest of the scheme's other schedules that surely keeps the limit.
 std::string nearest_schedule(const Budget& budget, const BudgetInputs& inputs,
                              std::string_view workload) {
@@ -66,14 +73,21 @@ std::string nearest_schedule(const Budget& budget, const BudgetInputs& inputs,
   return nearest;
 }
 
+bool asks_for(const Study& study, std::string_view workload) {
+  if (workload == "training") return study.training.has_value();
+  return workload == "decode" ? study.decode.has_value() : study.prefill.has_value();
+}
+
 BudgetRow overhead_row(const Budget& budget, const BudgetInputs& inputs,
                        std::string_view workload) {
   const Study& study = inputs.study;
-  if (workload == "decode" ? !study.decode : !study.prefill)
+  if (!asks_for(study, workload))
     return unknown(budget, fmt::format("the scenario has no {} workload", workload));
   if (!study.machine) return unknown(budget, "the scenario has no hardware");
   const auto largest = largest_overhead(inputs, study.schedule, workload);
-  if (!largest) return unknown(budget, fmt::format("baseline_step.{} is not given", workload));
+  if (!largest)
+    return unknown(budget, fmt::format("baseline_step.{} is not given, and {}", workload,
+                                       what_is_missing(inputs, workload)));
   BudgetRow row = known(budget, largest->low, largest->high);
   if (row.verdict == Verdict::fail) {
     row.reason = fmt::format("largest at {}", largest->at);
@@ -116,11 +130,50 @@ BudgetRow payload_row(const Budget& budget, const BudgetInputs& inputs) {
   return known(budget, need, need);
 }
 
-/// Only the residual path is counted, so that what fits is never more than `unknown`.
+/// Of the memory that engines give to weights, cache and state; they keep the rest for activations,
+/// graphs and workspaces. vLLM's default of gpu_memory_utilization.
+constexpr double kCountedShare = 0.9;
+
+/// Bytes of the fullest workload point.
+Bytes largest_memory(const Study& study) {
+  std::map<std::string_view, Bytes> at_workload;
+  const std::vector<MemoryRow> rows = memory_rows(study, study.path);
+  Bytes largest;
+  for (const MemoryRow& row : rows) {
+    Bytes& sum = at_workload[row.workload];
+    sum = sum + row.bytes;
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
+/// The smallest spread, by doubling, over which everything would fit: the cache over the tensor
+/// ranks that are there already, then over more of them.
+std::string nearest_parallelism(Study study, double limit) {
+  constexpr Count kMostRanks = 1024;
+  if (!study.model.architecture) return "";
+  while (study.tensor_parallel_size <= kMostRanks) {
+    if (largest_memory(study).value <= kCountedShare * limit)
+      return fmt::format("parallelism of tensor {}, expert {}, context {} would keep it",
+                         study.tensor_parallel_size, study.expert_parallel_size,
+                         study.context_parallel_size);
+    if (study.context_parallel_size < study.tensor_parallel_size) {
+      study.context_parallel_size *= 2;
+    } else {
+      study.tensor_parallel_size *= 2;
+      study.expert_parallel_size *= 2;
+    }
+  }
+  return "";
+}
+
+/// Without an architecture only the residual path is counted: what fits is never more than
+/// `unknown`. With one, the low end is what is counted, and the high end leaves room for the rest.
 BudgetRow memory_row(const Budget& budget, const BudgetInputs& inputs) {
   std::map<std::string_view, Bytes> at_workload;
+  // Of training only the residual path is counted: optimiser states and gradients would decide.
   for (const MemoryRow& row : inputs.memory)
-    if (is_of_study(*row.path, inputs.study))
+    if (is_of_study(*row.path, inputs.study) && row.workload != "training")
       at_workload[row.workload] = at_workload[row.workload] + row.bytes;
   if (at_workload.empty()) return unknown(budget, "the scenario has no workload");
   const auto [workload, bytes] =
@@ -130,11 +183,19 @@ BudgetRow memory_row(const Budget& budget, const BudgetInputs& inputs) {
     return unknown(budget, "the hardware has no memory capacity", bytes.value);
   Budget with_limit = budget;
   with_limit.limit = inputs.study.machine->memory_capacity->value;
-  if (bytes.value <= with_limit.limit)
-    return unknown(with_limit, "weights, KV cache and activations are not counted yet",
-                   bytes.value);
-  BudgetRow row = known(with_limit, bytes.value, bytes.value);
-  row.reason = fmt::format("largest at {}", workload);
+  if (bytes.value <= with_limit.limit && !inputs.study.model.architecture)
+    return unknown(
+        with_limit,
+        "the model has no attention and mlp, so that weights and KV cache are not counted",
+        bytes.value);
+  const double counted = inputs.study.model.architecture ? kCountedShare : 1;
+  BudgetRow row = known(with_limit, bytes.value, bytes.value / counted);
+  if (row.verdict == Verdict::unknown)
+    row.reason = fmt::format("less than a tenth is left for activations at {}", workload);
+  if (row.verdict == Verdict::fail) {
+    row.reason = fmt::format("largest at {}", workload);
+    row.nearest = nearest_parallelism(inputs.study, with_limit.limit);
+  }
   return row;
 }
 
@@ -146,7 +207,7 @@ BudgetRow budget_row(const Budget& budget, const BudgetInputs& inputs) {
     case BudgetKind::prefill_overhead:
       return overhead_row(budget, inputs, "prefill");
     case BudgetKind::training_overhead:
-      return unknown(budget, "the training step is not modelled yet");
+      return overhead_row(budget, inputs, "training");
     case BudgetKind::prefill_bank:
       return prefill_row(budget, inputs, {hidden_state, streams, bank, embedding});
     case BudgetKind::prefill_peak:

@@ -7,10 +7,12 @@
 
 #include "model/arithmetic.hpp"
 #include "model/budget.hpp"
+#include "model/claim.hpp"
 #include "model/memory.hpp"
 #include "model/pipeline.hpp"
 #include "model/step.hpp"
 #include "model/study.hpp"
+#include "model/training_step.hpp"
 
 namespace depthcost {
 
@@ -67,7 +69,10 @@ struct Evaluation {
   std::vector<MemoryRow> memory;
   std::vector<TimeRow> time;
   std::vector<StepRow> step;
+  TrainingAnswer training;
+  std::vector<RestRow> rest;  // what a step does beside the residual path, where that is modelled
   std::vector<BudgetRow> budgets;
+  std::vector<ClaimRow> claims;
 
   // Rows point into `paths`: an evaluation moves, it is never copied.
   Evaluation() = default;

@@ -11,6 +11,7 @@
 #include "model/link_curve.hpp"
 #include "model/mix.hpp"
 #include "model/operation.hpp"
+#include "model/transfer.hpp"
 #include "model/units.hpp"
 
 namespace depthcost {
@@ -66,15 +67,21 @@ struct Machine {
   std::vector<MixBandwidth> cache_bandwidth;  // as above; empty: all traffic counts as memory's
   BytesPerSecond memory_ceiling;              // no kernel is faster: the envelope of bound()
   BytesPerSecond cache_ceiling;
-  std::vector<TransitionPoint> transition;    // by footprint, rising; empty without a cache
-  std::vector<LaunchFloor> floors;            // every (launch, level, skeleton)
-  Seconds half_saturation;                    // h / B of REFERENCES.md, "concurrency"
-  std::optional<FlopsPerSecond> vector_rate;  // fp32 lanes
-  std::optional<FlopsPerSecond> tensor_rate;  // dense bf16
-  std::optional<Core> core;                   // of a CPU, in place of the two rates
-  Estimate<double> residual{1, 1, 1};         // measured / predicted of whole kernels
-  std::vector<LinkCurve> links;               // between processes, as their MPI has it
-  std::optional<Bytes> memory_capacity;       // what the driver shows; else the nominal size
+  std::vector<TransitionPoint> transition;          // by footprint, rising; empty without a cache
+  std::vector<LaunchFloor> floors;                  // every (launch, level, skeleton)
+  Seconds half_saturation;                          // h / B of REFERENCES.md, "concurrency"
+  std::optional<FlopsPerSecond> vector_rate;        // fp32 lanes
+  std::optional<FlopsPerSecond> tensor_rate;        // dense bf16
+  std::optional<FlopsPerSecond> fp8_rate;           // dense
+  std::vector<TransferPoint> transfers;             // between devices
+  std::optional<BytesPerSecond> link_bandwidth;     // datasheet, one direction, inside a node
+  std::optional<BytesPerSecond> network_bandwidth;  // datasheet, one direction, between nodes
+  std::optional<BytesPerSecond> host_bandwidth;     // to the host's memory, one direction
+  Count devices_per_node = 8;
+  std::optional<Core> core;              // of a CPU, in place of the two rates
+  Estimate<double> residual{1, 1, 1};    // measured / predicted of whole kernels
+  std::vector<LinkCurve> links;          // between processes, as their MPI has it
+  std::optional<Bytes> memory_capacity;  // what the driver shows; else the nominal size
 };
 
 }  // namespace depthcost

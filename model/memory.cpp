@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "model/resident.hpp"
+
 namespace depthcost {
 namespace {
 
@@ -42,6 +44,17 @@ void push_rows(std::vector<MemoryRow>& rows, const Study& study, const ResidualP
          phase1_bytes(shape, state.phase1_outputs, study.phase1_dtype));
 }
 
+/// Weights and cache of `num_sequences` sequences behind a pass that ends at `tokens` tokens.
+void push_rest(std::vector<MemoryRow>& rows, const Study& study, const ResidualPath& path,
+               const std::string& workload, double num_sequences, double tokens) {
+  if (!study.model.architecture) return;
+  const auto push = [&](MemoryItem item, Bytes bytes) {
+    rows.push_back({.workload = workload, .path = &path, .item = item, .bytes = bytes});
+  };
+  push(MemoryItem::weights, resident_weights(study));
+  push(MemoryItem::kv_cache, resident_cache(study, num_sequences, tokens));
+}
+
 /// A decode step holds one token of every sequence.
 PrefillShape decode_shape(const Study& study, Count sequences) {
   const bool sharded = study.layout == Layout::sequence_sharded;
@@ -53,8 +66,9 @@ PrefillShape decode_shape(const Study& study, Count sequences) {
 }  // namespace
 
 std::string_view name(MemoryItem item) {
-  constexpr std::array<std::string_view, 5> names{"hidden_state", "streams", "bank", "embedding",
-                                                  "phase1_outputs"};
+  constexpr std::array<std::string_view, 9> names{
+      "hidden_state", "streams",  "bank",        "embedding",      "phase1_outputs",
+      "weights",      "kv_cache", "activations", "pipeline_blocks"};
   return names[static_cast<std::size_t>(item)];
 }
 
@@ -68,10 +82,16 @@ PrefillShape prefill_shape(const Study& study) {
 std::vector<MemoryRow> memory_rows(const Study& study, const ResidualPath& path) {
   std::vector<MemoryRow> rows;
   if (study.decode)
-    for (const Count sequences : study.decode->sequences)
-      push_rows(rows, study, path, "decode/" + std::to_string(sequences),
-                decode_shape(study, sequences));
-  if (study.prefill) push_rows(rows, study, path, "prefill", prefill_shape(study));
+    for (const Count sequences : study.decode->sequences) {
+      const std::string workload = "decode/" + std::to_string(sequences);
+      push_rows(rows, study, path, workload, decode_shape(study, sequences));
+      push_rest(rows, study, path, workload, static_cast<double>(sequences),
+                static_cast<double>(study.decode->context + 1));
+    }
+  if (study.prefill) {
+    push_rows(rows, study, path, "prefill", prefill_shape(study));
+    push_rest(rows, study, path, "prefill", 1, static_cast<double>(study.prefill->tokens));
+  }
   return rows;
 }
 
@@ -79,10 +99,16 @@ PrefillMemory prefill_memory(const Study& study, const ResidualPath& path) {
   const State state = std::visit(StateOf{}, path.scheme);
   const PrefillShape shape = prefill_shape(study);
   const Dtype dtype = study.model.dtype;
-  return {.bank = bank_bytes(shape, state.vectors, BankEmbedding::omitted, dtype),
-          .bank_with_embedding =
-              bank_bytes(shape, state.vectors + state.embeddings, BankEmbedding::omitted, dtype),
-          .phase1 = phase1_bytes(shape, state.phase1_outputs, study.phase1_dtype)};
+  const Bytes with_embedding =
+      bank_bytes(shape, state.vectors + state.embeddings, BankEmbedding::omitted, dtype);
+  PrefillMemory memory{.bank = bank_bytes(shape, state.vectors, BankEmbedding::omitted, dtype),
+                       .bank_with_embedding = with_embedding,
+                       .phase1 = phase1_bytes(shape, state.phase1_outputs, study.phase1_dtype)};
+  if (study.model.architecture) {
+    const Bytes per_token = cache_per_token(study, static_cast<double>(study.prefill->tokens));
+    if (per_token.value > 0) memory.cache_tokens = with_embedding / per_token;
+  }
+  return memory;
 }
 
 }  // namespace depthcost

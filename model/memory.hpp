@@ -1,8 +1,9 @@
-// What the residual path holds in device memory, per scheme. Weights, KV cache and activations of
-// the layers themselves are not counted here.
+// What lies in device memory, per scheme: the residual path's own state, and weights and KV cache
+// beside it where the model says what they are. Activations of the layers are not counted.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +13,22 @@
 
 namespace depthcost {
 
-enum class MemoryItem : std::uint8_t { hidden_state, streams, bank, embedding, phase1_outputs };
+enum class MemoryItem : std::uint8_t {
+  hidden_state,
+  streams,
+  bank,
+  embedding,
+  phase1_outputs,
+  weights,
+  kv_cache,
+  activations,      // of training: what backward passes of the residual path read
+  pipeline_blocks,  // of training: received over the pipeline and kept
+};
+
+/// Whether it belongs to the residual path, or is there whatever the scheme.
+constexpr bool is_residual(MemoryItem item) {
+  return item != MemoryItem::weights && item != MemoryItem::kv_cache;
+}
 
 std::string_view name(MemoryItem item);
 
@@ -21,8 +37,8 @@ struct MemoryRow {
   std::string workload;
   const ResidualPath* path = nullptr;
   MemoryItem item = MemoryItem::hidden_state;
-  Count vectors = 0;  // d-vectors per token
-  Count tokens = 0;   // on that device
+  Count vectors = 0;  // d-vectors per token; of residual items
+  Count tokens = 0;   // on that device; of residual items
   Bytes bytes;
 };
 
@@ -30,7 +46,7 @@ struct MemoryRow {
 PrefillShape prefill_shape(const Study& study);
 
 /// Everything that `path` stores between layers, workload by workload; Phase 1 outputs where the
-/// quoted schedule is two_phase.
+/// quoted schedule is two_phase; weights and KV cache where the model has an architecture.
 std::vector<MemoryRow> memory_rows(const Study& study, const ResidualPath& path);
 
 /// Bank, b_0 and Phase 1 outputs of the prefill workload, in one device's memory.
@@ -38,6 +54,7 @@ struct PrefillMemory {
   Bytes bank;
   Bytes bank_with_embedding;
   Bytes phase1;
+  std::optional<double> cache_tokens;  // for which the KV cache could use the bank with b_0
 };
 
 /// For schemes without a bank `bank` is what they carry instead: one hidden state, or m streams.

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <span>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -32,10 +33,20 @@ struct BlockAttnRes {
   Partition blocks;
 };
 
+/// Full AttnRes as Block AttnRes: every layer output is a block of its own.
+constexpr BlockAttnRes blocks_of_one_layer(const FullAttnRes& scheme) {
+  const Count L = scheme.groups.num_layers;
+  return {{.num_layers = L, .block_size = 1, .num_blocks = L, .last_size = 1}};
+}
+
 using Scheme = std::variant<Standard, Mhc, FullAttnRes, BlockAttnRes>;
 
 /// How the mathematics is executed. REFERENCES.md, "schedules".
 enum class Schedule { unfused, fused, two_pass, one_pass, single_pass, two_phase };
+
+/// When Phase 1 computes what a block's later layers merge: with the mix of its first layer, or on
+/// a second branch of a graph, beside that layer.
+enum class Phase1Order { in_order, hoisted };
 
 /// How bytes are counted: model/REFERENCES.md, "conventions".
 enum class Convention {
@@ -54,6 +65,8 @@ const Partition* blocks_of(const Scheme& scheme);
 std::string_view name(const Scheme& scheme);
 std::string_view name(Schedule schedule);
 std::string_view name(Convention convention);
+/// "two_phase", "two_phase_hoisted".
+std::string name(Schedule schedule, Phase1Order phase1);
 
 /// A way to run a scheme together with a way to count it.
 struct Counting {

@@ -6,27 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "model/path_operations.hpp"
+#include "model/corner_times.hpp"
+#include "model/rest_of_step.hpp"
 #include "model/study.hpp"
-#include "model/time.hpp"
+#include "model/workload.hpp"
 
 namespace depthcost {
-
-/// Launches of equal size in one forward pass of a workload.
-struct Pass {
-  Execution execution;
-  double repeats = 1;  // chunks of a prefill; a decode step is one pass
-};
-
-/// A workload point as it is timed: "decode/64", "prefill".
-struct Workload {
-  std::string name;
-  std::vector<Pass> passes;  // a prefill whose last chunk is shorter has two
-  std::optional<Seconds> baseline_step;
-};
-
-/// The workload points that the study asks for, for one scheme and schedule.
-std::vector<Workload> workloads_of(const Study& study, const ResidualPath& path, Schedule schedule);
 
 /// One operation under one workload. Seconds of ONE call.
 struct TimeRow {
@@ -39,8 +24,9 @@ struct TimeRow {
   double calls = 0;
   Launch launch = Launch::graph;
   double memory_share = 1;  // of the bytes: what memory serves, not the cache
-  Bytes bytes;
-  TimeTerms terms;  // of `predicted`'s value
+  Bytes bytes;              // of the call, its parameters among them
+  Bytes parameters;         // read once, whatever the tokens are
+  TimeTerms terms;          // of `predicted`'s value
   Estimate<Seconds> predicted;
   Seconds bound;
   Seconds critical;
@@ -58,9 +44,10 @@ struct StepRow {
   Schedule schedule = Schedule::fused;
   Estimate<Seconds> residual;  // the whole residual path of the step
   Estimate<Seconds> delta;
-  std::optional<Seconds> baseline_step;      // with the fused standard residual, by the user
-  std::optional<Estimate<double>> overhead;  // delta / baseline
-  std::optional<Estimate<double>> share;     // residual / step
+  std::optional<Estimate<Seconds>> baseline_step;  // with the fused standard residual
+  std::string missing;                             // why there is none
+  std::optional<Estimate<double>> overhead;        // delta / baseline
+  std::optional<Estimate<double>> share;           // residual / step
   Dominant dominant = Dominant::launch;
 };
 

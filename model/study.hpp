@@ -2,14 +2,17 @@
 // reader of scenarios/ fills in and `evaluate` answers.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "model/architecture.hpp"
 #include "model/ledger.hpp"
 #include "model/machine.hpp"
 #include "model/pipeline.hpp"
 #include "model/traffic.hpp"
+#include "model/training.hpp"
 
 namespace depthcost {
 
@@ -18,12 +21,17 @@ struct Transformer {
   Count num_layers = 0;  // sublayers
   Count hidden_size = 0;
   Dtype dtype = Dtype::bf16;
+  std::optional<Architecture> architecture;  // of the rest; without it a step must be given
 };
 
 /// Does every tensor-parallel rank hold all tokens of the residual path? At decode it does.
 enum class Layout { replicated, sequence_sharded };
 
 std::string_view name(Layout layout);
+
+/// Whose queries, gains and phi a layer's operations read: its own, or, in a benchmark of a step,
+/// those of all layers.
+enum class ParameterSets { one_per_layer, one_for_all };
 
 /// Tokens and sequences count per model replica.
 struct Decode {
@@ -32,6 +40,8 @@ struct Decode {
   Launch launch = Launch::graph;
   std::optional<Bytes> layer_bytes;  // streamed by one layer on one device between residual kernels
   std::vector<Seconds> baseline_steps;  // measured by the user: none, one for all, or one each
+  ParameterSets parameters = ParameterSets::one_per_layer;
+  Phase1Order phase1 = Phase1Order::in_order;
 };
 
 struct Prefill {
@@ -40,6 +50,26 @@ struct Prefill {
   Count sequence_shards = 1;
   Launch launch = Launch::stream;
   std::optional<Seconds> baseline_step;
+};
+
+/// What a step consists of beside the residual path. `launches`: what its kernels cost before and
+/// after their bytes.
+enum class RestTerm { attention, mlp, head, collectives, launches };
+
+inline constexpr std::array kRestTerms{RestTerm::attention, RestTerm::mlp, RestTerm::head,
+                                       RestTerm::collectives, RestTerm::launches};
+
+std::string_view name(RestTerm term);
+
+enum class WorkloadKind { decode, prefill, training };
+
+std::string_view name(WorkloadKind kind);
+
+/// A term that the user has measured: one for all batches of a decode workload, or one each.
+struct WrittenTerm {
+  WorkloadKind workload = WorkloadKind::decode;
+  RestTerm term = RestTerm::attention;
+  std::vector<Seconds> seconds;
 };
 
 enum class BudgetKind {
@@ -68,17 +98,28 @@ struct Study {
   Schedule schedule = Schedule::fused;
   std::vector<ResidualPath> compare;  // beside it; never the same scheme twice
   Dtype phase1_dtype = Dtype::bf16;
+  std::optional<Attachment> baseline_attachment;  // of the standard residual that per cent are of;
+                                                  // absent: as that of the path
   Layout layout = Layout::replicated;
   Count tensor_parallel_size = 1;
+  Count expert_parallel_size = 1;
+  Count context_parallel_size = 1;
+  Count data_parallel_size = 1;
   std::optional<PipelineLayout> pipeline;
   std::optional<Decode> decode;
   std::optional<Prefill> prefill;
+  std::optional<Training> training;
+  std::vector<WrittenTerm> written_terms;  // no (workload, term) twice
   std::optional<Machine> machine;
   std::vector<Budget> budgets;
+  std::string claim;  // what somebody says of an overhead, and where; its limit is the budget
 };
 
 /// `path`, then those it is compared with.
 std::vector<ResidualPath> paths_of(const Study& study);
+
+/// The standard residual that `path` is held against.
+ResidualPath baseline_path(const Study& study, const ResidualPath& path);
 
 VectorStorage storage_of(const Study& study);
 

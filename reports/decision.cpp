@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "reports/claim_text.hpp"
 #include "reports/format.hpp"
 #include "reports/markdown_report.hpp"
 #include "reports/table.hpp"
@@ -42,7 +43,8 @@ std::string cell(const Evaluation& e, const std::string& workload, const Residua
 Bytes residual_memory(const Evaluation& e, const std::string& workload) {
   Bytes sum;
   for (const MemoryRow& row : e.memory)
-    if (row.workload == workload && row.path == &e.paths.front()) sum = sum + row.bytes;
+    if (row.workload == workload && row.path == &e.paths.front() && is_residual(row.item))
+      sum = sum + row.bytes;
   return sum;
 }
 
@@ -183,7 +185,9 @@ std::string decision_legend(const Evaluation& e) {
 }
 
 std::vector<std::string> verdict_sentences(const Evaluation& e) {
-  return {cost_sentence(e), budget_sentence(e), two_phase_sentence(e)};
+  std::vector<std::string> sentences{cost_sentence(e), budget_sentence(e), two_phase_sentence(e)};
+  for (const ClaimRow& claim : e.claims) sentences.push_back(claim_sentence(e.study.claim, claim));
+  return sentences;
 }
 
 }  // namespace depthcost

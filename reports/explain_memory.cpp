@@ -1,6 +1,7 @@
 // What is sent and what is stored: pipeline, prefill, memory by workload.
 #include <fmt/format.h>
 
+#include "model/resident.hpp"
 #include "reports/explain_sections.hpp"
 
 namespace depthcost::explained {
@@ -105,6 +106,45 @@ void prefill_rows(const Evaluation& e, const std::string& prefix, const Residual
       "phase1_bytes");
 }
 
+std::string memory_metric(const MemoryRow& row) {
+  return metric({"memory", row.workload, name(row.path->scheme), name(row.item)});
+}
+
+Explanation residual_memory(const Evaluation& e, const MemoryRow& row) {
+  const bool is_phase1 = row.item == MemoryItem::phase1_outputs;
+  const Dtype dtype = is_phase1 ? e.study.phase1_dtype : e.study.model.dtype;
+  return {.metric = memory_metric(row),
+          .formula = is_phase1 ? "v T (d elements + 2 scalars), v = S queries of the longest block"
+                               : "v T d elements, v = 1 hidden state or b_0, m streams, N blocks "
+                                 "(Full: L layers)",
+          .source = "[ours] from [attnres] Sec. 4.2 and Algorithm 1",
+          .numbers = {letters(*row.path),
+                      fmt::format("v = {}, T = {} on one device, d = {}, {}", row.vectors,
+                                  row.tokens, e.study.model.hidden_size, name(dtype)),
+                      fmt::format("= {:.12g} bytes", row.bytes.value)},
+          .function = fmt::format("model/memory.cpp: memory_rows; model/prefill.hpp: {}",
+                                  is_phase1 ? "phase1_bytes" : "bank_bytes")};
+}
+
+/// Weights and KV cache.
+Explanation rest_memory(const Evaluation& e, const MemoryRow& row) {
+  const Study& study = e.study;
+  const bool is_weights = row.item == MemoryItem::weights;
+  return {.metric = memory_metric(row),
+          .formula = is_weights
+                         ? "layers of the fullest stage x (attention / tensor + common MLP / "
+                           "tensor + experts of one rank), with embedding and head"
+                         : "layers of the fullest stage x sequences x (cached elements of "
+                           "the fullest rank / context ranks + recurrent state)",
+          .source = "[ours] REFERENCES.md, memory of the rest",
+          .numbers = {fmt::format("tensor {}, expert {}, context {}, share of layers {:.6g}",
+                                  study.tensor_parallel_size, study.expert_parallel_size,
+                                  study.context_parallel_size, largest_stage_share(study)),
+                      fmt::format("= {:.12g} bytes", row.bytes.value)},
+          .function = is_weights ? "model/resident.cpp: resident_weights"
+                                 : "model/resident.cpp: resident_cache"};
+}
+
 }  // namespace
 
 void pipeline(const Evaluation& e, Explanations& out) {
@@ -133,22 +173,8 @@ void prefill(const Evaluation& e, Explanations& out) {
 }
 
 void memory(const Evaluation& e, Explanations& out) {
-  for (const MemoryRow& row : e.memory) {
-    const bool is_phase1 = row.item == MemoryItem::phase1_outputs;
-    const Dtype dtype = is_phase1 ? e.study.phase1_dtype : e.study.model.dtype;
-    out.push_back(
-        {.metric = metric({"memory", row.workload, name(row.path->scheme), name(row.item)}),
-         .formula = is_phase1 ? "v T (d elements + 2 scalars), v = S queries of the longest block"
-                              : "v T d elements, v = 1 hidden state or b_0, m streams, N blocks "
-                                "(Full: L layers)",
-         .source = "[ours] from [attnres] Sec. 4.2 and Algorithm 1",
-         .numbers = {letters(*row.path),
-                     fmt::format("v = {}, T = {} on one device, d = {}, {}", row.vectors,
-                                 row.tokens, e.study.model.hidden_size, name(dtype)),
-                     fmt::format("= {:.12g} bytes", row.bytes.value)},
-         .function = fmt::format("model/memory.cpp: memory_rows; model/prefill.hpp: {}",
-                                 is_phase1 ? "phase1_bytes" : "bank_bytes")});
-  }
+  for (const MemoryRow& row : e.memory)
+    out.push_back(is_residual(row.item) ? residual_memory(e, row) : rest_memory(e, row));
 }
 
 }  // namespace depthcost::explained

@@ -39,14 +39,15 @@ std::array<NamedQuantity, 5> quantities_of(const LedgerRow& row) {
 }
 
 std::array<NamedQuantity, 12> quantities_of(const StepRow& row) {
-  const auto step = [&](Seconds delta) -> std::optional<double> {
+  const auto step = [&](Seconds Estimate<Seconds>::*end) -> std::optional<double> {
     if (!row.baseline_step) return std::nullopt;
-    return (*row.baseline_step + delta).value;
+    return ((*row.baseline_step).*end + row.delta.*end).value;
   };
   using Ratio = Estimate<double>;
-  return {{{"seconds", step(row.delta.value), "s"},
-           {"low", step(row.delta.low), "s"},
-           {"high", step(row.delta.high), "s"},
+  using Time = Estimate<Seconds>;
+  return {{{"seconds", step(&Time::value), "s"},
+           {"low", step(&Time::low), "s"},
+           {"high", step(&Time::high), "s"},
            {"delta_seconds", row.delta.value.value, "s"},
            {"delta_low", row.delta.low.value, "s"},
            {"delta_high", row.delta.high.value, "s"},

@@ -40,12 +40,17 @@ void append_pipeline(std::string& text, const PipelineAnswer& pipeline) {
                       format_d(pipeline.naive_d), format_d(pipeline.cached_d));
 }
 
+/// A measured one has no interval.
+std::string baseline_text(const Estimate<Seconds>& step) {
+  return step.low == step.high ? format_seconds(step.value) : format_seconds(step) + ", modelled";
+}
+
 /// The baseline is the same in all rows of a workload.
 std::string step_heading(const Evaluation& evaluation, const std::string& workload) {
   const auto row = std::find_if(evaluation.step.begin(), evaluation.step.end(),
                                 [&](const StepRow& step) { return step.workload == workload; });
-  const std::string baseline =
-      row->baseline_step ? format_seconds(*row->baseline_step) : "not given";
+  const std::string baseline = row->baseline_step ? baseline_text(*row->baseline_step)
+                                                  : fmt::format("not given, and {}", row->missing);
   return fmt::format("Step {}: convention kernel, against standard fused; baseline step {}",
                      workload, baseline);
 }

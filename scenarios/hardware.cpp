@@ -8,6 +8,7 @@
 #include "scenarios/donors.hpp"
 #include "scenarios/hardware_checks.hpp"
 #include "scenarios/launch_floors.hpp"
+#include "scenarios/transfers.hpp"
 
 namespace depthcost {
 namespace {
@@ -166,6 +167,24 @@ std::optional<FlopsPerSecond> rate(const Values& values, const std::string& key,
   return std::nullopt;
 }
 
+/// What is for devices to say to one another.
+void read_links(const Values& values, Machine& machine, std::vector<ResolvedValue>& notes) {
+  machine.transfers = own_transfers(values);
+  const auto bandwidth = [&](const std::string& key) {
+    return values.has(key) ? std::optional(BytesPerSecond{values.number(key)}) : std::nullopt;
+  };
+  machine.link_bandwidth = bandwidth("link_bandwidth");
+  machine.network_bandwidth = bandwidth("network_bandwidth");
+  machine.host_bandwidth = bandwidth("host_bandwidth");
+  if (values.has("node_devices")) {
+    machine.devices_per_node = values.count("node_devices");
+    return;
+  }
+  const Key& key = *find_key(hardware_keys(), "node_devices");
+  notes.push_back({"hardware.node_devices", std::string(key.fallback),
+                   fmt::format("default: {}", key.fallback_source)});
+}
+
 }  // namespace
 
 Machine machine_from(const Values& values, std::vector<ResolvedValue>& notes) {
@@ -185,6 +204,9 @@ Machine machine_from(const Values& values, std::vector<ResolvedValue>& notes) {
   machine.half_saturation = saturation_latency(values, donors, notes);
   machine.vector_rate = rate(values, "f32_rate", notes);
   machine.tensor_rate = rate(values, "bf16_rate", notes);
+  // Not a fallback: weights in fp8 then run at the bf16 rate, as on parts without the units.
+  if (values.has("fp8_rate")) machine.fp8_rate = FlopsPerSecond{values.number("fp8_rate")};
+  read_links(values, machine, notes);
   for (const std::string key : {"memory_capacity", "visible_memory"})
     if (values.has(key)) machine.memory_capacity = Bytes{values.number(key)};
   return machine;

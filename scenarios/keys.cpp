@@ -1,4 +1,4 @@
-// The tables. Order is the order of the documentation.
+// The table of scenarios. Order is the order of the documentation.
 #include "scenarios/key_builders.hpp"
 
 #include <algorithm>
@@ -10,18 +10,27 @@ namespace {
 
 using namespace key_builders;
 
-constexpr std::array<Names, 4> kSchemes{"standard", "mhc", "full_attnres", "block_attnres"};
 constexpr std::array<Names, 6> kSchedules{"unfused",  "fused",       "two_pass",
                                           "one_pass", "single_pass", "two_phase"};
-constexpr std::array<Names, 4> kRemainders{"paper", "ceil", "strict", "literal"};
 constexpr std::array<Names, 2> kPhase1Dtypes{"bf16", "f32"};
 constexpr std::array<Names, 4> kAttachments{"standalone", "all_reduce", "reduce_scatter",
                                             "gemm_epilogue"};
 constexpr std::array<Names, 2> kLayouts{"replicated", "sequence_sharded"};
 constexpr std::array<Names, 1> kFits{"fits"};
-constexpr std::array<Names, 4> kVendors{"nvidia", "amd", "intel", "arm"};
-constexpr std::array<Names, 9> kMemories{"hbm2",   "hbm2e", "hbm3", "hbm3e",  "gddr6",
-                                         "gddr6x", "gddr7", "ddr5", "lpddr5x"};
+constexpr std::array<Names, 3> kPipelineSchedules{"1f1b", "interleaved_1f1b", "zb_h1"};
+constexpr std::array<Names, 3> kActivations{"keep", "recompute", "offload"};
+constexpr std::array<Names, 3> kAccumulations{"autograd", "fused", "per_block"};
+constexpr std::array<Names, 3> kCaches{"none", "received", "own"};
+constexpr std::array<Names, 2> kSends{"overlapped", "blocking"};
+
+/// Zero is a measurement too: what a system does not do at all.
+constexpr Key measured_term(KeyKind kind, Names path) {
+  return non_negative(key(kind, path, seconds,
+                          kind == quantities
+                              ? "measured by the user, in place of the modelled term of the step: "
+                                "one for all batches, or one each"
+                              : "measured by the user, in place of the modelled term of the step"));
+}
 
 constexpr std::array kScenario{
     required(key(text, "schema", "must be depthcost/1")),
@@ -48,18 +57,22 @@ constexpr std::array kScenario{
     with_default(key(choice, "residual.attach", kAttachments,
                      "the kernel that the residual operation is folded into"),
                  "standalone", "[ours] a kernel of its own"),
+    key(choice, "residual.baseline_attach", kAttachments,
+        "the kernel that the standard residual is folded into which per cents are of; as attach if "
+        "absent"),
     with_default(key(choice, "residual.layout", kLayouts,
                      "whether tensor-parallel ranks share the tokens of a decode step"),
                  "replicated",
                  "what serving engines ship: every tensor-parallel rank holds all tokens"),
     with_default(key(count, "parallelism.tensor", "tensor-parallel size"), "1",
                  "[ours] one device"),
-    later(key(count, "parallelism.expert", "expert-parallel size; as tensor if absent")),
-    later(with_default(key(count, "parallelism.context", "context-parallel size"), "1",
-                       "[ours] none")),
-    later(with_default(
-        key(count, "parallelism.data", "replicas; tokens and sequences count per replica"), "1",
-        "[ours] one replica")),
+    key(count, "parallelism.expert", "expert-parallel size; as tensor if absent"),
+    with_default(key(count, "parallelism.context", "devices that share the context of a sequence"),
+                 "1", "[ours] none"),
+    with_default(key(count, "parallelism.data",
+                     "replicas of attention whose tokens meet at the experts; tokens and sequences "
+                     "count per replica"),
+                 "1", "[ours] one replica"),
     key(count, "parallelism.pipeline", "pipeline stages P"),
     with_default(key(count, "parallelism.virtual_stages", "virtual stages V of each stage"), "1",
                  "[attnres] Sec. 4.1, V = 1: no interleaving"),
@@ -67,7 +80,7 @@ constexpr std::array kScenario{
                      "layers of each of the P V chunks, zeros allowed; spread evenly if absent")),
     key(counts, "workload.decode.sequences",
         "sequences of a decode step, per model replica: one or several batches"),
-    later(key(count, "workload.decode.context", "tokens already in the context of each sequence")),
+    key(count, "workload.decode.context", "tokens already in the context of each sequence"),
     with_default(key(choice, "workload.decode.launch", kLaunches, "how kernels are launched"),
                  "graph", "what serving engines ship"),
     key(quantity, "workload.decode.layer_bytes", bytes,
@@ -80,10 +93,54 @@ constexpr std::array kScenario{
                  "1", "[ours] not sharded"),
     with_default(key(choice, "workload.prefill.launch", kLaunches, "how kernels are launched"),
                  "stream", "[ours] shapes vary from chunk to chunk"),
+    key(count, "workload.training.sequence_length", "tokens of one sequence"),
+    with_default(key(count, "workload.training.micro_batch", "sequences of a micro-batch"), "1",
+                 "what most recipes for large models take: NVIDIA-NeMo/Megatron-Bridge @067f987d"),
+    key(count, "workload.training.micro_batches",
+        "micro-batches M of a step, per replica; 1 if absent, but a pipeline needs it"),
+    key(choice, "workload.training.schedule", kPipelineSchedules,
+        "order of the pipeline's work; interleaved_1f1b if absent and there are virtual stages, "
+        "else 1f1b"),
+    with_default(key(choice, "workload.training.activations", kActivations,
+                     "what becomes of the residual path's activations until the backward pass"),
+                 "keep", "[ours] what frameworks do unless told otherwise"),
+    with_default(key(choice, "workload.training.gradient_accumulation", kAccumulations,
+                     "how the gradients of a source that many layers read are added up"),
+                 "autograd", "[ours] what frameworks do unless told otherwise"),
+    with_default(key(choice, "workload.training.cache", kCaches,
+                     "blocks that a pipeline stage keeps and need not be sent again"),
+                 "received", "[attnres] Sec. 4.1"),
+    with_default(key(choice, "workload.training.sends", kSends,
+                     "whether a pipeline stage goes on while its message is on the wire"),
+                 "overlapped", "[attnres] Sec. 4.1"),
+    key(choice, "workload.training.gradient_dtype", kDtypes,
+        "storage of the gradients of d-vectors; the model's dtype if absent"),
+    key(choice, "workload.training.wire_dtype", kDtypes,
+        "of what crosses a pipeline boundary; the model's dtype if absent"),
     key(quantities, "baseline_step.decode", seconds,
         "measured step with the fused standard residual: one for all batches, or one each"),
     key(quantity, "baseline_step.prefill", seconds,
         "measured time of the whole prefill with the fused standard residual"),
+    key(quantity, "baseline_step.training", seconds,
+        "measured training step with the fused standard residual, without the optimiser"),
+    measured_term(quantities, "step_terms.decode.attention"),
+    measured_term(quantities, "step_terms.decode.mlp"),
+    measured_term(quantities, "step_terms.decode.head"),
+    measured_term(quantities, "step_terms.decode.collectives"),
+    measured_term(quantities, "step_terms.decode.launches"),
+    measured_term(quantity, "step_terms.prefill.attention"),
+    measured_term(quantity, "step_terms.prefill.mlp"),
+    measured_term(quantity, "step_terms.prefill.head"),
+    measured_term(quantity, "step_terms.prefill.collectives"),
+    measured_term(quantity, "step_terms.prefill.launches"),
+    measured_term(quantity, "step_terms.training.attention"),
+    measured_term(quantity, "step_terms.training.mlp"),
+    measured_term(quantity, "step_terms.training.head"),
+    measured_term(quantity, "step_terms.training.collectives"),
+    measured_term(quantity, "step_terms.training.launches"),
+    key(text, "claim",
+        "what somebody says of an overhead, and where; the budget is its limit, and the report says "
+        "whether it holds"),
     key(quantity, "budgets.decode_overhead", ratio,
         "largest (t - t_base) / t_base over the batches"),
     key(quantity, "budgets.prefill_overhead", ratio,
@@ -98,81 +155,10 @@ constexpr std::array kScenario{
     key(choice, "budgets.device_memory", kFits, "everything fits into what the driver shows"),
 };
 
-constexpr std::array kModel{
-    key(text, "schema", "must be depthcost-model/1; needed in files, not in inline maps"),
-    key(text, "name", "as in reports"),
-    key(text, "base", "a model preset or path whose values stand where none is written here"),
-    key(count, "decoder_layers", "decoder layers; each has two layers, attention and MLP"),
-    instead_of("decoder_layers", key(count, "num_layers", "layers (sublayers) L")),
-    required(key(count, "hidden_size", "elements d of one token's residual vector")),
-    required(key(choice, "dtype", kDtypes, "storage of the residual stream")),
-    later(key(number, "total_parameters", "of the whole model")),
-    later(key(number, "active_parameters", "per token")),
-    key(choice, "residual.scheme", kSchemes, "the scheme of the released model"),
-    key(count, "residual.block_size", "layers (sublayers) per AttnRes block"),
-    instead_of("residual.block_size",
-               key(count, "residual.num_blocks", "how many blocks, without the embedding")),
-    key(choice, "residual.remainder", kRemainders,
-        "what happens to L mod N when num_blocks is given"),
-    key(count, "residual.num_streams", "residual streams m of mHC"),
-};
-
-constexpr std::array kHardware{
-    key(text, "schema", "must be depthcost-hardware/1; needed in files, not in inline maps"),
-    key(text, "name", "as in reports"),
-    key(text, "base", "a hardware preset or path whose values stand where none is written here"),
-    required(key(choice, "kind", kKinds, "what runs the kernels")),
-    key(choice, "vendor", kVendors, "where a missing launch floor is taken from"),
-    key(choice, "memory_technology", kMemories, "where a missing sustained fraction is taken from"),
-    key(quantity, "memory_capacity", bytes, "as sold"),
-    key(quantity, "visible_memory", bytes, "what the driver shows: decides what fits"),
-    required(key(quantity, "memory_bandwidth", bytes_per_second, "datasheet; no kernel is faster")),
-    key(records, "sustained_bandwidth", "measured by plain streaming kernels, by read:write mix"),
-    required(non_negative(key(count, "sustained_bandwidth[].reads", "streams read"))),
-    required(non_negative(key(count, "sustained_bandwidth[].writes", "streams written"))),
-    required(key(quantity, "sustained_bandwidth[].value", bytes_per_second,
-                 "reads and writes together")),
-    key(quantity, "cache_capacity", bytes, "the last level that all cores share"),
-    key(records, "cache_bandwidth", "of that level, by read:write mix"),
-    required(non_negative(key(count, "cache_bandwidth[].reads", "streams read"))),
-    required(non_negative(key(count, "cache_bandwidth[].writes", "streams written"))),
-    required(
-        key(quantity, "cache_bandwidth[].value", bytes_per_second, "reads and writes together")),
-    key(records, "cache_transition", "share of the traffic that memory serves, by footprint"),
-    required(key(quantity, "cache_transition[].footprint", bytes, "bytes between two uses")),
-    required(
-        non_negative(key(quantity, "cache_transition[].memory_weight", ratio, "0 % to 100 %"))),
-    key(records, "launch_floor", "what a kernel costs before its first byte and after its last"),
-    required(key(choice, "launch_floor[].launch", kLaunches, "launch mode")),
-    required(key(choice, "launch_floor[].level", kLevels, "where its data is")),
-    required(key(choice, "launch_floor[].skeleton", kSkeletons, "how its threads cooperate")),
-    required(key(quantity, "launch_floor[].value", seconds, "seconds per kernel")),
-    key(quantity, "saturation_latency", seconds,
-        "h / B of bandwidth = min(cap, B n / (n + h)), n bytes in flight"),
-    later(key(count, "num_multiprocessors", "SMs or CUs; cores on a CPU")),
-    key(quantity, "bf16_rate", flops_per_second, "dense tensor rate"),
-    later(key(quantity, "fp8_rate", flops_per_second, "dense tensor rate")),
-    key(quantity, "f32_rate", flops_per_second, "fp32 lanes"),
-    later(key(quantity, "link_bandwidth", bytes_per_second,
-              "scale-up link per device, one direction")),
-    later(
-        key(quantity, "network_bandwidth", bytes_per_second, "network per device, one direction")),
-};
-
 }  // namespace
 
 const KeyTable& scenario_keys() {
   static constexpr KeyTable table{"depthcost/1", "scenario", kScenario};
-  return table;
-}
-
-const KeyTable& model_keys() {
-  static constexpr KeyTable table{"depthcost-model/1", "model", kModel};
-  return table;
-}
-
-const KeyTable& hardware_keys() {
-  static constexpr KeyTable table{"depthcost-hardware/1", "hardware", kHardware};
   return table;
 }
 

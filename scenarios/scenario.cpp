@@ -8,8 +8,10 @@
 #include <optional>
 
 #include "model/infeasible.hpp"
+#include "scenarios/architecture.hpp"
 #include "scenarios/device.hpp"
 #include "scenarios/reference.hpp"
+#include "scenarios/resolved_values.hpp"
 #include "scenarios/workloads.hpp"
 
 namespace depthcost {
@@ -17,6 +19,9 @@ namespace {
 
 // A file may ask for this many layers at most: each can cost a row.
 constexpr Count kMaxLayers = 65536;
+
+// Devices of one kind of parallelism; the product of three must not overflow.
+constexpr Count kMaxRanks = Count{1} << 20;
 
 // Coefficients grow with the square of the streams; papers stop at 8.
 constexpr Count kMaxStreams = 1024;
@@ -41,9 +46,14 @@ class ScenarioReader {
     read_workloads(values_, scenario_.study);
     read_budgets();
     std::vector<ResolvedValue> fallbacks;
-    if (hardware_) scenario_.study.machine = machine_from(*hardware_, fallbacks);
+    if (hardware_) read_machine(fallbacks);
     check_baselines(values_, scenario_.study);
-    list_values(fallbacks);
+    scenario_.values = resolved_values({.study = scenario_.study,
+                                        .scenario = values_,
+                                        .model = model_,
+                                        .device = hardware_,
+                                        .model_defaults = model_defaults_,
+                                        .fallbacks = fallbacks});
     return std::move(scenario_);
   }
 
@@ -93,7 +103,11 @@ class ScenarioReader {
     };
     if (path.starts_with("workload.decode.")) return has_any("workload.decode.");
     if (path.starts_with("workload.prefill.")) return has_any("workload.prefill.");
-    if (path == "parallelism.virtual_stages") return values_.has("parallelism.pipeline");
+    const bool is_of_pipeline = path == "parallelism.virtual_stages" ||
+                                path == "workload.training.cache" ||
+                                path == "workload.training.sends";
+    if (is_of_pipeline && !values_.has("parallelism.pipeline")) return false;
+    if (path.starts_with("workload.training.")) return has_any("workload.training.");
     if (model_.has(path)) return false;
     if (path == "residual.remainder") return is_cut_by_count();
     return true;
@@ -120,7 +134,8 @@ class ScenarioReader {
     scenario_.study.model = {.name = model_.has("name") ? model_.text("name") : "unnamed model",
                              .num_layers = layers,
                              .hidden_size = model_.count("hidden_size"),
-                             .dtype = enum_of<Dtype>(model_.text("dtype"))};
+                             .dtype = enum_of<Dtype>(model_.text("dtype")),
+                             .architecture = architecture_from(model_, layers, model_defaults_)};
     scenario_.study.name = values_.has("name") ? values_.text("name") : file_label(file_);
   }
 
@@ -179,6 +194,8 @@ class ScenarioReader {
     study.path = path_of(scheme->texts.front());
     read_schedule();
     read_compare();
+    if (values_.has("residual.baseline_attach"))
+      study.baseline_attachment = enum_of<Attachment>(values_.text("residual.baseline_attach"));
     study.layout = enum_of<Layout>(values_.text("residual.layout"));
     study.phase1_dtype = values_.has("residual.phase1_dtype")
                              ? enum_of<Dtype>(values_.text("residual.phase1_dtype"))
@@ -214,16 +231,64 @@ class ScenarioReader {
     }
   }
 
+  Count ranks(const std::string& key) const {
+    const std::string path = "parallelism." + key;
+    const Count count = values_.count(path);
+    if (count > kMaxRanks)
+      throw InputError(
+          values_.at(path).position,
+          fmt::format("invalid {} '{}' (more than {} devices)", path, count, kMaxRanks));
+    return count;
+  }
+
+  void read_ranks() {
+    Study& study = scenario_.study;
+    study.tensor_parallel_size = ranks("tensor");
+    study.context_parallel_size = ranks("context");
+    study.data_parallel_size = ranks("data");
+    const Value* expert = values_.find("parallelism.expert");
+    study.expert_parallel_size = expert == nullptr ? study.tensor_parallel_size : ranks("expert");
+    const Count all =
+        study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size;
+    if (all % study.expert_parallel_size != 0)
+      throw InputError(expert->position,
+                       fmt::format("invalid parallelism.expert '{}' (must divide tensor x context "
+                                   "x data = {})",
+                                   study.expert_parallel_size, all));
+    check_experts();
+  }
+
+  /// A rank without an expert would do nothing.
+  void check_experts() const {
+    const Study& study = scenario_.study;
+    if (!study.model.architecture) return;
+    for (const MlpLayers& layers : study.model.architecture->mlp) {
+      const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
+      if (experts == nullptr || study.expert_parallel_size <= experts->num_experts) continue;
+      const bool is_written = values_.has("parallelism.expert");
+      const std::string path = is_written ? "parallelism.expert" : "parallelism.tensor";
+      throw InputError(values_.at(path).position,
+                       fmt::format("invalid {} '{}' (more than the {} experts of the model{})",
+                                   path, study.expert_parallel_size, experts->num_experts,
+                                   is_written ? "" : "; parallelism.expert is as large if absent"));
+    }
+  }
+
+  void check_attachment(const std::string& path, Attachment attachment) const {
+    const bool joins_ranks =
+        attachment == Attachment::all_reduce || attachment == Attachment::reduce_scatter;
+    if (joins_ranks && scenario_.study.tensor_parallel_size == 1)
+      throw InputError(values_.at(path).position,
+                       fmt::format("conflicting {} '{}' (needs parallelism.tensor of at least 2)",
+                                   path, name(attachment)));
+  }
+
   void read_parallelism() {
     Study& study = scenario_.study;
-    study.tensor_parallel_size = values_.count("parallelism.tensor");
-    const bool joins_ranks = study.path.attachment == Attachment::all_reduce ||
-                             study.path.attachment == Attachment::reduce_scatter;
-    if (joins_ranks && study.tensor_parallel_size == 1)
-      throw InputError(values_.at("residual.attach").position,
-                       fmt::format("conflicting residual.attach '{}' (needs parallelism.tensor of "
-                                   "at least 2)",
-                                   name(study.path.attachment)));
+    read_ranks();
+    check_attachment("residual.attach", study.path.attachment);
+    if (study.baseline_attachment)
+      check_attachment("residual.baseline_attach", *study.baseline_attachment);
     const Value* pipeline = values_.find("parallelism.pipeline");
     if (pipeline == nullptr) {
       refuse_orphans(values_, "parallelism.virtual_stages", "parallelism.pipeline");
@@ -254,7 +319,14 @@ class ScenarioReader {
     });
   }
 
+  void read_machine(std::vector<ResolvedValue>& fallbacks) {
+    Machine machine = machine_from(*hardware_, fallbacks);
+    if (has_peers(scenario_.study)) borrow_transfers(*hardware_, machine, fallbacks);
+    scenario_.study.machine = std::move(machine);
+  }
+
   void read_budgets() {
+    if (const Value* claim = values_.find("claim")) scenario_.study.claim = claim->texts.front();
     for (int i = 0; i <= static_cast<int>(BudgetKind::device_memory); ++i) {
       const auto kind = static_cast<BudgetKind>(i);
       const std::string path = fmt::format("budgets.{}", name(kind));
@@ -265,37 +337,11 @@ class ScenarioReader {
     }
   }
 
-  void list(const std::string& prefix, const Values& values, const KeyTable& table) {
-    for (const auto& [path, value] : values.all()) {
-      if (path == "schema" || path == "name") continue;
-      // Hundreds of measured records: the profile's file is the place for them.
-      if (&table == &profile_keys() && path.find('[') != std::string::npos) continue;
-      const Key* key = find_key(table, path);
-      const bool is_used = key == nullptr || key->use == Use::now;
-      scenario_.values.push_back({prefix + path, fmt::format("{}", fmt::join(value.texts, ", ")),
-                                  value.origin + (is_used ? "" : "; no result rests on it yet")});
-    }
-  }
-
-  /// A default that depends on other values, so that the table of keys has none.
-  void list_chosen(const std::string& path, std::string_view value, std::string_view why) {
-    if (!values_.has(path))
-      scenario_.values.push_back({path, std::string(value), fmt::format("default: {}", why)});
-  }
-
-  void list_values(const std::vector<ResolvedValue>& fallbacks) {
-    list("", values_, scenario_keys());
-    list_chosen("residual.schedule", name(scenario_.study.schedule), "what serving engines ship");
-    list_chosen("residual.phase1_dtype", name(scenario_.study.phase1_dtype), "the model's dtype");
-    list("model.", model_, model_keys());
-    if (hardware_) list("hardware.", hardware_->values, hardware_->kind.table);
-    scenario_.values.insert(scenario_.values.end(), fallbacks.begin(), fallbacks.end());
-  }
-
   std::string file_;
   Values values_;
   Values model_{Position{}};
   std::optional<DeviceValues> hardware_;
+  std::vector<ResolvedValue> model_defaults_;
   Scenario scenario_;
 };
 

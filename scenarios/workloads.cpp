@@ -1,4 +1,4 @@
-// Decode and prefill, one function each.
+// Decode, prefill and training, one function each; then the terms of their steps.
 #include "scenarios/workloads.hpp"
 
 #include <fmt/format.h>
@@ -30,15 +30,16 @@ std::vector<Count> sequences_of(const Value& written) {
   return sequences;
 }
 
-std::vector<Seconds> baseline_steps(const Values& values, std::size_t num_batches) {
-  const Value* steps = values.find("baseline_step.decode");
-  if (steps == nullptr) return {};
-  if (steps->numbers.size() != 1 && steps->numbers.size() != num_batches)
-    throw InputError(steps->position,
-                     fmt::format("invalid baseline_step.decode ({} steps for {} batches)",
-                                 steps->numbers.size(), num_batches));
+/// Measured seconds of a decode workload: none, one for all batches, or one each.
+std::vector<Seconds> seconds_of_batches(const Values& values, const std::string& path,
+                                        std::size_t num_batches) {
+  const Value* written = values.find(path);
+  if (written == nullptr) return {};
+  if (written->numbers.size() != 1 && written->numbers.size() != num_batches)
+    throw InputError(written->position, fmt::format("invalid {} ({} times for {} batches)", path,
+                                                    written->numbers.size(), num_batches));
   std::vector<Seconds> seconds;
-  for (const double step : steps->numbers) seconds.push_back({step});
+  for (const double each : written->numbers) seconds.push_back({each});
   return seconds;
 }
 
@@ -47,6 +48,7 @@ void read_decode(const Values& values, Study& study) {
   if (sequences == nullptr) {
     refuse_orphans(values, "workload.decode.", "workload.decode.sequences");
     refuse_orphans(values, "baseline_step.decode", "workload.decode.sequences");
+    refuse_orphans(values, "step_terms.decode.", "workload.decode.sequences");
     return;
   }
   Decode decode{.sequences = sequences_of(*sequences)};
@@ -55,7 +57,8 @@ void read_decode(const Values& values, Study& study) {
   decode.launch = enum_of<Launch>(values.text("workload.decode.launch"));
   if (values.has("workload.decode.layer_bytes"))
     decode.layer_bytes = Bytes{values.number("workload.decode.layer_bytes")};
-  decode.baseline_steps = baseline_steps(values, decode.sequences.size());
+  decode.baseline_steps =
+      seconds_of_batches(values, "baseline_step.decode", decode.sequences.size());
   study.decode = decode;
 }
 
@@ -63,6 +66,7 @@ void read_prefill(const Values& values, Study& study) {
   if (!values.has("workload.prefill.tokens")) {
     refuse_orphans(values, "workload.prefill.", "workload.prefill.tokens");
     refuse_orphans(values, "baseline_step.prefill", "workload.prefill.tokens");
+    refuse_orphans(values, "step_terms.prefill.", "workload.prefill.tokens");
     return;
   }
   Prefill prefill{.tokens = values.count("workload.prefill.tokens"),
@@ -74,19 +78,107 @@ void read_prefill(const Values& values, Study& study) {
   study.prefill = prefill;
 }
 
+/// The rules of pipeline_order(), each at the key that breaks it.
+void check_schedule(const Values& values, const PipelineLayout& layout, const Training& training) {
+  const bool is_interleaved = training.schedule == PipelineSchedule::interleaved;
+  const Count P = layout.num_stages;
+  const Count V = layout.num_virtual_stages;
+  if (V > 1 && !is_interleaved)
+    throw InputError(values.at("workload.training.schedule").position,
+                     fmt::format("conflicting workload.training.schedule '{}' (has no virtual "
+                                 "stages; parallelism.virtual_stages is {})",
+                                 values.text("workload.training.schedule"), V));
+  if (!values.has("workload.training.micro_batches"))
+    throw InputError(values.position(),
+                     "missing key 'workload.training.micro_batches' (a pipeline needs it)");
+  const Value& written = values.at("workload.training.micro_batches");
+  const Count M = training.num_micro_batches;
+  const auto fail = [&](const std::string& why) {
+    throw InputError(written.position,
+                     fmt::format("invalid workload.training.micro_batches '{}' ({})", M, why));
+  };
+  if (M > kMaxChunkPasses / P / V)
+    fail(fmt::format("more than {} passes of {} chunks", kMaxChunkPasses, P * V));
+  if (V > 1 && M % P != 0)
+    fail(fmt::format("must be a multiple of the {} stages for interleaved_1f1b", P));
+}
+
+/// What only a pipeline has.
+void read_stages(const Values& values, const Study& study, Training& training) {
+  const std::string section = "workload.training.";
+  if (!study.pipeline) {
+    for (const char* key : {"schedule", "cache", "sends", "wire_dtype"})
+      refuse_orphans(values, section + key, "parallelism.pipeline");
+    return;
+  }
+  training.schedule = values.has(section + "schedule")
+                          ? enum_of<PipelineSchedule>(values.text(section + "schedule"))
+                      : study.pipeline->num_virtual_stages > 1
+                          ? PipelineSchedule::interleaved
+                          : PipelineSchedule::one_forward_one_backward;
+  training.cache = enum_of<Cache>(values.text(section + "cache"));
+  training.sends =
+      values.text(section + "sends") == "blocking" ? Sends::blocking : Sends::overlapped;
+  check_schedule(values, *study.pipeline, training);
+}
+
+void read_training(const Values& values, Study& study) {
+  const std::string section = "workload.training.";
+  if (!values.has(section + "sequence_length")) {
+    for (const char* prefix :
+         {"workload.training.", "baseline_step.training", "step_terms.training."})
+      refuse_orphans(values, prefix, "workload.training.sequence_length");
+    return;
+  }
+  const auto dtype_of = [&](const std::string& key) {
+    return values.has(section + key) ? enum_of<Dtype>(values.text(section + key))
+                                     : study.model.dtype;
+  };
+  Training training{
+      .sequence_length = values.count(section + "sequence_length"),
+      .micro_batch_size = values.count(section + "micro_batch"),
+      .num_micro_batches =
+          values.has(section + "micro_batches") ? values.count(section + "micro_batches") : 1,
+      .activations = enum_of<ActivationPolicy>(values.text(section + "activations")),
+      .gradient_accumulation =
+          enum_of<GradientAccumulation>(values.text(section + "gradient_accumulation")),
+      .gradient_dtype = dtype_of("gradient_dtype"),
+      .wire_dtype = dtype_of("wire_dtype")};
+  read_stages(values, study, training);
+  if (values.has("baseline_step.training"))
+    training.baseline_step = Seconds{values.number("baseline_step.training")};
+  study.training = training;
+}
+
+void read_written_terms(const Values& values, Study& study) {
+  for (const WorkloadKind workload :
+       {WorkloadKind::decode, WorkloadKind::prefill, WorkloadKind::training})
+    for (const RestTerm term : kRestTerms) {
+      const std::size_t num_batches =
+          workload == WorkloadKind::decode && study.decode ? study.decode->sequences.size() : 1;
+      auto seconds = seconds_of_batches(
+          values, fmt::format("step_terms.{}.{}", name(workload), name(term)), num_batches);
+      if (!seconds.empty()) study.written_terms.push_back({workload, term, std::move(seconds)});
+    }
+}
+
 }  // namespace
 
 void read_workloads(const Values& values, Study& study) {
   read_decode(values, study);
   read_prefill(values, study);
+  read_training(values, study);
+  read_written_terms(values, study);
 }
 
 void check_baselines(const Values& values, const Study& study) {
   const ResidualPath standard{Standard{}, study.model.num_layers, study.path.attachment};
   for (const StepRow& row : step_rows(study, standard, Schedule::fused)) {
-    if (!row.baseline_step || *row.baseline_step > row.residual.low) continue;
+    if (!row.baseline_step || row.baseline_step->evidence != Evidence::measured ||
+        row.baseline_step->value > row.residual.low)
+      continue;
     const std::string path =
-        row.workload == "prefill" ? "baseline_step.prefill" : "baseline_step.decode";
+        fmt::format("baseline_step.{}", row.workload.substr(0, row.workload.find('/')));
     throw InputError(
         values.at(path).position,
         fmt::format("invalid {} '{}' (the standard residual alone takes at least {:.3g} us of {})",

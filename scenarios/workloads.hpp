@@ -6,7 +6,8 @@
 
 namespace depthcost {
 
-/// Fills in decode and prefill. Throws InputError for what contradicts itself.
+/// Fills in decode, prefill, training and the written terms of their steps; the study's pipeline
+/// and model are there. Throws InputError for what contradicts itself.
 void read_workloads(const Values& values, Study& study);
 
 /// A baseline step contains the fused standard residual: a shorter one cannot have been measured.

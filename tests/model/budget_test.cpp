@@ -150,10 +150,13 @@ void expect_nothing_known(const BudgetRow& row, const std::string& reason) {
 
 TEST(UnknownBudget, SaysWhatIsMissing) {
   Study study = asking(BudgetKind::prefill_overhead, 0.02);
-  expect_nothing_known(predicted(study), "baseline_step.prefill is not given");
+  expect_nothing_known(
+      predicted(study),
+      "baseline_step.prefill is not given, and the model has no attention and mlp");
   study = asking(BudgetKind::decode_overhead, 0.02);
   study.decode->baseline_steps.clear();
-  expect_nothing_known(predicted(study), "baseline_step.decode is not given");
+  expect_nothing_known(predicted(study),
+                       "baseline_step.decode is not given, and the model has no attention and mlp");
   study.machine.reset();
   expect_nothing_known(predicted(study), "the scenario has no hardware");
   study.decode.reset();
@@ -164,7 +167,7 @@ TEST(UnknownBudget, SaysWhatIsMissing) {
   study.budgets[0].kind = BudgetKind::prefill_bank;
   expect_nothing_known(predicted(study), "the scenario has no prefill workload");
   study.budgets[0].kind = BudgetKind::training_overhead;
-  expect_nothing_known(predicted(study), "the training step is not modelled yet");
+  expect_nothing_known(predicted(study), "the scenario has no training workload");
   study.budgets[0].kind = BudgetKind::pipeline_peak;
   expect_nothing_known(predicted(study), "the scenario has no pipeline");
   study.budgets[0].kind = BudgetKind::device_memory;
@@ -237,7 +240,8 @@ TEST(DeviceMemory, NeverPassesBecauseTheRestIsNotCounted) {
   EXPECT_EQ(row.budget.limit, 100e9);
   EXPECT_EQ(row.low, 9 * kVector);  // of the prefill, not the sum over workloads
   EXPECT_FALSE(row.high);
-  EXPECT_EQ(row.reason, "weights, KV cache and activations are not counted yet");
+  EXPECT_EQ(row.reason,
+            "the model has no attention and mlp, so that weights and KV cache are not counted");
   study.machine->memory_capacity = Bytes{9 * kVector};
   EXPECT_EQ(predicted(study).verdict, Verdict::unknown);
 }

@@ -248,7 +248,7 @@ TEST(JsonTime, HasTheKeysOfTheContract) {
                 {"workload", "scheme", "schedule", "operation", "sources", "tokens", "calls",
                  "launch", "residency", "predicted_seconds", "low_seconds", "high_seconds",
                  "bound_seconds", "critical_seconds", "evidence"},
-                {"memory_share", "reads_d", "writes_d", "kind"});
+                {"memory_share", "reads_d", "writes_d", "kind", "parameter_bytes"});
     expect_strings(
         row, {"workload", "scheme", "schedule", "operation", "launch", "residency", "evidence"});
     expect_integers(row, {"sources", "tokens", "calls"});

@@ -114,11 +114,11 @@ INSTANTIATE_TEST_SUITE_P(
         {"UnknownKey", kimi("budget: {device_memory: fits}\n"),
          "it.yaml:3:1: error: unknown key 'budget'; did you mean 'budgets'?"},
         {"UnknownKeyFarFromAny", kimi("colour: blue\n"),
-         "it.yaml:3:1: error: unknown key 'colour' (known here: schema, name, model, hardware, residual, parallelism, workload, baseline_step, budgets)"},
+         "it.yaml:3:1: error: unknown key 'colour' (known here: schema, name, model, hardware, residual, parallelism, workload, baseline_step, step_terms, budgets)"},
         {"UnknownKeyInASection", kimi("residual:\n  block_sise: 24\n"),
          "it.yaml:4:3: error: unknown key 'block_sise'; did you mean 'block_size'?"},
-        {"UnknownKeyFarFromAnyInASection", kimi("workload: {training: {tokens: 1}}\n"),
-         "it.yaml:3:12: error: unknown key 'training' (known here: decode, prefill)"},
+        {"UnknownKeyFarFromAnyInASection", kimi("workload: {tuning: {tokens: 1}}\n"),
+         "it.yaml:3:12: error: unknown key 'tuning' (known here: decode, prefill, training)"},
         {"UnknownKeyTwoSectionsDeep", kimi("workload: {decode: {sequence: 1}}\n"),
          "it.yaml:3:21: error: unknown key 'sequence'; did you mean 'sequences'?"},
         {"UnknownKeyBesideAValue", kimi("residual: {block_size: {value: 24, sauce: talk}}\n"),
@@ -128,14 +128,14 @@ INSTANTIATE_TEST_SUITE_P(
         {"DuplicateKeyInASection", kimi("residual: {block_size: 24,\n  block_size: 12}\n"),
          "it.yaml:4:3: error: duplicate key 'block_size' (first at line 3)"},
         {"DottedKey", kimi("residual: {block_size: 24}\nresidual.block_size: 12\n"),
-         "it.yaml:4:1: error: unknown key 'residual.block_size' (known here: schema, name, model, hardware, residual, parallelism, workload, baseline_step, budgets)"},
+         "it.yaml:4:1: error: unknown key 'residual.block_size' (known here: schema, name, model, hardware, residual, parallelism, workload, baseline_step, step_terms, budgets)"},
         {"DottedKeyInASection", kimi("workload: {decode.sequences: 1}\n"),
-         "it.yaml:3:12: error: unknown key 'decode.sequences' (known here: decode, prefill)"},
+         "it.yaml:3:12: error: unknown key 'decode.sequences' (known here: decode, prefill, training)"},
         {"KeyOfARecord",
          kimi("hardware: {base: h200_sxm, \"sustained_bandwidth[0].value\": 1 TB/s}\n"),
          "it.yaml:3:28: error: unknown key 'sustained_bandwidth[0].value'; did you mean 'sustained_bandwidth'?"},
         {"EmptyKey", kimi("\"\": 1\n"),
-         "it.yaml:3:1: error: unknown key '' (known here: schema, name, model, hardware, residual, parallelism, workload, baseline_step, budgets)"},
+         "it.yaml:3:1: error: unknown key '' (known here: schema, name, model, hardware, residual, parallelism, workload, baseline_step, step_terms, budgets)"},
         {"SectionIsAText", kimi("residual: block_attnres\n"),
          "it.yaml:3:11: error: invalid residual 'block_attnres' (must be a map)"},
         {"SectionIsEmpty", kimi("workload:\n"),
@@ -499,7 +499,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"StepShorterThanItsResidual",
          kimi(
              "hardware: h200_sxm\nworkload: {decode: {sequences: [1, 64]}}\nbaseline_step: {decode: [12 ms, 1 us]}\n"),
-         "it.yaml:5:25: error: invalid baseline_step.decode '12 ms, 1 us' (the standard residual alone takes at least 310 us of decode/64)"},
+         "it.yaml:5:25: error: invalid baseline_step.decode '12 ms, 1 us' (the standard residual alone takes at least 314 us of decode/64)"},
         {"AllReduceOfOneRank", kimi("residual: {scheme: standard, attach: all_reduce}\n"),
          "it.yaml:3:38: error: conflicting residual.attach 'all_reduce' (needs parallelism.tensor of at least 2)"},
         {"TooManyStreams", kimi("residual: {scheme: mhc, num_streams: 1099511627776}\n"),
@@ -513,7 +513,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"StepsForOtherBatches",
          kimi(
              "workload: {decode: {sequences: [1, 64, 512]}}\nbaseline_step: {decode: [1 ms, 2 ms]}\n"),
-         "it.yaml:4:25: error: invalid baseline_step.decode (2 steps for 3 batches)"},
+         "it.yaml:4:25: error: invalid baseline_step.decode (2 times for 3 batches)"},
         {"TooManyBatches",
          kimi("workload: {decode: {sequences: [" + repeated("1, ", 256) + "1]}}\n"),
          "it.yaml:3:32: error: invalid workload.decode.sequences (257 batches; at most 256)"}}),
@@ -602,7 +602,7 @@ TEST_F(BadReferences, NameTheLineOfAMissingBase) {
 
 TEST_F(BadReferences, NameTheLineInAPreset) {
   EXPECT_EQ(error_about("model: {base: kimi_k3, num_layers: 5}\n"),
-            "models/kimi_k3.yaml:12:23: error: invalid block_size '24' (the model has only 5 "
+            "models/kimi_k3.yaml:21:23: error: invalid block_size '24' (the model has only 5 "
             "layers)");
 }
 

@@ -1,0 +1,58 @@
+// Times at every corner of what is not known, so that two of them can be compared: floor, bandwidth
+// and residency are one truth for both. REFERENCES.md, "intervals".
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "model/time.hpp"
+
+namespace depthcost {
+
+/// Seconds at each corner and in the middle, for one launch or a sum of launches. Floor, bandwidth
+/// and residency are one truth for two schemes that are compared, so their difference is taken
+/// corner by corner, not from the ends of two intervals.
+struct CornerTimes {
+  std::array<Seconds, kCorners.size()> corners{};
+  TimeTerms terms;  // in the middle
+  Seconds value;
+
+  void add(double calls, const CornerTimes& launch);
+  CornerTimes minus(const CornerTimes& other) const;
+  Estimate<Seconds> interval(Evidence evidence) const;
+};
+
+/// `seconds_of` says for how many of a launch's a step waits.
+template <class SecondsOf>
+CornerTimes corner_times(const LaunchTime& launch, const SecondsOf& seconds_of) {
+  CornerTimes times{.terms = launch.terms({})};
+  times.value = seconds_of(times.terms);
+  for (std::size_t i = 0; i < kCorners.size(); ++i)
+    times.corners[i] = seconds_of(launch.terms(kCorners[i]));
+  return times;
+}
+
+/// The step that per cent are of: with the fused standard residual.
+struct BaseStep {
+  std::optional<Seconds> measured;        // by the user: it holds the residual at every corner
+  std::optional<Estimate<Seconds>> rest;  // modelled: the standard residual comes on top
+};
+
+/// The whole step with the standard residual; nothing where neither is known.
+std::optional<Estimate<Seconds>> base_step(const BaseStep& base, const CornerTimes& standard,
+                                           Evidence evidence);
+
+/// overhead = (t - t_base) / t_base, what papers mean; share = residual / step, what a profiler
+/// shows. Never mixed.
+struct StepShares {
+  Estimate<double> overhead;
+  std::optional<Estimate<double>> share;
+};
+
+/// At every corner, and at both ends of the rest where that is modelled. A corner at which the
+/// standard residual alone is longer than the measured step is not the truth and has no share;
+/// where the middle is none, nothing is known.
+std::optional<StepShares> step_shares(const BaseStep& base, const CornerTimes& residual,
+                                      const CornerTimes& standard, Evidence evidence);
+
+}  // namespace depthcost

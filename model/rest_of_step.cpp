@@ -1,0 +1,271 @@
+// Term by term: bytes over bandwidth or operations over rate, whichever is longer, at three ends.
+#include "model/rest_of_step.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "model/end.hpp"
+
+namespace depthcost {
+namespace {
+
+/// Share of a datasheet's dense rate that matrix products reach. The best that anybody has measured
+/// lies between 0.73 and 0.87 on A100, H100, B200, B300 and GB200 (stas00/ml-engineering @744d01e1,
+/// MAMF); how far a model's own shapes stay below is [ours].
+constexpr Estimate<double> kSustainedRate{0.40, 0.65, 0.80, Evidence::assumed};
+
+/// Kernels that a decoder layer launches, as serving engines split it up: [ours], counted from what
+/// their stages are. Attention: projections in (two where they are compressed), rotation and cache,
+/// core, output. Linear: projections, convolution, recurrence, gated norm, output. MLP: gate and
+/// up, activation, down; with experts a router, top-k, sorting and combining, and the shared ones.
+struct KernelsOf {
+  double operator()(const GroupedAttention&) const { return 4; }
+  double operator()(const LatentAttention&) const { return 6; }
+  double operator()(const LinearAttention&) const { return 5; }
+  double operator()(const CompressedAttention&) const { return 9; }
+  double operator()(const DenseMlp&) const { return 3; }
+  double operator()(const ExpertMlp& mlp) const { return mlp.num_shared > 0 ? 10 : 7; }
+};
+
+/// How far that count may be off.
+constexpr Estimate<double> kKernelScatter{0.6, 1, 1.6, Evidence::assumed};
+
+/// Rates of one device for weights of one type.
+class Device {
+ public:
+  explicit Device(const Machine& machine) : machine_(machine) {}
+
+  /// Seconds of a kernel group, `low` with the high rates.
+  Estimate<Seconds> seconds(const Work& work, WeightDtype dtype) const {
+    const auto at_end = [&](std::size_t end) {
+      const End rate = std::array{End::high, End::value, End::low}[end];
+      const BytesPerSecond bandwidth =
+          std::min(at(machine_.memory_bandwidth.back().bandwidth, rate), machine_.memory_ceiling);
+      return std::max(
+          work.bytes[end] / bandwidth,
+          work.flops[end] / FlopsPerSecond{at(kSustainedRate, rate) * peak(dtype).value});
+    };
+    return {at_end(0), at_end(1), at_end(2), Evidence::assumed};
+  }
+
+  bool has_rate() const { return machine_.tensor_rate || machine_.vector_rate; }
+
+ private:
+  /// Weights of 4 and 8 bits are multiplied at the fp8 rate where there is one.
+  FlopsPerSecond peak(WeightDtype dtype) const {
+    const bool is_narrow = bytes_per_weight(dtype) <= 1;
+    if (is_narrow && machine_.fp8_rate) return *machine_.fp8_rate;
+    return machine_.tensor_rate ? *machine_.tensor_rate : *machine_.vector_rate;
+  }
+
+  const Machine& machine_;
+};
+
+Estimate<Seconds> plus(const Estimate<Seconds>& a, const Estimate<Seconds>& b) {
+  return {a.low + b.low, a.value + b.value, a.high + b.high, weakest(a.evidence, b.evidence)};
+}
+
+Estimate<Seconds> times(double k, const Estimate<Seconds>& a) {
+  return {k * a.low, k * a.value, k * a.high, a.evidence};
+}
+
+constexpr Estimate<Seconds> kNothing{{}, {}, {}, Evidence::measured};
+
+/// Adds a group of kernels to a term.
+void add(RestRow& row, double calls, const Work& work, const Estimate<Seconds>& seconds) {
+  row.bytes = row.bytes + calls * work.bytes[1];
+  row.flops = row.flops + calls * work.flops[1];
+  row.time = plus(row.time, times(calls, seconds));
+}
+
+RestRow attention_row(const Study& study, const std::vector<ForwardPass>& passes) {
+  RestRow row{.term = RestTerm::attention, .time = kNothing};
+  const Device device(*study.machine);
+  const Architecture& a = *study.model.architecture;
+  for (const ForwardPass& pass : passes)
+    for (const AttentionLayers& layers : a.attention) {
+      const Work work = attention_work(study, layers.attention, pass);
+      add(row, pass.repeats * static_cast<double>(layers.num_decoder_layers), work,
+          device.seconds(work, a.weight_dtype));
+    }
+  return row;
+}
+
+RestRow mlp_row(const Study& study, const std::vector<ForwardPass>& passes) {
+  RestRow row{.term = RestTerm::mlp, .time = kNothing};
+  const Device device(*study.machine);
+  const Architecture& a = *study.model.architecture;
+  for (const ForwardPass& pass : passes)
+    for (const MlpLayers& layers : a.mlp) {
+      const double calls = pass.repeats * static_cast<double>(layers.num_decoder_layers);
+      const Work common = common_mlp_work(study, layers.mlp, pass);
+      add(row, calls, common, device.seconds(common, a.weight_dtype));
+      if (const auto* experts = std::get_if<ExpertMlp>(&layers.mlp)) {
+        const Work routed = routed_work(study, *experts, pass);
+        add(row, calls, routed, device.seconds(routed, a.expert_dtype));
+      }
+    }
+  return row;
+}
+
+/// Only the last token of a sequence needs logits, unless it is trained on.
+RestRow head_row(const Study& study, WorkloadKind workload,
+                 const std::vector<ForwardPass>& passes) {
+  RestRow row{.term = RestTerm::head, .time = kNothing};
+  const Device device(*study.machine);
+  for (const ForwardPass& pass : passes) {
+    const double tokens = workload == WorkloadKind::training ? pass.tokens() : pass.num_sequences;
+    const Work work = head_work(study, tokens);
+    add(row, pass.repeats, work, device.seconds(work, study.model.architecture->weight_dtype));
+  }
+  return row;
+}
+
+/// The floor of a plain kernel.
+Estimate<Seconds> plain_floor(const Machine& machine, Launch launch) {
+  for (const LaunchFloor& entry : machine.floors)
+    if (entry.launch == launch && entry.level == Level::memory &&
+        entry.skeleton == Skeleton::elementwise)
+      return entry.floor;
+  return kNothing;
+}
+
+RestRow launches_row(const Study& study, const std::vector<ForwardPass>& passes) {
+  RestRow row{.term = RestTerm::launches, .time = kNothing};
+  const Architecture& a = *study.model.architecture;
+  double kernels = 1;  // of the head
+  for (const AttentionLayers& layers : a.attention)
+    kernels +=
+        static_cast<double>(layers.num_decoder_layers) * std::visit(KernelsOf{}, layers.attention);
+  for (const MlpLayers& layers : a.mlp)
+    kernels += static_cast<double>(layers.num_decoder_layers) * std::visit(KernelsOf{}, layers.mlp);
+  for (const ForwardPass& pass : passes) {
+    const Estimate<Seconds> floor = plain_floor(*study.machine, pass.launch);
+    const double launches = pass.repeats * kernels;
+    row.launches += launches;
+    row.time = plus(row.time, {launches * kKernelScatter.low * floor.low, launches * floor.value,
+                               launches * kKernelScatter.high * floor.high, Evidence::assumed});
+  }
+  return row;
+}
+
+/// The collectives of one pass, in order: kind, ranks, bytes, calls.
+struct Collective {
+  TransferKind kind = TransferKind::all_reduce;
+  Count num_ranks = 1;
+  Bytes size;
+  double calls = 0;
+};
+
+/// Tensor parallelism joins the ranks behind every attention and every MLP; experts that are spread
+/// over several replicas exchange tokens instead.
+std::vector<Collective> collectives_of(const Study& study, const ForwardPass& pass) {
+  std::vector<Collective> all;
+  const auto d = static_cast<double>(study.model.hidden_size);
+  const Bytes vectors = storage(pass.tokens() * d, study.model.dtype);
+  const Count tensor = study.tensor_parallel_size;
+  const bool is_spread = study.expert_parallel_size > tensor;
+  const auto join = [&](double calls) {
+    if (tensor == 1) return;
+    if (study.layout == Layout::sequence_sharded) {
+      all.push_back({TransferKind::reduce_scatter, tensor, vectors, calls});
+      all.push_back({TransferKind::all_gather, tensor, vectors, calls});
+    } else {
+      all.push_back({TransferKind::all_reduce, tensor, vectors, calls});
+    }
+  };
+  for (const AttentionLayers& layers : study.model.architecture->attention)
+    join(static_cast<double>(layers.num_decoder_layers));
+  for (const MlpLayers& layers : study.model.architecture->mlp) {
+    const auto calls = static_cast<double>(layers.num_decoder_layers);
+    const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
+    if (experts == nullptr || !is_spread) {
+      join(calls);
+      continue;
+    }
+    // A rank holds its share of the replica's tokens; each goes to every expert that it has chosen.
+    const double visits =
+        pass.tokens() / static_cast<double>(tensor) * static_cast<double>(experts->num_active);
+    all.push_back({TransferKind::all_to_all, study.expert_parallel_size,
+                   storage(visits * d, study.model.dtype), 2 * calls});
+  }
+  return all;
+}
+
+TransferScope scope_of(const Machine& machine, Count num_ranks) {
+  return num_ranks > machine.devices_per_node ? TransferScope::network : TransferScope::node;
+}
+
+/// Empty row where the hardware does not know a collective that is needed.
+std::optional<RestRow> collectives_row(const Study& study, const std::vector<ForwardPass>& passes) {
+  RestRow row{.term = RestTerm::collectives, .time = kNothing};
+  for (const ForwardPass& pass : passes)
+    for (const Collective& collective : collectives_of(study, pass)) {
+      const auto time = transfer_time(study.machine->transfers, collective.kind,
+                                      scope_of(*study.machine, collective.num_ranks),
+                                      collective.num_ranks, collective.size);
+      if (!time) return std::nullopt;
+      const double calls = pass.repeats * collective.calls;
+      row.bytes = row.bytes + calls * collective.size;
+      row.launches += calls;
+      row.time = plus(row.time, times(calls, *time));
+    }
+  return row;
+}
+
+const WrittenTerm* find_written(const Study& study, WorkloadKind workload, RestTerm term) {
+  for (const WrittenTerm& written : study.written_terms)
+    if (written.workload == workload && written.term == term) return &written;
+  return nullptr;
+}
+
+std::optional<RestRow> written_row(const Study& study, const Workload& workload, RestTerm term) {
+  const WrittenTerm* written = find_written(study, workload.kind, term);
+  if (written == nullptr) return std::nullopt;
+  const Seconds seconds = written->seconds[written->seconds.size() == 1 ? 0 : workload.batch];
+  return RestRow{
+      .term = term, .time = {seconds, seconds, seconds, Evidence::measured}, .is_written = true};
+}
+
+std::optional<RestRow> modelled_row(const Study& study, WorkloadKind workload, RestTerm term,
+                                    const std::vector<ForwardPass>& passes) {
+  switch (term) {
+    case RestTerm::attention:
+      return attention_row(study, passes);
+    case RestTerm::mlp:
+      return mlp_row(study, passes);
+    case RestTerm::head:
+      return head_row(study, workload, passes);
+    case RestTerm::collectives:
+      return collectives_row(study, passes);
+    case RestTerm::launches:
+      return launches_row(study, passes);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Estimate<Seconds> RestOfStep::total() const {
+  Estimate<Seconds> sum = kNothing;
+  for (const RestRow& row : rows) sum = plus(sum, row.time);
+  return sum;
+}
+
+RestOfStep rest_of_step(const Study& study, const Workload& workload) {
+  RestOfStep rest;
+  std::vector<ForwardPass> passes;
+  for (const Pass& pass : workload.passes) passes.push_back(pass.forward);
+  for (const RestTerm term : kRestTerms) {
+    std::optional<RestRow> row = written_row(study, workload, term);
+    if (!row && !study.model.architecture) return {{}, "the model has no attention and mlp"};
+    if (!row && !Device(*study.machine).has_rate()) return {{}, "the hardware has no bf16_rate"};
+    if (!row) row = modelled_row(study, workload.kind, term, passes);
+    if (!row) return {{}, "the hardware has no transfers for the collectives of a layer"};
+    row->workload = workload.name;
+    rest.rows.push_back(*row);
+  }
+  return rest;
+}
+
+}  // namespace depthcost

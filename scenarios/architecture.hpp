@@ -1,0 +1,18 @@
+// From the values of a model file to what the model consists of beside its residual path.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "model/architecture.hpp"
+#include "model/resolved_value.hpp"
+#include "scenarios/values.hpp"
+
+namespace depthcost {
+
+/// Nothing where the file has neither `attention` nor `mlp`. `num_layers` as in Transformer.
+/// Appends to `notes` one line for each default. Throws InputError for what contradicts itself.
+std::optional<Architecture> architecture_from(const Values& values, Count num_layers,
+                                              std::vector<ResolvedValue>& notes);
+
+}  // namespace depthcost

@@ -1,0 +1,147 @@
+// Weights against published totals, keys and cache against loops over tokens.
+#include "model/layer_cost.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/architectures.hpp"
+
+namespace depthcost {
+namespace {
+
+struct Weights {
+  double total = 0;
+  double active = 0;
+};
+
+/// Embedding and head count as two matrices; a token is multiplied with the head alone.
+Weights weights_of(const Architecture& architecture, double hidden_size) {
+  const double matrix = static_cast<double>(architecture.vocabulary_size) * hidden_size;
+  Weights weights{2 * matrix, matrix};
+  for (const AttentionLayers& layers : architecture.attention) {
+    const auto count = static_cast<double>(layers.num_decoder_layers);
+    weights.total += count * num_weights(layers.attention, hidden_size);
+    weights.active += count * num_weights(layers.attention, hidden_size);
+  }
+  for (const MlpLayers& layers : architecture.mlp) {
+    const auto count = static_cast<double>(layers.num_decoder_layers);
+    weights.total += count * num_all_weights(layers.mlp, hidden_size);
+    weights.active += count * num_active_weights(layers.mlp, hidden_size);
+  }
+  return weights;
+}
+
+// 2.78T and 104.2B: arXiv:2607.24653.
+TEST(Weights, OfKimiK3AddUpToThePublishedTotals) {
+  const Weights weights = weights_of(test::kimi_k3(), 7168);
+  EXPECT_NEAR(weights.total / 2.78e12, 1, 0.005);
+  EXPECT_NEAR(weights.active / 104.2e9, 1, 0.02);
+}
+
+// 671B and 37B: github.com/deepseek-ai/DeepSeek-V3.
+TEST(Weights, OfDeepSeekV3AddUpToThePublishedTotals) {
+  const Weights weights = weights_of(test::deepseek_v3(), 7168);
+  EXPECT_NEAR(weights.total / 671e9, 1, 0.005);
+  EXPECT_NEAR(weights.active / 37e9, 1, 0.02);
+}
+
+// 8.03B, exactly but for the gains of the norms (65 x 4096).
+TEST(Weights, OfLlamaAreThoseOfItsMatrices) {
+  EXPECT_EQ(weights_of(test::llama_8b(), 4096).total + 65 * 4096, 8030261248.0);
+}
+
+double mean_keys_one_by_one(double first, int tokens, double limit) {
+  double sum = 0;
+  for (int i = 1; i <= tokens; ++i) sum += std::min(first + i, limit);
+  return sum / tokens;
+}
+
+TEST(MeanKeys, AreThoseOfALoopOverTokens) {
+  for (const double first : {0, 1, 5, 100})
+    for (const int tokens : {1, 2, 7, 64})
+      for (const double limit : {1.0, 3.0, 6.0, 8.0, 101.0, 1e9})
+        EXPECT_NEAR(mean_keys({first, static_cast<double>(tokens)}, limit),
+                    mean_keys_one_by_one(first, tokens, limit), 1e-9)
+            << first << " " << tokens << " " << limit;
+}
+
+// Eight key-value heads on four ranks: two each, beside eight query heads; d = 4096.
+TEST(GroupedAttentionCost, IsThatOfTheFullestRank) {
+  const GroupedAttention grouped{.num_heads = 32, .num_kv_heads = 8, .head_dim = 128};
+  const AttentionCost cost = attention_cost(grouped, 4096, {1000, 1}, 4);
+  EXPECT_EQ(cost.weights, 4096.0 * (8 + 2 + 2 + 8) * 128);
+  EXPECT_EQ(cost.stored_elements, 1001.0 * 2 * 2 * 128);
+  EXPECT_EQ(cost.read_elements, 1000.0 * 2 * 2 * 128);
+  EXPECT_EQ(cost.written_elements, 2.0 * 2 * 128);
+  EXPECT_EQ(cost.flops.value, 2 * cost.weights + 1001.0 * 4 * 8 * 128);
+}
+
+TEST(GroupedAttentionCost, KeepsOneHeadOnEveryRankWhereRanksAreMore) {
+  const GroupedAttention grouped{.num_heads = 32, .num_kv_heads = 2, .head_dim = 128};
+  EXPECT_EQ(attention_cost(grouped, 4096, {1000, 1}, 8).written_elements, 2.0 * 128);
+}
+
+TEST(GroupedAttentionCost, StopsGrowingBehindItsWindow) {
+  const GroupedAttention grouped{.num_heads = 4, .num_kv_heads = 4, .head_dim = 64, .window = 128};
+  const AttentionCost near_end = attention_cost(grouped, 256, {1000, 1}, 1);
+  const AttentionCost far_end = attention_cost(grouped, 256, {100000, 1}, 1);
+  EXPECT_EQ(near_end.read_elements, 128.0 * 2 * 4 * 64);
+  EXPECT_EQ(near_end.read_elements, far_end.read_elements);
+  EXPECT_EQ(near_end.flops, far_end.flops);
+}
+
+// 576 elements a token on every rank, whatever their number: DeepSeek-V2, arXiv:2405.04434.
+TEST(LatentAttentionCost, SharesNoCache) {
+  const Attention latent = test::deepseek_v3().attention[0].attention;
+  EXPECT_EQ(attention_cost(latent, 7168, {99, 1}, 1).stored_elements, 57600);
+  EXPECT_EQ(attention_cost(latent, 7168, {99, 1}, 8).stored_elements, 57600);
+}
+
+// Absorbed: 512 + 64 for the score and 512 for the mix; expanded: 128 + 64 and 128.
+TEST(LatentAttentionCost, WorksOnCompressedVectorsForASingleToken) {
+  const Attention latent = test::deepseek_v3().attention[0].attention;
+  const auto core = [&](const SequencePass& pass) {
+    const AttentionCost cost = attention_cost(latent, 7168, pass, 1);
+    return cost.flops.value - 2 * cost.weights * pass.tokens;
+  };
+  EXPECT_EQ(core({999, 1}), 1000.0 * 2 * 128 * (576 + 512));
+  EXPECT_EQ(core({0, 3}), (1 + 2 + 3) * 2.0 * 128 * (192 + 128));
+}
+
+TEST(LinearAttentionCost, KeepsAStateThatDoesNotGrow) {
+  const LinearAttention linear{.num_heads = 96, .head_dim = 128, .conv_width = 4};
+  const AttentionCost cost = attention_cost(linear, 7168, {1e6, 1}, 8);
+  EXPECT_EQ(cost.state_elements, 12.0 * 128 * 128 + 3 * 3 * 12 * 128);
+  EXPECT_EQ(cost.read_elements, 0);
+  EXPECT_EQ(cost.flops, attention_cost(linear, 7168, {0, 1}, 8).flops);
+}
+
+// 4-fold summaries of which 512 are chosen, a window of 128, an indexer of 64 x 128.
+TEST(CompressedAttentionCost, SeesItsWindowAndChosenSummaries) {
+  const CompressedAttention compressed{.num_heads = 64,
+                                       .head_dim = 512,
+                                       .q_rank = 1024,
+                                       .output_rank = 1024,
+                                       .output_groups = 8,
+                                       .window = 128,
+                                       .ratio = 4,
+                                       .top_k = 512,
+                                       .index_heads = 64,
+                                       .index_dim = 128};
+  const AttentionCost cost = attention_cost(compressed, 4096, {9999, 1}, 1);
+  EXPECT_EQ(cost.stored_elements, 128.0 * 512 + 10000 / 4.0 * (512 + 128));
+  EXPECT_EQ(cost.read_elements, 128.0 * 512 + 512 * 512 + 9999 / 4.0 * 128);
+  EXPECT_EQ(cost.flops.value,
+            2 * cost.weights + 2.0 * (128 + 512) * 2 * 64 * 512 + 2.0 * 10000 / 4 * 64 * 128);
+}
+
+TEST(Sharding, GathersTheTokensOfReplicasAtTheExperts) {
+  EXPECT_EQ(tokens_at_experts(64, {.tensor = 8, .expert = 8}), 64);
+  EXPECT_EQ(tokens_at_experts(64, {.tensor = 1, .expert = 32, .data = 32}), 64 * 32);
+  EXPECT_EQ(ranks_per_expert({.tensor = 8, .expert = 2}), 4);
+  EXPECT_EQ(ranks_per_expert({.tensor = 1, .expert = 32, .data = 32}), 1);
+}
+
+}  // namespace
+}  // namespace depthcost

@@ -1,0 +1,127 @@
+// Weights and cache on one device, against hand sums of a small model and the size of a large one.
+#include "model/resident.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/budget.hpp"
+#include "tests/architectures.hpp"
+#include "tests/studies.hpp"
+
+namespace depthcost {
+namespace {
+
+Study kimi_on(Count ranks, Bytes capacity) {
+  Study study = test::kimi_k3_study();
+  study.model.architecture = test::kimi_k3();
+  study.tensor_parallel_size = ranks;
+  study.expert_parallel_size = ranks;
+  study.pipeline.reset();
+  study.machine->memory_capacity = capacity;
+  study.budgets = {{BudgetKind::device_memory, 0}};
+  return study;
+}
+
+// 92 x 112 experts of 33,030,144 weights in 4.25 bits alone are 180.8 GB.
+TEST(ResidentWeights, OfKimiK3OnEightDevices) {
+  const double experts = 92.0 * 112 * 33030144 * 4.25 / 8;
+  const Bytes weights = resident_weights(kimi_on(8, {}));
+  EXPECT_GT(weights.value, experts);
+  EXPECT_NEAR(weights.value, experts + 14e9, 2e9);
+}
+
+BudgetRow device_memory(const Study& study) {
+  std::vector<MemoryRow> memory = memory_rows(study, study.path);
+  return budget_rows({study, {}, memory, nullptr}).front();
+}
+
+// As nvidia-smi shows them.
+constexpr Bytes kH200{143771.0 * (1 << 20)};
+constexpr Bytes kB300{275040.0 * (1 << 20)};
+
+TEST(DeviceMemory, OfKimiK3FailsOnEightH200WithNeedAndHave) {
+  Study study = kimi_on(8, kH200);
+  study.decode->sequences = {1};
+  const BudgetRow row = device_memory(study);
+  EXPECT_EQ(row.verdict, Verdict::fail);
+  EXPECT_GT(*row.low, 190e9);
+  EXPECT_EQ(row.budget.limit, kH200.value);
+  EXPECT_EQ(row.nearest, "parallelism of tensor 16, expert 16, context 8 would keep it");
+  study.tensor_parallel_size = study.expert_parallel_size = 16;
+  study.context_parallel_size = 8;
+  EXPECT_EQ(device_memory(study).verdict, Verdict::pass);
+}
+
+// 24 latent layers keep 27,648 bytes a token on every rank: 64 sequences of 100,000 are 177 GB.
+TEST(DeviceMemory, OfKimiK3FitsOnEightB300OnceRanksShareTheCache) {
+  Study study = kimi_on(8, kB300);
+  study.decode->sequences = {1};
+  EXPECT_EQ(device_memory(study).verdict, Verdict::pass);
+  study.decode->sequences = {64};
+  const BudgetRow row = device_memory(study);
+  EXPECT_EQ(row.verdict, Verdict::fail);
+  EXPECT_EQ(row.reason, "largest at decode/64");
+  EXPECT_EQ(row.nearest, "parallelism of tensor 8, expert 8, context 4 would keep it");
+}
+
+Study llama() {
+  Study study = test::kimi_k3_study();
+  study.model = {.name = "Llama", .num_layers = 64, .hidden_size = 4096};
+  study.model.architecture = test::llama_8b();
+  study.tensor_parallel_size = 1;
+  study.pipeline.reset();
+  return study;
+}
+
+TEST(ResidentWeights, AreAllOfThemOnOneDevice) {
+  EXPECT_EQ(resident_weights(llama()).value, 2 * (8030261248.0 - 65 * 4096));
+}
+
+// A fifth of the layers and one of the two matrices.
+TEST(ResidentWeights, AreThoseOfTheFullestStage) {
+  Study study = llama();
+  const double matrix = 2.0 * 128256 * 4096;
+  const double layers = resident_weights(study).value - 2 * matrix;
+  study.pipeline = PipelineLayout{2, 2, {16, 8, 24, 16}};
+  EXPECT_DOUBLE_EQ(largest_stage_share(study), 40.0 / 64);
+  EXPECT_DOUBLE_EQ(resident_weights(study).value, layers * 40 / 64 + matrix);
+}
+
+// 2 x 8 heads of 128 elements in 32 layers: 128 KiB a token in bf16.
+TEST(ResidentCache, GrowsByTheSameForEveryToken) {
+  const Study study = llama();
+  EXPECT_EQ(resident_cache(study, 1, 1000).value, 1000.0 * 131072);
+  EXPECT_EQ(resident_cache(study, 3, 1000).value, 3000.0 * 131072);
+  EXPECT_EQ(cache_per_token(study, 1000).value, 131072.0);
+}
+
+TEST(ResidentCache, IsCutByContextAndTensorRanks) {
+  Study study = llama();
+  study.context_parallel_size = 4;
+  EXPECT_EQ(resident_cache(study, 1, 1000).value, 250.0 * 131072);
+  study.tensor_parallel_size = 2;
+  EXPECT_EQ(resident_cache(study, 1, 1000).value, 125.0 * 131072);
+}
+
+// Nine d-vectors of 14,336 bytes on an eighth of 16,384 tokens, over 128 KiB a token.
+TEST(PrefillMemory, SaysHowManyTokensOfCacheTheBankCosts) {
+  const Study study = llama();
+  const PrefillMemory memory = prefill_memory(study, {BlockAttnRes{partition_by_size(64, 8)}, 64});
+  ASSERT_TRUE(memory.cache_tokens);
+  EXPECT_DOUBLE_EQ(*memory.cache_tokens, 9 * 2048 * 4096 * 2 / 131072.0);
+}
+
+TEST(Memory, HasWeightsAndCacheWhereTheModelSaysWhatTheyAre) {
+  const auto count = [](const Study& study, MemoryItem item) {
+    Count rows = 0;
+    for (const MemoryRow& row : memory_rows(study, study.path)) rows += row.item == item ? 1 : 0;
+    return rows;
+  };
+  const Study without = test::kimi_k3_study();
+  EXPECT_EQ(count(without, MemoryItem::weights), 0);
+  const Study with = llama();
+  EXPECT_EQ(count(with, MemoryItem::weights), 4);
+  EXPECT_EQ(count(with, MemoryItem::kv_cache), 4);
+}
+
+}  // namespace
+}  // namespace depthcost

@@ -1,0 +1,175 @@
+// Terms by hand on a device with round numbers: 5 TB/s reading, 1 PFLOP/s, 2 us a kernel.
+#include "model/rest_of_step.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/step.hpp"
+#include "tests/architectures.hpp"
+#include "tests/studies.hpp"
+
+namespace depthcost {
+namespace {
+
+/// Llama 3.1 8B, one sequence with 1,000 tokens behind it.
+Study llama_study() {
+  Study study = test::kimi_k3_study();
+  study.model = {.name = "Llama", .num_layers = 64, .hidden_size = 4096};
+  study.model.architecture = test::llama_8b();
+  study.path = {BlockAttnRes{partition_by_size(64, 8)}, 64};
+  study.compare.clear();
+  study.pipeline.reset();
+  study.prefill.reset();
+  study.tensor_parallel_size = 1;
+  study.decode = Decode{.sequences = {1}, .context = 1000};
+  study.budgets.clear();
+  return study;
+}
+
+Workload only_workload(const Study& study) {
+  return workloads_of(study, study.path, study.schedule).front();
+}
+
+RestOfStep rest_of(const Study& study) { return rest_of_step(study, only_workload(study)); }
+
+const RestRow& row_of(const RestOfStep& rest, RestTerm term) {
+  return rest.rows.at(static_cast<std::size_t>(term));
+}
+
+TEST(RestOfStep, HasEveryTermInOrder) {
+  const RestOfStep rest = rest_of(llama_study());
+  ASSERT_EQ(rest.rows.size(), kRestTerms.size());
+  for (std::size_t i = 0; i < kRestTerms.size(); ++i) {
+    EXPECT_EQ(rest.rows[i].term, kRestTerms[i]);
+    EXPECT_EQ(rest.rows[i].workload, "decode/1");
+    EXPECT_FALSE(rest.rows[i].is_written);
+  }
+  EXPECT_EQ(rest.missing, "");
+}
+
+// 32 layers of 2 x 41,943,040 bytes of weights, 1,000 tokens of 2,048 elements read and one
+// written.
+TEST(RestOfStep, ReadsWeightsAndCacheOfTheAttention) {
+  const RestRow row = row_of(rest_of(llama_study()), RestTerm::attention);
+  const double bytes = 32 * 2 * (41943040.0 + 1001 * 2048);
+  EXPECT_EQ(row.bytes.value, bytes);
+  EXPECT_NEAR(row.time.value.value, bytes / 5e12, 1e-12);
+  EXPECT_NEAR(row.time.low.value, bytes / 5.5e12, 1e-12);
+  EXPECT_NEAR(row.time.high.value, bytes / 4.5e12, 1e-12);
+}
+
+TEST(RestOfStep, ReadsTheHeadOnce) {
+  const RestRow row = row_of(rest_of(llama_study()), RestTerm::head);
+  EXPECT_EQ(row.bytes.value, 2.0 * 128256 * 4096);
+}
+
+// 32 x (4 + 3) kernels and the head.
+TEST(RestOfStep, CountsKernelsAtTheirFloor) {
+  const RestRow row = row_of(rest_of(llama_study()), RestTerm::launches);
+  EXPECT_EQ(row.launches, 225);
+  EXPECT_NEAR(row.time.value.value, 225 * 2e-6, 1e-12);
+}
+
+// 0.65 of 1 PFLOP/s: 2 x 8192 operations for each weight of the MLPs.
+TEST(RestOfStep, IsBoundByArithmeticWithManyTokens) {
+  Study study = llama_study();
+  study.decode.reset();
+  study.prefill = Prefill{.tokens = 8192};
+  const RestRow row = row_of(rest_of(study), RestTerm::mlp);
+  const double flops = 2.0 * 8192 * 32 * 3 * 4096 * 14336;
+  EXPECT_NEAR(row.flops.value / flops, 1, 1e-12);
+  EXPECT_NEAR(row.time.value.value, flops / 0.65e15, 1e-9);
+}
+
+// The sum of keys over all chunks is that of one chunk, and so are the operations.
+TEST(RestOfStep, TakesAsManyOperationsInChunksAsInOne) {
+  Study study = llama_study();
+  study.decode.reset();
+  study.prefill = Prefill{.tokens = 10000};
+  const double whole = row_of(rest_of(study), RestTerm::attention).flops.value;
+  study.prefill->chunk = 3000;
+  EXPECT_NEAR(row_of(rest_of(study), RestTerm::attention).flops.value / whole, 1, 1e-12);
+}
+
+TEST(RestOfStep, NeedsNoCollectivesOnOneRank) {
+  const RestRow row = row_of(rest_of(llama_study()), RestTerm::collectives);
+  EXPECT_EQ(row.launches, 0);
+  EXPECT_EQ(row.time.value.value, 0);
+}
+
+// Behind every attention and every MLP, 8,192 bytes in 10 us.
+TEST(RestOfStep, JoinsTensorParallelRanksTwiceInADecoderLayer) {
+  Study study = llama_study();
+  study.tensor_parallel_size = 8;
+  study.expert_parallel_size = 8;
+  study.machine->transfers = {{TransferKind::all_reduce, TransferScope::node, 8, Bytes{8192},
+                               test::plus_minus<Seconds>(10e-6, 0.1, Evidence::published)}};
+  const RestRow row = row_of(rest_of(study), RestTerm::collectives);
+  EXPECT_EQ(row.launches, 64);
+  EXPECT_EQ(row.bytes.value, 64 * 8192.0);
+  EXPECT_NEAR(row.time.value.value, 640e-6, 1e-12);
+  study.layout = Layout::sequence_sharded;
+  EXPECT_EQ(rest_of(study).missing, "the hardware has no transfers for the collectives of a layer");
+}
+
+TEST(RestOfStep, TakesATermThatTheUserHasMeasured) {
+  Study study = llama_study();
+  study.decode->sequences = {1, 8};
+  study.written_terms = {{WorkloadKind::decode, RestTerm::mlp, {Seconds{1e-3}, Seconds{2e-3}}},
+                         {WorkloadKind::prefill, RestTerm::head, {Seconds{1}}}};
+  const auto workloads = workloads_of(study, study.path, study.schedule);
+  for (const std::size_t batch : {0, 1}) {
+    const RestRow row = row_of(rest_of_step(study, workloads[batch]), RestTerm::mlp);
+    EXPECT_TRUE(row.is_written);
+    EXPECT_EQ(row.time.low, row.time.high);
+    EXPECT_EQ(row.time.value.value, batch == 0 ? 1e-3 : 2e-3);
+    EXPECT_FALSE(row_of(rest_of_step(study, workloads[batch]), RestTerm::head).is_written);
+  }
+}
+
+TEST(RestOfStep, NeedsNoArchitectureWhereAllIsMeasured) {
+  Study study = llama_study();
+  study.model.architecture.reset();
+  EXPECT_EQ(rest_of(study).missing, "the model has no attention and mlp");
+  EXPECT_TRUE(rest_of(study).rows.empty());
+  for (const RestTerm term : kRestTerms)
+    study.written_terms.push_back({WorkloadKind::decode, term, {Seconds{1e-3}}});
+  EXPECT_NEAR(rest_of(study).total().value.value, 5e-3, 1e-15);
+}
+
+// What one layer streams: all weights but the head, and the cache, over 64 layers.
+TEST(ModelledLayerBytes, AreThoseOfTheTermsPerLayer) {
+  const Study study = llama_study();
+  const RestOfStep rest = rest_of(study);
+  const Bytes all = row_of(rest, RestTerm::attention).bytes + row_of(rest, RestTerm::mlp).bytes;
+  EXPECT_NEAR(modelled_layer_bytes(study, decode_pass(study, 0))->value, all.value / 64, 1e-6);
+  EXPECT_EQ(only_workload(study).passes.front().execution.layer_bytes,
+            modelled_layer_bytes(study, decode_pass(study, 0)));
+}
+
+TEST(ModelledStep, GivesPerCentThatTheAddedTimeDoesNotDependOn) {
+  Study study = llama_study();
+  const StepRow modelled = step_rows(study, study.path, study.schedule).front();
+  ASSERT_TRUE(modelled.overhead);
+  const Seconds base =
+      rest_of(study).total().value + (modelled.residual.value - modelled.delta.value);
+  EXPECT_NEAR(modelled.overhead->value, modelled.delta.value / base, 1e-12);
+  EXPECT_LT(modelled.overhead->low, modelled.delta.low / base);
+  EXPECT_GT(modelled.overhead->high, modelled.delta.high / base);
+  study.written_terms = {{WorkloadKind::decode, RestTerm::mlp, {Seconds{1}}}};
+  const StepRow written = step_rows(study, study.path, study.schedule).front();
+  EXPECT_EQ(written.delta.value, modelled.delta.value);
+  EXPECT_LT(written.overhead->value, modelled.overhead->value);
+}
+
+// All-reduce folds the standard residual's add away; attention over depth stands alone.
+TEST(BaselineAttachment, IsTheStandardResidualsOwn) {
+  Study study = llama_study();
+  const StepRow alone = step_rows(study, study.path, study.schedule).front();
+  study.baseline_attachment = Attachment::all_reduce;
+  const StepRow folded = step_rows(study, study.path, study.schedule).front();
+  EXPECT_EQ(folded.residual.value, alone.residual.value);
+  EXPECT_GT(folded.delta.value, alone.delta.value);
+}
+
+}  // namespace
+}  // namespace depthcost
