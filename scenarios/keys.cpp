@@ -57,6 +57,9 @@ constexpr std::array kScenario{
     with_default(key(choice, "residual.attach", kAttachments,
                      "the kernel that the residual operation is folded into"),
                  "standalone", "[ours] a kernel of its own"),
+    key(choice, "residual.baseline_attach", kAttachments,
+        "the kernel that the standard residual is folded into which per cents are of; as attach if "
+        "absent"),
     with_default(key(choice, "residual.layout", kLayouts,
                      "whether tensor-parallel ranks share the tokens of a decode step"),
                  "replicated",

@@ -80,9 +80,9 @@ class Listing {
       return;
     }
     list_chosen(section + "wire_dtype", name(training.wire_dtype), "the model's dtype");
-    const bool is_interleaved = pipeline->num_virtual_stages > 1;
-    list_chosen(section + "schedule", is_interleaved ? "interleaved_1f1b" : "1f1b",
-                is_interleaved ? "there are virtual stages" : "there are no virtual stages");
+    list_chosen(section + "schedule", name(training.schedule),
+                pipeline->num_virtual_stages > 1 ? "there are virtual stages"
+                                                 : "there are no virtual stages");
   }
 
   const StudySources& sources_;

@@ -194,6 +194,8 @@ class ScenarioReader {
     study.path = path_of(scheme->texts.front());
     read_schedule();
     read_compare();
+    if (values_.has("residual.baseline_attach"))
+      study.baseline_attachment = enum_of<Attachment>(values_.text("residual.baseline_attach"));
     study.layout = enum_of<Layout>(values_.text("residual.layout"));
     study.phase1_dtype = values_.has("residual.phase1_dtype")
                              ? enum_of<Dtype>(values_.text("residual.phase1_dtype"))
@@ -272,16 +274,21 @@ class ScenarioReader {
     }
   }
 
+  void check_attachment(const std::string& path, Attachment attachment) const {
+    const bool joins_ranks =
+        attachment == Attachment::all_reduce || attachment == Attachment::reduce_scatter;
+    if (joins_ranks && scenario_.study.tensor_parallel_size == 1)
+      throw InputError(values_.at(path).position,
+                       fmt::format("conflicting {} '{}' (needs parallelism.tensor of at least 2)",
+                                   path, name(attachment)));
+  }
+
   void read_parallelism() {
     Study& study = scenario_.study;
     read_ranks();
-    const bool joins_ranks = study.path.attachment == Attachment::all_reduce ||
-                             study.path.attachment == Attachment::reduce_scatter;
-    if (joins_ranks && study.tensor_parallel_size == 1)
-      throw InputError(values_.at("residual.attach").position,
-                       fmt::format("conflicting residual.attach '{}' (needs parallelism.tensor of "
-                                   "at least 2)",
-                                   name(study.path.attachment)));
+    check_attachment("residual.attach", study.path.attachment);
+    if (study.baseline_attachment)
+      check_attachment("residual.baseline_attach", *study.baseline_attachment);
     const Value* pipeline = values_.find("parallelism.pipeline");
     if (pipeline == nullptr) {
       refuse_orphans(values_, "parallelism.virtual_stages", "parallelism.pipeline");

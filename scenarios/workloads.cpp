@@ -84,8 +84,7 @@ PipelineSchedule schedule_of(std::string_view text) {
                         : PipelineSchedule::interleaved;
 }
 
-
-/// Which schedule there is for P, V and M is a rule of model/pipeline_order.hpp.
+/// The rules of pipeline_order(), each at the key that breaks it.
 void check_schedule(const Values& values, const PipelineLayout& layout, const Training& training) {
   const bool is_interleaved = training.schedule == PipelineSchedule::interleaved;
   const Count P = layout.num_stages;
@@ -118,10 +117,11 @@ void read_stages(const Values& values, const Study& study, Training& training) {
       refuse_orphans(values, section + key, "parallelism.pipeline");
     return;
   }
-  training.schedule =
-      values.has(section + "schedule")         ? schedule_of(values.text(section + "schedule"))
-      : study.pipeline->num_virtual_stages > 1 ? PipelineSchedule::interleaved
-                                               : PipelineSchedule::one_forward_one_backward;
+  training.schedule = values.has(section + "schedule")
+                          ? enum_of<PipelineSchedule>(values.text(section + "schedule"))
+                      : study.pipeline->num_virtual_stages > 1
+                          ? PipelineSchedule::interleaved
+                          : PipelineSchedule::one_forward_one_backward;
   training.cache = enum_of<Cache>(values.text(section + "cache"));
   training.sends =
       values.text(section + "sends") == "blocking" ? Sends::blocking : Sends::overlapped;

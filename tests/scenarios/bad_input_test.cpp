@@ -499,7 +499,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"StepShorterThanItsResidual",
          kimi(
              "hardware: h200_sxm\nworkload: {decode: {sequences: [1, 64]}}\nbaseline_step: {decode: [12 ms, 1 us]}\n"),
-         "it.yaml:5:25: error: invalid baseline_step.decode '12 ms, 1 us' (the standard residual alone takes at least 310 us of decode/64)"},
+         "it.yaml:5:25: error: invalid baseline_step.decode '12 ms, 1 us' (the standard residual alone takes at least 319 us of decode/64)"},
         {"AllReduceOfOneRank", kimi("residual: {scheme: standard, attach: all_reduce}\n"),
          "it.yaml:3:38: error: conflicting residual.attach 'all_reduce' (needs parallelism.tensor of at least 2)"},
         {"TooManyStreams", kimi("residual: {scheme: mhc, num_streams: 1099511627776}\n"),
@@ -602,7 +602,7 @@ TEST_F(BadReferences, NameTheLineOfAMissingBase) {
 
 TEST_F(BadReferences, NameTheLineInAPreset) {
   EXPECT_EQ(error_about("model: {base: kimi_k3, num_layers: 5}\n"),
-            "models/kimi_k3.yaml:12:23: error: invalid block_size '24' (the model has only 5 "
+            "models/kimi_k3.yaml:21:23: error: invalid block_size '24' (the model has only 5 "
             "layers)");
 }
 

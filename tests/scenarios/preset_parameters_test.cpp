@@ -1,0 +1,95 @@
+// What a shipped model consists of adds up to the number of parameters that its authors give.
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "model/layer_cost.hpp"
+#include "scenarios/architecture.hpp"
+#include "scenarios/presets.hpp"
+#include "scenarios/reference.hpp"
+
+namespace depthcost {
+namespace {
+
+struct Counted {
+  double total = 0;
+  double active = 0;
+};
+
+/// Whether the authors count the embedding, of which a token reads one row, as active.
+enum class Embedding { active, looked_up };
+
+/// Weights of matrices and convolutions; norms and biases are left out.
+Counted count_weights(const Architecture& architecture, double hidden_size, Embedding embedding) {
+  Counted counted;
+  for (const AttentionLayers& layers : architecture.attention) {
+    const double weights = num_weights(layers.attention, hidden_size);
+    counted.total += static_cast<double>(layers.num_decoder_layers) * weights;
+    counted.active += static_cast<double>(layers.num_decoder_layers) * weights;
+  }
+  for (const MlpLayers& layers : architecture.mlp) {
+    const auto number = static_cast<double>(layers.num_decoder_layers);
+    counted.total += number * num_all_weights(layers.mlp, hidden_size);
+    counted.active += number * num_active_weights(layers.mlp, hidden_size);
+  }
+  const double table = static_cast<double>(architecture.vocabulary_size) * hidden_size;
+  return {counted.total + 2 * table,
+          counted.active + (embedding == Embedding::active ? 2 : 1) * table};
+}
+
+/// Exact: derived from the same shapes, so that only norms are missing. Else the authors round.
+struct Case {
+  std::string model;
+  double total_tolerance = 0.001;
+  double active_tolerance = 0.001;
+  Embedding embedding = Embedding::active;
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& row) { return out << row.model; }
+
+class ShippedArchitectures : public testing::TestWithParam<Case> {};
+
+TEST_P(ShippedArchitectures, AddUpToTheParametersOfTheModel) {
+  const Values values = preset_values(GetParam().model, model_reference());
+  std::vector<ResolvedValue> notes;
+  const auto architecture = architecture_from(values, 2 * values.count("decoder_layers"), notes);
+  ASSERT_TRUE(architecture);
+  const Counted counted =
+      count_weights(*architecture, values.number("hidden_size"), GetParam().embedding);
+  const double total = values.number("total_parameters");
+  const double active = values.number("active_parameters");
+  EXPECT_NEAR(counted.total / total, 1, GetParam().total_tolerance) << counted.total;
+  EXPECT_NEAR(counted.active / active, 1, GetParam().active_tolerance) << counted.active;
+}
+
+INSTANTIATE_TEST_SUITE_P(Exact, ShippedArchitectures,
+                         testing::Values(Case{"llama_3_1_8b"}, Case{"llama_3_1_70b"},
+                                         Case{"llama_3_1_405b"}, Case{"qwen3_32b"},
+                                         Case{"qwen3_235b"}, Case{"gpt_oss_120b"},
+                                         Case{"mixtral_8x7b"}),
+                         [](const auto& row) { return row.param.model; });
+
+INSTANTIATE_TEST_SUITE_P(Rounded, ShippedArchitectures,
+                         testing::Values(Case{"deepseek_v3", 0.001, 0.02, Embedding::looked_up},
+                                         Case{"kimi_k2", 0.02, 0.02, Embedding::looked_up},
+                                         Case{"kimi_k3", 0.001, 0.001, Embedding::looked_up},
+                                         // 48B-A3B is its name; the shapes make 49.1B and 3.1B.
+                                         Case{"kimi_linear_48b", 0.025, 0.04, Embedding::looked_up},
+                                         Case{"deepseek_v4_pro", 0.02, 0.02, Embedding::looked_up},
+                                         Case{"deepseek_v4_flash", 0.001, 0.02,
+                                              Embedding::looked_up}),
+                         [](const auto& row) { return row.param.model; });
+
+TEST(ShippedArchitectures, AreThoseOfAllModelsWhosePartsAreKnown) {
+  std::vector<std::string> without;
+  for (const std::string& id : preset_ids("models"))
+    if (preset_values(id, model_reference()).num_records("attention") == 0) without.push_back(id);
+  // Of the paper's own models only depth and width are public.
+  EXPECT_EQ(without, (std::vector<std::string>{"attnres_194m", "attnres_241m", "attnres_296m",
+                                               "attnres_436m", "attnres_528m", "attnres_l128"}));
+}
+
+}  // namespace
+}  // namespace depthcost
