@@ -61,6 +61,7 @@ std::string to_json(const Evaluation& evaluation, std::span<const ResolvedValue>
     sections::memory(json, evaluation);
     sections::time(json, evaluation);
     sections::step(json, evaluation);
+    sections::rest(json, evaluation);
     sections::budgets(json, evaluation);
   });
   return std::move(json).text();

@@ -28,6 +28,9 @@ std::optional<Plot> sources_plot(const Evaluation& evaluation);
 /// machine, or a scheme beside the standard residual.
 std::optional<Plot> added_time_plot(const Evaluation& evaluation);
 
+/// The same in per cent of the baseline step. None without one.
+std::optional<Plot> overhead_plot(const Evaluation& evaluation);
+
 /// d-vectors on the wire at each pipeline transition, naive and cached. None without a wire or a
 /// bank.
 std::optional<Plot> payload_plot(const Evaluation& evaluation);

@@ -31,8 +31,25 @@ Table pipeline_table(const PipelineAnswer& pipeline);
 /// Workload points that have been timed, each once, in order.
 std::vector<std::string> timed_workloads(const Evaluation& evaluation);
 
+/// `with_share` is too wide for a terminal.
+enum class StepColumns { overhead, with_share };
+
 /// Every scheme and schedule of one workload, against the standard residual, `fused`.
-Table step_table(const Evaluation& evaluation, std::string_view workload);
+Table step_table(const Evaluation& evaluation, std::string_view workload,
+                 StepColumns columns = StepColumns::overhead);
+
+/// "12.0 ms, measured": the step that per cents of one workload are of, or why it is not known.
+std::string baseline_text(const Evaluation& evaluation, std::string_view workload);
+
+/// Workload points whose step is modelled, each once, in order.
+std::vector<std::string> modelled_workloads(const Evaluation& evaluation);
+
+/// The terms of one workload's baseline step, and their sum.
+Table rest_table(const Evaluation& evaluation, std::string_view workload);
+
+/// What the fullest device holds at each workload point under the study's scheme; a prefill with
+/// and without sequence shards.
+Table memory_table(const Evaluation& evaluation);
 
 Table budget_table(std::span<const BudgetRow> budgets);
 

@@ -78,12 +78,6 @@ void read_prefill(const Values& values, Study& study) {
   study.prefill = prefill;
 }
 
-PipelineSchedule schedule_of(std::string_view text) {
-  if (text == "zb_h1") return PipelineSchedule::zb_h1;
-  return text == "1f1b" ? PipelineSchedule::one_forward_one_backward
-                        : PipelineSchedule::interleaved;
-}
-
 /// The rules of pipeline_order(), each at the key that breaks it.
 void check_schedule(const Values& values, const PipelineLayout& layout, const Training& training) {
   const bool is_interleaved = training.schedule == PipelineSchedule::interleaved;
@@ -178,7 +172,7 @@ void read_workloads(const Values& values, Study& study) {
 }
 
 void check_baselines(const Values& values, const Study& study) {
-  const ResidualPath standard{Standard{}, study.model.num_layers, study.path.attachment};
+  const ResidualPath standard = baseline_path(study, study.path);
   for (const StepRow& row : step_rows(study, standard, Schedule::fused)) {
     if (!row.baseline_step || row.baseline_step->evidence != Evidence::measured ||
         row.baseline_step->value > row.residual.low)

@@ -59,7 +59,7 @@ TEST(Explain, NamesAFunctionThatStandsInTheNamedFile) {
 
 TEST(Explain, CitesOnlyKeysOfTheReferences) {
   const std::string references = source_file("model/REFERENCES.md");
-  const Evaluation evaluation = evaluate(test::kimi_k3_study());
+  const Evaluation evaluation = evaluate(test::modelled_study());
   for (const auto& [metric, formula, source, numbers, function] : explanations(evaluation)) {
     const auto open = source.find('[');
     ASSERT_NE(open, std::string::npos) << metric;
@@ -137,6 +137,58 @@ TEST(Explain, KnowsEveryRowOfTheAnswer) {
   expected += 3 * (1 + e.prefill.size());
   expected += e.memory.size() + e.time.size() + e.step.size() + e.budgets.size();
   EXPECT_EQ(explanations(e).size(), expected);
+}
+
+TEST(Explain, KnowsEveryTermOfAModelledStep) {
+  Study study = test::modelled_study();
+  study.written_terms = {{WorkloadKind::prefill, RestTerm::mlp, {Seconds{0.25}}}};
+  const Evaluation e = evaluate(study);
+  ASSERT_EQ(e.rest.size(), 4 * kRestTerms.size());
+  for (const RestRow& row : e.rest) {
+    const Explanation x = explained(e, "rest." + row.workload + "." + std::string(name(row.term)));
+    EXPECT_FALSE(x.numbers.empty()) << x.metric;
+    for (const auto& [file, name] : places(x.function))
+      EXPECT_NE(source_file(file).find(name), std::string::npos) << file << " " << name;
+  }
+  EXPECT_EQ(explained(e, "rest.prefill.mlp").formula, "measured by the user");
+  EXPECT_TRUE(explain(e, "prefill.by_scheme.mhc.cache_tokens"));
+}
+
+// 1,600 (token, expert) pairs of 100 tokens on 8 ranks; 56,268,800 weights of Kimi Delta Attention
+// on one of them.
+TEST(Explain, SubstitutesTheNumbersOfTheRest) {
+  Study study = test::modelled_study();
+  study.decode->sequences = {100};
+  const Evaluation e = evaluate(study);
+  const auto has = [&](const std::string& metric, const std::string& text) {
+    const std::string all = to_text(explained(e, metric));
+    EXPECT_NE(all.find(text), std::string::npos) << text << "\n" << all;
+  };
+  has("rest.decode/100.mlp", "100 tokens choose 16 of 896 experts over 8 ranks");
+  has("rest.decode/100.mlp", "and 200 [200, ");
+  has("rest.decode/100.attention", "linear: 56268800 weights in bf16 on one of 8 ranks");
+  has("rest.decode/100.attention", "57600000 elements read / 1 context ranks, 576 written");
+  has("rest.decode/100.attention", "0.65 [0.4, 0.8] of the dense rate, 1.00 PFLOP/s");
+  has("rest.decode/100.head", "vocabulary 163840 x d 7168 / 8 ranks in bf16");
+  has("rest.decode/100.launches", "1413 x kernels launched as graph: 0.002 ms");
+}
+
+TEST(Explain, SaysWhatTheBaselineIsMadeOf) {
+  const auto line = [](const Study& study, const std::string& workload) {
+    for (const std::string& text :
+         explained(evaluate(study), "step." + workload + ".block_attnres.single_pass").numbers)
+      if (text.starts_with("baseline step") || text.starts_with("no baseline")) return text;
+    return std::string();
+  };
+  EXPECT_EQ(line(test::kimi_k3_study(), "decode/64"),
+            "baseline step 12000 us [12000 us, 12000 us], measured by the user");
+  EXPECT_EQ(line(test::kimi_k3_study(), "prefill"),
+            "no baseline step: the model has no attention and mlp");
+  Study study = test::modelled_study();
+  study.baseline_attachment = Attachment::all_reduce;
+  const std::string modelled = line(study, "prefill");
+  EXPECT_NE(modelled.find("modelled: rest.prefill.attention "), std::string::npos) << modelled;
+  EXPECT_NE(modelled.find(" us (all_reduce)"), std::string::npos) << modelled;
 }
 
 TEST(Explain, AddsTheTermsOfALaunch) {

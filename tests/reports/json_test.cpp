@@ -75,7 +75,7 @@ Json only_row(const Json& section, const Json& values) {
 TEST(Json, HasTheSectionsOfTheContractInOrder) {
   expect_keys(kimi_k3(), {"schema_version", "program_version", "scenario", "partitions", "ledger",
                           "aggregation", "parameters", "flops", "pipeline", "prefill", "memory",
-                          "time", "step", "budgets"});
+                          "time", "step", "rest", "budgets"});
   EXPECT_EQ(kimi_k3()["schema_version"], 1);
   EXPECT_EQ(kimi_k3()["program_version"], "0.1.0");
   for (const char* section :
@@ -218,13 +218,13 @@ TEST(JsonPrefill, HoldsTheBankOfOneDevice) {
   const Json& prefill = kimi_k3()["prefill"];
   const Keys keys{"bank_bytes_per_device", "bank_with_embedding_bytes_per_device",
                   "phase1_bytes_per_device"};
-  expect_keys(prefill, keys, {"by_scheme"});
+  expect_keys(prefill, keys, {"cache_tokens", "by_scheme"});
   expect_integers(prefill, keys);
   EXPECT_EQ(prefill["bank_bytes_per_device"], bank);
   EXPECT_EQ(prefill["bank_with_embedding_bytes_per_device"], bank * 9 / 8);
   ASSERT_EQ(prefill["by_scheme"].size(), 4U);
   for (const Json& row : prefill["by_scheme"]) {
-    EXPECT_EQ(keys_of(row).front(), "scheme");
+    expect_keys(row, {"scheme"}, {keys[0], keys[1], keys[2], "cache_tokens"});
     expect_integers(row, keys);
   }
   EXPECT_EQ(prefill["by_scheme"][0]["bank_bytes_per_device"], bank);
@@ -283,7 +283,8 @@ TEST(JsonStep, HasTheKeysOfTheContract) {
                 {"workload", "scheme", "schedule", "seconds", "low", "high", "delta_seconds",
                  "delta_low", "delta_high", "overhead", "overhead_low", "overhead_high", "share",
                  "share_low", "share_high", "dominant", "evidence"},
-                {"residual_seconds", "residual_low", "residual_high"});
+                {"residual_seconds", "residual_low", "residual_high", "baseline_seconds",
+                 "baseline_low", "baseline_high", "baseline_evidence"});
     expect_strings(row, {"workload", "scheme", "schedule", "dominant", "evidence"});
     expect_numbers(row, {"delta_seconds", "delta_low", "delta_high", "residual_seconds",
                          "residual_low", "residual_high"});
@@ -304,6 +305,67 @@ TEST(JsonStep, AddsTheDifferenceToTheBaseline) {
                {{"workload", "decode/64"}, {"scheme", "standard"}, {"schedule", "fused"}});
   EXPECT_EQ(standard["delta_seconds"], 0);
   EXPECT_EQ(standard["seconds"], 12e-3);
+  for (const char* key : {"baseline_seconds", "baseline_low", "baseline_high"})
+    EXPECT_EQ(row[key], 12e-3);
+  EXPECT_EQ(row["baseline_evidence"], "measured");
+}
+
+const Json& modelled() {
+  static const Json json = json_of(test::modelled_study());
+  return json;
+}
+
+TEST(JsonStep, HoldsAModelledBaselineWithItsInterval) {
+  for (const Json& row : modelled()["step"]) {
+    EXPECT_LT(row["baseline_low"], row["baseline_seconds"]) << row;
+    EXPECT_LT(row["baseline_seconds"], row["baseline_high"]) << row;
+    EXPECT_EQ(row["baseline_evidence"], "assumed");
+    EXPECT_NEAR(row["seconds"].get<double>() /
+                    (row["baseline_seconds"].get<double>() + row["delta_seconds"].get<double>()),
+                1, 1e-11);
+  }
+}
+
+TEST(JsonRest, HasATermInEachRow) {
+  ASSERT_EQ(modelled()["rest"].size(), 4 * kRestTerms.size());
+  for (const Json& row : modelled()["rest"]) {
+    expect_keys(row, {"workload", "term", "seconds", "low", "high", "bytes", "flops", "launches",
+                      "origin", "evidence"});
+    expect_strings(row, {"workload", "term", "origin", "evidence"});
+    expect_numbers(row, {"seconds", "low", "high", "bytes", "flops", "launches"});
+    EXPECT_EQ(row["origin"], "modelled");
+  }
+  EXPECT_TRUE(kimi_k3()["rest"].empty());
+}
+
+TEST(JsonRest, AddsUpToTheBaselineButForTheStandardResidual) {
+  const Json standard =
+      only_row(modelled()["step"],
+               {{"workload", "decode/64"}, {"scheme", "standard"}, {"schedule", "fused"}});
+  double sum = standard["residual_seconds"];
+  for (const Json& row : rows_with(modelled()["rest"], {{"workload", "decode/64"}}))
+    sum += row["seconds"].get<double>();
+  EXPECT_NEAR(sum / standard["baseline_seconds"].get<double>(), 1, 1e-11);
+}
+
+TEST(JsonRest, SaysWhichTermsTheUserHasWritten) {
+  Study study = test::modelled_study();
+  study.written_terms = {{WorkloadKind::prefill, RestTerm::mlp, {Seconds{0.25}}}};
+  const Json json = json_of(study);
+  const Json row = only_row(json["rest"], {{"origin", "written"}});
+  EXPECT_EQ(row.dump(),
+            R"({"workload":"prefill","term":"mlp","seconds":0.25,"low":0.25,"high":0.25,)"
+            R"("bytes":null,"flops":null,"launches":null,"origin":"written",)"
+            R"("evidence":"measured"})");
+}
+
+// (8 + 1) x 2,048 tokens x 7,168 x 2 bytes over 24 layers of 576 elements of 2 bytes.
+TEST(JsonPrefill, CountsTheBankInTokensOfTheCache) {
+  EXPECT_TRUE(kimi_k3()["prefill"]["cache_tokens"].is_null());
+  Study study = test::modelled_study();
+  study.pipeline.reset();
+  EXPECT_NEAR(json_of(study)["prefill"]["cache_tokens"].get<double>(),
+              9.0 * 2048 * 7168 * 2 / (24 * 576 * 2), 1e-6);
 }
 
 TEST(JsonStep, IsNullWithoutABaseline) {
@@ -357,7 +419,7 @@ TEST(Json, LeavesOutWhatIsNotAskedFor) {
   const Json json = json_of(study);
   EXPECT_FALSE(json.contains("pipeline"));
   EXPECT_FALSE(json.contains("prefill"));
-  for (const char* section : {"memory", "time", "step", "budgets"})
+  for (const char* section : {"memory", "time", "step", "rest", "budgets"})
     EXPECT_EQ(json[section], Json::array()) << section;
 }
 

@@ -185,6 +185,60 @@ TEST(AddedTimePlot, IsLogarithmicOnlyBeyondAHundredfold) {
   EXPECT_TRUE(contains(script, "set yrange [0:"));
 }
 
+// A term that is written batch by batch is known at those batches alone.
+TEST(AddedTimePlot, NeedsNoRestBetweenTheBatches) {
+  Study study = test::modelled_study();
+  study.decode->sequences = {1, 64};
+  study.written_terms = {{WorkloadKind::decode, RestTerm::mlp, {Seconds{1e-3}, Seconds{2e-3}}}};
+  EXPECT_EQ(rows_of(added_time_plot(evaluate(study))->script, "$line0").size(), 7u);
+}
+
+TEST(OverheadPlot, HasThePerCentsOfTheEvaluation) {
+  const Evaluation evaluation = evaluate(test::modelled_study());
+  const Plot plot = *overhead_plot(evaluation);
+  EXPECT_EQ(plot.file_name, "overhead.svg");
+  EXPECT_TRUE(contains(plot.caption, "modelled"));
+  for (const StepRow& row : evaluation.step) {
+    if (row.path != &evaluation.paths[0] || row.schedule != Schedule::single_pass ||
+        row.workload != "decode/64")
+      continue;
+    const std::vector<double> point = row_at(rows_of(plot.script, "$asked2"), 64);
+    ASSERT_EQ(point.size(), 4u);
+    EXPECT_NEAR(point[1], 100 * row.overhead->value, 1e-9 * point[1]);
+    EXPECT_NEAR(point[2], 100 * row.overhead->low, 1e-9 * point[2]);
+    EXPECT_NEAR(point[3], 100 * row.overhead->high, 1e-9 * point[3]);
+  }
+  EXPECT_EQ(rows_of(plot.script, "$line2").size(), 10u);
+}
+
+TEST(OverheadPlot, DrawsTheBudget) {
+  Study study = test::modelled_study();
+  EXPECT_TRUE(contains(overhead_plot(evaluate(study))->script, "'budget: 2.0 %'"));
+  EXPECT_FALSE(contains(added_time_plot(evaluate(study))->script, "budget"));
+  study.budgets.clear();
+  EXPECT_FALSE(contains(overhead_plot(evaluate(study))->script, "budget"));
+}
+
+TEST(OverheadPlot, HasOnlyTheBatchesThatWereMeasuredOneByOne) {
+  Study study = test::kimi_k3_study();
+  study.decode->sequences = {64, 1};
+  study.decode->baseline_steps = {Seconds{2e-2}, Seconds{1e-2}};
+  const Plot plot = *overhead_plot(evaluate(study));
+  EXPECT_TRUE(contains(plot.caption, "measured"));
+  const Rows line = rows_of(plot.script, "$line0");
+  ASSERT_EQ(line.size(), 2u);
+  EXPECT_EQ(line[0][0], 1);
+  study.decode->baseline_steps = {Seconds{1e-2}};
+  EXPECT_EQ(rows_of(overhead_plot(evaluate(study))->script, "$line0").size(), 7u);
+}
+
+TEST(OverheadPlot, IsNotThereWithoutABaseline) {
+  Study study = test::kimi_k3_study();
+  study.decode->baseline_steps.clear();
+  EXPECT_FALSE(overhead_plot(evaluate(study)));
+  EXPECT_TRUE(added_time_plot(evaluate(study)));
+}
+
 TEST(AddedTimePlot, HasBarsWhereThereIsOneBatch) {
   Study study = test::kimi_k3_study();
   study.decode->sequences = {64};

@@ -49,7 +49,7 @@ TEST(TrainingSteps, HoldWhatIsWritten) {
   EXPECT_EQ(got.micro_batch_size, 3);
   EXPECT_EQ(got.num_micro_batches, 8);
   EXPECT_EQ(got.schedule, PipelineSchedule::interleaved);
-  EXPECT_EQ(got.activations, ResidualActivations::offload);
+  EXPECT_EQ(got.activations, ActivationPolicy::offload);
   EXPECT_EQ(got.gradient_accumulation, GradientAccumulation::per_block);
   EXPECT_EQ(got.cache, Cache::own);
   EXPECT_EQ(got.sends, Sends::blocking);
@@ -63,7 +63,7 @@ TEST(TrainingSteps, HaveDefaultsWithoutAPipeline) {
   const Training& got = *scenario.study.training;
   EXPECT_EQ(got.micro_batch_size, 1);
   EXPECT_EQ(got.num_micro_batches, 1);
-  EXPECT_EQ(got.activations, ResidualActivations::keep);
+  EXPECT_EQ(got.activations, ActivationPolicy::keep);
   EXPECT_EQ(got.gradient_accumulation, GradientAccumulation::autograd);
   EXPECT_EQ(got.gradient_dtype, Dtype::f16);
   EXPECT_FALSE(got.baseline_step);
