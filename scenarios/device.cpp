@@ -6,6 +6,7 @@
 #include "scenarios/hardware.hpp"
 #include "scenarios/presets.hpp"
 #include "scenarios/profile.hpp"
+#include "scenarios/transfers.hpp"
 
 namespace depthcost {
 namespace {
@@ -44,6 +45,16 @@ DeviceValues resolve_device(const std::string& name, const std::string& option) 
 Machine machine_from(const DeviceValues& device, std::vector<ResolvedValue>& notes) {
   return &device.kind.table == &profile_keys() ? machine_from_profile(device.values, notes)
                                                : machine_from(device.values, notes);
+}
+
+void borrow_transfers(const DeviceValues& device, Machine& machine,
+                      std::vector<ResolvedValue>& notes) {
+  const bool is_profile = &device.kind.table == &profile_keys();
+  if (!is_profile)
+    borrow_transfers(device.values, machine.transfers, notes);
+  else if (device.values.has("part"))
+    borrow_transfers(preset_values(device.values.text("part"), hardware_reference()),
+                     machine.transfers, notes);
 }
 
 }  // namespace depthcost

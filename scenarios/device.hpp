@@ -22,6 +22,11 @@ DeviceValues resolve_device(const Node& node, const std::string& file);
 /// As above, for what the command line gives.
 DeviceValues resolve_device(const std::string& name, const std::string& option);
 
+/// With its own transfers only: borrow_transfers() is for who asks about several devices.
 Machine machine_from(const DeviceValues& device, std::vector<ResolvedValue>& notes);
+
+/// As borrow_transfers() of scenarios/transfers.hpp; for a profile, by the part that it names.
+void borrow_transfers(const DeviceValues& device, Machine& machine,
+                      std::vector<ResolvedValue>& notes);
 
 }  // namespace depthcost

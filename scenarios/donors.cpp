@@ -35,11 +35,13 @@ std::vector<const Part*> Donors::like(const std::string& key, const std::string&
   return alike.empty() ? any(wanted) : alike;
 }
 
-std::vector<const Part*> Donors::any(const std::string& wanted) const {
+std::vector<const Part*> Donors::any(const std::string& wanted, std::string_view mention) const {
   std::vector<const Part*> found;
   for (const Preset& preset : presets()) {
-    // Reading a preset takes half a millisecond; most do not even name what is wanted.
-    if (preset.kind != "hardware" || preset.text.find(wanted) == std::string_view::npos) continue;
+    // Most do not even name what is wanted.
+    if (preset.kind != "hardware" || preset.text.find(wanted) == std::string_view::npos ||
+        preset.text.find(mention) == std::string_view::npos)
+      continue;
     const Part& candidate = part(preset.id);
     if (candidate.values.text("kind") == self_.text("kind") && has(candidate.values, wanted))
       found.push_back(&candidate);

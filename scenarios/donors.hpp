@@ -25,8 +25,9 @@ class Donors {
   /// Parts that have `wanted` and agree with `self` in `key`; where none does, any that has it.
   std::vector<const Part*> like(const std::string& key, const std::string& wanted) const;
 
-  /// Any part that has `wanted`, a value or records; nearest first.
-  std::vector<const Part*> any(const std::string& wanted) const;
+  /// Any part that has `wanted`, a value or records; nearest first. `mention`: words that its file
+  /// holds, since reading one takes milliseconds.
+  std::vector<const Part*> any(const std::string& wanted, std::string_view mention = "") const;
 
  private:
   const Part& part(std::string_view id) const;

@@ -168,9 +168,8 @@ std::optional<FlopsPerSecond> rate(const Values& values, const std::string& key,
 }
 
 /// What is for devices to say to one another.
-void read_links(const Values& values, const Donors& donors, Machine& machine,
-                std::vector<ResolvedValue>& notes) {
-  machine.transfers = transfer_points(values, donors, notes);
+void read_links(const Values& values, Machine& machine, std::vector<ResolvedValue>& notes) {
+  machine.transfers = own_transfers(values);
   const auto bandwidth = [&](const std::string& key) {
     return values.has(key) ? std::optional(BytesPerSecond{values.number(key)}) : std::nullopt;
   };
@@ -207,7 +206,7 @@ Machine machine_from(const Values& values, std::vector<ResolvedValue>& notes) {
   machine.tensor_rate = rate(values, "bf16_rate", notes);
   // Not a fallback: weights in fp8 then run at the bf16 rate, as on parts without the units.
   if (values.has("fp8_rate")) machine.fp8_rate = FlopsPerSecond{values.number("fp8_rate")};
-  read_links(values, donors, machine, notes);
+  read_links(values, machine, notes);
   for (const std::string key : {"memory_capacity", "visible_memory"})
     if (values.has(key)) machine.memory_capacity = Bytes{values.number(key)};
   return machine;

@@ -92,9 +92,9 @@ class Resolver {
     return values;
   }
 
-  /// Rates that were measured at another datasheet bandwidth do not hold at the new one; without
-  /// them the fallback scales the fractions that parts reach. Another number of layers does not say
-  /// which of them remain.
+  /// Rates and times that were measured at another datasheet bandwidth do not hold at the new one;
+  /// without them the fallback scales what parts reach. Another number of layers does not say which
+  /// of them remain.
   static void drop_what_rests_on(Values& inherited, const Values& written) {
     const bool has_layers = written.has("decoder_layers") || written.has("num_layers");
     const bool has_lists = written.num_records("attention") > 0 || written.num_records("mlp") > 0;
@@ -103,6 +103,8 @@ class Resolver {
       for (const char* key : {"vocabulary_size", "weight_dtype", "expert_dtype", "kv_dtype"})
         inherited.erase(key);
     }
+    if (written.has("link_bandwidth") || written.has("network_bandwidth"))
+      inherited.erase_records("transfers");
     if (written.has("memory_bandwidth")) inherited.erase_records("sustained_bandwidth");
     if (written.has("cache_capacity")) inherited.erase_records("cache_transition");
   }

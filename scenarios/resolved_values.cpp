@@ -8,13 +8,6 @@
 namespace depthcost {
 namespace {
 
-/// Whether devices speak to one another at all.
-bool has_peers(const Study& study) {
-  const Count joined =
-      study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size;
-  return joined > 1 || (study.pipeline && study.pipeline->num_stages > 1);
-}
-
 bool is_of_links(const std::string& key) {
   return key.starts_with("hardware.transfers") || key == "hardware.node_devices";
 }
@@ -90,6 +83,12 @@ class Listing {
 };
 
 }  // namespace
+
+bool has_peers(const Study& study) {
+  const Count joined =
+      study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size;
+  return joined > 1 || (study.pipeline && study.pipeline->num_stages > 1);
+}
 
 std::vector<ResolvedValue> resolved_values(const StudySources& sources) {
   return Listing(sources).list();

@@ -21,6 +21,9 @@ struct StudySources {
   const std::vector<ResolvedValue>& fallbacks;  // of the device
 };
 
+/// Whether devices speak to one another at all.
+bool has_peers(const Study& study);
+
 /// In the order of the scenario, its model and its device; each with its origin.
 std::vector<ResolvedValue> resolved_values(const StudySources& sources);
 

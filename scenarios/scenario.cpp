@@ -46,7 +46,7 @@ class ScenarioReader {
     read_workloads(values_, scenario_.study);
     read_budgets();
     std::vector<ResolvedValue> fallbacks;
-    if (hardware_) scenario_.study.machine = machine_from(*hardware_, fallbacks);
+    if (hardware_) read_machine(fallbacks);
     check_baselines(values_, scenario_.study);
     scenario_.values = resolved_values({.study = scenario_.study,
                                         .scenario = values_,
@@ -317,6 +317,12 @@ class ScenarioReader {
       check_layout(layout, scenario_.study.model.num_layers);
       return layout;
     });
+  }
+
+  void read_machine(std::vector<ResolvedValue>& fallbacks) {
+    Machine machine = machine_from(*hardware_, fallbacks);
+    if (has_peers(scenario_.study)) borrow_transfers(*hardware_, machine, fallbacks);
+    scenario_.study.machine = std::move(machine);
   }
 
   void read_budgets() {

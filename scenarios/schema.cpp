@@ -200,7 +200,7 @@ std::string json_schema() {
 std::string key_documentation() {
   std::string text =
       "# Keys\n\n"
-      "Generated from the table in `keys.cpp` that the reader itself uses. A number with a "
+      "Generated from the tables in `*keys.cpp` that the reader itself uses. A number with a "
       "dimension\n"
       "carries its unit; `block_size` and `num_layers` count layers (sublayers), of which a "
       "decoder\n"

@@ -4,13 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
+
+#include "scenarios/donors.hpp"
 
 namespace depthcost {
 namespace {
@@ -69,24 +71,6 @@ TransferPoint point_at(const Values& values, const std::string& record) {
                          evidence)};
 }
 
-std::vector<TransferPoint> own_points(const Values& values) {
-  std::vector<TransferPoint> points;
-  std::map<std::tuple<TransferKind, TransferScope, Count, double>, std::size_t> seen;
-  for (std::size_t i = 0; i < values.num_records(kList); ++i) {
-    const std::string record = fmt::format("{}[{}].", kList, i);
-    const TransferPoint point = point_at(values, record);
-    const auto [first, is_new] =
-        seen.try_emplace({point.kind, point.scope, point.num_ranks, point.size.value}, i);
-    if (!is_new)
-      throw InputError(values.at(record + "time").position,
-                       fmt::format("conflicting transfers[{}] (says something else of the same as "
-                                   "transfers[{}])",
-                                   i, first->second));
-    points.push_back(point);
-  }
-  return points;
-}
-
 bool is_of(const TransferPoint& point, const What& what) {
   return point.kind == what.first && point.scope == what.second;
 }
@@ -105,26 +89,27 @@ std::optional<double> link_ratio(const Values& donor, const Values& self, Transf
   return donor.number(key) / self.number(key);
 }
 
-/// Parts of the vendor that have measured it, the nearest link first.
-std::vector<const Part*> parts_with(const Values& self, const Donors& donors, const What& what) {
-  std::vector<const Part*> parts;
-  for (const Part* part : donors.any(kList))
-    if (self.has("vendor") && text_or_empty(part->values, "vendor") == self.text("vendor") &&
-        !of(what, own_points(part->values)).empty())
-      parts.push_back(part);
+/// A part of the same vendor with the nearest links that has measured it, or nullptr. Presets write
+/// records as the words that are looked for; a test holds them to it.
+const Part* nearest(const Donors& parts, const Values& self, const What& what) {
   const auto distance = [&](const Part* part) {
     const auto ratio = link_ratio(part->values, self, what.second);
     return ratio ? std::fabs(std::log(*ratio)) : std::numeric_limits<double>::infinity();
   };
-  std::stable_sort(parts.begin(), parts.end(),
-                   [&](const Part* a, const Part* b) { return distance(a) < distance(b); });
-  return parts;
+  const Part* best = nullptr;
+  const std::string words = fmt::format("kind: {}, scope: {}", name(what.first), name(what.second));
+  for (const Part* part : parts.any(kList, words)) {
+    const bool is_kin =
+        self.has("vendor") && text_or_empty(part->values, "vendor") == self.text("vendor");
+    if (is_kin && (best == nullptr || distance(part) < distance(best))) best = part;
+  }
+  return best;
 }
 
 /// Latency is kept, and what bytes add to it goes with the links' bandwidth. [ours] The interval
 /// spans the time as it was measured too.
 std::vector<TransferPoint> borrowed(const Values& donor, const Values& self, const What& what) {
-  auto points = of(what, own_points(donor));
+  auto points = of(what, own_transfers(donor));
   const double ratio = link_ratio(donor, self, what.second).value_or(1);
   std::map<Count, Seconds> latencies;
   for (const TransferPoint& point : points) {
@@ -143,21 +128,39 @@ std::vector<TransferPoint> borrowed(const Values& donor, const Values& self, con
 
 }  // namespace
 
-std::vector<TransferPoint> transfer_points(const Values& self, const Donors& donors,
-                                           std::vector<ResolvedValue>& notes) {
-  auto points = own_points(self);
+std::vector<TransferPoint> own_transfers(const Values& values) {
+  std::vector<TransferPoint> points;
+  std::map<std::tuple<TransferKind, TransferScope, Count, double>, std::size_t> seen;
+  for (std::size_t i = 0; i < values.num_records(kList); ++i) {
+    const std::string record = fmt::format("{}[{}].", kList, i);
+    const TransferPoint point = point_at(values, record);
+    const auto [first, is_new] =
+        seen.try_emplace({point.kind, point.scope, point.num_ranks, point.size.value}, i);
+    if (!is_new)
+      throw InputError(values.at(record + "time").position,
+                       fmt::format("conflicting transfers[{}] (says something else of the same as "
+                                   "transfers[{}])",
+                                   i, first->second));
+    points.push_back(point);
+  }
+  return points;
+}
+
+void borrow_transfers(const Values& self, std::vector<TransferPoint>& points,
+                      std::vector<ResolvedValue>& notes) {
+  const Donors parts(self);
   std::map<std::string, std::vector<std::string>> substitutes;
   std::vector<std::string> unknown;
   for (const What& what : kWhats) {
     if (!of(what, points).empty()) continue;
-    const auto parts = parts_with(self, donors, what);
-    if (parts.empty()) {
+    const Part* donor = nearest(parts, self, what);
+    if (donor == nullptr) {
       unknown.push_back(text_of(what));
       continue;
     }
-    const auto others = borrowed(parts.front()->values, self, what);
+    const auto others = borrowed(donor->values, self, what);
     points.insert(points.end(), others.begin(), others.end());
-    substitutes[parts.front()->id].push_back(text_of(what));
+    substitutes[donor->id].push_back(text_of(what));
   }
   for (const auto& [part, whats] : substitutes)
     notes.push_back(
@@ -167,7 +170,6 @@ std::vector<TransferPoint> transfer_points(const Values& self, const Donors& don
   if (!unknown.empty())
     notes.push_back({"hardware.transfers", fmt::format("unknown: {}", fmt::join(unknown, ", ")),
                      "fallback: not sourced for any part of this vendor"});
-  return points;
 }
 
 std::vector<ResolvedValue> listed_transfers(const Values& values) {

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "scenarios/input_error.hpp"
+#include "scenarios/presets.hpp"
+#include "scenarios/reference.hpp"
 #include "scenarios/scenario.hpp"
 
 namespace depthcost {
@@ -84,6 +86,24 @@ TEST(Transfers, ThatNoPartOfTheVendorHasAreUnknown) {
   EXPECT_TRUE(machine(asked("")).transfers.empty()) << "no vendor, no donor";
 }
 
+/// Donors are looked for in the text, before a file is read.
+TEST(Transfers, OfPresetsAreWrittenAsDonorsAreLookedFor) {
+  std::size_t num_records = 0;
+  std::size_t num_found = 0;
+  for (const Preset& preset : presets()) {
+    if (preset.kind != "hardware") continue;
+    const Values values = preset_values(preset.id, hardware_reference());
+    for (const TransferPoint& point : own_transfers(values)) {
+      const std::string words =
+          fmt::format("kind: {}, scope: {}", name(point.kind), name(point.scope));
+      num_found += preset.text.find(words) != std::string_view::npos;
+      ++num_records;
+    }
+  }
+  EXPECT_GE(num_records, 500u);
+  EXPECT_EQ(num_found, num_records);
+}
+
 /// The H200 has no sends of its own; the H100 has, over as fast links.
 TEST(Transfers, OfThePartWithTheNearestLinksStandIn) {
   const Machine h200 = machine(kShipped + "h200_sxm\n");
@@ -119,6 +139,18 @@ TEST(Transfers, KeepLatencyAndScaleBytesOfOtherLinks) {
     EXPECT_DOUBLE_EQ(borrowed[i].time.low.value, 0.75 * scaled);
     EXPECT_DOUBLE_EQ(borrowed[i].time.high.value, 1.25 * measured);
   }
+}
+
+TEST(Transfers, DoNotOutliveAnotherLink) {
+  const auto node_sends = [](const std::string& hardware) {
+    return of(machine(kShipped + hardware + "\n"), TransferKind::send, TransferScope::node);
+  };
+  const auto own = node_sends("h100_sxm");
+  const auto slower = node_sends("{base: h100_sxm, link_bandwidth: 400 GB/s}");
+  ASSERT_EQ(slower.size(), own.size());
+  EXPECT_EQ(slower.front().time.value, own.front().time.value);
+  EXPECT_GT(slower.back().time.value.value, 1.1 * own.back().time.value.value);
+  EXPECT_EQ(slower.back().time.evidence, Evidence::assumed);
 }
 
 /// NCCL 2.29.2 on 8 x H100, out of place, as bus bandwidth (nccl-tests
