@@ -72,14 +72,6 @@ std::string listed(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
-/// Why there is no baseline step, if there is none somewhere.
-std::string missing_baseline(const Evaluation& e) {
-  for (const StepRow& row : e.step)
-    if (!row.baseline_step)
-      return fmt::format(" No %: {}; `baseline_step` would give it.", row.missing);
-  return "";
-}
-
 Bytes residual_memory(const Evaluation& e, const std::string& workload) {
   Bytes sum;
   for (const MemoryRow& row : e.memory)
@@ -131,14 +123,14 @@ std::string cost_sentence(const Evaluation& e) {
   for (const std::string& workload : workload_names(e))
     if (const StepRow* row = quoted_step(e, workload, e.paths.front()))
       points.push_back(
-          fmt::format("{} to {} (mostly {})", added(*row, ""), workload, name(row->dominant)));
+          fmt::format("to {} {} (mostly {})", workload, added(*row, ""), name(row->dominant)));
   if (points.empty())
     return fmt::format("{} moves {:.2f} d a layer; no time is predicted without {}.", scheme,
                        mean_kernel_d(e, e.study.schedule),
                        e.study.machine ? "a workload" : "hardware");
   return fmt::format("Against the fused standard residual ({}), {} adds {}.",
                      attachment_text(baseline_path(e.study, e.paths.front()).attachment), scheme,
-                     fmt::join(points, ", "));
+                     fmt::join(points, "; "));
 }
 
 std::string budget_sentence(const Evaluation& e) {
@@ -237,7 +229,9 @@ std::string baseline_sentence(const Evaluation& e) {
                   attachment_text(attachment), name(attachment));
   if (!modelled.empty()) text += fmt::format("; modelled term by term for {}", listed(modelled));
   if (!measured.empty()) text += fmt::format("; measured by the user for {}", listed(measured));
-  return text + "." + missing_baseline(e);
+  text += ".";
+  if (const std::string missing = missing_baseline(e); !missing.empty()) text += " " + missing;
+  return text;
 }
 
 std::vector<std::string> verdict_sentences(const Evaluation& e) {

@@ -24,9 +24,9 @@ void write_opening(Document& out) {
     out.table(decision_table(out.evaluation()));
     out.paragraph(decision_legend(out.evaluation()));
   }
-  std::string verdict = "**Verdict.**";
-  for (const std::string& sentence : verdict_sentences(out.evaluation())) verdict += " " + sentence;
-  out.paragraph(verdict);
+  out.paragraph("**Verdict**");
+  for (const std::string& sentence : verdict_sentences(out.evaluation())) out.bullet(sentence);
+  out.end_list();
   if (!out.parts().missing_plots.empty()) out.paragraph("*" + out.parts().missing_plots + "*");
   out.plot(out.has_plot("overhead.svg") ? "overhead.svg" : "added_time.svg");
 }
@@ -57,8 +57,8 @@ void write_closing(Document& out) {
   for (const std::string text :
        {"activations and workspaces of attention, MLP and head: `device_memory` leaves a tenth of "
         "the device for them",
-        "in the rest of the step, overlap of its terms with one another: they are added up, and "
-        "what an engine hides widens nothing",
+        "overlap of the terms of a step with one another, and messages between pipeline stages at "
+        "decode and prefill",
         "the training step: backward pass, activation memory and the pipeline's schedule",
         "the expansion of mHC's streams behind the embedding and their collapse before the head",
         "losses: nothing here says that two schemes are equally good"})

@@ -42,6 +42,7 @@ void write_other_baselines(Document& out, const std::vector<std::string>& modell
     if (std::find(modelled.begin(), modelled.end(), workload) == modelled.end())
       out.bullet(fmt::format("{}: {}", workload, baseline_text(e, workload)));
   if (timed_workloads(e).size() > modelled.size()) out.end_list();
+  if (const std::string missing = missing_baseline(e); !missing.empty()) out.paragraph(missing);
 }
 
 }  // namespace

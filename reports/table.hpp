@@ -38,7 +38,10 @@ enum class StepColumns { overhead, with_share };
 Table step_table(const Evaluation& evaluation, std::string_view workload,
                  StepColumns columns = StepColumns::overhead);
 
-/// "12.0 ms, measured": the step that per cents of one workload are of, or why it is not known.
+/// Why a workload has no baseline step; empty where all have one.
+std::string missing_baseline(const Evaluation& evaluation);
+
+/// "12.0 ms, measured": the step that per cents of one workload are of.
 std::string baseline_text(const Evaluation& evaluation, std::string_view workload);
 
 /// Workload points whose step is modelled, each once, in order.

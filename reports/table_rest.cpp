@@ -168,10 +168,17 @@ Table memory_table(const Evaluation& evaluation) {
   return table;
 }
 
+std::string missing_baseline(const Evaluation& evaluation) {
+  for (const StepRow& row : evaluation.step)
+    if (!row.baseline_step)
+      return fmt::format("No %: {}; `baseline_step` would give it.", row.missing);
+  return "";
+}
+
 std::string baseline_text(const Evaluation& evaluation, std::string_view workload) {
   for (const StepRow& row : evaluation.step) {
     if (row.workload != workload) continue;
-    if (!row.baseline_step) return fmt::format("not given, and {}", row.missing);
+    if (!row.baseline_step) return "not known";
     return time_text(*row.baseline_step) +
            (is_modelled(evaluation, workload) ? ", modelled" : ", measured");
   }

@@ -71,6 +71,8 @@ std::string to_table(const Evaluation& evaluation, std::span<const LedgerRow> la
   if (evaluation.pipeline) append_pipeline(text, *evaluation.pipeline);
   for (const std::string& workload : timed_workloads(evaluation))
     append(text, step_heading(evaluation, workload), step_table(evaluation, workload));
+  if (const std::string missing = missing_baseline(evaluation); !missing.empty())
+    text += "\n" + missing + "\n";
   append_rest(text, evaluation);
   if (!evaluation.budgets.empty()) append_budgets(text, evaluation.budgets);
   return text;

@@ -295,8 +295,8 @@ TEST(Plots, AreThoseThatTheStudyHasDataFor) {
   };
   using Names = std::vector<std::string>;
   Study study = test::kimi_k3_study();
-  EXPECT_EQ(names(study),
-            (Names{"bytes.svg", "sources.svg", "added_time.svg", "payload.svg", "bank.svg"}));
+  EXPECT_EQ(names(study), (Names{"bytes.svg", "sources.svg", "overhead.svg", "added_time.svg",
+                                 "payload.svg", "bank.svg"}));
   study.machine.reset();
   study.pipeline = even_layout(1, 4, 93, 2);
   EXPECT_EQ(names(study), (Names{"bytes.svg", "sources.svg", "bank.svg"}));
@@ -312,6 +312,7 @@ TEST(Plots, AreDrawnWellFormedAndAlwaysAlike) {
   const std::map<std::string, std::string> titles{
       {"bytes.svg", "What the residual path of Kimi K3 moves per token"},
       {"sources.svg", "How many sources each layer of Kimi K3 attends to"},
+      {"overhead.svg", "Overhead of the residual schemes in a decode step of Kimi K3"},
       {"added_time.svg", "What the residual schemes add to a decode step of Kimi K3"},
       {"payload.svg", "What crosses the pipeline boundaries of Kimi K3"},
       {"bank.svg", "The bank of Kimi K3 in one device\u2019s memory"}};
@@ -354,7 +355,7 @@ TEST_P(Hostile, NamesAreDrawnAndNothingElse) {
   study.model.name = GetParam().name;
   study.machine->name = GetParam().name;
   const Evaluation evaluation = evaluate(study);
-  ASSERT_EQ(plots(evaluation).size(), 5u);
+  ASSERT_EQ(plots(evaluation).size(), 6u);
   for (const Plot& plot : plots(evaluation)) {
     SCOPED_TRACE(plot.file_name);
     const Drawing drawing = draw_svg(plot.script);

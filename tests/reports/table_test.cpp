@@ -246,9 +246,8 @@ TEST(TerminalPage, HasEverySectionWithin100Columns) {
         "Eq. 7, naive: 28 d; Eq. 8, cached: 22 d (aligned blocks, without b_0)",
         "Memory of the fullest device",
         "Step decode/64: added to standard fused; baseline step 12.0 ms, measured",
-        "Step prefill: added to standard fused; baseline step not given, and the model has no "
-        "attention and mlp",
-        "Budgets",
+        "Step prefill: added to standard fused; baseline step not known",
+        "No %: the model has no attention and mlp; `baseline_step` would give it.", "Budgets",
         "device_memory: the model has no attention and mlp, so that weights and KV cache are not "
         "counted"})
     EXPECT_TRUE(has_line(text, line)) << line;
