@@ -73,10 +73,15 @@ std::string nearest_schedule(const Budget& budget, const BudgetInputs& inputs,
   return nearest;
 }
 
+bool asks_for(const Study& study, std::string_view workload) {
+  if (workload == "training") return study.training.has_value();
+  return workload == "decode" ? study.decode.has_value() : study.prefill.has_value();
+}
+
 BudgetRow overhead_row(const Budget& budget, const BudgetInputs& inputs,
                        std::string_view workload) {
   const Study& study = inputs.study;
-  if (workload == "decode" ? !study.decode : !study.prefill)
+  if (!asks_for(study, workload))
     return unknown(budget, fmt::format("the scenario has no {} workload", workload));
   if (!study.machine) return unknown(budget, "the scenario has no hardware");
   const auto largest = largest_overhead(inputs, study.schedule, workload);
@@ -166,8 +171,9 @@ std::string nearest_parallelism(Study study, double limit) {
 /// `unknown`. With one, the low end is what is counted, and the high end leaves room for the rest.
 BudgetRow memory_row(const Budget& budget, const BudgetInputs& inputs) {
   std::map<std::string_view, Bytes> at_workload;
+  // Of training only the residual path is counted: optimiser states and gradients would decide.
   for (const MemoryRow& row : inputs.memory)
-    if (is_of_study(*row.path, inputs.study))
+    if (is_of_study(*row.path, inputs.study) && row.workload != "training")
       at_workload[row.workload] = at_workload[row.workload] + row.bytes;
   if (at_workload.empty()) return unknown(budget, "the scenario has no workload");
   const auto [workload, bytes] =
@@ -201,7 +207,7 @@ BudgetRow budget_row(const Budget& budget, const BudgetInputs& inputs) {
     case BudgetKind::prefill_overhead:
       return overhead_row(budget, inputs, "prefill");
     case BudgetKind::training_overhead:
-      return unknown(budget, "the training step is not modelled yet");
+      return overhead_row(budget, inputs, "training");
     case BudgetKind::prefill_bank:
       return prefill_row(budget, inputs, {hidden_state, streams, bank, embedding});
     case BudgetKind::prefill_peak:

@@ -3,6 +3,8 @@
 
 #include <iterator>
 
+#include "model/scheme_payload.hpp"
+
 namespace depthcost {
 namespace {
 
@@ -16,42 +18,10 @@ void append_flops(Evaluation& answer) {
     }
 }
 
-/// How many blocks cross the wire in each scheme's own unit.
-struct PayloadOf {
-  const PipelineLayout& layout;
-  Cache cache;
-
-  PipelineTraffic operator()(const Standard&) const {
-    return uniform_traffic(layout, standard_transition());
-  }
-  PipelineTraffic operator()(const Mhc& scheme) const {
-    return uniform_traffic(layout, mhc_transition(scheme.num_streams));
-  }
-  PipelineTraffic operator()(const FullAttnRes& scheme) const {
-    return blocks(full_attnres_block_sizes(scheme.groups.num_layers));
-  }
-  PipelineTraffic operator()(const BlockAttnRes& scheme) const {
-    return blocks(block_sizes(scheme.blocks));
-  }
-  PipelineTraffic blocks(const std::vector<Count>& sizes) const {
-    return pipeline_traffic(layout, sizes, {cache, Embedding::sent, PartialSum::sent});
-  }
-};
-
-/// The blocks that the event enumeration moves; empty for schemes without a bank.
-struct BankBlocks {
-  std::vector<Count> operator()(const Standard&) const { return {}; }
-  std::vector<Count> operator()(const Mhc&) const { return {}; }
-  std::vector<Count> operator()(const FullAttnRes& s) const {
-    return full_attnres_block_sizes(s.groups.num_layers);
-  }
-  std::vector<Count> operator()(const BlockAttnRes& s) const { return block_sizes(s.blocks); }
-};
-
 PipelineAnswer pipeline_answer(const Evaluation& answer) {
   const PipelineLayout& layout = *answer.study.pipeline;
   PipelineAnswer pipeline;
-  const std::vector<Count> sizes = std::visit(BankBlocks{}, answer.study.path.scheme);
+  const std::vector<Count> sizes = bank_block_sizes(answer.study.path.scheme);
   if (!sizes.empty()) {
     const Count P = layout.num_stages;
     const Count V = layout.num_virtual_stages;
@@ -68,8 +38,8 @@ PipelineAnswer pipeline_answer(const Evaluation& answer) {
     pipeline.uncached_copies_per_stage = uncached_copies_per_stage(layout, sizes);
   }
   for (const ResidualPath& path : answer.paths)
-    pipeline.by_scheme.push_back({&path, std::visit(PayloadOf{layout, Cache::none}, path.scheme),
-                                  std::visit(PayloadOf{layout, Cache::received}, path.scheme)});
+    pipeline.by_scheme.push_back({&path, scheme_payload(layout, path.scheme, Cache::none),
+                                  scheme_payload(layout, path.scheme, Cache::received)});
   return pipeline;
 }
 
@@ -86,6 +56,32 @@ std::vector<RestRow> rest_rows(const Study& study) {
   for (const Workload& workload : workloads_of(study, study.path, study.schedule))
     if (!workload.baseline_step) append(rows, rest_of_step(study, workload).rows);
   return rows;
+}
+
+/// Memory of the fullest stage, with every scheme as it is quoted.
+void append_training_memory(Evaluation& answer, const TrainingRun& run) {
+  if (run.schedule != quoted_schedule(answer.study, *run.path)) return;
+  StageMemory fullest;
+  for (const StageMemory& stage : run.stages) {
+    fullest.activations = std::max(fullest.activations, stage.activations);
+    fullest.blocks = std::max(fullest.blocks, stage.blocks);
+  }
+  const auto push = [&](MemoryItem item, Bytes bytes) {
+    if (bytes.value > 0)
+      answer.memory.push_back(
+          {.workload = "training", .path = run.path, .item = item, .bytes = bytes});
+  };
+  push(MemoryItem::activations, fullest.activations);
+  push(MemoryItem::pipeline_blocks, fullest.blocks);
+}
+
+void append_training(Evaluation& answer) {
+  answer.training = training_answer(answer.study, answer.paths);
+  answer.step.insert(answer.step.end(), answer.training.steps.begin(), answer.training.steps.end());
+  if (!answer.study.training || !answer.study.training->baseline_step)
+    answer.rest.insert(answer.rest.end(), answer.training.rest.rows.begin(),
+                       answer.training.rest.rows.end());
+  for (const TrainingRun& run : answer.training.runs) append_training_memory(answer, run);
 }
 
 }  // namespace
@@ -158,6 +154,7 @@ Evaluation evaluate(const Study& study) {
     }
   }
   answer.rest = rest_rows(study);
+  append_training(answer);
   if (study.pipeline) answer.pipeline = pipeline_answer(answer);
   const PipelineTraffic* payload =
       answer.pipeline ? &answer.pipeline->by_scheme.front().naive : nullptr;

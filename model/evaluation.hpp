@@ -11,6 +11,7 @@
 #include "model/pipeline.hpp"
 #include "model/step.hpp"
 #include "model/study.hpp"
+#include "model/training_step.hpp"
 
 namespace depthcost {
 
@@ -67,6 +68,7 @@ struct Evaluation {
   std::vector<MemoryRow> memory;
   std::vector<TimeRow> time;
   std::vector<StepRow> step;
+  TrainingAnswer training;
   std::vector<RestRow> rest;  // what a step does beside the residual path, where that is modelled
   std::vector<BudgetRow> budgets;
 

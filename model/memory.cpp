@@ -66,8 +66,9 @@ PrefillShape decode_shape(const Study& study, Count sequences) {
 }  // namespace
 
 std::string_view name(MemoryItem item) {
-  constexpr std::array<std::string_view, 7> names{
-      "hidden_state", "streams", "bank", "embedding", "phase1_outputs", "weights", "kv_cache"};
+  constexpr std::array<std::string_view, 9> names{
+      "hidden_state", "streams",  "bank",        "embedding",      "phase1_outputs",
+      "weights",      "kv_cache", "activations", "pipeline_blocks"};
   return names[static_cast<std::size_t>(item)];
 }
 

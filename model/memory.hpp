@@ -21,6 +21,8 @@ enum class MemoryItem : std::uint8_t {
   phase1_outputs,
   weights,
   kv_cache,
+  activations,      // of training: what backward passes of the residual path read
+  pipeline_blocks,  // of training: received over the pipeline and kept
 };
 
 /// Whether it belongs to the residual path, or is there whatever the scheme.

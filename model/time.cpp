@@ -262,6 +262,18 @@ Seconds critical_time(const Operation& operation, const Execution& execution,
          operations_share * terms.on_top;
 }
 
+Seconds stream_time(const Machine& machine, Launch launch, double num_kernels, Bytes reads,
+                    Bytes writes, const Corner& corner) {
+  const Operation plain{.skeleton = Skeleton::row_reduction};
+  const Seconds floor = floor_at(machine, plain, launch, Level::memory, corner.floor);
+  const Bytes all = reads + writes;
+  if (all.value == 0) return num_kernels * floor;
+  const BytesPerSecond cap =
+      std::min(at_mix(machine.memory_bandwidth, reads / all, opposite(corner.bandwidth)),
+               machine.memory_ceiling);
+  return num_kernels * floor + all / drawn_bandwidth(machine, cap, all.value);
+}
+
 Bytes launch_bytes(const Operation& operation, const Execution& execution) {
   return execution.tokens * bytes(traffic(operation), execution.storage);
 }

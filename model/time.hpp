@@ -111,6 +111,11 @@ class LaunchTime {
 Seconds critical_time(const Operation& operation, const Execution& execution,
                       const TimeTerms& terms);
 
+/// Kernels that only stream from and to memory, `num_kernels` of them together: their floors and
+/// their bytes at that mix. What has no kernel of its own here is timed so.
+Seconds stream_time(const Machine& machine, Launch launch, double num_kernels, Bytes reads,
+                    Bytes writes, const Corner& corner);
+
 /// Bytes per launch, all operands.
 Bytes launch_bytes(const Operation& operation, const Execution& execution);
 

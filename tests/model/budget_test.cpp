@@ -167,7 +167,7 @@ TEST(UnknownBudget, SaysWhatIsMissing) {
   study.budgets[0].kind = BudgetKind::prefill_bank;
   expect_nothing_known(predicted(study), "the scenario has no prefill workload");
   study.budgets[0].kind = BudgetKind::training_overhead;
-  expect_nothing_known(predicted(study), "the training step is not modelled yet");
+  expect_nothing_known(predicted(study), "the scenario has no training workload");
   study.budgets[0].kind = BudgetKind::pipeline_peak;
   expect_nothing_known(predicted(study), "the scenario has no pipeline");
   study.budgets[0].kind = BudgetKind::device_memory;

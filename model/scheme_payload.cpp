@@ -1,0 +1,47 @@
+// In each scheme's own unit: a hidden state, streams, or blocks.
+#include "model/scheme_payload.hpp"
+
+namespace depthcost {
+namespace {
+
+struct PayloadOf {
+  const PipelineLayout& layout;
+  Cache cache;
+
+  PipelineTraffic operator()(const Standard&) const {
+    return uniform_traffic(layout, standard_transition());
+  }
+  PipelineTraffic operator()(const Mhc& scheme) const {
+    return uniform_traffic(layout, mhc_transition(scheme.num_streams));
+  }
+  PipelineTraffic operator()(const FullAttnRes& scheme) const {
+    return blocks(full_attnres_block_sizes(scheme.groups.num_layers));
+  }
+  PipelineTraffic operator()(const BlockAttnRes& scheme) const {
+    return blocks(block_sizes(scheme.blocks));
+  }
+  PipelineTraffic blocks(const std::vector<Count>& sizes) const {
+    return pipeline_traffic(layout, sizes, {cache, Embedding::sent, PartialSum::sent});
+  }
+};
+
+struct BankBlocks {
+  std::vector<Count> operator()(const Standard&) const { return {}; }
+  std::vector<Count> operator()(const Mhc&) const { return {}; }
+  std::vector<Count> operator()(const FullAttnRes& s) const {
+    return full_attnres_block_sizes(s.groups.num_layers);
+  }
+  std::vector<Count> operator()(const BlockAttnRes& s) const { return block_sizes(s.blocks); }
+};
+
+}  // namespace
+
+std::vector<Count> bank_block_sizes(const Scheme& scheme) {
+  return std::visit(BankBlocks{}, scheme);
+}
+
+PipelineTraffic scheme_payload(const PipelineLayout& layout, const Scheme& scheme, Cache cache) {
+  return std::visit(PayloadOf{layout, cache}, scheme);
+}
+
+}  // namespace depthcost

@@ -1,0 +1,219 @@
+// Chunk by chunk and boundary by boundary.
+#include "model/training_work.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "model/activation_memory.hpp"
+#include "model/backward_layers.hpp"
+#include "model/scheme_payload.hpp"
+#include "model/walk.hpp"
+
+namespace depthcost {
+namespace {
+
+double number(Count count) { return static_cast<double>(count); }
+
+/// Chunk of each layer 1..L (index 0 is layer 1).
+std::vector<std::size_t> chunk_of_layers(const PipelineLayout& layout) {
+  std::vector<std::size_t> chunks;
+  for (std::size_t chunk = 0; chunk < layout.chunk_layers.size(); ++chunk)
+    chunks.insert(chunks.end(), static_cast<std::size_t>(layout.chunk_layers[chunk]), chunk);
+  return chunks;
+}
+
+/// Equal launches are timed once.
+class LaunchTimes {
+ public:
+  LaunchTimes(const Machine& machine, const Execution& execution, const Corner& corner)
+      : machine_(machine), execution_(execution), corner_(corner) {}
+
+  Seconds operator()(const Operation& operation) {
+    const auto [entry, is_new] = known_.try_emplace(operation);
+    if (is_new) entry->second = LaunchTime(machine_, operation, execution_).terms(corner_).total();
+    return entry->second;
+  }
+
+ private:
+  const Machine& machine_;
+  const Execution& execution_;
+  const Corner& corner_;
+  std::map<Operation, Seconds> known_;
+};
+
+Seconds backward_seconds(const Study& study, const BackwardLayer& layer, const Corner& corner) {
+  const double tokens = training_tokens(study);
+  const double d = number(study.model.hidden_size);
+  const GradientTraffic& moved = layer.traffic;
+  const Dtype gradients = study.training->gradient_dtype;
+  const Bytes reads = tokens * (storage(moved.activation_reads_d * d, study.model.dtype) +
+                                storage(moved.gradient_reads_d * d, gradients));
+  const Bytes writes = tokens * storage(moved.gradient_writes_d * d, gradients);
+  return stream_time(*study.machine, Launch::stream, layer.kernels, reads, writes, corner);
+}
+
+void add_forward(std::vector<ResidualWork>& work, const Study& study, const ResidualPath& path,
+                 Schedule schedule, const Corner& corner) {
+  const std::vector<std::size_t> chunks = chunk_of_layers(layout_of(study));
+  Execution execution = training_workload(study).passes.front().execution;
+  execution.bank_age = bank_age(path.scheme, schedule);
+  LaunchTimes seconds(*study.machine, execution, corner);
+  each_launch(path, schedule, [&](Count layer, const Operation& operation) {
+    // Layer 0 is the output aggregation, which the last chunk runs.
+    const std::size_t chunk =
+        layer == 0 ? work.size() - 1 : chunks[static_cast<std::size_t>(layer) - 1];
+    Seconds& forward = work[chunk].forward;
+    forward = forward + seconds(operation);
+  });
+}
+
+void add_backward(std::vector<ResidualWork>& work, const Study& study, const ResidualPath& path,
+                  Schedule schedule, const Corner& corner) {
+  const std::vector<std::size_t> chunks = chunk_of_layers(layout_of(study));
+  const auto layers = backward_layers(path, schedule, study.training->gradient_accumulation);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    Seconds& backward = work[i < chunks.size() ? chunks[i] : work.size() - 1].backward;
+    backward = backward + backward_seconds(study, layers[i], corner);
+  }
+}
+
+/// What is offloaded crosses the host link once each way; until layers and link are simulated
+/// together, it adds what it takes beyond the chunk's own residual work. Without a link it is free.
+void add_offload(std::vector<ResidualWork>& work, const Study& study, const ResidualPath& path) {
+  if (study.training->activations != ActivationPolicy::offload || !study.machine->host_bandwidth)
+    return;
+  const PipelineLayout layout = layout_of(study);
+  Count first_layer = 1;
+  for (std::size_t chunk = 0; chunk < work.size(); ++chunk) {
+    const bool is_last = chunk + 1 == work.size();
+    const ChunkActivations activations = chunk_activations(
+        path,
+        {.first_layer = first_layer,
+         .num_layers = layout.chunk_layers[chunk],
+         .output = is_last ? OutputAggregation::here : OutputAggregation::elsewhere},
+        {.policy = ActivationPolicy::offload});
+    first_layer += layout.chunk_layers[chunk];
+    const Seconds link =
+        training_tokens(study) *
+        bytes(activations.offloaded, number(study.model.hidden_size), study.model.dtype) /
+        *study.machine->host_bandwidth;
+    work[chunk].forward = std::max(work[chunk].forward, link);
+    work[chunk].backward = std::max(work[chunk].backward, link);
+  }
+}
+
+Count ranks_per_stage(const Study& study) {
+  return study.tensor_parallel_size * study.context_parallel_size;
+}
+
+/// Whether two stages lie in different nodes.
+TransferScope scope_between(const Study& study, Count from_stage, Count to_stage) {
+  const Count ranks = ranks_per_stage(study);
+  const Count per_node = study.machine->devices_per_node;
+  const auto node = [&](Count stage) { return stage * ranks / per_node; };
+  return node(from_stage) == node(to_stage) ? TransferScope::node : TransferScope::network;
+}
+
+std::vector<Bytes> messages(const Study& study, const ResidualPath& path, Dtype dtype) {
+  std::vector<Bytes> bytes;
+  const double elements = training_tokens(study) * number(study.model.hidden_size);
+  for (const Count vectors : payload_vectors(study, path))
+    bytes.push_back(storage(number(vectors) * elements, dtype));
+  return bytes;
+}
+
+}  // namespace
+
+PipelineLayout layout_of(const Study& study) {
+  return study.pipeline.value_or(PipelineLayout{1, 1, {study.model.num_layers}});
+}
+
+double training_tokens(const Study& study) {
+  const Training& training = *study.training;
+  const Count shards = study.layout == Layout::sequence_sharded ? study.tensor_parallel_size : 1;
+  return number(training.sequence_length) * number(training.micro_batch_size) /
+         number(study.context_parallel_size * shards);
+}
+
+Workload training_workload(const Study& study) {
+  const Training& training = *study.training;
+  const ForwardPass pass{
+      .num_sequences = number(training.micro_batch_size) / number(study.context_parallel_size),
+      .sequence = {.first = 0, .tokens = number(training.sequence_length)},
+      .launch = Launch::stream};
+  const Execution execution{.tokens = training_tokens(study),
+                            .launch = Launch::stream,
+                            .storage = storage_of(study),
+                            .layer_bytes = modelled_layer_bytes(study, pass)};
+  return {.name = "training",
+          .kind = WorkloadKind::training,
+          .passes = {{execution, pass, 1}},
+          .baseline_step = training.baseline_step};
+}
+
+std::vector<ResidualWork> residual_work(const Study& study, const ResidualPath& path,
+                                        Schedule schedule, const Corner& corner) {
+  std::vector<ResidualWork> work(layout_of(study).chunk_layers.size());
+  add_forward(work, study, path, schedule, corner);
+  add_backward(work, study, path, schedule, corner);
+  add_offload(work, study, path);
+  return work;
+}
+
+std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, End end) {
+  const PipelineLayout layout = layout_of(study);
+  std::vector<LayerWork> work;
+  for (std::size_t chunk = 0; chunk < layout.chunk_layers.size(); ++chunk) {
+    const bool is_last = chunk + 1 == layout.chunk_layers.size();
+    LayerWork layers;
+    for (const RestRow& row : rest.rows) {
+      const double spread = number(layout.chunk_layers[chunk]) / number(study.model.num_layers);
+      const double share = row.term == RestTerm::head ? (is_last ? 1 : 0) : spread;
+      const double backward = row.term == RestTerm::collectives ? 1 : 2;
+      layers.forward = layers.forward + share * at(row.time, end);
+      layers.backward = layers.backward + backward * share * at(row.time, end);
+    }
+    work.push_back(layers);
+  }
+  return work;
+}
+
+std::vector<Count> payload_vectors(const Study& study, const ResidualPath& path) {
+  std::vector<Count> vectors;
+  for (const Transition& transition :
+       scheme_payload(layout_of(study), path.scheme, study.training->cache).transitions)
+    vectors.push_back(transition.vectors);
+  return vectors;
+}
+
+std::vector<Bytes> forward_messages(const Study& study, const ResidualPath& path) {
+  return messages(study, path, study.training->wire_dtype);
+}
+
+std::vector<Bytes> backward_messages(const Study& study, const ResidualPath& path) {
+  return messages(study, path, study.training->gradient_dtype);
+}
+
+std::optional<std::vector<StageLink>> stage_links(const Study& study,
+                                                  const std::vector<Bytes>& messages) {
+  const Count P = layout_of(study).num_stages;
+  std::vector<StageLink> links;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const auto from = static_cast<Count>(i) % P;
+    const TransferScope scope = scope_between(study, from, (from + 1) % P);
+    const auto time = [&](Bytes size) {
+      return transfer_time(study.machine->transfers, TransferKind::send, scope, 2, size);
+    };
+    const auto latency = time(Bytes{1});
+    const auto whole = time(messages[i]);
+    if (!latency || !whole) return std::nullopt;
+    const Seconds on_the_wire = whole->value - latency->value;
+    const double rate = on_the_wire > Seconds{} ? messages[i].value / on_the_wire.value
+                                                : std::numeric_limits<double>::infinity();
+    links.push_back({latency->value, BytesPerSecond{rate}});
+  }
+  return links;
+}
+
+}  // namespace depthcost

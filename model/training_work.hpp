@@ -1,0 +1,58 @@
+// A training step as work for the simulation: what every chunk computes, what crosses every
+// boundary, and over which link. REFERENCES.md, "training".
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/pipeline_simulation.hpp"
+#include "model/rest_of_step.hpp"
+#include "model/study.hpp"
+#include "model/time.hpp"
+
+namespace depthcost {
+
+/// Chunks and stages of a study; one of each without a pipeline.
+PipelineLayout layout_of(const Study& study);
+
+/// One forward pass of a micro-batch through all layers, as residual operations and as the layers
+/// between them see it. The study must have a training step.
+Workload training_workload(const Study& study);
+
+/// Tokens of a micro-batch on one device, of the residual path.
+double training_tokens(const Study& study);
+
+/// The residual path of one chunk on one micro-batch.
+struct ResidualWork {
+  Seconds forward;
+  Seconds backward;
+};
+
+/// Of every chunk, at one corner. Offloaded activations cross the host link beside the layers.
+std::vector<ResidualWork> residual_work(const Study& study, const ResidualPath& path,
+                                        Schedule schedule, const Corner& corner);
+
+/// The layers of one chunk on one micro-batch, without the residual path.
+struct LayerWork {
+  Seconds forward;
+  Seconds backward;
+};
+
+/// `rest` is spread over the layers, its head over the last chunk. A backward pass does twice the
+/// arithmetic of its forward pass, and as many collectives.
+std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, End end);
+
+/// d-vectors per token over every transition under the training step's cache.
+std::vector<Count> payload_vectors(const Study& study, const ResidualPath& path);
+
+/// Bytes of one micro-batch over every transition, forward and backward.
+std::vector<Bytes> forward_messages(const Study& study, const ResidualPath& path);
+std::vector<Bytes> backward_messages(const Study& study, const ResidualPath& path);
+
+/// The link behind every chunk for messages of these sizes: inside a node or between nodes, as
+/// stages of tensor x context ranks fill the nodes. Nothing where the hardware knows no sends.
+std::optional<std::vector<StageLink>> stage_links(const Study& study,
+                                                  const std::vector<Bytes>& messages);
+
+}  // namespace depthcost

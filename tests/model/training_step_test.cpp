@@ -1,0 +1,309 @@
+// Training steps by hand: sums without a pipeline, closed forms with one, and what crosses its
+// boundaries.
+#include "model/training_step.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "model/backward_layers.hpp"
+#include "model/evaluation.hpp"
+#include "model/pipeline_theory.hpp"
+#include "model/scheme_payload.hpp"
+#include "tests/architectures.hpp"
+#include "tests/studies.hpp"
+
+namespace depthcost {
+namespace {
+
+/// Sends of 10 us + bytes / 100 GB/s in a node, 20 us + bytes / 50 GB/s between nodes.
+std::vector<TransferPoint> round_sends() {
+  std::vector<TransferPoint> points;
+  const auto push = [&](TransferScope scope, double latency, double rate) {
+    for (const double size : {1.0, 1e9})
+      points.push_back(
+          {TransferKind::send, scope, 2, Bytes{size},
+           test::plus_minus<Seconds>(latency + (size - 1) / rate, 0.1, Evidence::published)});
+  };
+  push(TransferScope::node, 10e-6, 100e9);
+  push(TransferScope::network, 20e-6, 50e9);
+  return points;
+}
+
+/// Llama 3.1 8B with eight blocks of eight layers, 4,096 tokens a micro-batch.
+Study llama_training() {
+  Study study = test::kimi_k3_study();
+  study.model = {.name = "Llama", .num_layers = 64, .hidden_size = 4096};
+  study.model.architecture = test::llama_8b();
+  study.path = {BlockAttnRes{partition_by_size(64, 8)}, 64};
+  study.compare = {{Standard{}, 64}, {Mhc{4}, 64}};
+  study.pipeline.reset();
+  study.decode.reset();
+  study.prefill.reset();
+  study.tensor_parallel_size = 1;
+  study.budgets.clear();
+  study.machine->transfers = round_sends();
+  study.training = Training{.sequence_length = 4096, .num_micro_batches = 8};
+  return study;
+}
+
+Study llama_pipeline(Count num_stages, Count num_virtual_stages) {
+  Study study = llama_training();
+  study.pipeline = even_layout(num_stages, num_virtual_stages, 32, 2);
+  if (num_virtual_stages > 1) study.training->schedule = PipelineSchedule::interleaved;
+  return study;
+}
+
+const TrainingRun& run_of(const TrainingAnswer& answer, Schedule schedule) {
+  for (const TrainingRun& run : answer.runs)
+    if (run.path == answer.runs.front().path && run.schedule == schedule) return run;
+  throw std::logic_error("no such schedule");
+}
+
+const StepRow& step_of(const TrainingAnswer& answer, Schedule schedule) {
+  for (const StepRow& row : answer.steps)
+    if (row.path == answer.steps.front().path && row.schedule == schedule) return row;
+  throw std::logic_error("no such schedule");
+}
+
+Seconds sum(const std::vector<ResidualWork>& work, Seconds ResidualWork::*part) {
+  Seconds total;
+  for (const ResidualWork& chunk : work) total = total + chunk.*part;
+  return total;
+}
+
+TEST(ResidualWork, IsTheSumOfItsLaunches) {
+  const Study study = llama_pipeline(4, 2);
+  const Execution execution = training_workload(study).passes.front().execution;
+  Seconds launches;
+  for (const PlacedOperation& placed : all_operations(study.path, Schedule::single_pass))
+    launches = launches + LaunchTime(*study.machine, placed.operation, execution).terms({}).total();
+  const auto work = residual_work(study, study.path, Schedule::single_pass, {});
+  ASSERT_EQ(work.size(), 8u);
+  EXPECT_NEAR(sum(work, &ResidualWork::forward) / launches, 1, 1e-12);
+}
+
+// 4 d a token forward and 4 d backward, at 2/3 and 3/4 of reads: 4.33 and 4.5 TB/s, and 2 us each.
+TEST(ResidualWork, OfTheStandardResidualIsWhatItMoves) {
+  Study study = llama_training();
+  study.machine->cache_bandwidth.clear();
+  const auto work = residual_work(study, {Standard{}, 64}, Schedule::fused, {});
+  const double d_vectors = 4096.0 * 4 * 4096 * 2;
+  const auto drawn = [&](double cap) {
+    const double uncapped = kUncappedOverCeiling * cap;
+    const double in_flight =
+        uncapped * d_vectors / (d_vectors + study.machine->half_saturation.value * uncapped);
+    return std::min(cap, in_flight);
+  };
+  EXPECT_NEAR(work[0].forward.value, 64 * (2e-6 + d_vectors / drawn(4e12)), 1e-9);
+  EXPECT_NEAR(work[0].backward.value, 64 * (2e-6 + d_vectors / drawn(4.5e12)), 1e-9);
+}
+
+TEST(TrainingStep, WithoutAPipelineIsTheSumOfItsPasses) {
+  const Study study = llama_training();
+  const TrainingAnswer answer = training_answer(study, paths_of(study));
+  const TrainingRun& run = run_of(answer, Schedule::single_pass);
+  const Seconds rest = answer.rest.total().value;
+  EXPECT_NEAR(run.makespan.value, 8 * (3 * rest + run.forward + run.backward).value, 1e-9);
+  EXPECT_NEAR(run.bubble, 0, 1e-12);
+  EXPECT_EQ(run.communication.value, 0);
+  EXPECT_TRUE(run.messages.empty());
+}
+
+TEST(TrainingStep, AddsWhatTheResidualPathTakesMore) {
+  const Study study = llama_training();
+  const TrainingAnswer answer = training_answer(study, paths_of(study));
+  const TrainingRun& run = run_of(answer, Schedule::single_pass);
+  const auto standard = residual_work(study, {Standard{}, 64}, Schedule::fused, {});
+  const Seconds more = run.forward + run.backward - standard[0].forward - standard[0].backward;
+  const StepRow& row = step_of(answer, Schedule::single_pass);
+  EXPECT_NEAR(row.delta.value.value, 8 * more.value, 1e-9);
+  EXPECT_NEAR(row.overhead->value, row.delta.value / row.baseline_step->value, 1e-12);
+  EXPECT_LT(row.overhead->low, row.overhead->value);
+  EXPECT_LT(row.overhead->value, row.overhead->high);
+  EXPECT_EQ(row.delta.evidence, Evidence::assumed);
+}
+
+// Without the head, which the last chunk has to itself, equal chunks are uniform.
+TEST(TrainingStep, OfUniformChunksAndFreeLinksIsTheClosedForm) {
+  for (const Count V : {1, 2}) {
+    Study study = llama_pipeline(4, V);
+    study.path = {Standard{}, 64};
+    study.schedule = Schedule::fused;
+    study.machine->transfers = {};
+    study.written_terms = {{WorkloadKind::training, RestTerm::head, {Seconds{}}}};
+    for (const Count M : {4, 8, 12}) {
+      study.training->num_micro_batches = M;
+      const std::vector<ResidualPath> standard{study.path};
+      const TrainingAnswer answer = training_answer(study, standard);
+      const TrainingRun& run = run_of(answer, Schedule::fused);
+      const Seconds rest = answer.rest.total().value;
+      const Seconds forward = 0.25 * (rest + run.forward);
+      const Seconds backward = 0.25 * (2 * rest + run.backward);
+      const Seconds theory = interleaved_makespan(4, V, M, forward, backward);
+      EXPECT_NEAR(run.makespan / theory, 1, 1e-9) << V << " " << M;
+    }
+  }
+}
+
+TEST(TrainingMessages, AreThePayloadOfAMicroBatch) {
+  Study study = llama_pipeline(4, 2);
+  study.training->wire_dtype = Dtype::f32;
+  for (const Cache cache : {Cache::none, Cache::received, Cache::own}) {
+    study.training->cache = cache;
+    const auto transitions =
+        pipeline_traffic(*study.pipeline,
+                         block_sizes(std::get<BlockAttnRes>(study.path.scheme).blocks),
+                         {cache, Embedding::sent, PartialSum::sent})
+            .transitions;
+    const std::vector<Bytes> forward = forward_messages(study, study.path);
+    const std::vector<Bytes> backward = backward_messages(study, study.path);
+    ASSERT_EQ(forward.size(), 7u);
+    for (std::size_t i = 0; i < forward.size(); ++i) {
+      const double elements = static_cast<double>(transitions[i].vectors) * 4096 * 4096;
+      EXPECT_EQ(forward[i].value, 4 * elements);
+      EXPECT_EQ(backward[i].value, 2 * elements);
+    }
+  }
+}
+
+// Four ranks a stage, eight in a node: stages 0 and 1 share one, 1 and 2 do not.
+TEST(StageLinks, LeadOutOfTheNodeWhereStagesDo) {
+  Study study = llama_pipeline(4, 1);
+  study.tensor_parallel_size = 4;
+  const std::vector<Bytes> messages(3, Bytes{1e6});
+  const auto links = stage_links(study, messages);
+  ASSERT_TRUE(links);
+  EXPECT_NEAR((*links)[0].latency.value, 10e-6, 1e-12);
+  EXPECT_NEAR((*links)[0].bandwidth.value / 100e9, 1, 1e-5);
+  EXPECT_NEAR((*links)[1].latency.value, 20e-6, 1e-12);
+  EXPECT_NEAR((*links)[1].bandwidth.value / 50e9, 1, 1e-5);
+  EXPECT_NEAR((*links)[2].latency.value, 10e-6, 1e-12);
+  study.machine->transfers.clear();
+  EXPECT_FALSE(stage_links(study, messages));
+}
+
+TEST(Communication, IsWhatFreeLinksSave) {
+  Study study = llama_pipeline(4, 2);
+  const Seconds fast =
+      run_of(training_answer(study, paths_of(study)), Schedule::single_pass).communication;
+  study.training->sends = Sends::blocking;
+  const Seconds exposed =
+      run_of(training_answer(study, paths_of(study)), Schedule::single_pass).communication;
+  EXPECT_GT(fast, Seconds{});
+  EXPECT_GT(exposed, fast);
+}
+
+TEST(MeasuredTrainingStep, IsThatOfTheStandardResidual) {
+  for (const bool knows_layers : {true, false}) {
+    Study study = llama_pipeline(4, 2);
+    if (!knows_layers) study.model.architecture.reset();
+    study.training->baseline_step = Seconds{3};
+    const std::vector<ResidualPath> standard{{Standard{}, 64}};
+    const TrainingAnswer answer = training_answer(study, standard);
+    EXPECT_NEAR(run_of(answer, Schedule::fused).makespan.value, 3, 1e-6);
+    EXPECT_NEAR(step_of(answer, Schedule::fused).baseline_step->value.value, 3, 1e-6);
+    EXPECT_EQ(step_of(answer, Schedule::fused).missing, "");
+  }
+}
+
+TEST(TrainingStep, SaysWhatItNeedsForPerCent) {
+  Study study = llama_pipeline(4, 2);
+  study.model.architecture.reset();
+  const TrainingAnswer answer = training_answer(study, paths_of(study));
+  const StepRow& row = step_of(answer, Schedule::single_pass);
+  EXPECT_EQ(row.missing, "the model has no attention and mlp");
+  EXPECT_FALSE(row.overhead);
+  EXPECT_GT(row.delta.value, Seconds{});
+}
+
+TEST(Recomputation, TakesAnotherForwardPass) {
+  Study study = llama_training();
+  const Seconds kept =
+      run_of(training_answer(study, paths_of(study)), Schedule::single_pass).makespan;
+  study.training->activations = ActivationPolicy::recompute;
+  const TrainingAnswer answer = training_answer(study, paths_of(study));
+  const TrainingRun& run = run_of(answer, Schedule::single_pass);
+  EXPECT_EQ(run.recompute, run.forward);
+  EXPECT_NEAR(run.makespan.value, (kept + 8 * run.forward).value, 1e-9);
+}
+
+TEST(Offload, WaitsForASlowLink) {
+  Study study = llama_training();
+  study.training->activations = ActivationPolicy::offload;
+  const auto forward = [&] {
+    return residual_work(study, study.path, Schedule::single_pass, {})[0].forward;
+  };
+  const Seconds without = forward();
+  study.machine->host_bandwidth = BytesPerSecond{1e15};
+  EXPECT_EQ(forward(), without);
+  study.machine->host_bandwidth = BytesPerSecond{1e9};
+  const ChunkActivations all =
+      chunk_activations(study.path, {1, 64, OutputAggregation::here}, {ActivationPolicy::offload});
+  EXPECT_NEAR(forward().value, 4096 * bytes(all.offloaded, 4096, Dtype::bf16).value / 1e9, 1e-9);
+}
+
+// 1F1B holds P - p micro-batches on stage p; b_0 and the blocks before its chunk for each.
+TEST(TrainingMemory, HoldsBlocksOfEveryMicroBatchInFlight) {
+  const Study study = llama_pipeline(4, 1);
+  const PipelineOrder order =
+      pipeline_order(PipelineSchedule::one_forward_one_backward, 4, 1, 8, Activations::kept);
+  const auto stages = training_memory(study, study.path, order);
+  const double vector = 4096.0 * 4096 * 2;
+  ASSERT_EQ(stages.size(), 4u);
+  for (std::size_t p = 0; p < 4; ++p) {
+    const double in_flight = 4 - static_cast<double>(p);
+    EXPECT_EQ(stages[p].micro_batches, 4 - static_cast<Count>(p));
+    EXPECT_EQ(stages[p].blocks.value, in_flight * (1 + 2 * static_cast<double>(p)) * vector);
+  }
+}
+
+// Uncached, stage 0 keeps b_0 for its first chunk and five blocks for its second.
+TEST(TrainingMemory, HoldsEveryChunksBlocksWithoutACache) {
+  Study study = llama_pipeline(4, 2);
+  const PipelineOrder order =
+      pipeline_order(PipelineSchedule::interleaved, 4, 2, 8, Activations::kept);
+  const Bytes cached = training_memory(study, study.path, order)[0].blocks;
+  study.training->cache = Cache::none;
+  const Bytes uncached = training_memory(study, study.path, order)[0].blocks;
+  const Bytes standard = training_memory(study, {Standard{}, 64}, order)[0].blocks;
+  EXPECT_NE(cached, uncached);
+  EXPECT_EQ(standard.value, 0);
+  const double vector = 4096.0 * 4096 * 2;
+  Count first = 0;
+  Count second = 0;
+  double most = 0;
+  for (const PipelineTask& task : order.stages[0]) {
+    const Count step = task.kind == TaskKind::forward          ? 1
+                       : task.kind == TaskKind::backward_input ? -1
+                                                               : 0;
+    (task.chunk == 0 ? first : second) += step;
+    most = std::max(most, static_cast<double>(first) + 5 * static_cast<double>(second));
+  }
+  EXPECT_EQ(uncached.value, most * vector);
+}
+
+TEST(TrainingMemory, ShrinksWithRecomputation) {
+  Study study = llama_training();
+  const PipelineOrder order =
+      pipeline_order(PipelineSchedule::one_forward_one_backward, 1, 1, 8, Activations::kept);
+  const Bytes kept = training_memory(study, study.path, order)[0].activations;
+  study.training->activations = ActivationPolicy::recompute;
+  EXPECT_LT(training_memory(study, study.path, order)[0].activations, kept);
+}
+
+TEST(Evaluation, HasTheTrainingStepAmongItsSteps) {
+  Study study = llama_pipeline(4, 2);
+  study.budgets = {{BudgetKind::training_overhead, 10}};
+  const Evaluation answer = evaluate(study);
+  Count rows = 0;
+  for (const StepRow& row : answer.step) rows += row.workload == "training" ? 1 : 0;
+  EXPECT_EQ(rows, 3 + 2 + 4);
+  EXPECT_EQ(answer.rest.size(), kRestTerms.size());
+  EXPECT_EQ(answer.budgets.front().verdict, Verdict::pass);
+  ASSERT_TRUE(answer.training.simulated);
+  EXPECT_EQ(answer.training.simulated->makespan, run_of(answer.training, study.schedule).makespan);
+}
+
+}  // namespace
+}  // namespace depthcost
