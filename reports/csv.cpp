@@ -123,6 +123,13 @@ void append_steps(std::string& text, const Evaluation& e) {
     append(text, line, "dominant", name(row.dominant), "");
     append(text, line, "evidence", name(row.delta.evidence), "");
   }
+  for (const TrainingRun& run : e.training.runs)
+    append(text,
+           Line{.section = "training",
+                .workload = "training",
+                .scheme = name(run.path->scheme),
+                .schedule = name(run.schedule)},
+           quantities_of(run));
   for (const RestRow& row : e.rest) {
     const Line line{.section = "rest", .workload = row.workload, .operation = name(row.term)};
     append(text, line, quantities_of(row));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/scheme_payload.hpp"
 #include "reports/format.hpp"
 #include "reports/markdown_report.hpp"
 #include "reports/table.hpp"
@@ -80,9 +81,12 @@ Bytes residual_memory(const Evaluation& e, const std::string& workload) {
   return sum;
 }
 
-std::string payload(const Evaluation& e) {
+/// Of training what its cache leaves to be sent, else everything.
+std::string payload(const Evaluation& e, const std::string& workload) {
   if (!e.pipeline) return "none";
-  const Count peak = e.pipeline->by_scheme.front().naive.peak;
+  Count peak = e.pipeline->by_scheme.front().naive.peak;
+  if (workload == "training")
+    peak = scheme_payload(*e.study.pipeline, e.study.path.scheme, e.study.training->cache).peak;
   const VectorStorage types = storage_of(e.study);
   const Bytes bytes = storage(static_cast<double>(peak) * types.hidden_size, types.dtype);
   return fmt::format("{}, {}", format_d(static_cast<double>(peak)),
@@ -197,7 +201,7 @@ Table decision_table(const Evaluation& e) {
     std::vector<std::string> row{workload, baseline_cell(step)};
     for (const ResidualPath* path : order) row.push_back(cell(e, workload, *path));
     row.push_back(format_bytes(residual_memory(e, workload), Prefix::binary));
-    row.push_back(payload(e));
+    row.push_back(payload(e, workload));
     row.push_back(step == nullptr ? "no hardware" : std::string(name(step->dominant)));
     row.push_back(step == nullptr ? "no hardware" : std::string(name(step->delta.evidence)));
     table.rows.push_back(std::move(row));
@@ -207,7 +211,7 @@ Table decision_table(const Evaluation& e) {
 
 std::string decision_legend(const Evaluation& e) {
   return fmt::format(
-      "Added: time per decode step or whole prefill, and overhead, its per cent of the baseline "
+      "Added: time per decode step, whole prefill or training step, and overhead, its per cent of the baseline "
       "step, with 90 % intervals; mostly: what it consists of; evidence: of the time. State: "
       "memory of `{}` on one device. Boundary: its largest pipeline payload, per token. {}",
       name(e.paths.front().scheme), baseline_sentence(e));

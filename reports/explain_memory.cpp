@@ -185,7 +185,10 @@ void prefill(const Evaluation& e, Explanations& out) {
 
 void memory(const Evaluation& e, Explanations& out) {
   for (const MemoryRow& row : e.memory)
-    out.push_back(is_residual(row.item) ? residual_memory(e, row) : rest_memory(e, row));
+    if (row.workload == "training")
+      out.push_back(training_memory(e, row));
+    else
+      out.push_back(is_residual(row.item) ? residual_memory(e, row) : rest_memory(e, row));
 }
 
 }  // namespace depthcost::explained

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/training_work.hpp"
 #include "model/workload.hpp"
 #include "reports/explain_sections.hpp"
 #include "reports/format.hpp"
@@ -174,7 +175,9 @@ std::string rest_metric(const RestRow& row) {
 
 void rest(const Evaluation& e, Explanations& out) {
   if (e.rest.empty()) return;
-  for (const Workload& workload : workloads_of(e.study, e.study.path, e.study.schedule))
+  std::vector<Workload> workloads = workloads_of(e.study, e.study.path, e.study.schedule);
+  if (e.study.training) workloads.push_back(training_workload(e.study));
+  for (const Workload& workload : workloads)
     for (const RestRow& row : e.rest) {
       if (row.workload != workload.name) continue;
       const Derivation derivation = derivation_of(row.term);

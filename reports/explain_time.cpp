@@ -100,6 +100,10 @@ void time(const Evaluation& e, Explanations& out) {
 
 void step(const Evaluation& e, Explanations& out) {
   for (const StepRow& row : e.step) {
+    if (row.workload == "training") {
+      out.push_back(training_step(e, row));
+      continue;
+    }
     Explanation x{
         .metric = metric({"step", row.workload, name(row.path->scheme), name(row.schedule)}),
         .formula = fmt::format("sum over launches of {}, less the same sum of the fused "

@@ -65,7 +65,7 @@ std::string cache_text(const Evaluation& e) {
 
 void write_memory(Document& out) {
   const Evaluation& e = out.evaluation();
-  if (e.memory.empty()) return;
+  if (!e.study.decode && !e.study.prefill) return;
   out.heading("Memory of a device");
   out.paragraph(capacity_text(e.study));
   out.table(memory_table(e));

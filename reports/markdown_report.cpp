@@ -59,7 +59,8 @@ void write_closing(Document& out) {
         "the device for them",
         "overlap of the terms of a step with one another, and messages between pipeline stages at "
         "decode and prefill",
-        "the training step: backward pass, activation memory and the pipeline's schedule",
+        "in training the optimiser, gradients of weights and the reduction over replicas; backward "
+        "kernels have not been measured, times of them are assumed",
         "the expansion of mHC's streams behind the embedding and their collapse before the head",
         "losses: nothing here says that two schemes are equally good"})
     out.bullet(text);
@@ -91,6 +92,7 @@ std::string markdown_report(const Evaluation& evaluation, const ReportParts& par
   write_memory(out);
   write_prefill(out);
   write_pipeline(out);
+  write_training(out);
   write_budgets(out);
   write_closing(out);
   return out.take();

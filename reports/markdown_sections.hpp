@@ -13,5 +13,6 @@ void write_operations(Document& out);
 void write_memory(Document& out);
 void write_prefill(Document& out);
 void write_pipeline(Document& out);
+void write_training(Document& out);
 
 }  // namespace depthcost::markdown_sections

@@ -49,7 +49,7 @@ void write_other_baselines(Document& out, const std::vector<std::string>& modell
 
 void write_time(Document& out) {
   const Evaluation& e = out.evaluation();
-  if (e.time.empty()) return;
+  if (e.step.empty()) return;
   out.heading("What each scheme and schedule adds");
   out.paragraph(
       "`delta`: added to the baseline step. `overhead`: delta over the baseline step, which is "
@@ -72,7 +72,8 @@ void write_operations(Document& out) {
       "memory`: share of the bytes that the cache does not serve.");
   out.paragraph(fmt::format("<details><summary>{} as {}, operation by operation</summary>",
                             name(e.study.path.scheme), name(e.study.schedule)));
-  for (const std::string& workload : timed_workloads(e)) out.table(operation_table(e, workload));
+  for (const std::string& workload : timed_workloads(e))
+    if (const Table table = operation_table(e, workload); !table.rows.empty()) out.table(table);
   out.paragraph("</details>");
 }
 
@@ -89,7 +90,13 @@ void write_rest(Document& out) {
       "replaced by a measurement (`step_terms`), or the whole step (`baseline_step`).");
   write_other_baselines(out, modelled);
   for (const std::string& workload : modelled) {
-    out.paragraph("**" + workload + "**");
+    const std::string what =
+        workload == "training"
+            ? ": one forward pass of a micro-batch through all layers, without the residual path. "
+              "The backward pass does twice the arithmetic and as many collectives, and the "
+              "pipeline runs both for every micro-batch."
+            : "";
+    out.paragraph("**" + workload + "**" + what);
     out.table(rest_table(e, workload));
   }
   if (!modelled.empty())

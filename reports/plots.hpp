@@ -35,6 +35,10 @@ std::optional<Plot> overhead_plot(const Evaluation& evaluation);
 /// bank.
 std::optional<Plot> payload_plot(const Evaluation& evaluation);
 
+/// The stages of a simulated training step over time; many micro-batches with fewer of them, very
+/// many tasks from the beginning only. None without a pipeline, a machine or a rest of the step.
+std::optional<Plot> schedule_plot(const Evaluation& evaluation);
+
 /// Bank in one device's memory against the length of the sequence. None without prefill or a bank.
 std::optional<Plot> bank_plot(const Evaluation& evaluation);
 

@@ -89,6 +89,16 @@ std::array<NamedQuantity, 6> quantities_of(const RestRow& row) {
            {"launches", modelled(row.launches), "launches"}}};
 }
 
+std::array<NamedQuantity, 7> quantities_of(const TrainingRun& run) {
+  return {{{"makespan_seconds", run.makespan.value, "s"},
+           {"forward_seconds", run.forward.value, "s"},
+           {"backward_seconds", run.backward.value, "s"},
+           {"recompute_seconds", run.recompute.value, "s"},
+           {"communication_seconds", run.communication.value, "s"},
+           {"bubble", run.bubble, "ratio"},
+           {"accumulation_d", run.accumulation_d, "d"}}};
+}
+
 std::string_view origin_of(const RestRow& row) { return row.is_written ? "written" : "modelled"; }
 
 std::array<NamedQuantity, 4> quantities_of(const PrefillMemory& memory) {

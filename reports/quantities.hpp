@@ -39,6 +39,10 @@ std::array<NamedQuantity, 3> baseline_of(const StepRow& row);
 /// user has written are not known.
 std::array<NamedQuantity, 6> quantities_of(const RestRow& row);
 
+/// A training step with one scheme: the residual path on one micro-batch and all chunks, and what
+/// the pipeline makes of it.
+std::array<NamedQuantity, 7> quantities_of(const TrainingRun& run);
+
 /// "modelled" or "written".
 std::string_view origin_of(const RestRow& row);
 

@@ -125,6 +125,12 @@ std::vector<std::string> modelled_workloads(const Evaluation& evaluation) {
   return workloads;
 }
 
+std::string rest_heading(std::string_view workload) {
+  if (workload == "training")
+    return "A forward pass of training: one micro-batch through all layers";
+  return fmt::format("The baseline step of {}: its terms on one device", workload);
+}
+
 Table rest_table(const Evaluation& evaluation, std::string_view workload) {
   Table table{{{"term"},
                {"bytes", Align::right},
@@ -135,16 +141,18 @@ Table rest_table(const Evaluation& evaluation, std::string_view workload) {
                {"origin"}},
               {}};
   const auto standard = standard_step(evaluation, workload);
-  if (!standard || !standard->baseline_step) return table;
-  const Estimate<Seconds>& step = *standard->baseline_step;
+  RestOfStep rest;
   for (const RestRow& row : evaluation.rest)
-    if (row.workload == workload) table.rows.push_back(term_cells(row, step.value));
+    if (row.workload == workload) rest.rows.push_back(row);
+  const bool is_step = standard && standard->baseline_step;
+  const Estimate<Seconds> step = is_step ? *standard->baseline_step : rest.total();
+  for (const RestRow& row : rest.rows) table.rows.push_back(term_cells(row, step.value));
   const auto push = [&](const std::string& what, const Estimate<Seconds>& time) {
     table.rows.push_back({what, std::string(kNothing), std::string(kNothing), std::string(kNothing),
                           time_text(time), format_ratio(time.value / step.value), "modelled"});
   };
-  push("standard residual", standard->residual);
-  push("baseline step", step);
+  if (is_step) push("standard residual", standard->residual);
+  push(is_step ? "baseline step" : "one forward pass", step);
   return table;
 }
 

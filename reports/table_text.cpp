@@ -47,8 +47,14 @@ std::string step_heading(const Evaluation& evaluation, const std::string& worklo
 
 void append_rest(std::string& text, const Evaluation& evaluation) {
   for (const std::string& workload : modelled_workloads(evaluation))
-    append(text, fmt::format("The baseline step of {}: its terms on one device", workload),
-           rest_table(evaluation, workload));
+    append(text, rest_heading(workload), rest_table(evaluation, workload));
+}
+
+void append_training(std::string& text, const Evaluation& evaluation) {
+  append(text, "Training: the residual path on one micro-batch, and the simulated step",
+         training_time_table(evaluation));
+  append(text, "Training: d-vectors added up, the fullest stage, messages of one micro-batch",
+         training_memory_table(evaluation));
 }
 
 void append_budgets(std::string& text, std::span<const BudgetRow> budgets) {
@@ -66,7 +72,7 @@ std::string to_table(const Evaluation& evaluation, std::span<const LedgerRow> la
            aggregation_table(evaluation.aggregation));
   if (!evaluation.prefill.empty())
     append(text, "Prefill: bytes on one device", prefill_table(evaluation));
-  if (!evaluation.memory.empty())
+  if (evaluation.study.decode || evaluation.study.prefill)
     append(text, "Memory of the fullest device", memory_table(evaluation));
   if (evaluation.pipeline) append_pipeline(text, *evaluation.pipeline);
   for (const std::string& workload : timed_workloads(evaluation))
@@ -74,6 +80,7 @@ std::string to_table(const Evaluation& evaluation, std::span<const LedgerRow> la
   if (const std::string missing = missing_baseline(evaluation); !missing.empty())
     text += "\n" + missing + "\n";
   append_rest(text, evaluation);
+  if (evaluation.training.work) append_training(text, evaluation);
   if (!evaluation.budgets.empty()) append_budgets(text, evaluation.budgets);
   return text;
 }

@@ -354,7 +354,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"TwoScenarios", {"evaluate", "kept.yaml", "bad.yaml"}, "unknown argument 'bad.yaml'"},
         {"UnknownFormat",
          {"evaluate", "kept.yaml", "--format", "xml"},
-         "--format: xml not in {table,json,csv}"},
+         "--format: xml not in {table,json,csv,plan}"},
         {"NoFolder", {"report", "kept.yaml", "-o"}, "--output: 1 required TEXT missing"},
         {"NoPreset", {"presets", "show"}, "ID is required"}}),
     [](const auto& row) { return row.param.name; });
