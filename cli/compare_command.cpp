@@ -122,10 +122,6 @@ ExitCode exit_code(const ComparisonReport& report, bool strict) {
                                                                        : ExitCode::good;
 }
 
-}  // namespace
-
-namespace {
-
 ExitCode print(const ComparisonReport& report, const CompareOptions& options) {
   std::string text = text_of(report, options.format);
   if (options.github) text += to_annotations(annotations(report));

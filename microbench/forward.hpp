@@ -90,6 +90,20 @@ AttnResPhase1<T, T> phase1_at(const ForwardPass<T>& pass, const LayerPosition& a
   return op;
 }
 
+/// The same behind single_pass_at, which has closed the block before and made the layer's input:
+/// query 1 is computed once more, into `unused`.
+template <class T>
+AttnResPhase1<T, T> later_queries_at(const ForwardPass<T>& pass, const LayerPosition& at,
+                                     T* unused) {
+  AttnResPhase1<T, T> op = phase1_at(pass, at);
+  op.num_bank_sources = static_cast<std::size_t>(at.block);
+  op.partial_sum = nullptr;
+  op.layer_output = nullptr;
+  op.bank_row = kNoRow;
+  op.output = unused;
+  return op;
+}
+
 template <class T>
 AttnResPhase2<T, T> phase2_at(const ForwardPass<T>& pass, const LayerPosition& at) {
   const auto row = static_cast<std::size_t>(at.index - 2);

@@ -40,6 +40,23 @@ std::string plain_name(const std::string& run_name) {
   return run_name.substr(0, run_name.find("/iterations:"));
 }
 
+/// From memory or from the cache; not a forward pass, nor beside a layer's weights.
+bool is_one_kernel(const CaseName& name) {
+  return !name.temperature.empty() && name.operation.find("_forward/") == std::string_view::npos;
+}
+
+std::vector<Measurement>& kind_of(Results& results, std::string_view name) {
+  const std::string_view operation = parse_case_name(name).operation;
+  if (operation.starts_with("ceiling/") || operation == "memcpy") return results.ceilings;
+  if (operation.starts_with("core/")) return results.cores;
+  if (operation == "curve") return results.curves;
+  // An empty kernel has no operands that could lie anywhere.
+  if (operation.starts_with("skeleton/empty")) return results.others;
+  if (operation.starts_with("skeleton/")) return results.skeletons;
+  if (operation.starts_with("step/")) return results.steps;
+  return is_one_kernel(parse_case_name(name)) ? results.kernels : results.others;
+}
+
 }  // namespace
 
 double Measurement::median() const { return median_of(seconds); }
@@ -99,27 +116,6 @@ Results machine_of(const nlohmann::json& context) {
       results.first_level_bytes = cache.value("size", 0.0);
   return results;
 }
-
-namespace {
-
-/// From memory or from the cache; not a forward pass, nor beside a layer's weights.
-bool is_one_kernel(const CaseName& name) {
-  return !name.temperature.empty() && name.operation.find("_forward/") == std::string_view::npos;
-}
-
-std::vector<Measurement>& kind_of(Results& results, std::string_view name) {
-  const std::string_view operation = parse_case_name(name).operation;
-  if (operation.starts_with("ceiling/") || operation == "memcpy") return results.ceilings;
-  if (operation.starts_with("core/")) return results.cores;
-  if (operation == "curve") return results.curves;
-  // An empty kernel has no operands that could lie anywhere.
-  if (operation.starts_with("skeleton/empty")) return results.others;
-  if (operation.starts_with("skeleton/")) return results.skeletons;
-  if (operation.starts_with("step/")) return results.steps;
-  return is_one_kernel(parse_case_name(name)) ? results.kernels : results.others;
-}
-
-}  // namespace
 
 void add(Results& results, const std::vector<Measurement>& measurements) {
   for (const Measurement& measurement : measurements) {

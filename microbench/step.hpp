@@ -26,6 +26,7 @@ inline constexpr std::size_t kStepBatches[] = {1, 8, 64, 512};
 struct StepKind {
   std::string_view scheme;
   Schedule schedule = Schedule::fused;
+  Phase1Order phase1 = Phase1Order::in_order;
 };
 
 /// The first is what the others are compared with.
@@ -35,6 +36,9 @@ inline constexpr StepKind kStepKinds[] = {{"standard", Schedule::fused},
                                           {"block_attnres", Schedule::single_pass},
                                           {"block_attnres", Schedule::two_phase}};
 
+/// Where a second branch can run beside the first: on a GPU.
+inline constexpr StepKind kHoistedStep{"block_attnres", Schedule::two_phase, Phase1Order::hoisted};
+
 /// Operands of every kind.
 template <class T>
 struct StepOperands {
@@ -43,6 +47,7 @@ struct StepOperands {
   MhcPost<T> post;
   MhcPre<T> pre;
   MhcBoundary<T> boundary;
+  T* unused = nullptr;  // (T, d): what a hoisted Phase 1 makes of query 1
 };
 
 template <class T>
@@ -54,7 +59,8 @@ StepOperands<T> step_operands(const StepShape& step, Operands& o) {
           .standard = residual_add_rmsnorm<T>(shape, o),
           .post = mhc_post<T>(shape, o),
           .pre = mhc_pre<T>(shape, o),
-          .boundary = mhc_boundary<T>(shape, o)};
+          .boundary = mhc_boundary<T>(shape, o),
+          .unused = o.tensor<T>(1, step.hidden_size)};
 }
 
 /// stream_weights(layer) and run(operation) in the order of the step.
@@ -80,6 +86,30 @@ void run_step(const StepOperands<T>& step, const StepKind& kind, Count num_layer
       run(step.pre);
     }
   }
+}
+
+/// kHoistedStep in the order of the step: the first layer of a block has a single pass of its own,
+/// and Phase 1 runs on the branch from there until the second layer merges its outputs.
+///   branch.fork()   what it runs may begin once all that was run before has ended
+///   branch.run(op)
+///   branch.join()   what is run next waits for it
+template <class T, class StreamWeights, class Run, class Branch>
+void run_hoisted_step(const StepOperands<T>& step, const StreamWeights& stream_weights,
+                      const Run& run, const Branch& branch) {
+  const ForwardPass<T>& pass = step.attnres;
+  each_layer(pass.blocks, [&](const LayerPosition& at) {
+    stream_weights(at.layer - 1);
+    if (at.index == 1) {
+      run(single_pass_at(pass, at));
+      if (at.size == 1) return;
+      branch.fork();
+      branch.run(later_queries_at(pass, at, step.unused));
+      return;
+    }
+    if (at.index == 2) branch.join();
+    run(phase2_at(pass, at));
+  });
+  run(output_aggregation(pass));
 }
 
 /// "step/mhc/fused/bf16/T:1/d:2304/L:48/S:8/W:8388608".

@@ -32,6 +32,12 @@ constexpr LayerPosition start_of_block(Count block, Count size) {
   return {.block = block, .index = 1, .size = size, .previous_size = block == 1 ? 0 : size};
 }
 
+/// The mix is the output: no gain is read.
+constexpr Operation without_norm(Operation operation) {
+  operation.parameters_d -= operations::kGain_d;
+  return operation;
+}
+
 /// Blocks of more than one layer: a block of one is f itself and needs no closing.
 constexpr Count kAnySize = 2;
 
@@ -46,7 +52,9 @@ constexpr std::array kCatalogue{
     Entry{"attnres_single_pass", "bank rows, beside the partial sum", !kQueries, !kStreams,
           [](Counts c) { return operations::block_single_pass(inside_block(c)); }},
     Entry{"attnres_single_pass/bare", "finished sources: no update, no norm", !kQueries, !kStreams,
-          [](Counts c) { return operations::single_pass(c.num_sources, sources(c), 0, 0, {}); }},
+          [](Counts c) {
+            return without_norm(operations::single_pass(c.num_sources, sources(c), 0, 0, {}));
+          }},
     Entry{"attnres_single_pass/closing", "bank rows, beside the one that is written", !kQueries,
           !kStreams,
           [](Counts c) {

@@ -47,6 +47,14 @@ Attribution bytes_attribution(const Comparison& comparison, double rows) {
   return {Term::bandwidth, comparison.terms.bytes / achieved};
 }
 
+/// d-vectors of a token that a launch moves, its share of the parameters among them.
+double rows_of(const Operation& operation, const Execution& execution) {
+  const VectorStorage& types = execution.storage;
+  return total_d(traffic(operation)) +
+         parameter_bytes(operation, types) /
+             (execution.tokens * storage(types.hidden_size, types.dtype));
+}
+
 Attribution attribution_of(const Comparison& comparison, double rows) {
   const TimeTerms& terms = comparison.terms;
   const Seconds difference = comparison.measured.median - comparison.predicted.value;
@@ -94,7 +102,7 @@ Comparison compare(const Machine& machine, const Operation& operation, const Exe
   comparison.is_inside = predicted.low <= measured.median && measured.median <= predicted.high;
   comparison.tolerance = effective_tolerance(tolerance, measured, predicted.value);
   comparison.agreement = agreement_of(comparison);
-  comparison.attribution = attribution_of(comparison, total_d(traffic(operation)));
+  comparison.attribution = attribution_of(comparison, rows_of(operation, execution));
   return comparison;
 }
 

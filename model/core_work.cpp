@@ -59,16 +59,12 @@ CoreWork phase2_work(const Operation& operation) {
           .kept_rows = own + 1};
 }
 
-/// A token's streams, and its share of phi.
-CorePass widened_for_projection(double m) {
-  return widened(m + projection_rows(m) / kTokensPerTile);
-}
-
 /// The mix takes the streams from where they are: from memory again, or kept.
 CoreWork mhc_pre_work(double m, RowsOf mixed) {
-  return {.passes = {streamed(Primitive::multiply, projection_rows(m)), widened_for_projection(m),
+  return {.passes = {streamed(Primitive::multiply, projection_rows(m)), widened(m),
                      CorePass{Primitive::mix, mixed, m}, kept(Primitive::scale, 1)},
-          .kept_rows = mixed == RowsOf::cache ? m : 1};
+          .kept_rows = mixed == RowsOf::cache ? m : 1,
+          .tile_rows = projection_rows(m)};
 }
 
 CoreWork mhc_boundary_work(double m, RowsOf mixed) {
@@ -120,8 +116,8 @@ CoreWork core_work(const Operation& operation) {
     case mhc_boundary:
       return mhc_boundary_work(streams, recent > 0 ? RowsOf::stream : RowsOf::cache);
     case unfused_mhc_coefficients:
-      return {.passes = {streamed(Primitive::multiply, projection_rows(streams)),
-                         widened_for_projection(streams)}};
+      return {.passes = {streamed(Primitive::multiply, projection_rows(streams)), widened(streams)},
+              .tile_rows = projection_rows(streams)};
     case unfused_mhc_pre:
       return unfused_work(Primitive::mix, streams);
     case unfused_mhc_post:
@@ -143,6 +139,10 @@ CoreWork core_work(const Operation& operation) {
   return {};
 }
 
+double tiles_of_thread(double tokens, double threads) {
+  return std::ceil(tokens / threads / kTokensPerTile);
+}
+
 CoreTime core_time(const Core& core, const Operation& operation, double tokens, double hidden_size,
                    Dtype dtype) {
   const CoreWork work = core_work(operation);
@@ -160,6 +160,11 @@ CoreTime core_time(const Core& core, const Operation& operation, double tokens, 
     Seconds& part = is_on_top ? time.on_top : time.beside;
     part = part + seconds;
   }
+  const Seconds parameters =
+      (tiles_of_thread(tokens, core.threads) * hidden_size * work.tile_rows) *
+      rate_of(core, Primitive::widen, kParameterDtype, CoreLevel::L2);
+  Seconds& part = core.form == CoreForm::max ? time.beside : time.on_top;
+  part = part + parameters;
   return time;
 }
 

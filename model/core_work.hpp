@@ -43,11 +43,15 @@ struct CorePass {
 struct CoreWork {
   std::array<CorePass, 5> passes{};
   double kept_rows = 0;  // of a token, kept between two passes
+  double tile_rows = 0;  // of parameters, read and widened anew for every kTokensPerTile tokens
 };
 
 /// Tokens that share a parameter row which is brought into a core's reach for them: kMhcTokens of
 /// kernels/cpu.
 inline constexpr double kTokensPerTile = 96;
+
+/// Tiles of tokens that a thread of `threads` works through, one after the other.
+double tiles_of_thread(double tokens, double threads);
 
 CoreWork core_work(const Operation& operation);
 
@@ -84,6 +88,7 @@ constexpr std::string_view name(CoreForm form) {
 struct Core {
   std::vector<CoreRate> rates;  // every (primitive, dtype, L1 or L2)
   Bytes first_level;            // kept rows up to here stay in L1
+  Bytes second_level;           // what is used again within so many bytes comes from L1 or L2
   double threads = 1;
   CoreForm form = CoreForm::passes;
   double exposed = 0;  // share of the shorter of memory and streaming passes that is not hidden

@@ -47,14 +47,6 @@ Estimate<Seconds> CornerTimes::interval(Evidence evidence) const {
   return {std::min(*low, value), value, std::max(*high, value), evidence};
 }
 
-CornerTimes corner_times(const LaunchTime& launch) {
-  CornerTimes times{.terms = launch.terms({})};
-  times.value = times.terms.total();
-  for (std::size_t i = 0; i < kCorners.size(); ++i)
-    times.corners[i] = launch.terms(kCorners[i]).total();
-  return times;
-}
-
 std::optional<Estimate<Seconds>> base_step(const BaseStep& base, const CornerTimes& standard,
                                            Evidence evidence) {
   if (base.measured)

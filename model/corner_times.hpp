@@ -22,7 +22,15 @@ struct CornerTimes {
   Estimate<Seconds> interval(Evidence evidence) const;
 };
 
-CornerTimes corner_times(const LaunchTime& launch);
+/// `seconds_of` says for how many of a launch's a step waits.
+template <class SecondsOf>
+CornerTimes corner_times(const LaunchTime& launch, const SecondsOf& seconds_of) {
+  CornerTimes times{.terms = launch.terms({})};
+  times.value = seconds_of(times.terms);
+  for (std::size_t i = 0; i < kCorners.size(); ++i)
+    times.corners[i] = seconds_of(launch.terms(kCorners[i]));
+  return times;
+}
 
 /// The step that per cent are of: with the fused standard residual.
 struct BaseStep {

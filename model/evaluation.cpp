@@ -159,6 +159,7 @@ Evaluation evaluate(const Study& study) {
   const PipelineTraffic* payload =
       answer.pipeline ? &answer.pipeline->by_scheme.front().naive : nullptr;
   answer.budgets = budget_rows({answer.study, answer.step, answer.memory, payload});
+  answer.claims = claim_rows(study, answer.step);
   return answer;
 }
 

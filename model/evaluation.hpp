@@ -7,6 +7,7 @@
 
 #include "model/arithmetic.hpp"
 #include "model/budget.hpp"
+#include "model/claim.hpp"
 #include "model/memory.hpp"
 #include "model/pipeline.hpp"
 #include "model/step.hpp"
@@ -71,6 +72,7 @@ struct Evaluation {
   TrainingAnswer training;
   std::vector<RestRow> rest;  // what a step does beside the residual path, where that is modelled
   std::vector<BudgetRow> budgets;
+  std::vector<ClaimRow> claims;
 
   // Rows point into `paths`: an evaluation moves, it is never copied.
   Evaluation() = default;

@@ -62,7 +62,7 @@ enum class Skeleton : std::uint8_t { elementwise, row_reduction };
 
 enum class ExecutionUnit : std::uint8_t { vector_lanes, tensor_cores };
 
-/// One kernel launch on T tokens; everything is per token.
+/// One kernel launch on T tokens; everything is per token but the parameters, which serve them all.
 struct Operation {
   OperationId id = OperationId::residual_add;
   Skeleton skeleton = Skeleton::row_reduction;
@@ -74,6 +74,8 @@ struct Operation {
   double flops_d = 0;            // operations, in units of d
   double hoistable_queries = 0;  // of Phase 1: their outputs are for later layers, which wait
   double launches = 1;           // 0 where it is folded into another kernel
+  double parameters_d = 0;       // elements of parameters that one call reads, in units of d
+  double parameters = 0;         // and those beside them that do not grow with d
 
   friend constexpr auto operator<=>(const Operation&, const Operation&) = default;
 };
@@ -117,9 +119,22 @@ constexpr Traffic attached_traffic(const Operation& operation, Attachment attach
 inline constexpr double kFlopsPerPair = 4;
 inline constexpr double kFlopsPerKey = 3;
 
+/// Of the queries, gains, phi and biases, whatever the d-vectors are: Scalar<T> of
+/// kernels/operations.hpp.
+inline constexpr Dtype kParameterDtype = Dtype::f32;
+
+/// Elements of parameters that one call reads.
+constexpr double parameter_elements(const Operation& operation, double hidden_size) {
+  return operation.parameters_d * hidden_size + operation.parameters;
+}
+
 namespace operations {
 
 constexpr double d_vectors(Count count) { return static_cast<double>(count); }
+
+// Parameters in units of d. The gain of the key norm is folded into the query.
+inline constexpr double kGain_d = 1;
+inline constexpr double kQuery_d = 1;
 
 /// h += f. 2 r, 1 w.
 constexpr Operation residual_add() {
@@ -129,18 +144,20 @@ constexpr Operation residual_add() {
           .flops_d = 1};
 }
 
-/// h += f; x = norm(h). 2 r, 2 w.
+/// h += f; x = norm(h). 2 r, 2 w; the norm's gain.
 constexpr Operation residual_add_rmsnorm() {
   return {.id = OperationId::residual_add_rmsnorm,
           .accesses = {Access{Operand::layer_output, 1, 0}, Access{Operand::hidden_state, 1, 1},
                        Access{Operand::layer_input, 0, 1}},
-          .flops_d = 1};
+          .flops_d = 1,
+          .parameters_d = kGain_d};
 }
 
-/// x = norm(h) as a kernel of its own. 1 r, 1 w.
+/// x = norm(h) as a kernel of its own. 1 r, 1 w; the gain.
 constexpr Operation rmsnorm() {
   return {.id = OperationId::unfused_rmsnorm,
-          .accesses = {Access{Operand::recent, 1, 0}, Access{Operand::layer_input, 0, 1}}};
+          .accesses = {Access{Operand::recent, 1, 0}, Access{Operand::layer_input, 0, 1}},
+          .parameters_d = kGain_d};
 }
 
 /// What a kernel reads and writes to have b_n^{i-1} at hand before layer i.
@@ -171,7 +188,8 @@ constexpr ClosingAccess closing_access(Count closed_block_size) {
   return {.partial_reads = 1, .output_reads = 1, .bank_writes = 1};
 }
 
-/// Softmax-mix of the bank and the partial sum behind it; `written` is where the sum is stored.
+/// Softmax-mix of the bank and the partial sum behind it; `written` is where the sum is stored. The
+/// query, and the gain of the next norm.
 constexpr Operation single_pass(Count sources, double bank_rows, double partial_reads,
                                 double output_reads, Access written) {
   return {.id = OperationId::attnres_single_pass,
@@ -180,7 +198,8 @@ constexpr Operation single_pass(Count sources, double bank_rows, double partial_
                        Access{Operand::partial_sum, partial_reads, 0},
                        Access{Operand::layer_output, output_reads, 0}, written,
                        Access{Operand::layer_input, 0, 1}},
-          .flops_d = (kFlopsPerPair + kFlopsPerKey) * d_vectors(sources)};
+          .flops_d = (kFlopsPerPair + kFlopsPerKey) * d_vectors(sources),
+          .parameters_d = kQuery_d + kGain_d};
 }
 
 /// attnres_single_pass before layer l of Block AttnRes.
@@ -210,7 +229,8 @@ constexpr Operation full_single_pass(Count sources) {
 }
 
 /// Phase 1: `queries` queries over `sources` rows. The first query's result is the layer input, the
-/// others leave (o, m, l). Only the first query is waited for: n r, 1 w and the closing write.
+/// others leave (o, m, l). Only the first query is waited for: n r, 1 w and the closing write. S
+/// queries, and the gain of the first layer's norm.
 constexpr Operation phase1(Count sources, Count queries, double bank_rows,
                            const ClosingAccess& closing) {
   const double stored = d_vectors(queries) - 1;
@@ -224,7 +244,8 @@ constexpr Operation phase1(Count sources, Count queries, double bank_rows,
                    Access{Operand::layer_input, 0, 1}, Access{Operand::phase1_output, 0, stored}},
       .writes_scalars = 2 * stored,
       .flops_d = d_vectors(sources) * (kFlopsPerPair * d_vectors(queries) + kFlopsPerKey),
-      .hoistable_queries = stored};
+      .hoistable_queries = stored,
+      .parameters_d = kQuery_d * d_vectors(queries) + kGain_d};
 }
 
 constexpr Operation block_phase1(const LayerPosition& at) {
@@ -238,7 +259,7 @@ constexpr Operation full_phase1(const LayerPosition& at) {
 }
 
 /// Phase 2: own sources are scored, then merged with (o, m, l) by online softmax. Algorithm 1,
-/// lines 10-12.
+/// lines 10-12. The layer's query and the gain of its norm.
 constexpr Operation phase2(Count own_sources, double bank_rows, const PartialSumAccess& b) {
   return {.id = OperationId::attnres_phase2,
           .sources = own_sources,
@@ -247,7 +268,8 @@ constexpr Operation phase2(Count own_sources, double bank_rows, const PartialSum
                        Access{Operand::layer_output, b.output_reads, 0},
                        Access{Operand::layer_input, 0, 1}},
           .reads_scalars = 2,
-          .flops_d = (kFlopsPerPair + kFlopsPerKey) * d_vectors(own_sources)};
+          .flops_d = (kFlopsPerPair + kFlopsPerKey) * d_vectors(own_sources),
+          .parameters_d = kQuery_d + kGain_d};
 }
 
 constexpr Operation block_phase2(const LayerPosition& at) {
@@ -259,10 +281,13 @@ constexpr Operation full_phase2(const LayerPosition& at) {
   return phase2(at.index - 1, d_vectors(at.index) - 2, {.output_reads = 1});
 }
 
-// mHC: phi is 2 m d (m^2 + 2m) operations a token, the three mixes 2 (m^2 + 2m) d. The coefficients
-// that the next post needs, H_post and H_res, wait in memory between the two kernels.
+// mHC: phi, m^2 + 2m rows of m d, is 2 m d (m^2 + 2m) operations a token, the three mixes
+// 2 (m^2 + 2m) d. The coefficients that the next post needs, H_post and H_res, wait in memory
+// between the two kernels. Each has a bias; their three scales are arguments of the call.
+constexpr double mhc_coefficients(double m) { return m * m + 2 * m; }
 constexpr double mhc_stored_coefficients(double m) { return m * m + m; }
-constexpr double mhc_projection_flops_d(double m) { return 2 * m * (m * m + 2 * m); }
+constexpr double mhc_phi_d(double m) { return m * mhc_coefficients(m); }
+constexpr double mhc_projection_flops_d(double m) { return 2 * mhc_phi_d(m); }
 
 /// X_i = sum_j H_res[i][j] X_j + H_post[i] f. m + 1 r, m w.
 constexpr Operation mhc_post(double m) {
@@ -281,7 +306,9 @@ constexpr Operation mhc_pre(double m, double second_reads) {
           .accesses = {Access{Operand::recent, m + second_reads, 0},
                        Access{Operand::layer_input, 0, 1}},
           .writes_scalars = mhc_stored_coefficients(m),
-          .flops_d = mhc_projection_flops_d(m) + 2 * m};
+          .flops_d = mhc_projection_flops_d(m) + 2 * m,
+          .parameters_d = mhc_phi_d(m) + kGain_d,
+          .parameters = mhc_coefficients(m)};
 }
 
 /// Schedule `fused`: 2m r, 1 w.
@@ -297,7 +324,9 @@ constexpr Operation mhc_boundary(double m, double second_reads) {
                    Access{Operand::recent, second_reads, 0}, Access{Operand::layer_input, 0, 1}},
       .reads_scalars = mhc_stored_coefficients(m),
       .writes_scalars = mhc_stored_coefficients(m),
-      .flops_d = mhc_projection_flops_d(m) + 2 * (m * m + 2 * m)};
+      .flops_d = mhc_projection_flops_d(m) + 2 * (m * m + 2 * m),
+      .parameters_d = mhc_phi_d(m) + kGain_d,
+      .parameters = mhc_coefficients(m)};
 }
 
 }  // namespace operations

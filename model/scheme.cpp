@@ -63,6 +63,10 @@ std::string_view name(Schedule schedule) {
   return names[static_cast<std::size_t>(schedule)];
 }
 
+std::string name(Schedule schedule, Phase1Order phase1) {
+  return std::string(name(schedule)) + (phase1 == Phase1Order::hoisted ? "_hoisted" : "");
+}
+
 std::string_view name(Convention convention) {
   constexpr std::array names{"paper",    "appendixB",        "appendixB_emb", "tied",
                              "physical", "physical_unfused", "kernel"};

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <span>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -43,6 +44,10 @@ using Scheme = std::variant<Standard, Mhc, FullAttnRes, BlockAttnRes>;
 /// How the mathematics is executed. REFERENCES.md, "schedules".
 enum class Schedule { unfused, fused, two_pass, one_pass, single_pass, two_phase };
 
+/// When Phase 1 computes what a block's later layers merge: with the mix of its first layer, or on
+/// a second branch of a graph, beside that layer.
+enum class Phase1Order { in_order, hoisted };
+
 /// How bytes are counted: model/REFERENCES.md, "conventions".
 enum class Convention {
   paper,
@@ -60,6 +65,8 @@ const Partition* blocks_of(const Scheme& scheme);
 std::string_view name(const Scheme& scheme);
 std::string_view name(Schedule schedule);
 std::string_view name(Convention convention);
+/// "two_phase", "two_phase_hoisted".
+std::string name(Schedule schedule, Phase1Order phase1);
 
 /// A way to run a scheme together with a way to count it.
 struct Counting {

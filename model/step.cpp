@@ -44,7 +44,10 @@ WorkloadTimes workload_times(const Machine& machine,
     for (const auto& [operation, calls_per_pass] : operations) {
       const double calls = pass.repeats * static_cast<double>(calls_per_pass);
       const LaunchTime launch(machine, operation, pass.execution);
-      const CornerTimes seconds = corner_times(launch);
+      const CornerTimes seconds = corner_times(launch, [&, op = operation](const TimeTerms& terms) {
+        return workload.phase1 == Phase1Order::hoisted ? critical_time(op, pass.execution, terms)
+                                                       : terms.total();
+      });
       const Evidence evidence = launch.evidence();
       times.sum.add(calls, seconds);
       times.evidence = weakest(times.evidence, evidence);
@@ -56,6 +59,7 @@ WorkloadTimes workload_times(const Machine& machine,
                             .launch = pass.execution.launch,
                             .memory_share = launch.memory_share(),
                             .bytes = launch_bytes(operation, pass.execution),
+                            .parameters = parameter_bytes(operation, pass.execution.storage),
                             .terms = seconds.terms,
                             .predicted = seconds.interval(evidence),
                             .bound = launch.bound(),

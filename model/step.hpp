@@ -24,8 +24,9 @@ struct TimeRow {
   double calls = 0;
   Launch launch = Launch::graph;
   double memory_share = 1;  // of the bytes: what memory serves, not the cache
-  Bytes bytes;
-  TimeTerms terms;  // of `predicted`'s value
+  Bytes bytes;              // of the call, its parameters among them
+  Bytes parameters;         // read once, whatever the tokens are
+  TimeTerms terms;          // of `predicted`'s value
   Estimate<Seconds> predicted;
   Seconds bound;
   Seconds critical;

@@ -13,6 +13,7 @@ namespace depthcost {
 struct StepComparison {
   std::string scheme;
   Schedule schedule = Schedule::fused;
+  Phase1Order phase1 = Phase1Order::in_order;
   Count tokens = 0;
   Seconds step;                 // measured, with this scheme
   Seconds baseline;             // measured, with the fused standard residual

@@ -29,6 +29,10 @@ enum class Layout { replicated, sequence_sharded };
 
 std::string_view name(Layout layout);
 
+/// Whose queries, gains and phi a layer's operations read: its own, or, in a benchmark of a step,
+/// those of all layers.
+enum class ParameterSets { one_per_layer, one_for_all };
+
 /// Tokens and sequences count per model replica.
 struct Decode {
   std::vector<Count> sequences;
@@ -36,6 +40,8 @@ struct Decode {
   Launch launch = Launch::graph;
   std::optional<Bytes> layer_bytes;  // streamed by one layer on one device between residual kernels
   std::vector<Seconds> baseline_steps;  // measured by the user: none, one for all, or one each
+  ParameterSets parameters = ParameterSets::one_per_layer;
+  Phase1Order phase1 = Phase1Order::in_order;
 };
 
 struct Prefill {
@@ -106,6 +112,7 @@ struct Study {
   std::vector<WrittenTerm> written_terms;  // no (workload, term) twice
   std::optional<Machine> machine;
   std::vector<Budget> budgets;
+  std::string claim;  // what somebody says of an overhead, and where; its limit is the budget
 };
 
 /// `path`, then those it is compared with.

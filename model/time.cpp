@@ -29,14 +29,18 @@ double distinct_rows(const Operation& operation) {
   return rows;
 }
 
+Bytes token_bytes(const Operation& operation, const Execution& execution) {
+  return execution.tokens * bytes(traffic(operation), execution.storage);
+}
+
 /// Bytes between two uses of an operand by a kernel that is called again and again: between what
 /// it touches in place and all of its traffic, by whether it has a buffer of its own for results.
 Bytes distance_alone(const Operation& operation, const Execution& execution, End residency) {
   if (execution.temperature == Temperature::cold) return kNever;
-  const Bytes traffic = launch_bytes(operation, execution);
-  if (residency != End::low) return traffic;
-  const Traffic all = depthcost::traffic(operation);
-  return distinct_rows(operation) / total_d(all) * traffic;
+  if (residency != End::low) return launch_bytes(operation, execution);
+  const double distinct = distinct_rows(operation) / total_d(traffic(operation));
+  return distinct * token_bytes(operation, execution) +
+         parameter_bytes(operation, execution.storage);
 }
 
 /// Bytes between the last use of an operand and this one.
@@ -51,6 +55,15 @@ Bytes reuse_distance(const Operation& operation, Operand operand, const Executio
   const Bytes own_traffic = launch_bytes(operation, execution);
   if (execution.layer_bytes) return age * (*execution.layer_bytes + own_traffic);
   return residency == End::low ? age * own_traffic : kNever;
+}
+
+/// Bytes between the last use of a parameter and this one: a forward pass lies between.
+Bytes parameter_distance(const Operation& operation, const Execution& execution, End residency) {
+  if (execution.temperature) return distance_alone(operation, execution, residency);
+  const Bytes own_traffic = launch_bytes(operation, execution);
+  if (execution.layer_bytes)
+    return execution.parameter_age * (*execution.layer_bytes + own_traffic);
+  return residency == End::low ? execution.parameter_age * own_traffic : kNever;
 }
 
 double interpolate(const std::vector<TransitionPoint>& points, Bytes footprint) {
@@ -75,6 +88,41 @@ BytesPerSecond at_mix(const std::vector<MixBandwidth>& points, double read_share
   return below + share * (at(points[i].bandwidth, end) - below);
 }
 
+double weight_at(const Machine& machine, Bytes distance) {
+  if (machine.transition.empty() || machine.cache_bandwidth.empty()) return 1;
+  return interpolate(machine.transition, distance);
+}
+
+/// One byte that was last used so many bytes ago, by the level that serves it.
+ServedBytes served_from(const Machine& machine, Bytes distance) {
+  if (machine.core && distance <= machine.core->second_level) return {.near = 1};
+  const double weight = weight_at(machine, distance);
+  return {.memory = weight, .cache = 1 - weight};
+}
+
+/// A CPU's kernel reads what the tokens of a tile share again for the next tile, which has moved
+/// its tokens in between.
+ServedBytes read_again(const Machine& machine, const Operation& operation,
+                       const Execution& execution) {
+  if (!machine.core || core_work(operation).tile_rows == 0) return {};
+  const double threads = machine.core->threads;
+  const double tiles = threads * tiles_of_thread(execution.tokens, threads);
+  const Bytes parameters = parameter_bytes(operation, execution.storage);
+  const Bytes tile =
+      std::min(1.0, kTokensPerTile / execution.tokens) * token_bytes(operation, execution);
+  return (std::max(0.0, tiles - 1) * parameters.value) * served_from(machine, parameters + tile);
+}
+
+void add_parameters(const Machine& machine, const Operation& operation, const Execution& execution,
+                    End residency, LevelBytes& sum) {
+  const Bytes moved = parameter_bytes(operation, execution.storage);
+  if (moved.value == 0) return;
+  const ServedBytes from =
+      served_from(machine, parameter_distance(operation, execution, residency));
+  sum.coldest = std::max(sum.coldest, from.memory);
+  sum.parameters = moved.value * from + read_again(machine, operation, execution);
+}
+
 LevelBytes level_bytes(const Machine& machine, const Operation& operation,
                        const Execution& execution, End residency) {
   LevelBytes sum;
@@ -83,19 +131,19 @@ LevelBytes level_bytes(const Machine& machine, const Operation& operation,
     if (rows == 0) continue;
     const double moved =
         (execution.tokens * rows * vector_bytes(access.operand, execution.storage)).value;
-    const double weight = memory_weight(machine, operation, access.operand, execution, residency);
-    sum.coldest = std::max(sum.coldest, weight);
-    sum.memory += weight * moved;
-    sum.cache += (1 - weight) * moved;
+    const ServedBytes from =
+        served_from(machine, reuse_distance(operation, access.operand, execution, residency));
+    sum.coldest = std::max(sum.coldest, from.memory);
+    sum.tokens = sum.tokens + moved * from;
     sum.reads += moved * access.reads_d / rows;
   }
   // Loose scalars are written by the kernel before: they lie where its d-vectors do.
   const double scalars =
       execution.tokens * kBytesPerScalar * (operation.reads_scalars + operation.writes_scalars);
-  const double share = sum.memory_share();
-  sum.memory += share * scalars;
-  sum.cache += (1 - share) * scalars;
+  const double vectors = sum.tokens.total();
+  if (vectors > 0) sum.tokens = (1 + scalars / vectors) * sum.tokens;
   sum.reads += execution.tokens * kBytesPerScalar * operation.reads_scalars;
+  add_parameters(machine, operation, execution, residency, sum);
   return sum;
 }
 
@@ -116,21 +164,30 @@ BytesPerSecond memory_bandwidth(const Machine& machine, const Operation& operati
   return at_mix(machine.memory_bandwidth, read_share, end);
 }
 
-Seconds bytes_time(const Machine& machine, const Operation& operation, const LevelBytes& moved,
-                   End end) {
-  if (moved.total() == 0) return {};
-  const double read_share = moved.reads / moved.total();
+/// `served` at a mix of its own, while `in_flight` bytes in all come from memory.
+Seconds served_time(const Machine& machine, const ServedBytes& served, BytesPerSecond from_memory,
+                    double read_share, double in_flight, End end) {
   // The optimistic end of an interval may lie above what the hardware can do; no kernel does.
   Seconds time;
-  if (moved.memory > 0) {
-    const BytesPerSecond cap =
-        std::min(memory_bandwidth(machine, operation, read_share, end), machine.memory_ceiling);
-    time = time + Bytes{moved.memory} / drawn_bandwidth(machine, cap, moved.memory);
+  if (served.memory > 0) {
+    const BytesPerSecond cap = std::min(from_memory, machine.memory_ceiling);
+    time = time + Bytes{served.memory} / drawn_bandwidth(machine, cap, in_flight);
   }
-  if (moved.cache > 0)
-    time = time + Bytes{moved.cache} / std::min(at_mix(machine.cache_bandwidth, read_share, end),
-                                                machine.cache_ceiling);
+  if (served.cache > 0)
+    time = time + Bytes{served.cache} / std::min(at_mix(machine.cache_bandwidth, read_share, end),
+                                                 machine.cache_ceiling);
   return time;
+}
+
+/// Parameters are read, and nothing else: the tokens' mix is not theirs.
+Seconds bytes_time(const Machine& machine, const Operation& operation, const LevelBytes& moved,
+                   End end) {
+  const double in_flight = moved.all().memory;
+  const double read_share = moved.tokens.total() > 0 ? moved.reads / moved.tokens.total() : 1;
+  return served_time(machine, moved.tokens, memory_bandwidth(machine, operation, read_share, end),
+                     read_share, in_flight, end) +
+         served_time(machine, moved.parameters, at_mix(machine.memory_bandwidth, 1, end), 1,
+                     in_flight, end);
 }
 
 Seconds floor_at(const Machine& machine, const Operation& operation, Launch launch, Level level,
@@ -170,8 +227,8 @@ Evidence machine_evidence(const Machine& machine, const Operation& operation, La
   const auto enters = [&](const std::vector<MixBandwidth>& points) {
     for (const MixBandwidth& entry : points) worst = weakest(worst, entry.bandwidth.evidence);
   };
-  if (moved.memory > 0) enters(machine.memory_bandwidth);
-  if (moved.cache > 0) enters(machine.cache_bandwidth);
+  if (moved.all().memory > 0) enters(machine.memory_bandwidth);
+  if (moved.all().cache > 0) enters(machine.cache_bandwidth);
   for (const LaunchFloor& entry : machine.floors) {
     const bool is_reached = entry.level == Level::memory ? moved.coldest > 0 : moved.coldest < 1;
     if (operation.launches > 0 && entry.launch == launch && entry.skeleton == operation.skeleton &&
@@ -201,8 +258,7 @@ std::string_view name(Temperature temperature) {
 
 double memory_weight(const Machine& machine, const Operation& operation, Operand operand,
                      const Execution& execution, End residency) {
-  if (machine.transition.empty() || machine.cache_bandwidth.empty()) return 1;
-  return interpolate(machine.transition, reuse_distance(operation, operand, execution, residency));
+  return weight_at(machine, reuse_distance(operation, operand, execution, residency));
 }
 
 LaunchTime::LaunchTime(const Machine& machine, const Operation& operation,
@@ -226,8 +282,9 @@ TimeTerms LaunchTime::terms(const Corner& corner) const {
 }
 
 Seconds LaunchTime::bound() const {
-  Seconds bytes = Bytes{at_best_.memory} / machine_.memory_ceiling;
-  if (at_best_.cache > 0) bytes = std::max(bytes, Bytes{at_best_.cache} / machine_.cache_ceiling);
+  const ServedBytes moved = at_best_.all();
+  Seconds bytes = Bytes{moved.memory} / machine_.memory_ceiling;
+  if (moved.cache > 0) bytes = std::max(bytes, Bytes{moved.cache} / machine_.cache_ceiling);
   const Seconds floor = floor_time(machine_, operation_, execution_, at_best_.coldest, End::low);
   if (machine_.core) return std::max(floor, bytes);
   return std::max({floor, bytes, operations_time(machine_, operation_, execution_).beside});
@@ -236,7 +293,7 @@ Seconds LaunchTime::bound() const {
 Evidence LaunchTime::evidence() const {
   // Where residency makes no difference, not knowing it costs nothing.
   const Evidence residency =
-      at_best_.memory == moved_.memory ? Evidence::measured : Evidence::assumed;
+      at_best_.all().memory == moved_.all().memory ? Evidence::measured : Evidence::assumed;
   const TimeTerms middle = terms({});
   // Arithmetic rates of GPUs come from datasheets: nobody has measured them on these kernels.
   const Evidence rates = machine_.core ? Evidence::calibrated : Evidence::datasheet;
@@ -250,13 +307,15 @@ Seconds critical_time(const Operation& operation, const Execution& execution,
                       const TimeTerms& terms) {
   if (operation.hoistable_queries == 0) return terms.total();
   const double queries = operation.hoistable_queries;
-  const Bytes outputs =
+  const VectorStorage& types = execution.storage;
+  const Bytes later =
       execution.tokens *
-      bytes(Traffic{.writes_d = queries, .writes_scalars = 2 * queries, .phase1_d = queries},
-            execution.storage);
+          bytes(Traffic{.writes_d = queries, .writes_scalars = 2 * queries, .phase1_d = queries},
+                types) +
+      storage(operations::kQuery_d * queries * types.hidden_size, kParameterDtype);
   const double scores_and_mixes_d =
       kFlopsPerPair * static_cast<double>(operation.sources) * queries;
-  const double bytes_share = 1 - outputs / launch_bytes(operation, execution);
+  const double bytes_share = 1 - later / launch_bytes(operation, execution);
   const double operations_share = 1 - scores_and_mixes_d / operation.flops_d;
   return terms.floor + std::max(bytes_share * terms.bytes, operations_share * terms.operations) +
          operations_share * terms.on_top;
@@ -274,8 +333,12 @@ Seconds stream_time(const Machine& machine, Launch launch, double num_kernels, B
   return num_kernels * floor + all / drawn_bandwidth(machine, cap, all.value);
 }
 
+Bytes parameter_bytes(const Operation& operation, const VectorStorage& types) {
+  return storage(parameter_elements(operation, types.hidden_size), kParameterDtype);
+}
+
 Bytes launch_bytes(const Operation& operation, const Execution& execution) {
-  return execution.tokens * bytes(traffic(operation), execution.storage);
+  return token_bytes(operation, execution) + parameter_bytes(operation, execution.storage);
 }
 
 }  // namespace depthcost

@@ -1,7 +1,7 @@
 // Time of one operation on one device. REFERENCES.md, "time".
 //
-//   t  = a(launch, level, skeleton) + max(sum over operands of bytes / bandwidth, operations /
-//   rate) + what a core does while memory waits (CPUs)
+//   t  = a(launch, level, skeleton) + max(sum over operands and parameters of bytes / bandwidth,
+//   operations / rate) + what a core does while memory waits (CPUs)
 //
 //   t >= max(a, bytes / ceiling, operations / rate)    (a CPU's core is no bound: kernels differ)
 //
@@ -49,7 +49,8 @@ struct Execution {
   /// Bytes that one layer streams between two residual operations (weights, experts, KV) on one
   /// device. Unknown: what is older than a kernel comes from memory, and might come from the cache.
   std::optional<Bytes> layer_bytes;
-  double bank_age = 1;  // layers between two uses of a bank row or of a Phase 1 output
+  double bank_age = 1;       // layers between two uses of a bank row or of a Phase 1 output
+  double parameter_age = 1;  // layers between two uses of a parameter: all of a model's
   /// Of a kernel that is measured alone; otherwise the layers around it decide.
   std::optional<Temperature> temperature = {};
 };
@@ -75,14 +76,29 @@ struct TimeTerms {
 double memory_weight(const Machine& machine, const Operation& operation, Operand operand,
                      const Execution& execution, End residency);
 
-/// Bytes of one launch by level, and how many of them are reads.
-struct LevelBytes {
+/// Bytes by the level that serves them. `near`: a core's own caches, whose loads are in its rates.
+struct ServedBytes {
   double memory = 0;
   double cache = 0;
+  double near = 0;
+  double total() const { return memory + cache + near; }
+
+  friend constexpr ServedBytes operator+(const ServedBytes& a, const ServedBytes& b) {
+    return {a.memory + b.memory, a.cache + b.cache, a.near + b.near};
+  }
+  friend constexpr ServedBytes operator*(double k, const ServedBytes& b) {
+    return {k * b.memory, k * b.cache, k * b.near};
+  }
+};
+
+/// Bytes of one launch: those of its tokens, how many of them are reads, and its parameters'.
+struct LevelBytes {
+  ServedBytes tokens;
   double reads = 0;
+  ServedBytes parameters;
   double coldest = 0;  // largest memory weight of an operand: it decides how long the start takes
-  double total() const { return memory + cache; }
-  double memory_share() const { return total() > 0 ? memory / total() : 1; }
+  ServedBytes all() const { return tokens + parameters; }
+  double memory_share() const { return all().total() > 0 ? all().memory / all().total() : 1; }
 };
 
 /// One launch: its bytes are shared out over the levels once, whatever is asked of it. Keeps
@@ -116,7 +132,10 @@ Seconds critical_time(const Operation& operation, const Execution& execution,
 Seconds stream_time(const Machine& machine, Launch launch, double num_kernels, Bytes reads,
                     Bytes writes, const Corner& corner);
 
-/// Bytes per launch, all operands.
+/// Of the parameters that one call reads.
+Bytes parameter_bytes(const Operation& operation, const VectorStorage& types);
+
+/// Bytes per launch: all operands, and the parameters once.
 Bytes launch_bytes(const Operation& operation, const Execution& execution);
 
 }  // namespace depthcost

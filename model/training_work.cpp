@@ -58,6 +58,7 @@ void add_forward(std::vector<ResidualWork>& work, const Study& study, const Resi
   const std::vector<std::size_t> chunks = chunk_of_layers(layout_of(study));
   Execution execution = training_workload(study).passes.front().execution;
   execution.bank_age = bank_age(path.scheme, schedule);
+  execution.parameter_age = number(path.num_layers);
   LaunchTimes seconds(*study.machine, execution, corner);
   each_launch(path, schedule, [&](Count layer, const Operation& operation) {
     // Layer 0 is the output aggregation, which the last chunk runs.

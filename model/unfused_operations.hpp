@@ -27,12 +27,13 @@ constexpr Operation unfused_key_norm(double s) {
           .flops_d = kFlopsPerKey * s};
 }
 
-/// logits = w . K: s r, s scalars w.
+/// logits = w . K: s r, s scalars w; the query.
 constexpr Operation unfused_scores(double s) {
   return {.id = OperationId::unfused_scores,
           .accesses = {Access{Operand::recent, s, 0}},
           .writes_scalars = s,
-          .flops_d = kFlopsPerPair / 2 * s};
+          .flops_d = kFlopsPerPair / 2 * s,
+          .parameters_d = kQuery_d};
 }
 
 /// h = softmax(logits) . V: s r and s scalars r, 1 w.
@@ -46,13 +47,15 @@ constexpr Operation unfused_mix(double s) {
 
 // The five rows of [attnres] Table 1, "mHC".
 
-/// phi . vec(X): m r, m^2 + 2m scalars w.
+/// phi . vec(X): m r, m^2 + 2m scalars w; phi and the biases.
 constexpr Operation unfused_mhc_coefficients(double m) {
   return {.id = OperationId::unfused_mhc_coefficients,
           .unit = ExecutionUnit::tensor_cores,
           .accesses = {Access{Operand::streams, m, 0}},
-          .writes_scalars = m * m + 2 * m,
-          .flops_d = mhc_projection_flops_d(m)};
+          .writes_scalars = mhc_coefficients(m),
+          .flops_d = mhc_projection_flops_d(m),
+          .parameters_d = mhc_phi_d(m),
+          .parameters = mhc_coefficients(m)};
 }
 
 /// H_pre X: m r, 1 w.

@@ -6,6 +6,12 @@ namespace {
 
 Count divide_up(Count tokens, Count shards) { return (tokens + shards - 1) / shards; }
 
+/// Every layer has parameters of its own, but where one set is said to serve them all.
+double parameter_age(const Study& study, const ResidualPath& path) {
+  const bool is_one = study.decode && study.decode->parameters == ParameterSets::one_for_all;
+  return is_one ? 1 : static_cast<double>(path.num_layers);
+}
+
 Workload decode_workload(const Study& study, std::size_t index, Execution execution) {
   const Decode& decode = *study.decode;
   const Count sequences = decode.sequences[index];
@@ -15,7 +21,10 @@ Workload decode_workload(const Study& study, std::size_t index, Execution execut
   execution.launch = decode.launch;
   execution.layer_bytes =
       decode.layer_bytes ? decode.layer_bytes : modelled_layer_bytes(study, pass);
-  Workload workload{.kind = WorkloadKind::decode, .batch = index, .passes = {{execution, pass, 1}}};
+  Workload workload{.kind = WorkloadKind::decode,
+                    .batch = index,
+                    .passes = {{execution, pass, 1}},
+                    .phase1 = decode.phase1};
   workload.name = "decode/" + std::to_string(sequences);
   if (!decode.baseline_steps.empty())
     workload.baseline_step = decode.baseline_steps[decode.baseline_steps.size() == 1 ? 0 : index];
@@ -44,7 +53,8 @@ std::vector<Workload> workloads_of(const Study& study, const ResidualPath& path,
                                    Schedule schedule) {
   std::vector<Workload> workloads;
   const Execution execution{.storage = storage_of(study),
-                            .bank_age = bank_age(path.scheme, schedule)};
+                            .bank_age = bank_age(path.scheme, schedule),
+                            .parameter_age = parameter_age(study, path)};
   if (study.decode)
     for (std::size_t i = 0; i < study.decode->sequences.size(); ++i)
       workloads.push_back(decode_workload(study, i, execution));

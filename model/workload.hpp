@@ -27,6 +27,7 @@ struct Workload {
   std::size_t batch = 0;     // which of a decode workload's
   std::vector<Pass> passes;  // a prefill whose last chunk is shorter has two
   std::optional<Seconds> baseline_step;
+  Phase1Order phase1 = Phase1Order::in_order;  // hoisted: a step waits for `critical_time` alone
 };
 
 /// The workload points that the study asks for, for one scheme and schedule.

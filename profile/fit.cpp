@@ -22,7 +22,8 @@ constexpr double kWidestInterval = 0.10;
 // 0.66 of a level (machinemodel.py). REFERENCES.md, "core".
 constexpr double kUsableShare = 0.66;
 
-// The streams of bench_ceilings that lie in the last cache.
+// The streams of bench_ceilings that lie in L2 and in the last cache.
+constexpr Bytes kNearFootprint{768.0 * 1024};
 constexpr Bytes kCachedFootprint{12.0 * 1024 * 1024};
 
 Interval interval_of(const Samples& samples, const std::string& name, const Repetitions& seconds) {
@@ -192,7 +193,9 @@ double exposed_share(const Samples& samples, const Core& core, const Machine& ma
 
 void set_core(const Samples& samples, Machine& machine) {
   if (samples.is_gpu()) return;
-  Core core{.first_level = kUsableShare * samples.first_level, .threads = samples.threads};
+  Core core{.first_level = kUsableShare * samples.first_level,
+            .second_level = kNearFootprint,
+            .threads = samples.threads};
   for (const CoreSample& sample : samples.cores) {
     if (sample.level == CoreLevel::memory) continue;
     for (const CoreRate& rate : core.rates)

@@ -30,6 +30,20 @@ void each_kernel(const Samples& samples, Cases cases, const Visit& visit) {
     if (!kernel.is_again && cases_of(kernel) == cases) visit(kernel);
 }
 
+Comparison compared_with(const Machine& machine, const KernelSample& kernel,
+                         const Interval& seconds, const Tolerance& tolerance) {
+  return compare(
+      machine, *find_operation(kernel.call), execution_of(kernel.call),
+      {{seconds.low}, {seconds.value}, {seconds.high}, static_cast<Count>(kernel.seconds.size())},
+      tolerance);
+}
+
+/// Errors ask for the typical time alone: its interval is a bootstrap, 400 times the work.
+Comparison error_of(const Machine& machine, const KernelSample& kernel) {
+  const double seconds = typical(kernel.seconds);
+  return compared_with(machine, kernel, {seconds, seconds, seconds}, {});
+}
+
 /// measured / predicted of the middle.
 double ratio_of(const Comparison& comparison) { return 1 + comparison.error; }
 
@@ -75,7 +89,7 @@ void count_left_out(const Machine& machine, const Samples& samples, CoverageCoun
     std::vector<double> own;
     each_kernel(samples, Cases::calibration, [&](const KernelSample& kernel) {
       auto& ratios = kernel.call.hidden_size == left_out ? own : others;
-      ratios.push_back(ratio_of(compared(machine, kernel)));
+      ratios.push_back(ratio_of(error_of(machine, kernel)));
     });
     const Estimate<double> residual = residual_of(others);
     for (const double ratio : own) count.add(ratio, residual);
@@ -114,17 +128,13 @@ Machine machine_with(const Profile& profile, Ceilings ceilings) {
 
 Comparison compared(const Machine& machine, const KernelSample& kernel,
                     const Tolerance& tolerance) {
-  const Interval seconds = typical_interval(kernel.seconds);
-  return compare(
-      machine, *find_operation(kernel.call), execution_of(kernel.call),
-      {{seconds.low}, {seconds.value}, {seconds.high}, static_cast<Count>(kernel.seconds.size())},
-      tolerance);
+  return compared_with(machine, kernel, typical_interval(kernel.seconds), tolerance);
 }
 
 std::vector<Comparison> predictions(const Machine& machine, const Samples& samples, Cases cases) {
   std::vector<Comparison> comparisons;
   each_kernel(samples, cases, [&](const KernelSample& kernel) {
-    comparisons.push_back(compared(machine, kernel));
+    comparisons.push_back(error_of(machine, kernel));
   });
   return comparisons;
 }

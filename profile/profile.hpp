@@ -84,11 +84,10 @@ Machine machine_with(const Profile& profile, Ceilings ceilings);
 
 Cases cases_of(const KernelSample& kernel);
 
-/// One kernel against its prediction.
-Comparison compared(const Machine& machine, const KernelSample& kernel,
-                    const Tolerance& tolerance = {});
+/// One kernel against its prediction, with the noise of its repetitions.
+Comparison compared(const Machine& machine, const KernelSample& kernel, const Tolerance& tolerance);
 
-/// Every kernel that was measured, predicted on `machine`.
+/// Every kernel that was measured, predicted on `machine`; without its noise, which no error needs.
 std::vector<Comparison> predictions(const Machine& machine, const Samples& samples, Cases cases);
 
 /// The file of a profile: scenarios/profile.hpp reads it.

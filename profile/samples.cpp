@@ -186,17 +186,31 @@ KernelSample kernel_of(Fields& row) {
           .seconds = row.seconds()};
 }
 
+struct StepSchedule {
+  Schedule schedule = Schedule::fused;
+  Phase1Order phase1 = Phase1Order::in_order;
+};
+
+StepSchedule step_schedule_of(Fields& row) {
+  const std::string hoisted = name(Schedule::two_phase, Phase1Order::hoisted);
+  const std::vector<std::string> names{"unfused",     "fused",     "two_pass", "one_pass",
+                                       "single_pass", "two_phase", hoisted};
+  const std::string& chosen = names[row.choice("schedule", names)];
+  if (chosen == hoisted) return {Schedule::two_phase, Phase1Order::hoisted};
+  return {enum_of<Schedule>(chosen)};
+}
+
 StepSample step_of(Fields& row) {
   const std::vector<std::string> schemes{"standard", "mhc", "block_attnres"};
-  const std::vector<std::string> schedules{"unfused",  "fused",       "two_pass",
-                                           "one_pass", "single_pass", "two_phase"};
+  const StepSchedule schedule = step_schedule_of(row);
   const Count layers = row.count("layers");
   if (layers > kMostLayers)
     throw InputError(row.at("layers").position,
                      fmt::format("invalid layers '{}' (more than {})", layers, kMostLayers));
   return {.name = row.text("name"),
           .scheme = schemes[row.choice("scheme", schemes)],
-          .schedule = enum_of<Schedule>(schedules[row.choice("schedule", schedules)]),
+          .schedule = schedule.schedule,
+          .phase1 = schedule.phase1,
           .dtype = dtype_of(row),
           .launch = launch_of(row),
           .tokens = row.count("tokens"),

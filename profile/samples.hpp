@@ -69,6 +69,7 @@ struct StepSample {
   std::string name;
   std::string scheme;
   Schedule schedule = Schedule::fused;
+  Phase1Order phase1 = Phase1Order::in_order;
   Dtype dtype = Dtype::bf16;
   Launch launch = Launch::stream;
   Count tokens = 0;

@@ -48,6 +48,7 @@ Interval typical_interval(std::span<const double> seconds) {
 }
 
 Interval binomial_share(std::size_t inside, std::size_t cases) {
+  if (cases == 0) return {0, 0, 1};
   constexpr double kZ = 1.959963984540054;  // 97.5 % of a normal distribution
   const auto n = static_cast<double>(cases);
   const double p = static_cast<double>(inside) / n;

@@ -32,7 +32,8 @@ struct Interval {
 /// The typical time with its interval by the bootstrap (Efron 1979, percentile method).
 Interval typical_interval(std::span<const double> seconds);
 
-/// Of `inside` successes in `cases`: share and 95 % interval (Wilson 1927).
+/// Of `inside` successes in `cases`: share and 95 % interval (Wilson 1927). Of none nothing is
+/// known: anything from 0 to 1.
 Interval binomial_share(std::size_t inside, std::size_t cases);
 
 }  // namespace depthcost::profile

@@ -30,8 +30,11 @@ StepRow predicted_row(const Machine& machine, const StepSample& step, const Resi
               .path = path,
               .schedule = step.schedule,
               .phase1_dtype = step.dtype};
-  study.decode =
-      Decode{.sequences = {step.tokens}, .launch = step.launch, .layer_bytes = step.weight_bytes};
+  study.decode = Decode{.sequences = {step.tokens},
+                        .launch = step.launch,
+                        .layer_bytes = step.weight_bytes,
+                        .parameters = ParameterSets::one_for_all,  // bench_step's operands
+                        .phase1 = step.phase1};
   study.machine = machine;
   return step_rows(study, path, step.schedule).front();
 }
@@ -46,6 +49,7 @@ std::vector<StepComparison> compared_steps(const Machine& machine, const Samples
       const ResidualPath path{scheme_of(step), step.num_layers, Attachment::standalone};
       comparisons.push_back({.scheme = step.scheme,
                              .schedule = step.schedule,
+                             .phase1 = step.phase1,
                              .tokens = step.tokens,
                              .step = {typical(step.seconds)},
                              .baseline = {typical(baseline.seconds)},

@@ -50,6 +50,16 @@ bool is_same(const Value& stored, const Value& again) {
          kSameWithin * std::abs(stored.numbers.front());
 }
 
+Samples samples_named_in(const Values& stored, const std::string& path) {
+  const Value& file = stored.at("samples.file");
+  const auto folder = std::filesystem::path(path).parent_path();
+  return read_samples((folder / file.texts.front()).string());
+}
+
+Profile fitted_again(const Values& stored, const std::string& path) {
+  return fit(samples_named_in(stored, path), stored.has("part") ? stored.text("part") : "");
+}
+
 void compare_fit(const Values& stored, const Values& again, std::vector<std::string>& findings) {
   for (const auto& [path, value] : stored.all()) {
     const Value* other = again.find(path);
@@ -128,15 +138,18 @@ void check_order(const Profile& profile, std::vector<std::string>& findings) {
 }  // namespace
 
 Samples samples_of(const std::string& path) {
-  const Values stored = values_of(load_text(path), path);
-  const Value& file = stored.at("samples.file");
-  const auto folder = std::filesystem::path(path).parent_path();
-  return read_samples((folder / file.texts.front()).string());
+  return samples_named_in(values_of(load_text(path), path), path);
 }
 
 Profile refitted(const std::string& path) {
-  const Values stored = values_of(load_text(path), path);
-  return fit(samples_of(path), stored.has("part") ? stored.text("part") : "");
+  return fitted_again(values_of(load_text(path), path), path);
+}
+
+std::vector<std::string> broken_invariants(const Profile& profile) {
+  std::vector<std::string> findings;
+  check_order(profile, findings);
+  check_write_allocate(profile, findings);
+  return findings;
 }
 
 void require_readable(const std::string& text, const std::string& samples) {
@@ -154,13 +167,11 @@ std::vector<std::string> verify(const std::string& path) {
   const Values stored = values_of(load_text(path), path);
   std::vector<ResolvedValue> notes;
   machine_from_profile(stored, notes);
-  const Profile profile = refitted(path);
-  std::vector<std::string> findings;
+  const Profile profile = fitted_again(stored, path);
+  std::vector<std::string> findings = broken_invariants(profile);
   const Values again = values_of(to_yaml(profile), path);
   compare_fit(stored, again, findings);
   compare_errors(stored, again, findings);
-  check_order(profile, findings);
-  check_write_allocate(profile, findings);
   return findings;
 }
 

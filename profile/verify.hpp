@@ -18,6 +18,10 @@ Profile refitted(const std::string& path);
 /// Throws InputError where the text of a profile that was made from `samples` is none.
 void require_readable(const std::string& text, const std::string& samples);
 
+/// What no machine can be, a line each: a nearer level that is slower than one behind it, a launch
+/// in a graph that costs more than one in a stream, stores between reading their lines and not.
+std::vector<std::string> broken_invariants(const Profile& profile);
+
 /// What is wrong with the profile at `path`, a line each; empty if nothing is. Its samples lie
 /// beside it. Throws InputError where a file cannot be read or is no profile.
 std::vector<std::string> verify(const std::string& path);

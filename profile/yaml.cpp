@@ -61,8 +61,10 @@ std::string core_lines(const Profile& profile) {
   const Machine& machine = profile.machine;
   if (!machine.core) return "";
   std::string text = fmt::format(
-      "first_level: {:.6g} B\ncore_form: {}\nexposed: {:.6g} %\nform_error:\n",
-      machine.core->first_level.value, name(machine.core->form), 100 * machine.core->exposed);
+      "first_level: {:.6g} B\nsecond_level: {:.9g} B\ncore_form: {}\nexposed: {:.6g} %\n"
+      "form_error:\n",
+      machine.core->first_level.value, machine.core->second_level.value, name(machine.core->form),
+      100 * machine.core->exposed);
   for (const FormError& f : profile.forms)
     text += fmt::format("  - {{form: {}, count: {}, median: {}, p90: {}, worst: {}}}\n",
                         name(f.form), f.errors.cases, per_cent(f.errors.median),

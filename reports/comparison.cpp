@@ -172,7 +172,7 @@ Table step_comparison_table(std::span<const StepComparison> steps) {
               {}};
   for (const StepComparison& step : steps)
     table.rows.push_back(
-        {step.scheme, std::string(name(step.schedule)), std::to_string(step.tokens),
+        {step.scheme, name(step.schedule, step.phase1), std::to_string(step.tokens),
          format_seconds(step.baseline), format_seconds(step.added(), Sign::always),
          format_ratio(step.overhead(), Sign::always), format_seconds(step.predicted, Sign::always),
          format_ratio(step.error(), Sign::always)});

@@ -96,14 +96,10 @@ void write_summary(JsonWriter& json, const std::vector<ComparedCase>& cases) {
   });
 }
 
-}  // namespace
-
-namespace {
-
 void write_step(JsonWriter& json, const StepComparison& step) {
   json.object([&] {
     json.member("scheme", step.scheme);
-    json.member("schedule", name(step.schedule));
+    json.member("schedule", name(step.schedule, step.phase1));
     json.member("tokens", step.tokens);
     json.member("baseline_seconds", step.baseline.value);
     json.member("added_seconds", step.added().value);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/scheme_payload.hpp"
+#include "reports/claim_text.hpp"
 #include "reports/format.hpp"
 #include "reports/markdown_report.hpp"
 #include "reports/table.hpp"
@@ -239,7 +240,9 @@ std::string baseline_sentence(const Evaluation& e) {
 }
 
 std::vector<std::string> verdict_sentences(const Evaluation& e) {
-  return {cost_sentence(e), budget_sentence(e), two_phase_sentence(e)};
+  std::vector<std::string> sentences{cost_sentence(e), budget_sentence(e), two_phase_sentence(e)};
+  for (const ClaimRow& claim : e.claims) sentences.push_back(claim_sentence(e.study.claim, claim));
+  return sentences;
 }
 
 }  // namespace depthcost

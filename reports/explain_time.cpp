@@ -11,7 +11,8 @@ namespace depthcost::explained {
 namespace {
 
 constexpr const char* kLaunchTime =
-    "a(launch, level, skeleton) + max(sum over operands of bytes / bandwidth, operations / rate)";
+    "a(launch, level, skeleton) + max(sum over operands and parameters of bytes / bandwidth, "
+    "operations / rate)";
 
 std::string microseconds(Seconds seconds) { return fmt::format("{:.6g} us", seconds.value * 1e6); }
 
@@ -34,9 +35,10 @@ Explanation explain_launch(const TimeRow& row, const VectorStorage& types) {
       .formula = kLaunchTime,
       .source = "[ours] REFERENCES.md, time",
       .numbers = {fmt::format("per token: {}", operands(row.operation)),
-                  fmt::format("T = {:g}, d = {:g}, {}: {:.12g} bytes, {:.3g} % of them from memory",
+                  fmt::format("T = {:g}, d = {:g}, {}: {:.12g} bytes, {:.12g} of them parameters, "
+                              "{:.3g} % from memory",
                               row.tokens, types.hidden_size, name(types.dtype), row.bytes.value,
-                              100 * row.memory_share),
+                              row.parameters.value, 100 * row.memory_share),
                   fmt::format("launched as {}: {} = {}", name(row.launch), terms_text(row.terms),
                               interval_text(row.predicted)),
                   fmt::format("no faster than {}; the layer waits for {}; {:g} calls a workload",

@@ -34,6 +34,7 @@ void append(JsonWriter& json, const TimeRow& row) {
   json.member("reads_d", moved.reads_d);
   json.member("writes_d", moved.writes_d);
   json.member("kind", row.kind);
+  json.member("parameter_bytes", row.parameters.value);
 }
 
 }  // namespace

@@ -138,6 +138,9 @@ constexpr std::array kScenario{
     measured_term(quantity, "step_terms.training.head"),
     measured_term(quantity, "step_terms.training.collectives"),
     measured_term(quantity, "step_terms.training.launches"),
+    key(text, "claim",
+        "what somebody says of an overhead, and where; the budget is its limit, and the report says "
+        "whether it holds"),
     key(quantity, "budgets.decode_overhead", ratio,
         "largest (t - t_base) / t_base over the batches"),
     key(quantity, "budgets.prefill_overhead", ratio,

@@ -90,6 +90,8 @@ constexpr std::array kProfile{
     required(
         non_negative(key(quantity, "cache_transition[].memory_weight", ratio, "0 % to 100 %"))),
     key(quantity, "first_level", bytes, "kept rows up to here stay in L1"),
+    key(quantity, "second_level", bytes,
+        "what is used again within so many bytes comes at the core's own rates"),
     key(choice, "core_form", kForms,
         "how core and memory time go together: the best of form_error"),
     non_negative(key(quantity, "exposed", ratio,

@@ -93,6 +93,7 @@ bool has_rate(const Core& core, Primitive primitive, Dtype dtype, CoreLevel leve
 void read_core(const Values& values, Machine& machine) {
   if (values.num_records("core_rate") == 0) return;
   Core core{.first_level = {values.has("first_level") ? values.number("first_level") : 0},
+            .second_level = {values.has("second_level") ? values.number("second_level") : 0},
             .threads = values.number("threads")};
   if (values.has("exposed")) core.exposed = values.number("exposed");
   if (values.has("core_form")) core.form = enum_of<CoreForm>(values.text("core_form"));

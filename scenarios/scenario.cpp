@@ -326,6 +326,7 @@ class ScenarioReader {
   }
 
   void read_budgets() {
+    if (const Value* claim = values_.find("claim")) scenario_.study.claim = claim->texts.front();
     for (int i = 0; i <= static_cast<int>(BudgetKind::device_memory); ++i) {
       const auto kind = static_cast<BudgetKind>(i);
       const std::string path = fmt::format("budgets.{}", name(kind));

@@ -68,4 +68,24 @@ inline Study modelled_study() {
   return study;
 }
 
+/// In training on four stages with two virtual stages each, over links of 10 us and 50 GB/s.
+inline Study training_study() {
+  Study study = modelled_study();
+  study.name = "Kimi K3 in training on Round 5";
+  study.decode.reset();
+  study.prefill.reset();
+  study.budgets = {{BudgetKind::training_overhead, 0.04}};
+  for (const TransferScope scope : {TransferScope::node, TransferScope::network})
+    for (const double size : {1.0, 1e9})
+      study.machine->transfers.push_back(
+          {TransferKind::send, scope, 2, Bytes{size},
+           plus_minus<Seconds>(10e-6 + (size - 1) / 50e9, 0.1, Evidence::published)});
+  study.training = Training{.sequence_length = 4096,
+                            .num_micro_batches = 8,
+                            .schedule = PipelineSchedule::interleaved,
+                            .activations = ActivationPolicy::recompute,
+                            .gradient_accumulation = GradientAccumulation::fused};
+  return study;
+}
+
 }  // namespace depthcost::test

@@ -7,6 +7,7 @@
 
 #include <map>
 
+#include "microbench/cuda/branch.hpp"
 #include "microbench/cuda/device_plan.hpp"
 #include "microbench/cuda/prepared.hpp"
 
@@ -25,10 +26,11 @@ struct PreparedStep {
 
 void launch_step(const StepOperands<Bf16>& operands, const StepShape& step, const StepKind& kind,
                  Launch launch) {
-  run_step(
-      operands, kind, step.num_layers,
-      [](Count layer) { launch_weights(static_cast<std::size_t>(layer)); },
-      [&](const auto& op) { cuda::run(op, launch_options(launch)); });
+  const auto stream_weights = [](Count layer) { launch_weights(static_cast<std::size_t>(layer)); };
+  const auto run = [&](const auto& op) { cuda::run(op, launch_options(launch)); };
+  if (kind.phase1 == Phase1Order::hoisted)
+    return run_hoisted_step(operands, stream_weights, run, second_branch());
+  run_step(operands, kind, step.num_layers, stream_weights, run);
 }
 
 void run_device_step(benchmark::State& state, const StepShape& step, const StepKind& kind,
@@ -48,18 +50,22 @@ void run_device_step(benchmark::State& state, const StepShape& step, const StepK
   synchronise();
 }
 
+void add_step(const StepShape& step, const StepKind& kind, Launch launch) {
+  const std::string benchmark = fmt::format("cuda/{}/{}", step_name(step, kind), name(launch));
+  add_device_benchmark(benchmark, [=](benchmark::State& state) {
+    run_device_step(state, step, kind, launch, benchmark);
+  });
+}
+
 void add_all() {
   add_device_context();
-  for (const std::size_t batch : kStepBatches)
+  for (const std::size_t batch : kStepBatches) {
+    const StepShape step = device_step(batch);
     for (const StepKind& kind : kStepKinds)
-      for (const Launch launch : {Launch::graph, Launch::graph_pdl}) {
-        const StepShape step = device_step(batch);
-        const std::string benchmark =
-            fmt::format("cuda/{}/{}", step_name(step, kind), name(launch));
-        add_device_benchmark(benchmark, [=](benchmark::State& state) {
-          run_device_step(state, step, kind, launch, benchmark);
-        });
-      }
+      for (const Launch launch : {Launch::graph, Launch::graph_pdl}) add_step(step, kind, launch);
+    // Programmatic launches follow one kernel, and behind a fork or a join there are two.
+    add_step(step, kHoistedStep, Launch::graph);
+  }
 }
 
 const Registration kRegistration(add_all);

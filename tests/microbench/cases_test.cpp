@@ -52,6 +52,30 @@ TEST(BenchmarkCases, MoveWhatTheModelSays) {
   EXPECT_EQ(checked, 19U);
 }
 
+/// What a call is given beside tensors of its tokens.
+double parameters_of(const Operands& operands) {
+  double elements = 0;
+  for (const Tensor& tensor : operands.tensors())
+    if (!tensor.has_tokens) elements += static_cast<double>(tensor.bytes()) / sizeof(float);
+  return elements;
+}
+
+TEST(BenchmarkCases, AreGivenTheParametersThatTheModelCounts) {
+  std::size_t checked = 0;
+  const auto visit = [&]<class Op>(const std::string& name, const Operation& model,
+                                   std::type_identity<Op>, const auto& make) {
+    const auto memory = space();
+    const auto call = make_call<Op>(make, *memory, kSmall.num_tokens);
+    EXPECT_EQ(parameters_of(call.operands),
+              parameter_elements(model, static_cast<double>(kSmall.hidden_size)))
+        << name;
+    ++checked;
+  };
+  each_small_case<Bf16>(visit);
+  each_small_case<float>(visit);
+  EXPECT_EQ(checked, 2 * 19U);
+}
+
 template <class T>
 void expect_verified() {
   each_small_case<T>([]<class Op>(const std::string& name, const Operation&, std::type_identity<Op>,

@@ -38,9 +38,9 @@ TEST(CoreWork, OfMhcIsItsProjectionAndItsMixes) {
   using enum Primitive;
   const double phi = 4 * 24;  // m streams onto m^2 + 2m coefficients
   EXPECT_EQ(rows_of("mhc_pre", {.num_streams = 4}),
-            (Rows{{multiply, phi}, {widen, 4 + phi / 96}, {mix, 4}, {scale, 1}}));
+            (Rows{{multiply, phi}, {widen, 4}, {mix, 4}, {scale, 1}}));
   EXPECT_EQ(rows_of("mhc_boundary", {.num_streams = 4}),
-            (Rows{{multiply, phi}, {widen, 4 + phi / 96}, {mix, 4 + 20}, {scale, 1}}));
+            (Rows{{multiply, phi}, {widen, 4}, {mix, 4 + 20}, {scale, 1}}));
   EXPECT_EQ(rows_of("mhc_post", {.num_streams = 4}), (Rows{{mix, 20}}));
   EXPECT_EQ(rows_of("unfused_mhc_coefficients", {.num_streams = 2})[multiply], 2 * 8);
 }
@@ -57,6 +57,26 @@ TEST(CoreWork, KnowsHowManyStreamsThereAre) {
 
 TEST(CoreWork, SharesPhiAmongTheTokensOfATile) {
   EXPECT_EQ(kTokensPerTile, static_cast<double>(cpu::kMhcTokens));
+  for (const CatalogueEntry& entry : catalogue()) {
+    const double phi = entry.operation({}).parameters > 0 ? 4 * 24 : 0;
+    EXPECT_EQ(core_work(entry.operation({})).tile_rows, phi) << entry.name;
+  }
+}
+
+/// As the kernels go about it: every thread its share of the tokens, tile by tile.
+double tiles_by_counting(std::size_t tokens) {
+  double tiles = 0;
+  for (std::size_t first = 0; first < tokens; first += cpu::kMhcTokens) ++tiles;
+  return tiles;
+}
+
+TEST(CoreWork, HasATileForEveryKMhcTokensThatBegin) {
+  for (const std::size_t tokens : {1U, 95U, 96U, 97U, 192U, 2048U})
+    for (const std::size_t threads : {1U, 2U})
+      EXPECT_EQ(
+          tiles_of_thread(static_cast<double>(threads * tokens), static_cast<double>(threads)),
+          tiles_by_counting(tokens))
+          << tokens << " tokens for each of " << threads;
 }
 
 TEST(CoreWork, ExistsForEveryOperation) {
@@ -94,6 +114,18 @@ TEST(CoreTime, IsHiddenAsFarAsTheFormSays) {
   // Nine kept rows of 32 bytes: mix and norm wait for L2 where L1 does not hold them.
   EXPECT_EQ(on_top(CoreForm::passes, 9 * 32), 0);
   EXPECT_EQ(on_top(CoreForm::passes, 9 * 32 - 1), 16 * 10);
+}
+
+TEST(CoreTime, WidensPhiOnceATileHoweverFewTokensItHas) {
+  const Operation operation = catalogue_row("unfused_mhc_coefficients", {.num_streams = 4});
+  const auto seconds = [&](double tokens) {
+    const CoreTime time = core_time(unit_core(CoreForm::passes), operation, tokens, 16, Dtype::f32);
+    return (time.beside + time.on_top).value;
+  };
+  const double phi = 4 * 24;
+  EXPECT_EQ(seconds(1), 16 * ((phi + 4) + phi));
+  EXPECT_EQ(seconds(96), 16 * (96 * (phi + 4) + phi));
+  EXPECT_EQ(seconds(97), 16 * (97 * (phi + 4) + 2 * phi));
 }
 
 TEST(CoreTime, OfMoreThreadsIsShared) {

@@ -44,36 +44,38 @@ void set_floor(Machine& machine, Launch launch, double us) {
       entry.floor = test::plus_minus<Seconds>(us * kUs, 0.1, Evidence::published);
 }
 
-// h: 4 MB at 1 read : 1 write from memory, 4 TB/s. f and x: 4 MB from the cache, 10 TB/s. The start
-// is that of memory.
+// h: 4 MB at 1 read : 1 write from memory, 4 TB/s. f and x: 4 MB from the cache, 10 TB/s. The gain:
+// 4 kB read from memory, 5 TB/s. The start is that of memory.
 TEST(TimeOfAddRmsnorm, IsFloorPlusBytesOfBothLevels) {
   const Machine machine = test::round_machine();
   const Operation operation = operations::residual_add_rmsnorm();
   const TimeTerms terms = test::time_terms(machine, operation, thousand_tokens(), {});
   EXPECT_DOUBLE_EQ(terms.floor.value, 2 * kUs);
-  EXPECT_DOUBLE_EQ(terms.bytes.value, (4.0 / 4 + 4.0 / 10) * kUs);
-  EXPECT_DOUBLE_EQ(terms.total().value, 3.4 * kUs);
-  EXPECT_EQ(test::memory_share(machine, operation, thousand_tokens()), 0.5);
+  EXPECT_DOUBLE_EQ(terms.bytes.value, (4.0 / 4 + 4.0 / 10 + 0.004 / 5) * kUs);
+  EXPECT_DOUBLE_EQ(terms.total().value, 3.4008 * kUs);
+  EXPECT_DOUBLE_EQ(test::memory_share(machine, operation, thousand_tokens()), 4.004 / 8.004);
 }
 
 // At best all 8 MB are still in the cache, and its bandwidth and floor are 10 % better; at worst h
-// comes from memory, as in the middle, and all is 10 % worse.
+// and the gain come from memory, as in the middle, and all is 10 % worse.
 TEST(TimeOfAddRmsnorm, HasACornerForEachEndOfFloorBandwidthAndResidency) {
   const Machine machine = test::round_machine();
   const Operation operation = operations::residual_add_rmsnorm();
-  EXPECT_DOUBLE_EQ(seconds(machine, operation, thousand_tokens(), kLow), (0.9 + 8.0 / 11) * kUs);
+  EXPECT_DOUBLE_EQ(seconds(machine, operation, thousand_tokens(), kLow), (0.9 + 8.004 / 11) * kUs);
   EXPECT_DOUBLE_EQ(seconds(machine, operation, thousand_tokens(), kHigh),
-                   (2.2 + 4.0 / 3.6 + 4.0 / 9) * kUs);
+                   (2.2 + 4.0 / 3.6 + 4.0 / 9 + 0.004 / 4.5) * kUs);
 }
 
-// 67 MB a layer and the operation's own 8 MB: the middle of the transition from 50 to 100 MB.
+// 66.996 MB a layer and the operation's own 8.004 MB: the middle of the transition from 50 to 100
+// MB, for h and, after a model of one layer, for the gain.
 TEST(TimeOfAddRmsnorm, IsBetweenTheLevelsInTheTransition) {
   const Machine machine = test::round_machine();
   const Operation operation = operations::residual_add_rmsnorm();
-  const TimeTerms terms = test::time_terms(machine, operation, thousand_tokens(Bytes{67e6}), {});
+  const Execution execution = thousand_tokens(Bytes{66.996e6});
+  const TimeTerms terms = test::time_terms(machine, operation, execution, {});
   EXPECT_DOUBLE_EQ(terms.floor.value, 1.5 * kUs);
-  EXPECT_DOUBLE_EQ(terms.bytes.value, (2.0 / 4 + 6.0 / 10) * kUs);
-  EXPECT_EQ(test::memory_share(machine, operation, thousand_tokens(Bytes{67e6})), 0.25);
+  EXPECT_DOUBLE_EQ(terms.bytes.value, (2.0 / 4 + 6.0 / 10 + 0.002 / 5 + 0.002 / 10) * kUs);
+  EXPECT_DOUBLE_EQ(test::memory_share(machine, operation, execution), 2.002 / 8.004);
 }
 
 TEST(BoundOfAddRmsnorm, IsTheLargestTermAtItsCeilingWithAWarmCache) {
@@ -85,8 +87,8 @@ TEST(BoundOfAddRmsnorm, IsTheLargestTermAtItsCeilingWithAWarmCache) {
   EXPECT_DOUBLE_EQ(test::bound_time(machine, operation, thousand_tokens()).value, 0.9 * kUs);
   EXPECT_DOUBLE_EQ(bound(1e9), 1.8 * kUs);
   set_floor(machine, Launch::graph, 0.1);
-  EXPECT_DOUBLE_EQ(bound(0), 8.0 / 12 * kUs);
-  EXPECT_DOUBLE_EQ(bound(1e9), 4.0 / 6 * kUs);
+  EXPECT_DOUBLE_EQ(bound(0), 8.004 / 12 * kUs);
+  EXPECT_DOUBLE_EQ(bound(1e9), 4.004 / 6 * kUs);
   machine.vector_rate = FlopsPerSecond{1e11};
   EXPECT_DOUBLE_EQ(bound(0), 10 * kUs);
 }
@@ -185,7 +187,7 @@ TEST(ReuseDistance, IsThatOfTheOperand) {
   const auto weight = [&](Operand operand) {
     return memory_weight(machine, phase2, operand, execution, End::value);
   };
-  ASSERT_DOUBLE_EQ(launch_bytes(phase2, execution).value, 12e6 + 2 * 4 * 1000);
+  ASSERT_DOUBLE_EQ(launch_bytes(phase2, execution).value, 12e6 + 2 * 4 * 1000 + 2 * 4000);
   EXPECT_EQ(weight(Operand::layer_output), 0);
   EXPECT_EQ(weight(Operand::layer_input), 0);
   EXPECT_NEAR(weight(Operand::partial_sum), 0.2, 1e-3);
@@ -219,9 +221,9 @@ TEST(LooseScalars, AreF32AndLieWhereTheVectorsDo) {
 TEST(Phase1Type, WidensTheOutputsAlone) {
   Execution execution = thousand_tokens();
   execution.storage.phase1_dtype = Dtype::f32;
-  // 1 bank row and x in bf16, 3 outputs in f32, 6 scalars.
+  // 1 bank row and x in bf16, 3 outputs in f32, 6 scalars; 4 queries and the gain.
   EXPECT_DOUBLE_EQ(launch_bytes(operations::phase1(1, 4, 1, {}), execution).value,
-                   1000 * (2 * 2000 + 3 * 4000 + 6 * 4));
+                   1000 * (2 * 2000 + 3 * 4000 + 6 * 4) + 5 * 4000);
 }
 
 TEST(Launch, DecidesTheFloor) {
@@ -318,19 +320,22 @@ TEST(TimeEvidence, IsAssumedWhereUnknownResidencyDecides) {
 
 TEST(CriticalTime, LeavesOutWhatPhase1ComputesForLaterLayers) {
   const Machine machine = memory_alone();
-  // 1 r, 3 w: two outputs, and two maxima and sums, are for later layers.
+  // 1 r, 3 w: two outputs, two maxima and sums, and two of three queries are for later layers.
   const Operation phase1 = operations::phase1(1, 3, 1, {});
   Execution execution = thousand_tokens();
   const TimeTerms terms = test::time_terms(machine, phase1, execution, {});
   const double d = execution.storage.hidden_size;
-  const double later = 2 * (d * 2 + 8);
-  const double all_bytes = 4 * d * 2 + 16;
+  const double T = execution.tokens;
+  const double later = T * 2 * (d * 2 + 8) + 2 * d * 4;
+  const double all_bytes = T * (4 * d * 2 + 16) + 4 * d * 4;
   EXPECT_DOUBLE_EQ(critical_time(phase1, execution, terms).value,
                    (terms.floor + (1 - later / all_bytes) * terms.bytes).value);
   execution.storage.phase1_dtype = Dtype::f32;
-  EXPECT_DOUBLE_EQ(
-      critical_time(phase1, execution, terms).value,
-      (terms.floor + (1 - 2 * (d * 4 + 8) / (2 * d * 2 + 2 * d * 4 + 16)) * terms.bytes).value);
+  EXPECT_DOUBLE_EQ(critical_time(phase1, execution, terms).value,
+                   (terms.floor + (1 - (T * 2 * (d * 4 + 8) + 2 * d * 4) /
+                                           (T * (2 * d * 2 + 2 * d * 4 + 16) + 4 * d * 4)) *
+                                      terms.bytes)
+                       .value);
   const Operation single = operations::full_single_pass(5);
   const TimeTerms all = test::time_terms(machine, single, execution, {});
   EXPECT_EQ(critical_time(single, execution, all), all.total());
@@ -339,7 +344,7 @@ TEST(CriticalTime, LeavesOutWhatPhase1ComputesForLaterLayers) {
 TEST(AMachineWithoutACache, TakesEverythingFromMemory) {
   const Machine machine = memory_alone();
   const Operation operation = operations::residual_add_rmsnorm();
-  EXPECT_DOUBLE_EQ(seconds(machine, operation, thousand_tokens()), (2 + 8.0 / 4) * kUs);
+  EXPECT_DOUBLE_EQ(seconds(machine, operation, thousand_tokens()), (2 + 8.0 / 4 + 0.004 / 5) * kUs);
   EXPECT_DOUBLE_EQ(test::bound_time(machine, operation, thousand_tokens()).value, 1.8 * kUs);
   EXPECT_EQ(test::memory_share(machine, operation, thousand_tokens()), 1);
 }

@@ -96,6 +96,9 @@ TEST_F(Fit, CallsStolenTimeNoMeasurement) {
 
 TEST(Shares, HaveWilsonsInterval) {
   // 8 of 10: 0.49 to 0.94, Brown, Cai, DasGupta 2001.
+  const Interval unknown = binomial_share(0, 0);
+  EXPECT_EQ(unknown.low, 0);
+  EXPECT_EQ(unknown.high, 1);
   const Interval share = binomial_share(8, 10);
   EXPECT_NEAR(share.low, 0.4902, 1e-4);
   EXPECT_NEAR(share.high, 0.9433, 1e-4);

@@ -3,7 +3,9 @@
 
 #include "microbench/measurements.hpp"
 #include "profile/profile.hpp"
+#include "profile/steps.hpp"
 #include "profile/verify.hpp"
+#include "reports/comparison.hpp"
 #include "scenarios/comparisons.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -49,7 +51,8 @@ bench::Results gpu_results() {
                            3.0 * 8192 * std::atoi(width) * 2 / 4e12 + 2e-6, 1, mix));
   all.push_back(measured("cuda/attnres_phase2/bf16/T:8/d:7168/graph/decode:64MiB", 1e-5, 1, mix));
   all.push_back(measured("cuda/kimi_k3_forward/two_phase/bf16/T:8192/d:7168/graph/cold", 1, 1));
-  for (const char* kind : {"standard/fused", "block_attnres/single_pass"})
+  for (const char* kind :
+       {"standard/fused", "block_attnres/two_phase", "block_attnres/two_phase_hoisted"})
     all.push_back(measured(
         std::string("cuda/step/") + kind + "/bf16/T:8/d:7168/L:48/S:8/W:67108864/graph", 1e-3));
   all.push_back(measured("cpu/skeleton/elementwise", 1e-7));
@@ -70,7 +73,10 @@ TEST_F(Gpu, IsReadFromTheNamesOfItsBenchmarks) {
   EXPECT_EQ(samples.ceilings.size(), 1U);
   EXPECT_EQ(samples.skeletons.size(), 18U);  // neither the empty ones nor the CPU's
   EXPECT_EQ(samples.kernels.size(), 2U);     // nothing beside weights, no forward pass
-  EXPECT_EQ(samples.steps.size(), 2U);
+  ASSERT_EQ(samples.steps.size(), 3U);
+  EXPECT_EQ(samples.steps[1].phase1, Phase1Order::in_order);
+  EXPECT_EQ(samples.steps[2].schedule, Schedule::two_phase);
+  EXPECT_EQ(samples.steps[2].phase1, Phase1Order::hoisted);
 }
 
 TEST_F(Gpu, HasAProfileThatHolds) {
@@ -82,6 +88,16 @@ TEST_F(Gpu, HasAProfileThatHolds) {
   EXPECT_EQ(device.machine.memory_bandwidth.front().bandwidth.value.value, 4e12);
   EXPECT_EQ(device.machine.tensor_rate->value, profile.machine.tensor_rate->value);
   EXPECT_EQ(device.machine.transition.size(), profile.machine.transition.size());
+}
+
+TEST_F(Gpu, HasPhase1OnASecondBranchPredictedApart) {
+  const Samples samples = read_samples(folder_.path("gpu.json"));
+  const auto steps = compared_steps(fit(samples, "h200_sxm").machine, samples);
+  const Table table = step_comparison_table(steps);
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.rows[0][1], "two_phase");
+  EXPECT_EQ(table.rows[1][1], "two_phase_hoisted");
+  EXPECT_LT(steps[1].predicted.value, steps[0].predicted.value);
 }
 
 }  // namespace

@@ -64,6 +64,41 @@ TEST(Steps, WithoutABaselineSayNothing) {
   EXPECT_TRUE(compared_steps(test::synthetic_machine(), samples).empty());
 }
 
+/// What a step with 48 layers in blocks of eight waits for, launch by launch.
+double waited_for_in_two_phases(const Machine& machine, double tokens) {
+  Execution execution{.tokens = tokens,
+                      .launch = Launch::stream,
+                      .storage = {2304, Dtype::bf16, Dtype::bf16},
+                      .layer_bytes = Bytes{8e6},
+                      .bank_age = 8};
+  const auto terms = [&](const Operation& operation) {
+    return LaunchTime(machine, operation, execution).terms({});
+  };
+  double seconds = 0;
+  for (const auto& [layer, operation] :
+       all_operations({BlockAttnRes{partition_by_size(48, 8)}, 48}, Schedule::two_phase))
+    seconds += critical_time(operation, execution, terms(operation)).value;
+  execution.bank_age = 1;
+  return seconds - 48 * terms(operations::residual_add_rmsnorm()).total().value;
+}
+
+TEST(Steps, WithPhase1OnASecondBranchWaitForItsFirstQueryAlone) {
+  const Machine machine = test::synthetic_machine();
+  Samples samples;
+  samples.steps = {step_of("standard", Schedule::fused, 8, kBaseline),
+                   step_of("block_attnres", Schedule::two_phase, 8, kBaseline),
+                   step_of("block_attnres", Schedule::two_phase, 8, kBaseline)};
+  samples.steps[2].phase1 = Phase1Order::hoisted;
+  const auto compared = compared_steps(machine, samples);
+  ASSERT_EQ(compared.size(), 2U);
+  EXPECT_EQ(compared[1].phase1, Phase1Order::hoisted);
+  const Estimate<Seconds>& hoisted = compared[1].predicted;
+  EXPECT_NEAR(hoisted.value.value, waited_for_in_two_phases(machine, 8), 1e-12);
+  EXPECT_LT(hoisted.value, compared[0].predicted.value);
+  EXPECT_LE(hoisted.low, hoisted.value);
+  EXPECT_LE(hoisted.value, hoisted.high);
+}
+
 TEST(Steps, OfAttentionOverDepthAreTheModels) {
   Samples samples;
   samples.steps = {step_of("standard", Schedule::fused, 8, kBaseline),

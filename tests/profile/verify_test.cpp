@@ -73,6 +73,48 @@ TEST_F(Verify, FindsPredictionsThatHaveBecomeWorse) {
   EXPECT_TRUE(is_found("with today's formulas", verify(folder_.written("p.yaml", text_))));
 }
 
+Profile with_ceilings(double near, double far) {
+  return {.ceilings = {{StreamLevel::L3, 0, {1, 1, 0}, "", {0, near, 0}},
+                       {StreamLevel::memory, 0, {1, 0, 0}, "", {0, far, 0}}}};
+}
+
+TEST(Invariants, HoldThatANearerLevelIsNotSlower) {
+  EXPECT_EQ(broken_invariants(with_ceilings(20e9, 20e9)), std::vector<std::string>{});
+  EXPECT_EQ(broken_invariants(with_ceilings(19.5e9, 20e9)), std::vector<std::string>{});  // noise
+  EXPECT_EQ(broken_invariants(with_ceilings(19e9, 20e9)),
+            std::vector<std::string>{"L3 moves 19 GB/s, memory 20: nearer is not faster"});
+  EXPECT_EQ(broken_invariants(with_ceilings(0, 20e9)), std::vector<std::string>{});  // not measured
+  Profile other_threads = with_ceilings(19e9, 20e9);
+  other_threads.ceilings[1].threads = 2;
+  EXPECT_EQ(broken_invariants(other_threads), std::vector<std::string>{});
+}
+
+TEST(Invariants, HoldThatALaunchInAGraphIsNotSlower) {
+  const auto with_floors = [](double stream, double graph, Level level_of_graph) {
+    Profile profile;
+    const auto add = [&](Launch launch, Level level, double seconds) {
+      profile.machine.floors.push_back(
+          {launch, level, Skeleton::elementwise, {{seconds}, {seconds}, {seconds}}});
+    };
+    add(Launch::stream, Level::memory, stream);
+    add(Launch::graph, level_of_graph, graph);
+    return broken_invariants(profile);
+  };
+  EXPECT_EQ(with_floors(3e-6, 2e-6, Level::memory), std::vector<std::string>{});
+  EXPECT_EQ(with_floors(2e-6, 3e-6, Level::memory),
+            std::vector<std::string>{"a launch in a graph costs more than one in a stream"});
+  EXPECT_EQ(with_floors(2e-6, 3e-6, Level::cache), std::vector<std::string>{});  // another start
+}
+
+TEST(Invariants, HoldThatStoresReadTheirLinesFirstOrDoNot) {
+  const auto findings = [](double ratio) {
+    return broken_invariants(Profile{.write_allocate = ratio}).size();
+  };
+  for (const double ratio : {0.0, 0.91, 1.0, 1.09, 1.36, 1.5, 1.64})
+    EXPECT_EQ(findings(ratio), 0U) << ratio;
+  for (const double ratio : {0.5, 0.89, 1.2, 1.3, 1.7}) EXPECT_EQ(findings(ratio), 1U) << ratio;
+}
+
 /// UPDATE_GOLDEN=1 writes the synthetic one again; the others come from machines.
 TEST(ShippedProfiles, Hold) {
   const std::string samples = test::synthetic_samples();

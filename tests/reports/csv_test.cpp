@@ -88,6 +88,15 @@ TEST(Csv, HoldsTheBaselineAndTheRestOfTheStep) {
     EXPECT_TRUE(has_line(lines, line)) << line;
 }
 
+TEST(Csv, HoldsTheTrainingStep) {
+  const auto lines = lines_of(to_csv(evaluate(test::training_study())));
+  EXPECT_TRUE(has_line(lines, "training,training,standard,fused,,,,accumulation_d,0,d"));
+  EXPECT_TRUE(has_line(lines, "step,training,standard,fused,,,,delta_seconds,0,s"));
+  std::size_t rows = 0;
+  for (const std::string& line : lines) rows += line.starts_with("training,") ? 1u : 0u;
+  EXPECT_EQ(rows, 12u * 7u);
+}
+
 TEST(Csv, AppendsTheRowsOfSingleLayersToTheLedger) {
   const Evaluation evaluation = evaluate(test::kimi_k3_study());
   const Counting kernel{Schedule::single_pass, Convention::kernel};

@@ -47,10 +47,19 @@ std::vector<std::pair<std::string, std::string>> places(const std::string& funct
   return found;
 }
 
+std::vector<Explanation> all_kinds() {
+  std::vector<Explanation> all;
+  for (const Study& study :
+       {test::kimi_k3_study(), test::modelled_study(), test::training_study()}) {
+    const Evaluation evaluation = evaluate(study);
+    for (Explanation& entry : explanations(evaluation)) all.push_back(std::move(entry));
+  }
+  return all;
+}
+
 TEST(Explain, NamesAFunctionThatStandsInTheNamedFile) {
-  const Evaluation evaluation = evaluate(test::kimi_k3_study());
   std::set<std::pair<std::string, std::string>> named;
-  for (const Explanation& explanation : explanations(evaluation))
+  for (const Explanation& explanation : all_kinds())
     for (const auto& place : places(explanation.function)) named.insert(place);
   for (const auto& [file, name] : named)
     EXPECT_NE(source_file(file).find(name), std::string::npos) << file << " " << name;
@@ -59,8 +68,7 @@ TEST(Explain, NamesAFunctionThatStandsInTheNamedFile) {
 
 TEST(Explain, CitesOnlyKeysOfTheReferences) {
   const std::string references = source_file("model/REFERENCES.md");
-  const Evaluation evaluation = evaluate(test::modelled_study());
-  for (const auto& [metric, formula, source, numbers, function] : explanations(evaluation)) {
+  for (const auto& [metric, formula, source, numbers, function] : all_kinds()) {
     const auto open = source.find('[');
     ASSERT_NE(open, std::string::npos) << metric;
     const std::string key = source.substr(open, source.find(']') - open + 1);
@@ -189,6 +197,20 @@ TEST(Explain, SaysWhatTheBaselineIsMadeOf) {
   const std::string modelled = line(study, "prefill");
   EXPECT_NE(modelled.find("modelled: rest.prefill.attention "), std::string::npos) << modelled;
   EXPECT_NE(modelled.find(" us (all_reduce)"), std::string::npos) << modelled;
+}
+
+TEST(Explain, KnowsEveryPartOfATrainingStep) {
+  const Evaluation e = evaluate(test::training_study());
+  for (const char* metric :
+       {"training.by_scheme.full_attnres.two_phase", "training.chunks.7", "training.transitions.6",
+        "training.stages.3", "step.training.mhc.fused", "rest.training.head",
+        "memory.training.block_attnres.activations",
+        "memory.training.block_attnres.pipeline_blocks"})
+    EXPECT_TRUE(explain(e, metric)) << metric;
+  EXPECT_FALSE(explain(e, "training.chunks.8"));
+  EXPECT_EQ(explained(e, "training.transitions.0").numbers.back(), "0.01 ms + bytes / 50.0 GB/s");
+  EXPECT_EQ(explained(e, "step.training.block_attnres.single_pass").numbers.front(),
+            "interleaved_1f1b: P = 4, V = 2, M = 8; 4096 tokens of a micro-batch on one device");
 }
 
 TEST(Explain, AddsTheTermsOfALaunch) {

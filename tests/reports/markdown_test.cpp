@@ -37,7 +37,7 @@ TEST_P(GoldenReport, IsTheSameByteForByte) {
 INSTANTIATE_TEST_SUITE_P(Shipped, GoldenReport,
                          testing::Values("kimi_k3_8xb300", "kimi_k3_32xh200", "paper_table1",
                                          "paper_fig3", "paper_fig3_aligned", "paper_prefill_128k",
-                                         "deepseek_v4_pro_mhc"),
+                                         "deepseek_v4_pro_mhc", "kimi_k3_training"),
                          [](const auto& row) { return std::string(row.param); });
 
 void expect_text(const std::string& report, const std::string& text) {
@@ -143,6 +143,27 @@ TEST(Report, PutsTheOverheadBeforeTheAddedTime) {
   const std::string alone =
       markdown_report(evaluate(test::kimi_k3_study()), {.plots = {plots.data(), 1}});
   EXPECT_LT(alone.find("![added]"), alone.find("## "));
+}
+
+TEST(Report, SaysHowTheTrainingStepIsRun) {
+  const std::string report = markdown_report(evaluate(test::training_study()), {});
+  expect_text(report,
+              "8 micro-batches of 1 x 4,096 tokens, 4,096 of them on a device. 4 stages with 2 "
+              "virtual stages each run `interleaved_1f1b`; sends are overlapped with computing; a "
+              "stage caches blocks as `received` says. Activations of the residual path: "
+              "`recompute`; gradients of a source that many layers read are added up as `fused`.");
+  expect_text(report, " are communication that the standard residual does not expose");
+  expect_text(report, "| training_overhead | 4.0 % | [");
+}
+
+TEST(Report, SaysWhatItDoesNotKnowOfATrainingStep) {
+  Study study = test::training_study();
+  study.machine->transfers.resize(2);
+  expect_text(markdown_report(evaluate(study), {}), "The hardware knows no sends");
+  study = test::training_study();
+  study.model.architecture.reset();
+  expect_text(markdown_report(evaluate(study), {}),
+              "Communication is not judged without the layers that hide it.");
 }
 
 TEST(Report, SaysWhyThereAreNoPlots) {

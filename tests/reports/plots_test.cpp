@@ -287,6 +287,66 @@ TEST(BankPlot, LeavesOutWhatIsNotThere) {
   EXPECT_FALSE(contains(script, "memory of Round 5"));
 }
 
+// 8 chunks x 8 micro-batches, forward, recompute and backward.
+TEST(SchedulePlot, HasABoxForEveryTask) {
+  const Evaluation evaluation = evaluate(test::training_study());
+  const Plot plot = *schedule_plot(evaluation);
+  const Rows boxes = rows_of(plot.script, "$tasks");
+  ASSERT_EQ(boxes.size(), 3u * 64u);
+  double last_end = 0;
+  for (const std::vector<double>& box : boxes) last_end = std::max(last_end, box[3]);
+  EXPECT_NEAR(last_end, evaluation.training.simulated->makespan.value * 1e3, 1e-6 * last_end);
+  EXPECT_TRUE(
+      contains(plot.script, "interleaved_1f1b, Block AttnRes, single pass, 8 micro-batches"));
+  EXPECT_TRUE(contains(plot.script, "set yrange [3.5:-0.5]"));
+}
+
+TEST(SchedulePlot, KeepsHalvesOfABackwardPassApartWhereTheOrderDoes) {
+  Study study = test::training_study();
+  study.pipeline = even_layout(4, 1, 93, 2);
+  study.training->schedule = PipelineSchedule::zb_h1;
+  study.training->activations = ActivationPolicy::keep;
+  const std::string script = schedule_plot(evaluate(study))->script;
+  EXPECT_EQ(rows_of(script, "$tasks").size(), 3u * 4u * 8u);
+  EXPECT_TRUE(contains(script, "'backward, weights'"));
+  EXPECT_FALSE(contains(script, "virtual stage"));
+}
+
+TEST(SchedulePlot, DrawsFewerMicroBatchesAndSaysSo) {
+  Study study = test::training_study();
+  study.training->num_micro_batches = 100;
+  const Plot plot = *schedule_plot(evaluate(study));
+  EXPECT_EQ(rows_of(plot.script, "$tasks").size(), 3u * 8u * 32u);
+  EXPECT_TRUE(contains(plot.script, "drawn with 32 of 100 micro-batches"));
+}
+
+TEST(SchedulePlot, ShowsTheBeginningOfVeryManyTasks) {
+  Study study = test::training_study();
+  study.pipeline = even_layout(31, 3, 93, 2);
+  study.training->num_micro_batches = 62;
+  const Plot plot = *schedule_plot(evaluate(study));
+  EXPECT_EQ(rows_of(plot.script, "$tasks").size(), 4000u);
+  EXPECT_TRUE(contains(plot.script, "31 of 62 micro-batches, its beginning"));
+}
+
+TEST(SchedulePlot, IsNotThereWithoutAPipelineOrARestOfTheStep) {
+  Study study = test::training_study();
+  study.model.architecture.reset();
+  EXPECT_FALSE(schedule_plot(evaluate(study)));
+  study = test::training_study();
+  study.pipeline.reset();
+  study.training->schedule = PipelineSchedule::one_forward_one_backward;
+  EXPECT_FALSE(schedule_plot(evaluate(study)));
+  EXPECT_FALSE(schedule_plot(evaluate(test::modelled_study())));
+}
+
+TEST(SchedulePlot, IsDrawnWellFormed) {
+  const Drawing drawing = draw_svg(schedule_plot(evaluate(test::training_study()))->script);
+  ASSERT_EQ(drawing.status, DrawingStatus::drawn) << drawing.error;
+  EXPECT_TRUE(is_well_formed(drawing.svg));
+  EXPECT_FALSE(contains(drawing.svg, "nan"));
+}
+
 TEST(Plots, AreThoseThatTheStudyHasDataFor) {
   const auto names = [](const Study& study) {
     std::vector<std::string> result;

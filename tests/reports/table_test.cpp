@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "reports/format.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost {
@@ -208,6 +209,50 @@ TEST(MemoryTable, CountsNoWeightsWithoutAnArchitecture) {
   }
 }
 
+const Evaluation& in_training() {
+  static const Evaluation evaluation = evaluate(test::training_study());
+  return evaluation;
+}
+
+TEST(RestTable, OfTrainingIsOneForwardPass) {
+  const Table table = rest_table(in_training(), "training");
+  ASSERT_EQ(table.rows.size(), kRestTerms.size() + 1);
+  EXPECT_EQ(table.rows.back().front(), "one forward pass");
+  EXPECT_EQ(table.rows.back()[5], "100 %");
+}
+
+TEST(TrainingTimeTable, HasEverySchedule) {
+  const Table table = training_time_table(in_training());
+  EXPECT_EQ(table.rows.size(), 12u);
+  Study study = test::training_study();
+  study.model.architecture.reset();
+  for (const auto& row : training_time_table(evaluate(study)).rows) {
+    EXPECT_EQ(row[5], "-");
+    EXPECT_EQ(row[6], "-");
+  }
+}
+
+// Messages of 8 transitions less one: 25 cached d-vectors in all, 4 at most, as in PipelineTable.
+TEST(TrainingMemoryTable, HasOneRowForEachScheme) {
+  const Table table = training_memory_table(in_training());
+  ASSERT_EQ(table.rows.size(), 4u);
+  EXPECT_EQ(table.rows[0][0], "block_attnres");
+  EXPECT_EQ(table.rows[0][5], format_bytes(Bytes{4.0 * 4096 * 7168 * 2}, Prefix::binary));
+  EXPECT_EQ(table.rows[0][6], format_bytes(Bytes{25.0 * 4096 * 7168 * 2}, Prefix::binary));
+  EXPECT_EQ(table.rows[1][1], "0 d");
+  EXPECT_EQ(table.rows[1][3], "-");
+}
+
+TEST(StageAndChunkTables, HaveALineEach) {
+  EXPECT_EQ(stage_table(in_training()).rows.size(), 4u);
+  const Table chunks = chunk_table(in_training());
+  ASSERT_EQ(chunks.rows.size(), 8u);
+  EXPECT_EQ(chunks.rows[5][1], "1");
+  EXPECT_EQ(chunks.rows[0][8], "-");
+  EXPECT_EQ(chunks.rows[0][9], "10.0 us + bytes / 50.0 GB/s");
+  EXPECT_EQ(chunks.rows[7][7], "-");
+}
+
 std::vector<BudgetRow> every_verdict() {
   return {{{BudgetKind::decode_overhead, 0.02}, 0.015, 0.03, Verdict::unknown, "why", ""},
           {{BudgetKind::prefill_bank, 2.5e9}, 264241152, 264241152, Verdict::pass, "", ""},
@@ -258,6 +303,18 @@ TEST(TerminalPage, HasTheRestOfAModelledStepWithin100Columns) {
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) EXPECT_LE(line.size(), 100U) << line;
   EXPECT_TRUE(has_line(text, "The baseline step of prefill: its terms on one device")) << text;
+}
+
+TEST(TerminalPage, HasTheTrainingStepWithin100Columns) {
+  const std::string text = to_table(in_training());
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) EXPECT_LE(line.size(), 100U) << line;
+  for (const char* line :
+       {"A forward pass of training: one micro-batch through all layers",
+        "Training: the residual path on one micro-batch, and the simulated step",
+        "Training: d-vectors added up, the fullest stage, messages of one micro-batch"})
+    EXPECT_TRUE(has_line(text, line)) << line;
+  EXPECT_EQ(text.find("Memory of the fullest device"), text.npos);
 }
 
 TEST(TerminalPage, LeavesOutWhatIsNotAskedFor) {

@@ -1,0 +1,17 @@
+// What became of a claim, in a sentence.
+#pragma once
+
+#include <string>
+
+#include "model/claim.hpp"
+
+namespace depthcost {
+
+/// "run as `two_phase`: at decode/1, at decode/8 in steps of at least 9.10 ms; run as ...": where
+/// it holds, schedule by schedule. Empty where nothing is conditional.
+std::string claim_condition(const ClaimRow& claim);
+
+/// "Claim: TEXT. Under 2.0 % of `decode_overhead` it holds only if ...".
+std::string claim_sentence(const std::string& text, const ClaimRow& claim);
+
+}  // namespace depthcost
