@@ -17,7 +17,7 @@ ExitCode run_report(const ReportOptions& options);
 
 struct EvaluateOptions {
   std::string scenario;
-  std::string format = "table";  // table | json | csv
+  std::string format = "table";  // table | json | csv | plan
   bool layers = false;
 };
 ExitCode run_evaluate(const EvaluateOptions& options);

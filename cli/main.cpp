@@ -37,8 +37,10 @@ void add_evaluate(CLI::App& app, Command& chosen) {
                          "the numbers only\n"
                          "  depthcost evaluate scenarios/kimi_k3_8xb300.yaml --format json");
   command->add_option("SCENARIO", options->scenario, "scenario file")->required();
-  command->add_option("--format", options->format, "table, json or csv")
-      ->check(CLI::IsMember({"table", "json", "csv"}))
+  command
+      ->add_option("--format", options->format,
+                   "table, json, csv, or plan: what bench_pipeline runs")
+      ->check(CLI::IsMember({"table", "json", "csv", "plan"}))
       ->capture_default_str();
   command->add_flag("--layers", options->layers, "one row for each layer and operation too");
   command->callback([&chosen, options] { chosen = [options] { return run_evaluate(*options); }; });

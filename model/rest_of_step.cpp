@@ -1,6 +1,8 @@
 // Term by term: bytes over bandwidth or operations over rate, whichever is longer, at three ends.
 #include "model/rest_of_step.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -8,11 +10,6 @@
 
 namespace depthcost {
 namespace {
-
-/// Share of a datasheet's dense rate that matrix products reach. The best that anybody has measured
-/// lies between 0.73 and 0.87 on A100, H100, B200, B300 and GB200 (stas00/ml-engineering @744d01e1,
-/// MAMF); how far a model's own shapes stay below is [ours].
-constexpr Estimate<double> kSustainedRate{0.40, 0.65, 0.80, Evidence::assumed};
 
 /// Kernels that a decoder layer launches, as serving engines split it up: [ours], counted from what
 /// their stages are. Attention: projections in (two where they are compressed), rotation and cache,
@@ -26,9 +23,6 @@ struct KernelsOf {
   double operator()(const DenseMlp&) const { return 3; }
   double operator()(const ExpertMlp& mlp) const { return mlp.num_shared > 0 ? 10 : 7; }
 };
-
-/// How far that count may be off.
-constexpr Estimate<double> kKernelScatter{0.6, 1, 1.6, Evidence::assumed};
 
 /// Rates of one device for weights of one type.
 class Device {
@@ -71,39 +65,42 @@ Estimate<Seconds> times(double k, const Estimate<Seconds>& a) {
 
 constexpr Estimate<Seconds> kNothing{{}, {}, {}, Evidence::measured};
 
-/// Adds a group of kernels to a term.
-void add(RestRow& row, double calls, const Work& work, const Estimate<Seconds>& seconds) {
-  row.bytes = row.bytes + calls * work.bytes[1];
-  row.flops = row.flops + calls * work.flops[1];
-  row.time = plus(row.time, times(calls, seconds));
+void add(RestRow& row, const RestPart& part) {
+  row.bytes = row.bytes + part.calls * part.work.bytes[1];
+  row.flops = row.flops + part.calls * part.work.flops[1];
+  row.time = plus(row.time, times(part.calls, part.time));
+  row.parts.push_back(part);
+}
+
+/// A group of kernels with weights of one type.
+RestPart kernels_part(const Study& study, std::string name, double calls, const Work& work,
+                      WeightDtype dtype) {
+  return {std::move(name), calls, work, Device(*study.machine).seconds(work, dtype)};
 }
 
 RestRow attention_row(const Study& study, const std::vector<ForwardPass>& passes) {
   RestRow row{.term = RestTerm::attention, .time = kNothing};
-  const Device device(*study.machine);
   const Architecture& a = *study.model.architecture;
   for (const ForwardPass& pass : passes)
-    for (const AttentionLayers& layers : a.attention) {
-      const Work work = attention_work(study, layers.attention, pass);
-      add(row, pass.repeats * static_cast<double>(layers.num_decoder_layers), work,
-          device.seconds(work, a.weight_dtype));
-    }
+    for (const AttentionLayers& layers : a.attention)
+      add(row, kernels_part(study, fmt::format("{} attention", name(layers.attention)),
+                            pass.repeats * static_cast<double>(layers.num_decoder_layers),
+                            attention_work(study, layers.attention, pass), a.weight_dtype));
   return row;
 }
 
 RestRow mlp_row(const Study& study, const std::vector<ForwardPass>& passes) {
   RestRow row{.term = RestTerm::mlp, .time = kNothing};
-  const Device device(*study.machine);
   const Architecture& a = *study.model.architecture;
   for (const ForwardPass& pass : passes)
     for (const MlpLayers& layers : a.mlp) {
       const double calls = pass.repeats * static_cast<double>(layers.num_decoder_layers);
-      const Work common = common_mlp_work(study, layers.mlp, pass);
-      add(row, calls, common, device.seconds(common, a.weight_dtype));
-      if (const auto* experts = std::get_if<ExpertMlp>(&layers.mlp)) {
-        const Work routed = routed_work(study, *experts, pass);
-        add(row, calls, routed, device.seconds(routed, a.expert_dtype));
-      }
+      const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
+      add(row, kernels_part(study, experts ? "router and shared experts" : "dense MLP", calls,
+                            common_mlp_work(study, layers.mlp, pass), a.weight_dtype));
+      if (experts)
+        add(row, kernels_part(study, "routed experts", calls, routed_work(study, *experts, pass),
+                              a.expert_dtype));
     }
   return row;
 }
@@ -112,11 +109,10 @@ RestRow mlp_row(const Study& study, const std::vector<ForwardPass>& passes) {
 RestRow head_row(const Study& study, WorkloadKind workload,
                  const std::vector<ForwardPass>& passes) {
   RestRow row{.term = RestTerm::head, .time = kNothing};
-  const Device device(*study.machine);
   for (const ForwardPass& pass : passes) {
     const double tokens = workload == WorkloadKind::training ? pass.tokens() : pass.num_sequences;
-    const Work work = head_work(study, tokens);
-    add(row, pass.repeats, work, device.seconds(work, study.model.architecture->weight_dtype));
+    add(row, kernels_part(study, "head", pass.repeats, head_work(study, tokens),
+                          study.model.architecture->weight_dtype));
   }
   return row;
 }
@@ -130,21 +126,28 @@ Estimate<Seconds> plain_floor(const Machine& machine, Launch launch) {
   return kNothing;
 }
 
-RestRow launches_row(const Study& study, const std::vector<ForwardPass>& passes) {
-  RestRow row{.term = RestTerm::launches, .time = kNothing};
-  const Architecture& a = *study.model.architecture;
-  double kernels = 1;  // of the head
-  for (const AttentionLayers& layers : a.attention)
+/// Kernels of one pass: those of all layers, and one of the head.
+double num_kernels(const Architecture& architecture) {
+  double kernels = 1;
+  for (const AttentionLayers& layers : architecture.attention)
     kernels +=
         static_cast<double>(layers.num_decoder_layers) * std::visit(KernelsOf{}, layers.attention);
-  for (const MlpLayers& layers : a.mlp)
+  for (const MlpLayers& layers : architecture.mlp)
     kernels += static_cast<double>(layers.num_decoder_layers) * std::visit(KernelsOf{}, layers.mlp);
+  return kernels;
+}
+
+RestRow launches_row(const Study& study, const std::vector<ForwardPass>& passes) {
+  RestRow row{.term = RestTerm::launches, .time = kNothing};
   for (const ForwardPass& pass : passes) {
     const Estimate<Seconds> floor = plain_floor(*study.machine, pass.launch);
-    const double launches = pass.repeats * kernels;
+    const double launches = pass.repeats * num_kernels(*study.model.architecture);
     row.launches += launches;
-    row.time = plus(row.time, {launches * kKernelScatter.low * floor.low, launches * floor.value,
-                               launches * kKernelScatter.high * floor.high, Evidence::assumed});
+    add(row, {.name = fmt::format("kernels launched as {}", name(pass.launch)),
+              .calls = launches,
+              .work = {},
+              .time = {kKernelScatter.low * floor.low, floor.value,
+                       kKernelScatter.high * floor.high, Evidence::assumed}});
   }
   return row;
 }
@@ -206,9 +209,13 @@ std::optional<RestRow> collectives_row(const Study& study, const std::vector<For
                                       collective.num_ranks, collective.size);
       if (!time) return std::nullopt;
       const double calls = pass.repeats * collective.calls;
-      row.bytes = row.bytes + calls * collective.size;
       row.launches += calls;
-      row.time = plus(row.time, times(calls, *time));
+      Work work;
+      work.add(1, collective.size, {});
+      add(row, {.name = fmt::format("{} over {}", name(collective.kind), collective.num_ranks),
+                .calls = calls,
+                .work = work,
+                .time = *time});
     }
   return row;
 }

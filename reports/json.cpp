@@ -58,9 +58,11 @@ std::string to_json(const Evaluation& evaluation, std::span<const ResolvedValue>
     sections::flops(json, evaluation);
     if (evaluation.pipeline) sections::pipeline(json, *evaluation.pipeline);
     if (!evaluation.prefill.empty()) sections::prefill(json, evaluation);
+    sections::training(json, evaluation);
     sections::memory(json, evaluation);
     sections::time(json, evaluation);
     sections::step(json, evaluation);
+    sections::rest(json, evaluation);
     sections::budgets(json, evaluation);
   });
   return std::move(json).text();

@@ -195,7 +195,7 @@ void check_training_baseline(const Values& values, const Study& study) {
 }  // namespace
 
 void check_baselines(const Values& values, const Study& study) {
-  const ResidualPath standard{Standard{}, study.model.num_layers, study.path.attachment};
+  const ResidualPath standard = baseline_path(study, study.path);
   for (const StepRow& row : step_rows(study, standard, Schedule::fused)) {
     if (!row.baseline_step || row.baseline_step->evidence != Evidence::measured ||
         row.baseline_step->value > row.residual.low)

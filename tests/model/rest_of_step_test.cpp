@@ -111,6 +111,35 @@ TEST(RestOfStep, JoinsTensorParallelRanksTwiceInADecoderLayer) {
   EXPECT_EQ(rest_of(study).missing, "the hardware has no transfers for the collectives of a layer");
 }
 
+// A decode step and a prefill whose last chunk is shorter, with experts and collectives.
+TEST(RestOfStep, AddsUpItsParts) {
+  Study study = llama_study();
+  study.model.architecture = test::kimi_k3();
+  study.tensor_parallel_size = 8;
+  study.expert_parallel_size = 8;
+  study.decode->sequences = {64};
+  study.prefill = Prefill{.tokens = 10000, .chunk = 3000};
+  study.machine->transfers = {{TransferKind::all_reduce, TransferScope::node, 8, Bytes{8192},
+                               test::plus_minus<Seconds>(10e-6, 0.1, Evidence::published)}};
+  for (const Workload& workload : workloads_of(study, study.path, study.schedule))
+    for (const RestRow& row : rest_of_step(study, workload).rows) {
+      RestRow sum;
+      for (const RestPart& part : row.parts) {
+        sum.bytes = sum.bytes + part.calls * part.work.bytes[1];
+        sum.flops = sum.flops + part.calls * part.work.flops[1];
+        sum.time.low = sum.time.low + part.calls * part.time.low;
+        sum.time.value = sum.time.value + part.calls * part.time.value;
+        sum.time.high = sum.time.high + part.calls * part.time.high;
+      }
+      ASSERT_FALSE(row.parts.empty()) << name(row.term);
+      EXPECT_EQ(sum.bytes, row.bytes) << name(row.term);
+      EXPECT_EQ(sum.flops, row.flops) << name(row.term);
+      EXPECT_DOUBLE_EQ(sum.time.low.value, row.time.low.value) << name(row.term);
+      EXPECT_DOUBLE_EQ(sum.time.value.value, row.time.value.value) << name(row.term);
+      EXPECT_DOUBLE_EQ(sum.time.high.value, row.time.high.value) << name(row.term);
+    }
+}
+
 TEST(RestOfStep, TakesATermThatTheUserHasMeasured) {
   Study study = llama_study();
   study.decode->sequences = {1, 8};
