@@ -28,7 +28,9 @@ std::vector<LedgerRow> all_layers(const Evaluation& evaluation) {
 }  // namespace
 
 ExitCode run_evaluate(const EvaluateOptions& options) {
-  const Scenario scenario = read_scenario(options.scenario);
+  const Scenario scenario = options.question.model.empty()
+                                ? read_scenario(options.scenario)
+                                : scenario_from_options(options.question);
   const Evaluation evaluation = evaluate(scenario.study);
   const std::vector<LedgerRow> layers =
       options.layers ? all_layers(evaluation) : std::vector<LedgerRow>{};
