@@ -27,13 +27,14 @@ ConfigValue bounded(ConfigValue value, Count most) {
   return value;
 }
 
-/// What transformers wrote where the model was loaded from, else the type of the whole model.
-std::string name_of(HfConfig& config, const HfFamily& family) {
+/// What transformers wrote where the model was loaded from, else the type of the whole model, else
+/// the file.
+std::string name_of(HfConfig& config) {
   const auto path = config.find({"_name_or_path"});
   const std::string name = path ? file_label(path->text()) : "";
   if (!name.empty() && printable(name, name.size()) == name) return name;
   const auto type = config.find_at_top({"model_type"});
-  return type ? printable(type->text()) : std::string(family.model_type);
+  return type ? printable(type->text()) : config.label();
 }
 
 ImportedKey vocabulary(HfConfig& config) {
@@ -73,7 +74,7 @@ ImportedModel import_config(std::string_view text, const std::string& file) {
   const HfModel model{config, family, layers.count(), width.count()};
   ImportedModel imported{
       .origin = config.label(),
-      .name = name_of(config, family),
+      .name = name_of(config),
       .position = config.position(),
       .keys = {entry(config, "decoder_layers", layers), entry(config, "hidden_size", width)},
       .attention = import_attention(model),
