@@ -10,7 +10,7 @@
 namespace depthcost {
 namespace {
 
-// In this order: facts of nested configs, "text_config (then language_config, llm_config)".
+// Looked for in this order; no file has two.
 const Aliases kDecoderSections{"text_config", "language_config", "llm_config"};
 
 bool is_null(const Node& node) {
