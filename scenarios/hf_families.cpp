@@ -18,6 +18,8 @@ using enum WindowRule;
 
 // What stands in for absent keys is what the family's configuration class in transformers computes
 // from the others; a constant of that class is not taken.
+// deepseek_v32 and glm_moe_dsa stand here so that the key of their indexer is what stops them: none
+// is modelled over latent attention.
 constexpr std::array kFamilies{
     HfFamily{.model_type = "deepseek_v2", .attention = latent},
     HfFamily{.model_type = "deepseek_v3", .attention = latent},
