@@ -39,8 +39,12 @@ void require_training(const Study& study, const std::string& file) {
 }  // namespace
 
 ExitCode run_evaluate(const EvaluateOptions& options) {
-  const Scenario scenario = read_scenario(options.scenario);
-  if (options.format == "plan") require_training(scenario.study, options.scenario);
+  const Scenario scenario = options.question.model.empty()
+                                ? read_scenario(options.scenario)
+                                : scenario_from_options(options.question);
+  if (options.format == "plan")
+    require_training(scenario.study,
+                     options.scenario.empty() ? options.question.model : options.scenario);
   const Evaluation evaluation = evaluate(scenario.study);
   const std::vector<LedgerRow> layers =
       options.layers ? all_layers(evaluation) : std::vector<LedgerRow>{};

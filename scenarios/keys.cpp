@@ -35,7 +35,8 @@ constexpr Key measured_term(KeyKind kind, Names path) {
 constexpr std::array kScenario{
     required(key(text, "schema", "must be depthcost/1")),
     key(text, "name", "title of the report; the file's name if absent"),
-    required(key(reference, "model", "a model preset, a path, or a map")),
+    required(key(reference, "model",
+                 "a model preset, a path (a config.json of Hugging Face too), or a map")),
     key(reference, "hardware",
         "a hardware preset, a path, or a map; without it no time is predicted"),
     key(choice, "residual.scheme", kSchemes,

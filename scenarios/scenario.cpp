@@ -29,8 +29,8 @@ constexpr Count kMaxStreams = 1024;
 /// Values of the scenario, its model and its hardware, and what was assumed on the way.
 class ScenarioReader {
  public:
-  ScenarioReader(const Node& document, const std::string& file)
-      : file_(file), values_(checked(document)) {
+  ScenarioReader(const Node& document, const std::string& file, Provenance provenance)
+      : file_(file), values_(checked(document, provenance)) {
     const Map& map = as_map(document, "scenario");
     model_ =
         resolve_reference(*required(map, "model", document.position), model_reference(), file_);
@@ -58,11 +58,10 @@ class ScenarioReader {
   }
 
  private:
-  Values checked(const Node& document) {
+  Values checked(const Node& document, Provenance provenance) {
     const Map& map = as_map(document, "scenario");
     require_schema(map, document.position, scenario_keys());
-    return read_values(map, document.position,
-                       {scenario_keys(), Provenance::scenario, file_label(file_)});
+    return read_values(map, document.position, {scenario_keys(), provenance, file_label(file_)});
   }
 
   static const Node* required(const Map& map, const std::string& key, const Position& position) {
@@ -348,11 +347,15 @@ class ScenarioReader {
 }  // namespace
 
 Scenario read_scenario(const std::string& path) {
-  return ScenarioReader(load_document(path), path).read();
+  return scenario_of(load_document(path), path, Provenance::scenario);
 }
 
 Scenario parse_scenario(std::string_view text, const std::string& file) {
-  return ScenarioReader(parse_document(text, file), file).read();
+  return scenario_of(parse_document(text, file), file, Provenance::scenario);
+}
+
+Scenario scenario_of(const Node& document, const std::string& file, Provenance provenance) {
+  return ScenarioReader(document, file, provenance).read();
 }
 
 }  // namespace depthcost

@@ -6,6 +6,7 @@
 
 #include "model/resolved_value.hpp"
 #include "model/study.hpp"
+#include "scenarios/values.hpp"
 
 namespace depthcost {
 
@@ -20,5 +21,8 @@ Scenario read_scenario(const std::string& path);
 
 /// As above, from text; `file` labels positions, and references are relative to its folder.
 Scenario parse_scenario(std::string_view text, const std::string& file);
+
+/// As above, from a tree; origins of its values are said as `provenance` wants.
+Scenario scenario_of(const Node& document, const std::string& file, Provenance provenance);
 
 }  // namespace depthcost

@@ -364,7 +364,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"MisspeltOption",
          {"evaluate", "kept.yaml", "--formt", "json"},
          "unknown option '--formt'; did you mean '--format'?"},
-        {"NoScenario", {"evaluate"}, "SCENARIO is required"},
+        {"NoScenario", {"evaluate"}, "SCENARIO or --model is required"},
         {"NoScenarioToCheck", {"check", "--strict"}, "SCENARIO is required"},
         {"TwoScenarios", {"evaluate", "kept.yaml", "bad.yaml"}, "unknown argument 'bad.yaml'"},
         {"UnknownFormat",
