@@ -8,6 +8,7 @@
 
 #include "model/core_work.hpp"
 #include "model/evidence.hpp"
+#include "model/link_curve.hpp"
 #include "model/mix.hpp"
 #include "model/operation.hpp"
 #include "model/transfer.hpp"
@@ -79,6 +80,7 @@ struct Machine {
   Count devices_per_node = 8;
   std::optional<Core> core;              // of a CPU, in place of the two rates
   Estimate<double> residual{1, 1, 1};    // measured / predicted of whole kernels
+  std::vector<LinkCurve> links;          // between processes, as their MPI has it
   std::optional<Bytes> memory_capacity;  // what the driver shows; else the nominal size
 };
 

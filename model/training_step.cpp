@@ -202,6 +202,13 @@ TrainingRun training_run(const Study& study, const TrainingModel& model, const R
 
 }  // namespace
 
+Seconds least_training_step(const Study& study) {
+  Study without_layers = study;
+  without_layers.training->baseline_step = Seconds{};
+  const TrainingModel model(without_layers);
+  return simulate(model.work(baseline_path(study, study.path), Schedule::fused, {kShort})).makespan;
+}
+
 TrainingAnswer training_answer(const Study& study, const std::vector<ResidualPath>& paths) {
   TrainingAnswer answer;
   if (!study.training || !study.machine) return answer;

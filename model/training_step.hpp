@@ -36,6 +36,10 @@ struct TrainingAnswer {
   std::optional<SimulatedStep> simulated;  // the same, run
 };
 
+/// A step in which the layers take no time: the fused standard residual and its messages alone.
+/// Nobody can have measured a shorter one. The study must have a training step and a machine.
+Seconds least_training_step(const Study& study);
+
 /// Empty without a training step or a machine. Rows point at `paths`.
 TrainingAnswer training_answer(const Study& study, const std::vector<ResidualPath>& paths);
 

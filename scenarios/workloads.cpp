@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "model/step.hpp"
+#include "model/training_step.hpp"
 
 namespace depthcost {
 namespace {
@@ -171,6 +172,28 @@ void read_workloads(const Values& values, Study& study) {
   read_written_terms(values, study);
 }
 
+namespace {
+
+/// In one line: what surely takes longer than a step that was written.
+[[noreturn]] void refuse_baseline(const Values& values, const std::string& path,
+                                  const std::string& what, Seconds least,
+                                  const std::string& workload) {
+  throw InputError(
+      values.at(path).position,
+      fmt::format("invalid {} '{}' ({} at least {:.3g} us of {})", path,
+                  fmt::join(values.at(path).texts, ", "), what, least.value * 1e6, workload));
+}
+
+void check_training_baseline(const Values& values, const Study& study) {
+  if (!study.training || !study.machine || !study.training->baseline_step) return;
+  const Seconds least = least_training_step(study);
+  if (*study.training->baseline_step <= least)
+    refuse_baseline(values, "baseline_step.training",
+                    "the standard residual and its messages alone take", least, "training");
+}
+
+}  // namespace
+
 void check_baselines(const Values& values, const Study& study) {
   const ResidualPath standard = baseline_path(study, study.path);
   for (const StepRow& row : step_rows(study, standard, Schedule::fused)) {
@@ -179,12 +202,10 @@ void check_baselines(const Values& values, const Study& study) {
       continue;
     const std::string path =
         fmt::format("baseline_step.{}", row.workload.substr(0, row.workload.find('/')));
-    throw InputError(
-        values.at(path).position,
-        fmt::format("invalid {} '{}' (the standard residual alone takes at least {:.3g} us of {})",
-                    path, fmt::join(values.at(path).texts, ", "), row.residual.low.value * 1e6,
-                    row.workload));
+    refuse_baseline(values, path, "the standard residual alone takes", row.residual.low,
+                    row.workload);
   }
+  check_training_baseline(values, study);
 }
 
 }  // namespace depthcost

@@ -500,6 +500,10 @@ INSTANTIATE_TEST_SUITE_P(
          kimi(
              "hardware: h200_sxm\nworkload: {decode: {sequences: [1, 64]}}\nbaseline_step: {decode: [12 ms, 1 us]}\n"),
          "it.yaml:5:25: error: invalid baseline_step.decode '12 ms, 1 us' (the standard residual alone takes at least 320 us of decode/64)"},
+        {"TrainingStepShorterThanItsResidual",
+         kimi(
+             "hardware: h200_sxm\nworkload: {training: {sequence_length: 4096}}\nbaseline_step: {training: 1 us}\n"),
+         "it.yaml:5:27: error: invalid baseline_step.training '1 us' (the standard residual and its messages alone take at least 2.09e+04 us of training)"},
         {"AllReduceOfOneRank", kimi("residual: {scheme: standard, attach: all_reduce}\n"),
          "it.yaml:3:38: error: conflicting residual.attach 'all_reduce' (needs parallelism.tensor of at least 2)"},
         {"TooManyStreams", kimi("residual: {scheme: mhc, num_streams: 1099511627776}\n"),
