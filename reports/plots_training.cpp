@@ -13,7 +13,8 @@ namespace {
 using namespace plotting;
 
 constexpr Count kMostMicroBatches = 32;
-constexpr std::size_t kMostBoxes = 4000;  // half a megabyte of SVG
+constexpr std::size_t kMostBoxes = 4000;   // half a megabyte of SVG
+constexpr double kNarrowest = 1.0 / 5000;  // of the step: a seventh of a pixel
 
 struct Box {
   std::size_t stage = 0;
@@ -67,7 +68,7 @@ std::vector<Box> boxes_of(const PipelineWork& work, const SimulatedStep& step) {
     for (const TimedTask& timed : step.stages[stage]) {
       const Box box{stage, timed.task.kind, timed.task.chunk / work.order.num_stages, timed.start,
                     timed.end};
-      if (box.start == box.end) continue;
+      if (box.end - box.start < kNarrowest * step.makespan) continue;
       const bool has_last = !boxes.empty() && boxes.back().stage == stage;
       if (is_whole && has_last && continues(boxes.back(), box))
         boxes.back().end = box.end;
