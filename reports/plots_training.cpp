@@ -130,6 +130,12 @@ DataBlock box_data(const std::vector<Box>& boxes, std::string_view unit) {
   return block;
 }
 
+/// Few tasks are told apart by white lines; between many there would be nothing else.
+std::string border_of(std::size_t num_boxes) {
+  constexpr std::size_t kMostBordered = 600;
+  return num_boxes > kMostBordered ? "noborder" : "border " + rgb(Color::white);
+}
+
 /// "32 of 64 micro-batches"; whether the end is cut off.
 std::string shown_text(const PipelineWork& work, const PipelineWork& drawn, bool is_cut) {
   const Count M = work.order.num_micro_batches;
@@ -165,8 +171,9 @@ std::optional<Plot> schedule_plot(const Evaluation& evaluation) {
                .legend = legend_of(boxes, drawn)},
               {}) +
       axes(drawn.order.num_stages, end, unit) + box_data(boxes, unit).text() +
-      plot_command({"$tasks using 1:2:3:4:5:6:7 with boxxyerror fillstyle solid noborder "
-                    "linecolor rgb variable"});
+      plot_command({fmt::format("$tasks using 1:2:3:4:5:6:7 with boxxyerror fillstyle solid {} "
+                                "linecolor rgb variable",
+                                border_of(boxes.size()))});
   const std::string caption = fmt::format(
       "Timeline of the {} stages in a training step of {}, {} under {}, {}; in the whole step a "
       "stage does not compute for {} of the time",
