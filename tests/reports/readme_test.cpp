@@ -21,8 +21,12 @@ const std::string kRoot = DEPTHCOST_SOURCE_DIR;
 const std::string kStem = "kimi_k3_8xb300";
 
 struct Example {
-  Scenario scenario = read_scenario(kRoot + "/scenarios/" + kStem + ".yaml");
-  Evaluation evaluation = evaluate(scenario.study);
+  explicit Example(const std::string& stem)
+      : scenario(read_scenario(kRoot + "/scenarios/" + stem + ".yaml")),
+        evaluation(evaluate(scenario.study)) {}
+
+  Scenario scenario;
+  Evaluation evaluation;
 };
 
 /// Errors by operation, and the cases of which something is promised.
@@ -37,7 +41,7 @@ std::string published_block() {
 
 /// The blocks between "<!-- begin NAME -->" and "<!-- end NAME -->", as they should be.
 std::map<std::string, std::string> readme_blocks() {
-  const Example example;
+  const Example example(kStem);
   const auto explanation = explain(example.evaluation, "ledger.block_attnres.two_phase.kernel");
   std::string verdict;
   for (const std::string& sentence : verdict_sentences(example.evaluation))
@@ -52,12 +56,15 @@ TEST(Readme, ShowsWhatTheProgramPrints) {
   test::expect_blocks(kRoot + "/README.md", readme_blocks());
 }
 
-TEST(Readme, LinksAReportThatIsUpToDate) {
-  const Example example;
+class ExampleReport : public testing::TestWithParam<const char*> {};
+
+TEST_P(ExampleReport, IsUpToDate) {
+  const std::string stem = GetParam();
+  const Example example(stem);
   const std::string folder = kRoot + "/reports/example/";
   std::vector<PlotFile> files;
   for (const Plot& plot : plots(example.evaluation)) {
-    files.push_back({kStem + "-" + plot.file_name, plot.caption});
+    files.push_back({stem + "-" + plot.file_name, plot.caption});
     if (!test::is_updating_golden()) {
       EXPECT_FALSE(test::file_text(folder + files.back().file_name).empty())
           << files.back().file_name;
@@ -69,9 +76,13 @@ TEST(Readme, LinksAReportThatIsUpToDate) {
   }
   const std::string report =
       markdown_report(example.evaluation, {example.scenario.values, files, "", DEPTHCOST_VERSION});
-  if (test::is_updating_golden()) std::ofstream(folder + kStem + ".md") << report;
-  EXPECT_EQ(test::file_text(folder + kStem + ".md"), report);
+  if (test::is_updating_golden()) std::ofstream(folder + stem + ".md") << report;
+  EXPECT_EQ(test::file_text(folder + stem + ".md"), report);
 }
+
+INSTANTIATE_TEST_SUITE_P(Linked, ExampleReport,
+                         testing::Values("kimi_k3_8xb300", "kimi_k3_training"),
+                         [](const auto& row) { return std::string(row.param); });
 
 TEST(Readme, NamesOnlyFilesThatExist) {
   const std::string readme = test::file_text(kRoot + "/README.md");
