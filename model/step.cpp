@@ -21,7 +21,7 @@ Dominant dominant_of(const CornerTimes& residual, const CornerTimes& delta) {
 }  // namespace
 
 std::string_view name(Dominant dominant) {
-  constexpr std::array<std::string_view, 3> names{"launch", "bytes", "operations"};
+  constexpr std::array<std::string_view, 4> names{"launch", "bytes", "operations", "communication"};
   return names[static_cast<std::size_t>(dominant)];
 }
 

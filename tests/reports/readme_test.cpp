@@ -1,11 +1,14 @@
 // What the README and the example report show is what the program prints. UPDATE_GOLDEN=1 rewrites
 // the marked parts of the README and reports/example.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 
+#include "reports/claim_text.hpp"
 #include "reports/comparison.hpp"
 #include "reports/explain.hpp"
+#include "reports/format.hpp"
 #include "reports/gnuplot.hpp"
 #include "reports/markdown_report.hpp"
 #include "reports/plots.hpp"
@@ -39,6 +42,32 @@ std::string published_block() {
          verdict_line(cases) + "\n\n" + markdown(comparison_table(promised)) + "\n";
 }
 
+/// What the paper says of overheads, and what comes of it.
+std::string claims_block() {
+  Table table{{{"scenario"}, {"overhead"}, {"claim"}}, {}};
+  for (const std::string file : {"decode_standalone", "decode_fused_baseline", "training_pipeline",
+                                 "training_alone", "unfused"}) {
+    const Evaluation e =
+        evaluate(read_scenario(kRoot + "/scenarios/claims/" + file + ".yaml").study);
+    for (const ClaimRow& claim : e.claims) {
+      const std::string_view workload =
+          claim.budget == BudgetKind::training_overhead ? "training" : "decode/";
+      std::string overheads;
+      for (const StepRow& row : e.step)
+        if (row.path == &e.paths.front() && row.schedule == e.study.schedule &&
+            row.workload.starts_with(workload))
+          overheads += fmt::format("{}{} {}", overheads.empty() ? "" : "; ", row.workload,
+                                   format_ratio(*row.overhead, Sign::always));
+      table.rows.push_back(
+          {fmt::format("[{}](scenarios/claims/{}.yaml)", e.study.name, file),
+           fmt::format("`{}`: {}", name(e.study.schedule), overheads),
+           fmt::format("held to {}: {} {}", format_budget(claim.budget, claim.limit),
+                       name(claim.verdict), claim_condition(claim))});
+    }
+  }
+  return "\n" + markdown(table) + "\n";
+}
+
 /// The blocks between "<!-- begin NAME -->" and "<!-- end NAME -->", as they should be.
 std::map<std::string, std::string> readme_blocks() {
   const Example example(kStem);
@@ -48,6 +77,7 @@ std::map<std::string, std::string> readme_blocks() {
     verdict += sentence + "\n";
   return {{"decision", "\n" + markdown(decision_table(example.evaluation)) + "\n" +
                            decision_legend(example.evaluation) + "\n\n" + verdict + "\n"},
+          {"claims", claims_block()},
           {"published", published_block()},
           {"explain", "\n```text\n" + to_text(explanation.value()) + "```\n\n"}};
 }
