@@ -35,6 +35,17 @@ TEST(Json, StatesTheOriginOfEachValueOfTheScenario) {
             R"("residual.num_streams":{"value":"4","origin":"default: [mhc] Sec. 4.1"}}})");
 }
 
+TEST(JsonClaims, SayWhatBecameOfEachLimit) {
+  EXPECT_FALSE(kimi_k3().contains("claims"));
+  Study study = test::kimi_k3_study();
+  study.claim = "under 2 %";
+  study.budgets = {{BudgetKind::decode_overhead, 0.5}};
+  const Json json = json_of(study);
+  EXPECT_EQ(json["claims"].dump(),
+            R"([{"text":"under 2 %","name":"decode_overhead","limit":0.5,"verdict":"holds",)"
+            R"("condition":null}])");
+}
+
 TEST(JsonPartitions, AreThoseOfSchemesWithBlocks) {
   EXPECT_EQ(kimi_k3()["partitions"].dump(),
             R"([{"scheme":"block_attnres","num_layers":186,"block_size":24,"num_blocks":8,)"

@@ -42,6 +42,13 @@ std::string published_block() {
          verdict_line(cases) + "\n\n" + markdown(comparison_table(promised)) + "\n";
 }
 
+/// "held to 2.0 %: holds only if ...".
+std::string outcome_text(const ClaimRow& claim) {
+  const std::string condition = claim_condition(claim);
+  return fmt::format("held to {}: {}{}{}", format_budget(claim.budget, claim.limit),
+                     name(claim.verdict), condition.empty() ? "" : " ", condition);
+}
+
 /// What the paper says of overheads, and what comes of it.
 std::string claims_block() {
   Table table{{{"scenario"}, {"overhead"}, {"claim"}}, {}};
@@ -58,11 +65,9 @@ std::string claims_block() {
             row.workload.starts_with(workload))
           overheads += fmt::format("{}{} {}", overheads.empty() ? "" : "; ", row.workload,
                                    format_ratio(*row.overhead, Sign::always));
-      table.rows.push_back(
-          {fmt::format("[{}](scenarios/claims/{}.yaml)", e.study.name, file),
-           fmt::format("`{}`: {}", name(e.study.schedule), overheads),
-           fmt::format("held to {}: {} {}", format_budget(claim.budget, claim.limit),
-                       name(claim.verdict), claim_condition(claim))});
+      table.rows.push_back({fmt::format("[{}](scenarios/claims/{}.yaml)", e.study.name, file),
+                            fmt::format("`{}`: {}", name(e.study.schedule), overheads),
+                            outcome_text(claim)});
     }
   }
   return "\n" + markdown(table) + "\n";
