@@ -204,7 +204,7 @@ std::optional<RestRow> collectives_row(const Study& study, const std::vector<For
   RestRow row{.term = RestTerm::collectives, .time = kNothing};
   for (const ForwardPass& pass : passes)
     for (const Collective& collective : collectives_of(study, pass)) {
-      const auto time = transfer_time(study.machine->transfers, collective.kind,
+      const auto time = transfer_time(*study.machine, collective.kind,
                                       scope_of(*study.machine, collective.num_ranks),
                                       collective.num_ranks, collective.size);
       if (!time) return std::nullopt;

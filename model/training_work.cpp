@@ -204,7 +204,7 @@ std::optional<std::vector<StageLink>> stage_links(const Study& study,
     const auto from = static_cast<Count>(i) % P;
     const TransferScope scope = scope_between(study, from, (from + 1) % P);
     const auto time = [&](Bytes size) {
-      return transfer_time(study.machine->transfers, TransferKind::send, scope, 2, size);
+      return transfer_time(*study.machine, TransferKind::send, scope, 2, size);
     };
     const auto latency = time(Bytes{1});
     const auto whole = time(messages[i]);
