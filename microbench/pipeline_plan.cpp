@@ -26,8 +26,8 @@ constexpr Count kMostElements = Count{1} << 40;
 constexpr std::array kSchedules{PipelineSchedule::one_forward_one_backward,
                                 PipelineSchedule::interleaved, PipelineSchedule::zb_h1};
 constexpr std::array kCaches{Cache::none, Cache::received, Cache::own};
-const std::vector<std::string> kActivations{"kept", "recomputed"};
-const std::vector<std::string> kSends{"overlapped", "blocking"};
+constexpr std::array kActivations{Activations::kept, Activations::recomputed};
+constexpr std::array kSends{Sends::overlapped, Sends::blocking};
 
 /// One object of the file.
 class Fields {
@@ -174,8 +174,8 @@ PipelinePlan plan_of(const Json& json) {
       .hidden_size = file.count("hidden_size", 1, kMostElements),
       .bytes_per_element = file.count("bytes_per_element", 1, 4)};
   if (file.has("activations"))
-    plan.activations = static_cast<Activations>(file.choice("activations", kActivations));
-  if (file.has("sends")) plan.sends = static_cast<Sends>(file.choice("sends", kSends));
+    plan.activations = kActivations[file.choice("activations", names_of(kActivations))];
+  if (file.has("sends")) plan.sends = kSends[file.choice("sends", names_of(kSends))];
   const std::size_t num_chunks = plan.layout.chunk_layers.size();
   for (const Json& item : file.list("chunk_seconds")) plan.chunks.push_back(times_of(item));
   require_length("chunk_seconds", plan.chunks.size(), num_chunks, "chunks");
@@ -272,7 +272,7 @@ std::string to_json(const PipelinePlan& plan) {
   }
   const Json json{{"schema", kSchema},
                   {"schedule", name(plan.schedule)},
-                  {"activations", kActivations[static_cast<std::size_t>(plan.activations)]},
+                  {"activations", name(plan.activations)},
                   {"num_stages", plan.layout.num_stages},
                   {"num_virtual_stages", plan.layout.num_virtual_stages},
                   {"num_micro_batches", plan.num_micro_batches},
@@ -283,7 +283,7 @@ std::string to_json(const PipelinePlan& plan) {
                   {"bytes_per_element", plan.bytes_per_element},
                   {"chunk_seconds", chunks},
                   {"links", links},
-                  {"sends", kSends[static_cast<std::size_t>(plan.sends)]}};
+                  {"sends", name(plan.sends)}};
   return json.dump(1) + "\n";
 }
 

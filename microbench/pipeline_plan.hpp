@@ -8,15 +8,13 @@
 //   num_virtual_stages  V; default 1
 //   num_micro_batches   M
 //   chunk_layers        [...] layers (sublayers) of each of the P V chunks
-//   payload             {"block_sizes": [...], "cache": "none" | "received" | "own"}: Block
-//   AttnRes,
-//                       or {"vectors": n}: n d-vectors over every transition (standard 1, mHC m)
+//   payload             {"block_sizes": [...], "cache": "none" | "received" | "own"} of Block
+//                       AttnRes, or {"vectors": n} over every transition (standard 1, mHC m)
 //   tokens              of one micro-batch
 //   hidden_size         d
 //   bytes_per_element   on the wire: 1, 2 or 4
-//   chunk_seconds       [{"forward", "recompute", "backward_input", "backward_weight"}, ...] of
-//   each
-//                       chunk on one micro-batch; "recompute" defaults to 0
+//   chunk_seconds       [{"forward", "recompute", "backward_input", "backward_weight"}, ...]: of
+//                       each chunk on one micro-batch; "recompute" defaults to 0
 //   link                {"latency_seconds", "bytes_per_second"}: of all transitions, for the
 //                       simulation; without "bytes_per_second" bytes are free
 //   links               [...] of each transition, in place of "link"

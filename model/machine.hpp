@@ -84,4 +84,10 @@ struct Machine {
   std::optional<Bytes> memory_capacity;  // what the driver shows; else the nominal size
 };
 
+/// Seconds for `size` bytes between the machine's devices, as transfer_time() of
+/// model/transfer.hpp. On a CPU, whose processes are its devices, curves that were fitted inside a
+/// node go first; a GPU's links are its host's, and say nothing of it.
+std::optional<Estimate<Seconds>> transfer_time(const Machine& machine, TransferKind kind,
+                                               TransferScope scope, Count num_ranks, Bytes size);
+
 }  // namespace depthcost

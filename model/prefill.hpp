@@ -1,6 +1,6 @@
 // What Block AttnRes must hold in device memory during prefill: the bank, sharded along the
 // sequence and chunked, from [attnres] Sec. 4.2; and the Phase 1 outputs that wait for Phase 2,
-// which the paper leaves out; and what sharding sends.
+// which the paper leaves out. What sharding sends.
 #pragma once
 
 #include <algorithm>

@@ -31,15 +31,15 @@ class Device {
 
   /// Seconds of a kernel group, `low` with the high rates.
   Estimate<Seconds> seconds(const Work& work, WeightDtype dtype) const {
-    const auto at_end = [&](std::size_t end) {
-      const End rate = std::array{End::high, End::value, End::low}[end];
+    const auto at_end = [&](End end) {
+      const End rate = opposite(end);
       const BytesPerSecond bandwidth =
           std::min(at(machine_.memory_bandwidth.back().bandwidth, rate), machine_.memory_ceiling);
       return std::max(
-          work.bytes[end] / bandwidth,
-          work.flops[end] / FlopsPerSecond{at(kSustainedRate, rate) * peak(dtype).value});
+          work.bytes_at(end) / bandwidth,
+          work.flops_at(end) / FlopsPerSecond{at(kSustainedRate, rate) * peak(dtype).value});
     };
-    return {at_end(0), at_end(1), at_end(2), Evidence::assumed};
+    return {at_end(End::low), at_end(End::value), at_end(End::high), Evidence::assumed};
   }
 
   bool has_rate() const { return machine_.tensor_rate || machine_.vector_rate; }
@@ -66,8 +66,8 @@ Estimate<Seconds> times(double k, const Estimate<Seconds>& a) {
 constexpr Estimate<Seconds> kNothing{{}, {}, {}, Evidence::measured};
 
 void add(RestRow& row, const RestPart& part) {
-  row.bytes = row.bytes + part.calls * part.work.bytes[1];
-  row.flops = row.flops + part.calls * part.work.flops[1];
+  row.bytes = row.bytes + part.calls * part.work.bytes_at(End::value);
+  row.flops = row.flops + part.calls * part.work.flops_at(End::value);
   row.time = plus(row.time, times(part.calls, part.time));
   row.parts.push_back(part);
 }
@@ -204,7 +204,7 @@ std::optional<RestRow> collectives_row(const Study& study, const std::vector<For
   RestRow row{.term = RestTerm::collectives, .time = kNothing};
   for (const ForwardPass& pass : passes)
     for (const Collective& collective : collectives_of(study, pass)) {
-      const auto time = transfer_time(study.machine->transfers, collective.kind,
+      const auto time = transfer_time(*study.machine, collective.kind,
                                       scope_of(*study.machine, collective.num_ranks),
                                       collective.num_ranks, collective.size);
       if (!time) return std::nullopt;
@@ -230,8 +230,9 @@ std::optional<RestRow> written_row(const Study& study, const Workload& workload,
   const WrittenTerm* written = find_written(study, workload.kind, term);
   if (written == nullptr) return std::nullopt;
   const Seconds seconds = written->seconds[written->seconds.size() == 1 ? 0 : workload.batch];
-  return RestRow{
-      .term = term, .time = {seconds, seconds, seconds, Evidence::measured}, .is_written = true};
+  return RestRow{.term = term,
+                 .time = {seconds, seconds, seconds, Evidence::measured},
+                 .origin = RestOrigin::written};
 }
 
 std::optional<RestRow> modelled_row(const Study& study, WorkloadKind workload, RestTerm term,
@@ -252,6 +253,10 @@ std::optional<RestRow> modelled_row(const Study& study, WorkloadKind workload, R
 }
 
 }  // namespace
+
+std::string_view name(RestOrigin origin) {
+  return origin == RestOrigin::modelled ? "modelled" : "written";
+}
 
 Estimate<Seconds> RestOfStep::total() const {
   Estimate<Seconds> sum = kNothing;

@@ -3,7 +3,9 @@
 // added time itself.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/layer_work.hpp"
@@ -20,6 +22,11 @@ inline constexpr Estimate<double> kSustainedRate{0.40, 0.65, 0.80, Evidence::ass
 /// How far the number of kernels may be off.
 inline constexpr Estimate<double> kKernelScatter{0.6, 1, 1.6, Evidence::assumed};
 
+/// Whether a term follows from the architecture, or is what the user has measured.
+enum class RestOrigin : std::uint8_t { modelled, written };
+
+std::string_view name(RestOrigin origin);
+
 /// Equal calls of one group of kernels, or of one collective.
 struct RestPart {
   std::string name;  // "latent attention", "routed experts", "all_reduce over 8"
@@ -32,12 +39,12 @@ struct RestPart {
 struct RestRow {
   std::string workload;
   RestTerm term = RestTerm::attention;
-  std::vector<RestPart> parts;  // what is added up; none where the user has written the term
+  std::vector<RestPart> parts;  // what is added up; none where it is written
   Bytes bytes;                  // read and written in memory, or sent; where the term is modelled
   Flops flops;                  // as above
   double launches = 0;          // as above
   Estimate<Seconds> time;
-  bool is_written = false;  // by the user, instead of modelled
+  RestOrigin origin = RestOrigin::modelled;
 };
 
 struct RestOfStep {

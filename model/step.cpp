@@ -18,15 +18,6 @@ Dominant dominant_of(const CornerTimes& residual, const CornerTimes& delta) {
   return dominant_of(delta.value.value == 0 ? residual.terms : delta.terms);
 }
 
-}  // namespace
-
-std::string_view name(Dominant dominant) {
-  constexpr std::array<std::string_view, 4> names{"launch", "bytes", "operations", "communication"};
-  return names[static_cast<std::size_t>(dominant)];
-}
-
-namespace {
-
 /// A workload's residual path, operation by operation and summed.
 struct WorkloadTimes {
   std::vector<TimeRow> rows;
@@ -94,6 +85,11 @@ StepRow step_row(const Study& study, const Workload& workload, const WorkloadTim
 }
 
 }  // namespace
+
+std::string_view name(Dominant dominant) {
+  constexpr std::array<std::string_view, 4> names{"launch", "bytes", "operations", "communication"};
+  return names[static_cast<std::size_t>(dominant)];
+}
 
 StepTimes step_times(const Study& study, const ResidualPath& path, Schedule schedule) {
   StepTimes answer;

@@ -33,11 +33,7 @@ class TrainingModel {
  public:
   explicit TrainingModel(const Study& study)
       : study_(study),
-        order_(pipeline_order(
-            study.training->schedule, layout_of(study).num_stages,
-            layout_of(study).num_virtual_stages, study.training->num_micro_batches,
-            study.training->activations == ActivationPolicy::recompute ? Activations::recomputed
-                                                                       : Activations::kept)),
+        order_(training_order(study, study.training->num_micro_batches)),
         rest_(rest_of_step(study, training_workload(study))) {
     if (study.training->baseline_step) scale_rest_to(*study.training->baseline_step);
   }
@@ -74,9 +70,8 @@ class TrainingModel {
   /// Half of the layers' backward pass is for the inputs, half for the weights; the residual path
   /// has no weights to speak of.
   ChunkTimes chunk_times(const ResidualWork& residual, const LayerWork& layers) const {
-    const bool recomputes = study_.training->activations == ActivationPolicy::recompute;
     return {.forward = layers.forward + residual.forward,
-            .recompute = recomputes ? residual.forward : Seconds{},
+            .recompute = recomputes(*study_.training) ? residual.forward : Seconds{},
             .backward_input = 0.5 * layers.backward + residual.backward,
             .backward_weight = 0.5 * layers.backward};
   }
@@ -86,7 +81,8 @@ class TrainingModel {
   void scale_rest_to(Seconds measured) {
     constexpr int kHalvings = 50;
     if (rest_.rows.empty())
-      rest_.rows = {{.workload = "training", .term = RestTerm::attention, .is_written = true}};
+      rest_.rows = {
+          {.workload = "training", .term = RestTerm::attention, .origin = RestOrigin::written}};
     const ResidualPath standard = baseline_path(study_, study_.path);
     RestOfStep unit = rest_;
     const Seconds total = unit.total().value;
@@ -130,9 +126,9 @@ Estimate<double> spread(const std::array<double, kCases.size()>& ratios, Evidenc
 Seconds residual_seconds(const Study& study, const ResidualPath& path, Schedule schedule,
                          const Corner& corner) {
   Seconds sum;
-  const bool recomputes = study.training->activations == ActivationPolicy::recompute;
+  const double num_forward = recomputes(*study.training) ? 2 : 1;
   for (const ResidualWork& chunk : residual_work(study, path, schedule, corner))
-    sum = sum + (recomputes ? 2.0 : 1.0) * chunk.forward + chunk.backward;
+    sum = sum + num_forward * chunk.forward + chunk.backward;
   const double per_stage = static_cast<double>(study.training->num_micro_batches) /
                            static_cast<double>(layout_of(study).num_stages);
   return per_stage * sum;
@@ -217,7 +213,7 @@ TrainingRun training_run(const Study& study, const TrainingModel& model, const R
     run.forward = run.forward + chunk.forward;
     run.backward = run.backward + chunk.backward;
   }
-  if (study.training->activations == ActivationPolicy::recompute) run.recompute = run.forward;
+  if (recomputes(*study.training)) run.recompute = run.forward;
   run.communication = communication_seconds(std::move(work));
   return run;
 }

@@ -133,7 +133,7 @@ void append_steps(std::string& text, const Evaluation& e) {
   for (const RestRow& row : e.rest) {
     const Line line{.section = "rest", .workload = row.workload, .operation = name(row.term)};
     append(text, line, quantities_of(row));
-    append(text, line, "origin", origin_of(row), "");
+    append(text, line, "origin", name(row.origin), "");
     append(text, line, "evidence", name(row.time.evidence), "");
   }
 }

@@ -11,15 +11,17 @@
 namespace depthcost::explained {
 namespace {
 
-double number(Count count) { return static_cast<double>(count); }
-
 std::string milliseconds(const Estimate<Seconds>& time) {
   return fmt::format("{:.6g} ms [{:.6g}, {:.6g}]", 1e3 * time.value.value, 1e3 * time.low.value,
                      1e3 * time.high.value);
 }
 
 /// "48 [40, 60] bytes, "; nothing for nothing.
-std::string ends_text(double low, double value, double high, std::string_view what) {
+template <class Amount>
+std::string ends_text(const std::array<Amount, kEnds.size()>& ends, std::string_view what) {
+  const double low = ends.front().value;
+  const double value = ends[1].value;
+  const double high = ends.back().value;
   if (high == 0) return "";
   if (low == high) return fmt::format("{:.6g} {}, ", value, what);
   return fmt::format("{:.6g} [{:.6g}, {:.6g}] {}, ", value, low, high, what);
@@ -28,10 +30,8 @@ std::string ends_text(double low, double value, double high, std::string_view wh
 /// "69 x linear attention: 1.2e+08 bytes, 3e+09 operations, 0.02 ms [0.01, 0.03] each".
 std::string part_text(const RestPart& part) {
   const auto& [bytes, flops] = part.work;
-  return fmt::format("{:g} x {}: {}{}{} each", part.calls, part.name,
-                     ends_text(bytes[0].value, bytes[1].value, bytes[2].value, "bytes"),
-                     ends_text(flops[0].value, flops[1].value, flops[2].value, "operations"),
-                     milliseconds(part.time));
+  return fmt::format("{:g} x {}: {}{}{} each", part.calls, part.name, ends_text(bytes, "bytes"),
+                     ends_text(flops, "operations"), milliseconds(part.time));
 }
 
 /// What bytes and operations are divided by.
@@ -60,7 +60,7 @@ std::string pass_text(const ForwardPass& pass) {
 std::string attention_text(const Study& study, const Attention& attention,
                            const ForwardPass& pass) {
   const Architecture& a = *study.model.architecture;
-  const AttentionCost cost = attention_cost(attention, number(study.model.hidden_size),
+  const AttentionCost cost = attention_cost(attention, as_double(study.model.hidden_size),
                                             pass.sequence, study.tensor_parallel_size);
   std::string text = fmt::format(
       "{}: {:.12g} weights in {} on one of {} ranks; a sequence's cache in {}: {:.12g} elements "
@@ -75,15 +75,13 @@ std::string attention_text(const Study& study, const Attention& attention,
 
 std::vector<std::string> mlp_texts(const Study& study, const Mlp& mlp, const ForwardPass& pass) {
   const Architecture& a = *study.model.architecture;
-  const MlpWeights weights = num_weights(mlp, number(study.model.hidden_size));
+  const MlpWeights weights = num_weights(mlp, as_double(study.model.hidden_size));
   std::vector<std::string> lines{fmt::format("{}: {:.12g} weights in {} for all tokens / {} ranks",
                                              name(mlp), weights.common, name(a.weight_dtype),
                                              study.tensor_parallel_size)};
   const auto* experts = std::get_if<ExpertMlp>(&mlp);
   if (experts == nullptr) return lines;
-  const Sharding sharding{.tensor = study.tensor_parallel_size,
-                          .expert = study.expert_parallel_size,
-                          .data = study.data_parallel_size};
+  const Sharding sharding = sharding_of(study);
   const double tokens = tokens_at_experts(pass.tokens(), sharding);
   const ExpertLoad load = expert_load(*experts, tokens, sharding.expert);
   lines.push_back(fmt::format("an expert: {:.12g} weights in {} / {:g} ranks", weights.per_expert,
@@ -181,13 +179,14 @@ void rest(const Evaluation& e, Explanations& out) {
     for (const RestRow& row : e.rest) {
       if (row.workload != workload.name) continue;
       const Derivation derivation = derivation_of(row.term);
+      const bool is_written = row.origin == RestOrigin::written;
       Explanation x{
           .metric = rest_metric(row),
-          .formula = row.is_written ? "measured by the user" : derivation.formula,
+          .formula = is_written ? "measured by the user" : derivation.formula,
           .source = "[ours] REFERENCES.md, rest of the step",
           .numbers = {},
-          .function = row.is_written ? "model/rest_of_step.cpp: written_row" : derivation.function};
-      if (!row.is_written) x.numbers = modelled_numbers(e, row, workload);
+          .function = is_written ? "model/rest_of_step.cpp: written_row" : derivation.function};
+      if (!is_written) x.numbers = modelled_numbers(e, row, workload);
       x.numbers.push_back(fmt::format("= {}", milliseconds(row.time)));
       out.push_back(std::move(x));
     }

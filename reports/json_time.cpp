@@ -68,7 +68,7 @@ void rest(JsonWriter& json, const Evaluation& evaluation) {
       json.member("workload", row.workload);
       json.member("term", name(row.term));
       append(json, quantities_of(row));
-      json.member("origin", origin_of(row));
+      json.member("origin", name(row.origin));
       json.member("evidence", name(row.time.evidence));
     });
   });

@@ -5,8 +5,6 @@
 namespace depthcost::sections {
 namespace {
 
-std::string_view text(Sends sends) { return sends == Sends::blocking ? "blocking" : "overlapped"; }
-
 void append_setup(JsonWriter& json, const Study& study) {
   const Training& training = *study.training;
   const PipelineLayout layout = layout_of(study);
@@ -20,7 +18,7 @@ void append_setup(JsonWriter& json, const Study& study) {
   json.member("activations", name(training.activations));
   json.member("gradient_accumulation", name(training.gradient_accumulation));
   json.member("cache", name(training.cache));
-  json.member("sends", text(training.sends));
+  json.member("sends", name(training.sends));
   json.member("gradient_dtype", name(training.gradient_dtype));
   json.member("wire_dtype", name(training.wire_dtype));
 }

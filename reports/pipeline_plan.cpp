@@ -49,7 +49,7 @@ void append_plan(JsonWriter& json, const Evaluation& evaluation) {
   json.member("schema", "depthcost-pipeline/1");
   json.member("schedule", name(training.schedule));
   json.member("activations",
-              training.activations == ActivationPolicy::recompute ? "recomputed" : "kept");
+              name(recomputes(training) ? Activations::recomputed : Activations::kept));
   json.member("num_stages", layout.num_stages);
   json.member("num_virtual_stages", layout.num_virtual_stages);
   json.member("num_micro_batches", training.num_micro_batches);
@@ -59,7 +59,7 @@ void append_plan(JsonWriter& json, const Evaluation& evaluation) {
   json.member("hidden_size", study.model.hidden_size);
   json.member("bytes_per_element", bytes_per_element(training.wire_dtype));
   append_work(json, *evaluation.training.work);
-  json.member("sends", training.sends == Sends::blocking ? "blocking" : "overlapped");
+  json.member("sends", name(training.sends));
 }
 
 std::string pipeline_plan(const Evaluation& evaluation) {

@@ -47,11 +47,7 @@ PipelineWork drawn_work(const Study& study, const PipelineWork& work) {
   const Count step = order.num_virtual_stages > 1 ? P : 1;
   const Count M = std::max(step, kMostMicroBatches / step * step);
   PipelineWork drawn = work;
-  if (M < order.num_micro_batches)
-    drawn.order = pipeline_order(study.training->schedule, P, order.num_virtual_stages, M,
-                                 study.training->activations == ActivationPolicy::recompute
-                                     ? Activations::recomputed
-                                     : Activations::kept);
+  if (M < order.num_micro_batches) drawn.order = training_order(study, M);
   return drawn;
 }
 
@@ -136,14 +132,15 @@ std::string border_of(std::size_t num_boxes) {
   return num_boxes > kMostBordered ? "noborder" : "border " + rgb(Color::white);
 }
 
-/// "32 of 64 micro-batches"; whether the end is cut off.
-std::string shown_text(const PipelineWork& work, const PipelineWork& drawn, bool is_cut) {
+/// "32 of 64 micro-batches", and what is drawn of them up to `end`.
+std::string shown_text(const PipelineWork& work, const PipelineWork& drawn, Seconds end,
+                       Seconds makespan) {
   const Count M = work.order.num_micro_batches;
   const Count shown = drawn.order.num_micro_batches;
   std::string text = shown == M ? fmt::format("{} micro-batches", format_count(M))
                                 : fmt::format("drawn with {} of {} micro-batches",
                                               format_count(shown), format_count(M));
-  return is_cut ? text + ", its beginning" : text;
+  return end < makespan ? text + ", its beginning" : text;
 }
 
 }  // namespace
@@ -159,7 +156,7 @@ std::optional<Plot> schedule_plot(const Evaluation& evaluation) {
   const Seconds end = keep_earliest(boxes, step.makespan);
   const std::string_view unit = end.value < 1e-3 ? "us" : end.value < 10 ? "ms" : "s";
   const std::string model = model_name(study);
-  const std::string shown = shown_text(*training.work, drawn, end < step.makespan);
+  const std::string shown = shown_text(*training.work, drawn, end, step.makespan);
   const std::string schedule(name(study.training->schedule));
   const std::string scheme = label_of(study.path.scheme, study.schedule);
   const std::string script =

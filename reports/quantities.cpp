@@ -78,7 +78,7 @@ std::array<NamedQuantity, 3> baseline_of(const StepRow& row) {
 
 std::array<NamedQuantity, 6> quantities_of(const RestRow& row) {
   const auto modelled = [&](double value) -> std::optional<double> {
-    if (row.is_written) return std::nullopt;
+    if (row.origin == RestOrigin::written) return std::nullopt;
     return value;
   };
   return {{{"seconds", row.time.value.value, "s"},
@@ -98,8 +98,6 @@ std::array<NamedQuantity, 7> quantities_of(const TrainingRun& run) {
            {"bubble", run.bubble, "ratio"},
            {"accumulation_d", run.accumulation_d, "d"}}};
 }
-
-std::string_view origin_of(const RestRow& row) { return row.is_written ? "written" : "modelled"; }
 
 std::array<NamedQuantity, 4> quantities_of(const PrefillMemory& memory) {
   return {{{"bank_bytes_per_device", memory.bank.value, "bytes"},

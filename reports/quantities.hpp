@@ -13,7 +13,7 @@ namespace depthcost {
 struct NamedQuantity {
   std::string_view key;
   std::optional<double> value;
-  std::string_view unit;  // "d", "scalars", "bytes", "s", "ratio"
+  std::string_view unit;  // "d", "scalars", "bytes", "tokens", "FLOP", "launches", "s", "ratio"
 };
 
 /// What the row is of: "total", "output_aggregation", or the name of an operation.
@@ -42,9 +42,6 @@ std::array<NamedQuantity, 6> quantities_of(const RestRow& row);
 /// A training step with one scheme: the residual path on one micro-batch and all chunks, and what
 /// the pipeline makes of it.
 std::array<NamedQuantity, 7> quantities_of(const TrainingRun& run);
-
-/// "modelled" or "written".
-std::string_view origin_of(const RestRow& row);
 
 /// Bank, b_0 and Phase 1 outputs, and what they are worth in KV cache.
 std::array<NamedQuantity, 4> quantities_of(const PrefillMemory& memory);

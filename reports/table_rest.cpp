@@ -37,7 +37,7 @@ std::vector<std::string> term_cells(const RestRow& row, Seconds step) {
       text_or_dash(row.launches, [&] { return format_count(static_cast<Count>(row.launches)); }),
       time_text(row.time),
       format_ratio(row.time.value / step),
-      std::string(origin_of(row))};
+      std::string(name(row.origin))};
 }
 
 /// The standard residual that the study's scheme is held against.

@@ -1,6 +1,7 @@
 // Attention: which decoder layers have which kind, and its numbers.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "scenarios/hf_parts.hpp"
@@ -55,15 +56,6 @@ class RecordBuilder {
 const Aliases kHeads{"num_attention_heads", "n_head", "n_heads"};
 const Aliases kKvHeads{"num_key_value_heads", "n_kv_heads", "num_kv_heads"};
 
-// --- grouped ---
-
-/// One entry for each decoder layer; `what` is what the list should hold.
-void require_length(const ConfigValue& list, std::size_t length, Count num_decoder_layers) {
-  if (static_cast<Count>(length) != num_decoder_layers)
-    list.fail(
-        fmt::format("{} entries; the model has {} decoder layers", length, num_decoder_layers));
-}
-
 /// How many layers see a window, which one, and whether the first layer does.
 struct Windows {
   Count num_layers = 0;
@@ -74,7 +66,7 @@ struct Windows {
 
 Windows windows_by_type(const HfModel& model, const ConfigValue& types) {
   const std::vector<std::string> words = types.words();
-  require_length(types, words.size(), model.num_decoder_layers);
+  require_one_per_layer(types, words.size(), model.num_decoder_layers);
   Windows windows{.num_layers = 0,
                   .window = std::nullopt,
                   .path = types.path(),
@@ -121,14 +113,7 @@ Windows read_windows(const HfModel& model) {
   return {.num_layers = model.num_decoder_layers, .window = window, .path = "", .is_first = true};
 }
 
-/// A count, and the text that says where it comes from.
-struct Derived {
-  Count count = 0;
-  Position position;
-  std::string source;
-};
-
-Derived head_dim_of(const HfModel& model, const ConfigValue& heads) {
+FoundCount head_dim_of(const HfModel& model, const ConfigValue& heads) {
   if (const auto value = model.config.find({"head_dim"}))
     return {value->count(), value->position(), value->path()};
   if (model.family.head_dim == Absent::refused)
@@ -141,7 +126,7 @@ Derived head_dim_of(const HfModel& model, const ConfigValue& heads) {
           fmt::format("head_dim = hidden size / {}", heads.path())};
 }
 
-Derived kv_heads_of(const HfModel& model, const ConfigValue& heads) {
+FoundCount kv_heads_of(const HfModel& model, const ConfigValue& heads) {
   if (const auto value = model.config.find(kKvHeads))
     return {value->count(), value->position(), value->path()};
   if (model.family.kv_heads == Absent::refused)
@@ -151,8 +136,8 @@ Derived kv_heads_of(const HfModel& model, const ConfigValue& heads) {
 
 std::vector<ImportedRecord> grouped(const HfModel& model) {
   const ConfigValue heads = model.config.at(kHeads, "query heads");
-  const Derived kv_heads = kv_heads_of(model, heads);
-  const Derived head_dim = head_dim_of(model, heads);
+  const FoundCount kv_heads = kv_heads_of(model, heads);
+  const FoundCount head_dim = head_dim_of(model, heads);
   const Windows windows = read_windows(model);
   const auto record = [&](Count num_layers, const std::optional<ConfigValue>& window) {
     RecordBuilder builder(model.config, "grouped", num_layers, heads.position());
@@ -172,8 +157,6 @@ std::vector<ImportedRecord> grouped(const HfModel& model) {
                    record(num_full, std::nullopt));
   return records;
 }
-
-// --- latent ---
 
 /// Under MLA the number of key-value heads repeats the query heads, and a head_dim is a part at
 /// most.
@@ -199,8 +182,6 @@ ImportedRecord latent(const HfModel& model, Count num_layers, const std::string&
     builder.add("output_gate", "present", gate->position()).cite(gate->path());
   return builder.build();
 }
-
-// --- linear and latent by turns ---
 
 /// Marks the decoder layers of a list; the lists of Kimi Linear count from 1.
 void mark(const ConfigValue& list, std::vector<std::string>& owners, const std::string& owner) {
@@ -252,8 +233,6 @@ std::vector<ImportedRecord> hybrid(const HfModel& model) {
   section.refuse_others();
   return records;
 }
-
-// --- compressed ---
 
 // DeepSeek-V4, arXiv:2606.19348: no summaries; of 4 tokens, chosen by an indexer; of 128, all seen.
 constexpr Count kWindowOnly = 0;

@@ -180,7 +180,8 @@ std::string HfConfig::cite(const std::vector<std::string>& paths) const {
 }
 
 void HfConfig::refuse_unknown_structure(std::string_view family) const {
-  const auto check = [&](const ConfigSection& section, bool is_composite) {
+  const auto check = [&](const ConfigSection& section) {
+    const bool is_composite = nested_ && &section == &top_;
     for (const Member& member : section.members()) {
       if (section.is_asked_for(member.key) || is_null(member.value)) continue;
       if (is_composite && is_of_another_modality(member.key)) continue;
@@ -191,8 +192,8 @@ void HfConfig::refuse_unknown_structure(std::string_view family) const {
                       section.prefix(), printable(member.key), family));
     }
   };
-  if (nested_) check(*nested_, false);
-  check(top_, nested_.has_value());
+  if (nested_) check(*nested_);
+  check(top_);
 }
 
 }  // namespace depthcost

@@ -9,19 +9,11 @@
 namespace depthcost {
 namespace {
 
-/// The aliases of experts under which Mixtral and gpt-oss write their width to intermediate_size.
+/// How many there are.
 const Aliases kExperts{"n_routed_experts", "num_experts", "num_local_experts"};
 const Aliases kActive{"num_experts_per_tok", "num_experts_per_token", "experts_per_token",
                       "n_activated_experts"};
 const Aliases kDenseWidth{"intermediate_size", "inter_dim", "ffn_dim"};
-
-struct Width {
-  Count count = 0;
-  Position position;
-  std::string source;
-};
-
-// --- which layers ---
 
 enum class Kind : std::uint8_t { dense, experts };
 
@@ -75,9 +67,7 @@ void read_types(const HfModel& model, Pattern& pattern) {
       types->fail(fmt::format("holds '{}'; must be dense or sparse", printable(word)));
     kinds.push_back(word == "sparse" ? Kind::experts : Kind::dense);
   }
-  if (static_cast<Count>(kinds.size()) != model.num_decoder_layers)
-    types->fail(fmt::format("{} entries; the model has {} decoder layers", kinds.size(),
-                            model.num_decoder_layers));
+  require_one_per_layer(*types, kinds.size(), model.num_decoder_layers);
   combine(pattern, std::move(kinds), *types);
 }
 
@@ -111,11 +101,9 @@ Pattern read_pattern(const HfModel& model) {
   return pattern;
 }
 
-// --- dense ---
-
 /// Meta's params.json: 2/3 of 4 d, times a factor, rounded up; meta-llama/llama-models
 /// models/llama3/model.py, FeedForward.
-Width meta_width(const HfModel& model, const ConfigValue& multiple_of) {
+FoundCount meta_width(const HfModel& model, const ConfigValue& multiple_of) {
   constexpr double kMaxFactor = 1024;
   Count width = 2 * (4 * model.hidden_size) / 3;
   std::vector<std::string> paths{multiple_of.path()};
@@ -134,7 +122,7 @@ Width meta_width(const HfModel& model, const ConfigValue& multiple_of) {
 }
 
 /// Up and down projection alone, as a gated MLP of the same bytes and operations.
-Width plain_width(const HfModel& model) {
+FoundCount plain_width(const HfModel& model) {
   const auto written = model.config.find({"n_inner"});
   const Count inner = written ? written->count() : 4 * model.hidden_size;
   const std::string found =
@@ -146,7 +134,7 @@ Width plain_width(const HfModel& model) {
                       inner, model.family.model_type, found)};
 }
 
-Width dense_width(const HfModel& model) {
+FoundCount dense_width(const HfModel& model) {
   if (model.family.mlp == MlpForm::plain) return plain_width(model);
   if (const auto width = model.config.find(kDenseWidth))
     return {width->count(), width->position(), model.config.cite({width->path()})};
@@ -157,7 +145,7 @@ Width dense_width(const HfModel& model) {
 }
 
 ImportedRecord dense_record(const HfModel& model, const Pattern& pattern) {
-  const Width width = dense_width(model);
+  const FoundCount width = dense_width(model);
   std::string source = width.source;
   if (!pattern.paths.empty()) source += fmt::format(", {}", fmt::join(pattern.paths, ", "));
   const Count num_layers = pattern.num(Kind::dense);
@@ -166,8 +154,6 @@ ImportedRecord dense_record(const HfModel& model, const Pattern& pattern) {
            {"width", fmt::format("{}", width.count), width.position}},
           source};
 }
-
-// --- experts ---
 
 /// Kimi K2 writes a number of shared experts, Qwen2-MoE how wide they are together.
 std::optional<ImportedValue> shared_experts(const HfModel& model, Count width,

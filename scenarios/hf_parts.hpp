@@ -2,6 +2,8 @@
 // each.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
@@ -18,6 +20,21 @@ struct HfModel {
   Count num_decoder_layers = 0;
   Count hidden_size = 0;
 };
+
+/// A count of the model, where it was found, and the text that says so.
+struct FoundCount {
+  Count count = 0;
+  Position position;
+  std::string source;
+};
+
+/// Throws InputError unless a list of `length` entries has one for each decoder layer.
+inline void require_one_per_layer(const ConfigValue& list, std::size_t length,
+                                  Count num_decoder_layers) {
+  if (static_cast<Count>(length) != num_decoder_layers)
+    list.fail(
+        fmt::format("{} entries; the model has {} decoder layers", length, num_decoder_layers));
+}
 
 /// All throw InputError for what is missing, contradicts itself or is not understood.
 std::vector<ImportedRecord> import_attention(const HfModel& model);

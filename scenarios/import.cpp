@@ -12,11 +12,8 @@
 namespace depthcost {
 namespace {
 
-// Half of scenarios/scenario.cpp's layers. Here too, since lists are as long.
-constexpr Count kMaxDecoderLayers = 32768;
-
-// As in scenarios/architecture.cpp.
-constexpr Count kMaxHiddenSize = Count{1} << 24;
+// Refused before any list of that length is made.
+constexpr Count kMaxDecoderLayers = kMaxLayers / 2;
 
 ImportedKey entry(const HfConfig& config, const std::string& key, const ConfigValue& value) {
   return {{key, fmt::format("{}", value.count()), value.position()}, config.cite({value.path()})};
@@ -69,7 +66,7 @@ ImportedModel import_config(std::string_view text, const std::string& file) {
   const ConfigValue width =
       bounded(config.at({"hidden_size", "n_embd", "n_embed", "dim", "d_model"},
                         "elements of one token's residual vector"),
-              kMaxHiddenSize);
+              kMaxWidth);
   config.ignore({"num_nextn_predict_layers", "mtp_num_layers"});  // not counted
   const HfModel model{config, family, layers.count(), width.count()};
   ImportedModel imported{

@@ -17,9 +17,6 @@
 namespace depthcost {
 namespace {
 
-// A file may ask for this many layers at most: each can cost a row.
-constexpr Count kMaxLayers = 65536;
-
 // Devices of one kind of parallelism; the product of three must not overflow.
 constexpr Count kMaxRanks = Count{1} << 20;
 

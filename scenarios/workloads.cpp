@@ -118,8 +118,7 @@ void read_stages(const Values& values, const Study& study, Training& training) {
                           ? PipelineSchedule::interleaved
                           : PipelineSchedule::one_forward_one_backward;
   training.cache = enum_of<Cache>(values.text(section + "cache"));
-  training.sends =
-      values.text(section + "sends") == "blocking" ? Sends::blocking : Sends::overlapped;
+  training.sends = enum_of<Sends>(values.text(section + "sends"));
   check_schedule(values, *study.pipeline, training);
 }
 
@@ -163,17 +162,6 @@ void read_written_terms(const Values& values, Study& study) {
     }
 }
 
-}  // namespace
-
-void read_workloads(const Values& values, Study& study) {
-  read_decode(values, study);
-  read_prefill(values, study);
-  read_training(values, study);
-  read_written_terms(values, study);
-}
-
-namespace {
-
 /// In one line: what surely takes longer than a step that was written.
 [[noreturn]] void refuse_baseline(const Values& values, const std::string& path,
                                   const std::string& what, Seconds least,
@@ -193,6 +181,13 @@ void check_training_baseline(const Values& values, const Study& study) {
 }
 
 }  // namespace
+
+void read_workloads(const Values& values, Study& study) {
+  read_decode(values, study);
+  read_prefill(values, study);
+  read_training(values, study);
+  read_written_terms(values, study);
+}
 
 void check_baselines(const Values& values, const Study& study) {
   const ResidualPath standard = baseline_path(study, study.path);

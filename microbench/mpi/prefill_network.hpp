@@ -2,6 +2,7 @@
 // work is split over tensor-parallel ranks, and in which a token sees all tokens before it.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numeric>

@@ -41,7 +41,7 @@ TEST(RestOfStep, HasEveryTermInOrder) {
   for (std::size_t i = 0; i < kRestTerms.size(); ++i) {
     EXPECT_EQ(rest.rows[i].term, kRestTerms[i]);
     EXPECT_EQ(rest.rows[i].workload, "decode/1");
-    EXPECT_FALSE(rest.rows[i].is_written);
+    EXPECT_EQ(rest.rows[i].origin, RestOrigin::modelled);
   }
   EXPECT_EQ(rest.missing, "");
 }
@@ -125,8 +125,8 @@ TEST(RestOfStep, AddsUpItsParts) {
     for (const RestRow& row : rest_of_step(study, workload).rows) {
       RestRow sum;
       for (const RestPart& part : row.parts) {
-        sum.bytes = sum.bytes + part.calls * part.work.bytes[1];
-        sum.flops = sum.flops + part.calls * part.work.flops[1];
+        sum.bytes = sum.bytes + part.calls * part.work.bytes_at(End::value);
+        sum.flops = sum.flops + part.calls * part.work.flops_at(End::value);
         sum.time.low = sum.time.low + part.calls * part.time.low;
         sum.time.value = sum.time.value + part.calls * part.time.value;
         sum.time.high = sum.time.high + part.calls * part.time.high;
@@ -148,10 +148,11 @@ TEST(RestOfStep, TakesATermThatTheUserHasMeasured) {
   const auto workloads = workloads_of(study, study.path, study.schedule);
   for (const std::size_t batch : {0, 1}) {
     const RestRow row = row_of(rest_of_step(study, workloads[batch]), RestTerm::mlp);
-    EXPECT_TRUE(row.is_written);
+    EXPECT_EQ(row.origin, RestOrigin::written);
     EXPECT_EQ(row.time.low, row.time.high);
     EXPECT_EQ(row.time.value.value, batch == 0 ? 1e-3 : 2e-3);
-    EXPECT_FALSE(row_of(rest_of_step(study, workloads[batch]), RestTerm::head).is_written);
+    EXPECT_EQ(row_of(rest_of_step(study, workloads[batch]), RestTerm::head).origin,
+              RestOrigin::modelled);
   }
 }
 
