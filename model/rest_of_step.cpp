@@ -162,15 +162,19 @@ struct Collective {
 
 /// Tensor parallelism joins the ranks behind every attention and every MLP; experts that are spread
 /// over several replicas exchange tokens instead.
-std::vector<Collective> collectives_of(const Study& study, const ForwardPass& pass) {
+std::vector<Collective> collectives_of(const Study& study, WorkloadKind workload,
+                                       const ForwardPass& pass) {
   std::vector<Collective> all;
   const auto d = static_cast<double>(study.model.hidden_size);
   const Bytes vectors = storage(pass.tokens() * d, study.model.dtype);
   const Count tensor = study.tensor_parallel_size;
   const bool is_spread = study.expert_parallel_size > tensor;
+  const bool is_sharded = workload == WorkloadKind::prefill
+                              ? study.prefill->sequence_shards > 1
+                              : study.layout == Layout::sequence_sharded;
   const auto join = [&](double calls) {
     if (tensor == 1) return;
-    if (study.layout == Layout::sequence_sharded) {
+    if (is_sharded) {
       all.push_back({TransferKind::reduce_scatter, tensor, vectors, calls});
       all.push_back({TransferKind::all_gather, tensor, vectors, calls});
     } else {
@@ -200,10 +204,11 @@ TransferScope scope_of(const Machine& machine, Count num_ranks) {
 }
 
 /// Empty row where the hardware does not know a collective that is needed.
-std::optional<RestRow> collectives_row(const Study& study, const std::vector<ForwardPass>& passes) {
+std::optional<RestRow> collectives_row(const Study& study, WorkloadKind workload,
+                                       const std::vector<ForwardPass>& passes) {
   RestRow row{.term = RestTerm::collectives, .time = kNothing};
   for (const ForwardPass& pass : passes)
-    for (const Collective& collective : collectives_of(study, pass)) {
+    for (const Collective& collective : collectives_of(study, workload, pass)) {
       const auto time = transfer_time(*study.machine, collective.kind,
                                       scope_of(*study.machine, collective.num_ranks),
                                       collective.num_ranks, collective.size);
@@ -245,7 +250,7 @@ std::optional<RestRow> modelled_row(const Study& study, WorkloadKind workload, R
     case RestTerm::head:
       return head_row(study, workload, passes);
     case RestTerm::collectives:
-      return collectives_row(study, passes);
+      return collectives_row(study, workload, passes);
     case RestTerm::launches:
       return launches_row(study, passes);
   }

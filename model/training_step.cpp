@@ -50,8 +50,9 @@ class TrainingModel {
                       .forward_messages = forward_messages(study_, path),
                       .backward_messages = backward_messages(study_, path),
                       .sends = study_.training->sends};
+    const auto offload = offload_seconds(study_, path, at.corner.bandwidth);
     for (std::size_t chunk = 0; chunk < residual.size(); ++chunk)
-      work.chunks.push_back(chunk_times(residual[chunk], layers[chunk]));
+      work.chunks.push_back(chunk_times(residual[chunk], layers[chunk], offload[chunk]));
     const auto links = stage_links(study_, work.forward_messages);
     // Without anything beside it to hide behind, communication would say nothing.
     const bool is_known = links && !rest_.rows.empty();
@@ -59,45 +60,57 @@ class TrainingModel {
     return work;
   }
 
-  CaseTimes makespans(const ResidualPath& path, Schedule schedule) const {
-    CaseTimes times;
-    for (std::size_t i = 0; i < kCases.size(); ++i)
+  /// `middle`: of the first case, which has been simulated.
+  CaseTimes makespans(const ResidualPath& path, Schedule schedule, Seconds middle) const {
+    CaseTimes times{middle};
+    for (std::size_t i = 1; i < kCases.size(); ++i)
       times[i] = simulate(work(path, schedule, kCases[i])).makespan;
     return times;
   }
 
  private:
   /// Half of the layers' backward pass is for the inputs, half for the weights; the residual path
-  /// has no weights to speak of.
-  ChunkTimes chunk_times(const ResidualWork& residual, const LayerWork& layers) const {
-    return {.forward = layers.forward + residual.forward,
+  /// has no weights to speak of. Offloaded activations leave beside a forward pass and come back
+  /// beside a backward pass, which take at least so long.
+  ChunkTimes chunk_times(const ResidualWork& residual, const LayerWork& layers,
+                         Seconds offload) const {
+    const Seconds forward = layers.forward + residual.forward;
+    const Seconds for_weights = 0.5 * layers.backward;
+    const Seconds for_inputs = for_weights + residual.backward;
+    return {.forward = std::max(forward, offload),
             .recompute = recomputes(*study_.training) ? residual.forward : Seconds{},
-            .backward_input = 0.5 * layers.backward + residual.backward,
-            .backward_weight = 0.5 * layers.backward};
+            .backward_input = std::max(for_inputs, offload - for_weights),
+            .backward_weight = for_weights};
   }
 
-  /// The layers take what is left of a measured step: found by halving, as a makespan rises with
-  /// them.
+  /// The layers take what is left of a measured step. A makespan is convex in them (a maximum of
+  /// sums), so that chords up to a point beyond it lead there from below.
   void scale_rest_to(Seconds measured) {
-    constexpr int kHalvings = 50;
+    constexpr int kMostChords = 40;
+    constexpr double kPrecision = 1e-12;
     if (rest_.rows.empty())
       rest_.rows = {
           {.workload = "training", .term = RestTerm::attention, .origin = RestOrigin::written}};
-    const ResidualPath standard = baseline_path(study_, study_.path);
     RestOfStep unit = rest_;
     const Seconds total = unit.total().value;
     for (RestRow& row : unit.rows) {
       const double share = total.value > 0 ? row.time.value / total : 1;
       row.time = {Seconds{share}, Seconds{share}, Seconds{share}, Evidence::measured};
     }
+    const ResidualPath standard = baseline_path(study_, study_.path);
+    const auto makespan = [&](double seconds) {
+      set_rest(unit, seconds);
+      return simulate(work(standard, Schedule::fused, {})).makespan.value;
+    };
     double low = 0;
-    double high = measured.value;
-    for (int i = 0; i < kHalvings; ++i) {
-      const double middle = (low + high) / 2;
-      set_rest(unit, middle);
-      (simulate(work(standard, Schedule::fused, {})).makespan < measured ? low : high) = middle;
+    double at_low = makespan(low);
+    const double beyond = measured.value;
+    const double at_beyond = makespan(beyond);
+    for (int i = 0; i < kMostChords && at_low < (1 - kPrecision) * measured.value; ++i) {
+      low += (measured.value - at_low) * (beyond - low) / (at_beyond - at_low);
+      at_low = makespan(low);
     }
-    set_rest(unit, (low + high) / 2);
+    set_rest(unit, low);
   }
 
   void set_rest(const RestOfStep& unit, double seconds) {
@@ -135,8 +148,8 @@ Seconds residual_seconds(const Study& study, const ResidualPath& path, Schedule 
 }
 
 /// What the step would be shorter by if links were free.
-Seconds communication_seconds(PipelineWork work) {
-  const Seconds makespan = simulate(work).makespan;
+Seconds communication_seconds(PipelineWork work, Seconds makespan) {
+  if (work.links.empty()) return {};
   work.links = free_links(work.links.size());
   return makespan - simulate(work).makespan;
 }
@@ -148,8 +161,10 @@ struct Baseline {
 };
 
 Baseline baseline_of(const TrainingModel& model, const ResidualPath& standard) {
-  return {model.makespans(standard, Schedule::fused),
-          communication_seconds(model.work(standard, Schedule::fused, {}))};
+  PipelineWork work = model.work(standard, Schedule::fused, {});
+  const Seconds middle = simulate(work).makespan;
+  return {model.makespans(standard, Schedule::fused, middle),
+          communication_seconds(std::move(work), middle)};
 }
 
 StepRow step_row(const Study& study, const TrainingModel& model, const TrainingRun& run,
@@ -157,7 +172,7 @@ StepRow step_row(const Study& study, const TrainingModel& model, const TrainingR
   const ResidualPath& path = *run.path;
   const Schedule schedule = run.schedule;
   const CaseTimes& baseline = against.times;
-  const CaseTimes times = model.makespans(path, schedule);
+  const CaseTimes times = model.makespans(path, schedule, run.makespan);
   CaseTimes residual;
   CaseTimes delta;
   std::array<double, kCases.size()> overhead{};
@@ -214,7 +229,7 @@ TrainingRun training_run(const Study& study, const TrainingModel& model, const R
     run.backward = run.backward + chunk.backward;
   }
   if (recomputes(*study.training)) run.recompute = run.forward;
-  run.communication = communication_seconds(std::move(work));
+  run.communication = communication_seconds(std::move(work), step.makespan);
   return run;
 }
 
@@ -232,8 +247,9 @@ TrainingAnswer training_answer(const Study& study, const std::vector<ResidualPat
   if (!study.training || !study.machine) return answer;
   const TrainingModel model(study);
   answer.rest = model.rest();
+  // All paths have the study's layers and attachment, and so one baseline.
+  const Baseline baseline = baseline_of(model, baseline_path(study, study.path));
   for (const ResidualPath& path : paths) {
-    const Baseline baseline = baseline_of(model, baseline_path(study, path));
     for (const Schedule schedule : schedules_of(path.scheme)) {
       answer.runs.push_back(training_run(study, model, path, schedule));
       answer.steps.push_back(step_row(study, model, answer.runs.back(), baseline));

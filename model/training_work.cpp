@@ -76,23 +76,9 @@ void add_backward(std::vector<ResidualWork>& work, const Study& study, const Res
   }
 }
 
-/// What is offloaded crosses the host link once each way; until layers and link are simulated
-/// together, it adds what it takes beyond the chunk's own residual work. Without a link it is free.
-void add_offload(std::vector<ResidualWork>& work, const Study& study, const ResidualPath& path) {
-  if (study.training->activations != ActivationPolicy::offload || !study.machine->host_bandwidth)
-    return;
-  const std::vector<ChunkOfLayers> chunks = chunks_of(layout_of(study));
-  for (std::size_t chunk = 0; chunk < work.size(); ++chunk) {
-    const ChunkActivations activations =
-        chunk_activations(path, chunks[chunk], {.policy = ActivationPolicy::offload});
-    const Seconds link =
-        training_tokens(study) *
-        bytes(activations.offloaded, as_double(study.model.hidden_size), study.model.dtype) /
-        *study.machine->host_bandwidth;
-    work[chunk].forward = std::max(work[chunk].forward, link);
-    work[chunk].backward = std::max(work[chunk].backward, link);
-  }
-}
+/// Share of a host link's datasheet rate that copies reach: PCIe packets and pinned buffers leave
+/// so much. [ours]
+constexpr Estimate<double> kHostLinkShare{0.70, 0.85, 0.95, Evidence::assumed};
 
 Count ranks_per_stage(const Study& study) {
   return study.tensor_parallel_size * study.context_parallel_size;
@@ -165,8 +151,25 @@ std::vector<ResidualWork> residual_work(const Study& study, const ResidualPath& 
   std::vector<ResidualWork> work(layout_of(study).chunk_layers.size());
   add_forward(work, study, path, schedule, corner);
   add_backward(work, study, path, schedule, corner);
-  add_offload(work, study, path);
   return work;
+}
+
+std::vector<Seconds> offload_seconds(const Study& study, const ResidualPath& path, End end) {
+  const std::vector<ChunkOfLayers> chunks = chunks_of(layout_of(study));
+  std::vector<Seconds> seconds(chunks.size());
+  if (study.training->activations != ActivationPolicy::offload || !study.machine->host_bandwidth)
+    return seconds;
+  const End rate = end == End::low ? End::high : end == End::high ? End::low : End::value;
+  const BytesPerSecond bandwidth = at(kHostLinkShare, rate) * *study.machine->host_bandwidth;
+  for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) {
+    const ChunkActivations activations =
+        chunk_activations(path, chunks[chunk], {.policy = ActivationPolicy::offload});
+    seconds[chunk] =
+        training_tokens(study) *
+        bytes(activations.offloaded, as_double(study.model.hidden_size), study.model.dtype) /
+        bandwidth;
+  }
+  return seconds;
 }
 
 std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, End end) {

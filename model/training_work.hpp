@@ -36,9 +36,14 @@ struct ResidualWork {
   Seconds backward;
 };
 
-/// Of every chunk, at one corner. Offloaded activations cross the host link beside the layers.
+/// Of every chunk, at one corner.
 std::vector<ResidualWork> residual_work(const Study& study, const ResidualPath& path,
                                         Schedule schedule, const Corner& corner);
+
+/// What a chunk's offloaded activations of one micro-batch take on the host link, once each way;
+/// zero where nothing is offloaded. They cross it beside the chunk's work, which takes at least so
+/// long.
+std::vector<Seconds> offload_seconds(const Study& study, const ResidualPath& path, End end);
 
 /// The layers of one chunk on one micro-batch, without the residual path.
 struct LayerWork {

@@ -140,6 +140,23 @@ TEST(RestOfStep, AddsUpItsParts) {
     }
 }
 
+// Every sequence-sharded norm gathers what it has scattered.
+TEST(RestOfStep, ScattersAndGathersInAShardedPrefill) {
+  Study study = llama_study();
+  study.decode.reset();
+  study.prefill = Prefill{.tokens = 8192};
+  study.tensor_parallel_size = 8;
+  study.expert_parallel_size = 8;
+  for (const TransferKind kind :
+       {TransferKind::all_reduce, TransferKind::all_gather, TransferKind::reduce_scatter})
+    study.machine->transfers.push_back(
+        {kind, TransferScope::node, 8, Bytes{8192},
+         test::plus_minus<Seconds>(10e-6, 0.1, Evidence::published)});
+  EXPECT_EQ(row_of(rest_of(study), RestTerm::collectives).launches, 64);
+  study.prefill->sequence_shards = 8;
+  EXPECT_EQ(row_of(rest_of(study), RestTerm::collectives).launches, 128);
+}
+
 TEST(RestOfStep, TakesATermThatTheUserHasMeasured) {
   Study study = llama_study();
   study.decode->sequences = {1, 8};
