@@ -87,7 +87,7 @@ StepRow step_row(const Study& study, const Workload& workload, const WorkloadTim
 }  // namespace
 
 std::string_view name(Dominant dominant) {
-  constexpr std::array<std::string_view, 3> names{"launch", "bytes", "operations"};
+  constexpr std::array<std::string_view, 4> names{"launch", "bytes", "operations", "communication"};
   return names[static_cast<std::size_t>(dominant)];
 }
 

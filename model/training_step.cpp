@@ -134,8 +134,29 @@ Seconds residual_seconds(const Study& study, const ResidualPath& path, Schedule 
   return per_stage * sum;
 }
 
-StepRow step_row(const Study& study, const TrainingModel& model, const ResidualPath& path,
-                 Schedule schedule, const CaseTimes& baseline) {
+/// What the step would be shorter by if links were free.
+Seconds communication_seconds(PipelineWork work) {
+  const Seconds makespan = simulate(work).makespan;
+  work.links = free_links(work.links.size());
+  return makespan - simulate(work).makespan;
+}
+
+/// The standard residual's step, at every case.
+struct Baseline {
+  CaseTimes times;
+  Seconds communication;
+};
+
+Baseline baseline_of(const TrainingModel& model, const ResidualPath& standard) {
+  return {model.makespans(standard, Schedule::fused),
+          communication_seconds(model.work(standard, Schedule::fused, {}))};
+}
+
+StepRow step_row(const Study& study, const TrainingModel& model, const TrainingRun& run,
+                 const Baseline& against) {
+  const ResidualPath& path = *run.path;
+  const Schedule schedule = run.schedule;
+  const CaseTimes& baseline = against.times;
   const CaseTimes times = model.makespans(path, schedule);
   CaseTimes residual;
   CaseTimes delta;
@@ -156,6 +177,8 @@ StepRow step_row(const Study& study, const TrainingModel& model, const ResidualP
               .delta = spread(delta, evidence),
               .missing = model.missing(),
               .dominant = Dominant::bytes};
+  if (run.communication - against.communication > 0.5 * row.delta.value)
+    row.dominant = Dominant::communication;
   if (!row.missing.empty()) return row;
   const bool is_measured = study.training->baseline_step.has_value();
   row.baseline_step =
@@ -191,8 +214,7 @@ TrainingRun training_run(const Study& study, const TrainingModel& model, const R
     run.backward = run.backward + chunk.backward;
   }
   if (recomputes(*study.training)) run.recompute = run.forward;
-  work.links = free_links(work.links.size());
-  run.communication = step.makespan - simulate(work).makespan;
+  run.communication = communication_seconds(std::move(work));
   return run;
 }
 
@@ -211,10 +233,10 @@ TrainingAnswer training_answer(const Study& study, const std::vector<ResidualPat
   const TrainingModel model(study);
   answer.rest = model.rest();
   for (const ResidualPath& path : paths) {
-    const CaseTimes baseline = model.makespans(baseline_path(study, path), Schedule::fused);
+    const Baseline baseline = baseline_of(model, baseline_path(study, path));
     for (const Schedule schedule : schedules_of(path.scheme)) {
       answer.runs.push_back(training_run(study, model, path, schedule));
-      answer.steps.push_back(step_row(study, model, path, schedule, baseline));
+      answer.steps.push_back(step_row(study, model, answer.runs.back(), baseline));
     }
   }
   answer.work = model.work(paths.front(), study.schedule, {});

@@ -178,6 +178,8 @@ std::string to_csv(const Evaluation& evaluation, std::span<const LedgerRow> laye
            name(row.item), number_text(row.bytes.value), "bytes");
   append_steps(text, evaluation);
   append_budgets(text, evaluation);
+  for (const ClaimRow& row : evaluation.claims)
+    append(text, Line{.section = "claims"}, name(row.budget), name(row.verdict), "");
   return text;
 }
 

@@ -33,5 +33,6 @@ void step(JsonWriter& json, const Evaluation& evaluation);
 void training(JsonWriter& json, const Evaluation& evaluation);
 void rest(JsonWriter& json, const Evaluation& evaluation);
 void budgets(JsonWriter& json, const Evaluation& evaluation);
+void claims(JsonWriter& json, const Evaluation& evaluation);
 
 }  // namespace depthcost::sections

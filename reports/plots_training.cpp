@@ -13,7 +13,8 @@ namespace {
 using namespace plotting;
 
 constexpr Count kMostMicroBatches = 32;
-constexpr std::size_t kMostBoxes = 4000;  // half a megabyte of SVG
+constexpr std::size_t kMostBoxes = 4000;   // half a megabyte of SVG
+constexpr double kNarrowest = 1.0 / 5000;  // of the step: a seventh of a pixel
 
 struct Box {
   std::size_t stage = 0;
@@ -63,7 +64,7 @@ std::vector<Box> boxes_of(const PipelineWork& work, const SimulatedStep& step) {
     for (const TimedTask& timed : step.stages[stage]) {
       const Box box{stage, timed.task.kind, timed.task.chunk / work.order.num_stages, timed.start,
                     timed.end};
-      if (box.start == box.end) continue;
+      if (box.end - box.start < kNarrowest * step.makespan) continue;
       const bool has_last = !boxes.empty() && boxes.back().stage == stage;
       if (is_whole && has_last && continues(boxes.back(), box))
         boxes.back().end = box.end;
@@ -125,6 +126,12 @@ DataBlock box_data(const std::vector<Box>& boxes, std::string_view unit) {
   return block;
 }
 
+/// Few tasks are told apart by white lines; between many there would be nothing else.
+std::string border_of(std::size_t num_boxes) {
+  constexpr std::size_t kMostBordered = 600;
+  return num_boxes > kMostBordered ? "noborder" : "border " + rgb(Color::white);
+}
+
 /// "32 of 64 micro-batches", and what is drawn of them up to `end`.
 std::string shown_text(const PipelineWork& work, const PipelineWork& drawn, Seconds end,
                        Seconds makespan) {
@@ -161,8 +168,9 @@ std::optional<Plot> schedule_plot(const Evaluation& evaluation) {
                .legend = legend_of(boxes, drawn)},
               {}) +
       axes(drawn.order.num_stages, end, unit) + box_data(boxes, unit).text() +
-      plot_command({"$tasks using 1:2:3:4:5:6:7 with boxxyerror fillstyle solid noborder "
-                    "linecolor rgb variable"});
+      plot_command({fmt::format("$tasks using 1:2:3:4:5:6:7 with boxxyerror fillstyle solid {} "
+                                "linecolor rgb variable",
+                                border_of(boxes.size()))});
   const std::string caption = fmt::format(
       "Timeline of the {} stages in a training step of {}, {} under {}, {}; in the whole step a "
       "stage does not compute for {} of the time",

@@ -83,7 +83,8 @@ TEST(ResidualWork, IsTheSumOfItsLaunches) {
   EXPECT_NEAR(sum(work, &ResidualWork::forward) / launches, 1, 1e-12);
 }
 
-// 4 d a token and a gain in f32 forward and 4 d backward, at 2/3 and 3/4 of reads: 4.33 and 4.5 TB/s, and 2 us each.
+// 4 d a token and a gain in f32 forward and 4 d backward, at 2/3 and 3/4 of reads: 4.33 and 4.5
+// TB/s, and 2 us each.
 TEST(ResidualWork, OfTheStandardResidualIsWhatItMoves) {
   Study study = llama_training();
   study.machine->cache_bandwidth.clear();
@@ -193,6 +194,23 @@ TEST(Communication, IsWhatFreeLinksSave) {
       run_of(training_answer(study, paths_of(study)), Schedule::single_pass).communication;
   EXPECT_GT(fast, Seconds{});
   EXPECT_GT(exposed, fast);
+}
+
+// Nine blocks instead of one hidden state over slow links: most of what is added is communication.
+TEST(TrainingStep, SaysWhetherBytesOrCommunicationDominate) {
+  Study study = llama_pipeline(4, 2);
+  study.training->sends = Sends::blocking;
+  study.training->cache = Cache::none;
+  for (TransferPoint& point : study.machine->transfers)
+    point.time = {100 * point.time.low, 100 * point.time.value, 100 * point.time.high,
+                  point.time.evidence};
+  const auto dominant = [&] {
+    const TrainingAnswer answer = training_answer(study, paths_of(study));
+    return step_of(answer, Schedule::single_pass).dominant;
+  };
+  EXPECT_EQ(dominant(), Dominant::communication);
+  study.machine->transfers.clear();
+  EXPECT_EQ(dominant(), Dominant::bytes);
 }
 
 TEST(MeasuredTrainingStep, IsThatOfTheStandardResidual) {

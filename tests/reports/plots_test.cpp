@@ -14,59 +14,13 @@
 
 #include "reports/gnuplot.hpp"
 #include "reports/plots_style.hpp"
+#include "tests/reports/plot_script.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost {
 namespace {
 
-using Rows = std::vector<std::vector<double>>;
-
-/// The numbers of a data block; none if there is no such block.
-Rows rows_of(const std::string& script, const std::string& block) {
-  std::istringstream lines{script};
-  std::string line;
-  while (std::getline(lines, line) && line != block + " << EOD") continue;
-  Rows rows;
-  while (std::getline(lines, line) && line != "EOD") {
-    std::istringstream numbers{line};
-    std::vector<double>& row = rows.emplace_back();
-    for (double value = 0; numbers >> value;) row.push_back(value);
-  }
-  return rows;
-}
-
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
-/// The row whose first column is `key`.
-std::vector<double> row_at(const Rows& rows, double key) {
-  for (const std::vector<double>& row : rows)
-    if (row.front() == key) return row;
-  return {};
-}
-
-/// Every tag is closed by its own kind, in order, and no '&' stands alone.
-bool is_well_formed(std::string_view xml) {
-  std::vector<std::string_view> open;
-  std::size_t at = 0;
-  while ((at = xml.find_first_of("<&", at)) != std::string_view::npos) {
-    const std::size_t end = xml.find(xml[at] == '&' ? ';' : '>', at);
-    if (end == std::string_view::npos) return false;
-    const std::string_view inside = xml.substr(at + 1, end - at - 1);
-    const bool is_reference = xml[at] == '&';
-    at = end + 1;
-    if (is_reference) {
-      if (inside != "amp" && inside != "lt" && inside != "gt") return false;
-    } else if (inside.starts_with('/')) {
-      if (open.empty() || open.back() != inside.substr(1)) return false;
-      open.pop_back();
-    } else if (!inside.starts_with('?') && !inside.ends_with('/')) {
-      open.push_back(inside.substr(0, inside.find_first_of(" \n\t")));
-    }
-  }
-  return open.empty();
-}
+using namespace test;
 
 Study small_study() {
   Study study;
@@ -185,60 +139,6 @@ TEST(AddedTimePlot, IsLogarithmicOnlyBeyondAHundredfold) {
   EXPECT_TRUE(contains(script, "set yrange [0:"));
 }
 
-// A term that is written batch by batch is known at those batches alone.
-TEST(AddedTimePlot, NeedsNoRestBetweenTheBatches) {
-  Study study = test::modelled_study();
-  study.decode->sequences = {1, 64};
-  study.written_terms = {{WorkloadKind::decode, RestTerm::mlp, {Seconds{1e-3}, Seconds{2e-3}}}};
-  EXPECT_EQ(rows_of(added_time_plot(evaluate(study))->script, "$line0").size(), 7u);
-}
-
-TEST(OverheadPlot, HasThePerCentsOfTheEvaluation) {
-  const Evaluation evaluation = evaluate(test::modelled_study());
-  const Plot plot = *overhead_plot(evaluation);
-  EXPECT_EQ(plot.file_name, "overhead.svg");
-  EXPECT_TRUE(contains(plot.caption, "modelled"));
-  for (const StepRow& row : evaluation.step) {
-    if (row.path != &evaluation.paths[0] || row.schedule != Schedule::single_pass ||
-        row.workload != "decode/64")
-      continue;
-    const std::vector<double> point = row_at(rows_of(plot.script, "$asked2"), 64);
-    ASSERT_EQ(point.size(), 4u);
-    EXPECT_NEAR(point[1], 100 * row.overhead->value, 1e-9 * point[1]);
-    EXPECT_NEAR(point[2], 100 * row.overhead->low, 1e-9 * point[2]);
-    EXPECT_NEAR(point[3], 100 * row.overhead->high, 1e-9 * point[3]);
-  }
-  EXPECT_EQ(rows_of(plot.script, "$line2").size(), 10u);
-}
-
-TEST(OverheadPlot, DrawsTheBudget) {
-  Study study = test::modelled_study();
-  EXPECT_TRUE(contains(overhead_plot(evaluate(study))->script, "'budget: 2.0 %'"));
-  EXPECT_FALSE(contains(added_time_plot(evaluate(study))->script, "budget"));
-  study.budgets.clear();
-  EXPECT_FALSE(contains(overhead_plot(evaluate(study))->script, "budget"));
-}
-
-TEST(OverheadPlot, HasOnlyTheBatchesThatWereMeasuredOneByOne) {
-  Study study = test::kimi_k3_study();
-  study.decode->sequences = {64, 1};
-  study.decode->baseline_steps = {Seconds{2e-2}, Seconds{1e-2}};
-  const Plot plot = *overhead_plot(evaluate(study));
-  EXPECT_TRUE(contains(plot.caption, "measured"));
-  const Rows line = rows_of(plot.script, "$line0");
-  ASSERT_EQ(line.size(), 2u);
-  EXPECT_EQ(line[0][0], 1);
-  study.decode->baseline_steps = {Seconds{1e-2}};
-  EXPECT_EQ(rows_of(overhead_plot(evaluate(study))->script, "$line0").size(), 7u);
-}
-
-TEST(OverheadPlot, IsNotThereWithoutABaseline) {
-  Study study = test::kimi_k3_study();
-  study.decode->baseline_steps.clear();
-  EXPECT_FALSE(overhead_plot(evaluate(study)));
-  EXPECT_TRUE(added_time_plot(evaluate(study)));
-}
-
 TEST(AddedTimePlot, HasBarsWhereThereIsOneBatch) {
   Study study = test::kimi_k3_study();
   study.decode->sequences = {64};
@@ -285,66 +185,6 @@ TEST(BankPlot, LeavesOutWhatIsNotThere) {
   EXPECT_TRUE(rows_of(script, "$sharded").empty());
   EXPECT_TRUE(rows_of(script, "$chunked").empty());
   EXPECT_FALSE(contains(script, "memory of Round 5"));
-}
-
-// 8 chunks x 8 micro-batches, forward, recompute and backward.
-TEST(SchedulePlot, HasABoxForEveryTask) {
-  const Evaluation evaluation = evaluate(test::training_study());
-  const Plot plot = *schedule_plot(evaluation);
-  const Rows boxes = rows_of(plot.script, "$tasks");
-  ASSERT_EQ(boxes.size(), 3u * 64u);
-  double last_end = 0;
-  for (const std::vector<double>& box : boxes) last_end = std::max(last_end, box[3]);
-  EXPECT_NEAR(last_end, evaluation.training.simulated->makespan.value * 1e3, 1e-6 * last_end);
-  EXPECT_TRUE(
-      contains(plot.script, "interleaved_1f1b, Block AttnRes, single pass, 8 micro-batches"));
-  EXPECT_TRUE(contains(plot.script, "set yrange [3.5:-0.5]"));
-}
-
-TEST(SchedulePlot, KeepsHalvesOfABackwardPassApartWhereTheOrderDoes) {
-  Study study = test::training_study();
-  study.pipeline = even_layout(4, 1, 93, 2);
-  study.training->schedule = PipelineSchedule::zb_h1;
-  study.training->activations = ActivationPolicy::keep;
-  const std::string script = schedule_plot(evaluate(study))->script;
-  EXPECT_EQ(rows_of(script, "$tasks").size(), 3u * 4u * 8u);
-  EXPECT_TRUE(contains(script, "'backward, weights'"));
-  EXPECT_FALSE(contains(script, "virtual stage"));
-}
-
-TEST(SchedulePlot, DrawsFewerMicroBatchesAndSaysSo) {
-  Study study = test::training_study();
-  study.training->num_micro_batches = 100;
-  const Plot plot = *schedule_plot(evaluate(study));
-  EXPECT_EQ(rows_of(plot.script, "$tasks").size(), 3u * 8u * 32u);
-  EXPECT_TRUE(contains(plot.script, "drawn with 32 of 100 micro-batches"));
-}
-
-TEST(SchedulePlot, ShowsTheBeginningOfVeryManyTasks) {
-  Study study = test::training_study();
-  study.pipeline = even_layout(31, 3, 93, 2);
-  study.training->num_micro_batches = 62;
-  const Plot plot = *schedule_plot(evaluate(study));
-  EXPECT_EQ(rows_of(plot.script, "$tasks").size(), 4000u);
-  EXPECT_TRUE(contains(plot.script, "31 of 62 micro-batches, its beginning"));
-}
-
-TEST(SchedulePlot, IsNotThereWithoutAPipelineOrARestOfTheStep) {
-  Study study = test::training_study();
-  study.model.architecture.reset();
-  EXPECT_FALSE(schedule_plot(evaluate(study)));
-  study = test::training_study();
-  study.pipeline.reset();
-  study.training->schedule = PipelineSchedule::one_forward_one_backward;
-  EXPECT_FALSE(schedule_plot(evaluate(study)));
-  EXPECT_FALSE(schedule_plot(evaluate(test::modelled_study())));
-}
-
-TEST(SchedulePlot, IsDrawnWellFormed) {
-  const Drawing drawing = draw_svg(schedule_plot(evaluate(test::training_study()))->script);
-  ASSERT_EQ(drawing.status, DrawingStatus::drawn) << drawing.error;
-  EXPECT_TRUE(is_well_formed(drawing.svg));
-  EXPECT_FALSE(contains(drawing.svg, "nan"));
 }
 
 TEST(Plots, AreThoseThatTheStudyHasDataFor) {
