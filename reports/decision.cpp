@@ -82,14 +82,17 @@ Bytes residual_memory(const Evaluation& e, const std::string& workload) {
   return sum;
 }
 
-/// Of training what its cache leaves to be sent, else everything.
+/// Of training what its cache leaves to be sent, as it is sent; else everything.
 std::string payload(const Evaluation& e, const std::string& workload) {
   if (!e.pipeline) return "none";
+  const Study& study = e.study;
   Count peak = e.pipeline->by_scheme.front().naive.peak;
-  if (workload == "training")
-    peak = scheme_payload(*e.study.pipeline, e.study.path.scheme, e.study.training->cache).peak;
-  const VectorStorage types = storage_of(e.study);
-  const Bytes bytes = storage(static_cast<double>(peak) * types.hidden_size, types.dtype);
+  Dtype dtype = study.model.dtype;
+  if (workload == name(WorkloadKind::training)) {
+    peak = scheme_payload(*study.pipeline, study.path.scheme, study.training->cache).peak;
+    dtype = study.training->wire_dtype;
+  }
+  const Bytes bytes = storage(as_double(peak * study.model.hidden_size), dtype);
   return fmt::format("{}, {}", format_d(static_cast<double>(peak)),
                      format_bytes(bytes, Prefix::decimal));
 }

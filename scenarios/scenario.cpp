@@ -321,8 +321,19 @@ class ScenarioReader {
     scenario_.study.machine = std::move(machine);
   }
 
+  void read_claim(const Value& claim) {
+    for (const char* limit : {"decode_overhead", "prefill_overhead", "training_overhead"})
+      if (values_.has(fmt::format("budgets.{}", limit))) {
+        scenario_.study.claim = claim.texts.front();
+        return;
+      }
+    throw InputError(claim.position,
+                     "missing key 'budgets' (a claim needs decode_overhead, prefill_overhead or "
+                     "training_overhead as its limit)");
+  }
+
   void read_budgets() {
-    if (const Value* claim = values_.find("claim")) scenario_.study.claim = claim->texts.front();
+    if (const Value* claim = values_.find("claim")) read_claim(*claim);
     for (int i = 0; i <= static_cast<int>(BudgetKind::device_memory); ++i) {
       const auto kind = static_cast<BudgetKind>(i);
       const std::string path = fmt::format("budgets.{}", name(kind));

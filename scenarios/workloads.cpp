@@ -172,6 +172,21 @@ void read_written_terms(const Values& values, Study& study) {
                   fmt::join(values.at(path).texts, ", "), what, least.value * 1e6, workload));
 }
 
+/// What a training step cannot be timed without.
+void check_training_hardware(const Values& values, const Study& study) {
+  if (!study.training || !study.machine) return;
+  if (study.training->activations == ActivationPolicy::offload && !study.machine->host_bandwidth)
+    throw InputError(values.at("workload.training.activations").position,
+                     "conflicting workload.training.activations 'offload' (needs "
+                     "hardware.host_bandwidth)");
+  const std::vector<Bytes> messages(layout_of(study).chunk_layers.size() - 1, Bytes{1});
+  if (layout_of(study).num_stages > 1 && !stage_links(study, messages))
+    throw InputError(
+        values.at("parallelism.pipeline").position,
+        "conflicting parallelism.pipeline (a training step needs hardware.transfers of "
+        "kind send, within a node and over the network as its stages lie)");
+}
+
 void check_training_baseline(const Values& values, const Study& study) {
   if (!study.training || !study.machine || !study.training->baseline_step) return;
   const Seconds least = least_training_step(study);
@@ -200,6 +215,7 @@ void check_baselines(const Values& values, const Study& study) {
     refuse_baseline(values, path, "the standard residual alone takes", row.residual.low,
                     row.workload);
   }
+  check_training_hardware(values, study);
   check_training_baseline(values, study);
 }
 

@@ -57,6 +57,11 @@ Arena& arena() {
   return memory;
 }
 
+/// The others are of all ranks.
+bool is_between_two(Transfer transfer) {
+  return transfer == Transfer::one_way || transfer == Transfer::both_ways;
+}
+
 /// One transfer of one size.
 class Call {
  public:
@@ -66,16 +71,12 @@ class Call {
         stride_((bytes + kLine - 1) / kLine * kLine / sizeof(float)),
         share_(count_ / static_cast<std::size_t>(all_ranks.size)) {}
 
-  bool is_between_two() const {
-    return transfer_ == Transfer::one_way || transfer_ == Transfer::both_ways;
-  }
-
   /// Seconds on this rank; 0 on those that have no part.
   double run(std::size_t index) {
     place_ = index % (kArena / sizeof(float) / stride_) * stride_;
     const float* sent = arena().sent.data() + place_;
     float* received = arena().received.data() + place_;
-    if (is_between_two() && all_ranks.rank > 1) return 0;
+    if (is_between_two(transfer_) && all_ranks.rank > 1) return 0;
     if (transfer_ != Transfer::one_way) meet();
     const double begin = MPI_Wtime();
     transfer(sent, received);
@@ -91,7 +92,7 @@ class Call {
                                   ? static_cast<std::size_t>(all_ranks.rank) * share_
                                   : 0;
     const std::size_t size = transfer_ == Transfer::reduce_scatter ? share_ : count_;
-    if (is_between_two() && all_ranks.rank > 1) return true;
+    if (is_between_two(transfer_) && all_ranks.rank > 1) return true;
     for (std::size_t i = 0; i < size; ++i)
       if (received[i] != expected(begin + i)) return false;
     return true;
@@ -99,13 +100,14 @@ class Call {
 
  private:
   void meet() const {
-    if (!is_between_two()) {
-      MPI_Barrier(all_ranks.communicator);
+    if (!is_between_two(transfer_)) {
+      check(MPI_Barrier(all_ranks.communicator), "MPI_Barrier");
       return;
     }
     const int other = 1 - all_ranks.rank;
-    MPI_Sendrecv(nullptr, 0, MPI_BYTE, other, 1, nullptr, 0, MPI_BYTE, other, 1,
-                 all_ranks.communicator, MPI_STATUS_IGNORE);
+    check(MPI_Sendrecv(nullptr, 0, MPI_BYTE, other, 1, nullptr, 0, MPI_BYTE, other, 1,
+                       all_ranks.communicator, MPI_STATUS_IGNORE),
+          "MPI_Sendrecv");
   }
 
   void transfer(const float* sent, float* received) const {
@@ -115,28 +117,33 @@ class Call {
     const MPI_Comm all = all_ranks.communicator;
     switch (transfer_) {
       case Transfer::one_way:
-        if (all_ranks.is_first()) MPI_Send(sent, count, MPI_FLOAT, other, 0, all);
-        MPI_Recv(received, count, MPI_FLOAT, other, 0, all, MPI_STATUS_IGNORE);
-        if (!all_ranks.is_first()) MPI_Send(sent, count, MPI_FLOAT, other, 0, all);
+        if (all_ranks.is_first())
+          check(MPI_Send(sent, count, MPI_FLOAT, other, 0, all), "MPI_Send");
+        check(MPI_Recv(received, count, MPI_FLOAT, other, 0, all, MPI_STATUS_IGNORE), "MPI_Recv");
+        if (!all_ranks.is_first())
+          check(MPI_Send(sent, count, MPI_FLOAT, other, 0, all), "MPI_Send");
         return;
       case Transfer::both_ways:
-        MPI_Sendrecv(sent, count, MPI_FLOAT, other, 0, received, count, MPI_FLOAT, other, 0, all,
-                     MPI_STATUS_IGNORE);
+        check(MPI_Sendrecv(sent, count, MPI_FLOAT, other, 0, received, count, MPI_FLOAT, other, 0,
+                           all, MPI_STATUS_IGNORE),
+              "MPI_Sendrecv");
         return;
       case Transfer::all_reduce:
-        MPI_Allreduce(sent, received, count, MPI_FLOAT, MPI_SUM, all);
+        check(MPI_Allreduce(sent, received, count, MPI_FLOAT, MPI_SUM, all), "MPI_Allreduce");
         return;
       case Transfer::reduce_scatter:
-        MPI_Reduce_scatter_block(sent, received, share, MPI_FLOAT, MPI_SUM, all);
+        check(MPI_Reduce_scatter_block(sent, received, share, MPI_FLOAT, MPI_SUM, all),
+              "MPI_Reduce_scatter_block");
         return;
       case Transfer::all_gather:
-        MPI_Allgather(sent, share, MPI_FLOAT, received, share, MPI_FLOAT, all);
+        check(MPI_Allgather(sent, share, MPI_FLOAT, received, share, MPI_FLOAT, all),
+              "MPI_Allgather");
         return;
     }
   }
 
   float expected(std::size_t i) const {
-    if (is_between_two()) return content(1 - all_ranks.rank, place_ + i);
+    if (is_between_two(transfer_)) return content(1 - all_ranks.rank, place_ + i);
     if (transfer_ == Transfer::all_gather)
       return content(static_cast<int>(i / share_), place_ + i % share_);
     float sum = 0;
@@ -160,13 +167,16 @@ double median_of(std::vector<double> values) {
 double sample_calls(Call& call, std::size_t& index, int count) {
   std::vector<double> seconds;
   for (int i = 0; i < count; ++i) seconds.push_back(call.run(index++));
-  MPI_Allreduce(MPI_IN_PLACE, seconds.data(), count, MPI_DOUBLE, MPI_MAX, all_ranks.communicator);
+  check(MPI_Allreduce(MPI_IN_PLACE, seconds.data(), count, MPI_DOUBLE, MPI_MAX,
+                      all_ranks.communicator),
+        "MPI_Allreduce");
   return median_of(std::move(seconds));
 }
 
 bool is_right_everywhere(const Call& call) {
   int is_right = call.is_right() ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &is_right, 1, MPI_INT, MPI_MIN, all_ranks.communicator);
+  check(MPI_Allreduce(MPI_IN_PLACE, &is_right, 1, MPI_INT, MPI_MIN, all_ranks.communicator),
+        "MPI_Allreduce");
   return is_right != 0;
 }
 
@@ -187,9 +197,9 @@ void run(benchmark::State& state, Transfer transfer, std::size_t bytes) {
 void add_all() {
   for (const Transfer transfer : kTransfers)
     for (std::size_t bytes = kSmallest; bytes <= kLargest; bytes *= 2) {
-      const bool is_between_two = transfer == Transfer::one_way || transfer == Transfer::both_ways;
-      const std::size_t num_ranks = is_between_two ? 2 : static_cast<std::size_t>(all_ranks.size);
-      if (bytes % (sizeof(float) * num_ranks) != 0 && !is_between_two) continue;
+      const bool is_pair = is_between_two(transfer);
+      const std::size_t num_ranks = is_pair ? 2 : static_cast<std::size_t>(all_ranks.size);
+      if (bytes % (sizeof(float) * num_ranks) != 0 && !is_pair) continue;
       const std::string name =
           fmt::format("mpi/{}/f32/ranks:{}/bytes:{}", depthcost::name(transfer), num_ranks, bytes);
       const auto body = [=](benchmark::State& state) {

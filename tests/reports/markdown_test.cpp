@@ -166,6 +166,17 @@ TEST(Report, SaysWhatItDoesNotKnowOfATrainingStep) {
               "Communication is not judged without the layers that hide it.");
 }
 
+TEST(Report, CountsABoundaryOfTrainingInTheTypeOfTheWire) {
+  const auto boundary = [](Dtype wire_dtype) {
+    Study study = test::training_study();
+    study.training->wire_dtype = wire_dtype;
+    const std::vector<std::vector<std::string>> rows = decision_table(evaluate(study)).rows;
+    return rows.back().at(rows.back().size() - 3);
+  };
+  EXPECT_EQ(boundary(Dtype::bf16), "4 d, 57.34 kB");
+  EXPECT_EQ(boundary(Dtype::f32), "4 d, 114.7 kB");
+}
+
 TEST(Report, SaysWhyThereAreNoPlots) {
   const std::string reason = "No plots: gnuplot is not installed.";
   expect_text(markdown_report(evaluate(test::kimi_k3_study()), {.missing_plots = reason}), reason);
