@@ -139,7 +139,7 @@ Derivation derivation_of(RestTerm term) {
     case RestTerm::head:
       return {
           "max(bytes / bandwidth, operations / (share x rate)) of V d / tensor weights; logits "
-          "of a sequence's last token",
+          "of a sequence's last token, in training of every token",
           "model/layer_work.cpp: head_work"};
     case RestTerm::collectives:
       return {"sum over attentions and MLPs of the measured time of their collective",

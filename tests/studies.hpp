@@ -2,6 +2,8 @@
 // numbers.
 #pragma once
 
+#include <utility>
+
 #include "model/study.hpp"
 #include "tests/architectures.hpp"
 
@@ -55,16 +57,17 @@ inline Study kimi_k3_study() {
   return study;
 }
 
-/// The same with an architecture and measured all-reduces: every step is modelled.
+/// The same with an architecture and measured collectives: every step is modelled.
 inline Study modelled_study() {
   Study study = kimi_k3_study();
   study.model.architecture = kimi_k3();
   study.expert_parallel_size = 8;
   study.decode->baseline_steps.clear();
-  study.machine->transfers = {{TransferKind::all_reduce, TransferScope::node, 8, Bytes{8192},
-                               plus_minus<Seconds>(10e-6, 0.1, Evidence::published)},
-                              {TransferKind::all_reduce, TransferScope::node, 8, Bytes{8192e3},
-                               plus_minus<Seconds>(50e-6, 0.1, Evidence::published)}};
+  for (const TransferKind kind :
+       {TransferKind::all_reduce, TransferKind::all_gather, TransferKind::reduce_scatter})
+    for (const auto& [size, seconds] : {std::pair{8192.0, 10e-6}, std::pair{8192e3, 50e-6}})
+      study.machine->transfers.push_back({kind, TransferScope::node, 8, Bytes{size},
+                                          plus_minus<Seconds>(seconds, 0.1, Evidence::published)});
   return study;
 }
 

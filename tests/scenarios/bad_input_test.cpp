@@ -500,6 +500,16 @@ INSTANTIATE_TEST_SUITE_P(
          kimi(
              "hardware: h200_sxm\nworkload: {decode: {sequences: [1, 64]}}\nbaseline_step: {decode: [12 ms, 1 us]}\n"),
          "it.yaml:5:25: error: invalid baseline_step.decode '12 ms, 1 us' (the standard residual alone takes at least 320 us of decode/64)"},
+        {"OffloadWithoutAHostLink",
+         kimi(
+             "hardware: mi300x\nworkload: {training: {sequence_length: 4096, activations: offload}}\n"),
+         "it.yaml:4:59: error: conflicting workload.training.activations 'offload' (needs hardware.host_bandwidth)"},
+        {"PipelineWithoutLinks",
+         kimi(
+             "hardware: mi300x\nparallelism: {pipeline: 2}\nworkload: {training: {sequence_length: 4096, micro_batches: 2}}\n"),
+         "it.yaml:4:25: error: conflicting parallelism.pipeline (a training step needs hardware.transfers of kind send, within a node and over the network as its stages lie)"},
+        {"ClaimWithoutALimit", kimi("claim: it is cheap\nbudgets: {prefill_bank: 1 GB}\n"),
+         "it.yaml:3:8: error: missing key 'budgets' (a claim needs decode_overhead, prefill_overhead or training_overhead as its limit)"},
         {"TrainingStepShorterThanItsResidual",
          kimi(
              "hardware: h200_sxm\nworkload: {training: {sequence_length: 4096}}\nbaseline_step: {training: 1 us}\n"),
