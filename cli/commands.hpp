@@ -6,18 +6,21 @@
 #include <vector>
 
 #include "cli/exit_code.hpp"
+#include "scenarios/scenario_options.hpp"
 
 namespace depthcost {
 
 struct ReportOptions {
   std::vector<std::string> scenarios;
+  ScenarioOptions question;  // in place of them, if it has a model
   std::string directory = "depthcost-report";
 };
 ExitCode run_report(const ReportOptions& options);
 
 struct EvaluateOptions {
   std::string scenario;
-  std::string format = "table";  // table | json | csv
+  ScenarioOptions question;      // in place of it, if it has a model
+  std::string format = "table";  // table | json | csv | plan
   bool layers = false;
 };
 ExitCode run_evaluate(const EvaluateOptions& options);
@@ -35,6 +38,12 @@ struct ExplainOptions {
   std::string metric;
 };
 ExitCode run_explain(const ExplainOptions& options);
+
+struct ImportOptions {
+  std::string config;  // a Hugging Face config.json
+  std::string output;  // the model file; stdout if empty
+};
+ExitCode run_import(const ImportOptions& options);
 
 struct CompareOptions {
   std::string measurements;      // a CSV file, samples, or a profile; or

@@ -5,7 +5,9 @@
 #include "model/evaluation.hpp"
 #include "reports/csv.hpp"
 #include "reports/json.hpp"
+#include "reports/pipeline_plan.hpp"
 #include "reports/table.hpp"
+#include "scenarios/input_error.hpp"
 #include "scenarios/scenario.hpp"
 
 namespace depthcost {
@@ -25,10 +27,29 @@ std::vector<LedgerRow> all_layers(const Evaluation& evaluation) {
   return rows;
 }
 
+void require_training(const Study& study, const std::string& file) {
+  if (!study.training)
+    throw InputError({file, 1, 1},
+                     "missing key 'workload.training.sequence_length' (a plan is of a training "
+                     "step)");
+  if (!study.machine)
+    throw InputError({file, 1, 1}, "missing key 'hardware' (a plan has modelled times)");
+  if (study.training->gradient_dtype != study.training->wire_dtype)
+    throw InputError(
+        {file, 1, 1},
+        "conflicting workload.training.gradient_dtype (a plan has messages of one size "
+        "both ways: that of wire_dtype)");
+}
+
 }  // namespace
 
 ExitCode run_evaluate(const EvaluateOptions& options) {
-  const Scenario scenario = read_scenario(options.scenario);
+  const Scenario scenario = options.question.model.empty()
+                                ? read_scenario(options.scenario)
+                                : scenario_from_options(options.question);
+  if (options.format == "plan")
+    require_training(scenario.study,
+                     options.scenario.empty() ? options.question.model : options.scenario);
   const Evaluation evaluation = evaluate(scenario.study);
   const std::vector<LedgerRow> layers =
       options.layers ? all_layers(evaluation) : std::vector<LedgerRow>{};
@@ -36,6 +57,8 @@ ExitCode run_evaluate(const EvaluateOptions& options) {
     write_stdout(to_json(evaluation, scenario.values, {kVersion, layers}));
   else if (options.format == "csv")
     write_stdout(to_csv(evaluation, layers));
+  else if (options.format == "plan")
+    write_stdout(pipeline_plan(evaluation));
   else
     write_stdout(to_table(evaluation, layers));
   return ExitCode::good;

@@ -9,6 +9,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
+#include "cli/scenario_source.hpp"
 #include "cli/sweep_command.hpp"
 #include "cli/version.hpp"
 #include "profile/samples.hpp"
@@ -24,8 +25,12 @@ void add_report(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<ReportOptions>();
   auto* command = app.add_subcommand("report",
                                      "Markdown and SVG plots for each scenario\n"
-                                     "  depthcost report scenarios/kimi_k3_8xb300.yaml");
-  command->add_option("SCENARIO", options->scenarios, "scenario files")->required();
+                                     "  depthcost report scenarios/kimi_k3_8xb300.yaml\n"
+                                     "  depthcost report --model config.json --hardware b300_sxm "
+                                     "--tensor 8");
+  add_scenario_options(*command,
+                       *command->add_option("SCENARIO", options->scenarios, "scenario files"),
+                       options->question);
   command->add_option("-o,--output", options->directory, "folder to write to")
       ->capture_default_str();
   command->callback([&chosen, options] { chosen = [options] { return run_report(*options); }; });
@@ -37,9 +42,13 @@ void add_evaluate(CLI::App& app, Command& chosen) {
       app.add_subcommand("evaluate",
                          "the numbers only\n"
                          "  depthcost evaluate scenarios/kimi_k3_8xb300.yaml --format json");
-  command->add_option("SCENARIO", options->scenario, "scenario file")->required();
-  command->add_option("--format", options->format, "table, json or csv")
-      ->check(CLI::IsMember({"table", "json", "csv"}))
+  add_scenario_options(*command,
+                       *command->add_option("SCENARIO", options->scenario, "scenario file"),
+                       options->question);
+  command
+      ->add_option("--format", options->format,
+                   "table, json, csv, or plan: what bench_pipeline runs")
+      ->check(CLI::IsMember({"table", "json", "csv", "plan"}))
       ->capture_default_str();
   command->add_flag("--layers", options->layers, "one row for each layer and operation too");
   command->callback([&chosen, options] { chosen = [options] { return run_evaluate(*options); }; });
@@ -140,6 +149,16 @@ void add_explain(CLI::App& app, Command& chosen) {
   command->callback([&chosen, options] { chosen = [options] { return run_explain(*options); }; });
 }
 
+void add_import(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<ImportOptions>();
+  auto* command = app.add_subcommand("import",
+                                     "Hugging Face config.json -> model file\n"
+                                     "  depthcost import config.json -o my_model.yaml");
+  command->add_option("CONFIG_JSON", options->config, "config.json of a model")->required();
+  command->add_option("-o,--output", options->output, "model file to write; stdout if absent");
+  command->callback([&chosen, options] { chosen = [options] { return run_import(*options); }; });
+}
+
 void add_presets(CLI::App& app, Command& chosen) {
   auto* command = app.add_subcommand("presets",
                                      "models and hardware that are built in\n"
@@ -212,7 +231,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Command chosen;
   for (const auto& add : {add_report, add_evaluate, add_check, add_sweep, add_compare, add_explain,
-                          add_presets, add_profile})
+                          add_import, add_presets, add_profile})
     add(app, chosen);
   try {
     app.parse(argc, argv);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "reports/format.hpp"
 #include "reports/text_table.hpp"
 
@@ -36,6 +38,30 @@ std::vector<Column> columns(std::vector<Column> head) {
   return head;
 }
 
+/// Empty where none were measured.
+std::string links_text(const Profile& profile) {
+  Table segments{{{"transfer"},
+                  {"ranks", Align::right},
+                  {"from", Align::right},
+                  {"latency", Align::right},
+                  {"bandwidth", Align::right}},
+                 {}};
+  for (const LinkCurve& curve : profile.machine.links)
+    for (const LinkSegment& segment : curve.segments)
+      segments.rows.push_back({std::string(name(curve.transfer)), std::to_string(curve.num_ranks),
+                               fmt::format("{:.0f} B", segment.from.value),
+                               fmt::format("{:.3g} us", segment.latency.value * 1e6),
+                               std::isinf(segment.bandwidth.value)
+                                   ? "bytes are free"
+                                   : fmt::format("{:.3g} GB/s", segment.bandwidth.value * 1e-9)});
+  if (segments.rows.empty()) return "";
+  Table errors{columns({{"every other size"}, {"ranks", Align::right}}), {}};
+  for (const LinkError& e : profile.link_errors)
+    errors.rows.push_back(
+        row({std::string(name(e.transfer)), std::to_string(e.num_ranks)}, e.errors));
+  return plain_text(segments) + "\n" + plain_text(errors) + "\n";
+}
+
 }  // namespace
 
 std::string accuracy_text(const Profile& profile) {
@@ -64,6 +90,8 @@ std::string constants_text(const Profile& profile) {
          fmt::format("{}:{}", c.mix.reads, c.mix.writes), std::to_string(c.mix.in_place),
          interval_text(c.bytes_per_second, 1e-9, "GB/s"), c.variant});
   std::string text = plain_text(ceilings);
+  const std::string links = links_text(profile);
+  if (!links.empty()) text += "\n" + links;
   if (!profile.machine.core) return text;
   Table rates{{{"pass"}, {"dtype"}, {"in"}, {"per element"}}, {}};
   for (const CoreRate& r : profile.machine.core->rates)

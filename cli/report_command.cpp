@@ -23,10 +23,8 @@ struct Report {
   std::string summary;
 };
 
-Report make_report(const std::string& path) {
-  const Scenario scenario = read_scenario(path);
+Report make_report(const Scenario& scenario, const std::string& stem) {
   const Evaluation evaluation = evaluate(scenario.study);
-  const std::string stem = std::filesystem::path(path).stem().string();
   DrawnPlots drawn = draw(plots(evaluation), stem);
   std::vector<PlotFile> shown;
   for (std::size_t i = 0; i < drawn.files.size(); ++i)
@@ -44,14 +42,25 @@ Report make_report(const std::string& path) {
   return report;
 }
 
+/// Writes the report of a question that no file asks.
+ExitCode report_question(const ReportOptions& options) {
+  const Report report =
+      make_report(scenario_from_options(options.question), stem_of(options.question));
+  write_files(options.directory, report.files);
+  write_stdout(
+      fmt::format("{}\n-> {}/{}\n", report.summary, options.directory, report.files.back().name));
+  return ExitCode::good;
+}
+
 }  // namespace
 
 ExitCode run_report(const ReportOptions& options) {
+  if (!options.question.model.empty()) return report_question(options);
   std::vector<NewFile> files;
   std::set<std::string> names;
   std::string summary;
   for (const std::string& path : options.scenarios) {
-    Report report = make_report(path);
+    Report report = make_report(read_scenario(path), std::filesystem::path(path).stem().string());
     for (NewFile& file : report.files) {
       if (!names.insert(file.name).second)
         throw InputError({path, 1, 1}, fmt::format("two reports named '{}' (rename one scenario)",

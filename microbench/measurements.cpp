@@ -47,6 +47,7 @@ bool is_one_kernel(const CaseName& name) {
 
 std::vector<Measurement>& kind_of(Results& results, std::string_view name) {
   const std::string_view operation = parse_case_name(name).operation;
+  if (parse_case_name(name).backend == "mpi") return results.links;
   if (operation.starts_with("ceiling/") || operation == "memcpy") return results.ceilings;
   if (operation.starts_with("core/")) return results.cores;
   if (operation == "curve") return results.curves;

@@ -56,7 +56,8 @@ struct Results {
   std::vector<Measurement> skeletons;
   std::vector<Measurement> kernels;
   std::vector<Measurement> steps;
-  std::vector<Measurement> others;  // of several kernels
+  std::vector<Measurement> links = {};  // of MPI
+  std::vector<Measurement> others;      // of several kernels
 };
 
 /// All benchmarks of a file of Google Benchmark's but those that were skipped without a device.

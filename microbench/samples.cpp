@@ -128,6 +128,16 @@ Json step_row(const Measurement& m) {
           {"seconds", m.seconds}};
 }
 
+/// "mpi/one_way/f32/ranks:2/bytes:8"
+Json link_row(const Measurement& m) {
+  const CaseName name = parse_case_name(m.name);
+  return {{"name", m.name},
+          {"transfer", name.operation},
+          {"ranks", count(name, "ranks")},
+          {"bytes", count(name, "bytes")},
+          {"seconds", m.seconds}};
+}
+
 Json other_row(const Measurement& m) {
   return {{"name", m.name}, {"bytes", m.bytes}, {"seconds", m.seconds}};
 }
@@ -179,6 +189,9 @@ std::string to_json(const Results& results) {
   text += fmt::format(" \"skeletons\": {},\n", rows_text(results.skeletons, skeleton_row));
   text += fmt::format(" \"kernels\": {},\n", rows_text(results.kernels, kernel_row));
   text += fmt::format(" \"steps\": {},\n", rows_text(results.steps, step_row));
+  // Files without are older, or of machines without MPI.
+  if (!results.links.empty())
+    text += fmt::format(" \"links\": {},\n", rows_text(results.links, link_row));
   return text + fmt::format(" \"others\": {}\n}}\n", rows_text(results.others, other_row));
 }
 
@@ -202,6 +215,7 @@ Results results_of(const nlohmann::json& json) {
           .skeletons = measurements_of(json.at("skeletons")),
           .kernels = measurements_of(json.at("kernels")),
           .steps = measurements_of(json.at("steps")),
+          .links = measurements_of(json.value("links", nlohmann::json::array())),
           .others = measurements_of(json.at("others"))};
 }
 

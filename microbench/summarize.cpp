@@ -61,7 +61,7 @@ Results read_all(int count, char** paths) {
     add(all, read_measurements(paths[i], file));
   }
   for (std::vector<Measurement>* kind : {&all.ceilings, &all.cores, &all.curves, &all.skeletons,
-                                         &all.kernels, &all.steps, &all.others})
+                                         &all.kernels, &all.steps, &all.links, &all.others})
     std::sort(kind->begin(), kind->end(),
               [](const Measurement& a, const Measurement& b) { return a.name < b.name; });
   return all;

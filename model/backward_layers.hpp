@@ -12,7 +12,7 @@ namespace depthcost {
 
 struct BackwardLayer {
   GradientTraffic traffic;  // per token
-  double kernels = 0;
+  double kernels = 0;       // launched
 };
 
 /// Layers 1..L in order, and behind them the output aggregation (nothing for schemes without one).

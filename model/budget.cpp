@@ -129,6 +129,15 @@ BudgetRow payload_row(const Budget& budget, const BudgetInputs& inputs) {
   return known(budget, need, need);
 }
 
+/// Ranks that experts can be dealt out to at most; a dense model has nothing to deal out.
+Count fewest_experts(const Architecture& architecture) {
+  std::optional<Count> fewest;
+  for (const MlpLayers& layers : architecture.mlp)
+    if (const auto* experts = std::get_if<ExpertMlp>(&layers.mlp))
+      fewest = std::min(fewest.value_or(experts->num_experts), experts->num_experts);
+  return fewest.value_or(1);
+}
+
 /// Bytes of the fullest workload point.
 Bytes largest_memory(const Study& study) {
   std::map<std::string_view, Bytes> at_workload;
@@ -142,23 +151,23 @@ Bytes largest_memory(const Study& study) {
   return largest;
 }
 
-/// The smallest spread, by doubling, over which everything would fit: the cache over the tensor
-/// ranks that are there already, then over more of them.
-std::string nearest_parallelism(Study study, double limit) {
-  constexpr Count kMostRanks = 1024;
+/// The fewest devices, by doubling, over which everything would fit: more tensor ranks, or so many
+/// context ranks, where the cache of latent attention is on every tensor rank.
+std::string nearest_parallelism(const Study& study, double limit) {
+  constexpr Count kMostDevices = 1024;
   if (!study.model.architecture) return "";
-  while (study.tensor_parallel_size <= kMostRanks) {
-    if (largest_memory(study).value <= kCountedShare * limit)
-      return fmt::format("parallelism of tensor {}, expert {}, context {} would keep it",
-                         study.tensor_parallel_size, study.expert_parallel_size,
-                         study.context_parallel_size);
-    if (study.context_parallel_size < study.tensor_parallel_size) {
-      study.context_parallel_size *= 2;
-    } else {
-      study.tensor_parallel_size *= 2;
-      study.expert_parallel_size *= 2;
+  for (Count factor = 2; factor * study.tensor_parallel_size <= kMostDevices; factor *= 2)
+    for (Count context = 1; context <= factor; context *= 2) {
+      Study spread = study;
+      spread.tensor_parallel_size *= factor / context;
+      spread.context_parallel_size *= context;
+      spread.expert_parallel_size = std::min(fewest_experts(*study.model.architecture),
+                                             study.expert_parallel_size * (factor / context));
+      if (largest_memory(spread).value <= kCountedShare * limit)
+        return fmt::format("parallelism of tensor {}, expert {}, context {} would keep it",
+                           spread.tensor_parallel_size, spread.expert_parallel_size,
+                           spread.context_parallel_size);
     }
-  }
   return "";
 }
 
@@ -170,6 +179,8 @@ BudgetRow memory_row(const Budget& budget, const BudgetInputs& inputs) {
   for (const MemoryRow& row : inputs.memory)
     if (is_of_study(*row.path, inputs.study) && row.workload != "training")
       at_workload[row.workload] = at_workload[row.workload] + row.bytes;
+  if (at_workload.empty() && inputs.study.training)
+    return unknown(budget, "weights, gradients and optimiser states of training are not counted");
   if (at_workload.empty()) return unknown(budget, "the scenario has no workload");
   const auto [workload, bytes] =
       *std::max_element(at_workload.begin(), at_workload.end(),

@@ -9,9 +9,8 @@
 
 namespace depthcost {
 
-/// Seconds at each corner and in the middle, for one launch or a sum of launches. Floor, bandwidth
-/// and residency are one truth for two schemes that are compared, so their difference is taken
-/// corner by corner, not from the ends of two intervals.
+/// Seconds at each corner and in the middle, for one launch or a sum of launches. A difference is
+/// taken corner by corner, not from the ends of two intervals.
 struct CornerTimes {
   std::array<Seconds, kCorners.size()> corners{};
   TimeTerms terms;  // in the middle

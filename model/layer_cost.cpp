@@ -9,10 +9,8 @@ namespace {
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-double number(Count count) { return static_cast<double>(count); }
-
 /// On the fullest of `ranks`.
-double dealt_out(Count heads, Count ranks) { return number((heads + ranks - 1) / ranks); }
+double dealt_out(Count heads, Count ranks) { return as_double((heads + ranks - 1) / ranks); }
 
 /// A multiply-add for each weight and token.
 Flops projections(double weights, const SequencePass& pass) { return {2 * weights * pass.tokens}; }
@@ -35,10 +33,10 @@ struct AttentionCostOf {
 
   /// Queries, keys, values and output; a key and a value for every key-value head.
   AttentionCost operator()(const GroupedAttention& a) const {
-    const double h = number(a.head_dim);
+    const double h = as_double(a.head_dim);
     const double heads = dealt_out(a.num_heads, tensor);
     const double kv_heads = dealt_out(a.num_kv_heads, tensor);
-    const double limit = a.window ? number(*a.window) : kNoLimit;
+    const double limit = a.window ? as_double(*a.window) : kNoLimit;
     const double per_token = 2 * kv_heads * h;
     const double keys = mean_keys(pass, limit);
     const double weights = d * (2 * heads + 2 * kv_heads) * h;
@@ -53,11 +51,12 @@ struct AttentionCostOf {
   /// expand them first.
   AttentionCost operator()(const LatentAttention& a) const {
     const double heads = dealt_out(a.num_heads, tensor);
-    const double n = number(a.nope_dim);
-    const double r = number(a.rope_dim);
-    const double v = number(a.value_dim);
-    const double c = number(a.kv_rank);
-    const double query = a.q_rank ? number(*a.q_rank) * (d + heads * (n + r)) : d * heads * (n + r);
+    const double n = as_double(a.nope_dim);
+    const double r = as_double(a.rope_dim);
+    const double v = as_double(a.value_dim);
+    const double c = as_double(a.kv_rank);
+    const double query =
+        a.q_rank ? as_double(*a.q_rank) * (d + heads * (n + r)) : d * heads * (n + r);
     const double gate = a.output_gate == OutputGate::present ? d * heads * v : 0;
     const double weights = query + d * (c + r) + c * heads * (n + v) + heads * v * d + gate;
     const double per_key = pass.tokens == 1 ? heads * (2 * c + r) : heads * (n + r + v);
@@ -74,14 +73,14 @@ struct AttentionCostOf {
   /// short convolutions on q, k and v.
   AttentionCost operator()(const LinearAttention& a) const {
     const double heads = dealt_out(a.num_heads, tensor);
-    const double h = number(a.head_dim);
+    const double h = as_double(a.head_dim);
     const double width = heads * h;
     const double decay_gate = d * h + h * width;
-    const double output_gate = a.gate_rank ? number(*a.gate_rank) * (d + width) : d * width;
-    const double convolutions = 3 * width * number(a.conv_width);
+    const double output_gate = a.gate_rank ? as_double(*a.gate_rank) * (d + width) : d * width;
+    const double convolutions = 3 * width * as_double(a.conv_width);
     const double weights = 4 * d * width + decay_gate + d * heads + output_gate + convolutions;
     const double state = heads * h * h;
-    const double past_inputs = 3 * width * (number(a.conv_width) - 1);
+    const double past_inputs = 3 * width * (as_double(a.conv_width) - 1);
     return {.weights = weights,
             .state_elements = state + past_inputs,
             .flops = projections(weights, pass) + Flops{kStateFlops * state * pass.tokens}};
@@ -91,21 +90,21 @@ struct AttentionCostOf {
   /// summaries are chosen, an indexer of its own.
   AttentionCost operator()(const CompressedAttention& a) const {
     const double heads = dealt_out(a.num_heads, tensor);
-    const double h = number(a.head_dim);
-    const double rank = number(a.q_rank);
-    const double output = heads * h * number(a.output_rank) +
-                          dealt_out(a.output_groups, tensor) * number(a.output_rank) * d;
-    const double index = number(a.index_heads) * number(a.index_dim);
-    const double compressor = a.ratio ? 2 * d * (h + (a.top_k ? number(a.index_dim) : 0)) : 0;
+    const double h = as_double(a.head_dim);
+    const double rank = as_double(a.q_rank);
+    const double output = heads * h * as_double(a.output_rank) +
+                          dealt_out(a.output_groups, tensor) * as_double(a.output_rank) * d;
+    const double index = as_double(a.index_heads) * as_double(a.index_dim);
+    const double compressor = a.ratio ? 2 * d * (h + (a.top_k ? as_double(a.index_dim) : 0)) : 0;
     const double weights =
         rank * (d + heads * h) + d * h + output + (a.top_k ? rank * index : 0) + compressor;
-    const double window = number(a.window);
-    const double ratio = a.ratio ? number(*a.ratio) : kNoLimit;
-    const double chosen = a.top_k ? number(*a.top_k) * ratio : kNoLimit;
+    const double window = as_double(a.window);
+    const double ratio = a.ratio ? as_double(*a.ratio) : kNoLimit;
+    const double chosen = a.top_k ? as_double(*a.top_k) * ratio : kNoLimit;
     const double summaries = a.ratio ? mean_keys(pass, chosen) / ratio : 0;
     const double scored = a.top_k ? mean_keys(pass, kNoLimit) / ratio : 0;
     const double keys = mean_keys(pass, window) + summaries;
-    const double index_dim = a.top_k ? number(a.index_dim) : 0;
+    const double index_dim = a.top_k ? as_double(a.index_dim) : 0;
     const auto held = [&](double tokens) {
       return std::min(tokens, window) * h + tokens / ratio * (h + index_dim);
     };
@@ -122,13 +121,13 @@ struct AttentionCostOf {
 
 struct MlpWeightsOf {
   double d;
-  MlpWeights operator()(const DenseMlp& m) const { return {.common = 3 * d * number(m.width)}; }
+  MlpWeights operator()(const DenseMlp& m) const { return {.common = 3 * d * as_double(m.width)}; }
   MlpWeights operator()(const ExpertMlp& m) const {
-    const double latent = m.latent_width ? number(*m.latent_width) : d;
+    const double latent = m.latent_width ? as_double(*m.latent_width) : d;
     const double projections = m.latent_width ? 2 * d * latent : 0;
-    return {.common = d * number(m.num_experts) + number(m.num_shared) * 3 * d * number(m.width) +
-                      projections,
-            .per_expert = 3 * latent * number(m.width)};
+    return {.common = d * as_double(m.num_experts) +
+                      as_double(m.num_shared) * 3 * d * as_double(m.width) + projections,
+            .per_expert = 3 * latent * as_double(m.width)};
   }
 };
 
@@ -136,7 +135,7 @@ struct MlpWeightsOf {
 double with_experts(const Mlp& mlp, double hidden_size, Count ExpertMlp::*num_experts) {
   const MlpWeights weights = num_weights(mlp, hidden_size);
   const auto* experts = std::get_if<ExpertMlp>(&mlp);
-  return weights.common + (experts ? number(experts->*num_experts) * weights.per_expert : 0);
+  return weights.common + (experts ? as_double(experts->*num_experts) * weights.per_expert : 0);
 }
 
 }  // namespace
@@ -173,12 +172,12 @@ double num_active_weights(const Mlp& mlp, double hidden_size) {
 }
 
 double tokens_at_experts(double num_tokens, const Sharding& sharding) {
-  const double replicas = number(sharding.expert) / number(sharding.tensor);
+  const double replicas = as_double(sharding.expert) / as_double(sharding.tensor);
   return num_tokens * std::max(1.0, replicas);
 }
 
 double ranks_per_expert(const Sharding& sharding) {
-  return std::max(1.0, number(sharding.tensor) / number(sharding.expert));
+  return std::max(1.0, as_double(sharding.tensor) / as_double(sharding.expert));
 }
 
 }  // namespace depthcost

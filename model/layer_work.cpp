@@ -4,15 +4,11 @@
 #include <algorithm>
 
 namespace depthcost {
-namespace {
-
 Sharding sharding_of(const Study& study) {
   return {.tensor = study.tensor_parallel_size,
           .expert = study.expert_parallel_size,
           .data = study.data_parallel_size};
 }
-
-}  // namespace
 
 Work attention_work(const Study& study, const Attention& attention, const ForwardPass& pass) {
   const Architecture& a = *study.model.architecture;
@@ -46,10 +42,13 @@ Work routed_work(const Study& study, const ExpertMlp& mlp, const ForwardPass& pa
       expert_load(mlp, tokens_at_experts(pass.tokens(), sharding), sharding.expert);
   const double bytes = per_expert * bytes_per_weight(study.model.architecture->expert_dtype);
   Work work;
-  const std::array loads{load.fewest, load.mean, load.slowest};
-  for (std::size_t end = 0; end < loads.size(); ++end)
-    work.add(1, end, Bytes{bytes * loads[end].distinct_experts},
-             Flops{2 * per_expert * loads[end].token_visits});
+  const auto add = [&](End end, const RankLoad& rank) {
+    work.add(1, end, Bytes{bytes * rank.distinct_experts},
+             Flops{2 * per_expert * rank.token_visits});
+  };
+  add(End::low, load.fewest);
+  add(End::value, load.mean);
+  add(End::high, load.slowest);
   return work;
 }
 
@@ -91,12 +90,12 @@ std::optional<Bytes> modelled_layer_bytes(const Study& study, const ForwardPass&
   Bytes bytes;
   for (const AttentionLayers& layers : study.model.architecture->attention)
     bytes = bytes + static_cast<double>(layers.num_decoder_layers) *
-                        attention_work(study, layers.attention, pass).bytes[1];
+                        attention_work(study, layers.attention, pass).bytes_at(End::value);
   for (const MlpLayers& layers : study.model.architecture->mlp) {
     const auto calls = static_cast<double>(layers.num_decoder_layers);
-    bytes = bytes + calls * common_mlp_work(study, layers.mlp, pass).bytes[1];
+    bytes = bytes + calls * common_mlp_work(study, layers.mlp, pass).bytes_at(End::value);
     if (const auto* experts = std::get_if<ExpertMlp>(&layers.mlp))
-      bytes = bytes + calls * routed_work(study, *experts, pass).bytes[1];
+      bytes = bytes + calls * routed_work(study, *experts, pass).bytes_at(End::value);
   }
   return (1 / static_cast<double>(study.model.num_layers)) * bytes;
 }

@@ -6,10 +6,14 @@
 #include <optional>
 #include <vector>
 
+#include "model/end.hpp"
 #include "model/layer_cost.hpp"
 #include "model/study.hpp"
 
 namespace depthcost {
+
+/// How the study spreads a replica.
+Sharding sharding_of(const Study& study);
 
 /// Forward passes of equal size through all layers.
 struct ForwardPass {
@@ -21,18 +25,22 @@ struct ForwardPass {
   double tokens() const { return num_sequences * sequence.tokens; }
 };
 
-/// Bytes and operations of one group of kernels, at the three ends of what is not known: `[1]` is
-/// the middle.
+/// Bytes and operations of one group of kernels, at every end of what is not known.
 struct Work {
-  std::array<Bytes, 3> bytes{};
-  std::array<Flops, 3> flops{};
+  std::array<Bytes, kEnds.size()> bytes{};  // as kEnds
+  std::array<Flops, kEnds.size()> flops{};
 
+  Bytes bytes_at(End end) const { return bytes[static_cast<std::size_t>(end)]; }
+  Flops flops_at(End end) const { return flops[static_cast<std::size_t>(end)]; }
+
+  /// The same at every end.
   void add(double times, Bytes more_bytes, Flops more_flops) {
-    for (std::size_t end = 0; end < 3; ++end) add(times, end, more_bytes, more_flops);
+    for (const End end : kEnds) add(times, end, more_bytes, more_flops);
   }
-  void add(double times, std::size_t end, Bytes more_bytes, Flops more_flops) {
-    bytes[end] = bytes[end] + times * more_bytes;
-    flops[end] = flops[end] + times * more_flops;
+  void add(double times, End end, Bytes more_bytes, Flops more_flops) {
+    const auto i = static_cast<std::size_t>(end);
+    bytes[i] = bytes[i] + times * more_bytes;
+    flops[i] = flops[i] + times * more_flops;
   }
 };
 

@@ -1,4 +1,4 @@
-// Curves over the share of reads.
+// Curves over the share of reads; links before points.
 #include "model/machine.hpp"
 
 #include <algorithm>
@@ -11,7 +11,35 @@ constexpr bool is_generic(const Mix& mix) {
   return mix.in_place == 0 && mix.reads <= 2 && mix.writes <= 1;
 }
 
+std::optional<Transfer> fitted_as(TransferKind kind) {
+  switch (kind) {
+    case TransferKind::send:
+      return Transfer::one_way;
+    case TransferKind::all_reduce:
+      return Transfer::all_reduce;
+    case TransferKind::all_gather:
+      return Transfer::all_gather;
+    case TransferKind::reduce_scatter:
+      return Transfer::reduce_scatter;
+    case TransferKind::all_to_all:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<Estimate<Seconds>> transfer_time(const Machine& machine, TransferKind kind,
+                                               TransferScope scope, Count num_ranks, Bytes size) {
+  const auto transfer = fitted_as(kind);
+  const bool is_local = machine.core && scope == TransferScope::node;
+  const LinkCurve* curve =
+      is_local && transfer ? find_link(machine.links, *transfer, num_ranks) : nullptr;
+  if (curve == nullptr) return transfer_time(machine.transfers, kind, scope, num_ranks, size);
+  const Seconds time = message_time(*curve, size);
+  return Estimate<Seconds>{(1 - kTransferScatter) * time, time, (1 + kTransferScatter) * time,
+                           Evidence::calibrated};
+}
 
 std::vector<MixBandwidth> curve_over(const std::vector<ExactMixBandwidth>& exact) {
   const bool has_generic = std::any_of(exact.begin(), exact.end(),

@@ -8,6 +8,7 @@
 
 #include "model/core_work.hpp"
 #include "model/evidence.hpp"
+#include "model/link_curve.hpp"
 #include "model/mix.hpp"
 #include "model/operation.hpp"
 #include "model/transfer.hpp"
@@ -79,7 +80,14 @@ struct Machine {
   Count devices_per_node = 8;
   std::optional<Core> core;              // of a CPU, in place of the two rates
   Estimate<double> residual{1, 1, 1};    // measured / predicted of whole kernels
+  std::vector<LinkCurve> links;          // between processes, as their MPI has it
   std::optional<Bytes> memory_capacity;  // what the driver shows; else the nominal size
 };
+
+/// Seconds for `size` bytes between the machine's devices, as transfer_time() of
+/// model/transfer.hpp. On a CPU, whose processes are its devices, curves that were fitted inside a
+/// node go first; a GPU's links are its host's, and say nothing of it.
+std::optional<Estimate<Seconds>> transfer_time(const Machine& machine, TransferKind kind,
+                                               TransferScope scope, Count num_ranks, Bytes size);
 
 }  // namespace depthcost

@@ -57,9 +57,8 @@ void push_rest(std::vector<MemoryRow>& rows, const Study& study, const ResidualP
 
 /// A decode step holds one token of every sequence.
 PrefillShape decode_shape(const Study& study, Count sequences) {
-  const bool sharded = study.layout == Layout::sequence_sharded;
   return {.num_tokens = sequences,
-          .sequence_shards = sharded ? study.tensor_parallel_size : 1,
+          .sequence_shards = residual_shards(study),
           .hidden_size = study.model.hidden_size};
 }
 

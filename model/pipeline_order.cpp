@@ -133,6 +133,10 @@ std::string_view name(PipelineSchedule schedule) {
   return names[static_cast<std::size_t>(schedule)];
 }
 
+std::string_view name(Activations activations) {
+  return activations == Activations::kept ? "kept" : "recomputed";
+}
+
 PipelineOrder pipeline_order(PipelineSchedule schedule, Count num_stages, Count num_virtual_stages,
                              Count num_micro_batches, Activations activations) {
   PipelineOrder order{

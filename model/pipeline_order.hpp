@@ -59,6 +59,8 @@ inline constexpr Count kMaxChunkPasses = Count{1} << 22;
 /// recompute task just before it. That task does not wait for the gradient.
 enum class Activations : std::uint8_t { kept, recomputed };
 
+std::string_view name(Activations activations);
+
 /// The order table of a schedule; P, V, M >= 1. Only zb_h1 splits the backward pass. Throws
 /// Infeasible where the schedule does not exist: V > 1 for 1f1b and zb_h1, M not a multiple of P
 /// for interleaved_1f1b with V > 1; and for more than kMaxChunkPasses.

@@ -2,12 +2,11 @@
 #include "model/resident.hpp"
 
 #include <algorithm>
-#include <numeric>
+
+#include "model/layer_work.hpp"
 
 namespace depthcost {
 namespace {
-
-double number(Count count) { return static_cast<double>(count); }
 
 Count layers_of_stage(const PipelineLayout& layout, std::size_t stage) {
   const auto num_stages = static_cast<std::size_t>(layout.num_stages);
@@ -17,16 +16,10 @@ Count layers_of_stage(const PipelineLayout& layout, std::size_t stage) {
   return layers;
 }
 
-Sharding sharding_of(const Study& study) {
-  return {.tensor = study.tensor_parallel_size,
-          .expert = study.expert_parallel_size,
-          .data = study.data_parallel_size};
-}
-
 /// Of one decoder layer.
 Bytes attention_weights(const Study& study, const Attention& attention) {
   const AttentionCost cost =
-      attention_cost(attention, number(study.model.hidden_size), {}, study.tensor_parallel_size);
+      attention_cost(attention, as_double(study.model.hidden_size), {}, study.tensor_parallel_size);
   return {cost.weights * bytes_per_weight(study.model.architecture->weight_dtype)};
 }
 
@@ -34,13 +27,13 @@ Bytes attention_weights(const Study& study, const Attention& attention) {
 /// and cut by the ranks that are left.
 Bytes mlp_weights(const Study& study, const Mlp& mlp) {
   const Architecture& architecture = *study.model.architecture;
-  const MlpWeights weights = num_weights(mlp, number(study.model.hidden_size));
-  const Bytes common{weights.common / number(study.tensor_parallel_size) *
+  const MlpWeights weights = num_weights(mlp, as_double(study.model.hidden_size));
+  const Bytes common{weights.common / as_double(study.tensor_parallel_size) *
                      bytes_per_weight(architecture.weight_dtype)};
   const auto* experts = std::get_if<ExpertMlp>(&mlp);
   if (experts == nullptr) return common;
   const Count ranks = study.expert_parallel_size;
-  const double on_this_rank = number((experts->num_experts + ranks - 1) / ranks);
+  const double on_this_rank = as_double((experts->num_experts + ranks - 1) / ranks);
   return common + Bytes{on_this_rank * weights.per_expert / ranks_per_expert(sharding_of(study)) *
                         bytes_per_weight(architecture.expert_dtype)};
 }
@@ -52,20 +45,21 @@ double largest_stage_share(const Study& study) {
   Count largest = 0;
   for (std::size_t stage = 0; stage < static_cast<std::size_t>(study.pipeline->num_stages); ++stage)
     largest = std::max(largest, layers_of_stage(*study.pipeline, stage));
-  return number(largest) / number(study.model.num_layers);
+  return as_double(largest) / as_double(study.model.num_layers);
 }
 
 Bytes resident_weights(const Study& study) {
   const Architecture& architecture = *study.model.architecture;
   Bytes layers;
   for (const AttentionLayers& a : architecture.attention)
-    layers = layers + number(a.num_decoder_layers) * attention_weights(study, a.attention);
+    layers = layers + as_double(a.num_decoder_layers) * attention_weights(study, a.attention);
   for (const MlpLayers& m : architecture.mlp)
-    layers = layers + number(m.num_decoder_layers) * mlp_weights(study, m.mlp);
+    layers = layers + as_double(m.num_decoder_layers) * mlp_weights(study, m.mlp);
   // With a pipeline embedding and head lie on different stages.
   const double matrices = study.pipeline && study.pipeline->num_stages > 1 ? 1 : 2;
-  const double vocabulary = number(architecture.vocabulary_size) * number(study.model.hidden_size) /
-                            number(study.tensor_parallel_size);
+  const double vocabulary = as_double(architecture.vocabulary_size) *
+                            as_double(study.model.hidden_size) /
+                            as_double(study.tensor_parallel_size);
   return largest_stage_share(study) * layers +
          Bytes{matrices * vocabulary * bytes_per_element(study.model.dtype)};
 }
@@ -75,12 +69,12 @@ Bytes resident_cache(const Study& study, double num_sequences, double tokens) {
   Bytes bytes;
   for (const AttentionLayers& a : architecture.attention) {
     const AttentionCost cost =
-        attention_cost(a.attention, number(study.model.hidden_size),
+        attention_cost(a.attention, as_double(study.model.hidden_size),
                        {.first = tokens - 1, .tokens = 1}, study.tensor_parallel_size);
-    const Bytes cache =
-        storage(cost.stored_elements / number(study.context_parallel_size), architecture.kv_dtype);
-    bytes =
-        bytes + number(a.num_decoder_layers) * (cache + storage(cost.state_elements, Dtype::f32));
+    const Bytes cache = storage(cost.stored_elements / as_double(study.context_parallel_size),
+                                architecture.kv_dtype);
+    bytes = bytes +
+            as_double(a.num_decoder_layers) * (cache + storage(cost.state_elements, Dtype::f32));
   }
   return (largest_stage_share(study) * num_sequences) * bytes;
 }

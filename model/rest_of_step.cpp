@@ -1,6 +1,8 @@
 // Term by term: bytes over bandwidth or operations over rate, whichever is longer, at three ends.
 #include "model/rest_of_step.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -8,11 +10,6 @@
 
 namespace depthcost {
 namespace {
-
-/// Share of a datasheet's dense rate that matrix products reach. The best that anybody has measured
-/// lies between 0.73 and 0.87 on A100, H100, B200, B300 and GB200 (stas00/ml-engineering @744d01e1,
-/// MAMF); how far a model's own shapes stay below is [ours].
-constexpr Estimate<double> kSustainedRate{0.40, 0.65, 0.80, Evidence::assumed};
 
 /// Kernels that a decoder layer launches, as serving engines split it up: [ours], counted from what
 /// their stages are. Attention: projections in (two where they are compressed), rotation and cache,
@@ -27,9 +24,6 @@ struct KernelsOf {
   double operator()(const ExpertMlp& mlp) const { return mlp.num_shared > 0 ? 10 : 7; }
 };
 
-/// How far that count may be off.
-constexpr Estimate<double> kKernelScatter{0.6, 1, 1.6, Evidence::assumed};
-
 /// Rates of one device for weights of one type.
 class Device {
  public:
@@ -37,15 +31,15 @@ class Device {
 
   /// Seconds of a kernel group, `low` with the high rates.
   Estimate<Seconds> seconds(const Work& work, WeightDtype dtype) const {
-    const auto at_end = [&](std::size_t end) {
-      const End rate = std::array{End::high, End::value, End::low}[end];
+    const auto at_end = [&](End end) {
+      const End rate = opposite(end);
       const BytesPerSecond bandwidth =
           std::min(at(machine_.memory_bandwidth.back().bandwidth, rate), machine_.memory_ceiling);
       return std::max(
-          work.bytes[end] / bandwidth,
-          work.flops[end] / FlopsPerSecond{at(kSustainedRate, rate) * peak(dtype).value});
+          work.bytes_at(end) / bandwidth,
+          work.flops_at(end) / FlopsPerSecond{at(kSustainedRate, rate) * peak(dtype).value});
     };
-    return {at_end(0), at_end(1), at_end(2), Evidence::assumed};
+    return {at_end(End::low), at_end(End::value), at_end(End::high), Evidence::assumed};
   }
 
   bool has_rate() const { return machine_.tensor_rate || machine_.vector_rate; }
@@ -71,39 +65,42 @@ Estimate<Seconds> times(double k, const Estimate<Seconds>& a) {
 
 constexpr Estimate<Seconds> kNothing{{}, {}, {}, Evidence::measured};
 
-/// Adds a group of kernels to a term.
-void add(RestRow& row, double calls, const Work& work, const Estimate<Seconds>& seconds) {
-  row.bytes = row.bytes + calls * work.bytes[1];
-  row.flops = row.flops + calls * work.flops[1];
-  row.time = plus(row.time, times(calls, seconds));
+void add(RestRow& row, const RestPart& part) {
+  row.bytes = row.bytes + part.calls * part.work.bytes_at(End::value);
+  row.flops = row.flops + part.calls * part.work.flops_at(End::value);
+  row.time = plus(row.time, times(part.calls, part.time));
+  row.parts.push_back(part);
+}
+
+/// A group of kernels with weights of one type.
+RestPart kernels_part(const Study& study, std::string name, double calls, const Work& work,
+                      WeightDtype dtype) {
+  return {std::move(name), calls, work, Device(*study.machine).seconds(work, dtype)};
 }
 
 RestRow attention_row(const Study& study, const std::vector<ForwardPass>& passes) {
   RestRow row{.term = RestTerm::attention, .time = kNothing};
-  const Device device(*study.machine);
   const Architecture& a = *study.model.architecture;
   for (const ForwardPass& pass : passes)
-    for (const AttentionLayers& layers : a.attention) {
-      const Work work = attention_work(study, layers.attention, pass);
-      add(row, pass.repeats * static_cast<double>(layers.num_decoder_layers), work,
-          device.seconds(work, a.weight_dtype));
-    }
+    for (const AttentionLayers& layers : a.attention)
+      add(row, kernels_part(study, fmt::format("{} attention", name(layers.attention)),
+                            pass.repeats * static_cast<double>(layers.num_decoder_layers),
+                            attention_work(study, layers.attention, pass), a.weight_dtype));
   return row;
 }
 
 RestRow mlp_row(const Study& study, const std::vector<ForwardPass>& passes) {
   RestRow row{.term = RestTerm::mlp, .time = kNothing};
-  const Device device(*study.machine);
   const Architecture& a = *study.model.architecture;
   for (const ForwardPass& pass : passes)
     for (const MlpLayers& layers : a.mlp) {
       const double calls = pass.repeats * static_cast<double>(layers.num_decoder_layers);
-      const Work common = common_mlp_work(study, layers.mlp, pass);
-      add(row, calls, common, device.seconds(common, a.weight_dtype));
-      if (const auto* experts = std::get_if<ExpertMlp>(&layers.mlp)) {
-        const Work routed = routed_work(study, *experts, pass);
-        add(row, calls, routed, device.seconds(routed, a.expert_dtype));
-      }
+      const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
+      add(row, kernels_part(study, experts ? "router and shared experts" : "dense MLP", calls,
+                            common_mlp_work(study, layers.mlp, pass), a.weight_dtype));
+      if (experts)
+        add(row, kernels_part(study, "routed experts", calls, routed_work(study, *experts, pass),
+                              a.expert_dtype));
     }
   return row;
 }
@@ -112,11 +109,10 @@ RestRow mlp_row(const Study& study, const std::vector<ForwardPass>& passes) {
 RestRow head_row(const Study& study, WorkloadKind workload,
                  const std::vector<ForwardPass>& passes) {
   RestRow row{.term = RestTerm::head, .time = kNothing};
-  const Device device(*study.machine);
   for (const ForwardPass& pass : passes) {
     const double tokens = workload == WorkloadKind::training ? pass.tokens() : pass.num_sequences;
-    const Work work = head_work(study, tokens);
-    add(row, pass.repeats, work, device.seconds(work, study.model.architecture->weight_dtype));
+    add(row, kernels_part(study, "head", pass.repeats, head_work(study, tokens),
+                          study.model.architecture->weight_dtype));
   }
   return row;
 }
@@ -130,21 +126,28 @@ Estimate<Seconds> plain_floor(const Machine& machine, Launch launch) {
   return kNothing;
 }
 
-RestRow launches_row(const Study& study, const std::vector<ForwardPass>& passes) {
-  RestRow row{.term = RestTerm::launches, .time = kNothing};
-  const Architecture& a = *study.model.architecture;
-  double kernels = 1;  // of the head
-  for (const AttentionLayers& layers : a.attention)
+/// Kernels of one pass: those of all layers, and one of the head.
+double num_kernels(const Architecture& architecture) {
+  double kernels = 1;
+  for (const AttentionLayers& layers : architecture.attention)
     kernels +=
         static_cast<double>(layers.num_decoder_layers) * std::visit(KernelsOf{}, layers.attention);
-  for (const MlpLayers& layers : a.mlp)
+  for (const MlpLayers& layers : architecture.mlp)
     kernels += static_cast<double>(layers.num_decoder_layers) * std::visit(KernelsOf{}, layers.mlp);
+  return kernels;
+}
+
+RestRow launches_row(const Study& study, const std::vector<ForwardPass>& passes) {
+  RestRow row{.term = RestTerm::launches, .time = kNothing};
   for (const ForwardPass& pass : passes) {
     const Estimate<Seconds> floor = plain_floor(*study.machine, pass.launch);
-    const double launches = pass.repeats * kernels;
+    const double launches = pass.repeats * num_kernels(*study.model.architecture);
     row.launches += launches;
-    row.time = plus(row.time, {launches * kKernelScatter.low * floor.low, launches * floor.value,
-                               launches * kKernelScatter.high * floor.high, Evidence::assumed});
+    add(row, {.name = fmt::format("kernels launched as {}", name(pass.launch)),
+              .calls = launches,
+              .work = {},
+              .time = {kKernelScatter.low * floor.low, floor.value,
+                       kKernelScatter.high * floor.high, Evidence::assumed}});
   }
   return row;
 }
@@ -159,15 +162,19 @@ struct Collective {
 
 /// Tensor parallelism joins the ranks behind every attention and every MLP; experts that are spread
 /// over several replicas exchange tokens instead.
-std::vector<Collective> collectives_of(const Study& study, const ForwardPass& pass) {
+std::vector<Collective> collectives_of(const Study& study, WorkloadKind workload,
+                                       const ForwardPass& pass) {
   std::vector<Collective> all;
   const auto d = static_cast<double>(study.model.hidden_size);
   const Bytes vectors = storage(pass.tokens() * d, study.model.dtype);
   const Count tensor = study.tensor_parallel_size;
   const bool is_spread = study.expert_parallel_size > tensor;
+  const bool is_sharded = workload == WorkloadKind::prefill
+                              ? study.prefill->sequence_shards > 1
+                              : study.layout == Layout::sequence_sharded;
   const auto join = [&](double calls) {
     if (tensor == 1) return;
-    if (study.layout == Layout::sequence_sharded) {
+    if (is_sharded) {
       all.push_back({TransferKind::reduce_scatter, tensor, vectors, calls});
       all.push_back({TransferKind::all_gather, tensor, vectors, calls});
     } else {
@@ -197,18 +204,23 @@ TransferScope scope_of(const Machine& machine, Count num_ranks) {
 }
 
 /// Empty row where the hardware does not know a collective that is needed.
-std::optional<RestRow> collectives_row(const Study& study, const std::vector<ForwardPass>& passes) {
+std::optional<RestRow> collectives_row(const Study& study, WorkloadKind workload,
+                                       const std::vector<ForwardPass>& passes) {
   RestRow row{.term = RestTerm::collectives, .time = kNothing};
   for (const ForwardPass& pass : passes)
-    for (const Collective& collective : collectives_of(study, pass)) {
-      const auto time = transfer_time(study.machine->transfers, collective.kind,
+    for (const Collective& collective : collectives_of(study, workload, pass)) {
+      const auto time = transfer_time(*study.machine, collective.kind,
                                       scope_of(*study.machine, collective.num_ranks),
                                       collective.num_ranks, collective.size);
       if (!time) return std::nullopt;
       const double calls = pass.repeats * collective.calls;
-      row.bytes = row.bytes + calls * collective.size;
       row.launches += calls;
-      row.time = plus(row.time, times(calls, *time));
+      Work work;
+      work.add(1, collective.size, {});
+      add(row, {.name = fmt::format("{} over {}", name(collective.kind), collective.num_ranks),
+                .calls = calls,
+                .work = work,
+                .time = *time});
     }
   return row;
 }
@@ -223,8 +235,9 @@ std::optional<RestRow> written_row(const Study& study, const Workload& workload,
   const WrittenTerm* written = find_written(study, workload.kind, term);
   if (written == nullptr) return std::nullopt;
   const Seconds seconds = written->seconds[written->seconds.size() == 1 ? 0 : workload.batch];
-  return RestRow{
-      .term = term, .time = {seconds, seconds, seconds, Evidence::measured}, .is_written = true};
+  return RestRow{.term = term,
+                 .time = {seconds, seconds, seconds, Evidence::measured},
+                 .origin = RestOrigin::written};
 }
 
 std::optional<RestRow> modelled_row(const Study& study, WorkloadKind workload, RestTerm term,
@@ -237,7 +250,7 @@ std::optional<RestRow> modelled_row(const Study& study, WorkloadKind workload, R
     case RestTerm::head:
       return head_row(study, workload, passes);
     case RestTerm::collectives:
-      return collectives_row(study, passes);
+      return collectives_row(study, workload, passes);
     case RestTerm::launches:
       return launches_row(study, passes);
   }
@@ -245,6 +258,10 @@ std::optional<RestRow> modelled_row(const Study& study, WorkloadKind workload, R
 }
 
 }  // namespace
+
+std::string_view name(RestOrigin origin) {
+  return origin == RestOrigin::modelled ? "modelled" : "written";
+}
 
 Estimate<Seconds> RestOfStep::total() const {
   Estimate<Seconds> sum = kNothing;

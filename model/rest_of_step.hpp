@@ -3,23 +3,48 @@
 // added time itself.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "model/layer_work.hpp"
 #include "model/study.hpp"
 #include "model/workload.hpp"
 
 namespace depthcost {
 
+/// Share of a datasheet's dense rate that matrix products reach. The best that anybody has measured
+/// lies between 0.73 and 0.87 on A100, H100, B200, B300 and GB200 (stas00/ml-engineering @744d01e1,
+/// MAMF); how far a model's own shapes stay below is [ours].
+inline constexpr Estimate<double> kSustainedRate{0.40, 0.65, 0.80, Evidence::assumed};
+
+/// How far the number of kernels may be off.
+inline constexpr Estimate<double> kKernelScatter{0.6, 1, 1.6, Evidence::assumed};
+
+/// Whether a term follows from the architecture, or is what the user has measured.
+enum class RestOrigin : std::uint8_t { modelled, written };
+
+std::string_view name(RestOrigin origin);
+
+/// Equal calls of one group of kernels, or of one collective.
+struct RestPart {
+  std::string name;  // "latent attention", "routed experts", "all_reduce over 8"
+  double calls = 0;
+  Work work;               // of one call; without operations where it is sent
+  Estimate<Seconds> time;  // of one call
+};
+
 /// One term on the slowest device, all passes of the workload together.
 struct RestRow {
   std::string workload;
   RestTerm term = RestTerm::attention;
-  Bytes bytes;          // read and written in memory, or sent; where the term is modelled
-  Flops flops;          // as above
-  double launches = 0;  // as above
+  std::vector<RestPart> parts;  // what is added up; none where it is written
+  Bytes bytes;                  // read and written in memory, or sent; where the term is modelled
+  Flops flops;                  // as above
+  double launches = 0;          // as above
   Estimate<Seconds> time;
-  bool is_written = false;  // by the user, instead of modelled
+  RestOrigin origin = RestOrigin::modelled;
 };
 
 struct RestOfStep {

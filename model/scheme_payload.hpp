@@ -8,7 +8,8 @@
 
 namespace depthcost {
 
-/// Everything that the next chunk cannot do without: b_0 and unfinished partial sums too.
+/// In d-vectors per token: everything that the next chunk cannot do without: b_0 and unfinished
+/// partial sums too.
 PipelineTraffic scheme_payload(const PipelineLayout& layout, const Scheme& scheme, Cache cache);
 
 /// Layers of each block that the event enumeration moves; empty for schemes without a bank.

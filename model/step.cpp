@@ -18,15 +18,6 @@ Dominant dominant_of(const CornerTimes& residual, const CornerTimes& delta) {
   return dominant_of(delta.value.value == 0 ? residual.terms : delta.terms);
 }
 
-}  // namespace
-
-std::string_view name(Dominant dominant) {
-  constexpr std::array<std::string_view, 3> names{"launch", "bytes", "operations"};
-  return names[static_cast<std::size_t>(dominant)];
-}
-
-namespace {
-
 /// A workload's residual path, operation by operation and summed.
 struct WorkloadTimes {
   std::vector<TimeRow> rows;
@@ -90,6 +81,11 @@ BaseStep base_of(const Study& study, const Workload& workload, std::string& miss
   missing = rest.missing;
   if (rest.rows.empty()) return {};
   return {.measured = {}, .rest = rest.total()};
+}
+
+std::string_view name(Dominant dominant) {
+  constexpr std::array<std::string_view, 4> names{"launch", "bytes", "operations", "communication"};
+  return names[static_cast<std::size_t>(dominant)];
 }
 
 StepTimes step_times(const Study& study, const ResidualPath& path, Schedule schedule) {

@@ -33,7 +33,7 @@ struct TimeRow {
 };
 
 /// Which term of the time formula the added time mostly consists of.
-enum class Dominant { launch, bytes, operations };
+enum class Dominant { launch, bytes, operations, communication };
 
 std::string_view name(Dominant dominant);
 

@@ -35,6 +35,10 @@ ResidualPath baseline_path(const Study& study, const ResidualPath& path) {
   return {Standard{}, path.num_layers, study.baseline_attachment.value_or(path.attachment)};
 }
 
+Count residual_shards(const Study& study) {
+  return study.layout == Layout::sequence_sharded ? study.tensor_parallel_size : 1;
+}
+
 VectorStorage storage_of(const Study& study) {
   return {.hidden_size = static_cast<double>(study.model.hidden_size),
           .dtype = study.model.dtype,

@@ -121,6 +121,9 @@ std::vector<ResidualPath> paths_of(const Study& study);
 /// The standard residual that `path` is held against.
 ResidualPath baseline_path(const Study& study, const ResidualPath& path);
 
+/// Ranks that share the tokens of the residual path, but for a prefill, which has its own.
+Count residual_shards(const Study& study);
+
 VectorStorage storage_of(const Study& study);
 
 /// The schedule that a scheme is quoted with: the study's for its own scheme, else what ships.

@@ -238,11 +238,6 @@ Evidence machine_evidence(const Machine& machine, const Operation& operation, La
   return worst;
 }
 
-constexpr End opposite(End end) {
-  if (end == End::low) return End::high;
-  return end == End::high ? End::low : End::value;
-}
-
 }  // namespace
 
 std::string_view name(Level level) { return level == Level::cache ? "cache" : "memory"; }

@@ -28,4 +28,9 @@ struct Training {
   std::optional<Seconds> baseline_step;
 };
 
+/// Whether backward passes are preceded by forward passes of the residual path.
+constexpr bool recomputes(const Training& training) {
+  return training.activations == ActivationPolicy::recompute;
+}
+
 }  // namespace depthcost

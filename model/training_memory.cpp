@@ -10,8 +10,6 @@
 namespace depthcost {
 namespace {
 
-double number(Count count) { return static_cast<double>(count); }
-
 /// Bytes of one micro-batch.
 struct ChunkMemory {
   Bytes kept;
@@ -20,25 +18,19 @@ struct ChunkMemory {
 };
 
 std::vector<ChunkMemory> chunk_memories(const Study& study, const ResidualPath& path) {
-  const PipelineLayout layout = layout_of(study);
+  // Other schemes recompute layer by layer.
   const Count m =
       std::holds_alternative<Mhc>(path.scheme) ? std::get<Mhc>(path.scheme).num_streams : 1;
   const auto in_bytes = [&](const SavedVectors& saved) {
     return training_tokens(study) *
-           bytes(saved, number(study.model.hidden_size), study.model.dtype);
+           bytes(saved, as_double(study.model.hidden_size), study.model.dtype);
   };
   std::vector<ChunkMemory> memories;
-  Count first_layer = 1;
-  for (std::size_t chunk = 0; chunk < layout.chunk_layers.size(); ++chunk) {
-    const Count num_layers = layout.chunk_layers[chunk];
-    const bool is_last = chunk + 1 == layout.chunk_layers.size();
+  for (const ChunkOfLayers& chunk : chunks_of(layout_of(study))) {
     const ChunkActivations activations = chunk_activations(
-        path,
-        {first_layer, num_layers, is_last ? OutputAggregation::here : OutputAggregation::elsewhere},
-        {study.training->activations, best_mhc_recomputation(m, std::max<Count>(num_layers, 1))});
+        path, chunk, {study.training->activations, best_mhc_recomputation(m, chunk.num_layers)});
     memories.push_back({in_bytes(activations.kept), in_bytes(activations.received),
                         in_bytes(activations.working)});
-    first_layer += num_layers;
   }
   return memories;
 }
@@ -80,9 +72,9 @@ class InFlight {
     open += passes;
     const Count opened = (open > 0 ? 1 : 0) - (was_open ? 1 : 0);
     now_.micro_batches += opened;
-    now_.activations = now_.activations + number(passes) * chunk.kept;
-    now_.blocks = now_.blocks + (cache_ == Cache::none ? number(passes) * chunk.received
-                                                       : number(opened) * blocks_);
+    now_.activations = now_.activations + as_double(passes) * chunk.kept;
+    now_.blocks = now_.blocks + (cache_ == Cache::none ? as_double(passes) * chunk.received
+                                                       : as_double(opened) * blocks_);
     note_peak({});
   }
 
@@ -107,10 +99,10 @@ std::vector<StageMemory> training_memory(const Study& study, const ResidualPath&
                                          const PipelineOrder& order) {
   const std::vector<ChunkMemory> chunks = chunk_memories(study, path);
   const std::vector<Count> blocks = cached_blocks(study, path);
-  const double elements = training_tokens(study) * number(study.model.hidden_size);
+  const double elements = training_tokens(study) * as_double(study.model.hidden_size);
   std::vector<StageMemory> stages;
   for (std::size_t stage = 0; stage < order.stages.size(); ++stage) {
-    InFlight in_flight(chunks, storage(number(blocks[stage]) * elements, study.model.dtype),
+    InFlight in_flight(chunks, storage(as_double(blocks[stage]) * elements, study.model.dtype),
                        study.training->cache, order.num_micro_batches);
     for (const PipelineTask& task : order.stages[stage]) in_flight.visit(task);
     stages.push_back(in_flight.peak());

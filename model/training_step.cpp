@@ -33,11 +33,7 @@ class TrainingModel {
  public:
   explicit TrainingModel(const Study& study)
       : study_(study),
-        order_(pipeline_order(
-            study.training->schedule, layout_of(study).num_stages,
-            layout_of(study).num_virtual_stages, study.training->num_micro_batches,
-            study.training->activations == ActivationPolicy::recompute ? Activations::recomputed
-                                                                       : Activations::kept)),
+        order_(training_order(study, study.training->num_micro_batches)),
         rest_(rest_of_step(study, training_workload(study))) {
     if (study.training->baseline_step) scale_rest_to(*study.training->baseline_step);
   }
@@ -58,8 +54,9 @@ class TrainingModel {
                       .forward_messages = forward_messages(study_, path),
                       .backward_messages = backward_messages(study_, path),
                       .sends = study_.training->sends};
+    const auto offload = offload_seconds(study_, path, at.corner.bandwidth);
     for (std::size_t chunk = 0; chunk < residual.size(); ++chunk)
-      work.chunks.push_back(chunk_times(residual[chunk], layers[chunk]));
+      work.chunks.push_back(chunk_times(residual[chunk], layers[chunk], offload[chunk]));
     const auto links = stage_links(study_, work.forward_messages);
     // Without anything beside it to hide behind, communication would say nothing.
     const bool is_known = links && !rest_.rows.empty();
@@ -67,45 +64,57 @@ class TrainingModel {
     return work;
   }
 
-  CaseTimes makespans(const ResidualPath& path, Schedule schedule) const {
-    CaseTimes times;
-    for (std::size_t i = 0; i < kCases.size(); ++i)
+  /// `middle`: of the first case, which has been simulated.
+  CaseTimes makespans(const ResidualPath& path, Schedule schedule, Seconds middle) const {
+    CaseTimes times{middle};
+    for (std::size_t i = 1; i < kCases.size(); ++i)
       times[i] = simulate(work(path, schedule, kCases[i])).makespan;
     return times;
   }
 
  private:
   /// Half of the layers' backward pass is for the inputs, half for the weights; the residual path
-  /// has no weights to speak of.
-  ChunkTimes chunk_times(const ResidualWork& residual, const LayerWork& layers) const {
-    const bool recomputes = study_.training->activations == ActivationPolicy::recompute;
-    return {.forward = layers.forward + residual.forward,
-            .recompute = recomputes ? residual.forward : Seconds{},
-            .backward_input = 0.5 * layers.backward + residual.backward,
-            .backward_weight = 0.5 * layers.backward};
+  /// has no weights to speak of. Offloaded activations leave beside a forward pass and come back
+  /// beside a backward pass, which take at least so long.
+  ChunkTimes chunk_times(const ResidualWork& residual, const LayerWork& layers,
+                         Seconds offload) const {
+    const Seconds forward = layers.forward + residual.forward;
+    const Seconds for_weights = 0.5 * layers.backward;
+    const Seconds for_inputs = for_weights + residual.backward;
+    return {.forward = std::max(forward, offload),
+            .recompute = recomputes(*study_.training) ? residual.forward : Seconds{},
+            .backward_input = std::max(for_inputs, offload - for_weights),
+            .backward_weight = for_weights};
   }
 
-  /// The layers take what is left of a measured step: found by halving, as a makespan rises with
-  /// them.
+  /// The layers take what is left of a measured step. A makespan is convex in them (a maximum of
+  /// sums), so that chords up to a point beyond it lead there from below.
   void scale_rest_to(Seconds measured) {
-    constexpr int kHalvings = 50;
+    constexpr int kMostChords = 40;
+    constexpr double kPrecision = 1e-12;
     if (rest_.rows.empty())
-      rest_.rows = {{.workload = "training", .term = RestTerm::attention, .is_written = true}};
-    const ResidualPath standard = baseline_path(study_, study_.path);
+      rest_.rows = {
+          {.workload = "training", .term = RestTerm::attention, .origin = RestOrigin::written}};
     RestOfStep unit = rest_;
     const Seconds total = unit.total().value;
     for (RestRow& row : unit.rows) {
       const double share = total.value > 0 ? row.time.value / total : 1;
       row.time = {Seconds{share}, Seconds{share}, Seconds{share}, Evidence::measured};
     }
+    const ResidualPath standard = baseline_path(study_, study_.path);
+    const auto makespan = [&](double seconds) {
+      set_rest(unit, seconds);
+      return simulate(work(standard, Schedule::fused, {})).makespan.value;
+    };
     double low = 0;
-    double high = measured.value;
-    for (int i = 0; i < kHalvings; ++i) {
-      const double middle = (low + high) / 2;
-      set_rest(unit, middle);
-      (simulate(work(standard, Schedule::fused, {})).makespan < measured ? low : high) = middle;
+    double at_low = makespan(low);
+    const double beyond = measured.value;
+    const double at_beyond = makespan(beyond);
+    for (int i = 0; i < kMostChords && at_low < (1 - kPrecision) * measured.value; ++i) {
+      low += (measured.value - at_low) * (beyond - low) / (at_beyond - at_low);
+      at_low = makespan(low);
     }
-    set_rest(unit, (low + high) / 2);
+    set_rest(unit, low);
   }
 
   void set_rest(const RestOfStep& unit, double seconds) {
@@ -133,24 +142,46 @@ Estimate<double> spread(const std::array<double, kCases.size()>& ratios, Evidenc
 /// Residual path of a stage, all micro-batches, as the mean over stages.
 Seconds residual_seconds(const Study& study, const std::vector<ResidualWork>& work) {
   Seconds sum;
-  const bool recomputes = study.training->activations == ActivationPolicy::recompute;
-  for (const ResidualWork& chunk : work)
-    sum = sum + (recomputes ? 2.0 : 1.0) * chunk.forward + chunk.backward;
+  const double num_forward = recomputes(*study.training) ? 2 : 1;
+  for (const ResidualWork& chunk : work) sum = sum + num_forward * chunk.forward + chunk.backward;
   const double per_stage = static_cast<double>(study.training->num_micro_batches) /
                            static_cast<double>(layout_of(study).num_stages);
   return per_stage * sum;
 }
 
-StepRow step_row(const Study& study, const TrainingModel& model, const ResidualPath& path,
-                 Schedule schedule, const CaseTimes& baseline) {
+/// What the step would be shorter by if links were free.
+Seconds communication_seconds(PipelineWork work, Seconds makespan) {
+  if (work.links.empty()) return {};
+  work.links = free_links(work.links.size());
+  return makespan - simulate(work).makespan;
+}
+
+/// The standard residual's step, at every case.
+struct Baseline {
   CaseTimes times;
+  Seconds communication;
+};
+
+Baseline baseline_of(const TrainingModel& model, const ResidualPath& standard) {
+  PipelineWork work = model.work(standard, Schedule::fused, {});
+  const Seconds middle = simulate(work).makespan;
+  return {model.makespans(standard, Schedule::fused, middle),
+          communication_seconds(std::move(work), middle)};
+}
+
+StepRow step_row(const Study& study, const TrainingModel& model, const TrainingRun& run,
+                 const Baseline& against) {
+  const ResidualPath& path = *run.path;
+  const Schedule schedule = run.schedule;
+  const CaseTimes& baseline = against.times;
+  CaseTimes times{run.makespan};  // the middle has been simulated
   CaseTimes residual;
   CaseTimes delta;
   std::array<double, kCases.size()> overhead{};
   std::array<double, kCases.size()> share{};
   for (std::size_t i = 0; i < kCases.size(); ++i) {
     const auto work = residual_work(study, path, schedule, kCases[i].corner);
-    times[i] = simulate(model.work(path, work, kCases[i])).makespan;
+    if (i > 0) times[i] = simulate(model.work(path, work, kCases[i])).makespan;
     residual[i] = residual_seconds(study, work);
     delta[i] = times[i] - baseline[i];
     overhead[i] = delta[i] / baseline[i];
@@ -165,6 +196,8 @@ StepRow step_row(const Study& study, const TrainingModel& model, const ResidualP
               .delta = spread(delta, evidence),
               .missing = model.missing(),
               .dominant = Dominant::bytes};
+  if (run.communication - against.communication > 0.5 * row.delta.value)
+    row.dominant = Dominant::communication;
   if (!row.missing.empty()) return row;
   const bool is_measured = study.training->baseline_step.has_value();
   row.baseline_step =
@@ -199,29 +232,41 @@ TrainingRun training_run(const Study& study, const TrainingModel& model, const R
     run.forward = run.forward + chunk.forward;
     run.backward = run.backward + chunk.backward;
   }
-  if (study.training->activations == ActivationPolicy::recompute) run.recompute = run.forward;
-  work.links = free_links(work.links.size());
-  run.communication = step.makespan - simulate(work).makespan;
+  if (recomputes(*study.training)) run.recompute = run.forward;
+  run.communication = communication_seconds(std::move(work), step.makespan);
   return run;
 }
 
 }  // namespace
 
+Seconds least_training_step(const Study& study) {
+  Study without_layers = study;
+  without_layers.training->baseline_step = Seconds{};
+  const TrainingModel model(without_layers);
+  return simulate(model.work(baseline_path(study, study.path), Schedule::fused, {kShort})).makespan;
+}
+
 struct TrainingSteps::Shared {
   const Study& study;
   TrainingModel model;
-  CaseTimes baseline;
+  Baseline baseline;
 };
 
 TrainingSteps::TrainingSteps(const Study& study)
     : shared_(std::make_unique<Shared>(Shared{study, TrainingModel(study), {}})) {
-  shared_->baseline = shared_->model.makespans(baseline_path(study, study.path), Schedule::fused);
+  shared_->baseline = baseline_of(shared_->model, baseline_path(study, study.path));
 }
 
 TrainingSteps::~TrainingSteps() = default;
 
 StepRow TrainingSteps::row(const ResidualPath& path, Schedule schedule) const {
-  return step_row(shared_->study, shared_->model, path, schedule, shared_->baseline);
+  PipelineWork work = shared_->model.work(path, schedule, {});
+  const Seconds makespan = simulate(work).makespan;
+  const TrainingRun run{.path = &path,
+                        .schedule = schedule,
+                        .makespan = makespan,
+                        .communication = communication_seconds(std::move(work), makespan)};
+  return step_row(shared_->study, shared_->model, run, shared_->baseline);
 }
 
 TrainingAnswer training_answer(const Study& study, const std::vector<ResidualPath>& paths) {
@@ -229,11 +274,12 @@ TrainingAnswer training_answer(const Study& study, const std::vector<ResidualPat
   if (!study.training || !study.machine) return answer;
   const TrainingModel model(study);
   answer.rest = model.rest();
+  // All paths have the study's layers and attachment, and so one baseline.
+  const Baseline baseline = baseline_of(model, baseline_path(study, study.path));
   for (const ResidualPath& path : paths) {
-    const CaseTimes baseline = model.makespans(baseline_path(study, path), Schedule::fused);
     for (const Schedule schedule : schedules_of(path.scheme)) {
       answer.runs.push_back(training_run(study, model, path, schedule));
-      answer.steps.push_back(step_row(study, model, path, schedule, baseline));
+      answer.steps.push_back(step_row(study, model, answer.runs.back(), baseline));
     }
   }
   answer.work = model.work(paths.front(), study.schedule, {});

@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "model/step.hpp"
@@ -55,6 +54,9 @@ class TrainingSteps {
   struct Shared;
   std::unique_ptr<Shared> shared_;
 };
+/// A step in which the layers take no time: the fused standard residual and its messages alone.
+/// Nobody can have measured a shorter one. The study must have a training step and a machine.
+Seconds least_training_step(const Study& study);
 
 /// Empty without a training step or a machine. Rows point at `paths`.
 TrainingAnswer training_answer(const Study& study, const std::vector<ResidualPath>& paths);

@@ -5,15 +5,12 @@
 #include <limits>
 #include <map>
 
-#include "model/activation_memory.hpp"
 #include "model/backward_layers.hpp"
 #include "model/scheme_payload.hpp"
 #include "model/walk.hpp"
 
 namespace depthcost {
 namespace {
-
-double number(Count count) { return static_cast<double>(count); }
 
 /// Chunk of each layer 1..L (index 0 is layer 1).
 std::vector<std::size_t> chunk_of_layers(const PipelineLayout& layout) {
@@ -44,7 +41,7 @@ class LaunchTimes {
 
 Seconds backward_seconds(const Study& study, const BackwardLayer& layer, const Corner& corner) {
   const double tokens = training_tokens(study);
-  const double d = number(study.model.hidden_size);
+  const double d = as_double(study.model.hidden_size);
   const GradientTraffic& moved = layer.traffic;
   const Dtype gradients = study.training->gradient_dtype;
   const Bytes reads = tokens * (storage(moved.activation_reads_d * d, study.model.dtype) +
@@ -58,7 +55,7 @@ void add_forward(std::vector<ResidualWork>& work, const Study& study, const Resi
   const std::vector<std::size_t> chunks = chunk_of_layers(layout_of(study));
   Execution execution = training_workload(study).passes.front().execution;
   execution.bank_age = bank_age(path.scheme, schedule);
-  execution.parameter_age = number(path.num_layers);
+  execution.parameter_age = as_double(path.num_layers);
   LaunchTimes seconds(*study.machine, execution, corner);
   each_launch(path, schedule, [&](Count layer, const Operation& operation) {
     // Layer 0 is the output aggregation, which the last chunk runs.
@@ -79,30 +76,9 @@ void add_backward(std::vector<ResidualWork>& work, const Study& study, const Res
   }
 }
 
-/// What is offloaded crosses the host link once each way; until layers and link are simulated
-/// together, it adds what it takes beyond the chunk's own residual work. Without a link it is free.
-void add_offload(std::vector<ResidualWork>& work, const Study& study, const ResidualPath& path) {
-  if (study.training->activations != ActivationPolicy::offload || !study.machine->host_bandwidth)
-    return;
-  const PipelineLayout layout = layout_of(study);
-  Count first_layer = 1;
-  for (std::size_t chunk = 0; chunk < work.size(); ++chunk) {
-    const bool is_last = chunk + 1 == work.size();
-    const ChunkActivations activations = chunk_activations(
-        path,
-        {.first_layer = first_layer,
-         .num_layers = layout.chunk_layers[chunk],
-         .output = is_last ? OutputAggregation::here : OutputAggregation::elsewhere},
-        {.policy = ActivationPolicy::offload});
-    first_layer += layout.chunk_layers[chunk];
-    const Seconds link =
-        training_tokens(study) *
-        bytes(activations.offloaded, number(study.model.hidden_size), study.model.dtype) /
-        *study.machine->host_bandwidth;
-    work[chunk].forward = std::max(work[chunk].forward, link);
-    work[chunk].backward = std::max(work[chunk].backward, link);
-  }
-}
+/// Share of a host link's datasheet rate that copies reach: PCIe packets and pinned buffers leave
+/// so much. [ours]
+constexpr Estimate<double> kHostLinkShare{0.70, 0.85, 0.95, Evidence::assumed};
 
 Count ranks_per_stage(const Study& study) {
   return study.tensor_parallel_size * study.context_parallel_size;
@@ -118,9 +94,9 @@ TransferScope scope_between(const Study& study, Count from_stage, Count to_stage
 
 std::vector<Bytes> messages(const Study& study, const ResidualPath& path, Dtype dtype) {
   std::vector<Bytes> bytes;
-  const double elements = training_tokens(study) * number(study.model.hidden_size);
+  const double elements = training_tokens(study) * as_double(study.model.hidden_size);
   for (const Count vectors : payload_vectors(study, path))
-    bytes.push_back(storage(number(vectors) * elements, dtype));
+    bytes.push_back(storage(as_double(vectors) * elements, dtype));
   return bytes;
 }
 
@@ -130,19 +106,36 @@ PipelineLayout layout_of(const Study& study) {
   return study.pipeline.value_or(PipelineLayout{1, 1, {study.model.num_layers}});
 }
 
+std::vector<ChunkOfLayers> chunks_of(const PipelineLayout& layout) {
+  std::vector<ChunkOfLayers> chunks;
+  Count first_layer = 1;
+  for (const Count num_layers : layout.chunk_layers) {
+    chunks.push_back({.first_layer = first_layer, .num_layers = num_layers});
+    first_layer += num_layers;
+  }
+  chunks.back().output = OutputAggregation::here;
+  return chunks;
+}
+
+PipelineOrder training_order(const Study& study, Count num_micro_batches) {
+  const PipelineLayout layout = layout_of(study);
+  return pipeline_order(study.training->schedule, layout.num_stages, layout.num_virtual_stages,
+                        num_micro_batches,
+                        recomputes(*study.training) ? Activations::recomputed : Activations::kept);
+}
+
 double training_tokens(const Study& study) {
   const Training& training = *study.training;
-  const Count shards = study.layout == Layout::sequence_sharded ? study.tensor_parallel_size : 1;
-  return number(training.sequence_length) * number(training.micro_batch_size) /
-         number(study.context_parallel_size * shards);
+  return as_double(training.sequence_length) * as_double(training.micro_batch_size) /
+         as_double(study.context_parallel_size * residual_shards(study));
 }
 
 Workload training_workload(const Study& study) {
   const Training& training = *study.training;
-  const ForwardPass pass{
-      .num_sequences = number(training.micro_batch_size) / number(study.context_parallel_size),
-      .sequence = {.first = 0, .tokens = number(training.sequence_length)},
-      .launch = Launch::stream};
+  const ForwardPass pass{.num_sequences = as_double(training.micro_batch_size) /
+                                          as_double(study.context_parallel_size),
+                         .sequence = {.first = 0, .tokens = as_double(training.sequence_length)},
+                         .launch = Launch::stream};
   const Execution execution{.tokens = training_tokens(study),
                             .launch = Launch::stream,
                             .storage = storage_of(study),
@@ -158,8 +151,25 @@ std::vector<ResidualWork> residual_work(const Study& study, const ResidualPath& 
   std::vector<ResidualWork> work(layout_of(study).chunk_layers.size());
   add_forward(work, study, path, schedule, corner);
   add_backward(work, study, path, schedule, corner);
-  add_offload(work, study, path);
   return work;
+}
+
+std::vector<Seconds> offload_seconds(const Study& study, const ResidualPath& path, End end) {
+  const std::vector<ChunkOfLayers> chunks = chunks_of(layout_of(study));
+  std::vector<Seconds> seconds(chunks.size());
+  if (study.training->activations != ActivationPolicy::offload || !study.machine->host_bandwidth)
+    return seconds;
+  const End rate = end == End::low ? End::high : end == End::high ? End::low : End::value;
+  const BytesPerSecond bandwidth = at(kHostLinkShare, rate) * *study.machine->host_bandwidth;
+  for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) {
+    const ChunkActivations activations =
+        chunk_activations(path, chunks[chunk], {.policy = ActivationPolicy::offload});
+    seconds[chunk] =
+        training_tokens(study) *
+        bytes(activations.offloaded, as_double(study.model.hidden_size), study.model.dtype) /
+        bandwidth;
+  }
+  return seconds;
 }
 
 std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, End end) {
@@ -169,7 +179,8 @@ std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, En
     const bool is_last = chunk + 1 == layout.chunk_layers.size();
     LayerWork layers;
     for (const RestRow& row : rest.rows) {
-      const double spread = number(layout.chunk_layers[chunk]) / number(study.model.num_layers);
+      const double spread =
+          as_double(layout.chunk_layers[chunk]) / as_double(study.model.num_layers);
       const double share = row.term == RestTerm::head ? (is_last ? 1 : 0) : spread;
       const double backward = row.term == RestTerm::collectives ? 1 : 2;
       layers.forward = layers.forward + share * at(row.time, end);
@@ -204,7 +215,7 @@ std::optional<std::vector<StageLink>> stage_links(const Study& study,
     const auto from = static_cast<Count>(i) % P;
     const TransferScope scope = scope_between(study, from, (from + 1) % P);
     const auto time = [&](Bytes size) {
-      return transfer_time(study.machine->transfers, TransferKind::send, scope, 2, size);
+      return transfer_time(*study.machine, TransferKind::send, scope, 2, size);
     };
     const auto latency = time(Bytes{1});
     const auto whole = time(messages[i]);

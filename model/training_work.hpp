@@ -3,9 +3,9 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "model/activation_memory.hpp"
 #include "model/pipeline_simulation.hpp"
 #include "model/rest_of_step.hpp"
 #include "model/study.hpp"
@@ -15,6 +15,13 @@ namespace depthcost {
 
 /// Chunks and stages of a study; one of each without a pipeline.
 PipelineLayout layout_of(const Study& study);
+
+/// The layers of every chunk; the output aggregation is the last one's.
+std::vector<ChunkOfLayers> chunks_of(const PipelineLayout& layout);
+
+/// The order tables of the study's schedule with so many micro-batches. The study must have a
+/// training step.
+PipelineOrder training_order(const Study& study, Count num_micro_batches);
 
 /// One forward pass of a micro-batch through all layers, as residual operations and as the layers
 /// between them see it. The study must have a training step.
@@ -29,9 +36,14 @@ struct ResidualWork {
   Seconds backward;
 };
 
-/// Of every chunk, at one corner. Offloaded activations cross the host link beside the layers.
+/// Of every chunk, at one corner.
 std::vector<ResidualWork> residual_work(const Study& study, const ResidualPath& path,
                                         Schedule schedule, const Corner& corner);
+
+/// What a chunk's offloaded activations of one micro-batch take on the host link, once each way;
+/// zero where nothing is offloaded. They cross it beside the chunk's work, which takes at least so
+/// long.
+std::vector<Seconds> offload_seconds(const Study& study, const ResidualPath& path, End end);
 
 /// The layers of one chunk on one micro-batch, without the residual path.
 struct LayerWork {

@@ -1,4 +1,5 @@
 // What it takes to move bytes between devices, from measured points: sends and collectives.
+// REFERENCES.md, "intervals" and "rest of the step".
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,10 @@ enum class TransferScope : std::uint8_t { node, network };
 
 std::string_view name(TransferKind kind);
 std::string_view name(TransferScope scope);
+
+/// Half-width of the interval of a transfer that was measured on the part itself. REFERENCES.md,
+/// "intervals".
+inline constexpr double kTransferScatter = 0.10;
 
 /// One measurement. `size` as nccl-tests count it: the whole vector that is reduced, gathered or
 /// scattered, on one rank; of a send the message.

@@ -13,6 +13,9 @@ namespace depthcost {
 /// A count of layers, blocks, tokens, ... as a user writes it.
 using Count = std::int64_t;
 
+/// A count as a factor; exact to 2^53.
+constexpr double as_double(Count count) { return static_cast<double>(count); }
+
 template <class Tag>
 struct Quantity {
   double value = 0;

@@ -15,9 +15,8 @@ double parameter_age(const Study& study, const ResidualPath& path) {
 Workload decode_workload(const Study& study, std::size_t index, Execution execution) {
   const Decode& decode = *study.decode;
   const Count sequences = decode.sequences[index];
-  const Count shards = study.layout == Layout::sequence_sharded ? study.tensor_parallel_size : 1;
   const ForwardPass pass = decode_pass(study, index);
-  execution.tokens = static_cast<double>(divide_up(sequences, shards));
+  execution.tokens = static_cast<double>(divide_up(sequences, residual_shards(study)));
   execution.launch = decode.launch;
   execution.layer_bytes =
       decode.layer_bytes ? decode.layer_bytes : modelled_layer_bytes(study, pass);

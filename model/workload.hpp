@@ -20,7 +20,7 @@ struct Pass {
   double repeats = 1;   // chunks of a prefill; a decode step is one pass
 };
 
-/// A workload point as it is timed: "decode/64", "prefill".
+/// A workload point as it is timed: "decode/64", "prefill"; "training" is one micro-batch.
 struct Workload {
   std::string name;
   WorkloadKind kind = WorkloadKind::decode;

@@ -262,6 +262,14 @@ double write_allocate_of(const Samples& samples) {
   return copy == 0 ? 0 : best({2, 1, 1}) / copy;
 }
 
+void set_links(const Samples& samples, Profile& profile) {
+  profile.machine.links.clear();
+  for (FittedLink& fitted : fit_links(samples)) {
+    profile.machine.links.push_back(std::move(fitted.curve));
+    if (fitted.held_out.errors.cases > 0) profile.link_errors.push_back(fitted.held_out);
+  }
+}
+
 /// What nothing here measures; the rest is set by the samples.
 Machine machine_of_part(const std::string& part) {
   if (part.empty()) return {};
@@ -290,6 +298,7 @@ Profile fit(const Samples& samples, const std::string& part) {
   set_floors(samples, profile.machine);
   set_core(samples, profile.machine);
   set_curves(samples, profile);
+  set_links(samples, profile);
   choose_form(samples, profile);
   profile.noise = noise_of(samples);
   profile.write_allocate = write_allocate_of(samples);

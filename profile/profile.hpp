@@ -11,6 +11,7 @@
 
 #include "model/comparison.hpp"
 #include "model/machine.hpp"
+#include "profile/links.hpp"
 #include "profile/samples.hpp"
 #include "profile/statistics.hpp"
 
@@ -61,6 +62,7 @@ struct Profile {
   double threads = 1;
   std::vector<Ceiling> ceilings;
   Machine machine;
+  std::vector<LinkError> link_errors;
   double noise = 0;           // 95th percentile of |again / first - 1|
   double write_allocate = 0;  // time of an in-place update of two streams over that of a copy
   std::vector<FormError> forms;

@@ -34,6 +34,7 @@ class Fields {
     known_.emplace_back(key);
     return *value;
   }
+  bool has(std::string_view key) const { return map_.find(key) != nullptr; }
   std::string text(std::string_view key) { return as_scalar(at(key), key).text; }
   /// Text that may stand in a file of ours, not empty.
   const std::string& plain_text(std::string_view key) { return as_text(at(key), key); }
@@ -222,6 +223,14 @@ StepSample step_of(Fields& row) {
           .seconds = row.seconds()};
 }
 
+LinkSample link_of(Fields& row) {
+  return {.name = row.text("name"),
+          .transfer = kTransfers[row.choice("transfer", names_of(kTransfers))],
+          .num_ranks = row.count("ranks"),
+          .bytes = {row.number("bytes")},
+          .seconds = row.seconds()};
+}
+
 /// The rows of `key` that were measured on `backend`.
 template <class Sample>
 std::vector<Sample> rows(Fields& file, std::string_view key, std::string_view backend,
@@ -229,8 +238,11 @@ std::vector<Sample> rows(Fields& file, std::string_view key, std::string_view ba
   std::vector<Sample> samples;
   for (const Node& node : file.list(key).items) {
     Fields row(node);
-    // Only a CPU has cores of which anything is measured.
-    const std::string where = key == "cores" ? "cpu" : kBackends[row.choice("backend", kBackends)];
+    // Only a CPU has cores of which anything is measured, and links belong to whatever is there.
+    const bool is_of_all = key == "links";
+    const std::string where = is_of_all        ? std::string(backend)
+                              : key == "cores" ? "cpu"
+                                               : kBackends[row.choice("backend", kBackends)];
     Sample sample = read(row);
     row.refuse_others();
     if (where == backend) samples.push_back(std::move(sample));
@@ -270,6 +282,8 @@ Samples read_samples(const std::string& path) {
   samples.skeletons = rows(file, "skeletons", backend, skeleton_of);
   samples.kernels = rows(file, "kernels", backend, kernel_of);
   samples.steps = rows(file, "steps", backend, step_of);
+  // There are none where MPI was not.
+  if (file.has("links")) samples.links = rows(file, "links", backend, link_of);
   file.list("others");
   file.refuse_others();
   if (samples.ceilings.empty() || samples.skeletons.empty() || samples.kernels.empty())

@@ -6,6 +6,7 @@
 
 #include "model/catalogue.hpp"
 #include "model/core_work.hpp"
+#include "model/link_curve.hpp"
 #include "model/mix.hpp"
 #include "model/scheme.hpp"
 #include "scenarios/input_error.hpp"
@@ -81,6 +82,15 @@ struct StepSample {
   Repetitions seconds;
 };
 
+/// A message, or a collective, of one size.
+struct LinkSample {
+  std::string name;
+  Transfer transfer = Transfer::one_way;
+  Count num_ranks = 2;
+  Bytes bytes;
+  Repetitions seconds;
+};
+
 /// All of one backend, and what ran where.
 struct Samples {
   std::string path;
@@ -100,6 +110,7 @@ struct Samples {
   std::vector<SkeletonSample> skeletons;
   std::vector<KernelSample> kernels;
   std::vector<StepSample> steps;
+  std::vector<LinkSample> links;  // whatever the backend
 
   bool is_gpu() const { return !device.empty(); }
   /// Why they are no measurement; empty where they are: a hypervisor took time from too many

@@ -35,13 +35,14 @@ Values values_of(const std::string& text, const std::string& file) {
 /// writes it down.
 bool is_result(const std::string& path) {
   return path.starts_with("accuracy") || path.starts_with("form_error") ||
-         path.starts_with("coverage") || path.starts_with("residual") || path == "core_form";
+         path.starts_with("link_error") || path.starts_with("coverage") ||
+         path.starts_with("residual") || path == "core_form";
 }
 
 /// Of a result, what no formula changes: which cases there are, and how many.
 bool is_fixed(const std::string& path) {
-  return path.ends_with(".count") || path.ends_with(".form") || path.ends_with(".cases") ||
-         path.ends_with(".ceilings");
+  return path.ends_with(".count") || path.ends_with(".form") || path.ends_with(".transfer") ||
+         path.ends_with(".ranks") || path.ends_with(".cases") || path.ends_with(".ceilings");
 }
 
 bool is_same(const Value& stored, const Value& again) {

@@ -88,6 +88,28 @@ std::string transition_lines(const Machine& machine) {
   return text;
 }
 
+std::string link_lines(const Profile& profile) {
+  if (profile.machine.links.empty()) return "";
+  std::string text = "links:\n";
+  for (const LinkCurve& curve : profile.machine.links)
+    for (const LinkSegment& segment : curve.segments) {
+      text += fmt::format("  - {{transfer: {}, ranks: {}, from: {:.9g} B, latency: {:.6g} ns",
+                          name(curve.transfer), curve.num_ranks, segment.from.value,
+                          segment.latency.value * 1e9);
+      if (std::isfinite(segment.bandwidth.value))
+        text += fmt::format(", bandwidth: {:.6g} GB/s", segment.bandwidth.value * 1e-9);
+      text += "}\n";
+    }
+  if (profile.link_errors.empty()) return text;
+  text += "link_error:\n";
+  for (const LinkError& e : profile.link_errors)
+    text +=
+        fmt::format("  - {{transfer: {}, ranks: {}, count: {}, median: {}, p90: {}, worst: {}}}\n",
+                    name(e.transfer), e.num_ranks, e.errors.cases, per_cent(e.errors.median),
+                    per_cent(e.errors.p90), per_cent(std::fabs(e.errors.worst)));
+  return text;
+}
+
 std::string accuracy_lines(const Profile& profile) {
   std::string text = "accuracy:\n";
   for (const Accuracy& a : profile.accuracy)
@@ -120,7 +142,8 @@ std::string to_yaml(const Profile& profile) {
                         profile.coverage_cases, 100 * profile.coverage.value,
                         100 * profile.coverage.low, 100 * profile.coverage.high);
   return text + bandwidth_lines(profile) + floor_lines(profile.machine) +
-         transition_lines(profile.machine) + core_lines(profile) + accuracy_lines(profile);
+         transition_lines(profile.machine) + core_lines(profile) + link_lines(profile) +
+         accuracy_lines(profile);
 }
 
 }  // namespace depthcost::profile

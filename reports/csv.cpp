@@ -88,12 +88,7 @@ void append_counts(std::string& text, const Evaluation& e) {
 void append_prefill(std::string& text, const Evaluation& e) {
   for (std::size_t i = 0; i < e.prefill.size(); ++i) {
     const Line line{.section = "prefill", .scheme = name(e.paths[i].scheme)};
-    const auto number = [&](std::string_view quantity, Bytes bytes) {
-      append(text, line, quantity, number_text(bytes.value), "bytes");
-    };
-    number("bank_bytes_per_device", e.prefill[i].bank);
-    number("bank_with_embedding_bytes_per_device", e.prefill[i].bank_with_embedding);
-    number("phase1_bytes_per_device", e.prefill[i].phase1);
+    append(text, line, quantities_of(e.prefill[i]));
   }
 }
 
@@ -111,6 +106,35 @@ void append_payload(std::string& text, const Evaluation& e) {
     number("naive_peak_d", row.naive.peak);
     number("cached_total_d", row.cached.total);
     number("cached_peak_d", row.cached.peak);
+  }
+}
+
+void append_steps(std::string& text, const Evaluation& e) {
+  for (const StepRow& row : e.step) {
+    const Line line{.section = "step",
+                    .workload = row.workload,
+                    .scheme = name(row.path->scheme),
+                    .schedule = name(row.schedule)};
+    append(text, line, quantities_of(row));
+    append(text, line, residual_of(row));
+    append(text, line, baseline_of(row));
+    append(text, line, "baseline_evidence",
+           row.baseline_step ? name(row.baseline_step->evidence) : "", "");
+    append(text, line, "dominant", name(row.dominant), "");
+    append(text, line, "evidence", name(row.delta.evidence), "");
+  }
+  for (const TrainingRun& run : e.training.runs)
+    append(text,
+           Line{.section = "training",
+                .workload = "training",
+                .scheme = name(run.path->scheme),
+                .schedule = name(run.schedule)},
+           quantities_of(run));
+  for (const RestRow& row : e.rest) {
+    const Line line{.section = "rest", .workload = row.workload, .operation = name(row.term)};
+    append(text, line, quantities_of(row));
+    append(text, line, "origin", name(row.origin), "");
+    append(text, line, "evidence", name(row.time.evidence), "");
   }
 }
 
@@ -152,17 +176,10 @@ std::string to_csv(const Evaluation& evaluation, std::span<const LedgerRow> laye
     append(text,
            Line{.section = "memory", .workload = row.workload, .scheme = name(row.path->scheme)},
            name(row.item), number_text(row.bytes.value), "bytes");
-  for (const StepRow& row : evaluation.step) {
-    const Line line{.section = "step",
-                    .workload = row.workload,
-                    .scheme = name(row.path->scheme),
-                    .schedule = name(row.schedule)};
-    append(text, line, quantities_of(row));
-    append(text, line, residual_of(row));
-    append(text, line, "dominant", name(row.dominant), "");
-    append(text, line, "evidence", name(row.delta.evidence), "");
-  }
+  append_steps(text, evaluation);
   append_budgets(text, evaluation);
+  for (const ClaimRow& row : evaluation.claims)
+    append(text, Line{.section = "claims"}, name(row.budget), name(row.verdict), "");
   return text;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/scheme_payload.hpp"
 #include "reports/claim_text.hpp"
 #include "reports/format.hpp"
 #include "reports/markdown_report.hpp"
@@ -33,11 +34,44 @@ const StepRow* quoted_step(const Evaluation& e, const std::string& workload,
 
 bool is_standard(const ResidualPath& path) { return std::holds_alternative<Standard>(path.scheme); }
 
+/// A standard residual that is folded into another kernel than the baseline's is none.
+bool is_baseline(const Evaluation& e, const ResidualPath& path) {
+  return is_standard(path) && path.attachment == baseline_path(e.study, path).attachment &&
+         quoted_schedule(e.study, path) == Schedule::fused;
+}
+
 std::string cell(const Evaluation& e, const std::string& workload, const ResidualPath& path) {
   const StepRow* row = quoted_step(e, workload, path);
   if (row == nullptr) return "no hardware";
-  if (is_standard(path)) return format_seconds(row->residual.value);
+  if (is_baseline(e, path)) return format_seconds(row->residual.value);
   return added(*row, ", no %");
+}
+
+std::string baseline_cell(const StepRow* row) {
+  if (row == nullptr) return "no hardware";
+  if (!row->baseline_step) return "not known";
+  const Estimate<Seconds>& step = *row->baseline_step;
+  return step.low == step.high ? format_seconds(step.value) : format_seconds(step);
+}
+
+std::string attachment_text(Attachment attachment) {
+  switch (attachment) {
+    case Attachment::standalone:
+      return "a kernel of its own";
+    case Attachment::all_reduce:
+      return "folded into the all-reduce before it";
+    case Attachment::reduce_scatter:
+      return "folded into the reduce-scatter before it";
+    case Attachment::gemm_epilogue:
+      return "folded into the matrix product before it";
+  }
+  return "";
+}
+
+/// "decode/1 and prefill".
+std::string listed(const std::vector<std::string>& names) {
+  if (names.size() < 2) return names.empty() ? "" : names.front();
+  return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
 Bytes residual_memory(const Evaluation& e, const std::string& workload) {
@@ -48,11 +82,17 @@ Bytes residual_memory(const Evaluation& e, const std::string& workload) {
   return sum;
 }
 
-std::string payload(const Evaluation& e) {
+/// Of training what its cache leaves to be sent, as it is sent; else everything.
+std::string payload(const Evaluation& e, const std::string& workload) {
   if (!e.pipeline) return "none";
-  const Count peak = e.pipeline->by_scheme.front().naive.peak;
-  const VectorStorage types = storage_of(e.study);
-  const Bytes bytes = storage(static_cast<double>(peak) * types.hidden_size, types.dtype);
+  const Study& study = e.study;
+  Count peak = e.pipeline->by_scheme.front().naive.peak;
+  Dtype dtype = study.model.dtype;
+  if (workload == name(WorkloadKind::training)) {
+    peak = scheme_payload(*study.pipeline, study.path.scheme, study.training->cache).peak;
+    dtype = study.training->wire_dtype;
+  }
+  const Bytes bytes = storage(as_double(peak * study.model.hidden_size), dtype);
   return fmt::format("{}, {}", format_d(static_cast<double>(peak)),
                      format_bytes(bytes, Prefix::decimal));
 }
@@ -91,13 +131,14 @@ std::string cost_sentence(const Evaluation& e) {
   for (const std::string& workload : workload_names(e))
     if (const StepRow* row = quoted_step(e, workload, e.paths.front()))
       points.push_back(
-          fmt::format("{} to {} (mostly {})", added(*row, ""), workload, name(row->dominant)));
+          fmt::format("to {} {} (mostly {})", workload, added(*row, ""), name(row->dominant)));
   if (points.empty())
     return fmt::format("{} moves {:.2f} d a layer; no time is predicted without {}.", scheme,
                        mean_kernel_d(e, e.study.schedule),
                        e.study.machine ? "a workload" : "hardware");
-  return fmt::format("Against the fused standard residual, {} adds {}.", scheme,
-                     fmt::join(points, ", "));
+  return fmt::format("Against the fused standard residual ({}), {} adds {}.",
+                     attachment_text(baseline_path(e.study, e.paths.front()).attachment), scheme,
+                     fmt::join(points, "; "));
 }
 
 std::string budget_sentence(const Evaluation& e) {
@@ -151,37 +192,54 @@ std::string two_phase_sentence(const Evaluation& e) {
 }  // namespace
 
 Table decision_table(const Evaluation& e) {
-  Table table{{{"workload"}}, {}};
+  Table table{{{"workload"}, {"baseline step"}}, {}};
   const auto order = column_order(e);
   for (const ResidualPath* path : order)
-    table.columns.push_back(
-        {fmt::format("{}, {}{}", name(path->scheme), name(quoted_schedule(e.study, *path)),
-                     is_standard(*path) ? ": baseline" : ", adds")});
+    table.columns.push_back({fmt::format("{}{}, {}{}", is_baseline(e, *path) ? "of which " : "",
+                                         name(path->scheme), name(quoted_schedule(e.study, *path)),
+                                         is_baseline(e, *path) ? "" : ", adds")});
   for (const std::string header : {"state", "boundary", "mostly", "evidence"})
     table.columns.push_back({header});
   for (const std::string& workload : workload_names(e)) {
-    std::vector<std::string> row{workload};
-    for (const ResidualPath* path : order) row.push_back(cell(e, workload, *path));
     const StepRow* step = quoted_step(e, workload, e.paths.front());
+    std::vector<std::string> row{workload, baseline_cell(step)};
+    for (const ResidualPath* path : order) row.push_back(cell(e, workload, *path));
     row.push_back(format_bytes(residual_memory(e, workload), Prefix::binary));
-    row.push_back(payload(e));
-    row.push_back(step == nullptr ? "" : std::string(name(step->dominant)));
-    row.push_back(step == nullptr ? "" : std::string(name(step->delta.evidence)));
+    row.push_back(payload(e, workload));
+    row.push_back(step == nullptr ? "no hardware" : std::string(name(step->dominant)));
+    row.push_back(step == nullptr ? "no hardware" : std::string(name(step->delta.evidence)));
     table.rows.push_back(std::move(row));
   }
   return table;
 }
 
 std::string decision_legend(const Evaluation& e) {
-  std::string legend = fmt::format(
-      "Added: against the fused standard residual, per decode step or whole prefill, with 90 % "
-      "interval; mostly: what it consists of. State: memory of `{}` on one device. Boundary: its "
-      "largest pipeline payload, per token.",
-      name(e.paths.front().scheme));
-  const bool lacks_baseline = std::any_of(
-      e.step.begin(), e.step.end(), [](const StepRow& row) { return !row.overhead.has_value(); });
-  if (lacks_baseline) legend += " No %: it needs `baseline_step`.";
-  return legend;
+  return fmt::format(
+      "Added: time per decode step, whole prefill or training step, and overhead, its per cent of the baseline "
+      "step, with 90 % intervals; mostly: what it consists of; evidence: of the time. State: "
+      "memory of `{}` on one device. Boundary: its largest pipeline payload, per token. {}",
+      name(e.paths.front().scheme), baseline_sentence(e));
+}
+
+std::string baseline_sentence(const Evaluation& e) {
+  if (e.step.empty()) return "Without hardware there is no step to hold it against.";
+  const Attachment attachment = baseline_path(e.study, e.paths.front()).attachment;
+  std::vector<std::string> measured;
+  const std::vector<std::string> modelled = modelled_workloads(e);
+  for (const std::string& workload : timed_workloads(e)) {
+    const StepRow* row = quoted_step(e, workload, e.paths.front());
+    const bool is_modelled =
+        std::find(modelled.begin(), modelled.end(), workload) != modelled.end();
+    if (row->baseline_step && !is_modelled) measured.push_back(workload);
+  }
+  std::string text =
+      fmt::format("Baseline: the same step with the fused standard residual, {} (`{}`)",
+                  attachment_text(attachment), name(attachment));
+  if (!modelled.empty()) text += fmt::format("; modelled term by term for {}", listed(modelled));
+  if (!measured.empty()) text += fmt::format("; measured by the user for {}", listed(measured));
+  text += ".";
+  if (const std::string missing = missing_baseline(e); !missing.empty()) text += " " + missing;
+  return text;
 }
 
 std::vector<std::string> verdict_sentences(const Evaluation& e) {

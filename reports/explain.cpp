@@ -73,7 +73,7 @@ std::vector<Explanation> explanations(const Evaluation& evaluation) {
   for (const auto section :
        {explained::ledger, explained::aggregation, explained::parameters, explained::flops,
         explained::pipeline, explained::prefill, explained::memory, explained::time,
-        explained::step, explained::budgets})
+        explained::step, explained::rest, explained::training, explained::budgets})
     section(evaluation, out);
   return out;
 }

@@ -104,6 +104,17 @@ void prefill_rows(const Evaluation& e, const std::string& prefix, const Residual
       "s ceil(min(T, chunk) / P) (d elements + 2 scalars), s = layers of the longest block",
       "[ours] from [attnres] Algorithm 1, line 3", memory.phase1, e.study.phase1_dtype,
       "phase1_bytes");
+  if (!memory.cache_tokens) return;
+  const Bytes per_token = cache_per_token(e.study, static_cast<double>(e.study.prefill->tokens));
+  out.push_back({.metric = prefix + "cache_tokens",
+                 .formula = "bank with b_0 / bytes by which one more token of the sequence makes "
+                            "the KV cache of the fullest device grow",
+                 .source = "[ours] REFERENCES.md, memory of the rest",
+                 .numbers = {fmt::format("{:.12g} / {:.12g} = {:.6g} tokens",
+                                         memory.bank_with_embedding.value, per_token.value,
+                                         *memory.cache_tokens)},
+                 .function = "model/memory.cpp: prefill_memory; model/resident.cpp: "
+                             "cache_per_token"});
 }
 
 std::string memory_metric(const MemoryRow& row) {
@@ -174,7 +185,10 @@ void prefill(const Evaluation& e, Explanations& out) {
 
 void memory(const Evaluation& e, Explanations& out) {
   for (const MemoryRow& row : e.memory)
-    out.push_back(is_residual(row.item) ? residual_memory(e, row) : rest_memory(e, row));
+    if (row.workload == "training")
+      out.push_back(training_memory(e, row));
+    else
+      out.push_back(is_residual(row.item) ? residual_memory(e, row) : rest_memory(e, row));
 }
 
 }  // namespace depthcost::explained

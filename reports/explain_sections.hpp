@@ -22,6 +22,8 @@ void prefill(const Evaluation& evaluation, Explanations& out);
 void memory(const Evaluation& evaluation, Explanations& out);
 void time(const Evaluation& evaluation, Explanations& out);
 void step(const Evaluation& evaluation, Explanations& out);
+void rest(const Evaluation& evaluation, Explanations& out);
+void training(const Evaluation& evaluation, Explanations& out);
 void budgets(const Evaluation& evaluation, Explanations& out);
 
 /// One layer of `mean`, a row of the ledger that `base` explains; nothing if there is no such
@@ -31,6 +33,13 @@ std::optional<Explanation> layer(const LedgerRow& mean, const Explanation& base,
 
 /// The metric of a row of the ledger; the output aggregation has a suffix of its own.
 std::string ledger_metric(const LedgerRow& row);
+
+/// Rows of a training step among others.
+Explanation training_step(const Evaluation& evaluation, const StepRow& row);
+Explanation training_memory(const Evaluation& evaluation, const MemoryRow& row);
+
+/// "rest.decode/64.attention".
+std::string rest_metric(const RestRow& row);
 
 /// "ledger.block_attnres.two_phase".
 std::string metric(std::initializer_list<std::string_view> parts);

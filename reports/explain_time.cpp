@@ -79,6 +79,20 @@ std::string percent_text(std::string_view what, const Estimate<double>& ratio) {
                      100 * ratio.high);
 }
 
+/// What the baseline step is made of.
+std::vector<std::string> baseline_lines(const Evaluation& e, const StepRow& step) {
+  const Attachment attachment = baseline_path(e.study, *step.path).attachment;
+  if (!step.baseline_step) return {"no baseline step: " + step.missing};
+  std::vector<std::string> terms;
+  for (const RestRow& row : e.rest)
+    if (row.workload == step.workload)
+      terms.push_back(fmt::format("{} {}", rest_metric(row), microseconds(row.time.value)));
+  const std::string whole = "baseline step " + interval_text(*step.baseline_step);
+  if (terms.empty()) return {whole + ", measured by the user"};
+  return {fmt::format("{}, modelled: {}, standard residual {} ({})", whole, fmt::join(terms, ", "),
+                      microseconds(step.residual.value - step.delta.value), name(attachment))};
+}
+
 }  // namespace
 
 void time(const Evaluation& e, Explanations& out) {
@@ -88,6 +102,10 @@ void time(const Evaluation& e, Explanations& out) {
 
 void step(const Evaluation& e, Explanations& out) {
   for (const StepRow& row : e.step) {
+    if (row.workload == "training") {
+      out.push_back(training_step(e, row));
+      continue;
+    }
     Explanation x{
         .metric = metric({"step", row.workload, name(row.path->scheme), name(row.schedule)}),
         .formula = fmt::format("sum over launches of {}, less the same sum of the fused "
@@ -99,12 +117,12 @@ void step(const Evaluation& e, Explanations& out) {
     x.numbers.push_back("residual path " + interval_text(row.residual));
     x.numbers.push_back(
         fmt::format("added {}; mostly {}", interval_text(row.delta), name(row.dominant)));
+    for (std::string& line : baseline_lines(e, row)) x.numbers.push_back(std::move(line));
     if (row.overhead)
-      x.numbers.push_back(percent_text(
-          fmt::format("added / baseline step of {}", interval_text(*row.baseline_step)),
-          *row.overhead));
+      x.numbers.push_back(percent_text("overhead: added / baseline step", *row.overhead));
     if (row.share)
-      x.numbers.push_back(percent_text("residual path / (baseline step + added)", *row.share));
+      x.numbers.push_back(
+          percent_text("share: residual path / (baseline step + added)", *row.share));
     out.push_back(std::move(x));
   }
 }

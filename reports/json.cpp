@@ -1,6 +1,7 @@
 // The document as a whole.
 #include "reports/json.hpp"
 
+#include "reports/claim_text.hpp"
 #include "reports/format.hpp"
 #include "reports/json_sections.hpp"
 
@@ -42,6 +43,18 @@ void budgets(JsonWriter& json, const Evaluation& evaluation) {
   });
 }
 
+void claims(JsonWriter& json, const Evaluation& evaluation) {
+  json.array("claims", [&] {
+    append_rows(json, evaluation.claims, [&](const ClaimRow& row) {
+      json.member("text", evaluation.study.claim);
+      json.member("name", name(row.budget));
+      json.member("limit", row.limit);
+      json.member("verdict", name(row.verdict));
+      json.text_or_null("condition", claim_condition(row));
+    });
+  });
+}
+
 }  // namespace sections
 
 std::string to_json(const Evaluation& evaluation, std::span<const ResolvedValue> resolved_values,
@@ -58,10 +71,13 @@ std::string to_json(const Evaluation& evaluation, std::span<const ResolvedValue>
     sections::flops(json, evaluation);
     if (evaluation.pipeline) sections::pipeline(json, *evaluation.pipeline);
     if (!evaluation.prefill.empty()) sections::prefill(json, evaluation);
+    sections::training(json, evaluation);
     sections::memory(json, evaluation);
     sections::time(json, evaluation);
     sections::step(json, evaluation);
+    sections::rest(json, evaluation);
     sections::budgets(json, evaluation);
+    if (!evaluation.claims.empty()) sections::claims(json, evaluation);
   });
   return std::move(json).text();
 }

@@ -17,10 +17,10 @@ struct JsonOptions {
   std::span<const LedgerRow> layers;  // of `--layers`: appended to the ledger
 };
 
-/// Base units; numbers as JsonWriter writes them. What is not known is null; `pipeline` and
-/// `prefill` are absent if the study does not ask for them. In `budgets`, `need` is the limit that
-/// the user wrote, for `device_memory` the device's capacity, and [have_low, have_high] the
-/// predicted interval, all in `unit`.
+/// Base units; numbers as JsonWriter writes them. What is not known is null; `pipeline`,
+/// `prefill` and `training` are absent if the study does not ask for them. In `budgets`, `need` is
+/// the limit that the user wrote, for `device_memory` the device's capacity, and [have_low,
+/// have_high] the predicted interval, all in `unit`.
 std::string to_json(const Evaluation& evaluation, std::span<const ResolvedValue> resolved_values,
                     const JsonOptions& options);
 

@@ -10,12 +10,6 @@ std::vector<Count> vectors_of(const PipelineTraffic& traffic) {
   return vectors;
 }
 
-void append(JsonWriter& json, const PrefillMemory& memory) {
-  json.member("bank_bytes_per_device", memory.bank.value);
-  json.member("bank_with_embedding_bytes_per_device", memory.bank_with_embedding.value);
-  json.member("phase1_bytes_per_device", memory.phase1.value);
-}
-
 void append_events(JsonWriter& json, const PipelineAnswer& pipeline) {
   json.array("events", [&] {
     append_rows(json, pipeline.events, [&](const PipelineRun& run) {
@@ -58,12 +52,12 @@ void pipeline(JsonWriter& json, const PipelineAnswer& pipeline) {
 
 void prefill(JsonWriter& json, const Evaluation& evaluation) {
   json.object("prefill", [&] {
-    append(json, evaluation.prefill.front());
+    append(json, quantities_of(evaluation.prefill.front()));
     json.array("by_scheme", [&] {
       for (std::size_t i = 0; i < evaluation.prefill.size(); ++i)
         json.object([&] {
           json.member("scheme", name(evaluation.paths[i].scheme));
-          append(json, evaluation.prefill[i]);
+          append(json, quantities_of(evaluation.prefill[i]));
         });
     });
   });

@@ -30,6 +30,9 @@ void prefill(JsonWriter& json, const Evaluation& evaluation);
 void memory(JsonWriter& json, const Evaluation& evaluation);
 void time(JsonWriter& json, const Evaluation& evaluation);
 void step(JsonWriter& json, const Evaluation& evaluation);
+void training(JsonWriter& json, const Evaluation& evaluation);
+void rest(JsonWriter& json, const Evaluation& evaluation);
 void budgets(JsonWriter& json, const Evaluation& evaluation);
+void claims(JsonWriter& json, const Evaluation& evaluation);
 
 }  // namespace depthcost::sections

@@ -1,4 +1,4 @@
-// What is predicted: each operation, and each step.
+// What is predicted: each operation, each step, and what else a step consists of.
 #include "reports/format.hpp"
 #include "reports/json_sections.hpp"
 
@@ -55,6 +55,21 @@ void step(JsonWriter& json, const Evaluation& evaluation) {
       json.member("dominant", name(row.dominant));
       json.member("evidence", name(row.delta.evidence));
       append(json, residual_of(row));
+      append(json, baseline_of(row));
+      json.text_or_null("baseline_evidence",
+                        row.baseline_step ? name(row.baseline_step->evidence) : "");
+    });
+  });
+}
+
+void rest(JsonWriter& json, const Evaluation& evaluation) {
+  json.array("rest", [&] {
+    append_rows(json, evaluation.rest, [&](const RestRow& row) {
+      json.member("workload", row.workload);
+      json.member("term", name(row.term));
+      append(json, quantities_of(row));
+      json.member("origin", name(row.origin));
+      json.member("evidence", name(row.time.evidence));
     });
   });
 }

@@ -34,6 +34,10 @@ Table decision_table(const Evaluation& evaluation);
 /// What its columns mean.
 std::string decision_legend(const Evaluation& evaluation);
 
+/// Which step per cents are of: how the standard residual is attached in it, and whether it is
+/// measured or modelled.
+std::string baseline_sentence(const Evaluation& evaluation);
+
 /// The verdict: what it costs, what holds, and what the two-phase schedule would change.
 std::vector<std::string> verdict_sentences(const Evaluation& evaluation);
 

@@ -7,7 +7,8 @@ namespace depthcost {
 
 std::vector<Plot> plots(const Evaluation& evaluation) {
   std::vector<Plot> drawn;
-  for (const auto plot : {bytes_plot, sources_plot, added_time_plot, payload_plot, bank_plot})
+  for (const auto plot : {bytes_plot, sources_plot, overhead_plot, added_time_plot, payload_plot,
+                          schedule_plot, bank_plot})
     if (std::optional<Plot> made = plot(evaluation)) drawn.push_back(*std::move(made));
   return drawn;
 }

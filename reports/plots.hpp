@@ -28,9 +28,16 @@ std::optional<Plot> sources_plot(const Evaluation& evaluation);
 /// machine, or a scheme beside the standard residual.
 std::optional<Plot> added_time_plot(const Evaluation& evaluation);
 
+/// The same in per cent of the baseline step. None without one.
+std::optional<Plot> overhead_plot(const Evaluation& evaluation);
+
 /// d-vectors on the wire at each pipeline transition, naive and cached. None without a wire or a
 /// bank.
 std::optional<Plot> payload_plot(const Evaluation& evaluation);
+
+/// The stages of a simulated training step over time; many micro-batches with fewer of them, very
+/// many tasks from the beginning only. None without a pipeline, a machine or a rest of the step.
+std::optional<Plot> schedule_plot(const Evaluation& evaluation);
 
 /// Bank in one device's memory against the length of the sequence. None without prefill or a bank.
 std::optional<Plot> bank_plot(const Evaluation& evaluation);

@@ -1,4 +1,4 @@
-// What the schemes add to a decode step, against the batch.
+// What the schemes add to a decode step, in time and in per cent of it, against the batch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,10 +13,14 @@ namespace {
 
 using namespace plotting;
 
+/// What is drawn upwards: microseconds, or per cent of the baseline step.
+enum class Measure { added_time, overhead };
+
 struct Point {
   Count sequences = 0;
-  Estimate<Seconds> added;
-  bool is_asked = false;  // the scenario has this batch; the others make the curve smooth
+  Estimate<double> added;  // as the axis counts it
+  std::string text;        // as it is printed
+  bool is_asked = false;   // the scenario has this batch; the others make the curve smooth
 };
 
 struct Curve {
@@ -39,32 +43,67 @@ std::vector<Count> dense_batches(const std::vector<Count>& asked) {
   return batches;
 }
 
-double microseconds(Seconds seconds) { return in_unit(seconds.value, UnitFamily::seconds, "us"); }
+/// Whether the user has measured the batches one by one: nothing is known between them.
+bool is_measured_by_batch(const Study& study) {
+  return study.decode->baseline_steps.size() > 1 ||
+         std::any_of(study.written_terms.begin(), study.written_terms.end(),
+                     [](const WrittenTerm& term) { return term.seconds.size() > 1; });
+}
 
-Curve curve_of(const Study& study, const ResidualPath& path) {
-  const std::vector<Count>& asked = study.decode->sequences;
-  Study dense = study;
-  dense.prefill.reset();
-  dense.decode->baseline_steps.clear();
-  dense.decode->sequences = dense_batches(asked);
-  Curve curve{&path, quoted_schedule(study, path), {}};
-  const std::vector<StepRow> rows = step_rows(dense, path, curve.schedule);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Count sequences = dense.decode->sequences[i];
-    const bool is_asked = std::find(asked.begin(), asked.end(), sequences) != asked.end();
-    curve.points.push_back({sequences, rows[i].delta, is_asked});
+/// The decode workload at every batch that is drawn.
+Study drawn_study(const Study& study, Measure measure) {
+  Study drawn = study;
+  drawn.prefill.reset();
+  if (measure == Measure::added_time) {
+    drawn.decode->baseline_steps.clear();
+    drawn.written_terms.clear();
   }
+  if (!is_measured_by_batch(drawn))
+    drawn.decode->sequences = dense_batches(study.decode->sequences);
+  return drawn;
+}
+
+Point point_of(const StepRow& row, Measure measure) {
+  const auto scaled = [](double factor, double low, double value, double high) {
+    return Estimate<double>{factor * low, factor * value, factor * high};
+  };
+  if (measure == Measure::overhead)
+    return {.added = scaled(100, row.overhead->low, row.overhead->value, row.overhead->high),
+            .text = format_ratio(row.overhead->value, Sign::always)};
+  const double unit = in_unit(1, UnitFamily::seconds, "us");
+  return {.added = scaled(unit, row.delta.low.value, row.delta.value.value, row.delta.high.value),
+          .text = format_seconds(row.delta.value, Sign::always)};
+}
+
+/// Without points where a batch has no baseline.
+Curve curve_of(const Study& study, const ResidualPath& path, Measure measure) {
+  const std::vector<Count>& asked = study.decode->sequences;
+  const Study drawn = drawn_study(study, measure);
+  Curve curve{&path, quoted_schedule(study, path), {}};
+  const std::vector<StepRow> rows = step_rows(drawn, path, curve.schedule);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (measure == Measure::overhead && !rows[i].overhead) return {&path, curve.schedule, {}};
+    Point point = point_of(rows[i], measure);
+    point.sequences = drawn.decode->sequences[i];
+    point.is_asked = std::find(asked.begin(), asked.end(), point.sequences) != asked.end();
+    curve.points.push_back(std::move(point));
+  }
+  std::sort(curve.points.begin(), curve.points.end(),
+            [](const Point& a, const Point& b) { return a.sequences < b.sequences; });
   return curve;
 }
 
 /// Every scheme but the standard residual, which the others are held against; the one that adds
 /// most at the largest batch first, as the lines end.
-std::vector<Curve> curves_of(const Evaluation& evaluation) {
+std::vector<Curve> curves_of(const Evaluation& evaluation, Measure measure) {
   const Study& study = evaluation.study;
   std::vector<Curve> curves;
   if (!study.machine || !study.decode || study.decode->sequences.empty()) return curves;
   for (const ResidualPath& path : evaluation.paths)
-    if (!std::holds_alternative<Standard>(path.scheme)) curves.push_back(curve_of(study, path));
+    if (!std::holds_alternative<Standard>(path.scheme)) {
+      Curve curve = curve_of(study, path, measure);
+      if (!curve.points.empty()) curves.push_back(std::move(curve));
+    }
   std::stable_sort(curves.begin(), curves.end(), [](const Curve& a, const Curve& b) {
     return a.points.back().added.value > b.points.back().added.value;
   });
@@ -76,23 +115,27 @@ struct Range {
   double high = -std::numeric_limits<double>::infinity();
 };
 
-/// Microseconds, of the values; `ends` covers the intervals too.
+/// Of the values; `ends` covers the intervals too.
 struct Ranges {
   Range values;
   Range ends;
 };
 
-void include(Range& range, Seconds seconds) {
-  range.low = std::min(range.low, microseconds(seconds));
-  range.high = std::max(range.high, microseconds(seconds));
+void include(Range& range, double value) {
+  range.low = std::min(range.low, value);
+  range.high = std::max(range.high, value);
 }
 
-Ranges ranges_of(const std::vector<Curve>& curves) {
+Ranges ranges_of(const std::vector<Curve>& curves, std::optional<double> limit) {
   Ranges ranges;
+  if (limit) {
+    include(ranges.values, *limit);
+    include(ranges.ends, *limit);
+  }
   for (const Curve& curve : curves)
     for (const Point& point : curve.points) {
       include(ranges.values, point.added.value);
-      for (const Seconds end : {point.added.low, point.added.value, point.added.high})
+      for (const double end : {point.added.low, point.added.value, point.added.high})
         include(ranges.ends, end);
     }
   return ranges;
@@ -118,11 +161,20 @@ VerticalAxis vertical_axis(const Ranges& ranges) {
   return {fmt::format("set yrange [{}:{}]\n", number_text(lowest), number_text(highest)), lowest};
 }
 
+/// A budget as a line across the plot.
+std::string limit_mark(std::optional<double> limit) {
+  if (!limit) return {};
+  return fmt::format(
+             "set arrow from graph 0, first {0} to graph 1, first {0} nohead back linewidth 1.5 "
+             "dashtype 2 linecolor {1}\n",
+             number_text(*limit), rgb(Color::black)) +
+         fmt::format("set label {} at graph 0.99, first {} right offset character 0,0.6\n",
+                     quoted("budget: " + format_ratio(*limit / 100)), number_text(*limit));
+}
+
 /// `x`, value, low, high.
 void push_point(DataBlock& block, double x, const Point& point, double lowest) {
-  block.push_back({x, microseconds(point.added.value),
-                   std::max(microseconds(point.added.low), lowest),
-                   microseconds(point.added.high)});
+  block.push_back({x, point.added.value, std::max(point.added.low, lowest), point.added.high});
 }
 
 std::string line_data(const std::vector<Curve>& curves, double lowest) {
@@ -157,20 +209,23 @@ std::string line_command(const std::vector<Curve>& curves) {
   return plot_command(elements);
 }
 
-std::string line_script(const std::vector<Curve>& curves, Titles titles) {
+std::string line_script(const std::vector<Curve>& curves, Titles titles,
+                        std::optional<double> limit) {
   for (const Curve& curve : curves)
     titles.legend.push_back({Mark::line, color_of(curve.path->scheme), label_of(curve)});
-  const VerticalAxis axis = vertical_axis(ranges_of(curves));
+  const VerticalAxis axis = vertical_axis(ranges_of(curves, limit));
   const std::vector<Point>& points = curves.front().points;
-  return opening(titles, {}) + axis.script +
+  return opening(titles, {}) + axis.script + limit_mark(limit) +
          binary_x_axis(points.front().sequences, points.back().sequences) +
          line_data(curves, axis.lowest) + line_command(curves);
 }
 
 /// With a single batch there is no line: one bar for each scheme.
-std::string bar_script(const std::vector<Curve>& curves, const Titles& titles) {
-  const VerticalAxis axis = vertical_axis(ranges_of(curves));
-  std::string script = opening(titles, {}) + axis.script + "set grid noxtics ytics\n";
+std::string bar_script(const std::vector<Curve>& curves, const Titles& titles,
+                       std::optional<double> limit) {
+  const VerticalAxis axis = vertical_axis(ranges_of(curves, limit));
+  std::string script =
+      opening(titles, {}) + axis.script + limit_mark(limit) + "set grid noxtics ytics\n";
   std::string names;
   std::vector<std::string> elements;
   for (std::size_t i = 0; i < curves.size(); ++i) {
@@ -179,9 +234,7 @@ std::string bar_script(const std::vector<Curve>& curves, const Titles& titles) {
     const auto slot = static_cast<double>(i + 1);
     push_point(bar, slot, point, axis.lowest);
     script += bar.text();
-    script += text_at(slot, microseconds(point.added.value),
-                      format_seconds(point.added.value, Sign::always),
-                      "left front offset character 1,0.6");
+    script += text_at(slot, point.added.value, point.text, "left front offset character 1,0.6");
     names += fmt::format("{}{} {}", names.empty() ? "" : ", ", quoted(label_of(curves[i])), slot);
     elements.push_back(
         fmt::format("$bar{} using 1:2 with boxes fillstyle solid noborder linecolor {}", i,
@@ -199,28 +252,68 @@ std::string bar_script(const std::vector<Curve>& curves, const Titles& titles) {
   return script + plot_command(elements);
 }
 
-}  // namespace
+/// What a plot says about itself.
+struct Words {
+  std::string file_name;
+  std::string title;    // with the model
+  std::string y;        // without the machine
+  std::string caption;  // with the model
+  std::optional<double> limit = {};
+};
 
-std::optional<Plot> added_time_plot(const Evaluation& evaluation) {
-  const std::vector<Curve> curves = curves_of(evaluation);
+/// Per cent.
+std::optional<double> decode_limit(const Study& study) {
+  for (const Budget& budget : study.budgets)
+    if (budget.kind == BudgetKind::decode_overhead) return 100 * budget.limit;
+  return std::nullopt;
+}
+
+std::optional<Plot> decode_plot(const Evaluation& evaluation, Measure measure, const Words& words) {
+  const std::vector<Curve> curves = curves_of(evaluation, measure);
   if (curves.empty()) return std::nullopt;
   const Study& study = evaluation.study;
   const std::string model = model_name(study);
   const std::string machine = plain_text(study.machine->name, 40);
   const std::size_t num_points = curves.front().points.size();
-  Titles titles{.title = "What the residual schemes add to a decode step of " + model,
-                .y = "microseconds per step beyond the fused standard residual" +
-                     (machine.empty() ? "" : ", on " + machine) + "; 90 % intervals",
+  Titles titles{.title = words.title + " " + model,
+                .y = words.y + (machine.empty() ? "" : ", on " + machine) + "; 90 % intervals",
                 .x = "sequences in the batch"};
   if (num_points == 1)
     titles.x = fmt::format("batch of {} sequences", format_count(study.decode->sequences.front()));
-  std::string caption = fmt::format("Time added to a decode step of {} at {} sequences:", model,
+  std::string caption = fmt::format("{} {} at {} sequences:", words.caption, model,
                                     format_count(curves.front().points.back().sequences));
   for (const Curve& curve : curves)
     caption += fmt::format("{} {} {}", caption.ends_with(':') ? "" : ";", label_of(curve),
-                           format_seconds(curve.points.back().added.value, Sign::always));
-  return Plot{"added_time.svg", caption,
-              num_points == 1 ? bar_script(curves, titles) : line_script(curves, titles)};
+                           curve.points.back().text);
+  return Plot{words.file_name, caption,
+              num_points == 1 ? bar_script(curves, titles, words.limit)
+                              : line_script(curves, titles, words.limit)};
+}
+
+/// "modelled" or "measured"; the plot needs no more than one word.
+std::string_view baseline_word(const Evaluation& evaluation) {
+  const bool is_modelled =
+      std::any_of(evaluation.rest.begin(), evaluation.rest.end(),
+                  [](const RestRow& row) { return row.workload.starts_with("decode"); });
+  return is_modelled ? "modelled" : "measured";
+}
+
+}  // namespace
+
+std::optional<Plot> added_time_plot(const Evaluation& evaluation) {
+  return decode_plot(evaluation, Measure::added_time,
+                     {"added_time.svg", "What the residual schemes add to a decode step of",
+                      "microseconds per step beyond the fused standard residual",
+                      "Time added to a decode step of"});
+}
+
+std::optional<Plot> overhead_plot(const Evaluation& evaluation) {
+  return decode_plot(evaluation, Measure::overhead,
+                     {"overhead.svg", "Overhead of the residual schemes in a decode step of",
+                      fmt::format("per cent of the {} step with the fused standard residual",
+                                  baseline_word(evaluation)),
+                      fmt::format("Overhead over the {} decode step of", baseline_word(evaluation)),
+                      decode_limit(evaluation.study)});
 }
 
 }  // namespace depthcost

@@ -65,6 +65,47 @@ std::array<NamedQuantity, 3> residual_of(const StepRow& row) {
            {"residual_high", row.residual.high.value, "s"}}};
 }
 
+std::array<NamedQuantity, 3> baseline_of(const StepRow& row) {
+  const auto step = [&](Seconds Estimate<Seconds>::*end) -> std::optional<double> {
+    if (!row.baseline_step) return std::nullopt;
+    return ((*row.baseline_step).*end).value;
+  };
+  using Time = Estimate<Seconds>;
+  return {{{"baseline_seconds", step(&Time::value), "s"},
+           {"baseline_low", step(&Time::low), "s"},
+           {"baseline_high", step(&Time::high), "s"}}};
+}
+
+std::array<NamedQuantity, 6> quantities_of(const RestRow& row) {
+  const auto modelled = [&](double value) -> std::optional<double> {
+    if (row.origin == RestOrigin::written) return std::nullopt;
+    return value;
+  };
+  return {{{"seconds", row.time.value.value, "s"},
+           {"low", row.time.low.value, "s"},
+           {"high", row.time.high.value, "s"},
+           {"bytes", modelled(row.bytes.value), "bytes"},
+           {"flops", modelled(row.flops.value), "FLOP"},
+           {"launches", modelled(row.launches), "launches"}}};
+}
+
+std::array<NamedQuantity, 7> quantities_of(const TrainingRun& run) {
+  return {{{"makespan_seconds", run.makespan.value, "s"},
+           {"forward_seconds", run.forward.value, "s"},
+           {"backward_seconds", run.backward.value, "s"},
+           {"recompute_seconds", run.recompute.value, "s"},
+           {"communication_seconds", run.communication.value, "s"},
+           {"bubble", run.bubble, "ratio"},
+           {"accumulation_d", run.accumulation_d, "d"}}};
+}
+
+std::array<NamedQuantity, 4> quantities_of(const PrefillMemory& memory) {
+  return {{{"bank_bytes_per_device", memory.bank.value, "bytes"},
+           {"bank_with_embedding_bytes_per_device", memory.bank_with_embedding.value, "bytes"},
+           {"phase1_bytes_per_device", memory.phase1.value, "bytes"},
+           {"cache_tokens", memory.cache_tokens, "tokens"}}};
+}
+
 BudgetNumbers numbers_of(const BudgetRow& row) {
   BudgetNumbers numbers{row.budget.limit, row.low, row.high, margin(row)};
   // `device_memory: fits` has no number of its own; the capacity replaces it where it is known.

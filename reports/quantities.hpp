@@ -13,7 +13,7 @@ namespace depthcost {
 struct NamedQuantity {
   std::string_view key;
   std::optional<double> value;
-  std::string_view unit;  // "d", "scalars", "bytes", "s", "ratio"
+  std::string_view unit;  // "d", "scalars", "bytes", "tokens", "FLOP", "launches", "s", "ratio"
 };
 
 /// What the row is of: "total", "output_aggregation", or the name of an operation.
@@ -31,6 +31,20 @@ std::array<NamedQuantity, 12> quantities_of(const StepRow& row);
 
 /// The whole residual path of the step.
 std::array<NamedQuantity, 3> residual_of(const StepRow& row);
+
+/// The whole step with the fused standard residual.
+std::array<NamedQuantity, 3> baseline_of(const StepRow& row);
+
+/// One term of a step beside the residual path. Bytes, operations and launches of a term that the
+/// user has written are not known.
+std::array<NamedQuantity, 6> quantities_of(const RestRow& row);
+
+/// A training step with one scheme: the residual path on one micro-batch and all chunks, and what
+/// the pipeline makes of it.
+std::array<NamedQuantity, 7> quantities_of(const TrainingRun& run);
+
+/// Bank, b_0 and Phase 1 outputs, and what they are worth in KV cache.
+std::array<NamedQuantity, 4> quantities_of(const PrefillMemory& memory);
 
 /// The limit, the interval held against it, and what is left.
 struct BudgetNumbers {

@@ -110,12 +110,16 @@ Table prefill_table(const Evaluation& evaluation) {
   Table table{{{"scheme"},
                {"bank or state", Align::right},
                {"with b_0", Align::right},
-               {"Phase 1 outputs", Align::right}},
+               {"Phase 1 outputs", Align::right},
+               {"as KV tokens", Align::right}},
               {}};
   for (std::size_t i = 0; i < evaluation.prefill.size(); ++i) {
     const PrefillMemory& memory = evaluation.prefill[i];
     table.rows.push_back({std::string(name(evaluation.paths[i].scheme)), both_prefixes(memory.bank),
-                          both_prefixes(memory.bank_with_embedding), both_prefixes(memory.phase1)});
+                          both_prefixes(memory.bank_with_embedding), both_prefixes(memory.phase1),
+                          memory.cache_tokens
+                              ? format_count(static_cast<Count>(*memory.cache_tokens))
+                              : std::string(kNothing)});
   }
   return table;
 }
@@ -143,7 +147,7 @@ std::vector<std::string> timed_workloads(const Evaluation& evaluation) {
   return workloads;
 }
 
-Table step_table(const Evaluation& evaluation, std::string_view workload) {
+Table step_table(const Evaluation& evaluation, std::string_view workload, StepColumns columns) {
   Table table{{{"scheme"},
                {"schedule"},
                {"delta [90 %]", Align::right},
@@ -151,6 +155,8 @@ Table step_table(const Evaluation& evaluation, std::string_view workload) {
                {"dominant"},
                {"evidence"}},
               {}};
+  const bool with_share = columns == StepColumns::with_share;
+  if (with_share) table.columns.insert(table.columns.begin() + 4, {"share [90 %]", Align::right});
   for (const StepRow& row : evaluation.step) {
     if (row.workload != workload) continue;
     table.rows.push_back(
@@ -158,6 +164,9 @@ Table step_table(const Evaluation& evaluation, std::string_view workload) {
          format_seconds(row.delta, Sign::always),
          row.overhead ? format_ratio(*row.overhead, Sign::always) : std::string(kNothing),
          std::string(name(row.dominant)), std::string(name(row.delta.evidence))});
+    if (!with_share) continue;
+    std::vector<std::string>& cells = table.rows.back();
+    cells.insert(cells.begin() + 4, row.share ? format_ratio(*row.share) : std::string(kNothing));
   }
   return table;
 }

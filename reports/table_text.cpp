@@ -40,19 +40,21 @@ void append_pipeline(std::string& text, const PipelineAnswer& pipeline) {
                       format_d(pipeline.naive_d), format_d(pipeline.cached_d));
 }
 
-/// A measured one has no interval.
-std::string baseline_text(const Estimate<Seconds>& step) {
-  return step.low == step.high ? format_seconds(step.value) : format_seconds(step) + ", modelled";
+std::string step_heading(const Evaluation& evaluation, const std::string& workload) {
+  return fmt::format("Step {}: added to standard fused; baseline step {}", workload,
+                     baseline_text(evaluation, workload));
 }
 
-/// The baseline is the same in all rows of a workload.
-std::string step_heading(const Evaluation& evaluation, const std::string& workload) {
-  const auto row = std::find_if(evaluation.step.begin(), evaluation.step.end(),
-                                [&](const StepRow& step) { return step.workload == workload; });
-  const std::string baseline = row->baseline_step ? baseline_text(*row->baseline_step)
-                                                  : fmt::format("not given, and {}", row->missing);
-  return fmt::format("Step {}: convention kernel, against standard fused; baseline step {}",
-                     workload, baseline);
+void append_rest(std::string& text, const Evaluation& evaluation) {
+  for (const std::string& workload : modelled_workloads(evaluation))
+    append(text, rest_heading(workload), rest_table(evaluation, workload));
+}
+
+void append_training(std::string& text, const Evaluation& evaluation) {
+  append(text, "Training: the residual path on one micro-batch, and the simulated step",
+         training_time_table(evaluation));
+  append(text, "Training: d-vectors added up, the fullest stage, messages of one micro-batch",
+         training_memory_table(evaluation));
 }
 
 void append_budgets(std::string& text, std::span<const BudgetRow> budgets) {
@@ -70,9 +72,15 @@ std::string to_table(const Evaluation& evaluation, std::span<const LedgerRow> la
            aggregation_table(evaluation.aggregation));
   if (!evaluation.prefill.empty())
     append(text, "Prefill: bytes on one device", prefill_table(evaluation));
+  if (evaluation.study.decode || evaluation.study.prefill)
+    append(text, "Memory of the fullest device", memory_table(evaluation));
   if (evaluation.pipeline) append_pipeline(text, *evaluation.pipeline);
   for (const std::string& workload : timed_workloads(evaluation))
     append(text, step_heading(evaluation, workload), step_table(evaluation, workload));
+  if (const std::string missing = missing_baseline(evaluation); !missing.empty())
+    text += "\n" + missing + "\n";
+  append_rest(text, evaluation);
+  if (evaluation.training.work) append_training(text, evaluation);
   if (!evaluation.budgets.empty()) append_budgets(text, evaluation.budgets);
   return text;
 }

@@ -10,8 +10,6 @@
 namespace depthcost {
 namespace {
 
-// Bounds of one model's numbers: far above any, and no product of six of them overflows a double.
-constexpr Count kMaxWidth = Count{1} << 24;
 constexpr Count kMaxVocabulary = Count{1} << 28;
 
 using Names = std::initializer_list<const char*>;

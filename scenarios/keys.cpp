@@ -25,17 +25,21 @@ constexpr std::array<Names, 2> kSends{"overlapped", "blocking"};
 
 /// Zero is a measurement too: what a system does not do at all.
 constexpr Key measured_term(KeyKind kind, Names path) {
-  return non_negative(key(kind, path, seconds,
-                          kind == quantities
-                              ? "measured by the user, in place of the modelled term of the step: "
-                                "one for all batches, or one each"
-                              : "measured by the user, in place of the modelled term of the step"));
+  const bool is_training = path.starts_with("step_terms.training.");
+  return non_negative(key(
+      kind, path, seconds,
+      is_training          ? "measured by the user, in place of the modelled term: one forward "
+                             "pass of one micro-batch through all layers"
+      : kind == quantities ? "measured by the user, in place of the modelled term of the step: "
+                             "one for all batches, or one each"
+                           : "measured by the user, in place of the modelled term of the step"));
 }
 
 constexpr std::array kScenario{
     required(key(text, "schema", "must be depthcost/1")),
     key(text, "name", "title of the report; the file's name if absent"),
-    required(key(reference, "model", "a model preset, a path, or a map")),
+    required(key(reference, "model",
+                 "a model preset, a path (a config.json of Hugging Face too), or a map")),
     key(reference, "hardware",
         "a hardware preset, a path, or a map; without it no time is predicted"),
     key(choice, "residual.scheme", kSchemes,

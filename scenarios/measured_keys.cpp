@@ -13,6 +13,8 @@ constexpr std::array<Names, 3> kForms{"max", "sum", "passes"};
 constexpr std::array<Names, 6> kPrimitiveNames{"score", "mix", "add", "scale", "widen", "multiply"};
 constexpr std::array<Names, 2> kCoreDtypes{"bf16", "f32"};
 constexpr std::array<Names, 2> kCoreLevels{"L1", "L2"};
+constexpr std::array<Names, 5> kTransferNames{"one_way", "both_ways", "all_reduce",
+                                              "reduce_scatter", "all_gather"};
 constexpr std::array<Names, 2> kCeilings{"same_mix", "generic"};
 constexpr std::array<Names, 3> kCases{"calibration", "held_out", "small"};
 
@@ -109,6 +111,19 @@ constexpr std::array kProfile{
     required(key(quantity, "core_rate[].value", seconds, "per element")),
     required(key(quantity, "core_rate[].low", seconds, "90 % interval")),
     required(key(quantity, "core_rate[].high", seconds, "90 % interval")),
+    key(records, "links", "between processes, by MPI: latency + bytes / bandwidth, piecewise"),
+    required(key(choice, "links[].transfer", kTransferNames, "what moves")),
+    required(key(count, "links[].ranks", "processes")),
+    required(key(quantity, "links[].from", bytes, "messages of that size and more")),
+    required(non_negative(key(quantity, "links[].latency", seconds, "of a message without bytes"))),
+    key(quantity, "links[].bandwidth", bytes_per_second, "without it bytes are free"),
+    key(records, "link_error", "every other size, predicted by a fit to the others"),
+    required(key(choice, "link_error[].transfer", kTransferNames, "what moves")),
+    required(key(count, "link_error[].ranks", "processes")),
+    required(key(count, "link_error[].count", "sizes")),
+    required(non_negative(key(quantity, "link_error[].median", ratio, "of |error|"))),
+    required(non_negative(key(quantity, "link_error[].p90", ratio, "of |error|"))),
+    required(non_negative(key(quantity, "link_error[].worst", ratio, "of |error|"))),
     key(records, "accuracy", "predicted against measured, kernels that were not fitted"),
     required(key(choice, "accuracy[].ceilings", kCeilings, "what the prediction rests on")),
     required(key(choice, "accuracy[].cases", kCases, "which kernels")),

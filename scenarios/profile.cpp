@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "scenarios/hardware.hpp"
 #include "scenarios/reference.hpp"
@@ -122,6 +123,28 @@ void read_transition(const Values& values, Machine& machine) {
   if (machine.cache_bandwidth.empty()) machine.transition.clear();
 }
 
+/// Segments of one curve stand together, by size.
+void read_links(const Values& values, Machine& machine) {
+  if (values.num_records("links") > 0) machine.links.clear();
+  each_record(values, "links", [&](const std::string& record) {
+    const auto transfer = enum_of<Transfer>(values.text(record + "transfer"));
+    const Count num_ranks = values.count(record + "ranks");
+    LinkSegment segment{{values.number(record + "from")},
+                        {values.number(record + "latency")},
+                        {std::numeric_limits<double>::infinity()}};
+    if (values.has(record + "bandwidth")) segment.bandwidth = {values.number(record + "bandwidth")};
+    const bool goes_on = !machine.links.empty() && machine.links.back().transfer == transfer &&
+                         machine.links.back().num_ranks == num_ranks;
+    if (goes_on ? segment.from <= machine.links.back().segments.back().from
+                : find_link(machine.links, transfer, num_ranks) != nullptr)
+      throw InputError(values.at(record + "from").position,
+                       fmt::format("invalid from '{}' (sizes of one link must rise)",
+                                   values.text(record + "from")));
+    if (!goes_on) machine.links.push_back({transfer, num_ranks, {}});
+    machine.links.back().segments.push_back(segment);
+  });
+}
+
 }  // namespace
 
 Machine machine_from_profile(const Values& values, std::vector<ResolvedValue>& notes) {
@@ -135,6 +158,7 @@ Machine machine_from_profile(const Values& values, std::vector<ResolvedValue>& n
   read_floors(values, machine);
   read_core(values, machine);
   read_transition(values, machine);
+  read_links(values, machine);
   if (values.has("saturation_latency"))
     machine.half_saturation = {values.number("saturation_latency")};
   if (values.has("residual.low") && values.has("residual.high")) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "scenarios/import.hpp"
 #include "scenarios/presets.hpp"
 #include "scenarios/suggest.hpp"
 
@@ -17,7 +18,7 @@ constexpr std::size_t kMaxBases = 8;
 
 bool is_path(std::string_view text) {
   return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
-         text.ends_with(".yml");
+         text.ends_with(".yml") || is_config_path(text);
 }
 
 /// Follows `base` from file to file; `chain_` is what led here.
@@ -63,6 +64,8 @@ class Resolver {
     const std::string path = (folder / name).lexically_normal().string();
     enter(path, position);
     try {
+      if (&kind_.table == &model_keys() && is_config_path(path))
+        return to_values(load_config(path));
       return from_document(load_document(path), path,
                            {kind_.table, Provenance::scenario, file_label(path)});
     } catch (const InputError& error) {

@@ -1,5 +1,5 @@
 // `model:` and `hardware:` name a preset, a file, or hold the values themselves; `base:` in a map
-// lets one stand on another.
+// lets one stand on another. A model may be a Hugging Face config.json.
 #pragma once
 
 #include <string>

@@ -17,9 +17,6 @@
 namespace depthcost {
 namespace {
 
-// A file may ask for this many layers at most: each can cost a row.
-constexpr Count kMaxLayers = 65536;
-
 // Devices of one kind of parallelism; the product of three must not overflow.
 constexpr Count kMaxRanks = Count{1} << 20;
 
@@ -29,8 +26,8 @@ constexpr Count kMaxStreams = 1024;
 /// Values of the scenario, its model and its hardware, and what was assumed on the way.
 class ScenarioReader {
  public:
-  ScenarioReader(const Node& document, const std::string& file)
-      : file_(file), values_(checked(document)) {
+  ScenarioReader(const Node& document, const std::string& file, Provenance provenance)
+      : file_(file), values_(checked(document, provenance)) {
     const Map& map = as_map(document, "scenario");
     model_ =
         resolve_reference(*required(map, "model", document.position), model_reference(), file_);
@@ -58,11 +55,10 @@ class ScenarioReader {
   }
 
  private:
-  Values checked(const Node& document) {
+  Values checked(const Node& document, Provenance provenance) {
     const Map& map = as_map(document, "scenario");
     require_schema(map, document.position, scenario_keys());
-    return read_values(map, document.position,
-                       {scenario_keys(), Provenance::scenario, file_label(file_)});
+    return read_values(map, document.position, {scenario_keys(), provenance, file_label(file_)});
   }
 
   static const Node* required(const Map& map, const std::string& key, const Position& position) {
@@ -325,8 +321,19 @@ class ScenarioReader {
     scenario_.study.machine = std::move(machine);
   }
 
+  void read_claim(const Value& claim) {
+    for (const char* limit : {"decode_overhead", "prefill_overhead", "training_overhead"})
+      if (values_.has(fmt::format("budgets.{}", limit))) {
+        scenario_.study.claim = claim.texts.front();
+        return;
+      }
+    throw InputError(claim.position,
+                     "missing key 'budgets' (a claim needs decode_overhead, prefill_overhead or "
+                     "training_overhead as its limit)");
+  }
+
   void read_budgets() {
-    if (const Value* claim = values_.find("claim")) scenario_.study.claim = claim->texts.front();
+    if (const Value* claim = values_.find("claim")) read_claim(*claim);
     for (int i = 0; i <= static_cast<int>(BudgetKind::device_memory); ++i) {
       const auto kind = static_cast<BudgetKind>(i);
       const std::string path = fmt::format("budgets.{}", name(kind));
@@ -348,15 +355,15 @@ class ScenarioReader {
 }  // namespace
 
 Scenario read_scenario(const std::string& path) {
-  return parse_scenario(load_document(path), path);
+  return scenario_of(load_document(path), path, Provenance::scenario);
 }
 
 Scenario parse_scenario(std::string_view text, const std::string& file) {
-  return parse_scenario(parse_document(text, file), file);
+  return scenario_of(parse_document(text, file), file, Provenance::scenario);
 }
 
-Scenario parse_scenario(const Node& document, const std::string& file) {
-  return ScenarioReader(document, file).read();
+Scenario scenario_of(const Node& document, const std::string& file, Provenance provenance) {
+  return ScenarioReader(document, file, provenance).read();
 }
 
 }  // namespace depthcost

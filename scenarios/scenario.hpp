@@ -6,7 +6,7 @@
 
 #include "model/resolved_value.hpp"
 #include "model/study.hpp"
-#include "scenarios/document.hpp"
+#include "scenarios/values.hpp"
 
 namespace depthcost {
 
@@ -22,7 +22,7 @@ Scenario read_scenario(const std::string& path);
 /// As above, from text; `file` labels positions, and references are relative to its folder.
 Scenario parse_scenario(std::string_view text, const std::string& file);
 
-/// As above, from a document that has been parsed already.
-Scenario parse_scenario(const Node& document, const std::string& file);
+/// As above, from a tree; origins of its values are said as `provenance` wants.
+Scenario scenario_of(const Node& document, const std::string& file, Provenance provenance);
 
 }  // namespace depthcost

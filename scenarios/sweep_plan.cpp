@@ -160,7 +160,7 @@ class Planner {
     Map& map = std::get<Map>(document.content);
     for (const Axis& axis : knobs_) put_placeholder(map, axis, *knob_of(axis));
     for (std::size_t i = 0; i < scenes_.size(); ++i) put(map, scenes_[i].path, values[i]);
-    return parse_scenario(document, file_);
+    return scenario_of(document, file_, Provenance::scenario);
   }
 
   void read_scenes(SweepPlan& plan) {
@@ -217,7 +217,7 @@ class Planner {
   /// The scenario may leave out what the axes give.
   void read_own(SweepPlan& plan) const {
     try {
-      plan.own = parse_scenario(document_, file_).study;
+      plan.own = scenario_of(document_, file_, Provenance::scenario).study;
     } catch (const InputError&) {
       plan.own.reset();
     }

@@ -19,9 +19,7 @@ namespace {
 
 const std::string kList = "transfers";
 
-// Half-width of the interval of one cited transfer: what nine of ten differ by from one version of
-// NCCL to the next on the same part. REFERENCES.md, "intervals".
-constexpr double kPublishedScatter = 0.10;
+// Of a transfer without a source, or of another part. REFERENCES.md, "intervals".
 constexpr double kBorrowedScatter = 0.25;
 
 // A send has two; beyond this no machine is.
@@ -67,7 +65,7 @@ TransferPoint point_at(const Values& values, const std::string& record) {
           .num_ranks = num_ranks,
           .size = {values.number(record + "size")},
           .time = around(time.numbers.front(),
-                         evidence == Evidence::published ? kPublishedScatter : kBorrowedScatter,
+                         evidence == Evidence::published ? kTransferScatter : kBorrowedScatter,
                          evidence)};
 }
 

@@ -91,25 +91,28 @@ Value read_plain(const Node& node, const Key& key) {
 }
 
 std::string place(const Reading& reading, const Position& position) {
-  return reading.provenance == Provenance::preset
-             ? fmt::format("preset {}", reading.label)
-             : fmt::format("{}:{}", reading.label, position.line);
+  switch (reading.provenance) {
+    case Provenance::preset:
+      return fmt::format("preset {}", reading.label);
+    case Provenance::options:
+      return position.file;  // "--tensor"
+    case Provenance::scenario:
+      break;
+  }
+  return fmt::format("{}:{}", reading.label, position.line);
 }
 
-/// "source (date)" if the map names them.
-std::string cited(const Map& map) {
+/// "file:line: source (date)"; what an importer writes has no date.
+void cite(Value& value, const Map& map, const Reading& reading) {
   const Node* source = map.find("source");
   const Node* date = map.find("date");
   const std::string where = source == nullptr ? "" : as_text(*source, "source");
   const std::string when = date == nullptr ? "" : as_text(*date, "date");
-  return where.empty() || when.empty() ? "" : fmt::format("{} ({})", where, when);
-}
-
-void cite(Value& value, const Map& map, const Reading& reading) {
-  const std::string source = cited(map);
-  value.has_source = !source.empty();
+  value.has_source = !where.empty() && !when.empty();
   value.origin = place(reading, value.position);
-  if (value.has_source) value.origin += ": " + source;
+  if (!where.empty())
+    value.origin = reading.provenance == Provenance::options ? where : value.origin + ": " + where;
+  if (value.has_source) value.origin += fmt::format(" ({})", when);
 }
 
 /// Walks one map; everything it needs to know travels in members.

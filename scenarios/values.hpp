@@ -56,7 +56,7 @@ class Values {
 };
 
 /// Where values say that they come from, if they name no source themselves.
-enum class Provenance { scenario, preset };
+enum class Provenance { scenario, preset, options };
 
 /// What is being read, for origins and messages.
 struct Reading {

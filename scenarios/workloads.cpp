@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "model/step.hpp"
+#include "model/training_step.hpp"
 
 namespace depthcost {
 namespace {
@@ -117,8 +118,7 @@ void read_stages(const Values& values, const Study& study, Training& training) {
                           ? PipelineSchedule::interleaved
                           : PipelineSchedule::one_forward_one_backward;
   training.cache = enum_of<Cache>(values.text(section + "cache"));
-  training.sends =
-      values.text(section + "sends") == "blocking" ? Sends::blocking : Sends::overlapped;
+  training.sends = enum_of<Sends>(values.text(section + "sends"));
   check_schedule(values, *study.pipeline, training);
 }
 
@@ -162,6 +162,39 @@ void read_written_terms(const Values& values, Study& study) {
     }
 }
 
+/// In one line: what surely takes longer than a step that was written.
+[[noreturn]] void refuse_baseline(const Values& values, const std::string& path,
+                                  const std::string& what, Seconds least,
+                                  const std::string& workload) {
+  throw InputError(
+      values.at(path).position,
+      fmt::format("invalid {} '{}' ({} at least {:.3g} us of {})", path,
+                  fmt::join(values.at(path).texts, ", "), what, least.value * 1e6, workload));
+}
+
+/// What a training step cannot be timed without.
+void check_training_hardware(const Values& values, const Study& study) {
+  if (!study.training || !study.machine) return;
+  if (study.training->activations == ActivationPolicy::offload && !study.machine->host_bandwidth)
+    throw InputError(values.at("workload.training.activations").position,
+                     "conflicting workload.training.activations 'offload' (needs "
+                     "hardware.host_bandwidth)");
+  const std::vector<Bytes> messages(layout_of(study).chunk_layers.size() - 1, Bytes{1});
+  if (layout_of(study).num_stages > 1 && !stage_links(study, messages))
+    throw InputError(
+        values.at("parallelism.pipeline").position,
+        "conflicting parallelism.pipeline (a training step needs hardware.transfers of "
+        "kind send, within a node and over the network as its stages lie)");
+}
+
+void check_training_baseline(const Values& values, const Study& study) {
+  if (!study.training || !study.machine || !study.training->baseline_step) return;
+  const Seconds least = least_training_step(study);
+  if (*study.training->baseline_step <= least)
+    refuse_baseline(values, "baseline_step.training",
+                    "the standard residual and its messages alone take", least, "training");
+}
+
 }  // namespace
 
 void read_workloads(const Values& values, Study& study) {
@@ -172,19 +205,18 @@ void read_workloads(const Values& values, Study& study) {
 }
 
 void check_baselines(const Values& values, const Study& study) {
-  const ResidualPath standard{Standard{}, study.model.num_layers, study.path.attachment};
+  const ResidualPath standard = baseline_path(study, study.path);
   for (const StepRow& row : step_rows(study, standard, Schedule::fused)) {
     if (!row.baseline_step || row.baseline_step->evidence != Evidence::measured ||
         row.baseline_step->value > row.residual.low)
       continue;
     const std::string path =
         fmt::format("baseline_step.{}", row.workload.substr(0, row.workload.find('/')));
-    throw InputError(
-        values.at(path).position,
-        fmt::format("invalid {} '{}' (the standard residual alone takes at least {:.3g} us of {})",
-                    path, fmt::join(values.at(path).texts, ", "), row.residual.low.value * 1e6,
-                    row.workload));
+    refuse_baseline(values, path, "the standard residual alone takes", row.residual.low,
+                    row.workload);
   }
+  check_training_hardware(values, study);
+  check_training_baseline(values, study);
 }
 
 }  // namespace depthcost

@@ -2,7 +2,10 @@
 // numbers.
 #pragma once
 
+#include <utility>
+
 #include "model/study.hpp"
+#include "tests/architectures.hpp"
 
 namespace depthcost::test {
 
@@ -51,6 +54,40 @@ inline Study kimi_k3_study() {
   study.budgets = {{BudgetKind::decode_overhead, 0.02},
                    {BudgetKind::prefill_bank, 2.5e9},
                    {BudgetKind::device_memory, 0}};
+  return study;
+}
+
+/// The same with an architecture and measured collectives: every step is modelled.
+inline Study modelled_study() {
+  Study study = kimi_k3_study();
+  study.model.architecture = kimi_k3();
+  study.expert_parallel_size = 8;
+  study.decode->baseline_steps.clear();
+  for (const TransferKind kind :
+       {TransferKind::all_reduce, TransferKind::all_gather, TransferKind::reduce_scatter})
+    for (const auto& [size, seconds] : {std::pair{8192.0, 10e-6}, std::pair{8192e3, 50e-6}})
+      study.machine->transfers.push_back({kind, TransferScope::node, 8, Bytes{size},
+                                          plus_minus<Seconds>(seconds, 0.1, Evidence::published)});
+  return study;
+}
+
+/// In training on four stages with two virtual stages each, over links of 10 us and 50 GB/s.
+inline Study training_study() {
+  Study study = modelled_study();
+  study.name = "Kimi K3 in training on Round 5";
+  study.decode.reset();
+  study.prefill.reset();
+  study.budgets = {{BudgetKind::training_overhead, 0.04}};
+  for (const TransferScope scope : {TransferScope::node, TransferScope::network})
+    for (const double size : {1.0, 1e9})
+      study.machine->transfers.push_back(
+          {TransferKind::send, scope, 2, Bytes{size},
+           plus_minus<Seconds>(10e-6 + (size - 1) / 50e9, 0.1, Evidence::published)});
+  study.training = Training{.sequence_length = 4096,
+                            .num_micro_batches = 8,
+                            .schedule = PipelineSchedule::interleaved,
+                            .activations = ActivationPolicy::recompute,
+                            .gradient_accumulation = GradientAccumulation::fused};
   return study;
 }
 

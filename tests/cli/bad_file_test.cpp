@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
          "3:1: error: duplicate key 'model' (first at line 2)"},
         {"DottedDuplicateKey", kimi("residual: {block_size: 24}\nresidual.block_size: 12\n"),
          "4:1: error: unknown key 'residual.block_size' (known here: schema, name, model, "
-         "hardware, residual, parallelism, workload, baseline_step, step_terms, budgets)"},
+         "hardware, residual, parallelism, workload, baseline_step, step_terms, claim, budgets)"},
         {"MissingUnit", bandwidth("4.8"), kBandwidth + "'4.8' (missing unit; " + kNeed},
         {"WrongDimension", bandwidth("4.8 TB"), kBandwidth + "'4.8 TB' (a size in bytes; " + kNeed},
         {"BinaryUnitMisspelt", kimi("budgets: {prefill_bank: 2.5 Gi}\n"),
@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
          "1:9: error: invalid schema 'depthcost/1' (a model is 'depthcost-model/1')"},
         {"MessageWithFormatCharacters", kimi("'%s{}\\': 1\n"),
          "3:1: error: unknown key '%s{}\\' (known here: schema, name, model, hardware, residual, "
-         "parallelism, workload, baseline_step, step_terms, budgets)"}}),
+         "parallelism, workload, baseline_step, step_terms, claim, budgets)"}}),
     [](const auto& row) { return row.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
          "3:7: error: invalid name '\\x00' (holds a control character)"},
         {"EscapedNewline", kimi("\"a\\nb\": 1\n"),
          "3:1: error: unknown key 'a\\x0Ab' (known here: schema, name, model, hardware, residual, "
-         "parallelism, workload, baseline_step, step_terms, budgets)"},
+         "parallelism, workload, baseline_step, step_terms, claim, budgets)"},
         {"OpenBrackets", repeated("[", 200'000), "1:65" + kDeep},
         {"MegabyteOfOpenBrackets", repeated("[", 1'000'000), "1:65" + kDeep},
         {"MegabyteOfOpenBraces", repeated("{", 1'000'000), "1:65" + kDeep},

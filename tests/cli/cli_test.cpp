@@ -142,6 +142,21 @@ TEST_F(Program, EvaluatesToTablesAndCsv) {
   }
 }
 
+TEST_F(Program, WritesThePlanOfATrainingStep) {
+  const Outcome outcome = run(
+      {"evaluate", DEPTHCOST_SOURCE_DIR "/scenarios/kimi_k3_training.yaml", "--format", "plan"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  const auto plan = nlohmann::json::parse(outcome.output);
+  EXPECT_EQ(plan["schema"], "depthcost-pipeline/1");
+  EXPECT_EQ(plan["chunk_seconds"].size(), 32u);
+  const Outcome without = run({"evaluate", "kept.yaml", "--format", "plan"});
+  EXPECT_EQ(without.exit_code, 2);
+  EXPECT_EQ(without.output, "");
+  EXPECT_EQ(without.errors,
+            "kept.yaml:1:1: error: missing key 'workload.training.sequence_length' (a plan is of "
+            "a training step)\n");
+}
+
 // --- reports ---
 
 TEST_F(Program, ReportsWithoutGnuplot) {
@@ -349,12 +364,12 @@ INSTANTIATE_TEST_SUITE_P(
         {"MisspeltOption",
          {"evaluate", "kept.yaml", "--formt", "json"},
          "unknown option '--formt'; did you mean '--format'?"},
-        {"NoScenario", {"evaluate"}, "SCENARIO is required"},
+        {"NoScenario", {"evaluate"}, "SCENARIO or --model is required"},
         {"NoScenarioToCheck", {"check", "--strict"}, "SCENARIO is required"},
         {"TwoScenarios", {"evaluate", "kept.yaml", "bad.yaml"}, "unknown argument 'bad.yaml'"},
         {"UnknownFormat",
          {"evaluate", "kept.yaml", "--format", "xml"},
-         "--format: xml not in {table,json,csv}"},
+         "--format: xml not in {table,json,csv,plan}"},
         {"NoFolder", {"report", "kept.yaml", "-o"}, "--output: 1 required TEXT missing"},
         {"NoPreset", {"presets", "show"}, "ID is required"}}),
     [](const auto& row) { return row.param.name; });

@@ -28,11 +28,12 @@ class RunBenchmarks : public testing::Test {
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   }
 
-  int run(const std::string& rounds, const std::string& filter = ".") const {
-    const std::string command = "DEPTHCOST_ROUNDS=" + rounds + " " + DEPTHCOST_SOURCE_DIR +
-                                "/scripts/run_benchmarks " + folder_.path("bin") + " " +
-                                folder_.path("out") + " '" + filter + "' 2>" +
-                                folder_.path("errors");
+  int run(const std::string& rounds, const std::string& filter = ".",
+          const std::string& environment = "") const {
+    const std::string command = environment + "DEPTHCOST_ROUNDS=" + rounds + " " +
+                                DEPTHCOST_SOURCE_DIR + "/scripts/run_benchmarks " +
+                                folder_.path("bin") + " " + folder_.path("out") + " '" + filter +
+                                "' 2>" + folder_.path("errors");
     const int status = std::system(command.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
@@ -77,6 +78,29 @@ TEST_F(RunBenchmarks, RefusesAFilterThatNamesNothing) {
   EXPECT_EQ(run("1", "nothing"), 2);
   EXPECT_EQ(content_of(folder_.path("errors")),
             "nothing: error: names nothing that can be measured\n");
+}
+
+TEST_F(RunBenchmarks, SaysThatThereAreNoLinks) {
+  ASSERT_EQ(run("1"), 0);
+  EXPECT_NE(content_of(folder_.path("errors"))
+                .find("skipped: links between processes (built without MPI)\n"),
+            std::string::npos);
+}
+
+/// mpirun of our own: what it is asked to run is written down.
+TEST_F(RunBenchmarks, MeasuresLinksUnderMpirun) {
+  program("mpi/bench_links", "exit 7");
+  program("mpirun",
+          "echo \"called $*\" >>\"$(dirname \"$0\")/mpilog\"\n"
+          "case \"$*\" in *list_tests*) echo case ;; *) for word in \"$@\"; do case $word in "
+          "--benchmark_out=*) echo {} >\"${word#*=}\" ;; esac; done ;; esac");
+  if (std::system("test $(nproc) -ge 2") != 0) GTEST_SKIP() << "a single core";
+  const std::string path = "PATH=" + folder_.path("bin") + ":$PATH ";
+  ASSERT_EQ(run("1", ".", path), 0) << content_of(folder_.path("errors"));
+  EXPECT_NE(content_of(folder_.path("bin/mpilog"))
+                .find("called -n 2 " + folder_.path("bin/mpi/bench_links")),
+            std::string::npos);
+  EXPECT_NE(summary().find("/links.json"), std::string::npos) << summary();
 }
 
 TEST_F(RunBenchmarks, SaysThatAProgramFailedAndKeepsTheOthers) {

@@ -45,9 +45,8 @@ TEST(DeviceMemory, OfKimiK3FailsOnEightH200WithNeedAndHave) {
   EXPECT_EQ(row.verdict, Verdict::fail);
   EXPECT_GT(*row.low, 190e9);
   EXPECT_EQ(row.budget.limit, kH200.value);
-  EXPECT_EQ(row.nearest, "parallelism of tensor 16, expert 16, context 8 would keep it");
+  EXPECT_EQ(row.nearest, "parallelism of tensor 16, expert 16, context 1 would keep it");
   study.tensor_parallel_size = study.expert_parallel_size = 16;
-  study.context_parallel_size = 8;
   EXPECT_EQ(device_memory(study).verdict, Verdict::pass);
 }
 
@@ -60,7 +59,26 @@ TEST(DeviceMemory, OfKimiK3FitsOnEightB300OnceRanksShareTheCache) {
   const BudgetRow row = device_memory(study);
   EXPECT_EQ(row.verdict, Verdict::fail);
   EXPECT_EQ(row.reason, "largest at decode/64");
-  EXPECT_EQ(row.nearest, "parallelism of tensor 8, expert 8, context 4 would keep it");
+  EXPECT_EQ(row.nearest, "parallelism of tensor 32, expert 32, context 1 would keep it");
+}
+
+// Eight experts cannot be dealt out to sixteen ranks.
+TEST(DeviceMemory, IsNeverSpreadOverMoreRanksThanExperts) {
+  Study study = kimi_on(8, kH200);
+  study.model.architecture->mlp = {
+      {ExpertMlp{.num_experts = 8, .num_active = 2, .width = 400000, .latent_width = {}}, 93}};
+  study.decode->sequences = {1};
+  EXPECT_TRUE(device_memory(study).nearest.ends_with("expert 8, context 1 would keep it"))
+      << device_memory(study).nearest;
+}
+
+TEST(DeviceMemory, OfTrainingAloneIsUnknownAndSaysWhy) {
+  Study study = kimi_on(8, kH200);
+  study.decode.reset();
+  study.prefill.reset();
+  study.training = Training{.sequence_length = 4096};
+  EXPECT_EQ(device_memory(study).reason,
+            "weights, gradients and optimiser states of training are not counted");
 }
 
 Study llama() {

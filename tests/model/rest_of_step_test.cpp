@@ -41,7 +41,7 @@ TEST(RestOfStep, HasEveryTermInOrder) {
   for (std::size_t i = 0; i < kRestTerms.size(); ++i) {
     EXPECT_EQ(rest.rows[i].term, kRestTerms[i]);
     EXPECT_EQ(rest.rows[i].workload, "decode/1");
-    EXPECT_FALSE(rest.rows[i].is_written);
+    EXPECT_EQ(rest.rows[i].origin, RestOrigin::modelled);
   }
   EXPECT_EQ(rest.missing, "");
 }
@@ -111,6 +111,52 @@ TEST(RestOfStep, JoinsTensorParallelRanksTwiceInADecoderLayer) {
   EXPECT_EQ(rest_of(study).missing, "the hardware has no transfers for the collectives of a layer");
 }
 
+// A decode step and a prefill whose last chunk is shorter, with experts and collectives.
+TEST(RestOfStep, AddsUpItsParts) {
+  Study study = llama_study();
+  study.model.architecture = test::kimi_k3();
+  study.tensor_parallel_size = 8;
+  study.expert_parallel_size = 8;
+  study.decode->sequences = {64};
+  study.prefill = Prefill{.tokens = 10000, .chunk = 3000};
+  study.machine->transfers = {{TransferKind::all_reduce, TransferScope::node, 8, Bytes{8192},
+                               test::plus_minus<Seconds>(10e-6, 0.1, Evidence::published)}};
+  for (const Workload& workload : workloads_of(study, study.path, study.schedule))
+    for (const RestRow& row : rest_of_step(study, workload).rows) {
+      RestRow sum;
+      for (const RestPart& part : row.parts) {
+        sum.bytes = sum.bytes + part.calls * part.work.bytes_at(End::value);
+        sum.flops = sum.flops + part.calls * part.work.flops_at(End::value);
+        sum.time.low = sum.time.low + part.calls * part.time.low;
+        sum.time.value = sum.time.value + part.calls * part.time.value;
+        sum.time.high = sum.time.high + part.calls * part.time.high;
+      }
+      ASSERT_FALSE(row.parts.empty()) << name(row.term);
+      EXPECT_EQ(sum.bytes, row.bytes) << name(row.term);
+      EXPECT_EQ(sum.flops, row.flops) << name(row.term);
+      EXPECT_DOUBLE_EQ(sum.time.low.value, row.time.low.value) << name(row.term);
+      EXPECT_DOUBLE_EQ(sum.time.value.value, row.time.value.value) << name(row.term);
+      EXPECT_DOUBLE_EQ(sum.time.high.value, row.time.high.value) << name(row.term);
+    }
+}
+
+// Every sequence-sharded norm gathers what it has scattered.
+TEST(RestOfStep, ScattersAndGathersInAShardedPrefill) {
+  Study study = llama_study();
+  study.decode.reset();
+  study.prefill = Prefill{.tokens = 8192};
+  study.tensor_parallel_size = 8;
+  study.expert_parallel_size = 8;
+  for (const TransferKind kind :
+       {TransferKind::all_reduce, TransferKind::all_gather, TransferKind::reduce_scatter})
+    study.machine->transfers.push_back(
+        {kind, TransferScope::node, 8, Bytes{8192},
+         test::plus_minus<Seconds>(10e-6, 0.1, Evidence::published)});
+  EXPECT_EQ(row_of(rest_of(study), RestTerm::collectives).launches, 64);
+  study.prefill->sequence_shards = 8;
+  EXPECT_EQ(row_of(rest_of(study), RestTerm::collectives).launches, 128);
+}
+
 TEST(RestOfStep, TakesATermThatTheUserHasMeasured) {
   Study study = llama_study();
   study.decode->sequences = {1, 8};
@@ -119,10 +165,11 @@ TEST(RestOfStep, TakesATermThatTheUserHasMeasured) {
   const auto workloads = workloads_of(study, study.path, study.schedule);
   for (const std::size_t batch : {0, 1}) {
     const RestRow row = row_of(rest_of_step(study, workloads[batch]), RestTerm::mlp);
-    EXPECT_TRUE(row.is_written);
+    EXPECT_EQ(row.origin, RestOrigin::written);
     EXPECT_EQ(row.time.low, row.time.high);
     EXPECT_EQ(row.time.value.value, batch == 0 ? 1e-3 : 2e-3);
-    EXPECT_FALSE(row_of(rest_of_step(study, workloads[batch]), RestTerm::head).is_written);
+    EXPECT_EQ(row_of(rest_of_step(study, workloads[batch]), RestTerm::head).origin,
+              RestOrigin::modelled);
   }
 }
 

@@ -83,7 +83,8 @@ TEST(ResidualWork, IsTheSumOfItsLaunches) {
   EXPECT_NEAR(sum(work, &ResidualWork::forward) / launches, 1, 1e-12);
 }
 
-// 4 d a token and a gain in f32 forward and 4 d backward, at 2/3 and 3/4 of reads: 4.33 and 4.5 TB/s, and 2 us each.
+// 4 d a token and a gain in f32 forward and 4 d backward, at 2/3 and 3/4 of reads: 4.33 and 4.5
+// TB/s, and 2 us each.
 TEST(ResidualWork, OfTheStandardResidualIsWhatItMoves) {
   Study study = llama_training();
   study.machine->cache_bandwidth.clear();
@@ -195,6 +196,23 @@ TEST(Communication, IsWhatFreeLinksSave) {
   EXPECT_GT(exposed, fast);
 }
 
+// Nine blocks instead of one hidden state over slow links: most of what is added is communication.
+TEST(TrainingStep, SaysWhetherBytesOrCommunicationDominate) {
+  Study study = llama_pipeline(4, 2);
+  study.training->sends = Sends::blocking;
+  study.training->cache = Cache::none;
+  for (TransferPoint& point : study.machine->transfers)
+    point.time = {100 * point.time.low, 100 * point.time.value, 100 * point.time.high,
+                  point.time.evidence};
+  const auto dominant = [&] {
+    const TrainingAnswer answer = training_answer(study, paths_of(study));
+    return step_of(answer, Schedule::single_pass).dominant;
+  };
+  EXPECT_EQ(dominant(), Dominant::communication);
+  study.machine->transfers.clear();
+  EXPECT_EQ(dominant(), Dominant::bytes);
+}
+
 TEST(MeasuredTrainingStep, IsThatOfTheStandardResidual) {
   for (const bool knows_layers : {true, false}) {
     Study study = llama_pipeline(4, 2);
@@ -229,19 +247,24 @@ TEST(Recomputation, TakesAnotherForwardPass) {
   EXPECT_NEAR(run.makespan.value, (kept + 8 * run.forward).value, 1e-9);
 }
 
+// 85 % of 1 GB/s in the middle; both ways, beside the chunk's own work.
 TEST(Offload, WaitsForASlowLink) {
   Study study = llama_training();
   study.training->activations = ActivationPolicy::offload;
-  const auto forward = [&] {
-    return residual_work(study, study.path, Schedule::single_pass, {})[0].forward;
+  const auto makespan = [&] {
+    return run_of(training_answer(study, paths_of(study)), Schedule::single_pass).makespan;
   };
-  const Seconds without = forward();
+  const Seconds without = makespan();
   study.machine->host_bandwidth = BytesPerSecond{1e15};
-  EXPECT_EQ(forward(), without);
+  EXPECT_EQ(makespan(), without);
   study.machine->host_bandwidth = BytesPerSecond{1e9};
   const ChunkActivations all =
       chunk_activations(study.path, {1, 64, OutputAggregation::here}, {ActivationPolicy::offload});
-  EXPECT_NEAR(forward().value, 4096 * bytes(all.offloaded, 4096, Dtype::bf16).value / 1e9, 1e-9);
+  const double link = 4096 * bytes(all.offloaded, 4096, Dtype::bf16).value / 0.85e9;
+  EXPECT_NEAR(offload_seconds(study, study.path, End::value)[0].value, link, 1e-9);
+  EXPECT_LT(offload_seconds(study, study.path, End::low)[0].value, link);
+  EXPECT_GT(offload_seconds(study, study.path, End::high)[0].value, link);
+  EXPECT_NEAR(makespan().value, 8 * 2 * link, 1e-6);
 }
 
 // 1F1B holds P - p micro-batches on stage p; b_0 and the blocks before its chunk for each.

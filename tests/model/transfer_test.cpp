@@ -6,6 +6,8 @@
 #include <array>
 #include <vector>
 
+#include "model/machine.hpp"
+
 namespace depthcost {
 namespace {
 
@@ -109,11 +111,12 @@ TEST(TransferTime, KeepsTheEndsAroundTheValueEverywhere) {
 TEST(TransferTime, IsUnknownForWhatNobodyMeasured) {
   EXPECT_FALSE(transfer_time(points(), all_to_all, kNode, 8, {1e6}));
   EXPECT_FALSE(transfer_time(points(), all_reduce, TransferScope::network, 8, {1e6}));
-  EXPECT_FALSE(transfer_time({}, all_reduce, kNode, 8, {1e6}));
+  EXPECT_FALSE(transfer_time(std::vector<TransferPoint>{}, all_reduce, kNode, 8, {1e6}));
 }
 
 TEST(TransferTime, IsNothingForARankByItself) {
-  EXPECT_EQ(transfer_time({}, all_reduce, kNode, 1, {1e6})->high.value, 0);
+  EXPECT_EQ(transfer_time(std::vector<TransferPoint>{}, all_reduce, kNode, 1, {1e6})->high.value,
+            0);
 }
 
 TEST(TransferNames, AreThoseOfHardwareFiles) {
@@ -123,6 +126,40 @@ TEST(TransferNames, AreThoseOfHardwareFiles) {
     EXPECT_EQ(name(static_cast<TransferKind>(i)), names[i]);
   EXPECT_EQ(name(TransferScope::node), "node");
   EXPECT_EQ(name(TransferScope::network), "network");
+}
+
+Machine machine_with_links() {
+  Machine machine;
+  machine.core = Core{};
+  machine.links = {{Transfer::one_way, 2, {{{0}, {1e-6}, {1e9}}, {{4096}, {5e-6}, {2e9}}}},
+                   {Transfer::all_reduce, 4, {{{0}, {3e-6}, {1e9}}}}};
+  machine.transfers = points();
+  return machine;
+}
+
+TEST(TransfersOfACpu, AreThoseOfItsLinks) {
+  const auto time = transfer_time(machine_with_links(), send, kNode, 2, {8192}).value();
+  EXPECT_DOUBLE_EQ(time.value.value, 5e-6 + 8192 / 2e9);
+  EXPECT_DOUBLE_EQ(time.low.value, 0.9 * time.value.value);
+  EXPECT_DOUBLE_EQ(time.high.value, 1.1 * time.value.value);
+  EXPECT_EQ(time.evidence, Evidence::calibrated);
+  EXPECT_DOUBLE_EQ(
+      transfer_time(machine_with_links(), all_reduce, kNode, 4, {1e6}).value().value.value,
+      3e-6 + 1e6 / 1e9);
+}
+
+TEST(TransfersOfACpu, ArePointsWhereNoLinkWasFitted) {
+  const Machine machine = machine_with_links();
+  EXPECT_EQ(transfer_time(machine, all_reduce, kNode, 8, {1e6}).value().value,
+            time(all_reduce, 8, 1e6).value);
+  EXPECT_FALSE(transfer_time(machine, send, TransferScope::network, 2, {1e6}));
+  EXPECT_FALSE(transfer_time(machine, all_to_all, kNode, 2, {1e6}));
+}
+
+TEST(TransfersOfAGpu, AreNotItsHosts) {
+  Machine machine = machine_with_links();
+  machine.core.reset();
+  EXPECT_FALSE(transfer_time(machine, send, kNode, 2, {8192}));
 }
 
 }  // namespace

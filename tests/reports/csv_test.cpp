@@ -74,6 +74,29 @@ TEST(Csv, HoldsMemoryAndStep) {
     EXPECT_TRUE(has_line(kimi_k3(), line)) << line;
 }
 
+TEST(Csv, HoldsTheBaselineAndTheRestOfTheStep) {
+  EXPECT_TRUE(has_line(kimi_k3(), "step,decode/64,standard,fused,,,,baseline_seconds,0.012,s"));
+  EXPECT_TRUE(has_line(kimi_k3(), "step,decode/64,standard,fused,,,,baseline_evidence,measured,"));
+  EXPECT_TRUE(has_line(kimi_k3(), "prefill,,mhc,,,,,cache_tokens,,tokens"));
+  Study study = test::modelled_study();
+  study.written_terms = {{WorkloadKind::prefill, RestTerm::mlp, {Seconds{0.25}}}};
+  const auto lines = lines_of(to_csv(evaluate(study)));
+  for (const char* line :
+       {"rest,decode/1,,,,collectives,,launches,186,launches",
+        "rest,prefill,,,,mlp,,seconds,0.25,s", "rest,prefill,,,,mlp,,bytes,,bytes",
+        "rest,prefill,,,,mlp,,origin,written,", "rest,prefill,,,,head,,origin,modelled,"})
+    EXPECT_TRUE(has_line(lines, line)) << line;
+}
+
+TEST(Csv, HoldsTheTrainingStep) {
+  const auto lines = lines_of(to_csv(evaluate(test::training_study())));
+  EXPECT_TRUE(has_line(lines, "training,training,standard,fused,,,,accumulation_d,0,d"));
+  EXPECT_TRUE(has_line(lines, "step,training,standard,fused,,,,delta_seconds,0,s"));
+  std::size_t rows = 0;
+  for (const std::string& line : lines) rows += line.starts_with("training,") ? 1u : 0u;
+  EXPECT_EQ(rows, 12u * 7u);
+}
+
 TEST(Csv, AppendsTheRowsOfSingleLayersToTheLedger) {
   const Evaluation evaluation = evaluate(test::kimi_k3_study());
   const Counting kernel{Schedule::single_pass, Convention::kernel};

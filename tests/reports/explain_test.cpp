@@ -47,10 +47,19 @@ std::vector<std::pair<std::string, std::string>> places(const std::string& funct
   return found;
 }
 
+std::vector<Explanation> all_kinds() {
+  std::vector<Explanation> all;
+  for (const Study& study :
+       {test::kimi_k3_study(), test::modelled_study(), test::training_study()}) {
+    const Evaluation evaluation = evaluate(study);
+    for (Explanation& entry : explanations(evaluation)) all.push_back(std::move(entry));
+  }
+  return all;
+}
+
 TEST(Explain, NamesAFunctionThatStandsInTheNamedFile) {
-  const Evaluation evaluation = evaluate(test::kimi_k3_study());
   std::set<std::pair<std::string, std::string>> named;
-  for (const Explanation& explanation : explanations(evaluation))
+  for (const Explanation& explanation : all_kinds())
     for (const auto& place : places(explanation.function)) named.insert(place);
   for (const auto& [file, name] : named)
     EXPECT_NE(source_file(file).find(name), std::string::npos) << file << " " << name;
@@ -59,8 +68,7 @@ TEST(Explain, NamesAFunctionThatStandsInTheNamedFile) {
 
 TEST(Explain, CitesOnlyKeysOfTheReferences) {
   const std::string references = source_file("model/REFERENCES.md");
-  const Evaluation evaluation = evaluate(test::kimi_k3_study());
-  for (const auto& [metric, formula, source, numbers, function] : explanations(evaluation)) {
+  for (const auto& [metric, formula, source, numbers, function] : all_kinds()) {
     const auto open = source.find('[');
     ASSERT_NE(open, std::string::npos) << metric;
     const std::string key = source.substr(open, source.find(']') - open + 1);
@@ -137,6 +145,72 @@ TEST(Explain, KnowsEveryRowOfTheAnswer) {
   expected += 3 * (1 + e.prefill.size());
   expected += e.memory.size() + e.time.size() + e.step.size() + e.budgets.size();
   EXPECT_EQ(explanations(e).size(), expected);
+}
+
+TEST(Explain, KnowsEveryTermOfAModelledStep) {
+  Study study = test::modelled_study();
+  study.written_terms = {{WorkloadKind::prefill, RestTerm::mlp, {Seconds{0.25}}}};
+  const Evaluation e = evaluate(study);
+  ASSERT_EQ(e.rest.size(), 4 * kRestTerms.size());
+  for (const RestRow& row : e.rest) {
+    const Explanation x = explained(e, "rest." + row.workload + "." + std::string(name(row.term)));
+    EXPECT_FALSE(x.numbers.empty()) << x.metric;
+    for (const auto& [file, name] : places(x.function))
+      EXPECT_NE(source_file(file).find(name), std::string::npos) << file << " " << name;
+  }
+  EXPECT_EQ(explained(e, "rest.prefill.mlp").formula, "measured by the user");
+  EXPECT_TRUE(explain(e, "prefill.by_scheme.mhc.cache_tokens"));
+}
+
+// 1,600 (token, expert) pairs of 100 tokens on 8 ranks; 56,268,800 weights of Kimi Delta Attention
+// on one of them.
+TEST(Explain, SubstitutesTheNumbersOfTheRest) {
+  Study study = test::modelled_study();
+  study.decode->sequences = {100};
+  const Evaluation e = evaluate(study);
+  const auto has = [&](const std::string& metric, const std::string& text) {
+    const std::string all = to_text(explained(e, metric));
+    EXPECT_NE(all.find(text), std::string::npos) << text << "\n" << all;
+  };
+  has("rest.decode/100.mlp", "100 tokens choose 16 of 896 experts over 8 ranks");
+  has("rest.decode/100.mlp", "and 200 [200, ");
+  has("rest.decode/100.attention", "linear: 56268800 weights in bf16 on one of 8 ranks");
+  has("rest.decode/100.attention", "57600000 elements read / 1 context ranks, 576 written");
+  has("rest.decode/100.attention", "0.65 [0.4, 0.8] of the dense rate, 1.00 PFLOP/s");
+  has("rest.decode/100.head", "vocabulary 163840 x d 7168 / 8 ranks in bf16");
+  has("rest.decode/100.launches", "1413 x kernels launched as graph: 0.002 ms");
+}
+
+TEST(Explain, SaysWhatTheBaselineIsMadeOf) {
+  const auto line = [](const Study& study, const std::string& workload) {
+    for (const std::string& text :
+         explained(evaluate(study), "step." + workload + ".block_attnres.single_pass").numbers)
+      if (text.starts_with("baseline step") || text.starts_with("no baseline")) return text;
+    return std::string();
+  };
+  EXPECT_EQ(line(test::kimi_k3_study(), "decode/64"),
+            "baseline step 12000 us [12000 us, 12000 us], measured by the user");
+  EXPECT_EQ(line(test::kimi_k3_study(), "prefill"),
+            "no baseline step: the model has no attention and mlp");
+  Study study = test::modelled_study();
+  study.baseline_attachment = Attachment::all_reduce;
+  const std::string modelled = line(study, "prefill");
+  EXPECT_NE(modelled.find("modelled: rest.prefill.attention "), std::string::npos) << modelled;
+  EXPECT_NE(modelled.find(" us (all_reduce)"), std::string::npos) << modelled;
+}
+
+TEST(Explain, KnowsEveryPartOfATrainingStep) {
+  const Evaluation e = evaluate(test::training_study());
+  for (const char* metric :
+       {"training.by_scheme.full_attnres.two_phase", "training.chunks.7", "training.transitions.6",
+        "training.stages.3", "step.training.mhc.fused", "rest.training.head",
+        "memory.training.block_attnres.activations",
+        "memory.training.block_attnres.pipeline_blocks"})
+    EXPECT_TRUE(explain(e, metric)) << metric;
+  EXPECT_FALSE(explain(e, "training.chunks.8"));
+  EXPECT_EQ(explained(e, "training.transitions.0").numbers.back(), "0.01 ms + bytes / 50.0 GB/s");
+  EXPECT_EQ(explained(e, "step.training.block_attnres.single_pass").numbers.front(),
+            "interleaved_1f1b: P = 4, V = 2, M = 8; 4096 tokens of a micro-batch on one device");
 }
 
 TEST(Explain, AddsTheTermsOfALaunch) {

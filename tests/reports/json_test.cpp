@@ -3,79 +3,22 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
-#include "tests/studies.hpp"
+#include "tests/reports/json_rows.hpp"
 
 namespace depthcost {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using Keys = std::vector<std::string>;
-
-const std::vector<ResolvedValue> kValues{{"residual.block_size", "24", "scenario.yaml:7:15"},
-                                         {"residual.num_streams", "4", "default: [mhc] Sec. 4.1"}};
-
-Json json_of(const Study& study) {
-  return Json::parse(to_json(evaluate(study), kValues, {"0.1.0", {}}));
-}
+using namespace test;
 
 const Json& kimi_k3() {
   static const Json json = json_of(test::kimi_k3_study());
   return json;
 }
 
-Keys keys_of(const Json& object) {
-  Keys keys;
-  for (const auto& [key, value] : object.items()) keys.push_back(key);
-  return keys;
-}
-
-/// `object` has exactly `keys` in front, in this order, and `added` behind them.
-void expect_keys(const Json& object, Keys keys, const Keys& added = {}) {
-  keys.insert(keys.end(), added.begin(), added.end());
-  EXPECT_EQ(keys_of(object), keys);
-}
-
-void expect_strings(const Json& row, const Keys& keys) {
-  for (const std::string& key : keys) EXPECT_TRUE(row.at(key).is_string()) << key << " in " << row;
-}
-
-void expect_integers(const Json& row, const Keys& keys) {
-  for (const std::string& key : keys)
-    EXPECT_TRUE(row.at(key).is_number_integer()) << key << " in " << row;
-}
-
-void expect_numbers(const Json& row, const Keys& keys) {
-  for (const std::string& key : keys) EXPECT_TRUE(row.at(key).is_number()) << key << " in " << row;
-}
-
-void expect_numbers_or_null(const Json& row, const Keys& keys) {
-  for (const std::string& key : keys)
-    EXPECT_TRUE(row.at(key).is_number() || row.at(key).is_null()) << key << " in " << row;
-}
-
-/// The rows of a section that have these values.
-std::vector<Json> rows_with(const Json& section, const Json& values) {
-  std::vector<Json> rows;
-  for (const Json& row : section) {
-    bool matches = true;
-    for (const auto& [key, value] : values.items()) matches = matches && row.at(key) == value;
-    if (matches) rows.push_back(row);
-  }
-  return rows;
-}
-
-Json only_row(const Json& section, const Json& values) {
-  const auto rows = rows_with(section, values);
-  EXPECT_EQ(rows.size(), 1U) << values;
-  return rows.empty() ? Json() : rows.front();
-}
-
 TEST(Json, HasTheSectionsOfTheContractInOrder) {
   expect_keys(kimi_k3(), {"schema_version", "program_version", "scenario", "partitions", "ledger",
                           "aggregation", "parameters", "flops", "pipeline", "prefill", "memory",
-                          "time", "step", "budgets"});
+                          "time", "step", "rest", "budgets"});
   EXPECT_EQ(kimi_k3()["schema_version"], 1);
   EXPECT_EQ(kimi_k3()["program_version"], "0.1.0");
   for (const char* section :
@@ -90,6 +33,17 @@ TEST(Json, StatesTheOriginOfEachValueOfTheScenario) {
             R"({"name":"Kimi K3 on Round 5","values":{)"
             R"("residual.block_size":{"value":"24","origin":"scenario.yaml:7:15"},)"
             R"("residual.num_streams":{"value":"4","origin":"default: [mhc] Sec. 4.1"}}})");
+}
+
+TEST(JsonClaims, SayWhatBecameOfEachLimit) {
+  EXPECT_FALSE(kimi_k3().contains("claims"));
+  Study study = test::kimi_k3_study();
+  study.claim = "under 2 %";
+  study.budgets = {{BudgetKind::decode_overhead, 0.5}};
+  const Json json = json_of(study);
+  EXPECT_EQ(json["claims"].dump(),
+            R"([{"text":"under 2 %","name":"decode_overhead","limit":0.5,"verdict":"holds",)"
+            R"("condition":null}])");
 }
 
 TEST(JsonPartitions, AreThoseOfSchemesWithBlocks) {
@@ -218,13 +172,13 @@ TEST(JsonPrefill, HoldsTheBankOfOneDevice) {
   const Json& prefill = kimi_k3()["prefill"];
   const Keys keys{"bank_bytes_per_device", "bank_with_embedding_bytes_per_device",
                   "phase1_bytes_per_device"};
-  expect_keys(prefill, keys, {"by_scheme"});
+  expect_keys(prefill, keys, {"cache_tokens", "by_scheme"});
   expect_integers(prefill, keys);
   EXPECT_EQ(prefill["bank_bytes_per_device"], bank);
   EXPECT_EQ(prefill["bank_with_embedding_bytes_per_device"], bank * 9 / 8);
   ASSERT_EQ(prefill["by_scheme"].size(), 4U);
   for (const Json& row : prefill["by_scheme"]) {
-    EXPECT_EQ(keys_of(row).front(), "scheme");
+    expect_keys(row, {"scheme"}, {keys[0], keys[1], keys[2], "cache_tokens"});
     expect_integers(row, keys);
   }
   EXPECT_EQ(prefill["by_scheme"][0]["bank_bytes_per_device"], bank);
@@ -283,7 +237,8 @@ TEST(JsonStep, HasTheKeysOfTheContract) {
                 {"workload", "scheme", "schedule", "seconds", "low", "high", "delta_seconds",
                  "delta_low", "delta_high", "overhead", "overhead_low", "overhead_high", "share",
                  "share_low", "share_high", "dominant", "evidence"},
-                {"residual_seconds", "residual_low", "residual_high"});
+                {"residual_seconds", "residual_low", "residual_high", "baseline_seconds",
+                 "baseline_low", "baseline_high", "baseline_evidence"});
     expect_strings(row, {"workload", "scheme", "schedule", "dominant", "evidence"});
     expect_numbers(row, {"delta_seconds", "delta_low", "delta_high", "residual_seconds",
                          "residual_low", "residual_high"});
@@ -304,6 +259,9 @@ TEST(JsonStep, AddsTheDifferenceToTheBaseline) {
                {{"workload", "decode/64"}, {"scheme", "standard"}, {"schedule", "fused"}});
   EXPECT_EQ(standard["delta_seconds"], 0);
   EXPECT_EQ(standard["seconds"], 12e-3);
+  for (const char* key : {"baseline_seconds", "baseline_low", "baseline_high"})
+    EXPECT_EQ(row[key], 12e-3);
+  EXPECT_EQ(row["baseline_evidence"], "measured");
 }
 
 TEST(JsonStep, IsNullWithoutABaseline) {
@@ -357,7 +315,7 @@ TEST(Json, LeavesOutWhatIsNotAskedFor) {
   const Json json = json_of(study);
   EXPECT_FALSE(json.contains("pipeline"));
   EXPECT_FALSE(json.contains("prefill"));
-  for (const char* section : {"memory", "time", "step", "budgets"})
+  for (const char* section : {"memory", "time", "step", "rest", "budgets"})
     EXPECT_EQ(json[section], Json::array()) << section;
 }
 

@@ -37,7 +37,7 @@ TEST_P(GoldenReport, IsTheSameByteForByte) {
 INSTANTIATE_TEST_SUITE_P(Shipped, GoldenReport,
                          testing::Values("kimi_k3_8xb300", "kimi_k3_32xh200", "paper_table1",
                                          "paper_fig3", "paper_fig3_aligned", "paper_prefill_128k",
-                                         "deepseek_v4_pro_mhc"),
+                                         "deepseek_v4_pro_mhc", "kimi_k3_training"),
                          [](const auto& row) { return std::string(row.param); });
 
 void expect_text(const std::string& report, const std::string& text) {
@@ -82,19 +82,99 @@ TEST(Report, GivesThePapersPrefillFigures) {
 }
 
 TEST(Report, NeverPassesMemoryWhoseWeightsAreNotCounted) {
-  const std::string report = report_of("kimi_k3_8xb300");
-  expect_text(report, "| device_memory | 288.4 GB | at least 264.2 MB | - | unknown |");
+  const std::string report = markdown_report(evaluate(test::kimi_k3_study()), {});
+  expect_text(report, "| device_memory | 100.0 GB | at least 264.2 MB | - | unknown |");
+  expect_text(report, "weights and KV cache are not counted, since the model has no `attention`");
 }
 
 TEST(Report, SaysWhatPerCentNeeds) {
-  const std::string without = report_of("kimi_k3_8xb300");
-  expect_text(without, ", no % |");
-  expect_text(without, "No %: it needs `baseline_step`.");
   Study study = test::kimi_k3_study();
+  const std::string without = markdown_report(evaluate(study), {});
+  expect_text(without, ", no % |");
+  expect_text(without, "No %: the model has no attention and mlp; `baseline_step` would give it.");
   study.prefill->baseline_step = Seconds{2};
   const std::string with_baseline = markdown_report(evaluate(study), {});
   expect_text(with_baseline, " % [");
   EXPECT_EQ(with_baseline.find("No %"), with_baseline.npos);
+}
+
+TEST(Report, SaysWhichBaselinePerCentsAreOf) {
+  Study study = test::modelled_study();
+  study.baseline_attachment = Attachment::all_reduce;
+  study.prefill->baseline_step = Seconds{2};
+  const std::string report = markdown_report(evaluate(study), {});
+  expect_text(report,
+              "Baseline: the same step with the fused standard residual, folded into the "
+              "all-reduce before it (`all_reduce`); modelled term by term for decode/1, decode/64 "
+              "and decode/512; measured by the user for prefill.");
+  expect_text(report, "- prefill: 2.00 s, measured\n");
+  // The standard residual as a kernel of its own is another one, and adds.
+  expect_text(report, "| standard, fused, adds |");
+  EXPECT_EQ(report.find("of which standard"), report.npos);
+}
+
+std::vector<std::string> cells_of(const Table& table) {
+  std::vector<std::string> cells;
+  for (const auto& row : table.rows) cells.insert(cells.end(), row.begin(), row.end());
+  return cells;
+}
+
+TEST(DecisionTable, HasNoEmptyCell) {
+  Study without_hardware = test::kimi_k3_study();
+  without_hardware.machine.reset();
+  const Scenario shipped =
+      read_scenario(std::string(DEPTHCOST_SOURCE_DIR) + "/scenarios/kimi_k3_8xb300.yaml");
+  for (const Study& study : {test::kimi_k3_study(), test::modelled_study(), without_hardware})
+    for (const std::string& cell : cells_of(decision_table(evaluate(study))))
+      EXPECT_FALSE(cell.empty());
+  for (const std::string& cell : cells_of(decision_table(evaluate(shipped.study)))) {
+    EXPECT_FALSE(cell.empty());
+    for (const char* gap : {"no %", "not known", "no hardware"})
+      EXPECT_EQ(cell.find(gap), cell.npos) << cell;
+  }
+}
+
+TEST(Report, PutsTheOverheadBeforeTheAddedTime) {
+  const std::vector<PlotFile> plots{{"x-added_time.svg", "added"}, {"x-overhead.svg", "overhead"}};
+  const std::string report = markdown_report(evaluate(test::modelled_study()), {.plots = plots});
+  EXPECT_LT(report.find("![overhead]"), report.find("## "));
+  EXPECT_LT(report.find("![overhead]"), report.find("![added]"));
+  EXPECT_NE(report.find("![added]"), report.npos);
+  const std::string alone =
+      markdown_report(evaluate(test::kimi_k3_study()), {.plots = {plots.data(), 1}});
+  EXPECT_LT(alone.find("![added]"), alone.find("## "));
+}
+
+TEST(Report, SaysHowTheTrainingStepIsRun) {
+  const std::string report = markdown_report(evaluate(test::training_study()), {});
+  expect_text(report,
+              "8 micro-batches of 1 x 4,096 tokens, 4,096 of them on a device. 4 stages with 2 "
+              "virtual stages each run `interleaved_1f1b`; sends are overlapped with computing; a "
+              "stage caches blocks as `received` says. Activations of the residual path: "
+              "`recompute`; gradients of a source that many layers read are added up as `fused`.");
+  expect_text(report, " are communication that the standard residual does not expose");
+  expect_text(report, "| training_overhead | 4.0 % | [");
+}
+
+TEST(Report, SaysWhatItDoesNotKnowOfATrainingStep) {
+  Study study = test::training_study();
+  study.machine->transfers.resize(2);
+  expect_text(markdown_report(evaluate(study), {}), "The hardware knows no sends");
+  study = test::training_study();
+  study.model.architecture.reset();
+  expect_text(markdown_report(evaluate(study), {}),
+              "Communication is not judged without the layers that hide it.");
+}
+
+TEST(Report, CountsABoundaryOfTrainingInTheTypeOfTheWire) {
+  const auto boundary = [](Dtype wire_dtype) {
+    Study study = test::training_study();
+    study.training->wire_dtype = wire_dtype;
+    const std::vector<std::vector<std::string>> rows = decision_table(evaluate(study)).rows;
+    return rows.back().at(rows.back().size() - 3);
+  };
+  EXPECT_EQ(boundary(Dtype::bf16), "4 d, 57.34 kB");
+  EXPECT_EQ(boundary(Dtype::f32), "4 d, 114.7 kB");
 }
 
 TEST(Report, SaysWhyThereAreNoPlots) {

@@ -14,59 +14,13 @@
 
 #include "reports/gnuplot.hpp"
 #include "reports/plots_style.hpp"
+#include "tests/reports/plot_script.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost {
 namespace {
 
-using Rows = std::vector<std::vector<double>>;
-
-/// The numbers of a data block; none if there is no such block.
-Rows rows_of(const std::string& script, const std::string& block) {
-  std::istringstream lines{script};
-  std::string line;
-  while (std::getline(lines, line) && line != block + " << EOD") continue;
-  Rows rows;
-  while (std::getline(lines, line) && line != "EOD") {
-    std::istringstream numbers{line};
-    std::vector<double>& row = rows.emplace_back();
-    for (double value = 0; numbers >> value;) row.push_back(value);
-  }
-  return rows;
-}
-
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
-/// The row whose first column is `key`.
-std::vector<double> row_at(const Rows& rows, double key) {
-  for (const std::vector<double>& row : rows)
-    if (row.front() == key) return row;
-  return {};
-}
-
-/// Every tag is closed by its own kind, in order, and no '&' stands alone.
-bool is_well_formed(std::string_view xml) {
-  std::vector<std::string_view> open;
-  std::size_t at = 0;
-  while ((at = xml.find_first_of("<&", at)) != std::string_view::npos) {
-    const std::size_t end = xml.find(xml[at] == '&' ? ';' : '>', at);
-    if (end == std::string_view::npos) return false;
-    const std::string_view inside = xml.substr(at + 1, end - at - 1);
-    const bool is_reference = xml[at] == '&';
-    at = end + 1;
-    if (is_reference) {
-      if (inside != "amp" && inside != "lt" && inside != "gt") return false;
-    } else if (inside.starts_with('/')) {
-      if (open.empty() || open.back() != inside.substr(1)) return false;
-      open.pop_back();
-    } else if (!inside.starts_with('?') && !inside.ends_with('/')) {
-      open.push_back(inside.substr(0, inside.find_first_of(" \n\t")));
-    }
-  }
-  return open.empty();
-}
+using namespace test;
 
 Study small_study() {
   Study study;
@@ -241,8 +195,8 @@ TEST(Plots, AreThoseThatTheStudyHasDataFor) {
   };
   using Names = std::vector<std::string>;
   Study study = test::kimi_k3_study();
-  EXPECT_EQ(names(study),
-            (Names{"bytes.svg", "sources.svg", "added_time.svg", "payload.svg", "bank.svg"}));
+  EXPECT_EQ(names(study), (Names{"bytes.svg", "sources.svg", "overhead.svg", "added_time.svg",
+                                 "payload.svg", "bank.svg"}));
   study.machine.reset();
   study.pipeline = even_layout(1, 4, 93, 2);
   EXPECT_EQ(names(study), (Names{"bytes.svg", "sources.svg", "bank.svg"}));
@@ -258,6 +212,7 @@ TEST(Plots, AreDrawnWellFormedAndAlwaysAlike) {
   const std::map<std::string, std::string> titles{
       {"bytes.svg", "What the residual path of Kimi K3 moves per token"},
       {"sources.svg", "How many sources each layer of Kimi K3 attends to"},
+      {"overhead.svg", "Overhead of the residual schemes in a decode step of Kimi K3"},
       {"added_time.svg", "What the residual schemes add to a decode step of Kimi K3"},
       {"payload.svg", "What crosses the pipeline boundaries of Kimi K3"},
       {"bank.svg", "The bank of Kimi K3 in one device\u2019s memory"}};
@@ -300,7 +255,7 @@ TEST_P(Hostile, NamesAreDrawnAndNothingElse) {
   study.model.name = GetParam().name;
   study.machine->name = GetParam().name;
   const Evaluation evaluation = evaluate(study);
-  ASSERT_EQ(plots(evaluation).size(), 5u);
+  ASSERT_EQ(plots(evaluation).size(), 6u);
   for (const Plot& plot : plots(evaluation)) {
     SCOPED_TRACE(plot.file_name);
     const Drawing drawing = draw_svg(plot.script);

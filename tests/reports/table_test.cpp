@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "reports/format.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost {
@@ -87,12 +88,18 @@ TEST(AggregationTable, CountsPairs) {
 
 TEST(PrefillTable, WritesBothPrefixes) {
   EXPECT_EQ(plain_text(prefill_table(kimi_k3())),
-            "scheme               bank or state             with b_0     Phase 1 outputs\n"
-            "-------------  -------------------  -------------------  ------------------\n"
-            "block_attnres   234.9 MB (224 MiB)   264.2 MB (252 MiB)  705.0 MB (672 MiB)\n"
-            "standard       29.36 MB (28.0 MiB)  29.36 MB (28.0 MiB)           0 B (0 B)\n"
-            "mhc             117.4 MB (112 MiB)   117.4 MB (112 MiB)           0 B (0 B)\n"
-            "full_attnres   5.461 GB (5.09 GiB)  5.490 GB (5.11 GiB)  705.0 MB (672 MiB)\n");
+            "scheme               bank or state             with b_0     Phase 1 outputs  "
+            "as KV tokens\n"
+            "-------------  -------------------  -------------------  ------------------  "
+            "------------\n"
+            "block_attnres   234.9 MB (224 MiB)   264.2 MB (252 MiB)  705.0 MB (672 MiB)  "
+            "           -\n"
+            "standard       29.36 MB (28.0 MiB)  29.36 MB (28.0 MiB)           0 B (0 B)  "
+            "           -\n"
+            "mhc             117.4 MB (112 MiB)   117.4 MB (112 MiB)           0 B (0 B)  "
+            "           -\n"
+            "full_attnres   5.461 GB (5.09 GiB)  5.490 GB (5.11 GiB)  705.0 MB (672 MiB)  "
+            "           -\n");
 }
 
 TEST(PipelineTable, HoldsTotalsAndPeaks) {
@@ -137,6 +144,115 @@ TEST(StepTable, HoldsOneWorkload) {
   EXPECT_TRUE(step_table(kimi_k3(), "training").rows.empty());
 }
 
+TEST(StepTable, KeepsTheShareApart) {
+  Evaluation evaluation = two_steps();
+  evaluation.step[1].share = Estimate<double>{0.01, 0.02, 0.03, Evidence::assumed};
+  const Table table = step_table(evaluation, "decode/1", StepColumns::with_share);
+  EXPECT_EQ(table.columns[4].header, "share [90 %]");
+  EXPECT_EQ(table.rows[0][4], "-");
+  EXPECT_EQ(table.rows[1][3], "+2.3 % [0.1, 2.5]");
+  EXPECT_EQ(table.rows[1][4], "2.0 % [1.0, 3.0]");
+}
+
+const Evaluation& modelled() {
+  static const Evaluation evaluation = evaluate(test::modelled_study());
+  return evaluation;
+}
+
+TEST(RestTable, HasEveryTermTheStandardResidualAndTheSum) {
+  const Table table = rest_table(modelled(), "decode/64");
+  std::vector<std::string> terms;
+  for (const auto& row : table.rows) terms.push_back(row.front());
+  EXPECT_EQ(terms, (std::vector<std::string>{"attention", "mlp", "head", "collectives", "launches",
+                                             "standard residual", "baseline step"}));
+  EXPECT_EQ(table.rows.back()[5], "100 %");
+  EXPECT_EQ(table.rows.back()[4] + ", modelled", baseline_text(modelled(), "decode/64"));
+  EXPECT_EQ(table.rows[3][3], "186");
+  EXPECT_EQ(modelled_workloads(modelled()), timed_workloads(modelled()));
+  EXPECT_TRUE(modelled_workloads(kimi_k3()).empty());
+}
+
+TEST(RestTable, SaysWhatTheUserHasWritten) {
+  Study study = test::modelled_study();
+  study.written_terms = {{WorkloadKind::prefill, RestTerm::head, {Seconds{0.25}}}};
+  EXPECT_EQ(rest_table(evaluate(study), "prefill").rows[2][4], "250 ms");
+  EXPECT_EQ(rest_table(evaluate(study), "prefill").rows[2][6], "written");
+}
+
+TEST(MemoryTable, HoldsAPrefillWithAndWithoutShards) {
+  Study study = test::modelled_study();
+  study.decode->sequences = {64};
+  const auto first_cells = [&] {
+    std::vector<std::string> cells;
+    for (const auto& row : memory_table(evaluate(study)).rows) cells.push_back(row.front());
+    return cells;
+  };
+  EXPECT_EQ(first_cells(),
+            (std::vector<std::string>{"decode/64", "prefill, 8 shards", "prefill, not sharded"}));
+  const Table table = memory_table(evaluate(study));
+  EXPECT_EQ(table.rows[1][3], "252 MiB");
+  EXPECT_EQ(table.rows[2][3], "1.97 GiB");
+  EXPECT_EQ(table.rows[1][1], table.rows[2][1]);
+  study.prefill->sequence_shards = 1;
+  EXPECT_EQ(first_cells(),
+            (std::vector<std::string>{"decode/64", "prefill, not sharded", "prefill, 8 shards"}));
+  study.tensor_parallel_size = 1;
+  study.expert_parallel_size = 1;
+  EXPECT_EQ(first_cells(), (std::vector<std::string>{"decode/64", "prefill"}));
+}
+
+TEST(MemoryTable, CountsNoWeightsWithoutAnArchitecture) {
+  for (const auto& row : memory_table(kimi_k3()).rows) {
+    EXPECT_EQ(row[1], "-");
+    EXPECT_EQ(row[2], "-");
+    EXPECT_EQ(row[3], row[5]);
+  }
+}
+
+const Evaluation& in_training() {
+  static const Evaluation evaluation = evaluate(test::training_study());
+  return evaluation;
+}
+
+TEST(RestTable, OfTrainingIsOneForwardPass) {
+  const Table table = rest_table(in_training(), "training");
+  ASSERT_EQ(table.rows.size(), kRestTerms.size() + 1);
+  EXPECT_EQ(table.rows.back().front(), "one forward pass");
+  EXPECT_EQ(table.rows.back()[5], "100 %");
+}
+
+TEST(TrainingTimeTable, HasEverySchedule) {
+  const Table table = training_time_table(in_training());
+  EXPECT_EQ(table.rows.size(), 12u);
+  Study study = test::training_study();
+  study.model.architecture.reset();
+  for (const auto& row : training_time_table(evaluate(study)).rows) {
+    EXPECT_EQ(row[5], "-");
+    EXPECT_EQ(row[6], "-");
+  }
+}
+
+// Messages of 8 transitions less one: 25 cached d-vectors in all, 4 at most, as in PipelineTable.
+TEST(TrainingMemoryTable, HasOneRowForEachScheme) {
+  const Table table = training_memory_table(in_training());
+  ASSERT_EQ(table.rows.size(), 4u);
+  EXPECT_EQ(table.rows[0][0], "block_attnres");
+  EXPECT_EQ(table.rows[0][5], format_bytes(Bytes{4.0 * 4096 * 7168 * 2}, Prefix::binary));
+  EXPECT_EQ(table.rows[0][6], format_bytes(Bytes{25.0 * 4096 * 7168 * 2}, Prefix::binary));
+  EXPECT_EQ(table.rows[1][1], "0 d");
+  EXPECT_EQ(table.rows[1][3], "-");
+}
+
+TEST(StageAndChunkTables, HaveALineEach) {
+  EXPECT_EQ(stage_table(in_training()).rows.size(), 4u);
+  const Table chunks = chunk_table(in_training());
+  ASSERT_EQ(chunks.rows.size(), 8u);
+  EXPECT_EQ(chunks.rows[5][1], "1");
+  EXPECT_EQ(chunks.rows[0][8], "-");
+  EXPECT_EQ(chunks.rows[0][9], "10.0 us + bytes / 50.0 GB/s");
+  EXPECT_EQ(chunks.rows[7][7], "-");
+}
+
 std::vector<BudgetRow> every_verdict() {
   return {{{BudgetKind::decode_overhead, 0.02}, 0.015, 0.03, Verdict::unknown, "why", ""},
           {{BudgetKind::prefill_bank, 2.5e9}, 264241152, 264241152, Verdict::pass, "", ""},
@@ -173,10 +289,32 @@ TEST(TerminalPage, HasEverySectionWithin100Columns) {
         "Attention over depth: the pairs include the output", "Prefill: bytes on one device",
         "Pipeline: d-vectors per token sent across boundaries, with b_0 and partial sums",
         "Eq. 7, naive: 28 d; Eq. 8, cached: 22 d (aligned blocks, without b_0)",
-        "Step decode/64: convention kernel, against standard fused; baseline step 12.0 ms",
-        "Step prefill: convention kernel, against standard fused; baseline step not given",
-        "Budgets", "device_memory: weights, KV cache and activations are not counted yet"})
+        "Memory of the fullest device",
+        "Step decode/64: added to standard fused; baseline step 12.0 ms, measured",
+        "Step prefill: added to standard fused; baseline step not known",
+        "No %: the model has no attention and mlp; `baseline_step` would give it.", "Budgets",
+        "device_memory: the model has no attention and mlp, so that weights and KV cache are not "
+        "counted"})
     EXPECT_TRUE(has_line(text, line)) << line;
+}
+
+TEST(TerminalPage, HasTheRestOfAModelledStepWithin100Columns) {
+  const std::string text = to_table(evaluate(test::modelled_study()));
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) EXPECT_LE(line.size(), 100U) << line;
+  EXPECT_TRUE(has_line(text, "The baseline step of prefill: its terms on one device")) << text;
+}
+
+TEST(TerminalPage, HasTheTrainingStepWithin100Columns) {
+  const std::string text = to_table(in_training());
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) EXPECT_LE(line.size(), 100U) << line;
+  for (const char* line :
+       {"A forward pass of training: one micro-batch through all layers",
+        "Training: the residual path on one micro-batch, and the simulated step",
+        "Training: d-vectors added up, the fullest stage, messages of one micro-batch"})
+    EXPECT_TRUE(has_line(text, line)) << line;
+  EXPECT_EQ(text.find("Memory of the fullest device"), text.npos);
 }
 
 TEST(TerminalPage, LeavesOutWhatIsNotAskedFor) {

@@ -1,0 +1,128 @@
+// Forward: layer outputs are added to the running sum, sums become blocks.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "microbench/mpi/vectors.hpp"
+
+namespace depthcost::bench {
+namespace {
+
+using Kind = VectorId::Kind;
+
+/// Every block is made of the same layer outputs; the streams of a fixed payload differ.
+std::uint32_t seed(const ChunkPass& at, const VectorId& id) {
+  return seed_of(Family::values, at.micro_batch, id.kind == Kind::sum ? id.id : 0);
+}
+
+}  // namespace
+
+Buffer ForwardPass::run(const ChunkPass& at, Buffer&& message) {
+  Vectors& vectors = kept_[at.micro_batch];
+  if (at.chunk == 0)
+    embed(vectors, at);
+  else
+    unpack(vectors, at, std::move(message));
+  const LayerRange& here = route_.chunk(at.chunk);
+  for (Count layer = here.first; layer <= here.last; ++layer) {
+    check_sources(vectors, layer, at);
+    run_layer(vectors, layer, at);
+    post_.progress();
+  }
+  const bool is_last = at.chunk == route_.num_chunks() - 1;
+  if (is_last) check_sources(vectors, route_.num_layers() + 1, at);
+  Buffer output = is_last ? Buffer{} : pack(vectors, at);
+  forget(vectors, at);
+  return output;
+}
+
+void ForwardPass::embed(Vectors& vectors, const ChunkPass& at) {
+  const Kind kind = route_.has_blocks() ? Kind::block : Kind::sum;
+  for (Count id = 0; id < (route_.has_blocks() ? 1 : route_.num_sums()); ++id) {
+    Buffer buffer = post_.buffer(static_cast<std::size_t>(size_.bytes));
+    set_layers(elements(buffer), seed(at, {kind, id}), layers(0, 0));
+    shelf(vectors, {kind, id}).insert_or_assign(id, std::move(buffer));
+  }
+}
+
+void ForwardPass::unpack(Vectors& vectors, const ChunkPass& at, Buffer&& message) {
+  const auto size = static_cast<std::size_t>(size_.bytes);
+  const std::vector<VectorId> carried = route_.vectors_on(at.chunk - 1);
+  if (message.size() != size * carried.size())
+    fail(at, "message",
+         fmt::format("{} bytes arrived, not {}", message.size(), size * carried.size()));
+  for (std::size_t i = 0; i < carried.size(); ++i) {
+    Buffer buffer = post_.buffer(size);
+    std::memcpy(buffer.data(), message.data() + i * size, size);
+    shelf(vectors, carried[i]).insert_or_assign(carried[i].id, std::move(buffer));
+  }
+  post_.give_back(std::move(message));
+}
+
+void ForwardPass::check_sources(Vectors& vectors, Count layer, const ChunkPass& at) {
+  const bool is_output = layer > route_.num_layers();
+  const std::string where = is_output ? "output aggregation" : fmt::format("layer {}", layer);
+  const Count num_blocks = !route_.has_blocks() ? 0
+                           : is_output          ? route_.num_blocks() + 1
+                                                : route_.block_of(layer);
+  for (Count id = 0; id < num_blocks; ++id) {
+    const VectorId block{Kind::block, id};
+    const LayerRange summed = id == 0 ? LayerRange{0, 0} : route_.block(id);
+    check_content(require(vectors, block, at, where), seed(at, block),
+                  layers(summed.first, summed.last), block, at, where);
+  }
+  if (route_.has_blocks() && (is_output || route_.sum_begins(layer) == layer)) return;
+  const Count begins = is_output ? 0 : route_.sum_begins(layer);
+  for (Count id = 0; id < route_.num_sums(); ++id) {
+    const VectorId sum{Kind::sum, id};
+    check_content(require(vectors, sum, at, where), seed(at, sum), layers(begins, layer - 1), sum,
+                  at, where);
+  }
+}
+
+void ForwardPass::run_layer(Vectors& vectors, Count layer, const ChunkPass& at) {
+  if (route_.sum_begins(layer) == layer) vectors.sums.insert_or_assign(0, zeros());
+  for (auto& [id, sum] : vectors.sums)
+    add_layers(elements(sum), seed(at, {Kind::sum, id}), layers(layer, layer));
+  if (!route_.has_blocks()) return;
+  const Count block = route_.block_of(layer);
+  if (route_.block(block).last != layer) return;
+  vectors.blocks.insert_or_assign(block, std::move(vectors.sums.at(0)));
+  vectors.sums.clear();
+}
+
+Buffer ForwardPass::pack(Vectors& vectors, const ChunkPass& at) {
+  const auto size = static_cast<std::size_t>(size_.bytes);
+  const std::vector<VectorId> carried = route_.vectors_on(at.chunk);
+  Buffer message = post_.buffer(size * carried.size());
+  for (std::size_t i = 0; i < carried.size(); ++i) {
+    const Buffer& buffer =
+        require(vectors, carried[i], at, fmt::format("message to chunk {}", at.chunk + 1));
+    std::memcpy(message.data() + i * size, buffer.data(), size);
+  }
+  return message;
+}
+
+/// What Cache leaves to a later chunk of this stage.
+void ForwardPass::forget(Vectors& vectors, const ChunkPass& at) {
+  release(vectors.sums);
+  const bool is_last_here = at.chunk + post_.ranks().size >= route_.num_chunks();
+  if (is_last_here || route_.cache() == Cache::none) {
+    release(vectors.blocks);
+    if (is_last_here) kept_.erase(at.micro_batch);
+    return;
+  }
+  if (route_.cache() == Cache::own) return;
+  const LayerRange& here = route_.chunk(at.chunk);
+  for (auto it = vectors.blocks.begin(); it != vectors.blocks.end();) {
+    const Count closes = it->first == 0 ? 0 : route_.block(it->first).last;
+    if (closes < here.first || closes > here.last) {
+      ++it;
+      continue;
+    }
+    post_.give_back(std::move(it->second));
+    it = vectors.blocks.erase(it);
+  }
+}
+
+}  // namespace depthcost::bench

@@ -1,0 +1,134 @@
+// Backward: every layer adds to the gradient of each source that it attended to. Gradients go back
+// where their vectors came from; of a block that a stage had kept, they wait there for the chunk
+// that it was sent to. So what comes to the chunk that formed a vector must be of every later layer
+// and of the output aggregation, which is layer L + 1: that is checked.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "microbench/mpi/vectors.hpp"
+
+namespace depthcost::bench {
+namespace {
+
+using Kind = VectorId::Kind;
+
+/// A partial sum's gradients are those of the block that it becomes.
+std::uint32_t seed(const ChunkPass& at, Count id) {
+  return seed_of(Family::gradients, at.micro_batch, id);
+}
+
+}  // namespace
+
+Buffer GradientPass::run(const ChunkPass& at, Buffer&& message) {
+  Vectors& gradients = kept_[at.micro_batch];
+  if (at.chunk == route_.num_chunks() - 1)
+    begin(gradients, at);
+  else
+    unpack(gradients, at, std::move(message));
+  LayerRange here = route_.chunk(at.chunk);
+  while (!here.is_empty()) {
+    LayerRange part = here;
+    if (route_.has_blocks())
+      part.first = std::max(here.first, route_.block(route_.block_of(here.last)).first);
+    run_layers(gradients, part, at);
+    here.last = part.first - 1;
+    post_.progress();
+  }
+  if (at.chunk > 0) return pack(gradients, at);
+  if (route_.has_blocks())
+    check_content(require(gradients, {Kind::block, 0}, at, "backward"), seed(at, 0),
+                  layers(1, route_.num_layers() + 1), {Kind::block, 0}, at, "backward");
+  release(gradients.blocks);
+  release(gradients.sums);
+  kept_.erase(at.micro_batch);
+  return {};
+}
+
+void GradientPass::begin(Vectors& gradients, const ChunkPass& at) {
+  const LayerRange output{route_.num_layers() + 1, route_.num_layers() + 1};
+  if (route_.has_blocks()) {
+    attend_to_blocks(gradients, route_.num_blocks() + 1, output, at);
+    return;
+  }
+  for (Count id = 0; id < route_.num_sums(); ++id) {
+    const auto [place, is_new] = gradients.sums.insert_or_assign(id, zeros());
+    add_layers(elements(place->second), seed(at, id), layers(output.first, output.last));
+  }
+}
+
+void GradientPass::unpack(Vectors& gradients, const ChunkPass& at, Buffer&& message) {
+  const auto size = static_cast<std::size_t>(size_.bytes);
+  const std::vector<VectorId> carried = route_.vectors_on(at.chunk);
+  if (message.size() != size * carried.size())
+    fail(at, "message",
+         fmt::format("{} bytes of gradients arrived, not {}", message.size(),
+                     size * carried.size()));
+  release(gradients.sums);
+  for (std::size_t i = 0; i < carried.size(); ++i) {
+    const auto [place, is_new] = shelf(gradients, carried[i]).try_emplace(carried[i].id);
+    if (is_new) place->second = zeros();
+    add(elements(place->second), {{message.data() + i * size, size}, size_.width});
+  }
+  post_.give_back(std::move(message));
+}
+
+/// Layers of one block, or any of a fixed payload.
+void GradientPass::run_layers(Vectors& gradients, LayerRange layers_here, const ChunkPass& at) {
+  const std::string where = fmt::format("backward of layer {}", layers_here.first);
+  const Count L = route_.num_layers();
+  const Count n = route_.has_blocks() ? route_.block_of(layers_here.last) : 0;
+  if (route_.has_blocks() && route_.block(n).last == layers_here.last)
+    close_block(gradients, n, at);
+  if (route_.has_blocks()) attend_to_blocks(gradients, n, layers_here, at);
+  // The first layer of a block has no sum to attend to: it begins one.
+  const Count first = std::max(layers_here.first, route_.sum_begins(layers_here.last) + 1);
+  for (Count id = 0; id < route_.num_sums(); ++id) {
+    const VectorId sum{Kind::sum, id};
+    const std::uint32_t of = seed(at, route_.has_blocks() ? n : id);
+    Buffer& gradient = require(gradients, sum, at, where);
+    add_layers(elements(gradient), of, layers(first, layers_here.last));
+    check_content(gradient, of, layers(first, L + 1), sum, at, where);
+  }
+  if (route_.sum_begins(layers_here.first) == layers_here.first) release(gradients.sums);
+}
+
+void GradientPass::attend_to_blocks(Vectors& gradients, Count num_blocks, LayerRange layers_here,
+                                    const ChunkPass& at) {
+  for (Count id = 0; id < num_blocks; ++id) {
+    const auto [place, is_new] = gradients.blocks.try_emplace(id);
+    if (is_new) place->second = zeros();
+    add_layers(elements(place->second), seed(at, id), layers(layers_here.first, layers_here.last));
+  }
+}
+
+/// The gradient of the block is that of the sum which became it.
+void GradientPass::close_block(Vectors& gradients, Count block, const ChunkPass& at) {
+  const std::string where = fmt::format("backward of layer {}", route_.block(block).last);
+  const VectorId id{Kind::block, block};
+  Buffer& gradient = require(gradients, id, at, where);
+  check_content(gradient, seed(at, block),
+                layers(route_.block(block).last + 1, route_.num_layers() + 1), id, at, where);
+  release(gradients.sums);
+  gradients.sums.emplace(0, std::move(gradient));
+  gradients.blocks.erase(block);
+}
+
+Buffer GradientPass::pack(Vectors& gradients, const ChunkPass& at) {
+  const auto size = static_cast<std::size_t>(size_.bytes);
+  const std::vector<VectorId> carried = route_.vectors_on(at.chunk - 1);
+  Buffer message = post_.buffer(size * carried.size());
+  for (std::size_t i = 0; i < carried.size(); ++i) {
+    std::map<Count, Buffer>& place = shelf(gradients, carried[i]);
+    const auto [gradient, is_new] = place.try_emplace(carried[i].id);
+    // A chunk without layers has nothing to say of a vector that it merely handed on.
+    if (is_new) gradient->second = zeros();
+    std::memcpy(message.data() + i * size, gradient->second.data(), size);
+    post_.give_back(std::move(gradient->second));
+    place.erase(gradient);
+  }
+  return message;
+}
+
+}  // namespace depthcost::bench

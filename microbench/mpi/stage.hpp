@@ -1,0 +1,53 @@
+// One stage of a pipeline at work: its table of tasks, one after the other, with real messages and
+// timed waits in place of the layers' arithmetic.
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "microbench/mpi/vectors.hpp"
+
+namespace depthcost::bench {
+
+/// Bytes that have left this stage, by transition.
+struct SentBytes {
+  std::vector<Count> forward;
+  std::vector<Count> backward;
+};
+
+class Stage {
+ public:
+  Stage(const PipelinePlan& plan, const Route& route, const PipelineOrder& order, Post& post);
+
+  /// Its part of one training step; returns when its last task is done.
+  void run(Scrutiny scrutiny);
+
+  const SentBytes& sent() const { return sent_; }
+  Count num_checked() const { return forward_.num_checked() + gradients_.num_checked(); }
+  /// Tasks of timed steps whose own work took longer than the wait that it was to be hidden in.
+  Count num_late() const { return num_late_; }
+
+ private:
+  enum class Direction : int { forward, backward };
+
+  void run(const PipelineTask& task, Scrutiny scrutiny);
+  Buffer input_of(const PipelineTask& task);
+  Buffer output_of(const PipelineTask& task, Scrutiny scrutiny, Buffer&& input);
+  Buffer take(Direction direction, Count transition, Count micro_batch);
+  void send(Direction direction, Count transition, Count micro_batch, Buffer&& message);
+  int tag(Direction direction, Count transition, Count micro_batch) const;
+  Seconds seconds_of(const PipelineTask& task) const;
+
+  const PipelinePlan& plan_;
+  const Route& route_;
+  const PipelineOrder& order_;
+  Post& post_;
+  ForwardPass forward_;
+  GradientPass gradients_;
+  std::map<std::pair<Count, Count>, Buffer> unsent_;  // gradients, by chunk and micro-batch
+  SentBytes sent_;
+  Count num_late_ = 0;
+};
+
+}  // namespace depthcost::bench

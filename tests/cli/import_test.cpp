@@ -1,0 +1,131 @@
+// `import`, and the commands that take a config.json in place of a scenario.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/cli/run_program.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace depthcost::test {
+namespace {
+
+// As in bad_file_test.cpp.
+#ifdef __SANITIZE_ADDRESS__
+constexpr double kMaxSeconds = 5;
+constexpr double kMaxMegabytes = 1e6;
+#else
+constexpr double kMaxSeconds = 1;
+constexpr double kMaxMegabytes = 200;
+#endif
+
+const std::string kConfigs = DEPTHCOST_SOURCE_DIR "/tests/scenarios/configs/";
+
+/// A folder with the config of Kimi K3, and no program on PATH, so that nothing is drawn.
+class Import : public testing::Test {
+ protected:
+  Import() {
+    folder_.written("config.json", content_of(kConfigs + "kimi_k3.json"));
+    folder_.written("no_programs/none", "");
+  }
+
+  Outcome run(const std::vector<std::string>& arguments) const {
+    return run_program(
+        {.arguments = arguments, .folder = folder_.path(), .path = folder_.path("no_programs")});
+  }
+
+  void expect_error(const std::vector<std::string>& arguments, const std::string& line) const {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.errors, line + "\n");
+    EXPECT_EQ(outcome.output, "");
+    EXPECT_LT(outcome.cpu_seconds, kMaxSeconds);
+    EXPECT_LT(outcome.peak_megabytes, kMaxMegabytes);
+  }
+
+  const TemporaryFolder folder_;
+};
+
+TEST_F(Import, WritesAModelFileThatAScenarioCanUse) {
+  const Outcome shown = run({"import", "config.json"});
+  EXPECT_EQ(shown.exit_code, 0);
+  EXPECT_EQ(shown.errors, "");
+  EXPECT_TRUE(shown.output.starts_with("# Imported from config.json; ")) << shown.output;
+  const Outcome written = run({"import", "config.json", "-o", "a/model.yaml"});
+  EXPECT_EQ(written.exit_code, 0);
+  EXPECT_EQ(written.output, "");
+  EXPECT_EQ(content_of(folder_.path("a/model.yaml")), shown.output);
+  folder_.written("it.yaml",
+                  "schema: depthcost/1\nmodel: a/model.yaml\n"
+                  "workload: {prefill: {tokens: 4096}}\n");
+  EXPECT_EQ(run({"evaluate", "it.yaml"}).exit_code, 0);
+}
+
+TEST_F(Import, WritesNothingForAConfigThatIsRefused) {
+  folder_.written("bad.json", "{\"model_type\": \"llama\", \"num_hidden_layers\": 0}");
+  expect_error({"import", "bad.json", "-o", "model.yaml"},
+               "bad.json:1:46: error: invalid num_hidden_layers '0' (must be a positive integer)");
+  EXPECT_FALSE(std::filesystem::exists(folder_.path("model.yaml")));
+}
+
+TEST_F(Import, RefusesWhatCannotBeWrittenOrRead) {
+  expect_error({"import", "config.json", "-o", "no_programs"},
+               "./no_programs:1:1: error: cannot write the file (a directory is there)");
+  expect_error({"import", "none.json"},
+               "none.json:1:1: error: cannot read the file (no such file or directory)");
+  expect_error({"import"}, "depthcost: error: CONFIG_JSON is required (see depthcost --help)");
+}
+
+TEST_F(Import, RefusesLargeAndDeepFilesSoon) {
+  std::filesystem::resize_file(folder_.written("large.json", ""), 100'000'000);
+  expect_error({"import", "large.json"}, "large.json:1:1: error: file too large (at most 1 MB)");
+  folder_.written("deep.json", std::string(1'000'000, '['));
+  expect_error({"import", "deep.json"}, "deep.json:1:65: error: nested deeper than 64 levels");
+  std::string wide = "[[]";
+  for (int i = 0; i < 333'000; ++i) wide += ",[]";
+  folder_.written("wide.json", wide + "]");
+  expect_error({"import", "wide.json"},
+               "wide.json:1:1: error: invalid config (must be a map, not a list)");
+}
+
+TEST_F(Import, StandsInAReportWithoutAScenario) {
+  const Outcome outcome = run(
+      {"report", "--model", "config.json", "--hardware", "b300_sxm", "--tensor", "8", "-o", "out"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.errors, "");
+  EXPECT_TRUE(outcome.output.starts_with("config.json on 8 x b300_sxm\n")) << outcome.output;
+  const std::string report = content_of(folder_.path("out/config_b300_sxm.md"));
+  EXPECT_NE(report.find("config.json: text_config.num_hidden_layers"), std::string::npos);
+  EXPECT_NE(report.find("derived: 12 decoder layers x 2 layers each"), std::string::npos);
+}
+
+TEST_F(Import, EvaluatesAConfigAsThePresetOfItsModel) {
+  const auto table = [&](const std::string& model) {
+    return run({"evaluate", "--model", model, "--hardware", "b300_sxm", "--tensor", "8", "--format",
+                "csv"})
+        .output;
+  };
+  EXPECT_FALSE(table("kimi_k3").empty());
+  EXPECT_EQ(table("config.json"), table("kimi_k3"));
+}
+
+TEST_F(Import, NeedsAScenarioOrAModel) {
+  const std::string see = " (see depthcost --help)";
+  expect_error({"report"}, "depthcost: error: SCENARIO or --model is required" + see);
+  expect_error({"evaluate"}, "depthcost: error: SCENARIO or --model is required" + see);
+  expect_error({"evaluate", "it.yaml", "--model", "kimi_k3"},
+               "depthcost: error: SCENARIO excludes --model" + see);
+  expect_error({"report", "--tensor", "8"}, "depthcost: error: --tensor requires --model" + see);
+  expect_error({"evaluate", "--model", "config.json", "--hardware", "b300"},
+               "--hardware:1:1: error: unknown hardware 'b300'; did you mean 'b300_sxm'?");
+}
+
+TEST_F(Import, ShowsAnExample) {
+  const Outcome help = run({"import", "--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_NE(help.output.find("depthcost import config.json -o my_model.yaml"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace depthcost::test

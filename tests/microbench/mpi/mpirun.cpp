@@ -1,0 +1,41 @@
+// A shell command with its two outputs in files.
+#include "tests/microbench/mpi/mpirun.hpp"
+
+#include <sys/wait.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "tests/temporary_folder.hpp"
+
+namespace depthcost::test {
+namespace {
+
+// Root may run it; more processes than cores; no copies from process to process, which containers
+// forbid. LeakSanitizer would count what Open MPI never frees.
+constexpr const char* kEnvironment =
+    "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+    "OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_vader_single_copy_mechanism=none "
+    "ASAN_OPTIONS=detect_leaks=0 ";
+
+}  // namespace
+
+MpiOutcome run_alone(const std::string& program_and_arguments) {
+  const TemporaryFolder folder;
+  const std::string command = kEnvironment + ("timeout 60 " + program_and_arguments) + " >" +
+                              folder.path("out") + " 2>" + folder.path("err") + " </dev/null";
+  const auto begin = std::chrono::steady_clock::now();
+  const int status = std::system(command.c_str());
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  return {.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+          .output = content_of(folder.path("out")),
+          .errors = content_of(folder.path("err")),
+          .seconds = elapsed.count()};
+}
+
+MpiOutcome mpirun(int processes, const std::string& program_and_arguments) {
+  return run_alone(DEPTHCOST_MPIRUN " -n " + std::to_string(processes) + " " +
+                   program_and_arguments);
+}
+
+}  // namespace depthcost::test

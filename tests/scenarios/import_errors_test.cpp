@@ -1,0 +1,262 @@
+// Every config.json that cannot be imported, with the whole message. What is no JSON is in
+// json_document_test.cpp.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "scenarios/import.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace depthcost {
+namespace {
+
+std::string text_of(const std::string& config) {
+  return test::content_of(
+      fmt::format("{}/tests/scenarios/configs/{}.json", DEPTHCOST_SOURCE_DIR, config));
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    import_config(text, "it.json");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// A config with one piece of its text replaced; behind "it.json:" what is said of it.
+struct Case {
+  std::string name;
+  std::string config;
+  std::string piece;
+  std::string replacement;
+  std::string expected;
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& row) { return out << row.name; }
+
+class BadConfig : public testing::TestWithParam<Case> {};
+
+TEST_P(BadConfig, IsRefusedWithTheKeyThatStoppedIt) {
+  std::string text = text_of(GetParam().config);
+  const std::size_t at = text.find(GetParam().piece);
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(error_of(text.replace(at, GetParam().piece.size(), GetParam().replacement)),
+            "it.json:" + GetParam().expected);
+}
+
+const std::string kLlama = "llama_3_1_8b";
+const std::string kLayers = "\"num_hidden_layers\": 32";
+const std::string kExtra = "\"pretraining_tp\": 1";
+const std::string kRatios = "\"compress_ratios\": [128";
+
+INSTANTIATE_TEST_SUITE_P(
+    Values, BadConfig,
+    testing::ValuesIn(std::vector<Case>{
+        {"MissingLayers", kLlama, kLayers, "\"x\": 1",
+         "1:1: error: missing key 'num_hidden_layers' or 'n_layer' or 'n_layers' or 'num_layers' "
+         "(the number of decoder layers)"},
+        {"NullLayers", kLlama, kLayers, "\"num_hidden_layers\": null",
+         "1:1: error: missing key 'num_hidden_layers' or 'n_layer' or 'n_layers' or 'num_layers' "
+         "(the number of decoder layers)"},
+        {"NegativeLayers", kLlama, kLayers, "\"num_hidden_layers\": -32",
+         "10:24: error: invalid num_hidden_layers '-32' (must be a positive integer)"},
+        {"TextForANumber", kLlama, kLayers, "\"num_hidden_layers\": \"32\"",
+         "10:24: error: invalid num_hidden_layers '32' (a quoted text; write the bare number)"},
+        {"FractionOfALayer", kLlama, kLayers, "\"num_hidden_layers\": 32.5",
+         "10:24: error: invalid num_hidden_layers '32.5' (must be a positive integer in plain "
+         "digits)"},
+        {"ListOfLayers", kLlama, kLayers, "\"num_hidden_layers\": [32]",
+         "10:24: error: invalid num_hidden_layers (must be a single value, not a list)"},
+        {"TooManyLayers", kLlama, kLayers, "\"num_hidden_layers\": 32769",
+         "10:24: error: invalid num_hidden_layers '32769' (more than 32768)"},
+        {"AbsurdLayers", kLlama, kLayers, "\"num_hidden_layers\": 99999999999999",
+         "10:24: error: invalid num_hidden_layers '99999999999999' (must be at most 1099511627776)"},
+        {"NotANumber", kLlama, kLayers, "\"num_hidden_layers\": NaN",
+         "10:24: error: malformed JSON ('NaN' is no number of JSON)"},
+        {"TwoNumbersOfLayers", kLlama, kExtra, "\"n_layer\": 33",
+         "12:14: error: conflicting key 'n_layer' ('num_hidden_layers' says otherwise)"},
+        {"DuplicateKey", kLlama, kExtra, "\"hidden_size\": 4096",
+         "12:3: error: duplicate key 'hidden_size' (first at line 5)"},
+        {"HugeHeads", kLlama, "\"num_attention_heads\": 32", "\"num_attention_heads\": 33554432",
+         "9:26: error: invalid num_attention_heads '33554432' (does not divide the hidden size of "
+         "4096; head_dim is not there)"},
+        {"HugeHeadDim", "qwen3_32b", "\"head_dim\": 128", "\"head_dim\": 33554432",
+         "4:15: error: invalid attention[].head_dim '33554432' (more than 16777216)"},
+        {"HugeVocabulary", kLlama, "\"vocab_size\": 128256", "\"vocab_size\": 999999999",
+         "19:17: error: invalid vocabulary_size '999999999' (more than 268435456)"},
+        {"KvHeadsThatDoNotDivide", kLlama, "\"num_key_value_heads\": 8",
+         "\"num_key_value_heads\": 7",
+         "11:26: error: invalid attention[].kv_heads '7' (does not divide heads '32')"},
+        {"HeadsThatDoNotDivide", kLlama, "\"num_attention_heads\": 32",
+         "\"num_attention_heads\": 30",
+         "9:26: error: invalid num_attention_heads '30' (does not divide the hidden size of 4096; "
+         "head_dim is not there)"},
+        {"HeadDimOfQwen3IsNotGuessed", "qwen3_32b", "\"head_dim\": 128", "\"x\": 1",
+         "1:1: error: missing key 'head_dim' (qwen3 does not take hidden_size / heads for it)"},
+        {"KvHeadsOfMixtralAreNotGuessed", "mixtral_8x7b", "\"num_key_value_heads\": 8", "\"x\": 1",
+         "1:1: error: missing key 'num_key_value_heads' (heads of keys and values)"},
+        {"NoDtype", kLlama, "\"torch_dtype\"", "\"x\"",
+         "1:1: error: missing key 'torch_dtype' or 'dtype' (storage of the residual stream)"},
+        {"UnknownDtype", kLlama, "bfloat16", "int8",
+         "18:18: error: invalid torch_dtype 'int8' (must be bfloat16, float16 or float32)"},
+        {"TwoDtypes", kLlama, kExtra, "\"dtype\": \"float16\"",
+         "12:12: error: conflicting key 'dtype' ('torch_dtype' says otherwise)"},
+        {"NumberForAText", kLlama, "\"bfloat16\"", "16",
+         "18:18: error: invalid torch_dtype '16' (must be a text)"},
+        {"NumberForAFlag", kLlama, "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": 0",
+         "17:26: error: invalid tie_word_embeddings '0' (must be true or false)"}}),
+    [](const auto& row) { return row.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Structures, BadConfig,
+    testing::ValuesIn(std::vector<Case>{
+        {"NoFamily", kLlama, "\"model_type\"", "\"x\"",
+         "1:1: error: missing key 'model_type' (the family of the model)"},
+        {"UnknownFamily", kLlama, "\"llama\"", "\"mamba2\"",
+         "8:17: error: unknown model_type 'mamba2' (known are deepseek_v2, deepseek_v3, "
+         "deepseek_v32, deepseek_v4, glm4_moe, glm_moe_dsa, gpt2, gpt_oss, kimi_k2, kimi_linear, "
+         "llama, mistral, mixtral, qwen2, qwen2_moe, qwen3, qwen3_moe)"},
+        {"UnknownStructure", kLlama, kExtra, "\"parallel_attn\": true",
+         "12:3: error: unknown key 'parallel_attn' (may change what a layer is, and is not known "
+         "of llama)"},
+        {"KeyOfAnotherFamily", kLlama, kExtra, "\"kv_lora_rank\": 512",
+         "12:3: error: unknown key 'kv_lora_rank' (may change what a layer is, and is not known of "
+         "llama)"},
+        {"WindowOfLlama", kLlama, kExtra, "\"sliding_window\": 4096",
+         "12:3: error: unknown key 'sliding_window' (may change what a layer is, and is not known "
+         "of llama)"},
+        {"IndexerOverLatentAttention", "deepseek_v3", "\"n_group\": 8", "\"index_topk\": 2048",
+         "13:3: error: unknown key 'index_topk' (may change what a layer is, and is not known of "
+         "deepseek_v3)"},
+        {"UnknownStructureInside", "kimi_k3", "\"length_penalty\": 1.0", "\"ssm_state\": 16",
+         "20:5: error: unknown key 'text_config.ssm_state' (may change what a layer is, and is not "
+         "known of kimi_linear)"},
+        {"UnknownStructureOutside", "kimi_k3", "\"ignore_index\": -100", "\"num_mtp_layers\": 1",
+         "4:3: error: unknown key 'num_mtp_layers' (may change what a layer is, and is not known "
+         "of kimi_linear)"},
+        {"UnknownLinearAttention", "kimi_k3", "\"gate_lower_bound\"", "\"gate_upper_bound\"",
+         "24:7: error: unknown key 'text_config.linear_attn_config.gate_upper_bound' (may change "
+         "what a layer is)"},
+        {"TwoDecoders", "kimi_k3", "\"vision_config\"", "\"llm_config\"",
+         "59:17: error: conflicting key 'llm_config' ('text_config' is there too)"},
+        {"DecoderIsNoObject", "kimi_k3", "\"text_config\": {", "\"text_config\": 1, \"x\": {",
+         "6:18: error: invalid text_config '1' (must be a map)"},
+        {"Encoder", "kimi_k3", "\"is_encoder_decoder\": false", "\"is_encoder_decoder\": true",
+         "18:27: error: invalid text_config.is_encoder_decoder 'true' (only decoders are "
+         "understood)"},
+        {"TwoSchemes", "deepseek_v4_pro", "\"attention_bias\": false",
+         "\"attn_res_block_size\": 12",
+         "8:14: error: conflicting key 'hc_mult' (attn_res_block_size is there too)"},
+        {"V4WithoutMhc", "deepseek_v4_pro", "\"hc_mult\": 4", "\"x\": 4",
+         "1:1: error: missing key 'hc_mult' (deepseek_v4 carries mHC)"},
+        {"MhcThatIsOff", kLlama, kExtra, "\"mhc\": false, \"hc_mult\": 4",
+         "12:10: error: conflicting key 'mhc' (hc_mult says otherwise)"},
+        {"BlockOfMoreLayersThanThereAre", "kimi_k3", "\"attn_res_block_size\": 12",
+         "\"attn_res_block_size\": 94",
+         "9:28: error: invalid text_config.attn_res_block_size '94' (the model has 93 decoder "
+         "layers)"},
+        {"EmptyBlock", "kimi_k3", "\"attn_res_block_size\": 12", "\"attn_res_block_size\": 0",
+         "9:28: error: invalid text_config.attn_res_block_size '0' (must be a positive integer)"}}),
+    [](const auto& row) { return row.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Layers, BadConfig,
+    testing::ValuesIn(std::vector<Case>{
+        {"LayersThatCountFromZero", "kimi_linear_48b", "\"kda_layers\": [1,", "\"kda_layers\": [0,",
+         "13:19: error: invalid linear_attn_config.kda_layers (holds 0; decoder layers count from "
+         "1 to 27)"},
+        {"LayerInBothLists", "kimi_linear_48b", "\"kda_layers\": [1,", "\"kda_layers\": [4,",
+         "12:25: error: invalid linear_attn_config.full_attn_layers (holds 4, which is in "
+         "linear_attn_config.kda_layers already)"},
+        {"LayerInNoList", "kimi_linear_48b", "\"kda_layers\": [1,", "\"kda_layers\": [",
+         "12:25: error: invalid linear_attn_config.full_attn_layers (decoder layer 1 is in neither "
+         "list)"},
+        {"TooManyRatios", "deepseek_v4_pro", kRatios, "\"compress_ratios\": [4, 128",
+         "4:22: error: invalid compress_ratios (63 entries; 61 decoder layers and 1 of multi-token "
+         "prediction)"},
+        {"UnknownRatio", "deepseek_v4_pro", kRatios, "\"compress_ratios\": [16",
+         "4:22: error: invalid compress_ratios (holds 16; must be 0, 4 or 128)"},
+        {"SeveralKeyValueHeads", "deepseek_v4_pro", "\"num_key_value_heads\": 1",
+         "\"num_key_value_heads\": 8",
+         "23:26: error: invalid num_key_value_heads '8' (one vector serves all heads)"},
+        {"TypesOfTooFewLayers", "gpt_oss_120b", "[\"sliding_attention\", ", "[",
+         "8:18: error: invalid layer_types (35 entries; the model has 36 decoder layers)"},
+        {"UnknownTypeOfLayer", "gpt_oss_120b", "[\"sliding_attention\"", "[\"linear_attention\"",
+         "8:18: error: invalid layer_types (holds 'linear_attention'; must be full_attention or "
+         "sliding_attention)"},
+        {"NoTypesOfLayers", "gpt_oss_120b", "\"layer_types\"", "\"x\"",
+         "1:1: error: missing key 'layer_types' (which layers see a window only)"},
+        {"NoWindow", "gpt_oss_120b", "\"sliding_window\": 128", "\"sliding_window\": null",
+         "1:1: error: missing key 'sliding_window' (layer_types has sliding_attention)"},
+        {"HeadOfAnotherSize", "deepseek_v3", "\"n_group\": 8", "\"qk_head_dim\": 256",
+         "13:18: error: invalid qk_head_dim '256' (qk_nope_head_dim + qk_rope_head_dim is 192)"},
+        {"NoKvRank", "deepseek_v3", "\"kv_lora_rank\": 512", "\"kv_lora_rank\": null",
+         "1:1: error: missing key 'kv_lora_rank' (of a latent attention)"},
+        {"MoreDenseLayersThanThereAre", "deepseek_v3", "\"first_k_dense_replace\": 3",
+         "\"first_k_dense_replace\": 62",
+         "5:28: error: invalid first_k_dense_replace '62' (the model has 61 decoder layers)"},
+        {"WordsAgainstTheNumber", "kimi_k2", "\"n_group\": 8",
+         "\"mlp_layer_types\": [" +
+             [] {
+               std::string words = "\"sparse\"";
+               for (int i = 1; i < 61; ++i) words += ", \"sparse\"";
+               return words;
+             }() +
+             "]",
+         "13:22: error: conflicting key 'mlp_layer_types' (first_k_dense_replace says otherwise)"},
+        {"MoreActiveThanThereAre", "mixtral_8x7b", "\"num_experts_per_tok\": 2",
+         "\"num_experts_per_tok\": 9",
+         "8:26: error: invalid num_experts_per_tok '9' (num_local_experts has only 8)"},
+        {"TwoNumbersOfActiveExperts", "gpt_oss_120b", "\"experts_per_token\": 4",
+         "\"experts_per_token\": 8",
+         "4:24: error: conflicting key 'experts_per_token' ('num_experts_per_tok' says otherwise)"},
+        {"NoWidthOfExperts", "qwen3_235b", "\"moe_intermediate_size\"", "\"x\"",
+         "1:1: error: missing key 'moe_intermediate_size' or 'moe_inter_dim' (width of an expert)"},
+        {"SharedExpertsOfAnotherWidth", "qwen3_235b", "\"router_aux_loss_coef\": 0.001",
+         "\"shared_expert_intermediate_size\": 2000",
+         "17:38: error: invalid shared_expert_intermediate_size '2000' (no multiple of the 1536 of "
+         "a routed expert)"}}),
+    [](const auto& row) { return row.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Weights, BadConfig,
+    testing::ValuesIn(std::vector<Case>{
+        {"UnknownMethod", "gpt_oss_120b", "\"quant_method\": \"mxfp4\"",
+         "\"quant_method\": \"gptq\"",
+         "17:21: error: invalid quantization_config.quant_method 'gptq' (must be fp8, mxfp4 or "
+         "compressed-tensors)"},
+        {"NoMethod", "gpt_oss_120b", "\"quant_method\"", "\"x\"",
+         "15:26: error: missing key 'quantization_config.quant_method' (how weights are stored)"},
+        {"UnknownFormat", "kimi_k3", "mxfp4-pack-quantized", "pack-quantized",
+         "49:17: error: invalid text_config.quantization_config.format 'pack-quantized' (must be "
+         "mxfp4-pack-quantized)"},
+        {"QuantisedAttention", "gpt_oss_120b", "\"model.layers.*.self_attn\", ", "",
+         "16:31: error: invalid quantization_config.modules_to_not_convert (self_attn is not on "
+         "it; only quantised experts are understood)"},
+        {"UnknownExpertDtype", "deepseek_v4_pro", "\"fp4\"", "\"int4\"",
+         "6:19: error: invalid expert_dtype 'int4' (must be fp4 or fp8)"}}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(BadConfigs, ThatAreNoObject) {
+  EXPECT_EQ(error_of("[1]"), "it.json:1:1: error: invalid config (must be a map, not a list)");
+  EXPECT_EQ(error_of("12"), "it.json:1:1: error: invalid config '12' (must be a map)");
+  EXPECT_EQ(error_of("{}"),
+            "it.json:1:1: error: missing key 'model_type' (the family of the model)");
+}
+
+TEST(BadConfigs, WithNamesThatCouldDisturbATerminal) {
+  EXPECT_EQ(error_of("{\"model_type\": \"\\u001b[2J\"}").substr(0, 60),
+            "it.json:1:16: error: invalid model_type '\\x1B[2J' (holds a c");
+  std::string text = text_of(kLlama);
+  text.replace(text.find(kExtra), kExtra.size(), "\"attn\\n\\u202e\": 1");
+  EXPECT_EQ(error_of(text),
+            "it.json:12:3: error: unknown key 'attn\\x0A\\xE2\\x80\\xAE' (may change what a layer "
+            "is, and is not known of llama)");
+}
+
+}  // namespace
+}  // namespace depthcost

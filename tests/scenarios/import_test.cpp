@@ -1,0 +1,302 @@
+// From config.json to a model file: the shipped presets come back, and each trap of a family has a
+// test. Configs are small ones with the keys of their families; what is refused is in
+// import_errors_test.cpp.
+#include "scenarios/import.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "scenarios/reference.hpp"
+#include "scenarios/scenario.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace depthcost {
+namespace {
+
+std::string path_of(const std::string& config) {
+  return fmt::format("{}/tests/scenarios/configs/{}.json", DEPTHCOST_SOURCE_DIR, config);
+}
+
+ImportedModel imported(const std::string& config) { return load_config(path_of(config)); }
+
+/// The config with one piece of its text replaced.
+ImportedModel edited(const std::string& config, const std::string& piece,
+                     const std::string& replacement) {
+  std::string text = test::content_of(path_of(config));
+  const std::size_t at = text.find(piece);
+  EXPECT_NE(at, std::string::npos) << piece;
+  return import_config(text.replace(at, piece.size(), replacement), "it.json");
+}
+
+using Texts = std::map<std::string, std::string>;
+
+/// What a model file says, without its names, its sources, and the parameter counts that no config
+/// holds.
+Texts model_values(const Values& values) {
+  Texts texts;
+  for (const auto& [path, value] : values.all())
+    if (path != "schema" && path != "name" && !path.ends_with("_parameters"))
+      texts[path] = value.texts.front();
+  return texts;
+}
+
+Texts texts_of(const ImportedModel& model) { return model_values(to_values(model)); }
+
+/// The records of a list, each as "kind=..., ..." in the order of its members.
+std::vector<std::string> records_of(const std::vector<ImportedRecord>& records) {
+  std::vector<std::string> lines;
+  for (const ImportedRecord& record : records) {
+    std::string line;
+    for (const ImportedValue& member : record.members)
+      line += fmt::format("{}{}={}", line.empty() ? "" : " ", member.key, member.text);
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+using Lines = std::vector<std::string>;
+
+// --- the shipped presets ---
+
+struct Preset {
+  std::string config;
+  std::string model;
+};
+
+std::ostream& operator<<(std::ostream& out, const Preset& row) { return out << row.config; }
+
+class ImportedConfig : public testing::TestWithParam<Preset> {};
+
+TEST_P(ImportedConfig, GivesTheValuesOfThePresetBack) {
+  EXPECT_EQ(texts_of(imported(GetParam().config)),
+            model_values(preset_values(GetParam().model, model_reference())));
+}
+
+INSTANTIATE_TEST_SUITE_P(Shipped, ImportedConfig,
+                         testing::Values(Preset{"deepseek_v3", "deepseek_v3"},
+                                         Preset{"deepseek_v3_inference", "deepseek_v3"},
+                                         Preset{"deepseek_v4_flash", "deepseek_v4_flash"},
+                                         Preset{"deepseek_v4_pro", "deepseek_v4_pro"},
+                                         Preset{"gpt_oss_120b", "gpt_oss_120b"},
+                                         Preset{"kimi_k2", "kimi_k2"}, Preset{"kimi_k3", "kimi_k3"},
+                                         Preset{"kimi_linear_48b_attnres", "kimi_linear_48b"},
+                                         Preset{"llama_3_1_405b", "llama_3_1_405b"},
+                                         Preset{"llama_3_1_70b", "llama_3_1_70b"},
+                                         Preset{"llama_3_1_8b", "llama_3_1_8b"},
+                                         Preset{"meta_llama_3_1_8b", "llama_3_1_8b"},
+                                         Preset{"mixtral_8x7b", "mixtral_8x7b"},
+                                         Preset{"qwen3_235b", "qwen3_235b"},
+                                         Preset{"qwen3_32b", "qwen3_32b"}),
+                         [](const auto& row) { return row.param.config; });
+
+TEST(ImportedModels, AreReadBackAsTheyWereWritten) {
+  const test::TemporaryFolder folder;
+  for (const std::string config : {"kimi_k3", "gpt2", "glm4_moe", "kimi_linear_48b"}) {
+    const ImportedModel model = imported(config);
+    const std::string path = folder.written(config + ".yaml", to_yaml(model));
+    EXPECT_EQ(model_values(resolve_argument(path, model_reference(), "--model")), texts_of(model));
+  }
+}
+
+TEST(ImportedModels, NameTheKeyThatEachValueComesFrom) {
+  const std::string yaml = to_yaml(imported("kimi_k3"));
+  EXPECT_NE(yaml.find("decoder_layers: {value: 93, source: \"kimi_k3.json: "
+                      "text_config.num_hidden_layers\"}\n"),
+            std::string::npos)
+      << yaml;
+  EXPECT_NE(yaml.find("block_size: {value: 24, source: \"derived: 12 decoder layers x 2 layers "
+                      "each, from kimi_k3.json: text_config.attn_res_block_size\"}\n"),
+            std::string::npos)
+      << yaml;
+  EXPECT_NE(yaml.find("source: \"kimi_k3.json: text_config.linear_attn_config.kda_layers, "
+                      "num_heads, head_dim, short_conv_kernel_size, use_full_rank_gate\"}\n"),
+            std::string::npos)
+      << yaml;
+}
+
+TEST(ImportedModels, StandAtThePlaceOfTheirKeys) {
+  const Values values = to_values(imported("qwen3_32b"));
+  EXPECT_EQ(values.at("hidden_size").position.line, 5);
+  EXPECT_EQ(values.at("hidden_size").position.column, 18);
+  EXPECT_EQ(values.at("hidden_size").origin, "qwen3_32b.json: hidden_size");
+}
+
+TEST(ImportedModels, AreNamedAfterTheirFamilyUnlessTheySayOtherwise) {
+  EXPECT_EQ(imported("kimi_k3").name, "kimi_k3");
+  EXPECT_EQ(imported("meta_llama_3_1_8b").name, "meta_llama_3_1_8b.json");
+  EXPECT_EQ(edited("gpt2", "\"n_ctx\": 1024", "\"_name_or_path\": \"my/little_model\"").name,
+            "little_model");
+}
+
+// --- traps ---
+
+TEST(ImportedResidual, IsStandardWithoutAKeyThoughTheFamilyHasAttnRes) {
+  const Texts texts = texts_of(imported("kimi_linear_48b"));
+  EXPECT_EQ(texts.at("residual.scheme"), "standard");
+  EXPECT_FALSE(texts.contains("residual.block_size"));
+}
+
+TEST(ImportedResidual, TakesNullForAbsent) {
+  EXPECT_EQ(texts_of(edited("kimi_linear_48b_attnres", "\"attn_res_block_size\": 3",
+                            "\"attn_res_block_size\": null"))
+                .at("residual.scheme"),
+            "standard");
+}
+
+TEST(ImportedResidual, IsMhcOfAnyNumberOfStreams) {
+  EXPECT_EQ(texts_of(edited("deepseek_v4_pro", "\"hc_mult\": 4", "\"hc_mult\": 2"))
+                .at("residual.num_streams"),
+            "2");
+  EXPECT_EQ(
+      texts_of(edited("llama_3_1_8b", "\"pretraining_tp\": 1", "\"mhc\": true, \"hc_mult\": 4"))
+          .at("residual.scheme"),
+      "mhc");
+}
+
+TEST(ImportedAttention, OfGlmIsGroupedWithAHeadDimOfItsOwn) {
+  EXPECT_EQ(records_of(imported("glm4_moe").attention),
+            (Lines{"kind=grouped decoder_layers=92 heads=96 kv_heads=8 head_dim=128"}));
+}
+
+TEST(ImportedAttention, OfGpt2HasAsManyKeyValueHeads) {
+  EXPECT_EQ(records_of(imported("gpt2").attention),
+            (Lines{"kind=grouped decoder_layers=12 heads=12 kv_heads=12 head_dim=64"}));
+}
+
+TEST(ImportedAttention, SeesAWindowInEachLayerOfMistral) {
+  const ImportedModel model =
+      edited("mixtral_8x7b", "\"sliding_window\": null", "\"sliding_window\": 4096");
+  EXPECT_EQ(records_of(model.attention),
+            (Lines{"kind=grouped decoder_layers=32 heads=32 kv_heads=8 head_dim=128 "
+                   "window=4096"}));
+}
+
+TEST(ImportedAttention, SeesAWindowInTheUpperLayersOfQwen) {
+  std::string text = test::content_of(path_of("qwen3_32b"));
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+  };
+  replace("\"use_sliding_window\": false", "\"use_sliding_window\": true");
+  replace("\"sliding_window\": null", "\"sliding_window\": 1024");
+  replace("\"max_window_layers\": 64", "\"max_window_layers\": 60");
+  EXPECT_EQ(records_of(import_config(text, "it.json").attention),
+            (Lines{"kind=grouped decoder_layers=60 heads=64 kv_heads=8 head_dim=128",
+                   "kind=grouped decoder_layers=4 heads=64 kv_heads=8 head_dim=128 window=1024"}));
+}
+
+TEST(ImportedAttention, CountsNoLayerOfMultiTokenPrediction) {
+  // With and without the entry of the layer that predicts.
+  const ImportedModel with = imported("deepseek_v4_pro");
+  const ImportedModel without = edited("deepseek_v4_pro", ", 4, 0]", ", 4]");
+  EXPECT_EQ(records_of(with.attention), records_of(without.attention));
+}
+
+TEST(ImportedMlp, OfQwenHasDenseLayersWhereTheListAndTheStepSaySo) {
+  EXPECT_EQ(
+      records_of(
+          edited("qwen3_235b", "\"mlp_only_layers\": []", "\"mlp_only_layers\": [0, 93]").mlp),
+      (Lines{"kind=dense decoder_layers=2 width=12288",
+             "kind=experts decoder_layers=92 experts=128 active=8 width=1536"}));
+  // Layers 1, 3, ... of 0..93, as transformers counts: (i + 1) % 2 == 0.
+  EXPECT_EQ(
+      records_of(
+          edited("qwen3_235b", "\"decoder_sparse_step\": 1", "\"decoder_sparse_step\": 2").mlp)
+          .front(),
+      "kind=dense decoder_layers=47 width=12288");
+}
+
+TEST(ImportedMlp, OfDeepSeekMayHaveExpertsInEachSecondLayer) {
+  // Layers 3..60, even ones: 4, 6, ..., 60.
+  EXPECT_EQ(records_of(edited("deepseek_v3", "\"moe_layer_freq\": 1", "\"moe_layer_freq\": 2").mlp)
+                .front(),
+            "kind=dense decoder_layers=32 width=18432");
+}
+
+TEST(ImportedMlp, TakesAWordForEachLayerThatAgreesWithTheNumber) {
+  std::string types = "\"dense\", \"dense\", \"dense\"";
+  for (int i = 3; i < 61; ++i) types += ", \"sparse\"";
+  const ImportedModel model =
+      edited("deepseek_v3", "\"moe_layer_freq\": 1", "\"mlp_layer_types\": [" + types + "]");
+  EXPECT_EQ(records_of(model.mlp), records_of(imported("deepseek_v3").mlp));
+}
+
+TEST(ImportedMlp, OfQwen2HasSharedExpertsByTheirCommonWidth) {
+  const std::string text =
+      "{\"model_type\": \"qwen2_moe\", \"num_hidden_layers\": 24, \"hidden_size\": 2048, "
+      "\"torch_dtype\": \"bfloat16\", \"vocab_size\": 151936, \"num_attention_heads\": 16, "
+      "\"num_key_value_heads\": 16, \"num_experts\": 60, \"num_experts_per_tok\": 4, "
+      "\"moe_intermediate_size\": 1408, \"shared_expert_intermediate_size\": 5632, "
+      "\"intermediate_size\": 5632, \"decoder_sparse_step\": 1, \"mlp_only_layers\": []}";
+  EXPECT_EQ(records_of(import_config(text, "it.json").mlp),
+            (Lines{"kind=experts decoder_layers=24 experts=60 active=4 shared=4 width=1408"}));
+}
+
+TEST(ImportedMlp, OfGpt2CountsTwoProjectionsAsTwoThirdsOfThree) {
+  // 3 x 2048 = 2 x 3072 = 2 x 4 x 768.
+  EXPECT_EQ(records_of(imported("gpt2").mlp), (Lines{"kind=dense decoder_layers=12 width=2048"}));
+  EXPECT_EQ(records_of(edited("gpt2", "\"n_inner\": null", "\"n_inner\": 100").mlp),
+            (Lines{"kind=dense decoder_layers=12 width=67"}));
+}
+
+TEST(ImportedMlp, OfMetaHasAWidthThatIsRoundedUp) {
+  // Llama 2 7B: 2/3 of 4 x 4096 is 10922, the next multiple of 256 is 11008.
+  std::string text = test::content_of(path_of("meta_llama_3_1_8b"));
+  const std::string factor = "\"ffn_dim_multiplier\": 1.3,\n  \"multiple_of\": 1024";
+  text.replace(text.find(factor), factor.size(), "\"multiple_of\": 256");
+  EXPECT_EQ(records_of(import_config(text, "it.json").mlp),
+            (Lines{"kind=dense decoder_layers=32 width=11008"}));
+}
+
+TEST(ImportedWeights, AreStoredAsTheConfigSays) {
+  const auto stored = [](const ImportedModel& model) {
+    const Texts texts = texts_of(model);
+    const auto expert = texts.find("expert_dtype");
+    return fmt::format("{} {} {}", texts.at("dtype"), texts.at("weight_dtype"),
+                       expert == texts.end() ? "-" : expert->second);
+  };
+  EXPECT_EQ(stored(imported("kimi_k3")), "bf16 bf16 mxfp4");
+  EXPECT_EQ(stored(imported("gpt_oss_120b")), "bf16 bf16 mxfp4");
+  EXPECT_EQ(stored(imported("deepseek_v4_pro")), "bf16 fp8 mxfp4");
+  EXPECT_EQ(stored(imported("deepseek_v3")), "bf16 fp8 -");
+  EXPECT_EQ(stored(imported("gpt2")), "f32 f32 -");
+  EXPECT_EQ(stored(edited("qwen3_32b", "bfloat16", "torch.float16")), "f16 f16 -");
+}
+
+TEST(ImportedConfigs, MayNestTheDecoder) {
+  const std::string inner = test::content_of(path_of("llama_3_1_8b"));
+  const Texts expected = texts_of(imported("llama_3_1_8b"));
+  for (const std::string section : {"text_config", "language_config", "llm_config"}) {
+    const std::string text = fmt::format(
+        "{{\"model_type\": \"llava\", \"vision_config\": {{\"hidden_size\": 1, "
+        "\"num_attention_heads\": 2}}, \"vision_feature_layer\": -2, \"{}\": {}}}",
+        section, inner);
+    EXPECT_EQ(texts_of(import_config(text, "it.json")), expected) << section;
+  }
+}
+
+TEST(ImportedConfigs, LookAtTheTopForWhatTheDecoderDoesNotSay) {
+  std::string inner = test::content_of(path_of("llama_3_1_8b"));
+  const std::string dtype = "\"torch_dtype\": \"bfloat16\",";
+  inner.replace(inner.find(dtype), dtype.size(), "");
+  const ImportedModel model =
+      import_config("{\"torch_dtype\": \"float16\", \"text_config\": " + inner + "}", "it.json");
+  EXPECT_EQ(texts_of(model).at("dtype"), "f16");
+}
+
+TEST(ImportedConfigs, StandInAScenario) {
+  const test::TemporaryFolder folder;
+  folder.written("config.json", test::content_of(path_of("kimi_k3")));
+  const std::string path = folder.written(
+      "it.yaml", "schema: depthcost/1\nmodel: config.json\nworkload: {prefill: {tokens: 4096}}\n");
+  const Scenario scenario = read_scenario(path);
+  EXPECT_EQ(scenario.study.model.num_layers, 186);
+  EXPECT_EQ(name(scenario.study.path.scheme), "block_attnres");
+}
+
+}  // namespace
+}  // namespace depthcost
