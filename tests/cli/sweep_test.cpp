@@ -102,15 +102,6 @@ TEST_F(SweepCommand, TakesMorePointsWhereTheyAreAskedFor) {
   EXPECT_EQ(run({"--axis", "block_size=1..9", "--max-points", "9"}).exit_code, 0);
 }
 
-/// A hundred thousand points; the benchmark in microbench/ has a million.
-TEST_F(SweepCommand, IsFast) {
-  const Outcome outcome =
-      run({"--axis", "block_size=1..L", "--axis", "workload.decode.sequences=1..538"});
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_LT(outcome.cpu_seconds, 8);
-  EXPECT_LT(outcome.peak_megabytes, 600);
-}
-
 /// Kimi K3 as it is released, Kimi Linear as the paper trains it.
 TEST(PublishedSettings, StandOnTheFront) {
   for (const auto& [scenario, block_size] :
