@@ -35,7 +35,8 @@ TEST(ScalingLaws, AreThoseOfFigure4) {
 }
 
 TEST(ScalingLaws, GiveTheGoldenLossesAndAdvantages) {
-  for (const json& point : golden().at("points")) {
+  const json points = golden().at("points");
+  for (const json& point : points) {
     const double C = point.at("C");
     EXPECT_NEAR(loss_at(published_fit(kBaseline), C), point.at("baseline"), 1e-12) << C;
     EXPECT_NEAR(loss_at(published_fit(kBlock), C), point.at("block"), 1e-12) << C;
