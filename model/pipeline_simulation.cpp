@@ -153,18 +153,7 @@ class Simulator {
   }
 
   Seconds duration_of(const PipelineTask& task) const {
-    const ChunkTimes& times = work_.chunks[static_cast<std::size_t>(task.chunk)];
-    switch (task.kind) {
-      case TaskKind::forward:
-        return times.forward;
-      case TaskKind::recompute:
-        return times.recompute;
-      case TaskKind::backward_input:
-        return times.backward_input;
-      case TaskKind::backward_weight:
-        return times.backward_weight;
-    }
-    return {};
+    return task_seconds(work_.chunks[static_cast<std::size_t>(task.chunk)], task.kind);
   }
 
   static std::optional<Message> if_sent(const Message& message) {

@@ -19,6 +19,20 @@ struct ChunkTimes {
   Seconds backward_weight;
 };
 
+constexpr Seconds task_seconds(const ChunkTimes& times, TaskKind kind) {
+  switch (kind) {
+    case TaskKind::forward:
+      return times.forward;
+    case TaskKind::recompute:
+      return times.recompute;
+    case TaskKind::backward_input:
+      return times.backward_input;
+    case TaskKind::backward_weight:
+      return times.backward_weight;
+  }
+  return {};
+}
+
 /// From one stage to another: t = latency + bytes / bandwidth, bandwidth > 0; an infinite one is
 /// free. The wire is taken for bytes / bandwidth: the next message need not wait for the latency.
 struct StageLink {

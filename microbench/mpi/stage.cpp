@@ -77,18 +77,7 @@ int Stage::tag(Direction direction, Count transition, Count micro_batch) const {
 }
 
 Seconds Stage::seconds_of(const PipelineTask& task) const {
-  const ChunkTimes& times = plan_.chunks[static_cast<std::size_t>(task.chunk)];
-  switch (task.kind) {
-    case TaskKind::forward:
-      return times.forward;
-    case TaskKind::recompute:
-      return times.recompute;
-    case TaskKind::backward_input:
-      return times.backward_input;
-    case TaskKind::backward_weight:
-      return times.backward_weight;
-  }
-  return {};
+  return task_seconds(plan_.chunks[static_cast<std::size_t>(task.chunk)], task.kind);
 }
 
 }  // namespace depthcost::bench
