@@ -11,6 +11,7 @@
 
 #include "scenarios/input_error.hpp"
 #include "scenarios/scenario.hpp"
+#include "tests/scenarios/refused_case.hpp"
 
 namespace depthcost {
 namespace {
@@ -194,28 +195,15 @@ TEST(Architectures, DoNotOutliveAnotherNumberOfLayers) {
   EXPECT_EQ(other->vocabulary_size, 7);
 }
 
-struct Case {
-  std::string name;
-  std::string text;
-  std::string expected;
-};
+using test::RefusedCase;
 
-std::ostream& operator<<(std::ostream& out, const Case& row) { return out << row.name; }
+class BadArchitecture : public testing::TestWithParam<RefusedCase> {};
 
-class BadArchitecture : public testing::TestWithParam<Case> {};
-
-TEST_P(BadArchitecture, NamesTheLineAndTheCause) {
-  try {
-    parsed(GetParam().text);
-    FAIL() << "is read";
-  } catch (const InputError& error) {
-    EXPECT_EQ(std::string(error.what()), GetParam().expected);
-  }
-}
+TEST_P(BadArchitecture, NamesTheLineAndTheCause) { test::expect_refused(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(
     Records, BadArchitecture,
-    testing::ValuesIn(std::vector<Case>{
+    testing::ValuesIn(std::vector<RefusedCase>{
         {"UnknownKind", attention("kind: groupd, decoder_layers: 2, heads: 8"),
          "it.yaml:6:22: error: invalid attention[].kind 'groupd' (must be grouped | latent | linear | compressed); did you mean 'grouped'?"},
         {"UnknownMember", attention("kind: grouped, decoder_layers: 2, heads: 8, kv_head: 2"),
@@ -287,7 +275,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Lists, BadArchitecture,
-    testing::ValuesIn(std::vector<Case>{
+    testing::ValuesIn(std::vector<RefusedCase>{
         {"NoMlp", model("vocabulary_size: 9, attention: [" + kGrouped + "]"),
          "it.yaml:4:3: error: missing key 'mlp' (attention needs it)"},
         {"NoAttention", model("vocabulary_size: 9, mlp: [" + kDense + "]"),

@@ -8,6 +8,7 @@
 
 #include "scenarios/input_error.hpp"
 #include "scenarios/scenario.hpp"
+#include "tests/scenarios/refused_case.hpp"
 
 namespace depthcost {
 namespace {
@@ -148,28 +149,15 @@ TEST(Baselines, MayBeFoldedIntoAnotherKernel) {
   EXPECT_EQ(attachment(", baseline_attach: all_reduce"), Attachment::all_reduce);
 }
 
-struct Case {
-  std::string name;
-  std::string text;
-  std::string expected;
-};
+using test::RefusedCase;
 
-std::ostream& operator<<(std::ostream& out, const Case& row) { return out << row.name; }
+class BadTraining : public testing::TestWithParam<RefusedCase> {};
 
-class BadTraining : public testing::TestWithParam<Case> {};
-
-TEST_P(BadTraining, NamesTheLineAndTheCause) {
-  try {
-    parsed(GetParam().text);
-    FAIL() << "is read";
-  } catch (const InputError& error) {
-    EXPECT_EQ(std::string(error.what()), GetParam().expected);
-  }
-}
+TEST_P(BadTraining, NamesTheLineAndTheCause) { test::expect_refused(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(
     Keys, BadTraining,
-    testing::ValuesIn(std::vector<Case>{
+    testing::ValuesIn(std::vector<RefusedCase>{
         {"NoSequences", asked("workload: {training: {micro_batches: 8}}\n"),
          "it.yaml:3:38: error: conflicting key 'workload.training.micro_batches' (needs workload.training.sequence_length)"},
         {"StepOfNothing", asked("baseline_step: {training: 1 s}\n"),

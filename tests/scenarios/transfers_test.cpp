@@ -13,6 +13,7 @@
 #include "scenarios/presets.hpp"
 #include "scenarios/reference.hpp"
 #include "scenarios/scenario.hpp"
+#include "tests/scenarios/refused_case.hpp"
 
 namespace depthcost {
 namespace {
@@ -204,28 +205,15 @@ TEST(Links, AreUnknownUnlessWrittenAndNodesHoldEight) {
       std::vector<std::string>{"8 <- default: [ours] the size of most nodes of accelerators"});
 }
 
-struct Case {
-  std::string name;
-  std::string text;
-  std::string expected;
-};
+using test::RefusedCase;
 
-std::ostream& operator<<(std::ostream& out, const Case& row) { return out << row.name; }
+class BadTransfers : public testing::TestWithParam<RefusedCase> {};
 
-class BadTransfers : public testing::TestWithParam<Case> {};
-
-TEST_P(BadTransfers, NameTheLineAndTheCause) {
-  try {
-    parsed(GetParam().text);
-    FAIL() << "is read";
-  } catch (const InputError& error) {
-    EXPECT_EQ(std::string(error.what()), GetParam().expected);
-  }
-}
+TEST_P(BadTransfers, NameTheLineAndTheCause) { test::expect_refused(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(
     Records, BadTransfers,
-    testing::ValuesIn(std::vector<Case>{
+    testing::ValuesIn(std::vector<RefusedCase>{
         {"UnknownKind", record("kind: all_reduc, scope: node, ranks: 2, size: 1 B, time: 1 s"),
          "it.yaml:4:83: error: invalid transfers[].kind 'all_reduc' (must be send | all_reduce | all_gather | reduce_scatter | all_to_all); did you mean 'all_reduce'?"},
         {"UnknownScope", record("kind: send, scope: rack, ranks: 2, size: 1 B, time: 1 s"),
