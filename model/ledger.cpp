@@ -38,9 +38,9 @@ How how_of(const ResidualPath& path, Counting counting) {
 template <class... Place>
 Traffic kernel_traffic(How how, const Place&... place) {
   Traffic sum;
-  each_operation(place..., [&](const Operation& operation) {
-    sum = sum + attached_traffic(operation, how.attachment);
-  });
+  Folding folding(how.attachment);
+  each_operation(place...,
+                 [&](const Operation& operation) { sum = sum + folding.traffic_of(operation); });
   return sum;
 }
 
@@ -166,8 +166,9 @@ struct KernelOutput {
   template <class AnyScheme>
   Traffic operator()(const AnyScheme& scheme) const {
     Traffic sum;
+    Folding folding(how.attachment);
     each_output_operation(scheme, how.schedule, [&](const Operation& operation) {
-      sum = sum + attached_traffic(operation, how.attachment);
+      sum = sum + folding.traffic_of(operation);
     });
     return sum;
   }

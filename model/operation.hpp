@@ -117,11 +117,28 @@ constexpr Traffic traffic(const Operation& operation) {
   return sum;
 }
 
-/// Traffic of the attached operation, without copying one that stands alone.
-constexpr Traffic attached_traffic(const Operation& operation, Attachment attachment) {
-  return attachment == Attachment::standalone ? traffic(operation)
-                                              : traffic(attached(operation, attachment));
-}
+/// The launches of one layer, attached: the first that reads the host's operand finds it on chip, a
+/// second one in memory.
+class Folding {
+ public:
+  explicit constexpr Folding(Attachment attachment) : attachment_(attachment) {}
+
+  constexpr Operation folded(const Operation& operation) {
+    if (is_done_) return operation;
+    Operation with_host = attached(operation, attachment_);
+    is_done_ = with_host != operation;
+    return with_host;
+  }
+
+  /// Without copying one that stands alone.
+  constexpr Traffic traffic_of(const Operation& operation) {
+    return attachment_ == Attachment::standalone ? traffic(operation) : traffic(folded(operation));
+  }
+
+ private:
+  Attachment attachment_;
+  bool is_done_ = false;
+};
 
 // Attention over depth costs 4 d per (query, source) pair, d multiply-adds for the score and d for
 // the mix, and 3 d per normalised key (square, sum, scale). [ours] REFERENCES.md, "operations".

@@ -21,21 +21,22 @@ void each_layer(const Partition& partition, const Visit& visit) {
 /// aggregation comes last, as layer 0.
 template <class Visit>
 void each_launch(const ResidualPath& path, Schedule schedule, const Visit& visit) {
-  const auto emit_at = [&](Count layer) {
-    return [&visit, &path, layer](const Operation& operation) {
-      visit(layer, attached(operation, path.attachment));
-    };
+  const auto at_layer = [&](Count layer, const auto& launches) {
+    Folding folding(path.attachment);
+    launches([&](const Operation& operation) { visit(layer, folding.folded(operation)); });
   };
   std::visit(
       [&]<class S>(const S& scheme) {
         if constexpr (requires { partition_of(scheme); })
           each_layer(partition_of(scheme), [&](const LayerPosition& at) {
-            each_operation(scheme, schedule, at, emit_at(at.layer));
+            at_layer(at.layer,
+                     [&](const auto& emit) { each_operation(scheme, schedule, at, emit); });
           });
         else
           for (Count layer = 1; layer <= path.num_layers; ++layer)
-            each_operation(scheme, schedule, layer, emit_at(layer));
-        each_output_operation(scheme, schedule, emit_at(0));
+            at_layer(layer,
+                     [&](const auto& emit) { each_operation(scheme, schedule, layer, emit); });
+        at_layer(0, [&](const auto& emit) { each_output_operation(scheme, schedule, emit); });
       },
       path.scheme);
 }

@@ -179,11 +179,6 @@ Launches output(const MechanismLayer& last, Schedule schedule) {
   return kLaunches(behind(last), schedule);
 }
 
-std::optional<ParameterProblem> blocks_problem(const MechanismLayer& last) {
-  if (last.parameters.block_size <= last.num_layers) return std::nullopt;
-  return ParameterProblem{"block_size", fmt::format("more than {} layers", last.num_layers)};
-}
-
 std::optional<ParameterProblem> heads_problem(const MechanismLayer& last) {
   const MechanismParameters& p = last.parameters;
   if (p.hidden_size % p.heads != 0)

@@ -1,8 +1,6 @@
 // Two mechanisms that circulate under the name of Attention Residuals and are not the paper's:
 // attention over depth at block boundaries alone, and attention over the history beside a residual.
 // What each choice costs; REFERENCES.md, "family".
-#include <fmt/format.h>
-
 #include "model/mechanisms/list.hpp"
 #include "model/mechanisms/states.hpp"
 
@@ -75,11 +73,6 @@ Launches over_history(const MechanismLayer& at, Schedule schedule) {
           operations::unfused_elementwise(
               {kReadsOutput, reads(Operand::recent, 1), writes(Operand::hidden_state, 1)}, 1),
           operations::rmsnorm()};
-}
-
-std::optional<ParameterProblem> blocks_problem(const MechanismLayer& last) {
-  if (last.parameters.block_size <= last.num_layers) return std::nullopt;
-  return ParameterProblem{"block_size", fmt::format("more than {} layers", last.num_layers)};
 }
 
 }  // namespace

@@ -47,4 +47,9 @@ inline std::optional<ParameterProblem> streams_problem(const MechanismLayer& las
   return ParameterProblem{"num_streams", "more than " + std::to_string(kMaxStreams) + " streams"};
 }
 
+inline std::optional<ParameterProblem> blocks_problem(const MechanismLayer& last) {
+  if (last.parameters.block_size <= last.num_layers) return std::nullopt;
+  return ParameterProblem{"block_size", "more than " + std::to_string(last.num_layers) + " layers"};
+}
+
 }  // namespace depthcost::mechanism_parts

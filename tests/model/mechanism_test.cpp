@@ -201,6 +201,23 @@ TEST(Mechanisms, AnInputDependentQueryAddsItsProjectionAndItsRow) {
   EXPECT_DOUBLE_EQ(with[2].writes_d - without[2].writes_d, 1);
 }
 
+TEST(Mechanisms, FoldTheFirstReadOfAnOutputAlone) {
+  for (const Mechanism* mechanism : mechanisms()) {
+    SCOPED_TRACE(mechanism->id);
+    ResidualPath path = path_of(mechanism->id);
+    for (const Counting& counting : countings_of(path.scheme)) {
+      path.attachment = Attachment::standalone;
+      const std::vector<Traffic> alone = layer_traffics(path, counting);
+      path.attachment = Attachment::all_reduce;
+      const std::vector<Traffic> folded = layer_traffics(path, counting);
+      for (std::size_t l = 0; l < alone.size(); ++l) {
+        EXPECT_LE(alone[l].reads_d - folded[l].reads_d, 1) << l;
+        EXPECT_GE(alone[l].reads_d, folded[l].reads_d) << l;
+      }
+    }
+  }
+}
+
 TEST(Mechanisms, SumsOfLayersAreTotals) {
   for (const Mechanism* mechanism : mechanisms()) {
     SCOPED_TRACE(mechanism->id);
