@@ -279,7 +279,9 @@ TimeTerms LaunchTime::terms(const Corner& corner) const {
 Seconds LaunchTime::bound() const {
   const ServedBytes moved = at_best_.all();
   Seconds bytes = Bytes{moved.memory} / machine_.memory_ceiling;
-  if (moved.cache > 0) bytes = std::max(bytes, Bytes{moved.cache} / machine_.cache_ceiling);
+  // What a GPU's memory serves passes through its cache too; a CPU's streaming stores do not.
+  const double through_cache = moved.cache + (machine_.core ? 0 : moved.memory);
+  if (moved.cache > 0) bytes = std::max(bytes, Bytes{through_cache} / machine_.cache_ceiling);
   const Seconds floor = floor_time(machine_, operation_, execution_, at_best_.coldest, End::low);
   if (machine_.core) return std::max(floor, bytes);
   return std::max({floor, bytes, operations_time(machine_, operation_, execution_).beside});
