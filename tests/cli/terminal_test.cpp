@@ -90,8 +90,10 @@ TEST_F(Terminal, GetsTheSameTextAsAFileWhereItIsWideAndWithoutColours) {
 
 TEST_F(Terminal, GetsWhatMachinesReadAsItIs) {
   for (const std::string format : {"json", "csv"})
-    EXPECT_EQ(shown({"evaluate", kScenario, "--format", format}),
-              run_program({.arguments = {"evaluate", kScenario, "--format", format}}).output);
+    EXPECT_EQ(shown({"evaluate", "broken.yaml", "--format", format}),
+              run_program({.arguments = {"evaluate", "broken.yaml", "--format", format},
+                           .folder = folder_.path()})
+                  .output);
 }
 
 TEST_F(Terminal, SeesErrorsInRed) {

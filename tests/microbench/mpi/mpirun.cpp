@@ -23,7 +23,7 @@ constexpr const char* kEnvironment =
 
 MpiOutcome run_alone(const std::string& program_and_arguments) {
   const TemporaryFolder folder;
-  const std::string command = kEnvironment + ("timeout 300 " + program_and_arguments) + " >" +
+  const std::string command = kEnvironment + ("timeout 60 " + program_and_arguments) + " >" +
                               folder.path("out") + " 2>" + folder.path("err") + " </dev/null";
   const auto begin = std::chrono::steady_clock::now();
   const int status = std::system(command.c_str());

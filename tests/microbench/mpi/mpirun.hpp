@@ -18,8 +18,8 @@ struct MpiOutcome {
 /// two seconds, or as long as it usually does, for their last words.
 enum class Grace { none, usual };
 
-/// `program` and its arguments, a shell's words, in `processes` processes; ends them after
-/// five minutes: on a busy machine a rank that yields waits long for its turn.
+/// `program` and its arguments, a shell's words, in `processes` processes; ends them after a
+/// minute.
 MpiOutcome mpirun(int processes, const std::string& program_and_arguments,
                   Grace grace = Grace::none);
 
