@@ -92,9 +92,14 @@ struct AttentionVariant {
   const T* token_queries = nullptr;  // w_t (T, d), in place of the query; or null
 
   /// Whether anything but the window differs from the paper.
-  bool is_plain() const {
+  constexpr bool is_plain() const {
     return weighting == DepthWeighting::softmax && key_norm == KeyNorm::row && num_heads == 1 &&
            token_queries == nullptr;
+  }
+  /// Parts of a row that keys are normalised over.
+  constexpr std::size_t num_key_parts() const {
+    if (key_norm == KeyNorm::none) return 0;
+    return key_norm == KeyNorm::row ? 1 : num_heads;
   }
 };
 

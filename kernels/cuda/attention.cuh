@@ -11,13 +11,14 @@
 namespace depthcost::cuda {
 
 /// Sources are `num_rows` rows and, if there, the newest: b, or b + f. Phase 1's result, if there,
-/// is merged. O stores it.
+/// is merged. O stores it. A sliding window leaves out rows of the bank behind its first.
 template <class T, class O>
 struct DepthAttention {
   std::size_t num_tokens = 0;
   std::size_t hidden_size = 0;
   std::size_t num_rows = 0;
-  const T* rows = nullptr;          // (rows, T, d)
+  std::size_t num_skipped_rows = 0;
+  const T* rows = nullptr;          // (rows, T, d), with those that are skipped
   const T* partial_sum = nullptr;   // b (T, d), or null
   const T* layer_output = nullptr;  // f (T, d), or null
   T* stored_sum = nullptr;          // (T, d), where b + f is stored, or null
@@ -30,7 +31,8 @@ struct DepthAttention {
   T* output = nullptr;  // (T, d)
 
   __device__ const T* row(std::size_t i, std::size_t token) const {
-    return rows + (i * num_tokens + token) * hidden_size;
+    const std::size_t place = i == 0 ? 0 : i + num_skipped_rows;
+    return rows + (place * num_tokens + token) * hidden_size;
   }
 };
 
@@ -152,16 +154,20 @@ struct OnlineSoftmax {
   float sum = 0;
   float mix[kSlices][kElements] = {};
 
-  /// From here on relative to a maximum of at least `score`.
-  __device__ void raise_maximum(float score) {
-    const float higher = fmaxf(maximum, score);
-    const float scale = __expf(maximum - higher);
-    maximum = higher;
-    sum *= scale;
+  __device__ void scale(float factor) {
 #pragma unroll
     for (unsigned s = 0; s < kSlices; ++s)
 #pragma unroll
-      for (unsigned e = 0; e < kElements; ++e) mix[s][e] *= scale;
+      for (unsigned e = 0; e < kElements; ++e) mix[s][e] *= factor;
+  }
+
+  /// From here on relative to a maximum of at least `score`.
+  __device__ void raise_maximum(float score) {
+    const float higher = fmaxf(maximum, score);
+    const float factor = __expf(maximum - higher);
+    maximum = higher;
+    sum *= factor;
+    scale(factor);
   }
 
   /// Adds `v` with `weight`, which counts `mass` in the sum.

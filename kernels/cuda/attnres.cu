@@ -1,8 +1,7 @@
 // attnres_single_pass and attnres_phase2: arguments, and the choice of a variant.
-#include <stdexcept>
-
 #include "kernels/check.hpp"
 #include "kernels/cuda/attention.cuh"
+#include "kernels/cuda/attnres_heads.cuh"
 
 namespace depthcost::cuda {
 namespace {
@@ -16,9 +15,11 @@ T* stored_sum(const AttnResSinglePass<T>& op) {
 
 template <class T>
 DepthAttention<T, T> attention_of(const AttnResSinglePass<T>& op) {
+  const std::size_t num_skipped = op.variant.first_recent_row - 1;
   return {.num_tokens = op.num_tokens,
           .hidden_size = op.hidden_size,
-          .num_rows = op.num_bank_sources,
+          .num_rows = op.num_bank_sources - num_skipped,
+          .num_skipped_rows = num_skipped,
           .rows = op.bank,
           .partial_sum = op.partial_sum,
           .layer_output = op.layer_output,
@@ -55,15 +56,30 @@ std::size_t usable_vectors(const DepthAttention<T, O>& op) {
   return aligned ? vectors_per_row<T>(op.hidden_size) : 0;
 }
 
+/// What differs from the paper in more than its window.
+template <class T>
+void attend_by_head(const AttnResSinglePass<T>& op, const LaunchOptions& options) {
+  const depthcost::AttentionVariant<T>& variant = op.variant;
+  const HeadAttention<T> heads{.attention = attention_of(op),
+                               .weighting = variant.weighting,
+                               .key_norm = variant.key_norm,
+                               .num_heads = variant.num_heads,
+                               .token_queries = variant.token_queries};
+  const bool aligned = aligned_to_vectors(variant.token_queries);
+  const HeadsPlan plan = heads_plan(op.num_tokens, aligned ? usable_vectors(heads.attention) : 0,
+                                    variant.num_heads, variant.num_key_parts(), device_limits());
+  if (plan.attention.variant == AttentionVariant::scalar)
+    return launch_heads_scalar(heads, options);
+  launch_split_heads(heads, plan, options);
+}
+
 }  // namespace
 
 template <class T>
 void attnres_single_pass(const AttnResSinglePass<T>& op, const LaunchOptions& options) {
   depthcost::check(op);
-  if (!op.variant.is_plain() || op.variant.first_recent_row > 1)
-    throw std::invalid_argument(
-        "attnres_single_pass: variant is an ablation (must be the paper's own under CUDA)");
   if (op.num_tokens == 0) return;
+  if (!op.variant.is_plain()) return attend_by_head(op, options);
   const DepthAttention<T, T> attention = attention_of(op);
   const DeviceLimits device = device_limits();
   const AttentionPlan plan = single_pass_plan(op.num_tokens, usable_vectors(attention), device);
@@ -71,6 +87,7 @@ void attnres_single_pass(const AttnResSinglePass<T>& op, const LaunchOptions& op
     case AttentionVariant::scalar:
       return launch_scalar(attention, options);
     case AttentionVariant::split_row:
+    case AttentionVariant::split_heads:
       return launch_split_row(attention, device, options);
     case AttentionVariant::row_ring:
       return launch_row_ring(attention, plan, device, options);

@@ -1,46 +1,25 @@
 // Attention over depth for any shape.
 //   scalar  a CTA per token, element by element; sources are read for their scores and once or
 //           twice more for the mix, from L2
-#include "kernels/cuda/attention.cuh"
+#include "kernels/cuda/token_sources.cuh"
 
 namespace depthcost::cuda {
 namespace {
 
-constexpr unsigned kThreads = 256;
-
-/// The sources of one token. A stored sum is read back by the thread that wrote it.
 template <class T, class O>
-struct TokenSources {
-  const DepthAttention<T, O>& op;
-  std::size_t token;
-
-  __device__ std::size_t count() const { return op.num_rows + (op.partial_sum != nullptr ? 1 : 0); }
-  __device__ std::size_t place(std::size_t e) const { return token * op.hidden_size + e; }
-
-  __device__ void store_sum() const {
-    if (op.stored_sum == nullptr) return;
-    for (std::size_t e = threadIdx.x; e < op.hidden_size; e += kThreads)
-      op.stored_sum[place(e)] =
-          rounded_to<T>(to_float(op.partial_sum[place(e)]) + to_float(op.layer_output[place(e)]));
+__device__ float score_of(const TokenSources<T, O>& sources, std::size_t source,
+                          RowThreads& threads) {
+  const DepthAttention<T, O>& op = sources.op;
+  float shares[2] = {};
+  for (std::size_t e = threadIdx.x; e < op.hidden_size; e += kScalarThreads) {
+    const float v = sources.value(source, e);
+    shares[0] = fmaf(op.query[e], v, shares[0]);
+    shares[1] = fmaf(v, v, shares[1]);
   }
-  __device__ float value(std::size_t source, std::size_t e) const {
-    if (source < op.num_rows) return to_float(op.row(source, token)[e]);
-    if (op.stored_sum != nullptr) return to_float(op.stored_sum[place(e)]);
-    const float b = to_float(op.partial_sum[place(e)]);
-    return op.layer_output == nullptr ? b : b + to_float(op.layer_output[place(e)]);
-  }
-  __device__ float score(std::size_t source, RowThreads& threads) const {
-    float shares[2] = {};
-    for (std::size_t e = threadIdx.x; e < op.hidden_size; e += kThreads) {
-      const float v = value(source, e);
-      shares[0] = fmaf(op.query[e], v, shares[0]);
-      shares[1] = fmaf(v, v, shares[1]);
-    }
-    float scores[1];
-    scores_of(threads, shares, op.hidden_size, op.key_eps, scores);
-    return scores[0];
-  }
-};
+  float scores[1];
+  scores_of(threads, shares, op.hidden_size, op.key_eps, scores);
+  return scores[0];
+}
 
 /// Scores become weights e^{s - m} / l; the weight of Phase 1's o is returned. Every thread takes
 /// the same steps; one stores.
@@ -54,25 +33,25 @@ __device__ float weights_of_scores(const TokenSources<T, O>& sources, float* sco
   float sum = merges ? phase1_weight * op.sum[sources.token] : 0;
   for (std::size_t i = 0; i < sources.count(); ++i) sum += expf(scores[i] - maximum);
   __syncthreads();
-  for (std::size_t i = threadIdx.x; i < sources.count(); i += kThreads)
+  for (std::size_t i = threadIdx.x; i < sources.count(); i += kScalarThreads)
     scores[i] = expf(scores[i] - maximum) / sum;
   __syncthreads();
   return phase1_weight / sum;
 }
 
 template <class T, class O>
-__global__ void __launch_bounds__(kThreads, 1)
+__global__ void __launch_bounds__(kScalarThreads, 1)
     scalar_kernel(const __grid_constant__ DepthAttention<T, O> op) {
   wait_for_previous_kernel();
   let_next_kernel_start();
-  constexpr unsigned kWarps = kThreads / kWarpSize;
+  constexpr unsigned kWarps = kScalarThreads / kWarpSize;
   float* scratch = reinterpret_cast<float*>(shared_memory());
   float* weights = scratch + RowThreads::scratch_size(kWarps, 1, 2);
   RowThreads threads(scratch, threadIdx.x / kWarpSize, kWarps, 0, 2);
   const TokenSources<T, O> sources{op, blockIdx.x};
   sources.store_sum();
   for (std::size_t i = 0; i < sources.count(); ++i) {
-    const float score = sources.score(i, threads);
+    const float score = score_of(sources, i, threads);
     if (threadIdx.x == 0) weights[i] = score;
   }
   __syncthreads();
@@ -85,11 +64,11 @@ __global__ void __launch_bounds__(kThreads, 1)
   float scale = 1;
   if (op.norm.gain != nullptr) {
     float squares = 0;
-    for (std::size_t e = threadIdx.x; e < op.hidden_size; e += kThreads)
+    for (std::size_t e = threadIdx.x; e < op.hidden_size; e += kScalarThreads)
       squares += mixed(e) * mixed(e);
     scale = rsqrtf(threads.sum(squares) / static_cast<float>(op.hidden_size) + op.norm.eps);
   }
-  for (std::size_t e = threadIdx.x; e < op.hidden_size; e += kThreads) {
+  for (std::size_t e = threadIdx.x; e < op.hidden_size; e += kScalarThreads) {
     const float gain = op.norm.gain != nullptr ? op.norm.gain[e] : 1;
     op.output[sources.place(e)] = rounded_to<T>(mixed(e) * scale * gain);
   }
@@ -100,10 +79,10 @@ __global__ void __launch_bounds__(kThreads, 1)
 template <class T, class O>
 void launch_scalar(const DepthAttention<T, O>& op, const LaunchOptions& options) {
   const std::size_t num_floats =
-      RowThreads::scratch_size(kThreads / kThreadsPerWarp, 1, 2) + op.num_rows + 1;
+      RowThreads::scratch_size(kScalarThreads / kThreadsPerWarp, 1, 2) + op.num_rows + 1;
   launch(scalar_kernel<T, O>,
          {.grid = static_cast<unsigned>(op.num_tokens),
-          .cta = kThreads,
+          .cta = kScalarThreads,
           .shared_bytes = num_floats * sizeof(float)},
          options, op);
 }

@@ -63,6 +63,8 @@ constexpr std::string_view name(AttentionVariant variant) {
       return "split_row";
     case AttentionVariant::row_ring:
       return "row_ring";
+    case AttentionVariant::split_heads:
+      return "split_heads";
   }
   return "";
 }
@@ -112,26 +114,53 @@ constexpr Skeleton skeleton_of(unsigned cluster_size) {
 }
 
 template <class T>
+constexpr AttentionPlan plan_of(const AttnResSinglePass<T>& op, const DeviceLimits& device) {
+  const std::size_t vectors = vectors_of<T>(op.hidden_size);
+  if (op.variant.is_plain()) return single_pass_plan(op.num_tokens, vectors, device);
+  return heads_plan(op.num_tokens, vectors, op.variant.num_heads, op.variant.num_key_parts(),
+                    device)
+      .attention;
+}
+
+/// Rows of the bank in the window.
+template <class T>
+constexpr std::size_t num_bank_reads(const AttnResSinglePass<T>& op) {
+  return op.num_bank_sources - (op.variant.first_recent_row - 1);
+}
+
+/// A whole ring; or all rows that registers hold at once.
+template <class T>
+constexpr std::size_t bytes_in_flight(const AttnResSinglePass<T>& op, const AttentionPlan& plan,
+                                      const DeviceLimits& device) {
+  const std::size_t row_bytes = op.hidden_size * sizeof(T);
+  if (plan.variant == AttentionVariant::row_ring)
+    return ring_plan(plan.threads, row_bytes, op.hidden_size * sizeof(float), 0, device).num_slots *
+           row_bytes;
+  const std::size_t newest = op.layer_output != nullptr ? 2 : op.partial_sum != nullptr ? 1 : 0;
+  const std::size_t query = op.variant.token_queries != nullptr ? 1 : 0;
+  const std::size_t bank = plan.variant == AttentionVariant::split_heads
+                               ? std::min<std::size_t>(num_bank_reads(op), kHeadRows)
+                               : num_bank_reads(op);
+  return (bank + newest + query) * row_bytes / plan.cluster_size;
+}
+
+template <class T>
 constexpr Descriptor descriptor(const AttnResSinglePass<T>& op, const DeviceLimits& device = {}) {
-  const AttentionPlan plan = single_pass_plan(op.num_tokens, vectors_of<T>(op.hidden_size), device);
+  const AttentionPlan plan = plan_of(op, device);
   const bool adds = op.layer_output != nullptr;
   NewestTraffic newest = newest_traffic(op.partial_sum != nullptr, adds);
   newest.partial_sum.writes_d = adds && op.store == SumStore::partial_sum ? 1 : 0;
   const double bank_writes = adds && op.store == SumStore::bank_row ? 1 : 0;
-  const std::size_t row_bytes = op.hidden_size * sizeof(T);
-  const std::size_t num_rows = op.num_bank_sources + (adds ? 2 : op.partial_sum != nullptr ? 1 : 0);
-  const RingPlan ring =
-      ring_plan(plan.threads, row_bytes, op.hidden_size * sizeof(float), 0, device);
+  const double query_reads = op.variant.token_queries != nullptr ? 1 : 0;
   return {.operation = "attnres_single_pass",
           .variant = name(plan.variant),
           .skeleton = skeleton_of(plan.cluster_size),
-          .operands = {{{"bank", count(op.num_bank_sources), bank_writes},
+          .operands = {{{"bank", count(num_bank_reads(op)), bank_writes},
                         newest.partial_sum,
                         newest.layer_output,
+                        {"recent", query_reads, 0},
                         {"layer_input", 0, 1}}},
-          .bytes_in_flight_per_cta = plan.variant == AttentionVariant::row_ring
-                                         ? ring.num_slots * row_bytes
-                                         : num_rows * row_bytes / plan.cluster_size};
+          .bytes_in_flight_per_cta = bytes_in_flight(op, plan, device)};
 }
 
 /// Vectors that the tensor cores can take: none of float.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 
 namespace depthcost::cuda {
@@ -72,6 +73,7 @@ enum class AttentionVariant {
   split_row,  // sources in registers; a row is split over a cluster when tokens are few or rows
               // long
   row_ring,   // bulk copies into a ring of rows that persistent CTAs share out: many tokens
+  split_heads,  // as split_row, with sums of each head: ablations
 };
 
 struct AttentionPlan {
@@ -145,6 +147,60 @@ constexpr AttentionPlan single_pass_plan(std::size_t num_tokens, std::size_t vec
       readers + kThreadsPerWarp <= kRingThreads)
     return {AttentionVariant::row_ring, 1, static_cast<unsigned>(readers + kThreadsPerWarp)};
   return split_row_plan(num_tokens, vectors, 1, kSplitRowThreads, device);
+}
+
+/// Rows that split_heads scores together, beside the newest source; two CTAs of an SM hide each
+/// other's latency.
+inline constexpr unsigned kHeadRows = 4;
+inline constexpr unsigned kHeadThreads = 448;  // at most
+
+/// Equal parts of a row that are summed apart.
+struct RowParts {
+  unsigned count = 0;
+  unsigned vectors = 0;  // of each
+  unsigned lanes = 1;    // that add up the shares of one
+};
+
+/// Each lane adds some four shares of threads before lanes meet.
+constexpr RowParts row_parts(std::size_t vectors, std::size_t count) {
+  if (count == 0) return {};
+  const auto each = static_cast<unsigned>(vectors / count);
+  const unsigned lanes = std::clamp<unsigned>(std::bit_floor(each / 4), 1, kThreadsPerWarp);
+  return {static_cast<unsigned>(count), each, lanes};
+}
+
+/// Attention of heads. What a CTA keeps in shared memory, in floats: the shares of its threads in
+/// w . v and v . v of each source, the sums of all ranks, twice, as two buffers take turns, and
+/// scratch memory of the next norm.
+struct HeadsPlan {
+  AttentionPlan attention;
+  RowParts heads;
+  RowParts keys;             // what keys are normalised over, if they are
+  std::size_t num_sums = 0;  // of a rank
+  std::size_t totals = 0;
+  std::size_t scratch = 0;
+  std::size_t num_floats = 0;
+
+  constexpr std::size_t shared_bytes() const { return num_floats * sizeof(float); }
+};
+
+/// `num_key_parts`: of a row; 0 where keys are not normalised. Heads that are not whole vectors, or
+/// so many that their sums do not fit, go element by element.
+constexpr HeadsPlan heads_plan(std::size_t num_tokens, std::size_t vectors, std::size_t num_heads,
+                               std::size_t num_key_parts, const DeviceLimits& device) {
+  if (vectors == 0 || vectors % num_heads != 0) return {};
+  HeadsPlan plan{.attention = split_row_plan(num_tokens, vectors, 1, kHeadThreads, device),
+                 .heads = row_parts(vectors, num_heads),
+                 .keys = row_parts(vectors, num_key_parts)};
+  if (plan.attention.variant == AttentionVariant::scalar) return {};
+  plan.attention.variant = AttentionVariant::split_heads;
+  const std::size_t num_ranks = plan.attention.cluster_size;
+  const std::size_t threads = plan.attention.threads;
+  plan.num_sums = (kHeadRows + 1) * (num_heads + num_key_parts);
+  plan.totals = 2 * (kHeadRows + 1) * threads;
+  plan.scratch = plan.totals + 2 * num_ranks * plan.num_sums;
+  plan.num_floats = plan.scratch + 2 * num_ranks * (threads / kThreadsPerWarp);
+  return plan.shared_bytes() <= device.shared_bytes_per_cta ? plan : HeadsPlan{};
 }
 
 }  // namespace depthcost::cuda

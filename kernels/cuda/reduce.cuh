@@ -95,7 +95,8 @@ class RowThreads {
     return sums(values);
   }
 
- private:
+  /// For sums that are laid out otherwise: `value` to where `target` lies in each rank's shared
+  /// memory; and a barrier, behind which every rank's can be read.
   __device__ void push(float* target, float value) const {
     if (num_ranks_ == 1) {
       *target = value;
@@ -112,6 +113,7 @@ class RowThreads {
     cluster_wait();
   }
 
+ private:
   float* scratch_;
   unsigned warp_;
   unsigned num_warps_;
