@@ -13,6 +13,7 @@
 #include "microbench/program.hpp"
 #include "microbench/shapes.hpp"
 #include "microbench/streams.hpp"
+#include "microbench/variant_cases.hpp"
 
 namespace depthcost::bench {
 namespace {
@@ -136,6 +137,7 @@ std::set<Mix> kernel_mixes() {
     each_family_case<float>(shape, insert);
     each_unfused_case<float>(shape, insert);
   }
+  each_variant_case<float>({.num_tokens = 1, .hidden_size = 1}, insert);
   return mixes;
 }
 

@@ -11,6 +11,7 @@
 #include "microbench/plan.hpp"
 #include "microbench/program.hpp"
 #include "microbench/shapes.hpp"
+#include "microbench/variant_cases.hpp"
 #include "microbench/verify.hpp"
 
 namespace depthcost::bench {
@@ -136,6 +137,8 @@ void add_all() {
       each_fused_case<Bf16>(shape, kStreamsAgain, add_case<Bf16>(shape, temperature));
       each_family_case<Bf16>(shape, add_case<Bf16>(shape, temperature));
     }
+  const Shape widest = large_shape(kWidths[2], sizeof(Bf16));
+  each_variant_case<Bf16>(widest, add_case<Bf16>(widest, Temperature::cold));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "model/family_operations.hpp"
 #include "model/unfused_operations.hpp"
+#include "model/variant_operations.hpp"
 
 namespace depthcost {
 namespace {
@@ -61,6 +62,22 @@ constexpr std::array kCatalogue{
           [](Counts c) {
             return operations::block_single_pass(start_of_block(c.num_sources + 1, kAnySize));
           }},
+    Entry{"attnres_single_pass/sigmoid", "bank rows, beside the partial sum", !kQueries, !kStreams,
+          [](Counts c) { return operations::block_single_pass(inside_block(c)); }},
+    Entry{"attnres_single_pass/multihead", "bank rows, beside the partial sum", !kQueries,
+          !kStreams, [](Counts c) { return operations::block_single_pass(inside_block(c)); }},
+    Entry{"attnres_single_pass/raw_keys", "bank rows, beside the partial sum", !kQueries, !kStreams,
+          [](Counts c) {
+            return operations::with_raw_keys(operations::block_single_pass(inside_block(c)));
+          }},
+    Entry{"attnres_single_pass/input_dependent", "bank rows, beside the partial sum", !kQueries,
+          !kStreams,
+          [](Counts c) {
+            return operations::with_token_query(operations::block_single_pass(inside_block(c)));
+          }},
+    Entry{"attnres_single_pass/sliding_window",
+          "bank rows of the window, beside the layer's output", !kQueries, !kStreams,
+          [](Counts c) { return operations::full_single_pass(c.num_sources + 1); }},
     Entry{"attnres_phase1", "bank rows, with the one that is written", kQueries, !kStreams,
           [](Counts c) {
             return operations::block_phase1(start_of_block(c.num_sources, c.num_queries));

@@ -31,8 +31,10 @@ double projection_rows(double m) { return m * (m * m + 2 * m); }
 CoreWork single_pass_work(const Operation& operation) {
   const auto n = static_cast<double>(operation.sources);
   const double sums = reads_of(operation, Operand::partial_sum);
+  const double token_queries = reads_of(operation, Operand::recent);
   return {.passes = {streamed(Primitive::score, n - sums), streamed(Primitive::add, sums),
-                     kept(Primitive::mix, n), kept(Primitive::scale, 1)},
+                     kept(Primitive::mix, n), kept(Primitive::scale, 1),
+                     streamed(Primitive::widen, token_queries)},
           .kept_rows = n};
 }
 

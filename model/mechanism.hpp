@@ -58,6 +58,7 @@ struct Mechanism {
   std::string_view source;     // where it stands; keys of REFERENCES.md
   std::string_view moves;      // reads and writes of each schedule, in a line
   std::string_view reference;  // the file in kernels/reference that defines it; empty: none
+  std::string_view variant;    // of its kernel, KERNEL/VARIANT in the catalogue; empty: KERNEL
   MechanismClass kind;
   std::span<const MechanismKey> keys;
   std::span<const Schedule> schedules;  // cheapest to build first; the last is quoted

@@ -13,20 +13,27 @@
 namespace depthcost {
 namespace {
 
-/// The catalogue has the operations that kernels of this project run.
-bool has_kernel(OperationId id) { return find_entry(name(id)) != nullptr; }
+/// The catalogue has the operations that kernels of this project run, and a mechanism's own variant
+/// of one.
+const CatalogueEntry* entry_of(const Scheme& scheme, OperationId id) {
+  const auto* other = std::get_if<MechanismScheme>(&scheme);
+  const CatalogueEntry* own =
+      other == nullptr ? nullptr
+                       : find_entry(fmt::format("{}/{}", name(id), other->mechanism->variant));
+  return own != nullptr ? own : find_entry(name(id));
+}
 
 std::vector<std::string> kernel_lines(const FamilyRow& row) {
   std::vector<std::string> lines;
   std::set<OperationId> seen;
   for (const auto& [operation, calls] : distinct_operations(row.path, row.schedule)) {
     if (!seen.insert(operation.id).second) continue;
-    const std::string_view id = name(operation.id);
-    lines.push_back(has_kernel(operation.id)
-                        ? fmt::format("{0}: kernels/README.md; bench_kernels "
-                                      "--benchmark_filter='/{0}/'",
-                                      id)
-                        : fmt::format("{}: no kernel of ours, timed by its rows", id));
+    const CatalogueEntry* entry = entry_of(row.path.scheme, operation.id);
+    lines.push_back(entry != nullptr ? fmt::format("{0}: kernels/README.md; bench_kernels "
+                                                   "--benchmark_filter='/{0}/'",
+                                                   entry->name)
+                                     : fmt::format("{}: no kernel of ours, timed by its rows",
+                                                   name(operation.id)));
   }
   return lines;
 }

@@ -3,6 +3,7 @@
 
 #include "microbench/family_cases.hpp"
 #include "microbench/shapes.hpp"
+#include "microbench/variant_cases.hpp"
 
 namespace depthcost::bench {
 
@@ -62,6 +63,8 @@ void each_large_case(const Visit& visit) {
     const Shape shape{.num_tokens = kPrefillTokens, .hidden_size = width};
     each_device_case<T>(shape, visit_at(shape));
   }
+  const Shape widest{.num_tokens = kPrefillTokens, .hidden_size = kWidths[2]};
+  each_variant_case<T>(widest, visit_at(widest));
   for (const std::size_t width : kNormWidths) {
     const Shape shape{.num_tokens = kNormTokens, .hidden_size = width};
     visit(shape, "residual_add_rmsnorm", operations::residual_add_rmsnorm(),

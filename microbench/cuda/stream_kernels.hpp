@@ -24,7 +24,7 @@ struct DeviceStreamVariant {
 };
 
 /// Reads for which there are kernels: those of the mixes of the fused operations.
-inline constexpr std::array<unsigned, 6> kStreamReads{2, 3, 4, 5, 9, 10};
+inline constexpr std::array<unsigned, 7> kStreamReads{2, 3, 4, 5, 9, 10, 11};
 inline constexpr unsigned kMostStreamReads = kStreamReads.back();
 inline constexpr unsigned kMostStreamWrites = 25;
 

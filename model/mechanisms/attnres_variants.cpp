@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 
 #include "model/layer_operations.hpp"
 #include "model/mechanisms/list.hpp"
 #include "model/mechanisms/states.hpp"
+#include "model/variant_operations.hpp"
 
 namespace depthcost {
 namespace {
@@ -73,26 +73,6 @@ double kept_blocks(const MechanismLayer& at) {
 
 double query_and_gain(const MechanismLayer& at) { return 2 * hidden_size(at); }
 
-/// The partial sum is read and written in two places of the list: in one there is room for another.
-void add_access(Operation& operation, const Access& added) {
-  std::array<Access, 5> merged{};
-  std::size_t used = 0;
-  const auto merge = [&](const Access& access) {
-    if (access.reads_d == 0 && access.writes_d == 0) return;
-    for (std::size_t i = 0; i < used; ++i)
-      if (merged[i].operand == access.operand) {
-        merged[i].reads_d += access.reads_d;
-        merged[i].writes_d += access.writes_d;
-        return;
-      }
-    assert(used < merged.size());
-    merged[used++] = access;
-  };
-  for (const Access& access : operation.accesses) merge(access);
-  merge(added);
-  operation.accesses = merged;
-}
-
 /// The newest source as a kernel forms it: no kernel before has stored it. In front of the first
 /// layer it is the embedding.
 operations::Accesses newest_source(const Operation& single_pass) {
@@ -112,8 +92,7 @@ Launches input_dependent(const MechanismLayer& at, Schedule schedule) {
   Launches all = shipped(at, schedule);
   const double d = hidden_size(at);
   const auto read_query = [](Operation& operation) {
-    operation.parameters_d -= operations::kQuery_d;
-    add_access(operation, reads(Operand::recent, 1));
+    operation = operations::with_token_query(operation);
   };
   if (schedule == unfused) {
     all.insert(all.begin() + 1, operations::unfused_projection({Access{Operand::recent, 1, 1}}, d));
@@ -144,7 +123,7 @@ Launches raw_keys(const MechanismLayer& at, Schedule schedule) {
   Launches all = shipped(at, schedule);
   std::erase_if(all, [](const Operation& op) { return op.id == OperationId::unfused_key_norm; });
   return changed(std::move(all), OperationId::attnres_single_pass,
-                 [&](Operation& mix) { mix.flops_d -= kFlopsPerKey * sources_d(at); });
+                 [](Operation& mix) { mix = operations::with_raw_keys(mix); });
 }
 
 /// A logit and a weight for each head.
@@ -201,6 +180,7 @@ const Mechanism kAttnResInputDependent{
     .source = kSource,
     .moves = "the projection of the newest source and the query: 2 or 3 r, 1 w beside AttnRes",
     .reference = kReference,
+    .variant = "input_dependent",
     .kind = kDynamic,
     .keys = kBlocksOnly,
     .schedules = kUnfusedAndSinglePass,
@@ -237,6 +217,7 @@ const Mechanism kAttnResSigmoid{.id = "attnres_sigmoid",
                                 .source = kSource,
                                 .moves = kMoves,
                                 .reference = kReference,
+                                .variant = "sigmoid",
                                 .kind = kDynamic,
                                 .keys = kBlocksOnly,
                                 .schedules = kUnfusedAndSinglePass,
@@ -253,6 +234,7 @@ const Mechanism kAttnResRawKeys{.id = "attnres_raw_keys",
                                 .source = kSource,
                                 .moves = kMoves,
                                 .reference = kReference,
+                                .variant = "raw_keys",
                                 .kind = kDynamic,
                                 .keys = kBlocksOnly,
                                 .schedules = kUnfusedAndSinglePass,
@@ -270,6 +252,7 @@ const Mechanism kAttnResMultihead{
     .source = kSource,
     .moves = kMoves,
     .reference = kReference,
+    .variant = "multihead",
     .kind = kDynamic,
     .keys = kBlocksAndHeads,
     .schedules = kUnfusedAndSinglePass,
@@ -287,6 +270,7 @@ const Mechanism kAttnResSlidingWindow{
     .source = kSource,
     .moves = "as full_attnres with at most W + 1 sources: single_pass W + 1 r, 1 w",
     .reference = kReference,
+    .variant = "sliding_window",
     .kind = kDynamic,
     .keys = kWindowOnly,
     .schedules = kUnfusedAndSinglePass,

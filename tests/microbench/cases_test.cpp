@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/run.hpp"
 #include "microbench/mix.hpp"
+#include "microbench/variant_cases.hpp"
 #include "microbench/verify.hpp"
 #include "model/unfused_operations.hpp"
 #include "tests/microbench/counting_access.hpp"
@@ -12,7 +13,7 @@
 namespace depthcost::bench {
 namespace {
 
-constexpr Shape kSmall{.num_tokens = 9, .hidden_size = 24, .num_blocks = 3, .num_queries = 4};
+constexpr Shape kSmall{.num_tokens = 9, .hidden_size = 48, .num_blocks = 3, .num_queries = 4};
 
 /// The CPU kernels take any shape; all operands of a small one fit.
 std::unique_ptr<Space> space() { return host_space(std::size_t{16} << 20); }
@@ -27,6 +28,7 @@ void each_small_case(const Visit& visit) {
   };
   each_fused_case<T>(kSmall, StreamsAgain::on_chip, visit_op);
   each_family_case<T>(kSmall, visit_op);
+  each_variant_case<T>(kSmall, visit_op);
   each_unfused_case<T>(kSmall, visit_op);
 }
 
@@ -50,7 +52,7 @@ TEST(BenchmarkCases, MoveWhatTheModelSays) {
     EXPECT_EQ(access.scalar_writes / T, expected.writes_scalars) << name;
     ++checked;
   });
-  EXPECT_EQ(checked, 25U);
+  EXPECT_EQ(checked, 30U);
 }
 
 /// What a call is given beside tensors of its tokens.
@@ -74,7 +76,7 @@ TEST(BenchmarkCases, AreGivenTheParametersThatTheModelCounts) {
   };
   each_small_case<Bf16>(visit);
   each_small_case<float>(visit);
-  EXPECT_EQ(checked, 2 * 25U);
+  EXPECT_EQ(checked, 2 * 30U);
 }
 
 template <class T>

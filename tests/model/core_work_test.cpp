@@ -28,6 +28,8 @@ TEST(CoreWork, OfAttentionOverDepthIsAPassForScoresAndOneForTheMix) {
             (Rows{{score, 8}, {add, 1}, {mix, 9}, {scale, 1}}));
   EXPECT_EQ(rows_of("attnres_single_pass/bare", {.num_sources = 9}),
             (Rows{{score, 9}, {mix, 9}, {scale, 1}}));
+  EXPECT_EQ(rows_of("attnres_single_pass/input_dependent", {.num_sources = 8}),
+            (Rows{{score, 8}, {add, 1}, {mix, 9}, {scale, 1}, {widen, 1}}));
   EXPECT_EQ(rows_of("attnres_phase2", {}), (Rows{{add, 1}, {mix, 4}, {scale, 1}}));
   // 24 queries over 8 sources, a multiply-add for the score and one for the mix.
   EXPECT_EQ(rows_of("attnres_phase1", {.num_sources = 8, .num_queries = 24}),

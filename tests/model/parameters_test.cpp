@@ -22,7 +22,8 @@ double counted(const std::string& operation, Count S, Count m, Count d) {
   };
   double elements = 0;
   const bool is_mixing = named("attnres") || named("scores");
-  const Count queries = !is_mixing ? 0 : named("phase1") ? S : 1;
+  const bool is_given_rows = named("input_dependent");
+  const Count queries = !is_mixing || is_given_rows ? 0 : named("phase1") ? S : 1;
   for (Count q = 0; q < queries; ++q)
     for (Count i = 0; i < d; ++i) ++elements;
   const bool has_phi = operation.starts_with("mhc_pre") || named("mhc_boundary") ||

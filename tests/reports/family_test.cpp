@@ -84,6 +84,23 @@ TEST(ExplainedFamily, LeadsToRuleReferenceKernelAndBenchmark) {
             std::string::npos);
 }
 
+TEST(ExplainedFamily, LeadsFromEachAblationToItsOwnBenchmark) {
+  std::size_t checked = 0;
+  for (const FamilyRow& row : rows()) {
+    const std::string id(name(row.path.scheme));
+    if (!id.starts_with("attnres_")) continue;
+    const std::string benchmark = id == "attnres_input_independent"
+                                      ? "dense_mix"
+                                      : "attnres_single_pass/" + id.substr(id.find('_') + 1);
+    const std::string text = to_text(explain_family_row(row));
+    EXPECT_NE(text.find("bench_kernels --benchmark_filter='/" + benchmark + "/'"),
+              std::string::npos)
+        << text;
+    ++checked;
+  }
+  EXPECT_EQ(checked, 6U);
+}
+
 TEST(ExplainedFamily, IsAmongTheMetricsOfAnEvaluationThatHasIt) {
   const Study study = test::kimi_k3_study();
   EXPECT_TRUE(explain(evaluate_with_family(study), "family.mrla"));

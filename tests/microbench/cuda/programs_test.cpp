@@ -44,6 +44,7 @@ TEST(CudaPrograms, ListTheShapesOfTheTargets) {
         "attnres_single_pass/bf16/T:8192/d:7168/graph/cold",
         "attnres_single_pass/closing/bf16/T:1/d:7168/graph/hot",
         "attnres_single_pass/closing/bf16/T:1/d:7168/graph_pdl/cold",
+        "attnres_single_pass/multihead/bf16/T:8192/d:7168/graph/cold",
         "attnres_phase2/bf16/T:8/d:7168/graph/decode:64MiB",
         "kimi_k3_forward/single_pass/bf16/T:8192/d:7168/graph/cold",
         "kimi_k3_forward/two_phase/bf16/T:8192/d:7168/graph/cold",
