@@ -50,11 +50,14 @@ TEST(CudaArguments, OfEveryOperationAreChecked) {
   EXPECT_THROW(cuda::unfused_mhc_merge(UnfusedMhcMerge<Bf16>{1, 8, 4}), std::invalid_argument);
 }
 
-/// Refused whatever else is right: that no ablation is taken for the paper's own.
-TEST(CudaArguments, OfAnAblationAreRefused) {
+TEST(CudaArguments, OfAnAblationAreTakenWhereItIsOne) {
   AttnResSinglePass<Bf16> op{
-      .num_tokens = 0, .hidden_size = 64, .partial_sum = row, .query = gain, .output = row};
-  op.variant.weighting = DepthWeighting::sigmoid;
+      .num_tokens = 0, .hidden_size = 64, .partial_sum = row, .query = gain, .output = other_row};
+  op.variant = {.weighting = DepthWeighting::sigmoid, .num_heads = 4};
+  EXPECT_NO_THROW(cuda::attnres_single_pass(op));
+  op.variant.num_heads = 3;
+  EXPECT_THROW(cuda::attnres_single_pass(op), std::invalid_argument);
+  op.variant = {.first_recent_row = 2};
   EXPECT_THROW(cuda::attnres_single_pass(op), std::invalid_argument);
 }
 

@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/descriptor_family.hpp"
 #include "kernels/cuda/descriptor_unfused.hpp"
+#include "model/catalogue.hpp"
 #include "model/family_operations.hpp"
 #include "model/layer_operations.hpp"
 #include "model/partition.hpp"
@@ -101,6 +102,29 @@ TEST(Descriptors, EqualTheLedgerAtEveryLayerInSinglePass) {
   }
 }
 
+/// Every entry of the catalogue that is one: as it is benchmarked, with n = 8.
+TEST(Descriptors, EqualTheLedgerForAblations) {
+  AttnResSinglePass<Bf16> inside = single_pass(8);
+  inside.layer_output = inside.partial_sum = &somewhere;
+  AttnResSinglePass<Bf16> window = single_pass(15);
+  window.partial_sum = &somewhere;
+  window.variant.first_recent_row = 8;
+  const auto with = [&](const AttentionVariant<Bf16>& variant) {
+    AttnResSinglePass<Bf16> op = inside;
+    op.variant = variant;
+    return op;
+  };
+  const std::map<std::string, AttnResSinglePass<Bf16>> ablations{
+      {"sigmoid", with({.weighting = DepthWeighting::sigmoid})},
+      {"multihead", with({.num_heads = 16})},
+      {"raw_keys", with({.key_norm = KeyNorm::none})},
+      {"input_dependent", with({.token_queries = &somewhere})},
+      {"sliding_window", window}};
+  for (const auto& [variant, op] : ablations)
+    expect_ledger_row(descriptor(op),
+                      catalogue_row("attnres_single_pass/" + variant, {.num_sources = 8}));
+}
+
 TEST(Descriptors, EqualTheLedgerAtEveryLayerInTwoPhases) {
   each_position(partition_by_size(186, 24), [](const LayerPosition& at) {
     if (at.index > 1) {
@@ -171,6 +195,12 @@ TEST(Descriptors, EqualTheLedgerForUnfusedPieces) {
 
 TEST(Descriptors, NameTheVariantThatRuns) {
   EXPECT_EQ(descriptor(single_pass(9)).variant, "row_ring");
+  AttnResSinglePass<Bf16> heads = single_pass(9);
+  heads.variant.num_heads = 16;
+  EXPECT_EQ(descriptor(heads).variant, "split_heads");
+  EXPECT_EQ(descriptor(heads).bytes_in_flight_per_cta, 4 * kHiddenSize * sizeof(Bf16) / 2);
+  heads.variant.num_heads = 1024;
+  EXPECT_EQ(descriptor(heads).variant, "scalar");
   AttnResSinglePass<Bf16> decode = single_pass(9);
   decode.num_tokens = 1;
   EXPECT_EQ(descriptor(decode).variant, "split_row");

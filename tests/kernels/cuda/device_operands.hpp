@@ -39,6 +39,7 @@ AttnResSinglePass<T> on_device(AttnResSinglePass<T> op, DeviceBuffers& buffers) 
   buffers.move(op.partial_sum, row_size);
   buffers.move(op.layer_output, row_size);
   buffers.move(op.query, op.hidden_size);
+  buffers.move(op.variant.token_queries, row_size);
   move(op.norm, op.hidden_size, buffers);
   buffers.move(op.output, row_size);
   return op;

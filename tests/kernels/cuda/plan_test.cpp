@@ -46,6 +46,45 @@ TEST(SplitRowPlan, SpreadsOneTokenOverACluster) {
   EXPECT_EQ(split_row_plan(8192, 896, 2, 448, kH200).cluster_size, 1);
 }
 
+TEST(HeadsPlan, TakesWholeVectorsWhoseSumsFit) {
+  const auto variant = [](std::size_t vectors, std::size_t heads, std::size_t key_parts) {
+    return heads_plan(8192, vectors, heads, key_parts, kH200).attention.variant;
+  };
+  EXPECT_EQ(variant(896, 16, 1), AttentionVariant::split_heads);
+  EXPECT_EQ(variant(896, 16, 16), AttentionVariant::split_heads);
+  EXPECT_EQ(variant(896, 1, 0), AttentionVariant::split_heads);
+  EXPECT_EQ(variant(896, 896, 0), AttentionVariant::split_heads);
+  EXPECT_EQ(variant(0, 1, 1), AttentionVariant::scalar);
+  EXPECT_EQ(variant(896, 3, 1), AttentionVariant::scalar);         // heads of parts of a vector
+  EXPECT_EQ(variant(3584, 3584, 3584), AttentionVariant::scalar);  // too many sums
+  EXPECT_EQ(variant(5000, 1, 1), AttentionVariant::scalar);        // too long
+}
+
+TEST(HeadsPlan, FitsTwoCtasOnAnSmAndCoversTheRow) {
+  for (const std::size_t num_tokens : {1, 64, 8192})
+    for (const std::size_t vectors : {16, 288, 512, 896, 1792})
+      for (const std::size_t heads : {1, 16}) {
+        const HeadsPlan plan = heads_plan(num_tokens, vectors, heads, heads, kH200);
+        ASSERT_EQ(plan.attention.variant, AttentionVariant::split_heads);
+        EXPECT_GE(std::size_t{plan.attention.threads} * plan.attention.cluster_size, vectors);
+        EXPECT_LE(plan.attention.threads, kHeadThreads);
+        EXPECT_LE(2 * (plan.shared_bytes() + kReservedSharedBytes), kH200.shared_bytes_per_sm);
+      }
+}
+
+/// Lanes are a power of two within a warp, and the parts of a row are all of it.
+TEST(RowParts, ShareTheRowOut) {
+  for (const std::size_t vectors : {1, 8, 56, 896, 4096})
+    for (const std::size_t count : {1, 2, 7, 16, 56}) {
+      if (vectors % count != 0) continue;
+      const RowParts parts = row_parts(vectors, count);
+      EXPECT_EQ(std::size_t{parts.count} * parts.vectors, vectors);
+      EXPECT_EQ(kThreadsPerWarp % parts.lanes, 0);
+      EXPECT_LE(parts.lanes, parts.vectors);
+    }
+  EXPECT_EQ(row_parts(896, 0).count, 0);
+}
+
 TEST(SinglePassPlan, NeedsBulkCopiesAndTokensForTheRing) {
   EXPECT_EQ(single_pass_plan(8192, 896, kH200).variant, AttentionVariant::row_ring);
   EXPECT_EQ(single_pass_plan(8192, 896, kA100).variant, AttentionVariant::scalar);
