@@ -113,7 +113,7 @@ typedef int32_t depthcost_key_norm;
 enum { DEPTHCOST_KEY_ROW = 0, DEPTHCOST_KEY_HEAD = 1, DEPTHCOST_KEY_NONE = 2 };
 
 /* depthcost_attnres_single_pass with other scores and weights. Heads are consecutive parts of the
- * channels. On the CPU; under CUDA an ablation is an invalid argument. */
+ * channels. */
 typedef struct {
   depthcost_attnres_single_pass_args single_pass; /* its dtype is the whole operation's */
   depthcost_depth_weighting weighting;
