@@ -3,7 +3,7 @@
 #ifndef DEPTHCOST_KERNELS_C_DEPTHCOST_FAMILY_H
 #define DEPTHCOST_KERNELS_C_DEPTHCOST_FAMILY_H
 
-#include "kernels/c/depthcost.h"
+#include "depthcost.h"
 
 #ifdef __cplusplus
 extern "C" {
