@@ -7,20 +7,25 @@ namespace {
 
 class Graphs : public OnDevice {};
 
-/// Phase 1, Phase 2, a single pass and a norm, each of which reads what those before have written.
+/// Phase 1, Phase 2, a single pass, a norm and an ablation, each of which reads what those before
+/// have written.
 struct Chain {
   Phase1Problem<Bf16, Bf16> first;
   Tensor<Bf16> h;
   Tensor<Bf16> x;
   Tensor<Bf16> last;
+  Tensor<Bf16> by_head;
 
   explicit Chain(std::size_t num_tokens)
       : first(Phase1Shape{num_tokens, 7168, 2, 2, 1, 1}),
         h(1, num_tokens, 7168),
         x(1, num_tokens, 7168),
-        last(1, num_tokens, 7168) {}
+        last(1, num_tokens, 7168),
+        by_head(1, num_tokens, 7168) {}
 
-  auto outputs() const { return std::tie(first.output, first.mixes, first.bank, h, x, last); }
+  auto outputs() const {
+    return std::tie(first.output, first.mixes, first.bank, h, x, last, by_head);
+  }
 
   /// On device pointers where `buffers` has them.
   template <class LaunchOne>
@@ -54,6 +59,17 @@ struct Chain {
                          buffers));
     launch_one(on_device(ResidualAddRmsNorm<Bf16>{T, d, h.data(), x.data(), op.norm, last.data()},
                          buffers));
+    launch_one(on_device(
+        AttnResSinglePass<Bf16>{.num_tokens = T,
+                                .hidden_size = d,
+                                .num_bank_rows = op.num_bank_rows,
+                                .num_bank_sources = 3,
+                                .bank = op.bank,
+                                .partial_sum = h.data(),
+                                .norm = op.norm,
+                                .output = by_head.data(),
+                                .variant = {.num_heads = 16, .token_queries = last.data()}},
+        buffers));
   }
 };
 
