@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
+#include <cmath>
+
 #include "tests/kernels/cpu/attnres_variants.hpp"
 #include "tests/kernels/cpu/family_problems.hpp"
 #include "tests/kernels/cpu/unfused_problems.hpp"
@@ -90,6 +92,31 @@ TEST(EveryTargetOnCpu, MatchesTheReference) {
       if (testing::Test::HasFailure()) return;
     }
     expect_matches<SinkhornProblem>(SinkhornShape{21, 4, 20, SinkhornOrder::col_row});
+  }
+}
+
+/// h of every pattern; f 0 to 11 binades below it, up to 3 above, with any digits and sign.
+TEST(EveryTargetOnCpu, RoundsEverySumToTheNearestEven) {
+  constexpr std::size_t kPatterns = 65536;
+  std::vector<Bf16> h(kPatterns), f(kPatterns), sums(kPatterns);
+  for (const std::int64_t target : runnable_targets()) {
+    const OnlyTargets only(target);
+    for (unsigned below = 0; below < 64; ++below) {
+      for (std::size_t i = 0; i < kPatterns; ++i) {
+        h[i].bits = static_cast<std::uint16_t>(i);
+        f[i].bits = static_cast<std::uint16_t>((i + (3 << 7) - (below % 15 << 7)) ^
+                                               ((i * 2654435761U + below * 97) & 0x807F));
+        sums[i] = h[i];
+      }
+      cpu::residual_add(ResidualAdd<Bf16>{1, kPatterns, sums.data(), f.data()});
+      for (std::size_t i = 0; i < kPatterns; ++i) {
+        const float sum = static_cast<float>(h[i]) + static_cast<float>(f[i]);
+        if (std::isnan(sum))
+          ASSERT_TRUE(std::isnan(static_cast<float>(sums[i]))) << target << ' ' << i;
+        else
+          ASSERT_EQ(sums[i].bits, Bf16(sum).bits) << target << ' ' << i << ' ' << sum;
+      }
+    }
   }
 }
 
