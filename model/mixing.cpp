@@ -47,13 +47,14 @@ constexpr std::array kUnmixed{
                   "W_v acts on the features: an entry would be a d x d matrix"},
 };
 
-void require_range(MixingKnob knob, Count value, Count high) {
+// Coefficients are m * m numbers a layer. [ours]
+constexpr Count kMaxStreams = 64;
+
+void require_range(MixingKnob knob, Count value, Count num_layers) {
+  const Count high = knob == MixingKnob::num_streams ? kMaxStreams : num_layers;
   if (value >= 1 && value <= high) return;
   throw Infeasible(fmt::format("invalid {} '{}' (must be 1 to {})", name(knob), value, high));
 }
-
-// Coefficients are m * m numbers a layer. [ours]
-constexpr Count kMaxStreams = 64;
 
 }  // namespace
 
@@ -79,6 +80,7 @@ Count value_of(const MixingShape& shape, MixingKnob knob) {
 }
 
 void set_knob(MixingShape& shape, MixingKnob knob, Count value) {
+  if (knob != MixingKnob::block_size) require_range(knob, value, shape.num_layers);
   switch (knob) {
     case MixingKnob::num_streams:
       shape.num_streams = value;
@@ -115,8 +117,7 @@ std::span<const UnmixedScheme> unmixed_schemes() { return kUnmixed; }
 void require_shape(const MixingScheme& scheme, const MixingShape& shape) {
   for (const MixingKnob knob : scheme.knobs) {
     if (knob != MixingKnob::block_size)
-      require_range(knob, value_of(shape, knob),
-                    knob == MixingKnob::num_streams ? kMaxStreams : shape.num_layers);
+      require_range(knob, value_of(shape, knob), shape.num_layers);
     else if (shape.blocks.num_layers != shape.num_layers)
       throw Infeasible(fmt::format("missing block_size ({} needs one)", scheme.name));
   }

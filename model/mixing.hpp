@@ -30,7 +30,7 @@ struct MixingShape {
 };
 
 Count value_of(const MixingShape& shape, MixingKnob knob);
-/// Throws Infeasible for a block size that the layers do not have.
+/// Throws Infeasible for what layers or streams cannot be.
 void set_knob(MixingShape& shape, MixingKnob knob, Count value);
 
 /// The paper's words on a scheme's rank, and the numbers that they allow.

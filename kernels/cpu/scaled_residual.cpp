@@ -80,7 +80,7 @@ void scaled(const ScaledAddRmsNorm<T>& op, TokenRange tokens) {
 template <class T>
 HWY_INLINE Vec gated(Vec z, Vec h, Vec f) {
   const Vec e = exp_of_minus<T>(z);
-  const Vec g = inverse(hn::Add(broadcast(1), e));
+  const Vec g = inverse<T>(hn::Add(broadcast(1), e));
   return hn::MulAdd(g, f, hn::Mul(hn::Mul(e, g), h));
 }
 

@@ -58,11 +58,13 @@ HWY_INLINE Vec exp_of_minus(Vec x) {
   return hn::BitCast(Lanes(), hn::Add(mantissa, exponent));
 }
 
-/// 1 / x, of a normal x.
+/// 1 / x of a normal x, with the digits that T keeps.
+template <class T>
 HWY_INLINE Vec inverse(Vec x) {
 #if HWY_ARCH_X86
-  // 12 bits or more, which a step of Newton's doubles.
+  // 14 bits with AVX-512, before that 12 bits, which a step of Newton's doubles.
   const Vec estimate = hn::ApproximateReciprocal(x);
+  if constexpr (HWY_TARGET <= HWY_AVX3 && std::is_same_v<T, Bf16>) return estimate;
   return hn::Mul(estimate, hn::NegMulAdd(x, estimate, broadcast(2)));
 #else
   return hn::Div(broadcast(1), x);

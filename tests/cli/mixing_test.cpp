@@ -197,9 +197,9 @@ TEST_F(MixingCommand, RefusesWhatIsWrongOnOneLine) {
                "--scheme:1:1: error: no mixing matrix for 'deepnorm' (a norm on the stream divides "
                "by its size: no input is a weighted sum of outputs)");
   expect_error({"--scheme", "attnres_sliding_window", "--window", "5"},
-               "--scheme:1:1: error: invalid window '5' (must be 1 to 4)");
+               "--window:1:1: error: invalid window '5' (must be 1 to 4)");
   expect_error({"--streams", "0"},
-               "--scheme:1:1: error: invalid num_streams '0' (must be 1 to 64)");
+               "--streams:1:1: error: invalid num_streams '0' (must be 1 to 64)");
   expect_error({"--block-size", "5"},
                "--block-size:1:1: error: invalid block_size '5' (the model has only 4 layers)");
   expect_error({"--magnitude"},

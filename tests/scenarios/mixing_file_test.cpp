@@ -147,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(
  "beta": [[1], [1], [1], [1]], "A": [[[1]], [[0.5]], [[1]]])"),
          "3:45: error: invalid A[1] (has neither rows nor columns that all sum to one)"},
         {"WindowTooLarge", file("attnres_sliding_window", R"("window": 5, "attention": [])"),
-         "1:1: error: invalid window '5' (must be 1 to 4)"},
+         "2:12: error: invalid window '5' (must be 1 to 4)"},
         {"DilationZero", file("denseformer", R"("dilation": 0, "period": 1, "alpha": [])"),
          "2:14: error: invalid dilation '0' (must be a positive integer)"},
     }),

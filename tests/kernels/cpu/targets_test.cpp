@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
+#include <bit>
+
 #include "tests/kernels/cpu/attnres_variants.hpp"
 #include "tests/kernels/cpu/family_problems.hpp"
 #include "tests/kernels/cpu/unfused_problems.hpp"
@@ -90,6 +92,35 @@ TEST(EveryTargetOnCpu, MatchesTheReference) {
       if (testing::Test::HasFailure()) return;
     }
     expect_matches<SinkhornProblem>(SinkhornShape{21, 4, 20, SinkhornOrder::col_row});
+  }
+}
+
+/// h = 0 h + lambda 1 stores lambda: every upper half of a float, and lower halves next to a tie.
+TEST(EveryTargetOnCpu, RoundsToTheNearestEven) {
+  constexpr std::size_t kUpperHalves = 65536;
+  const std::vector<Bf16> ones(kUpperHalves, Bf16(1));
+  const std::vector<float> gain(kUpperHalves, 1);
+  std::vector<float> exact(kUpperHalves);
+  std::vector<Bf16> stored(kUpperHalves), normed(kUpperHalves);
+  for (const std::int64_t target : runnable_targets()) {
+    const OnlyTargets only(target);
+    for (const std::uint32_t lower : {0U, 1U, 0x7EU, 0x7FFFU, 0x8000U, 0x8001U, 0xFF01U, 0xFFFFU}) {
+      for (std::uint32_t upper = 0; upper < kUpperHalves; ++upper)
+        exact[upper] = std::bit_cast<float>(upper << 16 | lower);
+      std::fill(stored.begin(), stored.end(), Bf16(0));
+      ScaledAddRmsNorm<Bf16> op;
+      op.num_tokens = 1;
+      op.hidden_size = op.num_scales = kUpperHalves;
+      op.hidden_state = stored.data();
+      op.layer_output = ones.data();
+      op.hidden_scale = 0;
+      op.scales = exact.data();
+      op.norm.gain = gain.data();
+      op.output = normed.data();
+      cpu::scaled_add_rmsnorm(op);
+      for (std::size_t i = 0; i < kUpperHalves; ++i)
+        ASSERT_EQ(stored[i].bits, Bf16(exact[i] + 0.0F).bits) << target << ' ' << exact[i];
+    }
   }
 }
 
