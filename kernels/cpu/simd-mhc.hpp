@@ -29,7 +29,7 @@ inline void exp_for_sinkhorn(float* logits, std::size_t m, Lines lines) {
     for (std::size_t e = 1; e < m; ++e) largest = hn::Max(largest, load_vec(first + e * step));
     for (std::size_t e = 0; e < m; ++e) {
       const Vec shifted = hn::Sub(load_vec(first + e * step), largest);
-      hn::StoreU(hn::Exp(Lanes(), shifted), Lanes(), first + e * step);
+      hn::StoreU(exp(shifted), Lanes(), first + e * step);
     }
   }
 }

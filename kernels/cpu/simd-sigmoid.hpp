@@ -14,12 +14,16 @@
 HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 
+/// hn::Exp takes a NaN for a large negative number.
+HWY_INLINE Vec exp(Vec x) { return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(Lanes(), x)); }
+
 /// Exponents are kept below this, so that exp stays finite.
 inline constexpr float kLargestExponent = 88;
 
 HWY_INLINE Vec sigmoid(Vec x) {
-  const Vec exponent = hn::Min(hn::Neg(x), broadcast(kLargestExponent));
-  return hn::Div(broadcast(1), hn::Add(broadcast(1), hn::Exp(Lanes(), exponent)));
+  // Of a NaN and a number x86 takes the second.
+  const Vec exponent = hn::Min(broadcast(kLargestExponent), hn::Neg(x));
+  return hn::Div(broadcast(1), hn::Add(broadcast(1), exp(exponent)));
 }
 
 /// Where a gate has saturated: 2^(kLargestGate / ln 2) and its inverse are normal numbers.
@@ -47,15 +51,15 @@ HWY_INLINE Vec exp2_of_fraction(Vec r) {
 /// hn::Div where rows stream through. NaN stays NaN.
 template <class T>
 HWY_INLINE Vec exp_of_minus(Vec x) {
-  // Its last bits are the integer that is added to it.
-  const Vec integers = broadcast(0x1.8p23F);
+  // Its last bits are the integer that is added to it, and so 2^integer's exponent.
+  constexpr float kExponentBias = 127;
+  const Vec integers = broadcast(0x1.8p23F + kExponentBias);
   const Vec minus_log2_e = broadcast(-0x1.715476p0F);
   const Vec limited = hn::Max(broadcast(-kLargestGate), hn::Min(broadcast(kLargestGate), x));
   const Vec shifted = hn::MulAdd(limited, minus_log2_e, integers);
   const Vec fraction = hn::MulSub(limited, minus_log2_e, hn::Sub(shifted, integers));
-  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(Bits(), shifted));
-  const auto mantissa = hn::BitCast(Bits(), exp2_of_fraction<T>(fraction));
-  return hn::BitCast(Lanes(), hn::Add(mantissa, exponent));
+  const Vec power = hn::BitCast(Lanes(), hn::ShiftLeft<23>(hn::BitCast(Bits(), shifted)));
+  return hn::Mul(exp2_of_fraction<T>(fraction), power);
 }
 
 /// 1 / x of a normal x, with the digits that T keeps.

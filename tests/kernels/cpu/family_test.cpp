@@ -1,5 +1,8 @@
 // Scaled and gated residuals, hyper-connections in one scan and dense mixing on the CPU against the
 // reference, over shapes.
+#include <bit>
+#include <cmath>
+
 #include "tests/kernels/cpu/family_problems.hpp"
 
 namespace depthcost::test {
@@ -31,6 +34,17 @@ TEST(ScaledAddOnCpu, WithoutScalesIsThePlainResidual) {
   for_each_output(scaled.plain, plain, [](const auto& a, const auto& b, const std::string& what) {
     EXPECT_TRUE(a.same_bits(b)) << what;
   });
+}
+
+TEST(HighwayOnCpu, KeepsLogitsThatAreNoNumbers) {
+  for (const std::uint32_t logit :
+       {0x7FC00000U, 0x7FC00001U, 0x7F800001U, 0xFFC00000U, 0xFFFFFFFFU}) {
+    HighwayRmsNormProblem<float> problem(ResidualShape{1, 100});
+    problem.gate_logits.data()[70] = std::bit_cast<float>(logit);
+    cpu::highway_rmsnorm(problem.op);
+    for (std::size_t i = 0; i < 100; ++i)
+      EXPECT_EQ(std::isnan(problem.op.hidden_state[i]), i == 70) << logit << ' ' << i;
+  }
 }
 
 /// A gate that is shut passes h, one that is open f, whatever the other one is; and in between none

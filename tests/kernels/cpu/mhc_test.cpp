@@ -1,4 +1,7 @@
 // mHC on the CPU against the reference, over shapes.
+#include <cmath>
+#include <limits>
+
 #include "tests/kernels/cpu/mhc_problems.hpp"
 
 namespace depthcost::test {
@@ -51,6 +54,28 @@ TEST(MhcOnCpu, IsRepeatable) {
   expect_repeatable<MhcBoundaryProblem<float>>(MhcShape{65, 1031, 2, 1, 1});
   expect_repeatable<MhcBoundaryProblem<Bf16>>(MhcShape{101, 2304, 4, 1, 0});
   expect_repeatable<SinkhornProblem>(SinkhornShape{8192, 4, 20, SinkhornOrder::col_row});
+}
+
+/// Of a bias, whichever coefficient it belongs to.
+TEST(MhcPreOnCpu, KeepsLogitsThatAreNoNumbers) {
+  constexpr std::size_t kStreams = 4;
+  const auto all_nan = [](const Tensor<float>& tensor, std::size_t first, std::size_t step) {
+    for (std::size_t i = first; i < tensor.count(); i += step)
+      if (!std::isnan(tensor.data()[i])) return false;
+    return true;
+  };
+  for (std::size_t row = 0; row < kStreams * (kStreams + 2); ++row) {
+    MhcPreProblem<float> problem(MhcShape{5, 40, kStreams, 0, 0});
+    problem.parameters.bias.data()[row] = std::numeric_limits<float>::quiet_NaN();
+    cpu::mhc_pre(problem.op);
+    if (row < kStreams)
+      EXPECT_TRUE(all_nan(problem.output, 0, 1)) << row;
+    else if (row < 2 * kStreams)
+      EXPECT_TRUE(all_nan(problem.coefficients.post, row - kStreams, kStreams)) << row;
+    else
+      EXPECT_TRUE(all_nan(problem.coefficients.residual, row - 2 * kStreams, kStreams * kStreams))
+          << row;
+  }
 }
 
 }  // namespace
