@@ -91,7 +91,8 @@ CoreWork single_pass_mhc_work(double m) {
 /// The mix waits for its norm.
 CoreWork dense_mix_work(const Operation& operation) {
   return {.passes = {streamed(Primitive::mix, static_cast<double>(operation.sources)),
-                     streamed(Primitive::add, reads_of(operation, Operand::hidden_state)),
+                     streamed(Primitive::add, reads_of(operation, Operand::hidden_state) +
+                                                  reads_of(operation, Operand::partial_sum)),
                      kept(Primitive::scale, 1)},
           .kept_rows = 1};
 }

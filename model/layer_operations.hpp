@@ -14,14 +14,10 @@ namespace depthcost {
 template <class Emit>
 constexpr void each_unfused_attnres(Count sources, const Emit& emit) {
   const auto s = static_cast<double>(sources);
-  const auto emit_over_sources = [&](Operation operation) {
-    operation.sources = sources;
-    emit(operation);
-  };
-  emit_over_sources(operations::unfused_stack(s));
-  emit_over_sources(operations::unfused_key_norm(s));
-  emit_over_sources(operations::unfused_scores(s));
-  emit_over_sources(operations::unfused_mix(s));
+  emit(operations::unfused_stack(s));
+  emit(operations::unfused_key_norm(s));
+  emit(operations::unfused_scores(s));
+  emit(operations::unfused_mix(s));
   emit(operations::rmsnorm());
 }
 

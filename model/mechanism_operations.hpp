@@ -39,6 +39,16 @@ constexpr Operation unfused_projection(const Accesses& accesses, double columns,
           .weights_d = columns};
 }
 
+/// As unfused_projection with fewer than d columns: of f32, as all parameters that are no wide
+/// matrix.
+constexpr Operation unfused_narrow_projection(const Accesses& accesses, double columns,
+                                              double writes_scalars) {
+  Operation product = unfused_projection(accesses, columns, writes_scalars);
+  product.weights_d = 0;
+  product.parameters_d = columns;
+  return product;
+}
+
 /// A mix over `sources` rows of which the last was written just before, and those in front of it by
 /// earlier layers: no stack is needed where all lie in one buffer.
 constexpr Operation unfused_bank_mix(double sources) {
@@ -47,10 +57,13 @@ constexpr Operation unfused_bank_mix(double sources) {
   return mix;
 }
 
-/// h += f, f scaled on the way: 2 r, 1 w.
-constexpr Operation unfused_scaled_add(double parameters_d) {
-  return unfused_elementwise(
-      {Access{Operand::layer_output, 1, 0}, Access{Operand::hidden_state, 1, 1}}, 2, parameters_d);
+/// h += lambda o f: 2 r, 1 w; lambda.
+constexpr Operation unfused_scaled_add(ScaleShape lambda) {
+  const double lambda_d = lambda == ScaleShape::vector ? 1 : 0;
+  Operation add = unfused_elementwise(
+      {Access{Operand::layer_output, 1, 0}, Access{Operand::hidden_state, 1, 1}}, 2, lambda_d);
+  add.parameters = 1 - lambda_d;
+  return add;
 }
 
 }  // namespace depthcost::operations

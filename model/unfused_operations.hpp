@@ -17,12 +17,14 @@ constexpr Operation unfused_partial_sum() {
 constexpr Operation unfused_stack(double s) {
   return {.id = OperationId::unfused_stack,
           .skeleton = Skeleton::elementwise,
+          .sources = static_cast<Count>(s),
           .accesses = {Access{Operand::bank, s, 0}, Access{Operand::recent, 0, s}}};
 }
 
 /// K = RMSNorm(V): s r, s w.
 constexpr Operation unfused_key_norm(double s) {
   return {.id = OperationId::unfused_key_norm,
+          .sources = static_cast<Count>(s),
           .accesses = {Access{Operand::recent, s, s}},
           .flops_d = kFlopsPerKey * s};
 }
@@ -30,6 +32,7 @@ constexpr Operation unfused_key_norm(double s) {
 /// logits = w . K: s r, s scalars w; the query.
 constexpr Operation unfused_scores(double s) {
   return {.id = OperationId::unfused_scores,
+          .sources = static_cast<Count>(s),
           .accesses = {Access{Operand::recent, s, 0}},
           .writes_scalars = s,
           .flops_d = kFlopsPerPair / 2 * s,
@@ -40,6 +43,7 @@ constexpr Operation unfused_scores(double s) {
 constexpr Operation unfused_mix(double s) {
   return {.id = OperationId::unfused_mix,
           .skeleton = Skeleton::elementwise,
+          .sources = static_cast<Count>(s),
           .accesses = {Access{Operand::recent, s, 1}},
           .reads_scalars = s,
           .flops_d = kFlopsPerPair / 2 * s};

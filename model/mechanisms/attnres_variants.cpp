@@ -17,7 +17,8 @@ using namespace mechanism_parts;
 constexpr std::string_view kSource = "[attnres] Table 4, Sec. 5.3";
 constexpr std::string_view kReference = "attnres.hpp";
 constexpr std::string_view kMoves =
-    "unfused: stack s r, s w; key norm s r, s w; scores s r; mix s r, 1 w; norm 1 r, 1 w. "
+    "unfused: b += f 2 r, 1 w inside a block; stack s r, s w; key norm s r, s w; scores s r; mix s "
+    "r, 1 w; norm 1 r, 1 w. "
     "single_pass: as block_attnres, with S = 1 full_attnres";
 constexpr MechanismClass kDynamic{StateKind::cross_layer, WeightKind::dynamic};
 constexpr MechanismKey kBlocks{"block_size", &MechanismParameters::block_size,
@@ -105,13 +106,17 @@ Launches input_dependent(const MechanismLayer& at, Schedule schedule) {
 /// Learned scalars in place of query and key: nothing is scored.
 Launches input_independent(const MechanismLayer& at, Schedule schedule) {
   const double s = sources_d(at);
+  Launches all = shipped(at, schedule);
   if (schedule == unfused) {
-    Operation mix = operations::unfused_mix(s);
-    mix.reads_scalars = 0;
-    mix.parameters = s;
-    return {operations::unfused_stack(s), mix, operations::rmsnorm()};
+    std::erase_if(all, [](const Operation& op) {
+      return op.id == OperationId::unfused_key_norm || op.id == OperationId::unfused_scores;
+    });
+    return changed(std::move(all), OperationId::unfused_mix, [&](Operation& mix) {
+      mix.reads_scalars = 0;
+      mix.parameters = s;
+    });
   }
-  return changed(shipped(at, schedule), OperationId::attnres_single_pass, [&](Operation& mix) {
+  return changed(std::move(all), OperationId::attnres_single_pass, [&](Operation& mix) {
     mix.id = OperationId::dense_mix;
     mix.flops_d = kFlopsPerPair / 2 * s;
     mix.parameters_d -= operations::kQuery_d;

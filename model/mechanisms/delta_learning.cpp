@@ -16,24 +16,32 @@ double value_width(const MechanismLayer& at) {
   return static_cast<double>(at.parameters.value_width);
 }
 
-/// The delta kernel reads the state, k, and what v and beta come from; the compressor (a depthwise
-/// convolution of width 4 and a read-out) makes the layer's input of the new state.
+/// The delta kernel reads the state, f, and what v and beta come from, W_v, w and their biases; the
+/// compressor (a depthwise convolution of width 4 and a read-out) makes the layer's input of the
+/// new state.
 Launches delta_update(const MechanismLayer& at, Schedule schedule) {
   const double d_v = value_width(at);
-  const double update_flops = 4 * d_v + 2;  // k^T H, then the rank-1 update
+  // W_v x and w . x, |f| and k, k^T H, then the rank-1 update.
+  const double update_flops = 2 * (d_v + 1) + 3 + 2 * d_v + 2 * d_v;
   const double compressor_flops = 2 * 4 * d_v + 2 * d_v;
-  const double compressor_parameters = 4 * d_v + 1;
-  if (schedule == fused)
-    return {operations::row_update(
+  const double update_parameters_d = d_v + 1;
+  const double compressor_parameters_d = 4 * d_v;
+  if (schedule == fused) {
+    Operation scan = operations::row_update(
         {kReadsOutput, reads(Operand::recent, 1), Access{Operand::streams, d_v, d_v}, kWritesInput},
-        update_flops + compressor_flops, compressor_parameters)};
-  return {
-      operations::unfused_elementwise(
-          {kReadsOutput, Access{Operand::recent, 2, 1}, Access{Operand::streams, d_v, d_v}},
-          update_flops),
+        update_flops + compressor_flops, update_parameters_d + compressor_parameters_d);
+    scan.parameters = 2 * d_v + 1;
+    return {scan};
+  }
+  Operation update = operations::unfused_elementwise(
+      {kReadsOutput, Access{Operand::recent, 2, 1}, Access{Operand::streams, d_v, d_v}},
+      update_flops, update_parameters_d);
+  update.parameters = d_v + 1;
+  Operation compressor =
       operations::unfused_elementwise({reads(Operand::streams, d_v), writes(Operand::recent, 1)},
-                                      compressor_flops, compressor_parameters),
-      operations::rmsnorm()};
+                                      compressor_flops, compressor_parameters_d);
+  compressor.parameters = d_v;
+  return {update, compressor, operations::rmsnorm()};
 }
 
 std::optional<ParameterProblem> width_problem(const MechanismLayer& last) {

@@ -67,9 +67,8 @@ double all_blocks(const MechanismLayer& at) {
   return static_cast<double>(decoder_layers(at) + 1 + at.layer % 2);
 }
 
-bool is_last_block(const MechanismLayer& at) {
-  return decoder_layers(at) == decoder_layers({at.parameters, at.num_layers, at.num_layers});
-}
+/// Where L is odd half a block follows, which asks for all ways.
+bool is_last_block(const MechanismLayer& at) { return at.layer == at.num_layers; }
 
 /// Behind the last block nothing asks for a query, a key or a value.
 double ways_of(const MechanismLayer& at) {
@@ -98,7 +97,7 @@ Launches mudd_former(const MechanismLayer& at, Schedule schedule) {
   const double columns = mudd_width(at) * (1 + weights / hidden_size(at));
   const double inputs = std::max(ways - 1, 1.0);
   if (schedule == fused) {
-    Operation coefficients = operations::unfused_projection(
+    Operation coefficients = operations::unfused_narrow_projection(
         {kReadsOutput, kReadsHidden, writes(Operand::bank, 1)}, columns, weights);
     coefficients.parameters = weights;
     Operation scan =
@@ -110,7 +109,7 @@ Launches mudd_former(const MechanismLayer& at, Schedule schedule) {
     return {coefficients, scan};
   }
   Operation coefficients =
-      operations::unfused_projection({reads(Operand::recent, 1)}, columns, weights);
+      operations::unfused_narrow_projection({reads(Operand::recent, 1)}, columns, weights);
   coefficients.parameters = weights;
   Launches all{operations::residual_add(), coefficients};
   for (double way = 0; way < ways; ++way) all.push_back(operations::unfused_bank_mix(sources));
@@ -144,7 +143,7 @@ const Mechanism kDenseNet{
     .file = "dense.cpp",
     .source = "[attnres] Table 5; Huang et al., arXiv:1608.06993",
     .moves =
-        "unfused: stack l r, l w; convolution l r, 1 w; norm 1 r, 1 w; operations and "
+        "unfused: stack l + 1 r, l + 1 w; convolution l + 1 r, 1 w; norm 1 r, 1 w; operations and "
         "parameters of the convolution are not counted",
     .reference = "",
     .kind = {StateKind::cross_layer, WeightKind::learned_static},

@@ -9,8 +9,10 @@ using namespace mechanism_parts;
 
 /// The gate's logits W h + b.
 Operation gate(const MechanismLayer& at) {
-  return operations::unfused_projection({kReadsHidden, writes(Operand::recent, 1)},
-                                        hidden_size(at));
+  Operation product =
+      operations::unfused_projection({kReadsHidden, writes(Operand::recent, 1)}, hidden_size(at));
+  product.parameters_d = 1;
+  return product;
 }
 
 Launches gated(const MechanismLayer& at, Schedule schedule) {

@@ -10,6 +10,7 @@ namespace depthcost {
 namespace {
 
 using namespace mechanism_parts;
+using operations::ScaleShape;
 
 constexpr std::string_view kSource = "Menghani et al., LAuReL, arXiv:2411.07501";
 constexpr MechanismKey kRank{"rank", &MechanismParameters::rank,
@@ -23,8 +24,11 @@ double rank(const MechanismLayer& at) { return static_cast<double>(at.parameters
 double low_rank_parameters(const MechanismLayer& at) { return 2 * rank(at) * hidden_size(at); }
 
 Launches weighted(const MechanismLayer&, Schedule schedule) {
-  if (schedule == fused) return {operations::scaled_add_rmsnorm(operations::ScaleShape::scalar)};
-  return {operations::unfused_scaled_add(0), operations::rmsnorm()};
+  if (schedule == fused) return {operations::scaled_add_rmsnorm(ScaleShape::scalar)};
+  Operation add = operations::unfused_scaled_add(ScaleShape::scalar);
+  add.flops_d += 1;  // beta h
+  add.parameters += 1;
+  return {add, operations::rmsnorm()};
 }
 
 /// h += f + B (A h): A h is r scalars a token, which B's kernel adds as it reads h and f.
@@ -34,7 +38,8 @@ Launches low_rank(const MechanismLayer& at, Schedule schedule) {
     return {operations::row_update({kReadsOutput, kUpdatesHidden, kWritesInput}, 4 * r + 2, 2 * r)};
   Operation expand = operations::unfused_elementwise({kReadsOutput, kUpdatesHidden}, 2 * r + 2, r);
   expand.reads_scalars = r;
-  return {operations::unfused_projection({kReadsHidden}, r, r), expand, operations::rmsnorm()};
+  return {operations::unfused_narrow_projection({kReadsHidden}, r, r), expand,
+          operations::rmsnorm()};
 }
 
 /// h_{l-2} .. h_{l-1-k}, as far as there are any: h_0 is the embedding.
@@ -48,16 +53,16 @@ Launches with_history(const MechanismLayer& at, Schedule schedule) {
   const double k = earlier_states(at);
   const double r = rank(at);
   if (schedule == fused) {
-    Operation scan = operations::row_update({kReadsOutput, kReadsHidden, reads(Operand::bank, k),
-                                             writes(Operand::hidden_state, 1), kWritesInput},
-                                            (4 * r + 2) * k + 2, 2 * r);
+    Operation scan = operations::row_update(
+        {kReadsOutput, kReadsHidden, Access{Operand::bank, k, 1}, kWritesInput},
+        (4 * r + 2) * k + 2, 2 * r);
     scan.parameters = k;
     return {scan};
   }
-  Operation down = operations::unfused_projection({reads(Operand::bank, k)}, r, k * r);
+  Operation down = operations::unfused_narrow_projection({reads(Operand::bank, k)}, r, k * r);
   down.flops_d *= k;
   Operation expand = operations::unfused_elementwise(
-      {kReadsOutput, kReadsHidden, writes(Operand::hidden_state, 1)}, (2 * r + 2) * k + 2, r);
+      {kReadsOutput, kReadsHidden, writes(Operand::bank, 1)}, (2 * r + 2) * k + 2, r);
   expand.reads_scalars = k * r;
   expand.parameters = k;
   Launches all{expand, operations::rmsnorm()};

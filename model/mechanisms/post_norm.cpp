@@ -14,11 +14,16 @@ Operation stream_norm(Operand written) {
   return norm;
 }
 
+/// alpha h + f: alpha is fixed.
+Operation scaled_add() {
+  return operations::unfused_elementwise({kReadsOutput, kUpdatesHidden}, 2);
+}
+
 /// The norm that makes the stream is the next layer's, so that x is h: nothing is written twice.
 Launches deep_norm(const MechanismLayer&, Schedule schedule) {
   if (schedule == fused)
     return {operations::row_update({kReadsOutput, kReadsHidden, kWritesInput}, 2)};
-  return {operations::unfused_scaled_add(0), stream_norm(Operand::hidden_state)};
+  return {scaled_add(), stream_norm(Operand::hidden_state)};
 }
 
 /// The stream is normalised, stored, and normalised again for the layer.
@@ -26,8 +31,7 @@ Launches keel(const MechanismLayer&, Schedule schedule) {
   if (schedule == fused)
     return {operations::row_update({kReadsOutput, kUpdatesHidden, kWritesInput}, 2,
                                    operations::kGain_d)};
-  return {operations::unfused_scaled_add(0), stream_norm(Operand::hidden_state),
-          operations::rmsnorm()};
+  return {scaled_add(), stream_norm(Operand::hidden_state), operations::rmsnorm()};
 }
 
 /// A post-norm and a pre-norm stream side by side; the layer reads their sum.

@@ -10,9 +10,10 @@ using operations::ScaleShape;
 
 template <ScaleShape kShape>
 Launches scaled(const MechanismLayer&, Schedule schedule) {
-  if (schedule == fused) return {operations::scaled_add_rmsnorm(kShape)};
-  return {operations::unfused_scaled_add(kShape == ScaleShape::vector ? 1 : 0),
-          operations::rmsnorm()};
+  if (schedule == unfused) return {operations::unfused_scaled_add(kShape), operations::rmsnorm()};
+  Operation add = operations::scaled_add_rmsnorm(kShape);
+  add.flops_d -= 1;  // beta is 1
+  return {add};
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ Launches with_values(const MechanismLayer& at, Schedule schedule) {
 
 std::optional<ParameterProblem> size_problem(const MechanismLayer& last) {
   const MechanismParameters& p = last.parameters;
-  if (p.kv_size <= p.hidden_size) return std::nullopt;
-  return ParameterProblem{"kv_size", fmt::format("more than d = {}", p.hidden_size)};
+  if ((p.kv_size - 1) / kMaxStreams < p.hidden_size) return std::nullopt;
+  return ParameterProblem{"kv_size", fmt::format("more than {} d", kMaxStreams)};
 }
 
 }  // namespace

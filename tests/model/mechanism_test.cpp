@@ -124,6 +124,41 @@ TEST(Mechanisms, MuddFormerMakesFourMixesInOneScan) {
   EXPECT_DOUBLE_EQ(total.writes_d, writes);
 }
 
+// With an odd L half a block follows the last whole one, and needs a state and all inputs.
+TEST(Mechanisms, MuddFormerLeavesAStateForHalfABlock) {
+  const Mechanism& mudd = *find_mechanism("muddformer");
+  const MechanismParameters p{.hidden_size = kHiddenSize};
+  const auto writes_behind = [&](Count layer, Count num_layers) {
+    Traffic sum;
+    for (const Operation& launch : mudd.operations({p, layer, num_layers}, Schedule::fused))
+      sum = sum + traffic(launch);
+    return sum.writes_d;
+  };
+  EXPECT_DOUBLE_EQ(writes_behind(4, 5), 1 + 4);
+  EXPECT_DOUBLE_EQ(writes_behind(4, 4), 1 + 1);
+}
+
+/// Elements that the launches of a layer read of parameters and weights, without the next gain.
+double parameters_read(const Mechanism& mechanism, const MechanismLayer& at, Schedule schedule) {
+  double sum = -kHiddenSize;
+  for (const Operation& launch : mechanism.operations(at, schedule))
+    sum += (launch.parameters_d + launch.weights_d) * kHiddenSize + launch.parameters;
+  return sum;
+}
+
+TEST(Mechanisms, LaunchesReadEveryParameterOnce) {
+  const MechanismParameters p{.hidden_size = kHiddenSize, .dilation = 2, .period = 1};
+  const MechanismLayer at{p, 6, 8};
+  for (const std::string_view id :
+       {"rezero", "layerscale", "highway", "laurel_lr", "hc_static", "deep_delta", "denseformer"}) {
+    SCOPED_TRACE(id);
+    const Mechanism& mechanism = *find_mechanism(id);
+    for (const Schedule schedule : {Schedule::unfused, Schedule::fused})
+      EXPECT_DOUBLE_EQ(parameters_read(mechanism, at, schedule), mechanism.parameters(at))
+          << name(schedule);
+  }
+}
+
 // h_0 is the embedding: layer 1 has no earlier state, layer 2 one.
 TEST(Mechanisms, LaurelReadsOnlyStatesThatThereAre) {
   const auto traffics =
@@ -137,18 +172,18 @@ TEST(Mechanisms, DenseFormerWithoutDilationReadsEveryBlock) {
   const ResidualPath path = path_of("denseformer", {.dilation = 1, .period = 1});
   double reads = 0;
   double writes = 0;
-  double parameters_walked = 0;
+  double walked = 0;
   for (Count block = 1; block <= kLayers / 2; ++block) {
     reads += 2 + static_cast<double>(block) + 2;
     writes += 2 + 3;
-    parameters_walked += static_cast<double>(block) + 1;
+    walked += static_cast<double>(block) + 1;
   }
   const Traffic total = total_traffic(path, {Schedule::fused, Convention::kernel});
   EXPECT_DOUBLE_EQ(total.reads_d, reads);
   EXPECT_DOUBLE_EQ(total.writes_d, writes);
   const double blocks = kLayers / 2;
-  EXPECT_DOUBLE_EQ(parameters(path, kHiddenSize).total, blocks * (blocks + 3) / 2);
-  EXPECT_DOUBLE_EQ(parameters_walked, blocks * (blocks + 3) / 2);
+  EXPECT_DOUBLE_EQ(parameters(path, kHiddenSize).total, walked);
+  EXPECT_DOUBLE_EQ(walked, blocks * (blocks + 3) / 2);
 }
 
 TEST(Mechanisms, DenseFormerMixesEveryPeriodOverEveryDilationsRow) {

@@ -320,28 +320,49 @@ TEST(CountedVariants, MixByWeightsThatAreParametersAsTheLedgerSays) {
   }
 }
 
-/// Stack, mix and norm; the partial sum as for AttnRes.
-TEST(CountedVariants, MixByWeightsThatAreParametersStepByStep) {
-  const MechanismScheme scheme =
-      scheme_of("attnres_input_independent", {.hidden_size = kD, .block_size = 1});
-  Counter counter;
+/// Stack, mix and norm of `num_sources` rows.
+void mix_step_by_step(Counter& counter, std::size_t num_sources) {
   Steps steps(counter, kT, kD);
-  for (std::size_t s = 1; s <= static_cast<std::size_t>(kLayers) + 1; ++s) {
-    std::deque<Row> outputs(s, Row(kT * kD, 1));
-    std::vector<const double*> sources;
-    for (const Row& output : outputs) sources.push_back(output.data());
-    Row stack(s * kT * kD, kNaN);
-    Row mixed(kT * kD, kNaN);
-    Row x = mixed;
-    counter.run(UnfusedStack<double>{kT, kD, s, sources.data(), stack.data()});
-    Rows stacked = cut(stack, kT * kD);
-    std::vector<Tensor> in;
-    for (Row& row : stacked) in.push_back({Operand::recent, &row});
-    steps.mix(in, {}, {Operand::recent, &mixed},
-              [](CountingAccess&, std::size_t, std::size_t) { return 0.5; });
-    steps.norm(mixed, {Operand::layer_input, &x}, Row(kD, 1));
+  std::deque<Row> outputs(num_sources, Row(kT * kD, 1));
+  std::vector<const double*> sources;
+  for (const Row& output : outputs) sources.push_back(output.data());
+  Row stack(num_sources * kT * kD, kNaN);
+  Row mixed(kT * kD, kNaN);
+  Row x = mixed;
+  counter.run(UnfusedStack<double>{kT, kD, num_sources, sources.data(), stack.data()});
+  Rows stacked = cut(stack, kT * kD);
+  std::vector<Tensor> in;
+  for (Row& row : stacked) in.push_back({Operand::recent, &row});
+  steps.mix(in, {}, {Operand::recent, &mixed},
+            [](CountingAccess&, std::size_t, std::size_t) { return 0.5; });
+  steps.norm(mixed, {Operand::layer_input, &x}, Row(kD, 1));
+}
+
+/// b += f, behind the second layer of a block and those that follow.
+void sum_step(Counter& counter) {
+  Row f(kT * kD, 1);
+  Row b(kT * kD, 2);
+  Steps(counter, kT, kD)
+      .elementwise(
+          {{Operand::layer_output, &f}, {Operand::partial_sum, &b}}, {Operand::partial_sum, &b},
+          [](const Row& v, std::size_t) { return v[0] + v[1]; }, OperationId::residual_add);
+}
+
+TEST(CountedVariants, MixByWeightsThatAreParametersStepByStep) {
+  for (const Count S : {1, 2, 3, 7}) {
+    SCOPED_TRACE(S);
+    const MechanismScheme scheme =
+        scheme_of("attnres_input_independent", {.hidden_size = kD, .block_size = S});
+    const Partition blocks = partition_by_size(kLayers, S);
+    Counter counter;
+    for (Count layer = 1; layer <= kLayers; ++layer) {
+      const LayerPosition at = position_of_layer(blocks, layer);
+      mix_step_by_step(counter, static_cast<std::size_t>(at.index == 1 ? at.block : at.block + 1));
+      if (at.index > 1) sum_step(counter);
+    }
+    mix_step_by_step(counter, static_cast<std::size_t>(blocks.num_blocks) + 1);
+    EXPECT_EQ(counter.launches, ledger_of(scheme, Schedule::unfused));
   }
-  EXPECT_EQ(counter.launches, ledger_of(scheme, Schedule::unfused));
 }
 
 TEST(CountedVariants, AreAllOfThem) {

@@ -172,7 +172,7 @@ Rows laurel_pa(Counter& counter, const MechanismLayer& at, Schedule schedule) {
   if (schedule == Schedule::unfused) {
     Row y(k * b.T * r, kNaN);
     if (k > 0) b.steps.project({Operand::bank, &earlier}, A, {}, y, scalar_place(y));
-    const auto places = b.places({scalar_place(y), place(Operand::hidden_state, next)});
+    const auto places = b.places({scalar_place(y), place(Operand::bank, next)});
     b.steps.launch(OperationId::unfused_elementwise, places, [&](CountingAccess& access) {
       for (std::size_t t = 0; t < b.T; ++t) {
         Row scalars(r, 0);
@@ -193,7 +193,7 @@ Rows laurel_pa(Counter& counter, const MechanismLayer& at, Schedule schedule) {
       b.T,          b.d,      r,        k,        b.h.data(),  earlier.data(), b.f.data(),
       gamma.data(), A.data(), B.data(), b.norm(), next.data(), b.x.data()};
   b.steps.launch(OperationId::row_update,
-                 b.places({place(Operand::bank, earlier), place(Operand::hidden_state, next)}),
+                 b.places({place(Operand::bank, earlier), place(Operand::bank, next)}),
                  [&](CountingAccess& access) { reference::laurel_history(op, access); });
   return {b.x, next};
 }
