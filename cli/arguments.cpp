@@ -148,7 +148,9 @@ void add_mixing(CLI::App& app, Command& chosen) {
       ->take_all();
   command->add_option("--weights", options->weights, "JSON file of weights; random if absent")
       ->type_name(completed::kFile);
-  command->add_option("--seed", options->seed, "of random numbers")->capture_default_str();
+  command->add_option("--seed", options->seed, "of random numbers")
+      ->check(CLI::Range(Count{0}, kMaxExactCount))
+      ->capture_default_str();
   command->add_option("--streams", options->num_streams, "m of mhc and hc_static");
   command->add_option("--block-size", options->block_size, "layers of an AttnRes block");
   command->add_option("--window", options->window, "layer outputs of attnres_sliding_window");

@@ -2,7 +2,6 @@
 // random and keeps magnitudes: an output has magnitude `gain`, and lies along the stream by a.
 #include "cli/magnitude.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 

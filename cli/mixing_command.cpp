@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <filesystem>
 
 #include "cli/files.hpp"
 #include "cli/magnitude.hpp"
 #include "cli/plot_files.hpp"
 #include "cli/version.hpp"
+#include "model/family.hpp"
 #include "model/infeasible.hpp"
 #include "reports/mixing_report.hpp"
 #include "scenarios/input_error.hpp"
@@ -30,39 +33,57 @@ auto feasible(const std::string& place, const Attempt& attempt) {
   }
 }
 
-std::string option_of(MixingKnob knob) {
-  if (knob == MixingKnob::num_streams) return "--streams";
-  return knob == MixingKnob::block_size ? "--block-size" : fmt::format("--{}", name(knob));
+/// A number of a mixing matrix: its option, and the key of `residual` that it comes from otherwise.
+struct KnobSource {
+  MixingKnob knob;
+  const char* option;
+  std::optional<Count> MixingOptions::*written;
+  Count MechanismParameters::*member;
+};
+
+constexpr std::array kKnobSources{
+    KnobSource{MixingKnob::num_streams, "--streams", &MixingOptions::num_streams,
+               &MechanismParameters::num_streams},
+    KnobSource{MixingKnob::block_size, "--block-size", &MixingOptions::block_size,
+               &MechanismParameters::block_size},
+    KnobSource{MixingKnob::window, "--window", &MixingOptions::window,
+               &MechanismParameters::window},
+    KnobSource{MixingKnob::dilation, "--dilation", &MixingOptions::dilation,
+               &MechanismParameters::dilation},
+    KnobSource{MixingKnob::period, "--period", &MixingOptions::period,
+               &MechanismParameters::period}};
+
+/// Whether the scenario's own schemes have the number.
+bool decides(const Study& study, const KnobSource& source) {
+  for (const ResidualPath& path : paths_of(study)) {
+    const auto* other = std::get_if<MechanismScheme>(&path.scheme);
+    if (other != nullptr && takes(*other->mechanism, source.member)) return true;
+    if (source.knob == MixingKnob::num_streams && std::holds_alternative<Mhc>(path.scheme))
+      return true;
+    if (source.knob == MixingKnob::block_size && blocks_of(path.scheme) != nullptr) return true;
+  }
+  return false;
 }
 
-/// Streams and blocks of the scenario, and what options say in their place.
+/// Streams and blocks of the scenario, and what options say in their place. Defaults are no larger
+/// than the model.
 ExpectedShape shape_of(const Study& study, const MixingOptions& options) {
   ExpectedShape expected{.shape = {.num_layers = study.model.num_layers}, .decided = {}};
   const MechanismParameters& parameters = study.mechanism_parameters;
+  const Count num_blocks = std::max(Count{1}, study.model.num_layers / 2);
   expected.shape.num_streams = parameters.num_streams;
+  expected.shape.blocks = family_blocks(study);
   expected.shape.window = std::min(parameters.window, study.model.num_layers);
-  expected.shape.dilation = std::min(parameters.dilation, study.model.num_layers);
-  expected.shape.period = std::min(parameters.period, study.model.num_layers);
-  for (const ResidualPath& path : paths_of(study)) {
-    if (const auto* mhc = std::get_if<Mhc>(&path.scheme)) {
+  expected.shape.dilation = std::min(parameters.dilation, num_blocks);
+  expected.shape.period = std::min(parameters.period, num_blocks);
+  for (const ResidualPath& path : paths_of(study))
+    if (const auto* mhc = std::get_if<Mhc>(&path.scheme))
       expected.shape.num_streams = mhc->num_streams;
-      expected.decided.insert(MixingKnob::num_streams);
-    }
-    if (const Partition* blocks = blocks_of(path.scheme)) {
-      expected.shape.blocks = *blocks;
-      expected.decided.insert(MixingKnob::block_size);
-    }
+  for (const KnobSource& source : kKnobSources) {
+    const std::optional<Count>& written = options.*source.written;
+    if (written) feasible(source.option, [&] { set_knob(expected.shape, source.knob, *written); });
+    if (written || decides(study, source)) expected.decided.insert(source.knob);
   }
-  const auto decide = [&](MixingKnob knob, const std::optional<Count>& value) {
-    if (!value) return;
-    feasible(option_of(knob), [&] { set_knob(expected.shape, knob, *value); });
-    expected.decided.insert(knob);
-  };
-  decide(MixingKnob::num_streams, options.num_streams);
-  decide(MixingKnob::block_size, options.block_size);
-  decide(MixingKnob::window, options.window);
-  decide(MixingKnob::dilation, options.dilation);
-  decide(MixingKnob::period, options.period);
   return expected;
 }
 
@@ -97,17 +118,31 @@ std::vector<const MixingScheme*> schemes_of(const Study& study, const MixingOpti
   return schemes;
 }
 
+/// Where the weights of one scheme come from, and where what is wrong with them stands.
 MixedScheme mixed(const MixingScheme& scheme, const MixingShape& shape, MixingWeights weights,
-                  WeightsOrigin origin) {
+                  WeightsOrigin origin, const std::string& place) {
   MixingMatrix matrix = scheme.matrix(shape, weights);
+  for (Count l = 1; l <= shape.num_layers; ++l)
+    for (Count i = 0; i < l; ++i)
+      if (!std::isfinite(matrix(l, i)))
+        throw InputError({place, 1, 1},
+                         fmt::format("weights that overflow (M_{{{}->{}}} of {} is not finite)", i,
+                                     l, scheme.name));
   const SemiseparableRank rank = semiseparable_rank(matrix);
   return {&scheme, shape, std::move(origin), std::move(weights), std::move(matrix), rank};
 }
 
-MixedScheme random_scheme(const MixingScheme& scheme, const MixingShape& shape,
-                          std::uint64_t seed) {
-  feasible("--scheme", [&] { require_shape(scheme, shape); });
-  return mixed(scheme, shape, random_weights(scheme.tables(shape), seed), {});
+MixedScheme random_scheme(const MixingScheme& scheme, const MixingShape& model,
+                          const MixingOptions& options) {
+  const MixingShape shape = shape_of_rows(scheme, model);
+  for (const KnobSource& source : kKnobSources) {
+    if (std::find(scheme.knobs.begin(), scheme.knobs.end(), source.knob) == scheme.knobs.end())
+      continue;
+    feasible(options.*source.written ? source.option : options.scenario,
+             [&] { require_knob(scheme, shape, source.knob); });
+  }
+  const auto seed = static_cast<std::uint64_t>(options.seed);
+  return mixed(scheme, shape, random_weights(scheme.tables(shape), seed), {}, options.scenario);
 }
 
 MixingReport report_of(const Study& study, const MixingOptions& options, const Console& console) {
@@ -130,15 +165,17 @@ MixingReport report_of(const Study& study, const MixingOptions& options, const C
   for (const MixingScheme* scheme : schemes) {
     const bool is_of_file = file && file->scheme == scheme;
     report.schemes.push_back(is_of_file ? mixed(*scheme, file->shape, file->weights,
-                                                {file_label(options.weights), file->num_tokens})
-                                        : random_scheme(*scheme, expected.shape, options.seed));
+                                                {file_label(options.weights), file->num_tokens},
+                                                options.weights)
+                                        : random_scheme(*scheme, expected.shape, options));
   }
   if (!options.magnitude) return report;
   if (report.num_layers < kMinGrowthLayers)
     throw InputError({"--magnitude", 1, 1},
                      fmt::format("too few layers for a law of growth ({}, needs {})",
                                  report.num_layers, kMinGrowthLayers));
-  report.magnitudes = random_magnitudes(report.num_layers, expected.shape.blocks, options.seed);
+  report.magnitudes = random_magnitudes(report.num_layers, expected.shape.blocks,
+                                        static_cast<std::uint64_t>(options.seed));
   return report;
 }
 

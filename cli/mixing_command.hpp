@@ -16,7 +16,7 @@ struct MixingOptions {
   std::string scenario;
   std::vector<std::string> schemes;  // beside the scenario's; "all" for every one
   std::string weights;               // file; random numbers if empty
-  std::uint64_t seed = 1;            // of random numbers
+  Count seed = 1;                    // of random numbers, not negative
   std::optional<Count> num_streams;  // in place of the scenario's
   std::optional<Count> block_size;
   std::optional<Count> window;

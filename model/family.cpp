@@ -71,14 +71,6 @@ bool runs_unfused(const Scheme& scheme) {
   return std::find(schedules.begin(), schedules.end(), Schedule::unfused) != schedules.end();
 }
 
-}  // namespace
-
-Count largest_batch(const Decode& decode) {
-  return *std::max_element(decode.sequences.begin(), decode.sequences.end());
-}
-
-namespace {
-
 /// The question of the largest decode step alone.
 std::optional<Study> largest_step(const Study& study) {
   if (!study.decode || !study.machine) return std::nullopt;
@@ -95,19 +87,18 @@ std::optional<Study> largest_step(const Study& study) {
 FamilyRow row_of(const Study& study, const std::optional<Study>& step, ResidualPath path) {
   FamilyRow row;
   row.path = std::move(path);
-  if (const auto* other = std::get_if<MechanismScheme>(&row.path.scheme)) {
+  const Scheme& scheme = row.path.scheme;
+  const auto* other = std::get_if<MechanismScheme>(&scheme);
+  if (other != nullptr)
     if (const auto problem = parameter_problem(*other)) {
       row.problem = std::string(problem->key) + " " + problem->reason;
       return row;
     }
-  }
-  const Scheme& scheme = row.path.scheme;
   row.schedule = quoted_schedule(study, row.path);
   if (runs_unfused(scheme)) row.unfused = without_norms(row.path);
   row.traffic = mean_traffic(row.path, {row.schedule, Convention::kernel});
   row.bytes = bytes(row.traffic, storage_of(study));
   row.state = largest_state(scheme);
-  const auto* other = std::get_if<MechanismScheme>(&scheme);
   const auto d = static_cast<double>(study.model.hidden_size);
   if (other == nullptr || other->mechanism->parameters != nullptr)
     row.parameters = parameters(row.path, d);
@@ -116,23 +107,9 @@ FamilyRow row_of(const Study& study, const std::optional<Study>& step, ResidualP
   return row;
 }
 
-/// Those of the study's own schemes; else as written; else a typical number.
-Partition blocks_for(const Study& study) {
-  const Count num_layers = study.model.num_layers;
-  for (const ResidualPath& path : paths_of(study)) {
-    if (const Partition* blocks = blocks_of(path.scheme)) return *blocks;
-    const auto* other = std::get_if<MechanismScheme>(&path.scheme);
-    if (other != nullptr && takes(*other->mechanism, &MechanismParameters::block_size))
-      return partition_by_size(num_layers, other->parameters.block_size);
-  }
-  const Count written = study.mechanism_parameters.block_size;
-  if (written > 1 && written <= num_layers) return partition_by_size(num_layers, written);
-  return partition_by_count(num_layers, std::min(kTypicalBlocks, num_layers), Remainder::ceil);
-}
-
 std::vector<Scheme> all_schemes(const Study& study) {
   const Count num_layers = study.model.num_layers;
-  const Partition blocks = blocks_for(study);
+  const Partition blocks = family_blocks(study);
   MechanismParameters parameters = study.mechanism_parameters;
   parameters.hidden_size = study.model.hidden_size;
   parameters.block_size = blocks.block_size;
@@ -145,9 +122,26 @@ std::vector<Scheme> all_schemes(const Study& study) {
 
 }  // namespace
 
+Count largest_batch(const Decode& decode) {
+  return *std::max_element(decode.sequences.begin(), decode.sequences.end());
+}
+
 SchemeFacts facts_of(const Scheme& scheme) { return std::visit(FactsOf{}, scheme); }
 
 Count largest_state(const Scheme& scheme) { return std::visit(LargestState{}, scheme); }
+
+Partition family_blocks(const Study& study) {
+  const Count num_layers = study.model.num_layers;
+  for (const ResidualPath& path : paths_of(study)) {
+    if (const Partition* blocks = blocks_of(path.scheme)) return *blocks;
+    const auto* other = std::get_if<MechanismScheme>(&path.scheme);
+    if (other != nullptr && takes(*other->mechanism, &MechanismParameters::block_size))
+      return partition_by_size(num_layers, other->parameters.block_size);
+  }
+  const Count written = study.mechanism_parameters.block_size;
+  if (written > 1 && written <= num_layers) return partition_by_size(num_layers, written);
+  return partition_by_count(num_layers, std::min(kTypicalBlocks, num_layers), Remainder::ceil);
+}
 
 std::vector<FamilyRow> family_rows(const Study& study) {
   const std::optional<Study> step = largest_step(study);

@@ -44,6 +44,10 @@ struct FamilyRow {
 /// cannot be behind them. Blocks are the study's, or about eight ([attnres] Sec. 4).
 std::vector<FamilyRow> family_rows(const Study& study);
 
+/// AttnRes blocks of the family: those of the study's own schemes; else as written; else about
+/// eight.
+Partition family_blocks(const Study& study);
+
 /// Of the decode step that a table of the family is timed at.
 Count largest_batch(const Decode& decode);
 

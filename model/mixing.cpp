@@ -47,11 +47,8 @@ constexpr std::array kUnmixed{
                   "W_v acts on the features: an entry would be a d x d matrix"},
 };
 
-// Coefficients are m * m numbers a layer. [ours]
-constexpr Count kMaxStreams = 64;
-
 void require_range(MixingKnob knob, Count value, Count num_layers) {
-  const Count high = knob == MixingKnob::num_streams ? kMaxStreams : num_layers;
+  const Count high = knob == MixingKnob::num_streams ? kMaxMixingStreams : num_layers;
   if (value >= 1 && value <= high) return;
   throw Infeasible(fmt::format("invalid {} '{}' (must be 1 to {})", name(knob), value, high));
 }
@@ -114,13 +111,21 @@ const MixingScheme* find_mixing_scheme(std::string_view name) {
 
 std::span<const UnmixedScheme> unmixed_schemes() { return kUnmixed; }
 
+MixingShape shape_of_rows(const MixingScheme& scheme, const MixingShape& model) {
+  MixingShape shape = model;
+  shape.num_layers = std::max(Count{1}, model.num_layers / scheme.layers_per_row);
+  return shape;
+}
+
+void require_knob(const MixingScheme& scheme, const MixingShape& shape, MixingKnob knob) {
+  if (knob != MixingKnob::block_size)
+    return require_range(knob, value_of(shape, knob), shape.num_layers);
+  if (shape.blocks.num_layers != shape.num_layers)
+    throw Infeasible(fmt::format("missing block_size ({} needs one)", scheme.name));
+}
+
 void require_shape(const MixingScheme& scheme, const MixingShape& shape) {
-  for (const MixingKnob knob : scheme.knobs) {
-    if (knob != MixingKnob::block_size)
-      require_range(knob, value_of(shape, knob), shape.num_layers);
-    else if (shape.blocks.num_layers != shape.num_layers)
-      throw Infeasible(fmt::format("missing block_size ({} needs one)", scheme.name));
-  }
+  for (const MixingKnob knob : scheme.knobs) require_knob(scheme, shape, knob);
 }
 
 }  // namespace depthcost

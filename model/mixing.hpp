@@ -55,12 +55,18 @@ struct MixingScheme {
   std::optional<Count> (*generic_rank)(const MixingShape& shape);
   /// None where the paper says nothing.
   std::optional<RankClaim> (*claim)(const MixingShape& shape);
-  std::string_view remark;  // on that claim
-  std::string_view points;  // where it is explained: of REFERENCES.md, "mixing"
+  std::string_view remark;   // on that claim
+  std::string_view points;   // where it is explained: of REFERENCES.md, "mixing"
+  Count layers_per_row = 1;  // 2: a row is a Transformer block
+  /// Which v_i the weight at `position` of a layer's attention belongs to, where that is another i.
+  Count (*source_of)(const MixingShape& shape, Count layer, Count position) = nullptr;
 };
 
 /// All of them, in the order of Table 5.
 std::span<const MixingScheme> mixing_schemes();
+
+/// The shape of the scheme's matrix in a model whose layers `model` counts.
+MixingShape shape_of_rows(const MixingScheme& scheme, const MixingShape& model);
 
 /// The scheme of that name, or nullptr.
 const MixingScheme* find_mixing_scheme(std::string_view name);
@@ -76,8 +82,12 @@ std::span<const UnmixedScheme> unmixed_schemes();
 /// Most layers that a matrix is made for, of 34 MB: all schemes take eight seconds of CPU. [ours]
 inline constexpr Count kMaxMixingLayers = 2048;
 
+/// Most streams of a matrix: coefficients are m * m numbers a layer. [ours]
+inline constexpr Count kMaxMixingStreams = 64;
+
 /// Throws Infeasible for what the scheme cannot take: streams, window, dilation or period out of
 /// range, or no blocks.
+void require_knob(const MixingScheme& scheme, const MixingShape& shape, MixingKnob knob);
 void require_shape(const MixingScheme& scheme, const MixingShape& shape);
 
 }  // namespace depthcost

@@ -47,24 +47,6 @@ std::string full_entry(const MixingShape&, Count l, Count i) {
   return l == 1 ? "1" : fmt::format("phi(w{0},v{1})/Z{0}", l, i);
 }
 
-std::vector<WeightTable> sigmoid_tables(const MixingShape& shape) {
-  return attention_table("sigmoid(w_l . RMSNorm(v_i)) of layers 1 .. L", WeightRule::share,
-                         every_output(shape));
-}
-std::string sigmoid_entry(const MixingShape&, Count l, Count i) {
-  return fmt::format("sigmoid(w{},v{})", l, i);
-}
-
-std::vector<WeightTable> static_tables(const MixingShape& shape) {
-  std::vector<WeightTable> tables = attention_table("one number for each of v_0 .. v_{l-1}",
-                                                    WeightRule::any, every_output(shape));
-  tables.front().per_token = false;
-  return tables;
-}
-std::string static_entry(const MixingShape&, Count l, Count i) {
-  return fmt::format("a({}->{})", i, l);
-}
-
 /// b_0 .. b_{n-1}, and from the second layer of block n the partial sum: Eq. 6.
 Count block_sources(const MixingShape& shape, Count l) {
   const LayerPosition place = position_of_layer(shape.blocks, l);
@@ -76,11 +58,26 @@ Count block_of_output(const MixingShape& shape, Count i) {
   return i == 0 ? 0 : position_of_layer(shape.blocks, i).block;
 }
 
+std::vector<Count> every_block(const MixingShape& shape) {
+  return row_sizes(shape.num_layers, [&](Count l) { return block_sources(shape, l); });
+}
+
 std::vector<WeightTable> block_tables(const MixingShape& shape) {
   return attention_table(
       "weights of layers 1 .. L over b_0 .. b_{n-1} and, from a block's second layer, b_n^{i-1}",
-      WeightRule::distribution,
-      row_sizes(shape.num_layers, [&](Count l) { return block_sources(shape, l); }));
+      WeightRule::distribution, every_block(shape));
+}
+std::vector<WeightTable> sigmoid_tables(const MixingShape& shape) {
+  return attention_table(
+      "sigmoid(w_l . RMSNorm(b)) of layers 1 .. L over the blocks of block_attnres",
+      WeightRule::share, every_block(shape));
+}
+std::vector<WeightTable> static_tables(const MixingShape& shape) {
+  std::vector<WeightTable> tables =
+      attention_table("one number of each layer for each block of block_attnres", WeightRule::any,
+                      every_block(shape));
+  tables.front().per_token = false;
+  return tables;
 }
 
 /// M_{i->l} = alpha_{n->l} for i in B_n, that of the partial sum for i in l's own block. [attnres]
@@ -93,12 +90,21 @@ MixingMatrix block(const MixingShape& shape, const MixingWeights& weights) {
   return M;
 }
 
-std::string block_entry(const MixingShape& shape, Count l, Count i) {
+/// "b2", or "b2^1" for a partial sum.
+std::string block_text(const MixingShape& shape, Count l, Count i) {
   const Count n = block_of_output(shape, i);
   const LayerPosition place = position_of_layer(shape.blocks, l);
-  if (l == 1) return "1";
-  if (n < place.block) return fmt::format("phi(w{0},b{1})/Z{0}", l, n);
-  return fmt::format("phi(w{0},b{1}^{2})/Z{0}", l, n, place.index - 1);
+  return n < place.block ? fmt::format("b{}", n) : fmt::format("b{}^{}", n, place.index - 1);
+}
+
+std::string block_entry(const MixingShape& shape, Count l, Count i) {
+  return l == 1 ? "1" : fmt::format("phi(w{0},{1})/Z{0}", l, block_text(shape, l, i));
+}
+std::string sigmoid_entry(const MixingShape& shape, Count l, Count i) {
+  return fmt::format("sigmoid(w{},{})", l, block_text(shape, l, i));
+}
+std::string static_entry(const MixingShape& shape, Count l, Count i) {
+  return fmt::format("a({}->{})", block_text(shape, l, i), l);
 }
 
 /// max_k min(L - k + 1, 1 + blocks touched by v_1 .. v_{k-1}): rows of the cut, and columns that
@@ -131,6 +137,9 @@ MixingMatrix sliding_window(const MixingShape& shape, const MixingWeights& weigh
     for (Count i = start; i < l; ++i) M(l, i) = row[at(i - start + 1)];
   }
   return M;
+}
+Count window_source(const MixingShape& shape, Count l, Count position) {
+  return position == 0 ? 0 : window_start(shape, l) + position - 1;
 }
 std::string window_entry(const MixingShape& shape, Count l, Count i) {
   return i > 0 && i < window_start(shape, l) ? "0" : full_entry(shape, l, i);
@@ -200,7 +209,7 @@ constexpr std::array kSchemes{
                  "[attnres] Table 5, [denseformer] Sec. 3",
                  "model/mixing_attention.cpp: denseformer", kDenseKnobs, denseformer_tables,
                  denseformer, denseformer_entry, denseformer_rank, no_claim,
-                 "a layer here is a Transformer block, of which a model has half as many"},
+                 "a row is a Transformer block of two layers", "", 2},
     MixingScheme{
         "full_attnres",
         "M_{i->l} = phi(w_l, v_i) / Z_l, Z_l = sum_j phi(w_l, v_j)",
@@ -223,31 +232,17 @@ constexpr std::array kSchemes{
     MixingScheme{"attnres_sliding_window",
                  "M_{i->l} = phi(w_l, v_i) / Z_l for i = 0 and the last W outputs",
                  "[attnres] Sec. 5.3", "model/mixing_attention.cpp: sliding_window", kWindowKnobs,
-                 window_tables, sliding_window, window_entry, window_rank, no_claim, ""},
-    MixingScheme{"attnres_sigmoid",
-                 "M_{i->l} = sigmoid(w_l . RMSNorm(v_i)), rows need not sum to one",
-                 "[attnres] Sec. 5.3",
-                 "model/mixing_attention.cpp: dense",
-                 {},
-                 sigmoid_tables,
-                 dense,
-                 sigmoid_entry,
-                 full_rank,
-                 no_claim,
-                 "",
-                 ""},
+                 window_tables, sliding_window, window_entry, window_rank, no_claim, "", "", 1,
+                 window_source},
+    MixingScheme{
+        "attnres_sigmoid",
+        "M_{i->l} = sigmoid(w_l . RMSNorm(b_n)) for i in block n, rows need not sum to one",
+        "[attnres] Sec. 5.3", "model/mixing_attention.cpp: block", kBlockKnobs, sigmoid_tables,
+        block, sigmoid_entry, block_rank, no_claim, ""},
     MixingScheme{"attnres_input_independent",
-                 "M_{i->l} = a_{i->l}, learned numbers",
-                 "[attnres] Sec. 5.3",
-                 "model/mixing_attention.cpp: dense",
-                 {},
-                 static_tables,
-                 dense,
-                 static_entry,
-                 full_rank,
-                 no_claim,
-                 "",
-                 ""},
+                 "M_{i->l} = a_{n->l} for i in block n, learned numbers", "[attnres] Sec. 5.3",
+                 "model/mixing_attention.cpp: block", kBlockKnobs, static_tables, block,
+                 static_entry, block_rank, no_claim, ""},
 };
 
 }  // namespace

@@ -13,7 +13,10 @@ namespace depthcost {
 /// A count of layers, blocks, tokens, ... as a user writes it.
 using Count = std::int64_t;
 
-/// A count as a factor; exact to 2^53.
+/// Counts up to here are exact as doubles, and in JSON.
+inline constexpr Count kMaxExactCount = Count{1} << 53;
+
+/// A count as a factor; exact to kMaxExactCount.
 constexpr double as_double(Count count) { return static_cast<double>(count); }
 
 template <class Tag>

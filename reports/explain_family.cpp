@@ -38,11 +38,19 @@ std::vector<std::string> kernel_lines(const FamilyRow& row) {
   return lines;
 }
 
+struct ReferenceFile {
+  std::string_view operator()(const Standard&) const { return "residual.hpp"; }
+  std::string_view operator()(const Mhc&) const { return "mhc.hpp"; }
+  std::string_view operator()(const FullAttnRes&) const { return "attnres.hpp"; }
+  std::string_view operator()(const BlockAttnRes&) const { return "attnres.hpp"; }
+  std::string_view operator()(const MechanismScheme& scheme) const {
+    return scheme.mechanism->reference;
+  }
+};
+
 std::string reference_of(const Scheme& scheme) {
-  const auto* other = std::get_if<MechanismScheme>(&scheme);
-  if (other == nullptr) return "kernels/reference";
-  if (other->mechanism->reference.empty()) return "none: counted alone";
-  return fmt::format("kernels/reference/{}", other->mechanism->reference);
+  const std::string_view file = std::visit(ReferenceFile{}, scheme);
+  return file.empty() ? "none: counted alone" : fmt::format("kernels/reference/{}", file);
 }
 
 std::string moved(const Traffic& traffic) {

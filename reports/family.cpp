@@ -82,7 +82,8 @@ std::string family_legend(const Study& study, std::span<const FamilyRow> rows,
       "d-vectors per token and layer, reads and writes, as the mean over the layers: unfused as "
       "papers count, without the next norm (one that is part of the rule stays), and as the "
       "schedule beside it moves them, up to the next layer's normalised input. State: what is kept "
-      "between two layers and handed over a pipeline boundary, at most.";
+      "between two layers and handed over a pipeline boundary, at most. Fewest bytes a token come "
+      "first, weights apart.";
   if (columns == FamilyColumns::all) text += " Parameters and operations are of a layer.";
   if (study.decode && study.machine)
     text +=
@@ -108,7 +109,7 @@ std::vector<std::string> family_problems(std::span<const FamilyRow> rows) {
   std::vector<std::string> problems;
   for (const FamilyRow& row : rows)
     if (!row.problem.empty())
-      problems.push_back(fmt::format("{}: {}", name(row.path.scheme), row.problem));
+      problems.push_back(fmt::format("no row: {} ({})", name(row.path.scheme), row.problem));
   return problems;
 }
 

@@ -82,7 +82,7 @@ std::string mixing_json(const MixingReport& report, const std::string& program_v
     json.member("program_version", program_version);
     json.member("scenario", report.title);
     json.member("num_layers", report.num_layers);
-    json.member("seed", as_double(static_cast<Count>(report.seed)));
+    json.member("seed", report.seed);
     json.array("schemes", [&] {
       for (const MixedScheme& mixed : report.schemes)
         json.object([&] { write_scheme(json, mixed); });

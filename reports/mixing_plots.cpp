@@ -77,7 +77,7 @@ Plot matrix_plot(const MixedScheme& mixed) {
   constexpr Count kMostCells = 64;
   const Count L = mixed.shape.num_layers;
   const Count step = (L + kMostCells - 1) / kMostCells;
-  const std::string knobs = knobs_text(mixed);
+  const std::string knobs = knobs_text(*mixed.scheme, mixed.shape);
   const std::string label =
       fmt::format("{}{}{}", mixed.scheme->name, knobs.empty() ? "" : ", ", knobs);
   const std::string averaged = step == 1 ? "" : fmt::format(", means of {0} x {0} entries", step);
@@ -98,14 +98,15 @@ Plot matrix_plot(const MixedScheme& mixed) {
 Plot attention_plot(const MixedScheme& mixed, const WeightRows& rows, Sublayer sublayer) {
   const bool is_attention = sublayer == Sublayer::attention;
   const std::string_view where = is_attention ? "pre-attention" : "pre-MLP";
-  const bool has_blocks = mixed.scheme->name == std::string_view("block_attnres");
+  const bool has_blocks =
+      !mixed.scheme->knobs.empty() && mixed.scheme->knobs.front() == MixingKnob::block_size;
   HeatMap map{.title = fmt::format("Attention over depth of {}, {}", mixed.scheme->name, where),
               .rows = "decoder layer",
               .columns = has_blocks ? "block, 0 the embedding" : "source, 0 the embedding",
               .cells = DataBlock("cells")};
   for (std::size_t l = is_attention ? 0 : 1; l < rows.size(); l += 2)
     for (std::size_t i = 0; i < rows[l].size(); ++i)
-      map.add(static_cast<double>(l / 2 + 1), static_cast<double>(i), rows[l][i]);
+      map.add(static_cast<double>(l / 2 + 1), as_double(attention_source(mixed, l, i)), rows[l][i]);
   return {fmt::format("mixing-{}-pre_{}.svg", mixed.scheme->name, name(sublayer)),
           fmt::format("Weights of {} layers over sources{}", where,
                       mixed.origin.num_tokens > 0 ? ", mean over tokens" : ""),

@@ -45,13 +45,13 @@ struct MagnitudeSeries {
 struct MixingReport {
   std::string title;
   Count num_layers = 0;
-  std::uint64_t seed = 0;  // of random weights
+  Count seed = 0;  // of random weights
   std::vector<MixedScheme> schemes;
   std::vector<MagnitudeSeries> magnitudes;
 };
 
 /// "window 4", "dilation 2, period 5"; empty without knobs.
-std::string knobs_text(const MixedScheme& mixed);
+std::string knobs_text(const MixingScheme& scheme, const MixingShape& shape);
 
 /// "holds", "holds here" if not at every shape, "does not hold", or "no claim".
 std::string verdict_text(const MixedScheme& mixed);
@@ -73,7 +73,7 @@ Table matrix_table(const MixedScheme& mixed);
 Table magnitude_table(const MixingReport& report);
 
 /// What stands behind a scheme's numbers: equation, source, function, weights, rank, claim.
-std::vector<std::string> mixing_trace(const MixedScheme& mixed, std::uint64_t seed);
+std::vector<std::string> mixing_trace(const MixedScheme& mixed, Count seed);
 
 /// Which half of a decoder layer: odd layers are attention, even ones MLP.
 enum class Sublayer { attention, mlp };
@@ -82,6 +82,9 @@ std::string_view name(Sublayer sublayer);
 
 /// Weights of a file's attention over depth, where there are some.
 const WeightRows* attention_of_file(const MixedScheme& mixed);
+
+/// What a weight of its row `row`, layer row + 1, belongs to: a block or a layer's output.
+Count attention_source(const MixedScheme& mixed, std::size_t row, std::size_t position);
 
 std::string mixing_text(const MixingReport& report);
 std::string mixing_json(const MixingReport& report, const std::string& program_version);

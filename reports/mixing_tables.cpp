@@ -56,7 +56,7 @@ std::string with_points(const MixedScheme& mixed) {
   return points.empty() ? verdict_text(mixed) : fmt::format("{} ({})", verdict_text(mixed), points);
 }
 
-std::string weights_text(const MixedScheme& mixed, std::uint64_t seed) {
+std::string weights_text(const MixedScheme& mixed, Count seed) {
   std::string tables;
   for (const WeightTable& table : mixed.scheme->tables(mixed.shape))
     tables += fmt::format("{}{} ({})", tables.empty() ? "" : "; ", table.name, table.meaning);
@@ -113,11 +113,16 @@ const WeightRows* attention_of_file(const MixedScheme& mixed) {
   return attends && !mixed.origin.file.empty() ? &mixed.weights.rows("attention") : nullptr;
 }
 
-std::string knobs_text(const MixedScheme& mixed) {
+Count attention_source(const MixedScheme& mixed, std::size_t row, std::size_t position) {
+  const auto source = static_cast<Count>(position);
+  if (mixed.scheme->source_of == nullptr) return source;
+  return mixed.scheme->source_of(mixed.shape, static_cast<Count>(row + 1), source);
+}
+
+std::string knobs_text(const MixingScheme& scheme, const MixingShape& shape) {
   std::string text;
-  for (const MixingKnob knob : mixed.scheme->knobs)
-    text +=
-        fmt::format("{}{} {}", text.empty() ? "" : ", ", name(knob), value_of(mixed.shape, knob));
+  for (const MixingKnob knob : scheme.knobs)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name(knob), value_of(shape, knob));
   return text;
 }
 
@@ -137,7 +142,7 @@ Table rank_table(const MixingReport& report) {
                {"verdict"}},
               {}};
   for (const MixedScheme& mixed : report.schemes)
-    table.rows.push_back({std::string(mixed.scheme->name), knobs_text(mixed),
+    table.rows.push_back({std::string(mixed.scheme->name), knobs_text(*mixed.scheme, mixed.shape),
                           format_count(mixed.rank.rank), generic_text(mixed), claim_words(mixed),
                           with_points(mixed)});
   return table;
@@ -176,7 +181,7 @@ Table magnitude_table(const MixingReport& report) {
   return table;
 }
 
-std::vector<std::string> mixing_trace(const MixedScheme& mixed, std::uint64_t seed) {
+std::vector<std::string> mixing_trace(const MixedScheme& mixed, Count seed) {
   const MixingScheme& scheme = *mixed.scheme;
   const Count L = mixed.shape.num_layers;
   std::vector<std::string> lines{
@@ -188,6 +193,8 @@ std::vector<std::string> mixing_trace(const MixedScheme& mixed, std::uint64_t se
   if (scheme.claim(mixed.shape))
     lines.push_back(fmt::format("paper     {}: {}{}{}", claim_words(mixed), with_points(mixed),
                                 scheme.remark.empty() ? "" : "; ", scheme.remark));
+  else if (!scheme.remark.empty())
+    lines.push_back(fmt::format("remark    {}", scheme.remark));
   return lines;
 }
 

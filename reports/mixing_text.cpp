@@ -18,9 +18,9 @@ std::string title_of(const MixingReport& report) {
 
 std::string pattern_title(const MixedScheme& mixed, const SymbolicPattern& pattern) {
   if (pattern.shape.num_layers == mixed.shape.num_layers) return "in symbols";
-  const bool has_blocks =
-      mixed.scheme->knobs.size() == 1 && mixed.scheme->knobs.front() == MixingKnob::block_size;
-  return fmt::format("in symbols at L = 4{}, as in Fig. 9", has_blocks ? ", S = 2" : "");
+  const std::string knobs = knobs_text(*mixed.scheme, pattern.shape);
+  return fmt::format("in symbols at L = {}{}{}, as in Fig. 9", pattern.shape.num_layers,
+                     knobs.empty() ? "" : ", ", knobs);
 }
 
 std::string indented(const std::string& text) {
@@ -33,7 +33,7 @@ std::string indented(const std::string& text) {
   return result;
 }
 
-std::string section(const MixedScheme& mixed, std::uint64_t seed) {
+std::string section(const MixedScheme& mixed, Count seed) {
   std::string text = std::string(mixed.scheme->name) + "\n";
   for (const std::string& line : mixing_trace(mixed, seed)) text += "  " + line + "\n";
   const SymbolicPattern pattern = symbolic_pattern(mixed);
@@ -92,14 +92,14 @@ std::string mixing_csv(const MixingReport& report) {
   for (const MixedScheme& mixed : report.schemes) {
     const std::string_view scheme = mixed.scheme->name;
     text += csv_line(scheme, "semiseparable_rank", mixed.rank.cut, "", as_double(mixed.rank.rank));
-    for (Count l = 1; l <= report.num_layers; ++l)
+    for (Count l = 1; l <= mixed.shape.num_layers; ++l)
       for (Count i = 0; i < l; ++i)
         text += csv_line(scheme, "mixing", l, std::to_string(i), mixed.matrix(l, i));
     if (const WeightRows* attention = attention_of_file(mixed))
       for (std::size_t l = 0; l < attention->size(); ++l)
         for (std::size_t i = 0; i < (*attention)[l].size(); ++i)
-          text += csv_line(scheme, "attention", static_cast<Count>(l + 1), std::to_string(i),
-                           (*attention)[l][i]);
+          text += csv_line(scheme, "attention", static_cast<Count>(l + 1),
+                           std::to_string(attention_source(mixed, l, i)), (*attention)[l][i]);
   }
   for (const MagnitudeSeries& series : report.magnitudes)
     for (std::size_t l = 0; l < series.magnitudes.size(); ++l)

@@ -117,8 +117,8 @@ class MixingReader {
   MixingFile read() {
     require_schema();
     file_.scheme = &scheme();
-    file_.shape = expected_.shape;
     read_layers();
+    file_.shape = shape_of_rows(*file_.scheme, expected_.shape);
     for (const MixingKnob knob : file_.scheme->knobs) read_knob(knob);
     feasible(document_.position, [&] { require_shape(*file_.scheme, file_.shape); });
     const std::vector<WeightTable> tables = file_.scheme->tables(file_.shape);

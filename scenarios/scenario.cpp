@@ -182,9 +182,10 @@ class ScenarioReader {
 
   void read_mechanisms(const std::vector<std::string>& schemes) {
     MechanismParameters& parameters = scenario_.study.mechanism_parameters;
-    parameters.hidden_size = scenario_.study.model.hidden_size;
+    parameters.hidden_size = parameters.kv_size = scenario_.study.model.hidden_size;
     std::optional<Count> block_size;
-    if (is_cut_by_count()) block_size = read_partition().block_size;
+    if (is_cut_by_count() || values_.has("residual.block_size"))
+      block_size = read_partition().block_size;
     read_mechanism_parameters(values_, model_, schemes, block_size, parameters);
   }
 

@@ -184,6 +184,40 @@ TEST_F(Magnitudes, ExplodeOnlyWithoutANorm) {
   EXPECT_NEAR(wild.at("gain_per_layer").get<double>(), std::log(1.25) / 2, 0.02);
 }
 
+/// A row of DenseFormer is a Transformer block, whose dilation and period count the same.
+TEST_F(MixingCommand, MixesTransformerBlocksInDenseFormer) {
+  const json dense = document({"--scheme", "denseformer", "--dilation", "1", "--period", "1"})
+                         .at("schemes")
+                         .back();
+  EXPECT_EQ(dense.at("scheme"), "denseformer");
+  EXPECT_EQ(dense.at("matrix").size(), 2U);
+  EXPECT_EQ(dense.at("remark"), "a row is a Transformer block of two layers");
+}
+
+/// The embedding, and the last two outputs.
+TEST_F(MixingCommand, NamesTheSourcesOfAWindow) {
+  folder_.written("weights.json", R"({"schema": "depthcost-mixing/1",
+"scheme": "attnres_sliding_window", "num_layers": 4, "window": 2,
+"attention": [[1], [0.5, 0.5], [0.5, 0.25, 0.25], [0.5, 0.125, 0.375]]})");
+  const std::string text = run({"--weights", "weights.json", "--format", "csv"}).output;
+  for (const std::string line :
+       {"attention,4,0,0.5\n", "attention,4,2,0.125\n", "attention,4,3,0.375\n"})
+    EXPECT_TRUE(contains(text, "attnres_sliding_window," + line)) << line;
+  EXPECT_FALSE(contains(text, "attention,4,1,"));
+}
+
+/// With blocks of the scenario, whatever its scheme is.
+TEST_F(MixingCommand, TakesTheScenariosBlocksForEveryScheme) {
+  folder_.written("plain.yaml",
+                  "schema: depthcost/1\nmodel: {num_layers: 8, hidden_size: 64, dtype: bf16}\n"
+                  "residual: {scheme: standard, block_size: 4}\n");
+  const Outcome outcome =
+      run({"--scheme", "block_attnres", "--scheme", "attnres_sigmoid"}, "plain.yaml");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_TRUE(contains(outcome.output, "block_attnres    block_size 4")) << outcome.output;
+  EXPECT_TRUE(contains(outcome.output, "attnres_sigmoid  block_size 4")) << outcome.output;
+}
+
 TEST_F(MixingCommand, RefusesWhatIsWrongOnOneLine) {
   folder_.written("other.json", R"({"schema": "depthcost-mixing/1", "scheme": "block_attnres",
 "num_layers": 4, "block_size": 4, "attention": []})");
@@ -202,8 +236,24 @@ TEST_F(MixingCommand, RefusesWhatIsWrongOnOneLine) {
                "--streams:1:1: error: invalid num_streams '0' (must be 1 to 64)");
   expect_error({"--block-size", "5"},
                "--block-size:1:1: error: invalid block_size '5' (the model has only 4 layers)");
+  folder_.written("huge.json", R"({"schema": "depthcost-mixing/1", "scheme": "laurel_rw",
+"num_layers": 4, "alpha": [1e200, 1e200, 1e200], "beta": [1e200, 1e200, 1e200]})");
+  expect_error({"--weights", "huge.json"},
+               "huge.json:1:1: error: weights that overflow (M_{0->3} of laurel_rw is not finite)");
+  expect_error({"--scheme", "denseformer", "--dilation", "3"},
+               "--dilation:1:1: error: invalid dilation '3' (must be 1 to 2)");
   expect_error({"--magnitude"},
                "--magnitude:1:1: error: too few layers for a law of growth (4, needs 16)");
+  const std::string small_model =
+      "schema: depthcost/1\nmodel: {num_layers: 4, hidden_size: 64, dtype: bf16}\n";
+  folder_.written("wide.yaml", small_model + "residual: {scheme: mhc, num_streams: 65}\n");
+  expect_error({}, "wide.yaml:1:1: error: invalid num_streams '65' (must be 1 to 64)", "wide.yaml");
+  folder_.written("static.yaml", small_model + "residual: {scheme: hc_static, num_streams: 2}\n");
+  folder_.written("streams.json", R"({"schema": "depthcost-mixing/1", "scheme": "hc_static",
+"num_layers": 4, "num_streams": 3})");
+  expect_error({"--weights", "streams.json"},
+               "streams.json:2:33: error: conflicting num_streams '3' (the scenario has 2)",
+               "static.yaml");
   folder_.written("plain.yaml",
                   "schema: depthcost/1\nmodel: {num_layers: 3000, hidden_size: 64, dtype: bf16}\n"
                   "residual: {scheme: standard}\n");

@@ -316,8 +316,9 @@ TEST(Symbols, AreThoseOfTheOtherSchemes) {
   EXPECT_EQ(symbols("denseformer", 3, 0), "alpha(0->3)");
   EXPECT_EQ(symbols("attnres_sliding_window", 4, 2), "0");
   EXPECT_EQ(symbols("attnres_sliding_window", 4, 0), "phi(w4,v0)/Z4");
-  EXPECT_EQ(symbols("attnres_sigmoid", 2, 1), "sigmoid(w2,v1)");
-  EXPECT_EQ(symbols("attnres_input_independent", 2, 1), "a(1->2)");
+  EXPECT_EQ(symbols("attnres_sigmoid", 2, 1), "sigmoid(w2,b1^1)");
+  EXPECT_EQ(symbols("attnres_sigmoid", 3, 2), "sigmoid(w3,b1)");
+  EXPECT_EQ(symbols("attnres_input_independent", 3, 2), "a(b1->3)");
 }
 
 TEST(Symbols, AreZeroExactlyWhereTheMatrixIs) {

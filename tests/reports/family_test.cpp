@@ -51,7 +51,7 @@ TEST(FamilyTable, LeavesOutWhatTheModelCannotHaveAndSaysWhy) {
   const std::vector<FamilyRow> all = family_rows(study);
   EXPECT_EQ(family_table(all, FamilyColumns::terminal).rows.size(), all.size() - 1);
   EXPECT_EQ(family_problems(all),
-            std::vector<std::string>{"attnres_sliding_window: window more than 186 layers"});
+            std::vector<std::string>{"no row: attnres_sliding_window (window more than 186 layers)"});
 }
 
 TEST(FamilyJson, HasARowForEveryScheme) {
