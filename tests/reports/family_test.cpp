@@ -50,8 +50,9 @@ TEST(FamilyTable, LeavesOutWhatTheModelCannotHaveAndSaysWhy) {
   study.mechanism_parameters.window = study.model.num_layers + 1;
   const std::vector<FamilyRow> all = family_rows(study);
   EXPECT_EQ(family_table(all, FamilyColumns::terminal).rows.size(), all.size() - 1);
-  EXPECT_EQ(family_problems(all),
-            std::vector<std::string>{"no row: attnres_sliding_window (window more than 186 layers)"});
+  EXPECT_EQ(
+      family_problems(all),
+      std::vector<std::string>{"no row: attnres_sliding_window (window more than 186 layers)"});
 }
 
 TEST(FamilyJson, HasARowForEveryScheme) {
