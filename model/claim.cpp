@@ -20,14 +20,14 @@ std::optional<WorkloadKind> workload_of(BudgetKind kind) {
   }
 }
 
-Verdict verdict_of(const StepRow& row, double limit) {
+Verdict verdict_at(const StepRow& row, double limit) {
   if (!row.overhead) return Verdict::unknown;
   if (row.overhead->high <= limit) return Verdict::pass;
   return row.overhead->low > limit ? Verdict::fail : Verdict::unknown;
 }
 
 ClaimPoint point_of(const StepRow& row, double limit) {
-  ClaimPoint point{row.schedule, row.workload, verdict_of(row, limit), {}};
+  ClaimPoint point{row.schedule, row.workload, verdict_at(row, limit), {}};
   if (row.overhead && point.verdict == Verdict::unknown)
     point.least_step = (1 / limit) * row.delta.high;
   return point;
@@ -44,7 +44,7 @@ std::vector<ClaimPoint> points_of(const Study& study, const std::vector<StepRow>
   return points;
 }
 
-ClaimVerdict verdict_of(const Study& study, const std::vector<ClaimPoint>& points) {
+ClaimVerdict verdict_over(const Study& study, const std::vector<ClaimPoint>& points) {
   const auto all = [&](const auto& is_so) {
     return std::all_of(points.begin(), points.end(), is_so);
   };
@@ -73,7 +73,7 @@ std::vector<ClaimRow> claim_rows(const Study& study, const std::vector<StepRow>&
   for (const Budget& budget : study.budgets)
     if (const auto workload = workload_of(budget.kind)) {
       const auto points = points_of(study, steps, name(*workload), budget.limit);
-      rows.push_back({budget.kind, budget.limit, verdict_of(study, points), points});
+      rows.push_back({budget.kind, budget.limit, verdict_over(study, points), points});
     }
   return rows;
 }

@@ -33,4 +33,10 @@ struct Estimate {
   Evidence evidence = Evidence::assumed;
 };
 
+/// A value whose interval reaches `scatter` of it to both sides.
+template <class Q>
+constexpr Estimate<Q> around(Q value, double scatter, Evidence evidence) {
+  return {(1 - scatter) * value, value, (1 + scatter) * value, evidence};
+}
+
 }  // namespace depthcost

@@ -36,9 +36,7 @@ std::optional<Estimate<Seconds>> transfer_time(const Machine& machine, TransferK
   const LinkCurve* curve =
       is_local && transfer ? find_link(machine.links, *transfer, num_ranks) : nullptr;
   if (curve == nullptr) return transfer_time(machine.transfers, kind, scope, num_ranks, size);
-  const Seconds time = message_time(*curve, size);
-  return Estimate<Seconds>{(1 - kTransferScatter) * time, time, (1 + kTransferScatter) * time,
-                           Evidence::calibrated};
+  return around(message_time(*curve, size), kTransferScatter, Evidence::calibrated);
 }
 
 std::vector<MixBandwidth> curve_over(const std::vector<ExactMixBandwidth>& exact) {

@@ -203,7 +203,7 @@ constexpr std::array kDenseKnobs{MixingKnob::dilation, MixingKnob::period};
 constexpr std::array kBlockKnobs{MixingKnob::block_size};
 constexpr std::array kWindowKnobs{MixingKnob::window};
 
-constexpr std::array kSchemes{
+constexpr std::array kCrossLayer{
     MixingScheme{"denseformer",
                  "M_{i->l} = alpha_{i->l} on every dilation-th X_i, behind every period-th layer",
                  "[attnres] Table 5, [denseformer] Sec. 3",
@@ -247,6 +247,6 @@ constexpr std::array kSchemes{
 
 }  // namespace
 
-std::span<const MixingScheme> cross_layer_schemes() { return kSchemes; }
+std::span<const MixingScheme> cross_layer_schemes() { return kCrossLayer; }
 
 }  // namespace depthcost::mixing

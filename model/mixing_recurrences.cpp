@@ -187,7 +187,7 @@ constexpr std::string_view kStreamsFunction = "model/mixing_recurrences.cpp: str
 constexpr std::string_view kBeta0 = "beta_0 stands in Eq. 10 and Fig. 9 and is never defined";
 constexpr std::array kStreams{MixingKnob::num_streams};
 
-constexpr std::array kSchemes{
+constexpr std::array kRecurrences{
     MixingScheme{"standard",
                  "M_{i->l} = 1",
                  "[attnres] Sec. 6.2",
@@ -257,6 +257,6 @@ constexpr std::array kSchemes{
 
 }  // namespace
 
-std::span<const MixingScheme> recurrences() { return kSchemes; }
+std::span<const MixingScheme> recurrences() { return kRecurrences; }
 
 }  // namespace depthcost::mixing

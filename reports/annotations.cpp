@@ -8,7 +8,7 @@
 namespace depthcost {
 namespace {
 
-std::string escaped(std::string_view text, std::string_view special) {
+std::string percent_escaped(std::string_view text, std::string_view special) {
   std::string result;
   for (const char c : text) {
     if (special.find(c) == std::string_view::npos)
@@ -29,9 +29,9 @@ std::string cut(std::string_view text, std::size_t max_bytes) {
 }
 
 std::string message_text(std::string_view text) {
-  return escaped(cut(text, kMostMessageBytes), "%\r\n");
+  return percent_escaped(cut(text, kMostMessageBytes), "%\r\n");
 }
-std::string property_text(std::string_view text) { return escaped(text, "%\r\n:,"); }
+std::string property_text(std::string_view text) { return percent_escaped(text, "%\r\n:,"); }
 
 }  // namespace
 

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t kMostMoves = 10;  // of a section
 constexpr std::size_t kMostWords = 20;  // of a list
-constexpr std::string_view kNothing = "-";
 
 /// Text of one style.
 class Text {

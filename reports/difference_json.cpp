@@ -9,7 +9,7 @@ namespace depthcost {
 namespace {
 
 constexpr std::array<std::string_view, 4> kPlaces{"", "inside", "below", "above"};
-constexpr std::array<std::string_view, 5> kUnits{"", "d", "bytes", "s", "ratio"};
+constexpr std::array<std::string_view, 5> kMoveUnits{"", "d", "bytes", "s", "ratio"};
 
 void write_result(JsonWriter& json, std::string_view key, const ComparedResult& result) {
   json.object(key, [&] {
@@ -46,7 +46,7 @@ void write_move(JsonWriter& json, const Move& move) {
   json.member("section", move.section);
   json.text_or_null("row", move.row);
   json.member("quantity", move.before.name);
-  json.text_or_null("unit", kUnits[static_cast<std::size_t>(move.before.unit)]);
+  json.text_or_null("unit", kMoveUnits[static_cast<std::size_t>(move.before.unit)]);
   json.member("old", move.before.value);
   json.member("old_low", move.before.low);
   json.member("old_high", move.before.high);

@@ -11,7 +11,7 @@
 namespace depthcost::explained {
 namespace {
 
-std::string milliseconds(const Estimate<Seconds>& time) {
+std::string interval_text(const Estimate<Seconds>& time) {
   return fmt::format("{:.6g} ms [{:.6g}, {:.6g}]", 1e3 * time.value.value, 1e3 * time.low.value,
                      1e3 * time.high.value);
 }
@@ -31,7 +31,7 @@ std::string ends_text(const std::array<Amount, kEnds.size()>& ends, std::string_
 std::string part_text(const RestPart& part) {
   const auto& [bytes, flops] = part.work;
   return fmt::format("{:g} x {}: {}{}{} each", part.calls, part.name, ends_text(bytes, "bytes"),
-                     ends_text(flops, "operations"), milliseconds(part.time));
+                     ends_text(flops, "operations"), interval_text(part.time));
 }
 
 /// What bytes and operations are divided by.
@@ -187,7 +187,7 @@ void rest(const Evaluation& e, Explanations& out) {
           .numbers = {},
           .function = is_written ? "model/rest_of_step.cpp: written_row" : derivation.function};
       if (!is_written) x.numbers = modelled_numbers(e, row, workload);
-      x.numbers.push_back(fmt::format("= {}", milliseconds(row.time)));
+      x.numbers.push_back(fmt::format("= {}", interval_text(row.time)));
       out.push_back(std::move(x));
     }
 }

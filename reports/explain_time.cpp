@@ -16,7 +16,7 @@ constexpr const char* kLaunchTime =
 
 std::string microseconds(Seconds seconds) { return fmt::format("{:.6g} us", seconds.value * 1e6); }
 
-std::string interval_text(const Estimate<Seconds>& estimate) {
+std::string microseconds(const Estimate<Seconds>& estimate) {
   return fmt::format("{} [{}, {}]", microseconds(estimate.value), microseconds(estimate.low),
                      microseconds(estimate.high));
 }
@@ -40,7 +40,7 @@ Explanation explain_launch(const TimeRow& row, const VectorStorage& types) {
                               row.tokens, types.hidden_size, name(types.dtype), row.bytes.value,
                               row.parameters.value, 100 * row.memory_share),
                   fmt::format("launched as {}: {} = {}", name(row.launch), terms_text(row.terms),
-                              interval_text(row.predicted)),
+                              microseconds(row.predicted)),
                   fmt::format("no faster than {}; the layer waits for {}; {:g} calls a workload",
                               microseconds(row.bound), microseconds(row.critical), row.calls)},
       .function = "model/time.cpp: LaunchTime::terms, LaunchTime::bound, critical_time"};
@@ -87,7 +87,7 @@ std::vector<std::string> baseline_lines(const Evaluation& e, const StepRow& step
   for (const RestRow& row : e.rest)
     if (row.workload == step.workload)
       terms.push_back(fmt::format("{} {}", rest_metric(row), microseconds(row.time.value)));
-  const std::string whole = "baseline step " + interval_text(*step.baseline_step);
+  const std::string whole = "baseline step " + microseconds(*step.baseline_step);
   if (terms.empty()) return {whole + ", measured by the user"};
   return {fmt::format("{}, modelled: {}, standard residual {} ({})", whole, fmt::join(terms, ", "),
                       microseconds(step.residual.value - step.delta.value), name(attachment))};
@@ -114,9 +114,9 @@ void step(const Evaluation& e, Explanations& out) {
         .source = "[ours] REFERENCES.md, time",
         .numbers = operation_sums(e, row),
         .function = "model/step.cpp: step_times; model/time.cpp: LaunchTime::terms"};
-    x.numbers.push_back("residual path " + interval_text(row.residual));
+    x.numbers.push_back("residual path " + microseconds(row.residual));
     x.numbers.push_back(
-        fmt::format("added {}; mostly {}", interval_text(row.delta), name(row.dominant)));
+        fmt::format("added {}; mostly {}", microseconds(row.delta), name(row.dominant)));
     for (std::string& line : baseline_lines(e, row)) x.numbers.push_back(std::move(line));
     if (row.overhead)
       x.numbers.push_back(percent_text("overhead: added / baseline step", *row.overhead));

@@ -11,7 +11,7 @@ namespace {
 
 std::string milliseconds(Seconds seconds) { return fmt::format("{:.6g} ms", 1e3 * seconds.value); }
 
-std::string interval_text(const Estimate<Seconds>& time) {
+std::string milliseconds(const Estimate<Seconds>& time) {
   return fmt::format("{} [{}, {}]", milliseconds(time.value), milliseconds(time.low),
                      milliseconds(time.high));
 }
@@ -121,7 +121,7 @@ std::string baseline_text(const Evaluation& e, const StepRow& row) {
   if (!row.baseline_step) return "no baseline step: " + row.missing;
   const std::string text = fmt::format(
       "baseline: the same pipeline with the fused standard residual ({}), {}",
-      name(baseline_path(e.study, *row.path).attachment), interval_text(*row.baseline_step));
+      name(baseline_path(e.study, *row.path).attachment), milliseconds(*row.baseline_step));
   return text + (e.study.training->baseline_step ? ", measured by the user" : ", modelled");
 }
 
@@ -151,7 +151,7 @@ Explanation training_step(const Evaluation& e, const StepRow& row) {
       x.numbers.push_back(simulated_text(run));
     }
   x.numbers.push_back(baseline_text(e, row));
-  x.numbers.push_back("added " + interval_text(row.delta));
+  x.numbers.push_back("added " + milliseconds(row.delta));
   if (row.overhead)
     x.numbers.push_back(ratio_text("overhead: added / baseline step", *row.overhead));
   if (row.share)

@@ -13,8 +13,6 @@
 namespace depthcost {
 namespace {
 
-constexpr std::string_view kNothing = "-";
-
 std::string class_text(const MechanismClass& kind) {
   return fmt::format("{}, {}", name(kind.state), name(kind.weights));
 }

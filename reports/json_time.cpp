@@ -13,7 +13,7 @@ std::string_view residency(const TimeRow& row) {
   return "mixed";
 }
 
-void append(JsonWriter& json, const TimeRow& row) {
+void append_launch(JsonWriter& json, const TimeRow& row) {
   const Traffic moved = traffic(row.operation);
   json.member("workload", row.workload);
   json.member("scheme", name(row.path->scheme));
@@ -41,7 +41,7 @@ void append(JsonWriter& json, const TimeRow& row) {
 
 void time(JsonWriter& json, const Evaluation& evaluation) {
   json.array("time", [&] {
-    append_rows(json, evaluation.time, [&](const TimeRow& row) { append(json, row); });
+    append_rows(json, evaluation.time, [&](const TimeRow& row) { append_launch(json, row); });
   });
 }
 

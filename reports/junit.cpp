@@ -35,7 +35,7 @@ bool is_no_character(std::string_view text) {
 }
 
 /// For attributes and texts alike. Texts come from reports and are UTF-8.
-std::string escaped(std::string_view text) {
+std::string xml_text(std::string_view text) {
   std::string result;
   while (!text.empty()) {
     const bool is_foreign = is_no_character(text);
@@ -54,13 +54,13 @@ std::size_t count_of(const JunitSuite& suite, JunitOutcome outcome) {
 
 std::string case_element(const JunitCase& it) {
   std::string text = fmt::format("    <testcase name=\"{}\" classname=\"{}\" time=\"0\">\n",
-                                 escaped(it.name), escaped(it.class_name));
+                                 xml_text(it.name), xml_text(it.class_name));
   if (it.outcome == JunitOutcome::failed || it.outcome == JunitOutcome::error)
     text += fmt::format("      <{} type=\"{}\" message=\"{}\"/>\n",
                         it.outcome == JunitOutcome::error ? "error" : "failure",
-                        escaped(it.failure_type), escaped(it.message));
+                        xml_text(it.failure_type), xml_text(it.message));
   if (it.outcome == JunitOutcome::skipped)
-    text += fmt::format("      <skipped message=\"{}\"/>\n", escaped(it.message));
+    text += fmt::format("      <skipped message=\"{}\"/>\n", xml_text(it.message));
   return text + "    </testcase>\n";
 }
 
@@ -68,7 +68,7 @@ std::string case_element(const JunitCase& it) {
 std::string outputs(const JunitSuite& suite) {
   std::string text;
   for (const JunitCase& it : suite.cases)
-    if (!it.output.empty()) text += fmt::format("{}: {}\n", escaped(it.name), escaped(it.output));
+    if (!it.output.empty()) text += fmt::format("{}: {}\n", xml_text(it.name), xml_text(it.output));
   return text;
 }
 
@@ -80,11 +80,11 @@ std::string to_junit(const JunitSuite& suite) {
       "  <testsuite name=\"{}\" package=\"depthcost\" id=\"0\" timestamp=\"1970-01-01T00:00:00\" "
       "hostname=\"localhost\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
       "time=\"0\">\n    <properties>\n",
-      escaped(suite.name), suite.cases.size(), count_of(suite, JunitOutcome::failed),
+      xml_text(suite.name), suite.cases.size(), count_of(suite, JunitOutcome::failed),
       count_of(suite, JunitOutcome::error), count_of(suite, JunitOutcome::skipped));
   for (const auto& [name, value] : suite.properties)
-    text +=
-        fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", escaped(name), escaped(value));
+    text += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", xml_text(name),
+                        xml_text(value));
   text += "    </properties>\n";
   for (const JunitCase& it : suite.cases) text += case_element(it);
   return fmt::format(

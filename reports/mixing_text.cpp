@@ -49,7 +49,7 @@ constexpr std::string_view kMagnitudes =
     "independent random layers; prenorm_aligned: half of each output along the layer's input; "
     "unnormalised: independent layers without a norm.";
 
-constexpr std::string_view kRanks =
+constexpr std::string_view kRanksNote =
     "Semiseparable rank: the largest rank of a sub-matrix on or below the diagonal, pivots below "
     "1e-9 of the largest being zero; generic: that of almost all weights. G1 to G4: REFERENCES.md, "
     "\"mixing\".";
@@ -63,7 +63,7 @@ std::string csv_line(std::string_view scheme, std::string_view quantity, Count l
 
 std::string mixing_text(const MixingReport& report) {
   std::string text =
-      fmt::format("{}\n\n{}\n{}\n", title_of(report), plain_text(rank_table(report)), kRanks);
+      fmt::format("{}\n\n{}\n{}\n", title_of(report), plain_text(rank_table(report)), kRanksNote);
   for (const MixedScheme& mixed : report.schemes) text += "\n" + section(mixed, report.seed);
   if (!report.magnitudes.empty())
     text += fmt::format("\nmagnitudes\n{}\n{}\n", indented(plain_text(magnitude_table(report))),
@@ -74,7 +74,7 @@ std::string mixing_text(const MixingReport& report) {
 std::string mixing_markdown(const MixingReport& report, std::span<const PlotFile> plots,
                             const std::string& missing_plots, const std::string& program_version) {
   std::string text =
-      fmt::format("# {}\n\n{}\n{}\n\n", title_of(report), markdown(rank_table(report)), kRanks);
+      fmt::format("# {}\n\n{}\n{}\n\n", title_of(report), markdown(rank_table(report)), kRanksNote);
   for (const PlotFile& plot : plots)
     text += fmt::format("![{}]({})\n\n", plot.caption, plot.file_name);
   if (!missing_plots.empty()) text += fmt::format("*{}*\n\n", missing_plots);

@@ -85,7 +85,7 @@ std::string bar_texts(const std::vector<Bar>& bars, double end) {
     const bool is_cut = length > end;
     drawn.push_back({slot, length, static_cast<double>(bar_color(bar))});
     names += fmt::format("{}{} {}", names.empty() ? "" : ", ",
-                         quoted(label_of(bar.path->scheme, bar.schedule)), slot);
+                         gnuplot_text(label_of(bar.path->scheme, bar.schedule)), slot);
     if (is_cut) labels += cut_mark(end, slot);
     const double paper = megabytes(bar.paper.value_or(Bytes{}));
     // Behind the marker where that would stand in the text.

@@ -138,7 +138,8 @@ std::string capacity_marks(const Evaluation& evaluation, double highest) {
              "dashtype 2 linecolor {1}\n",
              number_text(capacity), rgb(Color::black)) +
          fmt::format("set label {} at graph 0.01, first {} left offset character 0,0.6\n",
-                     quoted("memory of " + plain_text(machine->name, 30)), number_text(capacity));
+                     gnuplot_text("memory of " + plain_text(machine->name, 30)),
+                     number_text(capacity));
 }
 
 /// Where the scenario itself stands. The lines rise, so there is room above to the left and below

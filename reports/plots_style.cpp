@@ -127,8 +127,9 @@ Legend legend_of(const std::vector<LegendEntry>& entries) {
     if (is_full || &entry == &entries.front()) legend.bottom -= kRow;
     const double y = legend.bottom + 0.045;
     legend.script += mark_at(x, y, entry);
-    legend.script += fmt::format("set label {} at screen {}, screen {} left\n", quoted(entry.text),
-                                 number_text(x + kMarkWidth), number_text(y));
+    legend.script +=
+        fmt::format("set label {} at screen {}, screen {} left\n", gnuplot_text(entry.text),
+                    number_text(x + kMarkWidth), number_text(y));
     x += width + kGap;
   }
   return legend;
@@ -188,7 +189,7 @@ std::string plain_text(std::string_view text, std::size_t max_length) {
   return plain;
 }
 
-std::string quoted(std::string_view text) {
+std::string gnuplot_text(std::string_view text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string{"''"} : std::string(1, c);
   return result + "'";
@@ -272,8 +273,8 @@ std::string opening(const Titles& titles, const Frame& frame) {
       "{legend}",
       fmt::arg("left", frame.left), fmt::arg("right", frame.right),
       fmt::arg("top", number_text(legend.bottom)), fmt::arg("ink", rgb(Color::dark_grey)),
-      fmt::arg("grid", rgb(Color::light_grey)), fmt::arg("title", quoted(titles.title)),
-      fmt::arg("y", quoted(titles.y)), fmt::arg("x", quoted(titles.x)),
+      fmt::arg("grid", rgb(Color::light_grey)), fmt::arg("title", gnuplot_text(titles.title)),
+      fmt::arg("y", gnuplot_text(titles.y)), fmt::arg("x", gnuplot_text(titles.x)),
       fmt::arg("legend", legend.script));
 }
 
@@ -289,8 +290,8 @@ std::string plot_command(const std::vector<std::string>& elements) {
 }
 
 std::string text_at(double x, double y, std::string_view text, std::string_view placement) {
-  return fmt::format("set label {} at {}, {} {}\n", quoted(text), number_text(x), number_text(y),
-                     placement);
+  return fmt::format("set label {} at {}, {} {}\n", gnuplot_text(text), number_text(x),
+                     number_text(y), placement);
 }
 
 std::string vertical_line(double x) {

@@ -57,7 +57,7 @@ std::string plain_text(std::string_view text, std::size_t max_length);
 
 /// `text` as a gnuplot string that says exactly this. Nothing inside single quotes is replaced or
 /// executed by gnuplot; a single quote is written twice.
-std::string quoted(std::string_view text);
+std::string gnuplot_text(std::string_view text);
 
 /// A power of two with binary prefix: "512", "4K", "1M".
 std::string binary_label(Count power_of_two);

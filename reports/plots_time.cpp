@@ -169,7 +169,7 @@ std::string limit_mark(std::optional<double> limit) {
              "dashtype 2 linecolor {1}\n",
              number_text(*limit), rgb(Color::black)) +
          fmt::format("set label {} at graph 0.99, first {} right offset character 0,0.6\n",
-                     quoted("budget: " + format_ratio(*limit / 100)), number_text(*limit));
+                     gnuplot_text("budget: " + format_ratio(*limit / 100)), number_text(*limit));
 }
 
 /// `x`, value, low, high.
@@ -235,7 +235,8 @@ std::string bar_script(const std::vector<Curve>& curves, const Titles& titles,
     push_point(bar, slot, point, axis.lowest);
     script += bar.text();
     script += text_at(slot, point.added.value, point.text, "left front offset character 1,0.6");
-    names += fmt::format("{}{} {}", names.empty() ? "" : ", ", quoted(label_of(curves[i])), slot);
+    names +=
+        fmt::format("{}{} {}", names.empty() ? "" : ", ", gnuplot_text(label_of(curves[i])), slot);
     elements.push_back(
         fmt::format("$bar{} using 1:2 with boxes fillstyle solid noborder linecolor {}", i,
                     rgb(color_of(curves[i].path->scheme))));

@@ -11,8 +11,6 @@
 namespace depthcost {
 namespace {
 
-constexpr std::string_view kNothing = "-";
-
 std::string both_prefixes(Bytes bytes) {
   return fmt::format("{} ({})", format_bytes(bytes, Prefix::decimal),
                      format_bytes(bytes, Prefix::binary));

@@ -12,8 +12,6 @@
 namespace depthcost {
 namespace {
 
-constexpr std::string_view kNothing = "-";
-
 template <class Text>
 std::string text_or_dash(double value, const Text& text) {
   return value > 0 ? text() : std::string(kNothing);

@@ -10,8 +10,6 @@
 namespace depthcost {
 namespace {
 
-constexpr std::string_view kNothing = "-";
-
 std::string bytes_or_dash(Bytes bytes) {
   return bytes.value > 0 ? format_bytes(bytes, Prefix::binary) : std::string(kNothing);
 }

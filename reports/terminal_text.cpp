@@ -120,17 +120,17 @@ std::vector<std::vector<ColumnPlaces>> parts_of(const TextTable& table, std::siz
   return parts;
 }
 
-enum class Line { header, rule, row };
+enum class LineKind { header, rule, row };
 
-std::string painted(std::string_view text, Line line, Colours colours) {
+std::string painted(std::string_view text, LineKind line, Colours colours) {
   if (colours == Colours::none) return std::string(text);
   const std::size_t begin = text.find_first_not_of(' ');
   if (begin == std::string_view::npos) return std::string(text);
   const std::size_t end = text.find_last_not_of(' ') + 1;
   const std::string_view word = text.substr(begin, end - begin);
-  const std::string_view code = line == Line::header ? kBold
-                                : line == Line::rule ? kDim
-                                                     : verdict_colour(word);
+  const std::string_view code = line == LineKind::header ? kBold
+                                : line == LineKind::rule ? kDim
+                                                         : verdict_colour(word);
   if (code.empty()) return std::string(text);
   return std::string(text.substr(0, begin)) + coloured(word, code) + std::string(text.substr(end));
 }
@@ -140,7 +140,7 @@ std::string table_text(const TextTable& table, const TerminalStyle& style) {
   for (const std::vector<ColumnPlaces>& part : parts_of(table, style.width)) {
     if (!text.empty()) text += "\n";
     for (std::size_t i = 0; i < table.lines.size(); ++i) {
-      const Line kind = i == 0 ? Line::header : i == 1 ? Line::rule : Line::row;
+      const LineKind kind = i == 0 ? LineKind::header : i == 1 ? LineKind::rule : LineKind::row;
       std::string line;
       for (const ColumnPlaces& column : part) {
         const std::string_view content = cell(table.lines[i], column);

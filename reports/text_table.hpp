@@ -2,12 +2,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace depthcost {
 
 /// Whom a text is for: a terminal or a plain file, or a reader of Markdown.
 enum class TextStyle { plain, markdown };
+
+/// What stands in a cell that has nothing to say.
+inline constexpr std::string_view kNothing = "-";
 
 enum class Align { left, right };
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Count kMaxVocabulary = Count{1} << 28;
 
-using Names = std::initializer_list<const char*>;
+using KeyNames = std::initializer_list<const char*>;
 
 /// One map of `attention` or `mlp`: "attention[2]".
 class Record {
@@ -36,13 +36,13 @@ class Record {
   }
 
   /// What this kind needs and what it may have; all else is another kind's.
-  void check_members(Names needed, Names allowed) const {
+  void check_members(KeyNames needed, KeyNames allowed) const {
     for (const char* name : needed)
       if (!has(name))
         throw InputError(
             at("kind").position,
             fmt::format("missing key '{}' ({} of kind {} needs it)", name, list_, kind()));
-    const auto is_in = [](const std::string& name, Names names) {
+    const auto is_in = [](const std::string& name, KeyNames names) {
       return std::find(names.begin(), names.end(), name) != names.end();
     };
     for (const auto& [path, value] : values_.all()) {

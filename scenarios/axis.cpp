@@ -69,7 +69,7 @@ Count count_of(const Axis& axis, const std::string& text) {
 
 void check_item(const Axis& axis, const std::string& item) {
   const Key& key = *axis.key;
-  const Scalar scalar{item, false};
+  const ScalarNode scalar{item, false};
   if (item.empty()) fail(axis.argument, "an empty value");
   switch (key.kind) {
     case KeyKind::count:

@@ -14,7 +14,7 @@ namespace {
 bool says_profile(const Node& document) {
   const auto* map = std::get_if<Map>(&document.content);
   const Node* schema = map == nullptr ? nullptr : map->find("schema");
-  const auto* text = schema == nullptr ? nullptr : std::get_if<Scalar>(&schema->content);
+  const auto* text = schema == nullptr ? nullptr : std::get_if<ScalarNode>(&schema->content);
   return text != nullptr && text->text == profile_keys().schema;
 }
 
@@ -31,7 +31,7 @@ bool names_profile(const std::string& name, const std::string& file) {
 }  // namespace
 
 DeviceValues resolve_device(const Node& node, const std::string& file) {
-  const auto* name = std::get_if<Scalar>(&node.content);
+  const auto* name = std::get_if<ScalarNode>(&node.content);
   const bool is_profile = name == nullptr ? says_profile(node) : names_profile(name->text, file);
   const ReferenceKind kind = is_profile ? profile_reference() : hardware_reference();
   return {resolve_reference(node, kind, file), kind};

@@ -83,7 +83,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     refuse_properties(mark, kTagOfPlain, anchor);
     if (expects_key()) fail(mark, "missing key (a null is not a key)");
-    add({null_position(mark), Scalar{}});
+    add({null_position(mark), ScalarNode{}});
   }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { fail(mark, kNoAliases); }
@@ -95,7 +95,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (expects_key()) {
       begin_member(mark, value);
     } else {
-      add({position_of(mark), Scalar{value, tag == kTagOfQuoted}});
+      add({position_of(mark), ScalarNode{value, tag == kTagOfQuoted}});
     }
   }
 
@@ -230,7 +230,7 @@ InputError syntax_error(const YAML::Exception& error, const TreeBuilder& builder
 template <class Content>
 const Content& content_as(const Node& node, std::string_view what, std::string_view expected) {
   if (const auto* content = std::get_if<Content>(&node.content)) return *content;
-  if (const auto* scalar = std::get_if<Scalar>(&node.content))
+  if (const auto* scalar = std::get_if<ScalarNode>(&node.content))
     throw InputError(node.position, fmt::format("invalid {} '{}' (must be {})", what,
                                                 printable(scalar->text), expected));
   const bool is_list = std::holds_alternative<List>(node.content);
@@ -262,16 +262,16 @@ Node parse_document(std::string_view text, const std::string& file) {
     throw syntax_error(error, builder);
   }
   std::optional<Node> root = builder.take_root();
-  const bool is_empty = !root || (std::holds_alternative<Scalar>(root->content) &&
-                                  std::get<Scalar>(root->content).is_null());
+  const bool is_empty = !root || (std::holds_alternative<ScalarNode>(root->content) &&
+                                  std::get<ScalarNode>(root->content).is_null());
   if (is_empty) throw InputError({file, 1, 1}, "empty document (holds no value)");
   return *std::move(root);
 }
 
 Node load_document(const std::string& path) { return parse_document(load_text(path), path); }
 
-const Scalar& as_scalar(const Node& node, std::string_view what) {
-  return content_as<Scalar>(node, what, "a single value");
+const ScalarNode& as_scalar(const Node& node, std::string_view what) {
+  return content_as<ScalarNode>(node, what, "a single value");
 }
 
 const std::string& as_text(const Node& node, std::string_view what) {

@@ -20,7 +20,7 @@ inline constexpr std::size_t kMaxNestingDepth = 64;
 
 /// A text as written, its quotes and escapes resolved. A null or an absent value is empty and
 /// unquoted.
-struct Scalar {
+struct ScalarNode {
   std::string text;
   bool quoted = false;
 
@@ -43,7 +43,7 @@ struct Map {
 /// whatever follows it.
 struct Node {
   Position position;
-  std::variant<Scalar, List, Map> content;
+  std::variant<ScalarNode, List, Map> content;
 };
 
 struct Member {
@@ -60,7 +60,7 @@ Node parse_document(std::string_view text, const std::string& file);
 Node load_document(const std::string& path);
 
 /// The node's content, or an InputError "invalid WHAT ... (must be a map)" at the node.
-const Scalar& as_scalar(const Node& node, std::string_view what);
+const ScalarNode& as_scalar(const Node& node, std::string_view what);
 /// As above, and neither empty nor with anything that printable() would change: names and paths.
 const std::string& as_text(const Node& node, std::string_view what);
 const List& as_list(const Node& node, std::string_view what);

@@ -48,11 +48,8 @@ std::vector<MixBandwidth> own_curve(const std::vector<MixRow>& rows) {
   for (const MixRow& row : rows) {
     const double scatter =
         row.evidence == Evidence::published ? kPublishedScatter : kBorrowedScatter;
-    curve.push_back({row.read_share,
-                     {{row.bytes_per_second * (1 - scatter)},
-                      {row.bytes_per_second},
-                      {row.bytes_per_second * (1 + scatter)},
-                      row.evidence}});
+    curve.push_back(
+        {row.read_share, around(BytesPerSecond{row.bytes_per_second}, scatter, row.evidence)});
   }
   return curve;
 }

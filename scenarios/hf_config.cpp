@@ -14,7 +14,7 @@ namespace {
 const Aliases kDecoderSections{"text_config", "language_config", "llm_config"};
 
 bool is_null(const Node& node) {
-  const auto* scalar = std::get_if<Scalar>(&node.content);
+  const auto* scalar = std::get_if<ScalarNode>(&node.content);
   return scalar != nullptr && scalar->is_null();
 }
 
@@ -35,8 +35,8 @@ bool is_equal(const List& a, const List& b) {
 
 bool is_equal(const Node& a, const Node& b) {
   if (a.content.index() != b.content.index()) return false;
-  if (const auto* scalar = std::get_if<Scalar>(&a.content))
-    return scalar->text == std::get<Scalar>(b.content).text;
+  if (const auto* scalar = std::get_if<ScalarNode>(&a.content))
+    return scalar->text == std::get<ScalarNode>(b.content).text;
   if (const auto* list = std::get_if<List>(&a.content))
     return is_equal(*list, std::get<List>(b.content));
   return is_equal(std::get<Map>(a.content), std::get<Map>(b.content));
@@ -67,7 +67,7 @@ void ConfigValue::fail(std::string_view reason) const {
 }
 
 std::string ConfigValue::text() const {
-  const auto* scalar = std::get_if<Scalar>(&node_->content);
+  const auto* scalar = std::get_if<ScalarNode>(&node_->content);
   return scalar == nullptr ? "" : scalar->text;
 }
 
@@ -80,7 +80,7 @@ double ConfigValue::number() const {
 }
 
 bool ConfigValue::flag() const {
-  const Scalar& scalar = as_scalar(*node_, path_);
+  const ScalarNode& scalar = as_scalar(*node_, path_);
   if (scalar.quoted || (scalar.text != "true" && scalar.text != "false"))
     fail("must be true or false");
   return scalar.text == "true";

@@ -16,7 +16,7 @@
 namespace depthcost {
 namespace {
 
-using Json = nlohmann::json;
+using NlohmannJson = nlohmann::json;
 
 /// Bytes of the text; tells `num_read` how many have been taken.
 class CountingIterator {
@@ -63,23 +63,23 @@ std::string_view without_place(std::string_view what) {
 /// Receives the parser's events and puts them together.
 class JsonTree {
  public:
-  using number_integer_t = Json::number_integer_t;
-  using number_unsigned_t = Json::number_unsigned_t;
-  using number_float_t = Json::number_float_t;
-  using string_t = Json::string_t;
-  using binary_t = Json::binary_t;
+  using number_integer_t = NlohmannJson::number_integer_t;
+  using number_unsigned_t = NlohmannJson::number_unsigned_t;
+  using number_float_t = NlohmannJson::number_float_t;
+  using string_t = NlohmannJson::string_t;
+  using binary_t = NlohmannJson::binary_t;
 
   JsonTree(std::string_view text, const std::string& file) : text_(text), file_(file) {}
 
   std::size_t& num_read() { return num_read_; }
   Node take_root() { return *std::move(root_); }
 
-  bool null() { return add(begin_token(), Scalar{}); }
-  bool boolean(bool value) { return add(begin_token(), Scalar{value ? "true" : "false"}); }
+  bool null() { return add(begin_token(), ScalarNode{}); }
+  bool boolean(bool value) { return add(begin_token(), ScalarNode{value ? "true" : "false"}); }
   bool number_integer(number_integer_t) { return number(); }
   bool number_unsigned(number_unsigned_t) { return number(); }
   bool number_float(number_float_t, const string_t&) { return number(); }
-  bool string(string_t& text) { return add(begin_token(), Scalar{std::move(text), true}); }
+  bool string(string_t& text) { return add(begin_token(), ScalarNode{std::move(text), true}); }
   bool binary(binary_t&) { return false; }  // JSON has none
 
   bool start_object(std::size_t) { return open(Map{}); }
@@ -98,7 +98,8 @@ class JsonTree {
     return true;
   }
 
-  bool parse_error(std::size_t num_bytes, const std::string&, const Json::exception& error) {
+  bool parse_error(std::size_t num_bytes, const std::string&,
+                   const NlohmannJson::exception& error) {
     const std::size_t last = num_bytes == 0 ? 0 : num_bytes - 1;
     refuse_infinite(last);
     throw InputError(
@@ -142,7 +143,7 @@ class JsonTree {
     const std::size_t end = text_.find_first_of(" \t\r\n,]}", token_);
     // A byte behind the number has been taken to see its end.
     last_read_ = end == std::string_view::npos ? text_.size() : end;
-    return add(position, Scalar{std::string(text_.substr(token_, last_read_ - token_))});
+    return add(position, ScalarNode{std::string(text_.substr(token_, last_read_ - token_))});
   }
 
   template <class Content>
@@ -198,7 +199,7 @@ Node parse_json(std::string_view text, const std::string& file, std::size_t max_
   JsonTree tree(text, file);
   const CountingIterator first(text.data(), tree.num_read());
   const CountingIterator last(text.data() + text.size(), tree.num_read());
-  Json::sax_parse(first, last, &tree);
+  NlohmannJson::sax_parse(first, last, &tree);
   return tree.take_root();
 }
 

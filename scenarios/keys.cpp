@@ -97,7 +97,7 @@ const std::array kScenario{
     key(count, "workload.decode.context", "tokens already in the context of each sequence"),
     with_default(key(choice, "workload.decode.launch", kLaunches, "how kernels are launched"),
                  "graph", "what serving engines ship"),
-    key(quantity, "workload.decode.layer_bytes", bytes,
+    key(quantity, "workload.decode.layer_bytes", Dimension::bytes,
         "bytes (weights, experts, KV) that one layer streams on one device between two residual "
         "kernels; decides what survives in the cache"),
     key(count, "workload.prefill.tokens", "tokens of one sequence"),
@@ -161,10 +161,11 @@ const std::array kScenario{
         "largest (t - t_base) / t_base of the prefill"),
     key(quantity, "budgets.training_overhead", ratio,
         "largest (t - t_base) / t_base of a training step"),
-    key(quantity, "budgets.prefill_bank", bytes, "bytes of the bank with b_0 on one device"),
-    key(quantity, "budgets.prefill_peak", bytes,
+    key(quantity, "budgets.prefill_bank", Dimension::bytes,
+        "bytes of the bank with b_0 on one device"),
+    key(quantity, "budgets.prefill_peak", Dimension::bytes,
         "bytes of bank, b_0 and Phase 1 outputs on one device"),
-    key(quantity, "budgets.pipeline_peak", bytes,
+    key(quantity, "budgets.pipeline_peak", Dimension::bytes,
         "bytes per token at the largest pipeline boundary, everything sent"),
     key(choice, "budgets.device_memory", kFits, "everything fits into what the driver shows"),
 };

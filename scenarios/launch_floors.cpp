@@ -66,14 +66,11 @@ const FloorRow* nearest_row(const std::vector<FloorRow>& rows, Launch launch, Le
   return nullptr;
 }
 
-Estimate<Seconds> around(double seconds, double scatter, Evidence evidence) {
-  return {{seconds * (1 - scatter)}, {seconds}, {seconds * (1 + scatter)}, evidence};
-}
-
 /// The interval spans what the vendor's sourced parts show in that launch mode. Programmatic
 /// dependent launch can hide all of a floor.
 Estimate<Seconds> substitute(const FloorSources& sources, const FloorRow& row, Launch launch) {
-  Estimate<Seconds> estimate = around(row.seconds, kBorrowedFloorScatter, Evidence::assumed);
+  Estimate<Seconds> estimate =
+      around(Seconds{row.seconds}, kBorrowedFloorScatter, Evidence::assumed);
   for (const FloorRow& other : sources.vendor) {
     if (other.launch != row.launch) continue;
     estimate.low = std::min(estimate.low, Seconds{other.seconds});
@@ -88,7 +85,7 @@ Estimate<Seconds> floor_of(const FloorSources& sources, Launch launch, Level lev
   const FloorRow* exact =
       find_row(sources.rows, name(launch), name(level), skeleton_name(skeleton));
   if (exact != nullptr && exact->evidence == Evidence::published)
-    return around(exact->seconds, kFloorScatter, Evidence::published);
+    return around(Seconds{exact->seconds}, kFloorScatter, Evidence::published);
   const FloorRow* row = nearest_row(sources.rows, launch, level, skeleton);
   return row == nullptr ? Estimate<Seconds>{} : substitute(sources, *row, launch);
 }

@@ -21,7 +21,7 @@ constexpr std::string_view kSchema = "depthcost-mixing/1";
 
 /// A number as JSON writes it; its range is the table's matter.
 double number_of(const Node& node, std::string_view table) {
-  const Scalar& scalar = as_scalar(node, table);
+  const ScalarNode& scalar = as_scalar(node, table);
   double value = 0;
   const char* end = scalar.text.data() + scalar.text.size();
   const auto parsed = std::from_chars(scalar.text.data(), end, value);
@@ -145,7 +145,7 @@ class MixingReader {
 
   void require_schema() const {
     const Node& node = at("schema", fmt::format("must be {}", kSchema));
-    const Scalar& written = as_scalar(node, "schema");
+    const ScalarNode& written = as_scalar(node, "schema");
     if (written.text != kSchema)
       throw InputError(node.position, fmt::format("invalid schema '{}' (must be {})",
                                                   printable(written.text), kSchema));

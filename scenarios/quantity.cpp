@@ -241,7 +241,7 @@ double exact(double product) {
 }
 
 /// Refuses "8": elsewhere it is a text, and whoever quotes a number may mean one.
-void refuse_quoted(const Scalar& scalar, const Source& source) {
+void refuse_quoted(const ScalarNode& scalar, const Source& source) {
   if (scalar.quoted) source.fail("a quoted text; write the bare number");
 }
 
@@ -249,7 +249,7 @@ void refuse_quoted(const Scalar& scalar, const Source& source) {
 
 std::span<const Unit> units() { return kUnits; }
 
-double parse_quantity(const Scalar& scalar, const Position& position, Dimension dimension,
+double parse_quantity(const ScalarNode& scalar, const Position& position, Dimension dimension,
                       std::string_view key, Range range) {
   const Source source{scalar.text, position, key};
   if (scalar.text.empty()) source.fail(fmt::format("missing value; {}", need(dimension)));
@@ -266,7 +266,7 @@ double parse_quantity(const Scalar& scalar, const Position& position, Dimension 
   return value;
 }
 
-Count parse_count(const Scalar& scalar, const Position& position, std::string_view key,
+Count parse_count(const ScalarNode& scalar, const Position& position, std::string_view key,
                   Range range) {
   const Source source{scalar.text, position, key};
   refuse_quoted(scalar, source);
@@ -284,7 +284,7 @@ Count parse_count(const Scalar& scalar, const Position& position, std::string_vi
   return count;
 }
 
-double parse_number(const Scalar& scalar, const Position& position, std::string_view key,
+double parse_number(const ScalarNode& scalar, const Position& position, std::string_view key,
                     Range range) {
   const Source source{scalar.text, position, key};
   refuse_quoted(scalar, source);

@@ -31,15 +31,15 @@ enum class Range { positive, non_negative };
 
 /// "4.8 TB/s" -> 4.8e12: a plain decimal number and a unit of the dimension, in base units (bytes,
 /// seconds, operations; a ratio of 1). Throws InputError "invalid KEY 'TEXT' (reason)" otherwise.
-double parse_quantity(const Scalar& scalar, const Position& position, Dimension dimension,
+double parse_quantity(const ScalarNode& scalar, const Position& position, Dimension dimension,
                       std::string_view key, Range range = Range::positive);
 
 /// An integer in plain digits, at most kMaxCount.
-Count parse_count(const Scalar& scalar, const Position& position, std::string_view key,
+Count parse_count(const ScalarNode& scalar, const Position& position, std::string_view key,
                   Range range = Range::positive);
 
 /// A finite decimal number without a unit.
-double parse_number(const Scalar& scalar, const Position& position, std::string_view key,
+double parse_number(const ScalarNode& scalar, const Position& position, std::string_view key,
                     Range range = Range::positive);
 
 }  // namespace depthcost

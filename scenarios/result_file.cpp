@@ -48,11 +48,11 @@ bool contains(const std::array<std::string_view, N>& words, std::string_view wor
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-const Scalar* scalar_of(const Node& node) { return std::get_if<Scalar>(&node.content); }
+const ScalarNode* scalar_of(const Node& node) { return std::get_if<ScalarNode>(&node.content); }
 
 /// Nothing where the node is no number.
 std::optional<double> number_of(const Node& node) {
-  const Scalar* scalar = scalar_of(node);
+  const ScalarNode* scalar = scalar_of(node);
   if (scalar == nullptr || scalar->quoted) return std::nullopt;
   double number = 0;
   const char* end = scalar->text.data() + scalar->text.size();
@@ -67,7 +67,7 @@ std::optional<double> number_at(const Map& map, std::string_view key) {
 
 std::string word_at(const Map& map, std::string_view key) {
   const Node* node = map.find(key);
-  const Scalar* scalar = node == nullptr ? nullptr : scalar_of(*node);
+  const ScalarNode* scalar = node == nullptr ? nullptr : scalar_of(*node);
   return scalar == nullptr ? "" : printable(scalar->text);
 }
 
@@ -87,7 +87,7 @@ std::string identity_of(const Map& row) {
   std::string identity;
   for (const std::string_view key : kIdentities) {
     const Node* node = row.find(key);
-    const Scalar* scalar = node == nullptr ? nullptr : scalar_of(*node);
+    const ScalarNode* scalar = node == nullptr ? nullptr : scalar_of(*node);
     if (scalar == nullptr || scalar->is_null()) continue;
     if (!identity.empty()) identity += ' ';
     if (!scalar->quoted) identity += fmt::format("{} ", key);
@@ -193,7 +193,7 @@ const Node& required(const Map& map, const Position& position, std::string_view 
 }
 
 void require_version(const Node& node, int schema_version) {
-  const Scalar& scalar = as_scalar(node, "schema_version");
+  const ScalarNode& scalar = as_scalar(node, "schema_version");
   if (scalar.quoted || scalar.text != fmt::format("{}", schema_version))
     throw InputError(node.position,
                      fmt::format("invalid schema_version '{}' (this program reads {}; evaluate the "

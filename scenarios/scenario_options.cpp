@@ -17,7 +17,7 @@ constexpr const char* kChunkSource =
     "default: [attnres] Sec. 4.2: 128K tokens in chunks of 16K, shared by the tensor-parallel ranks";
 
 Node scalar(const std::string& option, const std::string& text) {
-  return {{option, 1, 1}, Scalar{text, false}};
+  return {{option, 1, 1}, ScalarNode{text, false}};
 }
 
 /// "1,64,512" as a list.

@@ -30,7 +30,7 @@ std::optional<Knob> knob_of(const Axis& axis) {
   return std::nullopt;
 }
 
-Node scalar_node(const std::string& text) { return {axis_position(), Scalar{text, false}}; }
+Node scalar_node(const std::string& text) { return {axis_position(), ScalarNode{text, false}}; }
 
 Node* find_member(Map& map, std::string_view key) {
   for (Member& member : map.members)
@@ -46,7 +46,7 @@ Map& section(Map& map, const std::string& key) {
     map.members.push_back({key, axis_position(), {axis_position(), Map{}}});
     node = &map.members.back().value;
   }
-  if (std::holds_alternative<Scalar>(node->content)) {
+  if (std::holds_alternative<ScalarNode>(node->content)) {
     const Node base = *node;
     node->content = Map{{{"base", base.position, base}}};
   }

@@ -20,7 +20,7 @@ namespace {
 const std::string kList = "transfers";
 
 // Of a transfer without a source, or of another part. REFERENCES.md, "intervals".
-constexpr double kBorrowedScatter = 0.25;
+constexpr double kBorrowedTransferScatter = 0.25;
 
 // A send has two; beyond this no machine is.
 constexpr Count kMostRanks = Count{1} << 20;
@@ -44,10 +44,6 @@ std::string text_of(const What& what) {
   return fmt::format("{} {}", name(what.first), name(what.second));
 }
 
-Estimate<Seconds> around(double seconds, double scatter, Evidence evidence) {
-  return {{seconds * (1 - scatter)}, {seconds}, {seconds * (1 + scatter)}, evidence};
-}
-
 TransferPoint point_at(const Values& values, const std::string& record) {
   const auto kind = enum_of<TransferKind>(values.text(record + "kind"));
   const Value& ranks = values.at(record + "ranks");
@@ -60,13 +56,14 @@ TransferPoint point_at(const Values& values, const std::string& record) {
                     is_pair ? fmt::format("must be from 2 to {}", kMostRanks) : "a send has 2"));
   const Value& time = values.at(record + "time");
   const Evidence evidence = evidence_of(time);
-  return {.kind = kind,
-          .scope = enum_of<TransferScope>(values.text(record + "scope")),
-          .num_ranks = num_ranks,
-          .size = {values.number(record + "size")},
-          .time = around(time.numbers.front(),
-                         evidence == Evidence::published ? kTransferScatter : kBorrowedScatter,
-                         evidence)};
+  return {
+      .kind = kind,
+      .scope = enum_of<TransferScope>(values.text(record + "scope")),
+      .num_ranks = num_ranks,
+      .size = {values.number(record + "size")},
+      .time = around(Seconds{time.numbers.front()},
+                     evidence == Evidence::published ? kTransferScatter : kBorrowedTransferScatter,
+                     evidence)};
 }
 
 bool is_of(const TransferPoint& point, const What& what) {
@@ -118,8 +115,8 @@ std::vector<TransferPoint> borrowed(const Values& donor, const Values& self, con
     const Seconds measured = point.time.value;
     const Seconds latency = latencies.at(point.num_ranks);
     const Seconds value = latency + ratio * (measured - latency);
-    point.time = {(1 - kBorrowedScatter) * std::min(measured, value), value,
-                  (1 + kBorrowedScatter) * std::max(measured, value), Evidence::assumed};
+    point.time = {(1 - kBorrowedTransferScatter) * std::min(measured, value), value,
+                  (1 + kBorrowedTransferScatter) * std::max(measured, value), Evidence::assumed};
   }
   return points;
 }

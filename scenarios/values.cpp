@@ -37,7 +37,7 @@ std::string table_path(std::string_view path) {
                   hint.empty() ? fmt::format(" (known here: {})", fmt::join(names, ", ")) : hint));
 }
 
-std::string choice_text(const Scalar& scalar, const Position& position, const Key& key) {
+std::string choice_text(const ScalarNode& scalar, const Position& position, const Key& key) {
   const auto known = std::find(key.choices.begin(), key.choices.end(), scalar.text);
   if (known != key.choices.end()) return scalar.text;
   const std::vector<std::string> names(key.choices.begin(), key.choices.end());
@@ -48,7 +48,7 @@ std::string choice_text(const Scalar& scalar, const Position& position, const Ke
 
 void append_scalar(Value& value, const Node& node, const Key& key) {
   const std::string path(key.path);
-  const Scalar& scalar = as_scalar(node, path);
+  const ScalarNode& scalar = as_scalar(node, path);
   value.texts.push_back(scalar.text);
   switch (key.kind) {
     case KeyKind::count:
@@ -296,7 +296,7 @@ void require_schema(const Map& map, const Position& position, const KeyTable& ta
     throw InputError(position,
                      fmt::format("missing key 'schema' (the first line of a {} is 'schema: {}')",
                                  table.what, table.schema));
-  const Scalar& scalar = as_scalar(*node, "schema");
+  const ScalarNode& scalar = as_scalar(*node, "schema");
   if (scalar.text == table.schema) return;
   const bool is_asked_about =
       table.schema == scenario_keys().schema && scalar.text == model_keys().schema;

@@ -56,7 +56,7 @@ void run_point(benchmark::State& state, const std::string& name, const CurvePoin
   set_traffic(state, kMix, static_cast<double>(point.size) * (kMix.reads + kMix.writes));
 }
 
-void add_all() {
+void add_curve() {
   add_device_context();
   for (const Temperature temperature : {Temperature::cold, Temperature::hot})
     for (std::size_t size = kSmallest; size <= kLargest; size *= 2) {
@@ -70,7 +70,7 @@ void add_all() {
     }
 }
 
-const Registration kRegistration(add_all);
+const Registration kCurveRegistration(add_curve);
 
 }  // namespace
 }  // namespace depthcost::bench

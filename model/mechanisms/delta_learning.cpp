@@ -9,7 +9,7 @@ namespace {
 
 using namespace mechanism_parts;
 
-constexpr std::array kKeys{
+constexpr std::array kDeltaKeys{
     MechanismKey{"value_width", &MechanismParameters::value_width, "arXiv:2601.00417: d_v = 4"}};
 
 double value_width(const MechanismLayer& at) {
@@ -65,7 +65,7 @@ const Mechanism kDeltaLearning{
         "+ 2 r, d_v + 1 w",
     .reference = "delta_learning.hpp",
     .kind = {StateKind::multi_state, WeightKind::dynamic},
-    .keys = kKeys,
+    .keys = kDeltaKeys,
     .schedules = kUnfusedAndFused,
     .operations = delta_update,
     .state_d = value_width,

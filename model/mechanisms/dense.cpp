@@ -13,7 +13,7 @@ namespace {
 
 using namespace mechanism_parts;
 
-Launches standard_layer(Schedule schedule) {
+Launches plain_layer(Schedule schedule) {
   if (schedule == fused) return {operations::residual_add_rmsnorm()};
   return {operations::residual_add(), operations::rmsnorm()};
 }
@@ -53,7 +53,7 @@ bool is_mixing_layer(const MechanismLayer& at) {
 
 /// In front of an unmixed layer the state is X_i itself, in its own row: nothing is copied.
 Launches dense_former(const MechanismLayer& at, Schedule schedule) {
-  if (!is_mixing_layer(at)) return standard_layer(schedule);
+  if (!is_mixing_layer(at)) return plain_layer(schedule);
   const Count sources = dilated_sources(decoder_layers(at), at.parameters);
   if (schedule == fused) return {operations::denseformer_mix(sources - 1)};
   Operation mix = operations::unfused_bank_mix(static_cast<double>(sources));
@@ -90,7 +90,7 @@ double mudd_width(const MechanismLayer& at) {
 /// The last way is the state, the others are normalised; one way alone is both, and behind the last
 /// block an input only.
 Launches mudd_former(const MechanismLayer& at, Schedule schedule) {
-  if (!ends_decoder_layer(at)) return standard_layer(schedule);
+  if (!ends_decoder_layer(at)) return plain_layer(schedule);
   const auto sources = static_cast<double>(decoder_layers(at) + 1);
   const double ways = ways_of(at);
   const double weights = mudd_weights(at);

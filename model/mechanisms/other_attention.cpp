@@ -9,8 +9,8 @@ namespace {
 
 using namespace mechanism_parts;
 
-constexpr std::array kKeys{MechanismKey{"block_size", &MechanismParameters::block_size,
-                                        "[ours] attention behind every layer"}};
+constexpr std::array kAttentionKeys{MechanismKey{"block_size", &MechanismParameters::block_size,
+                                                 "[ours] attention behind every layer"}};
 
 bool ends_block(const MechanismLayer& at) { return at.layer % at.parameters.block_size == 0; }
 
@@ -91,7 +91,7 @@ const Mechanism kBoundaryAttention{
         "one; other layers as standard",
     .reference = "other_depth_attention.hpp",
     .kind = {StateKind::cross_layer, WeightKind::dynamic},
-    .keys = kKeys,
+    .keys = kAttentionKeys,
     .schedules = kUnfusedAndSinglePass,
     .operations = at_boundaries,
     .state_d = kept_checkpoints,

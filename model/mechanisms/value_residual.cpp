@@ -9,8 +9,8 @@ namespace {
 
 using namespace mechanism_parts;
 
-constexpr std::array kKeys{MechanismKey{"kv_size", &MechanismParameters::kv_size,
-                                        "[ours] d: as many value heads as query heads"}};
+constexpr std::array kValueKeys{MechanismKey{"kv_size", &MechanismParameters::kv_size,
+                                             "[ours] d: as many value heads as query heads"}};
 
 /// A row of values, in d-vectors.
 double value_row(const MechanismLayer& at) {
@@ -56,7 +56,7 @@ const Mechanism kValueResidual{
         "fused into the projection: d_kv r",
     .reference = "value_residual.hpp",
     .kind = {StateKind::cross_layer, WeightKind::learned_static},
-    .keys = kKeys,
+    .keys = kValueKeys,
     .schedules = kUnfusedAndFused,
     .operations = with_values,
     .state_d = [](const MechanismLayer& at) { return at.layer == 0 ? 1 : 1 + value_row(at); },

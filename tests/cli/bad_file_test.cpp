@@ -12,7 +12,7 @@
 #include "tests/cli/run_program.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::bad_file_test {
 namespace {
 
 using namespace std::string_literals;
@@ -231,4 +231,4 @@ TEST(BadFiles, ThatStandOnOneAnother) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::bad_file_test

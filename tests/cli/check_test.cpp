@@ -11,7 +11,7 @@
 #include "tests/cli/run_program.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::check_test {
 namespace {
 
 /// The bank takes 264.2 MB on each of eight devices.
@@ -205,4 +205,4 @@ TEST_F(Check, KeepsItsOutputsApart) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::check_test

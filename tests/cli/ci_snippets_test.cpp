@@ -13,7 +13,7 @@
 #include "tests/marked_block.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::ci_snippets_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -179,4 +179,4 @@ TEST(GateInTheReadme, IsWhatTheProgramPrints) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::ci_snippets_test

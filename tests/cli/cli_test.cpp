@@ -13,7 +13,7 @@
 #include "tests/cli/run_program.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::cli_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -400,4 +400,4 @@ TEST_F(Program, ShowsAndLintsPresets) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::cli_test

@@ -10,7 +10,7 @@
 #include "tests/cli/run_program.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::compare_test {
 namespace {
 
 const std::string kHeader = "operation,tokens,hidden_size,microseconds\n";
@@ -146,4 +146,4 @@ TEST_F(Compare, WritesNothingWhereARuleIsWrong) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::compare_test

@@ -8,7 +8,7 @@
 #include "tests/cli/run_program.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::diff_test {
 namespace {
 
 // As in bad_file_test.cpp; a result may be fifty times as large as a scenario.
@@ -149,4 +149,4 @@ TEST_F(Diff, RefusesAToleranceThatIsNone) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::diff_test

@@ -8,7 +8,7 @@
 #include "tests/cli/run_program.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::import_test {
 namespace {
 
 // As in bad_file_test.cpp.
@@ -131,4 +131,4 @@ TEST_F(Import, ShowsAnExample) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::import_test

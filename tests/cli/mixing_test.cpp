@@ -12,7 +12,7 @@
 #include "tests/reports/plot_script.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::mixing_test {
 namespace {
 
 using nlohmann::json;
@@ -263,4 +263,4 @@ TEST_F(MixingCommand, RefusesWhatIsWrongOnOneLine) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::mixing_test

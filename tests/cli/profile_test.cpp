@@ -10,7 +10,7 @@
 #include "tests/marked_block.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::profile_test {
 namespace {
 
 const std::string kRoot = std::string(DEPTHCOST_SOURCE_DIR) + "/";
@@ -187,4 +187,4 @@ TEST_F(ProfileCommand, AScenarioMayNameAProfile) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::profile_test

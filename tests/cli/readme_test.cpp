@@ -15,7 +15,7 @@
 #include "tests/marked_block.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::readme_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -407,4 +407,4 @@ TEST(ExamplesOfEveryHelp, AreThereAndRun) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::readme_test

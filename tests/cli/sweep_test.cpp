@@ -9,7 +9,7 @@
 #include "tests/marked_block.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::sweep_test {
 namespace {
 
 const std::string kRoot = DEPTHCOST_SOURCE_DIR;
@@ -158,4 +158,4 @@ TEST(SweepInTheReadme, IsWhatTheProgramPrints) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::sweep_test

@@ -9,7 +9,7 @@
 #include "tests/cli/run_program.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::terminal_test {
 namespace {
 
 const std::string kScenario = DEPTHCOST_SOURCE_DIR "/scenarios/kimi_k3_8xb300.yaml";
@@ -141,4 +141,4 @@ TEST(Pipe, IsToldNoProgressAndNoNextStep) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::terminal_test

@@ -1,7 +1,7 @@
 // As check_test.cpp, of the operations of family_operations.hpp.
 #include "tests/kernels/complaint.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::check_family_test {
 namespace {
 
 ScaledAddRmsNorm<float> scaled() {
@@ -124,4 +124,4 @@ TEST(CheckFamily, NamesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::check_family_test

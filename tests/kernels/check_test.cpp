@@ -1,7 +1,7 @@
 // What is wrong with an operation's arguments, and what the message says: the whole text.
 #include "tests/kernels/complaint.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::check_test {
 namespace {
 
 AttnResSinglePass<float> single_pass() {
@@ -275,4 +275,4 @@ TEST(Check, NamesWhatOverlaps) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::check_test

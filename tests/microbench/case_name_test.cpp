@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace depthcost::bench {
+namespace depthcost::bench::case_name_test {
 namespace {
 
 TEST(CaseNames, AreTakenApart) {
@@ -34,4 +34,4 @@ TEST(CaseNames, WithoutATypeAreAllOperation) {
 }
 
 }  // namespace
-}  // namespace depthcost::bench
+}  // namespace depthcost::bench::case_name_test

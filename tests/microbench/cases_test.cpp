@@ -10,7 +10,7 @@
 #include "model/unfused_operations.hpp"
 #include "tests/microbench/counting_access.hpp"
 
-namespace depthcost::bench {
+namespace depthcost::bench::cases_test {
 namespace {
 
 constexpr Shape kSmall{.num_tokens = 9, .hidden_size = 48, .num_blocks = 3, .num_queries = 4};
@@ -110,4 +110,4 @@ TEST(BenchmarkMix, CountsWhatIsUpdatedInPlace) {
 }
 
 }  // namespace
-}  // namespace depthcost::bench
+}  // namespace depthcost::bench::cases_test

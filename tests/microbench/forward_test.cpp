@@ -7,7 +7,7 @@
 #include "kernels/reference/run.hpp"
 #include "tests/microbench/counting_access.hpp"
 
-namespace depthcost::bench {
+namespace depthcost::bench::forward_test {
 namespace {
 
 /// Kimi K3's layers and blocks; the width does not matter here.
@@ -60,4 +60,4 @@ TEST(ForwardPass, LeavesTheSameOutputUnderBothSchedules) {
 }
 
 }  // namespace
-}  // namespace depthcost::bench
+}  // namespace depthcost::bench::forward_test

@@ -8,7 +8,7 @@
 #include "microbench/program.hpp"
 #include "tests/marked_block.hpp"
 
-namespace depthcost::bench {
+namespace depthcost::bench::kernels_readme_test {
 namespace {
 
 const std::string kRoot = std::string(DEPTHCOST_SOURCE_DIR) + "/";
@@ -35,4 +35,4 @@ TEST(KernelsReadme, ShowsWhatWasMeasured) {
 }
 
 }  // namespace
-}  // namespace depthcost::bench
+}  // namespace depthcost::bench::kernels_readme_test

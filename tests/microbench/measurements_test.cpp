@@ -7,7 +7,7 @@
 
 #include "microbench/measured_table.hpp"
 
-namespace depthcost::bench {
+namespace depthcost::bench::measurements_test {
 namespace {
 
 constexpr const char* kFile = R"({"context": {}, "benchmarks": [
@@ -177,4 +177,4 @@ TEST(MeasuredTable, HasARowForEachOperation) {
 }
 
 }  // namespace
-}  // namespace depthcost::bench
+}  // namespace depthcost::bench::measurements_test

@@ -7,7 +7,7 @@
 
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::bench {
+namespace depthcost::bench::pipeline_plan_test {
 namespace {
 
 const std::string kFig3 = DEPTHCOST_SOURCE_DIR "/tests/microbench/mpi/fig3.json";
@@ -94,4 +94,4 @@ TEST(PipelinePlan, IsRefusedWhereTheScheduleDoesNotExist) {
 }
 
 }  // namespace
-}  // namespace depthcost::bench
+}  // namespace depthcost::bench::pipeline_plan_test

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-namespace depthcost::bench {
+namespace depthcost::bench::program_test {
 namespace {
 
 int exit_code_of(const std::string& arguments) {
@@ -27,4 +27,4 @@ TEST(BenchmarkProgram, SucceedsWhereSomethingWasMeasured) {
 }
 
 }  // namespace
-}  // namespace depthcost::bench
+}  // namespace depthcost::bench::program_test

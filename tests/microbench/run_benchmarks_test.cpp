@@ -7,7 +7,7 @@
 
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::run_benchmarks_test {
 namespace {
 
 class RunBenchmarks : public testing::Test {
@@ -111,4 +111,4 @@ TEST_F(RunBenchmarks, SaysThatAProgramFailedAndKeepsTheOthers) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::run_benchmarks_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace depthcost::bench {
+namespace depthcost::bench::slope_test {
 namespace {
 
 std::vector<ChainTime> chain_times(double intercept, double slope) {
@@ -45,4 +45,4 @@ TEST(Chains, ThatSpeedUpAreNotLinear) {
 }
 
 }  // namespace
-}  // namespace depthcost::bench
+}  // namespace depthcost::bench::slope_test

@@ -10,7 +10,7 @@
 #include "kernels/reference/run.hpp"
 #include "model/path_operations.hpp"
 
-namespace depthcost::bench {
+namespace depthcost::bench::step_test {
 namespace {
 
 constexpr StepShape kSmall{.num_tokens = 2, .hidden_size = 16, .num_layers = 10, .block_size = 4};
@@ -142,4 +142,4 @@ TEST(Step, IsNamedByAllThatItDependsOn) {
 }
 
 }  // namespace
-}  // namespace depthcost::bench
+}  // namespace depthcost::bench::step_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace depthcost {
+namespace depthcost::activation_memory_test {
 namespace {
 
 constexpr ActivationPlan kKeep{ActivationPolicy::keep};
@@ -226,4 +226,4 @@ TEST(ActivationPolicies, HaveTheNamesThatScenariosUse) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::activation_memory_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace depthcost {
+namespace depthcost::backward_layers_test {
 namespace {
 
 const Partition kBlocks = partition_by_size(186, 24);
@@ -67,4 +67,4 @@ TEST(BackwardLayers, OfEagerAttentionAreThoseOfItsKernels) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::backward_layers_test

@@ -11,7 +11,7 @@
 
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::budget_test {
 namespace {
 
 struct Overhead {
@@ -265,4 +265,4 @@ TEST(DeviceMemory, IsKnownFromBelowWithoutACapacity) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::budget_test

@@ -8,7 +8,7 @@
 #include "model/layer_operations.hpp"
 #include "model/unfused_operations.hpp"
 
-namespace depthcost {
+namespace depthcost::catalogue_test {
 namespace {
 
 TEST(Catalogue, HasEveryNameOnce) {
@@ -110,4 +110,4 @@ TEST(StandaloneCall, HasNoOperationForAnUnknownName) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::catalogue_test

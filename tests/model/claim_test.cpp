@@ -5,7 +5,7 @@
 
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::claim_test {
 namespace {
 
 struct Point {
@@ -81,4 +81,4 @@ TEST(Claim, IsUnknownWithoutPerCent) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::claim_test

@@ -13,7 +13,7 @@
 #include "tests/model/launch_time.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::comparison_test {
 namespace {
 
 constexpr double kUs = 1e-6;
@@ -249,4 +249,4 @@ TEST(ComparedCase, IsBlockedByAFailureThatItsRulePromisesOrByWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::comparison_test

@@ -9,7 +9,7 @@
 #include "model/catalogue.hpp"
 #include "model/time.hpp"
 
-namespace depthcost {
+namespace depthcost::core_work_test {
 namespace {
 
 using Rows = std::map<Primitive, double>;
@@ -151,4 +151,4 @@ TEST(CoreTime, OfMoreThreadsIsShared) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::core_work_test

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace depthcost {
+namespace depthcost::difference_test {
 namespace {
 
 PredictedQuantity exact(const std::string& name, double value) {
@@ -160,4 +160,4 @@ TEST(Difference, CountsPerSectionWhatALoopCounts) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::difference_test

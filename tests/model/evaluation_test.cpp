@@ -10,7 +10,7 @@
 #include "tests/model/any_machine.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::evaluation_test {
 namespace {
 
 /// Every pointer of every row.
@@ -189,4 +189,4 @@ RC_GTEST_PROP(Evaluations, AreTheSameTwice, ()) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::evaluation_test

@@ -6,7 +6,7 @@
 #include <bit>
 #include <vector>
 
-namespace depthcost {
+namespace depthcost::expert_load_test {
 namespace {
 
 /// All choices of k of E experts, as bits.
@@ -71,4 +71,4 @@ TEST(ExpertLoad, PicksNoExpertTwice) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::expert_load_test

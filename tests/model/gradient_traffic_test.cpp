@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-namespace depthcost {
+namespace depthcost::gradient_traffic_test {
 namespace {
 
 constexpr std::size_t kWidth = 5;
@@ -326,4 +326,4 @@ TEST(GradientTraffic, KnowsTheTypeOfTheGradientsApart) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::gradient_traffic_test

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-namespace depthcost {
+namespace depthcost::growth_law_test {
 namespace {
 
 template <class MagnitudeOf>
@@ -56,4 +56,4 @@ TEST(Recurrence, NeedsTwoPeriodsThatVary) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::growth_law_test

@@ -7,7 +7,7 @@
 
 #include "tests/architectures.hpp"
 
-namespace depthcost {
+namespace depthcost::layer_cost_test {
 namespace {
 
 struct Weights {
@@ -144,4 +144,4 @@ TEST(Sharding, GathersTheTokensOfReplicasAtTheExperts) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::layer_cost_test

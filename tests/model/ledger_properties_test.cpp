@@ -9,7 +9,7 @@
 #include "model/path_operations.hpp"
 #include "tests/model/vector_machine.hpp"
 
-namespace depthcost {
+namespace depthcost::ledger_properties_test {
 namespace {
 
 using test::bank_row;
@@ -137,4 +137,4 @@ TEST(Flops, OfSinglePassAreSevenPerPair) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::ledger_properties_test

@@ -8,7 +8,7 @@
 #include "model/arithmetic.hpp"
 #include "tests/golden.hpp"
 
-namespace depthcost {
+namespace depthcost::ledger_test {
 namespace {
 
 using nlohmann::json;
@@ -242,4 +242,4 @@ TEST_F(KimiK3Ledger, SavesFourPerCentWithPhase1InF32) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::ledger_test

@@ -10,7 +10,7 @@
 #include "model/ledger.hpp"
 #include "model/scheme_payload.hpp"
 
-namespace depthcost {
+namespace depthcost::mechanism_test {
 namespace {
 
 constexpr Count kLayers = 96;
@@ -360,4 +360,4 @@ TEST(Family, PutsWhatAModelCannotHaveLast) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::mechanism_test

@@ -10,7 +10,7 @@
 #include "tests/model/any_machine.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::memory_test {
 namespace {
 
 using Items = std::map<std::string, double>;
@@ -100,4 +100,4 @@ RC_GTEST_PROP(PrefillMemory, IsTheSumOfTheItems, ()) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::memory_test

@@ -11,7 +11,7 @@
 #include "model/mechanism.hpp"
 #include "tests/golden.hpp"
 
-namespace depthcost {
+namespace depthcost::mixing_test {
 namespace {
 
 using nlohmann::json;
@@ -375,4 +375,4 @@ TEST(Mixing, HasAMatrixOrAReasonForEveryMechanism) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::mixing_test

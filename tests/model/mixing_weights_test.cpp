@@ -6,7 +6,7 @@
 #include "model/mixing.hpp"
 #include "model/seeded_random.hpp"
 
-namespace depthcost {
+namespace depthcost::mixing_weights_test {
 namespace {
 
 /// The standard gives the 10000th number of the default seed.
@@ -75,4 +75,4 @@ TEST(RowProblem, SaysWhichRuleIsBroken) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::mixing_weights_test

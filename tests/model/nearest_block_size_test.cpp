@@ -9,7 +9,7 @@
 #include "model/knob.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::nearest_block_size_test {
 namespace {
 
 Verdict verdict_at(Study study, const Budget& budget, Count block_size) {
@@ -97,4 +97,4 @@ TEST(Budgets, FallShortByWhatIsSurelyTooMuch) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::nearest_block_size_test

@@ -9,7 +9,7 @@
 #include "model/ledger.hpp"
 #include "tests/model/vector_machine.hpp"
 
-namespace depthcost {
+namespace depthcost::operation_properties_test {
 namespace {
 
 using test::bank_row;
@@ -346,4 +346,4 @@ RC_GTEST_PROP(TwoPhases, ReadNoMoreThanASinglePassAndWriteOneMoreVectorPerMerged
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::operation_properties_test

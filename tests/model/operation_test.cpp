@@ -14,7 +14,7 @@
 #include "model/table1.hpp"
 #include "model/unfused_operations.hpp"
 
-namespace depthcost {
+namespace depthcost::operation_test {
 namespace {
 
 /// d-vectors as the tables print them, and scalars.
@@ -197,4 +197,4 @@ RC_GTEST_PROP(Attachment, SparesEverySchemeOneVectorAndOneLaunchForEachLayer, ()
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::operation_test

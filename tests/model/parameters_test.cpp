@@ -9,7 +9,7 @@
 #include "tests/model/launch_time.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::parameters_test {
 namespace {
 
 constexpr double kUs = 1e-6;
@@ -205,4 +205,4 @@ TEST(ACoresOwnCaches, ServeAtItsOwnRatesWhatWasUsedALittleBefore) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::parameters_test

@@ -6,7 +6,7 @@
 
 #include <random>
 
-namespace depthcost {
+namespace depthcost::pareto_test {
 namespace {
 
 std::vector<std::size_t> front_by_pairs(const Objectives& points) {
@@ -61,4 +61,4 @@ TEST(ParetoFront, FindsThatAllStand) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::pareto_test

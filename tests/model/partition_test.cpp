@@ -9,7 +9,7 @@
 #include "model/infeasible.hpp"
 #include "tests/golden.hpp"
 
-namespace depthcost {
+namespace depthcost::partition_test {
 namespace {
 
 Partition partition_of(const nlohmann::json& spec, Count num_layers) {
@@ -89,4 +89,4 @@ TEST(Partition, CoversAllLayersOnceUnderEveryRule) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::partition_test

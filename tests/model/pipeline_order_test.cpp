@@ -10,7 +10,7 @@
 #include "model/infeasible.hpp"
 #include "tests/model/pipeline_steps.hpp"
 
-namespace depthcost {
+namespace depthcost::pipeline_order_test {
 namespace {
 
 using test::every_pipeline;
@@ -159,4 +159,4 @@ TEST(PipelineSchedules, HaveTheNamesThatScenariosUse) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::pipeline_order_test

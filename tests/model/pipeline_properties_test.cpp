@@ -9,7 +9,7 @@
 
 #include "tests/model/payloads.hpp"
 
-namespace depthcost {
+namespace depthcost::pipeline_properties_test {
 namespace {
 
 using test::as_index;
@@ -235,4 +235,4 @@ RC_GTEST_PROP(EvenChunks, HoldEveryLayerAndDifferByAtMostOneDecoderLayer, ()) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::pipeline_properties_test

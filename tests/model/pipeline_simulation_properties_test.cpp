@@ -11,7 +11,7 @@
 #include "tests/model/pipeline_steps.hpp"
 #include "tests/model/tick_pipeline.hpp"
 
-namespace depthcost {
+namespace depthcost::pipeline_simulation_properties_test {
 namespace {
 
 using test::order_of;
@@ -176,4 +176,4 @@ RC_GTEST_PROP(PipelineStep, ScalesWithItsTimes, ()) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::pipeline_simulation_properties_test

@@ -10,7 +10,7 @@
 #include "model/pipeline_theory.hpp"
 #include "tests/model/pipeline_steps.hpp"
 
-namespace depthcost {
+namespace depthcost::pipeline_simulation_test {
 namespace {
 
 using test::every_pipeline;
@@ -267,4 +267,4 @@ TEST(PipelineDeadlock, IsRefusedWithTheTaskThatWaits) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::pipeline_simulation_test

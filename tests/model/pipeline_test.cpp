@@ -16,7 +16,7 @@
 #include "model/infeasible.hpp"
 #include "tests/model/payloads.hpp"
 
-namespace depthcost {
+namespace depthcost::pipeline_test {
 namespace {
 
 using test::as_index;
@@ -282,4 +282,4 @@ TEST(PipelineTraffic, RefusesChunksThatAreNotTheModel) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::pipeline_test

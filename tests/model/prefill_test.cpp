@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace depthcost {
+namespace depthcost::prefill_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -147,4 +147,4 @@ RC_GTEST_PROP(PrefillCollectives, SendEveryShareButOne, ()) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::prefill_test

@@ -5,7 +5,7 @@
 
 #include "model/published_quality.hpp"
 
-namespace depthcost {
+namespace depthcost::quality_test {
 namespace {
 
 QualityEvidence of_blocks(Count num_layers, Count block_size) {
@@ -75,4 +75,4 @@ TEST(Quality, IsOneLossForSchemesWithoutBlocks) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::quality_test

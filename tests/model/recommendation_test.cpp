@@ -7,7 +7,7 @@
 
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::recommendation_test {
 namespace {
 
 KnobAxis block_sizes(Count last) {
@@ -165,4 +165,4 @@ TEST(DistanceOfChoices, IsNotKnownWithoutTimes) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::recommendation_test

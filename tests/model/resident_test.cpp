@@ -7,7 +7,7 @@
 #include "tests/architectures.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::resident_test {
 namespace {
 
 Study kimi_on(Count ranks, Bytes capacity) {
@@ -142,4 +142,4 @@ TEST(Memory, HasWeightsAndCacheWhereTheModelSaysWhatTheyAre) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::resident_test

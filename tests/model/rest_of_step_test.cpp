@@ -7,7 +7,7 @@
 #include "tests/architectures.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::rest_of_step_test {
 namespace {
 
 /// Llama 3.1 8B, one sequence with 1,000 tokens behind it.
@@ -219,4 +219,4 @@ TEST(BaselineAttachment, IsTheStandardResidualsOwn) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::rest_of_step_test

@@ -11,7 +11,7 @@
 #include "model/break_even.hpp"
 #include "model/published_quality.hpp"
 
-namespace depthcost {
+namespace depthcost::scaling_test {
 namespace {
 
 using nlohmann::json;
@@ -179,4 +179,4 @@ TEST(BreakEven, IsUnknownWithoutAnOverheadAndAbsentWithoutAFit) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::scaling_test

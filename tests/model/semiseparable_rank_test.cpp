@@ -10,7 +10,7 @@
 #include "model/seeded_random.hpp"
 #include "tests/golden.hpp"
 
-namespace depthcost {
+namespace depthcost::semiseparable_rank_test {
 namespace {
 
 /// Gaussian elimination with complete pivoting.
@@ -165,4 +165,4 @@ TEST(SemiseparableRank, OfNothingIsZero) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::semiseparable_rank_test

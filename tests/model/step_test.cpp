@@ -11,7 +11,7 @@
 #include "tests/model/any_machine.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::step_test {
 namespace {
 
 using enum Schedule;
@@ -361,4 +361,4 @@ TEST(Dominant, IsTheLargestTermOfWhatIsAdded) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::step_test

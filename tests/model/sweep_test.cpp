@@ -13,7 +13,7 @@
 #include "tests/architectures.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::sweep_test {
 namespace {
 
 std::vector<Count> upto(Count last) {
@@ -297,4 +297,4 @@ TEST(Sweep, RefusesStreamsThatAMechanismDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::sweep_test

@@ -10,7 +10,7 @@
 #include "tests/model/launch_time.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::time_properties_test {
 namespace {
 
 constexpr std::array kEnds{End::low, End::value, End::high};
@@ -149,4 +149,4 @@ RC_GTEST_PROP(TimeRows, AreOrderedFromBoundToHighEnd, ()) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::time_properties_test

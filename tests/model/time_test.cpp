@@ -11,7 +11,7 @@
 #include "tests/model/launch_time.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::time_test {
 namespace {
 
 constexpr double kUs = 1e-6;
@@ -350,4 +350,4 @@ TEST(AMachineWithoutACache, TakesEverythingFromMemory) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::time_test

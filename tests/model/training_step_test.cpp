@@ -13,7 +13,7 @@
 #include "tests/architectures.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::training_step_test {
 namespace {
 
 /// Sends of 10 us + bytes / 100 GB/s in a node, 20 us + bytes / 50 GB/s between nodes.
@@ -330,4 +330,4 @@ TEST(Evaluation, HasTheTrainingStepAmongItsSteps) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::training_step_test

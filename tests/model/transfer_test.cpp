@@ -8,7 +8,7 @@
 
 #include "model/machine.hpp"
 
-namespace depthcost {
+namespace depthcost::transfer_test {
 namespace {
 
 using enum TransferKind;
@@ -163,4 +163,4 @@ TEST(TransfersOfAGpu, AreNotItsHosts) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::transfer_test

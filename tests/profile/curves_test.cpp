@@ -6,7 +6,7 @@
 
 #include "profile/profile.hpp"
 
-namespace depthcost::profile {
+namespace depthcost::profile::curves_test {
 namespace {
 
 constexpr double kFloor = 2e-6;
@@ -90,4 +90,4 @@ TEST(Curves, AreOnlyAGpus) {
 }
 
 }  // namespace
-}  // namespace depthcost::profile
+}  // namespace depthcost::profile::curves_test

@@ -6,7 +6,7 @@
 #include "tests/profile/synthetic.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::profile {
+namespace depthcost::profile::fit_test {
 namespace {
 
 class Fit : public testing::Test {
@@ -118,4 +118,4 @@ TEST(TypicalTimes, HaveAnIntervalThatNarrowsWithTheSpread) {
 }
 
 }  // namespace
-}  // namespace depthcost::profile
+}  // namespace depthcost::profile::fit_test

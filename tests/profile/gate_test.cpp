@@ -7,7 +7,7 @@
 #include "tests/profile/synthetic.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::profile {
+namespace depthcost::profile::gate_test {
 namespace {
 
 constexpr double kTolerance = 0.05;
@@ -73,4 +73,4 @@ TEST_F(Gate, FindsAFormulaWithoutWriteAllocate) {
 }
 
 }  // namespace
-}  // namespace depthcost::profile
+}  // namespace depthcost::profile::gate_test

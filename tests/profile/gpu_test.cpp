@@ -9,7 +9,7 @@
 #include "scenarios/comparisons.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::profile {
+namespace depthcost::profile::gpu_test {
 namespace {
 
 bench::Measurement measured(const std::string& name, double seconds, double bytes = 0,
@@ -101,4 +101,4 @@ TEST_F(Gpu, HasPhase1OnASecondBranchPredictedApart) {
 }
 
 }  // namespace
-}  // namespace depthcost::profile
+}  // namespace depthcost::profile::gpu_test

@@ -14,7 +14,7 @@
 #include "tests/profile/synthetic.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::profile {
+namespace depthcost::profile::links_test {
 namespace {
 
 /// Eager messages, rendezvous behind 4 KiB, and a second path of larger bandwidth behind 1 MiB.
@@ -167,4 +167,4 @@ TEST(LinkProfile, RefusesALinkOfThreeSizes) {
 }
 
 }  // namespace
-}  // namespace depthcost::profile
+}  // namespace depthcost::profile::links_test

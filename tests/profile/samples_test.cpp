@@ -7,7 +7,7 @@
 #include "tests/profile/synthetic.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::profile {
+namespace depthcost::profile::samples_test {
 namespace {
 
 class BadSamples : public testing::Test {
@@ -96,4 +96,4 @@ TEST(Samples, KnowTheirShapes) {
 }
 
 }  // namespace
-}  // namespace depthcost::profile
+}  // namespace depthcost::profile::samples_test

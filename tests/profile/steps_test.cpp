@@ -7,7 +7,7 @@
 #include "model/step.hpp"
 #include "tests/profile/synthetic.hpp"
 
-namespace depthcost::profile {
+namespace depthcost::profile::steps_test {
 namespace {
 
 constexpr double kBaseline = 20e-3;
@@ -113,4 +113,4 @@ TEST(Steps, OfAttentionOverDepthAreTheModels) {
 }
 
 }  // namespace
-}  // namespace depthcost::profile
+}  // namespace depthcost::profile::steps_test

@@ -11,7 +11,7 @@
 #include "tests/profile/synthetic.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::profile {
+namespace depthcost::profile::verify_test {
 namespace {
 
 const std::string kProfiles = std::string(DEPTHCOST_SOURCE_DIR) + "/scenarios/profiles/";
@@ -134,4 +134,4 @@ TEST(ShippedProfiles, Hold) {
 }
 
 }  // namespace
-}  // namespace depthcost::profile
+}  // namespace depthcost::profile::verify_test

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace depthcost {
+namespace depthcost::check_report_test {
 namespace {
 
 BudgetRow kept() { return {{BudgetKind::prefill_bank, 2.5e9, 4}, 2e9, 2e9, Verdict::pass, "", ""}; }
@@ -153,4 +153,4 @@ TEST(StepSummary, KeepsWithinAnySizeAndCountsTheRest) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::check_report_test

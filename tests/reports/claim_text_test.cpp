@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace depthcost {
+namespace depthcost::claim_text_test {
 namespace {
 
 ClaimRow only_if(std::vector<ClaimPoint> points) {
@@ -36,4 +36,4 @@ TEST(ClaimSentence, IsShortWithoutACondition) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::claim_text_test

@@ -7,7 +7,7 @@
 
 #include "reports/comparison_gates.hpp"
 
-namespace depthcost {
+namespace depthcost::comparison_test {
 namespace {
 
 ComparedCase compared(const std::string& id, double error, Agreement agreement, bool blocks) {
@@ -166,4 +166,4 @@ TEST(Annotations, AreEscapedAndAtMostTenOfAKind) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::comparison_test

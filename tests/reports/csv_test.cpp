@@ -9,7 +9,7 @@
 
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::csv_test {
 namespace {
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -114,4 +114,4 @@ TEST(Csv, IsTheSameEveryTime) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::csv_test

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace depthcost {
+namespace depthcost::difference_test {
 namespace {
 
 Result result(double seconds, double reads, const std::string& verdict) {
@@ -139,4 +139,4 @@ TEST(DifferenceJson, HasEveryMove) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::difference_test

@@ -12,7 +12,7 @@
 #include "scenarios/scenario.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::explain_test {
 namespace {
 
 std::string source_file(const std::string& path) {
@@ -249,4 +249,4 @@ TEST(Explain, KnowsNoMetricThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::explain_test

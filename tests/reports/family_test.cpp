@@ -8,7 +8,7 @@
 #include "model/evaluation.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::family_test {
 namespace {
 
 std::vector<FamilyRow> rows() { return family_rows(test::kimi_k3_study()); }
@@ -109,4 +109,4 @@ TEST(ExplainedFamily, IsAmongTheMetricsOfAnEvaluationThatHasIt) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::family_test

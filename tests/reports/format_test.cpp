@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-namespace depthcost {
+namespace depthcost::format_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -284,4 +284,4 @@ TEST(Format, DoesNotFollowTheLocale) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::format_test

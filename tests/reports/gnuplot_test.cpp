@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-namespace depthcost {
+namespace depthcost::gnuplot_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -176,4 +176,4 @@ TEST(Gnuplot, IsEndedWhenItClosesItsOutputsAndStays) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::gnuplot_test

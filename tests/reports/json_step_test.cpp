@@ -3,7 +3,7 @@
 
 #include "tests/reports/json_rows.hpp"
 
-namespace depthcost {
+namespace depthcost::json_step_test {
 namespace {
 
 using namespace test;
@@ -158,4 +158,4 @@ TEST(JsonTraining, HoldsAPlanThatCanBeRun) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::json_step_test

@@ -5,7 +5,7 @@
 
 #include "tests/reports/json_rows.hpp"
 
-namespace depthcost {
+namespace depthcost::json_test {
 namespace {
 
 using namespace test;
@@ -320,4 +320,4 @@ TEST(Json, LeavesOutWhatIsNotAskedFor) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::json_test

@@ -11,7 +11,7 @@
 #include "reports/json.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::json_writer_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -98,4 +98,4 @@ TEST(JsonWriter, IsStableAndReadsBackTheSame) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::json_writer_test

@@ -11,7 +11,7 @@
 #include "scenarios/scenario.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::markdown_test {
 namespace {
 
 std::string report_of(const std::string& scenario_name) {
@@ -210,4 +210,4 @@ TEST(Report, SaysWhyThereAreNoPlots) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::markdown_test

@@ -5,7 +5,7 @@
 #include "reports/mixing_report.hpp"
 #include "tests/reports/plot_script.hpp"
 
-namespace depthcost {
+namespace depthcost::mixing_plots_test {
 namespace {
 
 MixedScheme mixed(std::string_view name, const MixingShape& shape, WeightsOrigin origin = {}) {
@@ -75,4 +75,4 @@ TEST(MixingPlots, AreDrawn) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::mixing_plots_test

@@ -6,7 +6,7 @@
 #include "microbench/pipeline_plan.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::pipeline_plan_test {
 namespace {
 
 bench::PipelinePlan read_back(const Evaluation& evaluation) {
@@ -62,4 +62,4 @@ TEST(Plan, TakesAStepWithoutAPipeline) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::pipeline_plan_test

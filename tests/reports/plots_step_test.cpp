@@ -8,7 +8,7 @@
 #include "tests/reports/plot_script.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::plots_step_test {
 namespace {
 
 using namespace test;
@@ -128,4 +128,4 @@ TEST(SchedulePlot, IsDrawnWellFormed) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::plots_step_test

@@ -17,7 +17,7 @@
 #include "tests/reports/plot_script.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::plots_test {
 namespace {
 
 using namespace test;
@@ -291,7 +291,7 @@ TEST(PlotStyle, CutsTextBetweenCharacters) {
 }
 
 TEST(PlotStyle, QuotesByDoublingSingleQuotes) {
-  EXPECT_EQ(plotting::quoted("it's \"\\n`\""), "'it''s \"\\n`\"'");
+  EXPECT_EQ(plotting::gnuplot_text("it's \"\\n`\""), "'it''s \"\\n`\"'");
 }
 
 TEST(PlotStyle, LabelsPowersOfTwo) {
@@ -317,4 +317,4 @@ TEST(PlotStyle, CountsInTheUnitsThatReportsWrite) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::plots_test

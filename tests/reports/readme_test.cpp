@@ -17,7 +17,7 @@
 #include "scenarios/tolerances.hpp"
 #include "tests/marked_block.hpp"
 
-namespace depthcost {
+namespace depthcost::readme_test {
 namespace {
 
 const std::string kRoot = DEPTHCOST_SOURCE_DIR;
@@ -131,4 +131,4 @@ TEST(Readme, NamesOnlyFilesThatExist) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::readme_test

@@ -11,7 +11,7 @@
 #include "reports/sweep_report.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::sweep_test {
 namespace {
 
 using nlohmann::json;
@@ -240,4 +240,4 @@ TEST(SweepPlots, AreNoneWithoutASizeToPlotAgainst) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::sweep_test

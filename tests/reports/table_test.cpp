@@ -8,7 +8,7 @@
 #include "reports/format.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::table_test {
 namespace {
 
 Table example() {
@@ -334,4 +334,4 @@ TEST(TerminalPage, LeavesOutWhatIsNotAskedFor) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::table_test

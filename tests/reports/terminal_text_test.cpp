@@ -8,7 +8,7 @@
 
 #include "reports/text_table.hpp"
 
-namespace depthcost {
+namespace depthcost::terminal_text_test {
 namespace {
 
 const Table kTable{
@@ -102,4 +102,4 @@ TEST(TerminalText, ColoursHeadersAndVerdictsAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::terminal_text_test

@@ -13,7 +13,7 @@
 #include "scenarios/scenario.hpp"
 #include "tests/scenarios/refused_case.hpp"
 
-namespace depthcost {
+namespace depthcost::architecture_test {
 namespace {
 
 const std::string kGrouped =
@@ -309,4 +309,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::architecture_test

@@ -7,7 +7,7 @@
 #include "tests/scenarios/scheme_choices.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost {
+namespace depthcost::axis_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -215,4 +215,4 @@ TEST_F(Plan, KeepsTheRuleForTheRemainder) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::axis_test

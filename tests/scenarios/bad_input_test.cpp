@@ -14,7 +14,7 @@
 #include "tests/scenarios/scheme_choices.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost {
+namespace depthcost::bad_input_test {
 namespace {
 
 using namespace std::string_literals;
@@ -703,4 +703,4 @@ TEST(Brackets, HoldAsMuchAsALargeLayoutNeeds) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::bad_input_test

@@ -10,7 +10,7 @@
 #include "scenarios/reference.hpp"
 #include "scenarios/tolerances.hpp"
 
-namespace depthcost {
+namespace depthcost::comparisons_test {
 namespace {
 
 ToleranceRule any_rule() { return {.match = "*", .tolerance = {.relative = 0.05}}; }
@@ -136,4 +136,4 @@ TEST(Devices, AreNamedAsTheUserDid) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::comparisons_test

@@ -13,7 +13,7 @@
 #include <random>
 #include <string>
 
-namespace depthcost {
+namespace depthcost::document_test {
 namespace {
 
 using namespace std::string_literals;
@@ -21,7 +21,7 @@ using namespace std::string_literals;
 /// The tree in one line: 'quoted', plain, ~ for null, and @line:column behind every node and key.
 std::string shown(const Node& node) {
   std::string text;
-  if (const auto* scalar = std::get_if<Scalar>(&node.content)) {
+  if (const auto* scalar = std::get_if<ScalarNode>(&node.content)) {
     text = scalar->is_null() ? "~" : scalar->quoted ? "'" + scalar->text + "'" : scalar->text;
   } else if (const auto* list = std::get_if<List>(&node.content)) {
     for (const Node& item : list->items) text += (text.empty() ? "" : ", ") + shown(item);
@@ -423,4 +423,4 @@ TEST_F(Files, ThatArePipesDoNotHang) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::document_test

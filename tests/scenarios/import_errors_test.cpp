@@ -10,7 +10,7 @@
 #include "scenarios/import.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost {
+namespace depthcost::import_errors_test {
 namespace {
 
 std::string text_of(const std::string& config) {
@@ -271,4 +271,4 @@ TEST(BadConfigs, WithNamesThatCouldDisturbATerminal) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::import_errors_test

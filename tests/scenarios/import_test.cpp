@@ -15,7 +15,7 @@
 #include "scenarios/scenario.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost {
+namespace depthcost::import_test {
 namespace {
 
 std::string path_of(const std::string& config) {
@@ -299,4 +299,4 @@ TEST(ImportedConfigs, StandInAScenario) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::import_test

@@ -10,7 +10,7 @@
 
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost {
+namespace depthcost::json_document_test {
 namespace {
 
 std::string error_of(const std::string& text) {
@@ -65,7 +65,7 @@ std::string_view at(std::string_view text, const Position& position) {
 
 void expect_to_stand_there(const Node& node, std::string_view text) {
   const std::string_view here = at(text, node.position);
-  if (const auto* scalar = std::get_if<Scalar>(&node.content)) {
+  if (const auto* scalar = std::get_if<ScalarNode>(&node.content)) {
     const std::string written = scalar->is_null() ? "null" : scalar->text;
     EXPECT_TRUE(here.starts_with(scalar->quoted ? '"' + written + '"' : written)) << written;
   } else if (const auto* list = std::get_if<List>(&node.content)) {
@@ -150,4 +150,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::json_document_test

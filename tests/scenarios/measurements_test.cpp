@@ -7,7 +7,7 @@
 
 #include "scenarios/input_error.hpp"
 
-namespace depthcost {
+namespace depthcost::measurements_test {
 namespace {
 
 const std::string kHeader = "operation,tokens,hidden_size,microseconds";
@@ -135,4 +135,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row_info) { return row_info.param.name; });
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::measurements_test

@@ -6,7 +6,7 @@
 
 #include "tests/scenarios/refused_case.hpp"
 
-namespace depthcost {
+namespace depthcost::mechanism_scenarios_test {
 namespace {
 
 using test::RefusedCase;
@@ -77,4 +77,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::mechanism_scenarios_test

@@ -8,7 +8,7 @@
 
 #include "scenarios/input_error.hpp"
 
-namespace depthcost {
+namespace depthcost::mixing_file_test {
 namespace {
 
 /// Four layers in blocks of two, which is decided.
@@ -159,4 +159,4 @@ TEST(MixingFile, IsReadUpToEightMegabytes) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::mixing_file_test

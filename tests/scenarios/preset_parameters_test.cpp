@@ -10,7 +10,7 @@
 #include "scenarios/presets.hpp"
 #include "scenarios/reference.hpp"
 
-namespace depthcost {
+namespace depthcost::preset_parameters_test {
 namespace {
 
 struct Counted {
@@ -92,4 +92,4 @@ TEST(ShippedArchitectures, AreThoseOfAllModelsWhosePartsAreKnown) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::preset_parameters_test

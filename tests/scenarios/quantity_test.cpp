@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-namespace depthcost {
+namespace depthcost::quantity_test {
 namespace {
 
 const Position kHere{"h200.yaml", 7, 19};
 
-Scalar plain(const std::string& text) { return {text, false}; }
+ScalarNode plain(const std::string& text) { return {text, false}; }
 
 /// The message of the InputError that the call throws, with its position; "" if it throws none.
 template <class Call>
@@ -375,4 +375,4 @@ TEST(NumberErrors, DistinguishTheRangesAndQuotes) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::quantity_test

@@ -12,7 +12,7 @@
 #include "scenarios/scenario.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost {
+namespace depthcost::result_file_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -216,4 +216,4 @@ TEST(ResultFile, KeepsControlCharactersOutOfNames) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::result_file_test

@@ -12,7 +12,7 @@
 #include "reports/json.hpp"
 #include "tests/scenarios/scheme_choices.hpp"
 
-namespace depthcost {
+namespace depthcost::scenario_options_test {
 namespace {
 
 std::string origin_of(const Scenario& scenario, const std::string& key) {
@@ -144,4 +144,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::scenario_options_test

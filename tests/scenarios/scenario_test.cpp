@@ -18,7 +18,7 @@
 #include "scenarios/reference.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost {
+namespace depthcost::scenario_test {
 namespace {
 
 Scenario shipped(const std::string& name) {
@@ -592,4 +592,4 @@ TEST(Hardware, PresetsAllMakeAMachine) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::scenario_test

@@ -21,7 +21,7 @@
 #include "scenarios/scenario.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost {
+namespace depthcost::schema_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -52,7 +52,7 @@ bool matches(const std::string& text, const std::string& pattern) {
 }
 
 /// A scalar as YAML 1.2 readers of editors take it.
-Json json_of(const Scalar& scalar) {
+Json json_of(const ScalarNode& scalar) {
   if (scalar.quoted) return scalar.text;
   if (scalar.is_null()) return nullptr;
   if (scalar.text == "true" || scalar.text == "false") return scalar.text == "true";
@@ -63,7 +63,7 @@ Json json_of(const Scalar& scalar) {
 }
 
 Json json_of(const Node& node) {
-  if (const auto* scalar = std::get_if<Scalar>(&node.content)) return json_of(*scalar);
+  if (const auto* scalar = std::get_if<ScalarNode>(&node.content)) return json_of(*scalar);
   if (const auto* list = std::get_if<List>(&node.content)) {
     Json items = Json::array();
     for (const Node& item : list->items) items.push_back(json_of(item));
@@ -303,4 +303,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::schema_test

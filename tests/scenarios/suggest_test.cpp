@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace depthcost {
+namespace depthcost::suggest_test {
 namespace {
 
 struct DistanceCase {
@@ -80,4 +80,4 @@ TEST(DidYouMean, NamesTheNearestOrSaysNothing) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::suggest_test

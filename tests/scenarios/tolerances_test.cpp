@@ -6,7 +6,7 @@
 #include "scenarios/input_error.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost {
+namespace depthcost::tolerances_test {
 namespace {
 
 TEST(Pattern, MatchesTextsStarsAndAlternatives) {
@@ -112,4 +112,4 @@ TEST(ShippedRules, StandInTheRepository) {
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::tolerances_test

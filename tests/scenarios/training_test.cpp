@@ -10,7 +10,7 @@
 #include "scenarios/scenario.hpp"
 #include "tests/scenarios/refused_case.hpp"
 
-namespace depthcost {
+namespace depthcost::training_test {
 namespace {
 
 /// About 16 layers of which nothing is known but their number; from line 3 on.
@@ -218,4 +218,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::training_test

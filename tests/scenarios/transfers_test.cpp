@@ -15,7 +15,7 @@
 #include "scenarios/scenario.hpp"
 #include "tests/scenarios/refused_case.hpp"
 
-namespace depthcost {
+namespace depthcost::transfers_test {
 namespace {
 
 /// On two devices, so that links matter; the map's keys start at line 4, column 55.
@@ -238,4 +238,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::transfers_test

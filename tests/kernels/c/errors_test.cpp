@@ -9,7 +9,7 @@
 #include "kernels/c/guard.hpp"
 #include "tests/kernels/c/run.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::errors_test {
 namespace {
 
 constexpr std::size_t kSize = 8;
@@ -228,4 +228,4 @@ TEST(CGuard, CutsATextThatIsTooLong) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::errors_test

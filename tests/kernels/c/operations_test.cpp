@@ -8,7 +8,7 @@
 #include "tests/kernels/cpu/family_problems.hpp"
 #include "tests/kernels/cpu/unfused_problems.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::operations_test {
 namespace {
 
 // Values of their own in every member that has a default.
@@ -159,4 +159,4 @@ TEST(COperations, UnfusedMhc) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::operations_test

@@ -2,7 +2,7 @@
 // to scale would hide wrong weights.
 #include "tests/kernels/cpu/attnres_problems.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::attnres_edge_test {
 namespace {
 
 constexpr double kHugeLogit = 700;
@@ -173,4 +173,4 @@ TEST(AttnResOnCpu, WritesNothingIfAnArgumentIsWrong) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::attnres_edge_test

@@ -1,7 +1,7 @@
 // AttnRes on the CPU against the reference, over shapes.
 #include "tests/kernels/cpu/attnres_problems.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::attnres_test {
 namespace {
 
 template <class T>
@@ -77,4 +77,4 @@ TEST(AttnResOnCpu, IsRepeatable) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::attnres_test

@@ -1,7 +1,7 @@
 // The ablations of AttnRes on the CPU against the reference, over shapes.
 #include "tests/kernels/cpu/attnres_variants.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::attnres_variants_test {
 namespace {
 
 template <class T>
@@ -65,4 +65,4 @@ TEST(AttnResVariantsOnCpu, WriteNothingIfAnArgumentIsWrong) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::attnres_variants_test

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace depthcost::test {
+namespace depthcost::test::covering_test {
 namespace {
 
 TEST(CoveringCases, LetEveryFeasiblePairMeet) {
@@ -27,4 +27,4 @@ TEST(CoveringCases, AreCutNowhereButUnderTheSanitizer) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::covering_test

@@ -5,7 +5,7 @@
 
 #include "tests/kernels/cpu/family_problems.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::family_test {
 namespace {
 
 template <class T>
@@ -136,4 +136,4 @@ TEST(FamilyOnCpu, WritesNothingIfAnArgumentIsWrong) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::family_test

@@ -4,7 +4,7 @@
 
 #include "tests/kernels/cpu/mhc_problems.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::mhc_test {
 namespace {
 
 template <template <class> class Problem, class T>
@@ -79,4 +79,4 @@ TEST(MhcPreOnCpu, KeepsLogitsThatAreNoNumbers) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::mhc_test

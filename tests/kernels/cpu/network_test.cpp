@@ -6,7 +6,7 @@
 #include "kernels/reference/unfused_network.hpp"
 #include "tests/kernels/cpu/run.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::network_test {
 namespace {
 
 using reference::AttnResBuffers;
@@ -126,4 +126,4 @@ TEST(NetworkOnCpu, StaysNearTheFloorInBf16) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::network_test

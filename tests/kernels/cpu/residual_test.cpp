@@ -1,7 +1,7 @@
 // The standard residual on the CPU against the reference, over shapes.
 #include "tests/kernels/cpu/residual_problems.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::residual_test {
 namespace {
 
 template <class Problem>
@@ -85,4 +85,4 @@ TEST(ResidualOnCpu, WritesNothingIfAnArgumentIsWrong) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::residual_test

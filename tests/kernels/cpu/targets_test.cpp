@@ -8,7 +8,7 @@
 #include "tests/kernels/cpu/family_problems.hpp"
 #include "tests/kernels/cpu/unfused_problems.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::targets_test {
 namespace {
 
 /// Dispatch goes to `targets` while this lives.
@@ -125,4 +125,4 @@ TEST(EveryTargetOnCpu, RoundsToTheNearestEven) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::targets_test

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <new>
 
-namespace depthcost::cpu {
+namespace depthcost::cpu::threads_test {
 namespace {
 
 constexpr std::size_t kTokens = 8;
@@ -44,4 +44,4 @@ TEST(ForEachRange, ThrowsOneExceptionWhereAllThreadsThrow) {
 }
 
 }  // namespace
-}  // namespace depthcost::cpu
+}  // namespace depthcost::cpu::threads_test

@@ -5,7 +5,7 @@
 
 #include "kernels/cuda/operations.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::arguments_test {
 namespace {
 
 alignas(16) Bf16 row[64];
@@ -93,4 +93,4 @@ TEST(CudaArguments, OfNoTokensLaunchNothing) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::arguments_test

@@ -3,7 +3,7 @@
 #include "tests/kernels/cpu/attnres_problems.hpp"
 #include "tests/kernels/cuda/run.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::attnres_edge_test {
 namespace {
 
 class AttnResCornersOnDevice : public OnDevice {};
@@ -96,4 +96,4 @@ TEST_F(AttnResCornersOnDevice, CloseABlockInItsOwnRow) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::attnres_edge_test

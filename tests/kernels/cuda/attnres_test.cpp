@@ -2,7 +2,7 @@
 #include "tests/kernels/cpu/attnres_problems.hpp"
 #include "tests/kernels/cuda/run.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::attnres_test {
 namespace {
 
 class AttnResOnDevice : public OnDevice {};
@@ -92,4 +92,4 @@ TEST_F(AttnResOnDevice, Phase2MatchesTheReferenceInBf16WithFloatOutputs) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::attnres_test

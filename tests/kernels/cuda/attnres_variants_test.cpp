@@ -2,7 +2,7 @@
 #include "tests/kernels/cpu/attnres_variants.hpp"
 #include "tests/kernels/cuda/run.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::attnres_variants_test {
 namespace {
 
 class AttnResVariantsOnDevice : public OnDevice {};
@@ -82,4 +82,4 @@ TEST_F(AttnResWindowOnDevice, LeavesOldRowsAlone) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::attnres_variants_test

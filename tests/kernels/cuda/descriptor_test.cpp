@@ -13,7 +13,7 @@
 #include "model/layer_operations.hpp"
 #include "model/partition.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::descriptor_test {
 namespace {
 
 using cuda::descriptor;
@@ -212,4 +212,4 @@ TEST(Descriptors, NameTheVariantThatRuns) {
 static_assert(descriptor(ResidualAdd<Bf16>{8192, kHiddenSize}).launches == 1);
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::descriptor_test

@@ -2,7 +2,7 @@
 #include "tests/kernels/cpu/attnres_problems.hpp"
 #include "tests/kernels/cuda/run.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::launch_test {
 namespace {
 
 class Graphs : public OnDevice {};
@@ -115,4 +115,4 @@ TEST_F(Graphs, ReplayTheBitsOfPlainLaunches) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::launch_test

@@ -2,7 +2,7 @@
 #include "tests/kernels/cpu/mhc_problems.hpp"
 #include "tests/kernels/cuda/run.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::mhc_test {
 namespace {
 
 class MhcOnDevice : public OnDevice {};
@@ -53,4 +53,4 @@ TEST_F(MhcOnDevice, SinkhornMatchesTheReference) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::mhc_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace depthcost::cuda {
+namespace depthcost::cuda::plan_test {
 namespace {
 
 constexpr DeviceLimits kH200{};
@@ -106,4 +106,4 @@ TEST(RingPlan, KeepsMoreThanATokenOfNineSourcesInFlight) {
 }
 
 }  // namespace
-}  // namespace depthcost::cuda
+}  // namespace depthcost::cuda::plan_test

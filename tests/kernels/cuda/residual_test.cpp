@@ -2,7 +2,7 @@
 #include "tests/kernels/cpu/residual_problems.hpp"
 #include "tests/kernels/cuda/run.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::residual_test {
 namespace {
 
 class ResidualOnDevice : public OnDevice {};
@@ -82,4 +82,4 @@ TEST_F(ResidualOnDevice, TakesRowsOfAnyAlignment) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::residual_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace depthcost::cuda {
+namespace depthcost::cuda::tile_test {
 namespace {
 
 constexpr DeviceLimits kH200{};
@@ -74,4 +74,4 @@ TEST(TilePlan, GivesUpWhatNoTileHolds) {
 }
 
 }  // namespace
-}  // namespace depthcost::cuda
+}  // namespace depthcost::cuda::tile_test

@@ -2,7 +2,7 @@
 #include "tests/kernels/cpu/unfused_problems.hpp"
 #include "tests/kernels/cuda/run.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::unfused_test {
 namespace {
 
 template <class T>
@@ -70,4 +70,4 @@ TYPED_TEST(UnfusedOnDevice, MhcMergeMatchesTheReference) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::unfused_test

@@ -5,7 +5,7 @@
 
 #include "tests/kernels/reference/comparison.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::attnres_test {
 namespace {
 
 using reference::attnres_phase1;
@@ -297,4 +297,4 @@ TEST(Phase2, MergesLogitsOf700) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::attnres_test

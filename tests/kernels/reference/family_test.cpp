@@ -13,7 +13,7 @@
 #include "tests/kernels/reference/launched.hpp"
 #include "tests/kernels/reference/operands.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::family_test {
 namespace {
 
 Row random_row(std::size_t size) {
@@ -343,4 +343,4 @@ TEST(DenseMix, OfEqualWeightsIsAttentionWithoutAQuery) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::family_test

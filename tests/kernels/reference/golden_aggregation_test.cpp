@@ -7,7 +7,7 @@
 #include "tests/golden.hpp"
 #include "tests/kernels/reference/comparison.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::golden_aggregation_test {
 namespace {
 
 using nlohmann::json;
@@ -204,4 +204,4 @@ TEST(GoldenFig2, ReadsInThreeWaysOfWhichOneIsEq6) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::golden_aggregation_test

@@ -6,7 +6,7 @@
 #include "tests/golden.hpp"
 #include "tests/kernels/reference/schedules.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::golden_network_test {
 namespace {
 
 using nlohmann::json;
@@ -149,4 +149,4 @@ TEST(GoldenNetworks, AreReproducedByTheStandardResidual) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::golden_network_test

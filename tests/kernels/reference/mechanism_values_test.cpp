@@ -11,7 +11,7 @@
 #include "kernels/reference/value_residual.hpp"
 #include "tests/kernels/reference/steps.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::mechanism_values_test {
 namespace {
 
 constexpr double kTolerance = 1e-12;
@@ -325,4 +325,4 @@ TEST(BoundaryAttention, WithoutAQueryIsTheMeanOfNorms) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::mechanism_values_test

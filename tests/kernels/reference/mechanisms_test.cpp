@@ -8,7 +8,7 @@
 
 #include "tests/kernels/reference/mechanism_launches.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::mechanisms_test {
 namespace {
 
 constexpr Count kLayers = 12;
@@ -113,4 +113,4 @@ TEST(Mechanisms, NameReferencesThatExist) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::mechanisms_test

@@ -9,7 +9,7 @@
 #include "tests/golden.hpp"
 #include "tests/kernels/reference/comparison.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::mhc_test {
 namespace {
 
 using nlohmann::json;
@@ -246,4 +246,4 @@ TEST(Sinkhorn, IgnoresACommonFactorAndSoMayTakeExpRelativeToTheLargest) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::mhc_test

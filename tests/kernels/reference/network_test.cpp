@@ -9,7 +9,7 @@
 #include "kernels/reference/attention.hpp"
 #include "tests/kernels/reference/schedules.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::network_test {
 namespace {
 
 /// A random network. Layers are f_l(x) = v_l + c x: what comes later depends on what came before.
@@ -238,4 +238,4 @@ TEST(ZeroQueries, GiveTheMeanOfTheSources) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::network_test

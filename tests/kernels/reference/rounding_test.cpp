@@ -10,7 +10,7 @@
 #include "kernels/reference/mhc.hpp"
 #include "kernels/reference/residual.hpp"
 
-namespace depthcost::reference {
+namespace depthcost::reference::rounding_test {
 namespace {
 
 double bf16(double value) { return to_double(round_to<Bf16>(value)); }
@@ -138,4 +138,4 @@ TEST(SumsThatAreNotStored, AreNotRounded) {
 }
 
 }  // namespace
-}  // namespace depthcost::reference
+}  // namespace depthcost::reference::rounding_test

@@ -8,7 +8,7 @@
 #include "kernels/reference/run.hpp"
 #include "tests/kernels/reference/steps.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::stream_mappings_test {
 namespace {
 
 constexpr double kTolerance = 1e-12;
@@ -108,4 +108,4 @@ TEST(HcDynamic, WithoutADynamicPartIsHcStatic) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::stream_mappings_test

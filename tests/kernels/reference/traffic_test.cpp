@@ -7,7 +7,7 @@
 #include "tests/kernels/reference/counter.hpp"
 #include "tests/kernels/reference/schedules.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::traffic_test {
 namespace {
 
 using test::from_ledger;  // of one operation; below, of a path
@@ -256,4 +256,4 @@ TEST(CountingAccess, RefusesWhatIsNoOperand) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::traffic_test

@@ -13,7 +13,7 @@
 #include "microbench/cuda/shapes.hpp"
 #include "microbench/mix.hpp"
 
-namespace depthcost::bench {
+namespace depthcost::bench::programs_test {
 namespace {
 
 struct Outcome {
@@ -95,4 +95,4 @@ TEST(CudaPrograms, SaySoAndSucceedWithoutADevice) {
 }
 
 }  // namespace
-}  // namespace depthcost::bench
+}  // namespace depthcost::bench::programs_test

@@ -5,7 +5,7 @@
 
 #include "microbench/slope.hpp"
 
-namespace depthcost::bench {
+namespace depthcost::bench::rotation_test {
 namespace {
 
 constexpr std::size_t kCache = 50'000'000;
@@ -32,4 +32,4 @@ TEST(Rotation, OfHotChainsIsWarm) {
 }
 
 }  // namespace
-}  // namespace depthcost::bench
+}  // namespace depthcost::bench::rotation_test

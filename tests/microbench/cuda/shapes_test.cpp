@@ -9,7 +9,7 @@
 #include "microbench/cuda/stream_variants.hpp"
 #include "microbench/mix.hpp"
 
-namespace depthcost::bench {
+namespace depthcost::bench::shapes_test {
 namespace {
 
 TEST(DeviceShapes, CanAllBeStreamed) {
@@ -47,4 +47,4 @@ TEST(StreamVariants, HaveNamesOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace depthcost::bench
+}  // namespace depthcost::bench::shapes_test

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace depthcost::bench {
+namespace depthcost::bench::warm_up_test {
 namespace {
 
 TEST(WarmUp, EndsWhenTheClockHasStoppedRising) {
@@ -21,4 +21,4 @@ TEST(WarmUp, EndsWhenTheClockHasStoppedRising) {
 }
 
 }  // namespace
-}  // namespace depthcost::bench
+}  // namespace depthcost::bench::warm_up_test

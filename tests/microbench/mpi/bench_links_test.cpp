@@ -7,7 +7,7 @@
 #include "tests/microbench/mpi/mpirun.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::bench_links_test {
 namespace {
 
 const std::string kProgram = DEPTHCOST_BENCH_LINKS;
@@ -52,4 +52,4 @@ TEST(BenchLinks, NeedTwoEnds) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::bench_links_test

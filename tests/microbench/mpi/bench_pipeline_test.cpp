@@ -12,7 +12,7 @@
 #include "tests/microbench/mpi/mpirun.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::bench {
+namespace depthcost::bench::bench_pipeline_test {
 namespace {
 
 using test::content_of;
@@ -309,4 +309,4 @@ TEST(RunPipelineErrors, NameTheFileThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace depthcost::bench
+}  // namespace depthcost::bench::bench_pipeline_test

@@ -3,7 +3,7 @@
 
 #include "tests/microbench/mpi/mpirun.hpp"
 
-namespace depthcost::test {
+namespace depthcost::test::sharded_prefill_test {
 namespace {
 
 struct PrefillCase {
@@ -46,4 +46,4 @@ TEST(ShardedPrefillErrors, NameTheOption) {
 }
 
 }  // namespace
-}  // namespace depthcost::test
+}  // namespace depthcost::test::sharded_prefill_test

@@ -8,7 +8,7 @@
 
 #include "tests/microbench/mpi/mpirun.hpp"
 
-namespace depthcost::bench {
+namespace depthcost::bench::device_memory_test {
 namespace {
 
 using test::MpiOutcome;
@@ -105,4 +105,4 @@ TEST(NoDevice, IsSaidOnceAndNotTheDefault) {
 }
 
 }  // namespace
-}  // namespace depthcost::bench
+}  // namespace depthcost::bench::device_memory_test
