@@ -49,8 +49,10 @@ inline std::optional<FlopsPerSecond> any_rate() {
 
 inline Machine any_machine() {
   Machine machine;
-  machine.memory_bandwidth = any_bandwidth(1e12, 5e12);
-  machine.memory_ceiling = any_ceiling(machine.memory_bandwidth, 5e12);
+  // Below any cache's over kUncappedOverCeiling: a byte more in flight is not faster than a cached
+  // one.
+  machine.memory_bandwidth = any_bandwidth(1e12, 3e12);
+  machine.memory_ceiling = any_ceiling(machine.memory_bandwidth, 3e12);
   if (*rc::gen::arbitrary<bool>()) {
     machine.cache_bandwidth = any_bandwidth(5e12, 20e12);
     machine.cache_ceiling = any_ceiling(machine.cache_bandwidth, 20e12);
