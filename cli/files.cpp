@@ -62,7 +62,6 @@ void create_folder(const fs::path& folder, Pending& pending) {
 
 void write_files(const std::string& directory, const std::vector<NewFile>& files) {
   const fs::path folder(directory);
-  if (folder.empty()) throw InputError({"-o", 1, 1}, "missing folder (the name is empty)");
   std::error_code error;
   Pending pending;
   create_folder(folder, pending);

@@ -65,6 +65,15 @@ std::string help_command(const CLI::App& app) {
   return words + "--help";
 }
 
+/// An empty text is no value: a variable that a shell had not set, more often than not.
+void refuse_empty_values(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& value : option->results())
+      if (value.empty())
+        throw InputError({option->get_name(), 1, 1}, "missing value (the text is empty)");
+  for (const CLI::App* sub : command.get_subcommands()) refuse_empty_values(*sub);
+}
+
 /// 0: what was asked for has been printed.
 int answer_usage(const CLI::App& app, const CLI::Success& help) {
   std::ostringstream text;
@@ -99,6 +108,7 @@ int run(int argc, char** argv) {
     return fail(
         fmt::format("depthcost: error: {} (see {})", usage_problem(app, error), help_command(app)));
   }
+  refuse_empty_values(app);
   Console console(verbosity);
   return static_cast<int>(chosen(console));
 }

@@ -227,8 +227,17 @@ TEST_F(Program, CannotReportBelowAFile) {
                "new/a\\x0Ab/" + std::string(300, 'x') +
                    ":1:1: error: cannot create the folder (file name too long)");
   EXPECT_FALSE(fs::exists(folder_.path("new"))) << "folders on the way are left behind";
+}
+
+TEST_F(Program, TakesAnEmptyTextForNoValue) {
   expect_error({"report", "kept.yaml", "-o", ""},
-               "-o:1:1: error: missing folder (the name is empty)");
+               "--output:1:1: error: missing value (the text is empty)");
+  expect_error({"mixing", "kept.yaml", "--weights", ""},
+               "--weights:1:1: error: missing value (the text is empty)");
+  expect_error({"check", "kept.yaml", "--junit", ""},
+               "--junit:1:1: error: missing value (the text is empty)");
+  expect_error({"explain", "kept.yaml", ""},
+               "METRIC:1:1: error: missing value (the text is empty)");
 }
 
 TEST_F(Program, CannotReportIntoAReadOnlyFolder) {
