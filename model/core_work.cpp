@@ -13,6 +13,10 @@ constexpr CorePass kept(Primitive primitive, double rows) {
   return {primitive, RowsOf::cache, rows};
 }
 
+constexpr CorePass held(double multiply_adds) {
+  return {Primitive::multiply, RowsOf::registers, multiply_adds};
+}
+
 double reads_of(const Operation& operation, Operand operand) {
   double rows = 0;
   for (const Access& access : operation.accesses)
@@ -22,6 +26,16 @@ double reads_of(const Operation& operation, Operand operand) {
 
 /// m, from the m^2 + m or m^2 + 2m coefficients of a token: both lie between m^2 and (m + 1)^2.
 double streams_of(double num_coefficients) { return std::floor(std::sqrt(num_coefficients)); }
+
+/// Rows that are read once for `outputs` sums of all of them: the first sum takes them in, the
+/// others find them in registers.
+struct StreamMapWork {
+  CorePass taken_in;
+  CorePass others;
+};
+constexpr StreamMapWork stream_map(double inputs, double outputs) {
+  return {streamed(Primitive::mix, inputs), held(inputs * (outputs - 1))};
+}
 
 /// Rows of a register-tiled projection of m streams onto m^2 + 2m coefficients.
 double projection_rows(double m) { return m * (m * m + 2 * m); }
@@ -71,19 +85,23 @@ CoreWork mhc_pre_work(double m, RowsOf mixed) {
 
 CoreWork mhc_boundary_work(double m, RowsOf mixed) {
   CoreWork work = mhc_pre_work(m, mixed);
-  work.passes[4] = streamed(Primitive::mix, m * (m + 1));
+  const StreamMapWork update = stream_map(m + 1, m);
+  work.passes[4] = update.taken_in;
+  work.passes[5] = update.others;
   return work;
 }
 
 /// Streams and their mix for the layer's input, made together; that input waits for its norm.
 CoreWork hc_boundary_work(double m) {
-  return {.passes = {streamed(Primitive::mix, m * (m + 1) + m), kept(Primitive::scale, 1)},
+  const StreamMapWork update = stream_map(m + 1, m);
+  return {.passes = {update.taken_in, update.others, held(m), kept(Primitive::scale, 1)},
           .kept_rows = 1};
 }
 
 CoreWork single_pass_mhc_work(double m) {
-  return {.passes = {streamed(Primitive::multiply, projection_rows(m)), widened(m),
-                     streamed(Primitive::mix, m * (m + 1) + m), kept(Primitive::scale, 1)},
+  const StreamMapWork update = stream_map(m + 1, m);
+  return {.passes = {streamed(Primitive::multiply, projection_rows(m)), widened(m), update.taken_in,
+                     update.others, held(m), kept(Primitive::scale, 1)},
           .kept_rows = 1,
           .tile_rows = projection_rows(m)};
 }
@@ -99,6 +117,11 @@ CoreWork dense_mix_work(const Operation& operation) {
 
 CoreWork unfused_work(Primitive primitive, double rows) {
   return {.passes = {streamed(primitive, rows)}};
+}
+
+CoreWork map_work(double inputs, double outputs) {
+  const StreamMapWork map = stream_map(inputs, outputs);
+  return {.passes = {map.taken_in, map.others}};
 }
 
 CoreWork norm_work(double rows) {
@@ -139,7 +162,7 @@ CoreWork core_work(const Operation& operation) {
       return mhc_pre_work(m, recent > m ? RowsOf::stream : RowsOf::cache);
     }
     case mhc_post:
-      return {.passes = {streamed(Primitive::mix, streams * (streams + 1))}};
+      return map_work(streams + 1, streams);
     case mhc_boundary:
       return mhc_boundary_work(streams, recent > 0 ? RowsOf::stream : RowsOf::cache);
     case hc_boundary:
@@ -154,9 +177,9 @@ CoreWork core_work(const Operation& operation) {
     case unfused_mhc_pre:
       return unfused_work(Primitive::mix, streams);
     case unfused_mhc_post:
-      return unfused_work(Primitive::mix, operation.reads_scalars);
+      return map_work(1, operation.reads_scalars);
     case unfused_mhc_residual:
-      return unfused_work(Primitive::mix, operation.reads_scalars);
+      return map_work(streams, streams);
     case unfused_mhc_merge:
       return unfused_work(Primitive::add, recent / 2);
     case unfused_rmsnorm:
@@ -193,7 +216,8 @@ CoreTime core_time(const Core& core, const Operation& operation, double tokens, 
       .beside = {}, .on_top = {}, .exposed = core.form == CoreForm::passes ? core.exposed : 0};
   for (const CorePass& pass : work.passes) {
     const bool is_tile =
-        pass.primitive == Primitive::multiply || pass.primitive == Primitive::widen;
+        pass.rows_of != RowsOf::registers &&
+        (pass.primitive == Primitive::multiply || pass.primitive == Primitive::widen);
     const bool is_far = is_tile || (pass.rows_of == RowsOf::cache && !stays_in_l1);
     const CoreLevel level = is_far ? CoreLevel::L2 : CoreLevel::L1;
     const Seconds seconds = (tokens * hidden_size * pass.rows / core.threads) *

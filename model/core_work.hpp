@@ -19,7 +19,7 @@ enum class Primitive : std::uint8_t {
   add,       // elementwise
   scale,     // the norm's output
   widen,     // a row into scratch of f32, for the tiles
-  multiply,  // one multiply-add of a register tile: Phase 1 and mHC's projection
+  multiply,  // one multiply-add of registers, in tiles: Phase 1 and mHC's projection
 };
 
 inline constexpr std::array kPrimitives{Primitive::score, Primitive::mix,   Primitive::add,
@@ -31,8 +31,9 @@ constexpr std::string_view name(Primitive primitive) {
   return names[static_cast<std::size_t>(primitive)];
 }
 
-/// Whether the rows of a pass come in from memory with it, or were kept from an earlier pass.
-enum class RowsOf : std::uint8_t { stream, cache };
+/// Whether the rows of a pass come in from memory with it, were kept from an earlier pass, or lie
+/// in registers, where the pass that loaded them left them.
+enum class RowsOf : std::uint8_t { stream, cache, registers };
 
 struct CorePass {
   Primitive primitive = Primitive::add;
@@ -41,7 +42,7 @@ struct CorePass {
 };
 
 struct CoreWork {
-  std::array<CorePass, 5> passes{};
+  std::array<CorePass, 6> passes{};
   double kept_rows = 0;  // of a token, kept between two passes
   double tile_rows = 0;  // of parameters, read and widened anew for every kTokensPerTile tokens
 };

@@ -6,11 +6,6 @@
 namespace depthcost {
 namespace {
 
-/// Read, triad, copy, write. An update in place has the copy's share of reads and its own rate.
-constexpr bool is_generic(const Mix& mix) {
-  return mix.in_place == 0 && mix.reads <= 2 && mix.writes <= 1;
-}
-
 std::optional<Transfer> fitted_as(TransferKind kind) {
   switch (kind) {
     case TransferKind::send:

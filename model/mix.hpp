@@ -37,4 +37,9 @@ constexpr Mix mix_of(const Operation& operation) {
   return mix;
 }
 
+/// Read, triad, copy, write. An update in place has the copy's share of reads and its own rate.
+constexpr bool is_generic(const Mix& mix) {
+  return mix.in_place == 0 && mix.reads <= 2 && mix.writes <= 1;
+}
+
 }  // namespace depthcost

@@ -53,10 +53,10 @@ bool is_same_ceiling(const Ceiling& ceiling, const CeilingSample& sample) {
          ceiling.mix == sample.mix;
 }
 
-/// Whether no machine stands without it. The others (caches, fewer threads) are left out where
-/// their interval is too wide.
+/// Whether no machine stands without it. The others (caches, fewer threads, a kernel's own mix, for
+/// which the generic ones stand in) are left out where their interval is too wide.
 bool is_needed(const Ceiling& ceiling) {
-  return ceiling.level == StreamLevel::memory && ceiling.threads == 0;
+  return ceiling.level == StreamLevel::memory && ceiling.threads == 0 && is_generic(ceiling.mix);
 }
 
 /// The best variant of each (level, threads, mix).

@@ -18,8 +18,16 @@ using Rows = std::map<Primitive, double>;
 Rows rows_of(std::string_view operation, const CallCounts& counts) {
   Rows rows;
   for (const CorePass& pass : core_work(catalogue_row(operation, counts)).passes)
-    if (pass.rows > 0) rows[pass.primitive] += pass.rows;
+    if (pass.rows > 0 && pass.rows_of != RowsOf::registers) rows[pass.primitive] += pass.rows;
   return rows;
+}
+
+/// Multiply-adds of rows that are in registers already.
+double held_of(std::string_view operation, const CallCounts& counts) {
+  double held = 0;
+  for (const CorePass& pass : core_work(catalogue_row(operation, counts)).passes)
+    if (pass.rows_of == RowsOf::registers) held += pass.rows;
+  return held;
 }
 
 TEST(CoreWork, OfAttentionOverDepthIsAPassForScoresAndOneForTheMix) {
@@ -42,20 +50,33 @@ TEST(CoreWork, OfMhcIsItsProjectionAndItsMixes) {
   EXPECT_EQ(rows_of("mhc_pre", {.num_streams = 4}),
             (Rows{{multiply, phi}, {widen, 4}, {mix, 4}, {scale, 1}}));
   EXPECT_EQ(rows_of("mhc_boundary", {.num_streams = 4}),
-            (Rows{{multiply, phi}, {widen, 4}, {mix, 4 + 20}, {scale, 1}}));
-  EXPECT_EQ(rows_of("mhc_post", {.num_streams = 4}), (Rows{{mix, 20}}));
+            (Rows{{multiply, phi}, {widen, 4}, {mix, 4 + 5}, {scale, 1}}));
+  EXPECT_EQ(rows_of("mhc_post", {.num_streams = 4}), (Rows{{mix, 5}}));
   EXPECT_EQ(rows_of("unfused_mhc_coefficients", {.num_streams = 2})[multiply], 2 * 8);
 }
 
 TEST(CoreWork, OfOneScanIsItsMixesAndANorm) {
   using enum Primitive;
   EXPECT_EQ(rows_of("scaled_add_rmsnorm", {}), (Rows{{add, 1}, {scale, 1}}));
-  EXPECT_EQ(rows_of("hc_boundary", {.num_streams = 4}), (Rows{{mix, 20 + 4}, {scale, 1}}));
+  EXPECT_EQ(rows_of("hc_boundary", {.num_streams = 4}), (Rows{{mix, 5}, {scale, 1}}));
   EXPECT_EQ(rows_of("single_pass_mhc", {.num_streams = 4}),
-            (Rows{{multiply, 4 * 24}, {widen, 4}, {mix, 20 + 4}, {scale, 1}}));
+            (Rows{{multiply, 4 * 24}, {widen, 4}, {mix, 5}, {scale, 1}}));
   EXPECT_EQ(rows_of("dense_mix", {.num_sources = 8}), (Rows{{mix, 9}, {scale, 1}}));
   EXPECT_EQ(rows_of("dense_mix/stream", {.num_sources = 8}),
             (Rows{{mix, 9}, {add, 1}, {scale, 1}}));
+}
+
+TEST(CoreWork, OfAMapOfStreamsTakesEachInOnce) {
+  // 5 rows make 4 sums of 5 products; the first sum takes them in.
+  for (const char* map : {"mhc_post", "mhc_boundary"})
+    EXPECT_EQ(held_of(map, {.num_streams = 4}), 3 * 5) << map;
+  // And their mix for the layer's input is made of what is there.
+  for (const char* map : {"hc_boundary", "single_pass_mhc"})
+    EXPECT_EQ(held_of(map, {.num_streams = 4}), 3 * 5 + 4) << map;
+  EXPECT_EQ(rows_of("unfused_mhc_residual", {.num_streams = 4}), (Rows{{Primitive::mix, 4}}));
+  EXPECT_EQ(held_of("unfused_mhc_residual", {.num_streams = 4}), 3 * 4);
+  EXPECT_EQ(rows_of("unfused_mhc_post", {.num_streams = 4}), (Rows{{Primitive::mix, 1}}));
+  EXPECT_EQ(held_of("unfused_mhc_post", {.num_streams = 4}), 3);
 }
 
 TEST(CoreWork, KnowsHowManyStreamsThereAre) {

@@ -80,6 +80,24 @@ TEST_F(Fit, RefusesAParameterThatIsNoNumber) {
   }
 }
 
+TEST_F(Fit, LeavesOutAMixOfItsOwnThatIsNoNumber) {
+  const Mix wide{8, 1, 0};
+  const auto mixes_of = [](const Profile& profile) {
+    std::vector<Mix> mixes;
+    for (const ExactMixBandwidth& entry : profile.machine.exact_bandwidth)
+      mixes.push_back(entry.mix);
+    return mixes;
+  };
+  std::vector<Mix> expected = mixes_of(fitted());
+  ASSERT_EQ(std::erase(expected, wide), 1U);
+  Samples samples = read_samples(folder_.written("s.json", test::synthetic_samples()));
+  for (CeilingSample& sample : samples.ceilings)
+    if (sample.mix == wide && sample.level == StreamLevel::memory)
+      for (std::size_t i = 0; i < sample.seconds.size(); ++i)
+        sample.seconds[i] *= 1 + 0.1 * static_cast<double>(i);
+  EXPECT_EQ(mixes_of(fit(samples)), expected);
+}
+
 TEST_F(Fit, RefusesAPrimitiveThatWasMeasuredTwice) {
   std::string text = test::synthetic_samples();
   const std::string name = "\"primitive\":\"mix\",\"dtype\":\"f32\",\"level\":\"L1\"";
