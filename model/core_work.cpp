@@ -13,8 +13,8 @@ constexpr CorePass kept(Primitive primitive, double rows) {
   return {primitive, RowsOf::cache, rows};
 }
 
-constexpr CorePass held(double multiply_adds) {
-  return {Primitive::multiply, RowsOf::registers, multiply_adds};
+constexpr CorePass tiled(Primitive primitive, double rows) {
+  return {primitive, RowsOf::tile, rows};
 }
 
 double reads_of(const Operation& operation, Operand operand) {
@@ -28,13 +28,17 @@ double reads_of(const Operation& operation, Operand operand) {
 double streams_of(double num_coefficients) { return std::floor(std::sqrt(num_coefficients)); }
 
 /// Rows that are read once for `outputs` sums of all of them: the first sum takes them in, the
-/// others find them in registers.
+/// others find them in registers, or in L1 where there are too many (with_held_inputs of
+/// kernels/cpu).
 struct StreamMapWork {
   CorePass taken_in;
   CorePass others;
 };
-constexpr StreamMapWork stream_map(double inputs, double outputs) {
-  return {streamed(Primitive::mix, inputs), held(inputs * (outputs - 1))};
+constexpr StreamMapWork stream_map(double inputs, double outputs, RowsOf from) {
+  const bool is_held = inputs == 1 || inputs == 4 || inputs == 5;
+  const Primitive again = is_held ? Primitive::multiply : Primitive::mix;
+  const RowsOf where = from == RowsOf::tile ? RowsOf::tile : RowsOf::registers;
+  return {{Primitive::mix, from, inputs}, {again, where, inputs * (outputs - 1)}};
 }
 
 /// Rows of a register-tiled projection of m streams onto m^2 + 2m coefficients.
@@ -48,19 +52,19 @@ CoreWork single_pass_work(const Operation& operation) {
   const double token_queries = reads_of(operation, Operand::recent);
   return {.passes = {streamed(Primitive::score, n - sums), streamed(Primitive::add, sums),
                      kept(Primitive::mix, n), kept(Primitive::scale, 1),
-                     streamed(Primitive::widen, token_queries)},
+                     tiled(Primitive::widen, token_queries)},
           .kept_rows = n};
 }
 
 /// Rows and parameters that a register tile works on are widened into scratch first.
-CorePass widened(double rows) { return streamed(Primitive::widen, rows); }
+CorePass widened(double rows) { return tiled(Primitive::widen, rows); }
 
 /// Every (query, source) pair is one multiply-add for the score and one for the mix; rows are
 /// widened for each of the two.
 CoreWork phase1_work(const Operation& operation) {
   const auto n = static_cast<double>(operation.sources);
   const double queries = operation.hoistable_queries + 1;
-  return {.passes = {streamed(Primitive::multiply, 2 * n * queries), widened(2 * n),
+  return {.passes = {tiled(Primitive::multiply, 2 * n * queries), widened(2 * n),
                      streamed(Primitive::add, reads_of(operation, Operand::partial_sum)),
                      kept(Primitive::scale, 1)},
           .kept_rows = 1};
@@ -77,15 +81,16 @@ CoreWork phase2_work(const Operation& operation) {
 
 /// The mix takes the streams from where they are: from memory again, or kept.
 CoreWork mhc_pre_work(double m, RowsOf mixed) {
-  return {.passes = {streamed(Primitive::multiply, projection_rows(m)), widened(m),
+  return {.passes = {tiled(Primitive::multiply, projection_rows(m)), widened(m),
                      CorePass{Primitive::mix, mixed, m}, kept(Primitive::scale, 1)},
           .kept_rows = mixed == RowsOf::cache ? m : 1,
           .tile_rows = projection_rows(m)};
 }
 
+/// The map works on columns that were fetched into L2 while those before them were projected.
 CoreWork mhc_boundary_work(double m, RowsOf mixed) {
   CoreWork work = mhc_pre_work(m, mixed);
-  const StreamMapWork update = stream_map(m + 1, m);
+  const StreamMapWork update = stream_map(m + 1, m, RowsOf::tile);
   work.passes[4] = update.taken_in;
   work.passes[5] = update.others;
   return work;
@@ -93,16 +98,19 @@ CoreWork mhc_boundary_work(double m, RowsOf mixed) {
 
 /// Streams and their mix for the layer's input, made together; that input waits for its norm.
 CoreWork hc_boundary_work(double m) {
-  const StreamMapWork update = stream_map(m + 1, m);
-  return {.passes = {update.taken_in, update.others, held(m), kept(Primitive::scale, 1)},
-          .kept_rows = 1};
+  const StreamMapWork update = stream_map(m + 1, m, RowsOf::stream);
+  return {
+      .passes = {update.taken_in, update.others,
+                 CorePass{Primitive::multiply, RowsOf::registers, m}, kept(Primitive::scale, 1)},
+      .kept_rows = 1};
 }
 
+/// As at a boundary of mHC, but that the mixes are made with the map: those of a tile's tokens wait
+/// for their norm.
 CoreWork single_pass_mhc_work(double m) {
-  const StreamMapWork update = stream_map(m + 1, m);
-  return {.passes = {streamed(Primitive::multiply, projection_rows(m)), widened(m), update.taken_in,
-                     update.others, held(m), kept(Primitive::scale, 1)},
-          .kept_rows = 1,
+  const StreamMapWork update = stream_map(m + 1, m, RowsOf::tile);
+  return {.passes = {tiled(Primitive::multiply, projection_rows(m)), widened(m), update.taken_in,
+                     update.others, tiled(Primitive::multiply, m), tiled(Primitive::scale, 1)},
           .tile_rows = projection_rows(m)};
 }
 
@@ -120,7 +128,7 @@ CoreWork unfused_work(Primitive primitive, double rows) {
 }
 
 CoreWork map_work(double inputs, double outputs) {
-  const StreamMapWork map = stream_map(inputs, outputs);
+  const StreamMapWork map = stream_map(inputs, outputs, RowsOf::stream);
   return {.passes = {map.taken_in, map.others}};
 }
 
@@ -172,12 +180,12 @@ CoreWork core_work(const Operation& operation) {
     case dense_mix:
       return dense_mix_work(operation);
     case unfused_mhc_coefficients:
-      return {.passes = {streamed(Primitive::multiply, projection_rows(streams)), widened(streams)},
+      return {.passes = {tiled(Primitive::multiply, projection_rows(streams)), widened(streams)},
               .tile_rows = projection_rows(streams)};
     case unfused_mhc_pre:
       return unfused_work(Primitive::mix, streams);
     case unfused_mhc_post:
-      return map_work(1, operation.reads_scalars);
+      return map_work(1, traffic(operation).writes_d);
     case unfused_mhc_residual:
       return map_work(streams, streams);
     case unfused_mhc_merge:
@@ -198,7 +206,7 @@ CoreWork core_work(const Operation& operation) {
           .passes = {streamed(Primitive::mix, operation.flops_d / 2), kept(Primitive::scale, 1)},
           .kept_rows = 1};
     case unfused_projection:
-      return {.passes = {streamed(Primitive::multiply, operation.flops_d / 2)},
+      return {.passes = {tiled(Primitive::multiply, operation.flops_d / 2)},
               .tile_rows = operation.weights_d};
   }
   return {};
@@ -215,10 +223,8 @@ CoreTime core_time(const Core& core, const Operation& operation, double tokens, 
   CoreTime time{
       .beside = {}, .on_top = {}, .exposed = core.form == CoreForm::passes ? core.exposed : 0};
   for (const CorePass& pass : work.passes) {
-    const bool is_tile =
-        pass.rows_of != RowsOf::registers &&
-        (pass.primitive == Primitive::multiply || pass.primitive == Primitive::widen);
-    const bool is_far = is_tile || (pass.rows_of == RowsOf::cache && !stays_in_l1);
+    const bool is_far =
+        pass.rows_of == RowsOf::tile || (pass.rows_of == RowsOf::cache && !stays_in_l1);
     const CoreLevel level = is_far ? CoreLevel::L2 : CoreLevel::L1;
     const Seconds seconds = (tokens * hidden_size * pass.rows / core.threads) *
                             rate_of(core, pass.primitive, dtype, level);

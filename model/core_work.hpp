@@ -19,7 +19,7 @@ enum class Primitive : std::uint8_t {
   add,       // elementwise
   scale,     // the norm's output
   widen,     // a row into scratch of f32, for the tiles
-  multiply,  // one multiply-add of registers, in tiles: Phase 1 and mHC's projection
+  multiply,  // one multiply-add of registers
 };
 
 inline constexpr std::array kPrimitives{Primitive::score, Primitive::mix,   Primitive::add,
@@ -31,9 +31,9 @@ constexpr std::string_view name(Primitive primitive) {
   return names[static_cast<std::size_t>(primitive)];
 }
 
-/// Whether the rows of a pass come in from memory with it, were kept from an earlier pass, or lie
-/// in registers, where the pass that loaded them left them.
-enum class RowsOf : std::uint8_t { stream, cache, registers };
+/// Where the rows of a pass are: they come in from memory with it, were kept from an earlier pass,
+/// wait in L2 for a tile of tokens, or lie in registers since the pass that loaded them.
+enum class RowsOf : std::uint8_t { stream, cache, tile, registers };
 
 struct CorePass {
   Primitive primitive = Primitive::add;

@@ -4,18 +4,18 @@
 namespace depthcost {
 namespace {
 
-PointBudget point(const Budget& budget, double low, double high) {
+PointBudget decided(const Budget& budget, double low, double high) {
   return {budget, low, high, verdict_of(budget.limit, low, high)};
 }
 
 PointBudget overhead(const Budget& budget, const std::optional<AddedTime>& added) {
   if (!added || !added->overhead) return {budget, {}, {}, Verdict::unknown};
-  return point(budget, added->overhead->low, added->overhead->high);
+  return decided(budget, added->overhead->low, added->overhead->high);
 }
 
 PointBudget exactly(const Budget& budget, bool is_asked, Bytes need) {
   if (!is_asked) return {budget, {}, {}, Verdict::unknown};
-  return point(budget, need.value, need.value);
+  return decided(budget, need.value, need.value);
 }
 
 PointBudget device_memory(Budget budget, const Study& study, Bytes need) {
@@ -24,9 +24,9 @@ PointBudget device_memory(Budget budget, const Study& study, Bytes need) {
   if (!study.machine || !study.machine->memory_capacity)
     return {budget, need.value, {}, Verdict::unknown};
   budget.limit = study.machine->memory_capacity->value;
-  if (study.model.architecture) return point(budget, need.value, need.value / kCountedShare);
+  if (study.model.architecture) return decided(budget, need.value, need.value / kCountedShare);
   if (need.value <= budget.limit) return {budget, need.value, {}, Verdict::unknown};
-  return point(budget, need.value, need.value);
+  return decided(budget, need.value, need.value);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <tuple>
 
 #include "profile/profile.hpp"
@@ -53,10 +54,43 @@ bool is_same_ceiling(const Ceiling& ceiling, const CeilingSample& sample) {
          ceiling.mix == sample.mix;
 }
 
-/// Whether no machine stands without it. The others (caches, fewer threads, a kernel's own mix, for
-/// which the generic ones stand in) are left out where their interval is too wide.
-bool is_needed(const Ceiling& ceiling) {
-  return ceiling.level == StreamLevel::memory && ceiling.threads == 0 && is_generic(ceiling.mix);
+/// What a primitive moves for each element of its rows: score and mix eight rows, add two.
+Mix mix_of_primitive(Primitive primitive) {
+  if (primitive == Primitive::score) return {8, 0, 0};
+  return primitive == Primitive::mix ? Mix{8, 1, 0} : Mix{2, 1, 1};
+}
+
+/// The mix, or the one with as many writes whose reads are nearest: two more or fewer of nine
+/// streams change little, one stream alone is another thing.
+const Mix* nearest(const std::vector<Mix>& mixes, const Mix& mix) {
+  const Mix* best = nullptr;
+  const auto distance = [&](const Mix& other) {
+    return other.reads > mix.reads ? other.reads - mix.reads : mix.reads - other.reads;
+  };
+  for (const Mix& other : mixes)
+    if (other.writes == mix.writes && other.in_place == mix.in_place &&
+        (best == nullptr || distance(other) < distance(*best)))
+      best = &other;
+  return best;
+}
+
+bool is_of_memory(const Ceiling& ceiling) {
+  return ceiling.level == StreamLevel::memory && ceiling.threads == 0;
+}
+
+/// The streams of memory that all predictions rest on: the generic ones (all, where none is), and
+/// what primitives are held against. Other ceilings (caches, other numbers of threads, a kernel's
+/// own mix, for which the generic ones stand in) are left out where their interval is too wide.
+std::vector<Mix> needed_mixes(const std::vector<Ceiling>& ceilings) {
+  std::vector<Mix> mixes;
+  for (const Ceiling& ceiling : ceilings)
+    if (is_of_memory(ceiling)) mixes.push_back(ceiling.mix);
+  std::vector<Mix> needed;
+  std::copy_if(mixes.begin(), mixes.end(), std::back_inserter(needed), is_generic);
+  if (needed.empty()) return mixes;
+  for (const Primitive primitive : {Primitive::score, Primitive::mix, Primitive::add})
+    if (const Mix* held = nearest(mixes, mix_of_primitive(primitive))) needed.push_back(*held);
+  return needed;
 }
 
 /// The best variant of each (level, threads, mix).
@@ -75,6 +109,11 @@ std::vector<Ceiling> ceilings_of(const Samples& samples) {
     if (is_new) winners.push_back(nullptr);
     winners[static_cast<std::size_t>(&ceiling - ceilings.data())] = &sample;
   }
+  const std::vector<Mix> needed = needed_mixes(ceilings);
+  const auto is_needed = [&](const Ceiling& ceiling) {
+    return is_of_memory(ceiling) &&
+           std::find(needed.begin(), needed.end(), ceiling.mix) != needed.end();
+  };
   for (std::size_t i = 0; i < ceilings.size(); ++i)
     ceilings[i].bytes_per_second =
         rate_of(winners[i]->bytes, is_needed(ceilings[i])
@@ -145,28 +184,16 @@ void set_floors(const Samples& samples, Machine& machine) {
   }
 }
 
-/// What a primitive moves for each element of its rows: score and mix eight rows, add two.
-Mix mix_of_primitive(Primitive primitive) {
-  if (primitive == Primitive::score) return {8, 0, 0};
-  return primitive == Primitive::mix ? Mix{8, 1, 0} : Mix{2, 1, 1};
-}
-
-/// Of the mix, or of the one with as many writes whose reads are nearest: two more or fewer of nine
-/// streams change little, one stream alone is another thing.
 double memory_rate(const Samples& samples, const Machine& machine, const Mix& mix) {
-  const ExactMixBandwidth* nearest = nullptr;
-  const auto distance = [&](const Mix& other) {
-    return other.reads > mix.reads ? other.reads - mix.reads : mix.reads - other.reads;
-  };
-  for (const ExactMixBandwidth& entry : machine.exact_bandwidth)
-    if (entry.mix.writes == mix.writes && entry.mix.in_place == mix.in_place &&
-        (nearest == nullptr || distance(entry.mix) < distance(nearest->mix)))
-      nearest = &entry;
-  if (nearest == nullptr)
+  std::vector<Mix> mixes;
+  for (const ExactMixBandwidth& entry : machine.exact_bandwidth) mixes.push_back(entry.mix);
+  const Mix* held = nearest(mixes, mix);
+  if (held == nullptr)
     throw InputError(
         {samples.path, 1, 1},
         fmt::format("too few samples (no ceiling of memory with {} writes)", mix.writes));
-  return nearest->bandwidth.value.value;
+  const auto index = static_cast<std::size_t>(held - mixes.data());
+  return machine.exact_bandwidth[index].bandwidth.value.value;
 }
 
 /// Share of the shorter of memory and core time that primitives show when they stream from memory:

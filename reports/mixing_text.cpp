@@ -44,7 +44,7 @@ std::string section(const MixedScheme& mixed, Count seed) {
   return text;
 }
 
-constexpr std::string_view kMagnitudes =
+constexpr std::string_view kMagnitudesNote =
     "Root mean square over tokens and features, in random networks of reference kernels. prenorm: "
     "independent random layers; prenorm_aligned: half of each output along the layer's input; "
     "unnormalised: independent layers without a norm.";
@@ -67,7 +67,7 @@ std::string mixing_text(const MixingReport& report) {
   for (const MixedScheme& mixed : report.schemes) text += "\n" + section(mixed, report.seed);
   if (!report.magnitudes.empty())
     text += fmt::format("\nmagnitudes\n{}\n{}\n", indented(plain_text(magnitude_table(report))),
-                        kMagnitudes);
+                        kMagnitudesNote);
   return text;
 }
 
@@ -82,8 +82,8 @@ std::string mixing_markdown(const MixingReport& report, std::span<const PlotFile
     text +=
         fmt::format("## {}\n\n```text\n{}```\n\n", mixed.scheme->name, section(mixed, report.seed));
   if (!report.magnitudes.empty())
-    text +=
-        fmt::format("## Magnitudes\n\n{}\n{}\n\n", markdown(magnitude_table(report)), kMagnitudes);
+    text += fmt::format("## Magnitudes\n\n{}\n{}\n\n", markdown(magnitude_table(report)),
+                        kMagnitudesNote);
   return text + fmt::format("depthcost {}\n", program_version);
 }
 

@@ -16,8 +16,6 @@
 namespace depthcost {
 namespace {
 
-using NlohmannJson = nlohmann::json;
-
 /// Bytes of the text; tells `num_read` how many have been taken.
 class CountingIterator {
  public:
@@ -63,11 +61,11 @@ std::string_view without_place(std::string_view what) {
 /// Receives the parser's events and puts them together.
 class JsonTree {
  public:
-  using number_integer_t = NlohmannJson::number_integer_t;
-  using number_unsigned_t = NlohmannJson::number_unsigned_t;
-  using number_float_t = NlohmannJson::number_float_t;
-  using string_t = NlohmannJson::string_t;
-  using binary_t = NlohmannJson::binary_t;
+  using number_integer_t = nlohmann::json::number_integer_t;
+  using number_unsigned_t = nlohmann::json::number_unsigned_t;
+  using number_float_t = nlohmann::json::number_float_t;
+  using string_t = nlohmann::json::string_t;
+  using binary_t = nlohmann::json::binary_t;
 
   JsonTree(std::string_view text, const std::string& file) : text_(text), file_(file) {}
 
@@ -99,7 +97,7 @@ class JsonTree {
   }
 
   bool parse_error(std::size_t num_bytes, const std::string&,
-                   const NlohmannJson::exception& error) {
+                   const nlohmann::json::exception& error) {
     const std::size_t last = num_bytes == 0 ? 0 : num_bytes - 1;
     refuse_infinite(last);
     throw InputError(
@@ -199,7 +197,7 @@ Node parse_json(std::string_view text, const std::string& file, std::size_t max_
   JsonTree tree(text, file);
   const CountingIterator first(text.data(), tree.num_read());
   const CountingIterator last(text.data() + text.size(), tree.num_read());
-  NlohmannJson::sax_parse(first, last, &tree);
+  nlohmann::json::sax_parse(first, last, &tree);
   return tree.take_root();
 }
 

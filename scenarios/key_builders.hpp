@@ -7,7 +7,7 @@
 
 namespace depthcost::key_builders {
 
-using enum Dimension;
+using enum Dimension;  // where the model's bytes() is known too, it is Dimension::bytes
 using enum KeyKind;
 using Names = std::string_view;
 

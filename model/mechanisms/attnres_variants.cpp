@@ -14,7 +14,7 @@ namespace {
 
 using namespace mechanism_parts;
 
-constexpr std::string_view kAblations = "[attnres] Table 4, Sec. 5.3";
+constexpr std::string_view kAblationsSource = "[attnres] Table 4, Sec. 5.3";
 constexpr std::string_view kReference = "attnres.hpp";
 constexpr std::string_view kMoves =
     "unfused: b += f 2 r, 1 w inside a block; stack s r, s w; key norm s r, s w; scores s r; mix s "
@@ -182,7 +182,7 @@ const Mechanism kAttnResInputDependent{
     .label = "AttnRes, input-dependent query",
     .update = "as AttnRes with w_l replaced by W_l v, v the newest source",
     .file = "attnres_variants.cpp",
-    .source = kAblations,
+    .source = kAblationsSource,
     .moves = "the projection of the newest source and the query: 2 or 3 r, 1 w beside AttnRes",
     .reference = kReference,
     .variant = "input_dependent",
@@ -203,7 +203,7 @@ const Mechanism kAttnResInputIndependent{
     .label = "AttnRes, input-independent mixing",
     .update = "h_l = sum_i alpha_{i->l} v_i, alpha learned scalars",
     .file = "attnres_variants.cpp",
-    .source = kAblations,
+    .source = kAblationsSource,
     .moves = "unfused: stack s r, s w; mix s r, 1 w; norm 1 r, 1 w. single_pass: as block_attnres",
     .reference = "dense_mix.hpp",
     .kind = {StateKind::cross_layer, WeightKind::learned_static},
@@ -219,7 +219,7 @@ const Mechanism kAttnResSigmoid{.id = "attnres_sigmoid",
                                 .label = "AttnRes, sigmoid",
                                 .update = "h_l = sum_i sigmoid(w_l . RMSNorm(v_i)) v_i",
                                 .file = "attnres_variants.cpp",
-                                .source = kAblations,
+                                .source = kAblationsSource,
                                 .moves = kMoves,
                                 .reference = kReference,
                                 .variant = "sigmoid",
@@ -236,7 +236,7 @@ const Mechanism kAttnResRawKeys{.id = "attnres_raw_keys",
                                 .label = "AttnRes, no RMSNorm",
                                 .update = "h_l = sum_i softmax_i(w_l . v_i) v_i",
                                 .file = "attnres_variants.cpp",
-                                .source = kAblations,
+                                .source = kAblationsSource,
                                 .moves = kMoves,
                                 .reference = kReference,
                                 .variant = "raw_keys",
@@ -254,7 +254,7 @@ const Mechanism kAttnResMultihead{
     .label = "AttnRes, multihead",
     .update = "h_l = concat_h sum_i softmax_i(w_l^h . RMSNorm(v_i)^h) v_i^h over H channel groups",
     .file = "attnres_variants.cpp",
-    .source = kAblations,
+    .source = kAblationsSource,
     .moves = kMoves,
     .reference = kReference,
     .variant = "multihead",
@@ -272,7 +272,7 @@ const Mechanism kAttnResSlidingWindow{
     .label = "AttnRes, sliding window",
     .update = "h_l = sum over v_0 and v_{l-W} .. v_{l-1} of softmax_i(w_l . RMSNorm(v_i)) v_i",
     .file = "attnres_variants.cpp",
-    .source = kAblations,
+    .source = kAblationsSource,
     .moves = "as full_attnres with at most W + 1 sources: single_pass W + 1 r, 1 w",
     .reference = kReference,
     .variant = "sliding_window",

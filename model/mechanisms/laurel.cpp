@@ -12,7 +12,7 @@ namespace {
 using namespace mechanism_parts;
 using operations::ScaleShape;
 
-constexpr std::string_view kLaurel = "Menghani et al., LAuReL, arXiv:2411.07501";
+constexpr std::string_view kLaurelSource = "Menghani et al., LAuReL, arXiv:2411.07501";
 constexpr MechanismKey kRank{"rank", &MechanismParameters::rank,
                              "arXiv:2411.07501: r = 4 costs 0.012 % of the parameters"};
 constexpr MechanismKey kHistory{"history", &MechanismParameters::history,
@@ -86,7 +86,7 @@ const Mechanism kLaurelRw{.id = "laurel_rw",
                           .label = "LAuReL-RW",
                           .update = "h_l = beta_l h_{l-1} + alpha_l f_{l-1}(h_{l-1})",
                           .file = "laurel.cpp",
-                          .source = kLaurel,
+                          .source = kLaurelSource,
                           .moves = "unfused: scaled add 2 r, 1 w; norm 1 r, 1 w. fused: 2 r, 2 w",
                           .reference = "scaled_residual.hpp",
                           .kind = {StateKind::single_state, WeightKind::learned_static},
@@ -101,7 +101,7 @@ const Mechanism kLaurelLr{
     .label = "LAuReL-LR",
     .update = "h_l = h_{l-1} + B_l A_l h_{l-1} + f_{l-1}(h_{l-1}), A_l r x d",
     .file = "laurel.cpp",
-    .source = kLaurel,
+    .source = kLaurelSource,
     .moves =
         "unfused: A h 1 r, r scalars w; B and sum 2 r, r scalars r, 1 w; norm 1 r, 1 w. fused: "
         "2 r, 2 w",
@@ -119,7 +119,7 @@ const Mechanism kLaurelPa{
     .label = "LAuReL-PA",
     .update = "h_l = h_{l-1} + sum_{i=1}^{k} gamma_i B A h_{l-1-i} + f_{l-1}(h_{l-1})",
     .file = "laurel.cpp",
-    .source = kLaurel,
+    .source = kLaurelSource,
     .moves =
         "unfused: A h k r, k r scalars w; B and sum 2 r, k r scalars r, 1 w; norm 1 r, 1 w. fused: "
         "k + 2 r, 2 w; fewer than k in the first layers",

@@ -7,6 +7,8 @@
 
 #include "kernels/cpu/mhc.hpp"
 #include "model/catalogue.hpp"
+#include "model/mechanism.hpp"
+#include "model/path_operations.hpp"
 #include "model/time.hpp"
 
 namespace depthcost::core_work_test {
@@ -50,8 +52,7 @@ TEST(CoreWork, OfMhcIsItsProjectionAndItsMixes) {
   EXPECT_EQ(rows_of("mhc_pre", {.num_streams = 4}),
             (Rows{{multiply, phi}, {widen, 4}, {mix, 4}, {scale, 1}}));
   EXPECT_EQ(rows_of("mhc_boundary", {.num_streams = 4}),
-            (Rows{{multiply, phi}, {widen, 4}, {mix, 4 + 5}, {scale, 1}}));
-  EXPECT_EQ(rows_of("mhc_post", {.num_streams = 4}), (Rows{{mix, 5}}));
+            (Rows{{multiply, phi + 15}, {widen, 4}, {mix, 4 + 5}, {scale, 1}}));
   EXPECT_EQ(rows_of("unfused_mhc_coefficients", {.num_streams = 2})[multiply], 2 * 8);
 }
 
@@ -60,23 +61,38 @@ TEST(CoreWork, OfOneScanIsItsMixesAndANorm) {
   EXPECT_EQ(rows_of("scaled_add_rmsnorm", {}), (Rows{{add, 1}, {scale, 1}}));
   EXPECT_EQ(rows_of("hc_boundary", {.num_streams = 4}), (Rows{{mix, 5}, {scale, 1}}));
   EXPECT_EQ(rows_of("single_pass_mhc", {.num_streams = 4}),
-            (Rows{{multiply, 4 * 24}, {widen, 4}, {mix, 5}, {scale, 1}}));
+            (Rows{{multiply, 4 * 24 + 15 + 4}, {widen, 4}, {mix, 5}, {scale, 1}}));
   EXPECT_EQ(rows_of("dense_mix", {.num_sources = 8}), (Rows{{mix, 9}, {scale, 1}}));
   EXPECT_EQ(rows_of("dense_mix/stream", {.num_sources = 8}),
             (Rows{{mix, 9}, {add, 1}, {scale, 1}}));
 }
 
 TEST(CoreWork, OfAMapOfStreamsTakesEachInOnce) {
+  using enum Primitive;
   // 5 rows make 4 sums of 5 products; the first sum takes them in.
-  for (const char* map : {"mhc_post", "mhc_boundary"})
-    EXPECT_EQ(held_of(map, {.num_streams = 4}), 3 * 5) << map;
+  EXPECT_EQ(rows_of("mhc_post", {.num_streams = 4}), (Rows{{mix, 5}}));
+  EXPECT_EQ(held_of("mhc_post", {.num_streams = 4}), 3 * 5);
   // And their mix for the layer's input is made of what is there.
-  for (const char* map : {"hc_boundary", "single_pass_mhc"})
-    EXPECT_EQ(held_of(map, {.num_streams = 4}), 3 * 5 + 4) << map;
-  EXPECT_EQ(rows_of("unfused_mhc_residual", {.num_streams = 4}), (Rows{{Primitive::mix, 4}}));
+  EXPECT_EQ(held_of("hc_boundary", {.num_streams = 4}), 3 * 5 + 4);
+  EXPECT_EQ(rows_of("unfused_mhc_residual", {.num_streams = 4}), (Rows{{mix, 4}}));
   EXPECT_EQ(held_of("unfused_mhc_residual", {.num_streams = 4}), 3 * 4);
-  EXPECT_EQ(rows_of("unfused_mhc_post", {.num_streams = 4}), (Rows{{Primitive::mix, 1}}));
+  EXPECT_EQ(rows_of("unfused_mhc_post", {.num_streams = 4}), (Rows{{mix, 1}}));
   EXPECT_EQ(held_of("unfused_mhc_post", {.num_streams = 4}), 3);
+  // 9 rows are more than registers hold.
+  for (const CorePass& pass : core_work(catalogue_row("mhc_post", {.num_streams = 8})).passes)
+    EXPECT_NE(pass.primitive, multiply);
+}
+
+TEST(CoreWork, IsNeverLessThanNothing) {
+  for (const Mechanism* mechanism : mechanisms()) {
+    MechanismParameters parameters;
+    parameters.hidden_size = 64;
+    const ResidualPath path{MechanismScheme{mechanism, parameters, 12}, 12};
+    for (const Schedule schedule : schedules_of(path.scheme))
+      for (const auto& [operation, calls] : distinct_operations(path, schedule))
+        for (const CorePass& pass : core_work(operation).passes)
+          EXPECT_GE(pass.rows, 0) << mechanism->id << " " << name(operation.id);
+  }
 }
 
 TEST(CoreWork, KnowsHowManyStreamsThereAre) {
@@ -84,7 +100,7 @@ TEST(CoreWork, KnowsHowManyStreamsThereAre) {
     for (const char* operation :
          {"mhc_pre", "mhc_pre/on_chip", "mhc_boundary", "single_pass_mhc"}) {
       const auto streams = static_cast<double>(m);
-      EXPECT_EQ(rows_of(operation, {.num_streams = m})[Primitive::multiply],
+      EXPECT_EQ(core_work(catalogue_row(operation, {.num_streams = m})).tile_rows,
                 streams * (streams * streams + 2 * streams))
           << operation << " " << m;
     }
