@@ -54,10 +54,15 @@ Results read_all(int count, char** paths) {
     const nlohmann::json file = parse(paths[i]);
     const Results here = machine_of(file.at("context"));
     if (i == 0) all = here;
-    if (here.machine != all.machine || here.kernels_hash != all.kernels_hash)
+    const bool has_device = !here.device.empty();
+    const bool had_device = !all.device.empty();
+    const bool is_other_device =
+        has_device && had_device &&
+        (here.device != all.device || here.cuda_kernels_hash != all.cuda_kernels_hash);
+    if (here.machine != all.machine || here.kernels_hash != all.kernels_hash || is_other_device)
       throw std::runtime_error(fmt::format("{}: from another machine or other kernels", paths[i]));
-    if (!here.device.empty()) all.device = here.device;
-    if (!here.device.empty()) all.cuda_kernels_hash = here.cuda_kernels_hash;
+    if (has_device) all.device = here.device;
+    if (has_device) all.cuda_kernels_hash = here.cuda_kernels_hash;
     add(all, read_measurements(paths[i], file));
   }
   for (std::vector<Measurement>* kind : {&all.ceilings, &all.cores, &all.curves, &all.skeletons,
@@ -71,13 +76,14 @@ void run(int count, char** words) {
   Results results = read_all(count - 3, words + 3);
   results.environment = environment_of(words[1], words[2]);
   results.environment.throttled_percent = throttled_percent(results);
-  if (const auto problem = weakness(results))
-    throw std::runtime_error(fmt::format("too weak for a ceiling ({})", *problem));
   std::ofstream out(words[0]);
   out << to_json(results);
   out.close();
   if (!out) throw std::runtime_error(fmt::format("{}: cannot be written", words[0]));
   print_table(results);
+  // Said of what has been written: hours of measuring are not thrown away for it.
+  if (const auto problem = weakness(results))
+    throw std::runtime_error(fmt::format("too weak for a ceiling ({})", *problem));
 }
 
 }  // namespace

@@ -124,12 +124,12 @@ __device__ void send_weights(const Tile<O>& tile, unsigned token, unsigned query
   for (unsigned i = 0; i < sources; ++i) sum += expf(score(i) - maximum);
   const std::size_t index = first_query + query;
   const float scale = index == 0 ? 1 / sum : 1;
-  float* weights =
-      tile.floats(tile.layout.weights) + token * tile.layout.columns_per_token * kTileRows + query;
+  float* weights = tile.floats(tile.layout.weights) +
+                   token * tile.layout.columns_per_token * Phase1Layout::kWeightRow + query;
   for (unsigned i = 0; i < tile.layout.columns_per_token; ++i) {
     const float weight = i < sources ? expf(score(i) - maximum) * scale : 0;
     for (unsigned rank = 0; rank < tile.num_ranks; ++rank)
-      store_to_rank(weights + i * kTileRows, rank, weight);
+      store_to_rank(weights + i * Phase1Layout::kWeightRow, rank, weight);
   }
   if (index == 0 || index >= op.num_queries || !tile.has_token(token)) return;
   const std::size_t at = (index - 1) * op.num_tokens + tile.token(token);
@@ -151,12 +151,15 @@ __device__ void send_weights_of_owned(const Tile<O>& tile, unsigned first_query)
   }
 }
 
-/// Weights of eight sources as first operands: their high halves, then their low ones.
+/// Weights of eight sources as first operands: their high halves, then their low ones. Of a lane's
+/// quarter q they are sources q and q + 4, which only has to agree with the second operands.
 __device__ inline void load_weights(const float* weights, std::uint32_t (&a)[2][4]) {
 #pragma unroll
   for (unsigned i = 0; i < 4; ++i) {
-    const float* of_row = weights + 2 * lane_quarter() * kTileRows + lane_group() + 8 * i;
-    split_pair(of_row[0], of_row[kTileRows], a[i / 2][i % 2], a[i / 2][i % 2 + 2]);
+    const float* of_row =
+        weights + lane_quarter() * Phase1Layout::kWeightRow + lane_group() + 8 * i;
+    split_pair(of_row[0], of_row[4 * Phase1Layout::kWeightRow], a[i / 2][i % 2],
+               a[i / 2][i % 2 + 2]);
   }
 }
 
@@ -175,13 +178,13 @@ __device__ void mix_chunk(const Tile<O>& tile, unsigned token, unsigned chunk,
   const unsigned first = token * tile.layout.columns_per_token;
   for (unsigned group = 0; group < tile.layout.columns_per_token; group += kTileColumns) {
     std::uint32_t a[2][4];
-    load_weights(tile.floats(tile.layout.weights) + (first + group) * kTileRows, a);
+    load_weights(tile.floats(tile.layout.weights) + (first + group) * Phase1Layout::kWeightRow, a);
     uint4 lower = {0, 0, 0, 0};
     uint4 upper = {0, 0, 0, 0};
     if (e < tile.part.size) {
-      const unsigned column = first + group + 2 * lane_quarter();
+      const unsigned column = first + group + lane_quarter();
       lower = load_vector(tile.column(column) + e);
-      upper = load_vector(tile.column(column + 1) + e);
+      upper = load_vector(tile.column(column + 4) + e);
     }
     const std::uint32_t low_words[4] = {lower.x, lower.y, lower.z, lower.w};
     const std::uint32_t high_words[4] = {upper.x, upper.y, upper.z, upper.w};

@@ -54,7 +54,8 @@ __device__ inline RowThreads row_threads() {
 }
 
 template <class Former, unsigned kSlices>
-__global__ void __launch_bounds__(512) registers_kernel(const __grid_constant__ Former former) {
+__global__ void __launch_bounds__(kFormerThreads)
+    registers_kernel(const __grid_constant__ Former former) {
   using T = typename Former::Element;
   constexpr unsigned kElements = kWidth<T>;
   wait_for_previous_kernel();
@@ -86,8 +87,11 @@ __global__ void __launch_bounds__(512) registers_kernel(const __grid_constant__ 
   }
 }
 
+inline constexpr unsigned kStreamedThreads = 256;
+
 template <class Former, unsigned kElements>
-__global__ void __launch_bounds__(256) streamed_kernel(const __grid_constant__ Former former) {
+__global__ void __launch_bounds__(kStreamedThreads)
+    streamed_kernel(const __grid_constant__ Former former) {
   wait_for_previous_kernel();
   let_next_kernel_start();
   const std::size_t token = blockIdx.x;
@@ -111,14 +115,12 @@ __global__ void __launch_bounds__(256) streamed_kernel(const __grid_constant__ F
   }
 }
 
-inline constexpr unsigned kStreamedThreads = 256;
-
 template <class Former>
 void launch_former(const Former& former, bool aligned, const LaunchOptions& options) {
   using T = typename Former::Element;
   if (former.num_tokens == 0) return;
   const bool has_vectors = Former::kHasVectors && aligned;
-  const RowPlan plan = row_plan(has_vectors ? vectors_per_row<T>(former.size) : 0);
+  const RowPlan plan = row_plan(has_vectors ? vectors_per_row<T>(former.size) : 0, kFormerThreads);
   const bool in_registers = Former::kFitsRegisters && (plan.variant == RowVariant::registers ||
                                                        plan.variant == RowVariant::rows_per_warp);
   const unsigned threads = in_registers ? plan.threads_per_row : kStreamedThreads;

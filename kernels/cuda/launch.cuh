@@ -37,18 +37,19 @@ inline DeviceLimits device_limits() {
           .has_clusters = attribute(cudaDevAttrComputeCapabilityMajor) >= 9};
 }
 
+/// All that the device has: a limit that followed each launch's size could fall below that of
+/// another thread's launch.
 template <class... Parameters>
-void allow_shared_memory(void (*kernel)(Parameters...), std::size_t num_bytes) {
+void allow_shared_memory(void (*kernel)(Parameters...)) {
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(num_bytes)));
+                             static_cast<int>(device_limits().shared_bytes_per_cta)));
 }
 
 template <class... Parameters>
 void launch(void (*kernel)(Parameters...), const LaunchShape& shape, const LaunchOptions& options,
             const Parameters&... arguments) {
   constexpr std::size_t kSharedBytesWithoutAsking = 48 * 1024;
-  if (shape.shared_bytes > kSharedBytesWithoutAsking)
-    allow_shared_memory(kernel, shape.shared_bytes);
+  if (shape.shared_bytes > kSharedBytesWithoutAsking) allow_shared_memory(kernel);
   std::array<cudaLaunchAttribute, 2> attributes{};
   cudaLaunchConfig_t config{};
   config.gridDim = shape.grid;

@@ -21,6 +21,8 @@ inline constexpr std::size_t kThreadsPerWarp = 32;
 inline constexpr unsigned kMaxClusterSize = 8;
 /// Shared memory that the runtime keeps for itself in each CTA.
 inline constexpr std::size_t kReservedSharedBytes = 1024;
+/// In which shared memory is given out.
+inline constexpr std::size_t kSharedBytesUnit = 128;
 
 constexpr std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 constexpr std::size_t round_up(std::size_t a, std::size_t multiple) {
@@ -46,12 +48,16 @@ struct RowPlan {
   unsigned rows_per_cta = 1;
 };
 
-/// `vectors`: 16-byte vectors of a row, 0 where they cannot be used.
-constexpr RowPlan row_plan(std::size_t vectors) {
+inline constexpr unsigned kRowThreads = 1024;    // at most
+inline constexpr unsigned kFormerThreads = 512;  // at most, of rows that are formed from others
+
+/// `vectors`: 16-byte vectors of a row, 0 where they cannot be used. `max_threads`: of a CTA that
+/// keeps its row in registers.
+constexpr RowPlan row_plan(std::size_t vectors, unsigned max_threads = kRowThreads) {
   if (vectors == 0) return {};
-  if (vectors > 4 * 1024) return {RowVariant::streamed, 0, 1024, 1};
   const unsigned slices = vectors > 2 * 512 ? 4 : 2;
   const auto threads = static_cast<unsigned>(whole_warps(ceil_div(vectors, slices)));
+  if (threads > max_threads) return {RowVariant::streamed, 0, kRowThreads, 1};
   if (threads == kThreadsPerWarp) return {RowVariant::rows_per_warp, slices, threads, 4};
   return {RowVariant::registers, slices, threads, 1};
 }
@@ -126,9 +132,10 @@ constexpr RingPlan ring_plan(unsigned threads, std::size_t row_bytes, std::size_
   RingPlan plan{.row_bytes = row_bytes};
   plan.ctas_per_sm = static_cast<unsigned>(
       std::max<std::size_t>(1, kRegistersPerSm / (kRingRegistersPerThread * threads)));
+  const std::size_t share =
+      device.shared_bytes_per_sm / plan.ctas_per_sm / kSharedBytesUnit * kSharedBytesUnit;
   const std::size_t shared_bytes =
-      std::min(device.shared_bytes_per_cta,
-               device.shared_bytes_per_sm / plan.ctas_per_sm - kReservedSharedBytes);
+      std::min(device.shared_bytes_per_cta, share - kReservedSharedBytes);
   plan.scratch = kMaxRingSlots * kRingBarrierBytes;
   plan.gain = plan.scratch + scratch_bytes;
   plan.rows = round_up(plan.gain + gain_bytes, 128);

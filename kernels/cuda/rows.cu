@@ -85,7 +85,7 @@ __device__ float add_slices(uint4 (&sum)[kSlices], const uint4 (&addend)[kSlices
 }
 
 template <class T, unsigned kSlices>
-__global__ void __launch_bounds__(1024) registers_kernel(const NormRows<T> rows) {
+__global__ void __launch_bounds__(kRowThreads) registers_kernel(const NormRows<T> rows) {
 #pragma unroll
   for (unsigned s = 0; s < kSlices; ++s)
     if (rows.gain != nullptr && slice_begin<T>(s) < rows.size)
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(1024) registers_kernel(const NormRows<T> rows)
 }
 
 template <class T, unsigned kElements>
-__global__ void __launch_bounds__(1024) streamed_kernel(const NormRows<T> rows) {
+__global__ void __launch_bounds__(kRowThreads) streamed_kernel(const NormRows<T> rows) {
   wait_for_previous_kernel();
   let_next_kernel_start();
   const std::size_t row = blockIdx.x;

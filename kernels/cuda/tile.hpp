@@ -75,13 +75,14 @@ inline constexpr unsigned kValuesPerColumn = kTileRows + 1;
 inline constexpr unsigned kTileThreads = 256;
 inline constexpr unsigned kTileWarps = kTileThreads / kThreadsPerWarp;
 
-/// Columns of `size` elements of bf16 lie a vector apart, so that the lanes of a warp meet
-/// different banks.
+/// Columns of `size` elements of bf16 lie a vector apart, so that eight lanes that take vectors
+/// from four columns, at two places 64 bytes apart, meet different banks.
 constexpr std::size_t bytes_of_column(std::size_t size) { return size * 2 + 16; }
 
 /// Of Phase 1: some tokens with all their sources, a column each.
 struct Phase1Layout {
   static constexpr unsigned kMaxTiles = 8;  // 64 columns: tokens times sources in whole tiles
+  static constexpr unsigned kWeightRow = kTileRows + 8;  // four columns' weights meet other banks
 
   unsigned num_tokens = 0;         // of the tile
   unsigned columns_per_token = 0;  // its sources, rounded up to whole tiles
@@ -91,7 +92,7 @@ struct Phase1Layout {
   std::size_t column_bytes = 0;
   std::size_t partial = 0;   // sums of each warp; later query 1's mix, (tokens, padded_size)
   std::size_t received = 0;  // the owned columns' sums of each rank
-  std::size_t weights = 0;   // (columns, kTileRows)
+  std::size_t weights = 0;   // (columns, kWeightRow)
   std::size_t squares = 0;   // of query 1's mix: (ranks, tokens)
   std::size_t bytes = 0;
 
@@ -107,7 +108,7 @@ struct Phase1Layout {
     partial = num_columns * column_bytes;
     received = partial + std::max(kTileWarps * sums, num_tokens * padded_size * sizeof(float));
     weights = received + plan.cluster_size * owned_columns * kValuesPerColumn * sizeof(float);
-    squares = weights + num_columns * kTileRows * sizeof(float);
+    squares = weights + num_columns * kWeightRow * sizeof(float);
     bytes = squares + plan.cluster_size * num_tokens * sizeof(float);
   }
 };

@@ -13,7 +13,7 @@ namespace depthcost::bench {
 namespace {
 
 constexpr double kWindow = 2.5e-3;
-constexpr double kSpin = 150e-6;  // longer than the launch of a graph of kLongestChain nodes
+constexpr double kSpin = 400e-6;  // longer than the launch of a graph of kLongestChain nodes
 
 /// Ends the capture whatever `node` throws: a stream that is left capturing takes nothing else.
 cudaGraph_t captured(std::size_t length, const LaunchNode& node) {

@@ -36,7 +36,8 @@ class DeviceBuffers {
     host = reinterpret_cast<T*>(buffer->device + (address - buffer->host));
   }
 
-  /// Guards are filled too.
+  /// Guards are filled too. Copies from pageable memory may still be under way when they return,
+  /// and streams that do not wait for the default one would start before them.
   void upload() const {
     for (const Buffer& buffer : buffers_) {
       std::vector<std::byte> image(buffer.allocated(), kGuard);
@@ -44,6 +45,7 @@ class DeviceBuffers {
       cuda::check(
           cudaMemcpy(buffer.allocation, image.data(), image.size(), cudaMemcpyHostToDevice));
     }
+    cuda::check(cudaDeviceSynchronize());
   }
 
   /// To the host, where what is only read must be what it was, and guards are what they were.

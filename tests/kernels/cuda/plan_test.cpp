@@ -23,6 +23,30 @@ TEST(RowPlan, CoversTheRowWithAtMost1024Threads) {
   }
 }
 
+TEST(RowPlan, KeepsNoMoreThreadsThanItMay) {
+  for (std::size_t vectors = 1; vectors <= 5000; ++vectors) {
+    const RowPlan plan = row_plan(vectors, kFormerThreads);
+    if (plan.variant == RowVariant::streamed) continue;
+    EXPECT_LE(plan.threads_per_row * plan.rows_per_cta, kFormerThreads) << vectors;
+    EXPECT_GE(std::size_t{plan.slices_per_thread} * plan.threads_per_row, vectors);
+  }
+  EXPECT_EQ(row_plan(2048, kFormerThreads).variant, RowVariant::registers);
+  EXPECT_EQ(row_plan(2049, kFormerThreads).variant, RowVariant::streamed);
+  EXPECT_EQ(row_plan(4096).variant, RowVariant::registers);
+  EXPECT_EQ(row_plan(4097).variant, RowVariant::streamed);
+}
+
+TEST(RingPlan, FitsAsManyCtasAsItSays) {
+  for (std::size_t vectors = 1; vectors <= 960; ++vectors) {
+    const auto threads =
+        static_cast<unsigned>(whole_warps(ceil_div(vectors, kRingSlices)) + kThreadsPerWarp);
+    const RingPlan plan = ring_plan(threads, vectors * 16, 0, 0, kH200);
+    const std::size_t taken =
+        round_up(plan.shared_bytes() + kReservedSharedBytes, kSharedBytesUnit);
+    EXPECT_LE(taken * plan.ctas_per_sm, kH200.shared_bytes_per_sm) << vectors;
+  }
+}
+
 TEST(SplitRowPlan, CoversTheRowOrGivesItUp) {
   for (const DeviceLimits& device : {kH200, kA100})
     for (const std::size_t num_tokens : {1, 2, 17, 64, 8192})
