@@ -130,9 +130,30 @@ TEST(Invariants, HoldThatANearerLevelIsNotSlower) {
   EXPECT_EQ(broken_invariants(with_ceilings(19e9, 20e9)),
             std::vector<std::string>{"L3 moves 19 GB/s, memory 20: nearer is not faster"});
   EXPECT_EQ(broken_invariants(with_ceilings(0, 20e9)), std::vector<std::string>{});  // not measured
+  Profile of_a_core = with_ceilings(20e9, 20e9);
+  of_a_core.ceilings.push_back({StreamLevel::L1, 0, {1, 0, 0}, "", {0, 70e9, 0}});
+  EXPECT_EQ(broken_invariants(of_a_core), std::vector<std::string>{});
+  of_a_core.ceilings.push_back({StreamLevel::L2, 0, {1, 0, 0}, "", {0, 135e9, 0}});
+  EXPECT_EQ(broken_invariants(of_a_core),
+            std::vector<std::string>{"L1 moves 70 GB/s, L2 135: nearer is not faster"});
   Profile other_threads = with_ceilings(19e9, 20e9);
   other_threads.ceilings[1].threads = 2;
   EXPECT_EQ(broken_invariants(other_threads), std::vector<std::string>{});
+}
+
+TEST(Invariants, HoldThatAPassInL1IsNotMuchSlowerThanInL2) {
+  const auto findings = [](double near, double far) {
+    Profile profile;
+    profile.machine.core = Core{};
+    for (const auto& [level, seconds] : {std::pair{CoreLevel::L1, near}, {CoreLevel::L2, far}})
+      profile.machine.core->rates.push_back(
+          {Primitive::score, Dtype::bf16, level, {{seconds}, {seconds}, {seconds}}});
+    return broken_invariants(profile);
+  };
+  EXPECT_EQ(findings(35.4e-12, 28.1e-12), std::vector<std::string>{});  // short rows
+  EXPECT_EQ(findings(354e-12, 28.1e-12),
+            std::vector<std::string>{
+                "score of bf16 takes 354 ps an element in L1, 28.1 in L2: nearer is not faster"});
 }
 
 TEST(Invariants, HoldThatALaunchInAGraphIsNotSlower) {
