@@ -11,7 +11,7 @@
 #include "profile/profile.hpp"
 #include "scenarios/hardware.hpp"
 #include "scenarios/input_error.hpp"
-#include "scenarios/reference.hpp"
+#include "scenarios/profile.hpp"
 
 namespace depthcost::profile {
 namespace {
@@ -316,10 +316,11 @@ void set_links(const Samples& samples, Profile& profile) {
 }
 
 /// What nothing here measures; the rest is set by the samples.
-Machine machine_of_part(const std::string& part) {
+Machine machine_of_part(const std::string& part, const Samples& samples) {
   if (part.empty()) return {};
   std::vector<ResolvedValue> notes;
-  Machine machine = machine_from(preset_values(part, hardware_reference()), notes);
+  const std::string_view kind = samples.is_gpu() ? "gpu" : "cpu";
+  Machine machine = machine_from(part_values(part, kind, {"--part", 1, 1}), notes);
   machine.floors.clear();
   return machine;
 }
@@ -344,7 +345,7 @@ Profile fit(const Samples& samples, const std::string& part) {
                   .is_gpu = samples.is_gpu(),
                   .threads = samples.threads,
                   .ceilings = ceilings_of(samples),
-                  .machine = machine_of_part(part)};
+                  .machine = machine_of_part(part, samples)};
   profile.machine.name = profile.name;
   set_bandwidths(samples, profile.ceilings, profile.machine);
   set_floors(samples, profile.machine);

@@ -113,6 +113,31 @@ TEST_F(ProfileCommand, FitFindsItsSamplesFromAnotherFolder) {
   EXPECT_EQ(run({"profile", "verify", "sub/p.yaml"}).output, "sub/p.yaml: holds\n");
 }
 
+TEST_F(ProfileCommand, RefusesAPartThatIsNoPresetOrAnotherKinds) {
+  const auto fit_with = [](const std::string& part) {
+    return std::vector<std::string>{"profile", "fit",   "synthetic.samples.json", "--part", part,
+                                    "-o",      "x.yaml"};
+  };
+  const std::string unknown =
+      "error: unknown part 'nothere' (must be a hardware preset; 'depthcost presets list' shows "
+      "them)";
+  const std::string gpu =
+      "error: invalid part 'h200_sxm' (a gpu's preset, and what was measured is a cpu)";
+  expect_error(fit_with("nothere"), "--part:1:1: " + unknown);
+  expect_error(fit_with("h200_sxm"), "--part:1:1: " + gpu);
+  folder_.written("h200_sxm.yaml", "");
+  expect_error(fit_with("./h200_sxm.yaml"),
+               "--part:1:1: error: unknown part './h200_sxm.yaml' (must be a hardware preset; "
+               "'depthcost presets list' shows them)");
+  EXPECT_FALSE(std::filesystem::exists(folder_.path("x.yaml")));
+  change("synthetic.yaml", "threads: 1\n", "part: nothere\nthreads: 1\n");
+  for (const auto& command : kReaders)
+    expect_error(with_profile(command), "synthetic.yaml:7:7: " + unknown);
+  change("synthetic.yaml", "part: nothere", "part: h200_sxm");
+  for (const auto& command : kReaders)
+    expect_error(with_profile(command), "synthetic.yaml:7:7: " + gpu);
+}
+
 TEST_F(ProfileCommand, RefusesABrokenProfileWhoeverReadsIt) {
   const std::string whole = content_of(folder_.path("synthetic.yaml"));
   folder_.written("synthetic.yaml", whole.substr(0, whole.find("launch_floor:")));
