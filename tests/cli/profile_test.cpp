@@ -113,6 +113,14 @@ TEST_F(ProfileCommand, FitFindsItsSamplesFromAnotherFolder) {
   EXPECT_EQ(run({"profile", "verify", "sub/p.yaml"}).output, "sub/p.yaml: holds\n");
 }
 
+TEST_F(ProfileCommand, FitRefusesSamplesWhosePathNoFileHolds) {
+  std::filesystem::copy_file(folder_.path("synthetic.samples.json"), folder_.path("a\nb.json"));
+  expect_error({"profile", "fit", "a\nb.json", "-o", "x.yaml"},
+               "a\\x0Ab.json:1:1: error: invalid samples (no profile can be read that is made from "
+               "them: invalid samples.file 'a\\x0Ab.json' (holds a control character))");
+  EXPECT_FALSE(std::filesystem::exists(folder_.path("x.yaml")));
+}
+
 TEST_F(ProfileCommand, RefusesAPartThatIsNoPresetOrAnotherKinds) {
   const auto fit_with = [](const std::string& part) {
     return std::vector<std::string>{"profile", "fit",   "synthetic.samples.json", "--part", part,
