@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
-#include <stdexcept>
 
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
 #include "cli/version.hpp"
 #include "profile/compare.hpp"
 #include "profile/steps.hpp"
-#include "profile/verify.hpp"
+#include "profile/stored.hpp"
 #include "reports/comparison.hpp"
 #include "reports/comparison_gates.hpp"
 #include "scenarios/comparisons.hpp"
@@ -22,11 +20,6 @@
 
 namespace depthcost {
 namespace {
-
-/// Nothing to hold against anything here: no failure, and not silence.
-class ForeignHardware : public std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 [[noreturn]] void fail_usage(std::string_view problem) {
   throw InputError({"compare", 1, 1}, problem);
@@ -61,13 +54,8 @@ ComparisonReport table_report(const CompareOptions& options) {
 /// Samples against the profile of their own machine.
 ComparisonReport samples_report(const profile::Samples& samples, const std::string& profile,
                                 const CompareOptions& options) {
-  profile::require_good(samples);
   const Device device = device_of(profile);
-  const std::string& machine = samples.is_gpu() ? samples.device : samples.machine;
-  if (device.machine.name != machine)
-    throw ForeignHardware(fmt::format("{}: skipped: measured on {}, the profile on {}",
-                                      printable(samples.path), printable(machine),
-                                      printable(device.machine.name)));
+  profile::require_good_and_own(samples, device.machine.name);
   return {.title = fmt::format("{} against {}", file_label(samples.path), file_label(profile)),
           .cases = profile::kernel_cases(samples, device, rules_for(options, "samples")),
           .notes = {},
@@ -137,15 +125,10 @@ ExitCode print(const ComparisonReport& report, const CompareOptions& options) {
 }  // namespace
 
 ExitCode run_compare(const CompareOptions& options, Console& console) {
-  try {
-    console.watch("compare");
-    const ComparisonReport report = report_for(options);
-    console.stop_watching();
-    return print(report, options);
-  } catch (const ForeignHardware& reason) {
-    std::fputs(fmt::format("{}\n", reason.what()).c_str(), stderr);
-    return ExitCode::skipped;
-  }
+  console.watch("compare");
+  const ComparisonReport report = report_for(options);
+  console.stop_watching();
+  return print(report, options);
 }
 
 }  // namespace depthcost

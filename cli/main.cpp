@@ -10,7 +10,7 @@
 #include "cli/completion.hpp"
 #include "cli/files.hpp"
 #include "cli/version.hpp"
-#include "profile/samples.hpp"
+#include "profile/stored.hpp"
 #include "scenarios/input_error.hpp"
 #include "scenarios/suggest.hpp"
 
@@ -125,6 +125,9 @@ int main(int argc, char** argv) {
   } catch (const depthcost::profile::MeasurementInvalid& error) {
     depthcost::fail(error.what());
     return static_cast<int>(depthcost::ExitCode::measurement_invalid);
+  } catch (const depthcost::profile::ForeignSamples& reason) {
+    depthcost::fail(reason.what());
+    return static_cast<int>(depthcost::ExitCode::skipped);
   } catch (const depthcost::InputError& error) {
     return depthcost::fail(error.what());
   } catch (const std::exception& error) {

@@ -1,7 +1,7 @@
 // `profile`: samples -> machine profile; whether it still holds; what it says.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <cstdio>
 #include <filesystem>
 
 #include "cli/commands.hpp"
@@ -10,6 +10,7 @@
 #include "cli/profile_text.hpp"
 #include "profile/compare.hpp"
 #include "profile/profile.hpp"
+#include "profile/stored.hpp"
 #include "profile/verify.hpp"
 #include "scenarios/input_error.hpp"
 #include "scenarios/tolerances.hpp"
@@ -48,13 +49,15 @@ std::vector<Plot> plots_of(const profile::Samples& samples, const Device& device
 
 ExitCode run_profile_show(const ProfileShowOptions& options, Console& console) {
   Progress& progress = console.watch("profile");
-  const profile::Samples samples = profile::samples_of(options.profile);
-  const profile::Profile profile = profile::refitted(options.profile);
-  std::string text = accuracy_text(profile) + "\n" + constants_text(profile);
+  const profile::StoredProfile stored = profile::load_profile(options.profile);
+  const profile::Profile& profile = stored.profile;
+  std::string text = heading_text(profile) + "\n" + accuracy_text(profile) + "\n" +
+                     constants_text(profile, profile::measured_ceilings(stored.samples));
   std::string missing_plots;
   if (!options.directory.empty()) {
     const std::string stem = std::filesystem::path(options.profile).stem().string();
-    const DrawnPlots drawn = draw(plots_of(samples, {stem, profile.machine, {}}), stem, progress);
+    const DrawnPlots drawn =
+        draw(plots_of(stored.samples, {stem, profile.machine, {}}), stem, progress);
     write_files(options.directory, drawn.files);
     missing_plots = drawn.missing;
     if (!drawn.files.empty()) text += "\n";
@@ -67,20 +70,50 @@ ExitCode run_profile_show(const ProfileShowOptions& options, Console& console) {
   return ExitCode::good;
 }
 
+namespace {
+
+/// Of one profile: what is found, or why nothing can be, as stderr says it.
+struct Verified {
+  std::string findings;
+  std::string refusal;
+  ExitCode code = ExitCode::good;
+};
+
+Verified verified(const std::string& path) {
+  try {
+    const std::vector<std::string> findings = profile::verify(path);
+    const std::string label = printable(path, path.size() * 4);
+    if (findings.empty()) return {label + ": holds\n", "", ExitCode::good};
+    return {fmt::format("{}\n{}: does not hold\n", fmt::join(findings, "\n"), label), "",
+            ExitCode::gate_said_no};
+  } catch (const profile::ForeignSamples& reason) {
+    return {"", reason.what(), ExitCode::skipped};
+  } catch (const profile::MeasurementInvalid& error) {
+    return {"", error.what(), ExitCode::measurement_invalid};
+  } catch (const InputError& error) {
+    return {"", error.what(), ExitCode::bad_input};
+  }
+}
+
+}  // namespace
+
+/// One bad file does not take the others' findings away.
 ExitCode run_profile_verify(const std::vector<std::string>& paths, Console& console) {
   Progress& progress = console.watch("profile");
   progress.expected = paths.size();
   std::string text;
+  std::vector<std::string> refusals;
   ExitCode code = ExitCode::good;
   for (const std::string& path : paths) {
-    const std::vector<std::string> findings = profile::verify(path);
-    for (const std::string& finding : findings) text += finding + "\n";
-    text += fmt::format("{}: {}\n", path, findings.empty() ? "holds" : "does not hold");
-    if (!findings.empty()) code = ExitCode::gate_said_no;
+    const Verified one = verified(path);
+    text += one.findings;
+    if (!one.refusal.empty()) refusals.push_back(one.refusal);
+    code = worst(code, one.code);
     ++progress.done;
   }
   console.stop_watching();
   write_stdout(text);
+  for (const std::string& refusal : refusals) show_error(refusal);
   return code;
 }
 

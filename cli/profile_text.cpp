@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "reports/format.hpp"
 #include "reports/text_table.hpp"
+#include "scenarios/input_error.hpp"
 
 namespace depthcost {
 namespace {
@@ -20,7 +22,7 @@ std::string interval_text(const Interval& interval, double scale, const char* un
 
 std::vector<std::string> error_cells(const ErrorSummary& errors) {
   return {std::to_string(errors.cases), format_ratio(errors.median), format_ratio(errors.p90),
-          format_ratio(errors.worst, Sign::always)};
+          format_ratio(std::abs(errors.worst))};
 }
 
 std::vector<std::string> row(std::vector<std::string> head, const ErrorSummary& errors) {
@@ -31,7 +33,7 @@ std::vector<std::string> row(std::vector<std::string> head, const ErrorSummary& 
 const std::vector<Column> kErrorColumns{{"cases", Align::right},
                                         {"median |error|", Align::right},
                                         {"90th percentile", Align::right},
-                                        {"worst", Align::right}};
+                                        {"worst |error|", Align::right}};
 
 std::vector<Column> columns(std::vector<Column> head) {
   head.insert(head.end(), kErrorColumns.begin(), kErrorColumns.end());
@@ -59,10 +61,105 @@ std::string links_text(const Profile& profile) {
   for (const LinkError& e : profile.link_errors)
     errors.rows.push_back(
         row({std::string(name(e.transfer)), std::to_string(e.num_ranks)}, e.errors));
-  return plain_text(segments) + "\n" + plain_text(errors) + "\n";
+  return plain_text(segments) + "\n" + plain_text(errors);
+}
+
+std::string estimate_text(const Estimate<Seconds>& estimate, double scale, const char* unit) {
+  return interval_text({estimate.low.value, estimate.value.value, estimate.high.value}, scale,
+                       unit);
+}
+
+bool is_same_stream(const Ceiling& a, const Ceiling& b) {
+  return a.level == b.level && a.threads == b.threads && a.mix == b.mix;
+}
+
+const Ceiling* find_stream(const std::vector<Ceiling>& ceilings, const Ceiling& stream) {
+  const auto found = std::find_if(ceilings.begin(), ceilings.end(), [&](const Ceiling& ceiling) {
+    return is_same_stream(ceiling, stream);
+  });
+  return found == ceilings.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> stream_cells(const Ceiling& c) {
+  return {std::string(name(c.level)), c.threads > 0 ? std::to_string(c.threads) : "as kernels",
+          fmt::format("{}:{}", c.mix.reads, c.mix.writes), std::to_string(c.mix.in_place)};
+}
+
+std::string ceilings_text(const Profile& profile, const std::vector<Ceiling>& measured) {
+  Table table{{{"level"}, {"threads"}, {"reads:writes"}, {"in place"}, {"bandwidth"}, {"best"}},
+              {}};
+  const auto add = [&](const Ceiling& ceiling, const std::string& bandwidth,
+                       std::string_view variant) {
+    table.rows.push_back(stream_cells(ceiling));
+    table.rows.back().push_back(bandwidth);
+    table.rows.back().emplace_back(variant);
+  };
+  for (const Ceiling& c : profile.ceilings) {
+    const Ceiling* best = find_stream(measured, c);
+    add(c, interval_text(c.bytes_per_second, 1e-9, "GB/s"),
+        best == nullptr ? kNothing : best->variant);
+  }
+  for (const Ceiling& c : measured)
+    if (find_stream(profile.ceilings, c) == nullptr)
+      add(c, fmt::format("left out: {} wide", format_ratio(c.bytes_per_second.relative_width())),
+          c.variant);
+  return plain_text(table);
+}
+
+/// A row for each way of calling, a column for each skeleton.
+std::string floors_text(const Machine& machine) {
+  Table table{{{"a call in a"}, {"operands in"}, {"elementwise"}, {"row_reduction"}}, {}};
+  for (const LaunchFloor& floor : machine.floors) {
+    const std::string launch(name(floor.launch));
+    const std::string level(name(floor.level));
+    auto row = std::find_if(table.rows.begin(), table.rows.end(), [&](const auto& cells) {
+      return cells[0] == launch && cells[1] == level;
+    });
+    if (row == table.rows.end())
+      row = table.rows.insert(row, {launch, level, std::string(kNothing), std::string(kNothing)});
+    (*row)[floor.skeleton == Skeleton::elementwise ? 2 : 3] = estimate_text(floor.floor, 1e9, "ns");
+  }
+  return plain_text(table);
+}
+
+/// Empty where nothing is known of a cache.
+std::string transition_text(const Machine& machine) {
+  if (machine.transition.empty()) return "";
+  Table table{{{"bytes between two uses", Align::right}, {"from memory", Align::right}}, {}};
+  for (const TransitionPoint& point : machine.transition)
+    table.rows.push_back(
+        {format_bytes(point.footprint, Prefix::decimal), format_ratio(point.memory_weight)});
+  return "\n" + plain_text(table);
+}
+
+/// Empty where no core was measured.
+std::string core_text(const Profile& profile) {
+  const Machine& machine = profile.machine;
+  if (!machine.core) return "";
+  Table rates{{{"pass"}, {"dtype"}, {"in"}, {"per element"}}, {}};
+  for (const CoreRate& r : machine.core->rates)
+    rates.rows.push_back({std::string(name(r.primitive)), std::string(name(r.dtype)),
+                          std::string(name(r.level)), estimate_text(r.per_element, 1e12, "ps")});
+  Table forms{columns({{"core and memory"}}), {}};
+  for (const FormError& f : profile.forms)
+    forms.rows.push_back(row({std::string(name(f.form))}, f.errors));
+  return "\n" + plain_text(rates) + "\n" + plain_text(forms) +
+         fmt::format("\nThe form is {}, {} of the shorter of core and memory exposed.\n",
+                     name(machine.core->form), format_ratio(machine.core->exposed));
 }
 
 }  // namespace
+
+std::string heading_text(const Profile& profile) {
+  std::string text = fmt::format("{}\n{}, measured on {}; noise {}", printable(profile.name, 200),
+                                 profile.is_gpu ? "gpu" : "cpu", printable(profile.date),
+                                 format_ratio(profile.noise));
+  if (profile.write_allocate > 0)
+    text += fmt::format("; write-allocate ratio {:.3g}", profile.write_allocate);
+  if (profile.machine.half_saturation > Seconds{})
+    text += fmt::format("; saturation latency {}", format_seconds(profile.machine.half_saturation));
+  return text + "\n";
+}
 
 std::string accuracy_text(const Profile& profile) {
   Table table{columns({{"ceilings"}, {"kernels"}}), {}};
@@ -81,29 +178,11 @@ std::string accuracy_text(const Profile& profile) {
   return text;
 }
 
-std::string constants_text(const Profile& profile) {
-  Table ceilings{{{"level"}, {"threads"}, {"reads:writes"}, {"in place"}, {"bandwidth"}, {"best"}},
-                 {}};
-  for (const Ceiling& c : profile.ceilings)
-    ceilings.rows.push_back(
-        {std::string(name(c.level)), c.threads > 0 ? std::to_string(c.threads) : "as kernels",
-         fmt::format("{}:{}", c.mix.reads, c.mix.writes), std::to_string(c.mix.in_place),
-         interval_text(c.bytes_per_second, 1e-9, "GB/s"), c.variant});
-  std::string text = plain_text(ceilings);
+std::string constants_text(const Profile& profile, const std::vector<Ceiling>& measured) {
   const std::string links = links_text(profile);
-  if (!links.empty()) text += "\n" + links;
-  if (!profile.machine.core) return text;
-  Table rates{{{"pass"}, {"dtype"}, {"in"}, {"per element"}}, {}};
-  for (const CoreRate& r : profile.machine.core->rates)
-    rates.rows.push_back(
-        {std::string(name(r.primitive)), std::string(name(r.dtype)), std::string(name(r.level)),
-         interval_text(
-             {r.per_element.low.value, r.per_element.value.value, r.per_element.high.value}, 1e12,
-             "ps")});
-  Table forms{columns({{"core and memory"}}), {}};
-  for (const FormError& f : profile.forms)
-    forms.rows.push_back(row({std::string(name(f.form))}, f.errors));
-  return text + "\n" + plain_text(rates) + "\n" + plain_text(forms);
+  return ceilings_text(profile, measured) + "\n" + floors_text(profile.machine) +
+         transition_text(profile.machine) + (links.empty() ? "" : "\n" + links) +
+         core_text(profile);
 }
 
 }  // namespace depthcost

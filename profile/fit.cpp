@@ -11,7 +11,7 @@
 #include "profile/profile.hpp"
 #include "scenarios/hardware.hpp"
 #include "scenarios/input_error.hpp"
-#include "scenarios/reference.hpp"
+#include "scenarios/profile.hpp"
 
 namespace depthcost::profile {
 namespace {
@@ -27,14 +27,18 @@ constexpr double kUsableShare = 0.66;
 constexpr Bytes kNearFootprint{768.0 * 1024};
 constexpr Bytes kCachedFootprint{12.0 * 1024 * 1024};
 
-Interval interval_of(const Samples& samples, const std::string& name, const Repetitions& seconds) {
-  const Interval interval = typical_interval(seconds);
+void require_narrow(const Samples& samples, const std::string& name, const Interval& interval) {
   if (interval.relative_width() > kWidestInterval)
     throw InputError(
         {samples.path, 1, 1},
         fmt::format("invalid samples of '{}' (the 90 % interval of their lower quartile is {:.0f} "
                     "% wide, more than {:.0f} %: measure again on a quieter machine)",
                     name, 100 * interval.relative_width(), 100 * kWidestInterval));
+}
+
+Interval interval_of(const Samples& samples, const std::string& name, const Repetitions& seconds) {
+  const Interval interval = typical_interval(seconds);
+  require_narrow(samples, name, interval);
   return interval;
 }
 
@@ -93,32 +97,46 @@ std::vector<Mix> needed_mixes(const std::vector<Ceiling>& ceilings) {
   return needed;
 }
 
-/// The best variant of each (level, threads, mix).
-std::vector<Ceiling> ceilings_of(const Samples& samples) {
-  std::vector<Ceiling> ceilings;
+/// Of one (level, threads, mix).
+struct BestVariant {
+  Ceiling ceiling;
+  Interval seconds;
+};
+
+std::vector<BestVariant> best_variants(const Samples& samples) {
+  std::vector<BestVariant> best;
   std::vector<const CeilingSample*> winners;
   for (const CeilingSample& sample : samples.ceilings) {
     const double rate = sample.bytes / typical(sample.seconds);
-    const auto found = std::find_if(ceilings.begin(), ceilings.end(), [&](const Ceiling& ceiling) {
-      return is_same_ceiling(ceiling, sample);
+    const auto found = std::find_if(best.begin(), best.end(), [&](const BestVariant& variant) {
+      return is_same_ceiling(variant.ceiling, sample);
     });
-    const bool is_new = found == ceilings.end();
-    if (!is_new && rate <= found->bytes_per_second.value) continue;
-    Ceiling& ceiling = is_new ? ceilings.emplace_back() : *found;
-    ceiling = {sample.level, sample.threads, sample.mix, sample.name, {0, rate, 0}};
+    const bool is_new = found == best.end();
+    if (!is_new && rate <= found->ceiling.bytes_per_second.value) continue;
+    BestVariant& variant = is_new ? best.emplace_back() : *found;
+    variant.ceiling = {sample.level, sample.threads, sample.mix, sample.name, {0, rate, 0}};
     if (is_new) winners.push_back(nullptr);
-    winners[static_cast<std::size_t>(&ceiling - ceilings.data())] = &sample;
+    winners[static_cast<std::size_t>(&variant - best.data())] = &sample;
   }
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    best[i].seconds = typical_interval(winners[i]->seconds);
+    best[i].ceiling.bytes_per_second = rate_of(winners[i]->bytes, best[i].seconds);
+  }
+  return best;
+}
+
+/// Those that are a parameter.
+std::vector<Ceiling> ceilings_of(const Samples& samples) {
+  const std::vector<BestVariant> best = best_variants(samples);
+  std::vector<Ceiling> ceilings;
+  for (const BestVariant& variant : best) ceilings.push_back(variant.ceiling);
   const std::vector<Mix> needed = needed_mixes(ceilings);
-  const auto is_needed = [&](const Ceiling& ceiling) {
-    return is_of_memory(ceiling) &&
-           std::find(needed.begin(), needed.end(), ceiling.mix) != needed.end();
-  };
-  for (std::size_t i = 0; i < ceilings.size(); ++i)
-    ceilings[i].bytes_per_second =
-        rate_of(winners[i]->bytes, is_needed(ceilings[i])
-                                       ? interval_of(samples, winners[i]->name, winners[i]->seconds)
-                                       : typical_interval(winners[i]->seconds));
+  for (const BestVariant& variant : best) {
+    const bool is_needed =
+        is_of_memory(variant.ceiling) &&
+        std::find(needed.begin(), needed.end(), variant.ceiling.mix) != needed.end();
+    if (is_needed) require_narrow(samples, variant.ceiling.variant, variant.seconds);
+  }
   std::erase_if(ceilings, [](const Ceiling& ceiling) {
     return ceiling.bytes_per_second.relative_width() > kWidestInterval;
   });
@@ -298,19 +316,27 @@ void set_links(const Samples& samples, Profile& profile) {
 }
 
 /// What nothing here measures; the rest is set by the samples.
-Machine machine_of_part(const std::string& part) {
+Machine machine_of_part(const std::string& part, const Samples& samples) {
   if (part.empty()) return {};
   std::vector<ResolvedValue> notes;
-  Machine machine = machine_from(preset_values(part, hardware_reference()), notes);
+  const std::string_view kind = samples.is_gpu() ? "gpu" : "cpu";
+  Machine machine = machine_from(part_values(part, kind, {"--part", 1, 1}), notes);
   machine.floors.clear();
   return machine;
 }
 
 }  // namespace
 
+std::vector<Ceiling> measured_ceilings(const Samples& samples) {
+  std::vector<Ceiling> ceilings;
+  for (BestVariant& variant : best_variants(samples))
+    ceilings.push_back(std::move(variant.ceiling));
+  return ceilings;
+}
+
 Profile fit(const Samples& samples, const std::string& part) {
   require_good(samples);
-  Profile profile{.name = samples.is_gpu() ? samples.device : samples.machine,
+  Profile profile{.name = samples.subject(),
                   .part = part,
                   .samples_file = std::filesystem::path(samples.path).filename().string(),
                   .samples_hash = file_hash(samples.path),
@@ -319,7 +345,7 @@ Profile fit(const Samples& samples, const std::string& part) {
                   .is_gpu = samples.is_gpu(),
                   .threads = samples.threads,
                   .ceilings = ceilings_of(samples),
-                  .machine = machine_of_part(part)};
+                  .machine = machine_of_part(part, samples)};
   profile.machine.name = profile.name;
   set_bandwidths(samples, profile.ceilings, profile.machine);
   set_floors(samples, profile.machine);

@@ -22,7 +22,7 @@ struct Ceiling {
   StreamLevel level = StreamLevel::memory;
   int threads = 0;
   Mix mix;
-  std::string variant;  // name of the benchmark
+  std::string variant;  // name of the benchmark; a profile that was read has none
   Interval bytes_per_second;
 };
 
@@ -74,6 +74,10 @@ struct Profile {
 /// What is not measured comes from the preset `part`. Throws InputError where the samples cannot
 /// carry a profile: a parameter is wider than 10 %, or kinds of samples are missing.
 Profile fit(const Samples& samples, const std::string& part = "");
+
+/// The best variant of each (level, threads, mix) in the order of the samples, those too that a
+/// profile leaves out since their interval is too wide.
+std::vector<Ceiling> measured_ceilings(const Samples& samples);
 
 /// Sets cache, transition and concurrency of a GPU from its curves.
 void set_curves(const Samples& samples, Profile& profile);

@@ -113,6 +113,8 @@ struct Samples {
   std::vector<LinkSample> links;  // whatever the backend
 
   bool is_gpu() const { return !device.empty(); }
+  /// What was measured: its name is the profile's.
+  const std::string& subject() const { return is_gpu() ? device : machine; }
   /// Why they are no measurement; empty where they are: a hypervisor took time from too many
   /// rounds, or a GPU lowered its clocks.
   std::string problem() const;

@@ -14,10 +14,15 @@ std::string per_cent(double ratio) {
   return fmt::format("{:.6g} %", ratio < 1e-9 ? 0 : 100 * ratio);
 }
 
-/// As YAML reads it back, whatever it is.
+/// As YAML reads it back, whatever it is: a file holds no control character as such.
 std::string quoted(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F) {
+      escaped += fmt::format("\\x{:02X}", byte);
+      continue;
+    }
     if (c == '"' || c == '\\') escaped += '\\';
     escaped += c;
   }

@@ -7,7 +7,9 @@
 #include <limits>
 
 #include "scenarios/hardware.hpp"
+#include "scenarios/presets.hpp"
 #include "scenarios/reference.hpp"
+#include "scenarios/suggest.hpp"
 
 namespace depthcost {
 namespace {
@@ -150,8 +152,9 @@ void read_links(const Values& values, Machine& machine) {
 Machine machine_from_profile(const Values& values, std::vector<ResolvedValue>& notes) {
   Machine machine;
   if (values.has("part")) {
-    const Values part = preset_values(values.text("part"), hardware_reference());
-    machine = machine_from(part, notes);
+    const Value& part = values.at("part");
+    machine =
+        machine_from(part_values(part.texts.front(), values.text("kind"), part.position), notes);
   }
   machine.name = values.text("name");
   read_bandwidths(values, machine);
@@ -172,6 +175,25 @@ Machine machine_from_profile(const Values& values, std::vector<ResolvedValue>& n
                    fmt::format("profile measured on {}, kernels {}", values.text("date"),
                                values.text("samples.kernels"))});
   return machine;
+}
+
+Values part_values(const std::string& part, std::string_view kind, const Position& position) {
+  const ReferenceKind hardware = hardware_reference();
+  if (find_preset(hardware.folder, part) == nullptr) {
+    const std::string hint = did_you_mean(part, preset_ids(hardware.folder));
+    throw InputError(
+        position,
+        fmt::format("unknown part '{}'{}", printable(part),
+                    hint.empty()
+                        ? " (must be a hardware preset; 'depthcost presets list' shows them)"
+                        : hint));
+  }
+  Values values = preset_values(part, hardware);
+  if (values.text("kind") != kind)
+    throw InputError(position, fmt::format("invalid part '{}' (a {}'s preset, and what was "
+                                           "measured is a {})",
+                                           part, values.text("kind"), kind));
+  return values;
 }
 
 }  // namespace depthcost

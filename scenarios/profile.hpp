@@ -2,6 +2,8 @@
 // files.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/machine.hpp"
@@ -13,5 +15,9 @@ namespace depthcost {
 /// What the profile does not measure (capacity, arithmetic of a GPU) comes from the preset that it
 /// names as its `part`. Appends to `notes` when and on which kernels it was made.
 Machine machine_from_profile(const Values& values, std::vector<ResolvedValue>& notes);
+
+/// Of the hardware preset `part` of a profile whose kind is `kind`. Throws InputError for another
+/// kind's and for what is no preset.
+Values part_values(const std::string& part, std::string_view kind, const Position& position);
 
 }  // namespace depthcost
