@@ -167,7 +167,7 @@ MeasurementTable parse_measurements(std::string_view text, const std::string& fi
   const auto first = rows.next();
   if (!first) throw InputError({file, 1, 1}, "empty table (needs a header and rows)");
   const Header header(*first, rows);
-  MeasurementTable table{.rows = {}, .ignored_columns = header.ignored()};
+  MeasurementTable table{.file = file, .rows = {}, .ignored_columns = header.ignored()};
   while (const auto row = rows.next()) {
     const Line line(header, *row, rows);
     if (row->size() != header.size())
