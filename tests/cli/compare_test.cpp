@@ -117,6 +117,14 @@ TEST_F(Compare, NamesWhatItIgnoredAndWhatItBorrowed) {
             std::string::npos);
 }
 
+TEST_F(Compare, SaysWhichStatisticOfItsSamplesItShows) {
+  const std::string profile =
+      std::string(DEPTHCOST_SOURCE_DIR) + "/scenarios/profiles/xeon_emerald_rapids_vm.yaml";
+  EXPECT_TRUE(run({profile}).output.ends_with(
+      "\nMeasured: the lower quartile of the repetitions, since a shared machine only ever adds to "
+      "a time.\n"));
+}
+
 TEST_F(Compare, WritesJunitAndAnnotations) {
   const Outcome outcome = run_on("300", {"--junit", "out/it.xml", "--github"});
   EXPECT_EQ(outcome.exit_code, 1);

@@ -103,7 +103,7 @@ TEST(Attribution, IsBandwidthWhereBytesDominate) {
   EXPECT_NEAR(it.amount, 0.8, 1e-12);
 }
 
-// As often as not a parameter of many d-vectors is most of what one token moves: 24 queries in f32.
+// Of one token, most of what moves is parameters: 24 queries in f32.
 TEST(Attribution, IsNotBytesForMoreVectorsThanATokenHas) {
   const StandaloneCall call{.operation = "attnres_phase1",
                             .counts = {.num_sources = 8, .num_queries = 24},
