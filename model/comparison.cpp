@@ -14,56 +14,76 @@ constexpr double kWholeVector = 0.03;
 
 double relative_error(Seconds measured, Seconds predicted) { return measured / predicted - 1; }
 
-double effective_tolerance(const Tolerance& tolerance, const MeasuredTime& measured,
-                           Seconds predicted) {
-  const double noise = 0.5 * ((measured.high - measured.low) / measured.median);
-  return std::max(
-      {tolerance.relative, tolerance.absolute / predicted, tolerance.noise_multiple * noise});
+double effective_tolerance(const Tolerance& tolerance, Seconds predicted) {
+  return std::max(tolerance.relative, tolerance.absolute / predicted);
+}
+
+/// Half of the measurement's interval, relative.
+double noise_of(const MeasuredTime& measured) {
+  return 0.5 * ((measured.high - measured.low) / measured.median);
 }
 
 Agreement agreement_of(const Comparison& comparison) {
   const MeasuredTime& measured = comparison.measured;
   const Seconds predicted = comparison.predicted.value;
+  const double error = std::fabs(comparison.error);
   if (measured.median < kLeastShareOfBound * comparison.bound) return Agreement::impossible;
-  if (std::fabs(comparison.error) <= comparison.tolerance) return Agreement::pass;
+  if (error <= comparison.tolerance) return Agreement::pass;
   const bool noise_reaches_in = relative_error(measured.low, predicted) <= comparison.tolerance &&
                                 relative_error(measured.high, predicted) >= -comparison.tolerance;
-  return noise_reaches_in || comparison.is_inside ? Agreement::ambiguous : Agreement::fail;
+  const bool is_unsure = noise_reaches_in || error <= comparison.noise || comparison.is_inside;
+  return is_unsure ? Agreement::ambiguous : Agreement::fail;
+}
+
+Attribution launch_attribution(const Comparison& comparison) {
+  return {Term::launch, (comparison.measured.median - comparison.predicted.value).value};
+}
+
+/// What is not launch, at the rate that was predicted and at the one that was achieved. Terms that
+/// add up are slower together: which of them it is a single time cannot say.
+Attribution rate_attribution(const Comparison& comparison, Term term) {
+  const Seconds floor = comparison.terms.floor;
+  const Seconds achieved = comparison.measured.median - floor;
+  if (achieved <= Seconds{}) return launch_attribution(comparison);
+  return {term, (comparison.predicted.value - floor) / achieved};
+}
+
+/// d-vectors of a token that a launch moves, and with its share of the parameters among them.
+struct MovedVectors {
+  double of_token = 0;
+  double with_parameters = 0;
+};
+
+MovedVectors moved_vectors(const Operation& operation, const Execution& execution) {
+  const VectorStorage& types = execution.storage;
+  const double of_token = total_d(traffic(operation));
+  return {of_token, of_token + parameter_bytes(operation, types) /
+                                   (execution.tokens * storage(types.hidden_size, types.dtype))};
 }
 
 /// At the predicted bandwidth the time between floor and measurement moves so many d-vectors more
 /// than the ledger says.
-Attribution bytes_attribution(const Comparison& comparison, double rows) {
-  const Seconds moving =
-      comparison.measured.median - comparison.terms.floor - comparison.terms.on_top;
-  const double excess = rows * (moving / comparison.terms.bytes - 1);
-  const double whole = std::round(excess);
-  const bool is_impossible = comparison.agreement == Agreement::impossible;
-  // No kernel moves everything a second time and more: such an excess is something else.
-  const bool is_whole = whole >= 1 && whole <= rows && std::fabs(excess - whole) <= kWholeVector;
-  if (is_impossible || is_whole) return {Term::bytes, excess};
-  // Measured below the floor that was predicted: only the whole time says something.
-  const Seconds achieved = moving > Seconds{} ? moving : comparison.measured.median;
-  return {Term::bandwidth, comparison.terms.bytes / achieved};
-}
-
-/// d-vectors of a token that a launch moves, its share of the parameters among them.
-double rows_of(const Operation& operation, const Execution& execution) {
-  const VectorStorage& types = execution.storage;
-  return total_d(traffic(operation)) +
-         parameter_bytes(operation, types) /
-             (execution.tokens * storage(types.hidden_size, types.dtype));
-}
-
-Attribution attribution_of(const Comparison& comparison, double rows) {
+Attribution bytes_attribution(const Comparison& comparison, const MovedVectors& vectors) {
   const TimeTerms& terms = comparison.terms;
-  const Seconds difference = comparison.measured.median - comparison.predicted.value;
+  const Seconds moving = comparison.measured.median - terms.floor - terms.on_top;
+  const double excess = vectors.with_parameters * (moving / terms.bytes - 1);
+  const double whole = std::round(excess);
+  // No kernel moves everything a second time and more: such an excess is something else.
+  const bool is_whole =
+      whole >= 1 && whole <= vectors.of_token && std::fabs(excess - whole) <= kWholeVector;
+  return is_whole ? Attribution{Term::bytes, excess}
+                  : rate_attribution(comparison, Term::bandwidth);
+}
+
+Attribution attribution_of(const Comparison& comparison, const TimeTerms& bounds,
+                           const MovedVectors& vectors) {
+  const TimeTerms& terms = comparison.terms;
+  if (comparison.agreement == Agreement::impossible && bounds.bytes >= comparison.bound)
+    return {Term::bytes, vectors.of_token * (comparison.measured.median / comparison.bound - 1)};
   const Seconds operations = terms.operations + terms.on_top;
-  if (terms.floor >= std::max(terms.bytes, operations)) return {Term::launch, difference.value};
-  if (terms.bytes >= operations) return bytes_attribution(comparison, rows);
-  const Seconds computing = comparison.measured.median - terms.floor;
-  if (computing <= Seconds{}) return {Term::launch, difference.value};
-  return {Term::arithmetic, operations / computing};
+  if (terms.floor >= std::max(terms.bytes, operations)) return launch_attribution(comparison);
+  if (terms.bytes >= operations) return bytes_attribution(comparison, vectors);
+  return rate_attribution(comparison, Term::arithmetic);
 }
 
 }  // namespace
@@ -100,9 +120,11 @@ Comparison compare(const Machine& machine, const Operation& operation, const Exe
   const Estimate<Seconds>& predicted = comparison.predicted;
   comparison.error = relative_error(measured.median, predicted.value);
   comparison.is_inside = predicted.low <= measured.median && measured.median <= predicted.high;
-  comparison.tolerance = effective_tolerance(tolerance, measured, predicted.value);
+  comparison.tolerance = effective_tolerance(tolerance, predicted.value);
+  comparison.noise = tolerance.noise_multiple * noise_of(measured);
   comparison.agreement = agreement_of(comparison);
-  comparison.attribution = attribution_of(comparison, rows_of(operation, execution));
+  comparison.attribution =
+      attribution_of(comparison, launch.bounds(), moved_vectors(operation, execution));
   return comparison;
 }
 

@@ -11,7 +11,8 @@
 
 namespace depthcost {
 
-/// Seconds of one call. Without repetitions both ends are the median.
+/// Seconds of one call. Of repetitions `median` is what their owner calls typical: of our own
+/// samples the lower quartile (profile/statistics.hpp). Without any both ends are the median.
 struct MeasuredTime {
   Seconds low;
   Seconds median;
@@ -19,16 +20,18 @@ struct MeasuredTime {
   Count samples = 0;  // 0: not known
 };
 
-/// How far a prediction may be off; the largest of the three counts.
+/// How far a prediction may be off: the larger of the first two counts. An error that noise
+/// explains is no failure, and no pass either: a measurement is not the better for being noisy.
 struct Tolerance {
   double relative = 0;        // of the prediction
   Seconds absolute;           // what a timer cannot resolve
   double noise_multiple = 0;  // times the half-width of the measurement, relative to its median
 };
 
-/// `ambiguous`: outside the tolerance, but the noise of the measurement reaches into it, or the
-/// prediction never claimed to be so exact (the measurement lies in its interval). `impossible`:
-/// faster than the bound, so that a formula, a ceiling or the measurement is wrong.
+/// `ambiguous`: outside the tolerance, but the noise of the measurement reaches into it or is as
+/// large as the error, or the prediction never claimed to be so exact (the measurement lies in its
+/// interval). `impossible`: faster than the bound, so that a formula, a ceiling or the measurement
+/// is wrong.
 enum class Agreement { pass, fail, ambiguous, impossible };
 
 std::string_view name(Agreement agreement);
@@ -36,12 +39,16 @@ std::string_view name(Agreement agreement);
 /// A measurement below this share of the bound is impossible; what is left is the timer's.
 inline constexpr double kLeastShareOfBound = 0.97;
 
-/// The term that explains a difference.
+/// The term that explains a difference. A ratio is of the rate at which everything but the launch
+/// was done: 1 if as predicted, below 1 if slower. A difference is 0 if as predicted, positive if
+/// slower.
 ///   arithmetic  operations dominate the prediction; amount: achieved / predicted rate
-///   launch      the floor does; amount: measured - predicted, seconds
-///   bytes       bytes do, and the time is impossible with as many, or the excess is a whole number
-///               of d-vectors (by 0.03, and no more than the ledger has); amount: d-vectors more
-///               at the predicted bandwidth
+///   launch      the floor does, or alone takes longer than was measured; amount: measured -
+///               predicted, seconds
+///   bytes       bytes do, and the excess is a whole number of a token's d-vectors (by 0.03, and no
+///               more than the ledger has); amount: d-vectors more at the predicted bandwidth. Or
+///               they make the time impossible; amount: how many the ceilings leave no time for,
+///               negative
 ///   bandwidth   bytes do, and neither holds; amount: achieved / predicted bandwidth
 enum class Term { bytes, bandwidth, launch, arithmetic };
 
@@ -60,6 +67,7 @@ struct Comparison {
   double error = 0;        // measured / predicted - 1: positive where reality is slower
   bool is_inside = false;  // the median lies in the predicted interval
   double tolerance = 0;    // that counts, relative to the prediction
+  double noise = 0;        // an error beyond the tolerance and up to this is ambiguous
   Agreement agreement = Agreement::pass;
   Attribution attribution;
 };
@@ -95,6 +103,9 @@ struct StackTime {
   double error = 0;  // against the same prediction
 };
 
+/// What a gate makes of a case that is ambiguous although its rule promises something.
+enum class Ambiguities { warn, fail };
+
 /// One call on one device, judged by the fastest kernel that does it.
 struct ComparedCase {
   std::string id;
@@ -103,6 +114,9 @@ struct ComparedCase {
   std::vector<StackTime> stacks;  // fastest first, never empty
   Comparison comparison;          // of the fastest
   ToleranceRule rule;
+  std::string file = {};  // where a user can mend it: the row, or else the rule
+  int line = 1;
+  Ambiguities ambiguities = Ambiguities::warn;
 
   /// How much longer the slowest takes than the fastest: what is no fault of a prediction.
   double scatter() const { return stacks.back().time / stacks.front().time - 1; }
@@ -111,8 +125,10 @@ struct ComparedCase {
 
 /// Does the gate say no? What is impossible is wrong, whatever a rule promises.
 inline bool ComparedCase::is_blocked() const {
-  return comparison.agreement == Agreement::impossible ||
-         (rule.blocks && comparison.agreement == Agreement::fail);
+  const Agreement agreement = comparison.agreement;
+  const bool is_broken = agreement == Agreement::fail ||
+                         (agreement == Agreement::ambiguous && ambiguities == Ambiguities::fail);
+  return agreement == Agreement::impossible || (rule.blocks && is_broken);
 }
 
 /// Errors of many cases. The 90th percentile is the nearest rank.

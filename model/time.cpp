@@ -276,15 +276,22 @@ TimeTerms LaunchTime::terms(const Corner& corner) const {
   return at(machine_.residual, corner.bandwidth) * terms;
 }
 
-Seconds LaunchTime::bound() const {
+TimeTerms LaunchTime::bounds() const {
   const ServedBytes moved = at_best_.all();
   Seconds bytes = Bytes{moved.memory} / machine_.memory_ceiling;
   // What a GPU's memory serves passes through its cache too; a CPU's streaming stores do not.
   const double through_cache = moved.cache + (machine_.core ? 0 : moved.memory);
   if (moved.cache > 0) bytes = std::max(bytes, Bytes{through_cache} / machine_.cache_ceiling);
   const Seconds floor = floor_time(machine_, operation_, execution_, at_best_.coldest, End::low);
-  if (machine_.core) return std::max(floor, bytes);
-  return std::max({floor, bytes, operations_time(machine_, operation_, execution_).beside});
+  if (machine_.core) return {.floor = floor, .bytes = bytes};
+  return {.floor = floor,
+          .bytes = bytes,
+          .operations = operations_time(machine_, operation_, execution_).beside};
+}
+
+Seconds LaunchTime::bound() const {
+  const TimeTerms least = bounds();
+  return std::max({least.floor, least.bytes, least.operations});
 }
 
 Evidence LaunchTime::evidence() const {

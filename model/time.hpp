@@ -108,7 +108,9 @@ class LaunchTime {
   LaunchTime(const Machine& machine, const Operation& operation, const Execution& execution);
 
   TimeTerms terms(const Corner& corner) const;
-  /// Nothing can be faster; a measurement below 0.97 x this says that a formula is wrong.
+  /// Each alone is a time that no kernel can beat.
+  TimeTerms bounds() const;
+  /// The largest of them; a measurement below 0.97 x this says that a formula is wrong.
   Seconds bound() const;
   /// The weakest input of a prediction.
   Evidence evidence() const;

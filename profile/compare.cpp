@@ -23,7 +23,8 @@ std::vector<ComparedCase> kernel_cases(const Samples& samples, const Device& dev
                      .call = kernel.call,
                      .stacks = {{"", comparison.measured.median, comparison.error}},
                      .comparison = comparison,
-                     .rule = rule});
+                     .rule = rule,
+                     .file = samples.path});
   }
   book.require_all_used();
   return cases;

@@ -15,7 +15,14 @@ namespace {
 
 constexpr std::string_view kReading =
     "Error: measured / predicted - 1, so that + is slower than predicted. Predicted with its 90 % "
-    "interval. Large: at most a tenth of it is launch. Scatter: slowest / fastest stack - 1.";
+    "interval; inside: the measured time lies in it. Bound: no kernel can be faster. Launch: its "
+    "share of the predicted time. Scatter: slowest / fastest stack - 1.";
+
+/// How much of a prediction is launch.
+std::string launch_share(const Comparison& comparison) {
+  return fmt::format("{} {:.0f} %", is_large(comparison) ? "up to" : "above",
+                     100 * kLargestFloorShare);
+}
 
 std::vector<Comparison> comparisons_of(std::span<const ComparedCase> cases) {
   std::vector<Comparison> comparisons;
@@ -40,7 +47,7 @@ std::string scatter_cell(const ComparedCase& compared) {
   return fmt::format("{} of {}", format_ratio(compared.scatter()), compared.stacks.size());
 }
 
-/// Cases by device, operation and size, in their order.
+/// Cases by device, operation and whether launch counts, in their order.
 struct Group {
   std::string hardware;
   std::string operation;
@@ -84,10 +91,9 @@ std::vector<std::string> notes_of(const ComparisonReport& report) {
 std::string errors_of(const std::vector<Comparison>& comparisons, std::string_view what) {
   const ErrorSummary errors = summary_of(comparisons);
   return fmt::format(
-      "{} {}{}: median |error| {}, 90th percentile {}, worst {}, {} inside the 90 % interval.",
-      errors.cases, what, errors.cases == 1 ? "" : "s", format_ratio(errors.median),
-      format_ratio(errors.p90), format_ratio(errors.worst, Sign::always),
-      format_ratio(errors.inside));
+      "{} {}: median |error| {}, 90th percentile {}, worst {}, {} inside the 90 % interval.",
+      errors.cases, what, format_ratio(errors.median), format_ratio(errors.p90),
+      format_ratio(errors.worst, Sign::always), format_ratio(errors.inside));
 }
 
 /// The tables that a report has, each with its title.
@@ -133,7 +139,9 @@ Table comparison_table(std::span<const ComparedCase> cases) {
   Table table{{{"case"},
                {"measured", Align::right},
                {"predicted [90 %]", Align::right},
+               {"bound", Align::right},
                {"error", Align::right},
+               {"inside"},
                {"tolerance", Align::right},
                {"verdict"},
                {"difference"}},
@@ -142,10 +150,10 @@ Table comparison_table(std::span<const ComparedCase> cases) {
   for (const ComparedCase& compared : cases) {
     const Comparison& comparison = compared.comparison;
     table.rows.push_back({compared.id, format_seconds(comparison.measured.median),
-                          format_seconds(comparison.predicted),
+                          format_seconds(comparison.predicted), format_seconds(comparison.bound),
                           format_ratio(comparison.error, Sign::always),
-                          format_ratio(comparison.tolerance), agreement_cell(compared),
-                          attribution_text(comparison.attribution)});
+                          comparison.is_inside ? "yes" : "no", format_ratio(comparison.tolerance),
+                          agreement_cell(compared), attribution_text(comparison.attribution)});
     if (with_stacks) table.rows.back().push_back(scatter_cell(compared));
   }
   return table;
@@ -182,7 +190,7 @@ Table step_comparison_table(std::span<const StepComparison> steps) {
 Table error_table(std::span<const ComparedCase> cases) {
   Table table{{{"hardware"},
                {"operation"},
-               {"size"},
+               {"launch"},
                {"cases", Align::right},
                {"median |error|", Align::right},
                {"90th percentile", Align::right},
@@ -192,7 +200,8 @@ Table error_table(std::span<const ComparedCase> cases) {
               {}};
   for (const Group& group : grouped(cases)) {
     const ErrorSummary errors = summary_of(comparisons_of(group.cases));
-    table.rows.push_back({group.hardware, group.operation, group.is_large ? "large" : "small",
+    table.rows.push_back({group.hardware, group.operation,
+                          launch_share(group.cases.front().comparison),
                           std::to_string(errors.cases), format_ratio(errors.median),
                           format_ratio(errors.p90), format_ratio(errors.worst, Sign::always),
                           format_ratio(errors.inside), median_scatter(group.cases)});
@@ -204,8 +213,9 @@ std::string error_line(std::span<const ComparedCase> cases) {
   const std::vector<Comparison> all = comparisons_of(cases);
   std::vector<Comparison> large;
   std::copy_if(all.begin(), all.end(), std::back_inserter(large), is_large);
-  std::string text = errors_of(all, "case");
-  if (!large.empty() && large.size() < all.size()) text += " " + errors_of(large, "large one");
+  std::string text = errors_of(all, all.size() == 1 ? "case" : "cases");
+  if (!large.empty() && large.size() < all.size())
+    text += " " + errors_of(large, fmt::format("with {} of launch", launch_share(large.front())));
   return text;
 }
 

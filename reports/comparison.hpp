@@ -25,14 +25,14 @@ Table comparison_table(std::span<const ComparedCase> cases);
 /// One row for each measurement, the slower stacks too.
 Table stack_table(std::span<const ComparedCase> cases);
 
-/// Errors by device, operation and size.
+/// Errors by device, operation and whether launch counts.
 Table error_table(std::span<const ComparedCase> cases);
 
 /// One row for each step: what its scheme adds.
 Table step_comparison_table(std::span<const StepComparison> steps);
 
 /// "52 cases: median |error| 9.1 %, 90th percentile 73.4 %, worst +180 %, 44.2 % inside the 90 %
-/// interval.", and the same of the large ones.
+/// interval.", and the same of those in which launch does not count.
 std::string error_line(std::span<const ComparedCase> cases);
 
 /// "30 pass, 12 fail, ...; the gate blocks 2".

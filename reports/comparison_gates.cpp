@@ -13,6 +13,10 @@ JunitOutcome outcome_of(const ComparedCase& compared) {
                                                           : JunitOutcome::skipped;
 }
 
+std::string_view failure_type(Agreement agreement) {
+  return agreement == Agreement::fail ? "mispredict" : name(agreement);
+}
+
 JunitCase junit_case(const ComparedCase& compared) {
   const Agreement agreement = compared.comparison.agreement;
   std::string message = verdict_text(compared);
@@ -21,7 +25,7 @@ JunitCase junit_case(const ComparedCase& compared) {
   return {.name = compared.id,
           .class_name = compared.call.operation,
           .outcome = outcome_of(compared),
-          .failure_type = agreement == Agreement::impossible ? "impossible" : "mispredict",
+          .failure_type = std::string(failure_type(agreement)),
           .message = message,
           .output = message};
 }
@@ -58,8 +62,8 @@ std::vector<Annotation> annotations(const ComparisonReport& report) {
   for (const ComparedCase* compared : worst)
     lines.push_back(
         {.level = compared->is_blocked() ? AnnotationLevel::error : AnnotationLevel::warning,
-         .file = compared->rule.file,
-         .line = compared->rule.line,
+         .file = compared->file,
+         .line = compared->line,
          .title = compared->id,
          .message = verdict_text(*compared)});
   return lines;

@@ -9,10 +9,11 @@
 
 namespace depthcost {
 
-/// Fails what blocks; skips what is ambiguous, and what a rule only reports.
+/// Fails what blocks; skips what else is ambiguous, and what a rule only reports.
 JunitSuite junit_suite(const ComparisonReport& report);
 
-/// Errors for what blocks and warnings for what is ambiguous, worst first, each at its rule.
+/// Errors for what blocks and warnings for what else is ambiguous, worst first, each where a user
+/// can mend it.
 std::vector<Annotation> annotations(const ComparisonReport& report);
 
 }  // namespace depthcost

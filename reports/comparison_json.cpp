@@ -22,6 +22,8 @@ void write_call(JsonWriter& json, const StandaloneCall& call) {
   json.member("temperature", name(call.temperature));
 }
 
+/// predicted = floor + max(bytes, operations) + on_top. Of samples `measured` is the lower quartile
+/// of the repetitions, as in profile/statistics.hpp; of a table what the user wrote.
 void write_times(JsonWriter& json, const Comparison& comparison) {
   const auto seconds = [&](std::string_view key, Seconds time) { json.member(key, time.value); };
   const MeasuredTime& measured = comparison.measured;
@@ -37,6 +39,7 @@ void write_times(JsonWriter& json, const Comparison& comparison) {
   seconds("floor_seconds", comparison.terms.floor);
   seconds("bytes_seconds", comparison.terms.bytes);
   seconds("operations_seconds", comparison.terms.operations);
+  seconds("on_top_seconds", comparison.terms.on_top);
   seconds("bound_seconds", comparison.bound);
 }
 
@@ -51,6 +54,7 @@ void write_verdict(JsonWriter& json, const ComparedCase& compared) {
   json.member("error", comparison.error);
   json.member("inside", comparison.is_inside);
   json.member("tolerance", comparison.tolerance);
+  json.member("noise", comparison.noise);
   json.member("verdict", name(comparison.agreement));
   json.member("blocks", compared.is_blocked());
   json.member("term", name(comparison.attribution.term));

@@ -22,7 +22,9 @@ ComparedCase compared_case(std::string id, const Device& device, const Standalon
           .stacks = {},
           .comparison = compare(device.machine, *find_operation(call), execution_of(call), time,
                                 rule.tolerance),
-          .rule = rule};
+          .rule = rule,
+          .file = rule.file,
+          .line = rule.line};
 }
 
 /// Each device once.
@@ -105,6 +107,8 @@ std::vector<ComparedCase> measured_cases(const MeasurementTable& table, const De
     const ToleranceRule& rule = book.rule_for(id);
     cases.push_back(compared_case(id, device, row.call, row.time, rule));
     cases.back().stacks = {{"", row.time.median, cases.back().comparison.error}};
+    cases.back().file = table.file;
+    cases.back().line = row.line;
   }
   book.require_all_used();
   return cases;

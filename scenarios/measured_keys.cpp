@@ -44,7 +44,8 @@ constexpr std::array kTolerances{
     required(key(text, "rules[].match", "pattern of case ids: * is any text, {a,b} either")),
     required(key(quantity, "rules[].relative", ratio, "largest |measured / predicted - 1|")),
     non_negative(key(quantity, "rules[].absolute", seconds, "what a timer cannot resolve")),
-    key(number, "rules[].noise_multiple", "times the half-width of the measurement"),
+    key(number, "rules[].noise_multiple",
+        "an error up to so many half-widths of the measurement is ambiguous, no failure"),
     required(key(choice, "rules[].effect", kEffects, "whether a failure is the gate's")),
     required(key(text, "rules[].reason", "why so much")),
 };

@@ -23,6 +23,10 @@ constexpr std::size_t kAbsent = kMaxColumns;
 
 constexpr double kMicrosecond = 1e-6;
 
+// A nanosecond to eleven days: what is outside was written in another unit.
+constexpr double kLeastMicroseconds = 1e-3;
+constexpr double kMostMicroseconds = 1e12;
+
 std::size_t column_index(std::string_view name) {
   const auto found = std::find(kColumns.begin(), kColumns.end(), name);
   return static_cast<std::size_t>(found - kColumns.begin());
@@ -41,10 +45,10 @@ class Header {
   std::size_t size() const { return size_; }
   const std::vector<std::string>& ignored() const { return ignored_; }
 
-  /// The cell of a column that is there and not empty; else nullptr.
+  /// The cell of a column that is there; else nullptr.
   const CsvCell* find(const CsvRow& row, std::string_view column) const {
     const std::size_t at = at_[column_index(column)];
-    return at == kAbsent || row[at].text.empty() ? nullptr : &row[at];
+    return at == kAbsent ? nullptr : &row[at];
   }
 
  private:
@@ -86,15 +90,21 @@ class Line {
 
   Position start() const { return rows_.position_of(row_.front()); }
 
-  bool has(std::string_view column) const { return header_.find(row_, column) != nullptr; }
-
-  const CsvCell& at(std::string_view column) const {
+  bool has(std::string_view column) const {
     const CsvCell* cell = header_.find(row_, column);
-    if (cell != nullptr) return *cell;
-    throw InputError(start(), fmt::format("missing {} (an empty cell)", column));
+    return cell != nullptr && !cell->text.empty();
   }
 
-  Position position(std::string_view column) const { return rows_.position_of(at(column)); }
+  const CsvCell& at(std::string_view column) const {
+    if (has(column)) return *header_.find(row_, column);
+    throw InputError(position(column), fmt::format("missing {} (an empty cell)", column));
+  }
+
+  /// Of the column's cell, or of the row where the table has no such column.
+  Position position(std::string_view column) const {
+    const CsvCell* cell = header_.find(row_, column);
+    return cell != nullptr ? rows_.position_of(*cell) : start();
+  }
 
   Count count(std::string_view column) const {
     return parse_count({at(column).text}, position(column), column);
@@ -105,7 +115,13 @@ class Line {
   }
 
   Seconds time(std::string_view column) const {
-    return {parse_number({at(column).text}, position(column), column) * kMicrosecond};
+    const std::string& text = at(column).text;
+    const double us = parse_number({text}, position(column), column);
+    if (us < kLeastMicroseconds || us > kMostMicroseconds)
+      throw InputError(position(column),
+                       fmt::format("invalid {} '{}' (must be {:g} to {:g} microseconds)", column,
+                                   printable(text), kLeastMicroseconds, kMostMicroseconds));
+    return {us * kMicrosecond};
   }
 
   /// The enumerator of that name, the last one being `last`.
@@ -131,7 +147,10 @@ class Line {
 StandaloneCall call_of(const Line& line) {
   StandaloneCall call{.operation = line.at("operation").text};
   const CatalogueEntry& entry = entry_of(call.operation, line.position("operation"));
-  require_counts(entry, {line.has("sources"), line.has("queries")}, line.start());
+  const bool has_sources = line.has("sources");
+  const bool lacks_queries_only = has_sources || entry.sources.empty();
+  require_counts(entry, {has_sources, line.has("queries")},
+                 line.position(lacks_queries_only ? "queries" : "sources"));
   call.counts = {.num_sources = line.count("sources", 1),
                  .num_queries = line.count("queries", 1),
                  .num_streams = line.count("streams", 4)};
@@ -167,7 +186,7 @@ MeasurementTable parse_measurements(std::string_view text, const std::string& fi
   const auto first = rows.next();
   if (!first) throw InputError({file, 1, 1}, "empty table (needs a header and rows)");
   const Header header(*first, rows);
-  MeasurementTable table{.rows = {}, .ignored_columns = header.ignored()};
+  MeasurementTable table{.file = file, .rows = {}, .ignored_columns = header.ignored()};
   while (const auto row = rows.next()) {
     const Line line(header, *row, rows);
     if (row->size() != header.size())

@@ -18,6 +18,7 @@ struct MeasuredCall {
 };
 
 struct MeasurementTable {
+  std::string file;
   std::vector<MeasuredCall> rows;  // never empty
   std::vector<std::string> ignored_columns;
 };

@@ -73,6 +73,33 @@ TEST_F(Compare, IsAmbiguousInsideTheIntervalAndFailsThatOnlyIfStrict) {
   EXPECT_EQ(run_on("158", {"--tolerances", "rules.yaml", "--strict"}).exit_code, 0);
 }
 
+// 56 % too slow in every sample: noise does not make that a pass.
+TEST_F(Compare, TakesNoNoiseForAgreement) {
+  const auto verdict = [&](const std::string& low, const std::string& high) {
+    folder_.written("it.csv",
+                    "low,high," + kHeader + low + "," + high + ",mhc_post,8192,4096,240\n");
+    const auto json =
+        nlohmann::json::parse(run({"it.csv", "--hardware", "h200_sxm", "--format", "json"}).output);
+    EXPECT_EQ(json["cases"][0]["tolerance"], 0.25);
+    return json["cases"][0]["verdict"].get<std::string>();
+  };
+  EXPECT_EQ(verdict("220", "260"), "fail");
+  EXPECT_EQ(verdict("200", "300"), "ambiguous");  // the error is below three times the noise
+  EXPECT_EQ(verdict("0.001", "1e9"), "ambiguous");
+}
+
+TEST_F(Compare, IsRedInJunitAndAnnotationsIfStrict) {
+  write_rule("1 %");
+  const Outcome outcome =
+      run_on("158", {"--tolerances", "rules.yaml", "--strict", "--junit", "it.xml", "--github"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  const std::string junit = content_of(folder_.path("it.xml"));
+  EXPECT_NE(junit.find(" failures=\"1\" errors=\"0\" skipped=\"0\" "), std::string::npos);
+  EXPECT_NE(junit.find("<failure type=\"ambiguous\""), std::string::npos);
+  EXPECT_NE(outcome.output.find("\n::error file=it.csv,line=2,"), std::string::npos);
+  EXPECT_NE(outcome.output.find("The gate holds 1 and blocks 1."), std::string::npos);
+}
+
 // An injected slowdown of 1.5 tolerances fails, one of 0.3 does not.
 TEST_F(Compare, FindsAnInjectedSlowdownAndNothingSmaller) {
   const auto json = nlohmann::json::parse(run_on("150", {"--format", "json"}).output);
@@ -90,13 +117,20 @@ TEST_F(Compare, NamesWhatItIgnoredAndWhatItBorrowed) {
             std::string::npos);
 }
 
+TEST_F(Compare, SaysWhichStatisticOfItsSamplesItShows) {
+  const std::string profile =
+      std::string(DEPTHCOST_SOURCE_DIR) + "/scenarios/profiles/xeon_emerald_rapids_vm.yaml";
+  EXPECT_TRUE(run({profile}).output.ends_with(
+      "\nMeasured: the lower quartile of the repetitions, since a shared machine only ever adds to "
+      "a time.\n"));
+}
+
 TEST_F(Compare, WritesJunitAndAnnotations) {
   const Outcome outcome = run_on("300", {"--junit", "out/it.xml", "--github"});
   EXPECT_EQ(outcome.exit_code, 1);
   const std::string junit = content_of(folder_.path("out/it.xml"));
   EXPECT_NE(junit.find("<failure type=\"mispredict\""), std::string::npos);
-  EXPECT_NE(outcome.output.find("\n::error file=scenarios/tolerances/measurements.yaml,line=5,"),
-            std::string::npos)
+  EXPECT_NE(outcome.output.find("\n::error file=it.csv,line=2,"), std::string::npos)
       << outcome.output;
 }
 
@@ -118,6 +152,12 @@ TEST_F(Compare, RefusesWhatItCannotUse) {
                us + "conflicting --github (stdout holds JSON and nothing else)");
   expect_error({"missing.csv"},
                us + "missing --hardware (a preset or a path: what the table was measured on)");
+  for (const std::string profile : {"missing.yaml", "missing.yml"}) {
+    expect_error({profile},
+                 profile + ":1:1: error: cannot read the file (no such file or directory)");
+    expect_error({profile, "--hardware", "h200_sxm"},
+                 us + "conflicting --hardware (a profile is a machine's own)");
+  }
   expect_error({"missing.csv", "--hardware", "h200_sxm"},
                "missing.csv:1:1: error: cannot read the file (no such file or directory)");
   folder_.written("it.csv", kHeader + "mhc_past,8,8,1\n");

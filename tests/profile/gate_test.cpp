@@ -51,6 +51,12 @@ TEST_F(Gate, PassesTheSameMachineAgain) {
   EXPECT_LE(static_cast<double>(blocked), 0.01 * static_cast<double>(cases));
 }
 
+TEST_F(Gate, PointsAtTheSamples) {
+  const auto cases = judged(machine(), {});
+  EXPECT_EQ(cases.front().file, folder_.path("s.json"));
+  EXPECT_EQ(cases.front().line, 1);
+}
+
 TEST_F(Gate, FailsEveryKernelThatIsHalfAsSlowAgain) {
   const auto cases = judged(machine(), {.slowdown = 1.5, .seed = 2});
   EXPECT_EQ(count_blocked(cases), cases.size());

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "reports/comparison_gates.hpp"
@@ -29,6 +30,8 @@ ComparedCase compared(const std::string& id, double error, Agreement agreement, 
              .reason = "why",
              .file = "rules.yaml",
              .line = 7};
+  it.file = "kernels.csv";
+  it.line = 12;
   return it;
 }
 
@@ -50,14 +53,17 @@ TEST(AttributionText, SaysTheQuantityOfEachTerm) {
   EXPECT_EQ(attribution_text({Term::arithmetic, 0.5}), "0.50 of the predicted rate");
 }
 
-TEST(ComparisonTable, ShowsErrorToleranceVerdictAndScatter) {
+TEST(ComparisonTable, ShowsBoundErrorIntervalToleranceVerdictAndScatter) {
   const Table table = comparison_table(report().cases);
   ASSERT_EQ(table.rows.size(), 5U);
-  EXPECT_EQ(table.rows[1],
-            (std::vector<std::string>{"bad", "100 us", "90.9 us [90.0, 110.0]", "+10.0 %", "5.0 %",
-                                      "fail", "0.91 of the predicted bandwidth", "25.0 % of 2"}));
-  EXPECT_EQ(table.rows[2][5], "fail, reported");
-  EXPECT_EQ(table.rows[4][5], "impossible");
+  EXPECT_EQ(table.rows[1], (std::vector<std::string>{
+                               "bad", "100 us", "90.9 us [90.0, 110.0]", "80.0 us", "+10.0 %", "no",
+                               "5.0 %", "fail", "0.91 of the predicted bandwidth", "25.0 % of 2"}));
+  EXPECT_EQ(table.rows[2][7], "fail, reported");
+  EXPECT_EQ(table.rows[4][7], "impossible");
+  std::vector<ComparedCase> inside{report().cases.front()};
+  inside.front().comparison.is_inside = true;
+  EXPECT_EQ(comparison_table(inside).rows[0][5], "yes");
   EXPECT_EQ(stack_table(report().cases).rows.size(), 10U);
 }
 
@@ -68,18 +74,22 @@ TEST(ComparisonLines, SumUp) {
   EXPECT_EQ(verdict_line(report().cases),
             "Verdicts: 1 pass, 2 fail, 1 ambiguous, 1 impossible. The gate holds 3 and "
             "blocks 2.");
-  EXPECT_EQ(error_table(report().cases).rows,
-            (std::vector<std::vector<std::string>>{{"round", "mhc_post", "large", "5", "10.0 %",
-                                                    "30.0 %", "-30.0 %", "0 %", "25.0 %"}}));
+  EXPECT_EQ(
+      error_table(report().cases).rows,
+      (std::vector<std::vector<std::string>>{{"round", "mhc_post", "up to 10 %", "5", "10.0 %",
+                                              "30.0 %", "-30.0 %", "0 %", "25.0 %"}}));
 }
 
-TEST(ComparisonLines, TellLargeCasesFromSmallOnes) {
+TEST(ComparisonLines, TellWhereLaunchCounts) {
   std::vector<ComparedCase> cases = report().cases;
   for (std::size_t i = 1; i < cases.size(); ++i) cases[i].comparison.terms.floor = {50e-6};
   EXPECT_TRUE(error_line(cases).ends_with(
-      " 1 large one: median |error| 1.0 %, 90th percentile 1.0 %, worst +1.0 %, 0 % inside the "
+      " 1 with up to 10 % of launch: median |error| 1.0 %, 90th percentile 1.0 %, worst +1.0 %, 0 % inside the "
       "90 % interval."));
-  EXPECT_EQ(error_table(cases).rows.size(), 2U);
+  const Table table = error_table(cases);
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.rows[0][2], "up to 10 %");
+  EXPECT_EQ(table.rows[1][2], "above 10 %");
 }
 
 TEST(ComparisonJson, HasUnitsInItsKeysAndEveryStack) {
@@ -99,6 +109,43 @@ TEST(ComparisonJson, HasUnitsInItsKeysAndEveryStack) {
   EXPECT_EQ(it["rule"]["line"], 7);
   EXPECT_EQ(it["stacks"][1]["stack"], "B, 2");
   EXPECT_EQ(json["notes"][0], "Column 'x' was ignored.");
+}
+
+TEST(ComparisonJson, HasEveryTermOfThePrediction) {
+  ComparisonReport it = report();
+  it.cases.resize(1);
+  Comparison& comparison = it.cases.front().comparison;
+  comparison.terms = {{1e-6}, {60e-6}, {20e-6}, {38e-6}};
+  comparison.predicted.value = comparison.terms.total();
+  const auto json = nlohmann::json::parse(to_json(it, "1"))["cases"][0];
+  const auto seconds = [&](const std::string& term) {
+    return json[term + "_seconds"].get<double>();
+  };
+  EXPECT_DOUBLE_EQ(
+      seconds("predicted"),
+      seconds("floor") + std::max(seconds("bytes"), seconds("operations")) + seconds("on_top"));
+}
+
+/// As `--strict` has it.
+ComparisonReport strict_report() {
+  ComparisonReport it = report();
+  for (ComparedCase& compared : it.cases) compared.ambiguities = Ambiguities::fail;
+  return it;
+}
+
+TEST(StrictGate, IsRedWhereverItIsRead) {
+  const ComparisonReport it = strict_report();
+  EXPECT_TRUE(verdict_line(it.cases).ends_with(" blocks 3.")) << verdict_line(it.cases);
+  const JunitSuite suite = junit_suite(it);
+  EXPECT_EQ(suite.cases[3].outcome, JunitOutcome::failed);
+  EXPECT_EQ(suite.cases[3].failure_type, "ambiguous");
+  EXPECT_EQ(suite.cases[2].outcome, JunitOutcome::skipped);
+  EXPECT_EQ(comparison_table(it.cases).rows[3][7], "ambiguous");
+  const auto lines = annotations(it);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[2].title, "unsure");
+  EXPECT_EQ(lines[2].level, AnnotationLevel::error);
+  EXPECT_EQ(nlohmann::json::parse(to_json(it, "1"))["cases"][3]["blocks"], true);
 }
 
 TEST(Junit, FailsWhatBlocksAndSkipsWhatDoesNot) {
@@ -143,7 +190,7 @@ TEST(Junit, IsWellFormedWhateverItSays) {
             "  </testsuite>\n</testsuites>\n");
 }
 
-TEST(Annotations, PointAtTheRuleWorstFirst) {
+TEST(Annotations, PointAtTheRowWorstFirst) {
   const auto lines = annotations(report());
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_EQ(lines[0].title, "wrong");
@@ -152,7 +199,7 @@ TEST(Annotations, PointAtTheRuleWorstFirst) {
   EXPECT_EQ(lines[2].level, AnnotationLevel::warning);
   const std::string text = to_annotations(lines);
   EXPECT_TRUE(
-      text.starts_with("::error file=rules.yaml,line=7,title=wrong::impossible: measured "));
+      text.starts_with("::error file=kernels.csv,line=12,title=wrong::impossible: measured "));
   EXPECT_NE(text.find("tolerance 5.0 %25 (why)"), std::string::npos) << text;
 }
 

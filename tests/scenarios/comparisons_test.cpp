@@ -122,6 +122,8 @@ TEST(MeasuredCases, AreNamedByDeviceAndNumberedWhereTheyRepeat) {
   EXPECT_EQ(cases[0].id, "h200_sxm/mhc_post/m:4/bf16/T:8192/d:4096/graph/cold");
   EXPECT_EQ(cases[1].id, cases[0].id + "#2");
   EXPECT_EQ(cases[0].stacks.size(), 1U);
+  EXPECT_EQ(cases[1].file, "it.csv");
+  EXPECT_EQ(cases[1].line, 3);
 }
 
 TEST(Devices, AreNamedAsTheUserDid) {
