@@ -14,11 +14,11 @@ constexpr double kLargestBatch = 512;
 
 bool is_batch(const CaseName& name) { return name.number("T", 0) <= kLargestBatch; }
 
-/// Not one of the cases that are there for their noise, or for predictions: a name says its number
-/// of blocks where it is another than usual.
-bool is_usual(const CaseName& name) { return !name.is_again && !name.numbers.contains("n"); }
+/// A name says its number of blocks where it is another than usual.
+bool has_usual_blocks(const CaseName& name) { return !name.numbers.contains("n"); }
 
-/// Bandwidth and fractions of one operation and type from memory: "18.3 to 18.9 GB/s, 93 to 95 %".
+/// Bandwidth and fractions of one operation and type from memory, over all shapes but those that
+/// are there for their noise: "18.3 to 18.9 GB/s, 93 to 95 %".
 std::string bandwidths(const Results& results, std::string_view backend, std::string_view operation,
                        std::string_view type) {
   std::vector<double> gigabytes;
@@ -26,7 +26,7 @@ std::string bandwidths(const Results& results, std::string_view backend, std::st
   for (const Measurement& kernel : results.kernels) {
     const CaseName name = parse_case_name(kernel.name);
     if (kernel.backend() != backend || name.operation != operation || name.type != type) continue;
-    if (is_batch(name) || name.temperature != "cold" || !is_usual(name)) continue;
+    if (is_batch(name) || name.temperature != "cold" || name.is_again) continue;
     gigabytes.push_back(kernel.bandwidth() / 1e9);
     if (const auto fraction = fraction_of_ceiling(results, kernel))
       per_cent.push_back(100 * *fraction);
@@ -57,7 +57,8 @@ std::string batch_times(const Results& results, std::string_view backend,
       const CaseName name = parse_case_name(kernel.name);
       if (kernel.backend() == backend && name.operation == operation &&
           name.number("T", 0) == tokens && name.temperature == temperature &&
-          name.launch != "graph_pdl" && is_usual(name) && kernel.is_valid())
+          name.launch != "graph_pdl" && !name.is_again && has_usual_blocks(name) &&
+          kernel.is_valid())
         times.push_back(three_digits(kernel.median() * 1e6));
     }
   return times.empty() ? "" : fmt::format("{} us", fmt::join(times, " / "));

@@ -10,6 +10,8 @@
 namespace depthcost::test::run_benchmarks_test {
 namespace {
 
+const std::string kScripts = DEPTHCOST_SOURCE_DIR "/scripts/";
+
 class RunBenchmarks : public testing::Test {
  protected:
   /// Programs that write down that they ran; summarize writes down what it was given.
@@ -17,10 +19,11 @@ class RunBenchmarks : public testing::Test {
     for (const char* kind : {"core", "skeletons", "ceilings", "kernels", "step"})
       program(std::string("bench_") + kind,
               "case \"$*\" in *list_tests*) case \"$*\" in *nothing*) ;; *) echo case ;; esac ;;\n"
-              "*) echo ran >>\"$(dirname \"$0\")/log\"\n"
+              "*) [ ! -e \"$0.broken\" ] || exit 1\n"
+              "echo ran >>\"$(dirname \"$0\")/log\"\n"
               "for word in \"$@\"; do case $word in --benchmark_out=*) echo {} >\"${word#*=}\" ;; "
               "esac; done ;; esac");
-    program("summarize", "echo \"$@\" >\"$(dirname \"$0\")/summary\"; touch \"$1\"");
+    program("summarize", "echo \"$@\" >\"$(dirname \"$0\")/summary\"; echo \"$2\" >\"$1\"");
   }
 
   void program(const std::string& name, const std::string& body) const {
@@ -30,13 +33,18 @@ class RunBenchmarks : public testing::Test {
 
   int run(const std::string& rounds, const std::string& filter = ".",
           const std::string& environment = "") const {
-    const std::string command = environment + "DEPTHCOST_ROUNDS=" + rounds + " " +
-                                DEPTHCOST_SOURCE_DIR + "/scripts/run_benchmarks " +
-                                folder_.path("bin") + " " + folder_.path("out") + " '" + filter +
-                                "' 2>" + folder_.path("errors");
-    const int status = std::system(command.c_str());
+    return shell(environment + "DEPTHCOST_ROUNDS=" + rounds + " " + kScripts + "run_benchmarks " +
+                 folder_.path("bin") + " " + folder_.path("out") + " '" + filter + "'");
+  }
+
+  int shell(const std::string& command) const {
+    const int status = std::system(
+        (command + " >" + folder_.path("said") + " 2>" + folder_.path("errors")).c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
+
+  std::string errors() const { return content_of(folder_.path("errors")); }
+  std::string samples() const { return content_of(folder_.path("out/samples.json")); }
 
   /// How often programs have measured; a round is five of them.
   std::size_t num_runs() const {
@@ -71,19 +79,39 @@ TEST_F(RunBenchmarks, DoesNotMixRoundsOfOtherPrograms) {
   ASSERT_EQ(run("1"), 0);
   program("bench_core", "echo case");
   EXPECT_EQ(run("2"), 2);
-  EXPECT_NE(content_of(folder_.path("errors")).find("rounds of other programs"), std::string::npos);
+  const std::string out = folder_.path("out");
+  EXPECT_EQ(errors(), out + ":1:1: error: rounds of other programs or of another filter (remove " +
+                          out + "/rounds to begin anew)\n");
 }
 
 TEST_F(RunBenchmarks, RefusesAFilterThatNamesNothing) {
   EXPECT_EQ(run("1", "nothing"), 2);
-  EXPECT_EQ(content_of(folder_.path("errors")),
-            "nothing: error: names nothing that can be measured\n");
+  EXPECT_EQ(errors(),
+            "nothing:1:1: error: names nothing that can be measured (a regular expression on the "
+            "names of benchmarks)\n");
+  EXPECT_FALSE(std::filesystem::exists(folder_.path("out"))) << "the right filter finds no room";
+  EXPECT_EQ(run("1"), 0) << errors();
+}
+
+TEST_F(RunBenchmarks, RefusesWhatCannotBeMeasured) {
+  const std::string out = folder_.path("out");
+  for (const std::string rounds : {"abc", "0", "-1", "1.5", "99999999999999999999"}) {
+    EXPECT_EQ(run("'" + rounds + "'"), 2);
+    EXPECT_EQ(errors(), "DEPTHCOST_ROUNDS:1:1: error: invalid value '" + rounds +
+                            "' (must be a whole number from 1 to 999)\n");
+  }
+  EXPECT_EQ(run("1", ""), 2);
+  EXPECT_EQ(errors(), "FILTER:1:1: error: missing value (the text is empty)\n");
+  EXPECT_FALSE(std::filesystem::exists(out));
+  folder_.written("out", "a file");
+  EXPECT_EQ(run("1"), 2);
+  EXPECT_EQ(errors(), out + ":1:1: error: cannot create the folder ('" + out + "' is no folder)\n");
+  EXPECT_EQ(content_of(out), "a file");
 }
 
 TEST_F(RunBenchmarks, SaysThatThereAreNoLinks) {
   ASSERT_EQ(run("1"), 0);
-  EXPECT_NE(content_of(folder_.path("errors"))
-                .find("skipped: links between processes (built without MPI)\n"),
+  EXPECT_NE(errors().find("skipped: links between processes (built without MPI)\n"),
             std::string::npos);
 }
 
@@ -96,7 +124,7 @@ TEST_F(RunBenchmarks, MeasuresLinksUnderMpirun) {
           "--benchmark_out=*) echo {} >\"${word#*=}\" ;; esac; done ;; esac");
   if (std::system("test $(nproc) -ge 2") != 0) GTEST_SKIP() << "a single core";
   const std::string path = "PATH=" + folder_.path("bin") + ":$PATH ";
-  ASSERT_EQ(run("1", ".", path), 0) << content_of(folder_.path("errors"));
+  ASSERT_EQ(run("1", ".", path), 0) << errors();
   EXPECT_NE(content_of(folder_.path("bin/mpilog"))
                 .find("called -n 2 " + folder_.path("bin/mpi/bench_links")),
             std::string::npos);
@@ -104,10 +132,64 @@ TEST_F(RunBenchmarks, MeasuresLinksUnderMpirun) {
 }
 
 TEST_F(RunBenchmarks, SaysThatAProgramFailedAndKeepsTheOthers) {
-  program("bench_core", "case \"$*\" in *list_tests*) echo case ;; *) exit 1 ;; esac");
+  folder_.written("bin/bench_core.broken", "");
   EXPECT_EQ(run("3"), 1);
+  EXPECT_TRUE(errors().ends_with("\nbench_core:1:1: error: failed (what it printed is in " +
+                                 folder_.path("out/rounds/failed.1") + ")\n-> " +
+                                 folder_.path("out/samples.json") + "\n"))
+      << errors();
   EXPECT_NE(summary().find("kernels.json"), std::string::npos);
   EXPECT_EQ(summary().find("core.json"), std::string::npos);
+}
+
+TEST_F(RunBenchmarks, OverwritesNoSamplesWhereAProgramFails) {
+  ASSERT_EQ(run("2"), 0);
+  const std::string before = samples();
+  folder_.written("bin/bench_core.broken", "");
+  EXPECT_EQ(run("4"), 1);
+  EXPECT_TRUE(errors().ends_with("\nbench_core:1:1: error: failed (what it printed is in " +
+                                 folder_.path("out/rounds/failed.1") + ")\n"))
+      << errors();
+  EXPECT_EQ(samples(), before);
+  EXPECT_TRUE(std::filesystem::exists(folder_.path("out/rounds/good.2/core.json")));
+  std::filesystem::remove(folder_.path("bin/bench_core.broken"));
+  EXPECT_EQ(run("4"), 0) << errors();
+  EXPECT_EQ(samples(), "4/4\n");
+}
+
+/// Where nothing was summarized yet, whole rounds are better than the one that lacks a program.
+TEST_F(RunBenchmarks, SummarizesTheGoodRoundsBeforeTheFailedOne) {
+  ASSERT_EQ(run("1"), 0);
+  std::filesystem::remove(folder_.path("out/samples.json"));
+  folder_.written("bin/bench_core.broken", "");
+  EXPECT_EQ(run("2"), 1);
+  EXPECT_NE(summary().find("good.1/core.json"), std::string::npos) << summary();
+  EXPECT_EQ(summary().find("failed.1"), std::string::npos) << summary();
+}
+
+/// What is bundled here measures nothing: programs of ours take its place.
+TEST_F(RunBenchmarks, AreWhatABundleBringsAlong) {
+  const std::string bundle = folder_.path("bundle");
+  std::filesystem::create_directories(folder_.path("programs"));
+  std::filesystem::copy("/bin/true", folder_.path("programs/bench_core"));
+  ASSERT_EQ(shell(kScripts + "bundle " + folder_.path("programs") + " " + bundle + " bench_core"),
+            0)
+      << errors();
+  EXPECT_EQ(shell(bundle + "/measure --help"), 0);
+  EXPECT_NE(content_of(folder_.path("said")).find("OUT/samples.json is what to bring home"),
+            std::string::npos);
+  std::filesystem::remove_all(bundle + "/bin");
+  std::filesystem::copy(folder_.path("bin"), bundle + "/bin");
+  const std::string out = " " + folder_.path("out");
+  EXPECT_EQ(shell("DEPTHCOST_FILTER=nothing " + bundle + "/measure" + out), 2);
+  EXPECT_TRUE(errors().starts_with("nothing:1:1: error: names nothing that can be measured"))
+      << errors();
+  EXPECT_EQ(shell(bundle + "/measure --loud"), 2);
+  EXPECT_EQ(errors(), bundle + "/run_benchmarks:1:1: error: unknown option '--loud'\n");
+  EXPECT_EQ(shell(bundle + "/measure ''"), 2);
+  EXPECT_EQ(errors(), "OUT:1:1: error: missing value (the text is empty)\n");
+  EXPECT_EQ(shell("DEPTHCOST_ROUNDS=1 " + bundle + "/measure" + out), 0) << errors();
+  EXPECT_EQ(samples(), "1/1\n");
 }
 
 }  // namespace

@@ -1,0 +1,135 @@
+// The one-command scripts as their users get them wrong: refused before anything is installed,
+// built or measured.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "tests/cli/run_program.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace depthcost::test::scripts_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kScripts = DEPTHCOST_SOURCE_DIR "/scripts/";
+
+class Scripts : public testing::Test {
+ protected:
+  /// A script that goes on where it should refuse installs and builds nothing.
+  Scripts() {
+    executable("bin/dpkg-query", "#!/bin/sh\necho install ok installed\n");
+    for (const std::string tool : {"cmake", "clang-format", "clang-tidy"})
+      executable("bin/" + tool, "#!/bin/sh\n");
+  }
+
+  Outcome run(const std::string& script, const std::vector<std::string>& arguments,
+              const std::string& variable = "") const {
+    return run_program({.arguments = arguments,
+                        .folder = folder_.path(),
+                        .variables = {"PATH=" + folder_.path("bin") + ":/usr/bin:/bin", variable},
+                        .program = script});
+  }
+
+  void expect_error(const std::string& script, const std::vector<std::string>& arguments,
+                    const std::string& error, const std::string& variable = "") const {
+    const Outcome outcome = run(kScripts + script, arguments, variable);
+    EXPECT_EQ(outcome.errors, error + "\n");
+    EXPECT_EQ(outcome.output, "");
+    EXPECT_EQ(outcome.exit_code, 2);
+  }
+
+  void executable(const std::string& name, const std::string& text) const {
+    ::chmod(folder_.written(name, text).c_str(), 0700);
+  }
+
+  const TemporaryFolder folder_;
+};
+
+TEST_F(Scripts, PrintTheirHelp) {
+  for (const std::string script :
+       {"measure", "run_benchmarks", "bundle", "test", "sanitize", "style", "release"})
+    for (const std::string option : {"--help", "-h"}) {
+      const Outcome outcome = run(kScripts + script, {option});
+      EXPECT_EQ(outcome.exit_code, 0) << script;
+      EXPECT_NE(outcome.output, "") << script;
+      EXPECT_EQ(outcome.output.find("set -e"), std::string::npos) << outcome.output;
+      EXPECT_EQ(outcome.errors, "") << script;
+    }
+  EXPECT_TRUE(run(kScripts + "measure", {"--help"})
+                  .output.starts_with("scripts/measure [-o | --out DIR]: measures ceilings,"));
+}
+
+TEST_F(Scripts, TakeAnEmptyTextForNoValue) {
+  for (const std::string option : {"--out", "-o", "--bundle"})
+    expect_error("measure", {option, ""},
+                 option + ":1:1: error: missing value (the text is empty)");
+  expect_error("release", {""}, "FOLDER:1:1: error: missing value (the text is empty)");
+  expect_error("style", {""}, "BASE:1:1: error: missing value (the text is empty)");
+}
+
+TEST_F(Scripts, RefuseWhatTheyDoNotKnow) {
+  expect_error("measure", {"--bundle"}, "--bundle:1:1: error: missing value (a folder)");
+  expect_error("measure", {"--out", "a", "--bundle", "b"},
+               "--out:1:1: error: conflicting --out (--bundle measures nothing here)");
+  expect_error("measure", {"--loud"},
+               kScripts + "measure:1:1: error: unknown argument '--loud' (see " + kScripts +
+                   "measure --help)");
+  for (const std::string script : {"test", "sanitize"})
+    expect_error(script, {"one"},
+                 kScripts + script + ":1:1: error: unknown argument 'one' (it takes none)");
+  expect_error("release", {"--loud"}, kScripts + "release:1:1: error: unknown option '--loud'");
+  expect_error("bundle", {"a"},
+               kScripts + "bundle:1:1: error: missing arguments (PROGRAMS, DIR and a NAME)");
+  expect_error("run_benchmarks", {"a"},
+               kScripts + "run_benchmarks:1:1: error: missing arguments (PROGRAMS and OUT)");
+}
+
+TEST_F(Scripts, RefuseAFolderThatCannotBe) {
+  const std::string file = folder_.written("file", "kept");
+  const std::string problem = "cannot create the folder ('" + file + "' is no folder)";
+  for (const std::string option : {"--out", "--bundle"})
+    expect_error("measure", {option, "file/below"}, file + "/below:1:1: error: " + problem);
+  expect_error("release", {file}, file + ":1:1: error: " + problem);
+  expect_error("measure", {"--out", "/proc/none"},
+               "/proc/none:1:1: error: cannot create the folder ('/proc' cannot be written to)");
+  EXPECT_EQ(content_of(file), "kept");
+}
+
+TEST_F(Scripts, MeasureNothingInNoRounds) {
+  for (const std::string rounds : {"abc", "0", "-1"})
+    expect_error("measure", {"--out", "new"},
+                 "DEPTHCOST_ROUNDS:1:1: error: invalid value '" + rounds +
+                     "' (must be a whole number from 1 to 999)",
+                 "DEPTHCOST_ROUNDS=" + rounds);
+  EXPECT_FALSE(fs::exists(folder_.path("new")));
+}
+
+/// A style that compares with nothing finds nothing.
+TEST_F(Scripts, CompareTheStyleWithAKnownCommit) {
+  if (!fs::exists(DEPTHCOST_SOURCE_DIR "/.git")) GTEST_SKIP() << "no repository";
+  expect_error("style", {"no_such_branch"},
+               "no_such_branch:1:1: error: unknown BASE (no commit of this repository)");
+}
+
+/// With a depthcost of ours.
+TEST_F(Scripts, ReportWhatTheyAreAsked) {
+  fs::create_directories(folder_.path("here/scripts"));
+  for (const std::string file : {"report", "packages.sh"})
+    fs::copy(kScripts + file, folder_.path("here/scripts/" + file));
+  executable("here/build/report/depthcost",
+             "#!/bin/sh\nfor word in \"$@\"; do echo \"<$word>\"; done\n");
+  const auto reported = [&](const std::vector<std::string>& arguments) {
+    return run(folder_.path("here/scripts/report"), arguments).output;
+  };
+  const std::string usual =
+      "<report>\n<" + folder_.path("here/scenarios/kimi_k3_8xb300.yaml") + ">\n";
+  EXPECT_EQ(reported({}), usual);
+  EXPECT_EQ(reported({"-o", "there"}), usual + "<-o>\n<there>\n");
+  EXPECT_EQ(reported({"mine.yaml"}), "<report>\n<mine.yaml>\n");
+  EXPECT_EQ(reported({""}), "<report>\n<>\n") << "the program refuses an empty text";
+}
+
+}  // namespace
+}  // namespace depthcost::test::scripts_test
