@@ -60,8 +60,11 @@ struct Results {
   std::vector<Measurement> others;      // of several kernels
 };
 
-/// All benchmarks of a file of Google Benchmark's but those that were skipped without a device.
-/// Throws std::runtime_error, `file: problem`, where one failed or none was measured.
+/// "name failed (why)" of each benchmark of a file of Google Benchmark's that did.
+std::vector<std::string> failures_in(const nlohmann::json& json);
+
+/// All benchmarks of a file but those that failed or were skipped without a device. Throws
+/// std::runtime_error, `file: problem`, where none was measured.
 std::vector<Measurement> read_measurements(const std::string& path, const nlohmann::json& json);
 
 /// Adds them to `results`, each by its kind; further repetitions to what is there already.

@@ -63,6 +63,8 @@ Results read_all(int count, char** paths) {
       throw std::runtime_error(fmt::format("{}: from another machine or other kernels", paths[i]));
     if (has_device) all.device = here.device;
     if (has_device) all.cuda_kernels_hash = here.cuda_kernels_hash;
+    for (const std::string& failure : failures_in(file))
+      fmt::print(stderr, "{}: left out: {}\n", paths[i], failure);
     add(all, read_measurements(paths[i], file));
   }
   for (std::vector<Measurement>* kind : {&all.ceilings, &all.cores, &all.curves, &all.skeletons,

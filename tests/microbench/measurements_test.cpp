@@ -53,6 +53,7 @@ TEST(Measurements, LeaveOutWhatWasSkipped) {
                   {"error_occurred", true},
                   {"error_message", "no CUDA device"}});
   EXPECT_EQ(read_measurements("k.json", json).size(), 2U);
+  EXPECT_EQ(failures_in(json), std::vector<std::string>{});
 }
 
 TEST(Measurements, AreInvalidWhereChainsAreNotLinear) {
@@ -62,11 +63,23 @@ TEST(Measurements, AreInvalidWhereChainsAreNotLinear) {
   EXPECT_FALSE(read_measurements("k.json", json)[0].is_valid());
 }
 
-TEST(Measurements, AreRefusedWhereOneFailedOrNoneWasMade) {
+TEST(Measurements, AreRefusedWhereNoneWasMade) {
   EXPECT_EQ(error_of(R"({"benchmarks": []})"), "k.json: nothing was measured");
   EXPECT_EQ(error_of(R"({"benchmarks": [{"run_name": "cpu/a", "run_type": "iteration",
                          "error_occurred": true, "error_message": "wrong result"}]})"),
-            "k.json: cpu/a failed (wrong result)");
+            "k.json: nothing was measured");
+}
+
+TEST(Measurements, LeaveOutWhatFailedAndSayIt) {
+  auto json = nlohmann::json::parse(kFile);
+  EXPECT_EQ(failures_in(json), std::vector<std::string>{});
+  json.at("benchmarks")
+      .push_back({{"run_name", "cpu/b/iterations:3"},
+                  {"run_type", "iteration"},
+                  {"error_occurred", true},
+                  {"error_message", "wrong result"}});
+  EXPECT_EQ(read_measurements("k.json", json).size(), 2U);
+  EXPECT_EQ(failures_in(json), std::vector<std::string>{"cpu/b failed (wrong result)"});
 }
 
 TEST(Ceilings, AreTheBestVariantOfTheMixOnTheBackend) {

@@ -22,7 +22,8 @@ class RunBenchmarks : public testing::Test {
               "*) [ ! -e \"$0.broken\" ] || exit 1\n"
               "echo ran >>\"$(dirname \"$0\")/log\"\n"
               "for word in \"$@\"; do case $word in --benchmark_out=*) echo {} >\"${word#*=}\" ;; "
-              "esac; done ;; esac");
+              "esac; done\n"
+              "[ ! -e \"$0.wrong\" ] || exit 1 ;; esac");
     program("summarize", "echo \"$@\" >\"$(dirname \"$0\")/summary\"; echo \"$2\" >\"$1\"");
   }
 
@@ -135,11 +136,23 @@ TEST_F(RunBenchmarks, SaysThatAProgramFailedAndKeepsTheOthers) {
   folder_.written("bin/bench_core.broken", "");
   EXPECT_EQ(run("3"), 1);
   EXPECT_TRUE(errors().ends_with("\nbench_core:1:1: error: failed (what it printed is in " +
-                                 folder_.path("out/rounds/failed.1") + ")\n-> " +
+                                 folder_.path("out/rounds") + ")\n-> " +
                                  folder_.path("out/samples.json") + "\n"))
       << errors();
   EXPECT_NE(summary().find("kernels.json"), std::string::npos);
   EXPECT_EQ(summary().find("core.json"), std::string::npos);
+}
+
+/// One wrong result of hundreds: the program comes to its end, and says so by its exit code.
+TEST_F(RunBenchmarks, KeepsWhatAProgramMeasuredBesideACaseThatFailed) {
+  folder_.written("bin/bench_kernels.wrong", "");
+  EXPECT_EQ(run("2"), 1);
+  EXPECT_TRUE(errors().ends_with("\nbench_kernels:1:1: error: failed (what it printed is in " +
+                                 folder_.path("out/rounds") + ")\n-> " +
+                                 folder_.path("out/samples.json") + "\n"))
+      << errors();
+  EXPECT_EQ(samples(), "2/2\n");
+  EXPECT_NE(summary().find("good.2/kernels.json"), std::string::npos) << summary();
 }
 
 TEST_F(RunBenchmarks, OverwritesNoSamplesWhereAProgramFails) {
@@ -148,7 +161,7 @@ TEST_F(RunBenchmarks, OverwritesNoSamplesWhereAProgramFails) {
   folder_.written("bin/bench_core.broken", "");
   EXPECT_EQ(run("4"), 1);
   EXPECT_TRUE(errors().ends_with("\nbench_core:1:1: error: failed (what it printed is in " +
-                                 folder_.path("out/rounds/failed.1") + ")\n"))
+                                 folder_.path("out/rounds") + ")\n"))
       << errors();
   EXPECT_EQ(samples(), before);
   EXPECT_TRUE(std::filesystem::exists(folder_.path("out/rounds/good.2/core.json")));
@@ -175,6 +188,8 @@ TEST_F(RunBenchmarks, AreWhatABundleBringsAlong) {
   ASSERT_EQ(shell(kScripts + "bundle " + folder_.path("programs") + " " + bundle + " bench_core"),
             0)
       << errors();
+  EXPECT_NE(content_of(bundle + "/bin/bench_core").find("# checksum "), std::string::npos)
+      << "rounds of other programs could be mixed";
   EXPECT_EQ(shell(bundle + "/measure --help"), 0);
   EXPECT_NE(content_of(folder_.path("said")).find("OUT/samples.json is what to bring home"),
             std::string::npos);
