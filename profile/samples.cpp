@@ -267,7 +267,7 @@ Samples read_samples(const std::string& path) {
                   .first_level = {file.number("first_level_bytes")},
                   .rotation = {file.number("rotation_bytes")}};
   file.text("huge_pages");
-  file.number("steal_percent", Range::non_negative);
+  samples.steal_percent = file.number("steal_percent", Range::non_negative);
   samples.throttled_percent = file.number("throttled_percent", Range::non_negative);
   const std::string cpu_hash = file.plain_text("kernels_hash");
   const std::string cuda_hash = file.text("cuda_kernels_hash");
@@ -297,6 +297,9 @@ std::string Samples::problem() const {
   if (rounds < rounds_wanted)
     return fmt::format("{} good rounds of {}: time was stolen from the others", rounds,
                        rounds_wanted);
+  if (steal_percent > DEPTHCOST_MOST_STEAL)
+    return fmt::format("a hypervisor took {:.3f} % of a round's time, more than {} %",
+                       steal_percent, DEPTHCOST_MOST_STEAL);
   if (throttled_percent > kMostThrottled)
     return fmt::format("{:.0f} % of the runs had a clock below nine tenths of the usual",
                        throttled_percent);

@@ -103,6 +103,7 @@ struct Samples {
   std::string kernels_hash;
   int rounds = 0;  // that were good enough
   int rounds_wanted = 0;
+  double steal_percent = 0;      // of all CPUs' time in the worst of these rounds
   double throttled_percent = 0;  // of a GPU's runs
   std::vector<CeilingSample> ceilings;
   std::vector<CoreSample> cores;

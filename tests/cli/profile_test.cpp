@@ -118,6 +118,23 @@ TEST_F(ProfileCommand, FitCallsAStolenMeasurementInvalid) {
   EXPECT_FALSE(std::filesystem::exists(folder_.path("x.yaml")));
 }
 
+TEST_F(ProfileCommand, NeitherFitsNorComparesWhatAHypervisorTookTimeFrom) {
+  const auto outcomes = [this] {
+    return std::vector{run({"profile", "fit", "synthetic.samples.json", "-o", "x.yaml"}),
+                       run({"compare", "synthetic.samples.json", "--hardware", "synthetic.yaml"})};
+  };
+  change("synthetic.samples.json", "\"steal_percent\": 0.0", "\"steal_percent\": 1.0");
+  for (const Outcome& outcome : outcomes()) EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  change("synthetic.samples.json", "\"steal_percent\": 1.0", "\"steal_percent\": 1.001");
+  for (const Outcome& outcome : outcomes()) {
+    EXPECT_EQ(outcome.exit_code, 3);
+    EXPECT_EQ(outcome.errors,
+              "synthetic.samples.json:1:1: error: invalid samples (a hypervisor took 1.001 % of a "
+              "round's time, more than 1 %; measure again)\n");
+    EXPECT_EQ(outcome.output, "");
+  }
+}
+
 TEST_F(ProfileCommand, FitCallsAThrottledMeasurementInvalid) {
   change("synthetic.samples.json", "\"throttled_percent\": 0.0", "\"throttled_percent\": 12.5");
   const Outcome fitted = run({"profile", "fit", "synthetic.samples.json", "-o", "x.yaml"});
