@@ -34,7 +34,7 @@ Interval interval_of(const Samples& samples, const std::string& name, const Repe
         {samples.path, 1, 1},
         fmt::format("invalid samples of '{}' (the 90 % interval of their lower quartile is {:.0f} "
                     "% wide, more than {:.0f} %: measure again on a quieter machine)",
-                    name, 100 * interval.relative_width(), 100 * kWidestInterval));
+                    printable(name), 100 * interval.relative_width(), 100 * kWidestInterval));
   return interval;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "scenarios/document.hpp"
 #include "scenarios/quantity.hpp"
@@ -208,6 +209,11 @@ StepSample step_of(Fields& row) {
   if (layers > kMostLayers)
     throw InputError(row.at("layers").position,
                      fmt::format("invalid layers '{}' (more than {})", layers, kMostLayers));
+  const Count block_size = row.count("block_size");
+  if (block_size > layers)
+    throw InputError(
+        row.at("block_size").position,
+        fmt::format("invalid block_size '{}' (the step has only {} layers)", block_size, layers));
   return {.name = row.text("name"),
           .scheme = schemes[row.choice("scheme", schemes)],
           .schedule = schedule.schedule,
@@ -217,7 +223,7 @@ StepSample step_of(Fields& row) {
           .tokens = row.count("tokens"),
           .hidden_size = row.count("hidden_size"),
           .num_layers = layers,
-          .block_size = row.count("block_size"),
+          .block_size = block_size,
           .num_streams = row.count("streams"),
           .weight_bytes = {row.number("weight_bytes")},
           .seconds = row.seconds()};
@@ -231,11 +237,56 @@ LinkSample link_of(Fields& row) {
           .seconds = row.seconds()};
 }
 
+/// What a row measures, where two names for it would count it twice; empty where they may.
+template <class Sample>
+std::string subject(const Sample& /*sample*/) {
+  return "";
+}
+
+std::string subject(const KernelSample& kernel) {
+  return kernel.is_again ? "" : case_id(kernel.call);
+}
+
+std::string subject(const SkeletonSample& sample) {
+  return fmt::format("{}/{}/{}/{}", sample.skeleton, sample.ctas, name(sample.launch),
+                     name(sample.level));
+}
+
+std::string subject(const StepSample& step) {
+  return fmt::format("{}/{}/{}/T:{}/d:{}/L:{}/S:{}/m:{}/W:{}/{}", step.scheme,
+                     name(step.schedule, step.phase1), name(step.dtype), step.tokens,
+                     step.hidden_size, step.num_layers, step.block_size, step.num_streams,
+                     step.weight_bytes.value, name(step.launch));
+}
+
+/// Throws where a row has a name, or a subject on its backend, that one before it has.
+class Seen {
+ public:
+  void add(const Node& row, const std::string& name, const std::string& subject) {
+    const int first = std::max(line_of(names_, name, row), line_of(subjects_, subject, row));
+    if (first > 0)
+      throw InputError(row.position, fmt::format("duplicate sample '{}' (first at line {})",
+                                                 printable(name), first));
+  }
+
+ private:
+  /// Of the row that had the key before; 0 for the first and for what has no key.
+  static int line_of(std::map<std::string, int>& lines, const std::string& key, const Node& row) {
+    if (key.empty()) return 0;
+    const auto [at, is_new] = lines.emplace(key, row.position.line);
+    return is_new ? 0 : at->second;
+  }
+
+  std::map<std::string, int> names_;
+  std::map<std::string, int> subjects_;
+};
+
 /// The rows of `key` that were measured on `backend`.
 template <class Sample>
 std::vector<Sample> rows(Fields& file, std::string_view key, std::string_view backend,
                          Sample (*read)(Fields&)) {
   std::vector<Sample> samples;
+  Seen seen;
   for (const Node& node : file.list(key).items) {
     Fields row(node);
     // Only a CPU has cores of which anything is measured, and links belong to whatever is there.
@@ -245,6 +296,8 @@ std::vector<Sample> rows(Fields& file, std::string_view key, std::string_view ba
                                                : kBackends[row.choice("backend", kBackends)];
     Sample sample = read(row);
     row.refuse_others();
+    const std::string what = subject(sample);
+    seen.add(node, sample.name, what.empty() ? "" : where + "/" + what);
     if (where == backend) samples.push_back(std::move(sample));
   }
   return samples;
