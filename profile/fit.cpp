@@ -256,8 +256,6 @@ void choose_form(const Samples& samples, Profile& profile) {
   const auto best = std::min_element(
       profile.forms.begin(), profile.forms.end(),
       [](const FormError& a, const FormError& b) { return a.errors.median < b.errors.median; });
-  if (best->errors.cases == 0)
-    throw InputError({samples.path, 1, 1}, "too few samples (no kernel of the calibration shapes)");
   profile.machine.core->form = best->form;
 }
 
