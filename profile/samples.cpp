@@ -1,4 +1,4 @@
-// JSON is YAML: the scenario's document reader brings places for messages, and refuses duplicates.
+// Row by row; the document reader brings places for messages, and refuses duplicate keys.
 #include "profile/samples.hpp"
 
 #include <fmt/format.h>
@@ -8,7 +8,8 @@
 #include <iterator>
 #include <map>
 
-#include "scenarios/document.hpp"
+#include "scenarios/input_text.hpp"
+#include "scenarios/json_document.hpp"
 #include "scenarios/quantity.hpp"
 #include "scenarios/suggest.hpp"
 #include "scenarios/values.hpp"
@@ -306,7 +307,7 @@ std::vector<Sample> rows(Fields& file, std::string_view key, std::string_view ba
 }  // namespace
 
 Samples read_samples(const std::string& path) {
-  const Node document = load_document(path);
+  const Node document = parse_json(load_text(path, kMaxMeasuredBytes), path, kMaxMeasuredBytes);
   Fields file(document);
   if (file.text("schema") != kSchema)
     throw InputError(file.at("schema").position,
