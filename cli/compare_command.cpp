@@ -70,7 +70,7 @@ ComparisonReport samples_report(const profile::Samples& samples, const std::stri
                                       printable(device.machine.name)));
   return {.title = fmt::format("{} against {}", file_label(samples.path), file_label(profile)),
           .cases = profile::kernel_cases(samples, device, rules_for(options, "samples")),
-          .notes = {},
+          .notes = profile::comparison_notes(samples, resolve_device(profile, "--hardware")),
           .steps = profile::compared_steps(device.machine, samples)};
 }
 
@@ -99,7 +99,9 @@ ComparisonReport report_for(const CompareOptions& options) {
   const std::string input = options.measurements.empty() ? local_profile() : options.measurements;
   if (input.ends_with(".json")) {
     if (options.hardware.empty()) fail_usage("missing --hardware (the profile of the machine)");
-    return samples_report(profile::read_samples(input), options.hardware, options);
+    const DeviceValues device = resolve_device(options.hardware, "--hardware");
+    return samples_report(profile::read_samples(input, profile::backend_of(device.values)),
+                          options.hardware, options);
   }
   if (input.ends_with(".yaml") && !options.hardware.empty())
     fail_usage("conflicting --hardware (a profile is a machine's own)");

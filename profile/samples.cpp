@@ -306,7 +306,7 @@ std::vector<Sample> rows(Fields& file, std::string_view key, std::string_view ba
 
 }  // namespace
 
-Samples read_samples(const std::string& path) {
+Samples read_samples(const std::string& path, Backend wanted) {
   const Node document = parse_json(load_text(path, kMaxMeasuredBytes), path, kMaxMeasuredBytes);
   Fields file(document);
   if (file.text("schema") != kSchema)
@@ -320,6 +320,7 @@ Samples read_samples(const std::string& path) {
                   .threads = static_cast<double>(file.count("threads")),
                   .first_level = {file.number("first_level_bytes")},
                   .rotation = {file.number("rotation_bytes")}};
+  if (wanted == Backend::cpu) samples.device.clear();
   file.text("huge_pages");
   samples.steal_percent = file.number("steal_percent", Range::non_negative);
   samples.throttled_percent = file.number("throttled_percent", Range::non_negative);
@@ -335,6 +336,7 @@ Samples read_samples(const std::string& path) {
   samples.curves = rows(file, "curves", backend, curve_of);
   samples.skeletons = rows(file, "skeletons", backend, skeleton_of);
   samples.kernels = rows(file, "kernels", backend, kernel_of);
+  samples.has_other_kernels = samples.kernels.size() < file.list("kernels").items.size();
   samples.steps = rows(file, "steps", backend, step_of);
   // There are none where MPI was not.
   if (file.has("links")) samples.links = rows(file, "links", backend, link_of);
@@ -358,6 +360,14 @@ std::string Samples::problem() const {
     return fmt::format("{:.0f} % of the runs had a clock below nine tenths of the usual",
                        throttled_percent);
   return "";
+}
+
+std::string Samples::left_out() const {
+  if (!has_other_kernels) return "";
+  return fmt::format(
+      "The kernels of the {} are left out: profile fit {} --cpu makes the profile that they are "
+      "compared with.",
+      is_gpu() ? "CPU" : "GPU", is_gpu() ? "with" : "without");
 }
 
 void require_good(const Samples& samples) {

@@ -54,7 +54,7 @@ bool is_same(const Value& stored, const Value& again) {
 Samples samples_named_in(const Values& stored, const std::string& path) {
   const Value& file = stored.at("samples.file");
   const auto folder = std::filesystem::path(path).parent_path();
-  return read_samples((folder / file.texts.front()).string());
+  return read_samples((folder / file.texts.front()).string(), backend_of(stored));
 }
 
 Profile fitted_again(const Values& stored, const std::string& path) {
@@ -137,6 +137,12 @@ void check_order(const Profile& profile, std::vector<std::string>& findings) {
 }
 
 }  // namespace
+
+Backend backend_of(const Values& device) {
+  const Value* kind = device.find("kind");
+  const bool is_cpu = kind != nullptr && kind->texts.front() == "cpu";
+  return is_cpu ? Backend::cpu : Backend::device_if_any;
+}
 
 Samples samples_of(const std::string& path) {
   return samples_named_in(values_of(load_text(path), path), path);

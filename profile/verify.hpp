@@ -6,10 +6,15 @@
 #include <vector>
 
 #include "profile/profile.hpp"
+#include "scenarios/values.hpp"
 
 namespace depthcost::profile {
 
-/// The samples that the profile at `path` names, which lie beside it. Throws InputError.
+/// Whose samples a profile, or a preset, can be held against.
+Backend backend_of(const Values& device);
+
+/// The samples that the profile at `path` names, which lie beside it. Throws InputError, also where
+/// they are not those that it was made from.
 Samples samples_of(const std::string& path);
 
 /// What a fit to its samples gives today. Throws InputError.

@@ -75,6 +75,9 @@ TEST_F(Gpu, IsReadFromTheNamesOfItsBenchmarks) {
   EXPECT_EQ(samples.ceilings.size(), 1U);
   EXPECT_EQ(samples.skeletons.size(), 18U);  // neither the empty ones nor the CPU's
   EXPECT_EQ(samples.kernels.size(), 21U);    // nothing beside weights, no forward pass
+  EXPECT_EQ(samples.left_out(),
+            "The kernels of the CPU are left out: profile fit with --cpu makes the profile that "
+            "they are compared with.");
   ASSERT_EQ(samples.steps.size(), 3U);
   EXPECT_EQ(samples.steps[1].phase1, Phase1Order::in_order);
   EXPECT_EQ(samples.steps[2].schedule, Schedule::two_phase);

@@ -143,6 +143,19 @@ TEST_F(BadSamples, OfAnUnknownOperationNameTheNearest) {
       << error;
 }
 
+TEST(Samples, OfTwoBackendsAreReadApart) {
+  const test::TemporaryFolder folder;
+  std::string text = test::synthetic_samples();
+  text.replace(text.find("\"device\": \"\""), 12, "\"device\": \"GPU\"");
+  const std::string path = folder.written("s.json", text);
+  EXPECT_THROW(read_samples(path), InputError);
+  const Samples cpu = read_samples(path, Backend::cpu);
+  EXPECT_FALSE(cpu.is_gpu());
+  EXPECT_EQ(cpu.kernels_hash, "synthetic");
+  EXPECT_EQ(cpu.kernels.size(), 50U);
+  EXPECT_EQ(cpu.left_out(), "");
+}
+
 TEST(Samples, KnowTheirShapes) {
   const test::TemporaryFolder folder;
   const Samples samples = read_samples(folder.written("s.json", test::synthetic_samples()));
