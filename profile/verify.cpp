@@ -61,6 +61,19 @@ Profile fitted_again(const Values& stored, const std::string& path) {
   return fit(samples_named_in(stored, path), stored.has("part") ? stored.text("part") : "");
 }
 
+/// Throws where the profile was made from another file, or says that it was made on other kernels.
+void require_own(const Values& stored, const Samples& samples) {
+  const auto require_same = [&](const char* key, const std::string& is) {
+    const Value& said = stored.at(key);
+    if (said.texts.front() != is)
+      throw InputError(said.position,
+                       fmt::format("invalid {} '{}' ({} has '{}': fit its profile again)", key,
+                                   printable(said.texts.front()), printable(samples.path), is));
+  };
+  require_same("samples.hash", file_hash(samples.path));
+  require_same("samples.kernels", samples.kernels_hash);
+}
+
 void compare_fit(const Values& stored, const Values& again, std::vector<std::string>& findings) {
   for (const auto& [path, value] : stored.all()) {
     const Value* other = again.find(path);
@@ -145,7 +158,10 @@ Backend backend_of(const Values& device) {
 }
 
 Samples samples_of(const std::string& path) {
-  return samples_named_in(values_of(load_text(path), path), path);
+  const Values stored = values_of(load_text(path), path);
+  Samples samples = samples_named_in(stored, path);
+  require_own(stored, samples);
+  return samples;
 }
 
 Profile refitted(const std::string& path) {
