@@ -234,6 +234,7 @@ void add_profile(CLI::App& app, Command& chosen) {
       ->type_name(completed::kFile);
   fit->add_option("--part", options->part, "hardware preset: a GPU's capacity and arithmetic")
       ->type_name(completed::kHardware);
+  fit->add_flag("--cpu", options->cpu, "where a GPU was measured too: the CPU's profile");
   fit->callback(
       [&chosen, options] { chosen = [options](Console&) { return run_profile_fit(*options); }; });
   auto paths = std::make_shared<std::vector<std::string>>();

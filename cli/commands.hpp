@@ -79,6 +79,7 @@ struct ProfileFitOptions {
   std::string samples;
   std::string output;
   std::string part;  // a hardware preset: what samples do not say
+  bool cpu = false;  // of two backends, the CPU and not the GPU
 };
 ExitCode run_profile_fit(const ProfileFitOptions& options);
 ExitCode run_profile_verify(const std::vector<std::string>& paths, Console& console);

@@ -58,8 +58,7 @@ ComparisonReport samples_report(const profile::Samples& samples, const std::stri
   profile::require_good_and_own(samples, device.machine.name);
   return {.title = fmt::format("{} against {}", file_label(samples.path), file_label(profile)),
           .cases = profile::kernel_cases(samples, device, rules_for(options, "samples")),
-          .notes = {"Measured: the lower quartile of the repetitions, since a shared machine only "
-                    "ever adds to a time."},
+          .notes = profile::comparison_notes(samples, resolve_device(profile, "--hardware")),
           .steps = profile::compared_steps(device.machine, samples)};
 }
 
@@ -92,7 +91,9 @@ ComparisonReport report_for(const CompareOptions& options) {
   const std::string input = options.measurements.empty() ? local_profile() : options.measurements;
   if (input.ends_with(".json")) {
     if (options.hardware.empty()) fail_usage("missing --hardware (the profile of the machine)");
-    return samples_report(profile::read_samples(input), options.hardware, options);
+    const DeviceValues device = resolve_device(options.hardware, "--hardware");
+    return samples_report(profile::read_samples(input, profile::backend_of(device.values)),
+                          options.hardware, options);
   }
   if (!is_profile_path(input)) return table_report(options);
   if (!options.hardware.empty())

@@ -22,14 +22,17 @@ ExitCode run_profile_fit(const ProfileFitOptions& options) {
   std::error_code ignored;
   if (fs::equivalent(options.samples, options.output, ignored))
     throw InputError({options.output, 1, 1}, "cannot write the file (it holds the samples)");
-  profile::Profile profile = profile::fit(profile::read_samples(options.samples), options.part);
+  const profile::Samples samples = profile::read_samples(
+      options.samples, options.cpu ? profile::Backend::cpu : profile::Backend::device_if_any);
+  profile::Profile profile = profile::fit(samples, options.part);
   profile.samples_file =
       fs::proximate(fs::absolute(options.samples), fs::absolute(options.output).parent_path())
           .string();
   const std::string text = profile::to_yaml(profile);
   profile::require_readable(text, options.samples);
   write_file(options.output, text);
-  show(accuracy_text(profile));
+  const std::string left_out = samples.left_out();
+  show(accuracy_text(profile) + (left_out.empty() ? "" : left_out + "\n"));
   return ExitCode::good;
 }
 
@@ -50,6 +53,7 @@ std::vector<Plot> plots_of(const profile::Samples& samples, const Device& device
 ExitCode run_profile_show(const ProfileShowOptions& options, Console& console) {
   Progress& progress = console.watch("profile");
   const profile::StoredProfile stored = profile::load_profile(options.profile);
+  profile::require_made_from_samples(stored);
   const profile::Profile& profile = stored.profile;
   std::string text = heading_text(profile) + "\n" + accuracy_text(profile) + "\n" +
                      constants_text(profile, profile::measured_ceilings(stored.samples));

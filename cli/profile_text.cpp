@@ -175,6 +175,8 @@ std::string accuracy_text(const Profile& profile) {
                     profile.machine.residual.high),
         format_ratio(profile.coverage.value), profile.coverage_cases,
         format_ratio(profile.coverage.low), format_ratio(profile.coverage.high));
+  const std::string warning = coverage_warning(profile.coverage);
+  if (!warning.empty()) text += warning + "\n";
   return text;
 }
 

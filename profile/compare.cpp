@@ -8,6 +8,25 @@
 
 namespace depthcost::profile {
 
+std::vector<std::string> comparison_notes(const Samples& samples, const DeviceValues& device) {
+  const Values& values = device.values;
+  std::vector<std::string> notes{
+      "Measured: the lower quartile of the repetitions, since a shared machine only ever adds to a "
+      "time.",
+      samples.left_out()};
+  // A preset has none.
+  if (const Value* kernels = values.find("samples.kernels");
+      kernels != nullptr && kernels->texts.front() != samples.kernels_hash)
+    notes.push_back(
+        fmt::format("The kernels have changed: measured are '{}', the profile was made on '{}'.",
+                    printable(samples.kernels_hash), printable(kernels->texts.front())));
+  if (values.has("coverage.low") && values.has("coverage.high"))
+    notes.push_back(
+        coverage_warning({values.number("coverage.low"), 0, values.number("coverage.high")}));
+  std::erase(notes, "");
+  return notes;
+}
+
 std::vector<ComparedCase> kernel_cases(const Samples& samples, const Device& device,
                                        const std::vector<ToleranceRule>& rules) {
   RuleBook book(rules);

@@ -7,8 +7,13 @@
 #include "model/comparison.hpp"
 #include "profile/samples.hpp"
 #include "scenarios/comparisons.hpp"
+#include "scenarios/device.hpp"
 
 namespace depthcost::profile {
+
+/// What a reader must know before the numbers, a sentence each: kernels that are left out or that
+/// have changed since the profile was made, an interval that does not hold.
+std::vector<std::string> comparison_notes(const Samples& samples, const DeviceValues& device);
 
 /// One case for each kernel that is not measured merely for its noise. Throws InputError where
 /// rules and cases do not match one to one.

@@ -33,7 +33,7 @@ void require_narrow(const Samples& samples, const std::string& name, const Inter
         {samples.path, 1, 1},
         fmt::format("invalid samples of '{}' (the 90 % interval of their lower quartile is {:.0f} "
                     "% wide, more than {:.0f} %: measure again on a quieter machine)",
-                    name, 100 * interval.relative_width(), 100 * kWidestInterval));
+                    printable(name), 100 * interval.relative_width(), 100 * kWidestInterval));
 }
 
 Interval interval_of(const Samples& samples, const std::string& name, const Repetitions& seconds) {
@@ -274,8 +274,6 @@ void choose_form(const Samples& samples, Profile& profile) {
   const auto best = std::min_element(
       profile.forms.begin(), profile.forms.end(),
       [](const FormError& a, const FormError& b) { return a.errors.median < b.errors.median; });
-  if (best->errors.cases == 0)
-    throw InputError({samples.path, 1, 1}, "too few samples (no kernel of the calibration shapes)");
   profile.machine.core->form = best->form;
 }
 

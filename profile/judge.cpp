@@ -1,10 +1,13 @@
 // How well a profile predicts, and the interval that this is worth.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
 
 #include "profile/profile.hpp"
+#include "scenarios/input_error.hpp"
 
 namespace depthcost::profile {
 namespace {
@@ -47,6 +50,11 @@ Comparison error_of(const Machine& machine, const KernelSample& kernel) {
 /// measured / predicted of the middle.
 double ratio_of(const Comparison& comparison) { return 1 + comparison.error; }
 
+// Of n ratios the ranks of n + 1 lie 1 / (n + 1) apart: 5 % and 95 % lie among them from here on.
+constexpr std::size_t kFewestRatios = 19;
+
+constexpr double kPromisedShare = 0.90;
+
 /// Between the ranks of n + 1, not of n: the next value lies below with this probability, as it
 /// does not below the quantile of those that are there (Weibull 1939; type 6 of Hyndman and Fan
 /// 1996).
@@ -78,7 +86,8 @@ class CoverageCount {
   std::size_t cases_ = 0;
 };
 
-/// Each width of the calibration left out in turn: its interval comes from the others.
+/// Each width of the calibration left out in turn: its interval comes from the others, where they
+/// are enough for one.
 void count_left_out(const Machine& machine, const Samples& samples, CoverageCount& count) {
   std::set<Count> widths;
   each_kernel(samples, Cases::calibration,
@@ -91,6 +100,7 @@ void count_left_out(const Machine& machine, const Samples& samples, CoverageCoun
       auto& ratios = kernel.call.hidden_size == left_out ? own : others;
       ratios.push_back(ratio_of(error_of(machine, kernel)));
     });
+    if (others.size() < kFewestRatios) continue;
     const Estimate<double> residual = residual_of(others);
     for (const double ratio : own) count.add(ratio, residual);
   }
@@ -126,6 +136,14 @@ Machine machine_with(const Profile& profile, Ceilings ceilings) {
   return machine;
 }
 
+std::string coverage_warning(const Interval& coverage) {
+  if (coverage.low <= kPromisedShare && kPromisedShare <= coverage.high) return "";
+  return fmt::format(
+      "The 90 % interval is none: of cases that it was not made from, it holds {:.1f} % to "
+      "{:.1f} %.",
+      100 * coverage.low, 100 * coverage.high);
+}
+
 Comparison compared(const Machine& machine, const KernelSample& kernel,
                     const Tolerance& tolerance) {
   return compared_with(machine, kernel, typical_interval(kernel.seconds), tolerance);
@@ -143,7 +161,11 @@ void judge(const Samples& samples, Profile& profile) {
   std::vector<double> ratios;
   for (const Comparison& comparison : predictions(profile.machine, samples, Cases::calibration))
     ratios.push_back(ratio_of(comparison));
-  if (ratios.empty()) return;
+  if (ratios.size() < kFewestRatios)
+    throw InputError({samples.path, 1, 1},
+                     fmt::format("too few samples ({} of at least {} kernels of the calibration "
+                                 "shapes: a 90 % interval leaves out 5 % on either side)",
+                                 ratios.size(), kFewestRatios));
   CoverageCount count;
   count_left_out(profile.machine, samples, count);
   const Estimate<double> residual = residual_of(ratios);

@@ -96,6 +96,10 @@ Comparison compared(const Machine& machine, const KernelSample& kernel, const To
 /// Every kernel that was measured, predicted on `machine`; without its noise, which no error needs.
 std::vector<Comparison> predictions(const Machine& machine, const Samples& samples, Cases cases);
 
+/// A sentence where the share of other cases that lie within the 90 % interval, by its own
+/// interval, is not 90 %; else empty.
+std::string coverage_warning(const Interval& coverage);
+
 /// The file of a profile: scenarios/profile.hpp reads it.
 std::string to_yaml(const Profile& profile);
 

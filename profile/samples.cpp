@@ -1,4 +1,4 @@
-// JSON is YAML: the scenario's document reader brings places for messages, and refuses duplicates.
+// Row by row; the document reader brings places for messages, and refuses duplicate keys.
 #include "profile/samples.hpp"
 
 #include <fmt/format.h>
@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <map>
 
-#include "scenarios/document.hpp"
+#include "scenarios/input_text.hpp"
+#include "scenarios/json_document.hpp"
 #include "scenarios/quantity.hpp"
 #include "scenarios/suggest.hpp"
 #include "scenarios/values.hpp"
@@ -208,6 +210,11 @@ StepSample step_of(Fields& row) {
   if (layers > kMostLayers)
     throw InputError(row.at("layers").position,
                      fmt::format("invalid layers '{}' (more than {})", layers, kMostLayers));
+  const Count block_size = row.count("block_size");
+  if (block_size > layers)
+    throw InputError(
+        row.at("block_size").position,
+        fmt::format("invalid block_size '{}' (the step has only {} layers)", block_size, layers));
   return {.name = row.text("name"),
           .scheme = schemes[row.choice("scheme", schemes)],
           .schedule = schedule.schedule,
@@ -217,7 +224,7 @@ StepSample step_of(Fields& row) {
           .tokens = row.count("tokens"),
           .hidden_size = row.count("hidden_size"),
           .num_layers = layers,
-          .block_size = row.count("block_size"),
+          .block_size = block_size,
           .num_streams = row.count("streams"),
           .weight_bytes = {row.number("weight_bytes")},
           .seconds = row.seconds()};
@@ -231,11 +238,56 @@ LinkSample link_of(Fields& row) {
           .seconds = row.seconds()};
 }
 
+/// What a row measures, where two names for it would count it twice; empty where they may.
+template <class Sample>
+std::string subject(const Sample& /*sample*/) {
+  return "";
+}
+
+std::string subject(const KernelSample& kernel) {
+  return kernel.is_again ? "" : case_id(kernel.call);
+}
+
+std::string subject(const SkeletonSample& sample) {
+  return fmt::format("{}/{}/{}/{}", sample.skeleton, sample.ctas, name(sample.launch),
+                     name(sample.level));
+}
+
+std::string subject(const StepSample& step) {
+  return fmt::format("{}/{}/{}/T:{}/d:{}/L:{}/S:{}/m:{}/W:{}/{}", step.scheme,
+                     name(step.schedule, step.phase1), name(step.dtype), step.tokens,
+                     step.hidden_size, step.num_layers, step.block_size, step.num_streams,
+                     step.weight_bytes.value, name(step.launch));
+}
+
+/// Throws where a row has a name, or a subject on its backend, that one before it has.
+class Seen {
+ public:
+  void add(const Node& row, const std::string& name, const std::string& subject) {
+    const int first = std::max(line_of(names_, name, row), line_of(subjects_, subject, row));
+    if (first > 0)
+      throw InputError(row.position, fmt::format("duplicate sample '{}' (first at line {})",
+                                                 printable(name), first));
+  }
+
+ private:
+  /// Of the row that had the key before; 0 for the first and for what has no key.
+  static int line_of(std::map<std::string, int>& lines, const std::string& key, const Node& row) {
+    if (key.empty()) return 0;
+    const auto [at, is_new] = lines.emplace(key, row.position.line);
+    return is_new ? 0 : at->second;
+  }
+
+  std::map<std::string, int> names_;
+  std::map<std::string, int> subjects_;
+};
+
 /// The rows of `key` that were measured on `backend`.
 template <class Sample>
 std::vector<Sample> rows(Fields& file, std::string_view key, std::string_view backend,
                          Sample (*read)(Fields&)) {
   std::vector<Sample> samples;
+  Seen seen;
   for (const Node& node : file.list(key).items) {
     Fields row(node);
     // Only a CPU has cores of which anything is measured, and links belong to whatever is there.
@@ -245,6 +297,8 @@ std::vector<Sample> rows(Fields& file, std::string_view key, std::string_view ba
                                                : kBackends[row.choice("backend", kBackends)];
     Sample sample = read(row);
     row.refuse_others();
+    const std::string what = subject(sample);
+    seen.add(node, sample.name, what.empty() ? "" : where + "/" + what);
     if (where == backend) samples.push_back(std::move(sample));
   }
   return samples;
@@ -252,8 +306,8 @@ std::vector<Sample> rows(Fields& file, std::string_view key, std::string_view ba
 
 }  // namespace
 
-Samples read_samples(const std::string& path) {
-  const Node document = load_document(path);
+Samples read_samples(const std::string& path, Backend wanted) {
+  const Node document = parse_json(load_text(path, kMaxMeasuredBytes), path, kMaxMeasuredBytes);
   Fields file(document);
   if (file.text("schema") != kSchema)
     throw InputError(file.at("schema").position,
@@ -266,8 +320,9 @@ Samples read_samples(const std::string& path) {
                   .threads = static_cast<double>(file.count("threads")),
                   .first_level = {file.number("first_level_bytes")},
                   .rotation = {file.number("rotation_bytes")}};
+  if (wanted == Backend::cpu) samples.device.clear();
   file.text("huge_pages");
-  file.number("steal_percent", Range::non_negative);
+  samples.steal_percent = file.number("steal_percent", Range::non_negative);
   samples.throttled_percent = file.number("throttled_percent", Range::non_negative);
   const std::string cpu_hash = file.plain_text("kernels_hash");
   const std::string cuda_hash = file.text("cuda_kernels_hash");
@@ -281,6 +336,7 @@ Samples read_samples(const std::string& path) {
   samples.curves = rows(file, "curves", backend, curve_of);
   samples.skeletons = rows(file, "skeletons", backend, skeleton_of);
   samples.kernels = rows(file, "kernels", backend, kernel_of);
+  samples.has_other_kernels = samples.kernels.size() < file.list("kernels").items.size();
   samples.steps = rows(file, "steps", backend, step_of);
   // There are none where MPI was not.
   if (file.has("links")) samples.links = rows(file, "links", backend, link_of);
@@ -297,10 +353,21 @@ std::string Samples::problem() const {
   if (rounds < rounds_wanted)
     return fmt::format("{} good rounds of {}: time was stolen from the others", rounds,
                        rounds_wanted);
+  if (steal_percent > DEPTHCOST_MOST_STEAL)
+    return fmt::format("a hypervisor took {:.3f} % of a round's time, more than {} %",
+                       steal_percent, DEPTHCOST_MOST_STEAL);
   if (throttled_percent > kMostThrottled)
     return fmt::format("{:.0f} % of the runs had a clock below nine tenths of the usual",
                        throttled_percent);
   return "";
+}
+
+std::string Samples::left_out() const {
+  if (!has_other_kernels) return "";
+  return fmt::format(
+      "The kernels of the {} are left out: profile fit {} --cpu makes the profile that they are "
+      "compared with.",
+      is_gpu() ? "CPU" : "GPU", is_gpu() ? "with" : "without");
 }
 
 void require_good(const Samples& samples) {

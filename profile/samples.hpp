@@ -91,6 +91,9 @@ struct LinkSample {
   Repetitions seconds;
 };
 
+/// Which rows of a file that may hold two backends.
+enum class Backend { device_if_any, cpu };
+
 /// All of one backend, and what ran where.
 struct Samples {
   std::string path;
@@ -103,6 +106,7 @@ struct Samples {
   std::string kernels_hash;
   int rounds = 0;  // that were good enough
   int rounds_wanted = 0;
+  double steal_percent = 0;      // of all CPUs' time in the worst of these rounds
   double throttled_percent = 0;  // of a GPU's runs
   std::vector<CeilingSample> ceilings;
   std::vector<CoreSample> cores;
@@ -110,7 +114,8 @@ struct Samples {
   std::vector<SkeletonSample> skeletons;
   std::vector<KernelSample> kernels;
   std::vector<StepSample> steps;
-  std::vector<LinkSample> links;  // whatever the backend
+  std::vector<LinkSample> links;   // whatever the backend
+  bool has_other_kernels = false;  // of the other backend: left out
 
   bool is_gpu() const { return !device.empty(); }
   /// What was measured: its name is the profile's.
@@ -118,6 +123,8 @@ struct Samples {
   /// Why they are no measurement; empty where they are: a hypervisor took time from too many
   /// rounds, or a GPU lowered its clocks.
   std::string problem() const;
+  /// A sentence on the kernels of the other backend; empty where there are none.
+  std::string left_out() const;
 };
 
 /// The samples are no measurement: exit code 3.
@@ -128,8 +135,8 @@ class MeasurementInvalid : public InputError {
 /// Throws MeasurementInvalid for samples that have a problem.
 void require_good(const Samples& samples);
 
-/// Reads a file of scripts/measure. Of two backends, the GPU's. Throws InputError.
-Samples read_samples(const std::string& path);
+/// Reads a file of scripts/measure. Throws InputError.
+Samples read_samples(const std::string& path, Backend backend = Backend::device_if_any);
 
 /// FNV-1a of the file's bytes, 16 hexadecimal digits: what a profile remembers of its samples.
 std::string file_hash(const std::string& path);

@@ -89,10 +89,16 @@ Profile profile_in(const Values& values) {
 
 Samples samples_named_in(const Values& values, const std::string& path) {
   const auto folder = std::filesystem::path(path).parent_path();
-  return read_samples((folder / values.text("samples.file")).string());
+  return read_samples((folder / values.text("samples.file")).string(), backend_of(values));
 }
 
 }  // namespace
+
+Backend backend_of(const Values& device) {
+  const Value* kind = device.find("kind");
+  const bool is_cpu = kind != nullptr && kind->texts.front() == "cpu";
+  return is_cpu ? Backend::cpu : Backend::device_if_any;
+}
 
 void require_good_and_own(const Samples& samples, const std::string& machine) {
   require_good(samples);
@@ -110,8 +116,23 @@ StoredProfile load_profile(const std::string& path) {
   return {std::move(values), std::move(profile), std::move(samples)};
 }
 
+void require_made_from_samples(const StoredProfile& stored) {
+  const Samples& samples = stored.samples;
+  const auto require_same = [&](const char* key, const std::string& is) {
+    const Value& said = stored.values.at(key);
+    if (said.texts.front() != is)
+      throw InputError(said.position,
+                       fmt::format("invalid {} '{}' ({} has '{}': fit its profile again)", key,
+                                   printable(said.texts.front()), printable(samples.path), is));
+  };
+  require_same("samples.hash", file_hash(samples.path));
+  require_same("samples.kernels", samples.kernels_hash);
+}
+
 Samples samples_of(const std::string& path) {
-  return samples_named_in(profile_values(load_text(path), path), path);
+  StoredProfile stored = load_profile(path);
+  require_made_from_samples(stored);
+  return std::move(stored.samples);
 }
 
 Values profile_values(const std::string& text, const std::string& file) {

@@ -9,6 +9,9 @@
 
 namespace depthcost::profile {
 
+/// Whose samples a profile, or a preset, can be held against.
+Backend backend_of(const Values& device);
+
 /// The samples are another machine's: nothing to hold against anything here.
 class ForeignSamples : public std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -28,7 +31,11 @@ struct StoredProfile {
 /// require_good_and_own().
 StoredProfile load_profile(const std::string& path);
 
-/// The samples that the profile at `path` names. Throws InputError.
+/// Throws InputError where the profile was made from other samples, or says that it was made on
+/// other kernels.
+void require_made_from_samples(const StoredProfile& stored);
+
+/// The samples that the profile at `path` names. Throws as the two above.
 Samples samples_of(const std::string& path);
 
 /// The text of a profile against the table of its keys. Throws InputError.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profile/profile.hpp"
+#include "scenarios/values.hpp"
 
 namespace depthcost::profile {
 

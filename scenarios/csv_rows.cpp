@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/input_text.hpp"
-
 namespace depthcost {
 namespace {
 
@@ -14,8 +12,8 @@ bool is_blank(const CsvRow& row) { return row.size() == 1 && row.front().text.em
 
 }  // namespace
 
-CsvRows::CsvRows(std::string_view text, std::string file)
-    : text_(checked_text(text, file)), file_(std::move(file)) {}
+CsvRows::CsvRows(std::string_view text, std::string file, std::size_t max_bytes)
+    : text_(checked_text(text, file, max_bytes)), file_(std::move(file)) {}
 
 std::optional<CsvRow> CsvRows::next() {
   while (!at_end()) {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/input_error.hpp"
+#include "scenarios/input_text.hpp"
 
 namespace depthcost {
 
@@ -25,7 +25,7 @@ using CsvRow = std::vector<CsvCell>;
 /// Reads row by row. The file's name only labels positions; the text must outlive the reader.
 class CsvRows {
  public:
-  CsvRows(std::string_view text, std::string file);
+  CsvRows(std::string_view text, std::string file, std::size_t max_bytes = kMaxFileBytes);
 
   /// The next row that is not blank; nothing at the end. Throws InputError.
   std::optional<CsvRow> next();

@@ -12,6 +12,10 @@ namespace depthcost {
 /// Largest file that a user writes, in bytes.
 inline constexpr std::size_t kMaxFileBytes = 1'000'000;
 
+/// Largest file that programs write which measure: samples and tables, hundreds of rounds of both
+/// backends. [ours]
+inline constexpr std::size_t kMaxMeasuredBytes = 64'000'000;
+
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 /// The content of a regular file; of a larger one than is allowed, enough to see that. Throws

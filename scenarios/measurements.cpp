@@ -182,7 +182,7 @@ MeasuredTime time_of(const Line& line) {
 }  // namespace
 
 MeasurementTable parse_measurements(std::string_view text, const std::string& file) {
-  CsvRows rows(text, file);
+  CsvRows rows(text, file, kMaxMeasuredBytes);
   const auto first = rows.next();
   if (!first) throw InputError({file, 1, 1}, "empty table (needs a header and rows)");
   const Header header(*first, rows);
@@ -199,7 +199,7 @@ MeasurementTable parse_measurements(std::string_view text, const std::string& fi
 }
 
 MeasurementTable load_measurements(const std::string& path) {
-  return parse_measurements(load_text(path), path);
+  return parse_measurements(load_text(path, kMaxMeasuredBytes), path);
 }
 
 }  // namespace depthcost

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -90,8 +91,7 @@ TEST_F(ProfileCommand, RefusesWhatItCannotRead) {
   expect_error({"evaluate", "s.yaml"},
                "synthetic.yaml:2:1: error: missing core_rate (of mix, f32, L2)");
   expect_error({"profile", "fit", "synthetic.yaml", "-o", "x.yaml"},
-               "synthetic.yaml:2:9: error: invalid schema 'depthcost-profile/1' (must be "
-               "depthcost-samples/1: what scripts/measure writes)");
+               "synthetic.yaml:1:1: error: malformed JSON (invalid literal; last read: '#')");
   EXPECT_FALSE(std::filesystem::exists(folder_.path("x.yaml")));
 }
 
@@ -220,6 +220,23 @@ TEST_F(ProfileCommand, FitCallsAStolenMeasurementInvalid) {
   EXPECT_FALSE(std::filesystem::exists(folder_.path("x.yaml")));
 }
 
+TEST_F(ProfileCommand, NeitherFitsNorComparesWhatAHypervisorTookTimeFrom) {
+  const auto outcomes = [this] {
+    return std::vector{run({"profile", "fit", "synthetic.samples.json", "-o", "x.yaml"}),
+                       run({"compare", "synthetic.samples.json", "--hardware", "synthetic.yaml"})};
+  };
+  change("synthetic.samples.json", "\"steal_percent\": 0.0", "\"steal_percent\": 1.0");
+  for (const Outcome& outcome : outcomes()) EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  change("synthetic.samples.json", "\"steal_percent\": 1.0", "\"steal_percent\": 1.001");
+  for (const Outcome& outcome : outcomes()) {
+    EXPECT_EQ(outcome.exit_code, 3);
+    EXPECT_EQ(outcome.errors,
+              "synthetic.samples.json:1:1: error: invalid samples (a hypervisor took 1.001 % of a "
+              "round's time, more than 1 %; measure again)\n");
+    EXPECT_EQ(outcome.output, "");
+  }
+}
+
 TEST_F(ProfileCommand, FitCallsAThrottledMeasurementInvalid) {
   change("synthetic.samples.json", "\"throttled_percent\": 0.0", "\"throttled_percent\": 12.5");
   const Outcome fitted = run({"profile", "fit", "synthetic.samples.json", "-o", "x.yaml"});
@@ -244,6 +261,79 @@ TEST_F(ProfileCommand, CompareSkipsTheSamplesOfAnotherMachine) {
   EXPECT_EQ(compared.errors,
             "synthetic.samples.json: skipped: measured on Another CPU, 1 thread, the profile on "
             "Synthetic CPU, 1 thread\n");
+}
+
+TEST_F(ProfileCommand, CompareRefusesSamplesThatTheProfileWasNotMadeFrom) {
+  const std::string fit_again = ": fit its profile again)";
+  change("synthetic.yaml", "hash: \"", "hash: \"0");
+  const std::string stored = content_of(folder_.path("synthetic.yaml"));
+  const std::string hash = stored.substr(stored.find("hash: \"") + 8, 16);
+  expect_error({"compare", "synthetic.yaml", "--junit", "it.xml"},
+               "synthetic.yaml:6:49: error: invalid samples.hash '0" + hash +
+                   "' (synthetic.samples.json has '" + hash + "'" + fit_again);
+  EXPECT_FALSE(std::filesystem::exists(folder_.path("it.xml")));
+  change("synthetic.yaml", "hash: \"0", "hash: \"");
+  change("synthetic.yaml", "kernels: \"synthetic\"", "kernels: \"others\"");
+  expect_error({"compare", "synthetic.yaml"},
+               "synthetic.yaml:6:78: error: invalid samples.kernels 'others' "
+               "(synthetic.samples.json has 'synthetic'" +
+                   fit_again);
+}
+
+TEST_F(ProfileCommand, CompareSaysThatKernelsHaveChangedSinceTheProfile) {
+  change("synthetic.samples.json", "\"kernels_hash\": \"synthetic\"", "\"kernels_hash\": \"new\"");
+  for (const char* format : {"table", "markdown", "json"}) {
+    const Outcome compared = run(
+        {"compare", "synthetic.samples.json", "--hardware", "synthetic.yaml", "--format", format});
+    EXPECT_EQ(compared.exit_code, 0) << compared.errors;
+    EXPECT_NE(compared.output.find("The kernels have changed: measured are 'new', the profile was "
+                                   "made on 'synthetic'."),
+              std::string::npos)
+        << compared.output;
+  }
+  EXPECT_EQ(run({"compare", kSynthetic + ".yaml"}).output.find("The kernels have changed"),
+            std::string::npos);
+}
+
+TEST_F(ProfileCommand, FitAndCompareSayThatAnIntervalDoesNotHold) {
+  auto json = nlohmann::json::parse(content_of(folder_.path("synthetic.samples.json")));
+  for (auto& kernel : json["kernels"])
+    if (kernel["hidden_size"] == 5120)
+      for (auto& seconds : kernel["seconds"]) seconds = 2 * seconds.get<double>();
+  folder_.written("synthetic.samples.json", json.dump(1));
+  const std::string warning =
+      "The 90 % interval is none: of cases that it was not made from, it holds 54.6 % to 81.9 %.\n";
+  const Outcome fitted = run({"profile", "fit", "synthetic.samples.json", "-o", "synthetic.yaml"});
+  EXPECT_EQ(fitted.exit_code, 0) << fitted.errors;
+  EXPECT_TRUE(fitted.output.ends_with(warning)) << fitted.output;
+  const Outcome compared = run({"compare", "synthetic.yaml"});
+  EXPECT_NE(compared.output.find(warning), std::string::npos) << compared.output;
+}
+
+TEST_F(ProfileCommand, BothBackendsOfAMachineAreComparedApart) {
+  change("synthetic.samples.json", "\"device\": \"\"", "\"device\": \"GPU\"");
+  change(
+      "synthetic.samples.json", "\"kernels\": [\n",
+      "\"kernels\": [\n  {\"name\":\"cuda/mhc_post/bf16/T:8/d:8/graph/cold\",\"backend\":\"cuda\","
+      "\"operation\":\"mhc_post\",\"dtype\":\"bf16\",\"tokens\":8,\"hidden_size\":8,\"sources\":1,"
+      "\"queries\":1,\"streams\":4,\"launch\":\"graph\",\"temperature\":\"cold\",\"again\":false,"
+      "\"mix\":[5,4,4],\"bytes\":1,\"deviation\":0,\"seconds\":[1,1,1]},\n");
+  const std::string left_out =
+      "The kernels of the GPU are left out: profile fit without --cpu makes the profile that they "
+      "are compared with.\n";
+  const Outcome fitted =
+      run({"profile", "fit", "--cpu", "synthetic.samples.json", "-o", "cpu.yaml"});
+  EXPECT_EQ(fitted.exit_code, 0) << fitted.errors;
+  EXPECT_TRUE(fitted.output.ends_with(left_out)) << fitted.output;
+  EXPECT_EQ(run({"profile", "verify", "cpu.yaml"}).output, "cpu.yaml: holds\n");
+  for (std::vector<std::string> what :
+       {std::vector<std::string>{"compare", "cpu.yaml"},
+        {"compare", "synthetic.samples.json", "--hardware", "synthetic.yaml"}}) {
+    const Outcome compared = run(what);
+    EXPECT_EQ(compared.exit_code, 0) << compared.errors;
+    EXPECT_NE(compared.output.find("40 cases: median |error| "), std::string::npos);
+    EXPECT_NE(compared.output.find(left_out), std::string::npos) << compared.output;
+  }
 }
 
 TEST(Readme, ShowsHowWellTheShippedProfilePredicts) {

@@ -90,6 +90,51 @@ TEST_F(Fit, RefusesAParameterThatIsNoNumber) {
   }
 }
 
+TEST_F(Fit, NamesWhatIsNoNumberNotAtAnyLength) {
+  Samples samples = widened({2, 1, 0});
+  for (CeilingSample& sample : samples.ceilings) sample.name.append(1000, 'x');
+  try {
+    fit(samples);
+    FAIL() << "nothing was refused";
+  } catch (const InputError& error) {
+    EXPECT_EQ(
+        error.message(),
+        "invalid samples of 'cpu/ceiling/r:2/w:1/in_place:0/memory/by_line/ahead:1024/cac...' "
+        "(the 90 % interval of their lower quartile is 26 % wide, more than 10 %: measure "
+        "again on a quieter machine)");
+  }
+}
+
+TEST_F(Fit, RefusesAnIntervalOfTooFewKernels) {
+  const auto with_kernels = [this](std::size_t wanted) {
+    Samples samples = read_samples(folder_.written("s.json", test::synthetic_samples()));
+    std::erase_if(samples.kernels, [&, kept = std::size_t{0}](const KernelSample& kernel) mutable {
+      return kernel.is_again || cases_of(kernel) != Cases::calibration || ++kept > wanted;
+    });
+    return samples;
+  };
+  EXPECT_EQ(fit(with_kernels(19)).accuracy.front().errors.cases, 19U);
+  for (const std::size_t wanted : {0U, 1U, 18U}) try {
+      fit(with_kernels(wanted));
+      FAIL() << "nothing was refused";
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.message(),
+                "too few samples (" + std::to_string(wanted) +
+                    " of at least 19 kernels of the calibration shapes: a 90 % interval leaves out "
+                    "5 % on either side)");
+    }
+}
+
+TEST(Coverage, IsWarnedOfWhereItIsNotWhatAnIntervalPromises) {
+  EXPECT_EQ(coverage_warning({0.90, 0.95, 1}), "");
+  EXPECT_EQ(coverage_warning({0.80, 0.85, 0.90}), "");
+  EXPECT_EQ(coverage_warning(binomial_share(0, 0)), "");
+  EXPECT_EQ(coverage_warning({0.462, 0.6, 0.724}),
+            "The 90 % interval is none: of cases that it was not made from, it holds 46.2 % to "
+            "72.4 %.");
+  EXPECT_NE(coverage_warning({0.95, 0.98, 1}), "");
+}
+
 TEST_F(Fit, LeavesOutAMixOfItsOwnThatIsNoNumber) {
   const auto mixes_of = [](const Profile& profile) {
     std::vector<Mix> mixes;

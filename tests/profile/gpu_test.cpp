@@ -46,9 +46,11 @@ bench::Results gpu_results() {
           measured("cuda/curve/bf16/footprint:" + std::to_string(static_cast<long>(4 * size)) +
                        "/graph/" + temperature,
                    2e-6 + 3 * size / (4 * size < 40e6 ? 8e12 : 4e12), 3 * size, mix));
-  for (const char* width : {"4096", "7168"})
-    all.push_back(measured(std::string("cuda/residual_add/bf16/T:8192/d:") + width + "/graph/cold",
-                           3.0 * 8192 * std::atoi(width) * 2 / 4e12 + 2e-6, 1, mix));
+  for (int width = 1024; width <= 11264; width += 512)
+    all.push_back(
+        measured("cuda/residual_add/bf16/T:8192/d:" + std::to_string(width) + "/graph/cold",
+                 3.0 * 8192 * width * 2 / 4e12 + 2e-6, 1, mix));
+  all.push_back(measured("cpu/residual_add/bf16/T:2048/d:4096/cold", 1e-3, 1, mix));
   all.push_back(measured("cuda/attnres_phase2/bf16/T:8/d:7168/graph/decode:64MiB", 1e-5, 1, mix));
   all.push_back(measured("cuda/kimi_k3_forward/two_phase/bf16/T:8192/d:7168/graph/cold", 1, 1));
   for (const char* kind :
@@ -72,7 +74,10 @@ TEST_F(Gpu, IsReadFromTheNamesOfItsBenchmarks) {
   EXPECT_EQ(samples.kernels_hash, "b");
   EXPECT_EQ(samples.ceilings.size(), 1U);
   EXPECT_EQ(samples.skeletons.size(), 18U);  // neither the empty ones nor the CPU's
-  EXPECT_EQ(samples.kernels.size(), 2U);     // nothing beside weights, no forward pass
+  EXPECT_EQ(samples.kernels.size(), 21U);    // nothing beside weights, no forward pass
+  EXPECT_EQ(samples.left_out(),
+            "The kernels of the CPU are left out: profile fit with --cpu makes the profile that "
+            "they are compared with.");
   ASSERT_EQ(samples.steps.size(), 3U);
   EXPECT_EQ(samples.steps[1].phase1, Phase1Order::in_order);
   EXPECT_EQ(samples.steps[2].schedule, Schedule::two_phase);

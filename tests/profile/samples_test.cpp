@@ -1,9 +1,14 @@
 // What a file of samples may not be: one line each, with its place.
 #include "profile/samples.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "scenarios/input_error.hpp"
+#include "scenarios/input_text.hpp"
 #include "tests/profile/synthetic.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -58,10 +63,14 @@ TEST_F(BadSamples, MayNotTakeNoTimeOrLess) {
   const std::string text = test::synthetic_samples();
   const auto at = text.find("\"seconds\":[") + 11;
   const auto end = text.find(',', at);
-  for (const char* seconds : {"0", "-1e-3", "NaN", "1e999"}) {
+  for (const auto& [seconds, problem] :
+       {std::pair{"0", "invalid seconds '0'"}, std::pair{"-1e-3", "invalid seconds '-1e-3'"},
+        std::pair{"NaN", "malformed JSON ('NaN' is no number of JSON)"},
+        std::pair{"1e999", "malformed JSON (number overflow parsing '1e999')"}}) {
     std::string changed = text;
     changed.replace(at, end - at, seconds);
-    EXPECT_NE(error_of(changed).find(": error: invalid seconds '"), std::string::npos) << seconds;
+    EXPECT_NE(error_of(changed).find(std::string(": error: ") + problem), std::string::npos)
+        << error_of(changed);
   }
 }
 
@@ -78,10 +87,73 @@ TEST_F(BadSamples, MayNotCountWhatNobodyHas) {
             std::string::npos);
 }
 
+/// A row of 48 layers.
+std::string step_row(const std::string& name, const std::string& block_size) {
+  return R"({"name":")" + name +
+         R"(","backend":"cpu","scheme":"block_attnres","schedule":"two_phase","dtype":"bf16",)"
+         R"("tokens":8,"hidden_size":2304,"layers":48,"block_size":)" +
+         block_size + R"(,"streams":4,"weight_bytes":8e6,"launch":"stream","seconds":[1,1,1]})";
+}
+
+TEST_F(BadSamples, MayNotBeThereTwice) {
+  for (const std::string list : {"ceilings", "cores", "skeletons", "kernels", "steps"}) {
+    std::string text = test::synthetic_samples();
+    if (list == "steps")
+      text.replace(text.find("\"steps\": [") + 10, 0, "\n  " + step_row("s", "8"));
+    const auto at = text.find("\"" + list + "\": [\n") + list.size() + 6;
+    const std::string row = text.substr(at, text.find("]}", at) + 2 - at) + ",\n";
+    const std::string name = row.substr(11, row.find('"', 11) - 11);
+    const auto line =
+        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
+    EXPECT_EQ(error_of(std::string(text).insert(at, row)),
+              fmt::format("s.json:{}:3: error: duplicate sample '{}' (first at line {})", line + 1,
+                          name, line));
+    // Under another name: the variants of a ceiling differ by nothing else, and cores are fit's.
+    const std::string renamed = std::string(row).insert(11, "x");
+    const bool may_be = list == "ceilings" || list == "cores";
+    EXPECT_EQ(error_of(std::string(text).insert(at, renamed)),
+              may_be ? "nothing"
+                     : fmt::format("s.json:{}:3: error: duplicate sample '{}' (first at line {})",
+                                   line + 1, name, line));
+  }
+}
+
+TEST_F(BadSamples, MayNotHaveStepsOfLargerBlocksThanLayers) {
+  EXPECT_EQ(error_with("\"steps\": [", "\"steps\": [" + step_row("s", "48")), "nothing");
+  const std::string error = error_with("\"steps\": [", "\"steps\": [" + step_row("s", "49"));
+  EXPECT_EQ(error.substr(error.find(": error")),
+            ": error: invalid block_size '49' (the step has only 48 layers)");
+}
+
+TEST_F(BadSamples, MayBeLargeButNotWithoutEnd) {
+  const std::string text = test::synthetic_samples();
+  EXPECT_EQ(error_of(text + std::string(2'000'000, ' ')), "nothing");
+  std::filesystem::resize_file(folder_.written("large.json", text), kMaxMeasuredBytes + 1);
+  try {
+    read_samples(folder_.path("large.json"));
+    FAIL() << "nothing was refused";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.message(), "file too large (at most 64 MB)");
+  }
+}
+
 TEST_F(BadSamples, OfAnUnknownOperationNameTheNearest) {
   const std::string error = error_with("\"operation\":\"mhc_post\"", "\"operation\":\"mhc_pots\"");
   EXPECT_NE(error.find("unknown operation 'mhc_pots'; did you mean 'mhc_post'?"), std::string::npos)
       << error;
+}
+
+TEST(Samples, OfTwoBackendsAreReadApart) {
+  const test::TemporaryFolder folder;
+  std::string text = test::synthetic_samples();
+  text.replace(text.find("\"device\": \"\""), 12, "\"device\": \"GPU\"");
+  const std::string path = folder.written("s.json", text);
+  EXPECT_THROW(read_samples(path), InputError);
+  const Samples cpu = read_samples(path, Backend::cpu);
+  EXPECT_FALSE(cpu.is_gpu());
+  EXPECT_EQ(cpu.kernels_hash, "synthetic");
+  EXPECT_EQ(cpu.kernels.size(), 50U);
+  EXPECT_EQ(cpu.left_out(), "");
 }
 
 TEST(Samples, KnowTheirShapes) {

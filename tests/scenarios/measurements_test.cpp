@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "scenarios/input_error.hpp"
+#include "scenarios/input_text.hpp"
 
 namespace depthcost::measurements_test {
 namespace {
@@ -142,10 +143,22 @@ INSTANTIATE_TEST_SUITE_P(
         {"Nul", row(std::string("mhc\0,8,4096,1", 13)),
          "2:4: error: invalid byte '\\x00' (a control character)"},
         {"MegabyteOfCommas", std::string(1'000'000, ','),
-         "1:257: error: too many cells (more than 256 in a line)"},
-        {"AboveAMegabyte", std::string(1'000'001, 'a'),
-         "1:1: error: file too large (at most 1 MB)"}}),
+         "1:257: error: too many cells (more than 256 in a line)"}}),
     [](const auto& row_info) { return row_info.param.name; });
+
+TEST(Measurements, MayBeManyButNotWithoutEnd) {
+  std::string text = kHeader;
+  for (int tokens = 1; tokens <= 100'000; ++tokens)
+    text += "\nmhc_post," + std::to_string(tokens) + ",4096,1";
+  EXPECT_EQ(table_of(text).rows.size(), 100'000U);
+  text.resize(kMaxMeasuredBytes + 1, '\n');
+  try {
+    table_of(text);
+    FAIL() << "nothing was refused";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "it.csv:1:1: error: file too large (at most 64 MB)");
+  }
+}
 
 }  // namespace
 }  // namespace depthcost::measurements_test
