@@ -250,10 +250,7 @@ std::vector<Sample> rows(Fields& file, std::string_view key, std::string_view ba
   return samples;
 }
 
-}  // namespace
-
-Samples read_samples(const std::string& path) {
-  const Node document = load_document(path);
+Samples samples_in(const Node& document, const std::string& path) {
   Fields file(document);
   if (file.text("schema") != kSchema)
     throw InputError(file.at("schema").position,
@@ -292,6 +289,14 @@ Samples read_samples(const std::string& path) {
   return samples;
 }
 
+}  // namespace
+
+Samples read_samples(const std::string& path) { return samples_in(load_document(path), path); }
+
+Samples parse_samples(std::string_view text, const std::string& file) {
+  return samples_in(parse_document(text, file), file);
+}
+
 std::string Samples::problem() const {
   constexpr double kMostThrottled = 5;
   if (rounds < rounds_wanted)
@@ -310,13 +315,15 @@ void require_good(const Samples& samples) {
                              fmt::format("invalid samples ({}; measure again)", problem));
 }
 
+std::string hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
+  return fmt::format("{:016x}", hash);
+}
+
 std::string file_hash(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (auto byte = std::istreambuf_iterator<char>(file); byte != std::istreambuf_iterator<char>();
-       ++byte)
-    hash = (hash ^ static_cast<unsigned char>(*byte)) * 0x100000001b3U;
-  return fmt::format("{:016x}", hash);
+  return hash_of(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
 }  // namespace depthcost::profile
