@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
+#include "cli/measured_kernels.hpp"
 #include "cli/plot_files.hpp"
 #include "cli/version.hpp"
 #include "model/evaluation.hpp"
@@ -37,8 +38,9 @@ Report make_report(const Scenario& scenario, const std::string& stem, Progress& 
   for (std::size_t i = 0; i < drawn.files.size(); ++i)
     shown.push_back({drawn.files[i].name, drawn.captions[i]});
   Report report{.files = std::move(drawn.files), .summary = {}};
-  report.files.push_back({stem + ".md", markdown_report(evaluation, {scenario.values, shown,
-                                                                     drawn.missing, kVersion})});
+  report.files.push_back(
+      {stem + ".md", markdown_report(evaluation, {scenario.values, shown, drawn.missing, kVersion,
+                                                  measured_kernels(scenario, evaluation)})});
   report.summary = evaluation.study.name + "\n\n";
   if (!evaluation.memory.empty())
     report.summary += fmt::format("{}\n{}\n\n", plain_text(decision_table(evaluation)),

@@ -304,10 +304,7 @@ std::vector<Sample> rows(Fields& file, std::string_view key, std::string_view ba
   return samples;
 }
 
-}  // namespace
-
-Samples read_samples(const std::string& path, Backend wanted) {
-  const Node document = parse_json(load_text(path, kMaxMeasuredBytes), path, kMaxMeasuredBytes);
+Samples samples_in(const Node& document, const std::string& path, Backend wanted) {
   Fields file(document);
   if (file.text("schema") != kSchema)
     throw InputError(file.at("schema").position,
@@ -318,9 +315,11 @@ Samples read_samples(const std::string& path, Backend wanted) {
                   .device = file.text("device"),
                   .date = file.plain_text("date"),
                   .threads = static_cast<double>(file.count("threads")),
-                  .first_level = {file.number("first_level_bytes")},
                   .rotation = {file.number("rotation_bytes")}};
   if (wanted == Backend::cpu) samples.device.clear();
+  // Some containers list no caches, and a GPU's profile asks for none.
+  samples.first_level = {
+      file.number("first_level_bytes", samples.is_gpu() ? Range::non_negative : Range::positive)};
   file.text("huge_pages");
   samples.steal_percent = file.number("steal_percent", Range::non_negative);
   samples.throttled_percent = file.number("throttled_percent", Range::non_negative);
@@ -346,6 +345,16 @@ Samples read_samples(const std::string& path, Backend wanted) {
     throw InputError(document.position,
                      "too few samples (ceilings, skeletons and kernels are needed)");
   return samples;
+}
+
+}  // namespace
+
+Samples read_samples(const std::string& path, Backend backend) {
+  return parse_samples(load_text(path, kMaxMeasuredBytes), path, backend);
+}
+
+Samples parse_samples(std::string_view text, const std::string& file, Backend backend) {
+  return samples_in(parse_json(text, file, kMaxMeasuredBytes), file, backend);
 }
 
 std::string Samples::problem() const {
@@ -377,13 +386,15 @@ void require_good(const Samples& samples) {
                              fmt::format("invalid samples ({}; measure again)", problem));
 }
 
+std::string hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
+  return fmt::format("{:016x}", hash);
+}
+
 std::string file_hash(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (auto byte = std::istreambuf_iterator<char>(file); byte != std::istreambuf_iterator<char>();
-       ++byte)
-    hash = (hash ^ static_cast<unsigned char>(*byte)) * 0x100000001b3U;
-  return fmt::format("{:016x}", hash);
+  return hash_of(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
 }  // namespace depthcost::profile

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/catalogue.hpp"
@@ -138,7 +139,14 @@ void require_good(const Samples& samples);
 /// Reads a file of scripts/measure. Throws InputError.
 Samples read_samples(const std::string& path, Backend backend = Backend::device_if_any);
 
-/// FNV-1a of the file's bytes, 16 hexadecimal digits: what a profile remembers of its samples.
+/// As above, from text; `file` labels positions.
+Samples parse_samples(std::string_view text, const std::string& file,
+                      Backend backend = Backend::device_if_any);
+
+/// FNV-1a of the bytes, 16 hexadecimal digits: what a profile remembers of its samples.
+std::string hash_of(std::string_view text);
+
+/// As above, of a file's.
 std::string file_hash(const std::string& path);
 
 }  // namespace depthcost::profile

@@ -69,6 +69,19 @@ void set_errors(const Values& values, Profile& profile) {
                       number_or_zero(values, "coverage.high")};
 }
 
+Samples samples_named_in(const Values& values, const std::string& path) {
+  const auto folder = std::filesystem::path(path).parent_path();
+  return read_samples((folder / values.text("samples.file")).string(), backend_of(values));
+}
+
+}  // namespace
+
+Backend backend_of(const Values& device) {
+  const Value* kind = device.find("kind");
+  const bool is_cpu = kind != nullptr && kind->texts.front() == "cpu";
+  return is_cpu ? Backend::cpu : Backend::device_if_any;
+}
+
 Profile profile_in(const Values& values) {
   std::vector<ResolvedValue> notes;
   Profile profile{.name = values.text("name"),
@@ -85,19 +98,6 @@ Profile profile_in(const Values& values) {
                   .write_allocate = number_or_zero(values, "write_allocate_ratio")};
   set_errors(values, profile);
   return profile;
-}
-
-Samples samples_named_in(const Values& values, const std::string& path) {
-  const auto folder = std::filesystem::path(path).parent_path();
-  return read_samples((folder / values.text("samples.file")).string(), backend_of(values));
-}
-
-}  // namespace
-
-Backend backend_of(const Values& device) {
-  const Value* kind = device.find("kind");
-  const bool is_cpu = kind != nullptr && kind->texts.front() == "cpu";
-  return is_cpu ? Backend::cpu : Backend::device_if_any;
 }
 
 void require_good_and_own(const Samples& samples, const std::string& machine) {

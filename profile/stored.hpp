@@ -27,6 +27,9 @@ struct StoredProfile {
   Samples samples;  // good, and of the same machine
 };
 
+/// What a file holds of a profile. Throws InputError.
+Profile profile_in(const Values& values);
+
 /// Throws InputError where a file cannot be read or is no profile; else as
 /// require_good_and_own().
 StoredProfile load_profile(const std::string& path);

@@ -92,6 +92,7 @@ std::string markdown_report(const Evaluation& evaluation, const ReportParts& par
   write_time(out);
   write_rest(out);
   write_operations(out);
+  write_measured(out);
   write_memory(out);
   write_prefill(out);
   write_pipeline(out);

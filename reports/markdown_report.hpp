@@ -1,12 +1,14 @@
 // The report: one Markdown document for a scenario, to be attached to a pull request.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "model/evaluation.hpp"
 #include "model/resolved_value.hpp"
+#include "reports/measured_kernels.hpp"
 #include "reports/text_table.hpp"
 
 namespace depthcost {
@@ -23,6 +25,7 @@ struct ReportParts {
   std::span<const PlotFile> plots;
   std::string missing_plots;  // why there are none, if there are none
   std::string program_version;
+  std::optional<MeasuredKernels> measured = {};  // where the hardware is a profile
 };
 
 /// Same input, same bytes.

@@ -11,6 +11,7 @@ void write_family(Document& out);
 void write_time(Document& out);
 void write_rest(Document& out);
 void write_operations(Document& out);
+void write_measured(Document& out);
 void write_memory(Document& out);
 void write_prefill(Document& out);
 void write_pipeline(Document& out);

@@ -30,10 +30,12 @@ bool names_profile(const std::string& name, const std::string& file) {
 
 }  // namespace
 
+bool is_profile(const DeviceValues& device) { return &device.kind.table == &profile_keys(); }
+
 DeviceValues resolve_device(const Node& node, const std::string& file) {
   const auto* name = std::get_if<ScalarNode>(&node.content);
-  const bool is_profile = name == nullptr ? says_profile(node) : names_profile(name->text, file);
-  const ReferenceKind kind = is_profile ? profile_reference() : hardware_reference();
+  const bool says_so = name == nullptr ? says_profile(node) : names_profile(name->text, file);
+  const ReferenceKind kind = says_so ? profile_reference() : hardware_reference();
   return {resolve_reference(node, kind, file), kind};
 }
 
@@ -43,14 +45,13 @@ DeviceValues resolve_device(const std::string& name, const std::string& option) 
 }
 
 Machine machine_from(const DeviceValues& device, std::vector<ResolvedValue>& notes) {
-  return &device.kind.table == &profile_keys() ? machine_from_profile(device.values, notes)
-                                               : machine_from(device.values, notes);
+  return is_profile(device) ? machine_from_profile(device.values, notes)
+                            : machine_from(device.values, notes);
 }
 
 void borrow_transfers(const DeviceValues& device, Machine& machine,
                       std::vector<ResolvedValue>& notes) {
-  const bool is_profile = &device.kind.table == &profile_keys();
-  if (!is_profile)
+  if (!is_profile(device))
     borrow_transfers(device.values, machine.transfers, notes);
   else if (device.values.has("part"))
     borrow_transfers(preset_values(device.values.text("part"), hardware_reference()),

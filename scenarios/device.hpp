@@ -16,6 +16,9 @@ struct DeviceValues {
   ReferenceKind kind;
 };
 
+/// Not a preset of datasheets.
+bool is_profile(const DeviceValues& device);
+
 /// A preset, a path or a map that stands in the file `file`. Throws InputError.
 DeviceValues resolve_device(const Node& node, const std::string& file);
 

@@ -52,6 +52,7 @@ class ScenarioReader {
                                         .device = hardware_,
                                         .model_defaults = model_defaults_,
                                         .fallbacks = fallbacks});
+    if (hardware_ && is_profile(*hardware_)) scenario_.profile = std::move(hardware_->values);
     return std::move(scenario_);
   }
 

@@ -1,6 +1,7 @@
 // The input language: a YAML file becomes a question for the model, with the origin of every value.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace depthcost {
 struct Scenario {
   Study study;
   std::vector<ResolvedValue>
-      values;  // everything the answer rests on, defaults and fallbacks included
+      values;                     // everything the answer rests on, defaults and fallbacks included
+  std::optional<Values> profile;  // that its hardware is, if it is one
 };
 
 /// Reads, checks and resolves a scenario file. Throws InputError.

@@ -68,6 +68,15 @@ class Gpu : public testing::Test {
   const test::TemporaryFolder folder_;
 };
 
+/// Some containers list no caches, of which a GPU's profile asks for none.
+TEST_F(Gpu, NeedsNoSizeOfTheCpusCaches) {
+  bench::Results results = gpu_results();
+  results.first_level_bytes = 0;
+  const std::string path = folder_.written("no_l1.json", bench::to_json(results));
+  EXPECT_EQ(read_samples(path).kernels.size(), 21U);
+  EXPECT_THROW(read_samples(path, Backend::cpu), InputError);
+}
+
 TEST_F(Gpu, IsReadFromTheNamesOfItsBenchmarks) {
   const Samples samples = read_samples(folder_.path("gpu.json"));
   EXPECT_TRUE(samples.is_gpu());
