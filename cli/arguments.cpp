@@ -211,7 +211,7 @@ void add_compare(CLI::App& app, Command& chosen) {
   command->add_option("--junit", options->junit, "JUnit file to write")
       ->type_name(completed::kFile);
   command->add_flag("--github", options->github, "annotations for GitHub behind the report");
-  command->add_flag("--strict", options->strict, "what is ambiguous fails");
+  command->add_flag("--strict", options->strict, "what is ambiguous fails where its rule blocks");
   command->callback([&chosen, options] {
     chosen = [options](Console& console) { return run_compare(*options, console); };
   });
@@ -238,9 +238,11 @@ void add_profile(CLI::App& app, Command& chosen) {
   fit->callback(
       [&chosen, options] { chosen = [options](Console&) { return run_profile_fit(*options); }; });
   auto paths = std::make_shared<std::vector<std::string>>();
-  auto* verify = add_command(*command, "verify",
-                             "refit, and predict again with today's formulas: 0 holds, 1 does not",
-                             {"depthcost profile verify scenarios/profiles/*.yaml"});
+  auto* verify =
+      add_command(*command, "verify",
+                  "refit, and predict again with today's formulas: 0 holds, 1 does not, 3 no "
+                  "measurement, 77 another machine's",
+                  {"depthcost profile verify scenarios/profiles/*.yaml"});
   verify->add_option("PROFILE", *paths, "profiles, their samples beside them")
       ->required()
       ->type_name(completed::kFile);

@@ -71,7 +71,7 @@ struct CompareOptions {
   std::string format = "table";  // table | markdown | json
   std::string junit;             // file to write
   bool github = false;           // annotations behind the report
-  bool strict = false;           // what is ambiguous fails
+  bool strict = false;           // what is ambiguous fails, where its rule blocks
 };
 ExitCode run_compare(const CompareOptions& options, Console& console);
 

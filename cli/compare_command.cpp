@@ -51,14 +51,21 @@ ComparisonReport table_report(const CompareOptions& options) {
   return report;
 }
 
-/// Samples against the profile of their own machine.
-ComparisonReport samples_report(const profile::Samples& samples, const std::string& profile,
-                                const CompareOptions& options) {
-  const Device device = device_of(profile);
+/// Samples, and the profile of their own machine.
+struct MeasuredMachine {
+  std::string label;  // of the profile
+  DeviceValues device;
+  profile::Samples samples;
+};
+
+ComparisonReport samples_report(const MeasuredMachine& measured,
+                                const std::vector<ToleranceRule>& rules) {
+  const profile::Samples& samples = measured.samples;
+  const Device device = device_of(measured.device, measured.label);
   profile::require_good_and_own(samples, device.machine.name);
-  return {.title = fmt::format("{} against {}", file_label(samples.path), file_label(profile)),
-          .cases = profile::kernel_cases(samples, device, rules_for(options, "samples")),
-          .notes = profile::comparison_notes(samples, resolve_device(profile, "--hardware")),
+  return {.title = fmt::format("{} against {}", file_label(samples.path), measured.label),
+          .cases = profile::kernel_cases(samples, device, rules),
+          .notes = profile::comparison_notes(samples, measured.device),
           .steps = profile::compared_steps(device.machine, samples)};
 }
 
@@ -79,26 +86,54 @@ bool is_profile_path(const std::string& path) {
   return path.ends_with(".yaml") || path.ends_with(".yml");
 }
 
-/// Every kind of input ends here as one report.
-ComparisonReport report_for(const CompareOptions& options) {
+void require_no_conflicts(const CompareOptions& options) {
   if (options.published && !options.measurements.empty())
     fail_usage("conflicting --published (a table is given)");
   if (options.published && !options.hardware.empty())
     fail_usage("conflicting --hardware (published measurements name their own)");
   if (options.github && options.format == "json")
     fail_usage("conflicting --github (stdout holds JSON and nothing else)");
+}
+
+/// What is written must be none of the files that are read.
+void require_apart(const CompareOptions& options, std::initializer_list<std::string> inputs) {
+  std::error_code ignored;
+  for (const std::string& input : inputs)
+    if (std::filesystem::equivalent(options.junit, input, ignored))
+      fail_usage(fmt::format("conflicting --junit ('{}' is read)", printable(input)));
+}
+
+MeasuredMachine machine_of(const CompareOptions& options, const std::string& input) {
+  if (is_profile_path(input)) {
+    profile::Samples samples = profile::samples_of(input);
+    return {file_label(input), resolve_device(input, "PROFILE"), std::move(samples)};
+  }
+  DeviceValues device = resolve_device(options.hardware, "--hardware");
+  const profile::Backend backend = profile::backend_of(device.values);
+  return {file_label(options.hardware), std::move(device), profile::read_samples(input, backend)};
+}
+
+/// Rules come first: a file of them that is wrong may not hide behind a machine that is another.
+ComparisonReport measured_report(const CompareOptions& options, const std::string& input) {
+  const std::vector<ToleranceRule> rules = rules_for(options, "samples");
+  const MeasuredMachine measured = machine_of(options, input);
+  require_apart(options, {input, measured.samples.path});
+  return samples_report(measured, rules);
+}
+
+/// Every kind of input ends here as one report.
+ComparisonReport report_for(const CompareOptions& options) {
+  require_no_conflicts(options);
+  require_apart(options, {options.measurements, options.hardware, options.tolerances});
   if (options.published) return published_report(options);
   const std::string input = options.measurements.empty() ? local_profile() : options.measurements;
-  if (input.ends_with(".json")) {
-    if (options.hardware.empty()) fail_usage("missing --hardware (the profile of the machine)");
-    const DeviceValues device = resolve_device(options.hardware, "--hardware");
-    return samples_report(profile::read_samples(input, profile::backend_of(device.values)),
-                          options.hardware, options);
-  }
-  if (!is_profile_path(input)) return table_report(options);
-  if (!options.hardware.empty())
+  const bool is_samples = input.ends_with(".json");
+  if (is_samples && options.hardware.empty())
+    fail_usage("missing --hardware (the profile of the machine)");
+  if (!is_samples && !is_profile_path(input)) return table_report(options);
+  if (!is_samples && !options.hardware.empty())
     fail_usage("conflicting --hardware (a profile is a machine's own)");
-  return samples_report(profile::samples_of(input), input, options);
+  return measured_report(options, input);
 }
 
 std::string text_of(const ComparisonReport& report, const std::string& format) {
@@ -117,9 +152,6 @@ ExitCode print(const ComparisonReport& report, const CompareOptions& options) {
   std::string text = text_of(report, options.format);
   const bool is_for_people = options.format == "table" && !options.github;
   if (options.github) text += to_annotations(annotations(report));
-  std::error_code ignored;
-  if (std::filesystem::equivalent(options.junit, options.measurements, ignored))
-    fail_usage("conflicting --junit (the file holds the measurements)");
   if (!options.junit.empty()) write_file(options.junit, to_junit(junit_suite(report)));
   is_for_people ? show(text) : write_stdout(text);
   return exit_code(report);

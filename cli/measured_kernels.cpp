@@ -23,17 +23,18 @@ using profile::Samples;
 /// Shipped or beside the profile, but only those that it was made from.
 std::optional<Samples> original_samples(const Values& profile) {
   const std::string& hash = profile.text("samples.hash");
+  const auto backend = profile::backend_of(profile);
   for (const Preset& shipped : shipped_samples())
     if (profile::hash_of(shipped.text) == hash)
-      return profile::parse_samples(shipped.text, std::string(shipped.id),
-                                    profile::backend_of(profile));
+      return profile::parse_samples(shipped.text, std::string(shipped.id), backend);
   const Value& file = profile.at("samples.file");
   const std::string path =
       (std::filesystem::path(file.position.file).parent_path() / file.texts.front()).string();
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored) || profile::file_hash(path) != hash)
-    return std::nullopt;
-  return profile::read_samples(path, profile::backend_of(profile));
+  if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
+  const std::string text = load_text(path, kMaxMeasuredBytes);
+  if (profile::hash_of(text) != hash) return std::nullopt;
+  return profile::parse_samples(text, path, backend);
 }
 
 /// How far apart two calls of one operation are, whatever their numbers of sources, queries and
@@ -102,6 +103,7 @@ void read_trust(const Values& values, MeasuredKernels& measured) {
   measured.coverage =
       Estimate<double>{coverage.low, coverage.value, coverage.high, Evidence::measured};
   measured.coverage_cases = stored.coverage_cases;
+  measured.coverage_warning = profile::coverage_warning(coverage);
 }
 
 }  // namespace
@@ -115,6 +117,9 @@ std::optional<MeasuredKernels> measured_kernels(const Scenario& scenario,
                            .date = profile.text("date")};
   read_trust(profile, measured);
   if (const std::optional<Samples> samples = original_samples(profile)) {
+    // As everybody who reads a profile beside its samples.
+    profile::require_good_and_own(*samples, profile.text("name"));
+    profile::require_made_from(profile, *samples);
     measured.has_samples = true;
     choose_kernels(*samples, evaluation, measured);
   }

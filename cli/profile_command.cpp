@@ -53,7 +53,7 @@ std::vector<Plot> plots_of(const profile::Samples& samples, const Device& device
 ExitCode run_profile_show(const ProfileShowOptions& options, Console& console) {
   Progress& progress = console.watch("profile");
   const profile::StoredProfile stored = profile::load_profile(options.profile);
-  profile::require_made_from_samples(stored);
+  profile::require_made_from(stored.values, stored.samples);
   const profile::Profile& profile = stored.profile;
   std::string text = heading_text(profile) + "\n" + accuracy_text(profile) + "\n" +
                      constants_text(profile, profile::measured_ceilings(stored.samples));

@@ -114,7 +114,7 @@ struct ComparedCase {
   std::vector<StackTime> stacks;  // fastest first, never empty
   Comparison comparison;          // of the fastest
   ToleranceRule rule;
-  std::string file = {};  // where a user can mend it: the row, or else the rule
+  std::string file = {};  // of its row, or of the samples; else its rule says
   int line = 1;
   Ambiguities ambiguities = Ambiguities::warn;
 

@@ -29,10 +29,10 @@ constexpr Bytes kCachedFootprint{12.0 * 1024 * 1024};
 
 void require_narrow(const Samples& samples, const std::string& name, const Interval& interval) {
   if (interval.relative_width() > kWidestInterval)
-    throw InputError(
+    throw MeasurementInvalid(
         {samples.path, 1, 1},
         fmt::format("invalid samples of '{}' (the 90 % interval of their lower quartile is {:.0f} "
-                    "% wide, more than {:.0f} %: measure again on a quieter machine)",
+                    "% wide, more than {:.0f} %: measure more rounds, on a quieter machine)",
                     printable(name), 100 * interval.relative_width(), 100 * kWidestInterval));
 }
 
@@ -243,11 +243,6 @@ void set_core(const Samples& samples, Machine& machine) {
             .threads = samples.threads};
   for (const CoreSample& sample : samples.cores) {
     if (sample.level == CoreLevel::memory) continue;
-    for (const CoreRate& rate : core.rates)
-      if (rate.primitive == sample.primitive && rate.dtype == sample.dtype &&
-          rate.level == sample.level)
-        throw InputError({samples.path, 1, 1},
-                         fmt::format("invalid samples ('{}' twice)", printable(sample.name)));
     const Interval seconds = interval_of(samples, sample.name, sample.seconds);
     core.rates.push_back(
         {sample.primitive, sample.dtype, sample.level,
@@ -333,17 +328,19 @@ std::vector<Ceiling> measured_ceilings(const Samples& samples) {
 }
 
 Profile fit(const Samples& samples, const std::string& part) {
+  // First: what is wrong with the part may not hide behind samples that are no measurement.
+  Machine machine = machine_of_part(part, samples);
   require_good(samples);
   Profile profile{.name = samples.subject(),
                   .part = part,
                   .samples_file = std::filesystem::path(samples.path).filename().string(),
-                  .samples_hash = file_hash(samples.path),
+                  .samples_hash = samples.hash,
                   .kernels_hash = samples.kernels_hash,
                   .date = samples.date,
                   .is_gpu = samples.is_gpu(),
                   .threads = samples.threads,
                   .ceilings = ceilings_of(samples),
-                  .machine = machine_of_part(part, samples)};
+                  .machine = std::move(machine)};
   profile.machine.name = profile.name;
   set_bandwidths(samples, profile.ceilings, profile.machine);
   set_floors(samples, profile.machine);

@@ -65,10 +65,11 @@ double next_below(std::vector<double> values, double share) {
   return quantile(std::move(values), n > 1 ? place / (n - 1) : 0);
 }
 
-/// The next ratio lies within with 90 %, and so does 1: a prediction claims itself.
+/// The next ratio lies within as often as is promised, and so does 1: a prediction claims itself.
 Estimate<double> residual_of(const std::vector<double>& ratios) {
-  return {std::min(1.0, next_below(ratios, 0.05)), 1, std::max(1.0, next_below(ratios, 0.95)),
-          Evidence::calibrated};
+  constexpr double kBelow = (1 - kPromisedShare) / 2;
+  return {std::min(1.0, next_below(ratios, kBelow)), 1,
+          std::max(1.0, next_below(ratios, 1 - kBelow)), Evidence::calibrated};
 }
 
 /// How often the interval holds on shapes that it was not made from.

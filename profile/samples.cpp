@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <map>
 
@@ -248,6 +247,10 @@ std::string subject(const KernelSample& kernel) {
   return kernel.is_again ? "" : case_id(kernel.call);
 }
 
+std::string subject(const CoreSample& sample) {
+  return fmt::format("{}/{}/{}", name(sample.primitive), name(sample.dtype), name(sample.level));
+}
+
 std::string subject(const SkeletonSample& sample) {
   return fmt::format("{}/{}/{}/{}", sample.skeleton, sample.ctas, name(sample.launch),
                      name(sample.level));
@@ -354,7 +357,9 @@ Samples read_samples(const std::string& path, Backend backend) {
 }
 
 Samples parse_samples(std::string_view text, const std::string& file, Backend backend) {
-  return samples_in(parse_json(text, file, kMaxMeasuredBytes), file, backend);
+  Samples samples = samples_in(parse_json(text, file, kMaxMeasuredBytes), file, backend);
+  samples.hash = hash_of(text);
+  return samples;
 }
 
 std::string Samples::problem() const {
@@ -390,11 +395,6 @@ std::string hash_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
   return fmt::format("{:016x}", hash);
-}
-
-std::string file_hash(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return hash_of(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
 }  // namespace depthcost::profile

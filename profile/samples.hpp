@@ -104,6 +104,7 @@ struct Samples {
   double threads = 1;
   Bytes first_level;  // L1 data cache, as reported
   Bytes rotation;     // between two uses of a cold operand
+  std::string hash;   // of the file's bytes
   std::string kernels_hash;
   int rounds = 0;  // that were good enough
   int rounds_wanted = 0;
@@ -128,7 +129,7 @@ struct Samples {
   std::string left_out() const;
 };
 
-/// The samples are no measurement: exit code 3.
+/// The samples are no measurement, or do not repeat: exit code 3.
 class MeasurementInvalid : public InputError {
   using InputError::InputError;
 };
@@ -145,8 +146,5 @@ Samples parse_samples(std::string_view text, const std::string& file,
 
 /// FNV-1a of the bytes, 16 hexadecimal digits: what a profile remembers of its samples.
 std::string hash_of(std::string_view text);
-
-/// As above, of a file's.
-std::string file_hash(const std::string& path);
 
 }  // namespace depthcost::profile

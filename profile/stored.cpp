@@ -116,22 +116,21 @@ StoredProfile load_profile(const std::string& path) {
   return {std::move(values), std::move(profile), std::move(samples)};
 }
 
-void require_made_from_samples(const StoredProfile& stored) {
-  const Samples& samples = stored.samples;
+void require_made_from(const Values& profile, const Samples& samples) {
   const auto require_same = [&](const char* key, const std::string& is) {
-    const Value& said = stored.values.at(key);
+    const Value& said = profile.at(key);
     if (said.texts.front() != is)
       throw InputError(said.position,
                        fmt::format("invalid {} '{}' ({} has '{}': fit its profile again)", key,
                                    printable(said.texts.front()), printable(samples.path), is));
   };
-  require_same("samples.hash", file_hash(samples.path));
+  require_same("samples.hash", samples.hash);
   require_same("samples.kernels", samples.kernels_hash);
 }
 
 Samples samples_of(const std::string& path) {
   StoredProfile stored = load_profile(path);
-  require_made_from_samples(stored);
+  require_made_from(stored.values, stored.samples);
   return std::move(stored.samples);
 }
 

@@ -36,7 +36,7 @@ StoredProfile load_profile(const std::string& path);
 
 /// Throws InputError where the profile was made from other samples, or says that it was made on
 /// other kernels.
-void require_made_from_samples(const StoredProfile& stored);
+void require_made_from(const Values& profile, const Samples& samples);
 
 /// The samples that the profile at `path` names. Throws as the two above.
 Samples samples_of(const std::string& path);

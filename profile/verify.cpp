@@ -20,6 +20,9 @@ constexpr double kSameWithin = 0.005;
 // by a hundred thousandth. A formula that moves it by more has changed, for better or for worse.
 constexpr double kSameResult = 1e-4;
 
+// Ceilings and floors are noisy.
+constexpr double kNoise = 1.03;
+
 /// What predictions come to; which cases there are is the samples' alone.
 bool is_result(const std::string& path) {
   return path.ends_with(".median") || path.ends_with(".p90") || path.ends_with(".worst") ||
@@ -96,9 +99,8 @@ void check_write_allocate(const Profile& profile, std::vector<std::string>& find
       ratio));
 }
 
-/// Each level against the next one out that was measured. A ceiling is noisy: 3 %.
+/// Each level against the next one out that was measured.
 void check_levels(const Profile& profile, std::vector<std::string>& findings) {
-  constexpr double kSlack = 1.03;
   std::array<double, 4> rates{};
   for (const Ceiling& c : profile.ceilings) {
     double& most = rates[static_cast<std::size_t>(c.level)];
@@ -107,7 +109,7 @@ void check_levels(const Profile& profile, std::vector<std::string>& findings) {
   std::optional<std::size_t> near;
   for (std::size_t far = 0; far < rates.size(); ++far) {
     if (rates[far] == 0) continue;
-    if (near && rates[*near] * kSlack < rates[far])
+    if (near && rates[*near] * kNoise < rates[far])
       findings.push_back(fmt::format("{} moves {:.3g} GB/s, {} {:.3g}: nearer is not faster",
                                      name(static_cast<StreamLevel>(*near)), rates[*near] / 1e9,
                                      name(static_cast<StreamLevel>(far)), rates[far] / 1e9));
@@ -117,7 +119,7 @@ void check_levels(const Profile& profile, std::vector<std::string>& findings) {
 
 /// A pass over rows in L1 against the same over rows in L2. bench_core's rows in L1 are a
 /// fourteenth as long: what a row costs at its ends (a sum across lanes, a store to be waited for)
-/// counts that much more, and intervals say nothing of it. It has come to a quarter of the rate.
+/// counts that much more, and intervals say nothing of it. It has come to a quarter more time.
 void check_core_rates(const Profile& profile, std::vector<std::string>& findings) {
   constexpr double kSlack = 1.5;
   if (!profile.machine.core) return;
@@ -134,7 +136,6 @@ void check_core_rates(const Profile& profile, std::vector<std::string>& findings
 }
 
 void check_floors(const Profile& profile, std::vector<std::string>& findings) {
-  constexpr double kSlack = 1.03;
   const auto floor = [&](Launch launch, const LaunchFloor& of) {
     for (const LaunchFloor& f : profile.machine.floors)
       if (f.launch == launch && f.level == of.level && f.skeleton == of.skeleton)
@@ -142,7 +143,7 @@ void check_floors(const Profile& profile, std::vector<std::string>& findings) {
     return of.floor.value.value;
   };
   for (const LaunchFloor& f : profile.machine.floors)
-    if (f.launch == Launch::stream && floor(Launch::graph, f) > kSlack * f.floor.value.value)
+    if (f.launch == Launch::stream && floor(Launch::graph, f) > kNoise * f.floor.value.value)
       findings.push_back("a launch in a graph costs more than one in a stream");
 }
 

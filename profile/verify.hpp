@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "profile/profile.hpp"
-#include "scenarios/values.hpp"
 
 namespace depthcost::profile {
 

@@ -52,6 +52,7 @@ void write_measured(Document& out) {
   if (measured->coverage)
     out.bullet(fmt::format("the 90 % interval holds {} of {} cases that it was not made from",
                            format_ratio(*measured->coverage), measured->coverage_cases));
+  if (!measured->coverage_warning.empty()) out.bullet(measured->coverage_warning);
   out.end_list();
 }
 

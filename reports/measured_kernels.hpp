@@ -30,6 +30,7 @@ struct MeasuredKernels {
   std::vector<ProfileTrust> trust;
   std::optional<Estimate<double>> coverage;  // of the 90 % interval
   std::size_t coverage_cases = 0;
+  std::string coverage_warning;  // a sentence; empty where the interval holds what it promises
 };
 
 }  // namespace depthcost

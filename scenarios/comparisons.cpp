@@ -69,11 +69,14 @@ std::vector<std::pair<std::string, Group>> grouped(
 
 }  // namespace
 
-Device device_of(const std::string& hardware) {
-  const DeviceValues values = resolve_device(hardware, "--hardware");
-  Device device{.label = file_label(hardware), .machine = {}, .fallbacks = {}};
+Device device_of(const DeviceValues& values, const std::string& label) {
+  Device device{.label = label, .machine = {}, .fallbacks = {}};
   device.machine = machine_from(values, device.fallbacks);
   return device;
+}
+
+Device device_of(const std::string& hardware) {
+  return device_of(resolve_device(hardware, "--hardware"), file_label(hardware));
 }
 
 std::vector<ComparedCase> published_cases(const std::vector<PublishedMeasurement>& measurements,

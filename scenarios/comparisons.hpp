@@ -6,6 +6,7 @@
 
 #include "model/comparison.hpp"
 #include "model/resolved_value.hpp"
+#include "scenarios/device.hpp"
 #include "scenarios/measurements.hpp"
 #include "scenarios/published.hpp"
 
@@ -18,7 +19,10 @@ struct Device {
   std::vector<ResolvedValue> fallbacks;
 };
 
-/// Throws InputError for a name that is unknown and a file that is wrong.
+Device device_of(const DeviceValues& values, const std::string& label);
+
+/// As above, of a preset or a path. Throws InputError for a name that is unknown and a file that is
+/// wrong.
 Device device_of(const std::string& hardware);
 
 /// One case for each (device, operation, shape), judged by the fastest stack.

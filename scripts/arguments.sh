@@ -28,6 +28,7 @@ require_text() { [ -n "$2" ] || refuse "$1" "missing value (the text is empty)";
 
 # require_folder FOLDER: that it can be written to, or made, found out without making it.
 require_folder() {
+  case $1 in -*) refuse "$0" "unknown option '$1'" ;; esac
   existing=$1
   while ! [ -e "$existing" ] && ! [ -L "$existing" ]; do existing=$(dirname "$existing"); done
   [ -d "$existing" ] || refuse "$1" "cannot create the folder ('$existing' is no folder)"

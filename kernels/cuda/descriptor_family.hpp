@@ -8,7 +8,7 @@ namespace depthcost::cuda {
 
 /// Of a row that is formed from `rows` others, which are on their way to each of its slices.
 constexpr Descriptor formed_row(std::string_view operation, std::size_t vectors, std::size_t rows) {
-  const RowPlan plan = row_plan(vectors, kFormerThreads);
+  const RowPlan plan = former_plan(vectors);
   return {.operation = operation,
           .variant = name(plan.variant),
           .skeleton = Skeleton::row_reduction,

@@ -87,8 +87,6 @@ __global__ void __launch_bounds__(kFormerThreads)
   }
 }
 
-inline constexpr unsigned kStreamedThreads = 256;
-
 template <class Former, unsigned kElements>
 __global__ void __launch_bounds__(kStreamedThreads)
     streamed_kernel(const __grid_constant__ Former former) {
@@ -120,7 +118,7 @@ void launch_former(const Former& former, bool aligned, const LaunchOptions& opti
   using T = typename Former::Element;
   if (former.num_tokens == 0) return;
   const bool has_vectors = Former::kHasVectors && aligned;
-  const RowPlan plan = row_plan(has_vectors ? vectors_per_row<T>(former.size) : 0, kFormerThreads);
+  const RowPlan plan = former_plan(has_vectors ? vectors_per_row<T>(former.size) : 0);
   const bool in_registers = Former::kFitsRegisters && (plan.variant == RowVariant::registers ||
                                                        plan.variant == RowVariant::rows_per_warp);
   const unsigned threads = in_registers ? plan.threads_per_row : kStreamedThreads;

@@ -48,8 +48,7 @@ struct RowPlan {
   unsigned rows_per_cta = 1;
 };
 
-inline constexpr unsigned kRowThreads = 1024;    // at most
-inline constexpr unsigned kFormerThreads = 512;  // at most, of rows that are formed from others
+inline constexpr unsigned kRowThreads = 1024;  // at most
 
 /// `vectors`: 16-byte vectors of a row, 0 where they cannot be used. `max_threads`: of a CTA that
 /// keeps its row in registers.
@@ -60,6 +59,16 @@ constexpr RowPlan row_plan(std::size_t vectors, unsigned max_threads = kRowThrea
   if (threads > max_threads) return {RowVariant::streamed, 0, kRowThreads, 1};
   if (threads == kThreadsPerWarp) return {RowVariant::rows_per_warp, slices, threads, 4};
   return {RowVariant::registers, slices, threads, 1};
+}
+
+inline constexpr unsigned kFormerThreads = 512;  // at most, of a row in registers
+inline constexpr unsigned kStreamedThreads = 256;
+
+/// As row_plan, of rows that are formed from others: what they are formed from takes registers.
+constexpr RowPlan former_plan(std::size_t vectors) {
+  RowPlan plan = row_plan(vectors, kFormerThreads);
+  if (plan.variant == RowVariant::streamed) plan.threads_per_row = kStreamedThreads;
+  return plan;
 }
 
 /// Elementwise work on rows that share coefficients: a CTA takes `tokens_per_cta` tokens.

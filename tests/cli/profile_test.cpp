@@ -3,21 +3,15 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "tests/cli/run_program.hpp"
+#include "tests/cli/profile_files.hpp"
 #include "tests/marked_block.hpp"
-#include "tests/temporary_folder.hpp"
 
 namespace depthcost::test::profile_test {
 namespace {
-
-const std::string kRoot = std::string(DEPTHCOST_SOURCE_DIR) + "/";
-const std::string kSynthetic = kRoot + "scenarios/profiles/synthetic";
 
 /// Commands that read a profile and its samples.
 const std::vector<std::vector<std::string>> kReaders{
@@ -28,36 +22,7 @@ std::vector<std::string> with_profile(std::vector<std::string> command) {
   return command;
 }
 
-class ProfileCommand : public testing::Test {
- protected:
-  void SetUp() override {
-    for (const char* ending : {".yaml", ".samples.json"})
-      std::filesystem::copy_file(kSynthetic + ending,
-                                 folder_.path(std::string("synthetic") + ending));
-  }
-
-  Outcome run(std::vector<std::string> arguments) const {
-    return run_program({.arguments = std::move(arguments), .folder = folder_.path()});
-  }
-
-  void expect_error(const std::vector<std::string>& arguments, const std::string& line) const {
-    const Outcome outcome = run(arguments);
-    EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_EQ(outcome.errors, line + "\n");
-    EXPECT_EQ(outcome.output, "");
-  }
-
-  void change(const std::string& file, const std::string& old_text,
-              const std::string& new_text) const {
-    std::string text = content_of(folder_.path(file));
-    const auto at = text.find(old_text);
-    ASSERT_NE(at, std::string::npos);
-    text.replace(at, old_text.size(), new_text);
-    folder_.written(file, text);
-  }
-
-  const TemporaryFolder folder_;
-};
+class ProfileCommand : public ProfileFiles {};
 
 TEST_F(ProfileCommand, FitsWhatVerifyThenHolds) {
   EXPECT_EQ(run({"profile", "fit", "synthetic.samples.json", "-o", "again.yaml"}).exit_code, 0);
@@ -265,6 +230,30 @@ TEST_F(ProfileCommand, CompareSkipsTheSamplesOfAnotherMachine) {
             "Synthetic CPU, 1 thread\n");
 }
 
+TEST_F(ProfileCommand, CompareWritesOverNothingThatItReads) {
+  folder_.written("rules.yaml", content_of(kRoot + "scenarios/tolerances/samples.yaml"));
+  for (const std::string file : {"synthetic.yaml", "synthetic.samples.json", "rules.yaml"}) {
+    const std::string before = content_of(folder_.path(file));
+    expect_error({"compare", "synthetic.yaml", "--tolerances", "rules.yaml", "--junit", file},
+                 "compare:1:1: error: conflicting --junit ('" + file + "' is read)");
+    EXPECT_EQ(content_of(folder_.path(file)), before);
+  }
+}
+
+TEST_F(ProfileCommand, BadInputIsSeenBeforeAnotherMachineOrNoMeasurement) {
+  const std::string missing = ":1:1: error: cannot read the file (no such file or directory)";
+  expect_error({"compare", "synthetic.samples.json", "--hardware", "h200_sxm", "--tolerances",
+                "missing.yaml"},
+               "missing.yaml" + missing);
+  change("synthetic.samples.json", "\"steal_percent\": 0.0", "\"steal_percent\": 5.0");
+  expect_error({"compare", "synthetic.yaml", "--tolerances", "missing.yaml"},
+               "missing.yaml" + missing);
+  const Outcome fitted =
+      run({"profile", "fit", "synthetic.samples.json", "--part", "nothere", "-o", "x.yaml"});
+  EXPECT_EQ(fitted.exit_code, 2);
+  EXPECT_TRUE(fitted.errors.starts_with("--part:1:1: error: ")) << fitted.errors;
+}
+
 TEST_F(ProfileCommand, CompareRefusesSamplesThatTheProfileWasNotMadeFrom) {
   const std::string fit_again = ": fit its profile again)";
   change("synthetic.yaml", "hash: \"", "hash: \"0");
@@ -379,97 +368,6 @@ TEST_F(ProfileCommand, AScenarioMayNameAProfile) {
   const Outcome evaluated = run({"evaluate", "s.yaml", "--format", "json"});
   EXPECT_EQ(evaluated.exit_code, 0) << evaluated.errors;
   EXPECT_NE(evaluated.output.find("profile measured on 2026-11-20"), std::string::npos);
-}
-
-/// Reports of a scenario on some hardware, from their heading to the next.
-class MeasuredInReport : public ProfileCommand {
- protected:
-  std::string section(const std::string& hardware, const std::string& schemes) const {
-    folder_.written("s.yaml",
-                    "schema: depthcost/1\nmodel: {num_layers: 8, hidden_size: 4096, dtype: bf16}\n"
-                    "hardware: " +
-                        hardware + "\nresidual: " + schemes +
-                        "\nworkload: {decode: {sequences: [1, 64]}, prefill: {tokens: 2048}}\n");
-    // Without gnuplot, which nothing here needs.
-    const Outcome reported = run_program({.arguments = {"report", "s.yaml", "-o", "."},
-                                          .folder = folder_.path(),
-                                          .path = folder_.path()});
-    EXPECT_EQ(reported.exit_code, 0) << reported.errors;
-    const std::string report = content_of(folder_.path("s.md"));
-    const auto start = report.find("\n## Measured beside predicted\n");
-    if (start == std::string::npos) return "";
-    return report.substr(start, report.find("\n\n\n## ", start) - start);
-  }
-};
-
-const std::string kTrust =
-    "\n- 30 `calibration` kernels: median |error| 0.32 %, 90th percentile 0.70 %, worst 0.87 %"
-    "\n- 10 `held_out` kernels: median |error| 0.44 %, 90th percentile 0.71 %, worst 0.79 %"
-    "\n- the 90 % interval holds 92.5 % [80.1, 97.4] of 40 cases that it was not made from";
-
-TEST_F(MeasuredInReport, ShowsTheNearestKernelsAndWhatTheProfileIsWorth) {
-  EXPECT_EQ(
-      section("synthetic.yaml", "{scheme: mhc}"),
-      "\n## Measured beside predicted\n\nThe hardware is a machine's own profile, of "
-      "synthetic.samples.json (2026-11-20, kernels synthetic). Kernels alone, cold: for each "
-      "operation of each scheme in its quoted schedule, the measured call whose tokens, width "
-      "and d-vectors read and written are nearest. Error: measured / predicted - 1. The kernels "
-      "were never fitted.\n\n"
-      "| measured call | measured | predicted [90 %] | error |\n"
-      "| --- | ---: | ---: | ---: |\n"
-      "| `mhc_post/m:4/bf16/T:2048/d:4096/stream/cold` | 13.4 ms | 13.4 ms [13.2, 13.5] | "
-      "+0.29 % |\n"
-      "\n- not measured: `mhc_pre`" +
-          kTrust);
-}
-
-TEST_F(MeasuredInReport, IsThereForAProfileAlone) {
-  EXPECT_EQ(section("h200_sxm", "{scheme: mhc}"), "");
-  EXPECT_EQ(section("{base: h200_sxm, memory_bandwidth: 4 TB/s}", "{scheme: mhc}"), "");
-}
-
-TEST_F(MeasuredInReport, TakesTheProfilesOwnSamplesOrNone) {
-  change("synthetic.samples.json", "2026-11-20", "2026-11-22");
-  std::filesystem::rename(folder_.path("synthetic.samples.json"),
-                          folder_.path("mine.samples.json"));
-  ASSERT_EQ(run({"profile", "fit", "mine.samples.json", "-o", "mine.yaml"}).exit_code, 0);
-  const std::string head =
-      "\n## Measured beside predicted\n\nThe hardware is a machine's own profile, of "
-      "mine.samples.json (2026-11-22, kernels synthetic). ";
-  const std::string with = section("mine.yaml", "{scheme: mhc}");
-  EXPECT_TRUE(with.starts_with(head + "Kernels alone, cold: ")) << with;
-  change("mine.samples.json", "2026-11-22", "2026-11-23");
-  EXPECT_EQ(section("mine.yaml", "{scheme: mhc}"),
-            head +
-                "No kernel is shown: the samples that the profile was made from are not there.\n" +
-                kTrust);
-}
-
-/// By the name of a shipped profile: its samples are part of the program.
-TEST_F(MeasuredInReport, SaysWhatCompareSays) {
-  const std::string shown =
-      section("xeon_emerald_rapids_vm",
-              "{scheme: block_attnres, block_size: 4, compare: [standard, mhc, full_attnres]}");
-  const Outcome compared = run({"compare", kRoot + "scenarios/profiles/xeon_emerald_rapids_vm.yaml",
-                                "--format", "markdown"});
-  std::istringstream lines(shown);
-  std::map<std::string, int> num_rows;
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("| `")) continue;
-    const auto end = line.find('`', 3);
-    const std::string call = line.substr(3, end - 3);
-    ++num_rows[call.substr(0, call.find('/'))];
-    // There, the bound stands between prediction and error.
-    const auto error = line.rfind(" | ", line.size() - 3);
-    const auto row = compared.output.find("/" + call + line.substr(end + 1, error - end));
-    ASSERT_NE(row, std::string::npos) << line;
-    const std::string there = compared.output.substr(row, compared.output.find('\n', row) - row);
-    EXPECT_NE(there.find(line.substr(error)), std::string::npos) << line << "\n" << there;
-  }
-  const std::map<std::string, int> expected{
-      {"attnres_single_pass", 7}, {"mhc_post", 3}, {"mhc_pre", 3}, {"residual_add_rmsnorm", 3}};
-  EXPECT_EQ(num_rows, expected) << shown;
-  EXPECT_EQ(shown.find("not measured"), std::string::npos) << shown;
 }
 
 }  // namespace

@@ -88,10 +88,13 @@ TEST_F(Scripts, RefuseWhatTheyDoNotKnow) {
 
 TEST_F(Scripts, RefuseAFolderThatCannotBe) {
   const std::string file = folder_.written("file", "kept");
-  const std::string problem = "cannot create the folder ('" + file + "' is no folder)";
-  for (const std::string option : {"--out", "--bundle"})
-    expect_error("measure", {option, "file/below"}, file + "/below:1:1: error: " + problem);
-  expect_error("release", {file}, file + ":1:1: error: " + problem);
+  for (const std::string option : {"--out", "--bundle"}) {
+    expect_error("measure", {option, "file/below"},
+                 "file/below:1:1: error: cannot create the folder ('file' is no folder)");
+    expect_error("measure", {option, "-x"}, kScripts + "measure:1:1: error: unknown option '-x'");
+  }
+  expect_error("release", {file},
+               file + ":1:1: error: cannot create the folder ('" + file + "' is no folder)");
   expect_error("measure", {"--out", "/proc/none"},
                "/proc/none:1:1: error: cannot create the folder ('/proc' cannot be written to)");
   EXPECT_EQ(content_of(file), "kept");

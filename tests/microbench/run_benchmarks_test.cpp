@@ -153,6 +153,7 @@ TEST_F(RunBenchmarks, KeepsWhatAProgramMeasuredBesideACaseThatFailed) {
       << errors();
   EXPECT_EQ(samples(), "2/2\n");
   EXPECT_NE(summary().find("good.2/kernels.json"), std::string::npos) << summary();
+  EXPECT_EQ(run("2"), 1) << "what is missing is missing the second time, too";
 }
 
 TEST_F(RunBenchmarks, OverwritesNoSamplesWhereAProgramFails) {

@@ -84,7 +84,7 @@ TEST_F(Fit, RefusesAParameterThatIsNoNumber) {
     fitted({.noise = 0.4});
     FAIL() << "nothing was refused";
   } catch (const InputError& error) {
-    EXPECT_NE(error.message().find("more than 10 %: measure again on a quieter machine"),
+    EXPECT_NE(error.message().find("more than 10 %: measure more rounds, on a quieter machine"),
               std::string::npos)
         << error.what();
   }
@@ -101,7 +101,7 @@ TEST_F(Fit, NamesWhatIsNoNumberNotAtAnyLength) {
         error.message(),
         "invalid samples of 'cpu/ceiling/r:2/w:1/in_place:0/memory/by_line/ahead:1024/cac...' "
         "(the 90 % interval of their lower quartile is 26 % wide, more than 10 %: measure "
-        "again on a quieter machine)");
+        "more rounds, on a quieter machine)");
   }
 }
 

@@ -108,9 +108,9 @@ TEST_F(BadSamples, MayNotBeThereTwice) {
     EXPECT_EQ(error_of(std::string(text).insert(at, row)),
               fmt::format("s.json:{}:3: error: duplicate sample '{}' (first at line {})", line + 1,
                           name, line));
-    // Under another name: the variants of a ceiling differ by nothing else, and cores are fit's.
+    // Under another name: the variants of a ceiling differ by nothing else.
     const std::string renamed = std::string(row).insert(11, "x");
-    const bool may_be = list == "ceilings" || list == "cores";
+    const bool may_be = list == "ceilings";
     EXPECT_EQ(error_of(std::string(text).insert(at, renamed)),
               may_be ? "nothing"
                      : fmt::format("s.json:{}:3: error: duplicate sample '{}' (first at line {})",

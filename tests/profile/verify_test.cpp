@@ -64,7 +64,7 @@ TEST_F(Verify, FindsOtherSamples) {
   EXPECT_TRUE(is_found("samples.hash is ", verify(folder_.written("p.yaml", text_))));
 }
 
-TEST_F(Verify, FindsPredictionsThatHaveBecomeWorse) {
+TEST_F(Verify, FindsThatOtherSamplesArePredictedOtherwise) {
   folder_.written("s.json", test::synthetic_samples({.slowdown = 1.2}));
   EXPECT_TRUE(is_found("with today's formulas", verify(folder_.written("p.yaml", text_))));
 }

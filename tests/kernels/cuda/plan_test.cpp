@@ -23,15 +23,18 @@ TEST(RowPlan, CoversTheRowWithAtMost1024Threads) {
   }
 }
 
-TEST(RowPlan, KeepsNoMoreThreadsThanItMay) {
+TEST(FormerPlan, KeepsNoMoreThreadsThanItMay) {
   for (std::size_t vectors = 1; vectors <= 5000; ++vectors) {
-    const RowPlan plan = row_plan(vectors, kFormerThreads);
-    if (plan.variant == RowVariant::streamed) continue;
+    const RowPlan plan = former_plan(vectors);
+    if (plan.variant == RowVariant::streamed) {
+      EXPECT_EQ(plan.threads_per_row, kStreamedThreads);
+      continue;
+    }
     EXPECT_LE(plan.threads_per_row * plan.rows_per_cta, kFormerThreads) << vectors;
     EXPECT_GE(std::size_t{plan.slices_per_thread} * plan.threads_per_row, vectors);
   }
-  EXPECT_EQ(row_plan(2048, kFormerThreads).variant, RowVariant::registers);
-  EXPECT_EQ(row_plan(2049, kFormerThreads).variant, RowVariant::streamed);
+  EXPECT_EQ(former_plan(2048).variant, RowVariant::registers);
+  EXPECT_EQ(former_plan(2049).variant, RowVariant::streamed);
   EXPECT_EQ(row_plan(4096).variant, RowVariant::registers);
   EXPECT_EQ(row_plan(4097).variant, RowVariant::streamed);
 }
