@@ -80,11 +80,6 @@ void require_something(const CheckReport& report, const CheckOptions& options) {
 void require_consistent(const CheckOptions& options) {
   if (options.github && options.format == "json")
     throw InputError({"check", 1, 1}, "conflicting --github (stdout holds JSON and nothing else)");
-  for (const std::string& path : options.scenarios) {
-    std::error_code ignored;
-    if (std::filesystem::equivalent(options.junit, path, ignored))
-      throw InputError({"check", 1, 1}, "conflicting --junit (the file holds a scenario)");
-  }
 }
 
 /// Behind what other commands of the step have written there.
@@ -113,11 +108,11 @@ ExitCode run_check(const CheckOptions& options, Console& console) {
   console.stop_watching();
   require_something(report, options);
   std::string text = options.format == "json" ? to_json(report, kVersion) : to_table(report);
+  if (!options.junit.empty()) write_file(options.junit, to_junit(junit_suite(report)));
   if (options.github) {
     text += to_annotations(annotations(report));
     append_summary(report);
   }
-  if (!options.junit.empty()) write_file(options.junit, to_junit(junit_suite(report)));
   options.github || options.format == "json" ? write_stdout(text) : show(text);
   for (const std::string& error : errors) show_error(error);
   const ExitCode code = exit_code(report);

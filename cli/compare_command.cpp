@@ -82,10 +82,6 @@ std::string local_profile() {
   return kLocalProfile;
 }
 
-bool is_profile_path(const std::string& path) {
-  return path.ends_with(".yaml") || path.ends_with(".yml");
-}
-
 void require_no_conflicts(const CompareOptions& options) {
   if (options.published && !options.measurements.empty())
     fail_usage("conflicting --published (a table is given)");
@@ -95,16 +91,8 @@ void require_no_conflicts(const CompareOptions& options) {
     fail_usage("conflicting --github (stdout holds JSON and nothing else)");
 }
 
-/// What is written must be none of the files that are read.
-void require_apart(const CompareOptions& options, std::initializer_list<std::string> inputs) {
-  std::error_code ignored;
-  for (const std::string& input : inputs)
-    if (std::filesystem::equivalent(options.junit, input, ignored))
-      fail_usage(fmt::format("conflicting --junit ('{}' is read)", printable(input)));
-}
-
 MeasuredMachine machine_of(const CompareOptions& options, const std::string& input) {
-  if (is_profile_path(input)) {
+  if (profile::is_profile_path(input)) {
     profile::Samples samples = profile::samples_of(input);
     return {file_label(input), resolve_device(input, "PROFILE"), std::move(samples)};
   }
@@ -116,21 +104,18 @@ MeasuredMachine machine_of(const CompareOptions& options, const std::string& inp
 /// Rules come first: a file of them that is wrong may not hide behind a machine that is another.
 ComparisonReport measured_report(const CompareOptions& options, const std::string& input) {
   const std::vector<ToleranceRule> rules = rules_for(options, "samples");
-  const MeasuredMachine measured = machine_of(options, input);
-  require_apart(options, {input, measured.samples.path});
-  return samples_report(measured, rules);
+  return samples_report(machine_of(options, input), rules);
 }
 
 /// Every kind of input ends here as one report.
 ComparisonReport report_for(const CompareOptions& options) {
   require_no_conflicts(options);
-  require_apart(options, {options.measurements, options.hardware, options.tolerances});
   if (options.published) return published_report(options);
   const std::string input = options.measurements.empty() ? local_profile() : options.measurements;
   const bool is_samples = input.ends_with(".json");
   if (is_samples && options.hardware.empty())
     fail_usage("missing --hardware (the profile of the machine)");
-  if (!is_samples && !is_profile_path(input)) return table_report(options);
+  if (!is_samples && !profile::is_profile_path(input)) return table_report(options);
   if (!is_samples && !options.hardware.empty())
     fail_usage("conflicting --hardware (a profile is a machine's own)");
   return measured_report(options, input);

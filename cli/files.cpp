@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "scenarios/input_error.hpp"
+#include "scenarios/input_text.hpp"
 
 namespace depthcost {
 namespace {
@@ -71,6 +72,7 @@ void write_files(const std::string& directory, const std::vector<NewFile>& files
     if (fs::is_directory(target, error)) cannot("write the file", target, "a directory is there");
     if (fs::exists(target, error) && !fs::is_regular_file(target, error))
       cannot("write the file", target, "not a regular file");
+    if (was_read(target.string())) cannot("write the file", target, "it is read, too");
     written.push_back(folder / fmt::format(".depthcost.{}.{}", getpid(), written.size()));
     pending.add(written.back());
     write_one(written.back(), file.content, target);

@@ -12,7 +12,7 @@ struct NewFile {
 };
 
 /// Creates `directory` if needed, writes all files beside their targets, then renames them. Throws
-/// InputError if anything cannot be written; then no target has changed.
+/// InputError if anything cannot be written, or was read as input; then no target has changed.
 void write_files(const std::string& directory, const std::vector<NewFile>& files);
 
 /// As above, one file by its path.

@@ -19,9 +19,11 @@ namespace depthcost {
 
 ExitCode run_profile_fit(const ProfileFitOptions& options) {
   namespace fs = std::filesystem;
-  std::error_code ignored;
-  if (fs::equivalent(options.samples, options.output, ignored))
-    throw InputError({options.output, 1, 1}, "cannot write the file (it holds the samples)");
+  if (!profile::is_profile_path(options.output))
+    throw InputError({"--output", 1, 1},
+                     fmt::format("invalid value '{}' (must end in .yaml or .yml, by which "
+                                 "compare knows a profile)",
+                                 printable(options.output)));
   const profile::Samples samples = profile::read_samples(
       options.samples, options.cpu ? profile::Backend::cpu : profile::Backend::device_if_any);
   profile::Profile profile = profile::fit(samples, options.part);

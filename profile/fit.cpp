@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <tuple>
 
 #include "profile/profile.hpp"
@@ -273,13 +274,13 @@ void choose_form(const Samples& samples, Profile& profile) {
 }
 
 double noise_of(const Samples& samples) {
+  std::map<std::string, double> firsts;
+  for (const KernelSample& first : samples.kernels)
+    if (!first.is_again) firsts.emplace(first.name + "/again", typical(first.seconds));
   std::vector<double> differences;
-  for (const KernelSample& again : samples.kernels) {
-    if (!again.is_again) continue;
-    for (const KernelSample& first : samples.kernels)
-      if (!first.is_again && again.name == first.name + "/again")
-        differences.push_back(std::abs(typical(again.seconds) / typical(first.seconds) - 1));
-  }
+  for (const KernelSample& again : samples.kernels)
+    if (const auto first = firsts.find(again.name); again.is_again && first != firsts.end())
+      differences.push_back(std::abs(typical(again.seconds) / first->second - 1));
   return differences.empty() ? 0 : quantile(differences, 0.95);
 }
 

@@ -76,6 +76,10 @@ Samples samples_named_in(const Values& values, const std::string& path) {
 
 }  // namespace
 
+bool is_profile_path(const std::string& path) {
+  return path.ends_with(".yaml") || path.ends_with(".yml");
+}
+
 Backend backend_of(const Values& device) {
   const Value* kind = device.find("kind");
   const bool is_cpu = kind != nullptr && kind->texts.front() == "cpu";

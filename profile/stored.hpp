@@ -12,6 +12,9 @@ namespace depthcost::profile {
 /// Whose samples a profile, or a preset, can be held against.
 Backend backend_of(const Values& device);
 
+/// By its name, .yaml or .yml: tables and samples have others.
+bool is_profile_path(const std::string& path);
+
 /// The samples are another machine's: nothing to hold against anything here.
 class ForeignSamples : public std::runtime_error {
   using std::runtime_error::runtime_error;

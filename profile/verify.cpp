@@ -16,8 +16,9 @@ namespace {
 // Of a refitted number: six digits are written, and compilers round exp and log as they like.
 constexpr double kSameWithin = 0.005;
 
-// Of an error, a share or a residual, in absolute terms: the six digits of a rate move a prediction
-// by a hundred thousandth. A formula that moves it by more has changed, for better or for worse.
+// Of an error, a share or a residual, in absolute terms up to 100 %: the six digits of a rate move
+// a prediction by a hundred thousandth. A formula that moves it by more has changed, for better or
+// for worse.
 constexpr double kSameResult = 1e-4;
 
 // Ceilings and floors are noisy.
@@ -33,9 +34,8 @@ bool is_result(const std::string& path) {
 /// How far a number may be from what the samples give.
 double slack_of(const std::string& path, const Values& stored) {
   if (path.ends_with("count")) return 0;
-  if (path.starts_with("coverage") && stored.has("coverage.count"))
-    return kSameResult + 1 / stored.number("coverage.count");  // one case on the very border
-  return is_result(path) ? kSameResult : kSameWithin * std::abs(stored.number(path));
+  const double size = std::abs(stored.number(path));
+  return is_result(path) ? kSameResult * std::max(1.0, size) : kSameWithin * size;
 }
 
 bool is_same(const std::string& path, const Values& stored, const Value& again) {

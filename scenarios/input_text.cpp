@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <mutex>
+#include <set>
+#include <utility>
 
 namespace depthcost {
 namespace {
@@ -56,11 +59,37 @@ class FileDescriptor {
   fail_to_read(path, system_reason(error_number));
 }
 
-void check_is_regular(const FileDescriptor& file, const std::string& path) {
+/// Device and inode: a file, whatever its names are.
+using FileIdentity = std::pair<dev_t, ino_t>;
+
+FileIdentity regular_file(const FileDescriptor& file, const std::string& path) {
   struct stat status = {};
   if (::fstat(file.number(), &status) != 0) fail_to_read(path, errno);
   if (S_ISDIR(status.st_mode)) fail_to_read(path, "a directory");
   if (!S_ISREG(status.st_mode)) fail_to_read(path, "not a regular file");
+  return {status.st_dev, status.st_ino};
+}
+
+/// Of this process; scenarios are read by several threads.
+class ReadFiles {
+ public:
+  void add(FileIdentity file) {
+    const std::scoped_lock lock(mutex_);
+    files_.insert(file);
+  }
+  bool has(FileIdentity file) {
+    const std::scoped_lock lock(mutex_);
+    return files_.contains(file);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<FileIdentity> files_;
+};
+
+ReadFiles& read_files() {
+  static ReadFiles files;
+  return files;
 }
 
 /// At most one byte above the limit, which is enough to see that the file is too large.
@@ -102,8 +131,13 @@ std::string load_text(const std::string& path, std::size_t max_bytes) {
   // Non-blocking, or a FIFO without a writer would hold us here.
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (file.number() < 0) fail_to_read(path, errno);
-  check_is_regular(file, path);
+  read_files().add(regular_file(file, path));
   return read_start(file, path, max_bytes);
+}
+
+bool was_read(const std::string& path) {
+  struct stat status = {};
+  return ::stat(path.c_str(), &status) == 0 && read_files().has({status.st_dev, status.st_ino});
 }
 
 }  // namespace depthcost

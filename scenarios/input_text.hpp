@@ -22,6 +22,11 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 /// InputError.
 std::string load_text(const std::string& path, std::size_t max_bytes = kMaxFileBytes);
 
+/// Whether what lies at `path`, under whatever name, is a file that load_text has read: what a
+/// program was given must not be written over. Not for who deletes files on the way: a new one may
+/// be taken for one of them.
+bool was_read(const std::string& path);
+
 /// The text without its byte order mark. Throws InputError for what is too large or no text.
 std::string_view checked_text(std::string_view text, const std::string& file,
                               std::size_t max_bytes = kMaxFileBytes);

@@ -201,7 +201,7 @@ TEST_F(Check, KeepsItsOutputsApart) {
   expect_error({"kept.yaml", "--format", "json", "--github"},
                "check:1:1: error: conflicting --github (stdout holds JSON and nothing else)");
   expect_error({"kept.yaml", "--junit", "./kept.yaml"},
-               "check:1:1: error: conflicting --junit (the file holds a scenario)");
+               "./kept.yaml:1:1: error: cannot write the file (it is read, too)");
 }
 
 }  // namespace

@@ -72,6 +72,10 @@ TEST_F(Import, WritesNothingForAConfigThatIsRefused) {
 TEST_F(Import, RefusesWhatCannotBeWrittenOrRead) {
   expect_error({"import", "config.json", "-o", "no_programs"},
                "./no_programs:1:1: error: cannot write the file (a directory is there)");
+  const std::string config = content_of(folder_.path("config.json"));
+  expect_error({"import", "config.json", "-o", "config.json"},
+               "./config.json:1:1: error: cannot write the file (it is read, too)");
+  EXPECT_EQ(content_of(folder_.path("config.json")), config);
   expect_error({"import", "none.json"},
                "none.json:1:1: error: cannot read the file (no such file or directory)");
   expect_error({"import"},

@@ -63,11 +63,18 @@ TEST_F(ProfileCommand, RefusesWhatItCannotRead) {
 }
 
 TEST_F(ProfileCommand, FitDoesNotOverwriteItsSamplesNorWhatIsNoFile) {
-  expect_error({"profile", "fit", "synthetic.samples.json", "-o", "./synthetic.samples.json"},
-               "./synthetic.samples.json:1:1: error: cannot write the file (it holds the samples)");
-  EXPECT_EQ(mkfifo(folder_.path("pipe").c_str(), 0600), 0);
-  expect_error({"profile", "fit", "synthetic.samples.json", "-o", "pipe"},
-               "./pipe:1:1: error: cannot write the file (not a regular file)");
+  const std::string samples = content_of(folder_.path("synthetic.samples.json"));
+  folder_.written("s.yaml", samples);
+  expect_error({"profile", "fit", "s.yaml", "-o", "s.yaml"},
+               "./s.yaml:1:1: error: cannot write the file (it is read, too)");
+  EXPECT_EQ(content_of(folder_.path("s.yaml")), samples);
+  expect_error(
+      {"profile", "fit", "s.yaml", "-o", "mine.json"},
+      "--output:1:1: error: invalid value 'mine.json' (must end in .yaml or .yml, by which "
+      "compare knows a profile)");
+  EXPECT_EQ(mkfifo(folder_.path("pipe.yaml").c_str(), 0600), 0);
+  expect_error({"profile", "fit", "synthetic.samples.json", "-o", "pipe.yaml"},
+               "./pipe.yaml:1:1: error: cannot write the file (not a regular file)");
   std::filesystem::create_symlink("real.yaml", folder_.path("link.yaml"));
   EXPECT_EQ(run({"profile", "fit", "synthetic.samples.json", "-o", "link.yaml"}).exit_code, 0);
   EXPECT_TRUE(std::filesystem::is_symlink(folder_.path("link.yaml")));
@@ -235,7 +242,7 @@ TEST_F(ProfileCommand, CompareWritesOverNothingThatItReads) {
   for (const std::string file : {"synthetic.yaml", "synthetic.samples.json", "rules.yaml"}) {
     const std::string before = content_of(folder_.path(file));
     expect_error({"compare", "synthetic.yaml", "--tolerances", "rules.yaml", "--junit", file},
-                 "compare:1:1: error: conflicting --junit ('" + file + "' is read)");
+                 "./" + file + ":1:1: error: cannot write the file (it is read, too)");
     EXPECT_EQ(content_of(folder_.path(file)), before);
   }
 }

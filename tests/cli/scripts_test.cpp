@@ -49,7 +49,7 @@ class Scripts : public testing::Test {
 
 TEST_F(Scripts, PrintTheirHelp) {
   for (const std::string script :
-       {"measure", "run_benchmarks", "bundle", "test", "sanitize", "style", "release"})
+       {"measure", "run_benchmarks", "bundle", "test", "sanitize", "style", "release", "report"})
     for (const std::string option : {"--help", "-h"}) {
       const Outcome outcome = run(kScripts + script, {option});
       EXPECT_EQ(outcome.exit_code, 0) << script;
@@ -119,7 +119,7 @@ TEST_F(Scripts, CompareTheStyleWithAKnownCommit) {
 /// With a depthcost of ours.
 TEST_F(Scripts, ReportWhatTheyAreAsked) {
   fs::create_directories(folder_.path("here/scripts"));
-  for (const std::string file : {"report", "packages.sh"})
+  for (const std::string file : {"report", "arguments.sh", "packages.sh"})
     fs::copy(kScripts + file, folder_.path("here/scripts/" + file));
   executable("here/build/report/depthcost",
              "#!/bin/sh\nfor word in \"$@\"; do echo \"<$word>\"; done\n");
@@ -131,6 +131,8 @@ TEST_F(Scripts, ReportWhatTheyAreAsked) {
   EXPECT_EQ(reported({}), usual);
   EXPECT_EQ(reported({"-o", "there"}), usual + "<-o>\n<there>\n");
   EXPECT_EQ(reported({"mine.yaml"}), "<report>\n<mine.yaml>\n");
+  EXPECT_EQ(reported({"-o", "there", "mine.yaml"}), "<report>\n<-o>\n<there>\n<mine.yaml>\n");
+  EXPECT_EQ(reported({"--model", "config.json"}), "<report>\n<--model>\n<config.json>\n");
   EXPECT_EQ(reported({""}), "<report>\n<>\n") << "the program refuses an empty text";
 }
 

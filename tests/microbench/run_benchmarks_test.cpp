@@ -136,7 +136,7 @@ TEST_F(RunBenchmarks, SaysThatAProgramFailedAndKeepsTheOthers) {
   folder_.written("bin/bench_core.broken", "");
   EXPECT_EQ(run("3"), 1);
   EXPECT_TRUE(errors().ends_with("\nbench_core:1:1: error: failed (what it printed is in " +
-                                 folder_.path("out/rounds") + ")\n-> " +
+                                 folder_.path("out/rounds") + "; remove that to begin anew)\n-> " +
                                  folder_.path("out/samples.json") + "\n"))
       << errors();
   EXPECT_NE(summary().find("kernels.json"), std::string::npos);
@@ -148,7 +148,7 @@ TEST_F(RunBenchmarks, KeepsWhatAProgramMeasuredBesideACaseThatFailed) {
   folder_.written("bin/bench_kernels.wrong", "");
   EXPECT_EQ(run("2"), 1);
   EXPECT_TRUE(errors().ends_with("\nbench_kernels:1:1: error: failed (what it printed is in " +
-                                 folder_.path("out/rounds") + ")\n-> " +
+                                 folder_.path("out/rounds") + "; remove that to begin anew)\n-> " +
                                  folder_.path("out/samples.json") + "\n"))
       << errors();
   EXPECT_EQ(samples(), "2/2\n");
@@ -162,7 +162,7 @@ TEST_F(RunBenchmarks, OverwritesNoSamplesWhereAProgramFails) {
   folder_.written("bin/bench_core.broken", "");
   EXPECT_EQ(run("4"), 1);
   EXPECT_TRUE(errors().ends_with("\nbench_core:1:1: error: failed (what it printed is in " +
-                                 folder_.path("out/rounds") + ")\n"))
+                                 folder_.path("out/rounds") + "; remove that to begin anew)\n"))
       << errors();
   EXPECT_EQ(samples(), before);
   EXPECT_TRUE(std::filesystem::exists(folder_.path("out/rounds/good.2/core.json")));

@@ -3,12 +3,8 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <ostream>
 #include <random>
 #include <string>
@@ -363,63 +359,6 @@ TEST(HostileDocuments, OfRandomPunctuationThrowOnlyInputErrors) {
   }
   EXPECT_GT(num_read, 100) << "too few valid texts to mean anything";
   EXPECT_LT(std::chrono::steady_clock::now() - start, 12 * kSoon);
-}
-
-// --- files ---
-
-class Files : public testing::Test {
- protected:
-  Files()
-      : folder_(std::filesystem::path(testing::TempDir()) /
-                fmt::format("depthcost_document_test_{}", ::getpid())) {
-    std::filesystem::create_directories(folder_);
-  }
-  ~Files() override { std::filesystem::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-
-  std::string written(const std::string& name, const std::string& text) const {
-    std::ofstream(path(name), std::ios::binary) << text;
-    return path(name);
-  }
-
-  static std::string error_in_file(const std::string& path) {
-    return error_of([&path] { load_document(path); });
-  }
-
- private:
-  std::filesystem::path folder_;
-};
-
-TEST_F(Files, AreReadWhole) {
-  const std::string file = written("a.yaml", "a: 1\n#" + std::string(999'994, 'x'));
-  const Node root = load_document(file);
-  EXPECT_EQ(shown(root), "{a@1:1: 1@1:4}@1:1");
-  EXPECT_EQ(root.position.file, file);
-}
-
-TEST_F(Files, ThatCannotBeReadAreRefused) {
-  const std::string missing = path("missing.yaml");
-  EXPECT_EQ(error_in_file(missing),
-            missing + ":1:1: error: cannot read the file (no such file or directory)");
-  const std::string folder = path("");
-  EXPECT_EQ(error_in_file(folder), folder + ":1:1: error: cannot read the file (a directory)");
-  EXPECT_EQ(error_in_file("/dev/zero"),
-            "/dev/zero:1:1: error: cannot read the file (not a regular file)");
-}
-
-TEST_F(Files, ThatAreEmptyOrTooLargeAreRefused) {
-  const std::string empty = written("empty.yaml", "");
-  EXPECT_EQ(error_in_file(empty), empty + ":1:1: error: empty document (holds no value)");
-  const std::string large = written("large.yaml", "");
-  std::filesystem::resize_file(large, 100'000'000);
-  EXPECT_EQ(error_in_file(large), large + ":1:1: error: file too large (at most 1 MB)");
-}
-
-TEST_F(Files, ThatArePipesDoNotHang) {
-  const std::string pipe = path("pipe.yaml");
-  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(error_in_file(pipe), pipe + ":1:1: error: cannot read the file (not a regular file)");
 }
 
 }  // namespace
