@@ -6,31 +6,14 @@
 #include <ostream>
 #include <string>
 
-#include "scenarios/input_error.hpp"
+#include "tests/scenarios/error_of.hpp"
 
 namespace depthcost::test {
-
-/// what() of the InputError that the call throws; "" if it throws none.
-template <class Call>
-std::string error_of(const Call& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 /// "1, 2, ..., count, ".
 inline std::string numbers_up_to(int count) {
   std::string text;
   for (int i = 1; i <= count; ++i) text += std::to_string(i) + ", ";
-  return text;
-}
-
-inline std::string repeated(const std::string& piece, int times) {
-  std::string text;
-  for (int i = 0; i < times; ++i) text += piece;
   return text;
 }
 

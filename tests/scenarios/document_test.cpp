@@ -9,10 +9,13 @@
 #include <random>
 #include <string>
 
+#include "tests/scenarios/error_of.hpp"
+
 namespace depthcost::document_test {
 namespace {
 
 using namespace std::string_literals;
+using namespace test;
 
 /// The tree in one line: 'quoted', plain, ~ for null, and @line:column behind every node and key.
 std::string shown(const Node& node) {
@@ -31,25 +34,8 @@ std::string shown(const Node& node) {
   return fmt::format("{}@{}:{}", text, node.position.line, node.position.column);
 }
 
-/// The message of the InputError that the call throws, with its position; "" if it throws none.
-template <class Call>
-std::string error_of(const Call& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
-
 std::string error_in(const std::string& text) {
   return error_of([&text] { parse_document(text, "a.yaml"); });
-}
-
-std::string repeated(const std::string& piece, int times) {
-  std::string text;
-  for (int i = 0; i < times; ++i) text += piece;
-  return text;
 }
 
 // --- what is read ---

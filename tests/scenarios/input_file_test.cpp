@@ -7,7 +7,7 @@
 
 #include "scenarios/document.hpp"
 #include "scenarios/input_text.hpp"
-#include "tests/scenarios/bad_input.hpp"
+#include "tests/scenarios/error_of.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::input_file_test {

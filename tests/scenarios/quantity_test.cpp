@@ -9,23 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "tests/scenarios/error_of.hpp"
+
 namespace depthcost::quantity_test {
 namespace {
+
+using namespace test;
 
 const Position kHere{"h200.yaml", 7, 19};
 
 ScalarNode plain(const std::string& text) { return {text, false}; }
-
-/// The message of the InputError that the call throws, with its position; "" if it throws none.
-template <class Call>
-std::string error_of(const Call& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 // --- every row of the unit table ---
 
