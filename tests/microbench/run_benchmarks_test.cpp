@@ -45,6 +45,10 @@ class RunBenchmarks : public testing::Test {
   }
 
   std::string errors() const { return content_of(folder_.path("errors")); }
+  std::string failure_of(const std::string& failed) const {
+    return "\n" + failed + ":1:1: error: failed (what it printed is in " +
+           folder_.path("out/rounds") + "; remove that to begin anew)\n";
+  }
   std::string samples() const { return content_of(folder_.path("out/samples.json")); }
 
   /// How often programs have measured; a round is five of them.
@@ -135,8 +139,7 @@ TEST_F(RunBenchmarks, MeasuresLinksUnderMpirun) {
 TEST_F(RunBenchmarks, SaysThatAProgramFailedAndKeepsTheOthers) {
   folder_.written("bin/bench_core.broken", "");
   EXPECT_EQ(run("3"), 1);
-  EXPECT_TRUE(errors().ends_with("\nbench_core:1:1: error: failed (what it printed is in " +
-                                 folder_.path("out/rounds") + "; remove that to begin anew)\n-> " +
+  EXPECT_TRUE(errors().ends_with(failure_of("bench_core") + "-> " +
                                  folder_.path("out/samples.json") + "\n"))
       << errors();
   EXPECT_NE(summary().find("kernels.json"), std::string::npos);
@@ -147,8 +150,7 @@ TEST_F(RunBenchmarks, SaysThatAProgramFailedAndKeepsTheOthers) {
 TEST_F(RunBenchmarks, KeepsWhatAProgramMeasuredBesideACaseThatFailed) {
   folder_.written("bin/bench_kernels.wrong", "");
   EXPECT_EQ(run("2"), 1);
-  EXPECT_TRUE(errors().ends_with("\nbench_kernels:1:1: error: failed (what it printed is in " +
-                                 folder_.path("out/rounds") + "; remove that to begin anew)\n-> " +
+  EXPECT_TRUE(errors().ends_with(failure_of("bench_kernels") + "-> " +
                                  folder_.path("out/samples.json") + "\n"))
       << errors();
   EXPECT_EQ(samples(), "2/2\n");
@@ -161,9 +163,7 @@ TEST_F(RunBenchmarks, OverwritesNoSamplesWhereAProgramFails) {
   const std::string before = samples();
   folder_.written("bin/bench_core.broken", "");
   EXPECT_EQ(run("4"), 1);
-  EXPECT_TRUE(errors().ends_with("\nbench_core:1:1: error: failed (what it printed is in " +
-                                 folder_.path("out/rounds") + "; remove that to begin anew)\n"))
-      << errors();
+  EXPECT_TRUE(errors().ends_with(failure_of("bench_core"))) << errors();
   EXPECT_EQ(samples(), before);
   EXPECT_TRUE(std::filesystem::exists(folder_.path("out/rounds/good.2/core.json")));
   std::filesystem::remove(folder_.path("bin/bench_core.broken"));
