@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 
 inline constexpr int kSamplesPerRepetition = 3;
 inline constexpr Seconds kShortestSample{10e-3};
-inline constexpr Seconds kWarmUp{0.1};
+inline constexpr Seconds kWarmUp{0.02};
 
 /// Bytes between two uses of an operand that is to come from memory: 512 MiB, or twice the largest
 /// cache that the machine reports.

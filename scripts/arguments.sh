@@ -37,10 +37,11 @@ require_folder() {
   fi
 }
 
-# require_rounds: DEPTHCOST_ROUNDS, where it is set.
+# require_rounds: DEPTHCOST_ROUNDS into `rounds`, where it is set.
 require_rounds() {
-  case ${DEPTHCOST_ROUNDS:-1} in
+  rounds=${DEPTHCOST_ROUNDS:-8}
+  case $rounds in
     [1-9] | [1-9][0-9] | [1-9][0-9][0-9]) ;;
-    *) refuse DEPTHCOST_ROUNDS "invalid value '$DEPTHCOST_ROUNDS' (must be a whole number from 1 to 999)" ;;
+    *) refuse DEPTHCOST_ROUNDS "invalid value '$rounds' (must be a whole number from 1 to 999)" ;;
   esac
 }

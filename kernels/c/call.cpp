@@ -97,6 +97,11 @@ int32_t depthcost_abi_minor_version() { return DEPTHCOST_ABI_MINOR_VERSION; }
 
 const char* depthcost_version() { return DEPTHCOST_VERSION; }
 
+const char* depthcost_kernels_hash(depthcost_backend backend) {
+  if (backend == DEPTHCOST_CPU) return DEPTHCOST_CPU_KERNELS_HASH;
+  return backend == DEPTHCOST_CUDA ? DEPTHCOST_CUDA_KERNELS_HASH : "";
+}
+
 const char* depthcost_last_error() { return c::last_error().text(); }
 
 depthcost_status depthcost_check_target(const depthcost_target* target) {

@@ -47,8 +47,8 @@ extern "C" {
 
 #define DEPTHCOST_ABI_VERSION 1
 
-/* What has been added within that version: 1 depthcost_family.h. */
-#define DEPTHCOST_ABI_MINOR_VERSION 1
+/* What has been added within that version: 1 depthcost_family.h, 2 depthcost_kernels_hash. */
+#define DEPTHCOST_ABI_MINOR_VERSION 2
 
 /* Enumerations are int32_t, so that their size is known and any value can be answered. Where zero
  * is no value of one, forgetting it is an error. */
@@ -99,6 +99,10 @@ DEPTHCOST_API int32_t depthcost_abi_minor_version(void);
 
 /* Version of the project that the library was built from, such as "0.1.0". */
 DEPTHCOST_API const char* depthcost_version(void);
+
+/* Hash of a backend's sources when the library was built, with or without that backend: by it
+ * measurements of kernels are known. "" of what is no backend. */
+DEPTHCOST_API const char* depthcost_kernels_hash(depthcost_backend backend);
 
 /* Why the calling thread's latest call failed, such as "residual_add: hidden_size is 0 (must be at
  * least 1)"; "" if it did not. Valid until that thread's next call. */

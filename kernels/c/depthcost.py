@@ -72,13 +72,16 @@ class Library:
         if version != self.DEPTHCOST_ABI_VERSION:
             wanted = self.DEPTHCOST_ABI_VERSION
             raise OSError(f"{path} has ABI version {version} (must be {wanted})")
-        for name in ("version", "last_error"):
+        for name in ("version", "kernels_hash", "last_error"):
             getattr(self._library, f"depthcost_{name}").restype = ctypes.c_char_p
         for operation in self._declarations.operations:
             setattr(self, operation, self._caller(operation))
 
     def version(self) -> str:
         return self._library.depthcost_version().decode()
+
+    def kernels_hash(self, backend: int) -> str:
+        return self._library.depthcost_kernels_hash(backend).decode()
 
     def target(self, **members) -> ctypes.Structure:
         return self._declarations.structs["depthcost_target"](**members)

@@ -140,6 +140,13 @@ def largest_cpu_cache(folder: str = "/sys/devices/system/cpu/cpu0/cache") -> int
     return max(sizes)
 
 
+def cpu_model(cpuinfo: str = "/proc/cpuinfo") -> str:
+    for line in pathlib.Path(cpuinfo).read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return "unknown"
+
+
 def available_memory(meminfo: str = "/proc/meminfo") -> int:
     for line in pathlib.Path(meminfo).read_text().splitlines():
         if line.startswith("MemAvailable:"):

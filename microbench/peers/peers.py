@@ -80,7 +80,8 @@ def compare_all(library, devices: list, options, out) -> tuple:
     rows, contexts = [], []
     what = Options(options.dtype, options.tokens, options.hidden_size, options.pairs)
     for device in devices:
-        contexts.append(device.context())
+        backend = getattr(library, f"DEPTHCOST_{device.kind.upper()}")
+        contexts.append(device.context() | {"kernels_hash": library.kernels_hash(backend)})
         with device.without_gradients():
             for operation in options.chosen:
                 print(f"{device.kind}: {operation.name}", file=sys.stderr)

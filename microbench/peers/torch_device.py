@@ -29,7 +29,8 @@ class TorchDevice:
 
     def context(self) -> dict:
         context = {"kind": self.kind, "torch": torch.__version__, "host": platform.machine(),
-                   "threads": torch.get_num_threads(), "cache_bytes": self.cache_bytes()}
+                   "cpu_model": measure.cpu_model(), "threads": torch.get_num_threads(),
+                   "cache_bytes": self.cache_bytes()}
         if self._is_cuda:
             context["name"] = torch.cuda.get_device_name()
             context["cuda"] = torch.version.cuda

@@ -62,6 +62,8 @@ int main(void) {
   expect(depthcost_abi_version() == DEPTHCOST_ABI_VERSION, "library and header are of one version");
   expect(depthcost_abi_minor_version() == DEPTHCOST_ABI_MINOR_VERSION, "and of one minor version");
   expect(strcmp(depthcost_version(), EXPECTED_VERSION) == 0, "the version is the project's");
+  expect(strlen(depthcost_kernels_hash(DEPTHCOST_CPU)) == 16, "its kernels have a hash");
+  expect(strcmp(depthcost_kernels_hash(0), "") == 0, "what is no backend has none");
   test_call();
   test_error();
   return num_failures == 0 ? 0 : 1;

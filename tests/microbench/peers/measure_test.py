@@ -155,6 +155,13 @@ class ColdTest(unittest.TestCase):
                 (index / "size").write_text(size + "\n")
             self.assertEqual(measure.largest_cpu_cache(folder), 36 << 20)
 
+    def test_the_cpu_has_a_name(self):
+        with tempfile.NamedTemporaryFile("w") as file:
+            self.assertEqual(measure.cpu_model(file.name), "unknown")
+            file.write("processor\t: 0\nmodel name\t: AMD EPYC\nmodel name\t: another\n")
+            file.flush()
+            self.assertEqual(measure.cpu_model(file.name), "AMD EPYC")
+
     def test_memory_is_what_the_kernel_says(self):
         with tempfile.NamedTemporaryFile("w") as file:
             file.write("MemTotal: 9 kB\nMemAvailable:    5 kB\n")
