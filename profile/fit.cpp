@@ -104,25 +104,40 @@ struct BestVariant {
   Interval seconds;
 };
 
+BestVariant variant_of(const CeilingSample& sample) {
+  const Interval seconds = typical_interval(sample.seconds);
+  return {{sample.level, sample.threads, sample.mix, sample.name, rate_of(sample.bytes, seconds)},
+          seconds};
+}
+
+bool is_narrow(const Ceiling& ceiling) {
+  return ceiling.bytes_per_second.relative_width() <= kWidestInterval;
+}
+
+double rate(const BestVariant& variant) { return variant.ceiling.bytes_per_second.value; }
+
+/// The fastest, or the fastest of those that are narrow, if it is less than an interval's width
+/// behind: where a machine is not quiet, the fastest of many is often one that was lucky.
+BestVariant best_of(std::vector<BestVariant> variants) {
+  std::stable_sort(variants.begin(), variants.end(),
+                   [](const auto& a, const auto& b) { return rate(a) > rate(b); });
+  const auto narrow =
+      std::find_if(variants.begin(), variants.end(),
+                   [](const BestVariant& variant) { return is_narrow(variant.ceiling); });
+  const double enough = (1 - kWidestInterval) * rate(variants.front());
+  return narrow != variants.end() && rate(*narrow) > enough ? *narrow : variants.front();
+}
+
 std::vector<BestVariant> best_variants(const Samples& samples) {
-  std::vector<BestVariant> best;
-  std::vector<const CeilingSample*> winners;
+  std::vector<std::vector<BestVariant>> groups;
   for (const CeilingSample& sample : samples.ceilings) {
-    const double rate = sample.bytes / typical(sample.seconds);
-    const auto found = std::find_if(best.begin(), best.end(), [&](const BestVariant& variant) {
-      return is_same_ceiling(variant.ceiling, sample);
+    const auto found = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
+      return is_same_ceiling(group.front().ceiling, sample);
     });
-    const bool is_new = found == best.end();
-    if (!is_new && rate <= found->ceiling.bytes_per_second.value) continue;
-    BestVariant& variant = is_new ? best.emplace_back() : *found;
-    variant.ceiling = {sample.level, sample.threads, sample.mix, sample.name, {0, rate, 0}};
-    if (is_new) winners.push_back(nullptr);
-    winners[static_cast<std::size_t>(&variant - best.data())] = &sample;
+    (found == groups.end() ? groups.emplace_back() : *found).push_back(variant_of(sample));
   }
-  for (std::size_t i = 0; i < best.size(); ++i) {
-    best[i].seconds = typical_interval(winners[i]->seconds);
-    best[i].ceiling.bytes_per_second = rate_of(winners[i]->bytes, best[i].seconds);
-  }
+  std::vector<BestVariant> best;
+  for (std::vector<BestVariant>& group : groups) best.push_back(best_of(std::move(group)));
   return best;
 }
 
@@ -138,9 +153,7 @@ std::vector<Ceiling> ceilings_of(const Samples& samples) {
         std::find(needed.begin(), needed.end(), variant.ceiling.mix) != needed.end();
     if (is_needed) require_narrow(samples, variant.ceiling.variant, variant.seconds);
   }
-  std::erase_if(ceilings, [](const Ceiling& ceiling) {
-    return ceiling.bytes_per_second.relative_width() > kWidestInterval;
-  });
+  std::erase_if(ceilings, [](const Ceiling& ceiling) { return !is_narrow(ceiling); });
   std::sort(ceilings.begin(), ceilings.end(), [](const Ceiling& a, const Ceiling& b) {
     return std::tie(a.level, a.threads, a.mix) < std::tie(b.level, b.threads, b.mix);
   });
