@@ -90,6 +90,29 @@ TEST_F(Fit, RefusesAParameterThatIsNoNumber) {
   }
 }
 
+TEST_F(Fit, TakesAVariantThatIsSteadyBeforeAFasterOneThatIsNot) {
+  const Mix triad{2, 1, 0};
+  const Samples steady = read_samples(folder_.written("s.json", test::synthetic_samples()));
+  const auto is_triad = [&](const auto& ceiling) {
+    return ceiling.mix == triad && ceiling.level == StreamLevel::memory && ceiling.threads == 0;
+  };
+  const auto with_slower = [&](double times) {
+    Samples samples = widened(triad);
+    for (CeilingSample slower : steady.ceilings) {
+      if (!is_triad(slower)) continue;
+      slower.name += "/slower";
+      for (double& seconds : slower.seconds) seconds *= times;
+      samples.ceilings.push_back(slower);
+    }
+    return samples;
+  };
+  const std::vector<Ceiling> ceilings = fit(with_slower(1.2)).ceilings;
+  const auto found = std::find_if(ceilings.begin(), ceilings.end(), is_triad);
+  ASSERT_NE(found, ceilings.end());
+  EXPECT_TRUE(found->variant.ends_with("/slower")) << found->variant;
+  EXPECT_THROW(fit(with_slower(1.5)), InputError) << "far behind, it is no ceiling";
+}
+
 TEST_F(Fit, NamesWhatIsNoNumberNotAtAnyLength) {
   Samples samples = widened({2, 1, 0});
   for (CeilingSample& sample : samples.ceilings) sample.name.append(1000, 'x');
