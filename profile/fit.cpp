@@ -28,8 +28,10 @@ constexpr double kUsableShare = 0.66;
 constexpr Bytes kNearFootprint{768.0 * 1024};
 constexpr Bytes kCachedFootprint{12.0 * 1024 * 1024};
 
+bool is_narrow(const Interval& seconds) { return seconds.relative_width() <= kWidestInterval; }
+
 void require_narrow(const Samples& samples, const std::string& name, const Interval& interval) {
-  if (interval.relative_width() > kWidestInterval)
+  if (!is_narrow(interval))
     throw MeasurementInvalid(
         {samples.path, 1, 1},
         fmt::format("invalid samples of '{}' (the 90 % interval of their lower quartile is {:.0f} "
@@ -110,10 +112,6 @@ BestVariant variant_of(const CeilingSample& sample) {
           seconds};
 }
 
-bool is_narrow(const Ceiling& ceiling) {
-  return ceiling.bytes_per_second.relative_width() <= kWidestInterval;
-}
-
 double rate(const BestVariant& variant) { return variant.ceiling.bytes_per_second.value; }
 
 /// The fastest, or the fastest of those that are narrow, if it is less than an interval's width
@@ -123,7 +121,7 @@ BestVariant best_of(std::vector<BestVariant> variants) {
                    [](const auto& a, const auto& b) { return rate(a) > rate(b); });
   const auto narrow =
       std::find_if(variants.begin(), variants.end(),
-                   [](const BestVariant& variant) { return is_narrow(variant.ceiling); });
+                   [](const BestVariant& variant) { return is_narrow(variant.seconds); });
   const double enough = (1 - kWidestInterval) * rate(variants.front());
   return narrow != variants.end() && rate(*narrow) > enough ? *narrow : variants.front();
 }
@@ -144,16 +142,15 @@ std::vector<BestVariant> best_variants(const Samples& samples) {
 /// Those that are a parameter.
 std::vector<Ceiling> ceilings_of(const Samples& samples) {
   const std::vector<BestVariant> best = best_variants(samples);
+  const std::vector<Mix> needed = needed_mixes(profile::measured_ceilings(samples));
   std::vector<Ceiling> ceilings;
-  for (const BestVariant& variant : best) ceilings.push_back(variant.ceiling);
-  const std::vector<Mix> needed = needed_mixes(ceilings);
   for (const BestVariant& variant : best) {
     const bool is_needed =
         is_of_memory(variant.ceiling) &&
         std::find(needed.begin(), needed.end(), variant.ceiling.mix) != needed.end();
     if (is_needed) require_narrow(samples, variant.ceiling.variant, variant.seconds);
+    if (is_narrow(variant.seconds)) ceilings.push_back(variant.ceiling);
   }
-  std::erase_if(ceilings, [](const Ceiling& ceiling) { return !is_narrow(ceiling); });
   std::sort(ceilings.begin(), ceilings.end(), [](const Ceiling& a, const Ceiling& b) {
     return std::tie(a.level, a.threads, a.mix) < std::tie(b.level, b.threads, b.mix);
   });

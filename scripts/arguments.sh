@@ -37,7 +37,7 @@ require_folder() {
   fi
 }
 
-# require_rounds: DEPTHCOST_ROUNDS into `rounds`, where it is set.
+# require_rounds: DEPTHCOST_ROUNDS, or eight, into `rounds`.
 require_rounds() {
   rounds=${DEPTHCOST_ROUNDS:-8}
   case $rounds in
