@@ -100,8 +100,8 @@ DEPTHCOST_API int32_t depthcost_abi_minor_version(void);
 /* Version of the project that the library was built from, such as "0.1.0". */
 DEPTHCOST_API const char* depthcost_version(void);
 
-/* Hash of a backend's sources when the library was built, with or without that backend: by it
- * measurements of kernels are known. "" of what is no backend. */
+/* Hash of the sources of a backend's kernels, whether or not it was built: 16 hexadecimal digits,
+ * by which measurements are known. "" of what is no backend. */
 DEPTHCOST_API const char* depthcost_kernels_hash(depthcost_backend backend);
 
 /* Why the calling thread's latest call failed, such as "residual_add: hidden_size is 0 (must be at

@@ -72,7 +72,7 @@ class Library:
         if version != self.DEPTHCOST_ABI_VERSION:
             wanted = self.DEPTHCOST_ABI_VERSION
             raise OSError(f"{path} has ABI version {version} (must be {wanted})")
-        for name in ("version", "kernels_hash", "last_error"):
+        for name in ("version", "last_error"):
             getattr(self._library, f"depthcost_{name}").restype = ctypes.c_char_p
         for operation in self._declarations.operations:
             setattr(self, operation, self._caller(operation))
@@ -81,6 +81,8 @@ class Library:
         return self._library.depthcost_version().decode()
 
     def kernels_hash(self, backend: int) -> str:
+        """Of libraries of ABI minor version 2 or later."""
+        self._library.depthcost_kernels_hash.restype = ctypes.c_char_p
         return self._library.depthcost_kernels_hash(backend).decode()
 
     def target(self, **members) -> ctypes.Structure:

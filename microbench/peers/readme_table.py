@@ -7,7 +7,10 @@ def table(documents: list, kernels_hash: str) -> str:
     """`documents` are what peers.py --json wrote, one for each dtype, with one device and the same;
     results of kernels other than those with the hash are marked as stale."""
     documents = sorted(documents, key=lambda one: DTYPES.index(one["context"]["dtype"]))
-    lines = [machine(documents[0]["context"]["devices"][0], kernels_hash), ""]
+    [device] = documents[0]["context"]["devices"]
+    if any(one["context"]["devices"] != [device] for one in documents):
+        raise ValueError("results of several devices, or of other kernels, in one table")
+    lines = [machine(device, kernels_hash), ""]
     columns = [(one["context"]["dtype"], peer) for one in documents for peer in timed_peers(one)]
     heads = ["operation"]
     heads += [f"{dtype}, ours" if peer is None else f"{dtype}, {peer}" for dtype, peer in columns]

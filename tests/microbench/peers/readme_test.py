@@ -55,6 +55,13 @@ class ReadmeTest(unittest.TestCase):
                     self.assertNotIn(result["status"], ("wrong", "failed"),
                                      f"{machine}: {result['operation']}, {result['peer']}")
 
+    def test_a_table_is_of_one_device(self):
+        [documents, *_] = documents_by_machine().values()
+        other = json.loads(json.dumps(documents[0]))
+        other["context"]["devices"][0]["threads"] += 1
+        with self.assertRaisesRegex(ValueError, "^results of several devices"):
+            readme_table.table([*documents, other], "")
+
     def test_other_kernels_make_a_table_stale(self):
         [documents, *_] = documents_by_machine().values()
         hash_then = documents[0]["context"]["devices"][0]["kernels_hash"]
