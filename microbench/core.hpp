@@ -29,12 +29,16 @@ inline constexpr std::size_t kMultiplyParameters = 24;
 template <class T>
 void run_primitive(Primitive primitive, const CoreCall<T>& call);
 
+constexpr bool has_one_row(Primitive primitive) {
+  return primitive == Primitive::add || primitive == Primitive::scale;
+}
+
 /// Row elements, or multiply-adds, of one call.
 template <class T>
 constexpr double elements(Primitive primitive, const CoreCall<T>& call) {
   const auto size = static_cast<double>(call.size);
   const auto rows = static_cast<double>(call.num_rows);
-  if (primitive == Primitive::add || primitive == Primitive::scale) return size;
+  if (has_one_row(primitive)) return size;
   return primitive == Primitive::multiply ? rows * kMultiplyParameters * size : rows * size;
 }
 
