@@ -61,28 +61,35 @@ def read_headers() -> Declarations:
 
 
 class Library:
-    """The shared library at `path`. Raises OSError where it cannot be loaded or has another ABI."""
+    """The shared library at `path`. Raises OSError where it cannot be loaded, is another one, has
+    another ABI, or has less of it than the headers."""
 
     def __init__(self, path):
         self._library = ctypes.CDLL(str(path))
         self._declarations = read_headers()
         for name, value in self._declarations.constants.items():
             setattr(self, name, value)
-        version = self._library.depthcost_abi_version()
-        if version != self.DEPTHCOST_ABI_VERSION:
-            wanted = self.DEPTHCOST_ABI_VERSION
-            raise OSError(f"{path} has ABI version {version} (must be {wanted})")
-        for name in ("version", "last_error"):
+        self._check_version(path)
+        for name in ("version", "kernels_hash", "last_error"):
             getattr(self._library, f"depthcost_{name}").restype = ctypes.c_char_p
         for operation in self._declarations.operations:
             setattr(self, operation, self._caller(operation))
+
+    def _check_version(self, path) -> None:
+        try:
+            version = self._library.depthcost_abi_version()
+            minor_version = self._library.depthcost_abi_minor_version()
+        except AttributeError:
+            raise OSError(f"{path} is another library (must be libdepthcost_kernels.so)") from None
+        wanted, at_least = self.DEPTHCOST_ABI_VERSION, self.DEPTHCOST_ABI_MINOR_VERSION
+        if version != wanted or minor_version < at_least:
+            raise OSError(f"{path} has ABI version {version}.{minor_version} (must be {wanted}, "
+                          f"at least {wanted}.{at_least})")
 
     def version(self) -> str:
         return self._library.depthcost_version().decode()
 
     def kernels_hash(self, backend: int) -> str:
-        """Of libraries of ABI minor version 2 or later."""
-        self._library.depthcost_kernels_hash.restype = ctypes.c_char_p
         return self._library.depthcost_kernels_hash(backend).decode()
 
     def target(self, **members) -> ctypes.Structure:

@@ -1,6 +1,7 @@
 """Two implementations against each other: buffers rotated so that none is in a cache, order ABBA,
 the median of paired ratios."""
 
+import collections
 import math
 import pathlib
 import statistics
@@ -131,13 +132,21 @@ def compare(ours, peer, time_calls, plan: Plan) -> Comparison:
         is_host_paced=max(map(statistics.median, host_shares.values())) > 0.8)
 
 
-def largest_cpu_cache(folder: str = "/sys/devices/system/cpu/cpu0/cache") -> int:
-    """Bytes; of a machine that does not say, 32 MiB."""
-    sizes = [32 << 20]
-    found = [path.read_text().strip() for path in pathlib.Path(folder).glob("index*/size")]
+def largest_cpu_cache(folder: str = "/sys/devices/system/cpu") -> int:
+    """Bytes of the largest level, all of its caches; of a machine that does not say, 32 MiB."""
     units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-    sizes = [int(text[:-1]) * units[text[-1]] for text in found if text[-1:] in units] or sizes
-    return max(sizes)
+    caches = {}
+    for cache in pathlib.Path(folder).glob("cpu[0-9]*/cache/index*"):
+        names = ("level", "type", "shared_cpu_list", "size")
+        if not all((cache / name).is_file() for name in names):
+            continue
+        level, kind, sharing, size = [(cache / name).read_text().strip() for name in names]
+        if size[-1:] in units:
+            caches[level, kind, sharing] = int(size[:-1]) * units[size[-1]]
+    totals = collections.Counter()
+    for (level, kind, _), size in caches.items():
+        totals[level, kind] += size
+    return max(totals.values(), default=32 << 20)
 
 
 def cpu_model(cpuinfo: str = "/proc/cpuinfo") -> str:

@@ -9,6 +9,7 @@ import importlib.util
 import os
 import pathlib
 import sys
+import tempfile
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
@@ -27,6 +28,18 @@ def positive(text: str) -> int:
     return value
 
 
+def writable(path: str) -> pathlib.Path:
+    """Found out before an hour of timing; what is there stays until there is something new."""
+    file = pathlib.Path(path)
+    if file.is_dir():
+        raise argparse.ArgumentTypeError(f"{path}: cannot be written (a folder)")
+    try:
+        with tempfile.TemporaryFile(dir=file.parent):
+            return file
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{path}: cannot be written ({error.strerror})") from None
+
+
 def parsed(arguments: list) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="peers.py", description=__doc__.splitlines()[0])
     parser.add_argument("--library", dest="kernels", required=True, help="libdepthcost_kernels.so")
@@ -38,7 +51,7 @@ def parsed(arguments: list) -> argparse.Namespace:
                         help="only those whose name contains it")
     parser.add_argument("--pairs", type=positive, default=31, help="paired samples")
     parser.add_argument("--threads", type=positive, help="of the CPU; default: all it may use")
-    parser.add_argument("--json", metavar="FILE", help="write the results there too")
+    parser.add_argument("--json", metavar="FILE", type=writable, help="write the results there too")
     parser.add_argument("--allow-empty", action="store_true",
                         help="exit 0 where there is nothing to compare with")
     options = parser.parse_args(arguments)
@@ -120,7 +133,9 @@ def main(arguments: list, out=sys.stdout) -> int:
     rows, contexts = compare_all(library, [TorchDevice(kind) for kind in kinds], options, out)
     if options.json:
         context = {"library": library.version(), "dtype": options.dtype, "devices": contexts}
-        pathlib.Path(options.json).write_text(report.as_json(rows, context))
+        unfinished = options.json.with_name(options.json.name + ".part")
+        unfinished.write_text(report.as_json(rows, context))
+        unfinished.replace(options.json)
     return exit_code(rows, options.allow_empty)
 
 

@@ -2,11 +2,13 @@
 
 import array
 import ctypes
+import ctypes.util
 import math
 import pathlib
 import re
 import sys
 import unittest
+from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "kernels" / "c"))
 import depthcost  # noqa: E402
@@ -75,6 +77,20 @@ class LibraryTest(unittest.TestCase):
     def test_refuses_members_that_are_not_there(self):
         with self.assertRaisesRegex(TypeError, "depthcost_sinkhorn_args has no member 'tokens'"):
             self.kernels.sinkhorn(self.cpu, tokens=1)
+
+    def test_refuses_other_libraries(self):
+        other = ctypes.util.find_library("c")
+        with self.assertRaisesRegex(OSError, r"^\S+ is another library \(must be libdepthcost_"):
+            depthcost.Library(other)
+        with mock.patch.object(depthcost, "read_headers", self.headers_of_the_future):
+            with self.assertRaisesRegex(OSError, r"has ABI version 1\.\d \(must be 1, at least 1.9"):
+                depthcost.Library(LIBRARY)
+
+    @staticmethod
+    def headers_of_the_future():
+        declarations = depthcost.Declarations("")
+        declarations.constants.update(DEPTHCOST_ABI_VERSION=1, DEPTHCOST_ABI_MINOR_VERSION=99)
+        return declarations
 
     def test_says_what_it_is(self):
         self.assertRegex(self.kernels.version(), r"^\d+\.\d+\.\d+$")

@@ -149,11 +149,15 @@ class ColdTest(unittest.TestCase):
     def test_the_largest_cache_counts(self):
         with tempfile.TemporaryDirectory() as folder:
             self.assertEqual(measure.largest_cpu_cache(folder), 32 << 20)
-            for number, size in enumerate(("48K", "2048K", "36M")):
-                index = pathlib.Path(folder) / f"index{number}"
-                index.mkdir()
-                (index / "size").write_text(size + "\n")
-            self.assertEqual(measure.largest_cpu_cache(folder), 36 << 20)
+            for cpu in range(4):
+                both = "0-1" if cpu < 2 else "2-3"
+                for level, size, sharing in ((1, "48K", cpu), (2, "2048K", cpu), (3, "36M", both)):
+                    index = pathlib.Path(folder) / f"cpu{cpu}" / "cache" / f"index{level}"
+                    index.mkdir(parents=True)
+                    for name, text in (("level", level), ("type", "Unified"), ("size", size),
+                                       ("shared_cpu_list", sharing)):
+                        (index / name).write_text(f"{text}\n")
+            self.assertEqual(measure.largest_cpu_cache(folder), 2 * 36 << 20)
 
     def test_the_cpu_has_a_name(self):
         with tempfile.NamedTemporaryFile("w") as file:

@@ -151,6 +151,16 @@ class VerdictTest(unittest.TestCase):
         self.assertEqual(row.status, report.WRONG)
         self.assertIn("output is off by nan", row.reason)
 
+    def test_a_token_that_is_not_written_is_wrong(self):
+        def run(operands):
+            (x,) = self.right(operands)
+            x[0].copy_(x[0] * float("nan"))
+            return (x,)
+
+        row = self.row(Peer("almost", run, ("output",)))
+        self.assertEqual(row.status, report.WRONG)
+        self.assertIn("output is off by nan", row.reason)
+
     def test_an_update_that_is_left_out_is_wrong(self):
         def run(operands):
             return self.right({**operands, "hidden_state": operands["hidden_state"] * 1.0})
@@ -366,6 +376,10 @@ class ScriptTest(unittest.TestCase):
         code, _, err = self.run_script("--library", "/nowhere.so")
         self.assertEqual(code, 2)
         self.assertIn("error: /nowhere.so", err)
+        code, _, err = self.run_script("--json", "/nowhere/results.json")
+        self.assertEqual(code, 2)
+        self.assertIn("error: argument --json: /nowhere/results.json: cannot be written "
+                      "(No such file or directory)\n", err)
 
     def test_both_openmp_runtimes_get_the_same_threads(self):
         with mock.patch.dict("os.environ"):
