@@ -48,20 +48,25 @@ std::string three_digits(double value) {
   return value < 100 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
 }
 
-/// Of a small batch, cold and hot: "3.1 / 2.4 us".
+/// Of a small batch; "-" where it was not measured.
+std::string batch_time(const Results& results, std::string_view backend, std::string_view operation,
+                       double tokens, std::string_view temperature) {
+  for (const Measurement& kernel : results.kernels) {
+    const CaseName name = parse_case_name(kernel.name);
+    if (kernel.backend() == backend && name.operation == operation &&
+        name.number("T", 0) == tokens && name.temperature == temperature &&
+        name.launch != "graph_pdl" && !name.is_again && has_usual_blocks(name) && kernel.is_valid())
+      return three_digits(kernel.median() * 1e6);
+  }
+  return "-";
+}
+
+/// Cold and hot: "3.1 / 2.4 us".
 std::string batch_times(const Results& results, std::string_view backend,
                         std::string_view operation, double tokens) {
-  std::vector<std::string> times;
-  for (const std::string_view temperature : {"cold", "hot"})
-    for (const Measurement& kernel : results.kernels) {
-      const CaseName name = parse_case_name(kernel.name);
-      if (kernel.backend() == backend && name.operation == operation &&
-          name.number("T", 0) == tokens && name.temperature == temperature &&
-          name.launch != "graph_pdl" && !name.is_again && has_usual_blocks(name) &&
-          kernel.is_valid())
-        times.push_back(three_digits(kernel.median() * 1e6));
-    }
-  return times.empty() ? "" : fmt::format("{} us", fmt::join(times, " / "));
+  const std::string cold = batch_time(results, backend, operation, tokens, "cold");
+  const std::string hot = batch_time(results, backend, operation, tokens, "hot");
+  return cold == "-" && hot == "-" ? "" : fmt::format("{} / {} us", cold, hot);
 }
 
 std::vector<std::string_view> operations_of(const Results& results, std::string_view backend) {

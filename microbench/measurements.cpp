@@ -62,7 +62,9 @@ std::vector<Measurement>& kind_of(Results& results, std::string_view name) {
 
 double Measurement::median() const { return median_of(seconds); }
 
-bool Measurement::is_valid() const { return deviation <= kLinearWithin; }
+double Measurement::deviation() const { return deviations.empty() ? 0 : median_of(deviations); }
+
+bool Measurement::is_valid() const { return deviation() <= kLinearWithin; }
 
 std::string_view Measurement::backend() const {
   return std::string_view(name).substr(0, name.find('/'));
@@ -78,9 +80,8 @@ std::vector<std::string> failures_in(const nlohmann::json& json) {
   return failures;
 }
 
-std::vector<Measurement> read_measurements(const std::string& path, const nlohmann::json& json) {
+std::vector<Measurement> read_measurements(const nlohmann::json& json) {
   std::vector<Measurement> measurements;
-  std::vector<std::vector<double>> deviations;
   std::map<std::string, std::size_t> places;
   for (const auto& run : json.at("benchmarks")) {
     const std::string name = plain_name(run.at("run_name"));
@@ -92,18 +93,13 @@ std::vector<Measurement> read_measurements(const std::string& path, const nlohma
                               .seconds = {},
                               .bytes = run.value("bytes", 0.0),
                               .elements = run.value("elements", 0.0),
-                              .mix = mix_from(run.value("label", "")),
-                              .deviation = 0});
-    if (is_new) deviations.emplace_back();
-    measurements[place->second].seconds.push_back(
-        in_seconds(run.at("real_time"), run.at("time_unit")));
-    deviations[place->second].push_back(run.value("deviation", 0.0));
+                              .mix = mix_from(run.value("label", ""))});
+    Measurement& measurement = measurements[place->second];
+    measurement.seconds.push_back(in_seconds(run.at("real_time"), run.at("time_unit")));
+    measurement.deviations.push_back(run.value("deviation", 0.0));
     for (const char* clock : {"sm_mhz_before", "sm_mhz_after"})
-      if (run.contains(clock)) measurements[place->second].clocks_mhz.push_back(run.at(clock));
+      if (run.contains(clock)) measurement.clocks_mhz.push_back(run.at(clock));
   }
-  for (std::size_t i = 0; i < measurements.size(); ++i)
-    measurements[i].deviation = median_of(deviations[i]);
-  if (measurements.empty()) throw std::runtime_error(path + ": nothing was measured");
   return measurements;
 }
 
@@ -131,14 +127,14 @@ void add(Results& results, const std::vector<Measurement>& measurements) {
     const auto found = std::find_if(kind.begin(), kind.end(), [&](const Measurement& other) {
       return other.name == measurement.name;
     });
-    if (found == kind.end())
+    if (found == kind.end()) {
       kind.push_back(measurement);
-    else {
-      found->seconds.insert(found->seconds.end(), measurement.seconds.begin(),
-                            measurement.seconds.end());
-      found->clocks_mhz.insert(found->clocks_mhz.end(), measurement.clocks_mhz.begin(),
-                               measurement.clocks_mhz.end());
+      continue;
     }
+    for (const auto list :
+         {&Measurement::seconds, &Measurement::deviations, &Measurement::clocks_mhz})
+      ((*found).*list)
+          .insert(((*found).*list).end(), (measurement.*list).begin(), (measurement.*list).end());
   }
 }
 

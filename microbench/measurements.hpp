@@ -19,14 +19,16 @@ struct Measurement {
   double bytes = 0;             // of one call; 0 where nothing is moved
   double elements = 0;          // of one call of a core's primitive; 0 elsewhere
   Mix mix;
-  double deviation = 0;                 // from a line, of the chains whose slope this is: slope.hpp
+  std::vector<double> deviations = {};  // from a line, of the chains whose slope this is: slope.hpp
   std::vector<double> clocks_mhz = {};  // of a GPU's multiprocessors, around each repetition
 
   double median() const;
   double bandwidth() const { return bytes / median(); }
+  /// The median; 0 of what is no slope.
+  double deviation() const;
   /// False for the slope of chains that are not linear.
   bool is_valid() const;
-  /// "cpu" or "cuda".
+  /// "cpu", "cuda" or "mpi".
   std::string_view backend() const;
 };
 
@@ -57,15 +59,14 @@ struct Results {
   std::vector<Measurement> kernels;
   std::vector<Measurement> steps;
   std::vector<Measurement> links = {};  // of MPI
-  std::vector<Measurement> others;      // of several kernels
+  std::vector<Measurement> others;      // of several kernels, or of one that has no operands
 };
 
 /// "name failed (why)" of each benchmark of a file of Google Benchmark's that did.
 std::vector<std::string> failures_in(const nlohmann::json& json);
 
-/// All benchmarks of a file but those that failed or were skipped without a device. Throws
-/// std::runtime_error, `file: problem`, where none was measured.
-std::vector<Measurement> read_measurements(const std::string& path, const nlohmann::json& json);
+/// All benchmarks of a file but those that failed or were skipped without a device.
+std::vector<Measurement> read_measurements(const nlohmann::json& json);
 
 /// Adds them to `results`, each by its kind; further repetitions to what is there already.
 void add(Results& results, const std::vector<Measurement>& measurements);

@@ -17,7 +17,7 @@ inline constexpr Seconds kShortestSample{10e-3};
 inline constexpr Seconds kWarmUp{0.02};
 
 /// Bytes between two uses of an operand that is to come from memory: 512 MiB, or twice the largest
-/// cache that the machine reports.
+/// level of cache that the machine reports, all its caches together: threads lie on all of them.
 std::size_t rotation_bytes();
 
 /// Calls `run` until the machine is warm; how many calls make a sample.

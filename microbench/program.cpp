@@ -18,10 +18,15 @@
 namespace depthcost::bench {
 
 std::size_t rotation_bytes() {
-  std::size_t largest_cache = 0;
-  for (const auto& cache : benchmark::CPUInfo::Get().caches)
-    largest_cache = std::max(largest_cache, static_cast<std::size_t>(cache.size));
-  return std::max(std::size_t{512} << 20, 2 * largest_cache);
+  const benchmark::CPUInfo& cpu = benchmark::CPUInfo::Get();
+  std::size_t largest_level = 0;
+  for (const auto& cache : cpu.caches) {
+    const int num_sharing = std::max(1, cache.num_sharing);
+    const int num_caches = (cpu.num_cpus + num_sharing - 1) / num_sharing;
+    largest_level = std::max(largest_level, static_cast<std::size_t>(cache.size) *
+                                                static_cast<std::size_t>(std::max(1, num_caches)));
+  }
+  return std::max(std::size_t{512} << 20, 2 * largest_level);
 }
 
 std::string_view kernels_hash() { return DEPTHCOST_KERNELS_HASH; }

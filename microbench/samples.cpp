@@ -70,7 +70,7 @@ Json skeleton_row(const Measurement& m) {
           {"ctas", is_cpu ? "" : part(m.name, 3).substr(5)},
           {"launch", is_cpu ? "stream" : part(m.name, 4)},
           {"level", is_cpu ? "memory" : part(m.name, 5)},
-          {"deviation", m.deviation},
+          {"deviation", m.deviation()},
           {"seconds", m.seconds}};
 }
 
@@ -106,7 +106,7 @@ Json kernel_row(const Measurement& m) {
           {"again", name.is_again},
           {"mix", mix_json(m.mix)},
           {"bytes", m.bytes},
-          {"deviation", m.deviation},
+          {"deviation", m.deviation()},
           {"seconds", m.seconds}};
 }
 
@@ -158,7 +158,7 @@ std::vector<Measurement> measurements_of(const nlohmann::json& rows) {
                             .bytes = row.value("bytes", 0.0),
                             .elements = row.value("elements", 0.0),
                             .mix = {mix.at(0), mix.at(1), mix.at(2)},
-                            .deviation = row.value("deviation", 0.0)});
+                            .deviations = {row.value("deviation", 0.0)}});
   }
   return measurements;
 }

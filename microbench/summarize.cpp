@@ -1,5 +1,6 @@
 // summarize OUT ROUNDS STEAL FILE...: the files of Google Benchmark's of a run as one file of
-// samples, and the table that one wants to see. ROUNDS is "good/wanted", STEAL per cent.
+// samples, and the table that one wants to see. ROUNDS is "good/wanted", STEAL per cent. Exit code
+// 2: bad input; 3: measured, but a ceiling is too weak to be one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,11 +14,19 @@
 namespace depthcost::bench {
 namespace {
 
+constexpr int kBadInput = 2;
+constexpr int kWeakCeiling = 3;
+
+[[noreturn]] void fail(const std::string& path, const std::string& problem) {
+  throw std::runtime_error(fmt::format("{}:1:1: error: {}", path, problem));
+}
+
 nlohmann::json parse(const std::string& path) {
   std::ifstream file(path);
+  if (!file) fail(path, "cannot be read");
   nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
-  if (json.is_discarded() || !json.contains("benchmarks"))
-    throw std::runtime_error(path + ": not a file of Google Benchmark's");
+  if (json.is_discarded() || !json.contains("benchmarks") || !json.contains("context"))
+    fail(path, "invalid results (need a file of Google Benchmark's)");
   return json;
 }
 
@@ -60,32 +69,44 @@ Results read_all(int count, char** paths) {
         has_device && had_device &&
         (here.device != all.device || here.cuda_kernels_hash != all.cuda_kernels_hash);
     if (here.machine != all.machine || here.kernels_hash != all.kernels_hash || is_other_device)
-      throw std::runtime_error(fmt::format("{}: from another machine or other kernels", paths[i]));
+      fail(paths[i], "from another machine or other kernels");
     if (has_device) all.device = here.device;
     if (has_device) all.cuda_kernels_hash = here.cuda_kernels_hash;
     for (const std::string& failure : failures_in(file))
       fmt::print(stderr, "{}: left out: {}\n", paths[i], failure);
-    add(all, read_measurements(paths[i], file));
+    add(all, read_measurements(file));
   }
+  std::size_t num_measured = 0;
   for (std::vector<Measurement>* kind : {&all.ceilings, &all.cores, &all.curves, &all.skeletons,
-                                         &all.kernels, &all.steps, &all.links, &all.others})
+                                         &all.kernels, &all.steps, &all.links, &all.others}) {
     std::sort(kind->begin(), kind->end(),
               [](const Measurement& a, const Measurement& b) { return a.name < b.name; });
+    num_measured += kind->size();
+  }
+  if (num_measured == 0) fail(paths[0], "nothing was measured (here, or in the other files)");
   return all;
 }
 
-void run(int count, char** words) {
+/// Beside the file, and renamed: whoever interrupts this keeps what was there.
+void write(const std::string& path, const std::string& text) {
+  const std::string unfinished = path + ".part";
+  std::ofstream out(unfinished);
+  out << text;
+  out.close();
+  if (!out || std::rename(unfinished.c_str(), path.c_str()) != 0) fail(path, "cannot be written");
+}
+
+int run(int count, char** words) {
   Results results = read_all(count - 3, words + 3);
   results.environment = environment_of(words[1], words[2]);
   results.environment.throttled_percent = throttled_percent(results);
-  std::ofstream out(words[0]);
-  out << to_json(results);
-  out.close();
-  if (!out) throw std::runtime_error(fmt::format("{}: cannot be written", words[0]));
+  write(words[0], to_json(results));
   print_table(results);
   // Said of what has been written: hours of measuring are not thrown away for it.
-  if (const auto problem = weakness(results))
-    throw std::runtime_error(fmt::format("too weak for a ceiling ({})", *problem));
+  const std::optional<std::string> problem = weakness(results);
+  if (!problem) return 0;
+  fmt::print(stderr, "{}:1:1: error: too weak for a ceiling ({})\n", words[0], *problem);
+  return kWeakCeiling;
 }
 
 }  // namespace
@@ -94,13 +115,12 @@ void run(int count, char** words) {
 int main(int argc, char** argv) {
   if (argc < 5) {
     std::fputs("usage: summarize OUT ROUNDS STEAL FILE...\n", stderr);
-    return 2;
+    return depthcost::bench::kBadInput;
   }
   try {
-    depthcost::bench::run(argc - 1, argv + 1);
-    return 0;
+    return depthcost::bench::run(argc - 1, argv + 1);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
-    return 2;
+    fmt::print(stderr, "{}\n", error.what());
+    return depthcost::bench::kBadInput;
   }
 }

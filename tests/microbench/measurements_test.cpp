@@ -20,21 +20,12 @@ constexpr const char* kFile = R"({"context": {}, "benchmarks": [
   {"run_name": "cpu/a/iterations:3/repeats:2/manual_time", "run_type": "aggregate",
    "aggregate_name": "median", "real_time": 3000, "time_unit": "us"}]})";
 
-std::string error_of(const std::string& text) {
-  try {
-    read_measurements("k.json", nlohmann::json::parse(text));
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 Measurement ceiling(const std::string& name, Mix mix, double bandwidth) {
   return {.name = name, .seconds = {1}, .bytes = bandwidth, .mix = mix};
 }
 
 TEST(Measurements, AreRepetitionsByName) {
-  const auto read = read_measurements("k.json", nlohmann::json::parse(kFile));
+  const auto read = read_measurements(nlohmann::json::parse(kFile));
   ASSERT_EQ(read.size(), 2U);
   EXPECT_EQ(read[0].name, "cpu/a");
   EXPECT_EQ(read[0].seconds, (std::vector<double>{2e-3, 4e-3}));
@@ -52,22 +43,34 @@ TEST(Measurements, LeaveOutWhatWasSkipped) {
                   {"run_type", "iteration"},
                   {"error_occurred", true},
                   {"error_message", "no CUDA device"}});
-  EXPECT_EQ(read_measurements("k.json", json).size(), 2U);
+  EXPECT_EQ(read_measurements(json).size(), 2U);
   EXPECT_EQ(failures_in(json), std::vector<std::string>{});
 }
 
 TEST(Measurements, AreInvalidWhereChainsAreNotLinear) {
   auto json = nlohmann::json::parse(kFile);
-  EXPECT_TRUE(read_measurements("k.json", json)[0].is_valid());
+  EXPECT_TRUE(read_measurements(json)[0].is_valid());
   for (auto& run : json.at("benchmarks")) run["deviation"] = 0.03;
-  EXPECT_FALSE(read_measurements("k.json", json)[0].is_valid());
+  EXPECT_FALSE(read_measurements(json)[0].is_valid());
 }
 
-TEST(Measurements, AreRefusedWhereNoneWasMade) {
-  EXPECT_EQ(error_of(R"({"benchmarks": []})"), "k.json: nothing was measured");
-  EXPECT_EQ(error_of(R"({"benchmarks": [{"run_name": "cpu/a", "run_type": "iteration",
-                         "error_occurred": true, "error_message": "wrong result"}]})"),
-            "k.json: nothing was measured");
+TEST(Measurements, OfSeveralFilesAreOneAndJudgedTogether) {
+  auto json = nlohmann::json::parse(kFile);
+  Results results;
+  add(results, read_measurements(json));
+  for (auto& run : json.at("benchmarks")) run["deviation"] = 0.03;
+  for (int round = 0; round < 2; ++round) add(results, read_measurements(json));
+  ASSERT_EQ(results.others.size(), 2U);
+  EXPECT_EQ(results.others[0].seconds, (std::vector<double>{2e-3, 4e-3, 2e-3, 4e-3, 2e-3, 4e-3}));
+  EXPECT_EQ(results.others[0].deviation(), 0.03);
+  EXPECT_FALSE(results.others[0].is_valid());
+}
+
+TEST(Measurements, OfAFileWhereEverythingFailedAreNone) {
+  EXPECT_TRUE(read_measurements(nlohmann::json::parse(R"({"benchmarks": [
+                  {"run_name": "cpu/a", "run_type": "iteration",
+                   "error_occurred": true, "error_message": "wrong result"}]})"))
+                  .empty());
 }
 
 TEST(Measurements, LeaveOutWhatFailedAndSayIt) {
@@ -78,7 +81,7 @@ TEST(Measurements, LeaveOutWhatFailedAndSayIt) {
                   {"run_type", "iteration"},
                   {"error_occurred", true},
                   {"error_message", "wrong result"}});
-  EXPECT_EQ(read_measurements("k.json", json).size(), 2U);
+  EXPECT_EQ(read_measurements(json).size(), 2U);
   EXPECT_EQ(failures_in(json), std::vector<std::string>{"cpu/b failed (wrong result)"});
 }
 
@@ -171,10 +174,12 @@ TEST(MeasuredTable, TakesGraphsOfAGpuAndItsOwnHash) {
                      kernel("cuda/add/bf16/T:1/d:16/graph/cold", mix, 16, 3e-6),
                      kernel("cuda/add/bf16/T:1/d:16/graph_pdl/cold", mix, 16, 2e-6),
                      kernel("cuda/add/bf16/T:1/d:16/graph/hot", mix, 16, 2e-6),
-                     kernel("cuda/add/bf16/T:8/d:16/graph/cold", mix, 16, 3e-6)};
+                     kernel("cuda/add/bf16/T:8/d:16/graph/cold", mix, 16, 3e-6),
+                     kernel("cuda/add/bf16/T:64/d:16/graph/hot", mix, 16, 2e-6)};
   const std::string table = measured_table(results, "cuda", "abc");
   EXPECT_NE(table.find("NVIDIA H200; kernels abc.\n"), std::string::npos);
-  EXPECT_NE(table.find("| `add` | 4.0 GB/s |  | 3 / 2 us |  |\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("| `add` | 4.0 GB/s |  | 3 / 2 us | - / 2 us |\n"), std::string::npos)
+      << table;
 }
 
 TEST(MeasuredTable, HasARowForEachOperation) {

@@ -181,6 +181,14 @@ TEST_F(RunBenchmarks, SummarizesTheGoodRoundsBeforeTheFailedOne) {
   EXPECT_EQ(summary().find("failed.1"), std::string::npos) << summary();
 }
 
+TEST_F(RunBenchmarks, RefuseCeilingsThatAreTooWeak) {
+  program("summarize", "echo \"$2\" >\"$1\"; echo 'weak' >&2; exit 3");
+  EXPECT_EQ(run("1"), 3);
+  EXPECT_TRUE(errors().ends_with("\nweak\n-> " + folder_.path("out/samples.json") + "\n"))
+      << errors();
+  EXPECT_EQ(samples(), "1/1\n");
+}
+
 /// What is bundled here measures nothing: programs of ours take its place.
 TEST_F(RunBenchmarks, AreWhatABundleBringsAlong) {
   const std::string bundle = folder_.path("bundle");
