@@ -40,6 +40,12 @@ class Scripts : public testing::Test {
     EXPECT_EQ(outcome.exit_code, 2);
   }
 
+  void copy_scripts(const std::vector<std::string>& files) const {
+    fs::create_directories(folder_.path("here/scripts"));
+    for (const std::string& file : files)
+      fs::copy(kScripts + file, folder_.path("here/scripts/" + file));
+  }
+
   void executable(const std::string& name, const std::string& text) const {
     ::chmod(folder_.written(name, text).c_str(), 0700);
   }
@@ -48,8 +54,8 @@ class Scripts : public testing::Test {
 };
 
 TEST_F(Scripts, PrintTheirHelp) {
-  for (const std::string script :
-       {"measure", "run_benchmarks", "bundle", "test", "sanitize", "style", "release", "report"})
+  for (const std::string script : {"measure", "run_benchmarks", "bundle", "test", "sanitize",
+                                   "style", "check_sass", "release", "report"})
     for (const std::string option : {"--help", "-h"}) {
       const Outcome outcome = run(kScripts + script, {option});
       EXPECT_EQ(outcome.exit_code, 0) << script;
@@ -84,6 +90,8 @@ TEST_F(Scripts, RefuseWhatTheyDoNotKnow) {
                kScripts + "bundle:1:1: error: missing arguments (PROGRAMS, DIR and a NAME)");
   expect_error("run_benchmarks", {"a"},
                kScripts + "run_benchmarks:1:1: error: missing arguments (PROGRAMS and OUT)");
+  expect_error("check_sass", {}, kScripts + "check_sass:1:1: error: missing arguments (libraries)");
+  expect_error("check_sass", {"none.a"}, "none.a:1:1: error: cannot be read (build it first)");
 }
 
 TEST_F(Scripts, RefuseAFolderThatCannotBe) {
@@ -116,11 +124,38 @@ TEST_F(Scripts, CompareTheStyleWithAKnownCommit) {
                "no_such_branch:1:1: error: unknown BASE (no commit of this repository)");
 }
 
+/// With a depthcost and benchmarks of ours: the profile can be fitted from so many rounds on.
+TEST_F(Scripts, MeasureMoreRoundsUntilRatesAreSteady) {
+  copy_scripts({"measure", "arguments.sh", "packages.sh"});
+  folder_.written("here/scripts/cuda.sh", "has_nvcc() { return 1; }\n");
+  executable("here/scripts/run_benchmarks",
+             "#!/bin/sh\nmkdir -p $2\necho '\"name\": \"cpu/a\"' >$2/samples.json\n"
+             "echo $DEPTHCOST_ROUNDS >>rounds\necho table of $DEPTHCOST_ROUNDS\n");
+  executable("here/build/cpu/depthcost",
+             "#!/bin/sh\n[ $(tail -n 1 rounds) -ge $(cat enough) ] || exit 3\n");
+  const auto measured = [&](const std::string& enough) {
+    fs::remove(folder_.path("here/rounds"));
+    folder_.written("here/enough", enough);
+    return run(folder_.path("here/scripts/measure"), {"-o", "out"}, "DEPTHCOST_ROUNDS=2");
+  };
+  const std::string out = folder_.path("out");
+  const Outcome steady = measured("3");
+  EXPECT_EQ(content_of(folder_.path("here/rounds")), "2\n3\n");
+  EXPECT_EQ(steady.exit_code, 0);
+  EXPECT_EQ(steady.output, "table of 3\n");
+  EXPECT_EQ(steady.errors, "-> " + out + "/profile.yaml; depthcost compare " + out +
+                               "/profile.yaml shows every kernel of it\n");
+  const Outcome unsteady = measured("9");
+  EXPECT_EQ(content_of(folder_.path("here/rounds")), "2\n3\n4\n");
+  EXPECT_EQ(unsteady.exit_code, 3);
+  EXPECT_EQ(unsteady.output, "table of 4\n");
+  EXPECT_EQ(unsteady.errors,
+            "DEPTHCOST_ROUNDS=5 scripts/measure -o " + out + " goes on with more rounds\n");
+}
+
 /// With a depthcost of ours.
 TEST_F(Scripts, ReportWhatTheyAreAsked) {
-  fs::create_directories(folder_.path("here/scripts"));
-  for (const std::string file : {"report", "arguments.sh", "packages.sh"})
-    fs::copy(kScripts + file, folder_.path("here/scripts/" + file));
+  copy_scripts({"report", "arguments.sh", "packages.sh"});
   executable("here/build/report/depthcost",
              "#!/bin/sh\nfor word in \"$@\"; do echo \"<$word>\"; done\n");
   const auto reported = [&](const std::vector<std::string>& arguments) {
