@@ -68,6 +68,10 @@ struct Access {
 /// What a kernel's time adds to launch and bytes: how its threads cooperate.
 enum class Skeleton : std::uint8_t { elementwise, row_reduction };
 
+constexpr std::string_view name(Skeleton skeleton) {
+  return skeleton == Skeleton::row_reduction ? "row_reduction" : "elementwise";
+}
+
 enum class ExecutionUnit : std::uint8_t { vector_lanes, tensor_cores };
 
 /// One kernel launch on T tokens; everything is per token but the parameters, which serve them all.

@@ -17,8 +17,9 @@ constexpr Count kHeldOutWidth = 5120;
 constexpr Count kHeldOutTokens = 3000;
 constexpr Count kUsualBlocks = 8;
 
-// Up to here, a batch of decoding: its operands may lie in a cache, and calls are not all there is.
-constexpr Count kFewestTokens = 512;
+// Up to here, a batch of decoding: its operands may lie in a cache, and to call it may be most of
+// its time.
+constexpr Count kLargestBatch = 512;
 
 bool has_held_out_blocks(const StandaloneCall& call) {
   const CatalogueEntry* entry = find_entry(call.operation);
@@ -125,7 +126,7 @@ std::string_view name(Cases cases) {
 
 Cases cases_of(const KernelSample& kernel) {
   const StandaloneCall& call = kernel.call;
-  if (call.temperature == Temperature::hot || call.num_tokens <= kFewestTokens) return Cases::small;
+  if (call.temperature == Temperature::hot || call.num_tokens <= kLargestBatch) return Cases::small;
   const bool is_held_out = call.hidden_size == kHeldOutWidth || call.num_tokens == kHeldOutTokens ||
                            has_held_out_blocks(call);
   return is_held_out ? Cases::held_out : Cases::calibration;

@@ -17,7 +17,8 @@
 
 namespace depthcost::profile {
 
-/// One ceiling: the best variant of its streams.
+/// One ceiling: the fastest variant of its streams that is steady, if it is nearly as fast as the
+/// fastest: REFERENCES.md, "profiles".
 struct Ceiling {
   StreamLevel level = StreamLevel::memory;
   int threads = 0;
@@ -75,8 +76,8 @@ struct Profile {
 /// carry a profile: a parameter is wider than 10 %, or kinds of samples are missing.
 Profile fit(const Samples& samples, const std::string& part = "");
 
-/// The best variant of each (level, threads, mix) in the order of the samples, those too that a
-/// profile leaves out since their interval is too wide.
+/// The ceiling of each (level, threads, mix) in the order of the samples, those too that a profile
+/// leaves out since their interval is too wide.
 std::vector<Ceiling> measured_ceilings(const Samples& samples);
 
 /// Sets cache, transition and concurrency of a GPU from its curves.

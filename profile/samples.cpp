@@ -20,6 +20,7 @@ constexpr const char* kSchema = "depthcost-samples/1";
 constexpr std::size_t kFewestRepetitions = 3;
 constexpr Count kMostStreams = 1 << 20;
 constexpr Count kMostThreads = 1 << 20;
+constexpr Count kMostRounds = 999;  // scripts/arguments.sh
 
 // Every layer is walked, as in a scenario: scenarios/scenario.cpp.
 constexpr Count kMostLayers = 65536;
@@ -47,6 +48,13 @@ class Fields {
   Count count(std::string_view key, Range range = Range::positive) {
     const Node& node = at(key);
     return parse_count(as_scalar(node, key), node.position, key, range);
+  }
+  Count count_to(Count most, std::string_view key, Range range = Range::positive) {
+    const Count value = count(key, range);
+    if (value > most)
+      throw InputError(at(key).position,
+                       fmt::format("invalid {} '{}' (more than {})", key, value, most));
+    return value;
   }
   const List& list(std::string_view key) { return as_list(at(key), key); }
 
@@ -77,11 +85,16 @@ class Fields {
       throw InputError(at("mix").position, "invalid mix (must be [reads, writes, in_place])");
     const auto count = [&](std::size_t i) {
       const Node& item = numbers.items[i];
-      return static_cast<unsigned>(
-          std::min(parse_count(as_scalar(item, "mix"), item.position, "mix", Range::non_negative),
-                   kMostStreams));
+      const Count streams =
+          parse_count(as_scalar(item, "mix"), item.position, "mix", Range::non_negative);
+      if (streams > kMostStreams)
+        throw InputError(item.position,
+                         fmt::format("invalid mix '{}' (more than {})", streams, kMostStreams));
+      return static_cast<unsigned>(streams);
     };
     const Mix mix{count(0), count(1), count(2)};
+    if (mix.reads + mix.writes == 0)
+      throw InputError(at("mix").position, "invalid mix (nothing is read or written)");
     if (mix.in_place > std::min(mix.reads, mix.writes))
       throw InputError(at("mix").position, "invalid mix (more in place than are read and written)");
     return mix;
@@ -106,8 +119,7 @@ const std::vector<std::string> kBackends{"cpu", "cuda"};
 CeilingSample ceiling_of(Fields& row) {
   return {.name = row.text("name"),
           .level = static_cast<StreamLevel>(row.choice("level", {"L1", "L2", "L3", "memory"})),
-          .threads =
-              static_cast<int>(std::min(row.count("threads", Range::non_negative), kMostThreads)),
+          .threads = static_cast<int>(row.count_to(kMostThreads, "threads", Range::non_negative)),
           .mix = row.mix(),
           .bytes = row.number("bytes"),
           .seconds = row.seconds()};
@@ -205,10 +217,7 @@ StepSchedule step_schedule_of(Fields& row) {
 StepSample step_of(Fields& row) {
   const std::vector<std::string> schemes{"standard", "mhc", "block_attnres"};
   const StepSchedule schedule = step_schedule_of(row);
-  const Count layers = row.count("layers");
-  if (layers > kMostLayers)
-    throw InputError(row.at("layers").position,
-                     fmt::format("invalid layers '{}' (more than {})", layers, kMostLayers));
+  const Count layers = row.count_to(kMostLayers, "layers");
   const Count block_size = row.count("block_size");
   if (block_size > layers)
     throw InputError(
@@ -317,7 +326,7 @@ Samples samples_in(const Node& document, const std::string& path, Backend wanted
                   .machine = file.plain_text("machine"),
                   .device = file.text("device"),
                   .date = file.plain_text("date"),
-                  .threads = static_cast<double>(file.count("threads")),
+                  .threads = static_cast<double>(file.count_to(kMostThreads, "threads")),
                   .rotation = {file.number("rotation_bytes")}};
   if (wanted == Backend::cpu) samples.device.clear();
   // Some containers list no caches, and a GPU's profile asks for none.
@@ -329,9 +338,8 @@ Samples samples_in(const Node& document, const std::string& path, Backend wanted
   const std::string cpu_hash = file.plain_text("kernels_hash");
   const std::string cuda_hash = file.text("cuda_kernels_hash");
   samples.kernels_hash = samples.is_gpu() ? cuda_hash : cpu_hash;
-  samples.rounds =
-      static_cast<int>(std::min(file.count("rounds", Range::non_negative), kMostThreads));
-  samples.rounds_wanted = static_cast<int>(std::min(file.count("rounds_wanted"), kMostThreads));
+  samples.rounds = static_cast<int>(file.count_to(kMostRounds, "rounds", Range::non_negative));
+  samples.rounds_wanted = static_cast<int>(file.count_to(kMostRounds, "rounds_wanted"));
   const std::string_view backend = samples.is_gpu() ? "cuda" : "cpu";
   samples.ceilings = rows(file, "ceilings", backend, ceiling_of);
   samples.cores = rows(file, "cores", backend, core_of);

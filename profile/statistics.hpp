@@ -13,13 +13,13 @@ namespace depthcost::profile {
 double quantile(std::vector<double> values, double share);
 
 /// What stands for the repetitions of one time: the lower quartile. A shared machine only ever adds
-/// to a time, for a whole round now and then: medians of five rounds move with two bad ones, the
-/// minimum with one lucky one.
+/// to a time, for whole rounds now and then: a median moves when half of them are bad, the minimum
+/// with one lucky one.
 inline double typical(std::span<const double> seconds) {
   return quantile({seconds.begin(), seconds.end()}, 0.25);
 }
 
-/// A number and the ends of its 90 % interval.
+/// A number and the ends of an interval: of 90 % unless whoever makes it says otherwise.
 struct Interval {
   double low = 0;
   double value = 0;

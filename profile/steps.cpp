@@ -1,6 +1,9 @@
 // The study that a measured step is one case of, asked of the model.
 #include "profile/steps.hpp"
 
+#include <algorithm>
+#include <tuple>
+
 #include "model/step.hpp"
 #include "profile/statistics.hpp"
 
@@ -55,6 +58,11 @@ std::vector<StepComparison> compared_steps(const Machine& machine, const Samples
                              .baseline = {typical(baseline.seconds)},
                              .predicted = predicted_row(machine, step, path).delta});
     }
+  // Samples are sorted by name, in which 64 tokens come before 8.
+  std::stable_sort(comparisons.begin(), comparisons.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.scheme, a.schedule, a.phase1, a.tokens) <
+           std::tie(b.scheme, b.schedule, b.phase1, b.tokens);
+  });
   return comparisons;
 }
 

@@ -56,9 +56,7 @@ std::string floor_lines(const Machine& machine) {
   std::string text = "launch_floor:\n";
   for (const LaunchFloor& f : machine.floors)
     text += fmt::format("  - {{launch: {}, level: {}, skeleton: {}, {}}}\n", name(f.launch),
-                        name(f.level),
-                        f.skeleton == Skeleton::row_reduction ? "row_reduction" : "elementwise",
-                        estimate_text(f.floor, 1e9, "ns"));
+                        name(f.level), name(f.skeleton), estimate_text(f.floor, 1e9, "ns"));
   return text;
 }
 

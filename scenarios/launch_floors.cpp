@@ -46,10 +46,6 @@ const FloorRow* find_row(const std::vector<FloorRow>& rows, std::string_view lau
   return found == rows.end() ? nullptr : &*found;
 }
 
-std::string_view skeleton_name(Skeleton skeleton) {
-  return skeleton == Skeleton::row_reduction ? "row_reduction" : "elementwise";
-}
-
 /// The nearest circumstance that has a row; a launch mode is the last thing to give up.
 const FloorRow* nearest_row(const std::vector<FloorRow>& rows, Launch launch, Level level,
                             Skeleton skeleton) {
@@ -82,8 +78,7 @@ Estimate<Seconds> substitute(const FloorSources& sources, const FloorRow& row, L
 
 Estimate<Seconds> floor_of(const FloorSources& sources, Launch launch, Level level,
                            Skeleton skeleton) {
-  const FloorRow* exact =
-      find_row(sources.rows, name(launch), name(level), skeleton_name(skeleton));
+  const FloorRow* exact = find_row(sources.rows, name(launch), name(level), name(skeleton));
   if (exact != nullptr && exact->evidence == Evidence::published)
     return around(Seconds{exact->seconds}, kFloorScatter, Evidence::published);
   const FloorRow* row = nearest_row(sources.rows, launch, level, skeleton);

@@ -59,7 +59,7 @@ constexpr std::array kProfile{
     required(key(text, "samples.file", "beside the profile")),
     required(key(text, "samples.hash", "FNV-1a of the file")),
     required(key(text, "samples.kernels", "hash of the kernels' sources")),
-    required(key(number, "threads", "that the kernels had")),
+    required(key(count, "threads", "that the kernels had")),
     required(non_negative(
         key(quantity, "noise", ratio, "95th percentile of the difference of a case from itself"))),
     non_negative(key(number, "write_allocate_ratio",

@@ -85,6 +85,16 @@ TEST_F(BadSamples, MayNotCountWhatNobodyHas) {
   EXPECT_NE(error_with("\"mix\":[2,1,1]", "\"mix\":[2,1,3]")
                 .find("invalid mix (more in place than are read and written)"),
             std::string::npos);
+  EXPECT_NE(error_with("\"mix\":[2,1,1]", "\"mix\":[0,0,0]")
+                .find("invalid mix (nothing is read or written)"),
+            std::string::npos);
+  EXPECT_NE(error_with("\"mix\":[2,1,1]", "\"mix\":[2000000,1,1]")
+                .find("invalid mix '2000000' (more than 1048576)"),
+            std::string::npos);
+  EXPECT_EQ(error_with("\"threads\": 1", "\"threads\": 2000000"),
+            "s.json:6:13: error: invalid threads '2000000' (more than 1048576)");
+  EXPECT_NE(error_with("\"rounds\": ", "\"rounds\": 1000").find(" (more than 999)"),
+            std::string::npos);
 }
 
 /// A row of 48 layers.

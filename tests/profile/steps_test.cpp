@@ -41,7 +41,7 @@ double added_by_mhc(const Machine& machine, double tokens) {
 TEST(Steps, AreHeldAgainstTheBaselineOfTheSameBatch) {
   const Machine machine = test::synthetic_machine();
   Samples samples;
-  for (const Count tokens : {8, 64}) {
+  for (const Count tokens : {64, 8}) {
     const auto batch = static_cast<double>(tokens);
     samples.steps.push_back(step_of("standard", Schedule::fused, tokens, batch * kBaseline));
     samples.steps.push_back(
@@ -49,6 +49,7 @@ TEST(Steps, AreHeldAgainstTheBaselineOfTheSameBatch) {
   }
   const auto compared = compared_steps(machine, samples);
   ASSERT_EQ(compared.size(), 2U);
+  EXPECT_LT(compared[0].tokens, compared[1].tokens);
   for (const StepComparison& step : compared) {
     EXPECT_NEAR(step.error(), 0, 1e-9);
     EXPECT_DOUBLE_EQ(step.baseline.value, static_cast<double>(step.tokens) * kBaseline);

@@ -177,8 +177,10 @@ TEST(Invariants, HoldThatALaunchInAGraphIsNotSlower) {
     return broken_invariants(profile);
   };
   EXPECT_EQ(with_floors(3e-6, 2e-6, Level::memory), std::vector<std::string>{});
-  EXPECT_EQ(with_floors(2e-6, 3e-6, Level::memory),
-            std::vector<std::string>{"a launch in a graph costs more than one in a stream"});
+  EXPECT_EQ(
+      with_floors(2e-6, 3e-6, Level::memory),
+      std::vector<std::string>{"elementwise of memory takes 2 us in a stream, 3 in a graph: a "
+                               "graph is not faster"});
   EXPECT_EQ(with_floors(2e-6, 3e-6, Level::cache), std::vector<std::string>{});  // another start
 }
 
