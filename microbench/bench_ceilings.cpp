@@ -31,8 +31,8 @@ std::string name(StreamVariant variant) {
 /// caches: a guest is told its host's.
 struct StreamLevel {
   std::string_view name;
-  std::size_t bytes =
-      0;  // of all streams together; 0: more than any cache holds, kVectorBytes each
+  // Of all streams together; 0: more than any cache holds, kVectorBytes each.
+  std::size_t bytes = 0;
 };
 constexpr StreamLevel kMemory{"memory", 0};
 constexpr std::array kCaches{StreamLevel{"L1", std::size_t{24} << 10},
@@ -53,19 +53,18 @@ std::vector<StreamVariant> variants_of(const CeilingCase& ceiling) {
   for (const Stores stores : {Stores::cached, Stores::streaming}) {
     const bool has_choice = is_in_memory && ceiling.mix.writes > ceiling.mix.in_place;
     if (!has_choice && stores == Stores::streaming) continue;
-    for (const std::size_t ahead : {1024U, 3072U, 8192U})
+    for (const std::size_t ahead : {std::size_t{1024}, kUsualAhead, std::size_t{8192}})
       if (is_in_memory || ahead == 1024) variants.push_back({Order::by_lines, stores, ahead});
     variants.push_back({Order::by_row, stores});
   }
   return variants;
 }
 
-/// In whole rows of 4 KiB.
 std::size_t stream_bytes(const CeilingCase& ceiling) {
-  constexpr std::size_t kRow = 4096;
   if (ceiling.level.bytes == 0) return kVectorBytes;
   const Mix& mix = ceiling.mix;
-  return ceiling.level.bytes / (mix.reads + mix.writes - mix.in_place) / kRow * kRow;
+  const std::size_t bytes = ceiling.level.bytes / (mix.reads + mix.writes - mix.in_place);
+  return bytes / kStreamRowBytes * kStreamRowBytes;
 }
 
 std::uint64_t* take(Operands& operands, std::size_t size) {

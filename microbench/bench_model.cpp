@@ -166,8 +166,12 @@ BENCHMARK(sweep_training)
     ->MeasureProcessCPUTime()
     ->UseRealTime();
 
-/// Random points; `on_front`: every point stands, the worst case.
-void front_of_a_million(benchmark::State& state, bool on_front) {
+enum class Points {
+  random,
+  all_stand,  // the worst case
+};
+
+void front_of_a_million(benchmark::State& state, Points points) {
   const auto k = static_cast<std::size_t>(state.range(0));
   std::mt19937_64 random(20260316);
   std::uniform_real_distribution<double> uniform;
@@ -178,18 +182,18 @@ void front_of_a_million(benchmark::State& state, bool on_front) {
       values.push_back(uniform(random));
       sum += values.back();
     }
-    values.push_back(on_front ? -sum : uniform(random));
+    values.push_back(points == Points::all_stand ? -sum : uniform(random));
   }
   std::size_t standing = 0;
   for (auto _ : state) standing = pareto_front({values, k}).size();
   state.counters["front"] = static_cast<double>(standing);
 }
-BENCHMARK_CAPTURE(front_of_a_million, random, false)
+BENCHMARK_CAPTURE(front_of_a_million, random, Points::random)
     ->ArgName("objectives")
     ->DenseRange(2, 6)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);
-BENCHMARK_CAPTURE(front_of_a_million, all_stand, true)
+BENCHMARK_CAPTURE(front_of_a_million, all_stand, Points::all_stand)
     ->ArgName("objectives")
     ->DenseRange(2, 4)
     ->Unit(benchmark::kMillisecond)

@@ -21,7 +21,7 @@ class Weights {
           {.size = step.weight_bytes,
            .inputs = {reinterpret_cast<const std::uint64_t*>(operands.tensor<float>(1, floats))},
            .outputs = {},
-           .variant = {.ahead = 3072}});
+           .variant = {.ahead = kUsualAhead}});
   }
   void stream(Count layer) const { run_streams(layers_[static_cast<std::size_t>(layer)]); }
 

@@ -32,8 +32,7 @@ inline Range mean_of(std::size_t count) {
 inline constexpr Range kGain{0.5F, 1.5F};
 inline constexpr Range kPositive{1, 2};
 
-template <class T>
-NextNorm next_norm(const Shape& s, Operands& o) {
+inline NextNorm next_norm(const Shape& s, Operands& o) {
   return {.gain = o.parameters(s.hidden_size, kGain)};
 }
 
@@ -50,7 +49,7 @@ ResidualAddRmsNorm<T> residual_add_rmsnorm(const Shape& s, Operands& o) {
           .hidden_size = d,
           .hidden_state = o.tensor<T>(1, d),
           .layer_output = o.tensor<T>(1, d),
-          .norm = next_norm<T>(s, o),
+          .norm = next_norm(s, o),
           .output = o.tensor<T>(1, d)};
 }
 
@@ -79,7 +78,7 @@ AttnResSinglePass<T> single_pass(const Shape& s, Operands& o) {
           .partial_sum = o.tensor<T>(1, d),
           .layer_output = o.tensor<T>(1, d),
           .query = o.parameters(d, unit_norm(d)),
-          .norm = next_norm<T>(s, o),
+          .norm = next_norm(s, o),
           .output = o.tensor<T>(1, d)};
 }
 
@@ -98,7 +97,7 @@ AttnResPhase1<T, T> phase1(const Shape& s, Operands& o) {
           .layer_output = o.tensor<T>(1, d),
           .bank_row = s.num_blocks - 1,
           .queries = o.parameters(s.num_queries * d, unit_norm(d)),
-          .norm = next_norm<T>(s, o),
+          .norm = next_norm(s, o),
           .output = o.tensor<T>(1, d),
           .outputs = o.tensor<T>(stored, d),
           .maxima = o.tensor<float>(stored, 1),
@@ -116,7 +115,7 @@ AttnResPhase2<T, T> phase2(const Shape& s, Operands& o) {
           .maximum = o.tensor<float>(1, 1),
           .sum = o.tensor<float>(1, 1, kPositive),
           .query = o.parameters(d, unit_norm(d)),
-          .norm = next_norm<T>(s, o),
+          .norm = next_norm(s, o),
           .output = o.tensor<T>(1, d)};
 }
 
@@ -137,7 +136,7 @@ MhcPre<T> mhc_pre(const Shape& s, Operands& o) {
           .num_streams = m,
           .streams = o.tensor<T>(1, m * s.hidden_size),
           .mapping = mhc_mapping(s, o),
-          .norm = next_norm<T>(s, o),
+          .norm = next_norm(s, o),
           .output = o.tensor<T>(1, s.hidden_size),
           .post = o.tensor<float>(1, m),
           .residual = o.tensor<float>(1, m * m)};
@@ -162,7 +161,7 @@ template <class T>
 MhcBoundary<T> mhc_boundary(const Shape& s, Operands& o) {
   MhcBoundary<T> op{.post = mhc_post<T>(s, o),
                     .mapping = mhc_mapping(s, o),
-                    .norm = next_norm<T>(s, o),
+                    .norm = next_norm(s, o),
                     .output = o.tensor<T>(1, s.hidden_size)};
   op.next_post = const_cast<float*>(op.post.post);
   op.next_residual = const_cast<float*>(op.post.residual);
@@ -175,7 +174,7 @@ UnfusedRmsNorm<T> unfused_rmsnorm(const Shape& s, Operands& o) {
   return {.num_tokens = o.num_tokens(),
           .hidden_size = d,
           .input = o.tensor<T>(1, d),
-          .norm = next_norm<T>(s, o),
+          .norm = next_norm(s, o),
           .output = o.tensor<T>(1, d)};
 }
 

@@ -19,7 +19,7 @@ ScaledAddRmsNorm<T> scaled_add_rmsnorm(const Shape& s, Operands& o) {
           .layer_output = o.tensor<T>(1, d),
           .num_scales = d,
           .scales = o.parameters(d, kNearOne),
-          .norm = next_norm<T>(s, o),
+          .norm = next_norm(s, o),
           .output = o.tensor<T>(1, d)};
 }
 
@@ -31,7 +31,7 @@ HighwayRmsNorm<T> highway_rmsnorm(const Shape& s, Operands& o) {
           .hidden_state = o.tensor<T>(1, d),
           .layer_output = o.tensor<T>(1, d),
           .gate_logits = o.tensor<T>(1, d, {-4, 4}),
-          .norm = next_norm<T>(s, o),
+          .norm = next_norm(s, o),
           .output = o.tensor<T>(1, d)};
 }
 
@@ -48,7 +48,7 @@ HcBoundary<T> hc_boundary(const Shape& s, Operands& o) {
           .residual = o.parameters(m * m, mean_of(m)),
           .post = o.parameters(m, kNearOne),
           .pre = o.parameters(m, mean_of(m)),
-          .norm = next_norm<T>(s, o),
+          .norm = next_norm(s, o),
           .next_streams = streams,
           .output = o.tensor<T>(1, s.hidden_size)};
 }
@@ -69,7 +69,7 @@ SinglePassMhc<T> single_pass_mhc(const Shape& s, Operands& o) {
           .post = post,
           .residual = residual,
           .mapping = mhc_mapping(s, o),
-          .norm = next_norm<T>(s, o),
+          .norm = next_norm(s, o),
           .next_streams = streams,
           .output = o.tensor<T>(1, s.hidden_size),
           .next_pre = pre,
@@ -89,7 +89,7 @@ DenseMix<T> dense_mix(const Shape& s, Operands& o) {
           .bank = o.tensor<T>(n, d),
           .layer_output = o.tensor<T>(1, d),
           .weights = o.parameters(n + 1, mean_of(n + 1)),
-          .norm = next_norm<T>(s, o),
+          .norm = next_norm(s, o),
           .output = o.tensor<T>(1, d)};
 }
 
@@ -108,7 +108,7 @@ DenseMix<T> dense_stream_mix(const Shape& s, Operands& o) {
           .layer_output = o.tensor<T>(1, d),
           .bank_row = n,
           .weights = o.parameters(n + 1, mean_of(n + 1)),
-          .norm = next_norm<T>(s, o),
+          .norm = next_norm(s, o),
           .mixed = hidden_state,
           .output = o.tensor<T>(1, d)};
 }

@@ -152,6 +152,7 @@ void require_length(const std::string& key, std::size_t length, std::size_t expe
 
 std::vector<StageLink> links_of(Fields& file, std::size_t num_transitions) {
   if (!file.has("links")) return std::vector<StageLink>(num_transitions, link_of(file.at("link")));
+  if (file.has("link")) throw PlanError("conflicting link (links is given)");
   std::vector<StageLink> links;
   for (const Json& item : file.list("links")) links.push_back(link_of(item));
   require_length("links", links.size(), num_transitions, "transitions");

@@ -21,7 +21,7 @@ using Vector = hn::Vec<Tag>;
 using Order = StreamVariant::Order;
 using Stores = StreamVariant::Stores;
 
-constexpr std::size_t kRowWords = 4096 / sizeof(std::uint64_t);
+constexpr std::size_t kRowWords = kStreamRowBytes / sizeof(std::uint64_t);
 
 /// Lines of a stream before the next's turn: one or two are 2 to 8 % slower than four. [ours]
 constexpr std::size_t kLines = 4;
@@ -136,9 +136,9 @@ namespace depthcost::bench {
 HWY_EXPORT(run_rows);
 
 void run_streams(const StreamCall& call) {
-  constexpr std::size_t kRow = 4096;
   const auto run = HWY_DYNAMIC_DISPATCH(run_rows);
-  cpu::for_each_range(call.size / kRow, kRow * (call.inputs.size() + call.outputs.size()),
+  cpu::for_each_range(call.size / kStreamRowBytes,
+                      kStreamRowBytes * (call.inputs.size() + call.outputs.size()),
                       [&](cpu::TokenRange rows) { run(call, rows.begin, rows.end); });
 }
 

@@ -13,7 +13,7 @@ namespace depthcost::bench {
 struct StreamVariant {
   enum class Order : std::uint8_t {
     by_lines,  // four lines of a stream, then of the next
-    by_row,    // 4 KiB of a stream, then of the next: a page at a time
+    by_row,    // a page of a stream, then of the next
   };
   enum class Stores : std::uint8_t {
     cached,
@@ -25,7 +25,13 @@ struct StreamVariant {
   std::size_t ahead = 0;  // bytes of an input that are fetched ahead of their use, by_lines
 };
 
-/// Arrays of `size` bytes, a multiple of 4096, aligned to 64. `inputs` has mix.reads, `outputs`
+/// A page: what `size` is a multiple of.
+inline constexpr std::size_t kStreamRowBytes = 4096;
+
+/// Far enough ahead for the latency of memory, and near enough for L1.
+inline constexpr std::size_t kUsualAhead = 3072;
+
+/// Arrays of `size` bytes, aligned to 64. `inputs` has mix.reads, `outputs`
 /// mix.writes, the first mix.in_place of which are the first inputs; every output becomes the
 /// exclusive or of all inputs.
 struct StreamCall {

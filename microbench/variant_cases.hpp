@@ -40,7 +40,7 @@ AttnResSinglePass<T> input_dependent_pass(const Shape& s, Operands& o) {
                           .bank = o.tensor<T>(s.num_blocks, d),
                           .partial_sum = o.tensor<T>(1, d),
                           .layer_output = o.tensor<T>(1, d),
-                          .norm = next_norm<T>(s, o),
+                          .norm = next_norm(s, o),
                           .output = o.tensor<T>(1, d)};
   op.variant.token_queries = o.tensor<T>(1, d, unit_norm(d));
   return op;
@@ -58,7 +58,7 @@ AttnResSinglePass<T> sliding_window_pass(const Shape& s, Operands& o) {
                           .bank = o.tensor<T>(rows, d),
                           .partial_sum = o.tensor<T>(1, d),
                           .query = o.parameters(d, unit_norm(d)),
-                          .norm = next_norm<T>(s, o),
+                          .norm = next_norm(s, o),
                           .output = o.tensor<T>(1, d)};
   op.variant.first_recent_row = s.num_blocks;
   return op;

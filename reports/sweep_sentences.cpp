@@ -81,12 +81,12 @@ void say_runner_up(Sentences& out, const SweepGroup& group, const Recommendation
     const Estimate<Seconds>& d = apart->difference;
     const bool is_sure = d.low > Seconds{} || d.high < Seconds{};
     text += fmt::format(
-        ": its {} differs by {}, {:.2g} of half the interval of what the first adds, so that {}; "
-        "what is not known is the same truth for both, and {}",
+        ": its {} differs by {}, {:.2g} times the half-width of what the first adds, so that {}; "
+        "both rest on the same unknowns, {}",
         name(apart->cost), format_seconds(d, Sign::always), apart->share,
         apart->share < 1 ? "the intervals alone do not tell them apart"
                          : "the intervals alone tell them apart",
-        is_sure ? "whatever it is the sign stays" : "the sign depends on it");
+        is_sure ? "and whatever these are the sign stays" : "on which the sign depends");
   } else {
     text += fmt::format(": {}", all_added(sweep.point(group.circumstance, *said.runner_up)));
   }

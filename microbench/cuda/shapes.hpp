@@ -38,7 +38,7 @@ AttnResSinglePass<T> single_pass_closing(const Shape& s, Operands& o) {
           .store = SumStore::bank_row,
           .bank_row = s.num_blocks,
           .query = o.parameters(d, unit_norm(d)),
-          .norm = next_norm<T>(s, o),
+          .norm = next_norm(s, o),
           .output = o.tensor<T>(1, d)};
 }
 

@@ -64,6 +64,8 @@ TEST(PipelinePlan, SaysInOneLineWhatIsWrong) {
             "p.json: error: missing key 'schedule' (of the plan)");
   EXPECT_EQ(error_with("\"tokens\"", "\"extra\": 1, \"tokens\""),
             "p.json: error: unknown key 'extra' (of the plan)");
+  EXPECT_EQ(error_with("\"link\"", "\"links\": [], \"link\""),
+            "p.json: error: conflicting link (links is given)");
   EXPECT_EQ(error_with("\"tokens\"", "\"num_stages\": 2, \"tokens\""),
             "p.json: error: duplicate key 'num_stages'");
   EXPECT_EQ(error_with("interleaved_1f1b", "interleaved"),

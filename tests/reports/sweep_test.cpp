@@ -62,7 +62,7 @@ TEST(SweepSentences, RecommendWithReasonRunnerUpAndWhatBinds) {
   EXPECT_TRUE(contains(sentence(report, "Recommended"),
                        "published loss ~1.755 by block size, 1.746 by number of blocks."));
   EXPECT_TRUE(contains(sentence(report, "Runner-up"), "Runner-up: block_size 23 (9 blocks"));
-  EXPECT_TRUE(contains(sentence(report, "Runner-up"), "whatever it is the sign stays"));
+  EXPECT_TRUE(contains(sentence(report, "Runner-up"), "whatever these are the sign stays"));
   EXPECT_TRUE(contains(sentence(report, "Binding"),
                        "Binding: prefill_bank of 300.0 MB: without it block_size 1 (186 blocks) "
                        "would be taken, which needs 5.490 GB"));
