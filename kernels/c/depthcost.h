@@ -4,8 +4,8 @@
  * block, m streams. An argument named b (T, d) points to T rows of d elements, row-major and
  * contiguous.
  *
- * Types. Elements of d-vectors (void *) are of the struct's dtype. Parameters and statistics (float
- * *: queries, gains, phi, maxima, sums, logits, coefficients) are float whatever the dtype is.
+ * Types. Elements of d-vectors (void *) are of the struct's dtype. Parameters and statistics
+ * (queries, gains, phi, maxima, sums, logits, coefficients) are float whatever the dtype is.
  * Arithmetic is in float; what is stored is rounded once, to nearest even.
  *
  * Alignment. Buffers of d-vectors begin at multiples of 16 bytes. What may be a row inside of one
