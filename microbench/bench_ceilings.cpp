@@ -27,17 +27,16 @@ std::string name(StreamVariant variant) {
   return order + (variant.stores == Stores::cached ? "/cached" : "/streaming");
 }
 
-/// Where the streams of a ceiling lie. Sizes are fixed, not taken from what a machine says of its
-/// caches: a guest is told its host's.
+/// Where the streams of a ceiling lie.
 struct StreamLevel {
   std::string_view name;
   // Of all streams together; 0: more than any cache holds, kVectorBytes each.
   std::size_t bytes = 0;
 };
 constexpr StreamLevel kMemory{"memory", 0};
-constexpr std::array kCaches{StreamLevel{"L1", std::size_t{24} << 10},
-                             StreamLevel{"L2", std::size_t{768} << 10},
-                             StreamLevel{"L3", std::size_t{12} << 20}};
+constexpr std::array kCaches{StreamLevel{"L1", kStreamBytesOfL1},
+                             StreamLevel{"L2", kStreamBytesOfL2},
+                             StreamLevel{"L3", kStreamBytesOfL3}};
 
 /// One ceiling: what moves, where it lies, and how many threads move it (0: as the kernels).
 struct CeilingCase {

@@ -21,6 +21,12 @@ inline constexpr std::size_t kHeldOutBlocks = 5;
 /// Batches of decoding.
 inline constexpr std::size_t kBatches[] = {1, 64};
 
+/// Bytes of all streams of a ceiling that lies in a cache. Fixed, not taken from what a machine
+/// says of its caches: a guest is told its host's.
+inline constexpr std::size_t kStreamBytesOfL1 = std::size_t{24} << 10;
+inline constexpr std::size_t kStreamBytesOfL2 = std::size_t{768} << 10;
+inline constexpr std::size_t kStreamBytesOfL3 = std::size_t{12} << 20;
+
 /// Where the number of tokens is given, at most this.
 inline constexpr std::size_t kLargestVectorBytes = std::size_t{32} << 20;
 
