@@ -81,8 +81,8 @@ Results machine_of(const nlohmann::json& context);
 std::string to_json(const Results& results);
 Results results_of(const nlohmann::json& json);
 
-/// The best variant of the kernel's mix on its backend, among those that move most nearly as many
-/// bytes; null if the mix was not measured.
+/// The best variant of the kernel's mix, or of a part of it, on its backend, among those that move
+/// most nearly as many bytes; null if neither was measured.
 const Measurement* ceiling_of(const std::vector<Measurement>& ceilings, const Measurement& kernel);
 
 /// Of the ceiling of its mix; nothing where operands come from a cache, or there is no such

@@ -37,6 +37,16 @@ constexpr Mix mix_of(const Operation& operation) {
   return mix;
 }
 
+/// As many writes a read and as many updates in place, in no more streams. What moves `mix` may
+/// move its streams one after the other: nine copies are at least as fast as one.
+constexpr bool is_part_of(const Mix& part, const Mix& mix) {
+  const unsigned streams = mix.reads + mix.writes;
+  const unsigned part_streams = part.reads + part.writes;
+  return part_streams > 0 && part_streams <= streams &&
+         part.reads * streams == mix.reads * part_streams &&
+         part.in_place * streams == mix.in_place * part_streams;
+}
+
 /// Read, triad, copy, write. An update in place has the copy's share of reads and its own rate.
 constexpr bool is_generic(const Mix& mix) {
   return mix.in_place == 0 && mix.reads <= 2 && mix.writes <= 1;

@@ -56,11 +56,6 @@ Estimate<Q> estimate(const Interval& interval) {
   return {{interval.low}, {interval.value}, {interval.high}, Evidence::calibrated};
 }
 
-bool is_same_ceiling(const Ceiling& ceiling, const CeilingSample& sample) {
-  return ceiling.level == sample.level && ceiling.threads == sample.threads &&
-         ceiling.mix == sample.mix;
-}
-
 /// What a primitive moves for each element of its rows: score and mix eight rows, add two.
 Mix mix_of_primitive(Primitive primitive) {
   if (primitive == Primitive::score) return {8, 0, 0};
@@ -127,15 +122,25 @@ BestVariant best_of(std::vector<BestVariant> variants) {
 }
 
 std::vector<BestVariant> best_variants(const Samples& samples) {
-  std::vector<std::vector<BestVariant>> groups;
-  for (const CeilingSample& sample : samples.ceilings) {
-    const auto found = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
-      return is_same_ceiling(group.front().ceiling, sample);
-    });
-    (found == groups.end() ? groups.emplace_back() : *found).push_back(variant_of(sample));
-  }
+  std::vector<BestVariant> all;
+  for (const CeilingSample& sample : samples.ceilings) all.push_back(variant_of(sample));
+  const auto place_of = [](const BestVariant& variant) {
+    return std::tie(variant.ceiling.level, variant.ceiling.threads);
+  };
   std::vector<BestVariant> best;
-  for (std::vector<BestVariant>& group : groups) best.push_back(best_of(std::move(group)));
+  for (const BestVariant& one : all) {
+    const Mix mix = one.ceiling.mix;
+    const bool is_known = std::any_of(best.begin(), best.end(), [&](const BestVariant& other) {
+      return place_of(other) == place_of(one) && other.ceiling.mix == mix;
+    });
+    if (is_known) continue;
+    std::vector<BestVariant> variants;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(variants), [&](const auto& other) {
+      return place_of(other) == place_of(one) && is_part_of(other.ceiling.mix, mix);
+    });
+    best.push_back(best_of(std::move(variants)));
+    best.back().ceiling.mix = mix;
+  }
   return best;
 }
 
@@ -213,6 +218,7 @@ void set_floors(const Samples& samples, Machine& machine) {
   }
 }
 
+/// Of streams that are as many as a primitive's rows: it moves all of them at once.
 double memory_rate(const Samples& samples, const Machine& machine, const Mix& mix) {
   std::vector<Mix> mixes;
   for (const ExactMixBandwidth& entry : machine.exact_bandwidth) mixes.push_back(entry.mix);
@@ -221,8 +227,11 @@ double memory_rate(const Samples& samples, const Machine& machine, const Mix& mi
     throw InputError(
         {samples.path, 1, 1},
         fmt::format("too few samples (no ceiling of memory with {} writes)", mix.writes));
-  const auto index = static_cast<std::size_t>(held - mixes.data());
-  return machine.exact_bandwidth[index].bandwidth.value.value;
+  double most = 0;
+  for (const CeilingSample& sample : samples.ceilings)
+    if (sample.level == StreamLevel::memory && sample.threads == 0 && sample.mix == *held)
+      most = std::max(most, sample.bytes / typical(sample.seconds));
+  return most;
 }
 
 /// Share of the shorter of memory and core time that primitives show when they stream from memory:

@@ -95,6 +95,17 @@ TEST(Ceilings, AreTheBestVariantOfTheMixOnTheBackend) {
   EXPECT_EQ(ceiling_of(ceilings, ceiling("cpu/a", {9, 1, 0}, 20)), nullptr);
 }
 
+TEST(Ceilings, OfFewerStreamsInTheSameProportionsCount) {
+  const std::vector<Measurement> ceilings{
+      ceiling("cpu/copy", {1, 1, 0}, 40), ceiling("cpu/copies", {9, 9, 0}, 30),
+      ceiling("cpu/updates", {1, 1, 1}, 50), ceiling("cpu/triad", {2, 1, 0}, 60)};
+  EXPECT_EQ(ceiling_of(ceilings, ceiling("cpu/a", {9, 9, 0}, 20))->name, "cpu/copy");
+  EXPECT_EQ(ceiling_of(ceilings, ceiling("cpu/a", {8, 4, 0}, 20))->name, "cpu/triad");
+  const std::vector<Measurement> slow{ceiling("cpu/copy", {1, 1, 0}, 20), ceilings[1]};
+  EXPECT_EQ(ceiling_of(slow, ceiling("cpu/a", {1, 1, 0}, 20))->name, "cpu/copy")
+      << "one stream is not several";
+}
+
 TEST(Ceilings, AreOfTheSizeNearestToTheKernel) {
   const Mix mix{5, 4, 4};
   const auto of_size = [&](const std::string& name, double bytes, double seconds) {

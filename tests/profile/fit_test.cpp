@@ -113,6 +113,36 @@ TEST_F(Fit, TakesAVariantThatIsSteadyBeforeAFasterOneThatIsNot) {
   EXPECT_THROW(fit(with_slower(1.5)), InputError) << "far behind, it is no ceiling";
 }
 
+/// Nine copies may be made one after the other; one copy is not nine.
+TEST_F(Fit, TakesFewerStreamsInTheSameProportions) {
+  const Mix copy{1, 1, 0};
+  const Mix copies{9, 9, 0};
+  const Samples samples = read_samples(folder_.written("s.json", test::synthetic_samples()));
+  std::vector<CeilingSample> added;
+  for (const CeilingSample& sample : samples.ceilings)
+    if (sample.mix == copy && sample.level == StreamLevel::memory && sample.threads == 0) {
+      added.push_back(sample);
+      added.back().mix = copies;
+    }
+  const auto ceiling_with = [&](double slower, const Mix& mix) {
+    Samples changed = samples;
+    for (CeilingSample sample : added) {
+      for (double& seconds : sample.seconds) seconds *= slower;
+      changed.ceilings.push_back(sample);
+    }
+    const std::vector<Ceiling> ceilings = measured_ceilings(changed);
+    const auto found = std::find_if(ceilings.begin(), ceilings.end(), [&](const Ceiling& ceiling) {
+      return ceiling.mix == mix && ceiling.level == StreamLevel::memory && ceiling.threads == 0;
+    });
+    return found->bytes_per_second.value;
+  };
+  const double alone = ceiling_with(1, copy);
+  EXPECT_EQ(ceiling_with(1.5, copies), alone);
+  EXPECT_EQ(ceiling_with(1.5, copy), alone);
+  EXPECT_GT(ceiling_with(0.5, copies), 1.9 * alone);
+  EXPECT_EQ(ceiling_with(0.5, copy), alone);
+}
+
 TEST_F(Fit, NamesWhatIsNoNumberNotAtAnyLength) {
   Samples samples = widened({2, 1, 0});
   for (CeilingSample& sample : samples.ceilings) sample.name.append(1000, 'x');
