@@ -80,21 +80,6 @@ bool is_of_memory(const Ceiling& ceiling) {
   return ceiling.level == StreamLevel::memory && ceiling.threads == 0;
 }
 
-/// The streams of memory that all predictions rest on: the generic ones (all, where none is), and
-/// what primitives are held against. Other ceilings (caches, other numbers of threads, a kernel's
-/// own mix, for which the generic ones stand in) are left out where their interval is too wide.
-std::vector<Mix> needed_mixes(const std::vector<Ceiling>& ceilings) {
-  std::vector<Mix> mixes;
-  for (const Ceiling& ceiling : ceilings)
-    if (is_of_memory(ceiling)) mixes.push_back(ceiling.mix);
-  std::vector<Mix> needed;
-  std::copy_if(mixes.begin(), mixes.end(), std::back_inserter(needed), is_generic);
-  if (needed.empty()) return mixes;
-  for (const Primitive primitive : {Primitive::score, Primitive::mix, Primitive::add})
-    if (const Mix* held = nearest(mixes, mix_of_primitive(primitive))) needed.push_back(*held);
-  return needed;
-}
-
 /// Of one (level, threads, mix).
 struct BestVariant {
   Ceiling ceiling;
@@ -144,10 +129,25 @@ std::vector<BestVariant> best_variants(const Samples& samples) {
   return best;
 }
 
+/// The streams of memory that all predictions rest on: the generic ones (all, where none is), and
+/// what primitives are held against. Other ceilings (caches, other numbers of threads, a kernel's
+/// own mix, for which the generic ones stand in) are left out where their interval is too wide.
+std::vector<Mix> needed_mixes(const std::vector<BestVariant>& best) {
+  std::vector<Mix> mixes;
+  for (const BestVariant& variant : best)
+    if (is_of_memory(variant.ceiling)) mixes.push_back(variant.ceiling.mix);
+  std::vector<Mix> needed;
+  std::copy_if(mixes.begin(), mixes.end(), std::back_inserter(needed), is_generic);
+  if (needed.empty()) return mixes;
+  for (const Primitive primitive : {Primitive::score, Primitive::mix, Primitive::add})
+    if (const Mix* held = nearest(mixes, mix_of_primitive(primitive))) needed.push_back(*held);
+  return needed;
+}
+
 /// Those that are a parameter.
 std::vector<Ceiling> ceilings_of(const Samples& samples) {
   const std::vector<BestVariant> best = best_variants(samples);
-  const std::vector<Mix> needed = needed_mixes(profile::measured_ceilings(samples));
+  const std::vector<Mix> needed = needed_mixes(best);
   std::vector<Ceiling> ceilings;
   for (const BestVariant& variant : best) {
     const bool is_needed =

@@ -20,10 +20,14 @@ constexpr const char* kSchema = "depthcost-samples/1";
 constexpr std::size_t kFewestRepetitions = 3;
 constexpr Count kMostStreams = 1 << 20;
 constexpr Count kMostThreads = 1 << 20;
-constexpr Count kMostRounds = 999;  // scripts/arguments.sh
+constexpr Count kMostRounds = 999;    // scripts/arguments.sh
+constexpr Count kMostLayers = 65536;  // each is walked, as in a scenario: scenarios/scenario.cpp
 
-// Every layer is walked, as in a scenario: scenarios/scenario.cpp.
-constexpr Count kMostLayers = 65536;
+Count limited(Count value, Count most, std::string_view key, const Position& position) {
+  if (value > most)
+    throw InputError(position, fmt::format("invalid {} '{}' (more than {})", key, value, most));
+  return value;
+}
 
 /// The members of one map, each of which must be asked for.
 class Fields {
@@ -50,11 +54,7 @@ class Fields {
     return parse_count(as_scalar(node, key), node.position, key, range);
   }
   Count count_to(Count most, std::string_view key, Range range = Range::positive) {
-    const Count value = count(key, range);
-    if (value > most)
-      throw InputError(at(key).position,
-                       fmt::format("invalid {} '{}' (more than {})", key, value, most));
-    return value;
+    return limited(count(key, range), most, key, at(key).position);
   }
   const List& list(std::string_view key) { return as_list(at(key), key); }
 
@@ -87,10 +87,7 @@ class Fields {
       const Node& item = numbers.items[i];
       const Count streams =
           parse_count(as_scalar(item, "mix"), item.position, "mix", Range::non_negative);
-      if (streams > kMostStreams)
-        throw InputError(item.position,
-                         fmt::format("invalid mix '{}' (more than {})", streams, kMostStreams));
-      return static_cast<unsigned>(streams);
+      return static_cast<unsigned>(limited(streams, kMostStreams, "mix", item.position));
     };
     const Mix mix{count(0), count(1), count(2)};
     if (mix.reads + mix.writes == 0)
@@ -132,13 +129,8 @@ std::vector<std::string> names_of(const Enums& values) {
   return names;
 }
 
-const std::vector<std::string>& dtypes() {
-  static const std::vector<std::string> names{"bf16", "f32"};
-  return names;
-}
-
 Dtype dtype_of(Fields& row) {
-  return row.choice("dtype", dtypes()) == 0 ? Dtype::bf16 : Dtype::f32;
+  return row.choice("dtype", {"bf16", "f32"}) == 0 ? Dtype::bf16 : Dtype::f32;
 }
 
 Launch launch_of(Fields& row) {

@@ -27,7 +27,7 @@ def documents_by_machine() -> dict:
 
 
 class ReadmeTest(unittest.TestCase):
-    library = None
+    kernels = None
 
     def test_the_tables_are_the_results(self):
         machines = documents_by_machine()
@@ -35,8 +35,8 @@ class ReadmeTest(unittest.TestCase):
         readme = README.read_text()
         for machine, documents in machines.items():
             kind = documents[0]["context"]["devices"][0]["kind"]
-            backend = getattr(self.library, f"DEPTHCOST_{kind.upper()}")
-            text = readme_table.table(documents, self.library.kernels_hash(backend))
+            backend = getattr(self.kernels, f"DEPTHCOST_{kind.upper()}")
+            text = readme_table.table(documents, self.kernels.kernels_hash(backend))
             begin, end = f"<!-- begin peers {machine} -->", f"<!-- end peers {machine} -->"
             self.assertIn(begin, readme)
             block = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", flags=re.DOTALL)
@@ -71,5 +71,5 @@ class ReadmeTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    ReadmeTest.library = depthcost.Library(sys.argv.pop(1))
+    ReadmeTest.kernels = depthcost.Library(sys.argv.pop(1))
     unittest.main()
