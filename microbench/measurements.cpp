@@ -58,24 +58,6 @@ std::vector<Measurement>& kind_of(Results& results, std::string_view name) {
   return is_one_kernel(parse_case_name(name)) ? results.kernels : results.others;
 }
 
-/// The best variant of a mix among those that move most nearly as many bytes as the kernel.
-const Measurement* nearest_in_bytes(const std::vector<Measurement>& ceilings, const Mix& mix,
-                                    const Measurement& kernel) {
-  const auto distance = [&](const Measurement& ceiling) {
-    return std::abs(std::log(ceiling.bytes / kernel.bytes));
-  };
-  const Measurement* best = nullptr;
-  for (const Measurement& ceiling : ceilings) {
-    if (ceiling.backend() != kernel.backend() || ceiling.mix != mix) continue;
-    if (ceiling.name.find("/threads:") != std::string::npos) continue;
-    const bool is_better =
-        best == nullptr || distance(ceiling) < distance(*best) ||
-        (ceiling.bytes == best->bytes && ceiling.bandwidth() > best->bandwidth());
-    if (is_better) best = &ceiling;
-  }
-  return best;
-}
-
 }  // namespace
 
 double Measurement::median() const { return median_of(seconds); }
@@ -170,14 +152,23 @@ double throttled_percent(const Results& results) {
 }
 
 const Measurement* ceiling_of(const std::vector<Measurement>& ceilings, const Measurement& kernel) {
-  const Measurement* best = nullptr;
-  for (const Measurement& one : ceilings) {
-    if (!is_part_of(one.mix, kernel.mix)) continue;
-    const Measurement* ceiling = nearest_in_bytes(ceilings, one.mix, kernel);
-    if (ceiling != nullptr && (best == nullptr || ceiling->bandwidth() > best->bandwidth()))
-      best = ceiling;
+  const auto distance = [&](const Measurement& ceiling) {
+    return std::abs(std::log(ceiling.bytes / kernel.bytes));
+  };
+  std::map<Mix, const Measurement*> best_of;
+  for (const Measurement& ceiling : ceilings) {
+    if (ceiling.backend() != kernel.backend() || !is_part_of(ceiling.mix, kernel.mix)) continue;
+    if (ceiling.name.find("/threads:") != std::string::npos) continue;
+    const Measurement*& best = best_of[ceiling.mix];
+    const bool is_better =
+        best == nullptr || distance(ceiling) < distance(*best) ||
+        (ceiling.bytes == best->bytes && ceiling.bandwidth() > best->bandwidth());
+    if (is_better) best = &ceiling;
   }
-  return best;
+  const auto fastest = std::max_element(
+      best_of.begin(), best_of.end(),
+      [](const auto& a, const auto& b) { return a.second->bandwidth() < b.second->bandwidth(); });
+  return fastest == best_of.end() ? nullptr : fastest->second;
 }
 
 std::optional<double> fraction_of_ceiling(const Results& results, const Measurement& kernel) {
