@@ -206,8 +206,8 @@ HWY_INLINE void mix_queries(const Phase1Tile<T, O>& it, std::size_t query, Outpu
       if (query + q == 0)
         store_raw(mixed + b * kBlock, tile[q][b]);
       else
-        store(outputs + (query + q - 1) * row_stride + b * kBlock, rounded_to<O>(tile[q][b]), where,
-              policy);
+        store_rounded(outputs + (query + q - 1) * row_stride + b * kBlock, tile[q][b], where,
+                      policy);
   }
 }
 

@@ -33,9 +33,10 @@ namespace {
 template <class T>
 void store_streams(const StreamMap<T>& map, std::size_t size, T* outputs, StorePolicy policy) {
   with_policy(policy, outputs, [&](auto chosen) HWY_ATTR {
-    map_streams(map, 0, size, [&](std::size_t i, std::size_t at, Pair x, auto where) HWY_ATTR {
-      store(outputs + i * size + at, rounded_to<T>(x), where, chosen);
-    });
+    map_streams(map, 0, size,
+                [&](std::size_t i, std::size_t at, Pair x, auto where) DEPTHCOST_INLINED {
+                  store_rounded(outputs + i * size + at, x, where, chosen);
+                });
   });
 }
 
@@ -79,7 +80,7 @@ void merge(const UnfusedMhcMerge<T>& op, TokenRange tokens) {
   with_policy(store_policy(op.num_tokens * row_size * sizeof(T)), next, [&](auto policy) HWY_ATTR {
     for_each_block(tokens.end * row_size - begin, [&](std::size_t i, auto where) HWY_ATTR {
       const Pair x = load(mixed + i, where) + load(added + i, where);
-      store(next + i, rounded_to<T>(x), where, policy);
+      store_rounded(next + i, x, where, policy);
     });
   });
   hwy::FlushStream();

@@ -28,14 +28,12 @@ HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 namespace {
 
-/// A block of h += f, as it was stored. What follows in memory is fetched.
+/// A block of h + f. What follows in memory is fetched.
 template <class T, class Where>
-HWY_INLINE Pair add_block(T* h, const T* f, Where where) {
+HWY_INLINE Pair sum_of_blocks(const T* h, const T* f, Where where) {
   prefetch(h + kAheadBytes / sizeof(T));
   prefetch(f + kAheadBytes / sizeof(T));
-  const Pair added = rounded_to<T>(load(h, where) + load(f, where));
-  store(h, added, where, Cached{});
-  return added;
+  return load(h, where) + load(f, where);
 }
 
 template <class T>
@@ -43,7 +41,9 @@ void add(const ResidualAdd<T>& op, TokenRange tokens) {
   T* h = op.hidden_state + tokens.begin * op.hidden_size;
   const T* f = op.layer_output + tokens.begin * op.hidden_size;
   for_each_block((tokens.end - tokens.begin) * op.hidden_size,
-                 [&](std::size_t i, auto where) HWY_ATTR { add_block(h + i, f + i, where); });
+                 [&](std::size_t i, auto where) HWY_ATTR {
+                   store_rounded(h + i, sum_of_blocks(h + i, f + i, where), where, Cached{});
+                 });
 }
 
 template <class T>
@@ -53,7 +53,11 @@ void add_rmsnorm(const ResidualAddRmsNorm<T>& op, TokenRange tokens) {
   const auto form = [&](std::size_t t) HWY_ATTR {
     T* h = op.hidden_state + t * d;
     const T* f = op.layer_output + t * d;
-    return [h, f](std::size_t i, auto where) HWY_ATTR { return add_block(h + i, f + i, where); };
+    return [h, f](std::size_t i, auto where) HWY_ATTR {
+      const Pair stored = rounded_to<T>(sum_of_blocks(h + i, f + i, where));
+      store(h + i, stored, where, Cached{});
+      return stored;
+    };
   };
   const auto formed = [&](std::size_t t) HWY_ATTR {
     const T* h = op.hidden_state + t * d;

@@ -104,7 +104,7 @@ HWY_INLINE void next_inputs(const NextInputs<T>& inputs, TokenRange tokens, Buff
     const auto form_block = form(t);
     with_policy(inputs.policy, x, [&](auto chosen) HWY_ATTR {
       for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
-        store(x + i, rounded_to<T>(form_block(i, where)), where, chosen);
+        store_rounded(x + i, form_block(i, where), where, chosen);
       });
     });
   }

@@ -178,16 +178,21 @@ HWY_INLINE bool has_nan_infinity_or_subnormal(Pair a) {
 }
 #endif
 
+HWY_INLINE Pair rounded_by_integers(Pair a) {
+  // NaNs are rare: one test for both vectors. (Infinities of either sign also take the slow way.)
+  if (HWY_LIKELY(hn::AllFalse(Lanes(), hn::IsNaN(hn::Add(a.first, a.second)))))
+    return {round_numbers_to_bf16(a.first), round_numbers_to_bf16(a.second)};
+  return {round_to_bf16(a.first), round_to_bf16(a.second)};
+}
+
 HWY_INLINE Pair rounded_to_bf16(Pair a) {
 #if HWY_TARGET <= HWY_AVX3
   const Pair rounded{round_normal_to_bf16(a.first), round_normal_to_bf16(a.second)};
   if (HWY_LIKELY(!has_nan_infinity_or_subnormal(rounded))) return rounded;
-#else
-  // NaNs are rare: one test for both vectors. (Infinities of either sign also take the slow way.)
-  if (HWY_LIKELY(hn::AllFalse(Lanes(), hn::IsNaN(hn::Add(a.first, a.second)))))
-    return {round_numbers_to_bf16(a.first), round_numbers_to_bf16(a.second)};
-#endif
   return {round_to_bf16(a.first), round_to_bf16(a.second)};
+#else
+  return rounded_by_integers(a);
+#endif
 }
 
 /// The values that T can store.
@@ -204,7 +209,7 @@ HWY_INLINE Pair rounded_to(Pair a) {
 struct Cached {};
 struct Streaming {};
 
-HWY_INLINE auto packed(Pair rounded) {
+HWY_INLINE hn::Vec<Halves> packed(Pair rounded) {
   const auto even = hn::ShiftRight<16>(hn::BitCast(Bits(), rounded.first));
   return hn::BitCast(Halves(), hn::Or(even, hn::BitCast(Bits(), rounded.second)));
 }
@@ -226,6 +231,54 @@ HWY_INLINE void store(T* p, Pair rounded, Part part, Policy) {
   Padded<T> buffer;
   store(buffer.elements, rounded, Whole{}, Cached{});
   std::memcpy(static_cast<void*>(p), buffer.elements, part.count * sizeof(T));
+}
+
+#if HWY_TARGET <= HWY_AVX3
+/// Whether the processor has AVX512-BF16, which Highway 1.0.3 has no target for.
+inline const bool has_bf16_conversion = __builtin_cpu_supports("avx512bf16");
+
+HWY_INLINE bool has_subnormal(Pair a) {
+  constexpr int kSubnormal = 0x20;
+  return _kortestz_mask16_u8(_mm512_fpclass_ps_mask(a.first.raw, kSubnormal),
+                             _mm512_fpclass_ps_mask(a.second.raw, kSubnormal)) == 0;
+}
+
+/// As packed_to_bf16 by AVX512-BF16, but for subnormal numbers, which it takes for zeros. Faster by
+/// 5 to 15 % on Zen 4 where nothing else is done with what it rounds, slower otherwise: its result
+/// is to be widened again. [ours]
+HWY_INLINE hn::Vec<Halves> converted_to_bf16(Pair a) {
+  alignas(64) static constexpr std::uint16_t kEvenWithOdd[] = {
+      0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
+      8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+  __m512i even_before_odd;
+  asm("vcvtne2ps2bf16 %2, %1, %0" : "=v"(even_before_odd) : "v"(a.second.raw), "v"(a.first.raw));
+  return hn::Vec<Halves>{
+      _mm512_permutexvar_epi16(_mm512_load_si512(kEvenWithOdd), even_before_odd)};
+}
+#endif
+
+/// packed(rounded_to_bf16(a)).
+HWY_INLINE hn::Vec<Halves> packed_to_bf16(Pair a) {
+#if HWY_TARGET <= HWY_AVX3
+  if (HWY_LIKELY(has_bf16_conversion && !has_subnormal(a))) return converted_to_bf16(a);
+#endif
+  return packed(rounded_by_integers(a));
+}
+
+/// store(p, rounded_to<T>(a), where, policy), for what is not used otherwise.
+template <class Where, class Policy>
+HWY_INLINE void store_rounded(float* p, Pair a, Where where, Policy policy) {
+  store(p, a, where, policy);
+}
+HWY_INLINE void store_rounded(Bf16* p, Pair a, Whole, Cached) {
+  hn::StoreU(packed_to_bf16(a), Halves(), reinterpret_cast<std::uint16_t*>(p));
+}
+HWY_INLINE void store_rounded(Bf16* p, Pair a, Whole, Streaming) {
+  hn::Stream(packed_to_bf16(a), Halves(), reinterpret_cast<std::uint16_t*>(p));
+}
+template <class Policy>
+HWY_INLINE void store_rounded(Bf16* p, Pair a, Part part, Policy policy) {
+  store(p, rounded_to_bf16(a), part, policy);
 }
 
 }  // namespace depthcost::cpu::HWY_NAMESPACE

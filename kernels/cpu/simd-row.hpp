@@ -142,7 +142,7 @@ template <class T, class Where, class Policy>
 HWY_INLINE void norm_block(Pair h, Vec scale, const float* gain, T* output, Where where,
                            Policy policy) {
   const Pair x = h * Pair{scale, scale} * load_for<T>(gain, where);
-  store(output, rounded_to<T>(x), where, policy);
+  store_rounded(output, x, where, policy);
 }
 
 /// output = h * scale * gain, with h given as load_h(offset, where).
@@ -162,7 +162,7 @@ template <class T, class Mix>
 HWY_INLINE void store_mix(const Mix& mix, T* output, StorePolicy policy) {
   with_policy(policy, output, [&](auto chosen) HWY_ATTR {
     mix([&](std::size_t i, Pair h, auto where)
-            HWY_ATTR { store(output + i, rounded_to<T>(h), where, chosen); });
+            HWY_ATTR { store_rounded(output + i, h, where, chosen); });
   });
 }
 

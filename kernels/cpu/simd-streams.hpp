@@ -77,9 +77,10 @@ HWY_INLINE void map_block(const StreamMap<T>& map, std::size_t column, Where whe
 template <std::size_t K, class T, class Finish>
 HWY_INLINE void map_held(const StreamMap<T>& map, std::size_t column, std::size_t size,
                          const Finish& finish) {
-  for_each_block(size, [&](std::size_t offset, auto where) HWY_ATTR {
-    map_block<K>(map, column + offset, where,
-                 [&](std::size_t i, Pair output) HWY_ATTR { finish(i, offset, output, where); });
+  for_each_block(size, [&](std::size_t offset, auto where) DEPTHCOST_INLINED {
+    map_block<K>(map, column + offset, where, [&](std::size_t i, Pair output) DEPTHCOST_INLINED {
+      finish(i, offset, output, where);
+    });
   });
 }
 
@@ -101,8 +102,9 @@ HWY_INLINE void with_held_inputs(std::size_t num_inputs, const Body& body) {
 template <class T, class Finish>
 HWY_INLINE void map_streams(const StreamMap<T>& map, std::size_t column, std::size_t size,
                             const Finish& finish) {
-  with_held_inputs(map.num_inputs,
-                   [&](auto held) HWY_ATTR { map_held<held.value>(map, column, size, finish); });
+  with_held_inputs(map.num_inputs, [&](auto held) DEPTHCOST_INLINED {
+    map_held<held.value>(map, column, size, finish);
+  });
 }
 
 /// Streamed only if every row is aligned when the first one is, and none is in cache from its read.

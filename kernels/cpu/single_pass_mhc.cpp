@@ -99,7 +99,7 @@ HWY_INLINE void store_mixed(const SinglePassMhc<T>& op, const TileMixes& mixes, 
   if (op.norm.gain == nullptr)
     return with_policy(policy, x, [&](auto chosen) HWY_ATTR {
       for_each_block(d, [&](std::size_t at, auto where) HWY_ATTR {
-        store(x + at, rounded_to<T>(load_mix(at, where)), where, chosen);
+        store_rounded(x + at, load_mix(at, where), where, chosen);
       });
     });
   const float squares = sum(load_raw(mixes.squares + i * kBlock));

@@ -1,10 +1,11 @@
 // Which Highway targets the kernels are compiled for. Before any header of Highway's.
 #pragma once
 
-// No file of AVX512_BF16 intrinsics beside them: its dot products want bf16 on both sides. A query
-// or a phi rounded to bf16 would cost the promised accuracy, and split into two bf16 it takes twice
-// the products, where Sapphire Rapids runs 1.4 G/s of vdpbf16ps, twice as wide, against 5.6 of FMA.
-// [ours]
+// Of AVX512-BF16, which none of them has, simd-pair.hpp takes the conversion. Not the dot products,
+// which want bf16 on both sides: a query or a phi rounded to bf16 would cost the promised accuracy,
+// and split into two bf16 it takes twice the products, where Sapphire Rapids runs 1.4 G/s of
+// vdpbf16ps, twice as wide, against 5.6 of FMA. Zen 4 runs as many as of FMA: with phi in two parts
+// `mhc_pre` was 1.04 to 1.06 times as fast, and at T = 1, in caches, a third slower. [ours]
 
 // Pairs of vectors are members of structs, which vectors of unknown length cannot be; and SSE4 adds
 // nothing here to SSSE3.
@@ -15,3 +16,8 @@
 #if defined(__x86_64__) && !defined(__SSSE3__)
 #error "compile with -mssse3 at least"
 #endif
+
+/// Of lambdas that run once a block: compiled for the target, and part of the loop that calls them.
+/// Left to itself, GCC 12 calls those that round to bf16, with their vectors in memory, which took
+/// half of the time of `unfused_mhc_post`. [ours]
+#define DEPTHCOST_INLINED HWY_ATTR __attribute__((always_inline))

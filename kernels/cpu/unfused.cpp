@@ -60,7 +60,7 @@ void key_norm(const UnfusedKeyNorm<T>& op, TokenRange rows) {
       for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
         const Pair normalised = load(v + i, where) * Pair{factor, factor};
         prefetch(v + d + i);
-        store(k + i, rounded_to<T>(normalised), where, chosen);
+        store_rounded(k + i, normalised, where, chosen);
       });
     });
   }

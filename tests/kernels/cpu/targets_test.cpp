@@ -95,18 +95,27 @@ TEST(EveryTargetOnCpu, MatchesTheReference) {
   }
 }
 
-/// h = 0 h + lambda 1 stores lambda: every upper half of a float, and lower halves next to a tie.
+constexpr std::size_t kUpperHalves = 65536;
+
+/// Calls check(floats) with every upper half of a float, for lower halves next to a tie and others.
+template <class Check>
+void for_all_upper_halves(const Check& check) {
+  std::vector<float> exact(kUpperHalves);
+  for (const std::uint32_t lower : {0U, 1U, 0x7EU, 0x7FFFU, 0x8000U, 0x8001U, 0xFF01U, 0xFFFFU}) {
+    for (std::uint32_t upper = 0; upper < kUpperHalves; ++upper)
+      exact[upper] = std::bit_cast<float>(upper << 16 | lower);
+    check(exact);
+  }
+}
+
+/// h = 0 h + lambda 1 stores lambda, and goes on with what it stored.
 TEST(EveryTargetOnCpu, RoundsToTheNearestEven) {
-  constexpr std::size_t kUpperHalves = 65536;
   const std::vector<Bf16> ones(kUpperHalves, Bf16(1));
   const std::vector<float> gain(kUpperHalves, 1);
-  std::vector<float> exact(kUpperHalves);
   std::vector<Bf16> stored(kUpperHalves), normed(kUpperHalves);
   for (const std::int64_t target : runnable_targets()) {
     const OnlyTargets only(target);
-    for (const std::uint32_t lower : {0U, 1U, 0x7EU, 0x7FFFU, 0x8000U, 0x8001U, 0xFF01U, 0xFFFFU}) {
-      for (std::uint32_t upper = 0; upper < kUpperHalves; ++upper)
-        exact[upper] = std::bit_cast<float>(upper << 16 | lower);
+    for_all_upper_halves([&](const std::vector<float>& exact) {
       std::fill(stored.begin(), stored.end(), Bf16(0));
       ScaledAddRmsNorm<Bf16> op;
       op.num_tokens = 1;
@@ -120,7 +129,29 @@ TEST(EveryTargetOnCpu, RoundsToTheNearestEven) {
       cpu::scaled_add_rmsnorm(op);
       for (std::size_t i = 0; i < kUpperHalves; ++i)
         ASSERT_EQ(stored[i].bits, Bf16(exact[i] + 0.0F).bits) << target << ' ' << exact[i];
-    }
+    });
+  }
+}
+
+/// x = 1 gain is stored and not used again, which takes another conversion where there is one.
+TEST(EveryTargetOnCpu, RoundsOutputsToTheNearestEven) {
+  const std::vector<Bf16> ones(kUpperHalves, Bf16(1));
+  std::vector<Bf16> stored(kUpperHalves);
+  for (const std::int64_t target : runnable_targets()) {
+    const OnlyTargets only(target);
+    for_all_upper_halves([&](const std::vector<float>& exact) {
+      std::fill(stored.begin(), stored.end(), Bf16(-1));
+      UnfusedRmsNorm<Bf16> op;
+      op.num_tokens = 1;
+      op.hidden_size = kUpperHalves;
+      op.input = ones.data();
+      op.norm.gain = exact.data();
+      op.norm.eps = 0;
+      op.output = stored.data();
+      cpu::unfused_rmsnorm(op);
+      for (std::size_t i = 0; i < kUpperHalves; ++i)
+        ASSERT_EQ(stored[i].bits, Bf16(exact[i] * 1.0F).bits) << target << ' ' << exact[i];
+    });
   }
 }
 
