@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <cstdint>
 
 #include "model/operation.hpp"
 
@@ -40,8 +41,8 @@ constexpr Mix mix_of(const Operation& operation) {
 /// As many writes a read and as many updates in place, in no more streams. What moves `mix` may
 /// move its streams one after the other: nine copies are at least as fast as one.
 constexpr bool is_part_of(const Mix& part, const Mix& mix) {
-  const unsigned streams = mix.reads + mix.writes;
-  const unsigned part_streams = part.reads + part.writes;
+  const std::uint64_t streams = std::uint64_t{mix.reads} + mix.writes;
+  const std::uint64_t part_streams = std::uint64_t{part.reads} + part.writes;
   return part_streams > 0 && part_streams <= streams &&
          part.reads * streams == mix.reads * part_streams &&
          part.in_place * streams == mix.in_place * part_streams;

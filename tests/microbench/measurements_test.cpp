@@ -104,6 +104,8 @@ TEST(Ceilings, OfFewerStreamsInTheSameProportionsCount) {
   const std::vector<Measurement> slow{ceiling("cpu/copy", {1, 1, 0}, 20), ceilings[1]};
   EXPECT_EQ(ceiling_of(slow, ceiling("cpu/a", {1, 1, 0}, 20))->name, "cpu/copy")
       << "one stream is not several";
+  const std::vector<Measurement> writes{ceiling("cpu/writes", {0, 65536, 0}, 40)};
+  EXPECT_EQ(ceiling_of(writes, ceiling("cpu/a", {65536, 0, 0}, 20)), nullptr) << "2^32 is not 0";
 }
 
 TEST(Ceilings, AreOfTheSizeNearestToTheKernel) {
