@@ -72,11 +72,12 @@ HWY_INLINE void boundary_held(const HcBoundary<T>& op, TokenRange tokens) {
     T* next = op.next_streams + t * m * d;
     return [=, &map](std::size_t column, auto where) HWY_ATTR {
       Pair mixed = zeros();
-      map_block<K>(map, column, where, [&](std::size_t i, Pair exact) DEPTHCOST_INLINED {
-        const Pair x = rounded_to<T>(exact);
-        store_by(policy, next + i * d + column, x, where);
-        mixed = multiply_add(broadcast(pre[i]), x, mixed);
-      });
+      map_block<K>(map, column, where, ahead_of(map),
+                   [&](std::size_t i, Pair exact) DEPTHCOST_INLINED {
+                     const Pair x = rounded_to<T>(exact);
+                     store_by(policy, next + i * d + column, x, where);
+                     mixed = multiply_add(broadcast(pre[i]), x, mixed);
+                   });
       return mixed;
     };
   });

@@ -78,7 +78,7 @@ struct UpdatedStreams {
   HWY_INLINE Pair fill(std::size_t t, std::size_t column, std::size_t size, float* chunk) const {
     T* next_streams = op.next_streams + (t * op.num_streams) * op.hidden_size + column;
     Pair squares = zeros();
-    map_streams(stream_map(workspace, op, t), column, size,
+    map_streams(stream_map(workspace, op, t), column, size, fetched,
                 [&](std::size_t i, std::size_t offset, Pair exact, auto where) HWY_ATTR {
                   const Pair x = rounded_to<T>(exact);
                   store(next_streams + i * op.hidden_size + offset, x, where, Cached{});

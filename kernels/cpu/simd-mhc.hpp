@@ -109,6 +109,9 @@ HWY_INLINE void aim_at_columns(const MhcTile& tile, const Source& source, std::s
               num_tiles(tile.num_tokens, tile.num_streams * (tile.num_streams + 2)));
 }
 
+/// For sources that would fetch columns themselves: aim_at_columns has.
+inline constexpr auto fetched = [](std::size_t, std::size_t) {};
+
 /// A copy of phi's columns: its own rows, often a multiple of 4 KiB apart, would compete for a few
 /// sets of L1.
 HWY_INLINE void copy_phi(const MhcTile& tile, std::size_t column, std::size_t size) {

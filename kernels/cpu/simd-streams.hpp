@@ -50,17 +50,24 @@ struct HeldBlocks<0> {
   HWY_INLINE std::size_t count(std::size_t num_inputs) const { return num_inputs; }
 };
 
-/// finish(i, output block) for the columns at `column`.
-template <std::size_t K, class T, class Where, class Finish>
+/// fetch(k, column) for inputs that come from memory.
+template <class T>
+HWY_INLINE auto ahead_of(const StreamMap<T>& map) {
+  return [&map](std::size_t k, std::size_t column) DEPTHCOST_INLINED {
+    prefetch(map.inputs[k] + column + ahead<T>(column, map.row_size, map.next_rows[k]));
+  };
+}
+
+/// finish(i, output block) for the columns at `column`, after fetch(k, column) for every input.
+template <std::size_t K, class T, class Where, class Fetch, class Finish>
 HWY_INLINE void map_block(const StreamMap<T>& map, std::size_t column, Where where,
-                          const Finish& finish) {
+                          const Fetch& fetch, const Finish& finish) {
   HeldBlocks<K> held(map.blocks);
   const std::size_t num_inputs = held.count(map.num_inputs);
   HWY_UNROLL(8)
   for (std::size_t k = 0; k < num_inputs; ++k) {
-    const T* input = map.inputs[k] + column;
-    held.hold(k, load(input, where));
-    prefetch(input + ahead<T>(column, map.row_size, map.next_rows[k]));
+    held.hold(k, load(map.inputs[k] + column, where));
+    fetch(k, column);
   }
   for (std::size_t i = 0; i < map.num_outputs; ++i) {
     const float* coefficients = map.coefficients + i * num_inputs;
@@ -74,13 +81,13 @@ HWY_INLINE void map_block(const StreamMap<T>& map, std::size_t column, Where whe
 }
 
 /// finish(i, offset, output block, where) for `size` columns from `column` on.
-template <std::size_t K, class T, class Finish>
+template <std::size_t K, class T, class Fetch, class Finish>
 HWY_INLINE void map_held(const StreamMap<T>& map, std::size_t column, std::size_t size,
-                         const Finish& finish) {
+                         const Fetch& fetch, const Finish& finish) {
   for_each_block(size, [&](std::size_t offset, auto where) DEPTHCOST_INLINED {
-    map_block<K>(map, column + offset, where, [&](std::size_t i, Pair output) DEPTHCOST_INLINED {
-      finish(i, offset, output, where);
-    });
+    map_block<K>(map, column + offset, where, fetch,
+                 [&](std::size_t i, Pair output)
+                     DEPTHCOST_INLINED { finish(i, offset, output, where); });
   });
 }
 
@@ -99,11 +106,11 @@ HWY_INLINE void with_held_inputs(std::size_t num_inputs, const Body& body) {
   }
 }
 
-template <class T, class Finish>
+template <class T, class Fetch, class Finish>
 HWY_INLINE void map_streams(const StreamMap<T>& map, std::size_t column, std::size_t size,
-                            const Finish& finish) {
+                            const Fetch& fetch, const Finish& finish) {
   with_held_inputs(map.num_inputs, [&](auto held) DEPTHCOST_INLINED {
-    map_held<held.value>(map, column, size, finish);
+    map_held<held.value>(map, column, size, fetch, finish);
   });
 }
 

@@ -64,7 +64,7 @@ struct MixedStreams {
     Pair squares = zeros();
     Pair squares_of_mix = load_raw(mixed_squares);
     Pair mixed = zeros();
-    map_streams(stream_map(workspace, post, t), column, size,
+    map_streams(stream_map(workspace, post, t), column, size, fetched,
                 [&](std::size_t i, std::size_t offset, Pair exact, auto where) HWY_ATTR {
                   const Pair x = rounded_to<T>(exact);
                   store(next + i * d + offset, x, where, Cached{});

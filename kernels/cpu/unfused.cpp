@@ -67,18 +67,44 @@ void key_norm(const UnfusedKeyNorm<T>& op, TokenRange rows) {
   hwy::FlushStream();
 }
 
+/// Logits of G rows that follow one another. A step of the fetcher per block.
+template <std::size_t G, class T>
+HWY_INLINE void score_keys(const UnfusedScores<T>& op, std::size_t row, Fetcher& fetcher) {
+  constexpr std::size_t kNear = 256 / sizeof(T);  // from L2, where the fetcher leaves lines
+  const std::size_t d = op.hidden_size;
+  const T* keys = op.keys + row * d;
+  Pair dots[G];
+  HWY_UNROLL(8)
+  for (std::size_t g = 0; g < G; ++g) dots[g] = zeros();
+  for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
+    const Pair query = load_for<T>(op.query + i, where);
+    fetcher.step();
+    HWY_UNROLL(8)
+    for (std::size_t g = 0; g < G; ++g) {
+      prefetch(keys + g * d + i + kNear);
+      dots[g] = multiply_add(query, load(keys + g * d + i, where), dots[g]);
+    }
+  });
+  HWY_UNROLL(8)
+  for (std::size_t g = 0; g < G; ++g) op.logits[row + g] = sum(dots[g]);
+}
+
+/// Groups of rows share the query, which L1 has no room for beside wide rows. The next group is
+/// fetched as the one stretch of memory that it is.
 template <class T>
 void scores(const UnfusedScores<T>& op, TokenRange rows) {
   const std::size_t d = op.hidden_size;
-  for (std::size_t row = rows.begin; row < rows.end; ++row) {
-    Pair dot = zeros();
-    for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
-      const Pair k = load(op.keys + row * d + i, where);
-      prefetch(op.keys + row * d + i + kAheadBytes / sizeof(T));
-      dot = multiply_add(load_for<T>(op.query + i, where), k, dot);
-    });
-    op.logits[row] = sum(dot);
+  std::size_t row = rows.begin;
+  for (; row + kScoreGroup <= rows.end; row += kScoreGroup) {
+    const std::size_t next = row + kScoreGroup;
+    const std::size_t num_next = std::min(kScoreGroup, rows.end - next);
+    const char* next_keys = reinterpret_cast<const char*>(op.keys + next * d);
+    Fetcher fetcher;
+    fetcher.aim(&next_keys, 1, num_next * d * sizeof(T), padded(d) / kBlock);
+    score_keys<kScoreGroup>(op, row, fetcher);
   }
+  Fetcher none;
+  for (; row < rows.end; ++row) score_keys<1>(op, row, none);
 }
 
 template <class T>
