@@ -24,7 +24,8 @@ std::string_view name(ActivationPolicy policy);
 /// schemes recompute layer by layer.
 struct ActivationPlan {
   ActivationPolicy policy = ActivationPolicy::keep;
-  Count recompute_layers = 1;  // L_r
+  Count recompute_layers = 1;           // L_r
+  Schedule schedule = Schedule::fused;  // of the forward pass: eager code keeps its copies
 };
 
 /// Whether the aggregation behind the last layer runs here too. Only AttnRes has one.
@@ -61,6 +62,9 @@ struct ChunkActivations {
   SavedVectors received;  // on the device: the blocks that the chunk is handed, b_0 included. Where
                           // a stage caches them, cached_blocks_per_stage() counts them instead
   SavedVectors kept;      // on the device, made here
+  SavedVectors own_blocks;  // of those, blocks that later chunks are handed
+  SavedVectors
+      for_weights;         // normalised inputs, on the device for the layers' gradients of weights
   SavedVectors offloaded;  // in host memory: crosses the host link once each way
   SavedVectors working;    // on the device once: while the chunk's backward pass runs
 };

@@ -61,18 +61,14 @@ std::vector<RestRow> rest_rows(const Study& study) {
 /// Memory of the fullest stage, with every scheme as it is quoted.
 void append_training_memory(Evaluation& answer, const TrainingRun& run) {
   if (run.schedule != quoted_schedule(answer.study, *run.path)) return;
-  StageMemory fullest;
-  for (const StageMemory& stage : run.stages) {
-    fullest.activations = std::max(fullest.activations, stage.activations);
-    fullest.blocks = std::max(fullest.blocks, stage.blocks);
-  }
+  const StageMemory memory = fullest(run.stages);
   const auto push = [&](MemoryItem item, Bytes bytes) {
     if (bytes.value > 0)
       answer.memory.push_back(
           {.workload = "training", .path = run.path, .item = item, .bytes = bytes});
   };
-  push(MemoryItem::activations, fullest.activations);
-  push(MemoryItem::pipeline_blocks, fullest.blocks);
+  push(MemoryItem::activations, memory.activations);
+  push(MemoryItem::pipeline_blocks, memory.blocks);
 }
 
 void append_training(Evaluation& answer) {

@@ -3,15 +3,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace depthcost {
-namespace {
 
 Dominant dominant_of(const TimeTerms& terms) {
-  const Seconds operations = terms.operations + terms.on_top;
-  if (terms.floor >= std::max(terms.bytes, operations)) return Dominant::launch;
-  return terms.bytes >= operations ? Dominant::bytes : Dominant::operations;
+  const double floor = std::abs(terms.floor.value);
+  const double bytes = std::abs(terms.bytes.value);
+  const double operations = std::abs((terms.operations + terms.on_top).value);
+  if (floor >= std::max(bytes, operations)) return Dominant::launch;
+  return bytes >= operations ? Dominant::bytes : Dominant::operations;
 }
+
+namespace {
 
 /// What the difference consists of; the fused standard residual differs in nothing from itself.
 Dominant dominant_of(const CornerTimes& residual, const CornerTimes& delta) {

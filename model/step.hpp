@@ -37,6 +37,9 @@ enum class Dominant { launch, bytes, operations, communication };
 
 std::string_view name(Dominant dominant);
 
+/// The largest term; of a difference, whichever its sign.
+Dominant dominant_of(const TimeTerms& terms);
+
 /// One scheme and schedule under one workload. `delta` is against the fused standard residual.
 struct StepRow {
   std::string workload;

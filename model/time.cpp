@@ -325,16 +325,18 @@ Seconds critical_time(const Operation& operation, const Execution& execution,
          operations_share * terms.on_top;
 }
 
-Seconds stream_time(const Machine& machine, Launch launch, double num_kernels, Bytes reads,
-                    Bytes writes, const Corner& corner) {
+TimeTerms stream_terms(const Machine& machine, Launch launch, double num_kernels, Bytes reads,
+                       Bytes writes, const Corner& corner) {
   const Operation plain{.skeleton = Skeleton::row_reduction};
   const Seconds floor = floor_at(machine, plain, launch, Level::memory, corner.floor);
+  TimeTerms terms{.floor = num_kernels * floor};
   const Bytes all = reads + writes;
-  if (all.value == 0) return num_kernels * floor;
+  if (all.value == 0) return terms;
   const BytesPerSecond cap =
       std::min(at_mix(machine.memory_bandwidth, reads / all, opposite(corner.bandwidth)),
                machine.memory_ceiling);
-  return num_kernels * floor + all / drawn_bandwidth(machine, cap, all.value);
+  terms.bytes = all / drawn_bandwidth(machine, cap, all.value);
+  return terms;
 }
 
 Bytes parameter_bytes(const Operation& operation, const VectorStorage& types) {

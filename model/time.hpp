@@ -50,7 +50,7 @@ struct Execution {
   /// device. Unknown: what is older than a kernel comes from memory, and might come from the cache.
   std::optional<Bytes> layer_bytes;
   double bank_age = 1;       // layers between two uses of a bank row or of a Phase 1 output
-  double parameter_age = 1;  // layers between two uses of a parameter: all of a model's
+  double parameter_age = 1;  // layers between two uses of a parameter: all of a stage's
   /// Of a kernel that is measured alone; otherwise the layers around it decide.
   std::optional<Temperature> temperature = {};
 };
@@ -131,8 +131,8 @@ Seconds critical_time(const Operation& operation, const Execution& execution,
 
 /// Kernels that only stream from and to memory, `num_kernels` of them together: their floors and
 /// their bytes at that mix. What has no kernel of its own here is timed so.
-Seconds stream_time(const Machine& machine, Launch launch, double num_kernels, Bytes reads,
-                    Bytes writes, const Corner& corner);
+TimeTerms stream_terms(const Machine& machine, Launch launch, double num_kernels, Bytes reads,
+                       Bytes writes, const Corner& corner);
 
 /// Of the parameters that one call reads.
 Bytes parameter_bytes(const Operation& operation, const VectorStorage& types);

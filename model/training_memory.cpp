@@ -2,9 +2,9 @@
 #include "model/training_memory.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/activation_memory.hpp"
-#include "model/scheme_payload.hpp"
 #include "model/training_work.hpp"
 
 namespace depthcost {
@@ -14,10 +14,13 @@ namespace {
 struct ChunkMemory {
   Bytes kept;
   Bytes received;
+  Bytes own_blocks;
+  Bytes for_weights;
   Bytes working;
 };
 
-std::vector<ChunkMemory> chunk_memories(const Study& study, const ResidualPath& path) {
+std::vector<ChunkMemory> chunk_memories(const Study& study, const ResidualPath& path,
+                                        Schedule schedule) {
   // Other schemes recompute layer by layer.
   const Count m =
       std::holds_alternative<Mhc>(path.scheme) ? std::get<Mhc>(path.scheme).num_streams : 1;
@@ -27,68 +30,87 @@ std::vector<ChunkMemory> chunk_memories(const Study& study, const ResidualPath& 
   };
   std::vector<ChunkMemory> memories;
   for (const ChunkOfLayers& chunk : chunks_of(layout_of(study))) {
-    const ChunkActivations activations = chunk_activations(
-        path, chunk, {study.training->activations, best_mhc_recomputation(m, chunk.num_layers)});
+    const ChunkActivations activations =
+        chunk_activations(path, chunk,
+                          {.policy = study.training->activations,
+                           .recompute_layers = best_mhc_recomputation(m, chunk.num_layers),
+                           .schedule = schedule});
     memories.push_back({in_bytes(activations.kept), in_bytes(activations.received),
+                        in_bytes(activations.own_blocks), in_bytes(activations.for_weights),
                         in_bytes(activations.working)});
   }
   return memories;
 }
 
-/// d-vectors per token that a stage keeps once for each micro-batch.
-std::vector<Count> cached_blocks(const Study& study, const ResidualPath& path) {
-  const PipelineLayout layout = layout_of(study);
-  const auto num_stages = static_cast<std::size_t>(layout.num_stages);
-  const std::vector<Count> sizes = bank_block_sizes(path.scheme);
-  if (sizes.empty()) return std::vector<Count>(num_stages, 0);
-  return cached_blocks_per_stage(layout, sizes);
+/// Received blocks of a micro-batch by how many chunks of a stage it has open: forward passes open
+/// them in order, backward passes close the last one first.
+std::vector<Bytes> received_blocks(const std::vector<ChunkMemory>& chunks, std::size_t stage,
+                                   std::size_t num_stages, Cache cache) {
+  std::vector<Bytes> held(1);
+  Bytes all;
+  Bytes history;
+  Bytes own_of_others;
+  Bytes own;
+  for (std::size_t c = stage; c < chunks.size(); c += num_stages) {
+    const ChunkMemory& chunk = chunks[c];
+    all = all + chunk.received;
+    // A chunk without layers is handed nothing that it keeps.
+    if (chunk.received.value > 0) {
+      history = chunk.received;
+      own_of_others = own;
+    }
+    own = own + chunk.own_blocks;
+    held.push_back(cache == Cache::none ? all : history - own_of_others);
+  }
+  return held;
 }
 
-/// What is in flight on one stage while its table is walked.
+/// What is in flight on one stage while its table is walked. In a whole backward pass the weights'
+/// task follows at once, so that what waits for it is never at a peak.
 class InFlight {
  public:
-  InFlight(const std::vector<ChunkMemory>& chunks, Bytes blocks_of_micro_batch, Cache cache,
+  InFlight(const std::vector<ChunkMemory>& chunks, std::vector<Bytes> received,
            Count num_micro_batches)
       : chunks_(chunks),
-        blocks_(blocks_of_micro_batch),
-        cache_(cache),
+        received_(std::move(received)),
         open_(static_cast<std::size_t>(num_micro_batches), 0) {}
 
   void visit(const PipelineTask& task) {
-    if (task.kind == TaskKind::forward) add(task, 1);
-    if (task.kind == TaskKind::backward_input) {
-      note_peak(chunks_[static_cast<std::size_t>(task.chunk)].working);
-      add(task, -1);
+    const ChunkMemory& chunk = chunks_[static_cast<std::size_t>(task.chunk)];
+    if (task.kind == TaskKind::forward) {
+      now_.activations = now_.activations + chunk.kept;
+      open(task, 1);
+      note_peak({});
+    } else if (task.kind == TaskKind::backward_input) {
+      note_peak(chunk.working);
+      now_.activations = now_.activations - chunk.kept + chunk.for_weights;
+      open(task, -1);
+    } else if (task.kind == TaskKind::backward_weight) {
+      now_.activations = now_.activations - chunk.for_weights;
     }
   }
 
   const StageMemory& peak() const { return peak_; }
 
  private:
-  void add(const PipelineTask& task, Count passes) {
-    const ChunkMemory& chunk = chunks_[static_cast<std::size_t>(task.chunk)];
-    Count& open = open_[static_cast<std::size_t>(task.micro_batch)];
-    const bool was_open = open > 0;
-    open += passes;
-    const Count opened = (open > 0 ? 1 : 0) - (was_open ? 1 : 0);
-    now_.micro_batches += opened;
-    now_.activations = now_.activations + as_double(passes) * chunk.kept;
-    now_.blocks = now_.blocks + (cache_ == Cache::none ? as_double(passes) * chunk.received
-                                                       : as_double(opened) * blocks_);
-    note_peak({});
+  void open(const PipelineTask& task, int passes) {
+    std::size_t& chunks = open_[static_cast<std::size_t>(task.micro_batch)];
+    const Bytes before = received_[chunks];
+    const Count was_open = chunks > 0 ? 1 : 0;
+    chunks += static_cast<std::size_t>(passes);
+    now_.blocks = now_.blocks + received_[chunks] - before;
+    now_.micro_batches += (chunks > 0 ? 1 : 0) - was_open;
   }
 
-  /// Each item has its own peak: they need not fall together.
   void note_peak(Bytes working) {
-    peak_.activations = std::max(peak_.activations, now_.activations + working);
-    peak_.blocks = std::max(peak_.blocks, now_.blocks);
-    peak_.micro_batches = std::max(peak_.micro_batches, now_.micro_batches);
+    const Count most = std::max(peak_.micro_batches, now_.micro_batches);
+    if (now_.all() + working > peak_.all()) peak_ = {now_.activations + working, now_.blocks, most};
+    peak_.micro_batches = most;
   }
 
   const std::vector<ChunkMemory>& chunks_;
-  Bytes blocks_;
-  Cache cache_;
-  std::vector<Count> open_;  // chunks of each micro-batch
+  std::vector<Bytes> received_;
+  std::vector<std::size_t> open_;  // chunks of each micro-batch
   StageMemory now_;
   StageMemory peak_;
 };
@@ -96,18 +118,24 @@ class InFlight {
 }  // namespace
 
 std::vector<StageMemory> training_memory(const Study& study, const ResidualPath& path,
-                                         const PipelineOrder& order) {
-  const std::vector<ChunkMemory> chunks = chunk_memories(study, path);
-  const std::vector<Count> blocks = cached_blocks(study, path);
-  const double elements = training_tokens(study) * as_double(study.model.hidden_size);
+                                         Schedule schedule, const PipelineOrder& order) {
+  const std::vector<ChunkMemory> chunks = chunk_memories(study, path, schedule);
+  const std::size_t num_stages = order.stages.size();
   std::vector<StageMemory> stages;
-  for (std::size_t stage = 0; stage < order.stages.size(); ++stage) {
-    InFlight in_flight(chunks, storage(as_double(blocks[stage]) * elements, study.model.dtype),
-                       study.training->cache, order.num_micro_batches);
+  for (std::size_t stage = 0; stage < num_stages; ++stage) {
+    InFlight in_flight(chunks, received_blocks(chunks, stage, num_stages, study.training->cache),
+                       order.num_micro_batches);
     for (const PipelineTask& task : order.stages[stage]) in_flight.visit(task);
     stages.push_back(in_flight.peak());
   }
   return stages;
+}
+
+StageMemory fullest(const std::vector<StageMemory>& stages) {
+  StageMemory most;
+  for (const StageMemory& stage : stages)
+    if (stage.all() > most.all()) most = stage;
+  return most;
 }
 
 }  // namespace depthcost

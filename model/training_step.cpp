@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "model/mechanism.hpp"
@@ -40,23 +41,24 @@ class TrainingModel {
     if (study.training->baseline_step) scale_rest_to(*study.training->baseline_step);
   }
 
+  const Study& study() const { return study_; }
   const PipelineOrder& order() const { return order_; }
   const RestOfStep& rest() const { return rest_; }
   /// Why per cent cannot be given.
   std::string missing() const { return study_.training->baseline_step ? "" : rest_.missing; }
 
   PipelineWork work(const ResidualPath& path, Schedule schedule, const Case& at) const {
-    return work(path, residual_work(study_, path, schedule, at.corner), at);
+    return work(path, schedule, residual_work(study_, path, schedule, at.corner), at);
   }
 
-  PipelineWork work(const ResidualPath& path, const std::vector<ResidualWork>& residual,
-                    const Case& at) const {
+  PipelineWork work(const ResidualPath& path, Schedule schedule,
+                    const std::vector<ResidualWork>& residual, const Case& at) const {
     const auto layers = layer_work(study_, rest_, at.rest);
     PipelineWork work{.order = order_,
                       .forward_messages = forward_messages(study_, path),
                       .backward_messages = backward_messages(study_, path),
                       .sends = study_.training->sends};
-    const auto offload = offload_seconds(study_, path, at.corner.bandwidth);
+    const auto offload = offload_seconds(study_, path, schedule, at.corner.bandwidth);
     for (std::size_t chunk = 0; chunk < residual.size(); ++chunk)
       work.chunks.push_back(chunk_times(residual[chunk], layers[chunk], offload[chunk]));
     const auto links = stage_links(study_, work.forward_messages);
@@ -162,13 +164,28 @@ Seconds communication_seconds(PipelineWork work, Seconds makespan) {
 struct Baseline {
   CaseTimes times;
   Seconds communication;
+  TimeTerms terms;
 };
+
+TimeTerms sum_of_terms(const std::vector<ResidualWork>& work) {
+  TimeTerms sum;
+  for (const ResidualWork& chunk : work) sum = sum + chunk.terms;
+  return sum;
+}
 
 Baseline baseline_of(const TrainingModel& model, const ResidualPath& standard) {
   PipelineWork work = model.work(standard, Schedule::fused, {});
   const Seconds middle = simulate(work).makespan;
   return {model.makespans(standard, Schedule::fused, middle),
-          communication_seconds(std::move(work), middle)};
+          communication_seconds(std::move(work), middle),
+          sum_of_terms(residual_work(model.study(), standard, Schedule::fused, {}))};
+}
+
+/// What a longer or shorter step is put down to.
+Dominant dominant_of(Seconds delta, Seconds communication, const TimeTerms& terms,
+                     const TimeTerms& standard) {
+  if (std::abs(communication.value) > 0.5 * std::abs(delta.value)) return Dominant::communication;
+  return depthcost::dominant_of(delta.value == 0 ? terms : terms + -1 * standard);
 }
 
 StepRow step_row(const Study& study, const TrainingModel& model, const TrainingRun& run,
@@ -179,11 +196,13 @@ StepRow step_row(const Study& study, const TrainingModel& model, const TrainingR
   CaseTimes times{run.makespan};  // the middle has been simulated
   CaseTimes residual;
   CaseTimes delta;
+  TimeTerms terms;
   std::array<double, kCases.size()> overhead{};
   std::array<double, kCases.size()> share{};
   for (std::size_t i = 0; i < kCases.size(); ++i) {
     const auto work = residual_work(study, path, schedule, kCases[i].corner);
-    if (i > 0) times[i] = simulate(model.work(path, work, kCases[i])).makespan;
+    if (i == 0) terms = sum_of_terms(work);
+    if (i > 0) times[i] = simulate(model.work(path, schedule, work, kCases[i])).makespan;
     residual[i] = residual_seconds(study, work);
     delta[i] = times[i] - baseline[i];
     overhead[i] = delta[i] / baseline[i];
@@ -197,9 +216,8 @@ StepRow step_row(const Study& study, const TrainingModel& model, const TrainingR
               .residual = spread(residual, evidence),
               .delta = spread(delta, evidence),
               .missing = model.missing(),
-              .dominant = Dominant::bytes};
-  if (run.communication - against.communication > 0.5 * row.delta.value)
-    row.dominant = Dominant::communication;
+              .dominant = dominant_of(delta.front(), run.communication - against.communication,
+                                      terms, against.terms)};
   if (!row.missing.empty()) return row;
   const bool is_measured = study.training->baseline_step.has_value();
   row.baseline_step =
@@ -230,7 +248,7 @@ TrainingRun training_run(const Study& study, const TrainingModel& model, const R
                   .accumulation_d = std::visit(
                       AccumulationOf{study.training->gradient_accumulation}, path.scheme),
                   .messages = work.forward_messages,
-                  .stages = training_memory(study, path, model.order())};
+                  .stages = training_memory(study, path, schedule, model.order())};
   for (const ResidualWork& chunk : residual_work(study, path, schedule, {})) {
     run.forward = run.forward + chunk.forward;
     run.backward = run.backward + chunk.backward;

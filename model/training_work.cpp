@@ -6,6 +6,7 @@
 #include <map>
 
 #include "model/backward_layers.hpp"
+#include "model/resident.hpp"
 #include "model/scheme_payload.hpp"
 #include "model/walk.hpp"
 
@@ -26,9 +27,9 @@ class LaunchTimes {
   LaunchTimes(const Machine& machine, const Execution& execution, const Corner& corner)
       : machine_(machine), execution_(execution), corner_(corner) {}
 
-  Seconds operator()(const Operation& operation) {
+  const TimeTerms& operator()(const Operation& operation) {
     const auto [entry, is_new] = known_.try_emplace(operation);
-    if (is_new) entry->second = LaunchTime(machine_, operation, execution_).terms(corner_).total();
+    if (is_new) entry->second = LaunchTime(machine_, operation, execution_).terms(corner_);
     return entry->second;
   }
 
@@ -36,10 +37,10 @@ class LaunchTimes {
   const Machine& machine_;
   const Execution& execution_;
   const Corner& corner_;
-  std::map<Operation, Seconds> known_;
+  std::map<Operation, TimeTerms> known_;
 };
 
-Seconds backward_seconds(const Study& study, const BackwardLayer& layer, const Corner& corner) {
+TimeTerms backward_terms(const Study& study, const BackwardLayer& layer, const Corner& corner) {
   const double tokens = training_tokens(study);
   const double d = as_double(study.model.hidden_size);
   const GradientTraffic& moved = layer.traffic;
@@ -47,7 +48,7 @@ Seconds backward_seconds(const Study& study, const BackwardLayer& layer, const C
   const Bytes reads = tokens * (storage(moved.activation_reads_d * d, study.model.dtype) +
                                 storage(moved.gradient_reads_d * d, gradients));
   const Bytes writes = tokens * storage(moved.gradient_writes_d * d, gradients);
-  return stream_time(*study.machine, Launch::stream, layer.kernels, reads, writes, corner);
+  return stream_terms(*study.machine, Launch::stream, layer.kernels, reads, writes, corner);
 }
 
 void add_forward(std::vector<ResidualWork>& work, const Study& study, const ResidualPath& path,
@@ -55,14 +56,15 @@ void add_forward(std::vector<ResidualWork>& work, const Study& study, const Resi
   const std::vector<std::size_t> chunks = chunk_of_layers(layout_of(study));
   Execution execution = training_workload(study).passes.front().execution;
   execution.bank_age = bank_age(path.scheme, schedule);
-  execution.parameter_age = as_double(path.num_layers);
-  LaunchTimes seconds(*study.machine, execution, corner);
+  execution.parameter_age = largest_stage_share(study) * as_double(path.num_layers);
+  LaunchTimes terms_of(*study.machine, execution, corner);
   each_launch(path, schedule, [&](Count layer, const Operation& operation) {
     // Layer 0 is the output aggregation, which the last chunk runs.
     const std::size_t chunk =
         layer == 0 ? work.size() - 1 : chunks[static_cast<std::size_t>(layer) - 1];
-    Seconds& forward = work[chunk].forward;
-    forward = forward + seconds(operation);
+    const TimeTerms& terms = terms_of(operation);
+    work[chunk].forward = work[chunk].forward + terms.total();
+    work[chunk].terms = work[chunk].terms + terms;
   });
 }
 
@@ -71,8 +73,10 @@ void add_backward(std::vector<ResidualWork>& work, const Study& study, const Res
   const std::vector<std::size_t> chunks = chunk_of_layers(layout_of(study));
   const auto layers = backward_layers(path, schedule, study.training->gradient_accumulation);
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    Seconds& backward = work[i < chunks.size() ? chunks[i] : work.size() - 1].backward;
-    backward = backward + backward_seconds(study, layers[i], corner);
+    ResidualWork& chunk = work[i < chunks.size() ? chunks[i] : work.size() - 1];
+    const TimeTerms terms = backward_terms(study, layers[i], corner);
+    chunk.backward = chunk.backward + terms.total();
+    chunk.terms = chunk.terms + terms;
   }
 }
 
@@ -154,7 +158,8 @@ std::vector<ResidualWork> residual_work(const Study& study, const ResidualPath& 
   return work;
 }
 
-std::vector<Seconds> offload_seconds(const Study& study, const ResidualPath& path, End end) {
+std::vector<Seconds> offload_seconds(const Study& study, const ResidualPath& path,
+                                     Schedule schedule, End end) {
   const std::vector<ChunkOfLayers> chunks = chunks_of(layout_of(study));
   std::vector<Seconds> seconds(chunks.size());
   if (study.training->activations != ActivationPolicy::offload || !study.machine->host_bandwidth)
@@ -162,8 +167,8 @@ std::vector<Seconds> offload_seconds(const Study& study, const ResidualPath& pat
   const End rate = end == End::low ? End::high : end == End::high ? End::low : End::value;
   const BytesPerSecond bandwidth = at(kHostLinkShare, rate) * *study.machine->host_bandwidth;
   for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) {
-    const ChunkActivations activations =
-        chunk_activations(path, chunks[chunk], {.policy = ActivationPolicy::offload});
+    const ChunkActivations activations = chunk_activations(
+        path, chunks[chunk], {.policy = ActivationPolicy::offload, .schedule = schedule});
     seconds[chunk] =
         training_tokens(study) *
         bytes(activations.offloaded, as_double(study.model.hidden_size), study.model.dtype) /

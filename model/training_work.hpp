@@ -34,6 +34,7 @@ double training_tokens(const Study& study);
 struct ResidualWork {
   Seconds forward;
   Seconds backward;
+  TimeTerms terms;  // of both
 };
 
 /// Of every chunk, at one corner.
@@ -43,7 +44,8 @@ std::vector<ResidualWork> residual_work(const Study& study, const ResidualPath& 
 /// What a chunk's offloaded activations of one micro-batch take on the host link, once each way;
 /// zero where nothing is offloaded. They cross it beside the chunk's work, which takes at least so
 /// long.
-std::vector<Seconds> offload_seconds(const Study& study, const ResidualPath& path, End end);
+std::vector<Seconds> offload_seconds(const Study& study, const ResidualPath& path,
+                                     Schedule schedule, End end);
 
 /// The layers of one chunk on one micro-batch, without the residual path.
 struct LayerWork {

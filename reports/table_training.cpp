@@ -18,16 +18,6 @@ std::string seconds_or_dash(Seconds seconds) {
   return seconds.value > 0 ? format_seconds(seconds) : std::string(kNothing);
 }
 
-StageMemory fullest(const std::vector<StageMemory>& stages) {
-  StageMemory peak;
-  for (const StageMemory& stage : stages) {
-    peak.activations = std::max(peak.activations, stage.activations);
-    peak.blocks = std::max(peak.blocks, stage.blocks);
-    peak.micro_batches = std::max(peak.micro_batches, stage.micro_batches);
-  }
-  return peak;
-}
-
 std::string link_text(const StageLink& link) {
   if (!std::isfinite(link.bandwidth.value)) return format_seconds(link.latency);
   return fmt::format("{} + bytes / {}", format_seconds(link.latency),

@@ -209,6 +209,43 @@ TEST(ActivationMemory, OfKimiK3IsInClosedForm) {
   EXPECT_EQ(bytes({.vectors = 2, .scalars = 3}, 7168, Dtype::bf16), Bytes{2 * 7168 * 2 + 12});
 }
 
+// Layers 3 .. 8 in blocks of two: 1, 1, 2, 2, 3, 3 blocks of sources with b_0, three partial sums.
+TEST(ActivationMemory, OfEagerAttnResHasTheStackAndTheKeysOfEveryMix) {
+  const ResidualPath path = block_path(12, 2);
+  const double sources = 2 + 2 + 3 + 3 + 4 + 4 + 3;
+  const auto of = [&](ActivationPolicy policy) {
+    return chunk_activations(path, {3, 6}, {.policy = policy, .schedule = Schedule::unfused});
+  };
+  expect_equal(of(ActivationPolicy::keep),
+               {.received = {2, 0}, .kept = {2 * sources + 6 * 2, 2 * sources + 6}});
+  expect_equal(of(ActivationPolicy::recompute),
+               {.received = {2, 0}, .kept = {2 + 3, 0}, .working = {2 * 5 + 2, 2 * 5 + 1}});
+  expect_equal(of(ActivationPolicy::offload), {.received = {2, 0},
+                                               .offloaded = {2 * sources + 6 * 2, 2 * sources + 6},
+                                               .working = {2 * (2 * 5 + 2), 2 * (2 * 5 + 1)}});
+}
+
+TEST(ActivationMemory, OfEagerMhcHasTheNormalisedStreams) {
+  const ResidualPath path{Mhc{4}, 122};
+  const ActivationPlan eager{.policy = ActivationPolicy::keep, .schedule = Schedule::unfused};
+  expect_equal(chunk_activations(path, {1, 10}, eager),
+               {.kept = {10 * (4 + 4 + 1 + 1 + 1), 10 * (25 + 1)}});
+}
+
+// A later chunk is handed the two blocks that this one completes and reads; x of every mix.
+TEST(ActivationMemory, SaysWhatLaterChunksAreHandedAndWhatWeightsRead) {
+  const ResidualPath path = block_path(12, 2);
+  for (const ActivationPlan& plan : {kKeep, kRecompute}) {
+    const ChunkActivations chunk = chunk_activations(path, {3, 6}, plan);
+    EXPECT_EQ(chunk.own_blocks, (SavedVectors{2, 0}));
+    EXPECT_EQ(chunk.for_weights, (SavedVectors{6, 0}));
+  }
+  EXPECT_EQ(chunk_activations(path, {11, 2, OutputAggregation::here}, kKeep).for_weights.vectors,
+            3);
+  EXPECT_EQ(chunk_activations(path, {3, 6}, kOffload).own_blocks, SavedVectors{});
+  EXPECT_EQ(chunk_activations(path, {3, 6}, kOffload).for_weights, SavedVectors{});
+}
+
 TEST(ActivationMemory, OfAnEmptyChunkIsNothing) {
   for (const ActivationPlan& plan : {kKeep, kRecompute, kOffload}) {
     for (const Scheme& scheme :

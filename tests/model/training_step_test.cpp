@@ -213,6 +213,25 @@ TEST(TrainingStep, SaysWhetherBytesOrCommunicationDominate) {
   EXPECT_EQ(dominant(), Dominant::bytes);
 }
 
+// Sixteen tokens of 256 elements in eager mode are launches, and less than no time is not sent.
+TEST(TrainingStep, SaysWhereLaunchesDominate) {
+  Study study = llama_training();
+  study.model.architecture.reset();
+  study.model.hidden_size = 256;
+  study.training->sequence_length = 16;
+  const TrainingAnswer eager = training_answer(study, paths_of(study));
+  EXPECT_EQ(step_of(eager, Schedule::unfused).dominant, Dominant::launch);
+  study.path = {Standard{}, 64};
+  study.schedule = Schedule::fused;
+  study.compare.clear();
+  study.path.attachment = Attachment::gemm_epilogue;
+  study.baseline_attachment = Attachment::standalone;
+  const TrainingAnswer folded = training_answer(study, paths_of(study));
+  const StepRow& row = step_of(folded, Schedule::fused);
+  ASSERT_LT(row.delta.value, Seconds{});
+  EXPECT_EQ(row.dominant, Dominant::launch);
+}
+
 TEST(MeasuredTrainingStep, IsThatOfTheStandardResidual) {
   for (const bool knows_layers : {true, false}) {
     Study study = llama_pipeline(4, 2);
@@ -261,9 +280,10 @@ TEST(Offload, WaitsForASlowLink) {
   const ChunkActivations all =
       chunk_activations(study.path, {1, 64, OutputAggregation::here}, {ActivationPolicy::offload});
   const double link = 4096 * bytes(all.offloaded, 4096, Dtype::bf16).value / 0.85e9;
-  EXPECT_NEAR(offload_seconds(study, study.path, End::value)[0].value, link, 1e-9);
-  EXPECT_LT(offload_seconds(study, study.path, End::low)[0].value, link);
-  EXPECT_GT(offload_seconds(study, study.path, End::high)[0].value, link);
+  EXPECT_NEAR(offload_seconds(study, study.path, Schedule::single_pass, End::value)[0].value, link,
+              1e-9);
+  EXPECT_LT(offload_seconds(study, study.path, Schedule::single_pass, End::low)[0].value, link);
+  EXPECT_GT(offload_seconds(study, study.path, Schedule::single_pass, End::high)[0].value, link);
   EXPECT_NEAR(makespan().value, 8 * 2 * link, 1e-6);
 }
 
@@ -272,7 +292,7 @@ TEST(TrainingMemory, HoldsBlocksOfEveryMicroBatchInFlight) {
   const Study study = llama_pipeline(4, 1);
   const PipelineOrder order =
       pipeline_order(PipelineSchedule::one_forward_one_backward, 4, 1, 8, Activations::kept);
-  const auto stages = training_memory(study, study.path, order);
+  const auto stages = training_memory(study, study.path, Schedule::single_pass, order);
   const double vector = 4096.0 * 4096 * 2;
   ASSERT_EQ(stages.size(), 4u);
   for (std::size_t p = 0; p < 4; ++p) {
@@ -287,10 +307,10 @@ TEST(TrainingMemory, HoldsEveryChunksBlocksWithoutACache) {
   Study study = llama_pipeline(4, 2);
   const PipelineOrder order =
       pipeline_order(PipelineSchedule::interleaved, 4, 2, 8, Activations::kept);
-  const Bytes cached = training_memory(study, study.path, order)[0].blocks;
+  const Bytes cached = training_memory(study, study.path, Schedule::single_pass, order)[0].blocks;
   study.training->cache = Cache::none;
-  const Bytes uncached = training_memory(study, study.path, order)[0].blocks;
-  const Bytes standard = training_memory(study, {Standard{}, 64}, order)[0].blocks;
+  const Bytes uncached = training_memory(study, study.path, Schedule::single_pass, order)[0].blocks;
+  const Bytes standard = training_memory(study, {Standard{}, 64}, Schedule::fused, order)[0].blocks;
   EXPECT_NE(cached, uncached);
   EXPECT_EQ(standard.value, 0);
   const double vector = 4096.0 * 4096 * 2;
@@ -311,9 +331,10 @@ TEST(TrainingMemory, ShrinksWithRecomputation) {
   Study study = llama_training();
   const PipelineOrder order =
       pipeline_order(PipelineSchedule::one_forward_one_backward, 1, 1, 8, Activations::kept);
-  const Bytes kept = training_memory(study, study.path, order)[0].activations;
+  const Bytes kept =
+      training_memory(study, study.path, Schedule::single_pass, order)[0].activations;
   study.training->activations = ActivationPolicy::recompute;
-  EXPECT_LT(training_memory(study, study.path, order)[0].activations, kept);
+  EXPECT_LT(training_memory(study, study.path, Schedule::single_pass, order)[0].activations, kept);
 }
 
 TEST(Evaluation, HasTheTrainingStepAmongItsSteps) {
