@@ -151,6 +151,14 @@ Bytes largest_memory(const Study& study) {
   return largest;
 }
 
+/// The most of `all` ranks that experts can be dealt out to, up to a limit: a scenario's expert
+/// ranks divide all.
+Count expert_ranks(Count all, Count limit) {
+  Count ranks = std::min(all, limit);
+  while (all % ranks != 0) --ranks;
+  return ranks;
+}
+
 /// The fewest devices, by doubling, over which everything would fit: more tensor ranks, or so many
 /// context ranks, where the cache of latent attention is on every tensor rank.
 std::string nearest_parallelism(const Study& study, double limit) {
@@ -161,8 +169,10 @@ std::string nearest_parallelism(const Study& study, double limit) {
       Study spread = study;
       spread.tensor_parallel_size *= factor / context;
       spread.context_parallel_size *= context;
-      spread.expert_parallel_size = std::min(fewest_experts(*study.model.architecture),
-                                             study.expert_parallel_size * (factor / context));
+      spread.expert_parallel_size = expert_ranks(
+          factor * study.tensor_parallel_size * study.context_parallel_size *
+              study.data_parallel_size,
+          std::min(fewest_experts(*study.model.architecture), factor * study.expert_parallel_size));
       if (largest_memory(spread).value <= kCountedShare * limit)
         return fmt::format("parallelism of tensor {}, expert {}, context {} would keep it",
                            spread.tensor_parallel_size, spread.expert_parallel_size,

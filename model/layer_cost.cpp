@@ -44,7 +44,8 @@ struct AttentionCostOf {
             .stored_elements = std::min(last(), limit) * per_token,
             .read_elements = std::min(pass.first, limit) * per_token,
             .written_elements = pass.tokens * per_token,
-            .flops = projections(weights, pass) + attention_core(2 * heads * h, keys, pass)};
+            .flops = projections(weights, pass),
+            .core = attention_core(2 * heads * h, keys, pass)};
   }
 
   /// A single token works on the compressed vectors themselves (absorbed projections); many tokens
@@ -65,8 +66,8 @@ struct AttentionCostOf {
             .stored_elements = last() * per_token,
             .read_elements = pass.first * per_token,
             .written_elements = pass.tokens * per_token,
-            .flops = projections(weights, pass) +
-                     attention_core(per_key, mean_keys(pass, kNoLimit), pass)};
+            .flops = projections(weights, pass),
+            .core = attention_core(per_key, mean_keys(pass, kNoLimit), pass)};
   }
 
   /// q, k, v, output, the decay gate of rank head_dim, one step size a head, the output gate, and
@@ -110,12 +111,13 @@ struct AttentionCostOf {
     };
     const double read = std::min(pass.first, window) * h +
                         std::min(pass.first, chosen) / ratio * h + pass.first / ratio * index_dim;
-    return {.weights = weights,
-            .stored_elements = held(last()),
-            .read_elements = read,
-            .written_elements = pass.tokens * (h + (h + index_dim) / ratio),
-            .flops = projections(weights, pass) + attention_core(2 * heads * h, keys, pass) +
-                     attention_core(index, scored, pass)};
+    return {
+        .weights = weights,
+        .stored_elements = held(last()),
+        .read_elements = read,
+        .written_elements = pass.tokens * (h + (h + index_dim) / ratio),
+        .flops = projections(weights, pass),
+        .core = attention_core(2 * heads * h, keys, pass) + attention_core(index, scored, pass)};
   }
 };
 
@@ -171,9 +173,11 @@ double num_active_weights(const Mlp& mlp, double hidden_size) {
   return with_experts(mlp, hidden_size, &ExpertMlp::num_active);
 }
 
+Count ranks_of_tokens(const Sharding& sharding) { return sharding.tensor * sharding.key_ranks; }
+
 double tokens_at_experts(double num_tokens, const Sharding& sharding) {
-  const double replicas = as_double(sharding.expert) / as_double(sharding.tensor);
-  return num_tokens * std::max(1.0, replicas);
+  const double groups = as_double(sharding.expert) / as_double(ranks_of_tokens(sharding));
+  return num_tokens * std::max(1.0, groups);
 }
 
 double ranks_per_expert(const Sharding& sharding) {

@@ -25,7 +25,8 @@ struct AttentionCost {
   double read_elements = 0;     // of the cache, in the pass
   double written_elements = 0;  // of the cache, in the pass
   double state_elements = 0;    // of a recurrent state in f32: stored, read and written
-  Flops flops;
+  Flops flops;                  // of projections and recurrences
+  Flops core;                   // of new tokens with the keys that they see
 };
 
 /// Heads are dealt out to the ranks, the fullest rank counts; what all heads share is on every
@@ -51,15 +52,19 @@ double num_all_weights(const Mlp& mlp, double hidden_size);
 /// Weights that a single token is multiplied with.
 double num_active_weights(const Mlp& mlp, double hidden_size);
 
-/// How a model's replica is spread: attention over `tensor` ranks, experts over `expert` of them,
-/// or over several replicas of the attention (`data`), whose tokens then meet at the experts.
+/// How a layer is spread: attention over `tensor` ranks, the keys that a token sees over
+/// `key_ranks` groups of those, all of which hold the same tokens, and experts over `expert` ranks:
+/// some of these, or beyond them ranks with other tokens, which then meet at the experts.
 struct Sharding {
   Count tensor = 1;
+  Count key_ranks = 1;
   Count expert = 1;
-  Count data = 1;
 };
 
-/// Tokens that meet at the experts, of `num_tokens` in each replica.
+/// Ranks that hold the same tokens.
+Count ranks_of_tokens(const Sharding& sharding);
+
+/// Tokens that meet at the experts, of `num_tokens` on each rank.
 double tokens_at_experts(double num_tokens, const Sharding& sharding);
 
 /// Ranks that share the width of one expert.

@@ -4,23 +4,23 @@
 #include <algorithm>
 
 namespace depthcost {
-Sharding sharding_of(const Study& study) {
+
+Sharding sharding_of(const Study& study, const ForwardPass& pass) {
   return {.tensor = study.tensor_parallel_size,
-          .expert = study.expert_parallel_size,
-          .data = study.data_parallel_size};
+          .key_ranks = pass.key_ranks,
+          .expert = study.expert_parallel_size};
 }
 
 Work attention_work(const Study& study, const Attention& attention, const ForwardPass& pass) {
   const Architecture& a = *study.model.architecture;
   const AttentionCost cost = attention_cost(attention, static_cast<double>(study.model.hidden_size),
                                             pass.sequence, study.tensor_parallel_size);
-  const double shared_context = static_cast<double>(study.context_parallel_size);
+  const auto key_ranks = static_cast<double>(pass.key_ranks);
   Work work;
   work.add(1, Bytes{cost.weights * bytes_per_weight(a.weight_dtype)}, {});
-  const Bytes cache =
-      storage(cost.read_elements / shared_context + cost.written_elements, a.kv_dtype);
+  const Bytes cache = storage(cost.read_elements / key_ranks + cost.written_elements, a.kv_dtype);
   const Bytes state = storage(2 * cost.state_elements, Dtype::f32);
-  work.add(pass.num_sequences, cache + state, cost.flops);
+  work.add(pass.num_sequences, cache + state, cost.flops + (1 / key_ranks) * cost.core);
   return work;
 }
 
@@ -34,7 +34,7 @@ Work common_mlp_work(const Study& study, const Mlp& mlp, const ForwardPass& pass
 }
 
 Work routed_work(const Study& study, const ExpertMlp& mlp, const ForwardPass& pass) {
-  const Sharding sharding = sharding_of(study);
+  const Sharding sharding = sharding_of(study, pass);
   const double per_expert =
       num_weights(Mlp{mlp}, static_cast<double>(study.model.hidden_size)).per_expert /
       ranks_per_expert(sharding);
@@ -58,7 +58,7 @@ Work head_work(const Study& study, double tokens) {
                          static_cast<double>(study.model.hidden_size) /
                          static_cast<double>(study.tensor_parallel_size);
   Work work;
-  work.add(1, Bytes{weights * bytes_per_weight(a.weight_dtype)}, Flops{2 * weights * tokens});
+  work.add(1, storage(weights, study.model.dtype), Flops{2 * weights * tokens});
   return work;
 }
 
@@ -66,7 +66,8 @@ ForwardPass decode_pass(const Study& study, std::size_t batch) {
   const Decode& decode = *study.decode;
   return {.num_sequences = static_cast<double>(decode.sequences[batch]),
           .sequence = {.first = static_cast<double>(decode.context), .tokens = 1},
-          .launch = decode.launch};
+          .launch = decode.launch,
+          .key_ranks = study.context_parallel_size};
 }
 
 std::vector<ForwardPass> prefill_passes(const Study& study) {
@@ -77,11 +78,13 @@ std::vector<ForwardPass> prefill_passes(const Study& study) {
   std::vector<ForwardPass> passes{
       {.sequence = {.first = tokens * static_cast<double>(whole - 1) / 2, .tokens = tokens},
        .launch = prefill.launch,
-       .repeats = static_cast<double>(whole)}};
+       .repeats = static_cast<double>(whole),
+       .key_ranks = study.context_parallel_size}};
   if (const Count rest = prefill.tokens % chunk; rest > 0)
     passes.push_back({.sequence = {.first = tokens * static_cast<double>(whole),
                                    .tokens = static_cast<double>(rest)},
-                      .launch = prefill.launch});
+                      .launch = prefill.launch,
+                      .key_ranks = study.context_parallel_size});
   return passes;
 }
 

@@ -12,18 +12,19 @@
 
 namespace depthcost {
 
-/// How the study spreads a replica.
-Sharding sharding_of(const Study& study);
-
 /// Forward passes of equal size through all layers.
 struct ForwardPass {
   double num_sequences = 1;
   SequencePass sequence;  // of each of them
   Launch launch = Launch::graph;
   double repeats = 1;
+  Count key_ranks = 1;  // that share a sequence's keys; in training they share its tokens instead
 
   double tokens() const { return num_sequences * sequence.tokens; }
 };
+
+/// How the study spreads a layer in a pass.
+Sharding sharding_of(const Study& study, const ForwardPass& pass);
 
 /// Bytes and operations of one group of kernels, at every end of what is not known.
 struct Work {

@@ -26,7 +26,7 @@ std::string_view name(Level level);
 std::string_view name(Launch launch);
 
 /// How far a kernel's bandwidth could rise above the ceiling if bytes in flight were free:
-/// B / cap of "B n / (n + h), capped" for one read and one write on an H200. REFERENCES.md,
+/// B of "B n / (n + h), capped" over what large copies reach on an H200. REFERENCES.md,
 /// "concurrency".
 inline constexpr double kUncappedOverCeiling = 5427.0 / 3416.0;
 

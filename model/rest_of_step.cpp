@@ -24,20 +24,20 @@ struct KernelsOf {
   double operator()(const ExpertMlp& mlp) const { return mlp.num_shared > 0 ? 10 : 7; }
 };
 
-/// Rates of one device for weights of one type.
+/// Rates of one device.
 class Device {
  public:
   explicit Device(const Machine& machine) : machine_(machine) {}
 
-  /// Seconds of a kernel group, `low` with the high rates.
-  Estimate<Seconds> seconds(const Work& work, WeightDtype dtype) const {
+  /// Seconds of a kernel group with weights of so many bytes, `low` with the high rates.
+  Estimate<Seconds> seconds(const Work& work, double bytes_per_weight) const {
     const auto at_end = [&](End end) {
       const End rate = opposite(end);
       const BytesPerSecond bandwidth =
           std::min(at(machine_.memory_bandwidth.back().bandwidth, rate), machine_.memory_ceiling);
-      return std::max(
-          work.bytes_at(end) / bandwidth,
-          work.flops_at(end) / FlopsPerSecond{at(kSustainedRate, rate) * peak(dtype).value});
+      return std::max(work.bytes_at(end) / bandwidth,
+                      work.flops_at(end) /
+                          FlopsPerSecond{at(kSustainedRate, rate) * peak(bytes_per_weight).value});
     };
     return {at_end(End::low), at_end(End::value), at_end(End::high), Evidence::assumed};
   }
@@ -46,9 +46,8 @@ class Device {
 
  private:
   /// Weights of 4 and 8 bits are multiplied at the fp8 rate where there is one.
-  FlopsPerSecond peak(WeightDtype dtype) const {
-    const bool is_narrow = bytes_per_weight(dtype) <= 1;
-    if (is_narrow && machine_.fp8_rate) return *machine_.fp8_rate;
+  FlopsPerSecond peak(double bytes_per_weight) const {
+    if (bytes_per_weight <= 1 && machine_.fp8_rate) return *machine_.fp8_rate;
     return machine_.tensor_rate ? *machine_.tensor_rate : *machine_.vector_rate;
   }
 
@@ -74,8 +73,8 @@ void add(RestRow& row, const RestPart& part) {
 
 /// A group of kernels with weights of one type.
 RestPart kernels_part(const Study& study, std::string name, double calls, const Work& work,
-                      WeightDtype dtype) {
-  return {std::move(name), calls, work, Device(*study.machine).seconds(work, dtype)};
+                      double bytes_per_weight) {
+  return {std::move(name), calls, work, Device(*study.machine).seconds(work, bytes_per_weight)};
 }
 
 RestRow attention_row(const Study& study, const std::vector<ForwardPass>& passes) {
@@ -85,7 +84,8 @@ RestRow attention_row(const Study& study, const std::vector<ForwardPass>& passes
     for (const AttentionLayers& layers : a.attention)
       add(row, kernels_part(study, fmt::format("{} attention", name(layers.attention)),
                             pass.repeats * static_cast<double>(layers.num_decoder_layers),
-                            attention_work(study, layers.attention, pass), a.weight_dtype));
+                            attention_work(study, layers.attention, pass),
+                            bytes_per_weight(a.weight_dtype)));
   return row;
 }
 
@@ -96,23 +96,24 @@ RestRow mlp_row(const Study& study, const std::vector<ForwardPass>& passes) {
     for (const MlpLayers& layers : a.mlp) {
       const double calls = pass.repeats * static_cast<double>(layers.num_decoder_layers);
       const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
-      add(row, kernels_part(study, experts ? "router and shared experts" : "dense MLP", calls,
-                            common_mlp_work(study, layers.mlp, pass), a.weight_dtype));
+      add(row,
+          kernels_part(study, experts ? "router and shared experts" : "dense MLP", calls,
+                       common_mlp_work(study, layers.mlp, pass), bytes_per_weight(a.weight_dtype)));
       if (experts)
         add(row, kernels_part(study, "routed experts", calls, routed_work(study, *experts, pass),
-                              a.expert_dtype));
+                              bytes_per_weight(a.expert_dtype)));
     }
   return row;
 }
 
-/// Only the last token of a sequence needs logits, unless it is trained on.
+/// An engine makes logits of each pass's last tokens, one a sequence; training of all.
 RestRow head_row(const Study& study, WorkloadKind workload,
                  const std::vector<ForwardPass>& passes) {
   RestRow row{.term = RestTerm::head, .time = kNothing};
   for (const ForwardPass& pass : passes) {
     const double tokens = workload == WorkloadKind::training ? pass.tokens() : pass.num_sequences;
     add(row, kernels_part(study, "head", pass.repeats, head_work(study, tokens),
-                          study.model.architecture->weight_dtype));
+                          bytes_per_element(study.model.dtype)));
   }
   return row;
 }
@@ -160,8 +161,8 @@ struct Collective {
   double calls = 0;
 };
 
-/// Tensor parallelism joins the ranks behind every attention and every MLP; experts that are spread
-/// over several replicas exchange tokens instead.
+/// Tensor parallelism joins the ranks behind every attention and every MLP. Experts that are spread
+/// beyond the tensor ranks exchange rows as wide as they take, there and back.
 std::vector<Collective> collectives_of(const Study& study, WorkloadKind workload,
                                        const ForwardPass& pass) {
   std::vector<Collective> all;
@@ -185,16 +186,16 @@ std::vector<Collective> collectives_of(const Study& study, WorkloadKind workload
     join(static_cast<double>(layers.num_decoder_layers));
   for (const MlpLayers& layers : study.model.architecture->mlp) {
     const auto calls = static_cast<double>(layers.num_decoder_layers);
+    join(calls);
     const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
-    if (experts == nullptr || !is_spread) {
-      join(calls);
-      continue;
-    }
-    // A rank holds its share of the replica's tokens; each goes to every expert that it has chosen.
-    const double visits =
-        pass.tokens() / static_cast<double>(tensor) * static_cast<double>(experts->num_active);
+    if (experts == nullptr || !is_spread) continue;
+    // A rank sends its share of the tokens that it holds, each to every expert that it has chosen.
+    const double visits = pass.tokens() /
+                          static_cast<double>(ranks_of_tokens(sharding_of(study, pass))) *
+                          static_cast<double>(experts->num_active);
+    const Count width = experts->latent_width.value_or(study.model.hidden_size);
     all.push_back({TransferKind::all_to_all, study.expert_parallel_size,
-                   storage(visits * d, study.model.dtype), 2 * calls});
+                   storage(visits * static_cast<double>(width), study.model.dtype), 2 * calls});
   }
   return all;
 }

@@ -1,15 +1,17 @@
 // Decode and prefill as passes.
 #include "model/workload.hpp"
 
+#include "model/resident.hpp"
+
 namespace depthcost {
 namespace {
 
 Count divide_up(Count tokens, Count shards) { return (tokens + shards - 1) / shards; }
 
-/// Every layer has parameters of its own, but where one set is said to serve them all.
+/// Every layer of a stage has parameters of its own, but where one set is said to serve them all.
 double parameter_age(const Study& study, const ResidualPath& path) {
   const bool is_one = study.decode && study.decode->parameters == ParameterSets::one_for_all;
-  return is_one ? 1 : static_cast<double>(path.num_layers);
+  return is_one ? 1 : largest_stage_share(study) * static_cast<double>(path.num_layers);
 }
 
 Workload decode_workload(const Study& study, std::size_t index, Execution execution) {

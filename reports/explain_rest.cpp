@@ -64,9 +64,11 @@ std::string attention_text(const Study& study, const Attention& attention,
                                             pass.sequence, study.tensor_parallel_size);
   std::string text = fmt::format(
       "{}: {:.12g} weights in {} on one of {} ranks; a sequence's cache in {}: {:.12g} elements "
-      "read / {} context ranks, {:.12g} written",
+      "read / {} context ranks, {:.12g} written; {:.12g} operations with what is read / {}, "
+      "{:.12g} others",
       name(attention), cost.weights, name(a.weight_dtype), study.tensor_parallel_size,
-      name(a.kv_dtype), cost.read_elements, study.context_parallel_size, cost.written_elements);
+      name(a.kv_dtype), cost.read_elements, pass.key_ranks, cost.written_elements, cost.core.value,
+      pass.key_ranks, cost.flops.value);
   if (cost.state_elements > 0)
     text +=
         fmt::format("; its state in f32: {:.12g} elements read and written", cost.state_elements);
@@ -81,7 +83,7 @@ std::vector<std::string> mlp_texts(const Study& study, const Mlp& mlp, const For
                                              study.tensor_parallel_size)};
   const auto* experts = std::get_if<ExpertMlp>(&mlp);
   if (experts == nullptr) return lines;
-  const Sharding sharding = sharding_of(study);
+  const Sharding sharding = sharding_of(study, pass);
   const double tokens = tokens_at_experts(pass.tokens(), sharding);
   const ExpertLoad load = expert_load(*experts, tokens, sharding.expert);
   lines.push_back(fmt::format("an expert: {:.12g} weights in {} / {:g} ranks", weights.per_expert,
@@ -108,7 +110,7 @@ std::vector<std::string> inputs_of(const Study& study, RestTerm term, const Forw
   if (term == RestTerm::head)
     lines.push_back(fmt::format("vocabulary {} x d {} / {} ranks in {}", a.vocabulary_size,
                                 study.model.hidden_size, study.tensor_parallel_size,
-                                name(a.weight_dtype)));
+                                name(study.model.dtype)));
   if (term == RestTerm::collectives)
     lines.push_back(fmt::format("{:g} tokens x d {} in {}", pass.tokens(), study.model.hidden_size,
                                 name(study.model.dtype)));

@@ -81,7 +81,8 @@ const std::array kScenario{
     with_default(key(count, "parallelism.tensor", "tensor-parallel size"), "1",
                  "[ours] one device"),
     key(count, "parallelism.expert", "expert-parallel size; as tensor if absent"),
-    with_default(key(count, "parallelism.context", "devices that share the context of a sequence"),
+    with_default(key(count, "parallelism.context",
+                     "devices that share the keys of a sequence, in training its tokens"),
                  "1", "[ours] none"),
     with_default(key(count, "parallelism.data",
                      "replicas of attention whose tokens meet at the experts; tokens and sequences "
@@ -103,7 +104,8 @@ const std::array kScenario{
     key(count, "workload.prefill.tokens", "tokens of one sequence"),
     key(count, "workload.prefill.chunk", "tokens in flight at a time; all if absent"),
     with_default(key(count, "workload.prefill.sequence_shards",
-                     "devices that share one sequence's residual path"),
+                     "devices that share one sequence's residual path; at most tensor x context, "
+                     "where these are more than one"),
                  "1", "[ours] not sharded"),
     with_default(key(choice, "workload.prefill.launch", kLaunches, "how kernels are launched"),
                  "stream", "[ours] shapes vary from chunk to chunk"),

@@ -63,6 +63,16 @@ void read_decode(const Values& values, Study& study) {
   study.decode = decode;
 }
 
+/// Where a replica's devices are said, no others can share its sequence.
+void check_sequence_shards(const Values& values, const Study& study, Count shards) {
+  const Count ranks = study.tensor_parallel_size * study.context_parallel_size;
+  if (ranks == 1 || shards <= ranks) return;
+  throw InputError(
+      values.at("workload.prefill.sequence_shards").position,
+      fmt::format("invalid workload.prefill.sequence_shards '{}' (more than tensor x context = {})",
+                  shards, ranks));
+}
+
 void read_prefill(const Values& values, Study& study) {
   if (!values.has("workload.prefill.tokens")) {
     refuse_orphans(values, "workload.prefill.", "workload.prefill.tokens");
@@ -73,6 +83,7 @@ void read_prefill(const Values& values, Study& study) {
   Prefill prefill{.tokens = values.count("workload.prefill.tokens"),
                   .sequence_shards = values.count("workload.prefill.sequence_shards"),
                   .launch = enum_of<Launch>(values.text("workload.prefill.launch"))};
+  check_sequence_shards(values, study, prefill.sequence_shards);
   if (values.has("workload.prefill.chunk")) prefill.chunk = values.count("workload.prefill.chunk");
   if (values.has("baseline_step.prefill"))
     prefill.baseline_step = Seconds{values.number("baseline_step.prefill")};

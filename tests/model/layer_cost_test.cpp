@@ -74,7 +74,8 @@ TEST(GroupedAttentionCost, IsThatOfTheFullestRank) {
   EXPECT_EQ(cost.stored_elements, 1001.0 * 2 * 2 * 128);
   EXPECT_EQ(cost.read_elements, 1000.0 * 2 * 2 * 128);
   EXPECT_EQ(cost.written_elements, 2.0 * 2 * 128);
-  EXPECT_EQ(cost.flops.value, 2 * cost.weights + 1001.0 * 4 * 8 * 128);
+  EXPECT_EQ(cost.flops.value, 2 * cost.weights);
+  EXPECT_EQ(cost.core.value, 1001.0 * 4 * 8 * 128);
 }
 
 TEST(GroupedAttentionCost, KeepsOneHeadOnEveryRankWhereRanksAreMore) {
@@ -88,7 +89,7 @@ TEST(GroupedAttentionCost, StopsGrowingBehindItsWindow) {
   const AttentionCost far_end = attention_cost(grouped, 256, {100000, 1}, 1);
   EXPECT_EQ(near_end.read_elements, 128.0 * 2 * 4 * 64);
   EXPECT_EQ(near_end.read_elements, far_end.read_elements);
-  EXPECT_EQ(near_end.flops, far_end.flops);
+  EXPECT_EQ(near_end.core, far_end.core);
 }
 
 // 576 elements a token on every rank, whatever their number: DeepSeek-V2, arXiv:2405.04434.
@@ -102,8 +103,7 @@ TEST(LatentAttentionCost, SharesNoCache) {
 TEST(LatentAttentionCost, WorksOnCompressedVectorsForASingleToken) {
   const Attention latent = test::deepseek_v3().attention[0].attention;
   const auto core = [&](const SequencePass& pass) {
-    const AttentionCost cost = attention_cost(latent, 7168, pass, 1);
-    return cost.flops.value - 2 * cost.weights * pass.tokens;
+    return attention_cost(latent, 7168, pass, 1).core.value;
   };
   EXPECT_EQ(core({999, 1}), 1000.0 * 2 * 128 * (576 + 512));
   EXPECT_EQ(core({0, 3}), (1 + 2 + 3) * 2.0 * 128 * (192 + 128));
@@ -132,15 +132,17 @@ TEST(CompressedAttentionCost, SeesItsWindowAndChosenSummaries) {
   const AttentionCost cost = attention_cost(compressed, 4096, {9999, 1}, 1);
   EXPECT_EQ(cost.stored_elements, 128.0 * 512 + 10000 / 4.0 * (512 + 128));
   EXPECT_EQ(cost.read_elements, 128.0 * 512 + 512 * 512 + 9999 / 4.0 * 128);
-  EXPECT_EQ(cost.flops.value,
-            2 * cost.weights + 2.0 * (128 + 512) * 2 * 64 * 512 + 2.0 * 10000 / 4 * 64 * 128);
+  EXPECT_EQ(cost.flops.value, 2 * cost.weights);
+  EXPECT_EQ(cost.core.value, 2.0 * (128 + 512) * 2 * 64 * 512 + 2.0 * 10000 / 4 * 64 * 128);
 }
 
 TEST(Sharding, GathersTheTokensOfReplicasAtTheExperts) {
   EXPECT_EQ(tokens_at_experts(64, {.tensor = 8, .expert = 8}), 64);
-  EXPECT_EQ(tokens_at_experts(64, {.tensor = 1, .expert = 32, .data = 32}), 64 * 32);
+  EXPECT_EQ(tokens_at_experts(64, {.tensor = 1, .expert = 32}), 64 * 32);
+  EXPECT_EQ(tokens_at_experts(64, {.tensor = 2, .key_ranks = 8, .expert = 16}), 64);
+  EXPECT_EQ(tokens_at_experts(64, {.tensor = 2, .key_ranks = 8, .expert = 64}), 64 * 4);
   EXPECT_EQ(ranks_per_expert({.tensor = 8, .expert = 2}), 4);
-  EXPECT_EQ(ranks_per_expert({.tensor = 1, .expert = 32, .data = 32}), 1);
+  EXPECT_EQ(ranks_per_expert({.tensor = 1, .expert = 32}), 1);
 }
 
 }  // namespace

@@ -55,11 +55,22 @@ TEST(NearestBlockSize, IsNoneWhereNoSizeWouldDo) {
   EXPECT_EQ(nearest_block_size(study, {BudgetKind::prefill_bank, 1e15}), std::nullopt);
 }
 
-TEST(NearestBlockSize, OfATrainingStepIsAHalfOrADouble) {
+TEST(NearestBlockSize, OfATrainingStepIsFoundAmongAFew) {
   Study study = test::training_study();
   study.compare.clear();
-  const Budget all_keep{BudgetKind::training_overhead, 1e6};
-  EXPECT_EQ(nearest_block_size(study, all_keep), 12);
+  const Count own = std::get<BlockAttnRes>(study.path.scheme).blocks.block_size;
+  EXPECT_EQ(nearest_block_size(study, {BudgetKind::training_overhead, 1e6}), own + 1);
+  apply({Knob::block_size, 2}, study);
+  const auto overhead = [&](Count size) {
+    Study at = study;
+    apply({Knob::block_size, size}, at);
+    at.budgets = {{BudgetKind::training_overhead, 1e6}};
+    return *budgets_of(at).front().high;
+  };
+  // Between doubles: 7 layers a block keep what 6 break.
+  ASSERT_GT(overhead(6), overhead(7));
+  const Budget budget{BudgetKind::training_overhead, (overhead(6) + overhead(7)) / 2};
+  EXPECT_EQ(nearest_block_size(study, budget), nearest_by_hand(study, budget, 2));
 }
 
 TEST(Budgets, NameABlockSizeWhereNothingElseWouldKeepThem) {

@@ -59,7 +59,7 @@ TEST(DeviceMemory, OfKimiK3FitsOnEightB300OnceRanksShareTheCache) {
   const BudgetRow row = device_memory(study);
   EXPECT_EQ(row.verdict, Verdict::fail);
   EXPECT_EQ(row.reason, "largest at decode/64");
-  EXPECT_EQ(row.nearest, "parallelism of tensor 32, expert 32, context 1 would keep it");
+  EXPECT_EQ(row.nearest, "parallelism of tensor 8, expert 16, context 2 would keep it");
 }
 
 // Eight experts cannot be dealt out to sixteen ranks.
@@ -70,6 +70,40 @@ TEST(DeviceMemory, IsNeverSpreadOverMoreRanksThanExperts) {
   study.decode->sequences = {1};
   EXPECT_TRUE(device_memory(study).nearest.ends_with("expert 8, context 1 would keep it"))
       << device_memory(study).nearest;
+}
+
+// Of twelve devices eight cannot share experts evenly; six can.
+TEST(DeviceMemory, IsSpreadOverExpertRanksThatAScenarioMayHave) {
+  Study study = kimi_on(3, kH200);
+  study.expert_parallel_size = 3;
+  study.model.architecture->mlp = {
+      {ExpertMlp{.num_experts = 8, .num_active = 2, .width = 90000, .latent_width = {}}, 93}};
+  study.decode->sequences = {1};
+  EXPECT_EQ(device_memory(study).nearest,
+            "parallelism of tensor 12, expert 6, context 1 would keep it");
+}
+
+// 512 sequences of 100,000 tokens need the cache shared; the experts go to all of the devices.
+TEST(DeviceMemory, SpreadsExpertsOverContextRanksToo) {
+  Study study = kimi_on(8, kB300);
+  study.decode->sequences = {512};
+  const std::string nearest = device_memory(study).nearest;
+  long tensor = 0;
+  long expert = 0;
+  long context = 0;
+  ASSERT_EQ(std::sscanf(nearest.c_str(), "parallelism of tensor %ld, expert %ld, context %ld",
+                        &tensor, &expert, &context),
+            3)
+      << nearest;
+  EXPECT_EQ(expert, tensor * context);
+  study.tensor_parallel_size = tensor;
+  study.expert_parallel_size = expert;
+  study.context_parallel_size = context;
+  EXPECT_EQ(device_memory(study).verdict, Verdict::pass);
+  study.tensor_parallel_size = 8;
+  study.context_parallel_size = tensor * context / 16;
+  study.expert_parallel_size = tensor * context / 2;
+  EXPECT_NE(device_memory(study).verdict, Verdict::pass) << "half the devices";
 }
 
 TEST(DeviceMemory, OfTrainingAloneIsUnknownAndSaysWhy) {

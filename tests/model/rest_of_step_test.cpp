@@ -157,6 +157,70 @@ TEST(RestOfStep, ScattersAndGathersInAShardedPrefill) {
   EXPECT_EQ(row_of(rest_of(study), RestTerm::collectives).launches, 128);
 }
 
+// 1,001 keys, 32 heads of 128; a rank of eight scores an eighth of them, and projects everything.
+TEST(RestOfStep, SharesKeysAmongContextRanks) {
+  Study study = llama_study();
+  study.context_parallel_size = 8;
+  const double projections = 2 * 41943040.0;
+  const double core = 1001.0 * 4 * 32 * 128;
+  EXPECT_NEAR(row_of(rest_of(study), RestTerm::attention).flops.value,
+              32 * (projections + core / 8), 1e-3);
+}
+
+/// DeepSeek-V3 on round transfers of every kind that its layers need.
+Study deepseek_study() {
+  Study study = llama_study();
+  study.model = {.name = "DeepSeek", .num_layers = 122, .hidden_size = 7168};
+  study.model.architecture = test::deepseek_v3();
+  study.path = {BlockAttnRes{partition_by_size(122, 12)}, 122};
+  study.decode = Decode{.sequences = {64}, .context = 1000};
+  for (const TransferKind kind : {TransferKind::all_reduce, TransferKind::all_to_all})
+    for (const Count ranks : {2, 8})
+      study.machine->transfers.push_back(
+          {kind, TransferScope::node, ranks, Bytes{8192},
+           test::plus_minus<Seconds>(10e-6, 0.1, Evidence::published)});
+  return study;
+}
+
+// Eight context ranks hold the same 64 tokens: as experts' ranks they share them out.
+TEST(RestOfStep, SendsTokensOfContextRanksToTheExpertsOnce) {
+  Study study = deepseek_study();
+  const double alone = row_of(rest_of(study), RestTerm::mlp).flops.value;
+  const double common =
+      2 * 64 * 58 * (7168.0 * 256 + 3 * 7168 * 2048) + 2 * 64 * 3 * 3 * 7168.0 * 18432;
+  study.context_parallel_size = 8;
+  study.expert_parallel_size = 8;
+  const RestOfStep spread = rest_of(study);
+  EXPECT_NEAR(row_of(spread, RestTerm::mlp).flops.value / (common + (alone - common) / 8), 1,
+              1e-12);
+  // 64 tokens over 8 ranks, 8 experts each, there and back in 58 layers.
+  EXPECT_EQ(row_of(spread, RestTerm::collectives).bytes.value, 58 * 2 * 8 * 8 * 7168 * 2.0);
+}
+
+// 61 attentions, 3 dense MLPs and 58 with experts are joined; the last exchange tokens twice.
+TEST(RestOfStep, JoinsTensorRanksBehindExpertsThatAreSpreadFurther) {
+  Study study = deepseek_study();
+  study.tensor_parallel_size = 2;
+  study.data_parallel_size = 4;
+  study.expert_parallel_size = 8;
+  EXPECT_EQ(row_of(rest_of(study), RestTerm::collectives).launches, 61 + 61 + 2 * 58);
+}
+
+// Kimi K3's experts take rows of 3,584 of its 7,168 elements.
+TEST(RestOfStep, SendsExpertsTheRowsThatTheyTake) {
+  Study study = deepseek_study();
+  study.model.architecture = test::kimi_k3();
+  study.data_parallel_size = 8;
+  study.expert_parallel_size = 8;
+  EXPECT_EQ(row_of(rest_of(study), RestTerm::collectives).bytes.value,
+            92 * 2 * 64 * 16 * 3584 * 2.0);
+}
+
+TEST(RestOfStep, ReadsTheHeadInTheModelsType) {
+  const Study study = deepseek_study();
+  EXPECT_EQ(row_of(rest_of(study), RestTerm::head).bytes.value, 129280.0 * 7168 * 2);
+}
+
 TEST(RestOfStep, TakesATermThatTheUserHasMeasured) {
   Study study = llama_study();
   study.decode->sequences = {1, 8};

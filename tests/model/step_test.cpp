@@ -54,6 +54,7 @@ TEST(DecodeWorkloads, CarryWhatTheUserSaysAboutTheStep) {
 
 TEST(Workloads, ReadEveryParameterOnceAForwardPassUnlessLayersShareThem) {
   Study study = test::kimi_k3_study();
+  study.pipeline.reset();
   const auto ages = [&] {
     std::vector<double> found;
     for (const Workload& workload : workloads_of(study, kBlock, two_phase))
@@ -63,6 +64,14 @@ TEST(Workloads, ReadEveryParameterOnceAForwardPassUnlessLayersShareThem) {
   EXPECT_EQ(ages(), (std::vector<double>{186, 186, 186, 186}));
   study.decode->parameters = ParameterSets::one_for_all;
   EXPECT_EQ(ages(), (std::vector<double>{1, 1, 1, 1}));
+}
+
+// The fullest stage of five and its 38 layers.
+TEST(Workloads, ReadOnlyTheParametersOfAStage) {
+  Study study = test::kimi_k3_study();
+  study.pipeline = PipelineLayout{5, 1, {38, 37, 37, 37, 37}};
+  for (const Workload& workload : workloads_of(study, kBlock, two_phase))
+    for (const Pass& pass : workload.passes) EXPECT_NEAR(pass.execution.parameter_age, 38, 1e-12);
 }
 
 TEST(DecodeWorkloads, TakeOneBaselineForAllBatchesOrOneForEach) {

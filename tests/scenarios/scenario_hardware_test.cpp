@@ -67,7 +67,7 @@ TEST(Hardware, OfH200NeedsNoFallback) {
   EXPECT_EQ(machine.transition.size(), 8u);
   EXPECT_EQ(machine.floors.size(), 12u);
   EXPECT_EQ(machine.memory_capacity, Bytes{143771.0 * 1048576});  // what the driver shows
-  EXPECT_EQ(machine.half_saturation.value, 0.14e-6);
+  EXPECT_EQ(machine.half_saturation.value, 0.28e-6);
 }
 
 TEST(Hardware, TakesTheDatasheetWhereNoPartHelps) {
