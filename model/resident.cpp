@@ -34,8 +34,9 @@ Bytes mlp_weights(const Study& study, const Mlp& mlp) {
   if (experts == nullptr) return common;
   const Count ranks = study.expert_parallel_size;
   const double on_this_rank = as_double((experts->num_experts + ranks - 1) / ranks);
-  return common + Bytes{on_this_rank * weights.per_expert / ranks_per_expert(sharding_of(study, {})) *
-                        bytes_per_weight(architecture.expert_dtype)};
+  return common +
+         Bytes{on_this_rank * weights.per_expert / ranks_per_expert(sharding_of(study, {})) *
+               bytes_per_weight(architecture.expert_dtype)};
 }
 
 }  // namespace
