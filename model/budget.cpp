@@ -8,6 +8,7 @@
 #include <map>
 
 #include "model/nearest_block_size.hpp"
+#include "model/scheme_payload.hpp"
 
 namespace depthcost {
 namespace {
@@ -123,9 +124,7 @@ BudgetRow prefill_row(const Budget& budget, const BudgetInputs& inputs,
 
 BudgetRow payload_row(const Budget& budget, const BudgetInputs& inputs) {
   if (inputs.payload == nullptr) return unknown(budget, "the scenario has no pipeline");
-  const VectorStorage types = storage_of(inputs.study);
-  const double need =
-      storage(static_cast<double>(inputs.payload->peak) * types.hidden_size, types.dtype).value;
+  const double need = largest_payload_bytes(inputs.study, inputs.payload->peak).value;
   return known(budget, need, need);
 }
 

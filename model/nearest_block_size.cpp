@@ -82,7 +82,10 @@ std::optional<Count> nearest_block_size(const Study& study, const Budget& budget
   asked.budgets = {budget};
   if (budget.kind == BudgetKind::training_overhead) return nearest_of(of_training(asked, own), own);
   // What the budget does not ask for takes time.
-  asked.training.reset();
+  if (budget.kind == BudgetKind::pipeline_peak)
+    asked.machine.reset();  // but training has a wire of its own
+  else
+    asked.training.reset();
   return nearest_of(keeping(asked, within_reach(own, study.model.num_layers)), own);
 }
 

@@ -1,6 +1,8 @@
 // In each scheme's own unit: a hidden state, streams, or blocks.
 #include "model/scheme_payload.hpp"
 
+#include <algorithm>
+
 #include "model/mechanism.hpp"
 
 namespace depthcost {
@@ -48,6 +50,20 @@ std::vector<Count> bank_block_sizes(const Scheme& scheme) {
 
 PipelineTraffic scheme_payload(const PipelineLayout& layout, const Scheme& scheme, Cache cache) {
   return std::visit(PayloadOf{layout, cache}, scheme);
+}
+
+Bytes payload_bytes(const Study& study, WorkloadKind workload, Count vectors) {
+  const Dtype dtype =
+      workload == WorkloadKind::training ? study.training->wire_dtype : study.model.dtype;
+  return storage(static_cast<double>(vectors) * static_cast<double>(study.model.hidden_size),
+                 dtype);
+}
+
+Bytes largest_payload_bytes(const Study& study, Count vectors) {
+  const bool serves = study.decode || study.prefill || !study.training;
+  const Bytes served = serves ? payload_bytes(study, WorkloadKind::decode, vectors) : Bytes{};
+  if (!study.training) return served;
+  return std::max(served, payload_bytes(study, WorkloadKind::training, vectors));
 }
 
 }  // namespace depthcost

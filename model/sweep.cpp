@@ -70,9 +70,7 @@ SweepChoice choice_of(const Study& study) {
   set_memory(choice, study);
   if (study.pipeline) {
     const Count peak = scheme_payload(*study.pipeline, study.path.scheme, Cache::none).peak;
-    choice.payload_peak =
-        storage(static_cast<double>(peak) * static_cast<double>(study.model.hidden_size),
-                study.model.dtype);
+    choice.payload_peak = largest_payload_bytes(study, peak);
   }
   return choice;
 }

@@ -88,12 +88,12 @@ std::string payload(const Evaluation& e, const std::string& workload) {
   if (!e.pipeline) return "none";
   const Study& study = e.study;
   Count peak = e.pipeline->by_scheme.front().naive.peak;
-  Dtype dtype = study.model.dtype;
+  auto kind = WorkloadKind::decode;
   if (workload == name(WorkloadKind::training)) {
+    kind = WorkloadKind::training;
     peak = scheme_payload(*study.pipeline, study.path.scheme, study.training->cache).peak;
-    dtype = study.training->wire_dtype;
   }
-  const Bytes bytes = storage(as_double(peak * study.model.hidden_size), dtype);
+  const Bytes bytes = payload_bytes(study, kind, peak);
   return fmt::format("{}, {}", format_d(static_cast<double>(peak)),
                      format_bytes(bytes, Prefix::decimal));
 }

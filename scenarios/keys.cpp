@@ -168,7 +168,8 @@ const std::array kScenario{
     key(quantity, "budgets.prefill_peak", Dimension::bytes,
         "bytes of bank, b_0 and Phase 1 outputs on one device"),
     key(quantity, "budgets.pipeline_peak", Dimension::bytes,
-        "bytes per token at the largest pipeline boundary, everything sent"),
+        "bytes per token at the largest pipeline boundary, everything sent; of training in its "
+        "wire_dtype"),
     key(choice, "budgets.device_memory", kFits, "everything fits into what the driver shows"),
 };
 

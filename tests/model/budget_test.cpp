@@ -233,6 +233,24 @@ TEST(PipelineBudget, IsThePeakOfABoundaryInBytesPerToken) {
   EXPECT_EQ(budget_rows({study, {}, {}, &payload}).front().low, 10 * 7168 * 2.0);
 }
 
+/// Bytes of the boundary of ten vectors.
+double boundary(const Study& study) {
+  PipelineTraffic payload;
+  payload.peak = 10;
+  return budget_rows({study, {}, {}, &payload}).front().low.value();
+}
+
+TEST(PipelineBudget, IsInTheTypeOfTheWireWhereTheStudyTrains) {
+  Study study = asking(BudgetKind::pipeline_peak, 1e9);
+  study.training = Training{.wire_dtype = Dtype::f32};
+  EXPECT_EQ(boundary(study), 10 * 7168 * 4.0);
+  study.training->wire_dtype = Dtype::fp8;
+  EXPECT_EQ(boundary(study), 10 * 7168 * 2.0) << "decode and prefill send in the model's";
+  study.decode.reset();
+  study.prefill.reset();
+  EXPECT_EQ(boundary(study), 10 * 7168 * 1.0);
+}
+
 TEST(DeviceMemory, NeverPassesBecauseTheRestIsNotCounted) {
   Study study = asking(BudgetKind::device_memory, 0);
   const BudgetRow row = predicted(study);

@@ -55,6 +55,18 @@ TEST(NearestBlockSize, IsNoneWhereNoSizeWouldDo) {
   EXPECT_EQ(nearest_block_size(study, {BudgetKind::prefill_bank, 1e15}), std::nullopt);
 }
 
+TEST(NearestBlockSize, CountsABoundaryOfTrainingInTheTypeOfTheWire) {
+  Study study = test::training_study();
+  study.compare.clear();
+  study.machine.reset();
+  const Budget budget{BudgetKind::pipeline_peak, 100e3};
+  const auto in_bf16 = nearest_block_size(study, budget);
+  study.training->wire_dtype = Dtype::f32;
+  const auto in_f32 = nearest_block_size(study, budget);
+  EXPECT_EQ(in_f32, nearest_by_hand(study, budget, 24));
+  EXPECT_NE(in_f32, in_bf16);
+}
+
 TEST(NearestBlockSize, OfATrainingStepIsFoundAmongAFew) {
   Study study = test::training_study();
   study.compare.clear();

@@ -158,6 +158,18 @@ TEST(Sweep, HasItWithAnArchitectureAndForOtherSchemes) {
   expect_all_evaluated({study, {axis(Knob::num_blocks, {5, 14})}, 1});
 }
 
+/// The budget's row counts in the type of the wire, and so does the point.
+TEST(Sweep, CountsABoundaryOfTrainingInTheTypeOfTheWire) {
+  Study study = test::training_study();
+  study.budgets = {{BudgetKind::pipeline_peak, 1e5}};
+  const std::vector<KnobAxis> axes{axis(Knob::block_size, {24})};
+  const Bytes in_bf16 = *Sweep(study, axes, 1).choices().front().payload_peak;
+  study.training->wire_dtype = Dtype::f32;
+  const Sweep in_f32(study, axes, 1);
+  EXPECT_EQ(*in_f32.choices().front().payload_peak, 2 * in_bf16);
+  expect_all_evaluated(in_f32);
+}
+
 TEST(Sweep, IsTheSameOnAnyNumberOfThreads) {
   const std::vector<KnobAxis> axes{axis(Knob::block_size, upto(40)),
                                    axis(Knob::sequences, {1, 2, 4, 8, 16, 32, 64})};
