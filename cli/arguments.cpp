@@ -115,7 +115,8 @@ void add_sweep(CLI::App& app, Command& chosen) {
   command
       ->add_option("--axis", options->axes,
                    "KEY=VALUES, any value of the scenario: 8,16,24 or 1..L or 1..1024:x2 or "
-                   "0..64:+8; block_size=1..L if absent")
+                   "0..64:+8; block_size=1..L if absent. Of residual, scheme, block_size, "
+                   "num_blocks, num_streams and schedule compete")
       ->allow_extra_args(false)
       ->take_all();
   command->add_option("--format", options->format, "table, json, csv or markdown")

@@ -31,6 +31,12 @@ struct SetPartition {
   }
 };
 
+void set_scheme(Study& study, const SchemePath& scheme) {
+  if (!scheme.refused.empty()) throw Infeasible(scheme.refused);
+  study.path = scheme.path;
+  study.schedule = scheme.schedule;
+}
+
 void set_partition(Study& study, const Partition& partition) {
   if (!std::visit(SetPartition{partition}, study.path.scheme))
     throw Infeasible(fmt::format("scheme {} has no blocks", name(study.path.scheme)));
@@ -65,10 +71,12 @@ void set_schedule(Study& study, Schedule schedule) {
 }  // namespace
 
 std::string_view name(Knob knob) {
-  constexpr std::array<std::string_view, 9> names{
-      "residual.block_size",     "residual.num_blocks",       "residual.num_streams",
-      "residual.schedule",       "workload.decode.sequences", "workload.decode.context",
-      "workload.prefill.tokens", "workload.prefill.chunk",    "workload.prefill.sequence_shards"};
+  constexpr std::array<std::string_view, 10> names{
+      "residual.scheme",         "residual.block_size",
+      "residual.num_blocks",     "residual.num_streams",
+      "residual.schedule",       "workload.decode.sequences",
+      "workload.decode.context", "workload.prefill.tokens",
+      "workload.prefill.chunk",  "workload.prefill.sequence_shards"};
   return names[static_cast<std::size_t>(knob)];
 }
 
@@ -76,6 +84,8 @@ void apply(const Setting& setting, Study& study) {
   const Count L = study.model.num_layers;
   const Count value = setting.value;
   switch (setting.knob) {
+    case Knob::scheme:
+      return set_scheme(study, setting.schemes[static_cast<std::size_t>(value)]);
     case Knob::block_size:
       return set_partition(study, partition_by_size(L, value));
     case Knob::num_blocks:

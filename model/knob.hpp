@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,9 +11,10 @@
 
 namespace depthcost {
 
-/// The first four are choices: they compete. The others are circumstances: what is best is asked
+/// The first five are choices: they compete. The others are circumstances: what is best is asked
 /// under each of them.
 enum class Knob : std::uint8_t {
+  scheme,
   block_size,
   num_blocks,
   num_streams,
@@ -26,11 +29,23 @@ enum class Knob : std::uint8_t {
 /// The key path of the scenario: "residual.block_size".
 std::string_view name(Knob knob);
 
-/// One value of a knob. A schedule is its enumerator's number.
+/// Whether its values stand for names: schemes and schedules.
+constexpr bool is_named(Knob knob) { return knob == Knob::scheme || knob == Knob::schedule; }
+
+/// What the scenario is under one scheme.
+struct SchemePath {
+  std::string scheme;
+  std::string refused = {};  // why it cannot be; then nothing below is known
+  ResidualPath path = {};
+  Schedule schedule = Schedule::fused;
+};
+
+/// One value of a knob. A schedule is its enumerator's number, a scheme its place among `schemes`.
 struct Setting {
   Knob knob = Knob::block_size;
   Count value = 0;
   Remainder remainder = Remainder::paper;  // of num_blocks
+  std::span<const SchemePath> schemes = {};
 };
 
 /// Changes the study. It must have what the knob is of: a decode or prefill workload. Throws

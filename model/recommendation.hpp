@@ -8,6 +8,8 @@
 //      (kSameLoss). Where the two readings of Fig. 6 differ, the higher one counts.
 //   3. Of those the cheapest wins: by decode, else prefill, else training, else bytes.
 //
+// Schemes are held against one another by Table 4, which is of the model of Fig. 6.
+//
 // [ours]. [attnres] Sec. 5.3: finer blocks are better as far as memory allows.
 #pragma once
 

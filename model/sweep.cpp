@@ -34,7 +34,7 @@ std::vector<Count> values_at(std::span<const KnobAxis> axes, std::size_t index) 
 
 void apply_all(std::span<const KnobAxis> axes, std::span<const Count> values, Study& study) {
   for (std::size_t i = 0; i < axes.size(); ++i)
-    apply({axes[i].knob, values[i], axes[i].remainder}, study);
+    apply({axes[i].knob, values[i], axes[i].remainder, axes[i].schemes}, study);
 }
 
 /// Bytes that the residual path keeps for one token on one device.
@@ -81,12 +81,21 @@ double divided_up(Count tokens, Count shards) {
 
 }  // namespace
 
+std::string value_text(const KnobAxis& axis, Count value) {
+  if (axis.knob == Knob::scheme) return axis.schemes[static_cast<std::size_t>(value)].scheme;
+  if (axis.knob == Knob::schedule) return std::string(name(static_cast<Schedule>(value)));
+  return std::to_string(value);
+}
+
 Sweep::Sweep(Study study, std::vector<KnobAxis> axes, std::size_t num_threads, Progress* progress)
     : study_(std::move(study)) {
   study_.compare.clear();
   // As circumstances are counted: prefill outside, decode inside.
   std::stable_partition(axes.begin(), axes.end(),
                         [](const KnobAxis& axis) { return !is_of_decode(axis.knob); });
+  // What follows a scheme changes its blocks, streams and schedule.
+  std::stable_partition(axes.begin(), axes.end(),
+                        [](const KnobAxis& axis) { return axis.knob == Knob::scheme; });
   for (KnobAxis& axis : axes) {
     const std::size_t num_values = axis.values.size();
     if (is_of_decode(axis.knob)) num_decode_ *= num_values;

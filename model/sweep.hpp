@@ -22,7 +22,11 @@ struct KnobAxis {
   Knob knob = Knob::block_size;
   std::vector<Count> values;
   Remainder remainder = Remainder::paper;  // of num_blocks
+  std::vector<SchemePath> schemes = {};    // of scheme, whose values count them from 0
 };
+
+/// "24", "two_phase", "mhc".
+std::string value_text(const KnobAxis& axis, Count value);
 
 inline constexpr std::size_t kConventions = static_cast<std::size_t>(Convention::kernel) + 1;
 
@@ -74,7 +78,8 @@ struct PointBudget {
   Verdict verdict = Verdict::unknown;
 };
 
-/// All points of one study, circumstances outside, choices inside; each in the order of the axes.
+/// All points of one study, circumstances outside, choices inside; each in the order of the axes, a
+/// scheme first.
 class Sweep {
  public:
   /// The axes name different knobs. Counts into `progress` if it is there. Throws Infeasible only

@@ -50,6 +50,13 @@ std::vector<TimedLaunch> kind_times(const Study& study, const Workload& workload
   return times;
 }
 
+TimedLaunch sum_of(const LaunchTable& table, std::size_t path,
+                   const std::vector<TimedLaunch>& kinds) {
+  TimedLaunch sum;
+  for (const LaunchTable::Use& use : table.uses(path)) sum.add(use.calls, kinds[use.kind]);
+  return sum;
+}
+
 AddedTime added(const TimedLaunch& path, const TimedLaunch& standard, const BaseStep& base) {
   const Evidence evidence = weakest(path.evidence, standard.evidence);
   AddedTime time{path.seconds.minus(standard.seconds).interval(evidence), {}};
@@ -96,18 +103,19 @@ std::vector<AddedTime> added_times(const Study& study, WorkloadKind kind,
                                    const LaunchTable& table) {
   std::vector<AddedTime> answer;
   const ResidualPath standard_path = baseline_path(study, study.path);
+  // Summed as the others are, so that as one of them it adds nothing, to the last bit.
+  LaunchTable of_standard;
+  of_standard.add(standard_path, Schedule::fused);
   for (const Workload& workload : workloads_of(study, standard_path, Schedule::fused)) {
     if (workload.kind != kind) continue;
     std::string missing;
     const BaseStep base = base_of(study, workload, missing);
-    const TimedLaunch standard = path_times(study, workload, standard_path, Schedule::fused);
+    const TimedLaunch standard = sum_of(of_standard, 0, kind_times(study, workload, of_standard));
     const std::vector<TimedLaunch> kinds = kind_times(study, workload, table);
     const bool is_first = answer.empty();
     answer.resize(table.num_paths());
     for (std::size_t path = 0; path < table.num_paths(); ++path) {
-      TimedLaunch sum;
-      for (const LaunchTable::Use& use : table.uses(path)) sum.add(use.calls, kinds[use.kind]);
-      const AddedTime batch = added(sum, standard, base);
+      const AddedTime batch = added(sum_of(table, path, kinds), standard, base);
       if (is_first)
         answer[path] = batch;
       else

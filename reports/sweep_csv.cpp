@@ -109,12 +109,8 @@ std::string axis_cells(const SweepGroup& group, std::size_t choice) {
   for (const std::string& value : group.scene->values) add(value);
   for (const Count value : sweep.circumstance_values(group.circumstance))
     add(std::to_string(value));
-  for (std::size_t i = 0; i < sweep.choice_axes().size(); ++i) {
-    const Count value = sweep.choices()[choice].values[i];
-    add(sweep.choice_axes()[i].knob == Knob::schedule
-            ? std::string(name(static_cast<Schedule>(value)))
-            : std::to_string(value));
-  }
+  for (std::size_t i = 0; i < sweep.choice_axes().size(); ++i)
+    add(value_text(sweep.choice_axes()[i], sweep.choices()[choice].values[i]));
   return cells;
 }
 

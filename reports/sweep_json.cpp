@@ -19,12 +19,12 @@ void write_axes(JsonWriter& json, const SweepReport& report, const ReportedScene
 
 void write_choice(JsonWriter& json, const Sweep& sweep, std::size_t choice) {
   for (std::size_t i = 0; i < sweep.choice_axes().size(); ++i) {
-    const Knob knob = sweep.choice_axes()[i].knob;
+    const KnobAxis& axis = sweep.choice_axes()[i];
     const Count value = sweep.choices()[choice].values[i];
-    if (knob == Knob::schedule)
-      json.member(name(knob), name(static_cast<Schedule>(value)));
+    if (is_named(axis.knob))
+      json.member(name(axis.knob), value_text(axis, value));
     else
-      json.member(name(knob), value);
+      json.member(name(axis.knob), value);
   }
 }
 

@@ -13,11 +13,6 @@ std::string last_part(std::string_view path) {
   return std::string(path.substr(path.find_last_of('.') + 1));
 }
 
-std::string value_text(Knob knob, Count value) {
-  return knob == Knob::schedule ? std::string(name(static_cast<Schedule>(value)))
-                                : std::to_string(value);
-}
-
 void append(std::string& label, std::string_view path, const std::string& value) {
   label += fmt::format("{}{} {}", label.empty() ? "" : ", ", last_part(path), value);
 }
@@ -39,7 +34,7 @@ std::string circumstance_label(const SweepReport& report, const SweepGroup& grou
   const auto& axes = group.sweep().circumstance_axes();
   const std::vector<Count> values = group.sweep().circumstance_values(group.circumstance);
   for (std::size_t i = 0; i < axes.size(); ++i)
-    append(label, name(axes[i].knob), value_text(axes[i].knob, values[i]));
+    append(label, name(axes[i].knob), value_text(axes[i], values[i]));
   return label;
 }
 
@@ -47,7 +42,7 @@ std::string choice_label(const Sweep& sweep, std::size_t choice) {
   std::string label;
   const auto& axes = sweep.choice_axes();
   for (std::size_t i = 0; i < axes.size(); ++i)
-    append(label, name(axes[i].knob), value_text(axes[i].knob, sweep.choices()[choice].values[i]));
+    append(label, name(axes[i].knob), value_text(axes[i], sweep.choices()[choice].values[i]));
   return label.empty() ? "the scenario" : label;
 }
 

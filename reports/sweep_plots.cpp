@@ -39,7 +39,7 @@ struct Swept {
 std::optional<Swept> swept(const SweepReport& report) {
   const SweepGroup group = groups_of(report).front();
   const auto& axes = group.sweep().choice_axes();
-  if (axes.size() != 1 || axes.front().knob == Knob::schedule) return std::nullopt;
+  if (axes.size() != 1 || is_named(axes.front().knob)) return std::nullopt;
   const Recommendation said = recommend(group.sweep(), group.circumstance);
   const auto own = own_choice(report, group);
   if (!own && !said.best) return std::nullopt;

@@ -80,12 +80,16 @@ void say_runner_up(Sentences& out, const SweepGroup& group, const Recommendation
   if (const auto apart = distance(sweep, group.circumstance, *said.best, *said.runner_up)) {
     const Estimate<Seconds>& d = apart->difference;
     const bool is_sure = d.low > Seconds{} || d.high < Seconds{};
+    text +=
+        fmt::format(": its {} differs by {}", name(apart->cost), format_seconds(d, Sign::always));
+    // The standard residual surely adds nothing.
+    if (std::isfinite(apart->share))
+      text += fmt::format(", {:.2g} times the half-width of what the first adds, so that {}",
+                          apart->share,
+                          apart->share < 1 ? "the intervals alone do not tell them apart"
+                                           : "the intervals alone tell them apart");
     text += fmt::format(
-        ": its {} differs by {}, {:.2g} times the half-width of what the first adds, so that {}; "
-        "both rest on the same unknowns, {}",
-        name(apart->cost), format_seconds(d, Sign::always), apart->share,
-        apart->share < 1 ? "the intervals alone do not tell them apart"
-                         : "the intervals alone tell them apart",
+        "; both rest on the same unknowns, {}",
         is_sure ? "and whatever these are the sign stays" : "on which the sign depends");
   } else {
     text += fmt::format(": {}", all_added(sweep.point(group.circumstance, *said.runner_up)));

@@ -70,12 +70,17 @@ std::string verdict_text(const Sweep& sweep, const SweepPoint& point, const Reco
   return fmt::format("{}{}", said.unattainable.empty() ? "" : "others ", name(verdict));
 }
 
-/// Columns that all points of a group have alike.
+/// Columns that all points of a group have alike; blocks are those of some schemes.
 struct Shape {
   bool decode, prefill, training, payload, blocks, budgets, workload;
 };
 
+bool has_blocks(const SweepChoice& choice) {
+  return choice.refused.empty() && blocks_of(choice.path.scheme) != nullptr;
+}
+
 Shape shape_of(const Sweep& sweep, std::size_t circumstance) {
+  const bool any_blocks = std::any_of(sweep.choices().begin(), sweep.choices().end(), has_blocks);
   for (std::size_t i = 0; i < sweep.choices().size(); ++i) {
     const SweepPoint point = sweep.point(circumstance, i);
     if (!point.exists()) continue;
@@ -83,7 +88,7 @@ Shape shape_of(const Sweep& sweep, std::size_t circumstance) {
             point.prefill.has_value(),
             point.training.has_value(),
             point.choice->payload_peak.has_value(),
-            blocks_of(point.choice->path.scheme) != nullptr,
+            any_blocks,
             !sweep.study().budgets.empty(),
             point.memory.state.value > 0};
   }
@@ -120,10 +125,11 @@ std::vector<std::string> cells(const SweepGroup& group, const Shape& shape, cons
   const SweepPoint point = sweep.point(group.circumstance, choice);
   std::vector<std::string> row;
   for (std::size_t i = 0; i < sweep.choice_axes().size(); ++i)
-    row.push_back(sweep.choice_axes()[i].knob == Knob::schedule
-                      ? std::string(name(static_cast<Schedule>(point.choice->values[i])))
-                      : std::to_string(point.choice->values[i]));
-  if (shape.blocks) row.push_back(std::to_string(blocks_of(point.choice->path.scheme)->num_blocks));
+    row.push_back(value_text(sweep.choice_axes()[i], point.choice->values[i]));
+  if (shape.blocks)
+    row.push_back(has_blocks(*point.choice)
+                      ? std::to_string(blocks_of(point.choice->path.scheme)->num_blocks)
+                      : "");
   row.push_back(fmt::format(
       "{:.2f}", point.choice->mean[static_cast<std::size_t>(Convention::kernel)].value().mean_d));
   if (shape.decode) row.push_back(added_text(point.decode));

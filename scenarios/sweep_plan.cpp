@@ -20,9 +20,10 @@ namespace {
 // A scenario is read in a millisecond or two and kept in ten kilobytes.
 constexpr double kMaxScenes = 10'000;
 
-constexpr std::array kKnobs{Knob::block_size,     Knob::num_blocks,    Knob::num_streams,
-                            Knob::schedule,       Knob::sequences,     Knob::context,
-                            Knob::prefill_tokens, Knob::prefill_chunk, Knob::sequence_shards};
+constexpr std::array kKnobs{Knob::scheme,         Knob::block_size,     Knob::num_blocks,
+                            Knob::num_streams,    Knob::schedule,       Knob::sequences,
+                            Knob::context,        Knob::prefill_tokens, Knob::prefill_chunk,
+                            Knob::sequence_shards};
 
 std::optional<Knob> knob_of(const Axis& axis) {
   for (const Knob knob : kKnobs)
@@ -76,6 +77,7 @@ void put(Map& map, const std::string& path, const std::string& text) {
 /// Something that stands where the model will vary it: blocks of one layer always exist, and a
 /// scheme has a schedule of its own.
 void put_placeholder(Map& map, const Axis& axis, Knob knob) {
+  if (knob == Knob::scheme) return;  // it is read
   if (knob == Knob::block_size || knob == Knob::num_blocks) {
     erase(map, "residual.block_size");
     erase(map, "residual.num_blocks");
@@ -109,6 +111,7 @@ class Planner {
         arguments.empty() ? std::vector<std::string>{"block_size=1..L"} : arguments;
     for (Axis& axis : parse_axes(all)) {
       check_reference(axis);
+      if (knob_of(axis) == Knob::scheme) schemes_ = axis.items;
       (knob_of(axis) ? knobs_ : scenes_).push_back(std::move(axis));
     }
   }
@@ -120,7 +123,7 @@ class Planner {
     read_scenes(plan);
     refuse_too_many(largest_model(plan));
     for (SweepScene& scene : plan.scenes)
-      if (scene.study) scene.axes = knob_axes(largest_model(plan));
+      if (scene.study) scene.axes = knob_axes(scene.schemes, largest_model(plan));
     read_own(plan);
     return plan;
   }
@@ -137,7 +140,7 @@ class Planner {
   }
 
   void refuse_too_many(Count num_layers) const {
-    double scenes = 1;
+    auto scenes = static_cast<double>(std::max<std::size_t>(1, schemes_.size()));
     for (const Axis& axis : scenes_) scenes *= num_values(axis, num_layers);
     if (scenes > kMaxScenes)
       throw InputError(
@@ -155,10 +158,11 @@ class Planner {
                                    points, max_points_, points));
   }
 
-  Scenario read(const std::vector<std::string>& values) {
+  Scenario read(const std::vector<std::string>& values, const std::string& scheme) {
     Node document = source_.document;
     Map& map = std::get<Map>(document.content);
     for (const Axis& axis : knobs_) put_placeholder(map, axis, *knob_of(axis));
+    if (!scheme.empty()) put(map, "residual.scheme", scheme);
     for (std::size_t i = 0; i < scenes_.size(); ++i) put(map, scenes_[i].path, values[i]);
     return scenario_of(document, source_.file, source_.provenance);
   }
@@ -167,22 +171,29 @@ class Planner {
     std::size_t num_scenes = 1;
     for (const Axis& axis : scenes_)
       num_scenes *= axis.items.empty() ? values_of(axis, 0).size() : axis.items.size();
-    std::optional<InputError> first_error;
     for (std::size_t index = 0; index < num_scenes; ++index) {
-      SweepScene scene{.values = scene_values(index), .study = {}, .refused = {}, .axes = {}};
-      try {
-        const Scenario scenario = read(scene.values);
-        remainder_ = remainder_of(scenario);
-        scene.study = scenario.study;
-      } catch (const InputError& error) {
-        if (!first_error) first_error = error;
-        scene.refused = error.message();
-      }
-      plan.scenes.push_back(std::move(scene));
+      SweepScene& scene = plan.scenes.emplace_back();
+      scene.values = scene_values(index);
+      if (schemes_.empty()) read_scene(scene, "");
+      for (const std::string& scheme : schemes_) scene.schemes.push_back(read_scene(scene, scheme));
     }
     if (std::none_of(plan.scenes.begin(), plan.scenes.end(),
                      [](const SweepScene& scene) { return scene.study.has_value(); }))
-      throw *first_error;
+      throw *first_error_;
+  }
+
+  SchemePath read_scene(SweepScene& scene, const std::string& scheme) {
+    try {
+      const Scenario scenario = read(scene.values, scheme);
+      remainder_ = remainder_of(scenario);
+      const Study& study = scenario.study;
+      if (!scene.study) scene.study = study;
+      return {.scheme = scheme, .path = study.path, .schedule = study.schedule};
+    } catch (const InputError& error) {
+      if (!first_error_) first_error_ = error;
+      if (scene.refused.empty()) scene.refused = error.message();
+      return {.scheme = scheme, .refused = error.message()};
+    }
   }
 
   /// The last axis runs fastest.
@@ -203,11 +214,17 @@ class Planner {
     return layers;
   }
 
-  std::vector<KnobAxis> knob_axes(Count num_layers) const {
+  std::vector<KnobAxis> knob_axes(const std::vector<SchemePath>& schemes, Count num_layers) const {
     std::vector<KnobAxis> axes;
     for (const Axis& axis : knobs_) {
       const Knob knob = *knob_of(axis);
       KnobAxis& made = axes.emplace_back(KnobAxis{knob, {}, remainder_});
+      if (knob == Knob::scheme) {
+        made.schemes = schemes;
+        for (std::size_t i = 0; i < schemes.size(); ++i)
+          made.values.push_back(static_cast<Count>(i));
+        continue;
+      }
       for (const std::string& text : values_of(axis, num_layers))
         made.values.push_back(knob_value(knob, text));
     }
@@ -225,9 +242,11 @@ class Planner {
 
   SweepSource source_;
   Count max_points_;
-  std::vector<Axis> scenes_;  // for which the scenario is read again
-  std::vector<Axis> knobs_;   // which the model varies
+  std::vector<Axis> scenes_;          // for which the scenario is read again
+  std::vector<Axis> knobs_;           // which the model varies
+  std::vector<std::string> schemes_;  // of an axis of theirs, each read again in every scene
   Remainder remainder_ = Remainder::paper;
+  std::optional<InputError> first_error_;
 };
 
 }  // namespace

@@ -14,12 +14,14 @@
 
 namespace depthcost {
 
-/// The scenario at one combination of the axes for which it is read again.
+/// The scenario at one combination of the axes for which it is read again; under an axis of schemes
+/// at the first that can be read.
 struct SweepScene {
   std::vector<std::string> values;  // of SweepPlan::scene_axes
   std::optional<Study> study;
-  std::string refused;         // why there is none
-  std::vector<KnobAxis> axes;  // what the model varies, the same in all scenes
+  std::string refused;              // why there is none
+  std::vector<SchemePath> schemes;  // of an axis of schemes
+  std::vector<KnobAxis> axes;  // what the model varies: the same in all scenes, but for schemes
 };
 
 struct SweepPlan {

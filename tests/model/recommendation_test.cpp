@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tests/scheme_axis.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::recommendation_test {
@@ -95,6 +96,20 @@ TEST(Recommendation, KeepsTheBudgetAndNamesIt) {
   ASSERT_EQ(said.binding.size(), 1U);
   EXPECT_EQ(said.binding.front().budget, 0U);
   EXPECT_EQ(size_of(said.binding.front().allowed), 1);
+}
+
+/// The bank of Full, whose loss is the lowest, does not fit.
+TEST(Recommendation, TakesTheBestSchemeThatKeepsTheBudgets) {
+  const auto scheme_of = [](const Sweep& sweep, std::optional<std::size_t> choice) {
+    return std::string(name(sweep.choices()[choice.value()].path.scheme));
+  };
+  const Sweep free(kimi({}), {test::scheme_axis()}, 1);
+  EXPECT_EQ(scheme_of(free, recommend(free, 0).best), "full_attnres");
+  const Sweep tight(kimi({{BudgetKind::prefill_bank, 0.3e9}}), {test::scheme_axis()}, 1);
+  const Recommendation said = recommend(tight, 0);
+  EXPECT_EQ(scheme_of(tight, said.best), "mhc");
+  EXPECT_EQ(scheme_of(tight, said.runner_up), "block_attnres");
+  EXPECT_EQ(scheme_of(tight, said.binding.front().allowed), "full_attnres");
 }
 
 TEST(Recommendation, LeavesABudgetOutThatNothingKeeps) {

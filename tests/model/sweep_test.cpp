@@ -11,6 +11,7 @@
 #include "model/evaluation.hpp"
 #include "model/mechanism.hpp"
 #include "tests/architectures.hpp"
+#include "tests/scheme_axis.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::sweep_test {
@@ -156,6 +157,23 @@ TEST(Sweep, HasItWithAnArchitectureAndForOtherSchemes) {
   study.path.scheme = FullAttnRes{partition_by_size(186, 13)};
   study.schedule = Schedule::two_phase;
   expect_all_evaluated({study, {axis(Knob::num_blocks, {5, 14})}, 1});
+}
+
+TEST(Sweep, HasItForSchemesThatCompete) {
+  expect_all_evaluated({full_study(), {axis(Knob::sequences, {1, 64}), test::scheme_axis()}, 1});
+}
+
+/// Whatever the order of the axes.
+TEST(Sweep, GivesBlocksToTheSchemesThatHaveThem) {
+  KnobAxis schemes = test::scheme_axis();
+  schemes.schemes[2].refused = "no, not that";
+  const Sweep sweep(full_study(), {axis(Knob::block_size, {12, 24}), schemes}, 1);
+  expect_all_evaluated(sweep);
+  ASSERT_EQ(sweep.choices().size(), 8U);
+  EXPECT_EQ(sweep.choices()[1].refused, "scheme standard has no blocks");
+  EXPECT_EQ(sweep.choices()[4].refused, "no, not that");
+  EXPECT_EQ(sweep.choices()[6].values, (std::vector<Count>{3, 12}));
+  EXPECT_EQ(std::get<BlockAttnRes>(sweep.choices()[6].path.scheme).blocks.block_size, 12);
 }
 
 /// The budget's row counts in the type of the wire, and so does the point.

@@ -9,6 +9,7 @@
 #include "model/published_quality.hpp"
 #include "reports/gnuplot.hpp"
 #include "reports/sweep_report.hpp"
+#include "tests/scheme_axis.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::sweep_test {
@@ -123,6 +124,45 @@ TEST(SweepSentences, HoldATrainingStepAgainstTheComputeAdvantage) {
 TEST(SweepSentences, SayThatNothingIsPublishedForCoarserBlocks) {
   const SweepReport report = report_of(kimi(), {block_sizes(40, 60)});
   EXPECT_TRUE(contains(sentence(report, "No recommendation"), "coarser than any published"));
+}
+
+// --- schemes ---
+
+SweepReport scheme_report(Study study = kimi()) { return report_of(study, {test::scheme_axis()}); }
+
+TEST(SweepOfSchemes, NamesThemInEveryFormat) {
+  const SweepReport report = scheme_report();
+  const Table table = sweep_table(report, groups_of(report).front());
+  EXPECT_EQ(table.columns[0].header, "scheme");
+  EXPECT_EQ(table.columns[1].header, "blocks");
+  std::vector<std::vector<std::string>> said;
+  for (const auto& row : table.rows) said.push_back({row[0], row[1], row.back()});
+  EXPECT_EQ(said, (std::vector<std::vector<std::string>>{
+                      {"standard", "", ""},
+                      {"mhc", "", "recommended"},
+                      {"full_attnres", "8", ""},
+                      {"block_attnres", "8", "runner-up, as written"}}));
+  const json document = json::parse(sweep_json(report, "1.2.3"));
+  EXPECT_EQ(document.at("points").at(1).at("residual.scheme"), "mhc");
+  EXPECT_EQ(document.at("recommendations").at(0).at("recommended"),
+            (json{{"residual.scheme", "mhc"}}));
+  EXPECT_TRUE(lines_of(sweep_csv(report))[2].starts_with("mhc,true,,"));
+  EXPECT_TRUE(sweep_plots(report).empty());
+}
+
+/// What it adds is nothing, and no half of an interval to count in.
+TEST(SweepOfSchemes, HoldARunnerUpAgainstTheStandardResidual) {
+  Study study = kimi();
+  study.budgets = {{BudgetKind::prefill_bank, 0.1e9}};
+  study.path = {Standard{}, 186};
+  study.schedule = Schedule::fused;
+  SweepReport report = report_of(
+      study,
+      {{.knob = Knob::schedule,
+        .values = {static_cast<Count>(Schedule::unfused), static_cast<Count>(Schedule::fused)}}});
+  EXPECT_TRUE(contains(sentence(report, "Recommended"), "Recommended: schedule fused: "));
+  EXPECT_TRUE(contains(sentence(report, "Runner-up"), "; both rest on the same unknowns, "));
+  EXPECT_FALSE(contains(sentence(report, "Runner-up"), "times the half-width"));
 }
 
 TEST(SweepRefusals, AreOneLineForEachReason) {

@@ -144,6 +144,32 @@ TEST_F(Plan, ReadsTheScenarioAgainOnlyForWhatTheModelCannotVary) {
   EXPECT_EQ(both.scenes[0].axes.size(), 2U);
 }
 
+TEST_F(Plan, ReadsEachSchemeAndLetsThemCompete) {
+  const SweepPlan both = plan({"residual.scheme=mhc,block_attnres", "hardware=h100_sxm,h200_sxm"});
+  EXPECT_EQ(both.scene_axes, Texts{"hardware"});
+  ASSERT_EQ(both.scenes.size(), 2U);
+  ASSERT_EQ(both.scenes[1].axes.size(), 1U);
+  const KnobAxis& schemes = both.scenes[1].axes.front();
+  EXPECT_EQ(schemes.knob, Knob::scheme);
+  EXPECT_EQ(schemes.values, (std::vector<Count>{0, 1}));
+  EXPECT_EQ(schemes.schemes[0].path.scheme, Scheme{Mhc{4}});
+  EXPECT_EQ(schemes.schemes[0].schedule, Schedule::fused);
+  EXPECT_EQ(schemes.schemes[1].path.scheme, both.own->path.scheme);
+}
+
+/// The model has no training of it; the others are there.
+TEST_F(Plan, KeepsASchemeThatCannotExistWithItsReason) {
+  folder_.written("training.yaml",
+                  "schema: depthcost/1\nmodel: kimi_k3\n"
+                  "workload: {training: {sequence_length: 4096}}\n");
+  const SweepPlan some =
+      plan_sweep(folder_.path("training.yaml"), {"residual.scheme=rezero,mhc"}, kDefaultMaxPoints);
+  const std::vector<SchemePath>& schemes = some.scenes.front().axes.front().schemes;
+  EXPECT_EQ(schemes[0].refused,
+            "training with scheme rezero is not modelled (no backward pass of it is counted)");
+  EXPECT_EQ(schemes[1].path.scheme, Scheme{Mhc{4}});
+}
+
 /// Both are read as if the file had said so.
 TEST_F(Plan, GivesWhatTheFileWouldHaveSaid) {
   const test::TemporaryFolder folder;
