@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "model/infeasible.hpp"
+#include "model/mechanism.hpp"
 #include "scenarios/device.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/reference.hpp"
@@ -72,6 +73,55 @@ void put(Map& map, const std::string& path, const std::string& text) {
     return put(section(map, path.substr(0, dot)), path.substr(dot + 1), text);
   erase(map, path);
   map.members.push_back({path, axis_position(), scalar_node(text)});
+}
+
+/// What is written, beside its source or alone.
+Node& without_source(Node& node) {
+  auto* map = std::get_if<Map>(&node.content);
+  Node* value = map == nullptr ? nullptr : find_member(*map, "value");
+  return value == nullptr ? node : *value;
+}
+
+bool says(const Node& node, std::string_view text) {
+  const auto* scalar = std::get_if<ScalarNode>(&node.content);
+  return scalar != nullptr && scalar->text == text;
+}
+
+/// Nothing is compared with itself.
+void drop_compared(Map& residual, const std::string& scheme) {
+  Node* compare = find_member(residual, "compare");
+  if (compare == nullptr) return;
+  Node& written = without_source(*compare);
+  auto* list = std::get_if<List>(&written.content);
+  const auto is_it = [&](const Node& node) { return says(node, scheme); };
+  const bool is_dropped = list != nullptr && std::erase_if(list->items, is_it) > 0;
+  if (is_it(written) || (is_dropped && list->items.empty())) erase(residual, "compare");
+}
+
+std::span<const Schedule> schedules_named(const std::string& scheme) {
+  if (const Mechanism* mechanism = find_mechanism(scheme)) return mechanism->schedules;
+  for (const Scheme& known :
+       {Scheme{Standard{}}, Scheme{Mhc{}}, Scheme{FullAttnRes{}}, Scheme{BlockAttnRes{}}})
+    if (name(known) == scheme) return schedules_of(known);
+  return {};
+}
+
+/// The file's schedule is of the file's scheme: another that lacks it runs as it ships.
+void drop_foreign_schedule(Map& residual, const std::string& scheme) {
+  Node* schedule = find_member(residual, "schedule");
+  if (schedule == nullptr) return;
+  const auto is_it = [&](std::string_view text) { return says(without_source(*schedule), text); };
+  const auto& known = find_key(scenario_keys(), "residual.schedule")->choices;
+  const auto own = schedules_named(scheme);
+  if (std::any_of(known.begin(), known.end(), is_it) &&
+      std::none_of(own.begin(), own.end(), [&](Schedule each) { return is_it(name(each)); }))
+    erase(residual, "schedule");
+}
+
+void put_scheme(Map& map, const std::string& scheme) {
+  put(map, "residual.scheme", scheme);
+  drop_compared(section(map, "residual"), scheme);
+  drop_foreign_schedule(section(map, "residual"), scheme);
 }
 
 /// Something that stands where the model will vary it: blocks of one layer always exist, and a
@@ -162,8 +212,8 @@ class Planner {
     Node document = source_.document;
     Map& map = std::get<Map>(document.content);
     for (const Axis& axis : knobs_) put_placeholder(map, axis, *knob_of(axis));
-    if (!scheme.empty()) put(map, "residual.scheme", scheme);
     for (std::size_t i = 0; i < scenes_.size(); ++i) put(map, scenes_[i].path, values[i]);
+    if (!scheme.empty()) put_scheme(map, scheme);
     return scenario_of(document, source_.file, source_.provenance);
   }
 

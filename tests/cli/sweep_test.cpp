@@ -59,6 +59,30 @@ TEST_F(SweepCommand, TakesSeveralAxesOfBothKinds) {
   EXPECT_EQ(last.at("residual.block_size"), 24);
 }
 
+/// Those that the file compares with too. What breaks a budget is not recommended beside what keeps
+/// it.
+TEST_F(SweepCommand, LetsSchemesCompete) {
+  folder_.written("kimi.yaml",
+                  "schema: depthcost/1\nmodel: kimi_k3\nresidual: {schedule: two_phase, compare: "
+                  "[standard, mhc]}\nworkload: {prefill: {tokens: 131072}}\n"
+                  "budgets: {prefill_bank: 3 GB}\n");
+  const Outcome outcome =
+      run({"--axis", "residual.scheme=full_attnres,mhc,standard", "--format", "json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  const auto document = nlohmann::json::parse(outcome.output);
+  EXPECT_EQ(document.at("refused").size(), 0U);
+  std::vector<std::string> said;
+  for (const auto& point : document.at("points"))
+    said.push_back(point.at("residual.scheme").get<std::string>() + " " +
+                   point.at("schedule").get<std::string>() + " " +
+                   point.at("budgets").get<std::string>() +
+                   (point.at("recommended") == true ? " recommended" : ""));
+  EXPECT_EQ(said, (std::vector<std::string>{"full_attnres two_phase fail", "mhc fused fail",
+                                            "standard fused pass recommended"}));
+  EXPECT_EQ(document.at("recommendations").at(0).at("recommended"),
+            (nlohmann::json{{"residual.scheme", "standard"}}));
+}
+
 TEST_F(SweepCommand, WritesADocumentWithItsPlots) {
   const Outcome outcome = run({"--format", "markdown", "-o", "out"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;

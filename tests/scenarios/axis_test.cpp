@@ -157,6 +157,55 @@ TEST_F(Plan, ReadsEachSchemeAndLetsThemCompete) {
   EXPECT_EQ(schemes.schemes[1].path.scheme, both.own->path.scheme);
 }
 
+/// What the file compares with, and a schedule that only its own scheme has, are not said of a
+/// scheme that takes its place.
+class SchemeInAFile : public testing::TestWithParam<std::string> {};
+
+TEST_P(SchemeInAFile, IsReadAsIfTheFileWereAboutIt) {
+  const test::TemporaryFolder folder;
+  folder.written("it.yaml",
+                 "schema: depthcost/1\nmodel: kimi_k3\nresidual: {schedule: two_phase, "
+                 "compare: " +
+                     GetParam() + "}\nworkload: {prefill: {tokens: 4096}}\n");
+  const SweepPlan swept = plan_sweep(
+      folder.path("it.yaml"), {"residual.scheme=standard,mhc,full_attnres"}, kDefaultMaxPoints);
+  std::vector<std::pair<std::string, Schedule>> read;
+  for (const SchemePath& each : swept.scenes.front().schemes)
+    read.emplace_back(each.refused + std::string(name(each.path.scheme)), each.schedule);
+  EXPECT_EQ(read,
+            (std::vector<std::pair<std::string, Schedule>>{{"standard", Schedule::fused},
+                                                           {"mhc", Schedule::fused},
+                                                           {"full_attnres", Schedule::two_phase}}));
+}
+
+INSTANTIATE_TEST_SUITE_P(, SchemeInAFile,
+                         testing::Values("standard", "[mhc]", "[standard, mhc, full_attnres]",
+                                         "{value: [full_attnres, mhc], source: a paper}"));
+
+/// A wrong word is said whatever scheme is asked about.
+TEST_F(Plan, HidesNoMistakeInWhatASchemeReplaces) {
+  const auto refused = [&](const std::string& residual) {
+    folder_.written("wrong.yaml",
+                    "schema: depthcost/1\nmodel: kimi_k3\nresidual: " + residual + "\n");
+    try {
+      plan_sweep(folder_.path("wrong.yaml"), {"residual.scheme=mhc"}, kDefaultMaxPoints);
+    } catch (const InputError& error) {
+      return error.message();
+    }
+    return std::string("none");
+  };
+  EXPECT_TRUE(
+      refused("{schedule: one_phase}").starts_with("invalid residual.schedule 'one_phase'"));
+  EXPECT_EQ(refused("{compare: []}"), "invalid residual.compare (an empty list)");
+}
+
+TEST_F(Plan, TakesAnAxisOfSchedulesAtItsWord) {
+  const SweepPlan both = plan({"residual.scheme=mhc,block_attnres", "schedule=two_phase"});
+  EXPECT_EQ(both.scenes.front().axes.size(), 2U);
+  EXPECT_EQ(both.scenes.front().axes.back().values,
+            std::vector<Count>{static_cast<Count>(Schedule::two_phase)});
+}
+
 /// The model has no training of it; the others are there.
 TEST_F(Plan, KeepsASchemeThatCannotExistWithItsReason) {
   folder_.written("training.yaml",
