@@ -56,7 +56,7 @@ void add_time(Values& values, const AddedKeys& keys, const std::optional<AddedTi
 }
 
 void add_blocks(Values& values, const SweepPoint& point) {
-  const Partition* blocks = point.exists() ? blocks_of(point.choice->path.scheme) : nullptr;
+  const Partition* blocks = source_blocks(*point.choice);
   const auto count = [&](Count Partition::*member) -> std::optional<double> {
     if (blocks == nullptr) return std::nullopt;
     return static_cast<double>(blocks->*member);

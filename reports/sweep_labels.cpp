@@ -57,6 +57,11 @@ std::optional<std::size_t> own_choice(const SweepReport& report, const SweepGrou
   return std::nullopt;
 }
 
+const Partition* source_blocks(const SweepChoice& choice) {
+  const auto* scheme = std::get_if<BlockAttnRes>(&choice.path.scheme);
+  return scheme == nullptr || !choice.refused.empty() ? nullptr : &scheme->blocks;
+}
+
 std::string loss_text(const LossReading& reading) {
   if (!reading.loss) return std::string(name(reading.kind));
   return fmt::format("{}{:.3f}", reading.kind == ReadingKind::interpolated ? "~" : "",

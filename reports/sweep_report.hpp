@@ -55,6 +55,10 @@ std::string choice_label(const Sweep& sweep, std::size_t choice);
 /// The choice that the scenario itself has made, if it is among them.
 std::optional<std::size_t> own_choice(const SweepReport& report, const SweepGroup& group);
 
+/// The blocks that are a choice's sources; null where it has none, and for Full, which has as many
+/// sources as layers and whose groups only batch queries.
+const Partition* source_blocks(const SweepChoice& choice);
+
 /// "1.746", "~1.747" where it is interpolated, "finer" and "coarser" beyond what is published.
 std::string loss_text(const LossReading& reading);
 

@@ -14,14 +14,10 @@ namespace {
 
 using Sentences = std::vector<std::string>;
 
-const Partition* blocks_at(const Sweep& sweep, std::size_t choice) {
-  return blocks_of(sweep.choices()[choice].path.scheme);
-}
-
 /// "block_size 24 (8 blocks, the last of 18)".
 std::string described(const Sweep& sweep, std::size_t choice) {
   std::string text = choice_label(sweep, choice);
-  const Partition* blocks = blocks_at(sweep, choice);
+  const Partition* blocks = source_blocks(sweep.choices()[choice]);
   if (blocks == nullptr) return text;
   text += fmt::format(" ({} block{}", blocks->num_blocks, blocks->num_blocks == 1 ? "" : "s");
   if (!blocks->is_uniform()) text += fmt::format(", the last of {}", blocks->last_size);
@@ -48,7 +44,11 @@ std::string all_added(const SweepPoint& point) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string losses(const QualityEvidence& quality) {
+/// One loss where there is no block to read it by.
+std::string losses(const SweepChoice& choice) {
+  const QualityEvidence& quality = choice.quality;
+  if (source_blocks(choice) == nullptr)
+    return fmt::format("published loss {}", loss_text(quality.by_size));
   return fmt::format("published loss {} by block size, {} by number of blocks",
                      loss_text(quality.by_size), loss_text(quality.by_count));
 }
@@ -63,7 +63,7 @@ void say_recommendation(Sentences& out, const SweepGroup& group, const Recommend
   }
   const SweepPoint point = sweep.point(group.circumstance, *said.best);
   out.push_back(fmt::format("Recommended: {}: {}; {}.", described(sweep, *said.best),
-                            all_added(point), losses(point.choice->quality)));
+                            all_added(point), losses(*point.choice)));
   for (const PointBudget& row : sweep.budgets(point))
     if (row.verdict == Verdict::unknown)
       out.push_back(fmt::format("Whether it keeps {} is not known{}.", name(row.budget.kind),
@@ -112,11 +112,11 @@ void say_binding(Sentences& out, const SweepGroup& group, const Recommendation& 
   for (const BindingBudget& binding : said.binding) {
     const SweepPoint point = sweep.point(group.circumstance, binding.allowed);
     const PointBudget row = sweep.budgets(point)[binding.budget];
-    out.push_back(fmt::format(
-        "Binding: {} of {}: without it {} would be taken, which needs {} ({}).",
-        name(row.budget.kind), format_budget(row.budget.kind, row.budget.limit),
-        described(sweep, binding.allowed), format_budget(row.budget.kind, row.low.value_or(0)),
-        losses(point.choice->quality)));
+    out.push_back(
+        fmt::format("Binding: {} of {}: without it {} would be taken, which needs {} ({}).",
+                    name(row.budget.kind), format_budget(row.budget.kind, row.budget.limit),
+                    described(sweep, binding.allowed),
+                    format_budget(row.budget.kind, row.low.value_or(0)), losses(*point.choice)));
   }
 }
 

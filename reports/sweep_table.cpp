@@ -75,12 +75,9 @@ struct Shape {
   bool decode, prefill, training, payload, blocks, budgets, workload;
 };
 
-bool has_blocks(const SweepChoice& choice) {
-  return choice.refused.empty() && blocks_of(choice.path.scheme) != nullptr;
-}
-
 Shape shape_of(const Sweep& sweep, std::size_t circumstance) {
-  const bool any_blocks = std::any_of(sweep.choices().begin(), sweep.choices().end(), has_blocks);
+  const bool any_blocks =
+      std::any_of(sweep.choices().begin(), sweep.choices().end(), source_blocks);
   for (std::size_t i = 0; i < sweep.choices().size(); ++i) {
     const SweepPoint point = sweep.point(circumstance, i);
     if (!point.exists()) continue;
@@ -126,10 +123,10 @@ std::vector<std::string> cells(const SweepGroup& group, const Shape& shape, cons
   std::vector<std::string> row;
   for (std::size_t i = 0; i < sweep.choice_axes().size(); ++i)
     row.push_back(value_text(sweep.choice_axes()[i], point.choice->values[i]));
-  if (shape.blocks)
-    row.push_back(has_blocks(*point.choice)
-                      ? std::to_string(blocks_of(point.choice->path.scheme)->num_blocks)
-                      : "");
+  if (shape.blocks) {
+    const Partition* blocks = source_blocks(*point.choice);
+    row.push_back(blocks == nullptr ? "" : std::to_string(blocks->num_blocks));
+  }
   row.push_back(fmt::format(
       "{:.2f}", point.choice->mean[static_cast<std::size_t>(Convention::kernel)].value().mean_d));
   if (shape.decode) row.push_back(added_text(point.decode));

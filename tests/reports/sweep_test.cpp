@@ -140,7 +140,7 @@ TEST(SweepOfSchemes, NamesThemInEveryFormat) {
   EXPECT_EQ(said, (std::vector<std::vector<std::string>>{
                       {"standard", "", ""},
                       {"mhc", "", "recommended"},
-                      {"full_attnres", "8", ""},
+                      {"full_attnres", "", ""},
                       {"block_attnres", "8", "runner-up, as written"}}));
   const json document = json::parse(sweep_json(report, "1.2.3"));
   EXPECT_EQ(document.at("points").at(1).at("residual.scheme"), "mhc");
@@ -148,6 +148,19 @@ TEST(SweepOfSchemes, NamesThemInEveryFormat) {
             (json{{"residual.scheme", "mhc"}}));
   EXPECT_TRUE(lines_of(sweep_csv(report))[2].starts_with("mhc,true,,"));
   EXPECT_TRUE(sweep_plots(report).empty());
+}
+
+/// It has as many sources as layers; its groups only batch queries.
+TEST(SweepOfSchemes, SaysNothingOfBlocksOfFull) {
+  Study study = kimi();
+  study.budgets.clear();
+  const SweepReport report = scheme_report(study);
+  EXPECT_TRUE(contains(sentence(report, "Recommended"), "Recommended: scheme full_attnres: +"));
+  EXPECT_TRUE(contains(sentence(report, "Recommended"), "; published loss 1.737."));
+  EXPECT_TRUE(lines_of(sweep_csv(report))[3].starts_with("full_attnres,true,,,,single_pass,"));
+  const json point = json::parse(sweep_json(report, "1.2.3")).at("points").at(2);
+  EXPECT_TRUE(point.at("num_blocks").is_null());
+  EXPECT_TRUE(point.at("last_block_layers").is_null());
 }
 
 /// What it adds is nothing, and no half of an interval to count in.
