@@ -140,6 +140,15 @@ std::vector<std::size_t> take_unattainable(std::vector<Candidate>& candidates) {
   return common;
 }
 
+/// The answer where it is sure itself: it may tie with a lower loss that is in doubt, and without
+/// that one with a cheaper choice.
+std::optional<std::size_t> sure_answer(const std::vector<Candidate>& candidates,
+                                       std::optional<std::size_t> best) {
+  for (const Candidate& candidate : candidates)
+    if (candidate.choice == best && candidate.is_sure) return best;
+  return rule(candidates, {.excluding = {}, .doubt = Doubt::refused});
+}
+
 /// Budgets that alone decide; where only several together do, all that the free answer breaks.
 std::vector<BindingBudget> binding_budgets(const std::vector<Candidate>& candidates,
                                            std::size_t num_budgets,
@@ -222,7 +231,7 @@ Recommendation recommend(const Sweep& sweep, std::size_t circumstance) {
   answer.best = rule(candidates, {.excluding = {}});
   if (answer.best) answer.runner_up = rule(candidates, {.excluding = answer.best});
   answer.binding = binding_budgets(candidates, sweep.study().budgets.size(), answer.best);
-  answer.sure = rule(candidates, {.excluding = {}, .doubt = Doubt::refused});
+  answer.sure = sure_answer(candidates, answer.best);
   answer.by_size = rule(candidates, {.reading = Reading::by_size, .excluding = {}});
   answer.by_count = rule(candidates, {.reading = Reading::by_count, .excluding = {}});
   return answer;

@@ -138,6 +138,20 @@ TEST(Recommendation, SaysWhatIsSureWhereALimitLiesInsideTheInterval) {
   EXPECT_GT(*said.sure, *said.best);
 }
 
+/// 8 is in doubt and ties with 9, which is not; without 8, 10 ties with 9 and is cheaper.
+TEST(Recommendation, IsItsOwnSureAnswerWhereItIsSure) {
+  const std::vector<KnobAxis> axes{{.knob = Knob::block_size, .values = {8, 9, 10}}};
+  const Sweep free(kimi({}), axes, 1);
+  const double limit =
+      (free.point(0, 0).decode->overhead->high + free.point(0, 1).decode->overhead->high) / 2;
+  const Sweep sweep(kimi({{BudgetKind::decode_overhead, limit}}), axes, 1);
+  EXPECT_EQ(sweep.verdict(sweep.point(0, 0)), Verdict::unknown);
+  EXPECT_EQ(sweep.verdict(sweep.point(0, 1)), Verdict::pass);
+  const Recommendation said = recommend(sweep, 0);
+  EXPECT_EQ(said.best, 1U);
+  EXPECT_EQ(said.sure, 1U);
+}
+
 TEST(Recommendation, SaysNothingOfBlocksCoarserThanPublished) {
   const Sweep sweep(kimi({}), {{.knob = Knob::block_size, .values = {48, 93, 186}}}, 1);
   EXPECT_FALSE(recommend(sweep, 0).best.has_value());
