@@ -112,7 +112,8 @@ void run_sweep(benchmark::State& state, const Study& study, const std::vector<Kn
       for (std::size_t i = 0; i < sweep.choices().size(); ++i) {
         const SweepPoint point = sweep.point(c, i);
         if (point.decode) sum += point.decode->delta.value.value;
-        sum += point.memory.all.value + static_cast<double>(sweep.verdict(point));
+        if (point.memory) sum += point.memory->all.value;
+        sum += static_cast<double>(sweep.verdict(point));
       }
     benchmark::DoNotOptimize(sum);
     points += sweep.size();

@@ -33,8 +33,7 @@ void append_objectives(std::vector<double>& values, const SweepPoint& point, Rea
   for (const auto* added : {&point.decode, &point.prefill, &point.training})
     if (*added) values.push_back(weight(**added));
   if (!has_time) values.push_back(point.choice->forward_bytes.value);
-  const Bytes kept = point.choice->kept_per_token + point.choice->phase1_per_token;
-  values.push_back(kept.value);
+  values.push_back(state_per_token(*point.choice).value);
   if (point.choice->payload_peak) values.push_back(point.choice->payload_peak->value);
   if (reading != Reading::by_count) values.push_back(rank(point.choice->quality.by_size));
   if (reading != Reading::by_size) values.push_back(rank(point.choice->quality.by_count));

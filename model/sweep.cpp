@@ -210,10 +210,12 @@ Study Sweep::study_at(std::size_t circumstance, std::size_t choice) const {
   return study;
 }
 
-PointMemory Sweep::memory(std::size_t circumstance, const SweepChoice& choice) const {
+std::optional<PointMemory> Sweep::memory(std::size_t circumstance,
+                                         const SweepChoice& choice) const {
+  if (decode_memory_.empty() && prefill_memory_.empty()) return std::nullopt;
   PointMemory memory;
   const auto include = [&](const WorkloadMemory& workload) {
-    const Bytes state = workload.tokens * (choice.kept_per_token + choice.phase1_per_token);
+    const Bytes state = workload.tokens * state_per_token(choice);
     memory.state = std::max(memory.state, state);
     memory.cache = std::max(memory.cache, workload.cache);
     memory.all = std::max(memory.all, state + workload.weights + workload.cache);
@@ -230,7 +232,8 @@ PointMemory Sweep::memory(std::size_t circumstance, const SweepChoice& choice) c
 }
 
 SweepPoint Sweep::point(std::size_t circumstance, std::size_t choice) const {
-  SweepPoint point{.choice = &choices_[choice], .decode = {}, .prefill = {}, .training = {}};
+  SweepPoint point{
+      .choice = &choices_[choice], .decode = {}, .prefill = {}, .training = {}, .memory = {}};
   if (!point.exists()) return point;
   const std::size_t n = choices_.size();
   if (!decode_.empty()) point.decode = decode_[circumstance % num_decode_ * n + choice];

@@ -50,6 +50,11 @@ struct SweepChoice {
   QualityEvidence quality;
 };
 
+/// Of the residual path, at its fullest.
+inline Bytes state_per_token(const SweepChoice& choice) {
+  return choice.kept_per_token + choice.phase1_per_token;
+}
+
 /// In one device's memory, at the workload where it is most.
 struct PointMemory {
   Bytes state;         // of the residual path, all workloads
@@ -65,7 +70,7 @@ struct SweepPoint {
   std::optional<AddedTime> decode;
   std::optional<AddedTime> prefill;
   std::optional<AddedTime> training;
-  PointMemory memory;
+  std::optional<PointMemory> memory;  // of decode and prefill
 
   bool exists() const { return choice->refused.empty(); }
 };
@@ -117,7 +122,7 @@ class Sweep {
   void time_training(std::size_t num_threads, Progress& progress);
   static std::vector<WorkloadMemory> decode_memory(const Study& study);
   static WorkloadMemory prefill_memory(const Study& study);
-  PointMemory memory(std::size_t circumstance, const SweepChoice& choice) const;
+  std::optional<PointMemory> memory(std::size_t circumstance, const SweepChoice& choice) const;
   PointBudget budget_at(const Budget& budget, const SweepPoint& point) const;
 
   Study study_;

@@ -13,14 +13,15 @@ PointBudget overhead(const Budget& budget, const std::optional<AddedTime>& added
   return decided(budget, added->overhead->low, added->overhead->high);
 }
 
-PointBudget exactly(const Budget& budget, bool is_asked, Bytes need) {
-  if (!is_asked) return {budget, {}, {}, Verdict::unknown};
-  return decided(budget, need.value, need.value);
+PointBudget exactly(const Budget& budget, std::optional<Bytes> need) {
+  if (!need) return {budget, {}, {}, Verdict::unknown};
+  return decided(budget, need->value, need->value);
 }
 
-PointBudget device_memory(Budget budget, const Study& study, Bytes need) {
-  const bool has_workload = study.decode || study.prefill;
-  if (!has_workload) return {budget, {}, {}, Verdict::unknown};
+PointBudget device_memory(Budget budget, const Study& study,
+                          const std::optional<PointMemory>& memory) {
+  if (!memory) return {budget, {}, {}, Verdict::unknown};
+  const Bytes need = memory->all;
   if (!study.machine || !study.machine->memory_capacity)
     return {budget, need.value, {}, Verdict::unknown};
   budget.limit = study.machine->memory_capacity->value;
@@ -32,6 +33,10 @@ PointBudget device_memory(Budget budget, const Study& study, Bytes need) {
 }  // namespace
 
 PointBudget Sweep::budget_at(const Budget& budget, const SweepPoint& point) const {
+  const auto of_prefill = [&](Bytes PointMemory::*item) -> std::optional<Bytes> {
+    if (!study_.prefill || !point.memory) return std::nullopt;
+    return (*point.memory).*item;
+  };
   switch (budget.kind) {
     case BudgetKind::decode_overhead:
       return overhead(budget, point.decode);
@@ -40,14 +45,13 @@ PointBudget Sweep::budget_at(const Budget& budget, const SweepPoint& point) cons
     case BudgetKind::training_overhead:
       return overhead(budget, point.training);
     case BudgetKind::prefill_bank:
-      return exactly(budget, study_.prefill.has_value(), point.memory.prefill_bank);
+      return exactly(budget, of_prefill(&PointMemory::prefill_bank));
     case BudgetKind::prefill_peak:
-      return exactly(budget, study_.prefill.has_value(), point.memory.prefill_peak);
+      return exactly(budget, of_prefill(&PointMemory::prefill_peak));
     case BudgetKind::pipeline_peak:
-      return exactly(budget, point.choice->payload_peak.has_value(),
-                     point.choice->payload_peak.value_or(Bytes{}));
+      return exactly(budget, point.choice->payload_peak);
     case BudgetKind::device_memory:
-      return device_memory(budget, study_, point.memory.all);
+      return device_memory(budget, study_, point.memory);
   }
   return {};
 }

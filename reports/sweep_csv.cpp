@@ -69,12 +69,17 @@ void add_bytes(Values& values, const SweepPoint& point) {
   const auto if_exists = [&](double value) {
     return point.exists() ? std::optional(value) : std::nullopt;
   };
+  const auto of_memory = [&](Bytes PointMemory::*item) -> std::optional<double> {
+    if (!point.memory) return std::nullopt;
+    return ((*point.memory).*item).value;
+  };
   const auto& mean = point.choice->mean[static_cast<std::size_t>(Convention::kernel)];
   add_number(values, "kernel_mean_d", mean ? std::optional(mean->mean_d) : std::nullopt);
   add_number(values, "forward_bytes", if_exists(point.choice->forward_bytes.value));
-  add_number(values, "state_bytes", if_exists(point.memory.state.value));
-  add_number(values, "cache_bytes", if_exists(point.memory.cache.value));
-  add_number(values, "memory_bytes", if_exists(point.memory.all.value));
+  add_number(values, "state_per_token_bytes", if_exists(state_per_token(*point.choice).value));
+  add_number(values, "state_bytes", of_memory(&PointMemory::state));
+  add_number(values, "cache_bytes", of_memory(&PointMemory::cache));
+  add_number(values, "memory_bytes", of_memory(&PointMemory::all));
   add_number(
       values, "payload_peak_bytes",
       point.choice->payload_peak ? std::optional(point.choice->payload_peak->value) : std::nullopt);

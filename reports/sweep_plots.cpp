@@ -76,9 +76,8 @@ std::vector<CostLine> cost_lines(const Swept& data) {
            [](const SweepPoint& p) { return seconds(p.training); });
   add_line(lines, data, {"bytes", "bytes moved", Color::dark_grey, {}},
            [](const SweepPoint& p) { return std::optional(p.choice->forward_bytes.value); });
-  add_line(lines, data, {"state", "state in memory", Color::orange, {}}, [](const SweepPoint& p) {
-    return std::optional((p.choice->kept_per_token + p.choice->phase1_per_token).value);
-  });
+  add_line(lines, data, {"state", "state in memory", Color::orange, {}},
+           [](const SweepPoint& p) { return std::optional(state_per_token(*p.choice).value); });
   add_line(lines, data, {"payload", "pipeline payload", Color::black, {}}, [](const SweepPoint& p) {
     return p.choice->payload_peak ? std::optional(p.choice->payload_peak->value) : std::nullopt;
   });

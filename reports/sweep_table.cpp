@@ -87,7 +87,7 @@ Shape shape_of(const Sweep& sweep, std::size_t circumstance) {
             point.choice->payload_peak.has_value(),
             any_blocks,
             !sweep.study().budgets.empty(),
-            point.memory.state.value > 0};
+            point.memory.has_value()};
   }
   return {};
 }
@@ -132,8 +132,8 @@ std::vector<std::string> cells(const SweepGroup& group, const Shape& shape, cons
   if (shape.decode) row.push_back(added_text(point.decode));
   if (shape.prefill) row.push_back(added_text(point.prefill));
   if (shape.training) row.push_back(added_text(point.training));
-  const Bytes per_token = point.choice->kept_per_token + point.choice->phase1_per_token;
-  row.push_back(format_bytes(shape.workload ? point.memory.state : per_token, Prefix::decimal));
+  row.push_back(format_bytes(point.memory ? point.memory->state : state_per_token(*point.choice),
+                             Prefix::decimal));
   if (shape.payload) row.push_back(format_bytes(*point.choice->payload_peak, Prefix::decimal));
   row.push_back(loss_text(point.choice->quality.by_size));
   row.push_back(loss_text(point.choice->quality.by_count));

@@ -103,9 +103,10 @@ void expect_evaluated(const Sweep& sweep, std::size_t circumstance, std::size_t 
   expect_same(point.decode, added_by_evaluation(evaluation, study.schedule, "decode"));
   expect_same(point.prefill, added_by_evaluation(evaluation, study.schedule, "prefill"));
   expect_same(point.training, added_by_evaluation(evaluation, study.schedule, "training"));
-  expect_near(point.memory.state.value, fullest(evaluation, is_residual));
-  expect_near(point.memory.all.value, fullest(evaluation, [](MemoryItem) { return true; }));
-  expect_near(point.memory.cache.value,
+  expect_near(point.memory.value_or(PointMemory{}).state.value, fullest(evaluation, is_residual));
+  expect_near(point.memory.value_or(PointMemory{}).all.value,
+              fullest(evaluation, [](MemoryItem) { return true; }));
+  expect_near(point.memory.value_or(PointMemory{}).cache.value,
               fullest(evaluation, [](MemoryItem item) { return item == MemoryItem::kv_cache; }));
   const std::vector<PointBudget> budgets = sweep.budgets(point);
   ASSERT_EQ(budgets.size(), evaluation.budgets.size());
@@ -222,6 +223,12 @@ TEST(Sweep, CountsWithoutAMachine) {
   EXPECT_FALSE(point.decode || point.prefill || point.training);
   EXPECT_GT(point.choice->forward_bytes.value, 0);
   EXPECT_EQ(sweep.verdict(point), Verdict::unknown);
+}
+
+TEST(Sweep, KnowsNoMemoryOfTrainingAlone) {
+  const Sweep sweep(test::training_study(), {axis(Knob::block_size, {24})}, 1);
+  EXPECT_FALSE(sweep.point(0, 0).memory.has_value());
+  EXPECT_GT(state_per_token(sweep.choices().front()).value, 0);
 }
 
 // --- the numbers of the paper's L = 128 ---

@@ -220,6 +220,18 @@ TEST(SweepCsv, HasOneLineForEachPointAndTheSameNumberOfCells) {
   EXPECT_TRUE(lines[187].starts_with("187,false,invalid block_size '187' (the model"));
 }
 
+/// It is not counted, which is no zero; a token's own state is.
+TEST(SweepCsv, HasNoMemoryOfTrainingAlone) {
+  const SweepReport report = report_of(test::training_study(), {block_sizes(24, 24)});
+  const json point = json::parse(sweep_json(report, "1.2.3")).at("points").at(0);
+  for (const char* key : {"state_bytes", "cache_bytes", "memory_bytes"})
+    EXPECT_TRUE(point.at(key).is_null()) << key;
+  EXPECT_EQ(point.at("state_per_token_bytes"), 9 * 7168 * 2);
+  EXPECT_TRUE(contains(lines_of(sweep_csv(report))[1], ",129024,,,,")) << sweep_csv(report);
+  const Table table = sweep_table(report, groups_of(report).front());
+  EXPECT_EQ(table.columns[4].header, "state/token");
+}
+
 TEST(SweepCsv, NamesWhatCouldNotBeRead) {
   SweepReport report = report_of(kimi(), {block_sizes(24, 24)});
   report.scene_axes = {"hardware"};
