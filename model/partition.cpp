@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/counted.hpp"
 #include "model/infeasible.hpp"
 
 namespace depthcost {
@@ -56,8 +57,8 @@ Partition partition_by_size(Count num_layers, Count block_size) {
   require_positive("num_layers", num_layers);
   require_positive("block_size", block_size);
   if (block_size > num_layers)
-    throw Infeasible(fmt::format("invalid block_size '{}' (the model has only {} layers)",
-                                 block_size, num_layers));
+    throw Infeasible(fmt::format("invalid block_size '{}' (the model has only {})", block_size,
+                                 counted(num_layers, "layer", "layers")));
   const Count num_blocks = (num_layers + block_size - 1) / block_size;
   return {.num_layers = num_layers,
           .block_size = block_size,
@@ -69,7 +70,8 @@ Partition partition_by_count(Count num_layers, Count num_blocks, Remainder rule)
   require_positive("num_layers", num_layers);
   require_positive("num_blocks", num_blocks);
   if (num_blocks > num_layers)
-    refuse_count(num_blocks, fmt::format("the model has only {} layers", num_layers));
+    refuse_count(num_blocks,
+                 fmt::format("the model has only {}", counted(num_layers, "layer", "layers")));
   switch (rule) {
     case Remainder::paper:
       return paper_partition(num_layers, num_blocks);

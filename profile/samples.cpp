@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "model/counted.hpp"
 #include "scenarios/input_text.hpp"
 #include "scenarios/json_document.hpp"
 #include "scenarios/quantity.hpp"
@@ -212,9 +213,9 @@ StepSample step_of(Fields& row) {
   const Count layers = row.count_to(kMostLayers, "layers");
   const Count block_size = row.count("block_size");
   if (block_size > layers)
-    throw InputError(
-        row.at("block_size").position,
-        fmt::format("invalid block_size '{}' (the step has only {} layers)", block_size, layers));
+    throw InputError(row.at("block_size").position,
+                     fmt::format("invalid block_size '{}' (the step has only {})", block_size,
+                                 counted(layers, "layer", "layers")));
   return {.name = row.text("name"),
           .scheme = schemes[row.choice("scheme", schemes)],
           .schedule = schedule.schedule,

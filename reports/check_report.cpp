@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/counted.hpp"
 #include "reports/document.hpp"
 #include "reports/json.hpp"
 #include "reports/json_sections.hpp"
@@ -61,7 +62,7 @@ std::string counts_text(const std::vector<SummaryRow>& rows) {
     });
     if (count > 0) parts.push_back(fmt::format("{} {}", count, kRanks[rank]));
   }
-  return fmt::format("{} gate{}: {}", rows.size(), rows.size() == 1 ? "" : "s",
+  return fmt::format("{}: {}", counted(static_cast<Count>(rows.size()), "gate", "gates"),
                      fmt::join(parts, ", "));
 }
 

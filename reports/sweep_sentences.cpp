@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/break_even.hpp"
+#include "model/counted.hpp"
 #include "model/published_quality.hpp"
 #include "reports/format.hpp"
 #include "reports/sweep_report.hpp"
@@ -19,7 +20,7 @@ std::string described(const Sweep& sweep, std::size_t choice) {
   std::string text = choice_label(sweep, choice);
   const Partition* blocks = source_blocks(sweep.choices()[choice]);
   if (blocks == nullptr) return text;
-  text += fmt::format(" ({} block{}", blocks->num_blocks, blocks->num_blocks == 1 ? "" : "s");
+  text += " (" + counted(blocks->num_blocks, "block", "blocks");
   if (!blocks->is_uniform()) text += fmt::format(", the last of {}", blocks->last_size);
   return text + ")";
 }

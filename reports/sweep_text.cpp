@@ -16,7 +16,8 @@ std::size_t num_points(const SweepReport& report) {
 
 std::string opening(const SweepReport& report) {
   const std::size_t groups = groups_of(report).size();
-  std::string text = fmt::format("{} points", format_count(static_cast<Count>(num_points(report))));
+  std::string text = fmt::format("{} point{}", format_count(static_cast<Count>(num_points(report))),
+                                 num_points(report) == 1 ? "" : "s");
   if (groups > 1)
     text += fmt::format(" under {} circumstances", format_count(static_cast<Count>(groups)));
   return text;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "model/counted.hpp"
 #include "scenarios/suggest.hpp"
 
 namespace depthcost {
@@ -195,7 +196,8 @@ std::vector<std::string> values_of(const Axis& axis, Count num_layers) {
   const AxisRange& range = *axis.range;
   const Count last = range.last.value_or(num_layers);
   if (last < range.first)
-    fail(axis.argument, fmt::format("an empty range: the model has only {} layers", num_layers));
+    fail(axis.argument, fmt::format("an empty range: the model has only {}",
+                                    counted(num_layers, "layer", "layers")));
   std::vector<std::string> values;
   for (Count value = range.first;;) {
     values.push_back(std::to_string(value));

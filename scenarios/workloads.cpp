@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "model/counted.hpp"
 #include "model/step.hpp"
 #include "model/training_step.hpp"
 
@@ -37,8 +38,11 @@ std::vector<Seconds> seconds_of_batches(const Values& values, const std::string&
   const Value* written = values.find(path);
   if (written == nullptr) return {};
   if (written->numbers.size() != 1 && written->numbers.size() != num_batches)
-    throw InputError(written->position, fmt::format("invalid {} ({} times for {} batches)", path,
-                                                    written->numbers.size(), num_batches));
+    throw InputError(
+        written->position,
+        fmt::format("invalid {} ({} for {})", path,
+                    counted(static_cast<Count>(written->numbers.size()), "time", "times"),
+                    counted(static_cast<Count>(num_batches), "batch", "batches")));
   std::vector<Seconds> seconds;
   for (const double each : written->numbers) seconds.push_back({each});
   return seconds;

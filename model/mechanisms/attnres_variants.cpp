@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/counted.hpp"
 #include "model/layer_operations.hpp"
 #include "model/mechanisms/list.hpp"
 #include "model/mechanisms/states.hpp"
@@ -172,7 +173,7 @@ std::optional<ParameterProblem> heads_problem(const MechanismLayer& last) {
 
 std::optional<ParameterProblem> window_problem(const MechanismLayer& last) {
   if (last.parameters.window <= last.num_layers) return std::nullopt;
-  return ParameterProblem{"window", fmt::format("more than {} layers", last.num_layers)};
+  return ParameterProblem{"window", "more than " + counted(last.num_layers, "layer", "layers")};
 }
 
 }  // namespace

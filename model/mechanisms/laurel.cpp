@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/counted.hpp"
 #include "model/mechanisms/list.hpp"
 #include "model/mechanisms/states.hpp"
 
@@ -77,7 +78,7 @@ std::optional<ParameterProblem> rank_problem(const MechanismLayer& last) {
 
 std::optional<ParameterProblem> history_problem(const MechanismLayer& last) {
   if (last.parameters.history <= last.num_layers) return rank_problem(last);
-  return ParameterProblem{"history", fmt::format("more than {} layers", last.num_layers)};
+  return ParameterProblem{"history", "more than " + counted(last.num_layers, "layer", "layers")};
 }
 
 }  // namespace

@@ -56,6 +56,7 @@ TEST(Partition, SaysWhyItRefuses) {
   EXPECT_EQ(refusal(3, 8, Remainder::paper),
             "invalid num_blocks '8' (the model has only 3 layers)");
   EXPECT_EQ(refusal(3, 8, Remainder::ceil), "invalid num_blocks '8' (the model has only 3 layers)");
+  EXPECT_EQ(refusal(1, 2, Remainder::paper), "invalid num_blocks '2' (the model has only 1 layer)");
   EXPECT_EQ(refusal(4, 0, Remainder::paper), "invalid num_blocks '0' (must be a positive integer)");
   try {
     partition_by_size(186, 187);

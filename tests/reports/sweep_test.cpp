@@ -184,6 +184,11 @@ TEST(SweepRefusals, AreOneLineForEachReason) {
                                       "(the model has only 186 layers)"}));
 }
 
+TEST(SweepText, CountsOnePointAsOne) {
+  const SweepReport report = report_of(kimi(), {block_sizes(24, 24)});
+  EXPECT_TRUE(sweep_text(report).starts_with("Kimi K3 on Round 5: 1 point\n"));
+}
+
 TEST(SweepTable, ShowsWhatIsSaidAndWhatIsPublished) {
   const SweepReport report = kimi_report();
   const Table table = sweep_table(report, groups_of(report).front());

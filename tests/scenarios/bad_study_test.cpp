@@ -226,6 +226,9 @@ INSTANTIATE_TEST_SUITE_P(
          kimi(
              "workload: {decode: {sequences: [1, 64, 512]}}\nbaseline_step: {decode: [1 ms, 2 ms]}\n"),
          "it.yaml:4:25: error: invalid baseline_step.decode (2 times for 3 batches)"},
+        {"StepsForOneBatch",
+         kimi("workload: {decode: {sequences: 64}}\nbaseline_step: {decode: [1 ms, 2 ms, 3 ms]}\n"),
+         "it.yaml:4:25: error: invalid baseline_step.decode (3 times for 1 batch)"},
         {"TooManyBatches",
          kimi("workload: {decode: {sequences: [" + repeated("1, ", 256) + "1]}}\n"),
          "it.yaml:3:32: error: invalid workload.decode.sequences (257 batches; at most 256)"}}),
