@@ -25,7 +25,9 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 const Position& naming_position(const Values& scenario, const Values& model,
                                 std::string_view scheme) {
   const Value* compare = scenario.find("residual.compare");
-  if (compare != nullptr && contains(compare->texts, scheme)) return compare->position;
+  if (compare != nullptr)
+    for (std::size_t i = 0; i < compare->texts.size(); ++i)
+      if (compare->texts[i] == scheme) return compare->position_of(i);
   const Value* own = residual_value(scenario, model, "scheme");
   return own == nullptr ? scenario.position() : own->position;
 }

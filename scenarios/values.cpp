@@ -50,6 +50,7 @@ void append_scalar(Value& value, const Node& node, const Key& key) {
   const std::string path(key.path);
   const ScalarNode& scalar = as_scalar(node, path);
   value.texts.push_back(scalar.text);
+  value.positions.push_back(node.position);
   switch (key.kind) {
     case KeyKind::count:
     case KeyKind::counts:

@@ -17,8 +17,14 @@ struct Value {
   std::vector<std::string> texts;
   std::vector<double> numbers;
   Position position;
-  std::string origin;       // "kimi_k3.yaml:7", "preset h200_sxm: ... (2026-08-21)"
-  bool has_source = false;  // the file names a source and a date
+  std::vector<Position> positions{};  // of each text; none of a default
+  std::string origin;                 // "kimi_k3.yaml:7", "preset h200_sxm: ... (2026-08-21)"
+  bool has_source = false;            // the file names a source and a date
+
+  /// Of one element of a list.
+  const Position& position_of(std::size_t element) const {
+    return positions.empty() ? position : positions[element];
+  }
 };
 
 /// All values of one file or map by full path; records are "sustained_bandwidth[0].value".

@@ -25,7 +25,7 @@ std::vector<Count> sequences_of(const Value& written) {
     const auto count = static_cast<Count>(batch);
     if (std::find(sequences.begin(), sequences.end(), count) != sequences.end())
       throw InputError(
-          written.position,
+          written.position_of(sequences.size()),
           fmt::format("invalid workload.decode.sequences '{}' (already there)", count));
     sequences.push_back(count);
   }
@@ -177,14 +177,15 @@ void read_written_terms(const Values& values, Study& study) {
     }
 }
 
-/// In one line: what surely takes longer than a step that was written.
-[[noreturn]] void refuse_baseline(const Values& values, const std::string& path,
+/// In one line: what surely takes longer than a step that was written, for all batches or for one.
+[[noreturn]] void refuse_baseline(const Values& values, const std::string& path, std::size_t batch,
                                   const std::string& what, Seconds least,
                                   const std::string& workload) {
-  throw InputError(
-      values.at(path).position,
-      fmt::format("invalid {} '{}' ({} at least {:.3g} us of {})", path,
-                  fmt::join(values.at(path).texts, ", "), what, least.value * 1e6, workload));
+  const Value& written = values.at(path);
+  const std::size_t element = written.texts.size() == 1 ? 0 : batch;
+  throw InputError(written.position_of(element),
+                   fmt::format("invalid {} '{}' ({} at least {:.3g} us of {})", path,
+                               written.texts[element], what, least.value * 1e6, workload));
 }
 
 /// What a training step cannot be timed without.
@@ -206,7 +207,7 @@ void check_training_baseline(const Values& values, const Study& study) {
   if (!study.training || !study.machine || !study.training->baseline_step) return;
   const Seconds least = least_training_step(study);
   if (*study.training->baseline_step <= least)
-    refuse_baseline(values, "baseline_step.training",
+    refuse_baseline(values, "baseline_step.training", 0,
                     "the standard residual and its messages alone take", least, "training");
 }
 
@@ -221,14 +222,15 @@ void read_workloads(const Values& values, Study& study) {
 
 void check_baselines(const Values& values, const Study& study) {
   const ResidualPath standard = baseline_path(study, study.path);
+  std::size_t num_decoded = 0;
   for (const StepRow& row : step_rows(study, standard, Schedule::fused)) {
+    const std::string workload = row.workload.substr(0, row.workload.find('/'));
+    const std::size_t batch = workload == name(WorkloadKind::decode) ? num_decoded++ : 0;
     if (!row.baseline_step || row.baseline_step->evidence != Evidence::measured ||
         row.baseline_step->value > row.residual.low)
       continue;
-    const std::string path =
-        fmt::format("baseline_step.{}", row.workload.substr(0, row.workload.find('/')));
-    refuse_baseline(values, path, "the standard residual alone takes", row.residual.low,
-                    row.workload);
+    refuse_baseline(values, "baseline_step." + workload, batch, "the standard residual alone takes",
+                    row.residual.low, row.workload);
   }
   check_training_hardware(values, study);
   check_training_baseline(values, study);

@@ -166,11 +166,11 @@ INSTANTIATE_TEST_SUITE_P(
         {"ScheduleOfMhcForStandard", kimi("residual: {scheme: standard, schedule: one_pass}\n"),
          "it.yaml:3:40: error: invalid residual.schedule 'one_pass' (standard runs as unfused | fused)"},
         {"SequencesTwice", kimi("workload: {decode: {sequences: [1, 64, 1]}}\n"),
-         "it.yaml:3:32: error: invalid workload.decode.sequences '1' (already there)"},
+         "it.yaml:3:40: error: invalid workload.decode.sequences '1' (already there)"},
         {"ComparedTwice", kimi("residual: {compare: [mhc, standard, mhc]}\n"),
-         "it.yaml:3:21: error: invalid residual.compare 'mhc' (already there)"},
+         "it.yaml:3:37: error: invalid residual.compare 'mhc' (already there)"},
         {"ComparedWithItself", kimi("residual: {compare: [standard, block_attnres]}\n"),
-         "it.yaml:3:21: error: invalid residual.compare 'block_attnres' (already there)"},
+         "it.yaml:3:32: error: invalid residual.compare 'block_attnres' (already there)"},
         {"TooManyStages", kimi("parallelism: {pipeline: 94}\n"),
          "it.yaml:3:25: error: invalid number of pipeline chunks '94 x 1' (must be 1 to 93, the number of decoder layers; write chunk_layers to leave chunks empty)"},
         {"TooManyChunks", kimi("parallelism: {pipeline: 10, virtual_stages: 10}\n"),
@@ -197,7 +197,11 @@ INSTANTIATE_TEST_SUITE_P(
         {"StepShorterThanItsResidual",
          kimi(
              "hardware: h200_sxm\nworkload: {decode: {sequences: [1, 64]}}\nbaseline_step: {decode: [12 ms, 1 us]}\n"),
-         "it.yaml:5:25: error: invalid baseline_step.decode '12 ms, 1 us' (the standard residual alone takes at least 339 us of decode/64)"},
+         "it.yaml:5:33: error: invalid baseline_step.decode '1 us' (the standard residual alone takes at least 339 us of decode/64)"},
+        {"OneStepForAllThatOneBatchExceeds",
+         kimi(
+             "hardware: h200_sxm\nworkload: {decode: {sequences: [1, 64]}, prefill: {tokens: 64}}\nbaseline_step: {prefill: 1 s, decode: 310 us}\n"),
+         "it.yaml:5:39: error: invalid baseline_step.decode '310 us' (the standard residual alone takes at least 339 us of decode/64)"},
         {"OffloadWithoutAHostLink",
          kimi(
              "hardware: mi300x\nworkload: {training: {sequence_length: 4096, activations: offload}}\n"),

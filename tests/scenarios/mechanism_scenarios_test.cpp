@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
          "it.yaml:3:20: error: invalid residual.heads '16' for attnres_multihead (must divide d = 8)"},
         {"ADefaultBesideAnother",
          small("residual: {scheme: standard, compare: [attnres_multihead]}"),
-         "it.yaml:3:39: error: invalid residual.heads '16' for attnres_multihead (must divide d = 8)"},
+         "it.yaml:3:40: error: invalid residual.heads '16' for attnres_multihead (must divide d = 8)"},
         {"ScheduleOfAnother", small("residual: {scheme: rezero, schedule: two_phase}"),
          "it.yaml:3:38: error: invalid residual.schedule 'two_phase' (rezero runs as unfused | fused)"},
         {"Training",
