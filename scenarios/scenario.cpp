@@ -141,7 +141,14 @@ class ScenarioReader {
     return residual_value(values_, model_, name);
   }
 
-  Partition read_partition() const {
+  static std::string_view use_of_blocks(const std::string& scheme) {
+    return scheme == "full_attnres"
+               ? "full_attnres needs it, or num_blocks: groups of queries of its "
+                 "schedule two_phase, which is counted beside the one that runs"
+               : "AttnRes needs it, or num_blocks";
+  }
+
+  Partition read_partition(const std::string& scheme) const {
     const Count num_layers = scenario_.study.model.num_layers;
     if (is_cut_by_count()) {
       const Value& count = *residual("num_blocks");
@@ -152,8 +159,8 @@ class ScenarioReader {
     }
     const Value* size = residual("block_size");
     if (size == nullptr)
-      throw InputError(values_.position(),
-                       "missing key 'residual.block_size' (AttnRes needs it, or num_blocks)");
+      throw InputError(values_.position(), fmt::format("missing key 'residual.block_size' ({})",
+                                                       use_of_blocks(scheme)));
     return feasible(size->position, [&] {
       return partition_by_size(num_layers, static_cast<Count>(size->numbers.front()));
     });
@@ -175,7 +182,7 @@ class ScenarioReader {
     if (const Mechanism* mechanism = find_mechanism(scheme))
       return {mechanism_scheme(*mechanism, values_, model_, scenario_.study), num_layers,
               attachment};
-    const Partition partition = read_partition();
+    const Partition partition = read_partition(scheme);
     if (scheme == "full_attnres") return {FullAttnRes{partition}, num_layers, attachment};
     assert(scheme == "block_attnres");  // the table of keys admits no other
     return {BlockAttnRes{partition}, num_layers, attachment};
@@ -186,7 +193,7 @@ class ScenarioReader {
     parameters.hidden_size = parameters.kv_size = scenario_.study.model.hidden_size;
     std::optional<Count> block_size;
     if (is_cut_by_count() || values_.has("residual.block_size"))
-      block_size = read_partition().block_size;
+      block_size = read_partition(schemes.front()).block_size;
     read_mechanism_parameters(values_, model_, schemes, block_size, parameters);
   }
 

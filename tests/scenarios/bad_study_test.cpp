@@ -81,7 +81,11 @@ INSTANTIATE_TEST_SUITE_P(
         {"NoBlocksForAComparison",
          model("num_layers: 8, hidden_size: 8, dtype: bf16",
                "residual: {scheme: standard, compare: full_attnres}\n"),
-         "it.yaml:1:1: error: missing key 'residual.block_size' (AttnRes needs it, or num_blocks)"},
+         "it.yaml:1:1: error: missing key 'residual.block_size' (full_attnres needs it, or num_blocks: groups of queries of its schedule two_phase, which is counted beside the one that runs)"},
+        {"NoGroupsOfFull",
+         model("num_layers: 8, hidden_size: 8, dtype: bf16",
+               "residual: {scheme: full_attnres, schedule: single_pass}\n"),
+         "it.yaml:1:1: error: missing key 'residual.block_size' (full_attnres needs it, or num_blocks: groups of queries of its schedule two_phase, which is counted beside the one that runs)"},
         {"Empty", model(""), "it.yaml:2:8: error: missing key 'hidden_size' (model needs it)"}}),
     [](const auto& row) { return row.param.name; });
 
