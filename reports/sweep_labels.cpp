@@ -69,7 +69,7 @@ std::string loss_text(const LossReading& reading) {
 }
 
 std::vector<std::string> refusals(const SweepReport& report) {
-  // Reasons name the value: "invalid block_size '55' (...)"; one line for what follows it.
+  // Most reasons name the value: "invalid block_size '55' (...)"; one line for what follows it.
   struct Refusal {
     std::string reason;
     std::string first;
@@ -78,8 +78,8 @@ std::vector<std::string> refusals(const SweepReport& report) {
   };
   std::vector<Refusal> all;
   const auto add = [&](const std::string& what, const std::string& reason) {
-    const auto bracket = reason.find('(');
-    const std::string cause = bracket == std::string::npos ? reason : reason.substr(bracket);
+    const auto bracket = reason.starts_with("invalid ") ? reason.find(" (") : std::string::npos;
+    const std::string cause = bracket == std::string::npos ? ": " + reason : reason.substr(bracket);
     if (all.empty() || all.back().reason != cause) all.push_back({cause, what, what, 0});
     all.back().last = what;
     ++all.back().count;
@@ -101,8 +101,8 @@ std::vector<std::string> refusals(const SweepReport& report) {
   std::vector<std::string> lines;
   for (const Refusal& refusal : all)
     lines.push_back(refusal.count == 1
-                        ? fmt::format("cannot exist: {} {}", refusal.first, refusal.reason)
-                        : fmt::format("cannot exist: {} to {}, {} of them {}", refusal.first,
+                        ? fmt::format("cannot exist: {}{}", refusal.first, refusal.reason)
+                        : fmt::format("cannot exist: {} to {}, {} of them{}", refusal.first,
                                       refusal.last, format_count(static_cast<Count>(refusal.count)),
                                       refusal.reason));
   return lines;

@@ -184,6 +184,17 @@ TEST(SweepRefusals, AreOneLineForEachReason) {
                                       "(the model has only 186 layers)"}));
 }
 
+TEST(SweepRefusals, AreWholeWhereTheyDoNotNameTheValue) {
+  KnobAxis schemes = test::scheme_axis();
+  schemes.schemes[0].refused = "missing key 'x' (it needs it)";
+  EXPECT_EQ(refusals(report_of(kimi(), {schemes, block_sizes(24, 25)})),
+            (std::vector<std::string>{
+                "cannot exist: scheme standard, block_size 24 to scheme standard, block_size 25, 2 "
+                "of them: missing key 'x' (it needs it)",
+                "cannot exist: scheme mhc, block_size 24 to scheme mhc, block_size 25, 2 of them: "
+                "scheme mhc has no blocks"}));
+}
+
 TEST(SweepText, CountsOnePointAsOne) {
   const SweepReport report = report_of(kimi(), {block_sizes(24, 24)});
   EXPECT_TRUE(sweep_text(report).starts_with("Kimi K3 on Round 5: 1 point\n"));
