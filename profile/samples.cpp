@@ -386,8 +386,7 @@ std::string Samples::left_out() const {
 }
 
 void require_good(const Samples& samples) {
-  const std::string problem = samples.problem();
-  if (!problem.empty())
+  if (const std::string problem = samples.problem(); !problem.empty())
     throw MeasurementInvalid({samples.path, 1, 1},
                              fmt::format("invalid samples ({}; measure again)", problem));
 }
