@@ -59,14 +59,12 @@ constexpr Bytes bytes(const SavedVectors& saved, double hidden_size, Dtype dtype
 
 /// All but `working` are for each micro-batch in flight.
 struct ChunkActivations {
-  SavedVectors received;  // on the device: the blocks that the chunk is handed, b_0 included. Where
-                          // a stage caches them, cached_blocks_per_stage() counts them instead
-  SavedVectors kept;      // on the device, made here
-  SavedVectors own_blocks;  // of those, blocks that later chunks are handed
-  SavedVectors
-      for_weights;         // normalised inputs, on the device for the layers' gradients of weights
-  SavedVectors offloaded;  // in host memory: crosses the host link once each way
-  SavedVectors working;    // on the device once: while the chunk's backward pass runs
+  SavedVectors received;     // on the device: the blocks that the chunk is handed, b_0 included
+  SavedVectors kept;         // on the device, made here
+  SavedVectors own_blocks;   // of those, blocks that later chunks are handed
+  SavedVectors for_weights;  // normalised inputs, which the layers' gradients of weights read too
+  SavedVectors offloaded;    // in host memory: crosses the host link once each way
+  SavedVectors working;      // on the device once: while the chunk's backward pass runs
 };
 
 /// Of a chunk of `path`. A chunk without any layer or output keeps nothing.

@@ -45,30 +45,33 @@ std::vector<Count> within_reach(Count own, Count num_layers) {
 
 /// The first of ever farther sizes that keeps the budget, and from there back towards those that
 /// do not: each training step is simulated, so that few are tried.
-std::vector<Count> bisected(const Study& study, Count own, const std::vector<Count>& steps) {
+std::optional<Count> bisected(const Study& study, Count own, const std::vector<Count>& steps) {
   const auto keeps = [&](Count size) { return !keeping(study, {size}).empty(); };
   Count breaks = own;
   for (const Count size : steps) {
-    Count holds = size;
-    if (keeps(size)) {
-      while (std::abs(holds - breaks) > 1) {
-        const Count middle = (holds + breaks) / 2;
-        (keeps(middle) ? holds : breaks) = middle;
-      }
-      return {holds};
+    if (!keeps(size)) {
+      breaks = size;
+      continue;
     }
-    breaks = size;
+    Count holds = size;
+    while (std::abs(holds - breaks) > 1) {
+      const Count middle = (holds + breaks) / 2;
+      (keeps(middle) ? holds : breaks) = middle;
+    }
+    return holds;
   }
-  return {};
+  return std::nullopt;
 }
 
+/// The nearest finer and the nearest coarser one.
 std::vector<Count> of_training(const Study& study, Count own) {
   std::vector<Count> finer;
   std::vector<Count> coarser;
   for (Count size = own / 2; size >= 1; size /= 2) finer.push_back(size);
   for (Count size = 2 * own; size <= study.model.num_layers; size *= 2) coarser.push_back(size);
-  std::vector<Count> sizes = bisected(study, own, finer);
-  for (const Count size : bisected(study, own, coarser)) sizes.push_back(size);
+  std::vector<Count> sizes;
+  for (const auto& found : {bisected(study, own, finer), bisected(study, own, coarser)})
+    if (found) sizes.push_back(*found);
   return sizes;
 }
 

@@ -34,19 +34,23 @@ Bytes mlp_weights(const Study& study, const Mlp& mlp) {
   if (experts == nullptr) return common;
   const Count ranks = study.expert_parallel_size;
   const double on_this_rank = as_double((experts->num_experts + ranks - 1) / ranks);
-  return common +
-         Bytes{on_this_rank * weights.per_expert / ranks_per_expert(sharding_of(study, {})) *
-               bytes_per_weight(architecture.expert_dtype)};
+  const double cut = ranks_per_expert({.tensor = study.tensor_parallel_size, .expert = ranks});
+  return common + Bytes{on_this_rank * weights.per_expert / cut *
+                        bytes_per_weight(architecture.expert_dtype)};
 }
 
 }  // namespace
 
-double largest_stage_share(const Study& study) {
-  if (!study.pipeline) return 1;
+Count layers_of_largest_stage(const Study& study) {
+  if (!study.pipeline) return study.model.num_layers;
   Count largest = 0;
   for (std::size_t stage = 0; stage < static_cast<std::size_t>(study.pipeline->num_stages); ++stage)
     largest = std::max(largest, layers_of_stage(*study.pipeline, stage));
-  return as_double(largest) / as_double(study.model.num_layers);
+  return largest;
+}
+
+double largest_stage_share(const Study& study) {
+  return as_double(layers_of_largest_stage(study)) / as_double(study.model.num_layers);
 }
 
 Bytes resident_weights(const Study& study) {

@@ -7,7 +7,8 @@
 
 namespace depthcost {
 
-/// Decoder layers on the fullest pipeline stage, as a share of all; 1 without a pipeline.
+/// Layers on the fullest pipeline stage, and their share of all; all without a pipeline.
+Count layers_of_largest_stage(const Study& study);
 double largest_stage_share(const Study& study);
 
 /// Weights of attention and MLPs on one rank of the fullest stage, embedding and head beside them.

@@ -174,11 +174,11 @@ TimeTerms sum_of_terms(const std::vector<ResidualWork>& work) {
 }
 
 Baseline baseline_of(const TrainingModel& model, const ResidualPath& standard) {
-  PipelineWork work = model.work(standard, Schedule::fused, {});
+  const auto residual = residual_work(model.study(), standard, Schedule::fused, {});
+  PipelineWork work = model.work(standard, Schedule::fused, residual, {});
   const Seconds middle = simulate(work).makespan;
   return {model.makespans(standard, Schedule::fused, middle),
-          communication_seconds(std::move(work), middle),
-          sum_of_terms(residual_work(model.study(), standard, Schedule::fused, {}))};
+          communication_seconds(std::move(work), middle), sum_of_terms(residual)};
 }
 
 /// What a longer or shorter step is put down to.

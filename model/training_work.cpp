@@ -56,7 +56,7 @@ void add_forward(std::vector<ResidualWork>& work, const Study& study, const Resi
   const std::vector<std::size_t> chunks = chunk_of_layers(layout_of(study));
   Execution execution = training_workload(study).passes.front().execution;
   execution.bank_age = bank_age(path.scheme, schedule);
-  execution.parameter_age = largest_stage_share(study) * as_double(path.num_layers);
+  execution.parameter_age = as_double(layers_of_largest_stage(study));
   LaunchTimes terms_of(*study.machine, execution, corner);
   each_launch(path, schedule, [&](Count layer, const Operation& operation) {
     // Layer 0 is the output aggregation, which the last chunk runs.

@@ -9,9 +9,9 @@ namespace {
 Count divide_up(Count tokens, Count shards) { return (tokens + shards - 1) / shards; }
 
 /// Every layer of a stage has parameters of its own, but where one set is said to serve them all.
-double parameter_age(const Study& study, const ResidualPath& path) {
+double parameter_age(const Study& study) {
   const bool is_one = study.decode && study.decode->parameters == ParameterSets::one_for_all;
-  return is_one ? 1 : largest_stage_share(study) * static_cast<double>(path.num_layers);
+  return is_one ? 1 : static_cast<double>(layers_of_largest_stage(study));
 }
 
 Workload decode_workload(const Study& study, std::size_t index, Execution execution) {
@@ -55,7 +55,7 @@ std::vector<Workload> workloads_of(const Study& study, const ResidualPath& path,
   std::vector<Workload> workloads;
   const Execution execution{.storage = storage_of(study),
                             .bank_age = bank_age(path.scheme, schedule),
-                            .parameter_age = parameter_age(study, path)};
+                            .parameter_age = parameter_age(study)};
   if (study.decode)
     for (std::size_t i = 0; i < study.decode->sequences.size(); ++i)
       workloads.push_back(decode_workload(study, i, execution));

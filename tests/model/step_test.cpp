@@ -71,7 +71,7 @@ TEST(Workloads, ReadOnlyTheParametersOfAStage) {
   Study study = test::kimi_k3_study();
   study.pipeline = PipelineLayout{5, 1, {38, 37, 37, 37, 37}};
   for (const Workload& workload : workloads_of(study, kBlock, two_phase))
-    for (const Pass& pass : workload.passes) EXPECT_NEAR(pass.execution.parameter_age, 38, 1e-12);
+    for (const Pass& pass : workload.passes) EXPECT_EQ(pass.execution.parameter_age, 38);
 }
 
 TEST(DecodeWorkloads, TakeOneBaselineForAllBatchesOrOneForEach) {

@@ -85,6 +85,21 @@ TEST(ResidualWork, IsTheSumOfItsLaunches) {
 
 // 4 d a token and a gain in f32 forward and 4 d backward, at 2/3 and 3/4 of reads: 4.33 and 4.5
 // TB/s, and 2 us each.
+// mHC's parameters of 64 layers are more than L2 holds, those of the 16 of a stage are not; the
+// layers between them stream next to nothing.
+TEST(ResidualWork, FindsTheParametersOfAStageInTheCache) {
+  const auto forward = [](const std::optional<PipelineLayout>& pipeline) {
+    Study study = llama_training();
+    study.training->sequence_length = 1;
+    study.model.architecture->attention = {
+        {GroupedAttention{.num_heads = 1, .num_kv_heads = 1, .head_dim = 1}, 32}};
+    study.model.architecture->mlp = {{DenseMlp{1}, 32}};
+    study.pipeline = pipeline;
+    return sum(residual_work(study, {Mhc{4}, 64}, Schedule::fused, {}), &ResidualWork::forward);
+  };
+  EXPECT_LT(forward(even_layout(4, 1, 32, 2)), forward(std::nullopt));
+}
+
 TEST(ResidualWork, OfTheStandardResidualIsWhatItMoves) {
   Study study = llama_training();
   study.machine->cache_bandwidth.clear();
