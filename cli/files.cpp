@@ -1,13 +1,17 @@
-// Temporary names end in the process number, so that two runs do not meet.
+// Temporary files have random names and are made anew: nobody can plant a link where one will be,
+// and two containers with the same process number do not meet.
 #include "cli/files.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
+#include <random>
+#include <utility>
 
 #include "scenarios/input_error.hpp"
 #include "scenarios/input_text.hpp"
@@ -35,13 +39,56 @@ class Pending {
   std::vector<fs::path> paths_;  // the last one first: a folder goes after its files
 };
 
-void write_one(const fs::path& path, const std::string& content, const fs::path& target,
-               std::ios::openmode mode = std::ios::out) {
-  errno = 0;
-  std::ofstream file(path, mode | std::ios::binary);
-  file << content;
-  file.close();
-  if (!file) cannot("write the file", target, system_reason(errno));
+/// An open file, closed at the end of its scope.
+class OpenFile {
+ public:
+  OpenFile(const fs::path& path, int flags)
+      : descriptor_(::open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, kReadableByAll)) {}
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+
+  bool is_open() const { return descriptor_ >= 0; }
+
+  /// All of it; throws under the name of `target`.
+  void write(std::string_view content, const fs::path& target) {
+    while (!content.empty()) {
+      const ssize_t written = ::write(descriptor_, content.data(), content.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) cannot("write the file", target, system_reason(errno));
+      content.remove_prefix(static_cast<std::size_t>(written));
+    }
+    if (::close(std::exchange(descriptor_, -1)) != 0)
+      cannot("write the file", target, system_reason(errno));
+  }
+
+ private:
+  static constexpr mode_t kReadableByAll = 0666;  // less the umask, as any new file
+  int descriptor_;
+};
+
+/// ".depthcost.0123456789abcdef"
+std::string random_name() {
+  std::random_device random;
+  return fmt::format(".depthcost.{:08x}{:08x}", random(), random());
+}
+
+/// Writes a file that was not there, and returns its path.
+fs::path write_beside(const fs::path& folder, const std::string& content, const fs::path& target,
+                      Pending& pending) {
+  constexpr int kTries = 16;
+  for (int i = 0; i < kTries; ++i) {
+    const fs::path path = folder / random_name();
+    OpenFile file(path, O_CREAT | O_EXCL | O_NOFOLLOW);
+    if (!file.is_open() && errno == EEXIST) continue;
+    if (!file.is_open()) cannot("write the file", target, system_reason(errno));
+    pending.add(path);
+    file.write(content, target);
+    return path;
+  }
+  cannot("write the file", target, "every temporary name is taken");
 }
 
 /// Creates the folder and those above it; adds those that are new.
@@ -73,9 +120,7 @@ void write_files(const std::string& directory, const std::vector<NewFile>& files
     if (fs::exists(target, error) && !fs::is_regular_file(target, error))
       cannot("write the file", target, "not a regular file");
     if (was_read(target.string())) cannot("write the file", target, "it is read, too");
-    written.push_back(folder / fmt::format(".depthcost.{}.{}", getpid(), written.size()));
-    pending.add(written.back());
-    write_one(written.back(), file.content, target);
+    written.push_back(write_beside(folder, file.content, target, pending));
   }
   for (std::size_t i = 0; i < files.size(); ++i) {
     const fs::path named = folder / files[i].name;
@@ -95,7 +140,9 @@ void write_file(const std::string& path, const std::string& content) {
 }
 
 void append_to_file(const std::string& path, const std::string& content) {
-  write_one(path, content, path, std::ios::app);
+  OpenFile file(path, O_CREAT | O_APPEND);
+  if (!file.is_open()) cannot("write the file", path, system_reason(errno));
+  file.write(content, path);
 }
 
 void write_stdout(const std::string& text) {

@@ -65,13 +65,29 @@ std::string help_command(const CLI::App& app) {
   return words + "--help";
 }
 
-/// An empty text is no value: a variable that a shell had not set, more often than not.
+/// An empty text is no value, and another option is none: a variable that a shell had not set, more
+/// often than not.
 void refuse_empty_values(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options())
-    for (const std::string& value : option->results())
+    for (const std::string& value : option->results()) {
       if (value.empty())
         throw InputError({option->get_name(), 1, 1}, "missing value (the text is empty)");
+      if (value.starts_with('-') && command.get_option_no_throw(value) != nullptr)
+        throw InputError({option->get_name(), 1, 1},
+                         fmt::format("missing value ('{}' is an option)", printable(value)));
+    }
   for (const CLI::App* sub : command.get_subcommands()) refuse_empty_values(*sub);
+}
+
+/// `--junit=` of a workflow in which a variable is not set: the parser would take the next word,
+/// another option, for the value.
+void refuse_empty_assignments(std::span<char*> words) {
+  for (const std::string_view word : words) {
+    if (word == "--") return;
+    if (word.starts_with('-') && word.find('=') == word.size() - 1)
+      throw InputError({std::string(word.substr(0, word.size() - 1)), 1, 1},
+                       "missing value (the text is empty)");
+  }
 }
 
 /// 0: what was asked for has been printed.
@@ -100,6 +116,7 @@ int run(int argc, char** argv) {
   // Not by the parser: these words may look like anything.
   if (argc > 1 && words[1] == std::string_view(kCompleteWord))
     return complete(app, words.subspan(2));
+  refuse_empty_assignments(words);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {

@@ -2,6 +2,8 @@
 // samples, and the table that one wants to see. ROUNDS is "good/wanted", STEAL per cent. Exit code
 // 2: bad input; 3: measured, but a ceiling is too weak to be one.
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -89,7 +91,12 @@ Results read_all(int count, char** paths) {
 
 /// Beside the file, and renamed: whoever interrupts this keeps what was there.
 void write(const std::string& path, const std::string& text) {
-  const std::string unfinished = path + ".part";
+  // A name that nobody can guess and that did not exist, so that no link is written through.
+  std::string unfinished = path + ".XXXXXX";
+  const int descriptor = ::mkstemp(unfinished.data());
+  if (descriptor < 0) fail(path, "cannot be written");
+  ::fchmod(descriptor, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
+  ::close(descriptor);
   std::ofstream out(unfinished);
   out << text;
   out.close();

@@ -240,6 +240,32 @@ TEST_F(Program, TakesAnEmptyTextForNoValue) {
                "METRIC:1:1: error: missing value (the text is empty)");
 }
 
+/// A workflow's `--junit=${{ inputs.file }} --strict` with nothing in it: the parser took --strict
+/// for the file, and nothing was strict.
+TEST_F(Program, TakesNoOptionForTheEmptyValueOfAnother) {
+  expect_error({"check", "kept.yaml", "--junit=", "--strict"},
+               "--junit:1:1: error: missing value (the text is empty)");
+  expect_error({"report", "kept.yaml", "--output=", "--quiet"},
+               "--output:1:1: error: missing value (the text is empty)");
+  expect_error({"sweep", "--axis=", "kept.yaml"},
+               "--axis:1:1: error: missing value (the text is empty)");
+  expect_error({"report", "kept.yaml", "-o="}, "-o:1:1: error: missing value (the text is empty)");
+  expect_error({"check", "kept.yaml", "--junit", "--strict"},
+               "--junit:1:1: error: missing value ('--strict' is an option)");
+  EXPECT_FALSE(fs::exists(folder_.path("--strict")));
+}
+
+/// Names that others can guess are links to what they want overwritten.
+TEST_F(Program, WritesThroughNoLinkWithAGuessedName) {
+  folder_.written("victim", "mine");
+  const int next = static_cast<int>(::getpid());
+  for (int process = next; process < next + 3000; ++process)
+    fs::create_symlink("victim", folder_.path(".depthcost." + std::to_string(process) + ".0"));
+  EXPECT_EQ(run({"check", "kept.yaml", "--junit", "all.xml"}).exit_code, 0);
+  EXPECT_TRUE(fs::is_regular_file(folder_.path("all.xml")));
+  EXPECT_EQ(content_of(folder_.path("victim")), "mine");
+}
+
 TEST_F(Program, CannotReportIntoAReadOnlyFolder) {
   if (::geteuid() == 0) {
     // Not even root writes there.
