@@ -12,6 +12,7 @@
 #include "model/evaluation.hpp"
 #include "reports/markdown_report.hpp"
 #include "reports/plots.hpp"
+#include "scenarios/comparisons.hpp"
 #include "scenarios/input_error.hpp"
 #include "scenarios/scenario.hpp"
 
@@ -28,7 +29,12 @@ struct Report {
 // Plots of most reports: what is expected of those that are still to come.
 constexpr std::size_t kUsualPlots = 8;
 
+void append_table(std::string& text, std::string_view heading, const Table& table) {
+  if (!table.rows.empty()) text += fmt::format("\n{}\n\n{}", heading, plain_text(table));
+}
+
 Report make_report(const Scenario& scenario, const std::string& stem, Progress& progress) {
+  const MeasuredByOthers published = measured_by_others();
   const Evaluation evaluation = evaluate_with_family(scenario.study);
   const std::vector<Plot> to_draw = plots(evaluation);
   ++progress.done;
@@ -40,13 +46,23 @@ Report make_report(const Scenario& scenario, const std::string& stem, Progress& 
   Report report{.files = std::move(drawn.files), .summary = {}};
   report.files.push_back(
       {stem + ".md", markdown_report(evaluation, {scenario.values, shown, drawn.missing, kVersion,
-                                                  measured_kernels(scenario, evaluation)})});
+                                                  measured_kernels(scenario, evaluation),
+                                                  published.kernels, published.steps})});
   report.summary = evaluation.study.name + "\n\n";
   if (!evaluation.memory.empty())
     report.summary += fmt::format("{}\n{}\n\n", plain_text(decision_table(evaluation)),
                                   decision_legend(evaluation));
   for (const std::string& sentence : verdict_sentences(evaluation))
     report.summary += sentence + "\n";
+  for (const std::string& warning :
+       published_warnings(evaluation, published.kernels, published.steps))
+    report.summary += warning + "\n";
+  append_table(report.summary, "Standalone, or folded into the all-reduce",
+               attachment_table(evaluation));
+  append_table(report.summary, "Nearest measured kernels of others, each with its own prediction",
+               published_table(evaluation, published.kernels));
+  append_table(report.summary, "Measured steps of this model",
+               published_step_table(evaluation, published.steps));
   report.missing_plots = drawn.missing;
   return report;
 }

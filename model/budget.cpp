@@ -33,7 +33,8 @@ bool is_of_study(const ResidualPath& path, const Study& study) {
 struct LargestOverhead {
   double low = -std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
-  std::string at;  // the point with the largest low end: the first to break a limit
+  std::string at;        // the point with the largest low end: the first to break a limit
+  std::string left_out;  // why a point is not among them
 };
 
 /// Of the study's scheme; nothing where no point is timed or one has no baseline.
@@ -44,13 +45,18 @@ std::optional<LargestOverhead> largest_overhead(const BudgetInputs& inputs, Sche
     if (!is_of_study(*step.path, inputs.study) || step.schedule != schedule ||
         !step.workload.starts_with(workload))
       continue;
+    // What cannot be run has no overhead; the others may still break a limit.
+    if (!step.overhead && step.baseline_step) {
+      largest.left_out = step.missing;
+      continue;
+    }
     if (!step.overhead) return std::nullopt;
     // Each end is a maximum of its own: which point is the largest may not be certain.
     if (step.overhead->low > largest.low) largest.at = step.workload;
     largest.low = std::max(largest.low, step.overhead->low);
     largest.high = std::max(largest.high, step.overhead->high);
   }
-  if (largest.at.empty()) return std::nullopt;
+  if (largest.at.empty() && largest.left_out.empty()) return std::nullopt;
   return largest;
 }
 
@@ -68,7 +74,7 @@ std::string nearest_schedule(const Budget& budget, const BudgetInputs& inputs,
   double least = budget.limit;
   for (const Schedule schedule : schedules_of(inputs.study.path.scheme)) {
     const auto largest = largest_overhead(inputs, schedule, workload);
-    if (!largest || largest->high > least) continue;
+    if (!largest || largest->at.empty() || largest->high > least) continue;
     least = largest->high;
     nearest = fmt::format("schedule {} would keep it", name(schedule));
   }
@@ -90,9 +96,14 @@ BudgetRow overhead_row(const Budget& budget, const BudgetInputs& inputs,
   if (!largest)
     return unknown(budget, fmt::format("baseline_step.{} is not given, and {}", workload,
                                        what_is_missing(inputs, workload)));
+  if (largest->at.empty()) return unknown(budget, largest->left_out);
   BudgetRow row = known(budget, largest->low, largest->high);
+  if (row.verdict == Verdict::pass && !largest->left_out.empty())
+    row = unknown(budget, largest->left_out, row.low);
   if (row.verdict == Verdict::fail) row.reason = fmt::format("largest at {}", largest->at);
-  if (row.verdict != Verdict::pass) row.nearest = nearest_schedule(budget, inputs, workload);
+  const bool may_break = row.verdict == Verdict::fail || row.high;
+  if (row.verdict != Verdict::pass && may_break)
+    row.nearest = nearest_schedule(budget, inputs, workload);
   return row;
 }
 

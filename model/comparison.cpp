@@ -81,7 +81,9 @@ Attribution attribution_of(const Comparison& comparison, const TimeTerms& bounds
   if (comparison.agreement == Agreement::impossible && bounds.bytes >= comparison.bound)
     return {Term::bytes, vectors.of_token * (comparison.measured.median / comparison.bound - 1)};
   const Seconds operations = terms.operations + terms.on_top;
-  if (terms.floor >= std::max(terms.bytes, operations)) return launch_attribution(comparison);
+  const Seconds rates = std::max(terms.bytes, operations);
+  if (terms.floor >= std::max(rates, terms.token)) return launch_attribution(comparison);
+  if (terms.token > rates) return {Term::latency, launch_attribution(comparison).amount};
   if (terms.bytes >= operations) return bytes_attribution(comparison, vectors);
   return rate_attribution(comparison, Term::arithmetic);
 }
@@ -94,7 +96,8 @@ std::string_view name(Agreement agreement) {
 }
 
 std::string_view name(Term term) {
-  constexpr std::array<std::string_view, 4> names{"bytes", "bandwidth", "launch", "arithmetic"};
+  constexpr std::array<std::string_view, 5> names{"bytes", "bandwidth", "launch", "arithmetic",
+                                                  "latency"};
   return names[static_cast<std::size_t>(term)];
 }
 

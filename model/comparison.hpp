@@ -45,12 +45,13 @@ inline constexpr double kLeastShareOfBound = 0.97;
 ///   arithmetic  operations dominate the prediction; amount: achieved / predicted rate
 ///   launch      the floor does, or alone takes longer than was measured; amount: measured -
 ///               predicted, seconds
+///   latency     one token's way through its CTAs and dependent steps do; amount: as of launch
 ///   bytes       bytes do, and the excess is a whole number of a token's d-vectors (by 0.03, and no
 ///               more than the ledger has); amount: d-vectors more at the predicted bandwidth. Or
 ///               they make the time impossible; amount: how many the ceilings leave no time for,
 ///               negative
 ///   bandwidth   bytes do, and neither holds; amount: achieved / predicted bandwidth
-enum class Term { bytes, bandwidth, launch, arithmetic };
+enum class Term { bytes, bandwidth, launch, arithmetic, latency };
 
 std::string_view name(Term term);
 
@@ -110,6 +111,7 @@ enum class Ambiguities { warn, fail };
 struct ComparedCase {
   std::string id;
   std::string hardware;
+  std::string hardware_name;  // as the machine calls itself
   StandaloneCall call;
   std::vector<StackTime> stacks;  // fastest first, never empty
   Comparison comparison;          // of the fastest

@@ -31,20 +31,34 @@ std::optional<double> share_at(const BaseStep& base, Seconds residual, Seconds s
 void CornerTimes::add(double calls, const CornerTimes& launch) {
   for (std::size_t i = 0; i < corners.size(); ++i)
     corners[i] = corners[i] + calls * launch.corners[i];
-  terms = terms + calls * launch.terms;
+  terms = terms + calls * launch.terms.binding();
   value = value + calls * launch.value;
-}
-
-CornerTimes CornerTimes::minus(const CornerTimes& other) const {
-  CornerTimes difference{.terms = terms + -1 * other.terms, .value = value - other.value};
-  for (std::size_t i = 0; i < corners.size(); ++i)
-    difference.corners[i] = corners[i] - other.corners[i];
-  return difference;
 }
 
 Estimate<Seconds> CornerTimes::interval(Evidence evidence) const {
   const auto [low, high] = std::minmax_element(corners.begin(), corners.end());
   return {std::min(*low, value), value, std::max(*high, value), evidence};
+}
+
+std::vector<TimesTogether> together(const CornerTimes& a, const CornerTimes& b, Kernels kernels) {
+  std::vector<TimesTogether> times;
+  for (std::size_t i = 0; i < kCorners.size(); ++i) {
+    times.push_back({a.corners[i], b.corners[i]});
+    // The neighbour differs in its kernels alone.
+    if (kernels == Kernels::different) times.push_back({a.corners[i], b.corners[i ^ 1]});
+  }
+  return times;
+}
+
+Estimate<Seconds> difference(const CornerTimes& a, const CornerTimes& b, Kernels kernels,
+                             Evidence evidence) {
+  const Seconds value = a.value - b.value;
+  Estimate<Seconds> range{value, value, value, evidence};
+  for (const TimesTogether& times : together(a, b, kernels)) {
+    range.low = std::min(range.low, times.a - times.b);
+    range.high = std::max(range.high, times.a - times.b);
+  }
+  return range;
 }
 
 CornerTimes waited_times(const LaunchTime& launch, const Operation& operation,
@@ -66,7 +80,8 @@ std::optional<Estimate<Seconds>> base_step(const BaseStep& base, const CornerTim
 }
 
 std::optional<StepShares> step_shares(const BaseStep& base, const CornerTimes& residual,
-                                      const CornerTimes& standard, Evidence evidence) {
+                                      const CornerTimes& standard, Kernels kernels,
+                                      Evidence evidence) {
   if (!base.measured && !base.rest) return std::nullopt;
   if (base.rest && !base.measured) evidence = weakest(evidence, base.rest->evidence);
   const auto overhead_at = [&](Seconds with, Seconds without, End end) {
@@ -76,10 +91,8 @@ std::optional<StepShares> step_shares(const BaseStep& base, const CornerTimes& r
   StepShares shares{.overhead = {overhead, overhead, overhead, evidence}};
   if (const auto share = share_at(base, residual.value, standard.value, End::value))
     shares.share = Estimate<double>{*share, *share, *share, evidence};
-  for (std::size_t i = 0; i < kCorners.size(); ++i)
+  for (const auto& [with, without] : together(residual, standard, kernels))
     for (const End end : {End::low, End::high}) {
-      const Seconds with = residual.corners[i];
-      const Seconds without = standard.corners[i];
       include(shares.overhead, overhead_at(with, without, end));
       const auto share = share_at(base, with, without, end);
       if (share && shares.share) include(*shares.share, *share);

@@ -1,25 +1,41 @@
 // Times at every corner of what is not known, so that two of them can be compared: floor, bandwidth
-// and residency are one truth for both. REFERENCES.md, "intervals".
+// and residency are one truth for both, their kernels are not. REFERENCES.md, "intervals".
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "model/time.hpp"
 
 namespace depthcost {
 
-/// Seconds at each corner and in the middle, for one launch or a sum of launches. A difference is
-/// taken corner by corner, not from the ends of two intervals.
+/// Seconds at each corner and in the middle, for one launch or a sum of launches.
 struct CornerTimes {
   std::array<Seconds, kCorners.size()> corners{};
-  TimeTerms terms;  // in the middle
+  TimeTerms terms;  // in the middle; of a sum the binding ones of each launch
   Seconds value;
 
   void add(double calls, const CornerTimes& launch);
-  CornerTimes minus(const CornerTimes& other) const;
   Estimate<Seconds> interval(Evidence evidence) const;
 };
+
+/// Whether two paths run the same kernels, which are then as good in one as in the other.
+enum class Kernels : std::uint8_t { same, different };
+
+/// Times of two paths in one truth.
+struct TimesTogether {
+  Seconds a;
+  Seconds b;
+};
+
+/// Every corner of what two paths share, with each end of their kernels.
+std::vector<TimesTogether> together(const CornerTimes& a, const CornerTimes& b, Kernels kernels);
+
+/// a - b, taken corner by corner, not from the ends of two intervals.
+Estimate<Seconds> difference(const CornerTimes& a, const CornerTimes& b, Kernels kernels,
+                             Evidence evidence);
 
 /// `seconds_of` says for how many of a launch's a step waits.
 template <class SecondsOf>
@@ -56,6 +72,7 @@ struct StepShares {
 /// standard residual alone is longer than the measured step is not the truth and has no share;
 /// where the middle is none, nothing is known.
 std::optional<StepShares> step_shares(const BaseStep& base, const CornerTimes& residual,
-                                      const CornerTimes& standard, Evidence evidence);
+                                      const CornerTimes& standard, Kernels kernels,
+                                      Evidence evidence);
 
 }  // namespace depthcost

@@ -155,6 +155,7 @@ Evaluation evaluate(const Study& study) {
       append(answer.step, std::move(times.step));
     }
   }
+  answer.attachments = attachment_rows(study);
   answer.rest = rest_rows(study);
   append_training(answer);
   if (study.pipeline) answer.pipeline = pipeline_answer(answer);

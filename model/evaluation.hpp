@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/arithmetic.hpp"
+#include "model/attachments.hpp"
 #include "model/budget.hpp"
 #include "model/claim.hpp"
 #include "model/family.hpp"
@@ -70,6 +71,7 @@ struct Evaluation {
   std::vector<MemoryRow> memory;
   std::vector<TimeRow> time;
   std::vector<StepRow> step;
+  std::vector<AttachmentRow> attachments;  // standalone, and folded into the all-reduce
   TrainingAnswer training;
   std::vector<RestRow> rest;  // what a step does beside the residual path, where that is modelled
   std::vector<BudgetRow> budgets;

@@ -21,6 +21,7 @@ Work attention_work(const Study& study, const Attention& attention, const Forwar
   const Bytes cache = storage(cost.read_elements / key_ranks + cost.written_elements, a.kv_dtype);
   const Bytes state = storage(2 * cost.state_elements, Dtype::f32);
   work.add(pass.num_sequences, cache + state, cost.flops + (1 / key_ranks) * cost.core);
+  work.core = (pass.num_sequences / key_ranks) * cost.core;
   return work;
 }
 

@@ -30,6 +30,7 @@ Sharding sharding_of(const Study& study, const ForwardPass& pass);
 struct Work {
   std::array<Bytes, kEnds.size()> bytes{};  // as kEnds
   std::array<Flops, kEnds.size()> flops{};
+  Flops core;  // of those, attention's scores and mixes: no weights, whatever type these have
 
   Bytes bytes_at(End end) const { return bytes[static_cast<std::size_t>(end)]; }
   Flops flops_at(End end) const { return flops[static_cast<std::size_t>(end)]; }

@@ -8,6 +8,7 @@
 
 #include "model/core_work.hpp"
 #include "model/evidence.hpp"
+#include "model/few_tokens.hpp"
 #include "model/link_curve.hpp"
 #include "model/mix.hpp"
 #include "model/operation.hpp"
@@ -73,12 +74,14 @@ struct Machine {
   std::optional<FlopsPerSecond> vector_rate;        // fp32 lanes
   std::optional<FlopsPerSecond> tensor_rate;        // dense bf16
   std::optional<FlopsPerSecond> fp8_rate;           // dense
+  std::optional<FlopsPerSecond> mxfp4_rate;         // dense; absent: widened to bf16 first
   std::vector<TransferPoint> transfers;             // between devices
   std::optional<BytesPerSecond> link_bandwidth;     // datasheet, one direction, inside a node
   std::optional<BytesPerSecond> network_bandwidth;  // datasheet, one direction, between nodes
   std::optional<BytesPerSecond> host_bandwidth;     // to the host's memory, one direction
   Count devices_per_node = 8;
   std::optional<Core> core;              // of a CPU, in place of the two rates
+  std::optional<FewTokens> few_tokens;   // of a GPU; absent: launch and bytes are all
   Estimate<double> residual{1, 1, 1};    // measured / predicted of whole kernels
   std::vector<LinkCurve> links;          // between processes, as their MPI has it
   std::optional<Bytes> memory_capacity;  // what the driver shows; else the nominal size

@@ -102,6 +102,19 @@ std::vector<MemoryRow> memory_rows(const Study& study, const ResidualPath& path)
   return rows;
 }
 
+Bytes memory_of(std::span<const MemoryRow> rows, std::string_view workload, const Scheme& scheme) {
+  Bytes sum;
+  for (const MemoryRow& row : rows)
+    if (row.workload == workload && same_scheme(row.path->scheme, scheme)) sum = sum + row.bytes;
+  return sum;
+}
+
+bool is_too_large(const Study& study, std::span<const MemoryRow> rows, std::string_view workload,
+                  const Scheme& scheme) {
+  if (!study.machine || !study.machine->memory_capacity || workload == "training") return false;
+  return memory_of(rows, workload, scheme) > *study.machine->memory_capacity;
+}
+
 PrefillMemory prefill_memory(const Study& study, const ResidualPath& path) {
   const State state = std::visit(StateOf{}, path.scheme);
   const PrefillShape shape = prefill_shape(study);

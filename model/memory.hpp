@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,14 @@ PrefillShape prefill_shape(const Study& study);
 /// Everything that `path` stores between layers, workload by workload; Phase 1 outputs where the
 /// quoted schedule is two_phase; weights and KV cache where the model has an architecture.
 std::vector<MemoryRow> memory_rows(const Study& study, const ResidualPath& path);
+
+/// What one workload keeps on the fullest device under a path: the sum of its rows.
+Bytes memory_of(std::span<const MemoryRow> rows, std::string_view workload, const Scheme& scheme);
+
+/// Whether that is surely more than the device has. Of training only the residual path is counted,
+/// and no answer is given.
+bool is_too_large(const Study& study, std::span<const MemoryRow> rows, std::string_view workload,
+                  const Scheme& scheme);
 
 /// Bank, b_0 and Phase 1 outputs of the prefill workload, in one device's memory.
 struct PrefillMemory {

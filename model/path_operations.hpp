@@ -12,6 +12,8 @@ namespace depthcost {
 struct CountedOperation {
   Operation operation;
   Count calls = 0;
+
+  friend constexpr bool operator==(const CountedOperation&, const CountedOperation&) = default;
 };
 
 /// The operations of all layers and of the output aggregation, equal ones merged, in order of first

@@ -116,7 +116,7 @@ std::vector<Candidate> candidates_of(const Sweep& sweep, std::size_t circumstanc
     Candidate candidate{i, cost_at(point, cost), point.choice->quality, {}, true};
     const std::vector<PointBudget> budgets = sweep.budgets(point);
     for (std::size_t b = 0; b < budgets.size(); ++b) {
-      if (budgets[b].verdict == Verdict::fail) candidate.broken.push_back(b);
+      if (is_broken(budgets[b])) candidate.broken.push_back(b);
       if (budgets[b].verdict == Verdict::unknown && budgets[b].high) candidate.is_sure = false;
     }
     candidates.push_back(std::move(candidate));
@@ -225,8 +225,17 @@ std::optional<std::size_t> dominator_of(const Sweep& sweep, std::size_t circumst
 
 Recommendation recommend(const Sweep& sweep, std::size_t circumstance) {
   std::vector<Candidate> candidates = candidates_of(sweep, circumstance);
-  Recommendation answer{.best = {}, .runner_up = {}, .sure = {}, .by_size = {}, .by_count = {}};
+  Recommendation answer{.best = {},
+                        .runner_up = {},
+                        .without_unattainable = {},
+                        .sure = {},
+                        .by_size = {},
+                        .by_count = {}};
   answer.unattainable = take_unattainable(candidates);
+  if (!answer.unattainable.empty()) {
+    answer.without_unattainable = rule(candidates, {.excluding = {}});
+    return answer;
+  }
   answer.best = rule(candidates, {.excluding = {}});
   if (answer.best) answer.runner_up = rule(candidates, {.excluding = answer.best});
   answer.binding = binding_budgets(candidates, sweep.study().budgets.size(), answer.best);

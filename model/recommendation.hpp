@@ -1,9 +1,9 @@
 // Which choice of a sweep to take under one circumstance: the front, a rule that is written down
 // here, and what would change its answer.
 //
-//   1. Choices that break a budget are out, and those coarser than anything published. A budget
-//   that
-//      every choice breaks is not kept by choosing: it is left out, and said.
+//   1. Choices that break a budget, surely or by their median, are out, and those coarser than
+//      anything published. Where every choice breaks some budget, nothing is recommended; the rule
+//      says what it would take without that budget.
 //   2. The lowest published loss wins; losses that may be equal before rounding count as equal
 //      (kSameLoss). Where the two readings of Fig. 6 differ, the higher one counts.
 //   3. Of those the cheapest wins: by decode, else prefill, else training, else bytes.
@@ -55,10 +55,11 @@ struct Recommendation {
   std::optional<std::size_t> best;       // nothing where no choice has published evidence
   std::optional<std::size_t> runner_up;  // what the rule says without it
   std::vector<BindingBudget> binding;
-  std::vector<std::size_t> unattainable;  // budgets of the study that every choice breaks
-  std::optional<std::size_t> sure;        // what it says if no limit may lie inside an interval
-  std::optional<std::size_t> by_size;     // what it says by one reading alone
-  std::optional<std::size_t> by_count;    // as above
+  std::vector<std::size_t> unattainable;  // budgets of the sweep's study that every choice breaks
+  std::optional<std::size_t> without_unattainable;  // what it says if these did not count
+  std::optional<std::size_t> sure;      // what it says if no limit may lie inside an interval
+  std::optional<std::size_t> by_size;   // what it says by one reading alone
+  std::optional<std::size_t> by_count;  // as above
 };
 
 Recommendation recommend(const Sweep& sweep, std::size_t circumstance);

@@ -29,15 +29,19 @@ class Device {
  public:
   explicit Device(const Machine& machine) : machine_(machine) {}
 
-  /// Seconds of a kernel group with weights of so many bytes, `low` with the high rates.
-  Estimate<Seconds> seconds(const Work& work, double bytes_per_weight) const {
+  /// Seconds of a kernel group with such weights, `low` with the high rates.
+  Estimate<Seconds> seconds(const Work& work, WeightDtype weights,
+                            const Estimate<double>& efficiency) const {
     const auto at_end = [&](End end) {
       const End rate = opposite(end);
-      const BytesPerSecond bandwidth =
-          std::min(at(machine_.memory_bandwidth.back().bandwidth, rate), machine_.memory_ceiling);
+      // GPU engines' kernels.
+      const double share = machine_.core ? 1 : at(efficiency, rate);
+      const BytesPerSecond bandwidth = std::min(
+          share * at(machine_.memory_bandwidth.back().bandwidth, rate), machine_.memory_ceiling);
+      const double sustained = at(kSustainedRate, rate);
+      const Flops of_weights = work.flops_at(end) - work.core;
       return std::max(work.bytes_at(end) / bandwidth,
-                      work.flops_at(end) /
-                          FlopsPerSecond{at(kSustainedRate, rate) * peak(bytes_per_weight).value});
+                      of_weights / (sustained * peak(weights)) + work.core / (sustained * bf16()));
     };
     return {at_end(End::low), at_end(End::value), at_end(End::high), Evidence::assumed};
   }
@@ -45,10 +49,15 @@ class Device {
   bool has_rate() const { return machine_.tensor_rate || machine_.vector_rate; }
 
  private:
-  /// Weights of 4 and 8 bits are multiplied at the fp8 rate where there is one.
-  FlopsPerSecond peak(double bytes_per_weight) const {
-    if (bytes_per_weight <= 1 && machine_.fp8_rate) return *machine_.fp8_rate;
+  FlopsPerSecond bf16() const {
     return machine_.tensor_rate ? *machine_.tensor_rate : *machine_.vector_rate;
+  }
+
+  /// Of the type in which the weights are multiplied, not of the one in which they are stored.
+  FlopsPerSecond peak(WeightDtype weights) const {
+    if (weights == WeightDtype::mxfp4) return machine_.mxfp4_rate.value_or(bf16());
+    if (weights == WeightDtype::fp8) return machine_.fp8_rate.value_or(bf16());
+    return bf16();
   }
 
   const Machine& machine_;
@@ -58,8 +67,12 @@ Estimate<Seconds> plus(const Estimate<Seconds>& a, const Estimate<Seconds>& b) {
   return {a.low + b.low, a.value + b.value, a.high + b.high, weakest(a.evidence, b.evidence)};
 }
 
+Estimate<Seconds> times(const Estimate<double>& k, const Estimate<Seconds>& a) {
+  return {k.low * a.low, k.value * a.value, k.high * a.high, weakest(k.evidence, a.evidence)};
+}
+
 Estimate<Seconds> times(double k, const Estimate<Seconds>& a) {
-  return {k * a.low, k * a.value, k * a.high, a.evidence};
+  return times(Estimate<double>{k, k, k, Evidence::measured}, a);
 }
 
 constexpr Estimate<Seconds> kNothing{{}, {}, {}, Evidence::measured};
@@ -73,8 +86,23 @@ void add(RestRow& row, const RestPart& part) {
 
 /// A group of kernels with weights of one type.
 RestPart kernels_part(const Study& study, std::string name, double calls, const Work& work,
-                      double bytes_per_weight) {
-  return {std::move(name), calls, work, Device(*study.machine).seconds(work, bytes_per_weight)};
+                      WeightDtype weights, const Estimate<double>& efficiency) {
+  return {std::move(name), calls, work, Device(*study.machine).seconds(work, weights, efficiency)};
+}
+
+/// The type of the residual stream as a type of weights.
+WeightDtype weight_dtype_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::bf16:
+      return WeightDtype::bf16;
+    case Dtype::f16:
+      return WeightDtype::f16;
+    case Dtype::fp8:
+      return WeightDtype::fp8;
+    case Dtype::f32:
+      return WeightDtype::f32;
+  }
+  return WeightDtype::bf16;
 }
 
 RestRow attention_row(const Study& study, const std::vector<ForwardPass>& passes) {
@@ -84,24 +112,31 @@ RestRow attention_row(const Study& study, const std::vector<ForwardPass>& passes
     for (const AttentionLayers& layers : a.attention)
       add(row, kernels_part(study, fmt::format("{} attention", name(layers.attention)),
                             pass.repeats * static_cast<double>(layers.num_decoder_layers),
-                            attention_work(study, layers.attention, pass),
-                            bytes_per_weight(a.weight_dtype)));
+                            attention_work(study, layers.attention, pass), a.weight_dtype,
+                            kAttentionKernels.efficiency));
   return row;
 }
 
-RestRow mlp_row(const Study& study, const std::vector<ForwardPass>& passes) {
+/// Engines' experts reach less of a prefill's rates than dense products.
+RestPart routed_part(const Study& study, WorkloadKind workload, const ExpertMlp& experts,
+                     double calls, const ForwardPass& pass) {
+  RestPart part = kernels_part(study, "routed experts", calls, routed_work(study, experts, pass),
+                               study.model.architecture->expert_dtype, kMlpKernels.efficiency);
+  if (workload == WorkloadKind::prefill) part.time = times(kPrefillOfExperts, part.time);
+  return part;
+}
+
+RestRow mlp_row(const Study& study, WorkloadKind workload, const std::vector<ForwardPass>& passes) {
   RestRow row{.term = RestTerm::mlp, .time = kNothing};
   const Architecture& a = *study.model.architecture;
   for (const ForwardPass& pass : passes)
     for (const MlpLayers& layers : a.mlp) {
       const double calls = pass.repeats * static_cast<double>(layers.num_decoder_layers);
       const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
-      add(row,
-          kernels_part(study, experts ? "router and shared experts" : "dense MLP", calls,
-                       common_mlp_work(study, layers.mlp, pass), bytes_per_weight(a.weight_dtype)));
-      if (experts)
-        add(row, kernels_part(study, "routed experts", calls, routed_work(study, *experts, pass),
-                              bytes_per_weight(a.expert_dtype)));
+      add(row, kernels_part(study, experts ? "router and shared experts" : "dense MLP", calls,
+                            common_mlp_work(study, layers.mlp, pass), a.weight_dtype,
+                            kMlpKernels.efficiency));
+      if (experts) add(row, routed_part(study, workload, *experts, calls, pass));
     }
   return row;
 }
@@ -113,7 +148,7 @@ RestRow head_row(const Study& study, WorkloadKind workload,
   for (const ForwardPass& pass : passes) {
     const double tokens = workload == WorkloadKind::training ? pass.tokens() : pass.num_sequences;
     add(row, kernels_part(study, "head", pass.repeats, head_work(study, tokens),
-                          bytes_per_element(study.model.dtype)));
+                          weight_dtype_of(study.model.dtype), kMlpKernels.efficiency));
   }
   return row;
 }
@@ -127,28 +162,49 @@ Estimate<Seconds> plain_floor(const Machine& machine, Launch launch) {
   return kNothing;
 }
 
-/// Kernels of one pass: those of all layers, and one of the head.
-double num_kernels(const Architecture& architecture) {
-  double kernels = 1;
+/// What a kernel takes beside its bytes and operations: on a GPU an engine's, but no less than its
+/// launch. Assumed, since the number of kernels is counted by hand.
+Estimate<Seconds> kernel_floor(const Machine& machine, Launch launch,
+                               const EngineKernels& kernels) {
+  Estimate<Seconds> floor = plain_floor(machine, launch);
+  if (machine.core) return floor;
+  const bool is_ahead = launch != Launch::stream && machine.few_tokens &&
+                        machine.few_tokens->style.prefetch == Prefetch::before_start;
+  const Estimate<Seconds> engine = times(is_ahead ? kFloorOfLaunchedAhead : 1, kernels.floor);
+  return {std::max(floor.low, engine.low), std::max(floor.value, engine.value),
+          std::max(floor.high, engine.high), Evidence::assumed};
+}
+
+/// Kernels of one pass by kind: of all layers, and one of the head.
+struct KernelCounts {
+  double attention = 0;
+  double mlp = 1;
+};
+
+KernelCounts num_kernels(const Architecture& architecture) {
+  KernelCounts counts;
   for (const AttentionLayers& layers : architecture.attention)
-    kernels +=
-        static_cast<double>(layers.num_decoder_layers) * std::visit(KernelsOf{}, layers.attention);
+    counts.attention +=
+        as_double(layers.num_decoder_layers) * std::visit(KernelsOf{}, layers.attention);
   for (const MlpLayers& layers : architecture.mlp)
-    kernels += static_cast<double>(layers.num_decoder_layers) * std::visit(KernelsOf{}, layers.mlp);
-  return kernels;
+    counts.mlp += as_double(layers.num_decoder_layers) * std::visit(KernelsOf{}, layers.mlp);
+  return counts;
 }
 
 RestRow launches_row(const Study& study, const std::vector<ForwardPass>& passes) {
   RestRow row{.term = RestTerm::launches, .time = kNothing};
+  const KernelCounts counts = num_kernels(*study.model.architecture);
   for (const ForwardPass& pass : passes) {
-    const Estimate<Seconds> floor = plain_floor(*study.machine, pass.launch);
-    const double launches = pass.repeats * num_kernels(*study.model.architecture);
-    row.launches += launches;
-    add(row, {.name = fmt::format("kernels launched as {}", name(pass.launch)),
-              .calls = launches,
-              .work = {},
-              .time = {kKernelScatter.low * floor.low, floor.value,
-                       kKernelScatter.high * floor.high, Evidence::assumed}});
+    const auto add_kernels = [&](std::string_view kind, double kernels,
+                                 const EngineKernels& constants) {
+      row.launches += pass.repeats * kernels;
+      add(row, {.name = fmt::format("kernels of {}, launched as {}", kind, name(pass.launch)),
+                .calls = pass.repeats * kernels,
+                .work = {},
+                .time = kernel_floor(*study.machine, pass.launch, constants)});
+    };
+    add_kernels("attention", counts.attention, kAttentionKernels);
+    add_kernels("MLP and head", counts.mlp, kMlpKernels);
   }
   return row;
 }
@@ -247,7 +303,7 @@ std::optional<RestRow> modelled_row(const Study& study, WorkloadKind workload, R
     case RestTerm::attention:
       return attention_row(study, passes);
     case RestTerm::mlp:
-      return mlp_row(study, passes);
+      return mlp_row(study, workload, passes);
     case RestTerm::head:
       return head_row(study, workload, passes);
     case RestTerm::collectives:

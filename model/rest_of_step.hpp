@@ -8,19 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "model/engine_kernels.hpp"
 #include "model/layer_work.hpp"
 #include "model/study.hpp"
 #include "model/workload.hpp"
 
 namespace depthcost {
-
-/// Share of a datasheet's dense rate that matrix products reach. The best that anybody has measured
-/// lies between 0.73 and 0.87 on A100, H100, B200, B300 and GB200 (stas00/ml-engineering @744d01e1,
-/// MAMF); how far a model's own shapes stay below is [ours].
-inline constexpr Estimate<double> kSustainedRate{0.40, 0.65, 0.80, Evidence::assumed};
-
-/// How far the number of kernels may be off.
-inline constexpr Estimate<double> kKernelScatter{0.6, 1, 1.6, Evidence::assumed};
 
 /// Whether a term follows from the architecture, or is what the user has measured.
 enum class RestOrigin : std::uint8_t { modelled, written };

@@ -32,8 +32,9 @@ struct TimeRow {
   Seconds critical;
 };
 
-/// Which term of the time formula the added time mostly consists of.
-enum class Dominant { launch, bytes, operations, communication };
+/// Which term of the time formula the added time mostly consists of. `latency`: what a token takes
+/// however few there are, but for the launch.
+enum class Dominant { launch, bytes, operations, communication, latency };
 
 std::string_view name(Dominant dominant);
 
@@ -48,9 +49,9 @@ struct StepRow {
   Estimate<Seconds> residual;  // the whole residual path of the step
   Estimate<Seconds> delta;
   std::optional<Estimate<Seconds>> baseline_step;  // with the fused standard residual
-  std::string missing;                             // why there is none
-  std::optional<Estimate<double>> overhead;        // delta / baseline
-  std::optional<Estimate<double>> share;           // residual / step
+  std::string missing;                             // why it, or what follows, is not known
+  std::optional<Estimate<double>> overhead;        // delta / baseline; none where it does not fit
+  std::optional<Estimate<double>> share;           // residual / step; as above
   Dominant dominant = Dominant::launch;
 };
 

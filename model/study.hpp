@@ -84,12 +84,21 @@ enum class BudgetKind {
 
 std::string_view name(BudgetKind kind);
 
+/// Who asks for a budget: the scenario, or where it is silent, the device or the paper.
+enum class BudgetOrigin { written, assumed };
+
 /// `limit` is a ratio or bytes, as the kind says; for device_memory the device's own.
 struct Budget {
   BudgetKind kind = BudgetKind::decode_overhead;
   double limit = 0;
   int line = 1;  // of the file that asks for it
+  BudgetOrigin origin = BudgetOrigin::written;
 };
+
+/// What [attnres] Sec. 4 claims for Block AttnRes: less than 2 % at decode, less than 4 % in
+/// training. A sweep holds to it where the scenario sets no limit of that kind.
+inline constexpr double kPaperDecodeOverhead = 0.02;
+inline constexpr double kPaperTrainingOverhead = 0.04;
 
 struct Study {
   std::string name;

@@ -79,6 +79,24 @@ double divided_up(Count tokens, Count shards) {
   return static_cast<double>((tokens + shards - 1) / shards);
 }
 
+/// Limits where the scenario is silent: the device's memory, and the paper's of what is timed.
+void add_default_limits(Study& study) {
+  const auto add = [&](BudgetKind kind, double limit) {
+    const bool is_written = std::any_of(study.budgets.begin(), study.budgets.end(),
+                                        [&](const Budget& budget) { return budget.kind == kind; });
+    if (!is_written)
+      study.budgets.push_back({.kind = kind, .limit = limit, .origin = BudgetOrigin::assumed});
+  };
+  if (!study.machine) return;
+  // Who has measured a step has run it; else what does not fit is no choice.
+  const bool is_measured = study.decode && !study.decode->baseline_steps.empty();
+  if (study.machine->memory_capacity && study.model.architecture && !is_measured &&
+      (study.decode || study.prefill))
+    add(BudgetKind::device_memory, 0);
+  if (study.decode) add(BudgetKind::decode_overhead, kPaperDecodeOverhead);
+  if (study.training) add(BudgetKind::training_overhead, kPaperTrainingOverhead);
+}
+
 }  // namespace
 
 std::string value_text(const KnobAxis& axis, Count value) {
@@ -90,6 +108,7 @@ std::string value_text(const KnobAxis& axis, Count value) {
 Sweep::Sweep(Study study, std::vector<KnobAxis> axes, std::size_t num_threads, Progress* progress)
     : study_(std::move(study)) {
   study_.compare.clear();
+  add_default_limits(study_);
   // As circumstances are counted: prefill outside, decode inside.
   std::stable_partition(axes.begin(), axes.end(),
                         [](const KnobAxis& axis) { return !is_of_decode(axis.knob); });
@@ -133,8 +152,11 @@ void Sweep::time_workloads(std::size_t num_threads, Progress& progress) {
     table.add(choices_[i].path, choices_[i].schedule);
   }
   const auto time_into = [&](std::vector<AddedTime>& times, std::size_t row, const Study& study,
-                             WorkloadKind kind) {
-    const std::vector<AddedTime> added = added_times(study, kind, table);
+                             std::span<const WorkloadMemory> batches, WorkloadKind kind) {
+    const auto is_larger = [&](std::size_t batch, std::size_t path) {
+      return is_too_large(batches[batch], choices_[existing[path]]);
+    };
+    const std::vector<AddedTime> added = added_times(study, kind, table, is_larger);
     for (std::size_t i = 0; i < existing.size(); ++i)
       times[row * choices_.size() + existing[i]] = added[i];
   };
@@ -151,7 +173,7 @@ void Sweep::time_workloads(std::size_t num_threads, Progress& progress) {
     apply_all(circumstance_axes_, circumstance_values(row), study);
     study.prefill.reset();
     decode_memory_[row] = decode_memory(study);
-    if (!decode_.empty()) time_into(decode_, row, study, WorkloadKind::decode);
+    if (!decode_.empty()) time_into(decode_, row, study, decode_memory_[row], WorkloadKind::decode);
     ++progress.done;
   });
   each_in_parallel(prefill_memory_.size(), num_threads, [&](std::size_t row) {
@@ -159,7 +181,8 @@ void Sweep::time_workloads(std::size_t num_threads, Progress& progress) {
     apply_all(circumstance_axes_, circumstance_values(row * num_decode_), study);
     study.decode.reset();
     prefill_memory_[row] = prefill_memory(study);
-    if (!prefill_.empty()) time_into(prefill_, row, study, WorkloadKind::prefill);
+    if (!prefill_.empty())
+      time_into(prefill_, row, study, {&prefill_memory_[row], 1}, WorkloadKind::prefill);
     ++progress.done;
   });
 }
@@ -229,6 +252,12 @@ std::optional<PointMemory> Sweep::memory(std::size_t circumstance,
     memory.prefill_peak = memory.prefill_bank + prefill.tokens * choice.phase1_per_token;
   }
   return memory;
+}
+
+bool Sweep::is_too_large(const WorkloadMemory& workload, const SweepChoice& choice) const {
+  const Bytes all = workload.tokens * state_per_token(choice) + workload.weights + workload.cache;
+  return study_.machine && study_.machine->memory_capacity &&
+         all > *study_.machine->memory_capacity;
 }
 
 SweepPoint Sweep::point(std::size_t circumstance, std::size_t choice) const {

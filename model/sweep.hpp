@@ -81,7 +81,11 @@ struct PointBudget {
   std::optional<double> low;  // what is needed, as BudgetRow
   std::optional<double> high;
   Verdict verdict = Verdict::unknown;
+  std::optional<double> median = {};  // of an interval
 };
+
+/// Surely broken, or more likely than not.
+bool is_broken(const PointBudget& row);
 
 /// All points of one study, circumstances outside, choices inside; each in the order of the axes, a
 /// scheme first.
@@ -100,7 +104,8 @@ class Sweep {
   std::size_t size() const { return num_circumstances() * choices_.size(); }
 
   SweepPoint point(std::size_t circumstance, std::size_t choice) const;
-  /// In the order of the study's budgets.
+  /// In the order of study().budgets, which hold the device's memory and the paper's limits where
+  /// the scenario is silent.
   std::vector<PointBudget> budgets(const SweepPoint& point) const;
   /// Fail if one budget fails, else unknown if one is unknown.
   Verdict verdict(const SweepPoint& point) const;
@@ -123,6 +128,7 @@ class Sweep {
   static std::vector<WorkloadMemory> decode_memory(const Study& study);
   static WorkloadMemory prefill_memory(const Study& study);
   std::optional<PointMemory> memory(std::size_t circumstance, const SweepChoice& choice) const;
+  bool is_too_large(const WorkloadMemory& workload, const SweepChoice& choice) const;
   PointBudget budget_at(const Budget& budget, const SweepPoint& point) const;
 
   Study study_;

@@ -10,7 +10,9 @@ PointBudget decided(const Budget& budget, double low, double high) {
 
 PointBudget overhead(const Budget& budget, const std::optional<AddedTime>& added) {
   if (!added || !added->overhead) return {budget, {}, {}, Verdict::unknown};
-  return decided(budget, added->overhead->low, added->overhead->high);
+  PointBudget row = decided(budget, added->overhead->low, added->overhead->high);
+  row.median = added->overhead->value;
+  return row;
 }
 
 PointBudget exactly(const Budget& budget, std::optional<Bytes> need) {
@@ -31,6 +33,10 @@ PointBudget device_memory(Budget budget, const Study& study,
 }
 
 }  // namespace
+
+bool is_broken(const PointBudget& row) {
+  return row.verdict == Verdict::fail || (row.median && *row.median > row.budget.limit);
+}
 
 PointBudget Sweep::budget_at(const Budget& budget, const SweepPoint& point) const {
   const auto of_prefill = [&](Bytes PointMemory::*item) -> std::optional<Bytes> {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "model/block_operations.hpp"
 
@@ -57,12 +58,26 @@ TimedLaunch sum_of(const LaunchTable& table, std::size_t path,
   return sum;
 }
 
-AddedTime added(const TimedLaunch& path, const TimedLaunch& standard, const BaseStep& base) {
+AddedTime added(const TimedLaunch& path, const TimedLaunch& standard, Kernels kernels,
+                const BaseStep& base) {
   const Evidence evidence = weakest(path.evidence, standard.evidence);
-  AddedTime time{path.seconds.minus(standard.seconds).interval(evidence), {}};
-  if (const auto shares = step_shares(base, path.seconds, standard.seconds, evidence))
+  AddedTime time{difference(path.seconds, standard.seconds, kernels, evidence), {}};
+  if (const auto shares = step_shares(base, path.seconds, standard.seconds, kernels, evidence))
     time.overhead = shares->overhead;
   return time;
+}
+
+/// The standard residual may be one of the paths.
+Kernels kernels_of(const LaunchTable& table, std::size_t path, const LaunchTable& of_standard) {
+  const auto kind = [](const LaunchTable& of, const LaunchTable::Use& use) {
+    return std::tie(of.kinds()[use.kind].operation, use.calls);
+  };
+  const auto uses = table.uses(path);
+  const auto standard = of_standard.uses(0);
+  const bool is_same = std::equal(
+      uses.begin(), uses.end(), standard.begin(), standard.end(),
+      [&](const auto& a, const auto& b) { return kind(table, a) == kind(of_standard, b); });
+  return is_same ? Kernels::same : Kernels::different;
 }
 
 /// Two batches of one workload: which weighs more, and the largest ends.
@@ -99,8 +114,9 @@ std::span<const LaunchTable::Use> LaunchTable::uses(std::size_t path) const {
   return std::span(uses_).subspan(begin, ends_[path] - begin);
 }
 
-std::vector<AddedTime> added_times(const Study& study, WorkloadKind kind,
-                                   const LaunchTable& table) {
+std::vector<AddedTime> added_times(
+    const Study& study, WorkloadKind kind, const LaunchTable& table,
+    const std::function<bool(std::size_t batch, std::size_t path)>& is_too_large) {
   std::vector<AddedTime> answer;
   const ResidualPath standard_path = baseline_path(study, study.path);
   // Summed as the others are, so that as one of them it adds nothing, to the last bit.
@@ -115,7 +131,9 @@ std::vector<AddedTime> added_times(const Study& study, WorkloadKind kind,
     const bool is_first = answer.empty();
     answer.resize(table.num_paths());
     for (std::size_t path = 0; path < table.num_paths(); ++path) {
-      const AddedTime batch = added(sum_of(table, path, kinds), standard, base);
+      AddedTime batch =
+          added(sum_of(table, path, kinds), standard, kernels_of(table, path, of_standard), base);
+      if (!base.measured && is_too_large(workload.batch, path)) batch.overhead.reset();
       if (is_first)
         answer[path] = batch;
       else
@@ -128,13 +146,16 @@ std::vector<AddedTime> added_times(const Study& study, WorkloadKind kind,
 Estimate<Seconds> time_between(const Study& one, const Study& other, WorkloadKind kind) {
   const std::vector<Workload> first = workloads_of(one, one.path, one.schedule);
   const std::vector<Workload> second = workloads_of(other, other.path, other.schedule);
+  const bool is_same =
+      one.schedule == other.schedule && name(one.path.scheme) == name(other.path.scheme);
+  const Kernels kernels = is_same ? Kernels::same : Kernels::different;
   Estimate<Seconds> furthest{};
   for (std::size_t i = 0; i < first.size(); ++i) {
     if (first[i].kind != kind) continue;
     const TimedLaunch before = path_times(one, first[i], one.path, one.schedule);
     const TimedLaunch after = path_times(other, second[i], other.path, other.schedule);
-    const Estimate<Seconds> difference =
-        after.seconds.minus(before.seconds).interval(weakest(before.evidence, after.evidence));
+    const Estimate<Seconds> difference = depthcost::difference(
+        after.seconds, before.seconds, kernels, weakest(before.evidence, after.evidence));
     if (std::abs(difference.value.value) >= std::abs(furthest.value.value)) furthest = difference;
   }
   return furthest;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -48,9 +49,12 @@ class LaunchTable {
 };
 
 /// What every path of the table adds to the workload of `kind` (decode or prefill) that the study
-/// asks for; the largest of a decode workload's batches. As step_times() has it. The study needs a
+/// asks for; the largest of a decode workload's batches. As step_times() has it: a modelled step of
+/// which `is_too_large(batch, path)` says that it cannot be run has no overhead. The study needs a
 /// machine; its own path gives the attachment, which all have.
-std::vector<AddedTime> added_times(const Study& study, WorkloadKind kind, const LaunchTable& table);
+std::vector<AddedTime> added_times(
+    const Study& study, WorkloadKind kind, const LaunchTable& table,
+    const std::function<bool(std::size_t batch, std::size_t path)>& is_too_large);
 
 /// How much longer the residual path of `other` takes than that of `one`, which differs in scheme,
 /// blocks and schedule alone, at the batch where they lie furthest apart. Corner by corner.

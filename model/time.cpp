@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace depthcost {
 namespace {
@@ -147,8 +148,10 @@ LevelBytes level_bytes(const Machine& machine, const Operation& operation,
   return sum;
 }
 
-/// Memory bandwidth that `in_flight` bytes can draw: min(cap, B q / (q + h)).
+/// Memory bandwidth that `in_flight` bytes can draw: min(cap, B q / (q + h)). Where a token's way
+/// through its CTAs is known, that is what few bytes take.
 BytesPerSecond drawn_bandwidth(const Machine& machine, BytesPerSecond cap, double in_flight) {
+  if (machine.few_tokens) return cap;
   const double uncapped = kUncappedOverCeiling * cap.value;
   const double h = machine.half_saturation.value * uncapped;
   return {std::min(cap.value, uncapped * in_flight / (in_flight + h))};
@@ -164,30 +167,39 @@ BytesPerSecond memory_bandwidth(const Machine& machine, const Operation& operati
   return at_mix(machine.memory_bandwidth, read_share, end);
 }
 
+/// What a kernel takes of the bandwidth of plain streams: 1 but at the ends of an interval.
+double share_of_bandwidth(const Machine& machine, const Corner& corner) {
+  return machine.few_tokens ? 1 / at(machine.few_tokens->kernel_scatter, corner.kernels) : 1;
+}
+
 /// `served` at a mix of its own, while `in_flight` bytes in all come from memory.
 Seconds served_time(const Machine& machine, const ServedBytes& served, BytesPerSecond from_memory,
-                    double read_share, double in_flight, End end) {
+                    double read_share, double in_flight, const Corner& corner) {
   // The optimistic end of an interval may lie above what the hardware can do; no kernel does.
   Seconds time;
+  const double share = share_of_bandwidth(machine, corner);
   if (served.memory > 0) {
-    const BytesPerSecond cap = std::min(from_memory, machine.memory_ceiling);
+    const BytesPerSecond cap = std::min(share * from_memory, machine.memory_ceiling);
     time = time + Bytes{served.memory} / drawn_bandwidth(machine, cap, in_flight);
   }
-  if (served.cache > 0)
-    time = time + Bytes{served.cache} / std::min(at_mix(machine.cache_bandwidth, read_share, end),
-                                                 machine.cache_ceiling);
+  if (served.cache > 0) {
+    const BytesPerSecond cap =
+        at_mix(machine.cache_bandwidth, read_share, opposite(corner.bandwidth));
+    time = time + Bytes{served.cache} / std::min(share * cap, machine.cache_ceiling);
+  }
   return time;
 }
 
 /// Parameters are read, and nothing else: the tokens' mix is not theirs.
 Seconds bytes_time(const Machine& machine, const Operation& operation, const LevelBytes& moved,
-                   End end) {
+                   const Corner& corner) {
+  const End end = opposite(corner.bandwidth);
   const double in_flight = moved.all().memory;
   const double read_share = moved.tokens.total() > 0 ? moved.reads / moved.tokens.total() : 1;
   return served_time(machine, moved.tokens, memory_bandwidth(machine, operation, read_share, end),
-                     read_share, in_flight, end) +
+                     read_share, in_flight, corner) +
          served_time(machine, moved.parameters, at_mix(machine.memory_bandwidth, 1, end), 1,
-                     in_flight, end);
+                     in_flight, corner);
 }
 
 Seconds floor_at(const Machine& machine, const Operation& operation, Launch launch, Level level,
@@ -198,15 +210,73 @@ Seconds floor_at(const Machine& machine, const Operation& operation, Launch laun
   return {};
 }
 
+/// Whether the kernel before hides the start: in a step, not where a kernel is measured alone.
+bool starts_ahead(const Machine& machine, const Execution& execution) {
+  return machine.few_tokens && machine.few_tokens->style.prefetch == Prefetch::before_start &&
+         execution.launch != Launch::stream && !execution.temperature;
+}
+
+/// One launch.
 Seconds floor_time(const Machine& machine, const Operation& operation, const Execution& execution,
                    double coldest, End end) {
-  if (operation.launches == 0) return {};
   const auto floor = [&](Level level) {
     return floor_at(machine, operation, execution.launch, level, end);
   };
   // A start from the cache is never the slower one. Intervals from different sources may cross.
   const Seconds warm = std::min(floor(Level::cache), floor(Level::memory));
+  if (starts_ahead(machine, execution)) return warm;
   return coldest * floor(Level::memory) + (1 - coldest) * warm;
+}
+
+/// Bytes that a token's CTAs go through one after the other: what they load, and what Phase 1 works
+/// out for later layers.
+Bytes token_bytes_in_turn(const Operation& operation, const VectorStorage& types) {
+  Bytes bytes{kBytesPerScalar * operation.reads_scalars};
+  for (const Access& access : operation.accesses) {
+    const double stored = access.operand == Operand::phase1_output ? access.writes_d : 0;
+    bytes = bytes + (access.reads_d + stored) * vector_bytes(access.operand, types);
+  }
+  return bytes;
+}
+
+/// Rounds of tokens that one after the other fill all multiprocessors.
+double waves_of(const FewTokens& constants, const TokenWork& work, double tokens) {
+  return std::ceil(tokens * ctas_per_token(work.loads) / as_double(constants.num_multiprocessors));
+}
+
+/// One wave.
+Seconds token_time(const FewTokens& constants, const TokenWork& work, const Operation& operation,
+                   const Execution& execution, End end) {
+  const BytesPerSecond draw =
+      at(work.loads == RowLoads::loop ? constants.loop_draw : constants.ring_draw, opposite(end));
+  return token_bytes_in_turn(operation, execution.storage) / draw;
+}
+
+Seconds waiting_time(const FewTokens& constants, const TokenWork& work, End end) {
+  return work.coefficient_steps * at(constants.coefficient_step, end) +
+         work.sinkhorn_steps * at(constants.sinkhorn_step, end);
+}
+
+/// The terms of a GPU's kernel from those of launch, bytes and operations alone. What the host
+/// kernel takes longer with an operation inside is the host's, shared by all schemes, and no more
+/// than a launch.
+TimeTerms with_few_tokens(const FewTokens& constants, const Operation& operation,
+                          const Execution& execution, TimeTerms terms, const Corner& corner) {
+  const TokenWork work = token_work(operation, constants.style);
+  const End end = corner.kernels;
+  terms.floor = operation.launches == 0
+                    ? std::min(at(constants.folded_call, corner.floor), terms.floor)
+                    : work.launches * terms.floor;
+  // Rates are the datasheet's: no kernel is faster.
+  terms.operations = std::max(1.0, at(constants.kernel_scatter, end)) * terms.operations;
+  const Seconds steps = waiting_time(constants, work, end);
+  const double waves = waves_of(constants, work, execution.tokens);
+  const Seconds draws = waves * token_time(constants, work, operation, execution, end);
+  terms.token = draws + steps;
+  // Of many waves it is no latency any more, but what all multiprocessors draw together.
+  if (waves > 1 && draws > std::max(steps, terms.bytes))
+    terms.bytes = std::exchange(terms.token, {});
+  return terms;
 }
 
 CoreTime operations_time(const Machine& machine, const Operation& operation,
@@ -267,12 +337,16 @@ LaunchTime::LaunchTime(const Machine& machine, const Operation& operation,
 TimeTerms LaunchTime::terms(const Corner& corner) const {
   const LevelBytes& moved = corner.residency == End::low ? at_best_ : moved_;
   const CoreTime core = operations_time(machine_, operation_, execution_);
-  const Seconds bytes = bytes_time(machine_, operation_, moved, opposite(corner.bandwidth));
-  const TimeTerms terms{
+  const Seconds bytes = bytes_time(machine_, operation_, moved, corner);
+  TimeTerms terms{
       .floor = floor_time(machine_, operation_, execution_, moved.coldest, corner.floor),
       .bytes = bytes,
       .operations = core.beside,
       .on_top = core.on_top + core.exposed * std::min(bytes, core.beside)};
+  if (machine_.few_tokens)
+    terms = with_few_tokens(*machine_.few_tokens, operation_, execution_, terms, corner);
+  else if (operation_.launches == 0)
+    terms.floor = {};
   return at(machine_.residual, corner.bandwidth) * terms;
 }
 
@@ -282,7 +356,9 @@ TimeTerms LaunchTime::bounds() const {
   // What a GPU's memory serves passes through its cache too; a CPU's streaming stores do not.
   const double through_cache = moved.cache + (machine_.core ? 0 : moved.memory);
   if (moved.cache > 0) bytes = std::max(bytes, Bytes{through_cache} / machine_.cache_ceiling);
-  const Seconds floor = floor_time(machine_, operation_, execution_, at_best_.coldest, End::low);
+  const Seconds floor = operation_.launches == 0 ? Seconds{}
+                                                 : floor_time(machine_, operation_, execution_,
+                                                              at_best_.coldest, End::low);
   if (machine_.core) return {.floor = floor, .bytes = bytes};
   return {.floor = floor,
           .bytes = bytes,
@@ -299,12 +375,19 @@ Evidence LaunchTime::evidence() const {
   const Evidence residency =
       at_best_.all().memory == moved_.all().memory ? Evidence::measured : Evidence::assumed;
   const TimeTerms middle = terms({});
+  // Draws and steps are others' kernels', on other parts, and so is what folding costs.
+  const bool rests_on_few_tokens =
+      machine_.few_tokens &&
+      (operation_.launches == 0 || middle.token >= std::max(middle.bytes, middle.operations));
+  const Evidence token =
+      rests_on_few_tokens ? machine_.few_tokens->loop_draw.evidence : Evidence::measured;
   // Arithmetic rates of GPUs come from datasheets: nobody has measured them on these kernels.
   const Evidence rates = machine_.core ? Evidence::calibrated : Evidence::datasheet;
   const bool is_arithmetic = middle.operations + middle.on_top > middle.bytes;
   const Evidence rate = is_arithmetic ? rates : Evidence::measured;
   return weakest(
-      rate, weakest(residency, machine_evidence(machine_, operation_, execution_.launch, moved_)));
+      weakest(rate, token),
+      weakest(residency, machine_evidence(machine_, operation_, execution_.launch, moved_)));
 }
 
 Seconds critical_time(const Operation& operation, const Execution& execution,
@@ -321,7 +404,11 @@ Seconds critical_time(const Operation& operation, const Execution& execution,
       kFlopsPerPair * static_cast<double>(operation.sources) * queries;
   const double bytes_share = 1 - later / launch_bytes(operation, execution);
   const double operations_share = 1 - scores_and_mixes_d / operation.flops_d;
-  return terms.floor + std::max(bytes_share * terms.bytes, operations_share * terms.operations) +
+  const double token_share = 1 - queries * vector_bytes(Operand::phase1_output, types) /
+                                     token_bytes_in_turn(operation, types);
+  return terms.floor +
+         std::max({bytes_share * terms.bytes, operations_share * terms.operations,
+                   token_share * terms.token}) +
          operations_share * terms.on_top;
 }
 

@@ -1,7 +1,8 @@
 // Time of one operation on one device. REFERENCES.md, "time".
 //
-//   t  = a(launch, level, skeleton) + max(sum over operands and parameters of bytes / bandwidth,
-//   operations / rate) + what a core does while memory waits (CPUs)
+//   t  = launches x a(launch, level, skeleton) + max(sum over operands and parameters of bytes /
+//   bandwidth, operations / rate, one token's way through its kernel (GPUs)) + what a core does
+//   while memory waits (CPUs)
 //
 //   t >= max(a, bytes / ceiling, operations / rate)    (a CPU's core is no bound: kernels differ)
 //
@@ -20,20 +21,26 @@
 namespace depthcost {
 
 /// One end of the *time* for each independent cause of uncertainty: bandwidth `low` is the short
-/// time, that is the high bandwidth. What two schemes share, their floor
-/// and bandwidth, must be varied together when they are compared.
+/// time, that is the high bandwidth. Two schemes share the floor, the bandwidth and the residency:
+/// a comparison varies these together. Each has kernels of its own.
 struct Corner {
   End floor = End::value;
   End bandwidth = End::value;
   End residency = End::value;  // low: what might be cached is
+  End kernels = End::value;    // how well a kernel does what was counted: model/few_tokens.hpp
 };
 
-/// Every way in which the three can lie at their ends.
-inline constexpr std::array kCorners{
-    Corner{End::low, End::low, End::low},   Corner{End::low, End::low, End::high},
-    Corner{End::low, End::high, End::low},  Corner{End::low, End::high, End::high},
-    Corner{End::high, End::low, End::low},  Corner{End::high, End::low, End::high},
-    Corner{End::high, End::high, End::low}, Corner{End::high, End::high, End::high}};
+inline constexpr std::size_t kSharedCorners = 8;
+
+/// Every way in which the four can lie at their ends. Corners 2 i and 2 i + 1 differ in `kernels`
+/// alone.
+inline constexpr std::array<Corner, 2 * kSharedCorners> kCorners = [] {
+  std::array<Corner, 2 * kSharedCorners> corners{};
+  const auto end = [](std::size_t bit) { return bit == 0 ? End::low : End::high; };
+  for (std::size_t i = 0; i < corners.size(); ++i)
+    corners[i] = {end(i & 8), end(i & 4), end(i & 2), end(i & 1)};
+  return corners;
+}();
 
 /// Where the operands of a kernel lie that is measured alone. `cold`: in memory, all of them.
 /// `hot`: where the call before has left them, in the cache as far as they fit.
@@ -55,20 +62,29 @@ struct Execution {
   std::optional<Temperature> temperature = {};
 };
 
-/// The terms of one launch, in seconds.
+/// The terms of one operation, in seconds.
 struct TimeTerms {
   Seconds floor;
   Seconds bytes;
   Seconds operations;
   Seconds on_top;  // of the operations, what memory does not hide: model/core_work.hpp
+  Seconds token;   // one token's way through its kernel, however few there are: few_tokens.hpp
 
-  constexpr Seconds total() const { return floor + std::max(bytes, operations) + on_top; }
+  constexpr Seconds total() const { return floor + std::max({bytes, operations, token}) + on_top; }
+
+  /// What the time consists of: of the terms that compete, the longest alone.
+  constexpr TimeTerms binding() const {
+    const Seconds longest = std::max({bytes, operations, token});
+    const auto kept = [&](Seconds term) { return term == longest ? term : Seconds{}; };
+    return {floor, kept(bytes), kept(operations), on_top, kept(token)};
+  }
 
   friend constexpr TimeTerms operator+(const TimeTerms& a, const TimeTerms& b) {
-    return {a.floor + b.floor, a.bytes + b.bytes, a.operations + b.operations, a.on_top + b.on_top};
+    return {a.floor + b.floor, a.bytes + b.bytes, a.operations + b.operations, a.on_top + b.on_top,
+            a.token + b.token};
   }
   friend constexpr TimeTerms operator*(double k, const TimeTerms& t) {
-    return {k * t.floor, k * t.bytes, k * t.operations, k * t.on_top};
+    return {k * t.floor, k * t.bytes, k * t.operations, k * t.on_top, k * t.token};
   }
 };
 

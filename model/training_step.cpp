@@ -18,12 +18,18 @@ struct Case {
   End rest = End::value;
 };
 
-constexpr Corner kShort{End::low, End::low, End::low};
-constexpr Corner kLong{End::high, End::high, End::high};
+constexpr Corner kShort{End::low, End::low, End::low, End::low};
+constexpr Corner kLong{End::high, End::high, End::high, End::high};
 constexpr std::array kCases{Case{}, Case{kShort, End::low}, Case{kShort, End::high},
                             Case{kLong, End::low}, Case{kLong, End::high}};
 
 using CaseTimes = std::array<Seconds, kCases.size()>;
+
+/// The same case with the other end of the kernels, which two schemes do not share.
+Case with_other_kernels(Case at) {
+  at.corner.kernels = opposite(at.corner.kernels);
+  return at;
+}
 
 /// Links without latency that carry anything at once: what communication costs is what they save.
 std::vector<StageLink> free_links(std::size_t num_links) {
@@ -133,6 +139,14 @@ class TrainingModel {
   RestOfStep rest_;
 };
 
+/// Both ranges together, around the value of the first.
+template <class Q>
+Estimate<Q> covering(Estimate<Q> range, const Estimate<Q>& other) {
+  range.low = std::min(range.low, other.low);
+  range.high = std::max(range.high, other.high);
+  return range;
+}
+
 Estimate<Seconds> spread(const CaseTimes& times, Evidence evidence) {
   const auto [low, high] = std::minmax_element(times.begin(), times.end());
   return {*low, times.front(), *high, evidence};
@@ -160,9 +174,10 @@ Seconds communication_seconds(PipelineWork work, Seconds makespan) {
   return makespan - simulate(work).makespan;
 }
 
-/// The standard residual's step, at every case.
+/// The standard residual's step, at every case, and with the other end of its kernels.
 struct Baseline {
   CaseTimes times;
+  CaseTimes with_other_kernels;
   Seconds communication;
   TimeTerms terms;
 };
@@ -177,7 +192,11 @@ Baseline baseline_of(const TrainingModel& model, const ResidualPath& standard) {
   const auto residual = residual_work(model.study(), standard, Schedule::fused, {});
   PipelineWork work = model.work(standard, Schedule::fused, residual, {});
   const Seconds middle = simulate(work).makespan;
-  return {model.makespans(standard, Schedule::fused, middle),
+  CaseTimes others{middle};
+  for (std::size_t i = 1; i < kCases.size(); ++i)
+    others[i] =
+        simulate(model.work(standard, Schedule::fused, with_other_kernels(kCases[i]))).makespan;
+  return {model.makespans(standard, Schedule::fused, middle), others,
           communication_seconds(std::move(work), middle), sum_of_terms(residual)};
 }
 
@@ -193,11 +212,16 @@ StepRow step_row(const Study& study, const TrainingModel& model, const TrainingR
   const ResidualPath& path = *run.path;
   const Schedule schedule = run.schedule;
   const CaseTimes& baseline = against.times;
+  // A path of the same kernels differs in nothing.
+  const bool is_same = std::holds_alternative<Standard>(path.scheme) && schedule == Schedule::fused;
+  const CaseTimes& crossed = is_same ? against.times : against.with_other_kernels;
   CaseTimes times{run.makespan};  // the middle has been simulated
   CaseTimes residual;
   CaseTimes delta;
+  CaseTimes crossed_delta;
   TimeTerms terms;
   std::array<double, kCases.size()> overhead{};
+  std::array<double, kCases.size()> crossed_overhead{};
   std::array<double, kCases.size()> share{};
   for (std::size_t i = 0; i < kCases.size(); ++i) {
     const auto work = residual_work(study, path, schedule, kCases[i].corner);
@@ -206,6 +230,8 @@ StepRow step_row(const Study& study, const TrainingModel& model, const TrainingR
     residual[i] = residual_seconds(study, work);
     delta[i] = times[i] - baseline[i];
     overhead[i] = delta[i] / baseline[i];
+    crossed_delta[i] = times[i] - crossed[i];
+    crossed_overhead[i] = crossed_delta[i] / crossed[i];
     share[i] = residual[i] / times[i];
   }
   // Backward kernels are not measured.
@@ -214,7 +240,7 @@ StepRow step_row(const Study& study, const TrainingModel& model, const TrainingR
               .path = &path,
               .schedule = schedule,
               .residual = spread(residual, evidence),
-              .delta = spread(delta, evidence),
+              .delta = covering(spread(delta, evidence), spread(crossed_delta, evidence)),
               .missing = model.missing(),
               .dominant = dominant_of(delta.front(), run.communication - against.communication,
                                       terms, against.terms)};
@@ -223,7 +249,7 @@ StepRow step_row(const Study& study, const TrainingModel& model, const TrainingR
   row.baseline_step =
       is_measured ? Estimate<Seconds>{baseline[0], baseline[0], baseline[0], Evidence::measured}
                   : spread(baseline, evidence);
-  row.overhead = spread(overhead, evidence);
+  row.overhead = covering(spread(overhead, evidence), spread(crossed_overhead, evidence));
   row.share = spread(share, evidence);
   return row;
 }

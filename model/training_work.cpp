@@ -64,7 +64,7 @@ void add_forward(std::vector<ResidualWork>& work, const Study& study, const Resi
         layer == 0 ? work.size() - 1 : chunks[static_cast<std::size_t>(layer) - 1];
     const TimeTerms& terms = terms_of(operation);
     work[chunk].forward = work[chunk].forward + terms.total();
-    work[chunk].terms = work[chunk].terms + terms;
+    work[chunk].terms = work[chunk].terms + terms.binding();
   });
 }
 

@@ -118,6 +118,9 @@ std::string attribution_text(const Attribution& attribution) {
       return fmt::format("{:.2f} of the predicted bandwidth", attribution.amount);
     case Term::launch:
       return fmt::format("{} of launch", format_seconds(Seconds{attribution.amount}, Sign::always));
+    case Term::latency:
+      return fmt::format("{} of latency",
+                         format_seconds(Seconds{attribution.amount}, Sign::always));
     case Term::arithmetic:
       return fmt::format("{:.2f} of the predicted rate", attribution.amount);
   }

@@ -22,8 +22,8 @@ void write_call(JsonWriter& json, const StandaloneCall& call) {
   json.member("temperature", name(call.temperature));
 }
 
-/// predicted = floor + max(bytes, operations) + on_top. Of samples `measured` is the lower quartile
-/// of the repetitions, as in profile/statistics.hpp; of a table what the user wrote.
+/// predicted = floor + max(bytes, operations, token) + on_top. Of samples `measured` is the lower
+/// quartile of the repetitions, as in profile/statistics.hpp; of a table what the user wrote.
 void write_times(JsonWriter& json, const Comparison& comparison) {
   const auto seconds = [&](std::string_view key, Seconds time) { json.member(key, time.value); };
   const MeasuredTime& measured = comparison.measured;
@@ -40,13 +40,14 @@ void write_times(JsonWriter& json, const Comparison& comparison) {
   seconds("bytes_seconds", comparison.terms.bytes);
   seconds("operations_seconds", comparison.terms.operations);
   seconds("on_top_seconds", comparison.terms.on_top);
+  seconds("token_seconds", comparison.terms.token);
   seconds("bound_seconds", comparison.bound);
 }
 
 /// The unit of an amount is in its key.
 std::string_view amount_key(Term term) {
   if (term == Term::bytes) return "difference_d";
-  return term == Term::launch ? "difference_seconds" : "difference_ratio";
+  return term == Term::launch || term == Term::latency ? "difference_seconds" : "difference_ratio";
 }
 
 void write_verdict(JsonWriter& json, const ComparedCase& compared) {

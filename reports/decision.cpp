@@ -23,9 +23,11 @@ const StepRow* step_of(const Evaluation& e, const std::string& workload, const R
 }
 
 /// "+48.1 us [1.9, 52.9], +0.4 % [0.0, 0.4]"; without a baseline `without` in place of per cent.
-std::string added(const StepRow& row, const std::string& without) {
+std::string added(const Evaluation& e, const StepRow& row, const std::string& without) {
   const std::string text = format_seconds(row.delta, Sign::always);
-  return row.overhead ? text + ", " + format_ratio(*row.overhead, Sign::always) : text + without;
+  if (row.overhead) return text + ", " + format_ratio(*row.overhead, Sign::always);
+  const bool is_larger = is_too_large(e.study, e.memory, row.workload, row.path->scheme);
+  return text + (is_larger ? ", does not fit" : without);
 }
 
 const StepRow* quoted_step(const Evaluation& e, const std::string& workload,
@@ -45,7 +47,7 @@ std::string cell(const Evaluation& e, const std::string& workload, const Residua
   const StepRow* row = quoted_step(e, workload, path);
   if (row == nullptr) return "no hardware";
   if (is_baseline(e, path)) return format_seconds(row->residual.value);
-  return added(*row, ", no %");
+  return added(e, *row, ", no %");
 }
 
 std::string baseline_cell(const StepRow* row) {
@@ -132,7 +134,7 @@ std::string cost_sentence(const Evaluation& e) {
   for (const std::string& workload : workload_names(e))
     if (const StepRow* row = quoted_step(e, workload, e.paths.front()))
       points.push_back(
-          fmt::format("to {} {} (mostly {})", workload, added(*row, ""), name(row->dominant)));
+          fmt::format("to {} {} (mostly {})", workload, added(e, *row, ""), name(row->dominant)));
   if (points.empty())
     return fmt::format("{} moves {:.2f} d a layer; no time is predicted without {}.", scheme,
                        mean_kernel_d(e, e.study.schedule),
@@ -140,6 +142,25 @@ std::string cost_sentence(const Evaluation& e) {
   return fmt::format("Against the fused standard residual ({}), {} adds {}.",
                      attachment_text(baseline_path(e.study, e.paths.front()).attachment), scheme,
                      fmt::join(points, "; "));
+}
+
+/// Empty where everything fits, or where that is not known.
+std::string memory_sentence(const Evaluation& e) {
+  std::vector<std::string> needs;
+  const Scheme& scheme = e.paths.front().scheme;
+  for (const std::string& workload : workload_names(e))
+    if (is_too_large(e.study, e.memory, workload, scheme))
+      needs.push_back(
+          fmt::format("{} needs {}", workload,
+                      format_bytes(memory_of(e.memory, workload, scheme), Prefix::binary)));
+  if (needs.empty()) return "";
+  Study with_budget = e.study;
+  with_budget.budgets = {{.kind = BudgetKind::device_memory}};
+  const std::vector<BudgetRow> rows = budget_rows({with_budget, e.step, e.memory});
+  std::string text = fmt::format("Does not fit: {}, and a device has {}.", listed(needs),
+                                 format_bytes(*e.study.machine->memory_capacity, Prefix::binary));
+  if (!rows.front().nearest.empty()) text += fmt::format(" A {}.", rows.front().nearest);
+  return text;
 }
 
 std::string budget_sentence(const Evaluation& e) {
@@ -178,7 +199,7 @@ std::string two_phase_sentence(const Evaluation& e) {
       mean_kernel_d(e, Schedule::two_phase), mean_kernel_d(e, Schedule::single_pass),
       words(saved(Dtype::bf16)), words(saved(Dtype::f32)));
   if (saved(Dtype::bf16) > 2 * saved(Dtype::f32) && saved(Dtype::bf16) > 0)
-    text += ", so that the gain stands or falls with rounding them";
+    text += ", so the gain requires bf16 storage";
   for (const std::string& workload : workload_names(e)) {
     const StepRow* two_phase = step_of(e, workload, e.paths.front(), Schedule::two_phase);
     const StepRow* one = step_of(e, workload, e.paths.front(), Schedule::single_pass);
@@ -218,7 +239,8 @@ std::string decision_legend(const Evaluation& e) {
   return fmt::format(
       "Added: time per decode step, whole prefill or training step, and overhead, its per cent of the baseline "
       "step, with 90 % intervals; mostly: what it consists of; evidence: of the time. State: "
-      "memory of `{}` on one device. Boundary: its largest pipeline payload, per token. {}",
+      "memory of `{}` on one device. Boundary: its largest pipeline payload, per token. All times are "
+      "modelled, not measured. {}",
       name(e.paths.front().scheme), baseline_sentence(e));
 }
 
@@ -245,6 +267,8 @@ std::string baseline_sentence(const Evaluation& e) {
 
 std::vector<std::string> verdict_sentences(const Evaluation& e, TextStyle style) {
   std::vector<std::string> sentences{cost_sentence(e), budget_sentence(e), two_phase_sentence(e)};
+  if (const std::string memory = memory_sentence(e); !memory.empty())
+    sentences.insert(sentences.begin(), memory);
   const std::string claimed = style == TextStyle::markdown ? escaped(e.study.claim) : e.study.claim;
   for (const ClaimRow& claim : e.claims) sentences.push_back(claim_sentence(claimed, claim));
   return sentences;

@@ -29,9 +29,13 @@ std::string ends_text(const std::array<Amount, kEnds.size()>& ends, std::string_
 
 /// "69 x linear attention: 1.2e+08 bytes, 3e+09 operations, 0.02 ms [0.01, 0.03] each".
 std::string part_text(const RestPart& part) {
-  const auto& [bytes, flops] = part.work;
-  return fmt::format("{:g} x {}: {}{}{} each", part.calls, part.name, ends_text(bytes, "bytes"),
-                     ends_text(flops, "operations"), interval_text(part.time));
+  return fmt::format("{:g} x {}: {}{}{} each", part.calls, part.name,
+                     ends_text(part.work.bytes, "bytes"), ends_text(part.work.flops, "operations"),
+                     interval_text(part.time));
+}
+
+std::string share_text(const Estimate<double>& share) {
+  return fmt::format("{} [{}, {}]", share.value, share.low, share.high);
 }
 
 /// What bytes and operations are divided by.
@@ -41,12 +45,15 @@ std::string rates_text(const Study& study) {
   std::string text = fmt::format(
       "reading {} [{}, {}]", format_bandwidth(bandwidth.value), format_bandwidth(bandwidth.low),
       format_bandwidth(std::min(bandwidth.high, machine.memory_ceiling)));
+  text += fmt::format(", of which attention reaches {}, MLP and head {}",
+                      share_text(kAttentionKernels.efficiency), share_text(kMlpKernels.efficiency));
   text += fmt::format("; {} [{}, {}] of the dense rate", kSustainedRate.value, kSustainedRate.low,
                       kSustainedRate.high);
   if (const auto& rate = machine.tensor_rate ? machine.tensor_rate : machine.vector_rate)
     text += ", " + format_flop_rate(*rate);
   if (machine.fp8_rate)
-    text += fmt::format(", or {} for weights of 8 and 4 bits", format_flop_rate(*machine.fp8_rate));
+    text += fmt::format(", or {} for weights of 8{} bits", format_flop_rate(*machine.fp8_rate),
+                        machine.mxfp4_rate ? " and 4" : "");
   return text;
 }
 
@@ -115,8 +122,9 @@ std::vector<std::string> inputs_of(const Study& study, RestTerm term, const Forw
     lines.push_back(fmt::format("{:g} tokens x d {} in {}", pass.tokens(), study.model.hidden_size,
                                 name(study.model.dtype)));
   if (term == RestTerm::launches)
-    lines.push_back(fmt::format("the number of kernels may be {} to {} times that",
-                                kKernelScatter.low, kKernelScatter.high));
+    lines.push_back(
+        "a kernel takes what its kind took in measured decode steps, and no less than "
+        "its launch (model/engine_kernels.hpp)");
   return lines;
 }
 
@@ -147,8 +155,8 @@ Derivation derivation_of(RestTerm term) {
       return {"sum over attentions and MLPs of the measured time of their collective",
               "model/rest_of_step.cpp: collectives_of; model/transfer.cpp: transfer_time"};
     case RestTerm::launches:
-      return {"kernels of all layers and of the head x launch floor of an elementwise kernel",
-              "model/rest_of_step.cpp: num_kernels, plain_floor"};
+      return {"kernels of all layers and of the head x what a kernel of their kind takes",
+              "model/rest_of_step.cpp: num_kernels, kernel_floor"};
   }
   return {};
 }
@@ -162,6 +170,13 @@ std::vector<std::string> modelled_numbers(const Evaluation& e, const RestRow& ro
   if (row.term != RestTerm::collectives && row.term != RestTerm::launches)
     lines.push_back(rates_text(e.study));
   for (const RestPart& part : row.parts) lines.push_back(part_text(part));
+  const bool has_experts =
+      std::any_of(row.parts.begin(), row.parts.end(),
+                  [](const RestPart& part) { return part.name == "routed experts"; });
+  if (has_experts && workload.kind == WorkloadKind::prefill)
+    lines.push_back(
+        fmt::format("routed experts of a prefill take {} times what bytes and operations say",
+                    share_text(kPrefillOfExperts)));
   if (row.term == RestTerm::collectives && row.parts.empty())
     lines.emplace_back("one rank by itself sends nothing");
   return lines;

@@ -11,8 +11,8 @@ namespace depthcost::explained {
 namespace {
 
 constexpr const char* kLaunchTime =
-    "a(launch, level, skeleton) + max(sum over operands and parameters of bytes / bandwidth, "
-    "operations / rate)";
+    "launches x a(launch, level, skeleton) + max(sum over operands and parameters of bytes / "
+    "bandwidth, operations / rate, waves x reads of a token / draw of its CTAs + dependent steps)";
 
 std::string microseconds(Seconds seconds) { return fmt::format("{:.6g} us", seconds.value * 1e6); }
 
@@ -22,10 +22,12 @@ std::string microseconds(const Estimate<Seconds>& estimate) {
 }
 
 std::string terms_text(const TimeTerms& terms) {
-  const std::string on_top =
-      terms.on_top.value > 0 ? fmt::format(" + {}", microseconds(terms.on_top)) : "";
-  return fmt::format("{} + max({}, {}){}", microseconds(terms.floor), microseconds(terms.bytes),
-                     microseconds(terms.operations), on_top);
+  const std::string token =
+      terms.token.value > 0 ? fmt::format(", {}", microseconds(terms.token)) : "";
+  return fmt::format(
+      "{} + max({}, {}{}){}", microseconds(terms.floor), microseconds(terms.bytes),
+      microseconds(terms.operations), token,
+      terms.on_top.value > 0 ? fmt::format(" + {}", microseconds(terms.on_top)) : "");
 }
 
 Explanation explain_launch(const TimeRow& row, const VectorStorage& types) {
@@ -33,7 +35,7 @@ Explanation explain_launch(const TimeRow& row, const VectorStorage& types) {
       .metric = metric({"time", row.workload, name(row.path->scheme), name(row.schedule),
                         name(row.operation.id), std::to_string(row.kind)}),
       .formula = kLaunchTime,
-      .source = "[ours] REFERENCES.md, time",
+      .source = "[ours] REFERENCES.md, few tokens",
       .numbers = {fmt::format("per token: {}", operands(row.operation)),
                   fmt::format("T = {:g}, d = {:g}, {}: {:.12g} bytes, {:.12g} of them parameters, "
                               "{:.3g} % from memory",
@@ -43,7 +45,9 @@ Explanation explain_launch(const TimeRow& row, const VectorStorage& types) {
                               microseconds(row.predicted)),
                   fmt::format("no faster than {}; the layer waits for {}; {:g} calls a workload",
                               microseconds(row.bound), microseconds(row.critical), row.calls)},
-      .function = "model/time.cpp: LaunchTime::terms, LaunchTime::bound, critical_time"};
+      .function =
+          "model/time.cpp: LaunchTime::terms, LaunchTime::bound, critical_time; "
+          "model/few_tokens.cpp: token_work"};
 }
 
 /// One operation of a step: all launches of the same name.

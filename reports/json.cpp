@@ -76,6 +76,7 @@ std::string to_json(const Evaluation& evaluation, std::span<const ResolvedValue>
     sections::memory(json, evaluation);
     sections::time(json, evaluation);
     sections::step(json, evaluation);
+    sections::attachments(json, evaluation);
     sections::rest(json, evaluation);
     sections::budgets(json, evaluation.budgets);
     if (!evaluation.claims.empty()) sections::claims(json, evaluation);

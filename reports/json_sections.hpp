@@ -31,6 +31,7 @@ void memory(JsonWriter& json, const Evaluation& evaluation);
 void time(JsonWriter& json, const Evaluation& evaluation);
 void step(JsonWriter& json, const Evaluation& evaluation);
 void training(JsonWriter& json, const Evaluation& evaluation);
+void attachments(JsonWriter& json, const Evaluation& evaluation);
 void rest(JsonWriter& json, const Evaluation& evaluation);
 void budgets(JsonWriter& json, std::span<const BudgetRow> budgets);
 void claims(JsonWriter& json, const Evaluation& evaluation);

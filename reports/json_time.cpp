@@ -58,6 +58,20 @@ void step(JsonWriter& json, const Evaluation& evaluation) {
       append(json, baseline_of(row));
       json.text_or_null("baseline_evidence",
                         row.baseline_step ? name(row.baseline_step->evidence) : "");
+      json.text_or_null("missing", row.missing);
+    });
+  });
+}
+
+void attachments(JsonWriter& json, const Evaluation& evaluation) {
+  json.array("attachments", [&] {
+    append_rows(json, evaluation.attachments, [&](const AttachmentRow& row) {
+      json.member("workload", row.workload);
+      json.member("scheme", name(row.scheme));
+      json.member("schedule", name(row.schedule));
+      json.member("attachment", name(row.attachment));
+      append(json, quantities_of(row));
+      json.member("evidence", name(row.delta.evidence));
     });
   });
 }

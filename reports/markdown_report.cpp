@@ -11,6 +11,28 @@
 namespace depthcost {
 namespace {
 
+void write_attachments(Document& out) {
+  if (out.evaluation().attachments.empty()) return;
+  out.paragraph(
+      "**Standalone or folded.** Engines fold the standard residual into the all-reduce before "
+      "each layer. Folded, a time is what the all-reduce takes longer; AttnRes is held against a "
+      "standard residual that is attached alike.");
+  out.table(attachment_table(out.evaluation()));
+}
+
+void write_published(Document& out) {
+  const Table kernels = published_table(out.evaluation(), out.parts().published);
+  const Table steps = published_step_table(out.evaluation(), out.parts().published_steps);
+  if (!kernels.rows.empty() || !steps.rows.empty())
+    out.paragraph(
+        "**Beside what others measured.** All times above are modelled. Here is the nearest "
+        "published kernel to each, with the prediction of that very call, and published steps of "
+        "this model. The constants of few tokens were fitted on tables that hold some of these "
+        "rows.");
+  if (!kernels.rows.empty()) out.table(kernels);
+  if (!steps.rows.empty()) out.table(steps);
+}
+
 void write_opening(Document& out) {
   const Study& study = out.evaluation().study;
   out.paragraph(fmt::format("# {}", escaped(study.name)));
@@ -27,7 +49,12 @@ void write_opening(Document& out) {
   out.paragraph("**Verdict**");
   for (const std::string& sentence : verdict_sentences(out.evaluation(), TextStyle::markdown))
     out.bullet(sentence);
+  for (const std::string& warning :
+       published_warnings(out.evaluation(), out.parts().published, out.parts().published_steps))
+    out.bullet(escaped(warning));
   out.end_list();
+  write_attachments(out);
+  write_published(out);
   if (!out.parts().missing_plots.empty()) out.paragraph("*" + out.parts().missing_plots + "*");
   out.plot(out.has_plot("overhead.svg") ? "overhead.svg" : "added_time.svg");
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/evaluation.hpp"
+#include "model/nearest_measurement.hpp"
 #include "model/resolved_value.hpp"
 #include "reports/measured_kernels.hpp"
 #include "reports/text_table.hpp"
@@ -26,6 +27,8 @@ struct ReportParts {
   std::string missing_plots;  // why there are none, if there are none
   std::string program_version;
   std::optional<MeasuredKernels> measured = {};  // where the hardware is a profile
+  std::span<const ComparedCase> published = {};  // kernels of others, each with its prediction
+  std::span<const MeasuredStep> published_steps = {};
 };
 
 /// Same input, same bytes.
@@ -33,6 +36,22 @@ std::string markdown_report(const Evaluation& evaluation, const ReportParts& par
 
 /// The table that opens the report: workload by batch, added time of each scheme, memory, payload.
 Table decision_table(const Evaluation& evaluation);
+
+/// Standard residual and AttnRes, each as kernels of its own and folded into the all-reduce, at
+/// every decode workload. Without rows where there is none to fold into.
+Table attachment_table(const Evaluation& evaluation);
+
+/// What others have measured, nearest to the calls behind the first table: each measurement with
+/// the prediction of that very call.
+Table published_table(const Evaluation& evaluation, std::span<const ComparedCase> published);
+
+/// Measured decode steps of the same model in the same scheme, each beside the step predicted here.
+Table published_step_table(const Evaluation& evaluation, std::span<const MeasuredStep> published);
+
+/// One sentence for each measurement that the prediction's interval does not hold.
+std::vector<std::string> published_warnings(const Evaluation& evaluation,
+                                            std::span<const ComparedCase> published,
+                                            std::span<const MeasuredStep> published_steps);
 
 /// What its columns mean.
 std::string decision_legend(const Evaluation& evaluation);

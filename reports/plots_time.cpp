@@ -75,14 +75,14 @@ Point point_of(const StepRow& row, Measure measure) {
           .text = format_seconds(row.delta.value, Sign::always)};
 }
 
-/// Without points where a batch has no baseline.
+/// Without the batches that have no baseline or do not fit.
 Curve curve_of(const Study& study, const ResidualPath& path, Measure measure) {
   const std::vector<Count>& asked = study.decode->sequences;
   const Study drawn = drawn_study(study, measure);
   Curve curve{&path, quoted_schedule(study, path), {}};
   const std::vector<StepRow> rows = step_rows(drawn, path, curve.schedule);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (measure == Measure::overhead && !rows[i].overhead) return {&path, curve.schedule, {}};
+    if (measure == Measure::overhead && !rows[i].overhead) continue;
     Point point = point_of(rows[i], measure);
     point.sequences = drawn.decode->sequences[i];
     point.is_asked = std::find(asked.begin(), asked.end(), point.sequences) != asked.end();

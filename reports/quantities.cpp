@@ -59,6 +59,19 @@ std::array<NamedQuantity, 12> quantities_of(const StepRow& row) {
            {"share_high", end_of(row.share, &Ratio::high), "ratio"}}};
 }
 
+std::array<NamedQuantity, 9> quantities_of(const AttachmentRow& row) {
+  using Ratio = Estimate<double>;
+  return {{{"residual_seconds", row.residual.value.value, "s"},
+           {"residual_low", row.residual.low.value, "s"},
+           {"residual_high", row.residual.high.value, "s"},
+           {"delta_seconds", row.delta.value.value, "s"},
+           {"delta_low", row.delta.low.value, "s"},
+           {"delta_high", row.delta.high.value, "s"},
+           {"overhead", end_of(row.overhead, &Ratio::value), "ratio"},
+           {"overhead_low", end_of(row.overhead, &Ratio::low), "ratio"},
+           {"overhead_high", end_of(row.overhead, &Ratio::high), "ratio"}}};
+}
+
 std::array<NamedQuantity, 3> residual_of(const StepRow& row) {
   return {{{"residual_seconds", row.residual.value.value, "s"},
            {"residual_low", row.residual.low.value, "s"},

@@ -29,6 +29,9 @@ std::array<NamedQuantity, 5> quantities_of(const LedgerRow& row);
 /// both ratios need a baseline.
 std::array<NamedQuantity, 12> quantities_of(const StepRow& row);
 
+/// The residual path, its difference from the standard residual attached alike, and its per cent.
+std::array<NamedQuantity, 9> quantities_of(const AttachmentRow& row);
+
 /// The whole residual path of the step.
 std::array<NamedQuantity, 3> residual_of(const StepRow& row);
 

@@ -79,6 +79,11 @@ void write_recommendations(JsonWriter& json, const SweepReport& report) {
         write_axes(json, report, *group.scene, group.circumstance);
         write_choice_or_null(json, "recommended", sweep, said.best);
         write_choice_or_null(json, "runner_up", sweep, said.runner_up);
+        json.array("unattainable", [&] {
+          for (const std::size_t b : said.unattainable)
+            json.value(name(sweep.study().budgets[b].kind));
+        });
+        write_choice_or_null(json, "without_unattainable", sweep, said.without_unattainable);
         json.array("binding", [&] {
           for (const BindingBudget& binding : said.binding)
             json.object([&] {

@@ -54,8 +54,30 @@ std::string losses(const SweepChoice& choice) {
                      loss_text(quality.by_size), loss_text(quality.by_count));
 }
 
+/// "decode_overhead of 2.0 % (the paper's, since the scenario sets none)". The device says how much
+/// memory it has.
+std::string budget_text(const Budget& budget) {
+  if (budget.kind == BudgetKind::device_memory) return "the device's memory";
+  return fmt::format(
+      "{} of {}{}", name(budget.kind), format_budget(budget.kind, budget.limit),
+      budget.origin == BudgetOrigin::assumed ? " (the paper's, since the scenario sets none)" : "");
+}
+
 void say_recommendation(Sentences& out, const SweepGroup& group, const Recommendation& said) {
   const Sweep& sweep = group.sweep();
+  if (!said.unattainable.empty()) {
+    Sentences names;
+    for (const std::size_t b : said.unattainable)
+      names.push_back(budget_text(sweep.study().budgets[b]));
+    std::string text =
+        fmt::format("No recommendation: no choice keeps {}.", fmt::join(names, " and "));
+    if (said.without_unattainable)
+      text += fmt::format(" Without that limit {} would be taken: {}.",
+                          described(sweep, *said.without_unattainable),
+                          all_added(sweep.point(group.circumstance, *said.without_unattainable)));
+    out.push_back(text);
+    return;
+  }
   if (!said.best) {
     out.push_back(
         "No recommendation: every choice breaks a budget, is coarser than any published one, or has "
@@ -101,23 +123,19 @@ void say_runner_up(Sentences& out, const SweepGroup& group, const Recommendation
 void say_binding(Sentences& out, const SweepGroup& group, const Recommendation& said) {
   const Sweep& sweep = group.sweep();
   if (sweep.study().budgets.empty()) {
-    out.push_back("No budgets are written: the lowest published loss wins, whatever it costs.");
+    out.push_back("There are no limits: the lowest published loss wins, whatever it costs.");
     return;
   }
-  for (const std::size_t b : said.unattainable)
-    out.push_back(fmt::format("No choice keeps {}, so that it does not decide between them.",
-                              name(sweep.study().budgets[b].kind)));
   if (said.binding.empty() && said.best)
-    out.push_back(fmt::format("No {}budget binds: without them the answer is the same.",
-                              said.unattainable.empty() ? "" : "other "));
+    out.push_back("No limit binds: without them the answer is the same.");
   for (const BindingBudget& binding : said.binding) {
     const SweepPoint point = sweep.point(group.circumstance, binding.allowed);
     const PointBudget row = sweep.budgets(point)[binding.budget];
     out.push_back(
-        fmt::format("Binding: {} of {}: without it {} would be taken, which needs {} ({}).",
-                    name(row.budget.kind), format_budget(row.budget.kind, row.budget.limit),
-                    described(sweep, binding.allowed),
-                    format_budget(row.budget.kind, row.low.value_or(0)), losses(*point.choice)));
+        fmt::format("Binding: {}: without it {} would be taken, which needs {} ({}).",
+                    budget_text(row.budget), described(sweep, binding.allowed),
+                    format_budget(row.budget.kind, row.median.value_or(row.low.value_or(0))),
+                    losses(*point.choice)));
   }
 }
 

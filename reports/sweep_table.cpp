@@ -57,12 +57,16 @@ std::string added_text(const std::optional<AddedTime>& added) {
 
 /// Without the budgets that no choice keeps.
 std::string verdict_text(const Sweep& sweep, const SweepPoint& point, const Recommendation& said) {
-  std::vector<std::string_view> broken;
+  std::vector<std::string> broken;
   Verdict verdict = Verdict::pass;
   const std::vector<PointBudget> budgets = sweep.budgets(point);
   for (std::size_t b = 0; b < budgets.size(); ++b) {
     if (std::binary_search(said.unattainable.begin(), said.unattainable.end(), b)) continue;
-    if (budgets[b].verdict == Verdict::fail) broken.push_back(name(budgets[b].budget.kind));
+    const std::string kind(name(budgets[b].budget.kind));
+    if (budgets[b].verdict == Verdict::fail)
+      broken.push_back(kind);
+    else if (is_broken(budgets[b]))
+      broken.push_back(kind + " by its median");
     if (budgets[b].verdict == Verdict::unknown) verdict = Verdict::unknown;
   }
   if (!broken.empty()) return fmt::format("breaks {}", fmt::join(broken, ", "));

@@ -145,6 +145,13 @@ std::vector<std::string> timed_workloads(const Evaluation& evaluation) {
   return workloads;
 }
 
+std::string overhead_text(const Evaluation& evaluation, const StepRow& row) {
+  if (row.overhead) return format_ratio(*row.overhead, Sign::always);
+  return is_too_large(evaluation.study, evaluation.memory, row.workload, row.path->scheme)
+             ? "does not fit"
+             : std::string(kNothing);
+}
+
 Table step_table(const Evaluation& evaluation, std::string_view workload, StepColumns columns) {
   Table table{{{"scheme"},
                {"schedule"},
@@ -157,11 +164,9 @@ Table step_table(const Evaluation& evaluation, std::string_view workload, StepCo
   if (with_share) table.columns.insert(table.columns.begin() + 4, {"share [90 %]", Align::right});
   for (const StepRow& row : evaluation.step) {
     if (row.workload != workload) continue;
-    table.rows.push_back(
-        {std::string(name(row.path->scheme)), std::string(name(row.schedule)),
-         format_seconds(row.delta, Sign::always),
-         row.overhead ? format_ratio(*row.overhead, Sign::always) : std::string(kNothing),
-         std::string(name(row.dominant)), std::string(name(row.delta.evidence))});
+    table.rows.push_back({std::string(name(row.path->scheme)), std::string(name(row.schedule)),
+                          format_seconds(row.delta, Sign::always), overhead_text(evaluation, row),
+                          std::string(name(row.dominant)), std::string(name(row.delta.evidence))});
     if (!with_share) continue;
     std::vector<std::string>& cells = table.rows.back();
     cells.insert(cells.begin() + 4, row.share ? format_ratio(*row.share) : std::string(kNothing));

@@ -18,6 +18,7 @@ ComparedCase compared_case(std::string id, const Device& device, const Standalon
                            const MeasuredTime& time, const ToleranceRule& rule) {
   return {.id = std::move(id),
           .hardware = device.label,
+          .hardware_name = device.machine.name,
           .call = call,
           .stacks = {},
           .comparison = compare(device.machine, *find_operation(call), execution_of(call), time,
@@ -95,6 +96,11 @@ std::vector<ComparedCase> published_cases(const std::vector<PublishedMeasurement
   }
   book.require_all_used();
   return cases;
+}
+
+MeasuredByOthers measured_by_others() {
+  Published all = published();
+  return {published_cases(all.kernels, shipped_rules("published")), std::move(all.steps)};
 }
 
 std::vector<ComparedCase> measured_cases(const MeasurementTable& table, const Device& device,

@@ -29,6 +29,15 @@ Device device_of(const std::string& hardware);
 std::vector<ComparedCase> published_cases(const std::vector<PublishedMeasurement>& measurements,
                                           const std::vector<ToleranceRule>& rules);
 
+/// What others have measured, each kernel with the prediction of that call.
+struct MeasuredByOthers {
+  std::vector<ComparedCase> kernels;
+  std::vector<MeasuredStep> steps;
+};
+
+/// All that is shipped.
+MeasuredByOthers measured_by_others();
+
 /// One case for each row.
 std::vector<ComparedCase> measured_cases(const MeasurementTable& table, const Device& device,
                                          const std::vector<ToleranceRule>& rules);

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
+#include "scenarios/chip.hpp"
 #include "scenarios/presets.hpp"
 #include "scenarios/reference.hpp"
 
@@ -15,6 +17,18 @@ namespace {
 
 bool has(const Values& values, const std::string& wanted) {
   return values.has(wanted) || values.num_records(wanted) > 0;
+}
+
+/// Years between two architectures, and where one is not known, whether the vendors differ.
+std::pair<int, bool> kinship(const Values& one, const Values& other) {
+  return {chip_distance(text_or_empty(one, "architecture"), text_or_empty(other, "architecture")),
+          text_or_empty(one, "vendor") != text_or_empty(other, "vendor")};
+}
+
+/// "hbm" of "hbm3e".
+std::string memory_kind(const Values& values) {
+  const std::string technology = text_or_empty(values, "memory_technology");
+  return technology.substr(0, technology.find_first_of("0123456789"));
 }
 
 }  // namespace
@@ -35,6 +49,15 @@ std::vector<const Part*> Donors::like(const std::string& key, const std::string&
   return alike.empty() ? any(wanted) : alike;
 }
 
+std::vector<const Part*> Donors::next_of_kin(const std::string& wanted) const {
+  auto kin = any(wanted);
+  if (kin.empty()) return kin;
+  const auto distance = [&](const Part* part) { return kinship(part->values, self_); };
+  const auto nearest = distance(kin.front());
+  std::erase_if(kin, [&](const Part* part) { return distance(part) != nearest; });
+  return kin;
+}
+
 std::vector<const Part*> Donors::any(const std::string& wanted, std::string_view mention) const {
   std::vector<const Part*> found;
   for (const Preset& preset : presets()) {
@@ -47,7 +70,9 @@ std::vector<const Part*> Donors::any(const std::string& wanted, std::string_view
       found.push_back(&candidate);
   }
   const auto distance = [&](const Part* part) {
-    return std::fabs(std::log(nominal_bandwidth(part->values) / nominal_bandwidth(self_)));
+    const Values& values = part->values;
+    return std::tuple(kinship(values, self_), memory_kind(values) != memory_kind(self_),
+                      std::fabs(std::log(nominal_bandwidth(values) / nominal_bandwidth(self_))));
   };
   std::stable_sort(found.begin(), found.end(),
                    [&](const Part* a, const Part* b) { return distance(a) < distance(b); });

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "scenarios/chip.hpp"
 #include "scenarios/donors.hpp"
 #include "scenarios/hardware_checks.hpp"
 #include "scenarios/launch_floors.hpp"
@@ -157,6 +158,28 @@ Seconds saturation_latency(const Values& self, const Donors& donors,
   return {parts.front()->values.number(key)};
 }
 
+/// A part that nobody has counted has as many multiprocessors as its kin.
+Count num_multiprocessors(const Values& self, const Donors& donors,
+                          std::vector<ResolvedValue>& notes) {
+  const std::string key = "num_multiprocessors";
+  if (self.has(key)) return self.count(key);
+  const auto parts = donors.any(key);
+  if (parts.empty()) return 1;
+  const Count count = parts.front()->values.count(key);
+  notes.push_back({"hardware." + key, fmt::format("{}", count),
+                   fmt::format("fallback: as {}", parts.front()->id)});
+  return count;
+}
+
+/// What few tokens take on a GPU. A part of an unknown architecture runs kernels that loop.
+std::optional<FewTokens> few_tokens_of(const Values& self, const Donors& donors,
+                                       std::vector<ResolvedValue>& notes) {
+  if (self.text("kind") != "gpu") return std::nullopt;
+  const Chip* const chip = find_chip(text_or_empty(self, "architecture"));
+  return few_tokens(num_multiprocessors(self, donors, notes),
+                    chip == nullptr ? KernelStyle{} : chip->style);
+}
+
 std::optional<FlopsPerSecond> rate(const Values& values, const std::string& key,
                                    std::vector<ResolvedValue>& notes) {
   if (values.has(key)) return FlopsPerSecond{values.number(key)};
@@ -199,10 +222,14 @@ Machine machine_from(const Values& values, std::vector<ResolvedValue>& notes) {
   machine.cache_ceiling = {highest(machine.cache_bandwidth)};
   machine.floors = launch_floors(values, donors, notes);
   machine.half_saturation = saturation_latency(values, donors, notes);
+  machine.few_tokens = few_tokens_of(values, donors, notes);
   machine.vector_rate = rate(values, "f32_rate", notes);
   machine.tensor_rate = rate(values, "bf16_rate", notes);
   // Not a fallback: weights in fp8 then run at the bf16 rate, as on parts without the units.
   if (values.has("fp8_rate")) machine.fp8_rate = FlopsPerSecond{values.number("fp8_rate")};
+  // No preset has a rate of its own for 4 bits; fp8's is one that they reach.
+  const Chip* const chip = find_chip(text_or_empty(values, "architecture"));
+  if (chip != nullptr && chip->mxfp4 == Mxfp4::multiplied) machine.mxfp4_rate = machine.fp8_rate;
   read_links(values, machine, notes);
   for (const std::string key : {"memory_capacity", "visible_memory"})
     if (values.has(key)) machine.memory_capacity = Bytes{values.number(key)};

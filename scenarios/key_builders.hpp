@@ -13,6 +13,8 @@ using Names = std::string_view;
 
 inline constexpr std::array<Names, 4> kDtypes{"bf16", "f16", "f32", "fp8"};
 inline constexpr std::array<Names, 4> kRemainders{"paper", "ceil", "strict", "literal"};
+inline constexpr std::array<Names, 6> kSchedules{"unfused",  "fused",       "two_pass",
+                                                 "one_pass", "single_pass", "two_phase"};
 inline constexpr std::array<Names, 3> kLaunches{"stream", "graph", "graph_pdl"};
 inline constexpr std::array<Names, 2> kKinds{"gpu", "cpu"};
 inline constexpr std::array<Names, 2> kLevels{"cache", "memory"};

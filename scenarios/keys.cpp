@@ -10,8 +10,6 @@ namespace {
 
 using namespace key_builders;
 
-constexpr std::array<Names, 6> kSchedules{"unfused",  "fused",       "two_pass",
-                                          "one_pass", "single_pass", "two_phase"};
 constexpr std::array<Names, 2> kPhase1Dtypes{"bf16", "f32"};
 constexpr std::array<Names, 4> kAttachments{"standalone", "all_reduce", "reduce_scatter",
                                             "gemm_epilogue"};

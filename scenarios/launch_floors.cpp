@@ -21,10 +21,10 @@ struct FloorRow {
   Evidence evidence = Evidence::assumed;  // published if it is this part's own and cited
 };
 
-/// The rows to choose from, and all rows of the vendor for the interval of a substitute.
+/// The rows to choose from, and those of all next of kin for the interval of a substitute.
 struct FloorSources {
   std::vector<FloorRow> rows;
-  std::vector<FloorRow> vendor;
+  std::vector<FloorRow> kin;
 };
 
 std::vector<FloorRow> floor_rows(const Values& values) {
@@ -62,12 +62,12 @@ const FloorRow* nearest_row(const std::vector<FloorRow>& rows, Launch launch, Le
   return nullptr;
 }
 
-/// The interval spans what the vendor's sourced parts show in that launch mode. Programmatic
-/// dependent launch can hide all of a floor.
+/// The interval spans what the next of kin show in that launch mode. Programmatic dependent launch
+/// can hide all of a floor.
 Estimate<Seconds> substitute(const FloorSources& sources, const FloorRow& row, Launch launch) {
   Estimate<Seconds> estimate =
       around(Seconds{row.seconds}, kBorrowedFloorScatter, Evidence::assumed);
-  for (const FloorRow& other : sources.vendor) {
+  for (const FloorRow& other : sources.kin) {
     if (other.launch != row.launch) continue;
     estimate.low = std::min(estimate.low, Seconds{other.seconds});
     estimate.high = std::max(estimate.high, Seconds{other.seconds});
@@ -88,10 +88,10 @@ Estimate<Seconds> floor_of(const FloorSources& sources, Launch launch, Level lev
 /// CPUs have no launch; what a parallel region costs there is for a profile to measure.
 FloorSources sources_of(const Values& self, const Donors& donors,
                         std::vector<ResolvedValue>& notes) {
-  FloorSources sources{.rows = floor_rows(self), .vendor = {}};
-  const auto parts = donors.like("vendor", "launch_floor");
+  FloorSources sources{.rows = floor_rows(self), .kin = {}};
+  const auto parts = donors.next_of_kin("launch_floor");
   for (const Part* part : parts)
-    for (FloorRow& row : floor_rows(part->values)) sources.vendor.push_back(std::move(row));
+    for (FloorRow& row : floor_rows(part->values)) sources.kin.push_back(std::move(row));
   if (!sources.rows.empty()) return sources;
   if (parts.empty()) {
     notes.push_back({"hardware.launch_floor", "0 us", "fallback: no part of this kind has one"});

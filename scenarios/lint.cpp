@@ -11,7 +11,7 @@ namespace {
 /// The keys of a file that speak of the file and not of the thing: they need no source.
 bool needs_source(const std::string& path) {
   return path != "schema" && path != "name" && path != "kind" && path != "vendor" &&
-         path != "memory_technology";
+         path != "architecture" && path != "memory_technology";
 }
 
 class Findings {

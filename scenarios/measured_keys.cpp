@@ -7,6 +7,7 @@ namespace {
 using namespace key_builders;
 
 constexpr std::array<Names, 2> kTemperatures{"cold", "hot"};
+constexpr std::array<Names, 2> kSpans{"kernels", "step"};
 constexpr std::array<Names, 2> kEffects{"block", "report"};
 constexpr std::array<Names, 4> kStreamLevels{"L1", "L2", "L3", "memory"};
 constexpr std::array<Names, 3> kForms{"max", "sum", "passes"};
@@ -18,7 +19,7 @@ constexpr std::array<Names, 5> kTransferNames{"one_way", "both_ways", "all_reduc
 constexpr std::array<Names, 2> kCeilings{"same_mix", "generic"};
 constexpr std::array<Names, 3> kCases{"calibration", "held_out", "small"};
 
-constexpr std::array kPublished{
+const std::array kPublished{
     required(key(text, "schema", "must be depthcost-published/1")),
     required(key(text, "name", "whose measurements, as in lists")),
     key(records, "measurements", "one kernel each, called alone"),
@@ -35,6 +36,19 @@ constexpr std::array kPublished{
     required(key(choice, "measurements[].temperature", kTemperatures,
                  "cold: caches were flushed; hot: calls followed one another")),
     required(key(quantity, "measurements[].time", seconds, "of one call")),
+    key(records, "steps", "whole decode steps of a served model"),
+    required(key(text, "steps[].hardware", "a hardware preset")),
+    required(key(text, "steps[].stack", "who served it")),
+    required(key(text, "steps[].model", "as the model preset calls itself")),
+    required(key(count, "steps[].tensor", "tensor-parallel ranks")),
+    required(key(count, "steps[].sequences", "decoded at a time")),
+    key(count, "steps[].context", "tokens behind each sequence, where that is said"),
+    required(key(choice, "steps[].scheme", scheme_names(), "of the residual stream")),
+    required(key(choice, "steps[].schedule", kSchedules, "how it was run")),
+    required(key(choice, "steps[].span", kSpans,
+                 "kernels: the sum of their durations; step: from end to end")),
+    required(key(quantity, "steps[].time", seconds, "of the step")),
+    key(quantity, "steps[].residual", seconds, "of that, the residual path's kernels"),
 };
 
 constexpr std::array kTolerances{
@@ -138,7 +152,7 @@ constexpr std::array kProfile{
 }  // namespace
 
 const KeyTable& published_keys() {
-  static constexpr KeyTable table{"depthcost-published/1", "published file", kPublished};
+  static const KeyTable table{"depthcost-published/1", "published file", kPublished};
   return table;
 }
 

@@ -1,4 +1,5 @@
 // The tables of models and of hardware.
+#include "scenarios/chip.hpp"
 #include "scenarios/key_builders.hpp"
 
 namespace depthcost {
@@ -7,6 +8,11 @@ namespace {
 using namespace key_builders;
 
 constexpr std::array<Names, 4> kVendors{"nvidia", "amd", "intel", "arm"};
+constexpr auto kArchitectures = [] {
+  std::array<Names, kChips.size()> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kChips[i].name;
+  return names;
+}();
 constexpr std::array<Names, 9> kMemories{"hbm2",   "hbm2e", "hbm3", "hbm3e",  "gddr6",
                                          "gddr6x", "gddr7", "ddr5", "lpddr5x"};
 
@@ -81,7 +87,10 @@ constexpr std::array kHardware{
     key(text, "name", "as in reports"),
     key(text, "base", "a hardware preset or path whose values stand where none is written here"),
     required(key(choice, "kind", kKinds, "what runs the kernels")),
-    key(choice, "vendor", kVendors, "where missing launch floors and transfers are taken from"),
+    key(choice, "vendor", kVendors,
+        "where missing transfers are taken from, and without an architecture other values"),
+    key(choice, "architecture", kArchitectures,
+        "whose kernels run; missing values are taken from parts of the nearest one"),
     key(choice, "memory_technology", kMemories, "where a missing sustained fraction is taken from"),
     key(quantity, "memory_capacity", Dimension::bytes, "as sold"),
     key(quantity, "visible_memory", Dimension::bytes, "what the driver shows: decides what fits"),
@@ -109,7 +118,7 @@ constexpr std::array kHardware{
     required(key(quantity, "launch_floor[].value", seconds, "seconds per kernel")),
     key(quantity, "saturation_latency", seconds,
         "h / B of bandwidth = min(cap, B n / (n + h)), n bytes in flight"),
-    later(key(count, "num_multiprocessors", "SMs or CUs; cores on a CPU")),
+    key(count, "num_multiprocessors", "SMs or CUs; cores on a CPU"),
     key(quantity, "bf16_rate", flops_per_second, "dense tensor rate"),
     key(quantity, "fp8_rate", flops_per_second, "dense tensor rate"),
     key(quantity, "f32_rate", flops_per_second, "fp32 lanes"),

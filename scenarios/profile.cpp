@@ -14,6 +14,9 @@
 namespace depthcost {
 namespace {
 
+// Of an H100 and an H200.
+constexpr Count kUsualMultiprocessors = 132;
+
 /// visit(record's path with its dot) for each record of a list.
 template <class Visit>
 void each_record(const Values& values, const std::string& key, const Visit& visit) {
@@ -156,6 +159,11 @@ Machine machine_from_profile(const Values& values, std::vector<ResolvedValue>& n
     machine =
         machine_from(part_values(part.texts.front(), values.text("kind"), part.position), notes);
   }
+  if (values.text("kind") == "gpu" && !machine.few_tokens) {
+    machine.few_tokens = few_tokens(kUsualMultiprocessors, {});
+    notes.push_back({"hardware.num_multiprocessors", fmt::format("{}", kUsualMultiprocessors),
+                     "fallback: the profile names no part"});
+  }
   machine.name = values.text("name");
   read_bandwidths(values, machine);
   read_floors(values, machine);
@@ -170,6 +178,8 @@ Machine machine_from_profile(const Values& values, std::vector<ResolvedValue>& n
                        "invalid residual (1 does not lie between low and high)");
     machine.residual = {values.number("residual.low"), 1, values.number("residual.high"),
                         Evidence::calibrated};
+    // The machine's own kernels have said how far off they are.
+    if (machine.few_tokens) machine.few_tokens->kernel_scatter = {1, 1, 1, Evidence::calibrated};
   }
   notes.push_back({"hardware", values.text("name"),
                    fmt::format("profile measured on {}, kernels {}", values.text("date"),

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "scenarios/calls.hpp"
 #include "scenarios/presets.hpp"
 #include "scenarios/reference.hpp"
@@ -36,9 +38,30 @@ void require_hardware(const Value& hardware) {
                                                     printable(hardware.texts.front())));
 }
 
+MeasuredStep step_of(const Values& values, const std::string& record) {
+  require_hardware(values.at(record + "hardware"));
+  const Value& time = values.at(record + "time");
+  MeasuredStep step{
+      .hardware_name =
+          preset_values(values.text(record + "hardware"), hardware_reference()).text("name"),
+      .stack = values.text(record + "stack"),
+      .model = values.text(record + "model"),
+      .scheme = values.text(record + "scheme"),
+      .schedule = enum_of<Schedule>(values.text(record + "schedule")),
+      .tensor = values.count(record + "tensor"),
+      .sequences = values.count(record + "sequences"),
+      .span = values.text(record + "span") == name(StepSpan::kernels) ? StepSpan::kernels
+                                                                      : StepSpan::step,
+      .time = {time.numbers.front()},
+      .source = time.origin};
+  if (values.has(record + "context")) step.context = values.count(record + "context");
+  if (values.has(record + "residual")) step.residual = Seconds{values.number(record + "residual")};
+  return step;
+}
+
 }  // namespace
 
-std::vector<PublishedMeasurement> parse_published(std::string_view text, const std::string& file) {
+Published parse_published(std::string_view text, const std::string& file) {
   const KeyTable& table = published_keys();
   const Node document = parse_document(text, file);
   const Map& map = as_map(document, table.what);
@@ -46,29 +69,34 @@ std::vector<PublishedMeasurement> parse_published(std::string_view text, const s
   const Values values =
       read_values(map, document.position, {table, Provenance::scenario, file_label(file)});
   require_keys(values, table);
-  std::vector<PublishedMeasurement> rows;
+  Published rows;
   for (std::size_t i = 0; i < values.num_records("measurements"); ++i) {
     const std::string record = fmt::format("measurements[{}].", i);
     require_hardware(values.at(record + "hardware"));
     const Value& time = values.at(record + "time");
-    rows.push_back({.hardware = values.text(record + "hardware"),
-                    .stack = values.text(record + "stack"),
-                    .call = call_of(values, record),
-                    .time = {time.numbers.front()},
-                    .source = time.origin});
+    rows.kernels.push_back({.hardware = values.text(record + "hardware"),
+                            .stack = values.text(record + "stack"),
+                            .call = call_of(values, record),
+                            .time = {time.numbers.front()},
+                            .source = time.origin});
   }
+  for (std::size_t i = 0; i < values.num_records("steps"); ++i)
+    rows.steps.push_back(step_of(values, fmt::format("steps[{}].", i)));
   return rows;
 }
 
-std::vector<PublishedMeasurement> published_measurements() {
-  std::vector<PublishedMeasurement> all;
+Published published() {
+  Published all;
   for (const Preset& preset : presets()) {
     if (preset.kind != "published") continue;
-    const std::string file = fmt::format("scenarios/published/{}.yaml", preset.id);
-    for (PublishedMeasurement& row : parse_published(preset.text, file))
-      all.push_back(std::move(row));
+    Published rows =
+        parse_published(preset.text, fmt::format("scenarios/published/{}.yaml", preset.id));
+    std::move(rows.kernels.begin(), rows.kernels.end(), std::back_inserter(all.kernels));
+    std::move(rows.steps.begin(), rows.steps.end(), std::back_inserter(all.steps));
   }
   return all;
 }
+
+std::vector<PublishedMeasurement> published_measurements() { return published().kernels; }
 
 }  // namespace depthcost

@@ -1,11 +1,12 @@
-// Measurements that others have published of kernels that do what ours do: what predictions from
-// presets alone are held against.
+// Measurements that others have published, of kernels that do what ours do and of whole steps: what
+// predictions from presets alone are held against.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "model/catalogue.hpp"
+#include "model/nearest_measurement.hpp"
 
 namespace depthcost {
 
@@ -17,10 +18,19 @@ struct PublishedMeasurement {
   std::string source;  // with its date
 };
 
+/// Kernels and whole steps.
+struct Published {
+  std::vector<PublishedMeasurement> kernels;
+  std::vector<MeasuredStep> steps;
+};
+
 /// All of scenarios/published, file by file.
+Published published();
+
+/// The kernels of all files.
 std::vector<PublishedMeasurement> published_measurements();
 
 /// Those of one file. Throws InputError.
-std::vector<PublishedMeasurement> parse_published(std::string_view text, const std::string& file);
+Published parse_published(std::string_view text, const std::string& file);
 
 }  // namespace depthcost

@@ -18,7 +18,7 @@ constexpr std::string_view kWhatItIs = "a result of 'depthcost evaluate --format
 // What says which row it is, in the order of a row's name.
 constexpr auto kIdentities = std::to_array<std::string_view>(
     {"workload", "scheme", "schedule", "convention", "operation", "name", "item", "term", "cache",
-     "embedding", "partial", "layer", "sources", "tokens", "launch"});
+     "embedding", "partial", "layer", "sources", "tokens", "launch", "attachment"});
 
 // Limits are the user's and margins follow from them; a plan repeats what stands beside it; a kind
 // is a place among like rows.

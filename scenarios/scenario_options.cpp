@@ -62,11 +62,16 @@ class Section {
   Map map_;
 };
 
+/// The scheme that is asked about: the model's own if none is named.
+std::string scheme_of(const ScenarioOptions& options) {
+  if (!options.scheme.empty()) return options.scheme;
+  const Values model = resolve_argument(options.model, model_reference(), "--model");
+  return model.has("residual.scheme") ? model.text("residual.scheme") : "standard";
+}
+
 /// Beside the scheme that is asked about.
 std::string default_compare(const ScenarioOptions& options) {
-  const Values model = resolve_argument(options.model, model_reference(), "--model");
-  std::string scheme = options.scheme;
-  if (scheme.empty() && model.has("residual.scheme")) scheme = model.text("residual.scheme");
+  const std::string scheme = scheme_of(options);
   std::vector<std::string> others{"standard", "mhc"};
   if (scheme.ends_with("attnres")) others.emplace_back("full_attnres");
   std::erase(others, scheme);
@@ -74,6 +79,12 @@ std::string default_compare(const ScenarioOptions& options) {
 }
 
 Node residual(const ScenarioOptions& options) {
+  const std::string scheme = scheme_of(options);
+  if (!options.block_size.empty() && (scheme == "standard" || scheme == "mhc"))
+    throw InputError({"--block-size", 1, 1},
+                     fmt::format("unused option (scheme {} has no blocks; try --residual "
+                                 "block_attnres)",
+                                 scheme));
   Section section("--residual");
   section.add("scheme", "--residual", options.scheme);
   section.add("block_size", "--block-size", options.block_size);

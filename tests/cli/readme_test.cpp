@@ -156,7 +156,7 @@ const std::vector<Exception> kExceptions{
      Shown::elsewhere},
     {"build/report/depthcost compare --published",
      "as Markdown, and of the cases those that are promised",
-     "depthcost compare --published --format markdown", Shown::lines, 1},
+     "depthcost compare --published --format markdown", Shown::lines},
     {"build/cpu/depthcost compare", "the machine's profile is one that is shipped",
      "depthcost compare"},
     {"build/report/depthcost profile show " + kXeon, "ceilings and rates are left out",

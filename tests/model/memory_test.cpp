@@ -83,6 +83,20 @@ TEST(Memory, IsEmptyWithoutAWorkload) {
   EXPECT_TRUE(memory_rows(study, kBlock).empty());
 }
 
+TEST(Memory, IsTooLargeBeyondWhatTheDeviceHas) {
+  Study study = test::kimi_k3_study();
+  const std::vector<MemoryRow> rows = memory_rows(study, kBlock);
+  const Bytes need = memory_of(rows, "decode/512", kBlock.scheme);
+  EXPECT_EQ(need.value, items_of(study, kBlock, "decode/512")["bank"] +
+                            items_of(study, kBlock, "decode/512")["embedding"]);
+  study.machine->memory_capacity = need;
+  EXPECT_FALSE(is_too_large(study, rows, "decode/512", kBlock.scheme));
+  study.machine->memory_capacity = Bytes{need.value - 1};
+  EXPECT_TRUE(is_too_large(study, rows, "decode/512", kBlock.scheme));
+  EXPECT_FALSE(is_too_large(study, rows, "decode/1", kBlock.scheme));
+  EXPECT_FALSE(is_too_large(study, rows, "training", kBlock.scheme));
+}
+
 RC_GTEST_PROP(PrefillMemory, IsTheSumOfTheItems, ()) {
   Study study = test::kimi_k3_study();
   study.path = test::any_path(40);

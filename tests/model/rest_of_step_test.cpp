@@ -52,9 +52,10 @@ TEST(RestOfStep, ReadsWeightsAndCacheOfTheAttention) {
   const RestRow row = row_of(rest_of(llama_study()), RestTerm::attention);
   const double bytes = 32 * 2 * (41943040.0 + 1001 * 2048);
   EXPECT_EQ(row.bytes.value, bytes);
-  EXPECT_NEAR(row.time.value.value, bytes / 5e12, 1e-12);
-  EXPECT_NEAR(row.time.low.value, bytes / 5.5e12, 1e-12);
-  EXPECT_NEAR(row.time.high.value, bytes / 4.5e12, 1e-12);
+  const Estimate<double>& share = kAttentionKernels.efficiency;
+  EXPECT_NEAR(row.time.value.value, bytes / (share.value * 5e12), 1e-12);
+  EXPECT_NEAR(row.time.low.value, bytes / (share.high * 5.5e12), 1e-12);
+  EXPECT_NEAR(row.time.high.value, bytes / (share.low * 4.5e12), 1e-12);
 }
 
 TEST(RestOfStep, ReadsTheHeadOnce) {
@@ -64,9 +65,69 @@ TEST(RestOfStep, ReadsTheHeadOnce) {
 
 // 32 x (4 + 3) kernels and the head.
 TEST(RestOfStep, CountsKernelsAtTheirFloor) {
+  const double attention = kAttentionKernels.floor.value.value;
+  const double mlp = kMlpKernels.floor.value.value;
   const RestRow row = row_of(rest_of(llama_study()), RestTerm::launches);
   EXPECT_EQ(row.launches, 225);
-  EXPECT_NEAR(row.time.value.value, 225 * 2e-6, 1e-12);
+  EXPECT_NEAR(row.time.value.value, 32 * 4 * attention + (32 * 3 + 1) * mlp, 1e-12);
+}
+
+TEST(RestOfStep, TakesLessForKernelsThatAreLaunchedAhead) {
+  Study study = llama_study();
+  const double alone = row_of(rest_of(study), RestTerm::launches).time.value.value;
+  study.machine->few_tokens = few_tokens(132, {.prefetch = Prefetch::before_start});
+  EXPECT_NEAR(row_of(rest_of(study), RestTerm::launches).time.value.value,
+              kFloorOfLaunchedAhead * alone, 1e-12);
+}
+
+/// A launch that takes longer than an engine's kernel is what counts.
+TEST(RestOfStep, TakesNoLessThanALaunch) {
+  Study study = llama_study();
+  for (LaunchFloor& entry : study.machine->floors) entry.floor = {{3e-5}, {3e-5}, {3e-5}};
+  EXPECT_NEAR(row_of(rest_of(study), RestTerm::launches).time.value.value, 225 * 3e-5, 1e-12);
+}
+
+/// 2 x 10,000 tokens of weights at the rate of their type; scores and mixes at that of bf16.
+TEST(RestOfStep, MultipliesAttentionScoresInBf16WhateverTheWeightsAre) {
+  Study study = llama_study();
+  study.decode.reset();
+  study.prefill = Prefill{.tokens = 100'000};
+  const RestRow in_bf16 = row_of(rest_of(study), RestTerm::attention);
+  study.model.architecture->weight_dtype = WeightDtype::fp8;
+  study.machine->fp8_rate = FlopsPerSecond{2 * study.machine->tensor_rate->value};
+  const RestRow in_fp8 = row_of(rest_of(study), RestTerm::attention);
+  const double weights = 2.0 * 100'000 * 32 * 41943040;
+  const double core = in_bf16.flops.value - weights;
+  const double rate = kSustainedRate.value * study.machine->tensor_rate->value;
+  EXPECT_NEAR(in_bf16.time.value.value, (weights + core) / rate, 1e-6);
+  EXPECT_NEAR(in_fp8.time.value.value, (weights / 2 + core) / rate, 1e-6);
+}
+
+/// Where 4 bits have no rate of their own they are widened to bf16.
+TEST(RestOfStep, WidensFourBitsWhereTheyHaveNoRate) {
+  Study study = llama_study();
+  study.decode.reset();
+  study.prefill = Prefill{.tokens = 8192};
+  const double in_bf16 = row_of(rest_of(study), RestTerm::mlp).time.value.value;
+  study.model.architecture->weight_dtype = WeightDtype::mxfp4;
+  study.machine->fp8_rate = FlopsPerSecond{2 * study.machine->tensor_rate->value};
+  EXPECT_NEAR(row_of(rest_of(study), RestTerm::mlp).time.value.value / in_bf16, 1, 1e-9);
+  study.machine->mxfp4_rate = study.machine->fp8_rate;
+  EXPECT_NEAR(row_of(rest_of(study), RestTerm::mlp).time.value.value / in_bf16, 0.5, 1e-9);
+}
+
+TEST(RestOfStep, TakesLongerForTheExpertsOfAPrefill) {
+  Study study = llama_study();
+  study.model.architecture->mlp = {
+      {ExpertMlp{.num_experts = 8, .num_active = 2, .width = 14336}, 32}};
+  study.decode.reset();
+  study.prefill = Prefill{.tokens = 8192};
+  const RestRow row = row_of(rest_of(study), RestTerm::mlp);
+  ASSERT_EQ(row.parts.size(), 2U);
+  const RestPart& routed = row.parts[1];
+  const double rate = kSustainedRate.value * study.machine->tensor_rate->value;
+  EXPECT_NEAR(routed.time.value.value,
+              kPrefillOfExperts.value * routed.work.flops_at(End::value).value / rate, 1e-9);
 }
 
 // 0.65 of 1 PFLOP/s: 2 x 8192 operations for each weight of the MLPs.

@@ -47,7 +47,8 @@ template <class Visit>
 void each_corner(const Visit& visit) {
   for (const End floor : kEnds)
     for (const End bandwidth : kEnds)
-      for (const End residency : kEnds) visit(Corner{floor, bandwidth, residency});
+      for (const End residency : kEnds)
+        for (const End kernels : kEnds) visit(Corner{floor, bandwidth, residency, kernels});
 }
 
 Seconds total(const AnyLaunches& any, const Operation& operation, const Execution& execution,
@@ -71,7 +72,7 @@ RC_GTEST_PROP(Time, GrowsFromTheLowCornerOverTheMiddleToTheHighOne, ()) {
   for (const auto& [operation, calls] : any.operations) {
     Seconds before{0};
     for (const End end : kEnds) {
-      const Seconds now = total(any, operation, any.execution, {end, end, end});
+      const Seconds now = total(any, operation, any.execution, {end, end, end, end});
       RC_ASSERT(at_most(before, now));
       before = now;
     }

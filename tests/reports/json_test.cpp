@@ -18,7 +18,7 @@ const Json& kimi_k3() {
 TEST(Json, HasTheSectionsOfTheContractInOrder) {
   expect_keys(kimi_k3(), {"schema_version", "program_version", "scenario", "partitions", "ledger",
                           "aggregation", "parameters", "flops", "pipeline", "prefill", "memory",
-                          "time", "step", "rest", "budgets"});
+                          "time", "step", "attachments", "rest", "budgets"});
   EXPECT_EQ(kimi_k3()["schema_version"], 1);
   EXPECT_EQ(kimi_k3()["program_version"], "0.1.0");
   for (const char* section :
@@ -238,7 +238,7 @@ TEST(JsonStep, HasTheKeysOfTheContract) {
                  "delta_low", "delta_high", "overhead", "overhead_low", "overhead_high", "share",
                  "share_low", "share_high", "dominant", "evidence"},
                 {"residual_seconds", "residual_low", "residual_high", "baseline_seconds",
-                 "baseline_low", "baseline_high", "baseline_evidence"});
+                 "baseline_low", "baseline_high", "baseline_evidence", "missing"});
     expect_strings(row, {"workload", "scheme", "schedule", "dominant", "evidence"});
     expect_numbers(row, {"delta_seconds", "delta_low", "delta_high", "residual_seconds",
                          "residual_low", "residual_high"});

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "scenarios/comparisons.hpp"
 #include "scenarios/scenario.hpp"
 #include "tests/studies.hpp"
 
@@ -18,7 +19,9 @@ std::string report_of(const std::string& scenario_name) {
   const Scenario scenario =
       read_scenario(std::string(DEPTHCOST_SOURCE_DIR) + "/scenarios/" + scenario_name + ".yaml");
   const Evaluation evaluation = evaluate(scenario.study);
-  return markdown_report(evaluation, {scenario.values, {}, "", "test"});
+  const MeasuredByOthers others = measured_by_others();
+  return markdown_report(evaluation,
+                         {scenario.values, {}, "", "test", {}, others.kernels, others.steps});
 }
 
 class GoldenReport : public testing::TestWithParam<const char*> {};
@@ -82,8 +85,60 @@ TEST(Report, SaysInWordsWhatTwoPhasesMeanForKimiK3) {
   expect_text(
       report_of("kimi_k3_8xb300"),
       "In two phases a layer moves 5.97 d instead of 8.25 d; a forward pass with its output "
-      "27 % fewer bytes if Phase 1 outputs are stored in bf16, 4 % fewer if in f32, so that "
-      "the gain stands or falls with rounding them; ");
+      "27 % fewer bytes if Phase 1 outputs are stored in bf16, 4 % fewer if in f32, so "
+      "the gain requires bf16 storage; ");
+}
+
+TEST(Report, SaysFirstWhatDoesNotFitAndGivesItNoPerCent) {
+  const std::string report = report_of("kimi_k3_8xb300");
+  const std::size_t verdict =
+      report.find("**Verdict**\n\n- Does not fit: decode/64 needs 351 GiB and ");
+  EXPECT_NE(verdict, std::string::npos);
+  expect_text(report, "us [81.4, 130.0], does not fit |");
+  EXPECT_EQ(report.find("us [81.4, 130.0], +"), std::string::npos);
+}
+
+TEST(Report, HoldsFoldedAgainstFolded) {
+  const std::string report = report_of("kimi_k3_8xb300");
+  expect_text(report, "| decode/1 | kernels of its own |");
+  expect_text(report, "| decode/1 | inside the all-reduce |");
+}
+
+TEST(Report, SetsPublishedMeasurementsBesideItsNumbers) {
+  const std::string report = report_of("kimi_k3_8xb300");
+  expect_text(report, "All times above are modelled.");
+  expect_text(
+      report,
+      "| mhc | decode/1 | mhc_pre |  | 1 | 7168 | hot | b300_sxm | SGLang 0.5.14 | 9.45 us |");
+  expect_text(
+      report,
+      "| decode/1 | residual path | 8 x NVIDIA B300 SXM | trace of a serving engine | 305 us |");
+}
+
+/// The published row of a call that takes ten times as long as is predicted.
+TEST(Report, WarnsWhereAMeasurementLiesOutside) {
+  const Evaluation evaluation = evaluate(test::kimi_k3_study());
+  MeasuredByOthers others = measured_by_others();
+  std::erase_if(others.kernels,
+                [](const ComparedCase& it) { return it.call.operation != "mhc_post"; });
+  for (ComparedCase& it : others.kernels) {
+    it.comparison.measured.median = 10 * it.comparison.predicted.value;
+    it.comparison.is_inside = false;
+  }
+  const auto warnings = published_warnings(evaluation, others.kernels, {});
+  ASSERT_FALSE(warnings.empty());
+  EXPECT_TRUE(warnings.front().starts_with("Warning: mhc_post, T = 1, d = 7168, hot, on "));
+  EXPECT_NE(warnings.front().find("lies outside the predicted"), std::string::npos);
+  std::vector<MeasuredStep> steps{{.hardware_name = "Round 5",
+                                   .stack = "somebody",
+                                   .model = "Kimi K3",
+                                   .scheme = "block_attnres",
+                                   .tensor = 8,
+                                   .sequences = 1,
+                                   .time = {1}}};
+  const auto of_steps = published_warnings(evaluation, {}, steps);
+  ASSERT_EQ(of_steps.size(), 1U);
+  EXPECT_TRUE(of_steps[0].starts_with("Warning: the step of decode/1 on 8 x Round 5 (somebody)"));
 }
 
 TEST(Report, GivesThePapersPrefillFigures) {

@@ -80,8 +80,15 @@ std::map<std::string, std::string> readme_blocks() {
   std::string verdict;
   for (const std::string& sentence : verdict_sentences(example.evaluation))
     verdict += sentence + "\n";
-  return {{"decision", "\n" + markdown(decision_table(example.evaluation)) + "\n" +
-                           decision_legend(example.evaluation) + "\n\n" + verdict + "\n"},
+  const MeasuredByOthers others = measured_by_others();
+  for (const std::string& warning :
+       published_warnings(example.evaluation, others.kernels, others.steps))
+    verdict += warning + "\n";
+  return {{"decision", "\n" + markdown(decision_table(example.evaluation)) + "\n" + verdict + "\n" +
+                           decision_legend(example.evaluation) + "\n\n"},
+          {"attachments", "\n" + markdown(attachment_table(example.evaluation)) + "\n"},
+          {"measured", "\n" + markdown(published_table(example.evaluation, others.kernels)) + "\n" +
+                           markdown(published_step_table(example.evaluation, others.steps)) + "\n"},
           {"claims", claims_block()},
           {"published", published_block()},
           {"explain", "\n```text\n" + to_text(explanation.value()) + "```\n\n"}};
@@ -109,8 +116,10 @@ TEST_P(ExampleReport, IsUpToDate) {
     ASSERT_EQ(drawing.status, DrawingStatus::drawn) << drawing.error;
     std::ofstream(folder + files.back().file_name) << drawing.svg;
   }
-  const std::string report =
-      markdown_report(example.evaluation, {example.scenario.values, files, "", DEPTHCOST_VERSION});
+  const MeasuredByOthers others = measured_by_others();
+  const std::string report = markdown_report(
+      example.evaluation,
+      {example.scenario.values, files, "", DEPTHCOST_VERSION, {}, others.kernels, others.steps});
   if (test::is_updating_golden()) std::ofstream(folder + stem + ".md") << report;
   EXPECT_EQ(test::file_text(folder + stem + ".md"), report);
 }

@@ -25,7 +25,8 @@ TEST(PublishedCases, AreJudgedByTheFastestStackAndKeepTheScatter) {
   std::string second = kPublished.substr(kPublished.find("  - "));
   second.replace(second.find("stack: A"), 8, "stack: B");
   second.replace(second.find("150 us"), 6, "120 us");
-  const auto cases = published_cases(parse_published(text + second, "it.yaml"), {any_rule()});
+  const auto cases =
+      published_cases(parse_published(text + second, "it.yaml").kernels, {any_rule()});
   ASSERT_EQ(cases.size(), 1U);
   const ComparedCase& it = cases.front();
   EXPECT_EQ(it.id, "h200_sxm/mhc_post/m:4/bf16/T:8192/d:4096/graph/hot");

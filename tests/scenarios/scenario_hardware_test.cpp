@@ -31,10 +31,11 @@ double relative_width(const Estimate<BytesPerSecond>& estimate) {
 
 TEST(Hardware, BorrowsWhatHasNoSourceWithAWiderInterval) {
   const Scenario b300 = on("b300_sxm");
-  EXPECT_EQ(fallbacks_of(b300),
-            (std::vector<std::string>{"hardware.sustained_bandwidth", "hardware.cache_transition",
-                                      "hardware.cache_bandwidth", "hardware.launch_floor",
-                                      "hardware.saturation_latency"}));
+  EXPECT_EQ(
+      fallbacks_of(b300),
+      (std::vector<std::string>{"hardware.sustained_bandwidth", "hardware.cache_transition",
+                                "hardware.cache_bandwidth", "hardware.launch_floor",
+                                "hardware.saturation_latency", "hardware.num_multiprocessors"}));
   EXPECT_EQ(listed(b300, "hardware.sustained_bandwidth"),
             "memory_bandwidth x the fractions of h200_sxm <- fallback: not sourced for this part; "
             "interval over h200_sxm");

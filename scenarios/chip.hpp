@@ -1,0 +1,47 @@
+// Architectures of devices: whose kernels run on them, and which stands in where nobody has
+// measured a part.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "model/few_tokens.hpp"
+
+namespace depthcost {
+
+/// Whether weights of 4 bits are multiplied as they are, or as bf16.
+enum class Mxfp4 { widened, multiplied };
+
+/// A generation of chips that share their kernels and their launch costs.
+struct Chip {
+  std::string_view name;
+  std::string_view vendor;
+  int year = 0;  // of its first part
+  KernelStyle style = {};
+  Mxfp4 mxfp4 = Mxfp4::widened;
+};
+
+/// `blackwell` is sm_100 and sm_103, `blackwell_rtx` sm_120: they do not run each other's kernels.
+/// That its kernels fetch before they start is seen in a trace of Kimi K3 on 8 x B300 (2026): a
+/// call takes 1.37 us although its parameters come from memory.
+inline constexpr std::array kChips{
+    Chip{"ampere", "nvidia", 2020},
+    Chip{"ada", "nvidia", 2022},
+    Chip{"hopper", "nvidia", 2022},
+    Chip{"blackwell", "nvidia", 2024, KernelStyle{RowLoads::ring, Prefetch::before_start},
+         Mxfp4::multiplied},
+    Chip{"blackwell_rtx", "nvidia", 2025, {}, Mxfp4::multiplied},
+    Chip{"cdna2", "amd", 2021},
+    Chip{"cdna3", "amd", 2023},
+    Chip{"cdna4", "amd", 2025, {}, Mxfp4::multiplied},
+    Chip{"zen4", "amd", 2022},
+    Chip{"neoverse_v2", "arm", 2022}};
+
+/// nullptr for a name that is none.
+const Chip* find_chip(std::string_view name);
+
+/// 0 for the same, years between two of one vendor, more than any of these for others. A name that
+/// is none is as far from all.
+int chip_distance(std::string_view one, std::string_view other);
+
+}  // namespace depthcost

@@ -1,0 +1,88 @@
+// Which published measurement stands beside a prediction.
+#include "model/nearest_measurement.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/studies.hpp"
+
+namespace depthcost::nearest_measurement_test {
+namespace {
+
+ComparedCase published(const std::string& operation, Count tokens, const std::string& device) {
+  ComparedCase one{.id = operation + "/" + std::to_string(tokens),
+                   .hardware = device,
+                   .hardware_name = device,
+                   .call = {.operation = operation, .num_tokens = tokens, .hidden_size = 7168}};
+  one.call.counts.num_sources = 4;
+  return one;
+}
+
+std::vector<NearestMeasurement> rows_of(const std::vector<ComparedCase>& measurements,
+                                        const Evaluation& evaluation) {
+  return nearest_measurements(evaluation, measurements);
+}
+
+std::string at(const std::vector<NearestMeasurement>& rows, const std::string& scheme,
+               const std::string& workload) {
+  for (const NearestMeasurement& row : rows)
+    if (row.scheme == scheme &&
+        std::find(row.workloads.begin(), row.workloads.end(), workload) != row.workloads.end())
+      return row.measured->id;
+  return "";
+}
+
+TEST(NearestMeasurements, AreOfTheSameOperationAndAsManyTokens) {
+  const Evaluation evaluation = evaluate(test::kimi_k3_study());
+  const std::vector<ComparedCase> all{published("attnres_single_pass", 1, "Round 5"),
+                                      published("attnres_single_pass", 500, "Round 5"),
+                                      published("mhc_post", 1, "Round 5")};
+  const auto rows = rows_of(all, evaluation);
+  EXPECT_EQ(at(rows, "block_attnres", "decode/1"), "attnres_single_pass/1");
+  EXPECT_EQ(at(rows, "block_attnres", "decode/512"), "attnres_single_pass/500");
+  EXPECT_EQ(at(rows, "mhc", "decode/1"), "mhc_post/1");
+  EXPECT_EQ(at(rows, "standard", "decode/1"), "");
+}
+
+/// The same device goes before another, but not at any distance.
+TEST(NearestMeasurements, PreferTheSameDevice) {
+  const Evaluation evaluation = evaluate(test::kimi_k3_study());
+  const std::vector<ComparedCase> near{published("mhc_post", 1, "another"),
+                                       published("mhc_post", 4, "Round 5")};
+  EXPECT_EQ(at(rows_of(near, evaluation), "mhc", "decode/1"), "mhc_post/4");
+  const std::vector<ComparedCase> far{published("mhc_post", 1, "another"),
+                                      published("mhc_post", 4096, "Round 5")};
+  EXPECT_EQ(at(rows_of(far, evaluation), "mhc", "decode/1"), "mhc_post/1");
+}
+
+MeasuredStep step(const std::string& model, const std::string& device) {
+  return {.hardware_name = device,
+          .stack = "s",
+          .model = model,
+          .scheme = "block_attnres",
+          .tensor = 8,
+          .sequences = 64,
+          .time = {1e-2},
+          .source = "s"};
+}
+
+TEST(MeasuredSteps, AreThoseOfTheModelAndItsScheme) {
+  const Study study = test::kimi_k3_study();
+  const std::vector<MeasuredStep> all{step("Kimi K3", "Round 5"), step("Kimi K2", "Round 5")};
+  ASSERT_EQ(measured_steps_of(study, all).size(), 1U);
+  EXPECT_EQ(measured_steps_of(study, all)[0].model, "Kimi K3");
+}
+
+TEST(MeasuredSteps, AreHeldAgainstTheSameBatchOnTheSameDeviceAlone) {
+  const Evaluation evaluation = evaluate(test::kimi_k3_study());
+  const StepRow* own = step_like(evaluation, step("Kimi K3", "Round 5"));
+  ASSERT_NE(own, nullptr);
+  EXPECT_EQ(own->workload, "decode/64");
+  EXPECT_EQ(own->schedule, Schedule::single_pass);
+  EXPECT_EQ(step_like(evaluation, step("Kimi K3", "another")), nullptr);
+  MeasuredStep wider = step("Kimi K3", "Round 5");
+  wider.tensor = 16;
+  EXPECT_EQ(step_like(evaluation, wider), nullptr);
+}
+
+}  // namespace
+}  // namespace depthcost::nearest_measurement_test
