@@ -1,13 +1,17 @@
-# The SHA-256 of files, names and contents, in `variable`: what was measured is known by it.
+# `variable` gets a hash of what the files contain, by which measurements know the kernels they ran.
+# A file's name, its place and its own #include "..." lines do not count: a kernel that is moved is
+# the same kernel.
 function(depthcost_sources_hash variable)
-  set(text "")
+  set(hashes "")
   foreach(file ${ARGN})
-    file(SHA256 ${file} hash)
-    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${file})
-    string(APPEND text "${name} ${hash}\n")
+    file(READ "${file}" text)
+    string(REGEX REPLACE "(^|\n)#include \"[^\n]*" "" text "${text}")
+    string(SHA256 hash "${text}")
+    list(APPEND hashes ${hash})
   endforeach()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN})
-  string(SHA256 hash "${text}")
+  list(SORT hashes)
+  string(SHA256 hash "${hashes}")
   string(SUBSTRING ${hash} 0 16 hash)
   set(${variable} ${hash} PARENT_SCOPE)
 endfunction()

@@ -55,7 +55,7 @@ class Scripts : public testing::Test {
 
 TEST_F(Scripts, PrintTheirHelp) {
   for (const std::string script : {"measure", "run_benchmarks", "bundle", "test", "sanitize",
-                                   "style", "check_sass", "release", "report"})
+                                   "style", "check_sass", "release", "report", "compare_builds"})
     for (const std::string option : {"--help", "-h"}) {
       const Outcome outcome = run(kScripts + script, {option});
       EXPECT_EQ(outcome.exit_code, 0) << script;
@@ -92,6 +92,30 @@ TEST_F(Scripts, RefuseWhatTheyDoNotKnow) {
                kScripts + "run_benchmarks:1:1: error: missing arguments (PROGRAMS and OUT)");
   expect_error("check_sass", {}, kScripts + "check_sass:1:1: error: missing arguments (libraries)");
   expect_error("check_sass", {"none.a"}, "none.a:1:1: error: cannot be read (build it first)");
+}
+
+TEST_F(Scripts, CompareBuildsByTheirNumbersAndExitCodesAndNotByTheirProse) {
+  const auto program = [&](const std::string& name, const std::string& text) {
+    executable(name, "#!/bin/sh\n" + text + "\n");
+    return folder_.path(name);
+  };
+  const std::string old = program("old", R"(echo '{"bytes": 8, "origin": "a file, line 1"}')");
+  const std::string moved = program("moved", R"(echo '{"bytes": 8, "origin": "default"}')");
+  const Outcome same = run(kScripts + "compare_builds", {old, moved});
+  EXPECT_TRUE(same.output.ends_with(" runs, 0 differ\n")) << same.output;
+  EXPECT_EQ(same.exit_code, 0);
+
+  for (const std::string text : {R"(echo '{"bytes": 9, "origin": "a file, line 1"}')",
+                                 R"(echo '{"bytes": 8, "origin": "default"}'; exit 1)"}) {
+    const Outcome differs = run(kScripts + "compare_builds", {old, program("new", text)});
+    EXPECT_NE(differs.output.find("depthcost sweep scenarios/kimi_k3_8xb300.yaml --format csv\n"),
+              std::string::npos)
+        << differs.output;
+    EXPECT_EQ(differs.exit_code, 1);
+  }
+  expect_error("compare_builds", {old},
+               kScripts + "compare_builds:1:1: error: missing arguments (OLD and NEW)");
+  expect_error("compare_builds", {old, "none"}, "none:1:1: error: cannot be run (build it first)");
 }
 
 TEST_F(Scripts, RefuseAFolderThatCannotBe) {
