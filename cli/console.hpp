@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "model/progress.hpp"
+#include "model/base/progress.hpp"
 #include "reports/terminal_text.hpp"
 
 namespace depthcost {

@@ -3,7 +3,7 @@
 #include "cli/console.hpp"
 #include "cli/files.hpp"
 #include "cli/version.hpp"
-#include "model/evaluation.hpp"
+#include "model/evaluation/evaluation.hpp"
 #include "reports/csv.hpp"
 #include "reports/json.hpp"
 #include "reports/pipeline_plan.hpp"

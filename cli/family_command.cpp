@@ -1,5 +1,5 @@
 // `family`: every residual connection on the scenario's model, counted the same way.
-#include "model/family.hpp"
+#include "model/evaluation/family.hpp"
 
 #include "cli/commands.hpp"
 #include "cli/files.hpp"

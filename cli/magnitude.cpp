@@ -8,7 +8,7 @@
 #include "kernels/reference/network.hpp"
 #include "kernels/reference/run.hpp"
 #include "kernels/reference/single_pass_network.hpp"
-#include "model/seeded_random.hpp"
+#include "model/base/seeded_random.hpp"
 
 namespace depthcost {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/partition.hpp"
+#include "model/base/partition.hpp"
 #include "reports/mixing_report.hpp"
 
 namespace depthcost {

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "model/evaluation.hpp"
+#include "model/evaluation/evaluation.hpp"
 #include "reports/measured_kernels.hpp"
 #include "scenarios/scenario.hpp"
 

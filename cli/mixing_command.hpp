@@ -8,7 +8,7 @@
 
 #include "cli/console.hpp"
 #include "cli/exit_code.hpp"
-#include "model/units.hpp"
+#include "model/base/units.hpp"
 
 namespace depthcost {
 

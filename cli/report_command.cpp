@@ -9,7 +9,7 @@
 #include "cli/measured_kernels.hpp"
 #include "cli/plot_files.hpp"
 #include "cli/version.hpp"
-#include "model/evaluation.hpp"
+#include "model/evaluation/evaluation.hpp"
 #include "reports/markdown_report.hpp"
 #include "reports/plots.hpp"
 #include "scenarios/comparisons.hpp"

@@ -9,7 +9,7 @@
 #include "cli/files.hpp"
 #include "cli/plot_files.hpp"
 #include "cli/version.hpp"
-#include "model/parallel.hpp"
+#include "model/base/parallel.hpp"
 #include "reports/sweep_report.hpp"
 #include "scenarios/input_error.hpp"
 #include "scenarios/sweep_plan.hpp"

@@ -3,11 +3,11 @@
 
 #include <random>
 
-#include "model/evaluation.hpp"
-#include "model/parallel.hpp"
-#include "model/pareto.hpp"
-#include "model/pipeline_simulation.hpp"
-#include "model/sweep.hpp"
+#include "model/base/parallel.hpp"
+#include "model/evaluation/evaluation.hpp"
+#include "model/pipeline/pipeline_simulation.hpp"
+#include "model/sweep/pareto.hpp"
+#include "model/sweep/sweep.hpp"
 #include "tests/architectures.hpp"
 #include "tests/studies.hpp"
 

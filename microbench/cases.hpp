@@ -7,7 +7,7 @@
 
 #include "kernels/operations.hpp"
 #include "microbench/operands.hpp"
-#include "model/catalogue.hpp"
+#include "model/machine/catalogue.hpp"
 
 namespace depthcost::bench {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "kernels/bf16.hpp"
-#include "model/core_work.hpp"
+#include "model/machine/core_work.hpp"
 
 namespace depthcost::bench {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "microbench/cases.hpp"
-#include "model/walk.hpp"
+#include "model/schemes/walk.hpp"
 
 namespace depthcost::bench {
 

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "model/mix.hpp"
+#include "model/operations/mix.hpp"
 
 namespace depthcost::bench {
 

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "model/infeasible.hpp"
+#include "model/base/infeasible.hpp"
 
 namespace depthcost::bench {
 namespace {

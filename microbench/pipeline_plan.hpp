@@ -27,9 +27,9 @@
 #include <variant>
 #include <vector>
 
-#include "model/pipeline.hpp"
-#include "model/pipeline_order.hpp"
-#include "model/pipeline_simulation.hpp"
+#include "model/pipeline/pipeline.hpp"
+#include "model/pipeline/pipeline_order.hpp"
+#include "model/pipeline/pipeline_simulation.hpp"
 
 namespace depthcost::bench {
 

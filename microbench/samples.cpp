@@ -74,8 +74,8 @@ Json skeleton_row(const Measurement& m) {
           {"seconds", m.seconds}};
 }
 
-/// As model/catalogue.hpp counts them: n blocks with b_0, and where there is no partial sum that
-/// stands for itself, one more source.
+/// As model/machine/catalogue.hpp counts them: n blocks with b_0, and where there is no partial sum
+/// that stands for itself, one more source.
 std::size_t num_sources(const CaseName& name) {
   const std::size_t blocks = count(name, "n", Shape{}.num_blocks);
   const bool counts_all =

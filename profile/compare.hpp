@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/comparison.hpp"
+#include "model/machine/comparison.hpp"
 #include "profile/samples.hpp"
 #include "scenarios/comparisons.hpp"
 #include "scenarios/device.hpp"

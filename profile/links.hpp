@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "model/comparison.hpp"
-#include "model/link_curve.hpp"
+#include "model/machine/comparison.hpp"
+#include "model/machine/link_curve.hpp"
 #include "profile/samples.hpp"
 
 namespace depthcost::profile {

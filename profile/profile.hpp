@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/comparison.hpp"
-#include "model/machine.hpp"
+#include "model/machine/comparison.hpp"
+#include "model/machine/machine.hpp"
 #include "profile/links.hpp"
 #include "profile/samples.hpp"
 #include "profile/statistics.hpp"

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <map>
 
-#include "model/counted.hpp"
+#include "model/base/counted.hpp"
 #include "scenarios/input_text.hpp"
 #include "scenarios/json_document.hpp"
 #include "scenarios/quantity.hpp"

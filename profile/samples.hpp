@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "model/catalogue.hpp"
-#include "model/core_work.hpp"
-#include "model/link_curve.hpp"
-#include "model/mix.hpp"
-#include "model/scheme.hpp"
+#include "model/machine/catalogue.hpp"
+#include "model/machine/core_work.hpp"
+#include "model/machine/link_curve.hpp"
+#include "model/operations/mix.hpp"
+#include "model/schemes/scheme.hpp"
 #include "scenarios/input_error.hpp"
 
 namespace depthcost::profile {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "model/step.hpp"
+#include "model/step/step.hpp"
 #include "profile/statistics.hpp"
 
 namespace depthcost::profile {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "model/machine.hpp"
-#include "model/step_comparison.hpp"
+#include "model/machine/machine.hpp"
+#include "model/step/step_comparison.hpp"
 #include "profile/samples.hpp"
 
 namespace depthcost::profile {

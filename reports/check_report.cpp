@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "model/counted.hpp"
+#include "model/base/counted.hpp"
 #include "reports/document.hpp"
 #include "reports/json.hpp"
 #include "reports/json_sections.hpp"

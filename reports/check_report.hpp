@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/budget.hpp"
+#include "model/decision/budget.hpp"
 #include "reports/annotations.hpp"
 #include "reports/junit.hpp"
 

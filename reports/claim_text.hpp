@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "model/claim.hpp"
+#include "model/decision/claim.hpp"
 
 namespace depthcost {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "model/comparison.hpp"
-#include "model/step_comparison.hpp"
+#include "model/machine/comparison.hpp"
+#include "model/step/step_comparison.hpp"
 #include "reports/text_table.hpp"
 
 namespace depthcost {

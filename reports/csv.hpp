@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/evaluation.hpp"
+#include "model/evaluation/evaluation.hpp"
 
 namespace depthcost {
 

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "model/scheme_payload.hpp"
+#include "model/step/scheme_payload.hpp"
+#include "model/sweep/nearest_block_size.hpp"
 #include "reports/claim_text.hpp"
 #include "reports/document.hpp"
 #include "reports/format.hpp"
@@ -156,7 +157,8 @@ std::string memory_sentence(const Evaluation& e) {
   if (needs.empty()) return "";
   Study with_budget = e.study;
   with_budget.budgets = {{.kind = BudgetKind::device_memory}};
-  const std::vector<BudgetRow> rows = budget_rows({with_budget, e.step, e.memory});
+  std::vector<BudgetRow> rows = budget_rows({with_budget, e.step, e.memory});
+  name_nearest_block_sizes(with_budget, rows);
   std::string text = fmt::format("Does not fit: {}, and a device has {}.", listed(needs),
                                  format_bytes(*e.study.machine->memory_capacity, Prefix::binary));
   if (!rows.front().nearest.empty()) text += fmt::format(" A {}.", rows.front().nearest);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "model/difference.hpp"
+#include "model/decision/difference.hpp"
 
 namespace depthcost {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "model/mechanism.hpp"
+#include "model/schemes/mechanism.hpp"
 #include "reports/explain_sections.hpp"
 
 namespace depthcost {

@@ -3,8 +3,8 @@
 
 #include <map>
 
-#include "model/mechanism.hpp"
-#include "model/path_operations.hpp"
+#include "model/schemes/mechanism.hpp"
+#include "model/schemes/path_operations.hpp"
 #include "reports/explain_sections.hpp"
 #include "reports/ledger_formula.hpp"
 
@@ -79,7 +79,7 @@ Explanation explain_output(const LedgerRow& row) {
                 .source = "[ours] REFERENCES.md, conventions",
                 .numbers = {letters(*row.path), "behind the last layer: " + moved_text(row.traffic),
                             fmt::format("= {:.12g} bytes a token", row.bytes.value)},
-                .function = "model/ledger.cpp: output_traffic"};
+                .function = "model/schemes/ledger.cpp: output_traffic"};
   for (std::string& line : special_cases(row)) x.numbers.push_back(std::move(line));
   return x;
 }
@@ -91,7 +91,7 @@ void attribute(const Scheme& scheme, std::string_view formula, Explanation& x) {
   const Mechanism& mechanism = *other->mechanism;
   x.formula = fmt::format("{}; {}", formula, mechanism.update);
   x.source = mechanism.source;
-  x.function = fmt::format("model/mechanisms/{}", mechanism.file);
+  x.function = fmt::format("model/schemes/mechanisms/{}", mechanism.file);
 }
 
 struct OperationSum {
@@ -162,7 +162,7 @@ void aggregation(const Evaluation& e, Explanations& out) {
                                "{} of the output",
                                e.aggregation.sublayer_calls, e.aggregation.source_rows,
                                e.aggregation.max_sources, e.aggregation.output_sources)},
-       .function = "model/arithmetic.cpp: aggregation"});
+       .function = "model/schemes/arithmetic.cpp: aggregation"});
 }
 
 void parameters(const Evaluation& e, Explanations& out) {
@@ -174,7 +174,7 @@ void parameters(const Evaluation& e, Explanations& out) {
          .numbers = {letters(e.paths[i]) + fmt::format(", d = {}", e.study.model.hidden_size),
                      fmt::format("{:g} a layer, {:.12g} in all", e.parameters[i].per_layer,
                                  e.parameters[i].total)},
-         .function = "model/arithmetic.cpp: parameters"});
+         .function = "model/schemes/arithmetic.cpp: parameters"});
     attribute(e.paths[i].scheme, "elements of each layer's own parameters, summed", out.back());
   }
 }
@@ -187,7 +187,7 @@ void flops(const Evaluation& e, Explanations& out) {
                       "2 m d (m^2 + 2m) for phi, 2 (m^2 + 2m) d for the mixes; standard: d",
                   .source = "[ours] REFERENCES.md, operations",
                   .numbers = {letters(*row.path)},
-                  .function = "model/arithmetic.cpp: total_flops"};
+                  .function = "model/schemes/arithmetic.cpp: total_flops"};
     attribute(row.path->scheme, "operations of each launch, summed", x);
     for (std::string& line : operation_sums(*row.path, row.schedule))
       x.numbers.push_back(std::move(line));

@@ -3,8 +3,8 @@
 
 #include <set>
 
-#include "model/catalogue.hpp"
-#include "model/path_operations.hpp"
+#include "model/machine/catalogue.hpp"
+#include "model/schemes/path_operations.hpp"
 #include "reports/explain_sections.hpp"
 #include "reports/family.hpp"
 #include "reports/format.hpp"

@@ -1,7 +1,7 @@
 // What is sent and what is stored: pipeline, prefill, memory by workload.
 #include <fmt/format.h>
 
-#include "model/resident.hpp"
+#include "model/step/resident.hpp"
 #include "reports/explain_sections.hpp"
 
 namespace depthcost::explained {
@@ -32,12 +32,12 @@ void formulas(const Evaluation& e, Explanations& out) {
                  .formula = "C (C - 1) / 2 N_p, N_p = N / C",
                  .source = "[attnres] Eq. 7",
                  .numbers = {shape, fmt::format("= {:.6g} d-vectors a token", p.naive_d)},
-                 .function = "model/pipeline.hpp: naive_traffic"});
+                 .function = "model/pipeline/pipeline.hpp: naive_traffic"});
   out.push_back({.metric = "pipeline.formula.cached_d",
                  .formula = "(P (P - 1) / 2 + (V - 1) P^2) N_p",
                  .source = "[attnres] Eq. 8",
                  .numbers = {shape, fmt::format("= {:.6g} d-vectors a token", p.cached_d)},
-                 .function = "model/pipeline.hpp: cached_traffic"});
+                 .function = "model/pipeline/pipeline.hpp: cached_traffic"});
 }
 
 void events(const Evaluation& e, Explanations& out) {
@@ -52,7 +52,7 @@ void events(const Evaluation& e, Explanations& out) {
                      fmt::format("cache {}, b_0 {}, partial sum {}", name(run.payload.cache),
                                  name(run.payload.embedding), name(run.payload.partial)),
                      by_transition(run.traffic)},
-         .function = "model/pipeline.hpp: pipeline_traffic"});
+         .function = "model/pipeline/pipeline.hpp: pipeline_traffic"});
 }
 
 void stages(const Evaluation& e, Explanations& out) {
@@ -64,7 +64,7 @@ void stages(const Evaluation& e, Explanations& out) {
                    .source = "[attnres] Sec. 4.1, enumerated",
                    .numbers = {shape_text(*e.study.pipeline),
                                fmt::format("by stage: {}", fmt::join(vectors, " "))},
-                   .function = "model/pipeline.hpp: " + name});
+                   .function = "model/pipeline/pipeline.hpp: " + name});
   };
   push("cached_blocks_per_stage", "each block once: the history on entry of the last chunk, b_0 in",
        e.pipeline->cached_blocks_per_stage);
@@ -90,7 +90,7 @@ void prefill_rows(const Evaluation& e, const std::string& prefix, const Residual
          .numbers = {letters(path), tokens,
                      fmt::format("d = {}, {}", e.study.model.hidden_size, depthcost::name(dtype)),
                      fmt::format("= {:.12g} bytes", bytes.value)},
-         .function = "model/prefill.hpp: " + function});
+         .function = "model/step/prefill.hpp: " + function});
   };
   const Dtype dtype = e.study.model.dtype;
   add("bank_bytes_per_device",
@@ -113,7 +113,7 @@ void prefill_rows(const Evaluation& e, const std::string& prefix, const Residual
                  .numbers = {fmt::format("{:.12g} / {:.12g} = {:.6g} tokens",
                                          memory.bank_with_embedding.value, per_token.value,
                                          *memory.cache_tokens)},
-                 .function = "model/memory.cpp: prefill_memory; model/resident.cpp: "
+                 .function = "model/step/memory.cpp: prefill_memory; model/step/resident.cpp: "
                              "cache_per_token"});
 }
 
@@ -133,7 +133,7 @@ Explanation residual_memory(const Evaluation& e, const MemoryRow& row) {
                       fmt::format("v = {}, T = {} on one device, d = {}, {}", row.vectors,
                                   row.tokens, e.study.model.hidden_size, name(dtype)),
                       fmt::format("= {:.12g} bytes", row.bytes.value)},
-          .function = fmt::format("model/memory.cpp: memory_rows; model/prefill.hpp: {}",
+          .function = fmt::format("model/step/memory.cpp: memory_rows; model/step/prefill.hpp: {}",
                                   is_phase1 ? "phase1_bytes" : "bank_bytes")};
 }
 
@@ -152,8 +152,8 @@ Explanation rest_memory(const Evaluation& e, const MemoryRow& row) {
                                   study.tensor_parallel_size, study.expert_parallel_size,
                                   study.context_parallel_size, largest_stage_share(study)),
                       fmt::format("= {:.12g} bytes", row.bytes.value)},
-          .function = is_weights ? "model/resident.cpp: resident_weights"
-                                 : "model/resident.cpp: resident_cache"};
+          .function = is_weights ? "model/step/resident.cpp: resident_weights"
+                                 : "model/step/resident.cpp: resident_cache"};
 }
 
 }  // namespace
@@ -171,7 +171,7 @@ void pipeline(const Evaluation& e, Explanations& out) {
          .numbers = {shape_text(*e.study.pipeline), letters(*row.path),
                      "naive, " + by_transition(row.naive),
                      "cache 'received', " + by_transition(row.cached)},
-         .function = "model/pipeline.hpp: pipeline_traffic"});
+         .function = "model/pipeline/pipeline.hpp: pipeline_traffic"});
   stages(e, out);
 }
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "model/training_work.hpp"
-#include "model/workload.hpp"
+#include "model/step/workload.hpp"
+#include "model/training/training_work.hpp"
 #include "reports/explain_sections.hpp"
 #include "reports/format.hpp"
 
@@ -124,7 +124,7 @@ std::vector<std::string> inputs_of(const Study& study, RestTerm term, const Forw
   if (term == RestTerm::launches)
     lines.push_back(
         "a kernel takes what its kind took in measured decode steps, and no less than "
-        "its launch (model/engine_kernels.hpp)");
+        "its launch (model/step/engine_kernels.hpp)");
   return lines;
 }
 
@@ -139,24 +139,25 @@ Derivation derivation_of(RestTerm term) {
       return {
           "sum over layers of max(bytes / bandwidth, operations / (share x rate)); bytes: "
           "weights once, cache and state of every sequence",
-          "model/layer_work.cpp: attention_work; model/layer_cost.cpp: attention_cost"};
+          "model/step/layer_work.cpp: attention_work; model/step/layer_cost.cpp: attention_cost"};
     case RestTerm::mlp:
       return {
           "sum over layers of max(bytes / bandwidth, operations / (share x rate)); bytes: "
           "weights that all tokens read, and of the experts that are woken",
-          "model/layer_work.cpp: common_mlp_work, routed_work; model/expert_load.cpp: "
+          "model/step/layer_work.cpp: common_mlp_work, routed_work; model/step/expert_load.cpp: "
           "expert_load"};
     case RestTerm::head:
       return {
           "max(bytes / bandwidth, operations / (share x rate)) of V d / tensor weights; logits "
           "of a sequence's last token, in training of every token",
-          "model/layer_work.cpp: head_work"};
+          "model/step/layer_work.cpp: head_work"};
     case RestTerm::collectives:
-      return {"sum over attentions and MLPs of the measured time of their collective",
-              "model/rest_of_step.cpp: collectives_of; model/transfer.cpp: transfer_time"};
+      return {
+          "sum over attentions and MLPs of the measured time of their collective",
+          "model/step/rest_of_step.cpp: collectives_of; model/machine/transfer.cpp: transfer_time"};
     case RestTerm::launches:
       return {"kernels of all layers and of the head x what a kernel of their kind takes",
-              "model/rest_of_step.cpp: num_kernels, kernel_floor"};
+              "model/step/rest_of_step.cpp: num_kernels, kernel_floor"};
   }
   return {};
 }
@@ -197,12 +198,12 @@ void rest(const Evaluation& e, Explanations& out) {
       if (row.workload != workload.name) continue;
       const Derivation derivation = derivation_of(row.term);
       const bool is_written = row.origin == RestOrigin::written;
-      Explanation x{
-          .metric = rest_metric(row),
-          .formula = is_written ? "measured by the user" : derivation.formula,
-          .source = "[ours] REFERENCES.md, rest of the step",
-          .numbers = {},
-          .function = is_written ? "model/rest_of_step.cpp: written_row" : derivation.function};
+      Explanation x{.metric = rest_metric(row),
+                    .formula = is_written ? "measured by the user" : derivation.formula,
+                    .source = "[ours] REFERENCES.md, rest of the step",
+                    .numbers = {},
+                    .function = is_written ? "model/step/rest_of_step.cpp: written_row"
+                                           : derivation.function};
       if (!is_written) x.numbers = modelled_numbers(e, row, workload);
       x.numbers.push_back(fmt::format("= {}", interval_text(row.time)));
       out.push_back(std::move(x));

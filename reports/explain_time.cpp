@@ -46,8 +46,8 @@ Explanation explain_launch(const TimeRow& row, const VectorStorage& types) {
                   fmt::format("no faster than {}; the layer waits for {}; {:g} calls a workload",
                               microseconds(row.bound), microseconds(row.critical), row.calls)},
       .function =
-          "model/time.cpp: LaunchTime::terms, LaunchTime::bound, critical_time; "
-          "model/few_tokens.cpp: token_work"};
+          "model/machine/time.cpp: LaunchTime::terms, LaunchTime::bound, critical_time; "
+          "model/machine/few_tokens.cpp: token_work"};
 }
 
 /// One operation of a step: all launches of the same name.
@@ -117,7 +117,7 @@ void step(const Evaluation& e, Explanations& out) {
                                kLaunchTime),
         .source = "[ours] REFERENCES.md, time",
         .numbers = operation_sums(e, row),
-        .function = "model/step.cpp: step_times; model/time.cpp: LaunchTime::terms"};
+        .function = "model/step/step.cpp: step_times; model/machine/time.cpp: LaunchTime::terms"};
     x.numbers.push_back("residual path " + microseconds(row.residual));
     x.numbers.push_back(
         fmt::format("added {}; mostly {}", microseconds(row.delta), name(row.dominant)));
@@ -146,7 +146,7 @@ void budgets(const Evaluation& e, Explanations& out) {
                                  unit_of(row.budget.kind), text(numbers.low), text(numbers.high),
                                  name(row.verdict)),
                      row.reason.empty() ? "nothing is missing" : row.reason},
-         .function = "model/budget.cpp: budget_rows"});
+         .function = "model/decision/budget.cpp: budget_rows"});
   }
 }
 

@@ -57,8 +57,8 @@ Explanation run_explanation(const Evaluation& e, const TrainingRun& run) {
                               name(e.study.training->gradient_accumulation), run.accumulation_d),
                   simulated_text(run)},
       .function =
-          "model/training_step.cpp: training_run; model/training_work.cpp: "
-          "residual_work; model/pipeline_simulation.cpp: simulate"};
+          "model/training/training_step.cpp: training_run; model/training/training_work.cpp: "
+          "residual_work; model/pipeline/pipeline_simulation.cpp: simulate"};
 }
 
 Explanation chunk_explanation(const Evaluation& e, std::size_t chunk) {
@@ -76,7 +76,7 @@ Explanation chunk_explanation(const Evaluation& e, std::size_t chunk) {
                                   milliseconds(times.forward), milliseconds(times.recompute),
                                   milliseconds(times.backward_input),
                                   milliseconds(times.backward_weight))},
-          .function = "model/training_work.cpp: residual_work, layer_work"};
+          .function = "model/training/training_work.cpp: residual_work, layer_work"};
 }
 
 Explanation transition_explanation(const Evaluation& e, std::size_t transition) {
@@ -97,7 +97,8 @@ Explanation transition_explanation(const Evaluation& e, std::size_t transition) 
                           ? fmt::format("{} + bytes / {}", milliseconds(link.latency),
                                         format_bandwidth(link.bandwidth))
                           : "taken as free"},
-          .function = "model/training_work.cpp: payload_vectors, forward_messages, stage_links"};
+          .function =
+              "model/training/training_work.cpp: payload_vectors, forward_messages, stage_links"};
 }
 
 Explanation stage_explanation(const Evaluation& e, std::size_t stage) {
@@ -114,7 +115,7 @@ Explanation stage_explanation(const Evaluation& e, std::size_t stage) {
                       fmt::format("at most {} forward passes wait for their backward pass, {} "
                                   "gradients of inputs for those of the weights",
                                   step.peak_in_flight[stage], step.peak_weights_pending[stage])},
-          .function = "model/pipeline_simulation.cpp: simulate"};
+          .function = "model/pipeline/pipeline_simulation.cpp: simulate"};
 }
 
 std::string baseline_text(const Evaluation& e, const StepRow& row) {
@@ -144,7 +145,8 @@ Explanation training_step(const Evaluation& e, const StepRow& row) {
       .formula = "length of the simulated step, less that with the fused standard residual",
       .source = "[ours] REFERENCES.md, training",
       .numbers = {pipeline_text(e.study)},
-      .function = "model/training_step.cpp: step_row; model/pipeline_simulation.cpp: simulate"};
+      .function =
+          "model/training/training_step.cpp: step_row; model/pipeline/pipeline_simulation.cpp: simulate"};
   for (const TrainingRun& run : e.training.runs)
     if (run.path == row.path && run.schedule == row.schedule) {
       x.numbers.push_back(path_text(e.study, run));
@@ -173,7 +175,7 @@ Explanation training_memory(const Evaluation& e, const MemoryRow& row) {
                   fmt::format("activations {}, cache {}: = {:.12g} bytes",
                               name(e.study.training->activations), name(e.study.training->cache),
                               row.bytes.value)},
-      .function = "model/training_memory.cpp: training_memory"};
+      .function = "model/training/training_memory.cpp: training_memory"};
 }
 
 }  // namespace depthcost::explained

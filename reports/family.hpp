@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "model/family.hpp"
+#include "model/evaluation/family.hpp"
 #include "reports/explain.hpp"
 #include "reports/text_table.hpp"
 

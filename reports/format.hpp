@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "model/evidence.hpp"
-#include "model/study.hpp"
-#include "model/units.hpp"
+#include "model/base/evidence.hpp"
+#include "model/base/units.hpp"
+#include "model/step/study.hpp"
 
 namespace depthcost {
 

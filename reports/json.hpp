@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "model/evaluation.hpp"
-#include "model/resolved_value.hpp"
+#include "model/base/resolved_value.hpp"
+#include "model/evaluation/evaluation.hpp"
 
 namespace depthcost {
 

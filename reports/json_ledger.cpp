@@ -1,5 +1,5 @@
 // What is counted exactly: blocks, ledger, aggregation, parameters, operations.
-#include "model/ledger.hpp"
+#include "model/schemes/ledger.hpp"
 #include "reports/json_sections.hpp"
 
 namespace depthcost::sections {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "model/evaluation.hpp"
+#include "model/evaluation/evaluation.hpp"
 #include "reports/json_writer.hpp"
 #include "reports/quantities.hpp"
 

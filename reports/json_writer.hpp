@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/units.hpp"
+#include "model/base/units.hpp"
 
 namespace depthcost {
 

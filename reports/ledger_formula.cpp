@@ -1,7 +1,7 @@
 // One line of text for each row of the ledger; the code that it describes is named beside it.
 #include "reports/ledger_formula.hpp"
 
-#include "model/mechanism.hpp"
+#include "model/schemes/mechanism.hpp"
 
 namespace depthcost {
 namespace {
@@ -9,7 +9,8 @@ namespace {
 using enum Schedule;
 
 LedgerFormula table1(const std::string& formula, const std::string& row) {
-  return {formula, "[attnres] Table 1, row \"" + row + "\"", "model/table1.hpp: table1_traffic"};
+  return {formula, "[attnres] Table 1, row \"" + row + "\"",
+          "model/schemes/table1.hpp: table1_traffic"};
 }
 
 /// The counts of Appendix B and its corrections differ in what they charge, not in their form.
@@ -65,7 +66,7 @@ struct CountedFormula {
                      const std::string& where) const {
     return {form + "; " + rules_text(counting.convention),
             "[attnres] " + where + "; [ours] REFERENCES.md, conventions",
-            "model/attnres_counting.hpp: " + function};
+            "model/schemes/attnres_counting.hpp: " + function};
   }
 };
 
@@ -96,12 +97,12 @@ struct KernelFormula {
     if (schedule == two_pass) return ours("boundary: 2m + 1 r, m + 1 w", "mhc_boundary");
     if (schedule == one_pass) return ours("boundary: m + 1 r, m + 1 w", "mhc_boundary");
     return {"the five rows of Table 1, (8m + 2) d, and the norm: 1 r, 1 w", "[mhc] Table 2",
-            "model/unfused_operations.hpp: operations::unfused_mhc_*"};
+            "model/operations/unfused_operations.hpp: operations::unfused_mhc_*"};
   }
   LedgerFormula operator()(const MechanismScheme& scheme) const {
     const Mechanism& mechanism = *scheme.mechanism;
     return {std::string(mechanism.moves), std::string(mechanism.source),
-            "model/mechanisms/" + std::string(mechanism.file)};
+            "model/schemes/mechanisms/" + std::string(mechanism.file)};
   }
   LedgerFormula operator()(const FullAttnRes&) const {
     if (schedule == single_pass) return ours("layer l: l r, 1 w", "full_single_pass");
@@ -126,12 +127,13 @@ struct KernelFormula {
 
   static LedgerFormula ours(const std::string& formula, const std::string& function) {
     return {formula, "[ours] REFERENCES.md, operations",
-            "model/operation.hpp: operations::" + function};
+            "model/operations/operation.hpp: operations::" + function};
   }
   static LedgerFormula eager(const std::string& sources) {
     return {
         "stack s r, s w; key norm s r, s w; scores s r; mix s r, 1 w; norm 1 r, 1 w; " + sources,
-        "[ours] REFERENCES.md, operations", "model/unfused_operations.hpp: operations::unfused_*"};
+        "[ours] REFERENCES.md, operations",
+        "model/operations/unfused_operations.hpp: operations::unfused_*"};
   }
 };
 

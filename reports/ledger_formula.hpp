@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "model/scheme.hpp"
+#include "model/schemes/scheme.hpp"
 
 namespace depthcost {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "model/evaluation.hpp"
-#include "model/nearest_measurement.hpp"
-#include "model/resolved_value.hpp"
+#include "model/base/resolved_value.hpp"
+#include "model/evaluation/evaluation.hpp"
+#include "model/evaluation/nearest_measurement.hpp"
 #include "reports/measured_kernels.hpp"
 #include "reports/text_table.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/comparison.hpp"
+#include "model/machine/comparison.hpp"
 
 namespace depthcost {
 

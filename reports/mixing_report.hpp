@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "model/growth_law.hpp"
-#include "model/mixing.hpp"
-#include "model/semiseparable_rank.hpp"
+#include "model/mixing/growth_law.hpp"
+#include "model/mixing/mixing.hpp"
+#include "model/mixing/semiseparable_rank.hpp"
 #include "reports/markdown_report.hpp"
 #include "reports/plots.hpp"
 

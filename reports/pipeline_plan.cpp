@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "model/scheme_payload.hpp"
+#include "model/step/scheme_payload.hpp"
 #include "reports/json_sections.hpp"
 
 namespace depthcost {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "model/evaluation.hpp"
+#include "model/evaluation/evaluation.hpp"
 #include "reports/json_writer.hpp"
 
 namespace depthcost {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/comparison.hpp"
-#include "model/evaluation.hpp"
+#include "model/evaluation/evaluation.hpp"
+#include "model/machine/comparison.hpp"
 
 namespace depthcost {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/mix.hpp"
+#include "model/operations/mix.hpp"
 #include "reports/plots.hpp"
 #include "reports/plots_style.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "model/path_operations.hpp"
+#include "model/schemes/path_operations.hpp"
 #include "reports/plots.hpp"
 #include "reports/plots_style.hpp"
 

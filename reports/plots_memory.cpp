@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/memory.hpp"
+#include "model/step/memory.hpp"
 #include "reports/plots.hpp"
 #include "reports/plots_style.hpp"
 

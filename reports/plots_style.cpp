@@ -1,7 +1,7 @@
 // See plots_style.hpp.
 #include "reports/plots_style.hpp"
 
-#include "model/mechanism.hpp"
+#include "model/schemes/mechanism.hpp"
 
 #include <fmt/format.h>
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/ledger.hpp"
-#include "model/study.hpp"
+#include "model/schemes/ledger.hpp"
+#include "model/step/study.hpp"
 #include "reports/format.hpp"
 
 namespace depthcost::plotting {

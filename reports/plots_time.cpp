@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "model/step.hpp"
+#include "model/step/step.hpp"
 #include "reports/plots.hpp"
 #include "reports/plots_style.hpp"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "model/evaluation.hpp"
+#include "model/evaluation/evaluation.hpp"
 
 namespace depthcost {
 

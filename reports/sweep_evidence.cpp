@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "model/published_quality.hpp"
-#include "model/scaling.hpp"
+#include "model/decision/published_quality.hpp"
+#include "model/decision/scaling.hpp"
 #include "reports/text_table.hpp"
 
 namespace depthcost {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "model/progress.hpp"
-#include "model/recommendation.hpp"
-#include "model/scaling.hpp"
+#include "model/base/progress.hpp"
+#include "model/decision/scaling.hpp"
+#include "model/sweep/recommendation.hpp"
 #include "reports/markdown_report.hpp"
 #include "reports/plots.hpp"
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/break_even.hpp"
-#include "model/counted.hpp"
-#include "model/published_quality.hpp"
+#include "model/base/counted.hpp"
+#include "model/decision/break_even.hpp"
+#include "model/decision/published_quality.hpp"
 #include "reports/format.hpp"
 #include "reports/sweep_report.hpp"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/recommendation.hpp"
+#include "model/sweep/recommendation.hpp"
 
 namespace depthcost {
 

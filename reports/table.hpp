@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/evaluation.hpp"
+#include "model/evaluation/evaluation.hpp"
 #include "reports/text_table.hpp"
 
 namespace depthcost {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "model/step.hpp"
+#include "model/step/step.hpp"
 #include "reports/format.hpp"
 #include "reports/quantities.hpp"
 #include "reports/table.hpp"

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "model/architecture.hpp"
-#include "model/resolved_value.hpp"
+#include "model/base/resolved_value.hpp"
+#include "model/step/architecture.hpp"
 #include "scenarios/values.hpp"
 
 namespace depthcost {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "model/counted.hpp"
+#include "model/base/counted.hpp"
 #include "scenarios/suggest.hpp"
 
 namespace depthcost {

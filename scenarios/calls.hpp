@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "model/catalogue.hpp"
+#include "model/machine/catalogue.hpp"
 #include "scenarios/input_error.hpp"
 
 namespace depthcost {

@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "model/few_tokens.hpp"
+#include "model/machine/few_tokens.hpp"
 
 namespace depthcost {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "model/comparison.hpp"
-#include "model/resolved_value.hpp"
+#include "model/base/resolved_value.hpp"
+#include "model/machine/comparison.hpp"
 #include "scenarios/device.hpp"
 #include "scenarios/measurements.hpp"
 #include "scenarios/published.hpp"

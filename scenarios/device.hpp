@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "model/machine.hpp"
-#include "model/resolved_value.hpp"
+#include "model/base/resolved_value.hpp"
+#include "model/machine/machine.hpp"
 #include "scenarios/reference.hpp"
 
 namespace depthcost {

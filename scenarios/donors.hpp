@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/evidence.hpp"
+#include "model/base/evidence.hpp"
 #include "scenarios/values.hpp"
 
 namespace depthcost {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/comparison.hpp"
+#include "model/machine/comparison.hpp"
 
 namespace depthcost {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "model/infeasible.hpp"
+#include "model/base/infeasible.hpp"
 #include "scenarios/input_error.hpp"
 
 namespace depthcost {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "model/mechanism.hpp"
-#include "model/study.hpp"
+#include "model/schemes/mechanism.hpp"
+#include "model/step/study.hpp"
 #include "scenarios/values.hpp"
 
 namespace depthcost {

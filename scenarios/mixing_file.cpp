@@ -8,7 +8,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "model/infeasible.hpp"
+#include "model/base/infeasible.hpp"
 #include "scenarios/input_text.hpp"
 #include "scenarios/json_document.hpp"
 #include "scenarios/quantity.hpp"

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/mixing.hpp"
+#include "model/mixing/mixing.hpp"
 
 namespace depthcost {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/machine.hpp"
-#include "model/resolved_value.hpp"
+#include "model/base/resolved_value.hpp"
+#include "model/machine/machine.hpp"
 #include "scenarios/values.hpp"
 
 namespace depthcost {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "model/catalogue.hpp"
-#include "model/nearest_measurement.hpp"
+#include "model/evaluation/nearest_measurement.hpp"
+#include "model/machine/catalogue.hpp"
 
 namespace depthcost {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "model/units.hpp"
+#include "model/base/units.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/input_error.hpp"
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "model/resolved_value.hpp"
-#include "model/study.hpp"
+#include "model/base/resolved_value.hpp"
+#include "model/step/study.hpp"
 #include "scenarios/device.hpp"
 #include "scenarios/values.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/difference.hpp"
+#include "model/decision/difference.hpp"
 #include "scenarios/input_error.hpp"
 
 namespace depthcost {

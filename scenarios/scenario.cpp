@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "model/infeasible.hpp"
+#include "model/base/infeasible.hpp"
 #include "scenarios/architecture.hpp"
 #include "scenarios/device.hpp"
 #include "scenarios/mechanism_schemes.hpp"

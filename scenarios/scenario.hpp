@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "model/resolved_value.hpp"
-#include "model/study.hpp"
+#include "model/base/resolved_value.hpp"
+#include "model/step/study.hpp"
 #include "scenarios/values.hpp"
 
 namespace depthcost {

@@ -1,5 +1,5 @@
 // What residual.scheme may say.
-#include "model/mechanism.hpp"
+#include "model/schemes/mechanism.hpp"
 #include "scenarios/key_builders.hpp"
 
 namespace depthcost {

@@ -8,8 +8,8 @@
 #include <array>
 #include <cmath>
 
-#include "model/infeasible.hpp"
-#include "model/mechanism.hpp"
+#include "model/base/infeasible.hpp"
+#include "model/schemes/mechanism.hpp"
 #include "scenarios/device.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/reference.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/knob.hpp"
-#include "model/sweep.hpp"
+#include "model/sweep/knob.hpp"
+#include "model/sweep/sweep.hpp"
 #include "scenarios/axis.hpp"
 #include "scenarios/document.hpp"
 #include "scenarios/values.hpp"

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "model/resolved_value.hpp"
-#include "model/transfer.hpp"
+#include "model/base/resolved_value.hpp"
+#include "model/machine/transfer.hpp"
 #include "scenarios/values.hpp"
 
 namespace depthcost {

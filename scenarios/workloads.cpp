@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "model/counted.hpp"
-#include "model/step.hpp"
-#include "model/training_step.hpp"
+#include "model/base/counted.hpp"
+#include "model/step/step.hpp"
+#include "model/training/training_step.hpp"
 
 namespace depthcost {
 namespace {

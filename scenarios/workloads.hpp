@@ -1,7 +1,7 @@
 // The workload section of a scenario, and the steps that the user has measured for it.
 #pragma once
 
-#include "model/study.hpp"
+#include "model/step/study.hpp"
 #include "scenarios/values.hpp"
 
 namespace depthcost {

@@ -2,7 +2,7 @@
 // sources.
 #pragma once
 
-#include "model/architecture.hpp"
+#include "model/step/architecture.hpp"
 
 namespace depthcost::test {
 

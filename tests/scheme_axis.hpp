@@ -1,7 +1,7 @@
 // Four schemes on Kimi K3, for sweeps in which they compete.
 #pragma once
 
-#include "model/sweep.hpp"
+#include "model/sweep/sweep.hpp"
 
 namespace depthcost::test {
 

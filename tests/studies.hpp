@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "model/study.hpp"
+#include "model/step/study.hpp"
 #include "tests/architectures.hpp"
 
 namespace depthcost::test {

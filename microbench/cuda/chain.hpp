@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "microbench/slope.hpp"
-#include "model/time.hpp"
+#include "model/machine/time.hpp"
 
 namespace depthcost::bench {
 

@@ -19,7 +19,7 @@
 #include "microbench/mpi/session.hpp"
 #include "microbench/plan.hpp"
 #include "microbench/program.hpp"
-#include "model/link_curve.hpp"
+#include "model/machine/link_curve.hpp"
 
 namespace depthcost::bench {
 namespace {

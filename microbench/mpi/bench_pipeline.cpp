@@ -8,8 +8,8 @@
 // (in any case). Layers are timed waits, of the host. Before every layer the stage checks that it
 // holds each source that the layer attends to, made of what it was sent: in the first step every
 // element, in the N timed ones (default 5) a few. Bytes that have left are held against
-// model/pipeline.hpp, the median step against model/pipeline_simulation.hpp. Exit code 0; 1 where a
-// value or a byte count is wrong, or a process has died; 2 for bad input.
+// model/pipeline/pipeline.hpp, the median step against model/pipeline/pipeline_simulation.hpp. Exit
+// code 0; 1 where a value or a byte count is wrong, or a process has died; 2 for bad input.
 //
 // For tests: --drop BLOCK@TRANSITION leaves a block ("partial": the unfinished sum) out of the
 // messages of a transition, --die RANK@STEP and --stall RANK@STEP end or stop a process as a step
@@ -27,7 +27,7 @@
 
 #include "microbench/mpi/chosen_memory.hpp"
 #include "microbench/mpi/stage.hpp"
-#include "model/infeasible.hpp"
+#include "model/base/infeasible.hpp"
 
 namespace depthcost::bench {
 namespace {

@@ -11,7 +11,7 @@
 #include <optional>
 #include <span>
 
-#include "model/units.hpp"
+#include "model/base/units.hpp"
 
 namespace depthcost::bench {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "microbench/mpi/session.hpp"
-#include "model/units.hpp"
+#include "model/base/units.hpp"
 
 namespace depthcost::bench {
 

@@ -7,7 +7,7 @@
 // bank with the running sum, and norms; the next layer's input is gathered from all. In float64,
 // against the unsharded network of kernels/reference in one pass: exit code 1 where an input of a
 // layer differs by more than 1e-12 of the largest element of its token, or where bytes sent or held
-// are not those of model/prefill.hpp; 2 for bad input.
+// are not those of model/step/prefill.hpp; 2 for bad input.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 #include "microbench/mpi/arguments.hpp"
 #include "microbench/mpi/prefill_network.hpp"
 #include "microbench/mpi/ring.hpp"
-#include "model/prefill.hpp"
+#include "model/step/prefill.hpp"
 
 namespace depthcost::bench {
 namespace {

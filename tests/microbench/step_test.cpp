@@ -8,7 +8,7 @@
 
 #include "kernels/check.hpp"
 #include "kernels/reference/run.hpp"
-#include "model/path_operations.hpp"
+#include "model/schemes/path_operations.hpp"
 
 namespace depthcost::bench::step_test {
 namespace {

@@ -1,6 +1,6 @@
 // What the residual path keeps for its backward pass: a walk that collects tensors by name, layer
 // by layer, and what is known in closed form.
-#include "model/activation_memory.hpp"
+#include "model/schemes/activation_memory.hpp"
 
 #include <gtest/gtest.h>
 

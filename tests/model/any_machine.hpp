@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "model/machine.hpp"
-#include "model/path_operations.hpp"
+#include "model/machine/machine.hpp"
+#include "model/schemes/path_operations.hpp"
 
 namespace depthcost::test {
 

@@ -1,5 +1,5 @@
 // Layer by layer against the closed sums of whole paths, and against counts of kernels one by one.
-#include "model/backward_layers.hpp"
+#include "model/training/backward_layers.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Verdicts: intervals around a limit, what is missing, and whether the nearest thing really works.
-#include "model/budget.hpp"
+#include "model/decision/budget.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,12 +1,12 @@
 // Names lead to the rows that the schedules themselves launch.
-#include "model/catalogue.hpp"
+#include "model/machine/catalogue.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "model/layer_operations.hpp"
-#include "model/unfused_operations.hpp"
+#include "model/operations/unfused_operations.hpp"
+#include "model/schemes/layer_operations.hpp"
 
 namespace depthcost::catalogue_test {
 namespace {

@@ -1,5 +1,5 @@
 // Claims against made-up overheads.
-#include "model/claim.hpp"
+#include "model/decision/claim.hpp"
 
 #include <gtest/gtest.h>
 

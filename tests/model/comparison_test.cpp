@@ -1,6 +1,6 @@
 // Verdicts and attributions by hand: residual_add, 3 d-vectors, with d = 1000 in bf16, on a device
 // with round numbers.
-#include "model/comparison.hpp"
+#include "model/machine/comparison.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

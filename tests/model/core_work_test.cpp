@@ -1,15 +1,15 @@
 // What a core does for an operation: counted by hand, and the forms in which that joins memory.
-#include "model/core_work.hpp"
+#include "model/machine/core_work.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "kernels/cpu/mhc.hpp"
-#include "model/catalogue.hpp"
-#include "model/mechanism.hpp"
-#include "model/path_operations.hpp"
-#include "model/time.hpp"
+#include "model/machine/catalogue.hpp"
+#include "model/machine/time.hpp"
+#include "model/schemes/mechanism.hpp"
+#include "model/schemes/path_operations.hpp"
 
 namespace depthcost::core_work_test {
 namespace {

@@ -1,5 +1,5 @@
 // What counts as a move, and what makes a difference not hold.
-#include "model/difference.hpp"
+#include "model/decision/difference.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Every section that is asked for and none that is not, and sums that agree with their parts.
-#include "model/evaluation.hpp"
+#include "model/evaluation/evaluation.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,14 +1,14 @@
 // What few tokens take on a GPU, term by term, on a device with round numbers: floors of 1 us from
 // the cache and 2 us from memory.
-#include "model/few_tokens.hpp"
+#include "model/machine/few_tokens.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "model/attachments.hpp"
-#include "model/corner_times.hpp"
-#include "model/path_operations.hpp"
+#include "model/machine/corner_times.hpp"
+#include "model/schemes/path_operations.hpp"
+#include "model/step/attachments.hpp"
 #include "tests/model/launch_time.hpp"
 #include "tests/studies.hpp"
 

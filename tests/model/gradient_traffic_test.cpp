@@ -1,6 +1,6 @@
 // What accumulating gradients moves: the formulas against a small network whose backward pass is
 // run in all three ways, on rows that count their accesses.
-#include "model/gradient_traffic.hpp"
+#include "model/schemes/gradient_traffic.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Laws of growth: closed forms, and where each ends.
-#include "model/growth_law.hpp"
+#include "model/mixing/growth_law.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // One question to a launch: what its model answers, without keeping it.
 #pragma once
 
-#include "model/time.hpp"
+#include "model/machine/time.hpp"
 
 namespace depthcost::test {
 

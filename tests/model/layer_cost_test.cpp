@@ -1,5 +1,5 @@
 // Weights against published totals, keys and cache against loops over tokens.
-#include "model/layer_cost.hpp"
+#include "model/step/layer_cost.hpp"
 
 #include <gtest/gtest.h>
 

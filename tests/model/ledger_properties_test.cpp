@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "model/arithmetic.hpp"
-#include "model/path_operations.hpp"
+#include "model/schemes/arithmetic.hpp"
+#include "model/schemes/path_operations.hpp"
 #include "tests/model/vector_machine.hpp"
 
 namespace depthcost::ledger_properties_test {

@@ -1,11 +1,11 @@
 // The ledger against the golden files, the figures of the paper and of Kimi K3, and itself.
-#include "model/ledger.hpp"
+#include "model/schemes/ledger.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "model/arithmetic.hpp"
+#include "model/schemes/arithmetic.hpp"
 #include "tests/golden.hpp"
 
 namespace depthcost::ledger_test {

@@ -1,14 +1,14 @@
 // The family of [attnres] Table 5 against the counts of its papers, and against itself.
-#include "model/mechanism.hpp"
+#include "model/schemes/mechanism.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "model/arithmetic.hpp"
-#include "model/family.hpp"
-#include "model/ledger.hpp"
-#include "model/scheme_payload.hpp"
+#include "model/evaluation/family.hpp"
+#include "model/schemes/arithmetic.hpp"
+#include "model/schemes/ledger.hpp"
+#include "model/step/scheme_payload.hpp"
 
 namespace depthcost::mechanism_test {
 namespace {

@@ -1,5 +1,5 @@
 // What each scheme keeps between layers, item by item, on the fullest device.
-#include "model/memory.hpp"
+#include "model/step/memory.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,5 +1,5 @@
 // Depth mixing matrices: golden cases, networks run by their update rules, Fig. 9 in symbols.
-#include "model/mixing.hpp"
+#include "model/mixing/mixing.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "model/infeasible.hpp"
-#include "model/mechanism.hpp"
+#include "model/base/infeasible.hpp"
+#include "model/schemes/mechanism.hpp"
 #include "tests/golden.hpp"
 
 namespace depthcost::mixing_test {

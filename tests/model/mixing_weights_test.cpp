@@ -1,10 +1,10 @@
 // Random weights keep their rules and are the same everywhere; rules say what is wrong.
-#include "model/mixing_weights.hpp"
+#include "model/mixing/mixing_weights.hpp"
 
 #include <gtest/gtest.h>
 
-#include "model/mixing.hpp"
-#include "model/seeded_random.hpp"
+#include "model/base/seeded_random.hpp"
+#include "model/mixing/mixing.hpp"
 
 namespace depthcost::mixing_weights_test {
 namespace {

@@ -1,12 +1,12 @@
 // The nearest block size that keeps a budget, held against one evaluation after another.
-#include "model/nearest_block_size.hpp"
+#include "model/sweep/nearest_block_size.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-#include "model/evaluation.hpp"
-#include "model/knob.hpp"
+#include "model/evaluation/evaluation.hpp"
+#include "model/sweep/knob.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::nearest_block_size_test {

@@ -1,5 +1,5 @@
 // Which published measurement stands beside a prediction.
-#include "model/nearest_measurement.hpp"
+#include "model/evaluation/nearest_measurement.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/ledger.hpp"
+#include "model/schemes/ledger.hpp"
 #include "tests/model/vector_machine.hpp"
 
 namespace depthcost::operation_properties_test {

@@ -1,6 +1,6 @@
 // Operations one by one: what each moves, the rows of REFERENCES.md "operations", and
 // what an attachment takes away.
-#include "model/operation.hpp"
+#include "model/operations/operation.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "model/arithmetic.hpp"
-#include "model/path_operations.hpp"
-#include "model/table1.hpp"
-#include "model/unfused_operations.hpp"
+#include "model/operations/unfused_operations.hpp"
+#include "model/schemes/arithmetic.hpp"
+#include "model/schemes/path_operations.hpp"
+#include "model/schemes/table1.hpp"
 
 namespace depthcost::operation_test {
 namespace {

@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
-#include "model/catalogue.hpp"
-#include "model/time.hpp"
+#include "model/machine/catalogue.hpp"
+#include "model/machine/time.hpp"
 #include "tests/model/launch_time.hpp"
 #include "tests/studies.hpp"
 

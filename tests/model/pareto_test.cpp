@@ -1,5 +1,5 @@
 // The front against comparing every pair.
-#include "model/pareto.hpp"
+#include "model/sweep/pareto.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,12 +1,12 @@
 // Partitions: the golden cases, every refusal with its text, and the rules' definitions.
-#include "model/partition.hpp"
+#include "model/base/partition.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <numeric>
 
-#include "model/infeasible.hpp"
+#include "model/base/infeasible.hpp"
 #include "tests/golden.hpp"
 
 namespace depthcost::partition_test {

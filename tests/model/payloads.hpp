@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "model/pipeline.hpp"
+#include "model/pipeline/pipeline.hpp"
 
 namespace depthcost::test {
 

@@ -1,13 +1,13 @@
 // The order tables of pipeline schedules: small ones written out, what every table must contain,
 // and what is refused.
-#include "model/pipeline_order.hpp"
+#include "model/pipeline/pipeline_order.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <tuple>
 
-#include "model/infeasible.hpp"
+#include "model/base/infeasible.hpp"
 #include "tests/model/pipeline_steps.hpp"
 
 namespace depthcost::pipeline_order_test {

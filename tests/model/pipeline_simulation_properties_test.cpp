@@ -7,7 +7,7 @@
 #include <map>
 #include <tuple>
 
-#include "model/pipeline_simulation.hpp"
+#include "model/pipeline/pipeline_simulation.hpp"
 #include "tests/model/pipeline_steps.hpp"
 #include "tests/model/tick_pipeline.hpp"
 

@@ -1,13 +1,13 @@
 // The simulation of a training step: closed forms on uniform chunks and free links, links worked
 // out by hand, and order tables that cannot run.
-#include "model/pipeline_simulation.hpp"
+#include "model/pipeline/pipeline_simulation.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "model/infeasible.hpp"
-#include "model/pipeline_theory.hpp"
+#include "model/base/infeasible.hpp"
+#include "model/pipeline/pipeline_theory.hpp"
 #include "tests/model/pipeline_steps.hpp"
 
 namespace depthcost::pipeline_simulation_test {

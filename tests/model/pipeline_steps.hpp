@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "model/pipeline_simulation.hpp"
+#include "model/pipeline/pipeline_simulation.hpp"
 
 namespace depthcost {
 

@@ -1,5 +1,5 @@
 // Pipeline traffic: the golden cases, the published examples, and what is refused.
-#include "model/pipeline.hpp"
+#include "model/pipeline/pipeline.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "model/infeasible.hpp"
+#include "model/base/infeasible.hpp"
 #include "tests/model/payloads.hpp"
 
 namespace depthcost::pipeline_test {

@@ -1,5 +1,5 @@
 // Prefill memory: the golden cases, the paper's three sizes, and what the definitions force.
-#include "model/prefill.hpp"
+#include "model/step/prefill.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

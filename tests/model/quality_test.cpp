@@ -1,9 +1,9 @@
 // Published losses are quoted, marked where they are interpolated, and refused beyond their range.
-#include "model/quality.hpp"
+#include "model/decision/quality.hpp"
 
 #include <gtest/gtest.h>
 
-#include "model/published_quality.hpp"
+#include "model/decision/published_quality.hpp"
 
 namespace depthcost::quality_test {
 namespace {

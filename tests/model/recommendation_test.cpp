@@ -1,5 +1,5 @@
 // The rule, what binds it, and where the published settings stand.
-#include "model/recommendation.hpp"
+#include "model/sweep/recommendation.hpp"
 
 #include <gtest/gtest.h>
 

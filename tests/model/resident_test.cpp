@@ -1,9 +1,9 @@
 // Weights and cache on one device, against hand sums of a small model and the size of a large one.
-#include "model/resident.hpp"
+#include "model/step/resident.hpp"
 
 #include <gtest/gtest.h>
 
-#include "model/budget.hpp"
+#include "model/decision/budget.hpp"
 #include "tests/architectures.hpp"
 #include "tests/studies.hpp"
 

@@ -1,9 +1,9 @@
 // Terms by hand on a device with round numbers: 5 TB/s reading, 1 PFLOP/s, 2 us a kernel.
-#include "model/rest_of_step.hpp"
+#include "model/step/rest_of_step.hpp"
 
 #include <gtest/gtest.h>
 
-#include "model/step.hpp"
+#include "model/step/step.hpp"
 #include "tests/architectures.hpp"
 #include "tests/studies.hpp"
 

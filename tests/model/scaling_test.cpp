@@ -1,6 +1,6 @@
 // Fits, advantages and published losses against golden/scaling.json; and what an advantage pays
 // for.
-#include "model/scaling.hpp"
+#include "model/decision/scaling.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "model/break_even.hpp"
-#include "model/published_quality.hpp"
+#include "model/decision/break_even.hpp"
+#include "model/decision/published_quality.hpp"
 
 namespace depthcost::scaling_test {
 namespace {

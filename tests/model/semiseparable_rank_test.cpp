@@ -1,13 +1,13 @@
 // Ranks that papers claim and formulas give, against the rank of every cut by plain elimination.
-#include "model/semiseparable_rank.hpp"
+#include "model/mixing/semiseparable_rank.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "model/mixing.hpp"
-#include "model/seeded_random.hpp"
+#include "model/base/seeded_random.hpp"
+#include "model/mixing/mixing.hpp"
 #include "tests/golden.hpp"
 
 namespace depthcost::semiseparable_rank_test {

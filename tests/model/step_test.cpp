@@ -1,5 +1,5 @@
 // Workloads, calls, and a step held against the fused standard residual.
-#include "model/step.hpp"
+#include "model/step/step.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,5 +1,5 @@
 // Every point of a sweep against evaluate(), which knows nothing of what points have in common.
-#include "model/sweep.hpp"
+#include "model/sweep/sweep.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 
 #include <map>
 
-#include "model/block_operations.hpp"
-#include "model/evaluation.hpp"
-#include "model/mechanism.hpp"
+#include "model/evaluation/evaluation.hpp"
+#include "model/schemes/block_operations.hpp"
+#include "model/schemes/mechanism.hpp"
 #include "tests/architectures.hpp"
 #include "tests/scheme_axis.hpp"
 #include "tests/studies.hpp"

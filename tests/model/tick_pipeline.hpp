@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/pipeline_simulation.hpp"
+#include "model/pipeline/pipeline_simulation.hpp"
 
 namespace depthcost::test {
 

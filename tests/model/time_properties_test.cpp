@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "model/step.hpp"
-#include "model/time.hpp"
+#include "model/machine/time.hpp"
+#include "model/step/step.hpp"
 #include "tests/model/any_machine.hpp"
 #include "tests/model/launch_time.hpp"
 #include "tests/studies.hpp"

@@ -1,13 +1,13 @@
 // The time formula by hand: d = 1000 in bf16, 1000 tokens, so that a d-vector is 2 MB; on a device
 // with round numbers.
-#include "model/time.hpp"
+#include "model/machine/time.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "model/path_operations.hpp"
+#include "model/schemes/path_operations.hpp"
 #include "tests/model/launch_time.hpp"
 #include "tests/studies.hpp"
 

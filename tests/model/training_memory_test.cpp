@@ -1,6 +1,6 @@
 // Memory of a training step against a walk that holds tensors by name: a block that two chunks of a
 // stage read is there once where the stage caches blocks.
-#include "model/training_memory.hpp"
+#include "model/training/training_memory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "model/training_work.hpp"
+#include "model/training/training_work.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::training_memory_test {

@@ -1,15 +1,15 @@
 // Training steps by hand: sums without a pipeline, closed forms with one, and what crosses its
 // boundaries.
-#include "model/training_step.hpp"
+#include "model/training/training_step.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "model/backward_layers.hpp"
-#include "model/evaluation.hpp"
-#include "model/pipeline_theory.hpp"
-#include "model/scheme_payload.hpp"
+#include "model/evaluation/evaluation.hpp"
+#include "model/pipeline/pipeline_theory.hpp"
+#include "model/step/scheme_payload.hpp"
+#include "model/training/backward_layers.hpp"
 #include "tests/architectures.hpp"
 #include "tests/studies.hpp"
 

@@ -1,12 +1,12 @@
 // Measured points are met exactly, and lines lie between and beyond them.
-#include "model/transfer.hpp"
+#include "model/machine/transfer.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <vector>
 
-#include "model/machine.hpp"
+#include "model/machine/machine.hpp"
 
 namespace depthcost::transfer_test {
 namespace {

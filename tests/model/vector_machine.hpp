@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "model/traffic.hpp"
+#include "model/base/traffic.hpp"
 
 namespace depthcost::test {
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/step.hpp"
+#include "model/step/step.hpp"
 #include "tests/profile/synthetic.hpp"
 
 namespace depthcost::profile::steps_test {

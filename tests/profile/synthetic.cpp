@@ -7,7 +7,7 @@
 
 #include "microbench/measurements.hpp"
 #include "microbench/shapes.hpp"
-#include "model/time.hpp"
+#include "model/machine/time.hpp"
 
 namespace depthcost::test {
 namespace {

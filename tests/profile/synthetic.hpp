@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "model/machine.hpp"
+#include "model/machine/machine.hpp"
 
 namespace depthcost::test {
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "model/evaluation.hpp"
+#include "model/evaluation/evaluation.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::family_test {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "model/published_quality.hpp"
+#include "model/decision/published_quality.hpp"
 #include "reports/gnuplot.hpp"
 #include "reports/sweep_report.hpp"
 #include "tests/scheme_axis.hpp"

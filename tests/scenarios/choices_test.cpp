@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/mechanism.hpp"
+#include "model/schemes/mechanism.hpp"
 #include "scenarios/keys.hpp"
 #include "scenarios/scenario.hpp"
 #include "tests/scenarios/parsed.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/layer_cost.hpp"
+#include "model/step/layer_cost.hpp"
 #include "scenarios/architecture.hpp"
 #include "scenarios/presets.hpp"
 #include "scenarios/reference.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "model/evaluation.hpp"
+#include "model/evaluation/evaluation.hpp"
 #include "reports/json.hpp"
 #include "tests/scenarios/scheme_choices.hpp"
 

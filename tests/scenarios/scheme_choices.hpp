@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "model/mechanism.hpp"
+#include "model/schemes/mechanism.hpp"
 
 namespace depthcost::test {
 

@@ -1,6 +1,6 @@
 // What a layer of Kimi K3 moves: L = 186, S = 24, two-phase.
 #include <cmath>
-#include <depthcost/model/ledger.hpp>
+#include <depthcost/model/schemes/ledger.hpp>
 
 int main() {
   using namespace depthcost;

@@ -8,10 +8,10 @@
 
 #include "kernels/cuda/descriptor_family.hpp"
 #include "kernels/cuda/descriptor_unfused.hpp"
-#include "model/catalogue.hpp"
-#include "model/family_operations.hpp"
-#include "model/layer_operations.hpp"
-#include "model/partition.hpp"
+#include "model/base/partition.hpp"
+#include "model/machine/catalogue.hpp"
+#include "model/operations/family_operations.hpp"
+#include "model/schemes/layer_operations.hpp"
 
 namespace depthcost::test::descriptor_test {
 namespace {

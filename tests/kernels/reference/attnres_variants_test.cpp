@@ -5,7 +5,7 @@
 #include <deque>
 
 #include "kernels/reference/projection.hpp"
-#include "model/layer_operations.hpp"
+#include "model/schemes/layer_operations.hpp"
 #include "tests/kernels/reference/schedules.hpp"
 #include "tests/kernels/reference/steps.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/reference/accessor.hpp"
-#include "model/operation.hpp"
+#include "model/operations/operation.hpp"
 
 namespace depthcost::test {
 

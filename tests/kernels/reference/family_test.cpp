@@ -8,7 +8,7 @@
 #include <random>
 
 #include "kernels/reference/run.hpp"
-#include "model/family_operations.hpp"
+#include "model/operations/family_operations.hpp"
 #include "tests/kernels/reference/comparison.hpp"
 #include "tests/kernels/reference/launched.hpp"
 #include "tests/kernels/reference/operands.hpp"

@@ -5,7 +5,7 @@
 #include <map>
 #include <string_view>
 
-#include "model/mechanism.hpp"
+#include "model/schemes/mechanism.hpp"
 #include "tests/kernels/reference/steps.hpp"
 
 namespace depthcost::test {

@@ -1,6 +1,6 @@
-// Every row of model/mechanisms that has a reference: what the ledger says of a layer is what the
-// counting accessor sees, launch by launch and operand by operand, and both schedules compute the
-// same. Variants of AttnRes are in attnres_variants_test.cpp, values at known ends in
+// Every row of model/schemes/mechanisms that has a reference: what the ledger says of a layer is
+// what the counting accessor sees, launch by launch and operand by operand, and both schedules
+// compute the same. Variants of AttnRes are in attnres_variants_test.cpp, values at known ends in
 // mechanism_values_test.cpp.
 #include <gtest/gtest.h>
 
@@ -107,7 +107,7 @@ TEST(Mechanisms, NameReferencesThatExist) {
     EXPECT_EQ(has_one, std::filesystem::is_regular_file(folder / mechanism->reference))
         << mechanism->id << ": " << mechanism->reference;
     EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::path(DEPTHCOST_SOURCE_DIR) /
-                                                 "model/mechanisms" / mechanism->file))
+                                                 "model/schemes/mechanisms" / mechanism->file))
         << mechanism->id << ": " << mechanism->file;
   }
 }

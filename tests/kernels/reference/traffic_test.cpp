@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "model/path_operations.hpp"
+#include "model/schemes/path_operations.hpp"
 #include "tests/kernels/reference/counter.hpp"
 #include "tests/kernels/reference/schedules.hpp"
 

@@ -1,0 +1,32 @@
+// Does a training overhead pay? It does where the paper's compute advantage is larger: the loss
+// that C buys with the scheme would have cost A C without it, and costs (1 + overhead) C with it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "model/base/evidence.hpp"
+#include "model/decision/scaling.hpp"
+#include "model/schemes/scheme.hpp"
+
+namespace depthcost {
+
+enum class Payback : std::uint8_t { pays, does_not_pay, unknown };
+
+std::string_view name(Payback payback);
+
+struct BreakEven {
+  ComputeAdvantage advantage;                // of the scheme
+  std::optional<Estimate<double>> overhead;  // of a training step; absent where none is simulated
+  std::optional<Estimate<double>> net;       // advantage / (1 + overhead)
+  Payback payback = Payback::unknown;
+};
+
+/// Nothing for schemes that Fig. 4 has no fit of. Throws nothing; `overhead` is above -1, `compute`
+/// in PFLOP/s-days; whether the fit holds there is is_inside_fit().
+std::optional<BreakEven> break_even(const Scheme& scheme,
+                                    const std::optional<Estimate<double>>& overhead,
+                                    double compute = kMostFittedCompute);
+
+}  // namespace depthcost

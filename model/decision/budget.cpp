@@ -1,0 +1,277 @@
+// One function for each kind of budget: what is needed, at least and at most.
+#include "model/decision/budget.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "model/step/scheme_payload.hpp"
+
+namespace depthcost {
+namespace {
+
+BudgetRow unknown(const Budget& budget, std::string reason,
+                  std::optional<double> at_least = std::nullopt) {
+  return {.budget = budget, .low = at_least, .reason = std::move(reason)};
+}
+
+BudgetRow known(const Budget& budget, double low, double high) {
+  BudgetRow row{
+      .budget = budget, .low = low, .high = high, .verdict = verdict_of(budget.limit, low, high)};
+  if (row.verdict == Verdict::unknown) row.reason = "the limit lies inside the interval";
+  return row;
+}
+
+bool is_of_study(const ResidualPath& path, const Study& study) {
+  return same_scheme(path.scheme, study.path.scheme);
+}
+
+/// The largest overhead of one schedule over the workload points of one kind.
+struct LargestOverhead {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  std::string at;        // the point with the largest low end: the first to break a limit
+  std::string left_out;  // why a point is not among them
+};
+
+/// Of the study's scheme; nothing where no point is timed or one has no baseline.
+std::optional<LargestOverhead> largest_overhead(const BudgetInputs& inputs, Schedule schedule,
+                                                std::string_view workload) {
+  LargestOverhead largest;
+  for (const StepRow& step : inputs.steps) {
+    if (!is_of_study(*step.path, inputs.study) || step.schedule != schedule ||
+        !step.workload.starts_with(workload))
+      continue;
+    // What cannot be run has no overhead; the others may still break a limit.
+    if (!step.overhead && step.baseline_step) {
+      largest.left_out = step.missing;
+      continue;
+    }
+    if (!step.overhead) return std::nullopt;
+    // Each end is a maximum of its own: which point is the largest may not be certain.
+    if (step.overhead->low > largest.low) largest.at = step.workload;
+    largest.low = std::max(largest.low, step.overhead->low);
+    largest.high = std::max(largest.high, step.overhead->high);
+  }
+  if (largest.at.empty() && largest.left_out.empty()) return std::nullopt;
+  return largest;
+}
+
+/// Why the rest of the step is not known.
+std::string what_is_missing(const BudgetInputs& inputs, std::string_view workload) {
+  for (const StepRow& step : inputs.steps)
+    if (step.workload.starts_with(workload) && !step.missing.empty()) return step.missing;
+  return "no step is timed";
+}
+
+/// The cheapest of the scheme's other schedules that surely keeps the limit.
+std::string nearest_schedule(const Budget& budget, const BudgetInputs& inputs,
+                             std::string_view workload) {
+  std::string nearest;
+  double least = budget.limit;
+  for (const Schedule schedule : schedules_of(inputs.study.path.scheme)) {
+    const auto largest = largest_overhead(inputs, schedule, workload);
+    if (!largest || largest->at.empty() || largest->high > least) continue;
+    least = largest->high;
+    nearest = fmt::format("schedule {} would keep it", name(schedule));
+  }
+  return nearest;
+}
+
+bool asks_for(const Study& study, std::string_view workload) {
+  if (workload == "training") return study.training.has_value();
+  return workload == "decode" ? study.decode.has_value() : study.prefill.has_value();
+}
+
+BudgetRow overhead_row(const Budget& budget, const BudgetInputs& inputs,
+                       std::string_view workload) {
+  const Study& study = inputs.study;
+  if (!asks_for(study, workload))
+    return unknown(budget, fmt::format("the scenario has no {} workload", workload));
+  if (!study.machine) return unknown(budget, "the scenario has no hardware");
+  const auto largest = largest_overhead(inputs, study.schedule, workload);
+  if (!largest)
+    return unknown(budget, fmt::format("baseline_step.{} is not given, and {}", workload,
+                                       what_is_missing(inputs, workload)));
+  if (largest->at.empty()) return unknown(budget, largest->left_out);
+  BudgetRow row = known(budget, largest->low, largest->high);
+  if (row.verdict == Verdict::pass && !largest->left_out.empty())
+    row = unknown(budget, largest->left_out, row.low);
+  if (row.verdict == Verdict::fail) row.reason = fmt::format("largest at {}", largest->at);
+  const bool may_break = row.verdict == Verdict::fail || row.high;
+  if (row.verdict != Verdict::pass && may_break)
+    row.nearest = nearest_schedule(budget, inputs, workload);
+  return row;
+}
+
+Bytes prefill_bytes(const BudgetInputs& inputs, std::initializer_list<MemoryItem> items) {
+  Bytes sum;
+  for (const MemoryRow& row : inputs.memory)
+    if (row.workload == "prefill" && is_of_study(*row.path, inputs.study) &&
+        std::find(items.begin(), items.end(), row.item) != items.end())
+      sum = sum + row.bytes;
+  return sum;
+}
+
+/// The longest chunk that keeps a limit on bytes that grow with it.
+std::string nearest_chunk(const BudgetInputs& inputs, Bytes need, double limit) {
+  const PrefillShape shape = prefill_shape(inputs.study);
+  const double bytes_per_token = need.value / static_cast<double>(tokens_per_device(shape));
+  const auto tokens = static_cast<Count>(limit / bytes_per_token) * shape.sequence_shards;
+  return tokens > 0 ? fmt::format("a chunk of {} tokens would keep it", tokens) : "";
+}
+
+BudgetRow prefill_row(const Budget& budget, const BudgetInputs& inputs,
+                      std::initializer_list<MemoryItem> items) {
+  if (!inputs.study.prefill) return unknown(budget, "the scenario has no prefill workload");
+  const Bytes need = prefill_bytes(inputs, items);
+  BudgetRow row = known(budget, need.value, need.value);
+  if (row.verdict == Verdict::fail) row.nearest = nearest_chunk(inputs, need, budget.limit);
+  return row;
+}
+
+BudgetRow payload_row(const Budget& budget, const BudgetInputs& inputs) {
+  if (inputs.payload == nullptr) return unknown(budget, "the scenario has no pipeline");
+  const double need = largest_payload_bytes(inputs.study, inputs.payload->peak).value;
+  return known(budget, need, need);
+}
+
+/// Ranks that experts can be dealt out to at most; a dense model has nothing to deal out.
+Count fewest_experts(const Architecture& architecture) {
+  std::optional<Count> fewest;
+  for (const MlpLayers& layers : architecture.mlp)
+    if (const auto* experts = std::get_if<ExpertMlp>(&layers.mlp))
+      fewest = std::min(fewest.value_or(experts->num_experts), experts->num_experts);
+  return fewest.value_or(1);
+}
+
+/// Bytes of the fullest workload point.
+Bytes largest_memory(const Study& study) {
+  std::map<std::string_view, Bytes> at_workload;
+  const std::vector<MemoryRow> rows = memory_rows(study, study.path);
+  Bytes largest;
+  for (const MemoryRow& row : rows) {
+    Bytes& sum = at_workload[row.workload];
+    sum = sum + row.bytes;
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
+/// The most of `all` ranks that experts can be dealt out to, up to a limit: a scenario's expert
+/// ranks divide all.
+Count expert_ranks(Count all, Count limit) {
+  Count ranks = std::min(all, limit);
+  while (all % ranks != 0) --ranks;
+  return ranks;
+}
+
+/// The fewest devices, by doubling, over which everything would fit: more tensor ranks, or so many
+/// context ranks, where the cache of latent attention is on every tensor rank.
+std::string nearest_parallelism(const Study& study, double limit) {
+  constexpr Count kMostDevices = 1024;
+  if (!study.model.architecture) return "";
+  for (Count factor = 2; factor * study.tensor_parallel_size <= kMostDevices; factor *= 2)
+    for (Count context = 1; context <= factor; context *= 2) {
+      Study spread = study;
+      spread.tensor_parallel_size *= factor / context;
+      spread.context_parallel_size *= context;
+      spread.expert_parallel_size = expert_ranks(
+          factor * study.tensor_parallel_size * study.context_parallel_size *
+              study.data_parallel_size,
+          std::min(fewest_experts(*study.model.architecture), factor * study.expert_parallel_size));
+      if (largest_memory(spread).value <= kCountedShare * limit)
+        return fmt::format("parallelism of tensor {}, expert {}, context {} would keep it",
+                           spread.tensor_parallel_size, spread.expert_parallel_size,
+                           spread.context_parallel_size);
+    }
+  return "";
+}
+
+/// Without an architecture only the residual path is counted: what fits is never more than
+/// `unknown`. With one, the low end is what is counted, and the high end leaves room for the rest.
+BudgetRow memory_row(const Budget& budget, const BudgetInputs& inputs) {
+  std::map<std::string_view, Bytes> at_workload;
+  // Of training only the residual path is counted: optimiser states and gradients would decide.
+  for (const MemoryRow& row : inputs.memory)
+    if (is_of_study(*row.path, inputs.study) && row.workload != "training")
+      at_workload[row.workload] = at_workload[row.workload] + row.bytes;
+  if (at_workload.empty() && inputs.study.training)
+    return unknown(budget, "weights, gradients and optimiser states of training are not counted");
+  if (at_workload.empty()) return unknown(budget, "the scenario has no workload");
+  const auto [workload, bytes] =
+      *std::max_element(at_workload.begin(), at_workload.end(),
+                        [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (!inputs.study.machine || !inputs.study.machine->memory_capacity)
+    return unknown(budget, "the hardware has no memory capacity", bytes.value);
+  Budget with_limit = budget;
+  with_limit.limit = inputs.study.machine->memory_capacity->value;
+  if (bytes.value <= with_limit.limit && !inputs.study.model.architecture)
+    return unknown(
+        with_limit,
+        "the model has no attention and mlp, so that weights and KV cache are not counted",
+        bytes.value);
+  const double counted = inputs.study.model.architecture ? kCountedShare : 1;
+  BudgetRow row = known(with_limit, bytes.value, bytes.value / counted);
+  if (row.verdict == Verdict::unknown)
+    row.reason = fmt::format("less than a tenth is left for activations at {}", workload);
+  if (row.verdict == Verdict::fail) row.reason = fmt::format("largest at {}", workload);
+  if (row.verdict != Verdict::pass)
+    row.nearest = nearest_parallelism(inputs.study, with_limit.limit);
+  return row;
+}
+
+BudgetRow budget_row(const Budget& budget, const BudgetInputs& inputs) {
+  using enum MemoryItem;
+  switch (budget.kind) {
+    case BudgetKind::decode_overhead:
+      return overhead_row(budget, inputs, "decode");
+    case BudgetKind::prefill_overhead:
+      return overhead_row(budget, inputs, "prefill");
+    case BudgetKind::training_overhead:
+      return overhead_row(budget, inputs, "training");
+    case BudgetKind::prefill_bank:
+      return prefill_row(budget, inputs, {hidden_state, streams, bank, embedding});
+    case BudgetKind::prefill_peak:
+      return prefill_row(budget, inputs, {hidden_state, streams, bank, embedding, phase1_outputs});
+    case BudgetKind::pipeline_peak:
+      return payload_row(budget, inputs);
+    case BudgetKind::device_memory:
+      return memory_row(budget, inputs);
+  }
+  return unknown(budget, "");
+}
+
+}  // namespace
+
+std::string_view name(Verdict verdict) {
+  constexpr std::array<std::string_view, 3> names{"pass", "fail", "unknown"};
+  return names[static_cast<std::size_t>(verdict)];
+}
+
+Verdict verdict_of(double limit, double low, double high) {
+  if (low > limit) return Verdict::fail;
+  return high <= limit ? Verdict::pass : Verdict::unknown;
+}
+
+std::optional<double> margin(const BudgetRow& row) {
+  if (!row.high) return std::nullopt;
+  return row.budget.limit - *row.high;
+}
+
+std::optional<double> shortfall(const BudgetRow& row) {
+  if (!row.low) return std::nullopt;
+  return row.verdict == Verdict::fail ? *row.low - row.budget.limit : 0;
+}
+
+std::vector<BudgetRow> budget_rows(const BudgetInputs& inputs) {
+  std::vector<BudgetRow> rows;
+  for (const Budget& budget : inputs.study.budgets) {
+    rows.push_back(budget_row(budget, inputs));
+  }
+  return rows;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,44 @@
+// What somebody says of a scheme's overhead, held against every point and schedule of a study: does
+// it hold, and if not everywhere, where?
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/decision/budget.hpp"
+#include "model/step/step.hpp"
+#include "model/step/study.hpp"
+
+namespace depthcost {
+
+enum class ClaimVerdict : std::uint8_t { holds, holds_only_if, does_not_hold, unknown };
+
+/// "holds", "holds only if", "does not hold", "unknown".
+std::string_view name(ClaimVerdict verdict);
+
+/// One schedule at one workload point.
+struct ClaimPoint {
+  Schedule schedule = Schedule::fused;
+  std::string workload;
+  Verdict verdict = Verdict::unknown;
+  std::optional<Seconds>
+      least_step;  // of unknown: it surely holds in steps of at least this length
+};
+
+struct ClaimRow {
+  BudgetKind budget = BudgetKind::decode_overhead;  // whose limit the claim is
+  double limit = 0;
+  ClaimVerdict verdict = ClaimVerdict::unknown;
+  std::vector<ClaimPoint> points;  // the quoted schedule first
+};
+
+/// One for each overhead budget of a study with a claim. It holds if the quoted schedule surely
+/// keeps the limit at every point; not, where every schedule surely breaks it everywhere; else only
+/// if: at points and under schedules that keep it, or in steps that are long enough. Without per
+/// cent it is unknown.
+std::vector<ClaimRow> claim_rows(const Study& study, const std::vector<StepRow>& steps);
+
+}  // namespace depthcost

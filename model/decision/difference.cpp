@@ -1,0 +1,153 @@
+// Rows are found by section and name, quantities within a row by name.
+#include "model/decision/difference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+
+namespace depthcost {
+namespace {
+
+/// By section and name, which hold no line feed.
+class RowIndex {
+ public:
+  explicit RowIndex(const std::vector<PredictedRow>& rows) {
+    for (const PredictedRow& row : rows) row_of_.emplace(key(row), &row);
+  }
+
+  const PredictedRow* find(const PredictedRow& like) const {
+    const auto found = row_of_.find(key(like));
+    return found == row_of_.end() ? nullptr : found->second;
+  }
+
+ private:
+  static std::string key(const PredictedRow& row) { return row.section + "\n" + row.name; }
+
+  std::unordered_map<std::string, const PredictedRow*> row_of_;
+};
+
+/// Whatever has a name, by it. A search of the elements would be quadratic.
+template <class Named>
+class NameIndex {
+ public:
+  explicit NameIndex(const std::vector<Named>& elements) {
+    for (const Named& element : elements) element_of_.emplace(element.name, &element);
+  }
+
+  const Named* find(std::string_view name) const {
+    const auto found = element_of_.find(name);
+    return found == element_of_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::unordered_map<std::string_view, const Named*> element_of_;
+};
+
+/// |new - old| / |old|; nothing is infinitely far from zero but itself.
+double relative_size(double before, double after) {
+  if (before == after) return 0;
+  return before == 0 ? std::numeric_limits<double>::infinity()
+                     : std::fabs(after - before) / std::fabs(before);
+}
+
+/// An end that comes or goes is no small change.
+double relative_size(const std::optional<double>& before, const std::optional<double>& after) {
+  if (before.has_value() != after.has_value()) return std::numeric_limits<double>::infinity();
+  return before ? relative_size(*before, *after) : 0;
+}
+
+OldInterval place_of(const PredictedQuantity& before, double value) {
+  if (!before.low) return OldInterval::none;
+  if (value < *before.low) return OldInterval::below;
+  return value > *before.high ? OldInterval::above : OldInterval::inside;
+}
+
+Move move_of(const PredictedRow& row, const PredictedQuantity& before,
+             const PredictedQuantity& after, double tolerance) {
+  Move move{.section = row.section, .row = row.name, .before = before, .after = after};
+  move.size =
+      std::max({relative_size(before.value, after.value), relative_size(before.low, after.low),
+                relative_size(before.high, after.high)});
+  move.is_beyond = move.size > tolerance;
+  if (before.value != 0) move.relative = move.change() / std::fabs(before.value);
+  move.place = place_of(before, after.value);
+  return move;
+}
+
+SectionSummary& summary_of(const std::string& section, std::vector<SectionSummary>& sections) {
+  const auto found = std::find_if(sections.begin(), sections.end(),
+                                  [&](const SectionSummary& it) { return it.section == section; });
+  if (found != sections.end()) return *found;
+  return sections.emplace_back(SectionSummary{.section = section});
+}
+
+void compare_rows(const PredictedRow& before, const PredictedRow& after, double tolerance,
+                  Difference& result) {
+  SectionSummary& summary = summary_of(before.section, result.sections);
+  const NameIndex old_quantities(before.quantities);
+  const NameIndex new_quantities(after.quantities);
+  for (const PredictedQuantity& old : before.quantities) {
+    const PredictedQuantity* now = new_quantities.find(old.name);
+    if (now == nullptr) {
+      result.removed.push_back({before.section, before.name, old.name});
+      continue;
+    }
+    ++summary.num_compared;
+    Move move = move_of(before, old, *now, tolerance);
+    if (move.size == 0) continue;
+    ++summary.num_moved;
+    if (move.is_beyond) ++summary.num_beyond;
+    if (move.place == OldInterval::below || move.place == OldInterval::above) ++summary.num_outside;
+    summary.largest = std::max(summary.largest, move.size);
+    result.moves.push_back(std::move(move));
+  }
+  for (const PredictedQuantity& now : after.quantities)
+    if (old_quantities.find(now.name) == nullptr)
+      result.added.push_back({after.section, after.name, now.name});
+}
+
+/// Those of `before` in their order, then those that `after` has in addition.
+std::vector<ChangedWord> changed_words(const std::vector<NamedWord>& before,
+                                       const std::vector<NamedWord>& after) {
+  const NameIndex old_words(before);
+  const NameIndex new_words(after);
+  std::vector<ChangedWord> changed;
+  for (const NamedWord& old : before) {
+    const NamedWord* now = new_words.find(old.name);
+    if (now == nullptr || now->word != old.word)
+      changed.push_back({old.name, old.word, now == nullptr ? "" : now->word});
+  }
+  for (const NamedWord& now : after)
+    if (old_words.find(now.name) == nullptr) changed.push_back({now.name, "", now.word});
+  return changed;
+}
+
+}  // namespace
+
+bool Difference::holds() const {
+  return removed.empty() &&
+         std::none_of(moves.begin(), moves.end(),
+                      [](const Move& move) { return move.is_beyond; }) &&
+         std::none_of(verdicts.begin(), verdicts.end(),
+                      [](const ChangedWord& verdict) { return !verdict.before.empty(); });
+}
+
+Difference difference(const Result& before, const Result& after, double tolerance) {
+  Difference result{.verdicts = changed_words(before.verdicts, after.verdicts),
+                    .inputs = changed_words(before.inputs, after.inputs)};
+  const RowIndex old_rows(before.rows);
+  const RowIndex new_rows(after.rows);
+  for (const PredictedRow& row : before.rows) {
+    if (const PredictedRow* now = new_rows.find(row))
+      compare_rows(row, *now, tolerance, result);
+    else
+      result.removed.push_back({row.section, row.name, ""});
+  }
+  for (const PredictedRow& row : after.rows)
+    if (old_rows.find(row) == nullptr) result.added.push_back({row.section, row.name, ""});
+  return result;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,113 @@
+// Reading a figure: exactly, between its points, or not at all.
+#include "model/decision/quality.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "model/decision/published_quality.hpp"
+#include "model/schemes/mechanism.hpp"
+
+namespace depthcost {
+namespace {
+
+/// At a block size of Fig. 6's own model, which may be no integer.
+LossReading read_figure6(double block_size) {
+  if (block_size < static_cast<double>(kFigure6.front().block_size))
+    return {.kind = ReadingKind::finer, .loss = {}};
+  if (block_size > static_cast<double>(kFigure6.back().block_size))
+    return {.kind = ReadingKind::coarser, .loss = {}};
+  const auto above =
+      std::find_if(kFigure6.begin(), kFigure6.end(), [&](const BlockSizeLoss& point) {
+        return static_cast<double>(point.block_size) >= block_size;
+      });
+  const auto size_above = static_cast<double>(above->block_size);
+  if (size_above == block_size) return {.kind = ReadingKind::published, .loss = above->loss};
+  const BlockSizeLoss& below = *(above - 1);
+  const auto size_below = static_cast<double>(below.block_size);
+  const double share = std::log2(block_size / size_below) / std::log2(size_above / size_below);
+  return {.kind = ReadingKind::interpolated,
+          .loss = below.loss + share * (above->loss - below.loss)};
+}
+
+double ablation(std::string_view variant) {
+  return std::find_if(kTable4.begin(), kTable4.end(),
+                      [&](const AblationLoss& row) { return row.variant == variant; })
+      ->loss;
+}
+
+QualityEvidence one_loss(std::string_view variant) {
+  const LossReading reading{.kind = ReadingKind::published, .loss = ablation(variant)};
+  return {reading, reading};
+}
+
+/// A row of Table 4 stands for the parameters that it was measured with.
+struct MeasuredVariant {
+  std::string_view mechanism;
+  MechanismParameters parameters;
+  std::string_view variant;
+};
+
+const std::array kVariants{
+    MeasuredVariant{"denseformer", {.dilation = 1, .period = 1}, "denseformer"},
+    MeasuredVariant{"attnres_input_dependent", {}, "full_input_dependent_query"},
+    MeasuredVariant{"attnres_input_independent", {}, "full_input_independent_mixing"},
+    MeasuredVariant{"attnres_sigmoid", {}, "full_sigmoid"},
+    MeasuredVariant{"attnres_raw_keys", {}, "full_no_rmsnorm"},
+    MeasuredVariant{"attnres_raw_keys", {.block_size = 4}, "block_no_rmsnorm"},
+    MeasuredVariant{"attnres_multihead", {.block_size = 4, .heads = 16}, "block_multihead_H16"},
+    MeasuredVariant{"attnres_sliding_window", {.window = 8}, "swa_1+8"}};
+
+bool stands_for(const MeasuredVariant& variant, const MechanismScheme& scheme) {
+  const auto& keys = scheme.mechanism->keys;
+  return variant.mechanism == scheme.mechanism->id &&
+         std::all_of(keys.begin(), keys.end(), [&](const MechanismKey& key) {
+           return variant.parameters.*key.member == scheme.parameters.*key.member;
+         });
+}
+
+QualityEvidence of_variant(const MechanismScheme& scheme) {
+  for (const MeasuredVariant& variant : kVariants)
+    if (stands_for(variant, scheme)) return one_loss(variant.variant);
+  constexpr LossReading nothing{.kind = ReadingKind::unmeasured, .loss = {}};
+  return {nothing, nothing};
+}
+
+struct QualityOf {
+  QualityEvidence operator()(const Standard&) const { return one_loss("baseline"); }
+  QualityEvidence operator()(const Mhc&) const { return one_loss("mhc"); }
+  QualityEvidence operator()(const FullAttnRes&) const { return one_loss("full"); }
+  QualityEvidence operator()(const MechanismScheme& scheme) const { return of_variant(scheme); }
+  QualityEvidence operator()(const BlockAttnRes& scheme) const {
+    return {loss_by_size(scheme.blocks.block_size), loss_by_count(scheme.blocks.num_blocks)};
+  }
+};
+
+}  // namespace
+
+std::string_view name(ReadingKind kind) {
+  constexpr std::array<std::string_view, 5> names{"published", "interpolated", "finer", "coarser",
+                                                  "unmeasured"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+LossReading loss_by_size(Count block_size) { return read_figure6(static_cast<double>(block_size)); }
+
+LossReading loss_by_count(Count num_blocks) {
+  return read_figure6(static_cast<double>(kFigure6Layers) / static_cast<double>(num_blocks));
+}
+
+bool QualityEvidence::agrees() const {
+  return by_size.loss && by_count.loss && std::abs(*by_size.loss - *by_count.loss) < kSameLoss / 2;
+}
+
+std::optional<double> QualityEvidence::at_most() const {
+  if (by_size.kind == ReadingKind::coarser || by_count.kind == ReadingKind::coarser)
+    return std::nullopt;
+  if (!by_size.loss) return by_count.loss;
+  return by_count.loss ? std::max(*by_size.loss, *by_count.loss) : by_size.loss;
+}
+
+QualityEvidence quality_of(const Scheme& scheme) { return std::visit(QualityOf{}, scheme); }
+
+}  // namespace depthcost

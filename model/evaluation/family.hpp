@@ -1,0 +1,57 @@
+// Every residual connection of [attnres] Table 5 and its kin on one model, counted the same way:
+// the family that the study's own scheme belongs to.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/schemes/arithmetic.hpp"
+#include "model/schemes/mechanism.hpp"
+#include "model/step/step.hpp"
+#include "model/step/study.hpp"
+
+namespace depthcost {
+
+/// What a table of the family says of any scheme, a mechanism or not.
+struct SchemeFacts {
+  std::string_view label;
+  std::string_view update;
+  std::string_view source;
+  MechanismClass kind;
+};
+
+SchemeFacts facts_of(const Scheme& scheme);
+
+/// One scheme, as it is quoted. d-vectors are per token and layer, means over the layers, without
+/// an output aggregation.
+struct FamilyRow {
+  ResidualPath path;
+  Schedule schedule = Schedule::fused;
+  std::optional<Traffic> unfused;  // convention `kernel` without the next norm, as papers count
+  Traffic traffic;                 // of `schedule`, with the next norm; convention `kernel`
+  Bytes bytes;
+  Count state = 0;  // d-vectors kept between two layers, and handed over a boundary, at most
+  std::optional<Parameters> parameters;
+  Flops flops;                            // a layer
+  std::optional<Estimate<Seconds>> time;  // of the residual path in the largest decode step
+  std::string problem;  // why this model cannot have it; then nothing above but the path counts
+};
+
+/// The four schemes and every mechanism with the study's parameters, cheapest first; those that
+/// cannot be behind them. Blocks are the study's, or about eight ([attnres] Sec. 4).
+std::vector<FamilyRow> family_rows(const Study& study);
+
+/// AttnRes blocks of the family: those of the study's own schemes; else as written; else about
+/// eight.
+Partition family_blocks(const Study& study);
+
+/// Of the decode step that a table of the family is timed at.
+Count largest_batch(const Decode& decode);
+
+/// Largest number of d-vectors that is kept between two layers.
+Count largest_state(const Scheme& scheme);
+
+}  // namespace depthcost

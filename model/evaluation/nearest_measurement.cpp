@@ -1,0 +1,106 @@
+// Distances, and equal rows merged.
+#include "model/evaluation/nearest_measurement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace depthcost {
+namespace {
+
+/// Another device is as far as seven times the tokens.
+constexpr double kOtherDevice = 2;
+
+/// Sum of the logarithms of all ratios.
+double distance(const Evaluation& e, const TimeRow& row, const ComparedCase& measured) {
+  const auto apart = [](double a, double b) { return std::abs(std::log(a / b)); };
+  const StandaloneCall& call = measured.call;
+  const double reads = traffic(*find_operation(call)).reads_d;
+  return (measured.hardware_name == e.study.machine->name ? 0 : kOtherDevice) +
+         apart(static_cast<double>(call.num_tokens), row.tokens) +
+         apart(static_cast<double>(call.hidden_size),
+               static_cast<double>(e.study.model.hidden_size)) +
+         apart(1 + reads, 1 + traffic(row.operation).reads_d);
+}
+
+const ComparedCase* nearest(const Evaluation& e, const TimeRow& row,
+                            std::span<const ComparedCase> published) {
+  const ComparedCase* best = nullptr;
+  for (const ComparedCase& measured : published) {
+    if (find_operation(measured.call)->id != row.operation.id) continue;
+    if (best == nullptr || distance(e, row, measured) < distance(e, row, *best)) best = &measured;
+  }
+  return best;
+}
+
+/// Of the kinds of one operation at one workload, the one that takes most of the time.
+std::vector<const TimeRow*> heaviest_kinds(const Evaluation& e) {
+  std::vector<const TimeRow*> heaviest;
+  const auto key = [](const TimeRow& row) {
+    return std::tuple(row.path, row.workload, row.operation.id);
+  };
+  for (const TimeRow& row : e.time) {
+    if (row.schedule != quoted_schedule(e.study, *row.path)) continue;
+    const auto same = std::find_if(heaviest.begin(), heaviest.end(),
+                                   [&](const TimeRow* other) { return key(*other) == key(row); });
+    const auto weight = [](const TimeRow& of) { return of.calls * of.predicted.value.value; };
+    if (same == heaviest.end())
+      heaviest.push_back(&row);
+    else if (weight(row) > weight(**same))
+      *same = &row;
+  }
+  return heaviest;
+}
+
+}  // namespace
+
+std::vector<NearestMeasurement> nearest_measurements(const Evaluation& evaluation,
+                                                     std::span<const ComparedCase> published) {
+  std::vector<NearestMeasurement> rows;
+  if (!evaluation.study.machine) return rows;
+  for (const TimeRow* row : heaviest_kinds(evaluation)) {
+    const ComparedCase* measured = nearest(evaluation, *row, published);
+    if (measured == nullptr) continue;
+    const std::string scheme(name(row->path->scheme));
+    const auto same = std::find_if(rows.begin(), rows.end(), [&](const NearestMeasurement& other) {
+      return other.scheme == scheme && other.measured == measured;
+    });
+    if (same != rows.end())
+      same->workloads.push_back(row->workload);
+    else
+      rows.push_back({scheme, {row->workload}, measured});
+  }
+  return rows;
+}
+
+std::string_view name(StepSpan span) { return span == StepSpan::kernels ? "kernels" : "step"; }
+
+std::vector<MeasuredStep> measured_steps_of(const Study& study,
+                                            std::span<const MeasuredStep> published) {
+  std::vector<MeasuredStep> steps;
+  for (const MeasuredStep& step : published)
+    if (step.model == study.model.name && step.scheme == name(study.path.scheme))
+      steps.push_back(step);
+  return steps;
+}
+
+const StepRow* step_like(const Evaluation& evaluation, const MeasuredStep& measured) {
+  const Study& study = evaluation.study;
+  if (!study.machine || study.machine->name != measured.hardware_name || !study.decode ||
+      study.tensor_parallel_size != measured.tensor || study.schedule != measured.schedule ||
+      study.path.attachment != Attachment::standalone || study.decode->launch == Launch::stream)
+    return nullptr;
+  if (measured.context &&
+      std::abs(std::log2(as_double(study.decode->context) / as_double(*measured.context))) > 1)
+    return nullptr;
+  const std::string workload = fmt::format("decode/{}", measured.sequences);
+  for (const StepRow& row : evaluation.step)
+    if (row.workload == workload && same_scheme(row.path->scheme, study.path.scheme) &&
+        row.schedule == study.schedule)
+      return &row;
+  return nullptr;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,60 @@
+// What others have measured that is nearest to what a study calls. A measurement is held against
+// the prediction of the very call that was measured, on the device that it was measured on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/evaluation/evaluation.hpp"
+#include "model/machine/comparison.hpp"
+
+namespace depthcost {
+
+/// One published kernel beside the calls of a scheme that it is nearest to.
+struct NearestMeasurement {
+  std::string scheme;
+  std::vector<std::string> workloads;  // whose calls it is nearest to
+  const ComparedCase* measured = nullptr;
+};
+
+/// For each scheme in its quoted schedule and each of its operations, at every workload, the
+/// nearest of `published`: the same operation, and as like as can be in device, tokens, width and
+/// d-vectors. Operations that nobody has measured have no row. Rows point into `published`.
+std::vector<NearestMeasurement> nearest_measurements(const Evaluation& evaluation,
+                                                     std::span<const ComparedCase> published);
+
+/// What the time of a measured step covers: the sum of its kernels, or everything.
+enum class StepSpan : std::uint8_t { kernels, step };
+
+std::string_view name(StepSpan span);
+
+/// A decode step of a served model as somebody has published it.
+struct MeasuredStep {
+  std::string hardware_name;
+  std::string stack;
+  std::string model;
+  std::string scheme;
+  Schedule schedule = Schedule::single_pass;
+  Count tensor = 1;
+  Count sequences = 1;
+  std::optional<Count> context;
+  StepSpan span = StepSpan::step;
+  Seconds time;
+  std::optional<Seconds> residual;
+  std::string source;
+};
+
+/// Those of the study's model in the study's scheme.
+std::vector<MeasuredStep> measured_steps_of(const Study& study,
+                                            std::span<const MeasuredStep> published);
+
+/// The study's own step that is most like it: the same batch, device, ranks and schedule, in a
+/// graph, the residual path as kernels of its own, and where it is said, a context that is at most
+/// twice as long or as short. nullptr where it has none.
+const StepRow* step_like(const Evaluation& evaluation, const MeasuredStep& measured);
+
+}  // namespace depthcost

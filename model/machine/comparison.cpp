@@ -1,0 +1,152 @@
+// Verdicts, attributions and their statistics.
+#include "model/machine/comparison.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+
+namespace depthcost {
+namespace {
+
+// An excess this near to a whole number of d-vectors is rows that the ledger does not know.
+constexpr double kWholeVector = 0.03;
+
+double relative_error(Seconds measured, Seconds predicted) { return measured / predicted - 1; }
+
+double effective_tolerance(const Tolerance& tolerance, Seconds predicted) {
+  return std::max(tolerance.relative, tolerance.absolute / predicted);
+}
+
+/// Half of the measurement's interval, relative.
+double noise_of(const MeasuredTime& measured) {
+  return 0.5 * ((measured.high - measured.low) / measured.median);
+}
+
+Agreement agreement_of(const Comparison& comparison) {
+  const MeasuredTime& measured = comparison.measured;
+  const Seconds predicted = comparison.predicted.value;
+  const double error = std::fabs(comparison.error);
+  if (measured.median < kLeastShareOfBound * comparison.bound) return Agreement::impossible;
+  if (error <= comparison.tolerance) return Agreement::pass;
+  const bool noise_reaches_in = relative_error(measured.low, predicted) <= comparison.tolerance &&
+                                relative_error(measured.high, predicted) >= -comparison.tolerance;
+  const bool is_unsure = noise_reaches_in || error <= comparison.noise || comparison.is_inside;
+  return is_unsure ? Agreement::ambiguous : Agreement::fail;
+}
+
+Attribution launch_attribution(const Comparison& comparison) {
+  return {Term::launch, (comparison.measured.median - comparison.predicted.value).value};
+}
+
+/// What is not launch, at the rate that was predicted and at the one that was achieved. Terms that
+/// add up are slower together: which of them it is a single time cannot say.
+Attribution rate_attribution(const Comparison& comparison, Term term) {
+  const Seconds floor = comparison.terms.floor;
+  const Seconds achieved = comparison.measured.median - floor;
+  if (achieved <= Seconds{}) return launch_attribution(comparison);
+  return {term, (comparison.predicted.value - floor) / achieved};
+}
+
+/// d-vectors of a token that a launch moves, and with its share of the parameters among them.
+struct MovedVectors {
+  double of_token = 0;
+  double with_parameters = 0;
+};
+
+MovedVectors moved_vectors(const Operation& operation, const Execution& execution) {
+  const VectorStorage& types = execution.storage;
+  const double of_token = total_d(traffic(operation));
+  return {of_token, of_token + parameter_bytes(operation, types) /
+                                   (execution.tokens * storage(types.hidden_size, types.dtype))};
+}
+
+/// At the predicted bandwidth the time between floor and measurement moves so many d-vectors more
+/// than the ledger says.
+Attribution bytes_attribution(const Comparison& comparison, const MovedVectors& vectors) {
+  const TimeTerms& terms = comparison.terms;
+  const Seconds moving = comparison.measured.median - terms.floor - terms.on_top;
+  const double excess = vectors.with_parameters * (moving / terms.bytes - 1);
+  const double whole = std::round(excess);
+  // No kernel moves everything a second time and more: such an excess is something else.
+  const bool is_whole =
+      whole >= 1 && whole <= vectors.of_token && std::fabs(excess - whole) <= kWholeVector;
+  return is_whole ? Attribution{Term::bytes, excess}
+                  : rate_attribution(comparison, Term::bandwidth);
+}
+
+Attribution attribution_of(const Comparison& comparison, const TimeTerms& bounds,
+                           const MovedVectors& vectors) {
+  const TimeTerms& terms = comparison.terms;
+  if (comparison.agreement == Agreement::impossible && bounds.bytes >= comparison.bound)
+    return {Term::bytes, vectors.of_token * (comparison.measured.median / comparison.bound - 1)};
+  const Seconds operations = terms.operations + terms.on_top;
+  const Seconds rates = std::max(terms.bytes, operations);
+  if (terms.floor >= std::max(rates, terms.token)) return launch_attribution(comparison);
+  if (terms.token > rates) return {Term::latency, launch_attribution(comparison).amount};
+  if (terms.bytes >= operations) return bytes_attribution(comparison, vectors);
+  return rate_attribution(comparison, Term::arithmetic);
+}
+
+}  // namespace
+
+std::string_view name(Agreement agreement) {
+  constexpr std::array<std::string_view, 4> names{"pass", "fail", "ambiguous", "impossible"};
+  return names[static_cast<std::size_t>(agreement)];
+}
+
+std::string_view name(Term term) {
+  constexpr std::array<std::string_view, 5> names{"bytes", "bandwidth", "launch", "arithmetic",
+                                                  "latency"};
+  return names[static_cast<std::size_t>(term)];
+}
+
+Estimate<Seconds> predicted_time(const LaunchTime& launch) {
+  const Seconds value = launch.terms({}).total();
+  Estimate<Seconds> time{value, value, value, launch.evidence()};
+  for (const Corner& corner : kCorners) {
+    const Seconds at_corner = launch.terms(corner).total();
+    time.low = std::min(time.low, at_corner);
+    time.high = std::max(time.high, at_corner);
+  }
+  return time;
+}
+
+Comparison compare(const Machine& machine, const Operation& operation, const Execution& execution,
+                   const MeasuredTime& measured, const Tolerance& tolerance) {
+  assert(measured.median > Seconds{});
+  const LaunchTime launch(machine, operation, execution);
+  Comparison comparison{.measured = measured,
+                        .predicted = predicted_time(launch),
+                        .terms = launch.terms({}),
+                        .bound = launch.bound()};
+  const Estimate<Seconds>& predicted = comparison.predicted;
+  comparison.error = relative_error(measured.median, predicted.value);
+  comparison.is_inside = predicted.low <= measured.median && measured.median <= predicted.high;
+  comparison.tolerance = effective_tolerance(tolerance, predicted.value);
+  comparison.noise = tolerance.noise_multiple * noise_of(measured);
+  comparison.agreement = agreement_of(comparison);
+  comparison.attribution =
+      attribution_of(comparison, launch.bounds(), moved_vectors(operation, execution));
+  return comparison;
+}
+
+ErrorSummary summary_of(std::span<const Comparison> comparisons) {
+  if (comparisons.empty()) return {};
+  std::vector<double> errors;
+  ErrorSummary summary{.cases = comparisons.size()};
+  double inside = 0;
+  for (const Comparison& comparison : comparisons) {
+    errors.push_back(std::fabs(comparison.error));
+    if (std::fabs(comparison.error) > std::fabs(summary.worst)) summary.worst = comparison.error;
+    inside += comparison.is_inside ? 1 : 0;
+  }
+  std::sort(errors.begin(), errors.end());
+  const auto count = static_cast<double>(errors.size());
+  summary.median = 0.5 * (errors[(errors.size() - 1) / 2] + errors[errors.size() / 2]);
+  summary.p90 = errors[static_cast<std::size_t>(std::ceil(0.9 * count)) - 1];
+  summary.inside = inside / count;
+  return summary;
+}
+
+}  // namespace depthcost

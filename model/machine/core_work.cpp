@@ -1,0 +1,243 @@
+// Each operation's passes, as its kernel in kernels/cpu goes about it.
+#include "model/machine/core_work.hpp"
+
+#include <cmath>
+
+namespace depthcost {
+namespace {
+
+constexpr CorePass streamed(Primitive primitive, double rows) {
+  return {primitive, RowsOf::stream, rows};
+}
+constexpr CorePass kept(Primitive primitive, double rows) {
+  return {primitive, RowsOf::cache, rows};
+}
+
+constexpr CorePass tiled(Primitive primitive, double rows) {
+  return {primitive, RowsOf::tile, rows};
+}
+
+double reads_of(const Operation& operation, Operand operand) {
+  double rows = 0;
+  for (const Access& access : operation.accesses)
+    if (access.operand == operand) rows += access.reads_d;
+  return rows;
+}
+
+/// m, from the m^2 + m or m^2 + 2m coefficients of a token: both lie between m^2 and (m + 1)^2.
+double streams_of(double num_coefficients) { return std::floor(std::sqrt(num_coefficients)); }
+
+/// Rows that are read once for `outputs` sums of all of them: the first sum takes them in, the
+/// others find them in registers, or in L1 where there are too many (with_held_inputs of
+/// kernels/cpu).
+struct StreamMapWork {
+  CorePass taken_in;
+  CorePass others;
+};
+constexpr StreamMapWork stream_map(double inputs, double outputs, RowsOf from) {
+  const bool is_held = inputs == 1 || inputs == 4 || inputs == 5;
+  const Primitive again = is_held ? Primitive::multiply : Primitive::mix;
+  const RowsOf where = from == RowsOf::tile ? RowsOf::tile : RowsOf::registers;
+  return {{Primitive::mix, from, inputs}, {again, where, inputs * (outputs - 1)}};
+}
+
+/// Rows of a register-tiled projection of m streams onto m^2 + 2m coefficients.
+double projection_rows(double m) { return m * (m * m + 2 * m); }
+
+/// A sum is scored as it is made, in the pass that adds. The norm is counted where a kernel alone
+/// leaves it out, too: an operation does not say.
+CoreWork single_pass_work(const Operation& operation) {
+  const auto n = static_cast<double>(operation.sources);
+  const double sums = reads_of(operation, Operand::partial_sum);
+  const double token_queries = reads_of(operation, Operand::recent);
+  return {.passes = {streamed(Primitive::score, n - sums), streamed(Primitive::add, sums),
+                     kept(Primitive::mix, n), kept(Primitive::scale, 1),
+                     tiled(Primitive::widen, token_queries)},
+          .kept_rows = n};
+}
+
+/// Rows and parameters that a register tile works on are widened into scratch first.
+CorePass widened(double rows) { return tiled(Primitive::widen, rows); }
+
+/// Every (query, source) pair is one multiply-add for the score and one for the mix; rows are
+/// widened for each of the two.
+CoreWork phase1_work(const Operation& operation) {
+  const auto n = static_cast<double>(operation.sources);
+  const double queries = operation.hoistable_queries + 1;
+  return {.passes = {tiled(Primitive::multiply, 2 * n * queries), widened(2 * n),
+                     streamed(Primitive::add, reads_of(operation, Operand::partial_sum)),
+                     kept(Primitive::scale, 1)},
+          .kept_rows = 1};
+}
+
+/// So few rows are mixed twice, for the norm and for its output, rather than kept in f32.
+CoreWork phase2_work(const Operation& operation) {
+  const auto own = static_cast<double>(operation.sources);
+  const double sums = reads_of(operation, Operand::partial_sum);
+  return {.passes = {streamed(Primitive::score, own - sums), streamed(Primitive::add, sums),
+                     kept(Primitive::mix, 2 * (own + 1)), kept(Primitive::scale, 1)},
+          .kept_rows = own + 1};
+}
+
+/// The mix takes the streams from where they are: from memory again, or kept.
+CoreWork mhc_pre_work(double m, RowsOf mixed) {
+  return {.passes = {tiled(Primitive::multiply, projection_rows(m)), widened(m),
+                     CorePass{Primitive::mix, mixed, m}, kept(Primitive::scale, 1)},
+          .kept_rows = mixed == RowsOf::cache ? m : 1,
+          .tile_rows = projection_rows(m)};
+}
+
+/// The map works on columns that were fetched into L2 while those before them were projected.
+CoreWork mhc_boundary_work(double m, RowsOf mixed) {
+  CoreWork work = mhc_pre_work(m, mixed);
+  const StreamMapWork update = stream_map(m + 1, m, RowsOf::tile);
+  work.passes[4] = update.taken_in;
+  work.passes[5] = update.others;
+  return work;
+}
+
+/// Streams and their mix for the layer's input, made together; that input waits for its norm.
+CoreWork hc_boundary_work(double m) {
+  const StreamMapWork update = stream_map(m + 1, m, RowsOf::stream);
+  return {
+      .passes = {update.taken_in, update.others,
+                 CorePass{Primitive::multiply, RowsOf::registers, m}, kept(Primitive::scale, 1)},
+      .kept_rows = 1};
+}
+
+/// As at a boundary of mHC, but that the mixes are made with the map: those of a tile's tokens wait
+/// for their norm.
+CoreWork single_pass_mhc_work(double m) {
+  const StreamMapWork update = stream_map(m + 1, m, RowsOf::tile);
+  return {.passes = {tiled(Primitive::multiply, projection_rows(m)), widened(m), update.taken_in,
+                     update.others, tiled(Primitive::multiply, m), tiled(Primitive::scale, 1)},
+          .tile_rows = projection_rows(m)};
+}
+
+/// The mix waits for its norm.
+CoreWork dense_mix_work(const Operation& operation) {
+  return {.passes = {streamed(Primitive::mix, static_cast<double>(operation.sources)),
+                     streamed(Primitive::add, reads_of(operation, Operand::hidden_state) +
+                                                  reads_of(operation, Operand::partial_sum)),
+                     kept(Primitive::scale, 1)},
+          .kept_rows = 1};
+}
+
+CoreWork unfused_work(Primitive primitive, double rows) {
+  return {.passes = {streamed(primitive, rows)}};
+}
+
+CoreWork map_work(double inputs, double outputs) {
+  const StreamMapWork map = stream_map(inputs, outputs, RowsOf::stream);
+  return {.passes = {map.taken_in, map.others}};
+}
+
+CoreWork norm_work(double rows) {
+  return {.passes = {streamed(Primitive::score, rows), kept(Primitive::scale, rows)},
+          .kept_rows = 1};
+}
+
+Seconds rate_of(const Core& core, Primitive primitive, Dtype dtype, CoreLevel level) {
+  const bool is_wide = bytes_per_element(dtype) >= bytes_per_element(Dtype::f32);
+  for (const CoreRate& rate : core.rates)
+    if (rate.primitive == primitive && rate.level == level && (rate.dtype == Dtype::f32) == is_wide)
+      return rate.per_element.value;
+  return {};
+}
+
+}  // namespace
+
+CoreWork core_work(const Operation& operation) {
+  using enum OperationId;
+  const double recent = reads_of(operation, Operand::recent);
+  const double streams = reads_of(operation, Operand::streams);
+  switch (operation.id) {
+    case residual_add:
+      return {.passes = {streamed(Primitive::add, 1)}};
+    case residual_add_rmsnorm:
+    case scaled_add_rmsnorm:
+      return {.passes = {streamed(Primitive::add, 1), kept(Primitive::scale, 1)}, .kept_rows = 1};
+    case highway_rmsnorm:
+      return {.passes = {streamed(Primitive::add, 2), kept(Primitive::scale, 1)}, .kept_rows = 1};
+    case attnres_single_pass:
+      return single_pass_work(operation);
+    case attnres_phase1:
+      return phase1_work(operation);
+    case attnres_phase2:
+      return phase2_work(operation);
+    case mhc_pre: {
+      const double m = streams_of(operation.writes_scalars);
+      return mhc_pre_work(m, recent > m ? RowsOf::stream : RowsOf::cache);
+    }
+    case mhc_post:
+      return map_work(streams + 1, streams);
+    case mhc_boundary:
+      return mhc_boundary_work(streams, recent > 0 ? RowsOf::stream : RowsOf::cache);
+    case hc_boundary:
+      return hc_boundary_work(streams);
+    case single_pass_mhc:
+      return single_pass_mhc_work(streams);
+    case dense_mix:
+      return dense_mix_work(operation);
+    case unfused_mhc_coefficients:
+      return {.passes = {tiled(Primitive::multiply, projection_rows(streams)), widened(streams)},
+              .tile_rows = projection_rows(streams)};
+    case unfused_mhc_pre:
+      return unfused_work(Primitive::mix, streams);
+    case unfused_mhc_post:
+      return map_work(1, traffic(operation).writes_d);
+    case unfused_mhc_residual:
+      return map_work(streams, streams);
+    case unfused_mhc_merge:
+      return unfused_work(Primitive::add, recent / 2);
+    case unfused_rmsnorm:
+    case unfused_key_norm:
+      return norm_work(recent);
+    case unfused_scores:
+      return unfused_work(Primitive::score, recent);
+    case unfused_mix:
+      return unfused_work(Primitive::mix, recent);
+    case unfused_stack:
+      return unfused_work(Primitive::add, reads_of(operation, Operand::bank));
+    case unfused_elementwise:
+      return unfused_work(Primitive::add, traffic(operation).reads_d);
+    case row_update:
+      return {
+          .passes = {streamed(Primitive::mix, operation.flops_d / 2), kept(Primitive::scale, 1)},
+          .kept_rows = 1};
+    case unfused_projection:
+      return {.passes = {tiled(Primitive::multiply, operation.flops_d / 2)},
+              .tile_rows = operation.weights_d};
+  }
+  return {};
+}
+
+double tiles_of_thread(double tokens, double threads) {
+  return std::ceil(tokens / threads / kTokensPerTile);
+}
+
+CoreTime core_time(const Core& core, const Operation& operation, double tokens, double hidden_size,
+                   Dtype dtype) {
+  const CoreWork work = core_work(operation);
+  const bool stays_in_l1 = storage(work.kept_rows * hidden_size, dtype) <= core.first_level;
+  CoreTime time{
+      .beside = {}, .on_top = {}, .exposed = core.form == CoreForm::passes ? core.exposed : 0};
+  for (const CorePass& pass : work.passes) {
+    const bool is_far =
+        pass.rows_of == RowsOf::tile || (pass.rows_of == RowsOf::cache && !stays_in_l1);
+    const CoreLevel level = is_far ? CoreLevel::L2 : CoreLevel::L1;
+    const Seconds seconds = (tokens * hidden_size * pass.rows / core.threads) *
+                            rate_of(core, pass.primitive, dtype, level);
+    const bool is_on_top = core.form == CoreForm::sum || (core.form == CoreForm::passes && is_far);
+    Seconds& part = is_on_top ? time.on_top : time.beside;
+    part = part + seconds;
+  }
+  const Seconds parameters =
+      (tiles_of_thread(tokens, core.threads) * hidden_size * work.tile_rows) *
+      rate_of(core, Primitive::widen, kParameterDtype, CoreLevel::L2);
+  Seconds& part = core.form == CoreForm::max ? time.beside : time.on_top;
+  part = part + parameters;
+  return time;
+}
+
+}  // namespace depthcost

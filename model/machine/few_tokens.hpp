@@ -1,0 +1,66 @@
+// What a GPU kernel takes for one token, however few there are. A token is one CTA, or a small
+// cluster: it draws what its loads in flight allow, and it waits for steps that depend on one
+// another. REFERENCES.md, "few tokens".
+//
+//   t = launches x floor + max(bytes / bandwidth, operations / rate,
+//                              waves x reads of a token / draw + dependent steps)
+//
+// Dependent steps of one token are hidden behind the bytes of others.
+#pragma once
+
+#include <cstdint>
+
+#include "model/base/evidence.hpp"
+#include "model/base/units.hpp"
+#include "model/operations/operation.hpp"
+
+namespace depthcost {
+
+/// How a kernel brings a token's rows in.
+///   window  all of them at once: its first latency is in the launch floor
+///   loop    one CTA, a few loads at a time
+///   ring    a cluster whose bulk copies run ahead of the arithmetic
+enum class RowLoads : std::uint8_t { window, loop, ring };
+
+/// Counts of an operation's implementation, the fastest that is published.
+struct TokenWork {
+  double launches = 1;
+  RowLoads loads = RowLoads::window;
+  double coefficient_steps = 0;  // coefficients are read before the rows are
+  double sinkhorn_steps = 0;     // reductions of a row and Sinkhorn iterations
+};
+
+/// What the kernels of an architecture do.
+///   attnres_loads  rings need Blackwell's datacentre parts: vLLM, SGLang and TensorRT-LLM ship
+///                  them for SM100 alone
+///   prefetch       whether kernels in a graph are launched before their neighbour ends, and fetch
+///                  what is old meanwhile: then all of them start as from the cache
+enum class Prefetch : std::uint8_t { none, before_start };
+
+struct KernelStyle {
+  RowLoads attnres_loads = RowLoads::loop;
+  Prefetch prefetch = Prefetch::none;
+};
+
+TokenWork token_work(const Operation& operation, const KernelStyle& style);
+
+/// Constants of a GPU, with their 90 % intervals. All but the count were fitted on published
+/// kernels of five GPUs alike.
+struct FewTokens {
+  Count num_multiprocessors = 1;
+  KernelStyle style;
+  Estimate<BytesPerSecond> loop_draw;
+  Estimate<BytesPerSecond> ring_draw;  // and of a window
+  Estimate<Seconds> coefficient_step;
+  Estimate<Seconds> sinkhorn_step;
+  Estimate<Seconds> folded_call;    // what a host kernel takes longer with an operation inside it
+  Estimate<double> kernel_scatter;  // measured / predicted of kernels of many tokens
+};
+
+FewTokens few_tokens(Count num_multiprocessors, const KernelStyle& style);
+
+/// CTAs that work on one token: an SM's port carries 110 to 125 GB/s, and a ring or a window draws
+/// twice that.
+double ctas_per_token(RowLoads loads);
+
+}  // namespace depthcost

@@ -1,0 +1,51 @@
+// Curves over the share of reads; links before points.
+#include "model/machine/machine.hpp"
+
+#include <algorithm>
+
+namespace depthcost {
+namespace {
+
+std::optional<Transfer> fitted_as(TransferKind kind) {
+  switch (kind) {
+    case TransferKind::send:
+      return Transfer::one_way;
+    case TransferKind::all_reduce:
+      return Transfer::all_reduce;
+    case TransferKind::all_gather:
+      return Transfer::all_gather;
+    case TransferKind::reduce_scatter:
+      return Transfer::reduce_scatter;
+    case TransferKind::all_to_all:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Estimate<Seconds>> transfer_time(const Machine& machine, TransferKind kind,
+                                               TransferScope scope, Count num_ranks, Bytes size) {
+  const auto transfer = fitted_as(kind);
+  const bool is_local = machine.core && scope == TransferScope::node;
+  const LinkCurve* curve =
+      is_local && transfer ? find_link(machine.links, *transfer, num_ranks) : nullptr;
+  if (curve == nullptr) return transfer_time(machine.transfers, kind, scope, num_ranks, size);
+  return around(message_time(*curve, size), kTransferScatter, Evidence::calibrated);
+}
+
+std::vector<MixBandwidth> curve_over(const std::vector<ExactMixBandwidth>& exact) {
+  const bool has_generic = std::any_of(exact.begin(), exact.end(),
+                                       [](const auto& entry) { return is_generic(entry.mix); });
+  std::vector<MixBandwidth> curve;
+  for (const ExactMixBandwidth& entry : exact)
+    if (is_generic(entry.mix) || !has_generic)
+      curve.push_back({static_cast<double>(entry.mix.reads) / (entry.mix.reads + entry.mix.writes),
+                       entry.bandwidth});
+  std::stable_sort(curve.begin(), curve.end(), [](const MixBandwidth& a, const MixBandwidth& b) {
+    return a.read_share < b.read_share;
+  });
+  return curve;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,100 @@
+// Straight lines between what was measured, over sizes and then over numbers of ranks.
+#include "model/machine/transfer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace depthcost {
+namespace {
+
+using Time = Estimate<Seconds>;
+
+/// What one number of ranks was measured with, by bytes.
+using Curve = std::map<double, Time>;
+
+/// Share 0 is `a`, share 1 is `b`; both ends and the value move along straight lines.
+Time between(const Time& a, const Time& b, double share) {
+  const auto mixed = [share](Seconds from, Seconds to) { return (1 - share) * from + share * to; };
+  return {mixed(a.low, b.low), mixed(a.value, b.value), mixed(a.high, b.high),
+          weakest(a.evidence, b.evidence)};
+}
+
+/// `value` as surely known as `like` relative to its own value.
+Time as_sure_as(const Time& like, Seconds value) {
+  return {(value / like.value) * like.low, value, (value / like.value) * like.high, like.evidence};
+}
+
+/// Past the last of two points; time never falls with more of the same.
+Time beyond(double at, const std::pair<const double, Time>& before,
+            const std::pair<const double, Time>& last) {
+  const double share = (at - before.first) / (last.first - before.first);
+  const Seconds value = between(before.second, last.second, share).value;
+  return as_sure_as(last.second, std::max(value, last.second.value));
+}
+
+/// Over bytes. One size alone gives a rate.
+Time time_at(const Curve& curve, double bytes) {
+  const auto above = curve.lower_bound(bytes);
+  if (above == curve.begin()) return above->second;
+  const auto below = std::prev(above);
+  if (above != curve.end())
+    return between(below->second, above->second,
+                   (bytes - below->first) / (above->first - below->first));
+  if (below == curve.begin())
+    return as_sure_as(below->second, (bytes / below->first) * below->second.value);
+  return beyond(bytes, *std::prev(below), *below);
+}
+
+/// Of the whole vector, what a rank sends or receives at least.
+///   (n - 1) / n
+/// nccl-tests doc/PERFORMANCE.md, "bus bandwidth"; an all-reduce does it twice.
+double moved_share(double num_ranks) { return (num_ranks - 1) / num_ranks; }
+
+/// One number of ranks is known, another asked for. Between bytes alone, which grow as above, and
+/// rounds alone, which grow as n - 1, lies everything that a ring or a tree can do. [ours]
+Time scaled(const Time& known, double from, double to) {
+  const double by_bytes = moved_share(to) / moved_share(from);
+  const double by_rounds = (to - 1) / (from - 1);
+  return {std::min(by_bytes, by_rounds) * known.low, by_bytes * known.value,
+          std::max(by_bytes, by_rounds) * known.high, Evidence::assumed};
+}
+
+/// Over numbers of ranks, of which at least one was measured.
+Time time_among(const std::map<double, Time>& by_ranks, double ranks) {
+  const auto above = by_ranks.lower_bound(ranks);
+  if (above != by_ranks.end() && above->first == ranks) return above->second;
+  if (above == by_ranks.begin()) return scaled(above->second, above->first, ranks);
+  const auto below = std::prev(above);
+  if (above == by_ranks.end()) return scaled(below->second, below->first, ranks);
+  return between(below->second, above->second,
+                 (ranks - below->first) / (above->first - below->first));
+}
+
+}  // namespace
+
+std::string_view name(TransferKind kind) {
+  constexpr std::array<std::string_view, 5> names{"send", "all_reduce", "all_gather",
+                                                  "reduce_scatter", "all_to_all"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name(TransferScope scope) {
+  return scope == TransferScope::node ? "node" : "network";
+}
+
+std::optional<Estimate<Seconds>> transfer_time(const std::vector<TransferPoint>& points,
+                                               TransferKind kind, TransferScope scope,
+                                               Count num_ranks, Bytes size) {
+  if (num_ranks < 2) return Time{{0}, {0}, {0}, Evidence::measured};
+  std::map<double, Curve> curves;
+  for (const TransferPoint& point : points)
+    if (point.kind == kind && point.scope == scope)
+      curves[static_cast<double>(point.num_ranks)].emplace(point.size.value, point.time);
+  if (curves.empty()) return std::nullopt;
+  std::map<double, Time> by_ranks;
+  for (const auto& [ranks, curve] : curves) by_ranks.emplace(ranks, time_at(curve, size.value));
+  return time_among(by_ranks, static_cast<double>(num_ranks));
+}
+
+}  // namespace depthcost

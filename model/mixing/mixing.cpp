@@ -1,0 +1,131 @@
+// The list, and what its schemes can take.
+#include "model/mixing/mixing.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "model/base/infeasible.hpp"
+#include "model/mixing/mixing_schemes.hpp"
+
+namespace depthcost {
+namespace {
+
+std::vector<MixingScheme> all_schemes() {
+  std::vector<MixingScheme> all;
+  for (const auto family : {mixing::recurrences(), mixing::cross_layer_schemes()})
+    all.insert(all.end(), family.begin(), family.end());
+  return all;
+}
+
+constexpr std::string_view kNormOnStream =
+    "a norm on the stream divides by its size: no input is a weighted sum of outputs";
+
+// Names as in Table 5 of [attnres], and its ablations.
+constexpr std::array kUnmixed{
+    UnmixedScheme{"deepnorm", kNormOnStream},
+    UnmixedScheme{"keel", kNormOnStream},
+    UnmixedScheme{"siamese_norm", kNormOnStream},
+    UnmixedScheme{"hc_dynamic", "one matrix for each token, each of hc_static's form"},
+    UnmixedScheme{"mhc_lite", "one matrix for each token, each of mhc's form"},
+    UnmixedScheme{"kromhc", "one matrix for each token, each of mhc's form"},
+    UnmixedScheme{"single_pass_mhc",
+                  "one matrix for each token, of mhc's form with alpha of the layer before"},
+    UnmixedScheme{"deep_delta",
+                  "I - beta k k^T acts on the features: an entry would be a d x d matrix"},
+    UnmixedScheme{"laurel_lr", "B A acts on the features: an entry would be a d x d matrix"},
+    UnmixedScheme{"laurel_pa", "its low-rank maps act on the features: entries would be matrices"},
+    UnmixedScheme{"densenet", "convolutions over concatenated outputs act on the features"},
+    UnmixedScheme{"mrla", "weights differ by channel, and convolutions act on the values"},
+    UnmixedScheme{"muddformer",
+                  "four matrices a token, for queries, keys, values and the residual"},
+    UnmixedScheme{"value_residual", "mixes values inside attention; its stream is standard's"},
+    UnmixedScheme{"attnres_multihead", "one matrix for each head, each of full_attnres' form"},
+    UnmixedScheme{"attnres_input_dependent", "full_attnres' form; its weights are as dynamic"},
+    UnmixedScheme{"attnres_raw_keys", "full_attnres' form; its keys are not normalised"},
+    UnmixedScheme{"boundary_attention", kNormOnStream},
+    UnmixedScheme{"history_attention",
+                  "W_v acts on the features: an entry would be a d x d matrix"},
+};
+
+void require_range(MixingKnob knob, Count value, Count num_layers) {
+  const Count high = knob == MixingKnob::num_streams ? kMaxMixingStreams : num_layers;
+  if (value >= 1 && value <= high) return;
+  throw Infeasible(fmt::format("invalid {} '{}' (must be 1 to {})", name(knob), value, high));
+}
+
+}  // namespace
+
+std::string_view name(MixingKnob knob) {
+  constexpr std::array names{"num_streams", "block_size", "window", "dilation", "period"};
+  return names[static_cast<std::size_t>(knob)];
+}
+
+Count value_of(const MixingShape& shape, MixingKnob knob) {
+  switch (knob) {
+    case MixingKnob::num_streams:
+      return shape.num_streams;
+    case MixingKnob::block_size:
+      return shape.blocks.block_size;
+    case MixingKnob::window:
+      return shape.window;
+    case MixingKnob::dilation:
+      return shape.dilation;
+    case MixingKnob::period:
+      return shape.period;
+  }
+  return 0;
+}
+
+void set_knob(MixingShape& shape, MixingKnob knob, Count value) {
+  if (knob != MixingKnob::block_size) require_range(knob, value, shape.num_layers);
+  switch (knob) {
+    case MixingKnob::num_streams:
+      shape.num_streams = value;
+      break;
+    case MixingKnob::block_size:
+      shape.blocks = partition_by_size(shape.num_layers, value);
+      break;
+    case MixingKnob::window:
+      shape.window = value;
+      break;
+    case MixingKnob::dilation:
+      shape.dilation = value;
+      break;
+    case MixingKnob::period:
+      shape.period = value;
+      break;
+  }
+}
+
+std::span<const MixingScheme> mixing_schemes() {
+  static const std::vector<MixingScheme> all = all_schemes();
+  return all;
+}
+
+const MixingScheme* find_mixing_scheme(std::string_view name) {
+  const auto schemes = mixing_schemes();
+  const auto found = std::find_if(schemes.begin(), schemes.end(),
+                                  [&](const MixingScheme& scheme) { return scheme.name == name; });
+  return found == schemes.end() ? nullptr : &*found;
+}
+
+std::span<const UnmixedScheme> unmixed_schemes() { return kUnmixed; }
+
+MixingShape shape_of_rows(const MixingScheme& scheme, const MixingShape& model) {
+  MixingShape shape = model;
+  shape.num_layers = std::max(Count{1}, model.num_layers / scheme.layers_per_row);
+  return shape;
+}
+
+void require_knob(const MixingScheme& scheme, const MixingShape& shape, MixingKnob knob) {
+  if (knob != MixingKnob::block_size)
+    return require_range(knob, value_of(shape, knob), shape.num_layers);
+  if (shape.blocks.num_layers != shape.num_layers)
+    throw Infeasible(fmt::format("missing block_size ({} needs one)", scheme.name));
+}
+
+void require_shape(const MixingScheme& scheme, const MixingShape& shape) {
+  for (const MixingKnob knob : scheme.knobs) require_knob(scheme, shape, knob);
+}
+
+}  // namespace depthcost

@@ -1,0 +1,70 @@
+// In which order the stages of a pipeline work through their micro-batches: one table per stage, as
+// data. Chunk c runs on stage c mod P, as in model/pipeline/pipeline.hpp.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "model/base/units.hpp"
+
+namespace depthcost {
+
+/// A backward pass is two tasks: the gradients of the inputs, which the stage before waits for, and
+/// those of the weights, which nobody does. `recompute` repeats a forward pass whose activations
+/// were not kept.
+enum class TaskKind : std::uint8_t { forward, recompute, backward_input, backward_weight };
+
+std::string_view name(TaskKind kind);
+
+/// One chunk's work on one micro-batch.
+struct PipelineTask {
+  TaskKind kind = TaskKind::forward;
+  std::int32_t chunk = 0;
+  std::int32_t micro_batch = 0;
+
+  friend constexpr bool operator==(const PipelineTask&, const PipelineTask&) = default;
+};
+
+/// `whole`: one pass over the layers makes both kinds of gradients, the chunk's input last, and
+/// hands that over at its end. `split`: the gradient of the input leaves before the weights' task.
+enum class BackwardPass : std::uint8_t { whole, split };
+
+/// What every stage does, in order. It waits for nothing but what a task needs.
+struct PipelineOrder {
+  Count num_stages = 1;          // P
+  Count num_virtual_stages = 1;  // V
+  Count num_micro_batches = 1;   // M
+  std::vector<std::vector<PipelineTask>> stages;
+  BackwardPass backward = BackwardPass::whole;
+};
+
+/// The task at whose end the gradient of a chunk's input goes to the chunk before.
+constexpr TaskKind gradient_leaves_after(BackwardPass backward) {
+  return backward == BackwardPass::whole ? TaskKind::backward_weight : TaskKind::backward_input;
+}
+
+/// 1f1b: [interleaved] Sec. 2.2.1. interleaved: Sec. 2.2.2 there, as Megatron-LM runs it; with
+/// V = 1 it is 1f1b. zb_h1: [zero_bubble] Sec. 2.1, 1f1b whose stage p is p weight tasks late: as
+/// many micro-batches in flight, and the late tasks fill the bubble at the end.
+enum class PipelineSchedule : std::uint8_t { one_forward_one_backward, interleaved, zb_h1 };
+
+/// "1f1b", "interleaved_1f1b", "zb_h1".
+std::string_view name(PipelineSchedule schedule);
+
+/// P V M at most: 16 times the largest step that must be simulated in 200 ms, about 1 GB. [ours]
+inline constexpr Count kMaxChunkPasses = Count{1} << 22;
+
+/// Whether activations are kept from the forward to the backward pass, or made again by a
+/// recompute task just before it. That task does not wait for the gradient.
+enum class Activations : std::uint8_t { kept, recomputed };
+
+std::string_view name(Activations activations);
+
+/// The order table of a schedule; P, V, M >= 1. Only zb_h1 splits the backward pass. Throws
+/// Infeasible where the schedule does not exist: V > 1 for 1f1b and zb_h1, M not a multiple of P
+/// for interleaved_1f1b with V > 1; and for more than kMaxChunkPasses.
+PipelineOrder pipeline_order(PipelineSchedule schedule, Count num_stages, Count num_virtual_stages,
+                             Count num_micro_batches, Activations activations);
+
+}  // namespace depthcost

@@ -1,0 +1,235 @@
+// The simulation of a training step. See pipeline_simulation.hpp.
+//
+// No queue of events: a stage's times follow from its own table and from what it receives, and a
+// directed link is fed by one stage alone, whose tasks end in the order of its table. So every
+// order in which stages are visited gives the same times, and each goes on as far as it can.
+#include "model/pipeline/pipeline_simulation.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "model/base/infeasible.hpp"
+
+namespace depthcost {
+namespace {
+
+/// Between chunks of one stage both times are the same.
+struct Message {
+  Seconds sent;
+  Seconds arrives;
+};
+
+constexpr Seconds kNotYet{-1};
+
+class Simulator {
+ public:
+  explicit Simulator(const PipelineWork& work)
+      : work_(work),
+        num_stages_(work.order.stages.size()),
+        num_chunks_(work.chunks.size()),
+        num_micro_batches_(static_cast<std::size_t>(work.order.num_micro_batches)),
+        stages_(num_stages_),
+        links_free_(2 * num_stages_),
+        forward_(num_chunks_ * num_micro_batches_, {kNotYet, kNotYet}),
+        backward_(forward_),
+        forward_done_(forward_.size()),
+        backward_done_(forward_.size()) {
+    step_.stages.resize(num_stages_);
+    step_.busy.resize(num_stages_);
+    step_.communication.resize(num_stages_);
+  }
+
+  SimulatedStep run() && {
+    runnable_.resize(num_stages_);
+    std::iota(runnable_.begin(), runnable_.end(), std::size_t{0});
+    while (!runnable_.empty()) {
+      const std::size_t stage = runnable_.back();
+      runnable_.pop_back();
+      advance(stage);
+    }
+    refuse_deadlock();
+    return std::move(step_);
+  }
+
+ private:
+  struct Stage {
+    std::size_t next = 0;  // in its table
+    Seconds free;          // from when on it can do that
+    bool waits = false;    // for a message that nobody has sent yet
+  };
+
+  void advance(std::size_t stage) {
+    const std::vector<PipelineTask>& tasks = work_.order.stages[stage];
+    Stage& here = stages_[stage];
+    step_.stages[stage].reserve(tasks.size());
+    for (; here.next < tasks.size(); ++here.next) {
+      const std::optional<Message> input = input_of(tasks[here.next]);
+      here.waits = !input.has_value();
+      if (here.waits) return;
+      perform(stage, tasks[here.next], *input);
+    }
+  }
+
+  /// What a task waits for beside the task before it; nothing while that has not been sent. A task
+  /// of the same stage that is done was done before.
+  std::optional<Message> input_of(const PipelineTask& task) const {
+    const std::size_t at = index(task);
+    const Message past{};
+    switch (task.kind) {
+      case TaskKind::forward:
+        return task.chunk == 0 ? past : if_sent(forward_[at]);
+      case TaskKind::recompute:
+        return forward_done_[at] ? std::optional(past) : std::nullopt;
+      case TaskKind::backward_input:
+        if (!forward_done_[at]) return std::nullopt;
+        return is_last_chunk(task) ? past : if_sent(backward_[at]);
+      case TaskKind::backward_weight:
+        return backward_done_[at] ? std::optional(past) : std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  void perform(std::size_t stage, const PipelineTask& task, const Message& input) {
+    Stage& here = stages_[stage];
+    const Seconds start = std::max(here.free, input.arrives);
+    const Seconds duration = duration_of(task);
+    const Seconds end = start + duration;
+    const Seconds exposed = start - std::min(start, std::max(here.free, input.sent));
+    step_.stages[stage].push_back({.task = task, .start = start, .end = end});
+    step_.busy[stage] = step_.busy[stage] + duration;
+    step_.makespan = std::max(step_.makespan, end);
+    here.free = end;
+    finish(stage, task);
+    step_.communication[stage] = step_.communication[stage] + exposed + (here.free - end);
+  }
+
+  void finish(std::size_t stage, const PipelineTask& task) {
+    const std::size_t at = index(task);
+    const auto chunk = static_cast<std::size_t>(task.chunk);
+    if (task.kind == TaskKind::forward) forward_done_[at] = 1;
+    if (task.kind == TaskKind::backward_input) backward_done_[at] = 1;
+    if (task.kind == TaskKind::forward && !is_last_chunk(task)) {
+      const Bytes bytes = work_.forward_messages[chunk];
+      forward_[at + num_micro_batches_] = send(stage, next_stage(stage), chunk, bytes);
+    }
+    if (task.kind == gradient_leaves_after(work_.order.backward) && chunk > 0) {
+      const Bytes bytes = work_.backward_messages[chunk - 1];
+      backward_[at - num_micro_batches_] = send(stage, previous_stage(stage), chunk - 1, bytes);
+    }
+  }
+
+  /// A message over a transition, ready now.
+  Message send(std::size_t sender, std::size_t receiver, std::size_t transition, Bytes bytes) {
+    Stage& here = stages_[sender];
+    Message message{.sent = here.free, .arrives = here.free};
+    if (sender != receiver) {
+      const StageLink& link = work_.links[transition];
+      Seconds& link_free = links_free_[2 * sender + (receiver == next_stage(sender) ? 0 : 1)];
+      link_free = std::max(link_free, message.sent) + bytes / link.bandwidth;
+      message.arrives = link_free + link.latency;
+      if (work_.sends == Sends::blocking) here.free = message.arrives;
+    }
+    if (stages_[receiver].waits) {
+      stages_[receiver].waits = false;
+      runnable_.push_back(receiver);
+    }
+    return message;
+  }
+
+  void refuse_deadlock() const {
+    for (std::size_t stage = 0; stage < num_stages_; ++stage) {
+      const std::vector<PipelineTask>& tasks = work_.order.stages[stage];
+      if (stages_[stage].next == tasks.size()) continue;
+      const PipelineTask& task = tasks[stages_[stage].next];
+      throw Infeasible("invalid pipeline order (stage " + std::to_string(stage) +
+                       " waits for ever to do " + std::string(name(task.kind)) + " of chunk " +
+                       std::to_string(task.chunk) + ", micro-batch " +
+                       std::to_string(task.micro_batch) + ")");
+    }
+  }
+
+  Seconds duration_of(const PipelineTask& task) const {
+    return task_seconds(work_.chunks[static_cast<std::size_t>(task.chunk)], task.kind);
+  }
+
+  static std::optional<Message> if_sent(const Message& message) {
+    return message.sent == kNotYet ? std::nullopt : std::optional(message);
+  }
+
+  bool is_last_chunk(const PipelineTask& task) const {
+    return static_cast<std::size_t>(task.chunk) + 1 == num_chunks_;
+  }
+
+  std::size_t index(const PipelineTask& task) const {
+    return static_cast<std::size_t>(task.chunk) * num_micro_batches_ +
+           static_cast<std::size_t>(task.micro_batch);
+  }
+
+  std::size_t next_stage(std::size_t stage) const { return (stage + 1) % num_stages_; }
+  std::size_t previous_stage(std::size_t stage) const {
+    return (stage + num_stages_ - 1) % num_stages_;
+  }
+
+  const PipelineWork& work_;
+  std::size_t num_stages_;
+  std::size_t num_chunks_;
+  std::size_t num_micro_batches_;
+  std::vector<Stage> stages_;
+  std::vector<Seconds> links_free_;  // from each stage to the next, and to the one before
+  std::vector<Message> forward_;     // to each chunk, for each micro-batch
+  std::vector<Message> backward_;
+  std::vector<std::uint8_t> forward_done_;
+  std::vector<std::uint8_t> backward_done_;
+  std::vector<std::size_t> runnable_;
+  SimulatedStep step_;
+};
+
+[[maybe_unused]] bool is_complete(const PipelineWork& work) {
+  const PipelineOrder& order = work.order;
+  const std::size_t num_chunks = work.chunks.size();
+  return order.stages.size() == static_cast<std::size_t>(order.num_stages) &&
+         num_chunks == static_cast<std::size_t>(order.num_stages * order.num_virtual_stages) &&
+         work.forward_messages.size() + 1 == num_chunks &&
+         work.backward_messages.size() + 1 == num_chunks && work.links.size() + 1 == num_chunks;
+}
+
+/// The most `opening` tasks whose `closing` task is still to come.
+Count peak_open(const std::vector<PipelineTask>& tasks, TaskKind opening, TaskKind closing) {
+  Count open = 0;
+  Count peak = 0;
+  for (const PipelineTask& task : tasks) {
+    if (task.kind == opening) peak = std::max(peak, ++open);
+    if (task.kind == closing) --open;
+  }
+  return peak;
+}
+
+}  // namespace
+
+std::string_view name(Sends sends) {
+  return sends == Sends::overlapped ? "overlapped" : "blocking";
+}
+
+SimulatedStep simulate(const PipelineWork& work) {
+  assert(is_complete(work));
+  SimulatedStep step = Simulator(work).run();
+  for (const std::vector<PipelineTask>& tasks : work.order.stages) {
+    step.peak_in_flight.push_back(peak_open(tasks, TaskKind::forward, TaskKind::backward_input));
+    step.peak_weights_pending.push_back(
+        peak_open(tasks, TaskKind::backward_input, TaskKind::backward_weight));
+  }
+  return step;
+}
+
+double bubble_share(const SimulatedStep& step) {
+  if (step.makespan == Seconds{}) return 0;
+  double busy = 0;
+  for (const Seconds stage : step.busy) busy += stage / step.makespan;
+  return 1 - busy / static_cast<double>(step.busy.size());
+}
+
+}  // namespace depthcost

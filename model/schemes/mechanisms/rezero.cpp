@@ -1,0 +1,49 @@
+// ReZero and LayerScale: the layer's output is scaled before it is added.
+#include "model/schemes/mechanisms/list.hpp"
+#include "model/schemes/mechanisms/states.hpp"
+
+namespace depthcost {
+namespace {
+
+using namespace mechanism_parts;
+using operations::ScaleShape;
+
+template <ScaleShape kShape>
+Launches scaled(const MechanismLayer&, Schedule schedule) {
+  if (schedule == unfused) return {operations::unfused_scaled_add(kShape), operations::rmsnorm()};
+  Operation add = operations::scaled_add_rmsnorm(kShape);
+  add.flops_d -= 1;  // beta is 1
+  return {add};
+}
+
+}  // namespace
+
+const Mechanism kReZero{.id = "rezero",
+                        .label = "ReZero",
+                        .update = "h_l = h_{l-1} + alpha_l f_{l-1}(h_{l-1})",
+                        .file = "rezero.cpp",
+                        .source = "[attnres] Table 5; Bachlechner et al., arXiv:2003.04887",
+                        .moves = "unfused: scaled add 2 r, 1 w; norm 1 r, 1 w. fused: 2 r, 2 w",
+                        .reference = "scaled_residual.hpp",
+                        .kind = {StateKind::single_state, WeightKind::learned_static},
+                        .keys = {},
+                        .schedules = kUnfusedAndFused,
+                        .operations = scaled<ScaleShape::scalar>,
+                        .state_d = one_state,
+                        .parameters = [](const MechanismLayer&) { return 1.0; }};
+
+const Mechanism kLayerScale{.id = "layerscale",
+                            .label = "LayerScale",
+                            .update = "h_l = h_{l-1} + diag(lambda_l) f_{l-1}(h_{l-1})",
+                            .file = "rezero.cpp",
+                            .source = "[attnres] Table 5; Touvron et al., arXiv:2103.17239",
+                            .moves = "unfused: scaled add 2 r, 1 w; norm 1 r, 1 w. fused: 2 r, 2 w",
+                            .reference = "scaled_residual.hpp",
+                            .kind = {StateKind::single_state, WeightKind::learned_static},
+                            .keys = {},
+                            .schedules = kUnfusedAndFused,
+                            .operations = scaled<ScaleShape::vector>,
+                            .state_d = one_state,
+                            .parameters = hidden_size};
+
+}  // namespace depthcost

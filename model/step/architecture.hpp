@@ -1,0 +1,132 @@
+// What a model consists of beside its residual path, as far as bytes and operations of a step
+// depend on it. A decoder layer has one attention and one MLP; equal ones are counted together.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "model/base/units.hpp"
+
+namespace depthcost {
+
+/// Storage of weights. `mxfp4`: 4 bits and a shared 8-bit scale for 32 of them.
+enum class WeightDtype : std::uint8_t { mxfp4, fp8, bf16, f16, f32 };
+
+std::string_view name(WeightDtype dtype);
+
+/// Bytes of one weight, its share of a scale included. Scales of fp8 (one for 128 x 128 weights)
+/// are not counted: 0.02 %.
+constexpr double bytes_per_weight(WeightDtype dtype) {
+  switch (dtype) {
+    case WeightDtype::mxfp4:
+      return (4 + 8.0 / 32) / 8;
+    case WeightDtype::fp8:
+      return 1;
+    case WeightDtype::bf16:
+    case WeightDtype::f16:
+      return 2;
+    case WeightDtype::f32:
+      return 4;
+  }
+  return 0;
+}
+
+/// Multi-head, grouped-query and multi-query attention; with a window, each token sees at most so
+/// many.
+struct GroupedAttention {
+  Count num_heads = 1;
+  Count num_kv_heads = 1;
+  Count head_dim = 1;
+  std::optional<Count> window;
+};
+
+/// Whether attention's output is multiplied by a gate of its own projection.
+enum class OutputGate : std::uint8_t { absent, present };
+
+std::string_view name(OutputGate gate);
+
+/// Multi-head latent attention: one compressed vector and one rotary key per token for all heads.
+/// DeepSeek-V2, arXiv:2405.04434.
+struct LatentAttention {
+  Count num_heads = 1;
+  std::optional<Count> q_rank;  // absent: queries are not compressed
+  Count kv_rank = 1;
+  Count nope_dim = 1;   // of a head's query and key, without rotation
+  Count rope_dim = 1;   // with rotation
+  Count value_dim = 1;  // of a head's value
+  OutputGate output_gate = OutputGate::absent;
+};
+
+/// Kimi Delta Attention and its kin: a state of head_dim x head_dim per head instead of a cache.
+/// Kimi Linear, arXiv:2510.26692.
+struct LinearAttention {
+  Count num_heads = 1;
+  Count head_dim = 1;
+  Count conv_width = 1;            // of the short convolutions on q, k and v
+  std::optional<Count> gate_rank;  // of the output gate; absent: full rank
+};
+
+/// One shared key-value vector per head_dim, compressed along the sequence: DeepSeek-V4,
+/// arXiv:2606.19348. Each token sees a window, and of what lies before it every `ratio`-th summary,
+/// or the `top_k` of them that an indexer chooses.
+struct CompressedAttention {
+  Count num_heads = 1;
+  Count head_dim = 1;
+  Count q_rank = 1;
+  Count output_rank = 1;  // of each group of the output projection
+  Count output_groups = 1;
+  Count window = 1;
+  std::optional<Count> ratio;  // absent: the window alone
+  std::optional<Count> top_k;  // absent: all summaries
+  Count index_heads = 0;
+  Count index_dim = 0;
+};
+
+using Attention =
+    std::variant<GroupedAttention, LatentAttention, LinearAttention, CompressedAttention>;
+
+std::string_view name(const Attention& attention);
+
+/// Gate, up and down projection.
+struct DenseMlp {
+  Count width = 1;
+};
+
+/// A router picks `num_active` of `num_experts` for each token; shared experts see all tokens.
+struct ExpertMlp {
+  Count num_experts = 1;
+  Count num_active = 1;
+  Count num_shared = 0;
+  Count width = 1;                    // of one expert
+  std::optional<Count> latent_width;  // routed experts work on so many elements instead of d
+};
+
+using Mlp = std::variant<DenseMlp, ExpertMlp>;
+
+std::string_view name(const Mlp& mlp);
+
+/// Decoder layers that have this attention.
+struct AttentionLayers {
+  Attention attention;
+  Count num_decoder_layers = 0;
+};
+
+struct MlpLayers {
+  Mlp mlp;
+  Count num_decoder_layers = 0;
+};
+
+/// Both lists add up to the model's decoder layers.
+struct Architecture {
+  std::vector<AttentionLayers> attention;
+  std::vector<MlpLayers> mlp;
+  Count vocabulary_size = 0;
+  WeightDtype weight_dtype = WeightDtype::bf16;
+  WeightDtype expert_dtype = WeightDtype::bf16;  // of routed experts
+  Dtype kv_dtype = Dtype::bf16;                  // of the KV cache
+};
+
+}  // namespace depthcost

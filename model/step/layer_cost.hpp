@@ -1,0 +1,73 @@
+// What attention and MLP of one decoder layer cost one device: weights, cache and operations.
+// Elements are counted, since weights, experts and cache may be stored in different types.
+#pragma once
+
+#include "model/base/units.hpp"
+#include "model/step/architecture.hpp"
+#include "model/step/expert_load.hpp"
+
+namespace depthcost {
+
+/// Tokens that a pass adds to one sequence.
+struct SequencePass {
+  double first = 0;   // tokens that are in the context already
+  double tokens = 1;  // new ones; each sees itself and all before it
+};
+
+/// Keys that a new token sees on average if it may see at most `limit`.
+///   mean over i = 1 .. n of min(f + i, limit)
+double mean_keys(const SequencePass& pass, double limit);
+
+/// One decoder layer's attention on one of `tensor` ranks; all but the weights of one sequence.
+struct AttentionCost {
+  double weights = 0;           // elements
+  double stored_elements = 0;   // of the cache behind the pass
+  double read_elements = 0;     // of the cache, in the pass
+  double written_elements = 0;  // of the cache, in the pass
+  double state_elements = 0;    // of a recurrent state in f32: stored, read and written
+  Flops flops;                  // of projections and recurrences
+  Flops core;                   // of new tokens with the keys that they see
+};
+
+/// Heads are dealt out to the ranks, the fullest rank counts; what all heads share is on every
+/// rank.
+AttentionCost attention_cost(const Attention& attention, double hidden_size,
+                             const SequencePass& pass, Count tensor);
+
+/// Weights of all ranks together: what a checkpoint holds.
+double num_weights(const Attention& attention, double hidden_size);
+
+/// One decoder layer's MLP. `common` is read by every token: router, shared experts, latent
+/// projections, or the whole of a dense one.
+struct MlpWeights {
+  double common = 0;      // elements
+  double per_expert = 0;  // elements of one routed expert
+};
+
+MlpWeights num_weights(const Mlp& mlp, double hidden_size);
+
+/// Weights of all experts.
+double num_all_weights(const Mlp& mlp, double hidden_size);
+
+/// Weights that a single token is multiplied with.
+double num_active_weights(const Mlp& mlp, double hidden_size);
+
+/// How a layer is spread: attention over `tensor` ranks, the keys that a token sees over
+/// `key_ranks` groups of those, all of which hold the same tokens, and experts over `expert` ranks:
+/// some of these, or beyond them ranks with other tokens, which then meet at the experts.
+struct Sharding {
+  Count tensor = 1;
+  Count key_ranks = 1;
+  Count expert = 1;
+};
+
+/// Ranks that hold the same tokens.
+Count ranks_of_tokens(const Sharding& sharding);
+
+/// Tokens that meet at the experts, of `num_tokens` on each rank.
+double tokens_at_experts(double num_tokens, const Sharding& sharding);
+
+/// Ranks that share the width of one expert.
+double ranks_per_expert(const Sharding& sharding);
+
+}  // namespace depthcost

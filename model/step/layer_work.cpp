@@ -1,0 +1,107 @@
+// Elements of model/step/layer_cost.hpp in their storage types.
+#include "model/step/layer_work.hpp"
+
+#include <algorithm>
+
+namespace depthcost {
+
+Sharding sharding_of(const Study& study, const ForwardPass& pass) {
+  return {.tensor = study.tensor_parallel_size,
+          .key_ranks = pass.key_ranks,
+          .expert = study.expert_parallel_size};
+}
+
+Work attention_work(const Study& study, const Attention& attention, const ForwardPass& pass) {
+  const Architecture& a = *study.model.architecture;
+  const AttentionCost cost = attention_cost(attention, static_cast<double>(study.model.hidden_size),
+                                            pass.sequence, study.tensor_parallel_size);
+  const auto key_ranks = static_cast<double>(pass.key_ranks);
+  Work work;
+  work.add(1, Bytes{cost.weights * bytes_per_weight(a.weight_dtype)}, {});
+  const Bytes cache = storage(cost.read_elements / key_ranks + cost.written_elements, a.kv_dtype);
+  const Bytes state = storage(2 * cost.state_elements, Dtype::f32);
+  work.add(pass.num_sequences, cache + state, cost.flops + (1 / key_ranks) * cost.core);
+  work.core = (pass.num_sequences / key_ranks) * cost.core;
+  return work;
+}
+
+Work common_mlp_work(const Study& study, const Mlp& mlp, const ForwardPass& pass) {
+  const double weights = num_weights(mlp, static_cast<double>(study.model.hidden_size)).common /
+                         static_cast<double>(study.tensor_parallel_size);
+  Work work;
+  work.add(1, Bytes{weights * bytes_per_weight(study.model.architecture->weight_dtype)},
+           Flops{2 * weights * pass.tokens()});
+  return work;
+}
+
+Work routed_work(const Study& study, const ExpertMlp& mlp, const ForwardPass& pass) {
+  const Sharding sharding = sharding_of(study, pass);
+  const double per_expert =
+      num_weights(Mlp{mlp}, static_cast<double>(study.model.hidden_size)).per_expert /
+      ranks_per_expert(sharding);
+  const ExpertLoad load =
+      expert_load(mlp, tokens_at_experts(pass.tokens(), sharding), sharding.expert);
+  const double bytes = per_expert * bytes_per_weight(study.model.architecture->expert_dtype);
+  Work work;
+  const auto add = [&](End end, const RankLoad& rank) {
+    work.add(1, end, Bytes{bytes * rank.distinct_experts},
+             Flops{2 * per_expert * rank.token_visits});
+  };
+  add(End::low, load.fewest);
+  add(End::value, load.mean);
+  add(End::high, load.slowest);
+  return work;
+}
+
+Work head_work(const Study& study, double tokens) {
+  const Architecture& a = *study.model.architecture;
+  const double weights = static_cast<double>(a.vocabulary_size) *
+                         static_cast<double>(study.model.hidden_size) /
+                         static_cast<double>(study.tensor_parallel_size);
+  Work work;
+  work.add(1, storage(weights, study.model.dtype), Flops{2 * weights * tokens});
+  return work;
+}
+
+ForwardPass decode_pass(const Study& study, std::size_t batch) {
+  const Decode& decode = *study.decode;
+  return {.num_sequences = static_cast<double>(decode.sequences[batch]),
+          .sequence = {.first = static_cast<double>(decode.context), .tokens = 1},
+          .launch = decode.launch,
+          .key_ranks = study.context_parallel_size};
+}
+
+std::vector<ForwardPass> prefill_passes(const Study& study) {
+  const Prefill& prefill = *study.prefill;
+  const Count chunk = std::min(prefill.tokens, prefill.chunk.value_or(prefill.tokens));
+  const Count whole = prefill.tokens / chunk;
+  const auto tokens = static_cast<double>(chunk);
+  std::vector<ForwardPass> passes{
+      {.sequence = {.first = tokens * static_cast<double>(whole - 1) / 2, .tokens = tokens},
+       .launch = prefill.launch,
+       .repeats = static_cast<double>(whole),
+       .key_ranks = study.context_parallel_size}};
+  if (const Count rest = prefill.tokens % chunk; rest > 0)
+    passes.push_back({.sequence = {.first = tokens * static_cast<double>(whole),
+                                   .tokens = static_cast<double>(rest)},
+                      .launch = prefill.launch,
+                      .key_ranks = study.context_parallel_size});
+  return passes;
+}
+
+std::optional<Bytes> modelled_layer_bytes(const Study& study, const ForwardPass& pass) {
+  if (!study.model.architecture) return std::nullopt;
+  Bytes bytes;
+  for (const AttentionLayers& layers : study.model.architecture->attention)
+    bytes = bytes + static_cast<double>(layers.num_decoder_layers) *
+                        attention_work(study, layers.attention, pass).bytes_at(End::value);
+  for (const MlpLayers& layers : study.model.architecture->mlp) {
+    const auto calls = static_cast<double>(layers.num_decoder_layers);
+    bytes = bytes + calls * common_mlp_work(study, layers.mlp, pass).bytes_at(End::value);
+    if (const auto* experts = std::get_if<ExpertMlp>(&layers.mlp))
+      bytes = bytes + calls * routed_work(study, *experts, pass).bytes_at(End::value);
+  }
+  return (1 / static_cast<double>(study.model.num_layers)) * bytes;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,70 @@
+// Bytes and operations of attention, MLP and head in a forward pass, on one device of a study.
+// REFERENCES.md, "rest of the step".
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "model/base/end.hpp"
+#include "model/step/layer_cost.hpp"
+#include "model/step/study.hpp"
+
+namespace depthcost {
+
+/// Forward passes of equal size through all layers.
+struct ForwardPass {
+  double num_sequences = 1;
+  SequencePass sequence;  // of each of them
+  Launch launch = Launch::graph;
+  double repeats = 1;
+  Count key_ranks = 1;  // that share a sequence's keys; in training they share its tokens instead
+
+  double tokens() const { return num_sequences * sequence.tokens; }
+};
+
+/// How the study spreads a layer in a pass.
+Sharding sharding_of(const Study& study, const ForwardPass& pass);
+
+/// Bytes and operations of one group of kernels, at every end of what is not known.
+struct Work {
+  std::array<Bytes, kEnds.size()> bytes{};  // as kEnds
+  std::array<Flops, kEnds.size()> flops{};
+  Flops core;  // of those, attention's scores and mixes: no weights, whatever type these have
+
+  Bytes bytes_at(End end) const { return bytes[static_cast<std::size_t>(end)]; }
+  Flops flops_at(End end) const { return flops[static_cast<std::size_t>(end)]; }
+
+  /// The same at every end.
+  void add(double times, Bytes more_bytes, Flops more_flops) {
+    for (const End end : kEnds) add(times, end, more_bytes, more_flops);
+  }
+  void add(double times, End end, Bytes more_bytes, Flops more_flops) {
+    const auto i = static_cast<std::size_t>(end);
+    bytes[i] = bytes[i] + times * more_bytes;
+    flops[i] = flops[i] + times * more_flops;
+  }
+};
+
+/// Of one decoder layer: weights once, cache and state of every sequence.
+Work attention_work(const Study& study, const Attention& attention, const ForwardPass& pass);
+
+/// Of one decoder layer: weights that all tokens read.
+Work common_mlp_work(const Study& study, const Mlp& mlp, const ForwardPass& pass);
+
+/// Of one decoder layer: the routed experts of one rank, from few and balanced to skewed.
+Work routed_work(const Study& study, const ExpertMlp& mlp, const ForwardPass& pass);
+
+/// Logits of `tokens` tokens.
+Work head_work(const Study& study, double tokens);
+
+/// Passes of a decode step, or of a whole prefill: chunks of equal size are taken at the mean of
+/// their contexts, to which bytes and operations are proportional.
+ForwardPass decode_pass(const Study& study, std::size_t batch);
+std::vector<ForwardPass> prefill_passes(const Study& study);
+
+/// Bytes that one layer (sublayer) streams on one device in a pass, as the mean over layers: what
+/// comes between two residual operations. Nothing without an architecture.
+std::optional<Bytes> modelled_layer_bytes(const Study& study, const ForwardPass& pass);
+
+}  // namespace depthcost

@@ -1,0 +1,72 @@
+// What lies in device memory, per scheme: the residual path's own state, and weights and KV cache
+// beside it where the model says what they are. Activations of the layers are not counted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/step/prefill.hpp"
+#include "model/step/study.hpp"
+
+namespace depthcost {
+
+enum class MemoryItem : std::uint8_t {
+  hidden_state,
+  streams,
+  bank,
+  embedding,
+  phase1_outputs,
+  weights,
+  kv_cache,
+  activations,      // of training: what backward passes of the residual path read
+  pipeline_blocks,  // of training: received over the pipeline and kept
+};
+
+/// Whether it belongs to the residual path, or is there whatever the scheme.
+constexpr bool is_residual(MemoryItem item) {
+  return item != MemoryItem::weights && item != MemoryItem::kv_cache;
+}
+
+std::string_view name(MemoryItem item);
+
+/// One item in the memory of the fullest device.
+struct MemoryRow {
+  std::string workload;
+  const ResidualPath* path = nullptr;
+  MemoryItem item = MemoryItem::hidden_state;
+  Count vectors = 0;  // d-vectors per token; of residual items
+  Count tokens = 0;   // on that device; of residual items
+  Bytes bytes;
+};
+
+/// The tokens that one device holds at a time.
+PrefillShape prefill_shape(const Study& study);
+
+/// Everything that `path` stores between layers, workload by workload; Phase 1 outputs where the
+/// quoted schedule is two_phase; weights and KV cache where the model has an architecture.
+std::vector<MemoryRow> memory_rows(const Study& study, const ResidualPath& path);
+
+/// What one workload keeps on the fullest device under a path: the sum of its rows.
+Bytes memory_of(std::span<const MemoryRow> rows, std::string_view workload, const Scheme& scheme);
+
+/// Whether that is surely more than the device has. Of training only the residual path is counted,
+/// and no answer is given.
+bool is_too_large(const Study& study, std::span<const MemoryRow> rows, std::string_view workload,
+                  const Scheme& scheme);
+
+/// Bank, b_0 and Phase 1 outputs of the prefill workload, in one device's memory.
+struct PrefillMemory {
+  Bytes bank;
+  Bytes bank_with_embedding;
+  Bytes phase1;
+  std::optional<double> cache_tokens;  // for which the KV cache could use the bank with b_0
+};
+
+/// For schemes without a bank `bank` is what they carry instead: one hidden state, or m streams.
+PrefillMemory prefill_memory(const Study& study, const ResidualPath& path);
+
+}  // namespace depthcost

@@ -1,0 +1,65 @@
+// What Block AttnRes must hold in device memory during prefill: the bank, sharded along the
+// sequence and chunked, from [attnres] Sec. 4.2; and the Phase 1 outputs that wait for Phase 2,
+// which the paper leaves out. What sharding sends.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "model/base/units.hpp"
+
+namespace depthcost {
+
+/// One sequence. A chunk is cut from the sequence first, then sharded.
+struct PrefillShape {
+  Count num_tokens = 1;
+  std::optional<Count> chunk;  ///< tokens that are in flight at a time; all without a chunk
+  Count sequence_shards = 1;   ///< devices that share one sequence
+  Count hidden_size = 1;
+};
+
+/// Whether the bank holds b_0 beside the N blocks. It is needed; the paper's N T d forgets it.
+enum class BankEmbedding { omitted, stored };
+
+/// Tokens on the fullest device.
+///   ceil(min(T, chunk) / P)
+/// [attnres] Sec. 4.2; the rounding and the minimum are [ours], for what does not divide.
+constexpr Count tokens_per_device(const PrefillShape& shape) {
+  const Count T = shape.num_tokens;
+  const Count P = shape.sequence_shards;
+  const Count in_flight = std::min(T, shape.chunk.value_or(T));
+  return in_flight / P + (in_flight % P > 0 ? 1 : 0);
+}
+
+/// Bytes of the bank on one device.
+///   (N + [b_0]) ceil(min(T, chunk) / P) d
+/// [attnres] Sec. 4.2, N (T/P) d elements.
+constexpr Bytes bank_bytes(const PrefillShape& shape, Count num_blocks, BankEmbedding embedding,
+                           Dtype dtype) {
+  const Count N = num_blocks + (embedding == BankEmbedding::stored ? 1 : 0);
+  const Count T = tokens_per_device(shape);
+  const Count d = shape.hidden_size;
+  return storage(static_cast<double>(N) * static_cast<double>(T) * static_cast<double>(d), dtype);
+}
+
+/// Bytes of one block's Phase 1 outputs on one device: S unnormalised vectors with a maximum and a
+/// sum.
+///   S ceil(min(T, chunk) / P) (d elements + 2 scalars)
+/// [ours], from [attnres] Algorithm 1, line 3. phase1_dtype may be wider than the bank's.
+constexpr Bytes phase1_bytes(const PrefillShape& shape, Count block_size, Dtype phase1_dtype) {
+  const double S = static_cast<double>(block_size);
+  const double T = static_cast<double>(tokens_per_device(shape));
+  const double d = static_cast<double>(shape.hidden_size);
+  return storage(S * T * d, phase1_dtype) + Bytes{S * T * 2 * kBytesPerScalar};
+}
+
+/// Elements that one device sends in the reduce-scatter of a layer's output, and again in the
+/// all-gather of the next layer's input.
+///   (P - 1) ceil(min(T, chunk) / P) d
+/// [attnres] Sec. 4.2, which reduce-scatters and gathers T d elements: (P - 1)/P of them leave each
+/// device of a ring; tokens are padded to a multiple of P [ours].
+constexpr Count sharded_collective_elements(const PrefillShape& shape) {
+  return (shape.sequence_shards - 1) * tokens_per_device(shape) * shape.hidden_size;
+}
+
+}  // namespace depthcost

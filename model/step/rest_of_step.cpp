@@ -1,0 +1,345 @@
+// Term by term: bytes over bandwidth or operations over rate, whichever is longer, at three ends.
+#include "model/step/rest_of_step.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "model/base/end.hpp"
+
+namespace depthcost {
+namespace {
+
+/// Kernels that a decoder layer launches, as serving engines split it up: [ours], counted from what
+/// their stages are. Attention: projections in (two where they are compressed), rotation and cache,
+/// core, output. Linear: projections, convolution, recurrence, gated norm, output. MLP: gate and
+/// up, activation, down; with experts a router, top-k, sorting and combining, and the shared ones.
+struct KernelsOf {
+  double operator()(const GroupedAttention&) const { return 4; }
+  double operator()(const LatentAttention&) const { return 6; }
+  double operator()(const LinearAttention&) const { return 5; }
+  double operator()(const CompressedAttention&) const { return 9; }
+  double operator()(const DenseMlp&) const { return 3; }
+  double operator()(const ExpertMlp& mlp) const { return mlp.num_shared > 0 ? 10 : 7; }
+};
+
+/// Rates of one device.
+class Device {
+ public:
+  explicit Device(const Machine& machine) : machine_(machine) {}
+
+  /// Seconds of a kernel group with such weights, `low` with the high rates.
+  Estimate<Seconds> seconds(const Work& work, WeightDtype weights,
+                            const Estimate<double>& efficiency) const {
+    const auto at_end = [&](End end) {
+      const End rate = opposite(end);
+      // GPU engines' kernels.
+      const double share = machine_.core ? 1 : at(efficiency, rate);
+      const BytesPerSecond bandwidth = std::min(
+          share * at(machine_.memory_bandwidth.back().bandwidth, rate), machine_.memory_ceiling);
+      const double sustained = at(kSustainedRate, rate);
+      const Flops of_weights = work.flops_at(end) - work.core;
+      return std::max(work.bytes_at(end) / bandwidth,
+                      of_weights / (sustained * peak(weights)) + work.core / (sustained * bf16()));
+    };
+    return {at_end(End::low), at_end(End::value), at_end(End::high), Evidence::assumed};
+  }
+
+  bool has_rate() const { return machine_.tensor_rate || machine_.vector_rate; }
+
+ private:
+  FlopsPerSecond bf16() const {
+    return machine_.tensor_rate ? *machine_.tensor_rate : *machine_.vector_rate;
+  }
+
+  /// Of the type in which the weights are multiplied, not of the one in which they are stored.
+  FlopsPerSecond peak(WeightDtype weights) const {
+    if (weights == WeightDtype::mxfp4) return machine_.mxfp4_rate.value_or(bf16());
+    if (weights == WeightDtype::fp8) return machine_.fp8_rate.value_or(bf16());
+    return bf16();
+  }
+
+  const Machine& machine_;
+};
+
+Estimate<Seconds> plus(const Estimate<Seconds>& a, const Estimate<Seconds>& b) {
+  return {a.low + b.low, a.value + b.value, a.high + b.high, weakest(a.evidence, b.evidence)};
+}
+
+Estimate<Seconds> times(const Estimate<double>& k, const Estimate<Seconds>& a) {
+  return {k.low * a.low, k.value * a.value, k.high * a.high, weakest(k.evidence, a.evidence)};
+}
+
+Estimate<Seconds> times(double k, const Estimate<Seconds>& a) {
+  return times(Estimate<double>{k, k, k, Evidence::measured}, a);
+}
+
+constexpr Estimate<Seconds> kNothing{{}, {}, {}, Evidence::measured};
+
+void add(RestRow& row, const RestPart& part) {
+  row.bytes = row.bytes + part.calls * part.work.bytes_at(End::value);
+  row.flops = row.flops + part.calls * part.work.flops_at(End::value);
+  row.time = plus(row.time, times(part.calls, part.time));
+  row.parts.push_back(part);
+}
+
+/// A group of kernels with weights of one type.
+RestPart kernels_part(const Study& study, std::string name, double calls, const Work& work,
+                      WeightDtype weights, const Estimate<double>& efficiency) {
+  return {std::move(name), calls, work, Device(*study.machine).seconds(work, weights, efficiency)};
+}
+
+/// The type of the residual stream as a type of weights.
+WeightDtype weight_dtype_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::bf16:
+      return WeightDtype::bf16;
+    case Dtype::f16:
+      return WeightDtype::f16;
+    case Dtype::fp8:
+      return WeightDtype::fp8;
+    case Dtype::f32:
+      return WeightDtype::f32;
+  }
+  return WeightDtype::bf16;
+}
+
+RestRow attention_row(const Study& study, const std::vector<ForwardPass>& passes) {
+  RestRow row{.term = RestTerm::attention, .time = kNothing};
+  const Architecture& a = *study.model.architecture;
+  for (const ForwardPass& pass : passes)
+    for (const AttentionLayers& layers : a.attention)
+      add(row, kernels_part(study, fmt::format("{} attention", name(layers.attention)),
+                            pass.repeats * static_cast<double>(layers.num_decoder_layers),
+                            attention_work(study, layers.attention, pass), a.weight_dtype,
+                            kAttentionKernels.efficiency));
+  return row;
+}
+
+/// Engines' experts reach less of a prefill's rates than dense products.
+RestPart routed_part(const Study& study, WorkloadKind workload, const ExpertMlp& experts,
+                     double calls, const ForwardPass& pass) {
+  RestPart part = kernels_part(study, "routed experts", calls, routed_work(study, experts, pass),
+                               study.model.architecture->expert_dtype, kMlpKernels.efficiency);
+  if (workload == WorkloadKind::prefill) part.time = times(kPrefillOfExperts, part.time);
+  return part;
+}
+
+RestRow mlp_row(const Study& study, WorkloadKind workload, const std::vector<ForwardPass>& passes) {
+  RestRow row{.term = RestTerm::mlp, .time = kNothing};
+  const Architecture& a = *study.model.architecture;
+  for (const ForwardPass& pass : passes)
+    for (const MlpLayers& layers : a.mlp) {
+      const double calls = pass.repeats * static_cast<double>(layers.num_decoder_layers);
+      const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
+      add(row, kernels_part(study, experts ? "router and shared experts" : "dense MLP", calls,
+                            common_mlp_work(study, layers.mlp, pass), a.weight_dtype,
+                            kMlpKernels.efficiency));
+      if (experts) add(row, routed_part(study, workload, *experts, calls, pass));
+    }
+  return row;
+}
+
+/// An engine makes logits of each pass's last tokens, one a sequence; training of all.
+RestRow head_row(const Study& study, WorkloadKind workload,
+                 const std::vector<ForwardPass>& passes) {
+  RestRow row{.term = RestTerm::head, .time = kNothing};
+  for (const ForwardPass& pass : passes) {
+    const double tokens = workload == WorkloadKind::training ? pass.tokens() : pass.num_sequences;
+    add(row, kernels_part(study, "head", pass.repeats, head_work(study, tokens),
+                          weight_dtype_of(study.model.dtype), kMlpKernels.efficiency));
+  }
+  return row;
+}
+
+/// The floor of a plain kernel.
+Estimate<Seconds> plain_floor(const Machine& machine, Launch launch) {
+  for (const LaunchFloor& entry : machine.floors)
+    if (entry.launch == launch && entry.level == Level::memory &&
+        entry.skeleton == Skeleton::elementwise)
+      return entry.floor;
+  return kNothing;
+}
+
+/// What a kernel takes beside its bytes and operations: on a GPU an engine's, but no less than its
+/// launch. Assumed, since the number of kernels is counted by hand.
+Estimate<Seconds> kernel_floor(const Machine& machine, Launch launch,
+                               const EngineKernels& kernels) {
+  Estimate<Seconds> floor = plain_floor(machine, launch);
+  if (machine.core) return floor;
+  const bool is_ahead = launch != Launch::stream && machine.few_tokens &&
+                        machine.few_tokens->style.prefetch == Prefetch::before_start;
+  const Estimate<Seconds> engine = times(is_ahead ? kFloorOfLaunchedAhead : 1, kernels.floor);
+  return {std::max(floor.low, engine.low), std::max(floor.value, engine.value),
+          std::max(floor.high, engine.high), Evidence::assumed};
+}
+
+/// Kernels of one pass by kind: of all layers, and one of the head.
+struct KernelCounts {
+  double attention = 0;
+  double mlp = 1;
+};
+
+KernelCounts num_kernels(const Architecture& architecture) {
+  KernelCounts counts;
+  for (const AttentionLayers& layers : architecture.attention)
+    counts.attention +=
+        as_double(layers.num_decoder_layers) * std::visit(KernelsOf{}, layers.attention);
+  for (const MlpLayers& layers : architecture.mlp)
+    counts.mlp += as_double(layers.num_decoder_layers) * std::visit(KernelsOf{}, layers.mlp);
+  return counts;
+}
+
+RestRow launches_row(const Study& study, const std::vector<ForwardPass>& passes) {
+  RestRow row{.term = RestTerm::launches, .time = kNothing};
+  const KernelCounts counts = num_kernels(*study.model.architecture);
+  for (const ForwardPass& pass : passes) {
+    const auto add_kernels = [&](std::string_view kind, double kernels,
+                                 const EngineKernels& constants) {
+      row.launches += pass.repeats * kernels;
+      add(row, {.name = fmt::format("kernels of {}, launched as {}", kind, name(pass.launch)),
+                .calls = pass.repeats * kernels,
+                .work = {},
+                .time = kernel_floor(*study.machine, pass.launch, constants)});
+    };
+    add_kernels("attention", counts.attention, kAttentionKernels);
+    add_kernels("MLP and head", counts.mlp, kMlpKernels);
+  }
+  return row;
+}
+
+/// The collectives of one pass, in order: kind, ranks, bytes, calls.
+struct Collective {
+  TransferKind kind = TransferKind::all_reduce;
+  Count num_ranks = 1;
+  Bytes size;
+  double calls = 0;
+};
+
+/// Tensor parallelism joins the ranks behind every attention and every MLP. Experts that are spread
+/// beyond the tensor ranks exchange rows as wide as they take, there and back.
+std::vector<Collective> collectives_of(const Study& study, WorkloadKind workload,
+                                       const ForwardPass& pass) {
+  std::vector<Collective> all;
+  const auto d = static_cast<double>(study.model.hidden_size);
+  const Bytes vectors = storage(pass.tokens() * d, study.model.dtype);
+  const Count tensor = study.tensor_parallel_size;
+  const bool is_spread = study.expert_parallel_size > tensor;
+  const bool is_sharded = workload == WorkloadKind::prefill
+                              ? study.prefill->sequence_shards > 1
+                              : study.layout == Layout::sequence_sharded;
+  const auto join = [&](double calls) {
+    if (tensor == 1) return;
+    if (is_sharded) {
+      all.push_back({TransferKind::reduce_scatter, tensor, vectors, calls});
+      all.push_back({TransferKind::all_gather, tensor, vectors, calls});
+    } else {
+      all.push_back({TransferKind::all_reduce, tensor, vectors, calls});
+    }
+  };
+  for (const AttentionLayers& layers : study.model.architecture->attention)
+    join(static_cast<double>(layers.num_decoder_layers));
+  for (const MlpLayers& layers : study.model.architecture->mlp) {
+    const auto calls = static_cast<double>(layers.num_decoder_layers);
+    join(calls);
+    const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
+    if (experts == nullptr || !is_spread) continue;
+    // A rank sends its share of the tokens that it holds, each to every expert that it has chosen.
+    const double visits = pass.tokens() /
+                          static_cast<double>(ranks_of_tokens(sharding_of(study, pass))) *
+                          static_cast<double>(experts->num_active);
+    const Count width = experts->latent_width.value_or(study.model.hidden_size);
+    all.push_back({TransferKind::all_to_all, study.expert_parallel_size,
+                   storage(visits * static_cast<double>(width), study.model.dtype), 2 * calls});
+  }
+  return all;
+}
+
+TransferScope scope_of(const Machine& machine, Count num_ranks) {
+  return num_ranks > machine.devices_per_node ? TransferScope::network : TransferScope::node;
+}
+
+/// Empty row where the hardware does not know a collective that is needed.
+std::optional<RestRow> collectives_row(const Study& study, WorkloadKind workload,
+                                       const std::vector<ForwardPass>& passes) {
+  RestRow row{.term = RestTerm::collectives, .time = kNothing};
+  for (const ForwardPass& pass : passes)
+    for (const Collective& collective : collectives_of(study, workload, pass)) {
+      const auto time = transfer_time(*study.machine, collective.kind,
+                                      scope_of(*study.machine, collective.num_ranks),
+                                      collective.num_ranks, collective.size);
+      if (!time) return std::nullopt;
+      const double calls = pass.repeats * collective.calls;
+      row.launches += calls;
+      Work work;
+      work.add(1, collective.size, {});
+      add(row, {.name = fmt::format("{} over {}", name(collective.kind), collective.num_ranks),
+                .calls = calls,
+                .work = work,
+                .time = *time});
+    }
+  return row;
+}
+
+const WrittenTerm* find_written(const Study& study, WorkloadKind workload, RestTerm term) {
+  for (const WrittenTerm& written : study.written_terms)
+    if (written.workload == workload && written.term == term) return &written;
+  return nullptr;
+}
+
+std::optional<RestRow> written_row(const Study& study, const Workload& workload, RestTerm term) {
+  const WrittenTerm* written = find_written(study, workload.kind, term);
+  if (written == nullptr) return std::nullopt;
+  const Seconds seconds = written->seconds[written->seconds.size() == 1 ? 0 : workload.batch];
+  return RestRow{.term = term,
+                 .time = {seconds, seconds, seconds, Evidence::measured},
+                 .origin = RestOrigin::written};
+}
+
+std::optional<RestRow> modelled_row(const Study& study, WorkloadKind workload, RestTerm term,
+                                    const std::vector<ForwardPass>& passes) {
+  switch (term) {
+    case RestTerm::attention:
+      return attention_row(study, passes);
+    case RestTerm::mlp:
+      return mlp_row(study, workload, passes);
+    case RestTerm::head:
+      return head_row(study, workload, passes);
+    case RestTerm::collectives:
+      return collectives_row(study, workload, passes);
+    case RestTerm::launches:
+      return launches_row(study, passes);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view name(RestOrigin origin) {
+  return origin == RestOrigin::modelled ? "modelled" : "written";
+}
+
+Estimate<Seconds> RestOfStep::total() const {
+  Estimate<Seconds> sum = kNothing;
+  for (const RestRow& row : rows) sum = plus(sum, row.time);
+  return sum;
+}
+
+RestOfStep rest_of_step(const Study& study, const Workload& workload) {
+  RestOfStep rest;
+  std::vector<ForwardPass> passes;
+  for (const Pass& pass : workload.passes) passes.push_back(pass.forward);
+  for (const RestTerm term : kRestTerms) {
+    std::optional<RestRow> row = written_row(study, workload, term);
+    if (!row && !study.model.architecture) return {{}, "the model has no attention and mlp"};
+    if (!row && !Device(*study.machine).has_rate()) return {{}, "the hardware has no bf16_rate"};
+    if (!row) row = modelled_row(study, workload.kind, term, passes);
+    if (!row) return {{}, "the hardware has no transfers for the collectives of a layer"};
+    row->workload = workload.name;
+    rest.rows.push_back(*row);
+  }
+  return rest;
+}
+
+}  // namespace depthcost

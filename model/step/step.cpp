@@ -1,0 +1,142 @@
+// Sums of operation times, and their differences with shared uncertainty.
+#include "model/step/step.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "model/step/memory.hpp"
+
+namespace depthcost {
+
+Dominant dominant_of(const TimeTerms& terms) {
+  const double floor = std::abs(terms.floor.value);
+  const double bytes = std::abs(terms.bytes.value);
+  const double operations = std::abs((terms.operations + terms.on_top).value);
+  const double latency = std::abs(terms.token.value);
+  if (floor >= std::max({bytes, operations, latency})) return Dominant::launch;
+  if (latency > std::max(bytes, operations)) return Dominant::latency;
+  return bytes >= operations ? Dominant::bytes : Dominant::operations;
+}
+
+namespace {
+
+/// What the difference consists of; the fused standard residual differs in nothing from itself.
+Dominant dominant_of(const CornerTimes& residual, const CornerTimes& standard) {
+  if (residual.value == standard.value) return dominant_of(residual.terms);
+  return dominant_of(residual.terms + -1 * standard.terms);
+}
+
+/// A workload's residual path, operation by operation and summed.
+struct WorkloadTimes {
+  std::vector<TimeRow> rows;
+  CornerTimes sum;
+  Evidence evidence = Evidence::measured;
+};
+
+WorkloadTimes workload_times(const Machine& machine,
+                             const std::vector<CountedOperation>& operations,
+                             const Workload& workload) {
+  WorkloadTimes times;
+  std::array<Count, kOperationIds> kinds{};
+  times.rows.reserve(workload.passes.size() * operations.size());
+  for (const Pass& pass : workload.passes)
+    for (const auto& [operation, calls_per_pass] : operations) {
+      const double calls = pass.repeats * static_cast<double>(calls_per_pass);
+      const LaunchTime launch(machine, operation, pass.execution);
+      const CornerTimes seconds = waited_times(launch, operation, pass.execution, workload.phase1);
+      const Evidence evidence = launch.evidence();
+      times.sum.add(calls, seconds);
+      times.evidence = weakest(times.evidence, evidence);
+      times.rows.push_back({.workload = workload.name,
+                            .operation = operation,
+                            .kind = ++kinds[static_cast<std::size_t>(operation.id)],
+                            .tokens = pass.execution.tokens,
+                            .calls = calls,
+                            .launch = pass.execution.launch,
+                            .memory_share = launch.memory_share(),
+                            .bytes = launch_bytes(operation, pass.execution),
+                            .parameters = parameter_bytes(operation, pass.execution.storage),
+                            .terms = seconds.terms,
+                            .predicted = seconds.interval(evidence),
+                            .bound = launch.bound(),
+                            .critical = critical_time(operation, pass.execution, seconds.terms)});
+    }
+  return times;
+}
+
+StepRow step_row(const Study& study, const Workload& workload, const WorkloadTimes& times,
+                 const WorkloadTimes& baseline, Kernels kernels) {
+  const Evidence evidence = weakest(times.evidence, baseline.evidence);
+  StepRow row{.workload = workload.name,
+              .residual = times.sum.interval(times.evidence),
+              .delta = difference(times.sum, baseline.sum, kernels, evidence),
+              .dominant = dominant_of(times.sum, baseline.sum)};
+  const BaseStep base = base_of(study, workload, row.missing);
+  row.baseline_step = base_step(base, baseline.sum, baseline.evidence);
+  if (const auto shares = step_shares(base, times.sum, baseline.sum, kernels, evidence)) {
+    row.overhead = shares->overhead;
+    row.share = shares->share;
+  }
+  return row;
+}
+
+/// A modelled step that cannot be run is no step to take per cents of. Who has measured it has run
+/// it.
+void leave_out_what_does_not_fit(const Study& study, const std::vector<MemoryRow>& memory,
+                                 const Workload& workload, StepRow& row) {
+  if (workload.baseline_step || !is_too_large(study, memory, workload.name, row.path->scheme))
+    return;
+  row.overhead.reset();
+  row.share.reset();
+  row.missing = fmt::format("{} does not fit into the device's memory", workload.name);
+}
+
+}  // namespace
+
+BaseStep base_of(const Study& study, const Workload& workload, std::string& missing) {
+  if (workload.baseline_step) return {.measured = workload.baseline_step, .rest = {}};
+  const RestOfStep rest = rest_of_step(study, workload);
+  missing = rest.missing;
+  if (rest.rows.empty()) return {};
+  return {.measured = {}, .rest = rest.total()};
+}
+
+std::string_view name(Dominant dominant) {
+  constexpr std::array<std::string_view, 5> names{"launch", "bytes", "operations", "communication",
+                                                  "latency"};
+  return names[static_cast<std::size_t>(dominant)];
+}
+
+StepTimes step_times(const Study& study, const ResidualPath& path, Schedule schedule) {
+  StepTimes answer;
+  if (!study.machine) return answer;
+  const Machine& machine = *study.machine;
+  const ResidualPath standard = baseline_path(study, path);
+  const auto operations = distinct_operations(path, schedule);
+  const auto baseline_operations = distinct_operations(standard, Schedule::fused);
+  const Kernels kernels = operations == baseline_operations ? Kernels::same : Kernels::different;
+  const auto baseline_workloads = workloads_of(study, standard, Schedule::fused);
+  const auto workloads = workloads_of(study, path, schedule);
+  const std::vector<MemoryRow> memory = memory_rows(study, path);
+  for (std::size_t i = 0; i < workloads.size(); ++i) {
+    WorkloadTimes times = workload_times(machine, operations, workloads[i]);
+    const WorkloadTimes baseline =
+        workload_times(machine, baseline_operations, baseline_workloads[i]);
+    answer.step.push_back(step_row(study, workloads[i], times, baseline, kernels));
+    answer.step.back().path = &path;
+    answer.step.back().schedule = schedule;
+    leave_out_what_does_not_fit(study, memory, workloads[i], answer.step.back());
+    if (operations.size() > kMostListedKinds) continue;
+    for (TimeRow& row : times.rows) {
+      row.path = &path;
+      row.schedule = schedule;
+      answer.time.push_back(std::move(row));
+    }
+  }
+  return answer;
+}
+
+}  // namespace depthcost

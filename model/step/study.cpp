@@ -1,0 +1,57 @@
+// Names and small derivations of a question.
+#include "model/step/study.hpp"
+
+namespace depthcost {
+
+std::string_view name(Layout layout) {
+  return layout == Layout::replicated ? "replicated" : "sequence_sharded";
+}
+
+std::string_view name(RestTerm term) {
+  constexpr std::array<std::string_view, 5> names{"attention", "mlp", "head", "collectives",
+                                                  "launches"};
+  return names[static_cast<std::size_t>(term)];
+}
+
+std::string_view name(WorkloadKind kind) {
+  constexpr std::array<std::string_view, 3> names{"decode", "prefill", "training"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name(BudgetKind kind) {
+  constexpr std::array<std::string_view, 7> names{
+      "decode_overhead", "prefill_overhead", "training_overhead", "prefill_bank",
+      "prefill_peak",    "pipeline_peak",    "device_memory"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::vector<ResidualPath> paths_of(const Study& study) {
+  std::vector<ResidualPath> paths{study.path};
+  paths.insert(paths.end(), study.compare.begin(), study.compare.end());
+  return paths;
+}
+
+ResidualPath baseline_path(const Study& study, const ResidualPath& path) {
+  return {Standard{}, path.num_layers, study.baseline_attachment.value_or(path.attachment)};
+}
+
+Count residual_shards(const Study& study) {
+  return study.layout == Layout::sequence_sharded ? study.tensor_parallel_size : 1;
+}
+
+VectorStorage storage_of(const Study& study) {
+  return {.hidden_size = static_cast<double>(study.model.hidden_size),
+          .dtype = study.model.dtype,
+          .phase1_dtype = study.phase1_dtype};
+}
+
+Schedule quoted_schedule(const Study& study, const ResidualPath& path) {
+  if (same_scheme(path.scheme, study.path.scheme)) return study.schedule;
+  const auto schedules = schedules_of(path.scheme);
+  // AttnRes schemes are quoted alike, so that a comparison does not change the schedule too.
+  for (const Schedule schedule : schedules)
+    if (schedule == study.schedule && schedule != Schedule::unfused) return schedule;
+  return shipped_schedule(path.scheme);
+}
+
+}  // namespace depthcost

@@ -1,0 +1,142 @@
+// A question: which schemes, on which model and device, under which workloads and budgets. What the
+// reader of scenarios/ fills in and `evaluate` answers.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/base/traffic.hpp"
+#include "model/machine/machine.hpp"
+#include "model/pipeline/pipeline.hpp"
+#include "model/schemes/ledger.hpp"
+#include "model/step/architecture.hpp"
+#include "model/step/training.hpp"
+
+namespace depthcost {
+
+struct Transformer {
+  std::string name;
+  Count num_layers = 0;  // sublayers
+  Count hidden_size = 0;
+  Dtype dtype = Dtype::bf16;
+  std::optional<Architecture> architecture;  // of the rest; without it a step must be given
+};
+
+/// Does every tensor-parallel rank hold all tokens of the residual path? At decode it does.
+enum class Layout { replicated, sequence_sharded };
+
+std::string_view name(Layout layout);
+
+/// Whose queries, gains and phi a layer's operations read: its own, or, in a benchmark of a step,
+/// those of all layers.
+enum class ParameterSets { one_per_layer, one_for_all };
+
+/// Tokens and sequences count per model replica.
+struct Decode {
+  std::vector<Count> sequences;
+  Count context = 0;  // tokens already seen; only the step model of the rest needs it
+  Launch launch = Launch::graph;
+  std::optional<Bytes> layer_bytes;  // streamed by one layer on one device between residual kernels
+  std::vector<Seconds> baseline_steps;  // measured by the user: none, one for all, or one each
+  ParameterSets parameters = ParameterSets::one_per_layer;
+  Phase1Order phase1 = Phase1Order::in_order;
+};
+
+struct Prefill {
+  Count tokens = 0;
+  std::optional<Count> chunk;
+  Count sequence_shards = 1;
+  Launch launch = Launch::stream;
+  std::optional<Seconds> baseline_step;
+};
+
+/// What a step consists of beside the residual path. `launches`: what its kernels cost before and
+/// after their bytes.
+enum class RestTerm { attention, mlp, head, collectives, launches };
+
+inline constexpr std::array kRestTerms{RestTerm::attention, RestTerm::mlp, RestTerm::head,
+                                       RestTerm::collectives, RestTerm::launches};
+
+std::string_view name(RestTerm term);
+
+enum class WorkloadKind { decode, prefill, training };
+
+std::string_view name(WorkloadKind kind);
+
+/// A term that the user has measured: one for all batches of a decode workload, or one each.
+struct WrittenTerm {
+  WorkloadKind workload = WorkloadKind::decode;
+  RestTerm term = RestTerm::attention;
+  std::vector<Seconds> seconds;
+};
+
+enum class BudgetKind {
+  decode_overhead,    // (t - t_base) / t_base, largest over the batches
+  prefill_overhead,   // as above
+  training_overhead,  // as above
+  prefill_bank,       // bytes per device, with b_0
+  prefill_peak,       // bytes per device: bank, b_0, Phase 1 outputs
+  pipeline_peak,      // bytes per token at the largest boundary
+  device_memory,      // everything fits into what the driver shows
+};
+
+std::string_view name(BudgetKind kind);
+
+/// Who asks for a budget: the scenario, or where it is silent, the device or the paper.
+enum class BudgetOrigin { written, assumed };
+
+/// `limit` is a ratio or bytes, as the kind says; for device_memory the device's own.
+struct Budget {
+  BudgetKind kind = BudgetKind::decode_overhead;
+  double limit = 0;
+  int line = 1;  // of the file that asks for it
+  BudgetOrigin origin = BudgetOrigin::written;
+};
+
+/// What [attnres] Sec. 4 claims for Block AttnRes: less than 2 % at decode, less than 4 % in
+/// training. A sweep holds to it where the scenario sets no limit of that kind.
+inline constexpr double kPaperDecodeOverhead = 0.02;
+inline constexpr double kPaperTrainingOverhead = 0.04;
+
+struct Study {
+  std::string name;
+  Transformer model;
+  ResidualPath path;  // whose numbers the verdict quotes
+  Schedule schedule = Schedule::fused;
+  std::vector<ResidualPath> compare;         // beside it; never the same scheme twice
+  MechanismParameters mechanism_parameters;  // as written, or each mechanism's default
+  Dtype phase1_dtype = Dtype::bf16;
+  std::optional<Attachment> baseline_attachment;  // of the standard residual that per cent are of;
+                                                  // absent: as that of the path
+  Layout layout = Layout::replicated;
+  Count tensor_parallel_size = 1;
+  Count expert_parallel_size = 1;
+  Count context_parallel_size = 1;
+  Count data_parallel_size = 1;
+  std::optional<PipelineLayout> pipeline;
+  std::optional<Decode> decode;
+  std::optional<Prefill> prefill;
+  std::optional<Training> training;
+  std::vector<WrittenTerm> written_terms;  // no (workload, term) twice
+  std::optional<Machine> machine;
+  std::vector<Budget> budgets;
+  std::string claim;  // what somebody says of an overhead, and where; its limit is the budget
+};
+
+/// `path`, then those it is compared with.
+std::vector<ResidualPath> paths_of(const Study& study);
+
+/// The standard residual that `path` is held against.
+ResidualPath baseline_path(const Study& study, const ResidualPath& path);
+
+/// Ranks that share the tokens of the residual path, but for a prefill, which has its own.
+Count residual_shards(const Study& study);
+
+VectorStorage storage_of(const Study& study);
+
+/// The schedule that a scheme is quoted with: the study's for its own scheme, else what ships.
+Schedule quoted_schedule(const Study& study, const ResidualPath& path);
+
+}  // namespace depthcost

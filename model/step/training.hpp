@@ -1,0 +1,36 @@
+// How a training step is set up: what the residual path keeps for the backward pass, how gradients
+// meet, and how a pipeline is run.
+#pragma once
+
+#include <optional>
+
+#include "model/base/units.hpp"
+#include "model/pipeline/pipeline.hpp"
+#include "model/pipeline/pipeline_order.hpp"
+#include "model/pipeline/pipeline_simulation.hpp"
+#include "model/schemes/activation_memory.hpp"
+#include "model/schemes/gradient_traffic.hpp"
+
+namespace depthcost {
+
+/// One optimiser step of one model replica, without the optimiser.
+struct Training {
+  Count sequence_length = 1;    // tokens
+  Count micro_batch_size = 1;   // sequences of a micro-batch
+  Count num_micro_batches = 1;  // M
+  PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
+  ActivationPolicy activations = ActivationPolicy::keep;  // of the residual path
+  GradientAccumulation gradient_accumulation = GradientAccumulation::autograd;
+  Cache cache = Cache::received;
+  Sends sends = Sends::overlapped;
+  Dtype gradient_dtype = Dtype::bf16;  // of the gradients of d-vectors
+  Dtype wire_dtype = Dtype::bf16;      // of what crosses a pipeline boundary
+  std::optional<Seconds> baseline_step;
+};
+
+/// Whether backward passes are preceded by forward passes of the residual path.
+constexpr bool recomputes(const Training& training) {
+  return training.activations == ActivationPolicy::recompute;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,36 @@
+// The points at which a study is timed: what one forward pass looks like to residual operations and
+// to the layers between them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/machine/time.hpp"
+#include "model/schemes/path_operations.hpp"
+#include "model/step/layer_work.hpp"
+#include "model/step/study.hpp"
+
+namespace depthcost {
+
+/// Launches of equal size in one forward pass of a workload.
+struct Pass {
+  Execution execution;
+  ForwardPass forward;  // the same, as the layers between see it
+  double repeats = 1;   // chunks of a prefill; a decode step is one pass
+};
+
+/// A workload point as it is timed: "decode/64", "prefill"; "training" is one micro-batch.
+struct Workload {
+  std::string name;
+  WorkloadKind kind = WorkloadKind::decode;
+  std::size_t batch = 0;     // which of a decode workload's
+  std::vector<Pass> passes;  // a prefill whose last chunk is shorter has two
+  std::optional<Seconds> baseline_step;
+  Phase1Order phase1 = Phase1Order::in_order;  // hoisted: a step waits for `critical_time` alone
+};
+
+/// The workload points that the study asks for, for one scheme and schedule.
+std::vector<Workload> workloads_of(const Study& study, const ResidualPath& path, Schedule schedule);
+
+}  // namespace depthcost

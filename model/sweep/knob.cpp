@@ -1,0 +1,115 @@
+// One function for each kind of knob.
+#include "model/sweep/knob.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "model/base/infeasible.hpp"
+#include "model/schemes/mechanism.hpp"
+
+namespace depthcost {
+namespace {
+
+/// Schemes with blocks take the partition; the others have no use for it.
+struct SetPartition {
+  const Partition& partition;
+  bool operator()(Standard&) const { return false; }
+  bool operator()(Mhc&) const { return false; }
+  bool operator()(MechanismScheme& scheme) const {
+    scheme.parameters.block_size = partition.block_size;
+    return takes(*scheme.mechanism, &MechanismParameters::block_size);
+  }
+  bool operator()(FullAttnRes& scheme) const {
+    scheme.groups = partition;
+    return true;
+  }
+  bool operator()(BlockAttnRes& scheme) const {
+    scheme.blocks = partition;
+    return true;
+  }
+};
+
+void set_scheme(Study& study, const SchemePath& scheme) {
+  if (!scheme.refused.empty()) throw Infeasible(scheme.refused);
+  study.path = scheme.path;
+  study.schedule = scheme.schedule;
+}
+
+void set_partition(Study& study, const Partition& partition) {
+  if (!std::visit(SetPartition{partition}, study.path.scheme))
+    throw Infeasible(fmt::format("scheme {} has no blocks", name(study.path.scheme)));
+}
+
+void set_streams(Study& study, Count num_streams) {
+  auto* other = std::get_if<MechanismScheme>(&study.path.scheme);
+  if (other != nullptr && takes(*other->mechanism, &MechanismParameters::num_streams)) {
+    other->parameters.num_streams = num_streams;
+    if (const auto problem = parameter_problem(*other))
+      throw Infeasible(fmt::format("invalid {} '{}' for {} ({})", problem->key, num_streams,
+                                   other->mechanism->id, problem->reason));
+    return;
+  }
+  auto* mhc = std::get_if<Mhc>(&study.path.scheme);
+  if (mhc == nullptr)
+    throw Infeasible(fmt::format("scheme {} has no streams", name(study.path.scheme)));
+  mhc->num_streams = num_streams;
+}
+
+void set_schedule(Study& study, Schedule schedule) {
+  const auto known = schedules_of(study.path.scheme);
+  if (std::find(known.begin(), known.end(), schedule) == known.end()) {
+    std::vector<std::string_view> names;
+    for (const Schedule each : known) names.push_back(name(each));
+    throw Infeasible(fmt::format("invalid schedule '{}' ({} runs as {})", name(schedule),
+                                 name(study.path.scheme), fmt::join(names, " | ")));
+  }
+  study.schedule = schedule;
+}
+
+}  // namespace
+
+std::string_view name(Knob knob) {
+  constexpr std::array<std::string_view, 10> names{
+      "residual.scheme",         "residual.block_size",
+      "residual.num_blocks",     "residual.num_streams",
+      "residual.schedule",       "workload.decode.sequences",
+      "workload.decode.context", "workload.prefill.tokens",
+      "workload.prefill.chunk",  "workload.prefill.sequence_shards"};
+  return names[static_cast<std::size_t>(knob)];
+}
+
+void apply(const Setting& setting, Study& study) {
+  const Count L = study.model.num_layers;
+  const Count value = setting.value;
+  switch (setting.knob) {
+    case Knob::scheme:
+      return set_scheme(study, setting.schemes[static_cast<std::size_t>(value)]);
+    case Knob::block_size:
+      return set_partition(study, partition_by_size(L, value));
+    case Knob::num_blocks:
+      return set_partition(study, partition_by_count(L, value, setting.remainder));
+    case Knob::num_streams:
+      return set_streams(study, value);
+    case Knob::schedule:
+      return set_schedule(study, static_cast<Schedule>(value));
+    case Knob::sequences:
+      study.decode->sequences = {value};
+      return;
+    case Knob::context:
+      study.decode->context = value;
+      return;
+    case Knob::prefill_tokens:
+      study.prefill->tokens = value;
+      return;
+    case Knob::prefill_chunk:
+      study.prefill->chunk = value;
+      return;
+    case Knob::sequence_shards:
+      study.prefill->sequence_shards = value;
+      return;
+  }
+}
+
+}  // namespace depthcost

@@ -1,0 +1,21 @@
+// The smallest change of a partition that keeps a budget.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "model/decision/budget.hpp"
+#include "model/step/study.hpp"
+
+namespace depthcost {
+
+/// The block size closest to the study's own with which the budget surely holds, all else being as
+/// it is; of two equally close ones the larger. Nothing where the scheme is not Block AttnRes, or
+/// no size that was tried keeps it: up to 256 to either side; of training halves and doubles, and a
+/// bisection towards the study's own.
+std::optional<Count> nearest_block_size(const Study& study, const Budget& budget);
+
+/// Names that block size in every row that may not hold and has no nearer remedy.
+void name_nearest_block_sizes(const Study& study, std::vector<BudgetRow>& rows);
+
+}  // namespace depthcost

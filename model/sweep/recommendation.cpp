@@ -1,0 +1,263 @@
+// Each choice as a few numbers, then the rule over them.
+#include "model/sweep/recommendation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "model/sweep/pareto.hpp"
+
+namespace depthcost {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+double weight(const AddedTime& added) {
+  return added.overhead ? added.overhead->value : added.delta.value.value;
+}
+
+std::optional<double> loss(const QualityEvidence& quality, Reading reading) {
+  if (reading == Reading::by_size) return quality.by_size.loss;
+  return reading == Reading::by_count ? quality.by_count.loss : quality.at_most();
+}
+
+/// For comparing: what is finer than published is better than all of it, what is coarser worse.
+double rank(const LossReading& reading) {
+  if (reading.loss) return *reading.loss;
+  return reading.kind == ReadingKind::finer ? -kInfinity : kInfinity;
+}
+
+void append_objectives(std::vector<double>& values, const SweepPoint& point, Reading reading) {
+  const bool has_time = point.decode || point.prefill || point.training;
+  for (const auto* added : {&point.decode, &point.prefill, &point.training})
+    if (*added) values.push_back(weight(**added));
+  if (!has_time) values.push_back(point.choice->forward_bytes.value);
+  values.push_back(state_per_token(*point.choice).value);
+  if (point.choice->payload_peak) values.push_back(point.choice->payload_peak->value);
+  if (reading != Reading::by_count) values.push_back(rank(point.choice->quality.by_size));
+  if (reading != Reading::by_size) values.push_back(rank(point.choice->quality.by_count));
+}
+
+/// Existing choices and their objectives.
+struct Field {
+  std::vector<std::size_t> choices;
+  std::vector<double> values;
+
+  Objectives objectives() const { return {values, values.size() / choices.size()}; }
+};
+
+Field field_of(const Sweep& sweep, std::size_t circumstance, Reading reading) {
+  Field field;
+  for (std::size_t i = 0; i < sweep.choices().size(); ++i) {
+    const SweepPoint point = sweep.point(circumstance, i);
+    if (!point.exists()) continue;
+    field.choices.push_back(i);
+    append_objectives(field.values, point, reading);
+  }
+  return field;
+}
+
+/// A choice as the rule sees it.
+struct Candidate {
+  std::size_t choice = 0;
+  double cost = 0;
+  QualityEvidence quality;
+  std::vector<std::size_t> broken;  // budgets
+  bool is_sure = true;              // no budget lies inside its interval
+};
+
+enum class Doubt : std::uint8_t { allowed, refused };
+
+/// Budgets that the rule does not look at.
+enum class Ignoring : std::uint8_t { none, one, all };
+
+struct Question {
+  Reading reading = Reading::higher_of_both;
+  Ignoring ignoring = Ignoring::none;
+  std::size_t budget = 0;                // of Ignoring::one
+  std::optional<std::size_t> excluding;  // a choice
+  Doubt doubt = Doubt::allowed;
+};
+
+bool is_allowed(const Candidate& candidate, const Question& question) {
+  if (candidate.choice == question.excluding || !loss(candidate.quality, question.reading))
+    return false;
+  if (question.doubt == Doubt::refused && !candidate.is_sure) return false;
+  return question.ignoring == Ignoring::all ||
+         std::all_of(candidate.broken.begin(), candidate.broken.end(), [&](std::size_t budget) {
+           return question.ignoring == Ignoring::one && budget == question.budget;
+         });
+}
+
+std::optional<std::size_t> rule(const std::vector<Candidate>& candidates,
+                                const Question& question) {
+  double least = kInfinity;
+  for (const Candidate& candidate : candidates)
+    if (is_allowed(candidate, question))
+      least = std::min(least, *loss(candidate.quality, question.reading));
+  const Candidate* best = nullptr;
+  for (const Candidate& candidate : candidates) {
+    if (!is_allowed(candidate, question)) continue;
+    const double own = *loss(candidate.quality, question.reading);
+    if (own >= least + kSameLoss) continue;
+    if (best == nullptr || candidate.cost < best->cost) best = &candidate;
+  }
+  if (best == nullptr) return std::nullopt;
+  return best->choice;
+}
+
+std::vector<Candidate> candidates_of(const Sweep& sweep, std::size_t circumstance) {
+  std::vector<Candidate> candidates;
+  const Cost cost = cost_of(sweep);
+  for (std::size_t i = 0; i < sweep.choices().size(); ++i) {
+    const SweepPoint point = sweep.point(circumstance, i);
+    if (!point.exists()) continue;
+    Candidate candidate{i, cost_at(point, cost), point.choice->quality, {}, true};
+    const std::vector<PointBudget> budgets = sweep.budgets(point);
+    for (std::size_t b = 0; b < budgets.size(); ++b) {
+      if (is_broken(budgets[b])) candidate.broken.push_back(b);
+      if (budgets[b].verdict == Verdict::unknown && budgets[b].high) candidate.is_sure = false;
+    }
+    candidates.push_back(std::move(candidate));
+  }
+  return candidates;
+}
+
+/// Takes budgets that every candidate breaks out of all of them.
+std::vector<std::size_t> take_unattainable(std::vector<Candidate>& candidates) {
+  if (candidates.empty()) return {};
+  std::vector<std::size_t> common = candidates.front().broken;
+  for (const Candidate& candidate : candidates)
+    std::erase_if(common, [&](std::size_t budget) {
+      return !std::binary_search(candidate.broken.begin(), candidate.broken.end(), budget);
+    });
+  for (Candidate& candidate : candidates)
+    std::erase_if(candidate.broken, [&](std::size_t budget) {
+      return std::binary_search(common.begin(), common.end(), budget);
+    });
+  return common;
+}
+
+/// The answer where it is sure itself: it may tie with a lower loss that is in doubt, and without
+/// that one with a cheaper choice.
+std::optional<std::size_t> sure_answer(const std::vector<Candidate>& candidates,
+                                       std::optional<std::size_t> best) {
+  for (const Candidate& candidate : candidates)
+    if (candidate.choice == best && candidate.is_sure) return best;
+  return rule(candidates, {.excluding = {}, .doubt = Doubt::refused});
+}
+
+/// Budgets that alone decide; where only several together do, all that the free answer breaks.
+std::vector<BindingBudget> binding_budgets(const std::vector<Candidate>& candidates,
+                                           std::size_t num_budgets,
+                                           std::optional<std::size_t> best) {
+  std::vector<BindingBudget> binding;
+  for (std::size_t b = 0; b < num_budgets; ++b) {
+    const auto without =
+        rule(candidates, {.ignoring = Ignoring::one, .budget = b, .excluding = {}});
+    if (without && without != best) binding.push_back({b, *without});
+  }
+  if (!binding.empty()) return binding;
+  const auto free = rule(candidates, {.ignoring = Ignoring::all, .excluding = {}});
+  if (!free || free == best) return binding;
+  for (const Candidate& candidate : candidates)
+    if (candidate.choice == *free)
+      for (const std::size_t b : candidate.broken) binding.push_back({b, *free});
+  return binding;
+}
+
+}  // namespace
+
+std::string_view name(Cost cost) {
+  constexpr std::array<std::string_view, 4> names{"decode", "prefill", "training", "bytes"};
+  return names[static_cast<std::size_t>(cost)];
+}
+
+Cost cost_of(const Sweep& sweep) {
+  const Study& study = sweep.study();
+  if (!study.machine) return Cost::bytes;
+  if (study.decode) return Cost::decode;
+  if (study.prefill) return Cost::prefill;
+  return study.training ? Cost::training : Cost::bytes;
+}
+
+double cost_at(const SweepPoint& point, Cost cost) {
+  switch (cost) {
+    case Cost::decode:
+      return weight(*point.decode);
+    case Cost::prefill:
+      return weight(*point.prefill);
+    case Cost::training:
+      return weight(*point.training);
+    case Cost::bytes:
+      break;
+  }
+  return point.choice->forward_bytes.value;
+}
+
+std::vector<std::size_t> front_of(const Sweep& sweep, std::size_t circumstance, Reading reading) {
+  const Field field = field_of(sweep, circumstance, reading);
+  std::vector<std::size_t> front;
+  if (field.choices.empty()) return front;
+  for (const std::size_t i : pareto_front(field.objectives())) front.push_back(field.choices[i]);
+  return front;
+}
+
+std::optional<std::size_t> dominator_of(const Sweep& sweep, std::size_t circumstance,
+                                        std::size_t choice, Reading reading) {
+  const Field field = field_of(sweep, circumstance, reading);
+  const auto own = std::find(field.choices.begin(), field.choices.end(), choice);
+  if (own == field.choices.end()) return std::nullopt;
+  const auto at = static_cast<std::size_t>(own - field.choices.begin());
+  const Cost cost = cost_of(sweep);
+  std::optional<std::size_t> cheapest;
+  double least = kInfinity;
+  for (std::size_t i = 0; i < field.choices.size(); ++i) {
+    if (!dominates(field.objectives(), i, at)) continue;
+    const double price = cost_at(sweep.point(circumstance, field.choices[i]), cost);
+    if (price >= least) continue;
+    least = price;
+    cheapest = field.choices[i];
+  }
+  return cheapest;
+}
+
+Recommendation recommend(const Sweep& sweep, std::size_t circumstance) {
+  std::vector<Candidate> candidates = candidates_of(sweep, circumstance);
+  Recommendation answer{.best = {},
+                        .runner_up = {},
+                        .without_unattainable = {},
+                        .sure = {},
+                        .by_size = {},
+                        .by_count = {}};
+  answer.unattainable = take_unattainable(candidates);
+  if (!answer.unattainable.empty()) {
+    answer.without_unattainable = rule(candidates, {.excluding = {}});
+    return answer;
+  }
+  answer.best = rule(candidates, {.excluding = {}});
+  if (answer.best) answer.runner_up = rule(candidates, {.excluding = answer.best});
+  answer.binding = binding_budgets(candidates, sweep.study().budgets.size(), answer.best);
+  answer.sure = sure_answer(candidates, answer.best);
+  answer.by_size = rule(candidates, {.reading = Reading::by_size, .excluding = {}});
+  answer.by_count = rule(candidates, {.reading = Reading::by_count, .excluding = {}});
+  return answer;
+}
+
+std::optional<Distance> distance(const Sweep& sweep, std::size_t circumstance, std::size_t best,
+                                 std::size_t other) {
+  const Cost cost = cost_of(sweep);
+  if (cost != Cost::decode && cost != Cost::prefill) return std::nullopt;
+  const WorkloadKind kind = cost == Cost::decode ? WorkloadKind::decode : WorkloadKind::prefill;
+  const SweepPoint point = sweep.point(circumstance, best);
+  const AddedTime& added = cost == Cost::decode ? *point.decode : *point.prefill;
+  Distance answer{.cost = cost,
+                  .difference = time_between(sweep.study_at(circumstance, best),
+                                             sweep.study_at(circumstance, other), kind)};
+  const double half = (added.delta.high - added.delta.low).value / 2;
+  answer.share = half > 0 ? std::abs(answer.difference.value.value) / half : kInfinity;
+  return answer;
+}
+
+}  // namespace depthcost

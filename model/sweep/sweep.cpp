@@ -1,0 +1,275 @@
+// Choices once, workloads once for each circumstance that changes them, points from both.
+#include "model/sweep/sweep.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "model/base/infeasible.hpp"
+#include "model/base/parallel.hpp"
+#include "model/step/resident.hpp"
+#include "model/step/scheme_payload.hpp"
+#include "model/training/training_step.hpp"
+
+namespace depthcost {
+namespace {
+
+bool is_choice(Knob knob) { return knob <= Knob::schedule; }
+bool is_of_decode(Knob knob) { return knob == Knob::sequences || knob == Knob::context; }
+
+std::size_t combinations(std::span<const KnobAxis> axes) {
+  std::size_t product = 1;
+  for (const KnobAxis& axis : axes) product *= axis.values.size();
+  return product;
+}
+
+/// Values of combination `index`, the last axis running fastest.
+std::vector<Count> values_at(std::span<const KnobAxis> axes, std::size_t index) {
+  std::vector<Count> values(axes.size());
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    values[i] = axes[i].values[index % axes[i].values.size()];
+    index /= axes[i].values.size();
+  }
+  return values;
+}
+
+void apply_all(std::span<const KnobAxis> axes, std::span<const Count> values, Study& study) {
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    apply({axes[i].knob, values[i], axes[i].remainder, axes[i].schemes}, study);
+}
+
+/// Bytes that the residual path keeps for one token on one device.
+void set_memory(SweepChoice& choice, Study study) {
+  study.model.architecture.reset();
+  study.prefill.reset();
+  study.layout = Layout::replicated;
+  study.decode = Decode{.sequences = {1}};
+  for (const MemoryRow& row : memory_rows(study, study.path)) {
+    Bytes& sum =
+        row.item == MemoryItem::phase1_outputs ? choice.phase1_per_token : choice.kept_per_token;
+    sum = sum + row.bytes;
+  }
+}
+
+void set_bytes(SweepChoice& choice, const Study& study) {
+  for (const Counting counting : countings_of(choice.path.scheme))
+    if (counting.schedule == choice.schedule)
+      choice.mean[static_cast<std::size_t>(counting.convention)] = ConventionMean{
+          total_d(mean_traffic(choice.path, counting)), inside_domain(choice.path, counting)};
+  choice.forward_bytes =
+      bytes(forward_traffic(choice.path, {choice.schedule, Convention::kernel}), storage_of(study));
+}
+
+SweepChoice choice_of(const Study& study) {
+  SweepChoice choice{.refused = {},
+                     .values = {},
+                     .path = study.path,
+                     .schedule = study.schedule,
+                     .payload_peak = {},
+                     .quality = quality_of(study.path.scheme)};
+  set_bytes(choice, study);
+  set_memory(choice, study);
+  if (study.pipeline) {
+    const Count peak = scheme_payload(*study.pipeline, study.path.scheme, Cache::none).peak;
+    choice.payload_peak = largest_payload_bytes(study, peak);
+  }
+  return choice;
+}
+
+double divided_up(Count tokens, Count shards) {
+  return static_cast<double>((tokens + shards - 1) / shards);
+}
+
+/// Limits where the scenario is silent: the device's memory, and the paper's of what is timed.
+void add_default_limits(Study& study) {
+  const auto add = [&](BudgetKind kind, double limit) {
+    const bool is_written = std::any_of(study.budgets.begin(), study.budgets.end(),
+                                        [&](const Budget& budget) { return budget.kind == kind; });
+    if (!is_written)
+      study.budgets.push_back({.kind = kind, .limit = limit, .origin = BudgetOrigin::assumed});
+  };
+  if (!study.machine) return;
+  // Who has measured a step has run it; else what does not fit is no choice.
+  const bool is_measured = study.decode && !study.decode->baseline_steps.empty();
+  if (study.machine->memory_capacity && study.model.architecture && !is_measured &&
+      (study.decode || study.prefill))
+    add(BudgetKind::device_memory, 0);
+  if (study.decode) add(BudgetKind::decode_overhead, kPaperDecodeOverhead);
+  if (study.training) add(BudgetKind::training_overhead, kPaperTrainingOverhead);
+}
+
+}  // namespace
+
+std::string value_text(const KnobAxis& axis, Count value) {
+  if (axis.knob == Knob::scheme) return axis.schemes[static_cast<std::size_t>(value)].scheme;
+  if (axis.knob == Knob::schedule) return std::string(name(static_cast<Schedule>(value)));
+  return std::to_string(value);
+}
+
+Sweep::Sweep(Study study, std::vector<KnobAxis> axes, std::size_t num_threads, Progress* progress)
+    : study_(std::move(study)) {
+  study_.compare.clear();
+  add_default_limits(study_);
+  // As circumstances are counted: prefill outside, decode inside.
+  std::stable_partition(axes.begin(), axes.end(),
+                        [](const KnobAxis& axis) { return !is_of_decode(axis.knob); });
+  // What follows a scheme changes its blocks, streams and schedule.
+  std::stable_partition(axes.begin(), axes.end(),
+                        [](const KnobAxis& axis) { return axis.knob == Knob::scheme; });
+  for (KnobAxis& axis : axes) {
+    const std::size_t num_values = axis.values.size();
+    if (is_of_decode(axis.knob)) num_decode_ *= num_values;
+    if (!is_of_decode(axis.knob) && !is_choice(axis.knob)) num_prefill_ *= num_values;
+    (is_choice(axis.knob) ? choice_axes_ : circumstance_axes_).push_back(std::move(axis));
+  }
+  make_choices();
+  Progress unwatched;
+  Progress& watched = progress == nullptr ? unwatched : *progress;
+  time_workloads(num_threads, watched);
+  time_training(num_threads, watched);
+}
+
+void Sweep::make_choices() {
+  choices_.resize(combinations(choice_axes_));
+  for (std::size_t i = 0; i < choices_.size(); ++i) {
+    const std::vector<Count> values = values_at(choice_axes_, i);
+    try {
+      Study at_choice = study_;
+      apply_all(choice_axes_, values, at_choice);
+      choices_[i] = choice_of(at_choice);
+    } catch (const Infeasible& error) {
+      choices_[i].refused = error.what();
+    }
+    choices_[i].values = values;
+  }
+}
+
+void Sweep::time_workloads(std::size_t num_threads, Progress& progress) {
+  LaunchTable table;
+  std::vector<std::size_t> existing;
+  for (std::size_t i = 0; study_.machine && i < choices_.size(); ++i) {
+    if (!choices_[i].refused.empty()) continue;
+    existing.push_back(i);
+    table.add(choices_[i].path, choices_[i].schedule);
+  }
+  const auto time_into = [&](std::vector<AddedTime>& times, std::size_t row, const Study& study,
+                             std::span<const WorkloadMemory> batches, WorkloadKind kind) {
+    const auto is_larger = [&](std::size_t batch, std::size_t path) {
+      return is_too_large(batches[batch], choices_[existing[path]]);
+    };
+    const std::vector<AddedTime> added = added_times(study, kind, table, is_larger);
+    for (std::size_t i = 0; i < existing.size(); ++i)
+      times[row * choices_.size() + existing[i]] = added[i];
+  };
+  const bool has_decode = study_.decode.has_value();
+  const bool has_prefill = study_.prefill.has_value();
+  if (study_.machine && has_decode) decode_.resize(num_decode_ * choices_.size());
+  if (study_.machine && has_prefill) prefill_.resize(num_prefill_ * choices_.size());
+  decode_memory_.resize(has_decode ? num_decode_ : 0);
+  prefill_memory_.resize(has_prefill ? num_prefill_ : 0);
+  progress.expected += decode_memory_.size() + prefill_memory_.size();
+  if (study_.machine && study_.training) progress.expected += choices_.size();
+  each_in_parallel(decode_memory_.size(), num_threads, [&](std::size_t row) {
+    Study study = study_;
+    apply_all(circumstance_axes_, circumstance_values(row), study);
+    study.prefill.reset();
+    decode_memory_[row] = decode_memory(study);
+    if (!decode_.empty()) time_into(decode_, row, study, decode_memory_[row], WorkloadKind::decode);
+    ++progress.done;
+  });
+  each_in_parallel(prefill_memory_.size(), num_threads, [&](std::size_t row) {
+    Study study = study_;
+    apply_all(circumstance_axes_, circumstance_values(row * num_decode_), study);
+    study.decode.reset();
+    prefill_memory_[row] = prefill_memory(study);
+    if (!prefill_.empty())
+      time_into(prefill_, row, study, {&prefill_memory_[row], 1}, WorkloadKind::prefill);
+    ++progress.done;
+  });
+}
+
+void Sweep::time_training(std::size_t num_threads, Progress& progress) {
+  if (!study_.training || !study_.machine) return;
+  training_.resize(choices_.size());
+  const TrainingSteps steps(study_);
+  each_in_parallel(choices_.size(), num_threads, [&](std::size_t i) {
+    const SweepChoice& choice = choices_[i];
+    ++progress.done;
+    if (!choice.refused.empty()) return;
+    const StepRow row = steps.row(choice.path, choice.schedule);
+    training_[i] = {row.delta, row.overhead};
+  });
+}
+
+std::vector<Sweep::WorkloadMemory> Sweep::decode_memory(const Study& study) {
+  std::vector<WorkloadMemory> batches;
+  const Count shards = study.layout == Layout::sequence_sharded ? study.tensor_parallel_size : 1;
+  for (const Count sequences : study.decode->sequences) {
+    WorkloadMemory& batch = batches.emplace_back();
+    batch.tokens = divided_up(sequences, shards);
+    if (!study.model.architecture) continue;
+    batch.weights = resident_weights(study);
+    batch.cache = resident_cache(study, static_cast<double>(sequences),
+                                 static_cast<double>(study.decode->context + 1));
+  }
+  return batches;
+}
+
+Sweep::WorkloadMemory Sweep::prefill_memory(const Study& study) {
+  WorkloadMemory memory{.tokens = static_cast<double>(tokens_per_device(prefill_shape(study)))};
+  if (!study.model.architecture) return memory;
+  memory.weights = resident_weights(study);
+  memory.cache = resident_cache(study, 1, static_cast<double>(study.prefill->tokens));
+  return memory;
+}
+
+std::vector<Count> Sweep::circumstance_values(std::size_t circumstance) const {
+  return values_at(circumstance_axes_, circumstance);
+}
+
+Study Sweep::study_at(std::size_t circumstance, std::size_t choice) const {
+  Study study = study_;
+  apply_all(circumstance_axes_, circumstance_values(circumstance), study);
+  apply_all(choice_axes_, values_at(choice_axes_, choice), study);
+  return study;
+}
+
+std::optional<PointMemory> Sweep::memory(std::size_t circumstance,
+                                         const SweepChoice& choice) const {
+  if (decode_memory_.empty() && prefill_memory_.empty()) return std::nullopt;
+  PointMemory memory;
+  const auto include = [&](const WorkloadMemory& workload) {
+    const Bytes state = workload.tokens * state_per_token(choice);
+    memory.state = std::max(memory.state, state);
+    memory.cache = std::max(memory.cache, workload.cache);
+    memory.all = std::max(memory.all, state + workload.weights + workload.cache);
+  };
+  if (!decode_memory_.empty())
+    for (const WorkloadMemory& batch : decode_memory_[circumstance % num_decode_]) include(batch);
+  if (!prefill_memory_.empty()) {
+    const WorkloadMemory& prefill = prefill_memory_[circumstance / num_decode_];
+    include(prefill);
+    memory.prefill_bank = prefill.tokens * choice.kept_per_token;
+    memory.prefill_peak = memory.prefill_bank + prefill.tokens * choice.phase1_per_token;
+  }
+  return memory;
+}
+
+bool Sweep::is_too_large(const WorkloadMemory& workload, const SweepChoice& choice) const {
+  const Bytes all = workload.tokens * state_per_token(choice) + workload.weights + workload.cache;
+  return study_.machine && study_.machine->memory_capacity &&
+         all > *study_.machine->memory_capacity;
+}
+
+SweepPoint Sweep::point(std::size_t circumstance, std::size_t choice) const {
+  SweepPoint point{
+      .choice = &choices_[choice], .decode = {}, .prefill = {}, .training = {}, .memory = {}};
+  if (!point.exists()) return point;
+  const std::size_t n = choices_.size();
+  if (!decode_.empty()) point.decode = decode_[circumstance % num_decode_ * n + choice];
+  if (!prefill_.empty()) point.prefill = prefill_[circumstance / num_decode_ * n + choice];
+  if (!training_.empty()) point.training = training_[choice];
+  point.memory = memory(circumstance, *point.choice);
+  return point;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,147 @@
+// A study at every combination of the values of some knobs. What does not depend on a knob is
+// computed once: launches are timed once for each circumstance and shared by all choices.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/base/progress.hpp"
+#include "model/decision/budget.hpp"
+#include "model/decision/quality.hpp"
+#include "model/sweep/knob.hpp"
+#include "model/sweep/sweep_times.hpp"
+
+namespace depthcost {
+
+/// One knob and the values that it takes.
+struct KnobAxis {
+  Knob knob = Knob::block_size;
+  std::vector<Count> values;
+  Remainder remainder = Remainder::paper;  // of num_blocks
+  std::vector<SchemePath> schemes = {};    // of scheme, whose values count them from 0
+};
+
+/// "24", "two_phase", "mhc".
+std::string value_text(const KnobAxis& axis, Count value);
+
+inline constexpr std::size_t kConventions = static_cast<std::size_t>(Convention::kernel) + 1;
+
+/// d-vectors per token and layer under one convention.
+struct ConventionMean {
+  double mean_d = 0;
+  bool is_inside_domain = true;
+};
+
+/// One combination of the knobs that are choices: a residual path and a schedule.
+struct SweepChoice {
+  std::string refused;        // why it cannot exist; then nothing below is known
+  std::vector<Count> values;  // of the choice axes
+  ResidualPath path;
+  Schedule schedule = Schedule::fused;
+  std::array<std::optional<ConventionMean>, kConventions> mean{};  // by convention
+  Bytes forward_bytes;   // per token, all layers and the output aggregation, `kernel`
+  Bytes kept_per_token;  // what lies in memory between layers
+  Bytes phase1_per_token;
+  std::optional<Bytes> payload_peak;  // per token over the fullest pipeline boundary
+  QualityEvidence quality;
+};
+
+/// Of the residual path, at its fullest.
+inline Bytes state_per_token(const SweepChoice& choice) {
+  return choice.kept_per_token + choice.phase1_per_token;
+}
+
+/// In one device's memory, at the workload where it is most.
+struct PointMemory {
+  Bytes state;         // of the residual path, all workloads
+  Bytes cache;         // weights excluded
+  Bytes all;           // weights, cache and state of the fullest workload
+  Bytes prefill_bank;  // as the budget of that name counts it
+  Bytes prefill_peak;  // as above
+};
+
+/// A choice under a circumstance.
+struct SweepPoint {
+  const SweepChoice* choice = nullptr;
+  std::optional<AddedTime> decode;
+  std::optional<AddedTime> prefill;
+  std::optional<AddedTime> training;
+  std::optional<PointMemory> memory;  // of decode and prefill
+
+  bool exists() const { return choice->refused.empty(); }
+};
+
+/// One budget of the study at one point.
+struct PointBudget {
+  Budget budget;
+  std::optional<double> low;  // what is needed, as BudgetRow
+  std::optional<double> high;
+  Verdict verdict = Verdict::unknown;
+  std::optional<double> median = {};  // of an interval
+};
+
+/// Surely broken, or more likely than not.
+bool is_broken(const PointBudget& row);
+
+/// All points of one study, circumstances outside, choices inside; each in the order of the axes, a
+/// scheme first.
+class Sweep {
+ public:
+  /// The axes name different knobs. Counts into `progress` if it is there. Throws Infeasible only
+  /// where no circumstance can exist.
+  Sweep(Study study, std::vector<KnobAxis> axes, std::size_t num_threads,
+        Progress* progress = nullptr);
+
+  const Study& study() const { return study_; }
+  const std::vector<KnobAxis>& circumstance_axes() const { return circumstance_axes_; }
+  const std::vector<KnobAxis>& choice_axes() const { return choice_axes_; }
+  const std::vector<SweepChoice>& choices() const { return choices_; }
+  std::size_t num_circumstances() const { return num_decode_ * num_prefill_; }
+  std::size_t size() const { return num_circumstances() * choices_.size(); }
+
+  SweepPoint point(std::size_t circumstance, std::size_t choice) const;
+  /// In the order of study().budgets, which hold the device's memory and the paper's limits where
+  /// the scenario is silent.
+  std::vector<PointBudget> budgets(const SweepPoint& point) const;
+  /// Fail if one budget fails, else unknown if one is unknown.
+  Verdict verdict(const SweepPoint& point) const;
+  /// Values of the circumstance axes.
+  std::vector<Count> circumstance_values(std::size_t circumstance) const;
+  /// The study at a point, as evaluate() takes it.
+  Study study_at(std::size_t circumstance, std::size_t choice) const;
+
+ private:
+  /// Tokens of a workload on one device, and what lies there beside the residual path.
+  struct WorkloadMemory {
+    double tokens = 0;
+    Bytes weights;
+    Bytes cache;
+  };
+
+  void make_choices();
+  void time_workloads(std::size_t num_threads, Progress& progress);
+  void time_training(std::size_t num_threads, Progress& progress);
+  static std::vector<WorkloadMemory> decode_memory(const Study& study);
+  static WorkloadMemory prefill_memory(const Study& study);
+  std::optional<PointMemory> memory(std::size_t circumstance, const SweepChoice& choice) const;
+  bool is_too_large(const WorkloadMemory& workload, const SweepChoice& choice) const;
+  PointBudget budget_at(const Budget& budget, const SweepPoint& point) const;
+
+  Study study_;
+  std::vector<KnobAxis> circumstance_axes_;
+  std::vector<KnobAxis> choice_axes_;
+  std::vector<SweepChoice> choices_;
+  std::size_t num_decode_ = 1;
+  std::size_t num_prefill_ = 1;
+  std::vector<AddedTime> decode_;    // (decode circumstances, choices); empty without times
+  std::vector<AddedTime> prefill_;   // as above
+  std::vector<AddedTime> training_;  // choices
+  std::vector<std::vector<WorkloadMemory>> decode_memory_;  // of each circumstance, batch by batch
+  std::vector<WorkloadMemory> prefill_memory_;
+};
+
+}  // namespace depthcost

@@ -1,0 +1,141 @@
+// A walk over the order tables.
+#include "model/training/training_memory.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/schemes/activation_memory.hpp"
+#include "model/training/training_work.hpp"
+
+namespace depthcost {
+namespace {
+
+/// Bytes of one micro-batch.
+struct ChunkMemory {
+  Bytes kept;
+  Bytes received;
+  Bytes own_blocks;
+  Bytes for_weights;
+  Bytes working;
+};
+
+std::vector<ChunkMemory> chunk_memories(const Study& study, const ResidualPath& path,
+                                        Schedule schedule) {
+  // Other schemes recompute layer by layer.
+  const Count m =
+      std::holds_alternative<Mhc>(path.scheme) ? std::get<Mhc>(path.scheme).num_streams : 1;
+  const auto in_bytes = [&](const SavedVectors& saved) {
+    return training_tokens(study) *
+           bytes(saved, as_double(study.model.hidden_size), study.model.dtype);
+  };
+  std::vector<ChunkMemory> memories;
+  for (const ChunkOfLayers& chunk : chunks_of(layout_of(study))) {
+    const ChunkActivations activations =
+        chunk_activations(path, chunk,
+                          {.policy = study.training->activations,
+                           .recompute_layers = best_mhc_recomputation(m, chunk.num_layers),
+                           .schedule = schedule});
+    memories.push_back({in_bytes(activations.kept), in_bytes(activations.received),
+                        in_bytes(activations.own_blocks), in_bytes(activations.for_weights),
+                        in_bytes(activations.working)});
+  }
+  return memories;
+}
+
+/// Received blocks of a micro-batch by how many chunks of a stage it has open: forward passes open
+/// them in order, backward passes close the last one first.
+std::vector<Bytes> received_blocks(const std::vector<ChunkMemory>& chunks, std::size_t stage,
+                                   std::size_t num_stages, Cache cache) {
+  std::vector<Bytes> held(1);
+  Bytes all;
+  Bytes history;
+  Bytes own_of_others;
+  Bytes own;
+  for (std::size_t c = stage; c < chunks.size(); c += num_stages) {
+    const ChunkMemory& chunk = chunks[c];
+    all = all + chunk.received;
+    // A chunk without layers is handed nothing that it keeps.
+    if (chunk.received.value > 0) {
+      history = chunk.received;
+      own_of_others = own;
+    }
+    own = own + chunk.own_blocks;
+    held.push_back(cache == Cache::none ? all : history - own_of_others);
+  }
+  return held;
+}
+
+/// What is in flight on one stage while its table is walked. In a whole backward pass the weights'
+/// task follows at once, so that what waits for it is never at a peak.
+class InFlight {
+ public:
+  InFlight(const std::vector<ChunkMemory>& chunks, std::vector<Bytes> received,
+           Count num_micro_batches)
+      : chunks_(chunks),
+        received_(std::move(received)),
+        open_(static_cast<std::size_t>(num_micro_batches), 0) {}
+
+  void visit(const PipelineTask& task) {
+    const ChunkMemory& chunk = chunks_[static_cast<std::size_t>(task.chunk)];
+    if (task.kind == TaskKind::forward) {
+      now_.activations = now_.activations + chunk.kept;
+      open(task, 1);
+      note_peak({});
+    } else if (task.kind == TaskKind::backward_input) {
+      note_peak(chunk.working);
+      now_.activations = now_.activations - chunk.kept + chunk.for_weights;
+      open(task, -1);
+    } else if (task.kind == TaskKind::backward_weight) {
+      now_.activations = now_.activations - chunk.for_weights;
+    }
+  }
+
+  const StageMemory& peak() const { return peak_; }
+
+ private:
+  void open(const PipelineTask& task, int passes) {
+    std::size_t& chunks = open_[static_cast<std::size_t>(task.micro_batch)];
+    const Bytes before = received_[chunks];
+    const Count was_open = chunks > 0 ? 1 : 0;
+    chunks += static_cast<std::size_t>(passes);
+    now_.blocks = now_.blocks + received_[chunks] - before;
+    now_.micro_batches += (chunks > 0 ? 1 : 0) - was_open;
+  }
+
+  void note_peak(Bytes working) {
+    const Count most = std::max(peak_.micro_batches, now_.micro_batches);
+    if (now_.all() + working > peak_.all()) peak_ = {now_.activations + working, now_.blocks, most};
+    peak_.micro_batches = most;
+  }
+
+  const std::vector<ChunkMemory>& chunks_;
+  std::vector<Bytes> received_;
+  std::vector<std::size_t> open_;  // chunks of each micro-batch
+  StageMemory now_;
+  StageMemory peak_;
+};
+
+}  // namespace
+
+std::vector<StageMemory> training_memory(const Study& study, const ResidualPath& path,
+                                         Schedule schedule, const PipelineOrder& order) {
+  const std::vector<ChunkMemory> chunks = chunk_memories(study, path, schedule);
+  const std::size_t num_stages = order.stages.size();
+  std::vector<StageMemory> stages;
+  for (std::size_t stage = 0; stage < num_stages; ++stage) {
+    InFlight in_flight(chunks, received_blocks(chunks, stage, num_stages, study.training->cache),
+                       order.num_micro_batches);
+    for (const PipelineTask& task : order.stages[stage]) in_flight.visit(task);
+    stages.push_back(in_flight.peak());
+  }
+  return stages;
+}
+
+StageMemory fullest(const std::vector<StageMemory>& stages) {
+  StageMemory most;
+  for (const StageMemory& stage : stages)
+    if (stage.all() > most.all()) most = stage;
+  return most;
+}
+
+}  // namespace depthcost

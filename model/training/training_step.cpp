@@ -1,0 +1,337 @@
+// Five simulations for each scheme: the middle, and both ends of the residual path with both ends
+// of the rest.
+#include "model/training/training_step.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "model/schemes/mechanism.hpp"
+
+namespace depthcost {
+namespace {
+
+/// One way in which everything that is not known may lie.
+struct Case {
+  Corner corner;
+  End rest = End::value;
+};
+
+constexpr Corner kShort{End::low, End::low, End::low, End::low};
+constexpr Corner kLong{End::high, End::high, End::high, End::high};
+constexpr std::array kCases{Case{}, Case{kShort, End::low}, Case{kShort, End::high},
+                            Case{kLong, End::low}, Case{kLong, End::high}};
+
+using CaseTimes = std::array<Seconds, kCases.size()>;
+
+/// The same case with the other end of the kernels, which two schemes do not share.
+Case with_other_kernels(Case at) {
+  at.corner.kernels = opposite(at.corner.kernels);
+  return at;
+}
+
+/// Links without latency that carry anything at once: what communication costs is what they save.
+std::vector<StageLink> free_links(std::size_t num_links) {
+  return std::vector<StageLink>(
+      num_links, {Seconds{}, BytesPerSecond{std::numeric_limits<double>::infinity()}});
+}
+
+/// Everything that schemes have in common.
+class TrainingModel {
+ public:
+  explicit TrainingModel(const Study& study)
+      : study_(study),
+        order_(training_order(study, study.training->num_micro_batches)),
+        rest_(rest_of_step(study, training_workload(study))) {
+    if (study.training->baseline_step) scale_rest_to(*study.training->baseline_step);
+  }
+
+  const Study& study() const { return study_; }
+  const PipelineOrder& order() const { return order_; }
+  const RestOfStep& rest() const { return rest_; }
+  /// Why per cent cannot be given.
+  std::string missing() const { return study_.training->baseline_step ? "" : rest_.missing; }
+
+  PipelineWork work(const ResidualPath& path, Schedule schedule, const Case& at) const {
+    return work(path, schedule, residual_work(study_, path, schedule, at.corner), at);
+  }
+
+  PipelineWork work(const ResidualPath& path, Schedule schedule,
+                    const std::vector<ResidualWork>& residual, const Case& at) const {
+    const auto layers = layer_work(study_, rest_, at.rest);
+    PipelineWork work{.order = order_,
+                      .forward_messages = forward_messages(study_, path),
+                      .backward_messages = backward_messages(study_, path),
+                      .sends = study_.training->sends};
+    const auto offload = offload_seconds(study_, path, schedule, at.corner.bandwidth);
+    for (std::size_t chunk = 0; chunk < residual.size(); ++chunk)
+      work.chunks.push_back(chunk_times(residual[chunk], layers[chunk], offload[chunk]));
+    const auto links = stage_links(study_, work.forward_messages);
+    // Without anything beside it to hide behind, communication would say nothing.
+    const bool is_known = links && !rest_.rows.empty();
+    work.links = is_known ? *links : free_links(work.forward_messages.size());
+    return work;
+  }
+
+  /// `middle`: of the first case, which has been simulated.
+  CaseTimes makespans(const ResidualPath& path, Schedule schedule, Seconds middle) const {
+    CaseTimes times{middle};
+    for (std::size_t i = 1; i < kCases.size(); ++i)
+      times[i] = simulate(work(path, schedule, kCases[i])).makespan;
+    return times;
+  }
+
+ private:
+  /// Half of the layers' backward pass is for the inputs, half for the weights; the residual path
+  /// has no weights to speak of. Offloaded activations leave beside a forward pass and come back
+  /// beside a backward pass, which take at least so long.
+  ChunkTimes chunk_times(const ResidualWork& residual, const LayerWork& layers,
+                         Seconds offload) const {
+    const Seconds forward = layers.forward + residual.forward;
+    const Seconds for_weights = 0.5 * layers.backward;
+    const Seconds for_inputs = for_weights + residual.backward;
+    return {.forward = std::max(forward, offload),
+            .recompute = recomputes(*study_.training) ? residual.forward : Seconds{},
+            .backward_input = std::max(for_inputs, offload - for_weights),
+            .backward_weight = for_weights};
+  }
+
+  /// The layers take what is left of a measured step. A makespan is convex in them (a maximum of
+  /// sums), so that chords up to a point beyond it lead there from below.
+  void scale_rest_to(Seconds measured) {
+    constexpr int kMostChords = 40;
+    constexpr double kPrecision = 1e-12;
+    if (rest_.rows.empty())
+      rest_.rows = {
+          {.workload = "training", .term = RestTerm::attention, .origin = RestOrigin::written}};
+    RestOfStep unit = rest_;
+    const Seconds total = unit.total().value;
+    for (RestRow& row : unit.rows) {
+      const double share = total.value > 0 ? row.time.value / total : 1;
+      row.time = {Seconds{share}, Seconds{share}, Seconds{share}, Evidence::measured};
+    }
+    const ResidualPath standard = baseline_path(study_, study_.path);
+    const auto makespan = [&](double seconds) {
+      set_rest(unit, seconds);
+      return simulate(work(standard, Schedule::fused, {})).makespan.value;
+    };
+    double low = 0;
+    double at_low = makespan(low);
+    const double beyond = measured.value;
+    const double at_beyond = makespan(beyond);
+    for (int i = 0; i < kMostChords && at_low < (1 - kPrecision) * measured.value; ++i) {
+      low += (measured.value - at_low) * (beyond - low) / (at_beyond - at_low);
+      at_low = makespan(low);
+    }
+    set_rest(unit, low);
+  }
+
+  void set_rest(const RestOfStep& unit, double seconds) {
+    for (std::size_t i = 0; i < unit.rows.size(); ++i) {
+      const Seconds time = seconds * unit.rows[i].time.value;
+      rest_.rows[i].time = {time, time, time, Evidence::measured};
+    }
+  }
+
+  const Study& study_;
+  PipelineOrder order_;
+  RestOfStep rest_;
+};
+
+/// Both ranges together, around the value of the first.
+template <class Q>
+Estimate<Q> covering(Estimate<Q> range, const Estimate<Q>& other) {
+  range.low = std::min(range.low, other.low);
+  range.high = std::max(range.high, other.high);
+  return range;
+}
+
+Estimate<Seconds> spread(const CaseTimes& times, Evidence evidence) {
+  const auto [low, high] = std::minmax_element(times.begin(), times.end());
+  return {*low, times.front(), *high, evidence};
+}
+
+Estimate<double> spread(const std::array<double, kCases.size()>& ratios, Evidence evidence) {
+  const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
+  return {*low, ratios.front(), *high, evidence};
+}
+
+/// Residual path of a stage, all micro-batches, as the mean over stages.
+Seconds residual_seconds(const Study& study, const std::vector<ResidualWork>& work) {
+  Seconds sum;
+  const double num_forward = recomputes(*study.training) ? 2 : 1;
+  for (const ResidualWork& chunk : work) sum = sum + num_forward * chunk.forward + chunk.backward;
+  const double per_stage = static_cast<double>(study.training->num_micro_batches) /
+                           static_cast<double>(layout_of(study).num_stages);
+  return per_stage * sum;
+}
+
+/// What the step would be shorter by if links were free.
+Seconds communication_seconds(PipelineWork work, Seconds makespan) {
+  if (work.links.empty()) return {};
+  work.links = free_links(work.links.size());
+  return makespan - simulate(work).makespan;
+}
+
+/// The standard residual's step, at every case, and with the other end of its kernels.
+struct Baseline {
+  CaseTimes times;
+  CaseTimes with_other_kernels;
+  Seconds communication;
+  TimeTerms terms;
+};
+
+TimeTerms sum_of_terms(const std::vector<ResidualWork>& work) {
+  TimeTerms sum;
+  for (const ResidualWork& chunk : work) sum = sum + chunk.terms;
+  return sum;
+}
+
+Baseline baseline_of(const TrainingModel& model, const ResidualPath& standard) {
+  const auto residual = residual_work(model.study(), standard, Schedule::fused, {});
+  PipelineWork work = model.work(standard, Schedule::fused, residual, {});
+  const Seconds middle = simulate(work).makespan;
+  CaseTimes others{middle};
+  for (std::size_t i = 1; i < kCases.size(); ++i)
+    others[i] =
+        simulate(model.work(standard, Schedule::fused, with_other_kernels(kCases[i]))).makespan;
+  return {model.makespans(standard, Schedule::fused, middle), others,
+          communication_seconds(std::move(work), middle), sum_of_terms(residual)};
+}
+
+/// What a longer or shorter step is put down to.
+Dominant dominant_of(Seconds delta, Seconds communication, const TimeTerms& terms,
+                     const TimeTerms& standard) {
+  if (std::abs(communication.value) > 0.5 * std::abs(delta.value)) return Dominant::communication;
+  return depthcost::dominant_of(delta.value == 0 ? terms : terms + -1 * standard);
+}
+
+StepRow step_row(const Study& study, const TrainingModel& model, const TrainingRun& run,
+                 const Baseline& against) {
+  const ResidualPath& path = *run.path;
+  const Schedule schedule = run.schedule;
+  const CaseTimes& baseline = against.times;
+  // A path of the same kernels differs in nothing.
+  const bool is_same = std::holds_alternative<Standard>(path.scheme) && schedule == Schedule::fused;
+  const CaseTimes& crossed = is_same ? against.times : against.with_other_kernels;
+  CaseTimes times{run.makespan};  // the middle has been simulated
+  CaseTimes residual;
+  CaseTimes delta;
+  CaseTimes crossed_delta;
+  TimeTerms terms;
+  std::array<double, kCases.size()> overhead{};
+  std::array<double, kCases.size()> crossed_overhead{};
+  std::array<double, kCases.size()> share{};
+  for (std::size_t i = 0; i < kCases.size(); ++i) {
+    const auto work = residual_work(study, path, schedule, kCases[i].corner);
+    if (i == 0) terms = sum_of_terms(work);
+    if (i > 0) times[i] = simulate(model.work(path, schedule, work, kCases[i])).makespan;
+    residual[i] = residual_seconds(study, work);
+    delta[i] = times[i] - baseline[i];
+    overhead[i] = delta[i] / baseline[i];
+    crossed_delta[i] = times[i] - crossed[i];
+    crossed_overhead[i] = crossed_delta[i] / crossed[i];
+    share[i] = residual[i] / times[i];
+  }
+  // Backward kernels are not measured.
+  constexpr Evidence evidence = Evidence::assumed;
+  StepRow row{.workload = "training",
+              .path = &path,
+              .schedule = schedule,
+              .residual = spread(residual, evidence),
+              .delta = covering(spread(delta, evidence), spread(crossed_delta, evidence)),
+              .missing = model.missing(),
+              .dominant = dominant_of(delta.front(), run.communication - against.communication,
+                                      terms, against.terms)};
+  if (!row.missing.empty()) return row;
+  const bool is_measured = study.training->baseline_step.has_value();
+  row.baseline_step =
+      is_measured ? Estimate<Seconds>{baseline[0], baseline[0], baseline[0], Evidence::measured}
+                  : spread(baseline, evidence);
+  row.overhead = covering(spread(overhead, evidence), spread(crossed_overhead, evidence));
+  row.share = spread(share, evidence);
+  return row;
+}
+
+struct AccumulationOf {
+  GradientAccumulation mode;
+  double operator()(const Standard&) const { return 0; }
+  double operator()(const Mhc&) const { return 0; }
+  double operator()(const FullAttnRes& scheme) const { return accumulation_d(scheme, mode); }
+  double operator()(const BlockAttnRes& scheme) const { return accumulation_d(scheme, mode); }
+  double operator()(const MechanismScheme& scheme) const { refuse_training(scheme); }
+};
+
+TrainingRun training_run(const Study& study, const TrainingModel& model, const ResidualPath& path,
+                         Schedule schedule) {
+  PipelineWork work = model.work(path, schedule, {});
+  const SimulatedStep step = simulate(work);
+  TrainingRun run{.path = &path,
+                  .schedule = schedule,
+                  .makespan = step.makespan,
+                  .bubble = bubble_share(step),
+                  .accumulation_d = std::visit(
+                      AccumulationOf{study.training->gradient_accumulation}, path.scheme),
+                  .messages = work.forward_messages,
+                  .stages = training_memory(study, path, schedule, model.order())};
+  for (const ResidualWork& chunk : residual_work(study, path, schedule, {})) {
+    run.forward = run.forward + chunk.forward;
+    run.backward = run.backward + chunk.backward;
+  }
+  if (recomputes(*study.training)) run.recompute = run.forward;
+  run.communication = communication_seconds(std::move(work), step.makespan);
+  return run;
+}
+
+}  // namespace
+
+Seconds least_training_step(const Study& study) {
+  Study without_layers = study;
+  without_layers.training->baseline_step = Seconds{};
+  const TrainingModel model(without_layers);
+  return simulate(model.work(baseline_path(study, study.path), Schedule::fused, {kShort})).makespan;
+}
+
+struct TrainingSteps::Shared {
+  const Study& study;
+  TrainingModel model;
+  Baseline baseline;
+};
+
+TrainingSteps::TrainingSteps(const Study& study)
+    : shared_(std::make_unique<Shared>(Shared{study, TrainingModel(study), {}})) {
+  shared_->baseline = baseline_of(shared_->model, baseline_path(study, study.path));
+}
+
+TrainingSteps::~TrainingSteps() = default;
+
+StepRow TrainingSteps::row(const ResidualPath& path, Schedule schedule) const {
+  PipelineWork work = shared_->model.work(path, schedule, {});
+  const Seconds makespan = simulate(work).makespan;
+  const TrainingRun run{.path = &path,
+                        .schedule = schedule,
+                        .makespan = makespan,
+                        .communication = communication_seconds(std::move(work), makespan)};
+  return step_row(shared_->study, shared_->model, run, shared_->baseline);
+}
+
+TrainingAnswer training_answer(const Study& study, const std::vector<ResidualPath>& paths) {
+  TrainingAnswer answer;
+  if (!study.training || !study.machine) return answer;
+  const TrainingModel model(study);
+  answer.rest = model.rest();
+  // All paths have the study's layers and attachment, and so one baseline.
+  const Baseline baseline = baseline_of(model, baseline_path(study, study.path));
+  for (const ResidualPath& path : paths) {
+    for (const Schedule schedule : schedules_of(path.scheme)) {
+      answer.runs.push_back(training_run(study, model, path, schedule));
+      answer.steps.push_back(step_row(study, model, answer.runs.back(), baseline));
+    }
+  }
+  answer.work = model.work(paths.front(), study.schedule, {});
+  answer.simulated = simulate(*answer.work);
+  return answer;
+}
+
+}  // namespace depthcost

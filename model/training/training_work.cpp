@@ -1,0 +1,236 @@
+// Chunk by chunk and boundary by boundary.
+#include "model/training/training_work.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "model/schemes/walk.hpp"
+#include "model/step/resident.hpp"
+#include "model/step/scheme_payload.hpp"
+#include "model/training/backward_layers.hpp"
+
+namespace depthcost {
+namespace {
+
+/// Chunk of each layer 1..L (index 0 is layer 1).
+std::vector<std::size_t> chunk_of_layers(const PipelineLayout& layout) {
+  std::vector<std::size_t> chunks;
+  for (std::size_t chunk = 0; chunk < layout.chunk_layers.size(); ++chunk)
+    chunks.insert(chunks.end(), static_cast<std::size_t>(layout.chunk_layers[chunk]), chunk);
+  return chunks;
+}
+
+/// Equal launches are timed once.
+class LaunchTimes {
+ public:
+  LaunchTimes(const Machine& machine, const Execution& execution, const Corner& corner)
+      : machine_(machine), execution_(execution), corner_(corner) {}
+
+  const TimeTerms& operator()(const Operation& operation) {
+    const auto [entry, is_new] = known_.try_emplace(operation);
+    if (is_new) entry->second = LaunchTime(machine_, operation, execution_).terms(corner_);
+    return entry->second;
+  }
+
+ private:
+  const Machine& machine_;
+  const Execution& execution_;
+  const Corner& corner_;
+  std::map<Operation, TimeTerms> known_;
+};
+
+TimeTerms backward_terms(const Study& study, const BackwardLayer& layer, const Corner& corner) {
+  const double tokens = training_tokens(study);
+  const double d = as_double(study.model.hidden_size);
+  const GradientTraffic& moved = layer.traffic;
+  const Dtype gradients = study.training->gradient_dtype;
+  const Bytes reads = tokens * (storage(moved.activation_reads_d * d, study.model.dtype) +
+                                storage(moved.gradient_reads_d * d, gradients));
+  const Bytes writes = tokens * storage(moved.gradient_writes_d * d, gradients);
+  return stream_terms(*study.machine, Launch::stream, layer.kernels, reads, writes, corner);
+}
+
+void add_forward(std::vector<ResidualWork>& work, const Study& study, const ResidualPath& path,
+                 Schedule schedule, const Corner& corner) {
+  const std::vector<std::size_t> chunks = chunk_of_layers(layout_of(study));
+  Execution execution = training_workload(study).passes.front().execution;
+  execution.bank_age = bank_age(path.scheme, schedule);
+  execution.parameter_age = as_double(layers_of_largest_stage(study));
+  LaunchTimes terms_of(*study.machine, execution, corner);
+  each_launch(path, schedule, [&](Count layer, const Operation& operation) {
+    // Layer 0 is the output aggregation, which the last chunk runs.
+    const std::size_t chunk =
+        layer == 0 ? work.size() - 1 : chunks[static_cast<std::size_t>(layer) - 1];
+    const TimeTerms& terms = terms_of(operation);
+    work[chunk].forward = work[chunk].forward + terms.total();
+    work[chunk].terms = work[chunk].terms + terms.binding();
+  });
+}
+
+void add_backward(std::vector<ResidualWork>& work, const Study& study, const ResidualPath& path,
+                  Schedule schedule, const Corner& corner) {
+  const std::vector<std::size_t> chunks = chunk_of_layers(layout_of(study));
+  const auto layers = backward_layers(path, schedule, study.training->gradient_accumulation);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    ResidualWork& chunk = work[i < chunks.size() ? chunks[i] : work.size() - 1];
+    const TimeTerms terms = backward_terms(study, layers[i], corner);
+    chunk.backward = chunk.backward + terms.total();
+    chunk.terms = chunk.terms + terms;
+  }
+}
+
+/// Share of a host link's datasheet rate that copies reach: PCIe packets and pinned buffers leave
+/// so much. [ours]
+constexpr Estimate<double> kHostLinkShare{0.70, 0.85, 0.95, Evidence::assumed};
+
+Count ranks_per_stage(const Study& study) {
+  return study.tensor_parallel_size * study.context_parallel_size;
+}
+
+/// Whether two stages lie in different nodes.
+TransferScope scope_between(const Study& study, Count from_stage, Count to_stage) {
+  const Count ranks = ranks_per_stage(study);
+  const Count per_node = study.machine->devices_per_node;
+  const auto node = [&](Count stage) { return stage * ranks / per_node; };
+  return node(from_stage) == node(to_stage) ? TransferScope::node : TransferScope::network;
+}
+
+std::vector<Bytes> messages(const Study& study, const ResidualPath& path, Dtype dtype) {
+  std::vector<Bytes> bytes;
+  const double elements = training_tokens(study) * as_double(study.model.hidden_size);
+  for (const Count vectors : payload_vectors(study, path))
+    bytes.push_back(storage(as_double(vectors) * elements, dtype));
+  return bytes;
+}
+
+}  // namespace
+
+PipelineLayout layout_of(const Study& study) {
+  return study.pipeline.value_or(PipelineLayout{1, 1, {study.model.num_layers}});
+}
+
+std::vector<ChunkOfLayers> chunks_of(const PipelineLayout& layout) {
+  std::vector<ChunkOfLayers> chunks;
+  Count first_layer = 1;
+  for (const Count num_layers : layout.chunk_layers) {
+    chunks.push_back({.first_layer = first_layer, .num_layers = num_layers});
+    first_layer += num_layers;
+  }
+  chunks.back().output = OutputAggregation::here;
+  return chunks;
+}
+
+PipelineOrder training_order(const Study& study, Count num_micro_batches) {
+  const PipelineLayout layout = layout_of(study);
+  return pipeline_order(study.training->schedule, layout.num_stages, layout.num_virtual_stages,
+                        num_micro_batches,
+                        recomputes(*study.training) ? Activations::recomputed : Activations::kept);
+}
+
+double training_tokens(const Study& study) {
+  const Training& training = *study.training;
+  return as_double(training.sequence_length) * as_double(training.micro_batch_size) /
+         as_double(study.context_parallel_size * residual_shards(study));
+}
+
+Workload training_workload(const Study& study) {
+  const Training& training = *study.training;
+  const ForwardPass pass{.num_sequences = as_double(training.micro_batch_size) /
+                                          as_double(study.context_parallel_size),
+                         .sequence = {.first = 0, .tokens = as_double(training.sequence_length)},
+                         .launch = Launch::stream};
+  const Execution execution{.tokens = training_tokens(study),
+                            .launch = Launch::stream,
+                            .storage = storage_of(study),
+                            .layer_bytes = modelled_layer_bytes(study, pass)};
+  return {.name = "training",
+          .kind = WorkloadKind::training,
+          .passes = {{execution, pass, 1}},
+          .baseline_step = training.baseline_step};
+}
+
+std::vector<ResidualWork> residual_work(const Study& study, const ResidualPath& path,
+                                        Schedule schedule, const Corner& corner) {
+  std::vector<ResidualWork> work(layout_of(study).chunk_layers.size());
+  add_forward(work, study, path, schedule, corner);
+  add_backward(work, study, path, schedule, corner);
+  return work;
+}
+
+std::vector<Seconds> offload_seconds(const Study& study, const ResidualPath& path,
+                                     Schedule schedule, End end) {
+  const std::vector<ChunkOfLayers> chunks = chunks_of(layout_of(study));
+  std::vector<Seconds> seconds(chunks.size());
+  if (study.training->activations != ActivationPolicy::offload || !study.machine->host_bandwidth)
+    return seconds;
+  const End rate = end == End::low ? End::high : end == End::high ? End::low : End::value;
+  const BytesPerSecond bandwidth = at(kHostLinkShare, rate) * *study.machine->host_bandwidth;
+  for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) {
+    const ChunkActivations activations = chunk_activations(
+        path, chunks[chunk], {.policy = ActivationPolicy::offload, .schedule = schedule});
+    seconds[chunk] =
+        training_tokens(study) *
+        bytes(activations.offloaded, as_double(study.model.hidden_size), study.model.dtype) /
+        bandwidth;
+  }
+  return seconds;
+}
+
+std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, End end) {
+  const PipelineLayout layout = layout_of(study);
+  std::vector<LayerWork> work;
+  for (std::size_t chunk = 0; chunk < layout.chunk_layers.size(); ++chunk) {
+    const bool is_last = chunk + 1 == layout.chunk_layers.size();
+    LayerWork layers;
+    for (const RestRow& row : rest.rows) {
+      const double spread =
+          as_double(layout.chunk_layers[chunk]) / as_double(study.model.num_layers);
+      const double share = row.term == RestTerm::head ? (is_last ? 1 : 0) : spread;
+      const double backward = row.term == RestTerm::collectives ? 1 : 2;
+      layers.forward = layers.forward + share * at(row.time, end);
+      layers.backward = layers.backward + backward * share * at(row.time, end);
+    }
+    work.push_back(layers);
+  }
+  return work;
+}
+
+std::vector<Count> payload_vectors(const Study& study, const ResidualPath& path) {
+  std::vector<Count> vectors;
+  for (const Transition& transition :
+       scheme_payload(layout_of(study), path.scheme, study.training->cache).transitions)
+    vectors.push_back(transition.vectors);
+  return vectors;
+}
+
+std::vector<Bytes> forward_messages(const Study& study, const ResidualPath& path) {
+  return messages(study, path, study.training->wire_dtype);
+}
+
+std::vector<Bytes> backward_messages(const Study& study, const ResidualPath& path) {
+  return messages(study, path, study.training->gradient_dtype);
+}
+
+std::optional<std::vector<StageLink>> stage_links(const Study& study,
+                                                  const std::vector<Bytes>& messages) {
+  const Count P = layout_of(study).num_stages;
+  std::vector<StageLink> links;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const auto from = static_cast<Count>(i) % P;
+    const TransferScope scope = scope_between(study, from, (from + 1) % P);
+    const auto time = [&](Bytes size) {
+      return transfer_time(*study.machine, TransferKind::send, scope, 2, size);
+    };
+    const auto latency = time(Bytes{1});
+    const auto whole = time(messages[i]);
+    if (!latency || !whole) return std::nullopt;
+    const Seconds on_the_wire = whole->value - latency->value;
+    const double rate = on_the_wire > Seconds{} ? messages[i].value / on_the_wire.value
+                                                : std::numeric_limits<double>::infinity();
+    links.push_back({latency->value, BytesPerSecond{rate}});
+  }
+  return links;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,126 @@
+// The map of the rooms in CONTRIBUTING.md, held against the files and their includes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "tests/temporary_folder.hpp"
+
+namespace depthcost::rooms_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = DEPTHCOST_SOURCE_DIR;
+
+struct Room {
+  std::string name;                // "model/base", "kernels"
+  std::set<std::string> includes;  // names of rooms, or of all rooms in a folder
+};
+
+std::vector<std::string> quoted(const std::string& text) {
+  static const std::regex pattern("`([a-z/]+)`");
+  std::vector<std::string> names;
+  for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it)
+    names.push_back((*it)[1]);
+  return names;
+}
+
+/// Rows of the map, `| room | question | includes |`.
+std::vector<Room> rooms() {
+  static const std::regex pattern(R"(\| (`[a-z/]+`) \| [^|]+ \|([^|]*)\|)");
+  std::vector<Room> found;
+  std::set<std::string> above;
+  std::stringstream lines(test::content_of(kRoot / "CONTRIBUTING.md"));
+  std::smatch row;
+  for (std::string line; std::getline(lines, line);) {
+    if (!std::regex_match(line, row, pattern)) continue;
+    const std::string name = quoted(row[1]).front();
+    const std::vector<std::string> named = quoted(row[2]);
+    Room room{name, {named.begin(), named.end()}};
+    if (name.starts_with("model/")) room.includes.insert(above.begin(), above.end());
+    above.insert(name);
+    found.push_back(std::move(room));
+  }
+  return found;
+}
+
+bool is_source(const fs::path& file) {
+  static const std::set<std::string> endings{".cpp", ".hpp", ".cu", ".cuh", ".c", ".h"};
+  return endings.contains(file.extension().string());
+}
+
+std::vector<fs::path> sources_of(const std::string& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder))
+    if (is_source(entry.path())) files.push_back(entry.path());
+  return files;
+}
+
+/// The room in which a path below the repository lies, or the path's first folder.
+std::string room_of(const std::string& path, const std::vector<Room>& rooms) {
+  for (const Room& room : rooms)
+    if (path.starts_with(room.name + "/")) return room.name;
+  return path.substr(0, path.find('/'));
+}
+
+/// Paths of our own that a file includes.
+std::vector<std::string> includes_of(const fs::path& file) {
+  static const std::regex pattern("#include \"([^\"]+/[^\"]+)\"");
+  const std::string text = test::content_of(file);
+  std::vector<std::string> paths;
+  for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it)
+    paths.push_back((*it)[1]);
+  return paths;
+}
+
+bool may_include(const Room& room, const std::string& other) {
+  return other == room.name || room.includes.contains(other) ||
+         room.includes.contains(other.substr(0, other.find('/')));
+}
+
+TEST(Rooms, IncludeOnlyWhatTheMapSays) {
+  const std::vector<Room> map = rooms();
+  ASSERT_EQ(map.size(), 17);
+  std::size_t includes = 0;
+  for (const Room& room : map)
+    for (const fs::path& file : sources_of(room.name))
+      for (const std::string& path : includes_of(file)) {
+        EXPECT_TRUE(may_include(room, room_of(path, map))) << file << " includes " << path;
+        ++includes;
+      }
+  EXPECT_GT(includes, 1000);
+}
+
+TEST(Rooms, AreAllOnTheMap) {
+  const std::vector<Room> map = rooms();
+  for (const fs::path& file : sources_of("model")) {
+    const std::string path = fs::relative(file, kRoot).string();
+    EXPECT_NE(room_of(path, map), "model") << path << " lies in no room";
+  }
+}
+
+TEST(Rooms, OfTheModelHaveAtMostThirtyFilesAFolder) {
+  std::map<fs::path, int> files;
+  for (const fs::path& file : sources_of("model")) ++files[file.parent_path()];
+  for (const auto& [folder, count] : files) EXPECT_LE(count, 30) << folder;
+}
+
+TEST(Rooms, KeepEachLibraryInOnePlace) {
+  for (const std::string folder :
+       {"model", "kernels", "scenarios", "profile", "reports", "microbench", "cli"})
+    for (const fs::path& file : sources_of(folder)) {
+      const std::string text = test::content_of(file);
+      const bool has_yaml = text.find("#include <yaml-cpp/") != std::string::npos;
+      const bool has_cli = text.find("#include <CLI/") != std::string::npos;
+      EXPECT_TRUE(!has_yaml || folder == "scenarios") << file;
+      EXPECT_TRUE(!has_cli || folder == "cli") << file;
+    }
+}
+
+}  // namespace
+}  // namespace depthcost::rooms_test
