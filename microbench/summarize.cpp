@@ -96,11 +96,12 @@ void write(const std::string& path, const std::string& text) {
   const int descriptor = ::mkstemp(unfinished.data());
   if (descriptor < 0) fail(path, "cannot be written");
   ::fchmod(descriptor, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
-  ::close(descriptor);
-  std::ofstream out(unfinished);
-  out << text;
-  out.close();
-  if (!out || std::rename(unfinished.c_str(), path.c_str()) != 0) fail(path, "cannot be written");
+  std::FILE* const out = ::fdopen(descriptor, "w");
+  if (out == nullptr) fail(path, "cannot be written");
+  const bool is_whole = std::fwrite(text.data(), 1, text.size(), out) == text.size();
+  const bool is_closed = std::fclose(out) == 0;
+  if (!is_whole || !is_closed || std::rename(unfinished.c_str(), path.c_str()) != 0)
+    fail(path, "cannot be written");
 }
 
 int run(int count, char** words) {

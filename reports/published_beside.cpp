@@ -65,6 +65,13 @@ std::vector<StepNumber> numbers_of(const Evaluation& e, const MeasuredStep& step
   return numbers;
 }
 
+bool cannot_run(const Evaluation& e, std::string_view workload) {
+  return std::any_of(e.step.begin(), e.step.end(), [&](const StepRow& row) {
+    return row.workload == workload && row.path == &e.paths.front() && row.baseline_step &&
+           !row.overhead;
+  });
+}
+
 }  // namespace
 
 Table attachment_table(const Evaluation& e) {
@@ -93,6 +100,8 @@ Table attachment_table(const Evaluation& e) {
     return std::find(order.begin(), order.end(), a[0]) <
            std::find(order.begin(), order.end(), b[0]);
   });
+  for (auto& row : table.rows)
+    if (cannot_run(e, row[0])) row[0] += " (does not fit)";
   return table;
 }
 

@@ -63,16 +63,22 @@ std::string budget_text(const Budget& budget) {
       budget.origin == BudgetOrigin::assumed ? " (the paper's, since the scenario sets none)" : "");
 }
 
+/// Behind "no choice".
+std::string kept_text(const Budget& budget) {
+  const char* verb = budget.kind == BudgetKind::device_memory ? "fits into" : "keeps";
+  return fmt::format("{} {}", verb, budget_text(budget));
+}
+
 void say_recommendation(Sentences& out, const SweepGroup& group, const Recommendation& said) {
   const Sweep& sweep = group.sweep();
   if (!said.unattainable.empty()) {
     Sentences names;
     for (const std::size_t b : said.unattainable)
-      names.push_back(budget_text(sweep.study().budgets[b]));
-    std::string text =
-        fmt::format("No recommendation: no choice keeps {}.", fmt::join(names, " and "));
+      names.push_back(kept_text(sweep.study().budgets[b]));
+    std::string text = fmt::format("No recommendation: no choice {}.", fmt::join(names, " or "));
     if (said.without_unattainable)
-      text += fmt::format(" Without that limit {} would be taken: {}.",
+      text += fmt::format(" Without {} {} would be taken: {}.",
+                          names.size() == 1 ? "that limit" : "these limits",
                           described(sweep, *said.without_unattainable),
                           all_added(sweep.point(group.circumstance, *said.without_unattainable)));
     out.push_back(text);

@@ -55,23 +55,19 @@ std::string added_text(const std::optional<AddedTime>& added) {
                          : format_seconds(added->delta.value, Sign::always);
 }
 
-/// Without the budgets that no choice keeps.
-std::string verdict_text(const Sweep& sweep, const SweepPoint& point, const Recommendation& said) {
+std::string verdict_text(const Sweep& sweep, const SweepPoint& point) {
   std::vector<std::string> broken;
   Verdict verdict = Verdict::pass;
-  const std::vector<PointBudget> budgets = sweep.budgets(point);
-  for (std::size_t b = 0; b < budgets.size(); ++b) {
-    if (std::binary_search(said.unattainable.begin(), said.unattainable.end(), b)) continue;
-    const std::string kind(name(budgets[b].budget.kind));
-    if (budgets[b].verdict == Verdict::fail)
+  for (const PointBudget& row : sweep.budgets(point)) {
+    const std::string kind(name(row.budget.kind));
+    if (row.verdict == Verdict::fail)
       broken.push_back(kind);
-    else if (is_broken(budgets[b]))
-      broken.push_back(kind + " by its median");
-    if (budgets[b].verdict == Verdict::unknown) verdict = Verdict::unknown;
+    else if (is_broken(row))
+      broken.push_back("likely " + kind);
+    if (row.verdict == Verdict::unknown) verdict = Verdict::unknown;
   }
   if (!broken.empty()) return fmt::format("breaks {}", fmt::join(broken, ", "));
-  // Those that none keeps stand below the table.
-  return fmt::format("{}{}", said.unattainable.empty() ? "" : "others ", name(verdict));
+  return std::string(name(verdict));
 }
 
 /// Columns that all points of a group have alike; blocks are those of some schemes.
@@ -143,7 +139,7 @@ std::vector<std::string> cells(const SweepGroup& group, const Shape& shape, cons
   row.push_back(loss_text(point.choice->quality.by_count));
   const bool is_on_front = std::binary_search(notes.front.begin(), notes.front.end(), choice);
   row.push_back(is_on_front ? "yes" : "no");
-  if (shape.budgets) row.push_back(verdict_text(sweep, point, notes.recommendation));
+  if (shape.budgets) row.push_back(verdict_text(sweep, point));
   row.push_back(note(notes, choice));
   return row;
 }

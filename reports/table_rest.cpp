@@ -27,14 +27,14 @@ bool is_modelled(const Evaluation& e, std::string_view workload) {
                      [&](const RestRow& row) { return row.workload == workload; });
 }
 
-std::vector<std::string> term_cells(const RestRow& row, Seconds step) {
+std::vector<std::string> term_cells(const RestRow& row, const std::string& share) {
   return {
       std::string(name(row.term)),
       text_or_dash(row.bytes.value, [&] { return format_bytes(row.bytes, Prefix::decimal); }),
       text_or_dash(row.flops.value, [&] { return format_flops(row.flops); }),
       text_or_dash(row.launches, [&] { return format_count(static_cast<Count>(row.launches)); }),
       time_text(row.time),
-      format_ratio(row.time.value / step),
+      share,
       std::string(name(row.origin))};
 }
 
@@ -144,10 +144,15 @@ Table rest_table(const Evaluation& evaluation, std::string_view workload) {
     if (row.workload == workload) rest.rows.push_back(row);
   const bool is_step = standard && standard->baseline_step;
   const Estimate<Seconds> step = is_step ? *standard->baseline_step : rest.total();
-  for (const RestRow& row : rest.rows) table.rows.push_back(term_cells(row, step.value));
+  // A step that cannot be run has no shares.
+  const bool fits = !is_step || standard->share;
+  const auto share = [&](Seconds time) {
+    return fits ? format_ratio(time / step.value) : std::string("does not fit");
+  };
+  for (const RestRow& row : rest.rows) table.rows.push_back(term_cells(row, share(row.time.value)));
   const auto push = [&](const std::string& what, const Estimate<Seconds>& time) {
     table.rows.push_back({what, std::string(kNothing), std::string(kNothing), std::string(kNothing),
-                          time_text(time), format_ratio(time.value / step.value), "modelled"});
+                          time_text(time), share(time.value), "modelled"});
   };
   if (is_step) push("standard residual", standard->residual);
   push(is_step ? "baseline step" : "one forward pass", step);

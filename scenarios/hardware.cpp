@@ -176,6 +176,9 @@ std::optional<FewTokens> few_tokens_of(const Values& self, const Donors& donors,
                                        std::vector<ResolvedValue>& notes) {
   if (self.text("kind") != "gpu") return std::nullopt;
   const Chip* const chip = find_chip(text_or_empty(self, "architecture"));
+  if (chip == nullptr)
+    notes.push_back({"hardware.architecture", "unknown",
+                     "fallback: kernels of few tokens may be those of any architecture"});
   return few_tokens(num_multiprocessors(self, donors, notes),
                     chip == nullptr ? KernelStyle{} : chip->style);
 }

@@ -28,6 +28,15 @@ def positive(text: str) -> int:
     return value
 
 
+def write_whole(path: pathlib.Path, text: str) -> None:
+    """Under a name that nobody can guess, then renamed: what was there stays until it is whole."""
+    descriptor, unfinished = tempfile.mkstemp(dir=path.parent)
+    with open(descriptor, "w", encoding="utf-8") as file:
+        os.fchmod(descriptor, 0o644)
+        file.write(text)
+    os.replace(unfinished, path)
+
+
 def writable(path: str) -> pathlib.Path:
     """Found out before an hour of timing; what is there stays until there is something new."""
     file = pathlib.Path(path)
@@ -133,9 +142,7 @@ def main(arguments: list, out=sys.stdout) -> int:
     rows, contexts = compare_all(library, [TorchDevice(kind) for kind in kinds], options, out)
     if options.json:
         context = {"library": library.version(), "dtype": options.dtype, "devices": contexts}
-        unfinished = options.json.with_name(options.json.name + ".part")
-        unfinished.write_text(report.as_json(rows, context))
-        unfinished.replace(options.json)
+        write_whole(options.json, report.as_json(rows, context))
     return exit_code(rows, options.allow_empty)
 
 

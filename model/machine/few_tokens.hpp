@@ -40,12 +40,14 @@ enum class Prefetch : std::uint8_t { none, before_start };
 struct KernelStyle {
   RowLoads attnres_loads = RowLoads::loop;
   Prefetch prefetch = Prefetch::none;
+  Evidence constants = Evidence::assumed;  // published where those below were fitted on its parts
 };
 
 TokenWork token_work(const Operation& operation, const KernelStyle& style);
 
-/// Constants of a GPU, with their 90 % intervals. All but the count were fitted on published
-/// kernels of five GPUs alike.
+/// Constants of a GPU, with their 90 % intervals: fitted on published kernels of five Hopper and
+/// Blackwell GPUs, the ring on one Blackwell and the folded call on one Hopper. A part of another
+/// architecture borrows them, with wider intervals.
 struct FewTokens {
   Count num_multiprocessors = 1;
   KernelStyle style;

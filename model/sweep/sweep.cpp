@@ -196,7 +196,7 @@ void Sweep::time_training(std::size_t num_threads, Progress& progress) {
     ++progress.done;
     if (!choice.refused.empty()) return;
     const StepRow row = steps.row(choice.path, choice.schedule);
-    training_[i] = {row.delta, row.overhead};
+    training_[i] = {row.delta, row.overhead, row.overhead};
   });
 }
 

@@ -9,9 +9,15 @@ PointBudget decided(const Budget& budget, double low, double high) {
 }
 
 PointBudget overhead(const Budget& budget, const std::optional<AddedTime>& added) {
-  if (!added || !added->overhead) return {budget, {}, {}, Verdict::unknown};
-  PointBudget row = decided(budget, added->overhead->low, added->overhead->high);
-  row.median = added->overhead->value;
+  if (!added || !added->overhead_of_fitting) return {budget, {}, {}, Verdict::unknown};
+  const Estimate<double>& known = *added->overhead_of_fitting;
+  PointBudget row = decided(budget, known.low, known.high);
+  row.median = known.value;
+  // What does not fit may break a limit that the others keep.
+  if (!added->overhead && row.verdict == Verdict::pass) {
+    row.high.reset();
+    row.verdict = Verdict::unknown;
+  }
   return row;
 }
 

@@ -63,7 +63,7 @@ AddedTime added(const TimedLaunch& path, const TimedLaunch& standard, Kernels ke
   const Evidence evidence = weakest(path.evidence, standard.evidence);
   AddedTime time{difference(path.seconds, standard.seconds, kernels, evidence), {}};
   if (const auto shares = step_shares(base, path.seconds, standard.seconds, kernels, evidence))
-    time.overhead = shares->overhead;
+    time.overhead = time.overhead_of_fitting = shares->overhead;
   return time;
 }
 
@@ -80,20 +80,22 @@ Kernels kernels_of(const LaunchTable& table, std::size_t path, const LaunchTable
   return is_same ? Kernels::same : Kernels::different;
 }
 
+/// The largest ends of what is known.
+std::optional<Estimate<double>> largest(const std::optional<Estimate<double>>& a,
+                                        const std::optional<Estimate<double>>& b) {
+  if (!a || !b) return a ? a : b;
+  return Estimate<double>{std::max(a->low, b->low), std::max(a->value, b->value),
+                          std::max(a->high, b->high), weakest(a->evidence, b->evidence)};
+}
+
 /// Two batches of one workload: which weighs more, and the largest ends.
 void include(AddedTime& worst, const AddedTime& batch) {
   const bool has_both = worst.overhead && batch.overhead;
   const bool weighs_more = has_both ? batch.overhead->value > worst.overhead->value
                                     : batch.delta.value > worst.delta.value;
   if (weighs_more) worst.delta = batch.delta;
-  if (!has_both) {
-    worst.overhead.reset();
-    return;
-  }
-  worst.overhead->low = std::max(worst.overhead->low, batch.overhead->low);
-  worst.overhead->value = std::max(worst.overhead->value, batch.overhead->value);
-  worst.overhead->high = std::max(worst.overhead->high, batch.overhead->high);
-  worst.overhead->evidence = weakest(worst.overhead->evidence, batch.overhead->evidence);
+  worst.overhead_of_fitting = largest(worst.overhead_of_fitting, batch.overhead_of_fitting);
+  worst.overhead = has_both ? largest(worst.overhead, batch.overhead) : std::nullopt;
 }
 
 }  // namespace
@@ -118,6 +120,7 @@ std::vector<AddedTime> added_times(
     const Study& study, WorkloadKind kind, const LaunchTable& table,
     const std::function<bool(std::size_t batch, std::size_t path)>& is_too_large) {
   std::vector<AddedTime> answer;
+  bool all_known = true;
   const ResidualPath standard_path = baseline_path(study, study.path);
   // Summed as the others are, so that as one of them it adds nothing, to the last bit.
   LaunchTable of_standard;
@@ -126,6 +129,7 @@ std::vector<AddedTime> added_times(
     if (workload.kind != kind) continue;
     std::string missing;
     const BaseStep base = base_of(study, workload, missing);
+    all_known = all_known && (base.measured || base.rest);
     const TimedLaunch standard = sum_of(of_standard, 0, kind_times(study, workload, of_standard));
     const std::vector<TimedLaunch> kinds = kind_times(study, workload, table);
     const bool is_first = answer.empty();
@@ -133,13 +137,16 @@ std::vector<AddedTime> added_times(
     for (std::size_t path = 0; path < table.num_paths(); ++path) {
       AddedTime batch =
           added(sum_of(table, path, kinds), standard, kernels_of(table, path, of_standard), base);
-      if (!base.measured && is_too_large(workload.batch, path)) batch.overhead.reset();
+      if (!base.measured && is_too_large(workload.batch, path))
+        batch.overhead = batch.overhead_of_fitting = std::nullopt;
       if (is_first)
         answer[path] = batch;
       else
         include(answer[path], batch);
     }
   }
+  if (!all_known)
+    for (AddedTime& added : answer) added.overhead_of_fitting.reset();
   return answer;
 }
 

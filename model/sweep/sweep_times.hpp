@@ -18,6 +18,9 @@ namespace depthcost {
 struct AddedTime {
   Estimate<Seconds> delta;                   // at the batch where it weighs most
   std::optional<Estimate<double>> overhead;  // each end the largest over the batches
+  /// The same over the batches that fit; `overhead` is nothing where one does not. Nothing where
+  /// the step of any batch is unknown.
+  std::optional<Estimate<double>> overhead_of_fitting;
 };
 
 /// The launches of a number of paths.

@@ -68,6 +68,32 @@ TEST(FewTokens, MakeNoPiecesFasterThanTheWhole) {
   }
 }
 
+/// They launch as mHC's pre does and lack its Sinkhorn iterations alone.
+TEST(FewTokens, OfOtherCoefficientsAreThoseOfMhcWithoutSinkhorn) {
+  const auto pre = [](const Operation& operation) {
+    return operation.id == OperationId::mhc_pre || operation.id == OperationId::row_update;
+  };
+  const auto of_pre = [&](const Scheme& scheme) {
+    for (const auto& [operation, calls] : distinct_operations({scheme, 8}, Schedule::fused))
+      if (pre(operation)) return token_work(operation, kLoops);
+    return TokenWork{};
+  };
+  const TokenWork own = of_pre(Mhc{4});
+  for (const char* name : {"hc_dynamic", "mhc_lite", "kromhc"}) {
+    const MechanismScheme scheme{find_mechanism(name), {.num_streams = 4}, 8};
+    const TokenWork other = of_pre(scheme);
+    EXPECT_EQ(other.launches, own.launches) << name;
+    EXPECT_EQ(other.loads, own.loads) << name;
+    EXPECT_EQ(other.coefficient_steps, 1) << name;
+    EXPECT_EQ(other.sinkhorn_steps, 0) << name;
+    const auto coefficients = distinct_operations({scheme, 8}, Schedule::unfused);
+    EXPECT_TRUE(std::any_of(coefficients.begin(), coefficients.end(), [](const auto& launch) {
+      return launch.operation.id == OperationId::unfused_projection &&
+             token_work(launch.operation, kLoops).launches == 2;
+    })) << name;
+  }
+}
+
 /// Post reads four streams, f and its 20 coefficients in a loop, behind one step.
 TEST(FewTokens, OfMhcPostAreItsReadsBehindItsCoefficients) {
   const FewTokens constants = few_tokens(100, kLoops);

@@ -60,7 +60,10 @@ std::optional<AddedTime> added_by_evaluation(const Evaluation& evaluation, Sched
     if (has_both ? row.overhead->value > worst->overhead->value
                  : row.delta.value > worst->delta.value)
       worst->delta = row.delta;
-    if (!has_both) continue;
+    if (!has_both) {
+      worst->overhead.reset();
+      continue;
+    }
     worst->overhead->low = std::max(worst->overhead->low, row.overhead->low);
     worst->overhead->value = std::max(worst->overhead->value, row.overhead->value);
     worst->overhead->high = std::max(worst->overhead->high, row.overhead->high);
@@ -135,6 +138,24 @@ TEST(Sweep, HasAtEveryPointWhatTheEvaluationSays) {
                                                schedule_number(Schedule::two_phase),
                                                schedule_number(Schedule::unfused)})},
                         2});
+}
+
+/// The cache of the larger batches does not fit, the first batch does. A limit that it breaks is
+/// broken all the same, one that it keeps may be broken by the others.
+TEST(Sweep, JudgesTheBatchesThatFit) {
+  Study study = test::modelled_study();
+  study.machine->memory_capacity = Bytes{1e12};
+  study.decode->sequences = {1, 100000};
+  study.prefill.reset();
+  study.budgets = {{BudgetKind::decode_overhead, 0.001}, {BudgetKind::decode_overhead, 1}};
+  const Sweep sweep(study, {axis(Knob::block_size, {1, 24})}, 1);
+  const std::vector<PointBudget> budgets = sweep.budgets(sweep.point(0, 0));
+  EXPECT_FALSE(sweep.point(0, 0).decode->overhead.has_value());
+  EXPECT_EQ(budgets[0].verdict, Verdict::fail);
+  EXPECT_TRUE(is_broken(budgets[0]));
+  EXPECT_EQ(budgets[1].verdict, Verdict::unknown);
+  EXPECT_FALSE(is_broken(budgets[1]));
+  expect_all_evaluated(sweep);
 }
 
 TEST(Sweep, HasItUnderEveryCircumstance) {
