@@ -83,6 +83,10 @@ void write_recommendations(JsonWriter& json, const SweepReport& report) {
           for (const std::size_t b : said.unattainable)
             json.value(name(sweep.study().budgets[b].kind));
         });
+        json.array("undecided", [&] {
+          for (const std::size_t b : said.undecided)
+            json.value(name(sweep.study().budgets[b].kind));
+        });
         write_choice_or_null(json, "without_unattainable", sweep, said.without_unattainable);
         json.array("binding", [&] {
           for (const BindingBudget& binding : said.binding)

@@ -69,19 +69,32 @@ std::string kept_text(const Budget& budget) {
   return fmt::format("{} {}", verb, budget_text(budget));
 }
 
+/// Why there is no recommendation, and what there would be.
+std::string refusal(const SweepGroup& group, const Recommendation& said) {
+  const Sweep& sweep = group.sweep();
+  const bool is_broken = !said.unattainable.empty();
+  Sentences names;
+  for (const std::size_t b : is_broken ? said.unattainable : said.undecided)
+    names.push_back(kept_text(sweep.study().budgets[b]));
+  const std::string kept = fmt::format("{}", fmt::join(names, " or "));
+  std::string text =
+      is_broken ? fmt::format("No recommendation: no choice {}.", kept)
+                : fmt::format(
+                      "No recommendation: nobody knows whether a choice {}. The time of a step is "
+                      "missing: give `baseline_step`, or a model with an architecture.",
+                      kept);
+  if (said.without_unattainable)
+    text += fmt::format(" Without {} {} would be taken: {}.",
+                        names.size() == 1 ? "that limit" : "these limits",
+                        described(sweep, *said.without_unattainable),
+                        all_added(sweep.point(group.circumstance, *said.without_unattainable)));
+  return text;
+}
+
 void say_recommendation(Sentences& out, const SweepGroup& group, const Recommendation& said) {
   const Sweep& sweep = group.sweep();
-  if (!said.unattainable.empty()) {
-    Sentences names;
-    for (const std::size_t b : said.unattainable)
-      names.push_back(kept_text(sweep.study().budgets[b]));
-    std::string text = fmt::format("No recommendation: no choice {}.", fmt::join(names, " or "));
-    if (said.without_unattainable)
-      text += fmt::format(" Without {} {} would be taken: {}.",
-                          names.size() == 1 ? "that limit" : "these limits",
-                          described(sweep, *said.without_unattainable),
-                          all_added(sweep.point(group.circumstance, *said.without_unattainable)));
-    out.push_back(text);
+  if (!said.unattainable.empty() || !said.undecided.empty()) {
+    out.push_back(refusal(group, said));
     return;
   }
   if (!said.best) {

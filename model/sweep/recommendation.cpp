@@ -139,6 +139,22 @@ std::vector<std::size_t> take_unattainable(std::vector<Candidate>& candidates) {
   return common;
 }
 
+/// Assumed limits of which nothing is known at any choice: without the time of a step there are no
+/// per cents of it. Nobody may take them for kept.
+std::vector<std::size_t> undecided_limits(const Sweep& sweep, std::size_t circumstance) {
+  const std::vector<Budget>& budgets = sweep.study().budgets;
+  std::vector<std::size_t> undecided;
+  for (std::size_t b = 0; b < budgets.size(); ++b) {
+    bool is_judged = budgets[b].origin != BudgetOrigin::assumed;
+    for (std::size_t i = 0; i < sweep.choices().size() && !is_judged; ++i) {
+      const SweepPoint point = sweep.point(circumstance, i);
+      is_judged = point.exists() && sweep.budgets(point)[b].low.has_value();
+    }
+    if (!is_judged) undecided.push_back(b);
+  }
+  return undecided;
+}
+
 /// The answer where it is sure itself: it may tie with a lower loss that is in doubt, and without
 /// that one with a cheaper choice.
 std::optional<std::size_t> sure_answer(const std::vector<Candidate>& candidates,
@@ -227,12 +243,14 @@ Recommendation recommend(const Sweep& sweep, std::size_t circumstance) {
   std::vector<Candidate> candidates = candidates_of(sweep, circumstance);
   Recommendation answer{.best = {},
                         .runner_up = {},
+                        .undecided = {},
                         .without_unattainable = {},
                         .sure = {},
                         .by_size = {},
                         .by_count = {}};
   answer.unattainable = take_unattainable(candidates);
-  if (!answer.unattainable.empty()) {
+  answer.undecided = undecided_limits(sweep, circumstance);
+  if (!answer.unattainable.empty() || !answer.undecided.empty()) {
     answer.without_unattainable = rule(candidates, {.excluding = {}});
     return answer;
   }
