@@ -27,7 +27,7 @@ void write_published(Document& out) {
     out.paragraph(
         "**Beside what others measured.** All times above are modelled. Here is the nearest "
         "published kernel to each, with the prediction of that very call, and published steps of "
-        "this model. The constants of few tokens were fitted on tables that hold some of these "
+        "this model, each predicted on the device that was measured. The constants of few tokens were fitted on tables that hold some of these "
         "rows.");
   if (!kernels.rows.empty()) out.table(kernels);
   if (!steps.rows.empty()) out.table(steps);

@@ -27,41 +27,39 @@ std::string call_text(const ComparedCase& measured) {
 
 std::string inside_text(bool is_inside) { return is_inside ? "yes" : "NO"; }
 
-/// The step that was measured as it is predicted here: the baseline and what the scheme adds.
-std::optional<Estimate<Seconds>> predicted_step(const StepRow* row) {
-  if (row == nullptr || !row->baseline_step) return std::nullopt;
-  return Estimate<Seconds>{row->baseline_step->low + row->delta.low,
-                           row->baseline_step->value + row->delta.value,
-                           row->baseline_step->high + row->delta.high, row->delta.evidence};
-}
-
 bool holds(const Estimate<Seconds>& interval, Seconds time) {
   return interval.low <= time && time <= interval.high;
 }
 
 std::string step_text(const MeasuredStep& step) {
-  return fmt::format("decode/{} on {} x {} ({})", step.sequences, step.tensor, step.hardware_name,
+  return fmt::format("decode/{} on {} x {} ({})", step.sequences, step.tensor, step.machine.name,
                      step.stack);
 }
+
+/// The sum of a step's kernels is no step: idle time between them is not in it.
+enum class Judged : std::uint8_t { no, yes };
 
 /// One number of a measured step beside its prediction.
 struct StepNumber {
   std::string what;
   Seconds measured;
   std::optional<Estimate<Seconds>> predicted;
+  Judged judged;
+
+  bool is_judged() const { return predicted && judged == Judged::yes; }
 };
 
-std::vector<StepNumber> numbers_of(const Evaluation& e, const MeasuredStep& step) {
-  const StepRow* own = step_like(e, step);
+std::vector<StepNumber> numbers_of(const Study& study, const MeasuredStep& measured) {
+  const std::optional<PredictedStep> predicted = predicted_step(study, measured);
+  const auto step = predicted ? predicted->step : std::nullopt;
+  const auto residual = predicted ? std::optional(predicted->residual) : std::nullopt;
   std::vector<StepNumber> numbers;
-  // The sum of its kernels is no step: idle time between them is not in it.
-  if (step.span == StepSpan::kernels)
-    numbers.push_back({"kernels of the step, a lower end", step.time, {}});
+  if (measured.span == StepSpan::kernels)
+    numbers.push_back({"kernels of the step, a lower end", measured.time, step, Judged::no});
   else
-    numbers.push_back({"step", step.time, predicted_step(own)});
-  if (step.residual)
-    numbers.push_back({"residual path", *step.residual,
-                       own == nullptr ? std::nullopt : std::optional(own->residual)});
+    numbers.push_back({"step", measured.time, step, Judged::yes});
+  if (measured.residual)
+    numbers.push_back({"residual path", *measured.residual, residual, Judged::yes});
   return numbers;
 }
 
@@ -139,17 +137,17 @@ Table published_step_table(const Evaluation& e, std::span<const MeasuredStep> pu
                {"on"},
                {"by"},
                {"measured time", Align::right},
-               {"predicted here [90 %]", Align::right},
+               {"predicted [90 %]", Align::right},
                {"inside"}},
               {}};
   for (const MeasuredStep& step : measured_steps_of(e.study, published))
-    for (const StepNumber& number : numbers_of(e, step))
+    for (const StepNumber& number : numbers_of(e.study, step))
       table.rows.push_back(
           {fmt::format("decode/{}", step.sequences), number.what,
-           fmt::format("{} x {}", step.tensor, step.hardware_name), step.stack,
+           fmt::format("{} x {}", step.tensor, step.machine.name), step.stack,
            format_seconds(number.measured),
            number.predicted ? format_seconds(*number.predicted) : "-",
-           number.predicted ? inside_text(holds(*number.predicted, number.measured)) : ""});
+           number.is_judged() ? inside_text(holds(*number.predicted, number.measured)) : ""});
   return table;
 }
 
@@ -168,8 +166,8 @@ std::vector<std::string> published_warnings(const Evaluation& e,
           fmt::join(row.workloads, ", ")));
   }
   for (const MeasuredStep& step : measured_steps_of(e.study, published_steps))
-    for (const StepNumber& number : numbers_of(e, step))
-      if (number.predicted && !holds(*number.predicted, number.measured))
+    for (const StepNumber& number : numbers_of(e.study, step))
+      if (number.is_judged() && !holds(*number.predicted, number.measured))
         warnings.push_back(fmt::format(
             "Warning: the {} of {} took {}, which lies outside the predicted {}.", number.what,
             step_text(step), format_seconds(number.measured), format_seconds(*number.predicted)));

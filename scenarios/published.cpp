@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "scenarios/calls.hpp"
+#include "scenarios/hardware.hpp"
 #include "scenarios/presets.hpp"
 #include "scenarios/reference.hpp"
 
@@ -41,9 +42,10 @@ void require_hardware(const Value& hardware) {
 MeasuredStep step_of(const Values& values, const std::string& record) {
   require_hardware(values.at(record + "hardware"));
   const Value& time = values.at(record + "time");
+  std::vector<ResolvedValue> fallbacks;  // of a preset: its report names them
   MeasuredStep step{
-      .hardware_name =
-          preset_values(values.text(record + "hardware"), hardware_reference()).text("name"),
+      .machine = machine_from(preset_values(values.text(record + "hardware"), hardware_reference()),
+                              fallbacks),
       .stack = values.text(record + "stack"),
       .model = values.text(record + "model"),
       .scheme = values.text(record + "scheme"),

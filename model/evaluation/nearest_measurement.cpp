@@ -86,21 +86,30 @@ std::vector<MeasuredStep> measured_steps_of(const Study& study,
   return steps;
 }
 
-const StepRow* step_like(const Evaluation& evaluation, const MeasuredStep& measured) {
-  const Study& study = evaluation.study;
-  if (!study.machine || study.machine->name != measured.hardware_name || !study.decode ||
-      study.tensor_parallel_size != measured.tensor || study.schedule != measured.schedule ||
-      study.path.attachment != Attachment::standalone || study.decode->launch == Launch::stream)
-    return nullptr;
-  if (measured.context &&
-      std::abs(std::log2(as_double(study.decode->context) / as_double(*measured.context))) > 1)
-    return nullptr;
-  const std::string workload = fmt::format("decode/{}", measured.sequences);
-  for (const StepRow& row : evaluation.step)
-    if (row.workload == workload && same_scheme(row.path->scheme, study.path.scheme) &&
-        row.schedule == study.schedule)
-      return &row;
-  return nullptr;
+std::optional<PredictedStep> predicted_step(const Study& study, const MeasuredStep& measured) {
+  if (!study.decode || study.tensor_parallel_size != measured.tensor) return std::nullopt;
+  Study at = study;
+  at.machine = measured.machine;
+  at.schedule = measured.schedule;
+  at.path.attachment = Attachment::standalone;
+  at.prefill.reset();
+  at.training.reset();
+  at.decode->sequences = {measured.sequences};
+  at.decode->context = measured.context.value_or(study.decode->context);
+  at.decode->launch = Launch::graph;
+  at.decode->baseline_steps.clear();
+  at.written_terms.clear();
+  PredictedStep predicted{.step = {},
+                          .residual = step_rows(at, at.path, at.schedule).front().residual};
+  const Workload workload = workloads_of(at, at.path, at.schedule).front();
+  const RestOfStep rest = rest_of_step(at, workload);
+  if (rest.rows.empty()) return predicted;
+  // As if both erred the same way.
+  const Estimate<Seconds> total = rest.total();
+  const Estimate<Seconds>& residual = predicted.residual;
+  predicted.step = {total.low + residual.low, total.value + residual.value,
+                    total.high + residual.high, weakest(total.evidence, residual.evidence)};
+  return predicted;
 }
 
 }  // namespace depthcost

@@ -34,7 +34,7 @@ std::string_view name(StepSpan span);
 
 /// A decode step of a served model as somebody has published it.
 struct MeasuredStep {
-  std::string hardware_name;
+  Machine machine;  // as its preset says
   std::string stack;
   std::string model;
   std::string scheme;
@@ -52,9 +52,15 @@ struct MeasuredStep {
 std::vector<MeasuredStep> measured_steps_of(const Study& study,
                                             std::span<const MeasuredStep> published);
 
-/// The study's own step that is most like it: the same batch, device, ranks and schedule, in a
-/// graph, the residual path as kernels of its own, and where it is said, a context that is at most
-/// twice as long or as short. nullptr where it has none.
-const StepRow* step_like(const Evaluation& evaluation, const MeasuredStep& measured);
+/// A measured step as it is predicted.
+struct PredictedStep {
+  std::optional<Estimate<Seconds>> step;  // nothing where the rest of the step is not modelled
+  Estimate<Seconds> residual;
+};
+
+/// The study's model and blocks on the device that was measured, in the batch and schedule that
+/// were, in a graph, the residual path as kernels of its own. The context is the study's where none
+/// was published. Nothing without a decode workload, or where the ranks are others.
+std::optional<PredictedStep> predicted_step(const Study& study, const MeasuredStep& measured);
 
 }  // namespace depthcost

@@ -54,8 +54,8 @@ TEST(NearestMeasurements, PreferTheSameDevice) {
   EXPECT_EQ(at(rows_of(far, evaluation), "mhc", "decode/1"), "mhc_post/1");
 }
 
-MeasuredStep step(const std::string& model, const std::string& device) {
-  return {.hardware_name = device,
+MeasuredStep step(const std::string& model) {
+  return {.machine = *test::modelled_study().machine,
           .stack = "s",
           .model = model,
           .scheme = "block_attnres",
@@ -67,21 +67,37 @@ MeasuredStep step(const std::string& model, const std::string& device) {
 
 TEST(MeasuredSteps, AreThoseOfTheModelAndItsScheme) {
   const Study study = test::kimi_k3_study();
-  const std::vector<MeasuredStep> all{step("Kimi K3", "Round 5"), step("Kimi K2", "Round 5")};
+  const std::vector<MeasuredStep> all{step("Kimi K3"), step("Kimi K2")};
   ASSERT_EQ(measured_steps_of(study, all).size(), 1U);
   EXPECT_EQ(measured_steps_of(study, all)[0].model, "Kimi K3");
 }
 
-TEST(MeasuredSteps, AreHeldAgainstTheSameBatchOnTheSameDeviceAlone) {
-  const Evaluation evaluation = evaluate(test::kimi_k3_study());
-  const StepRow* own = step_like(evaluation, step("Kimi K3", "Round 5"));
-  ASSERT_NE(own, nullptr);
-  EXPECT_EQ(own->workload, "decode/64");
-  EXPECT_EQ(own->schedule, Schedule::single_pass);
-  EXPECT_EQ(step_like(evaluation, step("Kimi K3", "another")), nullptr);
-  MeasuredStep wider = step("Kimi K3", "Round 5");
+/// The study's own step, whose baseline holds the standard residual in place of its own.
+TEST(MeasuredSteps, ArePredictedAsTheStudyIsOnTheSameDevice) {
+  const Study study = test::modelled_study();
+  const Evaluation evaluation = evaluate(study);
+  const auto predicted = predicted_step(study, step("Kimi K3"));
+  ASSERT_TRUE(predicted && predicted->step);
+  for (const StepRow& row : evaluation.step)
+    if (row.workload == "decode/64" && row.path == &evaluation.paths.front() &&
+        row.schedule == Schedule::single_pass) {
+      EXPECT_EQ(predicted->residual.value, row.residual.value);
+      EXPECT_NEAR(predicted->step->value.value,
+                  row.baseline_step->value.value + row.delta.value.value, 1e-15);
+    }
+}
+
+TEST(MeasuredSteps, ArePredictedOnTheDeviceThatWasMeasured) {
+  MeasuredStep slower = step("Kimi K3");
+  for (LaunchFloor& entry : slower.machine.floors) entry.floor.value = {1e-3};
+  const Study study = test::modelled_study();
+  EXPECT_GT(predicted_step(study, slower)->residual.value.value, 0.187);
+  MeasuredStep wider = step("Kimi K3");
   wider.tensor = 16;
-  EXPECT_EQ(step_like(evaluation, wider), nullptr);
+  EXPECT_FALSE(predicted_step(study, wider).has_value());
+  const auto unmodelled = predicted_step(test::kimi_k3_study(), step("Kimi K3"));
+  ASSERT_TRUE(unmodelled.has_value());
+  EXPECT_FALSE(unmodelled->step.has_value());
 }
 
 }  // namespace

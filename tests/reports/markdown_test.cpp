@@ -129,14 +129,14 @@ TEST(Report, WarnsWhereAMeasurementLiesOutside) {
   ASSERT_FALSE(warnings.empty());
   EXPECT_TRUE(warnings.front().starts_with("Warning: mhc_post, T = 1, d = 7168, hot, on "));
   EXPECT_NE(warnings.front().find("lies outside the predicted"), std::string::npos);
-  std::vector<MeasuredStep> steps{{.hardware_name = "Round 5",
+  std::vector<MeasuredStep> steps{{.machine = *test::modelled_study().machine,
                                    .stack = "somebody",
                                    .model = "Kimi K3",
                                    .scheme = "block_attnres",
                                    .tensor = 8,
                                    .sequences = 1,
                                    .time = {1}}};
-  const auto of_steps = published_warnings(evaluation, {}, steps);
+  const auto of_steps = published_warnings(evaluate(test::modelled_study()), {}, steps);
   ASSERT_EQ(of_steps.size(), 1U);
   EXPECT_TRUE(of_steps[0].starts_with("Warning: the step of decode/1 on 8 x Round 5 (somebody)"));
 }
