@@ -10,8 +10,8 @@
 #include "model/base/parallel.hpp"
 #include "model/evaluation/evaluation.hpp"
 #include "reports/check_report.hpp"
-#include "scenarios/input_error.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/read/scenario.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost {
 namespace {

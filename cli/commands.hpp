@@ -7,7 +7,7 @@
 
 #include "cli/console.hpp"
 #include "cli/exit_code.hpp"
-#include "scenarios/scenario_options.hpp"
+#include "scenarios/read/scenario_options.hpp"
 
 namespace depthcost {
 

@@ -13,10 +13,10 @@
 #include "profile/stored.hpp"
 #include "reports/comparison.hpp"
 #include "reports/comparison_gates.hpp"
-#include "scenarios/comparisons.hpp"
-#include "scenarios/input_error.hpp"
-#include "scenarios/reference.hpp"
-#include "scenarios/tolerances.hpp"
+#include "scenarios/measured/comparisons.hpp"
+#include "scenarios/measured/tolerances.hpp"
+#include "scenarios/presets/reference.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "scenarios/presets.hpp"
+#include "scenarios/presets/presets.hpp"
 
 namespace depthcost {
 namespace {

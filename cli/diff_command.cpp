@@ -4,8 +4,8 @@
 #include "cli/version.hpp"
 #include "reports/difference.hpp"
 #include "reports/json.hpp"
-#include "scenarios/quantity.hpp"
-#include "scenarios/result_file.hpp"
+#include "scenarios/measured/result_file.hpp"
+#include "scenarios/text/quantity.hpp"
 
 namespace depthcost {
 namespace {

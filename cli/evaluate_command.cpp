@@ -8,8 +8,8 @@
 #include "reports/json.hpp"
 #include "reports/pipeline_plan.hpp"
 #include "reports/table.hpp"
-#include "scenarios/input_error.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/read/scenario.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost {
 namespace {

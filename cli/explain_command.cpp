@@ -6,9 +6,9 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/files.hpp"
-#include "scenarios/input_error.hpp"
-#include "scenarios/scenario.hpp"
-#include "scenarios/suggest.hpp"
+#include "scenarios/read/scenario.hpp"
+#include "scenarios/text/input_error.hpp"
+#include "scenarios/text/suggest.hpp"
 
 namespace depthcost {
 namespace {

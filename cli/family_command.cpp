@@ -5,7 +5,7 @@
 #include "cli/files.hpp"
 #include "cli/version.hpp"
 #include "reports/family.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/read/scenario.hpp"
 
 namespace depthcost {
 

@@ -13,8 +13,8 @@
 #include <random>
 #include <utility>
 
-#include "scenarios/input_error.hpp"
-#include "scenarios/input_text.hpp"
+#include "scenarios/text/input_error.hpp"
+#include "scenarios/text/input_text.hpp"
 
 namespace depthcost {
 namespace {

@@ -1,11 +1,11 @@
 // `import`: a Hugging Face config.json becomes a model file.
-#include "scenarios/import.hpp"
+#include "scenarios/import/import.hpp"
 
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
-#include "scenarios/input_error.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost {
 

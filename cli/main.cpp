@@ -11,8 +11,8 @@
 #include "cli/files.hpp"
 #include "cli/version.hpp"
 #include "profile/stored.hpp"
-#include "scenarios/input_error.hpp"
-#include "scenarios/suggest.hpp"
+#include "scenarios/text/input_error.hpp"
+#include "scenarios/text/suggest.hpp"
 
 namespace depthcost {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "profile/profile.hpp"
 #include "profile/stored.hpp"
-#include "scenarios/presets.hpp"
+#include "scenarios/presets/presets.hpp"
 
 namespace depthcost {
 namespace {

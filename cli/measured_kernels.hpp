@@ -6,7 +6,7 @@
 
 #include "model/evaluation/evaluation.hpp"
 #include "reports/measured_kernels.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/read/scenario.hpp"
 
 namespace depthcost {
 

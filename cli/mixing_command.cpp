@@ -15,10 +15,10 @@
 #include "model/base/infeasible.hpp"
 #include "model/evaluation/family.hpp"
 #include "reports/mixing_report.hpp"
-#include "scenarios/input_error.hpp"
-#include "scenarios/mixing_file.hpp"
-#include "scenarios/reference.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/measured/mixing_file.hpp"
+#include "scenarios/presets/reference.hpp"
+#include "scenarios/read/scenario.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost {
 namespace {

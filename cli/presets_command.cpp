@@ -1,5 +1,5 @@
 // `presets`: what is built in, and whether it is sound.
-#include "scenarios/presets.hpp"
+#include "scenarios/presets/presets.hpp"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,11 @@
 #include "cli/console.hpp"
 #include "cli/files.hpp"
 #include "reports/text_table.hpp"
-#include "scenarios/input_error.hpp"
-#include "scenarios/lint.hpp"
-#include "scenarios/reference.hpp"
-#include "scenarios/schema.hpp"
-#include "scenarios/suggest.hpp"
+#include "scenarios/keys/schema.hpp"
+#include "scenarios/presets/lint.hpp"
+#include "scenarios/presets/reference.hpp"
+#include "scenarios/text/input_error.hpp"
+#include "scenarios/text/suggest.hpp"
 
 namespace depthcost {
 ExitCode run_presets_list() {

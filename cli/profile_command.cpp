@@ -12,8 +12,8 @@
 #include "profile/profile.hpp"
 #include "profile/stored.hpp"
 #include "profile/verify.hpp"
-#include "scenarios/input_error.hpp"
-#include "scenarios/tolerances.hpp"
+#include "scenarios/measured/tolerances.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost {
 

@@ -8,7 +8,7 @@
 
 #include "reports/format.hpp"
 #include "reports/text_table.hpp"
-#include "scenarios/input_error.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost {
 namespace {

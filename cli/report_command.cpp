@@ -12,9 +12,9 @@
 #include "model/evaluation/evaluation.hpp"
 #include "reports/markdown_report.hpp"
 #include "reports/plots.hpp"
-#include "scenarios/comparisons.hpp"
-#include "scenarios/input_error.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/measured/comparisons.hpp"
+#include "scenarios/read/scenario.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "scenarios/scenario_options.hpp"
+#include "scenarios/read/scenario_options.hpp"
 
 namespace depthcost {
 

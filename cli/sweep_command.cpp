@@ -11,8 +11,8 @@
 #include "cli/version.hpp"
 #include "model/base/parallel.hpp"
 #include "reports/sweep_report.hpp"
-#include "scenarios/input_error.hpp"
-#include "scenarios/sweep_plan.hpp"
+#include "scenarios/read/sweep_plan.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost {
 namespace {

@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kSchema = "depthcost-pipeline/1";
 constexpr Count kMostStages = 4096;         // P and V: far beyond any machine [ours]
 constexpr Count kMostMicroBatches = 65536;  // [ours]
-constexpr Count kMostLayers = 65536;        // as scenarios/scenario.cpp
+constexpr Count kMostLayers = 65536;        // as scenarios/read/scenario.cpp
 constexpr Count kMostElements = Count{1} << 40;
 
 constexpr std::array kSchedules{PipelineSchedule::one_forward_one_backward,

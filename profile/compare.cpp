@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "profile/profile.hpp"
-#include "scenarios/tolerances.hpp"
+#include "scenarios/measured/tolerances.hpp"
 
 namespace depthcost::profile {
 

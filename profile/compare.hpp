@@ -6,8 +6,8 @@
 
 #include "model/machine/comparison.hpp"
 #include "profile/samples.hpp"
-#include "scenarios/comparisons.hpp"
-#include "scenarios/device.hpp"
+#include "scenarios/device/device.hpp"
+#include "scenarios/measured/comparisons.hpp"
 
 namespace depthcost::profile {
 

@@ -10,9 +10,9 @@
 #include <tuple>
 
 #include "profile/profile.hpp"
-#include "scenarios/hardware.hpp"
-#include "scenarios/input_error.hpp"
-#include "scenarios/profile.hpp"
+#include "scenarios/device/hardware.hpp"
+#include "scenarios/device/profile.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost::profile {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "profile/profile.hpp"
-#include "scenarios/input_error.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost::profile {
 namespace {

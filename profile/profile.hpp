@@ -101,7 +101,7 @@ std::vector<Comparison> predictions(const Machine& machine, const Samples& sampl
 /// interval, is not 90 %; else empty.
 std::string coverage_warning(const Interval& coverage);
 
-/// The file of a profile: scenarios/profile.hpp reads it.
+/// The file of a profile: scenarios/device/profile.hpp reads it.
 std::string to_yaml(const Profile& profile);
 
 }  // namespace depthcost::profile

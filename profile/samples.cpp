@@ -8,11 +8,11 @@
 #include <map>
 
 #include "model/base/counted.hpp"
-#include "scenarios/input_text.hpp"
-#include "scenarios/json_document.hpp"
-#include "scenarios/quantity.hpp"
-#include "scenarios/suggest.hpp"
-#include "scenarios/values.hpp"
+#include "scenarios/keys/values.hpp"
+#include "scenarios/text/input_text.hpp"
+#include "scenarios/text/json_document.hpp"
+#include "scenarios/text/quantity.hpp"
+#include "scenarios/text/suggest.hpp"
 
 namespace depthcost::profile {
 namespace {
@@ -21,8 +21,9 @@ constexpr const char* kSchema = "depthcost-samples/1";
 constexpr std::size_t kFewestRepetitions = 3;
 constexpr Count kMostStreams = 1 << 20;
 constexpr Count kMostThreads = 1 << 20;
-constexpr Count kMostRounds = 999;    // scripts/arguments.sh
-constexpr Count kMostLayers = 65536;  // each is walked, as in a scenario: scenarios/scenario.cpp
+constexpr Count kMostRounds = 999;  // scripts/arguments.sh
+constexpr Count kMostLayers =
+    65536;  // each is walked, as in a scenario: scenarios/read/scenario.cpp
 
 Count limited(Count value, Count most, std::string_view key, const Position& position) {
   if (value > most)

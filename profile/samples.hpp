@@ -10,7 +10,7 @@
 #include "model/machine/link_curve.hpp"
 #include "model/operations/mix.hpp"
 #include "model/schemes/scheme.hpp"
-#include "scenarios/input_error.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost::profile {
 

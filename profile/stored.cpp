@@ -1,12 +1,13 @@
-// Record by record, as profile/yaml.cpp writes them; scenarios/profile.cpp reads the machine.
+// Record by record, as profile/yaml.cpp writes them; scenarios/device/profile.cpp reads the
+// machine.
 #include "profile/stored.hpp"
 
 #include <fmt/format.h>
 
 #include <filesystem>
 
-#include "scenarios/input_text.hpp"
-#include "scenarios/profile.hpp"
+#include "scenarios/device/profile.hpp"
+#include "scenarios/text/input_text.hpp"
 
 namespace depthcost::profile {
 namespace {

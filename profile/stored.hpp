@@ -5,7 +5,7 @@
 #include <string>
 
 #include "profile/profile.hpp"
-#include "scenarios/values.hpp"
+#include "scenarios/keys/values.hpp"
 
 namespace depthcost::profile {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "profile/profile.hpp"
-#include "scenarios/input_error.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost::profile {
 namespace {

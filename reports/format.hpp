@@ -1,4 +1,4 @@
-// Numbers as reports print them. The one place where units are written; scenarios/quantity.cpp
+// Numbers as reports print them. The one place where units are written; scenarios/text/quantity.cpp
 // reads them. Locale independent, and the same bytes on every IEEE machine.
 #pragma once
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/document.hpp"
+#include "scenarios/text/document.hpp"
 #include "tests/cli/run_program.hpp"
 #include "tests/marked_block.hpp"
 #include "tests/temporary_folder.hpp"

@@ -30,6 +30,9 @@ std::vector<std::string> quoted(const std::string& text) {
   return names;
 }
 
+/// "model" of "model/base", and of a room that is a whole folder its name.
+std::string folder_of(const std::string& path) { return path.substr(0, path.find('/')); }
+
 /// Rows of the map, `| room | question | includes |`.
 std::vector<Room> rooms() {
   static const std::regex pattern(R"(\| (`[a-z/]+`) \| [^|]+ \|([^|]*)\|)");
@@ -42,7 +45,8 @@ std::vector<Room> rooms() {
     const std::string name = quoted(row[1]).front();
     const std::vector<std::string> named = quoted(row[2]);
     Room room{name, {named.begin(), named.end()}};
-    if (name.starts_with("model/")) room.includes.insert(above.begin(), above.end());
+    for (const std::string& other : above)
+      if (folder_of(other) == folder_of(name)) room.includes.insert(other);
     above.insert(name);
     found.push_back(std::move(room));
   }
@@ -65,7 +69,7 @@ std::vector<fs::path> sources_of(const std::string& folder) {
 std::string room_of(const std::string& path, const std::vector<Room>& rooms) {
   for (const Room& room : rooms)
     if (path.starts_with(room.name + "/")) return room.name;
-  return path.substr(0, path.find('/'));
+  return folder_of(path);
 }
 
 /// Paths of our own that a file includes.
@@ -80,12 +84,12 @@ std::vector<std::string> includes_of(const fs::path& file) {
 
 bool may_include(const Room& room, const std::string& other) {
   return other == room.name || room.includes.contains(other) ||
-         room.includes.contains(other.substr(0, other.find('/')));
+         room.includes.contains(folder_of(other));
 }
 
 TEST(Rooms, IncludeOnlyWhatTheMapSays) {
   const std::vector<Room> map = rooms();
-  ASSERT_EQ(map.size(), 17);
+  ASSERT_EQ(map.size(), 23);
   std::size_t includes = 0;
   for (const Room& room : map)
     for (const fs::path& file : sources_of(room.name))
@@ -98,15 +102,17 @@ TEST(Rooms, IncludeOnlyWhatTheMapSays) {
 
 TEST(Rooms, AreAllOnTheMap) {
   const std::vector<Room> map = rooms();
-  for (const fs::path& file : sources_of("model")) {
-    const std::string path = fs::relative(file, kRoot).string();
-    EXPECT_NE(room_of(path, map), "model") << path << " lies in no room";
-  }
+  for (const std::string folder : {"model", "scenarios"})
+    for (const fs::path& file : sources_of(folder)) {
+      const std::string path = fs::relative(file, kRoot).string();
+      EXPECT_NE(room_of(path, map), folder) << path << " lies in no room";
+    }
 }
 
-TEST(Rooms, OfTheModelHaveAtMostThirtyFilesAFolder) {
+TEST(Rooms, HaveAtMostThirtyFilesAFolder) {
   std::map<fs::path, int> files;
-  for (const fs::path& file : sources_of("model")) ++files[file.parent_path()];
+  for (const std::string folder : {"model", "scenarios"})
+    for (const fs::path& file : sources_of(folder)) ++files[file.parent_path()];
   for (const auto& [folder, count] : files) EXPECT_LE(count, 30) << folder;
 }
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "profile/profile.hpp"
-#include "scenarios/input_error.hpp"
+#include "scenarios/text/input_error.hpp"
 #include "tests/profile/synthetic.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -6,7 +6,7 @@
 #include "profile/steps.hpp"
 #include "profile/verify.hpp"
 #include "reports/comparison.hpp"
-#include "scenarios/comparisons.hpp"
+#include "scenarios/measured/comparisons.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::profile::gpu_test {

@@ -9,8 +9,8 @@
 
 #include "profile/profile.hpp"
 #include "profile/verify.hpp"
-#include "scenarios/device.hpp"
-#include "scenarios/input_error.hpp"
+#include "scenarios/device/device.hpp"
+#include "scenarios/text/input_error.hpp"
 #include "tests/profile/synthetic.hpp"
 #include "tests/temporary_folder.hpp"
 

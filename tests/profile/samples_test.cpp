@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "scenarios/input_error.hpp"
-#include "scenarios/input_text.hpp"
+#include "scenarios/text/input_error.hpp"
+#include "scenarios/text/input_text.hpp"
 #include "tests/profile/synthetic.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "profile/profile.hpp"
-#include "scenarios/input_error.hpp"
+#include "scenarios/text/input_error.hpp"
 #include "tests/marked_block.hpp"
 #include "tests/profile/synthetic.hpp"
 #include "tests/temporary_folder.hpp"

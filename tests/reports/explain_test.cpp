@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include "scenarios/scenario.hpp"
+#include "scenarios/read/scenario.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::explain_test {

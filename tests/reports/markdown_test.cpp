@@ -8,8 +8,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "scenarios/comparisons.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/measured/comparisons.hpp"
+#include "scenarios/read/scenario.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::markdown_test {

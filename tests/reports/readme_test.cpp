@@ -12,9 +12,9 @@
 #include "reports/gnuplot.hpp"
 #include "reports/markdown_report.hpp"
 #include "reports/plots.hpp"
-#include "scenarios/comparisons.hpp"
-#include "scenarios/scenario.hpp"
-#include "scenarios/tolerances.hpp"
+#include "scenarios/measured/comparisons.hpp"
+#include "scenarios/measured/tolerances.hpp"
+#include "scenarios/read/scenario.hpp"
 #include "tests/marked_block.hpp"
 
 namespace depthcost::readme_test {

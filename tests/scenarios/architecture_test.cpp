@@ -1,6 +1,6 @@
 // Attention and MLP in model files: what they become, what is put where nothing is written, and
 // every contradiction with its whole text.
-#include "scenarios/architecture.hpp"
+#include "scenarios/import/architecture.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/input_error.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/read/scenario.hpp"
+#include "scenarios/text/input_error.hpp"
 #include "tests/scenarios/refused_case.hpp"
 
 namespace depthcost::architecture_test {

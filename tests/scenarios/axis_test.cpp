@@ -1,9 +1,9 @@
 // Axes as they are typed: what they mean, and every way in which they can be wrong.
-#include "scenarios/axis.hpp"
+#include "scenarios/read/axis.hpp"
 
 #include <gtest/gtest.h>
 
-#include "scenarios/sweep_plan.hpp"
+#include "scenarios/read/sweep_plan.hpp"
 #include "tests/scenarios/scheme_choices.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "scenarios/scenario.hpp"
+#include "scenarios/read/scenario.hpp"
 #include "tests/scenarios/bad_input.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/scenario.hpp"
+#include "scenarios/read/scenario.hpp"
 #include "tests/scenarios/bad_input.hpp"
 
 namespace depthcost::bad_study_test {

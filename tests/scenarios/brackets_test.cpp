@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "scenarios/scenario.hpp"
+#include "scenarios/read/scenario.hpp"
 #include "tests/scenarios/bad_input.hpp"
 
 namespace depthcost::brackets_test {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "model/schemes/mechanism.hpp"
-#include "scenarios/keys.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/keys/keys.hpp"
+#include "scenarios/read/scenario.hpp"
 #include "tests/scenarios/parsed.hpp"
 
 namespace depthcost::choices_test {

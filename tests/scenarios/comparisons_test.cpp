@@ -1,14 +1,14 @@
 // Published measurements and users' tables as cases.
-#include "scenarios/comparisons.hpp"
+#include "scenarios/measured/comparisons.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "scenarios/input_error.hpp"
-#include "scenarios/presets.hpp"
-#include "scenarios/reference.hpp"
-#include "scenarios/tolerances.hpp"
+#include "scenarios/measured/tolerances.hpp"
+#include "scenarios/presets/presets.hpp"
+#include "scenarios/presets/reference.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost::comparisons_test {
 namespace {

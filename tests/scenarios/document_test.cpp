@@ -1,5 +1,5 @@
 // What a file may hold, where each node stands, and what hostile files get: one line, soon.
-#include "scenarios/document.hpp"
+#include "scenarios/text/document.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

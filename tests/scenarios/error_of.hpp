@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "scenarios/input_error.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost::test {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/import.hpp"
+#include "scenarios/import/import.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::import_errors_test {

@@ -1,7 +1,7 @@
 // From config.json to a model file: the shipped presets come back, and each trap of a family has a
 // test. Configs are small ones with the keys of their families; what is refused is in
 // import_errors_test.cpp.
-#include "scenarios/import.hpp"
+#include "scenarios/import/import.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/reference.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/presets/reference.hpp"
+#include "scenarios/read/scenario.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::import_test {

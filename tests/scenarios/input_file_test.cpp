@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <string>
 
-#include "scenarios/document.hpp"
-#include "scenarios/input_text.hpp"
+#include "scenarios/text/document.hpp"
+#include "scenarios/text/input_text.hpp"
 #include "tests/scenarios/error_of.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -1,5 +1,5 @@
 // Strict JSON with the place of every value.
-#include "scenarios/json_document.hpp"
+#include "scenarios/text/json_document.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -2,9 +2,9 @@
 // bandwidth.
 #include <gtest/gtest.h>
 
-#include "scenarios/chip.hpp"
-#include "scenarios/comparisons.hpp"
-#include "scenarios/tolerances.hpp"
+#include "model/machine/chip.hpp"
+#include "scenarios/measured/comparisons.hpp"
+#include "scenarios/measured/tolerances.hpp"
 #include "tests/scenarios/parsed.hpp"
 
 namespace depthcost::kinship_test {

@@ -1,12 +1,12 @@
 // Users' tables of measurements: what is read, and the whole text of every refusal.
-#include "scenarios/measurements.hpp"
+#include "scenarios/measured/measurements.hpp"
 
 #include <gtest/gtest.h>
 
 #include <ostream>
 
-#include "scenarios/input_error.hpp"
-#include "scenarios/input_text.hpp"
+#include "scenarios/text/input_error.hpp"
+#include "scenarios/text/input_text.hpp"
 
 namespace depthcost::measurements_test {
 namespace {

@@ -1,12 +1,12 @@
 // Weights files: what they say, and every way to be wrong, on one line.
-#include "scenarios/mixing_file.hpp"
+#include "scenarios/measured/mixing_file.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <ostream>
 
-#include "scenarios/input_error.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost::mixing_file_test {
 namespace {

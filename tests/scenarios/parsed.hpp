@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/scenario.hpp"
+#include "scenarios/read/scenario.hpp"
 
 namespace depthcost::test {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "model/step/layer_cost.hpp"
-#include "scenarios/architecture.hpp"
-#include "scenarios/presets.hpp"
-#include "scenarios/reference.hpp"
+#include "scenarios/import/architecture.hpp"
+#include "scenarios/presets/presets.hpp"
+#include "scenarios/presets/reference.hpp"
 
 namespace depthcost::preset_parameters_test {
 namespace {

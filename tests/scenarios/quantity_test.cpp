@@ -1,5 +1,5 @@
 // Every unit, and every way to get a number or a unit wrong, with the whole message.
-#include "scenarios/quantity.hpp"
+#include "scenarios/text/quantity.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <ostream>
 #include <string>
 
-#include "scenarios/input_error.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/read/scenario.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost::test {
 

@@ -1,5 +1,5 @@
 // Results read again: every number under its name, and everything that is no result.
-#include "scenarios/result_file.hpp"
+#include "scenarios/measured/result_file.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/json.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/read/scenario.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::result_file_test {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/presets.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/presets/presets.hpp"
+#include "scenarios/read/scenario.hpp"
 #include "tests/scenarios/parsed.hpp"
 
 namespace depthcost::scenario_hardware_test {

@@ -1,5 +1,5 @@
 // A question without a file is the same as the file that would ask it.
-#include "scenarios/scenario_options.hpp"
+#include "scenarios/read/scenario_options.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/input_error.hpp"
-#include "scenarios/presets.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/presets/presets.hpp"
+#include "scenarios/read/scenario.hpp"
+#include "scenarios/text/input_error.hpp"
 #include "tests/scenarios/parsed.hpp"
 
 namespace depthcost::scenario_test {

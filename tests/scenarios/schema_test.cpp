@@ -1,6 +1,6 @@
 // The committed schema and key table are what the program generates; and the schema admits what the
 // reader admits. UPDATE_GOLDEN=1 rewrites the two files.
-#include "scenarios/schema.hpp"
+#include "scenarios/keys/schema.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/document.hpp"
-#include "scenarios/input_error.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/read/scenario.hpp"
+#include "scenarios/text/document.hpp"
+#include "scenarios/text/input_error.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::schema_test {

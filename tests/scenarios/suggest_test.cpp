@@ -1,5 +1,5 @@
 // Which misspelt names find their valid one.
-#include "scenarios/suggest.hpp"
+#include "scenarios/text/suggest.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // Rules: what their patterns match, and that nothing about them goes unseen.
-#include "scenarios/tolerances.hpp"
+#include "scenarios/measured/tolerances.hpp"
 
 #include <gtest/gtest.h>
 
-#include "scenarios/input_error.hpp"
+#include "scenarios/text/input_error.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::tolerances_test {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/input_error.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/read/scenario.hpp"
+#include "scenarios/text/input_error.hpp"
 #include "tests/scenarios/refused_case.hpp"
 
 namespace depthcost::training_test {

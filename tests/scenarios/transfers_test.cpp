@@ -1,5 +1,5 @@
 // Transfers in hardware files: own ones, donors', and what nobody has measured.
-#include "scenarios/transfers.hpp"
+#include "scenarios/device/transfers.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/input_error.hpp"
-#include "scenarios/presets.hpp"
-#include "scenarios/reference.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/presets/presets.hpp"
+#include "scenarios/presets/reference.hpp"
+#include "scenarios/read/scenario.hpp"
+#include "scenarios/text/input_error.hpp"
 #include "tests/scenarios/refused_case.hpp"
 
 namespace depthcost::transfers_test {

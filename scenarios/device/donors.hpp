@@ -1,0 +1,54 @@
+// The shipped parts that a hardware file without a source can fall back on.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/base/evidence.hpp"
+#include "scenarios/keys/values.hpp"
+
+namespace depthcost {
+
+/// A shipped hardware preset.
+struct Part {
+  std::string id;
+  Values values;
+};
+
+/// Ranks shipped parts by kinship with `self`: the same architecture first, then the same kind of
+/// memory (HBM, GDDR, DDR), then the nearest datasheet bandwidth.
+class Donors {
+ public:
+  /// Only parts of the same kind (gpu, cpu) are considered.
+  explicit Donors(const Values& self) : self_(self) {}
+
+  /// Parts that have `wanted` and agree with `self` in `key`; where none does, any that has it.
+  std::vector<const Part*> like(const std::string& key, const std::string& wanted) const;
+
+  /// Parts that have `wanted`, of the nearest architecture of which one has it.
+  std::vector<const Part*> next_of_kin(const std::string& wanted) const;
+
+  /// Any part that has `wanted`, a value or records; nearest first. `mention`: words that its file
+  /// holds, since reading one takes milliseconds.
+  std::vector<const Part*> any(const std::string& wanted, std::string_view mention = "") const;
+
+ private:
+  const Part& part(std::string_view id) const;
+
+  const Values& self_;
+  mutable std::map<std::string, Part, std::less<>> read_;  // parts are read when first looked at
+};
+
+std::string ids_of(const std::vector<const Part*>& parts);
+
+/// Datasheet memory bandwidth in bytes per second.
+double nominal_bandwidth(const Values& values);
+
+/// Published where the file cites somebody for it; else it is a guess.
+Evidence evidence_of(const Value& value);
+
+/// The text of a key, or "" where it is absent.
+std::string text_or_empty(const Values& values, const std::string& key);
+
+}  // namespace depthcost

@@ -1,0 +1,121 @@
+// Exact rows first; then another skeleton, another level, another launch mode of the same part.
+#include "scenarios/device/launch_floors.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace depthcost {
+namespace {
+
+// Half-width of the interval of one cited floor: REFERENCES.md, "intervals".
+constexpr double kFloorScatter = 0.10;
+constexpr double kBorrowedFloorScatter = 0.25;
+
+struct FloorRow {
+  std::string launch;
+  std::string level;
+  std::string skeleton;
+  double seconds = 0;
+  Evidence evidence = Evidence::assumed;  // published if it is this part's own and cited
+};
+
+/// The rows to choose from, and those of all next of kin for the interval of a substitute.
+struct FloorSources {
+  std::vector<FloorRow> rows;
+  std::vector<FloorRow> kin;
+};
+
+std::vector<FloorRow> floor_rows(const Values& values) {
+  std::vector<FloorRow> rows;
+  for (std::size_t i = 0; i < values.num_records("launch_floor"); ++i) {
+    const std::string record = fmt::format("launch_floor[{}].", i);
+    rows.push_back({values.text(record + "launch"), values.text(record + "level"),
+                    values.text(record + "skeleton"), values.number(record + "value"),
+                    evidence_of(values.at(record + "value"))});
+  }
+  return rows;
+}
+
+const FloorRow* find_row(const std::vector<FloorRow>& rows, std::string_view launch,
+                         std::string_view level, std::string_view skeleton) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const FloorRow& row) {
+    return row.launch == launch && row.level == level && row.skeleton == skeleton;
+  });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+/// The nearest circumstance that has a row; a launch mode is the last thing to give up.
+const FloorRow* nearest_row(const std::vector<FloorRow>& rows, Launch launch, Level level,
+                            Skeleton skeleton) {
+  using Pair = std::array<std::string_view, 2>;
+  const Pair launches =
+      launch == Launch::stream ? Pair{"stream", "graph"} : Pair{"graph", "stream"};
+  const Pair levels = level == Level::cache ? Pair{"cache", "memory"} : Pair{"memory", "cache"};
+  const Pair skeletons = skeleton == Skeleton::elementwise ? Pair{"elementwise", "row_reduction"}
+                                                           : Pair{"row_reduction", "elementwise"};
+  for (const auto mode : launches)
+    for (const auto at : levels)
+      for (const auto like : skeletons)
+        if (const FloorRow* row = find_row(rows, mode, at, like)) return row;
+  return nullptr;
+}
+
+/// The interval spans what the next of kin show in that launch mode. Programmatic dependent launch
+/// can hide all of a floor.
+Estimate<Seconds> substitute(const FloorSources& sources, const FloorRow& row, Launch launch) {
+  Estimate<Seconds> estimate =
+      around(Seconds{row.seconds}, kBorrowedFloorScatter, Evidence::assumed);
+  for (const FloorRow& other : sources.kin) {
+    if (other.launch != row.launch) continue;
+    estimate.low = std::min(estimate.low, Seconds{other.seconds});
+    estimate.high = std::max(estimate.high, Seconds{other.seconds});
+  }
+  if (launch == Launch::graph_pdl) estimate.low = {0};
+  return estimate;
+}
+
+Estimate<Seconds> floor_of(const FloorSources& sources, Launch launch, Level level,
+                           Skeleton skeleton) {
+  const FloorRow* exact = find_row(sources.rows, name(launch), name(level), name(skeleton));
+  if (exact != nullptr && exact->evidence == Evidence::published)
+    return around(Seconds{exact->seconds}, kFloorScatter, Evidence::published);
+  const FloorRow* row = nearest_row(sources.rows, launch, level, skeleton);
+  return row == nullptr ? Estimate<Seconds>{} : substitute(sources, *row, launch);
+}
+
+/// CPUs have no launch; what a parallel region costs there is for a profile to measure.
+FloorSources sources_of(const Values& self, const Donors& donors,
+                        std::vector<ResolvedValue>& notes) {
+  FloorSources sources{.rows = floor_rows(self), .kin = {}};
+  const auto parts = donors.next_of_kin("launch_floor");
+  for (const Part* part : parts)
+    for (FloorRow& row : floor_rows(part->values)) sources.kin.push_back(std::move(row));
+  if (!sources.rows.empty()) return sources;
+  if (parts.empty()) {
+    notes.push_back({"hardware.launch_floor", "0 us", "fallback: no part of this kind has one"});
+    return sources;
+  }
+  sources.rows = floor_rows(parts.front()->values);
+  for (FloorRow& row : sources.rows) row.evidence = Evidence::assumed;
+  notes.push_back(
+      {"hardware.launch_floor", fmt::format("as {}", parts.front()->id),
+       fmt::format("fallback: not sourced for this part; interval over {}", ids_of(parts))});
+  return sources;
+}
+
+}  // namespace
+
+std::vector<LaunchFloor> launch_floors(const Values& self, const Donors& donors,
+                                       std::vector<ResolvedValue>& notes) {
+  const FloorSources sources = sources_of(self, donors, notes);
+  std::vector<LaunchFloor> rows;
+  for (const Launch launch : {Launch::stream, Launch::graph, Launch::graph_pdl})
+    for (const Level level : {Level::cache, Level::memory})
+      for (const Skeleton skeleton : {Skeleton::elementwise, Skeleton::row_reduction})
+        rows.push_back({launch, level, skeleton, floor_of(sources, launch, level, skeleton)});
+  return rows;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,23 @@
+// From the values of a machine profile to the machine of the time formula. profile/ writes such
+// files.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/base/resolved_value.hpp"
+#include "model/machine/machine.hpp"
+#include "scenarios/keys/values.hpp"
+
+namespace depthcost {
+
+/// What the profile does not measure (capacity, arithmetic of a GPU) comes from the preset that it
+/// names as its `part`. Appends to `notes` when and on which kernels it was made.
+Machine machine_from_profile(const Values& values, std::vector<ResolvedValue>& notes);
+
+/// Of the hardware preset `part` of a profile whose kind is `kind`. Throws InputError for another
+/// kind's and for what is no preset.
+Values part_values(const std::string& part, std::string_view kind, const Position& position);
+
+}  // namespace depthcost

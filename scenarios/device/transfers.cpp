@@ -1,0 +1,191 @@
+// Own records first, then a donor for each kind and scope that has none.
+#include "scenarios/device/transfers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "scenarios/device/donors.hpp"
+
+namespace depthcost {
+namespace {
+
+const std::string kList = "transfers";
+
+// Of a transfer without a source, or of another part. REFERENCES.md, "intervals".
+constexpr double kBorrowedTransferScatter = 0.25;
+
+// A send has two; beyond this no machine is.
+constexpr Count kMostRanks = Count{1} << 20;
+
+using What = std::pair<TransferKind, TransferScope>;
+
+constexpr std::array kWhats{
+    What{TransferKind::send, TransferScope::node},
+    What{TransferKind::all_reduce, TransferScope::node},
+    What{TransferKind::all_gather, TransferScope::node},
+    What{TransferKind::reduce_scatter, TransferScope::node},
+    What{TransferKind::all_to_all, TransferScope::node},
+    What{TransferKind::send, TransferScope::network},
+    What{TransferKind::all_reduce, TransferScope::network},
+    What{TransferKind::all_gather, TransferScope::network},
+    What{TransferKind::reduce_scatter, TransferScope::network},
+    What{TransferKind::all_to_all, TransferScope::network},
+};
+
+std::string text_of(const What& what) {
+  return fmt::format("{} {}", name(what.first), name(what.second));
+}
+
+TransferPoint point_at(const Values& values, const std::string& record) {
+  const auto kind = enum_of<TransferKind>(values.text(record + "kind"));
+  const Value& ranks = values.at(record + "ranks");
+  const auto num_ranks = static_cast<Count>(ranks.numbers.front());
+  const bool is_pair = kind != TransferKind::send || num_ranks == 2;
+  if (num_ranks < 2 || num_ranks > kMostRanks || !is_pair)
+    throw InputError(
+        ranks.position,
+        fmt::format("invalid transfers[].ranks '{}' ({})", num_ranks,
+                    is_pair ? fmt::format("must be from 2 to {}", kMostRanks) : "a send has 2"));
+  const Value& time = values.at(record + "time");
+  const Evidence evidence = evidence_of(time);
+  return {
+      .kind = kind,
+      .scope = enum_of<TransferScope>(values.text(record + "scope")),
+      .num_ranks = num_ranks,
+      .size = {values.number(record + "size")},
+      .time = around(Seconds{time.numbers.front()},
+                     evidence == Evidence::published ? kTransferScatter : kBorrowedTransferScatter,
+                     evidence)};
+}
+
+bool is_of(const TransferPoint& point, const What& what) {
+  return point.kind == what.first && point.scope == what.second;
+}
+
+std::vector<TransferPoint> of(const What& what, const std::vector<TransferPoint>& points) {
+  std::vector<TransferPoint> chosen;
+  std::copy_if(points.begin(), points.end(), std::back_inserter(chosen),
+               [&](const TransferPoint& point) { return is_of(point, what); });
+  return chosen;
+}
+
+/// Bandwidth of a donor over ours, of the link that is crossed, where both are known.
+std::optional<double> link_ratio(const Values& donor, const Values& self, TransferScope scope) {
+  const std::string key = scope == TransferScope::node ? "link_bandwidth" : "network_bandwidth";
+  if (!donor.has(key) || !self.has(key)) return std::nullopt;
+  return donor.number(key) / self.number(key);
+}
+
+/// A part of the same vendor with the nearest links that has measured it, or nullptr. Presets write
+/// records as the words that are looked for; a test holds them to it.
+const Part* nearest(const Donors& parts, const Values& self, const What& what) {
+  const auto distance = [&](const Part* part) {
+    const auto ratio = link_ratio(part->values, self, what.second);
+    return ratio ? std::fabs(std::log(*ratio)) : std::numeric_limits<double>::infinity();
+  };
+  const Part* best = nullptr;
+  const std::string words = fmt::format("kind: {}, scope: {}", name(what.first), name(what.second));
+  for (const Part* part : parts.any(kList, words)) {
+    const bool is_kin =
+        self.has("vendor") && text_or_empty(part->values, "vendor") == self.text("vendor");
+    if (is_kin && (best == nullptr || distance(part) < distance(best))) best = part;
+  }
+  return best;
+}
+
+/// Latency is kept, and what bytes add to it goes with the links' bandwidth. [ours] The interval
+/// spans the time as it was measured too.
+std::vector<TransferPoint> borrowed(const Values& donor, const Values& self, const What& what) {
+  auto points = of(what, own_transfers(donor));
+  const double ratio = link_ratio(donor, self, what.second).value_or(1);
+  std::map<Count, Seconds> latencies;
+  for (const TransferPoint& point : points) {
+    const auto [known, is_new] = latencies.emplace(point.num_ranks, point.time.value);
+    if (!is_new) known->second = std::min(known->second, point.time.value);
+  }
+  for (TransferPoint& point : points) {
+    const Seconds measured = point.time.value;
+    const Seconds latency = latencies.at(point.num_ranks);
+    const Seconds value = latency + ratio * (measured - latency);
+    point.time = {(1 - kBorrowedTransferScatter) * std::min(measured, value), value,
+                  (1 + kBorrowedTransferScatter) * std::max(measured, value), Evidence::assumed};
+  }
+  return points;
+}
+
+}  // namespace
+
+std::vector<TransferPoint> own_transfers(const Values& values) {
+  std::vector<TransferPoint> points;
+  std::map<std::tuple<TransferKind, TransferScope, Count, double>, std::size_t> seen;
+  for (std::size_t i = 0; i < values.num_records(kList); ++i) {
+    const std::string record = fmt::format("{}[{}].", kList, i);
+    const TransferPoint point = point_at(values, record);
+    const auto [first, is_new] =
+        seen.try_emplace({point.kind, point.scope, point.num_ranks, point.size.value}, i);
+    if (!is_new)
+      throw InputError(values.at(record + "time").position,
+                       fmt::format("conflicting transfers[{}] (says something else of the same as "
+                                   "transfers[{}])",
+                                   i, first->second));
+    points.push_back(point);
+  }
+  return points;
+}
+
+void borrow_transfers(const Values& self, std::vector<TransferPoint>& points,
+                      std::vector<ResolvedValue>& notes) {
+  const Donors parts(self);
+  std::map<std::string, std::vector<std::string>> substitutes;
+  std::vector<std::string> unknown;
+  for (const What& what : kWhats) {
+    if (!of(what, points).empty()) continue;
+    const Part* donor = nearest(parts, self, what);
+    if (donor == nullptr) {
+      unknown.push_back(text_of(what));
+      continue;
+    }
+    const auto others = borrowed(donor->values, self, what);
+    points.insert(points.end(), others.begin(), others.end());
+    substitutes[donor->id].push_back(text_of(what));
+  }
+  for (const auto& [part, whats] : substitutes)
+    notes.push_back(
+        {"hardware.transfers",
+         fmt::format("as {}, bytes scaled by the links: {}", part, fmt::join(whats, ", ")),
+         "fallback: not sourced for this part"});
+  if (!unknown.empty())
+    notes.push_back({"hardware.transfers", fmt::format("unknown: {}", fmt::join(unknown, ", ")),
+                     "fallback: not sourced for any part of this vendor"});
+}
+
+std::vector<ResolvedValue> listed_transfers(const Values& values) {
+  std::vector<ResolvedValue> rows;
+  for (std::size_t i = 0; i < values.num_records(kList); ++i) {
+    const std::string record = fmt::format("{}[{}].", kList, i);
+    const std::string key =
+        fmt::format("hardware.transfers[{}, {}, {}]", values.text(record + "kind"),
+                    values.text(record + "scope"), values.text(record + "ranks"));
+    const std::string point =
+        fmt::format("{} {}", values.text(record + "size"), values.text(record + "time"));
+    const std::string& origin = values.at(record + "time").origin;
+    const auto known = std::find_if(rows.begin(), rows.end(), [&](const ResolvedValue& row) {
+      return row.key == key && row.origin == origin;
+    });
+    if (known == rows.end())
+      rows.push_back({key, point, origin});
+    else
+      known->value += ", " + point;
+  }
+  return rows;
+}
+
+}  // namespace depthcost

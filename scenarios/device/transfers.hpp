@@ -1,0 +1,25 @@
+// What moving bytes between devices takes on a part: its own measurements, or those of the nearest
+// part of its vendor, with a wider interval and a note. REFERENCES.md, "intervals".
+#pragma once
+
+#include <vector>
+
+#include "model/base/resolved_value.hpp"
+#include "model/machine/transfer.hpp"
+#include "scenarios/keys/values.hpp"
+
+namespace depthcost {
+
+/// The file's own points. Throws InputError for a transfer among fewer than 2 devices, or one that
+/// is there twice.
+std::vector<TransferPoint> own_transfers(const Values& values);
+
+/// Adds what `points`, which are `self`'s own, lack of each kind and scope; what no part of the
+/// vendor has stays absent. Appends to `notes` one line for each fallback.
+void borrow_transfers(const Values& self, std::vector<TransferPoint>& points,
+                      std::vector<ResolvedValue>& notes);
+
+/// The records of a hardware file for a list of assumptions, one line for each curve over sizes.
+std::vector<ResolvedValue> listed_transfers(const Values& values);
+
+}  // namespace depthcost

@@ -1,0 +1,251 @@
+// One function for each kind of attention and MLP.
+#include "scenarios/import/architecture.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+
+namespace depthcost {
+namespace {
+
+constexpr Count kMaxVocabulary = Count{1} << 28;
+
+using KeyNames = std::initializer_list<const char*>;
+
+/// One map of `attention` or `mlp`: "attention[2]".
+class Record {
+ public:
+  Record(const Values& values, std::string list, std::size_t index)
+      : values_(values), list_(std::move(list)), path_(fmt::format("{}[{}].", list_, index)) {}
+
+  const std::string& kind() const { return values_.text(path_ + "kind"); }
+  bool has(const std::string& name) const { return values_.has(path_ + name); }
+  const Value& at(const std::string& name) const { return values_.at(path_ + name); }
+  const std::string& text(const std::string& name) const { return at(name).texts.front(); }
+
+  Count count(const std::string& name) const {
+    const auto number = static_cast<Count>(at(name).numbers.front());
+    if (number > kMaxWidth) fail(name, fmt::format("more than {}", kMaxWidth));
+    return number;
+  }
+
+  std::optional<Count> optional(const std::string& name) const {
+    return has(name) ? std::optional(count(name)) : std::nullopt;
+  }
+
+  /// What this kind needs and what it may have; all else is another kind's.
+  void check_members(KeyNames needed, KeyNames allowed) const {
+    for (const char* name : needed)
+      if (!has(name))
+        throw InputError(
+            at("kind").position,
+            fmt::format("missing key '{}' ({} of kind {} needs it)", name, list_, kind()));
+    const auto is_in = [](const std::string& name, KeyNames names) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    for (const auto& [path, value] : values_.all()) {
+      if (!path.starts_with(path_)) continue;
+      const std::string name = path.substr(path_.size());
+      if (name == "kind" || name == "decoder_layers" || is_in(name, needed) || is_in(name, allowed))
+        continue;
+      throw InputError(value.position, fmt::format("conflicting key '{}' ({} of kind {} has none)",
+                                                   name, list_, kind()));
+    }
+  }
+
+  /// `name` says something about `needed`, which is not there.
+  void check_company(const char* name, const char* needed) const {
+    if (has(name) && !has(needed))
+      throw InputError(at(name).position,
+                       fmt::format("conflicting key '{}' (needs {})", name, needed));
+  }
+
+  void check_divides(const char* divisor, const char* whole) const {
+    if (count(whole) % count(divisor) != 0)
+      fail(divisor, fmt::format("does not divide {} '{}'", whole, text(whole)));
+  }
+
+  [[noreturn]] void fail(const std::string& name, const std::string& why) const {
+    throw InputError(at(name).position,
+                     fmt::format("invalid {}[].{} '{}' ({})", list_, name, text(name), why));
+  }
+
+ private:
+  const Values& values_;
+  std::string list_;
+  std::string path_;
+};
+
+Attention grouped(const Record& record) {
+  record.check_members({"heads", "kv_heads", "head_dim"}, {"window"});
+  record.check_divides("kv_heads", "heads");
+  return GroupedAttention{.num_heads = record.count("heads"),
+                          .num_kv_heads = record.count("kv_heads"),
+                          .head_dim = record.count("head_dim"),
+                          .window = record.optional("window")};
+}
+
+Attention latent(const Record& record) {
+  record.check_members({"heads", "kv_rank", "nope_dim", "rope_dim", "value_dim"},
+                       {"q_rank", "output_gate"});
+  return LatentAttention{.num_heads = record.count("heads"),
+                         .q_rank = record.optional("q_rank"),
+                         .kv_rank = record.count("kv_rank"),
+                         .nope_dim = record.count("nope_dim"),
+                         .rope_dim = record.count("rope_dim"),
+                         .value_dim = record.count("value_dim"),
+                         .output_gate = record.has("output_gate")
+                                            ? enum_of<OutputGate>(record.text("output_gate"))
+                                            : OutputGate::absent};
+}
+
+Attention linear(const Record& record) {
+  record.check_members({"heads", "head_dim", "conv_width"}, {"gate_rank"});
+  return LinearAttention{.num_heads = record.count("heads"),
+                         .head_dim = record.count("head_dim"),
+                         .conv_width = record.count("conv_width"),
+                         .gate_rank = record.optional("gate_rank")};
+}
+
+Attention compressed(const Record& record) {
+  record.check_members({"heads", "head_dim", "q_rank", "output_rank", "output_groups", "window"},
+                       {"ratio", "top_k", "index_heads", "index_dim"});
+  record.check_divides("output_groups", "heads");
+  record.check_company("top_k", "ratio");
+  record.check_company("top_k", "index_heads");
+  record.check_company("index_heads", "index_dim");
+  record.check_company("index_dim", "top_k");
+  record.check_company("index_heads", "top_k");
+  return CompressedAttention{.num_heads = record.count("heads"),
+                             .head_dim = record.count("head_dim"),
+                             .q_rank = record.count("q_rank"),
+                             .output_rank = record.count("output_rank"),
+                             .output_groups = record.count("output_groups"),
+                             .window = record.count("window"),
+                             .ratio = record.optional("ratio"),
+                             .top_k = record.optional("top_k"),
+                             .index_heads = record.optional("index_heads").value_or(0),
+                             .index_dim = record.optional("index_dim").value_or(0)};
+}
+
+Attention attention_of(const Record& record) {
+  if (record.kind() == "grouped") return grouped(record);
+  if (record.kind() == "latent") return latent(record);
+  return record.kind() == "linear" ? linear(record) : compressed(record);
+}
+
+Mlp mlp_of(const Record& record) {
+  if (record.kind() == "dense") {
+    record.check_members({"width"}, {});
+    return DenseMlp{.width = record.count("width")};
+  }
+  record.check_members({"experts", "active", "width"}, {"shared", "latent_width"});
+  const ExpertMlp mlp{.num_experts = record.count("experts"),
+                      .num_active = record.count("active"),
+                      .num_shared = record.optional("shared").value_or(0),
+                      .width = record.count("width"),
+                      .latent_width = record.optional("latent_width")};
+  if (mlp.num_active > mlp.num_experts)
+    record.fail("active", fmt::format("more than the {} experts", mlp.num_experts));
+  return mlp;
+}
+
+void check_sum(const Values& values, const std::string& list, Count have, Count need) {
+  if (have == need) return;
+  throw InputError(
+      values.at(list + "[0].decoder_layers").position,
+      fmt::format("invalid {} ({} decoder layers; the model has {})", list, have, need));
+}
+
+/// Keys that say something about an architecture that is not there.
+void refuse_lone_keys(const Values& values) {
+  for (const std::string key : {"vocabulary_size", "weight_dtype", "expert_dtype", "kv_dtype"})
+    if (const Value* value = values.find(key))
+      throw InputError(value->position,
+                       fmt::format("conflicting key '{}' (needs attention and mlp)", key));
+}
+
+WeightDtype weight_dtype(const Values& values, const std::string& key, std::string_view fallback,
+                         std::string_view why, std::vector<ResolvedValue>& notes) {
+  if (values.has(key)) return enum_of<WeightDtype>(values.text(key));
+  notes.push_back({"model." + key, std::string(fallback), fmt::format("default: {}", why)});
+  return enum_of<WeightDtype>(fallback);
+}
+
+void read_dtypes(const Values& values, Architecture& architecture,
+                 std::vector<ResolvedValue>& notes) {
+  architecture.weight_dtype =
+      weight_dtype(values, "weight_dtype", values.text("dtype"), "the model's dtype", notes);
+  architecture.expert_dtype = weight_dtype(values, "expert_dtype", name(architecture.weight_dtype),
+                                           "as weight_dtype", notes);
+  if (values.has("kv_dtype")) {
+    architecture.kv_dtype = enum_of<Dtype>(values.text("kv_dtype"));
+    return;
+  }
+  const Key& key = *find_key(model_keys(), "kv_dtype");
+  architecture.kv_dtype = enum_of<Dtype>(key.fallback);
+  notes.push_back({"model.kv_dtype", std::string(key.fallback),
+                   fmt::format("default: {}", key.fallback_source)});
+}
+
+/// The number of decoder layers that both lists must add up to.
+Count decoder_layers_of(const Values& values, Count num_layers) {
+  if (num_layers % 2 != 0)
+    throw InputError(values.at("num_layers").position,
+                     fmt::format("invalid num_layers '{}' (odd; with attention and mlp a decoder "
+                                 "layer has two)",
+                                 num_layers));
+  return num_layers / 2;
+}
+
+Count vocabulary_size_of(const Values& values) {
+  if (!values.has("vocabulary_size"))
+    throw InputError(values.position(),
+                     "missing key 'vocabulary_size' (attention and mlp need it)");
+  const Count size = values.count("vocabulary_size");
+  if (size > kMaxVocabulary)
+    throw InputError(
+        values.at("vocabulary_size").position,
+        fmt::format("invalid vocabulary_size '{}' (more than {})", size, kMaxVocabulary));
+  return size;
+}
+
+}  // namespace
+
+std::optional<Architecture> architecture_from(const Values& values, Count num_layers,
+                                              std::vector<ResolvedValue>& notes) {
+  const std::size_t num_attentions = values.num_records("attention");
+  const std::size_t num_mlps = values.num_records("mlp");
+  if (num_attentions == 0 && num_mlps == 0) {
+    refuse_lone_keys(values);
+    return std::nullopt;
+  }
+  for (const auto& [list, records, other] :
+       {std::tuple{"attention", num_attentions, "mlp"}, {"mlp", num_mlps, "attention"}})
+    if (records == 0)
+      throw InputError(values.position(),
+                       fmt::format("missing key '{}' ({} needs it)", list, other));
+  Architecture architecture;
+  Count attention_layers = 0;
+  for (std::size_t i = 0; i < num_attentions; ++i) {
+    const Record record(values, "attention", i);
+    architecture.attention.push_back({attention_of(record), record.count("decoder_layers")});
+    attention_layers += architecture.attention.back().num_decoder_layers;
+  }
+  Count mlp_layers = 0;
+  for (std::size_t i = 0; i < num_mlps; ++i) {
+    const Record record(values, "mlp", i);
+    architecture.mlp.push_back({mlp_of(record), record.count("decoder_layers")});
+    mlp_layers += architecture.mlp.back().num_decoder_layers;
+  }
+  const Count decoder_layers = decoder_layers_of(values, num_layers);
+  check_sum(values, "attention", attention_layers, decoder_layers);
+  check_sum(values, "mlp", mlp_layers, decoder_layers);
+  architecture.vocabulary_size = vocabulary_size_of(values);
+  read_dtypes(values, architecture, notes);
+  return architecture;
+}
+
+}  // namespace depthcost

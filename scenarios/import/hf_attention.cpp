@@ -1,0 +1,306 @@
+// Attention: which decoder layers have which kind, and its numbers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "scenarios/import/hf_parts.hpp"
+
+namespace depthcost {
+namespace {
+
+/// Collects the members of one record and the ways to them.
+class RecordBuilder {
+ public:
+  RecordBuilder(const HfConfig& config, const std::string& kind, Count num_decoder_layers,
+                const Position& position)
+      : config_(config) {
+    record_.members = {{"kind", kind, position},
+                       {"decoder_layers", fmt::format("{}", num_decoder_layers), position}};
+  }
+
+  RecordBuilder& add(const std::string& member, const ConfigValue& value) {
+    return add(member, value.count(), value.position()).cite(value.path());
+  }
+
+  RecordBuilder& add(const std::string& member, Count count, const Position& position) {
+    record_.members.push_back({member, fmt::format("{}", count), position});
+    return *this;
+  }
+
+  RecordBuilder& add(const std::string& member, std::string word, const Position& position) {
+    record_.members.push_back({member, std::move(word), position});
+    return *this;
+  }
+
+  RecordBuilder& add(const std::string& member, const std::optional<ConfigValue>& value) {
+    return value ? add(member, *value) : *this;
+  }
+
+  RecordBuilder& cite(const std::string& path) {
+    paths_.push_back(path);
+    return *this;
+  }
+
+  ImportedRecord build() {
+    record_.source = config_.cite(paths_);
+    return std::move(record_);
+  }
+
+ private:
+  const HfConfig& config_;
+  ImportedRecord record_;
+  std::vector<std::string> paths_;
+};
+
+const Aliases kHeads{"num_attention_heads", "n_head", "n_heads"};
+const Aliases kKvHeads{"num_key_value_heads", "n_kv_heads", "num_kv_heads"};
+
+/// How many layers see a window, which one, and whether the first layer does.
+struct Windows {
+  Count num_layers = 0;
+  std::optional<ConfigValue> window;
+  std::string path;  // of the key that says which layers
+  bool is_first = true;
+};
+
+Windows windows_by_type(const HfModel& model, const ConfigValue& types) {
+  const std::vector<std::string> words = types.words();
+  require_one_per_layer(types, words.size(), model.num_decoder_layers);
+  Windows windows{.num_layers = 0,
+                  .window = std::nullopt,
+                  .path = types.path(),
+                  .is_first = words.front() == "sliding_attention"};
+  for (const std::string& word : words) {
+    if (word != "full_attention" && word != "sliding_attention")
+      types.fail(
+          fmt::format("holds '{}'; must be full_attention or sliding_attention", printable(word)));
+    if (word == "sliding_attention") ++windows.num_layers;
+  }
+  if (windows.num_layers > 0)
+    windows.window = model.config.at({"sliding_window"}, "layer_types has sliding_attention");
+  return windows;
+}
+
+/// transformers: layers from max_window_layers on.
+Windows upper_windows(const HfModel& model) {
+  const auto is_used = model.config.find({"use_sliding_window"});
+  model.config.ignore({"sliding_window", "max_window_layers"});
+  if (!is_used || !is_used->flag()) return {};
+  const ConfigValue window = model.config.at({"sliding_window"}, "use_sliding_window is true");
+  const ConfigValue first = model.config.at({"max_window_layers"}, "use_sliding_window is true");
+  const Count num_full = std::min(first.count(Range::non_negative), model.num_decoder_layers);
+  return {.num_layers = model.num_decoder_layers - num_full,
+          .window = window,
+          .path = first.path(),
+          .is_first = num_full == 0};
+}
+
+Windows read_windows(const HfModel& model) {
+  const WindowRule rule = model.family.window;
+  if (const auto types = model.config.find({"layer_types"})) {
+    if (rule != WindowRule::none) model.config.ignore({"sliding_window"});
+    if (rule == WindowRule::upper_layers)
+      model.config.ignore({"use_sliding_window", "max_window_layers"});
+    return windows_by_type(model, *types);
+  }
+  if (rule == WindowRule::by_layer_type)
+    model.config.at({"layer_types"}, "which layers see a window only");
+  if (rule == WindowRule::upper_layers) return upper_windows(model);
+  if (rule == WindowRule::none) return {};
+  const auto window = model.config.find({"sliding_window"});
+  if (!window) return {};
+  return {.num_layers = model.num_decoder_layers, .window = window, .path = "", .is_first = true};
+}
+
+FoundCount head_dim_of(const HfModel& model, const ConfigValue& heads) {
+  if (const auto value = model.config.find({"head_dim"}))
+    return {value->count(), value->position(), value->path()};
+  if (model.family.head_dim == Absent::refused)
+    model.config.at({"head_dim"}, fmt::format("{} does not take hidden_size / heads for it",
+                                              model.family.model_type));
+  if (model.hidden_size % heads.count() != 0)
+    heads.fail(fmt::format("does not divide the hidden size of {}; head_dim is not there",
+                           model.hidden_size));
+  return {model.hidden_size / heads.count(), heads.position(),
+          fmt::format("head_dim = hidden size / {}", heads.path())};
+}
+
+FoundCount kv_heads_of(const HfModel& model, const ConfigValue& heads) {
+  if (const auto value = model.config.find(kKvHeads))
+    return {value->count(), value->position(), value->path()};
+  if (model.family.kv_heads == Absent::refused)
+    model.config.at({"num_key_value_heads"}, "heads of keys and values");
+  return {heads.count(), heads.position(), fmt::format("kv_heads = {}", heads.path())};
+}
+
+std::vector<ImportedRecord> grouped(const HfModel& model) {
+  const ConfigValue heads = model.config.at(kHeads, "query heads");
+  const FoundCount kv_heads = kv_heads_of(model, heads);
+  const FoundCount head_dim = head_dim_of(model, heads);
+  const Windows windows = read_windows(model);
+  const auto record = [&](Count num_layers, const std::optional<ConfigValue>& window) {
+    RecordBuilder builder(model.config, "grouped", num_layers, heads.position());
+    if (!windows.path.empty()) builder.cite(windows.path);
+    builder.add("heads", heads)
+        .add("kv_heads", kv_heads.count, kv_heads.position)
+        .cite(kv_heads.source)
+        .add("head_dim", head_dim.count, head_dim.position)
+        .cite(head_dim.source);
+    return builder.add("window", window).build();
+  };
+  std::vector<ImportedRecord> records;
+  const Count num_full = model.num_decoder_layers - windows.num_layers;
+  if (windows.num_layers > 0) records.push_back(record(windows.num_layers, windows.window));
+  if (num_full > 0)
+    records.insert(windows.is_first ? records.end() : records.begin(),
+                   record(num_full, std::nullopt));
+  return records;
+}
+
+/// Under MLA the number of key-value heads repeats the query heads, and a head_dim is a part at
+/// most.
+ImportedRecord latent(const HfModel& model, Count num_layers, const std::string& pattern) {
+  HfConfig& config = model.config;
+  config.ignore({"num_key_value_heads", "n_kv_heads", "num_kv_heads", "head_dim", "mla_use_nope"});
+  const ConfigValue heads = config.at(kHeads, "query heads");
+  const ConfigValue nope = config.at({"qk_nope_head_dim"}, "of a latent attention");
+  const ConfigValue rope = config.at({"qk_rope_head_dim"}, "of a latent attention");
+  if (const auto both = config.find({"qk_head_dim"}))
+    if (both->count() != nope.count() + rope.count())
+      both->fail(
+          fmt::format("{} + {} is {}", nope.path(), rope.path(), nope.count() + rope.count()));
+  RecordBuilder builder(config, "latent", num_layers, heads.position());
+  if (!pattern.empty()) builder.cite(pattern);
+  builder.add("heads", heads)
+      .add("q_rank", config.find({"q_lora_rank"}))
+      .add("kv_rank", config.at({"kv_lora_rank"}, "of a latent attention"))
+      .add("nope_dim", nope)
+      .add("rope_dim", rope)
+      .add("value_dim", config.at({"v_head_dim"}, "of a latent attention"));
+  if (const auto gate = config.find({"mla_use_output_gate"}); gate && gate->flag())
+    builder.add("output_gate", "present", gate->position()).cite(gate->path());
+  return builder.build();
+}
+
+/// Marks the decoder layers of a list; the lists of Kimi Linear count from 1.
+void mark(const ConfigValue& list, std::vector<std::string>& owners, const std::string& owner) {
+  for (const Count layer : list.counts(Range::non_negative)) {
+    if (layer < 1 || layer > static_cast<Count>(owners.size()))
+      list.fail(fmt::format("holds {}; decoder layers count from 1 to {}", layer, owners.size()));
+    std::string& known = owners[static_cast<std::size_t>(layer - 1)];
+    if (!known.empty()) list.fail(fmt::format("holds {}, which is in {} already", layer, known));
+    known = owner;
+  }
+}
+
+ImportedRecord linear(const HfModel& model, ConfigSection& section, const ConfigValue& layers,
+                      Count num_layers) {
+  section.find({"gate_lower_bound"});
+  const ConfigValue head_dim = section.at({"head_dim"}, "of the linear attention");
+  RecordBuilder builder(model.config, "linear", num_layers, layers.position());
+  builder.cite(layers.path())
+      .add("heads", section.at({"num_heads"}, "of the linear attention"))
+      .add("head_dim", head_dim)
+      .add("conv_width", section.at({"short_conv_kernel_size"}, "of the linear attention"));
+  const auto full_rank = section.find({"use_full_rank_gate"});
+  if (full_rank && full_rank->flag()) return builder.cite(full_rank->path()).build();
+  return builder.add("gate_rank", head_dim.count(), head_dim.position())
+      .cite(
+          "gate_rank = head_dim as in fla-org/flash-linear-attention @0812a88c "
+          "fla/layers/kda.py: g_proj")
+      .build();
+}
+
+std::vector<ImportedRecord> hybrid(const HfModel& model) {
+  ConfigSection section =
+      model.config.at({"linear_attn_config"}, "which layers have linear attention").section();
+  const ConfigValue linear_layers = section.at({"kda_layers"}, "layers, counted from 1");
+  const ConfigValue full_layers = section.at({"full_attn_layers"}, "layers, counted from 1");
+  std::vector<std::string> owners(static_cast<std::size_t>(model.num_decoder_layers));
+  mark(linear_layers, owners, linear_layers.path());
+  mark(full_layers, owners, full_layers.path());
+  Count num_linear = 0;
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    if (owners[i].empty())
+      full_layers.fail(fmt::format("decoder layer {} is in neither list", i + 1));
+    if (owners[i] == linear_layers.path()) ++num_linear;
+  }
+  std::vector<ImportedRecord> records;
+  if (num_linear > 0) records.push_back(linear(model, section, linear_layers, num_linear));
+  const Count num_latent = model.num_decoder_layers - num_linear;
+  if (num_latent > 0) records.push_back(latent(model, num_latent, full_layers.path()));
+  section.refuse_others();
+  return records;
+}
+
+// DeepSeek-V4, arXiv:2606.19348: no summaries; of 4 tokens, chosen by an indexer; of 128, all seen.
+constexpr Count kWindowOnly = 0;
+constexpr Count kChosenRatio = 4;
+constexpr Count kDenseRatio = 128;
+
+/// Decoder layers by ratio. The list goes on with the layers of multi-token prediction, which are
+/// not counted.
+std::map<Count, Count> layers_by_ratio(const HfModel& model, const ConfigValue& ratios) {
+  const std::vector<Count> all = ratios.counts(Range::non_negative);
+  const auto predicting = model.config.find({"num_nextn_predict_layers", "mtp_num_layers"});
+  const Count num_predicting = predicting ? predicting->count(Range::non_negative) : 0;
+  const auto length = static_cast<Count>(all.size());
+  if (length != model.num_decoder_layers && length != model.num_decoder_layers + num_predicting)
+    ratios.fail(fmt::format("{} entries; {} decoder layers and {} of multi-token prediction",
+                            length, model.num_decoder_layers, num_predicting));
+  std::map<Count, Count> layers;
+  for (Count i = 0; i < model.num_decoder_layers; ++i) {
+    const Count ratio = all[static_cast<std::size_t>(i)];
+    if (ratio != kWindowOnly && ratio != kChosenRatio && ratio != kDenseRatio)
+      ratios.fail(fmt::format("holds {}; must be 0, 4 or 128", ratio));
+    ++layers[ratio];
+  }
+  return layers;
+}
+
+std::vector<ImportedRecord> compressed(const HfModel& model) {
+  HfConfig& config = model.config;
+  config.ignore({"qk_rope_head_dim"});
+  const std::string why = "of a compressed attention";
+  const ConfigValue ratios = config.at({"compress_ratios"}, "one for each decoder layer");
+  const ConfigValue kv_heads = config.at(kKvHeads, why);
+  if (kv_heads.count() != 1) kv_heads.fail("one vector serves all heads");
+  std::vector<ImportedRecord> records;
+  for (const auto& [ratio, num_layers] : layers_by_ratio(model, ratios)) {
+    RecordBuilder builder(config, "compressed", num_layers, ratios.position());
+    builder.cite(fmt::format("{} {}", ratios.path(), ratio))
+        .add("heads", config.at(kHeads, why))
+        .add("head_dim", config.at({"head_dim"}, why))
+        .add("q_rank", config.at({"q_lora_rank"}, why))
+        .add("output_rank", config.at({"o_lora_rank"}, why))
+        .add("output_groups", config.at({"o_groups"}, why))
+        .add("window", config.at({"sliding_window"}, why));
+    if (ratio != kWindowOnly) builder.add("ratio", ratio, ratios.position());
+    if (ratio == kChosenRatio)
+      builder.add("top_k", config.at({"index_topk"}, why))
+          .add("index_heads", config.at({"index_n_heads"}, why))
+          .add("index_dim", config.at({"index_head_dim"}, why));
+    records.push_back(builder.build());
+  }
+  config.ignore({"index_topk", "index_n_heads", "index_head_dim"});
+  return records;
+}
+
+}  // namespace
+
+std::vector<ImportedRecord> import_attention(const HfModel& model) {
+  switch (model.family.attention) {
+    case AttentionForm::grouped:
+      return grouped(model);
+    case AttentionForm::latent:
+      return {latent(model, model.num_decoder_layers, "")};
+    case AttentionForm::hybrid:
+      return hybrid(model);
+    case AttentionForm::compressed:
+      return compressed(model);
+  }
+  return {};
+}
+
+}  // namespace depthcost

@@ -1,0 +1,79 @@
+// Patterns of names that speak of structure, and the known ones among them that do not.
+#include "scenarios/import/hf_keys.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace depthcost {
+namespace {
+
+constexpr auto kStructural = std::to_array<std::string_view>(
+    {"attn",   "attention",    "expert",      "moe",      "mlp",     "ffn",    "layer",
+     "window", "rank",         "lora",        "hc_",      "mhc",     "hyper",  "ssm",
+     "mamba",  "conv",         "state",       "residual", "stream",  "block",  "sparse",
+     "index",  "head",         "kv_",         "kda",      "gdn",     "delta",  "linear",
+     "latent", "compress",     "recurren",    "hash",     "engram",  "memory", "parallel",
+     "dense",  "intermediate", "dim",         "cross",    "encoder", "skip",   "loop",
+     "repeat", "share",        "hidden_size", "mla",      "quant",   "altup",  "mtp"});
+
+// Biases, norms, dropout, routing, initial values, generation and training: what the configs of
+// known families carry (ai-dynamo/aiconfigurator @095f58a5 model_configs, GPT-2's, DeepSeek's
+// inference configs), and the defaults that transformers writes with them.
+constexpr auto kHarmless = std::to_array<std::string_view>({
+    "_attn_implementation",
+    "_attn_implementation_autoset",
+    "activation_situ_linear_beta",
+    "attention_bias",
+    "attention_dropout",
+    "attn_implementation",
+    "attn_pdrop",
+    "compress_rope_theta",
+    "encoder_no_repeat_ngram_size",
+    "ignore_index",
+    "latent_moe_use_norm",
+    "layer_norm_eps",
+    "layer_norm_epsilon",
+    "mlp_bias",
+    "moe_renormalize",
+    "moe_router_activation_func",
+    "moe_router_dtype",
+    "n_expert_groups",
+    "no_repeat_ngram_size",
+    "num_expert_group",
+    "output_attentions",
+    "output_hidden_states",
+    "qkv_bias",
+    "reorder_and_upcast_attn",
+    "scale_attn_by_inverse_layer_idx",
+    "scale_attn_weights",
+    "tie_encoder_decoder",
+});
+
+/// Nothing of what the key names. An empty map says so of pruned heads alone; elsewhere, as in
+/// Mamba's `ssm_cfg`, it stands for defaults.
+bool is_empty(std::string_view key, const Node& value) {
+  if (const auto* list = std::get_if<List>(&value.content)) return list->items.empty();
+  const auto* map = std::get_if<Map>(&value.content);
+  return map != nullptr && map->members.empty() && key == "pruned_heads";
+}
+
+constexpr auto kOtherModalities = std::to_array<std::string_view>(
+    {"vision", "image", "video", "audio", "media", "mm_", "projector"});
+
+}  // namespace
+
+bool may_change_structure(std::string_view key, const Node& value) {
+  if (is_empty(key, value)) return false;
+  if (std::find(kHarmless.begin(), kHarmless.end(), key) != kHarmless.end()) return false;
+  return std::any_of(kStructural.begin(), kStructural.end(), [&](std::string_view pattern) {
+    return key.find(pattern) != std::string_view::npos;
+  });
+}
+
+bool is_of_another_modality(std::string_view key) {
+  return std::any_of(
+      kOtherModalities.begin(), kOtherModalities.end(),
+      [&](std::string_view pattern) { return key.find(pattern) != std::string_view::npos; });
+}
+
+}  // namespace depthcost

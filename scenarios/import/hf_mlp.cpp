@@ -1,0 +1,233 @@
+// MLPs: which decoder layers have experts, and their numbers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "scenarios/import/hf_parts.hpp"
+
+namespace depthcost {
+namespace {
+
+/// How many there are.
+const Aliases kExperts{"n_routed_experts", "num_experts", "num_local_experts"};
+const Aliases kActive{"num_experts_per_tok", "num_experts_per_token", "experts_per_token",
+                      "n_activated_experts"};
+const Aliases kDenseWidth{"intermediate_size", "inter_dim", "ffn_dim"};
+
+enum class Kind : std::uint8_t { dense, experts };
+
+/// The kind of each decoder layer, and the keys that say so.
+struct Pattern {
+  std::vector<Kind> kinds;
+  std::vector<std::string> paths;
+
+  Count num(Kind kind) const { return std::count(kinds.begin(), kinds.end(), kind); }
+};
+
+void fail_unlike(const ConfigValue& value, const Pattern& pattern) {
+  throw InputError(value.position(), fmt::format("conflicting key '{}' ({} says otherwise)",
+                                                 value.path(), pattern.paths.front()));
+}
+
+/// Two keys may say the same; then both are cited, and must agree.
+void combine(Pattern& pattern, std::vector<Kind> kinds, const ConfigValue& value) {
+  if (!pattern.paths.empty() && kinds != pattern.kinds) fail_unlike(value, pattern);
+  pattern.kinds = std::move(kinds);
+  pattern.paths.push_back(value.path());
+}
+
+/// DeepSeek: experts from the first_k_dense_replace-th layer on, in each moe_layer_freq-th layer.
+void read_leading_dense(const HfModel& model, Pattern& pattern) {
+  const auto first = model.config.find({"first_k_dense_replace", "n_dense_layers"});
+  const auto step = model.config.find({"moe_layer_freq"});
+  if (!first) {
+    if (step && (step->is_list() || step->count() != 1))
+      step->fail("without first_k_dense_replace it must be 1");
+    return;
+  }
+  const Count num_dense = first->count(Range::non_negative);
+  if (num_dense > model.num_decoder_layers)
+    first->fail(fmt::format("the model has {} decoder layers", model.num_decoder_layers));
+  const Count every = step ? step->count() : 1;
+  std::vector<Kind> kinds;
+  for (Count i = 0; i < model.num_decoder_layers; ++i)
+    kinds.push_back(i >= num_dense && i % every == 0 ? Kind::experts : Kind::dense);
+  combine(pattern, std::move(kinds), *first);
+  if (every != 1) pattern.paths.push_back(step->path());
+}
+
+/// GLM-5: a word for each layer.
+void read_types(const HfModel& model, Pattern& pattern) {
+  const auto types = model.config.find({"mlp_layer_types"});
+  if (!types) return;
+  std::vector<Kind> kinds;
+  for (const std::string& word : types->words()) {
+    if (word != "dense" && word != "sparse")
+      types->fail(fmt::format("holds '{}'; must be dense or sparse", printable(word)));
+    kinds.push_back(word == "sparse" ? Kind::experts : Kind::dense);
+  }
+  require_one_per_layer(*types, kinds.size(), model.num_decoder_layers);
+  combine(pattern, std::move(kinds), *types);
+}
+
+/// Qwen: experts in each decoder_sparse_step-th layer but those of a list that counts from 0.
+void read_exceptions(const HfModel& model, Pattern& pattern) {
+  const auto dense = model.config.find({"mlp_only_layers"});
+  const auto step = model.config.find({"decoder_sparse_step"});
+  if (!dense && !step) return;
+  const Count every = step ? step->count() : 1;
+  std::vector<Kind> kinds;
+  for (Count i = 0; i < model.num_decoder_layers; ++i)
+    kinds.push_back((i + 1) % every == 0 ? Kind::experts : Kind::dense);
+  if (dense)
+    for (const Count layer : dense->counts(Range::non_negative)) {
+      if (layer >= model.num_decoder_layers)
+        dense->fail(fmt::format("holds {}; decoder layers count from 0 to {}", layer,
+                                model.num_decoder_layers - 1));
+      kinds[static_cast<std::size_t>(layer)] = Kind::dense;
+    }
+  combine(pattern, std::move(kinds), dense ? *dense : *step);
+  if (dense && step) pattern.paths.push_back(step->path());
+}
+
+Pattern read_pattern(const HfModel& model) {
+  Pattern pattern;
+  read_leading_dense(model, pattern);
+  read_types(model, pattern);
+  read_exceptions(model, pattern);
+  if (pattern.kinds.empty())
+    pattern.kinds.assign(static_cast<std::size_t>(model.num_decoder_layers), Kind::experts);
+  return pattern;
+}
+
+/// Meta's params.json: 2/3 of 4 d, times a factor, rounded up; meta-llama/llama-models
+/// models/llama3/model.py, FeedForward.
+FoundCount meta_width(const HfModel& model, const ConfigValue& multiple_of) {
+  constexpr double kMaxFactor = 1024;
+  Count width = 2 * (4 * model.hidden_size) / 3;
+  std::vector<std::string> paths{multiple_of.path()};
+  if (const auto factor = model.config.find({"ffn_dim_multiplier"})) {
+    if (factor->number() > kMaxFactor) factor->fail(fmt::format("more than {}", kMaxFactor));
+    width = static_cast<Count>(factor->number() * static_cast<double>(width));
+    paths.push_back(factor->path());
+  }
+  const Count step = multiple_of.count();
+  width = (width + step - 1) / step * step;
+  return {
+      width, multiple_of.position(),
+      fmt::format("derived: 2/3 of 4 x {}, times ffn_dim_multiplier, rounded up to multiple_of, "
+                  "from {}",
+                  model.hidden_size, model.config.cite(paths))};
+}
+
+/// Up and down projection alone, as a gated MLP of the same bytes and operations.
+FoundCount plain_width(const HfModel& model) {
+  const auto written = model.config.find({"n_inner"});
+  const Count inner = written ? written->count() : 4 * model.hidden_size;
+  const std::string found =
+      written ? model.config.cite({written->path()})
+              : fmt::format("{}: n_inner null is 4 x {}", model.config.label(), model.hidden_size);
+  return {(2 * inner + 2) / 3, written ? written->position() : model.config.position(),
+          fmt::format("derived: 2/3 of {}, rounded up, since {} has two projections and the model "
+                      "counts three; {}",
+                      inner, model.family.model_type, found)};
+}
+
+FoundCount dense_width(const HfModel& model) {
+  if (model.family.mlp == MlpForm::plain) return plain_width(model);
+  if (const auto width = model.config.find(kDenseWidth))
+    return {width->count(), width->position(), model.config.cite({width->path()})};
+  if (const auto multiple_of = model.config.find({"multiple_of"}))
+    return meta_width(model, *multiple_of);
+  model.config.at({"intermediate_size"}, "width of a dense MLP");
+  return {};
+}
+
+ImportedRecord dense_record(const HfModel& model, const Pattern& pattern) {
+  const FoundCount width = dense_width(model);
+  std::string source = width.source;
+  if (!pattern.paths.empty()) source += fmt::format(", {}", fmt::join(pattern.paths, ", "));
+  const Count num_layers = pattern.num(Kind::dense);
+  return {{{"kind", "dense", width.position},
+           {"decoder_layers", fmt::format("{}", num_layers), width.position},
+           {"width", fmt::format("{}", width.count), width.position}},
+          source};
+}
+
+/// Kimi K2 writes a number of shared experts, Qwen2-MoE how wide they are together.
+std::optional<ImportedValue> shared_experts(const HfModel& model, Count width,
+                                            std::vector<std::string>& paths) {
+  if (const auto number = model.config.find({"n_shared_experts", "num_shared_experts"})) {
+    paths.push_back(number->path());
+    const Count count = number->count(Range::non_negative);
+    if (count == 0) return std::nullopt;
+    return ImportedValue{"shared", fmt::format("{}", count), number->position()};
+  }
+  const auto together = model.config.find({"shared_expert_intermediate_size"});
+  if (!together) return std::nullopt;
+  const Count all = together->count(Range::non_negative);
+  if (all % width != 0)
+    together->fail(fmt::format("no multiple of the {} of a routed expert", width));
+  paths.push_back(together->path());
+  if (all == 0) return std::nullopt;
+  return ImportedValue{"shared", fmt::format("{}", all / width), together->position()};
+}
+
+ImportedRecord expert_record(const HfModel& model, const ConfigValue& experts,
+                             const Pattern& pattern) {
+  HfConfig& config = model.config;
+  config.ignore({"num_hash_layers"});  // experts all the same; a table picks them
+  const ConfigValue active = config.at(kActive, "experts that a token sees");
+  const ConfigValue width =
+      model.family.expert_width == ExpertWidth::intermediate_size
+          ? config.at({"intermediate_size"}, "width of an expert")
+          : config.at({"moe_intermediate_size", "moe_inter_dim"}, "width of an expert");
+  if (active.count() > experts.count())
+    active.fail(fmt::format("{} has only {}", experts.path(), experts.count()));
+  std::vector<std::string> paths{experts.path(), active.path()};
+  const auto member = [](const std::string& key, const ConfigValue& value) {
+    return ImportedValue{key, fmt::format("{}", value.count()), value.position()};
+  };
+  ImportedRecord record;
+  record.members = {
+      {"kind", "experts", experts.position()},
+      {"decoder_layers", fmt::format("{}", pattern.num(Kind::experts)), experts.position()},
+      member("experts", experts),
+      member("active", active)};
+  if (const auto shared = shared_experts(model, width.count(), paths))
+    record.members.push_back(*shared);
+  record.members.push_back(member("width", width));
+  paths.push_back(width.path());
+  if (const auto latent = config.find({"routed_expert_hidden_size"})) {
+    record.members.push_back(member("latent_width", *latent));
+    paths.push_back(latent->path());
+  }
+  paths.insert(paths.end(), pattern.paths.begin(), pattern.paths.end());
+  record.source = config.cite(paths);
+  return record;
+}
+
+}  // namespace
+
+std::vector<ImportedRecord> import_mlp(const HfModel& model) {
+  const auto experts = model.config.find(kExperts);
+  if (!experts) {
+    const Pattern all_dense{
+        std::vector<Kind>(static_cast<std::size_t>(model.num_decoder_layers), Kind::dense), {}};
+    return {dense_record(model, all_dense)};
+  }
+  const Pattern pattern = read_pattern(model);
+  if (pattern.num(Kind::experts) == 0)
+    throw InputError(experts->position(),
+                     fmt::format("conflicting key '{}' ({} leaves no layer with experts)",
+                                 experts->path(), fmt::join(pattern.paths, " with ")));
+  // Written even where no layer has a dense MLP (Qwen3-235B), or an expert of that width.
+  model.config.ignore(kDenseWidth);
+  std::vector<ImportedRecord> records;
+  if (pattern.num(Kind::dense) > 0) records.push_back(dense_record(model, pattern));
+  records.push_back(expert_record(model, *experts, pattern));
+  return records;
+}
+
+}  // namespace depthcost

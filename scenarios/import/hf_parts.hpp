@@ -1,0 +1,49 @@
+// From a config.json to the parts of a model: attention, MLPs, dtypes, residual scheme. One file
+// each.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "scenarios/import/hf_config.hpp"
+#include "scenarios/import/hf_families.hpp"
+#include "scenarios/import/imported_model.hpp"
+
+namespace depthcost {
+
+/// A config and what all of its parts need to know.
+struct HfModel {
+  HfConfig& config;
+  HfFamily family;
+  Count num_decoder_layers = 0;
+  Count hidden_size = 0;
+};
+
+/// A count of the model, where it was found, and the text that says so.
+struct FoundCount {
+  Count count = 0;
+  Position position;
+  std::string source;
+};
+
+/// Throws InputError unless a list of `length` entries has one for each decoder layer.
+inline void require_one_per_layer(const ConfigValue& list, std::size_t length,
+                                  Count num_decoder_layers) {
+  if (static_cast<Count>(length) != num_decoder_layers)
+    list.fail(
+        fmt::format("{} entries; the model has {} decoder layers", length, num_decoder_layers));
+}
+
+/// All throw InputError for what is missing, contradicts itself or is not understood.
+std::vector<ImportedRecord> import_attention(const HfModel& model);
+std::vector<ImportedRecord> import_mlp(const HfModel& model);
+
+/// dtype, weight_dtype and, where it differs, expert_dtype.
+std::vector<ImportedKey> import_dtypes(const HfModel& model);
+
+/// scheme, and what it needs.
+std::vector<ImportedKey> import_residual(const HfModel& model);
+
+}  // namespace depthcost

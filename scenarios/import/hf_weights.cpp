@@ -1,0 +1,125 @@
+// Storage: of the residual stream and the weights, of quantised ones, of experts.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "scenarios/import/hf_parts.hpp"
+
+namespace depthcost {
+namespace {
+
+struct DtypeName {
+  std::string_view there;
+  std::string_view here;
+};
+
+constexpr std::array kDtypeNames{
+    DtypeName{"bfloat16", "bf16"}, DtypeName{"bf16", "bf16"},   DtypeName{"float16", "f16"},
+    DtypeName{"half", "f16"},      DtypeName{"float32", "f32"}, DtypeName{"float", "f32"},
+};
+
+/// What weights are stored as, and where that stands.
+struct Storage {
+  std::string dtype;
+  Position position;
+  std::string source;
+};
+
+/// The dtype that computation and the residual stream have.
+Storage read_dtype(const HfModel& model) {
+  const auto value = model.config.find({"torch_dtype", "dtype"});
+  if (!value) {
+    if (model.family.dtype == AbsentDtype::refused)
+      model.config.at({"torch_dtype", "dtype"}, "storage of the residual stream");
+    return {"bf16", model.config.position(),
+            fmt::format("{} has no dtype key: activations taken as bf16", model.config.label())};
+  }
+  // DeepSeek's inference configs name the dtype of weights here.
+  if (value->word() == "fp8")
+    return {"bf16", value->position(),
+            model.config.cite({value->path()}) + " fp8: weights; activations taken as bf16"};
+  std::string_view word = value->word();
+  if (word.starts_with("torch.")) word.remove_prefix(6);
+  const auto* known = std::find_if(kDtypeNames.begin(), kDtypeNames.end(),
+                                   [&](const DtypeName& name) { return name.there == word; });
+  if (known == kDtypeNames.end()) value->fail("must be bfloat16, float16 or float32");
+  return {std::string(known->here), value->position(),
+          fmt::format("{} {}", model.config.cite({value->path()}), printable(value->word()))};
+}
+
+struct WeightStorage {
+  Storage weights;
+  Storage experts;
+};
+
+/// Both methods that quantise experts alone list what stays as it is: attention must be on it.
+void require_spared_attention(const ConfigValue& list) {
+  for (const std::string& module : list.words())
+    if (module.find("self_attn") != std::string::npos) return;
+  list.fail("self_attn is not on it; only quantised experts are understood");
+}
+
+WeightStorage quantised(const HfModel& model, const Storage& plain, const ConfigValue& value) {
+  ConfigSection section = value.section();
+  const ConfigValue method = section.at({"quant_method"}, "how weights are stored");
+  const auto stored = [&](std::string dtype, const ConfigValue& named) {
+    return Storage{std::move(dtype), named.position(),
+                   fmt::format("{} {}", model.config.cite({named.path()}), named.word())};
+  };
+  if (method.word() == "fp8") {
+    const Storage storage = stored("fp8", method);
+    return {storage, storage};
+  }
+  if (method.word() == "mxfp4") {
+    require_spared_attention(section.at({"modules_to_not_convert"}, "what is not quantised"));
+    return {plain, stored("mxfp4", method)};
+  }
+  if (method.word() == "compressed-tensors") {
+    const ConfigValue format = section.at({"format"}, "how weights are stored");
+    if (format.word() != "mxfp4-pack-quantized") format.fail("must be mxfp4-pack-quantized");
+    require_spared_attention(section.at({"ignore"}, "what is not quantised"));
+    return {plain, stored("mxfp4", format)};
+  }
+  method.fail("must be fp8, mxfp4 or compressed-tensors");
+}
+
+WeightStorage read_weights(const HfModel& model, const Storage& plain) {
+  const auto written = model.config.find({"torch_dtype", "dtype"});
+  if (written && written->word() == "fp8") {
+    const Storage storage{"fp8", written->position(),
+                          model.config.cite({written->path()}) + " fp8"};
+    return {storage, storage};
+  }
+  const auto quantisation = model.config.find({"quantization_config"});
+  return quantisation ? quantised(model, plain, *quantisation) : WeightStorage{plain, plain};
+}
+
+/// DeepSeek-V4 names the experts' own; fp4 is stored as MXFP4 (E2M1, E8M0 scales): comment in
+/// ai-dynamo/aiconfigurator @095f58a5 aic-core/src/aiconfigurator_core/sdk/common.py.
+void read_expert_dtype(const HfModel& model, WeightStorage& storage) {
+  const auto value = model.config.find({"expert_dtype"});
+  if (!value) return;
+  const std::string& word = value->word();
+  if (word != "fp4" && word != "mxfp4" && word != "fp8") value->fail("must be fp4 or fp8");
+  storage.experts = {word == "fp8" ? "fp8" : "mxfp4", value->position(),
+                     fmt::format("{} {}", model.config.cite({value->path()}), word)};
+}
+
+ImportedKey entry(const std::string& key, const Storage& storage) {
+  return {{key, storage.dtype, storage.position}, storage.source};
+}
+
+}  // namespace
+
+std::vector<ImportedKey> import_dtypes(const HfModel& model) {
+  const Storage plain = read_dtype(model);
+  WeightStorage storage = read_weights(model, plain);
+  read_expert_dtype(model, storage);
+  std::vector<ImportedKey> keys{entry("dtype", plain), entry("weight_dtype", storage.weights)};
+  if (storage.experts.dtype != storage.weights.dtype)
+    keys.push_back(entry("expert_dtype", storage.experts));
+  return keys;
+}
+
+}  // namespace depthcost

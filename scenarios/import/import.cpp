@@ -1,0 +1,92 @@
+// Depth, width and vocabulary; the parts have files of their own.
+#include "scenarios/import/import.hpp"
+
+#include <fmt/format.h>
+
+#include "scenarios/import/architecture.hpp"
+#include "scenarios/import/hf_parts.hpp"
+#include "scenarios/text/input_text.hpp"
+#include "scenarios/text/json_document.hpp"
+
+namespace depthcost {
+namespace {
+
+// Refused before any list of that length is made.
+constexpr Count kMaxDecoderLayers = kMaxLayers / 2;
+
+ImportedKey entry(const HfConfig& config, const std::string& key, const ConfigValue& value) {
+  return {{key, fmt::format("{}", value.count()), value.position()}, config.cite({value.path()})};
+}
+
+ConfigValue bounded(ConfigValue value, Count most) {
+  if (value.count() > most) value.fail(fmt::format("more than {}", most));
+  return value;
+}
+
+/// What transformers wrote where the model was loaded from, else the type of the whole model, else
+/// the file.
+std::string name_of(HfConfig& config) {
+  const auto path = config.find({"_name_or_path"});
+  const std::string name = path ? file_label(path->text()) : "";
+  if (!name.empty() && printable(name, name.size()) == name) return name;
+  const auto type = config.find_at_top({"model_type"});
+  return type ? printable(type->text()) : config.label();
+}
+
+ImportedKey vocabulary(HfConfig& config) {
+  ImportedKey key = entry(config, "vocabulary_size",
+                          config.at({"vocab_size"}, "rows of the embedding and the output"));
+  const auto tied = config.find({"tie_word_embeddings"});
+  if (tied && tied->flag())
+    key.source += fmt::format("; {} true: memory counts the table twice", tied->path());
+  return key;
+}
+
+/// Decoders with another decoder or encoder beside them are other models.
+void refuse_second_stack(HfConfig& config) {
+  for (const std::string_view key : {"is_encoder_decoder", "add_cross_attention"})
+    if (const auto value = config.find({key}); value && value->flag())
+      value->fail("only decoders are understood");
+}
+
+}  // namespace
+
+bool is_config_path(std::string_view path) { return path.ends_with(".json"); }
+
+ImportedModel import_config(std::string_view text, const std::string& file) {
+  const Node document = parse_json(text, file);
+  HfConfig config(document, printable(file_label(file)));
+  const HfFamily family = family_of(config);
+  refuse_second_stack(config);
+  const ConfigValue layers =
+      bounded(config.at({"num_hidden_layers", "n_layer", "n_layers", "num_layers"},
+                        "the number of decoder layers"),
+              kMaxDecoderLayers);
+  const ConfigValue width =
+      bounded(config.at({"hidden_size", "n_embd", "n_embed", "dim", "d_model"},
+                        "elements of one token's residual vector"),
+              kMaxWidth);
+  config.ignore({"num_nextn_predict_layers", "mtp_num_layers"});  // not counted
+  const HfModel model{config, family, layers.count(), width.count()};
+  ImportedModel imported{
+      .origin = config.label(),
+      .name = name_of(config),
+      .position = config.position(),
+      .keys = {entry(config, "decoder_layers", layers), entry(config, "hidden_size", width)},
+      .attention = import_attention(model),
+      .mlp = import_mlp(model),
+      .residual = import_residual(model)};
+  std::vector<ImportedKey> dtypes = import_dtypes(model);
+  imported.keys.push_back(std::move(dtypes.front()));
+  imported.keys.push_back(vocabulary(config));
+  imported.keys.insert(imported.keys.end(), dtypes.begin() + 1, dtypes.end());
+  config.refuse_unknown_structure(family.model_type);
+  // What the model file's own reader would refuse.
+  std::vector<ResolvedValue> notes;
+  architecture_from(to_values(imported), 2 * layers.count(), notes);
+  return imported;
+}
+
+ImportedModel load_config(const std::string& path) { return import_config(load_text(path), path); }
+
+}  // namespace depthcost

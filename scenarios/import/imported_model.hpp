@@ -1,0 +1,48 @@
+// What an importer has found: the keys of a model file, each with its source and its place in the
+// file that it was found in.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenarios/keys/values.hpp"
+
+namespace depthcost {
+
+/// One key and its value as a model file writes them.
+struct ImportedValue {
+  std::string key;
+  std::string text;
+  Position position;
+};
+
+/// A value of the model: "hidden_size" or "residual.scheme".
+struct ImportedKey {
+  ImportedValue value;
+  std::string source;
+};
+
+/// One map of `attention` or `mlp`.
+struct ImportedRecord {
+  std::vector<ImportedValue> members;
+  std::string source;
+};
+
+struct ImportedModel {
+  std::string origin;  // the file, as its comment names it
+  std::string name;
+  Position position;              // where the model begins
+  std::vector<ImportedKey> keys;  // in the order of the file
+  std::vector<ImportedRecord> attention;
+  std::vector<ImportedRecord> mlp;
+  std::vector<ImportedKey> residual;  // without "residual."
+};
+
+/// The model file.
+std::string to_yaml(const ImportedModel& model);
+
+/// What the reader makes of that file, but at the places of the file that was imported, and with
+/// sources as origins.
+Values to_values(const ImportedModel& model);
+
+}  // namespace depthcost

@@ -1,0 +1,66 @@
+// The words in which tables of keys are written.
+#pragma once
+
+#include <array>
+
+#include "scenarios/keys/keys.hpp"
+
+namespace depthcost::key_builders {
+
+using enum Dimension;  // where the model's bytes() is known too, it is Dimension::bytes
+using enum KeyKind;
+using Names = std::string_view;
+
+inline constexpr std::array<Names, 4> kDtypes{"bf16", "f16", "f32", "fp8"};
+inline constexpr std::array<Names, 4> kRemainders{"paper", "ceil", "strict", "literal"};
+inline constexpr std::array<Names, 6> kSchedules{"unfused",  "fused",       "two_pass",
+                                                 "one_pass", "single_pass", "two_phase"};
+inline constexpr std::array<Names, 3> kLaunches{"stream", "graph", "graph_pdl"};
+inline constexpr std::array<Names, 2> kKinds{"gpu", "cpu"};
+inline constexpr std::array<Names, 2> kLevels{"cache", "memory"};
+inline constexpr std::array<Names, 2> kSkeletons{"elementwise", "row_reduction"};
+
+/// The four schemes that have a type of their own, and every mechanism beside them.
+std::span<const Names> scheme_names();
+
+constexpr Key key(KeyKind kind, std::string_view path, std::string_view meaning) {
+  return {.path = path, .kind = kind, .meaning = meaning};
+}
+
+constexpr Key key(KeyKind kind, std::string_view path, Dimension dimension,
+                  std::string_view meaning) {
+  return {.path = path, .kind = kind, .meaning = meaning, .dimension = dimension};
+}
+
+constexpr Key key(KeyKind kind, std::string_view path, std::span<const Names> choices,
+                  std::string_view meaning) {
+  return {.path = path, .kind = kind, .meaning = meaning, .choices = choices};
+}
+
+constexpr Key required(Key key) {
+  key.need = Need::required;
+  return key;
+}
+
+constexpr Key non_negative(Key key) {
+  key.range = Range::non_negative;
+  return key;
+}
+
+constexpr Key with_default(Key key, std::string_view fallback, std::string_view source) {
+  key.fallback = fallback;
+  key.fallback_source = source;
+  return key;
+}
+
+constexpr Key later(Key key) {
+  key.use = Use::later;
+  return key;
+}
+
+constexpr Key instead_of(std::string_view other, Key key) {
+  key.instead_of = other;
+  return key;
+}
+
+}  // namespace depthcost::key_builders

@@ -1,0 +1,206 @@
+// The table of scenarios. Order is the order of the documentation.
+#include "scenarios/keys/key_builders.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace depthcost {
+namespace {
+
+using namespace key_builders;
+
+constexpr std::array<Names, 2> kPhase1Dtypes{"bf16", "f32"};
+constexpr std::array<Names, 4> kAttachments{"standalone", "all_reduce", "reduce_scatter",
+                                            "gemm_epilogue"};
+constexpr std::array<Names, 2> kLayouts{"replicated", "sequence_sharded"};
+constexpr std::array<Names, 1> kFits{"fits"};
+constexpr std::array<Names, 3> kPipelineSchedules{"1f1b", "interleaved_1f1b", "zb_h1"};
+constexpr std::array<Names, 3> kActivations{"keep", "recompute", "offload"};
+constexpr std::array<Names, 3> kAccumulations{"autograd", "fused", "per_block"};
+constexpr std::array<Names, 3> kCaches{"none", "received", "own"};
+constexpr std::array<Names, 2> kSends{"overlapped", "blocking"};
+
+/// Zero is a measurement too: what a system does not do at all.
+constexpr Key measured_term(KeyKind kind, Names path) {
+  const bool is_training = path.starts_with("step_terms.training.");
+  return non_negative(key(
+      kind, path, seconds,
+      is_training          ? "measured by the user, in place of the modelled term: one forward "
+                             "pass of one micro-batch through all layers"
+      : kind == quantities ? "measured by the user, in place of the modelled term of the step: "
+                             "one for all batches, or one each"
+                           : "measured by the user, in place of the modelled term of the step"));
+}
+
+const std::array kScenario{
+    required(key(text, "schema", "must be depthcost/1")),
+    key(text, "name", "title of the report; the file's name if absent"),
+    required(key(reference, "model",
+                 "a model preset, a path (a config.json of Hugging Face too), or a map")),
+    key(reference, "hardware",
+        "a hardware preset, a path, or a map; without it no time is predicted"),
+    key(choice, "residual.scheme", scheme_names(),
+        "how the residual stream is carried; the model's own if absent"),
+    key(count, "residual.block_size",
+        "layers (sublayers, twice the decoder layers) per AttnRes block"),
+    instead_of("residual.block_size",
+               key(count, "residual.num_blocks", "how many blocks, without the embedding")),
+    with_default(key(choice, "residual.remainder", kRemainders,
+                     "what happens to L mod N when num_blocks is given"),
+                 "paper", "[attnres] Sec. 3.2 read with S = L/N"),
+    key(choice, "residual.schedule", kSchedules,
+        "whose numbers the verdict quotes; fused or single_pass if absent"),
+    key(choices, "residual.compare", scheme_names(), "schemes to put beside it"),
+    with_default(key(count, "residual.num_streams", "residual streams m of mHC"), "4",
+                 "[mhc] n = 4, the value of every released model"),
+    key(count, "residual.value_width", "d_v of deep_delta"),
+    key(count, "residual.dilation", "of denseformer, in decoder layers"),
+    key(count, "residual.period", "of denseformer, in decoder layers"),
+    key(count, "residual.ways", "C of muddformer"),
+    key(count, "residual.rank", "r of laurel_lr and laurel_pa"),
+    key(count, "residual.history", "earlier states that laurel_pa reads"),
+    key(count, "residual.window",
+        "W of attnres_sliding_window: the most recent layer outputs, beside the embedding"),
+    key(count, "residual.heads", "H of attnres_multihead"),
+    key(count, "residual.kv_size", "elements of a token's values in value_residual"),
+    key(choice, "residual.phase1_dtype", kPhase1Dtypes,
+        "storage of Phase 1 outputs; the model's dtype if absent"),
+    with_default(key(choice, "residual.attach", kAttachments,
+                     "the kernel that the residual operation is folded into"),
+                 "standalone", "[ours] a kernel of its own"),
+    key(choice, "residual.baseline_attach", kAttachments,
+        "the kernel that the standard residual is folded into which per cents are of; as attach if "
+        "absent"),
+    with_default(key(choice, "residual.layout", kLayouts,
+                     "whether tensor-parallel ranks share the tokens of a decode step"),
+                 "replicated",
+                 "what serving engines ship: every tensor-parallel rank holds all tokens"),
+    with_default(key(count, "parallelism.tensor", "tensor-parallel size"), "1",
+                 "[ours] one device"),
+    key(count, "parallelism.expert", "expert-parallel size; as tensor if absent"),
+    with_default(key(count, "parallelism.context",
+                     "devices that share the keys of a sequence, in training its tokens"),
+                 "1", "[ours] none"),
+    with_default(key(count, "parallelism.data",
+                     "replicas of attention whose tokens meet at the experts; tokens and sequences "
+                     "count per replica"),
+                 "1", "[ours] one replica"),
+    key(count, "parallelism.pipeline", "pipeline stages P"),
+    with_default(key(count, "parallelism.virtual_stages", "virtual stages V of each stage"), "1",
+                 "[attnres] Sec. 4.1, V = 1: no interleaving"),
+    non_negative(key(counts, "parallelism.chunk_layers",
+                     "layers of each of the P V chunks, zeros allowed; spread evenly if absent")),
+    key(counts, "workload.decode.sequences",
+        "sequences of a decode step, per model replica: one or several batches"),
+    key(count, "workload.decode.context", "tokens already in the context of each sequence"),
+    with_default(key(choice, "workload.decode.launch", kLaunches, "how kernels are launched"),
+                 "graph", "what serving engines ship"),
+    key(quantity, "workload.decode.layer_bytes", Dimension::bytes,
+        "bytes (weights, experts, KV) that one layer streams on one device between two residual "
+        "kernels; decides what survives in the cache"),
+    key(count, "workload.prefill.tokens", "tokens of one sequence"),
+    key(count, "workload.prefill.chunk", "tokens in flight at a time; all if absent"),
+    with_default(key(count, "workload.prefill.sequence_shards",
+                     "devices that share one sequence's residual path; at most tensor x context, "
+                     "where these are more than one"),
+                 "1", "[ours] not sharded"),
+    with_default(key(choice, "workload.prefill.launch", kLaunches, "how kernels are launched"),
+                 "stream", "[ours] shapes vary from chunk to chunk"),
+    key(count, "workload.training.sequence_length", "tokens of one sequence"),
+    with_default(key(count, "workload.training.micro_batch", "sequences of a micro-batch"), "1",
+                 "what most recipes for large models take: NVIDIA-NeMo/Megatron-Bridge @067f987d"),
+    key(count, "workload.training.micro_batches",
+        "micro-batches M of a step, per replica; 1 if absent, but a pipeline needs it"),
+    key(choice, "workload.training.schedule", kPipelineSchedules,
+        "order of the pipeline's work; interleaved_1f1b if absent and there are virtual stages, "
+        "else 1f1b"),
+    with_default(key(choice, "workload.training.activations", kActivations,
+                     "what becomes of the residual path's activations until the backward pass"),
+                 "keep", "[ours] what frameworks do unless told otherwise"),
+    with_default(key(choice, "workload.training.gradient_accumulation", kAccumulations,
+                     "how the gradients of a source that many layers read are added up"),
+                 "autograd", "[ours] what frameworks do unless told otherwise"),
+    with_default(key(choice, "workload.training.cache", kCaches,
+                     "blocks that a pipeline stage keeps and need not be sent again"),
+                 "received", "[attnres] Sec. 4.1"),
+    with_default(key(choice, "workload.training.sends", kSends,
+                     "whether a pipeline stage goes on while its message is on the wire"),
+                 "overlapped", "[attnres] Sec. 4.1"),
+    key(choice, "workload.training.gradient_dtype", kDtypes,
+        "storage of the gradients of d-vectors; the model's dtype if absent"),
+    key(choice, "workload.training.wire_dtype", kDtypes,
+        "of what crosses a pipeline boundary; the model's dtype if absent"),
+    key(quantities, "baseline_step.decode", seconds,
+        "measured step with the fused standard residual: one for all batches, or one each"),
+    key(quantity, "baseline_step.prefill", seconds,
+        "measured time of the whole prefill with the fused standard residual"),
+    key(quantity, "baseline_step.training", seconds,
+        "measured training step with the fused standard residual, without the optimiser"),
+    measured_term(quantities, "step_terms.decode.attention"),
+    measured_term(quantities, "step_terms.decode.mlp"),
+    measured_term(quantities, "step_terms.decode.head"),
+    measured_term(quantities, "step_terms.decode.collectives"),
+    measured_term(quantities, "step_terms.decode.launches"),
+    measured_term(quantity, "step_terms.prefill.attention"),
+    measured_term(quantity, "step_terms.prefill.mlp"),
+    measured_term(quantity, "step_terms.prefill.head"),
+    measured_term(quantity, "step_terms.prefill.collectives"),
+    measured_term(quantity, "step_terms.prefill.launches"),
+    measured_term(quantity, "step_terms.training.attention"),
+    measured_term(quantity, "step_terms.training.mlp"),
+    measured_term(quantity, "step_terms.training.head"),
+    measured_term(quantity, "step_terms.training.collectives"),
+    measured_term(quantity, "step_terms.training.launches"),
+    key(text, "claim",
+        "what somebody says of an overhead, and where; the budget is its limit, and the report says "
+        "whether it holds"),
+    key(quantity, "budgets.decode_overhead", ratio,
+        "largest (t - t_base) / t_base over the batches"),
+    key(quantity, "budgets.prefill_overhead", ratio,
+        "largest (t - t_base) / t_base of the prefill"),
+    key(quantity, "budgets.training_overhead", ratio,
+        "largest (t - t_base) / t_base of a training step"),
+    key(quantity, "budgets.prefill_bank", Dimension::bytes,
+        "bytes of the bank with b_0 on one device"),
+    key(quantity, "budgets.prefill_peak", Dimension::bytes,
+        "bytes of bank, b_0 and Phase 1 outputs on one device"),
+    key(quantity, "budgets.pipeline_peak", Dimension::bytes,
+        "bytes per token at the largest pipeline boundary, everything sent; of training in its "
+        "wire_dtype"),
+    key(choice, "budgets.device_memory", kFits, "everything fits into what the driver shows"),
+};
+
+}  // namespace
+
+const KeyTable& scenario_keys() {
+  static const KeyTable table{"depthcost/1", "scenario", kScenario};
+  return table;
+}
+
+const Key* find_key(const KeyTable& table, std::string_view path) {
+  const auto found = std::find_if(table.keys.begin(), table.keys.end(),
+                                  [&](const Key& key) { return key.path == path; });
+  return found == table.keys.end() ? nullptr : &*found;
+}
+
+bool is_section(const KeyTable& table, std::string_view path) {
+  return std::any_of(table.keys.begin(), table.keys.end(), [&](const Key& key) {
+    return key.path.size() > path.size() && key.path.starts_with(path) &&
+           key.path[path.size()] == '.';
+  });
+}
+
+std::vector<std::string> names_inside(const KeyTable& table, std::string_view section) {
+  const std::string prefix = section.empty() ? "" : std::string(section) + ".";
+  std::vector<std::string> names;
+  for (const Key& key : table.keys) {
+    if (!key.path.starts_with(prefix)) continue;
+    const std::string_view rest = key.path.substr(prefix.size());
+    const std::string name(rest.substr(0, rest.find_first_of(".[")));
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,169 @@
+// The tables of files that hold measurements, and what may be expected of them.
+#include "scenarios/keys/key_builders.hpp"
+
+namespace depthcost {
+namespace {
+
+using namespace key_builders;
+
+constexpr std::array<Names, 2> kTemperatures{"cold", "hot"};
+constexpr std::array<Names, 2> kSpans{"kernels", "step"};
+constexpr std::array<Names, 2> kEffects{"block", "report"};
+constexpr std::array<Names, 4> kStreamLevels{"L1", "L2", "L3", "memory"};
+constexpr std::array<Names, 3> kForms{"max", "sum", "passes"};
+constexpr std::array<Names, 6> kPrimitiveNames{"score", "mix", "add", "scale", "widen", "multiply"};
+constexpr std::array<Names, 2> kCoreDtypes{"bf16", "f32"};
+constexpr std::array<Names, 2> kCoreLevels{"L1", "L2"};
+constexpr std::array<Names, 5> kTransferNames{"one_way", "both_ways", "all_reduce",
+                                              "reduce_scatter", "all_gather"};
+constexpr std::array<Names, 2> kCeilings{"same_mix", "generic"};
+constexpr std::array<Names, 3> kCases{"calibration", "held_out", "small"};
+
+const std::array kPublished{
+    required(key(text, "schema", "must be depthcost-published/1")),
+    required(key(text, "name", "whose measurements, as in lists")),
+    key(records, "measurements", "one kernel each, called alone"),
+    required(key(text, "measurements[].hardware", "a hardware preset")),
+    required(key(text, "measurements[].stack", "whose kernel, with its version")),
+    required(key(text, "measurements[].operation", "as kernels/README.md names them")),
+    key(count, "measurements[].sources", "n, where the operation depends on it"),
+    key(count, "measurements[].queries", "S, where the operation depends on it"),
+    with_default(key(count, "measurements[].streams", "m"), "4", "as residual.num_streams"),
+    required(key(count, "measurements[].tokens", "T")),
+    required(key(count, "measurements[].hidden_size", "d")),
+    required(key(choice, "measurements[].dtype", kDtypes, "storage of the d-vectors")),
+    required(key(choice, "measurements[].launch", kLaunches, "how kernels are launched")),
+    required(key(choice, "measurements[].temperature", kTemperatures,
+                 "cold: caches were flushed; hot: calls followed one another")),
+    required(key(quantity, "measurements[].time", seconds, "of one call")),
+    key(records, "steps", "whole decode steps of a served model"),
+    required(key(text, "steps[].hardware", "a hardware preset")),
+    required(key(text, "steps[].stack", "who served it")),
+    required(key(text, "steps[].model", "as the model preset calls itself")),
+    required(key(count, "steps[].tensor", "tensor-parallel ranks")),
+    required(key(count, "steps[].sequences", "decoded at a time")),
+    key(count, "steps[].context", "tokens behind each sequence, where that is said"),
+    required(key(choice, "steps[].scheme", scheme_names(), "of the residual stream")),
+    required(key(choice, "steps[].schedule", kSchedules, "how it was run")),
+    required(key(choice, "steps[].span", kSpans,
+                 "kernels: the sum of their durations; step: from end to end")),
+    required(key(quantity, "steps[].time", seconds, "of the step")),
+    key(quantity, "steps[].residual", seconds, "of that, the residual path's kernels"),
+};
+
+constexpr std::array kTolerances{
+    required(key(text, "schema", "must be depthcost-tolerances/1")),
+    required(key(text, "name", "what is judged, as in lists")),
+    key(records, "rules", "every case is matched by exactly one, and every rule matches"),
+    required(key(text, "rules[].match", "pattern of case ids: * is any text, {a,b} either")),
+    required(key(quantity, "rules[].relative", ratio, "largest |measured / predicted - 1|")),
+    non_negative(key(quantity, "rules[].absolute", seconds, "what a timer cannot resolve")),
+    key(number, "rules[].noise_multiple",
+        "an error up to so many half-widths of the measurement is ambiguous, no failure"),
+    required(key(choice, "rules[].effect", kEffects, "whether a failure is the gate's")),
+    required(key(text, "rules[].reason", "why so much")),
+};
+
+constexpr std::array kProfile{
+    required(key(text, "schema", "must be depthcost-profile/1")),
+    required(key(text, "name", "the machine")),
+    required(key(choice, "kind", kKinds, "what runs the kernels")),
+    key(text, "part", "a hardware preset: what the profile does not measure"),
+    required(key(text, "date", "of the measurement")),
+    required(key(text, "samples.file", "beside the profile")),
+    required(key(text, "samples.hash", "FNV-1a of the file")),
+    required(key(text, "samples.kernels", "hash of the kernels' sources")),
+    required(key(count, "threads", "that the kernels had")),
+    required(non_negative(
+        key(quantity, "noise", ratio, "95th percentile of the difference of a case from itself"))),
+    non_negative(key(number, "write_allocate_ratio",
+                     "time of h += f over that of a copy; 1 where stores read their lines first")),
+    key(number, "residual.low", "measured / predicted: 90 % of kernels lie between"),
+    key(number, "residual.high", "and this"),
+    key(count, "coverage.count", "shapes that the interval was not made from"),
+    non_negative(key(quantity, "coverage.share", ratio, "of them inside")),
+    non_negative(key(quantity, "coverage.low", ratio, "95 % interval of the share")),
+    non_negative(key(quantity, "coverage.high", ratio, "95 % interval of the share")),
+    key(records, "bandwidth", "of plain streams, the best variant each"),
+    required(key(choice, "bandwidth[].level", kStreamLevels, "where they lie")),
+    required(non_negative(key(count, "bandwidth[].threads", "0: as the kernels"))),
+    required(non_negative(key(count, "bandwidth[].reads", "streams read"))),
+    required(non_negative(key(count, "bandwidth[].writes", "streams written"))),
+    required(non_negative(key(count, "bandwidth[].in_place", "of them, read before"))),
+    required(key(quantity, "bandwidth[].value", bytes_per_second, "reads and writes together")),
+    required(key(quantity, "bandwidth[].low", bytes_per_second, "90 % interval")),
+    required(key(quantity, "bandwidth[].high", bytes_per_second, "90 % interval")),
+    key(records, "launch_floor", "of kernels that move next to nothing"),
+    required(key(choice, "launch_floor[].launch", kLaunches, "launch mode")),
+    required(key(choice, "launch_floor[].level", kLevels, "where its data is")),
+    required(key(choice, "launch_floor[].skeleton", kSkeletons, "how its threads cooperate")),
+    required(key(quantity, "launch_floor[].value", seconds, "seconds per kernel")),
+    required(key(quantity, "launch_floor[].low", seconds, "90 % interval")),
+    required(key(quantity, "launch_floor[].high", seconds, "90 % interval")),
+    key(quantity, "saturation_latency", seconds,
+        "h / B of bandwidth = min(cap, B n / (n + h)), n bytes in flight"),
+    key(records, "cache_transition", "share of the traffic that memory serves, by footprint"),
+    required(
+        key(quantity, "cache_transition[].footprint", Dimension::bytes, "bytes between two uses")),
+    required(
+        non_negative(key(quantity, "cache_transition[].memory_weight", ratio, "0 % to 100 %"))),
+    key(quantity, "first_level", Dimension::bytes, "kept rows up to here stay in L1"),
+    key(quantity, "second_level", Dimension::bytes,
+        "what is used again within so many bytes comes at the core's own rates"),
+    key(choice, "core_form", kForms,
+        "how core and memory time go together: the best of form_error"),
+    non_negative(key(quantity, "exposed", ratio,
+                     "share of the shorter of memory and core that is not hidden")),
+    key(records, "form_error", "of each form, on the calibration cases"),
+    required(key(choice, "form_error[].form", kForms, "which")),
+    required(key(count, "form_error[].count", "cases")),
+    required(non_negative(key(quantity, "form_error[].median", ratio, "of |error|"))),
+    required(non_negative(key(quantity, "form_error[].p90", ratio, "of |error|"))),
+    required(non_negative(key(quantity, "form_error[].worst", ratio, "of |error|"))),
+    key(records, "core_rate", "seconds per element of a pass over rows in a core's caches"),
+    required(key(choice, "core_rate[].primitive", kPrimitiveNames, "which pass")),
+    required(key(choice, "core_rate[].dtype", kCoreDtypes, "storage of the rows")),
+    required(key(choice, "core_rate[].level", kCoreLevels, "where they lie")),
+    required(key(quantity, "core_rate[].value", seconds, "per element")),
+    required(key(quantity, "core_rate[].low", seconds, "90 % interval")),
+    required(key(quantity, "core_rate[].high", seconds, "90 % interval")),
+    key(records, "links", "between processes, by MPI: latency + bytes / bandwidth, piecewise"),
+    required(key(choice, "links[].transfer", kTransferNames, "what moves")),
+    required(key(count, "links[].ranks", "processes")),
+    required(key(quantity, "links[].from", Dimension::bytes, "messages of that size and more")),
+    required(non_negative(key(quantity, "links[].latency", seconds, "of a message without bytes"))),
+    key(quantity, "links[].bandwidth", bytes_per_second, "without it bytes are free"),
+    key(records, "link_error", "every other size, predicted by a fit to the others"),
+    required(key(choice, "link_error[].transfer", kTransferNames, "what moves")),
+    required(key(count, "link_error[].ranks", "processes")),
+    required(key(count, "link_error[].count", "sizes")),
+    required(non_negative(key(quantity, "link_error[].median", ratio, "of |error|"))),
+    required(non_negative(key(quantity, "link_error[].p90", ratio, "of |error|"))),
+    required(non_negative(key(quantity, "link_error[].worst", ratio, "of |error|"))),
+    key(records, "accuracy", "predicted against measured, kernels that were not fitted"),
+    required(key(choice, "accuracy[].ceilings", kCeilings, "what the prediction rests on")),
+    required(key(choice, "accuracy[].cases", kCases, "which kernels")),
+    required(key(count, "accuracy[].count", "cases")),
+    required(non_negative(key(quantity, "accuracy[].median", ratio, "of |error|"))),
+    required(non_negative(key(quantity, "accuracy[].p90", ratio, "of |error|"))),
+    required(non_negative(key(quantity, "accuracy[].worst", ratio, "of |error|"))),
+};
+
+}  // namespace
+
+const KeyTable& published_keys() {
+  static const KeyTable table{"depthcost-published/1", "published file", kPublished};
+  return table;
+}
+
+const KeyTable& tolerance_keys() {
+  static constexpr KeyTable table{"depthcost-tolerances/1", "tolerance file", kTolerances};
+  return table;
+}
+
+const KeyTable& profile_keys() {
+  static constexpr KeyTable table{"depthcost-profile/1", "profile", kProfile};
+  return table;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,153 @@
+// The tables of models and of hardware.
+#include "model/machine/chip.hpp"
+#include "scenarios/keys/key_builders.hpp"
+
+namespace depthcost {
+namespace {
+
+using namespace key_builders;
+
+constexpr std::array<Names, 4> kVendors{"nvidia", "amd", "intel", "arm"};
+constexpr auto kArchitectures = [] {
+  std::array<Names, kChips.size()> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kChips[i].name;
+  return names;
+}();
+constexpr std::array<Names, 9> kMemories{"hbm2",   "hbm2e", "hbm3", "hbm3e",  "gddr6",
+                                         "gddr6x", "gddr7", "ddr5", "lpddr5x"};
+
+constexpr std::array<Names, 5> kWeightDtypes{"mxfp4", "fp8", "bf16", "f16", "f32"};
+constexpr std::array<Names, 4> kAttentions{"grouped", "latent", "linear", "compressed"};
+constexpr std::array<Names, 2> kMlps{"dense", "experts"};
+constexpr std::array<Names, 2> kGates{"absent", "present"};
+constexpr std::array<Names, 5> kTransferKinds{"send", "all_reduce", "all_gather", "reduce_scatter",
+                                              "all_to_all"};
+constexpr std::array<Names, 2> kScopes{"node", "network"};
+
+const std::array kModel{
+    key(text, "schema", "must be depthcost-model/1; needed in files, not in inline maps"),
+    key(text, "name", "as in reports"),
+    key(text, "base", "a model preset or path whose values stand where none is written here"),
+    key(count, "decoder_layers", "decoder layers; each has two layers, attention and MLP"),
+    instead_of("decoder_layers", key(count, "num_layers", "layers (sublayers) L")),
+    required(key(count, "hidden_size", "elements d of one token's residual vector")),
+    required(key(choice, "dtype", kDtypes, "storage of the residual stream")),
+    later(key(number, "total_parameters", "of the whole model")),
+    later(key(number, "active_parameters", "per token")),
+    key(count, "vocabulary_size", "rows of the embedding and of the output projection"),
+    key(choice, "weight_dtype", kWeightDtypes, "storage of weights; as dtype if absent"),
+    key(choice, "expert_dtype", kWeightDtypes,
+        "storage of the weights of routed experts; as weight_dtype if absent"),
+    with_default(key(choice, "kv_dtype", kDtypes, "storage of the KV cache"), "bf16",
+                 "[ours] what serving engines keep unless told otherwise"),
+    key(records, "attention", "of the decoder layers, equal ones together"),
+    required(key(choice, "attention[].kind", kAttentions,
+                 "grouped: keys and values of each KV head; latent: MLA; linear: a state (KDA); "
+                 "compressed: summaries along the sequence (DeepSeek-V4)")),
+    required(key(count, "attention[].decoder_layers", "how many have it")),
+    required(key(count, "attention[].heads", "query heads")),
+    key(count, "attention[].kv_heads", "grouped: heads of keys and values"),
+    key(count, "attention[].head_dim", "grouped, linear, compressed: elements of a head"),
+    key(count, "attention[].window",
+        "tokens that a token sees: grouped (all if absent), compressed"),
+    key(count, "attention[].q_rank",
+        "of the compressed queries: latent (not compressed if absent), compressed"),
+    key(count, "attention[].kv_rank", "latent: elements of the compressed key-value vector"),
+    key(count, "attention[].nope_dim", "latent: of a head's query and key, without rotation"),
+    key(count, "attention[].rope_dim", "latent: with rotation, one key for all heads"),
+    key(count, "attention[].value_dim", "latent: of a head's value"),
+    key(choice, "attention[].output_gate", kGates, "latent: absent if not written"),
+    key(count, "attention[].conv_width", "linear: of the short convolutions on q, k and v"),
+    key(count, "attention[].gate_rank", "linear: of the output gate; full if absent"),
+    key(count, "attention[].output_rank", "compressed: of each group of the output projection"),
+    key(count, "attention[].output_groups", "compressed: groups of the output projection"),
+    key(count, "attention[].ratio", "compressed: tokens of a summary; the window alone if absent"),
+    key(count, "attention[].top_k", "compressed: summaries that the indexer picks; all if absent"),
+    key(count, "attention[].index_heads", "compressed: heads of the indexer"),
+    key(count, "attention[].index_dim", "compressed: elements of each"),
+    key(records, "mlp", "of the decoder layers, equal ones together"),
+    required(key(choice, "mlp[].kind", kMlps, "gate, up and down projection; or a router of them")),
+    required(key(count, "mlp[].decoder_layers", "how many have it")),
+    required(key(count, "mlp[].width", "of the MLP, or of one expert")),
+    key(count, "mlp[].experts", "experts: routed ones"),
+    key(count, "mlp[].active", "experts: routed ones that a token sees"),
+    non_negative(key(count, "mlp[].shared", "experts: that all tokens see; 0 if absent")),
+    key(count, "mlp[].latent_width", "experts: what routed ones work on; hidden_size if absent"),
+    key(choice, "residual.scheme", scheme_names(), "the scheme of the released model"),
+    key(count, "residual.block_size", "layers (sublayers) per AttnRes block"),
+    instead_of("residual.block_size",
+               key(count, "residual.num_blocks", "how many blocks, without the embedding")),
+    key(choice, "residual.remainder", kRemainders,
+        "what happens to L mod N when num_blocks is given"),
+    key(count, "residual.num_streams", "residual streams m of mHC"),
+};
+
+constexpr std::array kHardware{
+    key(text, "schema", "must be depthcost-hardware/1; needed in files, not in inline maps"),
+    key(text, "name", "as in reports"),
+    key(text, "base", "a hardware preset or path whose values stand where none is written here"),
+    required(key(choice, "kind", kKinds, "what runs the kernels")),
+    key(choice, "vendor", kVendors,
+        "where missing transfers are taken from, and without an architecture other values"),
+    key(choice, "architecture", kArchitectures,
+        "whose kernels run; missing values are taken from parts of the nearest one"),
+    key(choice, "memory_technology", kMemories, "where a missing sustained fraction is taken from"),
+    key(quantity, "memory_capacity", Dimension::bytes, "as sold"),
+    key(quantity, "visible_memory", Dimension::bytes, "what the driver shows: decides what fits"),
+    required(key(quantity, "memory_bandwidth", bytes_per_second, "datasheet; no kernel is faster")),
+    key(records, "sustained_bandwidth", "measured by plain streaming kernels, by read:write mix"),
+    required(non_negative(key(count, "sustained_bandwidth[].reads", "streams read"))),
+    required(non_negative(key(count, "sustained_bandwidth[].writes", "streams written"))),
+    required(key(quantity, "sustained_bandwidth[].value", bytes_per_second,
+                 "reads and writes together")),
+    key(quantity, "cache_capacity", Dimension::bytes, "the last level that all cores share"),
+    key(records, "cache_bandwidth", "of that level, by read:write mix"),
+    required(non_negative(key(count, "cache_bandwidth[].reads", "streams read"))),
+    required(non_negative(key(count, "cache_bandwidth[].writes", "streams written"))),
+    required(
+        key(quantity, "cache_bandwidth[].value", bytes_per_second, "reads and writes together")),
+    key(records, "cache_transition", "share of the traffic that memory serves, by footprint"),
+    required(
+        key(quantity, "cache_transition[].footprint", Dimension::bytes, "bytes between two uses")),
+    required(
+        non_negative(key(quantity, "cache_transition[].memory_weight", ratio, "0 % to 100 %"))),
+    key(records, "launch_floor", "what a kernel costs before its first byte and after its last"),
+    required(key(choice, "launch_floor[].launch", kLaunches, "launch mode")),
+    required(key(choice, "launch_floor[].level", kLevels, "where its data is")),
+    required(key(choice, "launch_floor[].skeleton", kSkeletons, "how its threads cooperate")),
+    required(key(quantity, "launch_floor[].value", seconds, "seconds per kernel")),
+    key(quantity, "saturation_latency", seconds,
+        "h / B of bandwidth = min(cap, B n / (n + h)), n bytes in flight"),
+    key(count, "num_multiprocessors", "SMs or CUs; cores on a CPU"),
+    key(quantity, "bf16_rate", flops_per_second, "dense tensor rate"),
+    key(quantity, "fp8_rate", flops_per_second, "dense tensor rate"),
+    key(quantity, "f32_rate", flops_per_second, "fp32 lanes"),
+    key(quantity, "link_bandwidth", bytes_per_second, "scale-up link per device, one direction"),
+    key(quantity, "network_bandwidth", bytes_per_second, "network per device, one direction"),
+    key(quantity, "host_bandwidth", bytes_per_second,
+        "between a device and the memory of its host, one direction"),
+    with_default(key(count, "node_devices", "devices that scale-up links join"), "8",
+                 "[ours] the size of most nodes of accelerators"),
+    key(records, "transfers", "measured sends and collectives"),
+    required(key(choice, "transfers[].kind", kTransferKinds, "what is done")),
+    required(key(choice, "transfers[].scope", kScopes, "inside a node, or between nodes")),
+    required(key(count, "transfers[].ranks", "devices that take part")),
+    required(key(quantity, "transfers[].size", Dimension::bytes,
+                 "the whole vector that is reduced, gathered or scattered, on one device; of a "
+                 "send the message")),
+    required(key(quantity, "transfers[].time", seconds, "until all have it")),
+};
+
+}  // namespace
+
+const KeyTable& model_keys() {
+  static const KeyTable table{"depthcost-model/1", "model", kModel};
+  return table;
+}
+
+const KeyTable& hardware_keys() {
+  static constexpr KeyTable table{"depthcost-hardware/1", "hardware", kHardware};
+  return table;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,97 @@
+// A file read against its table of keys: every value checked, in base units, with its place and
+// origin.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "scenarios/keys/keys.hpp"
+#include "scenarios/text/document.hpp"
+
+namespace depthcost {
+
+/// One value as written and as meant. Lists have several texts; quantities and counts are numbers
+/// in base units beside them.
+struct Value {
+  std::vector<std::string> texts;
+  std::vector<double> numbers;
+  Position position;
+  std::vector<Position> positions{};  // of each text; none of a default
+  std::string origin;                 // "kimi_k3.yaml:7", "preset h200_sxm: ... (2026-08-21)"
+  bool has_source = false;            // the file names a source and a date
+
+  /// Of one element of a list.
+  const Position& position_of(std::size_t element) const {
+    return positions.empty() ? position : positions[element];
+  }
+};
+
+/// All values of one file or map by full path; records are "sustained_bandwidth[0].value".
+class Values {
+ public:
+  explicit Values(Position position) : position_(std::move(position)) {}
+
+  const Value* find(const std::string& path) const;
+  bool has(const std::string& path) const { return find(path) != nullptr; }
+  /// The value of a key that the table requires or that was checked with has().
+  const Value& at(const std::string& path) const;
+
+  const std::string& text(const std::string& path) const { return at(path).texts.front(); }
+  double number(const std::string& path) const { return at(path).numbers.front(); }
+  Count count(const std::string& path) const { return static_cast<Count>(number(path)); }
+
+  /// Records written under `path`.
+  std::size_t num_records(const std::string& path) const;
+
+  void set(const std::string& path, Value value) { values_[path] = std::move(value); }
+  void erase(const std::string& path);
+  void erase_records(const std::string& path);
+
+  /// Takes from `base` what is not written here; a list of records counts as one value, and so do
+  /// two keys of which one stands instead of the other.
+  void fill_from(const Values& base, const KeyTable& table);
+
+  /// Where the map begins: the place to report what is missing.
+  const Position& position() const { return position_; }
+  const std::map<std::string, Value>& all() const { return values_; }
+
+ private:
+  Position position_;
+  std::map<std::string, Value> values_;
+};
+
+/// Where values say that they come from, if they name no source themselves.
+enum class Provenance { scenario, preset, options };
+
+/// What is being read, for origins and messages.
+struct FileReading {
+  const KeyTable& table;
+  Provenance provenance = Provenance::scenario;
+  std::string label;  // file name without folders, or the preset's name
+};
+
+/// Reads a map against the table. Members of kind `reference` are left to the caller. Throws
+/// InputError for anything that the table does not allow; required keys are not checked here, since
+/// a base may bring them.
+Values read_values(const Map& map, const Position& position, const FileReading& reading);
+
+/// Throws InputError for a key in `prefix` that says something about what is not asked for, since
+/// `needed` is absent.
+void refuse_orphans(const Values& values, const std::string& prefix, const std::string& needed);
+
+/// The enumerator whose name() is `text`; the table of keys has admitted no other text.
+template <class Enum>
+Enum enum_of(std::string_view text) {
+  int i = 0;
+  while (name(static_cast<Enum>(i)) != text) ++i;
+  return static_cast<Enum>(i);
+}
+
+/// Throws InputError for the first required key that is missing.
+void require_keys(const Values& values, const KeyTable& table);
+
+/// Checks the `schema:` line of a whole file.
+void require_schema(const Map& map, const Position& position, const KeyTable& table);
+
+}  // namespace depthcost

@@ -1,0 +1,45 @@
+// From measurements to cases that are judged: each with its device, its prediction and its rule.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/base/resolved_value.hpp"
+#include "model/machine/comparison.hpp"
+#include "scenarios/device/device.hpp"
+#include "scenarios/measured/measurements.hpp"
+#include "scenarios/measured/published.hpp"
+
+namespace depthcost {
+
+/// A device by the name of its preset or the path of its file.
+struct Device {
+  std::string label;  // of case ids
+  Machine machine;
+  std::vector<ResolvedValue> fallbacks;
+};
+
+Device device_of(const DeviceValues& values, const std::string& label);
+
+/// As above, of a preset or a path. Throws InputError for a name that is unknown and a file that is
+/// wrong.
+Device device_of(const std::string& hardware);
+
+/// One case for each (device, operation, shape), judged by the fastest stack.
+std::vector<ComparedCase> published_cases(const std::vector<PublishedMeasurement>& measurements,
+                                          const std::vector<ToleranceRule>& rules);
+
+/// What others have measured, each kernel with the prediction of that call.
+struct MeasuredByOthers {
+  std::vector<ComparedCase> kernels;
+  std::vector<MeasuredStep> steps;
+};
+
+/// All that is shipped.
+MeasuredByOthers measured_by_others();
+
+/// One case for each row.
+std::vector<ComparedCase> measured_cases(const MeasurementTable& table, const Device& device,
+                                         const std::vector<ToleranceRule>& rules);
+
+}  // namespace depthcost

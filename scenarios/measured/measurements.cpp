@@ -1,0 +1,205 @@
+// Header, then line by line.
+#include "scenarios/measured/measurements.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "scenarios/measured/calls.hpp"
+#include "scenarios/text/csv_rows.hpp"
+#include "scenarios/text/input_text.hpp"
+#include "scenarios/text/quantity.hpp"
+#include "scenarios/text/suggest.hpp"
+
+namespace depthcost {
+namespace {
+
+constexpr std::array<std::string_view, 13> kColumns{
+    "operation", "tokens", "hidden_size", "microseconds", "sources", "queries", "streams",
+    "dtype",     "launch", "temperature", "samples",      "low",     "high"};
+constexpr std::size_t kRequired = 4;  // the first of them
+constexpr std::size_t kAbsent = kMaxColumns;
+
+constexpr double kMicrosecond = 1e-6;
+
+// A nanosecond to eleven days: what is outside was written in another unit.
+constexpr double kLeastMicroseconds = 1e-3;
+constexpr double kMostMicroseconds = 1e12;
+
+std::size_t column_index(std::string_view name) {
+  const auto found = std::find(kColumns.begin(), kColumns.end(), name);
+  return static_cast<std::size_t>(found - kColumns.begin());
+}
+
+/// Where each known column stands, and what else there is.
+class Header {
+ public:
+  Header(const CsvRow& row, const CsvRows& rows) : size_(row.size()) {
+    at_.fill(kAbsent);
+    for (std::size_t i = 0; i < row.size(); ++i) add(row[i], i, rows);
+    for (std::size_t i = 0; i < kRequired; ++i)
+      if (at_[i] == kAbsent) fail_missing(kColumns[i], rows.position_of(row.front()));
+  }
+
+  std::size_t size() const { return size_; }
+  const std::vector<std::string>& ignored() const { return ignored_; }
+
+  /// The cell of a column that is there; else nullptr.
+  const CsvCell* find(const CsvRow& row, std::string_view column) const {
+    const std::size_t at = at_[column_index(column)];
+    return at == kAbsent ? nullptr : &row[at];
+  }
+
+ private:
+  void add(const CsvCell& cell, std::size_t at, const CsvRows& rows) {
+    const std::size_t column = column_index(cell.text);
+    if (column == kColumns.size()) {
+      ignored_.push_back(printable(cell.text));
+      return;
+    }
+    if (at_[column] != kAbsent)
+      throw InputError(rows.position_of(cell),
+                       fmt::format("duplicate column '{}' (first is column {} of the table)",
+                                   cell.text, at_[column] + 1));
+    at_[column] = at;
+  }
+
+  [[noreturn]] void fail_missing(std::string_view column, const Position& position) const {
+    throw InputError(position, fmt::format("missing column '{}'{}", column, misspelt_hint(column)));
+  }
+
+  /// "; is it 'microsecond'?" where a column that is ignored looks like it.
+  std::string misspelt_hint(std::string_view column) const {
+    const std::string like = nearest(column, ignored_);
+    if (!like.empty()) return fmt::format(" (column '{}' is not known)", like);
+    return fmt::format(" (every table needs {})",
+                       fmt::join(kColumns.begin(), kColumns.begin() + kRequired, ", "));
+  }
+
+  std::array<std::size_t, kColumns.size()> at_{};
+  std::vector<std::string> ignored_;
+  std::size_t size_ = 0;
+};
+
+/// Reads the cells of one line.
+class Line {
+ public:
+  Line(const Header& header, const CsvRow& row, const CsvRows& rows)
+      : header_(header), row_(row), rows_(rows) {}
+
+  Position start() const { return rows_.position_of(row_.front()); }
+
+  bool has(std::string_view column) const {
+    const CsvCell* cell = header_.find(row_, column);
+    return cell != nullptr && !cell->text.empty();
+  }
+
+  const CsvCell& at(std::string_view column) const {
+    if (has(column)) return *header_.find(row_, column);
+    throw InputError(position(column), fmt::format("missing {} (an empty cell)", column));
+  }
+
+  /// Of the column's cell, or of the row where the table has no such column.
+  Position position(std::string_view column) const {
+    const CsvCell* cell = header_.find(row_, column);
+    return cell != nullptr ? rows_.position_of(*cell) : start();
+  }
+
+  Count count(std::string_view column) const {
+    return parse_count({at(column).text}, position(column), column);
+  }
+
+  Count count(std::string_view column, Count otherwise) const {
+    return has(column) ? count(column) : otherwise;
+  }
+
+  Seconds time(std::string_view column) const {
+    const std::string& text = at(column).text;
+    const double us = parse_number({text}, position(column), column);
+    if (us < kLeastMicroseconds || us > kMostMicroseconds)
+      throw InputError(position(column),
+                       fmt::format("invalid {} '{}' (must be {:g} to {:g} microseconds)", column,
+                                   printable(text), kLeastMicroseconds, kMostMicroseconds));
+    return {us * kMicrosecond};
+  }
+
+  /// The enumerator of that name, the last one being `last`.
+  template <class Enum>
+  Enum choice(std::string_view column, Enum last, Enum otherwise) const {
+    if (!has(column)) return otherwise;
+    std::vector<std::string> names;
+    for (int i = 0; i <= static_cast<int>(last); ++i) {
+      names.emplace_back(name(static_cast<Enum>(i)));
+      if (at(column).text == names.back()) return static_cast<Enum>(i);
+    }
+    throw InputError(position(column),
+                     fmt::format("invalid {} '{}' (must be {})", column, printable(at(column).text),
+                                 fmt::join(names, " | ")));
+  }
+
+ private:
+  const Header& header_;
+  const CsvRow& row_;
+  const CsvRows& rows_;
+};
+
+StandaloneCall call_of(const Line& line) {
+  StandaloneCall call{.operation = line.at("operation").text};
+  const CatalogueEntry& entry = entry_of(call.operation, line.position("operation"));
+  const bool has_sources = line.has("sources");
+  const bool lacks_queries_only = has_sources || entry.sources.empty();
+  require_counts(entry, {has_sources, line.has("queries")},
+                 line.position(lacks_queries_only ? "queries" : "sources"));
+  call.counts = {.num_sources = line.count("sources", 1),
+                 .num_queries = line.count("queries", 1),
+                 .num_streams = line.count("streams", 4)};
+  call.num_tokens = line.count("tokens");
+  call.hidden_size = line.count("hidden_size");
+  call.dtype = line.choice("dtype", Dtype::f32, Dtype::bf16);
+  call.launch = line.choice("launch", Launch::graph_pdl, Launch::graph);
+  call.temperature = line.choice("temperature", Temperature::hot, Temperature::cold);
+  return call;
+}
+
+MeasuredTime time_of(const Line& line) {
+  const Seconds median = line.time("microseconds");
+  MeasuredTime time{median, median, median};
+  if (line.has("samples")) time.samples = line.count("samples");
+  if (line.has("low")) time.low = line.time("low");
+  if (line.has("high")) time.high = line.time("high");
+  if (time.low > median)
+    throw InputError(line.position("low"),
+                     fmt::format("invalid low '{}' (above microseconds '{}')", line.at("low").text,
+                                 line.at("microseconds").text));
+  if (time.high < median)
+    throw InputError(line.position("high"),
+                     fmt::format("invalid high '{}' (below microseconds '{}')",
+                                 line.at("high").text, line.at("microseconds").text));
+  return time;
+}
+
+}  // namespace
+
+MeasurementTable parse_measurements(std::string_view text, const std::string& file) {
+  CsvRows rows(text, file, kMaxMeasuredBytes);
+  const auto first = rows.next();
+  if (!first) throw InputError({file, 1, 1}, "empty table (needs a header and rows)");
+  const Header header(*first, rows);
+  MeasurementTable table{.file = file, .rows = {}, .ignored_columns = header.ignored()};
+  while (const auto row = rows.next()) {
+    const Line line(header, *row, rows);
+    if (row->size() != header.size())
+      throw InputError(line.start(), fmt::format("row of {} cells (the header has {})", row->size(),
+                                                 header.size()));
+    table.rows.push_back({call_of(line), time_of(line), row->front().line});
+  }
+  if (table.rows.empty()) throw InputError({file, 1, 1}, "no rows (only a header)");
+  return table;
+}
+
+MeasurementTable load_measurements(const std::string& path) {
+  return parse_measurements(load_text(path, kMaxMeasuredBytes), path);
+}
+
+}  // namespace depthcost

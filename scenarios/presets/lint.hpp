@@ -1,0 +1,14 @@
+// What a shipped preset must satisfy beyond being readable: receipts, and values that agree.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenarios/presets/reference.hpp"
+
+namespace depthcost {
+
+/// One line for each finding, "models/kimi_k3.yaml: hidden_size has no source". Empty: all good.
+std::vector<std::string> lint_preset(std::string_view id, const ReferenceKind& kind);
+
+}  // namespace depthcost

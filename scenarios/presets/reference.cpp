@@ -1,0 +1,196 @@
+// Follows references and bases.
+#include "scenarios/presets/reference.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "scenarios/import/import.hpp"
+#include "scenarios/presets/presets.hpp"
+#include "scenarios/text/suggest.hpp"
+
+namespace depthcost {
+namespace {
+
+// Files that stand on one another by `base`.
+constexpr std::size_t kMaxBases = 8;
+
+bool is_path(std::string_view text) {
+  return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
+         text.ends_with(".yml") || is_config_path(text);
+}
+
+/// What is built in never changes: each preset is parsed once, whichever thread asks first.
+class ParsedPresets {
+ public:
+  const Values* find(std::string_view folder, const std::string& id) {
+    const std::lock_guard lock(mutex_);
+    const auto found = values_.find({std::string(folder), id});
+    return found == values_.end() ? nullptr : &found->second;
+  }
+
+  void keep(std::string_view folder, const std::string& id, const Values& values) {
+    const std::lock_guard lock(mutex_);
+    values_.emplace(std::pair{std::string(folder), id}, values);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::string, std::string>, Values> values_;  // none is ever erased
+};
+
+ParsedPresets& parsed_presets() {
+  static ParsedPresets parsed;
+  return parsed;
+}
+
+/// Follows `base` from file to file; `chain_` is what led here.
+class Resolver {
+ public:
+  explicit Resolver(const ReferenceKind& kind) : kind_(kind) {}
+
+  Values from_node(const Node& node, const std::string& file) {
+    const auto* map = std::get_if<Map>(&node.content);
+    if (map == nullptr) return from_name(as_text(node, kind_.table.what), node.position, file);
+    if (map->find("schema") != nullptr) require_schema(*map, node.position, kind_.table);
+    return complete(
+        read_values(*map, node.position, {kind_.table, Provenance::scenario, file_label(file)}),
+        file);
+  }
+
+  Values from_name(const std::string& name, const Position& position, const std::string& file) {
+    return is_path(name) ? from_file(name, position, file) : from_preset(name, position);
+  }
+
+  Values from_preset(const std::string& id, const Position& position) {
+    const Preset* preset = find_preset(kind_.folder, id);
+    if (preset == nullptr) {
+      const auto ids = preset_ids(kind_.folder);
+      const std::string hint = did_you_mean(id, ids);
+      throw InputError(
+          position,
+          fmt::format(
+              "unknown {} '{}'{}", kind_.table.what, printable(id),
+              hint.empty()
+                  ? " (neither a preset nor a path; 'depthcost presets list' shows the presets)"
+                  : hint));
+    }
+    enter(id, position);
+    if (const Values* known = parsed_presets().find(kind_.folder, id)) return *known;
+    const std::string file = fmt::format("{}/{}.yaml", kind_.folder, id);
+    Values values = from_document(parse_document(preset->text, file), file,
+                                  {kind_.table, Provenance::preset, id});
+    parsed_presets().keep(kind_.folder, id, values);
+    return values;
+  }
+
+ private:
+  Values from_file(const std::string& name, const Position& position, const std::string& file) {
+    const auto folder = std::filesystem::path(file).parent_path();
+    const std::string path = (folder / name).lexically_normal().string();
+    enter(path, position);
+    try {
+      if (&kind_.table == &model_keys() && is_config_path(path))
+        return to_values(load_config(path));
+      return from_document(load_document(path), path,
+                           {kind_.table, Provenance::scenario, file_label(path)});
+    } catch (const InputError& error) {
+      // What cannot be read at all is reported where it was asked for.
+      std::error_code ignored;
+      if (std::filesystem::is_regular_file(path, ignored)) throw;
+      throw InputError(position, fmt::format("invalid {} '{}': {}", kind_.table.what,
+                                             printable(name), error.message()));
+    }
+  }
+
+  Values from_document(const Node& document, const std::string& file, const FileReading& reading) {
+    const Map& map = as_map(document, kind_.table.what);
+    require_schema(map, document.position, kind_.table);
+    return complete(read_values(map, document.position, reading), file);
+  }
+
+  Values complete(Values values, const std::string& file) {
+    if (values.has("base")) {
+      const Value base = values.at("base");
+      values.erase("base");
+      Values inherited = from_name(base.texts.front(), base.position, file);
+      drop_what_rests_on(inherited, values);
+      values.fill_from(inherited, kind_.table);
+    }
+    require_keys(values, kind_.table);
+    return values;
+  }
+
+  /// Rates and times that were measured at another datasheet bandwidth do not hold at the new one;
+  /// without them the fallback scales what parts reach. Another number of layers does not say which
+  /// of them remain.
+  static void drop_what_rests_on(Values& inherited, const Values& written) {
+    const bool has_layers = written.has("decoder_layers") || written.has("num_layers");
+    const bool has_lists = written.num_records("attention") > 0 || written.num_records("mlp") > 0;
+    if (has_layers && !has_lists) {
+      for (const char* list : {"attention", "mlp"}) inherited.erase_records(list);
+      for (const char* key : {"vocabulary_size", "weight_dtype", "expert_dtype", "kv_dtype"})
+        inherited.erase(key);
+    }
+    if (written.has("link_bandwidth") || written.has("network_bandwidth"))
+      inherited.erase_records("transfers");
+    if (written.has("memory_bandwidth")) inherited.erase_records("sustained_bandwidth");
+    if (written.has("cache_capacity")) inherited.erase_records("cache_transition");
+  }
+
+  void enter(const std::string& name, const Position& position) {
+    const auto seen = std::find(chain_.begin(), chain_.end(), name);
+    const bool is_cyclic = seen != chain_.end();
+    if (is_cyclic) throw InputError(position, cycle(seen, name));
+    if (chain_.size() > kMaxBases)
+      throw InputError(position,
+                       fmt::format("invalid base '{}' (more than {} files on one another)",
+                                   printable(file_label(name)), kMaxBases + 1));
+    chain_.push_back(name);
+  }
+
+  /// "cyclic base 'a.yaml' (a.yaml -> b.yaml -> a.yaml)".
+  std::string cycle(std::vector<std::string>::const_iterator first, const std::string& name) const {
+    std::string files;
+    for (auto file = first; file != chain_.end(); ++file) files += file_label(*file) + " -> ";
+    return fmt::format("cyclic base '{0}' ({1}{0})", printable(file_label(name)),
+                       printable(files, 200));
+  }
+
+  const ReferenceKind& kind_;
+  std::vector<std::string> chain_;
+};
+
+}  // namespace
+
+ReferenceKind model_reference() { return {model_keys(), "models"}; }
+ReferenceKind hardware_reference() { return {hardware_keys(), "hardware"}; }
+ReferenceKind published_reference() { return {published_keys(), "published"}; }
+ReferenceKind profile_reference() { return {profile_keys(), "profiles"}; }
+ReferenceKind tolerances_reference() { return {tolerance_keys(), "tolerances"}; }
+
+ReferenceKind reference_of_folder(std::string_view folder) {
+  for (const ReferenceKind& kind :
+       {model_reference(), hardware_reference(), published_reference(), profile_reference()})
+    if (kind.folder == folder) return kind;
+  return tolerances_reference();
+}
+
+Values resolve_reference(const Node& node, const ReferenceKind& kind, const std::string& file) {
+  return Resolver(kind).from_node(node, file);
+}
+
+Values resolve_argument(const std::string& name, const ReferenceKind& kind,
+                        const std::string& option) {
+  return Resolver(kind).from_name(name, {option, 1, 1}, "");
+}
+
+Values preset_values(std::string_view id, const ReferenceKind& kind) {
+  return Resolver(kind).from_preset(std::string(id), {});
+}
+
+}  // namespace depthcost

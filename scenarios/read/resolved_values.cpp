@@ -1,0 +1,108 @@
+// Values by file, then what was chosen where nothing is written.
+#include "scenarios/read/resolved_values.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "scenarios/device/transfers.hpp"
+
+namespace depthcost {
+namespace {
+
+bool is_of_links(const std::string& key) {
+  return key.starts_with("hardware.transfers") || key == "hardware.node_devices";
+}
+
+class Listing {
+ public:
+  explicit Listing(const StudySources& sources) : sources_(sources) {}
+
+  std::vector<ResolvedValue> list() && {
+    list("", sources_.scenario, scenario_keys());
+    list_choices();
+    list("model.", sources_.model, model_keys());
+    append(sources_.model_defaults);
+    if (sources_.device) {
+      list("hardware.", sources_.device->values, sources_.device->kind.table);
+      append(listed_transfers(sources_.device->values));
+    }
+    append(sources_.fallbacks);
+    number_repeated_keys();
+    return std::move(rows_);
+  }
+
+ private:
+  /// Transfers of one kind may have several sources; as JSON they are members of one object.
+  void number_repeated_keys() {
+    std::map<std::string, int> num_seen;
+    for (ResolvedValue& row : rows_)
+      if (const int number = ++num_seen[row.key]; number > 1)
+        row.key += fmt::format(" #{}", number);
+  }
+
+  void list(const std::string& prefix, const Values& values, const KeyTable& table) {
+    for (const auto& [path, value] : values.all()) {
+      if (path == "schema" || path == "name") continue;
+      // Hundreds of measured records: the profile's file is the place for them.
+      if (&table == &profile_keys() && path.find('[') != std::string::npos) continue;
+      if (path.starts_with("transfers[")) continue;
+      const Key* key = find_key(table, path);
+      const bool is_used = key == nullptr || key->use == Use::now;
+      rows_.push_back({prefix + path, fmt::format("{}", fmt::join(value.texts, ", ")),
+                       value.origin + (is_used ? "" : "; no result rests on it yet")});
+    }
+  }
+
+  /// Nothing rests on links where there is one device.
+  void append(const std::vector<ResolvedValue>& values) {
+    for (const ResolvedValue& value : values)
+      if (has_peers(sources_.study) || !is_of_links(value.key)) rows_.push_back(value);
+  }
+
+  /// A default that depends on other values, so that the table of keys has none.
+  void list_chosen(const std::string& path, std::string_view value, std::string_view why) {
+    if (!sources_.scenario.has(path))
+      rows_.push_back({path, std::string(value), fmt::format("default: {}", why)});
+  }
+
+  void list_choices() {
+    const Study& study = sources_.study;
+    list_chosen("residual.schedule", name(study.schedule), "what serving engines ship");
+    list_chosen("residual.phase1_dtype", name(study.phase1_dtype), "the model's dtype");
+    list_chosen("parallelism.expert", fmt::format("{}", study.expert_parallel_size),
+                "as parallelism.tensor");
+    if (study.training) list_training(*study.training);
+  }
+
+  void list_training(const Training& training) {
+    const std::string section = "workload.training.";
+    list_chosen(section + "gradient_dtype", name(training.gradient_dtype), "the model's dtype");
+    const auto& pipeline = sources_.study.pipeline;
+    if (!pipeline) {
+      list_chosen(section + "micro_batches", "1", "without a pipeline");
+      return;
+    }
+    list_chosen(section + "wire_dtype", name(training.wire_dtype), "the model's dtype");
+    list_chosen(section + "schedule", name(training.schedule),
+                pipeline->num_virtual_stages > 1 ? "there are virtual stages"
+                                                 : "there are no virtual stages");
+  }
+
+  const StudySources& sources_;
+  std::vector<ResolvedValue> rows_;
+};
+
+}  // namespace
+
+bool has_peers(const Study& study) {
+  const Count joined =
+      study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size;
+  return joined > 1 || (study.pipeline && study.pipeline->num_stages > 1);
+}
+
+std::vector<ResolvedValue> resolved_values(const StudySources& sources) {
+  return Listing(sources).list();
+}
+
+}  // namespace depthcost

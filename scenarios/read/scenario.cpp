@@ -1,0 +1,397 @@
+// From checked values to the study: defaults, references, and what must agree between keys.
+#include "scenarios/read/scenario.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <filesystem>
+#include <optional>
+
+#include "model/base/infeasible.hpp"
+#include "scenarios/device/device.hpp"
+#include "scenarios/import/architecture.hpp"
+#include "scenarios/presets/presets.hpp"
+#include "scenarios/presets/reference.hpp"
+#include "scenarios/read/mechanism_schemes.hpp"
+#include "scenarios/read/resolved_values.hpp"
+#include "scenarios/read/workloads.hpp"
+
+namespace depthcost {
+namespace {
+
+// Devices of one kind of parallelism; the product of three must not overflow.
+constexpr Count kMaxRanks = Count{1} << 20;
+
+/// Values of the scenario, its model and its hardware, and what was assumed on the way.
+class ScenarioReader {
+ public:
+  ScenarioReader(const Node& document, const std::string& file, Provenance provenance)
+      : file_(file), values_(checked(document, provenance)) {
+    const Map& map = as_map(document, "scenario");
+    model_ =
+        resolve_reference(*required(map, "model", document.position), model_reference(), file_);
+    if (const Node* hardware = map.find("hardware"))
+      hardware_.emplace(resolve_device(*hardware, file_));
+  }
+
+  Scenario read() {
+    read_defaults();
+    read_model();
+    read_residual();
+    read_parallelism();
+    read_workloads(values_, scenario_.study);
+    check_training_schemes(values_, scenario_.study);
+    read_budgets();
+    std::vector<ResolvedValue> fallbacks;
+    if (hardware_) read_machine(fallbacks);
+    check_baselines(values_, scenario_.study);
+    scenario_.values = resolved_values({.study = scenario_.study,
+                                        .scenario = values_,
+                                        .model = model_,
+                                        .device = hardware_,
+                                        .model_defaults = model_defaults_,
+                                        .fallbacks = fallbacks});
+    if (hardware_ && is_profile(*hardware_)) scenario_.profile = std::move(hardware_->values);
+    return std::move(scenario_);
+  }
+
+ private:
+  Values checked(const Node& document, Provenance provenance) {
+    const Map& map = as_map(document, "scenario");
+    require_schema(map, document.position, scenario_keys());
+    return read_values(map, document.position, {scenario_keys(), provenance, file_label(file_)});
+  }
+
+  static const Node* required(const Map& map, const std::string& key, const Position& position) {
+    const Node* node = map.find(key);
+    if (node == nullptr)
+      throw InputError(position, fmt::format("missing key '{}' (scenario needs it)", key));
+    return node;
+  }
+
+  /// Runs what can find the request impossible, and says where it was written.
+  template <class Make>
+  auto feasible(const Position& position, const Make& make) const {
+    try {
+      return make();
+    } catch (const Infeasible& error) {
+      throw InputError(position, error.what());
+    }
+  }
+
+  /// Defaults count only where their section is asked for.
+  void read_defaults() {
+    for (const Key& key : scenario_keys().keys) {
+      const std::string path(key.path);
+      if (key.fallback.empty() || values_.has(path) || !is_asked_for(path)) continue;
+      Value value{.texts = {std::string(key.fallback)},
+                  .position = values_.position(),
+                  .origin = fmt::format("default: {}", key.fallback_source)};
+      if (key.kind == KeyKind::count) value.numbers = {std::stod(std::string(key.fallback))};
+      values_.set(path, std::move(value));
+    }
+  }
+
+  bool is_asked_for(const std::string& path) const {
+    const auto has_any = [&](const std::string& section) {
+      const auto& all = values_.all();
+      const auto first = all.lower_bound(section);
+      return first != all.end() && first->first.starts_with(section);
+    };
+    if (path.starts_with("workload.decode.")) return has_any("workload.decode.");
+    if (path.starts_with("workload.prefill.")) return has_any("workload.prefill.");
+    const bool is_of_pipeline = path == "parallelism.virtual_stages" ||
+                                path == "workload.training.cache" ||
+                                path == "workload.training.sends";
+    if (is_of_pipeline && !values_.has("parallelism.pipeline")) return false;
+    if (path.starts_with("workload.training.")) return has_any("workload.training.");
+    if (model_.has(path)) return false;
+    if (path == "residual.remainder") return is_cut_by_count();
+    return true;
+  }
+
+  /// The scenario's way to say how large blocks are goes before the model's.
+  bool is_cut_by_count() const {
+    return values_.has("residual.num_blocks") ||
+           (model_.has("residual.num_blocks") && !values_.has("residual.block_size"));
+  }
+
+  void read_model() {
+    const auto layers = [&] {
+      if (model_.has("num_layers")) return model_.count("num_layers");
+      if (model_.has("decoder_layers")) return 2 * model_.count("decoder_layers");
+      throw InputError(model_.position(),
+                       "missing key 'decoder_layers' (model needs it, or num_layers)");
+    }();
+    if (layers > kMaxLayers) {
+      const std::string key = model_.has("num_layers") ? "num_layers" : "decoder_layers";
+      throw InputError(model_.at(key).position, fmt::format("invalid {} '{}' (more than {} layers)",
+                                                            key, model_.text(key), kMaxLayers));
+    }
+    scenario_.study.model = {.name = model_.has("name") ? model_.text("name") : "unnamed model",
+                             .num_layers = layers,
+                             .hidden_size = model_.count("hidden_size"),
+                             .dtype = enum_of<Dtype>(model_.text("dtype")),
+                             .architecture = architecture_from(model_, layers, model_defaults_)};
+    scenario_.study.name = values_.has("name") ? values_.text("name") : file_label(file_);
+  }
+
+  const Value* residual(const std::string& name) const {
+    return residual_value(values_, model_, name);
+  }
+
+  static std::string_view use_of_blocks(const std::string& scheme) {
+    return scheme == "full_attnres"
+               ? "full_attnres needs it, or num_blocks: groups of queries of its "
+                 "schedule two_phase, which is counted beside the one that runs"
+               : "AttnRes needs it, or num_blocks";
+  }
+
+  Partition read_partition(const std::string& scheme) const {
+    const Count num_layers = scenario_.study.model.num_layers;
+    if (is_cut_by_count()) {
+      const Value& count = *residual("num_blocks");
+      const auto rule = enum_of<Remainder>(residual("remainder")->texts.front());
+      return feasible(count.position, [&] {
+        return partition_by_count(num_layers, static_cast<Count>(count.numbers.front()), rule);
+      });
+    }
+    const Value* size = residual("block_size");
+    if (size == nullptr)
+      throw InputError(values_.position(), fmt::format("missing key 'residual.block_size' ({})",
+                                                       use_of_blocks(scheme)));
+    return feasible(size->position, [&] {
+      return partition_by_size(num_layers, static_cast<Count>(size->numbers.front()));
+    });
+  }
+
+  ResidualPath path_of(const std::string& scheme) const {
+    const Count num_layers = scenario_.study.model.num_layers;
+    const Attachment attachment = enum_of<Attachment>(values_.text("residual.attach"));
+    if (scheme == "standard") return {Standard{}, num_layers, attachment};
+    if (scheme == "mhc") {
+      const Value& written = *residual("num_streams");
+      const auto streams = static_cast<Count>(written.numbers.front());
+      if (streams > kMaxStreams)
+        throw InputError(written.position,
+                         fmt::format("invalid num_streams '{}' (more than {} streams)",
+                                     written.texts.front(), kMaxStreams));
+      return {Mhc{streams}, num_layers, attachment};
+    }
+    if (const Mechanism* mechanism = find_mechanism(scheme))
+      return {mechanism_scheme(*mechanism, values_, model_, scenario_.study), num_layers,
+              attachment};
+    const Partition partition = read_partition(scheme);
+    if (scheme == "full_attnres") return {FullAttnRes{partition}, num_layers, attachment};
+    assert(scheme == "block_attnres");  // the table of keys admits no other
+    return {BlockAttnRes{partition}, num_layers, attachment};
+  }
+
+  void read_mechanisms(const std::vector<std::string>& schemes) {
+    MechanismParameters& parameters = scenario_.study.mechanism_parameters;
+    parameters.hidden_size = parameters.kv_size = scenario_.study.model.hidden_size;
+    std::optional<Count> block_size;
+    if (is_cut_by_count() || values_.has("residual.block_size"))
+      block_size = read_partition(schemes.front()).block_size;
+    read_mechanism_parameters(values_, model_, schemes, block_size, parameters);
+  }
+
+  void read_residual() {
+    Study& study = scenario_.study;
+    const Value* scheme = residual("scheme");
+    if (scheme == nullptr)
+      throw InputError(values_.position(),
+                       "missing key 'residual.scheme' (the model does not say which it carries)");
+    if (values_.has("residual.remainder") && !is_cut_by_count())
+      refuse_orphans(values_, "residual.remainder", "residual.num_blocks");
+    std::vector<std::string> schemes = scheme->texts;
+    if (const Value* compare = values_.find("residual.compare"))
+      schemes.insert(schemes.end(), compare->texts.begin(), compare->texts.end());
+    read_mechanisms(schemes);
+    study.path = path_of(scheme->texts.front());
+    read_schedule();
+    read_compare();
+    if (values_.has("residual.baseline_attach"))
+      study.baseline_attachment = enum_of<Attachment>(values_.text("residual.baseline_attach"));
+    study.layout = enum_of<Layout>(values_.text("residual.layout"));
+    study.phase1_dtype = values_.has("residual.phase1_dtype")
+                             ? enum_of<Dtype>(values_.text("residual.phase1_dtype"))
+                             : study.model.dtype;
+  }
+
+  void read_schedule() {
+    Study& study = scenario_.study;
+    const auto schedules = schedules_of(study.path.scheme);
+    study.schedule = shipped_schedule(study.path.scheme);
+    const Value* written = values_.find("residual.schedule");
+    if (written == nullptr) return;
+    study.schedule = enum_of<Schedule>(written->texts.front());
+    if (std::find(schedules.begin(), schedules.end(), study.schedule) != schedules.end()) return;
+    std::vector<std::string_view> names;
+    for (const Schedule schedule : schedules) names.push_back(name(schedule));
+    throw InputError(
+        written->position,
+        fmt::format("invalid residual.schedule '{}' ({} runs as {})", written->texts.front(),
+                    name(study.path.scheme), fmt::join(names, " | ")));
+  }
+
+  void read_compare() {
+    const Value* compare = values_.find("residual.compare");
+    if (compare == nullptr) return;
+    std::vector<std::string> seen{std::string(name(scenario_.study.path.scheme))};
+    for (const std::string& scheme : compare->texts) {
+      if (std::find(seen.begin(), seen.end(), scheme) != seen.end())
+        throw InputError(compare->position_of(seen.size() - 1),
+                         fmt::format("invalid residual.compare '{}' (already there)", scheme));
+      seen.push_back(scheme);
+      scenario_.study.compare.push_back(path_of(scheme));
+    }
+  }
+
+  Count ranks(const std::string& key) const {
+    const std::string path = "parallelism." + key;
+    const Count count = values_.count(path);
+    if (count > kMaxRanks)
+      throw InputError(
+          values_.at(path).position,
+          fmt::format("invalid {} '{}' (more than {} devices)", path, count, kMaxRanks));
+    return count;
+  }
+
+  void read_ranks() {
+    Study& study = scenario_.study;
+    study.tensor_parallel_size = ranks("tensor");
+    study.context_parallel_size = ranks("context");
+    study.data_parallel_size = ranks("data");
+    const Value* expert = values_.find("parallelism.expert");
+    study.expert_parallel_size = expert == nullptr ? study.tensor_parallel_size : ranks("expert");
+    const Count all =
+        study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size;
+    if (all % study.expert_parallel_size != 0)
+      throw InputError(expert->position,
+                       fmt::format("invalid parallelism.expert '{}' (must divide tensor x context "
+                                   "x data = {})",
+                                   study.expert_parallel_size, all));
+    check_experts();
+  }
+
+  /// A rank without an expert would do nothing.
+  void check_experts() const {
+    const Study& study = scenario_.study;
+    if (!study.model.architecture) return;
+    for (const MlpLayers& layers : study.model.architecture->mlp) {
+      const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
+      if (experts == nullptr || study.expert_parallel_size <= experts->num_experts) continue;
+      const bool is_written = values_.has("parallelism.expert");
+      const std::string path = is_written ? "parallelism.expert" : "parallelism.tensor";
+      throw InputError(values_.at(path).position,
+                       fmt::format("invalid {} '{}' (more than the {} experts of the model{})",
+                                   path, study.expert_parallel_size, experts->num_experts,
+                                   is_written ? "" : "; parallelism.expert is as large if absent"));
+    }
+  }
+
+  void check_attachment(const std::string& path, Attachment attachment) const {
+    const bool joins_ranks =
+        attachment == Attachment::all_reduce || attachment == Attachment::reduce_scatter;
+    if (joins_ranks && scenario_.study.tensor_parallel_size == 1)
+      throw InputError(values_.at(path).position,
+                       fmt::format("conflicting {} '{}' (needs parallelism.tensor of at least 2)",
+                                   path, name(attachment)));
+  }
+
+  void read_parallelism() {
+    Study& study = scenario_.study;
+    read_ranks();
+    check_attachment("residual.attach", study.path.attachment);
+    if (study.baseline_attachment)
+      check_attachment("residual.baseline_attach", *study.baseline_attachment);
+    const Value* pipeline = values_.find("parallelism.pipeline");
+    if (pipeline == nullptr) {
+      refuse_orphans(values_, "parallelism.virtual_stages", "parallelism.pipeline");
+      refuse_orphans(values_, "parallelism.chunk_layers", "parallelism.pipeline");
+      return;
+    }
+    const auto P = static_cast<Count>(pipeline->numbers.front());
+    const Count V = values_.count("parallelism.virtual_stages");
+    if (const Value* chunks = values_.find("parallelism.chunk_layers")) {
+      study.pipeline = written_layout(P, V, *chunks);
+      return;
+    }
+    const bool in_layers = model_.has("num_layers");
+    study.pipeline = feasible(pipeline->position, [&] {
+      return even_layout(P, V, in_layers ? study.model.num_layers : study.model.num_layers / 2,
+                         in_layers ? 1 : 2);
+    });
+  }
+
+  PipelineLayout written_layout(Count num_stages, Count num_virtual_stages,
+                                const Value& chunks) const {
+    PipelineLayout layout{num_stages, num_virtual_stages, {}};
+    for (const double layers : chunks.numbers)
+      layout.chunk_layers.push_back(static_cast<Count>(layers));
+    return feasible(chunks.position, [&] {
+      check_layout(layout, scenario_.study.model.num_layers);
+      return layout;
+    });
+  }
+
+  void read_machine(std::vector<ResolvedValue>& fallbacks) {
+    Machine machine = machine_from(*hardware_, fallbacks);
+    if (has_peers(scenario_.study)) borrow_transfers(*hardware_, machine, fallbacks);
+    scenario_.study.machine = std::move(machine);
+  }
+
+  void read_claim(const Value& claim) {
+    for (const char* limit : {"decode_overhead", "prefill_overhead", "training_overhead"})
+      if (values_.has(fmt::format("budgets.{}", limit))) {
+        scenario_.study.claim = claim.texts.front();
+        return;
+      }
+    throw InputError(claim.position,
+                     "missing key 'budgets' (a claim needs decode_overhead, prefill_overhead or "
+                     "training_overhead as its limit)");
+  }
+
+  void read_budgets() {
+    if (const Value* claim = values_.find("claim")) read_claim(*claim);
+    for (int i = 0; i <= static_cast<int>(BudgetKind::device_memory); ++i) {
+      const auto kind = static_cast<BudgetKind>(i);
+      const std::string path = fmt::format("budgets.{}", name(kind));
+      const Value* value = values_.find(path);
+      if (value == nullptr) continue;
+      scenario_.study.budgets.push_back(
+          {kind, value->numbers.empty() ? 0 : value->numbers.front(), value->position.line});
+    }
+  }
+
+  std::string file_;
+  Values values_;
+  Values model_{Position{}};
+  std::optional<DeviceValues> hardware_;
+  std::vector<ResolvedValue> model_defaults_;
+  Scenario scenario_;
+};
+
+}  // namespace
+
+Scenario read_scenario(const std::string& path) {
+  std::error_code ignored;
+  if (find_preset("models", path) != nullptr && !std::filesystem::exists(path, ignored))
+    throw InputError({path, 1, 1},
+                     fmt::format("cannot read the file (no such file; a model is asked about as "
+                                 "report --model {})",
+                                 path));
+  return scenario_of(load_document(path), path, Provenance::scenario);
+}
+
+Scenario parse_scenario(std::string_view text, const std::string& file) {
+  return scenario_of(parse_document(text, file), file, Provenance::scenario);
+}
+
+Scenario scenario_of(const Node& document, const std::string& file, Provenance provenance) {
+  return ScenarioReader(document, file, provenance).read();
+}
+
+}  // namespace depthcost

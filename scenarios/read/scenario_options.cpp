@@ -1,0 +1,185 @@
+// The options become the tree of a scenario file, each value standing at its option.
+#include "scenarios/read/scenario_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "scenarios/presets/reference.hpp"
+
+namespace depthcost {
+namespace {
+
+constexpr Count kChunk = 16384;
+constexpr const char* kChunkSource =
+    "default: [attnres] Sec. 4.2: 128K tokens in chunks of 16K, shared by the tensor-parallel ranks";
+
+Node scalar(const std::string& option, const std::string& text) {
+  return {{option, 1, 1}, ScalarNode{text, false}};
+}
+
+/// "1,64,512" as a list.
+Node list(const std::string& option, const std::string& text) {
+  List items;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t end = std::min(text.find(',', start), text.size());
+    items.items.push_back(scalar(option, text.substr(start, end - start)));
+    start = end + 1;
+  }
+  return {{option, 1, 1}, std::move(items)};
+}
+
+/// Builds one section.
+class Section {
+ public:
+  explicit Section(std::string option) : position_{std::move(option), 1, 1} {}
+
+  Section& add(const std::string& key, Node value) {
+    map_.members.push_back({key, value.position, std::move(value)});
+    return *this;
+  }
+
+  /// What is typed; else nothing.
+  Section& add(const std::string& key, const std::string& option, const std::string& text) {
+    return text.empty() ? *this : add(key, scalar(option, text));
+  }
+
+  /// What nobody typed, and why it is so.
+  Section& assume(const std::string& key, Node value, const std::string& source) {
+    const Position position = value.position;
+    Section cited(position.file);
+    cited.add("value", std::move(value)).add("source", scalar(position.file, source));
+    return add(key, std::move(cited).node());
+  }
+
+  bool is_empty() const { return map_.members.empty(); }
+  Node node() && { return {position_, std::move(map_)}; }
+
+ private:
+  Position position_;
+  Map map_;
+};
+
+/// The scheme that is asked about: the model's own if none is named.
+std::string scheme_of(const ScenarioOptions& options) {
+  if (!options.scheme.empty()) return options.scheme;
+  const Values model = resolve_argument(options.model, model_reference(), "--model");
+  return model.has("residual.scheme") ? model.text("residual.scheme") : "standard";
+}
+
+/// Beside the scheme that is asked about.
+std::string default_compare(const ScenarioOptions& options) {
+  const std::string scheme = scheme_of(options);
+  std::vector<std::string> others{"standard", "mhc"};
+  if (scheme.ends_with("attnres")) others.emplace_back("full_attnres");
+  std::erase(others, scheme);
+  return fmt::format("{}", fmt::join(others, ","));
+}
+
+Node residual(const ScenarioOptions& options) {
+  const std::string scheme = scheme_of(options);
+  if (!options.block_size.empty() && (scheme == "standard" || scheme == "mhc"))
+    throw InputError({"--block-size", 1, 1},
+                     fmt::format("unused option (scheme {} has no blocks; try --residual "
+                                 "block_attnres)",
+                                 scheme));
+  Section section("--residual");
+  section.add("scheme", "--residual", options.scheme);
+  section.add("block_size", "--block-size", options.block_size);
+  if (options.compare.empty())
+    section.assume("compare", list("--compare", default_compare(options)),
+                   "default: what else is shipped");
+  else
+    section.add("compare", list("--compare", options.compare));
+  return std::move(section).node();
+}
+
+Node decode(const ScenarioOptions& options) {
+  Section section("--decode");
+  if (options.decode.empty())
+    section.assume("sequences", list("--decode", "1,64,512"), "default: [ours] a user to a crowd");
+  else
+    section.add("sequences", list("--decode", options.decode));
+  if (options.context.empty())
+    section.assume("context", scalar("--context", "8192"), "default: [ours]");
+  else
+    section.add("context", "--context", options.context);
+  return std::move(section).node();
+}
+
+Node prefill(const ScenarioOptions& options) {
+  Section section("--prefill");
+  const std::string tokens = options.prefill.empty() ? "131072" : options.prefill;
+  if (options.prefill.empty())
+    section.assume("tokens", scalar("--prefill", tokens), kChunkSource);
+  else
+    section.add("tokens", "--prefill", tokens);
+  const Count num_tokens =
+      parse_count({tokens, false}, {"--prefill", 1, 1}, "workload.prefill.tokens");
+  section.assume("chunk", scalar("--prefill", fmt::format("{}", std::min(num_tokens, kChunk))),
+                 kChunkSource);
+  if (!options.tensor.empty())
+    section.assume("sequence_shards", scalar("--tensor", options.tensor), kChunkSource);
+  return std::move(section).node();
+}
+
+/// "decode_overhead=2%" becomes `decode_overhead: 2%`.
+Node budgets(const std::vector<std::string>& texts) {
+  Section section("--budget");
+  std::set<std::string> names;
+  for (const std::string& text : texts) {
+    const std::size_t sign = text.find('=');
+    if (sign == std::string::npos || sign == 0)
+      throw InputError({"--budget", 1, 1},
+                       fmt::format("invalid budget '{}' (must be NAME=LIMIT, as "
+                                   "decode_overhead=2%)",
+                                   printable(text)));
+    const std::string name = text.substr(0, sign);
+    if (!names.insert(name).second)
+      throw InputError({"--budget", 1, 1}, fmt::format("duplicate budget '{}'", printable(name)));
+    section.add(name, scalar("--budget", text.substr(sign + 1)));
+  }
+  return std::move(section).node();
+}
+
+std::string stem(const std::string& path) { return std::filesystem::path(path).stem().string(); }
+
+std::string title(const ScenarioOptions& options) {
+  std::string text = file_label(options.model);
+  if (options.hardware.empty()) return text;
+  const std::string devices = options.tensor.empty() ? "" : options.tensor + " x ";
+  return fmt::format("{} on {}{}", text, devices, stem(options.hardware));
+}
+
+}  // namespace
+
+Node document_from_options(const ScenarioOptions& options) {
+  Section parallelism("--tensor");
+  parallelism.add("tensor", "--tensor", options.tensor);
+  parallelism.add("pipeline", "--pipeline", options.pipeline);
+  Section workload("--decode");
+  workload.add("decode", decode(options)).add("prefill", prefill(options));
+  Section scenario("--model");
+  scenario.add("schema", scalar("--model", std::string(scenario_keys().schema)))
+      .add("name", scalar("--model", printable(title(options))))
+      .add("model", scalar("--model", options.model))
+      .add("hardware", "--hardware", options.hardware)
+      .add("residual", residual(options));
+  if (!parallelism.is_empty()) scenario.add("parallelism", std::move(parallelism).node());
+  scenario.add("workload", std::move(workload).node());
+  if (!options.budgets.empty()) scenario.add("budgets", budgets(options.budgets));
+  return std::move(scenario).node();
+}
+
+Scenario scenario_from_options(const ScenarioOptions& options) {
+  return scenario_of(document_from_options(options), "", Provenance::options);
+}
+
+std::string stem_of(const ScenarioOptions& options) {
+  const std::string model = stem(options.model);
+  return options.hardware.empty() ? model : model + "_" + stem(options.hardware);
+}
+
+}  // namespace depthcost

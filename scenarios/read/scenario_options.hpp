@@ -1,0 +1,39 @@
+// A scenario without a file: what the command line says, and defaults for the rest.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenarios/read/scenario.hpp"
+#include "scenarios/text/document.hpp"
+
+namespace depthcost {
+
+/// Values as a user types them; empty ones are not asked for.
+struct ScenarioOptions {
+  std::string model;     // a preset, a model file, or a config.json of Hugging Face
+  std::string hardware;  // a preset or a path; without it no time is predicted
+  std::string tensor;    // devices
+  std::string pipeline;  // stages
+  std::string scheme;    // of the residual stream; the model's own if empty
+  std::string block_size;
+  std::string compare;               // schemes "a,b"
+  std::string decode;                // batches "1,64,512"
+  std::string context;               // tokens
+  std::string prefill;               // tokens
+  std::vector<std::string> budgets;  // "decode_overhead=2%"
+};
+
+/// The question that a scenario file with these values would ask. Where nothing is said: decode
+/// steps of 1, 64 and 512 sequences of 8,192 tokens, a prefill of 131,072 tokens in chunks of at
+/// most 16,384 that the tensor-parallel devices share; beside the model's own scheme standard and
+/// mHC, and Full AttnRes if it carries AttnRes. Throws InputError at "--OPTION:1:1".
+Scenario scenario_from_options(const ScenarioOptions& options);
+
+/// That file as a tree, of Provenance::options. Throws InputError.
+Node document_from_options(const ScenarioOptions& options);
+
+/// What files about it are called: "config_b300_sxm".
+std::string stem_of(const ScenarioOptions& options);
+
+}  // namespace depthcost

@@ -1,0 +1,313 @@
+// Values are put into the tree of the document before it is read, so that an axis can do nothing
+// that the file could not have said.
+#include "scenarios/read/sweep_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "model/base/infeasible.hpp"
+#include "model/schemes/mechanism.hpp"
+#include "scenarios/device/device.hpp"
+#include "scenarios/presets/reference.hpp"
+#include "scenarios/read/scenario.hpp"
+#include "scenarios/text/document.hpp"
+
+namespace depthcost {
+namespace {
+
+// A scenario is read in a millisecond or two and kept in ten kilobytes.
+constexpr double kMaxScenes = 10'000;
+
+constexpr std::array kKnobs{Knob::scheme,         Knob::block_size,     Knob::num_blocks,
+                            Knob::num_streams,    Knob::schedule,       Knob::sequences,
+                            Knob::context,        Knob::prefill_tokens, Knob::prefill_chunk,
+                            Knob::sequence_shards};
+
+std::optional<Knob> knob_of(const Axis& axis) {
+  for (const Knob knob : kKnobs)
+    if (name(knob) == axis.path) return knob;
+  return std::nullopt;
+}
+
+Node scalar_node(const std::string& text) { return {axis_position(), ScalarNode{text, false}}; }
+
+Node* find_member(Map& map, std::string_view key) {
+  for (Member& member : map.members)
+    if (member.key == key) return &member.value;
+  return nullptr;
+}
+
+/// The map at `key`, made if it is not there. A model or hardware that is named becomes the base
+/// of a map.
+Map& section(Map& map, const std::string& key) {
+  Node* node = find_member(map, key);
+  if (node == nullptr) {
+    map.members.push_back({key, axis_position(), {axis_position(), Map{}}});
+    node = &map.members.back().value;
+  }
+  if (std::holds_alternative<ScalarNode>(node->content)) {
+    const Node base = *node;
+    node->content = Map{{{"base", base.position, base}}};
+  }
+  if (!std::holds_alternative<Map>(node->content)) as_map(*node, key);  // says what is wrong
+  return std::get<Map>(node->content);
+}
+
+void erase(Map& map, const std::string& path) {
+  const auto dot = path.find('.');
+  if (dot == std::string::npos) {
+    std::erase_if(map.members, [&](const Member& member) { return member.key == path; });
+    return;
+  }
+  Node* node = find_member(map, path.substr(0, dot));
+  if (node != nullptr && std::holds_alternative<Map>(node->content))
+    erase(std::get<Map>(node->content), path.substr(dot + 1));
+}
+
+void put(Map& map, const std::string& path, const std::string& text) {
+  const auto dot = path.find('.');
+  if (dot != std::string::npos)
+    return put(section(map, path.substr(0, dot)), path.substr(dot + 1), text);
+  erase(map, path);
+  map.members.push_back({path, axis_position(), scalar_node(text)});
+}
+
+/// What is written, beside its source or alone.
+Node& without_source(Node& node) {
+  auto* map = std::get_if<Map>(&node.content);
+  Node* value = map == nullptr ? nullptr : find_member(*map, "value");
+  return value == nullptr ? node : *value;
+}
+
+bool says(const Node& node, std::string_view text) {
+  const auto* scalar = std::get_if<ScalarNode>(&node.content);
+  return scalar != nullptr && scalar->text == text;
+}
+
+/// Nothing is compared with itself.
+void drop_compared(Map& residual, const std::string& scheme) {
+  Node* compare = find_member(residual, "compare");
+  if (compare == nullptr) return;
+  Node& written = without_source(*compare);
+  auto* list = std::get_if<List>(&written.content);
+  const auto is_it = [&](const Node& node) { return says(node, scheme); };
+  const bool is_dropped = list != nullptr && std::erase_if(list->items, is_it) > 0;
+  if (is_it(written) || (is_dropped && list->items.empty())) erase(residual, "compare");
+}
+
+std::span<const Schedule> schedules_named(const std::string& scheme) {
+  if (const Mechanism* mechanism = find_mechanism(scheme)) return mechanism->schedules;
+  for (const Scheme& known :
+       {Scheme{Standard{}}, Scheme{Mhc{}}, Scheme{FullAttnRes{}}, Scheme{BlockAttnRes{}}})
+    if (name(known) == scheme) return schedules_of(known);
+  return {};
+}
+
+/// The file's schedule is of the file's scheme: another that lacks it runs as it ships.
+void drop_foreign_schedule(Map& residual, const std::string& scheme) {
+  Node* schedule = find_member(residual, "schedule");
+  if (schedule == nullptr) return;
+  const auto is_it = [&](std::string_view text) { return says(without_source(*schedule), text); };
+  const auto& known = find_key(scenario_keys(), "residual.schedule")->choices;
+  const auto own = schedules_named(scheme);
+  if (std::any_of(known.begin(), known.end(), is_it) &&
+      std::none_of(own.begin(), own.end(), [&](Schedule each) { return is_it(name(each)); }))
+    erase(residual, "schedule");
+}
+
+void put_scheme(Map& map, const std::string& scheme) {
+  put(map, "residual.scheme", scheme);
+  drop_compared(section(map, "residual"), scheme);
+  drop_foreign_schedule(section(map, "residual"), scheme);
+}
+
+/// Something that stands where the model will vary it: blocks of one layer always exist, and a
+/// scheme has a schedule of its own.
+void put_placeholder(Map& map, const Axis& axis, Knob knob) {
+  if (knob == Knob::scheme) return;  // it is read
+  if (knob == Knob::block_size || knob == Knob::num_blocks) {
+    erase(map, "residual.block_size");
+    erase(map, "residual.num_blocks");
+    if (knob == Knob::block_size) erase(map, "residual.remainder");
+    return put(map, axis.path, "1");
+  }
+  if (knob == Knob::schedule) return erase(map, axis.path);
+  put(map, axis.path, axis.range ? std::to_string(axis.range->first) : axis.items.front());
+}
+
+Remainder remainder_of(const Scenario& scenario) {
+  for (const ResolvedValue& value : scenario.values)
+    for (const Remainder rule : {Remainder::ceil, Remainder::strict, Remainder::literal})
+      if (value.key.ends_with("residual.remainder") && value.value == name(rule)) return rule;
+  return Remainder::paper;
+}
+
+Count knob_value(Knob knob, const std::string& text) {
+  if (knob != Knob::schedule) return std::stoll(text);
+  for (int i = 0;; ++i)
+    if (name(static_cast<Schedule>(i)) == text) return i;
+}
+
+/// Reads the scenario, with values in it.
+class Planner {
+ public:
+  Planner(SweepSource source, const std::vector<std::string>& arguments, Count max_points)
+      : source_(std::move(source)), max_points_(max_points) {
+    as_map(source_.document, "scenario");
+    const std::vector<std::string> all =
+        arguments.empty() ? std::vector<std::string>{"block_size=1..L"} : arguments;
+    for (Axis& axis : parse_axes(all)) {
+      check_reference(axis);
+      if (knob_of(axis) == Knob::scheme) schemes_ = axis.items;
+      (knob_of(axis) ? knobs_ : scenes_).push_back(std::move(axis));
+    }
+  }
+
+  SweepPlan plan() {
+    SweepPlan plan;
+    for (const Axis& axis : scenes_) plan.scene_axes.push_back(axis.path);
+    refuse_too_many(1);  // before L is known, and before anything is read
+    read_scenes(plan);
+    refuse_too_many(largest_model(plan));
+    for (SweepScene& scene : plan.scenes)
+      if (scene.study) scene.axes = knob_axes(scene.schemes, largest_model(plan));
+    read_own(plan);
+    return plan;
+  }
+
+ private:
+  /// An unknown preset is a mistake, not a point that cannot exist.
+  void check_reference(const Axis& axis) const {
+    if (axis.key->kind != KeyKind::reference) return;
+    for (const std::string& item : axis.items)
+      if (axis.path == "model")
+        resolve_reference(scalar_node(item), model_reference(), source_.file);
+      else
+        resolve_device(scalar_node(item), source_.file);
+  }
+
+  void refuse_too_many(Count num_layers) const {
+    auto scenes = static_cast<double>(std::max<std::size_t>(1, schemes_.size()));
+    for (const Axis& axis : scenes_) scenes *= num_values(axis, num_layers);
+    if (scenes > kMaxScenes)
+      throw InputError(
+          axis_position(),
+          fmt::format("invalid axes ({:.0f} readings of the scenario, more than {:.0f}; "
+                      "those of residual and workload sizes need none)",
+                      scenes, kMaxScenes));
+    double points = 1;
+    for (const std::vector<Axis>* axes : {&scenes_, &knobs_})
+      for (const Axis& axis : *axes) points *= std::max(1.0, num_values(axis, num_layers));
+    if (points > static_cast<double>(max_points_))
+      throw InputError(axis_position(),
+                       fmt::format("invalid axes ({:.0f} points, more than {}; --max-points {:.0f} "
+                                   "asks for them)",
+                                   points, max_points_, points));
+  }
+
+  Scenario read(const std::vector<std::string>& values, const std::string& scheme) {
+    Node document = source_.document;
+    Map& map = std::get<Map>(document.content);
+    for (const Axis& axis : knobs_) put_placeholder(map, axis, *knob_of(axis));
+    for (std::size_t i = 0; i < scenes_.size(); ++i) put(map, scenes_[i].path, values[i]);
+    if (!scheme.empty()) put_scheme(map, scheme);
+    return scenario_of(document, source_.file, source_.provenance);
+  }
+
+  void read_scenes(SweepPlan& plan) {
+    std::size_t num_scenes = 1;
+    for (const Axis& axis : scenes_)
+      num_scenes *= axis.items.empty() ? values_of(axis, 0).size() : axis.items.size();
+    for (std::size_t index = 0; index < num_scenes; ++index) {
+      SweepScene& scene = plan.scenes.emplace_back();
+      scene.values = scene_values(index);
+      if (schemes_.empty()) read_scene(scene, "");
+      for (const std::string& scheme : schemes_) scene.schemes.push_back(read_scene(scene, scheme));
+    }
+    if (std::none_of(plan.scenes.begin(), plan.scenes.end(),
+                     [](const SweepScene& scene) { return scene.study.has_value(); }))
+      throw *first_error_;
+  }
+
+  SchemePath read_scene(SweepScene& scene, const std::string& scheme) {
+    try {
+      const Scenario scenario = read(scene.values, scheme);
+      remainder_ = remainder_of(scenario);
+      const Study& study = scenario.study;
+      if (!scene.study) scene.study = study;
+      return {.scheme = scheme, .path = study.path, .schedule = study.schedule};
+    } catch (const InputError& error) {
+      if (!first_error_) first_error_ = error;
+      if (scene.refused.empty()) scene.refused = error.message();
+      return {.scheme = scheme, .refused = error.message()};
+    }
+  }
+
+  /// The last axis runs fastest.
+  std::vector<std::string> scene_values(std::size_t index) const {
+    std::vector<std::string> values(scenes_.size());
+    for (std::size_t i = scenes_.size(); i-- > 0;) {
+      const std::vector<std::string> all = values_of(scenes_[i], 0);
+      values[i] = all[index % all.size()];
+      index /= all.size();
+    }
+    return values;
+  }
+
+  static Count largest_model(const SweepPlan& plan) {
+    Count layers = 0;
+    for (const SweepScene& scene : plan.scenes)
+      if (scene.study) layers = std::max(layers, scene.study->model.num_layers);
+    return layers;
+  }
+
+  std::vector<KnobAxis> knob_axes(const std::vector<SchemePath>& schemes, Count num_layers) const {
+    std::vector<KnobAxis> axes;
+    for (const Axis& axis : knobs_) {
+      const Knob knob = *knob_of(axis);
+      KnobAxis& made = axes.emplace_back(KnobAxis{knob, {}, remainder_});
+      if (knob == Knob::scheme) {
+        made.schemes = schemes;
+        for (std::size_t i = 0; i < schemes.size(); ++i)
+          made.values.push_back(static_cast<Count>(i));
+        continue;
+      }
+      for (const std::string& text : values_of(axis, num_layers))
+        made.values.push_back(knob_value(knob, text));
+    }
+    return axes;
+  }
+
+  /// The scenario may leave out what the axes give.
+  void read_own(SweepPlan& plan) const {
+    try {
+      plan.own = scenario_of(source_.document, source_.file, source_.provenance).study;
+    } catch (const InputError&) {
+      plan.own.reset();
+    }
+  }
+
+  SweepSource source_;
+  Count max_points_;
+  std::vector<Axis> scenes_;          // for which the scenario is read again
+  std::vector<Axis> knobs_;           // which the model varies
+  std::vector<std::string> schemes_;  // of an axis of theirs, each read again in every scene
+  Remainder remainder_ = Remainder::paper;
+  std::optional<InputError> first_error_;
+};
+
+}  // namespace
+
+SweepPlan plan_sweep(SweepSource source, const std::vector<std::string>& axes, Count max_points) {
+  return Planner(std::move(source), axes, max_points).plan();
+}
+
+SweepPlan plan_sweep(const std::string& scenario, const std::vector<std::string>& axes,
+                     Count max_points) {
+  return plan_sweep({load_document(scenario), scenario, Provenance::scenario}, axes, max_points);
+}
+
+}  // namespace depthcost

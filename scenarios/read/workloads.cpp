@@ -1,0 +1,239 @@
+// Decode, prefill and training, one function each; then the terms of their steps.
+#include "scenarios/read/workloads.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/base/counted.hpp"
+#include "model/step/step.hpp"
+#include "model/training/training_step.hpp"
+
+namespace depthcost {
+namespace {
+
+// Each batch is predicted for every scheme, schedule and operation: 44 kB of JSON.
+constexpr std::size_t kMaxBatches = 256;
+
+std::vector<Count> sequences_of(const Value& written) {
+  if (written.numbers.size() > kMaxBatches)
+    throw InputError(written.position,
+                     fmt::format("invalid workload.decode.sequences ({} batches; at most {})",
+                                 written.numbers.size(), kMaxBatches));
+  std::vector<Count> sequences;
+  for (const double batch : written.numbers) {
+    const auto count = static_cast<Count>(batch);
+    if (std::find(sequences.begin(), sequences.end(), count) != sequences.end())
+      throw InputError(
+          written.position_of(sequences.size()),
+          fmt::format("invalid workload.decode.sequences '{}' (already there)", count));
+    sequences.push_back(count);
+  }
+  return sequences;
+}
+
+/// Measured seconds of a decode workload: none, one for all batches, or one each.
+std::vector<Seconds> seconds_of_batches(const Values& values, const std::string& path,
+                                        std::size_t num_batches) {
+  const Value* written = values.find(path);
+  if (written == nullptr) return {};
+  if (written->numbers.size() != 1 && written->numbers.size() != num_batches)
+    throw InputError(
+        written->position,
+        fmt::format("invalid {} ({} for {})", path,
+                    counted(static_cast<Count>(written->numbers.size()), "time", "times"),
+                    counted(static_cast<Count>(num_batches), "batch", "batches")));
+  std::vector<Seconds> seconds;
+  for (const double each : written->numbers) seconds.push_back({each});
+  return seconds;
+}
+
+void read_decode(const Values& values, Study& study) {
+  const Value* sequences = values.find("workload.decode.sequences");
+  if (sequences == nullptr) {
+    refuse_orphans(values, "workload.decode.", "workload.decode.sequences");
+    refuse_orphans(values, "baseline_step.decode", "workload.decode.sequences");
+    refuse_orphans(values, "step_terms.decode.", "workload.decode.sequences");
+    return;
+  }
+  Decode decode{.sequences = sequences_of(*sequences)};
+  if (values.has("workload.decode.context"))
+    decode.context = values.count("workload.decode.context");
+  decode.launch = enum_of<Launch>(values.text("workload.decode.launch"));
+  if (values.has("workload.decode.layer_bytes"))
+    decode.layer_bytes = Bytes{values.number("workload.decode.layer_bytes")};
+  decode.baseline_steps =
+      seconds_of_batches(values, "baseline_step.decode", decode.sequences.size());
+  study.decode = decode;
+}
+
+/// Where a replica's devices are said, no others can share its sequence.
+void check_sequence_shards(const Values& values, const Study& study, Count shards) {
+  const Count ranks = study.tensor_parallel_size * study.context_parallel_size;
+  if (ranks == 1 || shards <= ranks) return;
+  throw InputError(
+      values.at("workload.prefill.sequence_shards").position,
+      fmt::format("invalid workload.prefill.sequence_shards '{}' (more than tensor x context = {})",
+                  shards, ranks));
+}
+
+void read_prefill(const Values& values, Study& study) {
+  if (!values.has("workload.prefill.tokens")) {
+    refuse_orphans(values, "workload.prefill.", "workload.prefill.tokens");
+    refuse_orphans(values, "baseline_step.prefill", "workload.prefill.tokens");
+    refuse_orphans(values, "step_terms.prefill.", "workload.prefill.tokens");
+    return;
+  }
+  Prefill prefill{.tokens = values.count("workload.prefill.tokens"),
+                  .sequence_shards = values.count("workload.prefill.sequence_shards"),
+                  .launch = enum_of<Launch>(values.text("workload.prefill.launch"))};
+  check_sequence_shards(values, study, prefill.sequence_shards);
+  if (values.has("workload.prefill.chunk")) prefill.chunk = values.count("workload.prefill.chunk");
+  if (values.has("baseline_step.prefill"))
+    prefill.baseline_step = Seconds{values.number("baseline_step.prefill")};
+  study.prefill = prefill;
+}
+
+/// The rules of pipeline_order(), each at the key that breaks it.
+void check_schedule(const Values& values, const PipelineLayout& layout, const Training& training) {
+  const bool is_interleaved = training.schedule == PipelineSchedule::interleaved;
+  const Count P = layout.num_stages;
+  const Count V = layout.num_virtual_stages;
+  if (V > 1 && !is_interleaved)
+    throw InputError(values.at("workload.training.schedule").position,
+                     fmt::format("conflicting workload.training.schedule '{}' (has no virtual "
+                                 "stages; parallelism.virtual_stages is {})",
+                                 values.text("workload.training.schedule"), V));
+  if (!values.has("workload.training.micro_batches"))
+    throw InputError(values.position(),
+                     "missing key 'workload.training.micro_batches' (a pipeline needs it)");
+  const Value& written = values.at("workload.training.micro_batches");
+  const Count M = training.num_micro_batches;
+  const auto fail = [&](const std::string& why) {
+    throw InputError(written.position,
+                     fmt::format("invalid workload.training.micro_batches '{}' ({})", M, why));
+  };
+  if (M > kMaxChunkPasses / P / V)
+    fail(fmt::format("more than {} passes of {} chunks", kMaxChunkPasses, P * V));
+  if (V > 1 && M % P != 0)
+    fail(fmt::format("must be a multiple of the {} stages for interleaved_1f1b", P));
+}
+
+/// What only a pipeline has.
+void read_stages(const Values& values, const Study& study, Training& training) {
+  const std::string section = "workload.training.";
+  if (!study.pipeline) {
+    for (const char* key : {"schedule", "cache", "sends", "wire_dtype"})
+      refuse_orphans(values, section + key, "parallelism.pipeline");
+    return;
+  }
+  training.schedule = values.has(section + "schedule")
+                          ? enum_of<PipelineSchedule>(values.text(section + "schedule"))
+                      : study.pipeline->num_virtual_stages > 1
+                          ? PipelineSchedule::interleaved
+                          : PipelineSchedule::one_forward_one_backward;
+  training.cache = enum_of<Cache>(values.text(section + "cache"));
+  training.sends = enum_of<Sends>(values.text(section + "sends"));
+  check_schedule(values, *study.pipeline, training);
+}
+
+void read_training(const Values& values, Study& study) {
+  const std::string section = "workload.training.";
+  if (!values.has(section + "sequence_length")) {
+    for (const char* prefix :
+         {"workload.training.", "baseline_step.training", "step_terms.training."})
+      refuse_orphans(values, prefix, "workload.training.sequence_length");
+    return;
+  }
+  const auto dtype_of = [&](const std::string& key) {
+    return values.has(section + key) ? enum_of<Dtype>(values.text(section + key))
+                                     : study.model.dtype;
+  };
+  Training training{
+      .sequence_length = values.count(section + "sequence_length"),
+      .micro_batch_size = values.count(section + "micro_batch"),
+      .num_micro_batches =
+          values.has(section + "micro_batches") ? values.count(section + "micro_batches") : 1,
+      .activations = enum_of<ActivationPolicy>(values.text(section + "activations")),
+      .gradient_accumulation =
+          enum_of<GradientAccumulation>(values.text(section + "gradient_accumulation")),
+      .gradient_dtype = dtype_of("gradient_dtype"),
+      .wire_dtype = dtype_of("wire_dtype")};
+  read_stages(values, study, training);
+  if (values.has("baseline_step.training"))
+    training.baseline_step = Seconds{values.number("baseline_step.training")};
+  study.training = training;
+}
+
+void read_written_terms(const Values& values, Study& study) {
+  for (const WorkloadKind workload :
+       {WorkloadKind::decode, WorkloadKind::prefill, WorkloadKind::training})
+    for (const RestTerm term : kRestTerms) {
+      const std::size_t num_batches =
+          workload == WorkloadKind::decode && study.decode ? study.decode->sequences.size() : 1;
+      auto seconds = seconds_of_batches(
+          values, fmt::format("step_terms.{}.{}", name(workload), name(term)), num_batches);
+      if (!seconds.empty()) study.written_terms.push_back({workload, term, std::move(seconds)});
+    }
+}
+
+/// In one line: what surely takes longer than a step that was written, for all batches or for one.
+[[noreturn]] void refuse_baseline(const Values& values, const std::string& path, std::size_t batch,
+                                  const std::string& what, Seconds least,
+                                  const std::string& workload) {
+  const Value& written = values.at(path);
+  const std::size_t element = written.texts.size() == 1 ? 0 : batch;
+  throw InputError(written.position_of(element),
+                   fmt::format("invalid {} '{}' ({} at least {:.3g} us of {})", path,
+                               written.texts[element], what, least.value * 1e6, workload));
+}
+
+/// What a training step cannot be timed without.
+void check_training_hardware(const Values& values, const Study& study) {
+  if (!study.training || !study.machine) return;
+  if (study.training->activations == ActivationPolicy::offload && !study.machine->host_bandwidth)
+    throw InputError(values.at("workload.training.activations").position,
+                     "conflicting workload.training.activations 'offload' (needs "
+                     "hardware.host_bandwidth)");
+  const std::vector<Bytes> messages(layout_of(study).chunk_layers.size() - 1, Bytes{1});
+  if (layout_of(study).num_stages > 1 && !stage_links(study, messages))
+    throw InputError(
+        values.at("parallelism.pipeline").position,
+        "conflicting parallelism.pipeline (a training step needs hardware.transfers of "
+        "kind send, within a node and over the network as its stages lie)");
+}
+
+void check_training_baseline(const Values& values, const Study& study) {
+  if (!study.training || !study.machine || !study.training->baseline_step) return;
+  const Seconds least = least_training_step(study);
+  if (*study.training->baseline_step <= least)
+    refuse_baseline(values, "baseline_step.training", 0,
+                    "the standard residual and its messages alone take", least, "training");
+}
+
+}  // namespace
+
+void read_workloads(const Values& values, Study& study) {
+  read_decode(values, study);
+  read_prefill(values, study);
+  read_training(values, study);
+  read_written_terms(values, study);
+}
+
+void check_baselines(const Values& values, const Study& study) {
+  const ResidualPath standard = baseline_path(study, study.path);
+  std::size_t num_decoded = 0;
+  for (const StepRow& row : step_rows(study, standard, Schedule::fused)) {
+    const std::string workload = row.workload.substr(0, row.workload.find('/'));
+    const std::size_t batch = workload == name(WorkloadKind::decode) ? num_decoded++ : 0;
+    if (!row.baseline_step || row.baseline_step->evidence != Evidence::measured ||
+        row.baseline_step->value > row.residual.low)
+      continue;
+    refuse_baseline(values, "baseline_step." + workload, batch, "the standard residual alone takes",
+                    row.residual.low, row.workload);
+  }
+  check_training_hardware(values, study);
+  check_training_baseline(values, study);
+}
+
+}  // namespace depthcost

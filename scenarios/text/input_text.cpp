@@ -1,0 +1,148 @@
+// Reading and checking before any grammar sees the text.
+#include "scenarios/text/input_text.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <utility>
+
+namespace depthcost {
+namespace {
+
+bool is_control_byte(char c) {
+  const bool is_white_space = c == '\t' || c == '\n' || c == '\r';
+  return (static_cast<unsigned char>(c) < 0x20 && !is_white_space) || c == 0x7F;
+}
+
+/// Not left to yaml-cpp: it replaces invalid UTF-8 and takes the byte 0x04 as the end of the file.
+void check_characters(std::string_view text, const std::string& file) {
+  for (std::size_t index = 0; index < text.size();) {
+    const std::size_t length = leading_utf8_length(text.substr(index));
+    const std::string_view byte = text.substr(index, 1);
+    if (length == 0)
+      throw InputError(end_position(text.substr(0, index), file),
+                       fmt::format("invalid byte '{}' (not UTF-8)", printable(byte)));
+    if (is_control_byte(text[index]))
+      throw InputError(end_position(text.substr(0, index), file),
+                       fmt::format("invalid byte '{}' (a control character)", printable(byte)));
+    index += length;
+  }
+}
+
+/// Closes the file when it goes out of scope.
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int number) : number_(number) {}
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+[[noreturn]] void fail_to_read(const std::string& path, std::string_view reason) {
+  throw InputError({path, 1, 1}, fmt::format("cannot read the file ({})", reason));
+}
+
+[[noreturn]] void fail_to_read(const std::string& path, int error_number) {
+  fail_to_read(path, system_reason(error_number));
+}
+
+/// Device and inode: a file, whatever its names are.
+using FileIdentity = std::pair<dev_t, ino_t>;
+
+FileIdentity regular_file(const FileDescriptor& file, const std::string& path) {
+  struct stat status = {};
+  if (::fstat(file.number(), &status) != 0) fail_to_read(path, errno);
+  if (S_ISDIR(status.st_mode)) fail_to_read(path, "a directory");
+  if (!S_ISREG(status.st_mode)) fail_to_read(path, "not a regular file");
+  return {status.st_dev, status.st_ino};
+}
+
+/// Of this process; scenarios are read by several threads.
+class ReadFiles {
+ public:
+  void add(FileIdentity file) {
+    const std::scoped_lock lock(mutex_);
+    files_.insert(file);
+  }
+  bool has(FileIdentity file) {
+    const std::scoped_lock lock(mutex_);
+    return files_.contains(file);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<FileIdentity> files_;
+};
+
+ReadFiles& read_files() {
+  static ReadFiles files;
+  return files;
+}
+
+/// At most one byte above the limit, which is enough to see that the file is too large.
+std::string read_start(const FileDescriptor& file, const std::string& path, std::size_t max_bytes) {
+  std::string text(std::min(max_bytes, kMaxFileBytes) + 1, '\0');
+  std::size_t num_read = 0;
+  while (num_read <= max_bytes) {
+    if (num_read == text.size()) text.resize(std::min(2 * text.size(), max_bytes + 1));
+    const ssize_t result = ::read(file.number(), text.data() + num_read, text.size() - num_read);
+    if (result < 0 && errno == EINTR) continue;
+    if (result < 0) fail_to_read(path, errno);
+    if (result == 0) break;
+    num_read += static_cast<std::size_t>(result);
+  }
+  text.resize(num_read);
+  return text;
+}
+
+}  // namespace
+
+Position end_position(std::string_view text, const std::string& file) {
+  const std::size_t last_break = text.rfind('\n');
+  const std::size_t line_start = last_break == std::string_view::npos ? 0 : last_break + 1;
+  const auto num_breaks = std::count(text.begin(), text.end(), '\n');
+  return {file, static_cast<int>(num_breaks) + 1, static_cast<int>(text.size() - line_start) + 1};
+}
+
+std::string_view checked_text(std::string_view text, const std::string& file,
+                              std::size_t max_bytes) {
+  if (text.size() > max_bytes)
+    throw InputError({file, 1, 1},
+                     fmt::format("file too large (at most {} MB)", max_bytes / 1'000'000));
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  check_characters(text, file);
+  return text;
+}
+
+std::string load_text(const std::string& path, std::size_t max_bytes) {
+  // Non-blocking, or a FIFO without a writer would hold us here.
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+  if (file.number() < 0) fail_to_read(path, errno);
+  read_files().add(regular_file(file, path));
+  return read_start(file, path, max_bytes);
+}
+
+bool was_read(const std::string& path) {
+  struct stat status = {};
+  return ::stat(path.c_str(), &status) == 0 && read_files().has({status.st_dev, status.st_ino});
+}
+
+std::string file_label(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+}  // namespace depthcost

@@ -1,0 +1,18 @@
+// A JSON file as the same plain tree as a YAML file, every node knowing its place.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "scenarios/text/document.hpp"
+
+namespace depthcost {
+
+/// The tree of the one value in the text: strict JSON, no key twice in an object, nothing nested
+/// deeper than kMaxNestingDepth. Texts are quoted scalars; numbers, true and false stand as they
+/// are written, unquoted; null is a null scalar. The file name only labels positions. Throws
+/// InputError, and nothing else that the text could cause.
+Node parse_json(std::string_view text, const std::string& file,
+                std::size_t max_bytes = kMaxFileBytes);
+
+}  // namespace depthcost

@@ -1,0 +1,59 @@
+// Optimal string alignment by the textbook recurrence, three rows of which are kept.
+#include "scenarios/text/suggest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace depthcost {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  // row[j] is the distance between the first i letters of a and the first j letters of b.
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  std::vector<std::size_t> row_above(row.size());
+  std::vector<std::size_t> row_above_that(row.size());
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::swap(row_above_that, row_above);
+    std::swap(row_above, row);
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replacement = row_above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({row_above[j] + 1, row[j - 1] + 1, replacement});
+      const bool are_swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (are_swapped) row[j] = std::min(row[j], row_above_that[j - 2] + 1);
+    }
+  }
+  return row.back();
+}
+
+std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  if (word.size() < 2) return "";  // every other single letter is as near
+  constexpr std::size_t kTellingStart = 3;
+  if (word.size() >= kTellingStart)
+    for (const std::string& candidate : candidates)
+      if (candidate.starts_with(word)) return candidate;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  std::string best;
+  for (const std::string& candidate : candidates) {
+    const std::size_t shorter = std::min(word.size(), candidate.size());
+    const std::size_t longer = std::max(word.size(), candidate.size());
+    // The lengths alone decide for most; and a word as long as the file is never compared.
+    if (longer - shorter >= best_distance) continue;
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance >= best_distance) continue;
+    best_distance = distance;
+    best = candidate;
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
+  const std::string name = nearest(word, candidates);
+  return name.empty() ? "" : fmt::format("; did you mean '{}'?", name);
+}
+
+}  // namespace depthcost
