@@ -33,8 +33,8 @@ void append_table(std::string& text, std::string_view heading, const Table& tabl
   if (!table.rows.empty()) text += fmt::format("\n{}\n\n{}", heading, plain_text(table));
 }
 
-Report make_report(const Scenario& scenario, const std::string& stem, Progress& progress) {
-  const MeasuredByOthers published = measured_by_others();
+Report make_report(const Scenario& scenario, const std::string& stem,
+                   const MeasuredByOthers& published, Progress& progress) {
   const Evaluation evaluation = evaluate_with_family(scenario.study);
   const std::vector<Plot> to_draw = plots(evaluation);
   ++progress.done;
@@ -71,8 +71,8 @@ Report make_report(const Scenario& scenario, const std::string& stem, Progress& 
 ExitCode report_question(const ReportOptions& options, Console& console) {
   Progress& progress = console.watch("report");
   progress.expected = 1 + kUsualPlots;
-  const Report report =
-      make_report(scenario_from_options(options.question), stem_of(options.question), progress);
+  const Report report = make_report(scenario_from_options(options.question),
+                                    stem_of(options.question), measured_by_others(), progress);
   console.stop_watching();
   write_files(options.directory, report.files);
   show(fmt::format("{}\n-> {}/{}\n", report.summary, options.directory, report.files.back().name));
@@ -90,9 +90,10 @@ ExitCode run_report(const ReportOptions& options, Console& console) {
   std::string missing_plots;
   Progress& progress = console.watch("report");
   progress.expected = options.scenarios.size() * (1 + kUsualPlots);
+  const MeasuredByOthers published = measured_by_others();
   for (const std::string& path : options.scenarios) {
-    Report report =
-        make_report(read_scenario(path), std::filesystem::path(path).stem().string(), progress);
+    Report report = make_report(read_scenario(path), std::filesystem::path(path).stem().string(),
+                                published, progress);
     missing_plots = report.missing_plots;
     for (NewFile& file : report.files) {
       if (!names.insert(file.name).second)

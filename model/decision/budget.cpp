@@ -268,9 +268,7 @@ std::optional<double> shortfall(const BudgetRow& row) {
 
 std::vector<BudgetRow> budget_rows(const BudgetInputs& inputs) {
   std::vector<BudgetRow> rows;
-  for (const Budget& budget : inputs.study.budgets) {
-    rows.push_back(budget_row(budget, inputs));
-  }
+  for (const Budget& budget : inputs.study.budgets) rows.push_back(budget_row(budget, inputs));
   return rows;
 }
 

@@ -88,9 +88,20 @@ TokenWork token_work(const Operation& operation, const KernelStyle& style) {
       if (projects_streams(operation))
         return {.launches = 2, .loads = RowLoads::loop, .coefficient_steps = 1};
       return {};
-    default:
+    case OperationId::residual_add:
+    case OperationId::residual_add_rmsnorm:
+    case OperationId::unfused_rmsnorm:
+    case OperationId::unfused_stack:
+    case OperationId::unfused_key_norm:
+    case OperationId::unfused_scores:
+    case OperationId::unfused_mix:
+    case OperationId::unfused_mhc_merge:
+    case OperationId::scaled_add_rmsnorm:
+    case OperationId::highway_rmsnorm:
+    case OperationId::unfused_elementwise:
       return {};
   }
+  return {};
 }
 
 FewTokens few_tokens(Count num_multiprocessors, const KernelStyle& style) {

@@ -68,6 +68,22 @@ TEST(FewTokens, MakeNoPiecesFasterThanTheWhole) {
   }
 }
 
+/// Nobody has measured an architecture that borrows the constants.
+TEST(FewTokens, AreLessCertainWhereTheyAreBorrowed) {
+  const FewTokens own = few_tokens(100, {.constants = Evidence::published});
+  const FewTokens borrowed = few_tokens(100, {});
+  const auto expect_wider = [](const auto& wide, const auto& narrow) {
+    EXPECT_EQ(wide.value, narrow.value);
+    EXPECT_LT(wide.low, narrow.low);
+    EXPECT_GT(wide.high, narrow.high);
+    EXPECT_EQ(wide.evidence, Evidence::assumed);
+    EXPECT_EQ(narrow.evidence, Evidence::published);
+  };
+  expect_wider(borrowed.loop_draw, own.loop_draw);
+  expect_wider(borrowed.kernel_scatter, own.kernel_scatter);
+  EXPECT_GT(borrowed.sinkhorn_step.high, own.sinkhorn_step.high);
+}
+
 /// They launch as mHC's pre does and lack its Sinkhorn iterations alone.
 TEST(FewTokens, OfOtherCoefficientsAreThoseOfMhcWithoutSinkhorn) {
   const auto pre = [](const Operation& operation) {
