@@ -65,8 +65,7 @@ std::vector<StepNumber> numbers_of(const Study& study, const MeasuredStep& measu
 
 bool cannot_run(const Evaluation& e, std::string_view workload) {
   return std::any_of(e.step.begin(), e.step.end(), [&](const StepRow& row) {
-    return row.workload == workload && row.path == &e.paths.front() && row.baseline_step &&
-           !row.overhead;
+    return row.workload == workload && row.path == &e.paths.front() && does_not_fit(row);
   });
 }
 

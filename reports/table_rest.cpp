@@ -145,7 +145,7 @@ Table rest_table(const Evaluation& evaluation, std::string_view workload) {
   const bool is_step = standard && standard->baseline_step;
   const Estimate<Seconds> step = is_step ? *standard->baseline_step : rest.total();
   // A step that cannot be run has no shares.
-  const bool fits = !is_step || standard->share;
+  const bool fits = !standard || !does_not_fit(*standard);
   const auto share = [&](Seconds time) {
     return fits ? format_ratio(time / step.value) : std::string("does not fit");
   };

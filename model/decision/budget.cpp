@@ -45,7 +45,7 @@ std::optional<LargestOverhead> largest_overhead(const BudgetInputs& inputs, Sche
         !step.workload.starts_with(workload))
       continue;
     // What cannot be run has no overhead; the others may still break a limit.
-    if (!step.overhead && step.baseline_step) {
+    if (does_not_fit(step)) {
       largest.left_out = step.missing;
       continue;
     }

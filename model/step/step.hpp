@@ -55,6 +55,9 @@ struct StepRow {
   Dominant dominant = Dominant::launch;
 };
 
+/// Whether the row's step is known and cannot be run: it needs more memory than the device has.
+inline bool does_not_fit(const StepRow& row) { return row.baseline_step && !row.overhead; }
+
 /// A schedule with more kinds of launches than this is summed, but its launches are not listed:
 /// Full AttnRes has several for each layer.
 inline constexpr std::size_t kMostListedKinds = 4096;
