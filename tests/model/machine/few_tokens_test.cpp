@@ -1,0 +1,280 @@
+// What few tokens take on a GPU, term by term, on a device with round numbers: floors of 1 us from
+// the cache and 2 us from memory.
+#include "model/machine/few_tokens.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "model/machine/corner_times.hpp"
+#include "model/schemes/path_operations.hpp"
+#include "model/step/attachments.hpp"
+#include "tests/model/machine/launch_time.hpp"
+#include "tests/studies.hpp"
+
+namespace depthcost::few_tokens_test {
+namespace {
+
+constexpr KernelStyle kLoops{};
+constexpr KernelStyle kRings{RowLoads::ring, Prefetch::before_start};
+constexpr double kFloor = 1e-6;
+constexpr double kRow = 7168 * 2;  // bytes
+
+Machine gpu(const KernelStyle& style, Count num_multiprocessors = 100) {
+  Machine machine = test::round_machine();
+  machine.few_tokens = few_tokens(num_multiprocessors, style);
+  return machine;
+}
+
+/// Called alone again and again: everything is in the cache.
+Execution hot(double tokens) {
+  return {.tokens = tokens,
+          .launch = Launch::graph,
+          .storage = {.hidden_size = 7168},
+          .temperature = Temperature::hot};
+}
+
+double seconds(const Machine& machine, const Operation& operation, double tokens) {
+  return test::time_terms(machine, operation, hot(tokens), {}).total().value;
+}
+
+Operation inside_block(Count sources) {
+  return operations::single_pass(sources, static_cast<double>(sources - 1), 1, 1,
+                                 {Operand::partial_sum, 0, 1});
+}
+
+/// All loads at once: two rows and nothing behind them.
+TEST(FewTokens, OfTheStandardResidualAreTwoRows) {
+  const FewTokens constants = few_tokens(100, kLoops);
+  EXPECT_NEAR(seconds(gpu(kLoops), operations::residual_add_rmsnorm(), 1),
+              kFloor + 2 * kRow / constants.ring_draw.value.value, 1e-15);
+}
+
+/// Whatever is fused is not slower than its pieces.
+TEST(FewTokens, MakeNoPiecesFasterThanTheWhole) {
+  for (const KernelStyle& style : {kLoops, kRings}) {
+    const Machine machine = gpu(style);
+    for (const ResidualPath& path : {ResidualPath{Standard{}, 8}, ResidualPath{Mhc{4}, 8},
+                                     ResidualPath{BlockAttnRes{partition_by_size(8, 2)}, 8}}) {
+      const auto total = [&](Schedule schedule) {
+        double sum = 0;
+        for (const auto& [operation, calls] : distinct_operations(path, schedule))
+          sum += static_cast<double>(calls) * seconds(machine, operation, 1);
+        return sum;
+      };
+      EXPECT_LT(total(shipped_schedule(path.scheme)), total(Schedule::unfused))
+          << name(path.scheme);
+    }
+  }
+}
+
+/// Nobody has measured an architecture that borrows the constants.
+TEST(FewTokens, AreLessCertainWhereTheyAreBorrowed) {
+  const FewTokens own = few_tokens(100, {.constants = Evidence::published});
+  const FewTokens borrowed = few_tokens(100, {});
+  const auto expect_wider = [](const auto& wide, const auto& narrow) {
+    EXPECT_EQ(wide.value, narrow.value);
+    EXPECT_LT(wide.low, narrow.low);
+    EXPECT_GT(wide.high, narrow.high);
+    EXPECT_EQ(wide.evidence, Evidence::assumed);
+    EXPECT_EQ(narrow.evidence, Evidence::published);
+  };
+  expect_wider(borrowed.loop_draw, own.loop_draw);
+  expect_wider(borrowed.kernel_scatter, own.kernel_scatter);
+  EXPECT_GT(borrowed.sinkhorn_step.high, own.sinkhorn_step.high);
+}
+
+/// They launch as mHC's pre does and lack its Sinkhorn iterations alone.
+TEST(FewTokens, OfOtherCoefficientsAreThoseOfMhcWithoutSinkhorn) {
+  const auto pre = [](const Operation& operation) {
+    return operation.id == OperationId::mhc_pre || operation.id == OperationId::row_update;
+  };
+  const auto of_pre = [&](const Scheme& scheme) {
+    for (const auto& [operation, calls] : distinct_operations({scheme, 8}, Schedule::fused))
+      if (pre(operation)) return token_work(operation, kLoops);
+    return TokenWork{};
+  };
+  const TokenWork own = of_pre(Mhc{4});
+  for (const char* name : {"hc_dynamic", "mhc_lite", "kromhc"}) {
+    const MechanismScheme scheme{find_mechanism(name), {.num_streams = 4}, 8};
+    const TokenWork other = of_pre(scheme);
+    EXPECT_EQ(other.launches, own.launches) << name;
+    EXPECT_EQ(other.loads, own.loads) << name;
+    EXPECT_EQ(other.coefficient_steps, 1) << name;
+    EXPECT_EQ(other.sinkhorn_steps, 0) << name;
+    const auto coefficients = distinct_operations({scheme, 8}, Schedule::unfused);
+    EXPECT_TRUE(std::any_of(coefficients.begin(), coefficients.end(), [](const auto& launch) {
+      return launch.operation.id == OperationId::unfused_projection &&
+             token_work(launch.operation, kLoops).launches == 2;
+    })) << name;
+  }
+}
+
+/// Post reads four streams, f and its 20 coefficients in a loop, behind one step.
+TEST(FewTokens, OfMhcPostAreItsReadsBehindItsCoefficients) {
+  const FewTokens constants = few_tokens(100, kLoops);
+  const double reads = 5 * kRow + 20 * 4;
+  EXPECT_NEAR(
+      seconds(gpu(kLoops), operations::mhc_post(4), 1),
+      kFloor + constants.coefficient_step.value.value + reads / constants.loop_draw.value.value,
+      1e-15);
+}
+
+/// Pre launches two kernels, reads the streams in both and iterates.
+TEST(FewTokens, OfMhcPreAreTwoKernelsAndSinkhorn) {
+  const FewTokens constants = few_tokens(100, kLoops);
+  EXPECT_NEAR(
+      seconds(gpu(kLoops), operations::mhc_pre(4), 1),
+      2 * kFloor + constants.sinkhorn_step.value.value + 8 * kRow / constants.loop_draw.value.value,
+      1e-15);
+}
+
+/// The trace that the ring was fitted on says 0.52 us between 2 and 9 sources.
+TEST(FewTokens, GrowWithTheSourcesOfAttnRes) {
+  const Machine b300 = gpu(kRings, 148);
+  const double growth = seconds(b300, inside_block(9), 1) - seconds(b300, inside_block(2), 1);
+  EXPECT_NEAR(growth, 7 * kRow / b300.few_tokens->ring_draw.value.value, 1e-15);
+  EXPECT_GT(growth, 0.35e-6);
+  EXPECT_LT(growth, 0.7e-6);
+}
+
+/// 100 multiprocessors work on 100 tokens of a loop, and on 50 of a ring, at a time.
+TEST(FewTokens, AreConstantUntilTheDeviceIsFull) {
+  const Machine loops = gpu(kLoops);
+  const Machine rings = gpu(kRings);
+  const auto draws = [](const Machine& machine, double tokens) {
+    const TimeTerms terms = test::time_terms(machine, inside_block(4), hot(tokens), {});
+    return std::max(terms.token, terms.bytes).value;
+  };
+  EXPECT_DOUBLE_EQ(draws(loops, 1), draws(loops, 100));
+  EXPECT_DOUBLE_EQ(2 * draws(loops, 1), draws(loops, 101));
+  // The rings of 50 tokens together would draw more than this cache gives.
+  Machine fast_cache = rings;
+  fast_cache.cache_bandwidth.front().bandwidth.value = {100e12};
+  fast_cache.cache_ceiling = {100e12};
+  EXPECT_DOUBLE_EQ(draws(fast_cache, 1), draws(fast_cache, 50));
+  EXPECT_DOUBLE_EQ(2 * draws(fast_cache, 1), draws(fast_cache, 51));
+}
+
+TEST(FewTokens, StartAsFromTheCacheInAStepWhereKernelsAreLaunchedAhead) {
+  Execution in_step = hot(1);
+  in_step.temperature.reset();  // nothing is known to be cached
+  const auto floor = [&](const KernelStyle& style) {
+    return test::time_terms(gpu(style), operations::residual_add_rmsnorm(), in_step, {}).floor;
+  };
+  EXPECT_DOUBLE_EQ(floor(kLoops).value, 2 * kFloor);
+  EXPECT_DOUBLE_EQ(floor(kRings).value, kFloor);
+  in_step.launch = Launch::stream;
+  EXPECT_DOUBLE_EQ(floor(kRings).value, 2 * kFloor);
+}
+
+/// Nor dearer than a launch.
+TEST(FewTokens, AreNotFreeInsideAnotherKernel) {
+  Machine machine = gpu(kLoops);
+  const Operation folded = attached(operations::residual_add_rmsnorm(), Attachment::all_reduce);
+  const auto floor = [&] { return test::time_terms(machine, folded, hot(1), {}).floor; };
+  EXPECT_DOUBLE_EQ(floor().value, kFloor);
+  for (LaunchFloor& entry : machine.floors) entry.floor.value = {5e-6};
+  EXPECT_EQ(floor(), machine.few_tokens->folded_call.value);
+}
+
+TEST(FewTokens, ScatterWithinTheCeilings) {
+  Machine machine = gpu(kLoops);
+  machine.memory_ceiling = machine.memory_bandwidth.front().bandwidth.value;
+  const Operation operation = operations::residual_add_rmsnorm();
+  Execution many = hot(1e6);
+  many.temperature = Temperature::cold;
+  const Corner best{.kernels = End::low};
+  EXPECT_GE(test::time_terms(machine, operation, many, best).bytes,
+            test::bound_time(machine, operation, many));
+}
+
+// --- differences ---
+
+/// Corner times of one launch.
+CornerTimes corners_of(const Machine& machine, const Operation& operation, double tokens) {
+  const Execution execution = hot(tokens);
+  const LaunchTime launch(machine, operation, execution);
+  return corner_times(launch, [](const TimeTerms& terms) { return terms.total(); });
+}
+
+TEST(Corners, OfOneTruthDifferInTheKernelsAlone) {
+  for (std::size_t i = 0; i < kSharedCorners; ++i) {
+    Corner one = kCorners[2 * i];
+    const Corner& other = kCorners[2 * i + 1];
+    EXPECT_NE(one.kernels, other.kernels);
+    one.kernels = other.kernels;
+    EXPECT_EQ(one.floor, other.floor);
+    EXPECT_EQ(one.bandwidth, other.bandwidth);
+    EXPECT_EQ(one.residency, other.residency);
+  }
+}
+
+/// The floor cancels; each kernel's own uncertainty stays.
+TEST(Differences, CarryWhatTwoKernelsDoNotShare) {
+  const Machine machine = gpu(kLoops);
+  const CornerTimes post = corners_of(machine, operations::mhc_post(4), 1);
+  const CornerTimes add = corners_of(machine, operations::residual_add_rmsnorm(), 1);
+  const Estimate<Seconds> delta = difference(post, add, Kernels::different, Evidence::published);
+  const FewTokens& constants = *machine.few_tokens;
+  const double reads = 5 * kRow + 20 * 4;
+  const auto add_at = [](BytesPerSecond draw) { return 2 * kRow / draw.value; };
+  EXPECT_NEAR(delta.low.value,
+              constants.coefficient_step.low.value + reads / constants.loop_draw.high.value -
+                  add_at(constants.ring_draw.low),
+              1e-12);
+  EXPECT_NEAR(delta.high.value,
+              constants.coefficient_step.high.value + reads / constants.loop_draw.low.value -
+                  add_at(constants.ring_draw.high),
+              1e-12);
+}
+
+TEST(Differences, OfTheSameKernelsAreNothing) {
+  const CornerTimes post = corners_of(gpu(kLoops), operations::mhc_post(4), 1000);
+  const Estimate<Seconds> same = difference(post, post, Kernels::same, Evidence::published);
+  EXPECT_EQ(same.low.value, 0);
+  EXPECT_EQ(same.high.value, 0);
+  const Estimate<Seconds> apart = difference(post, post, Kernels::different, Evidence::published);
+  EXPECT_LT(apart.low.value, 0);
+  EXPECT_GT(apart.high.value, 0);
+}
+
+// --- attachments ---
+
+Study served() {
+  Study study = test::kimi_k3_study();
+  study.pipeline.reset();
+  study.machine->few_tokens = few_tokens(148, kRings);
+  return study;
+}
+
+TEST(Attachments, HoldEachAgainstTheStandardResidualAttachedAlike) {
+  const Study study = served();
+  const std::vector<AttachmentRow> rows = attachment_rows(study);
+  // Standard, Block and Full at three batches, twice.
+  ASSERT_EQ(rows.size(), 3U * 3 * 2);
+  for (const AttachmentRow& row : rows) {
+    if (std::holds_alternative<Standard>(row.scheme)) {
+      EXPECT_EQ(row.delta.value.value, 0);
+      continue;
+    }
+    const auto standard = std::find_if(rows.begin(), rows.end(), [&](const AttachmentRow& other) {
+      return std::holds_alternative<Standard>(other.scheme) && other.workload == row.workload &&
+             other.attachment == row.attachment;
+    });
+    EXPECT_NEAR(row.delta.value.value, (row.residual.value - standard->residual.value).value,
+                1e-12);
+  }
+}
+
+TEST(Attachments, AreNoneWithoutAnAllReduce) {
+  Study alone = served();
+  alone.tensor_parallel_size = 1;
+  EXPECT_TRUE(attachment_rows(alone).empty());
+  Study sharded = served();
+  sharded.layout = Layout::sequence_sharded;
+  EXPECT_TRUE(attachment_rows(sharded).empty());
+}
+
+}  // namespace
+}  // namespace depthcost::few_tokens_test

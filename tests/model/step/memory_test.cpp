@@ -1,0 +1,117 @@
+// What each scheme keeps between layers, item by item, on the fullest device.
+#include "model/step/memory.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "tests/model/machine/any_machine.hpp"
+#include "tests/studies.hpp"
+
+namespace depthcost::memory_test {
+namespace {
+
+using Items = std::map<std::string, double>;
+
+const Partition kBlocks = partition_by_size(186, 24);
+const ResidualPath kBlock{BlockAttnRes{kBlocks}, 186};
+
+// 131,072 tokens in chunks of 16,384 over 8 devices: 2,048 tokens of 7,168 elements in bf16.
+constexpr double kPrefillVector = 2048.0 * 7168 * 2;
+
+Items items_of(const Study& study, const ResidualPath& path, const std::string& workload) {
+  Items items;
+  for (const MemoryRow& row : memory_rows(study, path)) {
+    EXPECT_EQ(row.path, &path);
+    if (row.workload == workload) items[std::string(name(row.item))] += row.bytes.value;
+  }
+  return items;
+}
+
+TEST(Memory, HoldsTheItemsOfEachScheme) {
+  const Study study = test::kimi_k3_study();
+  const double v = kPrefillVector;
+  EXPECT_EQ(items_of(study, {Standard{}, 186}, "prefill"), (Items{{"hidden_state", v}}));
+  EXPECT_EQ(items_of(study, {Mhc{4}, 186}, "prefill"), (Items{{"streams", 4 * v}}));
+  EXPECT_EQ(items_of(study, kBlock, "prefill"), (Items{{"bank", 8 * v}, {"embedding", v}}));
+  EXPECT_EQ(items_of(study, {FullAttnRes{kBlocks}, 186}, "prefill"),
+            (Items{{"bank", 186 * v}, {"embedding", v}}));
+}
+
+// 24 outputs of a block wait for Phase 2, each with a maximum and a sum in f32.
+TEST(Phase1Outputs, TakeMemoryUnderTwoPhasesAlone) {
+  Study study = test::kimi_k3_study();
+  for (const Schedule schedule : {Schedule::unfused, Schedule::single_pass}) {
+    study.schedule = schedule;
+    EXPECT_FALSE(items_of(study, kBlock, "prefill").contains("phase1_outputs"));
+  }
+  study.schedule = Schedule::two_phase;
+  EXPECT_EQ(items_of(study, kBlock, "prefill")["phase1_outputs"], 24 * (kPrefillVector + 2048 * 8));
+  study.phase1_dtype = Dtype::f32;
+  EXPECT_EQ(items_of(study, kBlock, "prefill")["phase1_outputs"],
+            24 * (2 * kPrefillVector + 2048 * 8));
+  EXPECT_TRUE(items_of(study, {FullAttnRes{kBlocks}, 186}, "prefill").contains("phase1_outputs"))
+      << "AttnRes schemes are compared under one schedule";
+  EXPECT_FALSE(items_of(study, {Mhc{4}, 186}, "prefill").contains("phase1_outputs"));
+}
+
+TEST(Phase1Outputs, AreThoseOfTheLongestBlock) {
+  EXPECT_EQ(largest_block(kBlocks), 24);
+  EXPECT_EQ(largest_block(partition_by_size(5, 5)), 5);
+  EXPECT_EQ(largest_block(partition_by_count(7, 4, Remainder::paper)), 3);  // 1, 1, 1, 1, 3
+  EXPECT_EQ(largest_block({.num_layers = 3, .block_size = 4, .num_blocks = 1, .last_size = 3}), 3);
+}
+
+TEST(DecodeMemory, IsOneTokenOfEverySequenceOnEveryRankUnlessSharded) {
+  Study study = test::kimi_k3_study();
+  const double v = 7168 * 2;
+  EXPECT_EQ(items_of(study, kBlock, "decode/1"), (Items{{"bank", 8 * v}, {"embedding", v}}));
+  EXPECT_EQ(items_of(study, kBlock, "decode/512"),
+            (Items{{"bank", 512 * 8 * v}, {"embedding", 512 * v}}));
+  study.layout = Layout::sequence_sharded;
+  EXPECT_EQ(items_of(study, kBlock, "decode/1"), (Items{{"bank", 8 * v}, {"embedding", v}}));
+  EXPECT_EQ(items_of(study, kBlock, "decode/512"),
+            (Items{{"bank", 64 * 8 * v}, {"embedding", 64 * v}}));
+}
+
+TEST(Memory, IsEmptyWithoutAWorkload) {
+  Study study = test::kimi_k3_study();
+  study.decode.reset();
+  study.prefill.reset();
+  EXPECT_TRUE(memory_rows(study, kBlock).empty());
+}
+
+TEST(Memory, IsTooLargeBeyondWhatTheDeviceHas) {
+  Study study = test::kimi_k3_study();
+  const std::vector<MemoryRow> rows = memory_rows(study, kBlock);
+  const Bytes need = memory_of(rows, "decode/512", kBlock.scheme);
+  EXPECT_EQ(need.value, items_of(study, kBlock, "decode/512")["bank"] +
+                            items_of(study, kBlock, "decode/512")["embedding"]);
+  study.machine->memory_capacity = need;
+  EXPECT_FALSE(is_too_large(study, rows, "decode/512", kBlock.scheme));
+  study.machine->memory_capacity = Bytes{need.value - 1};
+  EXPECT_TRUE(is_too_large(study, rows, "decode/512", kBlock.scheme));
+  EXPECT_FALSE(is_too_large(study, rows, "decode/1", kBlock.scheme));
+  EXPECT_FALSE(is_too_large(study, rows, "training", kBlock.scheme));
+}
+
+RC_GTEST_PROP(PrefillMemory, IsTheSumOfTheItems, ()) {
+  Study study = test::kimi_k3_study();
+  study.path = test::any_path(40);
+  study.schedule = test::any_schedule(study.path.scheme);
+  study.prefill->tokens = *rc::gen::inRange<Count>(1, 1'000'000);
+  study.prefill->sequence_shards = *rc::gen::inRange<Count>(1, 20);
+  study.model.dtype = *rc::gen::element(Dtype::bf16, Dtype::f32);
+  study.phase1_dtype = *rc::gen::element(Dtype::bf16, Dtype::f32);
+  Items items = items_of(study, study.path, "prefill");
+  const PrefillMemory memory = prefill_memory(study, study.path);
+  RC_ASSERT(memory.bank.value == items["bank"] + items["streams"] + items["hidden_state"]);
+  RC_ASSERT(memory.bank_with_embedding.value == memory.bank.value + items["embedding"]);
+  if (study.schedule == Schedule::two_phase)
+    RC_ASSERT(memory.phase1.value == items["phase1_outputs"]);
+}
+
+}  // namespace
+}  // namespace depthcost::memory_test

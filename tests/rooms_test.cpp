@@ -1,0 +1,132 @@
+// The map of the rooms in CONTRIBUTING.md, held against the files and their includes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "tests/temporary_folder.hpp"
+
+namespace depthcost::rooms_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = DEPTHCOST_SOURCE_DIR;
+
+struct Room {
+  std::string name;                // "model/base", "kernels"
+  std::set<std::string> includes;  // names of rooms, or of all rooms in a folder
+};
+
+std::vector<std::string> quoted(const std::string& text) {
+  static const std::regex pattern("`([a-z/]+)`");
+  std::vector<std::string> names;
+  for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it)
+    names.push_back((*it)[1]);
+  return names;
+}
+
+/// "model" of "model/base", and of a room that is a whole folder its name.
+std::string folder_of(const std::string& path) { return path.substr(0, path.find('/')); }
+
+/// Rows of the map, `| room | question | includes |`.
+std::vector<Room> rooms() {
+  static const std::regex pattern(R"(\| (`[a-z/]+`) \| [^|]+ \|([^|]*)\|)");
+  std::vector<Room> found;
+  std::set<std::string> above;
+  std::stringstream lines(test::content_of(kRoot / "CONTRIBUTING.md"));
+  std::smatch row;
+  for (std::string line; std::getline(lines, line);) {
+    if (!std::regex_match(line, row, pattern)) continue;
+    const std::string name = quoted(row[1]).front();
+    const std::vector<std::string> named = quoted(row[2]);
+    Room room{name, {named.begin(), named.end()}};
+    for (const std::string& other : above)
+      if (folder_of(other) == folder_of(name)) room.includes.insert(other);
+    above.insert(name);
+    found.push_back(std::move(room));
+  }
+  return found;
+}
+
+bool is_source(const fs::path& file) {
+  static const std::set<std::string> endings{".cpp", ".hpp", ".cu", ".cuh", ".c", ".h"};
+  return endings.contains(file.extension().string());
+}
+
+std::vector<fs::path> sources_of(const std::string& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder))
+    if (is_source(entry.path())) files.push_back(entry.path());
+  return files;
+}
+
+/// The room in which a path below the repository lies, or the path's first folder.
+std::string room_of(const std::string& path, const std::vector<Room>& rooms) {
+  for (const Room& room : rooms)
+    if (path.starts_with(room.name + "/")) return room.name;
+  return folder_of(path);
+}
+
+/// Paths of our own that a file includes.
+std::vector<std::string> includes_of(const fs::path& file) {
+  static const std::regex pattern("#include \"([^\"]+/[^\"]+)\"");
+  const std::string text = test::content_of(file);
+  std::vector<std::string> paths;
+  for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it)
+    paths.push_back((*it)[1]);
+  return paths;
+}
+
+bool may_include(const Room& room, const std::string& other) {
+  return other == room.name || room.includes.contains(other) ||
+         room.includes.contains(folder_of(other));
+}
+
+TEST(Rooms, IncludeOnlyWhatTheMapSays) {
+  const std::vector<Room> map = rooms();
+  ASSERT_EQ(map.size(), 23);
+  std::size_t includes = 0;
+  for (const Room& room : map)
+    for (const fs::path& file : sources_of(room.name))
+      for (const std::string& path : includes_of(file)) {
+        EXPECT_TRUE(may_include(room, room_of(path, map))) << file << " includes " << path;
+        ++includes;
+      }
+  EXPECT_GT(includes, 1000);
+}
+
+TEST(Rooms, AreAllOnTheMap) {
+  const std::vector<Room> map = rooms();
+  for (const std::string folder : {"model", "scenarios"})
+    for (const fs::path& file : sources_of(folder)) {
+      const std::string path = fs::relative(file, kRoot).string();
+      EXPECT_NE(room_of(path, map), folder) << path << " lies in no room";
+    }
+}
+
+TEST(Rooms, HaveAtMostThirtyFilesAFolder) {
+  std::map<fs::path, int> files;
+  for (const std::string folder : {"model", "scenarios", "tests/model", "tests/scenarios"})
+    for (const fs::path& file : sources_of(folder)) ++files[file.parent_path()];
+  for (const auto& [folder, count] : files) EXPECT_LE(count, 30) << folder;
+}
+
+TEST(Rooms, KeepEachLibraryInOnePlace) {
+  for (const std::string folder :
+       {"model", "kernels", "scenarios", "profile", "reports", "microbench", "cli"})
+    for (const fs::path& file : sources_of(folder)) {
+      const std::string text = test::content_of(file);
+      const bool has_yaml = text.find("#include <yaml-cpp/") != std::string::npos;
+      const bool has_cli = text.find("#include <CLI/") != std::string::npos;
+      EXPECT_TRUE(!has_yaml || folder == "scenarios") << file;
+      EXPECT_TRUE(!has_cli || folder == "cli") << file;
+    }
+}
+
+}  // namespace
+}  // namespace depthcost::rooms_test

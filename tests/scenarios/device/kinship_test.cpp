@@ -1,0 +1,85 @@
+// What stands in where nobody has measured a part: the same architecture first, never the nearest
+// bandwidth.
+#include <gtest/gtest.h>
+
+#include "model/machine/chip.hpp"
+#include "scenarios/measured/comparisons.hpp"
+#include "scenarios/measured/tolerances.hpp"
+#include "tests/scenarios/read/parsed.hpp"
+
+namespace depthcost::kinship_test {
+namespace {
+
+Seconds graph_floor(const Machine& machine) {
+  for (const LaunchFloor& entry : machine.floors)
+    if (entry.launch == Launch::graph && entry.level == Level::memory &&
+        entry.skeleton == Skeleton::elementwise)
+      return entry.floor.value;
+  return {};
+}
+
+TEST(Chips, AreAsFarApartAsTheirYears) {
+  EXPECT_EQ(chip_distance("hopper", "hopper"), 0);
+  EXPECT_EQ(chip_distance("hopper", "blackwell"), 3);
+  EXPECT_EQ(chip_distance("hopper", "ada"), 1);
+  EXPECT_GT(chip_distance("hopper", "cdna3"), chip_distance("ampere", "blackwell_rtx"));
+  EXPECT_EQ(chip_distance("hopper", ""), chip_distance("hopper", "cdna3"));
+}
+
+TEST(Kinship, TakesFloorsFromTheSameArchitecture) {
+  const Seconds hopper = graph_floor(device_of("h200_sxm").machine);
+  EXPECT_EQ(graph_floor(device_of("h100_pcie").machine), hopper);
+  EXPECT_EQ(graph_floor(device_of("h100_sxm").machine), hopper);
+  EXPECT_EQ(graph_floor(device_of("b300_sxm").machine), hopper);
+  EXPECT_EQ(graph_floor(device_of("rtx_4090").machine), graph_floor(device_of("l40s").machine));
+}
+
+/// The bandwidth alone changes no launch.
+TEST(Kinship, DoesNotDependOnTheBandwidth) {
+  const auto machine = [](const std::string& bandwidth) {
+    return *test::parsed(
+                "model: {num_layers: 4, hidden_size: 4096, dtype: "
+                "bf16}\nresidual: {scheme: standard}\nhardware: {base: rtx_4090" +
+                bandwidth + "}\nworkload: {decode: {sequences: [1]}}\n")
+                .study.machine;
+  };
+  EXPECT_EQ(graph_floor(machine(", memory_bandwidth: 2 TB/s")), graph_floor(machine("")));
+  EXPECT_EQ(graph_floor(machine(", memory_bandwidth: 6 TB/s")), graph_floor(machine("")));
+}
+
+TEST(Kinship, CountsMultiprocessorsAsTheNextOfKin) {
+  EXPECT_EQ(device_of("b300_sxm").machine.few_tokens->num_multiprocessors, 148);
+  EXPECT_EQ(device_of("h200_sxm").machine.few_tokens->num_multiprocessors, 132);
+}
+
+TEST(Kinship, KnowsWhoseKernelsRun) {
+  EXPECT_EQ(device_of("b300_sxm").machine.few_tokens->style.attnres_loads, RowLoads::ring);
+  EXPECT_EQ(device_of("h200_sxm").machine.few_tokens->style.attnres_loads, RowLoads::loop);
+  // Blackwell's other half does not run kernels of sm_100.
+  EXPECT_EQ(device_of("rtx_5090").machine.few_tokens->style.attnres_loads, RowLoads::loop);
+  EXPECT_FALSE(device_of("epyc_9654").machine.few_tokens.has_value());
+}
+
+/// Hopper has no units for 4 bits.
+TEST(Kinship, KnowsWhereFourBitsAreMultiplied) {
+  EXPECT_FALSE(device_of("h200_sxm").machine.mxfp4_rate.has_value());
+  EXPECT_EQ(device_of("b200_sxm").machine.mxfp4_rate, device_of("b200_sxm").machine.fp8_rate);
+}
+
+/// Rows of few tokens, whose form was fitted on tables of which these are a part.
+TEST(PublishedCases, OfFewTokensLieInTheirIntervals) {
+  double count = 0;
+  double inside = 0;
+  for (const ComparedCase& it :
+       published_cases(published_measurements(), shipped_rules("published"))) {
+    if (it.call.num_tokens > 512) continue;
+    ++count;
+    inside += it.comparison.is_inside ? 1 : 0;
+    EXPECT_LT(std::abs(it.comparison.error), 0.45) << it.id;
+  }
+  EXPECT_GT(count, 40);
+  EXPECT_GE(inside / count, 0.85);
+}
+
+}  // namespace
+}  // namespace depthcost::kinship_test

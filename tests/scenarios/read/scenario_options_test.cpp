@@ -1,0 +1,147 @@
+// A question without a file is the same as the file that would ask it.
+#include "scenarios/read/scenario_options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "model/evaluation/evaluation.hpp"
+#include "reports/json.hpp"
+#include "tests/scenarios/keys/scheme_choices.hpp"
+
+namespace depthcost::scenario_options_test {
+namespace {
+
+std::string origin_of(const Scenario& scenario, const std::string& key) {
+  for (const ResolvedValue& value : scenario.values)
+    if (value.key == key) return value.value + " <- " + value.origin;
+  return "";
+}
+
+TEST(ScenarioOptions, AskWhatAFileWouldAsk) {
+  const Scenario options = scenario_from_options({.model = "kimi_k3",
+                                                  .hardware = "b300_sxm",
+                                                  .tensor = "8",
+                                                  .pipeline = "4",
+                                                  .compare = "standard",
+                                                  .decode = "1,64",
+                                                  .context = "1000",
+                                                  .prefill = "4096"});
+  const Scenario file = parse_scenario(
+      "schema: depthcost/1\nname: kimi_k3 on 8 x b300_sxm\nmodel: kimi_k3\nhardware: b300_sxm\nresidual: {compare: [standard]}\n"
+      "parallelism: {tensor: 8, pipeline: 4}\nworkload: {decode: {sequences: [1, 64], context: "
+      "1000}, prefill: {tokens: 4096, chunk: 4096, sequence_shards: 8}}\n",
+      "it.yaml");
+  const auto numbers = [](const Scenario& scenario) {
+    return to_json(evaluate(scenario.study), {}, {DEPTHCOST_VERSION, {}});
+  };
+  EXPECT_EQ(numbers(options), numbers(file));
+  ASSERT_EQ(options.values.size(), file.values.size());
+  for (std::size_t i = 0; i < options.values.size(); ++i) {
+    EXPECT_EQ(options.values[i].key, file.values[i].key);
+    EXPECT_EQ(options.values[i].value, file.values[i].value);
+  }
+}
+
+TEST(ScenarioOptions, SayWhatIsTypedAndWhatIsADefault) {
+  const Scenario scenario = scenario_from_options({.model = "kimi_k3", .tensor = "8"});
+  EXPECT_EQ(scenario.study.name, "kimi_k3");
+  EXPECT_EQ(origin_of(scenario, "parallelism.tensor"), "8 <- --tensor");
+  EXPECT_EQ(origin_of(scenario, "workload.decode.sequences"),
+            "1, 64, 512 <- default: [ours] a user to a crowd");
+  EXPECT_EQ(origin_of(scenario, "workload.decode.context"), "8192 <- default: [ours]");
+  const std::string source =
+      " <- default: [attnres] Sec. 4.2: 128K tokens in chunks of 16K, shared by the "
+      "tensor-parallel ranks";
+  EXPECT_EQ(origin_of(scenario, "workload.prefill.tokens"), "131072" + source);
+  EXPECT_EQ(origin_of(scenario, "workload.prefill.chunk"), "16384" + source);
+  EXPECT_EQ(origin_of(scenario, "workload.prefill.sequence_shards"), "8" + source);
+  EXPECT_EQ(origin_of(scenario, "residual.compare"),
+            "standard, mhc, full_attnres <- default: what else is shipped");
+}
+
+TEST(ScenarioOptions, CompareWithWhatTheModelDoesNotCarry) {
+  const auto compared = [](const ScenarioOptions& options) {
+    std::vector<std::string> names;
+    for (const ResidualPath& path : scenario_from_options(options).study.compare)
+      names.emplace_back(name(path.scheme));
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(compared({.model = "llama_3_1_8b"}), (Names{"mhc"}));
+  EXPECT_EQ(compared({.model = "deepseek_v4_pro"}), (Names{"standard"}));
+  EXPECT_EQ(compared({.model = "llama_3_1_8b", .scheme = "block_attnres", .block_size = "16"}),
+            (Names{"standard", "mhc", "full_attnres"}));
+}
+
+TEST(ScenarioOptions, CutASmallPrefillIntoOneChunk) {
+  const Scenario scenario = scenario_from_options({.model = "kimi_k3", .prefill = "100"});
+  ASSERT_TRUE(scenario.study.prefill);
+  EXPECT_EQ(origin_of(scenario, "workload.prefill.chunk").substr(0, 3), "100");
+}
+
+TEST(ScenarioOptions, NameFilesAfterModelAndHardware) {
+  EXPECT_EQ(stem_of({.model = "a/config.json", .hardware = "b300_sxm"}), "config_b300_sxm");
+  EXPECT_EQ(stem_of({.model = "kimi_k3", .hardware = "b/mine.yaml"}), "kimi_k3_mine");
+  EXPECT_EQ(stem_of({.model = "kimi_k3"}), "kimi_k3");
+}
+
+struct Case {
+  std::string name;
+  ScenarioOptions options;
+  std::string expected;
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& row) { return out << row.name; }
+
+class BadOptions : public testing::TestWithParam<Case> {};
+
+TEST_P(BadOptions, AreReportedAtTheOption) {
+  try {
+    scenario_from_options(GetParam().options);
+    FAIL() << "nothing is wrong";
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()), GetParam().expected);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Values, BadOptions,
+    testing::ValuesIn(std::vector<Case>{
+        {"Hardware",
+         {.model = "kimi_k3", .hardware = "b300"},
+         "--hardware:1:1: error: unknown hardware 'b300'; did you mean 'b300_sxm'?"},
+        {"Model",
+         {.model = "kimi_k4"},
+         "--model:1:1: error: unknown model 'kimi_k4'; did you mean "
+         "'kimi_k2'?"},
+        {"NoSuchConfig",
+         {.model = "nowhere/config.json"},
+         "--model:1:1: error: invalid model 'nowhere/config.json': cannot read the file (no such "
+         "file or directory)"},
+        {"Tensor",
+         {.model = "kimi_k3", .tensor = "eight"},
+         "--tensor:1:1: error: invalid parallelism.tensor 'eight' (must be a positive integer)"},
+        {"EmptyBatch",
+         {.model = "kimi_k3", .decode = "1,,2"},
+         "--decode:1:1: error: invalid workload.decode.sequences '' (must be a positive integer)"},
+        {"Prefill",
+         {.model = "kimi_k3", .prefill = "-1"},
+         "--prefill:1:1: error: invalid workload.prefill.tokens '-1' (must be a positive integer)"},
+        {"Scheme",
+         {.model = "kimi_k3", .scheme = "blocks"},
+         "--residual:1:1: error: invalid residual.scheme 'blocks' " + test::scheme_choices()},
+        {"NoBlockSize",
+         {.model = "llama_3_1_8b", .scheme = "block_attnres"},
+         "--model:1:1: error: missing key 'residual.block_size' (AttnRes needs it, or "
+         "num_blocks)"},
+        {"BlockSize",
+         {.model = "kimi_k3", .block_size = "500"},
+         "--block-size:1:1: error: invalid block_size '500' (the model has only 186 layers)"}}),
+    [](const auto& row) { return row.param.name; });
+
+}  // namespace
+}  // namespace depthcost::scenario_options_test

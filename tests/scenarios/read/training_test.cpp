@@ -1,0 +1,224 @@
+// Training steps, terms that the user has measured, and ranks: read, defaulted, refused.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "scenarios/read/scenario.hpp"
+#include "scenarios/text/input_error.hpp"
+#include "tests/scenarios/read/refused_case.hpp"
+
+namespace depthcost::training_test {
+namespace {
+
+/// About 16 layers of which nothing is known but their number; from line 3 on.
+std::string asked(const std::string& body) {
+  return "schema: depthcost/1\nmodel: {decoder_layers: 8, hidden_size: 8, dtype: f16, residual: "
+         "{scheme: block_attnres, block_size: 4}}\n" +
+         body;
+}
+
+/// On P = 2 stages of V virtual ones; training's keys start at line 4, column 24.
+std::string pipelined(int num_virtual_stages, const std::string& training) {
+  return asked(
+      fmt::format("parallelism: {{pipeline: 2, virtual_stages: {}}}\nworkload: {{training: "
+                  "{{sequence_length: 4096{}}}}}\n",
+                  num_virtual_stages, training));
+}
+
+Scenario parsed(const std::string& text) { return parse_scenario(text, "it.yaml"); }
+
+Training read(const std::string& text) { return parsed(text).study.training.value(); }
+
+std::string listed(const Scenario& scenario, const std::string& key) {
+  for (const ResolvedValue& value : scenario.values)
+    if (value.key == key) return fmt::format("{} <- {}", value.value, value.origin);
+  return "";
+}
+
+TEST(TrainingSteps, AreNotAskedForByThemselves) { EXPECT_FALSE(parsed(asked("")).study.training); }
+
+TEST(TrainingSteps, HoldWhatIsWritten) {
+  const std::string keys =
+      ", micro_batch: 3, micro_batches: 8, schedule: interleaved_1f1b, activations: offload, "
+      "gradient_accumulation: per_block, cache: own, sends: blocking, gradient_dtype: f32, "
+      "wire_dtype: bf16";
+  const Training got = read(pipelined(2, keys) + "baseline_step: {training: 1.5 s}\n");
+  EXPECT_EQ(got.sequence_length, 4096);
+  EXPECT_EQ(got.micro_batch_size, 3);
+  EXPECT_EQ(got.num_micro_batches, 8);
+  EXPECT_EQ(got.schedule, PipelineSchedule::interleaved);
+  EXPECT_EQ(got.activations, ActivationPolicy::offload);
+  EXPECT_EQ(got.gradient_accumulation, GradientAccumulation::per_block);
+  EXPECT_EQ(got.cache, Cache::own);
+  EXPECT_EQ(got.sends, Sends::blocking);
+  EXPECT_EQ(got.gradient_dtype, Dtype::f32);
+  EXPECT_EQ(got.wire_dtype, Dtype::bf16);
+  EXPECT_EQ(got.baseline_step->value, 1.5);
+}
+
+TEST(TrainingSteps, HaveDefaultsWithoutAPipeline) {
+  const Scenario scenario = parsed(asked("workload: {training: {sequence_length: 4096}}\n"));
+  const Training& got = *scenario.study.training;
+  EXPECT_EQ(got.micro_batch_size, 1);
+  EXPECT_EQ(got.num_micro_batches, 1);
+  EXPECT_EQ(got.activations, ActivationPolicy::keep);
+  EXPECT_EQ(got.gradient_accumulation, GradientAccumulation::autograd);
+  EXPECT_EQ(got.gradient_dtype, Dtype::f16);
+  EXPECT_FALSE(got.baseline_step);
+  EXPECT_EQ(listed(scenario, "workload.training.micro_batches"),
+            "1 <- default: without a pipeline");
+  EXPECT_EQ(listed(scenario, "workload.training.gradient_dtype"),
+            "f16 <- default: the model's dtype");
+  for (const std::string key : {"schedule", "cache", "sends", "wire_dtype"})
+    EXPECT_EQ(listed(scenario, "workload.training." + key), "") << key;
+}
+
+TEST(TrainingSteps, HaveDefaultsOfTheirPipeline) {
+  const Scenario scenario = parsed(pipelined(1, ", micro_batches: 3"));
+  const Training& got = *scenario.study.training;
+  EXPECT_EQ(got.schedule, PipelineSchedule::one_forward_one_backward);
+  EXPECT_EQ(got.cache, Cache::received);
+  EXPECT_EQ(got.sends, Sends::overlapped);
+  EXPECT_EQ(got.wire_dtype, Dtype::f16);
+  EXPECT_EQ(listed(scenario, "workload.training.schedule"),
+            "1f1b <- default: there are no virtual stages");
+  EXPECT_EQ(listed(scenario, "workload.training.cache"), "received <- default: [attnres] Sec. 4.1");
+}
+
+TEST(TrainingSteps, InterleaveVirtualStages) {
+  const Scenario scenario = parsed(pipelined(2, ", micro_batches: 4"));
+  EXPECT_EQ(scenario.study.training->schedule, PipelineSchedule::interleaved);
+  EXPECT_EQ(listed(scenario, "workload.training.schedule"),
+            "interleaved_1f1b <- default: there are virtual stages");
+}
+
+TEST(TrainingSteps, TakeAnyNumberOfMicroBatchesWithoutVirtualStages) {
+  for (const std::string schedule : {"1f1b", "interleaved_1f1b", "zb_h1"})
+    EXPECT_EQ(name(read(pipelined(1, ", micro_batches: 3, schedule: " + schedule)).schedule),
+              schedule);
+}
+
+TEST(WrittenTerms, StandInTheOrderOfTheWorkloads) {
+  const auto terms =
+      parsed(asked("workload: {decode: {sequences: [1, 2]}, prefill: {tokens: 8}, training: "
+                   "{sequence_length: 8}}\n"
+                   "step_terms: {training: {head: 3 ms}, decode: {attention: [1 ms, 2 ms], "
+                   "collectives: 0 s}, prefill: {launches: 4 ms, mlp: 5 ms}}\n"))
+          .study.written_terms;
+  std::vector<std::string> got;
+  for (const WrittenTerm& term : terms) {
+    std::string text = fmt::format("{} {}:", name(term.workload), name(term.term));
+    for (const Seconds each : term.seconds) text += fmt::format(" {:g}", each.value);
+    got.push_back(text);
+  }
+  EXPECT_EQ(got, (std::vector<std::string>{"decode attention: 0.001 0.002", "decode collectives: 0",
+                                           "prefill mlp: 0.005", "prefill launches: 0.004",
+                                           "training head: 0.003"}));
+}
+
+TEST(WrittenTerms, AreNoneUnlessWritten) {
+  EXPECT_TRUE(
+      parsed(asked("workload: {decode: {sequences: [1, 2]}}\n")).study.written_terms.empty());
+}
+
+TEST(Ranks, OfExpertsAreThoseOfTensorsUnlessTold) {
+  const Scenario scenario = parsed(asked("parallelism: {tensor: 4}\n"));
+  EXPECT_EQ(scenario.study.expert_parallel_size, 4);
+  EXPECT_EQ(listed(scenario, "parallelism.expert"), "4 <- default: as parallelism.tensor");
+}
+
+TEST(Ranks, MayMeetAtTheExperts) {
+  const Study study =
+      parsed(asked("parallelism: {tensor: 2, context: 4, data: 8, expert: 64}\n")).study;
+  EXPECT_EQ(study.tensor_parallel_size, 2);
+  EXPECT_EQ(study.context_parallel_size, 4);
+  EXPECT_EQ(study.data_parallel_size, 8);
+  EXPECT_EQ(study.expert_parallel_size, 64);
+}
+
+TEST(Baselines, MayBeFoldedIntoAnotherKernel) {
+  const auto attachment = [](const std::string& keys) {
+    return parsed(
+               asked("parallelism: {tensor: 2}\nresidual: {attach: reduce_scatter" + keys + "}\n"))
+        .study.baseline_attachment;
+  };
+  EXPECT_FALSE(attachment(""));
+  EXPECT_EQ(attachment(", baseline_attach: all_reduce"), Attachment::all_reduce);
+}
+
+using test::RefusedCase;
+
+class BadTraining : public testing::TestWithParam<RefusedCase> {};
+
+TEST_P(BadTraining, NamesTheLineAndTheCause) { test::expect_refused(GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Keys, BadTraining,
+    testing::ValuesIn(std::vector<RefusedCase>{
+        {"NoSequences", asked("workload: {training: {micro_batches: 8}}\n"),
+         "it.yaml:3:38: error: conflicting key 'workload.training.micro_batches' (needs workload.training.sequence_length)"},
+        {"StepOfNothing", asked("baseline_step: {training: 1 s}\n"),
+         "it.yaml:3:27: error: conflicting key 'baseline_step.training' (needs workload.training.sequence_length)"},
+        {"TermOfNothing", asked("step_terms: {training: {mlp: 1 s}}\n"),
+         "it.yaml:3:30: error: conflicting key 'step_terms.training.mlp' (needs workload.training.sequence_length)"},
+        {"TermOfNoDecode", asked("step_terms: {decode: {mlp: 1 s}}\n"),
+         "it.yaml:3:28: error: conflicting key 'step_terms.decode.mlp' (needs workload.decode.sequences)"},
+        {"TermOfNoPrefill", asked("step_terms: {prefill: {mlp: 1 s}}\n"),
+         "it.yaml:3:29: error: conflicting key 'step_terms.prefill.mlp' (needs workload.prefill.tokens)"},
+        {"UnknownTerm", asked("step_terms: {decode: {atention: 1 s}}\n"),
+         "it.yaml:3:23: error: unknown key 'atention'; did you mean 'attention'?"},
+        {"TermsForOtherBatches",
+         asked(
+             "workload: {decode: {sequences: [1, 2, 3]}}\nstep_terms: {decode: {mlp: [1 s, 2 s]}}\n"),
+         "it.yaml:4:28: error: invalid step_terms.decode.mlp (2 times for 3 batches)"},
+        {"TermBelowNothing",
+         asked("workload: {decode: {sequences: 1}}\nstep_terms: {decode: {mlp: -1 s}}\n"),
+         "it.yaml:4:28: error: invalid step_terms.decode.mlp '-1 s' (must not be negative)"},
+        {"ScheduleWithoutAPipeline",
+         asked("workload: {training: {sequence_length: 8, schedule: 1f1b}}\n"),
+         "it.yaml:3:53: error: conflicting key 'workload.training.schedule' (needs parallelism.pipeline)"},
+        {"CacheWithoutAPipeline", asked("workload: {training: {sequence_length: 8, cache: own}}\n"),
+         "it.yaml:3:50: error: conflicting key 'workload.training.cache' (needs parallelism.pipeline)"},
+        {"SendsWithoutAPipeline",
+         asked("workload: {training: {sequence_length: 8, sends: blocking}}\n"),
+         "it.yaml:3:50: error: conflicting key 'workload.training.sends' (needs parallelism.pipeline)"},
+        {"WireWithoutAPipeline",
+         asked("workload: {training: {sequence_length: 8, wire_dtype: f32}}\n"),
+         "it.yaml:3:55: error: conflicting key 'workload.training.wire_dtype' (needs parallelism.pipeline)"},
+        {"UnknownSchedule", pipelined(1, ", micro_batches: 2, schedule: zb_h2"),
+         "it.yaml:4:74: error: invalid workload.training.schedule 'zb_h2' (must be 1f1b | interleaved_1f1b | zb_h1); did you mean 'zb_h1'?"},
+        {"NoMicroBatches", pipelined(1, ""),
+         "it.yaml:1:1: error: missing key 'workload.training.micro_batches' (a pipeline needs it)"},
+        {"VirtualStagesOf1f1b", pipelined(2, ", micro_batches: 2, schedule: 1f1b"),
+         "it.yaml:4:74: error: conflicting workload.training.schedule '1f1b' (has no virtual stages; parallelism.virtual_stages is 2)"},
+        {"VirtualStagesOfZbH1", pipelined(2, ", micro_batches: 2, schedule: zb_h1"),
+         "it.yaml:4:74: error: conflicting workload.training.schedule 'zb_h1' (has no virtual stages; parallelism.virtual_stages is 2)"},
+        {"NoMultipleOfTheStages", pipelined(2, ", micro_batches: 3"),
+         "it.yaml:4:61: error: invalid workload.training.micro_batches '3' (must be a multiple of the 2 stages for interleaved_1f1b)"},
+        {"TooManyMicroBatches", pipelined(2, ", micro_batches: 1048578"),
+         "it.yaml:4:61: error: invalid workload.training.micro_batches '1048578' (more than 4194304 passes of 4 chunks)"},
+        {"NoMicroBatch", pipelined(1, ", micro_batch: 0, micro_batches: 1"),
+         "it.yaml:4:59: error: invalid workload.training.micro_batch '0' (must be a positive integer)"},
+        {"ExpertsThatDoNotDivide", asked("parallelism: {tensor: 8, expert: 16}\n"),
+         "it.yaml:3:34: error: invalid parallelism.expert '16' (must divide tensor x context x data = 8)"},
+        {"ShardsWithoutDevices",
+         asked("parallelism: {tensor: 2}\nworkload: {prefill: {tokens: 64, sequence_shards: 8}}\n"),
+         "it.yaml:4:51: error: invalid workload.prefill.sequence_shards '8' (more than tensor x context = 2)"},
+        {"TooManyRanks", asked("parallelism: {tensor: 1048577}\n"),
+         "it.yaml:3:23: error: invalid parallelism.tensor '1048577' (more than 1048576 devices)"},
+        {"MoreRanksThanExperts",
+         "schema: depthcost/1\nmodel: mixtral_8x7b\nparallelism: {tensor: 16, expert: 16}\n",
+         "it.yaml:3:35: error: invalid parallelism.expert '16' (more than the 8 experts of the model)"},
+        {"MoreTensorRanksThanExperts",
+         "schema: depthcost/1\nmodel: mixtral_8x7b\nparallelism: {tensor: 16}\n",
+         "it.yaml:3:23: error: invalid parallelism.tensor '16' (more than the 8 experts of the model; parallelism.expert is as large if absent)"},
+        {"BaselineOfOneRank", asked("residual: {baseline_attach: all_reduce}\n"),
+         "it.yaml:3:29: error: conflicting residual.baseline_attach 'all_reduce' (needs parallelism.tensor of at least 2)"},
+    }),
+    [](const auto& row) { return row.param.name; });
+
+}  // namespace
+}  // namespace depthcost::training_test
