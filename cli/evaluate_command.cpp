@@ -22,7 +22,7 @@ std::vector<LedgerRow> all_layers(const Evaluation& evaluation) {
   for (const ResidualPath& path : evaluation.paths) {
     for (const Counting counting : countings_of(path.scheme))
       append(layer_rows(evaluation.study, path, counting));
-    for (const Schedule schedule : schedules_of(path.scheme))
+    for (const Schedule schedule : path.scheme.rule->schedules)
       append(operation_rows(evaluation.study, path, schedule));
   }
   return rows;

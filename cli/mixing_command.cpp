@@ -14,6 +14,7 @@
 #include "cli/version.hpp"
 #include "model/base/infeasible.hpp"
 #include "model/evaluation/family.hpp"
+#include "model/schemes/list.hpp"
 #include "reports/mixing_report.hpp"
 #include "scenarios/measured/mixing_file.hpp"
 #include "scenarios/presets/reference.hpp"
@@ -38,28 +39,23 @@ struct KnobSource {
   MixingKnob knob;
   const char* option;
   std::optional<Count> MixingOptions::*written;
-  Count MechanismParameters::*member;
+  Count SchemeParameters::*member;
 };
 
 constexpr std::array kKnobSources{
     KnobSource{MixingKnob::num_streams, "--streams", &MixingOptions::num_streams,
-               &MechanismParameters::num_streams},
+               &SchemeParameters::num_streams},
     KnobSource{MixingKnob::block_size, "--block-size", &MixingOptions::block_size,
-               &MechanismParameters::block_size},
-    KnobSource{MixingKnob::window, "--window", &MixingOptions::window,
-               &MechanismParameters::window},
+               &SchemeParameters::block_size},
+    KnobSource{MixingKnob::window, "--window", &MixingOptions::window, &SchemeParameters::window},
     KnobSource{MixingKnob::dilation, "--dilation", &MixingOptions::dilation,
-               &MechanismParameters::dilation},
-    KnobSource{MixingKnob::period, "--period", &MixingOptions::period,
-               &MechanismParameters::period}};
+               &SchemeParameters::dilation},
+    KnobSource{MixingKnob::period, "--period", &MixingOptions::period, &SchemeParameters::period}};
 
 /// Whether the scenario's own schemes have the number.
 bool decides(const Study& study, const KnobSource& source) {
   for (const ResidualPath& path : paths_of(study)) {
-    const auto* other = std::get_if<MechanismScheme>(&path.scheme);
-    if (other != nullptr && takes(*other->mechanism, source.member)) return true;
-    if (source.knob == MixingKnob::num_streams && std::holds_alternative<Mhc>(path.scheme))
-      return true;
+    if (takes(path.scheme, source.member)) return true;
     if (source.knob == MixingKnob::block_size && blocks_of(path.scheme) != nullptr) return true;
   }
   return false;
@@ -69,16 +65,13 @@ bool decides(const Study& study, const KnobSource& source) {
 /// than the model.
 ExpectedShape shape_of(const Study& study, const MixingOptions& options) {
   ExpectedShape expected{.shape = {.num_layers = study.model.num_layers}, .decided = {}};
-  const MechanismParameters& parameters = study.mechanism_parameters;
+  const SchemeParameters& parameters = study.scheme_parameters;
   const Count num_blocks = std::max(Count{1}, study.model.num_layers / 2);
   expected.shape.num_streams = parameters.num_streams;
   expected.shape.blocks = family_blocks(study);
   expected.shape.window = std::min(parameters.window, study.model.num_layers);
   expected.shape.dilation = std::min(parameters.dilation, num_blocks);
   expected.shape.period = std::min(parameters.period, num_blocks);
-  for (const ResidualPath& path : paths_of(study))
-    if (const auto* mhc = std::get_if<Mhc>(&path.scheme))
-      expected.shape.num_streams = mhc->num_streams;
   for (const KnobSource& source : kKnobSources) {
     const std::optional<Count>& written = options.*source.written;
     if (written) feasible(source.option, [&] { set_knob(expected.shape, source.knob, *written); });

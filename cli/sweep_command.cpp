@@ -10,6 +10,7 @@
 #include "cli/plot_files.hpp"
 #include "cli/version.hpp"
 #include "model/base/parallel.hpp"
+#include "model/schemes/list.hpp"
 #include "reports/sweep_report.hpp"
 #include "scenarios/read/sweep_plan.hpp"
 #include "scenarios/text/input_error.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 /// A config.json of a released model rarely has blocks; the question is what they would cost.
 std::string_view hint(const Study& study) {
-  return std::holds_alternative<Standard>(study.path.scheme)
+  return is_standard(study.path.scheme)
              ? "; residual.scheme of a scenario, or --residual beside --model, asks about another"
              : "";
 }

@@ -6,6 +6,7 @@
 #include "model/base/parallel.hpp"
 #include "model/evaluation/evaluation.hpp"
 #include "model/pipeline/pipeline_simulation.hpp"
+#include "model/schemes/list.hpp"
 #include "model/sweep/pareto.hpp"
 #include "model/sweep/sweep.hpp"
 #include "tests/architectures.hpp"
@@ -20,7 +21,9 @@ void mean_ledger(benchmark::State& state, Schedule schedule, Convention conventi
   Count block_size = 0;
   for (auto _ : state) {
     block_size = block_size % kLayers + 1;
-    const ResidualPath path{BlockAttnRes{partition_by_size(kLayers, block_size)}, kLayers};
+    const ResidualPath path{
+        Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(kLayers, block_size)}},
+        kLayers};
     benchmark::DoNotOptimize(mean_traffic(path, {schedule, convention}));
   }
   state.SetItemsProcessed(state.iterations());
@@ -35,9 +38,11 @@ Study kimi_k3() {
   Study study;
   study.model = {.name = "Kimi K3", .num_layers = 186, .hidden_size = 7168};
   const Partition blocks = partition_by_size(186, 24);
-  study.path = {BlockAttnRes{blocks}, 186};
+  study.path = {Scheme{schemes::kBlockAttnRes, {.blocks = blocks}}, 186};
   study.schedule = Schedule::single_pass;
-  study.compare = {{Standard{}, 186}, {Mhc{4}, 186}, {FullAttnRes{blocks}, 186}};
+  study.compare = {{Scheme{schemes::kStandard}, 186},
+                   {Scheme{schemes::kMhc, {.num_streams = 4}}, 186},
+                   {Scheme{schemes::kFullAttnRes, {.blocks = blocks}}, 186}};
   return study;
 }
 
@@ -48,7 +53,7 @@ void layer_ledger(benchmark::State& state) {
   std::size_t rows = 0;
   for (auto _ : state)
     for (const ResidualPath& path : paths)
-      for (const Schedule schedule : schedules_of(path.scheme)) {
+      for (const Schedule schedule : path.scheme.rule->schedules) {
         const auto ledger = layer_rows(study, path, {schedule, Convention::kernel});
         rows += ledger.size();
         benchmark::DoNotOptimize(ledger.data());

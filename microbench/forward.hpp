@@ -3,7 +3,8 @@
 #pragma once
 
 #include "microbench/cases.hpp"
-#include "model/schemes/walk.hpp"
+#include "model/ledger/launches.hpp"
+#include "model/schemes/list.hpp"
 
 namespace depthcost::bench {
 
@@ -154,7 +155,7 @@ void run_forward(const ForwardPass<T>& pass, Schedule schedule, const Run& run) 
 /// What the ledger says that it moves, per token.
 inline Traffic forward_traffic(const Partition& blocks, Schedule schedule) {
   Traffic sum;
-  each_launch({BlockAttnRes{blocks}, blocks.num_layers}, schedule,
+  each_launch({Scheme{schemes::kBlockAttnRes, {.blocks = blocks}}, blocks.num_layers}, schedule,
               [&](Count, const Operation& operation) { sum = sum + traffic(operation); });
   return sum;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "model/schemes/list.hpp"
 #include "model/step/step.hpp"
 #include "profile/statistics.hpp"
 
@@ -20,10 +21,11 @@ bool is_baseline_of(const StepSample& baseline, const StepSample& step) {
 }
 
 Scheme scheme_of(const StepSample& step) {
-  if (step.scheme == "mhc") return Mhc{.num_streams = step.num_streams};
+  if (step.scheme == "mhc") return {schemes::kMhc, {.num_streams = step.num_streams}};
   if (step.scheme == "block_attnres")
-    return BlockAttnRes{partition_by_size(step.num_layers, step.block_size)};
-  return Standard{};
+    return {schemes::kBlockAttnRes,
+            {.blocks = partition_by_size(step.num_layers, step.block_size)}};
+  return {};
 }
 
 /// One decode step in which every layer streams the sample's weights.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/schemes/list.hpp"
 #include "model/step/scheme_payload.hpp"
 #include "model/sweep/nearest_block_size.hpp"
 #include "reports/claim_text.hpp"
@@ -36,11 +37,9 @@ const StepRow* quoted_step(const Evaluation& e, const std::string& workload,
   return step_of(e, workload, path, quoted_schedule(e.study, path));
 }
 
-bool is_standard(const ResidualPath& path) { return std::holds_alternative<Standard>(path.scheme); }
-
 /// A standard residual that is folded into another kernel than the baseline's is none.
 bool is_baseline(const Evaluation& e, const ResidualPath& path) {
-  return is_standard(path) && path.attachment == baseline_path(e.study, path).attachment &&
+  return is_standard(path.scheme) && path.attachment == baseline_path(e.study, path).attachment &&
          quoted_schedule(e.study, path) == Schedule::fused;
 }
 
@@ -94,7 +93,7 @@ std::string payload(const Evaluation& e, const std::string& workload) {
   auto kind = WorkloadKind::decode;
   if (workload == name(WorkloadKind::training)) {
     kind = WorkloadKind::training;
-    peak = scheme_payload(*study.pipeline, study.path.scheme, study.training->cache).peak;
+    peak = scheme_payload(*study.pipeline, study.path, study.training->cache).peak;
   }
   const Bytes bytes = payload_bytes(study, kind, peak);
   return fmt::format("{}, {}", format_d(static_cast<double>(peak)),
@@ -106,7 +105,7 @@ std::vector<const ResidualPath*> column_order(const Evaluation& e) {
   std::vector<const ResidualPath*> order;
   for (const ResidualPath& path : e.paths) order.push_back(&path);
   std::stable_partition(order.begin(), order.end(),
-                        [](const ResidualPath* path) { return is_standard(*path); });
+                        [](const ResidualPath* path) { return is_standard(path->scheme); });
   return order;
 }
 

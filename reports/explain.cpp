@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "model/schemes/mechanism.hpp"
+#include "model/schemes/scheme.hpp"
 #include "reports/explain_sections.hpp"
 
 namespace depthcost {
@@ -20,12 +20,9 @@ std::string letters(const ResidualPath& path) {
   if (const Partition* p = blocks_of(path.scheme))
     return fmt::format("L = {}, S = {}, N = {}, last block {}", path.num_layers, p->block_size,
                        p->num_blocks, p->last_size);
-  if (const auto* mhc = std::get_if<Mhc>(&path.scheme))
-    return fmt::format("L = {}, m = {}", path.num_layers, mhc->num_streams);
   std::string text = fmt::format("L = {}", path.num_layers);
-  if (const auto* other = std::get_if<MechanismScheme>(&path.scheme))
-    for (const MechanismKey& key : other->mechanism->keys)
-      text += fmt::format(", {} = {}", key.name, other->parameters.*key.member);
+  for (const SchemeKey& key : path.scheme.rule->keys)
+    text += fmt::format(", {} = {}", key.name, path.scheme.parameters.*key.member);
   return text;
 }
 

@@ -16,7 +16,7 @@ struct Explanation {
   std::string formula;               // in the letters of the paper
   std::string source;                // "[attnres] Table 1, row Block"; keys in model/REFERENCES.md
   std::vector<std::string> numbers;  // the formula with numbers, one step a line
-  std::string function;              // "model/schemes/table1.hpp: table1_traffic"
+  std::string function;              // "model/schemes/cross_layer/table1.hpp: table1_traffic"
 };
 
 /// Of every number that is printed without asking for layers; each metric once.

@@ -3,8 +3,8 @@
 
 #include <map>
 
-#include "model/schemes/mechanism.hpp"
-#include "model/schemes/path_operations.hpp"
+#include "model/ledger/path_operations.hpp"
+#include "model/schemes/list.hpp"
 #include "reports/explain_sections.hpp"
 #include "reports/ledger_formula.hpp"
 
@@ -42,9 +42,9 @@ std::vector<std::string> special_cases(const LedgerRow& row) {
   if (dropped > 0)
     lines.push_back(fmt::format("attached to {}: f is on chip there, {:g} r drop out in all",
                                 name(row.path->attachment), dropped));
-  const auto* block = std::get_if<BlockAttnRes>(&row.path->scheme);
+  const bool is_block = row.path->scheme.rule == &schemes::kBlockAttnRes;
   const bool closes_blocks = is_kernel || row.counting.convention == Convention::physical;
-  if (block != nullptr && closes_blocks && block->blocks.block_size == 1)
+  if (is_block && closes_blocks && row.path->scheme.parameters.blocks.block_size == 1)
     lines.push_back("blocks of one layer: f is the block, so closing it is 1 r and no write");
   if (!inside_domain(*row.path, row.counting))
     lines.push_back("outside its domain: blocks differ in size, Table 1 assumes S = L/N");
@@ -79,19 +79,18 @@ Explanation explain_output(const LedgerRow& row) {
                 .source = "[ours] REFERENCES.md, conventions",
                 .numbers = {letters(*row.path), "behind the last layer: " + moved_text(row.traffic),
                             fmt::format("= {:.12g} bytes a token", row.bytes.value)},
-                .function = "model/schemes/ledger.cpp: output_traffic"};
+                .function = "model/ledger/ledger.cpp: output_traffic"};
   for (std::string& line : special_cases(row)) x.numbers.push_back(std::move(line));
   return x;
 }
 
-/// Of a mechanism the formula stands with its rule.
+/// A scheme beside those of Table 1 states its rule with the formula.
 void attribute(const Scheme& scheme, std::string_view formula, Explanation& x) {
-  const auto* other = std::get_if<MechanismScheme>(&scheme);
-  if (other == nullptr) return;
-  const Mechanism& mechanism = *other->mechanism;
-  x.formula = fmt::format("{}; {}", formula, mechanism.update);
-  x.source = mechanism.source;
-  x.function = fmt::format("model/schemes/mechanisms/{}", mechanism.file);
+  const SchemeRule& rule = *scheme.rule;
+  if (!rule.countings.empty()) return;
+  x.formula = fmt::format("{}; {}", formula, rule.update);
+  x.source = rule.source;
+  x.function = fmt::format("model/schemes/{}", rule.file);
 }
 
 struct OperationSum {
@@ -162,7 +161,7 @@ void aggregation(const Evaluation& e, Explanations& out) {
                                "{} of the output",
                                e.aggregation.sublayer_calls, e.aggregation.source_rows,
                                e.aggregation.max_sources, e.aggregation.output_sources)},
-       .function = "model/schemes/arithmetic.cpp: aggregation"});
+       .function = "model/ledger/arithmetic.cpp: aggregation"});
 }
 
 void parameters(const Evaluation& e, Explanations& out) {
@@ -174,7 +173,7 @@ void parameters(const Evaluation& e, Explanations& out) {
          .numbers = {letters(e.paths[i]) + fmt::format(", d = {}", e.study.model.hidden_size),
                      fmt::format("{:g} a layer, {:.12g} in all", e.parameters[i].per_layer,
                                  e.parameters[i].total)},
-         .function = "model/schemes/arithmetic.cpp: parameters"});
+         .function = "model/ledger/arithmetic.cpp: parameters"});
     attribute(e.paths[i].scheme, "elements of each layer's own parameters, summed", out.back());
   }
 }
@@ -187,7 +186,7 @@ void flops(const Evaluation& e, Explanations& out) {
                       "2 m d (m^2 + 2m) for phi, 2 (m^2 + 2m) d for the mixes; standard: d",
                   .source = "[ours] REFERENCES.md, operations",
                   .numbers = {letters(*row.path)},
-                  .function = "model/schemes/arithmetic.cpp: total_flops"};
+                  .function = "model/ledger/arithmetic.cpp: total_flops"};
     attribute(row.path->scheme, "operations of each launch, summed", x);
     for (std::string& line : operation_sums(*row.path, row.schedule))
       x.numbers.push_back(std::move(line));

@@ -3,8 +3,8 @@
 
 #include <set>
 
+#include "model/ledger/path_operations.hpp"
 #include "model/machine/catalogue.hpp"
-#include "model/schemes/path_operations.hpp"
 #include "reports/explain_sections.hpp"
 #include "reports/family.hpp"
 #include "reports/format.hpp"
@@ -16,10 +16,9 @@ namespace {
 /// The catalogue has the operations that kernels of this project run, and a mechanism's own variant
 /// of one.
 const CatalogueEntry* entry_of(const Scheme& scheme, OperationId id) {
-  const auto* other = std::get_if<MechanismScheme>(&scheme);
+  const std::string_view variant = scheme.rule->variant;
   const CatalogueEntry* own =
-      other == nullptr ? nullptr
-                       : find_entry(fmt::format("{}/{}", name(id), other->mechanism->variant));
+      variant.empty() ? nullptr : find_entry(fmt::format("{}/{}", name(id), variant));
   return own != nullptr ? own : find_entry(name(id));
 }
 
@@ -38,19 +37,9 @@ std::vector<std::string> kernel_lines(const FamilyRow& row) {
   return lines;
 }
 
-struct ReferenceFile {
-  std::string_view operator()(const Standard&) const { return "residual.hpp"; }
-  std::string_view operator()(const Mhc&) const { return "mhc.hpp"; }
-  std::string_view operator()(const FullAttnRes&) const { return "attnres.hpp"; }
-  std::string_view operator()(const BlockAttnRes&) const { return "attnres.hpp"; }
-  std::string_view operator()(const MechanismScheme& scheme) const {
-    return scheme.mechanism->reference;
-  }
-};
-
-std::string reference_of(const Scheme& scheme) {
-  const std::string_view file = std::visit(ReferenceFile{}, scheme);
-  return file.empty() ? "none: counted alone" : fmt::format("kernels/reference/{}", file);
+std::string reference_of(const SchemeRule& rule) {
+  if (rule.reference.empty()) return "none: counted alone";
+  return fmt::format("kernels/reference/{}", rule.reference);
 }
 
 std::string moved(const Traffic& traffic) {
@@ -61,11 +50,11 @@ std::string moved(const Traffic& traffic) {
 }  // namespace
 
 Explanation explain_family_row(const FamilyRow& row) {
-  const SchemeFacts facts = facts_of(row.path.scheme);
+  const SchemeRule& rule = *row.path.scheme.rule;
   const LedgerFormula formula = ledger_formula(row.path.scheme, {row.schedule, Convention::kernel});
   Explanation x{.metric = fmt::format("family.{}", name(row.path.scheme)),
-                .formula = std::string(facts.update),
-                .source = std::string(facts.source),
+                .formula = std::string(rule.update),
+                .source = std::string(rule.source),
                 .numbers = {},
                 .function = formula.function};
   if (!row.problem.empty()) {
@@ -84,7 +73,7 @@ Explanation explain_family_row(const FamilyRow& row) {
                   row.flops.value));
   if (row.time)
     x.numbers.push_back("residual path of the largest decode step: " + format_seconds(*row.time));
-  x.numbers.push_back("reference: " + reference_of(row.path.scheme));
+  x.numbers.push_back("reference: " + reference_of(rule));
   for (std::string& line : kernel_lines(row)) x.numbers.push_back(std::move(line));
   return x;
 }

@@ -13,7 +13,7 @@
 namespace depthcost {
 namespace {
 
-std::string class_text(const MechanismClass& kind) {
+std::string class_text(const SchemeClass& kind) {
   return fmt::format("{}, {}", name(kind.state), name(kind.weights));
 }
 
@@ -27,7 +27,7 @@ std::string parameters_text(const FamilyRow& row) {
 }
 
 /// "kv_size 7168": what is not written is d.
-std::string parameter_text(const MechanismKey& key, const MechanismParameters& parameters) {
+std::string parameter_text(const SchemeKey& key, const SchemeParameters& parameters) {
   const Count value = parameters.*key.member;
   return fmt::format("{} {}", key.name, value == 0 ? parameters.hidden_size : value);
 }
@@ -59,7 +59,7 @@ Table family_table(std::span<const FamilyRow> rows, FamilyColumns columns) {
     if (!row.problem.empty()) continue;
     const std::string id(name(row.path.scheme));
     std::vector<std::string> cells{is_wide ? fmt::format("`{}`", id) : id,
-                                   class_text(facts_of(row.path.scheme).kind),
+                                   class_text(row.path.scheme.rule->kind),
                                    unfused_text(row),
                                    std::string(name(row.schedule)),
                                    format_d(total_d(row.traffic)),
@@ -94,10 +94,9 @@ std::vector<std::string> family_parameters(std::span<const FamilyRow> rows) {
   std::vector<std::string> texts;
   std::set<std::string_view> seen;
   for (const FamilyRow& row : rows) {
-    const auto* scheme = std::get_if<MechanismScheme>(&row.path.scheme);
-    if (scheme == nullptr) continue;
-    for (const MechanismKey& key : scheme->mechanism->keys)
-      if (seen.insert(key.name).second) texts.push_back(parameter_text(key, scheme->parameters));
+    const Scheme& scheme = row.path.scheme;
+    for (const SchemeKey& key : scheme.rule->keys)
+      if (seen.insert(key.name).second) texts.push_back(parameter_text(key, scheme.parameters));
   }
   std::sort(texts.begin(), texts.end());
   return texts;
@@ -121,18 +120,18 @@ std::string family_json(const Study& study, std::span<const FamilyRow> rows,
     json.array("family", [&] {
       for (const FamilyRow& row : rows)
         json.object([&] {
-          const SchemeFacts facts = facts_of(row.path.scheme);
+          const SchemeRule& rule = *row.path.scheme.rule;
           json.member("scheme", name(row.path.scheme));
-          json.member("state_kind", name(facts.kind.state));
-          json.member("weight_kind", name(facts.kind.weights));
-          json.member("update", facts.update);
-          json.member("source", facts.source);
+          json.member("state_kind", name(rule.kind.state));
+          json.member("weight_kind", name(rule.kind.weights));
+          json.member("update", rule.update);
+          json.member("source", rule.source);
           json.text_or_null("problem", row.problem);
-          const auto* other = std::get_if<MechanismScheme>(&row.path.scheme);
           json.object("with", [&] {
-            if (other == nullptr) return;
-            for (const MechanismKey& key : other->mechanism->keys)
-              json.member(key.name, other->parameters.*key.member);
+            // The schemes of Table 1 have their parameters among the values of the scenario.
+            if (!rule.countings.empty()) return;
+            for (const SchemeKey& key : rule.keys)
+              json.member(key.name, row.path.scheme.parameters.*key.member);
           });
           const bool is_possible = row.problem.empty();
           const auto known = [&](double value) {

@@ -1,5 +1,5 @@
 // What is counted exactly: blocks, ledger, aggregation, parameters, operations.
-#include "model/schemes/ledger.hpp"
+#include "model/ledger/ledger.hpp"
 #include "reports/json_sections.hpp"
 
 namespace depthcost::sections {

@@ -8,12 +8,6 @@
 namespace depthcost {
 
 /// What one layer moves under a counting.
-struct LedgerFormula {
-  std::string formula;
-  std::string source;
-  std::string function;
-};
-
 LedgerFormula ledger_formula(const Scheme& scheme, Counting counting);
 
 }  // namespace depthcost

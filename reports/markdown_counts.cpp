@@ -1,6 +1,7 @@
 // What is counted exactly: ledger, parameters, operations.
 #include <fmt/format.h>
 
+#include "model/schemes/list.hpp"
 #include "reports/document.hpp"
 #include "reports/family.hpp"
 #include "reports/format.hpp"
@@ -41,8 +42,8 @@ void write_ledger(Document& out) {
       "size.");
   out.table(ledger_table(e));
   if (const std::string scalars = scalars_text(e); !scalars.empty()) out.paragraph(scalars);
-  if (const auto* block = std::get_if<BlockAttnRes>(&e.study.path.scheme))
-    out.paragraph(fmt::format("`block_attnres` has {}.", partition_text(block->blocks)));
+  if (const Partition* blocks = attnres_blocks(e.study.path.scheme))
+    out.paragraph(fmt::format("`block_attnres` has {}.", partition_text(*blocks)));
   if (e.aggregation.source_rows > 0) {
     out.paragraph(fmt::format(
         "`{}` attends {} times over {} sources in all, at most {} at once; the output aggregation "

@@ -1,6 +1,7 @@
 // The training step: residual path, pipeline and memory.
 #include <fmt/format.h>
 
+#include "model/schemes/list.hpp"
 #include "reports/document.hpp"
 #include "reports/format.hpp"
 #include "reports/markdown_sections.hpp"
@@ -35,7 +36,7 @@ std::string setup_text(const Study& study) {
 /// How much of what is added is communication that the standard residual does not expose.
 std::string communication_text(const Evaluation& e) {
   const TrainingRun* own = training_run(e, e.study.path, e.study.schedule);
-  const TrainingRun* standard = training_run(e, {Standard{}, 0}, Schedule::fused);
+  const TrainingRun* standard = training_run(e, {Scheme{schemes::kStandard}, 0}, Schedule::fused);
   if (own == nullptr || standard == nullptr || e.training.rest.rows.empty()) return {};
   return fmt::format(
       "Of the {} that `{}` as `{}` adds, {} are communication that the standard residual does not "

@@ -11,14 +11,13 @@ namespace {
 
 void append_payload(JsonWriter& json, const Study& study) {
   json.object("payload", [&] {
-    const std::vector<Count> blocks = bank_block_sizes(study.path.scheme);
+    const std::vector<Count> blocks = bank_block_sizes(study.path);
     if (!blocks.empty()) {
       json.list("block_sizes", blocks);
       json.member("cache", name(study.training->cache));
       return;
     }
-    const auto* mhc = std::get_if<Mhc>(&study.path.scheme);
-    json.member("vectors", mhc ? mhc_transition(mhc->num_streams) : standard_transition());
+    json.member("vectors", largest_state(study.path.scheme, study.path.num_layers));
   });
 }
 

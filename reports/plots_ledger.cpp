@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "model/schemes/path_operations.hpp"
+#include "model/ledger/path_operations.hpp"
+#include "model/schemes/list.hpp"
 #include "reports/plots.hpp"
 #include "reports/plots_style.hpp"
 
@@ -30,7 +31,7 @@ std::vector<Bar> bars_of(const Evaluation& evaluation) {
     return bytes(forward_traffic(path, counting), storage_of(evaluation.study));
   };
   for (const ResidualPath& path : evaluation.paths)
-    for (const Schedule schedule : schedules_of(path.scheme)) {
+    for (const Schedule schedule : path.scheme.rule->schedules) {
       Bar bar{.path = &path, .schedule = schedule};
       bar.moved = forward_bytes(path, {schedule, Convention::kernel});
       bar.is_quoted = schedule == quoted_schedule(evaluation.study, path);
@@ -173,9 +174,9 @@ DataBlock stair(std::string_view name, const ResidualPath& path) {
 /// Where blocks start and what they are called; nothing for Full, or where they would crowd.
 std::string block_marks(const Scheme& scheme) {
   constexpr Count kMostMarks = 24;
-  const auto* block = std::get_if<BlockAttnRes>(&scheme);
-  if (block == nullptr || block->blocks.num_blocks > kMostMarks) return {};
-  const Partition& blocks = block->blocks;
+  const Partition* const cut = attnres_blocks(scheme);
+  if (cut == nullptr || cut->num_blocks > kMostMarks) return {};
+  const Partition& blocks = *cut;
   std::string marks;
   for (Count n = 1; n <= blocks.num_blocks; ++n) {
     const auto first = static_cast<double>(position(blocks, n, 1).layer);
@@ -193,14 +194,14 @@ std::string block_marks(const Scheme& scheme) {
 const ResidualPath* full_beside(const Evaluation& evaluation) {
   constexpr Count kMostContrast = 4;
   for (const ResidualPath& path : evaluation.paths)
-    if (&path != &evaluation.paths.front() && std::holds_alternative<FullAttnRes>(path.scheme) &&
+    if (&path != &evaluation.paths.front() && path.scheme.rule == &schemes::kFullAttnRes &&
         path.num_layers <= kMostContrast * evaluation.aggregation.max_sources)
       return &path;
   return nullptr;
 }
 
 std::string_view sources_text(const Scheme& scheme) {
-  return std::holds_alternative<FullAttnRes>(scheme)
+  return scheme.rule == &schemes::kFullAttnRes
              ? "sources: the embedding and the outputs of all layers before"
              : "sources: the embedding, completed blocks, the partial sum";
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/schemes/list.hpp"
 #include "model/step/memory.hpp"
 #include "reports/plots.hpp"
 #include "reports/plots_style.hpp"
@@ -30,10 +31,10 @@ struct ConstantPayload {
 };
 
 std::vector<ConstantPayload> constant_payloads(const Evaluation& evaluation) {
-  std::vector<ConstantPayload> all{{Standard{}, standard_transition()}};
+  std::vector<ConstantPayload> all{{Scheme{schemes::kStandard}, standard_transition()}};
   for (const ResidualPath& path : evaluation.paths)
-    if (const auto* mhc = std::get_if<Mhc>(&path.scheme))
-      all.push_back({*mhc, mhc_transition(mhc->num_streams)});
+    if (path.scheme.rule == &schemes::kMhc)
+      all.push_back({path.scheme, mhc_transition(path.scheme.parameters.num_streams)});
   return all;
 }
 

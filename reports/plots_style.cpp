@@ -1,7 +1,7 @@
 // See plots_style.hpp.
 #include "reports/plots_style.hpp"
 
-#include "model/schemes/mechanism.hpp"
+#include "model/schemes/list.hpp"
 
 #include <fmt/format.h>
 
@@ -15,21 +15,11 @@
 namespace depthcost::plotting {
 namespace {
 
-struct ColorOf {
-  Color operator()(const Standard&) const { return Color::dark_grey; }
-  Color operator()(const Mhc&) const { return Color::orange; }
-  Color operator()(const FullAttnRes&) const { return Color::green; }
-  Color operator()(const BlockAttnRes&) const { return Color::blue; }
-  Color operator()(const MechanismScheme&) const { return Color::purple; }
-};
-
-struct LabelOf {
-  std::string operator()(const Standard&) const { return "Standard"; }
-  std::string operator()(const Mhc& s) const { return fmt::format("mHC (m = {})", s.num_streams); }
-  std::string operator()(const FullAttnRes&) const { return "Full AttnRes"; }
-  std::string operator()(const BlockAttnRes&) const { return "Block AttnRes"; }
-  std::string operator()(const MechanismScheme& s) const { return std::string(s.mechanism->label); }
-};
+/// The schemes of Table 1 are told apart by colour; all others have one.
+constexpr std::array kColors{std::pair{&schemes::kStandard, Color::dark_grey},
+                             std::pair{&schemes::kMhc, Color::orange},
+                             std::pair{&schemes::kFullAttnRes, Color::green},
+                             std::pair{&schemes::kBlockAttnRes, Color::blue}};
 
 /// Bytes that the first byte of a UTF-8 character announces; 0 if none starts so.
 std::size_t announced_length(unsigned char first) {
@@ -158,9 +148,16 @@ Color pale(Color color) {
   return static_cast<Color>(mixed);
 }
 
-Color color_of(const Scheme& scheme) { return std::visit(ColorOf{}, scheme); }
+Color color_of(const Scheme& scheme) {
+  for (const auto& [rule, color] : kColors)
+    if (rule == scheme.rule) return color;
+  return Color::purple;
+}
 
-std::string label_of(const Scheme& scheme) { return std::visit(LabelOf{}, scheme); }
+std::string label_of(const Scheme& scheme) {
+  if (!takes(scheme, &SchemeParameters::num_streams)) return std::string(scheme.rule->label);
+  return fmt::format("{} (m = {})", scheme.rule->label, scheme.parameters.num_streams);
+}
 
 std::string label_of(const Scheme& scheme, Schedule schedule) {
   std::string words{name(schedule)};

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/schemes/ledger.hpp"
+#include "model/ledger/ledger.hpp"
 #include "model/step/study.hpp"
 #include "reports/format.hpp"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/schemes/list.hpp"
 #include "model/step/step.hpp"
 #include "reports/plots.hpp"
 #include "reports/plots_style.hpp"
@@ -100,7 +101,7 @@ std::vector<Curve> curves_of(const Evaluation& evaluation, Measure measure) {
   std::vector<Curve> curves;
   if (!study.machine || !study.decode || study.decode->sequences.empty()) return curves;
   for (const ResidualPath& path : evaluation.paths)
-    if (!std::holds_alternative<Standard>(path.scheme)) {
+    if (!is_standard(path.scheme)) {
       Curve curve = curve_of(study, path, measure);
       if (!curve.points.empty()) curves.push_back(std::move(curve));
     }

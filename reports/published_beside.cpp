@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/schemes/list.hpp"
 #include "reports/format.hpp"
 #include "reports/markdown_report.hpp"
 #include "reports/table.hpp"
@@ -74,15 +75,14 @@ bool cannot_run(const Evaluation& e, std::string_view workload) {
 Table attachment_table(const Evaluation& e) {
   Table table{{{"workload"}, {"the residual path is"}}, {}};
   for (const AttachmentRow& row : e.attachments) {
-    const bool is_standard = std::holds_alternative<Standard>(row.scheme);
-    const std::string column =
-        fmt::format("{}, {}{}", name(row.scheme), name(row.schedule), is_standard ? "" : ", adds");
+    const std::string column = fmt::format("{}, {}{}", name(row.scheme), name(row.schedule),
+                                           is_standard(row.scheme) ? "" : ", adds");
     const auto known = std::find_if(table.columns.begin(), table.columns.end(),
                                     [&](const auto& other) { return other.header == column; });
     if (known == table.columns.end()) table.columns.push_back({column});
   }
   for (const AttachmentRow& first : e.attachments) {
-    if (!std::holds_alternative<Standard>(first.scheme)) continue;
+    if (!is_standard(first.scheme)) continue;
     std::vector<std::string> cells{first.workload, first.attachment == Attachment::standalone
                                                        ? "kernels of its own"
                                                        : "inside the all-reduce"};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/schemes/list.hpp"
 #include "reports/format.hpp"
 #include "reports/sweep_report.hpp"
 
@@ -58,8 +59,7 @@ std::optional<std::size_t> own_choice(const SweepReport& report, const SweepGrou
 }
 
 const Partition* source_blocks(const SweepChoice& choice) {
-  const auto* scheme = std::get_if<BlockAttnRes>(&choice.path.scheme);
-  return scheme == nullptr || !choice.refused.empty() ? nullptr : &scheme->blocks;
+  return choice.refused.empty() ? attnres_blocks(choice.path.scheme) : nullptr;
 }
 
 std::string loss_text(const LossReading& reading) {

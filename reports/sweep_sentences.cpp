@@ -7,6 +7,7 @@
 #include "model/base/counted.hpp"
 #include "model/decision/break_even.hpp"
 #include "model/decision/published_quality.hpp"
+#include "model/schemes/list.hpp"
 #include "reports/format.hpp"
 #include "reports/sweep_report.hpp"
 
@@ -173,24 +174,24 @@ void say_readings(Sentences& out, const SweepGroup& group, const Recommendation&
 /// Engines and checkpoints count blocks in decoder layers.
 void say_odd(Sentences& out, const SweepGroup& group, std::size_t choice) {
   const Sweep& sweep = group.sweep();
-  const auto* scheme = std::get_if<BlockAttnRes>(&sweep.choices()[choice].path.scheme);
-  if (scheme == nullptr || !sweep.study().model.architecture || scheme->blocks.num_blocks == 1 ||
-      scheme->blocks.block_size % 2 == 0)
+  const Partition* blocks = attnres_blocks(sweep.choices()[choice].path.scheme);
+  if (blocks == nullptr || !sweep.study().model.architecture || blocks->num_blocks == 1 ||
+      blocks->block_size % 2 == 0)
     return;
   out.push_back(fmt::format(
       "Blocks of {} layers cut through a decoder layer, which attn_res_block_size of a config.json cannot say: "
       "{} and {} are the nearest that it can.",
-      scheme->blocks.block_size, scheme->blocks.block_size - 1, scheme->blocks.block_size + 1));
+      blocks->block_size, blocks->block_size - 1, blocks->block_size + 1));
 }
 
 /// Where Fig. 6 is met by size, and where by count.
 void say_disagreement(Sentences& out, const SweepGroup& group, std::size_t choice) {
   const Sweep& sweep = group.sweep();
-  const auto* scheme = std::get_if<BlockAttnRes>(&sweep.choices()[choice].path.scheme);
-  if (scheme == nullptr) return;
+  const Partition* blocks = attnres_blocks(sweep.choices()[choice].path.scheme);
+  if (blocks == nullptr) return;
   const QualityEvidence& quality = sweep.choices()[choice].quality;
-  const Count S = scheme->blocks.block_size;
-  const Count N = scheme->blocks.num_blocks;
+  const Count S = blocks->block_size;
+  const Count N = blocks->num_blocks;
   if (quality.agrees()) return;
   out.push_back(fmt::format(
       "N and S disagree: Fig. 6 has {} layers, where {} blocks are S = {:.3g} (loss {}), while S = "

@@ -1,6 +1,7 @@
 // Four schemes on Kimi K3, for sweeps in which they compete.
 #pragma once
 
+#include "model/schemes/list.hpp"
 #include "model/sweep/sweep.hpp"
 
 namespace depthcost::test {
@@ -13,10 +14,12 @@ inline KnobAxis scheme_axis() {
                       .path = {scheme, 186},
                       .schedule = shipped_schedule(scheme)};
   };
-  return {.knob = Knob::scheme,
-          .values = {0, 1, 2, 3},
-          .schemes = {path(Standard{}), path(Mhc{4}), path(FullAttnRes{blocks}),
-                      path(BlockAttnRes{blocks})}};
+  return {
+      .knob = Knob::scheme,
+      .values = {0, 1, 2, 3},
+      .schemes = {path(Scheme{schemes::kStandard}), path(Scheme{schemes::kMhc, {.num_streams = 4}}),
+                  path(Scheme{schemes::kFullAttnRes, {.blocks = blocks}}),
+                  path(Scheme{schemes::kBlockAttnRes, {.blocks = blocks}})}};
 }
 
 }  // namespace depthcost::test

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "model/schemes/list.hpp"
 #include "model/step/study.hpp"
 #include "tests/architectures.hpp"
 
@@ -42,9 +43,11 @@ inline Study kimi_k3_study() {
   study.name = "Kimi K3 on Round 5";
   study.model = {.name = "Kimi K3", .num_layers = 186, .hidden_size = 7168};
   const Partition blocks = partition_by_size(186, 24);
-  study.path = {BlockAttnRes{blocks}, 186};
+  study.path = {Scheme{schemes::kBlockAttnRes, {.blocks = blocks}}, 186};
   study.schedule = Schedule::single_pass;
-  study.compare = {{Standard{}, 186}, {Mhc{4}, 186}, {FullAttnRes{blocks}, 186}};
+  study.compare = {{Scheme{schemes::kStandard}, 186},
+                   {Scheme{schemes::kMhc, {.num_streams = 4}}, 186},
+                   {Scheme{schemes::kFullAttnRes, {.blocks = blocks}}, 186}};
   study.tensor_parallel_size = 8;
   study.pipeline = even_layout(4, 2, 93, 2);
   study.decode =

@@ -3,20 +3,17 @@
 
 #include <array>
 
+#include "model/schemes/list.hpp"
+
 namespace depthcost {
 namespace {
 
-struct FitOf {
-  std::optional<FittedScheme> operator()(const Standard&) const { return std::nullopt; }
-  std::optional<FittedScheme> operator()(const Mhc&) const { return std::nullopt; }
-  std::optional<FittedScheme> operator()(const MechanismScheme&) const { return std::nullopt; }
-  std::optional<FittedScheme> operator()(const FullAttnRes&) const {
-    return FittedScheme::full_attnres;
-  }
-  std::optional<FittedScheme> operator()(const BlockAttnRes&) const {
-    return FittedScheme::block_attnres;
-  }
-};
+/// Fig. 4 has a fit for each of these.
+std::optional<FittedScheme> fit_of(const Scheme& scheme) {
+  if (scheme.rule == &schemes::kFullAttnRes) return FittedScheme::full_attnres;
+  if (scheme.rule == &schemes::kBlockAttnRes) return FittedScheme::block_attnres;
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -28,7 +25,7 @@ std::string_view name(Payback payback) {
 std::optional<BreakEven> break_even(const Scheme& scheme,
                                     const std::optional<Estimate<double>>& overhead,
                                     double compute) {
-  const auto fit = std::visit(FitOf{}, scheme);
+  const auto fit = fit_of(scheme);
   if (!fit) return std::nullopt;
   BreakEven answer{.advantage = compute_advantage(*fit, compute), .overhead = overhead, .net = {}};
   if (!overhead) return answer;

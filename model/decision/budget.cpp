@@ -71,7 +71,7 @@ std::string nearest_schedule(const Budget& budget, const BudgetInputs& inputs,
                              std::string_view workload) {
   std::string nearest;
   double least = budget.limit;
-  for (const Schedule schedule : schedules_of(inputs.study.path.scheme)) {
+  for (const Schedule schedule : inputs.study.path.scheme.rule->schedules) {
     const auto largest = largest_overhead(inputs, schedule, workload);
     if (!largest || largest->at.empty() || largest->high > least) continue;
     least = largest->high;

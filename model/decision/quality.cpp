@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "model/decision/published_quality.hpp"
-#include "model/schemes/mechanism.hpp"
+#include "model/schemes/list.hpp"
 
 namespace depthcost {
 namespace {
@@ -43,12 +43,15 @@ QualityEvidence one_loss(std::string_view variant) {
 
 /// A row of Table 4 stands for the parameters that it was measured with.
 struct MeasuredVariant {
-  std::string_view mechanism;
-  MechanismParameters parameters;
+  std::string_view scheme;
+  SchemeParameters parameters;
   std::string_view variant;
 };
 
 const std::array kVariants{
+    MeasuredVariant{"standard", {}, "baseline"},
+    MeasuredVariant{"mhc", {}, "mhc"},
+    MeasuredVariant{"full_attnres", {}, "full"},
     MeasuredVariant{"denseformer", {.dilation = 1, .period = 1}, "denseformer"},
     MeasuredVariant{"attnres_input_dependent", {}, "full_input_dependent_query"},
     MeasuredVariant{"attnres_input_independent", {}, "full_input_independent_mixing"},
@@ -58,30 +61,13 @@ const std::array kVariants{
     MeasuredVariant{"attnres_multihead", {.block_size = 4, .heads = 16}, "block_multihead_H16"},
     MeasuredVariant{"attnres_sliding_window", {.window = 8}, "swa_1+8"}};
 
-bool stands_for(const MeasuredVariant& variant, const MechanismScheme& scheme) {
-  const auto& keys = scheme.mechanism->keys;
-  return variant.mechanism == scheme.mechanism->id &&
-         std::all_of(keys.begin(), keys.end(), [&](const MechanismKey& key) {
+bool stands_for(const MeasuredVariant& variant, const Scheme& scheme) {
+  const auto& keys = scheme.rule->keys;
+  return variant.scheme == scheme.rule->id &&
+         std::all_of(keys.begin(), keys.end(), [&](const SchemeKey& key) {
            return variant.parameters.*key.member == scheme.parameters.*key.member;
          });
 }
-
-QualityEvidence of_variant(const MechanismScheme& scheme) {
-  for (const MeasuredVariant& variant : kVariants)
-    if (stands_for(variant, scheme)) return one_loss(variant.variant);
-  constexpr LossReading nothing{.kind = ReadingKind::unmeasured, .loss = {}};
-  return {nothing, nothing};
-}
-
-struct QualityOf {
-  QualityEvidence operator()(const Standard&) const { return one_loss("baseline"); }
-  QualityEvidence operator()(const Mhc&) const { return one_loss("mhc"); }
-  QualityEvidence operator()(const FullAttnRes&) const { return one_loss("full"); }
-  QualityEvidence operator()(const MechanismScheme& scheme) const { return of_variant(scheme); }
-  QualityEvidence operator()(const BlockAttnRes& scheme) const {
-    return {loss_by_size(scheme.blocks.block_size), loss_by_count(scheme.blocks.num_blocks)};
-  }
-};
 
 }  // namespace
 
@@ -108,6 +94,13 @@ std::optional<double> QualityEvidence::at_most() const {
   return by_count.loss ? std::max(*by_size.loss, *by_count.loss) : by_size.loss;
 }
 
-QualityEvidence quality_of(const Scheme& scheme) { return std::visit(QualityOf{}, scheme); }
+QualityEvidence quality_of(const Scheme& scheme) {
+  if (const Partition* blocks = attnres_blocks(scheme))
+    return {loss_by_size(blocks->block_size), loss_by_count(blocks->num_blocks)};
+  for (const MeasuredVariant& variant : kVariants)
+    if (stands_for(variant, scheme)) return one_loss(variant.variant);
+  constexpr LossReading nothing{.kind = ReadingKind::unmeasured, .loss = {}};
+  return {nothing, nothing};
+}
 
 }  // namespace depthcost

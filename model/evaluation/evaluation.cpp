@@ -12,7 +12,7 @@ namespace {
 void append_flops(Evaluation& answer) {
   const auto d = static_cast<double>(answer.study.model.hidden_size);
   for (const ResidualPath& path : answer.paths)
-    for (const Schedule schedule : schedules_of(path.scheme)) {
+    for (const Schedule schedule : path.scheme.rule->schedules) {
       const Flops total = total_flops(path, schedule, d);
       const double L = static_cast<double>(path.num_layers);
       answer.flops.push_back({&path, schedule, (1 / L) * total, total});
@@ -22,7 +22,7 @@ void append_flops(Evaluation& answer) {
 PipelineAnswer pipeline_answer(const Evaluation& answer) {
   const PipelineLayout& layout = *answer.study.pipeline;
   PipelineAnswer pipeline;
-  const std::vector<Count> sizes = bank_block_sizes(answer.study.path.scheme);
+  const std::vector<Count> sizes = bank_block_sizes(answer.study.path);
   if (!sizes.empty()) {
     const Count P = layout.num_stages;
     const Count V = layout.num_virtual_stages;
@@ -39,8 +39,8 @@ PipelineAnswer pipeline_answer(const Evaluation& answer) {
     pipeline.uncached_copies_per_stage = uncached_copies_per_stage(layout, sizes);
   }
   for (const ResidualPath& path : answer.paths)
-    pipeline.by_scheme.push_back({&path, scheme_payload(layout, path.scheme, Cache::none),
-                                  scheme_payload(layout, path.scheme, Cache::received)});
+    pipeline.by_scheme.push_back({&path, scheme_payload(layout, path, Cache::none),
+                                  scheme_payload(layout, path, Cache::received)});
   return pipeline;
 }
 
@@ -150,7 +150,7 @@ Evaluation evaluate(const Study& study) {
     answer.parameters.push_back(parameters(path, static_cast<double>(study.model.hidden_size)));
     if (study.prefill) answer.prefill.push_back(prefill_memory(study, path));
     append(answer.memory, memory_rows(study, path));
-    for (const Schedule schedule : schedules_of(path.scheme)) {
+    for (const Schedule schedule : path.scheme.rule->schedules) {
       StepTimes times = step_times(study, path, schedule);
       append(answer.time, std::move(times.time));
       append(answer.step, std::move(times.step));

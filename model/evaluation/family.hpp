@@ -8,22 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "model/schemes/arithmetic.hpp"
-#include "model/schemes/mechanism.hpp"
+#include "model/ledger/arithmetic.hpp"
+#include "model/schemes/scheme.hpp"
 #include "model/step/step.hpp"
 #include "model/step/study.hpp"
 
 namespace depthcost {
-
-/// What a table of the family says of any scheme, a mechanism or not.
-struct SchemeFacts {
-  std::string_view label;
-  std::string_view update;
-  std::string_view source;
-  MechanismClass kind;
-};
-
-SchemeFacts facts_of(const Scheme& scheme);
 
 /// One scheme, as it is quoted. d-vectors are per token and layer, means over the layers, without
 /// an output aggregation.
@@ -50,8 +40,5 @@ Partition family_blocks(const Study& study);
 
 /// Of the decode step that a table of the family is timed at.
 Count largest_batch(const Decode& decode);
-
-/// Largest number of d-vectors that is kept between two layers.
-Count largest_state(const Scheme& scheme);
 
 }  // namespace depthcost

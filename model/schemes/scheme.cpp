@@ -1,79 +1,29 @@
-// Names, and which schedules and conventions are defined for which scheme.
+// Questions to one scheme.
 #include "model/schemes/scheme.hpp"
 
-#include "model/schemes/mechanism.hpp"
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "model/base/infeasible.hpp"
+#include "model/schemes/list.hpp"
 
 namespace depthcost {
-namespace {
 
-using enum Schedule;
-using enum Convention;
+Scheme::Scheme() : Scheme(schemes::kStandard) {}
 
-constexpr std::array kStandardSchedules{unfused, fused};
-constexpr std::array kMhcSchedules{unfused, fused, two_pass, one_pass};
-constexpr std::array kAttnResSchedules{unfused, single_pass, two_phase};
-
-constexpr std::array kStandardCountings{Counting{unfused, paper}, Counting{unfused, kernel},
-                                        Counting{fused, kernel}};
-constexpr std::array kMhcCountings{Counting{unfused, paper}, Counting{unfused, kernel},
-                                   Counting{fused, kernel}, Counting{two_pass, kernel},
-                                   Counting{one_pass, kernel}};
-constexpr std::array kAttnResCountings{
-    Counting{two_phase, paper},           Counting{two_phase, appendixB},
-    Counting{two_phase, appendixB_emb},   Counting{two_phase, tied},
-    Counting{two_phase, physical},        Counting{two_phase, physical_unfused},
-    Counting{two_phase, kernel},          Counting{single_pass, appendixB},
-    Counting{single_pass, appendixB_emb}, Counting{single_pass, tied},
-    Counting{single_pass, physical},      Counting{single_pass, physical_unfused},
-    Counting{single_pass, kernel},        Counting{unfused, kernel},
-};
-
-struct NameOf {
-  std::string_view operator()(const Standard&) const { return "standard"; }
-  std::string_view operator()(const Mhc&) const { return "mhc"; }
-  std::string_view operator()(const FullAttnRes&) const { return "full_attnres"; }
-  std::string_view operator()(const BlockAttnRes&) const { return "block_attnres"; }
-  std::string_view operator()(const MechanismScheme& s) const { return s.mechanism->id; }
-};
-
-struct SchedulesOf {
-  std::span<const Schedule> operator()(const Standard&) const { return kStandardSchedules; }
-  std::span<const Schedule> operator()(const Mhc&) const { return kMhcSchedules; }
-  std::span<const Schedule> operator()(const FullAttnRes&) const { return kAttnResSchedules; }
-  std::span<const Schedule> operator()(const BlockAttnRes&) const { return kAttnResSchedules; }
-  std::span<const Schedule> operator()(const MechanismScheme& s) const {
-    return s.mechanism->schedules;
-  }
-};
-
-template <std::size_t N>
-std::vector<Counting> listed(const std::array<Counting, N>& countings) {
-  return {countings.begin(), countings.end()};
+bool operator==(const Scheme& a, const Scheme& b) {
+  const auto is_equal = [&](const SchemeKey& key) {
+    return a.parameters.*key.member == b.parameters.*key.member;
+  };
+  if (a.rule != b.rule) return false;
+  if (blocks_of(a) != nullptr && a.parameters.blocks != b.parameters.blocks) return false;
+  return std::all_of(a.rule->keys.begin(), a.rule->keys.end(), is_equal);
 }
 
-struct CountingsOf {
-  std::vector<Counting> operator()(const Standard&) const { return listed(kStandardCountings); }
-  std::vector<Counting> operator()(const Mhc&) const { return listed(kMhcCountings); }
-  std::vector<Counting> operator()(const FullAttnRes&) const { return listed(kAttnResCountings); }
-  std::vector<Counting> operator()(const BlockAttnRes&) const { return listed(kAttnResCountings); }
-  std::vector<Counting> operator()(const MechanismScheme& s) const {
-    std::vector<Counting> countings;
-    for (const Schedule schedule : s.mechanism->schedules) countings.push_back({schedule, kernel});
-    return countings;
-  }
-};
-
-}  // namespace
-
-const Partition* blocks_of(const Scheme& scheme) {
-  if (const auto* full = std::get_if<FullAttnRes>(&scheme)) return &full->groups;
-  const auto* block = std::get_if<BlockAttnRes>(&scheme);
-  return block == nullptr ? nullptr : &block->blocks;
-}
-
-bool same_scheme(const Scheme& a, const Scheme& b) { return name(a) == name(b); }
-
-std::string_view name(const Scheme& scheme) { return std::visit(NameOf{}, scheme); }
+std::string_view name(const Scheme& scheme) { return scheme.rule->id; }
 
 std::string_view name(Schedule schedule) {
   constexpr std::array names{"unfused",  "fused",       "two_pass",
@@ -91,20 +41,65 @@ std::string_view name(Convention convention) {
   return names[static_cast<std::size_t>(convention)];
 }
 
-std::span<const Schedule> schedules_of(const Scheme& scheme) {
-  return std::visit(SchedulesOf{}, scheme);
+std::string_view name(StateKind kind) {
+  constexpr std::array<std::string_view, 3> names{"single-state", "multi-state", "cross-layer"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name(WeightKind kind) {
+  constexpr std::array<std::string_view, 3> names{"fixed", "static", "dynamic"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+bool same_scheme(const Scheme& a, const Scheme& b) { return a.rule == b.rule; }
+
+const Partition* blocks_of(const Scheme& scheme) {
+  return scheme.rule->pattern == DepthPattern::blocks ? &scheme.parameters.blocks : nullptr;
+}
+
+bool takes(const Scheme& scheme, Count SchemeParameters::*parameter) {
+  const auto& keys = scheme.rule->keys;
+  return std::any_of(keys.begin(), keys.end(),
+                     [&](const SchemeKey& key) { return key.member == parameter; });
+}
+
+std::optional<ParameterProblem> parameter_problem(const Scheme& scheme, Count num_layers) {
+  if (scheme.rule->problem == nullptr) return std::nullopt;
+  return scheme.rule->problem({scheme.parameters, num_layers, num_layers});
 }
 
 Schedule shipped_schedule(const Scheme& scheme) {
-  if (const auto* other = std::get_if<MechanismScheme>(&scheme))
-    return other->mechanism->schedules.back();
-  const bool attends =
-      std::holds_alternative<FullAttnRes>(scheme) || std::holds_alternative<BlockAttnRes>(scheme);
-  return attends ? Schedule::single_pass : Schedule::fused;
+  return scheme.rule->shipped.value_or(scheme.rule->schedules.back());
 }
 
 std::vector<Counting> countings_of(const Scheme& scheme) {
-  return std::visit(CountingsOf{}, scheme);
+  const auto& known = scheme.rule->countings;
+  std::vector<Counting> countings(known.begin(), known.end());
+  if (countings.empty())
+    for (const Schedule schedule : scheme.rule->schedules)
+      countings.push_back({schedule, Convention::kernel});
+  return countings;
+}
+
+const BackwardRule& backward_of(const Scheme& scheme) {
+  if (scheme.rule->backward != nullptr) return *scheme.rule->backward;
+  throw Infeasible(
+      fmt::format("training with scheme {} is not modelled (no backward pass of it is counted)",
+                  scheme.rule->id));
+}
+
+Count state_behind(const Scheme& scheme, Count layer, Count num_layers) {
+  return static_cast<Count>(
+      std::ceil(scheme.rule->state_d({scheme.parameters, layer, num_layers})));
+}
+
+Count largest_state(const Scheme& scheme, Count num_layers) {
+  // An output is behind the last layer, and has its sources too.
+  const Count last = scheme.rule->output == nullptr ? num_layers - 1 : num_layers;
+  Count largest = 0;
+  for (Count layer = 0; layer <= last; ++layer)
+    largest = std::max(largest, state_behind(scheme, layer, num_layers));
+  return largest;
 }
 
 }  // namespace depthcost

@@ -1,19 +1,22 @@
 // A study for each attachment.
 #include "model/step/attachments.hpp"
 
+#include "model/schemes/list.hpp"
+
 namespace depthcost {
 namespace {
 
 /// mHC's kernels are not folded by anybody.
 bool is_folded_by_engines(const Scheme& scheme) {
-  return std::holds_alternative<Standard>(scheme) || blocks_of(scheme) != nullptr;
+  return is_standard(scheme) || blocks_of(scheme) != nullptr;
 }
 
 /// The study's schemes that are folded, the standard residual first.
 std::vector<ResidualPath> attached_paths(const Study& study, Attachment attachment) {
-  std::vector<ResidualPath> paths{{Standard{}, study.model.num_layers, attachment}};
+  std::vector<ResidualPath> paths{{Scheme{schemes::kStandard}, study.model.num_layers, attachment}};
   for (ResidualPath path : paths_of(study)) {
-    if (!is_folded_by_engines(path.scheme) || same_scheme(path.scheme, Standard{})) continue;
+    if (!is_folded_by_engines(path.scheme) || same_scheme(path.scheme, Scheme{schemes::kStandard}))
+      continue;
     path.attachment = attachment;
     paths.push_back(path);
   }
@@ -32,8 +35,8 @@ std::vector<AttachmentRow> attachment_rows(const Study& study) {
     attached.prefill.reset();
     attached.baseline_attachment.reset();
     for (const ResidualPath& path : attached_paths(study, attachment)) {
-      const bool is_standard = std::holds_alternative<Standard>(path.scheme);
-      const Schedule schedule = is_standard ? Schedule::fused : quoted_schedule(study, path);
+      const Schedule schedule =
+          is_standard(path.scheme) ? Schedule::fused : quoted_schedule(study, path);
       for (const StepRow& step : step_rows(attached, path, schedule))
         rows.push_back({step.workload, path.scheme, schedule, attachment, step.residual, step.delta,
                         step.overhead});

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "model/schemes/mechanism.hpp"
+#include "model/schemes/scheme.hpp"
 #include "model/step/resident.hpp"
 
 namespace depthcost {
@@ -17,27 +17,25 @@ struct State {
   Count phase1_outputs = 0;  // of one block, under the two-phase schedule
 };
 
-struct StateOf {
-  State operator()(const Standard&) const { return {MemoryItem::hidden_state, 1}; }
-  State operator()(const Mhc& scheme) const { return {MemoryItem::streams, scheme.num_streams}; }
-  State operator()(const FullAttnRes& scheme) const {
-    return {MemoryItem::bank, scheme.groups.num_layers, 1, largest_block(scheme.groups)};
+/// The bank of attention over depth is counted without b_0, as in [attnres] Sec. 4.2.
+State state_of(const ResidualPath& path) {
+  const Count vectors = largest_state(path.scheme, path.num_layers);
+  if (const Partition* blocks = blocks_of(path.scheme))
+    return {MemoryItem::bank, vectors - 1, 1, largest_block(*blocks)};
+  switch (path.scheme.rule->kind.state) {
+    case StateKind::single_state:
+      return {MemoryItem::hidden_state, vectors};
+    case StateKind::multi_state:
+      return {MemoryItem::streams, vectors};
+    case StateKind::cross_layer:
+      return {MemoryItem::bank, vectors};
   }
-  State operator()(const BlockAttnRes& scheme) const {
-    return {MemoryItem::bank, scheme.blocks.num_blocks, 1, largest_block(scheme.blocks)};
-  }
-  State operator()(const MechanismScheme& scheme) const {
-    const StateKind kind = scheme.mechanism->kind.state;
-    const MemoryItem item = kind == StateKind::single_state  ? MemoryItem::hidden_state
-                            : kind == StateKind::multi_state ? MemoryItem::streams
-                                                             : MemoryItem::bank;
-    return {item, largest_state(scheme)};
-  }
-};
+  return {};
+}
 
 void push_rows(std::vector<MemoryRow>& rows, const Study& study, const ResidualPath& path,
                const std::string& workload, const PrefillShape& shape) {
-  const State state = std::visit(StateOf{}, path.scheme);
+  const State state = state_of(path);
   const auto push = [&](MemoryItem item, Count vectors, Bytes bytes) {
     if (bytes.value > 0)
       rows.push_back({workload, &path, item, vectors, tokens_per_device(shape), bytes});
@@ -116,7 +114,7 @@ bool is_too_large(const Study& study, std::span<const MemoryRow> rows, std::stri
 }
 
 PrefillMemory prefill_memory(const Study& study, const ResidualPath& path) {
-  const State state = std::visit(StateOf{}, path.scheme);
+  const State state = state_of(path);
   const PrefillShape shape = prefill_shape(study);
   const Dtype dtype = study.model.dtype;
   const Bytes with_embedding =

@@ -3,53 +3,23 @@
 
 #include <algorithm>
 
-#include "model/schemes/mechanism.hpp"
+#include "model/schemes/scheme.hpp"
 
 namespace depthcost {
-namespace {
 
-struct PayloadOf {
-  const PipelineLayout& layout;
-  Cache cache;
-
-  PipelineTraffic operator()(const Standard&) const {
-    return uniform_traffic(layout, standard_transition());
-  }
-  PipelineTraffic operator()(const Mhc& scheme) const {
-    return uniform_traffic(layout, mhc_transition(scheme.num_streams));
-  }
-  PipelineTraffic operator()(const FullAttnRes& scheme) const {
-    return blocks(full_attnres_block_sizes(scheme.groups.num_layers));
-  }
-  PipelineTraffic operator()(const BlockAttnRes& scheme) const {
-    return blocks(block_sizes(scheme.blocks));
-  }
-  PipelineTraffic operator()(const MechanismScheme& scheme) const {
-    return mechanism_traffic(layout, scheme);
-  }
-  PipelineTraffic blocks(const std::vector<Count>& sizes) const {
-    return pipeline_traffic(layout, sizes, {cache, Embedding::sent, PartialSum::sent});
-  }
-};
-
-struct BankBlocks {
-  std::vector<Count> operator()(const Standard&) const { return {}; }
-  std::vector<Count> operator()(const Mhc&) const { return {}; }
-  std::vector<Count> operator()(const FullAttnRes& s) const {
-    return full_attnres_block_sizes(s.groups.num_layers);
-  }
-  std::vector<Count> operator()(const BlockAttnRes& s) const { return block_sizes(s.blocks); }
-  std::vector<Count> operator()(const MechanismScheme&) const { return {}; }
-};
-
-}  // namespace
-
-std::vector<Count> bank_block_sizes(const Scheme& scheme) {
-  return std::visit(BankBlocks{}, scheme);
+std::vector<Count> bank_block_sizes(const ResidualPath& path) {
+  if (path.scheme.rule->bank == nullptr) return {};
+  return block_sizes(
+      path.scheme.rule->bank({path.scheme.parameters, path.num_layers, path.num_layers}));
 }
 
-PipelineTraffic scheme_payload(const PipelineLayout& layout, const Scheme& scheme, Cache cache) {
-  return std::visit(PayloadOf{layout, cache}, scheme);
+PipelineTraffic scheme_payload(const PipelineLayout& layout, const ResidualPath& path,
+                               Cache cache) {
+  if (path.scheme.rule->bank != nullptr)
+    return pipeline_traffic(layout, bank_block_sizes(path),
+                            {cache, Embedding::sent, PartialSum::sent});
+  return traffic_by_layer(
+      layout, [&](Count layer) { return state_behind(path.scheme, layer, path.num_layers); });
 }
 
 Bytes payload_bytes(const Study& study, WorkloadKind workload, Count vectors) {

@@ -1,5 +1,6 @@
 // Names and small derivations of a question.
 #include "model/step/study.hpp"
+#include "model/schemes/list.hpp"
 
 namespace depthcost {
 
@@ -32,7 +33,8 @@ std::vector<ResidualPath> paths_of(const Study& study) {
 }
 
 ResidualPath baseline_path(const Study& study, const ResidualPath& path) {
-  return {Standard{}, path.num_layers, study.baseline_attachment.value_or(path.attachment)};
+  return {Scheme{schemes::kStandard}, path.num_layers,
+          study.baseline_attachment.value_or(path.attachment)};
 }
 
 Count residual_shards(const Study& study) {
@@ -47,7 +49,7 @@ VectorStorage storage_of(const Study& study) {
 
 Schedule quoted_schedule(const Study& study, const ResidualPath& path) {
   if (same_scheme(path.scheme, study.path.scheme)) return study.schedule;
-  const auto schedules = schedules_of(path.scheme);
+  const auto schedules = path.scheme.rule->schedules;
   // AttnRes schemes are quoted alike, so that a comparison does not change the schedule too.
   for (const Schedule schedule : schedules)
     if (schedule == study.schedule && schedule != Schedule::unfused) return schedule;

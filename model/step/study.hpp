@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "model/base/traffic.hpp"
+#include "model/ledger/ledger.hpp"
 #include "model/machine/machine.hpp"
 #include "model/pipeline/pipeline.hpp"
-#include "model/schemes/ledger.hpp"
 #include "model/step/architecture.hpp"
 #include "model/step/training.hpp"
 
@@ -105,8 +105,8 @@ struct Study {
   Transformer model;
   ResidualPath path;  // whose numbers the verdict quotes
   Schedule schedule = Schedule::fused;
-  std::vector<ResidualPath> compare;         // beside it; never the same scheme twice
-  MechanismParameters mechanism_parameters;  // as written, or each mechanism's default
+  std::vector<ResidualPath> compare;   // beside it; never the same scheme twice
+  SchemeParameters scheme_parameters;  // as written, or each mechanism's default
   Dtype phase1_dtype = Dtype::bf16;
   std::optional<Attachment> baseline_attachment;  // of the standard residual that per cent are of;
                                                   // absent: as that of the path

@@ -8,8 +8,8 @@
 #include "model/pipeline/pipeline.hpp"
 #include "model/pipeline/pipeline_order.hpp"
 #include "model/pipeline/pipeline_simulation.hpp"
-#include "model/schemes/activation_memory.hpp"
-#include "model/schemes/gradient_traffic.hpp"
+#include "model/schemes/activations.hpp"
+#include "model/schemes/gradients.hpp"
 
 namespace depthcost {
 

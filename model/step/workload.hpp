@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "model/ledger/path_operations.hpp"
 #include "model/machine/time.hpp"
-#include "model/schemes/path_operations.hpp"
 #include "model/step/layer_work.hpp"
 #include "model/step/study.hpp"
 

@@ -7,29 +7,10 @@
 #include <array>
 
 #include "model/base/infeasible.hpp"
-#include "model/schemes/mechanism.hpp"
+#include "model/schemes/scheme.hpp"
 
 namespace depthcost {
 namespace {
-
-/// Schemes with blocks take the partition; the others have no use for it.
-struct SetPartition {
-  const Partition& partition;
-  bool operator()(Standard&) const { return false; }
-  bool operator()(Mhc&) const { return false; }
-  bool operator()(MechanismScheme& scheme) const {
-    scheme.parameters.block_size = partition.block_size;
-    return takes(*scheme.mechanism, &MechanismParameters::block_size);
-  }
-  bool operator()(FullAttnRes& scheme) const {
-    scheme.groups = partition;
-    return true;
-  }
-  bool operator()(BlockAttnRes& scheme) const {
-    scheme.blocks = partition;
-    return true;
-  }
-};
 
 void set_scheme(Study& study, const SchemePath& scheme) {
   if (!scheme.refused.empty()) throw Infeasible(scheme.refused);
@@ -38,27 +19,25 @@ void set_scheme(Study& study, const SchemePath& scheme) {
 }
 
 void set_partition(Study& study, const Partition& partition) {
-  if (!std::visit(SetPartition{partition}, study.path.scheme))
-    throw Infeasible(fmt::format("scheme {} has no blocks", name(study.path.scheme)));
+  Scheme& scheme = study.path.scheme;
+  if (blocks_of(scheme) == nullptr && !takes(scheme, &SchemeParameters::block_size))
+    throw Infeasible(fmt::format("scheme {} has no blocks", name(scheme)));
+  scheme.parameters.blocks = partition;
+  scheme.parameters.block_size = partition.block_size;
 }
 
 void set_streams(Study& study, Count num_streams) {
-  auto* other = std::get_if<MechanismScheme>(&study.path.scheme);
-  if (other != nullptr && takes(*other->mechanism, &MechanismParameters::num_streams)) {
-    other->parameters.num_streams = num_streams;
-    if (const auto problem = parameter_problem(*other))
-      throw Infeasible(fmt::format("invalid {} '{}' for {} ({})", problem->key, num_streams,
-                                   other->mechanism->id, problem->reason));
-    return;
-  }
-  auto* mhc = std::get_if<Mhc>(&study.path.scheme);
-  if (mhc == nullptr)
-    throw Infeasible(fmt::format("scheme {} has no streams", name(study.path.scheme)));
-  mhc->num_streams = num_streams;
+  Scheme& scheme = study.path.scheme;
+  if (!takes(scheme, &SchemeParameters::num_streams))
+    throw Infeasible(fmt::format("scheme {} has no streams", name(scheme)));
+  scheme.parameters.num_streams = num_streams;
+  if (const auto problem = parameter_problem(scheme, study.path.num_layers))
+    throw Infeasible(fmt::format("invalid {} '{}' for {} ({})", problem->key, num_streams,
+                                 name(scheme), problem->reason));
 }
 
 void set_schedule(Study& study, Schedule schedule) {
-  const auto known = schedules_of(study.path.scheme);
+  const auto known = study.path.scheme.rule->schedules;
   if (std::find(known.begin(), known.end(), schedule) == known.end()) {
     std::vector<std::string_view> names;
     for (const Schedule each : known) names.push_back(name(each));

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/schemes/list.hpp"
 #include "model/sweep/sweep.hpp"
 
 namespace depthcost {
@@ -80,9 +81,9 @@ std::vector<Count> of_training(const Study& study, Count own) {
 }  // namespace
 
 std::optional<Count> nearest_block_size(const Study& study, const Budget& budget) {
-  const auto* scheme = std::get_if<BlockAttnRes>(&study.path.scheme);
-  if (scheme == nullptr) return std::nullopt;
-  const Count own = scheme->blocks.block_size;
+  const Partition* blocks = attnres_blocks(study.path.scheme);
+  if (blocks == nullptr) return std::nullopt;
+  const Count own = blocks->block_size;
   Study asked = study;
   asked.budgets = {budget};
   if (budget.kind == BudgetKind::training_overhead) return nearest_of(of_training(asked, own), own);

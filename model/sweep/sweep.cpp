@@ -69,7 +69,7 @@ SweepChoice choice_of(const Study& study) {
   set_bytes(choice, study);
   set_memory(choice, study);
   if (study.pipeline) {
-    const Count peak = scheme_payload(*study.pipeline, study.path.scheme, Cache::none).peak;
+    const Count peak = scheme_payload(*study.pipeline, study.path, Cache::none).peak;
     choice.payload_peak = largest_payload_bytes(study, peak);
   }
   return choice;

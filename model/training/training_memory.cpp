@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/schemes/activation_memory.hpp"
+#include "model/ledger/backward.hpp"
 #include "model/training/training_work.hpp"
 
 namespace depthcost {
@@ -21,9 +21,6 @@ struct ChunkMemory {
 
 std::vector<ChunkMemory> chunk_memories(const Study& study, const ResidualPath& path,
                                         Schedule schedule) {
-  // Other schemes recompute layer by layer.
-  const Count m =
-      std::holds_alternative<Mhc>(path.scheme) ? std::get<Mhc>(path.scheme).num_streams : 1;
   const auto in_bytes = [&](const SavedVectors& saved) {
     return training_tokens(study) *
            bytes(saved, as_double(study.model.hidden_size), study.model.dtype);
@@ -33,7 +30,7 @@ std::vector<ChunkMemory> chunk_memories(const Study& study, const ResidualPath& 
     const ChunkActivations activations =
         chunk_activations(path, chunk,
                           {.policy = study.training->activations,
-                           .recompute_layers = best_mhc_recomputation(m, chunk.num_layers),
+                           .recompute_layers = recompute_layers(path.scheme, chunk.num_layers),
                            .schedule = schedule});
     memories.push_back({in_bytes(activations.kept), in_bytes(activations.received),
                         in_bytes(activations.own_blocks), in_bytes(activations.for_weights),

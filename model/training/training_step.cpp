@@ -7,7 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "model/schemes/mechanism.hpp"
+#include "model/ledger/backward.hpp"
+#include "model/schemes/list.hpp"
 
 namespace depthcost {
 namespace {
@@ -213,7 +214,7 @@ StepRow step_row(const Study& study, const TrainingModel& model, const TrainingR
   const Schedule schedule = run.schedule;
   const CaseTimes& baseline = against.times;
   // A path of the same kernels differs in nothing.
-  const bool is_same = std::holds_alternative<Standard>(path.scheme) && schedule == Schedule::fused;
+  const bool is_same = is_standard(path.scheme) && schedule == Schedule::fused;
   const CaseTimes& crossed = is_same ? against.times : against.with_other_kernels;
   CaseTimes times{run.makespan};  // the middle has been simulated
   CaseTimes residual;
@@ -254,15 +255,6 @@ StepRow step_row(const Study& study, const TrainingModel& model, const TrainingR
   return row;
 }
 
-struct AccumulationOf {
-  GradientAccumulation mode;
-  double operator()(const Standard&) const { return 0; }
-  double operator()(const Mhc&) const { return 0; }
-  double operator()(const FullAttnRes& scheme) const { return accumulation_d(scheme, mode); }
-  double operator()(const BlockAttnRes& scheme) const { return accumulation_d(scheme, mode); }
-  double operator()(const MechanismScheme& scheme) const { refuse_training(scheme); }
-};
-
 TrainingRun training_run(const Study& study, const TrainingModel& model, const ResidualPath& path,
                          Schedule schedule) {
   PipelineWork work = model.work(path, schedule, {});
@@ -271,8 +263,7 @@ TrainingRun training_run(const Study& study, const TrainingModel& model, const R
                   .schedule = schedule,
                   .makespan = step.makespan,
                   .bubble = bubble_share(step),
-                  .accumulation_d = std::visit(
-                      AccumulationOf{study.training->gradient_accumulation}, path.scheme),
+                  .accumulation_d = accumulation_d(path, study.training->gradient_accumulation),
                   .messages = work.forward_messages,
                   .stages = training_memory(study, path, schedule, model.order())};
   for (const ResidualWork& chunk : residual_work(study, path, schedule, {})) {
@@ -324,7 +315,7 @@ TrainingAnswer training_answer(const Study& study, const std::vector<ResidualPat
   // All paths have the study's layers and attachment, and so one baseline.
   const Baseline baseline = baseline_of(model, baseline_path(study, study.path));
   for (const ResidualPath& path : paths) {
-    for (const Schedule schedule : schedules_of(path.scheme)) {
+    for (const Schedule schedule : path.scheme.rule->schedules) {
       answer.runs.push_back(training_run(study, model, path, schedule));
       answer.steps.push_back(step_row(study, model, answer.runs.back(), baseline));
     }

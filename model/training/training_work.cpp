@@ -5,10 +5,10 @@
 #include <limits>
 #include <map>
 
-#include "model/schemes/walk.hpp"
+#include "model/ledger/backward.hpp"
+#include "model/ledger/launches.hpp"
 #include "model/step/resident.hpp"
 #include "model/step/scheme_payload.hpp"
-#include "model/training/backward_layers.hpp"
 
 namespace depthcost {
 namespace {
@@ -199,7 +199,7 @@ std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, En
 std::vector<Count> payload_vectors(const Study& study, const ResidualPath& path) {
   std::vector<Count> vectors;
   for (const Transition& transition :
-       scheme_payload(layout_of(study), path.scheme, study.training->cache).transitions)
+       scheme_payload(layout_of(study), path, study.training->cache).transitions)
     vectors.push_back(transition.vectors);
   return vectors;
 }

@@ -7,7 +7,7 @@
 
 #include "model/machine/time.hpp"
 #include "model/pipeline/pipeline_simulation.hpp"
-#include "model/schemes/activation_memory.hpp"
+#include "model/schemes/activations.hpp"
 #include "model/step/rest_of_step.hpp"
 #include "model/step/study.hpp"
 

@@ -1,5 +1,6 @@
 // From checked values to the study: defaults, references, and what must agree between keys.
 #include "scenarios/read/scenario.hpp"
+#include "model/schemes/list.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +14,7 @@
 #include "scenarios/import/architecture.hpp"
 #include "scenarios/presets/presets.hpp"
 #include "scenarios/presets/reference.hpp"
-#include "scenarios/read/mechanism_schemes.hpp"
+#include "scenarios/read/residual_schemes.hpp"
 #include "scenarios/read/resolved_values.hpp"
 #include "scenarios/read/workloads.hpp"
 
@@ -167,34 +168,21 @@ class ScenarioReader {
   }
 
   ResidualPath path_of(const std::string& scheme) const {
-    const Count num_layers = scenario_.study.model.num_layers;
-    const Attachment attachment = enum_of<Attachment>(values_.text("residual.attach"));
-    if (scheme == "standard") return {Standard{}, num_layers, attachment};
-    if (scheme == "mhc") {
-      const Value& written = *residual("num_streams");
-      const auto streams = static_cast<Count>(written.numbers.front());
-      if (streams > kMaxStreams)
-        throw InputError(written.position,
-                         fmt::format("invalid num_streams '{}' (more than {} streams)",
-                                     written.texts.front(), kMaxStreams));
-      return {Mhc{streams}, num_layers, attachment};
-    }
-    if (const Mechanism* mechanism = find_mechanism(scheme))
-      return {mechanism_scheme(*mechanism, values_, model_, scenario_.study), num_layers,
-              attachment};
-    const Partition partition = read_partition(scheme);
-    if (scheme == "full_attnres") return {FullAttnRes{partition}, num_layers, attachment};
-    assert(scheme == "block_attnres");  // the table of keys admits no other
-    return {BlockAttnRes{partition}, num_layers, attachment};
+    const Study& study = scenario_.study;
+    const SchemeRule& rule = *find_scheme(scheme);  // the table of keys admits no other name
+    SchemeParameters parameters = study.scheme_parameters;
+    if (rule.pattern == DepthPattern::blocks) parameters.blocks = read_partition(scheme);
+    return {scheme_of(rule, parameters, study.model.num_layers, values_, model_),
+            study.model.num_layers, enum_of<Attachment>(values_.text("residual.attach"))};
   }
 
-  void read_mechanisms(const std::vector<std::string>& schemes) {
-    MechanismParameters& parameters = scenario_.study.mechanism_parameters;
+  void read_parameters(const std::vector<std::string>& schemes) {
+    SchemeParameters& parameters = scenario_.study.scheme_parameters;
     parameters.hidden_size = parameters.kv_size = scenario_.study.model.hidden_size;
     std::optional<Count> block_size;
     if (is_cut_by_count() || values_.has("residual.block_size"))
       block_size = read_partition(schemes.front()).block_size;
-    read_mechanism_parameters(values_, model_, schemes, block_size, parameters);
+    read_scheme_parameters(values_, model_, schemes, block_size, parameters);
   }
 
   void read_residual() {
@@ -208,7 +196,7 @@ class ScenarioReader {
     std::vector<std::string> schemes = scheme->texts;
     if (const Value* compare = values_.find("residual.compare"))
       schemes.insert(schemes.end(), compare->texts.begin(), compare->texts.end());
-    read_mechanisms(schemes);
+    read_parameters(schemes);
     study.path = path_of(scheme->texts.front());
     read_schedule();
     read_compare();
@@ -222,7 +210,7 @@ class ScenarioReader {
 
   void read_schedule() {
     Study& study = scenario_.study;
-    const auto schedules = schedules_of(study.path.scheme);
+    const auto schedules = study.path.scheme.rule->schedules;
     study.schedule = shipped_schedule(study.path.scheme);
     const Value* written = values_.find("residual.schedule");
     if (written == nullptr) return;

@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "model/base/infeasible.hpp"
-#include "model/schemes/mechanism.hpp"
+#include "model/schemes/list.hpp"
 #include "scenarios/device/device.hpp"
 #include "scenarios/presets/reference.hpp"
 #include "scenarios/read/scenario.hpp"
@@ -98,21 +98,14 @@ void drop_compared(Map& residual, const std::string& scheme) {
   if (is_it(written) || (is_dropped && list->items.empty())) erase(residual, "compare");
 }
 
-std::span<const Schedule> schedules_named(const std::string& scheme) {
-  if (const Mechanism* mechanism = find_mechanism(scheme)) return mechanism->schedules;
-  for (const Scheme& known :
-       {Scheme{Standard{}}, Scheme{Mhc{}}, Scheme{FullAttnRes{}}, Scheme{BlockAttnRes{}}})
-    if (name(known) == scheme) return schedules_of(known);
-  return {};
-}
-
 /// The file's schedule is of the file's scheme: another that lacks it runs as it ships.
 void drop_foreign_schedule(Map& residual, const std::string& scheme) {
   Node* schedule = find_member(residual, "schedule");
   if (schedule == nullptr) return;
   const auto is_it = [&](std::string_view text) { return says(without_source(*schedule), text); };
   const auto& known = find_key(scenario_keys(), "residual.schedule")->choices;
-  const auto own = schedules_named(scheme);
+  const SchemeRule* rule = find_scheme(scheme);
+  const auto own = rule == nullptr ? std::span<const Schedule>{} : rule->schedules;
   if (std::any_of(known.begin(), known.end(), is_it) &&
       std::none_of(own.begin(), own.end(), [&](Schedule each) { return is_it(name(each)); }))
     erase(residual, "schedule");

@@ -8,7 +8,8 @@
 
 #include "kernels/check.hpp"
 #include "kernels/reference/run.hpp"
-#include "model/schemes/path_operations.hpp"
+#include "model/ledger/path_operations.hpp"
+#include "model/schemes/list.hpp"
 
 namespace depthcost::bench::step_test {
 namespace {
@@ -16,10 +17,11 @@ namespace {
 constexpr StepShape kSmall{.num_tokens = 2, .hidden_size = 16, .num_layers = 10, .block_size = 4};
 
 Scheme scheme_of(const StepKind& kind) {
-  if (kind.scheme == "mhc") return Mhc{.num_streams = 4};
+  if (kind.scheme == "mhc") return Scheme{schemes::kMhc, {.num_streams = 4}};
   if (kind.scheme == "block_attnres")
-    return BlockAttnRes{partition_by_size(kSmall.num_layers, kSmall.block_size)};
-  return Standard{};
+    return Scheme{schemes::kBlockAttnRes,
+                  {.blocks = partition_by_size(kSmall.num_layers, kSmall.block_size)}};
+  return Scheme{schemes::kStandard};
 }
 
 TEST(Step, StreamsEveryLayersWeightsBeforeWhatTheScheduleLaunches) {

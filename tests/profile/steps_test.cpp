@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/schemes/list.hpp"
 #include "model/step/step.hpp"
 #include "tests/profile/synthetic.hpp"
 
@@ -77,7 +78,8 @@ double waited_for_in_two_phases(const Machine& machine, double tokens) {
   };
   double seconds = 0;
   for (const auto& [layer, operation] :
-       all_operations({BlockAttnRes{partition_by_size(48, 8)}, 48}, Schedule::two_phase))
+       all_operations({Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(48, 8)}}, 48},
+                      Schedule::two_phase))
     seconds += critical_time(operation, execution, terms(operation)).value;
   execution.bank_age = 1;
   return seconds - 48 * terms(operations::residual_add_rmsnorm()).total().value;

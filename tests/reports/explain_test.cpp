@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "model/schemes/list.hpp"
 #include "scenarios/read/scenario.hpp"
 #include "tests/studies.hpp"
 
@@ -227,7 +228,8 @@ TEST(Explain, AddsTheTermsOfALaunch) {
 
 TEST(Explain, SaysWhatTheFormulaLeavesOut) {
   Study study = test::kimi_k3_study();
-  study.path.scheme = BlockAttnRes{partition_by_size(study.path.num_layers, 1)};
+  study.path.scheme =
+      Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(study.path.num_layers, 1)}};
   study.path.attachment = Attachment::all_reduce;
   const Explanation kernel = explained(evaluate(study), "ledger.block_attnres.single_pass.kernel");
   ASSERT_GE(kernel.numbers.size(), 2U);

@@ -47,7 +47,7 @@ TEST(FamilyTable, IsAsWideAsItsHeader) {
 
 TEST(FamilyTable, LeavesOutWhatTheModelCannotHaveAndSaysWhy) {
   Study study = test::kimi_k3_study();
-  study.mechanism_parameters.window = study.model.num_layers + 1;
+  study.scheme_parameters.window = study.model.num_layers + 1;
   const std::vector<FamilyRow> all = family_rows(study);
   EXPECT_EQ(family_table(all, FamilyColumns::terminal).rows.size(), all.size() - 1);
   EXPECT_EQ(

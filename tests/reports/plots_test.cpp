@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "model/schemes/list.hpp"
 #include "reports/gnuplot.hpp"
 #include "reports/plots_style.hpp"
 #include "tests/reports/plot_script.hpp"
@@ -26,9 +27,9 @@ Study small_study() {
   Study study;
   study.model = {.name = "Small", .num_layers = 24, .hidden_size = 1024};
   const Partition blocks = partition_by_size(24, 4);
-  study.path = {BlockAttnRes{blocks}, 24};
+  study.path = {Scheme{schemes::kBlockAttnRes, {.blocks = blocks}}, 24};
   study.schedule = Schedule::single_pass;
-  study.compare = {{FullAttnRes{blocks}, 24}};
+  study.compare = {{Scheme{schemes::kFullAttnRes, {.blocks = blocks}}, 24}};
   return study;
 }
 
@@ -133,7 +134,7 @@ TEST(AddedTimePlot, IsLogarithmicOnlyBeyondAHundredfold) {
   Study study = test::kimi_k3_study();
   EXPECT_TRUE(contains(added_time_plot(evaluate(study))->script, "set logscale y"));
   study.decode->sequences = {64, 128};
-  study.compare = {{Mhc{4}, 186}};
+  study.compare = {{Scheme{schemes::kMhc, {.num_streams = 4}}, 186}};
   const std::string script = added_time_plot(evaluate(study))->script;
   EXPECT_FALSE(contains(script, "set logscale y"));
   EXPECT_TRUE(contains(script, "set yrange [0:"));
@@ -201,7 +202,7 @@ TEST(Plots, AreThoseThatTheStudyHasDataFor) {
   study.pipeline = even_layout(1, 4, 93, 2);
   EXPECT_EQ(names(study), (Names{"bytes.svg", "sources.svg", "bank.svg"}));
   study = test::kimi_k3_study();
-  study.path = {Standard{}, 186};
+  study.path = {Scheme{schemes::kStandard}, 186};
   study.schedule = Schedule::fused;
   study.compare.clear();
   EXPECT_EQ(names(study), (Names{"bytes.svg"}));

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "model/decision/published_quality.hpp"
+#include "model/schemes/list.hpp"
 #include "reports/gnuplot.hpp"
 #include "reports/sweep_report.hpp"
 #include "tests/scheme_axis.hpp"
@@ -84,7 +85,7 @@ TEST(SweepSentences, SayWhereTheScenarioItselfStands) {
                        "number of blocks alone, block_size 26 (8 blocks, the last of 4) dominates "
                        "it: "));
   Study study = kimi();
-  study.path.scheme = BlockAttnRes{partition_by_size(186, 2)};
+  study.path.scheme = Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(186, 2)}};
   const SweepReport report = report_of(study, {block_sizes(1, 186)});
   EXPECT_TRUE(contains(sentence(report, "As written"),
                        "As written, block_size 2 does not stand on the front: block_size 4 (47 "
@@ -95,7 +96,7 @@ TEST(SweepSentences, SayWhereTheScenarioItselfStands) {
 TEST(SweepSentences, SayThatThePaperConsideredDivisors) {
   Study study;
   study.model = {.name = "L = 128", .num_layers = 128, .hidden_size = 7168};
-  study.path = {FullAttnRes{partition_by_size(128, 16)}, 128};
+  study.path = {Scheme{schemes::kFullAttnRes, {.blocks = partition_by_size(128, 16)}}, 128};
   study.schedule = Schedule::two_phase;
   const std::string fewest = sentence(report_of(study, {block_sizes(1, 128)}), "Fewest d-vectors");
   EXPECT_TRUE(contains(fewest,
@@ -170,7 +171,7 @@ TEST(SweepOfSchemes, SaysNothingOfBlocksOfFull) {
 TEST(SweepOfSchemes, HoldARunnerUpAgainstTheStandardResidual) {
   Study study = kimi();
   study.budgets = {{BudgetKind::prefill_bank, 0.1e9}, kAnyDecode};
-  study.path = {Standard{}, 186};
+  study.path = {Scheme{schemes::kStandard}, 186};
   study.schedule = Schedule::fused;
   SweepReport report = report_of(
       study,

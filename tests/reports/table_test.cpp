@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "model/schemes/list.hpp"
 #include "reports/format.hpp"
 #include "tests/studies.hpp"
 
@@ -115,7 +116,8 @@ TEST(PipelineTable, HoldsTotalsAndPeaks) {
 /// Numbers of no model, to pin the text alone.
 Evaluation two_steps() {
   Evaluation evaluation;
-  evaluation.paths = {{Standard{}, 2}, {Mhc{4}, 2}};
+  evaluation.paths = {{Scheme{schemes::kStandard}, 2},
+                      {Scheme{schemes::kMhc, {.num_streams = 4}}, 2}};
   evaluation.step.push_back({.workload = "decode/1",
                              .path = &evaluation.paths[0],
                              .residual = {{1e-6}, {2e-6}, {3e-6}, Evidence::measured},
@@ -319,7 +321,7 @@ TEST(TerminalPage, HasTheTrainingStepWithin100Columns) {
 
 TEST(TerminalPage, LeavesOutWhatIsNotAskedFor) {
   Study study{.name = "small", .model = {.name = "two layers", .num_layers = 2, .hidden_size = 64}};
-  study.path = {Standard{}, 2};
+  study.path = {Scheme{schemes::kStandard}, 2};
   EXPECT_EQ(to_table(evaluate(study)),
             "small\n"
             "two layers: 2 layers, hidden size 64; standard, fused\n"

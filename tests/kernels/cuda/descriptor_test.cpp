@@ -11,7 +11,7 @@
 #include "model/base/partition.hpp"
 #include "model/machine/catalogue.hpp"
 #include "model/operations/family_operations.hpp"
-#include "model/schemes/layer_operations.hpp"
+#include "model/operations/unfused_operations.hpp"
 
 namespace depthcost::test::descriptor_test {
 namespace {

@@ -5,7 +5,8 @@
 #include <deque>
 
 #include "kernels/reference/projection.hpp"
-#include "model/schemes/layer_operations.hpp"
+#include "model/schemes/list.hpp"
+#include "model/ledger/path_operations.hpp"
 #include "tests/kernels/reference/schedules.hpp"
 #include "tests/kernels/reference/steps.hpp"
 
@@ -18,7 +19,7 @@ constexpr Count kLayers = 7;
 
 struct Variant {
   std::string_view id;
-  MechanismParameters parameters;
+  SchemeParameters parameters;
   AttentionVariant<double> attention;
 
   bool has_query_of_token() const { return id == "attnres_input_dependent"; }
@@ -29,7 +30,7 @@ struct Variant {
 std::vector<Variant> variants() {
   std::vector<Variant> all;
   for (const Count S : {1, 2, 3, 7}) {
-    const MechanismParameters p{.hidden_size = kD, .block_size = S, .heads = 2};
+    const SchemeParameters p{.hidden_size = kD, .block_size = S, .heads = 2};
     all.push_back({"attnres_sigmoid", p, {.weighting = DepthWeighting::sigmoid}});
     all.push_back({"attnres_raw_keys", p, {.key_norm = KeyNorm::none}});
     all.push_back({"attnres_multihead", p, {.num_heads = 2}});
@@ -233,22 +234,21 @@ Row run_eager(const Network& network, Counter& counter) {
 
 /// All layers and the output aggregation. The partial sum of eager code is updated behind a layer,
 /// and the ledger counts that there.
-std::vector<Launched> ledger_of(const MechanismScheme& scheme, Schedule schedule) {
+std::vector<Launched> ledger_of(const Scheme& scheme, Schedule schedule) {
   std::vector<Launched> launches;
-  const auto emit = [&](const Operation& op) { launches.push_back(from_ledger(op)); };
-  for (Count layer = 1; layer <= kLayers; ++layer) each_operation(scheme, schedule, layer, emit);
-  each_output_operation(scheme, schedule, emit);
+  for (const PlacedOperation& placed : all_operations({scheme, kLayers}, schedule))
+    launches.push_back(from_ledger(placed.operation));
   return launches;
 }
 
-MechanismScheme scheme_of(std::string_view id, const MechanismParameters& parameters) {
-  return {find_mechanism(id), parameters, kLayers};
+Scheme scheme_of(std::string_view id, const SchemeParameters& parameters) {
+  return {*find_scheme(id), parameters};
 }
 
 TEST(CountedVariants, MoveWhatTheLedgerSays) {
   for (const Variant& variant : variants()) {
     SCOPED_TRACE(std::string(variant.id) + " S " + std::to_string(variant.parameters.block_size));
-    const MechanismScheme scheme = scheme_of(variant.id, variant.parameters);
+    const Scheme scheme = scheme_of(variant.id, variant.parameters);
     const Network network{variant};
     Counter kernels;
     Counter eager;
@@ -303,7 +303,7 @@ struct InputIndependent {
 TEST(CountedVariants, MixByWeightsThatAreParametersAsTheLedgerSays) {
   for (const Count S : {1, 2, 3, 7}) {
     SCOPED_TRACE(S);
-    const MechanismScheme scheme =
+    const Scheme scheme =
         scheme_of("attnres_input_independent", {.hidden_size = kD, .block_size = S});
     const Partition blocks = partition_by_size(kLayers, S);
     std::vector<Launched> counted;
@@ -351,7 +351,7 @@ void sum_step(Counter& counter) {
 TEST(CountedVariants, MixByWeightsThatAreParametersStepByStep) {
   for (const Count S : {1, 2, 3, 7}) {
     SCOPED_TRACE(S);
-    const MechanismScheme scheme =
+    const Scheme scheme =
         scheme_of("attnres_input_independent", {.hidden_size = kD, .block_size = S});
     const Partition blocks = partition_by_size(kLayers, S);
     Counter counter;
@@ -368,10 +368,9 @@ TEST(CountedVariants, MixByWeightsThatAreParametersStepByStep) {
 TEST(CountedVariants, AreAllOfThem) {
   std::vector<std::string_view> counted{"attnres_input_independent"};
   for (const Variant& variant : variants()) counted.push_back(variant.id);
-  for (const Mechanism* mechanism : mechanisms()) {
-    if (!mechanism->id.starts_with("attnres_")) continue;
-    EXPECT_NE(std::find(counted.begin(), counted.end(), mechanism->id), counted.end())
-        << mechanism->id;
+  for (const SchemeRule* rule : scheme_rules()) {
+    if (!rule->id.starts_with("attnres_")) continue;
+    EXPECT_NE(std::find(counted.begin(), counted.end(), rule->id), counted.end()) << rule->id;
   }
 }
 

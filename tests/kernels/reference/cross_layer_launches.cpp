@@ -31,7 +31,7 @@ struct Bank : Layer {
   }
 };
 
-Rows denseformer(Counter& counter, const MechanismLayer& at, Schedule schedule) {
+Rows denseformer(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   const Count block = at.layer / 2;
   if (at.layer % 2 == 1 || block % at.parameters.period != 0)
     return Layer(counter).standard(schedule);
@@ -62,7 +62,7 @@ struct Mudd : Bank {
   Row W_1 = draw(kInner * d), W_2 = draw(C * s * kInner), prior = draw(C * s);
   Row weights = Row(T * C * s, kNaN);
 
-  Mudd(Counter& with, const MechanismLayer& at)
+  Mudd(Counter& with, const SchemeLayer& at)
       : Bank(with, static_cast<std::size_t>(at.layer / 2)),
         is_last(at.layer / 2 == at.num_layers / 2),
         C(is_last ? 1 : static_cast<std::size_t>(at.parameters.ways)) {}
@@ -112,7 +112,7 @@ Rows eager_mudd(Mudd& b) {
   return left;
 }
 
-Rows muddformer(Counter& counter, const MechanismLayer& at, Schedule schedule) {
+Rows muddformer(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   if (at.layer % 2 == 1) return Layer(counter).standard(schedule);
   Mudd b(counter, at);
   if (schedule == Schedule::unfused) return eager_mudd(b);
@@ -222,7 +222,7 @@ Rows eager_boundary(Bank& b, const Row& w, const Row& value_gain) {
   return {b.x, next};
 }
 
-Rows boundary_attention(Counter& counter, const MechanismLayer& at, Schedule schedule) {
+Rows boundary_attention(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   const Count S = at.parameters.block_size;
   if (at.layer % S != 0) return Layer(counter).standard(schedule);
   Bank b(counter, static_cast<std::size_t>(at.layer / S));
@@ -283,7 +283,7 @@ void project(Layer& b, const Tensor& in, const Row& W, Operand written,
     outputs[i % num_outputs / b.d][i / num_outputs * b.d + i % b.d] = made[i];
 }
 
-Rows history_attention(Counter& counter, const MechanismLayer& at, Schedule schedule) {
+Rows history_attention(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   Bank b(counter, static_cast<std::size_t>(at.layer));
   const Row W_q = b.draw(b.d * b.d), W_k = b.draw(b.d * b.d), W_v = b.draw(b.d * b.d);
   if (schedule == Schedule::unfused) return eager_history(b, W_q, W_k, W_v);

@@ -13,7 +13,7 @@ struct Delta : Layer {
   Row own = draw(T * d);  // the layer's input
   static constexpr double kBias = 0.2;
 
-  Delta(Counter& with, const MechanismLayer& at)
+  Delta(Counter& with, const SchemeLayer& at)
       : Layer(with), m(static_cast<std::size_t>(at.parameters.value_width)) {}
 };
 
@@ -71,7 +71,7 @@ void eager_compressor(Delta& b, Row& y) {
                  });
 }
 
-Rows deep_delta(Counter& counter, const MechanismLayer& at, Schedule schedule) {
+Rows deep_delta(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   Delta b(counter, at);
   if (schedule == Schedule::unfused) {
     Row keys = b.empty();

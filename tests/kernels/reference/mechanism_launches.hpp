@@ -5,7 +5,7 @@
 #include <map>
 #include <string_view>
 
-#include "model/schemes/mechanism.hpp"
+#include "model/schemes/scheme.hpp"
 #include "tests/kernels/reference/steps.hpp"
 
 namespace depthcost::test {
@@ -52,7 +52,7 @@ struct Layer {
 };
 
 /// Runs what happens at a layer, and returns what it leaves: the layer's input, and states.
-using RunLayer = Rows (*)(Counter& counter, const MechanismLayer& at, Schedule schedule);
+using RunLayer = Rows (*)(Counter& counter, const SchemeLayer& at, Schedule schedule);
 using Launchers = std::map<std::string_view, RunLayer>;
 
 Launchers single_state_launchers();

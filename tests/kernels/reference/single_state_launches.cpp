@@ -27,17 +27,17 @@ Rows scaled_add(Counter& counter, Schedule schedule, std::size_t num_scales, dou
   return {b.x, b.h};
 }
 
-Rows rezero(Counter& counter, const MechanismLayer&, Schedule schedule) {
+Rows rezero(Counter& counter, const SchemeLayer&, Schedule schedule) {
   return scaled_add(counter, schedule, 1, 1);
 }
-Rows layerscale(Counter& counter, const MechanismLayer&, Schedule schedule) {
+Rows layerscale(Counter& counter, const SchemeLayer&, Schedule schedule) {
   return scaled_add(counter, schedule, kWidth, 1);
 }
-Rows laurel_rw(Counter& counter, const MechanismLayer&, Schedule schedule) {
+Rows laurel_rw(Counter& counter, const SchemeLayer&, Schedule schedule) {
   return scaled_add(counter, schedule, 1, kScale);
 }
 
-Rows highway(Counter& counter, const MechanismLayer&, Schedule schedule) {
+Rows highway(Counter& counter, const SchemeLayer&, Schedule schedule) {
   Layer b(counter);
   const Row W = b.draw(b.d * b.d);
   const Row bias = b.draw(b.d);
@@ -68,7 +68,7 @@ Rows highway(Counter& counter, const MechanismLayer&, Schedule schedule) {
 
 double scaled_sum(const Row& v, std::size_t) { return kScale * v[1] + v[0]; }
 
-Rows deepnorm(Counter& counter, const MechanismLayer&, Schedule schedule) {
+Rows deepnorm(Counter& counter, const SchemeLayer&, Schedule schedule) {
   Layer b(counter);
   if (schedule == Schedule::unfused) {
     b.steps.elementwise({b.output(), b.hidden()}, b.hidden(), scaled_sum);
@@ -82,7 +82,7 @@ Rows deepnorm(Counter& counter, const MechanismLayer&, Schedule schedule) {
   return {b.x};
 }
 
-Rows keel(Counter& counter, const MechanismLayer&, Schedule schedule) {
+Rows keel(Counter& counter, const SchemeLayer&, Schedule schedule) {
   Layer b(counter);
   const Row stream_gain = b.draw(b.d);
   if (schedule == Schedule::unfused) {
@@ -98,7 +98,7 @@ Rows keel(Counter& counter, const MechanismLayer&, Schedule schedule) {
   return {b.x, b.h};
 }
 
-Rows siamese_norm(Counter& counter, const MechanismLayer&, Schedule schedule) {
+Rows siamese_norm(Counter& counter, const SchemeLayer&, Schedule schedule) {
   Layer b(counter);
   Row h2 = b.draw(b.T * b.d);
   const Row stream_gain = b.draw(b.d);
@@ -131,7 +131,7 @@ double expanded(const Row& B, const Row& y, std::size_t e) {
   return sum;
 }
 
-Rows laurel_lr(Counter& counter, const MechanismLayer& at, Schedule schedule) {
+Rows laurel_lr(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   Layer b(counter);
   const auto r = static_cast<std::size_t>(at.parameters.rank);
   const Row A = b.draw(r * b.d);
@@ -160,7 +160,7 @@ Rows laurel_lr(Counter& counter, const MechanismLayer& at, Schedule schedule) {
   return {b.x, b.h};
 }
 
-Rows laurel_pa(Counter& counter, const MechanismLayer& at, Schedule schedule) {
+Rows laurel_pa(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   Layer b(counter);
   const auto r = static_cast<std::size_t>(at.parameters.rank);
   const auto k = static_cast<std::size_t>(std::min(at.parameters.history, at.layer - 1));
@@ -200,7 +200,7 @@ Rows laurel_pa(Counter& counter, const MechanismLayer& at, Schedule schedule) {
 
 /// What the projection moves whether its values are mixed or not is not the mechanism's: x and the
 /// values themselves.
-Rows value_residual(Counter& counter, const MechanismLayer& at, Schedule schedule) {
+Rows value_residual(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   Layer b(counter);
   Rows left = b.standard(schedule);
   if (at.layer % 2 == 0 || at.layer == 1) return left;

@@ -12,7 +12,7 @@ struct Streams : Layer {
   Row X = draw(T * m * d), next = Row(T * m * d, kNaN);
   Row pre = Row(T * m, kNaN), post = pre, residual = Row(T * m * m, kNaN);
 
-  Streams(Counter& with, const MechanismLayer& at)
+  Streams(Counter& with, const SchemeLayer& at)
       : Layer(with), m(static_cast<std::size_t>(at.parameters.num_streams)) {}
 
   std::vector<Place> coefficients() const {
@@ -141,7 +141,7 @@ Rows mapped_streams(Streams& b, Schedule schedule, const Mapping& mapping, const
   return {b.x, b.next, b.post, b.residual};
 }
 
-Rows hc_static(Counter& counter, const MechanismLayer& at, Schedule schedule) {
+Rows hc_static(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   Streams b(counter, at);
   const std::size_t m = b.m;
   const Row A_m = b.draw(m), beta = b.draw(m), A_r = b.draw(m * m);
@@ -180,7 +180,7 @@ double dull_tanh(const Row& h, const Row& W, std::size_t column) {
   return std::tanh(product);
 }
 
-Rows hc_dynamic(Counter& counter, const MechanismLayer& at, Schedule schedule) {
+Rows hc_dynamic(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   Streams b(counter, at);
   const std::size_t m = b.m;
   const Row W = b.draw((m + 2) * b.d), A_m = b.draw(m), beta = b.draw(m), A_r = b.draw(m * m);
@@ -230,7 +230,7 @@ Row dull_gates(const Row& z, std::size_t m) {
   return H;
 }
 
-Rows mhc_lite(Counter& counter, const MechanismLayer& at, Schedule schedule) {
+Rows mhc_lite(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   Streams b(counter, at);
   const std::size_t m = b.m;
   const Phi phi(b, m, 2 * m + reference::factorial(m));
@@ -260,7 +260,7 @@ Rows mhc_lite(Counter& counter, const MechanismLayer& at, Schedule schedule) {
 
 /// Streams i and j meet by factor k as their bits there agree, the first factor's being the
 /// highest.
-Rows kromhc(Counter& counter, const MechanismLayer& at, Schedule schedule) {
+Rows kromhc(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   Streams b(counter, at);
   const std::size_t m = b.m;
   const std::size_t factors = m == 4 ? 2 : 1;
@@ -283,7 +283,7 @@ Rows kromhc(Counter& counter, const MechanismLayer& at, Schedule schedule) {
   return mapped_streams(b, schedule, mapping, dull);
 }
 
-Rows single_pass_mhc(Counter& counter, const MechanismLayer& at, Schedule) {
+Rows single_pass_mhc(Counter& counter, const SchemeLayer& at, Schedule) {
   Streams b(counter, at);
   const Phi phi(b, b.m, b.m * b.m + 2 * b.m);
   b.pre = b.draw(b.pre.size());

@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "model/schemes/path_operations.hpp"
+#include "model/ledger/path_operations.hpp"
+#include "model/schemes/list.hpp"
 #include "tests/kernels/reference/counter.hpp"
 #include "tests/kernels/reference/schedules.hpp"
 
@@ -82,7 +83,7 @@ TEST(CountedBlockAttnRes, IsTheLedgersKernelRowsLaunchByLaunch) {
   EXPECT_TRUE(rc::check([] {
     const Shape shape;
     const Partition blocks = random_partition();
-    const ResidualPath path{BlockAttnRes{blocks}, blocks.num_layers};
+    const ResidualPath path{Scheme{schemes::kBlockAttnRes, {.blocks = blocks}}, blocks.num_layers};
     const auto sizes = sizes_of(blocks);
     RC_ASSERT(count(Execution::single_pass, sizes, shape) ==
               from_ledger(path, Schedule::single_pass));
@@ -95,7 +96,7 @@ TEST(CountedFullAttnRes, IsTheLedgersKernelRowsLaunchByLaunch) {
   EXPECT_TRUE(rc::check([] {
     const Shape shape;
     const Partition groups = random_partition();
-    const ResidualPath path{FullAttnRes{groups}, groups.num_layers};
+    const ResidualPath path{Scheme{schemes::kFullAttnRes, {.blocks = groups}}, groups.num_layers};
     RC_ASSERT(count(Execution::single_pass, ones(groups), shape) ==
               from_ledger(path, Schedule::single_pass));
     RC_ASSERT(count(Execution::full_two_phase, sizes_of(groups), shape) ==
@@ -113,8 +114,8 @@ TEST(CountedNetworks, SumToTheLedgersTotals) {
   EXPECT_TRUE(rc::check([] {
     const Shape shape;
     const Partition blocks = random_partition();
-    const ResidualPath block{BlockAttnRes{blocks}, blocks.num_layers};
-    const ResidualPath full{FullAttnRes{blocks}, blocks.num_layers};
+    const ResidualPath block{Scheme{schemes::kBlockAttnRes, {.blocks = blocks}}, blocks.num_layers};
+    const ResidualPath full{Scheme{schemes::kFullAttnRes, {.blocks = blocks}}, blocks.num_layers};
     const auto sizes = sizes_of(blocks);
     RC_ASSERT(traffic_of(count(Execution::single_pass, sizes, shape)) ==
               whole(block, {Schedule::single_pass, Convention::kernel}));
@@ -132,8 +133,8 @@ TEST(CountedNetworks, SumToThePhysicalTotals) {
   EXPECT_TRUE(rc::check([] {
     const Shape shape;
     const Partition blocks = random_partition();
-    const ResidualPath block{BlockAttnRes{blocks}, blocks.num_layers};
-    const ResidualPath full{FullAttnRes{blocks}, blocks.num_layers};
+    const ResidualPath block{Scheme{schemes::kBlockAttnRes, {.blocks = blocks}}, blocks.num_layers};
+    const ResidualPath full{Scheme{schemes::kFullAttnRes, {.blocks = blocks}}, blocks.num_layers};
     const auto sizes = sizes_of(blocks);
     for (const auto& [update, convention] :
          {std::pair{SumUpdate::closing_apart, Convention::physical},
@@ -171,7 +172,7 @@ TEST(CountedStandardResidual, IsTheLedgersKernelRows) {
     Row x(size, kNaN);
     const Row f(size, 2);
     const Row gain(shape.hidden_size, 1);
-    const ResidualPath path{Standard{}, 1};
+    const ResidualPath path{Scheme{schemes::kStandard}, 1};
     Counter fused;
     fused.run(ResidualAddRmsNorm<double>{
         shape.num_tokens, shape.hidden_size, h.data(), f.data(), {gain.data()}, x.data()});
@@ -199,7 +200,9 @@ struct MhcBuffers {
   Row pre = Row(T * m, 0.5), post = pre, next_post = pre;
   Row residual = Row(T * m * m, 0.5), next_residual = residual;
 
-  ResidualPath path() const { return {Mhc{static_cast<Count>(m)}, 1}; }
+  ResidualPath path() const {
+    return {Scheme{schemes::kMhc, {.num_streams = static_cast<Count>(m)}}, 1};
+  }
   BasicMhcMapping<double> mapping() const { return {phi.data(), bias.data(), {1, 1, 1}}; }
   MhcPost<double> mhc_post() {
     return {T, d, m, X.data(), f.data(), post.data(), residual.data(), next.data()};

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "model/schemes/list.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::budget_test {
@@ -41,7 +42,7 @@ BudgetRow judged(const Study& study, const std::vector<Overhead>& overheads) {
 /// As above, against what the study itself predicts.
 BudgetRow predicted(const Study& study) {
   std::vector<StepRow> steps;
-  for (const Schedule schedule : schedules_of(study.path.scheme))
+  for (const Schedule schedule : study.path.scheme.rule->schedules)
     for (const StepRow& row : step_rows(study, study.path, schedule)) steps.push_back(row);
   return budget_rows({study, steps, memory_rows(study, study.path)}).front();
 }
@@ -190,7 +191,7 @@ TEST(PrefillBudgets, CountTheBankWithB0AndPhase1OutputsInThePeakAlone) {
 
 TEST(PrefillBudgets, CountWhatASchemeWithoutABankCarries) {
   Study study = asking(BudgetKind::prefill_bank, 4 * kVector);
-  study.path = {Mhc{4}, 186};
+  study.path = {Scheme{schemes::kMhc, {.num_streams = 4}}, 186};
   study.schedule = Schedule::fused;
   EXPECT_EQ(predicted(study).high, 4 * kVector);
   EXPECT_EQ(predicted(study).verdict, Verdict::pass);

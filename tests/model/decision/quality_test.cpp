@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "model/decision/published_quality.hpp"
+#include "model/schemes/list.hpp"
 
 namespace depthcost::quality_test {
 namespace {
 
 QualityEvidence of_blocks(Count num_layers, Count block_size) {
-  return quality_of(BlockAttnRes{partition_by_size(num_layers, block_size)});
+  return quality_of(
+      Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(num_layers, block_size)}});
 }
 
 TEST(Quality, QuotesEveryPointOfFigure6ByBothReadings) {
@@ -68,10 +70,13 @@ TEST(Quality, FallsWithFinerBlocks) {
 }
 
 TEST(Quality, IsOneLossForSchemesWithoutBlocks) {
-  EXPECT_EQ(quality_of(Standard{}).at_most(), 1.766);
-  EXPECT_EQ(quality_of(Mhc{4}).at_most(), 1.747);
-  EXPECT_EQ(quality_of(FullAttnRes{partition_by_size(54, 6)}).at_most(), 1.737);
-  EXPECT_TRUE(quality_of(FullAttnRes{partition_by_size(54, 6)}).agrees());
+  EXPECT_EQ(quality_of(Scheme{schemes::kStandard}).at_most(), 1.766);
+  EXPECT_EQ(quality_of(Scheme{schemes::kMhc, {.num_streams = 4}}).at_most(), 1.747);
+  EXPECT_EQ(
+      quality_of(Scheme{schemes::kFullAttnRes, {.blocks = partition_by_size(54, 6)}}).at_most(),
+      1.737);
+  EXPECT_TRUE(
+      quality_of(Scheme{schemes::kFullAttnRes, {.blocks = partition_by_size(54, 6)}}).agrees());
 }
 
 }  // namespace

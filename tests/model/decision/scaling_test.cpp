@@ -10,6 +10,7 @@
 
 #include "model/decision/break_even.hpp"
 #include "model/decision/published_quality.hpp"
+#include "model/schemes/list.hpp"
 
 namespace depthcost::scaling_test {
 namespace {
@@ -165,7 +166,7 @@ TEST(PublishedLosses, OfFigure7AgreeWithItsText) {
 Estimate<double> around(double value) { return {value - 0.01, value, value + 0.01}; }
 
 TEST(BreakEven, PaysWhereEvenTheLongestStepCostsLessThanTheSmallestAdvantage) {
-  const Scheme block = BlockAttnRes{partition_by_size(54, 6)};
+  const Scheme block = Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(54, 6)}};
   EXPECT_EQ(break_even(block, around(0.04))->payback, Payback::pays);
   EXPECT_EQ(break_even(block, around(0.25))->payback, Payback::unknown);
   EXPECT_EQ(break_even(block, around(0.40))->payback, Payback::does_not_pay);
@@ -173,9 +174,11 @@ TEST(BreakEven, PaysWhereEvenTheLongestStepCostsLessThanTheSmallestAdvantage) {
 }
 
 TEST(BreakEven, IsUnknownWithoutAnOverheadAndAbsentWithoutAFit) {
-  EXPECT_EQ(break_even(BlockAttnRes{partition_by_size(54, 6)}, {})->payback, Payback::unknown);
-  EXPECT_FALSE(break_even(Mhc{4}, around(0.04)).has_value());
-  EXPECT_FALSE(break_even(Standard{}, {}).has_value());
+  EXPECT_EQ(
+      break_even(Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(54, 6)}}, {})->payback,
+      Payback::unknown);
+  EXPECT_FALSE(break_even(Scheme{schemes::kMhc, {.num_streams = 4}}, around(0.04)).has_value());
+  EXPECT_FALSE(break_even(Scheme{schemes::kStandard}, {}).has_value());
 }
 
 }  // namespace

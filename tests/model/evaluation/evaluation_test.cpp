@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "model/schemes/list.hpp"
 #include "tests/model/machine/any_machine.hpp"
 #include "tests/studies.hpp"
 
@@ -50,7 +51,7 @@ TEST(Evaluation, HasEverySectionThatIsAskedFor) {
 TEST(Evaluation, IsALedgerWhereNothingElseIsAskedFor) {
   Study study;
   study.model = {.name = "small", .num_layers = 4, .hidden_size = 64};
-  study.path = {BlockAttnRes{partition_by_size(4, 2)}, 4};
+  study.path = {Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(4, 2)}}, 4};
   study.schedule = Schedule::single_pass;
   const Evaluation e = evaluate(study);
   EXPECT_FALSE(e.ledger.empty());
@@ -82,7 +83,7 @@ TEST(Evaluation, LeavesOutExactlyWhatIsMissing) {
 
 TEST(Evaluation, HasNoEventsForASchemeWithoutABank) {
   Study study = test::kimi_k3_study();
-  study.path = {Mhc{4}, 186};
+  study.path = {Scheme{schemes::kMhc, {.num_streams = 4}}, 186};
   study.schedule = Schedule::fused;
   study.compare.clear();
   const Evaluation e = evaluate(study);

@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "model/ledger/path_operations.hpp"
 #include "model/machine/machine.hpp"
-#include "model/schemes/path_operations.hpp"
+#include "model/schemes/list.hpp"
 
 namespace depthcost::test {
 
@@ -89,13 +90,15 @@ inline ResidualPath any_path(Count most) {
   const Partition blocks =
       partition_by_size(num_layers, *rc::gen::inRange<Count>(1, num_layers + 1));
   const Count num_streams = *rc::gen::inRange<Count>(1, 9);
-  return {*rc::gen::element<Scheme>(Standard{}, Mhc{num_streams}, FullAttnRes{blocks},
-                                    BlockAttnRes{blocks}),
+  return {*rc::gen::element<Scheme>(Scheme{schemes::kStandard},
+                                    Scheme{schemes::kMhc, {.num_streams = num_streams}},
+                                    Scheme{schemes::kFullAttnRes, {.blocks = blocks}},
+                                    Scheme{schemes::kBlockAttnRes, {.blocks = blocks}}),
           num_layers, any_attachment()};
 }
 
 inline Schedule any_schedule(const Scheme& scheme) {
-  const auto schedules = schedules_of(scheme);
+  const auto schedules = scheme.rule->schedules;
   return schedules[*rc::gen::inRange<std::size_t>(0, schedules.size())];
 }
 

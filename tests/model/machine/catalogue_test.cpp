@@ -5,8 +5,9 @@
 
 #include <set>
 
+#include "model/ledger/path_operations.hpp"
 #include "model/operations/unfused_operations.hpp"
-#include "model/schemes/layer_operations.hpp"
+#include "model/schemes/list.hpp"
 
 namespace depthcost::catalogue_test {
 namespace {
@@ -37,11 +38,10 @@ TEST(Catalogue, HoldsWhatTheSchedulesLaunch) {
     EXPECT_TRUE(known.contains(operation)) << name(operation.id) << " " << operation.sources;
     ++checked;
   };
-  for (const Schedule schedule : {Schedule::unfused, Schedule::fused})
-    each_operation(Standard{}, schedule, 1, expect_known);
-  for (const Schedule schedule :
-       {Schedule::unfused, Schedule::fused, Schedule::two_pass, Schedule::one_pass})
-    each_operation(Mhc{4}, schedule, 1, expect_known);
+  for (const Scheme& scheme : {Scheme{schemes::kStandard}, Scheme{schemes::kMhc}})
+    for (const Schedule schedule : scheme.rule->schedules)
+      for (const PlacedOperation& placed : all_operations({scheme, 1}, schedule))
+        expect_known(placed.operation);
   const Partition blocks = partition_by_size(186, 24);
   for (const Count index : {Count{1}, Count{3}})
     expect_known(operations::block_single_pass(position(blocks, 7, index)));

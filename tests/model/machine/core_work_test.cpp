@@ -6,10 +6,10 @@
 #include <map>
 
 #include "kernels/cpu/mhc.hpp"
+#include "model/ledger/path_operations.hpp"
 #include "model/machine/catalogue.hpp"
 #include "model/machine/time.hpp"
-#include "model/schemes/mechanism.hpp"
-#include "model/schemes/path_operations.hpp"
+#include "model/schemes/list.hpp"
 
 namespace depthcost::core_work_test {
 namespace {
@@ -84,14 +84,15 @@ TEST(CoreWork, OfAMapOfStreamsTakesEachInOnce) {
 }
 
 TEST(CoreWork, IsNeverLessThanNothing) {
-  for (const Mechanism* mechanism : mechanisms()) {
-    MechanismParameters parameters;
+  for (const SchemeRule* rule : scheme_rules()) {
+    SchemeParameters parameters;
     parameters.hidden_size = 64;
-    const ResidualPath path{MechanismScheme{mechanism, parameters, 12}, 12};
-    for (const Schedule schedule : schedules_of(path.scheme))
+    parameters.blocks = partition_by_size(12, 5);
+    const ResidualPath path{Scheme{*rule, parameters}, 12};
+    for (const Schedule schedule : path.scheme.rule->schedules)
       for (const auto& [operation, calls] : distinct_operations(path, schedule))
         for (const CorePass& pass : core_work(operation).passes)
-          EXPECT_GE(pass.rows, 0) << mechanism->id << " " << name(operation.id);
+          EXPECT_GE(pass.rows, 0) << rule->id << " " << name(operation.id);
   }
 }
 

@@ -6,8 +6,9 @@
 
 #include <algorithm>
 
+#include "model/ledger/path_operations.hpp"
 #include "model/machine/corner_times.hpp"
-#include "model/schemes/path_operations.hpp"
+#include "model/schemes/list.hpp"
 #include "model/step/attachments.hpp"
 #include "tests/model/machine/launch_time.hpp"
 #include "tests/studies.hpp"
@@ -54,8 +55,10 @@ TEST(FewTokens, OfTheStandardResidualAreTwoRows) {
 TEST(FewTokens, MakeNoPiecesFasterThanTheWhole) {
   for (const KernelStyle& style : {kLoops, kRings}) {
     const Machine machine = gpu(style);
-    for (const ResidualPath& path : {ResidualPath{Standard{}, 8}, ResidualPath{Mhc{4}, 8},
-                                     ResidualPath{BlockAttnRes{partition_by_size(8, 2)}, 8}}) {
+    for (const ResidualPath& path :
+         {ResidualPath{Scheme{schemes::kStandard}, 8},
+          ResidualPath{Scheme{schemes::kMhc, {.num_streams = 4}}, 8},
+          ResidualPath{Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(8, 2)}}, 8}}) {
       const auto total = [&](Schedule schedule) {
         double sum = 0;
         for (const auto& [operation, calls] : distinct_operations(path, schedule))
@@ -94,9 +97,9 @@ TEST(FewTokens, OfOtherCoefficientsAreThoseOfMhcWithoutSinkhorn) {
       if (pre(operation)) return token_work(operation, kLoops);
     return TokenWork{};
   };
-  const TokenWork own = of_pre(Mhc{4});
+  const TokenWork own = of_pre(Scheme{schemes::kMhc, {.num_streams = 4}});
   for (const char* name : {"hc_dynamic", "mhc_lite", "kromhc"}) {
-    const MechanismScheme scheme{find_mechanism(name), {.num_streams = 4}, 8};
+    const Scheme scheme(*find_scheme(name), {.num_streams = 4});
     const TokenWork other = of_pre(scheme);
     EXPECT_EQ(other.launches, own.launches) << name;
     EXPECT_EQ(other.loads, own.loads) << name;
@@ -254,12 +257,12 @@ TEST(Attachments, HoldEachAgainstTheStandardResidualAttachedAlike) {
   // Standard, Block and Full at three batches, twice.
   ASSERT_EQ(rows.size(), 3U * 3 * 2);
   for (const AttachmentRow& row : rows) {
-    if (std::holds_alternative<Standard>(row.scheme)) {
+    if (is_standard(row.scheme)) {
       EXPECT_EQ(row.delta.value.value, 0);
       continue;
     }
     const auto standard = std::find_if(rows.begin(), rows.end(), [&](const AttachmentRow& other) {
-      return std::holds_alternative<Standard>(other.scheme) && other.workload == row.workload &&
+      return is_standard(other.scheme) && other.workload == row.workload &&
              other.attachment == row.attachment;
     });
     EXPECT_NEAR(row.delta.value.value, (row.residual.value - standard->residual.value).value,

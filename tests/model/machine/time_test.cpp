@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "model/schemes/path_operations.hpp"
+#include "model/ledger/path_operations.hpp"
+#include "model/schemes/list.hpp"
 #include "tests/model/machine/launch_time.hpp"
 #include "tests/studies.hpp"
 
@@ -199,13 +200,13 @@ TEST(BankAge, IsALayerUnlessPhase1ReadsTheBankOnceABlock) {
   const Partition blocks = partition_by_size(186, 24);
   const Partition uneven = partition_by_count(7, 4, Remainder::paper);  // 1, 1, 1, 1, 3
   for (const Schedule schedule : {Schedule::unfused, Schedule::single_pass}) {
-    EXPECT_EQ(bank_age(BlockAttnRes{blocks}, schedule), 1);
-    EXPECT_EQ(bank_age(FullAttnRes{blocks}, schedule), 1);
+    EXPECT_EQ(bank_age(Scheme{schemes::kBlockAttnRes, {.blocks = blocks}}, schedule), 1);
+    EXPECT_EQ(bank_age(Scheme{schemes::kFullAttnRes, {.blocks = blocks}}, schedule), 1);
   }
-  EXPECT_EQ(bank_age(BlockAttnRes{blocks}, Schedule::two_phase), 24);
-  EXPECT_EQ(bank_age(FullAttnRes{blocks}, Schedule::two_phase), 24);
-  EXPECT_EQ(bank_age(BlockAttnRes{uneven}, Schedule::two_phase), 3);
-  EXPECT_EQ(bank_age(Standard{}, Schedule::fused), 1);
+  EXPECT_EQ(bank_age(Scheme{schemes::kBlockAttnRes, {.blocks = blocks}}, Schedule::two_phase), 24);
+  EXPECT_EQ(bank_age(Scheme{schemes::kFullAttnRes, {.blocks = blocks}}, Schedule::two_phase), 24);
+  EXPECT_EQ(bank_age(Scheme{schemes::kBlockAttnRes, {.blocks = uneven}}, Schedule::two_phase), 3);
+  EXPECT_EQ(bank_age(Scheme{schemes::kStandard}, Schedule::fused), 1);
 }
 
 TEST(LooseScalars, AreF32AndLieWhereTheVectorsDo) {

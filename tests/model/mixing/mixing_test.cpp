@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "model/base/infeasible.hpp"
-#include "model/schemes/mechanism.hpp"
+#include "model/schemes/list.hpp"
 #include "tests/golden.hpp"
 
 namespace depthcost::mixing_test {
@@ -365,12 +365,12 @@ TEST(MixingSchemes, AreNamedOnce) {
 }
 
 TEST(Mixing, HasAMatrixOrAReasonForEveryMechanism) {
-  for (const Mechanism* mechanism : mechanisms()) {
+  for (const SchemeRule* rule : scheme_rules()) {
     const auto& unmixed = unmixed_schemes();
     const bool has_reason = std::any_of(unmixed.begin(), unmixed.end(), [&](const auto& scheme) {
-      return scheme.name == mechanism->id;
+      return scheme.name == rule->id;
     });
-    EXPECT_NE(has_reason, find_mixing_scheme(mechanism->id) != nullptr) << mechanism->id;
+    EXPECT_NE(has_reason, find_mixing_scheme(rule->id) != nullptr) << rule->id;
   }
 }
 

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/schemes/ledger.hpp"
+#include "model/ledger/ledger.hpp"
+#include "model/schemes/list.hpp"
 #include "tests/model/operations/vector_machine.hpp"
 
 namespace depthcost::operation_properties_test {
@@ -298,33 +299,39 @@ using enum Convention;
 RC_GTEST_PROP(BlockAttnResKernels, MoveInTwoPhasesWhatAMachineTouches, ()) {
   const Partition p = any_partition();
   const Counts sizes = block_sizes(p);
-  RC_ASSERT(total(BlockAttnRes{p}, p, two_phase, kernel) == block_kernel_two_phase(sizes));
+  RC_ASSERT(total(Scheme{schemes::kBlockAttnRes, {.blocks = p}}, p, two_phase, kernel) ==
+            block_kernel_two_phase(sizes));
   for (const Schedule schedule : {single_pass, two_phase})
-    RC_ASSERT(output(BlockAttnRes{p}, p, schedule, kernel) == block_kernel_output(sizes));
+    RC_ASSERT(output(Scheme{schemes::kBlockAttnRes, {.blocks = p}}, p, schedule, kernel) ==
+              block_kernel_output(sizes));
 }
 
 RC_GTEST_PROP(FullAttnResKernels, MoveWhatAMachineTouchesOneSourceAtATime, ()) {
   const Partition p = any_partition();
   const Counts groups = block_sizes(p);
-  RC_ASSERT(total(FullAttnRes{p}, p, single_pass, kernel) == full_kernel_single_pass(groups));
-  RC_ASSERT(total(FullAttnRes{p}, p, two_phase, kernel) == full_kernel_two_phase(groups));
+  RC_ASSERT(total(Scheme{schemes::kFullAttnRes, {.blocks = p}}, p, single_pass, kernel) ==
+            full_kernel_single_pass(groups));
+  RC_ASSERT(total(Scheme{schemes::kFullAttnRes, {.blocks = p}}, p, two_phase, kernel) ==
+            full_kernel_two_phase(groups));
   for (const Schedule schedule : {single_pass, two_phase})
-    RC_ASSERT(output(FullAttnRes{p}, p, schedule, kernel) ==
+    RC_ASSERT(output(Scheme{schemes::kFullAttnRes, {.blocks = p}}, p, schedule, kernel) ==
               output_over(outputs_before(p.num_layers + 1)));
 }
 
 RC_GTEST_PROP(EagerAttnRes, MovesWhatAMachineTouchesKernelByKernel, ()) {
   const Partition p = any_partition();
   const Counts sizes = block_sizes(p);
-  RC_ASSERT(total(BlockAttnRes{p}, p, unfused, kernel) == block_kernel_unfused(sizes));
-  RC_ASSERT(total(FullAttnRes{p}, p, unfused, kernel) == full_kernel_unfused(sizes));
+  RC_ASSERT(total(Scheme{schemes::kBlockAttnRes, {.blocks = p}}, p, unfused, kernel) ==
+            block_kernel_unfused(sizes));
+  RC_ASSERT(total(Scheme{schemes::kFullAttnRes, {.blocks = p}}, p, unfused, kernel) ==
+            full_kernel_unfused(sizes));
 }
 
 RC_GTEST_PROP(PhysicalConvention, CountsWhatAMachineTouches, ()) {
   const Partition p = any_partition();
   const Counts sizes = block_sizes(p);
-  const BlockAttnRes block{p};
-  const FullAttnRes full{p};
+  const Scheme block{schemes::kBlockAttnRes, {.blocks = p}};
+  const Scheme full{schemes::kFullAttnRes, {.blocks = p}};
   RC_ASSERT(total(block, p, single_pass, physical) == block_physical_single_pass(sizes));
   RC_ASSERT(total(block, p, two_phase, physical) == block_physical_two_phase(sizes));
   // Full AttnRes has no sum to keep: its physical counts are its kernels'.
@@ -338,8 +345,9 @@ RC_GTEST_PROP(PhysicalConvention, CountsWhatAMachineTouches, ()) {
 
 RC_GTEST_PROP(TwoPhases, ReadNoMoreThanASinglePassAndWriteOneMoreVectorPerMergedLayer, ()) {
   const Partition p = any_partition();
-  const Traffic once = total(BlockAttnRes{p}, p, two_phase, kernel);
-  const Traffic every_layer = total(BlockAttnRes{p}, p, single_pass, kernel);
+  const Traffic once = total(Scheme{schemes::kBlockAttnRes, {.blocks = p}}, p, two_phase, kernel);
+  const Traffic every_layer =
+      total(Scheme{schemes::kBlockAttnRes, {.blocks = p}}, p, single_pass, kernel);
   RC_ASSERT(once.reads_d <= every_layer.reads_d);
   RC_ASSERT(once.writes_d - every_layer.writes_d ==
             static_cast<double>(p.num_layers - p.num_blocks));

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "model/ledger/arithmetic.hpp"
+#include "model/ledger/path_operations.hpp"
 #include "model/operations/unfused_operations.hpp"
-#include "model/schemes/arithmetic.hpp"
-#include "model/schemes/path_operations.hpp"
-#include "model/schemes/table1.hpp"
+#include "model/schemes/list.hpp"
 
 namespace depthcost::operation_test {
 namespace {
@@ -107,11 +107,12 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(UnfusedMhc, IsTable1AndTheNextNorm) {
   for (const Count m : {1, 2, 4, 8}) {
-    const ResidualPath path{Mhc{m}, 1};
+    const ResidualPath path{Scheme{schemes::kMhc, {.num_streams = m}}, 1};
     Traffic sum;
     for (const auto& [operation, calls] : distinct_operations(path, Schedule::unfused))
       sum = sum + static_cast<double>(calls) * traffic(operation);
-    EXPECT_EQ(sum, table1_traffic(Mhc{m}) + traffic(rmsnorm()));
+    EXPECT_EQ(sum,
+              layer_traffic(path, {Schedule::unfused, Convention::paper}, 1) + traffic(rmsnorm()));
   }
 }
 
@@ -139,8 +140,10 @@ ResidualPath any_path() {
   const Partition blocks =
       partition_by_size(num_layers, *rc::gen::inRange<Count>(1, num_layers + 1));
   const Count num_streams = *rc::gen::inRange<Count>(1, 9);
-  return {*rc::gen::element<Scheme>(Standard{}, Mhc{num_streams}, FullAttnRes{blocks},
-                                    BlockAttnRes{blocks}),
+  return {*rc::gen::element<Scheme>(Scheme{schemes::kStandard},
+                                    Scheme{schemes::kMhc, {.num_streams = num_streams}},
+                                    Scheme{schemes::kFullAttnRes, {.blocks = blocks}},
+                                    Scheme{schemes::kBlockAttnRes, {.blocks = blocks}}),
           num_layers};
 }
 
@@ -156,7 +159,7 @@ RC_GTEST_PROP(Attachment, DropsExactlyTheReadsOfTheLayerOutputAndTheLaunch, ()) 
   ResidualPath folded = standalone;
   folded.attachment = *rc::gen::element(Attachment::all_reduce, Attachment::reduce_scatter,
                                         Attachment::gemm_epilogue);
-  for (const Schedule schedule : schedules_of(standalone.scheme)) {
+  for (const Schedule schedule : standalone.scheme.rule->schedules) {
     const auto before = all_operations(standalone, schedule);
     const auto after = all_operations(folded, schedule);
     RC_ASSERT(before.size() == after.size());
@@ -177,7 +180,7 @@ RC_GTEST_PROP(Attachment, SparesEverySchemeOneVectorAndOneLaunchForEachLayer, ()
   const ResidualPath standalone = any_path();
   ResidualPath folded = standalone;
   folded.attachment = Attachment::all_reduce;
-  for (const Schedule schedule : schedules_of(standalone.scheme)) {
+  for (const Schedule schedule : standalone.scheme.rule->schedules) {
     const bool attends = aggregation(standalone).source_rows > 0;
     if (attends && schedule == Schedule::unfused) continue;  // a stack takes f for one of many
     const auto launches = [&](const ResidualPath& path) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "model/schemes/list.hpp"
 #include "tests/model/machine/any_machine.hpp"
 #include "tests/studies.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 using Items = std::map<std::string, double>;
 
 const Partition kBlocks = partition_by_size(186, 24);
-const ResidualPath kBlock{BlockAttnRes{kBlocks}, 186};
+const ResidualPath kBlock{Scheme{schemes::kBlockAttnRes, {.blocks = kBlocks}}, 186};
 
 // 131,072 tokens in chunks of 16,384 over 8 devices: 2,048 tokens of 7,168 elements in bf16.
 constexpr double kPrefillVector = 2048.0 * 7168 * 2;
@@ -33,10 +34,12 @@ Items items_of(const Study& study, const ResidualPath& path, const std::string& 
 TEST(Memory, HoldsTheItemsOfEachScheme) {
   const Study study = test::kimi_k3_study();
   const double v = kPrefillVector;
-  EXPECT_EQ(items_of(study, {Standard{}, 186}, "prefill"), (Items{{"hidden_state", v}}));
-  EXPECT_EQ(items_of(study, {Mhc{4}, 186}, "prefill"), (Items{{"streams", 4 * v}}));
+  EXPECT_EQ(items_of(study, {Scheme{schemes::kStandard}, 186}, "prefill"),
+            (Items{{"hidden_state", v}}));
+  EXPECT_EQ(items_of(study, {Scheme{schemes::kMhc, {.num_streams = 4}}, 186}, "prefill"),
+            (Items{{"streams", 4 * v}}));
   EXPECT_EQ(items_of(study, kBlock, "prefill"), (Items{{"bank", 8 * v}, {"embedding", v}}));
-  EXPECT_EQ(items_of(study, {FullAttnRes{kBlocks}, 186}, "prefill"),
+  EXPECT_EQ(items_of(study, {Scheme{schemes::kFullAttnRes, {.blocks = kBlocks}}, 186}, "prefill"),
             (Items{{"bank", 186 * v}, {"embedding", v}}));
 }
 
@@ -52,9 +55,11 @@ TEST(Phase1Outputs, TakeMemoryUnderTwoPhasesAlone) {
   study.phase1_dtype = Dtype::f32;
   EXPECT_EQ(items_of(study, kBlock, "prefill")["phase1_outputs"],
             24 * (2 * kPrefillVector + 2048 * 8));
-  EXPECT_TRUE(items_of(study, {FullAttnRes{kBlocks}, 186}, "prefill").contains("phase1_outputs"))
+  EXPECT_TRUE(items_of(study, {Scheme{schemes::kFullAttnRes, {.blocks = kBlocks}}, 186}, "prefill")
+                  .contains("phase1_outputs"))
       << "AttnRes schemes are compared under one schedule";
-  EXPECT_FALSE(items_of(study, {Mhc{4}, 186}, "prefill").contains("phase1_outputs"));
+  EXPECT_FALSE(items_of(study, {Scheme{schemes::kMhc, {.num_streams = 4}}, 186}, "prefill")
+                   .contains("phase1_outputs"));
 }
 
 TEST(Phase1Outputs, AreThoseOfTheLongestBlock) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/decision/budget.hpp"
+#include "model/schemes/list.hpp"
 #include "tests/architectures.hpp"
 #include "tests/studies.hpp"
 
@@ -157,7 +158,8 @@ TEST(ResidentCache, IsCutByContextAndTensorRanks) {
 // Nine d-vectors of 14,336 bytes on an eighth of 16,384 tokens, over 128 KiB a token.
 TEST(PrefillMemory, SaysHowManyTokensOfCacheTheBankCosts) {
   const Study study = llama();
-  const PrefillMemory memory = prefill_memory(study, {BlockAttnRes{partition_by_size(64, 8)}, 64});
+  const PrefillMemory memory = prefill_memory(
+      study, {Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(64, 8)}}, 64});
   ASSERT_TRUE(memory.cache_tokens);
   EXPECT_DOUBLE_EQ(*memory.cache_tokens, 9 * 2048 * 4096 * 2 / 131072.0);
 }

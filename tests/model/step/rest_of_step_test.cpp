@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/schemes/list.hpp"
 #include "model/step/step.hpp"
 #include "tests/architectures.hpp"
 #include "tests/studies.hpp"
@@ -15,7 +16,7 @@ Study llama_study() {
   Study study = test::kimi_k3_study();
   study.model = {.name = "Llama", .num_layers = 64, .hidden_size = 4096};
   study.model.architecture = test::llama_8b();
-  study.path = {BlockAttnRes{partition_by_size(64, 8)}, 64};
+  study.path = {Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(64, 8)}}, 64};
   study.compare.clear();
   study.pipeline.reset();
   study.prefill.reset();
@@ -233,7 +234,7 @@ Study deepseek_study() {
   Study study = llama_study();
   study.model = {.name = "DeepSeek", .num_layers = 122, .hidden_size = 7168};
   study.model.architecture = test::deepseek_v3();
-  study.path = {BlockAttnRes{partition_by_size(122, 12)}, 122};
+  study.path = {Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(122, 12)}}, 122};
   study.decode = Decode{.sequences = {64}, .context = 1000};
   for (const TransferKind kind : {TransferKind::all_reduce, TransferKind::all_to_all})
     for (const Count ranks : {2, 8})

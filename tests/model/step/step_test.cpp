@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/schemes/list.hpp"
 #include "tests/model/machine/any_machine.hpp"
 #include "tests/studies.hpp"
 
@@ -17,8 +18,8 @@ namespace {
 using enum Schedule;
 
 const Partition kBlocks = partition_by_size(186, 24);
-const ResidualPath kStandard{Standard{}, 186};
-const ResidualPath kBlock{BlockAttnRes{kBlocks}, 186};
+const ResidualPath kStandard{Scheme{schemes::kStandard}, 186};
+const ResidualPath kBlock{Scheme{schemes::kBlockAttnRes, {.blocks = kBlocks}}, 186};
 
 std::vector<double> tokens_of(const std::vector<Workload>& workloads) {
   std::vector<double> tokens;
@@ -143,9 +144,9 @@ TEST(Calls, AreTheLaunchesOfAForwardPass) {
   EXPECT_EQ(calls(kBlock, unfused), 5 * 187 + 178);
   EXPECT_EQ(calls(kStandard, fused), 186);
   EXPECT_EQ(calls(kStandard, unfused), 2 * 186);
-  EXPECT_EQ(calls({Mhc{4}, 186}, fused), 2 * 186);
-  EXPECT_EQ(calls({Mhc{4}, 186}, one_pass), 186);
-  EXPECT_EQ(calls({Mhc{4}, 186}, unfused), 6 * 186);
+  EXPECT_EQ(calls({Scheme{schemes::kMhc, {.num_streams = 4}}, 186}, fused), 2 * 186);
+  EXPECT_EQ(calls({Scheme{schemes::kMhc, {.num_streams = 4}}, 186}, one_pass), 186);
+  EXPECT_EQ(calls({Scheme{schemes::kMhc, {.num_streams = 4}}, 186}, unfused), 6 * 186);
   std::map<OperationId, double> two_phases;
   for (const TimeRow& row : step_times(study, kBlock, two_phase).time)
     if (row.workload == "decode/64") two_phases[row.operation.id] += row.calls;
@@ -156,7 +157,7 @@ TEST(Calls, AreTheLaunchesOfAForwardPass) {
 
 TEST(TheFusedStandardResidual, DiffersFromItselfByExactlyNothing) {
   for (const Attachment attachment : {Attachment::standalone, Attachment::all_reduce}) {
-    const ResidualPath path{Standard{}, 186, attachment};
+    const ResidualPath path{Scheme{schemes::kStandard}, 186, attachment};
     for (const StepRow& row : step_rows(test::kimi_k3_study(), path, fused)) {
       EXPECT_EQ(row.delta.low.value, 0);
       EXPECT_EQ(row.delta.value.value, 0);
@@ -187,7 +188,7 @@ TEST(Step, OfOneLayerIsCountedByHand) {
   study.machine->memory_bandwidth = {
       {1, test::plus_minus<BytesPerSecond>(5e12, 0, Evidence::measured)}};
   study.decode = Decode{.sequences = {1}, .baseline_steps = {Seconds{100e-6}}};
-  const ResidualPath path{BlockAttnRes{partition_by_size(1, 1)}, 1};
+  const ResidualPath path{Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(1, 1)}}, 1};
   const StepRow row = step_rows(study, path, single_pass).front();
   EXPECT_NEAR(row.residual.value.value, 4.0052e-6, 1e-18);
   EXPECT_NEAR(row.delta.value.value, 2.0028e-6, 1e-18);
@@ -214,7 +215,7 @@ TEST(Step, HasNeitherOverheadNorShareWithoutABaseline) {
 // the corners where it does, nothing follows.
 TEST(Step, TakesNoShareFromWhatContradictsTheBaseline) {
   Study study = test::kimi_k3_study();
-  const ResidualPath standard{Standard{}, study.model.num_layers};
+  const ResidualPath standard{Scheme{schemes::kStandard}, study.model.num_layers};
   const Estimate<Seconds> alone = step_rows(study, standard, fused).front().residual;
   const auto share_at = [&](Seconds baseline) {
     study.decode->baseline_steps = {baseline};
@@ -230,7 +231,8 @@ TEST(Step, TakesNoShareFromWhatContradictsTheBaseline) {
 TEST(Step, OfVeryManyLayersListsNoLaunches) {
   Study study = test::kimi_k3_study();
   const Count layers = static_cast<Count>(kMostListedKinds) + 1;
-  const ResidualPath deep{FullAttnRes{partition_by_size(layers, layers)}, layers};
+  const ResidualPath deep{
+      Scheme{schemes::kFullAttnRes, {.blocks = partition_by_size(layers, layers)}}, layers};
   study.decode->sequences = {1};
   study.prefill.reset();
   const StepTimes times = step_times(study, deep, single_pass);
@@ -280,7 +282,8 @@ RC_GTEST_PROP(Step, IsTheSumOfItsTimeRows, ()) {
 
 RC_GTEST_PROP(Delta, IsTheResidualLessTheFusedStandardOne, ()) {
   const AnyStudy any;
-  const ResidualPath standard{Standard{}, any.study.path.num_layers, any.study.path.attachment};
+  const ResidualPath standard{Scheme{schemes::kStandard}, any.study.path.num_layers,
+                              any.study.path.attachment};
   const auto rows = step_rows(any.study, any.study.path, any.schedule);
   const auto baseline = step_rows(any.study, standard, fused);
   RC_ASSERT(rows.size() == baseline.size());
@@ -302,7 +305,8 @@ RC_GTEST_PROP(Delta, IsTheResidualLessTheFusedStandardOne, ()) {
 RC_GTEST_PROP(Ratios, AreDeltaPerBaselineAndResidualPerStep, ()) {
   AnyStudy any;
   // A step takes longer than the residual path that is in it.
-  const ResidualPath standard{Standard{}, any.study.path.num_layers, any.study.path.attachment};
+  const ResidualPath standard{Scheme{schemes::kStandard}, any.study.path.num_layers,
+                              any.study.path.attachment};
   const Seconds least = step_rows(any.study, standard, fused).front().residual.high;
   any.study.decode->baseline_steps = {test::any_real(1.01, 10) * least + Seconds{1e-6}};
   for (const StepRow& row : step_rows(any.study, any.study.path, any.schedule)) {
@@ -321,7 +325,7 @@ TEST(MhcSchedules, AreFasterTheMoreTheyFuse) {
   Study study = test::kimi_k3_study();
   study.decode->sequences = {1, 8, 64, 512, 4096, 32768};
   study.decode->baseline_steps.clear();
-  const ResidualPath path{Mhc{4}, 186};
+  const ResidualPath path{Scheme{schemes::kMhc, {.num_streams = 4}}, 186};
   const auto rows = [&](Schedule schedule) { return step_rows(study, path, schedule); };
   const auto one = rows(one_pass);
   const auto two = rows(two_pass);
@@ -359,10 +363,10 @@ TEST(Dominant, IsTheLargestTermOfWhatIsAdded) {
   // One launch more than the standard residual's 186, but twice its bytes.
   EXPECT_EQ(rows[0].dominant, Dominant::bytes);
   EXPECT_EQ(rows[1].dominant, Dominant::bytes);
-  const ResidualPath mhc{Mhc{4}, 186};  // two launches a layer
+  const ResidualPath mhc{Scheme{schemes::kMhc, {.num_streams = 4}}, 186};  // two launches a layer
   EXPECT_EQ(step_rows(study, mhc, Schedule::fused)[0].dominant, Dominant::launch);
   // What adds nothing is described as a whole.
-  const ResidualPath standard{Standard{}, 186};
+  const ResidualPath standard{Scheme{schemes::kStandard}, 186};
   EXPECT_EQ(step_rows(study, standard, Schedule::fused)[0].dominant, Dominant::launch);
   study.machine->vector_rate = FlopsPerSecond{1e12};
   EXPECT_EQ(step_rows(study, kBlock, single_pass)[1].dominant, Dominant::operations);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "model/evaluation/evaluation.hpp"
+#include "model/schemes/list.hpp"
 #include "model/sweep/knob.hpp"
 #include "tests/studies.hpp"
 
@@ -50,7 +51,7 @@ TEST(NearestBlockSize, IsWhatOneEvaluationAfterAnotherFinds) {
 TEST(NearestBlockSize, IsNoneWhereNoSizeWouldDo) {
   EXPECT_EQ(nearest_block_size(kimi_k3(), {BudgetKind::prefill_bank, 1}), std::nullopt);
   Study study = kimi_k3();
-  study.path = {Mhc{4}, 186};
+  study.path = {Scheme{schemes::kMhc, {.num_streams = 4}}, 186};
   study.schedule = Schedule::fused;
   EXPECT_EQ(nearest_block_size(study, {BudgetKind::prefill_bank, 1e15}), std::nullopt);
 }
@@ -70,7 +71,7 @@ TEST(NearestBlockSize, CountsABoundaryOfTrainingInTheTypeOfTheWire) {
 TEST(NearestBlockSize, OfATrainingStepIsFoundAmongAFew) {
   Study study = test::training_study();
   study.compare.clear();
-  const Count own = std::get<BlockAttnRes>(study.path.scheme).blocks.block_size;
+  const Count own = study.path.scheme.parameters.blocks.block_size;
   EXPECT_EQ(nearest_block_size(study, {BudgetKind::training_overhead, 1e6}), own + 1);
   apply({Knob::block_size, 2}, study);
   const auto overhead = [&](Count size) {

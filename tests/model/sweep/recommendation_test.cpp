@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "model/schemes/list.hpp"
 #include "tests/scheme_axis.hpp"
 #include "tests/studies.hpp"
 
@@ -38,7 +39,7 @@ Count size_of(std::optional<std::size_t> choice) {
 Study kimi_linear() {
   Study study = test::kimi_k3_study();
   study.model = {.name = "Kimi Linear 48B", .num_layers = 54, .hidden_size = 2304};
-  study.path = {BlockAttnRes{partition_by_size(54, 6)}, 54};
+  study.path = {Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(54, 6)}}, 54};
   study.schedule = Schedule::two_phase;
   study.pipeline = even_layout(4, 2, 27, 2);
   study.decode.reset();
@@ -216,7 +217,7 @@ TEST(Recommendation, SaysNothingOfBlocksCoarserThanPublished) {
 TEST(Recommendation, TakesTheCheapestOfFullAttnResBecauseGroupsChangeNoLoss) {
   Study study;
   study.model = {.name = "L = 128", .num_layers = 128, .hidden_size = 7168};
-  study.path = {FullAttnRes{partition_by_size(128, 16)}, 128};
+  study.path = {Scheme{schemes::kFullAttnRes, {.blocks = partition_by_size(128, 16)}}, 128};
   study.schedule = Schedule::two_phase;
   const Recommendation said = recommend(sweep_of(study), 0);
   EXPECT_EQ(size_of(said.best), 13);

@@ -8,8 +8,9 @@
 #include <map>
 
 #include "model/evaluation/evaluation.hpp"
-#include "model/schemes/block_operations.hpp"
-#include "model/schemes/mechanism.hpp"
+#include "model/ledger/block_operations.hpp"
+#include "model/schemes/list.hpp"
+#include "model/schemes/scheme.hpp"
 #include "tests/architectures.hpp"
 #include "tests/scheme_axis.hpp"
 #include "tests/studies.hpp"
@@ -173,10 +174,10 @@ TEST(Sweep, HasItWithAnArchitectureAndForOtherSchemes) {
   expect_all_evaluated({study, {axis(Knob::block_size, {6, 24})}, 1});
   study.tensor_parallel_size = 1;
   expect_all_evaluated({study, {axis(Knob::block_size, {6, 24})}, 1});
-  study.path.scheme = Mhc{4};
+  study.path.scheme = Scheme{schemes::kMhc, {.num_streams = 4}};
   study.schedule = Schedule::two_pass;
   expect_all_evaluated({study, {axis(Knob::num_streams, {2, 4, 8})}, 1});
-  study.path.scheme = FullAttnRes{partition_by_size(186, 13)};
+  study.path.scheme = Scheme{schemes::kFullAttnRes, {.blocks = partition_by_size(186, 13)}};
   study.schedule = Schedule::two_phase;
   expect_all_evaluated({study, {axis(Knob::num_blocks, {5, 14})}, 1});
 }
@@ -195,7 +196,7 @@ TEST(Sweep, GivesBlocksToTheSchemesThatHaveThem) {
   EXPECT_EQ(sweep.choices()[1].refused, "scheme standard has no blocks");
   EXPECT_EQ(sweep.choices()[4].refused, "no, not that");
   EXPECT_EQ(sweep.choices()[6].values, (std::vector<Count>{3, 12}));
-  EXPECT_EQ(std::get<BlockAttnRes>(sweep.choices()[6].path.scheme).blocks.block_size, 12);
+  EXPECT_EQ(sweep.choices()[6].path.scheme.parameters.blocks.block_size, 12);
 }
 
 /// The budget's row counts in the type of the wire, and so does the point.
@@ -230,7 +231,7 @@ TEST(Sweep, NamesWhatCannotExist) {
 
 TEST(Sweep, RefusesASizeOfBlocksForASchemeWithoutBlocks) {
   Study study = full_study();
-  study.path.scheme = Mhc{4};
+  study.path.scheme = Scheme{schemes::kMhc, {.num_streams = 4}};
   const Sweep sweep(study, {axis(Knob::block_size, {24})}, 1);
   EXPECT_EQ(sweep.choices().front().refused, "scheme mhc has no blocks");
 }
@@ -258,7 +259,7 @@ TEST(Sweep, KnowsNoMemoryOfTrainingAlone) {
 Sweep full_l128() {
   Study study;
   study.model = {.name = "L = 128", .num_layers = 128, .hidden_size = 7168};
-  study.path = {FullAttnRes{partition_by_size(128, 16)}, 128};
+  study.path = {Scheme{schemes::kFullAttnRes, {.blocks = partition_by_size(128, 16)}}, 128};
   study.schedule = Schedule::two_phase;
   return {study, {axis(Knob::block_size, upto(128))}, 1};
 }
@@ -316,25 +317,26 @@ RC_GTEST_PROP(OperationsByBlock, AreThoseOfAWalkOverAllLayers, ()) {
   const auto L = *rc::gen::inRange<Count>(1, 60);
   const auto S = *rc::gen::inRange<Count>(1, L + 1);
   const auto attachment = *rc::gen::element(Attachment::standalone, Attachment::all_reduce);
-  const ResidualPath path{BlockAttnRes{partition_by_size(L, S)}, L, attachment};
-  for (const Schedule schedule : schedules_of(path.scheme))
+  const ResidualPath path{Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(L, S)}}, L,
+                          attachment};
+  for (const Schedule schedule : path.scheme.rule->schedules)
     RC_ASSERT(calls_of(operations_by_block(path, schedule)) ==
               calls_of(distinct_operations(path, schedule)));
 }
 
 /// The paper's rule of remainders may leave a last block that is longer than the others.
 TEST(OperationsByBlock, AllowForALongerLastBlock) {
-  const ResidualPath path{BlockAttnRes{partition_by_count(59, 30, Remainder::paper)}, 59};
-  for (const Schedule schedule : schedules_of(path.scheme))
+  const ResidualPath path{
+      Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_count(59, 30, Remainder::paper)}}, 59};
+  for (const Schedule schedule : path.scheme.rule->schedules)
     EXPECT_EQ(calls_of(operations_by_block(path, schedule)),
               calls_of(distinct_operations(path, schedule)));
 }
 
 Study mechanism_study(std::string_view id) {
   Study study = test::kimi_k3_study();
-  study.mechanism_parameters.hidden_size = study.model.hidden_size;
-  study.path.scheme =
-      MechanismScheme{find_mechanism(id), study.mechanism_parameters, study.model.num_layers};
+  study.scheme_parameters.hidden_size = study.model.hidden_size;
+  study.path.scheme = {*find_scheme(id), study.scheme_parameters};
   study.schedule = shipped_schedule(study.path.scheme);
   return study;
 }

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "model/schemes/list.hpp"
 #include "model/training/training_work.hpp"
 #include "tests/studies.hpp"
 
@@ -31,7 +32,7 @@ Study study_of(const Case& at) {
   for (const Count layers : at.layout.chunk_layers) L += layers;
   Study study = test::kimi_k3_study();
   study.model = {.name = "small", .num_layers = L, .hidden_size = 256};
-  study.path = {BlockAttnRes{partition_by_size(L, at.block_size)}, L};
+  study.path = {Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(L, at.block_size)}}, L};
   study.pipeline = at.layout;
   study.tensor_parallel_size = 1;
   study.decode.reset();
@@ -53,7 +54,7 @@ struct Open {
 
 Open open_chunk(const Study& study, std::size_t chunk) {
   const ChunkOfLayers at = chunks_of(*study.pipeline)[chunk];
-  const Partition& blocks = std::get<BlockAttnRes>(study.path.scheme).blocks;
+  const Partition& blocks = study.path.scheme.parameters.blocks;
   Open open;
   const auto mix = [&](Count num_blocks, Count partials) {
     if (open.inputs == 0) open.handed = num_blocks;
@@ -148,7 +149,7 @@ TEST(TrainingMemory, IsNeverMoreWithACache) {
 // waits for the weights: h and x of one, x of the other.
 TEST(TrainingMemory, HoldsInputsUntilTheWeightsOfZeroBubbleHaveReadThem) {
   Study study = study_of({PipelineSchedule::zb_h1, {2, 1, {2, 6}}, 8, 1});
-  const ResidualPath standard{Standard{}, 8};
+  const ResidualPath standard{Scheme{schemes::kStandard}, 8};
   const auto vectors = [&](PipelineSchedule schedule) {
     study.training->schedule = schedule;
     const auto stages = training_memory(study, standard, Schedule::fused, training_order(study, 8));

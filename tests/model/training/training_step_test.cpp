@@ -7,9 +7,10 @@
 #include <numeric>
 
 #include "model/evaluation/evaluation.hpp"
+#include "model/ledger/backward.hpp"
 #include "model/pipeline/pipeline_theory.hpp"
+#include "model/schemes/list.hpp"
 #include "model/step/scheme_payload.hpp"
-#include "model/training/backward_layers.hpp"
 #include "tests/architectures.hpp"
 #include "tests/studies.hpp"
 
@@ -35,8 +36,9 @@ Study llama_training() {
   Study study = test::kimi_k3_study();
   study.model = {.name = "Llama", .num_layers = 64, .hidden_size = 4096};
   study.model.architecture = test::llama_8b();
-  study.path = {BlockAttnRes{partition_by_size(64, 8)}, 64};
-  study.compare = {{Standard{}, 64}, {Mhc{4}, 64}};
+  study.path = {Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(64, 8)}}, 64};
+  study.compare = {{Scheme{schemes::kStandard}, 64},
+                   {Scheme{schemes::kMhc, {.num_streams = 4}}, 64}};
   study.pipeline.reset();
   study.decode.reset();
   study.prefill.reset();
@@ -95,7 +97,9 @@ TEST(ResidualWork, FindsTheParametersOfAStageInTheCache) {
         {GroupedAttention{.num_heads = 1, .num_kv_heads = 1, .head_dim = 1}, 32}};
     study.model.architecture->mlp = {{DenseMlp{1}, 32}};
     study.pipeline = pipeline;
-    return sum(residual_work(study, {Mhc{4}, 64}, Schedule::fused, {}), &ResidualWork::forward);
+    return sum(
+        residual_work(study, {Scheme{schemes::kMhc, {.num_streams = 4}}, 64}, Schedule::fused, {}),
+        &ResidualWork::forward);
   };
   EXPECT_LT(forward(even_layout(4, 1, 32, 2)), forward(std::nullopt));
 }
@@ -103,7 +107,7 @@ TEST(ResidualWork, FindsTheParametersOfAStageInTheCache) {
 TEST(ResidualWork, OfTheStandardResidualIsWhatItMoves) {
   Study study = llama_training();
   study.machine->cache_bandwidth.clear();
-  const auto work = residual_work(study, {Standard{}, 64}, Schedule::fused, {});
+  const auto work = residual_work(study, {Scheme{schemes::kStandard}, 64}, Schedule::fused, {});
   const double d_vectors = 4096.0 * 4 * 4096 * 2;
   const auto drawn = [&](double cap) {
     const double uncapped = kUncappedOverCeiling * cap;
@@ -131,7 +135,7 @@ TEST(TrainingStep, AddsWhatTheResidualPathTakesMore) {
   const Study study = llama_training();
   const TrainingAnswer answer = training_answer(study, paths_of(study));
   const TrainingRun& run = run_of(answer, Schedule::single_pass);
-  const auto standard = residual_work(study, {Standard{}, 64}, Schedule::fused, {});
+  const auto standard = residual_work(study, {Scheme{schemes::kStandard}, 64}, Schedule::fused, {});
   const Seconds more = run.forward + run.backward - standard[0].forward - standard[0].backward;
   const StepRow& row = step_of(answer, Schedule::single_pass);
   EXPECT_NEAR(row.delta.value.value, 8 * more.value, 1e-9);
@@ -145,7 +149,7 @@ TEST(TrainingStep, AddsWhatTheResidualPathTakesMore) {
 TEST(TrainingStep, OfUniformChunksAndFreeLinksIsTheClosedForm) {
   for (const Count V : {1, 2}) {
     Study study = llama_pipeline(4, V);
-    study.path = {Standard{}, 64};
+    study.path = {Scheme{schemes::kStandard}, 64};
     study.schedule = Schedule::fused;
     study.machine->transfers = {};
     study.written_terms = {{WorkloadKind::training, RestTerm::head, {Seconds{}}}};
@@ -169,8 +173,7 @@ TEST(TrainingMessages, AreThePayloadOfAMicroBatch) {
   for (const Cache cache : {Cache::none, Cache::received, Cache::own}) {
     study.training->cache = cache;
     const auto transitions =
-        pipeline_traffic(*study.pipeline,
-                         block_sizes(std::get<BlockAttnRes>(study.path.scheme).blocks),
+        pipeline_traffic(*study.pipeline, block_sizes(study.path.scheme.parameters.blocks),
                          {cache, Embedding::sent, PartialSum::sent})
             .transitions;
     const std::vector<Bytes> forward = forward_messages(study, study.path);
@@ -236,7 +239,7 @@ TEST(TrainingStep, SaysWhereLaunchesDominate) {
   study.training->sequence_length = 16;
   const TrainingAnswer eager = training_answer(study, paths_of(study));
   EXPECT_EQ(step_of(eager, Schedule::unfused).dominant, Dominant::launch);
-  study.path = {Standard{}, 64};
+  study.path = {Scheme{schemes::kStandard}, 64};
   study.schedule = Schedule::fused;
   study.compare.clear();
   study.path.attachment = Attachment::gemm_epilogue;
@@ -252,7 +255,7 @@ TEST(MeasuredTrainingStep, IsThatOfTheStandardResidual) {
     Study study = llama_pipeline(4, 2);
     if (!knows_layers) study.model.architecture.reset();
     study.training->baseline_step = Seconds{3};
-    const std::vector<ResidualPath> standard{{Standard{}, 64}};
+    const std::vector<ResidualPath> standard{{Scheme{schemes::kStandard}, 64}};
     const TrainingAnswer answer = training_answer(study, standard);
     EXPECT_NEAR(run_of(answer, Schedule::fused).makespan.value, 3, 1e-6);
     EXPECT_NEAR(step_of(answer, Schedule::fused).baseline_step->value.value, 3, 1e-6);
@@ -325,7 +328,8 @@ TEST(TrainingMemory, HoldsEveryChunksBlocksWithoutACache) {
   const Bytes cached = training_memory(study, study.path, Schedule::single_pass, order)[0].blocks;
   study.training->cache = Cache::none;
   const Bytes uncached = training_memory(study, study.path, Schedule::single_pass, order)[0].blocks;
-  const Bytes standard = training_memory(study, {Standard{}, 64}, Schedule::fused, order)[0].blocks;
+  const Bytes standard =
+      training_memory(study, {Scheme{schemes::kStandard}, 64}, Schedule::fused, order)[0].blocks;
   EXPECT_NE(cached, uncached);
   EXPECT_EQ(standard.value, 0);
   const double vector = 4096.0 * 4096 * 2;

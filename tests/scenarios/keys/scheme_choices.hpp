@@ -1,16 +1,17 @@
-// What residual.scheme may say, as messages list it: a mechanism more is no test to change.
+// What residual.scheme may say, as messages list it: one more scheme is no test to change.
 #pragma once
 
 #include <string>
 
-#include "model/schemes/mechanism.hpp"
+#include "model/schemes/list.hpp"
 
 namespace depthcost::test {
 
 /// "(must be standard | mhc | ...)".
 inline std::string scheme_choices() {
-  std::string all = "(must be standard | mhc | full_attnres | block_attnres";
-  for (const Mechanism* mechanism : mechanisms()) all += " | " + std::string(mechanism->id);
+  std::string all;
+  for (const SchemeRule* rule : scheme_rules())
+    all += (all.empty() ? "(must be " : " | ") + std::string(rule->id);
   return all + ")";
 }
 

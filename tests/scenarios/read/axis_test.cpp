@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/schemes/list.hpp"
 #include "scenarios/read/sweep_plan.hpp"
 #include "tests/scenarios/keys/scheme_choices.hpp"
 #include "tests/temporary_folder.hpp"
@@ -129,7 +130,7 @@ TEST_F(Plan, IsOverAllBlockSizesWithoutAnAxis) {
   ASSERT_EQ(all.scenes.front().axes.size(), 1U);
   EXPECT_EQ(all.scenes.front().axes.front().knob, Knob::block_size);
   EXPECT_EQ(all.scenes.front().axes.front().values.size(), 186U);
-  EXPECT_EQ(std::get<BlockAttnRes>(all.own->path.scheme).blocks.block_size, 24);
+  EXPECT_EQ(all.own->path.scheme.parameters.blocks.block_size, 24);
 }
 
 TEST_F(Plan, ReadsTheScenarioAgainOnlyForWhatTheModelCannotVary) {
@@ -152,7 +153,7 @@ TEST_F(Plan, ReadsEachSchemeAndLetsThemCompete) {
   const KnobAxis& schemes = both.scenes[1].axes.front();
   EXPECT_EQ(schemes.knob, Knob::scheme);
   EXPECT_EQ(schemes.values, (std::vector<Count>{0, 1}));
-  EXPECT_EQ(schemes.schemes[0].path.scheme, Scheme{Mhc{4}});
+  EXPECT_EQ(schemes.schemes[0].path.scheme.rule, &schemes::kMhc);
   EXPECT_EQ(schemes.schemes[0].schedule, Schedule::fused);
   EXPECT_EQ(schemes.schemes[1].path.scheme, both.own->path.scheme);
 }
@@ -216,7 +217,7 @@ TEST_F(Plan, KeepsASchemeThatCannotExistWithItsReason) {
   const std::vector<SchemePath>& schemes = some.scenes.front().axes.front().schemes;
   EXPECT_EQ(schemes[0].refused,
             "training with scheme rezero is not modelled (no backward pass of it is counted)");
-  EXPECT_EQ(schemes[1].path.scheme, Scheme{Mhc{4}});
+  EXPECT_EQ(schemes[1].path.scheme.rule, &schemes::kMhc);
 }
 
 /// Both are read as if the file had said so.
@@ -280,7 +281,7 @@ TEST_F(Plan, ReplacesANumberOfBlocksByASize) {
   const SweepPlan llama = plan_sweep(DEPTHCOST_SOURCE_DIR "/scenarios/llama_3_1_70b_what_if.yaml",
                                      {"block_size=10,20"}, kDefaultMaxPoints);
   EXPECT_TRUE(llama.scenes.front().study.has_value());
-  EXPECT_EQ(std::get<BlockAttnRes>(llama.own->path.scheme).blocks.num_blocks, 8);
+  EXPECT_EQ(llama.own->path.scheme.parameters.blocks.num_blocks, 8);
 }
 
 TEST_F(Plan, KeepsTheRuleForTheRemainder) {

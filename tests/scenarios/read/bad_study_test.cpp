@@ -223,7 +223,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"AllReduceOfOneRank", kimi("residual: {scheme: standard, attach: all_reduce}\n"),
          "it.yaml:3:38: error: conflicting residual.attach 'all_reduce' (needs parallelism.tensor of at least 2)"},
         {"TooManyStreams", kimi("residual: {scheme: mhc, num_streams: 1099511627776}\n"),
-         "it.yaml:3:38: error: invalid num_streams '1099511627776' (more than 1024 streams)"},
+         "it.yaml:3:38: error: invalid residual.num_streams '1099511627776' for mhc (more than 1024 streams)"},
         {"DecodeStepWithoutADecode", kimi("baseline_step: {decode: 12 ms}\n"),
          "it.yaml:3:25: error: conflicting key 'baseline_step.decode' (needs workload.decode.sequences)"},
         {"ChunkWithoutTokens", kimi("workload: {prefill: {chunk: 4096}}\n"),

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "model/schemes/mechanism.hpp"
+#include "model/schemes/list.hpp"
+#include "model/schemes/scheme.hpp"
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/read/scenario.hpp"
 #include "tests/scenarios/read/parsed.hpp"
@@ -47,13 +48,9 @@ TEST(Choices, AreTheNamesOfTheEnums) {
   EXPECT_EQ(choices_of(hardware_keys(), "launch_floor[].level"), names_up_to(Level::memory));
 }
 
-TEST(Choices, OfSchemesAreTheNamesOfTheVariantAndOfTheMechanisms) {
+TEST(Choices, OfSchemesAreTheNamesOfTheList) {
   std::vector<std::string> schemes;
-  for (const Scheme& scheme :
-       {Scheme{Standard{}}, Scheme{Mhc{}}, Scheme{FullAttnRes{}}, Scheme{BlockAttnRes{}}})
-    schemes.emplace_back(name(scheme));
-  ASSERT_EQ(schemes.size(), std::variant_size_v<Scheme> - 1);
-  for (const Mechanism* mechanism : mechanisms()) schemes.emplace_back(mechanism->id);
+  for (const SchemeRule* rule : scheme_rules()) schemes.emplace_back(rule->id);
   std::sort(schemes.begin(), schemes.end());
   EXPECT_EQ(choices_of(scenario_keys(), "residual.scheme"), schemes);
   EXPECT_EQ(choices_of(scenario_keys(), "residual.compare"), schemes);

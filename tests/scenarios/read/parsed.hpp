@@ -28,7 +28,7 @@ inline bool is_listed_once(const Scenario& scenario, const std::string& key) {
 }
 
 inline const Partition& blocks_of(const Scenario& scenario) {
-  return std::get<BlockAttnRes>(scenario.study.path.scheme).blocks;
+  return scenario.study.path.scheme.parameters.blocks;
 }
 
 inline std::vector<std::string> names_of(const std::vector<ResidualPath>& paths) {

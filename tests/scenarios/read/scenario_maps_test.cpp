@@ -23,7 +23,7 @@ TEST(Maps, TakeTheKeysOfPresetFiles) {
   EXPECT_EQ(scenario.study.model.num_layers, 128);
   EXPECT_EQ(listed(scenario, "model.hidden_size"), "7168 <- it.yaml:2: a talk (2026-03-16)");
   EXPECT_EQ(names_of(scenario.study.compare), std::vector<std::string>{"mhc"});
-  EXPECT_EQ(std::get<Mhc>(scenario.study.compare[0].scheme).num_streams, 8);
+  EXPECT_EQ(scenario.study.compare[0].scheme.parameters.num_streams, 8);
 }
 
 TEST(Maps, OverrideSingleValuesOfTheirBase) {

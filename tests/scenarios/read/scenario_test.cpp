@@ -49,12 +49,12 @@ TEST(ShippedScenarios, AskForKimiK3OnB300) {
   EXPECT_EQ(study.model.hidden_size, 7168);
   EXPECT_EQ(study.model.dtype, Dtype::bf16);
   const Partition expected{.num_layers = 186, .block_size = 24, .num_blocks = 8, .last_size = 18};
-  EXPECT_EQ(std::get<BlockAttnRes>(study.path.scheme).blocks, expected);
+  EXPECT_EQ(study.path.scheme.parameters.blocks, expected);
   EXPECT_EQ(study.path.attachment, Attachment::standalone);
   EXPECT_EQ(study.schedule, Schedule::single_pass);
   EXPECT_EQ(names_of(study.compare), (std::vector<std::string>{"standard", "mhc", "full_attnres"}));
-  EXPECT_EQ(std::get<Mhc>(study.compare[1].scheme).num_streams, 4);
-  EXPECT_EQ(std::get<FullAttnRes>(study.compare[2].scheme).groups, expected);
+  EXPECT_EQ(study.compare[1].scheme.parameters.num_streams, 4);
+  EXPECT_EQ(study.compare[2].scheme.parameters.blocks, expected);
   EXPECT_EQ(study.phase1_dtype, Dtype::bf16);
   EXPECT_EQ(study.layout, Layout::replicated);
   EXPECT_EQ(study.tensor_parallel_size, 8);
@@ -162,7 +162,7 @@ TEST(Defaults, AreNotListedWhereTheModelSpeaks) {
   const Scenario scenario = parsed(
       "model: {num_layers: 12, hidden_size: 8, dtype: f32, residual: {scheme: mhc, num_streams: "
       "2}}\n");
-  EXPECT_EQ(std::get<Mhc>(scenario.study.path.scheme).num_streams, 2);
+  EXPECT_EQ(scenario.study.path.scheme.parameters.num_streams, 2);
   EXPECT_EQ(listed(scenario, "residual.num_streams"), "");
   EXPECT_EQ(listed(scenario, "model.residual.num_streams"), "2 <- it.yaml:2");
   EXPECT_EQ(listed(scenario, "residual.phase1_dtype"), "f32 <- default: the model's dtype");

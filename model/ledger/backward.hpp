@@ -1,0 +1,27 @@
+// What the residual path's backward pass moves, launches and keeps, layer by layer. No backward
+// kernel is measured here: counts follow from the update rules and from public kernels, and times
+// made of them are `assumed`. REFERENCES.md, "backward" and "activations". All functions throw
+// Infeasible for a scheme whose backward pass is not counted.
+#pragma once
+
+#include <vector>
+
+#include "model/ledger/ledger.hpp"
+
+namespace depthcost {
+
+/// Layers 1..L in order, and behind them the output aggregation (nothing for schemes without one).
+std::vector<BackwardLayer> backward_layers(const ResidualPath& path, Schedule schedule,
+                                           GradientAccumulation accumulation);
+
+/// What a chunk of layers keeps. A chunk without any layer or output keeps nothing.
+ChunkActivations chunk_activations(const ResidualPath& path, const ChunkOfLayers& chunk,
+                                   const ActivationPlan& plan);
+
+/// How many layers of a chunk are best made again from one kept state.
+Count recompute_layers(const Scheme& scheme, Count num_layers);
+
+/// d-vectors per token that adding up the gradients of shared sources adds in a whole pass.
+double accumulation_d(const ResidualPath& path, GradientAccumulation accumulation);
+
+}  // namespace depthcost

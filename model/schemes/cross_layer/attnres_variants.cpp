@@ -1,0 +1,281 @@
+// The ablations of AttnRes in [attnres] Table 4, over blocks of S layers; S = 1 is Full AttnRes.
+// They differ from the shipped form in where weights come from, not in which rows are read.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/base/counted.hpp"
+#include "model/operations/variant_operations.hpp"
+#include "model/pipeline/pipeline.hpp"
+#include "model/schemes/cross_layer/attnres.hpp"
+#include "model/schemes/list.hpp"
+#include "model/schemes/states.hpp"
+
+namespace depthcost {
+namespace {
+
+using namespace scheme_parts;
+
+constexpr std::string_view kAblationsSource = "[attnres] Table 4, Sec. 5.3";
+constexpr std::string_view kReference = "attnres.hpp";
+constexpr std::string_view kMoves =
+    "unfused: b += f 2 r, 1 w inside a block; stack s r, s w; key norm s r, s w; scores s r; mix s "
+    "r, 1 w; norm 1 r, 1 w. "
+    "single_pass: as block_attnres, with S = 1 full_attnres";
+constexpr SchemeClass kDynamic{StateKind::cross_layer, WeightKind::dynamic};
+constexpr SchemeKey kBlocks{"block_size", &SchemeParameters::block_size,
+                            "[attnres] Table 4: variants of Full AttnRes, S = 1"};
+constexpr std::array kBlocksOnly{kBlocks};
+constexpr std::array kBlocksAndHeads{
+    kBlocks, SchemeKey{"heads", &SchemeParameters::heads, "[attnres] Table 4: H = 16"}};
+constexpr std::array kWindowOnly{
+    SchemeKey{"window", &SchemeParameters::window, "[attnres] Table 4: W = 1 + 8"}};
+
+Partition partition_of(const SchemeLayer& at) {
+  return partition_by_size(at.num_layers, at.parameters.block_size);
+}
+
+bool is_output(const SchemeLayer& at) { return at.layer > at.num_layers; }
+
+/// As the paper ships it, in front of layer `at` or behind the last one.
+Launches shipped(const SchemeLayer& at, Schedule schedule) {
+  const Partition blocks = partition_of(at);
+  if (is_output(at)) return block_attnres_output(blocks, schedule);
+  return block_attnres(position_of_layer(blocks, at.layer), schedule);
+}
+
+/// Changes every launch of one kind.
+template <class Change>
+Launches changed(Launches all, OperationId id, const Change& change) {
+  for (Operation& operation : all)
+    if (operation.id == id) change(operation);
+  return all;
+}
+
+/// Its row in front of the layer, and behind the last one.
+Count num_sources(const SchemeLayer& at) {
+  const Partition blocks = partition_of(at);
+  if (is_output(at)) return blocks.num_blocks + 1;
+  return block_sources(position_of_layer(blocks, at.layer));
+}
+
+double sources_d(const SchemeLayer& at) { return static_cast<double>(num_sources(at)); }
+
+/// b_0, the blocks behind layer `at`, and a partial sum where one is unfinished.
+double kept_blocks(const SchemeLayer& at) {
+  const Count S = at.parameters.block_size;
+  const Boundary boundary = boundary_after(at.layer, S);
+  return static_cast<double>(naive_transition(boundary, Embedding::sent, PartialSum::sent));
+}
+
+double query_and_gain(const SchemeLayer& at) { return 2 * hidden_size(at); }
+
+/// The newest source as a kernel forms it: no kernel before has stored it. In front of the first
+/// layer it is the embedding.
+operations::Accesses newest_source(const Operation& single_pass) {
+  double partial = 0;
+  double output = 0;
+  for (const Access& access : single_pass.accesses) {
+    if (access.operand == Operand::partial_sum) partial += access.reads_d;
+    if (access.operand == Operand::layer_output) output += access.reads_d;
+  }
+  return {reads(Operand::partial_sum, partial), reads(Operand::layer_output, output),
+          reads(Operand::bank, partial + output > 0 ? 0 : 1), writes(Operand::recent, 1)};
+}
+
+/// q = W_q (newest source), a row per token that the scores read again. Eager mode takes the source
+/// from the stack.
+Launches input_dependent(const SchemeLayer& at, Schedule schedule) {
+  Launches all = shipped(at, schedule);
+  const double d = hidden_size(at);
+  const auto read_query = [](Operation& operation) {
+    operation = operations::with_token_query(operation);
+  };
+  if (schedule == unfused) {
+    all.insert(all.begin() + 1, operations::unfused_projection({Access{Operand::recent, 1, 1}}, d));
+    return changed(std::move(all), OperationId::unfused_scores, read_query);
+  }
+  all.insert(all.begin(), operations::unfused_projection(newest_source(all.front()), d));
+  return changed(std::move(all), OperationId::attnres_single_pass, read_query);
+}
+
+/// Learned scalars in place of query and key: nothing is scored.
+Launches input_independent(const SchemeLayer& at, Schedule schedule) {
+  const double s = sources_d(at);
+  Launches all = shipped(at, schedule);
+  if (schedule == unfused) {
+    std::erase_if(all, [](const Operation& op) {
+      return op.id == OperationId::unfused_key_norm || op.id == OperationId::unfused_scores;
+    });
+    return changed(std::move(all), OperationId::unfused_mix, [&](Operation& mix) {
+      mix.reads_scalars = 0;
+      mix.parameters = s;
+    });
+  }
+  return changed(std::move(all), OperationId::attnres_single_pass, [&](Operation& mix) {
+    mix.id = OperationId::dense_mix;
+    mix.flops_d = kFlopsPerPair / 2 * s;
+    mix.parameters_d -= operations::kQuery_d;
+    mix.parameters = s;
+  });
+}
+
+Launches raw_keys(const SchemeLayer& at, Schedule schedule) {
+  Launches all = shipped(at, schedule);
+  std::erase_if(all, [](const Operation& op) { return op.id == OperationId::unfused_key_norm; });
+  return changed(std::move(all), OperationId::attnres_single_pass,
+                 [](Operation& mix) { mix = operations::with_raw_keys(mix); });
+}
+
+/// A logit and a weight for each head.
+Launches multihead(const SchemeLayer& at, Schedule schedule) {
+  const auto heads = static_cast<double>(at.parameters.heads);
+  const auto per_head = [heads](Operation& operation) {
+    operation.reads_scalars *= heads;
+    operation.writes_scalars *= heads;
+  };
+  return changed(changed(shipped(at, schedule), OperationId::unfused_scores, per_head),
+                 OperationId::unfused_mix, per_head);
+}
+
+/// The embedding and the W most recent outputs.
+Count window_sources(const SchemeLayer& at) { return std::min(at.layer, at.parameters.window + 1); }
+
+Launches sliding_window(const SchemeLayer& at, Schedule schedule) {
+  if (schedule == single_pass) return {operations::full_single_pass(window_sources(at))};
+  return eager_attnres(window_sources(at));
+}
+
+SchemeLayer behind(const SchemeLayer& last) {
+  return {last.parameters, last.num_layers + 1, last.num_layers};
+}
+
+template <Launches (*kLaunches)(const SchemeLayer&, Schedule)>
+Launches output(const SchemeLayer& last, Schedule schedule) {
+  return kLaunches(behind(last), schedule);
+}
+
+std::optional<ParameterProblem> heads_problem(const SchemeLayer& last) {
+  const SchemeParameters& p = last.parameters;
+  if (p.hidden_size % p.heads != 0)
+    return ParameterProblem{"heads", fmt::format("must divide d = {}", p.hidden_size)};
+  return blocks_problem(last);
+}
+
+std::optional<ParameterProblem> window_problem(const SchemeLayer& last) {
+  if (last.parameters.window <= last.num_layers) return std::nullopt;
+  return ParameterProblem{"window", "more than " + counted(last.num_layers, "layer", "layers")};
+}
+
+}  // namespace
+
+const SchemeRule schemes::kAttnResInputDependent{
+    .id = "attnres_input_dependent",
+    .label = "AttnRes, input-dependent query",
+    .update = "as AttnRes with w_l replaced by W_l v, v the newest source",
+    .file = "cross_layer/attnres_variants.cpp",
+    .source = kAblationsSource,
+    .moves = "the projection of the newest source and the query: 2 or 3 r, 1 w beside AttnRes",
+    .reference = kReference,
+    .variant = "input_dependent",
+    .kind = kDynamic,
+    .keys = kBlocksOnly,
+    .schedules = kUnfusedAndSinglePass,
+    .operations = input_dependent,
+    .state_d = kept_blocks,
+    .parameters =
+        [](const SchemeLayer& at) { return hidden_size(at) * hidden_size(at) + hidden_size(at); },
+    .output = output<input_dependent>,
+    .problem = blocks_problem};
+
+const SchemeRule schemes::kAttnResInputIndependent{
+    .id = "attnres_input_independent",
+    .label = "AttnRes, input-independent mixing",
+    .update = "h_l = sum_i alpha_{i->l} v_i, alpha learned scalars",
+    .file = "cross_layer/attnres_variants.cpp",
+    .source = kAblationsSource,
+    .moves = "unfused: stack s r, s w; mix s r, 1 w; norm 1 r, 1 w. single_pass: as block_attnres",
+    .reference = "dense_mix.hpp",
+    .kind = {StateKind::cross_layer, WeightKind::learned_static},
+    .keys = kBlocksOnly,
+    .schedules = kUnfusedAndSinglePass,
+    .operations = input_independent,
+    .state_d = kept_blocks,
+    .parameters = sources_d,
+    .output = output<input_independent>,
+    .problem = blocks_problem};
+
+const SchemeRule schemes::kAttnResSigmoid{.id = "attnres_sigmoid",
+                                          .label = "AttnRes, sigmoid",
+                                          .update = "h_l = sum_i sigmoid(w_l . RMSNorm(v_i)) v_i",
+                                          .file = "cross_layer/attnres_variants.cpp",
+                                          .source = kAblationsSource,
+                                          .moves = kMoves,
+                                          .reference = kReference,
+                                          .variant = "sigmoid",
+                                          .kind = kDynamic,
+                                          .keys = kBlocksOnly,
+                                          .schedules = kUnfusedAndSinglePass,
+                                          .operations = shipped,
+                                          .state_d = kept_blocks,
+                                          .parameters = query_and_gain,
+                                          .output = output<shipped>,
+                                          .problem = blocks_problem};
+
+const SchemeRule schemes::kAttnResRawKeys{.id = "attnres_raw_keys",
+                                          .label = "AttnRes, no RMSNorm",
+                                          .update = "h_l = sum_i softmax_i(w_l . v_i) v_i",
+                                          .file = "cross_layer/attnres_variants.cpp",
+                                          .source = kAblationsSource,
+                                          .moves = kMoves,
+                                          .reference = kReference,
+                                          .variant = "raw_keys",
+                                          .kind = kDynamic,
+                                          .keys = kBlocksOnly,
+                                          .schedules = kUnfusedAndSinglePass,
+                                          .operations = raw_keys,
+                                          .state_d = kept_blocks,
+                                          .parameters = hidden_size,
+                                          .output = output<raw_keys>,
+                                          .problem = blocks_problem};
+
+const SchemeRule schemes::kAttnResMultihead{
+    .id = "attnres_multihead",
+    .label = "AttnRes, multihead",
+    .update = "h_l = concat_h sum_i softmax_i(w_l^h . RMSNorm(v_i)^h) v_i^h over H channel groups",
+    .file = "cross_layer/attnres_variants.cpp",
+    .source = kAblationsSource,
+    .moves = kMoves,
+    .reference = kReference,
+    .variant = "multihead",
+    .kind = kDynamic,
+    .keys = kBlocksAndHeads,
+    .schedules = kUnfusedAndSinglePass,
+    .operations = multihead,
+    .state_d = kept_blocks,
+    .parameters = query_and_gain,
+    .output = output<multihead>,
+    .problem = heads_problem};
+
+const SchemeRule schemes::kAttnResSlidingWindow{
+    .id = "attnres_sliding_window",
+    .label = "AttnRes, sliding window",
+    .update = "h_l = sum over v_0 and v_{l-W} .. v_{l-1} of softmax_i(w_l . RMSNorm(v_i)) v_i",
+    .file = "cross_layer/attnres_variants.cpp",
+    .source = kAblationsSource,
+    .moves = "as full_attnres with at most W + 1 sources: single_pass W + 1 r, 1 w",
+    .reference = kReference,
+    .variant = "sliding_window",
+    .kind = kDynamic,
+    .keys = kWindowOnly,
+    .schedules = kUnfusedAndSinglePass,
+    .operations = sliding_window,
+    .state_d =
+        [](const SchemeLayer& at) {
+          return static_cast<double>(window_sources({at.parameters, at.layer + 1, at.num_layers}));
+        },
+    .parameters = query_and_gain,
+    .output = output<sliding_window>,
+    .problem = window_problem};
+
+}  // namespace depthcost

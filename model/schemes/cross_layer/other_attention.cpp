@@ -1,0 +1,128 @@
+// Two mechanisms that circulate under the name of Attention Residuals and are not the paper's:
+// attention over depth at block boundaries alone, and attention over the history beside a residual.
+// What each choice costs; REFERENCES.md, "family".
+#include "model/schemes/list.hpp"
+#include "model/schemes/states.hpp"
+
+namespace depthcost {
+namespace {
+
+using namespace scheme_parts;
+
+constexpr std::array kAttentionKeys{
+    SchemeKey{"block_size", &SchemeParameters::block_size, "[ours] attention behind every layer"}};
+
+bool ends_block(const SchemeLayer& at) { return at.layer % at.parameters.block_size == 0; }
+
+/// Checkpoints on entry: the embedding and one for each earlier boundary.
+double checkpoints(const SchemeLayer& at) {
+  return static_cast<double>((at.layer - 1) / at.parameters.block_size + 1);
+}
+
+/// Rows normalised once are keys and values. The result is the new state and the next checkpoint,
+/// which share a buffer; with one layer a block, the state that f is added to is the last
+/// checkpoint.
+Launches at_boundaries(const SchemeLayer& at, Schedule schedule) {
+  if (!ends_block(at)) {
+    if (schedule == single_pass) return {operations::residual_add_rmsnorm()};
+    return {operations::residual_add(), operations::rmsnorm()};
+  }
+  const double s = checkpoints(at) + 1;
+  const Access own_state = reads(Operand::hidden_state, at.parameters.block_size == 1 ? 0 : 1);
+  if (schedule == single_pass)
+    return {operations::row_update({reads(Operand::bank, s - 1), own_state, kReadsOutput,
+                                    writes(Operand::bank, 1), kWritesInput},
+                                   (kFlopsPerPair + kFlopsPerKey) * s,
+                                   operations::kQuery_d + operations::kGain_d)};
+  return {operations::residual_add(),      operations::unfused_stack(s),
+          operations::unfused_key_norm(s), operations::unfused_scores(s),
+          operations::unfused_mix(s),      operations::rmsnorm()};
+}
+
+double kept_checkpoints(const SchemeLayer& at) {
+  const Count S = at.parameters.block_size;
+  return static_cast<double>(at.layer / S + 1 + (at.layer % S > 0 ? 1 : 0));
+}
+
+/// y_l = f_l + softmax(Q K^T / sqrt(d)) V over y_0 .. y_{l-1}, W_q, W_k and W_v shared by all
+/// layers. Eager mode projects all of them at every layer; a kernel keeps their keys and values.
+Launches over_history(const SchemeLayer& at, Schedule schedule) {
+  const auto s = static_cast<double>(at.layer);
+  const double d = hidden_size(at);
+  const Operation query =
+      operations::unfused_projection({kReadsOutput, writes(Operand::recent, 1)}, d);
+  if (schedule == single_pass) {
+    Operation keys = operations::unfused_projection(
+        {reads(Operand::hidden_state, 1), writes(Operand::bank, 2)}, 2 * d);
+    return {query, keys,
+            operations::row_update({reads(Operand::recent, 1), reads(Operand::bank, 2 * s),
+                                    kReadsOutput, writes(Operand::hidden_state, 1), kWritesInput},
+                                   kFlopsPerPair * s + 1)};
+  }
+  Operation rows = operations::unfused_projection({Access{Operand::recent, s, s}}, d);
+  rows.flops_d *= s;
+  Operation scores = operations::unfused_scores(s);
+  scores.parameters_d = 0;
+  scores.accesses[0].reads_d += 1;
+  return {query,
+          operations::unfused_stack(s),
+          rows,
+          rows,
+          scores,
+          operations::unfused_mix(s),
+          operations::unfused_elementwise(
+              {kReadsOutput, reads(Operand::recent, 1), writes(Operand::hidden_state, 1)}, 1),
+          operations::rmsnorm()};
+}
+
+}  // namespace
+
+const SchemeRule schemes::kBoundaryAttention{
+    .id = "boundary_attention",
+    .label = "Boundary attention (not the paper's)",
+    .update =
+        "h <- sum_i softmax_i(w . u_i / sqrt(d)) u_i, u_i = RMSNorm(h_i), at block boundaries; "
+        "h_l = h_{l-1} + f_{l-1} inside",
+    .file = "cross_layer/other_attention.cpp",
+    .source = "\"from residual connections to attention residuals\", its class DepthAttention",
+    .moves =
+        "a boundary with s states, unfused: add 2 r, 1 w; stack s r, s w; norms s r, s w; "
+        "scores s r; mix s r, 1 w; norm 1 r, 1 w. single_pass: s + 1 r, 2 w, s r if every layer is "
+        "one; other layers as standard",
+    .reference = "other_depth_attention.hpp",
+    .kind = {StateKind::cross_layer, WeightKind::dynamic},
+    .keys = kAttentionKeys,
+    .schedules = kUnfusedAndSinglePass,
+    .operations = at_boundaries,
+    .state_d = kept_checkpoints,
+    .parameters = [](const SchemeLayer& at) { return ends_block(at) ? 2 * hidden_size(at) : 0.0; },
+    .problem = blocks_problem};
+
+const SchemeRule schemes::kHistoryAttention{
+    .id = "history_attention",
+    .label = "History attention (not the paper's)",
+    .update =
+        "y_l = f_l(y_{l-1}) + softmax(Q K^T / sqrt(d)) V, Q = f_l W_q, K, V = [y_0 .. y_{l-1}] "
+        "W_k, W_v",
+    .file = "cross_layer/other_attention.cpp",
+    .source =
+        "lab diary entry \"Attention Residuals: the paper I mostly did not understand but completely "
+        "believe\", its attn_res_forward",
+    .moves =
+        "unfused: query 1 r, 1 w; stack, keys, values s r, s w each; scores s + 1 r; mix s r, 1 "
+        "w; add 2 r, 1 w; norm 1 r, 1 w, s = l. single_pass: query 1 r, 1 w; keys and values 1 "
+        "r, 2 w; scan 2s + 2 r, 2 w",
+    .reference = "other_depth_attention.hpp",
+    .kind = {StateKind::cross_layer, WeightKind::dynamic},
+    .keys = {},
+    .schedules = kUnfusedAndSinglePass,
+    .operations = over_history,
+    // The newest has no key and no value yet.
+    .state_d = [](const SchemeLayer& at) { return 2 * static_cast<double>(at.layer) + 1; },
+    .parameters =
+        [](const SchemeLayer& at) {
+          const double d = hidden_size(at);
+          return at.layer == 1 ? 3 * d * d : 0.0;
+        }};
+
+}  // namespace depthcost

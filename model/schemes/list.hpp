@@ -1,0 +1,73 @@
+// Every scheme: a declaration and a place in the order. CONTRIBUTING, "How to add a scheme".
+#pragma once
+
+#include <array>
+
+#include "model/schemes/scheme.hpp"
+
+namespace depthcost {
+namespace schemes {
+
+extern const SchemeRule kStandard;
+extern const SchemeRule kMhc;
+extern const SchemeRule kFullAttnRes;
+extern const SchemeRule kBlockAttnRes;
+extern const SchemeRule kReZero;
+extern const SchemeRule kLayerScale;
+extern const SchemeRule kLaurelRw;
+extern const SchemeRule kLaurelLr;
+extern const SchemeRule kLaurelPa;
+extern const SchemeRule kHighway;
+extern const SchemeRule kDeepNorm;
+extern const SchemeRule kKeel;
+extern const SchemeRule kValueResidual;
+extern const SchemeRule kSiameseNorm;
+extern const SchemeRule kHcStatic;
+extern const SchemeRule kHcDynamic;
+extern const SchemeRule kMhcLite;
+extern const SchemeRule kKromHc;
+extern const SchemeRule kSinglePassMhc;
+extern const SchemeRule kDeltaLearning;
+extern const SchemeRule kDenseNet;
+extern const SchemeRule kDenseFormer;
+extern const SchemeRule kMuddFormer;
+extern const SchemeRule kMrla;
+extern const SchemeRule kAttnResInputDependent;
+extern const SchemeRule kAttnResInputIndependent;
+extern const SchemeRule kAttnResSigmoid;
+extern const SchemeRule kAttnResRawKeys;
+extern const SchemeRule kAttnResMultihead;
+extern const SchemeRule kAttnResSlidingWindow;
+extern const SchemeRule kBoundaryAttention;
+extern const SchemeRule kHistoryAttention;
+
+inline constexpr std::array kRules{
+    // [attnres] Table 1.
+    &kStandard, &kMhc, &kFullAttnRes, &kBlockAttnRes,
+    // Single-state recurrence.
+    &kReZero, &kLayerScale, &kLaurelRw, &kLaurelLr, &kHighway, &kDeepNorm, &kKeel,
+    // Multi-state recurrence.
+    &kSiameseNorm, &kHcStatic, &kHcDynamic, &kMhcLite, &kKromHc, &kSinglePassMhc, &kDeltaLearning,
+    // Cross-layer access.
+    &kValueResidual, &kLaurelPa, &kDenseNet, &kDenseFormer, &kMuddFormer, &kMrla,
+    // [attnres] Table 4.
+    &kAttnResInputDependent, &kAttnResInputIndependent, &kAttnResSigmoid, &kAttnResRawKeys,
+    &kAttnResMultihead, &kAttnResSlidingWindow,
+    // Of the name, but not of the paper.
+    &kBoundaryAttention, &kHistoryAttention};
+
+}  // namespace schemes
+
+/// All of them: [attnres] Table 1, then the order of its Table 5.
+std::span<const SchemeRule* const> scheme_rules();
+
+/// What every other scheme is held against.
+bool is_standard(const Scheme& scheme);
+
+/// The blocks of Block AttnRes; null for every other scheme.
+const Partition* attnres_blocks(const Scheme& scheme);
+
+/// The rule, or nullptr.
+const SchemeRule* find_scheme(std::string_view id);
+
+}  // namespace depthcost

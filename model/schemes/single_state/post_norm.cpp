@@ -1,0 +1,106 @@
+// DeepNorm, KEEL and SiameseNorm: a norm on the stream itself.
+#include "model/schemes/list.hpp"
+#include "model/schemes/states.hpp"
+
+namespace depthcost {
+namespace {
+
+using namespace scheme_parts;
+
+/// A norm whose output is part of the state, and no layer's input alone.
+Operation stream_norm(Operand written) {
+  Operation norm = operations::rmsnorm();
+  norm.accesses[1].operand = written;
+  return norm;
+}
+
+/// alpha h + f: alpha is fixed.
+Operation scaled_add() {
+  return operations::unfused_elementwise({kReadsOutput, kUpdatesHidden}, 2);
+}
+
+/// The norm that makes the stream is the next layer's, so that x is h: nothing is written twice.
+Launches deep_norm(const SchemeLayer&, Schedule schedule) {
+  if (schedule == fused)
+    return {operations::row_update({kReadsOutput, kReadsHidden, kWritesInput}, 2)};
+  return {scaled_add(), stream_norm(Operand::hidden_state)};
+}
+
+/// The stream is normalised, stored, and normalised again for the layer.
+Launches keel(const SchemeLayer&, Schedule schedule) {
+  if (schedule == fused)
+    return {operations::row_update({kReadsOutput, kUpdatesHidden, kWritesInput}, 2,
+                                   operations::kGain_d)};
+  return {scaled_add(), stream_norm(Operand::hidden_state), operations::rmsnorm()};
+}
+
+/// A post-norm and a pre-norm stream side by side; the layer reads their sum.
+Launches siamese(const SchemeLayer&, Schedule schedule) {
+  if (schedule == fused)
+    return {operations::row_update({kReadsOutput, Access{Operand::streams, 2, 2}, kWritesInput}, 3,
+                                   operations::kGain_d)};
+  const Operation add =
+      operations::unfused_elementwise({kReadsOutput, Access{Operand::streams, 1, 1}}, 1);
+  const Operation sum = operations::unfused_elementwise(
+      {reads(Operand::streams, 1), reads(Operand::recent, 1), kWritesInput}, 1);
+  return {add, stream_norm(Operand::streams), add, stream_norm(Operand::recent), sum};
+}
+
+double gain(const SchemeLayer& at) { return hidden_size(at); }
+double two_gains(const SchemeLayer& at) { return 2 * hidden_size(at); }
+
+}  // namespace
+
+const SchemeRule schemes::kDeepNorm{
+    .id = "deepnorm",
+    .label = "DeepNorm",
+    .update = "h_l = Norm(alpha h_{l-1} + f_{l-1}(h_{l-1})), alpha = (2 L_b)^(1/4)",
+    .file = "single_state/post_norm.cpp",
+    .source = "[attnres] Table 5; Wang et al., arXiv:2203.00555",
+    .moves =
+        "unfused: add 2 r, 1 w; norm 1 r, 1 w. fused: 2 r, 1 w, the normalised state is the "
+        "layer's input",
+    .reference = "post_norm.hpp",
+    .kind = {StateKind::single_state, WeightKind::fixed},
+    .keys = {},
+    .schedules = kUnfusedAndFused,
+    .operations = deep_norm,
+    .state_d = one_state,
+    .parameters = gain};
+
+const SchemeRule schemes::kKeel{
+    .id = "keel",
+    .label = "KEEL",
+    .update = "h_l = Norm(alpha h_{l-1} + f_{l-1}(Norm(h_{l-1})))",
+    .file = "single_state/post_norm.cpp",
+    .source = "[attnres] Table 5; Chen, Wei, arXiv:2601.19895",
+    .moves =
+        "unfused: add 2 r, 1 w; norm 1 r, 1 w; inner norm 1 r, 1 w. fused: 2 r, 2 w: 3 d and "
+        "the inner norm's output",
+    .reference = "post_norm.hpp",
+    .kind = {StateKind::single_state, WeightKind::fixed},
+    .keys = {},
+    .schedules = kUnfusedAndFused,
+    .operations = keel,
+    .state_d = one_state,
+    .parameters = gain};
+
+const SchemeRule schemes::kSiameseNorm{
+    .id = "siamese_norm",
+    .label = "SiameseNorm",
+    .update =
+        "h1_l = Norm(h1_{l-1} + y_{l-1}), h2_l = h2_{l-1} + y_{l-1}; the layer reads h1_l + "
+        "Norm(h2_l)",
+    .file = "single_state/post_norm.cpp",
+    .source = "[attnres] Table 5; Li et al., arXiv:2602.08064",
+    .moves =
+        "unfused: two adds 2 r, 1 w each; two norms 1 r, 1 w each; sum 2 r, 1 w. fused: 3 r, 3 w",
+    .reference = "post_norm.hpp",
+    .kind = {StateKind::multi_state, WeightKind::fixed},
+    .keys = {},
+    .schedules = kUnfusedAndFused,
+    .operations = siamese,
+    .state_d = [](const SchemeLayer&) { return 2.0; },
+    .parameters = two_gains};
+
+}  // namespace depthcost

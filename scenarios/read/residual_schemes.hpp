@@ -1,0 +1,30 @@
+// Residual schemes as a scenario names them: their parameters, and what is refused.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/schemes/scheme.hpp"
+#include "model/step/study.hpp"
+#include "scenarios/keys/values.hpp"
+
+namespace depthcost {
+
+/// Key residual.NAME of the scenario, or else of its model; or null.
+const Value* residual_value(const Values& scenario, const Values& model, const std::string& name);
+
+/// What is written for any scheme, and the defaults of those in `schemes`, recorded where they are
+/// named. A block size that follows from a number of blocks counts as written.
+void read_scheme_parameters(Values& scenario, const Values& model,
+                            const std::vector<std::string>& schemes,
+                            std::optional<Count> counted_block_size, SchemeParameters& parameters);
+
+/// The scheme on a model of L layers. Throws InputError for parameters outside its range.
+Scheme scheme_of(const SchemeRule& rule, const SchemeParameters& parameters, Count num_layers,
+                 const Values& scenario, const Values& model);
+
+/// Throws InputError where a training step is asked of a scheme that has no backward pass here.
+void check_training_schemes(const Values& scenario, const Study& study);
+
+}  // namespace depthcost

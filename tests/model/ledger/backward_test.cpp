@@ -1,0 +1,72 @@
+// Layer by layer against the closed sums of whole paths, and against counts of kernels one by one.
+#include "model/ledger/backward.hpp"
+#include "model/schemes/list.hpp"
+
+#include <gtest/gtest.h>
+
+namespace depthcost::backward_test {
+namespace {
+
+const Partition kBlocks = partition_by_size(186, 24);
+const ResidualPath kBlock{Scheme{schemes::kBlockAttnRes, {.blocks = kBlocks}}, 186};
+const ResidualPath kFull{Scheme{schemes::kFullAttnRes, {.blocks = partition_by_size(20, 4)}}, 20};
+
+GradientTraffic sum(const ResidualPath& path, Schedule schedule, GradientAccumulation mode) {
+  GradientTraffic total;
+  for (const BackwardLayer& layer : backward_layers(path, schedule, mode))
+    total = total + layer.traffic;
+  return total;
+}
+
+TEST(BackwardLayers, OfAttentionAddUpToItsPath) {
+  for (const auto mode : {GradientAccumulation::autograd, GradientAccumulation::fused,
+                          GradientAccumulation::per_block}) {
+    EXPECT_EQ(sum(kBlock, Schedule::single_pass, mode), backward_traffic(kBlocks, mode))
+        << name(mode);
+    EXPECT_EQ(sum(kFull, Schedule::two_phase, mode),
+              backward_traffic(partition_by_size(kFull.num_layers, 1), mode))
+        << name(mode);
+  }
+}
+
+TEST(BackwardLayers, AreOneMoreThanLayers) {
+  for (const ResidualPath& path : {ResidualPath{Scheme{schemes::kStandard}, 7},
+                                   ResidualPath{Scheme{schemes::kMhc, {.num_streams = 4}}, 7}}) {
+    const auto layers = backward_layers(path, Schedule::fused, GradientAccumulation::fused);
+    ASSERT_EQ(layers.size(), 8u);
+    EXPECT_EQ(layers.back().kernels, 0);
+    EXPECT_EQ(total_d(layers.back().traffic), 0);
+  }
+  EXPECT_EQ(backward_layers(kBlock, Schedule::single_pass, GradientAccumulation::fused).size(),
+            187u);
+}
+
+double d_of_a_layer(const ResidualPath& path, Schedule schedule) {
+  return total_d(backward_layers(path, schedule, GradientAccumulation::autograd).front().traffic);
+}
+
+// 39 d and 19 d at m = 4: shipped kernels, and the least possible.
+TEST(BackwardLayers, OfMhcAreThoseOfItsKernels) {
+  EXPECT_EQ(d_of_a_layer({Scheme{schemes::kMhc, {.num_streams = 4}}, 2}, Schedule::fused), 39);
+  EXPECT_EQ(d_of_a_layer({Scheme{schemes::kMhc, {.num_streams = 4}}, 2}, Schedule::one_pass), 19);
+  EXPECT_EQ(d_of_a_layer({Scheme{schemes::kMhc, {.num_streams = 4}}, 2}, Schedule::two_pass), 19);
+  // coefficients 2m, pre 2m + 1, norm 3, post m + 2, residual 3m, two additions 3m each.
+  EXPECT_EQ(d_of_a_layer({Scheme{schemes::kMhc, {.num_streams = 4}}, 2}, Schedule::unfused),
+            8 + 9 + 3 + 6 + 12 + 24);
+}
+
+TEST(BackwardLayers, OfTheStandardResidualAreThoseOfItsKernels) {
+  EXPECT_EQ(d_of_a_layer({Scheme{schemes::kStandard}, 2}, Schedule::fused), 4);
+  EXPECT_EQ(d_of_a_layer({Scheme{schemes::kStandard}, 2}, Schedule::unfused), 3 + 3);
+}
+
+// norm 3, mix 2s + 1, scores 2s, key norm 3s, sum 3s, unstack 2s, additions 3s.
+TEST(BackwardLayers, OfEagerAttentionAreThoseOfItsKernels) {
+  const auto layers = backward_layers(kBlock, Schedule::unfused, GradientAccumulation::autograd);
+  EXPECT_EQ(total_d(layers[0].traffic), 3 + 3 + 2 + 3 + 3 + 2 + 3);
+  EXPECT_EQ(total_d(layers[185].traffic), 3 + (2 * 9 + 1) + 2 * 9 + 3 * 9 + 3 * 9 + 2 * 9 + 3 * 9);
+  EXPECT_EQ(layers[185].kernels, 6 + 9);
+}
+
+}  // namespace
+}  // namespace depthcost::backward_test

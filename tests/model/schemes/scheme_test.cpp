@@ -1,0 +1,368 @@
+// The family of [attnres] Table 5 against the counts of its papers, and against itself.
+#include "model/schemes/scheme.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "model/evaluation/family.hpp"
+#include "model/ledger/arithmetic.hpp"
+#include "model/ledger/ledger.hpp"
+#include "model/schemes/list.hpp"
+#include "model/step/scheme_payload.hpp"
+
+namespace depthcost::scheme_test {
+namespace {
+
+constexpr Count kLayers = 96;
+constexpr Count kHiddenSize = 768;
+
+ResidualPath path_of(std::string_view id, SchemeParameters parameters = {}) {
+  parameters.hidden_size = kHiddenSize;
+  if (parameters.blocks.num_layers == 0) parameters.blocks = partition_by_size(kLayers, 10);
+  return {Scheme{*find_scheme(id), parameters}, kLayers};
+}
+
+Study study_of(const ResidualPath& path) {
+  Study study;
+  study.model = {.name = "test", .num_layers = kLayers, .hidden_size = kHiddenSize};
+  study.path = path;
+  study.schedule = shipped_schedule(path.scheme);
+  study.scheme_parameters = path.scheme.parameters;
+  study.scheme_parameters.hidden_size = kHiddenSize;
+  return study;
+}
+
+FamilyRow row_of(const std::vector<FamilyRow>& rows, std::string_view id) {
+  for (const FamilyRow& row : rows)
+    if (name(row.path.scheme) == id) return row;
+  ADD_FAILURE() << "no row " << id;
+  return {};
+}
+
+/// What a paper, or the table that collects them, says of one scheme.
+struct Published {
+  std::string_view id;
+  double unfused_reads_d, unfused_writes_d;  // without the next norm
+  double reads_d, writes_d;                  // of the quoted schedule, with it
+};
+
+// arXiv:2512.24880 Table 2 (hyper-connections, m = 4), arXiv:2609.19969 (Single-Pass), and for the
+// others counts of their update rules; d_v = 4.
+constexpr std::array kPublished{
+    Published{"standard", 2, 1, 2, 2},    Published{"mhc", 21, 13, 13, 5},
+    Published{"rezero", 2, 1, 2, 2},      Published{"layerscale", 2, 1, 2, 2},
+    Published{"laurel_rw", 2, 1, 2, 2},   Published{"laurel_lr", 3, 1, 2, 2},
+    Published{"highway", 4, 2, 4, 3},     Published{"deepnorm", 3, 2, 2, 1},
+    Published{"keel", 3, 2, 2, 2},        Published{"siamese_norm", 8, 5, 3, 3},
+    Published{"hc_static", 17, 13, 5, 5}, Published{"hc_dynamic", 21, 13, 13, 5},
+    Published{"mhc_lite", 21, 13, 13, 5}, Published{"kromhc", 21, 13, 13, 5},
+    Published{"deep_delta", 11, 6, 6, 5}};
+
+TEST(Schemes, MoveWhatTheirPapersCount) {
+  const std::vector<FamilyRow> rows = family_rows(study_of(path_of("rezero")));
+  for (const Published& published : kPublished) {
+    SCOPED_TRACE(published.id);
+    const FamilyRow row = row_of(rows, published.id);
+    EXPECT_DOUBLE_EQ(row.unfused->reads_d, published.unfused_reads_d);
+    EXPECT_DOUBLE_EQ(row.unfused->writes_d, published.unfused_writes_d);
+    EXPECT_DOUBLE_EQ(row.traffic.reads_d, published.reads_d);
+    EXPECT_DOUBLE_EQ(row.traffic.writes_d, published.writes_d);
+  }
+}
+
+TEST(Schemes, SinglePassMhcNeedsTenAndHasNoUnfusedForm) {
+  const FamilyRow row =
+      row_of(family_rows(study_of(path_of("single_pass_mhc"))), "single_pass_mhc");
+  EXPECT_DOUBLE_EQ(row.traffic.reads_d, 5);
+  EXPECT_DOUBLE_EQ(row.traffic.writes_d, 5);
+  EXPECT_FALSE(row.unfused);
+}
+
+TEST(Schemes, HaveTheParametersOfTheirPapers) {
+  const double d = kHiddenSize;
+  const auto per_layer = [](std::string_view id, const SchemeParameters& with = {}) {
+    return parameters(path_of(id, with), kHiddenSize).per_layer;
+  };
+  EXPECT_DOUBLE_EQ(per_layer("rezero"), 1);
+  EXPECT_DOUBLE_EQ(per_layer("layerscale"), d);
+  EXPECT_DOUBLE_EQ(per_layer("highway"), d * d + d);
+  EXPECT_DOUBLE_EQ(per_layer("laurel_rw"), 2);
+  EXPECT_DOUBLE_EQ(per_layer("laurel_lr", {.rank = 64}), 2 * 64 * d);
+  EXPECT_DOUBLE_EQ(per_layer("hc_static"), 24);
+  EXPECT_DOUBLE_EQ(per_layer("hc_dynamic"), 24 + 6 * d + 2);
+  EXPECT_DOUBLE_EQ(per_layer("single_pass_mhc"), 96 * d + 27);
+  EXPECT_DOUBLE_EQ(per_layer("mhc_lite"), 128 * d + 35);
+  EXPECT_DOUBLE_EQ(per_layer("kromhc"), 48 * d + 15);
+  EXPECT_DOUBLE_EQ(per_layer("deep_delta"), 4 * 4 * d + 4 * d + 4 + 4 + d + 1);
+}
+
+// Behind block i, i + 1 states and 4 ways: 64 hidden units up to 63 weights; behind the last, one
+// way and four hidden units a weight, 4 x 49 = 196 of them up to 256.
+TEST(Schemes, MuddFormerHasTheParametersOfItsCode) {
+  const SchemeRule& mudd = *find_scheme("muddformer");
+  const SchemeParameters p{.hidden_size = kHiddenSize};
+  const double d = kHiddenSize;
+  EXPECT_DOUBLE_EQ(mudd.parameters({p, 1, kLayers}), 0);
+  EXPECT_DOUBLE_EQ(mudd.parameters({p, 2, kLayers}), 64 * (d + 8) + 8);
+  EXPECT_DOUBLE_EQ(mudd.parameters({p, 32, kLayers}), 128 * (d + 68) + 68);
+  EXPECT_DOUBLE_EQ(mudd.parameters({p, kLayers, kLayers}), 256 * (d + 49) + 49);
+}
+
+// A standard residual inside blocks (2 r, 2 w); behind block i, h and f to X_i, then i + 1 states
+// to a stream and three inputs; behind the last, to one input.
+TEST(Schemes, MuddFormerMakesFourMixesInOneScan) {
+  const Counting counting{Schedule::fused, Convention::kernel};
+  double reads = 0;
+  double writes = 0;
+  for (Count block = 1; block <= kLayers / 2; ++block) {
+    reads += 2 + 2 + static_cast<double>(block) + 1;
+    writes += 2 + 1 + (block == kLayers / 2 ? 1 : 4);
+  }
+  const Traffic total = total_traffic(path_of("muddformer"), counting);
+  EXPECT_DOUBLE_EQ(total.reads_d, reads);
+  EXPECT_DOUBLE_EQ(total.writes_d, writes);
+}
+
+// With an odd L half a block follows the last whole one, and needs a state and all inputs.
+TEST(Schemes, MuddFormerLeavesAStateForHalfABlock) {
+  const SchemeRule& mudd = *find_scheme("muddformer");
+  const SchemeParameters p{.hidden_size = kHiddenSize};
+  const auto writes_behind = [&](Count layer, Count num_layers) {
+    Traffic sum;
+    for (const Operation& launch : mudd.operations({p, layer, num_layers}, Schedule::fused))
+      sum = sum + traffic(launch);
+    return sum.writes_d;
+  };
+  EXPECT_DOUBLE_EQ(writes_behind(4, 5), 1 + 4);
+  EXPECT_DOUBLE_EQ(writes_behind(4, 4), 1 + 1);
+}
+
+/// Elements that the launches of a layer read of parameters and weights, without the next gain.
+double parameters_read(const SchemeRule& rule, const SchemeLayer& at, Schedule schedule) {
+  double sum = -kHiddenSize;
+  for (const Operation& launch : rule.operations(at, schedule))
+    sum += (launch.parameters_d + launch.weights_d) * kHiddenSize + launch.parameters;
+  return sum;
+}
+
+TEST(Schemes, LaunchesReadEveryParameterOnce) {
+  const SchemeParameters p{.hidden_size = kHiddenSize, .dilation = 2, .period = 1};
+  const SchemeLayer at{p, 6, 8};
+  for (const std::string_view id :
+       {"rezero", "layerscale", "highway", "laurel_lr", "hc_static", "deep_delta", "denseformer"}) {
+    SCOPED_TRACE(id);
+    const SchemeRule& rule = *find_scheme(id);
+    for (const Schedule schedule : {Schedule::unfused, Schedule::fused})
+      EXPECT_DOUBLE_EQ(parameters_read(rule, at, schedule), rule.parameters(at))
+          << name(schedule);
+  }
+}
+
+// h_0 is the embedding: layer 1 has no earlier state, layer 2 one.
+TEST(Schemes, LaurelReadsOnlyStatesThatThereAre) {
+  const auto traffics =
+      layer_traffics(path_of("laurel_pa", {.history = 2}), {Schedule::fused, Convention::kernel});
+  for (const std::size_t layer : {0U, 1U, 2U, 3U})
+    EXPECT_DOUBLE_EQ(traffics[layer].reads_d, 2 + std::min(static_cast<double>(layer), 2.0));
+}
+
+// Every second layer ends one of L/2 Transformer blocks; block i mixes X_0 .. X_i.
+TEST(Schemes, DenseFormerWithoutDilationReadsEveryBlock) {
+  const ResidualPath path = path_of("denseformer", {.dilation = 1, .period = 1});
+  double reads = 0;
+  double writes = 0;
+  double walked = 0;
+  for (Count block = 1; block <= kLayers / 2; ++block) {
+    reads += 2 + static_cast<double>(block) + 2;
+    writes += 2 + 3;
+    walked += static_cast<double>(block) + 1;
+  }
+  const Traffic total = total_traffic(path, {Schedule::fused, Convention::kernel});
+  EXPECT_DOUBLE_EQ(total.reads_d, reads);
+  EXPECT_DOUBLE_EQ(total.writes_d, writes);
+  const double blocks = kLayers / 2;
+  EXPECT_DOUBLE_EQ(parameters(path, kHiddenSize).total, walked);
+  EXPECT_DOUBLE_EQ(walked, blocks * (blocks + 3) / 2);
+}
+
+TEST(Schemes, DenseFormerMixesEveryPeriodOverEveryDilationsRow) {
+  const ResidualPath path = path_of("denseformer", {.dilation = 4, .period = 5});
+  Count mixes = 0;
+  Count sources = 0;
+  for (Count block = 1; block <= kLayers / 2; ++block)
+    if (block % 5 == 0) {
+      ++mixes;
+      for (Count j = 0; j <= block; ++j) sources += (block - j) % 4 == 0 ? 1 : 0;
+    }
+  const Traffic total = total_traffic(path, {Schedule::fused, Convention::kernel});
+  EXPECT_DOUBLE_EQ(total.reads_d, static_cast<double>(2 * (kLayers - mixes) + sources + mixes));
+  EXPECT_DOUBLE_EQ(parameters(path, kHiddenSize).total, static_cast<double>(sources));
+}
+
+TEST(Schemes, VariantsOfAttnResReadTheRowsOfAttnRes) {
+  for (const Count S : {1, 4, 24, 96}) {
+    const ResidualPath block{
+        Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(kLayers, S)}}, kLayers};
+    for (const std::string_view id : {"attnres_sigmoid", "attnres_raw_keys", "attnres_multihead",
+                                      "attnres_input_independent"}) {
+      SCOPED_TRACE(id);
+      const ResidualPath variant = path_of(id, {.block_size = S});
+      const Counting counting{Schedule::single_pass, Convention::kernel};
+      EXPECT_EQ(total_d(forward_traffic(variant, counting)),
+                total_d(forward_traffic(block, counting)));
+    }
+  }
+}
+
+TEST(Schemes, AWindowOverAllLayersIsFullAttnRes) {
+  const ResidualPath full{Scheme{schemes::kFullAttnRes, {.blocks = partition_by_size(kLayers, 1)}},
+                          kLayers};
+  const ResidualPath window = path_of("attnres_sliding_window", {.window = kLayers});
+  for (const Schedule schedule : {Schedule::unfused, Schedule::single_pass}) {
+    const Counting counting{schedule, Convention::kernel};
+    EXPECT_EQ(layer_traffics(window, counting), layer_traffics(full, counting));
+    EXPECT_EQ(output_traffic(window, counting), output_traffic(full, counting));
+  }
+}
+
+TEST(Schemes, AnInputDependentQueryAddsItsProjectionAndItsRow) {
+  const Counting counting{Schedule::single_pass, Convention::kernel};
+  const ResidualPath variant = path_of("attnres_input_dependent", {.block_size = 24});
+  const ResidualPath block{
+      Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(kLayers, 24)}}, kLayers};
+  const auto with = layer_traffics(variant, counting);
+  const auto without = layer_traffics(block, counting);
+  // In front of layer 2 the newest source is f; later it is b + f.
+  EXPECT_DOUBLE_EQ(with[1].reads_d - without[1].reads_d, 2);
+  EXPECT_DOUBLE_EQ(with[2].reads_d - without[2].reads_d, 3);
+  EXPECT_DOUBLE_EQ(with[2].writes_d - without[2].writes_d, 1);
+}
+
+TEST(Schemes, FoldTheFirstReadOfAnOutputAlone) {
+  for (const SchemeRule* rule : scheme_rules()) {
+    SCOPED_TRACE(rule->id);
+    ResidualPath path = path_of(rule->id);
+    for (const Counting& counting : countings_of(path.scheme)) {
+      path.attachment = Attachment::standalone;
+      const std::vector<Traffic> alone = layer_traffics(path, counting);
+      path.attachment = Attachment::all_reduce;
+      const std::vector<Traffic> folded = layer_traffics(path, counting);
+      for (std::size_t l = 0; l < alone.size(); ++l) {
+        EXPECT_LE(alone[l].reads_d - folded[l].reads_d, 1) << l;
+        EXPECT_GE(alone[l].reads_d, folded[l].reads_d) << l;
+      }
+    }
+  }
+}
+
+TEST(Schemes, SumsOfLayersAreTotals) {
+  for (const SchemeRule* rule : scheme_rules()) {
+    SCOPED_TRACE(rule->id);
+    const ResidualPath path = path_of(rule->id);
+    for (const Counting& counting : countings_of(path.scheme)) {
+      Traffic sum;
+      for (Count layer = 1; layer <= kLayers; ++layer)
+        sum = sum + layer_traffic(path, counting, layer);
+      const double total = total_d(total_traffic(path, counting));
+      EXPECT_NEAR(total_d(sum), total, 1e-12 * total);
+    }
+  }
+}
+
+TEST(Schemes, FusionNeverMovesMore) {
+  for (const FamilyRow& row : family_rows(study_of(path_of("rezero")))) {
+    if (!row.unfused) continue;
+    SCOPED_TRACE(name(row.path.scheme));
+    const Traffic unfused = mean_traffic(row.path, {Schedule::unfused, Convention::kernel});
+    EXPECT_LE(total_d(row.traffic), total_d(unfused));
+  }
+}
+
+TEST(Schemes, AreNamedOnceAndSayWhereTheyComeFrom) {
+  std::set<std::string_view> ids;
+  for (const SchemeRule* rule : scheme_rules()) {
+    SCOPED_TRACE(rule->id);
+    EXPECT_TRUE(ids.insert(rule->id).second);
+    EXPECT_FALSE(rule->source.empty() || rule->update.empty());
+    EXPECT_FALSE(rule->schedules.empty());
+    for (const SchemeKey& key : rule->keys) EXPECT_FALSE(key.source.empty());
+  }
+}
+
+TEST(Schemes, HandOverTheirStateAtEveryTransition) {
+  const PipelineLayout layout = even_layout(4, 2, kLayers, 1);
+  const auto total = [&](std::string_view id) {
+    return scheme_payload(layout, path_of(id), Cache::none).total;
+  };
+  EXPECT_EQ(total("rezero"), 7);
+  EXPECT_EQ(total("siamese_norm"), 14);
+  EXPECT_EQ(total("hc_static"), 28);
+  EXPECT_EQ(total("laurel_pa"), 7 * 5);
+  // Behind 12, 24 .. 84 layers: X_0 .. X_6, X_0 .. X_12, ...
+  EXPECT_EQ(total("denseformer"), 7 + 13 + 19 + 25 + 31 + 37 + 43);
+}
+
+TEST(Schemes, KeepOfAttnResWhatItsPipelineSends) {
+  const PipelineLayout layout = even_layout(4, 2, kLayers, 1);
+  const ResidualPath variant = path_of("attnres_sigmoid", {.block_size = 24});
+  const ResidualPath block{
+      Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(kLayers, 24)}}, kLayers};
+  EXPECT_EQ(scheme_payload(layout, variant, Cache::none).total,
+            scheme_payload(layout, block, Cache::none).total);
+}
+
+TEST(Schemes, RefuseParametersOutsideTheirRange) {
+  const auto problem = [](std::string_view id, const SchemeParameters& parameters) {
+    const auto found = parameter_problem(path_of(id, parameters).scheme, kLayers);
+    return found ? std::string(found->key) + ": " + found->reason : "";
+  };
+  EXPECT_EQ(problem("attnres_sliding_window", {.window = 97}), "window: more than 96 layers");
+  EXPECT_EQ(problem("deep_delta", {.value_width = 5}), "value_width: must divide d = 768");
+  EXPECT_EQ(problem("denseformer", {.dilation = 49}), "dilation: more than 48 decoder layers");
+  EXPECT_EQ(problem("attnres_multihead", {.heads = 7}), "heads: must divide d = 768");
+  EXPECT_EQ(problem("attnres_sigmoid", {.block_size = 97}), "block_size: more than 96 layers");
+  EXPECT_EQ(problem("mhc_lite", {.num_streams = 7}),
+            "num_streams: m! permutations; more than 6 streams are not sensible");
+  EXPECT_EQ(problem("kromhc", {.num_streams = 6}), "num_streams: must be a power of two");
+  EXPECT_EQ(problem("deep_delta", {.value_width = 8}), "");
+  EXPECT_EQ(problem("laurel_lr", {.rank = 769}), "rank: more than d = 768");
+  EXPECT_EQ(problem("laurel_pa", {.history = 97}), "history: more than 96 layers");
+}
+
+TEST(Family, HasOneBlockSizeForAllOfItsMembers) {
+  for (const Count written : {Count{1}, Count{24}}) {
+    Study study = study_of({Scheme{schemes::kStandard}, kLayers});
+    study.scheme_parameters.block_size = written;
+    const std::vector<FamilyRow> rows = family_rows(study);
+    const Count expected = written == 1 ? kLayers / 8 : written;
+    EXPECT_EQ(blocks_of(row_of(rows, "block_attnres").path.scheme)->block_size, expected);
+    const auto variant = row_of(rows, "attnres_sigmoid").path.scheme;
+    EXPECT_EQ(variant.parameters.block_size, expected);
+    EXPECT_EQ(row_of(rows, "attnres_sigmoid").state, row_of(rows, "block_attnres").state);
+  }
+}
+
+TEST(Family, TakesTheBlocksOfTheStudysOwnMechanism) {
+  const std::vector<FamilyRow> rows =
+      family_rows(study_of(path_of("attnres_sigmoid", {.block_size = 1})));
+  EXPECT_EQ(blocks_of(row_of(rows, "block_attnres").path.scheme)->block_size, 1);
+}
+
+TEST(Family, IsSortedByCost) {
+  const std::vector<FamilyRow> rows = family_rows(study_of({Scheme{schemes::kStandard}, kLayers}));
+  EXPECT_EQ(rows.size(), scheme_rules().size());
+  for (std::size_t i = 1; i < rows.size(); ++i)
+    EXPECT_LE(rows[i - 1].bytes.value, rows[i].bytes.value) << i;
+}
+
+TEST(Family, PutsWhatAModelCannotHaveLast) {
+  Study study = study_of({Scheme{schemes::kStandard}, kLayers});
+  study.scheme_parameters.window = kLayers + 1;
+  const FamilyRow last = family_rows(study).back();
+  EXPECT_EQ(name(last.path.scheme), "attnres_sliding_window");
+  EXPECT_EQ(last.problem, "window more than 96 layers");
+}
+
+}  // namespace
+}  // namespace depthcost::scheme_test
