@@ -5,8 +5,8 @@
 #include <deque>
 
 #include "kernels/reference/projection.hpp"
-#include "model/schemes/list.hpp"
 #include "model/ledger/path_operations.hpp"
+#include "model/schemes/list.hpp"
 #include "tests/kernels/reference/schedules.hpp"
 #include "tests/kernels/reference/steps.hpp"
 

@@ -154,8 +154,7 @@ TEST(Schemes, LaunchesReadEveryParameterOnce) {
     SCOPED_TRACE(id);
     const SchemeRule& rule = *find_scheme(id);
     for (const Schedule schedule : {Schedule::unfused, Schedule::fused})
-      EXPECT_DOUBLE_EQ(parameters_read(rule, at, schedule), rule.parameters(at))
-          << name(schedule);
+      EXPECT_DOUBLE_EQ(parameters_read(rule, at, schedule), rule.parameters(at)) << name(schedule);
   }
 }
 
