@@ -2,18 +2,18 @@
 // by memory: 4 n S operations per element for n + S elements moved. Both the scores and the mixes
 // go column chunk by column chunk, so that what is shared by all queries, or by all sources, is in
 // L1 when it is used.
-#include "kernels/cpu/operations.hpp"
-#include "kernels/cpu/targets.hpp"
+#include "kernels/cpu/primitives/targets.hpp"
+#include "kernels/cpu/run.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/attnres_phase1.cpp"
 #include <hwy/foreach_target.h>
 
-#include "kernels/check.hpp"
-#include "kernels/cpu/simd-project.hpp"
-#include "kernels/cpu/simd-row.hpp"
-#include "kernels/cpu/threads.hpp"
-#include "kernels/cpu/workspace.hpp"
+#include "kernels/cpu/primitives/dispatch.hpp"
+#include "kernels/cpu/primitives/projection.hpp"
+#include "kernels/cpu/primitives/row.hpp"
+#include "kernels/cpu/primitives/threads.hpp"
+#include "kernels/cpu/primitives/workspace.hpp"
 
 #ifndef DEPTHCOST_KERNELS_CPU_ATTNRES_PHASE1
 #define DEPTHCOST_KERNELS_CPU_ATTNRES_PHASE1
@@ -22,12 +22,6 @@ namespace depthcost::cpu {
 /// One target's kernel.
 template <class T, class O>
 using Phase1Kernel = void (*)(const AttnResPhase1<T, O>&, TokenRange);
-
-/// Columns whose 24 queries or 24 sources fit into 32 KiB of L1. [ours]
-inline constexpr std::size_t kPhase1Columns = 512;
-
-/// Tokens that share each chunk of the queries: 24 of them alone fill a third of L2. [ours]
-inline constexpr std::size_t kPhase1Tokens = 2;
 
 }  // namespace depthcost::cpu
 #endif
@@ -233,7 +227,7 @@ void mix_sources(const Phase1Tile<T, O>& it, std::size_t i, Policy policy) {
         const Pair v = load_for_output<T, O>(sources[s] + column + offset, where);
         store_raw(it.chunk + s * kPhase1Columns + offset, v);
       });
-    constexpr std::size_t kTileQueries = kLanes >= 16 ? 4 : 2;
+    constexpr std::size_t kTileQueries = num_mixed_queries(kLanes);
     const OutputColumn at{it.first_token + i, column};
     std::size_t q = 0;
     for (; q + kTileQueries <= it.op.num_queries; q += kTileQueries)
@@ -311,45 +305,30 @@ void phase1(const AttnResPhase1<T, O>& op, TokenRange tokens) {
 
 }  // namespace
 
-Phase1Kernel<float, float> phase1_f32() { return phase1<float, float>; }
-Phase1Kernel<Bf16, Bf16> phase1_bf16() { return phase1<Bf16, Bf16>; }
-Phase1Kernel<Bf16, float> phase1_bf16_f32() { return phase1<Bf16, float>; }
+KernelsByTypes<Phase1Kernel> phase1_kernels() {
+  return {phase1<float, float>, phase1<Bf16, Bf16>, phase1<Bf16, float>};
+}
 
 }  // namespace depthcost::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace depthcost::cpu {
-namespace {
 
-HWY_EXPORT(phase1_f32);
-HWY_EXPORT(phase1_bf16);
-HWY_EXPORT(phase1_bf16_f32);
+HWY_EXPORT(phase1_kernels);
 
 template <class T, class O>
-Phase1Kernel<T, O> kernel() {
-  if constexpr (std::is_same_v<T, float>)
-    return HWY_DYNAMIC_DISPATCH(phase1_f32)();
-  else if constexpr (std::is_same_v<O, Bf16>)
-    return HWY_DYNAMIC_DISPATCH(phase1_bf16)();
-  else
-    return HWY_DYNAMIC_DISPATCH(phase1_bf16_f32)();
-}
-
-}  // namespace
-
-template <class T, class O>
-void attnres_phase1(const AttnResPhase1<T, O>& op) {
+void run(const AttnResPhase1<T, O>& op) {
   check(op);
-  const auto phase1 = kernel<T, O>();
+  const auto phase1 = HWY_DYNAMIC_DISPATCH(phase1_kernels)().of<T, O>();
   const std::size_t num_rows = op.num_bank_sources + op.num_queries + 3;
   for_each_range(op.num_tokens, num_rows * op.hidden_size * sizeof(T),
                  [&](TokenRange tokens) { phase1(op, tokens); });
 }
 
-template void attnres_phase1(const AttnResPhase1<float, float>&);
-template void attnres_phase1(const AttnResPhase1<Bf16, Bf16>&);
-template void attnres_phase1(const AttnResPhase1<Bf16, float>&);
+template void run(const AttnResPhase1<float, float>&);
+template void run(const AttnResPhase1<Bf16, Bf16>&);
+template void run(const AttnResPhase1<Bf16, float>&);
 
 }  // namespace depthcost::cpu
 #endif  // HWY_ONCE

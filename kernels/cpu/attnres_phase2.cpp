@@ -1,15 +1,15 @@
 // Phase 2 of Algorithm 1: the partial sum's part of the softmax over depth, merged with Phase 1's.
-#include "kernels/cpu/operations.hpp"
-#include "kernels/cpu/targets.hpp"
+#include "kernels/cpu/primitives/targets.hpp"
+#include "kernels/cpu/run.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/attnres_phase2.cpp"
 #include <hwy/foreach_target.h>
 
-#include "kernels/check.hpp"
-#include "kernels/cpu/simd-row.hpp"
-#include "kernels/cpu/threads.hpp"
-#include "kernels/cpu/workspace.hpp"
+#include "kernels/cpu/primitives/dispatch.hpp"
+#include "kernels/cpu/primitives/row.hpp"
+#include "kernels/cpu/primitives/threads.hpp"
+#include "kernels/cpu/primitives/workspace.hpp"
 
 #ifndef DEPTHCOST_KERNELS_CPU_ATTNRES_PHASE2
 #define DEPTHCOST_KERNELS_CPU_ATTNRES_PHASE2
@@ -92,9 +92,6 @@ HWY_INLINE Score add_partial_sum(const AttnResPhase2<T, O>& op, std::size_t t, F
   });
 }
 
-/// Further sources, beside b and o, up to which h is mixed twice.
-inline constexpr std::size_t kFewFurtherSources = 1;
-
 template <class T, class O>
 void phase2(const AttnResPhase2<T, O>& op, TokenRange tokens) {
   thread_local Phase2Workspace<T> workspace;
@@ -139,44 +136,29 @@ void phase2(const AttnResPhase2<T, O>& op, TokenRange tokens) {
 
 }  // namespace
 
-Phase2Kernel<float, float> phase2_f32() { return phase2<float, float>; }
-Phase2Kernel<Bf16, Bf16> phase2_bf16() { return phase2<Bf16, Bf16>; }
-Phase2Kernel<Bf16, float> phase2_bf16_f32() { return phase2<Bf16, float>; }
+KernelsByTypes<Phase2Kernel> phase2_kernels() {
+  return {phase2<float, float>, phase2<Bf16, Bf16>, phase2<Bf16, float>};
+}
 
 }  // namespace depthcost::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace depthcost::cpu {
-namespace {
 
-HWY_EXPORT(phase2_f32);
-HWY_EXPORT(phase2_bf16);
-HWY_EXPORT(phase2_bf16_f32);
+HWY_EXPORT(phase2_kernels);
 
 template <class T, class O>
-Phase2Kernel<T, O> kernel() {
-  if constexpr (std::is_same_v<T, float>)
-    return HWY_DYNAMIC_DISPATCH(phase2_f32)();
-  else if constexpr (std::is_same_v<O, Bf16>)
-    return HWY_DYNAMIC_DISPATCH(phase2_bf16)();
-  else
-    return HWY_DYNAMIC_DISPATCH(phase2_bf16_f32)();
-}
-
-}  // namespace
-
-template <class T, class O>
-void attnres_phase2(const AttnResPhase2<T, O>& op) {
+void run(const AttnResPhase2<T, O>& op) {
   check(op);
-  const auto phase2 = kernel<T, O>();
+  const auto phase2 = HWY_DYNAMIC_DISPATCH(phase2_kernels)().of<T, O>();
   for_each_range(op.num_tokens, (op.num_further_sources + 5) * op.hidden_size * sizeof(T),
                  [&](TokenRange tokens) { phase2(op, tokens); });
 }
 
-template void attnres_phase2(const AttnResPhase2<float, float>&);
-template void attnres_phase2(const AttnResPhase2<Bf16, Bf16>&);
-template void attnres_phase2(const AttnResPhase2<Bf16, float>&);
+template void run(const AttnResPhase2<float, float>&);
+template void run(const AttnResPhase2<Bf16, Bf16>&);
+template void run(const AttnResPhase2<Bf16, float>&);
 
 }  // namespace depthcost::cpu
 #endif  // HWY_ONCE

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "kernels/operations/attnres.hpp"
 #include "kernels/reference/row.hpp"
 
 namespace depthcost::reference {

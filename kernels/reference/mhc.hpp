@@ -53,7 +53,7 @@ Rows mhc_post_token(const MhcPost<T>& op, std::size_t t, Access& access) {
 }
 
 template <class T, class Access = DirectAccess>
-void mhc_post(const MhcPost<T>& op, Access&& access = {}) {
+void run(const MhcPost<T>& op, Access&& access = {}) {
   for (std::size_t t = 0; t < op.num_tokens; ++t) mhc_post_token(op, t, access);
 }
 
@@ -71,6 +71,7 @@ void mhc_pre_token(const Op& op, std::size_t t, Rows X, StreamPasses passes, Acc
   store_row(access, row_at(op.output, t, d), x);
 }
 
+/// Of MhcPre, or of an operation that has another mapping and is otherwise the same.
 template <class Op, class Access = DirectAccess>
 void mhc_pre(const Op& op, Access&& access = {}, StreamPasses passes = StreamPasses::two) {
   for (std::size_t t = 0; t < op.num_tokens; ++t) {
@@ -80,17 +81,13 @@ void mhc_pre(const Op& op, Access&& access = {}, StreamPasses passes = StreamPas
 }
 
 template <class T, class Access = DirectAccess>
-void mhc_boundary(const MhcBoundary<T>& op, Access&& access = {},
-                  StreamPasses passes = StreamPasses::two) {
-  const MhcPre<T> next{.num_tokens = op.post.num_tokens,
-                       .hidden_size = op.post.hidden_size,
-                       .num_streams = op.post.num_streams,
-                       .streams = op.post.next_streams,
-                       .mapping = op.mapping,
-                       .norm = op.norm,
-                       .output = op.output,
-                       .post = op.next_post,
-                       .residual = op.next_residual};
+void run(const MhcPre<T>& op, Access&& access = {}) {
+  mhc_pre(op, access);
+}
+
+template <class T, class Access = DirectAccess>
+void run(const MhcBoundary<T>& op, Access&& access = {}, StreamPasses passes = StreamPasses::two) {
+  const MhcPre<T> next = next_pre(op);
   for (std::size_t t = 0; t < op.post.num_tokens; ++t)
     mhc_pre_token(next, t, mhc_post_token(op.post, t, access), passes, access);
 }

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/operations.hpp"
+#include "kernels/operations/residual.hpp"
 #include "kernels/reference/rounding.hpp"
 
 namespace depthcost::reference {

@@ -1,7 +1,7 @@
 // Schemes that normalise the stream itself: DeepNorm, KEEL, SiameseNorm. No fast kernel.
 #pragma once
 
-#include "kernels/operations.hpp"
+#include "kernels/operations/operands.hpp"
 #include "kernels/reference/accessor.hpp"
 
 namespace depthcost::reference {

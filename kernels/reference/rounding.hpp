@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/bf16.hpp"
+#include "kernels/operations/bf16.hpp"
 
 namespace depthcost::reference {
 

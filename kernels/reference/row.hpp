@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/operations.hpp"
+#include "kernels/operations/operands.hpp"
 
 namespace depthcost::reference {
 

@@ -2,7 +2,7 @@
 // arXiv:2512.24880v2; the AttnRes paper gives neither the order nor the number of iterations.
 #pragma once
 
-#include "kernels/operations.hpp"
+#include "kernels/operations/mhc.hpp"
 #include "kernels/reference/accessor.hpp"
 
 namespace depthcost::reference {
@@ -54,7 +54,7 @@ inline Row exp_for_sinkhorn(Row logits, std::size_t m, SinkhornOrder order) {
 }
 
 template <class P, class Access = DirectAccess>
-void sinkhorn(const BasicSinkhorn<P>& op, Access&& access = {}) {
+void run(const BasicSinkhorn<P>& op, Access&& access = {}) {
   const std::size_t m = op.num_streams;
   for (std::size_t i = 0; i < op.count; ++i) {
     P* matrix = row_at(op.matrices, i, m * m);

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "kernels/cpu/mhc.hpp"
+#include "kernels/cpu/tuning.hpp"
 #include "model/machine/catalogue.hpp"
 #include "model/machine/time.hpp"
 #include "model/schemes/mechanism.hpp"
