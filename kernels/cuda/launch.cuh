@@ -6,8 +6,8 @@
 #include <array>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/operations.hpp"
 #include "kernels/cuda/plan.hpp"
+#include "kernels/cuda/run.hpp"
 
 namespace depthcost::cuda {
 
