@@ -1,85 +1,111 @@
-// The ablations of AttnRes on the device against the reference, over shapes.
-#include "tests/kernels/cpu/attnres_variants.hpp"
-#include "tests/kernels/cuda/run.hpp"
+// Which kernel of attention over depth runs, and how it is cut into CTAs: what fits the device, and
+// what keeps it busy. No device needed.
+#include "kernels/cuda/attnres/attnres_variants.hpp"
 
-namespace depthcost::test::attnres_variants_test {
+#include <gtest/gtest.h>
+
+namespace depthcost::cuda::attnres_variants_test {
 namespace {
 
-class AttnResVariantsOnDevice : public OnDevice {};
+constexpr DeviceLimits kH200{};
+constexpr DeviceLimits kA100{.num_sms = 108,
+                             .shared_bytes_per_cta = 166912,
+                             .shared_bytes_per_sm = 167936,
+                             .has_clusters = false};
+constexpr std::size_t kSizes[] = {8, 16, 64, 136, 288, 512, 896, 1024, 2048, 4096, 40000};
 
-template <class T>
-void expect_variant(const Levels& l) {
-  SCOPED_TRACE("T, d, n, joining, norm, heads, keys, sigmoid, by token:" + text_of(l));
-  const VariantShape shape{{l[0], l[1], l[2], l[3], l[4]}, l[5], l[6], l[7], l[8]};
-  expect_matches_on_device<VariantProblem<T>>(shape, {shape.largest_logit()});
-}
-
-template <class T>
-void expect_variants_match() {
-  const auto is_feasible = [](const Levels& l) {
-    const std::size_t rows = l[2] + kSpareRows + 4;
-    const bool divides = l[1] % l[5] == 0;
-    return l[2] + l[3] > 0 && divides && rows * l[0] * l[1] * sizeof(T) <= kCaseBytes;
-  };
-  const Levels joining{nothing, stored_sum, added_sum, closed_block, forgotten_sum};
-  const Levels sources{0, 1, 2, 4, 5, 9, 64};
-  const Levels keys{0, 1, 2};
-  const Levels tokens{0, 1, 3, 300};
-  for (const Levels& l : covering_cases({tokens,
-                                         kHiddenLevels,
-                                         sources,
-                                         joining,
-                                         {0, 1},
-                                         {1, 2, 7, 16, 64},
-                                         keys,
-                                         {0, 1},
-                                         {0, 1}},
-                                        is_feasible)) {
-    expect_variant<T>(l);
-    if (testing::Test::HasFailure()) return;
+TEST(RingPlan, FitsAsManyCtasAsItSays) {
+  for (std::size_t vectors = 1; vectors <= 960; ++vectors) {
+    const auto threads =
+        static_cast<unsigned>(whole_warps(ceil_div(vectors, kRingSlices)) + kThreadsPerWarp);
+    const RingPlan plan = ring_plan(threads, vectors * 16, 0, 0, kH200);
+    const std::size_t taken =
+        round_up(plan.shared_bytes() + kReservedSharedBytes, kSharedBytesUnit);
+    EXPECT_LE(taken * plan.ctas_per_sm, kH200.shared_bytes_per_sm) << vectors;
   }
-  // Each row of the paper's table as it is measured; a row longer than registers hold.
-  for (const Levels& variant :
-       {Levels{1, 0, 1, 0}, {16, 0, 0, 0}, {1, 2, 0, 0}, {1, 0, 0, 1}, {16, 1, 1, 1}})
-    for (const Levels& l : {Levels{1, 7168, 8}, {300, 7168, 8}, {2, 40000, 3}})
-      expect_variant<T>(
-          {l[0], l[1], l[2], added_sum, 1, variant[0], variant[1], variant[2], variant[3]});
 }
 
-TEST_F(AttnResVariantsOnDevice, MatchTheReferenceInFloat) { expect_variants_match<float>(); }
-TEST_F(AttnResVariantsOnDevice, MatchTheReferenceInBf16) { expect_variants_match<Bf16>(); }
-
-/// Whole vectors, of which the queries begin in the middle of one.
-TEST_F(AttnResVariantsOnDevice, TakeQueriesThatAreNotAligned) {
-  const VariantShape shape{{3, 136, 5, nothing, 1}, 1, 0, 0, 1};
-  expect_matches_on_device_after<VariantProblem<Bf16>>(shape, {kLargestLogit}, [](auto& problem) {
-    problem.op.num_tokens = 2;
-    problem.op.variant.token_queries += 68;
-  });
+TEST(SplitRowPlan, CoversTheRowOrGivesItUp) {
+  for (const DeviceLimits& device : {kH200, kA100})
+    for (const std::size_t num_tokens : {1, 2, 17, 64, 8192})
+      for (const std::size_t vectors : kSizes) {
+        const AttentionPlan plan = split_row_plan(num_tokens, vectors, 1, 512, device);
+        if (plan.kernel == AttentionKernel::scalar) {
+          EXPECT_GT(vectors, device.has_clusters ? 4096 : 512);
+          continue;
+        }
+        EXPECT_GE(std::size_t{plan.threads} * plan.cluster_size, vectors);
+        EXPECT_LE(plan.threads, 512);
+        EXPECT_LE(plan.cluster_size, device.has_clusters ? kMaxClusterSize : 1);
+      }
 }
 
-class AttnResWindowOnDevice : public OnDevice {};
+TEST(SplitRowPlan, SpreadsOneTokenOverACluster) {
+  EXPECT_EQ(split_row_plan(1, 896, 1, 512, kH200).cluster_size, 8);
+  EXPECT_EQ(split_row_plan(64, 896, 1, 512, kH200).cluster_size, 2);
+  EXPECT_EQ(split_row_plan(64, 512, 1, 512, kH200).cluster_size, 2);
+  EXPECT_EQ(split_row_plan(17, 512, 1, 512, kH200).cluster_size, 4);
+  EXPECT_EQ(split_row_plan(8192, 896, 2, 448, kH200).cluster_size, 1);
+}
 
-/// Rows outside the window are never read: they are poison here. In every variant: few tokens,
-/// tokens for every SM, and rows that are not whole vectors.
-TEST_F(AttnResWindowOnDevice, LeavesOldRowsAlone) {
-  for (const std::size_t first : {1U, 2U, 5U, 8U}) {
-    SCOPED_TRACE("first recent row " + std::to_string(first));
-    const auto change = [&](auto& problem) {
-      problem.op.variant.first_recent_row = first;
-      for (std::size_t row = 1; row < first; ++row)
-        std::fill_n(problem.bank.at(row, 0), problem.bank.count() / problem.bank.num_rows(),
-                    std::numeric_limits<float>::quiet_NaN());
-    };
-    for (const auto& [num_tokens, d] :
-         {std::pair<std::size_t, std::size_t>{5, 2304}, {300, 2304}, {5, 1031}}) {
-      expect_matches_on_device_after<SinglePassProblem<float>>(
-          SinglePassShape{num_tokens, d, 8, added_sum, 1}, {kLargestLogit}, change);
-      expect_matches_on_device_after<VariantProblem<float>>(
-          VariantShape{{num_tokens, d, 8, nothing, 1}, 1, 1, 0, 1}, {kLargestLogit}, change);
+TEST(HeadsPlan, TakesWholeVectorsWhoseSumsFit) {
+  const auto kernel = [](std::size_t vectors, std::size_t heads, std::size_t key_parts) {
+    return heads_plan(8192, vectors, heads, key_parts, kH200).attention.kernel;
+  };
+  EXPECT_EQ(kernel(896, 16, 1), AttentionKernel::split_heads);
+  EXPECT_EQ(kernel(896, 16, 16), AttentionKernel::split_heads);
+  EXPECT_EQ(kernel(896, 1, 0), AttentionKernel::split_heads);
+  EXPECT_EQ(kernel(896, 896, 0), AttentionKernel::split_heads);
+  EXPECT_EQ(kernel(0, 1, 1), AttentionKernel::scalar);
+  EXPECT_EQ(kernel(896, 3, 1), AttentionKernel::scalar);         // heads of parts of a vector
+  EXPECT_EQ(kernel(3584, 3584, 3584), AttentionKernel::scalar);  // too many sums
+  EXPECT_EQ(kernel(5000, 1, 1), AttentionKernel::scalar);        // too long
+}
+
+TEST(HeadsPlan, FitsTwoCtasOnAnSmAndCoversTheRow) {
+  for (const std::size_t num_tokens : {1, 64, 8192})
+    for (const std::size_t vectors : {16, 288, 512, 896, 1792})
+      for (const std::size_t heads : {1, 16}) {
+        const HeadsPlan plan = heads_plan(num_tokens, vectors, heads, heads, kH200);
+        ASSERT_EQ(plan.attention.kernel, AttentionKernel::split_heads);
+        EXPECT_GE(std::size_t{plan.attention.threads} * plan.attention.cluster_size, vectors);
+        EXPECT_LE(plan.attention.threads, kHeadThreads);
+        EXPECT_LE(2 * (plan.shared_bytes() + kReservedSharedBytes), kH200.shared_bytes_per_sm);
+      }
+}
+
+/// Lanes are a power of two within a warp, and the parts of a row are all of it.
+TEST(RowParts, ShareTheRowOut) {
+  for (const std::size_t vectors : {1, 8, 56, 896, 4096})
+    for (const std::size_t count : {1, 2, 7, 16, 56}) {
+      if (vectors % count != 0) continue;
+      const RowParts parts = row_parts(vectors, count);
+      EXPECT_EQ(std::size_t{parts.count} * parts.vectors, vectors);
+      EXPECT_EQ(kThreadsPerWarp % parts.lanes, 0);
+      EXPECT_LE(parts.lanes, parts.vectors);
     }
+  EXPECT_EQ(row_parts(896, 0).count, 0);
+}
+
+TEST(SinglePassPlan, NeedsBulkCopiesAndTokensForTheRing) {
+  EXPECT_EQ(single_pass_plan(8192, 896, kH200).kernel, AttentionKernel::row_ring);
+  EXPECT_EQ(single_pass_plan(8192, 896, kA100).kernel, AttentionKernel::scalar);
+  EXPECT_EQ(single_pass_plan(8192, 288, kA100).kernel, AttentionKernel::split_row);
+  EXPECT_EQ(single_pass_plan(100, 896, kH200).kernel, AttentionKernel::split_row);
+  EXPECT_EQ(single_pass_plan(8192, 2048, kH200).kernel, AttentionKernel::split_row);
+  EXPECT_EQ(single_pass_plan(8192, 0, kH200).kernel, AttentionKernel::scalar);
+}
+
+TEST(RingPlan, KeepsMoreThanATokenOfNineSourcesInFlight) {
+  for (const unsigned hidden_size : {2304, 4096, 7168}) {
+    const AttentionPlan plan = single_pass_plan(8192, hidden_size / 8, kH200);
+    const RingPlan ring = ring_plan(plan.threads, hidden_size * 2, hidden_size * 4, 2048, kH200);
+    EXPECT_GE(ring.num_slots, 9) << hidden_size;
+    EXPECT_LE(ring.shared_bytes(), kH200.shared_bytes_per_cta);
+    EXPECT_LE(ring.ctas_per_sm * (ring.shared_bytes() + kReservedSharedBytes),
+              kH200.shared_bytes_per_sm);
   }
 }
 
 }  // namespace
-}  // namespace depthcost::test::attnres_variants_test
+}  // namespace depthcost::cuda::attnres_variants_test

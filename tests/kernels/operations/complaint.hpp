@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/bf16.hpp"
-#include "kernels/check.hpp"
+#include "kernels/operations/bf16.hpp"
+#include "kernels/operations/operations.hpp"
 
 namespace depthcost::test {
 

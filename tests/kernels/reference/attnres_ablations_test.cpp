@@ -9,7 +9,7 @@
 #include "tests/kernels/reference/schedules.hpp"
 #include "tests/kernels/reference/steps.hpp"
 
-namespace depthcost::test::attnres_variants_test {
+namespace depthcost::test::attnres_ablations_test {
 namespace {
 
 constexpr std::size_t kT = 3;
@@ -376,4 +376,4 @@ TEST(CountedVariants, AreAllOfThem) {
 }
 
 }  // namespace
-}  // namespace depthcost::test::attnres_variants_test
+}  // namespace depthcost::test::attnres_ablations_test

@@ -1,9 +1,10 @@
 // How tokens are cut into tiles for tensor cores, and that the tiles fit. No device needed.
-#include "kernels/cuda/tile.hpp"
+#include "kernels/cuda/attnres/phase1_variants.hpp"
+#include "kernels/cuda/mhc/mhc_variants.hpp"
 
 #include <gtest/gtest.h>
 
-namespace depthcost::cuda::tile_test {
+namespace depthcost::cuda::tile_plan_test {
 namespace {
 
 constexpr DeviceLimits kH200{};
@@ -74,4 +75,4 @@ TEST(TilePlan, GivesUpWhatNoTileHolds) {
 }
 
 }  // namespace
-}  // namespace depthcost::cuda::tile_test
+}  // namespace depthcost::cuda::tile_plan_test

@@ -1,7 +1,7 @@
 // The ablations of AttnRes on the CPU against the reference, over shapes.
-#include "tests/kernels/cpu/attnres_variants.hpp"
+#include "tests/kernels/cpu/attnres_ablation_problems.hpp"
 
-namespace depthcost::test::attnres_variants_test {
+namespace depthcost::test::attnres_ablations_test {
 namespace {
 
 template <class T>
@@ -65,4 +65,4 @@ TEST(AttnResVariantsOnCpu, WriteNothingIfAnArgumentIsWrong) {
 }
 
 }  // namespace
-}  // namespace depthcost::test::attnres_variants_test
+}  // namespace depthcost::test::attnres_ablations_test

@@ -1,8 +1,8 @@
 // The pieces of eager mode on the device against the reference, over shapes.
-#include "tests/kernels/cpu/unfused_problems.hpp"
+#include "tests/kernels/cpu/eager_problems.hpp"
 #include "tests/kernels/cuda/run.hpp"
 
-namespace depthcost::test::unfused_test {
+namespace depthcost::test::eager_test {
 namespace {
 
 template <class T>
@@ -70,4 +70,4 @@ TYPED_TEST(UnfusedOnDevice, MhcMergeMatchesTheReference) {
 }
 
 }  // namespace
-}  // namespace depthcost::test::unfused_test
+}  // namespace depthcost::test::eager_test

@@ -1,7 +1,7 @@
 // The pieces of eager mode on the CPU against the reference, over shapes.
-#include "tests/kernels/cpu/unfused_problems.hpp"
+#include "tests/kernels/cpu/eager_problems.hpp"
 
-namespace depthcost::test::unfused_test {
+namespace depthcost::test::eager_test {
 namespace {
 
 /// At least one source.
@@ -110,4 +110,4 @@ TEST(UnfusedOnCpu, WritesNothingIfAnArgumentIsWrong) {
 }
 
 }  // namespace
-}  // namespace depthcost::test::unfused_test
+}  // namespace depthcost::test::eager_test

@@ -1,6 +1,7 @@
-// The operations of family_operations.hpp: what they move is the ledger's, what they compute is a
-// dull loop's, and at the ends of their parameters they are what is known already.
-#include "kernels/family_operations.hpp"
+// The operations between two layers beside AttnRes and mHC. What they move is what the ledger says,
+// what they compute is what a dull loop computes, and at the ends of their parameters they are
+// operations that are tested elsewhere.
+#include "kernels/operations/operations.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -13,7 +14,7 @@
 #include "tests/kernels/reference/launched.hpp"
 #include "tests/kernels/reference/operands.hpp"
 
-namespace depthcost::test::family_test {
+namespace depthcost::test::boundary_test {
 namespace {
 
 Row random_row(std::size_t size) {
@@ -25,7 +26,7 @@ Row random_row(std::size_t size) {
 }
 
 /// Buffers of every operation at one boundary, all of them their own.
-struct Family {
+struct Boundary {
   std::size_t T = 3;
   std::size_t d = 5;
   std::size_t m = 4;
@@ -125,12 +126,12 @@ std::vector<Place> dense_places(const DenseMix<double>& op) {
   return places;
 }
 
-TEST(CountedFamily, IsTheLedgersRows) {
+TEST(CountedBoundary, IsTheLedgersRows) {
   EXPECT_TRUE(rc::check([] {
-    Family b{.T = *rc::gen::inRange<std::size_t>(1, 4),
-             .d = *rc::gen::inRange<std::size_t>(1, 4),
-             .m = *rc::gen::inRange<std::size_t>(1, 6),
-             .n = *rc::gen::inRange<std::size_t>(0, 6)};
+    Boundary b{.T = *rc::gen::inRange<std::size_t>(1, 4),
+               .d = *rc::gen::inRange<std::size_t>(1, 4),
+               .m = *rc::gen::inRange<std::size_t>(1, 6),
+               .n = *rc::gen::inRange<std::size_t>(0, 6)};
     const auto expect = [](const Moved& moved, const Operation& row) {
       RC_ASSERT((Launched{row.id, moved}) == from_ledger(row));
     };
@@ -167,7 +168,7 @@ Row normed(const Row& h, const Row& gain) {
 }
 
 /// `actual` (T, d) against the norms of `rows`, (T, d) too.
-void expect_norms(const Row& actual, const Row& rows, const Family& b) {
+void expect_norms(const Row& actual, const Row& rows, const Boundary& b) {
   const Rows expected = cut(rows, b.d);
   for (std::size_t t = 0; t < b.T; ++t)
     EXPECT_LE(relative_error(cut(actual, b.d)[t], normed(expected[t], b.gain)), 1e-12) << t;
@@ -175,7 +176,7 @@ void expect_norms(const Row& actual, const Row& rows, const Family& b) {
 
 TEST(ScaledAdd, IsADullLoop) {
   for (const std::size_t num_scales : {1U, 5U}) {
-    Family b;
+    Boundary b;
     Row expected(b.T * b.d);
     for (std::size_t i = 0; i < expected.size(); ++i)
       expected[i] = 0.5 * b.h[i] + b.lambda[num_scales == 1 ? 0 : i % b.d] * b.f[i];
@@ -187,7 +188,7 @@ TEST(ScaledAdd, IsADullLoop) {
 
 /// ReZero starts at lambda = 0.
 TEST(ScaledAdd, OfNothingLeavesTheStreamAlone) {
-  Family b;
+  Boundary b;
   const Row before = b.h;
   b.lambda[0] = 0;
   auto op = b.scaled(1);
@@ -197,7 +198,7 @@ TEST(ScaledAdd, OfNothingLeavesTheStreamAlone) {
 }
 
 TEST(Highway, IsADullLoop) {
-  Family b;
+  Boundary b;
   Row expected(b.T * b.d);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const double shut = 1 / (1 + std::exp(b.z[i]));
@@ -209,12 +210,12 @@ TEST(Highway, IsADullLoop) {
 }
 
 /// Element e of stream i of token t, of (T, m, d).
-std::size_t at(const Family& b, std::size_t t, std::size_t i, std::size_t e) {
+std::size_t at(const Boundary& b, std::size_t t, std::size_t i, std::size_t e) {
   return (t * b.m + i) * b.d + e;
 }
 
 TEST(HcBoundary, IsADullLoop) {
-  Family b;
+  Boundary b;
   Row streams(b.T * b.m * b.d, 0);
   Row mixed(b.T * b.d, 0);
   for (std::size_t t = 0; t < b.T; ++t)
@@ -232,7 +233,7 @@ TEST(HcBoundary, IsADullLoop) {
 
 /// Streams of their own that never mix, of which the layer sees the first.
 TEST(HcBoundary, OfSeparateStreamsIsTheStandardResidual) {
-  Family b;
+  Boundary b;
   std::fill(b.B.begin(), b.B.end(), 0);
   for (std::size_t i = 0; i < b.m; ++i) b.B[i * b.m + i] = b.C[i] = 1;
   for (std::size_t i = 0; i < b.m; ++i) b.A[i] = i == 0 ? 1 : 0;
@@ -247,7 +248,7 @@ TEST(HcBoundary, OfSeparateStreamsIsTheStandardResidual) {
 
 /// The coefficients do not depend on X if phi is zero: then a delayed A is the same A.
 TEST(SinglePassMhc, OfConstantCoefficientsIsMhc) {
-  Family b;
+  Boundary b;
   std::fill(b.phi.begin(), b.phi.end(), 0);
   reference::run(UnfusedMhcCoefficients<double>{b.T, b.d, b.m, b.X.data(), b.mapping(), b.A.data(),
                                                 b.C.data(), b.B.data()});
@@ -263,7 +264,7 @@ TEST(SinglePassMhc, OfConstantCoefficientsIsMhc) {
 /// X_{l+1} = B_l X_l + C_l f_l, x_{l+1} = A_l X_{l+1} with (A, B, C)_l = H(X_l), over two layers:
 /// what a call leaves is what the next one reads.
 TEST(SinglePassMhc, MixesByTheCoefficientsOfTheBoundaryBefore) {
-  Family b{.T = 1};
+  Boundary b{.T = 1};
   reference::Rows X = cut(b.X, b.d);
   auto op = b.single_pass();
   op.norm = {};
@@ -292,7 +293,7 @@ TEST(SinglePassMhc, MixesByTheCoefficientsOfTheBoundaryBefore) {
 
 TEST(DenseMix, IsADullLoop) {
   for (const bool stored : {false, true}) {
-    Family b;
+    Boundary b;
     const Row h = b.h;
     Row last(b.T * b.d);
     Row mixed(b.T * b.d);
@@ -312,7 +313,7 @@ TEST(DenseMix, IsADullLoop) {
 
 /// DenseFormer starts there (arXiv:2402.02622, section 3).
 TEST(DenseMix, OfTheNewestAloneIsTheStandardResidual) {
-  Family b;
+  Boundary b;
   std::fill(b.alpha.begin(), b.alpha.end(), 0);
   b.alpha.back() = 1;
   Row h = b.h;
@@ -325,7 +326,7 @@ TEST(DenseMix, OfTheNewestAloneIsTheStandardResidual) {
 
 /// Attention whose query is zero weighs all sources alike.
 TEST(DenseMix, OfEqualWeightsIsAttentionWithoutAQuery) {
-  Family b;
+  Boundary b;
   std::fill(b.alpha.begin(), b.alpha.end(), 1.0 / static_cast<double>(b.n + 1));
   reference::run(b.dense(false));
   const Row dense = b.x;
@@ -343,4 +344,4 @@ TEST(DenseMix, OfEqualWeightsIsAttentionWithoutAQuery) {
 }
 
 }  // namespace
-}  // namespace depthcost::test::family_test
+}  // namespace depthcost::test::boundary_test
