@@ -1,5 +1,5 @@
-// One call in C: its target and enumerations checked, its struct turned into the operation of
-// kernels/operations/operations.hpp that it means, run by the backend that it names.
+// One call in C. Its target and its enumerations are checked, its struct becomes an operation of
+// kernels/operations/operations.hpp, and the backend that it names runs that.
 //
 // For each struct there is an overload
 //   ResidualAdd<T> operation(Type<T>, const depthcost_residual_add_args& args)
@@ -19,14 +19,14 @@ namespace depthcost::c {
 
 inline constexpr bool kHasCuda = DEPTHCOST_HAS_CUDA != 0;
 
-/// The calling thread's.
+/// The error of the last call by this thread.
 ErrorText& last_error();
 
-/// A type as an argument.
+/// Passes a type as an argument.
 template <class T>
 struct Type {};
 
-/// Of an operation and its argument: `residual_add` and `dtype`.
+/// Names an argument of an operation, such as `dtype` of `residual_add`.
 struct ArgumentName {
   const char* operation = nullptr;
   const char* argument = nullptr;
@@ -48,7 +48,7 @@ SinkhornOrder sinkhorn_order(const char* operation, depthcost_sinkhorn_order ord
 DepthWeighting depth_weighting(const char* operation, depthcost_depth_weighting weighting);
 KeyNorm key_norm(const char* operation, depthcost_key_norm norm);
 
-/// Throws where nothing can be run on `target`.
+/// Throws if nothing can be run on `target`.
 void check_target(const char* operation, const depthcost_target* target);
 
 inline NextNorm next_norm(const depthcost_norm& norm) { return {norm.gain, norm.eps}; }
@@ -63,7 +63,7 @@ const T* elements(const void* data) {
   return static_cast<const T*>(data);
 }
 
-/// Where a struct says its dtype: itself, or in the struct that it begins with.
+/// The dtype of a struct, which is its own field or one of the struct that it begins with.
 struct DtypeField {
   const char* name = nullptr;
   depthcost_dtype dtype = 0;
@@ -78,7 +78,7 @@ DtypeField dtype_field(const Args& args) {
     return {"dtype", args.dtype};
 }
 
-/// run(operation) in the types that the struct's dtypes name.
+/// Calls run(operation) with the types that the struct's dtypes name.
 template <class Args, class Run>
 void with_operation(const char* name, const Args& args, const Run& run) {
   const DtypeField field = dtype_field(args);

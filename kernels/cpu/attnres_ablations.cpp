@@ -1,5 +1,5 @@
-// The ablations of AttnRes in one pass per layer: as the paper's own, but head by head, with keys,
-// weights and queries as the variant says.
+// The ablations of AttnRes in one pass per layer: head by head, with keys, weights and queries as
+// the variant says.
 #include "kernels/cpu/attnres_ablations.hpp"
 #include "kernels/cpu/primitives/targets.hpp"
 
@@ -20,7 +20,7 @@ struct VariantWorkspace {
   Buffer<float> query;  // of the token
 };
 
-/// What a token attends to: rows of T and, where b + f went nowhere, that in floats, in order.
+/// The sources of a token: rows of T and, where b + f is not stored, b + f as floats in order.
 template <class T>
 struct TokenSources {
   const T** rows = nullptr;
@@ -30,7 +30,7 @@ struct TokenSources {
   std::size_t count() const { return num_rows + (exact == nullptr ? 0 : 1); }
 };
 
-/// One head's part of the sources.
+/// The channels of one head in all sources.
 template <class T>
 struct HeadSources {
   const T** rows = nullptr;
@@ -50,7 +50,7 @@ HeadSources<T> sources_of_head(const AttnResSinglePass<T>& op, const TokenSource
   return {head_rows, sources.num_rows, exact, first, size};
 }
 
-/// w of token `t` as floats.
+/// Returns w of token `t` as floats.
 template <class T>
 HWY_INLINE const float* query_of(const AttnResSinglePass<T>& op, std::size_t t,
                                  Buffer<float>& buffer) {
@@ -86,7 +86,7 @@ HWY_INLINE TokenSources<T> sources_of(const AttnResSinglePass<T>& op, std::size_
   return sources;
 }
 
-/// Scores (heads, sources).
+/// Computes `scores` (heads, sources).
 template <class T>
 HWY_INLINE void score_heads(const AttnResSinglePass<T>& op, const TokenSources<T>& sources,
                             const float* query, const T** head_rows, Score* scores,
@@ -102,7 +102,7 @@ HWY_INLINE void score_heads(const AttnResSinglePass<T>& op, const TokenSources<T
 
 float sigmoid_of(float logit) { return 1 / (1 + std::exp(-logit)); }
 
-/// Scores to weights, (heads, sources).
+/// Computes `weights` (heads, sources) from the scores.
 template <class T>
 void weigh(const AttnResSinglePass<T>& op, const Score* scores, std::size_t num_sources,
            float* weights) {
@@ -132,7 +132,7 @@ void weigh(const AttnResSinglePass<T>& op, const Score* scores, std::size_t num_
   }
 }
 
-/// h in order, as floats; its sum of squares.
+/// Writes h to `mixed`, in order, as floats, and returns its sum of squares.
 template <class T>
 HWY_INLINE float mix_heads(const AttnResSinglePass<T>& op, const TokenSources<T>& sources,
                            const float* weights, const T** head_rows, float* mixed,
@@ -150,7 +150,7 @@ HWY_INLINE float mix_heads(const AttnResSinglePass<T>& op, const TokenSources<T>
       if (part.exact == nullptr) return zeros();
       return Pair{exact_weight, exact_weight} * load_for<T>(part.exact + i, where);
     };
-    // What a block stores beyond its head is the next head's, and is stored again.
+    // A block that ends beyond its head is overwritten by the next head.
     mix_rows(part.rows, of_head, part.num_rows, part.size, fetch, start,
              [&](std::size_t i, Pair h, auto) HWY_ATTR {
                store_in_order<T>(mixed + part.first + i, h);

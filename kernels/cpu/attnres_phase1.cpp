@@ -1,7 +1,6 @@
-// Phase 1 of Algorithm 1: all S queries of a block against the bank. Bound by arithmetic as much as
-// by memory: 4 n S operations per element for n + S elements moved. Both the scores and the mixes
-// go column chunk by column chunk, so that what is shared by all queries, or by all sources, is in
-// L1 when it is used.
+// Phase 1 of Algorithm 1: all S queries of a block against the bank. It is bound by arithmetic as
+// much as by memory: 4 n S operations per element for n + S elements moved. Scores and mixes are
+// computed chunk of columns by chunk, so that what all queries or all sources share is in L1.
 #include "kernels/cpu/primitives/targets.hpp"
 #include "kernels/cpu/run.hpp"
 
@@ -58,7 +57,7 @@ struct Phase1Tile {
   float* mixed = nullptr;       // h of one token
 };
 
-/// Row `bank_row` = b + f, and a copy that stays in cache.
+/// Writes b + f to row `bank_row`, and to a copy that stays in cache.
 template <class T, class O>
 void close_block(const AttnResPhase1<T, O>& op, std::size_t t, T* closed) {
   const std::size_t d = op.hidden_size;
@@ -76,7 +75,7 @@ void close_block(const AttnResPhase1<T, O>& op, std::size_t t, T* closed) {
   });
 }
 
-/// Where the tile's sources are. A block that is to be closed is closed here.
+/// Finds the tile's sources, and closes the block if that is to be done.
 template <class T, class O>
 void find_sources(const Phase1Tile<T, O>& it) {
   const std::size_t d = it.op.hidden_size;
@@ -145,7 +144,7 @@ void weigh_sources(const Phase1Tile<T, O>& it, std::size_t i) {
   }
 }
 
-/// Pairs of the chunk are in the order in which O is stored.
+/// Loads a pair in the order in which O is stored.
 template <class T, class O, class Where>
 HWY_INLINE Pair load_for_output(const T* p, Where where) {
   if constexpr (std::is_same_v<T, O>)
@@ -177,13 +176,13 @@ HWY_INLINE void mix_tile(const Phase1Tile<T, O>& it, std::size_t query, std::siz
   }
 }
 
-/// A column of the output, and the token that it belongs to.
+/// A column of a token's output.
 struct OutputColumn {
   std::size_t token = 0;
   std::size_t column = 0;
 };
 
-/// B blocks of Q queries' results, `offset` into the chunk that begins at `at`.
+/// Stores B blocks of the results of Q queries, `offset` columns behind `at`.
 template <std::size_t Q, std::size_t B, class T, class O, class Where, class Policy>
 HWY_INLINE void mix_queries(const Phase1Tile<T, O>& it, std::size_t query, OutputColumn at,
                             std::size_t offset, Where where, Policy policy) {
@@ -215,7 +214,7 @@ void mix_chunk(const Phase1Tile<T, O>& it, std::size_t query, OutputColumn at, s
   if (i < size) mix_queries<Q, 1>(it, query, at, i, Part{size - i}, policy);
 }
 
-/// Query 1's h of the tile's token `i` into `mixed`, and o of queries 2..S.
+/// For the tile's token `i`, writes h of query 1 to `mixed` and stores o of queries 2..S.
 template <class T, class O, class Policy>
 void mix_sources(const Phase1Tile<T, O>& it, std::size_t i, Policy policy) {
   const std::size_t d = it.op.hidden_size;
@@ -248,8 +247,8 @@ void store_first_input(const Phase1Tile<T, O>& it, std::size_t token, StorePolic
   store_next_input_of_few(mix, it.op.norm, d, it.op.output + token * d, policy);
 }
 
-/// Aims at the next tile's rows of the bank. A step is one of the scores' register tiles: while the
-/// mixes are written, memory is busy.
+/// Aims the fetcher at the next tile's rows of the bank. It makes a step for every register tile of
+/// the scores, and none during the mixes, which keep memory busy with their stores.
 template <class T, class O>
 void aim_at_next(const Phase1Tile<T, O>& it, const char** rows, Fetcher& fetcher) {
   const std::size_t d = it.op.hidden_size;

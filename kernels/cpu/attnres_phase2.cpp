@@ -1,4 +1,4 @@
-// Phase 2 of Algorithm 1: the partial sum's part of the softmax over depth, merged with Phase 1's.
+// Phase 2 of Algorithm 1: scores of the partial sum, merged with the results of Phase 1.
 #include "kernels/cpu/primitives/targets.hpp"
 #include "kernels/cpu/run.hpp"
 
@@ -19,8 +19,8 @@ namespace depthcost::cpu {
 template <class T, class O>
 using Phase2Kernel = void (*)(const AttnResPhase2<T, O>&, TokenRange);
 
-/// Algorithm 1, lines 11-12: logits -> weights of the intra-block sources, in place; returns that
-/// of Phase 1's o.
+/// Algorithm 1, lines 11-12. Turns the logits of the sources of this block into their weights, in
+/// place, and returns the weight of o of Phase 1.
 inline float merge(SoftmaxState inter_block, float* logits, std::size_t count) {
   const SoftmaxState intra_block = exponentials(logits, count);
   const double maximum = std::max(inter_block.maximum, intra_block.maximum);
@@ -57,8 +57,8 @@ HWY_INLINE Pair load_phase1(const O* p, Where where) {
     return load_for<T>(p, where);
 }
 
-/// Aims at the rows of the token after `t`, whose stored sources are given. A step is one of the
-/// sum, of a group's scores, of the mix, or of the norm.
+/// Aims the fetcher at the rows of the token behind `t`, whose stored sources are given. It makes a
+/// step for every block of the sum, of the scores of a group, of the mix and of the norm.
 template <class T, class O>
 HWY_INLINE void aim_at_next(const AttnResPhase2<T, O>& op, std::size_t t, const T* const* sources,
                             std::size_t num_stored, const char** rows, Fetcher& fetcher) {
@@ -78,7 +78,7 @@ HWY_INLINE void aim_at_next(const AttnResPhase2<T, O>& op, std::size_t t, const 
   fetcher.aim(rows, num_rows, d * sizeof(T), num_passes * (padded(d) / kBlock));
 }
 
-/// b += f of token `t`.
+/// Adds f to b for token `t` and returns the score of the sum.
 template <class T, class O>
 HWY_INLINE Score add_partial_sum(const AttnResPhase2<T, O>& op, std::size_t t, Fetcher& fetcher) {
   const std::size_t d = op.hidden_size;

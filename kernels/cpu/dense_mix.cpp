@@ -1,5 +1,5 @@
-// Weights over depth that are parameters: a token's sources stream through once, and the norm of
-// their mix runs a token behind.
+// Mixing over depth with weights that are parameters. The sources of a token are read once; its
+// norm runs while the next token is mixed.
 #include "kernels/cpu/primitives/targets.hpp"
 #include "kernels/cpu/run.hpp"
 
@@ -55,7 +55,7 @@ DenseRows<T> rows_of(const DenseMix<T>& op, std::size_t t, const T** bank) {
           .mixed = op.mixed == nullptr ? nullptr : op.mixed + t * d};
 }
 
-/// A block, of which the row is read once; what the next row has there, too, is fetched.
+/// Loads a block that is read once, and prefetches what comes `distance` later.
 template <class T, class Where>
 HWY_INLINE Pair load_once(const T* row, std::size_t i, std::size_t distance, Where where) {
   prefetch(row + i + distance);
@@ -70,7 +70,7 @@ void mix(const DenseMix<T>& op, TokenRange tokens) {
   const float* weights = op.weights;
   const T** bank = workspace.rows.at_least(n);
   const StorePolicy policy = store_policy(op.num_tokens * d * sizeof(T));
-  // In place, the line is in cache from its read.
+  // A line that is written in place is in cache from its read.
   const StorePolicy mixed_policy = op.mixed == op.hidden_state ? StorePolicy::cached : policy;
   const NextInputs<T> inputs{d, op.norm, op.output, policy};
   next_inputs(inputs, tokens, workspace.formed, [&](std::size_t t) HWY_ATTR {

@@ -1,5 +1,6 @@
-// The pieces of an AttnRes layer that eager mode launches one by one, each as fast as it can be on
-// its own: what fusing is compared with.
+// AttnRes in eager mode, launch by launch, each as fast as it can be on its own: what fusing is
+// compared with. The eager launches of mHC stand beside its fused kernels, in mhc_pre.cpp and
+// mhc_post.cpp.
 #include "kernels/cpu/primitives/targets.hpp"
 #include "kernels/cpu/run.hpp"
 
@@ -16,9 +17,10 @@
 #define DEPTHCOST_KERNELS_CPU_EAGER
 namespace depthcost::cpu {
 
-/// One target's kernels. The first three take ranges of the s T rows of a stack.
+/// One target's kernels. `stack`, `key_norm` and `scores` take ranges of the s T rows of a stack.
 template <class T>
 struct UnfusedKernels {
+  void (*rmsnorm)(const UnfusedRmsNorm<T>&, TokenRange) = nullptr;
   void (*stack)(const UnfusedStack<T>&, TokenRange) = nullptr;
   void (*key_norm)(const UnfusedKeyNorm<T>&, TokenRange) = nullptr;
   void (*scores)(const UnfusedScores<T>&, TokenRange) = nullptr;
@@ -31,6 +33,22 @@ struct UnfusedKernels {
 HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 namespace {
+
+template <class T>
+void rmsnorm(const UnfusedRmsNorm<T>& op, TokenRange tokens) {
+  const std::size_t d = op.hidden_size;
+  const StorePolicy policy = store_policy(op.num_tokens * d * sizeof(T));
+  for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
+    const T* h = op.input + t * d;
+    const double scale = inverse_rms(sum_of_squares(h, d), d, op.norm.eps);
+    const auto load_h = [&](std::size_t i, auto where) HWY_ATTR {
+      prefetch(h + d + i);
+      return load(h + i, where);
+    };
+    norm_row(load_h, scale, op.norm.gain, d, op.output + t * d, policy);
+  }
+  hwy::FlushStream();
+}
 
 template <class T>
 void stack(const UnfusedStack<T>& op, TokenRange rows) {
@@ -67,7 +85,7 @@ void key_norm(const UnfusedKeyNorm<T>& op, TokenRange rows) {
   hwy::FlushStream();
 }
 
-/// Logits of G rows that follow one another. A step of the fetcher per block.
+/// Logits of G consecutive rows. The fetcher makes a step for every block.
 template <std::size_t G, class T>
 HWY_INLINE void score_keys(const UnfusedScores<T>& op, std::size_t row, Fetcher& fetcher) {
   constexpr std::size_t kNear = 256 / sizeof(T);  // from L2, where the fetcher leaves lines
@@ -89,8 +107,8 @@ HWY_INLINE void score_keys(const UnfusedScores<T>& op, std::size_t row, Fetcher&
   for (std::size_t g = 0; g < G; ++g) op.logits[row + g] = sum(dots[g]);
 }
 
-/// Groups of rows share the query, which L1 has no room for beside wide rows. The next group is
-/// fetched as the one stretch of memory that it is.
+/// Groups of rows share the query, for which L1 has no room beside wide rows. The rows of the next
+/// group are consecutive, so that they are fetched as one.
 template <class T>
 void scores(const UnfusedScores<T>& op, TokenRange rows) {
   const std::size_t d = op.hidden_size;
@@ -135,7 +153,7 @@ void mix(const UnfusedMix<T>& op, TokenRange tokens) {
 }
 
 template <class T>
-constexpr UnfusedKernels<T> kKernels = {stack<T>, key_norm<T>, scores<T>, mix<T>};
+constexpr UnfusedKernels<T> kKernels = {rmsnorm<T>, stack<T>, key_norm<T>, scores<T>, mix<T>};
 
 }  // namespace
 
@@ -148,6 +166,14 @@ HWY_AFTER_NAMESPACE();
 namespace depthcost::cpu {
 
 HWY_EXPORT(unfused_kernels);
+
+template <class T>
+void run(const UnfusedRmsNorm<T>& op) {
+  check(op);
+  const auto rmsnorm = HWY_DYNAMIC_DISPATCH(unfused_kernels)().of<T>().rmsnorm;
+  for_each_range(op.num_tokens, 2 * op.hidden_size * sizeof(T),
+                 [&](TokenRange tokens) { rmsnorm(op, tokens); });
+}
 
 template <class T>
 void run(const UnfusedStack<T>& op) {
@@ -181,6 +207,8 @@ void run(const UnfusedMix<T>& op) {
                  [&](TokenRange tokens) { mix(op, tokens); });
 }
 
+template void run(const UnfusedRmsNorm<float>&);
+template void run(const UnfusedRmsNorm<Bf16>&);
 template void run(const UnfusedStack<float>&);
 template void run(const UnfusedStack<Bf16>&);
 template void run(const UnfusedKeyNorm<float>&);

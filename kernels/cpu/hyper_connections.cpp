@@ -33,7 +33,7 @@ struct HcWorkspace {
   Buffer<float> formed;
 };
 
-/// The map of all tokens but for its inputs.
+/// The map that all tokens share, without its inputs.
 template <class T>
 StreamMap<T> static_map(StreamMapWorkspace<T>& workspace, const HcBoundary<T>& op) {
   const std::size_t m = op.num_streams;
@@ -55,7 +55,7 @@ StreamMap<T> static_map(StreamMapWorkspace<T>& workspace, const HcBoundary<T>& o
           .blocks = workspace.blocks.at_least((m + 1) * kBlock)};
 }
 
-/// K inputs of the map are held in registers.
+/// Holds K inputs of the map in registers.
 template <std::size_t K, class T>
 HWY_INLINE void boundary_held(const HcBoundary<T>& op, TokenRange tokens) {
   thread_local HcWorkspace<T> workspace;

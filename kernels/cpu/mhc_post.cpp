@@ -1,4 +1,4 @@
-// mHC after a layer: the streams mix and take in the layer's output; and its unfused pieces.
+// mHC after a layer: the streams mix and take in the layer's output. Also as eager launches.
 #include "kernels/cpu/primitives/targets.hpp"
 #include "kernels/cpu/run.hpp"
 
@@ -29,7 +29,7 @@ HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 namespace {
 
-/// The map's outputs, all columns, into consecutive rows.
+/// Writes all outputs of the map to consecutive rows.
 template <class T>
 void store_streams(const StreamMap<T>& map, std::size_t size, T* outputs, StorePolicy policy) {
   with_policy(policy, outputs, [&](auto chosen) HWY_ATTR {

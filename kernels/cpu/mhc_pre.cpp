@@ -1,5 +1,5 @@
 // mHC in front of a layer: the dynamic coefficients, then the streams mixed into the layer's input.
-// Alone, unfused, and at a boundary, where the previous layer's update of the streams comes first.
+// It runs alone, as eager launches, and at a boundary, where the update of the streams comes first.
 #include "kernels/cpu/primitives/targets.hpp"
 #include "kernels/cpu/run.hpp"
 
@@ -32,7 +32,7 @@ HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 namespace {
 
-/// Streams as they are.
+/// Streams that are stored.
 template <class T>
 struct StoredStreams {
   static constexpr std::size_t kElementBytes = sizeof(T);
@@ -61,7 +61,7 @@ struct StoredStreams {
   }
 };
 
-/// Streams that the previous layer's mhc_post makes, and stores.
+/// Streams that mhc_post of the previous layer computes here, and stores.
 template <class T>
 struct UpdatedStreams {
   static constexpr std::size_t kElementBytes = sizeof(T);
@@ -132,8 +132,8 @@ void mix(const UnfusedMhcPre<T>& op, TokenRange tokens) {
   hwy::FlushStream();
 }
 
-/// Tile by tile, the coefficients of the source's streams and their mixes. `op` finds the streams
-/// where the source leaves them.
+/// Computes the coefficients of the source's streams and their mixes, tile by tile. `op` reads the
+/// streams where the source has stored them.
 template <class T, class Source>
 HWY_INLINE void pre_from(const MhcPre<T>& op, const Source& source, TokenRange tokens) {
   thread_local MhcWorkspace workspace;

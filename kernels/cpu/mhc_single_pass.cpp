@@ -1,5 +1,5 @@
-// Single-Pass mHC. A tile of tokens shares phi, chunk of columns by chunk: there the streams are
-// updated, projected, and mixed into the next layers' inputs, which wait for their norm in floats.
+// Single-Pass mHC. A tile of tokens shares each chunk of phi. In a chunk, the streams are updated,
+// projected, and mixed into the next layer's inputs, which are kept in floats until their norm.
 #include "kernels/cpu/primitives/targets.hpp"
 #include "kernels/cpu/run.hpp"
 
@@ -34,7 +34,7 @@ struct TileMixes {
   float* squares = nullptr;  // (tokens) pairs
 };
 
-/// Streams that are updated, stored and mixed where the tile reads them.
+/// Streams that are updated, stored and mixed when the tile reads them.
 template <class T>
 struct MixedStreams {
   static constexpr std::size_t kElementBytes = sizeof(T);

@@ -18,7 +18,6 @@ template <class T>
 struct ResidualKernels {
   void (*add)(const ResidualAdd<T>&, TokenRange) = nullptr;
   void (*add_rmsnorm)(const ResidualAddRmsNorm<T>&, TokenRange) = nullptr;
-  void (*rmsnorm)(const UnfusedRmsNorm<T>&, TokenRange) = nullptr;
 };
 
 }  // namespace depthcost::cpu
@@ -28,7 +27,7 @@ HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 namespace {
 
-/// A block of h + f. What follows in memory is fetched.
+/// Loads a block of h + f, and prefetches what follows in memory.
 template <class T, class Where>
 HWY_INLINE Pair sum_of_blocks(const T* h, const T* f, Where where) {
   prefetch(h + kAheadBytes / sizeof(T));
@@ -67,23 +66,7 @@ void add_rmsnorm(const ResidualAddRmsNorm<T>& op, TokenRange tokens) {
 }
 
 template <class T>
-void rmsnorm(const UnfusedRmsNorm<T>& op, TokenRange tokens) {
-  const std::size_t d = op.hidden_size;
-  const StorePolicy policy = store_policy(op.num_tokens * d * sizeof(T));
-  for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
-    const T* h = op.input + t * d;
-    const double scale = inverse_rms(sum_of_squares(h, d), d, op.norm.eps);
-    const auto load_h = [&](std::size_t i, auto where) HWY_ATTR {
-      prefetch(h + d + i);
-      return load(h + i, where);
-    };
-    norm_row(load_h, scale, op.norm.gain, d, op.output + t * d, policy);
-  }
-  hwy::FlushStream();
-}
-
-template <class T>
-constexpr ResidualKernels<T> kKernels = {add<T>, add_rmsnorm<T>, rmsnorm<T>};
+constexpr ResidualKernels<T> kKernels = {add<T>, add_rmsnorm<T>};
 
 }  // namespace
 
@@ -113,20 +96,10 @@ void run(const ResidualAddRmsNorm<T>& op) {
                  [&](TokenRange tokens) { add_rmsnorm(op, tokens); });
 }
 
-template <class T>
-void run(const UnfusedRmsNorm<T>& op) {
-  check(op);
-  const auto rmsnorm = HWY_DYNAMIC_DISPATCH(residual_kernels)().of<T>().rmsnorm;
-  for_each_range(op.num_tokens, 2 * op.hidden_size * sizeof(T),
-                 [&](TokenRange tokens) { rmsnorm(op, tokens); });
-}
-
 template void run(const ResidualAdd<float>&);
 template void run(const ResidualAdd<Bf16>&);
 template void run(const ResidualAddRmsNorm<float>&);
 template void run(const ResidualAddRmsNorm<Bf16>&);
-template void run(const UnfusedRmsNorm<float>&);
-template void run(const UnfusedRmsNorm<Bf16>&);
 
 }  // namespace depthcost::cpu
 #endif  // HWY_ONCE

@@ -29,14 +29,14 @@ HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 namespace {
 
-/// Loads a block, and fetches what follows in memory.
+/// Loads a block, and prefetches what follows in memory.
 template <class T, class Where>
 HWY_INLINE Pair load_ahead(const T* p, Where where) {
   prefetch(p + kAheadBytes / sizeof(T));
   return load(p, where);
 }
 
-/// h = update(offset, h, f, where), as it was stored; then its norm.
+/// Stores h = update(offset, h, f, where), and then the norm of what was stored.
 template <class T, class Op, class UpdateOf>
 HWY_INLINE void update_rmsnorm(const Op& op, TokenRange tokens, const UpdateOf& update_of) {
   const std::size_t d = op.hidden_size;

@@ -43,7 +43,7 @@ void run(const Sinkhorn& op) {
   check(op);
   const auto run = HWY_DYNAMIC_DISPATCH(sinkhorn_range);
   const std::size_t size = op.num_streams * op.num_streams;
-  // Arithmetic, not traffic, is what a matrix costs: two operations per element and iteration.
+  // A matrix costs arithmetic and not traffic: two operations per element and iteration.
   for_each_range(op.count, 4 * op.iterations * size * sizeof(float),
                  [&](TokenRange range) { run(op, range); });
 }

@@ -58,7 +58,7 @@ struct DepthMix {
   __device__ void settle(std::size_t token, std::size_t at, float (&x)[kElements]) const {
     if (mixed != nullptr) store_elements(mixed + token * size + at, x);
   }
-  /// What has not been stored is mixed again: nothing that it came from has changed.
+  /// Mixes again what has not been stored: its sources have not changed.
   template <unsigned kElements>
   __device__ void again(std::size_t token, std::size_t at, float (&x)[kElements]) const {
     if (mixed != nullptr) return load_elements(mixed + token * size + at, x);

@@ -1,6 +1,6 @@
-// What an operation moves and how it is launched: what a cost model has to know of a variant.
-// Traffic is that of memory; what a scalar variant reads again comes from L2. Operands are named by
-// their roles in the ledger. Each scheme's descriptors stand in its own *_variants.hpp.
+// What a cost model has to know of a variant: what it moves, and how it is launched. Traffic is
+// that of memory; a scalar variant reads rows again from L2. Operands have the names of their roles
+// in the ledger. The descriptors of a scheme stand in its *_variants.hpp.
 #pragma once
 
 #include <array>
@@ -57,12 +57,13 @@ constexpr std::size_t bytes_in_flight(const RowPlan& plan, std::size_t rows) {
   return std::size_t{plan.slices_per_thread} * plan.threads_per_row * plan.rows_per_cta * rows * 16;
 }
 
-/// `vectors` on their way to each thread of a tile; else an element.
+/// Bytes on their way to a CTA: `vectors` for each thread of a tile, else an element.
 constexpr std::size_t bytes_in_flight(const TilePlan& plan, std::size_t vectors) {
   return plan.threads * (plan.variant == TileVariant::cluster_tile ? vectors * 16 : sizeof(float));
 }
 
-/// Of a row that is combined from `rows` others, which are on their way to each of its slices.
+/// The descriptor of a row that is combined from `rows` others, all of which are read at once.
+/// Operands are left to the caller.
 constexpr Descriptor combined_row(std::string_view operation, std::size_t vectors,
                                   std::size_t rows) {
   const RowPlan plan = combine_plan(vectors);

@@ -9,14 +9,14 @@
 namespace depthcost::cuda {
 namespace {
 
-/// Sources of one launch of unfused_stack; they travel as a kernel argument.
+/// How many sources one launch of unfused_stack takes: their pointers are a kernel argument.
 constexpr std::size_t kMaxStacked = 256;
 template <class T>
 struct StackedSources {
   const T* source[kMaxStacked];
 };
 
-/// Source blockIdx.y, `size` elements, to its place in the stack.
+/// Copies source blockIdx.y, `size` elements, to its place in the stack.
 template <class T>
 __global__ void __launch_bounds__(kEagerThreads)
     stack_kernel(const __grid_constant__ StackedSources<T> sources, T* stack, std::size_t size) {

@@ -69,7 +69,7 @@ constexpr Descriptor descriptor(const UnfusedMhcCoefficients<T>& op,
           .bytes_in_flight_per_cta = bytes_in_flight(plan, op.num_streams)};
 }
 
-/// Of the kernels that mix `num_rows` streams of a token.
+/// Bytes on their way to a CTA of the kernels that mix `num_rows` streams of a token.
 template <class T>
 constexpr std::size_t mixed_bytes_in_flight(std::size_t hidden_size, std::size_t num_rows) {
   const TokenPlan plan = token_plan(vectors_of<T>(hidden_size));

@@ -7,7 +7,7 @@
 namespace depthcost::cuda {
 namespace {
 
-/// Up to kMaxStreams, which are in registers before the first is written.
+/// Up to kMaxStreams streams, all of which are in registers before the first is written.
 template <class T, unsigned kMaxStreams>
 struct StreamUpdate {
   using Element = T;

@@ -11,7 +11,7 @@
 
 namespace depthcost::cuda {
 
-/// What the choice of a variant depends on.
+/// The limits of a device on which the choice of a variant depends. Defaults: H200.
 struct DeviceLimits {
   unsigned num_sms = 132;
   std::size_t shared_bytes_per_cta = 232448;  // dynamic, opted in

@@ -5,7 +5,7 @@
 
 namespace depthcost::cuda {
 
-/// Phase 1, and the coefficients of mHC.
+/// The variants of Phase 1 and of the coefficients of mHC.
 enum class TileVariant {
   scalar,        // a CTA per token, element by element: any shape, and storage in float
   cluster_tile,  // bf16 on tensor cores: a cluster holds the rows of some tokens on chip
@@ -72,7 +72,7 @@ inline constexpr unsigned kTileRows = 32;        // two tiles of 16
 inline constexpr unsigned kTileColumns = 8;      // of one tile
 inline constexpr unsigned kProjectionStep = 32;  // elements of the long dimension at a time
 
-/// What is known of a column: its products with the rows, and its sum of squares.
+/// Values of a column: its products with the rows, and its sum of squares.
 inline constexpr unsigned kValuesPerColumn = kTileRows + 1;
 
 inline constexpr unsigned kTileWarps = kTileThreads / kThreadsPerWarp;

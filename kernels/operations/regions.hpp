@@ -1,4 +1,5 @@
-// The memory that one call of an operation reads and writes, and the rules for it.
+// The memory that one call of an operation reads and writes: it must be there, aligned, and written
+// regions must overlap nothing.
 #pragma once
 
 #include <array>
@@ -12,8 +13,8 @@ namespace depthcost {
 /// Bytes to which the base pointer of a buffer of d-vectors is aligned.
 inline constexpr std::size_t kBaseAlignment = 16;
 
-/// Collects regions as they are named; `finish` compares each written one with all the others.
-/// A region without elements may be null.
+/// Collects named regions. `finish` compares each region that is written with all others. A region
+/// without elements may be null.
 class Regions {
  public:
   explicit Regions(const char* operation) : operation_(operation) {}
@@ -33,7 +34,7 @@ class Regions {
   void writes(const char* name, T* data, Shape shape) {
     add({name, Access::write}, data, sizeof(T), shape, kBaseAlignment);
   }
-  /// As `reads`, of what may begin anywhere inside a larger buffer.
+  /// As `reads`, for a region that may begin anywhere inside a larger buffer.
   template <class T>
   void reads_inner(const char* name, const T* data, Shape shape) {
     add({name, Access::read}, data, sizeof(T), shape, alignof(T));
@@ -43,7 +44,7 @@ class Regions {
     add({name, Access::write}, data, sizeof(T), shape, alignof(T));
   }
 
-  /// As `reads_inner`; null means that the operation goes without.
+  /// As `reads_inner`, for a region that may be absent, which null says.
   template <class T>
   void reads_optional(const char* name, const T* data, Shape shape) {
     if (data != nullptr) reads_inner(name, data, shape);

@@ -18,7 +18,7 @@ Rows bank_sources(const Op& op, std::size_t t, Access& access) {
   return load_rows(access, row_at(op.bank, t, d), op.num_bank_sources, op.num_tokens * d, d);
 }
 
-/// Row 0 and those of the window.
+/// Rows of token `t` that the window keeps: row 0 and the recent ones.
 template <class T, class Access>
 Rows bank_sources(const AttnResSinglePass<T>& op, std::size_t t, Access& access) {
   assert(op.num_bank_sources <= op.num_bank_rows);
@@ -30,7 +30,7 @@ Rows bank_sources(const AttnResSinglePass<T>& op, std::size_t t, Access& access)
   return sources;
 }
 
-/// b, or b + f where the operation has an f. Not stored, and so not rounded.
+/// b, or b + f where the operation has an f. It is not rounded, since it is not stored here.
 template <class Op, class Access>
 Row partial_sum(const Op& op, std::size_t t, Access& access) {
   const std::size_t d = op.hidden_size;

@@ -7,7 +7,7 @@
 
 namespace depthcost::reference {
 
-/// What eager launches leave to each other, for up to `num_sources` sources.
+/// Buffers between eager launches, for up to `num_sources` sources.
 template <class T>
 struct EagerBuffers {
   std::vector<T> stack;           // V (s, T, d)

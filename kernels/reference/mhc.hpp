@@ -38,7 +38,7 @@ inline Rows mhc_next_streams(const Rows& X, const Row& f, const Row& post, const
   return next;
 }
 
-/// mhc_post of token `t`; the next streams as they were stored.
+/// Runs mhc_post for token `t` and returns the next streams as they were stored.
 template <class T, class Access>
 Rows mhc_post_token(const MhcPost<T>& op, std::size_t t, Access& access) {
   const std::size_t m = op.num_streams;
@@ -57,8 +57,8 @@ void run(const MhcPost<T>& op, Access&& access = {}) {
   for (std::size_t t = 0; t < op.num_tokens; ++t) mhc_post_token(op, t, access);
 }
 
-/// What follows from streams X on chip: H_post and H_res, stored, and x. X comes from `streams`,
-/// and is fetched from there again under StreamPasses::two. `Op` is MhcPre, or has another mapping.
+/// Stores H_post, H_res and x of streams X, which are on chip. Under StreamPasses::two X is fetched
+/// again from `streams` for the mix. `Op` is MhcPre, or has another mapping.
 template <class Op, class Access>
 void mhc_pre_token(const Op& op, std::size_t t, Rows X, StreamPasses passes, Access& access) {
   const std::size_t m = op.num_streams;
@@ -71,7 +71,7 @@ void mhc_pre_token(const Op& op, std::size_t t, Rows X, StreamPasses passes, Acc
   store_row(access, row_at(op.output, t, d), x);
 }
 
-/// Of MhcPre, or of an operation that has another mapping and is otherwise the same.
+/// `Op` is MhcPre, or has another mapping and is otherwise the same.
 template <class Op, class Access = DirectAccess>
 void mhc_pre(const Op& op, Access&& access = {}, StreamPasses passes = StreamPasses::two) {
   for (std::size_t t = 0; t < op.num_tokens; ++t) {

@@ -6,7 +6,7 @@
 
 namespace depthcost::reference {
 
-/// h += f of one token; h as it was stored.
+/// Adds f to h for one token and returns h as it was stored.
 template <class T, class Access>
 Row add_in_place(Access& access, T* hidden_state, const T* layer_output, std::size_t d) {
   Row h = load_row(access, hidden_state, d);

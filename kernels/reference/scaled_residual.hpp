@@ -1,4 +1,4 @@
-// The standard residual with something in front of its terms: fixed scales, or a gate.
+// Residuals whose terms have a fixed scale or a gate.
 #pragma once
 
 #include "kernels/operations/residual.hpp"

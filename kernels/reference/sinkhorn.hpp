@@ -7,7 +7,7 @@
 
 namespace depthcost::reference {
 
-/// Elements whose sum an iteration makes one: row or column `index` of an m x m matrix.
+/// A row or column of an m x m matrix, whose sum an iteration makes one.
 struct Line {
   std::size_t first = 0;
   std::size_t stride = 0;
@@ -37,8 +37,8 @@ inline Row sinkhorn_of(Row matrix, std::size_t m, std::size_t iterations, Sinkho
   return matrix;
 }
 
-/// exp(logits), each line that is normalised first relative to its largest: that sum divides the
-/// factor out again.
+/// exp(logits), where each line that is normalised first is taken relative to its largest logit.
+/// Its sum divides that factor out again.
 inline Row exp_for_sinkhorn(Row logits, std::size_t m, SinkhornOrder order) {
   for (std::size_t index = 0; index < m; ++index) {
     const Line line = order == SinkhornOrder::col_row ? column_line(index, m) : row_line(index, m);

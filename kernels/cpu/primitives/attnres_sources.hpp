@@ -1,4 +1,4 @@
-// What the single pass of AttnRes and its ablations share: a token's sources.
+// The sources of a token, for the single pass of AttnRes and its ablations.
 // Included once per Highway target, hence the toggle in place of #pragma once.
 #if defined(DEPTHCOST_KERNELS_CPU_PRIMITIVES_ATTNRES_SOURCES) == defined(HWY_TARGET_TOGGLE)
 #ifdef DEPTHCOST_KERNELS_CPU_PRIMITIVES_ATTNRES_SOURCES
@@ -25,7 +25,7 @@ struct SinglePassWorkspace {
   Buffer<const char*> next_rows;
 };
 
-/// b + f of a token: rounded where it was stored, else exact. One of the two is there.
+/// b + f of a token: `rounded` where it was stored, else `exact`.
 template <class T>
 struct PartialSum {
   Score score;
@@ -33,8 +33,8 @@ struct PartialSum {
   const float* exact = nullptr;
 };
 
-/// Stores b + f of token `t` where the operation says, and a copy that stays in cache. Scored by
-/// the query.
+/// Stores b + f of token `t` where the operation says, keeps a copy in cache, and scores it by the
+/// query.
 template <class T>
 HWY_INLINE PartialSum<T> add_partial_sum(const AttnResSinglePass<T>& op, std::size_t t,
                                          const float* query, SinglePassWorkspace<T>& workspace,
@@ -90,8 +90,9 @@ std::size_t stored_sources(const AttnResSinglePass<T>& op, std::size_t t, const 
   return count;
 }
 
-/// Aims at the rows of the token after the one whose `sources` are given. A step is one of the sum,
-/// of a group's scores, of as many rows' mix, or of the norm.
+/// Aims the fetcher at the rows of the token behind the one whose `sources` are given. It makes a
+/// step for every block of the sum, of the scores of a group, of the mix of as many rows, and of
+/// the norm.
 template <class T>
 HWY_INLINE void aim_at_next(const AttnResSinglePass<T>& op, std::size_t t, const T* const* sources,
                             std::size_t num_stored, const char** rows, Fetcher& fetcher) {

@@ -1,4 +1,4 @@
-// A norm that runs one row behind what forms its rows.
+// A norm that runs one row behind the code that forms the rows.
 // Included once per Highway target, hence the toggle in place of #pragma once.
 #if defined(DEPTHCOST_KERNELS_CPU_PRIMITIVES_DELAYED_NORM) == defined(HWY_TARGET_TOGGLE)
 #ifdef DEPTHCOST_KERNELS_CPU_PRIMITIVES_DELAYED_NORM
@@ -78,7 +78,7 @@ class FormedRows {
   float* rows_;
 };
 
-/// As norm_behind, of rows that wait in scratch; without a gain, each is the layer's input itself.
+/// As norm_behind, for rows that wait in scratch. Without a gain a row is the layer's input itself.
 template <class T, class Form>
 HWY_INLINE void next_inputs(const NextInputs<T>& inputs, TokenRange tokens, Buffer<float>& buffer,
                             const Form& form) {

@@ -1,4 +1,4 @@
-// Kernels of one SIMD target by the types that they store: what is chosen at run time.
+// The kernels of one SIMD target by the types that they store. The target is chosen at run time.
 #pragma once
 
 #include <type_traits>
@@ -22,7 +22,7 @@ struct KernelsByType {
   }
 };
 
-/// As KernelsByType, for kernels whose partial results are of a type O of their own.
+/// As KernelsByType, for kernels that store partial results in a type O of their own.
 template <template <class, class> class Kernels>
 struct KernelsByTypes {
   Kernels<float, float> f32;

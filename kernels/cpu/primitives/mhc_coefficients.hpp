@@ -27,8 +27,8 @@ struct MhcOutputs {
   float* residual = nullptr;
 };
 
-/// exp(logits) for Sinkhorn's, relative to the largest of each line that is normalised first: its
-/// sum divides the factor out again.
+/// exp(logits) for Sinkhorn. Each line that is normalised first is taken relative to its largest
+/// logit, and its sum divides that factor out again.
 inline void exp_for_sinkhorn(float* logits, std::size_t m, Lines lines) {
   for (std::size_t line = 0; line < m; ++line) {
     float* first = logits + line * lines.line_step * kLanes;
@@ -105,7 +105,7 @@ HWY_INLINE MhcTile mhc_tile(MhcWorkspace& workspace, std::size_t hidden_size,
           .next_rows = workspace.next_rows.at_least(kMhcTokens * (num_streams + 1))};
 }
 
-/// Aims at columns that a source reads, while the tile's chunk before them is projected.
+/// Aims the fetcher at columns that a source reads next, while the chunk before them is projected.
 template <class Source>
 HWY_INLINE void aim_at_columns(const MhcTile& tile, const Source& source, std::size_t column,
                                Fetcher& fetcher) {
@@ -117,7 +117,7 @@ HWY_INLINE void aim_at_columns(const MhcTile& tile, const Source& source, std::s
               num_tiles(tile.num_tokens, tile.num_streams * (tile.num_streams + 2)));
 }
 
-/// For sources that would fetch columns themselves: aim_at_columns has.
+/// A source that could fetch columns itself does nothing: aim_at_columns has fetched them.
 inline constexpr auto fetched = [](std::size_t, std::size_t) {};
 
 /// A copy of phi's columns: its own rows, often a multiple of 4 KiB apart, would compete for a few

@@ -36,8 +36,8 @@ struct Pair {
   Vec second;
 };
 
-/// How much of a block there is: all of it, or the first `count` elements. The rest of a part is
-/// read as zeros and not written.
+/// How much of a block is in the row: all of it, or the first `count` elements. The rest of a part
+/// is read as zeros and not written.
 struct Whole {};
 struct Part {
   std::size_t count = 0;
@@ -71,7 +71,7 @@ HWY_INLINE float sum(Pair a) { return sum(hn::Add(a.first, a.second)); }
 
 HWY_INLINE Vec load_vec(const float* p) { return hn::LoadU(Lanes(), p); }
 
-/// As stored: no reordering. Scratch rows, which are padded, hold pairs this way.
+/// Loads and stores pairs without reordering. Scratch rows, which are padded, hold pairs this way.
 HWY_INLINE Pair load_raw(const float* p) { return {load_vec(p), load_vec(p + kLanes)}; }
 HWY_INLINE void store_raw(float* p, Pair a) {
   hn::StoreU(a.first, Lanes(), p);
@@ -86,7 +86,7 @@ HWY_INLINE Pair load(const Bf16* p, Whole) {
           hn::BitCast(Lanes(), hn::And(words, hn::Set(Bits(), 0xFFFF0000U)))};
 }
 
-/// Consecutive elements, whatever the type: (lower, upper).
+/// A pair of consecutive elements, whatever the type: (lower, upper).
 HWY_INLINE Pair load_in_order(const float* p, Whole) { return load_raw(p); }
 HWY_INLINE Pair load_in_order(const Bf16* p, Whole) {
   const hn::Rebind<std::uint16_t, Lanes> half;
@@ -121,7 +121,7 @@ HWY_INLINE Pair load_for(const float* p, Whole) {
   return in_order_of<T>(load_raw(p));
 }
 
-/// A block that is not all there, in a buffer that is.
+/// Loads a part of a block through a buffer that holds a whole one.
 template <class T>
 struct Padded {
   HWY_ALIGN T elements[kBlock] = {};
@@ -195,7 +195,7 @@ HWY_INLINE Pair rounded_to_bf16(Pair a) {
 #endif
 }
 
-/// The values that T can store.
+/// Rounds to values that T can store.
 template <class T>
 HWY_INLINE Pair rounded_to(Pair a) {
   if constexpr (std::is_same_v<T, float>)

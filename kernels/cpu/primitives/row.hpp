@@ -1,4 +1,4 @@
-// What kernels do with whole rows: add, score, mix, normalise. Sums run in one fixed order.
+// Operations on whole rows: add, score, mix, normalise. Sums run in one fixed order.
 // Included once per Highway target, hence the toggle in place of #pragma once.
 #if defined(DEPTHCOST_KERNELS_CPU_PRIMITIVES_ROW) == defined(HWY_TARGET_TOGGLE)
 #ifdef DEPTHCOST_KERNELS_CPU_PRIMITIVES_ROW
@@ -44,7 +44,7 @@ HWY_INLINE void with_policy(StorePolicy policy, const T* row, const Body& body) 
     body(Cached{});
 }
 
-/// As with_policy, block by block: for rows that need not be aligned as others are.
+/// As with_policy, decided block by block: for rows of different alignment.
 template <class T, class Where>
 HWY_INLINE void store_by(StorePolicy policy, T* p, Pair rounded, Where where) {
   if (policy == StorePolicy::streaming &&
@@ -54,7 +54,8 @@ HWY_INLINE void store_by(StorePolicy policy, T* p, Pair rounded, Where where) {
     store(p, rounded, where, Cached{});
 }
 
-/// Dot products and sums of squares of G rows against one query. A step of the fetcher per block.
+/// Dot products of G rows with one query, and their sums of squares. The fetcher makes a step for
+/// every block.
 template <class T, std::size_t G>
 HWY_INLINE void score_group(const T* const* rows, const float* query, std::size_t size,
                             Score* scores, Fetcher& fetcher) {
@@ -79,7 +80,7 @@ HWY_INLINE void score_group(const T* const* rows, const float* query, std::size_
 /// Rows that are scored together.
 inline constexpr std::size_t kScoreGroup = num_scored_rows(kLanes);
 
-/// Passes over the columns that scores take.
+/// How many passes over the columns the scores take.
 inline std::size_t num_score_groups(std::size_t num_rows) {
   return num_rows / kScoreGroup + num_rows % kScoreGroup / 2 + num_rows % 2;
 }
@@ -153,7 +154,7 @@ HWY_INLINE void norm_row(const LoadH& load_h, double scale, const float* gain, s
   });
 }
 
-/// The mix's output as it is.
+/// Stores a mix without a norm.
 template <class T, class Mix>
 HWY_INLINE void store_mix(const Mix& mix, T* output, StorePolicy policy) {
   with_policy(policy, output, [&](auto chosen) HWY_ATTR {
@@ -181,8 +182,8 @@ HWY_INLINE void store_next_input(const Mix& mix, const NextNorm& norm, std::size
   norm_row<T>(load_h, inverse_rms(sum(squares), size, norm.eps), norm.gain, size, output, policy);
 }
 
-/// As `store_next_input`, for a mix of so few rows that to mix twice costs less than a row of
-/// floats that goes to L2 and back.
+/// As `store_next_input`, for so few rows that mixing twice costs less than writing a row of floats
+/// to L2 and reading it back.
 template <class T, class Mix>
 HWY_INLINE void store_next_input_of_few(const Mix& mix, const NextNorm& norm, std::size_t size,
                                         T* output, StorePolicy policy) {

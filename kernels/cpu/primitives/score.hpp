@@ -8,7 +8,7 @@
 
 namespace depthcost::cpu {
 
-/// Of a source v: w . v and v . v.
+/// w . v and v . v of a source v.
 struct Score {
   float dot = 0;
   float squares = 0;

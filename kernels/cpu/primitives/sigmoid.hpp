@@ -1,4 +1,4 @@
-// Gates.
+// The sigmoid of gates.
 // Included once per Highway target, hence the toggle in place of #pragma once.
 #if defined(DEPTHCOST_KERNELS_CPU_PRIMITIVES_SIGMOID) == defined(HWY_TARGET_TOGGLE)
 #ifdef DEPTHCOST_KERNELS_CPU_PRIMITIVES_SIGMOID
@@ -21,7 +21,7 @@ HWY_INLINE Vec exp(Vec x) { return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(Lanes
 inline constexpr float kLargestExponent = 88;
 
 HWY_INLINE Vec sigmoid(Vec x) {
-  // Of a NaN and a number x86 takes the second.
+  // x86 takes the second operand if one of them is NaN.
   const Vec exponent = hn::Min(broadcast(kLargestExponent), hn::Neg(x));
   return hn::Div(broadcast(1), hn::Add(broadcast(1), exp(exponent)));
 }

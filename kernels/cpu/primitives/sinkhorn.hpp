@@ -36,7 +36,7 @@ HWY_INLINE void normalise(float* matrices, std::size_t m, Lines lines) {
   }
 }
 
-/// `matrices` holds element e of lane i at e * kLanes + i.
+/// Runs the iteration in place. Element e of lane i is at `matrices`[e * kLanes + i].
 inline void sinkhorn_lanes(float* matrices, std::size_t m, std::size_t iterations,
                            SinkhornOrder order) {
   const bool columns_first = order == SinkhornOrder::col_row;

@@ -9,7 +9,7 @@ namespace depthcost::cpu {
 
 enum class StorePolicy { cached, streaming };
 
-/// Of a call that writes `output_bytes`.
+/// The policy of a call that writes `output_bytes`.
 inline StorePolicy store_policy(std::size_t output_bytes) {
   return output_bytes < kStreamBytes ? StorePolicy::cached : StorePolicy::streaming;
 }

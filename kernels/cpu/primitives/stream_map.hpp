@@ -1,4 +1,4 @@
-// Streams from streams: a small dense matrix applied to the rows of one token.
+// A small dense matrix applied to the streams of one token.
 // Included once per Highway target, hence the toggle in place of #pragma once.
 #if defined(DEPTHCOST_KERNELS_CPU_PRIMITIVES_STREAM_MAP) == defined(HWY_TARGET_TOGGLE)
 #ifdef DEPTHCOST_KERNELS_CPU_PRIMITIVES_STREAM_MAP
@@ -28,7 +28,7 @@ struct StreamMap {
   float* blocks = nullptr;  // scratch: num_inputs blocks
 };
 
-/// The inputs' blocks: K of them in registers.
+/// Blocks of the inputs, K of them in registers.
 template <std::size_t K>
 struct HeldBlocks {
   Pair x[K];
@@ -39,7 +39,7 @@ struct HeldBlocks {
   HWY_INLINE std::size_t count(std::size_t) const { return K; }
 };
 
-/// More than registers can hold wait in L1.
+/// Inputs beyond what registers hold are kept in L1.
 template <>
 struct HeldBlocks<0> {
   float* blocks;
@@ -114,7 +114,8 @@ HWY_INLINE void map_streams(const StreamMap<T>& map, std::size_t column, std::si
   });
 }
 
-/// Streamed only if every row is aligned when the first one is, and none is in cache from its read.
+/// Outputs bypass the caches only if all rows are aligned when the first one is, and if none is in
+/// cache because it was read.
 template <class T>
 StorePolicy streams_policy(std::size_t num_rows, std::size_t size, const T* outputs,
                            const T* inputs) {
@@ -123,7 +124,7 @@ StorePolicy streams_policy(std::size_t num_rows, std::size_t size, const T* outp
   return store_policy(num_rows * size * sizeof(T));
 }
 
-/// The arrays of a map, for one token after the other.
+/// The arrays of a map, used for one token after the other.
 template <class T>
 struct StreamMapWorkspace {
   Buffer<const T*> inputs;

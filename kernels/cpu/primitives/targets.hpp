@@ -1,4 +1,4 @@
-// Which Highway targets the kernels are compiled for. Before any header of Highway's.
+// Which Highway targets the kernels are compiled for. Include this before any header of Highway.
 #pragma once
 
 // No target has AVX512-BF16. pair.hpp uses its conversion where the machine has it, but nothing
@@ -8,8 +8,8 @@
 // FMA: with phi in two parts `mhc_pre` was 1.04 to 1.06 times as fast, but at T = 1, in caches, a
 // third slower. [ours]
 
-// Pairs of vectors are members of structs, which vectors of unknown length cannot be; and SSE4 adds
-// nothing here to SSSE3.
+// Pairs of vectors are members of structs, and vectors of unknown length cannot be. SSE4 adds
+// nothing to SSSE3 here.
 #define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 
 // Highway 1.0.3 falls back to single lanes with GCC before 12.3 (GCC bug 106322), which do not

@@ -1,5 +1,5 @@
-// Tokens over threads. A token is computed by one thread in one order, whatever their number, so
-// results do not depend on it; a single token is never split.
+// Shares tokens out over threads. One thread computes a token, always in the same order, so results
+// do not depend on the number of threads.
 #pragma once
 
 #include <omp.h>
@@ -17,7 +17,7 @@ struct TokenRange {
   std::size_t end = 0;
 };
 
-/// What threads throw, of which one exception is kept: none may leave an OpenMP region.
+/// Keeps one of the exceptions that threads throw, since none may leave an OpenMP region.
 class FirstException {
  public:
   template <class Run>

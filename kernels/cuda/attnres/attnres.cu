@@ -55,7 +55,7 @@ std::size_t usable_vectors(const DepthAttention<T, O>& op) {
   return aligned ? vectors_per_row<T>(op.hidden_size) : 0;
 }
 
-/// What differs from the paper in more than its window.
+/// Runs a variant that differs from the paper in more than its window.
 template <class T>
 void attend_by_head(const AttnResSinglePass<T>& op, const LaunchOptions& options) {
   const depthcost::AttentionVariant<T>& variant = op.variant;

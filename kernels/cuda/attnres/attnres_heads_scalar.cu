@@ -24,7 +24,7 @@ __device__ void norms_of_rows(const TokenSources<T, T>& sources, RowThreads& thr
   __syncthreads();
 }
 
-/// The heads of one token as one warp goes about them. `weights` are the warp's own.
+/// The heads of one token that one warp computes. `weights` belong to the warp.
 template <class T>
 struct WarpHeads {
   const HeadAttention<T>& heads;

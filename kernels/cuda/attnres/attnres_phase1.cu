@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned kWarps = kScalarThreads / kWarpSize;
 
-/// Element `e` of a source of the token; the one behind the bank's is in the bank by now.
+/// Element `e` of a source of the token. The source that closes the block is in the bank by now.
 template <class T, class O>
 __device__ float source_value(const AttnResPhase1<T, O>& op, std::size_t source, std::size_t e) {
   return to_float(op.bank[(source * op.num_tokens + blockIdx.x) * op.hidden_size + e]);

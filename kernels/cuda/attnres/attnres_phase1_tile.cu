@@ -10,7 +10,8 @@ namespace {
 
 using namespace phase1;
 
-/// The bank's rows into their columns; zeros where there is no source, token or element.
+/// Loads the rows of the bank into their columns, with zeros where there is no source, token or
+/// element.
 template <class O>
 __device__ void load_bank(const Tile<O>& tile) {
   const unsigned vectors = tile.layout.padded_size / kWidth<Bf16>;
@@ -39,7 +40,8 @@ __device__ void load_bank(const Tile<O>& tile) {
   }
 }
 
-/// b + f to the bank and to the column behind the bank's sources. Behind load_bank by a barrier.
+/// Writes b + f to the bank and to the column behind the bank's sources. A barrier separates it
+/// from load_bank.
 template <class O>
 __device__ void close_block(const Tile<O>& tile) {
   const unsigned vectors = tile.part.size / kWidth<Bf16>;
@@ -61,7 +63,8 @@ __device__ void close_block(const Tile<O>& tile) {
   }
 }
 
-/// This rank's share of w . v and v . v, summed over the warps, to the ranks that own the tokens.
+/// Sends this rank's share of w . v and v . v, summed over the warps, to the ranks that own the
+/// tokens.
 template <class O>
 __device__ void send_products(const Tile<O>& tile, unsigned first_query) {
   const AttnResPhase1<Bf16, O>& op = tile.op;
@@ -94,7 +97,7 @@ __device__ void send_products(const Tile<O>& tile, unsigned first_query) {
   }
 }
 
-/// Adds the ranks up: the first rank's place takes the sum.
+/// Adds up the sums of all ranks, in the place of the first rank's.
 template <class O>
 __device__ void add_received(const Tile<O>& tile) {
   const unsigned count = tile.layout.owned_columns * kValuesPerColumn;
@@ -106,8 +109,8 @@ __device__ void add_received(const Tile<O>& tile) {
   }
 }
 
-/// Softmax of one token and query from `columns`, the token's sums: weights e^{s - m}, of query 1
-/// divided by l, to all ranks; (m, l) of the others to memory.
+/// Softmax of one token and query, from `columns`, the sums of the token. Sends the weights e^{s -
+/// m} to all ranks, those of query 1 divided by l, and stores (m, l) of the other queries.
 template <class O>
 __device__ void send_weights(const Tile<O>& tile, unsigned token, unsigned query,
                              unsigned first_query, const float* columns) {
@@ -198,7 +201,7 @@ __device__ void mix_chunk(const Tile<O>& tile, unsigned token, unsigned chunk,
   }
 }
 
-/// Eight elements of a row of O.
+/// Stores eight elements of a row of O.
 template <class O>
 __device__ void store_eight(O* to, const float (&x)[8]) {
 #pragma unroll
@@ -210,7 +213,7 @@ __device__ void store_eight(O* to, const float (&x)[8]) {
   }
 }
 
-/// Outputs of queries 2..S to memory; query 1's mix to shared memory.
+/// Stores the outputs of queries 2..S, and keeps the mix of query 1 in shared memory.
 template <class O>
 __device__ void store_chunk(const Tile<O>& tile, unsigned token, unsigned chunk,
                             unsigned first_query, const float (&mix)[8][2][4]) {
@@ -247,7 +250,7 @@ __device__ void mix_tile(const Tile<O>& tile, unsigned first_query) {
   }
 }
 
-/// The next layer's input from query 1's mix, which is in shared memory.
+/// Stores the next layer's input, from the mix of query 1 in shared memory.
 template <class O>
 __device__ void store_next_input(const Tile<O>& tile) {
   const AttnResPhase1<Bf16, O>& op = tile.op;

@@ -58,7 +58,7 @@ struct Ring {
     position.advance(num_slots);
   }
 
-  /// This thread's part of the next row. Behind it the slot may be filled again.
+  /// Takes this thread's part of the next row. Then the slot may be filled again.
   template <class T>
   __device__ void take(const RowPart& part, RingPosition& position,
                        uint4 (&slices)[kSlices]) const {
@@ -70,7 +70,7 @@ struct Ring {
   }
 };
 
-/// All rows of this CTA's tokens, in the order in which they are taken.
+/// Fetches all rows of this CTA's tokens, in the order in which they are taken.
 template <class T>
 __device__ void fetch_rows(const DepthAttention<T, T>& op, const Ring& ring) {
   RingPosition position;
@@ -82,7 +82,7 @@ __device__ void fetch_rows(const DepthAttention<T, T>& op, const Ring& ring) {
   }
 }
 
-/// h of one token.
+/// Computes h of one token.
 template <class T>
 __device__ void attend(const DepthAttention<T, T>& op, std::size_t token, const Ring& ring,
                        const RowPart& part, const float (&w)[kSlices][kWidth<T>],
@@ -120,7 +120,7 @@ __device__ void attend(const DepthAttention<T, T>& op, std::size_t token, const 
   } while (first < op.num_rows);
 }
 
-/// Each thread keeps the gains of its own part in shared memory: registers are taken.
+/// Keeps the gains of this thread's part in shared memory, since registers are taken.
 template <unsigned kElements>
 __device__ void keep_gain(const float* gain, const RowPart& part, float* kept) {
   float g[kSlices][kElements];

@@ -8,10 +8,10 @@
 namespace depthcost::cuda {
 namespace {
 
-/// Scored together: rows, and behind them the newest source.
+/// Sources that are scored together: rows, and behind them the newest source.
 constexpr unsigned kSources = kHeadRows + 1;
 
-/// CTAs that an SM holds: what decides about registers. Before sm_90 the query would be spilled.
+/// CTAs that an SM holds, which limits registers. Before sm_90 two CTAs would spill the query.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 constexpr unsigned kCtasPerSm = 2;
 #else
@@ -32,7 +32,7 @@ class PartSums {
         begin_(begin),
         end_(max(begin, end)) {}
 
-  /// This thread's share of one source. What is not put leaves a sum without meaning.
+  /// Adds this thread's share of one source. The sum of a source that is not put has no meaning.
   template <unsigned kElements>
   __device__ void put(unsigned source, const float (&w)[1][kElements],
                       const float (&v)[1][kElements]) {
@@ -71,12 +71,12 @@ class PartSums {
     for (unsigned rank = 0; rank < cluster_size(); ++rank) result += totals_of(rank)[sum];
     return result;
   }
-  /// What this rank has of a part's vectors, which may be nothing.
+  /// The place of `vector` in this rank's share, moved to its begin or end if it lies outside.
   __device__ unsigned own_place(unsigned vector) const {
     return min(max(vector, begin_), end_) - begin_;
   }
 
-  /// Every second row of `shares`. All lanes of a warp take the same steps.
+  /// Adds up every second row of `shares`. All lanes of a warp take the same steps.
   __device__ void add_parts(const RowParts& parts, const float* shares, float* totals) const {
     const unsigned num_sums = kSources * parts.count;
     const unsigned lane = threadIdx.x % parts.lanes;

@@ -7,7 +7,7 @@
 namespace depthcost::cuda {
 namespace {
 
-/// Threads of a CTA at most, and CTAs that an SM holds of them: what decides about registers.
+/// The most threads of a CTA, and the CTAs that an SM holds. Both limit registers.
 template <unsigned kRows>
 constexpr unsigned kMaxThreads = kRows > 0 ? kSplitRowThreads : kPhase2Threads;
 template <class T, class O, unsigned kRows>
@@ -48,7 +48,7 @@ __device__ void load_phase1(const DepthAttention<T, O>& op, std::size_t at, cons
 
 enum class Phase1 { absent, merged };
 
-/// The newest source and up to kRows rows at a time.
+/// Attends to the newest source and to up to kRows rows at a time.
 template <class T, class O, unsigned kSlices, unsigned kRows, Phase1 kPhase1>
 __global__ void __launch_bounds__(kMaxThreads<kRows>, kCtasPerSm<T, O, kRows>)
     split_row_kernel(const __grid_constant__ DepthAttention<T, O> op) {

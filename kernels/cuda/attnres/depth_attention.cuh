@@ -4,15 +4,16 @@
 
 #include <bit>
 
-#include "kernels/cuda/attnres/attnres_variants.hpp"
+#include "kernels/cuda/attnres/depth_attention_variants.hpp"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/primitives/reduce.cuh"
 #include "kernels/cuda/primitives/vector.cuh"
 
 namespace depthcost::cuda {
 
-/// Sources are `num_rows` rows and, if there, the newest: b, or b + f. Phase 1's result, if there,
-/// is merged. O stores it. A sliding window leaves out rows of the bank behind its first.
+/// Sources are `num_rows` rows and, if it is there, the newest: b, or b + f. The result of Phase 1,
+/// which O stores, is merged if it is there. A sliding window leaves out rows behind the first of
+/// the bank.
 template <class T, class O>
 struct DepthAttention {
   std::size_t num_tokens = 0;
@@ -78,7 +79,7 @@ __device__ void unpack_part(const uint4 (&slices)[kSlices], float (&x)[kSlices][
   for (unsigned s = 0; s < kSlices; ++s) unpack<T>(slices[s], x[s]);
 }
 
-/// x += f; stored to `sum`, and rounded, if that is there.
+/// x += f. If `sum` is there, x is rounded and stored to it.
 template <class T, unsigned kSlices>
 __device__ void add_part(const uint4 (&f)[kSlices], const RowPart& part, T* sum,
                          float (&x)[kSlices][kWidth<T>]) {
@@ -106,7 +107,7 @@ __device__ void add_products(const float (&w)[kSlices][kElements],
   }
 }
 
-/// The same for the `count` first of `rows`, from shares[0] on.
+/// The same for the first `count` of `rows`, from shares[0] on.
 template <class T, unsigned kRows, unsigned kSlices, unsigned kShares>
 __device__ void add_products_of_rows(const float (&w)[kSlices][kWidth<T>],
                                      const uint4 (&rows)[kRows][kSlices], unsigned count,
@@ -162,7 +163,7 @@ struct OnlineSoftmax {
       for (unsigned e = 0; e < kElements; ++e) mix[s][e] *= factor;
   }
 
-  /// From here on relative to a maximum of at least `score`.
+  /// Makes all terms relative to a maximum of at least `score`.
   __device__ void raise_maximum(float score) {
     const float higher = fmaxf(maximum, score);
     const float factor = __expf(maximum - higher);
@@ -180,7 +181,7 @@ struct OnlineSoftmax {
       for (unsigned e = 0; e < kElements; ++e) mix[s][e] = fmaf(weight, v[s][e], mix[s][e]);
   }
 
-  /// The `count` first of `rows`, with their scores.
+  /// Adds the first `count` of `rows`, with their scores.
   template <class T, unsigned kRows, unsigned kPairs>
   __device__ void add_rows(const uint4 (&rows)[kRows][kSlices], unsigned count,
                            const float (&scores)[kPairs]) {

@@ -1,4 +1,4 @@
-// What reading the newest source moves, in every operation of AttnRes.
+// What every operation of AttnRes reads for its newest source.
 #pragma once
 
 #include "kernels/cuda/descriptor.hpp"

@@ -7,7 +7,7 @@
 
 namespace depthcost::cuda {
 
-/// Of Phase 1: some tokens with all their sources, a column each.
+/// The shared memory of a CTA: some tokens with all their sources, a column each.
 struct Phase1Layout {
   static constexpr unsigned kMaxTiles = kPhase1Tiles;
   static constexpr unsigned kWeightRow = kTileRows + 8;  // four columns' weights meet other banks
@@ -41,7 +41,7 @@ struct Phase1Layout {
   }
 };
 
-/// `vectors` of a row in bf16, 0 where they cannot be used.
+/// `vectors` is the number of vectors of a row in bf16, 0 if they cannot be used.
 constexpr TilePlan phase1_plan(std::size_t num_tokens, std::size_t vectors, std::size_t num_sources,
                                const DeviceLimits& device) {
   constexpr std::size_t kMaxColumns = Phase1Layout::kMaxTiles * kTileColumns;

@@ -5,7 +5,7 @@
 
 namespace depthcost::cuda {
 
-/// The vectors of this thread: the ranks share the row out, then the threads of the CTA.
+/// The vectors of this thread. The CTAs of a cluster share the row out, then the threads of a CTA.
 template <class T>
 __device__ RowPart part_of_row(std::size_t hidden_size) {
   const unsigned vectors = static_cast<unsigned>(hidden_size) / kWidth<T>;
@@ -16,7 +16,7 @@ __device__ RowPart part_of_row(std::size_t hidden_size) {
           .end = min(begin + per_rank, vectors) * kWidth<T>};
 }
 
-/// b + f, stored if it is to be; b; or nothing.
+/// The newest source: b + f, which is stored if that was asked for; b; or zeros.
 template <class T, class O, unsigned kSlices>
 __device__ void form_newest(const DepthAttention<T, O>& op, std::size_t at, const RowPart& part,
                             const uint4 (&b)[kSlices], const uint4 (&f)[kSlices],

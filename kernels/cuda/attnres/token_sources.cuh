@@ -5,7 +5,7 @@
 
 namespace depthcost::cuda {
 
-/// A stored sum is read back, by the thread that wrote it or behind a barrier.
+/// A stored sum is read back by the thread that wrote it, or behind a barrier.
 template <class T, class O>
 struct TokenSources {
   const DepthAttention<T, O>& op;

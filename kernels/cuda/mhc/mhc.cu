@@ -58,7 +58,7 @@ __device__ void store_coefficients(const MhcStep<T>& op, const T* streams, RowTh
   __syncthreads();
 }
 
-/// What x is mixed by, kept before next_pre may take its place.
+/// The coefficients that mix x, copied before next_pre may overwrite them.
 template <class T>
 __device__ const float* mixing_coefficients(const MhcStep<T>& op, const float* coefficients,
                                             float* kept) {
@@ -69,7 +69,7 @@ __device__ const float* mixing_coefficients(const MhcStep<T>& op, const float* c
   return kept;
 }
 
-/// H_pre, H_post and, by the first warp, Sinkhorn of H_res to memory.
+/// Stores H_pre, H_post and H_res. The first warp runs Sinkhorn.
 template <class T>
 __device__ void store_next_coefficients(const MhcStep<T>& op, float* coefficients) {
   const auto m = static_cast<unsigned>(op.num_streams);

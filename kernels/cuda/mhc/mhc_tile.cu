@@ -50,7 +50,7 @@ struct Tile {
   }
 };
 
-/// H_res and H_post of the layer before, zero for streams that are not there.
+/// Loads H_res and H_post of the layer before, with zeros for streams that are not there.
 __device__ void load_coefficients(const Tile& tile) {
   constexpr unsigned kRow = kMaxStreams + 1;
   const unsigned m = tile.num_streams;
@@ -69,7 +69,7 @@ __device__ void load_coefficients(const Tile& tile) {
   }
 }
 
-/// Streams of one token, `e` elements into the rank's part; the last is f.
+/// Loads the streams of one token, `e` elements into the rank's part. The last row is f.
 __device__ void load_streams(const Tile& tile, unsigned token, unsigned e,
                              uint4 (&streams)[kMaxStreams + 1]) {
 #pragma unroll
@@ -106,7 +106,8 @@ __device__ void update_streams(const Tile& tile, unsigned token, unsigned e,
   }
 }
 
-/// The tile into shared memory, updated if there is an f; zeros where there is no token or element.
+/// Loads the tile into shared memory and updates it if there is an f, with zeros where there is no
+/// token or element.
 __device__ void load_tile(const Tile& tile) {
   const bool updates = tile.op.layer_output != nullptr;
   const unsigned vectors = tile.layout.padded_size / kWidth<Bf16>;
@@ -130,7 +131,8 @@ __device__ void load_tile(const Tile& tile) {
   __syncthreads();
 }
 
-/// This rank's share of phi . vec(X) and of vec(X)'s squares, summed over the warps, to all ranks.
+/// Sends this rank's share of phi . vec(X) and of the squares of vec(X), summed over the warps, to
+/// all ranks.
 __device__ void send_products(const Tile& tile) {
   const unsigned warp = threadIdx.x / kWarpSize;
   const unsigned num_tiles = tile.layout.num_columns / kTileColumns;
@@ -159,7 +161,7 @@ __device__ void send_products(const Tile& tile) {
   }
 }
 
-/// Lane `row` is given the token's coefficient of that row of phi.
+/// Returns to lane `row` the token's coefficient of that row of phi.
 __device__ float coefficient_of_lane(const Tile& tile, unsigned token) {
   const unsigned count = tile.layout.num_columns * kValuesPerColumn;
   const float* column = tile.floats(tile.layout.received) + token * kValuesPerColumn;
@@ -175,7 +177,7 @@ __device__ float coefficient_of_lane(const Tile& tile, unsigned token) {
   return coefficient(tile.op.mapping, tile.num_streams, row, z);
 }
 
-/// Sinkhorn of the logits that lanes 2 m on hold, by every lane; each stores one element.
+/// Every lane runs Sinkhorn on the logits that lanes from 2 m on hold, and stores one element.
 template <unsigned kStreams>
 __device__ void store_residual(const MhcMapping& mapping, float coefficient_of_row, float* to) {
   constexpr unsigned kElements = kStreams * kStreams;
@@ -192,7 +194,7 @@ __device__ void store_residual(const MhcMapping& mapping, float coefficient_of_r
 __device__ void store_coefficients(const Tile& tile, unsigned token, float value) {
   const unsigned m = tile.num_streams;
   const std::size_t at = tile.token(token) * m;
-  // Behind the last barrier where other ranks may still read what it takes the place of.
+  // This comes behind the last barrier, since other ranks read until then what it overwrites.
   if (tile.op.next_pre != nullptr && tile.op.pre == nullptr && lane_id() < m)
     tile.op.next_pre[at + lane_id()] = value;
   if (lane_id() >= m && lane_id() < 2 * m) tile.op.next_post[at + lane_id() - m] = value;
@@ -209,14 +211,14 @@ __device__ void store_coefficients(const Tile& tile, unsigned token, float value
   }
 }
 
-/// Of the mix, in lane j < m: H_pre[j], or the A[j] that is given in its place.
+/// The coefficient of the mix in lane j < m: H_pre[j], or the A[j] that is given in its place.
 __device__ float mixing_coefficient_of_lane(const Tile& tile, unsigned token, float coefficient) {
   if (tile.op.pre == nullptr) return coefficient;
   const unsigned m = tile.num_streams;
   return lane_id() < m ? tile.op.pre[tile.token(token) * m + lane_id()] : 0;
 }
 
-/// By one of the ranks; lane j < m holds H_pre[j].
+/// Stores H_pre, by one of the ranks. Lane j < m holds H_pre[j].
 __device__ void store_next_pre(const Tile& tile, unsigned token, float value) {
   const unsigned m = tile.num_streams;
   if (token % tile.num_ranks == tile.rank && lane_id() < m)
@@ -238,7 +240,7 @@ __device__ void mix_streams(const Tile& tile, unsigned token, unsigned e,
   }
 }
 
-/// The mix's squares over this rank's part, to all ranks.
+/// Sends the squares of the mix over this rank's part to all ranks.
 __device__ void send_squares(const Tile& tile, unsigned token, const float (&pre)[kMaxStreams]) {
   float sum = 0;
   for (unsigned e = lane_id() * 8; e < tile.part.size; e += kWarpSize * 8) {
@@ -286,7 +288,7 @@ __global__ void __launch_bounds__(kTileThreads, 2)
   cluster_arrive();
   cluster_wait();
 
-  // From here on a warp works for tokens of its own.
+  // From here on each warp has tokens of its own.
   const unsigned warp = threadIdx.x / kWarpSize;
   float coefficients[kTokensPerWarp];
   float pre[kTokensPerWarp][kMaxStreams];
@@ -301,7 +303,7 @@ __global__ void __launch_bounds__(kTileThreads, 2)
     if (op.output != nullptr) send_squares(tile, token, pre[i]);
   }
   cluster_arrive();
-  // One rank balances a token's matrix, while the others' sums arrive.
+  // One rank runs Sinkhorn for a token while the sums of the others arrive.
 #pragma unroll
   for (unsigned i = 0; i < kTokensPerWarp; ++i) {
     const unsigned token = warp + i * kTileWarps;

@@ -7,7 +7,7 @@
 
 namespace depthcost::cuda {
 
-/// Of mHC: some tokens, a column each, with their streams one behind the other.
+/// The shared memory of a CTA: some tokens, a column each, with their streams one behind the other.
 struct MhcLayout {
   static constexpr unsigned kMaxStreams = 4;  // m m + 2 m rows of phi fit kTileRows
   static constexpr unsigned kMaxTiles = kMhcTiles;
@@ -44,13 +44,14 @@ constexpr TilePlan mhc_plan(std::size_t num_tokens, std::size_t vectors, std::si
     return tile_plan(num_tokens, vectors, MhcLayout::kMaxTokens, shared_bytes, device,
                      [&](const TilePlan& plan) { return MhcLayout(plan, num_streams).bytes; });
   };
-  // Two CTAs per SM hide each other's phases; but fetching phi for half as many tokens costs more.
+  // Two CTAs per SM hide each other's phases. But if each then has fewer tokens, phi is fetched
+  // more often, which costs more.
   const TilePlan two = plan_within(device.shared_bytes_per_sm / 2 - kReservedSharedBytes);
   const TilePlan one = plan_within(device.shared_bytes_per_cta);
   return two.tokens_per_cluster >= one.tokens_per_cluster ? two : one;
 }
 
-/// H_post and H_res.
+/// The number of coefficients in H_post and H_res of a token.
 constexpr double stored_coefficients(std::size_t m) { return count(m * m + m); }
 
 /// In a tile the streams stay on chip between phi and the mix and are read once.

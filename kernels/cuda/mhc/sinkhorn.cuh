@@ -38,8 +38,8 @@ __device__ void balance(float (&matrix)[kStreams * kStreams], std::size_t iterat
   }
 }
 
-/// exp(logits), each line that is normalised first relative to its largest: that sum divides the
-/// factor out again.
+/// exp(logits), where each line that is normalised first is taken relative to its largest logit.
+/// Its sum divides that factor out again.
 template <unsigned kStreams, Lines kFirst>
 __device__ void exponentiate(float (&matrix)[kStreams * kStreams]) {
 #pragma unroll

@@ -16,7 +16,7 @@
 
 namespace depthcost::cuda {
 
-/// What T can store of x.
+/// Rounds x to values that T can store.
 template <class T, unsigned kElements>
 __device__ void round_elements(float (&x)[kElements]) {
   if constexpr (kElements == 1)
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(kCombineStreamedThreads)
   }
   RowThreads threads = row_threads();
   const float scale = next_scale(row.norm, threads.sum(squares), row.size);
-  // Each thread finds what it wrote itself.
+  // Each thread reads what it wrote itself.
   for (std::size_t at = threadIdx.x * kElements; at < row.size; at += step) {
     float x[kElements];
     row.again(token, at, x);

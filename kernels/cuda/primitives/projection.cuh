@@ -53,7 +53,7 @@ struct Projection {
   float products[kTiles][2][4] = {};
   float squares[kTiles] = {};
 
-  /// `columns` points at the lane's own eight elements of column 0.
+  /// `columns` points to the eight elements of column 0 that belong to the lane.
   __device__ void add(const SplitRows& rows, const std::byte* columns, std::size_t column_bytes,
                       unsigned num_tiles) {
 #pragma unroll
@@ -78,7 +78,7 @@ struct Projection {
     }
   }
 
-  /// To `values`, kValuesPerColumn for each column.
+  /// Stores the sums to `values`, kValuesPerColumn for each column.
   __device__ void store(float* values, unsigned num_tiles) {
 #pragma unroll
     for (unsigned tile = 0; tile < kTiles; ++tile) {

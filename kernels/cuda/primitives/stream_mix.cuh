@@ -24,7 +24,7 @@ struct StreamMix {
   T* outputs = nullptr;           // (T, outputs, d), may be `inputs`
 };
 
-/// The token's coefficients, a row of kMaxRows + 1 for each output: matrix, then column.
+/// Loads the coefficients of the token, a row of kMaxRows + 1 for each output: matrix, then column.
 template <class T, unsigned kMaxRows>
 __device__ void load_coefficients(const StreamMix<T>& op, std::size_t token, float* to) {
   const unsigned count = op.num_outputs * (kMaxRows + 1);
@@ -39,7 +39,7 @@ __device__ void load_coefficients(const StreamMix<T>& op, std::size_t token, flo
   }
 }
 
-/// Elements `at` of all inputs of the token; zero beyond the row.
+/// Loads the elements at `at` of all inputs of the token.
 template <class T, unsigned kMaxRows, unsigned kElements>
 __device__ void load_inputs(const StreamMix<T>& op, std::size_t token, std::size_t at,
                             float (&in)[kMaxRows + 1][kElements]) {
@@ -51,8 +51,8 @@ __device__ void load_inputs(const StreamMix<T>& op, std::size_t token, std::size
   if (op.extra != nullptr) load_elements(op.extra + token * op.size + at, in[kMaxRows]);
 }
 
-/// Up to kMaxRows inputs, all in registers before the first output is written. The first of them
-/// are on their way before the coefficients are asked for.
+/// Up to kMaxRows inputs, all of which are in registers before the first output is written. They
+/// are requested before the coefficients are.
 template <class T, unsigned kMaxRows, unsigned kElements>
 __global__ void __launch_bounds__(kMixThreads) mix_streams_kernel(const StreamMix<T> op) {
   wait_for_previous_kernel();
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(kMixThreads) mix_streams_kernel(const StreamMi
   }
 }
 
-/// Any number of inputs: those of an element wait in shared memory, a column for each thread.
+/// Any number of inputs, which are kept in shared memory, a column for each thread.
 template <class T>
 __global__ void __launch_bounds__(kMixWideThreads) mix_wide_kernel(const StreamMix<T> op) {
   wait_for_previous_kernel();

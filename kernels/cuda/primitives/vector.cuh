@@ -24,7 +24,7 @@ __device__ inline float to_float(Bf16 value) {
   return __uint_as_float(std::uint32_t{value.bits} << 16);
 }
 
-/// Rounded to T once, to nearest even.
+/// Rounds to T once, to nearest even.
 template <class T>
 __device__ T rounded_to(float value);
 template <>
@@ -104,7 +104,7 @@ __device__ void load_floats(const float* from, float (&x)[kCount]) {
   }
 }
 
-/// kElements elements as they lie in memory: a whole vector, or one.
+/// kElements elements as they are stored: a whole vector, or a single element.
 template <class T, unsigned kElements>
 using Stored = std::conditional_t<kElements == 1, T, uint4>;
 

@@ -23,7 +23,7 @@ struct AttentionPlan {
   unsigned slices = 1;                // vectors of a row in a thread
 };
 
-/// Of the variant: its kernel's name.
+/// The name of the variant, which is that of its kernel.
 constexpr std::string_view name(const AttentionPlan& plan) {
   switch (plan.kernel) {
     case AttentionKernel::scalar:
@@ -38,8 +38,8 @@ constexpr std::string_view name(const AttentionPlan& plan) {
   return "";
 }
 
-/// CTAs for each token: as many as the row needs, then doubled while SMs are idle and each rank
-/// keeps at least two warps busy.
+/// A token gets as many CTAs as its row needs. Their number is then doubled while SMs are idle and
+/// each CTA keeps at least two warps busy.
 constexpr AttentionPlan split_row_plan(std::size_t num_tokens, std::size_t vectors, unsigned slices,
                                        unsigned max_threads, const DeviceLimits& device) {
   const unsigned max_ranks = device.has_clusters ? kMaxClusterSize : 1;
@@ -68,7 +68,7 @@ struct RingPlan {
 
 inline constexpr std::size_t kRingBarrierBytes = 16;  // of a slot: full and empty
 
-/// `threads` with the warp that copies; `scratch_bytes` of the sums.
+/// `threads` counts the warp that copies, too. `scratch_bytes` are those of the sums.
 constexpr RingPlan ring_plan(unsigned threads, std::size_t row_bytes, std::size_t gain_bytes,
                              std::size_t scratch_bytes, const DeviceLimits& device) {
   RingPlan plan{.row_bytes = row_bytes};
@@ -87,7 +87,7 @@ constexpr RingPlan ring_plan(unsigned threads, std::size_t row_bytes, std::size_
   return plan;
 }
 
-/// The ring needs bulk copies, rows that a CTA holds, and a token for every SM.
+/// The ring needs bulk copies, rows that one CTA holds, and two tokens for every SM.
 constexpr AttentionPlan single_pass_plan(std::size_t num_tokens, std::size_t vectors,
                                          const DeviceLimits& device) {
   if (vectors == 0) return {};
@@ -108,7 +108,7 @@ constexpr AttentionPlan phase2_plan(std::size_t num_tokens, std::size_t vectors,
   return split_row_plan(num_tokens, vectors, kPhase2Slices, kPhase2Threads, device);
 }
 
-/// Equal parts of a row that are summed apart.
+/// Equal parts of a row, each of which has a sum of its own.
 struct RowParts {
   unsigned count = 0;
   unsigned vectors = 0;  // of each
@@ -123,9 +123,9 @@ constexpr RowParts row_parts(std::size_t vectors, std::size_t count) {
   return {static_cast<unsigned>(count), each, lanes};
 }
 
-/// Attention of heads. What a CTA keeps in shared memory, in floats: the shares of its threads in
-/// w . v and v . v of each source, the sums of all ranks, twice, as two buffers take turns, and
-/// scratch memory of the next norm.
+/// Attention head by head. The sizes of what a CTA keeps in shared memory are in floats: the shares
+/// of its threads in w . v and v . v of each source; the sums of all ranks, twice, because two
+/// buffers take turns; and scratch memory of the next norm.
 struct HeadsPlan {
   AttentionPlan attention;
   RowParts heads;
@@ -138,8 +138,9 @@ struct HeadsPlan {
   constexpr std::size_t shared_bytes() const { return num_floats * sizeof(float); }
 };
 
-/// `num_key_parts`: of a row; 0 where keys are not normalised. Heads that are not whole vectors, or
-/// so many that their sums do not fit, go element by element.
+/// `num_key_parts` is the number of parts of a row that are normalised apart, 0 if keys are not
+/// normalised. Heads that are not whole vectors, or whose sums do not fit, are computed element by
+/// element.
 constexpr HeadsPlan heads_plan(std::size_t num_tokens, std::size_t vectors, std::size_t num_heads,
                                std::size_t num_key_parts, const DeviceLimits& device) {
   if (vectors == 0 || vectors % num_heads != 0) return {};
@@ -173,7 +174,7 @@ constexpr std::size_t num_bank_reads(const AttnResSinglePass<T>& op) {
   return op.num_bank_sources - (op.variant.first_recent_row - 1);
 }
 
-/// A whole ring; or all rows that registers hold at once.
+/// Bytes on their way to a CTA: a whole ring, or all rows that registers hold at once.
 template <class T>
 constexpr std::size_t bytes_in_flight(const AttnResSinglePass<T>& op, const AttentionPlan& plan,
                                       const DeviceLimits& device) {

@@ -1,10 +1,10 @@
 // Which kernel of attention over depth runs, and how it is cut into CTAs: what fits the device, and
 // what keeps it busy. No device needed.
-#include "kernels/cuda/attnres/attnres_variants.hpp"
+#include "kernels/cuda/attnres/depth_attention_variants.hpp"
 
 #include <gtest/gtest.h>
 
-namespace depthcost::cuda::attnres_variants_test {
+namespace depthcost::cuda::depth_attention_variants_test {
 namespace {
 
 constexpr DeviceLimits kH200{};
@@ -108,4 +108,4 @@ TEST(RingPlan, KeepsMoreThanATokenOfNineSourcesInFlight) {
 }
 
 }  // namespace
-}  // namespace depthcost::cuda::attnres_variants_test
+}  // namespace depthcost::cuda::depth_attention_variants_test
