@@ -33,22 +33,23 @@ inline constexpr unsigned kHcFewStreams = 4;              // the combined row fi
 inline constexpr unsigned kHcVectorStreams = 8;           // streams are read as vectors
 inline constexpr unsigned kHcMostStreams = 32;            // that hc_boundary takes
 
-// Attention over depth. `Rows`: bank rows that are scored together, beside the newest source.
-// `Slices`: vectors of a row in a thread. `Threads`: of a CTA, at most.
-inline constexpr unsigned kSplitRows = 10;
-inline constexpr unsigned kSplitRowSlices = 1;
-inline constexpr unsigned kSplitRowThreads = 512;
-// Phase 2 without further rows: tokens for every SM, whose CTAs hide each other's latency.
-inline constexpr unsigned kPhase2Slices = 2;
-inline constexpr unsigned kPhase2Threads = 448;
-inline constexpr unsigned kRingRows = 5;
-inline constexpr unsigned kRingSlices = 2;
-inline constexpr unsigned kRingThreads = 512;  // with the warp that copies
+/// A tile of attention over depth.
+struct AttentionTile {
+  unsigned rows;     // of the bank that are scored together, beside the newest source
+  unsigned slices;   // vectors of a row in a thread
+  unsigned threads;  // of a CTA, at most
+
+  constexpr bool operator==(const AttentionTile&) const = default;
+};
+inline constexpr AttentionTile kSplitRow{.rows = 10, .slices = 1, .threads = 512};
+/// Phase 2 without further rows has tokens for every SM, whose CTAs hide each other's latency.
+inline constexpr AttentionTile kNewestAlone{.rows = 0, .slices = 2, .threads = 448};
+/// Two CTAs of an SM hide each other's latency.
+inline constexpr AttentionTile kSplitHeads{.rows = 4, .slices = 1, .threads = 448};
+/// The warp that copies is one of the threads.
+inline constexpr AttentionTile kRowRing{.rows = 5, .slices = 2, .threads = 512};
 inline constexpr std::size_t kMaxRingSlots = 64;
 inline constexpr std::size_t kRingRegistersPerThread = 128;  // at most, by its launch bounds
-// Two CTAs of an SM hide each other's latency.
-inline constexpr unsigned kHeadRows = 4;
-inline constexpr unsigned kHeadThreads = 448;
 
 // Tiles for tensor cores.
 inline constexpr unsigned kTileThreads = 256;

@@ -8,9 +8,9 @@
 namespace depthcost::cuda {
 namespace {
 
-constexpr unsigned kRows = kRingRows;
+constexpr unsigned kRows = kRowRing.rows;
 constexpr unsigned kPairs = kPairsFor<kRows>;
-constexpr unsigned kSlices = kRingSlices;
+constexpr unsigned kSlices = kRowRing.slices;
 constexpr unsigned kReaderBarrier = 1;
 
 /// A place in the ring, and how often it has been passed.
@@ -150,7 +150,7 @@ __device__ void store_next_input(const DepthAttention<T, T>& op, std::size_t tok
 }
 
 template <class T>
-__global__ void __launch_bounds__(kRingThreads, 1)
+__global__ void __launch_bounds__(kRowRing.threads, 1)
     row_ring_kernel(const __grid_constant__ DepthAttention<T, T> op,
                     const __grid_constant__ RingPlan plan) {
   const unsigned num_readers = blockDim.x - kWarpSize;

@@ -9,7 +9,7 @@ namespace depthcost::cuda {
 namespace {
 
 /// Sources that are scored together: rows, and behind them the newest source.
-constexpr unsigned kSources = kHeadRows + 1;
+constexpr unsigned kSources = kSplitHeads.rows + 1;
 
 /// CTAs that an SM holds, which limits registers. Before sm_90 two CTAs would spill the query.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -107,9 +107,9 @@ class PartSums {
 
 template <class T>
 __device__ void put_rows(PartSums& sums, const float (&w)[1][kWidth<T>],
-                         const uint4 (&rows)[kHeadRows][1], unsigned count) {
+                         const uint4 (&rows)[kSplitHeads.rows][1], unsigned count) {
 #pragma unroll
-  for (unsigned p = 0; p < kHeadRows; ++p) {
+  for (unsigned p = 0; p < kSplitHeads.rows; ++p) {
     if (p >= count) break;
     float v[1][kWidth<T>];
     unpack_part<T>(rows[p], v);
@@ -136,16 +136,16 @@ enum class Newest { absent, present };
 /// The newest source, which `mix` holds, and the `count` first of `rows`.
 template <class T>
 __device__ void add_sources(DepthWeighting weighting, Newest newest,
-                            const uint4 (&rows)[kHeadRows][1], unsigned count,
+                            const uint4 (&rows)[kSplitHeads.rows][1], unsigned count,
                             const float (&scores)[kSources], OnlineSoftmax<1, kWidth<T>>& mix) {
   if (weighting == DepthWeighting::softmax) {
-    if (newest == Newest::present) mix.start_from(scores[kHeadRows]);
+    if (newest == Newest::present) mix.start_from(scores[kSplitHeads.rows]);
     return mix.template add_rows<T>(rows, count, scores);
   }
   mix.sum = 1;
-  if (newest == Newest::present) mix.scale(sigmoid(scores[kHeadRows]));
+  if (newest == Newest::present) mix.scale(sigmoid(scores[kSplitHeads.rows]));
 #pragma unroll
-  for (unsigned p = 0; p < kHeadRows; ++p) {
+  for (unsigned p = 0; p < kSplitHeads.rows; ++p) {
     if (p >= count) break;
     float v[1][kWidth<T>];
     unpack_part<T>(rows[p], v);
@@ -155,14 +155,14 @@ __device__ void add_sources(DepthWeighting weighting, Newest newest,
 
 template <class T>
 __device__ void load_rows(const DepthAttention<T, T>& op, std::size_t token, std::size_t first,
-                          unsigned count, const RowPart& part, uint4 (&rows)[kHeadRows][1]) {
+                          unsigned count, const RowPart& part, uint4 (&rows)[kSplitHeads.rows][1]) {
 #pragma unroll
-  for (unsigned p = 0; p < kHeadRows; ++p)
+  for (unsigned p = 0; p < kSplitHeads.rows; ++p)
     if (p < count) load_part(op.row(first + p, token), part, rows[p]);
 }
 
 template <class T>
-__global__ void __launch_bounds__(kHeadThreads, kCtasPerSm)
+__global__ void __launch_bounds__(kSplitHeads.threads, kCtasPerSm)
     split_heads_kernel(const __grid_constant__ HeadAttention<T> heads,
                        const __grid_constant__ HeadsPlan plan) {
   const DepthAttention<T, T>& op = heads.attention;
@@ -186,8 +186,8 @@ __global__ void __launch_bounds__(kHeadThreads, kCtasPerSm)
     unpack_part<T>(token_query, w);
   }
 
-  const RowGroups<kHeadRows> groups(op.num_rows);
-  uint4 rows[kHeadRows][1];
+  const RowGroups<kSplitHeads.rows> groups(op.num_rows);
+  uint4 rows[kSplitHeads.rows][1];
   load_rows(op, token, 0, groups.count(0), part, rows);
 
   float* const memory = reinterpret_cast<float*>(shared_memory());
@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(kHeadThreads, kCtasPerSm)
   const unsigned last_vector = static_cast<unsigned>(op.hidden_size) / kWidth<T> - 1;
   OnlineSoftmax<1, kWidth<T>> mix;
   form_newest(op, at, part, b, f, mix.mix);
-  sums.put(kHeadRows, w, mix.mix);
+  sums.put(kSplitHeads.rows, w, mix.mix);
   cluster_wait();
   Newest newest = op.partial_sum == nullptr ? Newest::absent : Newest::present;
   for (std::size_t first = 0;;) {

@@ -9,7 +9,7 @@ namespace {
 
 /// The most threads of a CTA, and the CTAs that an SM holds. Both limit registers.
 template <unsigned kRows>
-constexpr unsigned kMaxThreads = kRows > 0 ? kSplitRowThreads : kPhase2Threads;
+constexpr unsigned kMaxThreads = kRows > 0 ? kSplitRow.threads : kNewestAlone.threads;
 template <class T, class O, unsigned kRows>
 constexpr unsigned kCtasPerSm = kRows > 0 || sizeof(O) > sizeof(T) ? 1 : 2;
 
@@ -101,12 +101,12 @@ __global__ void __launch_bounds__(kMaxThreads<kRows>, kCtasPerSm<T, O, kRows>)
   store_next_input<T>(op.norm, op.output + at, part, softmax, threads, op.hidden_size);
 }
 
-template <class T, class O, unsigned kSlices, unsigned kRows, Phase1 kPhase1>
+template <class T, class O, AttentionTile kTile, Phase1 kPhase1>
 void launch_kernel(const DepthAttention<T, O>& op, const AttentionPlan& plan,
                    const LaunchOptions& options) {
-  const std::size_t scratch = RowThreads::scratch_size(plan.threads / kThreadsPerWarp,
-                                                       plan.cluster_size, 2 * kPairsFor<kRows>);
-  launch(split_row_kernel<T, O, kSlices, kRows, kPhase1>,
+  const std::size_t scratch = RowThreads::scratch_size(
+      plan.threads / kThreadsPerWarp, plan.cluster_size, 2 * kPairsFor<kTile.rows>);
+  launch(split_row_kernel<T, O, kTile.slices, kTile.rows, kPhase1>,
          {.grid = static_cast<unsigned>(op.num_tokens * plan.cluster_size),
           .cta = plan.threads,
           .cluster_size = plan.cluster_size,
@@ -119,12 +119,12 @@ void launch_kernel(const DepthAttention<T, O>& op, const AttentionPlan& plan,
 template <class T, class O>
 void launch_split_row(const DepthAttention<T, O>& op, const AttentionPlan& plan,
                       const LaunchOptions& options) {
-  if (op.phase1_output == nullptr)
-    launch_kernel<T, O, kSplitRowSlices, kSplitRows, Phase1::absent>(op, plan, options);
-  else if (op.num_rows > 0)
-    launch_kernel<T, O, kSplitRowSlices, kSplitRows, Phase1::merged>(op, plan, options);
+  if (plan.tile == kNewestAlone)
+    launch_kernel<T, O, kNewestAlone, Phase1::merged>(op, plan, options);
+  else if (op.phase1_output == nullptr)
+    launch_kernel<T, O, kSplitRow, Phase1::absent>(op, plan, options);
   else
-    launch_kernel<T, O, kPhase2Slices, 0, Phase1::merged>(op, plan, options);
+    launch_kernel<T, O, kSplitRow, Phase1::merged>(op, plan, options);
 }
 
 template void launch_split_row(const DepthAttention<float, float>&, const AttentionPlan&,

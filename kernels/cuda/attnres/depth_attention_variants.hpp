@@ -20,7 +20,7 @@ struct AttentionPlan {
   AttentionKernel kernel = AttentionKernel::scalar;
   unsigned cluster_size = 1;
   unsigned threads = kScalarThreads;  // per CTA
-  unsigned slices = 1;                // vectors of a row in a thread
+  AttentionTile tile{};
 };
 
 /// The name of the variant, which is that of its kernel.
@@ -40,17 +40,18 @@ constexpr std::string_view name(const AttentionPlan& plan) {
 
 /// A token gets as many CTAs as its row needs. Their number is then doubled while SMs are idle and
 /// each CTA keeps at least two warps busy.
-constexpr AttentionPlan split_row_plan(std::size_t num_tokens, std::size_t vectors, unsigned slices,
-                                       unsigned max_threads, const DeviceLimits& device) {
+constexpr AttentionPlan split_row_plan(std::size_t num_tokens, std::size_t vectors,
+                                       const AttentionTile& tile, const DeviceLimits& device) {
   const unsigned max_ranks = device.has_clusters ? kMaxClusterSize : 1;
+  const std::size_t per_cta = std::size_t{tile.slices} * tile.threads;
   unsigned ranks = 1;
-  while (ranks < max_ranks && vectors > std::size_t{ranks} * slices * max_threads) ranks *= 2;
-  if (vectors > std::size_t{ranks} * slices * max_threads) return {};
+  while (ranks < max_ranks && vectors > ranks * per_cta) ranks *= 2;
+  if (vectors > ranks * per_cta) return {};
   while (ranks < max_ranks && num_tokens * ranks * 2 <= device.num_sms &&
-         vectors >= std::size_t{ranks} * 2 * slices * 2 * kThreadsPerWarp)
+         vectors >= std::size_t{ranks} * 2 * tile.slices * 2 * kThreadsPerWarp)
     ranks *= 2;
-  const std::size_t per_rank = ceil_div(ceil_div(vectors, ranks), slices);
-  return {AttentionKernel::split_row, ranks, static_cast<unsigned>(whole_warps(per_rank)), slices};
+  const std::size_t per_rank = ceil_div(ceil_div(vectors, ranks), tile.slices);
+  return {AttentionKernel::split_row, ranks, static_cast<unsigned>(whole_warps(per_rank)), tile};
 }
 
 /// What a CTA of row_ring keeps in shared memory, in bytes: barriers, scratch memory of its sums,
@@ -91,21 +92,19 @@ constexpr RingPlan ring_plan(unsigned threads, std::size_t row_bytes, std::size_
 constexpr AttentionPlan single_pass_plan(std::size_t num_tokens, std::size_t vectors,
                                          const DeviceLimits& device) {
   if (vectors == 0) return {};
-  const std::size_t readers = whole_warps(ceil_div(vectors, kRingSlices));
+  const std::size_t readers = whole_warps(ceil_div(vectors, kRowRing.slices));
   if (device.has_clusters && num_tokens >= 2 * std::size_t{device.num_sms} &&
-      readers + kThreadsPerWarp <= kRingThreads)
+      readers + kThreadsPerWarp <= kRowRing.threads)
     return {AttentionKernel::row_ring, 1, static_cast<unsigned>(readers + kThreadsPerWarp),
-            kRingSlices};
-  return split_row_plan(num_tokens, vectors, kSplitRowSlices, kSplitRowThreads, device);
+            kRowRing};
+  return split_row_plan(num_tokens, vectors, kSplitRow, device);
 }
 
 /// Phase 2 with `num_rows` further rows.
 constexpr AttentionPlan phase2_plan(std::size_t num_tokens, std::size_t vectors,
                                     std::size_t num_rows, const DeviceLimits& device) {
   if (vectors == 0) return {};
-  if (num_rows > 0)
-    return split_row_plan(num_tokens, vectors, kSplitRowSlices, kSplitRowThreads, device);
-  return split_row_plan(num_tokens, vectors, kPhase2Slices, kPhase2Threads, device);
+  return split_row_plan(num_tokens, vectors, num_rows > 0 ? kSplitRow : kNewestAlone, device);
 }
 
 /// Equal parts of a row, each of which has a sum of its own.
@@ -144,16 +143,15 @@ struct HeadsPlan {
 constexpr HeadsPlan heads_plan(std::size_t num_tokens, std::size_t vectors, std::size_t num_heads,
                                std::size_t num_key_parts, const DeviceLimits& device) {
   if (vectors == 0 || vectors % num_heads != 0) return {};
-  HeadsPlan plan{
-      .attention = split_row_plan(num_tokens, vectors, kSplitRowSlices, kHeadThreads, device),
-      .heads = row_parts(vectors, num_heads),
-      .keys = row_parts(vectors, num_key_parts)};
+  HeadsPlan plan{.attention = split_row_plan(num_tokens, vectors, kSplitHeads, device),
+                 .heads = row_parts(vectors, num_heads),
+                 .keys = row_parts(vectors, num_key_parts)};
   if (plan.attention.kernel == AttentionKernel::scalar) return {};
   plan.attention.kernel = AttentionKernel::split_heads;
   const std::size_t num_ranks = plan.attention.cluster_size;
   const std::size_t threads = plan.attention.threads;
-  plan.num_sums = (kHeadRows + 1) * (num_heads + num_key_parts);
-  plan.totals = 2 * (kHeadRows + 1) * threads;
+  plan.num_sums = (kSplitHeads.rows + 1) * (num_heads + num_key_parts);
+  plan.totals = 2 * (kSplitHeads.rows + 1) * threads;
   plan.scratch = plan.totals + 2 * num_ranks * plan.num_sums;
   plan.num_floats = plan.scratch + 2 * num_ranks * (threads / kThreadsPerWarp);
   return plan.shared_bytes() <= device.shared_bytes_per_cta ? plan : HeadsPlan{};
@@ -185,7 +183,7 @@ constexpr std::size_t bytes_in_flight(const AttnResSinglePass<T>& op, const Atte
   const std::size_t newest = op.layer_output != nullptr ? 2 : op.partial_sum != nullptr ? 1 : 0;
   const std::size_t query = op.variant.token_queries != nullptr ? 1 : 0;
   const std::size_t bank = plan.kernel == AttentionKernel::split_heads
-                               ? std::min<std::size_t>(num_bank_reads(op), kHeadRows)
+                               ? std::min<std::size_t>(num_bank_reads(op), kSplitHeads.rows)
                                : num_bank_reads(op);
   return (bank + newest + query) * row_bytes / plan.cluster_size;
 }

@@ -17,7 +17,7 @@ constexpr std::size_t kSizes[] = {8, 16, 64, 136, 288, 512, 896, 1024, 2048, 409
 TEST(RingPlan, FitsAsManyCtasAsItSays) {
   for (std::size_t vectors = 1; vectors <= 960; ++vectors) {
     const auto threads =
-        static_cast<unsigned>(whole_warps(ceil_div(vectors, kRingSlices)) + kThreadsPerWarp);
+        static_cast<unsigned>(whole_warps(ceil_div(vectors, kRowRing.slices)) + kThreadsPerWarp);
     const RingPlan plan = ring_plan(threads, vectors * 16, 0, 0, kH200);
     const std::size_t taken =
         round_up(plan.shared_bytes() + kReservedSharedBytes, kSharedBytesUnit);
@@ -29,7 +29,7 @@ TEST(SplitRowPlan, CoversTheRowOrGivesItUp) {
   for (const DeviceLimits& device : {kH200, kA100})
     for (const std::size_t num_tokens : {1, 2, 17, 64, 8192})
       for (const std::size_t vectors : kSizes) {
-        const AttentionPlan plan = split_row_plan(num_tokens, vectors, 1, 512, device);
+        const AttentionPlan plan = split_row_plan(num_tokens, vectors, kSplitRow, device);
         if (plan.kernel == AttentionKernel::scalar) {
           EXPECT_GT(vectors, device.has_clusters ? 4096 : 512);
           continue;
@@ -41,11 +41,11 @@ TEST(SplitRowPlan, CoversTheRowOrGivesItUp) {
 }
 
 TEST(SplitRowPlan, SpreadsOneTokenOverACluster) {
-  EXPECT_EQ(split_row_plan(1, 896, 1, 512, kH200).cluster_size, 8);
-  EXPECT_EQ(split_row_plan(64, 896, 1, 512, kH200).cluster_size, 2);
-  EXPECT_EQ(split_row_plan(64, 512, 1, 512, kH200).cluster_size, 2);
-  EXPECT_EQ(split_row_plan(17, 512, 1, 512, kH200).cluster_size, 4);
-  EXPECT_EQ(split_row_plan(8192, 896, 2, 448, kH200).cluster_size, 1);
+  EXPECT_EQ(split_row_plan(1, 896, kSplitRow, kH200).cluster_size, 8);
+  EXPECT_EQ(split_row_plan(64, 896, kSplitRow, kH200).cluster_size, 2);
+  EXPECT_EQ(split_row_plan(64, 512, kSplitRow, kH200).cluster_size, 2);
+  EXPECT_EQ(split_row_plan(17, 512, kSplitRow, kH200).cluster_size, 4);
+  EXPECT_EQ(split_row_plan(8192, 896, kNewestAlone, kH200).cluster_size, 1);
 }
 
 TEST(HeadsPlan, TakesWholeVectorsWhoseSumsFit) {
@@ -69,7 +69,7 @@ TEST(HeadsPlan, FitsTwoCtasOnAnSmAndCoversTheRow) {
         const HeadsPlan plan = heads_plan(num_tokens, vectors, heads, heads, kH200);
         ASSERT_EQ(plan.attention.kernel, AttentionKernel::split_heads);
         EXPECT_GE(std::size_t{plan.attention.threads} * plan.attention.cluster_size, vectors);
-        EXPECT_LE(plan.attention.threads, kHeadThreads);
+        EXPECT_LE(plan.attention.threads, kSplitHeads.threads);
         EXPECT_LE(2 * (plan.shared_bytes() + kReservedSharedBytes), kH200.shared_bytes_per_sm);
       }
 }
