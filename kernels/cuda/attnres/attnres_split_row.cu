@@ -7,9 +7,7 @@
 namespace depthcost::cuda {
 namespace {
 
-/// The most threads of a CTA, and the CTAs that an SM holds. Both limit registers.
-template <unsigned kRows>
-constexpr unsigned kMaxThreads = kRows > 0 ? kSplitRow.threads : kNewestAlone.threads;
+/// The CTAs that an SM holds, which limits registers as their threads do.
 template <class T, class O, unsigned kRows>
 constexpr unsigned kCtasPerSm = kRows > 0 || sizeof(O) > sizeof(T) ? 1 : 2;
 
@@ -49,8 +47,8 @@ __device__ void load_phase1(const DepthAttention<T, O>& op, std::size_t at, cons
 enum class Phase1 { absent, merged };
 
 /// Attends to the newest source and to up to kRows rows at a time.
-template <class T, class O, unsigned kSlices, unsigned kRows, Phase1 kPhase1>
-__global__ void __launch_bounds__(kMaxThreads<kRows>, kCtasPerSm<T, O, kRows>)
+template <class T, class O, unsigned kSlices, unsigned kRows, unsigned kThreads, Phase1 kPhase1>
+__global__ void __launch_bounds__(kThreads, kCtasPerSm<T, O, kRows>)
     split_row_kernel(const __grid_constant__ DepthAttention<T, O> op) {
   constexpr unsigned kPairs = kPairsFor<kRows>;
   constexpr unsigned kHeldRows = kRows > 0 ? kRows : 1;
@@ -106,7 +104,7 @@ void launch_kernel(const DepthAttention<T, O>& op, const AttentionPlan& plan,
                    const LaunchOptions& options) {
   const std::size_t scratch = RowThreads::scratch_size(
       plan.threads / kThreadsPerWarp, plan.cluster_size, 2 * kPairsFor<kTile.rows>);
-  launch(split_row_kernel<T, O, kTile.slices, kTile.rows, kPhase1>,
+  launch(split_row_kernel<T, O, kTile.slices, kTile.rows, kTile.threads, kPhase1>,
          {.grid = static_cast<unsigned>(op.num_tokens * plan.cluster_size),
           .cta = plan.threads,
           .cluster_size = plan.cluster_size,
