@@ -80,7 +80,7 @@ MagnitudeSeries standard_series(const RandomLayers& layers, const LayerKind& kin
   for (std::size_t l = 1; l <= layers.matrices.size(); ++l) {
     inputs.push_back(magnitude(h));
     layers.apply(kind, l, h.data(), f.data());
-    reference::residual_add(ResidualAdd<double>{kTokens, kHiddenSize, h.data(), f.data()});
+    reference::run(ResidualAdd<double>{kTokens, kHiddenSize, h.data(), f.data()});
   }
   return series("standard", kind, "layer_input", std::move(inputs), 0);
 }

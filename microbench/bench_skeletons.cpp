@@ -1,6 +1,6 @@
 // What a call costs before it moves anything: the floor `a` of the time formula, by skeleton.
-#include "kernels/cpu/operations.hpp"
-#include "kernels/cpu/threads.hpp"
+#include "kernels/cpu/primitives/threads.hpp"
+#include "kernels/cpu/run.hpp"
 #include "microbench/cases.hpp"
 #include "microbench/cpu.hpp"
 #include "microbench/plan.hpp"
@@ -31,11 +31,10 @@ void start_threads() {
 
 void add_all() {
   add_skeleton("elementwise", [](Operands& operands) {
-    return [op = residual_add<float>(kNothing, operands)] { cpu::residual_add(op); };
+    return [op = residual_add<float>(kNothing, operands)] { cpu::run(op); };
   });
   add_skeleton("row_reduction", [](Operands& operands) {
-    return
-        [op = residual_add_rmsnorm<float>(kNothing, operands)] { cpu::residual_add_rmsnorm(op); };
+    return [op = residual_add_rmsnorm<float>(kNothing, operands)] { cpu::run(op); };
   });
   add_skeleton("threads", [](Operands&) { return start_threads; });
 }

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "kernels/operations.hpp"
+#include "kernels/operations/operations.hpp"
 #include "microbench/operands.hpp"
 #include "model/machine/catalogue.hpp"
 

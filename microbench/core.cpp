@@ -1,13 +1,13 @@
 // Plain loops in the vocabulary of the kernels, so that widening and narrowing cost the same.
 #include "microbench/core.hpp"
 
-#include "kernels/cpu/targets.hpp"
+#include "kernels/cpu/primitives/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "microbench/core.cpp"
 #include <hwy/foreach_target.h>
 
-#include "kernels/cpu/simd-pair.hpp"
+#include "kernels/cpu/primitives/pair.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace depthcost::bench::HWY_NAMESPACE {

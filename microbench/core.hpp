@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "kernels/bf16.hpp"
+#include "kernels/operations/bf16.hpp"
 #include "model/machine/core_work.hpp"
 
 namespace depthcost::bench {

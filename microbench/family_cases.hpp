@@ -1,7 +1,7 @@
-// As cases.hpp, for the operations of kernels/family_operations.hpp.
+// As cases.hpp, for the operations of kernels/operations/operations.hpp.
 #pragma once
 
-#include "kernels/family_operations.hpp"
+#include "kernels/operations/operations.hpp"
 #include "microbench/cases.hpp"
 
 namespace depthcost::bench {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/bf16.hpp"
+#include "kernels/operations/bf16.hpp"
 #include "microbench/space.hpp"
 
 namespace depthcost::bench {

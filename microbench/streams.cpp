@@ -1,7 +1,7 @@
 // The exclusive or costs nothing beside memory and lets every output be checked.
 #include "microbench/streams.hpp"
 
-#include "kernels/cpu/targets.hpp"
+#include "kernels/cpu/primitives/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "microbench/streams.cpp"
@@ -9,7 +9,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/cpu/threads.hpp"
+#include "kernels/cpu/primitives/threads.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace depthcost::bench::HWY_NAMESPACE {

@@ -77,26 +77,20 @@ using namespace depthcost;
 
 depthcost_status depthcost_attnres_single_pass(const depthcost_target* target,
                                                const depthcost_attnres_single_pass_args* args) {
-  return c::call("attnres_single_pass", target, args, [](const auto& op, const auto& options) {
-    cuda::attnres_single_pass(op, options);
-  });
+  return c::call("attnres_single_pass", target, args);
 }
 
 depthcost_status depthcost_attnres_variant(const depthcost_target* target,
                                            const depthcost_attnres_variant_args* args) {
-  return c::call("attnres_variant", target, args, [](const auto& op, const auto& options) {
-    cuda::attnres_single_pass(op, options);
-  });
+  return c::call("attnres_variant", target, args);
 }
 
 depthcost_status depthcost_attnres_phase1(const depthcost_target* target,
                                           const depthcost_attnres_phase1_args* args) {
-  return c::call("attnres_phase1", target, args,
-                 [](const auto& op, const auto& options) { cuda::attnres_phase1(op, options); });
+  return c::call("attnres_phase1", target, args);
 }
 
 depthcost_status depthcost_attnres_phase2(const depthcost_target* target,
                                           const depthcost_attnres_phase2_args* args) {
-  return c::call("attnres_phase2", target, args,
-                 [](const auto& op, const auto& options) { cuda::attnres_phase2(op, options); });
+  return c::call("attnres_phase2", target, args);
 }

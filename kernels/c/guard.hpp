@@ -1,4 +1,4 @@
-// Exceptions as statuses: nothing is thrown across the C interface.
+// Turns exceptions into statuses: nothing is thrown across the C interface.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace depthcost::c {
 
-/// A failure with a status of its own; invalid arguments and exhausted memory have the standard's
-/// exceptions.
+/// A failure with a status of its own. Invalid arguments and exhausted memory are exceptions of the
+/// standard library.
 class Failure : public std::runtime_error {
  public:
   Failure(depthcost_status status, const std::string& text)
@@ -24,7 +24,7 @@ class Failure : public std::runtime_error {
   depthcost_status status_;
 };
 
-/// Text that is there without allocating, so that it can report that memory is exhausted.
+/// Text of a fixed size, so that it can report that memory is exhausted.
 class ErrorText {
  public:
   const char* text() const { return text_.data(); }

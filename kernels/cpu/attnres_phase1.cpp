@@ -1,19 +1,18 @@
-// Phase 1 of Algorithm 1: all S queries of a block against the bank. Bound by arithmetic as much as
-// by memory: 4 n S operations per element for n + S elements moved. Both the scores and the mixes
-// go column chunk by column chunk, so that what is shared by all queries, or by all sources, is in
-// L1 when it is used.
-#include "kernels/cpu/operations.hpp"
-#include "kernels/cpu/targets.hpp"
+// Phase 1 of Algorithm 1: all S queries of a block against the bank. It is bound by arithmetic as
+// much as by memory: 4 n S operations per element for n + S elements moved. Scores and mixes are
+// computed chunk of columns by chunk, so that what all queries or all sources share is in L1.
+#include "kernels/cpu/primitives/targets.hpp"
+#include "kernels/cpu/run.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/attnres_phase1.cpp"
 #include <hwy/foreach_target.h>
 
-#include "kernels/check.hpp"
-#include "kernels/cpu/simd-project.hpp"
-#include "kernels/cpu/simd-row.hpp"
-#include "kernels/cpu/threads.hpp"
-#include "kernels/cpu/workspace.hpp"
+#include "kernels/cpu/primitives/dispatch.hpp"
+#include "kernels/cpu/primitives/projection.hpp"
+#include "kernels/cpu/primitives/row.hpp"
+#include "kernels/cpu/primitives/threads.hpp"
+#include "kernels/cpu/primitives/workspace.hpp"
 
 #ifndef DEPTHCOST_KERNELS_CPU_ATTNRES_PHASE1
 #define DEPTHCOST_KERNELS_CPU_ATTNRES_PHASE1
@@ -22,12 +21,6 @@ namespace depthcost::cpu {
 /// One target's kernel.
 template <class T, class O>
 using Phase1Kernel = void (*)(const AttnResPhase1<T, O>&, TokenRange);
-
-/// Columns whose 24 queries or 24 sources fit into 32 KiB of L1. [ours]
-inline constexpr std::size_t kPhase1Columns = 512;
-
-/// Tokens that share each chunk of the queries: 24 of them alone fill a third of L2. [ours]
-inline constexpr std::size_t kPhase1Tokens = 2;
 
 }  // namespace depthcost::cpu
 #endif
@@ -64,7 +57,7 @@ struct Phase1Tile {
   float* mixed = nullptr;       // h of one token
 };
 
-/// Row `bank_row` = b + f, and a copy that stays in cache.
+/// Writes b + f to row `bank_row`, and to a copy that stays in cache.
 template <class T, class O>
 void close_block(const AttnResPhase1<T, O>& op, std::size_t t, T* closed) {
   const std::size_t d = op.hidden_size;
@@ -82,7 +75,7 @@ void close_block(const AttnResPhase1<T, O>& op, std::size_t t, T* closed) {
   });
 }
 
-/// Where the tile's sources are. A block that is to be closed is closed here.
+/// Finds the tile's sources, and closes the block if that is to be done.
 template <class T, class O>
 void find_sources(const Phase1Tile<T, O>& it) {
   const std::size_t d = it.op.hidden_size;
@@ -151,7 +144,7 @@ void weigh_sources(const Phase1Tile<T, O>& it, std::size_t i) {
   }
 }
 
-/// Pairs of the chunk are in the order in which O is stored.
+/// Loads a pair in the order in which O is stored.
 template <class T, class O, class Where>
 HWY_INLINE Pair load_for_output(const T* p, Where where) {
   if constexpr (std::is_same_v<T, O>)
@@ -183,13 +176,13 @@ HWY_INLINE void mix_tile(const Phase1Tile<T, O>& it, std::size_t query, std::siz
   }
 }
 
-/// A column of the output, and the token that it belongs to.
+/// A column of a token's output.
 struct OutputColumn {
   std::size_t token = 0;
   std::size_t column = 0;
 };
 
-/// B blocks of Q queries' results, `offset` into the chunk that begins at `at`.
+/// Stores B blocks of the results of Q queries, `offset` columns behind `at`.
 template <std::size_t Q, std::size_t B, class T, class O, class Where, class Policy>
 HWY_INLINE void mix_queries(const Phase1Tile<T, O>& it, std::size_t query, OutputColumn at,
                             std::size_t offset, Where where, Policy policy) {
@@ -221,7 +214,7 @@ void mix_chunk(const Phase1Tile<T, O>& it, std::size_t query, OutputColumn at, s
   if (i < size) mix_queries<Q, 1>(it, query, at, i, Part{size - i}, policy);
 }
 
-/// Query 1's h of the tile's token `i` into `mixed`, and o of queries 2..S.
+/// For the tile's token `i`, writes h of query 1 to `mixed` and stores o of queries 2..S.
 template <class T, class O, class Policy>
 void mix_sources(const Phase1Tile<T, O>& it, std::size_t i, Policy policy) {
   const std::size_t d = it.op.hidden_size;
@@ -233,7 +226,7 @@ void mix_sources(const Phase1Tile<T, O>& it, std::size_t i, Policy policy) {
         const Pair v = load_for_output<T, O>(sources[s] + column + offset, where);
         store_raw(it.chunk + s * kPhase1Columns + offset, v);
       });
-    constexpr std::size_t kTileQueries = kLanes >= 16 ? 4 : 2;
+    constexpr std::size_t kTileQueries = num_mixed_queries(kLanes);
     const OutputColumn at{it.first_token + i, column};
     std::size_t q = 0;
     for (; q + kTileQueries <= it.op.num_queries; q += kTileQueries)
@@ -254,8 +247,8 @@ void store_first_input(const Phase1Tile<T, O>& it, std::size_t token, StorePolic
   store_next_input_of_few(mix, it.op.norm, d, it.op.output + token * d, policy);
 }
 
-/// Aims at the next tile's rows of the bank. A step is one of the scores' register tiles: while the
-/// mixes are written, memory is busy.
+/// Aims the fetcher at the next tile's rows of the bank. It makes a step for every register tile of
+/// the scores, and none during the mixes, which keep memory busy with their stores.
 template <class T, class O>
 void aim_at_next(const Phase1Tile<T, O>& it, const char** rows, Fetcher& fetcher) {
   const std::size_t d = it.op.hidden_size;
@@ -311,45 +304,30 @@ void phase1(const AttnResPhase1<T, O>& op, TokenRange tokens) {
 
 }  // namespace
 
-Phase1Kernel<float, float> phase1_f32() { return phase1<float, float>; }
-Phase1Kernel<Bf16, Bf16> phase1_bf16() { return phase1<Bf16, Bf16>; }
-Phase1Kernel<Bf16, float> phase1_bf16_f32() { return phase1<Bf16, float>; }
+KernelsByTypes<Phase1Kernel> phase1_kernels() {
+  return {phase1<float, float>, phase1<Bf16, Bf16>, phase1<Bf16, float>};
+}
 
 }  // namespace depthcost::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace depthcost::cpu {
-namespace {
 
-HWY_EXPORT(phase1_f32);
-HWY_EXPORT(phase1_bf16);
-HWY_EXPORT(phase1_bf16_f32);
+HWY_EXPORT(phase1_kernels);
 
 template <class T, class O>
-Phase1Kernel<T, O> kernel() {
-  if constexpr (std::is_same_v<T, float>)
-    return HWY_DYNAMIC_DISPATCH(phase1_f32)();
-  else if constexpr (std::is_same_v<O, Bf16>)
-    return HWY_DYNAMIC_DISPATCH(phase1_bf16)();
-  else
-    return HWY_DYNAMIC_DISPATCH(phase1_bf16_f32)();
-}
-
-}  // namespace
-
-template <class T, class O>
-void attnres_phase1(const AttnResPhase1<T, O>& op) {
+void run(const AttnResPhase1<T, O>& op) {
   check(op);
-  const auto phase1 = kernel<T, O>();
+  const auto phase1 = HWY_DYNAMIC_DISPATCH(phase1_kernels)().of<T, O>();
   const std::size_t num_rows = op.num_bank_sources + op.num_queries + 3;
   for_each_range(op.num_tokens, num_rows * op.hidden_size * sizeof(T),
                  [&](TokenRange tokens) { phase1(op, tokens); });
 }
 
-template void attnres_phase1(const AttnResPhase1<float, float>&);
-template void attnres_phase1(const AttnResPhase1<Bf16, Bf16>&);
-template void attnres_phase1(const AttnResPhase1<Bf16, float>&);
+template void run(const AttnResPhase1<float, float>&);
+template void run(const AttnResPhase1<Bf16, Bf16>&);
+template void run(const AttnResPhase1<Bf16, float>&);
 
 }  // namespace depthcost::cpu
 #endif  // HWY_ONCE

@@ -1,15 +1,15 @@
-// Phase 2 of Algorithm 1: the partial sum's part of the softmax over depth, merged with Phase 1's.
-#include "kernels/cpu/operations.hpp"
-#include "kernels/cpu/targets.hpp"
+// Phase 2 of Algorithm 1: scores of the partial sum, merged with the results of Phase 1.
+#include "kernels/cpu/primitives/targets.hpp"
+#include "kernels/cpu/run.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/attnres_phase2.cpp"
 #include <hwy/foreach_target.h>
 
-#include "kernels/check.hpp"
-#include "kernels/cpu/simd-row.hpp"
-#include "kernels/cpu/threads.hpp"
-#include "kernels/cpu/workspace.hpp"
+#include "kernels/cpu/primitives/dispatch.hpp"
+#include "kernels/cpu/primitives/row.hpp"
+#include "kernels/cpu/primitives/threads.hpp"
+#include "kernels/cpu/primitives/workspace.hpp"
 
 #ifndef DEPTHCOST_KERNELS_CPU_ATTNRES_PHASE2
 #define DEPTHCOST_KERNELS_CPU_ATTNRES_PHASE2
@@ -19,8 +19,8 @@ namespace depthcost::cpu {
 template <class T, class O>
 using Phase2Kernel = void (*)(const AttnResPhase2<T, O>&, TokenRange);
 
-/// Algorithm 1, lines 11-12: logits -> weights of the intra-block sources, in place; returns that
-/// of Phase 1's o.
+/// Algorithm 1, lines 11-12. Turns the logits of the sources of this block into their weights, in
+/// place, and returns the weight of o of Phase 1.
 inline float merge(SoftmaxState inter_block, float* logits, std::size_t count) {
   const SoftmaxState intra_block = exponentials(logits, count);
   const double maximum = std::max(inter_block.maximum, intra_block.maximum);
@@ -57,8 +57,8 @@ HWY_INLINE Pair load_phase1(const O* p, Where where) {
     return load_for<T>(p, where);
 }
 
-/// Aims at the rows of the token after `t`, whose stored sources are given. A step is one of the
-/// sum, of a group's scores, of the mix, or of the norm.
+/// Aims the fetcher at the rows of the token behind `t`, whose stored sources are given. It makes a
+/// step for every block of the sum, of the scores of a group, of the mix and of the norm.
 template <class T, class O>
 HWY_INLINE void aim_at_next(const AttnResPhase2<T, O>& op, std::size_t t, const T* const* sources,
                             std::size_t num_stored, const char** rows, Fetcher& fetcher) {
@@ -78,7 +78,7 @@ HWY_INLINE void aim_at_next(const AttnResPhase2<T, O>& op, std::size_t t, const 
   fetcher.aim(rows, num_rows, d * sizeof(T), num_passes * (padded(d) / kBlock));
 }
 
-/// b += f of token `t`.
+/// Adds f to b for token `t` and returns the score of the sum.
 template <class T, class O>
 HWY_INLINE Score add_partial_sum(const AttnResPhase2<T, O>& op, std::size_t t, Fetcher& fetcher) {
   const std::size_t d = op.hidden_size;
@@ -91,9 +91,6 @@ HWY_INLINE Score add_partial_sum(const AttnResPhase2<T, O>& op, std::size_t t, F
     return rounded;
   });
 }
-
-/// Further sources, beside b and o, up to which h is mixed twice.
-inline constexpr std::size_t kFewFurtherSources = 1;
 
 template <class T, class O>
 void phase2(const AttnResPhase2<T, O>& op, TokenRange tokens) {
@@ -139,44 +136,29 @@ void phase2(const AttnResPhase2<T, O>& op, TokenRange tokens) {
 
 }  // namespace
 
-Phase2Kernel<float, float> phase2_f32() { return phase2<float, float>; }
-Phase2Kernel<Bf16, Bf16> phase2_bf16() { return phase2<Bf16, Bf16>; }
-Phase2Kernel<Bf16, float> phase2_bf16_f32() { return phase2<Bf16, float>; }
+KernelsByTypes<Phase2Kernel> phase2_kernels() {
+  return {phase2<float, float>, phase2<Bf16, Bf16>, phase2<Bf16, float>};
+}
 
 }  // namespace depthcost::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace depthcost::cpu {
-namespace {
 
-HWY_EXPORT(phase2_f32);
-HWY_EXPORT(phase2_bf16);
-HWY_EXPORT(phase2_bf16_f32);
+HWY_EXPORT(phase2_kernels);
 
 template <class T, class O>
-Phase2Kernel<T, O> kernel() {
-  if constexpr (std::is_same_v<T, float>)
-    return HWY_DYNAMIC_DISPATCH(phase2_f32)();
-  else if constexpr (std::is_same_v<O, Bf16>)
-    return HWY_DYNAMIC_DISPATCH(phase2_bf16)();
-  else
-    return HWY_DYNAMIC_DISPATCH(phase2_bf16_f32)();
-}
-
-}  // namespace
-
-template <class T, class O>
-void attnres_phase2(const AttnResPhase2<T, O>& op) {
+void run(const AttnResPhase2<T, O>& op) {
   check(op);
-  const auto phase2 = kernel<T, O>();
+  const auto phase2 = HWY_DYNAMIC_DISPATCH(phase2_kernels)().of<T, O>();
   for_each_range(op.num_tokens, (op.num_further_sources + 5) * op.hidden_size * sizeof(T),
                  [&](TokenRange tokens) { phase2(op, tokens); });
 }
 
-template void attnres_phase2(const AttnResPhase2<float, float>&);
-template void attnres_phase2(const AttnResPhase2<Bf16, Bf16>&);
-template void attnres_phase2(const AttnResPhase2<Bf16, float>&);
+template void run(const AttnResPhase2<float, float>&);
+template void run(const AttnResPhase2<Bf16, Bf16>&);
+template void run(const AttnResPhase2<Bf16, float>&);
 
 }  // namespace depthcost::cpu
 #endif  // HWY_ONCE

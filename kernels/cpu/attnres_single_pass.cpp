@@ -1,15 +1,15 @@
 // AttnRes in one pass per layer. A token's sources are read from memory once, for their scores, and
 // again from L2 for the mix; meanwhile the next token's are fetched.
-#include "kernels/cpu/attnres_single_pass.hpp"
-#include "kernels/cpu/operations.hpp"
-#include "kernels/cpu/targets.hpp"
+#include "kernels/cpu/attnres_ablations.hpp"
+#include "kernels/cpu/primitives/targets.hpp"
+#include "kernels/cpu/run.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/attnres_single_pass.cpp"
 #include <hwy/foreach_target.h>
 
-#include "kernels/check.hpp"
-#include "kernels/cpu/simd-single-pass.hpp"
+#include "kernels/cpu/primitives/attnres_sources.hpp"
+#include "kernels/cpu/primitives/dispatch.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
@@ -61,39 +61,30 @@ void single_pass(const AttnResSinglePass<T>& op, TokenRange tokens) {
 
 }  // namespace
 
-SinglePassKernel<float> single_pass_f32() { return single_pass<float>; }
-SinglePassKernel<Bf16> single_pass_bf16() { return single_pass<Bf16>; }
+KernelsByType<SinglePassKernel> single_pass_kernels() {
+  return {single_pass<float>, single_pass<Bf16>};
+}
 
 }  // namespace depthcost::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace depthcost::cpu {
-namespace {
 
-HWY_EXPORT(single_pass_f32);
-HWY_EXPORT(single_pass_bf16);
+HWY_EXPORT(single_pass_kernels);
 
 template <class T>
-SinglePassKernel<T> kernel() {
-  if constexpr (std::is_same_v<T, Bf16>)
-    return HWY_DYNAMIC_DISPATCH(single_pass_bf16)();
-  else
-    return HWY_DYNAMIC_DISPATCH(single_pass_f32)();
-}
-
-}  // namespace
-
-template <class T>
-void attnres_single_pass(const AttnResSinglePass<T>& op) {
+void run(const AttnResSinglePass<T>& op) {
   check(op);
-  const auto single_pass = op.variant.is_plain() ? kernel<T>() : single_pass_variant<T>();
+  const auto single_pass = op.variant.is_plain()
+                               ? HWY_DYNAMIC_DISPATCH(single_pass_kernels)().of<T>()
+                               : single_pass_ablations().of<T>();
   for_each_range(op.num_tokens, (op.num_bank_sources + 2) * op.hidden_size * sizeof(T),
                  [&](TokenRange tokens) { single_pass(op, tokens); });
 }
 
-template void attnres_single_pass(const AttnResSinglePass<float>&);
-template void attnres_single_pass(const AttnResSinglePass<Bf16>&);
+template void run(const AttnResSinglePass<float>&);
+template void run(const AttnResSinglePass<Bf16>&);
 
 }  // namespace depthcost::cpu
 #endif  // HWY_ONCE

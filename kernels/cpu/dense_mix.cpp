@@ -1,15 +1,15 @@
-// Weights over depth that are parameters: a token's sources stream through once, and the norm of
-// their mix runs a token behind.
-#include "kernels/cpu/operations.hpp"
-#include "kernels/cpu/targets.hpp"
+// Mixing over depth with weights that are parameters. The sources of a token are read once; its
+// norm runs while the next token is mixed.
+#include "kernels/cpu/primitives/targets.hpp"
+#include "kernels/cpu/run.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/dense_mix.cpp"
 #include <hwy/foreach_target.h>
 
-#include "kernels/check.hpp"
-#include "kernels/cpu/simd-norm.hpp"
-#include "kernels/cpu/threads.hpp"
+#include "kernels/cpu/primitives/delayed_norm.hpp"
+#include "kernels/cpu/primitives/dispatch.hpp"
+#include "kernels/cpu/primitives/threads.hpp"
 
 #ifndef DEPTHCOST_KERNELS_CPU_DENSE_MIX
 #define DEPTHCOST_KERNELS_CPU_DENSE_MIX
@@ -55,7 +55,7 @@ DenseRows<T> rows_of(const DenseMix<T>& op, std::size_t t, const T** bank) {
           .mixed = op.mixed == nullptr ? nullptr : op.mixed + t * d};
 }
 
-/// A block, of which the row is read once; what the next row has there, too, is fetched.
+/// Loads a block that is read once, and prefetches what comes `distance` later.
 template <class T, class Where>
 HWY_INLINE Pair load_once(const T* row, std::size_t i, std::size_t distance, Where where) {
   prefetch(row + i + distance);
@@ -70,7 +70,7 @@ void mix(const DenseMix<T>& op, TokenRange tokens) {
   const float* weights = op.weights;
   const T** bank = workspace.rows.at_least(n);
   const StorePolicy policy = store_policy(op.num_tokens * d * sizeof(T));
-  // In place, the line is in cache from its read.
+  // A line that is written in place is in cache from its read.
   const StorePolicy mixed_policy = op.mixed == op.hidden_state ? StorePolicy::cached : policy;
   const NextInputs<T> inputs{d, op.norm, op.output, policy};
   next_inputs(inputs, tokens, workspace.formed, [&](std::size_t t) HWY_ATTR {
@@ -98,39 +98,26 @@ void mix(const DenseMix<T>& op, TokenRange tokens) {
 
 }  // namespace
 
-DenseMixKernel<float> dense_mix_f32() { return mix<float>; }
-DenseMixKernel<Bf16> dense_mix_bf16() { return mix<Bf16>; }
+KernelsByType<DenseMixKernel> dense_mix_kernels() { return {mix<float>, mix<Bf16>}; }
 
 }  // namespace depthcost::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace depthcost::cpu {
-namespace {
 
-HWY_EXPORT(dense_mix_f32);
-HWY_EXPORT(dense_mix_bf16);
+HWY_EXPORT(dense_mix_kernels);
 
 template <class T>
-DenseMixKernel<T> kernel() {
-  if constexpr (std::is_same_v<T, Bf16>)
-    return HWY_DYNAMIC_DISPATCH(dense_mix_bf16)();
-  else
-    return HWY_DYNAMIC_DISPATCH(dense_mix_f32)();
-}
-
-}  // namespace
-
-template <class T>
-void dense_mix(const DenseMix<T>& op) {
+void run(const DenseMix<T>& op) {
   check(op);
-  const auto mix = kernel<T>();
+  const auto mix = HWY_DYNAMIC_DISPATCH(dense_mix_kernels)().of<T>();
   for_each_range(op.num_tokens, (op.num_bank_sources + 2) * op.hidden_size * sizeof(T),
                  [&](TokenRange tokens) { mix(op, tokens); });
 }
 
-template void dense_mix(const DenseMix<float>&);
-template void dense_mix(const DenseMix<Bf16>&);
+template void run(const DenseMix<float>&);
+template void run(const DenseMix<Bf16>&);
 
 }  // namespace depthcost::cpu
 #endif  // HWY_ONCE

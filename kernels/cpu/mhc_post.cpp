@@ -1,14 +1,14 @@
-// mHC after a layer: the streams mix and take in the layer's output; and its unfused pieces.
-#include "kernels/cpu/operations.hpp"
-#include "kernels/cpu/targets.hpp"
+// mHC after a layer: the streams mix and take in the layer's output. Also as eager launches.
+#include "kernels/cpu/primitives/targets.hpp"
+#include "kernels/cpu/run.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/mhc_post.cpp"
 #include <hwy/foreach_target.h>
 
-#include "kernels/check.hpp"
-#include "kernels/cpu/simd-streams.hpp"
-#include "kernels/cpu/threads.hpp"
+#include "kernels/cpu/primitives/dispatch.hpp"
+#include "kernels/cpu/primitives/stream_map.hpp"
+#include "kernels/cpu/primitives/threads.hpp"
 
 #ifndef DEPTHCOST_KERNELS_CPU_MHC_POST
 #define DEPTHCOST_KERNELS_CPU_MHC_POST
@@ -29,7 +29,7 @@ HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 namespace {
 
-/// The map's outputs, all columns, into consecutive rows.
+/// Writes all outputs of the map to consecutive rows.
 template <class T>
 void store_streams(const StreamMap<T>& map, std::size_t size, T* outputs, StorePolicy policy) {
   with_policy(policy, outputs, [&](auto chosen) HWY_ATTR {
@@ -87,55 +87,40 @@ void merge(const UnfusedMhcMerge<T>& op, TokenRange tokens) {
 }
 
 template <class T>
-MhcPostKernels<T> mhc_post_kernels() {
-  return {post<T>, spread<T>, merge<T>};
-}
+constexpr MhcPostKernels<T> kKernels = {post<T>, spread<T>, merge<T>};
 
 }  // namespace
 
-MhcPostKernels<float> mhc_post_kernels_f32() { return mhc_post_kernels<float>(); }
-MhcPostKernels<Bf16> mhc_post_kernels_bf16() { return mhc_post_kernels<Bf16>(); }
+KernelsByType<MhcPostKernels> mhc_post_kernels() { return {kKernels<float>, kKernels<Bf16>}; }
 
 }  // namespace depthcost::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace depthcost::cpu {
-namespace {
 
-HWY_EXPORT(mhc_post_kernels_f32);
-HWY_EXPORT(mhc_post_kernels_bf16);
+HWY_EXPORT(mhc_post_kernels);
 
 template <class T>
-MhcPostKernels<T> kernels() {
-  if constexpr (std::is_same_v<T, Bf16>)
-    return HWY_DYNAMIC_DISPATCH(mhc_post_kernels_bf16)();
-  else
-    return HWY_DYNAMIC_DISPATCH(mhc_post_kernels_f32)();
-}
-
-}  // namespace
-
-template <class T>
-void mhc_post(const MhcPost<T>& op) {
+void run(const MhcPost<T>& op) {
   check(op);
-  const auto post = kernels<T>().post;
+  const auto post = HWY_DYNAMIC_DISPATCH(mhc_post_kernels)().of<T>().post;
   for_each_range(op.num_tokens, (2 * op.num_streams + 1) * op.hidden_size * sizeof(T),
                  [&](TokenRange tokens) { post(op, tokens); });
 }
 
 template <class T>
-void unfused_mhc_post(const UnfusedMhcPost<T>& op) {
+void run(const UnfusedMhcPost<T>& op) {
   check(op);
-  const auto spread = kernels<T>().spread;
+  const auto spread = HWY_DYNAMIC_DISPATCH(mhc_post_kernels)().of<T>().spread;
   for_each_range(op.num_tokens, (op.num_streams + 1) * op.hidden_size * sizeof(T),
                  [&](TokenRange tokens) { spread(op, tokens); });
 }
 
 template <class T>
-void unfused_mhc_residual(const UnfusedMhcResidual<T>& op) {
+void run(const UnfusedMhcResidual<T>& op) {
   check(op);
-  const auto post = kernels<T>().post;
+  const auto post = HWY_DYNAMIC_DISPATCH(mhc_post_kernels)().of<T>().post;
   const MhcPost<T> without_output{.num_tokens = op.num_tokens,
                                   .hidden_size = op.hidden_size,
                                   .num_streams = op.num_streams,
@@ -147,21 +132,21 @@ void unfused_mhc_residual(const UnfusedMhcResidual<T>& op) {
 }
 
 template <class T>
-void unfused_mhc_merge(const UnfusedMhcMerge<T>& op) {
+void run(const UnfusedMhcMerge<T>& op) {
   check(op);
-  const auto merge = kernels<T>().merge;
+  const auto merge = HWY_DYNAMIC_DISPATCH(mhc_post_kernels)().of<T>().merge;
   for_each_range(op.num_tokens, 3 * op.num_streams * op.hidden_size * sizeof(T),
                  [&](TokenRange tokens) { merge(op, tokens); });
 }
 
-template void mhc_post(const MhcPost<float>&);
-template void mhc_post(const MhcPost<Bf16>&);
-template void unfused_mhc_post(const UnfusedMhcPost<float>&);
-template void unfused_mhc_post(const UnfusedMhcPost<Bf16>&);
-template void unfused_mhc_residual(const UnfusedMhcResidual<float>&);
-template void unfused_mhc_residual(const UnfusedMhcResidual<Bf16>&);
-template void unfused_mhc_merge(const UnfusedMhcMerge<float>&);
-template void unfused_mhc_merge(const UnfusedMhcMerge<Bf16>&);
+template void run(const MhcPost<float>&);
+template void run(const MhcPost<Bf16>&);
+template void run(const UnfusedMhcPost<float>&);
+template void run(const UnfusedMhcPost<Bf16>&);
+template void run(const UnfusedMhcResidual<float>&);
+template void run(const UnfusedMhcResidual<Bf16>&);
+template void run(const UnfusedMhcMerge<float>&);
+template void run(const UnfusedMhcMerge<Bf16>&);
 
 }  // namespace depthcost::cpu
 #endif  // HWY_ONCE

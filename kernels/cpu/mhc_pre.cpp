@@ -1,16 +1,16 @@
 // mHC in front of a layer: the dynamic coefficients, then the streams mixed into the layer's input.
-// Alone, unfused, and at a boundary, where the previous layer's update of the streams comes first.
-#include "kernels/cpu/operations.hpp"
-#include "kernels/cpu/targets.hpp"
+// It runs alone, as eager launches, and at a boundary, where the update of the streams comes first.
+#include "kernels/cpu/primitives/targets.hpp"
+#include "kernels/cpu/run.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/mhc_pre.cpp"
 #include <hwy/foreach_target.h>
 
-#include "kernels/check.hpp"
-#include "kernels/cpu/simd-mhc.hpp"
-#include "kernels/cpu/simd-streams.hpp"
-#include "kernels/cpu/threads.hpp"
+#include "kernels/cpu/primitives/dispatch.hpp"
+#include "kernels/cpu/primitives/mhc_coefficients.hpp"
+#include "kernels/cpu/primitives/stream_map.hpp"
+#include "kernels/cpu/primitives/threads.hpp"
 
 #ifndef DEPTHCOST_KERNELS_CPU_MHC_PRE
 #define DEPTHCOST_KERNELS_CPU_MHC_PRE
@@ -32,7 +32,7 @@ HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 namespace {
 
-/// Streams as they are.
+/// Streams that are stored.
 template <class T>
 struct StoredStreams {
   static constexpr std::size_t kElementBytes = sizeof(T);
@@ -61,7 +61,7 @@ struct StoredStreams {
   }
 };
 
-/// Streams that the previous layer's mhc_post makes, and stores.
+/// Streams that mhc_post of the previous layer computes here, and stores.
 template <class T>
 struct UpdatedStreams {
   static constexpr std::size_t kElementBytes = sizeof(T);
@@ -132,8 +132,8 @@ void mix(const UnfusedMhcPre<T>& op, TokenRange tokens) {
   hwy::FlushStream();
 }
 
-/// Tile by tile, the coefficients of the source's streams and their mixes. `op` finds the streams
-/// where the source leaves them.
+/// Computes the coefficients of the source's streams and their mixes, tile by tile. `op` reads the
+/// streams where the source has stored them.
 template <class T, class Source>
 HWY_INLINE void pre_from(const MhcPre<T>& op, const Source& source, TokenRange tokens) {
   thread_local MhcWorkspace workspace;
@@ -168,76 +168,61 @@ void boundary(const MhcBoundary<T>& op, TokenRange tokens) {
 }
 
 template <class T>
-MhcPreKernels<T> mhc_pre_kernels() {
-  return {coefficients<T>, mix<T>, pre<T>, boundary<T>};
-}
+constexpr MhcPreKernels<T> kKernels = {coefficients<T>, mix<T>, pre<T>, boundary<T>};
 
 }  // namespace
 
-MhcPreKernels<float> mhc_pre_kernels_f32() { return mhc_pre_kernels<float>(); }
-MhcPreKernels<Bf16> mhc_pre_kernels_bf16() { return mhc_pre_kernels<Bf16>(); }
+KernelsByType<MhcPreKernels> mhc_pre_kernels() { return {kKernels<float>, kKernels<Bf16>}; }
 
 }  // namespace depthcost::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace depthcost::cpu {
-namespace {
 
-HWY_EXPORT(mhc_pre_kernels_f32);
-HWY_EXPORT(mhc_pre_kernels_bf16);
+HWY_EXPORT(mhc_pre_kernels);
 
 template <class T>
-MhcPreKernels<T> kernels() {
-  if constexpr (std::is_same_v<T, Bf16>)
-    return HWY_DYNAMIC_DISPATCH(mhc_pre_kernels_bf16)();
-  else
-    return HWY_DYNAMIC_DISPATCH(mhc_pre_kernels_f32)();
-}
-
-}  // namespace
-
-template <class T>
-void unfused_mhc_coefficients(const UnfusedMhcCoefficients<T>& op) {
+void run(const UnfusedMhcCoefficients<T>& op) {
   check(op);
-  const auto coefficients = kernels<T>().coefficients;
+  const auto coefficients = HWY_DYNAMIC_DISPATCH(mhc_pre_kernels)().of<T>().coefficients;
   for_each_range(op.num_tokens, op.num_streams * op.hidden_size * sizeof(T),
                  [&](TokenRange tokens) { coefficients(op, tokens); });
 }
 
 template <class T>
-void unfused_mhc_pre(const UnfusedMhcPre<T>& op) {
+void run(const UnfusedMhcPre<T>& op) {
   check(op);
-  const auto mix = kernels<T>().mix;
+  const auto mix = HWY_DYNAMIC_DISPATCH(mhc_pre_kernels)().of<T>().mix;
   for_each_range(op.num_tokens, (op.num_streams + 1) * op.hidden_size * sizeof(T),
                  [&](TokenRange tokens) { mix(op, tokens); });
 }
 
 template <class T>
-void mhc_pre(const MhcPre<T>& op) {
+void run(const MhcPre<T>& op) {
   check(op);
-  const auto pre = kernels<T>().pre;
+  const auto pre = HWY_DYNAMIC_DISPATCH(mhc_pre_kernels)().of<T>().pre;
   for_each_range(op.num_tokens, (2 * op.num_streams + 1) * op.hidden_size * sizeof(T),
                  [&](TokenRange tokens) { pre(op, tokens); });
 }
 
 template <class T>
-void mhc_boundary(const MhcBoundary<T>& op) {
+void run(const MhcBoundary<T>& op) {
   check(op);
-  const auto boundary = kernels<T>().boundary;
+  const auto boundary = HWY_DYNAMIC_DISPATCH(mhc_pre_kernels)().of<T>().boundary;
   const MhcPost<T>& post = op.post;
   for_each_range(post.num_tokens, (3 * post.num_streams + 2) * post.hidden_size * sizeof(T),
                  [&](TokenRange tokens) { boundary(op, tokens); });
 }
 
-template void unfused_mhc_coefficients(const UnfusedMhcCoefficients<float>&);
-template void unfused_mhc_coefficients(const UnfusedMhcCoefficients<Bf16>&);
-template void unfused_mhc_pre(const UnfusedMhcPre<float>&);
-template void unfused_mhc_pre(const UnfusedMhcPre<Bf16>&);
-template void mhc_pre(const MhcPre<float>&);
-template void mhc_pre(const MhcPre<Bf16>&);
-template void mhc_boundary(const MhcBoundary<float>&);
-template void mhc_boundary(const MhcBoundary<Bf16>&);
+template void run(const UnfusedMhcCoefficients<float>&);
+template void run(const UnfusedMhcCoefficients<Bf16>&);
+template void run(const UnfusedMhcPre<float>&);
+template void run(const UnfusedMhcPre<Bf16>&);
+template void run(const MhcPre<float>&);
+template void run(const MhcPre<Bf16>&);
+template void run(const MhcBoundary<float>&);
+template void run(const MhcBoundary<Bf16>&);
 
 }  // namespace depthcost::cpu
 #endif  // HWY_ONCE

@@ -1,13 +1,13 @@
 // The standard residual: h += f, alone and with the norm that follows it.
-#include "kernels/cpu/operations.hpp"
-#include "kernels/cpu/targets.hpp"
+#include "kernels/cpu/primitives/targets.hpp"
+#include "kernels/cpu/run.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/residual.cpp"
 #include <hwy/foreach_target.h>
 
-#include "kernels/check.hpp"
-#include "kernels/cpu/simd-norm.hpp"
+#include "kernels/cpu/primitives/delayed_norm.hpp"
+#include "kernels/cpu/primitives/dispatch.hpp"
 
 #ifndef DEPTHCOST_KERNELS_CPU_RESIDUAL
 #define DEPTHCOST_KERNELS_CPU_RESIDUAL
@@ -18,7 +18,6 @@ template <class T>
 struct ResidualKernels {
   void (*add)(const ResidualAdd<T>&, TokenRange) = nullptr;
   void (*add_rmsnorm)(const ResidualAddRmsNorm<T>&, TokenRange) = nullptr;
-  void (*rmsnorm)(const UnfusedRmsNorm<T>&, TokenRange) = nullptr;
 };
 
 }  // namespace depthcost::cpu
@@ -28,7 +27,7 @@ HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 namespace {
 
-/// A block of h + f. What follows in memory is fetched.
+/// Loads a block of h + f, and prefetches what follows in memory.
 template <class T, class Where>
 HWY_INLINE Pair sum_of_blocks(const T* h, const T* f, Where where) {
   prefetch(h + kAheadBytes / sizeof(T));
@@ -67,81 +66,40 @@ void add_rmsnorm(const ResidualAddRmsNorm<T>& op, TokenRange tokens) {
 }
 
 template <class T>
-void rmsnorm(const UnfusedRmsNorm<T>& op, TokenRange tokens) {
-  const std::size_t d = op.hidden_size;
-  const StorePolicy policy = store_policy(op.num_tokens * d * sizeof(T));
-  for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
-    const T* h = op.input + t * d;
-    const double scale = inverse_rms(sum_of_squares(h, d), d, op.norm.eps);
-    const auto load_h = [&](std::size_t i, auto where) HWY_ATTR {
-      prefetch(h + d + i);
-      return load(h + i, where);
-    };
-    norm_row(load_h, scale, op.norm.gain, d, op.output + t * d, policy);
-  }
-  hwy::FlushStream();
-}
-
-template <class T>
-ResidualKernels<T> residual_kernels() {
-  return {add<T>, add_rmsnorm<T>, rmsnorm<T>};
-}
+constexpr ResidualKernels<T> kKernels = {add<T>, add_rmsnorm<T>};
 
 }  // namespace
 
-ResidualKernels<float> residual_kernels_f32() { return residual_kernels<float>(); }
-ResidualKernels<Bf16> residual_kernels_bf16() { return residual_kernels<Bf16>(); }
+KernelsByType<ResidualKernels> residual_kernels() { return {kKernels<float>, kKernels<Bf16>}; }
 
 }  // namespace depthcost::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace depthcost::cpu {
-namespace {
 
-HWY_EXPORT(residual_kernels_f32);
-HWY_EXPORT(residual_kernels_bf16);
+HWY_EXPORT(residual_kernels);
 
 template <class T>
-ResidualKernels<T> kernels() {
-  if constexpr (std::is_same_v<T, Bf16>)
-    return HWY_DYNAMIC_DISPATCH(residual_kernels_bf16)();
-  else
-    return HWY_DYNAMIC_DISPATCH(residual_kernels_f32)();
-}
-
-}  // namespace
-
-template <class T>
-void residual_add(const ResidualAdd<T>& op) {
+void run(const ResidualAdd<T>& op) {
   check(op);
-  const auto add = kernels<T>().add;
+  const auto add = HWY_DYNAMIC_DISPATCH(residual_kernels)().of<T>().add;
   for_each_range(op.num_tokens, 3 * op.hidden_size * sizeof(T),
                  [&](TokenRange tokens) { add(op, tokens); });
 }
 
 template <class T>
-void residual_add_rmsnorm(const ResidualAddRmsNorm<T>& op) {
+void run(const ResidualAddRmsNorm<T>& op) {
   check(op);
-  const auto add_rmsnorm = kernels<T>().add_rmsnorm;
+  const auto add_rmsnorm = HWY_DYNAMIC_DISPATCH(residual_kernels)().of<T>().add_rmsnorm;
   for_each_range(op.num_tokens, 4 * op.hidden_size * sizeof(T),
                  [&](TokenRange tokens) { add_rmsnorm(op, tokens); });
 }
 
-template <class T>
-void unfused_rmsnorm(const UnfusedRmsNorm<T>& op) {
-  check(op);
-  const auto rmsnorm = kernels<T>().rmsnorm;
-  for_each_range(op.num_tokens, 2 * op.hidden_size * sizeof(T),
-                 [&](TokenRange tokens) { rmsnorm(op, tokens); });
-}
-
-template void residual_add(const ResidualAdd<float>&);
-template void residual_add(const ResidualAdd<Bf16>&);
-template void residual_add_rmsnorm(const ResidualAddRmsNorm<float>&);
-template void residual_add_rmsnorm(const ResidualAddRmsNorm<Bf16>&);
-template void unfused_rmsnorm(const UnfusedRmsNorm<float>&);
-template void unfused_rmsnorm(const UnfusedRmsNorm<Bf16>&);
+template void run(const ResidualAdd<float>&);
+template void run(const ResidualAdd<Bf16>&);
+template void run(const ResidualAddRmsNorm<float>&);
+template void run(const ResidualAddRmsNorm<Bf16>&);
 
 }  // namespace depthcost::cpu
 #endif  // HWY_ONCE

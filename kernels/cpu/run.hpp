@@ -1,102 +1,64 @@
-// Every CPU operation by the type of its arguments, as reference/run.hpp.
+// Every operation on the CPU: SIMD for what the machine has, chosen at run time; threads over
+// tokens; rows stay in L1 and L2 between the passes of a norm or a softmax. T is float or Bf16; O
+// is T or float. Arguments are checked first (kernels/operations/operations.hpp).
 #pragma once
 
-#include "kernels/cpu/operations.hpp"
+#include "kernels/operations/operations.hpp"
 
 namespace depthcost::cpu {
 
 template <class T>
-void run(const ResidualAdd<T>& op) {
-  residual_add(op);
-}
+void run(const ResidualAdd<T>& op);
 template <class T>
-void run(const ResidualAddRmsNorm<T>& op) {
-  residual_add_rmsnorm(op);
-}
+void run(const ResidualAddRmsNorm<T>& op);
 template <class T>
-void run(const AttnResSinglePass<T>& op) {
-  attnres_single_pass(op);
-}
+void run(const ScaledAddRmsNorm<T>& op);
+template <class T>
+void run(const HighwayRmsNorm<T>& op);
+
+template <class T>
+void run(const AttnResSinglePass<T>& op);
 template <class T, class O>
-void run(const AttnResPhase1<T, O>& op) {
-  attnres_phase1(op);
-}
+void run(const AttnResPhase1<T, O>& op);
 template <class T, class O>
-void run(const AttnResPhase2<T, O>& op) {
-  attnres_phase2(op);
-}
+void run(const AttnResPhase2<T, O>& op);
+
 template <class T>
-void run(const MhcPre<T>& op) {
-  mhc_pre(op);
-}
+void run(const MhcPre<T>& op);
 template <class T>
-void run(const MhcPost<T>& op) {
-  mhc_post(op);
-}
+void run(const MhcPost<T>& op);
 template <class T>
-void run(const MhcBoundary<T>& op) {
-  mhc_boundary(op);
-}
+void run(const MhcBoundary<T>& op);
 template <class T>
-void run(const ScaledAddRmsNorm<T>& op) {
-  scaled_add_rmsnorm(op);
-}
+void run(const SinglePassMhc<T>& op);
+void run(const Sinkhorn& op);
+
 template <class T>
-void run(const HighwayRmsNorm<T>& op) {
-  highway_rmsnorm(op);
-}
+void run(const HcBoundary<T>& op);
+
 template <class T>
-void run(const HcBoundary<T>& op) {
-  hc_boundary(op);
-}
+void run(const DenseMix<T>& op);
+
 template <class T>
-void run(const SinglePassMhc<T>& op) {
-  single_pass_mhc(op);
-}
+void run(const UnfusedRmsNorm<T>& op);
 template <class T>
-void run(const DenseMix<T>& op) {
-  dense_mix(op);
-}
-inline void run(const Sinkhorn& op) { sinkhorn(op); }
+void run(const UnfusedStack<T>& op);
 template <class T>
-void run(const UnfusedRmsNorm<T>& op) {
-  unfused_rmsnorm(op);
-}
+void run(const UnfusedKeyNorm<T>& op);
 template <class T>
-void run(const UnfusedStack<T>& op) {
-  unfused_stack(op);
-}
+void run(const UnfusedScores<T>& op);
 template <class T>
-void run(const UnfusedKeyNorm<T>& op) {
-  unfused_key_norm(op);
-}
+void run(const UnfusedMix<T>& op);
+
 template <class T>
-void run(const UnfusedScores<T>& op) {
-  unfused_scores(op);
-}
+void run(const UnfusedMhcCoefficients<T>& op);
 template <class T>
-void run(const UnfusedMix<T>& op) {
-  unfused_mix(op);
-}
+void run(const UnfusedMhcPre<T>& op);
 template <class T>
-void run(const UnfusedMhcCoefficients<T>& op) {
-  unfused_mhc_coefficients(op);
-}
+void run(const UnfusedMhcPost<T>& op);
 template <class T>
-void run(const UnfusedMhcPre<T>& op) {
-  unfused_mhc_pre(op);
-}
+void run(const UnfusedMhcResidual<T>& op);
 template <class T>
-void run(const UnfusedMhcPost<T>& op) {
-  unfused_mhc_post(op);
-}
-template <class T>
-void run(const UnfusedMhcResidual<T>& op) {
-  unfused_mhc_residual(op);
-}
-template <class T>
-void run(const UnfusedMhcMerge<T>& op) {
-  unfused_mhc_merge(op);
-}
+void run(const UnfusedMhcMerge<T>& op);
 
 }  // namespace depthcost::cpu

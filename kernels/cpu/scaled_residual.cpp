@@ -1,15 +1,15 @@
 // Residuals whose terms are scaled, or gated, before they are added; with the norm that follows.
-#include "kernels/cpu/operations.hpp"
-#include "kernels/cpu/targets.hpp"
+#include "kernels/cpu/primitives/targets.hpp"
+#include "kernels/cpu/run.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/scaled_residual.cpp"
 #include <hwy/foreach_target.h>
 
-#include "kernels/check.hpp"
-#include "kernels/cpu/simd-norm.hpp"
-#include "kernels/cpu/simd-sigmoid.hpp"
-#include "kernels/cpu/threads.hpp"
+#include "kernels/cpu/primitives/delayed_norm.hpp"
+#include "kernels/cpu/primitives/dispatch.hpp"
+#include "kernels/cpu/primitives/sigmoid.hpp"
+#include "kernels/cpu/primitives/threads.hpp"
 
 #ifndef DEPTHCOST_KERNELS_CPU_SCALED_RESIDUAL
 #define DEPTHCOST_KERNELS_CPU_SCALED_RESIDUAL
@@ -29,14 +29,14 @@ HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 namespace {
 
-/// Loads a block, and fetches what follows in memory.
+/// Loads a block, and prefetches what follows in memory.
 template <class T, class Where>
 HWY_INLINE Pair load_ahead(const T* p, Where where) {
   prefetch(p + kAheadBytes / sizeof(T));
   return load(p, where);
 }
 
-/// h = update(offset, h, f, where), as it was stored; then its norm.
+/// Stores h = update(offset, h, f, where), and then the norm of what was stored.
 template <class T, class Op, class UpdateOf>
 HWY_INLINE void update_rmsnorm(const Op& op, TokenRange tokens, const UpdateOf& update_of) {
   const std::size_t d = op.hidden_size;
@@ -97,17 +97,12 @@ void highway(const HighwayRmsNorm<T>& op, TokenRange tokens) {
 }
 
 template <class T>
-ScaledResidualKernels<T> scaled_residual_kernels() {
-  return {scaled<T>, highway<T>};
-}
+constexpr ScaledResidualKernels<T> kKernels = {scaled<T>, highway<T>};
 
 }  // namespace
 
-ScaledResidualKernels<float> scaled_residual_kernels_f32() {
-  return scaled_residual_kernels<float>();
-}
-ScaledResidualKernels<Bf16> scaled_residual_kernels_bf16() {
-  return scaled_residual_kernels<Bf16>();
+KernelsByType<ScaledResidualKernels> scaled_residual_kernels() {
+  return {kKernels<float>, kKernels<Bf16>};
 }
 
 }  // namespace depthcost::cpu::HWY_NAMESPACE
@@ -115,41 +110,29 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace depthcost::cpu {
-namespace {
 
-HWY_EXPORT(scaled_residual_kernels_f32);
-HWY_EXPORT(scaled_residual_kernels_bf16);
+HWY_EXPORT(scaled_residual_kernels);
 
 template <class T>
-ScaledResidualKernels<T> kernels() {
-  if constexpr (std::is_same_v<T, Bf16>)
-    return HWY_DYNAMIC_DISPATCH(scaled_residual_kernels_bf16)();
-  else
-    return HWY_DYNAMIC_DISPATCH(scaled_residual_kernels_f32)();
-}
-
-}  // namespace
-
-template <class T>
-void scaled_add_rmsnorm(const ScaledAddRmsNorm<T>& op) {
+void run(const ScaledAddRmsNorm<T>& op) {
   check(op);
-  const auto scaled = kernels<T>().scaled;
+  const auto scaled = HWY_DYNAMIC_DISPATCH(scaled_residual_kernels)().of<T>().scaled;
   for_each_range(op.num_tokens, 4 * op.hidden_size * sizeof(T),
                  [&](TokenRange tokens) { scaled(op, tokens); });
 }
 
 template <class T>
-void highway_rmsnorm(const HighwayRmsNorm<T>& op) {
+void run(const HighwayRmsNorm<T>& op) {
   check(op);
-  const auto highway = kernels<T>().highway;
+  const auto highway = HWY_DYNAMIC_DISPATCH(scaled_residual_kernels)().of<T>().highway;
   for_each_range(op.num_tokens, 5 * op.hidden_size * sizeof(T),
                  [&](TokenRange tokens) { highway(op, tokens); });
 }
 
-template void scaled_add_rmsnorm(const ScaledAddRmsNorm<float>&);
-template void scaled_add_rmsnorm(const ScaledAddRmsNorm<Bf16>&);
-template void highway_rmsnorm(const HighwayRmsNorm<float>&);
-template void highway_rmsnorm(const HighwayRmsNorm<Bf16>&);
+template void run(const ScaledAddRmsNorm<float>&);
+template void run(const ScaledAddRmsNorm<Bf16>&);
+template void run(const HighwayRmsNorm<float>&);
+template void run(const HighwayRmsNorm<Bf16>&);
 
 }  // namespace depthcost::cpu
 #endif  // HWY_ONCE

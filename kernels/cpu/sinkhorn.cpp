@@ -1,15 +1,15 @@
 // Sinkhorn's iteration alone, as many matrices at a time as there are lanes.
-#include "kernels/cpu/operations.hpp"
-#include "kernels/cpu/targets.hpp"
+#include "kernels/cpu/primitives/targets.hpp"
+#include "kernels/cpu/run.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/sinkhorn.cpp"
 #include <hwy/foreach_target.h>
 
-#include "kernels/check.hpp"
-#include "kernels/cpu/simd-sinkhorn.hpp"
-#include "kernels/cpu/threads.hpp"
-#include "kernels/cpu/workspace.hpp"
+#include "kernels/cpu/primitives/sinkhorn.hpp"
+#include "kernels/cpu/primitives/threads.hpp"
+#include "kernels/cpu/primitives/workspace.hpp"
+#include "kernels/operations/mhc.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
@@ -39,11 +39,11 @@ namespace depthcost::cpu {
 
 HWY_EXPORT(sinkhorn_range);
 
-void sinkhorn(const Sinkhorn& op) {
+void run(const Sinkhorn& op) {
   check(op);
   const auto run = HWY_DYNAMIC_DISPATCH(sinkhorn_range);
   const std::size_t size = op.num_streams * op.num_streams;
-  // Arithmetic, not traffic, is what a matrix costs: two operations per element and iteration.
+  // A matrix costs arithmetic and not traffic: two operations per element and iteration.
   for_each_range(op.count, 4 * op.iterations * size * sizeof(float),
                  [&](TokenRange range) { run(op, range); });
 }

@@ -5,7 +5,7 @@
 namespace depthcost::cuda {
 
 bool has_device() {
-  // A process gains or loses no device.
+  // Asked once: devices do not come or go while a process runs.
   static const bool found = [] {
     int num_devices = 0;
     return cudaGetDeviceCount(&num_devices) == cudaSuccess && num_devices > 0;

@@ -1,9 +1,9 @@
-// The CUDA runtime's answer, without its header.
+// Whether there is a CUDA device, without the header of the runtime.
 #pragma once
 
 namespace depthcost::cuda {
 
-/// False also where there is no driver.
+/// Also false if there is no driver.
 bool has_device();
 
 }  // namespace depthcost::cuda

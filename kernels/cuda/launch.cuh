@@ -1,4 +1,4 @@
-// One way to launch: stream-ordered, with a cluster or an overlap if asked for.
+// Launches a kernel on a stream, with a cluster or an overlap if asked for.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -6,8 +6,8 @@
 #include <array>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/operations.hpp"
 #include "kernels/cuda/plan.hpp"
+#include "kernels/cuda/run.hpp"
 
 namespace depthcost::cuda {
 
@@ -24,7 +24,7 @@ inline int device_attribute(cudaDeviceAttr attribute, int device) {
   return value;
 }
 
-/// Of the current device.
+/// The limits of the current device.
 inline DeviceLimits device_limits() {
   int device = 0;
   check(cudaGetDevice(&device));
@@ -37,8 +37,8 @@ inline DeviceLimits device_limits() {
           .has_clusters = attribute(cudaDevAttrComputeCapabilityMajor) >= 9};
 }
 
-/// All that the device has: a limit that followed each launch's size could fall below that of
-/// another thread's launch.
+/// Allows all that the device has. A limit set for each launch could be lowered by another thread
+/// before the launch.
 template <class... Parameters>
 void allow_shared_memory(void (*kernel)(Parameters...)) {
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -70,7 +70,7 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, const Launc
   check(cudaLaunchKernelEx(&config, kernel, arguments...));
 }
 
-/// Whether all pointers allow 16-byte accesses. Null does.
+/// Whether all pointers allow 16-byte accesses. A null pointer counts as aligned.
 template <class... Elements>
 bool aligned_to_vectors(const Elements*... pointers) {
   return ((reinterpret_cast<std::uintptr_t>(pointers) % 16 == 0) && ...);

@@ -1,102 +1,82 @@
-// Every CUDA operation by the type of its arguments, as cpu/run.hpp.
+// Every operation on the device: as depthcost::cpu, with device pointers and where to launch.
+// Launches are asynchronous, allocate nothing, and can be captured into a graph. Results are the
+// same bits in every run. T is float or Bf16; O is T or float. Arguments are checked first
+// (kernels/operations/operations.hpp); a failed launch throws std::runtime_error.
 #pragma once
 
-#include "kernels/cuda/operations.hpp"
+#include <cstdint>
+
+#include "kernels/operations/operations.hpp"
+
+using cudaStream_t = struct CUstream_st*;
 
 namespace depthcost::cuda {
 
+/// What a kernel may do while the one before it on the same cuda_stream still runs. Under
+/// `programmatic` its parameters (queries, gains, phi) must have been written earlier than that.
+enum class Overlap : std::uint8_t {
+  none,          // starts when that one has ended
+  programmatic,  // its CTAs start early, fetch parameters, and wait: from sm_90 on
+};
+
+struct LaunchOptions {
+  cudaStream_t cuda_stream = nullptr;
+  Overlap overlap = Overlap::none;
+};
+
 template <class T>
-void run(const ResidualAdd<T>& op, const LaunchOptions& options = {}) {
-  residual_add(op, options);
-}
+void run(const ResidualAdd<T>& op, const LaunchOptions& options = {});
 template <class T>
-void run(const ResidualAddRmsNorm<T>& op, const LaunchOptions& options = {}) {
-  residual_add_rmsnorm(op, options);
-}
+void run(const ResidualAddRmsNorm<T>& op, const LaunchOptions& options = {});
 template <class T>
-void run(const AttnResSinglePass<T>& op, const LaunchOptions& options = {}) {
-  attnres_single_pass(op, options);
-}
+void run(const ScaledAddRmsNorm<T>& op, const LaunchOptions& options = {});
+template <class T>
+void run(const HighwayRmsNorm<T>& op, const LaunchOptions& options = {});
+
+template <class T>
+void run(const AttnResSinglePass<T>& op, const LaunchOptions& options = {});
 template <class T, class O>
-void run(const AttnResPhase1<T, O>& op, const LaunchOptions& options = {}) {
-  attnres_phase1(op, options);
-}
+void run(const AttnResPhase1<T, O>& op, const LaunchOptions& options = {});
 template <class T, class O>
-void run(const AttnResPhase2<T, O>& op, const LaunchOptions& options = {}) {
-  attnres_phase2(op, options);
-}
+void run(const AttnResPhase2<T, O>& op, const LaunchOptions& options = {});
+
 template <class T>
-void run(const MhcPre<T>& op, const LaunchOptions& options = {}) {
-  mhc_pre(op, options);
-}
+void run(const MhcPre<T>& op, const LaunchOptions& options = {});
 template <class T>
-void run(const MhcPost<T>& op, const LaunchOptions& options = {}) {
-  mhc_post(op, options);
-}
+void run(const MhcPost<T>& op, const LaunchOptions& options = {});
 template <class T>
-void run(const MhcBoundary<T>& op, const LaunchOptions& options = {}) {
-  mhc_boundary(op, options);
-}
+void run(const MhcBoundary<T>& op, const LaunchOptions& options = {});
 template <class T>
-void run(const ScaledAddRmsNorm<T>& op, const LaunchOptions& options = {}) {
-  scaled_add_rmsnorm(op, options);
-}
+void run(const SinglePassMhc<T>& op, const LaunchOptions& options = {});
+void run(const Sinkhorn& op, const LaunchOptions& options = {});
+
 template <class T>
-void run(const HighwayRmsNorm<T>& op, const LaunchOptions& options = {}) {
-  highway_rmsnorm(op, options);
-}
+void run(const HcBoundary<T>& op, const LaunchOptions& options = {});
+
 template <class T>
-void run(const HcBoundary<T>& op, const LaunchOptions& options = {}) {
-  hc_boundary(op, options);
-}
+void run(const DenseMix<T>& op, const LaunchOptions& options = {});
+
 template <class T>
-void run(const SinglePassMhc<T>& op, const LaunchOptions& options = {}) {
-  single_pass_mhc(op, options);
-}
+void run(const UnfusedRmsNorm<T>& op, const LaunchOptions& options = {});
+/// `op.sources` itself is host memory, read before the call returns.
 template <class T>
-void run(const DenseMix<T>& op, const LaunchOptions& options = {}) {
-  dense_mix(op, options);
-}
-inline void run(const Sinkhorn& op, const LaunchOptions& options = {}) { sinkhorn(op, options); }
+void run(const UnfusedStack<T>& op, const LaunchOptions& options = {});
 template <class T>
-void run(const UnfusedRmsNorm<T>& op, const LaunchOptions& options = {}) {
-  unfused_rmsnorm(op, options);
-}
+void run(const UnfusedKeyNorm<T>& op, const LaunchOptions& options = {});
 template <class T>
-void run(const UnfusedStack<T>& op, const LaunchOptions& options = {}) {
-  unfused_stack(op, options);
-}
+void run(const UnfusedScores<T>& op, const LaunchOptions& options = {});
 template <class T>
-void run(const UnfusedKeyNorm<T>& op, const LaunchOptions& options = {}) {
-  unfused_key_norm(op, options);
-}
+void run(const UnfusedMix<T>& op, const LaunchOptions& options = {});
+
 template <class T>
-void run(const UnfusedScores<T>& op, const LaunchOptions& options = {}) {
-  unfused_scores(op, options);
-}
+void run(const UnfusedMhcCoefficients<T>& op, const LaunchOptions& options = {});
 template <class T>
-void run(const UnfusedMix<T>& op, const LaunchOptions& options = {}) {
-  unfused_mix(op, options);
-}
+void run(const UnfusedMhcPre<T>& op, const LaunchOptions& options = {});
 template <class T>
-void run(const UnfusedMhcCoefficients<T>& op, const LaunchOptions& options = {}) {
-  unfused_mhc_coefficients(op, options);
-}
+void run(const UnfusedMhcPost<T>& op, const LaunchOptions& options = {});
 template <class T>
-void run(const UnfusedMhcPre<T>& op, const LaunchOptions& options = {}) {
-  unfused_mhc_pre(op, options);
-}
+void run(const UnfusedMhcResidual<T>& op, const LaunchOptions& options = {});
 template <class T>
-void run(const UnfusedMhcPost<T>& op, const LaunchOptions& options = {}) {
-  unfused_mhc_post(op, options);
-}
-template <class T>
-void run(const UnfusedMhcResidual<T>& op, const LaunchOptions& options = {}) {
-  unfused_mhc_residual(op, options);
-}
-template <class T>
-void run(const UnfusedMhcMerge<T>& op, const LaunchOptions& options = {}) {
-  unfused_mhc_merge(op, options);
-}
+void run(const UnfusedMhcMerge<T>& op, const LaunchOptions& options = {});
 
 }  // namespace depthcost::cuda

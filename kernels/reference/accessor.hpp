@@ -10,7 +10,7 @@
 
 namespace depthcost::reference {
 
-/// Touches memory and nothing else.
+/// Reads and writes memory, and counts nothing.
 struct DirectAccess {
   template <class T>
   double load(const T* element) const {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "kernels/operations/attnres.hpp"
 #include "kernels/reference/row.hpp"
 
 namespace depthcost::reference {
@@ -27,14 +28,14 @@ inline Row attend(const Row& w, const Rows& sources, double eps) {
   return weighted_sum(depth_weights(w, sources, eps), sources);
 }
 
-/// Channels of head `head`.
+/// The channels of head `head` in a row.
 inline Row head_of(const Row& row, std::size_t head, std::size_t num_heads) {
   const std::size_t size = row.size() / num_heads;
   const auto first = row.begin() + static_cast<std::ptrdiff_t>(head * size);
   return {first, first + static_cast<std::ptrdiff_t>(size)};
 }
 
-/// Of one head: w . k with the key as `norm` has it.
+/// The score of one head: w . k, with the key normalised as `norm` says.
 inline Row head_scores(const Row& w, const Rows& sources, std::size_t head, std::size_t num_heads,
                        KeyNorm norm, double eps) {
   Row s;

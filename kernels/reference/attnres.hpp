@@ -4,7 +4,7 @@
 
 #include <cassert>
 
-#include "kernels/operations.hpp"
+#include "kernels/operations/attnres.hpp"
 #include "kernels/reference/accessor.hpp"
 #include "kernels/reference/attention.hpp"
 
@@ -18,7 +18,7 @@ Rows bank_sources(const Op& op, std::size_t t, Access& access) {
   return load_rows(access, row_at(op.bank, t, d), op.num_bank_sources, op.num_tokens * d, d);
 }
 
-/// Row 0 and those of the window.
+/// Rows of token `t` that the window keeps: row 0 and the recent ones.
 template <class T, class Access>
 Rows bank_sources(const AttnResSinglePass<T>& op, std::size_t t, Access& access) {
   assert(op.num_bank_sources <= op.num_bank_rows);
@@ -30,7 +30,7 @@ Rows bank_sources(const AttnResSinglePass<T>& op, std::size_t t, Access& access)
   return sources;
 }
 
-/// b, or b + f where the operation has an f. Not stored, and so not rounded.
+/// b, or b + f where the operation has an f. It is not rounded, since it is not stored here.
 template <class Op, class Access>
 Row partial_sum(const Op& op, std::size_t t, Access& access) {
   const std::size_t d = op.hidden_size;
@@ -52,7 +52,7 @@ void store_next_input(const Op& op, std::size_t t, const Row& h, Access& access)
 }
 
 template <class T, class Access = DirectAccess>
-void attnres_single_pass(const AttnResSinglePass<T>& op, Access&& access = {}) {
+void run(const AttnResSinglePass<T>& op, Access&& access = {}) {
   const std::size_t d = op.hidden_size;
   const T* queries = op.variant.token_queries;
   for (std::size_t t = 0; t < op.num_tokens; ++t) {
@@ -82,7 +82,7 @@ void store_statistics(const AttnResPhase1<T, O>& op, std::size_t s, std::size_t 
 }
 
 template <class T, class O, class Access = DirectAccess>
-void attnres_phase1(const AttnResPhase1<T, O>& op, Access&& access = {}) {
+void run(const AttnResPhase1<T, O>& op, Access&& access = {}) {
   assert((op.partial_sum == nullptr) == (op.layer_output == nullptr));
   const std::size_t d = op.hidden_size;
   for (std::size_t t = 0; t < op.num_tokens; ++t) {
@@ -104,7 +104,7 @@ void attnres_phase1(const AttnResPhase1<T, O>& op, Access&& access = {}) {
 }
 
 template <class T, class O, class Access = DirectAccess>
-void attnres_phase2(const AttnResPhase2<T, O>& op, Access&& access = {}) {
+void run(const AttnResPhase2<T, O>& op, Access&& access = {}) {
   const std::size_t d = op.hidden_size;
   const Row w = parameters(op.query, d);
   for (std::size_t t = 0; t < op.num_tokens; ++t) {

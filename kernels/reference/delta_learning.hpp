@@ -60,7 +60,7 @@ Row compressed(const DeltaLearning<T>& op, const std::vector<Rows>& window) {
   return y;
 }
 
-/// States of the window stay on chip: each is read once.
+/// The states of the window stay on chip, so that each is read once.
 template <class T, class Access = DirectAccess>
 void delta_learning(const DeltaLearning<T>& op, Access&& access = {}) {
   const std::size_t d = op.hidden_size;

@@ -3,14 +3,14 @@
 
 #include <cassert>
 
-#include "kernels/family_operations.hpp"
+#include "kernels/operations/dense_mix.hpp"
 #include "kernels/reference/accessor.hpp"
 
 namespace depthcost::reference {
 
 /// y = sum_j alpha_j v_j; x = norm(y).
 template <class T, class Access = DirectAccess>
-void dense_mix(const DenseMix<T>& op, Access&& access = {}) {
+void run(const DenseMix<T>& op, Access&& access = {}) {
   const std::size_t d = op.hidden_size;
   const std::size_t n = op.num_bank_sources;
   assert(n <= op.num_bank_rows);

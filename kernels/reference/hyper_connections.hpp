@@ -2,7 +2,8 @@
 // and Single-Pass mHC.
 #pragma once
 
-#include "kernels/family_operations.hpp"
+#include "kernels/operations/hyper_connections.hpp"
+#include "kernels/operations/mhc.hpp"
 #include "kernels/reference/mhc.hpp"
 
 namespace depthcost::reference {
@@ -18,7 +19,7 @@ Row transposed(const P* matrix, std::size_t m) {
 
 /// x = norm(sum_i A_m[i] H_i), of the streams as they were stored.
 template <class T, class Access = DirectAccess>
-void hc_boundary(const HcBoundary<T>& op, Access&& access = {}) {
+void run(const HcBoundary<T>& op, Access&& access = {}) {
   const std::size_t m = op.num_streams;
   const std::size_t d = op.hidden_size;
   const Row A_r = transposed(op.residual, m);
@@ -36,7 +37,7 @@ void hc_boundary(const HcBoundary<T>& op, Access&& access = {}) {
 
 /// X_{l+1} = B_l X_l + C_l f_l, x = norm(A_l X_{l+1}), (A, B, C)_{l+1} = H(X_{l+1}).
 template <class T, class Access = DirectAccess>
-void single_pass_mhc(const SinglePassMhc<T>& op, Access&& access = {}) {
+void run(const SinglePassMhc<T>& op, Access&& access = {}) {
   const std::size_t m = op.num_streams;
   const std::size_t d = op.hidden_size;
   for (std::size_t t = 0; t < op.num_tokens; ++t) {

@@ -38,7 +38,7 @@ inline Rows mhc_next_streams(const Rows& X, const Row& f, const Row& post, const
   return next;
 }
 
-/// mhc_post of token `t`; the next streams as they were stored.
+/// Runs mhc_post for token `t` and returns the next streams as they were stored.
 template <class T, class Access>
 Rows mhc_post_token(const MhcPost<T>& op, std::size_t t, Access& access) {
   const std::size_t m = op.num_streams;
@@ -53,12 +53,12 @@ Rows mhc_post_token(const MhcPost<T>& op, std::size_t t, Access& access) {
 }
 
 template <class T, class Access = DirectAccess>
-void mhc_post(const MhcPost<T>& op, Access&& access = {}) {
+void run(const MhcPost<T>& op, Access&& access = {}) {
   for (std::size_t t = 0; t < op.num_tokens; ++t) mhc_post_token(op, t, access);
 }
 
-/// What follows from streams X on chip: H_post and H_res, stored, and x. X comes from `streams`,
-/// and is fetched from there again under StreamPasses::two. `Op` is MhcPre, or has another mapping.
+/// Stores H_post, H_res and x of streams X, which are on chip. Under StreamPasses::two X is fetched
+/// again from `streams` for the mix. `Op` is MhcPre, or has another mapping.
 template <class Op, class Access>
 void mhc_pre_token(const Op& op, std::size_t t, Rows X, StreamPasses passes, Access& access) {
   const std::size_t m = op.num_streams;
@@ -71,6 +71,7 @@ void mhc_pre_token(const Op& op, std::size_t t, Rows X, StreamPasses passes, Acc
   store_row(access, row_at(op.output, t, d), x);
 }
 
+/// `Op` is MhcPre, or has another mapping and is otherwise the same.
 template <class Op, class Access = DirectAccess>
 void mhc_pre(const Op& op, Access&& access = {}, StreamPasses passes = StreamPasses::two) {
   for (std::size_t t = 0; t < op.num_tokens; ++t) {
@@ -80,17 +81,13 @@ void mhc_pre(const Op& op, Access&& access = {}, StreamPasses passes = StreamPas
 }
 
 template <class T, class Access = DirectAccess>
-void mhc_boundary(const MhcBoundary<T>& op, Access&& access = {},
-                  StreamPasses passes = StreamPasses::two) {
-  const MhcPre<T> next{.num_tokens = op.post.num_tokens,
-                       .hidden_size = op.post.hidden_size,
-                       .num_streams = op.post.num_streams,
-                       .streams = op.post.next_streams,
-                       .mapping = op.mapping,
-                       .norm = op.norm,
-                       .output = op.output,
-                       .post = op.next_post,
-                       .residual = op.next_residual};
+void run(const MhcPre<T>& op, Access&& access = {}) {
+  mhc_pre(op, access);
+}
+
+template <class T, class Access = DirectAccess>
+void run(const MhcBoundary<T>& op, Access&& access = {}, StreamPasses passes = StreamPasses::two) {
+  const MhcPre<T> next = next_pre(op);
   for (std::size_t t = 0; t < op.post.num_tokens; ++t)
     mhc_pre_token(next, t, mhc_post_token(op.post, t, access), passes, access);
 }

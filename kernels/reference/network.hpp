@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/operations.hpp"
+#include "kernels/operations/residual.hpp"
 #include "kernels/reference/rounding.hpp"
 
 namespace depthcost::reference {
@@ -80,23 +80,23 @@ void each_place(const std::vector<std::size_t>& block_sizes, const Visit& visit)
   }
 }
 
-/// Who executes b_n^i = b_n^{i-1} + f_l(h_l), by the ledger's conventions.
+/// Which kernel executes b_n^i = b_n^{i-1} + f_l(h_l). The names in quotes are the ledger's.
 enum class SumUpdate {
   folded,         // `kernel`: the next kernel that reads b, which also closes blocks
   closing_apart,  // `physical`: as folded, but the last of a block is a kernel of its own
   apart,          // `physical_unfused`: a kernel of its own
 };
 
-/// The newest source: b_n^i, and f where it has not been added to it yet.
+/// The newest source: b_n^i, and f unless it has been added already.
 template <class T>
 struct NewestSource {
   T* partial_sum = nullptr;
   const T* layer_output = nullptr;
 };
 
-/// Runs layer `at`, and the update of the partial sum unless that is folded into a later kernel.
-/// The first layer of a block writes the partial sum itself. That lies in the bank already where no
-/// later kernel would carry it there.
+/// Runs layer `at`, and then adds its output to the partial sum unless a later kernel does. The
+/// first layer of a block writes the partial sum itself. It is in the bank from the start where no
+/// later kernel would write it there.
 template <class T, class Layer, class Run>
 NewestSource<T> run_layer(const AttnResNetwork<T>& network, AttnResBuffers<T>& buffers,
                           const LayerPlace& at, T* partial_sum, SumUpdate update,

@@ -1,5 +1,5 @@
-// Two mechanisms that third parties describe under the name of attention residuals, and which
-// arXiv:2603.15031v1 does not contain: what each choice of theirs does and moves. No fast kernel.
+// Two mechanisms that third parties call attention residuals, but that arXiv:2603.15031v1 does not
+// contain. They have no fast kernel.
 #pragma once
 
 #include <cmath>
@@ -48,9 +48,10 @@ void boundary_depth_attention(const BoundaryDepthAttention<T>& op, Access&& acce
   }
 }
 
-/// Attention over all earlier states by projections, added to the residual:
+/// Attention over all earlier states with projected queries, keys and values, added to the
+/// residual:
 ///   h = x + sum_i softmax_i(W_q x . W_k h_i / sqrt(d_k)) W_v h_i
-/// where x is what the layer has made of the newest state. h is the next state.
+/// x is the output of the layer on the newest state, h the next state.
 template <class T>
 struct HistoryAttention {
   std::size_t num_tokens = 0;
@@ -84,7 +85,8 @@ void history_attention(const HistoryAttention<T>& op, Access&& access = {}) {
   }
 }
 
-/// The scan of a kernel that keeps what the projections have made, since all layers share them:
+/// The same attention with keys and values that are kept from layer to layer, since all layers
+/// share the projections:
 ///   h = x + sum_i softmax_i(q . k_i / sqrt(d_k)) v_i
 /// with q = W_q x, k_i = W_k h_i and v_i = W_v h_i; each state is projected once, behind its layer.
 template <class T>

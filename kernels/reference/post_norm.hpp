@@ -1,7 +1,7 @@
 // Schemes that normalise the stream itself: DeepNorm, KEEL, SiameseNorm. No fast kernel.
 #pragma once
 
-#include "kernels/operations.hpp"
+#include "kernels/operations/operands.hpp"
 #include "kernels/reference/accessor.hpp"
 
 namespace depthcost::reference {
@@ -44,7 +44,7 @@ struct SiameseNorm {
   T* output = nullptr;                   // x (T, d)
 };
 
-/// alpha h + f of token `t`.
+/// Returns alpha h + f of token `t`.
 template <class Op, class Access>
 Row scaled_sum(const Op& op, std::size_t t, Access& access) {
   const std::size_t d = op.hidden_size;

@@ -1,7 +1,7 @@
-// Products of rows with a weight matrix: one look at the row serves all of its outputs.
+// Products of rows with a weight matrix. Each row is read once for all of its outputs.
 #pragma once
 
-#include "kernels/operations.hpp"
+#include "kernels/operations/operands.hpp"
 #include "kernels/reference/accessor.hpp"
 
 namespace depthcost::reference {

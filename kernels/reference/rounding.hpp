@@ -1,11 +1,12 @@
-// Storage types as doubles: exact one way, rounded once to nearest even the other way.
+// Storage types and doubles. A stored value becomes a double exactly; a double is rounded once, to
+// nearest even, when it is stored.
 #pragma once
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/bf16.hpp"
+#include "kernels/operations/bf16.hpp"
 
 namespace depthcost::reference {
 

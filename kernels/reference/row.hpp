@@ -1,4 +1,4 @@
-// Vectors of one token on chip, in float64, and what the operations do with them.
+// Vectors of one token in float64, and the arithmetic of the operations on them.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/operations.hpp"
+#include "kernels/operations/operands.hpp"
 
 namespace depthcost::reference {
 

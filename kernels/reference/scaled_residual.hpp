@@ -1,14 +1,14 @@
-// The standard residual with something in front of its terms: fixed scales, or a gate.
+// Residuals whose terms have a fixed scale or a gate.
 #pragma once
 
-#include "kernels/family_operations.hpp"
+#include "kernels/operations/residual.hpp"
 #include "kernels/reference/accessor.hpp"
 
 namespace depthcost::reference {
 
 /// h = beta h + lambda o f.
 template <class T, class Access = DirectAccess>
-void scaled_add_rmsnorm(const ScaledAddRmsNorm<T>& op, Access&& access = {}) {
+void run(const ScaledAddRmsNorm<T>& op, Access&& access = {}) {
   const std::size_t d = op.hidden_size;
   const Row lambda = parameters(op.scales, op.num_scales);
   for (std::size_t t = 0; t < op.num_tokens; ++t) {
@@ -24,7 +24,7 @@ void scaled_add_rmsnorm(const ScaledAddRmsNorm<T>& op, Access&& access = {}) {
 
 /// g = sigmoid(z); h = (1 - g) o h + g o f.
 template <class T, class Access = DirectAccess>
-void highway_rmsnorm(const HighwayRmsNorm<T>& op, Access&& access = {}) {
+void run(const HighwayRmsNorm<T>& op, Access&& access = {}) {
   const std::size_t d = op.hidden_size;
   for (std::size_t t = 0; t < op.num_tokens; ++t) {
     Row h = load_row(access, row_at(op.hidden_state, t, d), d);

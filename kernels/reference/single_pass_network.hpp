@@ -1,6 +1,7 @@
 // Block and Full AttnRes in schedule `single_pass`: one kernel per layer (Eq. 6).
 #pragma once
 
+#include "kernels/operations/attnres.hpp"
 #include "kernels/reference/network.hpp"
 
 namespace depthcost::reference {

@@ -2,12 +2,12 @@
 // arXiv:2512.24880v2; the AttnRes paper gives neither the order nor the number of iterations.
 #pragma once
 
-#include "kernels/operations.hpp"
+#include "kernels/operations/mhc.hpp"
 #include "kernels/reference/accessor.hpp"
 
 namespace depthcost::reference {
 
-/// Elements whose sum an iteration makes one: row or column `index` of an m x m matrix.
+/// A row or column of an m x m matrix, whose sum an iteration makes one.
 struct Line {
   std::size_t first = 0;
   std::size_t stride = 0;
@@ -37,8 +37,8 @@ inline Row sinkhorn_of(Row matrix, std::size_t m, std::size_t iterations, Sinkho
   return matrix;
 }
 
-/// exp(logits), each line that is normalised first relative to its largest: that sum divides the
-/// factor out again.
+/// exp(logits), where each line that is normalised first is taken relative to its largest logit.
+/// Its sum divides that factor out again.
 inline Row exp_for_sinkhorn(Row logits, std::size_t m, SinkhornOrder order) {
   for (std::size_t index = 0; index < m; ++index) {
     const Line line = order == SinkhornOrder::col_row ? column_line(index, m) : row_line(index, m);
@@ -54,7 +54,7 @@ inline Row exp_for_sinkhorn(Row logits, std::size_t m, SinkhornOrder order) {
 }
 
 template <class P, class Access = DirectAccess>
-void sinkhorn(const BasicSinkhorn<P>& op, Access&& access = {}) {
+void run(const BasicSinkhorn<P>& op, Access&& access = {}) {
   const std::size_t m = op.num_streams;
   for (std::size_t i = 0; i < op.count; ++i) {
     P* matrix = row_at(op.matrices, i, m * m);

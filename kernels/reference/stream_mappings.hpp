@@ -1,5 +1,5 @@
-// Hyper-connections that differ from mHC in how coefficients arise from the streams: dynamic ones,
-// and mHC-lite. What is done with the coefficients is mHC's post and pre. No fast kernel.
+// Hyper-connections that compute their coefficients from the streams in another way than mHC:
+// dynamic ones, and mHC-lite. The coefficients are then used as in mHC. They have no fast kernel.
 #pragma once
 
 #include <numeric>

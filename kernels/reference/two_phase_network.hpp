@@ -1,6 +1,7 @@
 // Block and Full AttnRes in schedule `two_phase`: Algorithm 1. O stores Phase 1's outputs.
 #pragma once
 
+#include "kernels/operations/attnres.hpp"
 #include "kernels/reference/single_pass_network.hpp"
 
 namespace depthcost::reference {

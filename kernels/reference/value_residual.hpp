@@ -6,8 +6,8 @@
 
 namespace depthcost::reference {
 
-/// V_n = lambda_1 V_1 + lambda_2 x W_V. x is read and V_n written by any projection; V_1 is what
-/// the mechanism adds.
+/// V_n = lambda_1 V_1 + lambda_2 x W_V. Any projection reads x and writes V_n; the mechanism adds
+/// the read of V_1.
 template <class T>
 struct ValueResidual {
   std::size_t num_tokens = 0;

@@ -1,7 +1,7 @@
 // One vector per thread, summed over nobody, the CTA, or the cluster.
 #include "kernels/cuda/launch.cuh"
-#include "kernels/cuda/reduce.cuh"
-#include "kernels/cuda/vector.cuh"
+#include "kernels/cuda/primitives/reduce.cuh"
+#include "kernels/cuda/primitives/vector.cuh"
 #include "microbench/cuda/skeleton_kernels.hpp"
 
 namespace depthcost::bench {

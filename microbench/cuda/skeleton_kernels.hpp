@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "kernels/cuda/descriptor.hpp"
-#include "kernels/cuda/operations.hpp"
+#include "kernels/cuda/run.hpp"
 
 namespace depthcost::bench {
 

@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "kernels/cuda/launch.cuh"
-#include "kernels/cuda/vector.cuh"
+#include "kernels/cuda/primitives/vector.cuh"
 #include "microbench/cuda/stream_kernels.hpp"
 
 namespace depthcost::bench {

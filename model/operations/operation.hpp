@@ -150,7 +150,7 @@ inline constexpr double kFlopsPerPair = 4;
 inline constexpr double kFlopsPerKey = 3;
 
 /// Of the queries, gains, phi and biases, whatever the d-vectors are: Scalar<T> of
-/// kernels/operations.hpp.
+/// kernels/operations/operations.hpp.
 inline constexpr Dtype kParameterDtype = Dtype::f32;
 
 /// Elements of parameters that one call reads.

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "kernels/bf16.hpp"
+#include "kernels/operations/bf16.hpp"
 #include "kernels/reference/run.hpp"
 
 namespace depthcost::bench {

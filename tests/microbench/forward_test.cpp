@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/check.hpp"
+#include "kernels/operations/operations.hpp"
 #include "kernels/reference/run.hpp"
 #include "tests/microbench/counting_access.hpp"
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-#include "kernels/check.hpp"
+#include "kernels/operations/operations.hpp"
 #include "kernels/reference/run.hpp"
 #include "model/ledger/path_operations.hpp"
 #include "model/schemes/list.hpp"

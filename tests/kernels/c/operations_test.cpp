@@ -1,12 +1,14 @@
 // Each function of the C interface yields the bits, or the error, of the C++ function it wraps.
 #include <gtest/gtest.h>
 
-#include "kernels/check.hpp"
 #include "kernels/cpu/run.hpp"
-#include "tests/kernels/c/run_family.hpp"
-#include "tests/kernels/cpu/attnres_variants.hpp"
-#include "tests/kernels/cpu/family_problems.hpp"
-#include "tests/kernels/cpu/unfused_problems.hpp"
+#include "kernels/operations/operations.hpp"
+#include "tests/kernels/c/run.hpp"
+#include "tests/kernels/cpu/attnres_ablation_problems.hpp"
+#include "tests/kernels/cpu/dense_mix_problems.hpp"
+#include "tests/kernels/cpu/eager_problems.hpp"
+#include "tests/kernels/cpu/hyper_connections_problems.hpp"
+#include "tests/kernels/cpu/scaled_residual_problems.hpp"
 
 namespace depthcost::test::operations_test {
 namespace {
@@ -125,7 +127,7 @@ TEST(COperations, Mhc) {
   expect_wraps_in_both<MhcBoundaryProblem, MhcShape>(shapes);
 }
 
-TEST(COperations, Family) {
+TEST(COperations, OtherSchemes) {
   expect_wraps_in_both<ScaledAddRmsNormProblem, ScaledShape>({{5, 24, 0}, {5, 24, 1}});
   expect_wraps_in_both<HighwayRmsNormProblem, ResidualShape>({{5, 24}});
   const std::initializer_list<MhcShape> shapes{{5, 24, 3, 0, 0},

@@ -1,7 +1,7 @@
 // Operands of the mHC operations in any shape.
 #pragma once
 
-#include "kernels/cpu/mhc.hpp"
+#include "kernels/cpu/tuning.hpp"
 #include "tests/kernels/cpu/run.hpp"
 
 namespace depthcost::test {
@@ -158,7 +158,7 @@ void run_reference(MhcBoundaryProblem<T>& expected, const MhcBoundaryProblem<T>&
   reference::run(op.post, access);
   const std::size_t count = op.post.num_tokens * op.post.num_streams * op.post.hidden_size;
   std::copy_n(actual.op.post.next_streams, count, op.post.next_streams);
-  reference::run(cpu::next_pre(op), access);
+  reference::run(next_pre(op), access);
 }
 
 struct SinkhornShape {

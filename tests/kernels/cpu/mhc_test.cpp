@@ -67,7 +67,7 @@ TEST(MhcPreOnCpu, KeepsLogitsThatAreNoNumbers) {
   for (std::size_t row = 0; row < kStreams * (kStreams + 2); ++row) {
     MhcPreProblem<float> problem(MhcShape{5, 40, kStreams, 0, 0});
     problem.parameters.bias.data()[row] = std::numeric_limits<float>::quiet_NaN();
-    cpu::mhc_pre(problem.op);
+    cpu::run(problem.op);
     if (row < kStreams)
       EXPECT_TRUE(all_nan(problem.output, 0, 1)) << row;
     else if (row < 2 * kStreams)

@@ -2,8 +2,8 @@
 // Without norms, whose invariance to scale would hide wrong weights.
 #include <gtest/gtest.h>
 
+#include "kernels/reference/eager_network.hpp"
 #include "kernels/reference/two_phase_network.hpp"
-#include "kernels/reference/unfused_network.hpp"
 #include "tests/kernels/cpu/run.hpp"
 
 namespace depthcost::test::network_test {

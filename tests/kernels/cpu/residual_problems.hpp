@@ -71,4 +71,16 @@ struct UnfusedRmsNormProblem {
   auto outputs() const { return std::tie(output); }
 };
 
+// The reference runs in steps: where a value lies between two that can be stored, the CPU may round
+// to one and the reference to the other. What follows from stored values is computed from those
+// that the CPU has stored.
+
+/// x of the first tokens of `stored`, which is (T, d).
+template <class T, class Op>
+void run_next_norm(const Op& expected, const T* stored, RecordingAccess& access) {
+  reference::run(UnfusedRmsNorm<T>{expected.num_tokens, expected.hidden_size, stored, expected.norm,
+                                   expected.output},
+                 access);
+}
+
 }  // namespace depthcost::test

@@ -4,9 +4,11 @@
 
 #include <bit>
 
-#include "tests/kernels/cpu/attnres_variants.hpp"
-#include "tests/kernels/cpu/family_problems.hpp"
-#include "tests/kernels/cpu/unfused_problems.hpp"
+#include "tests/kernels/cpu/attnres_ablation_problems.hpp"
+#include "tests/kernels/cpu/dense_mix_problems.hpp"
+#include "tests/kernels/cpu/eager_problems.hpp"
+#include "tests/kernels/cpu/hyper_connections_problems.hpp"
+#include "tests/kernels/cpu/scaled_residual_problems.hpp"
 
 namespace depthcost::test::targets_test {
 namespace {
@@ -26,7 +28,7 @@ class OnlyTargets {
   }
 };
 
-/// Those of kernels/cpu/targets.hpp on x86; elsewhere there is one.
+/// Those of kernels/cpu/primitives/targets.hpp on x86; elsewhere there is one.
 std::vector<std::int64_t> runnable_targets() {
   std::vector<std::int64_t> targets{0};
 #if HWY_ARCH_X86
@@ -52,7 +54,7 @@ void expect_attnres_matches(std::size_t d) {
 }
 
 template <class T>
-void expect_family_matches(std::size_t d) {
+void expect_other_schemes_match(std::size_t d) {
   expect_matches<ScaledAddRmsNormProblem<T>>(ScaledShape{7, d, d % 2});
   expect_matches<HighwayRmsNormProblem<T>>(ResidualShape{7, d});
   for (const std::size_t m : {1U, 3U, 4U}) {
@@ -65,7 +67,7 @@ void expect_family_matches(std::size_t d) {
 
 template <class T>
 void expect_all_match(std::size_t d) {
-  expect_family_matches<T>(d);
+  expect_other_schemes_match<T>(d);
   expect_attnres_matches<T>(d);
   expect_matches<ResidualAddProblem<T>>(ResidualShape{7, d});
   expect_matches<ResidualAddRmsNormProblem<T>>(ResidualShape{7, d});
@@ -126,7 +128,7 @@ TEST(EveryTargetOnCpu, RoundsToTheNearestEven) {
       op.scales = exact.data();
       op.norm.gain = gain.data();
       op.output = normed.data();
-      cpu::scaled_add_rmsnorm(op);
+      cpu::run(op);
       for (std::size_t i = 0; i < kUpperHalves; ++i)
         ASSERT_EQ(stored[i].bits, Bf16(exact[i] + 0.0F).bits) << target << ' ' << exact[i];
     });
@@ -148,7 +150,7 @@ TEST(EveryTargetOnCpu, RoundsOutputsToTheNearestEven) {
       op.norm.gain = exact.data();
       op.norm.eps = 0;
       op.output = stored.data();
-      cpu::unfused_rmsnorm(op);
+      cpu::run(op);
       for (std::size_t i = 0; i < kUpperHalves; ++i)
         ASSERT_EQ(stored[i].bits, Bf16(exact[i] * 1.0F).bits) << target << ' ' << exact[i];
     });

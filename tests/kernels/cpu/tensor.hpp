@@ -8,7 +8,7 @@
 #include <memory>
 #include <new>
 
-#include "kernels/bf16.hpp"
+#include "kernels/operations/bf16.hpp"
 
 namespace depthcost::test {
 

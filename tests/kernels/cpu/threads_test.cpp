@@ -1,5 +1,5 @@
 // Tokens over threads: what a run throws on any of them reaches the caller.
-#include "kernels/cpu/threads.hpp"
+#include "kernels/cpu/primitives/threads.hpp"
 
 #include <gtest/gtest.h>
 

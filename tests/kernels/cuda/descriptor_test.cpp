@@ -1,13 +1,11 @@
 // Two derivations of the same traffic: what the kernels say that they move, and the ledger.
-#include "kernels/cuda/descriptor.hpp"
+#include "kernels/cuda/variants.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <string>
 
-#include "kernels/cuda/descriptor_family.hpp"
-#include "kernels/cuda/descriptor_unfused.hpp"
 #include "model/base/partition.hpp"
 #include "model/machine/catalogue.hpp"
 #include "model/operations/family_operations.hpp"

@@ -8,10 +8,6 @@
 namespace depthcost::test::attnres_test {
 namespace {
 
-using reference::attnres_phase1;
-using reference::attnres_phase2;
-using reference::attnres_single_pass;
-
 constexpr std::size_t kTokens = 2;
 constexpr std::size_t kHidden = 3;
 constexpr std::size_t kRow = kTokens * kHidden;
@@ -73,13 +69,13 @@ struct Operands {
 
 TEST(SinglePass, OfTheFirstLayerReturnsTheEmbedding) {
   Operands o(1);
-  attnres_single_pass(o.single_pass(1));
+  reference::run(o.single_pass(1));
   EXPECT_EQ(o.output, o.bank_row(0));
 }
 
 TEST(SinglePass, OfTheFirstLayerOfABlockHasNoPartialSumAndIgnoresInvalidRows) {
   Operands o(3);
-  attnres_single_pass(o.single_pass(3));
+  reference::run(o.single_pass(3));
   EXPECT_LE(relative_error(o.output, o.expected({o.bank_row(0), o.bank_row(1), o.bank_row(2)})),
             1e-14);
 }
@@ -89,7 +85,7 @@ TEST(SinglePass, OfTheSecondLayerTakesThePartialSumAsItStands) {
   auto op = o.single_pass(2);
   op.partial_sum = o.partial_sum.data();
   const Row b = o.partial_sum;
-  attnres_single_pass(op);
+  reference::run(op);
   EXPECT_LE(relative_error(o.output, o.expected({o.bank_row(0), o.bank_row(1), b})), 1e-14);
   EXPECT_EQ(o.partial_sum, b);
 }
@@ -100,7 +96,7 @@ TEST(SinglePass, TakesThePartialSumAloneWithoutABank) {
   op.bank = nullptr;
   op.num_bank_rows = 0;
   op.partial_sum = o.partial_sum.data();
-  attnres_single_pass(op);
+  reference::run(op);
   EXPECT_EQ(o.output, o.partial_sum);
 }
 
@@ -114,7 +110,7 @@ TEST(SinglePass, StoresTheSumWhereItIsTold) {
     op.layer_output = o.layer_output.data();
     op.store = store;
     op.bank_row = store == SumStore::bank_row ? 3 : kNoRow;
-    attnres_single_pass(op);
+    reference::run(op);
     EXPECT_LE(relative_error(o.output, o.expected({o.bank_row(0), o.bank_row(1), sum})), 1e-14);
     EXPECT_EQ(o.partial_sum, store == SumStore::partial_sum ? sum : b);
     if (store == SumStore::bank_row)
@@ -129,7 +125,7 @@ TEST(SinglePass, StoresTheSumWhereItIsTold) {
 TEST(SinglePass, WithZeroQueryIsTheExactMean) {
   Operands o(4);
   o.query.assign(kHidden, 0);
-  attnres_single_pass(o.single_pass(4));
+  reference::run(o.single_pass(4));
   for (std::size_t i = 0; i < kRow; ++i)
     EXPECT_EQ(o.output[i],
               (o.bank[i] + o.bank[i + kRow] + o.bank[i + 2 * kRow] + o.bank[i + 3 * kRow]) / 4);
@@ -140,7 +136,7 @@ TEST(SinglePass, NormalisesForTheNextLayer) {
   const Row gain{2, 3, 4};
   auto op = o.single_pass(1);
   op.norm = {gain.data(), 1e-6};
-  attnres_single_pass(op);
+  reference::run(op);
   const Row h = o.bank_row(0);
   for (std::size_t t = 0; t < kTokens; ++t) {
     const double* v = h.data() + t * kHidden;
@@ -153,7 +149,7 @@ TEST(SinglePass, NormalisesForTheNextLayer) {
 TEST(SinglePass, TakesAZeroSource) {
   Operands o(2);
   std::fill_n(o.bank.begin(), kRow, 0.0);
-  attnres_single_pass(o.single_pass(2));
+  reference::run(o.single_pass(2));
   EXPECT_LE(relative_error(o.output, o.expected({Row(kRow, 0.0), o.bank_row(1)})), 1e-14);
 }
 
@@ -162,13 +158,13 @@ TEST(SinglePass, TakesLogitsOf700) {
   Row bank{-3, 5, -2};
   const double query = 700;
   double h = kNaN;
-  attnres_single_pass(AttnResSinglePass<double>{.num_tokens = 1,
-                                                .hidden_size = 1,
-                                                .num_bank_rows = 3,
-                                                .num_bank_sources = 3,
-                                                .bank = bank.data(),
-                                                .query = &query,
-                                                .output = &h});
+  reference::run(AttnResSinglePass<double>{.num_tokens = 1,
+                                           .hidden_size = 1,
+                                           .num_bank_rows = 3,
+                                           .num_bank_sources = 3,
+                                           .bank = bank.data(),
+                                           .query = &query,
+                                           .output = &h});
   EXPECT_DOUBLE_EQ(h, 5);
 }
 
@@ -213,7 +209,7 @@ TEST(Phase1, ClosesThePreviousBlockAndAttendsToIt) {
   op.partial_sum = p.operands.partial_sum.data();
   op.layer_output = p.operands.layer_output.data();
   op.bank_row = 2;
-  attnres_phase1(op);
+  reference::run(op);
   EXPECT_EQ(p.operands.bank_row(2), sum);
   const Rows sources{p.operands.bank_row(0), p.operands.bank_row(1), sum};
   p.operands.query = {0.1, 0.2, 0.3};
@@ -232,7 +228,7 @@ TEST(Phase1, OfABlockOfOneLayerLeavesNoStatistics) {
   op.outputs = nullptr;
   op.maxima = nullptr;
   op.sums = nullptr;
-  attnres_phase1(op);
+  reference::run(op);
   p.operands.query = {0.1, 0.2, 0.3};
   EXPECT_LE(relative_error(p.operands.output,
                            p.operands.expected({p.operands.bank_row(0), p.operands.bank_row(1)})),
@@ -241,11 +237,11 @@ TEST(Phase1, OfABlockOfOneLayerLeavesNoStatistics) {
 
 TEST(Phase2, AddsTheLayerOutputFirst) {
   Phases p;
-  attnres_phase1(p.phase1());
+  reference::run(p.phase1());
   const Row sum = p.operands.sum();
   auto op = p.phase2();
   op.layer_output = p.operands.layer_output.data();
-  attnres_phase2(op);
+  reference::run(op);
   EXPECT_EQ(p.operands.partial_sum, sum);
   EXPECT_LE(relative_error(p.operands.output, p.operands.expected({p.operands.bank_row(0),
                                                                    p.operands.bank_row(1), sum})),
@@ -254,12 +250,12 @@ TEST(Phase2, AddsTheLayerOutputFirst) {
 
 TEST(Phase2, AttendsToTheFurtherSourcesOfFullAttnRes) {
   Phases p;
-  attnres_phase1(p.phase1());
+  reference::run(p.phase1());
   const Row further{1, 1, 2, 3, 5, 8, -1, -2, 0, 4, -4, 6};
   auto op = p.phase2();
   op.num_further_sources = 2;
   op.further_sources = further.data();
-  attnres_phase2(op);
+  reference::run(op);
   const Rows sources{p.operands.bank_row(0), p.operands.bank_row(1), cut(further, kRow)[0],
                      cut(further, kRow)[1], p.operands.partial_sum};
   EXPECT_LE(relative_error(p.operands.output, p.operands.expected(sources)), 1e-14);
@@ -272,7 +268,7 @@ TEST(Phase2, MergesLogitsOf700) {
     double b = own;
     double x = kNaN, o = kNaN, m = kNaN, l = kNaN;
     const double queries[2] = {700, 700};
-    attnres_phase1(AttnResPhase1<double, double>{.num_tokens = 1,
+    reference::run(AttnResPhase1<double, double>{.num_tokens = 1,
                                                  .hidden_size = 1,
                                                  .num_bank_rows = 1,
                                                  .num_bank_sources = 1,
@@ -284,7 +280,7 @@ TEST(Phase2, MergesLogitsOf700) {
                                                  .maxima = &m,
                                                  .sums = &l});
     EXPECT_EQ(x, -own);
-    attnres_phase2(AttnResPhase2<double, double>{.num_tokens = 1,
+    reference::run(AttnResPhase2<double, double>{.num_tokens = 1,
                                                  .hidden_size = 1,
                                                  .partial_sum = &b,
                                                  .phase1_output = &o,

@@ -44,7 +44,7 @@ class Counter {
   }
   static void execute(const MhcBoundary<double>& op, CountingAccess& access,
                       reference::StreamPasses passes) {
-    reference::mhc_boundary(op, access, passes);
+    reference::run(op, access, passes);
   }
 };
 

@@ -41,15 +41,15 @@ Row single_pass(const Row& w, const Rows& sources, double eps,
   Row bank;
   for (const Row& source : sources) bank.insert(bank.end(), source.begin(), source.end());
   Row h(w.size(), kNaN);
-  reference::attnres_single_pass(AttnResSinglePass<double>{.num_tokens = 1,
-                                                           .hidden_size = w.size(),
-                                                           .num_bank_rows = sources.size(),
-                                                           .num_bank_sources = sources.size(),
-                                                           .bank = bank.data(),
-                                                           .query = w.data(),
-                                                           .key_eps = eps,
-                                                           .output = h.data(),
-                                                           .variant = variant});
+  reference::run(AttnResSinglePass<double>{.num_tokens = 1,
+                                           .hidden_size = w.size(),
+                                           .num_bank_rows = sources.size(),
+                                           .num_bank_sources = sources.size(),
+                                           .bank = bank.data(),
+                                           .query = w.data(),
+                                           .key_eps = eps,
+                                           .output = h.data(),
+                                           .variant = variant});
   return h;
 }
 

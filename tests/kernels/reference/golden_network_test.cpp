@@ -137,8 +137,8 @@ TEST(GoldenNetworks, AreReproducedByTheStandardResidual) {
     Rows inputs;
     for (std::size_t l = 1; l <= entry.at("L").get<std::size_t>(); ++l) {
       const Row f = network.layer(l, inputs.emplace_back(h));
-      reference::residual_add(ResidualAdd<double>{1, h.size(), h.data(), f.data()});
-      reference::residual_add_rmsnorm(ResidualAddRmsNorm<double>{
+      reference::run(ResidualAdd<double>{1, h.size(), h.data(), f.data()});
+      reference::run(ResidualAddRmsNorm<double>{
           1, h.size(), fused_h.data(), f.data(), {gain.data(), network.eps()}, x.data()});
       EXPECT_EQ(fused_h, h);
       expect_close(x, reference::scaled(2, reference::rms_norm(h, network.eps())), "standard x");

@@ -72,11 +72,11 @@ TEST(GoldenDynamicMhc, IsReproducedByPreAndPost) {
       DynamicCase c(entry);
       reference::mhc_pre(c.mhc_pre(c.X), DirectAccess{}, passes);
       expect_golden_coefficients(c, entry);
-      reference::mhc_post(c.mhc_post());
+      reference::run(c.mhc_post());
       expect_close(c.next, flat(entry.at("X_next")), "X_next");
       MhcPost<double> in_place = c.mhc_post();
       in_place.next_streams = c.X.data();
-      reference::mhc_post(in_place);
+      reference::run(in_place);
       EXPECT_EQ(c.X, c.next);
     }
 }
@@ -107,18 +107,18 @@ TEST(MhcBoundary, IsPostThenPreInOneKernel) {
     for (const StreamPasses passes : {StreamPasses::one, StreamPasses::two}) {
       DynamicCase apart(entry);
       Row gain(apart.d, 1.5);
-      reference::mhc_pre(apart.mhc_pre(apart.X));
+      reference::run(apart.mhc_pre(apart.X));
       DynamicCase together = apart;
-      reference::mhc_post(apart.mhc_post());
+      reference::run(apart.mhc_post());
       MhcPre<double> next = apart.mhc_pre(apart.next);
       next.norm.gain = gain.data();
-      reference::mhc_pre(next);
+      reference::run(next);
 
       // Coefficients are updated in place, as the next boundary needs them.
       const MhcBoundary<double> boundary{together.mhc_post(),   together.mapping(),
                                          {.gain = gain.data()}, together.x.data(),
                                          together.post.data(),  together.residual.data()};
-      reference::mhc_boundary(boundary, DirectAccess{}, passes);
+      reference::run(boundary, DirectAccess{}, passes);
       EXPECT_EQ(together.next, apart.next);
       EXPECT_EQ(together.x, apart.x);
       EXPECT_EQ(together.post, apart.post);
@@ -130,7 +130,7 @@ TEST(Mhc, CoefficientsStayFiniteForLogitsOf700) {
   DynamicCase c(dynamic_cases().at(0));
   c.scales.assign(3, 0);
   for (std::size_t i = 0; i < c.bias.size(); ++i) c.bias[i] = i % 2 == 0 ? 700 : 710;
-  reference::mhc_pre(c.mhc_pre(c.X));
+  reference::run(c.mhc_pre(c.X));
   for (const Row* result : {&c.x, &c.post, &c.residual})
     for (const double value : *result) EXPECT_TRUE(std::isfinite(value));
 }
@@ -151,17 +151,16 @@ void check_static_network(const json& entry) {
   const Rows beta = entry.at("beta").get<Rows>();
   const Row h1 = flat(entry.at("h1"));
   Row X(m * d, kNaN);
-  reference::unfused_mhc_post(UnfusedMhcPost<double>{1, d, m, h1.data(), beta[0].data(), X.data()});
+  reference::run(UnfusedMhcPost<double>{1, d, m, h1.data(), beta[0].data(), X.data()});
   Rows h;
   for (std::size_t l = 1; l <= values.size(); ++l) {
     if (l > 1) {
       const Row residual = transposed(flat(entry.at("A").at(l - 2)), m);
-      reference::mhc_post(MhcPost<double>{1, d, m, X.data(), values[l - 2].data(),
-                                          beta[l - 1].data(), residual.data(), X.data()});
+      reference::run(MhcPost<double>{1, d, m, X.data(), values[l - 2].data(), beta[l - 1].data(),
+                                     residual.data(), X.data()});
     }
     Row& input = h.emplace_back(d, kNaN);
-    reference::unfused_mhc_pre(
-        UnfusedMhcPre<double>{1, d, m, X.data(), alpha[l - 1].data(), input.data()});
+    reference::run(UnfusedMhcPre<double>{1, d, m, X.data(), alpha[l - 1].data(), input.data()});
   }
   expect_close(h, entry.at("h"), "static mhc h");
 }
@@ -179,8 +178,8 @@ TEST(GoldenStaticMhc, IsReproducedWithItsMatrices) {
     Row matrices = exponentials(flat(entry.at("A_logits")));
     const auto order =
         entry.at("sinkhorn_order") == "col_row" ? SinkhornOrder::col_row : SinkhornOrder::row_col;
-    reference::sinkhorn(BasicSinkhorn<double>{entry.at("A").size(), entry.at("m"), matrices.data(),
-                                              entry.at("sinkhorn_iters"), order});
+    reference::run(BasicSinkhorn<double>{entry.at("A").size(), entry.at("m"), matrices.data(),
+                                         entry.at("sinkhorn_iters"), order});
     expect_close(matrices, flat(entry.at("A")), "A");
   }
 }
@@ -210,7 +209,7 @@ TEST(Sinkhorn, MakesTheSideItNormalisesLastExact) {
     const auto iterations = *rc::gen::inRange<std::size_t>(1, 30);
     for (const SinkhornOrder order : {SinkhornOrder::col_row, SinkhornOrder::row_col}) {
       Row matrix = random_positive_matrix(m);
-      reference::sinkhorn(BasicSinkhorn<double>{1, m, matrix.data(), iterations, order});
+      reference::run(BasicSinkhorn<double>{1, m, matrix.data(), iterations, order});
       const double error = order == SinkhornOrder::col_row
                                ? imbalance(matrix, m, reference::row_line)
                                : imbalance(matrix, m, reference::column_line);
@@ -224,8 +223,8 @@ TEST(Sinkhorn, OrdersAreTransposesOfEachOther) {
     const auto m = *rc::gen::inRange<std::size_t>(1, 9);
     Row matrix = random_positive_matrix(m);
     Row other = transposed(matrix, m);
-    reference::sinkhorn(BasicSinkhorn<double>{1, m, matrix.data(), 7, SinkhornOrder::col_row});
-    reference::sinkhorn(BasicSinkhorn<double>{1, m, other.data(), 7, SinkhornOrder::row_col});
+    reference::run(BasicSinkhorn<double>{1, m, matrix.data(), 7, SinkhornOrder::col_row});
+    reference::run(BasicSinkhorn<double>{1, m, other.data(), 7, SinkhornOrder::row_col});
     RC_ASSERT(transposed(other, m) == matrix);
   }));
 }

@@ -2,7 +2,7 @@
 // per-token traffic and are read past the accessor.
 #pragma once
 
-#include "kernels/operations.hpp"
+#include "kernels/operations/operations.hpp"
 #include "tests/kernels/reference/counting_access.hpp"
 
 namespace depthcost::test {

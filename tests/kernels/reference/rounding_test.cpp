@@ -57,7 +57,7 @@ TEST(StoredSums, AreNormalisedAsTheyWereRounded) {
   const double rms = std::sqrt((1 + 1024.0 * 1024.0) / 2);
   const float gain[2] = {static_cast<float>(rms * (1 + 0x1p-8 - 0x1p-12)), 1};
   Bf16 x[2];
-  residual_add_rmsnorm(ResidualAddRmsNorm<Bf16>{1, 2, h, f, {gain, 0}, x});
+  reference::run(ResidualAddRmsNorm<Bf16>{1, 2, h, f, {gain, 0}, x});
   EXPECT_EQ(to_double(h[0]), 1.0);
   EXPECT_EQ(to_double(x[0]), 1.0);
   EXPECT_EQ(to_double(x[1]), bf16(1024 / rms));
@@ -72,7 +72,7 @@ TEST(StoredSums, AreAttendedToAsTheyWereRounded) {
   float o[1] = {0};
   float m[1] = {0};
   float l[1] = {0};
-  attnres_phase1(AttnResPhase1<Bf16, float>{.num_tokens = 1,
+  reference::run(AttnResPhase1<Bf16, float>{.num_tokens = 1,
                                             .hidden_size = 1,
                                             .num_bank_rows = 1,
                                             .num_queries = 2,
@@ -98,9 +98,11 @@ TEST(StoredStreams, AreMappedAsTheyWereRounded) {
   const MhcMapping mapping{phi.data(), bias.data(), {1, 1, 1}};
   std::vector<Bf16> next(4), x(2), boundary_next(4), boundary_x(2);
   std::vector<float> H_post(2), H_res(4), boundary_post(2), boundary_res(4);
-  mhc_post(MhcPost<Bf16>{1, 2, 2, X.data(), f.data(), post.data(), residual.data(), next.data()});
-  mhc_pre(MhcPre<Bf16>{1, 2, 2, next.data(), mapping, {}, x.data(), H_post.data(), H_res.data()});
-  mhc_boundary(MhcBoundary<Bf16>{
+  reference::run(
+      MhcPost<Bf16>{1, 2, 2, X.data(), f.data(), post.data(), residual.data(), next.data()});
+  reference::run(
+      MhcPre<Bf16>{1, 2, 2, next.data(), mapping, {}, x.data(), H_post.data(), H_res.data()});
+  reference::run(MhcBoundary<Bf16>{
       {1, 2, 2, X.data(), f.data(), post.data(), residual.data(), boundary_next.data()},
       mapping,
       {},
@@ -129,11 +131,11 @@ TEST(SumsThatAreNotStored, AreNotRounded) {
                              .store = SumStore::nowhere,
                              .query = query,
                              .output = x};
-  attnres_single_pass(op);
+  reference::run(op);
   EXPECT_EQ(to_double(x[0]), 1 + 0x1p-7);
   EXPECT_EQ(to_double(b[0]), 1.0);
   op.store = SumStore::partial_sum;
-  attnres_single_pass(op);
+  reference::run(op);
   EXPECT_EQ(to_double(x[0]), 1.0);
 }
 

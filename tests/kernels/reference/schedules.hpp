@@ -1,9 +1,9 @@
 // Runs a network in every schedule and keeps what passed by.
 #pragma once
 
+#include "kernels/reference/eager_network.hpp"
 #include "kernels/reference/run.hpp"
 #include "kernels/reference/two_phase_network.hpp"
-#include "kernels/reference/unfused_network.hpp"
 #include "tests/kernels/reference/comparison.hpp"
 
 namespace depthcost::test {

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "kernels/cpu/mhc.hpp"
+#include "kernels/cpu/tuning.hpp"
 #include "model/ledger/path_operations.hpp"
 #include "model/machine/catalogue.hpp"
 #include "model/machine/time.hpp"

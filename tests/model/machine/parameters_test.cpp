@@ -15,7 +15,7 @@ namespace {
 constexpr double kUs = 1e-6;
 constexpr Count kBankRows = 3;
 
-/// Every parameter of the shapes in kernels/operations.hpp, one by one.
+/// Every parameter of the shapes in kernels/operations/operations.hpp, one by one.
 double counted(const std::string& operation, Count S, Count m, Count d) {
   const auto named = [&](std::string_view part) {
     return operation.find(part) != std::string::npos;

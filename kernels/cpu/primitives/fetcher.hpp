@@ -1,0 +1,45 @@
+// Software prefetch of the next token's rows.
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/cpu/tuning.hpp"
+
+namespace depthcost::cpu {
+
+/// Fetches rows into L2, a few lines per step between other work: short rows that alternate defeat
+/// the hardware's prefetchers, and a pass over rows in cache would leave memory idle.
+class Fetcher {
+ public:
+  /// The rows that `step` fetches from now on, spread over `num_steps` steps.
+  void aim(const char* const* rows, std::size_t num_rows, std::size_t row_bytes,
+           std::size_t num_steps) {
+    row_ = rows;
+    last_row_ = rows + num_rows;
+    row_bytes_ = row_bytes;
+    lines_per_step_ = (num_rows * row_bytes / kLineBytes + num_steps - 1) / num_steps;
+    line_ = end_ = nullptr;
+  }
+
+  void step() {
+    for (std::size_t i = 0; i < lines_per_step_; ++i) {
+      if (line_ >= end_) {
+        if (row_ == last_row_) return;
+        line_ = *row_++;
+        end_ = line_ + row_bytes_;
+      }
+      __builtin_prefetch(line_, 0, 2);
+      line_ += kLineBytes;
+    }
+  }
+
+ private:
+  const char* const* row_ = nullptr;
+  const char* const* last_row_ = nullptr;
+  std::size_t row_bytes_ = 0;
+  std::size_t lines_per_step_ = 0;
+  const char* line_ = nullptr;
+  const char* end_ = nullptr;
+};
+
+}  // namespace depthcost::cpu

@@ -1,0 +1,70 @@
+// Launch and tuning constants of the CUDA kernels, in one table.
+#pragma once
+
+#include <cstddef>
+
+namespace depthcost::cuda {
+
+// Element by element, a CTA for each token: what runs where rows are not whole vectors.
+inline constexpr unsigned kScalarThreads = 256;
+
+// Elementwise additions.
+inline constexpr unsigned kAddThreads = 256;
+inline constexpr unsigned kAddVectors = 4;  // per thread, all in flight at once
+
+// Streams of a token times a small matrix.
+inline constexpr unsigned kMixThreads = 256;     // per token, at most
+inline constexpr unsigned kMixCtaThreads = 128;  // at least; short rows share a CTA
+inline constexpr unsigned kMixFewStreams = 4;    // in registers, as vectors
+inline constexpr unsigned kMixManyStreams = 8;   // the same; more wait in shared memory
+inline constexpr unsigned kMixWideThreads = 64;  // of the kernel for any number
+
+// Rows that are reduced and written back, in registers in between where they fit.
+inline constexpr unsigned kRowThreads = 1024;         // at most
+inline constexpr unsigned kRowFewSlices = 2;          // vectors per thread
+inline constexpr unsigned kRowManySlices = 4;         // the same, of rows that fill a CTA
+inline constexpr std::size_t kRowManyVectors = 1024;  // more are a row that fills a CTA
+inline constexpr unsigned kRowsPerCta = 4;            // of rows that fit a warp
+
+// Rows that are combined from others and normalised in one scan.
+inline constexpr unsigned kCombineThreads = 512;          // at most, of a row in registers
+inline constexpr unsigned kCombineStreamedThreads = 256;  // of a row in two passes
+inline constexpr unsigned kHcFewStreams = 4;              // the combined row fits into registers
+inline constexpr unsigned kHcVectorStreams = 8;           // streams are read as vectors
+inline constexpr unsigned kHcMostStreams = 32;            // that hc_boundary takes
+
+/// A tile of attention over depth.
+struct AttentionTile {
+  unsigned rows;     // of the bank that are scored together, beside the newest source
+  unsigned slices;   // vectors of a row in a thread
+  unsigned threads;  // of a CTA, at most
+
+  constexpr bool operator==(const AttentionTile&) const = default;
+};
+inline constexpr AttentionTile kSplitRow{.rows = 10, .slices = 1, .threads = 512};
+/// Phase 2 without further rows has tokens for every SM, whose CTAs hide each other's latency.
+inline constexpr AttentionTile kNewestAlone{.rows = 0, .slices = 2, .threads = 448};
+/// Two CTAs of an SM hide each other's latency.
+inline constexpr AttentionTile kSplitHeads{.rows = 4, .slices = 1, .threads = 448};
+/// The warp that copies is one of the threads.
+inline constexpr AttentionTile kRowRing{.rows = 5, .slices = 2, .threads = 512};
+inline constexpr std::size_t kMaxRingSlots = 64;
+inline constexpr std::size_t kRingRegistersPerThread = 128;  // at most, by its launch bounds
+
+// Tiles for tensor cores.
+inline constexpr unsigned kTileThreads = 256;
+inline constexpr unsigned kPhase1Tiles = 8;   // 64 columns: tokens times sources in whole tiles
+inline constexpr unsigned kPhase1Chunk = 64;  // elements of d that a warp mixes at once
+inline constexpr unsigned kPhase1LoadsInFlight = 8;  // vectors per thread
+inline constexpr unsigned kMhcTiles = 2;             // 16 columns: tokens
+
+// Sinkhorn's iteration, a matrix for each thread.
+inline constexpr unsigned kSinkhornThreads = 128;
+
+// Eager launches.
+inline constexpr unsigned kEagerThreads = 256;
+inline constexpr unsigned kStackVectors = 4;  // per thread, all in flight at once
+inline constexpr unsigned kScoreVectors = 4;
+inline constexpr unsigned kMixVectors = 8;
+
+}  // namespace depthcost::cuda
