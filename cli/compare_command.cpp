@@ -10,7 +10,7 @@
 #include "cli/version.hpp"
 #include "profile/compare.hpp"
 #include "profile/steps.hpp"
-#include "profile/stored.hpp"
+#include "profile/profile_file.hpp"
 #include "reports/comparison.hpp"
 #include "reports/comparison_gates.hpp"
 #include "scenarios/measured/comparisons.hpp"

@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "profile/profile.hpp"
-#include "profile/stored.hpp"
+#include "profile/profile_file.hpp"
 #include "scenarios/presets/presets.hpp"
 
 namespace depthcost {

@@ -10,7 +10,7 @@
 #include "cli/profile_text.hpp"
 #include "profile/compare.hpp"
 #include "profile/profile.hpp"
-#include "profile/stored.hpp"
+#include "profile/profile_file.hpp"
 #include "profile/verify.hpp"
 #include "scenarios/measured/tolerances.hpp"
 #include "scenarios/text/input_error.hpp"

@@ -77,7 +77,7 @@ const Mix* nearest(const std::vector<Mix>& mixes, const Mix& mix) {
 }
 
 bool is_of_memory(const Ceiling& ceiling) {
-  return ceiling.level == StreamLevel::memory && ceiling.threads == 0;
+  return ceiling.level == MemoryLevel::memory && ceiling.threads == 0;
 }
 
 /// Of one (level, threads, mix).
@@ -164,7 +164,7 @@ std::vector<Ceiling> ceilings_of(const Samples& samples) {
 
 /// Of one level, on as many threads as kernels have.
 std::vector<ExactMixBandwidth> exact_bandwidths(const std::vector<Ceiling>& ceilings,
-                                                StreamLevel level) {
+                                                MemoryLevel level) {
   std::vector<ExactMixBandwidth> exact;
   for (const Ceiling& ceiling : ceilings)
     if (ceiling.level == level && ceiling.threads == 0)
@@ -172,7 +172,7 @@ std::vector<ExactMixBandwidth> exact_bandwidths(const std::vector<Ceiling>& ceil
   return exact;
 }
 
-BytesPerSecond envelope(const std::vector<Ceiling>& ceilings, StreamLevel level) {
+BytesPerSecond envelope(const std::vector<Ceiling>& ceilings, MemoryLevel level) {
   BytesPerSecond most;
   for (const Ceiling& ceiling : ceilings)
     if (ceiling.level == level && ceiling.threads == 0)
@@ -182,17 +182,17 @@ BytesPerSecond envelope(const std::vector<Ceiling>& ceilings, StreamLevel level)
 
 void set_bandwidths(const Samples& samples, const std::vector<Ceiling>& ceilings,
                     Machine& machine) {
-  machine.exact_bandwidth = exact_bandwidths(ceilings, StreamLevel::memory);
+  machine.exact_bandwidth = exact_bandwidths(ceilings, MemoryLevel::memory);
   machine.memory_bandwidth = curve_over(machine.exact_bandwidth);
   if (machine.memory_bandwidth.empty())
     throw InputError({samples.path, 1, 1}, "too few samples (no ceiling of memory)");
-  machine.memory_ceiling = envelope(ceilings, StreamLevel::memory);
-  const auto cached = curve_over(exact_bandwidths(ceilings, StreamLevel::L3));
+  machine.memory_ceiling = envelope(ceilings, MemoryLevel::memory);
+  const auto cached = curve_over(exact_bandwidths(ceilings, MemoryLevel::L3));
   if (cached.empty()) return;
   machine.cache_bandwidth = cached;
   machine.cache_ceiling = {};
   // What is hot may lie nearer than L3.
-  for (const StreamLevel level : {StreamLevel::L1, StreamLevel::L2, StreamLevel::L3})
+  for (const MemoryLevel level : {MemoryLevel::L1, MemoryLevel::L2, MemoryLevel::L3})
     machine.cache_ceiling = std::max(machine.cache_ceiling, envelope(ceilings, level));
   // Nothing is measured in between: straight from what was in the cache to what was not.
   machine.transition = {{kCachedFootprint, 0}, {samples.rotation, 1}};
@@ -229,7 +229,7 @@ double memory_rate(const Samples& samples, const Machine& machine, const Mix& mi
         fmt::format("too few samples (no ceiling of memory with {} writes)", mix.writes));
   double most = 0;
   for (const CeilingSample& sample : samples.ceilings)
-    if (sample.level == StreamLevel::memory && sample.threads == 0 && sample.mix == *held)
+    if (sample.level == MemoryLevel::memory && sample.threads == 0 && sample.mix == *held)
       most = std::max(most, sample.bytes / typical(sample.seconds));
   return most;
 }
@@ -309,7 +309,7 @@ double write_allocate_of(const Samples& samples) {
   const auto best = [&](Mix mix) {
     double least = 0;
     for (const CeilingSample& sample : samples.ceilings) {
-      const bool is_asked = sample.mix == mix && sample.level == StreamLevel::memory &&
+      const bool is_asked = sample.mix == mix && sample.level == MemoryLevel::memory &&
                             sample.threads == 0 && sample.name.ends_with("/cached");
       const double seconds = typical(sample.seconds);
       if (is_asked && (least == 0 || seconds < least)) least = seconds;

@@ -12,7 +12,7 @@
 namespace depthcost::profile {
 namespace {
 
-// Shapes that the measuring program has for this alone: microbench/shapes.hpp.
+// Shapes that the measuring program has for this alone: microbench/cases/cpu_shapes.hpp.
 constexpr Count kHeldOutWidth = 5120;
 constexpr Count kHeldOutTokens = 3000;
 constexpr Count kUsualBlocks = 8;
@@ -110,7 +110,7 @@ void count_left_out(const Machine& machine, const Samples& samples, CoverageCoun
 
 }  // namespace
 
-std::string_view name(StreamLevel level) {
+std::string_view name(MemoryLevel level) {
   constexpr std::array<std::string_view, 4> names{"L1", "L2", "L3", "memory"};
   return names[static_cast<std::size_t>(level)];
 }

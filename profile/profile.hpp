@@ -20,7 +20,7 @@ namespace depthcost::profile {
 /// One ceiling: the fastest variant of its streams that is steady, if it is nearly as fast as the
 /// fastest: REFERENCES.md, "profiles".
 struct Ceiling {
-  StreamLevel level = StreamLevel::memory;
+  MemoryLevel level = MemoryLevel::memory;
   int threads = 0;
   Mix mix;
   std::string variant;  // name of the benchmark; a profile that was read has none
@@ -37,7 +37,7 @@ enum class Cases {
   small,        // a few tokens, cold and from the cache: outside the calibrated range
 };
 
-std::string_view name(StreamLevel level);
+std::string_view name(MemoryLevel level);
 std::string_view name(Ceilings ceilings);
 std::string_view name(Cases cases);
 

@@ -117,7 +117,7 @@ const std::vector<std::string> kBackends{"cpu", "cuda"};
 
 CeilingSample ceiling_of(Fields& row) {
   return {.name = row.text("name"),
-          .level = static_cast<StreamLevel>(row.choice("level", {"L1", "L2", "L3", "memory"})),
+          .level = static_cast<MemoryLevel>(row.choice("level", {"L1", "L2", "L3", "memory"})),
           .threads = static_cast<int>(row.count_to(kMostThreads, "threads", Range::non_negative)),
           .mix = row.mix(),
           .bytes = row.number("bytes"),

@@ -15,7 +15,7 @@
 namespace depthcost::profile {
 
 /// Where the streams of a ceiling lie.
-enum class StreamLevel { L1, L2, L3, memory };
+enum class MemoryLevel { L1, L2, L3, memory };
 
 /// Seconds of one call of a benchmark, a number for each round.
 using Repetitions = std::vector<double>;
@@ -23,7 +23,7 @@ using Repetitions = std::vector<double>;
 /// Plain streams of one mix, one variant of the kernel that moves them.
 struct CeilingSample {
   std::string name;
-  StreamLevel level = StreamLevel::memory;
+  MemoryLevel level = MemoryLevel::memory;
   int threads = 0;  // 0: as many as the kernels have
   Mix mix;
   double bytes = 0;

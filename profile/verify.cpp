@@ -8,7 +8,7 @@
 #include <cmath>
 #include <optional>
 
-#include "profile/stored.hpp"
+#include "profile/profile_file.hpp"
 
 namespace depthcost::profile {
 namespace {
@@ -111,8 +111,8 @@ void check_levels(const Profile& profile, std::vector<std::string>& findings) {
     if (rates[far] == 0) continue;
     if (near && rates[*near] * kNoise < rates[far])
       findings.push_back(fmt::format("{} moves {:.3g} GB/s, {} {:.3g}: nearer is not faster",
-                                     name(static_cast<StreamLevel>(*near)), rates[*near] / 1e9,
-                                     name(static_cast<StreamLevel>(far)), rates[far] / 1e9));
+                                     name(static_cast<MemoryLevel>(*near)), rates[*near] / 1e9,
+                                     name(static_cast<MemoryLevel>(far)), rates[far] / 1e9));
     near = far;
   }
 }

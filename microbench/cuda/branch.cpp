@@ -2,7 +2,7 @@
 #include "microbench/cuda/branch.hpp"
 
 #include "kernels/cuda/check.hpp"
-#include "microbench/cuda/device.hpp"
+#include "microbench/cuda/device_under_test.hpp"
 
 namespace depthcost::bench {
 

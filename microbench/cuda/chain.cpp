@@ -5,15 +5,15 @@
 #include <memory>
 
 #include "kernels/cuda/check.hpp"
-#include "microbench/cuda/device.hpp"
-#include "microbench/cuda/lead.hpp"
+#include "microbench/cuda/auxiliary_kernels.hpp"
+#include "microbench/cuda/device_under_test.hpp"
 #include "microbench/cuda/rotation.hpp"
 
 namespace depthcost::bench {
 namespace {
 
 constexpr double kWindow = 2.5e-3;
-constexpr double kSpin = 400e-6;  // longer than the launch of a graph of kLongestChain nodes
+constexpr double kLaunchDelay = 400e-6;  // longer than the launch of a graph of kLongestChain nodes
 
 /// Ends the capture whatever `node` throws: a stream that is left capturing takes nothing else.
 cudaGraph_t captured(std::size_t length, const LaunchNode& node) {
@@ -127,7 +127,7 @@ double seconds_of(const Chain& chain, Launch launch, Temperature temperature) {
   if (launch == Launch::stream)
     synchronise();
   else
-    launch_spin(kSpin, device_cuda_stream());
+    launch_delay(kLaunchDelay, device_cuda_stream());
   return seconds_between_events(chain);
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "microbench/slope.hpp"
+#include "microbench/harness/slope.hpp"
 #include "model/machine/time.hpp"
 
 namespace depthcost::bench {

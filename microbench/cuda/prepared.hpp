@@ -11,9 +11,9 @@
 
 #include "kernels/cuda/run.hpp"
 #include "microbench/cuda/chain.hpp"
-#include "microbench/cuda/device.hpp"
+#include "microbench/cuda/device_under_test.hpp"
 #include "microbench/cuda/rotation.hpp"
-#include "microbench/verify.hpp"
+#include "microbench/harness/verification.hpp"
 
 namespace depthcost::bench {
 
@@ -23,8 +23,8 @@ inline cuda::LaunchOptions launch_options(Launch launch) {
 }
 
 /// The host memory in which results are compared.
-inline Space& comparison_memory() {
-  static const std::unique_ptr<Space> host = host_space(std::size_t{64} << 20);
+inline Arena& comparison_memory() {
+  static const std::unique_ptr<Arena> host = host_arena(std::size_t{64} << 20);
   return *host;
 }
 

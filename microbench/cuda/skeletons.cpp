@@ -2,9 +2,9 @@
 // chains of kernels that move next to nothing.
 #include <fmt/format.h>
 
+#include "microbench/cuda/auxiliary_kernels.hpp"
 #include "microbench/cuda/chain.hpp"
-#include "microbench/cuda/device_plan.hpp"
-#include "microbench/cuda/lead.hpp"
+#include "microbench/cuda/device_benchmark.hpp"
 #include "microbench/cuda/prepared.hpp"
 #include "microbench/cuda/rotation.hpp"
 #include "microbench/cuda/skeleton_kernels.hpp"

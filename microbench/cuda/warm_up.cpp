@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <vector>
 
+#include "microbench/cuda/auxiliary_kernels.hpp"
 #include "microbench/cuda/chain.hpp"
-#include "microbench/cuda/device.hpp"
-#include "microbench/cuda/lead.hpp"
-#include "microbench/plan.hpp"
+#include "microbench/cuda/device_under_test.hpp"
+#include "microbench/harness/sampling.hpp"
 
 namespace depthcost::bench {
 namespace {

@@ -19,7 +19,7 @@ class Fit : public testing::Test {
   Samples widened(const Mix& mix) const {
     Samples samples = read_samples(folder_.written("s.json", test::synthetic_samples()));
     for (CeilingSample& sample : samples.ceilings)
-      if (sample.mix == mix && sample.level == StreamLevel::memory)
+      if (sample.mix == mix && sample.level == MemoryLevel::memory)
         for (std::size_t i = 0; i < sample.seconds.size(); ++i)
           sample.seconds[i] *= 1 + 0.1 * static_cast<double>(i);
     return samples;
@@ -94,7 +94,7 @@ TEST_F(Fit, TakesAVariantThatIsSteadyBeforeAFasterOneThatIsNot) {
   const Mix triad{2, 1, 0};
   const Samples steady = read_samples(folder_.written("s.json", test::synthetic_samples()));
   const auto is_triad = [&](const auto& ceiling) {
-    return ceiling.mix == triad && ceiling.level == StreamLevel::memory && ceiling.threads == 0;
+    return ceiling.mix == triad && ceiling.level == MemoryLevel::memory && ceiling.threads == 0;
   };
   const auto with_slower = [&](double times) {
     Samples samples = widened(triad);
@@ -120,7 +120,7 @@ TEST_F(Fit, TakesFewerStreamsInTheSameProportions) {
   const Samples samples = read_samples(folder_.written("s.json", test::synthetic_samples()));
   std::vector<CeilingSample> added;
   for (const CeilingSample& sample : samples.ceilings)
-    if (sample.mix == copy && sample.level == StreamLevel::memory && sample.threads == 0) {
+    if (sample.mix == copy && sample.level == MemoryLevel::memory && sample.threads == 0) {
       added.push_back(sample);
       added.back().mix = copies;
     }
@@ -132,7 +132,7 @@ TEST_F(Fit, TakesFewerStreamsInTheSameProportions) {
     }
     const std::vector<Ceiling> ceilings = measured_ceilings(changed);
     const auto found = std::find_if(ceilings.begin(), ceilings.end(), [&](const Ceiling& ceiling) {
-      return ceiling.mix == mix && ceiling.level == StreamLevel::memory && ceiling.threads == 0;
+      return ceiling.mix == mix && ceiling.level == MemoryLevel::memory && ceiling.threads == 0;
     });
     return found->bytes_per_second.value;
   };

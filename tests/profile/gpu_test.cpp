@@ -1,7 +1,7 @@
 // From the names of a GPU's benchmarks to a machine of the time formula, by way of both files.
 #include <gtest/gtest.h>
 
-#include "microbench/measurements.hpp"
+#include "microbench/results/benchmark_results.hpp"
 #include "profile/profile.hpp"
 #include "profile/steps.hpp"
 #include "profile/verify.hpp"

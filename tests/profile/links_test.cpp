@@ -113,7 +113,7 @@ TEST(LinkTime, BelongsToTheSegmentThatBeginsBelow) {
   EXPECT_EQ(message_time(kLink, {1e9}).value, 40e-6 + 1e9 / 12e9);
 }
 
-/// Rows of a file of samples, as microbench/samples.cpp writes them.
+/// Rows of a file of samples, as microbench/results/sample_file.cpp writes them.
 std::string rows_of(const std::string& transfer, int ranks, double factor) {
   std::string rows;
   for (const LinkPoint& p : points_of(kLink)) {

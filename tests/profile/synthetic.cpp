@@ -5,8 +5,8 @@
 
 #include <random>
 
-#include "microbench/measurements.hpp"
-#include "microbench/shapes.hpp"
+#include "microbench/cases/cpu_shapes.hpp"
+#include "microbench/results/benchmark_results.hpp"
 #include "model/machine/time.hpp"
 
 namespace depthcost::test {

@@ -129,8 +129,8 @@ TEST_F(Verify, HoldsInAnotherFolderThanItsSamples) {
 }
 
 Profile with_ceilings(double near, double far) {
-  return {.ceilings = {{StreamLevel::L3, 0, {1, 1, 0}, "", {0, near, 0}},
-                       {StreamLevel::memory, 0, {1, 0, 0}, "", {0, far, 0}}}};
+  return {.ceilings = {{MemoryLevel::L3, 0, {1, 1, 0}, "", {0, near, 0}},
+                       {MemoryLevel::memory, 0, {1, 0, 0}, "", {0, far, 0}}}};
 }
 
 TEST(Invariants, HoldThatANearerLevelIsNotSlower) {
@@ -140,9 +140,9 @@ TEST(Invariants, HoldThatANearerLevelIsNotSlower) {
             std::vector<std::string>{"L3 moves 19 GB/s, memory 20: nearer is not faster"});
   EXPECT_EQ(broken_invariants(with_ceilings(0, 20e9)), std::vector<std::string>{});  // not measured
   Profile of_a_core = with_ceilings(20e9, 20e9);
-  of_a_core.ceilings.push_back({StreamLevel::L1, 0, {1, 0, 0}, "", {0, 70e9, 0}});
+  of_a_core.ceilings.push_back({MemoryLevel::L1, 0, {1, 0, 0}, "", {0, 70e9, 0}});
   EXPECT_EQ(broken_invariants(of_a_core), std::vector<std::string>{});
-  of_a_core.ceilings.push_back({StreamLevel::L2, 0, {1, 0, 0}, "", {0, 135e9, 0}});
+  of_a_core.ceilings.push_back({MemoryLevel::L2, 0, {1, 0, 0}, "", {0, 135e9, 0}});
   EXPECT_EQ(broken_invariants(of_a_core),
             std::vector<std::string>{"L1 moves 70 GB/s, L2 135: nearer is not faster"});
   Profile other_threads = with_ceilings(19e9, 20e9);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "microbench/slope.hpp"
+#include "microbench/harness/slope.hpp"
 
 namespace depthcost::bench::rotation_test {
 namespace {
