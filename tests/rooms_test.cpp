@@ -111,7 +111,9 @@ TEST(Rooms, AreAllOnTheMap) {
 
 TEST(Rooms, HaveAtMostThirtyFilesAFolder) {
   std::map<fs::path, int> files;
-  for (const std::string folder : {"model", "scenarios", "tests/model", "tests/scenarios"})
+  for (const std::string folder :
+       {"microbench", "model", "profile", "scenarios", "tests/microbench", "tests/model",
+        "tests/profile", "tests/scenarios"})
     for (const fs::path& file : sources_of(folder)) ++files[file.parent_path()];
   for (const auto& [folder, count] : files) EXPECT_LE(count, 30) << folder;
 }

@@ -1,5 +1,5 @@
-// A pipeline's training step as a file: what `depthcost` writes for a scenario and
-// microbench/mpi/bench_pipeline runs. JSON; every key is required but those with a default:
+// The plan of a pipeline's training step: a JSON file that `depthcost` writes for a scenario and
+// bench_pipeline runs. Every key without a default is required:
 //
 //   schema              "depthcost-pipeline/1"
 //   schedule            "1f1b" | "interleaved_1f1b" | "zb_h1"
@@ -13,16 +13,15 @@
 //   tokens              of one micro-batch
 //   hidden_size         d
 //   bytes_per_element   on the wire: 1, 2 or 4
-//   gradient_bytes_per_element  of gradients, on their way back; default as bytes_per_element
-//   chunk_seconds       [{"forward", "recompute", "backward_input", "backward_weight"}, ...]: of
-//                       each chunk on one micro-batch; "recompute" defaults to 0
-//   link                {"latency_seconds", "bytes_per_second"}: of all transitions, for the
-//                       simulation; without "bytes_per_second" bytes are free
-//   links               [...] of each transition, in place of "link"
+//   gradient_bytes_per_element  of gradients, on their way back; default: bytes_per_element
+//   chunk_seconds       [{"forward", "recompute", "backward_input", "backward_weight"}, ...]: times
+//                       of each chunk for one micro-batch; "recompute" defaults to 0
+//   link                {"latency_seconds", "bytes_per_second"}: every transition, for the
+//                       simulation; without "bytes_per_second" bytes take no time
+//   links               [...]: one for each transition, in place of "link"
 //   sends               "overlapped" | "blocking"; default "overlapped"
 #pragma once
 
-#include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
@@ -59,25 +58,18 @@ struct PipelinePlan {
   Sends sends = Sends::overlapped;
 };
 
-/// The file is no plan. what() reads "file: error: problem (why)".
-class PlanError : public std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// Throws PlanError, also where no such pipeline exists; `file` is for its message.
+/// Throws InputError, also where no such pipeline exists; `file` is for its message.
 PipelinePlan parse_plan(const std::string& text, const std::string& file);
 
-/// What parse_plan() reads back.
-std::string to_json(const PipelinePlan& plan);
-
-/// Of one d-vector of all tokens of a micro-batch, and of its gradient.
+/// Bytes of one d-vector of all tokens of a micro-batch, and of its gradient.
 Count vector_bytes(const PipelinePlan& plan);
 Count gradient_bytes(const PipelinePlan& plan);
 
-/// With b_0 and partial sums: without them no stage could compute.
+/// Includes b_0 and partial sums: without them no stage could compute.
 PipelineTraffic traffic_of(const PipelinePlan& plan);
 
-/// What simulate() takes. Backward messages hold a gradient for each vector of the forward ones.
+/// The step that simulate() takes. A backward message holds a gradient for each vector of the
+/// forward message.
 PipelineWork work_of(const PipelinePlan& plan);
 
 }  // namespace depthcost::bench

@@ -8,15 +8,15 @@
 #include <sstream>
 #include <tuple>
 
-#include "microbench/pipeline_plan.hpp"
+#include "microbench/mpi/plan_file.hpp"
 #include "tests/microbench/mpi/mpirun.hpp"
+#include "tests/microbench/mpi/plan_json.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::bench::bench_pipeline_test {
 namespace {
 
 using test::content_of;
-using test::Grace;
 using test::MpiOutcome;
 using test::mpirun;
 using test::mpirun_each;
@@ -169,16 +169,16 @@ TEST(RunPipelineOfStagedMessages, SendsThemInPiecesThatArriveWhole) {
   plans.back().sends = Sends::blocking;
   plans.back().hidden_size = 50;
   const MpiOutcome outcome =
-      mpirun(4, kProgram + written(folder, plans) + " --steps 1 --memory pretended --piece 150");
+      mpirun(4, kProgram + written(folder, plans) + " --steps 1 --memory emulated --piece 150");
   expect_good(outcome, plans);
-  EXPECT_NE(outcome.output.find("in pretended memory, staged through the host"), std::string::npos);
+  EXPECT_NE(outcome.output.find("in emulated memory, staged through the host"), std::string::npos);
 }
 
 /// On its way from the sender's memory, and into the receiver's.
 TEST(RunPipelineOfStagedMessages, BreaksWithoutOneOfTheirPieces) {
   for (const MpiOutcome& outcome :
-       mpirun_each(4, {kProgram + " " + kFig3 + " --memory pretended --piece 500 --lose 0@3",
-                       kProgram + " " + kFig3 + " --memory pretended --piece 500 --lose 3@0"})) {
+       mpirun_each(4, {kProgram + " " + kFig3 + " --memory emulated --piece 500 --lose 0@3",
+                       kProgram + " " + kFig3 + " --memory emulated --piece 500 --lose 3@0"})) {
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_NE(outcome.errors.find("is wrong at element"), std::string::npos) << outcome.errors;
   }
@@ -249,8 +249,7 @@ TEST(RunPipelineErrors, NameTheVectorThatATransitionDoesNotCarry) {
 
 TEST(RunPipelineErrors, NameTheRankThatDiedOrStandsStill) {
   const std::vector<MpiOutcome> outcomes = mpirun_each(
-      4, {kProgram + " " + kFig3 + " --die 2@1", kProgram + " " + kFig3 + " --stall 2@1"},
-      Grace::usual);
+      4, {kProgram + " " + kFig3 + " --die 2@1", kProgram + " " + kFig3 + " --stall 2@1"});
   EXPECT_NE(outcomes[0].exit_code, 0);
   EXPECT_NE(outcomes[0].errors.find("rank 2 "), std::string::npos) << outcomes[0].errors;
   EXPECT_EQ(outcomes[1].exit_code, 1);
@@ -274,7 +273,7 @@ TEST(RunPipelineErrors, SayWhatIsWrongWithAPlanOnce) {
   const std::string file = folder.written("plan.json", R"({"schema": "depthcost-pipeline/1"})");
   const MpiOutcome outcome = mpirun(2, kProgram + " " + file);
   EXPECT_EQ(outcome.exit_code, 2);
-  const std::string line = file + ": error: missing key 'schedule' (of the plan)\n";
+  const std::string line = file + ":1:1: error: missing key 'schedule'\n";
   EXPECT_EQ(outcome.errors.find(line), outcome.errors.rfind(line)) << outcome.errors;
   EXPECT_NE(outcome.errors.find(line), std::string::npos) << outcome.errors;
 }

@@ -34,18 +34,16 @@ MpiOutcome run_alone(const std::string& program_and_arguments) {
           .seconds = elapsed.count()};
 }
 
-MpiOutcome mpirun(int processes, const std::string& program_and_arguments, Grace grace) {
-  const char* ends_at_once = grace == Grace::none ? "--mca odls_base_sigkill_timeout 0 " : "";
-  return run_alone(DEPTHCOST_MPIRUN " -n " + std::to_string(processes) + " " + ends_at_once +
-                   program_and_arguments);
+MpiOutcome mpirun(int processes, const std::string& program_and_arguments) {
+  return run_alone(DEPTHCOST_MPIRUN " -n " + std::to_string(processes) +
+                   " --mca odls_base_sigkill_timeout 0 " + program_and_arguments);
 }
 
-std::vector<MpiOutcome> mpirun_each(int processes, const std::vector<std::string>& programs,
-                                    Grace grace) {
+std::vector<MpiOutcome> mpirun_each(int processes, const std::vector<std::string>& programs) {
   std::vector<MpiOutcome> outcomes(programs.size());
   const auto every_second = [&](std::size_t first) {
     for (std::size_t i = first; i < programs.size(); i += 2)
-      outcomes[i] = mpirun(processes, programs[i], grace);
+      outcomes[i] = mpirun(processes, programs[i]);
   };
   std::thread other([&] { every_second(1); });
   every_second(0);

@@ -1,5 +1,5 @@
-// MPI from its start to its end, and what becomes of errors there: bad input, which every rank
-// finds alike, and a rank that cannot go on, which must end the others too.
+// MPI from its start to its end, and how errors end a program: bad input, which every rank finds,
+// and a rank that cannot go on, which must end the others too.
 #pragma once
 
 #include <mpi.h>
@@ -10,12 +10,12 @@
 
 namespace depthcost::bench {
 
-/// Found alike by every rank: rank 0 says it, all end with exit code 2.
+/// An error that every rank finds: rank 0 reports it, and all end with exit code 2.
 class BadInput : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Found by one rank or by some: whoever does says it, and all ranks end with exit code 1.
+/// An error that some ranks find: each of them reports it, and all ranks end with exit code 1.
 class RankFailure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -32,13 +32,13 @@ struct Ranks {
   bool is_first() const { return rank == 0; }
 };
 
-/// Throws BadInput unless mpirun started `expected` processes; `what` needs them.
+/// Throws BadInput unless mpirun started `expected` processes; `what` says why they are needed.
 void require_ranks(const Ranks& ranks, int expected, const std::string& what);
 
-/// The whole file, as rank 0 reads it. Throws BadInput, `file: error: cannot be read`.
+/// The whole file, read by rank 0 and sent to all. Throws BadInput, `file: error: cannot be read`.
 std::string read_on_first(const Ranks& ranks, const std::string& path);
 
-/// Between MPI_Init and MPI_Finalize: the exit code of `program`, or that of its error.
+/// Runs `program` between MPI_Init and MPI_Finalize. Returns its exit code, or that of its error.
 int run_ranks(int argc, char** argv, const std::function<int(const Ranks&)>& program);
 
 }  // namespace depthcost::bench

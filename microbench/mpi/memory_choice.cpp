@@ -1,16 +1,26 @@
 // Every rank comes to the same decision.
-#include "microbench/mpi/chosen_memory.hpp"
+#include "microbench/mpi/memory_choice.hpp"
+
+#include <stdexcept>
 
 #include "microbench/mpi/device_memory.hpp"
-#include "microbench/mpi/pretended_memory.hpp"
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
 #endif
 
 namespace depthcost::bench {
+
+#ifndef DEPTHCOST_WITH_CUDA
+int num_devices() { return 0; }
+std::string why_no_device() { return "built without CUDA"; }
+std::unique_ptr<MessageMemory> device_memory(int, Reach) {
+  throw std::logic_error(why_no_device());
+}
+#endif
+
 namespace {
 
-/// An extension of Open MPI: whoever has none is not asked.
+/// Only Open MPI can be asked.
 bool reaches_devices() {
 #if defined(OMPI_HAVE_MPI_EXT_CUDA) && OMPI_HAVE_MPI_EXT_CUDA
   return MPIX_Query_cuda_support() == 1;
@@ -36,23 +46,23 @@ int rank_on_this_machine(const Ranks& ranks) {
   return rank;
 }
 
-/// The copy that "RANK@COPY" wants lost on this rank.
-int lost_copy(const Ranks& ranks, const Arguments& arguments) {
-  const At lost = arguments.at("lose");
+/// The copy that --lose RANK@COPY names, where RANK is this one.
+int lost_copy(const Ranks& ranks, const ProgramOptions& options) {
+  const At lost = options.at("lose");
   return lost.what == std::to_string(ranks.rank) ? lost.where : -1;
 }
 
 }  // namespace
 
-std::unique_ptr<MessageMemory> chosen_memory(const Ranks& ranks, const Arguments& arguments) {
+std::unique_ptr<MessageMemory> chosen_memory(const Ranks& ranks, const ProgramOptions& options) {
   const bool has_devices = lowest(ranks, num_devices()) > 0;
-  const std::string choice = arguments.has("memory") ? arguments.text("memory")
-                             : has_devices           ? "device"
-                                                     : "host";
-  if (choice == "host") return host_memory();
-  if (choice == "pretended") return pretended_memory(lost_copy(ranks, arguments));
+  const std::string choice = options.has("memory") ? options.text("memory")
+                             : has_devices         ? "device"
+                                                   : "host";
+  if (choice == "host") return std::make_unique<MessageMemory>();
+  if (choice == "emulated") return emulated_device_memory(lost_copy(ranks, options));
   if (choice != "device" && choice != "staged")
-    arguments.fail("invalid memory '" + choice + "' (must be one of: host, device, staged)");
+    options.fail("invalid memory '" + choice + "' (must be one of: host, device, staged)");
   if (!has_devices)
     throw BadInput("error: invalid memory '" + choice + "' (" +
                    (num_devices() > 0 ? "another rank has no device" : why_no_device()) + ")");

@@ -7,20 +7,20 @@
 #include <string_view>
 #include <vector>
 
-#include "microbench/mpi/session.hpp"
+#include "microbench/mpi/ranks.hpp"
 
 namespace depthcost::bench {
 
-/// "3@1"; where < 0: none.
+/// "3@1": what = "3", where = 1. Without the option where is -1.
 struct At {
   std::string what;
   int where = -1;
 };
 
-class Arguments {
+class ProgramOptions {
  public:
   /// Throws BadInput for an option that is none of `options` or has no value.
-  Arguments(int argc, char** argv, const std::vector<std::string>& options, std::string usage)
+  ProgramOptions(int argc, char** argv, const std::vector<std::string>& options, std::string usage)
       : usage_(std::move(usage)) {
     for (int i = 1; i < argc; ++i) {
       const std::string word = argv[i];
@@ -46,16 +46,6 @@ class Arguments {
   /// A positive integer of at most nine digits.
   int count(const std::string& option, int otherwise) const {
     return has(option) ? parse(text(option), option, 1) : otherwise;
-  }
-
-  /// "4,4,3".
-  std::vector<int> counts(const std::string& option, const std::vector<int>& otherwise) const {
-    if (!has(option)) return otherwise;
-    std::vector<int> values;
-    std::string rest = text(option) + ",";
-    for (std::size_t end = 0; (end = rest.find(',')) != std::string::npos; rest.erase(0, end + 1))
-      values.push_back(parse(rest.substr(0, end), option, 1));
-    return values;
   }
 
   At at(const std::string& option) const {

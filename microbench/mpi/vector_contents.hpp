@@ -1,9 +1,10 @@
-// What the vectors of a run hold: whole numbers of the wire's width. The output of layer l is
+// What the vectors of a run hold: integers as wide as an element on the wire. The output of layer l
+// is
 //
 //   f_l(i) = l u(i) + v(i)        u and v: hashes of a seed and of the element
 //
-// so that a sum over layers has a closed form. Sums wrap around, and so are exact however many
-// layers they hold.
+// A sum over layers has a closed form. Sums wrap around, so that they are exact for any number of
+// layers.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +16,9 @@
 
 namespace depthcost::bench {
 
-/// A sum over layers: sum_l l, and how many there are.
+/// A sum over layers: sum_l l, and how many layers there are.
 struct LayerSum {
-  Count numbers = 0;
+  Count indices = 0;
   Count count = 0;
 
   friend constexpr bool operator==(LayerSum, LayerSum) = default;
@@ -27,12 +28,12 @@ struct LayerSum {
 constexpr LayerSum layers(Count first, Count last) {
   if (last < first) return {};
   const Count count = last - first + 1;
-  return {.numbers = (first + last) * count / 2, .count = count};
+  return {.indices = (first + last) * count / 2, .count = count};
 }
 
-/// What a vector is of: a micro-batch, and which of the vectors that differ.
-enum class Family : std::uint32_t { values, gradients };
-std::uint32_t seed_of(Family family, Count micro_batch, Count vector);
+/// Vectors of different seeds hold different numbers.
+enum class Content : std::uint32_t { values, gradients };
+std::uint32_t seed_of(Content content, Count micro_batch, Count vector);
 
 /// Elements of 1, 2 or 4 bytes each.
 struct Elements {

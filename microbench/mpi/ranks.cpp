@@ -1,5 +1,5 @@
-// MPI_ERRORS_RETURN, so that errors become exceptions with a rank's number.
-#include "microbench/mpi/session.hpp"
+// MPI returns its errors (MPI_ERRORS_RETURN), so that they become exceptions.
+#include "microbench/mpi/ranks.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,12 +9,10 @@
 #include <fstream>
 #include <iterator>
 
-#include "microbench/mpi/last_words.hpp"
-
 namespace depthcost::bench {
 namespace {
 
-/// In one piece, so that lines of several ranks do not mix.
+/// Written with one call, so that the lines of several ranks do not mix.
 void say(const std::string& line) {
   const std::string text = line + "\n";
   std::fflush(stdout);
@@ -22,15 +20,13 @@ void say(const std::string& line) {
 }
 
 int end_with_all(int exit_code) {
-  // mpirun ends the others as soon as one has returned an exit code that is not 0.
-  forget_last_words();
+  // Without the barrier mpirun would end the others as soon as one returns a code that is not 0.
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
   return exit_code;
 }
 
 [[noreturn]] void end_all(const std::string& line) {
-  silence_last_words();
   say(line);
   MPI_Abort(MPI_COMM_WORLD, 1);
   ::_exit(1);
@@ -79,7 +75,6 @@ int run_ranks(int argc, char** argv, const std::function<int(const Ranks&)>& pro
   MPI_Comm_dup(MPI_COMM_WORLD, &ranks.communicator);
   MPI_Comm_rank(ranks.communicator, &ranks.rank);
   MPI_Comm_size(ranks.communicator, &ranks.size);
-  leave_last_words(ranks);
   try {
     const int exit_code = program(ranks);
     MPI_Comm_free(&ranks.communicator);

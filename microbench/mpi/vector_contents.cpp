@@ -1,5 +1,5 @@
-// One loop for each width.
-#include "microbench/mpi/numbers.hpp"
+// One loop for each width of an element.
+#include "microbench/mpi/vector_contents.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -21,7 +21,7 @@ constexpr std::uint32_t scrambled(std::uint32_t x) {
 constexpr std::uint32_t element(std::uint32_t seed, std::size_t i, LayerSum sum) {
   const std::uint32_t v = scrambled(seed ^ static_cast<std::uint32_t>(i));
   const std::uint32_t u = v * 0x9E3779B1U ^ v >> 7U;
-  return static_cast<std::uint32_t>(sum.numbers) * u + static_cast<std::uint32_t>(sum.count) * v;
+  return static_cast<std::uint32_t>(sum.indices) * u + static_cast<std::uint32_t>(sum.count) * v;
 }
 
 template <class T>
@@ -48,8 +48,8 @@ T as(T*, std::uint32_t value) {
 
 }  // namespace
 
-std::uint32_t seed_of(Family family, Count micro_batch, Count vector) {
-  const std::uint32_t a = scrambled(static_cast<std::uint32_t>(family) + 1);
+std::uint32_t seed_of(Content content, Count micro_batch, Count vector) {
+  const std::uint32_t a = scrambled(static_cast<std::uint32_t>(content) + 1);
   const std::uint32_t b = scrambled(a ^ static_cast<std::uint32_t>(micro_batch));
   return scrambled(b + 0x9E3779B9U * static_cast<std::uint32_t>(vector));
 }

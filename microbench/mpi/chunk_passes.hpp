@@ -1,24 +1,26 @@
-// The vectors that a stage holds of one micro-batch, and the two passes over a chunk's layers that
-// make messages of messages. Every source of every layer is checked before the layer runs.
+// The two passes of a micro-batch over a chunk's layers. Each unpacks the message that it receives,
+// adds up the vectors as its layers would, and packs the message that it sends. Every source of
+// every layer is checked before the layer runs.
 #pragma once
 
 #include <map>
 #include <vector>
 
-#include "microbench/mpi/numbers.hpp"
-#include "microbench/mpi/post.hpp"
+#include "microbench/mpi/messenger.hpp"
 #include "microbench/mpi/route.hpp"
+#include "microbench/mpi/vector_contents.hpp"
 
 namespace depthcost::bench {
 
-/// Of a vector's elements: all, or a few so that a timed step is not one of checking.
-enum class Scrutiny : std::size_t { every_element = 1, samples = 1021 };
+/// How many of a vector's elements are checked: all, or so few that checking takes no time in a
+/// timed step. The value is the distance between two checked elements.
+enum class Checked : std::size_t { every_element = 1, samples = 1021 };
 
-/// Where in the step one is.
+/// One micro-batch on one chunk.
 struct ChunkPass {
   Count chunk = 0;
   Count micro_batch = 0;
-  Scrutiny scrutiny = Scrutiny::every_element;
+  Checked checked = Checked::every_element;
 };
 
 struct VectorSize {
@@ -26,42 +28,43 @@ struct VectorSize {
   Count width = 0;  // of an element, in bytes
 };
 
-/// Blocks by id and running sums.
+/// What a stage holds of a micro-batch: blocks and running sums, each by id.
 struct Vectors {
-  std::map<Count, Buffer> blocks;
-  std::map<Count, Buffer> sums;
+  std::map<Count, Region> blocks;
+  std::map<Count, Region> sums;
 };
 
 /// What both directions do with vectors.
 class Pass {
  public:
-  Pass(const Route& route, VectorSize size, Post& post) : route_(route), size_(size), post_(post) {}
+  Pass(const Route& route, VectorSize size, Messenger& messenger)
+      : route_(route), size_(size), messenger_(messenger) {}
 
   Count num_checked() const { return num_checked_; }
 
  protected:
-  Elements elements(Buffer& buffer) const { return {buffer, size_.width}; }
-  Buffer zeros();
-  /// Throws RankFailure where the message is not as long as the vectors that it is to hold.
+  Elements elements(Region& vector) const { return {{vector.data(), vector.size()}, size_.width}; }
+  std::size_t vector_bytes() const { return static_cast<std::size_t>(size_.bytes); }
+  Region zeros();
+  /// Throws RankFailure where the message is not as long as its vectors.
   void check_size(const Region& message, std::size_t num_vectors, const ChunkPass& at) const;
-  /// Vector `i` of the message.
-  void read(Buffer& vector, const Region& message, std::size_t i);
-  void write(const Region& message, std::size_t i, const Buffer& vector);
-  void release(std::map<Count, Buffer>& buffers);
-  std::map<Count, Buffer>& shelf(Vectors& vectors, const VectorId& id) const {
+  /// Copy vector `i` of the message.
+  void read(Region& vector, const Region& message, std::size_t i);
+  void write(const Region& message, std::size_t i, const Region& vector);
+  static std::map<Count, Region>& of_kind(Vectors& vectors, const VectorId& id) {
     return id.kind == VectorId::Kind::block ? vectors.blocks : vectors.sums;
   }
   /// Throws RankFailure, "stage S, micro-batch M, layer l: block n is missing".
-  Buffer& require(Vectors& vectors, const VectorId& id, const ChunkPass& at,
+  Region& require(Vectors& vectors, const VectorId& id, const ChunkPass& at,
                   const std::string& where) const;
-  void check_content(Buffer& buffer, std::uint32_t seed, LayerSum expected, const VectorId& id,
+  void check_content(Region& vector, std::uint32_t seed, LayerSum expected, const VectorId& id,
                      const ChunkPass& at, const std::string& where);
   [[noreturn]] void fail(const ChunkPass& at, const std::string& where,
                          const std::string& problem) const;
 
   const Route& route_;
   VectorSize size_;
-  Post& post_;
+  Messenger& messenger_;
   Count num_checked_ = 0;
 };
 
@@ -69,8 +72,8 @@ class ForwardPass : public Pass {
  public:
   using Pass::Pass;
 
-  /// From the message of transition chunk - 1 (none at chunk 0) to that of transition `chunk` (none
-  /// behind the last).
+  /// Takes the message of transition chunk - 1 (none for chunk 0) and returns that of transition
+  /// `chunk` (none for the last chunk).
   Region run(const ChunkPass& at, Region&& message);
 
  private:
@@ -88,7 +91,7 @@ class GradientPass : public Pass {
  public:
   using Pass::Pass;
 
-  /// From the message of transition `chunk` to that of transition chunk - 1.
+  /// Takes the message of transition `chunk` and returns that of transition chunk - 1.
   Region run(const ChunkPass& at, Region&& message);
 
  private:
