@@ -73,7 +73,7 @@ void set_cache(const std::vector<CurveSample>& hot, Profile& profile) {
   machine.cache_bandwidth = {{share, {rate, rate, rate, Evidence::calibrated}}};
   machine.cache_ceiling = rate;
   profile.ceilings.push_back(
-      {MemoryLevel::L2, 0, mix, "hot curves", {rate.value, rate.value, rate.value}});
+      {MemoryLevel::L2, 0, mix, "hot curves", {rate, rate, rate, Evidence::calibrated}});
   machine.transition.clear();
   double weight = 0;
   for (std::size_t i = 0; i < hot.size(); ++i) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <tuple>
 
+#include "profile/measured_shapes.hpp"
 #include "profile/profile.hpp"
 #include "scenarios/device/hardware.hpp"
 #include "scenarios/device/profile.hpp"
@@ -24,36 +25,27 @@ constexpr double kWidestInterval = 0.10;
 // 0.66 of a level (machinemodel.py). REFERENCES.md, "core".
 constexpr double kUsableShare = 0.66;
 
-// The streams of bench_ceilings that lie in L2 and in the last cache.
-constexpr Bytes kNearFootprint{768.0 * 1024};
-constexpr Bytes kCachedFootprint{12.0 * 1024 * 1024};
+bool is_narrow(const Estimate<Seconds>& time) { return relative_width(time) <= kWidestInterval; }
 
-bool is_narrow(const Interval& seconds) { return seconds.relative_width() <= kWidestInterval; }
-
-void require_narrow(const Samples& samples, const std::string& name, const Interval& interval) {
-  if (!is_narrow(interval))
+void require_narrow(const Samples& samples, const std::string& name,
+                    const Estimate<Seconds>& time) {
+  if (!is_narrow(time))
     throw MeasurementInvalid(
         {samples.path, 1, 1},
         fmt::format("invalid samples of '{}' (the 90 % interval of their lower quartile is {:.0f} "
                     "% wide, more than {:.0f} %: measure more rounds, on a quieter machine)",
-                    printable(name), 100 * interval.relative_width(), 100 * kWidestInterval));
+                    printable(name), 100 * relative_width(time), 100 * kWidestInterval));
 }
 
-Interval interval_of(const Samples& samples, const std::string& name, const Repetitions& seconds) {
-  const Interval interval = typical_interval(seconds);
-  require_narrow(samples, name, interval);
-  return interval;
+Estimate<Seconds> time_of(const Samples& samples, const std::string& name,
+                          const Repetitions& seconds) {
+  const Estimate<Seconds> time = typical_time(seconds);
+  require_narrow(samples, name, time);
+  return time;
 }
 
-/// `amount` per second.
-Interval rate_of(double amount, const Interval& seconds) {
-  return {amount / seconds.high, amount / seconds.value, amount / seconds.low};
-}
-
-/// What is a rate, as the machine takes it.
-template <class Q>
-Estimate<Q> estimate(const Interval& interval) {
-  return {{interval.low}, {interval.value}, {interval.high}, Evidence::calibrated};
+Estimate<BytesPerSecond> bandwidth_of(Bytes bytes, const Estimate<Seconds>& time) {
+  return {bytes / time.high, bytes / time.value, bytes / time.low, Evidence::calibrated};
 }
 
 /// What a primitive moves for each element of its rows: score and mix eight rows, add two.
@@ -83,16 +75,17 @@ bool is_of_memory(const Ceiling& ceiling) {
 /// Of one (level, threads, mix).
 struct BestVariant {
   Ceiling ceiling;
-  Interval seconds;
+  Estimate<Seconds> time;
 };
 
 BestVariant variant_of(const CeilingSample& sample) {
-  const Interval seconds = typical_interval(sample.seconds);
-  return {{sample.level, sample.threads, sample.mix, sample.name, rate_of(sample.bytes, seconds)},
-          seconds};
+  const Estimate<Seconds> time = typical_time(sample.seconds);
+  return {
+      {sample.level, sample.threads, sample.mix, sample.name, bandwidth_of({sample.bytes}, time)},
+      time};
 }
 
-double rate(const BestVariant& variant) { return variant.ceiling.bytes_per_second.value; }
+BytesPerSecond rate(const BestVariant& variant) { return variant.ceiling.bandwidth.value; }
 
 /// The fastest, or the fastest of those that are narrow, if it is less than an interval's width
 /// behind: where a machine is not quiet, the fastest of many is often one that was lucky.
@@ -101,8 +94,8 @@ BestVariant best_of(std::vector<BestVariant> variants) {
                    [](const auto& a, const auto& b) { return rate(a) > rate(b); });
   const auto narrow =
       std::find_if(variants.begin(), variants.end(),
-                   [](const BestVariant& variant) { return is_narrow(variant.seconds); });
-  const double enough = (1 - kWidestInterval) * rate(variants.front());
+                   [](const BestVariant& variant) { return is_narrow(variant.time); });
+  const BytesPerSecond enough = (1 - kWidestInterval) * rate(variants.front());
   return narrow != variants.end() && rate(*narrow) > enough ? *narrow : variants.front();
 }
 
@@ -153,8 +146,8 @@ std::vector<Ceiling> ceilings_of(const Samples& samples) {
     const bool is_needed =
         is_of_memory(variant.ceiling) &&
         std::find(needed.begin(), needed.end(), variant.ceiling.mix) != needed.end();
-    if (is_needed) require_narrow(samples, variant.ceiling.variant, variant.seconds);
-    if (is_narrow(variant.seconds)) ceilings.push_back(variant.ceiling);
+    if (is_needed) require_narrow(samples, variant.ceiling.variant, variant.time);
+    if (is_narrow(variant.time)) ceilings.push_back(variant.ceiling);
   }
   std::sort(ceilings.begin(), ceilings.end(), [](const Ceiling& a, const Ceiling& b) {
     return std::tie(a.level, a.threads, a.mix) < std::tie(b.level, b.threads, b.mix);
@@ -168,7 +161,7 @@ std::vector<ExactMixBandwidth> exact_bandwidths(const std::vector<Ceiling>& ceil
   std::vector<ExactMixBandwidth> exact;
   for (const Ceiling& ceiling : ceilings)
     if (ceiling.level == level && ceiling.threads == 0)
-      exact.push_back({ceiling.mix, estimate<BytesPerSecond>(ceiling.bytes_per_second)});
+      exact.push_back({ceiling.mix, ceiling.bandwidth});
   return exact;
 }
 
@@ -176,7 +169,7 @@ BytesPerSecond envelope(const std::vector<Ceiling>& ceilings, MemoryLevel level)
   BytesPerSecond most;
   for (const Ceiling& ceiling : ceilings)
     if (ceiling.level == level && ceiling.threads == 0)
-      most = std::max(most, BytesPerSecond{ceiling.bytes_per_second.high});
+      most = std::max(most, ceiling.bandwidth.high);
   return most;
 }
 
@@ -195,14 +188,14 @@ void set_bandwidths(const Samples& samples, const std::vector<Ceiling>& ceilings
   for (const MemoryLevel level : {MemoryLevel::L1, MemoryLevel::L2, MemoryLevel::L3})
     machine.cache_ceiling = std::max(machine.cache_ceiling, envelope(ceilings, level));
   // Nothing is measured in between: straight from what was in the cache to what was not.
-  machine.transition = {{kCachedFootprint, 0}, {samples.rotation, 1}};
+  machine.transition = {{{kArrayBytesInL3}, 0}, {samples.rotation, 1}};
 }
 
 /// A CPU's calls cost the same however they come to be made, wherever their operands are.
-void add_cpu_floors(const Interval& floor, Skeleton skeleton, Machine& machine) {
+void add_cpu_floors(const Estimate<Seconds>& floor, Skeleton skeleton, Machine& machine) {
   for (const Launch launch : {Launch::stream, Launch::graph, Launch::graph_pdl})
     for (const Level level : {Level::cache, Level::memory})
-      machine.floors.push_back({launch, level, skeleton, estimate<Seconds>(floor)});
+      machine.floors.push_back({launch, level, skeleton, floor});
 }
 
 void set_floors(const Samples& samples, Machine& machine) {
@@ -210,11 +203,11 @@ void set_floors(const Samples& samples, Machine& machine) {
     const bool is_row = sample.skeleton == "row_reduction";
     if (!is_row && sample.skeleton != "elementwise") continue;
     const Skeleton skeleton = is_row ? Skeleton::row_reduction : Skeleton::elementwise;
-    const Interval floor = interval_of(samples, sample.name, sample.seconds);
+    const Estimate<Seconds> floor = time_of(samples, sample.name, sample.seconds);
     if (!samples.is_gpu())
       add_cpu_floors(floor, skeleton, machine);
     else if (sample.ctas == "sms")
-      machine.floors.push_back({sample.launch, sample.level, skeleton, estimate<Seconds>(floor)});
+      machine.floors.push_back({sample.launch, sample.level, skeleton, floor});
   }
 }
 
@@ -259,15 +252,18 @@ double exposed_share(const Samples& samples, const Core& core, const Machine& ma
 void set_core(const Samples& samples, Machine& machine) {
   if (samples.is_gpu()) return;
   Core core{.first_level = kUsableShare * samples.first_level,
-            .second_level = kNearFootprint,
+            .second_level = {kArrayBytesInL2},
             .threads = samples.threads};
   for (const CoreSample& sample : samples.cores) {
     if (sample.level == CoreLevel::memory) continue;
-    const Interval seconds = interval_of(samples, sample.name, sample.seconds);
-    core.rates.push_back(
-        {sample.primitive, sample.dtype, sample.level,
-         estimate<Seconds>({seconds.low / sample.elements, seconds.value / sample.elements,
-                            seconds.high / sample.elements})});
+    const Estimate<Seconds> time = time_of(samples, sample.name, sample.seconds);
+    core.rates.push_back({sample.primitive,
+                          sample.dtype,
+                          sample.level,
+                          {{time.low.value / sample.elements},
+                           {time.value.value / sample.elements},
+                           {time.high.value / sample.elements},
+                           Evidence::calibrated}});
   }
   constexpr std::size_t kAllRates = 2 * 2 * kPrimitives.size();
   if (core.rates.size() != kAllRates)

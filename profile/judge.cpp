@@ -6,16 +6,12 @@
 #include <cmath>
 #include <set>
 
+#include "profile/measured_shapes.hpp"
 #include "profile/profile.hpp"
 #include "scenarios/text/input_error.hpp"
 
 namespace depthcost::profile {
 namespace {
-
-// Shapes that the measuring program has for this alone: microbench/cases/cpu_shapes.hpp.
-constexpr Count kHeldOutWidth = 5120;
-constexpr Count kHeldOutTokens = 3000;
-constexpr Count kUsualBlocks = 8;
 
 // Up to here, a batch of decoding: its operands may lie in a cache, and to call it may be most of
 // its time.
@@ -35,17 +31,16 @@ void each_kernel(const Samples& samples, Cases cases, const Visit& visit) {
 }
 
 Comparison compared_with(const Machine& machine, const KernelSample& kernel,
-                         const Interval& seconds, const Tolerance& tolerance) {
-  return compare(
-      machine, *find_operation(kernel.call), execution_of(kernel.call),
-      {{seconds.low}, {seconds.value}, {seconds.high}, static_cast<Count>(kernel.seconds.size())},
-      tolerance);
+                         const Estimate<Seconds>& time, const Tolerance& tolerance) {
+  return compare(machine, *find_operation(kernel.call), execution_of(kernel.call),
+                 {time.low, time.value, time.high, static_cast<Count>(kernel.seconds.size())},
+                 tolerance);
 }
 
 /// Errors ask for the typical time alone: its interval is a bootstrap, 400 times the work.
 Comparison error_of(const Machine& machine, const KernelSample& kernel) {
-  const double seconds = typical(kernel.seconds);
-  return compared_with(machine, kernel, {seconds, seconds, seconds}, {});
+  const Seconds time{typical(kernel.seconds)};
+  return compared_with(machine, kernel, {time, time, time}, {});
 }
 
 /// measured / predicted of the middle.
@@ -138,7 +133,7 @@ Machine machine_with(const Profile& profile, Ceilings ceilings) {
   return machine;
 }
 
-std::string coverage_warning(const Interval& coverage) {
+std::string coverage_warning(const Estimate<double>& coverage) {
   if (coverage.low <= kPromisedShare && kPromisedShare <= coverage.high) return "";
   return fmt::format(
       "The 90 % interval is none: of cases that it was not made from, it holds {:.1f} % to "
@@ -148,7 +143,7 @@ std::string coverage_warning(const Interval& coverage) {
 
 Comparison compared(const Machine& machine, const KernelSample& kernel,
                     const Tolerance& tolerance) {
-  return compared_with(machine, kernel, typical_interval(kernel.seconds), tolerance);
+  return compared_with(machine, kernel, typical_time(kernel.seconds), tolerance);
 }
 
 std::vector<Comparison> predictions(const Machine& machine, const Samples& samples, Cases cases) {

@@ -22,9 +22,11 @@ double number_or_zero(const Values& values, const std::string& key) {
   return values.has(key) ? values.number(key) : 0;
 }
 
-Interval interval_at(const Values& values, const std::string& record) {
-  return {values.number(record + "low"), values.number(record + "value"),
-          values.number(record + "high")};
+Estimate<BytesPerSecond> bandwidth_at(const Values& values, const std::string& record) {
+  return {{values.number(record + "low")},
+          {values.number(record + "value")},
+          {values.number(record + "high")},
+          Evidence::calibrated};
 }
 
 ErrorSummary errors_at(const Values& values, const std::string& record) {
@@ -44,7 +46,7 @@ std::vector<Ceiling> ceilings_in(const Values& values) {
                         static_cast<int>(count("threads")),
                         {count("reads"), count("writes"), count("in_place")},
                         "",
-                        interval_at(values, record)});
+                        bandwidth_at(values, record)});
   });
   return ceilings;
 }
@@ -67,7 +69,7 @@ void set_errors(const Values& values, Profile& profile) {
   profile.coverage_cases = static_cast<std::size_t>(values.count("coverage.count"));
   profile.coverage = {number_or_zero(values, "coverage.low"),
                       number_or_zero(values, "coverage.share"),
-                      number_or_zero(values, "coverage.high")};
+                      number_or_zero(values, "coverage.high"), Evidence::calibrated};
 }
 
 Samples samples_named_in(const Values& values, const std::string& path) {

@@ -30,14 +30,10 @@ std::string quoted(const std::string& text) {
 }
 
 /// "value: 23.3 GB/s, low: 23.1 GB/s, high: 23.4 GB/s", each times `scale` in `unit`.
-std::string interval_text(double low, double value, double high, double scale, const char* unit) {
-  return fmt::format("value: {:.6g} {}, low: {:.6g} {}, high: {:.6g} {}", value * scale, unit,
-                     low * scale, unit, high * scale, unit);
-}
-
 template <class Q>
 std::string estimate_text(const Estimate<Q>& e, double scale, const char* unit) {
-  return interval_text(e.low.value, e.value.value, e.high.value, scale, unit);
+  return fmt::format("value: {:.6g} {}, low: {:.6g} {}, high: {:.6g} {}", e.value.value * scale,
+                     unit, e.low.value * scale, unit, e.high.value * scale, unit);
 }
 
 std::string bandwidth_lines(const Profile& profile) {
@@ -46,9 +42,7 @@ std::string bandwidth_lines(const Profile& profile) {
     text += fmt::format(
         "  - {{level: {}, threads: {}, reads: {}, writes: {}, in_place: {}, {}}}  # {}\n",
         name(c.level), c.threads, c.mix.reads, c.mix.writes, c.mix.in_place,
-        interval_text(c.bytes_per_second.low, c.bytes_per_second.value, c.bytes_per_second.high,
-                      1e-9, "GB/s"),
-        printable(c.variant, 120));
+        estimate_text(c.bandwidth, 1e-9, "GB/s"), printable(c.variant, 120));
   return text;
 }
 

@@ -104,7 +104,7 @@ void check_levels(const Profile& profile, std::vector<std::string>& findings) {
   std::array<double, 4> rates{};
   for (const Ceiling& c : profile.ceilings) {
     double& most = rates[static_cast<std::size_t>(c.level)];
-    if (c.threads == 0) most = std::max(most, c.bytes_per_second.value);
+    if (c.threads == 0) most = std::max(most, c.bandwidth.value.value);
   }
   std::optional<std::size_t> near;
   for (std::size_t far = 0; far < rates.size(); ++far) {

@@ -33,8 +33,9 @@ struct ArrayLevel {
   std::size_t bytes = 0;
 };
 constexpr ArrayLevel kMemory{"memory", 0};
-constexpr std::array kCaches{ArrayLevel{"L1", kArrayBytesInL1}, ArrayLevel{"L2", kArrayBytesInL2},
-                             ArrayLevel{"L3", kArrayBytesInL3}};
+constexpr std::array kCaches{ArrayLevel{"L1", profile::kArrayBytesInL1},
+                             ArrayLevel{"L2", profile::kArrayBytesInL2},
+                             ArrayLevel{"L3", profile::kArrayBytesInL3}};
 
 /// One ceiling: what moves, where it lies, and how many threads move it (0: as the kernels).
 struct CeilingCase {

@@ -6,16 +6,17 @@
 #include "kernels/operations.hpp"
 #include "microbench/harness/filled_operands.hpp"
 #include "model/machine/catalogue.hpp"
+#include "profile/measured_shapes.hpp"
 
 namespace depthcost::bench {
 
 /// T, d, and what Kimi K3 or DeepSeek-V4 have of the rest.
 struct Shape {
-  std::size_t num_tokens = 0;    // T
-  std::size_t hidden_size = 0;   // d
-  std::size_t num_blocks = 8;    // completed blocks with b_0: n
-  std::size_t num_queries = 24;  // S
-  std::size_t num_streams = 4;   // m
+  std::size_t num_tokens = 0;                     // T
+  std::size_t hidden_size = 0;                    // d
+  std::size_t num_blocks{profile::kUsualBlocks};  // completed blocks with b_0: n
+  std::size_t num_queries = 24;                   // S
+  std::size_t num_streams = 4;                    // m
 };
 
 /// n of the shape's bank, m and S, as the catalogue counts them.

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "profile/profile_file.hpp"
+#include "profile/profile.hpp"
 
 namespace depthcost::bench::shapes_test {
 namespace {
@@ -36,13 +36,6 @@ TEST(Shapes, AreCalibrationOrHeldOut) {
         EXPECT_EQ(cases_of(other), Cases::small) << tokens;
       }
     }
-}
-
-TEST(Shapes, OfStreamsInCachesAreThoseOfProfiles) {
-  const std::string path = DEPTHCOST_SOURCE_DIR "/scenarios/profiles/synthetic.yaml";
-  const Machine machine = profile::load_profile(path).profile.machine;
-  EXPECT_EQ(machine.core->second_level.value, static_cast<double>(kArrayBytesInL2));
-  EXPECT_EQ(machine.transition.front().footprint.value, static_cast<double>(kArrayBytesInL3));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "microbench/results/measured_table.hpp"
+#include "tests/microbench/results/measured_table.hpp"
 
 namespace depthcost::bench::measurements_test {
 namespace {

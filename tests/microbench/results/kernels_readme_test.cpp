@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "microbench/harness/program.hpp"
-#include "microbench/results/measured_table.hpp"
 #include "tests/marked_block.hpp"
+#include "tests/microbench/results/measured_table.hpp"
 
 namespace depthcost::bench::kernels_readme_test {
 namespace {

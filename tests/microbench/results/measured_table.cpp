@@ -1,5 +1,5 @@
 // Rows by operation, columns by type and shape.
-#include "microbench/results/measured_table.hpp"
+#include "tests/microbench/results/measured_table.hpp"
 
 #include <fmt/format.h>
 
