@@ -1,5 +1,5 @@
-// From samples to a machine: lower quartiles with bootstrap intervals, the best variant of each
-// stream, and the one choice that kernels are asked for, how core and memory time go together.
+// From samples to a machine: lower quartiles with bootstrap intervals, and the best variant of each
+// ceiling. Kernels decide only how core time and memory time combine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,11 +18,11 @@
 namespace depthcost::profile {
 namespace {
 
-// A parameter whose 90 % interval is wider than this is no parameter.
+// A parameter with a wider 90 % interval is refused or left out.
 constexpr double kWidestInterval = 0.10;
 
-// Of L1, what a pass may count on: the rest holds parameters and the next rows. As kerncraft takes
-// 0.66 of a level (machinemodel.py). REFERENCES.md, "core".
+// The share of L1 that holds the rows of a pass. The rest holds parameters and the next rows.
+// kerncraft takes 0.66 of a level, too (machinemodel.py). REFERENCES.md, "core".
 constexpr double kUsableShare = 0.66;
 
 bool is_narrow(const Estimate<Seconds>& time) { return relative_width(time) <= kWidestInterval; }
@@ -48,14 +48,14 @@ Estimate<BytesPerSecond> bandwidth_of(Bytes bytes, const Estimate<Seconds>& time
   return {bytes / time.high, bytes / time.value, bytes / time.low, Evidence::calibrated};
 }
 
-/// What a primitive moves for each element of its rows: score and mix eight rows, add two.
+/// The mix of a primitive: score and mix read eight rows, add reads two.
 Mix mix_of_primitive(Primitive primitive) {
   if (primitive == Primitive::score) return {8, 0, 0};
   return primitive == Primitive::mix ? Mix{8, 1, 0} : Mix{2, 1, 1};
 }
 
-/// The mix, or the one with as many writes whose reads are nearest: two more or fewer of nine
-/// streams change little, one stream alone is another thing.
+/// The mix itself, or the one with as many writes whose number of reads is nearest: two reads more
+/// or fewer change little.
 const Mix* nearest(const std::vector<Mix>& mixes, const Mix& mix) {
   const Mix* best = nullptr;
   const auto distance = [&](const Mix& other) {
@@ -72,7 +72,7 @@ bool is_of_memory(const Ceiling& ceiling) {
   return ceiling.level == MemoryLevel::memory && ceiling.threads == 0;
 }
 
-/// Of one (level, threads, mix).
+/// The best variant for a (level, threads, mix), and its time.
 struct BestVariant {
   Ceiling ceiling;
   Estimate<Seconds> time;
@@ -87,8 +87,8 @@ BestVariant variant_of(const CeilingSample& sample) {
 
 BytesPerSecond rate(const BestVariant& variant) { return variant.ceiling.bandwidth.value; }
 
-/// The fastest, or the fastest of those that are narrow, if it is less than an interval's width
-/// behind: where a machine is not quiet, the fastest of many is often one that was lucky.
+/// The fastest variant with a narrow interval, if it is at most kWidestInterval slower than the
+/// fastest of all; else that. On a noisy machine the fastest of many variants was often only lucky.
 BestVariant best_of(std::vector<BestVariant> variants) {
   std::stable_sort(variants.begin(), variants.end(),
                    [](const auto& a, const auto& b) { return rate(a) > rate(b); });
@@ -122,9 +122,10 @@ std::vector<BestVariant> best_variants(const Samples& samples) {
   return best;
 }
 
-/// The streams of memory that all predictions rest on: the generic ones (all, where none is), and
-/// what primitives are held against. Other ceilings (caches, other numbers of threads, a kernel's
-/// own mix, for which the generic ones stand in) are left out where their interval is too wide.
+/// The mixes whose ceiling of memory must be known: the generic ones (all mixes, if none is
+/// generic) and those of the primitives. Other ceilings (of caches, of other numbers of threads, of
+/// a kernel's own mix) are left out where their interval is too wide, and generic ones take their
+/// place.
 std::vector<Mix> needed_mixes(const std::vector<BestVariant>& best) {
   std::vector<Mix> mixes;
   for (const BestVariant& variant : best)
@@ -137,7 +138,7 @@ std::vector<Mix> needed_mixes(const std::vector<BestVariant>& best) {
   return needed;
 }
 
-/// Those that are a parameter.
+/// The ceilings that become parameters.
 std::vector<Ceiling> ceilings_of(const Samples& samples) {
   const std::vector<BestVariant> best = best_variants(samples);
   const std::vector<Mix> needed = needed_mixes(best);
@@ -155,7 +156,7 @@ std::vector<Ceiling> ceilings_of(const Samples& samples) {
   return ceilings;
 }
 
-/// Of one level, on as many threads as kernels have.
+/// The ceilings of one level, on as many threads as kernels use.
 std::vector<ExactMixBandwidth> exact_bandwidths(const std::vector<Ceiling>& ceilings,
                                                 MemoryLevel level) {
   std::vector<ExactMixBandwidth> exact;
@@ -184,14 +185,14 @@ void set_bandwidths(const Samples& samples, const std::vector<Ceiling>& ceilings
   if (cached.empty()) return;
   machine.cache_bandwidth = cached;
   machine.cache_ceiling = {};
-  // What is hot may lie nearer than L3.
+  // Hot operands may lie in L1 or L2.
   for (const MemoryLevel level : {MemoryLevel::L1, MemoryLevel::L2, MemoryLevel::L3})
     machine.cache_ceiling = std::max(machine.cache_ceiling, envelope(ceilings, level));
-  // Nothing is measured in between: straight from what was in the cache to what was not.
+  // Nothing was measured between these footprints: the transition is a straight line.
   machine.transition = {{{kArrayBytesInL3}, 0}, {samples.rotation, 1}};
 }
 
-/// A CPU's calls cost the same however they come to be made, wherever their operands are.
+/// On a CPU a call has the same floor in every launch mode and at every level.
 void add_cpu_floors(const Estimate<Seconds>& floor, Skeleton skeleton, Machine& machine) {
   for (const Launch launch : {Launch::stream, Launch::graph, Launch::graph_pdl})
     for (const Level level : {Level::cache, Level::memory})
@@ -211,7 +212,7 @@ void set_floors(const Samples& samples, Machine& machine) {
   }
 }
 
-/// Of streams that are as many as a primitive's rows: it moves all of them at once.
+/// The bandwidth of memory for as many arrays as the primitive has rows: it reads all rows at once.
 double memory_rate(const Samples& samples, const Machine& machine, const Mix& mix) {
   std::vector<Mix> mixes;
   for (const ExactMixBandwidth& entry : machine.exact_bandwidth) mixes.push_back(entry.mix);
@@ -227,8 +228,9 @@ double memory_rate(const Samples& samples, const Machine& machine, const Mix& mi
   return most;
 }
 
-/// Share of the shorter of memory and core time that primitives show when they stream from memory:
-/// 0 where one hides behind the other, 1 where they take turns. The middle over all.
+/// The share of the shorter of memory time and core time that is not hidden by the other when a
+/// primitive reads from memory: 0 if they overlap, 1 if they take turns. The median over
+/// primitives.
 double exposed_share(const Samples& samples, const Core& core, const Machine& machine) {
   std::vector<double> shares;
   for (const CoreSample& sample : samples.cores) {
@@ -274,7 +276,7 @@ void set_core(const Samples& samples, Machine& machine) {
   machine.core = core;
 }
 
-/// The form with the smallest error in the median, over shapes that are not held out.
+/// The form with the smallest median error on the calibration shapes.
 void choose_form(const Samples& samples, Profile& profile) {
   if (!profile.machine.core) return;
   for (const CoreForm form : kCoreForms) {
@@ -299,8 +301,9 @@ double noise_of(const Samples& samples) {
   return differences.empty() ? 0 : quantile(differences, 0.95);
 }
 
-/// In-place update of two streams over a copy with ordinary stores: 1 where a store that misses
-/// reads its line first, 1.5 where it does not. [ours], after facts of STREAM's write-allocate.
+/// The time of an in-place update of two arrays over that of a copy with ordinary stores: 1 where a
+/// store that misses reads its line first, 1.5 where it does not. [ours], after STREAM's
+/// write-allocate.
 double write_allocate_of(const Samples& samples) {
   const auto best = [&](Mix mix) {
     double least = 0;
@@ -324,7 +327,7 @@ void set_links(const Samples& samples, Profile& profile) {
   }
 }
 
-/// What nothing here measures; the rest is set by the samples.
+/// The values that no sample measures.
 Machine machine_of_part(const std::string& part, const Samples& samples) {
   if (part.empty()) return {};
   std::vector<ResolvedValue> notes;
@@ -344,7 +347,7 @@ std::vector<Ceiling> measured_ceilings(const Samples& samples) {
 }
 
 Profile fit(const Samples& samples, const std::string& part) {
-  // First: what is wrong with the part may not hide behind samples that are no measurement.
+  // First, so that an error of the part is reported even if the samples are bad, too.
   Machine machine = machine_of_part(part, samples);
   require_good(samples);
   Profile profile{.name = samples.subject(),

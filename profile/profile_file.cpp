@@ -1,4 +1,4 @@
-// Record by record, as profile/profile_yaml.cpp writes them; scenarios/device/profile.cpp reads the
+// Reads the records that profile/profile_yaml.cpp writes. scenarios/device/profile.cpp reads the
 // machine.
 #include "profile/profile_file.hpp"
 
@@ -115,7 +115,7 @@ void require_good_and_own(const Samples& samples, const std::string& machine) {
                                      printable(machine)));
 }
 
-StoredProfile load_profile(const std::string& path) {
+LoadedProfile load_profile(const std::string& path) {
   Values values = profile_values(load_text(path), path);
   Profile profile = profile_in(values);
   Samples samples = samples_named_in(values, path);
@@ -136,9 +136,9 @@ void require_made_from(const Values& profile, const Samples& samples) {
 }
 
 Samples samples_of(const std::string& path) {
-  StoredProfile stored = load_profile(path);
-  require_made_from(stored.values, stored.samples);
-  return std::move(stored.samples);
+  LoadedProfile loaded = load_profile(path);
+  require_made_from(loaded.values, loaded.samples);
+  return std::move(loaded.samples);
 }
 
 Values profile_values(const std::string& text, const std::string& file) {

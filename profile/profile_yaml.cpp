@@ -1,4 +1,4 @@
-// Six digits: far finer than any interval here, and than what `verify` asks for.
+// Numbers have six digits, far more than any interval here or `verify` needs.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -9,12 +9,12 @@
 namespace depthcost::profile {
 namespace {
 
-/// Nobody has measured anything to a billionth.
+/// A ratio below a billionth is written as 0.
 std::string per_cent(double ratio) {
   return fmt::format("{:.6g} %", ratio < 1e-9 ? 0 : 100 * ratio);
 }
 
-/// As YAML reads it back, whatever it is: a file holds no control character as such.
+/// Quoted for YAML, with escapes for control characters.
 std::string quoted(const std::string& text) {
   std::string escaped;
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// Row by row; the document reader brings places for messages, and refuses duplicate keys.
+// Rows of the file, each checked.
 #include "profile/samples.hpp"
 
 #include <fmt/format.h>
@@ -171,7 +171,7 @@ LinkSample link_of(JsonRecord& row) {
           .seconds = seconds_of(row)};
 }
 
-/// What a row measures, where two names for it would count it twice; empty where they may.
+/// What a row measures, so that it is not counted twice under two names. Empty where it may be.
 template <class Sample>
 std::string subject(const Sample& /*sample*/) {
   return "";
@@ -197,7 +197,7 @@ std::string subject(const StepSample& step) {
                      step.weight_bytes.value, name(step.launch));
 }
 
-/// Throws where a row has a name, or a subject on its backend, that one before it has.
+/// Throws where two rows have the same name, or the same subject on the same backend.
 class Seen {
  public:
   void add(const Node& row, const std::string& name, const std::string& subject) {
@@ -208,7 +208,7 @@ class Seen {
   }
 
  private:
-  /// Of the row that had the key before; 0 for the first and for what has no key.
+  /// The line of the row that had the key before. 0 if there is none, or no key.
   static int line_of(std::map<std::string, int>& lines, const std::string& key, const Node& row) {
     if (key.empty()) return 0;
     const auto [at, is_new] = lines.emplace(key, row.position.line);
@@ -227,7 +227,7 @@ std::vector<Sample> rows(JsonRecord& file, std::string_view key, std::string_vie
   Seen seen;
   for (const Node& node : file.list(key).items) {
     JsonRecord row(node, "samples");
-    // Only a CPU has cores of which anything is measured, and links belong to whatever is there.
+    // Cores are always those of the CPU. Links have no backend.
     const bool is_of_all = key == "links";
     const std::string where = is_of_all        ? std::string(backend)
                               : key == "cores" ? "cpu"
@@ -254,7 +254,7 @@ Samples samples_in(const Node& document, const std::string& path, Backend wanted
                   .threads = static_cast<double>(file.count_to(kMostThreads, "threads")),
                   .rotation = {file.number("rotation_bytes")}};
   if (wanted == Backend::cpu) samples.device.clear();
-  // Some containers list no caches, and a GPU's profile asks for none.
+  // Some containers list no caches, and a GPU's profile needs none.
   samples.first_level = {
       file.number("first_level_bytes", samples.is_gpu() ? Range::non_negative : Range::positive)};
   file.text("huge_pages");
@@ -273,7 +273,7 @@ Samples samples_in(const Node& document, const std::string& path, Backend wanted
   samples.kernels = rows(file, "kernels", backend, kernel_of);
   samples.has_other_kernels = samples.kernels.size() < file.list("kernels").items.size();
   samples.steps = rows(file, "steps", backend, step_of);
-  // There are none where MPI was not.
+  // Without MPI there are no links.
   if (file.has("links")) samples.links = rows(file, "links", backend, link_of);
   file.list("others");
   file.refuse_others();

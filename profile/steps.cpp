@@ -1,4 +1,4 @@
-// The study that a measured step is one case of, asked of the model.
+// The model predicts the study that a measured step is a case of.
 #include "profile/steps.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ Scheme scheme_of(const StepSample& step) {
   return Standard{};
 }
 
-/// One decode step in which every layer streams the sample's weights.
+/// One decode step in which every layer reads the weights of the sample.
 StepRow predicted_row(const Machine& machine, const StepSample& step, const ResidualPath& path) {
   Study study{.name = step.name,
               .model = {"", step.num_layers, step.hidden_size, step.dtype},
@@ -58,7 +58,7 @@ std::vector<StepComparison> compared_steps(const Machine& machine, const Samples
                              .baseline = {typical(baseline.seconds)},
                              .predicted = predicted_row(machine, step, path).delta});
     }
-  // Samples are sorted by name, in which 64 tokens come before 8.
+  // Samples are sorted by name, where 64 tokens come before 8.
   std::stable_sort(comparisons.begin(), comparisons.end(), [](const auto& a, const auto& b) {
     return std::tie(a.scheme, a.schedule, a.phase1, a.tokens) <
            std::tie(b.scheme, b.schedule, b.phase1, b.tokens);

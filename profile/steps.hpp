@@ -1,4 +1,4 @@
-// Measured steps, each beside what the model says that its scheme adds.
+// Measured steps beside the time that the model says their scheme adds.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace depthcost::profile {
 
-/// Every step that was measured but the baseline itself. Empty where no baseline was.
+/// Every measured step except the baseline. Empty where no baseline was measured.
 std::vector<StepComparison> compared_steps(const Machine& machine, const Samples& samples);
 
 }  // namespace depthcost::profile

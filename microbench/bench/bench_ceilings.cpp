@@ -1,5 +1,5 @@
-// What this machine's memory can do, mix by mix: the most that any variant of a kernel that only
-// moves bytes reaches. The mixes are those of the kernels.
+// The highest bandwidth of this machine's memory for each mix of reads and writes that kernels
+// have. Kernels that only move bytes are tried in several variants, and the best is the ceiling.
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -29,7 +29,7 @@ std::string name(BandwidthVariant variant) {
 /// Where the arrays of a ceiling lie.
 struct ArrayLevel {
   std::string_view name;
-  // Of all arrays together; 0: more than any cache holds, kVectorBytes each.
+  // Of all arrays together. 0: kVectorBytes each, more than any cache holds.
   std::size_t bytes = 0;
 };
 constexpr ArrayLevel kMemory{"memory", 0};
@@ -37,14 +37,14 @@ constexpr std::array kCaches{ArrayLevel{"L1", profile::kArrayBytesInL1},
                              ArrayLevel{"L2", profile::kArrayBytesInL2},
                              ArrayLevel{"L3", profile::kArrayBytesInL3}};
 
-/// One ceiling: what moves, where it lies, and how many threads move it (0: as the kernels).
+/// One ceiling. threads == 0: as many as kernels use.
 struct CeilingCase {
   Mix mix;
   ArrayLevel level = kMemory;
   int threads = 0;
 };
 
-/// All that a mix allows.
+/// All variants that the mix allows.
 std::vector<BandwidthVariant> variants_of(const CeilingCase& ceiling) {
   std::vector<BandwidthVariant> variants;
   const bool is_in_memory = ceiling.level.bytes == 0;
@@ -82,7 +82,7 @@ BandwidthCall make_arrays(const CeilingCase& ceiling, BandwidthVariant variant,
   return call;
 }
 
-/// Runs `call` once more and looks at some words of every output.
+/// Runs `call` once more and checks some words of every output.
 bool is_right(const BandwidthCall& call) {
   const std::size_t words = call.size / sizeof(std::uint64_t);
   const std::array<std::size_t, 3> places{0, words / 3, words - 1};
@@ -123,7 +123,7 @@ void add_ceiling(const CeilingCase& ceiling) {
                   [=](benchmark::State& state) { run_case(state, ceiling, variant); });
 }
 
-/// Those of the kernels, with either number of blocks.
+/// The mixes of the kernels, with both numbers of blocks.
 std::set<Mix> kernel_mixes() {
   std::set<Mix> mixes;
   const auto insert = [&](std::string_view, const Operation& model, auto) {
@@ -138,8 +138,7 @@ std::set<Mix> kernel_mixes() {
   return mixes;
 }
 
-/// Read, copy, update, triad and write: what is known of a machine on which nobody has measured the
-/// mix that is asked for.
+/// Read, copy, update, triad and write. They stand in for a mix that was not measured.
 constexpr std::array kGenericMixes{Mix{1, 0, 0}, Mix{1, 1, 0}, Mix{1, 1, 1}, Mix{2, 1, 0},
                                    Mix{0, 1, 0}};
 

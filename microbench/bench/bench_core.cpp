@@ -1,5 +1,5 @@
-// What a core costs for each pass over a row: in its caches, where it is that pass, and from
-// memory, where the two share the time.
+// The time of a core for each kind of pass over a row. From its caches the pass alone takes time.
+// From memory it shares the time with memory traffic.
 #include <fmt/format.h>
 
 #include <array>
@@ -16,15 +16,15 @@
 namespace depthcost::bench {
 namespace {
 
-/// Rows that stay in a level: L1, 8 x 512 f32 = 16 KiB, or one of 1536, since what is stored must
-/// be more than the stores under way; L2, 8 x 7168 f32 = 224 KiB. In memory, a row is a token's,
-/// and each of the eight comes from an array of its own.
+/// Rows that stay in a cache level. L1: 8 x 512 f32 = 16 KiB, or one row of 1536, because a row
+/// that is stored must be longer than the stores under way. L2: 8 x 7168 f32 = 224 KiB. From
+/// memory, each of the eight rows of a token comes from an array of its own.
 struct CoreCase {
   Primitive primitive = Primitive::add;
   CoreLevel level = CoreLevel::L1;
   std::size_t size = 0;
   std::size_t num_tokens = 1;
-  std::size_t ahead = 0;  // as CoreCall's
+  std::size_t ahead = 0;  // as in CoreCall
 
   std::size_t num_rows() const { return has_one_row(primitive) ? 1 : 8; }
 };
@@ -47,7 +47,7 @@ CoreCall<T> make_call(const CoreCase& core, Operands& operands, Operands& parame
           .sums = parameters.tensor<float>(rows, kMultiplyParameters)};
 }
 
-/// One token after the other.
+/// Runs one token after the other.
 template <class T>
 void run_tokens(const CoreCase& core, CoreCall<T> call) {
   for (std::size_t t = 0; t < core.num_tokens; ++t) {
@@ -58,7 +58,7 @@ void run_tokens(const CoreCase& core, CoreCall<T> call) {
   benchmark::ClobberMemory();
 }
 
-/// Rows and parameters of one call, or of one of several that take turns.
+/// The rows and the parameters of one call.
 template <class T>
 struct Place {
   explicit Place(const CoreCase& core)
@@ -71,8 +71,8 @@ struct Place {
   CoreCall<T> call;
 };
 
-/// Rows in a cache, at one place after the other, since a cache that guesses its ways by addresses
-/// is faster at some. Each place is read once before its time begins.
+/// Samples rows in a cache at many places, because a cache that predicts its ways by address is
+/// faster at some. Each place is read once before it is timed.
 template <class T>
 void sample_places(benchmark::State& state, const CoreCase& core) {
   constexpr std::size_t kPlaces = 16;
@@ -92,7 +92,7 @@ void sample_places(benchmark::State& state, const CoreCase& core) {
   }
 }
 
-/// Rows in memory: in turn, as many as must pass before one is used again.
+/// Samples rows in memory. So many take turns that none is in a cache when its turn comes.
 template <class T>
 void sample_rotation(benchmark::State& state, const CoreCase& core) {
   std::vector<Place<T>> places;
@@ -120,7 +120,7 @@ void add_case(const CoreCase& core, std::string_view dtype) {
                 [=](benchmark::State& state) { run_case<T>(state, core); });
 }
 
-/// From memory: what memory and core do at the same time, where nothing is kept.
+/// The primitives that are measured from memory, too.
 constexpr std::array kStreaming{Primitive::score, Primitive::mix, Primitive::add};
 
 template <class T>

@@ -1,5 +1,5 @@
-// Every kernel under the same plan, on operands from memory and, where a batch is small, from the
-// cache too. Bytes are the model's.
+// The time of every kernel, on operands from memory and, for small batches, from the cache too. The
+// bytes are those of the model.
 #include <fmt/format.h>
 
 #include <map>
@@ -16,7 +16,7 @@
 namespace depthcost::bench {
 namespace {
 
-/// Cold: as many sets as must pass before one may be used again. Hot: one.
+/// Cold: so many sets that none is in a cache when its turn comes. Hot: one set.
 template <class Op, class Make>
 std::vector<Call<Op>> make_sets(const Make& make, const Shape& shape, Temperature temperature) {
   std::vector<Call<Op>> sets;
@@ -47,7 +47,7 @@ constexpr std::string_view kTypeName = "f32";
 template <>
 constexpr std::string_view kTypeName<Bf16> = "bf16";
 
-/// Every so many cases are measured twice, under two names: the noise of the machine.
+/// One of so many cases is measured twice, under two names: that is the noise of the machine.
 constexpr std::size_t kCasesPerRepeat = 10;
 
 bool is_repeated() {
@@ -63,7 +63,7 @@ std::string case_name(std::string_view operation, std::string_view type, const S
                      shape.hidden_size, blocks, name(temperature));
 }
 
-/// Adds what each_case visits.
+/// Adds a benchmark for each case that each_case visits.
 template <class T>
 auto add_case(const Shape& shape, Temperature temperature) {
   const Dtype dtype = sizeof(T) == 2 ? Dtype::bf16 : Dtype::f32;
@@ -82,7 +82,8 @@ auto add_case(const Shape& shape, Temperature temperature) {
   };
 }
 
-/// A tile of tokens shares phi, and its streams are more than L2 holds: the mix reads them again.
+/// The tokens of a tile share phi, and L2 cannot hold their residual streams: the mix reads them
+/// again.
 constexpr StreamsAgain kStreamsAgain = StreamsAgain::from_memory;
 
 template <class T, class Visit>
@@ -96,7 +97,7 @@ void add_large_shape(const Shape& shape) {
   each_case<T>(shape, add_case<T>(shape, Temperature::cold));
 }
 
-/// What the number of blocks does not change has been added with another one.
+/// Adds only cases that the number of blocks changes. The others have been added already.
 template <class T>
 void add_other_blocks(const Shape& shape) {
   std::map<std::string_view, Operation> usual;

@@ -14,7 +14,7 @@
 namespace depthcost {
 namespace {
 
-/// The mean ledger of one (scheme, schedule, S), S running over all block sizes of Kimi K3.
+/// The mean ledger of a schedule and a convention, for all block sizes of Kimi K3 in turn.
 void mean_ledger(benchmark::State& state, Schedule schedule, Convention convention) {
   constexpr Count kLayers = 186;
   Count block_size = 0;
@@ -41,7 +41,8 @@ Study kimi_k3() {
   return study;
 }
 
-/// Per-layer rows of Kimi K3's scheme and its `compare` list under `kernel`, every schedule.
+/// The rows of all layers of Kimi K3 and of the schemes that it is compared with, in every
+/// schedule.
 void layer_ledger(benchmark::State& state) {
   const Study study = kimi_k3();
   const std::vector<ResidualPath> paths = paths_of(study);
@@ -58,7 +59,7 @@ void layer_ledger(benchmark::State& state) {
 }
 BENCHMARK(layer_ledger);
 
-/// A training step, its order tables included. Messages of 4,096 tokens with d = 7168.
+/// A simulated training step with its table of tasks. Messages have 4,096 tokens with d = 7168.
 void pipeline_step(benchmark::State& state) {
   const Count P = state.range(0);
   const Count V = state.range(1);
@@ -122,7 +123,7 @@ void run_sweep(benchmark::State& state, const Study& study, const std::vector<Kn
   state.SetItemsProcessed(static_cast<std::int64_t>(points));
 }
 
-/// A million points: every block size with 5,377 batches.
+/// A million points: every block size with 5,377 batch sizes.
 void sweep_blocks_and_batches(benchmark::State& state, Schedule schedule) {
   run_sweep(state, swept(schedule), {range(Knob::block_size, 186), range(Knob::sequences, 5377)});
 }
@@ -137,7 +138,7 @@ BENCHMARK_CAPTURE(sweep_blocks_and_batches, two_phase, Schedule::two_phase)
     ->MeasureProcessCPUTime()
     ->UseRealTime();
 
-/// Nothing is shared: every point has a step of its own.
+/// Points share nothing: each has a step of its own.
 void sweep_batches_and_contexts(benchmark::State& state) {
   KnobAxis contexts{.knob = Knob::context, .values = {1000, 10000, 100000}};
   run_sweep(state, swept(Schedule::single_pass), {range(Knob::sequences, 1000), contexts});

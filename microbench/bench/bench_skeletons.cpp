@@ -1,4 +1,4 @@
-// What a call costs before it moves anything: the floor `a` of the time formula, by skeleton.
+// The time of a call that moves nothing: the floor `a` of the time formula, for each skeleton.
 #include "kernels/cpu/operations.hpp"
 #include "kernels/cpu/threads.hpp"
 #include "microbench/cases/residual_cases.hpp"
@@ -9,7 +9,7 @@
 namespace depthcost::bench {
 namespace {
 
-/// One token of eight elements: nothing to move.
+/// One token of eight elements: next to nothing.
 constexpr Shape kNothing{.num_tokens = 1, .hidden_size = 8};
 
 template <class Run>
@@ -22,7 +22,7 @@ void add_skeleton(const std::string& name, const Run& run) {
   });
 }
 
-/// Threads that start, do nothing, and meet again.
+/// Threads start, do nothing, and end.
 void start_threads() {
   const std::size_t enough = cpu::kBytesPerThread;
   cpu::for_each_range(static_cast<std::size_t>(omp_get_max_threads()), enough,

@@ -1,4 +1,4 @@
-// What a residual scheme adds to a step, on a CPU.
+// The time of a decode step with each residual scheme, on a CPU.
 #include <fmt/format.h>
 
 #include "kernels/cpu/run.hpp"

@@ -1,6 +1,6 @@
-// summarize OUT ROUNDS STEAL FILE...: the files of Google Benchmark's of a run as one file of
-// samples, and the table that one wants to see. ROUNDS is "good/wanted", STEAL per cent. Exit code
-// 2: bad input; 3: measured, but a ceiling is too weak to be one.
+// summarize OUT ROUNDS STEAL FILE...: joins the files that Google Benchmark wrote in a run to one
+// file of samples, and prints a table. ROUNDS is "good/wanted", STEAL a percentage. Exit code 2:
+// bad input; 3: measured, but a ceiling is too weak.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ nlohmann::json parse(const std::string& path) {
   return json;
 }
 
-/// A kernel that beats its ceiling says that the ceiling is none; noise may account for this much.
+/// Noise may make a kernel so much faster than its ceiling. Beyond that the ceiling is too low.
 constexpr double kMostOfACeiling = 1.03;
 
 std::string fraction_text(const std::optional<double>& fraction) {
@@ -58,7 +58,7 @@ Environment environment_of(const std::string& rounds, const char* steal) {
           .steal_percent = std::atof(steal)};
 }
 
-/// Every file's measurements, and what the first says of the machine; of a GPU, who has one.
+/// The measurements of all files. The machine is that of the first file; the GPU that of any.
 Results read_all(int count, char** paths) {
   Results all;
   for (int i = 0; i < count; ++i) {
@@ -89,9 +89,9 @@ Results read_all(int count, char** paths) {
   return all;
 }
 
-/// Beside the file, and renamed: whoever interrupts this keeps what was there.
+/// Writes beside the file and renames: an interruption leaves the old file.
 void write(const std::string& path, const std::string& text) {
-  // A name that nobody can guess and that did not exist, so that no link is written through.
+  // mkstemp makes a new file, so that no link is written through.
   std::string unfinished = path + ".XXXXXX";
   const int descriptor = ::mkstemp(unfinished.data());
   if (descriptor < 0) fail(path, "cannot be written");
@@ -110,7 +110,7 @@ int run(int count, char** words) {
   results.environment.throttled_percent = throttled_percent(results);
   write(words[0], to_json(results));
   print_table(results);
-  // Said of what has been written: hours of measuring are not thrown away for it.
+  // The samples are written first: hours of measuring are kept.
   const std::optional<std::string> problem = weakness(results);
   if (!problem) return 0;
   fmt::print(stderr, "{}:1:1: error: too weak for a ceiling ({})\n", words[0], *problem);

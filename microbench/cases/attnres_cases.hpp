@@ -6,7 +6,7 @@
 
 namespace depthcost::bench {
 
-/// n + 1 finished sources: nothing to add, no norm.
+/// Mixes n + 1 finished sources. Nothing is added, and there is no norm.
 template <class T>
 AttnResSinglePass<T> single_pass_bare(const Shape& s, Operands& o) {
   const std::size_t d = s.hidden_size;
@@ -19,7 +19,7 @@ AttnResSinglePass<T> single_pass_bare(const Shape& s, Operands& o) {
           .output = o.tensor<T>(1, d)};
 }
 
-/// n bank rows and b += f, then the norm.
+/// Adds f to b, mixes it with n bank rows, and norms.
 template <class T>
 AttnResSinglePass<T> single_pass(const Shape& s, Operands& o) {
   const std::size_t d = s.hidden_size;
@@ -35,7 +35,7 @@ AttnResSinglePass<T> single_pass(const Shape& s, Operands& o) {
           .output = o.tensor<T>(1, d)};
 }
 
-/// Closes a block: n bank rows, b + f to row n of the bank, and the norm.
+/// As single_pass, but closes a block: b + f goes to row n of the bank.
 template <class T>
 AttnResSinglePass<T> single_pass_closing(const Shape& s, Operands& o) {
   const std::size_t d = s.hidden_size;
@@ -53,7 +53,7 @@ AttnResSinglePass<T> single_pass_closing(const Shape& s, Operands& o) {
           .output = o.tensor<T>(1, d)};
 }
 
-/// Closes block n - 1, then S queries over n sources.
+/// Closes block n - 1, then computes S queries over n sources.
 template <class T>
 AttnResPhase1<T, T> phase1(const Shape& s, Operands& o) {
   const std::size_t d = s.hidden_size;

@@ -1,5 +1,5 @@
-// A whole forward pass of the residual operations of Block AttnRes: what is left of a network
-// without its layers. One bank, one partial sum; f stands in for the output of every layer.
+// The residual operations of a whole forward pass of Block AttnRes, without the layers. There is
+// one bank and one partial sum, and f stands for the output of every layer.
 #pragma once
 
 #include "microbench/cases/attnres_cases.hpp"
@@ -42,8 +42,8 @@ AttnResForward<T> attnres_forward(const Partition& blocks, const Shape& s, Opera
           .sums = o.tensor<float>(S - 1, 1)};
 }
 
-/// Before layer `at`, from `num_sources` rows of the bank: the first of a block closes the one
-/// before; the second takes b as f has left it; later ones add f.
+/// The operation before layer `at`. The first layer of a block closes the block before. The second
+/// layer's partial sum is f itself. Later layers add f to it.
 template <class T>
 AttnResSinglePass<T> single_pass_at(const AttnResForward<T>& pass, const LayerPosition& at) {
   const auto n = static_cast<std::size_t>(at.block);
@@ -90,8 +90,8 @@ AttnResPhase1<T, T> phase1_at(const AttnResForward<T>& pass, const LayerPosition
   return op;
 }
 
-/// The same behind single_pass_at, which has closed the block before and made the layer's input:
-/// query 1 is computed once more, into `unused`.
+/// Phase 1 after single_pass_at, which has closed the block before and computed the layer's input.
+/// Query 1 is computed once more, into `unused`.
 template <class T>
 AttnResPhase1<T, T> later_queries_at(const AttnResForward<T>& pass, const LayerPosition& at,
                                      T* unused) {
@@ -119,7 +119,7 @@ AttnResPhase2<T, T> phase2_at(const AttnResForward<T>& pass, const LayerPosition
           .output = pass.output};
 }
 
-/// Behind the last layer: closes block N on chip.
+/// The operation after the last layer: it closes block N on chip.
 template <class T>
 AttnResSinglePass<T> output_aggregation(const AttnResForward<T>& pass) {
   const auto N = static_cast<std::size_t>(pass.blocks.num_blocks);
@@ -136,8 +136,8 @@ AttnResSinglePass<T> output_aggregation(const AttnResForward<T>& pass) {
           .output = pass.output};
 }
 
-/// Every operation in order to `run`. `schedule` is single_pass or two_phase; blocks hold two
-/// layers at least.
+/// Calls `run` with every operation in order. `schedule` is single_pass or two_phase. A block has
+/// two layers at least.
 template <class T, class Run>
 void run_forward(const AttnResForward<T>& pass, Schedule schedule, const Run& run) {
   each_layer(pass.blocks, [&](const LayerPosition& at) {
@@ -151,7 +151,7 @@ void run_forward(const AttnResForward<T>& pass, Schedule schedule, const Run& ru
   run(output_aggregation(pass));
 }
 
-/// What the ledger says that it moves, per token.
+/// The traffic of the pass per token, by the ledger.
 inline Traffic forward_traffic(const Partition& blocks, Schedule schedule) {
   Traffic sum;
   each_launch({BlockAttnRes{blocks}, blocks.num_layers}, schedule,

@@ -1,4 +1,4 @@
-// The ablations of attnres_single_pass that AttnRes compares with.
+// The variants of attnres_single_pass in the ablations of AttnRes.
 #pragma once
 
 #include "microbench/cases/attnres_cases.hpp"
@@ -29,7 +29,7 @@ AttnResSinglePass<T> multihead_pass(const Shape& s, Operands& o) {
   return op;
 }
 
-/// The query is a row of each token, as a GEMM before has left it.
+/// Each token has a query of its own, which a GEMM has computed before.
 template <class T>
 AttnResSinglePass<T> input_dependent_pass(const Shape& s, Operands& o) {
   const std::size_t d = s.hidden_size;
@@ -46,7 +46,8 @@ AttnResSinglePass<T> input_dependent_pass(const Shape& s, Operands& o) {
   return op;
 }
 
-/// Full AttnRes: row 0, the last n - 1 rows of as many again, and the newest output.
+/// Full AttnRes over a window: row 0 and the last n - 1 of 2 n - 1 bank rows, and the newest
+/// output.
 template <class T>
 AttnResSinglePass<T> sliding_window_pass(const Shape& s, Operands& o) {
   const std::size_t d = s.hidden_size;

@@ -1,4 +1,4 @@
-// Names of steps.
+// Names of measured steps.
 #include "microbench/cases/decode_step.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// The residual path in context: a decode step of L layers, each of which streams the bytes of its
-// weights and then runs the residual operations that stand before the next. What a scheme adds to
-// the step is the difference from the fused standard residual.
+// A decode step of L layers. Each layer reads the bytes of its weights and then runs the residual
+// operations before the next layer. What a scheme adds to the step is the difference from the fused
+// standard residual.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace depthcost::bench {
 
-/// A small model, so that a step is short: Kimi Linear's width, blocks of 8 layers, and weights of
-/// which all layers together are more than a cache holds.
+/// A small model, so that a step is short: Kimi Linear's width and blocks of 8 layers. The weights
+/// of all layers together are more than a cache holds.
 struct StepShape {
   std::size_t num_tokens = 1;  // the batch
   std::size_t hidden_size = 2304;
@@ -24,24 +24,24 @@ struct StepShape {
 
 inline constexpr std::size_t kStepBatches[] = {1, 8, 64, 512};
 
-/// What a step runs: a scheme under a schedule, named as the model names them.
+/// The scheme and the schedule of a step, named as in the model.
 struct StepKind {
   std::string_view scheme;
   Schedule schedule = Schedule::fused;
   Phase1Order phase1 = Phase1Order::in_order;
 };
 
-/// The first is what the others are compared with.
+/// The others are compared with the first.
 inline constexpr StepKind kStepKinds[] = {{"standard", Schedule::fused},
                                           {"mhc", Schedule::fused},
                                           {"mhc", Schedule::one_pass},
                                           {"block_attnres", Schedule::single_pass},
                                           {"block_attnres", Schedule::two_phase}};
 
-/// Where a second branch can run beside the first: on a GPU.
+/// Needs a second branch that runs beside the first: only a GPU has one.
 inline constexpr StepKind kHoistedStep{"block_attnres", Schedule::two_phase, Phase1Order::hoisted};
 
-/// Operands of every kind.
+/// The operands of all kinds of steps.
 template <class T>
 struct StepOperands {
   AttnResForward<T> attnres;
@@ -66,14 +66,14 @@ StepOperands<T> step_operands(const StepShape& step, Operands& o) {
       .unused = o.tensor<T>(1, step.hidden_size)};
 }
 
-/// stream_weights(layer) and run(operation) in the order of the step.
+/// Calls stream_weights(layer) and run(operation) in the order of the step.
 template <class T, class StreamWeights, class Run>
 void run_step(const StepOperands<T>& step, const StepKind& kind, Count num_layers,
               const StreamWeights& stream_weights, const Run& run) {
   if (kind.scheme == "block_attnres") {
     Count layer = 0;
     return run_forward(step.attnres, kind.schedule, [&](const auto& op) {
-      // Behind the last layer stands one operation more.
+      // After the last layer there is one more operation.
       if (layer < num_layers) stream_weights(layer++);
       run(op);
     });
@@ -91,11 +91,11 @@ void run_step(const StepOperands<T>& step, const StepKind& kind, Count num_layer
   }
 }
 
-/// kHoistedStep in the order of the step: the first layer of a block has a single pass of its own,
-/// and Phase 1 runs on the branch from there until the second layer merges its outputs.
-///   branch.fork()   what it runs may begin once all that was run before has ended
-///   branch.run(op)
-///   branch.join()   what is run next waits for it
+/// As run_step, for kHoistedStep. The first layer of a block has a single pass of its own. From
+/// there until the second layer merges its outputs, Phase 1 runs on the branch:
+///   branch.fork()   the branch may begin when all operations so far have ended
+///   branch.run(op)  runs on the branch
+///   branch.join()   later operations wait for the branch
 template <class T, class StreamWeights, class Run, class Branch>
 void run_hoisted_step(const StepOperands<T>& step, const StreamWeights& stream_weights,
                       const Run& run, const Branch& branch) {

@@ -6,7 +6,7 @@
 
 namespace depthcost::bench {
 
-/// n bank rows and f; only x is written.
+/// Mixes n bank rows and f; writes only x.
 template <class T>
 DenseMix<T> dense_mix(const Shape& s, Operands& o) {
   const std::size_t d = s.hidden_size;
@@ -22,7 +22,7 @@ DenseMix<T> dense_mix(const Shape& s, Operands& o) {
           .output = o.tensor<T>(1, d)};
 }
 
-/// DenseFormer behind a Transformer block.
+/// DenseFormer after a Transformer block.
 template <class T>
 DenseMix<T> dense_stream_mix(const Shape& s, Operands& o) {
   const std::size_t d = s.hidden_size;

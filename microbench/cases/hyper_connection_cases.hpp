@@ -9,10 +9,10 @@
 
 namespace depthcost::bench {
 
-/// Where the streams of a token are when mHC needs them for the second time.
+/// Where the residual streams of a token are when mHC needs them for the second time.
 enum class StreamsAgain { on_chip, from_memory };
 
-/// The entry of the catalogue whose bytes an operation of mHC then moves.
+/// The catalogue entry of an operation of mHC.
 inline std::string mhc_entry(std::string_view operation, StreamsAgain again) {
   return std::string(operation) + (again == StreamsAgain::on_chip ? "/on_chip" : "");
 }

@@ -1,4 +1,4 @@
-// The exclusive or costs nothing beside memory and lets every output be checked.
+// An exclusive or takes no time beside memory traffic, and lets every output be checked.
 #include "microbench/cpu/bandwidth_kernel.hpp"
 
 #include "kernels/cpu/targets.hpp"

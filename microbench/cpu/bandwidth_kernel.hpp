@@ -1,4 +1,4 @@
-// Nothing but memory traffic: r arrays read, w written, as fast as the CPU can.
+// A kernel that only moves memory: it reads r arrays and writes w, as fast as the CPU can.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace depthcost::bench {
 
-/// How a ceiling kernel goes about it. Which is fastest depends on the machine and on the mix.
+/// How the kernel moves them. Which variant is fastest depends on the machine and on the mix.
 struct BandwidthVariant {
   enum class Order : std::uint8_t {
     by_lines,  // four lines of an array, then of the next
@@ -25,15 +25,14 @@ struct BandwidthVariant {
   std::size_t ahead = 0;  // bytes of an input that are fetched ahead of their use, by_lines
 };
 
-/// A page: what `size` is a multiple of.
+/// `size` is a multiple of a page.
 inline constexpr std::size_t kArrayPageBytes = 4096;
 
 /// Far enough ahead for the latency of memory, and near enough for L1.
 inline constexpr std::size_t kUsualAhead = 3072;
 
-/// Arrays of `size` bytes, aligned to 64. `inputs` has mix.reads, `outputs`
-/// mix.writes, the first mix.in_place of which are the first inputs; every output becomes the
-/// exclusive or of all inputs.
+/// Arrays of `size` bytes, aligned to 64. The first `in_place` outputs are the first inputs. Every
+/// output becomes the exclusive or of all inputs.
 struct BandwidthCall {
   std::size_t size = 0;
   std::vector<const std::uint64_t*> inputs;

@@ -1,4 +1,5 @@
-// Plain loops in the vocabulary of the kernels, so that widening and narrowing cost the same.
+// Plain loops with the vector functions of the kernels, so that widening and narrowing cost the
+// same.
 #include "microbench/cpu/core_loops.hpp"
 
 #include "kernels/cpu/targets.hpp"
@@ -21,7 +22,7 @@ using simd::Vec;
 constexpr simd::Whole kWhole;
 constexpr std::size_t kBlock = simd::kBlock;
 
-/// As kernels that stream do.
+/// Prefetches, as kernels that read memory do.
 template <class T>
 HWY_INLINE void fetch(const T* row, std::size_t ahead) {
   if (ahead == 0) return;

@@ -1,4 +1,4 @@
-// What a core does with rows that its caches hold: the in-core term of the time formula, measured
+// Loops over rows that lie in a core's caches: the in-core term of the time formula. It is measured
 // on plain loops, never on the kernels that it predicts.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace depthcost::bench {
 
-/// `num_rows` rows of `size` elements of T, and what a primitive needs beside them. `size` is a
+/// `num_rows` rows of `size` elements of T, and the other operands of a primitive. `size` is a
 /// multiple of 64.
 template <class T>
 struct CoreCall {
@@ -33,7 +33,7 @@ constexpr bool has_one_row(Primitive primitive) {
   return primitive == Primitive::add || primitive == Primitive::scale;
 }
 
-/// Row elements, or multiply-adds, of one call.
+/// Row elements of one call, or its multiply-adds.
 template <class T>
 constexpr double elements(Primitive primitive, const CoreCall<T>& call) {
   const auto size = static_cast<double>(call.size);

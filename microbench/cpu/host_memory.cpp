@@ -1,4 +1,4 @@
-// One mapping for all cases: faulting in a gigabyte costs more than a sample.
+// One mapping for all cases: page faults of a gigabyte take longer than a sample.
 #include "microbench/cpu/host_memory.hpp"
 
 #include "microbench/cases/cpu_shapes.hpp"

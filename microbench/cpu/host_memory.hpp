@@ -1,4 +1,4 @@
-// What the CPU programs share: the memory that operands are taken from.
+// The memory that the CPU programs take operands from.
 #pragma once
 
 #include "microbench/harness/arena.hpp"

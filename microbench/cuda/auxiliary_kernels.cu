@@ -1,4 +1,4 @@
-// fill, sweep, spin, and a look at the clock.
+// Kernels that fill, sweep, delay and measure the clock.
 #include "kernels/cuda/check.hpp"
 #include "microbench/cuda/auxiliary_kernels.hpp"
 
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kThreads)
     sum.z ^= vector.z;
     sum.w ^= vector.w;
   }
-  // Never so; the loads cannot be left out.
+  // Never true, but the compiler cannot leave out the loads.
   if (sum.x == 0x5EED5EEDU && sum.y == 0x5EED5EEDU && sum.z == sum.w && sum.w == 0x5EED5EEDU)
     *sink = sum;
 }
@@ -53,10 +53,10 @@ __global__ void delay_kernel(std::uint64_t duration) {
   while (nanoseconds() - start < duration) __nanosleep(100);
 }
 
-/// {cycles, nanoseconds} of a while.
+/// Writes {cycles, nanoseconds} of about a millisecond.
 __global__ void clock_kernel(std::uint64_t* elapsed) {
   constexpr std::int64_t kCycles = 2'000'000;
-  // The timer ticks coarsely: begin and end at a tick.
+  // The timer has coarse ticks: begin and end at one.
   std::uint64_t first = nanoseconds();
   for (const std::uint64_t before = first; first == before;) first = nanoseconds();
   const std::int64_t start = clock64();

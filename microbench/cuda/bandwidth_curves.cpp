@@ -1,5 +1,5 @@
-// How bandwidth depends on the size of a call: cold, where few bytes in flight cannot draw all that
-// memory has, and hot, where what one call leaves in the cache serves the next.
+// How bandwidth depends on the size of a call. Cold: few bytes in flight do not reach the bandwidth
+// of memory. Hot: a call finds in the cache what the call before has left.
 #include <fmt/format.h>
 
 #include "microbench/cuda/auxiliary_kernels.hpp"
@@ -61,7 +61,7 @@ void add_curve() {
   for (const Temperature temperature : {Temperature::cold, Temperature::hot})
     for (std::size_t size = kSmallest; size <= kLargest; size *= 2) {
       const CurvePoint point{size, temperature};
-      // All that is touched between two uses of a byte, where it is hot.
+      // Hot: all bytes that are used between two uses of a byte.
       const std::string benchmark =
           fmt::format("cuda/curve/bf16/footprint:{}/graph/{}", kHotSets * point.bytes_per_set(),
                       name(temperature));

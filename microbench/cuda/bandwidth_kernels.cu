@@ -1,4 +1,4 @@
-// Streams by loads of the threads, and by the copy engine.
+// Arrays are read by loads of the threads, or by the copy engine.
 #include <algorithm>
 #include <stdexcept>
 
@@ -13,7 +13,7 @@ using Access = DeviceBandwidthVariant::Access;
 
 constexpr unsigned kThreads = 256;
 
-/// 16-byte vectors of every array. By value, so that pointers are read as constants.
+/// 16-byte vectors of every array. Passed by value, so that pointers are read as constants.
 struct Vectors {
   const uint4* inputs[kMostArrayReads];
   uint4* outputs[kMostArrayWrites];
@@ -166,7 +166,7 @@ void launch_pieces(const Vectors& arrays, unsigned ctas_per_sm, cudaStream_t cud
                {.grid = static_cast<unsigned>(num_ctas), .cta = kThreads}, {cuda_stream}, arrays);
 }
 
-/// The variant's width and unrolling; of many reads fewer at a time: variants_for.
+/// The width and unrolling of the variant. With many reads there are fewer variants: variants_for.
 template <Access kAccess, unsigned kReads>
 bool launch_reads(const Vectors& arrays, const DeviceBandwidthVariant& v,
                   cudaStream_t cuda_stream) {

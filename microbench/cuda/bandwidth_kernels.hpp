@@ -1,4 +1,4 @@
-// Nothing but memory traffic on the device: as microbench/cpu/bandwidth_kernel.hpp.
+// Kernels that only move memory, as microbench/cpu/bandwidth_kernel.hpp.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,7 +9,7 @@
 
 namespace depthcost::bench {
 
-/// How a ceiling kernel goes about it. Which is fastest depends on the device and on the mix.
+/// How the kernel moves it. Which variant is fastest depends on the device and on the mix.
 struct DeviceBandwidthVariant {
   enum class Access : std::uint8_t {
     plain,
@@ -18,20 +18,20 @@ struct DeviceBandwidthVariant {
   };
 
   Access access = Access::plain;
-  unsigned vectors_side_by_side = 1;  // of 16 bytes, that a thread takes of each array
-  unsigned unroll = 1;                // times so many of each array in flight
-  unsigned ctas_per_sm = 0;           // that share out the whole; 0: a CTA for each piece
+  unsigned vectors_side_by_side = 1;  // vectors of 16 bytes that a thread reads of each array
+  unsigned unroll = 1;                // so many times as many are in flight
+  unsigned ctas_per_sm = 0;           // CTAs that share the arrays; 0: a CTA for each piece
 };
 
-/// Reads for which there are kernels: those of the mixes of the fused operations.
+/// Numbers of reads that kernels exist for: those of the mixes of the fused operations.
 inline constexpr std::array<unsigned, 7> kArrayReads{2, 3, 4, 5, 9, 10, 11};
 inline constexpr unsigned kMostArrayReads = kArrayReads.back();
 inline constexpr unsigned kMostArrayWrites = 25;
 
-/// With more reads a thread has no registers for the variants that take most at once.
+/// With more reads a thread lacks registers for the widest variants.
 inline constexpr unsigned kFewReads = 5;
 
-/// An array is made of whole pieces.
+/// The size of an array is a multiple of a piece.
 inline constexpr std::size_t kArrayPieceBytes = 32768;
 
 /// Every output becomes the exclusive or of all inputs. Outputs may be inputs.
@@ -43,7 +43,7 @@ struct DeviceArrays {
   std::size_t size = 0;  // bytes of an array
 };
 
-/// Throws std::invalid_argument for what there is no kernel for.
+/// Throws std::invalid_argument where no such kernel exists.
 void launch_bandwidth_kernel(const DeviceArrays& arrays, const DeviceBandwidthVariant& variant,
                              cudaStream_t cuda_stream);
 

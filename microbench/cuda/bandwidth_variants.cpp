@@ -1,4 +1,4 @@
-// Width, unrolling and grid, each way to access memory.
+// Width, unrolling and grid for each way to access memory.
 #include "microbench/cuda/bandwidth_variants.hpp"
 
 #include <fmt/format.h>

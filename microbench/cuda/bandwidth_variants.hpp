@@ -11,7 +11,7 @@ namespace depthcost::bench {
 
 std::string name(const DeviceBandwidthVariant& variant);
 
-/// What a thread has in flight must fit its registers.
+/// The variants whose loads in flight fit the registers of a thread.
 std::vector<DeviceBandwidthVariant> variants_for(const Mix& mix);
 
 }  // namespace depthcost::bench

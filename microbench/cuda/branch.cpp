@@ -1,4 +1,4 @@
-// Fork and join by events: a capture makes edges of them.
+// Events fork and join the branch. A capture turns them into edges of the graph.
 #include "microbench/cuda/branch.hpp"
 
 #include "kernels/cuda/check.hpp"

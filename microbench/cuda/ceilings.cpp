@@ -1,4 +1,4 @@
-// What the device's memory can do, mix by mix and size by size: those of the kernels.
+// The highest bandwidth of the device's memory for each mix and size of the kernels.
 #include <fmt/format.h>
 
 #include <set>
@@ -14,7 +14,7 @@
 namespace depthcost::bench {
 namespace {
 
-/// Arrays of one mix, each of `size` bytes.
+/// The arrays of one mix, each of `size` bytes.
 struct CeilingCase {
   Mix mix;
   std::size_t size = 0;
@@ -44,7 +44,7 @@ Rotation rotation_of(const CeilingCase& ceiling) {
   return cold_rotation(ceiling.footprint(), device_properties().cache_bytes, kMostWindowNodes);
 }
 
-/// One buffer that all cases lay their arrays into.
+/// One buffer for the arrays of all cases.
 std::byte* all_arrays() {
   static std::byte* const buffer = [] {
     std::size_t most = 0;
@@ -81,7 +81,7 @@ std::uint64_t word_at(const std::byte* array, std::size_t offset) {
   return word;
 }
 
-/// Launches once more and looks at some words of every output.
+/// Launches once more and checks some words of every output.
 bool is_right(const DeviceArrays& arrays, const DeviceBandwidthVariant& variant) {
   const std::size_t last = arrays.size - sizeof(std::uint64_t);
   const std::array<std::size_t, 3> places{
@@ -99,7 +99,7 @@ bool is_right(const DeviceArrays& arrays, const DeviceBandwidthVariant& variant)
   return true;
 }
 
-/// The chain of a case, captured in its first repetition; checked then, too.
+/// The chain of a case. It is captured and checked in the first repetition.
 struct Window {
   Chain chain;
   std::size_t num_nodes = 0;
@@ -129,7 +129,7 @@ void run_ceiling(benchmark::State& state, const std::string& name, const Ceiling
   set_traffic(state, ceiling.mix, ceiling.bytes());
 }
 
-/// The driver's own copy: no kernel of ours should be far from it.
+/// The driver's own copy, for comparison.
 void run_memcpy(benchmark::State& state) {
   constexpr std::size_t kSize =
       vector_bytes({.num_tokens = kPrefillTokens, .hidden_size = kWidths[2]});

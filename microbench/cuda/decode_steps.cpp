@@ -1,6 +1,6 @@
-// What a residual scheme adds to a decode step, on the device: one graph, in which every layer
-// streams its weights and then runs its operations. The kernels' results are checked where they are
-// measured one by one.
+// The time of a decode step with each residual scheme, on the device: one graph, in which every
+// layer reads its weights and then runs its operations. The results of kernels are checked where
+// they are measured one by one.
 #include "microbench/cases/decode_step.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace depthcost::bench {
 namespace {
 
-/// Kimi K3's width; weights of all layers are many times the cache.
+/// Kimi K3's width. The weights of all layers are many times the cache.
 StepShape device_step(std::size_t batch) {
   return {.num_tokens = batch, .hidden_size = 7168, .weight_bytes = kWeightBytesPerLayer};
 }
@@ -63,7 +63,7 @@ void add_all() {
     const StepShape step = device_step(batch);
     for (const StepKind& kind : kStepKinds)
       for (const Launch launch : {Launch::graph, Launch::graph_pdl}) add_step(step, kind, launch);
-    // Programmatic launches follow one kernel, and behind a fork or a join there are two.
+    // A programmatic launch follows one kernel, but after a fork or a join there are two.
     add_step(step, kHoistedStep, Launch::graph);
   }
 }

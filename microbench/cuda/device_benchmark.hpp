@@ -1,5 +1,5 @@
-// How a benchmark of the device runs: as those of the CPU, but skipped without a device, and
-// failing alone where CUDA reports an error.
+// Benchmarks of the device run as those of the CPU. They are skipped without a device, and an error
+// of CUDA fails only its benchmark.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -17,7 +17,7 @@
 
 namespace depthcost::bench {
 
-/// Twice a second at most: asking takes longer than some runs.
+/// Asks at most twice a second, because asking takes longer than some runs.
 inline void count_clock(benchmark::State& state, const char* counter) {
   constexpr Seconds kBetweenLooks{0.5};
   static std::optional<unsigned> mhz;
@@ -42,10 +42,10 @@ void run_on_device(benchmark::State& state, const Run& run) {
   }
 }
 
-/// The slope of `chains` is the time; how far they are from linear, a counter.
+/// The time is the slope of `chains`. A counter says how far they are from linear.
 inline void time_slope(benchmark::State& state, const Chains& chains, Launch launch,
                        Temperature temperature) {
-  chains.front()();  // other cases have been here since
+  chains.front()();  // other cases have used the device since
   std::vector<double> deviations;
   for (auto _ : state) {
     const SlopeSample sample = sample_slope(chains, launch, temperature);
@@ -55,7 +55,7 @@ inline void time_slope(benchmark::State& state, const Chains& chains, Launch lau
   state.counters["deviation"] = median_of(deviations);
 }
 
-/// As add_benchmark.
+/// As add_benchmark, on the device.
 template <class Run>
 void add_device_benchmark(const std::string& name, const Run& run) {
   auto* benchmark = benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {

@@ -1,4 +1,4 @@
-// The shapes that are measured on a GPU, and the one case that only few tokens make interesting.
+// The shapes that are measured on a GPU.
 #pragma once
 
 #include "microbench/cases/case_list.hpp"
@@ -6,24 +6,24 @@
 
 namespace depthcost::bench {
 
-/// A chunk of prefill: what kernels are tuned for.
+/// A chunk of prefill. Kernels are tuned for it.
 inline constexpr std::size_t kPrefillTokens = 8192;
 
 /// Batches of decoding, and a small chunk.
 inline constexpr std::size_t kFewTokens[] = {1, 8, 64, 512};
 
-/// Of residual_add_rmsnorm, as TileOps publishes it on an H200.
+/// The shapes of residual_add_rmsnorm that TileOps publishes for an H200.
 inline constexpr std::size_t kNormTokens = 2048;
 inline constexpr std::size_t kNormWidths[] = {4096, 8192, 16384};
 
-/// Of the mHC post of TensorRT-LLM with the highest bandwidth that is published: a ceiling must
-/// hold at its size.
+/// The shape of TensorRT-LLM's mHC post that has the highest published bandwidth. The ceiling of
+/// this size must not be lower.
 inline constexpr Shape kPublishedPost{.num_tokens = 131072, .hidden_size = 4096};
 
-/// What a chain may read and write to be called hot: with both of its sets in half of an L2.
+/// The most bytes of a hot kernel: two sets of operands must fit into half of an L2.
 inline constexpr double kHotBytes = 12e6;
 
-/// As each_fused_case; the streams of a token stay on chip.
+/// As each_fused_case. The residual streams of a token stay on chip.
 template <class T, class Visit>
 void each_device_case(const Shape& s, const Visit& visit) {
   each_fused_case<T>(s, StreamsAgain::on_chip, visit);
@@ -31,7 +31,7 @@ void each_device_case(const Shape& s, const Visit& visit) {
         single_pass_closing<T>);
 }
 
-/// visit(shape, name, model's row, make) for all that comes from memory.
+/// visit(shape, name, model's row, make) for every case whose operands come from memory.
 template <class T, class Visit>
 void each_large_case(const Visit& visit) {
   const auto visit_at = [&](const Shape& shape) {

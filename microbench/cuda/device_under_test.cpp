@@ -49,7 +49,7 @@ class DeviceMemory : public Arena {
   std::size_t used_ = 0;
 };
 
-/// Where there is no device: whether that is the driver's fault.
+/// Why there is no device, as the driver says.
 const char* why_none() {
   int num_devices = 0;
   return cudaGetErrorString(cudaGetDeviceCount(&num_devices));
@@ -122,7 +122,7 @@ cudaStream_t device_cuda_stream() {
 
 Arena& device_memory() {
   static const std::unique_ptr<Arena> memory = [] {
-    // What the cases of a program hold together; a smaller device drops some of them in between.
+    // The cases of a program need so much together. A smaller device drops some in between.
     constexpr std::size_t kMost = std::size_t{72} << 30;
     std::size_t free = 0;
     std::size_t total = 0;
@@ -148,7 +148,7 @@ std::shared_ptr<void> kept_on_device(const std::string& name,
 }
 
 void add_device_context() {
-  // A program may hold several files that each want it.
+  // Several files of a program call this.
   static const bool once = [] {
     add_context();
     return true;

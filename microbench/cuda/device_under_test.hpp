@@ -22,15 +22,15 @@ struct DeviceProperties {
 };
 const DeviceProperties& device_properties();
 
-/// Into which everything is launched.
+/// The stream of all launches.
 cudaStream_t device_cuda_stream();
 
 /// One allocation for all operands.
 Arena& device_memory();
 
-/// What a case keeps from one repetition to the next, made at first use. Where the device has no
-/// room for it, all others are dropped: a case must take what it needs from device_memory() in one
-/// `make`.
+/// What a case keeps from one repetition to the next, made at its first use. If the device has no
+/// room for it, all others are dropped. So `make` must allocate all that the case needs of
+/// device_memory().
 std::shared_ptr<void> kept_on_device(const std::string& name,
                                      const std::function<std::shared_ptr<void>()>& make);
 
@@ -40,8 +40,8 @@ std::shared_ptr<Kept> kept(const std::string& name, const Make& make) {
       kept_on_device(name, [&] { return std::make_shared<Kept>(make()); }));
 }
 
-/// Adds the device, its driver and the hash of the kernels to Google Benchmark's context; says so
-/// where there is no device. Once per program.
+/// Adds the device, its driver and the hash of the kernels to Google Benchmark's context, or
+/// reports that there is no device. Does so once per program.
 void add_device_context();
 
 }  // namespace depthcost::bench

@@ -27,7 +27,7 @@ void launch_forward(const AttnResForward<Bf16>& pass, Schedule schedule) {
   run_forward(pass, schedule, [](const auto& op) { cuda::run(op, launch_options(Launch::graph)); });
 }
 
-/// Every tensor behind a pass, at a few tokens, against the reference from the same beginning.
+/// Compares every tensor after a pass with that of the reference, at a few tokens.
 std::optional<std::string> verify_forward(Call<AttnResForward<Bf16>>& call, Schedule schedule) {
   constexpr std::size_t kTokens = 2;
   comparison_memory().reset();

@@ -1,5 +1,5 @@
-// Every kernel on the device, bf16: a window of launches where operands come from memory, the slope
-// of chains where tokens are few.
+// The time of every kernel on the device, bf16: the mean of a window of launches where operands
+// come from memory, the slope of chains where tokens are few.
 #include "microbench/cuda/device_benchmark.hpp"
 #include "microbench/cuda/device_shapes.hpp"
 #include "microbench/cuda/prepared.hpp"
@@ -8,8 +8,8 @@
 namespace depthcost::bench {
 namespace {
 
-/// What the benchmarks of one operation and shape have in common. Launch mode and temperature come
-/// last in a name.
+/// What the benchmarks of one operation and shape share. Launch mode and temperature follow the
+/// name.
 struct DeviceCase {
   std::string name;  // "cuda/attnres_phase2/bf16/T:8192/d:7168"
   Shape shape;
@@ -80,8 +80,8 @@ void run_slope(benchmark::State& state, const DeviceCase& device_case, ChainMode
   set_traffic(state, device_case.mix, device_case.bytes);
 }
 
-/// What a kernel adds between the layers of a network, whose weights pass through the cache: the
-/// difference of two slopes.
+/// The time that a kernel adds between layers whose weights pass through the cache: the difference
+/// of two slopes.
 template <class Op, class Make>
 void run_decode(benchmark::State& state, const DeviceCase& device_case, const Make& make) {
   constexpr Launch kLaunch = Launch::graph;
@@ -104,7 +104,7 @@ void run_decode(benchmark::State& state, const DeviceCase& device_case, const Ma
   state.counters["deviation"] = median_of(deviations);
 }
 
-/// Adds what each_device_case visits, all its chains.
+/// Adds all chains of each case that each_device_case visits.
 auto add_chains(const Shape& shape) {
   return [=](std::string_view operation, const Operation& model, auto make_op) {
     using Op = decltype(make_op(shape, std::declval<Operands&>()));

@@ -1,4 +1,4 @@
-// Reads memory, as what follows does, and looks at the clock in between.
+// Reads memory, as the benchmarks do, and measures the clock in between.
 #include "microbench/cuda/warm_up.hpp"
 
 #include <cstdio>
@@ -12,7 +12,7 @@
 namespace depthcost::bench {
 namespace {
 
-/// Sweeps and looks until the clock is stable.
+/// Sweeps until the clock is stable.
 void warm_up() {
   std::vector<double> rates;
   const auto start = Clock::now();

@@ -1,4 +1,4 @@
-// Where the operands of a benchmark lie: one mapping for all cases, taken from the front.
+// The memory that the operands of all cases are taken from, front to back.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace depthcost::bench {
 
-/// Memory of the machine that runs the kernels. Addresses that allocate() returns belong to it;
-/// `host` addresses to us.
+/// Memory of the CPU or GPU that runs the kernels. allocate() returns addresses there; `host` is an
+/// address in the host's memory.
 class Arena {
  public:
   virtual ~Arena() = default;
@@ -21,7 +21,7 @@ class Arena {
   virtual void reset() = 0;
 };
 
-/// Host memory, huge pages advised, touched first by the threads that will use it.
+/// Host memory with huge pages advised. The threads that will use it touch it first.
 std::unique_ptr<Arena> host_arena(std::size_t bytes);
 
 }  // namespace depthcost::bench

@@ -1,4 +1,4 @@
-// Filling is copying: a stretch of random numbers is made once for each range.
+// Random numbers are made once for each range, and copied.
 #include "microbench/harness/filled_operands.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ const std::vector<std::byte>& pattern_of(Element element, Range range) {
 std::byte* Operands::add(Tensor tensor, Range range) {
   tensor.data = arena_->allocate(tensor.bytes());
   const std::vector<std::byte>& source = pattern_of(tensor.element, range);
-  // Tensors start at different places, so that two of them are not equal.
+  // Tensors copy from different places on, so that no two of them are equal.
   std::size_t at = hash(tensors_.size()) % kPatternElements * size_of(tensor.element);
   for (std::size_t done = 0; done < tensor.bytes();) {
     const std::size_t piece = std::min(tensor.bytes() - done, source.size() - at);

@@ -1,5 +1,5 @@
-// The operands of one call, filled with numbers that no memory compresses, and what is needed to
-// repeat a few of its tokens by the reference.
+// The operands of one call, filled with numbers that no memory compresses. Their shapes are kept,
+// so that the reference can repeat a few tokens.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ inline constexpr Element kElementOf<Bf16> = Element::bf16;
 
 constexpr std::size_t size_of(Element element) { return element == Element::f32 ? 4 : 2; }
 
-/// (rows, tokens, per_token), or without tokens (rows, per_token).
+/// Shape (rows, tokens, per_token), or (rows, per_token) without tokens.
 struct Tensor {
   std::byte* data = nullptr;
   Element element = Element::f32;
@@ -33,7 +33,7 @@ struct Tensor {
   std::size_t bytes() const { return rows * tokens * bytes_per_token(); }
 };
 
-/// Uniform in [low, high).
+/// Numbers are uniform in [low, high).
 struct Range {
   float low = -1;
   float high = 1;
@@ -42,13 +42,13 @@ struct Range {
 class Operands {
  public:
   Operands(Arena& arena, std::size_t num_tokens) : arena_(&arena), num_tokens_(num_tokens) {}
-  // A call holds addresses of what a copy would not own.
+  // A call holds addresses that a copy would not own.
   Operands(const Operands&) = delete;
   Operands& operator=(const Operands&) = delete;
   Operands(Operands&&) = default;
   Operands& operator=(Operands&&) = default;
 
-  /// (rows, T, per_token).
+  /// A tensor (rows, T, per_token).
   template <class T>
   T* tensor(std::size_t rows, std::size_t per_token, Range range = {}) {
     return reinterpret_cast<T*>(
@@ -56,7 +56,7 @@ class Operands {
             range));
   }
 
-  /// (count), the same for all tokens.
+  /// A tensor (count), the same for all tokens.
   float* parameters(std::size_t count, Range range) {
     return reinterpret_cast<float*>(add({.per_token = count, .has_tokens = false}, range));
   }

@@ -1,4 +1,4 @@
-// Anonymous memory with huge pages advised.
+// An anonymous mapping with huge pages advised.
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -46,7 +46,7 @@ class Mapping : public Arena {
   }
   void reset() override { used_ = 0; }
 
-  /// Kernels split tokens over threads in this order; on one node it only saves time.
+  /// Kernels split tokens over threads in this order, so that a page lies on the node that uses it.
   void touch() {
     const auto pages = static_cast<std::ptrdiff_t>(capacity_ / kHugePage);
 #pragma omp parallel for schedule(static)

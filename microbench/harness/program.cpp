@@ -1,4 +1,4 @@
-// Context, reporters and exit codes.
+// What a program adds to Google Benchmark: context, a reporter and exit codes.
 #include "microbench/harness/program.hpp"
 
 #include <benchmark/benchmark.h>
@@ -43,20 +43,20 @@ void show_progress(const std::string& name) {
 
 namespace {
 
-/// A function, since other files' Registrations may be made before this file's variables.
+/// A function, because Registrations of other files may be made before this file's variables.
 std::vector<void (*)()>& registered() {
   static std::vector<void (*)()> functions;
   return functions;
 }
 
-/// Medians as they come, one line each, and a count of what happened.
+/// Prints each median when it is known, and counts runs.
 class Progress : public benchmark::ConsoleReporter {
  public:
   Progress() : ConsoleReporter(OO_None) {}
 
   bool ReportContext(const Context& context) override {
     has_begun_ = true;
-    // The file has it, and on a terminal it would drown what is being measured.
+    // The file has the context. On a terminal it would hide the results.
     std::ostream nowhere(nullptr);
     std::ostream& usual = GetErrorStream();
     SetErrorStream(&nowhere);
@@ -81,7 +81,7 @@ class Progress : public benchmark::ConsoleReporter {
     std::fflush(stdout);
   }
 
-  /// False where benchmarks were only to be listed.
+  /// False where benchmarks were only listed.
   bool has_begun() const { return has_begun_; }
 
   int exit_code() const {
@@ -106,7 +106,7 @@ std::string cpu_model() {
   return "unknown";
 }
 
-/// "always [madvise] never"; we advise.
+/// "always [madvise] never". host_arena.cpp advises.
 std::string huge_page_policy() {
   std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
   std::string line;
@@ -121,8 +121,8 @@ void add_context() {
   benchmark::AddCustomContext("transparent_hugepage", huge_page_policy());
 }
 
-/// One CPU is left to everybody else: with a thread on each, a single other process makes all of
-/// them wait, for whole time slices, at the end of every call.
+/// Leaves one CPU to other processes. With a thread on each CPU, a single other process would make
+/// all threads wait for whole time slices at the end of every call.
 void choose_threads() {
   if (std::getenv("OMP_NUM_THREADS") == nullptr)
     omp_set_num_threads(std::max(1, omp_get_num_procs() - 1));
@@ -134,7 +134,7 @@ Registration::Registration(void (*add_benchmarks)()) { registered().push_back(ad
 
 int run_program(int argc, char** argv, void (*add_benchmarks)()) {
   choose_threads();
-  // In front of what the user says, which so overrides it.
+  // The user's options follow, and so override these.
   std::vector<std::string> arguments{argv[0], "--benchmark_enable_random_interleaving=true",
                                      "--benchmark_repetitions=9"};
   arguments.insert(arguments.end(), argv + 1, argv + argc);

@@ -1,4 +1,4 @@
-// How often and how long: fixed work, so that a run always takes the same time.
+// How often and how long a call is timed. The work is fixed, so that a run always takes as long.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -16,11 +16,12 @@ inline constexpr int kSamplesPerRepetition = 3;
 inline constexpr Seconds kShortestSample{10e-3};
 inline constexpr Seconds kWarmUp{0.02};
 
-/// Bytes between two uses of an operand that is to come from memory: 512 MiB, or twice the largest
-/// level of cache that the machine reports, all its caches together: threads lie on all of them.
+/// Bytes that other operands take between two uses of an operand, so that it comes from memory: 512
+/// MiB, or twice the largest cache level that the machine reports, all caches of that level
+/// together.
 std::size_t rotation_bytes();
 
-/// Calls `run` until the machine is warm; how many calls make a sample.
+/// Calls `run` until the machine is warm. Returns the number of calls of a sample.
 template <class Run>
 std::size_t calls_per_sample(const Run& run) {
   std::size_t calls = 0;
@@ -35,7 +36,7 @@ std::size_t calls_per_sample(const Run& run) {
   return static_cast<std::size_t>(shortest) + 1;
 }
 
-/// Every sample of `state`: the time of one call, `calls` of them in a row.
+/// Sets every sample of `state` to the time of one call, averaged over `calls` in a row.
 template <class Run>
 void sample(benchmark::State& state, std::size_t calls, const Run& run) {
   for (auto _ : state) {
@@ -46,10 +47,10 @@ void sample(benchmark::State& state, std::size_t calls, const Run& run) {
   }
 }
 
-/// Says on stderr, every few seconds, which run has begun: results come in all at the end.
+/// Prints to stderr every few seconds which run has begun: results come only at the end.
 void show_progress(const std::string& name);
 
-/// A benchmark under this plan. `run(state)` sets the time of each iteration itself.
+/// Adds a benchmark that is sampled in this way. `run(state)` sets the time of each iteration.
 template <class Run>
 void add_benchmark(const std::string& name, const Run& run) {
   benchmark::RegisterBenchmark(name.c_str(),

@@ -1,5 +1,5 @@
-// The cost of one more kernel: the slope of the time of linear chains over their length. What a
-// launch of the whole chain costs, and the events around it, is the intercept.
+// The cost of one more kernel: the slope of the time of kernel chains over their length. The
+// intercept is the cost of the launch of a whole chain and of the events around it.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +33,8 @@ inline double median_of(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-/// Theil and Sen's: the median of the slopes of all pairs, so that one odd time moves little. At
-/// least two lengths.
+/// Theil and Sen's line: its slope is the median of the slopes of all pairs, so that one odd time
+/// changes little. Needs two lengths at least.
 inline Line theil_sen(std::span<const ChainTime> times) {
   std::vector<double> slopes;
   for (std::size_t i = 0; i < times.size(); ++i)

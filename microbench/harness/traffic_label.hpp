@@ -1,4 +1,4 @@
-// How a benchmark says what it moves.
+// How a benchmark reports the bytes that it moves.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -10,8 +10,9 @@
 
 namespace depthcost::bench {
 
-/// "10 2 1": reads, writes, of them in place. A label and no counters: Google Benchmark would write
-/// their coefficient of variation, NaN where they are 0, which is no JSON.
+/// "10 2 1": reads, writes, and how many of them are in place. It is a label, because of counters
+/// Google Benchmark writes the coefficient of variation, which is NaN, and no JSON, where they are
+/// 0.
 inline std::string label_of(const Mix& mix) {
   return std::to_string(mix.reads) + ' ' + std::to_string(mix.writes) + ' ' +
          std::to_string(mix.in_place);
@@ -23,7 +24,7 @@ inline Mix mix_from(const std::string& label) {
   return mix;
 }
 
-/// The mix and `bytes` of one call; bytes over the median time is the bandwidth.
+/// Sets the mix and the bytes of one call. The bandwidth is the bytes over the median time.
 inline void set_traffic(benchmark::State& state, const Mix& mix, double bytes) {
   state.SetLabel(label_of(mix));
   state.counters["bytes"] = bytes;

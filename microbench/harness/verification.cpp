@@ -1,4 +1,4 @@
-// Tensors compared token by token, each as a whole.
+// A tensor is copied token by token, and compared as a whole.
 #include "microbench/harness/verification.hpp"
 
 #include <cmath>
@@ -6,8 +6,8 @@
 namespace depthcost::bench {
 namespace {
 
-// Gross errors only. Two roundings of bf16 are 2^-8 apart at most; what tensor cores make of phi
-// differs by 2e-3.
+// Finds gross errors only. Two roundings of bf16 are 2^-8 apart at most; what tensor cores make of
+// phi differs by 2e-3.
 constexpr double kToleranceBf16 = 0x1p-7;
 constexpr double kToleranceF32 = 4e-3;
 

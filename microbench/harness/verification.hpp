@@ -1,4 +1,4 @@
-// A fast wrong kernel passes every bandwidth gate: what was timed is repeated by the reference.
+// Checks the result of a timed kernel: a fast but wrong kernel has a good bandwidth, too.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +10,15 @@
 
 namespace depthcost::bench {
 
-/// Tokens that are compared, spread over all.
+/// Number of tokens that are compared, spread over all tokens.
 inline constexpr std::size_t kVerifiedTokens = 8;
 
 /// Copies the verified tokens of `all`, and the parameters, into `some`: same tensors, fewer
 /// tokens.
 void copy_verified(const Operands& all, Operands& some);
 
-/// What differs, "tensor 3: relative error 0.2"; nothing where every tensor agrees within the
-/// rounding of its type. `actual` and `expected` have the same tensors.
+/// Returns what differs, "tensor 3: relative error 0.2", or nothing where every tensor agrees
+/// within the rounding of its type. `actual` and `expected` have the same tensors.
 std::optional<std::string> difference(const Operands& actual, const Operands& expected);
 
 /// The operands of one call, and the call.
@@ -35,8 +35,8 @@ Call<Op> make_call(const Make& make, Arena& arena, std::size_t num_tokens) {
   return call;
 }
 
-/// Runs `call` once more, and the reference on some of its tokens. Not a proof, tests are that: it
-/// tells a kernel that does not do its work on this machine at this shape.
+/// Runs `call` once more, and the reference on some of its tokens. Tests prove kernels; this finds
+/// a kernel that fails on this machine at this shape.
 template <class Op, class Make, class Run>
 std::optional<std::string> verify(Call<Op>& call, const Make& make, const Run& run, Arena& host) {
   const std::size_t tokens = std::min(call.operands.num_tokens(), kVerifiedTokens);

@@ -1,4 +1,4 @@
-// Google Benchmark's JSON: one entry for each repetition, aggregates beside them.
+// Google Benchmark's JSON has an entry for each repetition, and more for aggregates.
 #include "microbench/results/benchmark_results.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ std::string plain_name(const std::string& run_name) {
   return run_name.substr(0, run_name.find("/iterations:"));
 }
 
-/// From memory or from the cache; not a forward pass, nor beside a layer's weights.
+/// False for a forward pass, and for a kernel that runs between layers' weights.
 bool is_one_kernel(const CaseName& name) {
   return !name.temperature.empty() && name.operation.find("_forward/") == std::string_view::npos;
 }
@@ -51,7 +51,7 @@ std::vector<Measurement>& kind_of(Results& results, std::string_view name) {
   if (operation.starts_with("ceiling/") || operation == "memcpy") return results.ceilings;
   if (operation.starts_with("core/")) return results.cores;
   if (operation == "curve") return results.curves;
-  // An empty kernel has no operands that could lie anywhere.
+  // An empty kernel has no operands.
   if (operation.starts_with("skeleton/empty")) return results.others;
   if (operation.starts_with("skeleton/")) return results.skeletons;
   if (operation.starts_with("step/")) return results.steps;
@@ -173,7 +173,7 @@ const Measurement* ceiling_of(const std::vector<Measurement>& ceilings, const Me
 
 std::optional<double> fraction_of_ceiling(const Results& results, const Measurement& kernel) {
   const Measurement* ceiling = ceiling_of(results.ceilings, kernel);
-  // Fewer bytes than half the ceiling's: a launch and its end would be most of the time.
+  // With fewer than half of the ceiling's bytes most of the time would be the launch.
   const bool is_comparable =
       ceiling != nullptr && kernel.name.ends_with("/cold") && kernel.bytes > ceiling->bytes / 2;
   if (!is_comparable) return std::nullopt;

@@ -1,5 +1,4 @@
-// What the programs have measured, read back: medians, the ceiling of each mix, and fractions of
-// it.
+// What the programs have measured: medians, the ceiling of each mix, and fractions of it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,19 +11,19 @@
 
 namespace depthcost::bench {
 
-/// One benchmark of a file of Google Benchmark's.
+/// One benchmark of a file that Google Benchmark wrote.
 struct Measurement {
   std::string name;             // "cpu/attnres_phase1/bf16/T:2048/d:7168/cold"
   std::vector<double> seconds;  // of one call, by repetition
   double bytes = 0;             // of one call; 0 where nothing is moved
   double elements = 0;          // of one call of a core's primitive; 0 elsewhere
   Mix mix;
-  std::vector<double> deviations = {};  // from a line, of the chains whose slope this is: slope.hpp
+  std::vector<double> deviations = {};  // of the chains from a line, where this is their slope
   std::vector<double> clocks_mhz = {};  // of a GPU's multiprocessors, around each repetition
 
   double median() const;
   double bandwidth() const { return bytes / median(); }
-  /// The median; 0 of what is no slope.
+  /// The median; 0 where this is no slope.
   double deviation() const;
   /// False for the slope of chains that are not linear.
   bool is_valid() const;
@@ -32,7 +31,7 @@ struct Measurement {
   std::string_view backend() const;
 };
 
-/// What the machine was doing meanwhile.
+/// What disturbed the machine meanwhile.
 struct Environment {
   int rounds = 0;  // that were good enough to be used
   int rounds_wanted = 0;
@@ -62,35 +61,35 @@ struct Results {
   std::vector<Measurement> others;      // of several kernels, or of one that has no operands
 };
 
-/// "name failed (why)" of each benchmark of a file of Google Benchmark's that did.
+/// "name failed (why)" for each benchmark of the file that failed.
 std::vector<std::string> failures_in(const nlohmann::json& json);
 
-/// All benchmarks of a file but those that failed or were skipped without a device.
+/// All benchmarks of the file, except those that failed or were skipped without a device.
 std::vector<Measurement> read_measurements(const nlohmann::json& json);
 
-/// Adds them to `results`, each by its kind; further repetitions to what is there already.
+/// Adds each measurement to its list, or its repetitions to the measurement of that name.
 void add(Results& results, const std::vector<Measurement>& measurements);
 
-/// Per cent of all runs that had a clock below nine tenths of the median.
+/// The percentage of runs with a clock below nine tenths of the median.
 double throttled_percent(const Results& results);
 
-/// What `context` of Google Benchmark's says of the machine.
+/// The machine, from the `context` that Google Benchmark writes.
 Results machine_of(const nlohmann::json& context);
 
-/// The file that summarize writes, every repetition in it, a line for each benchmark.
+/// The file that summarize writes: a line for each benchmark, with every repetition.
 std::string to_json(const Results& results);
 Results results_of(const nlohmann::json& json);
 
-/// The best variant of the kernel's mix, or of a part of it, on its backend, among those that move
-/// most nearly as many bytes; null if neither was measured.
+/// The best variant for the kernel's mix, or for a part of it, on the same backend, among the
+/// variants whose bytes are nearest to the kernel's. Null if there is none.
 const Measurement* ceiling_of(const std::vector<Measurement>& ceilings, const Measurement& kernel);
 
-/// Of the ceiling of its mix; nothing where operands come from a cache, or there is no such
-/// ceiling.
+/// Bandwidth over that of the ceiling of its mix. Nothing where operands come from a cache, or
+/// there is no such ceiling.
 std::optional<double> fraction_of_ceiling(const Results& results, const Measurement& kernel);
 
-/// What is wrong with the ceilings: a bandwidth that somebody has published for a mix on the same
-/// device is higher. Nothing if they can serve.
+/// Says which ceiling is below the bandwidth that others have published for the mix on this device.
+/// Nothing if there is none.
 std::optional<std::string> weakness(const Results& results);
 
 }  // namespace depthcost::bench

@@ -1,4 +1,4 @@
-// Segment by segment; up to the type they are the operation's.
+// The segments before the type are the operation.
 #include "microbench/results/case_name.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Names of benchmarks, taken apart: "cpu/attnres_single_pass/bf16/T:2048/d:7168/n:5/cold/again".
+// The parts of a benchmark's name: "cpu/attnres_single_pass/bf16/T:2048/d:7168/n:5/cold/again".
 #pragma once
 
 #include <map>
@@ -7,15 +7,14 @@
 
 namespace depthcost::bench {
 
-/// backend/operation/type/key:value/.../launch/temperature/again. What a name does not say is
-/// empty.
+/// backend/operation/type/key:value/.../launch/temperature/again. A part that is missing is empty.
 struct CaseName {
   std::string_view backend;      // cpu, cuda
   std::string_view operation;    // may contain a slash: attnres_single_pass/bare
   std::string_view type;         // bf16, f32
   std::string_view launch;       // stream, graph, graph_pdl: on a GPU
   std::string_view temperature;  // cold, hot
-  bool is_again = false;         // the same case once more, under another name
+  bool is_again = false;         // the same case, measured a second time
   std::map<std::string_view, double> numbers;
 
   /// The number behind `key:`, or `otherwise`.

@@ -1,5 +1,5 @@
-// The file of samples: what was measured, taken apart into fields, so that whoever reads it need
-// not know how benchmarks are named.
+// The file of samples. Names of benchmarks are taken apart into fields, so that a reader does not
+// have to know how benchmarks are named.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -22,7 +22,7 @@ std::size_t count(const CaseName& name, std::string_view key, std::size_t otherw
 
 Json mix_json(const Mix& mix) { return {mix.reads, mix.writes, mix.in_place}; }
 
-/// The part of a ceiling's or a primitive's name at `place`, counted from the backend.
+/// The part of a name at `place`; the backend is at 0.
 std::string part(std::string_view name, std::size_t place) {
   for (; place > 0; --place) {
     const auto slash = name.find('/');
@@ -74,8 +74,8 @@ Json skeleton_row(const Measurement& m) {
           {"seconds", m.seconds}};
 }
 
-/// As model/machine/catalogue.hpp counts them: n blocks with b_0, and where there is no partial sum
-/// that stands for itself, one more source.
+/// As model/machine/catalogue.hpp counts sources: n blocks with b_0, and one more where the partial
+/// sum is a source like the others.
 std::size_t num_sources(const CaseName& name) {
   const std::size_t blocks = count(name, "n", Shape{}.num_blocks);
   const bool counts_all =
@@ -83,7 +83,7 @@ std::size_t num_sources(const CaseName& name) {
   return counts_all ? blocks + 1 : blocks;
 }
 
-/// The bytes of an operation of mHC depend on who runs it: cases.hpp.
+/// An operation of mHC moves other bytes on a GPU than on a CPU.
 std::string catalogue_name(const CaseName& name) {
   const bool is_twice = name.operation == "mhc_pre" || name.operation == "mhc_boundary";
   const bool is_on_chip = is_twice && name.backend == "cuda";
@@ -110,7 +110,7 @@ Json kernel_row(const Measurement& m) {
           {"seconds", m.seconds}};
 }
 
-/// "step/mhc/fused"; backend, type and numbers as a kernel's.
+/// The operation is "step/mhc/fused". Backend, type and numbers are as in a kernel's name.
 Json step_row(const Measurement& m) {
   const CaseName name = parse_case_name(m.name);
   return {{"name", m.name},
@@ -189,7 +189,7 @@ std::string to_json(const Results& results) {
   text += fmt::format(" \"skeletons\": {},\n", rows_text(results.skeletons, skeleton_row));
   text += fmt::format(" \"kernels\": {},\n", rows_text(results.kernels, kernel_row));
   text += fmt::format(" \"steps\": {},\n", rows_text(results.steps, step_row));
-  // Files without are older, or of machines without MPI.
+  // Older files have no links, nor have those of machines without MPI.
   if (!results.links.empty())
     text += fmt::format(" \"links\": {},\n", rows_text(results.links, link_row));
   return text + fmt::format(" \"others\": {}\n}}\n", rows_text(results.others, other_row));

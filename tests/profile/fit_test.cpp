@@ -1,4 +1,4 @@
-// A fit finds the constants that samples were made from, and refuses what carries none.
+// A fit finds the constants that samples were made from, and refuses bad samples.
 #include <gtest/gtest.h>
 
 #include "profile/profile.hpp"
@@ -15,7 +15,7 @@ class Fit : public testing::Test {
     return fit(read_samples(folder_.written("s.json", test::synthetic_samples(run))));
   }
 
-  /// With times of one mix of memory that are all over the place.
+  /// Samples in which the times of one mix vary widely.
   Samples widened(const Mix& mix) const {
     Samples samples = read_samples(folder_.written("s.json", test::synthetic_samples()));
     for (CeilingSample& sample : samples.ceilings)
@@ -199,7 +199,7 @@ TEST_F(Fit, LeavesOutAMixOfItsOwnThatIsNoNumber) {
   std::vector<Mix> others = mixes_of(fitted());
   ASSERT_EQ(std::erase(others, post), 1U);
   EXPECT_EQ(mixes_of(fit(widened(post))), others);
-  // Not what all rests on: triad, and what the primitive `mix` is held against.
+  // Not a mix that is needed: triad, and the mix of the primitive `mix`.
   EXPECT_THROW(fit(widened({2, 1, 0})), InputError);
   EXPECT_THROW(fit(widened({8, 1, 0})), InputError);
 }

@@ -1,5 +1,4 @@
-// A step that takes what the model says has no error; the baseline is that of the same
-// circumstances.
+// A step that takes as long as the model says has no error. Its baseline has the same shape.
 #include "profile/steps.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +24,7 @@ StepSample step_of(const std::string& scheme, Schedule schedule, Count tokens, d
           .seconds = Repetitions(3, seconds)};
 }
 
-/// What the model adds for 48 layers of a fused mHC, counted here launch by launch.
+/// The time that 48 layers of a fused mHC add, summed launch by launch.
 double added_by_mhc(const Machine& machine, double tokens) {
   const Execution execution{.tokens = tokens,
                             .launch = Launch::stream,
@@ -65,7 +64,7 @@ TEST(Steps, WithoutABaselineSayNothing) {
   EXPECT_TRUE(compared_steps(test::synthetic_machine(), samples).empty());
 }
 
-/// What a step with 48 layers in blocks of eight waits for, launch by launch.
+/// The time of a step with 48 layers in blocks of eight, summed launch by launch.
 double waited_for_in_two_phases(const Machine& machine, double tokens) {
   Execution execution{.tokens = tokens,
                       .launch = Launch::stream,

@@ -1,4 +1,4 @@
-// The gate that needs no hardware: what was changed by hand or by a formula is found.
+// verify finds what was changed by hand or by a formula.
 #include "profile/verify.hpp"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST_F(Verify, FindsThatOtherSamplesArePredictedOtherwise) {
   EXPECT_TRUE(is_found("with today's formulas", verify(folder_.written("p.yaml", text_))));
 }
 
-/// One number or word of the synthetic profile, altered: `was` stands behind `anchor`.
+/// Changes one number or word of the synthetic profile: `was`, which stands after `anchor`.
 struct Alteration {
   std::string anchor;
   std::string was;
@@ -193,7 +193,7 @@ TEST(Invariants, HoldThatStoresReadTheirLinesFirstOrDoNot) {
   for (const double ratio : {0.5, 0.89, 1.2, 1.3, 1.7}) EXPECT_EQ(findings(ratio), 1U) << ratio;
 }
 
-/// UPDATE_GOLDEN=1 writes the synthetic one again; the others come from machines.
+/// UPDATE_GOLDEN=1 writes the synthetic profile again. The others come from machines.
 TEST(ShippedProfiles, Hold) {
   const std::string samples = test::synthetic_samples();
   if (test::is_updating_golden()) {

@@ -1,4 +1,4 @@
-// The script that goes in rounds, with programs of our own in place of those that measure.
+// scripts/run_benchmarks measures in rounds. Small scripts stand in for the benchmark programs.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -14,7 +14,7 @@ const std::string kScripts = DEPTHCOST_SOURCE_DIR "/scripts/";
 
 class RunBenchmarks : public testing::Test {
  protected:
-  /// Programs that write down that they ran; summarize writes down what it was given.
+  /// Programs that record that they ran. summarize records its arguments.
   void SetUp() override {
     for (const char* kind : {"core", "skeletons", "ceilings", "kernels", "step"})
       program(std::string("bench_") + kind,
@@ -51,7 +51,7 @@ class RunBenchmarks : public testing::Test {
   }
   std::string samples() const { return content_of(folder_.path("out/samples.json")); }
 
-  /// How often programs have measured: a round is five of them, and bench_core after four.
+  /// How often programs have measured: a round runs five programs, and bench_core again after four.
   std::size_t num_runs() const {
     const std::string log = content_of(folder_.path("bin/log"));
     return static_cast<std::size_t>(std::count(log.begin(), log.end(), '\n'));
@@ -62,7 +62,7 @@ class RunBenchmarks : public testing::Test {
   const TemporaryFolder folder_;
 };
 
-/// A round from which time was stolen is made again, so that there may be more than were asked for.
+/// A round from which time was stolen is repeated, so that there may be more rounds than requested.
 TEST_F(RunBenchmarks, MakesTheRoundsThatItWasAskedFor) {
   EXPECT_EQ(run("2"), 0);
   EXPECT_GE(num_runs(), 18U);
@@ -120,7 +120,7 @@ TEST_F(RunBenchmarks, SaysThatThereAreNoLinks) {
             std::string::npos);
 }
 
-/// mpirun of our own: what it is asked to run is written down.
+/// This mpirun records what it is asked to run.
 TEST_F(RunBenchmarks, MeasuresLinksUnderMpirun) {
   program("mpi/bench_links", "exit 7");
   program("mpirun",
@@ -146,7 +146,7 @@ TEST_F(RunBenchmarks, SaysThatAProgramFailedAndKeepsTheOthers) {
   EXPECT_EQ(summary().find("core.json"), std::string::npos);
 }
 
-/// One wrong result of hundreds: the program comes to its end, and says so by its exit code.
+/// One wrong result of hundreds: the program goes on to its end, and its exit code says so.
 TEST_F(RunBenchmarks, KeepsWhatAProgramMeasuredBesideACaseThatFailed) {
   folder_.written("bin/bench_kernels.wrong", "");
   EXPECT_EQ(run("2"), 1);
@@ -171,7 +171,7 @@ TEST_F(RunBenchmarks, OverwritesNoSamplesWhereAProgramFails) {
   EXPECT_EQ(samples(), "4/4\n");
 }
 
-/// Where nothing was summarized yet, whole rounds are better than the one that lacks a program.
+/// If nothing was summarized yet, whole rounds are better than one that lacks a program.
 TEST_F(RunBenchmarks, SummarizesTheGoodRoundsBeforeTheFailedOne) {
   ASSERT_EQ(run("1"), 0);
   std::filesystem::remove(folder_.path("out/samples.json"));
@@ -189,7 +189,7 @@ TEST_F(RunBenchmarks, RefuseCeilingsThatAreTooWeak) {
   EXPECT_EQ(samples(), "1/1\n");
 }
 
-/// What is bundled here measures nothing: programs of ours take its place.
+/// The bundle of this test has programs that measure nothing.
 TEST_F(RunBenchmarks, AreWhatABundleBringsAlong) {
   const std::string bundle = folder_.path("bundle");
   std::filesystem::create_directories(folder_.path("programs"));

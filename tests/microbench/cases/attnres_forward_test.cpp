@@ -1,4 +1,4 @@
-// A forward pass moves what the ledger says, and is made of operations that kernels accept.
+// A forward pass moves the bytes of the ledger, and kernels accept its operations.
 #include "microbench/cases/attnres_forward.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a benchmark says that it moves is what its operation moves, and a wrong kernel is found out.
+// A benchmark reports the bytes that its operation moves, and finds a wrong kernel.
 #include "microbench/cases/case_list.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(BenchmarkCases, MoveWhatTheModelSays) {
   EXPECT_EQ(checked, 30U);
 }
 
-/// What a call is given beside tensors of its tokens.
+/// The number of parameters of a call.
 double parameters_of(const Operands& operands) {
   double elements = 0;
   for (const Tensor& tensor : operands.tensors())

@@ -1,4 +1,4 @@
-// What a profile takes a measured shape for is what the shape is there for.
+// Profiles use each measured shape as it is meant: for calibration, held out, or small.
 #include "microbench/cases/cpu_shapes.hpp"
 
 #include <gtest/gtest.h>

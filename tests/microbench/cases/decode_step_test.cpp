@@ -1,4 +1,4 @@
-// A step streams the weights of every layer once, and runs what the schedule launches.
+// A step reads the weights of every layer once, and runs the launches of the schedule.
 #include "microbench/cases/decode_step.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(Step, StreamsEveryLayersWeightsBeforeWhatTheScheduleLaunches) {
   }
 }
 
-/// A branch that runs at once what it is given, or at the last moment.
+/// A branch that runs an operation at once, or as late as it may.
 class Deferred {
  public:
   enum class Runs { at_the_fork, at_the_join };
@@ -94,8 +94,7 @@ std::vector<float> trace_of(const StepShape& shape, const RunStep& run_step_of) 
   return trace;
 }
 
-// Two branches are right if whatever runs on the second may run as early or as late as the events
-// allow.
+// The two branches are correct if the second may run as early or as late as the events allow.
 TEST(HoistedStep, LeavesWhatTheOneInOrderDoesHoweverLateTheBranchRuns) {
   for (const Count num_layers : {10, 9, 8}) {  // two, one and four layers in the last block
     StepShape shape = kSmall;

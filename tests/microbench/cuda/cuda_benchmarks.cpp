@@ -1,4 +1,4 @@
-// What bench_ceilings, bench_kernels and bench_skeletons have of CUDA, and nothing else.
+// The CUDA benchmarks of bench_ceilings, bench_kernels and bench_skeletons in one program.
 #include "microbench/harness/program.hpp"
 
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// Every kernel that comes from memory has a ceiling: its mix and its size can be streamed.
+// Every kernel on operands from memory has a ceiling of its mix and size.
 #include "microbench/cuda/device_shapes.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The programs with CUDA: what they list, and what they say without a device.
+// The benchmarks that CUDA programs list, and what they report without a device.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

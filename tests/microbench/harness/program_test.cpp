@@ -1,4 +1,4 @@
-// Exit codes: a gate that trusts them must not be told that all is well when nothing was measured.
+// Exit codes: a program fails when nothing was measured.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 

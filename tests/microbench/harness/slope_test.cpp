@@ -1,4 +1,4 @@
-// Lines through the times of chains: exact where they are lines, and found out where they are not.
+// Lines through the times of chains are exact, and chains that are not linear are noticed.
 #include "microbench/harness/slope.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A shell command with its two outputs in files.
+// A shell command whose outputs go to files.
 #include "tests/microbench/mpi/mpirun.hpp"
 
 #include <sys/wait.h>
@@ -12,8 +12,8 @@
 namespace depthcost::test {
 namespace {
 
-// Root may run it; more processes than cores; no copies from process to process, which containers
-// forbid. LeakSanitizer would count what Open MPI never frees.
+// Allows root, and more processes than cores. Forbids copies between processes, which fail in
+// containers. LeakSanitizer would report memory that Open MPI never frees.
 constexpr const char* kEnvironment =
     "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
     "OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_vader_single_copy_mechanism=none "

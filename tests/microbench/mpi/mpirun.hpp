@@ -14,11 +14,11 @@ struct MpiOutcome {
   double seconds = 0;
 };
 
-/// `program` and its arguments, a shell's words, in `processes` processes; ends them after a
-/// minute. Where one of them fails, mpirun ends the others at once, which saves up to two seconds.
+/// Runs a program with its arguments, as words of a shell, in `processes` processes, for a minute
+/// at most. If one fails, mpirun ends the others at once, which saves up to two seconds.
 MpiOutcome mpirun(int processes, const std::string& program_and_arguments);
 
-/// Several of them, two at a time: a run that fails mostly waits.
+/// Runs several, two at a time: a run that fails mostly waits.
 std::vector<MpiOutcome> mpirun_each(int processes, const std::vector<std::string>& programs);
 
 /// Without mpirun.

@@ -1,4 +1,4 @@
-// Plans as files: written, read back, and what they may not be.
+// Plans are read back from files, and mistakes in them are reported.
 #include "microbench/mpi/plan_file.hpp"
 
 #include <gtest/gtest.h>
@@ -88,7 +88,7 @@ TEST(PipelinePlan, SaysInOneLineWhatIsWrong) {
             "p.json:13:15: error: invalid forward '-1' (must not be negative)");
 }
 
-/// M is no multiple of P, which interleaving needs.
+/// Interleaving needs a multiple of P micro-batches.
 TEST(PipelinePlan, IsRefusedWhereTheScheduleDoesNotExist) {
   const std::string error = error_with("\"num_micro_batches\": 4", "\"num_micro_batches\": 5");
   EXPECT_EQ(error.find("p.json:1:1: error: invalid "), 0U) << error;

@@ -1,4 +1,4 @@
-// Plans as files, for tests of what reads them.
+// Plans as JSON, for tests of programs that read them.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Files of Google Benchmark's, read back; ceilings chosen and refused.
+// Reading the files of Google Benchmark, and choosing or refusing ceilings.
 #include "microbench/results/benchmark_results.hpp"
 
 #include <gtest/gtest.h>

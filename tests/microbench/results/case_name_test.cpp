@@ -1,4 +1,4 @@
-// Names of benchmarks say all that a sample needs to know.
+// The name of a benchmark says all that a sample needs.
 #include "microbench/results/case_name.hpp"
 
 #include <gtest/gtest.h>

@@ -14,11 +14,11 @@ constexpr double kLargestBatch = 512;
 
 bool is_batch(const CaseName& name) { return name.number("T", 0) <= kLargestBatch; }
 
-/// A name says its number of blocks where it is another than usual.
+/// A name has a number of blocks only if it is not the usual one.
 bool has_usual_blocks(const CaseName& name) { return !name.numbers.contains("n"); }
 
-/// Bandwidth and fractions of one operation and type from memory, over all shapes but those that
-/// are there for their noise: "18.3 to 18.9 GB/s, 93 to 95 %".
+/// Bandwidths and fractions of one operation and type from memory, over all shapes without repeated
+/// measurements: "18.3 to 18.9 GB/s, 93 to 95 %".
 std::string bandwidths(const Results& results, std::string_view backend, std::string_view operation,
                        std::string_view type) {
   std::vector<double> gigabytes;
@@ -43,12 +43,12 @@ std::string bandwidths(const Results& results, std::string_view backend, std::st
   return text;
 }
 
-/// 0.781, 58.2, 4391: three digits or all in front of the point.
+/// 0.781, 58.2, 4391: three digits, or all before the point.
 std::string three_digits(double value) {
   return value < 100 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
 }
 
-/// Of a small batch; "-" where it was not measured.
+/// The time of a small batch; "-" if it was not measured.
 std::string batch_time(const Results& results, std::string_view backend, std::string_view operation,
                        double tokens, std::string_view temperature) {
   for (const Measurement& kernel : results.kernels) {

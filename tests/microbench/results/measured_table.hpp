@@ -1,4 +1,4 @@
-// Measurements as Markdown: what kernels/README.md shows.
+// The tables of measurements in kernels/README.md.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace depthcost::bench {
 
-/// One row for each operation of a backend: bandwidth and fraction of the ceiling by type, from the
-/// lowest to the highest of all shapes, time of small batches. Says so where `kernels_hash` is no
-/// longer that of the sources.
+/// A row for each operation of a backend: bandwidth and fraction of the ceiling for each type, from
+/// the lowest to the highest over shapes, and the times of small batches. The head says if the
+/// measured kernels are not those of `kernels_hash`.
 std::string measured_table(const Results& results, std::string_view backend,
                            std::string_view kernels_hash);
 

@@ -1,4 +1,4 @@
-// The program that makes samples of what the others wrote, and what it refuses.
+// summarize joins the files of the other programs, and refuses bad ones.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 const std::string kEmpty = R"({"context": {}, "benchmarks": []})";
 
-/// A ceiling of nine bytes moved on a device.
+/// A ceiling on a device that moves nine bytes.
 std::string ceiling(const std::string& device, const std::string& bytes) {
   return R"({"context": {"cuda_device": ")" + device +
          R"("}, "benchmarks": [{"run_name": "cuda/ceiling/r:5/w:4/in_place:4/bytes:9",
