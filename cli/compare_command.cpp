@@ -9,7 +9,7 @@
 #include "cli/files.hpp"
 #include "cli/version.hpp"
 #include "profile/compare.hpp"
-#include "profile/steps.hpp"
+#include "profile/measured_steps.hpp"
 #include "profile/profile_file.hpp"
 #include "reports/comparison.hpp"
 #include "reports/comparison_gates.hpp"

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "microbench/results/benchmark_results.hpp"
+#include "profile/measured_steps.hpp"
 #include "profile/profile.hpp"
-#include "profile/steps.hpp"
 #include "profile/verify.hpp"
 #include "reports/comparison.hpp"
 #include "scenarios/measured/comparisons.hpp"

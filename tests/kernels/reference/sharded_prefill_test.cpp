@@ -12,6 +12,7 @@
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <span>
 #include <thread>
 
 #include "kernels/reference/run.hpp"
@@ -45,8 +46,7 @@ struct PrefillCase {
 
 void PrintTo(const PrefillCase& row, std::ostream* out) { *out << row.name; }
 
-/// A small network in which a token sees all tokens before it. Layer l is, over units k,
-///   f(t) = sum_k v_k tanh(u_k . x(t) + mean_{t' <= t} u_k . x(t'))
+/// A small network. Layer l is f(t) = sum_k v_k tanh(u_k . x(t)) over units k.
 struct Network {
   static constexpr std::size_t kUnits = 12;
 
@@ -74,53 +74,30 @@ struct Network {
   Row units;  // (L, units, 2, d): u and v
 };
 
-/// The units first, first + stride, ... of every layer.
-class LayerUnits {
- public:
-  LayerUnits(const Network& network, std::size_t first, std::size_t stride)
-      : network_(network), first_(first), stride_(stride), seen_(network.num_layers) {}
-
-  /// f (tokens, d) of layer l on x, the tokens that follow those of the calls before.
-  Row run(std::size_t l, const double* x, std::size_t num_tokens) {
-    const std::size_t d = network_.d;
-    Row f(num_tokens * d);
-    auto& [sums, num_before] = seen_[l - 1];
-    sums.resize(Network::kUnits);
-    for (std::size_t k = first_; k < Network::kUnits; k += stride_) {
-      const double* u = network_.units.data() + ((l - 1) * Network::kUnits + k) * 2 * d;
-      for (std::size_t t = 0; t < num_tokens; ++t) {
-        const double score = std::inner_product(u, u + d, x + t * d, 0.0);
-        sums[k] += score;
-        const double unit = std::tanh(score + sums[k] / static_cast<double>(num_before + t + 1));
-        for (std::size_t i = 0; i < d; ++i) f[t * d + i] += u[d + i] * unit;
-      }
+/// f (tokens, d) of the units first, first + stride, ... of layer l on x (tokens, d).
+Row partial_layer(const Network& network, std::size_t l, std::size_t first, std::size_t stride,
+                  std::span<const double> x) {
+  const std::size_t d = network.d;
+  Row f(x.size());
+  for (std::size_t k = first; k < Network::kUnits; k += stride) {
+    const double* u = network.units.data() + ((l - 1) * Network::kUnits + k) * 2 * d;
+    for (std::size_t t = 0; t < x.size(); t += d) {
+      const double unit = std::tanh(std::inner_product(u, u + d, x.data() + t, 0.0));
+      for (std::size_t i = 0; i < d; ++i) f[t + i] += u[d + i] * unit;
     }
-    num_before += num_tokens;
-    return f;
   }
-
- private:
-  struct Seen {
-    Row sums;  // of u . x over the tokens so far, by unit
-    std::size_t num_tokens = 0;
-  };
-
-  const Network& network_;
-  std::size_t first_;
-  std::size_t stride_;
-  std::vector<Seen> seen_;  // by layer
-};
+  return f;
+}
 
 /// x (T, d) of layers 1 .. L and the output, unsharded and in one pass.
 std::vector<Row> unsharded(const Network& network, std::size_t num_tokens) {
   const auto shape = network.attnres(num_tokens);
   reference::AttnResBuffers<double> buffers(shape, network.block_sizes.size() + 1,
                                             network.embedding.data());
-  LayerUnits units(network, 0, 1);
   std::vector<Row> inputs;
   const auto layer = [&](std::size_t l, const double* x, double* f) {
     inputs.emplace_back(x, x + shape.row_size());
-    std::ranges::copy(units.run(l, x, num_tokens), f);
+    std::ranges::copy(partial_layer(network, l, 0, 1, inputs.back()), f);
   };
   reference::run_single_pass(shape, buffers, reference::SumUpdate::folded, layer, kRun);
   inputs.push_back(buffers.layer_input);
@@ -170,11 +147,7 @@ struct Findings {
 class Rank {
  public:
   Rank(const Network& network, Collectives& all, std::size_t rank, const std::vector<Row>& expected)
-      : network_(network),
-        all_(all),
-        rank_(rank),
-        expected_(expected),
-        units_(network, rank, all.num_ranks()) {}
+      : network_(network), all_(all), rank_(rank), expected_(expected) {}
 
   void run_chunk(std::size_t first, std::size_t count) {
     const std::size_t d = network_.d;
@@ -194,9 +167,8 @@ class Rank {
       const Row whole = all_.all_gather(rank_, own);
       found_.all_gather_bytes += all_.ring_bytes(own);
       compare(whole.data(), l, first, count);
-      Row partial = units_.run(l, whole.data(), count);
-      partial.resize(whole.size());
-      const Row sum = all_.reduce_scatter(rank_, partial);
+      const Row sum =
+          all_.reduce_scatter(rank_, partial_layer(network_, l, rank_, all_.num_ranks(), whole));
       found_.reduce_scatter_bytes += all_.ring_bytes(sum);
       std::ranges::copy(sum, f);
     };
@@ -223,7 +195,6 @@ class Rank {
   Collectives& all_;
   std::size_t rank_;
   const std::vector<Row>& expected_;
-  LayerUnits units_;
   Findings found_;
 };
 

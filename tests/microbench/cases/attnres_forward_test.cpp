@@ -5,7 +5,7 @@
 
 #include "kernels/check.hpp"
 #include "kernels/reference/run.hpp"
-#include "tests/microbench/cases/counting_access.hpp"
+#include "tests/microbench/cases/element_counter.hpp"
 
 namespace depthcost::bench::forward_test {
 namespace {
@@ -23,21 +23,21 @@ struct Pass {
 TEST(AttnResForward, MovesWhatTheLedgerSays) {
   for (const Schedule schedule : {Schedule::single_pass, Schedule::two_phase}) {
     Pass forward;
-    CountingAccess access;
+    ElementCounter counter;
     std::size_t num_operations = 0;
     run_forward(forward.pass, schedule, [&](const auto& op) {
       check(op);
-      reference::run(op, access);
+      reference::run(op, counter);
       ++num_operations;
     });
     EXPECT_EQ(num_operations, 187U);
     const auto T = static_cast<double>(kShape.num_tokens);
     const double vectors = T * static_cast<double>(kShape.hidden_size);
     const Traffic expected = forward_traffic(kBlocks, schedule);
-    EXPECT_EQ(access.reads / vectors, expected.reads_d);
-    EXPECT_EQ(access.writes / vectors, expected.writes_d);
-    EXPECT_EQ(access.scalar_reads / T, expected.reads_scalars);
-    EXPECT_EQ(access.scalar_writes / T, expected.writes_scalars);
+    EXPECT_EQ(counter.reads / vectors, expected.reads_d);
+    EXPECT_EQ(counter.writes / vectors, expected.writes_d);
+    EXPECT_EQ(counter.scalar_reads / T, expected.reads_scalars);
+    EXPECT_EQ(counter.scalar_writes / T, expected.writes_scalars);
   }
 }
 

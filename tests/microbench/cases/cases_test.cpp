@@ -7,7 +7,7 @@
 #include "microbench/harness/traffic_label.hpp"
 #include "microbench/harness/verification.hpp"
 #include "model/operations/unfused_operations.hpp"
-#include "tests/microbench/cases/counting_access.hpp"
+#include "tests/microbench/cases/element_counter.hpp"
 
 namespace depthcost::bench::cases_test {
 namespace {
@@ -36,18 +36,18 @@ TEST(BenchmarkCases, MoveWhatTheModelSays) {
                                       std::type_identity<Op>, const auto& make) {
     const auto memory = arena();
     auto call = make_call<Op>(make, *memory, kSmall.num_tokens);
-    CountingAccess access;
-    reference::run(call.op, access);
+    ElementCounter counter;
+    reference::run(call.op, counter);
     const auto T = static_cast<double>(kSmall.num_tokens);
     const double vectors = T * static_cast<double>(kSmall.hidden_size);
     const Traffic expected = traffic(model);
     // The reference reads the streams for phi and again for the mix, from cache.
     const bool reads_again = name == "mhc_pre" || name == "mhc_boundary";
     const double again = reads_again ? static_cast<double>(kSmall.num_streams) : 0;
-    EXPECT_EQ(access.reads / vectors - again, expected.reads_d) << name;
-    EXPECT_EQ(access.writes / vectors, expected.writes_d) << name;
-    EXPECT_EQ(access.scalar_reads / T, expected.reads_scalars) << name;
-    EXPECT_EQ(access.scalar_writes / T, expected.writes_scalars) << name;
+    EXPECT_EQ(counter.reads / vectors - again, expected.reads_d) << name;
+    EXPECT_EQ(counter.writes / vectors, expected.writes_d) << name;
+    EXPECT_EQ(counter.scalar_reads / T, expected.reads_scalars) << name;
+    EXPECT_EQ(counter.scalar_writes / T, expected.writes_scalars) << name;
     ++checked;
   });
   EXPECT_EQ(checked, 30U);

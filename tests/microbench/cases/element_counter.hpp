@@ -9,7 +9,7 @@
 namespace depthcost::bench {
 
 /// d-vectors are bf16 here, and nothing else is.
-struct CountingAccess {
+struct ElementCounter {
   double reads = 0;
   double writes = 0;
   double scalar_reads = 0;

@@ -1,5 +1,5 @@
 // The model predicts the study that a measured step is a case of.
-#include "profile/steps.hpp"
+#include "profile/measured_steps.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -1,5 +1,5 @@
 // A step that takes as long as the model says has no error. Its baseline has the same shape.
-#include "profile/steps.hpp"
+#include "profile/measured_steps.hpp"
 
 #include <gtest/gtest.h>
 
