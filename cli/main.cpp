@@ -10,7 +10,7 @@
 #include "cli/completion.hpp"
 #include "cli/files.hpp"
 #include "cli/version.hpp"
-#include "profile/stored.hpp"
+#include "profile/profile_file.hpp"
 #include "scenarios/text/input_error.hpp"
 #include "scenarios/text/suggest.hpp"
 

@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "profile/profile.hpp"
-#include "profile/stored.hpp"
+#include "profile/profile_file.hpp"
 #include "scenarios/presets/presets.hpp"
 
 namespace depthcost {
@@ -99,7 +99,7 @@ void read_trust(const Values& values, MeasuredKernels& measured) {
     if (accuracy.ceilings == profile::Ceilings::same_mix)
       measured.trust.push_back({std::string(name(accuracy.cases)), accuracy.errors});
   if (stored.coverage_cases == 0) return;
-  const profile::Interval& coverage = stored.coverage;
+  const Estimate<double>& coverage = stored.coverage;
   measured.coverage =
       Estimate<double>{coverage.low, coverage.value, coverage.high, Evidence::measured};
   measured.coverage_cases = stored.coverage_cases;

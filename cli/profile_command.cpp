@@ -10,7 +10,7 @@
 #include "cli/profile_text.hpp"
 #include "profile/compare.hpp"
 #include "profile/profile.hpp"
-#include "profile/stored.hpp"
+#include "profile/profile_file.hpp"
 #include "profile/verify.hpp"
 #include "scenarios/measured/tolerances.hpp"
 #include "scenarios/text/input_error.hpp"
@@ -54,16 +54,16 @@ std::vector<Plot> plots_of(const profile::Samples& samples, const Device& device
 
 ExitCode run_profile_show(const ProfileShowOptions& options, Console& console) {
   Progress& progress = console.watch("profile");
-  const profile::StoredProfile stored = profile::load_profile(options.profile);
-  profile::require_made_from(stored.values, stored.samples);
-  const profile::Profile& profile = stored.profile;
+  const profile::LoadedProfile loaded = profile::load_profile(options.profile);
+  profile::require_made_from(loaded.values, loaded.samples);
+  const profile::Profile& profile = loaded.profile;
   std::string text = heading_text(profile) + "\n" + accuracy_text(profile) + "\n" +
-                     constants_text(profile, profile::measured_ceilings(stored.samples));
+                     constants_text(profile, profile::measured_ceilings(loaded.samples));
   std::string missing_plots;
   if (!options.directory.empty()) {
     const std::string stem = std::filesystem::path(options.profile).stem().string();
     const DrawnPlots drawn =
-        draw(plots_of(stored.samples, {stem, profile.machine, {}}), stem, progress);
+        draw(plots_of(loaded.samples, {stem, profile.machine, {}}), stem, progress);
     write_files(options.directory, drawn.files);
     missing_plots = drawn.missing;
     if (!drawn.files.empty()) text += "\n";

@@ -15,9 +15,10 @@ namespace {
 
 using namespace profile;
 
-std::string interval_text(const Interval& interval, double scale, const char* unit) {
-  return fmt::format("{:.3g} {} [{:.3g}, {:.3g}]", interval.value * scale, unit,
-                     interval.low * scale, interval.high * scale);
+template <class Q>
+std::string estimate_text(const Estimate<Q>& estimate, double scale, const char* unit) {
+  return fmt::format("{:.3g} {} [{:.3g}, {:.3g}]", estimate.value.value * scale, unit,
+                     estimate.low.value * scale, estimate.high.value * scale);
 }
 
 std::vector<std::string> error_cells(const ErrorSummary& errors) {
@@ -64,11 +65,6 @@ std::string links_text(const Profile& profile) {
   return plain_text(segments) + "\n" + plain_text(errors);
 }
 
-std::string estimate_text(const Estimate<Seconds>& estimate, double scale, const char* unit) {
-  return interval_text({estimate.low.value, estimate.value.value, estimate.high.value}, scale,
-                       unit);
-}
-
 bool is_same_stream(const Ceiling& a, const Ceiling& b) {
   return a.level == b.level && a.threads == b.threads && a.mix == b.mix;
 }
@@ -96,12 +92,11 @@ std::string ceilings_text(const Profile& profile, const std::vector<Ceiling>& me
   };
   for (const Ceiling& c : profile.ceilings) {
     const Ceiling* best = find_stream(measured, c);
-    add(c, interval_text(c.bytes_per_second, 1e-9, "GB/s"),
-        best == nullptr ? kNothing : best->variant);
+    add(c, estimate_text(c.bandwidth, 1e-9, "GB/s"), best == nullptr ? kNothing : best->variant);
   }
   for (const Ceiling& c : measured)
     if (find_stream(profile.ceilings, c) == nullptr)
-      add(c, fmt::format("left out: {} wide", format_ratio(c.bytes_per_second.relative_width())),
+      add(c, fmt::format("left out: {} wide", format_ratio(relative_width(c.bandwidth))),
           c.variant);
   return plain_text(table);
 }

@@ -6,7 +6,7 @@ if(NOT CMAKE_CUDA_COMPILER)
 endif()
 enable_language(CUDA)
 
-# CMake 3.25 knows no C++20 for nvcc ("requires the language dialect CUDA20").
+# CMake 3.25 does not know C++20 for nvcc ("requires the language dialect CUDA20").
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")

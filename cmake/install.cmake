@@ -1,5 +1,5 @@
-# What is installed, in three components: the program; for find_package(depthcost), the targets
-# depthcost::model (C++, a static library) and depthcost::kernels (C, a shared one).
+# Three components are installed: the program and, for find_package(depthcost), the targets
+# depthcost::model (C++, a static library) and depthcost::kernels (C, a shared library).
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/depthcost)

@@ -1,4 +1,4 @@
-# Warnings are a target, linked privately by everything of ours, and are errors.
+# A target that every target of ours links privately. Warnings are errors.
 add_library(depthcost_warnings INTERFACE)
 target_compile_options(
   depthcost_warnings

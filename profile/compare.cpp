@@ -1,4 +1,4 @@
-// As a user's table is compared, with the repetitions' spread for noise.
+// Kernels are compared as a user's table is. Their noise is the spread of the repetitions.
 #include "profile/compare.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ std::vector<std::string> comparison_notes(const Samples& samples, const DeviceVa
       "Measured: the lower quartile of the repetitions, since a shared machine only ever adds to a "
       "time.",
       samples.left_out()};
-  // A preset has none.
+  // A preset has no such hash.
   if (const Value* kernels = values.find("samples.kernels");
       kernels != nullptr && kernels->texts.front() != samples.kernels_hash)
     notes.push_back(

@@ -1,4 +1,4 @@
-// The kernels that a machine has measured, each held against what a profile predicts.
+// Compares measured kernels with the predictions of a profile.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace depthcost::profile {
 
-/// What a reader must know before the numbers, a sentence each: kernels that are left out or that
+/// Notes for the reader, a sentence each: how times were measured, kernels that are left out or
 /// have changed since the profile was made, an interval that does not hold.
 std::vector<std::string> comparison_notes(const Samples& samples, const DeviceValues& device);
 
-/// One case for each kernel that is not measured merely for its noise. Throws InputError where
+/// One case for each kernel, without repeated measurements. Throws InputError where
 /// rules and cases do not match one to one.
 std::vector<ComparedCase> kernel_cases(const Samples& samples, const Device& device,
                                        const std::vector<ToleranceRule>& rules);

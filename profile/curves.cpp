@@ -1,5 +1,5 @@
-// From bandwidth over size to what the time formula asks for: how many bytes must be in flight,
-// what the cache gives, and which share of the traffic memory serves in between.
+// Three constants of the time formula from bandwidth over size: how many bytes must be in flight,
+// the bandwidth of the cache, and the share of traffic that memory serves in between.
 #include <algorithm>
 #include <vector>
 
@@ -8,13 +8,13 @@
 namespace depthcost::profile {
 namespace {
 
-// Above this share of the ceiling a call says little of what few bytes cost.
+// Above this share of the ceiling a call says little about small calls.
 constexpr double kSaturated = 0.9;
 
-// Smaller calls are mostly launch: they say nothing of the cache.
+// The time of smaller calls is mostly launch, and says nothing about the cache.
 constexpr Bytes kSmallestCounted{4e6};
 
-// Footprints in which nothing else than the cache, and nothing else than memory, is seen.
+// So many footprints at one end show only the cache, and so many at the other only memory.
 constexpr std::size_t kEndPoints = 3;
 
 Seconds floor_of(const Machine& machine, Level level) {
@@ -25,7 +25,7 @@ Seconds floor_of(const Machine& machine, Level level) {
   return {};
 }
 
-/// Seconds per byte behind the floor.
+/// Seconds per byte, without the floor.
 double slope_of(const CurveSample& sample, Seconds floor) {
   return std::max(typical(sample.seconds) - floor.value, 0.0) / sample.bytes;
 }
@@ -62,7 +62,7 @@ void set_cache(const std::vector<CurveSample>& hot, Profile& profile) {
   std::vector<double> slopes;
   for (const CurveSample& sample : hot)
     slopes.push_back(slope_of(sample, floor_of(machine, Level::cache)));
-  std::vector<double> sorted = slopes;  // the cache at its best is what the fastest sizes show
+  std::vector<double> sorted = slopes;  // the fastest sizes show the cache
   std::sort(sorted.begin(), sorted.end());
   const double cache = quantile({sorted.begin(), sorted.begin() + kEndPoints}, 0.5);
   const double memory = quantile({slopes.end() - kEndPoints, slopes.end()}, 0.5);
@@ -73,7 +73,7 @@ void set_cache(const std::vector<CurveSample>& hot, Profile& profile) {
   machine.cache_bandwidth = {{share, {rate, rate, rate, Evidence::calibrated}}};
   machine.cache_ceiling = rate;
   profile.ceilings.push_back(
-      {StreamLevel::L2, 0, mix, "hot curves", {rate.value, rate.value, rate.value}});
+      {MemoryLevel::L2, 0, mix, "hot curves", {rate, rate, rate, Evidence::calibrated}});
   machine.transition.clear();
   double weight = 0;
   for (std::size_t i = 0; i < hot.size(); ++i) {

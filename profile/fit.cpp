@@ -1,5 +1,5 @@
-// From samples to a machine: lower quartiles with bootstrap intervals, the best variant of each
-// stream, and the one choice that kernels are asked for, how core and memory time go together.
+// From samples to a machine: lower quartiles with bootstrap intervals, and the best variant of each
+// ceiling. Kernels decide only how core time and memory time combine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <map>
 #include <tuple>
 
+#include "profile/measured_shapes.hpp"
 #include "profile/profile.hpp"
 #include "scenarios/device/hardware.hpp"
 #include "scenarios/device/profile.hpp"
@@ -17,53 +18,44 @@
 namespace depthcost::profile {
 namespace {
 
-// A parameter whose 90 % interval is wider than this is no parameter.
+// A parameter with a wider 90 % interval is refused or left out.
 constexpr double kWidestInterval = 0.10;
 
-// Of L1, what a pass may count on: the rest holds parameters and the next rows. As kerncraft takes
-// 0.66 of a level (machinemodel.py). REFERENCES.md, "core".
+// The share of L1 that holds the rows of a pass. The rest holds parameters and the next rows.
+// kerncraft takes 0.66 of a level, too (machinemodel.py). REFERENCES.md, "core".
 constexpr double kUsableShare = 0.66;
 
-// The streams of bench_ceilings that lie in L2 and in the last cache.
-constexpr Bytes kNearFootprint{768.0 * 1024};
-constexpr Bytes kCachedFootprint{12.0 * 1024 * 1024};
+bool is_narrow(const Estimate<Seconds>& time) { return relative_width(time) <= kWidestInterval; }
 
-bool is_narrow(const Interval& seconds) { return seconds.relative_width() <= kWidestInterval; }
-
-void require_narrow(const Samples& samples, const std::string& name, const Interval& interval) {
-  if (!is_narrow(interval))
+void require_narrow(const Samples& samples, const std::string& name,
+                    const Estimate<Seconds>& time) {
+  if (!is_narrow(time))
     throw MeasurementInvalid(
         {samples.path, 1, 1},
         fmt::format("invalid samples of '{}' (the 90 % interval of their lower quartile is {:.0f} "
                     "% wide, more than {:.0f} %: measure more rounds, on a quieter machine)",
-                    printable(name), 100 * interval.relative_width(), 100 * kWidestInterval));
+                    printable(name), 100 * relative_width(time), 100 * kWidestInterval));
 }
 
-Interval interval_of(const Samples& samples, const std::string& name, const Repetitions& seconds) {
-  const Interval interval = typical_interval(seconds);
-  require_narrow(samples, name, interval);
-  return interval;
+Estimate<Seconds> time_of(const Samples& samples, const std::string& name,
+                          const Repetitions& seconds) {
+  const Estimate<Seconds> time = typical_time(seconds);
+  require_narrow(samples, name, time);
+  return time;
 }
 
-/// `amount` per second.
-Interval rate_of(double amount, const Interval& seconds) {
-  return {amount / seconds.high, amount / seconds.value, amount / seconds.low};
+Estimate<BytesPerSecond> bandwidth_of(Bytes bytes, const Estimate<Seconds>& time) {
+  return {bytes / time.high, bytes / time.value, bytes / time.low, Evidence::calibrated};
 }
 
-/// What is a rate, as the machine takes it.
-template <class Q>
-Estimate<Q> estimate(const Interval& interval) {
-  return {{interval.low}, {interval.value}, {interval.high}, Evidence::calibrated};
-}
-
-/// What a primitive moves for each element of its rows: score and mix eight rows, add two.
+/// The mix of a primitive: score and mix read eight rows, add reads two.
 Mix mix_of_primitive(Primitive primitive) {
   if (primitive == Primitive::score) return {8, 0, 0};
   return primitive == Primitive::mix ? Mix{8, 1, 0} : Mix{2, 1, 1};
 }
 
-/// The mix, or the one with as many writes whose reads are nearest: two more or fewer of nine
-/// streams change little, one stream alone is another thing.
+/// The mix itself, or the one with as many writes whose number of reads is nearest: two reads more
+/// or fewer change little.
 const Mix* nearest(const std::vector<Mix>& mixes, const Mix& mix) {
   const Mix* best = nullptr;
   const auto distance = [&](const Mix& other) {
@@ -77,32 +69,33 @@ const Mix* nearest(const std::vector<Mix>& mixes, const Mix& mix) {
 }
 
 bool is_of_memory(const Ceiling& ceiling) {
-  return ceiling.level == StreamLevel::memory && ceiling.threads == 0;
+  return ceiling.level == MemoryLevel::memory && ceiling.threads == 0;
 }
 
-/// Of one (level, threads, mix).
+/// The best variant for a (level, threads, mix), and its time.
 struct BestVariant {
   Ceiling ceiling;
-  Interval seconds;
+  Estimate<Seconds> time;
 };
 
 BestVariant variant_of(const CeilingSample& sample) {
-  const Interval seconds = typical_interval(sample.seconds);
-  return {{sample.level, sample.threads, sample.mix, sample.name, rate_of(sample.bytes, seconds)},
-          seconds};
+  const Estimate<Seconds> time = typical_time(sample.seconds);
+  return {
+      {sample.level, sample.threads, sample.mix, sample.name, bandwidth_of({sample.bytes}, time)},
+      time};
 }
 
-double rate(const BestVariant& variant) { return variant.ceiling.bytes_per_second.value; }
+BytesPerSecond rate(const BestVariant& variant) { return variant.ceiling.bandwidth.value; }
 
-/// The fastest, or the fastest of those that are narrow, if it is less than an interval's width
-/// behind: where a machine is not quiet, the fastest of many is often one that was lucky.
+/// The fastest variant with a narrow interval, if it is at most kWidestInterval slower than the
+/// fastest of all; else that. On a noisy machine the fastest of many variants was often only lucky.
 BestVariant best_of(std::vector<BestVariant> variants) {
   std::stable_sort(variants.begin(), variants.end(),
                    [](const auto& a, const auto& b) { return rate(a) > rate(b); });
   const auto narrow =
       std::find_if(variants.begin(), variants.end(),
-                   [](const BestVariant& variant) { return is_narrow(variant.seconds); });
-  const double enough = (1 - kWidestInterval) * rate(variants.front());
+                   [](const BestVariant& variant) { return is_narrow(variant.time); });
+  const BytesPerSecond enough = (1 - kWidestInterval) * rate(variants.front());
   return narrow != variants.end() && rate(*narrow) > enough ? *narrow : variants.front();
 }
 
@@ -129,9 +122,10 @@ std::vector<BestVariant> best_variants(const Samples& samples) {
   return best;
 }
 
-/// The streams of memory that all predictions rest on: the generic ones (all, where none is), and
-/// what primitives are held against. Other ceilings (caches, other numbers of threads, a kernel's
-/// own mix, for which the generic ones stand in) are left out where their interval is too wide.
+/// The mixes whose ceiling of memory must be known: the generic ones (all mixes, if none is
+/// generic) and those of the primitives. Other ceilings (of caches, of other numbers of threads, of
+/// a kernel's own mix) are left out where their interval is too wide, and generic ones take their
+/// place.
 std::vector<Mix> needed_mixes(const std::vector<BestVariant>& best) {
   std::vector<Mix> mixes;
   for (const BestVariant& variant : best)
@@ -144,7 +138,7 @@ std::vector<Mix> needed_mixes(const std::vector<BestVariant>& best) {
   return needed;
 }
 
-/// Those that are a parameter.
+/// The ceilings that become parameters.
 std::vector<Ceiling> ceilings_of(const Samples& samples) {
   const std::vector<BestVariant> best = best_variants(samples);
   const std::vector<Mix> needed = needed_mixes(best);
@@ -153,8 +147,8 @@ std::vector<Ceiling> ceilings_of(const Samples& samples) {
     const bool is_needed =
         is_of_memory(variant.ceiling) &&
         std::find(needed.begin(), needed.end(), variant.ceiling.mix) != needed.end();
-    if (is_needed) require_narrow(samples, variant.ceiling.variant, variant.seconds);
-    if (is_narrow(variant.seconds)) ceilings.push_back(variant.ceiling);
+    if (is_needed) require_narrow(samples, variant.ceiling.variant, variant.time);
+    if (is_narrow(variant.time)) ceilings.push_back(variant.ceiling);
   }
   std::sort(ceilings.begin(), ceilings.end(), [](const Ceiling& a, const Ceiling& b) {
     return std::tie(a.level, a.threads, a.mix) < std::tie(b.level, b.threads, b.mix);
@@ -162,47 +156,47 @@ std::vector<Ceiling> ceilings_of(const Samples& samples) {
   return ceilings;
 }
 
-/// Of one level, on as many threads as kernels have.
+/// The ceilings of one level, on as many threads as kernels use.
 std::vector<ExactMixBandwidth> exact_bandwidths(const std::vector<Ceiling>& ceilings,
-                                                StreamLevel level) {
+                                                MemoryLevel level) {
   std::vector<ExactMixBandwidth> exact;
   for (const Ceiling& ceiling : ceilings)
     if (ceiling.level == level && ceiling.threads == 0)
-      exact.push_back({ceiling.mix, estimate<BytesPerSecond>(ceiling.bytes_per_second)});
+      exact.push_back({ceiling.mix, ceiling.bandwidth});
   return exact;
 }
 
-BytesPerSecond envelope(const std::vector<Ceiling>& ceilings, StreamLevel level) {
+BytesPerSecond envelope(const std::vector<Ceiling>& ceilings, MemoryLevel level) {
   BytesPerSecond most;
   for (const Ceiling& ceiling : ceilings)
     if (ceiling.level == level && ceiling.threads == 0)
-      most = std::max(most, BytesPerSecond{ceiling.bytes_per_second.high});
+      most = std::max(most, ceiling.bandwidth.high);
   return most;
 }
 
 void set_bandwidths(const Samples& samples, const std::vector<Ceiling>& ceilings,
                     Machine& machine) {
-  machine.exact_bandwidth = exact_bandwidths(ceilings, StreamLevel::memory);
+  machine.exact_bandwidth = exact_bandwidths(ceilings, MemoryLevel::memory);
   machine.memory_bandwidth = curve_over(machine.exact_bandwidth);
   if (machine.memory_bandwidth.empty())
     throw InputError({samples.path, 1, 1}, "too few samples (no ceiling of memory)");
-  machine.memory_ceiling = envelope(ceilings, StreamLevel::memory);
-  const auto cached = curve_over(exact_bandwidths(ceilings, StreamLevel::L3));
+  machine.memory_ceiling = envelope(ceilings, MemoryLevel::memory);
+  const auto cached = curve_over(exact_bandwidths(ceilings, MemoryLevel::L3));
   if (cached.empty()) return;
   machine.cache_bandwidth = cached;
   machine.cache_ceiling = {};
-  // What is hot may lie nearer than L3.
-  for (const StreamLevel level : {StreamLevel::L1, StreamLevel::L2, StreamLevel::L3})
+  // Hot operands may lie in L1 or L2.
+  for (const MemoryLevel level : {MemoryLevel::L1, MemoryLevel::L2, MemoryLevel::L3})
     machine.cache_ceiling = std::max(machine.cache_ceiling, envelope(ceilings, level));
-  // Nothing is measured in between: straight from what was in the cache to what was not.
-  machine.transition = {{kCachedFootprint, 0}, {samples.rotation, 1}};
+  // Nothing was measured between these footprints: the transition is a straight line.
+  machine.transition = {{{kArrayBytesInL3}, 0}, {samples.rotation, 1}};
 }
 
-/// A CPU's calls cost the same however they come to be made, wherever their operands are.
-void add_cpu_floors(const Interval& floor, Skeleton skeleton, Machine& machine) {
+/// On a CPU a call has the same floor in every launch mode and at every level.
+void add_cpu_floors(const Estimate<Seconds>& floor, Skeleton skeleton, Machine& machine) {
   for (const Launch launch : {Launch::stream, Launch::graph, Launch::graph_pdl})
     for (const Level level : {Level::cache, Level::memory})
-      machine.floors.push_back({launch, level, skeleton, estimate<Seconds>(floor)});
+      machine.floors.push_back({launch, level, skeleton, floor});
 }
 
 void set_floors(const Samples& samples, Machine& machine) {
@@ -210,15 +204,15 @@ void set_floors(const Samples& samples, Machine& machine) {
     const bool is_row = sample.skeleton == "row_reduction";
     if (!is_row && sample.skeleton != "elementwise") continue;
     const Skeleton skeleton = is_row ? Skeleton::row_reduction : Skeleton::elementwise;
-    const Interval floor = interval_of(samples, sample.name, sample.seconds);
+    const Estimate<Seconds> floor = time_of(samples, sample.name, sample.seconds);
     if (!samples.is_gpu())
       add_cpu_floors(floor, skeleton, machine);
     else if (sample.ctas == "sms")
-      machine.floors.push_back({sample.launch, sample.level, skeleton, estimate<Seconds>(floor)});
+      machine.floors.push_back({sample.launch, sample.level, skeleton, floor});
   }
 }
 
-/// Of streams that are as many as a primitive's rows: it moves all of them at once.
+/// The bandwidth of memory for as many arrays as the primitive has rows: it reads all rows at once.
 double memory_rate(const Samples& samples, const Machine& machine, const Mix& mix) {
   std::vector<Mix> mixes;
   for (const ExactMixBandwidth& entry : machine.exact_bandwidth) mixes.push_back(entry.mix);
@@ -229,13 +223,14 @@ double memory_rate(const Samples& samples, const Machine& machine, const Mix& mi
         fmt::format("too few samples (no ceiling of memory with {} writes)", mix.writes));
   double most = 0;
   for (const CeilingSample& sample : samples.ceilings)
-    if (sample.level == StreamLevel::memory && sample.threads == 0 && sample.mix == *held)
+    if (sample.level == MemoryLevel::memory && sample.threads == 0 && sample.mix == *held)
       most = std::max(most, sample.bytes / typical(sample.seconds));
   return most;
 }
 
-/// Share of the shorter of memory and core time that primitives show when they stream from memory:
-/// 0 where one hides behind the other, 1 where they take turns. The middle over all.
+/// The share of the shorter of memory time and core time that is not hidden by the other when a
+/// primitive reads from memory: 0 if they overlap, 1 if they take turns. The median over
+/// primitives.
 double exposed_share(const Samples& samples, const Core& core, const Machine& machine) {
   std::vector<double> shares;
   for (const CoreSample& sample : samples.cores) {
@@ -259,15 +254,18 @@ double exposed_share(const Samples& samples, const Core& core, const Machine& ma
 void set_core(const Samples& samples, Machine& machine) {
   if (samples.is_gpu()) return;
   Core core{.first_level = kUsableShare * samples.first_level,
-            .second_level = kNearFootprint,
+            .second_level = {kArrayBytesInL2},
             .threads = samples.threads};
   for (const CoreSample& sample : samples.cores) {
     if (sample.level == CoreLevel::memory) continue;
-    const Interval seconds = interval_of(samples, sample.name, sample.seconds);
-    core.rates.push_back(
-        {sample.primitive, sample.dtype, sample.level,
-         estimate<Seconds>({seconds.low / sample.elements, seconds.value / sample.elements,
-                            seconds.high / sample.elements})});
+    const Estimate<Seconds> time = time_of(samples, sample.name, sample.seconds);
+    core.rates.push_back({sample.primitive,
+                          sample.dtype,
+                          sample.level,
+                          {{time.low.value / sample.elements},
+                           {time.value.value / sample.elements},
+                           {time.high.value / sample.elements},
+                           Evidence::calibrated}});
   }
   constexpr std::size_t kAllRates = 2 * 2 * kPrimitives.size();
   if (core.rates.size() != kAllRates)
@@ -278,7 +276,7 @@ void set_core(const Samples& samples, Machine& machine) {
   machine.core = core;
 }
 
-/// The form with the smallest error in the median, over shapes that are not held out.
+/// The form with the smallest median error on the calibration shapes.
 void choose_form(const Samples& samples, Profile& profile) {
   if (!profile.machine.core) return;
   for (const CoreForm form : kCoreForms) {
@@ -303,13 +301,14 @@ double noise_of(const Samples& samples) {
   return differences.empty() ? 0 : quantile(differences, 0.95);
 }
 
-/// In-place update of two streams over a copy with ordinary stores: 1 where a store that misses
-/// reads its line first, 1.5 where it does not. [ours], after facts of STREAM's write-allocate.
+/// The time of an in-place update of two arrays over that of a copy with ordinary stores: 1 where a
+/// store that misses reads its line first, 1.5 where it does not. [ours], after STREAM's
+/// write-allocate.
 double write_allocate_of(const Samples& samples) {
   const auto best = [&](Mix mix) {
     double least = 0;
     for (const CeilingSample& sample : samples.ceilings) {
-      const bool is_asked = sample.mix == mix && sample.level == StreamLevel::memory &&
+      const bool is_asked = sample.mix == mix && sample.level == MemoryLevel::memory &&
                             sample.threads == 0 && sample.name.ends_with("/cached");
       const double seconds = typical(sample.seconds);
       if (is_asked && (least == 0 || seconds < least)) least = seconds;
@@ -328,7 +327,7 @@ void set_links(const Samples& samples, Profile& profile) {
   }
 }
 
-/// What nothing here measures; the rest is set by the samples.
+/// The values that no sample measures.
 Machine machine_of_part(const std::string& part, const Samples& samples) {
   if (part.empty()) return {};
   std::vector<ResolvedValue> notes;
@@ -348,7 +347,7 @@ std::vector<Ceiling> measured_ceilings(const Samples& samples) {
 }
 
 Profile fit(const Samples& samples, const std::string& part) {
-  // First: what is wrong with the part may not hide behind samples that are no measurement.
+  // First, so that an error of the part is reported even if the samples are bad, too.
   Machine machine = machine_of_part(part, samples);
   require_good(samples);
   Profile profile{.name = samples.subject(),

@@ -1,4 +1,4 @@
-// How well a profile predicts, and the interval that this is worth.
+// How well a profile predicts, and the interval of its predictions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,19 +6,15 @@
 #include <cmath>
 #include <set>
 
+#include "profile/measured_shapes.hpp"
 #include "profile/profile.hpp"
 #include "scenarios/text/input_error.hpp"
 
 namespace depthcost::profile {
 namespace {
 
-// Shapes that the measuring program has for this alone: microbench/shapes.hpp.
-constexpr Count kHeldOutWidth = 5120;
-constexpr Count kHeldOutTokens = 3000;
-constexpr Count kUsualBlocks = 8;
-
-// Up to here, a batch of decoding: its operands may lie in a cache, and to call it may be most of
-// its time.
+// The largest batch of decoding. Its operands may lie in a cache, and most of its time may be the
+// call.
 constexpr Count kLargestBatch = 512;
 
 bool has_held_out_blocks(const StandaloneCall& call) {
@@ -27,7 +23,7 @@ bool has_held_out_blocks(const StandaloneCall& call) {
   return call.counts.num_sources != kUsualBlocks && call.counts.num_sources != kUsualBlocks + 1;
 }
 
-/// Kernels of one kind of cases.
+/// Visits the kernels of one kind of cases, without repeated measurements.
 template <class Visit>
 void each_kernel(const Samples& samples, Cases cases, const Visit& visit) {
   for (const KernelSample& kernel : samples.kernels)
@@ -35,30 +31,28 @@ void each_kernel(const Samples& samples, Cases cases, const Visit& visit) {
 }
 
 Comparison compared_with(const Machine& machine, const KernelSample& kernel,
-                         const Interval& seconds, const Tolerance& tolerance) {
-  return compare(
-      machine, *find_operation(kernel.call), execution_of(kernel.call),
-      {{seconds.low}, {seconds.value}, {seconds.high}, static_cast<Count>(kernel.seconds.size())},
-      tolerance);
+                         const Estimate<Seconds>& time, const Tolerance& tolerance) {
+  return compare(machine, *find_operation(kernel.call), execution_of(kernel.call),
+                 {time.low, time.value, time.high, static_cast<Count>(kernel.seconds.size())},
+                 tolerance);
 }
 
-/// Errors ask for the typical time alone: its interval is a bootstrap, 400 times the work.
+/// An error needs only the typical time. Its interval would need a bootstrap, 400 times the work.
 Comparison error_of(const Machine& machine, const KernelSample& kernel) {
-  const double seconds = typical(kernel.seconds);
-  return compared_with(machine, kernel, {seconds, seconds, seconds}, {});
+  const Seconds time{typical(kernel.seconds)};
+  return compared_with(machine, kernel, {time, time, time}, {});
 }
 
-/// measured / predicted of the middle.
+/// Measured time over predicted time.
 double ratio_of(const Comparison& comparison) { return 1 + comparison.error; }
 
-// Of n ratios the ranks of n + 1 lie 1 / (n + 1) apart: 5 % and 95 % lie among them from here on.
+// The ranks of n ratios lie 1 / (n + 1) apart. From this n on 5 % and 95 % lie between ranks.
 constexpr std::size_t kFewestRatios = 19;
 
 constexpr double kPromisedShare = 0.90;
 
-/// Between the ranks of n + 1, not of n: the next value lies below with this probability, as it
-/// does not below the quantile of those that are there (Weibull 1939; type 6 of Hyndman and Fan
-/// 1996).
+/// The next value lies below this with probability `share`: the quantile over the ranks of n + 1
+/// values (Weibull 1939; type 6 of Hyndman and Fan 1996).
 double next_below(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
   const auto n = static_cast<double>(values.size());
@@ -66,14 +60,14 @@ double next_below(std::vector<double> values, double share) {
   return quantile(std::move(values), n > 1 ? place / (n - 1) : 0);
 }
 
-/// The next ratio lies within as often as is promised, and so does 1: a prediction claims itself.
+/// The next ratio lies within as often as promised. So does 1, the prediction itself.
 Estimate<double> residual_of(const std::vector<double>& ratios) {
   constexpr double kBelow = (1 - kPromisedShare) / 2;
   return {std::min(1.0, next_below(ratios, kBelow)), 1,
           std::max(1.0, next_below(ratios, 1 - kBelow)), Evidence::calibrated};
 }
 
-/// How often the interval holds on shapes that it was not made from.
+/// Counts how often the interval holds for shapes that it was not made from.
 class CoverageCount {
  public:
   void add(double ratio, const Estimate<double>& residual) {
@@ -88,8 +82,8 @@ class CoverageCount {
   std::size_t cases_ = 0;
 };
 
-/// Each width of the calibration left out in turn: its interval comes from the others, where they
-/// are enough for one.
+/// Leaves out each width of the calibration in turn. Its interval comes from the other widths, if
+/// they have enough cases.
 void count_left_out(const Machine& machine, const Samples& samples, CoverageCount& count) {
   std::set<Count> widths;
   each_kernel(samples, Cases::calibration,
@@ -110,7 +104,7 @@ void count_left_out(const Machine& machine, const Samples& samples, CoverageCoun
 
 }  // namespace
 
-std::string_view name(StreamLevel level) {
+std::string_view name(MemoryLevel level) {
   constexpr std::array<std::string_view, 4> names{"L1", "L2", "L3", "memory"};
   return names[static_cast<std::size_t>(level)];
 }
@@ -138,7 +132,7 @@ Machine machine_with(const Profile& profile, Ceilings ceilings) {
   return machine;
 }
 
-std::string coverage_warning(const Interval& coverage) {
+std::string coverage_warning(const Estimate<double>& coverage) {
   if (coverage.low <= kPromisedShare && kPromisedShare <= coverage.high) return "";
   return fmt::format(
       "The 90 % interval is none: of cases that it was not made from, it holds {:.1f} % to "
@@ -148,7 +142,7 @@ std::string coverage_warning(const Interval& coverage) {
 
 Comparison compared(const Machine& machine, const KernelSample& kernel,
                     const Tolerance& tolerance) {
-  return compared_with(machine, kernel, typical_interval(kernel.seconds), tolerance);
+  return compared_with(machine, kernel, typical_time(kernel.seconds), tolerance);
 }
 
 std::vector<Comparison> predictions(const Machine& machine, const Samples& samples, Cases cases) {

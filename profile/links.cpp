@@ -1,4 +1,4 @@
-// Dynamic programming over the places where a segment can end; relative least squares in each.
+// Dynamic programming over the ends of segments, with relative least squares in each segment.
 #include "profile/links.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace depthcost::profile {
 namespace {
 
-// Root mean square of relative errors that no timer resolves: a fit cannot be better. [ours]
+// No timer resolves a smaller root mean square of relative errors: a fit cannot be better. [ours]
 constexpr double kFinest = 1e-4;
 
 /// t = latency + per_byte S, and the sum of its squared relative errors.
@@ -32,8 +32,8 @@ double squares_of(std::span<const LinkPoint> points, double latency, double per_
   return sum;
 }
 
-/// The least of sum_i ((a + b S_i) / t_i - 1)^2 over a, b >= 0: where the free minimum has one of
-/// them negative, it lies on the edge where that is 0.
+/// Minimises sum_i ((a + b S_i) / t_i - 1)^2 over a, b >= 0. If the free minimum has a negative a
+/// or b, the minimum has that one at 0.
 Line fit_line(std::span<const LinkPoint> points) {
   double aa = 0, ab = 0, bb = 0, a1 = 0, b1 = 0;
   for (const LinkPoint& p : points) {
@@ -59,7 +59,7 @@ Line fit_line(std::span<const LinkPoint> points) {
   return best;
 }
 
-/// Schwarz 1978, for errors of unknown width. A segment has two parameters, a break is one.
+/// Schwarz 1978, for errors of unknown width. A segment has two parameters, and a break is one.
 double bic(double squares, std::size_t num_points, std::size_t num_segments) {
   const auto n = static_cast<double>(num_points);
   const auto parameters = static_cast<double>(3 * num_segments - 1);

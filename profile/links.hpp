@@ -1,4 +1,4 @@
-// Links from their samples: t = alpha_i + S / beta_i on ranges of sizes. REFERENCES.md, "links".
+// Link curves from samples: t = alpha_i + S / beta_i on ranges of sizes. REFERENCES.md, "links".
 #pragma once
 
 #include <span>
@@ -10,20 +10,21 @@
 
 namespace depthcost::profile {
 
-/// The time of one size.
+/// The time of one message size.
 struct LinkPoint {
   Bytes size;
   Seconds time;
 };
 
-/// Fewer points than this are no segment.
+/// The fewest points of a segment.
 inline constexpr std::size_t kPointsPerSegment = 4;
 
-/// The segments that fit best, as many as BIC allows. `points` by size, rising, all times positive;
-/// at least kPointsPerSegment.
+/// The segments that fit best, as many as BIC allows. `points` are at least kPointsPerSegment, with
+/// rising sizes and positive times.
 std::vector<LinkSegment> fit_segments(std::span<const LinkPoint> points);
 
-/// Every second size, predicted from a fit to the others. No cases where there are too few sizes.
+/// The error at every second size, predicted from a fit to the others. Without cases if there are
+/// too few sizes.
 struct LinkError {
   Transfer transfer = Transfer::one_way;
   Count num_ranks = 2;
@@ -35,7 +36,7 @@ struct FittedLink {
   LinkError held_out;
 };
 
-/// One for each transfer and number of ranks. Throws InputError where one has too few sizes.
+/// A curve for each transfer and number of ranks. Throws InputError where one has too few sizes.
 std::vector<FittedLink> fit_links(const Samples& samples);
 
 }  // namespace depthcost::profile

@@ -1,8 +1,8 @@
-// A machine profile: the constants of the time formula as one machine has measured them of itself,
-// and how well the formula then predicts kernels that were not used to find them.
+// A machine profile: the constants of the time formula, measured on one machine, and how well the
+// formula then predicts kernels that were not used to find them.
 //
-// Ceilings, floors and core rates come from plain streams, skeletons and primitives. The residual
-// kernels are never fitted: they are predicted, and the errors are what a profile publishes.
+// Ceilings, floors and core rates come from bandwidth kernels, skeletons and primitives. Residual
+// kernels are never fitted. They are predicted, and the profile publishes the errors.
 #pragma once
 
 #include <string>
@@ -17,27 +17,27 @@
 
 namespace depthcost::profile {
 
-/// One ceiling: the fastest variant of its streams that is steady, if it is nearly as fast as the
-/// fastest: REFERENCES.md, "profiles".
+/// The highest bandwidth of a mix at a level: that of the fastest steady variant, if it is nearly
+/// as fast as the fastest. REFERENCES.md, "profiles".
 struct Ceiling {
-  StreamLevel level = StreamLevel::memory;
+  MemoryLevel level = MemoryLevel::memory;
   int threads = 0;
   Mix mix;
-  std::string variant;  // name of the benchmark; a profile that was read has none
-  Interval bytes_per_second;
+  std::string variant;  // name of the benchmark; empty in a profile that was read
+  Estimate<BytesPerSecond> bandwidth;
 };
 
-/// Whose ceilings a prediction rests on.
+/// The ceilings that a prediction uses.
 enum class Ceilings { same_mix, generic };
 
-/// Kernels that a prediction is held against.
+/// The kernels that predictions are compared with.
 enum class Cases {
   calibration,  // shapes that the form and the interval were chosen on
-  held_out,     // shapes that nothing was chosen on
+  held_out,     // shapes that no choice was made on
   small,        // a few tokens, cold and from the cache: outside the calibrated range
 };
 
-std::string_view name(StreamLevel level);
+std::string_view name(MemoryLevel level);
 std::string_view name(Ceilings ceilings);
 std::string_view name(Cases cases);
 
@@ -65,19 +65,19 @@ struct Profile {
   Machine machine;
   std::vector<LinkError> link_errors;
   double noise = 0;           // 95th percentile of |again / first - 1|
-  double write_allocate = 0;  // time of an in-place update of two streams over that of a copy
+  double write_allocate = 0;  // time of an in-place update of two arrays over that of a copy
   std::vector<FormError> forms;
   std::vector<Accuracy> accuracy;
-  Interval coverage;  // of the 90 % interval, on held-out cases and shapes left out in turn
+  Estimate<double> coverage;  // how often the 90 % interval holds; with a 95 % interval
   std::size_t coverage_cases = 0;
 };
 
-/// What is not measured comes from the preset `part`. Throws InputError where the samples cannot
-/// carry a profile: a parameter is wider than 10 %, or kinds of samples are missing.
+/// Fits a profile. Values that are not measured come from the preset `part`. Throws InputError
+/// where a parameter has an interval wider than 10 %, or kinds of samples are missing.
 Profile fit(const Samples& samples, const std::string& part = "");
 
-/// The ceiling of each (level, threads, mix) in the order of the samples, those too that a profile
-/// leaves out since their interval is too wide.
+/// The ceiling of each (level, threads, mix) in the order of the samples. A profile leaves out
+/// those with too wide an interval.
 std::vector<Ceiling> measured_ceilings(const Samples& samples);
 
 /// Sets cache, transition and concurrency of a GPU from its curves.
@@ -91,17 +91,16 @@ Machine machine_with(const Profile& profile, Ceilings ceilings);
 
 Cases cases_of(const KernelSample& kernel);
 
-/// One kernel against its prediction, with the noise of its repetitions.
+/// Compares a kernel with its prediction. The noise is that of its repetitions.
 Comparison compared(const Machine& machine, const KernelSample& kernel, const Tolerance& tolerance);
 
-/// Every kernel that was measured, predicted on `machine`; without its noise, which no error needs.
+/// Compares every kernel of `cases` with its prediction on `machine`, without its noise.
 std::vector<Comparison> predictions(const Machine& machine, const Samples& samples, Cases cases);
 
-/// A sentence where the share of other cases that lie within the 90 % interval, by its own
-/// interval, is not 90 %; else empty.
-std::string coverage_warning(const Interval& coverage);
+/// A sentence if the 90 % interval holds in another share of the cases than 90 %, else empty.
+std::string coverage_warning(const Estimate<double>& coverage);
 
-/// The file of a profile: scenarios/device/profile.hpp reads it.
+/// The text of a profile's file, which scenarios/device/profile.hpp reads.
 std::string to_yaml(const Profile& profile);
 
 }  // namespace depthcost::profile

@@ -1,4 +1,4 @@
-// Row by row; the document reader brings places for messages, and refuses duplicate keys.
+// Rows of the file, each checked.
 #include "profile/samples.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 #include "scenarios/keys/values.hpp"
 #include "scenarios/text/input_text.hpp"
 #include "scenarios/text/json_document.hpp"
-#include "scenarios/text/quantity.hpp"
+#include "scenarios/text/json_record.hpp"
 #include "scenarios/text/suggest.hpp"
 
 namespace depthcost::profile {
@@ -25,155 +25,86 @@ constexpr Count kMostRounds = 999;  // scripts/arguments.sh
 constexpr Count kMostLayers =
     65536;  // each is walked, as in a scenario: scenarios/read/scenario.cpp
 
-Count limited(Count value, Count most, std::string_view key, const Position& position) {
-  if (value > most)
-    throw InputError(position, fmt::format("invalid {} '{}' (more than {})", key, value, most));
-  return value;
+Repetitions seconds_of(JsonRecord& row) {
+  Repetitions repetitions;
+  for (const Node& item : row.list("seconds").items)
+    repetitions.push_back(
+        parse_number(as_scalar(item, "seconds"), item.position, "seconds", Range::positive));
+  if (repetitions.size() < kFewestRepetitions)
+    throw InputError(
+        row.at("seconds").position,
+        fmt::format("too few samples ({} of at least {})", repetitions.size(), kFewestRepetitions));
+  return repetitions;
 }
 
-/// The members of one map, each of which must be asked for.
-class Fields {
- public:
-  explicit Fields(const Node& node) : node_(node), map_(as_map(node, "samples")) {}
-
-  const Node& at(std::string_view key) {
-    const Node* value = map_.find(key);
-    if (value == nullptr) throw InputError(node_.position, fmt::format("missing key '{}'", key));
-    known_.emplace_back(key);
-    return *value;
-  }
-  bool has(std::string_view key) const { return map_.find(key) != nullptr; }
-  std::string text(std::string_view key) { return as_scalar(at(key), key).text; }
-  /// Text that may stand in a file of ours, not empty.
-  const std::string& plain_text(std::string_view key) { return as_text(at(key), key); }
-  double number(std::string_view key, Range range = Range::positive) {
-    const Node& node = at(key);
-    return parse_number(as_scalar(node, key), node.position, key, range);
-  }
-  /// A whole number, at most kMaxCount.
-  Count count(std::string_view key, Range range = Range::positive) {
-    const Node& node = at(key);
-    return parse_count(as_scalar(node, key), node.position, key, range);
-  }
-  Count count_to(Count most, std::string_view key, Range range = Range::positive) {
-    return limited(count(key, range), most, key, at(key).position);
-  }
-  const List& list(std::string_view key) { return as_list(at(key), key); }
-
-  /// One of `names`; its place in them.
-  std::size_t choice(std::string_view key, const std::vector<std::string>& names) {
-    const std::string word = text(key);
-    const auto found = std::find(names.begin(), names.end(), word);
-    if (found == names.end())
-      throw InputError(at(key).position, fmt::format("unknown {} '{}'{}", key, printable(word),
-                                                     did_you_mean(word, names)));
-    return static_cast<std::size_t>(found - names.begin());
-  }
-
-  Repetitions seconds() {
-    Repetitions repetitions;
-    for (const Node& item : list("seconds").items)
-      repetitions.push_back(
-          parse_number(as_scalar(item, "seconds"), item.position, "seconds", Range::positive));
-    if (repetitions.size() < kFewestRepetitions)
-      throw InputError(at("seconds").position, fmt::format("too few samples ({} of at least {})",
-                                                           repetitions.size(), kFewestRepetitions));
-    return repetitions;
-  }
-
-  Mix mix() {
-    const List& numbers = list("mix");
-    if (numbers.items.size() != 3)
-      throw InputError(at("mix").position, "invalid mix (must be [reads, writes, in_place])");
-    const auto count = [&](std::size_t i) {
-      const Node& item = numbers.items[i];
-      const Count streams =
-          parse_count(as_scalar(item, "mix"), item.position, "mix", Range::non_negative);
-      return static_cast<unsigned>(limited(streams, kMostStreams, "mix", item.position));
-    };
-    const Mix mix{count(0), count(1), count(2)};
-    if (mix.reads + mix.writes == 0)
-      throw InputError(at("mix").position, "invalid mix (nothing is read or written)");
-    if (mix.in_place > std::min(mix.reads, mix.writes))
-      throw InputError(at("mix").position, "invalid mix (more in place than are read and written)");
-    return mix;
-  }
-
-  /// Throws for a member that nobody has asked for.
-  void refuse_others() const {
-    for (const Member& member : map_.members)
-      if (std::find(known_.begin(), known_.end(), member.key) == known_.end())
-        throw InputError(member.position, fmt::format("unknown key '{}'{}", printable(member.key),
-                                                      did_you_mean(member.key, known_)));
-  }
-
- private:
-  const Node& node_;
-  const Map& map_;
-  std::vector<std::string> known_;
-};
+Mix mix_of(JsonRecord& row) {
+  const std::vector<Count> numbers = row.counts_to(kMostStreams, "mix", Range::non_negative);
+  const Position& position = row.at("mix").position;
+  if (numbers.size() != 3)
+    throw InputError(position, "invalid mix (must be [reads, writes, in_place])");
+  const auto count = [&](std::size_t i) { return static_cast<unsigned>(numbers[i]); };
+  const Mix mix{count(0), count(1), count(2)};
+  if (mix.reads + mix.writes == 0)
+    throw InputError(position, "invalid mix (nothing is read or written)");
+  if (mix.in_place > std::min(mix.reads, mix.writes))
+    throw InputError(position, "invalid mix (more in place than are read and written)");
+  return mix;
+}
 
 const std::vector<std::string> kBackends{"cpu", "cuda"};
 
-CeilingSample ceiling_of(Fields& row) {
+CeilingSample ceiling_of(JsonRecord& row) {
   return {.name = row.text("name"),
-          .level = static_cast<StreamLevel>(row.choice("level", {"L1", "L2", "L3", "memory"})),
+          .level = static_cast<MemoryLevel>(row.choice("level", {"L1", "L2", "L3", "memory"})),
           .threads = static_cast<int>(row.count_to(kMostThreads, "threads", Range::non_negative)),
-          .mix = row.mix(),
+          .mix = mix_of(row),
           .bytes = row.number("bytes"),
-          .seconds = row.seconds()};
+          .seconds = seconds_of(row)};
 }
 
-template <class Enums>
-std::vector<std::string> names_of(const Enums& values) {
-  std::vector<std::string> names;
-  for (const auto value : values) names.emplace_back(name(value));
-  return names;
-}
-
-Dtype dtype_of(Fields& row) {
+Dtype dtype_of(JsonRecord& row) {
   return row.choice("dtype", {"bf16", "f32"}) == 0 ? Dtype::bf16 : Dtype::f32;
 }
 
-Launch launch_of(Fields& row) {
+Launch launch_of(JsonRecord& row) {
   return static_cast<Launch>(row.choice("launch", {"stream", "graph", "graph_pdl"}));
 }
 
-CoreSample core_of(Fields& row) {
+CoreSample core_of(JsonRecord& row) {
   return {.name = row.text("name"),
-          .primitive = kPrimitives[row.choice("primitive", names_of(kPrimitives))],
+          .primitive = row.choice("primitive", kPrimitives),
           .dtype = dtype_of(row),
           .level = static_cast<CoreLevel>(row.choice("level", {"L1", "L2", "memory"})),
           .elements = row.number("elements"),
-          .seconds = row.seconds()};
+          .seconds = seconds_of(row)};
 }
 
-Temperature temperature_of(Fields& row) {
+Temperature temperature_of(JsonRecord& row) {
   return row.choice("temperature", {"cold", "hot"}) == 0 ? Temperature::cold : Temperature::hot;
 }
 
-CurveSample curve_of(Fields& row) {
+CurveSample curve_of(JsonRecord& row) {
   return {.name = row.text("name"),
           .footprint = {row.number("footprint_bytes")},
           .temperature = temperature_of(row),
-          .mix = row.mix(),
+          .mix = mix_of(row),
           .bytes = row.number("bytes"),
-          .seconds = row.seconds()};
+          .seconds = seconds_of(row)};
 }
 
-SkeletonSample skeleton_of(Fields& row) {
+SkeletonSample skeleton_of(JsonRecord& row) {
   row.number("deviation", Range::non_negative);
   return {.name = row.text("name"),
           .skeleton = row.text("skeleton"),
           .ctas = row.text("ctas"),
           .launch = launch_of(row),
           .level = row.choice("level", {"cache", "memory"}) == 0 ? Level::cache : Level::memory,
-          .seconds = row.seconds()};
+          .seconds = seconds_of(row)};
 }
 
-KernelSample kernel_of(Fields& row) {
+KernelSample kernel_of(JsonRecord& row) {
   row.number("deviation", Range::non_negative);
-  row.mix();
+  mix_of(row);
   row.number("bytes");
   const Node& operation = row.at("operation");
   const std::string name = row.text("operation");
@@ -191,7 +122,7 @@ KernelSample kernel_of(Fields& row) {
                    .launch = launch_of(row),
                    .temperature = temperature_of(row)},
           .is_again = row.choice("again", {"false", "true"}) == 1,
-          .seconds = row.seconds()};
+          .seconds = seconds_of(row)};
 }
 
 struct StepSchedule {
@@ -199,7 +130,7 @@ struct StepSchedule {
   Phase1Order phase1 = Phase1Order::in_order;
 };
 
-StepSchedule step_schedule_of(Fields& row) {
+StepSchedule step_schedule_of(JsonRecord& row) {
   const std::string hoisted = name(Schedule::two_phase, Phase1Order::hoisted);
   const std::vector<std::string> names{"unfused",     "fused",     "two_pass", "one_pass",
                                        "single_pass", "two_phase", hoisted};
@@ -208,7 +139,7 @@ StepSchedule step_schedule_of(Fields& row) {
   return {enum_of<Schedule>(chosen)};
 }
 
-StepSample step_of(Fields& row) {
+StepSample step_of(JsonRecord& row) {
   const std::vector<std::string> schemes{"standard", "mhc", "block_attnres"};
   const StepSchedule schedule = step_schedule_of(row);
   const Count layers = row.count_to(kMostLayers, "layers");
@@ -229,18 +160,18 @@ StepSample step_of(Fields& row) {
           .block_size = block_size,
           .num_streams = row.count("streams"),
           .weight_bytes = {row.number("weight_bytes")},
-          .seconds = row.seconds()};
+          .seconds = seconds_of(row)};
 }
 
-LinkSample link_of(Fields& row) {
+LinkSample link_of(JsonRecord& row) {
   return {.name = row.text("name"),
-          .transfer = kTransfers[row.choice("transfer", names_of(kTransfers))],
+          .transfer = row.choice("transfer", kTransfers),
           .num_ranks = row.count("ranks"),
           .bytes = {row.number("bytes")},
-          .seconds = row.seconds()};
+          .seconds = seconds_of(row)};
 }
 
-/// What a row measures, where two names for it would count it twice; empty where they may.
+/// What a row measures, so that it is not counted twice under two names. Empty where it may be.
 template <class Sample>
 std::string subject(const Sample& /*sample*/) {
   return "";
@@ -266,7 +197,7 @@ std::string subject(const StepSample& step) {
                      step.weight_bytes.value, name(step.launch));
 }
 
-/// Throws where a row has a name, or a subject on its backend, that one before it has.
+/// Throws where two rows have the same name, or the same subject on the same backend.
 class Seen {
  public:
   void add(const Node& row, const std::string& name, const std::string& subject) {
@@ -277,7 +208,7 @@ class Seen {
   }
 
  private:
-  /// Of the row that had the key before; 0 for the first and for what has no key.
+  /// The line of the row that had the key before. 0 if there is none, or no key.
   static int line_of(std::map<std::string, int>& lines, const std::string& key, const Node& row) {
     if (key.empty()) return 0;
     const auto [at, is_new] = lines.emplace(key, row.position.line);
@@ -290,13 +221,13 @@ class Seen {
 
 /// The rows of `key` that were measured on `backend`.
 template <class Sample>
-std::vector<Sample> rows(Fields& file, std::string_view key, std::string_view backend,
-                         Sample (*read)(Fields&)) {
+std::vector<Sample> rows(JsonRecord& file, std::string_view key, std::string_view backend,
+                         Sample (*read)(JsonRecord&)) {
   std::vector<Sample> samples;
   Seen seen;
   for (const Node& node : file.list(key).items) {
-    Fields row(node);
-    // Only a CPU has cores of which anything is measured, and links belong to whatever is there.
+    JsonRecord row(node, "samples");
+    // Cores are always those of the CPU. Links have no backend.
     const bool is_of_all = key == "links";
     const std::string where = is_of_all        ? std::string(backend)
                               : key == "cores" ? "cpu"
@@ -311,25 +242,25 @@ std::vector<Sample> rows(Fields& file, std::string_view key, std::string_view ba
 }
 
 Samples samples_in(const Node& document, const std::string& path, Backend wanted) {
-  Fields file(document);
+  JsonRecord file(document, "samples");
   if (file.text("schema") != kSchema)
     throw InputError(file.at("schema").position,
                      fmt::format("invalid schema '{}' (must be {}: what scripts/measure writes)",
                                  printable(file.text("schema")), kSchema));
   Samples samples{.path = path,
-                  .machine = file.plain_text("machine"),
+                  .machine = as_text(file.at("machine"), "machine"),
                   .device = file.text("device"),
-                  .date = file.plain_text("date"),
+                  .date = as_text(file.at("date"), "date"),
                   .threads = static_cast<double>(file.count_to(kMostThreads, "threads")),
                   .rotation = {file.number("rotation_bytes")}};
   if (wanted == Backend::cpu) samples.device.clear();
-  // Some containers list no caches, and a GPU's profile asks for none.
+  // Some containers list no caches, and a GPU's profile needs none.
   samples.first_level = {
       file.number("first_level_bytes", samples.is_gpu() ? Range::non_negative : Range::positive)};
   file.text("huge_pages");
   samples.steal_percent = file.number("steal_percent", Range::non_negative);
   samples.throttled_percent = file.number("throttled_percent", Range::non_negative);
-  const std::string cpu_hash = file.plain_text("kernels_hash");
+  const std::string cpu_hash = as_text(file.at("kernels_hash"), "kernels_hash");
   const std::string cuda_hash = file.text("cuda_kernels_hash");
   samples.kernels_hash = samples.is_gpu() ? cuda_hash : cpu_hash;
   samples.rounds = static_cast<int>(file.count_to(kMostRounds, "rounds", Range::non_negative));
@@ -342,7 +273,7 @@ Samples samples_in(const Node& document, const std::string& path, Backend wanted
   samples.kernels = rows(file, "kernels", backend, kernel_of);
   samples.has_other_kernels = samples.kernels.size() < file.list("kernels").items.size();
   samples.steps = rows(file, "steps", backend, step_of);
-  // There are none where MPI was not.
+  // Without MPI there are no links.
   if (file.has("links")) samples.links = rows(file, "links", backend, link_of);
   file.list("others");
   file.refuse_others();

@@ -1,4 +1,4 @@
-// What a machine has measured of itself: every repetition of every benchmark of scripts/measure.
+// The file of samples that scripts/measure writes: every repetition of every benchmark.
 #pragma once
 
 #include <string>
@@ -14,17 +14,17 @@
 
 namespace depthcost::profile {
 
-/// Where the streams of a ceiling lie.
-enum class StreamLevel { L1, L2, L3, memory };
+/// Where the arrays of a ceiling lie.
+enum class MemoryLevel { L1, L2, L3, memory };
 
-/// Seconds of one call of a benchmark, a number for each round.
+/// Seconds of one call of a benchmark, one number for each round.
 using Repetitions = std::vector<double>;
 
-/// Plain streams of one mix, one variant of the kernel that moves them.
+/// One variant of a bandwidth kernel, on arrays of one mix.
 struct CeilingSample {
   std::string name;
-  StreamLevel level = StreamLevel::memory;
-  int threads = 0;  // 0: as many as the kernels have
+  MemoryLevel level = MemoryLevel::memory;
+  int threads = 0;  // 0: as many as kernels use
   Mix mix;
   double bytes = 0;
   Repetitions seconds;
@@ -39,10 +39,10 @@ struct CoreSample {
   Repetitions seconds;
 };
 
-/// h += f without arithmetic, at one size: on a GPU, cold and hot.
+/// The traffic of h += f at one size on a GPU, cold or hot.
 struct CurveSample {
   std::string name;
-  Bytes footprint;  // between two uses of a byte, where it is hot
+  Bytes footprint;  // bytes used between two uses of a byte, if hot
   Temperature temperature = Temperature::cold;
   Mix mix;
   double bytes = 0;
@@ -66,7 +66,7 @@ struct KernelSample {
   Repetitions seconds;
 };
 
-/// A step of L layers, each streaming its weights and then running a scheme's operations.
+/// A step of L layers. Each reads its weights and then runs a scheme's operations.
 struct StepSample {
   std::string name;
   std::string scheme;
@@ -83,7 +83,7 @@ struct StepSample {
   Repetitions seconds;
 };
 
-/// A message, or a collective, of one size.
+/// A message or a collective of one size.
 struct LinkSample {
   std::string name;
   Transfer transfer = Transfer::one_way;
@@ -92,10 +92,10 @@ struct LinkSample {
   Repetitions seconds;
 };
 
-/// Which rows of a file that may hold two backends.
+/// Whose rows are read from a file that may hold two backends.
 enum class Backend { device_if_any, cpu };
 
-/// All of one backend, and what ran where.
+/// All samples of one backend, and how they were measured.
 struct Samples {
   std::string path;
   std::string machine;
@@ -120,31 +120,31 @@ struct Samples {
   bool has_other_kernels = false;  // of the other backend: left out
 
   bool is_gpu() const { return !device.empty(); }
-  /// What was measured: its name is the profile's.
+  /// The name of what was measured, and of its profile.
   const std::string& subject() const { return is_gpu() ? device : machine; }
-  /// Why they are no measurement; empty where they are: a hypervisor took time from too many
-  /// rounds, or a GPU lowered its clocks.
+  /// Why the samples are bad, else empty: a hypervisor took time from too many rounds, or a GPU
+  /// lowered its clocks.
   std::string problem() const;
-  /// A sentence on the kernels of the other backend; empty where there are none.
+  /// A sentence about the kernels of the other backend, empty if there are none.
   std::string left_out() const;
 };
 
-/// The samples are no measurement, or do not repeat: exit code 3.
+/// The samples are bad, or vary too much: exit code 3.
 class MeasurementInvalid : public InputError {
   using InputError::InputError;
 };
 
-/// Throws MeasurementInvalid for samples that have a problem.
+/// Throws MeasurementInvalid if the samples have a problem.
 void require_good(const Samples& samples);
 
 /// Reads a file of scripts/measure. Throws InputError.
 Samples read_samples(const std::string& path, Backend backend = Backend::device_if_any);
 
-/// As above, from text; `file` labels positions.
+/// As read_samples, from text; `file` labels positions.
 Samples parse_samples(std::string_view text, const std::string& file,
                       Backend backend = Backend::device_if_any);
 
-/// FNV-1a of the bytes, 16 hexadecimal digits: what a profile remembers of its samples.
+/// FNV-1a of the bytes in 16 hexadecimal digits. A profile holds that of its samples.
 std::string hash_of(std::string_view text);
 
 }  // namespace depthcost::profile

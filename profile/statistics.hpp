@@ -1,5 +1,5 @@
-// The few statistics that a fit needs. Nothing is drawn at random: resampling is seeded, so that
-// the same samples give the same profile, byte for byte.
+// The statistics of a fit. Resampling has a fixed seed, so that the same samples give the same
+// profile, byte for byte.
 #pragma once
 
 #include <cstddef>
@@ -7,33 +7,31 @@
 #include <span>
 #include <vector>
 
+#include "model/base/evidence.hpp"
+#include "model/base/units.hpp"
+
 namespace depthcost::profile {
 
-/// Between the two nearest ranks. `values` is not empty; `share` in [0, 1].
+/// Interpolated between the two nearest ranks. `values` is not empty; `share` in [0, 1].
 double quantile(std::vector<double> values, double share);
 
-/// What stands for the repetitions of one time: the lower quartile. A shared machine only ever adds
-/// to a time, for whole rounds now and then: a median moves when half of them are bad, the minimum
-/// with one lucky one.
+/// One time for all repetitions: their lower quartile. A shared machine only adds to a time,
+/// sometimes for whole rounds. The median moves when half of the rounds are bad, the minimum when
+/// one is lucky.
 inline double typical(std::span<const double> seconds) {
   return quantile({seconds.begin(), seconds.end()}, 0.25);
 }
 
-/// A number and the ends of an interval: of 90 % unless whoever makes it says otherwise.
-struct Interval {
-  double low = 0;
-  double value = 0;
-  double high = 0;
+/// The width of the interval over the value.
+template <class Q>
+double relative_width(const Estimate<Q>& estimate) {
+  return (estimate.high - estimate.low) / estimate.value;
+}
 
-  /// Of the whole width, relative to the value.
-  double relative_width() const { return (high - low) / value; }
-};
+/// The typical time with its 90 % interval by the bootstrap (Efron 1979, percentile method).
+Estimate<Seconds> typical_time(std::span<const double> seconds);
 
-/// The typical time with its interval by the bootstrap (Efron 1979, percentile method).
-Interval typical_interval(std::span<const double> seconds);
-
-/// Of `inside` successes in `cases`: share and 95 % interval (Wilson 1927). Of none nothing is
-/// known: anything from 0 to 1.
-Interval binomial_share(std::size_t inside, std::size_t cases);
+/// The share `inside` / `cases` with its 95 % interval (Wilson 1927); 0 to 1 without any cases.
+Estimate<double> binomial_share(std::size_t inside, std::size_t cases);
 
 }  // namespace depthcost::profile

@@ -1,4 +1,4 @@
-// The samples are fitted again, and every number of the two files compared.
+// The samples are fitted again, and all numbers of the two files are compared.
 #include "profile/verify.hpp"
 
 #include <fmt/format.h>
@@ -8,46 +8,47 @@
 #include <cmath>
 #include <optional>
 
-#include "profile/stored.hpp"
+#include "profile/profile_file.hpp"
 
 namespace depthcost::profile {
 namespace {
 
-// Of a refitted number: six digits are written, and compilers round exp and log as they like.
+// How far a refitted number may be off: six digits are written, and compilers round exp and log
+// differently.
 constexpr double kSameWithin = 0.005;
 
-// Of an error, a share or a residual, in absolute terms up to 100 %: the six digits of a rate move
-// a prediction by a hundred thousandth. A formula that moves it by more has changed, for better or
-// for worse.
+// How far an error, a share or a residual may be off, in absolute terms up to 100 %. The six digits
+// of a rate move a prediction by a hundred thousandth. If it moves by more, a formula has changed,
+// for better or for worse.
 constexpr double kSameResult = 1e-4;
 
 // Ceilings and floors are noisy.
 constexpr double kNoise = 1.03;
 
-/// What predictions come to; which cases there are is the samples' alone.
+/// Whether the number comes from predictions. The number of cases comes from the samples alone.
 bool is_result(const std::string& path) {
   return path.ends_with(".median") || path.ends_with(".p90") || path.ends_with(".worst") ||
          path.starts_with("residual.") ||
          (path.starts_with("coverage.") && path != "coverage.count");
 }
 
-/// How far a number may be from what the samples give.
-double slack_of(const std::string& path, const Values& stored) {
+/// How far a published number may be from the refitted one.
+double slack_of(const std::string& path, const Values& published) {
   if (path.ends_with("count")) return 0;
-  const double size = std::abs(stored.number(path));
+  const double size = std::abs(published.number(path));
   return is_result(path) ? kSameResult * std::max(1.0, size) : kSameWithin * size;
 }
 
-bool is_same(const std::string& path, const Values& stored, const Value& again) {
-  const Value& value = stored.at(path);
-  if (value.numbers.empty()) return value.texts == again.texts;
-  return std::abs(again.numbers.front() - value.numbers.front()) <= slack_of(path, stored);
+bool is_same(const std::string& path, const Values& published, const Value& refitted) {
+  const Value& value = published.at(path);
+  if (value.numbers.empty()) return value.texts == refitted.texts;
+  return std::abs(refitted.numbers.front() - value.numbers.front()) <= slack_of(path, published);
 }
 
-bool is_same_machine(const Values& stored, const Values& again) {
-  return std::all_of(stored.all().begin(), stored.all().end(), [&](const auto& entry) {
-    const Value* other = again.find(entry.first);
-    return is_result(entry.first) || (other != nullptr && is_same(entry.first, stored, *other));
+bool is_same_machine(const Values& published, const Values& refitted) {
+  return std::all_of(published.all().begin(), published.all().end(), [&](const auto& entry) {
+    const Value* other = refitted.find(entry.first);
+    return is_result(entry.first) || (other != nullptr && is_same(entry.first, published, *other));
   });
 }
 
@@ -55,40 +56,41 @@ std::string line_of(const Position& position) {
   return fmt::format("{}:{}", printable(position.file, 4 * position.file.size()), position.line);
 }
 
-void compare_fit(const Values& stored, const Values& again, std::vector<std::string>& findings) {
-  for (const auto& [path, value] : stored.all()) {
-    const Value* other = again.find(path);
+void compare_fit(const Values& published, const Values& refitted,
+                 std::vector<std::string>& findings) {
+  for (const auto& [path, value] : published.all()) {
+    const Value* other = refitted.find(path);
     if (other == nullptr)
       findings.push_back(
           fmt::format("{}: {} is not what the samples give", line_of(value.position), path));
-    else if (!is_same(path, stored, *other))
+    else if (!is_same(path, published, *other))
       findings.push_back(fmt::format("{}: {} is {}, the samples give {}{}", line_of(value.position),
                                      path, printable(value.texts.front()),
                                      printable(other->texts.front()),
                                      is_result(path) ? " with today's formulas" : ""));
   }
-  for (const auto& [path, value] : again.all())
-    if (!stored.has(path))
+  for (const auto& [path, value] : refitted.all())
+    if (!published.has(path))
       findings.push_back(fmt::format("{}: {} is missing ({})",
-                                     line_of({stored.position().file, 1, 1}), path,
+                                     line_of({published.position().file, 1, 1}), path,
                                      printable(value.texts.front())));
 }
 
-/// Judges the machine that is stored in place of the one of the refit: what is near enough to be
-/// the same must predict as is published, too.
-void predict_as_stored(const StoredProfile& stored, Profile& again) {
+/// Judges the published machine in place of the refitted one: one that is near enough to be the
+/// same must also predict what is published.
+void judge_published_machine(const LoadedProfile& loaded, Profile& refitted) {
   Profile judged;
-  judged.machine = stored.profile.machine;
+  judged.machine = loaded.profile.machine;
   judged.machine.residual = Machine{}.residual;
-  judge(stored.samples, judged);
-  again.machine.residual = judged.machine.residual;
-  again.coverage = judged.coverage;
-  again.coverage_cases = judged.coverage_cases;
-  again.accuracy = judged.accuracy;
+  judge(loaded.samples, judged);
+  refitted.machine.residual = judged.machine.residual;
+  refitted.coverage = judged.coverage;
+  refitted.coverage_cases = judged.coverage_cases;
+  refitted.accuracy = judged.accuracy;
 }
 
-/// Stores read their lines first, and an update of two streams costs what a copy does, or they do
-/// not, and it costs half as much again. Anything between is no measurement.
+/// An update of two arrays takes as long as a copy where stores read their lines first, and 1.5
+/// times as long where they do not. Anything in between is no measurement.
 void check_write_allocate(const Profile& profile, std::vector<std::string>& findings) {
   constexpr double kWithin = 0.10;
   const double ratio = profile.write_allocate;
@@ -99,27 +101,27 @@ void check_write_allocate(const Profile& profile, std::vector<std::string>& find
       ratio));
 }
 
-/// Each level against the next one out that was measured.
+/// A level must not be slower than the next outer level that was measured.
 void check_levels(const Profile& profile, std::vector<std::string>& findings) {
   std::array<double, 4> rates{};
   for (const Ceiling& c : profile.ceilings) {
     double& most = rates[static_cast<std::size_t>(c.level)];
-    if (c.threads == 0) most = std::max(most, c.bytes_per_second.value);
+    if (c.threads == 0) most = std::max(most, c.bandwidth.value.value);
   }
   std::optional<std::size_t> near;
   for (std::size_t far = 0; far < rates.size(); ++far) {
     if (rates[far] == 0) continue;
     if (near && rates[*near] * kNoise < rates[far])
       findings.push_back(fmt::format("{} moves {:.3g} GB/s, {} {:.3g}: nearer is not faster",
-                                     name(static_cast<StreamLevel>(*near)), rates[*near] / 1e9,
-                                     name(static_cast<StreamLevel>(far)), rates[far] / 1e9));
+                                     name(static_cast<MemoryLevel>(*near)), rates[*near] / 1e9,
+                                     name(static_cast<MemoryLevel>(far)), rates[far] / 1e9));
     near = far;
   }
 }
 
-/// A pass over rows in L1 against the same over rows in L2. bench_core's rows in L1 are a
-/// fourteenth as long: what a row costs at its ends (a sum across lanes, a store to be waited for)
-/// counts that much more, and intervals say nothing of it. It has come to a quarter more time.
+/// A pass over rows in L1 must not be slower than over rows in L2. The slack is for the ends of
+/// rows (a sum across lanes, a wait for a store): bench_core's rows in L1 are fourteen times
+/// shorter, and that has taken up to a quarter more time.
 void check_core_rates(const Profile& profile, std::vector<std::string>& findings) {
   constexpr double kSlack = 1.5;
   if (!profile.machine.core) return;
@@ -162,17 +164,17 @@ std::vector<std::string> broken_invariants(const Profile& profile) {
 }
 
 std::vector<std::string> verify(const std::string& path) {
-  const StoredProfile stored = load_profile(path);
-  Profile again = fit(stored.samples, stored.profile.part);
-  std::vector<std::string> findings = broken_invariants(again);
-  again.samples_file = stored.profile.samples_file;  // it led to these samples, so it is right
-  Values values = profile_values(to_yaml(again), path);
-  // Of another machine's predictions there is nothing to say but that it is another one.
-  if (is_same_machine(stored.values, values)) {
-    predict_as_stored(stored, again);
-    values = profile_values(to_yaml(again), path);
+  const LoadedProfile loaded = load_profile(path);
+  Profile refitted = fit(loaded.samples, loaded.profile.part);
+  std::vector<std::string> findings = broken_invariants(refitted);
+  refitted.samples_file = loaded.profile.samples_file;  // the samples were found by this name
+  Values values = profile_values(to_yaml(refitted), path);
+  // If the machine is another one, its predictions need not be compared.
+  if (is_same_machine(loaded.values, values)) {
+    judge_published_machine(loaded, refitted);
+    values = profile_values(to_yaml(refitted), path);
   }
-  compare_fit(stored.values, values, findings);
+  compare_fit(loaded.values, values, findings);
   return findings;
 }
 

@@ -1,5 +1,5 @@
-// Whether a profile still says what its samples say, and today's formulas still predict what those
-// did that it was made with. Needs no hardware: the gate that catches a changed formula.
+// Checks that a profile still follows from its samples, and that today's formulas predict what the
+// formulas did that it was made with. This finds a changed formula without any hardware.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@
 
 namespace depthcost::profile {
 
-/// What no machine can be, a line each: a nearer level that is slower than one behind it, a launch
-/// in a graph that costs more than one in a stream, stores between reading their lines and not.
+/// What cannot be true of a machine, a line each: a level that is slower than an outer one, a
+/// launch in a graph that takes longer than one in a stream, stores that read only a part of their
+/// lines.
 std::vector<std::string> broken_invariants(const Profile& profile);
 
 /// What is wrong with the profile at `path`, a line each; empty if nothing is. Throws as

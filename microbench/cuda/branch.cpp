@@ -1,8 +1,8 @@
-// Fork and join by events: a capture makes edges of them.
+// Events fork and join the branch. A capture turns them into edges of the graph.
 #include "microbench/cuda/branch.hpp"
 
 #include "kernels/cuda/check.hpp"
-#include "microbench/cuda/device.hpp"
+#include "microbench/cuda/device_under_test.hpp"
 
 namespace depthcost::bench {
 

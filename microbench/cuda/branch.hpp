@@ -1,4 +1,4 @@
-// A second branch of a graph: work that runs beside the rest, between two events.
+// A second branch of a graph: it runs beside the rest, between two events.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,7 +7,7 @@
 
 namespace depthcost::bench {
 
-/// Of what is launched into device_cuda_stream(), captured or not.
+/// Runs beside the launches into device_cuda_stream(), captured or not.
 class Branch {
  public:
   Branch();
@@ -15,14 +15,14 @@ class Branch {
   Branch(const Branch&) = delete;
   Branch& operator=(const Branch&) = delete;
 
-  /// What is run here waits for all that has been launched so far.
+  /// The branch waits for all launches so far.
   void fork() const;
-  /// Between fork and join.
+  /// Called between fork and join.
   template <class Op>
   void run(const Op& op) const {
     cuda::run(op, {cuda_stream_, cuda::Overlap::none});
   }
-  /// What is launched next waits for all that was run here. A capture may not end without it.
+  /// Later launches wait for the branch. A capture may not end without it.
   void join() const;
 
  private:
@@ -31,7 +31,7 @@ class Branch {
   cudaEvent_t joined_ = nullptr;
 };
 
-/// Made at first use, which may not be inside of a capture.
+/// Made at its first use, which may not be inside a capture.
 const Branch& second_branch();
 
 }  // namespace depthcost::bench

@@ -1,24 +1,24 @@
-// Capture, replay, and the events around it.
+// Capturing a graph, launching it, and the events around it.
 #include "microbench/cuda/chain.hpp"
 
 #include <algorithm>
 #include <memory>
 
 #include "kernels/cuda/check.hpp"
-#include "microbench/cuda/device.hpp"
-#include "microbench/cuda/lead.hpp"
+#include "microbench/cuda/auxiliary_kernels.hpp"
+#include "microbench/cuda/device_under_test.hpp"
 #include "microbench/cuda/rotation.hpp"
 
 namespace depthcost::bench {
 namespace {
 
 constexpr double kWindow = 2.5e-3;
-constexpr double kSpin = 400e-6;  // longer than the launch of a graph of kLongestChain nodes
+constexpr double kLaunchDelay = 400e-6;  // longer than the launch of a graph of kLongestChain nodes
 
-/// Ends the capture whatever `node` throws: a stream that is left capturing takes nothing else.
+/// Ends the capture even if `node` throws: a stream that goes on capturing can do nothing else.
 cudaGraph_t captured(std::size_t length, const LaunchNode& node) {
   cudaGraph_t graph = nullptr;
-  // Other threads' calls, the driver's own among them, do not end this capture.
+  // Calls of other threads, also of the driver, do not end this capture.
   cuda::check(cudaStreamBeginCapture(device_cuda_stream(), cudaStreamCaptureModeThreadLocal));
   try {
     for (std::size_t i = 0; i < length; ++i) node(i);
@@ -68,7 +68,7 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// What sweeps the cache: bytes that nothing else uses.
+/// The bytes that sweep the cache. Nothing else uses them.
 struct OtherBytes {
   std::byte* data = nullptr;
   std::size_t num_bytes = 0;
@@ -90,7 +90,7 @@ const OtherBytes& other_bytes() {
 }
 
 double seconds_between_events(const Chain& chain) {
-  // Made once: an event takes longer to make than a kernel runs.
+  // Made once: making an event takes longer than a kernel.
   static const Event start;
   static const Event end;
   start.record();
@@ -127,7 +127,7 @@ double seconds_of(const Chain& chain, Launch launch, Temperature temperature) {
   if (launch == Launch::stream)
     synchronise();
   else
-    launch_spin(kSpin, device_cuda_stream());
+    launch_delay(kLaunchDelay, device_cuda_stream());
   return seconds_between_events(chain);
 }
 
@@ -138,7 +138,7 @@ Chains chains_of(Launch launch, const LaunchNode& node) {
 }
 
 SlopeSample sample_slope(const Chains& chains, Launch launch, Temperature temperature) {
-  // Short chains are repeated: one late interrupt would bend the line.
+  // Short chains are repeated: a single interrupt would bend the line.
   constexpr std::size_t kRounds = 5;
   std::vector<std::vector<double>> seconds(chains.size());
   for (std::size_t round = 0; round < kRounds; ++round) {

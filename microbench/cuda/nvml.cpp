@@ -1,5 +1,5 @@
-// Opened at run time: its header is not part of every toolkit, nor the library of every driver's
-// container.
+// The library is opened at run time, because not every toolkit has its header, and not every
+// container has the library.
 #include "microbench/cuda/nvml.hpp"
 
 #include <cuda_runtime_api.h>

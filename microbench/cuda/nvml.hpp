@@ -1,4 +1,4 @@
-// NVIDIA's management library, which comes with the driver. Where it is missing, so are its values.
+// NVIDIA's management library, which comes with the driver. Without it the values here are missing.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@ namespace depthcost::bench {
 
 enum class DeviceClock { sm, memory };
 
-/// In MHz, of the device in use.
+/// Clock of the device in use, in MHz.
 std::optional<unsigned> clock_mhz(DeviceClock clock);
 
 /// "580.159.04".

@@ -1,4 +1,4 @@
-// The operands of a case on the device, the chains over them, and the check of what they leave.
+// The operands of a case on the device, its chains, and the check of its results.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,9 +11,9 @@
 
 #include "kernels/cuda/run.hpp"
 #include "microbench/cuda/chain.hpp"
-#include "microbench/cuda/device.hpp"
+#include "microbench/cuda/device_under_test.hpp"
 #include "microbench/cuda/rotation.hpp"
-#include "microbench/verify.hpp"
+#include "microbench/harness/verification.hpp"
 
 namespace depthcost::bench {
 
@@ -23,8 +23,8 @@ inline cuda::LaunchOptions launch_options(Launch launch) {
 }
 
 /// The host memory in which results are compared.
-inline Space& comparison_memory() {
-  static const std::unique_ptr<Space> host = host_space(std::size_t{64} << 20);
+inline Arena& comparison_memory() {
+  static const std::unique_ptr<Arena> host = host_arena(std::size_t{64} << 20);
   return *host;
 }
 
@@ -44,7 +44,7 @@ struct Prepared {
   }
 };
 
-/// Sets for `num_calls` calls in a row that are all cold.
+/// So many sets of operands that `num_calls` calls in a row are all cold.
 template <class Op, class Make>
 Prepared<Op> prepare(const Make& make, std::size_t num_tokens, std::size_t num_calls) {
   Prepared<Op> prepared;
@@ -54,13 +54,13 @@ Prepared<Op> prepare(const Make& make, std::size_t num_tokens, std::size_t num_c
       cold_rotation(prepared.sets.front().operands.bytes(), cache_bytes, num_calls);
   while (prepared.sets.size() < rotation.num_sets)
     prepared.sets.push_back(make_call<Op>(make, device_memory(), num_tokens));
-  // A run that is warm by accident is worth less than none.
+  // No time is better than a time from the cache.
   if (!stays_cold(rotation, num_calls, cache_bytes))
     throw std::runtime_error("operands would come from the cache");
   return prepared;
 }
 
-/// After timing, on the same operands: once, since every repetition runs the same code on them.
+/// Checks the results on the timed operands. Once is enough: every repetition runs the same code.
 template <class Op, class Make>
 void verify_on_device(Prepared<Op>& prepared, const Make& make) {
   if (!prepared.is_verified) {

@@ -1,4 +1,4 @@
-// One vector per thread, summed over nobody, the CTA, or the cluster.
+// One vector per thread, summed over nothing, over the CTA or over the cluster.
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/primitives/reduce.cuh"
 #include "kernels/cuda/primitives/vector.cuh"

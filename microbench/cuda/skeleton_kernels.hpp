@@ -1,4 +1,4 @@
-// Kernels that do next to nothing: a vector a thread, in the shape of each skeleton.
+// Kernels that do next to nothing: one vector per thread, in the form of each skeleton.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace depthcost::bench {
 
-/// Reads and writes a vector per thread: what a launch costs before the first byte and after the
-/// last, wherever they come from.
+/// Reads and writes a vector per thread. Its time is that of a launch before the first byte and
+/// after the last.
 struct SkeletonCall {
   cuda::Skeleton skeleton = cuda::Skeleton::elementwise;
-  unsigned num_ctas = 1;  // a multiple of kSkeletonClusterSize where it is of clusters
+  unsigned num_ctas = 1;  // a multiple of kSkeletonClusterSize for a cluster
   const std::byte* input = nullptr;
   std::byte* output = nullptr;
 };
@@ -20,7 +20,7 @@ struct SkeletonCall {
 inline constexpr unsigned kSkeletonThreads = 256;
 inline constexpr unsigned kSkeletonClusterSize = cuda::kMaxClusterSize;
 
-/// Of a CTA, read; as many are written.
+/// Bytes that a CTA reads; it writes as many.
 inline constexpr std::size_t kSkeletonBytes = kSkeletonThreads * std::size_t{16};
 
 void launch_skeleton(const SkeletonCall& call, const cuda::LaunchOptions& options);

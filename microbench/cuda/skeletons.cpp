@@ -1,10 +1,10 @@
-// The floor `a` of the time formula on the device: by skeleton, launch mode and level. The slope of
-// chains of kernels that move next to nothing.
+// The floor `a` of the time formula on the device, for each skeleton, launch mode and level: the
+// slope of chains of kernels that move next to nothing.
 #include <fmt/format.h>
 
+#include "microbench/cuda/auxiliary_kernels.hpp"
 #include "microbench/cuda/chain.hpp"
-#include "microbench/cuda/device_plan.hpp"
-#include "microbench/cuda/lead.hpp"
+#include "microbench/cuda/device_benchmark.hpp"
 #include "microbench/cuda/prepared.hpp"
 #include "microbench/cuda/rotation.hpp"
 #include "microbench/cuda/skeleton_kernels.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 using cuda::Skeleton;
 
-/// How many CTAs are started: dispatching them costs, too.
+/// How many CTAs are started: starting them takes time, too.
 enum class Grid { one, sms };
 
 std::string_view name(Skeleton skeleton) {
@@ -30,13 +30,14 @@ std::string_view name(Skeleton skeleton) {
 }
 std::string_view name(Grid grid) { return grid == Grid::one ? "one" : "sms"; }
 
-/// In whole clusters.
+/// A whole number of clusters.
 unsigned num_ctas(Skeleton skeleton, Grid grid) {
   const unsigned ranks = skeleton == Skeleton::cluster_reduction ? kSkeletonClusterSize : 1;
   return grid == Grid::one ? ranks : device_properties().num_sms / ranks * ranks;
 }
 
-/// Vectors to read and, behind all of them, to write, for as many calls as stay cold.
+/// Vectors that are read and, after all of these, vectors that are written, for so many calls that
+/// all stay cold.
 struct Vectors {
   Rotation rotation;
   std::byte* data = nullptr;
@@ -86,7 +87,7 @@ void add_skeleton(Skeleton skeleton, Grid grid, Launch launch) {
   }
 }
 
-/// Without a byte: what is left is launching.
+/// A kernel without memory traffic: only launching takes time.
 void add_empty(Grid grid, Launch launch) {
   const std::string benchmark =
       fmt::format("cuda/skeleton/empty/ctas:{}/{}", name(grid), name(launch));

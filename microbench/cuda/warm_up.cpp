@@ -1,18 +1,18 @@
-// Reads memory, as what follows does, and looks at the clock in between.
+// Reads memory, as the benchmarks do, and measures the clock in between.
 #include "microbench/cuda/warm_up.hpp"
 
 #include <cstdio>
 #include <vector>
 
+#include "microbench/cuda/auxiliary_kernels.hpp"
 #include "microbench/cuda/chain.hpp"
-#include "microbench/cuda/device.hpp"
-#include "microbench/cuda/lead.hpp"
-#include "microbench/plan.hpp"
+#include "microbench/cuda/device_under_test.hpp"
+#include "microbench/harness/sampling.hpp"
 
 namespace depthcost::bench {
 namespace {
 
-/// Sweeps and looks until the clock is stable.
+/// Sweeps until the clock is stable.
 void warm_up() {
   std::vector<double> rates;
   const auto start = Clock::now();

@@ -1,4 +1,4 @@
-// When a device is warm: its clock has stopped rising.
+// A device is warm when its clock has stopped rising.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace depthcost::bench {
 
-inline constexpr double kWarmUpWindow = 0.05;  // seconds between two looks at the clock
+inline constexpr double kWarmUpWindow = 0.05;  // seconds between two measurements of the clock
 inline constexpr double kShortestWarmUp = 1;
 inline constexpr double kLongestWarmUp = 5;
 

@@ -3,9 +3,9 @@
 //   mpirun -n N bench_links [--benchmark_out=FILE --benchmark_out_format=json ...]
 //
 // Options are Google Benchmark's. Ranks 0 and 1 send to each other (one_way: half a ping-pong;
-// both_ways: a send and a receive at once); collectives are of all N. A time is the median over
-// calls of the slowest rank's; every call has its own place in memory, and what arrives is checked.
-// Without mpirun there is one rank and nothing to measure: exit code 2.
+// both_ways: a send and a receive at once). All N ranks take part in a collective. A time is the
+// median over calls of the slowest rank's time. Every call has its own place in memory, and what
+// arrives is checked. Without mpirun there is one rank and nothing to measure: exit code 2.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -16,9 +16,9 @@
 #include <string_view>
 #include <vector>
 
-#include "microbench/mpi/session.hpp"
-#include "microbench/plan.hpp"
-#include "microbench/program.hpp"
+#include "microbench/harness/program.hpp"
+#include "microbench/harness/sampling.hpp"
+#include "microbench/mpi/ranks.hpp"
 #include "model/machine/link_curve.hpp"
 
 namespace depthcost::bench {
@@ -26,8 +26,8 @@ namespace {
 
 constexpr std::size_t kSmallest = 8;
 constexpr std::size_t kLargest = std::size_t{64} << 20U;
-// Two of the largest messages; small ones come back to a place only after 128 MiB. [ours]
-constexpr std::size_t kArena = 2 * kLargest;
+// Two of the largest messages. Small messages use the same place again after 128 MiB. [ours]
+constexpr std::size_t kBufferBytes = 2 * kLargest;
 constexpr std::size_t kLine = 64;
 
 constexpr int kWarmUpCalls = 10;
@@ -36,20 +36,20 @@ constexpr int kMostCalls = 500;
 
 Ranks all_ranks;  // NOLINT: benchmarks are plain functions
 
-/// What rank `rank` sends from that place of its arena: whole numbers, so that sums are exact.
+/// What `rank` sends from `place` of its buffer: integers, so that sums are exact.
 float content(int rank, std::size_t place) {
   return static_cast<float>((place * 7 + static_cast<std::size_t>(rank) * 131) % 1021);
 }
 
-struct Arena {
+struct LinkBuffers {
   std::vector<float> sent;
   std::vector<float> received;
 };
 
-Arena& arena() {
-  static Arena memory = [] {
-    Arena filled{std::vector<float>(kArena / sizeof(float)),
-                 std::vector<float>(kArena / sizeof(float))};
+LinkBuffers& buffers() {
+  static LinkBuffers memory = [] {
+    LinkBuffers filled{std::vector<float>(kBufferBytes / sizeof(float)),
+                       std::vector<float>(kBufferBytes / sizeof(float))};
     for (std::size_t i = 0; i < filled.sent.size(); ++i)
       filled.sent[i] = content(all_ranks.rank, i);
     return filled;
@@ -57,7 +57,7 @@ Arena& arena() {
   return memory;
 }
 
-/// The others are of all ranks.
+/// All ranks take part in the other transfers.
 bool is_between_two(Transfer transfer) {
   return transfer == Transfer::one_way || transfer == Transfer::both_ways;
 }
@@ -71,11 +71,11 @@ class Call {
         stride_((bytes + kLine - 1) / kLine * kLine / sizeof(float)),
         share_(count_ / static_cast<std::size_t>(all_ranks.size)) {}
 
-  /// Seconds on this rank; 0 on those that have no part.
+  /// Seconds on this rank; 0 where it takes no part.
   double run(std::size_t index) {
-    place_ = index % (kArena / sizeof(float) / stride_) * stride_;
-    const float* sent = arena().sent.data() + place_;
-    float* received = arena().received.data() + place_;
+    place_ = index % (kBufferBytes / sizeof(float) / stride_) * stride_;
+    const float* sent = buffers().sent.data() + place_;
+    float* received = buffers().received.data() + place_;
     if (is_between_two(transfer_) && all_ranks.rank > 1) return 0;
     if (transfer_ != Transfer::one_way) meet();
     const double begin = MPI_Wtime();
@@ -85,9 +85,9 @@ class Call {
     return all_ranks.is_first() ? elapsed / 2 : 0;
   }
 
-  /// Whether what the last call left is right.
+  /// Whether the last call has left the right values.
   bool is_right() const {
-    const float* received = arena().received.data() + place_;
+    const float* received = buffers().received.data() + place_;
     const std::size_t begin = transfer_ == Transfer::reduce_scatter
                                   ? static_cast<std::size_t>(all_ranks.rank) * share_
                                   : 0;
@@ -180,7 +180,7 @@ bool is_right_everywhere(const Call& call) {
   return is_right != 0;
 }
 
-/// Every rank runs the same calls: what it decides by is the same number everywhere.
+/// Every rank runs the same calls: the number that decides how many is the same on all ranks.
 void run(benchmark::State& state, Transfer transfer, std::size_t bytes) {
   Call call(transfer, bytes);
   std::size_t index = 0;
@@ -216,7 +216,7 @@ void add_all() {
 int measure(const Ranks& ranks, int argc, char** argv) {
   if (ranks.size < 2) throw BadInput("error: 1 process started (mpirun -n 2: links have two ends)");
   all_ranks = ranks;
-  // All ranks run the same benchmarks in the same order, and the first one reports.
+  // All ranks run the same benchmarks in the same order. Only the first one reports.
   std::vector<std::string> words;
   for (int i = 0; i < argc; ++i)
     if (ranks.is_first() || !std::string_view(argv[i]).starts_with("--benchmark_out"))

@@ -1,20 +1,22 @@
-// Runs plans of microbench/pipeline_plan.hpp, one after the other, one process per stage:
+// Runs pipeline plans (microbench/mpi/plan_file.hpp) one after the other, one process per stage:
 //
 //   mpirun -n P bench_pipeline PLAN.json... [--steps N] [--json FILE] [--memory M] [--piece BYTES]
 //
-// or under Slurm, on any number of machines. FILE takes the numbers of the last plan. Messages are
-// real, of the model's sizes, in memory M: "host", "device" (CUDA; the default where every stage
-// has a device; staged through the host in pieces of BYTES where MPI cannot reach it) or "staged"
-// (in any case). Layers are timed waits, of the host. Before every layer the stage checks that it
-// holds each source that the layer attends to, made of what it was sent: in the first step every
-// element, in the N timed ones (default 5) a few. Bytes that have left are held against
-// model/pipeline/pipeline.hpp, the median step against model/pipeline/pipeline_simulation.hpp. Exit
-// code 0; 1 where a value or a byte count is wrong, or a process has died; 2 for bad input.
+// or under Slurm, on any number of machines. FILE takes the numbers of the last plan.
+//
+// Messages are real and of the model's sizes. They lie in memory M: "host", "device" (CUDA; the
+// default where every stage has a device; staged through the host in pieces of BYTES where MPI
+// cannot reach it) or "staged" (staged in any case). Layers are timed waits of the host. Before
+// every layer the stage checks that it holds each source of the layer, computed from the messages
+// that it has received. It checks every element in the first step, and a few in the N timed steps
+// (default 5). The bytes sent are compared with model/pipeline/pipeline.hpp, and the median step
+// with model/pipeline/pipeline_simulation.hpp. The exit code is 0, or 1 where a value or a number
+// of bytes is wrong or a process has died, or 2 for bad input.
 //
 // For tests: --drop BLOCK@TRANSITION leaves a block ("partial": the unfinished sum) out of the
-// messages of a transition, --die RANK@STEP and --stall RANK@STEP end or stop a process as a step
-// begins (0: the first, which is checked); --memory pretended is a device's without a device, where
-// --lose RANK@COPY leaves out a copy of a piece.
+// messages of a transition. --die RANK@STEP ends a process as a step begins, and --stall RANK@STEP
+// stops it (step 0 is the one that is checked). --memory emulated is host memory that behaves like
+// a device's, and --lose RANK@COPY leaves out a copy of a piece there.
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
@@ -25,14 +27,15 @@
 #include <numeric>
 #include <thread>
 
-#include "microbench/mpi/chosen_memory.hpp"
+#include "microbench/mpi/memory_choice.hpp"
 #include "microbench/mpi/stage.hpp"
 #include "model/base/infeasible.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost::bench {
 namespace {
 
-constexpr double kPatience = 5;  // seconds: the others end within 10
+constexpr double kTimeout = 5;  // seconds: the others end within 10
 constexpr const char* kUsage =
     "mpirun -n P bench_pipeline PLAN.json... [--steps N] [--json FILE] [--memory "
     "host|device|staged] [--piece BYTES]";
@@ -43,11 +46,11 @@ struct Hooks {
   At stall;
 };
 
-void withhold(const Arguments& arguments, const At& drop, Route& route) {
+void withhold(const ProgramOptions& options, const At& drop, Route& route) {
   if (drop.where < 0) return;
   const bool is_sum = drop.what == "partial" || !route.has_blocks();
   const VectorId vector{is_sum ? VectorId::Kind::sum : VectorId::Kind::block,
-                        drop.what == "partial" ? 0 : arguments.parse(drop.what, "drop", 0)};
+                        drop.what == "partial" ? 0 : options.parse(drop.what, "drop", 0)};
   if (!route.withhold({vector, drop.where}))
     throw BadInput(fmt::format("error: invalid drop '{}@{}' (transition {} does not carry {})",
                                drop.what, drop.where, drop.where, name(vector)));
@@ -69,21 +72,22 @@ std::vector<Count> summed(const Ranks& ranks, const std::vector<Count>& values) 
   return sums;
 }
 
-/// Seconds of every timed step: of the slowest rank.
-std::vector<double> timed_steps(Stage& stage, Post& post, const Hooks& hooks, int num_steps) {
+/// Seconds of every timed step on its slowest rank, rising.
+std::vector<double> timed_steps(Stage& stage, Messenger& messenger, const Hooks& hooks,
+                                int num_steps) {
   std::vector<double> own;
   for (int step = 0; step <= num_steps; ++step) {
-    post.meet();
-    play_dead(hooks, post.ranks(), step);
+    messenger.barrier();
+    play_dead(hooks, messenger.ranks(), step);
     const double begin = MPI_Wtime();
-    stage.run(step == 0 ? Scrutiny::every_element : Scrutiny::samples);
+    stage.run(step == 0 ? Checked::every_element : Checked::samples);
     if (step > 0) own.push_back(MPI_Wtime() - begin);
-    post.flush();
+    messenger.flush();
   }
-  post.meet();
+  messenger.barrier();
   std::vector<double> slowest(own.size());
   check(MPI_Reduce(own.data(), slowest.data(), static_cast<int>(own.size()), MPI_DOUBLE, MPI_MAX, 0,
-                   post.ranks().communicator),
+                   messenger.ranks().communicator),
         "MPI_Reduce");
   std::sort(slowest.begin(), slowest.end());
   return slowest;
@@ -135,8 +139,8 @@ bool print_bytes(const PipelinePlan& plan, const Route& route, const SentBytes& 
   return is_equal;
 }
 
-/// A step is held against the simulation where every stage has a core of its own, and messages are
-/// not so large that copying them takes a core's time from the stage that waits.
+/// A step is compared with the simulation where every stage has a core of its own and messages are
+/// so small that copying them takes no time from the stage.
 std::string judgement(const PipelinePlan& plan, const Route& route, const Result& result) {
   constexpr double kWithin = 0.10;
   constexpr Count kLargestMessage = 1'000'000;
@@ -148,7 +152,7 @@ std::string judgement(const PipelinePlan& plan, const Route& route, const Result
   return std::abs(result.deviation()) <= kWithin ? "within 10 %" : "not within 10 %";
 }
 
-/// Nothing to hold a step against where its tasks take no time.
+/// Without times in the plan there is nothing to compare a step with.
 std::string against_simulation(const PipelinePlan& plan, const Route& route, const Result& result) {
   if (result.num_timed == 0) return "not judged: the plan gives its tasks no time";
   return fmt::format("simulated {:.6f} s, {:+.1f} % ({})", result.simulated.value,
@@ -185,22 +189,23 @@ void write_json(const std::string& file, const Result& result, const MessageMemo
   if (!out) throw RankFailure(file + ": cannot be written");
 }
 
-int run(const Ranks& ranks, const Arguments& arguments, MessageMemory& memory,
+int run(const Ranks& ranks, const ProgramOptions& options, MessageMemory& memory,
         const std::string& file) {
   const PipelinePlan plan = parse_plan(read_on_first(ranks, file), file);
   require_ranks(ranks, static_cast<int>(plan.layout.num_stages),
                 fmt::format("one for each stage of {}", file));
-  const int num_steps = arguments.count("steps", 5);
-  const Hooks hooks{arguments.at("drop"), arguments.at("die"), arguments.at("stall")};
+  const int num_steps = options.count("steps", 5);
+  const Hooks hooks{options.at("drop"), options.at("die"), options.at("stall")};
   Route route(plan);
-  withhold(arguments, hooks.drop, route);
+  withhold(options, hooks.drop, route);
   const PipelineWork work = work_of(plan);
   Result result{.simulated = simulate(work).makespan};
 
-  Post post(ranks, kPatience, memory,
-            static_cast<std::size_t>(arguments.count("piece", static_cast<int>(kPieceBytes))));
-  Stage stage(plan, route, work.order, post);
-  result.seconds = timed_steps(stage, post, hooks, num_steps);
+  Messenger messenger(
+      ranks, kTimeout, memory,
+      static_cast<std::size_t>(options.count("piece", static_cast<int>(kPieceBytes))));
+  Stage stage(plan, route, work.order, messenger);
+  result.seconds = timed_steps(stage, messenger, hooks, num_steps);
   result.sent = {summed(ranks, stage.sent().forward), summed(ranks, stage.sent().backward)};
   result.num_checked = summed(ranks, {stage.num_checked()}).front();
   result.num_timed = summed(ranks, {stage.num_timed()}).front();
@@ -211,18 +216,18 @@ int run(const Ranks& ranks, const Arguments& arguments, MessageMemory& memory,
              plan.num_micro_batches, vector_bytes(plan), memory.name(), num_steps + 1);
   const bool is_equal = print_bytes(plan, route, result.sent, num_steps + 1);
   print_time(plan, route, result);
-  write_json(arguments.text("json"), result, memory, num_steps + 1);
+  write_json(options.text("json"), result, memory, num_steps + 1);
   if (!is_equal)
     fmt::print(stderr, "{}: error: other bytes were sent than the model counts\n", file);
   return is_equal ? 0 : 1;
 }
 
-int run_all(const Ranks& ranks, const Arguments& arguments) {
-  if (arguments.words().empty()) arguments.fail("no plan");
-  const std::unique_ptr<MessageMemory> memory = chosen_memory(ranks, arguments);
+int run_all(const Ranks& ranks, const ProgramOptions& options) {
+  if (options.words().empty()) options.fail("no plan");
+  const std::unique_ptr<MessageMemory> memory = chosen_memory(ranks, options);
   int exit_code = 0;
-  for (const std::string& file : arguments.words())
-    exit_code = std::max(exit_code, run(ranks, arguments, *memory, file));
+  for (const std::string& file : options.words())
+    exit_code = std::max(exit_code, run(ranks, options, *memory, file));
   return exit_code;
 }
 
@@ -234,10 +239,10 @@ int main(int argc, char** argv) {
   return run_ranks(argc, argv, [&](const Ranks& ranks) {
     try {
       return run_all(
-          ranks,
-          Arguments(argc, argv,
-                    {"steps", "json", "memory", "piece", "drop", "die", "stall", "lose"}, kUsage));
-    } catch (const PlanError& error) {
+          ranks, ProgramOptions(
+                     argc, argv,
+                     {"steps", "json", "memory", "piece", "drop", "die", "stall", "lose"}, kUsage));
+    } catch (const depthcost::InputError& error) {
       throw BadInput(error.what());
     } catch (const depthcost::Infeasible& error) {
       throw BadInput(fmt::format("error: {}", error.what()));

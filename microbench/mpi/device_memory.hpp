@@ -1,8 +1,8 @@
-// Messages in the memory of a CUDA device: cuda/device_memory.cpp, or no_device.cpp in a build
-// without CUDA.
+// Messages in the memory of a CUDA device: cuda/device_memory.cpp. A build without CUDA has no
+// device: memory_choice.cpp.
 #pragma once
 
-#include "microbench/mpi/memory.hpp"
+#include "microbench/mpi/message_memory.hpp"
 
 namespace depthcost::bench {
 

@@ -1,16 +1,16 @@
-// Forward: layer outputs are added to the running sum, sums become blocks.
+// Forward: layer outputs are added to the running sum, and finished sums become blocks.
 #include <fmt/format.h>
 
-#include "microbench/mpi/vectors.hpp"
+#include "microbench/mpi/chunk_passes.hpp"
 
 namespace depthcost::bench {
 namespace {
 
 using Kind = VectorId::Kind;
 
-/// Every block is made of the same layer outputs; the streams of a fixed payload differ.
+/// All blocks are sums of the same layer outputs. The residual streams of a fixed payload differ.
 std::uint32_t seed(const ChunkPass& at, const VectorId& id) {
-  return seed_of(Family::values, at.micro_batch, id.kind == Kind::sum ? id.id : 0);
+  return seed_of(Content::values, at.micro_batch, id.kind == Kind::sum ? id.id : 0);
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ Region ForwardPass::run(const ChunkPass& at, Region&& message) {
   for (Count layer = here.first; layer <= here.last; ++layer) {
     check_sources(vectors, layer, at);
     run_layer(vectors, layer, at);
-    post_.progress();
+    messenger_.progress();
   }
   const bool is_last = at.chunk == route_.num_chunks() - 1;
   if (is_last) check_sources(vectors, route_.num_layers() + 1, at);
@@ -37,9 +37,9 @@ Region ForwardPass::run(const ChunkPass& at, Region&& message) {
 void ForwardPass::embed(Vectors& vectors, const ChunkPass& at) {
   const Kind kind = route_.has_blocks() ? Kind::block : Kind::sum;
   for (Count id = 0; id < (route_.has_blocks() ? 1 : route_.num_sums()); ++id) {
-    Buffer buffer = post_.buffer(static_cast<std::size_t>(size_.bytes));
-    set_layers(elements(buffer), seed(at, {kind, id}), layers(0, 0));
-    shelf(vectors, {kind, id}).insert_or_assign(id, std::move(buffer));
+    Region vector = messenger_.vector(vector_bytes());
+    set_layers(elements(vector), seed(at, {kind, id}), layers(0, 0));
+    of_kind(vectors, {kind, id}).insert_or_assign(id, std::move(vector));
   }
 }
 
@@ -47,9 +47,9 @@ void ForwardPass::unpack(Vectors& vectors, const ChunkPass& at, Region message) 
   const std::vector<VectorId> carried = route_.vectors_on(at.chunk - 1);
   check_size(message, carried.size(), at);
   for (std::size_t i = 0; i < carried.size(); ++i) {
-    Buffer buffer = post_.buffer(static_cast<std::size_t>(size_.bytes));
-    read(buffer, message, i);
-    shelf(vectors, carried[i]).insert_or_assign(carried[i].id, std::move(buffer));
+    Region vector = messenger_.vector(vector_bytes());
+    read(vector, message, i);
+    of_kind(vectors, carried[i]).insert_or_assign(carried[i].id, std::move(vector));
   }
 }
 
@@ -87,19 +87,19 @@ void ForwardPass::run_layer(Vectors& vectors, Count layer, const ChunkPass& at) 
 
 Region ForwardPass::pack(Vectors& vectors, const ChunkPass& at) {
   const std::vector<VectorId> carried = route_.vectors_on(at.chunk);
-  Region message = post_.message(carried.size() * static_cast<std::size_t>(size_.bytes));
+  Region message = messenger_.message(carried.size() * vector_bytes());
   for (std::size_t i = 0; i < carried.size(); ++i)
     write(message, i,
           require(vectors, carried[i], at, fmt::format("message to chunk {}", at.chunk + 1)));
   return message;
 }
 
-/// What Cache leaves to a later chunk of this stage.
+/// Keeps what the cache keeps for a later chunk of this stage.
 void ForwardPass::forget(Vectors& vectors, const ChunkPass& at) {
-  release(vectors.sums);
-  const bool is_last_here = at.chunk + post_.ranks().size >= route_.num_chunks();
+  vectors.sums.clear();
+  const bool is_last_here = at.chunk + messenger_.ranks().size >= route_.num_chunks();
   if (is_last_here || route_.cache() == Cache::none) {
-    release(vectors.blocks);
+    vectors.blocks.clear();
     if (is_last_here) kept_.erase(at.micro_batch);
     return;
   }
@@ -111,7 +111,6 @@ void ForwardPass::forget(Vectors& vectors, const ChunkPass& at) {
       ++it;
       continue;
     }
-    post_.give_back(std::move(it->second));
     it = vectors.blocks.erase(it);
   }
 }

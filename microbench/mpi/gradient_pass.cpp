@@ -1,21 +1,21 @@
-// Backward: every layer adds to the gradient of each source that it attended to. Gradients go back
-// where their vectors came from; of a block that a stage had kept, they wait there for the chunk
-// that it was sent to. So what comes to the chunk that formed a vector must be of every later layer
-// and of the output aggregation, which is layer L + 1: that is checked.
+// Backward: every layer adds to the gradient of each of its sources. A gradient goes back to where
+// its vector came from. The gradient of a block that a stage had cached waits there for the chunk
+// that the block was sent to. So the gradient that comes to the chunk that formed the vector is the
+// sum over every later layer and the output aggregation, which is layer L + 1. That is checked.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "microbench/mpi/vectors.hpp"
+#include "microbench/mpi/chunk_passes.hpp"
 
 namespace depthcost::bench {
 namespace {
 
 using Kind = VectorId::Kind;
 
-/// A partial sum's gradients are those of the block that it becomes.
+/// A partial sum has the gradients of the block that it becomes.
 std::uint32_t seed(const ChunkPass& at, Count id) {
-  return seed_of(Family::gradients, at.micro_batch, id);
+  return seed_of(Content::gradients, at.micro_batch, id);
 }
 
 }  // namespace
@@ -33,14 +33,14 @@ Region GradientPass::run(const ChunkPass& at, Region&& message) {
       part.first = std::max(here.first, route_.block(route_.block_of(here.last)).first);
     run_layers(gradients, part, at);
     here.last = part.first - 1;
-    post_.progress();
+    messenger_.progress();
   }
   if (at.chunk > 0) return pack(gradients, at);
   if (route_.has_blocks())
     check_content(require(gradients, {Kind::block, 0}, at, "backward"), seed(at, 0),
                   layers(1, route_.num_layers() + 1), {Kind::block, 0}, at, "backward");
-  release(gradients.blocks);
-  release(gradients.sums);
+  gradients.blocks.clear();
+  gradients.sums.clear();
   kept_.erase(at.micro_batch);
   return {};
 }
@@ -58,22 +58,20 @@ void GradientPass::begin(Vectors& gradients, const ChunkPass& at) {
 }
 
 void GradientPass::unpack(Vectors& gradients, const ChunkPass& at, Region message) {
-  const auto size = static_cast<std::size_t>(size_.bytes);
   const std::vector<VectorId> carried = route_.vectors_on(at.chunk);
   check_size(message, carried.size(), at);
-  release(gradients.sums);
+  gradients.sums.clear();
   for (std::size_t i = 0; i < carried.size(); ++i) {
-    Buffer arrived = post_.buffer(size);
+    Region arrived = messenger_.vector(vector_bytes());
     read(arrived, message, i);
-    const auto [place, is_new] = shelf(gradients, carried[i]).try_emplace(carried[i].id);
+    const auto [place, is_new] = of_kind(gradients, carried[i]).try_emplace(carried[i].id);
     std::swap(place->second, arrived);
     if (is_new) continue;
     add(elements(place->second), elements(arrived));
-    post_.give_back(std::move(arrived));
   }
 }
 
-/// Layers of one block, or any of a fixed payload.
+/// The layers are of one block, or any of a fixed payload.
 void GradientPass::run_layers(Vectors& gradients, LayerRange layers_here, const ChunkPass& at) {
   const std::string where = fmt::format("backward of layer {}", layers_here.first);
   const Count L = route_.num_layers();
@@ -81,16 +79,16 @@ void GradientPass::run_layers(Vectors& gradients, LayerRange layers_here, const 
   if (route_.has_blocks() && route_.block(n).last == layers_here.last)
     close_block(gradients, n, at);
   if (route_.has_blocks()) attend_to_blocks(gradients, n, layers_here, at);
-  // The first layer of a block has no sum to attend to: it begins one.
+  // The first layer of a block begins its sum, and has no sum to attend to.
   const Count first = std::max(layers_here.first, route_.sum_begins(layers_here.last) + 1);
   for (Count id = 0; id < route_.num_sums(); ++id) {
     const VectorId sum{Kind::sum, id};
     const std::uint32_t of = seed(at, route_.has_blocks() ? n : id);
-    Buffer& gradient = require(gradients, sum, at, where);
+    Region& gradient = require(gradients, sum, at, where);
     add_layers(elements(gradient), of, layers(first, layers_here.last));
     check_content(gradient, of, layers(first, L + 1), sum, at, where);
   }
-  if (route_.sum_begins(layers_here.first) == layers_here.first) release(gradients.sums);
+  if (route_.sum_begins(layers_here.first) == layers_here.first) gradients.sums.clear();
 }
 
 void GradientPass::attend_to_blocks(Vectors& gradients, Count num_blocks, LayerRange layers_here,
@@ -102,28 +100,27 @@ void GradientPass::attend_to_blocks(Vectors& gradients, Count num_blocks, LayerR
   }
 }
 
-/// The gradient of the block is that of the sum which became it.
+/// The sum that became the block has its gradient.
 void GradientPass::close_block(Vectors& gradients, Count block, const ChunkPass& at) {
   const std::string where = fmt::format("backward of layer {}", route_.block(block).last);
   const VectorId id{Kind::block, block};
-  Buffer& gradient = require(gradients, id, at, where);
+  Region& gradient = require(gradients, id, at, where);
   check_content(gradient, seed(at, block),
                 layers(route_.block(block).last + 1, route_.num_layers() + 1), id, at, where);
-  release(gradients.sums);
+  gradients.sums.clear();
   gradients.sums.emplace(0, std::move(gradient));
   gradients.blocks.erase(block);
 }
 
 Region GradientPass::pack(Vectors& gradients, const ChunkPass& at) {
   const std::vector<VectorId> carried = route_.vectors_on(at.chunk - 1);
-  Region message = post_.message(carried.size() * static_cast<std::size_t>(size_.bytes));
+  Region message = messenger_.message(carried.size() * vector_bytes());
   for (std::size_t i = 0; i < carried.size(); ++i) {
-    std::map<Count, Buffer>& place = shelf(gradients, carried[i]);
+    std::map<Count, Region>& place = of_kind(gradients, carried[i]);
     const auto [gradient, is_new] = place.try_emplace(carried[i].id);
-    // A chunk without layers has nothing to say of a vector that it merely handed on.
+    // A chunk without layers only hands a vector on, and adds nothing to its gradient.
     if (is_new) gradient->second = zeros();
     write(message, i, gradient->second);
-    post_.give_back(std::move(gradient->second));
     place.erase(gradient);
   }
   return message;

@@ -1,16 +1,16 @@
-// What a plan means for its stages: which layers a chunk runs, which vectors a transition carries.
+// Which layers a chunk runs, and which vectors a transition between two chunks carries.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "microbench/pipeline_plan.hpp"
+#include "microbench/mpi/plan_file.hpp"
 
 namespace depthcost::bench {
 
-/// A completed block, or the running sum: of an unfinished block, or stream `id` of a fixed
-/// payload.
+/// A completed block, or a running sum: that of an unfinished block, or residual stream `id` of a
+/// fixed payload.
 struct VectorId {
   enum class Kind { block, sum };
   Kind kind = Kind::block;
@@ -50,18 +50,18 @@ class Route {
 
   /// Layers of block n = 1 .. N.
   const LayerRange& block(Count n) const { return blocks_[static_cast<std::size_t>(n - 1)]; }
-  /// n of the block that layer l is of.
+  /// n of the block that holds layer l.
   Count block_of(Count layer) const { return block_of_[static_cast<std::size_t>(layer)]; }
 
-  /// How many sums run side by side: 1 in AttnRes, as many as the payload has otherwise.
+  /// Number of running sums: 1 in AttnRes, else the number of vectors of the payload.
   Count num_sums() const { return num_sums_; }
-  /// The layer from which on the sum that layer l attends to runs: 0 is the embedding.
+  /// The first layer of the sum that layer l attends to; 0 is the embedding.
   Count sum_begins(Count layer) const { return has_blocks() ? block(block_of(layer)).first : 0; }
 
-  /// In the order in which they lie in the message.
+  /// The vectors in the order of the message.
   std::vector<VectorId> vectors_on(Count transition) const;
 
-  /// False where the transition does not carry it.
+  /// Returns false where the transition does not carry the vector.
   bool withhold(const Withheld& withheld);
 
  private:

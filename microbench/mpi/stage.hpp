@@ -1,16 +1,16 @@
-// One stage of a pipeline at work: its table of tasks, one after the other, with real messages and
-// timed waits in place of the layers' arithmetic.
+// One stage of a pipeline: it runs its tasks one after the other, with real messages and with timed
+// waits in place of the layers' arithmetic.
 #pragma once
 
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "microbench/mpi/vectors.hpp"
+#include "microbench/mpi/chunk_passes.hpp"
 
 namespace depthcost::bench {
 
-/// Bytes that have left this stage, by transition.
+/// Bytes that this stage has sent, by transition.
 struct SentBytes {
   std::vector<Count> forward;
   std::vector<Count> backward;
@@ -18,25 +18,26 @@ struct SentBytes {
 
 class Stage {
  public:
-  Stage(const PipelinePlan& plan, const Route& route, const PipelineOrder& order, Post& post);
+  Stage(const PipelinePlan& plan, const Route& route, const PipelineOrder& order,
+        Messenger& messenger);
 
-  /// Its part of one training step; returns when its last task is done.
-  void run(Scrutiny scrutiny);
+  /// Runs the stage's part of one training step.
+  void run(Checked checked);
 
   const SentBytes& sent() const { return sent_; }
   Count num_checked() const { return forward_.num_checked() + gradients_.num_checked(); }
-  /// Tasks of timed steps that the plan gives any time, and those of them whose own work took
-  /// longer than the wait that it was to be hidden in.
+  /// Tasks of timed steps that take time in the plan, and those of them whose own work took longer
+  /// than that.
   Count num_timed() const { return num_timed_; }
   Count num_late() const { return num_late_; }
 
  private:
   enum class Direction : int { forward, backward };
 
-  void run(const PipelineTask& task, Scrutiny scrutiny);
+  void run(const PipelineTask& task, Checked checked);
   Region input_of(const PipelineTask& task);
-  Region output_of(const PipelineTask& task, Scrutiny scrutiny, Region&& input);
-  Region take(Direction direction, Count transition, Count micro_batch);
+  Region output_of(const PipelineTask& task, Checked checked, Region&& input);
+  Region receive(Direction direction, Count transition, Count micro_batch);
   void send(Direction direction, Count transition, Count micro_batch, Region&& message);
   int tag(Direction direction, Count transition, Count micro_batch) const;
   Seconds seconds_of(const PipelineTask& task) const;
@@ -44,7 +45,7 @@ class Stage {
   const PipelinePlan& plan_;
   const Route& route_;
   const PipelineOrder& order_;
-  Post& post_;
+  Messenger& messenger_;
   ForwardPass forward_;
   GradientPass gradients_;
   std::map<std::pair<Count, Count>, Region> unsent_;  // gradients, by chunk and micro-batch

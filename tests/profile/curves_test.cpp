@@ -1,4 +1,4 @@
-// Curves that obey the time formula give its constants back.
+// The constants of the time formula are found again from curves that obey it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A fit finds the constants that samples were made from, and refuses what carries none.
+// A fit finds the constants that samples were made from, and refuses bad samples.
 #include <gtest/gtest.h>
 
 #include "profile/profile.hpp"
@@ -15,11 +15,11 @@ class Fit : public testing::Test {
     return fit(read_samples(folder_.written("s.json", test::synthetic_samples(run))));
   }
 
-  /// With times of one mix of memory that are all over the place.
+  /// Samples in which the times of one mix vary widely.
   Samples widened(const Mix& mix) const {
     Samples samples = read_samples(folder_.written("s.json", test::synthetic_samples()));
     for (CeilingSample& sample : samples.ceilings)
-      if (sample.mix == mix && sample.level == StreamLevel::memory)
+      if (sample.mix == mix && sample.level == MemoryLevel::memory)
         for (std::size_t i = 0; i < sample.seconds.size(); ++i)
           sample.seconds[i] *= 1 + 0.1 * static_cast<double>(i);
     return samples;
@@ -94,7 +94,7 @@ TEST_F(Fit, TakesAVariantThatIsSteadyBeforeAFasterOneThatIsNot) {
   const Mix triad{2, 1, 0};
   const Samples steady = read_samples(folder_.written("s.json", test::synthetic_samples()));
   const auto is_triad = [&](const auto& ceiling) {
-    return ceiling.mix == triad && ceiling.level == StreamLevel::memory && ceiling.threads == 0;
+    return ceiling.mix == triad && ceiling.level == MemoryLevel::memory && ceiling.threads == 0;
   };
   const auto with_slower = [&](double times) {
     Samples samples = widened(triad);
@@ -120,7 +120,7 @@ TEST_F(Fit, TakesFewerStreamsInTheSameProportions) {
   const Samples samples = read_samples(folder_.written("s.json", test::synthetic_samples()));
   std::vector<CeilingSample> added;
   for (const CeilingSample& sample : samples.ceilings)
-    if (sample.mix == copy && sample.level == StreamLevel::memory && sample.threads == 0) {
+    if (sample.mix == copy && sample.level == MemoryLevel::memory && sample.threads == 0) {
       added.push_back(sample);
       added.back().mix = copies;
     }
@@ -132,9 +132,9 @@ TEST_F(Fit, TakesFewerStreamsInTheSameProportions) {
     }
     const std::vector<Ceiling> ceilings = measured_ceilings(changed);
     const auto found = std::find_if(ceilings.begin(), ceilings.end(), [&](const Ceiling& ceiling) {
-      return ceiling.mix == mix && ceiling.level == StreamLevel::memory && ceiling.threads == 0;
+      return ceiling.mix == mix && ceiling.level == MemoryLevel::memory && ceiling.threads == 0;
     });
-    return found->bytes_per_second.value;
+    return found->bandwidth.value.value;
   };
   const double alone = ceiling_with(1, copy);
   EXPECT_EQ(ceiling_with(1.5, copies), alone);
@@ -199,7 +199,7 @@ TEST_F(Fit, LeavesOutAMixOfItsOwnThatIsNoNumber) {
   std::vector<Mix> others = mixes_of(fitted());
   ASSERT_EQ(std::erase(others, post), 1U);
   EXPECT_EQ(mixes_of(fit(widened(post))), others);
-  // Not what all rests on: triad, and what the primitive `mix` is held against.
+  // Not a mix that is needed: triad, and the mix of the primitive `mix`.
   EXPECT_THROW(fit(widened({2, 1, 0})), InputError);
   EXPECT_THROW(fit(widened({8, 1, 0})), InputError);
 }
@@ -220,10 +220,10 @@ TEST_F(Fit, CallsStolenTimeNoMeasurement) {
 
 TEST(Shares, HaveWilsonsInterval) {
   // 8 of 10: 0.49 to 0.94, Brown, Cai, DasGupta 2001.
-  const Interval unknown = binomial_share(0, 0);
+  const auto unknown = binomial_share(0, 0);
   EXPECT_EQ(unknown.low, 0);
   EXPECT_EQ(unknown.high, 1);
-  const Interval share = binomial_share(8, 10);
+  const auto share = binomial_share(8, 10);
   EXPECT_NEAR(share.low, 0.4902, 1e-4);
   EXPECT_NEAR(share.high, 0.9433, 1e-4);
 }
@@ -237,8 +237,8 @@ TEST(Quantiles, LieBetweenTheRanks) {
 TEST(TypicalTimes, HaveAnIntervalThatNarrowsWithTheSpread) {
   const std::vector<double> wide{1, 2, 3, 4, 5};
   const std::vector<double> narrow{2.9, 3, 3, 3, 3.1};
-  EXPECT_GT(typical_interval(wide).relative_width(), typical_interval(narrow).relative_width());
-  EXPECT_EQ(typical_interval(wide).value, 2);
+  EXPECT_GT(relative_width(typical_time(wide)), relative_width(typical_time(narrow)));
+  EXPECT_EQ(typical_time(wide).value.value, 2);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Gates fail silently unless they are tested: the same machine must pass, a slower kernel must not,
-// and a formula that forgets write-allocate must be found out.
+// The comparison of measurements with a profile: the same machine must pass, a slower kernel must
+// not, and a formula that forgets write-allocate must be noticed.
 #include <gtest/gtest.h>
 
 #include "profile/compare.hpp"
@@ -18,7 +18,7 @@ class Gate : public testing::Test {
     return read_samples(folder_.written("s.json", test::synthetic_samples(run)));
   }
 
-  /// What the machine of `profile` makes of `run`.
+  /// Compares `run` with the machine of `profile`.
   std::vector<ComparedCase> judged(const Machine& machine, const test::SyntheticRun& run) const {
     const ToleranceRule rule{.match = "*",
                              .tolerance = {.relative = kTolerance},

@@ -1,9 +1,9 @@
-// From the names of a GPU's benchmarks to a machine of the time formula, by way of both files.
+// A GPU's benchmarks become a file of samples, and that becomes a machine of the time formula.
 #include <gtest/gtest.h>
 
-#include "microbench/measurements.hpp"
+#include "microbench/results/benchmark_results.hpp"
+#include "profile/measured_steps.hpp"
 #include "profile/profile.hpp"
-#include "profile/steps.hpp"
 #include "profile/verify.hpp"
 #include "reports/comparison.hpp"
 #include "scenarios/measured/comparisons.hpp"
@@ -17,7 +17,7 @@ bench::Measurement measured(const std::string& name, double seconds, double byte
   return {.name = name, .seconds = {seconds, seconds, seconds}, .bytes = bytes, .mix = mix};
 }
 
-/// What scripts/measure writes on a machine with a GPU: both backends in one file.
+/// The file of scripts/measure on a machine with a GPU: it holds both backends.
 bench::Results gpu_results() {
   bench::Results results{.machine = "CPU, 1 thread",
                          .device = "GPU",
@@ -68,7 +68,7 @@ class Gpu : public testing::Test {
   const test::TemporaryFolder folder_;
 };
 
-/// Some containers list no caches, of which a GPU's profile asks for none.
+/// Some containers list no caches. A GPU's profile needs none.
 TEST_F(Gpu, NeedsNoSizeOfTheCpusCaches) {
   bench::Results results = gpu_results();
   results.first_level_bytes = 0;

@@ -1,4 +1,4 @@
-// Links whose segments are known are found again; noise is not taken for segments.
+// Known segments of links are found again, and noise does not make segments.
 #include "profile/links.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 namespace depthcost::profile::links_test {
 namespace {
 
-/// Eager messages, rendezvous behind 4 KiB, and a second path of larger bandwidth behind 1 MiB.
+/// Eager messages, rendezvous from 4 KiB on, and a second path of larger bandwidth from 1 MiB on.
 const LinkCurve kLink{
     Transfer::one_way,
     2,
@@ -65,7 +65,7 @@ TEST(LinkFit, TakesNoNoiseForASegment) {
   EXPECT_GE(straight_ones, 45);
 }
 
-/// Times that fall with the size have no negative bandwidth, and no time is below zero.
+/// Times that fall with the size do not make bandwidths or times negative.
 TEST(LinkFit, HasNoNegativeConstants) {
   std::vector<LinkPoint> falling;
   std::vector<LinkPoint> steep;
@@ -80,7 +80,7 @@ TEST(LinkFit, HasNoNegativeConstants) {
   for (const LinkSegment& segment : fit_segments(steep)) EXPECT_GE(segment.latency.value, 0);
 }
 
-/// Dull: every division of 12 points into at most three segments.
+/// Tries every division of 12 points into at most three segments.
 TEST(LinkFit, IsTheBestOfAllDivisions) {
   const std::vector<LinkPoint> all = points_of(kLink, 0.3, 7);
   const std::vector<LinkPoint> points(all.begin() + 6, all.begin() + 18);
@@ -113,7 +113,7 @@ TEST(LinkTime, BelongsToTheSegmentThatBeginsBelow) {
   EXPECT_EQ(message_time(kLink, {1e9}).value, 40e-6 + 1e9 / 12e9);
 }
 
-/// Rows of a file of samples, as microbench/samples.cpp writes them.
+/// Rows of a file of samples, as microbench/results/sample_file.cpp writes them.
 std::string rows_of(const std::string& transfer, int ranks, double factor) {
   std::string rows;
   for (const LinkPoint& p : points_of(kLink)) {

@@ -1,4 +1,4 @@
-// What a file of samples may not be: one line each, with its place.
+// Mistakes in a file of samples are reported in one line, with their place.
 #include "profile/samples.hpp"
 
 #include <fmt/format.h>

@@ -1,12 +1,12 @@
-// Benchmarks are named as the programs name them, so that reading the names is tested too.
+// Benchmarks have the names of the programs, so that reading names is tested, too.
 #include "tests/profile/synthetic.hpp"
 
 #include <fmt/format.h>
 
 #include <random>
 
-#include "microbench/measurements.hpp"
-#include "microbench/shapes.hpp"
+#include "microbench/cases/cpu_shapes.hpp"
+#include "microbench/results/benchmark_results.hpp"
 #include "model/machine/time.hpp"
 
 namespace depthcost::test {
@@ -21,8 +21,8 @@ Estimate<Q> exactly(double value) {
   return {{value}, {value}, {value}, Evidence::calibrated};
 }
 
-/// Lines that are read come at 21 GB/s; a store that finds no line reads it first, at 19. What is
-/// written back costs nothing: a core waits for its reads.
+/// Lines are read at 21 GB/s. A store that misses reads its line first, at 19 GB/s. Writing back
+/// takes no time: a core waits only for reads.
 double memory_rate(const Mix& mix) {
   const double reads = mix.reads;
   const double allocated = mix.writes - mix.in_place;
@@ -50,7 +50,7 @@ class Recorder {
  private:
   const SyntheticRun& run_;
   std::mt19937 random_;
-  // Not a distribution of the library's, whose numbers differ between libraries.
+  // The distributions of standard libraries differ.
   struct {
     double operator()(std::mt19937& random) const {
       return static_cast<double>(random()) / 2147483648.0 - 1;  // [-1, 1)
@@ -102,7 +102,7 @@ void add_cores(Recorder& record, bench::Results& results) {
     }
 }
 
-/// As a kernel of the same name would be measured.
+/// The samples of a kernel of that name.
 void add_kernel(Recorder& record, const SyntheticRun& run, const Machine& machine,
                 const StandaloneCall& call, bench::Results& results) {
   const Operation operation = *find_operation(call);

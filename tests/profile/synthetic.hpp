@@ -1,4 +1,4 @@
-// A machine that obeys the time formula but for seeded noise: what a fit must find again.
+// A machine that obeys the time formula, with seeded noise. A fit must find it again.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace depthcost::test {
 /// A CPU of one thread, its constants in round numbers.
 Machine synthetic_machine();
 
-/// What scripts/measure would write on it: `rounds` repetitions of every benchmark, each off by a
-/// few times `noise` at most. Kernels take `slowdown` times as long as the formula says.
+/// The file that scripts/measure would write on it: `rounds` repetitions of every benchmark, each
+/// off by a few times `noise` at most. Kernels take `slowdown` times as long as the formula says.
 struct SyntheticRun {
   int rounds = 5;
   double noise = 0.01;

@@ -1,4 +1,4 @@
-// The gate that needs no hardware: what was changed by hand or by a formula is found.
+// verify finds what was changed by hand or by a formula.
 #include "profile/verify.hpp"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST_F(Verify, FindsThatOtherSamplesArePredictedOtherwise) {
   EXPECT_TRUE(is_found("with today's formulas", verify(folder_.written("p.yaml", text_))));
 }
 
-/// One number or word of the synthetic profile, altered: `was` stands behind `anchor`.
+/// Changes one number or word of the synthetic profile: `was`, which stands after `anchor`.
 struct Alteration {
   std::string anchor;
   std::string was;
@@ -129,8 +129,8 @@ TEST_F(Verify, HoldsInAnotherFolderThanItsSamples) {
 }
 
 Profile with_ceilings(double near, double far) {
-  return {.ceilings = {{StreamLevel::L3, 0, {1, 1, 0}, "", {0, near, 0}},
-                       {StreamLevel::memory, 0, {1, 0, 0}, "", {0, far, 0}}}};
+  return {.ceilings = {{MemoryLevel::L3, 0, {1, 1, 0}, "", {0, near, 0}},
+                       {MemoryLevel::memory, 0, {1, 0, 0}, "", {0, far, 0}}}};
 }
 
 TEST(Invariants, HoldThatANearerLevelIsNotSlower) {
@@ -140,9 +140,9 @@ TEST(Invariants, HoldThatANearerLevelIsNotSlower) {
             std::vector<std::string>{"L3 moves 19 GB/s, memory 20: nearer is not faster"});
   EXPECT_EQ(broken_invariants(with_ceilings(0, 20e9)), std::vector<std::string>{});  // not measured
   Profile of_a_core = with_ceilings(20e9, 20e9);
-  of_a_core.ceilings.push_back({StreamLevel::L1, 0, {1, 0, 0}, "", {0, 70e9, 0}});
+  of_a_core.ceilings.push_back({MemoryLevel::L1, 0, {1, 0, 0}, "", {0, 70e9, 0}});
   EXPECT_EQ(broken_invariants(of_a_core), std::vector<std::string>{});
-  of_a_core.ceilings.push_back({StreamLevel::L2, 0, {1, 0, 0}, "", {0, 135e9, 0}});
+  of_a_core.ceilings.push_back({MemoryLevel::L2, 0, {1, 0, 0}, "", {0, 135e9, 0}});
   EXPECT_EQ(broken_invariants(of_a_core),
             std::vector<std::string>{"L1 moves 70 GB/s, L2 135: nearer is not faster"});
   Profile other_threads = with_ceilings(19e9, 20e9);
@@ -193,7 +193,7 @@ TEST(Invariants, HoldThatStoresReadTheirLinesFirstOrDoNot) {
   for (const double ratio : {0.5, 0.89, 1.2, 1.3, 1.7}) EXPECT_EQ(findings(ratio), 1U) << ratio;
 }
 
-/// UPDATE_GOLDEN=1 writes the synthetic one again; the others come from machines.
+/// UPDATE_GOLDEN=1 writes the synthetic profile again. The others come from machines.
 TEST(ShippedProfiles, Hold) {
   const std::string samples = test::synthetic_samples();
   if (test::is_updating_golden()) {

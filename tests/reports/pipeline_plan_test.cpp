@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "microbench/pipeline_plan.hpp"
+#include "microbench/mpi/plan_file.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::pipeline_plan_test {

@@ -1,5 +1,5 @@
-// Copies of pieces have a cuda_stream for each way, and an event that tells when they are done; the
-// copies which the stage waits for have a third.
+// Asynchronous copies have a CUDA stream for each way, and an event that tells when they are done.
+// Synchronous ones have a third stream.
 #include "microbench/mpi/device_memory.hpp"
 
 #include <cuda_runtime_api.h>
@@ -13,24 +13,22 @@ namespace {
 
 using cuda::check;
 
-class DeviceMessages : public Memory {
- public:
-  std::byte* allocate(std::size_t size) override {
-    void* data = nullptr;
-    check(cudaMalloc(&data, size));
-    return static_cast<std::byte*>(data);
-  }
-  void release(std::byte* data, std::size_t) noexcept override { cudaFree(data); }
+constexpr Allocator kDeviceAllocator{
+    [](std::size_t size) {
+      void* data = nullptr;
+      check(cudaMalloc(&data, size));
+      return static_cast<std::byte*>(data);
+    },
+    [](std::byte* data) { cudaFree(data); },
 };
 
-class PinnedMemory : public Memory {
- public:
-  std::byte* allocate(std::size_t size) override {
-    void* data = nullptr;
-    check(cudaMallocHost(&data, size));
-    return static_cast<std::byte*>(data);
-  }
-  void release(std::byte* data, std::size_t) noexcept override { cudaFreeHost(data); }
+constexpr Allocator kPinnedAllocator{
+    [](std::size_t size) {
+      void* data = nullptr;
+      check(cudaMallocHost(&data, size));
+      return static_cast<std::byte*>(data);
+    },
+    [](std::byte* data) { cudaFreeHost(data); },
 };
 
 class CudaStream {
@@ -68,16 +66,16 @@ class CudaMemory : public MessageMemory {
            (reach_ == Reach::by_mpi ? ", reached by MPI" : ", staged through the host");
   }
   Reach reach() const override { return reach_; }
-  Memory& messages() override { return messages_; }
-  Memory& host() override { return pinned_; }
+  Allocator messages() const override { return kDeviceAllocator; }
+  Allocator staging() const override { return kPinnedAllocator; }
 
   void copy(Way way, std::byte* to, const std::byte* from, std::size_t size) override {
-    check(cudaMemcpyAsync(to, from, size, kind_of(way), waited_for_.get()));
-    check(cudaStreamSynchronize(waited_for_.get()));
+    check(cudaMemcpyAsync(to, from, size, kind_of(way), synchronous_.get()));
+    check(cudaStreamSynchronize(synchronous_.get()));
   }
 
   CopyId begin_copy(Way way, std::byte* to, const std::byte* from, std::size_t size) override {
-    const CudaStream& cuda_stream = by_themselves_[static_cast<std::size_t>(way)];
+    const CudaStream& cuda_stream = asynchronous_[static_cast<std::size_t>(way)];
     const CopyId id = free_event();
     check(cudaMemcpyAsync(to, from, size, kind_of(way), cuda_stream.get()));
     check(cudaEventRecord(events_[id], cuda_stream.get()));
@@ -105,10 +103,8 @@ class CudaMemory : public MessageMemory {
 
   std::string name_;
   Reach reach_;
-  DeviceMessages messages_;
-  PinnedMemory pinned_;
-  CudaStream waited_for_;
-  std::array<CudaStream, 2> by_themselves_;
+  CudaStream synchronous_;
+  std::array<CudaStream, 2> asynchronous_;
   std::vector<cudaEvent_t> events_;
   std::vector<CopyId> free_;
 };

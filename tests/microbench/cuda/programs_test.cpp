@@ -1,4 +1,4 @@
-// The programs with CUDA: what they list, and what they say without a device.
+// The benchmarks that CUDA programs list, and what they report without a device.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -9,9 +9,9 @@
 #include <sstream>
 #include <string>
 
-#include "microbench/cuda/device.hpp"
-#include "microbench/cuda/shapes.hpp"
-#include "microbench/mix.hpp"
+#include "microbench/cuda/device_shapes.hpp"
+#include "microbench/cuda/device_under_test.hpp"
+#include "microbench/harness/traffic_label.hpp"
 
 namespace depthcost::bench::programs_test {
 namespace {

@@ -1,9 +1,9 @@
-// Rotations: enough sets, never more than are used, and refused where they would be warm.
+// A rotation has enough sets, never more than are used, and is refused where it would be warm.
 #include "microbench/cuda/rotation.hpp"
 
 #include <gtest/gtest.h>
 
-#include "microbench/slope.hpp"
+#include "microbench/harness/slope.hpp"
 
 namespace depthcost::bench::rotation_test {
 namespace {

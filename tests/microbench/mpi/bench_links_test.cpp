@@ -1,5 +1,4 @@
-// Curves of links, as far as a busy machine can be trusted with them: every size once, in a file
-// that the other programs' files stand beside.
+// bench_links measures every size once, and summarize reads its file like those of other programs.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

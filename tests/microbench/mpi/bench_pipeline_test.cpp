@@ -1,5 +1,5 @@
-// The pipeline that is run: bytes as the model counts them, every value formed, and every way in
-// which that can fail.
+// A pipeline that is run sends the bytes of the model and computes every value. Each way in which
+// that can fail is reported.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -8,15 +8,15 @@
 #include <sstream>
 #include <tuple>
 
-#include "microbench/pipeline_plan.hpp"
+#include "microbench/mpi/plan_file.hpp"
 #include "tests/microbench/mpi/mpirun.hpp"
+#include "tests/microbench/mpi/plan_json.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::bench::bench_pipeline_test {
 namespace {
 
 using test::content_of;
-using test::Grace;
 using test::MpiOutcome;
 using test::mpirun;
 using test::mpirun_each;
@@ -25,7 +25,7 @@ using test::TemporaryFolder;
 
 const std::string kProgram = DEPTHCOST_BENCH_PIPELINE;
 const std::string kFig3 = DEPTHCOST_SOURCE_DIR "/tests/microbench/mpi/fig3.json";
-/// Three layers a chunk; `block_size` decides where boundaries fall, the last block has the rest.
+/// Three layers per chunk. The last block has the layers that remain.
 PipelinePlan plan_of(PipelineSchedule schedule, Count num_stages, Count num_virtual_stages,
                      Count block_size, Cache cache) {
   const auto num_chunks = static_cast<std::size_t>(num_stages * num_virtual_stages);
@@ -62,7 +62,7 @@ std::vector<PipelinePlan> plans_of(Count num_stages, const Order& order) {
   return plans;
 }
 
-/// Standard and mHC residuals, and every width of an element, each way.
+/// Standard and mHC residuals, with every width of elements and of gradients.
 std::vector<PipelinePlan> plans_of_states(Count num_stages) {
   std::vector<PipelinePlan> plans;
   for (const Count width : {1, 2, 4})
@@ -97,7 +97,7 @@ std::vector<std::string> sent_in(const std::string& output) {
   return sent;
 }
 
-/// As many by the model's enumeration of who lacks what, in two steps.
+/// The same by the model, for two steps.
 std::vector<std::string> modelled(const std::vector<PipelinePlan>& plans) {
   std::vector<std::string> bytes;
   for (const PipelinePlan& plan : plans)
@@ -119,7 +119,7 @@ void expect_good(const MpiOutcome& outcome, const std::vector<PipelinePlan>& pla
   EXPECT_EQ(num_checked, plans.size()) << outcome.output;
 }
 
-/// One order to a test: on a busy machine a rank waits long for its turn.
+/// One order per test: on a busy machine a rank waits long for its turn.
 class RunPipeline : public testing::TestWithParam<std::tuple<Count, Order>> {};
 
 TEST_P(RunPipeline, SendsTheBytesOfTheModelAndFormsEveryValue) {
@@ -161,7 +161,7 @@ TEST_P(RunPipelineOfStates, SendsTheBytesOfTheModelAndFormsEveryValue) {
 INSTANTIATE_TEST_SUITE_P(Stages, RunPipelineOfStates, testing::Values(2, 4, 8),
                          [](const auto& row) { return fmt::format("P{}", row.param); });
 
-/// Messages of 195 bytes and more in pieces of 150, one of a short last piece, one without.
+/// Messages of 195 bytes and more in pieces of 150, with and without a short last piece.
 TEST(RunPipelineOfStagedMessages, SendsThemInPiecesThatArriveWhole) {
   const TemporaryFolder folder;
   std::vector<PipelinePlan> plans = plans_of_states(4);
@@ -169,16 +169,16 @@ TEST(RunPipelineOfStagedMessages, SendsThemInPiecesThatArriveWhole) {
   plans.back().sends = Sends::blocking;
   plans.back().hidden_size = 50;
   const MpiOutcome outcome =
-      mpirun(4, kProgram + written(folder, plans) + " --steps 1 --memory pretended --piece 150");
+      mpirun(4, kProgram + written(folder, plans) + " --steps 1 --memory emulated --piece 150");
   expect_good(outcome, plans);
-  EXPECT_NE(outcome.output.find("in pretended memory, staged through the host"), std::string::npos);
+  EXPECT_NE(outcome.output.find("in emulated memory, staged through the host"), std::string::npos);
 }
 
-/// On its way from the sender's memory, and into the receiver's.
+/// A copy is lost from the sender's memory, and one into the receiver's.
 TEST(RunPipelineOfStagedMessages, BreaksWithoutOneOfTheirPieces) {
   for (const MpiOutcome& outcome :
-       mpirun_each(4, {kProgram + " " + kFig3 + " --memory pretended --piece 500 --lose 0@3",
-                       kProgram + " " + kFig3 + " --memory pretended --piece 500 --lose 3@0"})) {
+       mpirun_each(4, {kProgram + " " + kFig3 + " --memory emulated --piece 500 --lose 0@3",
+                       kProgram + " " + kFig3 + " --memory emulated --piece 500 --lose 3@0"})) {
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_NE(outcome.errors.find("is wrong at element"), std::string::npos) << outcome.errors;
   }
@@ -211,7 +211,7 @@ TEST(RunPipelineOfFig3, Sends17Vectors) {
   }
 }
 
-/// Every vector of every transition, one at a time.
+/// Leaves out every vector of every transition, one at a time.
 TEST(RunPipelineOfFig3, BreaksWithoutAnyOneOfItsVectors) {
   const PipelineTraffic traffic = traffic_of(parse_plan(content_of(kFig3), kFig3));
   std::vector<std::string> programs;
@@ -249,8 +249,7 @@ TEST(RunPipelineErrors, NameTheVectorThatATransitionDoesNotCarry) {
 
 TEST(RunPipelineErrors, NameTheRankThatDiedOrStandsStill) {
   const std::vector<MpiOutcome> outcomes = mpirun_each(
-      4, {kProgram + " " + kFig3 + " --die 2@1", kProgram + " " + kFig3 + " --stall 2@1"},
-      Grace::usual);
+      4, {kProgram + " " + kFig3 + " --die 2@1", kProgram + " " + kFig3 + " --stall 2@1"});
   EXPECT_NE(outcomes[0].exit_code, 0);
   EXPECT_NE(outcomes[0].errors.find("rank 2 "), std::string::npos) << outcomes[0].errors;
   EXPECT_EQ(outcomes[1].exit_code, 1);
@@ -274,7 +273,7 @@ TEST(RunPipelineErrors, SayWhatIsWrongWithAPlanOnce) {
   const std::string file = folder.written("plan.json", R"({"schema": "depthcost-pipeline/1"})");
   const MpiOutcome outcome = mpirun(2, kProgram + " " + file);
   EXPECT_EQ(outcome.exit_code, 2);
-  const std::string line = file + ": error: missing key 'schedule' (of the plan)\n";
+  const std::string line = file + ":1:1: error: missing key 'schedule'\n";
   EXPECT_EQ(outcome.errors.find(line), outcome.errors.rfind(line)) << outcome.errors;
   EXPECT_NE(outcome.errors.find(line), std::string::npos) << outcome.errors;
 }
@@ -288,7 +287,7 @@ TEST(RunPipelineErrors, NameTheMemoryThatIsNotThere) {
       << outcome.errors;
 }
 
-/// A plan without times is run for its messages.
+/// A plan without times is run only for its messages.
 TEST(RunPipelineOfNoTime, CallsNoTaskLate) {
   const TemporaryFolder folder;
   PipelinePlan plan = plan_of(PipelineSchedule::zb_h1, 2, 1, 3, Cache::none);

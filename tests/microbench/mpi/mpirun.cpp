@@ -1,4 +1,4 @@
-// A shell command with its two outputs in files.
+// A shell command whose outputs go to files.
 #include "tests/microbench/mpi/mpirun.hpp"
 
 #include <sys/wait.h>
@@ -12,8 +12,8 @@
 namespace depthcost::test {
 namespace {
 
-// Root may run it; more processes than cores; no copies from process to process, which containers
-// forbid. LeakSanitizer would count what Open MPI never frees.
+// Allows root, and more processes than cores. Forbids copies between processes, which fail in
+// containers. LeakSanitizer would report memory that Open MPI never frees.
 constexpr const char* kEnvironment =
     "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
     "OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_vader_single_copy_mechanism=none "
@@ -34,18 +34,16 @@ MpiOutcome run_alone(const std::string& program_and_arguments) {
           .seconds = elapsed.count()};
 }
 
-MpiOutcome mpirun(int processes, const std::string& program_and_arguments, Grace grace) {
-  const char* ends_at_once = grace == Grace::none ? "--mca odls_base_sigkill_timeout 0 " : "";
-  return run_alone(DEPTHCOST_MPIRUN " -n " + std::to_string(processes) + " " + ends_at_once +
-                   program_and_arguments);
+MpiOutcome mpirun(int processes, const std::string& program_and_arguments) {
+  return run_alone(DEPTHCOST_MPIRUN " -n " + std::to_string(processes) +
+                   " --mca odls_base_sigkill_timeout 0 " + program_and_arguments);
 }
 
-std::vector<MpiOutcome> mpirun_each(int processes, const std::vector<std::string>& programs,
-                                    Grace grace) {
+std::vector<MpiOutcome> mpirun_each(int processes, const std::vector<std::string>& programs) {
   std::vector<MpiOutcome> outcomes(programs.size());
   const auto every_second = [&](std::size_t first) {
     for (std::size_t i = first; i < programs.size(); i += 2)
-      outcomes[i] = mpirun(processes, programs[i], grace);
+      outcomes[i] = mpirun(processes, programs[i]);
   };
   std::thread other([&] { every_second(1); });
   every_second(0);

@@ -14,18 +14,12 @@ struct MpiOutcome {
   double seconds = 0;
 };
 
-/// How long mpirun lets the others live that it ends because of one: not at all, which saves up to
-/// two seconds, or as long as it usually does, for their last words.
-enum class Grace { none, usual };
+/// Runs a program with its arguments, as words of a shell, in `processes` processes, for a minute
+/// at most. If one fails, mpirun ends the others at once, which saves up to two seconds.
+MpiOutcome mpirun(int processes, const std::string& program_and_arguments);
 
-/// `program` and its arguments, a shell's words, in `processes` processes; ends them after a
-/// minute.
-MpiOutcome mpirun(int processes, const std::string& program_and_arguments,
-                  Grace grace = Grace::none);
-
-/// Several of them, two at a time: a run that fails mostly waits.
-std::vector<MpiOutcome> mpirun_each(int processes, const std::vector<std::string>& programs,
-                                    Grace grace = Grace::none);
+/// Runs several, two at a time: a run that fails mostly waits.
+std::vector<MpiOutcome> mpirun_each(int processes, const std::vector<std::string>& programs);
 
 /// Without mpirun.
 MpiOutcome run_alone(const std::string& program_and_arguments);

@@ -43,13 +43,13 @@ TEST_F(DeviceMemory, KeepsWhatIsCopiedThereAndBack) {
   EXPECT_EQ(back, sent);
 }
 
-/// As the carrier does: several at a time, each way, asked for in any order.
+/// As the transport does: several at a time, each way, asked for in any order.
 TEST_F(DeviceMemory, SaysWhenACopyIsDoneThatWentOnByItself) {
   constexpr std::size_t kNumPieces = 8;
   constexpr std::size_t kBytes = std::size_t{3} << 20U;
   const auto memory = device_memory(0, Reach::through_host);
   Pool messages(memory->messages());
-  Pool staging(memory->host());
+  Pool staging(memory->staging());
   const std::vector<std::byte> sent = numbers(kNumPieces * kBytes);
   const Region message = messages.take(sent.size());
   std::vector<Region> pieces;

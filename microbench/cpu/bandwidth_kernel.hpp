@@ -1,0 +1,46 @@
+// A kernel that only moves memory: it reads r arrays and writes w, as fast as the CPU can.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "microbench/harness/traffic_label.hpp"
+
+namespace depthcost::bench {
+
+/// How the kernel moves them. Which variant is fastest depends on the machine and on the mix.
+struct BandwidthVariant {
+  enum class Order : std::uint8_t {
+    by_lines,  // four lines of an array, then of the next
+    by_row,    // a page of an array, then of the next
+  };
+  enum class Stores : std::uint8_t {
+    cached,
+    streaming,  // of outputs that are not inputs too: those lines are in the cache already
+  };
+
+  Order order = Order::by_lines;
+  Stores stores = Stores::cached;
+  std::size_t ahead = 0;  // bytes of an input that are fetched ahead of their use, by_lines
+};
+
+/// `size` is a multiple of a page.
+inline constexpr std::size_t kArrayPageBytes = 4096;
+
+/// Far enough ahead for the latency of memory, and near enough for L1.
+inline constexpr std::size_t kUsualAhead = 3072;
+
+/// Arrays of `size` bytes, aligned to 64. The first `in_place` outputs are the first inputs. Every
+/// output becomes the exclusive or of all inputs.
+struct BandwidthCall {
+  std::size_t size = 0;
+  std::vector<const std::uint64_t*> inputs;
+  std::vector<std::uint64_t*> outputs;
+  std::size_t in_place = 0;
+  BandwidthVariant variant;
+};
+
+void run_bandwidth_kernel(const BandwidthCall& call);
+
+}  // namespace depthcost::bench

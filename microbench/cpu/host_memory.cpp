@@ -1,0 +1,22 @@
+// One mapping for all cases: page faults of a gigabyte take longer than a sample.
+#include "microbench/cpu/host_memory.hpp"
+
+#include "microbench/cases/cpu_shapes.hpp"
+#include "microbench/harness/sampling.hpp"
+
+namespace depthcost::bench {
+
+Arena& host_memory() {
+  // The rotation and one set more; the largest is Phase 1's: nine sources, 24 outputs, and f.
+  constexpr std::size_t kMostVectors = 40;
+  static const std::unique_ptr<Arena> host =
+      host_arena(rotation_bytes() + kMostVectors * kLargestVectorBytes);
+  return *host;
+}
+
+Arena& small_memory() {
+  static const std::unique_ptr<Arena> host = host_arena(std::size_t{64} << 20);
+  return *host;
+}
+
+}  // namespace depthcost::bench

@@ -1,0 +1,66 @@
+// How often and how long a call is timed. The work is fixed, so that a run always takes as long.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace depthcost::bench {
+
+using Seconds = std::chrono::duration<double>;
+using Clock = std::chrono::steady_clock;
+
+inline constexpr int kSamplesPerRepetition = 3;
+inline constexpr Seconds kShortestSample{10e-3};
+inline constexpr Seconds kWarmUp{0.02};
+
+/// Bytes that other operands take between two uses of an operand, so that it comes from memory: 512
+/// MiB, or twice the largest cache level that the machine reports, all caches of that level
+/// together.
+std::size_t rotation_bytes();
+
+/// Calls `run` until the machine is warm. Returns the number of calls of a sample.
+template <class Run>
+std::size_t calls_per_sample(const Run& run) {
+  std::size_t calls = 0;
+  const auto start = Clock::now();
+  Seconds elapsed{0};
+  while (elapsed < kWarmUp) {
+    run();
+    ++calls;
+    elapsed = Clock::now() - start;
+  }
+  const double shortest = kShortestSample / elapsed * static_cast<double>(calls);
+  return static_cast<std::size_t>(shortest) + 1;
+}
+
+/// Sets every sample of `state` to the time of one call, averaged over `calls` in a row.
+template <class Run>
+void sample(benchmark::State& state, std::size_t calls, const Run& run) {
+  for (auto _ : state) {
+    const auto start = Clock::now();
+    for (std::size_t i = 0; i < calls; ++i) run();
+    const Seconds elapsed = Clock::now() - start;
+    state.SetIterationTime(elapsed.count() / static_cast<double>(calls));
+  }
+}
+
+/// Prints to stderr every few seconds which run has begun: results come only at the end.
+void show_progress(const std::string& name);
+
+/// Adds a benchmark that is sampled in this way. `run(state)` sets the time of each iteration.
+template <class Run>
+void add_benchmark(const std::string& name, const Run& run) {
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [=](benchmark::State& state) {
+                                 show_progress(name);
+                                 run(state);
+                               })
+      ->UseManualTime()
+      ->Iterations(kSamplesPerRepetition)
+      ->Unit(benchmark::kMicrosecond);
+}
+
+}  // namespace depthcost::bench

@@ -1,0 +1,164 @@
+// Reads the records that profile/profile_yaml.cpp writes. scenarios/device/profile.cpp reads the
+// machine.
+#include "profile/profile_file.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "scenarios/device/profile.hpp"
+#include "scenarios/text/input_text.hpp"
+
+namespace depthcost::profile {
+namespace {
+
+/// visit(a record's path with its dot) for each record of a list.
+template <class Visit>
+void each_record(const Values& values, const std::string& key, const Visit& visit) {
+  for (std::size_t i = 0; i < values.num_records(key); ++i) visit(fmt::format("{}[{}].", key, i));
+}
+
+double number_or_zero(const Values& values, const std::string& key) {
+  return values.has(key) ? values.number(key) : 0;
+}
+
+Estimate<BytesPerSecond> bandwidth_at(const Values& values, const std::string& record) {
+  return {{values.number(record + "low")},
+          {values.number(record + "value")},
+          {values.number(record + "high")},
+          Evidence::calibrated};
+}
+
+ErrorSummary errors_at(const Values& values, const std::string& record) {
+  return {.cases = static_cast<std::size_t>(values.count(record + "count")),
+          .median = values.number(record + "median"),
+          .p90 = values.number(record + "p90"),
+          .worst = values.number(record + "worst")};
+}
+
+std::vector<Ceiling> ceilings_in(const Values& values) {
+  std::vector<Ceiling> ceilings;
+  each_record(values, "bandwidth", [&](const std::string& record) {
+    const auto count = [&](const char* key) {
+      return static_cast<unsigned>(values.count(record + key));
+    };
+    ceilings.push_back({enum_of<MemoryLevel>(values.text(record + "level")),
+                        static_cast<int>(count("threads")),
+                        {count("reads"), count("writes"), count("in_place")},
+                        "",
+                        bandwidth_at(values, record)});
+  });
+  return ceilings;
+}
+
+void set_errors(const Values& values, Profile& profile) {
+  each_record(values, "link_error", [&](const std::string& record) {
+    profile.link_errors.push_back({enum_of<Transfer>(values.text(record + "transfer")),
+                                   values.count(record + "ranks"), errors_at(values, record)});
+  });
+  each_record(values, "form_error", [&](const std::string& record) {
+    profile.forms.push_back(
+        {enum_of<CoreForm>(values.text(record + "form")), errors_at(values, record)});
+  });
+  each_record(values, "accuracy", [&](const std::string& record) {
+    profile.accuracy.push_back({enum_of<Ceilings>(values.text(record + "ceilings")),
+                                enum_of<Cases>(values.text(record + "cases")),
+                                errors_at(values, record)});
+  });
+  if (!values.has("coverage.count")) return;
+  profile.coverage_cases = static_cast<std::size_t>(values.count("coverage.count"));
+  profile.coverage = {number_or_zero(values, "coverage.low"),
+                      number_or_zero(values, "coverage.share"),
+                      number_or_zero(values, "coverage.high"), Evidence::calibrated};
+}
+
+Samples samples_named_in(const Values& values, const std::string& path) {
+  const auto folder = std::filesystem::path(path).parent_path();
+  return read_samples((folder / values.text("samples.file")).string(), backend_of(values));
+}
+
+}  // namespace
+
+bool is_profile_path(const std::string& path) {
+  return path.ends_with(".yaml") || path.ends_with(".yml");
+}
+
+Backend backend_of(const Values& device) {
+  const Value* kind = device.find("kind");
+  const bool is_cpu = kind != nullptr && kind->texts.front() == "cpu";
+  return is_cpu ? Backend::cpu : Backend::device_if_any;
+}
+
+Profile profile_in(const Values& values) {
+  std::vector<ResolvedValue> notes;
+  Profile profile{.name = values.text("name"),
+                  .part = values.has("part") ? values.text("part") : "",
+                  .samples_file = values.text("samples.file"),
+                  .samples_hash = values.text("samples.hash"),
+                  .kernels_hash = values.text("samples.kernels"),
+                  .date = values.text("date"),
+                  .is_gpu = values.text("kind") == "gpu",
+                  .threads = values.number("threads"),
+                  .ceilings = ceilings_in(values),
+                  .machine = machine_from_profile(values, notes),
+                  .noise = values.number("noise"),
+                  .write_allocate = number_or_zero(values, "write_allocate_ratio")};
+  set_errors(values, profile);
+  return profile;
+}
+
+void require_good_and_own(const Samples& samples, const std::string& machine) {
+  require_good(samples);
+  if (samples.subject() != machine)
+    throw ForeignSamples(fmt::format("{}: skipped: measured on {}, the profile on {}",
+                                     printable(samples.path), printable(samples.subject()),
+                                     printable(machine)));
+}
+
+LoadedProfile load_profile(const std::string& path) {
+  Values values = profile_values(load_text(path), path);
+  Profile profile = profile_in(values);
+  Samples samples = samples_named_in(values, path);
+  require_good_and_own(samples, profile.name);
+  return {std::move(values), std::move(profile), std::move(samples)};
+}
+
+void require_made_from(const Values& profile, const Samples& samples) {
+  const auto require_same = [&](const char* key, const std::string& is) {
+    const Value& said = profile.at(key);
+    if (said.texts.front() != is)
+      throw InputError(said.position,
+                       fmt::format("invalid {} '{}' ({} has '{}': fit its profile again)", key,
+                                   printable(said.texts.front()), printable(samples.path), is));
+  };
+  require_same("samples.hash", samples.hash);
+  require_same("samples.kernels", samples.kernels_hash);
+}
+
+Samples samples_of(const std::string& path) {
+  LoadedProfile loaded = load_profile(path);
+  require_made_from(loaded.values, loaded.samples);
+  return std::move(loaded.samples);
+}
+
+Values profile_values(const std::string& text, const std::string& file) {
+  const Node document = parse_document(text, file);
+  const Map& map = as_map(document, "profile");
+  require_schema(map, document.position, profile_keys());
+  Values values = read_values(map, document.position, {profile_keys(), Provenance::scenario, file});
+  require_keys(values, profile_keys());
+  return values;
+}
+
+void require_readable(const std::string& text, const std::string& samples) {
+  std::vector<ResolvedValue> notes;
+  try {
+    machine_from_profile(profile_values(text, samples), notes);
+  } catch (const InputError& error) {
+    throw InputError({samples, 1, 1}, fmt::format("invalid samples (no profile can be read that is "
+                                                  "made from them: {})",
+                                                  error.message()));
+  }
+}
+
+}  // namespace depthcost::profile

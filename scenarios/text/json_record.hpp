@@ -1,0 +1,49 @@
+// One object of a JSON file that a program has written: samples of a measurement, a pipeline plan.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/text/document.hpp"
+#include "scenarios/text/quantity.hpp"
+
+namespace depthcost {
+
+/// Each member must be asked for, so that a misspelt key is an error. Everything here throws
+/// InputError at the position of what is wrong.
+class JsonRecord {
+ public:
+  /// `what` names the object in the message that it is none.
+  JsonRecord(const Node& node, std::string_view what) : node_(node), map_(as_map(node, what)) {}
+
+  const Node& at(std::string_view key);
+  bool has(std::string_view key) const { return map_.find(key) != nullptr; }
+  std::string text(std::string_view key) { return as_scalar(at(key), key).text; }
+  double number(std::string_view key, Range range = Range::positive);
+  /// An integer, at most kMaxCount.
+  Count count(std::string_view key, Range range = Range::positive);
+  Count count_to(Count most, std::string_view key, Range range = Range::positive);
+  std::vector<Count> counts_to(Count most, std::string_view key, Range range = Range::positive);
+  const List& list(std::string_view key) { return as_list(at(key), key); }
+  /// The index of the value in `names`.
+  std::size_t choice(std::string_view key, const std::vector<std::string>& names);
+  /// The one of `values` that has this name.
+  template <class Enum, std::size_t N>
+  Enum choice(std::string_view key, const std::array<Enum, N>& values) {
+    std::vector<std::string> names;
+    for (const Enum value : values) names.emplace_back(name(value));
+    return values[choice(key, names)];
+  }
+
+  /// Throws for a member that was not asked for.
+  void refuse_others() const;
+
+ private:
+  const Node& node_;
+  const Map& map_;
+  std::vector<std::string> known_;
+};
+
+}  // namespace depthcost

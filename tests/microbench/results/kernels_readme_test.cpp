@@ -1,0 +1,61 @@
+// The tables of kernels/README.md are those of the samples in scenarios/profiles.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "microbench/harness/program.hpp"
+#include "tests/marked_block.hpp"
+#include "tests/microbench/results/measured_table.hpp"
+
+namespace depthcost::bench::kernels_readme_test {
+namespace {
+
+const std::string kRoot = std::string(DEPTHCOST_SOURCE_DIR) + "/";
+
+/// "xeon.samples.json" -> "xeon"; of the synthetic machine, which is none, nothing.
+std::string machine_of_file(const std::filesystem::path& path) {
+  const std::string file = path.filename().string();
+  const auto end = file.find(".samples.json");
+  return end == std::string::npos || file.starts_with("synthetic") ? "" : file.substr(0, end);
+}
+
+TEST(KernelsReadme, ShowsWhatWasMeasured) {
+  std::map<std::string, std::string> blocks;
+  for (const auto& file : std::filesystem::directory_iterator(kRoot + "scenarios/profiles")) {
+    const std::string machine = machine_of_file(file.path());
+    if (machine.empty()) continue;
+    const Results results = results_of(nlohmann::json::parse(test::file_text(file.path())));
+    ASSERT_EQ(weakness(results), std::nullopt) << file.path();
+    const std::string backend = results.device.empty() ? "cpu" : "cuda";
+    blocks["measured " + machine] = "\n" + measured_table(results, backend, kernels_hash()) + "\n";
+  }
+  ASSERT_FALSE(blocks.empty());
+  test::expect_blocks(kRoot + "kernels/README.md", blocks);
+}
+
+/// The operations of the first table, `unfused_*` aside: "| `mhc_pre` | ...".
+std::vector<std::string> operations_of(const std::string& readme) {
+  std::vector<std::string> operations;
+  std::istringstream lines(readme.substr(0, readme.find("## Measured")));
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("| `") && !line.starts_with("| `unfused"))
+      operations.push_back(line.substr(3, line.find('`', 3) - 3));
+  return operations;
+}
+
+TEST(KernelsReadme, SaysWhatIsNotMeasured) {
+  const std::string readme = test::file_text(kRoot + "kernels/README.md");
+  const std::string measured = readme.substr(readme.find("<!-- begin measured"));
+  ASSERT_GT(operations_of(readme).size(), 10U);
+  for (const std::string& operation : operations_of(readme)) {
+    const bool is_excepted =
+        readme.find("every kernel but `" + operation + "`") != std::string::npos;
+    const bool is_measured = measured.find("\n| `" + operation + "` |") != std::string::npos;
+    EXPECT_NE(is_measured, is_excepted) << operation;
+  }
+}
+
+}  // namespace
+}  // namespace depthcost::bench::kernels_readme_test
