@@ -269,7 +269,8 @@ void set_core(const Samples& samples, Machine& machine) {
          estimate<Seconds>({seconds.low / sample.elements, seconds.value / sample.elements,
                             seconds.high / sample.elements})});
   }
-  constexpr std::size_t kAllRates = 2 * 2 * kPrimitives.size();
+  constexpr std::size_t kAllRates =
+      kCoreDtypes.size() * kRatedLevels.size() * kEnumerators<Primitive>.size();
   if (core.rates.size() != kAllRates)
     throw InputError({samples.path, 1, 1},
                      fmt::format("too few samples ({} of {} primitives of a core)",
@@ -281,7 +282,7 @@ void set_core(const Samples& samples, Machine& machine) {
 /// The form with the smallest error in the median, over shapes that are not held out.
 void choose_form(const Samples& samples, Profile& profile) {
   if (!profile.machine.core) return;
-  for (const CoreForm form : kCoreForms) {
+  for (const CoreForm form : kEnumerators<CoreForm>) {
     profile.machine.core->form = form;
     profile.forms.push_back(
         {form, summary_of(predictions(profile.machine, samples, Cases::calibration))});

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 
@@ -109,20 +108,6 @@ void count_left_out(const Machine& machine, const Samples& samples, CoverageCoun
 }
 
 }  // namespace
-
-std::string_view name(StreamLevel level) {
-  constexpr std::array<std::string_view, 4> names{"L1", "L2", "L3", "memory"};
-  return names[static_cast<std::size_t>(level)];
-}
-
-std::string_view name(Ceilings ceilings) {
-  return ceilings == Ceilings::same_mix ? "same_mix" : "generic";
-}
-
-std::string_view name(Cases cases) {
-  constexpr std::array<std::string_view, 3> names{"calibration", "held_out", "small"};
-  return names[static_cast<std::size_t>(cases)];
-}
 
 Cases cases_of(const KernelSample& kernel) {
   const StandaloneCall& call = kernel.call;

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "model/machine/comparison.hpp"
@@ -26,20 +25,6 @@ struct Ceiling {
   std::string variant;  // name of the benchmark; a profile that was read has none
   Interval bytes_per_second;
 };
-
-/// Whose ceilings a prediction rests on.
-enum class Ceilings { same_mix, generic };
-
-/// Kernels that a prediction is held against.
-enum class Cases {
-  calibration,  // shapes that the form and the interval were chosen on
-  held_out,     // shapes that nothing was chosen on
-  small,        // a few tokens, cold and from the cache: outside the calibrated range
-};
-
-std::string_view name(StreamLevel level);
-std::string_view name(Ceilings ceilings);
-std::string_view name(Cases cases);
 
 struct Accuracy {
   Ceilings ceilings = Ceilings::same_mix;

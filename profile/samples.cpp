@@ -70,6 +70,13 @@ class Fields {
     return static_cast<std::size_t>(found - names.begin());
   }
 
+  /// The value of a name among `names`.
+  template <class Enum>
+  Enum value(std::string_view key, std::span<const std::string_view> names = kNames<Enum>) {
+    const std::size_t place = choice(key, {names.begin(), names.end()});
+    return named<Enum>(names[place]).value();
+  }
+
   Repetitions seconds() {
     Repetitions repetitions;
     for (const Node& item : list("seconds").items)
@@ -117,45 +124,28 @@ const std::vector<std::string> kBackends{"cpu", "cuda"};
 
 CeilingSample ceiling_of(Fields& row) {
   return {.name = row.text("name"),
-          .level = static_cast<StreamLevel>(row.choice("level", {"L1", "L2", "L3", "memory"})),
+          .level = row.value<StreamLevel>("level"),
           .threads = static_cast<int>(row.count_to(kMostThreads, "threads", Range::non_negative)),
           .mix = row.mix(),
           .bytes = row.number("bytes"),
           .seconds = row.seconds()};
 }
 
-template <class Enums>
-std::vector<std::string> names_of(const Enums& values) {
-  std::vector<std::string> names;
-  for (const auto value : values) names.emplace_back(name(value));
-  return names;
-}
-
-Dtype dtype_of(Fields& row) {
-  return row.choice("dtype", {"bf16", "f32"}) == 0 ? Dtype::bf16 : Dtype::f32;
-}
-
-Launch launch_of(Fields& row) {
-  return static_cast<Launch>(row.choice("launch", {"stream", "graph", "graph_pdl"}));
-}
+Dtype dtype_of(Fields& row) { return row.value<Dtype>("dtype", names_of_some(kCoreDtypes)); }
 
 CoreSample core_of(Fields& row) {
   return {.name = row.text("name"),
-          .primitive = kPrimitives[row.choice("primitive", names_of(kPrimitives))],
+          .primitive = row.value<Primitive>("primitive"),
           .dtype = dtype_of(row),
-          .level = static_cast<CoreLevel>(row.choice("level", {"L1", "L2", "memory"})),
+          .level = row.value<CoreLevel>("level"),
           .elements = row.number("elements"),
           .seconds = row.seconds()};
-}
-
-Temperature temperature_of(Fields& row) {
-  return row.choice("temperature", {"cold", "hot"}) == 0 ? Temperature::cold : Temperature::hot;
 }
 
 CurveSample curve_of(Fields& row) {
   return {.name = row.text("name"),
           .footprint = {row.number("footprint_bytes")},
-          .temperature = temperature_of(row),
+          .temperature = row.value<Temperature>("temperature"),
           .mix = row.mix(),
           .bytes = row.number("bytes"),
           .seconds = row.seconds()};
@@ -166,8 +156,8 @@ SkeletonSample skeleton_of(Fields& row) {
   return {.name = row.text("name"),
           .skeleton = row.text("skeleton"),
           .ctas = row.text("ctas"),
-          .launch = launch_of(row),
-          .level = row.choice("level", {"cache", "memory"}) == 0 ? Level::cache : Level::memory,
+          .launch = row.value<Launch>("launch"),
+          .level = row.value<Level>("level"),
           .seconds = row.seconds()};
 }
 
@@ -188,8 +178,8 @@ KernelSample kernel_of(Fields& row) {
                    .num_tokens = row.count("tokens"),
                    .hidden_size = row.count("hidden_size"),
                    .dtype = dtype_of(row),
-                   .launch = launch_of(row),
-                   .temperature = temperature_of(row)},
+                   .launch = row.value<Launch>("launch"),
+                   .temperature = row.value<Temperature>("temperature")},
           .is_again = row.choice("again", {"false", "true"}) == 1,
           .seconds = row.seconds()};
 }
@@ -201,11 +191,11 @@ struct StepSchedule {
 
 StepSchedule step_schedule_of(Fields& row) {
   const std::string hoisted = name(Schedule::two_phase, Phase1Order::hoisted);
-  const std::vector<std::string> names{"unfused",     "fused",     "two_pass", "one_pass",
-                                       "single_pass", "two_phase", hoisted};
+  std::vector<std::string> names(kNames<Schedule>.begin(), kNames<Schedule>.end());
+  names.push_back(hoisted);
   const std::string& chosen = names[row.choice("schedule", names)];
   if (chosen == hoisted) return {Schedule::two_phase, Phase1Order::hoisted};
-  return {enum_of<Schedule>(chosen)};
+  return {named<Schedule>(chosen).value()};
 }
 
 StepSample step_of(Fields& row) {
@@ -222,7 +212,7 @@ StepSample step_of(Fields& row) {
           .schedule = schedule.schedule,
           .phase1 = schedule.phase1,
           .dtype = dtype_of(row),
-          .launch = launch_of(row),
+          .launch = row.value<Launch>("launch"),
           .tokens = row.count("tokens"),
           .hidden_size = row.count("hidden_size"),
           .num_layers = layers,
@@ -234,7 +224,7 @@ StepSample step_of(Fields& row) {
 
 LinkSample link_of(Fields& row) {
   return {.name = row.text("name"),
-          .transfer = kTransfers[row.choice("transfer", names_of(kTransfers))],
+          .transfer = row.value<Transfer>("transfer"),
           .num_ranks = row.count("ranks"),
           .bytes = {row.number("bytes")},
           .seconds = row.seconds()};

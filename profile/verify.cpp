@@ -101,7 +101,7 @@ void check_write_allocate(const Profile& profile, std::vector<std::string>& find
 
 /// Each level against the next one out that was measured.
 void check_levels(const Profile& profile, std::vector<std::string>& findings) {
-  std::array<double, 4> rates{};
+  std::array<double, kNames<StreamLevel>.size()> rates{};
   for (const Ceiling& c : profile.ceilings) {
     double& most = rates[static_cast<std::size_t>(c.level)];
     if (c.threads == 0) most = std::max(most, c.bytes_per_second.value);
@@ -111,8 +111,8 @@ void check_levels(const Profile& profile, std::vector<std::string>& findings) {
     if (rates[far] == 0) continue;
     if (near && rates[*near] * kNoise < rates[far])
       findings.push_back(fmt::format("{} moves {:.3g} GB/s, {} {:.3g}: nearer is not faster",
-                                     name(static_cast<StreamLevel>(*near)), rates[*near] / 1e9,
-                                     name(static_cast<StreamLevel>(far)), rates[far] / 1e9));
+                                     kNames<StreamLevel>[*near], rates[*near] / 1e9,
+                                     kNames<StreamLevel>[far], rates[far] / 1e9));
     near = far;
   }
 }

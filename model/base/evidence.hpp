@@ -2,8 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <string_view>
+
+#include "model/base/enum_names.hpp"
 
 namespace depthcost {
 
@@ -17,12 +17,6 @@ enum class Evidence {
 };
 
 constexpr Evidence weakest(Evidence a, Evidence b) { return std::max(a, b); }
-
-constexpr std::string_view name(Evidence evidence) {
-  constexpr std::array<std::string_view, 5> names{"measured", "calibrated", "published",
-                                                  "datasheet", "assumed"};
-  return names[static_cast<std::size_t>(evidence)];
-}
 
 /// A value with the ends of its 90 % interval.
 template <class Q>

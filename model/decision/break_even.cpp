@@ -1,8 +1,6 @@
 // The advantage over the overhead, interval by interval.
 #include "model/decision/break_even.hpp"
 
-#include <array>
-
 namespace depthcost {
 namespace {
 
@@ -19,11 +17,6 @@ struct FitOf {
 };
 
 }  // namespace
-
-std::string_view name(Payback payback) {
-  constexpr std::array<std::string_view, 3> names{"pays", "does not pay", "unknown"};
-  return names[static_cast<std::size_t>(payback)];
-}
 
 std::optional<BreakEven> break_even(const Scheme& scheme,
                                     const std::optional<Estimate<double>>& overhead,

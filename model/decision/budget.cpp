@@ -246,11 +246,6 @@ BudgetRow budget_row(const Budget& budget, const BudgetInputs& inputs) {
 
 }  // namespace
 
-std::string_view name(Verdict verdict) {
-  constexpr std::array<std::string_view, 3> names{"pass", "fail", "unknown"};
-  return names[static_cast<std::size_t>(verdict)];
-}
-
 Verdict verdict_of(double limit, double low, double high) {
   if (low > limit) return Verdict::fail;
   return high <= limit ? Verdict::pass : Verdict::unknown;

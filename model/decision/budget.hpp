@@ -14,8 +14,6 @@ namespace depthcost {
 
 enum class Verdict { pass, fail, unknown };
 
-std::string_view name(Verdict verdict);
-
 /// `limit` and the interval [low, high] are ratios or bytes, as the kind says. What is known in
 /// part has no high end, what is not known at all no low end either.
 struct BudgetRow {

@@ -7,11 +7,6 @@
 
 namespace depthcost {
 
-std::string_view name(FittedScheme scheme) {
-  constexpr std::array<std::string_view, 3> names{"baseline", "block_attnres", "full_attnres"};
-  return names[static_cast<std::size_t>(scheme)];
-}
-
 PowerLaw published_fit(FittedScheme scheme) {
   constexpr std::array fits{PowerLaw{1.891, 0.057}, PowerLaw{1.870, 0.058}, PowerLaw{1.865, 0.057}};
   return fits[static_cast<std::size_t>(scheme)];

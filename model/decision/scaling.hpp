@@ -3,7 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+
+#include "model/base/enum_names.hpp"
 
 namespace depthcost {
 
@@ -17,8 +18,6 @@ struct PowerLaw {
 };
 
 enum class FittedScheme : std::uint8_t { baseline, block_attnres, full_attnres };
-
-std::string_view name(FittedScheme scheme);
 
 /// [attnres] Fig. 4. Block AttnRes has about 8 blocks; hyperparameters are the baseline's best.
 PowerLaw published_fit(FittedScheme scheme);

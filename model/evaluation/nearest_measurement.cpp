@@ -75,8 +75,6 @@ std::vector<NearestMeasurement> nearest_measurements(const Evaluation& evaluatio
   return rows;
 }
 
-std::string_view name(StepSpan span) { return span == StepSpan::kernels ? "kernels" : "step"; }
-
 std::vector<MeasuredStep> measured_steps_of(const Study& study,
                                             std::span<const MeasuredStep> published) {
   std::vector<MeasuredStep> steps;

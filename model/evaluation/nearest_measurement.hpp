@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "model/evaluation/evaluation.hpp"
@@ -29,8 +28,6 @@ std::vector<NearestMeasurement> nearest_measurements(const Evaluation& evaluatio
 
 /// What the time of a measured step covers: the sum of its kernels, or everything.
 enum class StepSpan : std::uint8_t { kernels, step };
-
-std::string_view name(StepSpan span);
 
 /// A decode step of a served model as somebody has published it.
 struct MeasuredStep {

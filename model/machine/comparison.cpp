@@ -2,7 +2,6 @@
 #include "model/machine/comparison.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cmath>
 
@@ -89,17 +88,6 @@ Attribution attribution_of(const Comparison& comparison, const TimeTerms& bounds
 }
 
 }  // namespace
-
-std::string_view name(Agreement agreement) {
-  constexpr std::array<std::string_view, 4> names{"pass", "fail", "ambiguous", "impossible"};
-  return names[static_cast<std::size_t>(agreement)];
-}
-
-std::string_view name(Term term) {
-  constexpr std::array<std::string_view, 5> names{"bytes", "bandwidth", "launch", "arithmetic",
-                                                  "latency"};
-  return names[static_cast<std::size_t>(term)];
-}
 
 Estimate<Seconds> predicted_time(const LaunchTime& launch) {
   const Seconds value = launch.terms({}).total();

@@ -34,8 +34,6 @@ struct Tolerance {
 /// is wrong.
 enum class Agreement { pass, fail, ambiguous, impossible };
 
-std::string_view name(Agreement agreement);
-
 /// A measurement below this share of the bound is impossible; what is left is the timer's.
 inline constexpr double kLeastShareOfBound = 0.97;
 
@@ -52,8 +50,6 @@ inline constexpr double kLeastShareOfBound = 0.97;
 ///               negative
 ///   bandwidth   bytes do, and neither holds; amount: achieved / predicted bandwidth
 enum class Term { bytes, bandwidth, launch, arithmetic, latency };
-
-std::string_view name(Term term);
 
 struct Attribution {
   Term term = Term::bandwidth;

@@ -310,17 +310,6 @@ Evidence machine_evidence(const Machine& machine, const Operation& operation, La
 
 }  // namespace
 
-std::string_view name(Level level) { return level == Level::cache ? "cache" : "memory"; }
-
-std::string_view name(Launch launch) {
-  constexpr std::array<std::string_view, 3> names{"stream", "graph", "graph_pdl"};
-  return names[static_cast<std::size_t>(launch)];
-}
-
-std::string_view name(Temperature temperature) {
-  return temperature == Temperature::cold ? "cold" : "hot";
-}
-
 double memory_weight(const Machine& machine, const Operation& operation, Operand operand,
                      const Execution& execution, End residency) {
   return weight_at(machine, reuse_distance(operation, operand, execution, residency));

@@ -47,8 +47,6 @@ inline constexpr std::array<Corner, 2 * kSharedCorners> kCorners = [] {
 /// `hot`: where the call before has left them, in the cache as far as they fit.
 enum class Temperature { cold, hot };
 
-std::string_view name(Temperature temperature);
-
 /// The circumstances of a launch.
 struct Execution {
   double tokens = 1;  // T on one device

@@ -2,7 +2,6 @@
 #include "model/machine/transfer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 namespace depthcost {
@@ -72,16 +71,6 @@ Time time_among(const std::map<double, Time>& by_ranks, double ranks) {
 }
 
 }  // namespace
-
-std::string_view name(TransferKind kind) {
-  constexpr std::array<std::string_view, 5> names{"send", "all_reduce", "all_gather",
-                                                  "reduce_scatter", "all_to_all"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-std::string_view name(TransferScope scope) {
-  return scope == TransferScope::node ? "node" : "network";
-}
 
 std::optional<Estimate<Seconds>> transfer_time(const std::vector<TransferPoint>& points,
                                                TransferKind kind, TransferScope scope,

@@ -17,8 +17,6 @@ namespace depthcost {
 /// The numbers that schemes take beside L.
 enum class MixingKnob { num_streams, block_size, window, dilation, period };
 
-std::string_view name(MixingKnob knob);
-
 /// A scheme reads those that it lists.
 struct MixingShape {
   Count num_layers = 0;

@@ -6,7 +6,6 @@
 #include <array>
 #include <compare>
 #include <cstdint>
-#include <string_view>
 
 #include "model/base/partition.hpp"
 #include "model/base/traffic.hpp"
@@ -42,9 +41,6 @@ enum class OperationId : std::uint8_t {
   unfused_projection,
 };
 
-inline constexpr std::size_t kOperationIds =
-    static_cast<std::size_t>(OperationId::unfused_projection) + 1;
-
 /// Where a d-vector lives; its reuse distance decides which memory level serves it.
 enum class Operand : std::uint8_t {
   layer_output,   // f: written by the kernel before
@@ -67,10 +63,6 @@ struct Access {
 
 /// What a kernel's time adds to launch and bytes: how its threads cooperate.
 enum class Skeleton : std::uint8_t { elementwise, row_reduction };
-
-constexpr std::string_view name(Skeleton skeleton) {
-  return skeleton == Skeleton::row_reduction ? "row_reduction" : "elementwise";
-}
 
 enum class ExecutionUnit : std::uint8_t { vector_lanes, tensor_cores };
 
@@ -106,10 +98,6 @@ constexpr Operation attached(Operation operation, Attachment attachment) {
   }
   return operation;
 }
-
-std::string_view name(Attachment attachment);
-std::string_view name(OperationId id);
-std::string_view name(Operand operand);
 
 constexpr Traffic traffic(const Operation& operation) {
   Traffic sum{.reads_scalars = operation.reads_scalars, .writes_scalars = operation.writes_scalars};

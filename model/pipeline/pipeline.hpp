@@ -19,7 +19,6 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "model/base/units.hpp"
@@ -106,10 +105,6 @@ enum class Embedding { omitted, sent };
 /// Whether the unfinished sum of a block moves too where a boundary falls inside that block.
 /// Neither the equations nor Fig. 3 count it; without it the network cannot be computed.
 enum class PartialSum { omitted, sent };
-
-std::string_view name(Cache cache);
-std::string_view name(Embedding embedding);
-std::string_view name(PartialSum partial);
 
 struct Payload {
   Cache cache = Cache::none;

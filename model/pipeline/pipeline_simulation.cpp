@@ -210,10 +210,6 @@ Count peak_open(const std::vector<PipelineTask>& tasks, TaskKind opening, TaskKi
 
 }  // namespace
 
-std::string_view name(Sends sends) {
-  return sends == Sends::overlapped ? "overlapped" : "blocking";
-}
-
 SimulatedStep simulate(const PipelineWork& work) {
   assert(is_complete(work));
   SimulatedStep step = Simulator(work).run();

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "model/base/units.hpp"
@@ -42,8 +41,6 @@ struct StageLink {
 
 /// Whether a stage goes on while its message is on the wire, or waits until it has arrived.
 enum class Sends : std::uint8_t { overlapped, blocking };
-
-std::string_view name(Sends sends);
 
 /// Transition i lies between chunk i and chunk i + 1; there are PV - 1 of them.
 struct PipelineWork {

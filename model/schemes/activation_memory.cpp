@@ -2,7 +2,6 @@
 #include "model/schemes/activation_memory.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 
 #include "model/schemes/mechanism.hpp"
@@ -153,11 +152,6 @@ class ActivationsOf {
 };
 
 }  // namespace
-
-std::string_view name(ActivationPolicy policy) {
-  constexpr std::array<std::string_view, 3> names{"keep", "recompute", "offload"};
-  return names[static_cast<std::size_t>(policy)];
-}
 
 ChunkActivations chunk_activations(const ResidualPath& path, const ChunkOfLayers& chunk,
                                    const ActivationPlan& plan) {

@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <string_view>
 
 #include "model/base/units.hpp"
 #include "model/schemes/ledger.hpp"
@@ -17,8 +16,6 @@ enum class ActivationPolicy : std::uint8_t {
   recompute,  ///< what the residual path can make again from the rest, without running a layer
   offload,    ///< as keep, but in host memory, and back on the device for its backward pass
 };
-
-std::string_view name(ActivationPolicy policy);
 
 /// recompute_layers counts the layers that mHC makes again from one kept state, >= 1; the other
 /// schemes recompute layer by layer.

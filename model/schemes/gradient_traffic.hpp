@@ -3,9 +3,7 @@
 // d-vectors; loose scalars and parameters are not counted. REFERENCES.md, "gradients".
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string_view>
 
 #include "model/base/units.hpp"
 #include "model/schemes/scheme.hpp"
@@ -18,11 +16,6 @@ enum class GradientAccumulation : std::uint8_t {
   fused,      ///< the backward kernel reads and writes the sums
   per_block,  ///< one kernel adds up what all layers of a block have for the bank, at its end
 };
-
-constexpr std::string_view name(GradientAccumulation accumulation) {
-  constexpr std::array<std::string_view, 3> names{"autograd", "fused", "per_block"};
-  return names[static_cast<std::size_t>(accumulation)];
-}
 
 /// `activations` are what the forward pass made, and the gradient that arrives at a layer; they
 /// have the model's type. `gradients` are those of the sources, in a type of their own.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "model/base/infeasible.hpp"
@@ -20,16 +19,6 @@ Count state_behind(const MechanismScheme& scheme, Count layer) {
 }
 
 }  // namespace
-
-std::string_view name(StateKind kind) {
-  constexpr std::array<std::string_view, 3> names{"single-state", "multi-state", "cross-layer"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-std::string_view name(WeightKind kind) {
-  constexpr std::array<std::string_view, 3> names{"fixed", "static", "dynamic"};
-  return names[static_cast<std::size_t>(kind)];
-}
 
 bool takes(const Mechanism& mechanism, Count MechanismParameters::*parameter) {
   return std::any_of(mechanism.keys.begin(), mechanism.keys.end(),

@@ -75,20 +75,8 @@ bool same_scheme(const Scheme& a, const Scheme& b) { return name(a) == name(b); 
 
 std::string_view name(const Scheme& scheme) { return std::visit(NameOf{}, scheme); }
 
-std::string_view name(Schedule schedule) {
-  constexpr std::array names{"unfused",  "fused",       "two_pass",
-                             "one_pass", "single_pass", "two_phase"};
-  return names[static_cast<std::size_t>(schedule)];
-}
-
 std::string name(Schedule schedule, Phase1Order phase1) {
   return std::string(name(schedule)) + (phase1 == Phase1Order::hoisted ? "_hoisted" : "");
-}
-
-std::string_view name(Convention convention) {
-  constexpr std::array names{"paper",    "appendixB",        "appendixB_emb", "tied",
-                             "physical", "physical_unfused", "kernel"};
-  return names[static_cast<std::size_t>(convention)];
 }
 
 std::span<const Schedule> schedules_of(const Scheme& scheme) {

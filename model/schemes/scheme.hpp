@@ -2,7 +2,6 @@
 // one sublayer (attention or MLP), l = 1..L, as in the paper; a decoder layer has two.
 #pragma once
 
-#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -86,8 +85,6 @@ const Partition* blocks_of(const Scheme& scheme);
 bool same_scheme(const Scheme& a, const Scheme& b);
 
 std::string_view name(const Scheme& scheme);
-std::string_view name(Schedule schedule);
-std::string_view name(Convention convention);
 /// "two_phase", "two_phase_hoisted".
 std::string name(Schedule schedule, Phase1Order phase1);
 

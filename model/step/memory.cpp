@@ -1,8 +1,6 @@
 // Vectors per token that each scheme keeps, times the tokens of a device.
 #include "model/step/memory.hpp"
 
-#include <array>
-
 #include "model/schemes/mechanism.hpp"
 #include "model/step/resident.hpp"
 
@@ -71,13 +69,6 @@ PrefillShape decode_shape(const Study& study, Count sequences) {
 }
 
 }  // namespace
-
-std::string_view name(MemoryItem item) {
-  constexpr std::array<std::string_view, 9> names{
-      "hidden_state", "streams",  "bank",        "embedding",      "phase1_outputs",
-      "weights",      "kv_cache", "activations", "pipeline_blocks"};
-  return names[static_cast<std::size_t>(item)];
-}
 
 PrefillShape prefill_shape(const Study& study) {
   return {.num_tokens = study.prefill->tokens,

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "model/base/end.hpp"
 
@@ -316,10 +315,6 @@ std::optional<RestRow> modelled_row(const Study& study, WorkloadKind workload, R
 
 }  // namespace
 
-std::string_view name(RestOrigin origin) {
-  return origin == RestOrigin::modelled ? "modelled" : "written";
-}
-
 Estimate<Seconds> RestOfStep::total() const {
   Estimate<Seconds> sum = kNothing;
   for (const RestRow& row : rows) sum = plus(sum, row.time);
@@ -330,7 +325,7 @@ RestOfStep rest_of_step(const Study& study, const Workload& workload) {
   RestOfStep rest;
   std::vector<ForwardPass> passes;
   for (const Pass& pass : workload.passes) passes.push_back(pass.forward);
-  for (const RestTerm term : kRestTerms) {
+  for (const RestTerm term : kEnumerators<RestTerm>) {
     std::optional<RestRow> row = written_row(study, workload, term);
     if (!row && !study.model.architecture) return {{}, "the model has no attention and mlp"};
     if (!row && !Device(*study.machine).has_rate()) return {{}, "the hardware has no bf16_rate"};

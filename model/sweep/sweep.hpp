@@ -28,7 +28,7 @@ struct KnobAxis {
 /// "24", "two_phase", "mhc".
 std::string value_text(const KnobAxis& axis, Count value);
 
-inline constexpr std::size_t kConventions = static_cast<std::size_t>(Convention::kernel) + 1;
+inline constexpr std::size_t kConventions = kEnumerators<Convention>.size();
 
 /// d-vectors per token and layer under one convention.
 struct ConventionMean {

@@ -147,8 +147,7 @@ Remainder remainder_of(const Scenario& scenario) {
 
 Count knob_value(Knob knob, const std::string& text) {
   if (knob != Knob::schedule) return std::stoll(text);
-  for (int i = 0;; ++i)
-    if (name(static_cast<Schedule>(i)) == text) return i;
+  return static_cast<Count>(named<Schedule>(text).value());
 }
 
 /// Reads the scenario, with values in it.

@@ -152,7 +152,7 @@ TEST(Explain, KnowsEveryTermOfAModelledStep) {
   Study study = test::modelled_study();
   study.written_terms = {{WorkloadKind::prefill, RestTerm::mlp, {Seconds{0.25}}}};
   const Evaluation e = evaluate(study);
-  ASSERT_EQ(e.rest.size(), 4 * kRestTerms.size());
+  ASSERT_EQ(e.rest.size(), 4 * kEnumerators<RestTerm>.size());
   for (const RestRow& row : e.rest) {
     const Explanation x = explained(e, "rest." + row.workload + "." + std::string(name(row.term)));
     EXPECT_FALSE(x.numbers.empty()) << x.metric;

@@ -175,9 +175,9 @@ Machine any_machine_or_core() {
   Core core{.first_level = {test::any_real(1e4, 1e5)},
             .second_level = {test::any_real(1e5, 4e6)},
             .threads = 2,
-            .form = *rc::gen::elementOf(kCoreForms),
+            .form = *rc::gen::elementOf(kEnumerators<CoreForm>),
             .exposed = test::any_real(0, 1)};
-  for (const Primitive primitive : kPrimitives)
+  for (const Primitive primitive : kEnumerators<Primitive>)
     for (const Dtype dtype : {Dtype::bf16, Dtype::f32})
       for (const CoreLevel level : {CoreLevel::L1, CoreLevel::L2})
         core.rates.push_back({primitive, dtype, level, test::any_estimate<Seconds>(1e-13, 1e-11)});

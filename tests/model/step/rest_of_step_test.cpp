@@ -37,9 +37,9 @@ const RestRow& row_of(const RestOfStep& rest, RestTerm term) {
 
 TEST(RestOfStep, HasEveryTermInOrder) {
   const RestOfStep rest = rest_of(llama_study());
-  ASSERT_EQ(rest.rows.size(), kRestTerms.size());
-  for (std::size_t i = 0; i < kRestTerms.size(); ++i) {
-    EXPECT_EQ(rest.rows[i].term, kRestTerms[i]);
+  ASSERT_EQ(rest.rows.size(), kEnumerators<RestTerm>.size());
+  for (std::size_t i = 0; i < kEnumerators<RestTerm>.size(); ++i) {
+    EXPECT_EQ(rest.rows[i].term, kEnumerators<RestTerm>[i]);
     EXPECT_EQ(rest.rows[i].workload, "decode/1");
     EXPECT_EQ(rest.rows[i].origin, RestOrigin::modelled);
   }
@@ -303,7 +303,7 @@ TEST(RestOfStep, NeedsNoArchitectureWhereAllIsMeasured) {
   study.model.architecture.reset();
   EXPECT_EQ(rest_of(study).missing, "the model has no attention and mlp");
   EXPECT_TRUE(rest_of(study).rows.empty());
-  for (const RestTerm term : kRestTerms)
+  for (const RestTerm term : kEnumerators<RestTerm>)
     study.written_terms.push_back({WorkloadKind::decode, term, {Seconds{1e-3}}});
   EXPECT_NEAR(rest_of(study).total().value.value, 5e-3, 1e-15);
 }

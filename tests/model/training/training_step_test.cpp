@@ -359,7 +359,7 @@ TEST(Evaluation, HasTheTrainingStepAmongItsSteps) {
   Count rows = 0;
   for (const StepRow& row : answer.step) rows += row.workload == "training" ? 1 : 0;
   EXPECT_EQ(rows, 3 + 2 + 4);
-  EXPECT_EQ(answer.rest.size(), kRestTerms.size());
+  EXPECT_EQ(answer.rest.size(), kEnumerators<RestTerm>.size());
   EXPECT_EQ(answer.budgets.front().verdict, Verdict::pass);
   ASSERT_TRUE(answer.training.simulated);
   EXPECT_EQ(answer.training.simulated->makespan, run_of(answer.training, study.schedule).makespan);
