@@ -88,16 +88,18 @@ struct KernelFormula {
   Schedule schedule;
 
   LedgerFormula operator()(const Standard&) const {
-    if (schedule == fused) return ours("add and norm: 2 r, 2 w", "residual_add_rmsnorm");
-    return ours("add: 2 r, 1 w; norm: 1 r, 1 w", "residual_add, rmsnorm");
+    if (schedule == fused)
+      return ours("add and norm: 2 r, 2 w", "residual", "residual_add_rmsnorm");
+    return ours("add: 2 r, 1 w; norm: 1 r, 1 w", "residual",
+                "residual_add; model/operations/eager_operations.hpp: operations::rmsnorm");
   }
   LedgerFormula operator()(const Mhc&) const {
     if (schedule == fused)
-      return ours("post: m + 1 r, m w; pre with norm: 2m r, 1 w", "mhc_post, mhc_pre");
-    if (schedule == two_pass) return ours("boundary: 2m + 1 r, m + 1 w", "mhc_boundary");
-    if (schedule == one_pass) return ours("boundary: m + 1 r, m + 1 w", "mhc_boundary");
+      return ours("post: m + 1 r, m w; pre with norm: 2m r, 1 w", "mhc", "mhc_post, mhc_pre");
+    if (schedule == two_pass) return ours("boundary: 2m + 1 r, m + 1 w", "mhc", "mhc_boundary");
+    if (schedule == one_pass) return ours("boundary: m + 1 r, m + 1 w", "mhc", "mhc_boundary");
     return {"the five rows of Table 1, (8m + 2) d, and the norm: 1 r, 1 w", "[mhc] Table 2",
-            "model/operations/unfused_operations.hpp: operations::unfused_mhc_*"};
+            "model/operations/eager_operations.hpp: operations::unfused_mhc_*"};
   }
   LedgerFormula operator()(const MechanismScheme& scheme) const {
     const Mechanism& mechanism = *scheme.mechanism;
@@ -105,9 +107,9 @@ struct KernelFormula {
             "model/schemes/mechanisms/" + std::string(mechanism.file)};
   }
   LedgerFormula operator()(const FullAttnRes&) const {
-    if (schedule == single_pass) return ours("layer l: l r, 1 w", "full_single_pass");
+    if (schedule == single_pass) return ours("layer l: l r, 1 w", "attnres", "full_single_pass");
     if (schedule == two_phase)
-      return ours("Phase 1 of a group: l r, S w; i-th layer: (i - 1) + o r, 1 w",
+      return ours("Phase 1 of a group: l r, S w; i-th layer: (i - 1) + o r, 1 w", "attnres",
                   "full_phase1, full_phase2");
     return eager("s = l sources");
   }
@@ -116,24 +118,25 @@ struct KernelFormula {
       return ours(
           "layer 1: 1 r, 1 w; first layer of block n >= 2: n + 1 r, 2 w; second layer: n + 1 r, 1 "
           "w; later: n + 2 r, 2 w; output: N + 2 r, 1 w",
-          "block_single_pass, block_output");
+          "attnres", "block_single_pass, block_output");
     if (schedule == two_phase)
       return ours(
           "Phase 1 of block 1: 1 r, S w; of block n >= 2: n + 1 r, S + 1 w; second layer: 2 r, 1 "
           "w; later: 3 r, 2 w",
-          "block_phase1, block_phase2");
+          "attnres", "block_phase1, block_phase2");
     return eager("s = n sources, n + 1 from the second layer of a block; b += f: 2 r, 1 w");
   }
 
-  static LedgerFormula ours(const std::string& formula, const std::string& function) {
+  static LedgerFormula ours(const std::string& formula, const std::string& family,
+                            const std::string& function) {
     return {formula, "[ours] REFERENCES.md, operations",
-            "model/operations/operation.hpp: operations::" + function};
+            "model/operations/" + family + "_operations.hpp: operations::" + function};
   }
   static LedgerFormula eager(const std::string& sources) {
     return {
         "stack s r, s w; key norm s r, s w; scores s r; mix s r, 1 w; norm 1 r, 1 w; " + sources,
         "[ours] REFERENCES.md, operations",
-        "model/operations/unfused_operations.hpp: operations::unfused_*"};
+        "model/operations/eager_operations.hpp: operations::unfused_*"};
   }
 };
 

@@ -10,6 +10,7 @@
 #include "microbench/cuda/rotation.hpp"
 #include "microbench/cuda/shapes.hpp"
 #include "microbench/cuda/stream_variants.hpp"
+#include "model/operations/mhc_operations.hpp"
 
 namespace depthcost::bench {
 namespace {

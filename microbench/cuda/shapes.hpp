@@ -4,6 +4,7 @@
 #include "microbench/family_cases.hpp"
 #include "microbench/shapes.hpp"
 #include "microbench/variant_cases.hpp"
+#include "model/operations/residual_operations.hpp"
 
 namespace depthcost::bench {
 

@@ -3,8 +3,7 @@
 // arithmetic.
 #pragma once
 
-#include "model/operations/operation.hpp"
-#include "model/operations/unfused_operations.hpp"
+#include "model/operations/eager_operations.hpp"
 #include "model/schemes/mechanism.hpp"
 #include "model/schemes/scheme.hpp"
 

@@ -7,7 +7,7 @@
 #include "microbench/mix.hpp"
 #include "microbench/variant_cases.hpp"
 #include "microbench/verify.hpp"
-#include "model/operations/unfused_operations.hpp"
+#include "model/operations/eager_operations.hpp"
 #include "tests/microbench/counting_access.hpp"
 
 namespace depthcost::bench::cases_test {

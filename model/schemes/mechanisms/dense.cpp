@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/operations/dense_operations.hpp"
 #include "model/schemes/mechanisms/list.hpp"
 #include "model/schemes/mechanisms/states.hpp"
 

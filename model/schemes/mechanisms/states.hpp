@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "model/operations/mechanism_operations.hpp"
+#include "model/operations/eager_operations.hpp"
 #include "model/schemes/mechanism.hpp"
 
 namespace depthcost::mechanism_parts {

@@ -10,7 +10,8 @@
 #include "kernels/cuda/descriptor_unfused.hpp"
 #include "model/base/partition.hpp"
 #include "model/machine/catalogue.hpp"
-#include "model/operations/family_operations.hpp"
+#include "model/operations/dense_operations.hpp"
+#include "model/operations/hyper_connection_operations.hpp"
 #include "model/schemes/layer_operations.hpp"
 
 namespace depthcost::test::descriptor_test {

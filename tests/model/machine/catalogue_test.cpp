@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "model/operations/unfused_operations.hpp"
+#include "model/operations/eager_operations.hpp"
 #include "model/schemes/layer_operations.hpp"
 
 namespace depthcost::catalogue_test {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "model/operations/unfused_operations.hpp"
+#include "model/operations/eager_operations.hpp"
 #include "model/schemes/arithmetic.hpp"
 #include "model/schemes/path_operations.hpp"
 #include "model/schemes/table1.hpp"
@@ -110,7 +110,7 @@ TEST(UnfusedMhc, IsTable1AndTheNextNorm) {
     const ResidualPath path{Mhc{m}, 1};
     Traffic sum;
     for (const auto& [operation, calls] : distinct_operations(path, Schedule::unfused))
-      sum = sum + static_cast<double>(calls) * traffic(operation);
+      sum += static_cast<double>(calls) * traffic(operation);
     EXPECT_EQ(sum, table1_traffic(Mhc{m}) + traffic(rmsnorm()));
   }
 }
@@ -123,8 +123,8 @@ TEST(Phase1Outputs, AreCountedApartBecauseTheyHaveTheirOwnType) {
 
 TEST(Phase1, IsWaitedForAsFarAsItsFirstQuery) {
   // n = 3: 4 rows read, the closed block and the layer input written; 23 outputs are for later.
-  EXPECT_EQ(block_phase1(kimi_k3_layer(3, 1)).hoistable_queries, 23);
-  EXPECT_EQ(phase1(3, 1, 3, {}).hoistable_queries, 0);
+  EXPECT_EQ(hoistable_queries(block_phase1(kimi_k3_layer(3, 1))), 23);
+  EXPECT_EQ(hoistable_queries(phase1(3, 1, 3, {})), 0);
 }
 
 TEST(AttachmentNames, AreThoseOfTheScenario) {
