@@ -385,10 +385,6 @@ Scenario read_scenario(const std::string& path) {
   return scenario_of(load_document(path), path, Provenance::scenario);
 }
 
-Scenario parse_scenario(std::string_view text, const std::string& file) {
-  return scenario_of(parse_document(text, file), file, Provenance::scenario);
-}
-
 Scenario scenario_of(const Node& document, const std::string& file, Provenance provenance) {
   return ScenarioReader(document, file, provenance).read();
 }
