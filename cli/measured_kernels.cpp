@@ -99,11 +99,9 @@ void read_trust(const Values& values, MeasuredKernels& measured) {
     if (accuracy.ceilings == profile::Ceilings::same_mix)
       measured.trust.push_back({std::string(name(accuracy.cases)), accuracy.errors});
   if (stored.coverage_cases == 0) return;
-  const profile::Interval& coverage = stored.coverage;
-  measured.coverage =
-      Estimate<double>{coverage.low, coverage.value, coverage.high, Evidence::measured};
+  measured.coverage = stored.coverage;
   measured.coverage_cases = stored.coverage_cases;
-  measured.coverage_warning = profile::coverage_warning(coverage);
+  measured.coverage_warning = profile::coverage_warning(stored.coverage);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 
 using namespace profile;
 
-std::string interval_text(const Interval& interval, double scale, const char* unit) {
+std::string interval_text(const Estimate<double>& interval, double scale, const char* unit) {
   return fmt::format("{:.3g} {} [{:.3g}, {:.3g}]", interval.value * scale, unit,
                      interval.low * scale, interval.high * scale);
 }
@@ -101,7 +101,7 @@ std::string ceilings_text(const Profile& profile, const std::vector<Ceiling>& me
   }
   for (const Ceiling& c : measured)
     if (find_stream(profile.ceilings, c) == nullptr)
-      add(c, fmt::format("left out: {} wide", format_ratio(c.bytes_per_second.relative_width())),
+      add(c, fmt::format("left out: {} wide", format_ratio(relative_width(c.bytes_per_second))),
           c.variant);
   return plain_text(table);
 }

@@ -28,31 +28,35 @@ constexpr double kUsableShare = 0.66;
 constexpr Bytes kNearFootprint{768.0 * 1024};
 constexpr Bytes kCachedFootprint{12.0 * 1024 * 1024};
 
-bool is_narrow(const Interval& seconds) { return seconds.relative_width() <= kWidestInterval; }
+bool is_narrow(const Estimate<double>& seconds) {
+  return relative_width(seconds) <= kWidestInterval;
+}
 
-void require_narrow(const Samples& samples, const std::string& name, const Interval& interval) {
+void require_narrow(const Samples& samples, const std::string& name,
+                    const Estimate<double>& interval) {
   if (!is_narrow(interval))
     throw MeasurementInvalid(
         {samples.path, 1, 1},
         fmt::format("invalid samples of '{}' (the 90 % interval of their lower quartile is {:.0f} "
                     "% wide, more than {:.0f} %: measure more rounds, on a quieter machine)",
-                    printable(name), 100 * interval.relative_width(), 100 * kWidestInterval));
+                    printable(name), 100 * relative_width(interval), 100 * kWidestInterval));
 }
 
-Interval interval_of(const Samples& samples, const std::string& name, const Repetitions& seconds) {
-  const Interval interval = typical_interval(seconds);
+Estimate<double> interval_of(const Samples& samples, const std::string& name,
+                             const Repetitions& seconds) {
+  const Estimate<double> interval = typical_interval(seconds);
   require_narrow(samples, name, interval);
   return interval;
 }
 
 /// `amount` per second.
-Interval rate_of(double amount, const Interval& seconds) {
+Estimate<double> rate_of(double amount, const Estimate<double>& seconds) {
   return {amount / seconds.high, amount / seconds.value, amount / seconds.low};
 }
 
 /// What is a rate, as the machine takes it.
 template <class Q>
-Estimate<Q> estimate(const Interval& interval) {
+Estimate<Q> estimate(const Estimate<double>& interval) {
   return {{interval.low}, {interval.value}, {interval.high}, Evidence::calibrated};
 }
 
@@ -83,11 +87,11 @@ bool is_of_memory(const Ceiling& ceiling) {
 /// Of one (level, threads, mix).
 struct BestVariant {
   Ceiling ceiling;
-  Interval seconds;
+  Estimate<double> seconds;
 };
 
 BestVariant variant_of(const CeilingSample& sample) {
-  const Interval seconds = typical_interval(sample.seconds);
+  const Estimate<double> seconds = typical_interval(sample.seconds);
   return {{sample.level, sample.threads, sample.mix, sample.name, rate_of(sample.bytes, seconds)},
           seconds};
 }
@@ -199,22 +203,21 @@ void set_bandwidths(const Samples& samples, const std::vector<Ceiling>& ceilings
 }
 
 /// A CPU's calls cost the same however they come to be made, wherever their operands are.
-void add_cpu_floors(const Interval& floor, Skeleton skeleton, Machine& machine) {
-  for (const Launch launch : {Launch::stream, Launch::graph, Launch::graph_pdl})
-    for (const Level level : {Level::cache, Level::memory})
+void add_cpu_floors(const Estimate<double>& floor, Skeleton skeleton, Machine& machine) {
+  for (const Launch launch : kEnumerators<Launch>)
+    for (const Level level : kEnumerators<Level>)
       machine.floors.push_back({launch, level, skeleton, estimate<Seconds>(floor)});
 }
 
 void set_floors(const Samples& samples, Machine& machine) {
   for (const SkeletonSample& sample : samples.skeletons) {
-    const bool is_row = sample.skeleton == "row_reduction";
-    if (!is_row && sample.skeleton != "elementwise") continue;
-    const Skeleton skeleton = is_row ? Skeleton::row_reduction : Skeleton::elementwise;
-    const Interval floor = interval_of(samples, sample.name, sample.seconds);
+    const auto skeleton = named<Skeleton>(sample.skeleton);
+    if (!skeleton) continue;
+    const Estimate<double> floor = interval_of(samples, sample.name, sample.seconds);
     if (!samples.is_gpu())
-      add_cpu_floors(floor, skeleton, machine);
+      add_cpu_floors(floor, *skeleton, machine);
     else if (sample.ctas == "sms")
-      machine.floors.push_back({sample.launch, sample.level, skeleton, estimate<Seconds>(floor)});
+      machine.floors.push_back({sample.launch, sample.level, *skeleton, estimate<Seconds>(floor)});
   }
 }
 
@@ -263,7 +266,7 @@ void set_core(const Samples& samples, Machine& machine) {
             .threads = samples.threads};
   for (const CoreSample& sample : samples.cores) {
     if (sample.level == CoreLevel::memory) continue;
-    const Interval seconds = interval_of(samples, sample.name, sample.seconds);
+    const Estimate<double> seconds = interval_of(samples, sample.name, sample.seconds);
     core.rates.push_back(
         {sample.primitive, sample.dtype, sample.level,
          estimate<Seconds>({seconds.low / sample.elements, seconds.value / sample.elements,

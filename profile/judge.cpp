@@ -34,17 +34,15 @@ void each_kernel(const Samples& samples, Cases cases, const Visit& visit) {
 }
 
 Comparison compared_with(const Machine& machine, const KernelSample& kernel,
-                         const Interval& seconds, const Tolerance& tolerance) {
-  return compare(
-      machine, *find_operation(kernel.call), execution_of(kernel.call),
-      {{seconds.low}, {seconds.value}, {seconds.high}, static_cast<Count>(kernel.seconds.size())},
-      tolerance);
+                         const Estimate<double>& seconds, const Tolerance& tolerance) {
+  return compare(machine, *find_operation(kernel.call), execution_of(kernel.call),
+                 {{seconds.low}, {seconds.value}, {seconds.high}, seconds.evidence}, tolerance);
 }
 
 /// Errors ask for the typical time alone: its interval is a bootstrap, 400 times the work.
 Comparison error_of(const Machine& machine, const KernelSample& kernel) {
   const double seconds = typical(kernel.seconds);
-  return compared_with(machine, kernel, {seconds, seconds, seconds}, {});
+  return compared_with(machine, kernel, {seconds, seconds, seconds, Evidence::measured}, {});
 }
 
 /// measured / predicted of the middle.
@@ -123,7 +121,7 @@ Machine machine_with(const Profile& profile, Ceilings ceilings) {
   return machine;
 }
 
-std::string coverage_warning(const Interval& coverage) {
+std::string coverage_warning(const Estimate<double>& coverage) {
   if (coverage.low <= kPromisedShare && kPromisedShare <= coverage.high) return "";
   return fmt::format(
       "The 90 % interval is none: of cases that it was not made from, it holds {:.1f} % to "
@@ -161,8 +159,8 @@ void judge(const Samples& samples, Profile& profile) {
   profile.coverage = binomial_share(count.inside(), count.cases());
   profile.coverage_cases = count.cases();
   profile.machine.residual = residual;
-  for (const Ceilings ceilings : {Ceilings::same_mix, Ceilings::generic})
-    for (const Cases cases : {Cases::calibration, Cases::held_out, Cases::small}) {
+  for (const Ceilings ceilings : kEnumerators<Ceilings>)
+    for (const Cases cases : kEnumerators<Cases>) {
       const auto comparisons = predictions(machine_with(profile, ceilings), samples, cases);
       if (!comparisons.empty())
         profile.accuracy.push_back({ceilings, cases, summary_of(comparisons)});

@@ -23,7 +23,7 @@ struct Ceiling {
   int threads = 0;
   Mix mix;
   std::string variant;  // name of the benchmark; a profile that was read has none
-  Interval bytes_per_second;
+  Estimate<double> bytes_per_second;
 };
 
 struct Accuracy {
@@ -53,7 +53,7 @@ struct Profile {
   double write_allocate = 0;  // time of an in-place update of two streams over that of a copy
   std::vector<FormError> forms;
   std::vector<Accuracy> accuracy;
-  Interval coverage;  // of the 90 % interval, on held-out cases and shapes left out in turn
+  Estimate<double> coverage;  // of the 90 % interval, on held-out cases and shapes left out in turn
   std::size_t coverage_cases = 0;
 };
 
@@ -84,7 +84,7 @@ std::vector<Comparison> predictions(const Machine& machine, const Samples& sampl
 
 /// A sentence where the share of other cases that lie within the 90 % interval, by its own
 /// interval, is not 90 %; else empty.
-std::string coverage_warning(const Interval& coverage);
+std::string coverage_warning(const Estimate<double>& coverage);
 
 /// The file of a profile: scenarios/device/profile.hpp reads it.
 std::string to_yaml(const Profile& profile);

@@ -36,7 +36,7 @@ double quantile(std::vector<double> values, double share) {
   return values[below] + rest * (values[above] - values[below]);
 }
 
-Interval typical_interval(std::span<const double> seconds) {
+Estimate<double> typical_interval(std::span<const double> seconds) {
   Random random;
   std::vector<double> times;
   std::vector<double> drawn(seconds.size());
@@ -44,18 +44,18 @@ Interval typical_interval(std::span<const double> seconds) {
     for (double& value : drawn) value = seconds[random.below(seconds.size())];
     times.push_back(typical(drawn));
   }
-  return {quantile(times, 0.05), typical(seconds), quantile(times, 0.95)};
+  return {quantile(times, 0.05), typical(seconds), quantile(times, 0.95), Evidence::measured};
 }
 
-Interval binomial_share(std::size_t inside, std::size_t cases) {
-  if (cases == 0) return {0, 0, 1};
+Estimate<double> binomial_share(std::size_t inside, std::size_t cases) {
+  if (cases == 0) return {0, 0, 1, Evidence::measured};
   constexpr double kZ = 1.959963984540054;  // 97.5 % of a normal distribution
   const auto n = static_cast<double>(cases);
   const double p = static_cast<double>(inside) / n;
   const double denominator = 1 + kZ * kZ / n;
   const double centre = (p + kZ * kZ / (2 * n)) / denominator;
   const double half = kZ * std::sqrt(p * (1 - p) / n + kZ * kZ / (4 * n * n)) / denominator;
-  return {std::max(0.0, centre - half), p, std::min(1.0, centre + half)};
+  return {std::max(0.0, centre - half), p, std::min(1.0, centre + half), Evidence::measured};
 }
 
 }  // namespace depthcost::profile

@@ -22,9 +22,9 @@ double number_or_zero(const Values& values, const std::string& key) {
   return values.has(key) ? values.number(key) : 0;
 }
 
-Interval interval_at(const Values& values, const std::string& record) {
+Estimate<double> interval_at(const Values& values, const std::string& record) {
   return {values.number(record + "low"), values.number(record + "value"),
-          values.number(record + "high")};
+          values.number(record + "high"), Evidence::calibrated};
 }
 
 ErrorSummary errors_at(const Values& values, const std::string& record) {
@@ -65,7 +65,7 @@ void set_errors(const Values& values, Profile& profile) {
   profile.coverage_cases = static_cast<std::size_t>(values.count("coverage.count"));
   profile.coverage = {number_or_zero(values, "coverage.low"),
                       number_or_zero(values, "coverage.share"),
-                      number_or_zero(values, "coverage.high")};
+                      number_or_zero(values, "coverage.high"), Evidence::measured};
 }
 
 Samples samples_named_in(const Values& values, const std::string& path) {

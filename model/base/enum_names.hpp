@@ -13,8 +13,8 @@
 namespace depthcost {
 namespace enum_names {
 
-/// As the compiler prints the value: "depthcost::Dtype::fp8", or "(depthcost::Dtype)4" if there is
-/// no such enumerator. Both GCC and Clang write it behind the name of the template's parameter.
+/// The value as the compiler prints it: "depthcost::Dtype::fp8", or "(depthcost::Dtype)4" if no
+/// enumerator has it. GCC and Clang print it behind the name of the template's parameter.
 template <auto kValue>
 constexpr std::string_view printed() {
   constexpr std::string_view signature = __PRETTY_FUNCTION__;
@@ -59,8 +59,8 @@ inline constexpr auto kNames = enum_names::each<Enum>([]<auto kValue>() {
 
 /// A table for kNames; it compiles only with one name an enumerator.
 template <class Enum, class... Names>
-requires(sizeof...(Names) == kEnumerators<Enum>.size())
-constexpr std::array<std::string_view, sizeof...(Names)> other_names(const Names&... names) {
+requires(sizeof...(Names) == kEnumerators<Enum>.size()) constexpr std::array<
+    std::string_view, sizeof...(Names)> other_names(const Names&... names) {
   return {names...};
 }
 

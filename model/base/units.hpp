@@ -27,6 +27,8 @@ struct Quantity {
   friend constexpr Quantity operator+(Quantity a, Quantity b) { return {a.value + b.value}; }
   friend constexpr Quantity operator-(Quantity a, Quantity b) { return {a.value - b.value}; }
   friend constexpr Quantity operator*(double k, Quantity a) { return {k * a.value}; }
+  friend constexpr Quantity& operator+=(Quantity& a, Quantity b) { return a = a + b; }
+  friend constexpr Quantity& operator-=(Quantity& a, Quantity b) { return a = a - b; }
   friend constexpr double operator/(Quantity a, Quantity b) { return a.value / b.value; }
 };
 

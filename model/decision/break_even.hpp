@@ -18,7 +18,7 @@ template <>
 inline constexpr auto kNames<Payback> = other_names<Payback>("pays", "does not pay", "unknown");
 
 struct BreakEven {
-  ComputeAdvantage advantage;                // of the scheme
+  Estimate<double> advantage;                // of the scheme
   std::optional<Estimate<double>> overhead;  // of a training step; absent where none is simulated
   std::optional<Estimate<double>> net;       // advantage / (1 + overhead)
   Payback payback = Payback::unknown;

@@ -24,14 +24,14 @@ double equivalent_compute(const PowerLaw& baseline, const PowerLaw& law, double 
   return compute_for(baseline, loss_at(law, compute));
 }
 
-ComputeAdvantage compute_advantage(FittedScheme scheme, double compute) {
+Estimate<double> compute_advantage(FittedScheme scheme, double compute) {
   const PowerLaw baseline = published_fit(FittedScheme::baseline);
   const PowerLaw law = published_fit(scheme);
   const auto at = [&](const PowerLaw& from, const PowerLaw& to) {
     return equivalent_compute(from, to, compute) / compute;
   };
   const double value = at(baseline, law);
-  ComputeAdvantage advantage{compute, value, value, value};
+  Estimate<double> advantage{value, value, value, Evidence::published};
   // Monotone in each coefficient, so that the extremes lie at corners.
   for (unsigned corner = 0; corner < 16; ++corner) {
     const auto shifted = [&](double coefficient, unsigned bit) {
@@ -43,10 +43,6 @@ ComputeAdvantage compute_advantage(FittedScheme scheme, double compute) {
     advantage.high = std::max(advantage.high, ratio);
   }
   return advantage;
-}
-
-double crossing(const PowerLaw& first, const PowerLaw& second) {
-  return std::pow(first.a / second.a, 1 / (first.exponent - second.exponent));
 }
 
 }  // namespace depthcost

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "model/base/enum_names.hpp"
+#include "model/base/evidence.hpp"
 
 namespace depthcost {
 
@@ -43,20 +43,8 @@ double compute_for(const PowerLaw& law, double loss);
 /// Compute that the baseline needs for the loss that `law` reaches with `compute`.
 double equivalent_compute(const PowerLaw& baseline, const PowerLaw& law, double compute);
 
-/// Two laws at one compute: how many times as much the baseline needs. `low` and `high` are the
-/// extremes over all four coefficients anywhere within their last digit.
-struct ComputeAdvantage {
-  double compute = 0;  // PFLOP/s-days
-  double low = 1;
-  double value = 1;
-  double high = 1;
-};
-
-ComputeAdvantage compute_advantage(FittedScheme scheme, double compute);
-
-/// Compute at which two laws reach the same loss.
-///   C = (a1 / a2)^(1 / (exponent1 - exponent2))
-/// [ours]; infinite or zero where they never meet.
-double crossing(const PowerLaw& first, const PowerLaw& second);
+/// How many times `compute`, in PFLOP/s-days, the baseline needs for the same loss. The interval
+/// spans all four coefficients of the two laws, anywhere within their last digit.
+Estimate<double> compute_advantage(FittedScheme scheme, double compute);
 
 }  // namespace depthcost

@@ -52,7 +52,7 @@ struct LargestState {
   Count operator()(const MechanismScheme& scheme) const { return largest_state(scheme); }
 };
 
-/// In front of a layer, and its own; a norm on the stream is the scheme's.
+/// The layer's own norm in front of it. A norm on the residual stream belongs to the scheme.
 bool is_next_norm(const Operation& operation) {
   return operation.id == OperationId::unfused_rmsnorm &&
          operation.accesses[1].operand == Operand::layer_input;
@@ -61,7 +61,7 @@ bool is_next_norm(const Operation& operation) {
 Traffic without_norms(const ResidualPath& path) {
   Traffic sum;
   each_launch(path, Schedule::unfused, [&](Count layer, const Operation& operation) {
-    if (layer > 0 && !is_next_norm(operation)) sum = sum + traffic(operation);
+    if (layer > 0 && !is_next_norm(operation)) sum += traffic(operation);
   });
   return 1 / static_cast<double>(path.num_layers) * sum;
 }

@@ -45,7 +45,7 @@ Time time_at(const Curve& curve, double bytes) {
   return beyond(bytes, *std::prev(below), *below);
 }
 
-/// Of the whole vector, what a rank sends or receives at least.
+/// The share of the whole vector that a rank must send or receive.
 ///   (n - 1) / n
 /// nccl-tests doc/PERFORMANCE.md, "bus bandwidth"; an all-reduce does it twice.
 double moved_share(double num_ranks) { return (num_ranks - 1) / num_ranks; }

@@ -32,8 +32,9 @@ constexpr Seconds task_seconds(const ChunkTimes& times, TaskKind kind) {
   return {};
 }
 
-/// From one stage to another: t = latency + bytes / bandwidth, bandwidth > 0; an infinite one is
-/// free. The wire is taken for bytes / bandwidth: the next message need not wait for the latency.
+/// The wire from one stage to another: t = latency + bytes / bandwidth. The bandwidth is above 0
+/// and may be infinite. A message holds the wire for bytes / bandwidth; the next one need not wait
+/// for the latency.
 struct StageLink {
   Seconds latency;
   BytesPerSecond bandwidth;

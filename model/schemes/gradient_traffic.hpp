@@ -29,6 +29,9 @@ struct GradientTraffic {
     return {a.activation_reads_d + b.activation_reads_d, a.gradient_reads_d + b.gradient_reads_d,
             a.gradient_writes_d + b.gradient_writes_d};
   }
+  friend constexpr GradientTraffic& operator+=(GradientTraffic& a, const GradientTraffic& b) {
+    return a = a + b;
+  }
   friend constexpr GradientTraffic operator*(double k, const GradientTraffic& t) {
     return {k * t.activation_reads_d, k * t.gradient_reads_d, k * t.gradient_writes_d};
   }
@@ -57,7 +60,7 @@ constexpr GradientTraffic one_read_backward(Count num_sources) {
 /// Added for sources that have a gradient already, when it is accumulated layer by layer.
 ///   autograd  2n r, n w        fused  n r
 /// [ours]: autograd adds tensors pairwise; a fused kernel writes the sum instead of the gradient.
-/// Not for per_block, which has no traffic of one layer: block_backward().
+/// per_block has no traffic of a single layer: use block_backward().
 constexpr GradientTraffic accumulation(GradientAccumulation accumulation, Count num_sources) {
   const double n = static_cast<double>(num_sources);
   if (accumulation == GradientAccumulation::autograd)
@@ -98,7 +101,8 @@ constexpr GradientTraffic one_read_path(const BlockAttnRes& scheme) {
   GradientTraffic total = one_read_backward(blocks.num_blocks + 1);
   for (Count block = 1; block <= blocks.num_blocks; ++block) {
     const double S = static_cast<double>(blocks.size(block));
-    total = total + one_read_backward(block) + (S - 1) * one_read_backward(block + 1);
+    total += one_read_backward(block);
+    total += (S - 1) * one_read_backward(block + 1);
   }
   return total;
 }
@@ -109,7 +113,7 @@ constexpr GradientTraffic backward_traffic(const BlockAttnRes& scheme, GradientA
   const Partition& blocks = scheme.blocks;
   GradientTraffic total = one_read_backward(blocks.num_blocks + 1);
   for (Count block = 1; block <= blocks.num_blocks; ++block)
-    total = total + block_backward(mode, block, blocks.size(block));
+    total += block_backward(mode, block, blocks.size(block));
   return total;
 }
 

@@ -96,7 +96,7 @@ std::vector<MemoryRow> memory_rows(const Study& study, const ResidualPath& path)
 Bytes memory_of(std::span<const MemoryRow> rows, std::string_view workload, const Scheme& scheme) {
   Bytes sum;
   for (const MemoryRow& row : rows)
-    if (row.workload == workload && same_scheme(row.path->scheme, scheme)) sum = sum + row.bytes;
+    if (row.workload == workload && same_scheme(row.path->scheme, scheme)) sum += row.bytes;
   return sum;
 }
 

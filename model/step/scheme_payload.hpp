@@ -9,15 +9,14 @@
 
 namespace depthcost {
 
-/// In d-vectors per token: everything that the next chunk cannot do without: b_0 and unfinished
-/// partial sums too.
+/// d-vectors per token that the next chunk needs, b_0 and unfinished partial sums included.
 PipelineTraffic scheme_payload(const PipelineLayout& layout, const Scheme& scheme, Cache cache);
 
 /// Bytes per token of so many d-vectors on the wire: training sends in its wire dtype, decode and
 /// prefill in the model's.
 Bytes payload_bytes(const Study& study, WorkloadKind workload, Count vectors);
 
-/// As above, of the study's workload that sends the most.
+/// The same for the study's workload that sends most.
 Bytes largest_payload_bytes(const Study& study, Count vectors);
 
 /// Layers of each block that the event enumeration moves; empty for schemes without a bank.

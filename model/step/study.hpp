@@ -26,8 +26,8 @@ struct Transformer {
 /// Does every tensor-parallel rank hold all tokens of the residual path? At decode it does.
 enum class Layout { replicated, sequence_sharded };
 
-/// Whose queries, gains and phi a layer's operations read: its own, or, in a benchmark of a step,
-/// those of all layers.
+/// Every layer reads its own queries, gains and phi; in a benchmark of a step all layers share one
+/// set.
 enum class ParameterSets { one_per_layer, one_for_all };
 
 /// Tokens and sequences count per model replica.

@@ -157,10 +157,9 @@ StandaloneCall call_of(const Line& line) {
   return call;
 }
 
-MeasuredTime time_of(const Line& line) {
+Estimate<Seconds> time_of(const Line& line) {
   const Seconds median = line.time("microseconds");
-  MeasuredTime time{median, median, median};
-  if (line.has("samples")) time.samples = line.count("samples");
+  Estimate<Seconds> time{median, median, median, Evidence::measured};
   if (line.has("low")) time.low = line.time("low");
   if (line.has("high")) time.high = line.time("high");
   if (time.low > median)
@@ -187,7 +186,8 @@ MeasurementTable parse_measurements(std::string_view text, const std::string& fi
     if (row->size() != header.size())
       throw InputError(line.start(), fmt::format("row of {} cells (the header has {})", row->size(),
                                                  header.size()));
-    table.rows.push_back({call_of(line), time_of(line), row->front().line});
+    table.rows.push_back(
+        {call_of(line), time_of(line), line.count("samples", 0), row->front().line});
   }
   if (table.rows.empty()) throw InputError({file, 1, 1}, "no rows (only a header)");
   return table;

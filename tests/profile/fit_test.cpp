@@ -220,10 +220,10 @@ TEST_F(Fit, CallsStolenTimeNoMeasurement) {
 
 TEST(Shares, HaveWilsonsInterval) {
   // 8 of 10: 0.49 to 0.94, Brown, Cai, DasGupta 2001.
-  const Interval unknown = binomial_share(0, 0);
+  const Estimate<double> unknown = binomial_share(0, 0);
   EXPECT_EQ(unknown.low, 0);
   EXPECT_EQ(unknown.high, 1);
-  const Interval share = binomial_share(8, 10);
+  const Estimate<double> share = binomial_share(8, 10);
   EXPECT_NEAR(share.low, 0.4902, 1e-4);
   EXPECT_NEAR(share.high, 0.9433, 1e-4);
 }
@@ -237,7 +237,7 @@ TEST(Quantiles, LieBetweenTheRanks) {
 TEST(TypicalTimes, HaveAnIntervalThatNarrowsWithTheSpread) {
   const std::vector<double> wide{1, 2, 3, 4, 5};
   const std::vector<double> narrow{2.9, 3, 3, 3, 3.1};
-  EXPECT_GT(typical_interval(wide).relative_width(), typical_interval(narrow).relative_width());
+  EXPECT_GT(relative_width(typical_interval(wide)), relative_width(typical_interval(narrow)));
   EXPECT_EQ(typical_interval(wide).value, 2);
 }
 

@@ -131,7 +131,7 @@ TEST(Mechanisms, MuddFormerLeavesAStateForHalfABlock) {
   const auto writes_behind = [&](Count layer, Count num_layers) {
     Traffic sum;
     for (const Operation& launch : mudd.operations({p, layer, num_layers}, Schedule::fused))
-      sum = sum + traffic(launch);
+      sum += traffic(launch);
     return sum.writes_d;
   };
   EXPECT_DOUBLE_EQ(writes_behind(4, 5), 1 + 4);
@@ -259,8 +259,7 @@ TEST(Mechanisms, SumsOfLayersAreTotals) {
     const ResidualPath path = path_of(mechanism->id);
     for (const Counting& counting : countings_of(path.scheme)) {
       Traffic sum;
-      for (Count layer = 1; layer <= kLayers; ++layer)
-        sum = sum + layer_traffic(path, counting, layer);
+      for (Count layer = 1; layer <= kLayers; ++layer) sum += layer_traffic(path, counting, layer);
       EXPECT_DOUBLE_EQ(total_d(sum), total_d(total_traffic(path, counting)));
     }
   }

@@ -127,7 +127,8 @@ TEST(RestOfStep, TakesLongerForTheExpertsOfAPrefill) {
   const RestPart& routed = row.parts[1];
   const double rate = kSustainedRate.value * study.machine->tensor_rate->value;
   EXPECT_NEAR(routed.time.value.value,
-              kPrefillOfExperts.value * routed.work.flops_at(End::value).value / rate, 1e-9);
+              kPrefillOfExperts.value * routed.work.flops_at(IntervalEnd::value).value / rate,
+              1e-9);
 }
 
 // 0.65 of 1 PFLOP/s: 2 x 8192 operations for each weight of the MLPs.
@@ -186,11 +187,11 @@ TEST(RestOfStep, AddsUpItsParts) {
     for (const RestRow& row : rest_of_step(study, workload).rows) {
       RestRow sum;
       for (const RestPart& part : row.parts) {
-        sum.bytes = sum.bytes + part.calls * part.work.bytes_at(End::value);
-        sum.flops = sum.flops + part.calls * part.work.flops_at(End::value);
-        sum.time.low = sum.time.low + part.calls * part.time.low;
-        sum.time.value = sum.time.value + part.calls * part.time.value;
-        sum.time.high = sum.time.high + part.calls * part.time.high;
+        sum.bytes += part.calls * part.work.bytes_at(IntervalEnd::value);
+        sum.flops += part.calls * part.work.flops_at(IntervalEnd::value);
+        sum.time.low += part.calls * part.time.low;
+        sum.time.value += part.calls * part.time.value;
+        sum.time.high += part.calls * part.time.high;
       }
       ASSERT_FALSE(row.parts.empty()) << name(row.term);
       EXPECT_EQ(sum.bytes, row.bytes) << name(row.term);

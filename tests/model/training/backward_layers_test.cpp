@@ -12,8 +12,7 @@ const ResidualPath kFull{FullAttnRes{partition_by_size(20, 4)}, 20};
 
 GradientTraffic sum(const ResidualPath& path, Schedule schedule, GradientAccumulation mode) {
   GradientTraffic total;
-  for (const BackwardLayer& layer : backward_layers(path, schedule, mode))
-    total = total + layer.traffic;
+  for (const BackwardLayer& layer : backward_layers(path, schedule, mode)) total += layer.traffic;
   return total;
 }
 
