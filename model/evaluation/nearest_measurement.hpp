@@ -45,7 +45,7 @@ struct MeasuredStep {
   std::string source;
 };
 
-/// Those of the study's model in the study's scheme.
+/// The published steps of the study's model in the study's scheme.
 std::vector<MeasuredStep> measured_steps_of(const Study& study,
                                             std::span<const MeasuredStep> published);
 

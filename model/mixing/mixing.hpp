@@ -56,7 +56,7 @@ struct MixingScheme {
   std::string_view remark;   // on that claim
   std::string_view points;   // where it is explained: of REFERENCES.md, "mixing"
   Count layers_per_row = 1;  // 2: a row is a Transformer block
-  /// Which v_i the weight at `position` of a layer's attention belongs to, where that is another i.
+  /// The i of the v_i that the weight at `position` belongs to; null where i is the position.
   Count (*source_of)(const MixingShape& shape, Count layer, Count position) = nullptr;
 };
 

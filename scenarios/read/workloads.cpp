@@ -164,8 +164,7 @@ void read_training(const Values& values, Study& study) {
 }
 
 void read_written_terms(const Values& values, Study& study) {
-  for (const WorkloadKind workload :
-       {WorkloadKind::decode, WorkloadKind::prefill, WorkloadKind::training})
+  for (const WorkloadKind workload : kEnumerators<WorkloadKind>)
     for (const RestTerm term : kEnumerators<RestTerm>) {
       const std::size_t num_batches =
           workload == WorkloadKind::decode && study.decode ? study.decode->sequences.size() : 1;
