@@ -103,7 +103,7 @@ void read_trust(const Values& values, MeasuredKernels& measured) {
   measured.coverage =
       Estimate<double>{coverage.low, coverage.value, coverage.high, Evidence::measured};
   measured.coverage_cases = stored.coverage_cases;
-  measured.coverage_warning = profile::coverage_warning(coverage);
+  measured.coverage_warning = profile::coverage_warning(stored.coverage);
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ std::vector<std::string> comparison_notes(const Samples& samples, const DeviceVa
         fmt::format("The kernels have changed: measured are '{}', the profile was made on '{}'.",
                     printable(samples.kernels_hash), printable(kernels->texts.front())));
   if (values.has("coverage.low") && values.has("coverage.high"))
-    notes.push_back(
-        coverage_warning({values.number("coverage.low"), 0, values.number("coverage.high")}));
+    notes.push_back(coverage_warning(
+        {.low = values.number("coverage.low"), .high = values.number("coverage.high")}));
   std::erase(notes, "");
   return notes;
 }
@@ -40,8 +40,9 @@ std::vector<ComparedCase> kernel_cases(const Samples& samples, const Device& dev
     cases.push_back({.id = id,
                      .hardware = device.label,
                      .call = kernel.call,
-                     .stacks = {{"", comparison.measured.median, comparison.error}},
+                     .stacks = {{"", comparison.measured.value, comparison.error}},
                      .comparison = comparison,
+                     .samples = static_cast<Count>(kernel.seconds.size()),
                      .rule = rule,
                      .file = samples.path});
   }

@@ -201,14 +201,13 @@ void add_cpu_floors(const Estimate<Seconds>& floor, Skeleton skeleton, Machine& 
 
 void set_floors(const Samples& samples, Machine& machine) {
   for (const SkeletonSample& sample : samples.skeletons) {
-    const bool is_row = sample.skeleton == "row_reduction";
-    if (!is_row && sample.skeleton != "elementwise") continue;
-    const Skeleton skeleton = is_row ? Skeleton::row_reduction : Skeleton::elementwise;
+    const auto skeleton = named<Skeleton>(sample.skeleton);
+    if (!skeleton) continue;
     const Estimate<Seconds> floor = time_of(samples, sample.name, sample.seconds);
     if (!samples.is_gpu())
-      add_cpu_floors(floor, skeleton, machine);
+      add_cpu_floors(floor, *skeleton, machine);
     else if (sample.ctas == "sms")
-      machine.floors.push_back({sample.launch, sample.level, skeleton, floor});
+      machine.floors.push_back({sample.launch, sample.level, *skeleton, floor});
   }
 }
 
@@ -267,7 +266,8 @@ void set_core(const Samples& samples, Machine& machine) {
                            {time.high.value / sample.elements},
                            Evidence::calibrated}});
   }
-  constexpr std::size_t kAllRates = 2 * 2 * kPrimitives.size();
+  constexpr std::size_t kAllRates =
+      kCoreDtypes.size() * kRatedLevels.size() * kEnumerators<Primitive>.size();
   if (core.rates.size() != kAllRates)
     throw InputError({samples.path, 1, 1},
                      fmt::format("too few samples ({} of {} primitives of a core)",
@@ -279,7 +279,7 @@ void set_core(const Samples& samples, Machine& machine) {
 /// The form with the smallest median error on the calibration shapes.
 void choose_form(const Samples& samples, Profile& profile) {
   if (!profile.machine.core) return;
-  for (const CoreForm form : kCoreForms) {
+  for (const CoreForm form : kEnumerators<CoreForm>) {
     profile.machine.core->form = form;
     profile.forms.push_back(
         {form, summary_of(predictions(profile.machine, samples, Cases::calibration))});

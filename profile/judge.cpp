@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 
@@ -33,14 +32,13 @@ void each_kernel(const Samples& samples, Cases cases, const Visit& visit) {
 Comparison compared_with(const Machine& machine, const KernelSample& kernel,
                          const Estimate<Seconds>& time, const Tolerance& tolerance) {
   return compare(machine, *find_operation(kernel.call), execution_of(kernel.call),
-                 {time.low, time.value, time.high, static_cast<Count>(kernel.seconds.size())},
-                 tolerance);
+                 {time.low, time.value, time.high, Evidence::measured}, tolerance);
 }
 
 /// An error needs only the typical time. Its interval would need a bootstrap, 400 times the work.
 Comparison error_of(const Machine& machine, const KernelSample& kernel) {
   const Seconds time{typical(kernel.seconds)};
-  return compared_with(machine, kernel, {time, time, time}, {});
+  return compared_with(machine, kernel, {time, time, time, Evidence::measured}, {});
 }
 
 /// Measured time over predicted time.
@@ -104,20 +102,6 @@ void count_left_out(const Machine& machine, const Samples& samples, CoverageCoun
 
 }  // namespace
 
-std::string_view name(MemoryLevel level) {
-  constexpr std::array<std::string_view, 4> names{"L1", "L2", "L3", "memory"};
-  return names[static_cast<std::size_t>(level)];
-}
-
-std::string_view name(Ceilings ceilings) {
-  return ceilings == Ceilings::same_mix ? "same_mix" : "generic";
-}
-
-std::string_view name(Cases cases) {
-  constexpr std::array<std::string_view, 3> names{"calibration", "held_out", "small"};
-  return names[static_cast<std::size_t>(cases)];
-}
-
 Cases cases_of(const KernelSample& kernel) {
   const StandaloneCall& call = kernel.call;
   if (call.temperature == Temperature::hot || call.num_tokens <= kLargestBatch) return Cases::small;
@@ -170,8 +154,8 @@ void judge(const Samples& samples, Profile& profile) {
   profile.coverage = binomial_share(count.inside(), count.cases());
   profile.coverage_cases = count.cases();
   profile.machine.residual = residual;
-  for (const Ceilings ceilings : {Ceilings::same_mix, Ceilings::generic})
-    for (const Cases cases : {Cases::calibration, Cases::held_out, Cases::small}) {
+  for (const Ceilings ceilings : kEnumerators<Ceilings>)
+    for (const Cases cases : kEnumerators<Cases>) {
       const auto comparisons = predictions(machine_with(profile, ceilings), samples, cases);
       if (!comparisons.empty())
         profile.accuracy.push_back({ceilings, cases, summary_of(comparisons)});

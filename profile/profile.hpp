@@ -6,7 +6,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "model/machine/comparison.hpp"
@@ -26,20 +25,6 @@ struct Ceiling {
   std::string variant;  // name of the benchmark; empty in a profile that was read
   Estimate<BytesPerSecond> bandwidth;
 };
-
-/// The ceilings that a prediction uses.
-enum class Ceilings { same_mix, generic };
-
-/// The kernels that predictions are compared with.
-enum class Cases {
-  calibration,  // shapes that the form and the interval were chosen on
-  held_out,     // shapes that no choice was made on
-  small,        // a few tokens, cold and from the cache: outside the calibrated range
-};
-
-std::string_view name(MemoryLevel level);
-std::string_view name(Ceilings ceilings);
-std::string_view name(Cases cases);
 
 struct Accuracy {
   Ceilings ceilings = Ceilings::same_mix;

@@ -42,7 +42,7 @@ std::vector<Ceiling> ceilings_in(const Values& values) {
     const auto count = [&](const char* key) {
       return static_cast<unsigned>(values.count(record + key));
     };
-    ceilings.push_back({enum_of<MemoryLevel>(values.text(record + "level")),
+    ceilings.push_back({values.choice<MemoryLevel>(record + "level"),
                         static_cast<int>(count("threads")),
                         {count("reads"), count("writes"), count("in_place")},
                         "",
@@ -53,17 +53,15 @@ std::vector<Ceiling> ceilings_in(const Values& values) {
 
 void set_errors(const Values& values, Profile& profile) {
   each_record(values, "link_error", [&](const std::string& record) {
-    profile.link_errors.push_back({enum_of<Transfer>(values.text(record + "transfer")),
+    profile.link_errors.push_back({values.choice<Transfer>(record + "transfer"),
                                    values.count(record + "ranks"), errors_at(values, record)});
   });
   each_record(values, "form_error", [&](const std::string& record) {
-    profile.forms.push_back(
-        {enum_of<CoreForm>(values.text(record + "form")), errors_at(values, record)});
+    profile.forms.push_back({values.choice<CoreForm>(record + "form"), errors_at(values, record)});
   });
   each_record(values, "accuracy", [&](const std::string& record) {
-    profile.accuracy.push_back({enum_of<Ceilings>(values.text(record + "ceilings")),
-                                enum_of<Cases>(values.text(record + "cases")),
-                                errors_at(values, record)});
+    profile.accuracy.push_back({values.choice<Ceilings>(record + "ceilings"),
+                                values.choice<Cases>(record + "cases"), errors_at(values, record)});
   });
   if (!values.has("coverage.count")) return;
   profile.coverage_cases = static_cast<std::size_t>(values.count("coverage.count"));

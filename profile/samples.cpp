@@ -55,38 +55,28 @@ const std::vector<std::string> kBackends{"cpu", "cuda"};
 
 CeilingSample ceiling_of(JsonRecord& row) {
   return {.name = row.text("name"),
-          .level = static_cast<MemoryLevel>(row.choice("level", {"L1", "L2", "L3", "memory"})),
+          .level = row.value<MemoryLevel>("level"),
           .threads = static_cast<int>(row.count_to(kMostThreads, "threads", Range::non_negative)),
           .mix = mix_of(row),
           .bytes = row.number("bytes"),
           .seconds = seconds_of(row)};
 }
 
-Dtype dtype_of(JsonRecord& row) {
-  return row.choice("dtype", {"bf16", "f32"}) == 0 ? Dtype::bf16 : Dtype::f32;
-}
-
-Launch launch_of(JsonRecord& row) {
-  return static_cast<Launch>(row.choice("launch", {"stream", "graph", "graph_pdl"}));
-}
+Dtype dtype_of(JsonRecord& row) { return row.value<Dtype>("dtype", kCoreDtypes); }
 
 CoreSample core_of(JsonRecord& row) {
   return {.name = row.text("name"),
-          .primitive = row.choice("primitive", kPrimitives),
+          .primitive = row.value<Primitive>("primitive"),
           .dtype = dtype_of(row),
-          .level = static_cast<CoreLevel>(row.choice("level", {"L1", "L2", "memory"})),
+          .level = row.value<CoreLevel>("level"),
           .elements = row.number("elements"),
           .seconds = seconds_of(row)};
-}
-
-Temperature temperature_of(JsonRecord& row) {
-  return row.choice("temperature", {"cold", "hot"}) == 0 ? Temperature::cold : Temperature::hot;
 }
 
 CurveSample curve_of(JsonRecord& row) {
   return {.name = row.text("name"),
           .footprint = {row.number("footprint_bytes")},
-          .temperature = temperature_of(row),
+          .temperature = row.value<Temperature>("temperature"),
           .mix = mix_of(row),
           .bytes = row.number("bytes"),
           .seconds = seconds_of(row)};
@@ -97,8 +87,8 @@ SkeletonSample skeleton_of(JsonRecord& row) {
   return {.name = row.text("name"),
           .skeleton = row.text("skeleton"),
           .ctas = row.text("ctas"),
-          .launch = launch_of(row),
-          .level = row.choice("level", {"cache", "memory"}) == 0 ? Level::cache : Level::memory,
+          .launch = row.value<Launch>("launch"),
+          .level = row.value<Level>("level"),
           .seconds = seconds_of(row)};
 }
 
@@ -119,8 +109,8 @@ KernelSample kernel_of(JsonRecord& row) {
                    .num_tokens = row.count("tokens"),
                    .hidden_size = row.count("hidden_size"),
                    .dtype = dtype_of(row),
-                   .launch = launch_of(row),
-                   .temperature = temperature_of(row)},
+                   .launch = row.value<Launch>("launch"),
+                   .temperature = row.value<Temperature>("temperature")},
           .is_again = row.choice("again", {"false", "true"}) == 1,
           .seconds = seconds_of(row)};
 }
@@ -132,11 +122,11 @@ struct StepSchedule {
 
 StepSchedule step_schedule_of(JsonRecord& row) {
   const std::string hoisted = name(Schedule::two_phase, Phase1Order::hoisted);
-  const std::vector<std::string> names{"unfused",     "fused",     "two_pass", "one_pass",
-                                       "single_pass", "two_phase", hoisted};
+  std::vector<std::string> names(kNames<Schedule>.begin(), kNames<Schedule>.end());
+  names.push_back(hoisted);
   const std::string& chosen = names[row.choice("schedule", names)];
   if (chosen == hoisted) return {Schedule::two_phase, Phase1Order::hoisted};
-  return {enum_of<Schedule>(chosen)};
+  return {named<Schedule>(chosen).value()};
 }
 
 StepSample step_of(JsonRecord& row) {
@@ -153,7 +143,7 @@ StepSample step_of(JsonRecord& row) {
           .schedule = schedule.schedule,
           .phase1 = schedule.phase1,
           .dtype = dtype_of(row),
-          .launch = launch_of(row),
+          .launch = row.value<Launch>("launch"),
           .tokens = row.count("tokens"),
           .hidden_size = row.count("hidden_size"),
           .num_layers = layers,
@@ -165,7 +155,7 @@ StepSample step_of(JsonRecord& row) {
 
 LinkSample link_of(JsonRecord& row) {
   return {.name = row.text("name"),
-          .transfer = row.choice("transfer", kTransfers),
+          .transfer = row.value<Transfer>("transfer"),
           .num_ranks = row.count("ranks"),
           .bytes = {row.number("bytes")},
           .seconds = seconds_of(row)};

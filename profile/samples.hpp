@@ -10,12 +10,10 @@
 #include "model/machine/link_curve.hpp"
 #include "model/operations/mix.hpp"
 #include "model/schemes/scheme.hpp"
+#include "scenarios/keys/profile_choices.hpp"
 #include "scenarios/text/input_error.hpp"
 
 namespace depthcost::profile {
-
-/// Where the arrays of a ceiling lie.
-enum class MemoryLevel { L1, L2, L3, memory };
 
 /// Seconds of one call of a benchmark, one number for each round.
 using Repetitions = std::vector<double>;

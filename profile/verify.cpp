@@ -103,7 +103,7 @@ void check_write_allocate(const Profile& profile, std::vector<std::string>& find
 
 /// A level must not be slower than the next outer level that was measured.
 void check_levels(const Profile& profile, std::vector<std::string>& findings) {
-  std::array<double, 4> rates{};
+  std::array<double, kNames<MemoryLevel>.size()> rates{};
   for (const Ceiling& c : profile.ceilings) {
     double& most = rates[static_cast<std::size_t>(c.level)];
     if (c.threads == 0) most = std::max(most, c.bandwidth.value.value);
@@ -113,8 +113,8 @@ void check_levels(const Profile& profile, std::vector<std::string>& findings) {
     if (rates[far] == 0) continue;
     if (near && rates[*near] * kNoise < rates[far])
       findings.push_back(fmt::format("{} moves {:.3g} GB/s, {} {:.3g}: nearer is not faster",
-                                     name(static_cast<MemoryLevel>(*near)), rates[*near] / 1e9,
-                                     name(static_cast<MemoryLevel>(far)), rates[far] / 1e9));
+                                     kNames<MemoryLevel>[*near], rates[*near] / 1e9,
+                                     kNames<MemoryLevel>[far], rates[far] / 1e9));
     near = far;
   }
 }

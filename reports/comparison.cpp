@@ -130,7 +130,7 @@ std::string attribution_text(const Attribution& attribution) {
 std::string verdict_text(const ComparedCase& compared) {
   const Comparison& comparison = compared.comparison;
   return fmt::format("{}: measured {}, predicted {}, bound {}, error {}, tolerance {} ({}); {}",
-                     name(comparison.agreement), format_seconds(comparison.measured.median),
+                     name(comparison.agreement), format_seconds(comparison.measured.value),
                      format_seconds(comparison.predicted), format_seconds(comparison.bound),
                      format_ratio(comparison.error, Sign::always),
                      format_ratio(comparison.tolerance), compared.rule.reason,
@@ -152,7 +152,7 @@ Table comparison_table(std::span<const ComparedCase> cases) {
   if (with_stacks) table.columns.push_back({"scatter", Align::right});
   for (const ComparedCase& compared : cases) {
     const Comparison& comparison = compared.comparison;
-    table.rows.push_back({compared.id, format_seconds(comparison.measured.median),
+    table.rows.push_back({compared.id, format_seconds(comparison.measured.value),
                           format_seconds(comparison.predicted), format_seconds(comparison.bound),
                           format_ratio(comparison.error, Sign::always),
                           comparison.is_inside ? "yes" : "no", format_ratio(comparison.tolerance),

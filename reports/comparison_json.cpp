@@ -24,14 +24,15 @@ void write_call(JsonWriter& json, const StandaloneCall& call) {
 
 /// predicted = floor + max(bytes, operations, token) + on_top. Of samples `measured` is the lower
 /// quartile of the repetitions, as in profile/statistics.hpp; of a table what the user wrote.
-void write_times(JsonWriter& json, const Comparison& comparison) {
+void write_times(JsonWriter& json, const ComparedCase& compared) {
+  const Comparison& comparison = compared.comparison;
   const auto seconds = [&](std::string_view key, Seconds time) { json.member(key, time.value); };
-  const MeasuredTime& measured = comparison.measured;
-  seconds("measured_seconds", measured.median);
+  const Estimate<Seconds>& measured = comparison.measured;
+  seconds("measured_seconds", measured.value);
   seconds("measured_low_seconds", measured.low);
   seconds("measured_high_seconds", measured.high);
-  json.member("samples", measured.samples > 0 ? std::optional(static_cast<double>(measured.samples))
-                                              : std::nullopt);
+  json.member("samples",
+              compared.samples > 0 ? std::optional(as_double(compared.samples)) : std::nullopt);
   seconds("predicted_seconds", comparison.predicted.value);
   seconds("low_seconds", comparison.predicted.low);
   seconds("high_seconds", comparison.predicted.high);
@@ -74,7 +75,7 @@ void write_case(JsonWriter& json, const ComparedCase& compared) {
     json.member("case", compared.id);
     json.member("hardware", compared.hardware);
     write_call(json, compared.call);
-    write_times(json, compared.comparison);
+    write_times(json, compared);
     write_verdict(json, compared);
     json.member("scatter", compared.scatter());
     json.array("stacks", [&] {

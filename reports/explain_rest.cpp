@@ -18,7 +18,8 @@ std::string interval_text(const Estimate<Seconds>& time) {
 
 /// "48 [40, 60] bytes, "; nothing for nothing.
 template <class Amount>
-std::string ends_text(const std::array<Amount, kEnds.size()>& ends, std::string_view what) {
+std::string ends_text(const std::array<Amount, kEnumerators<IntervalEnd>.size()>& ends,
+                      std::string_view what) {
   const double low = ends.front().value;
   const double value = ends[1].value;
   const double high = ends.back().value;

@@ -16,7 +16,7 @@ Table kernel_table(const std::vector<MeasuredKernel>& kernels) {
               {}};
   for (const MeasuredKernel& kernel : kernels)
     table.rows.push_back({fmt::format("`{}`", case_id(kernel.call)),
-                          format_seconds(kernel.comparison.measured.median),
+                          format_seconds(kernel.comparison.measured.value),
                           format_seconds(kernel.comparison.predicted),
                           format_ratio(kernel.comparison.error, Sign::always)});
   return table;

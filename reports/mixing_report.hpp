@@ -78,8 +78,6 @@ std::vector<std::string> mixing_trace(const MixedScheme& mixed, Count seed);
 /// Which half of a decoder layer: odd layers are attention, even ones MLP.
 enum class Sublayer { attention, mlp };
 
-std::string_view name(Sublayer sublayer);
-
 /// Weights of a file's attention over depth, where there are some.
 const WeightRows* attention_of_file(const MixedScheme& mixed);
 

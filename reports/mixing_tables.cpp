@@ -103,10 +103,6 @@ std::string period_text(const MagnitudeSeries& series) {
 
 }  // namespace
 
-std::string_view name(Sublayer sublayer) {
-  return sublayer == Sublayer::attention ? "attention" : "mlp";
-}
-
 const WeightRows* attention_of_file(const MixedScheme& mixed) {
   const auto tables = mixed.scheme->tables(mixed.shape);
   const bool attends = !tables.empty() && tables.front().per_token;

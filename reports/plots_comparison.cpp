@@ -25,7 +25,7 @@ double read_share(const ComparedCase& compared) {
 
 double measured_bandwidth(const ComparedCase& compared) {
   const Bytes bytes = launch_bytes(*find_operation(compared.call), execution_of(compared.call));
-  return (bytes / compared.comparison.measured.median).value;
+  return (bytes / compared.comparison.measured.value).value;
 }
 
 /// Where operands come from memory: bandwidth says nothing of a cache here.

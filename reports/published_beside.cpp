@@ -123,7 +123,7 @@ Table published_table(const Evaluation& e, std::span<const ComparedCase> publish
          sources_text(measured.call), std::to_string(measured.call.num_tokens),
          std::to_string(measured.call.hidden_size), std::string(name(measured.call.temperature)),
          measured.hardware, measured.stacks.front().stack,
-         format_seconds(measured.comparison.measured.median),
+         format_seconds(measured.comparison.measured.value),
          format_seconds(measured.comparison.predicted),
          inside_text(measured.comparison.is_inside)});
   }
@@ -160,7 +160,7 @@ std::vector<std::string> published_warnings(const Evaluation& e,
       warnings.push_back(fmt::format(
           "Warning: {} took {} ({}), which lies outside the predicted {}. Times of {} at {} may be "
           "as far off.",
-          call_text(*row.measured), format_seconds(comparison.measured.median),
+          call_text(*row.measured), format_seconds(comparison.measured.value),
           row.measured->stacks.front().stack, format_seconds(comparison.predicted), row.scheme,
           fmt::join(row.workloads, ", ")));
   }

@@ -34,7 +34,7 @@ void write_fits(JsonWriter& json, double compute) {
     for (const FittedScheme scheme : kFitted)
       json.object(name(scheme), [&] {
         const PowerLaw law = published_fit(scheme);
-        const ComputeAdvantage advantage = compute_advantage(scheme, compute);
+        const Estimate<double> advantage = compute_advantage(scheme, compute);
         json.member("a", law.a);
         json.member("exponent", law.exponent);
         if (scheme == FittedScheme::baseline) return;
@@ -145,7 +145,7 @@ std::string figure4_markdown(double compute) {
               {}};
   for (const FittedScheme scheme : kFitted) {
     const PowerLaw law = published_fit(scheme);
-    const ComputeAdvantage advantage = compute_advantage(scheme, compute);
+    const Estimate<double> advantage = compute_advantage(scheme, compute);
     const bool is_baseline = scheme == FittedScheme::baseline;
     const std::string worth = is_baseline ? ""
                                           : fmt::format("{:.3f} [{:.3f}, {:.3f}]", advantage.value,

@@ -224,7 +224,7 @@ void say_own(Sentences& out, const SweepReport& report, const SweepGroup& group)
   if (own != recommend(sweep, group.circumstance).best) say_disagreement(out, group, *own);
 }
 
-std::string advantage_text(const ComputeAdvantage& advantage) {
+std::string advantage_text(const Estimate<double>& advantage) {
   return fmt::format("{:.3f} [{:.3f}, {:.3f}]", advantage.value, advantage.low, advantage.high);
 }
 

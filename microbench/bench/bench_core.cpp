@@ -125,7 +125,7 @@ constexpr std::array kStreaming{Primitive::score, Primitive::mix, Primitive::add
 
 template <class T>
 void add_cases(std::string_view dtype) {
-  for (const Primitive primitive : kPrimitives) {
+  for (const Primitive primitive : kEnumerators<Primitive>) {
     add_case<T>({primitive, CoreLevel::L1, near_size(primitive)}, dtype);
     add_case<T>({primitive, CoreLevel::L2, kFarSize}, dtype);
   }

@@ -195,7 +195,7 @@ void run(benchmark::State& state, Transfer transfer, std::size_t bytes) {
 }
 
 void add_all() {
-  for (const Transfer transfer : kTransfers)
+  for (const Transfer transfer : kEnumerators<Transfer>)
     for (std::size_t bytes = kSmallest; bytes <= kLargest; bytes *= 2) {
       const bool is_pair = is_between_two(transfer);
       const std::size_t num_ranks = is_pair ? 2 : static_cast<std::size_t>(all_ranks.size);

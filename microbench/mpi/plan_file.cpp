@@ -20,12 +20,6 @@ constexpr Count kMostStages = 4096;         // P and V: far beyond any machine [
 constexpr Count kMostMicroBatches = 65536;  // [ours]
 constexpr Count kMostLayers = 65536;        // as scenarios/read/scenario.cpp
 
-constexpr std::array kSchedules{PipelineSchedule::one_forward_one_backward,
-                                PipelineSchedule::interleaved, PipelineSchedule::zb_h1};
-constexpr std::array kCaches{Cache::none, Cache::received, Cache::own};
-constexpr std::array kActivations{Activations::kept, Activations::recomputed};
-constexpr std::array kSends{Sends::overlapped, Sends::blocking};
-
 std::variant<BlockPayload, FixedPayload> payload_of(const Node& node) {
   JsonRecord record(node, "payload");
   std::variant<BlockPayload, FixedPayload> payload;
@@ -33,7 +27,7 @@ std::variant<BlockPayload, FixedPayload> payload_of(const Node& node) {
     payload = FixedPayload{record.count_to(kMostLayers, "vectors")};
   else
     payload =
-        BlockPayload{record.counts_to(kMostLayers, "block_sizes"), record.choice("cache", kCaches)};
+        BlockPayload{record.counts_to(kMostLayers, "block_sizes"), record.value<Cache>("cache")};
   record.refuse_others();
   return payload;
 }
@@ -94,7 +88,7 @@ PipelinePlan plan_of(const Node& document) {
   JsonRecord file(document, "plan");
   file.choice("schema", {kSchema});
   PipelinePlan plan{
-      .schedule = file.choice("schedule", kSchedules),
+      .schedule = file.value<PipelineSchedule>("schedule"),
       .layout = {.num_stages = file.count_to(kMostStages, "num_stages"),
                  .num_virtual_stages = file.has("num_virtual_stages")
                                            ? file.count_to(kMostStages, "num_virtual_stages")
@@ -108,8 +102,8 @@ PipelinePlan plan_of(const Node& document) {
   plan.gradient_bytes_per_element = file.has("gradient_bytes_per_element")
                                         ? element_bytes(file, "gradient_bytes_per_element")
                                         : plan.bytes_per_element;
-  if (file.has("activations")) plan.activations = file.choice("activations", kActivations);
-  if (file.has("sends")) plan.sends = file.choice("sends", kSends);
+  if (file.has("activations")) plan.activations = file.value<Activations>("activations");
+  if (file.has("sends")) plan.sends = file.value<Sends>("sends");
   const std::size_t num_chunks = plan.layout.chunk_layers.size();
   for (const Node& item : list_of(file, "chunk_seconds", num_chunks, "chunks").items)
     plan.chunks.push_back(times_of(item));

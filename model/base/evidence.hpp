@@ -2,8 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <string_view>
+
+#include "model/base/enum_names.hpp"
 
 namespace depthcost {
 
@@ -18,12 +18,6 @@ enum class Evidence {
 
 constexpr Evidence weakest(Evidence a, Evidence b) { return std::max(a, b); }
 
-constexpr std::string_view name(Evidence evidence) {
-  constexpr std::array<std::string_view, 5> names{"measured", "calibrated", "published",
-                                                  "datasheet", "assumed"};
-  return names[static_cast<std::size_t>(evidence)];
-}
-
 /// A value with the ends of its 90 % interval.
 template <class Q>
 struct Estimate {
@@ -31,7 +25,22 @@ struct Estimate {
   Q value{};
   Q high{};
   Evidence evidence = Evidence::assumed;
+
+  /// Numbers that are low or high together.
+  friend constexpr Estimate operator+(const Estimate& a, const Estimate& b) {
+    return {a.low + b.low, a.value + b.value, a.high + b.high, weakest(a.evidence, b.evidence)};
+  }
+  friend constexpr Estimate& operator+=(Estimate& a, const Estimate& b) { return a = a + b; }
+  friend constexpr Estimate operator*(double k, const Estimate& a) {
+    return {k * a.low, k * a.value, k * a.high, a.evidence};
+  }
 };
+
+/// Width of the interval, relative to the value.
+template <class Q>
+constexpr double relative_width(const Estimate<Q>& estimate) {
+  return (estimate.high - estimate.low) / estimate.value;
+}
 
 /// A value whose interval reaches `scatter` of it to both sides.
 template <class Q>

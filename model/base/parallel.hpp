@@ -35,7 +35,7 @@ void each_in_parallel(std::size_t count, std::size_t num_threads, const Turn& tu
   if (error) std::rethrow_exception(error);
 }
 
-/// Of this machine; at least 1.
+/// Hardware threads of this machine; at least 1.
 inline std::size_t num_hardware_threads() {
   return std::max<std::size_t>(1, std::thread::hardware_concurrency());
 }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "model/base/counted.hpp"
 #include "model/base/infeasible.hpp"
@@ -47,11 +46,6 @@ Partition literal_partition(Count num_layers, Count num_blocks) {
 }
 
 }  // namespace
-
-std::string_view name(Remainder rule) {
-  constexpr std::array<std::string_view, 4> names{"paper", "ceil", "strict", "literal"};
-  return names[static_cast<std::size_t>(rule)];
-}
 
 Partition partition_by_size(Count num_layers, Count block_size) {
   require_positive("num_layers", num_layers);

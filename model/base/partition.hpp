@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <string_view>
 #include <vector>
 
 #include "model/base/units.hpp"
@@ -17,8 +16,6 @@ enum class Remainder {
   strict,   // N must divide L
   literal,  // exactly N blocks, the last of L mod N layers: "the last block contains the remaining"
 };
-
-std::string_view name(Remainder rule);
 
 /// Blocks 1..num_blocks over layers 1..num_layers. All blocks hold `block_size` layers but the
 /// last, which holds `last_size` (shorter, equal, or under `Remainder::paper` possibly longer).

@@ -19,6 +19,7 @@ struct Traffic {
     return {a.reads_d + b.reads_d, a.writes_d + b.writes_d, a.reads_scalars + b.reads_scalars,
             a.writes_scalars + b.writes_scalars, a.phase1_d + b.phase1_d};
   }
+  friend constexpr Traffic& operator+=(Traffic& a, const Traffic& b) { return a = a + b; }
   friend constexpr Traffic operator*(double k, const Traffic& t) {
     return {k * t.reads_d, k * t.writes_d, k * t.reads_scalars, k * t.writes_scalars,
             k * t.phase1_d};

@@ -3,10 +3,10 @@
 // reports/format.cpp.
 #pragma once
 
-#include <array>
 #include <compare>
 #include <cstdint>
-#include <string_view>
+
+#include "model/base/enum_names.hpp"
 
 namespace depthcost {
 
@@ -27,6 +27,8 @@ struct Quantity {
   friend constexpr Quantity operator+(Quantity a, Quantity b) { return {a.value + b.value}; }
   friend constexpr Quantity operator-(Quantity a, Quantity b) { return {a.value - b.value}; }
   friend constexpr Quantity operator*(double k, Quantity a) { return {k * a.value}; }
+  friend constexpr Quantity& operator+=(Quantity& a, Quantity b) { return a = a + b; }
+  friend constexpr Quantity& operator-=(Quantity& a, Quantity b) { return a = a - b; }
   friend constexpr double operator/(Quantity a, Quantity b) { return a.value / b.value; }
 };
 
@@ -41,12 +43,7 @@ constexpr Seconds operator/(Flops f, FlopsPerSecond r) { return {f.value / r.val
 constexpr BytesPerSecond operator/(Bytes b, Seconds t) { return {b.value / t.value}; }
 
 /// Storage type of a d-vector.
-enum class Dtype { fp8, bf16, f16, f32 };
-
-constexpr std::string_view name(Dtype dtype) {
-  constexpr std::array<std::string_view, 4> names{"fp8", "bf16", "f16", "f32"};
-  return names[static_cast<std::size_t>(dtype)];
-}
+enum class Dtype { bf16, f16, f32, fp8 };
 
 constexpr double bytes_per_element(Dtype dtype) {
   switch (dtype) {

@@ -17,11 +17,6 @@ std::optional<FittedScheme> fit_of(const Scheme& scheme) {
 
 }  // namespace
 
-std::string_view name(Payback payback) {
-  constexpr std::array<std::string_view, 3> names{"pays", "does not pay", "unknown"};
-  return names[static_cast<std::size_t>(payback)];
-}
-
 std::optional<BreakEven> break_even(const Scheme& scheme,
                                     const std::optional<Estimate<double>>& overhead,
                                     double compute) {

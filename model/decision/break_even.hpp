@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
+#include "model/base/enum_names.hpp"
 #include "model/base/evidence.hpp"
 #include "model/decision/scaling.hpp"
 #include "model/schemes/scheme.hpp"
@@ -14,10 +14,11 @@ namespace depthcost {
 
 enum class Payback : std::uint8_t { pays, does_not_pay, unknown };
 
-std::string_view name(Payback payback);
+template <>
+inline constexpr auto kNames<Payback> = other_names<Payback>("pays", "does not pay", "unknown");
 
 struct BreakEven {
-  ComputeAdvantage advantage;                // of the scheme
+  Estimate<double> advantage;                // of the scheme
   std::optional<Estimate<double>> overhead;  // of a training step; absent where none is simulated
   std::optional<Estimate<double>> net;       // advantage / (1 + overhead)
   Payback payback = Payback::unknown;

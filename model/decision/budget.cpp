@@ -36,7 +36,7 @@ struct LargestOverhead {
   std::string left_out;  // why a point is not among them
 };
 
-/// Of the study's scheme; nothing where no point is timed or one has no baseline.
+/// The study's scheme at its worst point; nothing where no point is timed or one has no baseline.
 std::optional<LargestOverhead> largest_overhead(const BudgetInputs& inputs, Schedule schedule,
                                                 std::string_view workload) {
   LargestOverhead largest;
@@ -111,7 +111,7 @@ Bytes prefill_bytes(const BudgetInputs& inputs, std::initializer_list<MemoryItem
   for (const MemoryRow& row : inputs.memory)
     if (row.workload == "prefill" && is_of_study(*row.path, inputs.study) &&
         std::find(items.begin(), items.end(), row.item) != items.end())
-      sum = sum + row.bytes;
+      sum += row.bytes;
   return sum;
 }
 
@@ -154,7 +154,7 @@ Bytes largest_memory(const Study& study) {
   Bytes largest;
   for (const MemoryRow& row : rows) {
     Bytes& sum = at_workload[row.workload];
-    sum = sum + row.bytes;
+    sum += row.bytes;
     largest = std::max(largest, sum);
   }
   return largest;
@@ -194,10 +194,10 @@ std::string nearest_parallelism(const Study& study, double limit) {
 /// `unknown`. With one, the low end is what is counted, and the high end leaves room for the rest.
 BudgetRow memory_row(const Budget& budget, const BudgetInputs& inputs) {
   std::map<std::string_view, Bytes> at_workload;
-  // Of training only the residual path is counted: optimiser states and gradients would decide.
+  // Training counts only the residual path: optimiser states and gradients would decide.
   for (const MemoryRow& row : inputs.memory)
     if (is_of_study(*row.path, inputs.study) && row.workload != "training")
-      at_workload[row.workload] = at_workload[row.workload] + row.bytes;
+      at_workload[row.workload] += row.bytes;
   if (at_workload.empty() && inputs.study.training)
     return unknown(budget, "weights, gradients and optimiser states of training are not counted");
   if (at_workload.empty()) return unknown(budget, "the scenario has no workload");
@@ -245,11 +245,6 @@ BudgetRow budget_row(const Budget& budget, const BudgetInputs& inputs) {
 }
 
 }  // namespace
-
-std::string_view name(Verdict verdict) {
-  constexpr std::array<std::string_view, 3> names{"pass", "fail", "unknown"};
-  return names[static_cast<std::size_t>(verdict)];
-}
 
 Verdict verdict_of(double limit, double low, double high) {
   if (low > limit) return Verdict::fail;

@@ -14,8 +14,6 @@ namespace depthcost {
 
 enum class Verdict { pass, fail, unknown };
 
-std::string_view name(Verdict verdict);
-
 /// `limit` and the interval [low, high] are ratios or bytes, as the kind says. What is known in
 /// part has no high end, what is not known at all no low end either.
 struct BudgetRow {
@@ -30,8 +28,8 @@ struct BudgetRow {
 /// Pass if the high end keeps the limit, fail if the low end breaks it, else unknown.
 Verdict verdict_of(double limit, double low, double high);
 
-/// Of a device's memory that engines give to weights, cache and state; they keep the rest for
-/// activations, graphs and workspaces. vLLM's default of gpu_memory_utilization.
+/// The share of a device's memory that engines give to weights, cache and state. They keep the rest
+/// for activations, graphs and workspaces. vLLM's default of gpu_memory_utilization.
 inline constexpr double kCountedShare = 0.9;
 
 /// limit - high: what is left, negative where the budget may be broken.

@@ -2,7 +2,6 @@
 #include "model/decision/claim.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace depthcost {
 namespace {
@@ -60,12 +59,6 @@ ClaimVerdict verdict_over(const Study& study, const std::vector<ClaimPoint>& poi
 }
 
 }  // namespace
-
-std::string_view name(ClaimVerdict verdict) {
-  constexpr std::array<std::string_view, 4> names{"holds", "holds only if", "does not hold",
-                                                  "unknown"};
-  return names[static_cast<std::size_t>(verdict)];
-}
 
 std::vector<ClaimRow> claim_rows(const Study& study, const std::vector<StepRow>& steps) {
   std::vector<ClaimRow> rows;

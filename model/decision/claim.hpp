@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "model/base/enum_names.hpp"
 #include "model/decision/budget.hpp"
 #include "model/step/step.hpp"
 #include "model/step/study.hpp"
@@ -16,8 +16,9 @@ namespace depthcost {
 
 enum class ClaimVerdict : std::uint8_t { holds, holds_only_if, does_not_hold, unknown };
 
-/// "holds", "holds only if", "does not hold", "unknown".
-std::string_view name(ClaimVerdict verdict);
+template <>
+inline constexpr auto kNames<ClaimVerdict> = other_names<ClaimVerdict>("holds", "holds only if",
+                                                                       "does not hold", "unknown");
 
 /// One schedule at one workload point.
 struct ClaimPoint {

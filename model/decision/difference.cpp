@@ -10,7 +10,7 @@
 namespace depthcost {
 namespace {
 
-/// By section and name, which hold no line feed.
+/// Rows by section and name; neither holds a line feed.
 class RowIndex {
  public:
   explicit RowIndex(const std::vector<PredictedRow>& rows) {
@@ -28,7 +28,7 @@ class RowIndex {
   std::unordered_map<std::string, const PredictedRow*> row_of_;
 };
 
-/// Whatever has a name, by it. A search of the elements would be quadratic.
+/// Finds elements by their names. A search of the list for each would be quadratic.
 template <class Named>
 class NameIndex {
  public:
@@ -108,7 +108,7 @@ void compare_rows(const PredictedRow& before, const PredictedRow& after, double 
       result.added.push_back({after.section, after.name, now.name});
 }
 
-/// Those of `before` in their order, then those that `after` has in addition.
+/// The words of `before` in their order, then the words that only `after` has.
 std::vector<ChangedWord> changed_words(const std::vector<NamedWord>& before,
                                        const std::vector<NamedWord>& after) {
   const NameIndex old_words(before);

@@ -67,7 +67,7 @@ struct ChangedWord {
   std::string after;
 };
 
-/// In one result and not in the other.
+/// A prediction that only one of the two results holds.
 struct LonePrediction {
   std::string section;
   std::string row;

@@ -71,12 +71,6 @@ bool stands_for(const MeasuredVariant& variant, const Scheme& scheme) {
 
 }  // namespace
 
-std::string_view name(ReadingKind kind) {
-  constexpr std::array<std::string_view, 5> names{"published", "interpolated", "finer", "coarser",
-                                                  "unmeasured"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
 LossReading loss_by_size(Count block_size) { return read_figure6(static_cast<double>(block_size)); }
 
 LossReading loss_by_count(Count num_blocks) {

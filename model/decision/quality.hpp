@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 
 #include "model/schemes/scheme.hpp"
 
@@ -13,8 +12,6 @@ namespace depthcost {
 /// is said but that the loss falls with finer blocks.
 /// `unmeasured`: nobody has published a loss of this scheme with these parameters.
 enum class ReadingKind { published, interpolated, finer, coarser, unmeasured };
-
-std::string_view name(ReadingKind kind);
 
 struct LossReading {
   ReadingKind kind = ReadingKind::coarser;

@@ -7,11 +7,6 @@
 
 namespace depthcost {
 
-std::string_view name(FittedScheme scheme) {
-  constexpr std::array<std::string_view, 3> names{"baseline", "block_attnres", "full_attnres"};
-  return names[static_cast<std::size_t>(scheme)];
-}
-
 PowerLaw published_fit(FittedScheme scheme) {
   constexpr std::array fits{PowerLaw{1.891, 0.057}, PowerLaw{1.870, 0.058}, PowerLaw{1.865, 0.057}};
   return fits[static_cast<std::size_t>(scheme)];
@@ -29,14 +24,14 @@ double equivalent_compute(const PowerLaw& baseline, const PowerLaw& law, double 
   return compute_for(baseline, loss_at(law, compute));
 }
 
-ComputeAdvantage compute_advantage(FittedScheme scheme, double compute) {
+Estimate<double> compute_advantage(FittedScheme scheme, double compute) {
   const PowerLaw baseline = published_fit(FittedScheme::baseline);
   const PowerLaw law = published_fit(scheme);
   const auto at = [&](const PowerLaw& from, const PowerLaw& to) {
     return equivalent_compute(from, to, compute) / compute;
   };
   const double value = at(baseline, law);
-  ComputeAdvantage advantage{compute, value, value, value};
+  Estimate<double> advantage{value, value, value, Evidence::published};
   // Monotone in each coefficient, so that the extremes lie at corners.
   for (unsigned corner = 0; corner < 16; ++corner) {
     const auto shifted = [&](double coefficient, unsigned bit) {
@@ -48,10 +43,6 @@ ComputeAdvantage compute_advantage(FittedScheme scheme, double compute) {
     advantage.high = std::max(advantage.high, ratio);
   }
   return advantage;
-}
-
-double crossing(const PowerLaw& first, const PowerLaw& second) {
-  return std::pow(first.a / second.a, 1 / (first.exponent - second.exponent));
 }
 
 }  // namespace depthcost

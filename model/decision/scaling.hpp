@@ -3,7 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+
+#include "model/base/evidence.hpp"
 
 namespace depthcost {
 
@@ -17,8 +18,6 @@ struct PowerLaw {
 };
 
 enum class FittedScheme : std::uint8_t { baseline, block_attnres, full_attnres };
-
-std::string_view name(FittedScheme scheme);
 
 /// [attnres] Fig. 4. Block AttnRes has about 8 blocks; hyperparameters are the baseline's best.
 PowerLaw published_fit(FittedScheme scheme);
@@ -44,20 +43,8 @@ double compute_for(const PowerLaw& law, double loss);
 /// Compute that the baseline needs for the loss that `law` reaches with `compute`.
 double equivalent_compute(const PowerLaw& baseline, const PowerLaw& law, double compute);
 
-/// Two laws at one compute: how many times as much the baseline needs. `low` and `high` are the
-/// extremes over all four coefficients anywhere within their last digit.
-struct ComputeAdvantage {
-  double compute = 0;  // PFLOP/s-days
-  double low = 1;
-  double value = 1;
-  double high = 1;
-};
-
-ComputeAdvantage compute_advantage(FittedScheme scheme, double compute);
-
-/// Compute at which two laws reach the same loss.
-///   C = (a1 / a2)^(1 / (exponent1 - exponent2))
-/// [ours]; infinite or zero where they never meet.
-double crossing(const PowerLaw& first, const PowerLaw& second);
+/// How many times `compute`, in PFLOP/s-days, the baseline needs for the same loss. The interval
+/// spans all four coefficients of the two laws, anywhere within their last digit.
+Estimate<double> compute_advantage(FittedScheme scheme, double compute);
 
 }  // namespace depthcost

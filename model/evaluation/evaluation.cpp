@@ -29,9 +29,9 @@ PipelineAnswer pipeline_answer(const Evaluation& answer) {
     const double per_chunk = blocks_per_chunk(static_cast<Count>(sizes.size()), P, V);
     pipeline.naive_d = naive_traffic(P, V, per_chunk);
     pipeline.cached_d = cached_traffic(P, V, per_chunk);
-    for (const Cache cache : {Cache::none, Cache::received, Cache::own})
-      for (const Embedding embedding : {Embedding::omitted, Embedding::sent})
-        for (const PartialSum partial : {PartialSum::omitted, PartialSum::sent}) {
+    for (const Cache cache : kEnumerators<Cache>)
+      for (const Embedding embedding : kEnumerators<Embedding>)
+        for (const PartialSum partial : kEnumerators<PartialSum>) {
           const Payload payload{cache, embedding, partial};
           pipeline.events.push_back({payload, pipeline_traffic(layout, sizes, payload)});
         }
@@ -50,7 +50,7 @@ void append(std::vector<Row>& rows, std::vector<Row>&& more) {
               std::make_move_iterator(more.end()));
 }
 
-/// Of the workload points whose step the user has not measured as a whole.
+/// The rest of every workload point whose step the user has not measured as a whole.
 std::vector<RestRow> rest_rows(const Study& study) {
   std::vector<RestRow> rows;
   if (!study.machine) return rows;

@@ -22,7 +22,7 @@ bool is_next_norm(const Operation& operation) {
 Traffic without_norms(const ResidualPath& path) {
   Traffic sum;
   each_launch(path, Schedule::unfused, [&](Count layer, const Operation& operation) {
-    if (layer > 0 && !is_next_norm(operation)) sum = sum + traffic(operation);
+    if (layer > 0 && !is_next_norm(operation)) sum += traffic(operation);
   });
   return 1 / static_cast<double>(path.num_layers) * sum;
 }

@@ -38,7 +38,7 @@ std::vector<FamilyRow> family_rows(const Study& study);
 /// eight.
 Partition family_blocks(const Study& study);
 
-/// Of the decode step that a table of the family is timed at.
+/// Sequences of the decode step that a table of the family is timed at.
 Count largest_batch(const Decode& decode);
 
 }  // namespace depthcost

@@ -75,8 +75,6 @@ std::vector<NearestMeasurement> nearest_measurements(const Evaluation& evaluatio
   return rows;
 }
 
-std::string_view name(StepSpan span) { return span == StepSpan::kernels ? "kernels" : "step"; }
-
 std::vector<MeasuredStep> measured_steps_of(const Study& study,
                                             std::span<const MeasuredStep> published) {
   std::vector<MeasuredStep> steps;
@@ -105,10 +103,7 @@ std::optional<PredictedStep> predicted_step(const Study& study, const MeasuredSt
   const RestOfStep rest = rest_of_step(at, workload);
   if (rest.rows.empty()) return predicted;
   // As if both erred the same way.
-  const Estimate<Seconds> total = rest.total();
-  const Estimate<Seconds>& residual = predicted.residual;
-  predicted.step = {total.low + residual.low, total.value + residual.value,
-                    total.high + residual.high, weakest(total.evidence, residual.evidence)};
+  predicted.step = rest.total() + predicted.residual;
   return predicted;
 }
 

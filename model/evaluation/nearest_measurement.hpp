@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "model/evaluation/evaluation.hpp"
@@ -30,8 +29,6 @@ std::vector<NearestMeasurement> nearest_measurements(const Evaluation& evaluatio
 /// What the time of a measured step covers: the sum of its kernels, or everything.
 enum class StepSpan : std::uint8_t { kernels, step };
 
-std::string_view name(StepSpan span);
-
 /// A decode step of a served model as somebody has published it.
 struct MeasuredStep {
   Machine machine;  // as its preset says
@@ -48,7 +45,7 @@ struct MeasuredStep {
   std::string source;
 };
 
-/// Those of the study's model in the study's scheme.
+/// The published steps of the study's model in the study's scheme.
 std::vector<MeasuredStep> measured_steps_of(const Study& study,
                                             std::span<const MeasuredStep> published);
 

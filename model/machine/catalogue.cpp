@@ -7,9 +7,9 @@
 #include <array>
 #include <cassert>
 
-#include "model/operations/family_operations.hpp"
-#include "model/operations/unfused_operations.hpp"
-#include "model/operations/variant_operations.hpp"
+#include "model/operations/dense_operations.hpp"
+#include "model/operations/eager_operations.hpp"
+#include "model/operations/hyper_connection_operations.hpp"
 
 namespace depthcost {
 namespace {

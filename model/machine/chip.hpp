@@ -22,8 +22,8 @@ struct Chip {
 };
 
 /// `blackwell` is sm_100 and sm_103, `blackwell_rtx` sm_120: they do not run each other's kernels.
-/// That its kernels fetch before they start is seen in a trace of Kimi K3 on 8 x B300 (2026): a
-/// call takes 1.37 us although its parameters come from memory.
+/// Its kernels fetch before they start: in a trace of Kimi K3 on 8 x B300 (2026) a call takes 1.37
+/// us although its parameters come from memory.
 inline constexpr std::array kChips{
     Chip{"ampere", "nvidia", 2020},
     Chip{"ada", "nvidia", 2022},

@@ -2,7 +2,6 @@
 #include "model/machine/comparison.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cmath>
 
@@ -19,15 +18,13 @@ double effective_tolerance(const Tolerance& tolerance, Seconds predicted) {
 }
 
 /// Half of the measurement's interval, relative.
-double noise_of(const MeasuredTime& measured) {
-  return 0.5 * ((measured.high - measured.low) / measured.median);
-}
+double noise_of(const Estimate<Seconds>& measured) { return 0.5 * relative_width(measured); }
 
 Agreement agreement_of(const Comparison& comparison) {
-  const MeasuredTime& measured = comparison.measured;
+  const Estimate<Seconds>& measured = comparison.measured;
   const Seconds predicted = comparison.predicted.value;
   const double error = std::fabs(comparison.error);
-  if (measured.median < kLeastShareOfBound * comparison.bound) return Agreement::impossible;
+  if (measured.value < kLeastShareOfBound * comparison.bound) return Agreement::impossible;
   if (error <= comparison.tolerance) return Agreement::pass;
   const bool noise_reaches_in = relative_error(measured.low, predicted) <= comparison.tolerance &&
                                 relative_error(measured.high, predicted) >= -comparison.tolerance;
@@ -36,14 +33,14 @@ Agreement agreement_of(const Comparison& comparison) {
 }
 
 Attribution launch_attribution(const Comparison& comparison) {
-  return {Term::launch, (comparison.measured.median - comparison.predicted.value).value};
+  return {Term::launch, (comparison.measured.value - comparison.predicted.value).value};
 }
 
 /// What is not launch, at the rate that was predicted and at the one that was achieved. Terms that
 /// add up are slower together: which of them it is a single time cannot say.
 Attribution rate_attribution(const Comparison& comparison, Term term) {
   const Seconds floor = comparison.terms.floor;
-  const Seconds achieved = comparison.measured.median - floor;
+  const Seconds achieved = comparison.measured.value - floor;
   if (achieved <= Seconds{}) return launch_attribution(comparison);
   return {term, (comparison.predicted.value - floor) / achieved};
 }
@@ -61,11 +58,11 @@ MovedVectors moved_vectors(const Operation& operation, const Execution& executio
                                    (execution.tokens * storage(types.hidden_size, types.dtype))};
 }
 
-/// At the predicted bandwidth the time between floor and measurement moves so many d-vectors more
-/// than the ledger says.
+/// How many more d-vectors than the ledger counts the predicted bandwidth would have moved in the
+/// time above the floor.
 Attribution bytes_attribution(const Comparison& comparison, const MovedVectors& vectors) {
   const TimeTerms& terms = comparison.terms;
-  const Seconds moving = comparison.measured.median - terms.floor - terms.on_top;
+  const Seconds moving = comparison.measured.value - terms.floor - terms.on_top;
   const double excess = vectors.with_parameters * (moving / terms.bytes - 1);
   const double whole = std::round(excess);
   // No kernel moves everything a second time and more: such an excess is something else.
@@ -79,7 +76,7 @@ Attribution attribution_of(const Comparison& comparison, const TimeTerms& bounds
                            const MovedVectors& vectors) {
   const TimeTerms& terms = comparison.terms;
   if (comparison.agreement == Agreement::impossible && bounds.bytes >= comparison.bound)
-    return {Term::bytes, vectors.of_token * (comparison.measured.median / comparison.bound - 1)};
+    return {Term::bytes, vectors.of_token * (comparison.measured.value / comparison.bound - 1)};
   const Seconds operations = terms.operations + terms.on_top;
   const Seconds rates = std::max(terms.bytes, operations);
   if (terms.floor >= std::max(rates, terms.token)) return launch_attribution(comparison);
@@ -89,17 +86,6 @@ Attribution attribution_of(const Comparison& comparison, const TimeTerms& bounds
 }
 
 }  // namespace
-
-std::string_view name(Agreement agreement) {
-  constexpr std::array<std::string_view, 4> names{"pass", "fail", "ambiguous", "impossible"};
-  return names[static_cast<std::size_t>(agreement)];
-}
-
-std::string_view name(Term term) {
-  constexpr std::array<std::string_view, 5> names{"bytes", "bandwidth", "launch", "arithmetic",
-                                                  "latency"};
-  return names[static_cast<std::size_t>(term)];
-}
 
 Estimate<Seconds> predicted_time(const LaunchTime& launch) {
   const Seconds value = launch.terms({}).total();
@@ -113,16 +99,16 @@ Estimate<Seconds> predicted_time(const LaunchTime& launch) {
 }
 
 Comparison compare(const Machine& machine, const Operation& operation, const Execution& execution,
-                   const MeasuredTime& measured, const Tolerance& tolerance) {
-  assert(measured.median > Seconds{});
+                   const Estimate<Seconds>& measured, const Tolerance& tolerance) {
+  assert(measured.value > Seconds{});
   const LaunchTime launch(machine, operation, execution);
   Comparison comparison{.measured = measured,
                         .predicted = predicted_time(launch),
                         .terms = launch.terms({}),
                         .bound = launch.bound()};
   const Estimate<Seconds>& predicted = comparison.predicted;
-  comparison.error = relative_error(measured.median, predicted.value);
-  comparison.is_inside = predicted.low <= measured.median && measured.median <= predicted.high;
+  comparison.error = relative_error(measured.value, predicted.value);
+  comparison.is_inside = predicted.low <= measured.value && measured.value <= predicted.high;
   comparison.tolerance = effective_tolerance(tolerance, predicted.value);
   comparison.noise = tolerance.noise_multiple * noise_of(measured);
   comparison.agreement = agreement_of(comparison);

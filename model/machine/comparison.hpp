@@ -11,21 +11,12 @@
 
 namespace depthcost {
 
-/// Seconds of one call. Of repetitions `median` is what their owner calls typical: of our own
-/// samples the lower quartile (profile/statistics.hpp). Without any both ends are the median.
-struct MeasuredTime {
-  Seconds low;
-  Seconds median;
-  Seconds high;
-  Count samples = 0;  // 0: not known
-};
-
 /// How far a prediction may be off: the larger of the first two counts. An error that noise
 /// explains is no failure, and no pass either: a measurement is not the better for being noisy.
 struct Tolerance {
   double relative = 0;        // of the prediction
   Seconds absolute;           // what a timer cannot resolve
-  double noise_multiple = 0;  // times the half-width of the measurement, relative to its median
+  double noise_multiple = 0;  // times the half-width of the measurement, relative to its value
 };
 
 /// `ambiguous`: outside the tolerance, but the noise of the measurement reaches into it or is as
@@ -33,8 +24,6 @@ struct Tolerance {
 /// interval). `impossible`: faster than the bound, so that a formula, a ceiling or the measurement
 /// is wrong.
 enum class Agreement { pass, fail, ambiguous, impossible };
-
-std::string_view name(Agreement agreement);
 
 /// A measurement below this share of the bound is impossible; what is left is the timer's.
 inline constexpr double kLeastShareOfBound = 0.97;
@@ -53,20 +42,21 @@ inline constexpr double kLeastShareOfBound = 0.97;
 ///   bandwidth   bytes do, and neither holds; amount: achieved / predicted bandwidth
 enum class Term { bytes, bandwidth, launch, arithmetic, latency };
 
-std::string_view name(Term term);
-
 struct Attribution {
   Term term = Term::bandwidth;
   double amount = 1;
 };
 
+/// One call, measured and predicted. The measured value is what the owner of the repetitions calls
+/// typical; for our own samples that is the lower quartile (profile/statistics.hpp). A measurement
+/// without repetitions has no width.
 struct Comparison {
-  MeasuredTime measured;
+  Estimate<Seconds> measured;
   Estimate<Seconds> predicted;
   TimeTerms terms;  // of `predicted`'s value
   Seconds bound;
   double error = 0;        // measured / predicted - 1: positive where reality is slower
-  bool is_inside = false;  // the median lies in the predicted interval
+  bool is_inside = false;  // the measured value lies in the predicted interval
   double tolerance = 0;    // that counts, relative to the prediction
   double noise = 0;        // an error beyond the tolerance and up to this is ambiguous
   Agreement agreement = Agreement::pass;
@@ -85,7 +75,7 @@ Estimate<Seconds> predicted_time(const LaunchTime& launch);
 
 /// `measured` is positive.
 Comparison compare(const Machine& machine, const Operation& operation, const Execution& execution,
-                   const MeasuredTime& measured, const Tolerance& tolerance);
+                   const Estimate<Seconds>& measured, const Tolerance& tolerance);
 
 /// One rule of a tolerance file.
 struct ToleranceRule {
@@ -115,6 +105,7 @@ struct ComparedCase {
   StandaloneCall call;
   std::vector<StackTime> stacks;  // fastest first, never empty
   Comparison comparison;          // of the fastest
+  Count samples = 0;              // repetitions of the fastest; 0: not known
   ToleranceRule rule;
   std::string file = {};  // of its row, or of the samples; else its rule says
   int line = 1;

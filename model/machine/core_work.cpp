@@ -24,9 +24,6 @@ double reads_of(const Operation& operation, Operand operand) {
   return rows;
 }
 
-/// m, from the m^2 + m or m^2 + 2m coefficients of a token: both lie between m^2 and (m + 1)^2.
-double streams_of(double num_coefficients) { return std::floor(std::sqrt(num_coefficients)); }
-
 /// Rows that are read once for `outputs` sums of all of them: the first sum takes them in, the
 /// others find them in registers, or in L1 where there are too many (with_held_inputs of
 /// kernels/cpu).
@@ -63,7 +60,7 @@ CorePass widened(double rows) { return tiled(Primitive::widen, rows); }
 /// widened for each of the two.
 CoreWork phase1_work(const Operation& operation) {
   const auto n = static_cast<double>(operation.sources);
-  const double queries = operation.hoistable_queries + 1;
+  const auto queries = static_cast<double>(operation.queries);
   return {.passes = {tiled(Primitive::multiply, 2 * n * queries), widened(2 * n),
                      streamed(Primitive::add, reads_of(operation, Operand::partial_sum)),
                      kept(Primitive::scale, 1)},
@@ -105,8 +102,8 @@ CoreWork hc_boundary_work(double m) {
       .kept_rows = 1};
 }
 
-/// As at a boundary of mHC, but that the mixes are made with the map: those of a tile's tokens wait
-/// for their norm.
+/// Like a boundary of mHC, but the map makes the mixes too. The mixes of a tile's tokens wait for
+/// their norm.
 CoreWork single_pass_mhc_work(double m) {
   const StreamMapWork update = stream_map(m + 1, m, RowsOf::tile);
   return {.passes = {tiled(Primitive::multiply, projection_rows(m)), widened(m), update.taken_in,
@@ -150,7 +147,7 @@ Seconds rate_of(const Core& core, Primitive primitive, Dtype dtype, CoreLevel le
 CoreWork core_work(const Operation& operation) {
   using enum OperationId;
   const double recent = reads_of(operation, Operand::recent);
-  const double streams = reads_of(operation, Operand::streams);
+  const auto m = static_cast<double>(operation.streams);
   switch (operation.id) {
     case residual_add:
       return {.passes = {streamed(Primitive::add, 1)}};
@@ -165,31 +162,29 @@ CoreWork core_work(const Operation& operation) {
       return phase1_work(operation);
     case attnres_phase2:
       return phase2_work(operation);
-    case mhc_pre: {
-      const double m = streams_of(operation.writes_scalars);
+    case mhc_pre:
       return mhc_pre_work(m, recent > m ? RowsOf::stream : RowsOf::cache);
-    }
     case mhc_post:
-      return map_work(streams + 1, streams);
+      return map_work(m + 1, m);
     case mhc_boundary:
-      return mhc_boundary_work(streams, recent > 0 ? RowsOf::stream : RowsOf::cache);
+      return mhc_boundary_work(m, recent > 0 ? RowsOf::stream : RowsOf::cache);
     case hc_boundary:
-      return hc_boundary_work(streams);
+      return hc_boundary_work(m);
     case single_pass_mhc:
-      return single_pass_mhc_work(streams);
+      return single_pass_mhc_work(m);
     case dense_mix:
       return dense_mix_work(operation);
     case unfused_mhc_coefficients:
-      return {.passes = {tiled(Primitive::multiply, projection_rows(streams)), widened(streams)},
-              .tile_rows = projection_rows(streams)};
+      return {.passes = {tiled(Primitive::multiply, projection_rows(m)), widened(m)},
+              .tile_rows = projection_rows(m)};
     case unfused_mhc_pre:
-      return unfused_work(Primitive::mix, streams);
+      return unfused_work(Primitive::mix, m);
     case unfused_mhc_post:
-      return map_work(1, traffic(operation).writes_d);
+      return map_work(1, m);
     case unfused_mhc_residual:
-      return map_work(streams, streams);
+      return map_work(m, m);
     case unfused_mhc_merge:
-      return unfused_work(Primitive::add, recent / 2);
+      return unfused_work(Primitive::add, m);
     case unfused_rmsnorm:
     case unfused_key_norm:
       return norm_work(recent);
@@ -230,13 +225,13 @@ CoreTime core_time(const Core& core, const Operation& operation, double tokens, 
                             rate_of(core, pass.primitive, dtype, level);
     const bool is_on_top = core.form == CoreForm::sum || (core.form == CoreForm::passes && is_far);
     Seconds& part = is_on_top ? time.on_top : time.beside;
-    part = part + seconds;
+    part += seconds;
   }
   const Seconds parameters =
       (tiles_of_thread(tokens, core.threads) * hidden_size * work.tile_rows) *
       rate_of(core, Primitive::widen, kParameterDtype, CoreLevel::L2);
   Seconds& part = core.form == CoreForm::max ? time.beside : time.on_top;
-  part = part + parameters;
+  part += parameters;
   return time;
 }
 

@@ -4,9 +4,9 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
+#include "model/base/enum_names.hpp"
 #include "model/base/evidence.hpp"
 #include "model/operations/operation.hpp"
 
@@ -21,15 +21,6 @@ enum class Primitive : std::uint8_t {
   widen,     // a row into scratch of f32, for the tiles
   multiply,  // one multiply-add of registers
 };
-
-inline constexpr std::array kPrimitives{Primitive::score, Primitive::mix,   Primitive::add,
-                                        Primitive::scale, Primitive::widen, Primitive::multiply};
-
-constexpr std::string_view name(Primitive primitive) {
-  constexpr std::array<std::string_view, 6> names{"score", "mix",   "add",
-                                                  "scale", "widen", "multiply"};
-  return names[static_cast<std::size_t>(primitive)];
-}
 
 /// Where the rows of a pass are: they come in from memory with it, were kept from an earlier pass,
 /// wait in L2 for a tile of tokens, or lie in registers since the pass that loaded them.
@@ -58,10 +49,9 @@ CoreWork core_work(const Operation& operation);
 
 enum class CoreLevel : std::uint8_t { L1, L2, memory };
 
-constexpr std::string_view name(CoreLevel level) {
-  constexpr std::array<std::string_view, 3> names{"L1", "L2", "memory"};
-  return names[static_cast<std::size_t>(level)];
-}
+/// What a core has rates of: the types that kernels/cpu is built for, and the caches of one core.
+inline constexpr std::array kCoreDtypes{Dtype::bf16, Dtype::f32};
+inline constexpr std::array kRatedLevels{CoreLevel::L1, CoreLevel::L2};
 
 /// Of one element of a row that lies in `level`, on one thread.
 struct CoreRate {
@@ -79,15 +69,8 @@ struct CoreRate {
 ///           wait behind those from memory.
 enum class CoreForm : std::uint8_t { max, sum, passes };
 
-inline constexpr std::array kCoreForms{CoreForm::max, CoreForm::sum, CoreForm::passes};
-
-constexpr std::string_view name(CoreForm form) {
-  constexpr std::array<std::string_view, 3> names{"max", "sum", "passes"};
-  return names[static_cast<std::size_t>(form)];
-}
-
 struct Core {
-  std::vector<CoreRate> rates;  // every (primitive, dtype, L1 or L2)
+  std::vector<CoreRate> rates;  // of every primitive, dtype and rated level
   Bytes first_level;            // kept rows up to here stay in L1
   Bytes second_level;           // what is used again within so many bytes comes from L1 or L2
   double threads = 1;

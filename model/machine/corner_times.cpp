@@ -7,11 +7,11 @@ namespace depthcost {
 namespace {
 
 /// What lies beside the residual path if the standard one takes `standard`.
-Seconds rest_beside(const BaseStep& base, Seconds standard, End end) {
+Seconds rest_beside(const BaseStep& base, Seconds standard, IntervalEnd end) {
   return base.measured ? *base.measured - standard : at(*base.rest, end);
 }
 
-Seconds step_with(const BaseStep& base, Seconds standard, End end) {
+Seconds step_with(const BaseStep& base, Seconds standard, IntervalEnd end) {
   return base.measured ? *base.measured : at(*base.rest, end) + standard;
 }
 
@@ -20,7 +20,8 @@ void include(Estimate<double>& range, double value) {
   range.high = std::max(range.high, value);
 }
 
-std::optional<double> share_at(const BaseStep& base, Seconds residual, Seconds standard, End end) {
+std::optional<double> share_at(const BaseStep& base, Seconds residual, Seconds standard,
+                               IntervalEnd end) {
   const Seconds rest = rest_beside(base, standard, end);
   if (rest <= Seconds{}) return std::nullopt;
   return residual.value / (rest + residual).value;
@@ -29,10 +30,9 @@ std::optional<double> share_at(const BaseStep& base, Seconds residual, Seconds s
 }  // namespace
 
 void CornerTimes::add(double calls, const CornerTimes& launch) {
-  for (std::size_t i = 0; i < corners.size(); ++i)
-    corners[i] = corners[i] + calls * launch.corners[i];
-  terms = terms + calls * launch.terms.binding();
-  value = value + calls * launch.value;
+  for (std::size_t i = 0; i < corners.size(); ++i) corners[i] += calls * launch.corners[i];
+  terms += calls * launch.terms.binding();
+  value += calls * launch.value;
 }
 
 Estimate<Seconds> CornerTimes::interval(Evidence evidence) const {
@@ -84,15 +84,15 @@ std::optional<StepShares> step_shares(const BaseStep& base, const CornerTimes& r
                                       Evidence evidence) {
   if (!base.measured && !base.rest) return std::nullopt;
   if (base.rest && !base.measured) evidence = weakest(evidence, base.rest->evidence);
-  const auto overhead_at = [&](Seconds with, Seconds without, End end) {
+  const auto overhead_at = [&](Seconds with, Seconds without, IntervalEnd end) {
     return (with - without) / step_with(base, without, end);
   };
-  const double overhead = overhead_at(residual.value, standard.value, End::value);
+  const double overhead = overhead_at(residual.value, standard.value, IntervalEnd::value);
   StepShares shares{.overhead = {overhead, overhead, overhead, evidence}};
-  if (const auto share = share_at(base, residual.value, standard.value, End::value))
+  if (const auto share = share_at(base, residual.value, standard.value, IntervalEnd::value))
     shares.share = Estimate<double>{*share, *share, *share, evidence};
   for (const auto& [with, without] : together(residual, standard, kernels))
-    for (const End end : {End::low, End::high}) {
+    for (const IntervalEnd end : {IntervalEnd::low, IntervalEnd::high}) {
       include(shares.overhead, overhead_at(with, without, end));
       const auto share = share_at(base, with, without, end);
       if (share && shares.share) include(*shares.share, *share);

@@ -48,7 +48,8 @@ CornerTimes corner_times(const LaunchTime& launch, const SecondsOf& seconds_of) 
   return times;
 }
 
-/// As above, for how long a step waits: all of it, or where Phase 1 is hoisted, what is critical.
+/// How long a step waits for the launch: for all of it, or for its critical part where Phase 1 is
+/// hoisted.
 CornerTimes waited_times(const LaunchTime& launch, const Operation& operation,
                          const Execution& execution, Phase1Order phase1);
 

@@ -1,8 +1,6 @@
 // Constants, with where they come from, and each operation's counts.
 #include "model/machine/few_tokens.hpp"
 
-#include <algorithm>
-
 namespace depthcost {
 namespace {
 
@@ -51,12 +49,8 @@ void borrow(FewTokens& constants) {
 /// hc_dynamic, mhc_lite, kromhc: they project the streams as mhc_pre does and use the coefficients
 /// in a second kernel. They have no Sinkhorn iterations.
 bool projects_streams(const Operation& operation) {
-  const bool reads_streams =
-      std::any_of(operation.accesses.begin(), operation.accesses.end(), [](const Access& access) {
-        return access.operand == Operand::streams && access.reads_d > 1;
-      });
-  const bool is_pre = operation.id == OperationId::row_update;
-  return operation.unit == ExecutionUnit::tensor_cores && (is_pre || reads_streams);
+  return operation.unit == ExecutionUnit::tensor_cores &&
+         (operation.id == OperationId::row_update || operation.streams > 1);
 }
 
 }  // namespace

@@ -2,12 +2,11 @@
 // their protocol with the size. REFERENCES.md, "links".
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
+#include "model/base/enum_names.hpp"
 #include "model/base/units.hpp"
 
 namespace depthcost {
@@ -16,15 +15,6 @@ namespace depthcost {
 /// collectives, bytes of the whole vector: what goes in and comes out (all_reduce), goes in
 /// (reduce_scatter), comes out (all_gather).
 enum class Transfer : std::uint8_t { one_way, both_ways, all_reduce, reduce_scatter, all_gather };
-
-inline constexpr std::array kTransfers{Transfer::one_way, Transfer::both_ways, Transfer::all_reduce,
-                                       Transfer::reduce_scatter, Transfer::all_gather};
-
-constexpr std::string_view name(Transfer transfer) {
-  constexpr std::array<std::string_view, 5> names{"one_way", "both_ways", "all_reduce",
-                                                  "reduce_scatter", "all_gather"};
-  return names[static_cast<std::size_t>(transfer)];
-}
 
 /// Messages of `from` bytes and more, up to the next segment. An infinite bandwidth: bytes are
 /// free.

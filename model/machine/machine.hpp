@@ -23,9 +23,6 @@ enum class Level { cache, memory };
 /// How kernels are launched; decides the floor. `graph_pdl`: programmatic dependent launch.
 enum class Launch { stream, graph, graph_pdl };
 
-std::string_view name(Level level);
-std::string_view name(Launch launch);
-
 /// How far a kernel's bandwidth could rise above the ceiling if bytes in flight were free:
 /// B of "B n / (n + h), capped" over what large copies reach on an H200. REFERENCES.md,
 /// "concurrency".

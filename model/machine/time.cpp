@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "model/operations/attnres_operations.hpp"
+
 namespace depthcost {
 namespace {
 
@@ -36,9 +38,10 @@ Bytes token_bytes(const Operation& operation, const Execution& execution) {
 
 /// Bytes between two uses of an operand by a kernel that is called again and again: between what
 /// it touches in place and all of its traffic, by whether it has a buffer of its own for results.
-Bytes distance_alone(const Operation& operation, const Execution& execution, End residency) {
+Bytes distance_alone(const Operation& operation, const Execution& execution,
+                     IntervalEnd residency) {
   if (execution.temperature == Temperature::cold) return kNever;
-  if (residency != End::low) return launch_bytes(operation, execution);
+  if (residency != IntervalEnd::low) return launch_bytes(operation, execution);
   const double distinct = distinct_rows(operation) / total_d(traffic(operation));
   return distinct * token_bytes(operation, execution) +
          parameter_bytes(operation, execution.storage);
@@ -46,7 +49,7 @@ Bytes distance_alone(const Operation& operation, const Execution& execution, End
 
 /// Bytes between the last use of an operand and this one.
 Bytes reuse_distance(const Operation& operation, Operand operand, const Execution& execution,
-                     End residency) {
+                     IntervalEnd residency) {
   if (execution.temperature) return distance_alone(operation, execution, residency);
   const Bytes vectors = execution.tokens * vector_bytes(operand, execution.storage);
   if (operand == Operand::layer_output || operand == Operand::layer_input) return vectors;
@@ -55,16 +58,17 @@ Bytes reuse_distance(const Operation& operation, Operand operand, const Executio
   const double age = old ? execution.bank_age : 1;
   const Bytes own_traffic = launch_bytes(operation, execution);
   if (execution.layer_bytes) return age * (*execution.layer_bytes + own_traffic);
-  return residency == End::low ? age * own_traffic : kNever;
+  return residency == IntervalEnd::low ? age * own_traffic : kNever;
 }
 
 /// Bytes between the last use of a parameter and this one: a forward pass lies between.
-Bytes parameter_distance(const Operation& operation, const Execution& execution, End residency) {
+Bytes parameter_distance(const Operation& operation, const Execution& execution,
+                         IntervalEnd residency) {
   if (execution.temperature) return distance_alone(operation, execution, residency);
   const Bytes own_traffic = launch_bytes(operation, execution);
   if (execution.layer_bytes)
     return execution.parameter_age * (*execution.layer_bytes + own_traffic);
-  return residency == End::low ? execution.parameter_age * own_traffic : kNever;
+  return residency == IntervalEnd::low ? execution.parameter_age * own_traffic : kNever;
 }
 
 double interpolate(const std::vector<TransitionPoint>& points, Bytes footprint) {
@@ -78,7 +82,7 @@ double interpolate(const std::vector<TransitionPoint>& points, Bytes footprint) 
          share * (points[i].memory_weight - points[i - 1].memory_weight);
 }
 
-BytesPerSecond at_mix(const std::vector<MixBandwidth>& points, double read_share, End end) {
+BytesPerSecond at_mix(const std::vector<MixBandwidth>& points, double read_share, IntervalEnd end) {
   if (read_share <= points.front().read_share) return at(points.front().bandwidth, end);
   if (read_share >= points.back().read_share) return at(points.back().bandwidth, end);
   std::size_t i = 1;
@@ -115,7 +119,7 @@ ServedBytes read_again(const Machine& machine, const Operation& operation,
 }
 
 void add_parameters(const Machine& machine, const Operation& operation, const Execution& execution,
-                    End residency, LevelBytes& sum) {
+                    IntervalEnd residency, LevelBytes& sum) {
   const Bytes moved = parameter_bytes(operation, execution.storage);
   if (moved.value == 0) return;
   const ServedBytes from =
@@ -125,7 +129,7 @@ void add_parameters(const Machine& machine, const Operation& operation, const Ex
 }
 
 LevelBytes level_bytes(const Machine& machine, const Operation& operation,
-                       const Execution& execution, End residency) {
+                       const Execution& execution, IntervalEnd residency) {
   LevelBytes sum;
   for (const Access& access : operation.accesses) {
     const double rows = access.reads_d + access.writes_d;
@@ -135,7 +139,7 @@ LevelBytes level_bytes(const Machine& machine, const Operation& operation,
     const ServedBytes from =
         served_from(machine, reuse_distance(operation, access.operand, execution, residency));
     sum.coldest = std::max(sum.coldest, from.memory);
-    sum.tokens = sum.tokens + moved * from;
+    sum.tokens += moved * from;
     sum.reads += moved * access.reads_d / rows;
   }
   // Loose scalars are written by the kernel before: they lie where its d-vectors do.
@@ -160,7 +164,7 @@ BytesPerSecond drawn_bandwidth(const Machine& machine, BytesPerSecond cap, doubl
 /// Sustained by memory at the operation's own mix, or where nobody has measured that, at its share
 /// of reads.
 BytesPerSecond memory_bandwidth(const Machine& machine, const Operation& operation,
-                                double read_share, End end) {
+                                double read_share, IntervalEnd end) {
   const Mix mix = mix_of(operation);
   for (const ExactMixBandwidth& entry : machine.exact_bandwidth)
     if (entry.mix == mix) return at(entry.bandwidth, end);
@@ -180,12 +184,12 @@ Seconds served_time(const Machine& machine, const ServedBytes& served, BytesPerS
   const double share = share_of_bandwidth(machine, corner);
   if (served.memory > 0) {
     const BytesPerSecond cap = std::min(share * from_memory, machine.memory_ceiling);
-    time = time + Bytes{served.memory} / drawn_bandwidth(machine, cap, in_flight);
+    time += Bytes{served.memory} / drawn_bandwidth(machine, cap, in_flight);
   }
   if (served.cache > 0) {
     const BytesPerSecond cap =
         at_mix(machine.cache_bandwidth, read_share, opposite(corner.bandwidth));
-    time = time + Bytes{served.cache} / std::min(share * cap, machine.cache_ceiling);
+    time += Bytes{served.cache} / std::min(share * cap, machine.cache_ceiling);
   }
   return time;
 }
@@ -193,7 +197,7 @@ Seconds served_time(const Machine& machine, const ServedBytes& served, BytesPerS
 /// Parameters are read, and nothing else: the tokens' mix is not theirs.
 Seconds bytes_time(const Machine& machine, const Operation& operation, const LevelBytes& moved,
                    const Corner& corner) {
-  const End end = opposite(corner.bandwidth);
+  const IntervalEnd end = opposite(corner.bandwidth);
   const double in_flight = moved.all().memory;
   const double read_share = moved.tokens.total() > 0 ? moved.reads / moved.tokens.total() : 1;
   return served_time(machine, moved.tokens, memory_bandwidth(machine, operation, read_share, end),
@@ -203,7 +207,7 @@ Seconds bytes_time(const Machine& machine, const Operation& operation, const Lev
 }
 
 Seconds floor_at(const Machine& machine, const Operation& operation, Launch launch, Level level,
-                 End end) {
+                 IntervalEnd end) {
   for (const LaunchFloor& entry : machine.floors)
     if (entry.launch == launch && entry.level == level && entry.skeleton == operation.skeleton)
       return at(entry.floor, end);
@@ -218,7 +222,7 @@ bool starts_ahead(const Machine& machine, const Execution& execution) {
 
 /// One launch.
 Seconds floor_time(const Machine& machine, const Operation& operation, const Execution& execution,
-                   double coldest, End end) {
+                   double coldest, IntervalEnd end) {
   const auto floor = [&](Level level) {
     return floor_at(machine, operation, execution.launch, level, end);
   };
@@ -234,7 +238,7 @@ Bytes token_bytes_in_turn(const Operation& operation, const VectorStorage& types
   Bytes bytes{kBytesPerScalar * operation.reads_scalars};
   for (const Access& access : operation.accesses) {
     const double stored = access.operand == Operand::phase1_output ? access.writes_d : 0;
-    bytes = bytes + (access.reads_d + stored) * vector_bytes(access.operand, types);
+    bytes += (access.reads_d + stored) * vector_bytes(access.operand, types);
   }
   return bytes;
 }
@@ -246,13 +250,13 @@ double waves_of(const FewTokens& constants, const TokenWork& work, double tokens
 
 /// One wave.
 Seconds token_time(const FewTokens& constants, const TokenWork& work, const Operation& operation,
-                   const Execution& execution, End end) {
+                   const Execution& execution, IntervalEnd end) {
   const BytesPerSecond draw =
       at(work.loads == RowLoads::loop ? constants.loop_draw : constants.ring_draw, opposite(end));
   return token_bytes_in_turn(operation, execution.storage) / draw;
 }
 
-Seconds waiting_time(const FewTokens& constants, const TokenWork& work, End end) {
+Seconds waiting_time(const FewTokens& constants, const TokenWork& work, IntervalEnd end) {
   return work.coefficient_steps * at(constants.coefficient_step, end) +
          work.sinkhorn_steps * at(constants.sinkhorn_step, end);
 }
@@ -263,7 +267,7 @@ Seconds waiting_time(const FewTokens& constants, const TokenWork& work, End end)
 TimeTerms with_few_tokens(const FewTokens& constants, const Operation& operation,
                           const Execution& execution, TimeTerms terms, const Corner& corner) {
   const TokenWork work = token_work(operation, constants.style);
-  const End end = corner.kernels;
+  const IntervalEnd end = corner.kernels;
   terms.floor = operation.launches == 0
                     ? std::min(at(constants.folded_call, corner.floor), terms.floor)
                     : work.launches * terms.floor;
@@ -273,7 +277,7 @@ TimeTerms with_few_tokens(const FewTokens& constants, const Operation& operation
   const double waves = waves_of(constants, work, execution.tokens);
   const Seconds draws = waves * token_time(constants, work, operation, execution, end);
   terms.token = draws + steps;
-  // Of many waves it is no latency any more, but what all multiprocessors draw together.
+  // With many waves the draws are no latency any more: all multiprocessors draw at once.
   if (waves > 1 && draws > std::max(steps, terms.bytes))
     terms.bytes = std::exchange(terms.token, {});
   return terms;
@@ -310,19 +314,8 @@ Evidence machine_evidence(const Machine& machine, const Operation& operation, La
 
 }  // namespace
 
-std::string_view name(Level level) { return level == Level::cache ? "cache" : "memory"; }
-
-std::string_view name(Launch launch) {
-  constexpr std::array<std::string_view, 3> names{"stream", "graph", "graph_pdl"};
-  return names[static_cast<std::size_t>(launch)];
-}
-
-std::string_view name(Temperature temperature) {
-  return temperature == Temperature::cold ? "cold" : "hot";
-}
-
 double memory_weight(const Machine& machine, const Operation& operation, Operand operand,
-                     const Execution& execution, End residency) {
+                     const Execution& execution, IntervalEnd residency) {
   return weight_at(machine, reuse_distance(operation, operand, execution, residency));
 }
 
@@ -331,11 +324,11 @@ LaunchTime::LaunchTime(const Machine& machine, const Operation& operation,
     : machine_(machine),
       operation_(operation),
       execution_(execution),
-      at_best_(level_bytes(machine, operation, execution, End::low)),
-      moved_(level_bytes(machine, operation, execution, End::value)) {}
+      at_best_(level_bytes(machine, operation, execution, IntervalEnd::low)),
+      moved_(level_bytes(machine, operation, execution, IntervalEnd::value)) {}
 
 TimeTerms LaunchTime::terms(const Corner& corner) const {
-  const LevelBytes& moved = corner.residency == End::low ? at_best_ : moved_;
+  const LevelBytes& moved = corner.residency == IntervalEnd::low ? at_best_ : moved_;
   const CoreTime core = operations_time(machine_, operation_, execution_);
   const Seconds bytes = bytes_time(machine_, operation_, moved, corner);
   TimeTerms terms{
@@ -358,7 +351,7 @@ TimeTerms LaunchTime::bounds() const {
   if (moved.cache > 0) bytes = std::max(bytes, Bytes{through_cache} / machine_.cache_ceiling);
   const Seconds floor = operation_.launches == 0 ? Seconds{}
                                                  : floor_time(machine_, operation_, execution_,
-                                                              at_best_.coldest, End::low);
+                                                              at_best_.coldest, IntervalEnd::low);
   if (machine_.core) return {.floor = floor, .bytes = bytes};
   return {.floor = floor,
           .bytes = bytes,
@@ -392,8 +385,8 @@ Evidence LaunchTime::evidence() const {
 
 Seconds critical_time(const Operation& operation, const Execution& execution,
                       const TimeTerms& terms) {
-  if (operation.hoistable_queries == 0) return terms.total();
-  const double queries = operation.hoistable_queries;
+  const double queries = hoistable_queries(operation);
+  if (queries == 0) return terms.total();
   const VectorStorage& types = execution.storage;
   const Bytes later =
       execution.tokens *

@@ -13,7 +13,7 @@
 #include <array>
 #include <optional>
 
-#include "model/base/end.hpp"
+#include "model/base/interval_end.hpp"
 #include "model/base/traffic.hpp"
 #include "model/machine/machine.hpp"
 #include "model/operations/operation.hpp"
@@ -24,11 +24,11 @@ namespace depthcost {
 /// time, that is the high bandwidth. Two schemes share the floor, the bandwidth and the residency:
 /// a comparison varies these together. Each has kernels of its own.
 struct Corner {
-  End floor = End::value;
-  End bandwidth = End::value;
-  End residency = End::value;  // low: what might be cached is
-  End kernels =
-      End::value;  // how well a kernel does what was counted: model/machine/few_tokens.hpp
+  IntervalEnd floor = IntervalEnd::value;
+  IntervalEnd bandwidth = IntervalEnd::value;
+  IntervalEnd residency = IntervalEnd::value;  // low: what might be cached is
+  IntervalEnd kernels =
+      IntervalEnd::value;  // how well a kernel does what was counted: model/machine/few_tokens.hpp
 };
 
 inline constexpr std::size_t kSharedCorners = 8;
@@ -37,7 +37,7 @@ inline constexpr std::size_t kSharedCorners = 8;
 /// alone.
 inline constexpr std::array<Corner, 2 * kSharedCorners> kCorners = [] {
   std::array<Corner, 2 * kSharedCorners> corners{};
-  const auto end = [](std::size_t bit) { return bit == 0 ? End::low : End::high; };
+  const auto end = [](std::size_t bit) { return bit == 0 ? IntervalEnd::low : IntervalEnd::high; };
   for (std::size_t i = 0; i < corners.size(); ++i)
     corners[i] = {end(i & 8), end(i & 4), end(i & 2), end(i & 1)};
   return corners;
@@ -46,8 +46,6 @@ inline constexpr std::array<Corner, 2 * kSharedCorners> kCorners = [] {
 /// Where the operands of a kernel lie that is measured alone. `cold`: in memory, all of them.
 /// `hot`: where the call before has left them, in the cache as far as they fit.
 enum class Temperature { cold, hot };
-
-std::string_view name(Temperature temperature);
 
 /// The circumstances of a launch.
 struct Execution {
@@ -59,7 +57,7 @@ struct Execution {
   std::optional<Bytes> layer_bytes;
   double bank_age = 1;       // layers between two uses of a bank row or of a Phase 1 output
   double parameter_age = 1;  // layers between two uses of a parameter: all of a stage's
-  /// Of a kernel that is measured alone; otherwise the layers around it decide.
+  /// Set for a kernel that is measured alone; otherwise the layers around it decide.
   std::optional<Temperature> temperature = {};
 };
 
@@ -68,7 +66,7 @@ struct TimeTerms {
   Seconds floor;
   Seconds bytes;
   Seconds operations;
-  Seconds on_top;  // of the operations, what memory does not hide: model/machine/core_work.hpp
+  Seconds on_top;  // operations that memory does not hide: model/machine/core_work.hpp
   Seconds token;   // one token's way through its kernel, however few there are: few_tokens.hpp
 
   constexpr Seconds total() const { return floor + std::max({bytes, operations, token}) + on_top; }
@@ -84,6 +82,7 @@ struct TimeTerms {
     return {a.floor + b.floor, a.bytes + b.bytes, a.operations + b.operations, a.on_top + b.on_top,
             a.token + b.token};
   }
+  friend constexpr TimeTerms& operator+=(TimeTerms& a, const TimeTerms& b) { return a = a + b; }
   friend constexpr TimeTerms operator*(double k, const TimeTerms& t) {
     return {k * t.floor, k * t.bytes, k * t.operations, k * t.on_top, k * t.token};
   }
@@ -91,7 +90,7 @@ struct TimeTerms {
 
 /// Share of an operand's bytes that memory, not the cache, serves: by reuse distance.
 double memory_weight(const Machine& machine, const Operation& operation, Operand operand,
-                     const Execution& execution, End residency);
+                     const Execution& execution, IntervalEnd residency);
 
 /// Bytes by the level that serves them. `near`: a core's own caches, whose loads are in its rates.
 struct ServedBytes {
@@ -102,6 +101,9 @@ struct ServedBytes {
 
   friend constexpr ServedBytes operator+(const ServedBytes& a, const ServedBytes& b) {
     return {a.memory + b.memory, a.cache + b.cache, a.near + b.near};
+  }
+  friend constexpr ServedBytes& operator+=(ServedBytes& a, const ServedBytes& b) {
+    return a = a + b;
   }
   friend constexpr ServedBytes operator*(double k, const ServedBytes& b) {
     return {k * b.memory, k * b.cache, k * b.near};
@@ -151,7 +153,7 @@ Seconds critical_time(const Operation& operation, const Execution& execution,
 TimeTerms stream_terms(const Machine& machine, Launch launch, double num_kernels, Bytes reads,
                        Bytes writes, const Corner& corner);
 
-/// Of the parameters that one call reads.
+/// Bytes of the parameters that one call reads.
 Bytes parameter_bytes(const Operation& operation, const VectorStorage& types);
 
 /// Bytes per launch: all operands, and the parameters once.

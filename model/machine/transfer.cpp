@@ -2,7 +2,6 @@
 #include "model/machine/transfer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 namespace depthcost {
@@ -46,7 +45,7 @@ Time time_at(const Curve& curve, double bytes) {
   return beyond(bytes, *std::prev(below), *below);
 }
 
-/// Of the whole vector, what a rank sends or receives at least.
+/// The share of the whole vector that a rank must send or receive.
 ///   (n - 1) / n
 /// nccl-tests doc/PERFORMANCE.md, "bus bandwidth"; an all-reduce does it twice.
 double moved_share(double num_ranks) { return (num_ranks - 1) / num_ranks; }
@@ -72,16 +71,6 @@ Time time_among(const std::map<double, Time>& by_ranks, double ranks) {
 }
 
 }  // namespace
-
-std::string_view name(TransferKind kind) {
-  constexpr std::array<std::string_view, 5> names{"send", "all_reduce", "all_gather",
-                                                  "reduce_scatter", "all_to_all"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-std::string_view name(TransferScope scope) {
-  return scope == TransferScope::node ? "node" : "network";
-}
 
 std::optional<Estimate<Seconds>> transfer_time(const std::vector<TransferPoint>& points,
                                                TransferKind kind, TransferScope scope,

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "model/base/evidence.hpp"
@@ -16,9 +15,6 @@ enum class TransferKind : std::uint8_t { send, all_reduce, all_gather, reduce_sc
 
 /// The slowest link that is crossed: inside a node (scale-up), or between nodes.
 enum class TransferScope : std::uint8_t { node, network };
-
-std::string_view name(TransferKind kind);
-std::string_view name(TransferScope scope);
 
 /// Half-width of the interval of a transfer that was measured on the part itself. REFERENCES.md,
 /// "intervals".

@@ -2,7 +2,6 @@
 #include "model/mixing/growth_law.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cmath>
 #include <limits>
@@ -51,11 +50,6 @@ Growth fit(GrowthLaw law, Values r) {
 }
 
 }  // namespace
-
-std::string_view name(GrowthLaw law) {
-  constexpr std::array names{"bounded", "square_root", "linear", "exponential"};
-  return names[static_cast<std::size_t>(law)];
-}
 
 Growth fitted_growth(Values magnitudes) {
   assert(std::ssize(magnitudes) >= kMinGrowthLayers);

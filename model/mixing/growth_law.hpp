@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <span>
-#include <string_view>
 
 #include "model/base/units.hpp"
 
@@ -11,8 +10,6 @@ namespace depthcost {
 
 /// r_l over layers l: r = a; r^2 = a + b l; r = a + b l; log r = a + b l.
 enum class GrowthLaw { bounded, square_root, linear, exponential };
-
-std::string_view name(GrowthLaw law);
 
 struct Growth {
   GrowthLaw law = GrowthLaw::bounded;

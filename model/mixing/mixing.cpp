@@ -55,11 +55,6 @@ void require_range(MixingKnob knob, Count value, Count num_layers) {
 
 }  // namespace
 
-std::string_view name(MixingKnob knob) {
-  constexpr std::array names{"num_streams", "block_size", "window", "dilation", "period"};
-  return names[static_cast<std::size_t>(knob)];
-}
-
 Count value_of(const MixingShape& shape, MixingKnob knob) {
   switch (knob) {
     case MixingKnob::num_streams:

@@ -17,8 +17,6 @@ namespace depthcost {
 /// The numbers that schemes take beside L.
 enum class MixingKnob { num_streams, block_size, window, dilation, period };
 
-std::string_view name(MixingKnob knob);
-
 /// A scheme reads those that it lists.
 struct MixingShape {
   Count num_layers = 0;
@@ -58,7 +56,7 @@ struct MixingScheme {
   std::string_view remark;   // on that claim
   std::string_view points;   // where it is explained: of REFERENCES.md, "mixing"
   Count layers_per_row = 1;  // 2: a row is a Transformer block
-  /// Which v_i the weight at `position` of a layer's attention belongs to, where that is another i.
+  /// The i of the v_i that the weight at `position` belongs to; null where i is the position.
   Count (*source_of)(const MixingShape& shape, Count layer, Count position) = nullptr;
 };
 

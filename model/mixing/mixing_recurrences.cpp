@@ -8,7 +8,7 @@
 namespace depthcost::mixing {
 namespace {
 
-/// Of layer l = 2..L.
+/// The factors of layer l = 2..L.
 struct Step {
   double carry = 1;  // c_l
   double write = 1;  // w_l
@@ -131,7 +131,7 @@ std::vector<WeightTable> stream_tables(const MixingShape& shape) {
            .row_sizes = std::vector<Count>(L - 1, m * m)}};
 }
 
-/// As above, with A on the Birkhoff polytope: [mhc] Eq. 6.
+/// stream_tables() with doubly stochastic A: [mhc] Eq. 6.
 std::vector<WeightTable> constrained_stream_tables(const MixingShape& shape) {
   std::vector<WeightTable> tables = stream_tables(shape);
   tables.back().rule = WeightRule::doubly_stochastic;

@@ -38,8 +38,8 @@ constexpr Mix mix_of(const Operation& operation) {
   return mix;
 }
 
-/// As many writes a read and as many updates in place, in no more streams. What moves `mix` may
-/// move its streams one after the other: nine copies are at least as fast as one.
+/// Whether `part` has the same share of writes and of updates in place, in no more streams. A
+/// kernel may move its streams one after the other: nine copies are at least as fast as one.
 constexpr bool is_part_of(const Mix& part, const Mix& mix) {
   const std::uint64_t streams = std::uint64_t{mix.reads} + mix.writes;
   const std::uint64_t part_streams = std::uint64_t{part.reads} + part.writes;

@@ -1,7 +1,6 @@
 // The enumeration of pipeline transitions. See pipeline.hpp.
 #include "model/pipeline/pipeline.hpp"
 
-#include <array>
 #include <cstddef>
 #include <numeric>
 #include <string>
@@ -73,19 +72,6 @@ void append(PipelineTraffic& traffic, const Transition& transition) {
 }
 
 }  // namespace
-
-std::string_view name(Cache cache) {
-  constexpr std::array<std::string_view, 3> names{"none", "received", "own"};
-  return names[static_cast<std::size_t>(cache)];
-}
-
-std::string_view name(Embedding embedding) {
-  return embedding == Embedding::sent ? "sent" : "omitted";
-}
-
-std::string_view name(PartialSum partial) {
-  return partial == PartialSum::sent ? "sent" : "omitted";
-}
 
 std::vector<Count> full_attnres_block_sizes(Count num_layers) {
   return std::vector<Count>(static_cast<std::size_t>(num_layers), 1);

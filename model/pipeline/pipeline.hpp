@@ -19,7 +19,6 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "model/base/units.hpp"
@@ -62,26 +61,6 @@ constexpr double cached_traffic(Count num_stages, Count num_virtual_stages,
   return (P * (P - 1) / 2 + (V - 1) * P * P) * N_p;
 }
 
-/// d-vectors per token of the largest naive transition, which is the last.
-///   (C - 1) N_p        C = P V
-/// [attnres] Eq. 7, its last term.
-constexpr double naive_peak(Count num_stages, Count num_virtual_stages, double blocks_per_chunk) {
-  const double C = static_cast<double>(num_stages) * static_cast<double>(num_virtual_stages);
-  const double N_p = blocks_per_chunk;
-  return (C - 1) * N_p;
-}
-
-/// d-vectors per token of the largest cached transition.
-///   P N_p for V > 1        (P - 1) N_p for V = 1
-/// [attnres] Sec. 4.1 ("only the P N_p incremental blocks"). With V > 1 it is V - 1/P times below
-/// naive_peak(), which the paper rounds to V.
-constexpr double cached_peak(Count num_stages, Count num_virtual_stages, double blocks_per_chunk) {
-  const double P = static_cast<double>(num_stages);
-  const Count V = num_virtual_stages;
-  const double N_p = blocks_per_chunk;
-  return V > 1 ? P * N_p : (P - 1) * N_p;
-}
-
 /// Which layers run where. chunk_layers[c] counts the layers (sublayers) of chunk c; zeros are
 /// legal.
 struct PipelineLayout {
@@ -106,10 +85,6 @@ enum class Embedding { omitted, sent };
 /// Whether the unfinished sum of a block moves too where a boundary falls inside that block.
 /// Neither the equations nor Fig. 3 count it; without it the network cannot be computed.
 enum class PartialSum { omitted, sent };
-
-std::string_view name(Cache cache);
-std::string_view name(Embedding embedding);
-std::string_view name(PartialSum partial);
 
 struct Payload {
   Cache cache = Cache::none;

@@ -2,7 +2,6 @@
 #include "model/pipeline/pipeline_order.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <string>
 #include <utility>
@@ -121,21 +120,6 @@ void check(PipelineSchedule schedule, const PipelineOrder& order) {
 }
 
 }  // namespace
-
-std::string_view name(TaskKind kind) {
-  constexpr std::array<std::string_view, 4> names{"forward", "recompute", "backward_input",
-                                                  "backward_weight"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-std::string_view name(PipelineSchedule schedule) {
-  constexpr std::array<std::string_view, 3> names{"1f1b", "interleaved_1f1b", "zb_h1"};
-  return names[static_cast<std::size_t>(schedule)];
-}
-
-std::string_view name(Activations activations) {
-  return activations == Activations::kept ? "kept" : "recomputed";
-}
 
 PipelineOrder pipeline_order(PipelineSchedule schedule, Count num_stages, Count num_virtual_stages,
                              Count num_micro_batches, Activations activations) {

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
+#include "model/base/enum_names.hpp"
 #include "model/base/units.hpp"
 
 namespace depthcost {
@@ -14,8 +14,6 @@ namespace depthcost {
 /// those of the weights, which nobody does. `recompute` repeats a forward pass whose activations
 /// were not kept.
 enum class TaskKind : std::uint8_t { forward, recompute, backward_input, backward_weight };
-
-std::string_view name(TaskKind kind);
 
 /// One chunk's work on one micro-batch.
 struct PipelineTask {
@@ -49,8 +47,10 @@ constexpr TaskKind gradient_leaves_after(BackwardPass backward) {
 /// many micro-batches in flight, and the late tasks fill the bubble at the end.
 enum class PipelineSchedule : std::uint8_t { one_forward_one_backward, interleaved, zb_h1 };
 
-/// "1f1b", "interleaved_1f1b", "zb_h1".
-std::string_view name(PipelineSchedule schedule);
+template <>
+inline constexpr auto kNames<PipelineSchedule> = other_names<PipelineSchedule>("1f1b",
+                                                                               "interleaved_1f1b",
+                                                                               "zb_h1");
 
 /// P V M at most: 16 times the largest step that must be simulated in 200 ms, about 1 GB. [ours]
 inline constexpr Count kMaxChunkPasses = Count{1} << 22;
@@ -58,8 +58,6 @@ inline constexpr Count kMaxChunkPasses = Count{1} << 22;
 /// Whether activations are kept from the forward to the backward pass, or made again by a
 /// recompute task just before it. That task does not wait for the gradient.
 enum class Activations : std::uint8_t { kept, recomputed };
-
-std::string_view name(Activations activations);
 
 /// The order table of a schedule; P, V, M >= 1. Only zb_h1 splits the backward pass. Throws
 /// Infeasible where the schedule does not exist: V > 1 for 1f1b and zb_h1, M not a multiple of P

@@ -100,11 +100,12 @@ class Simulator {
     const Seconds end = start + duration;
     const Seconds exposed = start - std::min(start, std::max(here.free, input.sent));
     step_.stages[stage].push_back({.task = task, .start = start, .end = end});
-    step_.busy[stage] = step_.busy[stage] + duration;
+    step_.busy[stage] += duration;
     step_.makespan = std::max(step_.makespan, end);
     here.free = end;
     finish(stage, task);
-    step_.communication[stage] = step_.communication[stage] + exposed + (here.free - end);
+    step_.communication[stage] += exposed;
+    step_.communication[stage] += here.free - end;
   }
 
   void finish(std::size_t stage, const PipelineTask& task) {
@@ -209,10 +210,6 @@ Count peak_open(const std::vector<PipelineTask>& tasks, TaskKind opening, TaskKi
 }
 
 }  // namespace
-
-std::string_view name(Sends sends) {
-  return sends == Sends::overlapped ? "overlapped" : "blocking";
-}
 
 SimulatedStep simulate(const PipelineWork& work) {
   assert(is_complete(work));

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "model/base/units.hpp"
@@ -33,8 +32,9 @@ constexpr Seconds task_seconds(const ChunkTimes& times, TaskKind kind) {
   return {};
 }
 
-/// From one stage to another: t = latency + bytes / bandwidth, bandwidth > 0; an infinite one is
-/// free. The wire is taken for bytes / bandwidth: the next message need not wait for the latency.
+/// The wire from one stage to another: t = latency + bytes / bandwidth. The bandwidth is above 0
+/// and may be infinite. A message holds the wire for bytes / bandwidth; the next one need not wait
+/// for the latency.
 struct StageLink {
   Seconds latency;
   BytesPerSecond bandwidth;
@@ -42,8 +42,6 @@ struct StageLink {
 
 /// Whether a stage goes on while its message is on the wire, or waits until it has arrived.
 enum class Sends : std::uint8_t { overlapped, blocking };
-
-std::string_view name(Sends sends);
 
 /// Transition i lies between chunk i and chunk i + 1; there are PV - 1 of them.
 struct PipelineWork {

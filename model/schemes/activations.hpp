@@ -3,10 +3,9 @@
 // "activations". The layers' own activations, but for their normalised inputs, are not counted.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string_view>
 
+#include "model/base/enum_names.hpp"
 #include "model/base/units.hpp"
 #include "model/schemes/schedule.hpp"
 
@@ -17,11 +16,6 @@ enum class ActivationPolicy : std::uint8_t {
   recompute,  ///< what the residual path can make again from the rest, without running a layer
   offload,    ///< as keep, but in host memory, and back on the device for its backward pass
 };
-
-constexpr std::string_view name(ActivationPolicy policy) {
-  constexpr std::array<std::string_view, 3> names{"keep", "recompute", "offload"};
-  return names[static_cast<std::size_t>(policy)];
-}
 
 /// recompute_layers counts the layers that mHC makes again from one kept state, >= 1; the other
 /// schemes recompute layer by layer.

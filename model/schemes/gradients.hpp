@@ -3,9 +3,7 @@
 // d-vectors; loose scalars and parameters are not counted. REFERENCES.md, "gradients".
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string_view>
 
 #include "model/base/partition.hpp"
 #include "model/base/units.hpp"
@@ -19,11 +17,6 @@ enum class GradientAccumulation : std::uint8_t {
   per_block,  ///< one kernel adds up what all layers of a block have for the bank, at its end
 };
 
-constexpr std::string_view name(GradientAccumulation accumulation) {
-  constexpr std::array<std::string_view, 3> names{"autograd", "fused", "per_block"};
-  return names[static_cast<std::size_t>(accumulation)];
-}
-
 /// `activations` are what the forward pass made, and the gradient that arrives at a layer; they
 /// have the model's type. `gradients` are those of the sources, in a type of their own.
 struct GradientTraffic {
@@ -35,6 +28,9 @@ struct GradientTraffic {
   friend constexpr GradientTraffic operator+(const GradientTraffic& a, const GradientTraffic& b) {
     return {a.activation_reads_d + b.activation_reads_d, a.gradient_reads_d + b.gradient_reads_d,
             a.gradient_writes_d + b.gradient_writes_d};
+  }
+  friend constexpr GradientTraffic& operator+=(GradientTraffic& a, const GradientTraffic& b) {
+    return a = a + b;
   }
   friend constexpr GradientTraffic operator*(double k, const GradientTraffic& t) {
     return {k * t.activation_reads_d, k * t.gradient_reads_d, k * t.gradient_writes_d};
@@ -70,7 +66,7 @@ constexpr GradientTraffic one_read_backward(Count num_sources) {
 /// Added for sources that have a gradient already, when it is accumulated layer by layer.
 ///   autograd  2n r, n w        fused  n r
 /// [ours]: autograd adds tensors pairwise; a fused kernel writes the sum instead of the gradient.
-/// Not for per_block, which has no traffic of one layer: block_backward().
+/// per_block has no traffic of a single layer: use block_backward().
 constexpr GradientTraffic accumulation(GradientAccumulation accumulation, Count num_sources) {
   const double n = static_cast<double>(num_sources);
   if (accumulation == GradientAccumulation::autograd)
@@ -110,7 +106,8 @@ constexpr GradientTraffic one_read_path(const Partition& blocks) {
   GradientTraffic total = one_read_backward(blocks.num_blocks + 1);
   for (Count block = 1; block <= blocks.num_blocks; ++block) {
     const double S = static_cast<double>(blocks.size(block));
-    total = total + one_read_backward(block) + (S - 1) * one_read_backward(block + 1);
+    total += one_read_backward(block);
+    total += (S - 1) * one_read_backward(block + 1);
   }
   return total;
 }
@@ -120,7 +117,7 @@ constexpr GradientTraffic one_read_path(const Partition& blocks) {
 constexpr GradientTraffic backward_traffic(const Partition& blocks, GradientAccumulation mode) {
   GradientTraffic total = one_read_backward(blocks.num_blocks + 1);
   for (Count block = 1; block <= blocks.num_blocks; ++block)
-    total = total + block_backward(mode, block, blocks.size(block));
+    total += block_backward(mode, block, blocks.size(block));
   return total;
 }
 

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <string>
-#include <string_view>
+
+#include "model/base/enum_names.hpp"
 
 namespace depthcost {
 
@@ -24,8 +25,6 @@ enum class Convention {
   kernel,
 };
 
-std::string_view name(Schedule schedule);
-std::string_view name(Convention convention);
 /// "two_phase", "two_phase_hoisted".
 std::string name(Schedule schedule, Phase1Order phase1);
 

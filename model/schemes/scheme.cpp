@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "model/base/infeasible.hpp"
@@ -25,30 +24,8 @@ bool operator==(const Scheme& a, const Scheme& b) {
 
 std::string_view name(const Scheme& scheme) { return scheme.rule->id; }
 
-std::string_view name(Schedule schedule) {
-  constexpr std::array names{"unfused",  "fused",       "two_pass",
-                             "one_pass", "single_pass", "two_phase"};
-  return names[static_cast<std::size_t>(schedule)];
-}
-
 std::string name(Schedule schedule, Phase1Order phase1) {
   return std::string(name(schedule)) + (phase1 == Phase1Order::hoisted ? "_hoisted" : "");
-}
-
-std::string_view name(Convention convention) {
-  constexpr std::array names{"paper",    "appendixB",        "appendixB_emb", "tied",
-                             "physical", "physical_unfused", "kernel"};
-  return names[static_cast<std::size_t>(convention)];
-}
-
-std::string_view name(StateKind kind) {
-  constexpr std::array<std::string_view, 3> names{"single-state", "multi-state", "cross-layer"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-std::string_view name(WeightKind kind) {
-  constexpr std::array<std::string_view, 3> names{"fixed", "static", "dynamic"};
-  return names[static_cast<std::size_t>(kind)];
 }
 
 bool same_scheme(const Scheme& a, const Scheme& b) { return a.rule == b.rule; }

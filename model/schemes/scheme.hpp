@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/base/enum_names.hpp"
 #include "model/base/partition.hpp"
 #include "model/base/traffic.hpp"
 #include "model/operations/operation.hpp"
@@ -45,11 +46,15 @@ inline constexpr Count kMaxStreams = 1024;
 /// What a layer receives: the three groups of [attnres] Table 5.
 enum class StateKind : std::uint8_t { single_state, multi_state, cross_layer };
 
+template <>
+inline constexpr auto kNames<StateKind> = other_names<StateKind>("single-state", "multi-state",
+                                                                 "cross-layer");
+
 /// How mixing coefficients arise: the column "Weight" of [attnres] Table 5.
 enum class WeightKind : std::uint8_t { fixed, learned_static, dynamic };
 
-std::string_view name(StateKind kind);
-std::string_view name(WeightKind kind);
+template <>
+inline constexpr auto kNames<WeightKind> = other_names<WeightKind>("fixed", "static", "dynamic");
 
 struct SchemeClass {
   StateKind state = StateKind::single_state;

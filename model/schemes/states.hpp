@@ -3,8 +3,7 @@
 
 #include <array>
 
-#include "model/operations/mechanism_operations.hpp"
-#include "model/operations/unfused_operations.hpp"
+#include "model/operations/eager_operations.hpp"
 #include "model/schemes/scheme.hpp"
 
 namespace depthcost::scheme_parts {
@@ -57,9 +56,11 @@ inline LedgerFormula table1_formula(std::string_view function, const std::string
   return {formula, "[attnres] Table 1, row \"" + row + "\"", std::string(function)};
 }
 
-inline LedgerFormula operation_formula(const std::string& formula, const std::string& functions) {
+/// `family` is a file of model/operations: "mhc" for mhc_operations.hpp.
+inline LedgerFormula operation_formula(const std::string& formula, const std::string& family,
+                                       const std::string& functions) {
   return {formula, "[ours] REFERENCES.md, operations",
-          "model/operations/operation.hpp: operations::" + functions};
+          "model/operations/" + family + "_operations.hpp: operations::" + functions};
 }
 
 }  // namespace depthcost::scheme_parts

@@ -2,6 +2,7 @@
 // depend on it. A decoder layer has one attention and one MLP; equal ones are counted together.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -14,8 +15,6 @@ namespace depthcost {
 
 /// Storage of weights. `mxfp4`: 4 bits and a shared 8-bit scale for 32 of them.
 enum class WeightDtype : std::uint8_t { mxfp4, fp8, bf16, f16, f32 };
-
-std::string_view name(WeightDtype dtype);
 
 /// Bytes of one weight, its share of a scale included. Scales of fp8 (one for 128 x 128 weights)
 /// are not counted: 0.02 %.
@@ -45,8 +44,6 @@ struct GroupedAttention {
 
 /// Whether attention's output is multiplied by a gate of its own projection.
 enum class OutputGate : std::uint8_t { absent, present };
-
-std::string_view name(OutputGate gate);
 
 /// Multi-head latent attention: one compressed vector and one rotary key per token for all heads.
 /// DeepSeek-V2, arXiv:2405.04434.
@@ -88,7 +85,13 @@ struct CompressedAttention {
 using Attention =
     std::variant<GroupedAttention, LatentAttention, LinearAttention, CompressedAttention>;
 
-std::string_view name(const Attention& attention);
+inline constexpr std::array<std::string_view, std::variant_size_v<Attention>> kAttentionNames{
+    "grouped", "latent", "linear", "compressed"};
+static_assert(!kAttentionNames.back().empty());
+
+inline std::string_view name(const Attention& attention) {
+  return kAttentionNames[attention.index()];
+}
 
 /// Gate, up and down projection.
 struct DenseMlp {
@@ -106,7 +109,11 @@ struct ExpertMlp {
 
 using Mlp = std::variant<DenseMlp, ExpertMlp>;
 
-std::string_view name(const Mlp& mlp);
+inline constexpr std::array<std::string_view, std::variant_size_v<Mlp>> kMlpNames{"dense",
+                                                                                  "experts"};
+static_assert(!kMlpNames.back().empty());
+
+inline std::string_view name(const Mlp& mlp) { return kMlpNames[mlp.index()]; }
 
 /// Decoder layers that have this attention.
 struct AttentionLayers {

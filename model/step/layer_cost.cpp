@@ -133,13 +133,6 @@ struct MlpWeightsOf {
   }
 };
 
-/// Gate, up and down of the experts that a token, or a checkpoint, has.
-double with_experts(const Mlp& mlp, double hidden_size, Count ExpertMlp::*num_experts) {
-  const MlpWeights weights = num_weights(mlp, hidden_size);
-  const auto* experts = std::get_if<ExpertMlp>(&mlp);
-  return weights.common + (experts ? as_double(experts->*num_experts) * weights.per_expert : 0);
-}
-
 }  // namespace
 
 double mean_keys(const SequencePass& pass, double limit) {
@@ -163,14 +156,6 @@ double num_weights(const Attention& attention, double hidden_size) {
 
 MlpWeights num_weights(const Mlp& mlp, double hidden_size) {
   return std::visit(MlpWeightsOf{hidden_size}, mlp);
-}
-
-double num_all_weights(const Mlp& mlp, double hidden_size) {
-  return with_experts(mlp, hidden_size, &ExpertMlp::num_experts);
-}
-
-double num_active_weights(const Mlp& mlp, double hidden_size) {
-  return with_experts(mlp, hidden_size, &ExpertMlp::num_active);
 }
 
 Count ranks_of_tokens(const Sharding& sharding) { return sharding.tensor * sharding.key_ranks; }

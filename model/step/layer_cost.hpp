@@ -46,12 +46,6 @@ struct MlpWeights {
 
 MlpWeights num_weights(const Mlp& mlp, double hidden_size);
 
-/// Weights of all experts.
-double num_all_weights(const Mlp& mlp, double hidden_size);
-
-/// Weights that a single token is multiplied with.
-double num_active_weights(const Mlp& mlp, double hidden_size);
-
 /// How a layer is spread: attention over `tensor` ranks, the keys that a token sees over
 /// `key_ranks` groups of those, all of which hold the same tokens, and experts over `expert` ranks:
 /// some of these, or beyond them ranks with other tokens, which then meet at the experts.

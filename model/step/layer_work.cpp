@@ -43,13 +43,13 @@ Work routed_work(const Study& study, const ExpertMlp& mlp, const ForwardPass& pa
       expert_load(mlp, tokens_at_experts(pass.tokens(), sharding), sharding.expert);
   const double bytes = per_expert * bytes_per_weight(study.model.architecture->expert_dtype);
   Work work;
-  const auto add = [&](End end, const RankLoad& rank) {
+  const auto add = [&](IntervalEnd end, const RankLoad& rank) {
     work.add(1, end, Bytes{bytes * rank.distinct_experts},
              Flops{2 * per_expert * rank.token_visits});
   };
-  add(End::low, load.fewest);
-  add(End::value, load.mean);
-  add(End::high, load.slowest);
+  add(IntervalEnd::low, load.fewest);
+  add(IntervalEnd::value, load.mean);
+  add(IntervalEnd::high, load.slowest);
   return work;
 }
 
@@ -93,13 +93,13 @@ std::optional<Bytes> modelled_layer_bytes(const Study& study, const ForwardPass&
   if (!study.model.architecture) return std::nullopt;
   Bytes bytes;
   for (const AttentionLayers& layers : study.model.architecture->attention)
-    bytes = bytes + static_cast<double>(layers.num_decoder_layers) *
-                        attention_work(study, layers.attention, pass).bytes_at(End::value);
+    bytes += static_cast<double>(layers.num_decoder_layers) *
+             attention_work(study, layers.attention, pass).bytes_at(IntervalEnd::value);
   for (const MlpLayers& layers : study.model.architecture->mlp) {
     const auto calls = static_cast<double>(layers.num_decoder_layers);
-    bytes = bytes + calls * common_mlp_work(study, layers.mlp, pass).bytes_at(End::value);
+    bytes += calls * common_mlp_work(study, layers.mlp, pass).bytes_at(IntervalEnd::value);
     if (const auto* experts = std::get_if<ExpertMlp>(&layers.mlp))
-      bytes = bytes + calls * routed_work(study, *experts, pass).bytes_at(End::value);
+      bytes += calls * routed_work(study, *experts, pass).bytes_at(IntervalEnd::value);
   }
   return (1 / static_cast<double>(study.model.num_layers)) * bytes;
 }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/base/end.hpp"
+#include "model/base/interval_end.hpp"
 #include "model/step/layer_cost.hpp"
 #include "model/step/study.hpp"
 
@@ -28,31 +28,31 @@ Sharding sharding_of(const Study& study, const ForwardPass& pass);
 
 /// Bytes and operations of one group of kernels, at every end of what is not known.
 struct Work {
-  std::array<Bytes, kEnds.size()> bytes{};  // as kEnds
-  std::array<Flops, kEnds.size()> flops{};
+  std::array<Bytes, kEnumerators<IntervalEnd>.size()> bytes{};  // as kEnumerators<IntervalEnd>
+  std::array<Flops, kEnumerators<IntervalEnd>.size()> flops{};
   Flops core;  // of those, attention's scores and mixes: no weights, whatever type these have
 
-  Bytes bytes_at(End end) const { return bytes[static_cast<std::size_t>(end)]; }
-  Flops flops_at(End end) const { return flops[static_cast<std::size_t>(end)]; }
+  Bytes bytes_at(IntervalEnd end) const { return bytes[static_cast<std::size_t>(end)]; }
+  Flops flops_at(IntervalEnd end) const { return flops[static_cast<std::size_t>(end)]; }
 
-  /// The same at every end.
+  /// Adds the same to every end.
   void add(double times, Bytes more_bytes, Flops more_flops) {
-    for (const End end : kEnds) add(times, end, more_bytes, more_flops);
+    for (const IntervalEnd end : kEnumerators<IntervalEnd>) add(times, end, more_bytes, more_flops);
   }
-  void add(double times, End end, Bytes more_bytes, Flops more_flops) {
+  void add(double times, IntervalEnd end, Bytes more_bytes, Flops more_flops) {
     const auto i = static_cast<std::size_t>(end);
-    bytes[i] = bytes[i] + times * more_bytes;
-    flops[i] = flops[i] + times * more_flops;
+    bytes[i] += times * more_bytes;
+    flops[i] += times * more_flops;
   }
 };
 
-/// Of one decoder layer: weights once, cache and state of every sequence.
+/// One decoder layer's attention: weights once, cache and state of every sequence.
 Work attention_work(const Study& study, const Attention& attention, const ForwardPass& pass);
 
-/// Of one decoder layer: weights that all tokens read.
+/// One decoder layer's MLP: the weights that all tokens read.
 Work common_mlp_work(const Study& study, const Mlp& mlp, const ForwardPass& pass);
 
-/// Of one decoder layer: the routed experts of one rank, from few and balanced to skewed.
+/// One decoder layer's routed experts on one rank, from few and balanced to skewed.
 Work routed_work(const Study& study, const ExpertMlp& mlp, const ForwardPass& pass);
 
 /// Logits of `tokens` tokens.

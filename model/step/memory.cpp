@@ -70,13 +70,6 @@ PrefillShape decode_shape(const Study& study, Count sequences) {
 
 }  // namespace
 
-std::string_view name(MemoryItem item) {
-  constexpr std::array<std::string_view, 9> names{
-      "hidden_state", "streams",  "bank",        "embedding",      "phase1_outputs",
-      "weights",      "kv_cache", "activations", "pipeline_blocks"};
-  return names[static_cast<std::size_t>(item)];
-}
-
 PrefillShape prefill_shape(const Study& study) {
   return {.num_tokens = study.prefill->tokens,
           .chunk = study.prefill->chunk,
@@ -103,7 +96,7 @@ std::vector<MemoryRow> memory_rows(const Study& study, const ResidualPath& path)
 Bytes memory_of(std::span<const MemoryRow> rows, std::string_view workload, const Scheme& scheme) {
   Bytes sum;
   for (const MemoryRow& row : rows)
-    if (row.workload == workload && same_scheme(row.path->scheme, scheme)) sum = sum + row.bytes;
+    if (row.workload == workload && same_scheme(row.path->scheme, scheme)) sum += row.bytes;
   return sum;
 }
 

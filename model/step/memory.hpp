@@ -31,8 +31,6 @@ constexpr bool is_residual(MemoryItem item) {
   return item != MemoryItem::weights && item != MemoryItem::kv_cache;
 }
 
-std::string_view name(MemoryItem item);
-
 /// One item in the memory of the fullest device.
 struct MemoryRow {
   std::string workload;

@@ -16,15 +16,15 @@ Count layers_of_stage(const PipelineLayout& layout, std::size_t stage) {
   return layers;
 }
 
-/// Of one decoder layer.
+/// Weights of one decoder layer's attention on one device.
 Bytes attention_weights(const Study& study, const Attention& attention) {
   const AttentionCost cost =
       attention_cost(attention, as_double(study.model.hidden_size), {}, study.tensor_parallel_size);
   return {cost.weights * bytes_per_weight(study.model.architecture->weight_dtype)};
 }
 
-/// Of one decoder layer: what all tokens read is cut by tensor ranks; experts are dealt out whole,
-/// and cut by the ranks that are left.
+/// Weights of one decoder layer's MLP on one device. Tensor ranks share what all tokens read.
+/// Experts are dealt out whole; if ranks are left over, several share an expert.
 Bytes mlp_weights(const Study& study, const Mlp& mlp) {
   const Architecture& architecture = *study.model.architecture;
   const MlpWeights weights = num_weights(mlp, as_double(study.model.hidden_size));
@@ -57,9 +57,9 @@ Bytes resident_weights(const Study& study) {
   const Architecture& architecture = *study.model.architecture;
   Bytes layers;
   for (const AttentionLayers& a : architecture.attention)
-    layers = layers + as_double(a.num_decoder_layers) * attention_weights(study, a.attention);
+    layers += as_double(a.num_decoder_layers) * attention_weights(study, a.attention);
   for (const MlpLayers& m : architecture.mlp)
-    layers = layers + as_double(m.num_decoder_layers) * mlp_weights(study, m.mlp);
+    layers += as_double(m.num_decoder_layers) * mlp_weights(study, m.mlp);
   // With a pipeline embedding and head lie on different stages.
   const double matrices = study.pipeline && study.pipeline->num_stages > 1 ? 1 : 2;
   const double vocabulary = as_double(architecture.vocabulary_size) *

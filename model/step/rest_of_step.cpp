@@ -4,9 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
-#include "model/base/end.hpp"
+#include "model/base/interval_end.hpp"
 
 namespace depthcost {
 namespace {
@@ -32,8 +31,8 @@ class Device {
   /// Seconds of a kernel group with such weights, `low` with the high rates.
   Estimate<Seconds> seconds(const Work& work, WeightDtype weights,
                             const Estimate<double>& efficiency) const {
-    const auto at_end = [&](End end) {
-      const End rate = opposite(end);
+    const auto at_end = [&](IntervalEnd end) {
+      const IntervalEnd rate = opposite(end);
       // GPU engines' kernels.
       const double share = machine_.core ? 1 : at(efficiency, rate);
       const BytesPerSecond bandwidth = std::min(
@@ -43,7 +42,8 @@ class Device {
       return std::max(work.bytes_at(end) / bandwidth,
                       of_weights / (sustained * peak(weights)) + work.core / (sustained * bf16()));
     };
-    return {at_end(End::low), at_end(End::value), at_end(End::high), Evidence::assumed};
+    return {at_end(IntervalEnd::low), at_end(IntervalEnd::value), at_end(IntervalEnd::high),
+            Evidence::assumed};
   }
 
   bool has_rate() const { return machine_.tensor_rate || machine_.vector_rate; }
@@ -53,7 +53,7 @@ class Device {
     return machine_.tensor_rate ? *machine_.tensor_rate : *machine_.vector_rate;
   }
 
-  /// Of the type in which the weights are multiplied, not of the one in which they are stored.
+  /// The rate of the type in which weights are multiplied; they may be stored in another.
   FlopsPerSecond peak(WeightDtype weights) const {
     if (weights == WeightDtype::mxfp4) return machine_.mxfp4_rate.value_or(bf16());
     if (weights == WeightDtype::fp8) return machine_.fp8_rate.value_or(bf16());
@@ -63,24 +63,16 @@ class Device {
   const Machine& machine_;
 };
 
-Estimate<Seconds> plus(const Estimate<Seconds>& a, const Estimate<Seconds>& b) {
-  return {a.low + b.low, a.value + b.value, a.high + b.high, weakest(a.evidence, b.evidence)};
-}
-
 Estimate<Seconds> times(const Estimate<double>& k, const Estimate<Seconds>& a) {
   return {k.low * a.low, k.value * a.value, k.high * a.high, weakest(k.evidence, a.evidence)};
-}
-
-Estimate<Seconds> times(double k, const Estimate<Seconds>& a) {
-  return times(Estimate<double>{k, k, k, Evidence::measured}, a);
 }
 
 constexpr Estimate<Seconds> kNothing{{}, {}, {}, Evidence::measured};
 
 void add(RestRow& row, const RestPart& part) {
-  row.bytes = row.bytes + part.calls * part.work.bytes_at(End::value);
-  row.flops = row.flops + part.calls * part.work.flops_at(End::value);
-  row.time = plus(row.time, times(part.calls, part.time));
+  row.bytes += part.calls * part.work.bytes_at(IntervalEnd::value);
+  row.flops += part.calls * part.work.flops_at(IntervalEnd::value);
+  row.time += part.calls * part.time;
   row.parts.push_back(part);
 }
 
@@ -170,7 +162,7 @@ Estimate<Seconds> kernel_floor(const Machine& machine, Launch launch,
   if (machine.core) return floor;
   const bool is_ahead = launch != Launch::stream && machine.few_tokens &&
                         machine.few_tokens->style.prefetch == Prefetch::before_start;
-  const Estimate<Seconds> engine = times(is_ahead ? kFloorOfLaunchedAhead : 1, kernels.floor);
+  const Estimate<Seconds> engine = (is_ahead ? kFloorOfLaunchedAhead : 1) * kernels.floor;
   return {std::max(floor.low, engine.low), std::max(floor.value, engine.value),
           std::max(floor.high, engine.high), Evidence::assumed};
 }
@@ -316,13 +308,9 @@ std::optional<RestRow> modelled_row(const Study& study, WorkloadKind workload, R
 
 }  // namespace
 
-std::string_view name(RestOrigin origin) {
-  return origin == RestOrigin::modelled ? "modelled" : "written";
-}
-
 Estimate<Seconds> RestOfStep::total() const {
   Estimate<Seconds> sum = kNothing;
-  for (const RestRow& row : rows) sum = plus(sum, row.time);
+  for (const RestRow& row : rows) sum += row.time;
   return sum;
 }
 
@@ -330,7 +318,7 @@ RestOfStep rest_of_step(const Study& study, const Workload& workload) {
   RestOfStep rest;
   std::vector<ForwardPass> passes;
   for (const Pass& pass : workload.passes) passes.push_back(pass.forward);
-  for (const RestTerm term : kRestTerms) {
+  for (const RestTerm term : kEnumerators<RestTerm>) {
     std::optional<RestRow> row = written_row(study, workload, term);
     if (!row && !study.model.architecture) return {{}, "the model has no attention and mlp"};
     if (!row && !Device(*study.machine).has_rate()) return {{}, "the hardware has no bf16_rate"};

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "model/step/engine_kernels.hpp"
@@ -17,8 +16,6 @@ namespace depthcost {
 
 /// Whether a term follows from the architecture, or is what the user has measured.
 enum class RestOrigin : std::uint8_t { modelled, written };
-
-std::string_view name(RestOrigin origin);
 
 /// Equal calls of one group of kernels, or of one collective.
 struct RestPart {

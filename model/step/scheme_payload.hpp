@@ -17,7 +17,7 @@ PipelineTraffic scheme_payload(const PipelineLayout& layout, const ResidualPath&
 /// prefill in the model's.
 Bytes payload_bytes(const Study& study, WorkloadKind workload, Count vectors);
 
-/// As above, of the study's workload that sends the most.
+/// The same for the study's workload that sends most.
 Bytes largest_payload_bytes(const Study& study, Count vectors);
 
 /// Layers of each block that the event enumeration moves; empty for schemes without a bank.

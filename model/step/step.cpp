@@ -40,7 +40,7 @@ WorkloadTimes workload_times(const Machine& machine,
                              const std::vector<CountedOperation>& operations,
                              const Workload& workload) {
   WorkloadTimes times;
-  std::array<Count, kOperationIds> kinds{};
+  std::array<Count, kEnumerators<OperationId>.size()> kinds{};
   times.rows.reserve(workload.passes.size() * operations.size());
   for (const Pass& pass : workload.passes)
     for (const auto& [operation, calls_per_pass] : operations) {
@@ -102,12 +102,6 @@ BaseStep base_of(const Study& study, const Workload& workload, std::string& miss
   missing = rest.missing;
   if (rest.rows.empty()) return {};
   return {.measured = {}, .rest = rest.total()};
-}
-
-std::string_view name(Dominant dominant) {
-  constexpr std::array<std::string_view, 5> names{"launch", "bytes", "operations", "communication",
-                                                  "latency"};
-  return names[static_cast<std::size_t>(dominant)];
 }
 
 StepTimes step_times(const Study& study, const ResidualPath& path, Schedule schedule) {

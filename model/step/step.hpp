@@ -36,8 +36,6 @@ struct TimeRow {
 /// however few there are, but for the launch.
 enum class Dominant { launch, bytes, operations, communication, latency };
 
-std::string_view name(Dominant dominant);
-
 /// The largest term; of a difference, whichever its sign.
 Dominant dominant_of(const TimeTerms& terms);
 

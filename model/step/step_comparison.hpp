@@ -21,7 +21,7 @@ struct StepComparison {
 
   constexpr Seconds added() const { return step - baseline; }
   constexpr double overhead() const { return added() / baseline; }
-  /// Of the whole step: measured / predicted - 1.
+  /// measured / predicted - 1 of the whole step.
   constexpr double error() const { return step / (baseline + predicted.value) - 1; }
   constexpr bool is_inside() const { return predicted.low <= added() && added() <= predicted.high; }
 };

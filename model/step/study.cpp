@@ -4,28 +4,6 @@
 
 namespace depthcost {
 
-std::string_view name(Layout layout) {
-  return layout == Layout::replicated ? "replicated" : "sequence_sharded";
-}
-
-std::string_view name(RestTerm term) {
-  constexpr std::array<std::string_view, 5> names{"attention", "mlp", "head", "collectives",
-                                                  "launches"};
-  return names[static_cast<std::size_t>(term)];
-}
-
-std::string_view name(WorkloadKind kind) {
-  constexpr std::array<std::string_view, 3> names{"decode", "prefill", "training"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-std::string_view name(BudgetKind kind) {
-  constexpr std::array<std::string_view, 7> names{
-      "decode_overhead", "prefill_overhead", "training_overhead", "prefill_bank",
-      "prefill_peak",    "pipeline_peak",    "device_memory"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
 std::vector<ResidualPath> paths_of(const Study& study) {
   std::vector<ResidualPath> paths{study.path};
   paths.insert(paths.end(), study.compare.begin(), study.compare.end());

@@ -2,7 +2,6 @@
 // reader of scenarios/ fills in and `evaluate` answers.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,10 +26,8 @@ struct Transformer {
 /// Does every tensor-parallel rank hold all tokens of the residual path? At decode it does.
 enum class Layout { replicated, sequence_sharded };
 
-std::string_view name(Layout layout);
-
-/// Whose queries, gains and phi a layer's operations read: its own, or, in a benchmark of a step,
-/// those of all layers.
+/// Every layer reads its own queries, gains and phi; in a benchmark of a step all layers share one
+/// set.
 enum class ParameterSets { one_per_layer, one_for_all };
 
 /// Tokens and sequences count per model replica.
@@ -56,14 +53,7 @@ struct Prefill {
 /// after their bytes.
 enum class RestTerm { attention, mlp, head, collectives, launches };
 
-inline constexpr std::array kRestTerms{RestTerm::attention, RestTerm::mlp, RestTerm::head,
-                                       RestTerm::collectives, RestTerm::launches};
-
-std::string_view name(RestTerm term);
-
 enum class WorkloadKind { decode, prefill, training };
-
-std::string_view name(WorkloadKind kind);
 
 /// A term that the user has measured: one for all batches of a decode workload, or one each.
 struct WrittenTerm {
@@ -81,8 +71,6 @@ enum class BudgetKind {
   pipeline_peak,      // bytes per token at the largest boundary
   device_memory,      // everything fits into what the driver shows
 };
-
-std::string_view name(BudgetKind kind);
 
 /// Who asks for a budget: the scenario, or where it is silent, the device or the paper.
 enum class BudgetOrigin { written, assumed };

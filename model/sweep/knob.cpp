@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "model/base/infeasible.hpp"
 #include "model/schemes/scheme.hpp"
@@ -48,16 +47,6 @@ void set_schedule(Study& study, Schedule schedule) {
 }
 
 }  // namespace
-
-std::string_view name(Knob knob) {
-  constexpr std::array<std::string_view, 10> names{
-      "residual.scheme",         "residual.block_size",
-      "residual.num_blocks",     "residual.num_streams",
-      "residual.schedule",       "workload.decode.sequences",
-      "workload.decode.context", "workload.prefill.tokens",
-      "workload.prefill.chunk",  "workload.prefill.sequence_shards"};
-  return names[static_cast<std::size_t>(knob)];
-}
 
 void apply(const Setting& setting, Study& study) {
   const Count L = study.model.num_layers;

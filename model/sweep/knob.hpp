@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "model/base/enum_names.hpp"
 #include "model/step/study.hpp"
 
 namespace depthcost {
@@ -26,8 +26,12 @@ enum class Knob : std::uint8_t {
   sequence_shards,
 };
 
-/// The key path of the scenario: "residual.block_size".
-std::string_view name(Knob knob);
+/// A knob is named by its key in a scenario.
+template <>
+inline constexpr auto kNames<Knob> = other_names<Knob>(
+    "residual.scheme", "residual.block_size", "residual.num_blocks", "residual.num_streams",
+    "residual.schedule", "workload.decode.sequences", "workload.decode.context",
+    "workload.prefill.tokens", "workload.prefill.chunk", "workload.prefill.sequence_shards");
 
 /// Whether its values stand for names: schemes and schedules.
 constexpr bool is_named(Knob knob) { return knob == Knob::scheme || knob == Knob::schedule; }

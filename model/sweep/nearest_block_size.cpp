@@ -30,7 +30,7 @@ std::vector<Count> keeping(const Study& study, std::vector<Count> sizes) {
   return kept;
 }
 
-/// Of two as near, the larger.
+/// The nearest size; the larger of two that are equally near.
 std::optional<Count> nearest_of(const std::vector<Count>& sizes, Count own) {
   std::optional<Count> nearest;
   for (const Count size : sizes)

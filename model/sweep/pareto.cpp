@@ -24,7 +24,7 @@ class Front {
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return std::lexicographical_compare(at(a), at(a) + k(), at(b), at(b) + k());
     });
-    // Of equal points the first speaks for all: among different ones "nowhere worse" is "better".
+    // The first of equal points stands for all: among different points "nowhere worse" is "better".
     Indices distinct;
     for (const std::size_t point : order)
       if (distinct.empty() || !is_equal(distinct.back(), point)) distinct.push_back(point);

@@ -2,7 +2,6 @@
 #include "model/sweep/recommendation.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -184,11 +183,6 @@ std::vector<BindingBudget> binding_budgets(const std::vector<Candidate>& candida
 }
 
 }  // namespace
-
-std::string_view name(Cost cost) {
-  constexpr std::array<std::string_view, 4> names{"decode", "prefill", "training", "bytes"};
-  return names[static_cast<std::size_t>(cost)];
-}
 
 Cost cost_of(const Sweep& sweep) {
   const Study& study = sweep.study();

@@ -37,8 +37,6 @@ std::optional<std::size_t> dominator_of(const Sweep& sweep, std::size_t circumst
 /// What the rule's third step goes by.
 enum class Cost : std::uint8_t { decode, prefill, training, bytes };
 
-std::string_view name(Cost cost);
-
 /// The first that the sweep knows.
 Cost cost_of(const Sweep& sweep);
 

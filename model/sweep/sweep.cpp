@@ -46,7 +46,7 @@ void set_memory(SweepChoice& choice, Study study) {
   for (const MemoryRow& row : memory_rows(study, study.path)) {
     Bytes& sum =
         row.item == MemoryItem::phase1_outputs ? choice.phase1_per_token : choice.kept_per_token;
-    sum = sum + row.bytes;
+    sum += row.bytes;
   }
 }
 
@@ -109,7 +109,7 @@ Sweep::Sweep(Study study, std::vector<KnobAxis> axes, std::size_t num_threads, P
     : study_(std::move(study)) {
   study_.compare.clear();
   add_default_limits(study_);
-  // As circumstances are counted: prefill outside, decode inside.
+  // Circumstances are counted with prefill outside and decode inside.
   std::stable_partition(axes.begin(), axes.end(),
                         [](const KnobAxis& axis) { return !is_of_decode(axis.knob); });
   // What follows a scheme changes its blocks, streams and schedule.

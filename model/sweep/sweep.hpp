@@ -28,7 +28,7 @@ struct KnobAxis {
 /// "24", "two_phase", "mhc".
 std::string value_text(const KnobAxis& axis, Count value);
 
-inline constexpr std::size_t kConventions = static_cast<std::size_t>(Convention::kernel) + 1;
+inline constexpr std::size_t kConventions = kEnumerators<Convention>.size();
 
 /// d-vectors per token and layer under one convention.
 struct ConventionMean {
@@ -50,12 +50,12 @@ struct SweepChoice {
   QualityEvidence quality;
 };
 
-/// Of the residual path, at its fullest.
+/// The residual path's bytes where it holds most.
 inline Bytes state_per_token(const SweepChoice& choice) {
   return choice.kept_per_token + choice.phase1_per_token;
 }
 
-/// In one device's memory, at the workload where it is most.
+/// Bytes in one device's memory, under the workload that needs most.
 struct PointMemory {
   Bytes state;         // of the residual path, all workloads
   Bytes cache;         // weights excluded
@@ -104,8 +104,8 @@ class Sweep {
   std::size_t size() const { return num_circumstances() * choices_.size(); }
 
   SweepPoint point(std::size_t circumstance, std::size_t choice) const;
-  /// In the order of study().budgets, which hold the device's memory and the paper's limits where
-  /// the scenario is silent.
+  /// One for each of study().budgets, in that order. Where the scenario is silent, these hold the
+  /// device's memory and the paper's limits.
   std::vector<PointBudget> budgets(const SweepPoint& point) const;
   /// Fail if one budget fails, else unknown if one is unknown.
   Verdict verdict(const SweepPoint& point) const;

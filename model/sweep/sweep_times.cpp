@@ -36,7 +36,7 @@ TimedLaunch path_times(const Study& study, const Workload& workload, const Resid
   return sum;
 }
 
-/// Of all kinds in one workload, its passes summed.
+/// The times of all kinds in one workload, summed over its passes.
 std::vector<TimedLaunch> kind_times(const Study& study, const Workload& workload,
                                     const LaunchTable& table) {
   std::vector<TimedLaunch> times(table.kinds().size());

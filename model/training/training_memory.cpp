@@ -50,13 +50,13 @@ std::vector<Bytes> received_blocks(const std::vector<ChunkMemory>& chunks, std::
   Bytes own;
   for (std::size_t c = stage; c < chunks.size(); c += num_stages) {
     const ChunkMemory& chunk = chunks[c];
-    all = all + chunk.received;
+    all += chunk.received;
     // A chunk without layers is handed nothing that it keeps.
     if (chunk.received.value > 0) {
       history = chunk.received;
       own_of_others = own;
     }
-    own = own + chunk.own_blocks;
+    own += chunk.own_blocks;
     held.push_back(cache == Cache::none ? all : history - own_of_others);
   }
   return held;
@@ -75,15 +75,16 @@ class InFlight {
   void visit(const PipelineTask& task) {
     const ChunkMemory& chunk = chunks_[static_cast<std::size_t>(task.chunk)];
     if (task.kind == TaskKind::forward) {
-      now_.activations = now_.activations + chunk.kept;
+      now_.activations += chunk.kept;
       open(task, 1);
       note_peak({});
     } else if (task.kind == TaskKind::backward_input) {
       note_peak(chunk.working);
-      now_.activations = now_.activations - chunk.kept + chunk.for_weights;
+      now_.activations -= chunk.kept;
+      now_.activations += chunk.for_weights;
       open(task, -1);
     } else if (task.kind == TaskKind::backward_weight) {
-      now_.activations = now_.activations - chunk.for_weights;
+      now_.activations -= chunk.for_weights;
     }
   }
 
@@ -95,7 +96,8 @@ class InFlight {
     const Bytes before = received_[chunks];
     const Count was_open = chunks > 0 ? 1 : 0;
     chunks += static_cast<std::size_t>(passes);
-    now_.blocks = now_.blocks + received_[chunks] - before;
+    now_.blocks += received_[chunks];
+    now_.blocks -= before;
     now_.micro_batches += (chunks > 0 ? 1 : 0) - was_open;
   }
 

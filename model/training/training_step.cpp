@@ -16,17 +16,17 @@ namespace {
 /// One way in which everything that is not known may lie.
 struct Case {
   Corner corner;
-  End rest = End::value;
+  IntervalEnd rest = IntervalEnd::value;
 };
 
-constexpr Corner kShort{End::low, End::low, End::low, End::low};
-constexpr Corner kLong{End::high, End::high, End::high, End::high};
-constexpr std::array kCases{Case{}, Case{kShort, End::low}, Case{kShort, End::high},
-                            Case{kLong, End::low}, Case{kLong, End::high}};
+constexpr Corner kShort{IntervalEnd::low, IntervalEnd::low, IntervalEnd::low, IntervalEnd::low};
+constexpr Corner kLong{IntervalEnd::high, IntervalEnd::high, IntervalEnd::high, IntervalEnd::high};
+constexpr std::array kCases{Case{}, Case{kShort, IntervalEnd::low}, Case{kShort, IntervalEnd::high},
+                            Case{kLong, IntervalEnd::low}, Case{kLong, IntervalEnd::high}};
 
 using CaseTimes = std::array<Seconds, kCases.size()>;
 
-/// The same case with the other end of the kernels, which two schemes do not share.
+/// The same case with the other end of how well kernels do: two schemes have different kernels.
 Case with_other_kernels(Case at) {
   at.corner.kernels = opposite(at.corner.kernels);
   return at;
@@ -162,7 +162,10 @@ Estimate<double> spread(const std::array<double, kCases.size()>& ratios, Evidenc
 Seconds residual_seconds(const Study& study, const std::vector<ResidualWork>& work) {
   Seconds sum;
   const double num_forward = recomputes(*study.training) ? 2 : 1;
-  for (const ResidualWork& chunk : work) sum = sum + num_forward * chunk.forward + chunk.backward;
+  for (const ResidualWork& chunk : work) {
+    sum += num_forward * chunk.forward;
+    sum += chunk.backward;
+  }
   const double per_stage = static_cast<double>(study.training->num_micro_batches) /
                            static_cast<double>(layout_of(study).num_stages);
   return per_stage * sum;
@@ -185,7 +188,7 @@ struct Baseline {
 
 TimeTerms sum_of_terms(const std::vector<ResidualWork>& work) {
   TimeTerms sum;
-  for (const ResidualWork& chunk : work) sum = sum + chunk.terms;
+  for (const ResidualWork& chunk : work) sum += chunk.terms;
   return sum;
 }
 
@@ -267,8 +270,8 @@ TrainingRun training_run(const Study& study, const TrainingModel& model, const R
                   .messages = work.forward_messages,
                   .stages = training_memory(study, path, schedule, model.order())};
   for (const ResidualWork& chunk : residual_work(study, path, schedule, {})) {
-    run.forward = run.forward + chunk.forward;
-    run.backward = run.backward + chunk.backward;
+    run.forward += chunk.forward;
+    run.backward += chunk.backward;
   }
   if (recomputes(*study.training)) run.recompute = run.forward;
   run.communication = communication_seconds(std::move(work), step.makespan);

@@ -63,8 +63,8 @@ void add_forward(std::vector<ResidualWork>& work, const Study& study, const Resi
     const std::size_t chunk =
         layer == 0 ? work.size() - 1 : chunks[static_cast<std::size_t>(layer) - 1];
     const TimeTerms& terms = terms_of(operation);
-    work[chunk].forward = work[chunk].forward + terms.total();
-    work[chunk].terms = work[chunk].terms + terms.binding();
+    work[chunk].forward += terms.total();
+    work[chunk].terms += terms.binding();
   });
 }
 
@@ -75,8 +75,8 @@ void add_backward(std::vector<ResidualWork>& work, const Study& study, const Res
   for (std::size_t i = 0; i < layers.size(); ++i) {
     ResidualWork& chunk = work[i < chunks.size() ? chunks[i] : work.size() - 1];
     const TimeTerms terms = backward_terms(study, layers[i], corner);
-    chunk.backward = chunk.backward + terms.total();
-    chunk.terms = chunk.terms + terms;
+    chunk.backward += terms.total();
+    chunk.terms += terms;
   }
 }
 
@@ -159,12 +159,12 @@ std::vector<ResidualWork> residual_work(const Study& study, const ResidualPath& 
 }
 
 std::vector<Seconds> offload_seconds(const Study& study, const ResidualPath& path,
-                                     Schedule schedule, End end) {
+                                     Schedule schedule, IntervalEnd end) {
   const std::vector<ChunkOfLayers> chunks = chunks_of(layout_of(study));
   std::vector<Seconds> seconds(chunks.size());
   if (study.training->activations != ActivationPolicy::offload || !study.machine->host_bandwidth)
     return seconds;
-  const End rate = end == End::low ? End::high : end == End::high ? End::low : End::value;
+  const IntervalEnd rate = opposite(end);
   const BytesPerSecond bandwidth = at(kHostLinkShare, rate) * *study.machine->host_bandwidth;
   for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) {
     const ChunkActivations activations = chunk_activations(
@@ -177,7 +177,7 @@ std::vector<Seconds> offload_seconds(const Study& study, const ResidualPath& pat
   return seconds;
 }
 
-std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, End end) {
+std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, IntervalEnd end) {
   const PipelineLayout layout = layout_of(study);
   std::vector<LayerWork> work;
   for (std::size_t chunk = 0; chunk < layout.chunk_layers.size(); ++chunk) {
@@ -188,8 +188,8 @@ std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, En
           as_double(layout.chunk_layers[chunk]) / as_double(study.model.num_layers);
       const double share = row.term == RestTerm::head ? (is_last ? 1 : 0) : spread;
       const double backward = row.term == RestTerm::collectives ? 1 : 2;
-      layers.forward = layers.forward + share * at(row.time, end);
-      layers.backward = layers.backward + backward * share * at(row.time, end);
+      layers.forward += share * at(row.time, end);
+      layers.backward += backward * share * at(row.time, end);
     }
     work.push_back(layers);
   }

@@ -37,7 +37,7 @@ struct ResidualWork {
   TimeTerms terms;  // of both
 };
 
-/// Of every chunk, at one corner.
+/// The residual work of every chunk, at one corner.
 std::vector<ResidualWork> residual_work(const Study& study, const ResidualPath& path,
                                         Schedule schedule, const Corner& corner);
 
@@ -45,7 +45,7 @@ std::vector<ResidualWork> residual_work(const Study& study, const ResidualPath& 
 /// zero where nothing is offloaded. They cross it beside the chunk's work, which takes at least so
 /// long.
 std::vector<Seconds> offload_seconds(const Study& study, const ResidualPath& path,
-                                     Schedule schedule, End end);
+                                     Schedule schedule, IntervalEnd end);
 
 /// The layers of one chunk on one micro-batch, without the residual path.
 struct LayerWork {
@@ -55,7 +55,7 @@ struct LayerWork {
 
 /// `rest` is spread over the layers, its head over the last chunk. A backward pass does twice the
 /// arithmetic of its forward pass, and as many collectives.
-std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, End end);
+std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, IntervalEnd end);
 
 /// d-vectors per token over every transition under the training step's cache.
 std::vector<Count> payload_vectors(const Study& study, const ResidualPath& path);

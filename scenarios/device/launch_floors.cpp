@@ -14,9 +14,9 @@ constexpr double kFloorScatter = 0.10;
 constexpr double kBorrowedFloorScatter = 0.25;
 
 struct FloorRow {
-  std::string launch;
-  std::string level;
-  std::string skeleton;
+  Launch launch = Launch::stream;
+  Level level = Level::memory;
+  Skeleton skeleton = Skeleton::elementwise;
   double seconds = 0;
   Evidence evidence = Evidence::assumed;  // published if it is this part's own and cited
 };
@@ -31,33 +31,37 @@ std::vector<FloorRow> floor_rows(const Values& values) {
   std::vector<FloorRow> rows;
   for (std::size_t i = 0; i < values.num_records("launch_floor"); ++i) {
     const std::string record = fmt::format("launch_floor[{}].", i);
-    rows.push_back({values.text(record + "launch"), values.text(record + "level"),
-                    values.text(record + "skeleton"), values.number(record + "value"),
+    rows.push_back({values.choice<Launch>(record + "launch"),
+                    values.choice<Level>(record + "level"),
+                    values.choice<Skeleton>(record + "skeleton"), values.number(record + "value"),
                     evidence_of(values.at(record + "value"))});
   }
   return rows;
 }
 
-const FloorRow* find_row(const std::vector<FloorRow>& rows, std::string_view launch,
-                         std::string_view level, std::string_view skeleton) {
+const FloorRow* find_row(const std::vector<FloorRow>& rows, Launch launch, Level level,
+                         Skeleton skeleton) {
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const FloorRow& row) {
     return row.launch == launch && row.level == level && row.skeleton == skeleton;
   });
   return found == rows.end() ? nullptr : &*found;
 }
 
+/// Both values of an enum that has two, `value` first.
+template <class Enum>
+constexpr std::array<Enum, 2> first_of_both(Enum value) {
+  const auto [one, other] = kEnumerators<Enum>;
+  return {value, value == one ? other : one};
+}
+
 /// The nearest circumstance that has a row; a launch mode is the last thing to give up.
 const FloorRow* nearest_row(const std::vector<FloorRow>& rows, Launch launch, Level level,
                             Skeleton skeleton) {
-  using Pair = std::array<std::string_view, 2>;
-  const Pair launches =
-      launch == Launch::stream ? Pair{"stream", "graph"} : Pair{"graph", "stream"};
-  const Pair levels = level == Level::cache ? Pair{"cache", "memory"} : Pair{"memory", "cache"};
-  const Pair skeletons = skeleton == Skeleton::elementwise ? Pair{"elementwise", "row_reduction"}
-                                                           : Pair{"row_reduction", "elementwise"};
-  for (const auto mode : launches)
-    for (const auto at : levels)
-      for (const auto like : skeletons)
+  const bool is_stream = launch == Launch::stream;
+  for (const Launch mode :
+       {is_stream ? Launch::stream : Launch::graph, is_stream ? Launch::graph : Launch::stream})
+    for (const Level at : first_of_both(level))
+      for (const Skeleton like : first_of_both(skeleton))
         if (const FloorRow* row = find_row(rows, mode, at, like)) return row;
   return nullptr;
 }
@@ -78,7 +82,7 @@ Estimate<Seconds> substitute(const FloorSources& sources, const FloorRow& row, L
 
 Estimate<Seconds> floor_of(const FloorSources& sources, Launch launch, Level level,
                            Skeleton skeleton) {
-  const FloorRow* exact = find_row(sources.rows, name(launch), name(level), name(skeleton));
+  const FloorRow* exact = find_row(sources.rows, launch, level, skeleton);
   if (exact != nullptr && exact->evidence == Evidence::published)
     return around(Seconds{exact->seconds}, kFloorScatter, Evidence::published);
   const FloorRow* row = nearest_row(sources.rows, launch, level, skeleton);
@@ -111,9 +115,9 @@ std::vector<LaunchFloor> launch_floors(const Values& self, const Donors& donors,
                                        std::vector<ResolvedValue>& notes) {
   const FloorSources sources = sources_of(self, donors, notes);
   std::vector<LaunchFloor> rows;
-  for (const Launch launch : {Launch::stream, Launch::graph, Launch::graph_pdl})
-    for (const Level level : {Level::cache, Level::memory})
-      for (const Skeleton skeleton : {Skeleton::elementwise, Skeleton::row_reduction})
+  for (const Launch launch : kEnumerators<Launch>)
+    for (const Level level : kEnumerators<Level>)
+      for (const Skeleton skeleton : kEnumerators<Skeleton>)
         rows.push_back({launch, level, skeleton, floor_of(sources, launch, level, skeleton)});
   return rows;
 }

@@ -79,12 +79,9 @@ void read_bandwidths(const Values& values, Machine& machine) {
 void read_floors(const Values& values, Machine& machine) {
   machine.floors.clear();
   each_record(values, "launch_floor", [&](const std::string& record) {
-    machine.floors.push_back({enum_of<Launch>(values.text(record + "launch")),
-                              enum_of<Level>(values.text(record + "level")),
-                              values.text(record + "skeleton") == "row_reduction"
-                                  ? Skeleton::row_reduction
-                                  : Skeleton::elementwise,
-                              estimate_at<Seconds>(values, record)});
+    machine.floors.push_back(
+        {values.choice<Launch>(record + "launch"), values.choice<Level>(record + "level"),
+         values.choice<Skeleton>(record + "skeleton"), estimate_at<Seconds>(values, record)});
   });
   if (machine.floors.empty())
     throw InputError(values.position(), "missing key 'launch_floor' (no launch is free)");
@@ -102,16 +99,15 @@ void read_core(const Values& values, Machine& machine) {
             .second_level = {values.has("second_level") ? values.number("second_level") : 0},
             .threads = values.number("threads")};
   if (values.has("exposed")) core.exposed = values.number("exposed");
-  if (values.has("core_form")) core.form = enum_of<CoreForm>(values.text("core_form"));
+  if (values.has("core_form")) core.form = values.choice<CoreForm>("core_form");
   each_record(values, "core_rate", [&](const std::string& record) {
-    core.rates.push_back({enum_of<Primitive>(values.text(record + "primitive")),
-                          enum_of<Dtype>(values.text(record + "dtype")),
-                          enum_of<CoreLevel>(values.text(record + "level")),
-                          estimate_at<Seconds>(values, record)});
+    core.rates.push_back(
+        {values.choice<Primitive>(record + "primitive"), values.choice<Dtype>(record + "dtype"),
+         values.choice<CoreLevel>(record + "level"), estimate_at<Seconds>(values, record)});
   });
-  for (const Primitive primitive : kPrimitives)
-    for (const Dtype dtype : {Dtype::bf16, Dtype::f32})
-      for (const CoreLevel level : {CoreLevel::L1, CoreLevel::L2})
+  for (const Primitive primitive : kEnumerators<Primitive>)
+    for (const Dtype dtype : kCoreDtypes)
+      for (const CoreLevel level : kRatedLevels)
         if (!has_rate(core, primitive, dtype, level))
           throw InputError(values.position(),
                            fmt::format("missing core_rate (of {}, {}, {})", name(primitive),
@@ -132,7 +128,7 @@ void read_transition(const Values& values, Machine& machine) {
 void read_links(const Values& values, Machine& machine) {
   if (values.num_records("links") > 0) machine.links.clear();
   each_record(values, "links", [&](const std::string& record) {
-    const auto transfer = enum_of<Transfer>(values.text(record + "transfer"));
+    const auto transfer = values.choice<Transfer>(record + "transfer");
     const Count num_ranks = values.count(record + "ranks");
     LinkSegment segment{{values.number(record + "from")},
                         {values.number(record + "latency")},

@@ -45,7 +45,7 @@ std::string text_of(const What& what) {
 }
 
 TransferPoint point_at(const Values& values, const std::string& record) {
-  const auto kind = enum_of<TransferKind>(values.text(record + "kind"));
+  const auto kind = values.choice<TransferKind>(record + "kind");
   const Value& ranks = values.at(record + "ranks");
   const auto num_ranks = static_cast<Count>(ranks.numbers.front());
   const bool is_pair = kind != TransferKind::send || num_ranks == 2;
@@ -58,7 +58,7 @@ TransferPoint point_at(const Values& values, const std::string& record) {
   const Evidence evidence = evidence_of(time);
   return {
       .kind = kind,
-      .scope = enum_of<TransferScope>(values.text(record + "scope")),
+      .scope = values.choice<TransferScope>(record + "scope"),
       .num_ranks = num_ranks,
       .size = {values.number(record + "size")},
       .time = around(Seconds{time.numbers.front()},

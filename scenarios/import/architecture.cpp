@@ -97,7 +97,7 @@ Attention latent(const Record& record) {
                          .rope_dim = record.count("rope_dim"),
                          .value_dim = record.count("value_dim"),
                          .output_gate = record.has("output_gate")
-                                            ? enum_of<OutputGate>(record.text("output_gate"))
+                                            ? named<OutputGate>(record.text("output_gate")).value()
                                             : OutputGate::absent};
 }
 
@@ -169,9 +169,9 @@ void refuse_lone_keys(const Values& values) {
 
 WeightDtype weight_dtype(const Values& values, const std::string& key, std::string_view fallback,
                          std::string_view why, std::vector<ResolvedValue>& notes) {
-  if (values.has(key)) return enum_of<WeightDtype>(values.text(key));
+  if (values.has(key)) return values.choice<WeightDtype>(key);
   notes.push_back({"model." + key, std::string(fallback), fmt::format("default: {}", why)});
-  return enum_of<WeightDtype>(fallback);
+  return named<WeightDtype>(fallback).value();
 }
 
 void read_dtypes(const Values& values, Architecture& architecture,
@@ -181,11 +181,11 @@ void read_dtypes(const Values& values, Architecture& architecture,
   architecture.expert_dtype = weight_dtype(values, "expert_dtype", name(architecture.weight_dtype),
                                            "as weight_dtype", notes);
   if (values.has("kv_dtype")) {
-    architecture.kv_dtype = enum_of<Dtype>(values.text("kv_dtype"));
+    architecture.kv_dtype = values.choice<Dtype>("kv_dtype");
     return;
   }
   const Key& key = *find_key(model_keys(), "kv_dtype");
-  architecture.kv_dtype = enum_of<Dtype>(key.fallback);
+  architecture.kv_dtype = named<Dtype>(key.fallback).value();
   notes.push_back({"model.kv_dtype", std::string(key.fallback),
                    fmt::format("default: {}", key.fallback_source)});
 }

@@ -11,14 +11,7 @@ using enum Dimension;  // where the model's bytes() is known too, it is Dimensio
 using enum KeyKind;
 using Names = std::string_view;
 
-inline constexpr std::array<Names, 4> kDtypes{"bf16", "f16", "f32", "fp8"};
-inline constexpr std::array<Names, 4> kRemainders{"paper", "ceil", "strict", "literal"};
-inline constexpr std::array<Names, 6> kSchedules{"unfused",  "fused",       "two_pass",
-                                                 "one_pass", "single_pass", "two_phase"};
-inline constexpr std::array<Names, 3> kLaunches{"stream", "graph", "graph_pdl"};
 inline constexpr std::array<Names, 2> kKinds{"gpu", "cpu"};
-inline constexpr std::array<Names, 2> kLevels{"cache", "memory"};
-inline constexpr std::array<Names, 2> kSkeletons{"elementwise", "row_reduction"};
 
 /// The four schemes that have a type of their own, and every mechanism beside them.
 std::span<const Names> scheme_names();

@@ -5,21 +5,15 @@
 #include <array>
 #include <vector>
 
+#include "model/step/study.hpp"
+
 namespace depthcost {
 namespace {
 
 using namespace key_builders;
 
-constexpr std::array<Names, 2> kPhase1Dtypes{"bf16", "f32"};
-constexpr std::array<Names, 4> kAttachments{"standalone", "all_reduce", "reduce_scatter",
-                                            "gemm_epilogue"};
-constexpr std::array<Names, 2> kLayouts{"replicated", "sequence_sharded"};
+constexpr auto kPhase1Dtypes = names_of_some(std::array{Dtype::bf16, Dtype::f32});
 constexpr std::array<Names, 1> kFits{"fits"};
-constexpr std::array<Names, 3> kPipelineSchedules{"1f1b", "interleaved_1f1b", "zb_h1"};
-constexpr std::array<Names, 3> kActivations{"keep", "recompute", "offload"};
-constexpr std::array<Names, 3> kAccumulations{"autograd", "fused", "per_block"};
-constexpr std::array<Names, 3> kCaches{"none", "received", "own"};
-constexpr std::array<Names, 2> kSends{"overlapped", "blocking"};
 
 /// Zero is a measurement too: what a system does not do at all.
 constexpr Key measured_term(KeyKind kind, Names path) {
@@ -46,10 +40,10 @@ const std::array kScenario{
         "layers (sublayers, twice the decoder layers) per AttnRes block"),
     instead_of("residual.block_size",
                key(count, "residual.num_blocks", "how many blocks, without the embedding")),
-    with_default(key(choice, "residual.remainder", kRemainders,
+    with_default(key(choice, "residual.remainder", kNames<Remainder>,
                      "what happens to L mod N when num_blocks is given"),
                  "paper", "[attnres] Sec. 3.2 read with S = L/N"),
-    key(choice, "residual.schedule", kSchedules,
+    key(choice, "residual.schedule", kNames<Schedule>,
         "whose numbers the verdict quotes; fused or single_pass if absent"),
     key(choices, "residual.compare", scheme_names(), "schemes to put beside it"),
     with_default(key(count, "residual.num_streams", "residual streams m of mHC"), "4",
@@ -66,13 +60,13 @@ const std::array kScenario{
     key(count, "residual.kv_size", "elements of a token's values in value_residual"),
     key(choice, "residual.phase1_dtype", kPhase1Dtypes,
         "storage of Phase 1 outputs; the model's dtype if absent"),
-    with_default(key(choice, "residual.attach", kAttachments,
+    with_default(key(choice, "residual.attach", kNames<Attachment>,
                      "the kernel that the residual operation is folded into"),
                  "standalone", "[ours] a kernel of its own"),
-    key(choice, "residual.baseline_attach", kAttachments,
+    key(choice, "residual.baseline_attach", kNames<Attachment>,
         "the kernel that the standard residual is folded into which per cents are of; as attach if "
         "absent"),
-    with_default(key(choice, "residual.layout", kLayouts,
+    with_default(key(choice, "residual.layout", kNames<Layout>,
                      "whether tensor-parallel ranks share the tokens of a decode step"),
                  "replicated",
                  "what serving engines ship: every tensor-parallel rank holds all tokens"),
@@ -94,7 +88,7 @@ const std::array kScenario{
     key(counts, "workload.decode.sequences",
         "sequences of a decode step, per model replica: one or several batches"),
     key(count, "workload.decode.context", "tokens already in the context of each sequence"),
-    with_default(key(choice, "workload.decode.launch", kLaunches, "how kernels are launched"),
+    with_default(key(choice, "workload.decode.launch", kNames<Launch>, "how kernels are launched"),
                  "graph", "what serving engines ship"),
     key(quantity, "workload.decode.layer_bytes", Dimension::bytes,
         "bytes (weights, experts, KV) that one layer streams on one device between two residual "
@@ -105,31 +99,32 @@ const std::array kScenario{
                      "devices that share one sequence's residual path; at most tensor x context, "
                      "where these are more than one"),
                  "1", "[ours] not sharded"),
-    with_default(key(choice, "workload.prefill.launch", kLaunches, "how kernels are launched"),
+    with_default(key(choice, "workload.prefill.launch", kNames<Launch>, "how kernels are launched"),
                  "stream", "[ours] shapes vary from chunk to chunk"),
     key(count, "workload.training.sequence_length", "tokens of one sequence"),
     with_default(key(count, "workload.training.micro_batch", "sequences of a micro-batch"), "1",
                  "what most recipes for large models take: NVIDIA-NeMo/Megatron-Bridge @067f987d"),
     key(count, "workload.training.micro_batches",
         "micro-batches M of a step, per replica; 1 if absent, but a pipeline needs it"),
-    key(choice, "workload.training.schedule", kPipelineSchedules,
+    key(choice, "workload.training.schedule", kNames<PipelineSchedule>,
         "order of the pipeline's work; interleaved_1f1b if absent and there are virtual stages, "
         "else 1f1b"),
-    with_default(key(choice, "workload.training.activations", kActivations,
+    with_default(key(choice, "workload.training.activations", kNames<ActivationPolicy>,
                      "what becomes of the residual path's activations until the backward pass"),
                  "keep", "[ours] what frameworks do unless told otherwise"),
-    with_default(key(choice, "workload.training.gradient_accumulation", kAccumulations,
-                     "how the gradients of a source that many layers read are added up"),
-                 "autograd", "[ours] what frameworks do unless told otherwise"),
-    with_default(key(choice, "workload.training.cache", kCaches,
+    with_default(
+        key(choice, "workload.training.gradient_accumulation", kNames<GradientAccumulation>,
+            "how the gradients of a source that many layers read are added up"),
+        "autograd", "[ours] what frameworks do unless told otherwise"),
+    with_default(key(choice, "workload.training.cache", kNames<Cache>,
                      "blocks that a pipeline stage keeps and need not be sent again"),
                  "received", "[attnres] Sec. 4.1"),
-    with_default(key(choice, "workload.training.sends", kSends,
+    with_default(key(choice, "workload.training.sends", kNames<Sends>,
                      "whether a pipeline stage goes on while its message is on the wire"),
                  "overlapped", "[attnres] Sec. 4.1"),
-    key(choice, "workload.training.gradient_dtype", kDtypes,
+    key(choice, "workload.training.gradient_dtype", kNames<Dtype>,
         "storage of the gradients of d-vectors; the model's dtype if absent"),
-    key(choice, "workload.training.wire_dtype", kDtypes,
+    key(choice, "workload.training.wire_dtype", kNames<Dtype>,
         "of what crosses a pipeline boundary; the model's dtype if absent"),
     key(quantities, "baseline_step.decode", seconds,
         "measured step with the fused standard residual: one for all batches, or one each"),

@@ -1,23 +1,16 @@
 // The tables of files that hold measurements, and what may be expected of them.
+#include "model/evaluation/nearest_measurement.hpp"
 #include "scenarios/keys/key_builders.hpp"
+#include "scenarios/keys/profile_choices.hpp"
 
 namespace depthcost {
 namespace {
 
 using namespace key_builders;
 
-constexpr std::array<Names, 2> kTemperatures{"cold", "hot"};
-constexpr std::array<Names, 2> kSpans{"kernels", "step"};
 constexpr std::array<Names, 2> kEffects{"block", "report"};
-constexpr std::array<Names, 4> kStreamLevels{"L1", "L2", "L3", "memory"};
-constexpr std::array<Names, 3> kForms{"max", "sum", "passes"};
-constexpr std::array<Names, 6> kPrimitiveNames{"score", "mix", "add", "scale", "widen", "multiply"};
-constexpr std::array<Names, 2> kCoreDtypes{"bf16", "f32"};
-constexpr std::array<Names, 2> kCoreLevels{"L1", "L2"};
-constexpr std::array<Names, 5> kTransferNames{"one_way", "both_ways", "all_reduce",
-                                              "reduce_scatter", "all_gather"};
-constexpr std::array<Names, 2> kCeilings{"same_mix", "generic"};
-constexpr std::array<Names, 3> kCases{"calibration", "held_out", "small"};
+constexpr auto kCoreDtypeNames = names_of_some(kCoreDtypes);
+constexpr auto kRatedLevelNames = names_of_some(kRatedLevels);
 
 const std::array kPublished{
     required(key(text, "schema", "must be depthcost-published/1")),
@@ -31,9 +24,9 @@ const std::array kPublished{
     with_default(key(count, "measurements[].streams", "m"), "4", "as residual.num_streams"),
     required(key(count, "measurements[].tokens", "T")),
     required(key(count, "measurements[].hidden_size", "d")),
-    required(key(choice, "measurements[].dtype", kDtypes, "storage of the d-vectors")),
-    required(key(choice, "measurements[].launch", kLaunches, "how kernels are launched")),
-    required(key(choice, "measurements[].temperature", kTemperatures,
+    required(key(choice, "measurements[].dtype", kNames<Dtype>, "storage of the d-vectors")),
+    required(key(choice, "measurements[].launch", kNames<Launch>, "how kernels are launched")),
+    required(key(choice, "measurements[].temperature", kNames<Temperature>,
                  "cold: caches were flushed; hot: calls followed one another")),
     required(key(quantity, "measurements[].time", seconds, "of one call")),
     key(records, "steps", "whole decode steps of a served model"),
@@ -44,8 +37,8 @@ const std::array kPublished{
     required(key(count, "steps[].sequences", "decoded at a time")),
     key(count, "steps[].context", "tokens behind each sequence, where that is said"),
     required(key(choice, "steps[].scheme", scheme_names(), "of the residual stream")),
-    required(key(choice, "steps[].schedule", kSchedules, "how it was run")),
-    required(key(choice, "steps[].span", kSpans,
+    required(key(choice, "steps[].schedule", kNames<Schedule>, "how it was run")),
+    required(key(choice, "steps[].span", kNames<StepSpan>,
                  "kernels: the sum of their durations; step: from end to end")),
     required(key(quantity, "steps[].time", seconds, "of the step")),
     key(quantity, "steps[].residual", seconds, "of that, the residual path's kernels"),
@@ -85,7 +78,7 @@ constexpr std::array kProfile{
     non_negative(key(quantity, "coverage.low", ratio, "95 % interval of the share")),
     non_negative(key(quantity, "coverage.high", ratio, "95 % interval of the share")),
     key(records, "bandwidth", "of plain streams, the best variant each"),
-    required(key(choice, "bandwidth[].level", kStreamLevels, "where they lie")),
+    required(key(choice, "bandwidth[].level", kNames<profile::MemoryLevel>, "where they lie")),
     required(non_negative(key(count, "bandwidth[].threads", "0: as the kernels"))),
     required(non_negative(key(count, "bandwidth[].reads", "streams read"))),
     required(non_negative(key(count, "bandwidth[].writes", "streams written"))),
@@ -94,9 +87,9 @@ constexpr std::array kProfile{
     required(key(quantity, "bandwidth[].low", bytes_per_second, "90 % interval")),
     required(key(quantity, "bandwidth[].high", bytes_per_second, "90 % interval")),
     key(records, "launch_floor", "of kernels that move next to nothing"),
-    required(key(choice, "launch_floor[].launch", kLaunches, "launch mode")),
-    required(key(choice, "launch_floor[].level", kLevels, "where its data is")),
-    required(key(choice, "launch_floor[].skeleton", kSkeletons, "how its threads cooperate")),
+    required(key(choice, "launch_floor[].launch", kNames<Launch>, "launch mode")),
+    required(key(choice, "launch_floor[].level", kNames<Level>, "where its data is")),
+    required(key(choice, "launch_floor[].skeleton", kNames<Skeleton>, "how its threads cooperate")),
     required(key(quantity, "launch_floor[].value", seconds, "seconds per kernel")),
     required(key(quantity, "launch_floor[].low", seconds, "90 % interval")),
     required(key(quantity, "launch_floor[].high", seconds, "90 % interval")),
@@ -110,39 +103,40 @@ constexpr std::array kProfile{
     key(quantity, "first_level", Dimension::bytes, "kept rows up to here stay in L1"),
     key(quantity, "second_level", Dimension::bytes,
         "what is used again within so many bytes comes at the core's own rates"),
-    key(choice, "core_form", kForms,
+    key(choice, "core_form", kNames<CoreForm>,
         "how core and memory time go together: the best of form_error"),
     non_negative(key(quantity, "exposed", ratio,
                      "share of the shorter of memory and core that is not hidden")),
     key(records, "form_error", "of each form, on the calibration cases"),
-    required(key(choice, "form_error[].form", kForms, "which")),
+    required(key(choice, "form_error[].form", kNames<CoreForm>, "which")),
     required(key(count, "form_error[].count", "cases")),
     required(non_negative(key(quantity, "form_error[].median", ratio, "of |error|"))),
     required(non_negative(key(quantity, "form_error[].p90", ratio, "of |error|"))),
     required(non_negative(key(quantity, "form_error[].worst", ratio, "of |error|"))),
     key(records, "core_rate", "seconds per element of a pass over rows in a core's caches"),
-    required(key(choice, "core_rate[].primitive", kPrimitiveNames, "which pass")),
-    required(key(choice, "core_rate[].dtype", kCoreDtypes, "storage of the rows")),
-    required(key(choice, "core_rate[].level", kCoreLevels, "where they lie")),
+    required(key(choice, "core_rate[].primitive", kNames<Primitive>, "which pass")),
+    required(key(choice, "core_rate[].dtype", kCoreDtypeNames, "storage of the rows")),
+    required(key(choice, "core_rate[].level", kRatedLevelNames, "where they lie")),
     required(key(quantity, "core_rate[].value", seconds, "per element")),
     required(key(quantity, "core_rate[].low", seconds, "90 % interval")),
     required(key(quantity, "core_rate[].high", seconds, "90 % interval")),
     key(records, "links", "between processes, by MPI: latency + bytes / bandwidth, piecewise"),
-    required(key(choice, "links[].transfer", kTransferNames, "what moves")),
+    required(key(choice, "links[].transfer", kNames<Transfer>, "what moves")),
     required(key(count, "links[].ranks", "processes")),
     required(key(quantity, "links[].from", Dimension::bytes, "messages of that size and more")),
     required(non_negative(key(quantity, "links[].latency", seconds, "of a message without bytes"))),
     key(quantity, "links[].bandwidth", bytes_per_second, "without it bytes are free"),
     key(records, "link_error", "every other size, predicted by a fit to the others"),
-    required(key(choice, "link_error[].transfer", kTransferNames, "what moves")),
+    required(key(choice, "link_error[].transfer", kNames<Transfer>, "what moves")),
     required(key(count, "link_error[].ranks", "processes")),
     required(key(count, "link_error[].count", "sizes")),
     required(non_negative(key(quantity, "link_error[].median", ratio, "of |error|"))),
     required(non_negative(key(quantity, "link_error[].p90", ratio, "of |error|"))),
     required(non_negative(key(quantity, "link_error[].worst", ratio, "of |error|"))),
     key(records, "accuracy", "predicted against measured, kernels that were not fitted"),
-    required(key(choice, "accuracy[].ceilings", kCeilings, "what the prediction rests on")),
-    required(key(choice, "accuracy[].cases", kCases, "which kernels")),
+    required(key(choice, "accuracy[].ceilings", kNames<profile::Ceilings>,
+                 "what the prediction rests on")),
+    required(key(choice, "accuracy[].cases", kNames<profile::Cases>, "which kernels")),
     required(key(count, "accuracy[].count", "cases")),
     required(non_negative(key(quantity, "accuracy[].median", ratio, "of |error|"))),
     required(non_negative(key(quantity, "accuracy[].p90", ratio, "of |error|"))),

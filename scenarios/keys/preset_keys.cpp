@@ -1,5 +1,6 @@
 // The tables of models and of hardware.
 #include "model/machine/chip.hpp"
+#include "model/step/study.hpp"
 #include "scenarios/keys/key_builders.hpp"
 
 namespace depthcost {
@@ -16,14 +17,6 @@ constexpr auto kArchitectures = [] {
 constexpr std::array<Names, 9> kMemories{"hbm2",   "hbm2e", "hbm3", "hbm3e",  "gddr6",
                                          "gddr6x", "gddr7", "ddr5", "lpddr5x"};
 
-constexpr std::array<Names, 5> kWeightDtypes{"mxfp4", "fp8", "bf16", "f16", "f32"};
-constexpr std::array<Names, 4> kAttentions{"grouped", "latent", "linear", "compressed"};
-constexpr std::array<Names, 2> kMlps{"dense", "experts"};
-constexpr std::array<Names, 2> kGates{"absent", "present"};
-constexpr std::array<Names, 5> kTransferKinds{"send", "all_reduce", "all_gather", "reduce_scatter",
-                                              "all_to_all"};
-constexpr std::array<Names, 2> kScopes{"node", "network"};
-
 const std::array kModel{
     key(text, "schema", "must be depthcost-model/1; needed in files, not in inline maps"),
     key(text, "name", "as in reports"),
@@ -31,17 +24,17 @@ const std::array kModel{
     key(count, "decoder_layers", "decoder layers; each has two layers, attention and MLP"),
     instead_of("decoder_layers", key(count, "num_layers", "layers (sublayers) L")),
     required(key(count, "hidden_size", "elements d of one token's residual vector")),
-    required(key(choice, "dtype", kDtypes, "storage of the residual stream")),
+    required(key(choice, "dtype", kNames<Dtype>, "storage of the residual stream")),
     later(key(number, "total_parameters", "of the whole model")),
     later(key(number, "active_parameters", "per token")),
     key(count, "vocabulary_size", "rows of the embedding and of the output projection"),
-    key(choice, "weight_dtype", kWeightDtypes, "storage of weights; as dtype if absent"),
-    key(choice, "expert_dtype", kWeightDtypes,
+    key(choice, "weight_dtype", kNames<WeightDtype>, "storage of weights; as dtype if absent"),
+    key(choice, "expert_dtype", kNames<WeightDtype>,
         "storage of the weights of routed experts; as weight_dtype if absent"),
-    with_default(key(choice, "kv_dtype", kDtypes, "storage of the KV cache"), "bf16",
+    with_default(key(choice, "kv_dtype", kNames<Dtype>, "storage of the KV cache"), "bf16",
                  "[ours] what serving engines keep unless told otherwise"),
     key(records, "attention", "of the decoder layers, equal ones together"),
-    required(key(choice, "attention[].kind", kAttentions,
+    required(key(choice, "attention[].kind", kAttentionNames,
                  "grouped: keys and values of each KV head; latent: MLA; linear: a state (KDA); "
                  "compressed: summaries along the sequence (DeepSeek-V4)")),
     required(key(count, "attention[].decoder_layers", "how many have it")),
@@ -56,7 +49,7 @@ const std::array kModel{
     key(count, "attention[].nope_dim", "latent: of a head's query and key, without rotation"),
     key(count, "attention[].rope_dim", "latent: with rotation, one key for all heads"),
     key(count, "attention[].value_dim", "latent: of a head's value"),
-    key(choice, "attention[].output_gate", kGates, "latent: absent if not written"),
+    key(choice, "attention[].output_gate", kNames<OutputGate>, "latent: absent if not written"),
     key(count, "attention[].conv_width", "linear: of the short convolutions on q, k and v"),
     key(count, "attention[].gate_rank", "linear: of the output gate; full if absent"),
     key(count, "attention[].output_rank", "compressed: of each group of the output projection"),
@@ -66,7 +59,8 @@ const std::array kModel{
     key(count, "attention[].index_heads", "compressed: heads of the indexer"),
     key(count, "attention[].index_dim", "compressed: elements of each"),
     key(records, "mlp", "of the decoder layers, equal ones together"),
-    required(key(choice, "mlp[].kind", kMlps, "gate, up and down projection; or a router of them")),
+    required(
+        key(choice, "mlp[].kind", kMlpNames, "gate, up and down projection; or a router of them")),
     required(key(count, "mlp[].decoder_layers", "how many have it")),
     required(key(count, "mlp[].width", "of the MLP, or of one expert")),
     key(count, "mlp[].experts", "experts: routed ones"),
@@ -77,7 +71,7 @@ const std::array kModel{
     key(count, "residual.block_size", "layers (sublayers) per AttnRes block"),
     instead_of("residual.block_size",
                key(count, "residual.num_blocks", "how many blocks, without the embedding")),
-    key(choice, "residual.remainder", kRemainders,
+    key(choice, "residual.remainder", kNames<Remainder>,
         "what happens to L mod N when num_blocks is given"),
     key(count, "residual.num_streams", "residual streams m of mHC"),
 };
@@ -112,9 +106,9 @@ constexpr std::array kHardware{
     required(
         non_negative(key(quantity, "cache_transition[].memory_weight", ratio, "0 % to 100 %"))),
     key(records, "launch_floor", "what a kernel costs before its first byte and after its last"),
-    required(key(choice, "launch_floor[].launch", kLaunches, "launch mode")),
-    required(key(choice, "launch_floor[].level", kLevels, "where its data is")),
-    required(key(choice, "launch_floor[].skeleton", kSkeletons, "how its threads cooperate")),
+    required(key(choice, "launch_floor[].launch", kNames<Launch>, "launch mode")),
+    required(key(choice, "launch_floor[].level", kNames<Level>, "where its data is")),
+    required(key(choice, "launch_floor[].skeleton", kNames<Skeleton>, "how its threads cooperate")),
     required(key(quantity, "launch_floor[].value", seconds, "seconds per kernel")),
     key(quantity, "saturation_latency", seconds,
         "h / B of bandwidth = min(cap, B n / (n + h)), n bytes in flight"),
@@ -129,8 +123,9 @@ constexpr std::array kHardware{
     with_default(key(count, "node_devices", "devices that scale-up links join"), "8",
                  "[ours] the size of most nodes of accelerators"),
     key(records, "transfers", "measured sends and collectives"),
-    required(key(choice, "transfers[].kind", kTransferKinds, "what is done")),
-    required(key(choice, "transfers[].scope", kScopes, "inside a node, or between nodes")),
+    required(key(choice, "transfers[].kind", kNames<TransferKind>, "what is done")),
+    required(
+        key(choice, "transfers[].scope", kNames<TransferScope>, "inside a node, or between nodes")),
     required(key(count, "transfers[].ranks", "devices that take part")),
     required(key(quantity, "transfers[].size", Dimension::bytes,
                  "the whole vector that is reduced, gathered or scattered, on one device; of a "

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/base/enum_names.hpp"
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/text/document.hpp"
 
@@ -40,6 +41,11 @@ class Values {
   const std::string& text(const std::string& path) const { return at(path).texts.front(); }
   double number(const std::string& path) const { return at(path).numbers.front(); }
   Count count(const std::string& path) const { return static_cast<Count>(number(path)); }
+  /// Of a key that takes the names of `Enum`, or some of them.
+  template <class Enum>
+  Enum choice(const std::string& path) const {
+    return named<Enum>(text(path)).value();
+  }
 
   /// Records written under `path`.
   std::size_t num_records(const std::string& path) const;
@@ -79,14 +85,6 @@ Values read_values(const Map& map, const Position& position, const FileReading& 
 /// Throws InputError for a key in `prefix` that says something about what is not asked for, since
 /// `needed` is absent.
 void refuse_orphans(const Values& values, const std::string& prefix, const std::string& needed);
-
-/// The enumerator whose name() is `text`; the table of keys has admitted no other text.
-template <class Enum>
-Enum enum_of(std::string_view text) {
-  int i = 0;
-  while (name(static_cast<Enum>(i)) != text) ++i;
-  return static_cast<Enum>(i);
-}
 
 /// Throws InputError for the first required key that is missing.
 void require_keys(const Values& values, const KeyTable& table);

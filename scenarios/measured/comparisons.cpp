@@ -15,7 +15,7 @@ namespace {
 
 /// The fastest stack is what the device can do; the others' distance from it is theirs.
 ComparedCase compared_case(std::string id, const Device& device, const StandaloneCall& call,
-                           const MeasuredTime& time, const ToleranceRule& rule) {
+                           const Estimate<Seconds>& time, const ToleranceRule& rule) {
   return {.id = std::move(id),
           .hardware = device.label,
           .hardware_name = device.machine.name,
@@ -87,7 +87,7 @@ std::vector<ComparedCase> published_cases(const std::vector<PublishedMeasurement
   std::vector<ComparedCase> cases;
   for (const auto& [id, group] : grouped(measurements)) {
     const PublishedMeasurement& fastest = *group.front();
-    const MeasuredTime time{fastest.time, fastest.time, fastest.time};
+    const Estimate<Seconds> time{fastest.time, fastest.time, fastest.time, Evidence::published};
     cases.push_back(
         compared_case(id, devices.at(fastest.hardware), fastest.call, time, book.rule_for(id)));
     const Seconds predicted = cases.back().comparison.predicted.value;
@@ -115,7 +115,8 @@ std::vector<ComparedCase> measured_cases(const MeasurementTable& table, const De
     if (count > 1) id += fmt::format("#{}", count);
     const ToleranceRule& rule = book.rule_for(id);
     cases.push_back(compared_case(id, device, row.call, row.time, rule));
-    cases.back().stacks = {{"", row.time.median, cases.back().comparison.error}};
+    cases.back().stacks = {{"", row.time.value, cases.back().comparison.error}};
+    cases.back().samples = row.samples;
     cases.back().file = table.file;
     cases.back().line = row.line;
   }

@@ -124,18 +124,13 @@ class Line {
     return {us * kMicrosecond};
   }
 
-  /// The enumerator of that name, the last one being `last`.
   template <class Enum>
-  Enum choice(std::string_view column, Enum last, Enum otherwise) const {
+  Enum choice(std::string_view column, Enum otherwise) const {
     if (!has(column)) return otherwise;
-    std::vector<std::string> names;
-    for (int i = 0; i <= static_cast<int>(last); ++i) {
-      names.emplace_back(name(static_cast<Enum>(i)));
-      if (at(column).text == names.back()) return static_cast<Enum>(i);
-    }
+    if (const auto value = named<Enum>(at(column).text)) return *value;
     throw InputError(position(column),
                      fmt::format("invalid {} '{}' (must be {})", column, printable(at(column).text),
-                                 fmt::join(names, " | ")));
+                                 fmt::join(kNames<Enum>, " | ")));
   }
 
  private:
@@ -156,16 +151,15 @@ StandaloneCall call_of(const Line& line) {
                  .num_streams = line.count("streams", 4)};
   call.num_tokens = line.count("tokens");
   call.hidden_size = line.count("hidden_size");
-  call.dtype = line.choice("dtype", Dtype::f32, Dtype::bf16);
-  call.launch = line.choice("launch", Launch::graph_pdl, Launch::graph);
-  call.temperature = line.choice("temperature", Temperature::hot, Temperature::cold);
+  call.dtype = line.choice("dtype", Dtype::bf16);
+  call.launch = line.choice("launch", Launch::graph);
+  call.temperature = line.choice("temperature", Temperature::cold);
   return call;
 }
 
-MeasuredTime time_of(const Line& line) {
+Estimate<Seconds> time_of(const Line& line) {
   const Seconds median = line.time("microseconds");
-  MeasuredTime time{median, median, median};
-  if (line.has("samples")) time.samples = line.count("samples");
+  Estimate<Seconds> time{median, median, median, Evidence::measured};
   if (line.has("low")) time.low = line.time("low");
   if (line.has("high")) time.high = line.time("high");
   if (time.low > median)
@@ -192,7 +186,8 @@ MeasurementTable parse_measurements(std::string_view text, const std::string& fi
     if (row->size() != header.size())
       throw InputError(line.start(), fmt::format("row of {} cells (the header has {})", row->size(),
                                                  header.size()));
-    table.rows.push_back({call_of(line), time_of(line), row->front().line});
+    table.rows.push_back(
+        {call_of(line), time_of(line), line.count("samples", 0), row->front().line});
   }
   if (table.rows.empty()) throw InputError({file, 1, 1}, "no rows (only a header)");
   return table;

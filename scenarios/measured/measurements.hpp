@@ -13,7 +13,8 @@ namespace depthcost {
 /// One line.
 struct MeasuredCall {
   StandaloneCall call;
-  MeasuredTime time;
+  Estimate<Seconds> time;
+  Count samples = 0;  // 0: not known
   int line = 1;
 };
 

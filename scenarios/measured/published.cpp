@@ -27,9 +27,9 @@ StandaloneCall call_of(const Values& values, const std::string& record) {
                  .num_streams = count("streams", 4)};
   call.num_tokens = values.count(record + "tokens");
   call.hidden_size = values.count(record + "hidden_size");
-  call.dtype = enum_of<Dtype>(values.text(record + "dtype"));
-  call.launch = enum_of<Launch>(values.text(record + "launch"));
-  call.temperature = enum_of<Temperature>(values.text(record + "temperature"));
+  call.dtype = values.choice<Dtype>(record + "dtype");
+  call.launch = values.choice<Launch>(record + "launch");
+  call.temperature = values.choice<Temperature>(record + "temperature");
   return call;
 }
 
@@ -49,7 +49,7 @@ MeasuredStep step_of(const Values& values, const std::string& record) {
       .stack = values.text(record + "stack"),
       .model = values.text(record + "model"),
       .scheme = values.text(record + "scheme"),
-      .schedule = enum_of<Schedule>(values.text(record + "schedule")),
+      .schedule = values.choice<Schedule>(record + "schedule"),
       .tensor = values.count(record + "tensor"),
       .sequences = values.count(record + "sequences"),
       .span = values.text(record + "span") == name(StepSpan::kernels) ? StepSpan::kernels

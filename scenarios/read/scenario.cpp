@@ -133,7 +133,7 @@ class ScenarioReader {
     scenario_.study.model = {.name = model_.has("name") ? model_.text("name") : "unnamed model",
                              .num_layers = layers,
                              .hidden_size = model_.count("hidden_size"),
-                             .dtype = enum_of<Dtype>(model_.text("dtype")),
+                             .dtype = model_.choice<Dtype>("dtype"),
                              .architecture = architecture_from(model_, layers, model_defaults_)};
     scenario_.study.name = values_.has("name") ? values_.text("name") : file_label(file_);
   }
@@ -153,7 +153,7 @@ class ScenarioReader {
     const Count num_layers = scenario_.study.model.num_layers;
     if (is_cut_by_count()) {
       const Value& count = *residual("num_blocks");
-      const auto rule = enum_of<Remainder>(residual("remainder")->texts.front());
+      const auto rule = named<Remainder>(residual("remainder")->texts.front()).value();
       return feasible(count.position, [&] {
         return partition_by_count(num_layers, static_cast<Count>(count.numbers.front()), rule);
       });
@@ -173,7 +173,7 @@ class ScenarioReader {
     SchemeParameters parameters = study.scheme_parameters;
     if (rule.pattern == DepthPattern::blocks) parameters.blocks = read_partition(scheme);
     return {scheme_of(rule, parameters, study.model.num_layers, values_, model_),
-            study.model.num_layers, enum_of<Attachment>(values_.text("residual.attach"))};
+            study.model.num_layers, values_.choice<Attachment>("residual.attach")};
   }
 
   void read_parameters(const std::vector<std::string>& schemes) {
@@ -201,10 +201,10 @@ class ScenarioReader {
     read_schedule();
     read_compare();
     if (values_.has("residual.baseline_attach"))
-      study.baseline_attachment = enum_of<Attachment>(values_.text("residual.baseline_attach"));
-    study.layout = enum_of<Layout>(values_.text("residual.layout"));
+      study.baseline_attachment = values_.choice<Attachment>("residual.baseline_attach");
+    study.layout = values_.choice<Layout>("residual.layout");
     study.phase1_dtype = values_.has("residual.phase1_dtype")
-                             ? enum_of<Dtype>(values_.text("residual.phase1_dtype"))
+                             ? values_.choice<Dtype>("residual.phase1_dtype")
                              : study.model.dtype;
   }
 
@@ -214,7 +214,7 @@ class ScenarioReader {
     study.schedule = shipped_schedule(study.path.scheme);
     const Value* written = values_.find("residual.schedule");
     if (written == nullptr) return;
-    study.schedule = enum_of<Schedule>(written->texts.front());
+    study.schedule = named<Schedule>(written->texts.front()).value();
     if (std::find(schedules.begin(), schedules.end(), study.schedule) != schedules.end()) return;
     std::vector<std::string_view> names;
     for (const Schedule schedule : schedules) names.push_back(name(schedule));
@@ -344,8 +344,7 @@ class ScenarioReader {
 
   void read_budgets() {
     if (const Value* claim = values_.find("claim")) read_claim(*claim);
-    for (int i = 0; i <= static_cast<int>(BudgetKind::device_memory); ++i) {
-      const auto kind = static_cast<BudgetKind>(i);
+    for (const BudgetKind kind : kEnumerators<BudgetKind>) {
       const std::string path = fmt::format("budgets.{}", name(kind));
       const Value* value = values_.find(path);
       if (value == nullptr) continue;
@@ -372,10 +371,6 @@ Scenario read_scenario(const std::string& path) {
                                  "report --model {})",
                                  path));
   return scenario_of(load_document(path), path, Provenance::scenario);
-}
-
-Scenario parse_scenario(std::string_view text, const std::string& file) {
-  return scenario_of(parse_document(text, file), file, Provenance::scenario);
 }
 
 Scenario scenario_of(const Node& document, const std::string& file, Provenance provenance) {

@@ -21,10 +21,8 @@ struct Scenario {
 /// Reads, checks and resolves a scenario file. Throws InputError.
 Scenario read_scenario(const std::string& path);
 
-/// As above, from text; `file` labels positions, and references are relative to its folder.
-Scenario parse_scenario(std::string_view text, const std::string& file);
-
-/// As above, from a tree; origins of its values are said as `provenance` wants.
+/// The same from a tree. `file` labels positions, and references are relative to its folder.
+/// `provenance` says what the origins of values are called.
 Scenario scenario_of(const Node& document, const std::string& file, Provenance provenance);
 
 }  // namespace depthcost

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "model/base/infeasible.hpp"
@@ -20,17 +19,6 @@ namespace {
 
 // A scenario is read in a millisecond or two and kept in ten kilobytes.
 constexpr double kMaxScenes = 10'000;
-
-constexpr std::array kKnobs{Knob::scheme,         Knob::block_size,     Knob::num_blocks,
-                            Knob::num_streams,    Knob::schedule,       Knob::sequences,
-                            Knob::context,        Knob::prefill_tokens, Knob::prefill_chunk,
-                            Knob::sequence_shards};
-
-std::optional<Knob> knob_of(const Axis& axis) {
-  for (const Knob knob : kKnobs)
-    if (name(knob) == axis.path) return knob;
-  return std::nullopt;
-}
 
 Node scalar_node(const std::string& text) { return {axis_position(), ScalarNode{text, false}}; }
 
@@ -140,8 +128,7 @@ Remainder remainder_of(const Scenario& scenario) {
 
 Count knob_value(Knob knob, const std::string& text) {
   if (knob != Knob::schedule) return std::stoll(text);
-  for (int i = 0;; ++i)
-    if (name(static_cast<Schedule>(i)) == text) return i;
+  return static_cast<Count>(named<Schedule>(text).value());
 }
 
 /// Reads the scenario, with values in it.
@@ -154,8 +141,8 @@ class Planner {
         arguments.empty() ? std::vector<std::string>{"block_size=1..L"} : arguments;
     for (Axis& axis : parse_axes(all)) {
       check_reference(axis);
-      if (knob_of(axis) == Knob::scheme) schemes_ = axis.items;
-      (knob_of(axis) ? knobs_ : scenes_).push_back(std::move(axis));
+      if (named<Knob>(axis.path) == Knob::scheme) schemes_ = axis.items;
+      (named<Knob>(axis.path) ? knobs_ : scenes_).push_back(std::move(axis));
     }
   }
 
@@ -204,7 +191,7 @@ class Planner {
   Scenario read(const std::vector<std::string>& values, const std::string& scheme) {
     Node document = source_.document;
     Map& map = std::get<Map>(document.content);
-    for (const Axis& axis : knobs_) put_placeholder(map, axis, *knob_of(axis));
+    for (const Axis& axis : knobs_) put_placeholder(map, axis, *named<Knob>(axis.path));
     for (std::size_t i = 0; i < scenes_.size(); ++i) put(map, scenes_[i].path, values[i]);
     if (!scheme.empty()) put_scheme(map, scheme);
     return scenario_of(document, source_.file, source_.provenance);
@@ -260,7 +247,7 @@ class Planner {
   std::vector<KnobAxis> knob_axes(const std::vector<SchemePath>& schemes, Count num_layers) const {
     std::vector<KnobAxis> axes;
     for (const Axis& axis : knobs_) {
-      const Knob knob = *knob_of(axis);
+      const Knob knob = *named<Knob>(axis.path);
       KnobAxis& made = axes.emplace_back(KnobAxis{knob, {}, remainder_});
       if (knob == Knob::scheme) {
         made.schemes = schemes;

@@ -59,7 +59,7 @@ void read_decode(const Values& values, Study& study) {
   Decode decode{.sequences = sequences_of(*sequences)};
   if (values.has("workload.decode.context"))
     decode.context = values.count("workload.decode.context");
-  decode.launch = enum_of<Launch>(values.text("workload.decode.launch"));
+  decode.launch = values.choice<Launch>("workload.decode.launch");
   if (values.has("workload.decode.layer_bytes"))
     decode.layer_bytes = Bytes{values.number("workload.decode.layer_bytes")};
   decode.baseline_steps =
@@ -86,7 +86,7 @@ void read_prefill(const Values& values, Study& study) {
   }
   Prefill prefill{.tokens = values.count("workload.prefill.tokens"),
                   .sequence_shards = values.count("workload.prefill.sequence_shards"),
-                  .launch = enum_of<Launch>(values.text("workload.prefill.launch"))};
+                  .launch = values.choice<Launch>("workload.prefill.launch")};
   check_sequence_shards(values, study, prefill.sequence_shards);
   if (values.has("workload.prefill.chunk")) prefill.chunk = values.count("workload.prefill.chunk");
   if (values.has("baseline_step.prefill"))
@@ -127,13 +127,12 @@ void read_stages(const Values& values, const Study& study, Training& training) {
       refuse_orphans(values, section + key, "parallelism.pipeline");
     return;
   }
-  training.schedule = values.has(section + "schedule")
-                          ? enum_of<PipelineSchedule>(values.text(section + "schedule"))
-                      : study.pipeline->num_virtual_stages > 1
-                          ? PipelineSchedule::interleaved
-                          : PipelineSchedule::one_forward_one_backward;
-  training.cache = enum_of<Cache>(values.text(section + "cache"));
-  training.sends = enum_of<Sends>(values.text(section + "sends"));
+  training.schedule =
+      values.has(section + "schedule") ? values.choice<PipelineSchedule>(section + "schedule")
+      : study.pipeline->num_virtual_stages > 1 ? PipelineSchedule::interleaved
+                                               : PipelineSchedule::one_forward_one_backward;
+  training.cache = values.choice<Cache>(section + "cache");
+  training.sends = values.choice<Sends>(section + "sends");
   check_schedule(values, *study.pipeline, training);
 }
 
@@ -146,19 +145,18 @@ void read_training(const Values& values, Study& study) {
     return;
   }
   const auto dtype_of = [&](const std::string& key) {
-    return values.has(section + key) ? enum_of<Dtype>(values.text(section + key))
-                                     : study.model.dtype;
+    return values.has(section + key) ? values.choice<Dtype>(section + key) : study.model.dtype;
   };
-  Training training{
-      .sequence_length = values.count(section + "sequence_length"),
-      .micro_batch_size = values.count(section + "micro_batch"),
-      .num_micro_batches =
-          values.has(section + "micro_batches") ? values.count(section + "micro_batches") : 1,
-      .activations = enum_of<ActivationPolicy>(values.text(section + "activations")),
-      .gradient_accumulation =
-          enum_of<GradientAccumulation>(values.text(section + "gradient_accumulation")),
-      .gradient_dtype = dtype_of("gradient_dtype"),
-      .wire_dtype = dtype_of("wire_dtype")};
+  Training training{.sequence_length = values.count(section + "sequence_length"),
+                    .micro_batch_size = values.count(section + "micro_batch"),
+                    .num_micro_batches = values.has(section + "micro_batches")
+                                             ? values.count(section + "micro_batches")
+                                             : 1,
+                    .activations = values.choice<ActivationPolicy>(section + "activations"),
+                    .gradient_accumulation =
+                        values.choice<GradientAccumulation>(section + "gradient_accumulation"),
+                    .gradient_dtype = dtype_of("gradient_dtype"),
+                    .wire_dtype = dtype_of("wire_dtype")};
   read_stages(values, study, training);
   if (values.has("baseline_step.training"))
     training.baseline_step = Seconds{values.number("baseline_step.training")};
@@ -166,9 +164,8 @@ void read_training(const Values& values, Study& study) {
 }
 
 void read_written_terms(const Values& values, Study& study) {
-  for (const WorkloadKind workload :
-       {WorkloadKind::decode, WorkloadKind::prefill, WorkloadKind::training})
-    for (const RestTerm term : kRestTerms) {
+  for (const WorkloadKind workload : kEnumerators<WorkloadKind>)
+    for (const RestTerm term : kEnumerators<RestTerm>) {
       const std::size_t num_batches =
           workload == WorkloadKind::decode && study.decode ? study.decode->sequences.size() : 1;
       auto seconds = seconds_of_batches(

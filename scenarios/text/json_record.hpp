@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/base/enum_names.hpp"
 #include "scenarios/text/document.hpp"
 #include "scenarios/text/quantity.hpp"
 
@@ -29,9 +30,9 @@ class JsonRecord {
   const List& list(std::string_view key) { return as_list(at(key), key); }
   /// The index of the value in `names`.
   std::size_t choice(std::string_view key, const std::vector<std::string>& names);
-  /// The one of `values` that has this name.
-  template <class Enum, std::size_t N>
-  Enum choice(std::string_view key, const std::array<Enum, N>& values) {
+  /// The value with this name; `values` are those that the key takes.
+  template <class Enum, std::size_t N = kEnumerators<Enum>.size()>
+  Enum value(std::string_view key, const std::array<Enum, N>& values = kEnumerators<Enum>) {
     std::vector<std::string> names;
     for (const Enum value : values) names.emplace_back(name(value));
     return values[choice(key, names)];

@@ -76,7 +76,7 @@ void add_ceilings(Recorder& record, bench::Results& results) {
 }
 
 void add_cores(Recorder& record, bench::Results& results) {
-  for (const Primitive primitive : kPrimitives)
+  for (const Primitive primitive : kEnumerators<Primitive>)
     for (const Dtype dtype : {Dtype::bf16, Dtype::f32})
       for (const CoreLevel level : {CoreLevel::L1, CoreLevel::L2}) {
         Measurement m = record.measured(
@@ -152,7 +152,7 @@ Machine synthetic_machine() {
     }
   Core core{
       .first_level = {0.66 * 49152}, .threads = 1, .form = CoreForm::passes, .exposed = kExposed};
-  for (const Primitive primitive : kPrimitives)
+  for (const Primitive primitive : kEnumerators<Primitive>)
     for (const Dtype dtype : {Dtype::bf16, Dtype::f32})
       for (const CoreLevel level : {CoreLevel::L1, CoreLevel::L2})
         core.rates.push_back(

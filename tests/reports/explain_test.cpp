@@ -29,8 +29,8 @@ Explanation explained(const Evaluation& evaluation, const std::string& metric) {
   return explanation.value_or(Explanation{});
 }
 
-/// "model/operations/operation.hpp: operations::a, b*; model/machine/time.cpp: c" -> (file, name)
-/// pairs.
+/// "model/operations/mhc_operations.hpp: operations::a, b*; model/machine/time.cpp: c" -> (file,
+/// name) pairs.
 std::vector<std::pair<std::string, std::string>> places(const std::string& function) {
   std::vector<std::pair<std::string, std::string>> found;
   std::stringstream parts(function);
@@ -111,7 +111,7 @@ TEST(Explain, SubstitutesTheNumbersOfKimiK3) {
   numbers   d-vectors by block of 24 layers: 138 + 141 + 142 + 143 + 144 + 145 + 146 + 111
   numbers   all layers: 569 r + 541 w = 1110 d-vectors, 712 scalars
   numbers   mean over 186 layers: 5.96774 d = 85568.9 bytes a token and layer
-  function  model/operations/operation.hpp: operations::block_phase1, block_phase2
+  function  model/operations/attnres_operations.hpp: operations::block_phase1, block_phase2
 )");
   EXPECT_EQ(to_text(explained(evaluation, "prefill.bank_bytes_per_device")),
             R"(prefill.bank_bytes_per_device
@@ -136,7 +136,7 @@ TEST(Explain, TakesOneLayerApart) {
   numbers   attnres_single_pass: bank 2 r, partial_sum 1 r, layer_output 1 r, bank 1 w, layer_input 1 w
   numbers   = 4 r + 2 w = 6 d-vectors, 0 scalars
   numbers   = 86016 bytes a token
-  function  model/operations/operation.hpp: operations::block_single_pass, block_output
+  function  model/operations/attnres_operations.hpp: operations::block_single_pass, block_output
 )");
 }
 
@@ -153,7 +153,7 @@ TEST(Explain, KnowsEveryTermOfAModelledStep) {
   Study study = test::modelled_study();
   study.written_terms = {{WorkloadKind::prefill, RestTerm::mlp, {Seconds{0.25}}}};
   const Evaluation e = evaluate(study);
-  ASSERT_EQ(e.rest.size(), 4 * kRestTerms.size());
+  ASSERT_EQ(e.rest.size(), 4 * kEnumerators<RestTerm>.size());
   for (const RestRow& row : e.rest) {
     const Explanation x = explained(e, "rest." + row.workload + "." + std::string(name(row.term)));
     EXPECT_FALSE(x.numbers.empty()) << x.metric;

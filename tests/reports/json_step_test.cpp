@@ -30,7 +30,7 @@ TEST(JsonStep, HoldsAModelledBaselineWithItsInterval) {
 }
 
 TEST(JsonRest, HasATermInEachRow) {
-  ASSERT_EQ(modelled()["rest"].size(), 4 * kRestTerms.size());
+  ASSERT_EQ(modelled()["rest"].size(), 4 * kEnumerators<RestTerm>.size());
   for (const Json& row : modelled()["rest"]) {
     expect_keys(row, {"workload", "term", "seconds", "low", "high", "bytes", "flops", "launches",
                       "origin", "evidence"});

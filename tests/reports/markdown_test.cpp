@@ -122,7 +122,7 @@ TEST(Report, WarnsWhereAMeasurementLiesOutside) {
   std::erase_if(others.kernels,
                 [](const ComparedCase& it) { return it.call.operation != "mhc_post"; });
   for (ComparedCase& it : others.kernels) {
-    it.comparison.measured.median = 10 * it.comparison.predicted.value;
+    it.comparison.measured.value = 10 * it.comparison.predicted.value;
     it.comparison.is_inside = false;
   }
   const auto warnings = published_warnings(evaluation, others.kernels, {});

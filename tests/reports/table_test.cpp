@@ -218,7 +218,7 @@ const Evaluation& in_training() {
 
 TEST(RestTable, OfTrainingIsOneForwardPass) {
   const Table table = rest_table(in_training(), "training");
-  ASSERT_EQ(table.rows.size(), kRestTerms.size() + 1);
+  ASSERT_EQ(table.rows.size(), kEnumerators<RestTerm>.size() + 1);
   EXPECT_EQ(table.rows.back().front(), "one forward pass");
   EXPECT_EQ(table.rows.back()[5], "100 %");
 }

@@ -174,7 +174,7 @@ LedgerFormula counted_formula(Convention convention, const std::string& form,
 LedgerFormula eager_formula(const std::string& sources) {
   return {"stack s r, s w; key norm s r, s w; scores s r; mix s r, 1 w; norm 1 r, 1 w; " + sources,
           "[ours] REFERENCES.md, operations",
-          "model/operations/unfused_operations.hpp: operations::unfused_*"};
+          "model/operations/eager_operations.hpp: operations::unfused_*"};
 }
 
 LedgerFormula full_formula(Counting counting) {
@@ -183,10 +183,10 @@ LedgerFormula full_formula(Counting counting) {
     return table1_formula(kFullTable1, "(N - 1) + (S - 1) r, 2 w, S = L/N", "Full");
   if (convention == Convention::kernel) {
     if (counting.schedule == single_pass)
-      return operation_formula("layer l: l r, 1 w", "full_single_pass");
+      return operation_formula("layer l: l r, 1 w", "attnres", "full_single_pass");
     if (counting.schedule == two_phase)
       return operation_formula("Phase 1 of a group: l r, S w; i-th layer: (i - 1) + o r, 1 w",
-                               "full_phase1, full_phase2");
+                               "attnres", "full_phase1, full_phase2");
     return eager_formula("s = l sources");
   }
   if (counting.schedule == single_pass)
@@ -211,12 +211,12 @@ LedgerFormula block_formula(Counting counting) {
       return operation_formula(
           "layer 1: 1 r, 1 w; first layer of block n >= 2: n + 1 r, 2 w; second layer: n + 1 r, 1 "
           "w; later: n + 2 r, 2 w; output: N + 2 r, 1 w",
-          "block_single_pass, block_output");
+          "attnres", "block_single_pass, block_output");
     if (counting.schedule == two_phase)
       return operation_formula(
           "Phase 1 of block 1: 1 r, S w; of block n >= 2: n + 1 r, S + 1 w; second layer: 2 r, 1 "
           "w; later: 3 r, 2 w",
-          "block_phase1, block_phase2");
+          "attnres", "block_phase1, block_phase2");
     return eager_formula("s = n sources, n + 1 from the second layer of a block; b += f: 2 r, 1 w");
   }
   if (counting.schedule == single_pass)

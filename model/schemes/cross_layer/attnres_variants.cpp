@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "model/base/counted.hpp"
-#include "model/operations/variant_operations.hpp"
+#include "model/operations/attnres_operations.hpp"
 #include "model/pipeline/pipeline.hpp"
 #include "model/schemes/cross_layer/attnres.hpp"
 #include "model/schemes/list.hpp"
@@ -72,7 +72,7 @@ double query_and_gain(const SchemeLayer& at) { return 2 * hidden_size(at); }
 
 /// The newest source as a kernel forms it: no kernel before has stored it. In front of the first
 /// layer it is the embedding.
-operations::Accesses newest_source(const Operation& single_pass) {
+Accesses newest_source(const Operation& single_pass) {
   double partial = 0;
   double output = 0;
   for (const Access& access : single_pass.accesses) {

@@ -43,13 +43,14 @@ LedgerFormula mhc_formula(Counting counting) {
   if (counting.convention == Convention::paper)
     return table1_formula(kMhcTable1, "(5m + 1) r, (3m + 1) w, m^2 + 2m scalars r and w", "mHC");
   if (counting.schedule == fused)
-    return operation_formula("post: m + 1 r, m w; pre with norm: 2m r, 1 w", "mhc_post, mhc_pre");
+    return operation_formula("post: m + 1 r, m w; pre with norm: 2m r, 1 w", "mhc",
+                             "mhc_post, mhc_pre");
   if (counting.schedule == two_pass)
-    return operation_formula("boundary: 2m + 1 r, m + 1 w", "mhc_boundary");
+    return operation_formula("boundary: 2m + 1 r, m + 1 w", "mhc", "mhc_boundary");
   if (counting.schedule == one_pass)
-    return operation_formula("boundary: m + 1 r, m + 1 w", "mhc_boundary");
+    return operation_formula("boundary: m + 1 r, m + 1 w", "mhc", "mhc_boundary");
   return {"the five rows of Table 1, (8m + 2) d, and the norm: 1 r, 1 w", "[mhc] Table 2",
-          "model/operations/unfused_operations.hpp: operations::unfused_mhc_*"};
+          "model/operations/eager_operations.hpp: operations::unfused_mhc_*"};
 }
 
 /// phi, m^2 + 2m biases and 3 scales. [mhc] Eq. 7-8.

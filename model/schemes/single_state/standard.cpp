@@ -26,8 +26,10 @@ LedgerFormula standard_formula(Counting counting) {
   if (counting.convention == Convention::paper)
     return table1_formula(kStandardTable1, "2 r, 1 w", "Standard");
   if (counting.schedule == fused)
-    return operation_formula("add and norm: 2 r, 2 w", "residual_add_rmsnorm");
-  return operation_formula("add: 2 r, 1 w; norm: 1 r, 1 w", "residual_add, rmsnorm");
+    return operation_formula("add and norm: 2 r, 2 w", "residual", "residual_add_rmsnorm");
+  return operation_formula(
+      "add: 2 r, 1 w; norm: 1 r, 1 w", "residual",
+      "residual_add; model/operations/eager_operations.hpp: operations::rmsnorm");
 }
 
 /// Backward of h += f; x = norm(h). The gradient of f is that of h.

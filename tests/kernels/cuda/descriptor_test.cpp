@@ -8,8 +8,8 @@
 
 #include "model/base/partition.hpp"
 #include "model/machine/catalogue.hpp"
-#include "model/operations/family_operations.hpp"
-#include "model/operations/unfused_operations.hpp"
+#include "model/operations/eager_operations.hpp"
+#include "model/operations/hyper_connection_operations.hpp"
 
 namespace depthcost::test::descriptor_test {
 namespace {

@@ -9,7 +9,9 @@
 #include <random>
 
 #include "kernels/reference/run.hpp"
-#include "model/operations/family_operations.hpp"
+#include "model/operations/dense_operations.hpp"
+#include "model/operations/hyper_connection_operations.hpp"
+#include "model/operations/residual_operations.hpp"
 #include "tests/kernels/reference/comparison.hpp"
 #include "tests/kernels/reference/launched.hpp"
 #include "tests/kernels/reference/operands.hpp"

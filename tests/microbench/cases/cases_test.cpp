@@ -6,7 +6,7 @@
 #include "kernels/cpu/run.hpp"
 #include "microbench/harness/traffic_label.hpp"
 #include "microbench/harness/verification.hpp"
-#include "model/operations/unfused_operations.hpp"
+#include "model/operations/eager_operations.hpp"
 #include "tests/microbench/cases/element_counter.hpp"
 
 namespace depthcost::bench::cases_test {

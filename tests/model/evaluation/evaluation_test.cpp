@@ -154,8 +154,8 @@ RC_GTEST_PROP(MeanRows, AreTheMeanOfTheLayerRows, ()) {
     const auto layers = layer_rows(study, study.path, mean.counting);
     RC_ASSERT(static_cast<Count>(layers.size()) == study.path.num_layers);
     for (const LedgerRow& layer : layers) {
-      moved = moved + layer.traffic;
-      bytes = bytes + layer.bytes;
+      moved += layer.traffic;
+      bytes += layer.bytes;
     }
     RC_ASSERT(near((1 / L) * moved, mean.traffic));
     RC_ASSERT(near(bytes.value / L, mean.bytes.value));
@@ -170,7 +170,7 @@ RC_GTEST_PROP(OperationRows, SumToTheLayersAndTheOutput, ()) {
   Traffic output;
   for (const LedgerRow& row : operation_rows(study, study.path, study.schedule)) {
     Traffic& sum = row.layer == 0 ? output : layers;
-    sum = sum + row.traffic;
+    sum += row.traffic;
     RC_ASSERT(row.kind == LedgerRowKind::operation);
     RC_ASSERT(row.counting == counting);
   }

@@ -13,8 +13,7 @@ const ResidualPath kFull{Scheme{schemes::kFullAttnRes, {.blocks = partition_by_s
 
 GradientTraffic sum(const ResidualPath& path, Schedule schedule, GradientAccumulation mode) {
   GradientTraffic total;
-  for (const BackwardLayer& layer : backward_layers(path, schedule, mode))
-    total = total + layer.traffic;
+  for (const BackwardLayer& layer : backward_layers(path, schedule, mode)) total += layer.traffic;
   return total;
 }
 

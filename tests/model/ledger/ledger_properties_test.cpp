@@ -44,7 +44,7 @@ TEST(Ledger, ClosedFormEqualsSumOverLayers) {
       for (Count layer = 1; layer <= path.num_layers; ++layer) {
         RC_ASSERT(layers[static_cast<std::size_t>(layer - 1)] ==
                   layer_traffic(path, counting, layer));
-        sum = sum + layer_traffic(path, counting, layer);
+        sum += layer_traffic(path, counting, layer);
       }
       RC_ASSERT(total_traffic(path, counting) == sum);
     }

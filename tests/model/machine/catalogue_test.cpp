@@ -6,7 +6,7 @@
 #include <set>
 
 #include "model/ledger/path_operations.hpp"
-#include "model/operations/unfused_operations.hpp"
+#include "model/operations/eager_operations.hpp"
 #include "model/schemes/list.hpp"
 
 namespace depthcost::catalogue_test {

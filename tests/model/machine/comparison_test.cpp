@@ -34,9 +34,9 @@ Machine flat_machine() {
   return machine;
 }
 
-MeasuredTime exactly(double us) { return {{us * kUs}, {us * kUs}, {us * kUs}}; }
+Estimate<Seconds> exactly(double us) { return {{us * kUs}, {us * kUs}, {us * kUs}}; }
 
-Comparison compared(const StandaloneCall& call, const MeasuredTime& measured,
+Comparison compared(const StandaloneCall& call, const Estimate<Seconds>& measured,
                     const Tolerance& tolerance = {.relative = 0.05}) {
   return compare(flat_machine(), *find_operation(call), execution_of(call), measured, tolerance);
 }
@@ -68,7 +68,7 @@ TEST(Comparison, PassesInsideTheToleranceAndFailsOutsideItAndTheInterval) {
 
 TEST(Comparison, IsAmbiguousWhereNoiseReachesIntoTheTolerance) {
   const auto agreement = [](double low, double high) {
-    const MeasuredTime measured{{low * kUs}, {140 * kUs}, {high * kUs}};
+    const Estimate<Seconds> measured{{low * kUs}, {140 * kUs}, {high * kUs}};
     return compared(add_call(100'000), measured).agreement;
   };
   EXPECT_EQ(agreement(139, 141), Agreement::fail);
@@ -76,7 +76,7 @@ TEST(Comparison, IsAmbiguousWhereNoiseReachesIntoTheTolerance) {
 }
 
 TEST(Comparison, TakesTheLargerOfTwoTolerances) {
-  const MeasuredTime noisy{{90 * kUs}, {100 * kUs}, {110 * kUs}};
+  const Estimate<Seconds> noisy{{90 * kUs}, {100 * kUs}, {110 * kUs}};
   EXPECT_DOUBLE_EQ(compared(add_call(100'000), noisy, {.relative = 0.05}).tolerance, 0.05);
   EXPECT_DOUBLE_EQ(
       compared(add_call(100'000), noisy, {.relative = 0.05, .absolute = {12.2 * kUs}}).tolerance,
@@ -86,7 +86,7 @@ TEST(Comparison, TakesTheLargerOfTwoTolerances) {
 // 140 us is 14.8 % more than predicted and outside the interval.
 TEST(Comparison, IsAmbiguousAndNeverPassesWhereNoiseIsAsLargeAsTheError) {
   const auto judged = [](double half_width) {
-    const MeasuredTime measured{
+    const Estimate<Seconds> measured{
         {(140 - half_width) * kUs}, {140 * kUs}, {(140 + half_width) * kUs}};
     return compared(add_call(100'000), measured, {.relative = 0.05, .noise_multiple = 3});
   };
@@ -175,9 +175,9 @@ Machine any_machine_or_core() {
   Core core{.first_level = {test::any_real(1e4, 1e5)},
             .second_level = {test::any_real(1e5, 4e6)},
             .threads = 2,
-            .form = *rc::gen::elementOf(kCoreForms),
+            .form = *rc::gen::elementOf(kEnumerators<CoreForm>),
             .exposed = test::any_real(0, 1)};
-  for (const Primitive primitive : kPrimitives)
+  for (const Primitive primitive : kEnumerators<Primitive>)
     for (const Dtype dtype : {Dtype::bf16, Dtype::f32})
       for (const CoreLevel level : {CoreLevel::L1, CoreLevel::L2})
         core.rates.push_back({primitive, dtype, level, test::any_estimate<Seconds>(1e-13, 1e-11)});
@@ -240,11 +240,11 @@ TEST(Temperature, LeavesOpenWhetherResultsHaveABufferOfTheirOwn) {
   const StandaloneCall call = add_call(15'000, Temperature::hot);
   const Operation operation = *find_operation(call);
   const Execution execution = execution_of(call);
-  const auto weight = [&](End residency) {
+  const auto weight = [&](IntervalEnd residency) {
     return memory_weight(flat_machine(), operation, Operand::hidden_state, execution, residency);
   };
-  EXPECT_DOUBLE_EQ(weight(End::value), 0.8);
-  EXPECT_DOUBLE_EQ(weight(End::low), 0.2);
+  EXPECT_DOUBLE_EQ(weight(IntervalEnd::value), 0.8);
+  EXPECT_DOUBLE_EQ(weight(IntervalEnd::low), 0.2);
   EXPECT_EQ(test::time_evidence(flat_machine(), operation, execution), Evidence::assumed);
 }
 
@@ -288,7 +288,7 @@ std::array<int, 4> verdicts(double slowdown, const Machine& assumed) {
     for (int k = 0; k < 30; ++k)
       samples.push_back(slowdown * truth.terms({}).total().value * (1 + noise(random)));
     std::sort(samples.begin(), samples.end());
-    const MeasuredTime measured{{samples[7]}, {samples[15]}, {samples[22]}};
+    const Estimate<Seconds> measured{{samples[7]}, {samples[15]}, {samples[22]}};
     const Tolerance tolerance{.relative = 0.25, .noise_multiple = 3};
     ++counts[static_cast<std::size_t>(
         compare(assumed, operation, execution, measured, tolerance).agreement)];

@@ -140,7 +140,7 @@ TEST(CoreWork, ExistsForEveryOperation) {
 /// One second for each element, whatever the pass.
 Core unit_core(CoreForm form) {
   Core core{.first_level = {1e9}, .form = form};
-  for (const Primitive primitive : kPrimitives)
+  for (const Primitive primitive : kEnumerators<Primitive>)
     for (const CoreLevel level : {CoreLevel::L1, CoreLevel::L2})
       for (const Dtype dtype : {Dtype::bf16, Dtype::f32})
         core.rates.push_back({primitive, dtype, level, {{1}, {1}, {1}}});
@@ -149,7 +149,7 @@ Core unit_core(CoreForm form) {
 
 TEST(CoreTime, CountsEveryElementOnce) {
   const Operation operation = catalogue_row("attnres_single_pass", {.num_sources = 8});
-  for (const CoreForm form : kCoreForms) {
+  for (const CoreForm form : kEnumerators<CoreForm>) {
     const CoreTime time = core_time(unit_core(form), operation, 10, 16, Dtype::bf16);
     EXPECT_EQ((time.beside + time.on_top).value, 10 * 16 * (8 + 1 + 9 + 1));
   }

@@ -187,7 +187,7 @@ TEST(FewTokens, ScatterWithinTheCeilings) {
   const Operation operation = operations::residual_add_rmsnorm();
   Execution many = hot(1e6);
   many.temperature = Temperature::cold;
-  const Corner best{.kernels = End::low};
+  const Corner best{.kernels = IntervalEnd::low};
   EXPECT_GE(test::time_terms(machine, operation, many, best).bytes,
             test::bound_time(machine, operation, many));
 }

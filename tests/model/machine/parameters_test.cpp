@@ -108,16 +108,16 @@ TEST(Parameters, AreReadOnceACallWhateverItsTokensAre) {
 TEST(Parameters, AreAsOldAsAForwardPass) {
   const Machine machine = test::round_machine();
   const Operation norm = operations::residual_add_rmsnorm();  // 12 kB of its own, 4 kB of them gain
-  const auto us = [&](std::optional<Bytes> layer_bytes, double layers, End residency) {
+  const auto us = [&](std::optional<Bytes> layer_bytes, double layers, IntervalEnd residency) {
     Execution execution = one_token(layer_bytes);
     execution.parameter_age = layers;
     return parameter_us(machine, norm, execution, {.residency = residency});
   };
-  EXPECT_NEAR(us(Bytes{1e6}, 40, End::value), 0.004 / 10, 1e-12);
-  EXPECT_NEAR(us(Bytes{1e6}, 200, End::value), 0.004 / 5, 1e-12);
-  EXPECT_NEAR(us(std::nullopt, 40, End::value), 0.004 / 5, 1e-12) << "unknown: from memory";
-  EXPECT_NEAR(us(std::nullopt, 40, End::low), 0.004 / 10, 1e-12) << "and might be cached";
-  EXPECT_NEAR(us(std::nullopt, 10'000, End::low), 0.004 / 5, 1e-12);
+  EXPECT_NEAR(us(Bytes{1e6}, 40, IntervalEnd::value), 0.004 / 10, 1e-12);
+  EXPECT_NEAR(us(Bytes{1e6}, 200, IntervalEnd::value), 0.004 / 5, 1e-12);
+  EXPECT_NEAR(us(std::nullopt, 40, IntervalEnd::value), 0.004 / 5, 1e-12) << "unknown: from memory";
+  EXPECT_NEAR(us(std::nullopt, 40, IntervalEnd::low), 0.004 / 10, 1e-12) << "and might be cached";
+  EXPECT_NEAR(us(std::nullopt, 10'000, IntervalEnd::low), 0.004 / 5, 1e-12);
 }
 
 TEST(Parameters, OfAKernelAloneAreWhereTheCallBeforeHasLeftThem) {

@@ -13,8 +13,6 @@
 namespace depthcost::time_properties_test {
 namespace {
 
-constexpr std::array kEnds{End::low, End::value, End::high};
-
 /// Rounding of sums of a few products.
 constexpr double kRounding = 1e-12;
 
@@ -45,10 +43,11 @@ struct AnyLaunches {
 
 template <class Visit>
 void each_corner(const Visit& visit) {
-  for (const End floor : kEnds)
-    for (const End bandwidth : kEnds)
-      for (const End residency : kEnds)
-        for (const End kernels : kEnds) visit(Corner{floor, bandwidth, residency, kernels});
+  for (const IntervalEnd floor : kEnumerators<IntervalEnd>)
+    for (const IntervalEnd bandwidth : kEnumerators<IntervalEnd>)
+      for (const IntervalEnd residency : kEnumerators<IntervalEnd>)
+        for (const IntervalEnd kernels : kEnumerators<IntervalEnd>)
+          visit(Corner{floor, bandwidth, residency, kernels});
 }
 
 Seconds total(const AnyLaunches& any, const Operation& operation, const Execution& execution,
@@ -71,7 +70,7 @@ RC_GTEST_PROP(Time, GrowsFromTheLowCornerOverTheMiddleToTheHighOne, ()) {
   const AnyLaunches any;
   for (const auto& [operation, calls] : any.operations) {
     Seconds before{0};
-    for (const End end : kEnds) {
+    for (const IntervalEnd end : kEnumerators<IntervalEnd>) {
       const Seconds now = total(any, operation, any.execution, {end, end, end, end});
       RC_ASSERT(at_most(before, now));
       before = now;
@@ -109,7 +108,7 @@ RC_GTEST_PROP(Time, DoesNotFallWithMoreBytesBetweenTwoUses, ()) {
     });
     // Not knowing is the worst in the middle, and the best at the low end.
     RC_ASSERT(at_most(total(any, operation, more, {}), total(any, operation, unknown, {})));
-    const Corner best{End::value, End::value, End::low};
+    const Corner best{IntervalEnd::value, IntervalEnd::value, IntervalEnd::low};
     RC_ASSERT(
         at_most(total(any, operation, unknown, best), total(any, operation, any.execution, best)));
   }

@@ -16,8 +16,8 @@ namespace depthcost::time_test {
 namespace {
 
 constexpr double kUs = 1e-6;
-constexpr Corner kLow{End::low, End::low, End::low};
-constexpr Corner kHigh{End::high, End::high, End::high};
+constexpr Corner kLow{IntervalEnd::low, IntervalEnd::low, IntervalEnd::low};
+constexpr Corner kHigh{IntervalEnd::high, IntervalEnd::high, IntervalEnd::high};
 
 Execution thousand_tokens(std::optional<Bytes> layer_bytes = std::nullopt) {
   return {.tokens = 1000,
@@ -167,7 +167,7 @@ TEST(Transition, IsExactAtItsKnotsStraightBetweenAndFlatOutside) {
   const Operation operation = moving(1, 1);  // 4 MB of its own
   const auto weight_at = [&](double footprint) {
     return memory_weight(machine, operation, Operand::hidden_state,
-                         thousand_tokens(Bytes{footprint - 4e6}), End::value);
+                         thousand_tokens(Bytes{footprint - 4e6}), IntervalEnd::value);
   };
   EXPECT_EQ(weight_at(50e6), 0.1);
   EXPECT_EQ(weight_at(60e6), 0.5);
@@ -186,7 +186,7 @@ TEST(ReuseDistance, IsThatOfTheOperand) {
   Execution execution = thousand_tokens(Bytes{48e6});            // and 12 MB: 60 MB a layer
   execution.bank_age = 1.5;
   const auto weight = [&](Operand operand) {
-    return memory_weight(machine, phase2, operand, execution, End::value);
+    return memory_weight(machine, phase2, operand, execution, IntervalEnd::value);
   };
   ASSERT_DOUBLE_EQ(launch_bytes(phase2, execution).value, 12e6 + 2 * 4 * 1000 + 2 * 4000);
   EXPECT_EQ(weight(Operand::layer_output), 0);

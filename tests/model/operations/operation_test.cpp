@@ -11,7 +11,7 @@
 
 #include "model/ledger/arithmetic.hpp"
 #include "model/ledger/path_operations.hpp"
-#include "model/operations/unfused_operations.hpp"
+#include "model/operations/eager_operations.hpp"
 #include "model/schemes/list.hpp"
 
 namespace depthcost::operation_test {
@@ -124,8 +124,8 @@ TEST(Phase1Outputs, AreCountedApartBecauseTheyHaveTheirOwnType) {
 
 TEST(Phase1, IsWaitedForAsFarAsItsFirstQuery) {
   // n = 3: 4 rows read, the closed block and the layer input written; 23 outputs are for later.
-  EXPECT_EQ(block_phase1(kimi_k3_layer(3, 1)).hoistable_queries, 23);
-  EXPECT_EQ(phase1(3, 1, 3, {}).hoistable_queries, 0);
+  EXPECT_EQ(hoistable_queries(block_phase1(kimi_k3_layer(3, 1))), 23);
+  EXPECT_EQ(hoistable_queries(phase1(3, 1, 3, {})), 0);
 }
 
 TEST(AttachmentNames, AreThoseOfTheScenario) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tests/model/pipeline/payloads.hpp"
+#include "tests/model/pipeline/pipeline_theory.hpp"
 
 namespace depthcost::pipeline_properties_test {
 namespace {
@@ -168,8 +169,8 @@ RC_GTEST_PROP(PipelineTraffic, OfAlignedChunksIsEquation7And8, ()) {
   const PipelineTraffic cached = traffic(Cache::received);
   RC_ASSERT(static_cast<double>(naive.total) == naive_traffic(P, V, per_chunk));
   RC_ASSERT(static_cast<double>(cached.total) == cached_traffic(P, V, per_chunk));
-  RC_ASSERT(static_cast<double>(naive.peak) == naive_peak(P, V, per_chunk));
-  RC_ASSERT(static_cast<double>(cached.peak) == cached_peak(P, V, per_chunk));
+  RC_ASSERT(static_cast<double>(naive.peak) == test::naive_peak(P, V, per_chunk));
+  RC_ASSERT(static_cast<double>(cached.peak) == test::cached_peak(P, V, per_chunk));
   RC_ASSERT(naive.peak_transition == P * V - 2);
   // [ours] Keeping its own blocks spares a stage N_p of them at each later transition.
   RC_ASSERT(traffic(Cache::own).total == cached.total - (V - 1) * P * N_p);

@@ -157,7 +157,7 @@ RC_GTEST_PROP(PipelineStep, NeverGetsShorterWithLongerMessagesOrBlockingSends, (
       static_cast<std::size_t>(pick(0, static_cast<Count>(work.links.size()) - 1));
   std::vector<Bytes>& messages =
       *rc::gen::element(0, 1) == 0 ? work.forward_messages : work.backward_messages;
-  messages[transition] = messages[transition] + Bytes{static_cast<double>(pick(1, 50))};
+  messages[transition] += Bytes{static_cast<double>(pick(1, 50))};
   RC_ASSERT(simulate(work).makespan >= before);
 }
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "model/base/infeasible.hpp"
-#include "model/pipeline/pipeline_theory.hpp"
 #include "tests/model/pipeline/pipeline_steps.hpp"
+#include "tests/model/pipeline/pipeline_theory.hpp"
 
 namespace depthcost::pipeline_simulation_test {
 namespace {
@@ -38,9 +38,9 @@ TEST(PipelineStep, OfUniformChunksAndFreeLinksIsTheoryExactly) {
           const auto whole = static_cast<double>(V);
           const SimulatedStep step =
               simulate(uniform_work(order_of({kInterleaved, P, V, M}), chunk));
-          EXPECT_EQ(step.makespan,
-                    interleaved_makespan(P, V, M, whole * chunk.forward,
-                                         whole * (chunk.backward_input + chunk.backward_weight)))
+          EXPECT_EQ(step.makespan, test::interleaved_makespan(
+                                       P, V, M, whole * chunk.forward,
+                                       whole * (chunk.backward_input + chunk.backward_weight)))
               << "P = " << P << " V = " << V << " M = " << M;
         }
       }
@@ -53,8 +53,9 @@ TEST(PipelineStep, Of1f1bIsTheoryForAnyNumberOfMicroBatches) {
     for (const Count P : {1, 2, 3, 4, 5, 8}) {
       for (Count M = 1; M <= 20; ++M) {
         const SimulatedStep step = simulate(uniform_work(order_of({k1f1b, P, 1, M}), chunk));
-        EXPECT_EQ(step.makespan, interleaved_makespan(P, 1, M, chunk.forward,
-                                                      chunk.backward_input + chunk.backward_weight))
+        EXPECT_EQ(step.makespan,
+                  test::interleaved_makespan(P, 1, M, chunk.forward,
+                                             chunk.backward_input + chunk.backward_weight))
             << "P = " << P << " M = " << M;
       }
     }
@@ -72,7 +73,7 @@ TEST(PipelineStep, OfZbH1HasTheBubbleOfThePaper) {
     for (const Count P : {1, 2, 3, 4, 8}) {
       for (const Count M : {P, P + 1, 2 * P, 3 * P + 1}) {
         const SimulatedStep step = simulate(uniform_work(order_of({kZbH1, P, 1, M}), stage));
-        EXPECT_EQ(step.makespan, zb_h1_makespan(P, M, stage))
+        EXPECT_EQ(step.makespan, test::zb_h1_makespan(P, M, stage))
             << "P = " << P << " M = " << M << " F B W = " << F << B << W;
       }
     }
@@ -92,8 +93,9 @@ TEST(PipelineStep, HoldsAsManyMicroBatchesInFlightAsIsKnown) {
     const SimulatedStep step = simulate(uniform_work(order_of(pipeline), kUneven));
     for (Count stage = 0; stage < P; ++stage) {
       const auto s = static_cast<std::size_t>(stage);
-      EXPECT_EQ(step.peak_in_flight[s], V == 1 ? one_forward_one_backward_in_flight(P, M, stage)
-                                               : interleaved_in_flight(P, V, M, stage));
+      EXPECT_EQ(step.peak_in_flight[s], V == 1
+                                            ? test::one_forward_one_backward_in_flight(P, M, stage)
+                                            : test::interleaved_in_flight(P, V, M, stage));
       // Late weights are pending beside the pass that was just done.
       const Count late = schedule == kZbH1 ? std::min(stage, M - 1) : 0;
       EXPECT_EQ(step.peak_weights_pending[s], late + 1);

@@ -15,6 +15,7 @@
 
 #include "model/base/infeasible.hpp"
 #include "tests/model/pipeline/payloads.hpp"
+#include "tests/model/pipeline/pipeline_theory.hpp"
 
 namespace depthcost::pipeline_test {
 namespace {
@@ -137,8 +138,9 @@ TEST(PipelineFormula, MatchesEveryGoldenCase) {
     expect_formula(naive_traffic(P, V, N_p), naive_traffic(P, V, 1), golden, expected.at("naive"));
     expect_formula(cached_traffic(P, V, N_p), cached_traffic(P, V, 1), golden,
                    expected.at("cached"));
-    expect_formula(naive_peak(P, V, N_p), naive_peak(P, V, 1), golden, expected.at("peak_naive"));
-    expect_formula(cached_peak(P, V, N_p), cached_peak(P, V, 1), golden,
+    expect_formula(test::naive_peak(P, V, N_p), test::naive_peak(P, V, 1), golden,
+                   expected.at("peak_naive"));
+    expect_formula(test::cached_peak(P, V, N_p), test::cached_peak(P, V, 1), golden,
                    expected.at("peak_cached"));
     EXPECT_NEAR(naive_traffic(P, V, N_p) - cached_traffic(P, V, N_p),
                 rational(expected.at("saved")).p / rational(expected.at("saved")).q, 1e-9);

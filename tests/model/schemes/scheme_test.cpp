@@ -131,7 +131,7 @@ TEST(Schemes, MuddFormerLeavesAStateForHalfABlock) {
   const auto writes_behind = [&](Count layer, Count num_layers) {
     Traffic sum;
     for (const Operation& launch : mudd.operations({p, layer, num_layers}, Schedule::fused))
-      sum = sum + traffic(launch);
+      sum += traffic(launch);
     return sum.writes_d;
   };
   EXPECT_DOUBLE_EQ(writes_behind(4, 5), 1 + 4);

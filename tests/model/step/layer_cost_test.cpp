@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tests/architectures.hpp"
+#include "tests/model/step/mlp_weights.hpp"
 
 namespace depthcost::layer_cost_test {
 namespace {
@@ -26,8 +27,8 @@ Weights weights_of(const Architecture& architecture, double hidden_size) {
   }
   for (const MlpLayers& layers : architecture.mlp) {
     const auto count = static_cast<double>(layers.num_decoder_layers);
-    weights.total += count * num_all_weights(layers.mlp, hidden_size);
-    weights.active += count * num_active_weights(layers.mlp, hidden_size);
+    weights.total += count * test::num_all_weights(layers.mlp, hidden_size);
+    weights.active += count * test::num_active_weights(layers.mlp, hidden_size);
   }
   return weights;
 }

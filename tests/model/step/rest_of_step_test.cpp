@@ -38,9 +38,9 @@ const RestRow& row_of(const RestOfStep& rest, RestTerm term) {
 
 TEST(RestOfStep, HasEveryTermInOrder) {
   const RestOfStep rest = rest_of(llama_study());
-  ASSERT_EQ(rest.rows.size(), kRestTerms.size());
-  for (std::size_t i = 0; i < kRestTerms.size(); ++i) {
-    EXPECT_EQ(rest.rows[i].term, kRestTerms[i]);
+  ASSERT_EQ(rest.rows.size(), kEnumerators<RestTerm>.size());
+  for (std::size_t i = 0; i < kEnumerators<RestTerm>.size(); ++i) {
+    EXPECT_EQ(rest.rows[i].term, kEnumerators<RestTerm>[i]);
     EXPECT_EQ(rest.rows[i].workload, "decode/1");
     EXPECT_EQ(rest.rows[i].origin, RestOrigin::modelled);
   }
@@ -128,7 +128,8 @@ TEST(RestOfStep, TakesLongerForTheExpertsOfAPrefill) {
   const RestPart& routed = row.parts[1];
   const double rate = kSustainedRate.value * study.machine->tensor_rate->value;
   EXPECT_NEAR(routed.time.value.value,
-              kPrefillOfExperts.value * routed.work.flops_at(End::value).value / rate, 1e-9);
+              kPrefillOfExperts.value * routed.work.flops_at(IntervalEnd::value).value / rate,
+              1e-9);
 }
 
 // 0.65 of 1 PFLOP/s: 2 x 8192 operations for each weight of the MLPs.
@@ -187,11 +188,11 @@ TEST(RestOfStep, AddsUpItsParts) {
     for (const RestRow& row : rest_of_step(study, workload).rows) {
       RestRow sum;
       for (const RestPart& part : row.parts) {
-        sum.bytes = sum.bytes + part.calls * part.work.bytes_at(End::value);
-        sum.flops = sum.flops + part.calls * part.work.flops_at(End::value);
-        sum.time.low = sum.time.low + part.calls * part.time.low;
-        sum.time.value = sum.time.value + part.calls * part.time.value;
-        sum.time.high = sum.time.high + part.calls * part.time.high;
+        sum.bytes += part.calls * part.work.bytes_at(IntervalEnd::value);
+        sum.flops += part.calls * part.work.flops_at(IntervalEnd::value);
+        sum.time.low += part.calls * part.time.low;
+        sum.time.value += part.calls * part.time.value;
+        sum.time.high += part.calls * part.time.high;
       }
       ASSERT_FALSE(row.parts.empty()) << name(row.term);
       EXPECT_EQ(sum.bytes, row.bytes) << name(row.term);
@@ -304,7 +305,7 @@ TEST(RestOfStep, NeedsNoArchitectureWhereAllIsMeasured) {
   study.model.architecture.reset();
   EXPECT_EQ(rest_of(study).missing, "the model has no attention and mlp");
   EXPECT_TRUE(rest_of(study).rows.empty());
-  for (const RestTerm term : kRestTerms)
+  for (const RestTerm term : kEnumerators<RestTerm>)
     study.written_terms.push_back({WorkloadKind::decode, term, {Seconds{1e-3}}});
   EXPECT_NEAR(rest_of(study).total().value.value, 5e-3, 1e-15);
 }

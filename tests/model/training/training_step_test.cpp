@@ -8,10 +8,10 @@
 
 #include "model/evaluation/evaluation.hpp"
 #include "model/ledger/backward.hpp"
-#include "model/pipeline/pipeline_theory.hpp"
 #include "model/schemes/list.hpp"
 #include "model/step/scheme_payload.hpp"
 #include "tests/architectures.hpp"
+#include "tests/model/pipeline/pipeline_theory.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::training_step_test {
@@ -70,7 +70,7 @@ const StepRow& step_of(const TrainingAnswer& answer, Schedule schedule) {
 
 Seconds sum(const std::vector<ResidualWork>& work, Seconds ResidualWork::*part) {
   Seconds total;
-  for (const ResidualWork& chunk : work) total = total + chunk.*part;
+  for (const ResidualWork& chunk : work) total += chunk.*part;
   return total;
 }
 
@@ -79,7 +79,7 @@ TEST(ResidualWork, IsTheSumOfItsLaunches) {
   const Execution execution = training_workload(study).passes.front().execution;
   Seconds launches;
   for (const PlacedOperation& placed : all_operations(study.path, Schedule::single_pass))
-    launches = launches + LaunchTime(*study.machine, placed.operation, execution).terms({}).total();
+    launches += LaunchTime(*study.machine, placed.operation, execution).terms({}).total();
   const auto work = residual_work(study, study.path, Schedule::single_pass, {});
   ASSERT_EQ(work.size(), 8u);
   EXPECT_NEAR(sum(work, &ResidualWork::forward) / launches, 1, 1e-12);
@@ -161,7 +161,7 @@ TEST(TrainingStep, OfUniformChunksAndFreeLinksIsTheClosedForm) {
       const Seconds rest = answer.rest.total().value;
       const Seconds forward = 0.25 * (rest + run.forward);
       const Seconds backward = 0.25 * (2 * rest + run.backward);
-      const Seconds theory = interleaved_makespan(4, V, M, forward, backward);
+      const Seconds theory = test::interleaved_makespan(4, V, M, forward, backward);
       EXPECT_NEAR(run.makespan / theory, 1, 1e-9) << V << " " << M;
     }
   }
@@ -298,10 +298,13 @@ TEST(Offload, WaitsForASlowLink) {
   const ChunkActivations all =
       chunk_activations(study.path, {1, 64, OutputAggregation::here}, {ActivationPolicy::offload});
   const double link = 4096 * bytes(all.offloaded, 4096, Dtype::bf16).value / 0.85e9;
-  EXPECT_NEAR(offload_seconds(study, study.path, Schedule::single_pass, End::value)[0].value, link,
-              1e-9);
-  EXPECT_LT(offload_seconds(study, study.path, Schedule::single_pass, End::low)[0].value, link);
-  EXPECT_GT(offload_seconds(study, study.path, Schedule::single_pass, End::high)[0].value, link);
+  EXPECT_NEAR(
+      offload_seconds(study, study.path, Schedule::single_pass, IntervalEnd::value)[0].value, link,
+      1e-9);
+  EXPECT_LT(offload_seconds(study, study.path, Schedule::single_pass, IntervalEnd::low)[0].value,
+            link);
+  EXPECT_GT(offload_seconds(study, study.path, Schedule::single_pass, IntervalEnd::high)[0].value,
+            link);
   EXPECT_NEAR(makespan().value, 8 * 2 * link, 1e-6);
 }
 
@@ -363,7 +366,7 @@ TEST(Evaluation, HasTheTrainingStepAmongItsSteps) {
   Count rows = 0;
   for (const StepRow& row : answer.step) rows += row.workload == "training" ? 1 : 0;
   EXPECT_EQ(rows, 3 + 2 + 4);
-  EXPECT_EQ(answer.rest.size(), kRestTerms.size());
+  EXPECT_EQ(answer.rest.size(), kEnumerators<RestTerm>.size());
   EXPECT_EQ(answer.budgets.front().verdict, Verdict::pass);
   ASSERT_TRUE(answer.training.simulated);
   EXPECT_EQ(answer.training.simulated->makespan, run_of(answer.training, study.schedule).makespan);

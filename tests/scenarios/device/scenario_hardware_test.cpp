@@ -25,10 +25,6 @@ std::vector<std::string> fallbacks_of(const Scenario& scenario) {
   return keys;
 }
 
-double relative_width(const Estimate<BytesPerSecond>& estimate) {
-  return (estimate.high - estimate.low) / estimate.value;
-}
-
 TEST(Hardware, BorrowsWhatHasNoSourceWithAWiderInterval) {
   const Scenario b300 = on("b300_sxm");
   EXPECT_EQ(

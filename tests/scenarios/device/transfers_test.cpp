@@ -13,6 +13,7 @@
 #include "scenarios/presets/reference.hpp"
 #include "scenarios/read/scenario.hpp"
 #include "scenarios/text/input_error.hpp"
+#include "tests/scenarios/read/parsed.hpp"
 #include "tests/scenarios/read/refused_case.hpp"
 
 namespace depthcost::transfers_test {
@@ -33,7 +34,7 @@ std::string record(const std::string& members) {
   return asked("vendor: arm, transfers: [{" + members + "}]");
 }
 
-Scenario parsed(const std::string& text) { return parse_scenario(text, "it.yaml"); }
+Scenario parsed(const std::string& text) { return test::parse_scenario(text, "it.yaml"); }
 
 Machine machine(const std::string& text) { return parsed(text).study.machine.value(); }
 

@@ -11,6 +11,7 @@
 
 #include "scenarios/read/scenario.hpp"
 #include "scenarios/text/input_error.hpp"
+#include "tests/scenarios/read/parsed.hpp"
 #include "tests/scenarios/read/refused_case.hpp"
 
 namespace depthcost::architecture_test {
@@ -38,7 +39,7 @@ std::string attention(const std::string& members) { return lists("{" + members +
 /// An MLP at line 7, column 9.
 std::string mlp(const std::string& members) { return lists(kGrouped, "{" + members + "}"); }
 
-Scenario parsed(const std::string& text) { return parse_scenario(text, "it.yaml"); }
+Scenario parsed(const std::string& text) { return test::parse_scenario(text, "it.yaml"); }
 
 Architecture read(const std::string& text) { return parsed(text).study.model.architecture.value(); }
 

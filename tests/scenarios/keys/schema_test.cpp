@@ -19,6 +19,7 @@
 #include "scenarios/read/scenario.hpp"
 #include "scenarios/text/document.hpp"
 #include "scenarios/text/input_error.hpp"
+#include "tests/scenarios/read/parsed.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::schema_test {
@@ -217,12 +218,12 @@ bool schema_admits(const AgreementCase& row) {
 
 TEST_P(Admitted, BySchemaAndReader) {
   EXPECT_TRUE(schema_admits(GetParam()));
-  EXPECT_NO_THROW(parse_scenario(text_of(GetParam()), "it.yaml"));
+  EXPECT_NO_THROW(test::parse_scenario(text_of(GetParam()), "it.yaml"));
 }
 
 TEST_P(Refused, BySchemaAndReader) {
   EXPECT_FALSE(schema_admits(GetParam()));
-  EXPECT_THROW(parse_scenario(text_of(GetParam()), "it.yaml"), InputError);
+  EXPECT_THROW(test::parse_scenario(text_of(GetParam()), "it.yaml"), InputError);
 }
 
 AgreementCase kimi(const std::string& name, const std::string& rest) {

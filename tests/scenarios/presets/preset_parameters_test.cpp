@@ -9,6 +9,7 @@
 #include "scenarios/import/architecture.hpp"
 #include "scenarios/presets/presets.hpp"
 #include "scenarios/presets/reference.hpp"
+#include "tests/model/step/mlp_weights.hpp"
 
 namespace depthcost::preset_parameters_test {
 namespace {
@@ -31,8 +32,8 @@ Counted count_weights(const Architecture& architecture, double hidden_size, Embe
   }
   for (const MlpLayers& layers : architecture.mlp) {
     const auto number = static_cast<double>(layers.num_decoder_layers);
-    counted.total += number * num_all_weights(layers.mlp, hidden_size);
-    counted.active += number * num_active_weights(layers.mlp, hidden_size);
+    counted.total += number * test::num_all_weights(layers.mlp, hidden_size);
+    counted.active += number * test::num_active_weights(layers.mlp, hidden_size);
   }
   const double table = static_cast<double>(architecture.vocabulary_size) * hidden_size;
   return {counted.total + 2 * table,

@@ -8,6 +8,7 @@
 #include "scenarios/read/scenario.hpp"
 #include "tests/scenarios/keys/scheme_choices.hpp"
 #include "tests/scenarios/read/bad_input.hpp"
+#include "tests/scenarios/read/parsed.hpp"
 
 namespace depthcost::bad_input_test {
 namespace {

@@ -17,9 +17,8 @@ namespace {
 using namespace test;
 
 template <class Enum>
-std::vector<std::string> names_up_to(Enum last) {
-  std::vector<std::string> names;
-  for (int i = 0; i <= static_cast<int>(last); ++i) names.emplace_back(name(static_cast<Enum>(i)));
+std::vector<std::string> sorted_names() {
+  std::vector<std::string> names(kNames<Enum>.begin(), kNames<Enum>.end());
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -33,19 +32,19 @@ std::vector<std::string> choices_of(const KeyTable& table, std::string_view path
 }
 
 TEST(Choices, AreTheNamesOfTheEnums) {
-  const auto schedules = names_up_to(Schedule::two_phase);
+  const auto schedules = sorted_names<Schedule>();
   EXPECT_EQ(choices_of(scenario_keys(), "residual.schedule"), schedules);
-  const auto remainders = names_up_to(Remainder::literal);
+  const auto remainders = sorted_names<Remainder>();
   EXPECT_EQ(choices_of(scenario_keys(), "residual.remainder"), remainders);
   EXPECT_EQ(choices_of(model_keys(), "residual.remainder"), remainders);
-  EXPECT_EQ(choices_of(model_keys(), "dtype"), names_up_to(Dtype::f32));
-  EXPECT_EQ(choices_of(scenario_keys(), "residual.attach"), names_up_to(Attachment::gemm_epilogue));
-  EXPECT_EQ(choices_of(scenario_keys(), "residual.layout"), names_up_to(Layout::sequence_sharded));
-  const auto launches = names_up_to(Launch::graph_pdl);
+  EXPECT_EQ(choices_of(model_keys(), "dtype"), sorted_names<Dtype>());
+  EXPECT_EQ(choices_of(scenario_keys(), "residual.attach"), sorted_names<Attachment>());
+  EXPECT_EQ(choices_of(scenario_keys(), "residual.layout"), sorted_names<Layout>());
+  const auto launches = sorted_names<Launch>();
   EXPECT_EQ(choices_of(scenario_keys(), "workload.decode.launch"), launches);
   EXPECT_EQ(choices_of(scenario_keys(), "workload.prefill.launch"), launches);
   EXPECT_EQ(choices_of(hardware_keys(), "launch_floor[].launch"), launches);
-  EXPECT_EQ(choices_of(hardware_keys(), "launch_floor[].level"), names_up_to(Level::memory));
+  EXPECT_EQ(choices_of(hardware_keys(), "launch_floor[].level"), sorted_names<Level>());
 }
 
 TEST(Choices, OfSchemesAreTheNamesOfTheList) {
@@ -60,7 +59,7 @@ TEST(Choices, OfSchemesAreTheNamesOfTheList) {
 TEST(Choices, OfBudgetsAreTheNamesOfTheEnum) {
   auto names = names_inside(scenario_keys(), "budgets");
   std::sort(names.begin(), names.end());
-  EXPECT_EQ(names, names_up_to(BudgetKind::device_memory));
+  EXPECT_EQ(names, sorted_names<BudgetKind>());
 }
 
 TEST(Keys, StandOnceInTheirTable) {

@@ -8,8 +8,13 @@
 #include <vector>
 
 #include "scenarios/read/scenario.hpp"
+#include "scenarios/text/document.hpp"
 
 namespace depthcost::test {
+
+inline Scenario parse_scenario(std::string_view text, const std::string& file) {
+  return scenario_of(parse_document(text, file), file, Provenance::scenario);
+}
 
 inline Scenario parsed(const std::string& body) {
   return parse_scenario("schema: depthcost/1\n" + body, "it.yaml");

@@ -8,6 +8,7 @@
 
 #include "scenarios/read/scenario.hpp"
 #include "scenarios/text/input_error.hpp"
+#include "tests/scenarios/read/parsed.hpp"
 
 namespace depthcost::test {
 

@@ -11,6 +11,7 @@
 #include "model/evaluation/evaluation.hpp"
 #include "reports/json.hpp"
 #include "tests/scenarios/keys/scheme_choices.hpp"
+#include "tests/scenarios/read/parsed.hpp"
 
 namespace depthcost::scenario_options_test {
 namespace {
@@ -30,7 +31,7 @@ TEST(ScenarioOptions, AskWhatAFileWouldAsk) {
                                                   .decode = "1,64",
                                                   .context = "1000",
                                                   .prefill = "4096"});
-  const Scenario file = parse_scenario(
+  const Scenario file = test::parse_scenario(
       "schema: depthcost/1\nname: kimi_k3 on 8 x b300_sxm\nmodel: kimi_k3\nhardware: b300_sxm\nresidual: {compare: [standard]}\n"
       "parallelism: {tensor: 8, pipeline: 4}\nworkload: {decode: {sequences: [1, 64], context: "
       "1000}, prefill: {tokens: 4096, chunk: 4096, sequence_shards: 8}}\n",

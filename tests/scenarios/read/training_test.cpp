@@ -8,6 +8,7 @@
 
 #include "scenarios/read/scenario.hpp"
 #include "scenarios/text/input_error.hpp"
+#include "tests/scenarios/read/parsed.hpp"
 #include "tests/scenarios/read/refused_case.hpp"
 
 namespace depthcost::training_test {
@@ -28,7 +29,7 @@ std::string pipelined(int num_virtual_stages, const std::string& training) {
                   num_virtual_stages, training));
 }
 
-Scenario parsed(const std::string& text) { return parse_scenario(text, "it.yaml"); }
+Scenario parsed(const std::string& text) { return test::parse_scenario(text, "it.yaml"); }
 
 Training read(const std::string& text) { return parsed(text).study.training.value(); }
 

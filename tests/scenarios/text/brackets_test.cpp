@@ -6,6 +6,7 @@
 
 #include "scenarios/read/scenario.hpp"
 #include "tests/scenarios/read/bad_input.hpp"
+#include "tests/scenarios/read/parsed.hpp"
 
 namespace depthcost::brackets_test {
 namespace {

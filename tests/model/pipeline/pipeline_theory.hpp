@@ -1,6 +1,5 @@
-// How long a training step takes on uniform chunks and free links, and how much of it is in flight:
-// closed forms of the schedules of model/pipeline/pipeline_order.hpp, and the tests of its
-// simulation.
+// Closed forms that the model's pipelines are held against: the largest message between stages, and
+// on uniform chunks with free links the time of a step and the work in flight.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +7,27 @@
 #include "model/base/units.hpp"
 #include "model/pipeline/pipeline_simulation.hpp"
 
-namespace depthcost {
+namespace depthcost::test {
+
+/// d-vectors per token of the largest naive transition, which is the last.
+///   (C - 1) N_p        C = P V
+/// [attnres] Eq. 7, its last term.
+constexpr double naive_peak(Count num_stages, Count num_virtual_stages, double blocks_per_chunk) {
+  const double C = static_cast<double>(num_stages) * static_cast<double>(num_virtual_stages);
+  const double N_p = blocks_per_chunk;
+  return (C - 1) * N_p;
+}
+
+/// d-vectors per token of the largest cached transition.
+///   P N_p for V > 1        (P - 1) N_p for V = 1
+/// [attnres] Sec. 4.1 ("only the P N_p incremental blocks"). With V > 1 it is V - 1/P times below
+/// naive_peak(), which the paper rounds to V.
+constexpr double cached_peak(Count num_stages, Count num_virtual_stages, double blocks_per_chunk) {
+  const double P = static_cast<double>(num_stages);
+  const Count V = num_virtual_stages;
+  const double N_p = blocks_per_chunk;
+  return V > 1 ? P * N_p : (P - 1) * N_p;
+}
 
 /// A step of 1f1b (V = 1, any M) and interleaved_1f1b (M a multiple of P). t_f and t_b are a whole
 /// stage's, all its chunks together, for one micro-batch; t_b is both backward tasks.
@@ -54,4 +73,4 @@ constexpr Count interleaved_in_flight(Count num_stages, Count num_virtual_stages
   return std::min(2 * (P - stage - 1) + (V - 1) * P + 1, num_micro_batches * V);
 }
 
-}  // namespace depthcost
+}  // namespace depthcost::test

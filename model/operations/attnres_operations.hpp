@@ -1,0 +1,179 @@
+// Launches of AttnRes: one scan over all sources, or two phases; and what the ablations of
+// [attnres] Table 4 change in them. REFERENCES.md, "operations".
+#pragma once
+
+#include <cassert>
+
+#include "model/base/partition.hpp"
+#include "model/operations/operation.hpp"
+
+namespace depthcost {
+
+// Attention over depth costs 4 d per (query, source) pair, d multiply-adds for the score and d for
+// the mix, and 3 d per normalised key (square, sum, scale). [ours] REFERENCES.md, "operations".
+inline constexpr double kFlopsPerPair = 4;
+inline constexpr double kFlopsPerKey = 3;
+
+namespace operations {
+
+// Elements of a query, in units of d. It holds the gain of the key norm too.
+inline constexpr double kQuery_d = 1;
+
+/// What a kernel reads and writes to have b_n^{i-1} at hand before layer i.
+struct PartialSumAccess {
+  double partial_reads = 0;
+  double output_reads = 0;
+  double partial_writes = 0;
+};
+
+/// Before the second layer b is f's own buffer; later b += f is folded into the reading kernel.
+constexpr PartialSumAccess partial_sum_access(const LayerPosition& at) {
+  if (at.index == 1) return {};
+  if (at.index == 2) return {.output_reads = 1};
+  return {.partial_reads = 1, .output_reads = 1, .partial_writes = 1};
+}
+
+/// Before the first layer of block n >= 2 the previous block is closed: b + f goes to the bank. A
+/// block of one layer is f itself, which the layer has left in the bank already.
+struct ClosingAccess {
+  double partial_reads = 0;
+  double output_reads = 0;
+  double bank_writes = 0;
+};
+
+constexpr ClosingAccess closing_access(Count closed_block_size) {
+  if (closed_block_size == 0) return {};
+  if (closed_block_size == 1) return {.output_reads = 1};
+  return {.partial_reads = 1, .output_reads = 1, .bank_writes = 1};
+}
+
+/// Softmax-mix of the bank and the partial sum behind it; `written` is where the sum is stored. The
+/// query, and the gain of the next norm.
+constexpr Operation single_pass(Count sources, double bank_rows, double partial_reads,
+                                double output_reads, Access written) {
+  return {.id = OperationId::attnres_single_pass,
+          .sources = sources,
+          .queries = 1,
+          .accesses = {Access{Operand::bank, bank_rows, 0},
+                       Access{Operand::partial_sum, partial_reads, 0},
+                       Access{Operand::layer_output, output_reads, 0}, written,
+                       Access{Operand::layer_input, 0, 1}},
+          .flops_d = (kFlopsPerPair + kFlopsPerKey) * as_double(sources),
+          .parameters_d = kQuery_d + kGain_d};
+}
+
+/// attnres_single_pass before layer l of Block AttnRes.
+constexpr Operation block_single_pass(const LayerPosition& at) {
+  if (at.index == 1) {
+    const ClosingAccess closing = closing_access(at.previous_size);
+    const double bank_rows = as_double(at.block) - (at.block == 1 ? 0 : 1);
+    return single_pass(at.block, bank_rows, closing.partial_reads, closing.output_reads,
+                       {Operand::bank, 0, closing.bank_writes});
+  }
+  const PartialSumAccess b = partial_sum_access(at);
+  return single_pass(at.block + 1, as_double(at.block), b.partial_reads, b.output_reads,
+                     {Operand::partial_sum, 0, b.partial_writes});
+}
+
+/// attnres_single_pass behind the last layer: closes block N on chip, mixes b_0 .. b_N.
+constexpr Operation block_output(const Partition& blocks) {
+  const ClosingAccess closing = closing_access(blocks.last_size);
+  return single_pass(blocks.num_blocks + 1, as_double(blocks.num_blocks), closing.partial_reads,
+                     closing.output_reads, {Operand::bank, 0, 0});
+}
+
+/// attnres_single_pass with n = l sources; the newest is the output of the layer before.
+constexpr Operation full_single_pass(Count sources) {
+  const double newest = sources == 1 ? 0 : 1;
+  return single_pass(sources, as_double(sources) - newest, 0, newest, {Operand::bank, 0, 0});
+}
+
+/// Phase 1: `queries` queries over `sources` rows. The first query's result is the layer input, the
+/// others leave (o, m, l). Only the first query is waited for: n r, 1 w and the closing write. S
+/// queries, and the gain of the first layer's norm.
+constexpr Operation phase1(Count sources, Count queries, double bank_rows,
+                           const ClosingAccess& closing) {
+  const double stored = as_double(queries) - 1;
+  return {
+      .id = OperationId::attnres_phase1,
+      .unit = ExecutionUnit::tensor_cores,
+      .sources = sources,
+      .queries = queries,
+      .accesses = {Access{Operand::bank, bank_rows, closing.bank_writes},
+                   Access{Operand::partial_sum, closing.partial_reads, 0},
+                   Access{Operand::layer_output, closing.output_reads, 0},
+                   Access{Operand::layer_input, 0, 1}, Access{Operand::phase1_output, 0, stored}},
+      .writes_scalars = 2 * stored,
+      .flops_d = as_double(sources) * (kFlopsPerPair * as_double(queries) + kFlopsPerKey),
+      .parameters_d = kQuery_d * as_double(queries) + kGain_d};
+}
+
+constexpr Operation block_phase1(const LayerPosition& at) {
+  const double newest = at.block == 1 ? 0 : 1;
+  return phase1(at.block, at.size, as_double(at.block) - newest, closing_access(at.previous_size));
+}
+
+constexpr Operation full_phase1(const LayerPosition& at) {
+  const double newest = at.layer == 1 ? 0 : 1;
+  return phase1(at.layer, at.size, as_double(at.layer) - newest, {.output_reads = newest});
+}
+
+/// Phase 2: own sources are scored, then merged with (o, m, l) by online softmax. Algorithm 1,
+/// lines 10-12. The layer's query and the gain of its norm.
+constexpr Operation phase2(Count own_sources, double bank_rows, const PartialSumAccess& b) {
+  return {.id = OperationId::attnres_phase2,
+          .sources = own_sources,
+          .queries = 1,
+          .accesses = {Access{Operand::phase1_output, 1, 0}, Access{Operand::bank, bank_rows, 0},
+                       Access{Operand::partial_sum, b.partial_reads, b.partial_writes},
+                       Access{Operand::layer_output, b.output_reads, 0},
+                       Access{Operand::layer_input, 0, 1}},
+          .reads_scalars = 2,
+          .flops_d = (kFlopsPerPair + kFlopsPerKey) * as_double(own_sources),
+          .parameters_d = kQuery_d + kGain_d};
+}
+
+constexpr Operation block_phase2(const LayerPosition& at) {
+  return phase2(1, 0, partial_sum_access(at));
+}
+
+/// The i - 1 layers of the group that came before are sources, each in its own buffer.
+constexpr Operation full_phase2(const LayerPosition& at) {
+  return phase2(at.index - 1, as_double(at.index) - 2, {.output_reads = 1});
+}
+
+/// The partial sum is read and written in two places of the list: in one there is room for another.
+constexpr void add_access(Operation& operation, const Access& added) {
+  Accesses merged{};
+  std::size_t used = 0;
+  const auto merge = [&](const Access& access) {
+    if (access.reads_d == 0 && access.writes_d == 0) return;
+    for (std::size_t i = 0; i < used; ++i)
+      if (merged[i].operand == access.operand) {
+        merged[i].reads_d += access.reads_d;
+        merged[i].writes_d += access.writes_d;
+        return;
+      }
+    assert(used < merged.size());
+    merged[used++] = access;
+  };
+  for (const Access& access : operation.accesses) merge(access);
+  merge(added);
+  operation.accesses = merged;
+}
+
+/// The query is a row of each token, which the launch before has made, and no parameter.
+constexpr Operation with_token_query(Operation operation) {
+  operation.parameters_d -= kQuery_d;
+  add_access(operation, Access{Operand::recent, 1, 0});
+  return operation;
+}
+
+/// Keys are not normalised. One launch that scores and mixes.
+constexpr Operation with_raw_keys(Operation operation) {
+  operation.flops_d -= kFlopsPerKey * as_double(operation.sources);
+  return operation;
+}
+
+}  // namespace operations
+}  // namespace depthcost

@@ -1,0 +1,67 @@
+// Launches of the standard residual, scaled and gated ones, and of any other rule that updates
+// rows in one scan. REFERENCES.md, "operations" and "family".
+#pragma once
+
+#include <cstdint>
+
+#include "model/operations/operation.hpp"
+
+namespace depthcost::operations {
+
+/// h += f. 2 r, 1 w.
+constexpr Operation residual_add() {
+  return {.id = OperationId::residual_add,
+          .skeleton = Skeleton::elementwise,
+          .accesses = {Access{Operand::layer_output, 1, 0}, Access{Operand::hidden_state, 1, 1}},
+          .flops_d = 1};
+}
+
+/// h += f; x = norm(h). 2 r, 2 w; the norm's gain.
+constexpr Operation residual_add_rmsnorm() {
+  return {.id = OperationId::residual_add_rmsnorm,
+          .accesses = {Access{Operand::layer_output, 1, 0}, Access{Operand::hidden_state, 1, 1},
+                       Access{Operand::layer_input, 0, 1}},
+          .flops_d = 1,
+          .parameters_d = kGain_d};
+}
+
+/// lambda of h = beta h + lambda o f.
+enum class ScaleShape : std::uint8_t {
+  scalar,  // ReZero, LAuReL-RW
+  vector,  // LayerScale
+};
+
+/// h = beta h + lambda o f; x = norm(h). 2 r, 2 w; the gain and lambda. beta is an argument of the
+/// call.
+constexpr Operation scaled_add_rmsnorm(ScaleShape lambda) {
+  const double lambda_d = lambda == ScaleShape::vector ? 1 : 0;
+  return {.id = OperationId::scaled_add_rmsnorm,
+          .accesses = {Access{Operand::layer_output, 1, 0}, Access{Operand::hidden_state, 1, 1},
+                       Access{Operand::layer_input, 0, 1}},
+          .flops_d = 3,
+          .parameters_d = kGain_d + lambda_d,
+          .parameters = 1 - lambda_d};
+}
+
+/// A sigmoid is an exponential, a sum and a quotient. [ours]
+inline constexpr double kFlopsPerSigmoid = 3;
+
+/// g = sigmoid(z); h = (1 - g) o h + g o f; x = norm(h). 3 r, 2 w: the gate's GEMM has written its
+/// logits z. The gain; W and b of the gate belong to that GEMM.
+constexpr Operation highway_rmsnorm() {
+  return {.id = OperationId::highway_rmsnorm,
+          .accesses = {Access{Operand::layer_output, 1, 0}, Access{Operand::hidden_state, 1, 1},
+                       Access{Operand::recent, 1, 0}, Access{Operand::layer_input, 0, 1}},
+          .flops_d = kFlopsPerSigmoid + 3,
+          .parameters_d = kGain_d};
+}
+
+/// One scan over rows of a token that ends in a norm: the best that fusion can do.
+constexpr Operation row_update(const Accesses& accesses, double flops_d, double parameters_d = 0) {
+  return {.id = OperationId::row_update,
+          .accesses = accesses,
+          .flops_d = flops_d,
+          .parameters_d = kGain_d + parameters_d};
+}
+
+}  // namespace depthcost::operations
