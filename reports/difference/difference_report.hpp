@@ -1,0 +1,33 @@
+// Two results held against each other, as text, Markdown and JSON.
+#pragma once
+
+#include <string>
+
+#include "model/decision/difference.hpp"
+
+namespace depthcost {
+
+/// A result and where it came from.
+struct ComparedResult {
+  std::string file;
+  std::string scenario;
+  std::string program_version;
+};
+
+struct DifferenceReport {
+  ComparedResult before;
+  ComparedResult after;
+  double tolerance = 0;
+  Difference difference;
+};
+
+/// Counts, what changed in words, and of each section the ten largest moves; all of them are in the
+/// JSON.
+std::string to_table(const DifferenceReport& report);
+std::string to_markdown(const DifferenceReport& report);
+
+/// Everything, in base units; `relative` is null where the old number is zero, `old_interval` where
+/// there was none.
+std::string to_json(const DifferenceReport& report, const std::string& program_version);
+
+}  // namespace depthcost
