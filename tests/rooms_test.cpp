@@ -89,7 +89,7 @@ bool may_include(const Room& room, const std::string& other) {
 
 TEST(Rooms, IncludeOnlyWhatTheMapSays) {
   const std::vector<Room> map = rooms();
-  ASSERT_EQ(map.size(), 23);
+  ASSERT_EQ(map.size(), 34);
   std::size_t includes = 0;
   for (const Room& room : map)
     for (const fs::path& file : sources_of(room.name))
@@ -102,7 +102,7 @@ TEST(Rooms, IncludeOnlyWhatTheMapSays) {
 
 TEST(Rooms, AreAllOnTheMap) {
   const std::vector<Room> map = rooms();
-  for (const std::string folder : {"model", "scenarios"})
+  for (const std::string folder : {"model", "scenarios", "reports", "cli"})
     for (const fs::path& file : sources_of(folder)) {
       const std::string path = fs::relative(file, kRoot).string();
       EXPECT_NE(room_of(path, map), folder) << path << " lies in no room";
@@ -111,9 +111,43 @@ TEST(Rooms, AreAllOnTheMap) {
 
 TEST(Rooms, HaveAtMostThirtyFilesAFolder) {
   std::map<fs::path, int> files;
-  for (const std::string folder : {"model", "scenarios", "tests/model", "tests/scenarios"})
+  for (const std::string folder : {"model", "scenarios", "reports", "cli", "tests/model",
+                                   "tests/scenarios", "tests/reports", "tests/cli"})
     for (const fs::path& file : sources_of(folder)) ++files[file.parent_path()];
   for (const auto& [folder, count] : files) EXPECT_LE(count, 30) << folder;
+}
+
+using Folders = std::map<std::string, std::set<std::string>>;
+
+/// Folders below `room`, each with those that its files include.
+Folders folders_in(const std::string& room) {
+  const auto folder = [](const fs::path& path) { return path.parent_path().string(); };
+  Folders includes;
+  for (const fs::path& file : sources_of(room))
+    for (const std::string& path : includes_of(file)) {
+      const std::string own = folder(fs::relative(file, kRoot));
+      if (path.starts_with(room + "/") && folder(path) != own) includes[own].insert(folder(path));
+    }
+  return includes;
+}
+
+/// Whether `folder` includes `wanted`, itself or by others.
+bool reaches(const Folders& includes, const std::string& folder, const std::string& wanted,
+             std::set<std::string>& seen) {
+  const auto found = includes.find(folder);
+  if (found == includes.end() || !seen.insert(folder).second) return false;
+  for (const std::string& next : found->second)
+    if (next == wanted || reaches(includes, next, wanted, seen)) return true;
+  return false;
+}
+
+TEST(Rooms, TopicsOfReportsIncludeEachOtherWithoutCircles) {
+  const Folders includes = folders_in("reports/topics");
+  EXPECT_FALSE(includes.empty());
+  for (const auto& [folder, others] : includes) {
+    std::set<std::string> seen;
+    EXPECT_FALSE(reaches(includes, folder, folder, seen)) << folder;
+  }
 }
 
 TEST(Rooms, KeepEachLibraryInOnePlace) {
