@@ -38,9 +38,7 @@ void require_training(const Study& study, const std::string& file) {
 }  // namespace
 
 ExitCode run_evaluate(const EvaluateOptions& options) {
-  const Scenario scenario = options.question.model.empty()
-                                ? read_scenario(options.scenario)
-                                : scenario_from_options(options.question);
+  const Scenario scenario = asked_scenario(options.scenario, options.question);
   if (options.format == "plan")
     require_training(scenario.study,
                      options.scenario.empty() ? options.question.model : options.scenario);

@@ -10,9 +10,7 @@
 namespace depthcost {
 
 ExitCode run_family(const FamilyOptions& options) {
-  const Scenario scenario = options.question.model.empty()
-                                ? read_scenario(options.scenario)
-                                : scenario_from_options(options.question);
+  const Scenario scenario = asked_scenario(options.scenario, options.question);
   const std::vector<FamilyRow> rows = family_rows(scenario.study);
   if (options.format == "json") {
     write_stdout(family_json(scenario.study, rows, kVersion));

@@ -11,7 +11,7 @@
 namespace depthcost {
 namespace {
 
-/// Of one profile: what is found, or why nothing can be, as stderr says it.
+/// What was found about one profile, or why it could not be verified.
 struct Verified {
   std::string findings;
   std::string refusal;

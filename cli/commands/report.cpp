@@ -1,7 +1,6 @@
 // `report`: Markdown and SVG for each scenario, all of them or none.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <set>
 
 #include "cli/commands/commands.hpp"
@@ -47,33 +46,23 @@ Report make_report(const Scenario& scenario, const std::string& stem,
   return report;
 }
 
-/// Writes the report of a question that no file asks.
-ExitCode report_question(const ReportOptions& options, Console& console) {
-  Progress& progress = console.watch("report");
-  progress.expected = 1 + kUsualPlots;
-  const Report report = make_report(scenario_from_options(options.question),
-                                    stem_of(options.question), measured_by_others(), progress);
-  console.stop_watching();
-  write_files(options.directory, report.files);
-  show(fmt::format("{}\n-> {}/{}\n", report.summary, options.directory, report.files.back().name));
-  if (!report.missing_plots.empty()) console.warn(report.missing_plots);
-  return ExitCode::good;
-}
-
 }  // namespace
 
 ExitCode run_report(const ReportOptions& options, Console& console) {
-  if (!options.question.model.empty()) return report_question(options, console);
+  // A question that no file asks is one scenario without a path.
+  const bool has_files = options.question.model.empty();
+  const std::vector<std::string> paths =
+      has_files ? options.scenarios : std::vector<std::string>{""};
   std::vector<NewFile> files;
   std::set<std::string> names;
   std::string summary;
   std::string missing_plots;
   Progress& progress = console.watch("report");
-  progress.expected = options.scenarios.size() * (1 + kUsualPlots);
+  progress.expected = paths.size() * (1 + kUsualPlots);
   const MeasuredByOthers published = measured_by_others();
-  for (const std::string& path : options.scenarios) {
-    Report report = make_report(read_scenario(path), std::filesystem::path(path).stem().string(),
-                                published, progress);
+  for (const std::string& path : paths) {
+    Report report = make_report(asked_scenario(path, options.question),
+                                stem_of(path, options.question), published, progress);
     missing_plots = report.missing_plots;
     for (NewFile& file : report.files) {
       if (!names.insert(file.name).second)
@@ -87,8 +76,9 @@ ExitCode run_report(const ReportOptions& options, Console& console) {
   write_files(options.directory, files);
   show(summary);
   if (!missing_plots.empty()) console.warn(missing_plots);
-  console.suggest(fmt::format("depthcost explain {} names every number of it",
-                              printable(options.scenarios.front())));
+  if (has_files)
+    console.suggest(fmt::format("depthcost explain {} names every number of it",
+                                printable(options.scenarios.front())));
   return ExitCode::good;
 }
 

@@ -27,7 +27,7 @@ bool is_set(const char* variable) {
   return value != nullptr && *value != '\0';
 }
 
-/// Not by fmt::print, which throws where stderr is closed.
+/// fmt::print would throw where stderr is closed.
 void to_stderr(const std::string& text) { std::fputs(text.c_str(), stderr); }
 
 std::string duration_text(double seconds) {

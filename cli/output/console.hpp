@@ -1,4 +1,4 @@
-// What is said beside the answer, on stderr: warnings, next steps, and how long it will take.
+// Messages beside the answer, on stderr: warnings, next steps, and the time that remains.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,8 @@ enum class Verbosity { normal, quiet };
 /// colours where NO_COLOR is set (https://no-color.org) or the terminal is dumb.
 TerminalStyle style_of(int descriptor);
 
-/// Writes text for people to stdout, laid out for the terminal if it is one; throws as
-/// write_stdout().
+/// Writes text for people to stdout, laid out for a terminal if stdout is one. Throws as
+/// write_stdout() does.
 void show(const std::string& text);
 
 /// One line on stderr, "FILE:1:1: error: ..."; nothing is said where it cannot be written.
@@ -35,11 +35,11 @@ class Console {
 
   /// One line, "warning: ...".
   void warn(const std::string& line) const;
-  /// What to run next; only where a terminal shows it.
+  /// What to run next. Shown on a terminal only.
   void suggest(const std::string& command) const;
 
-  /// To be counted up by what takes long. From two seconds on a terminal shows it, with the time
-  /// that remains; the line goes when the console does.
+  /// Counts what is done of something that takes long. After two seconds a terminal shows it, with
+  /// the time that remains, until the console is destroyed.
   Progress& watch(std::string what);
   /// Takes the line away.
   void stop_watching();
@@ -56,7 +56,7 @@ class Console {
   bool is_stopped_ = false;  // guarded by mutex_
 };
 
-/// "sweep: 37 %, 12 s left"; without a share nothing is known of what remains.
+/// "sweep: 37 %, 12 s left"; "sweep: 12 s so far" where the share is not known.
 std::string progress_text(const std::string& what, std::size_t done, std::size_t expected,
                           std::chrono::duration<double> elapsed);
 

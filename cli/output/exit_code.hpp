@@ -1,4 +1,4 @@
-// What the program tells its caller.
+// The exit codes of the program.
 #pragma once
 
 namespace depthcost {
@@ -11,7 +11,8 @@ enum class ExitCode {
   skipped = 77,             // for want of hardware
 };
 
-/// Pipelines let some codes pass: what must be seen may not hide behind them.
+/// How bad a code is. CI pipelines let some codes pass, so that worse ones may not hide behind
+/// them.
 constexpr int severity(ExitCode code) {
   switch (code) {
     case ExitCode::bad_input:

@@ -52,7 +52,7 @@ class OpenFile {
 
   bool is_open() const { return descriptor_ >= 0; }
 
-  /// All of it; throws under the name of `target`.
+  /// Writes all of `content`. An error names `target`.
   void write(std::string_view content, const fs::path& target) {
     while (!content.empty()) {
       const ssize_t written = ::write(descriptor_, content.data(), content.size());

@@ -15,10 +15,10 @@ struct NewFile {
 /// InputError if anything cannot be written, or was read as input; then no target has changed.
 void write_files(const std::string& directory, const std::vector<NewFile>& files);
 
-/// As above, one file by its path.
+/// Writes one file, as write_files() does.
 void write_file(const std::string& path, const std::string& content);
 
-/// Behind what the file holds; makes it if it is not there. Throws InputError.
+/// Appends to a file, which is created if it is not there. Throws InputError.
 void append_to_file(const std::string& path, const std::string& content);
 
 /// Writes to stdout and says so if the reader is gone or the disk is full.

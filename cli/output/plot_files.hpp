@@ -10,14 +10,15 @@
 
 namespace depthcost {
 
-/// What became of some plots.
+/// Plots that were drawn, or why none were.
 struct DrawnPlots {
   std::vector<NewFile> files;   // STEM-bytes.svg, ...
   std::vector<PlotFile> shown;  // one for each file
   std::string missing;          // why there are none: gnuplot is not installed
 };
 
-/// Draws them all, or none where there is no gnuplot. Counts each. Throws where gnuplot fails.
+/// Draws all plots, or none where gnuplot is not installed. Counts each. Throws where gnuplot
+/// fails.
 DrawnPlots draw(const std::vector<Plot>& plots, const std::string& stem, Progress& progress);
 
 }  // namespace depthcost

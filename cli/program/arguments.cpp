@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <type_traits>
 
 #include "cli/commands/commands.hpp"
 #include "cli/output/files.hpp"
@@ -21,40 +22,55 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
   return command;
 }
 
+/// Parsing `command` chooses `run`, with or without a console.
+template <class Options, class Run>
+void on_call(CLI::App& command, Command& chosen, const std::shared_ptr<Options>& options, Run run) {
+  command.callback([&chosen, options, run] {
+    chosen = [options, run](Console& console) {
+      if constexpr (std::is_invocable_v<Run, const Options&, Console&>)
+        return run(*options, console);
+      else
+        return run(*options);
+    };
+  });
+}
+
+void add_format(CLI::App& command, std::string& format, const char* meaning,
+                const std::vector<std::string>& formats) {
+  command.add_option("--format", format, meaning)
+      ->check(CLI::IsMember(formats))
+      ->capture_default_str();
+}
+
+/// SCENARIO, one file or several, and --model in its place.
+template <class Files>
+void add_scenario(CLI::App& command, Files& files, const char* meaning, ScenarioOptions& question) {
+  CLI::Option* scenario = command.add_option("SCENARIO", files, meaning);
+  add_scenario_options(command, *scenario->type_name(completed::kFile), question);
+}
+
 void add_report(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<ReportOptions>();
   auto* command =
       add_command(app, "report", "Markdown and SVG plots for each scenario",
                   {"depthcost report scenarios/kimi_k3_8xb300.yaml",
                    "depthcost report --model config.json --hardware b300_sxm --tensor 8"});
-  add_scenario_options(*command,
-                       *command->add_option("SCENARIO", options->scenarios, "scenario files")
-                            ->type_name(completed::kFile),
-                       options->question);
+  add_scenario(*command, options->scenarios, "scenario files", options->question);
   command->add_option("-o,--output", options->directory, "folder to write to")
       ->type_name(completed::kFolder)
       ->capture_default_str();
-  command->callback([&chosen, options] {
-    chosen = [options](Console& console) { return run_report(*options, console); };
-  });
+  on_call(*command, chosen, options, run_report);
 }
 
 void add_evaluate(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<EvaluateOptions>();
   auto* command = add_command(app, "evaluate", "the numbers only",
                               {"depthcost evaluate scenarios/kimi_k3_8xb300.yaml --format json"});
-  add_scenario_options(*command,
-                       *command->add_option("SCENARIO", options->scenario, "scenario file")
-                            ->type_name(completed::kFile),
-                       options->question);
-  command
-      ->add_option("--format", options->format,
-                   "table, json, csv, or plan: what bench_pipeline runs")
-      ->check(CLI::IsMember({"table", "json", "csv", "plan"}))
-      ->capture_default_str();
+  add_scenario(*command, options->scenario, "scenario file", options->question);
+  add_format(*command, options->format, "table, json, csv, or plan: what bench_pipeline runs",
+             {"table", "json", "csv", "plan"});
   command->add_flag("--layers", options->layers, "one row for each layer and operation too");
-  command->callback(
-      [&chosen, options] { chosen = [options](Console&) { return run_evaluate(*options); }; });
+  on_call(*command, chosen, options, run_evaluate);
 }
 
 void add_family(CLI::App& app, Command& chosen) {
@@ -62,15 +78,9 @@ void add_family(CLI::App& app, Command& chosen) {
   auto* command = add_command(app, "family",
                               "every residual connection on one model, fewest bytes a token first",
                               {"depthcost family scenarios/kimi_k3_8xb300.yaml"});
-  add_scenario_options(*command,
-                       *command->add_option("SCENARIO", options->scenario, "scenario file")
-                            ->type_name(completed::kFile),
-                       options->question);
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
-  command->callback(
-      [&chosen, options] { chosen = [options](Console&) { return run_family(*options); }; });
+  add_scenario(*command, options->scenario, "scenario file", options->question);
+  add_format(*command, options->format, "table or json", {"table", "json"});
+  on_call(*command, chosen, options, run_family);
 }
 
 void add_check(CLI::App& app, Command& chosen) {
@@ -80,22 +90,15 @@ void add_check(CLI::App& app, Command& chosen) {
                                "depthcost check scenarios/*.yaml --junit budgets.xml --github",
                                "depthcost check --model config.json --hardware b300_sxm --tensor 8 "
                                "--budget decode_overhead=2%"});
-  add_scenario_options(*command,
-                       *command->add_option("SCENARIO", options->scenarios, "scenario files")
-                            ->type_name(completed::kFile),
-                       options->question);
-  command->add_option("--format", options->format, "table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  add_scenario(*command, options->scenarios, "scenario files", options->question);
+  add_format(*command, options->format, "table or json", {"table", "json"});
   command->add_flag("--strict", options->strict, "what is unknown fails");
   command->add_option("--junit", options->junit, "JUnit file to write")
       ->type_name(completed::kFile);
   command->add_flag("--github", options->github,
                     "annotations for GitHub behind the tables, and a table in "
                     "$GITHUB_STEP_SUMMARY");
-  command->callback([&chosen, options] {
-    chosen = [options](Console& console) { return run_check(*options, console); };
-  });
+  on_call(*command, chosen, options, run_check);
 }
 
 void add_sweep(CLI::App& app, Command& chosen) {
@@ -106,10 +109,7 @@ void add_sweep(CLI::App& app, Command& chosen) {
                    "depthcost sweep scenarios/kimi_k3_8xb300.yaml --axis block_size=12,24,48 "
                    "--axis hardware=h100_sxm,h200_sxm --axis workload.decode.sequences=1..1024:x2",
                    "depthcost sweep --model config.json --hardware b300_sxm --tensor 8"});
-  add_scenario_options(*command,
-                       *command->add_option("SCENARIO", options->scenario, "scenario file")
-                            ->type_name(completed::kFile),
-                       options->question);
+  add_scenario(*command, options->scenario, "scenario file", options->question);
   command
       ->add_option("--axis", options->axes,
                    "KEY=VALUES, any value of the scenario: 8,16,24 or 1..L or 1..1024:x2 or "
@@ -117,9 +117,8 @@ void add_sweep(CLI::App& app, Command& chosen) {
                    "num_blocks, num_streams and schedule compete")
       ->allow_extra_args(false)
       ->take_all();
-  command->add_option("--format", options->format, "table, json, csv or markdown")
-      ->check(CLI::IsMember({"table", "json", "csv", "markdown"}))
-      ->capture_default_str();
+  add_format(*command, options->format, "table, json, csv or markdown",
+             {"table", "json", "csv", "markdown"});
   command->add_option("-o,--output", options->directory, "folder for the document and its plots")
       ->type_name(completed::kFolder);
   command->add_option("--max-points", options->max_points, "more points are refused")
@@ -127,9 +126,7 @@ void add_sweep(CLI::App& app, Command& chosen) {
       ->capture_default_str();
   command->add_option("--compute", options->compute, "of the break-even, PFLOP/s-days")
       ->capture_default_str();
-  command->callback([&chosen, options] {
-    chosen = [options](Console& console) { return run_sweep(*options, console); };
-  });
+  on_call(*command, chosen, options, run_sweep);
 }
 
 void add_mixing(CLI::App& app, Command& chosen) {
@@ -160,14 +157,10 @@ void add_mixing(CLI::App& app, Command& chosen) {
   command->add_option("--dilation", options->question.dilation, "of denseformer");
   command->add_option("--period", options->question.period, "of denseformer");
   command->add_flag("--magnitude", options->magnitude, "magnitudes of random networks");
-  command->add_option("--format", options->format, "table, json or csv")
-      ->check(CLI::IsMember({"table", "json", "csv"}))
-      ->capture_default_str();
+  add_format(*command, options->format, "table, json or csv", {"table", "json", "csv"});
   command->add_option("-o,--output", options->directory, "folder for the document and its plots")
       ->type_name(completed::kFolder);
-  command->callback([&chosen, options] {
-    chosen = [options](Console& console) { return run_mixing(*options, console); };
-  });
+  on_call(*command, chosen, options, run_mixing);
 }
 
 void add_diff(CLI::App& app, Command& chosen) {
@@ -185,11 +178,8 @@ void add_diff(CLI::App& app, Command& chosen) {
       ->type_name(completed::kFile);
   command->add_option("--tolerance", options->tolerance,
                       "relative, as 1%: what moves less is no difference; 0 if absent");
-  command->add_option("--format", options->format, "table, json or markdown")
-      ->check(CLI::IsMember({"table", "json", "markdown"}))
-      ->capture_default_str();
-  command->callback(
-      [&chosen, options] { chosen = [options](Console&) { return run_diff(*options); }; });
+  add_format(*command, options->format, "table, json or markdown", {"table", "json", "markdown"});
+  on_call(*command, chosen, options, run_diff);
 }
 
 void add_compare(CLI::App& app, Command& chosen) {
@@ -208,16 +198,12 @@ void add_compare(CLI::App& app, Command& chosen) {
       ->type_name(completed::kHardware);
   command->add_option("--tolerances", options->tolerances, "file of rules")
       ->type_name(completed::kFile);
-  command->add_option("--format", options->format, "table, markdown or json")
-      ->check(CLI::IsMember({"table", "markdown", "json"}))
-      ->capture_default_str();
+  add_format(*command, options->format, "table, markdown or json", {"table", "markdown", "json"});
   command->add_option("--junit", options->junit, "JUnit file to write")
       ->type_name(completed::kFile);
   command->add_flag("--github", options->github, "annotations for GitHub behind the report");
   command->add_flag("--strict", options->strict, "what is ambiguous fails where its rule blocks");
-  command->callback([&chosen, options] {
-    chosen = [options](Console& console) { return run_compare(*options, console); };
-  });
+  on_call(*command, chosen, options, run_compare);
 }
 
 void add_profile(CLI::App& app, Command& chosen) {
@@ -238,8 +224,7 @@ void add_profile(CLI::App& app, Command& chosen) {
   fit->add_option("--part", options->part, "hardware preset: a GPU's capacity and arithmetic")
       ->type_name(completed::kHardware);
   fit->add_flag("--cpu", options->cpu, "where a GPU was measured too: the CPU's profile");
-  fit->callback(
-      [&chosen, options] { chosen = [options](Console&) { return run_profile_fit(*options); }; });
+  on_call(*fit, chosen, options, run_profile_fit);
   auto paths = std::make_shared<std::vector<std::string>>();
   auto* verify =
       add_command(*command, "verify",
@@ -249,9 +234,7 @@ void add_profile(CLI::App& app, Command& chosen) {
   verify->add_option("PROFILE", *paths, "profiles, their samples beside them")
       ->required()
       ->type_name(completed::kFile);
-  verify->callback([&chosen, paths] {
-    chosen = [paths](Console& console) { return run_profile_verify(*paths, console); };
-  });
+  on_call(*verify, chosen, paths, run_profile_verify);
   auto shown = std::make_shared<ProfileShowOptions>();
   auto* show =
       add_command(*command, "show", "how well it predicts, ceilings and rates",
@@ -261,9 +244,7 @@ void add_profile(CLI::App& app, Command& chosen) {
       ->type_name(completed::kFile);
   show->add_option("-o,--output", shown->directory, "folder for plots: roofs, errors, transition")
       ->type_name(completed::kFolder);
-  show->callback([&chosen, shown] {
-    chosen = [shown](Console& console) { return run_profile_show(*shown, console); };
-  });
+  on_call(*show, chosen, shown, run_profile_show);
 }
 
 void add_explain(CLI::App& app, Command& chosen) {
@@ -276,8 +257,7 @@ void add_explain(CLI::App& app, Command& chosen) {
       ->required()
       ->type_name(completed::kFile);
   command->add_option("METRIC", options->metric, "path of the number; all are listed without it");
-  command->callback(
-      [&chosen, options] { chosen = [options](Console&) { return run_explain(*options); }; });
+  on_call(*command, chosen, options, run_explain);
 }
 
 void add_import(CLI::App& app, Command& chosen) {
@@ -289,9 +269,7 @@ void add_import(CLI::App& app, Command& chosen) {
       ->type_name(completed::kFile);
   command->add_option("-o,--output", options->output, "model file to write; stdout if absent")
       ->type_name(completed::kFile);
-  command->callback([&chosen, options] {
-    chosen = [options](Console& console) { return run_import(*options, console); };
-  });
+  on_call(*command, chosen, options, run_import);
 }
 
 void add_presets(CLI::App& app, Command& chosen) {
@@ -314,7 +292,7 @@ void add_presets(CLI::App& app, Command& chosen) {
   auto* show =
       add_command(*command, "show", "one preset, as its file", {"depthcost presets show h200_sxm"});
   show->add_option("ID", *id, "preset")->required()->type_name(completed::kPreset);
-  show->callback([&chosen, id] { chosen = [id](Console&) { return run_presets_show(*id); }; });
+  on_call(*show, chosen, id, run_presets_show);
 }
 
 void add_completion(CLI::App& app, Command& chosen) {
@@ -333,7 +311,7 @@ void add_completion(CLI::App& app, Command& chosen) {
   });
 }
 
-/// On each command, so that it can stand anywhere.
+/// Adds the option to each command, so that it can stand anywhere.
 void add_quiet(CLI::App& command, Verbosity& verbosity) {
   for (CLI::App* sub : command.get_subcommands([](CLI::App*) { return true; }))
     add_quiet(*sub, verbosity);

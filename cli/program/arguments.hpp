@@ -1,4 +1,4 @@
-// Every command with its options and examples, as CLI11 reads them.
+// Every command with its options and examples, for CLI11.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,10 +9,10 @@
 
 namespace depthcost {
 
-/// What the command line asks for.
+/// The command that a command line asks for.
 using Command = std::function<ExitCode(Console&)>;
 
-/// Parsing leaves its answer in `chosen` and `verbosity`, which outlive the application's use.
+/// Parsing sets `chosen` and `verbosity`, which must outlive `app`.
 void add_commands(CLI::App& app, Command& chosen, Verbosity& verbosity);
 
 }  // namespace depthcost

@@ -115,7 +115,7 @@ std::vector<const CLI::Option*> arguments_of(const CLI::App& command) {
   return arguments;
 }
 
-/// Where a command line stands behind some words.
+/// What has been read of a command line, and what its next word belongs to.
 struct Place {
   const CLI::App* command = nullptr;
   const CLI::Option* option = nullptr;  // that the next word is a value of

@@ -17,7 +17,7 @@ namespace completed {
 inline constexpr const char* kFile = "FILE";
 inline constexpr const char* kFolder = "FOLDER";
 inline constexpr const char* kModel = "MODEL";        // a preset or a file
-inline constexpr const char* kHardware = "HARDWARE";  // as above
+inline constexpr const char* kHardware = "HARDWARE";  // a preset or a file
 inline constexpr const char* kPreset = "PRESET";
 }  // namespace completed
 
@@ -25,7 +25,7 @@ inline constexpr const char* kPreset = "PRESET";
 /// ":files" or ":folders" where a path can stand there.
 std::string completions(const CLI::App& app, std::span<const std::string> words);
 
-/// What makes a shell ask. `shell`: bash, zsh or fish.
+/// A script that makes a shell ask. `shell`: bash, zsh or fish.
 std::string completion_script(const std::string& shell);
 
 }  // namespace depthcost

@@ -17,7 +17,7 @@
 namespace depthcost {
 namespace {
 
-// Of what others say: usage errors repeat what was typed.
+// The longest part of a message that comes from elsewhere: usage errors repeat what was typed.
 constexpr std::size_t kMaxForeignCharacters = 200;
 
 int fail(const std::string& line) {
@@ -45,7 +45,7 @@ std::vector<std::string> commands_of(const CLI::App& command) {
   return words;
 }
 
-/// What is wrong with the command line; for a word that is unknown, better than CLI11 says it.
+/// What is wrong with the command line. For an unknown word it says what was probably meant.
 std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = app.remaining(true);
   if (unknown.empty()) return printable(error.what(), kMaxForeignCharacters);
@@ -65,8 +65,8 @@ std::string help_command(const CLI::App& app) {
   return words + "--help";
 }
 
-/// An empty text is no value, and another option is none: a variable that a shell had not set, more
-/// often than not.
+/// Refuses an empty text, and another option, as the value of an option: a shell variable was not
+/// set, more often than not.
 void refuse_empty_values(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options())
     for (const std::string& value : option->results()) {

@@ -1,4 +1,4 @@
-// Texts stay texts: the scenario's reader checks them, and says what is wrong.
+// Values stay texts here: the scenario's reader checks them.
 #include "cli/program/scenario_source.hpp"
 
 #include "cli/program/completion.hpp"

@@ -1,4 +1,4 @@
-// A command that asks about a scenario takes a file, or --model and what else there is to say.
+// The options of a command that asks about a scenario: a file, or --model and its companions.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,8 +7,8 @@
 
 namespace depthcost {
 
-/// Adds --model and its companions. Parsing fails where there is neither `scenario`, the option of
-/// the file, nor --model, or both.
+/// Adds --model and its companions. Parsing fails where both or neither of --model and `scenario`,
+/// the option of the file, are given.
 void add_scenario_options(CLI::App& command, CLI::Option& scenario, ScenarioOptions& options);
 
 }  // namespace depthcost
