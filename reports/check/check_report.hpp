@@ -33,27 +33,26 @@ struct CheckReport {
   Unknowns unknowns = Unknowns::warn;
 };
 
-/// Does it count as a failure?
+/// Whether the budget counts as a failure.
 bool is_red(const BudgetRow& row, Unknowns unknowns);
 
-/// Each scenario's budgets as a table, with why and what would work below it. What was refused is
-/// left to stderr.
+/// Each scenario's budgets as a table; below it why a budget is unknown and what would keep it.
+/// Refused scenarios are left to stderr.
 std::string to_table(const CheckReport& report);
 
 /// Budgets as `evaluate` writes them, scenario by scenario.
 std::string to_json(const CheckReport& report, const std::string& program_version);
 
-/// GitHub takes no larger summary of a step: actions/runner
-/// src/Runner.Worker/FileCommandManager.cs, AttachmentSizeLimit; what is larger is refused as a
-/// whole.
+/// GitHub refuses a larger summary of a step as a whole: actions/runner
+/// src/Runner.Worker/FileCommandManager.cs, AttachmentSizeLimit.
 inline constexpr std::size_t kMostSummaryBytes = 1024 * 1024;
 
-/// All gates as one Markdown table, the worst first; the last ones are counted where they would
-/// exceed `max_bytes`. Empty where not even that fits.
+/// All gates as one Markdown table, the worst first. Gates that would exceed `max_bytes` are only
+/// counted. Empty where not even the count fits.
 std::string step_summary(const CheckReport& report, std::size_t max_bytes);
 
 /// One case for each budget, "FILE/prefill_bank", and one for each refused file, which is an error.
-/// What is unknown is skipped, or fails.
+/// A budget that is unknown is skipped, or fails.
 JunitSuite junit_suite(const CheckReport& report);
 
 /// Errors for broken budgets and refused files, warnings for what is unknown, each at its line.

@@ -30,7 +30,7 @@ JunitCase junit_case(const ComparedCase& compared) {
           .output = message};
 }
 
-/// How many tolerances the error is; what cannot be comes first.
+/// The error as a multiple of the tolerance. Impossible measurements come first.
 double badness(const ComparedCase& compared) {
   const Comparison& comparison = compared.comparison;
   const double impossible = comparison.agreement == Agreement::impossible ? 1e6 : 0;

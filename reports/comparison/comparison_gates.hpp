@@ -3,17 +3,18 @@
 
 #include <vector>
 
-#include "reports/formats/annotations.hpp"
 #include "reports/comparison/comparison_report.hpp"
+#include "reports/formats/annotations.hpp"
 #include "reports/formats/junit.hpp"
 
 namespace depthcost {
 
-/// Fails what blocks; skips what else is ambiguous, and what a rule only reports.
+/// Cases that block are failures. Other ambiguous cases, and cases that a rule only reports, are
+/// skipped.
 JunitSuite junit_suite(const ComparisonReport& report);
 
-/// Errors for what blocks and warnings for what else is ambiguous, worst first, each where a user
-/// can mend it.
+/// Errors for cases that block, warnings for other ambiguous cases, the worst first. Each stands at
+/// the line that a user can mend.
 std::vector<Annotation> annotations(const ComparisonReport& report);
 
 }  // namespace depthcost

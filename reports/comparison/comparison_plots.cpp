@@ -28,7 +28,7 @@ double measured_bandwidth(const ComparedCase& compared) {
   return (bytes / compared.comparison.measured.median).value;
 }
 
-/// Where operands come from memory: bandwidth says nothing of a cache here.
+/// Whether the kernel's operands come from memory and bandwidth decides its time.
 bool is_cold(const ComparedCase& compared) {
   return compared.call.temperature == Temperature::cold && is_large(compared.comparison);
 }

@@ -13,7 +13,7 @@
 
 namespace depthcost {
 
-/// What `compare` answers.
+/// The answer of `compare`.
 struct ComparisonReport {
   std::string title;
   std::vector<ComparedCase> cases;  // never empty
@@ -37,10 +37,10 @@ Table step_comparison_table(std::span<const StepComparison> steps);
 /// interval.", and the same of those in which launch does not count.
 std::string error_line(std::span<const ComparedCase> cases);
 
-/// "30 pass, 12 fail, ...; the gate blocks 2".
+/// "Verdicts: 30 pass, 12 fail, ... The gate holds 40 and blocks 2."
 std::string verdict_line(std::span<const ComparedCase> cases);
 
-/// What a term says of a difference: "+1.0 d", "0.87 of the predicted bandwidth", "+1.9 us".
+/// The difference in the unit of its term: "+1.0 d", "0.87 of the predicted bandwidth", "+1.9 us".
 std::string attribution_text(const Attribution& attribution);
 
 /// "fail: error +7.1 %, tolerance 5.0 % (REASON)".

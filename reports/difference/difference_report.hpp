@@ -7,7 +7,7 @@
 
 namespace depthcost {
 
-/// A result and where it came from.
+/// Where a result came from.
 struct ComparedResult {
   std::string file;
   std::string scenario;
@@ -21,8 +21,7 @@ struct DifferenceReport {
   Difference difference;
 };
 
-/// Counts, what changed in words, and of each section the ten largest moves; all of them are in the
-/// JSON.
+/// Counts, words that changed, and the ten largest moves of each section. The JSON has all moves.
 std::string to_table(const DifferenceReport& report);
 std::string to_markdown(const DifferenceReport& report);
 

@@ -21,68 +21,51 @@
 namespace depthcost {
 namespace {
 
-namespace assumptions = assumptions_section;
-namespace attachment = attachment_section;
-namespace budget = budget_section;
-namespace claim = claim_section;
-namespace counts = counts_section;
-namespace decision = decision_section;
-namespace family = family_section;
-namespace launch = launch_section;
-namespace ledger = ledger_section;
-namespace memory = memory_section;
-namespace own_kernels = own_kernels_section;
-namespace pipeline = pipeline_section;
-namespace prefill = prefill_section;
-namespace rest = rest_section;
-namespace step = step_section;
-namespace training = training_section;
-
 // clang-format off
 constexpr DataSection kDataSections[] = {
     // JSON, CSV, explain
-    {assumptions::write_json},
-    {counts::write_partitions},
-    {ledger::write_json, ledger::write_csv, ledger::explain},
-    {counts::write_aggregation, counts::write_csv, counts::explain},
-    {counts::write_parameters},
-    {counts::write_flops},
-    {pipeline::write_json, pipeline::write_csv, pipeline::explain},
-    {prefill::write_json, prefill::write_csv, prefill::explain},
-    {training::write_json},
-    {memory::write_json, memory::write_csv, memory::explain},
-    {launch::write_json, nullptr, launch::explain},
-    {step::write_json, step::write_csv, step::explain},
-    {attachment::write_json},
-    {nullptr, training::write_csv},
-    {rest::write_json, rest::write_csv, rest::explain},
-    {nullptr, nullptr, training::explain},
-    {budget::write_json, budget::write_csv, budget::explain},
-    {claim::write_json, claim::write_csv},
-    {nullptr, nullptr, family::explain},
+    {assumptions_section::write_json},
+    {counts_section::write_partitions},
+    {ledger_section::write_json, ledger_section::write_csv, ledger_section::explain},
+    {counts_section::write_aggregation, counts_section::write_csv, counts_section::explain},
+    {counts_section::write_parameters},
+    {counts_section::write_flops},
+    {pipeline_section::write_json, pipeline_section::write_csv, pipeline_section::explain},
+    {prefill_section::write_json, prefill_section::write_csv, prefill_section::explain},
+    {training_section::write_json},
+    {memory_section::write_json, memory_section::write_csv, memory_section::explain},
+    {launch_section::write_json, nullptr, launch_section::explain},
+    {step_section::write_json, step_section::write_csv, step_section::explain},
+    {attachment_section::write_json},
+    {nullptr, training_section::write_csv},
+    {rest_section::write_json, rest_section::write_csv, rest_section::explain},
+    {nullptr, nullptr, training_section::explain},
+    {budget_section::write_json, budget_section::write_csv, budget_section::explain},
+    {claim_section::write_json, claim_section::write_csv},
+    {nullptr, nullptr, family_section::explain},
 };
 
 constexpr TextSection kTextSections[] = {
     // Markdown, table, plots
-    {decision::write_markdown, decision::write_table},
-    {assumptions::write_markdown},
-    {ledger::write_markdown, ledger::write_table, {bytes_plot, sources_plot}},
-    {counts::write_markdown, counts::write_table},
-    {nullptr, prefill::write_table},
-    {nullptr, memory::write_table},
-    {nullptr, pipeline::write_table},
-    {step::write_markdown, step::write_table, {overhead_plot, added_time_plot}},
-    {rest::write_markdown, rest::write_table},
-    {launch::write_markdown},
-    {own_kernels::write_markdown},
-    {memory::write_markdown},
-    {prefill::write_markdown},
-    {pipeline::write_markdown, nullptr, {payload_plot}},
-    {training::write_markdown, training::write_table, {schedule_plot}},
+    {decision_section::write_markdown, decision_section::write_table},
+    {assumptions_section::write_markdown},
+    {ledger_section::write_markdown, ledger_section::write_table, {bytes_plot, sources_plot}},
+    {counts_section::write_markdown, counts_section::write_table},
+    {nullptr, prefill_section::write_table},
+    {nullptr, memory_section::write_table},
+    {nullptr, pipeline_section::write_table},
+    {step_section::write_markdown, step_section::write_table, {overhead_plot, added_time_plot}},
+    {rest_section::write_markdown, rest_section::write_table},
+    {launch_section::write_markdown},
+    {own_kernels_section::write_markdown},
+    {memory_section::write_markdown},
+    {prefill_section::write_markdown},
+    {pipeline_section::write_markdown, nullptr, {payload_plot}},
+    {training_section::write_markdown, training_section::write_table, {schedule_plot}},
     {nullptr, nullptr, {bank_plot}},
-    {family::write_markdown},
-    {budget::write_markdown, budget::write_table},
-    {assumptions::write_closing},
+    {family_section::write_markdown},
+    {budget_section::write_markdown, budget_section::write_table},
+    {assumptions_section::write_closing},
 };
 // clang-format on
 

@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "reports/formats/utf8.hpp"
+
 namespace depthcost {
 namespace {
 
@@ -19,12 +21,12 @@ std::string percent_escaped(std::string_view text, std::string_view special) {
   return result;
 }
 
-/// Whole characters: bytes 10xxxxxx go on with one.
+/// Whole characters alone.
 std::string cut(std::string_view text, std::size_t max_bytes) {
   constexpr std::string_view kEllipsis = "...";
   if (text.size() <= max_bytes) return std::string(text);
   std::size_t end = max_bytes - kEllipsis.size();
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80u) --end;
+  while (end > 0 && !begins_character(text[end])) --end;
   return std::string(text.substr(0, end)).append(kEllipsis);
 }
 

@@ -6,14 +6,15 @@
 
 namespace depthcost {
 
-/// GitHub drops what exceeds ten of a kind in one step, in silence: actions/runner
+/// GitHub silently drops annotations beyond ten of a kind in one step: actions/runner
 /// src/Runner.Worker/ExecutionContext.cs, _maxCountPerIssueType.
 inline constexpr std::size_t kMostAnnotations = 10;
 
-/// It cuts a longer message: as above, _maxIssueMessageLength. The checks API would take 64 KB.
+/// GitHub cuts a longer message: actions/runner src/Runner.Worker/ExecutionContext.cs,
+/// _maxIssueMessageLength. The checks API would take 64 KB.
 inline constexpr std::size_t kMostMessageBytes = 4096;
 
-/// And titles: the REST API of check runs, annotations[].title.
+/// GitHub takes no longer title: the REST API of check runs, annotations[].title.
 inline constexpr std::size_t kMostTitleBytes = 255;
 
 enum class AnnotationLevel { error, warning };
@@ -26,8 +27,8 @@ struct Annotation {
   std::string message;
 };
 
-/// One line each: "::error file=F,line=L,title=T::MESSAGE". The first ten of each level, in order;
-/// what is too long ends with "...".
+/// One line for each of the first ten errors and the first ten warnings:
+/// "::error file=F,line=L,title=T::MESSAGE". A text that is too long ends with "...".
 std::string to_annotations(std::span<const Annotation> annotations);
 
 }  // namespace depthcost

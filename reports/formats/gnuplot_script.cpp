@@ -10,6 +10,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "reports/formats/utf8.hpp"
+
 namespace depthcost::plotting {
 namespace {
 
@@ -79,12 +81,6 @@ std::string mark_at(double x, double y, const LegendEntry& entry) {
       return point(12);
   }
   return {};
-}
-
-std::size_t num_characters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u;
-  }));
 }
 
 struct Legend {
@@ -259,6 +255,15 @@ std::string plot_command(const std::vector<std::string>& elements) {
 std::string text_at(double x, double y, std::string_view text, std::string_view placement) {
   return fmt::format("set label {} at {}, {} {}\n", gnuplot_text(text), number_text(x),
                      number_text(y), placement);
+}
+
+std::string horizontal_line(double y, std::string_view text, std::string_view side) {
+  return fmt::format(
+      "set arrow from graph 0, first {0} to graph 1, first {0} nohead back linewidth 1.5 "
+      "dashtype 2 linecolor {1}\n"
+      "set label {2} at graph {3}, first {0} {4} offset character 0,0.6\n",
+      number_text(y), rgb(Color::black), gnuplot_text(text), side == "left" ? "0.01" : "0.99",
+      side);
 }
 
 std::string vertical_line(double x) {

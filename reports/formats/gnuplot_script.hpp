@@ -33,25 +33,25 @@ enum class Color : unsigned {
 /// A colour as an argument of `linecolor`: "rgb '#0072B2'".
 std::string rgb(Color color);
 
-/// `color` mixed with white, for what stands back.
+/// `color` mixed with white, for what is less important.
 Color pale(Color color);
 
 /// At most `max_length` characters of `text`, on one line: what is no UTF-8, or not allowed in XML,
 /// becomes '?', white space a blank.
 std::string plain_text(std::string_view text, std::size_t max_length);
 
-/// `text` as a gnuplot string that says exactly this. Nothing inside single quotes is replaced or
-/// executed by gnuplot; a single quote is written twice.
+/// `text` as a gnuplot string in single quotes, inside which gnuplot replaces and executes nothing.
+/// A single quote is written twice.
 std::string gnuplot_text(std::string_view text);
 
 /// A power of two with binary prefix: "512", "4K", "1M".
 std::string binary_label(Count power_of_two);
 
-/// Powers of two from `low` to `high`, both included where they are some.
+/// Powers of two from `low` to `high`, both included if they are powers of two.
 std::vector<Count> powers_of_two(Count low, Count high);
 
-/// A logarithmic x axis from `low` to `high` with labels at powers of two, at most eleven; where
-/// there are not two of them, at both ends.
+/// A logarithmic x axis from `low` to `high` with labels at powers of two, at most eleven. Both
+/// ends are labelled instead where there are less than two powers.
 std::string binary_x_axis(Count low, Count high);
 
 /// A y axis from zero to a little above `highest`, for counts: no labels between whole numbers.
@@ -90,8 +90,8 @@ struct LegendEntry {
   std::string text;
 };
 
-/// What is written around a plot. The unit of y stands above the axis, where it reads level; the
-/// legend below it, in as many rows as it needs.
+/// Text around a plot. The unit of y stands above the axis, where it reads level; the legend stands
+/// below it, in as many rows as it needs.
 struct Titles {
   std::string title;
   std::string y;
@@ -107,6 +107,10 @@ std::string plot_command(const std::vector<std::string>& elements);
 
 /// A label at (x, y) of the axes; `placement` is anything that `set label` takes after it.
 std::string text_at(double x, double y, std::string_view text, std::string_view placement);
+
+/// A dashed black line across the whole plot at y; `text` stands above its end on `side`, "left" or
+/// "right".
+std::string horizontal_line(double y, std::string_view text, std::string_view side);
 
 /// A dashed vertical line through the whole plot at x.
 std::string vertical_line(double x);

@@ -12,7 +12,7 @@
 
 namespace depthcost {
 
-/// Of every JSON document that we write. Keys may be added; none is renamed.
+/// The version of every JSON document that we write. Keys may be added; none is renamed.
 inline constexpr int kJsonSchemaVersion = 1;
 
 /// Indented by two, lists of plain values on one line. An integer that is exact is a JSON integer,
@@ -80,7 +80,7 @@ class JsonWriter {
   std::string text() && { return std::move(text_.append(1, '\n')); }
 
  private:
-  /// What is written next belongs to `name`.
+  /// Writes a name; the next value belongs to it.
   void key(std::string_view name);
   void open(char bracket);
   void close(char bracket);

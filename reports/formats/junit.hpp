@@ -26,8 +26,8 @@ struct JunitSuite {
   std::vector<JunitCase> cases;
 };
 
-/// Times are 0 and the date is the first of all: nothing was run, and the same verdicts are the
-/// same bytes. Characters that XML does not allow become U+FFFD.
+/// Times are 0 and the date is 1970-01-01: nothing was run, and the same verdicts give the same
+/// bytes. Characters that XML does not allow become U+FFFD.
 std::string to_junit(const JunitSuite& suite);
 
 }  // namespace depthcost

@@ -118,14 +118,14 @@ std::string quantity_text(UnitFamily family, double value, Sign sign = Sign::min
                      scale.unit->text);
 }
 
-/// What the unit and the decimals of an interval are chosen by: its value, unless that is next to
-/// nothing beside the ends.
+/// The number that chooses the unit and the decimals of an interval: its value, or the larger end
+/// where the value is less than a hundredth of it.
 double reference_of(double low, double value, double high) {
   const double largest_end = std::max(std::abs(low), std::abs(high));
   return std::abs(value) < largest_end / 100 ? largest_end : std::abs(value);
 }
 
-/// Two digits at least, and one decimal below 100 %.
+/// At least two digits, and one decimal below 100 %.
 int ratio_decimals(double percent) {
   if (percent == 0) return 0;
   const int exponent = rounded_exponent(std::abs(percent), 2);

@@ -20,7 +20,7 @@ enum class UnitFamily {
   flops_per_second,
 };
 
-/// A value of v base units is written v / scale.
+/// A value of v base units is written as v / scale.
 struct UnitRow {
   UnitFamily family;
   std::string_view text;
@@ -30,7 +30,7 @@ struct UnitRow {
 /// Every unit that is written, by family, scales rising.
 std::span<const UnitRow> unit_rows();
 
-/// GiB for memory as a driver shows it, GB for traffic, files and the paper's figures.
+/// GiB for memory, as a driver shows it; GB for traffic, files and the papers' figures.
 enum class Prefix { binary, decimal };
 
 /// Whether a positive number carries its sign, as differences do.
@@ -42,7 +42,7 @@ std::string format_bytes(Bytes bytes, Prefix prefix, Sign sign = Sign::minus_onl
 /// "12.3 us", three significant digits.
 std::string format_seconds(Seconds seconds, Sign sign = Sign::minus_only);
 
-/// "48.1 us [1.9, 52.9]": the ends share the value's unit and decimals.
+/// "48.1 us [1.9, 52.9]": the ends have the value's unit and decimals.
 std::string format_seconds(const Estimate<Seconds>& seconds, Sign sign = Sign::minus_only);
 
 /// "4.80 TB/s".

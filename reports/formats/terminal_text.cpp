@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "reports/formats/utf8.hpp"
+
 namespace depthcost {
 namespace {
 
@@ -32,12 +34,6 @@ std::string_view verdict_colour(std::string_view cell) {
   for (const std::string_view unsure : {"unknown", "ambiguous"})
     if (word == unsure) return kYellow;
   return {};
-}
-
-bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
-
-std::size_t places(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
 }
 
 /// Places [first, first + count) of a line; fewer where it ends.
@@ -72,14 +68,14 @@ std::vector<ColumnPlaces> columns_of(std::string_view line) {
   return columns;
 }
 
-/// Nothing stands between the columns.
+/// Whether the line is a row of the table: blanks between its columns, and nothing behind the last.
 bool is_row(std::string_view line, std::span<const ColumnPlaces> columns) {
   if (line.empty()) return false;
   for (std::size_t i = 0; i + 1 < columns.size(); ++i)
     if (slice(line, columns[i].first + columns[i].count, 2).find_first_not_of(' ') !=
         std::string_view::npos)
       return false;
-  return places(line) <= columns.back().first + columns.back().count;
+  return num_characters(line) <= columns.back().first + columns.back().count;
 }
 
 struct TextTable {
@@ -145,7 +141,7 @@ std::string table_text(const TextTable& table, const TerminalStyle& style) {
       for (const ColumnPlaces& column : part) {
         const std::string_view content = cell(table.lines[i], column);
         line += painted(content, kind, style.colours);
-        line.append(column.count - places(content) + 2, ' ');
+        line.append(column.count - num_characters(content) + 2, ' ');
       }
       line.erase(line.find_last_not_of(' ') + 1);
       text += line + "\n";
@@ -156,7 +152,7 @@ std::string table_text(const TextTable& table, const TerminalStyle& style) {
 
 /// Broken before words that would reach beyond the width; what follows is indented like the line.
 std::string prose(std::string_view line, const TerminalStyle& style) {
-  if (places(line) <= style.width) return std::string(line) + "\n";
+  if (num_characters(line) <= style.width) return std::string(line) + "\n";
   const std::string indent(std::min(line.find_first_not_of(' '), style.width / 2), ' ');
   std::string text;
   std::string current;
@@ -164,7 +160,7 @@ std::string prose(std::string_view line, const TerminalStyle& style) {
     const std::size_t end = std::min(line.find(' ', at), line.size());
     const std::string_view word = line.substr(at, end - at);
     at = std::min(end + 1, line.size());
-    if (!current.empty() && places(current) + 1 + places(word) > style.width) {
+    if (!current.empty() && num_characters(current) + 1 + num_characters(word) > style.width) {
       text += current + "\n";
       current.clear();
     }

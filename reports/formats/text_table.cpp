@@ -4,23 +4,18 @@
 #include <algorithm>
 #include <cassert>
 
+#include "reports/formats/utf8.hpp"
+
 namespace depthcost {
 namespace {
-
-/// Code points: all bytes but the continuation bytes 10xxxxxx.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
-}
 
 std::vector<std::size_t> column_widths(const Table& table) {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    widths.push_back(width(table.columns[i].header));
+    widths.push_back(num_characters(table.columns[i].header));
     for (const auto& row : table.rows) {
       assert(row.size() == table.columns.size());
-      widths.back() = std::max(widths.back(), width(row[i]));
+      widths.back() = std::max(widths.back(), num_characters(row[i]));
     }
   }
   return widths;
@@ -36,7 +31,7 @@ std::string padded_line(const Table& table, const std::vector<std::string>& cell
                         const std::vector<std::size_t>& widths) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const std::string padding(widths[i] - width(cells[i]), ' ');
+    const std::string padding(widths[i] - num_characters(cells[i]), ' ');
     if (i > 0) line += "  ";
     line += table.columns[i].align == Align::left ? cells[i] + padding : padding + cells[i];
   }
@@ -60,6 +55,16 @@ std::string markdown_line(const std::vector<std::string>& cells) {
 }
 
 }  // namespace
+
+Table without_column(Table table, std::string_view header) {
+  const auto column =
+      std::find_if(table.columns.begin(), table.columns.end(),
+                   [&](const Column& candidate) { return candidate.header == header; });
+  assert(column != table.columns.end());
+  for (auto& row : table.rows) row.erase(row.begin() + (column - table.columns.begin()));
+  table.columns.erase(column);
+  return table;
+}
 
 std::string plain_text(const Table& table) {
   const auto widths = column_widths(table);

@@ -7,10 +7,10 @@
 
 namespace depthcost {
 
-/// Whom a text is for: a terminal or a plain file, or a reader of Markdown.
+/// Whether a text is for a terminal or a plain file, or for a reader of Markdown.
 enum class TextStyle { plain, markdown };
 
-/// What stands in a cell that has nothing to say.
+/// The text of an empty cell.
 inline constexpr std::string_view kNothing = "-";
 
 enum class Align { left, right };
@@ -31,6 +31,9 @@ struct Table {
     rows.push_back({std::string(cells)...});
   }
 };
+
+/// `table` without the column under `header`, which is one of its columns.
+Table without_column(Table table, std::string_view header);
 
 /// Columns padded to their widest cell and two spaces apart, a rule below the header, no blanks at
 /// the end of a line. Cells are UTF-8, one place for each code point.

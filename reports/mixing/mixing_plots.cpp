@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reports/mixing/mixing_report.hpp"
 #include "reports/formats/gnuplot_script.hpp"
+#include "reports/mixing/mixing_report.hpp"
 
 namespace depthcost {
 namespace {

@@ -41,7 +41,7 @@ SymbolicPattern symbolic_pattern(const MixedScheme& mixed);
 /// M_{i->l} with three decimals.
 Table matrix_table(const MixedScheme& mixed);
 
-/// Of magnitudes at five depths, and their laws.
+/// Magnitudes at five depths, and the law that they follow.
 Table magnitude_table(const MixingReport& report);
 
 /// What stands behind a scheme's numbers: equation, source, function, weights, rank, claim.

@@ -8,13 +8,14 @@
 
 namespace depthcost::profile {
 
-/// Whose it is, and what is known of the machine as such.
+/// The name and date of the profile, its noise, and constants of the whole machine.
 std::string heading_text(const Profile& profile);
 
-/// How well it predicts: one row for each kind of ceilings and of cases, and the line of trust.
+/// How well it predicts: one row for each kind of ceilings and kernels, and what the 90 % interval
+/// holds.
 std::string accuracy_text(const Profile& profile);
 
-/// Its constants; of `measured`, the variants that its ceilings are and those that it leaves out.
+/// Its constants. `measured` says which variant each ceiling is, and which ones were left out.
 std::string constants_text(const Profile& profile, const std::vector<Ceiling>& measured);
 
 }  // namespace depthcost::profile

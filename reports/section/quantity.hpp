@@ -23,7 +23,7 @@ void append(JsonWriter& json, const std::array<NamedQuantity, N>& quantities) {
   for (const NamedQuantity& quantity : quantities) json.member(quantity.key, quantity.value);
 }
 
-/// That end in base units; nothing of nothing.
+/// That end of the interval in base units; nothing where there is no estimate.
 template <class Quantity>
 std::optional<double> end_of(const std::optional<Estimate<Quantity>>& estimate, End end) {
   if (!estimate) return std::nullopt;

@@ -2,6 +2,7 @@
 // lists all of them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
@@ -22,8 +23,8 @@ namespace depthcost {
 /// What JSON, CSV and the terminal's tables are written from.
 struct Answer {
   const Evaluation& evaluation;
-  std::span<const LedgerRow> layers = {};          // of `--layers`
-  std::span<const ResolvedValue> values = {};      // what the scenario says
+  std::span<const LedgerRow> layers = {};      // of `--layers`
+  std::span<const ResolvedValue> values = {};  // what the scenario says
 };
 
 /// Numbers for programs. A null pointer: the format does not show the section.
@@ -33,7 +34,7 @@ struct DataSection {
   void (*explain)(const Evaluation& evaluation, Explanations& out) = nullptr;
 };
 
-/// Nothing where the evaluation has no data for it.
+/// A plot; nothing where the evaluation has no data for it.
 using PlotFunction = std::optional<Plot> (*)(const Evaluation& evaluation);
 
 /// Text for people. A null pointer: the format does not show the section.
@@ -42,6 +43,16 @@ struct TextSection {
   void (*table)(std::string& text, const Answer& answer) = nullptr;  // appends to the terminal's
   std::array<PlotFunction, 2> plots = {};
 };
+
+/// The workload points of some rows, each once, in order.
+template <class Rows>
+std::vector<std::string> workloads_of_rows(const Rows& rows) {
+  std::vector<std::string> workloads;
+  for (const auto& row : rows)
+    if (std::find(workloads.begin(), workloads.end(), row.workload) == workloads.end())
+      workloads.push_back(row.workload);
+  return workloads;
+}
 
 /// A heading of the terminal's tables and its table behind `text`.
 inline void append_table(std::string& text, std::string_view heading, const Table& table) {

@@ -1,4 +1,4 @@
-// How points are called, and which of them belong together.
+// Labels of points, groups of points, and one line for each reason why a point cannot exist.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,15 +9,15 @@
 namespace depthcost {
 namespace {
 
-std::string last_part(std::string_view path) {
-  return std::string(path.substr(path.find_last_of('.') + 1));
-}
-
 void append(std::string& label, std::string_view path, const std::string& value) {
   label += fmt::format("{}{} {}", label.empty() ? "" : ", ", last_part(path), value);
 }
 
 }  // namespace
+
+std::string last_part(std::string_view path) {
+  return std::string(path.substr(path.find_last_of('.') + 1));
+}
 
 std::vector<SweepGroup> groups_of(const SweepReport& report) {
   std::vector<SweepGroup> groups;

@@ -30,10 +30,7 @@ struct Swept {
   const Sweep& sweep() const { return group.sweep(); }
   SweepPoint point(std::size_t choice) const { return sweep().point(group.circumstance, choice); }
   Count value(std::size_t choice) const { return sweep().choices()[choice].values.front(); }
-  std::string axis() const {
-    const std::string_view path = name(sweep().choice_axes().front().knob);
-    return std::string(path.substr(path.find_last_of('.') + 1));
-  }
+  std::string axis() const { return last_part(name(sweep().choice_axes().front().knob)); }
 };
 
 std::optional<Swept> swept(const SweepReport& report) {

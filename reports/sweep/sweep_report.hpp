@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/base/progress.hpp"
@@ -38,7 +39,7 @@ struct SweepGroup {
   const Sweep& sweep() const { return *scene->sweep; }
 };
 
-/// All of them, in order.
+/// All groups, scene by scene.
 std::vector<SweepGroup> groups_of(const SweepReport& report);
 
 /// A group has been written.
@@ -48,6 +49,9 @@ inline void count_group(const SweepReport& report) {
 
 /// "hardware h200_sxm, sequences 64"; empty without such axes.
 std::string circumstance_label(const SweepReport& report, const SweepGroup& group);
+
+/// The last part of a key: "sequences" of "workload.decode.sequences".
+std::string last_part(std::string_view path);
 
 /// "block_size 24"; "the scenario" without choice axes.
 std::string choice_label(const Sweep& sweep, std::size_t choice);

@@ -184,7 +184,7 @@ void say_odd(Sentences& out, const SweepGroup& group, std::size_t choice) {
       scheme->blocks.block_size, scheme->blocks.block_size - 1, scheme->blocks.block_size + 1));
 }
 
-/// Where Fig. 6 is met by size, and where by count.
+/// Says where the two readings of Fig. 6 differ: by the size of blocks, and by their number.
 void say_disagreement(Sentences& out, const SweepGroup& group, std::size_t choice) {
   const Sweep& sweep = group.sweep();
   const auto* scheme = std::get_if<BlockAttnRes>(&sweep.choices()[choice].path.scheme);
@@ -290,7 +290,7 @@ std::optional<Fewest> fewest(const Sweep& sweep, std::size_t convention,
   return best;
 }
 
-/// Where the fewest bytes are not simply those of the coarsest blocks.
+/// Says which block size moves the fewest d-vectors, unless that is simply the coarsest one.
 void say_fewest(Sentences& out, const SweepGroup& group) {
   const Sweep& sweep = group.sweep();
   if (sweep.choice_axes().size() != 1 || sweep.choice_axes().front().knob != Knob::block_size ||

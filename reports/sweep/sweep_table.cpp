@@ -13,7 +13,7 @@ constexpr std::size_t kMostRows = 40;
 
 constexpr Count kPublishedSizes[] = {1, 2, 4, 8, 16, 32};
 
-/// What is said of a choice beside its numbers.
+/// Remarks on the choices of a group.
 struct Notes {
   Recommendation recommendation;
   std::vector<std::size_t> front;
@@ -94,10 +94,8 @@ Shape shape_of(const Sweep& sweep, std::size_t circumstance) {
 
 std::vector<Column> columns(const Sweep& sweep, const Shape& shape) {
   std::vector<Column> all;
-  for (const KnobAxis& axis : sweep.choice_axes()) {
-    const std::string_view path = name(axis.knob);
-    all.push_back({std::string(path.substr(path.find_last_of('.') + 1)), Align::right});
-  }
+  for (const KnobAxis& axis : sweep.choice_axes())
+    all.push_back({last_part(name(axis.knob)), Align::right});
   const auto add = [&](bool is_there, const char* header) {
     if (is_there) all.push_back({header, Align::right});
   };

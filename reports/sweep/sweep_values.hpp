@@ -16,7 +16,7 @@ struct PointValue {
   std::string_view text;
 };
 
-/// What is said of the choices under one circumstance.
+/// The recommendation among the choices of one group, and the choices on the front.
 struct GroupAnswer {
   Recommendation recommendation;
   std::vector<std::size_t> front;

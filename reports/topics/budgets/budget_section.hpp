@@ -12,11 +12,11 @@ std::string_view unit_of(BudgetKind kind);
 /// A limit, or what is held against it: "2.0 %" or "2.500 GB".
 std::string format_budget(BudgetKind kind, double value, Sign sign = Sign::minus_only);
 
-/// Need is the limit, have what is predicted, shortfall what surely is too much, margin what is
-/// left at the high end.
+/// `need` is the limit, `have` the predicted interval, `shortfall` what the low end exceeds the
+/// limit by, `margin` what the high end leaves.
 Table budget_table(std::span<const BudgetRow> budgets);
 
-/// "NAME: why it is unknown" or "NAME: what would work", for budgets that have either.
+/// "NAME: why it is unknown" and "NAME: what would keep it", for budgets that have either.
 std::vector<std::string> budget_notes(std::span<const BudgetRow> budgets);
 
 /// The member "budgets".

@@ -18,7 +18,7 @@ std::vector<Schedule> schedules_in(const ClaimRow& claim) {
   return schedules;
 }
 
-/// Empty where the schedule surely breaks the limit everywhere.
+/// Where the schedule keeps the limit; empty where it surely breaks the limit everywhere.
 std::string points_text(const ClaimRow& claim, Schedule schedule) {
   std::vector<std::string> parts;
   bool is_everywhere = true;

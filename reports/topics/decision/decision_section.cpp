@@ -43,7 +43,7 @@ const StepRow* quoted_step(const Evaluation& e, const std::string& workload,
 
 bool is_standard(const ResidualPath& path) { return std::holds_alternative<Standard>(path.scheme); }
 
-/// A standard residual that is folded into another kernel than the baseline's is none.
+/// Whether the path is the baseline's standard residual: attached alike, and fused.
 bool is_baseline(const Evaluation& e, const ResidualPath& path) {
   return is_standard(path) && path.attachment == baseline_path(e.study, path).attachment &&
          quoted_schedule(e.study, path) == Schedule::fused;
@@ -90,7 +90,8 @@ Bytes residual_memory(const Evaluation& e, const std::string& workload) {
   return sum;
 }
 
-/// Of training what its cache leaves to be sent, as it is sent; else everything.
+/// The largest transition. Training sends what its cache leaves and in its wire type; decode and
+/// prefill send everything.
 std::string payload(const Evaluation& e, const std::string& workload) {
   if (!e.pipeline) return "none";
   const Study& study = e.study;
@@ -114,14 +115,6 @@ std::vector<const ResidualPath*> column_order(const Evaluation& e) {
   return order;
 }
 
-std::vector<std::string> workload_names(const Evaluation& e) {
-  std::vector<std::string> names;
-  for (const MemoryRow& row : e.memory)
-    if (std::find(names.begin(), names.end(), row.workload) == names.end())
-      names.push_back(row.workload);
-  return names;
-}
-
 double mean_kernel_d(const Evaluation& e, Schedule schedule) {
   return total_d(mean_traffic(e.paths.front(), {schedule, Convention::kernel}));
 }
@@ -136,7 +129,7 @@ std::string cost_sentence(const Evaluation& e) {
   const std::string scheme =
       fmt::format("`{}` run as `{}`", name(e.paths.front().scheme), name(e.study.schedule));
   std::vector<std::string> points;
-  for (const std::string& workload : workload_names(e))
+  for (const std::string& workload : workloads_of_rows(e.memory))
     if (const StepRow* row = quoted_step(e, workload, e.paths.front()))
       points.push_back(
           fmt::format("to {} {} (mostly {})", workload, added(e, *row, ""), name(row->dominant)));
@@ -153,7 +146,7 @@ std::string cost_sentence(const Evaluation& e) {
 std::string memory_sentence(const Evaluation& e) {
   std::vector<std::string> needs;
   const Scheme& scheme = e.paths.front().scheme;
-  for (const std::string& workload : workload_names(e))
+  for (const std::string& workload : workloads_of_rows(e.memory))
     if (is_too_large(e.study, e.memory, workload, scheme))
       needs.push_back(
           fmt::format("{} needs {}", workload,
@@ -206,7 +199,7 @@ std::string two_phase_sentence(const Evaluation& e) {
       words(saved(Dtype::bf16)), words(saved(Dtype::f32)));
   if (saved(Dtype::bf16) > 2 * saved(Dtype::f32) && saved(Dtype::bf16) > 0)
     text += ", so the gain requires bf16 storage";
-  for (const std::string& workload : workload_names(e)) {
+  for (const std::string& workload : workloads_of_rows(e.memory)) {
     const StepRow* two_phase = step_of(e, workload, e.paths.front(), Schedule::two_phase);
     const StepRow* one = step_of(e, workload, e.paths.front(), Schedule::single_pass);
     if (two_phase == nullptr || one == nullptr) continue;
@@ -265,7 +258,7 @@ Table decision_table(const Evaluation& e) {
                                          is_baseline(e, *path) ? "" : ", adds")});
   for (const std::string header : {"state", "boundary", "mostly", "evidence"})
     table.columns.push_back({header});
-  for (const std::string& workload : workload_names(e)) {
+  for (const std::string& workload : workloads_of_rows(e.memory)) {
     const StepRow* step = quoted_step(e, workload, e.paths.front());
     std::vector<std::string> row{workload, baseline_cell(step)};
     for (const ResidualPath* path : order) row.push_back(cell(e, workload, *path));

@@ -11,8 +11,8 @@ Table decision_table(const Evaluation& evaluation);
 /// What its columns mean.
 std::string decision_legend(const Evaluation& evaluation);
 
-/// Which step per cents are of: how the standard residual is attached in it, and whether it is
-/// measured or modelled.
+/// What per cents refer to: how the standard residual is attached in the baseline step, and whether
+/// that step is measured or modelled.
 std::string baseline_sentence(const Evaluation& evaluation);
 
 /// The verdict: what it costs, what holds, and what the two-phase schedule would change. What the

@@ -15,11 +15,11 @@ enum class FamilyColumns { terminal, all };
 /// Cheapest first. d-vectors per token and layer.
 Table family_table(std::span<const FamilyRow> rows, FamilyColumns columns);
 
-/// What the table counts, in a line or two.
+/// What the columns of the table mean.
 std::string family_legend(const Study& study, std::span<const FamilyRow> rows,
                           FamilyColumns columns);
 
-/// "block_size 24", "heads 16", ...: what the mechanisms are taken with, in alphabetical order.
+/// "block_size 24", "heads 16", ...: parameters of the mechanisms, in alphabetical order.
 std::vector<std::string> family_parameters(std::span<const FamilyRow> rows);
 
 /// "NAME: why this model cannot have it".

@@ -58,7 +58,7 @@ double axis_end(const std::vector<Bar>& bars, const Evaluation& evaluation) {
   return 1.08 * megabytes(longest);
 }
 
-/// What is not quoted stands back.
+/// Bars of schedules that are not quoted are pale.
 Color bar_color(const Bar& bar) {
   const Color color = color_of(bar.path->scheme);
   return bar.is_quoted ? color : pale(color);

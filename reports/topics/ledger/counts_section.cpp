@@ -16,7 +16,7 @@ namespace {
 using explained::letters;
 using explained::metric;
 
-/// Of a mechanism the formula stands with its rule.
+/// A mechanism brings a formula of its own: this one replaces the general one.
 void attribute(const Scheme& scheme, std::string_view formula, Explanation& x) {
   const auto* other = std::get_if<MechanismScheme>(&scheme);
   if (other == nullptr) return;

@@ -17,6 +17,7 @@ namespace {
 using explained::letters;
 using explained::operands;
 
+/// What the row is of: "total", "output_aggregation", or the name of an operation.
 std::string_view operation_name(const LedgerRow& row) {
   switch (row.kind) {
     case LedgerRowKind::mean:
@@ -30,11 +31,13 @@ std::string_view operation_name(const LedgerRow& row) {
   return "";
 }
 
+/// Nothing where the row is not about a single layer.
 std::optional<Count> layer_of(const LedgerRow& row) {
   if (row.layer == 0) return std::nullopt;
   return row.layer;
 }
 
+/// Per token.
 std::array<NamedQuantity, 5> quantities_of(const LedgerRow& row) {
   return {{{"reads_d", row.traffic.reads_d, "d"},
            {"writes_d", row.traffic.writes_d, "d"},

@@ -35,7 +35,8 @@ std::string step_text(const MeasuredStep& step) {
                      step.stack);
 }
 
-/// The sum of a step's kernels is no step: idle time between them is not in it.
+/// Whether the prediction must hold the number. A sum of kernels leaves out the idle time between
+/// them, so that it is only a lower end of the step.
 enum class Judged : std::uint8_t { no, yes };
 
 /// One number of a measured step beside its prediction.

@@ -5,14 +5,14 @@
 
 namespace depthcost {
 
-/// What others have measured, nearest to the calls behind the first table: each measurement with
-/// the prediction of that very call.
+/// For each scheme the published kernel that is nearest to its calls, with the prediction of
+/// exactly that call.
 Table published_table(const Evaluation& evaluation, std::span<const ComparedCase> published);
 
 /// Measured decode steps of the same model in the same scheme, each beside the step predicted here.
 Table published_step_table(const Evaluation& evaluation, std::span<const MeasuredStep> published);
 
-/// One sentence for each measurement that the prediction's interval does not hold.
+/// One sentence for each measurement outside the predicted interval.
 std::vector<std::string> published_warnings(const Evaluation& evaluation, const ReportParts& parts);
 
 namespace published_section {

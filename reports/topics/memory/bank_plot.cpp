@@ -61,13 +61,7 @@ std::string capacity_marks(const Evaluation& evaluation, double highest) {
   if (!machine || !machine->memory_capacity) return {};
   const double capacity = in_unit(machine->memory_capacity->value, UnitFamily::binary_bytes, "GiB");
   if (capacity > 2 * highest) return {};
-  return fmt::format(
-             "set arrow from graph 0, first {0} to graph 1, first {0} nohead back linewidth 1.5 "
-             "dashtype 2 linecolor {1}\n",
-             number_text(capacity), rgb(Color::black)) +
-         fmt::format("set label {} at graph 0.01, first {} left offset character 0,0.6\n",
-                     gnuplot_text("memory of " + plain_text(machine->name, 30)),
-                     number_text(capacity));
+  return horizontal_line(capacity, "memory of " + plain_text(machine->name, 30), "left");
 }
 
 /// Where the scenario itself stands. The lines rise, so there is room above to the left and below

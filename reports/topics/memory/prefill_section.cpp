@@ -13,6 +13,7 @@ namespace {
 using explained::letters;
 using explained::metric;
 
+/// Bank, b_0 and Phase 1 outputs, and what they are worth in KV cache.
 std::array<NamedQuantity, 4> quantities_of(const PrefillMemory& memory) {
   return {{{"bank_bytes_per_device", memory.bank.value, "bytes"},
            {"bank_with_embedding_bytes_per_device", memory.bank_with_embedding.value, "bytes"},

@@ -12,6 +12,7 @@ namespace depthcost {
 namespace attachment_section {
 namespace {
 
+/// The residual path, its difference from the standard residual attached alike, and its per cent.
 std::array<NamedQuantity, 9> quantities_of(const AttachmentRow& row) {
   return {{{"residual_seconds", row.residual.value.value, "s"},
            {"residual_low", row.residual.low.value, "s"},

@@ -76,7 +76,7 @@ Point point_of(const StepRow& row, Measure measure) {
           .text = format_seconds(row.delta.value, Sign::always)};
 }
 
-/// Without the batches that have no baseline or do not fit.
+/// Batches without a baseline, or whose step does not fit, are left out.
 Curve curve_of(const Study& study, const ResidualPath& path, Measure measure) {
   const std::vector<Count>& asked = study.decode->sequences;
   const Study drawn = drawn_study(study, measure);
@@ -116,7 +116,7 @@ struct Range {
   double high = -std::numeric_limits<double>::infinity();
 };
 
-/// Of the values; `ends` covers the intervals too.
+/// `values` covers the predicted values, `ends` their intervals.
 struct Ranges {
   Range values;
   Range ends;
@@ -165,12 +165,7 @@ VerticalAxis vertical_axis(const Ranges& ranges) {
 /// A budget as a line across the plot.
 std::string limit_mark(std::optional<double> limit) {
   if (!limit) return {};
-  return fmt::format(
-             "set arrow from graph 0, first {0} to graph 1, first {0} nohead back linewidth 1.5 "
-             "dashtype 2 linecolor {1}\n",
-             number_text(*limit), rgb(Color::black)) +
-         fmt::format("set label {} at graph 0.99, first {} right offset character 0,0.6\n",
-                     gnuplot_text("budget: " + format_ratio(*limit / 100)), number_text(*limit));
+  return horizontal_line(*limit, "budget: " + format_ratio(*limit / 100), "right");
 }
 
 /// `x`, value, low, high.

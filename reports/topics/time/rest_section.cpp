@@ -13,6 +13,7 @@ namespace depthcost {
 namespace rest_section {
 namespace {
 
+/// Bytes, operations and launches of a term that the user has written are not known.
 std::array<NamedQuantity, 6> quantities_of(const RestRow& row) {
   const auto modelled = [&](double value) -> std::optional<double> {
     if (row.origin == RestOrigin::written) return std::nullopt;
@@ -129,11 +130,7 @@ void write_table(std::string& text, const Answer& answer) {
 using namespace rest_section;
 
 std::vector<std::string> modelled_workloads(const Evaluation& evaluation) {
-  std::vector<std::string> workloads;
-  for (const RestRow& row : evaluation.rest)
-    if (std::find(workloads.begin(), workloads.end(), row.workload) == workloads.end())
-      workloads.push_back(row.workload);
-  return workloads;
+  return workloads_of_rows(evaluation.rest);
 }
 
 std::string rest_heading(std::string_view workload) {

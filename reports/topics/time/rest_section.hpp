@@ -8,11 +8,11 @@ namespace depthcost {
 /// Workload points whose step is modelled, each once, in order.
 std::vector<std::string> modelled_workloads(const Evaluation& evaluation);
 
-/// What rest_table() is of: a whole step, but of training one forward pass.
+/// The title of rest_table(): a whole step, or one forward pass of training.
 std::string rest_heading(std::string_view workload);
 
-/// The terms of one workload's baseline step with the standard residual, and their sum; of training
-/// those of the layers alone.
+/// The terms of one workload's baseline step with the standard residual, and their sum. Training
+/// has the terms of the layers alone.
 Table rest_table(const Evaluation& evaluation, std::string_view workload);
 
 namespace rest_section {
@@ -28,7 +28,7 @@ std::string metric_of(const RestRow& row);
 
 bool is_modelled(const Evaluation& evaluation, std::string_view workload);
 
-/// What is measured has no interval.
+/// A time that the user has measured has no interval.
 std::string time_text(const Estimate<Seconds>& time);
 
 }  // namespace rest_section

@@ -15,9 +15,13 @@ namespace depthcost {
 namespace step_section {
 namespace {
 
+constexpr std::string_view kShareColumn = "share [90 %]";  // too much for a terminal
+
 using explained::microseconds;
 using explained::percent_text;
 
+/// The step, its difference from the standard residual, overhead and share. The step itself and
+/// both ratios need a baseline.
 std::array<NamedQuantity, 12> quantities_of(const StepRow& row) {
   const auto step = [&](End end) -> std::optional<double> {
     if (!row.baseline_step) return std::nullopt;
@@ -37,12 +41,14 @@ std::array<NamedQuantity, 12> quantities_of(const StepRow& row) {
            {"share_high", end_of(row.share, End::high), "ratio"}}};
 }
 
+/// The whole residual path of the step.
 std::array<NamedQuantity, 3> residual_of(const StepRow& row) {
   return {{{"residual_seconds", row.residual.value.value, "s"},
            {"residual_low", row.residual.low.value, "s"},
            {"residual_high", row.residual.high.value, "s"}}};
 }
 
+/// The whole step with the fused standard residual.
 std::array<NamedQuantity, 3> baseline_of(const StepRow& row) {
   return {{{"baseline_seconds", end_of(row.baseline_step, End::value), "s"},
            {"baseline_low", end_of(row.baseline_step, End::low), "s"},
@@ -170,7 +176,7 @@ void write_markdown(Document& out) {
       "profiler shows; the standard residual has a share, too, but no overhead.");
   for (const std::string& workload : timed_workloads(e)) {
     out.paragraph(fmt::format("**{}**, baseline step {}", workload, baseline_text(e, workload)));
-    out.table(step_table(e, workload, StepColumns::with_share));
+    out.table(step_table(e, workload));
   }
   if (out.has_plot("overhead.svg")) out.plot("added_time.svg");
 }
@@ -181,7 +187,7 @@ void write_table(std::string& text, const Answer& answer) {
     append_table(text,
                  fmt::format("Step {}: added to standard fused; baseline step {}", workload,
                              baseline_text(evaluation, workload)),
-                 step_table(evaluation, workload));
+                 without_column(step_table(evaluation, workload), kShareColumn));
   if (const std::string missing = missing_baseline(evaluation); !missing.empty())
     text += "\n" + missing + "\n";
 }
@@ -191,31 +197,24 @@ void write_table(std::string& text, const Answer& answer) {
 using namespace step_section;
 
 std::vector<std::string> timed_workloads(const Evaluation& evaluation) {
-  std::vector<std::string> workloads;
-  for (const StepRow& row : evaluation.step)
-    if (std::find(workloads.begin(), workloads.end(), row.workload) == workloads.end())
-      workloads.push_back(row.workload);
-  return workloads;
+  return workloads_of_rows(evaluation.step);
 }
 
-Table step_table(const Evaluation& evaluation, std::string_view workload, StepColumns columns) {
+Table step_table(const Evaluation& evaluation, std::string_view workload) {
   Table table{{{"scheme"},
                {"schedule"},
                {"delta [90 %]", Align::right},
                {"overhead [90 %]", Align::right},
+               {std::string(kShareColumn), Align::right},
                {"dominant"},
                {"evidence"}},
               {}};
-  const bool with_share = columns == StepColumns::with_share;
-  if (with_share) table.columns.insert(table.columns.begin() + 4, {"share [90 %]", Align::right});
-  for (const StepRow& row : evaluation.step) {
-    if (row.workload != workload) continue;
-    table.add(name(row.path->scheme), name(row.schedule), format_seconds(row.delta, Sign::always),
-              overhead_text(evaluation, row), name(row.dominant), name(row.delta.evidence));
-    if (!with_share) continue;
-    std::vector<std::string>& cells = table.rows.back();
-    cells.insert(cells.begin() + 4, row.share ? format_ratio(*row.share) : std::string(kNothing));
-  }
+  for (const StepRow& row : evaluation.step)
+    if (row.workload == workload)
+      table.add(name(row.path->scheme), name(row.schedule), format_seconds(row.delta, Sign::always),
+                overhead_text(evaluation, row),
+                row.share ? format_ratio(*row.share) : std::string(kNothing), name(row.dominant),
+                name(row.delta.evidence));
   return table;
 }
 

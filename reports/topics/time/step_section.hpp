@@ -5,20 +5,16 @@
 
 namespace depthcost {
 
-/// Workload points that have been timed, each once, in order.
+/// Workload points whose step is timed, each once, in order.
 std::vector<std::string> timed_workloads(const Evaluation& evaluation);
 
-/// `with_share` is too wide for a terminal.
-enum class StepColumns { overhead, with_share };
-
 /// Every scheme and schedule of one workload, against the standard residual, `fused`.
-Table step_table(const Evaluation& evaluation, std::string_view workload,
-                 StepColumns columns = StepColumns::overhead);
+Table step_table(const Evaluation& evaluation, std::string_view workload);
 
-/// Why a workload has no baseline step; empty where all have one.
+/// Why some workload has no baseline step; empty where all have one.
 std::string missing_baseline(const Evaluation& evaluation);
 
-/// "12.0 ms, measured": the step that per cents of one workload are of.
+/// "12.0 ms, measured": the baseline step of a workload, which its per cents refer to.
 std::string baseline_text(const Evaluation& evaluation, std::string_view workload);
 
 /// Microseconds that each scheme adds to a decode step, against the batch. None without decode, a

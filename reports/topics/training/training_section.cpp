@@ -13,6 +13,7 @@ namespace depthcost {
 namespace training_section {
 namespace {
 
+/// The residual path on one micro-batch and all chunks, and what the pipeline makes of it.
 std::array<NamedQuantity, 7> quantities_of(const TrainingRun& run) {
   return {{{"makespan_seconds", run.makespan.value, "s"},
            {"forward_seconds", run.forward.value, "s"},

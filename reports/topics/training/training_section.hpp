@@ -15,12 +15,13 @@ Table training_time_table(const Evaluation& evaluation);
 /// Every scheme as it is quoted: gradient accumulation, the fullest stage, and what is sent.
 Table training_memory_table(const Evaluation& evaluation);
 
-/// Stages and chunks of the study's scheme. The evaluation must have a training step.
+/// Stages and chunks of the study's scheme. Precondition: the evaluation has a training step.
 Table stage_table(const Evaluation& evaluation);
 Table chunk_table(const Evaluation& evaluation);
 
-/// The stages of a simulated training step over time; many micro-batches with fewer of them, very
-/// many tasks from the beginning only. None without a pipeline, a machine or a rest of the step.
+/// The stages of a simulated training step over time. Many micro-batches are drawn as fewer ones;
+/// of very many tasks only the first are drawn. None without a pipeline, a machine or a rest of the
+/// step.
 std::optional<Plot> schedule_plot(const Evaluation& evaluation);
 
 namespace training_section {
