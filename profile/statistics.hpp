@@ -22,12 +22,6 @@ inline double typical(std::span<const double> seconds) {
   return quantile({seconds.begin(), seconds.end()}, 0.25);
 }
 
-/// The width of the interval over the value.
-template <class Q>
-double relative_width(const Estimate<Q>& estimate) {
-  return (estimate.high - estimate.low) / estimate.value;
-}
-
 /// The typical time with its 90 % interval by the bootstrap (Efron 1979, percentile method).
 Estimate<Seconds> typical_time(std::span<const double> seconds);
 

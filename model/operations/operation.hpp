@@ -140,12 +140,7 @@ class Folding {
   bool is_done_ = false;
 };
 
-// Attention over depth costs 4 d per (query, source) pair, d multiply-adds for the score and d for
-// the mix, and 3 d per normalised key (square, sum, scale). [ours] REFERENCES.md, "operations".
-inline constexpr double kFlopsPerPair = 4;
-inline constexpr double kFlopsPerKey = 3;
-
-/// Of the queries, gains, phi and biases, whatever the d-vectors are: Scalar<T> of
+/// Queries, gains, phi and biases are stored so, whatever the type of the d-vectors: Scalar<T> of
 /// kernels/operations/operations.hpp.
 inline constexpr Dtype kParameterDtype = Dtype::f32;
 

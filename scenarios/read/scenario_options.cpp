@@ -182,4 +182,12 @@ std::string stem_of(const ScenarioOptions& options) {
   return options.hardware.empty() ? model : model + "_" + stem(options.hardware);
 }
 
+Scenario asked_scenario(const std::string& path, const ScenarioOptions& options) {
+  return options.model.empty() ? read_scenario(path) : scenario_from_options(options);
+}
+
+std::string stem_of(const std::string& path, const ScenarioOptions& options) {
+  return options.model.empty() ? std::filesystem::path(path).stem().string() : stem_of(options);
+}
+
 }  // namespace depthcost

@@ -36,4 +36,10 @@ Node document_from_options(const ScenarioOptions& options);
 /// What files about it are called: "config_b300_sxm".
 std::string stem_of(const ScenarioOptions& options);
 
+/// The scenario of a file; where the options name a model, theirs.
+Scenario asked_scenario(const std::string& path, const ScenarioOptions& options);
+
+/// What files about that scenario are called.
+std::string stem_of(const std::string& path, const ScenarioOptions& options);
+
 }  // namespace depthcost

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/exit_code.hpp"
+#include "cli/output/exit_code.hpp"
 #include "tests/cli/run_program.hpp"
 #include "tests/temporary_folder.hpp"
 

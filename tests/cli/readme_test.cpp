@@ -152,7 +152,7 @@ const std::vector<Exception> kExceptions{
      Shown::lines},
     {"scripts/report my_model.yaml", "sets up and builds", "depthcost report my_model.yaml"},
     {"build/report/depthcost report scenarios/claims/*.yaml",
-     "the table has a line of each report: tests/reports/readme_test.cpp", kClaims,
+     "the table has a line of each report: tests/reports/documents/readme_test.cpp", kClaims,
      Shown::elsewhere},
     {"build/report/depthcost compare --published",
      "as Markdown, and of the cases those that are promised",

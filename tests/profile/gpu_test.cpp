@@ -5,7 +5,7 @@
 #include "profile/measured_steps.hpp"
 #include "profile/profile.hpp"
 #include "profile/verify.hpp"
-#include "reports/comparison.hpp"
+#include "reports/comparison/comparison_report.hpp"
 #include "scenarios/measured/comparisons.hpp"
 #include "tests/temporary_folder.hpp"
 

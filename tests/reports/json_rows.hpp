@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/json.hpp"
+#include "reports/documents/answer_documents.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::test {

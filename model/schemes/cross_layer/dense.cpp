@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/operations/dense_operations.hpp"
 #include "model/schemes/list.hpp"
 #include "model/schemes/states.hpp"
 

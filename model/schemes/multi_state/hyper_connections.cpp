@@ -1,6 +1,7 @@
 // Hyper-connections and what became of them beside mHC: m streams that are read, written and mixed.
 #include <utility>
 
+#include "model/operations/hyper_connection_operations.hpp"
 #include "model/schemes/list.hpp"
 #include "model/schemes/multi_state/streams.hpp"
 

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "reports/json.hpp"
+#include "reports/documents/answer_documents.hpp"
 #include "scenarios/read/scenario.hpp"
 #include "tests/studies.hpp"
 

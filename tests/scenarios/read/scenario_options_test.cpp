@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/evaluation/evaluation.hpp"
-#include "reports/json.hpp"
+#include "reports/documents/answer_documents.hpp"
 #include "tests/scenarios/keys/scheme_choices.hpp"
 #include "tests/scenarios/read/parsed.hpp"
 

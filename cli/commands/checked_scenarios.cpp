@@ -1,0 +1,69 @@
+// Files are read in parallel.
+#include "cli/commands/checked_scenarios.hpp"
+
+#include "model/base/parallel.hpp"
+#include "model/evaluation/evaluation.hpp"
+#include "scenarios/text/input_error.hpp"
+
+namespace depthcost {
+namespace {
+
+/// One scenario, or why not, as CI and as stderr say it.
+struct Checked {
+  CheckedScenario scenario;
+  std::string error;
+};
+
+template <class Read>
+Checked checked(const std::string& file, const Read& read) {
+  Checked result{.scenario = {.file = printable(file, file.size() * 4)}, .error = {}};
+  try {
+    const Scenario scenario = read();
+    result.scenario.name = scenario.study.name;
+    result.scenario.budgets = budgets_of(scenario.study);
+  } catch (const InputError& error) {
+    result.scenario.refused = RefusedScenario{error.position().line, error.message()};
+    result.error = error.what();
+  }
+  return result;
+}
+
+std::vector<Checked> check_all(const CheckOptions& options, Progress& progress) {
+  if (!options.question.model.empty())
+    return {
+        checked(options.question.model, [&] { return scenario_from_options(options.question); })};
+  std::vector<Checked> all(options.scenarios.size());
+  each_in_parallel(all.size(), num_hardware_threads(), [&](std::size_t i) {
+    const std::string& path = options.scenarios[i];
+    all[i] = checked(path, [&] { return read_scenario(path); });
+    ++progress.done;
+  });
+  return all;
+}
+
+[[noreturn]] void refuse_to_pass(const CheckOptions& options) {
+  if (!options.question.model.empty())
+    throw InputError({"--budget", 1, 1},
+                     "missing budget (as --budget decode_overhead=2%: without one there is nothing "
+                     "to check)");
+  throw InputError(
+      {options.scenarios.front(), 1, 1},
+      "missing key 'budgets' (a scenario without budgets cannot be checked; for example "
+      "budgets: {decode_overhead: 2 %})");
+}
+
+}  // namespace
+
+CheckedScenarios checked_scenarios(const CheckOptions& options, Progress& progress) {
+  CheckedScenarios result;
+  bool is_any = false;
+  for (Checked& it : check_all(options, progress)) {
+    is_any = is_any || it.scenario.refused || !it.scenario.budgets.empty();
+    if (!it.error.empty()) result.errors.push_back(std::move(it.error));
+    result.scenarios.push_back(std::move(it.scenario));
+  }
+  if (!is_any) refuse_to_pass(options);
+  return result;
+}
+
+}  // namespace depthcost

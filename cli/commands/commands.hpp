@@ -1,0 +1,122 @@
+// The commands: options in, text on stdout and files out, an exit code back. They throw InputError
+// for the user's mistakes; main catches.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/output/console.hpp"
+#include "cli/output/exit_code.hpp"
+#include "scenarios/measured/mixing_question.hpp"
+#include "scenarios/read/scenario_options.hpp"
+
+namespace depthcost {
+
+struct ReportOptions {
+  std::vector<std::string> scenarios;
+  ScenarioOptions question;  // in place of them, if it has a model
+  std::string directory = "depthcost-report";
+};
+ExitCode run_report(const ReportOptions& options, Console& console);
+
+struct EvaluateOptions {
+  std::string scenario;
+  ScenarioOptions question;      // in place of it, if it has a model
+  std::string format = "table";  // table | json | csv | plan
+  bool layers = false;
+};
+ExitCode run_evaluate(const EvaluateOptions& options);
+
+struct FamilyOptions {
+  std::string scenario;
+  ScenarioOptions question;      // in place of it, if it has a model
+  std::string format = "table";  // table | json
+};
+ExitCode run_family(const FamilyOptions& options);
+
+struct CheckOptions {
+  std::vector<std::string> scenarios;
+  ScenarioOptions question;      // in place of them, if it has a model
+  std::string format = "table";  // table | json
+  bool strict = false;           // `unknown` fails
+  std::string junit;             // file to write
+  bool github = false;           // annotations behind the tables, and the summary of the step
+};
+ExitCode run_check(const CheckOptions& options, Console& console);
+
+struct DiffOptions {
+  std::string before;  // results of `evaluate --format json`
+  std::string after;
+  std::string tolerance;         // "1 %"; nothing may move if empty
+  std::string format = "table";  // table | json | markdown
+};
+ExitCode run_diff(const DiffOptions& options);
+
+struct ExplainOptions {
+  std::string scenario;
+  std::string metric;
+};
+ExitCode run_explain(const ExplainOptions& options);
+
+struct ImportOptions {
+  std::string config;  // a Hugging Face config.json
+  std::string output;  // the model file; stdout if empty
+};
+ExitCode run_import(const ImportOptions& options, Console& console);
+
+struct CompareOptions {
+  std::string measurements;      // a CSV file, samples, or a profile; or
+  bool published = false;        // what others have published
+  std::string hardware;          // of the measurements: a preset or a path
+  std::string tolerances;        // a file of rules; those that are built in if empty
+  std::string format = "table";  // table | markdown | json
+  std::string junit;             // file to write
+  bool github = false;           // annotations behind the report
+  bool strict = false;           // what is ambiguous fails, where its rule blocks
+};
+ExitCode run_compare(const CompareOptions& options, Console& console);
+
+struct SweepOptions {
+  std::string scenario;
+  ScenarioOptions question;       // in place of it, if it has a model
+  std::vector<std::string> axes;  // KEY=VALUES; block_size=1..L without any
+  std::string format = "table";   // table | json | csv | markdown
+  std::string directory;          // for files; stdout if empty
+  std::int64_t max_points = 1'000'000;
+  double compute = 5.6;  // PFLOP/s-days of the break-even
+};
+
+ExitCode run_sweep(const SweepOptions& options, Console& console);
+
+struct MixingOptions {
+  MixingQuestion question;
+  bool magnitude = false;
+  std::string format = "table";  // table | json | csv
+  std::string directory;         // for files; stdout if empty
+};
+
+ExitCode run_mixing(const MixingOptions& options, Console& console);
+
+struct ProfileFitOptions {
+  std::string samples;
+  std::string output;
+  std::string part;  // a hardware preset: what samples do not say
+  bool cpu = false;  // of two backends, the CPU and not the GPU
+};
+ExitCode run_profile_fit(const ProfileFitOptions& options);
+ExitCode run_profile_verify(const std::vector<std::string>& paths, Console& console);
+
+struct ProfileShowOptions {
+  std::string profile;
+  std::string directory;  // for plots; none if empty
+};
+ExitCode run_profile_show(const ProfileShowOptions& options, Console& console);
+
+ExitCode run_presets_list();
+ExitCode run_presets_show(const std::string& id);
+ExitCode run_presets_lint();
+ExitCode run_presets_schema();
+ExitCode run_presets_keys();
+
+}  // namespace depthcost

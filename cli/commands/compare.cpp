@@ -1,0 +1,46 @@
+// `compare`: predicted against measured. 0 as promised, 1 a promise is broken or a measurement
+// cannot be, 2 bad input or nothing to compare.
+#include <algorithm>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/compared_measurements.hpp"
+#include "cli/output/files.hpp"
+#include "cli/output/version.hpp"
+#include "reports/comparison/comparison_gates.hpp"
+
+namespace depthcost {
+namespace {
+
+std::string text_of(const ComparisonReport& report, const std::string& format) {
+  if (format == "json") return to_json(report, kVersion);
+  return format == "markdown" ? to_markdown(report) : to_table(report);
+}
+
+ExitCode exit_code(const ComparisonReport& report) {
+  const bool is_red =
+      std::any_of(report.cases.begin(), report.cases.end(),
+                  [](const ComparedCase& compared) { return compared.is_blocked(); });
+  return is_red ? ExitCode::gate_said_no : ExitCode::good;
+}
+
+ExitCode print(const ComparisonReport& report, const CompareOptions& options) {
+  std::string text = text_of(report, options.format);
+  const bool is_for_people = options.format == "table" && !options.github;
+  if (options.github) text += to_annotations(annotations(report));
+  if (!options.junit.empty()) write_file(options.junit, to_junit(junit_suite(report)));
+  is_for_people ? show(text) : write_stdout(text);
+  return exit_code(report);
+}
+
+}  // namespace
+
+ExitCode run_compare(const CompareOptions& options, Console& console) {
+  console.watch("compare");
+  ComparisonReport report = compared_measurements(options);
+  if (options.strict)
+    for (ComparedCase& compared : report.cases) compared.ambiguities = Ambiguities::fail;
+  console.stop_watching();
+  return print(report, options);
+}
+
+}  // namespace depthcost

@@ -1,0 +1,120 @@
+// Every kind of input ends as one report.
+#include "cli/commands/compared_measurements.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "cli/commands/github.hpp"
+#include "profile/compare.hpp"
+#include "profile/measured_steps.hpp"
+#include "profile/profile_file.hpp"
+#include "scenarios/measured/comparisons.hpp"
+#include "scenarios/measured/tolerances.hpp"
+#include "scenarios/presets/reference.hpp"
+#include "scenarios/text/input_error.hpp"
+
+namespace depthcost {
+namespace {
+
+[[noreturn]] void fail_usage(std::string_view problem) {
+  throw InputError({"compare", 1, 1}, problem);
+}
+
+std::vector<ToleranceRule> rules_for(const CompareOptions& options, std::string_view shipped) {
+  return options.tolerances.empty() ? shipped_rules(shipped) : load_rules(options.tolerances);
+}
+
+ComparisonReport published_report(const CompareOptions& options) {
+  return {.title = "Published measurements against presets alone",
+          .cases = published_cases(published_measurements(), rules_for(options, "published")),
+          .notes = {}};
+}
+
+ComparisonReport table_report(const CompareOptions& options) {
+  if (options.hardware.empty())
+    fail_usage("missing --hardware (a preset or a path: what the table was measured on)");
+  const MeasurementTable table = load_measurements(options.measurements);
+  const Device device = device_of(options.hardware);
+  ComparisonReport report{
+      .title = fmt::format("{} against {}", printable(options.measurements), device.machine.name),
+      .cases = measured_cases(table, device, rules_for(options, "measurements")),
+      .notes = {}};
+  for (const std::string& column : table.ignored_columns)
+    report.notes.push_back(fmt::format("Column '{}' was ignored.", column));
+  for (const ResolvedValue& value : device.fallbacks)
+    report.notes.push_back(fmt::format("{}: {} ({}).", value.key, value.value, value.origin));
+  return report;
+}
+
+/// Samples, and the profile of their own machine.
+struct MeasuredMachine {
+  std::string label;  // of the profile
+  DeviceValues device;
+  profile::Samples samples;
+};
+
+ComparisonReport samples_report(const MeasuredMachine& measured,
+                                const std::vector<ToleranceRule>& rules) {
+  const profile::Samples& samples = measured.samples;
+  const Device device = device_of(measured.device, measured.label);
+  profile::require_good_and_own(samples, device.machine.name);
+  return {.title = fmt::format("{} against {}", file_label(samples.path), measured.label),
+          .cases = profile::kernel_cases(samples, device, rules),
+          .notes = profile::comparison_notes(samples, measured.device),
+          .steps = profile::compared_steps(device.machine, samples)};
+}
+
+/// Where scripts/measure leaves its profile.
+constexpr const char* kLocalProfile = "depthcost-measurements/profile.yaml";
+
+std::string local_profile() {
+  std::error_code ignored;
+  if (!std::filesystem::exists(kLocalProfile, ignored))
+    fail_usage(
+        fmt::format("missing profile ('{}' is not there: run scripts/measure, or name a "
+                    "profile, samples, a table or --published)",
+                    kLocalProfile));
+  return kLocalProfile;
+}
+
+void require_no_conflicts(const CompareOptions& options) {
+  if (options.published && !options.measurements.empty())
+    fail_usage("conflicting --published (a table is given)");
+  if (options.published && !options.hardware.empty())
+    fail_usage("conflicting --hardware (published measurements name their own)");
+  if (options.github) require_text_for_github("compare", options.format);
+}
+
+MeasuredMachine machine_of(const CompareOptions& options, const std::string& input) {
+  if (profile::is_profile_path(input)) {
+    profile::Samples samples = profile::samples_of(input);
+    return {file_label(input), resolve_device(input, "PROFILE"), std::move(samples)};
+  }
+  DeviceValues device = resolve_device(options.hardware, "--hardware");
+  const profile::Backend backend = profile::backend_of(device.values);
+  return {file_label(options.hardware), std::move(device), profile::read_samples(input, backend)};
+}
+
+/// Rules come first: a file of them that is wrong may not hide behind a machine that is another.
+ComparisonReport measured_report(const CompareOptions& options, const std::string& input) {
+  const std::vector<ToleranceRule> rules = rules_for(options, "samples");
+  return samples_report(machine_of(options, input), rules);
+}
+
+}  // namespace
+
+ComparisonReport compared_measurements(const CompareOptions& options) {
+  require_no_conflicts(options);
+  if (options.published) return published_report(options);
+  const std::string input = options.measurements.empty() ? local_profile() : options.measurements;
+  const bool is_samples = input.ends_with(".json");
+  if (is_samples && options.hardware.empty())
+    fail_usage("missing --hardware (the profile of the machine)");
+  if (!is_samples && !profile::is_profile_path(input)) return table_report(options);
+  if (!is_samples && !options.hardware.empty())
+    fail_usage("conflicting --hardware (a profile is a machine's own)");
+  return measured_report(options, input);
+}
+
+}  // namespace depthcost

@@ -1,0 +1,41 @@
+// `diff`: which predictions moved between two results. 0 none, 1 beyond the tolerance, 2 bad input.
+#include "cli/commands/commands.hpp"
+#include "cli/output/files.hpp"
+#include "cli/output/version.hpp"
+#include "reports/difference/difference_report.hpp"
+#include "reports/formats/json_writer.hpp"
+#include "scenarios/measured/result_file.hpp"
+#include "scenarios/text/quantity.hpp"
+
+namespace depthcost {
+namespace {
+
+double tolerance_of(const DiffOptions& options) {
+  if (options.tolerance.empty()) return 0;
+  return parse_quantity({options.tolerance, false}, {"--tolerance", 1, 1}, Dimension::ratio,
+                        "tolerance", Range::non_negative);
+}
+
+std::string text_of(const DifferenceReport& report, const std::string& format) {
+  if (format == "json") return to_json(report, kVersion);
+  return format == "markdown" ? to_markdown(report) : to_table(report);
+}
+
+}  // namespace
+
+ExitCode run_diff(const DiffOptions& options) {
+  const double tolerance = tolerance_of(options);
+  const Result before = load_result(options.before, kJsonSchemaVersion);
+  const Result after = load_result(options.after, kJsonSchemaVersion);
+  const auto compared = [](const std::string& path, const Result& result) {
+    return ComparedResult{printable(path), result.scenario, result.program_version};
+  };
+  const DifferenceReport report{.before = compared(options.before, before),
+                                .after = compared(options.after, after),
+                                .tolerance = tolerance,
+                                .difference = difference(before, after, tolerance)};
+  write_stdout(text_of(report, options.format));
+  return report.difference.holds() ? ExitCode::good : ExitCode::gate_said_no;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,59 @@
+// `evaluate`: the numbers only.
+#include "cli/commands/commands.hpp"
+#include "cli/output/console.hpp"
+#include "cli/output/files.hpp"
+#include "cli/output/version.hpp"
+#include "model/evaluation/evaluation.hpp"
+#include "reports/documents/answer_documents.hpp"
+#include "reports/topics/training/pipeline_plan.hpp"
+#include "scenarios/read/scenario.hpp"
+#include "scenarios/text/input_error.hpp"
+
+namespace depthcost {
+namespace {
+
+std::vector<LedgerRow> all_layers(const Evaluation& evaluation) {
+  std::vector<LedgerRow> rows;
+  const auto append = [&](const std::vector<LedgerRow>& more) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  };
+  for (const ResidualPath& path : evaluation.paths) {
+    for (const Counting counting : countings_of(path.scheme))
+      append(layer_rows(evaluation.study, path, counting));
+    for (const Schedule schedule : path.scheme.rule->schedules)
+      append(operation_rows(evaluation.study, path, schedule));
+  }
+  return rows;
+}
+
+void require_training(const Study& study, const std::string& file) {
+  if (!study.training)
+    throw InputError({file, 1, 1},
+                     "missing key 'workload.training.sequence_length' (a plan is of a training "
+                     "step)");
+  if (!study.machine)
+    throw InputError({file, 1, 1}, "missing key 'hardware' (a plan has modelled times)");
+}
+
+}  // namespace
+
+ExitCode run_evaluate(const EvaluateOptions& options) {
+  const Scenario scenario = asked_scenario(options.scenario, options.question);
+  if (options.format == "plan")
+    require_training(scenario.study,
+                     options.scenario.empty() ? options.question.model : options.scenario);
+  const Evaluation evaluation = evaluate(scenario.study);
+  const std::vector<LedgerRow> layers =
+      options.layers ? all_layers(evaluation) : std::vector<LedgerRow>{};
+  if (options.format == "json")
+    write_stdout(to_json(evaluation, scenario.values, {kVersion, layers}));
+  else if (options.format == "csv")
+    write_stdout(to_csv(evaluation, layers));
+  else if (options.format == "plan")
+    write_stdout(pipeline_plan(evaluation));
+  else
+    show(to_table(evaluation, layers));
+  return ExitCode::good;
+}
+
+}  // namespace depthcost

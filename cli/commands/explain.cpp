@@ -1,0 +1,43 @@
+// `explain`: one number, taken apart.
+#include "reports/documents/answer_documents.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/commands/commands.hpp"
+#include "cli/output/console.hpp"
+#include "cli/output/files.hpp"
+#include "scenarios/read/scenario.hpp"
+#include "scenarios/text/input_error.hpp"
+#include "scenarios/text/suggest.hpp"
+
+namespace depthcost {
+namespace {
+
+std::vector<std::string> metrics_of(const Evaluation& evaluation) {
+  std::vector<std::string> metrics;
+  for (Explanation& explanation : explanations(evaluation))
+    metrics.push_back(std::move(explanation.metric));
+  return metrics;
+}
+
+}  // namespace
+
+ExitCode run_explain(const ExplainOptions& options) {
+  const Scenario scenario = read_scenario(options.scenario);
+  const Evaluation evaluation = evaluate_with_family(scenario.study);
+  if (options.metric.empty()) {
+    write_stdout(fmt::format("{}\n", fmt::join(metrics_of(evaluation), "\n")));
+    return ExitCode::good;
+  }
+  const auto explanation = explain(evaluation, options.metric);
+  if (!explanation)
+    throw InputError(
+        {options.scenario, 1, 1},
+        fmt::format(
+            "unknown metric '{}'{} (without a metric all are listed; ledger metrics may end in .layer_N)",
+            printable(options.metric), did_you_mean(options.metric, metrics_of(evaluation))));
+  show(to_text(*explanation));
+  return ExitCode::good;
+}
+
+}  // namespace depthcost

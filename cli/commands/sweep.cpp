@@ -1,0 +1,58 @@
+// `sweep`: which block size, why, and the runner-up.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/swept_scenes.hpp"
+#include "cli/output/plot_files.hpp"
+#include "cli/output/version.hpp"
+#include "scenarios/text/input_error.hpp"
+
+namespace depthcost {
+namespace {
+
+constexpr const char* kNoPlots = "Plots: -o DIR writes them beside the document.";
+
+/// One document, and its plots beside it.
+std::vector<NewFile> files_of(const SweepReport& report, const SweepOptions& options,
+                              Progress& progress) {
+  const std::string stem = stem_of(options.scenario, options.question);
+  if (options.format == "json") return {{stem + "-sweep.json", sweep_json(report, kVersion)}};
+  if (options.format == "csv") return {{stem + "-sweep.csv", sweep_csv(report)}};
+  if (options.format == "table") return {{stem + "-sweep.txt", sweep_text(report)}};
+  DrawnPlots drawn = draw(sweep_plots(report), stem, progress);
+  std::vector<NewFile> files = std::move(drawn.files);
+  files.push_back(
+      {stem + "-sweep.md", sweep_markdown(report, drawn.shown, drawn.missing, kVersion)});
+  return files;
+}
+
+}  // namespace
+
+ExitCode run_sweep(const SweepOptions& options, Console& console) {
+  if (!std::isfinite(options.compute) || options.compute <= 0)
+    throw InputError(
+        {"--compute", 1, 1},
+        fmt::format("invalid compute '{}' (must be PFLOP/s-days above zero)", options.compute));
+  SweepReport report = swept_scenes(options, console.watch("sweep"));
+  Progress& writing = console.watch("sweep: writing");
+  writing.expected = groups_of(report).size();
+  report.writing = &writing;
+  // Plots need a folder; without one the document has none.
+  const bool is_alone = options.directory.empty() && options.format == "markdown";
+  const std::vector<NewFile> files =
+      is_alone ? std::vector<NewFile>{{"", sweep_markdown(report, {}, kNoPlots, kVersion)}}
+               : files_of(report, options, writing);
+  console.stop_watching();
+  if (options.directory.empty()) {
+    options.format == "table" ? show(files.back().content) : write_stdout(files.back().content);
+    return ExitCode::good;
+  }
+  write_files(options.directory, files);
+  show(fmt::format("{}-> {}/{}\n", sweep_text(report), options.directory, files.back().name));
+  return ExitCode::good;
+}
+
+}  // namespace depthcost

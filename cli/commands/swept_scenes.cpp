@@ -1,0 +1,71 @@
+// A scene that cannot be read is kept with its reason.
+#include "cli/commands/swept_scenes.hpp"
+
+#include <fmt/format.h>
+
+#include "model/base/parallel.hpp"
+#include "model/schemes/list.hpp"
+#include "scenarios/read/sweep_plan.hpp"
+#include "scenarios/text/input_error.hpp"
+
+namespace depthcost {
+namespace {
+
+/// A config.json of a released model rarely has blocks; the question is what they would cost.
+std::string_view hint(const Study& study) {
+  return is_standard(study.path.scheme)
+             ? "; residual.scheme of a scenario, or --residual beside --model, asks about another"
+             : "";
+}
+
+[[noreturn]] void refuse_all(const SweepPlan& plan, const SweepReport& report) {
+  for (const ReportedScene& scene : report.scenes)
+    if (scene.sweep)
+      throw InputError(axis_position(), fmt::format("no point of the sweep can exist: {}{}",
+                                                    scene.sweep->choices().front().refused,
+                                                    hint(scene.sweep->study())));
+  throw InputError(axis_position(), plan.scenes.front().refused);
+}
+
+bool has_point(const Sweep& sweep) {
+  for (const SweepChoice& choice : sweep.choices())
+    if (choice.refused.empty()) return true;
+  return false;
+}
+
+SweepPlan plan_of(const SweepOptions& options) {
+  if (options.question.model.empty())
+    return plan_sweep(options.scenario, options.axes, options.max_points);
+  return plan_sweep({document_from_options(options.question), "", Provenance::options},
+                    options.axes, options.max_points);
+}
+
+}  // namespace
+
+SweepReport swept_scenes(const SweepOptions& options, Progress& progress) {
+  SweepPlan plan = plan_of(options);
+  SweepReport report{.title = {},
+                     .scene_axes = plan.scene_axes,
+                     .scenes = {},
+                     .own = plan.own,
+                     .compute = options.compute,
+                     .writing = nullptr};
+  // With several scenes each counts as one: how many points the next ones have is not known yet.
+  const bool is_one = plan.scenes.size() == 1;
+  if (!is_one) progress.expected = plan.scenes.size();
+  bool is_any = false;
+  for (SweepScene& scene : plan.scenes) {
+    if (!is_one) ++progress.done;
+    ReportedScene& reported = report.scenes.emplace_back(
+        ReportedScene{std::move(scene.values), std::nullopt, scene.refused});
+    if (!scene.study) continue;
+    if (report.title.empty()) report.title = scene.study->name;
+    reported.sweep.emplace(*std::move(scene.study), std::move(scene.axes), num_hardware_threads(),
+                           is_one ? &progress : nullptr);
+    is_any = is_any || has_point(*reported.sweep);
+  }
+  if (!is_any) refuse_all(plan, report);
+  return report;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,35 @@
+// The exit codes of the program.
+#pragma once
+
+namespace depthcost {
+
+enum class ExitCode {
+  good = 0,
+  gate_said_no = 1,         // budget, fit, misprediction
+  bad_input = 2,            // input, usage, or internal error
+  measurement_invalid = 3,  // throttled, stolen, not repeatable
+  skipped = 77,             // for want of hardware
+};
+
+/// How bad a code is. CI pipelines let some codes pass, so that worse ones may not hide behind
+/// them.
+constexpr int severity(ExitCode code) {
+  switch (code) {
+    case ExitCode::bad_input:
+      return 4;
+    case ExitCode::gate_said_no:
+      return 3;
+    case ExitCode::measurement_invalid:
+      return 2;
+    case ExitCode::skipped:
+      return 1;
+    case ExitCode::good:
+      break;
+  }
+  return 0;
+}
+
+/// The worst of several: 2 > 1 > 3 > 77 > 0.
+constexpr ExitCode worst(ExitCode a, ExitCode b) { return severity(a) > severity(b) ? a : b; }
+
+}  // namespace depthcost

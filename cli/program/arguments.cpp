@@ -1,0 +1,333 @@
+// One function for each command.
+#include "cli/program/arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <type_traits>
+
+#include "cli/commands/commands.hpp"
+#include "cli/output/files.hpp"
+#include "cli/program/completion.hpp"
+#include "cli/program/scenario_source.hpp"
+
+namespace depthcost {
+namespace {
+
+/// A command whose help ends with examples.
+CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& meaning,
+                      std::initializer_list<const char*> examples) {
+  CLI::App* command = app.add_subcommand(name, meaning);
+  command->footer(fmt::format("For example:\n  {}", fmt::join(examples, "\n  ")));
+  return command;
+}
+
+/// Parsing `command` chooses `run`, with or without a console.
+template <class Options, class Run>
+void on_call(CLI::App& command, Command& chosen, const std::shared_ptr<Options>& options, Run run) {
+  command.callback([&chosen, options, run] {
+    chosen = [options, run](Console& console) {
+      if constexpr (std::is_invocable_v<Run, const Options&, Console&>)
+        return run(*options, console);
+      else
+        return run(*options);
+    };
+  });
+}
+
+void add_format(CLI::App& command, std::string& format, const char* meaning,
+                const std::vector<std::string>& formats) {
+  command.add_option("--format", format, meaning)
+      ->check(CLI::IsMember(formats))
+      ->capture_default_str();
+}
+
+/// SCENARIO, one file or several, and --model in its place.
+template <class Files>
+void add_scenario(CLI::App& command, Files& files, const char* meaning, ScenarioOptions& question) {
+  CLI::Option* scenario = command.add_option("SCENARIO", files, meaning);
+  add_scenario_options(command, *scenario->type_name(completed::kFile), question);
+}
+
+void add_report(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<ReportOptions>();
+  auto* command =
+      add_command(app, "report", "Markdown and SVG plots for each scenario",
+                  {"depthcost report scenarios/kimi_k3_8xb300.yaml",
+                   "depthcost report --model config.json --hardware b300_sxm --tensor 8"});
+  add_scenario(*command, options->scenarios, "scenario files", options->question);
+  command->add_option("-o,--output", options->directory, "folder to write to")
+      ->type_name(completed::kFolder)
+      ->capture_default_str();
+  on_call(*command, chosen, options, run_report);
+}
+
+void add_evaluate(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<EvaluateOptions>();
+  auto* command = add_command(app, "evaluate", "the numbers only",
+                              {"depthcost evaluate scenarios/kimi_k3_8xb300.yaml --format json"});
+  add_scenario(*command, options->scenario, "scenario file", options->question);
+  add_format(*command, options->format, "table, json, csv, or plan: what bench_pipeline runs",
+             {"table", "json", "csv", "plan"});
+  command->add_flag("--layers", options->layers, "one row for each layer and operation too");
+  on_call(*command, chosen, options, run_evaluate);
+}
+
+void add_family(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<FamilyOptions>();
+  auto* command = add_command(app, "family",
+                              "every residual connection on one model, fewest bytes a token first",
+                              {"depthcost family scenarios/kimi_k3_8xb300.yaml"});
+  add_scenario(*command, options->scenario, "scenario file", options->question);
+  add_format(*command, options->format, "table or json", {"table", "json"});
+  on_call(*command, chosen, options, run_family);
+}
+
+void add_check(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<CheckOptions>();
+  auto* command = add_command(app, "check", "budgets and fits: 0 hold, 1 broken, 2 bad input",
+                              {"depthcost check scenarios/kimi_k3_8xb300.yaml",
+                               "depthcost check scenarios/*.yaml --junit budgets.xml --github",
+                               "depthcost check --model config.json --hardware b300_sxm --tensor 8 "
+                               "--budget decode_overhead=2%"});
+  add_scenario(*command, options->scenarios, "scenario files", options->question);
+  add_format(*command, options->format, "table or json", {"table", "json"});
+  command->add_flag("--strict", options->strict, "what is unknown fails");
+  command->add_option("--junit", options->junit, "JUnit file to write")
+      ->type_name(completed::kFile);
+  command->add_flag("--github", options->github,
+                    "annotations for GitHub behind the tables, and a table in "
+                    "$GITHUB_STEP_SUMMARY");
+  on_call(*command, chosen, options, run_check);
+}
+
+void add_sweep(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<SweepOptions>();
+  auto* command =
+      add_command(app, "sweep", "which block size, why, and the runner-up",
+                  {"depthcost sweep scenarios/kimi_k3_8xb300.yaml",
+                   "depthcost sweep scenarios/kimi_k3_8xb300.yaml --axis block_size=12,24,48 "
+                   "--axis hardware=h100_sxm,h200_sxm --axis workload.decode.sequences=1..1024:x2",
+                   "depthcost sweep --model config.json --hardware b300_sxm --tensor 8"});
+  add_scenario(*command, options->scenario, "scenario file", options->question);
+  command
+      ->add_option("--axis", options->axes,
+                   "KEY=VALUES, any value of the scenario: 8,16,24 or 1..L or 1..1024:x2 or "
+                   "0..64:+8; block_size=1..L if absent. Of residual, scheme, block_size, "
+                   "num_blocks, num_streams and schedule compete")
+      ->allow_extra_args(false)
+      ->take_all();
+  add_format(*command, options->format, "table, json, csv or markdown",
+             {"table", "json", "csv", "markdown"});
+  command->add_option("-o,--output", options->directory, "folder for the document and its plots")
+      ->type_name(completed::kFolder);
+  command->add_option("--max-points", options->max_points, "more points are refused")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000'000}))
+      ->capture_default_str();
+  command->add_option("--compute", options->compute, "of the break-even, PFLOP/s-days")
+      ->capture_default_str();
+  on_call(*command, chosen, options, run_sweep);
+}
+
+void add_mixing(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<MixingOptions>();
+  auto* command = add_command(
+      app, "mixing",
+      "depth mixing matrices, their semiseparable ranks, and magnitudes through depth",
+      {"depthcost mixing scenarios/kimi_linear_48b.yaml --scheme all -o mixing",
+       "depthcost mixing scenarios/kimi_linear_48b.yaml --weights alpha.json --magnitude"});
+  command->add_option("SCENARIO", options->question.scenario, "scenario file")
+      ->required()
+      ->type_name(completed::kFile);
+  command
+      ->add_option("--scheme", options->question.schemes,
+                   "beside the scenario's own: a name, or all")
+      ->allow_extra_args(false)
+      ->take_all();
+  command
+      ->add_option("--weights", options->question.weights, "JSON file of weights; random if absent")
+      ->type_name(completed::kFile);
+  command->add_option("--seed", options->question.seed, "of random numbers")
+      ->check(CLI::Range(Count{0}, kMaxExactCount))
+      ->capture_default_str();
+  command->add_option("--streams", options->question.num_streams, "m of mhc and hc_static");
+  command->add_option("--block-size", options->question.block_size, "layers of an AttnRes block");
+  command->add_option("--window", options->question.window,
+                      "layer outputs of attnres_sliding_window");
+  command->add_option("--dilation", options->question.dilation, "of denseformer");
+  command->add_option("--period", options->question.period, "of denseformer");
+  command->add_flag("--magnitude", options->magnitude, "magnitudes of random networks");
+  add_format(*command, options->format, "table, json or csv", {"table", "json", "csv"});
+  command->add_option("-o,--output", options->directory, "folder for the document and its plots")
+      ->type_name(completed::kFolder);
+  on_call(*command, chosen, options, run_mixing);
+}
+
+void add_diff(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<DiffOptions>();
+  auto* command = add_command(
+      app, "diff", "which predictions moved between two results: 0 none, 1 some, 2 bad input",
+      {"depthcost evaluate scenarios/kimi_k3_8xb300.yaml --format json > old.json",
+       "depthcost evaluate scenarios/kimi_k3_8xh200.yaml --format json > new.json",
+       "depthcost diff old.json new.json --tolerance 1%"});
+  command->add_option("OLD", options->before, "a result of evaluate --format json")
+      ->required()
+      ->type_name(completed::kFile);
+  command->add_option("NEW", options->after, "as above, held against it")
+      ->required()
+      ->type_name(completed::kFile);
+  command->add_option("--tolerance", options->tolerance,
+                      "relative, as 1%: what moves less is no difference; 0 if absent");
+  add_format(*command, options->format, "table, json or markdown", {"table", "json", "markdown"});
+  on_call(*command, chosen, options, run_diff);
+}
+
+void add_compare(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<CompareOptions>();
+  auto* command = add_command(
+      app, "compare", "predicted against measured",
+      {"depthcost compare scenarios/profiles/xeon_emerald_rapids_vm.yaml",
+       "depthcost compare kernels.csv --hardware h200_sxm", "depthcost compare --published"});
+  command
+      ->add_option(
+          "MEASUREMENTS", options->measurements,
+          "profile, samples, or a CSV table of measured kernels; depthcost-measurements/profile.yaml if absent")
+      ->type_name(completed::kFile);
+  command->add_flag("--published", options->published, "what others have published");
+  command->add_option("--hardware", options->hardware, "what they ran on: a preset or a path")
+      ->type_name(completed::kHardware);
+  command->add_option("--tolerances", options->tolerances, "file of rules")
+      ->type_name(completed::kFile);
+  add_format(*command, options->format, "table, markdown or json", {"table", "markdown", "json"});
+  command->add_option("--junit", options->junit, "JUnit file to write")
+      ->type_name(completed::kFile);
+  command->add_flag("--github", options->github, "annotations for GitHub behind the report");
+  command->add_flag("--strict", options->strict, "what is ambiguous fails where its rule blocks");
+  on_call(*command, chosen, options, run_compare);
+}
+
+void add_profile(CLI::App& app, Command& chosen) {
+  auto* command = add_command(app, "profile", "machine profiles: what scripts/measure has found",
+                              {"depthcost profile verify scenarios/profiles/*.yaml"});
+  command->require_subcommand(1);
+  auto options = std::make_shared<ProfileFitOptions>();
+  auto* fit = add_command(
+      *command, "fit", "samples -> profile",
+      {"depthcost profile fit scenarios/profiles/xeon_emerald_rapids_vm.samples.json -o "
+       "profile.yaml"});
+  fit->add_option("SAMPLES", options->samples, "what scripts/measure has written")
+      ->required()
+      ->type_name(completed::kFile);
+  fit->add_option("-o,--output", options->output, "profile to write")
+      ->required()
+      ->type_name(completed::kFile);
+  fit->add_option("--part", options->part, "hardware preset: a GPU's capacity and arithmetic")
+      ->type_name(completed::kHardware);
+  fit->add_flag("--cpu", options->cpu, "where a GPU was measured too: the CPU's profile");
+  on_call(*fit, chosen, options, run_profile_fit);
+  auto paths = std::make_shared<std::vector<std::string>>();
+  auto* verify =
+      add_command(*command, "verify",
+                  "refit, and predict again with today's formulas: 0 holds, 1 does not, 3 no "
+                  "measurement, 77 another machine's",
+                  {"depthcost profile verify scenarios/profiles/*.yaml"});
+  verify->add_option("PROFILE", *paths, "profiles, their samples beside them")
+      ->required()
+      ->type_name(completed::kFile);
+  on_call(*verify, chosen, paths, run_profile_verify);
+  auto shown = std::make_shared<ProfileShowOptions>();
+  auto* show =
+      add_command(*command, "show", "how well it predicts, ceilings and rates",
+                  {"depthcost profile show scenarios/profiles/xeon_emerald_rapids_vm.yaml"});
+  show->add_option("PROFILE", shown->profile, "profile, its samples beside it")
+      ->required()
+      ->type_name(completed::kFile);
+  show->add_option("-o,--output", shown->directory, "folder for plots: roofs, errors, transition")
+      ->type_name(completed::kFolder);
+  on_call(*show, chosen, shown, run_profile_show);
+}
+
+void add_explain(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<ExplainOptions>();
+  auto* command = add_command(app, "explain", "a number's formula, source and function",
+                              {"depthcost explain scenarios/kimi_k3_8xb300.yaml",
+                               "depthcost explain scenarios/kimi_k3_8xb300.yaml "
+                               "ledger.block_attnres.two_phase.kernel"});
+  command->add_option("SCENARIO", options->scenario, "scenario file")
+      ->required()
+      ->type_name(completed::kFile);
+  command->add_option("METRIC", options->metric, "path of the number; all are listed without it");
+  on_call(*command, chosen, options, run_explain);
+}
+
+void add_import(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<ImportOptions>();
+  auto* command = add_command(app, "import", "Hugging Face config.json -> model file",
+                              {"depthcost import config.json -o my_model.yaml"});
+  command->add_option("CONFIG_JSON", options->config, "config.json of a model")
+      ->required()
+      ->type_name(completed::kFile);
+  command->add_option("-o,--output", options->output, "model file to write; stdout if absent")
+      ->type_name(completed::kFile);
+  on_call(*command, chosen, options, run_import);
+}
+
+void add_presets(CLI::App& app, Command& chosen) {
+  auto* command = add_command(app, "presets", "models and hardware that are built in",
+                              {"depthcost presets", "depthcost presets show h200_sxm"});
+  command->require_subcommand(0, 1);
+  const auto choose = [&chosen](ExitCode (*run)()) { chosen = [run](Console&) { return run(); }; };
+  command->callback([&chosen, choose] {
+    if (!chosen) choose(run_presets_list);
+  });
+  const auto add = [&](const char* name, const char* meaning, ExitCode (*run)()) {
+    add_command(*command, name, meaning, {fmt::format("depthcost presets {}", name).c_str()})
+        ->callback([choose, run] { choose(run); });
+  };
+  add("list", "ids and names", run_presets_list);
+  add("lint", "sources and plausibility: 0 clean, 1 findings", run_presets_lint);
+  add("schema", "JSON Schema of scenario files", run_presets_schema);
+  add("keys", "every key, as Markdown", run_presets_keys);
+  auto id = std::make_shared<std::string>();
+  auto* show =
+      add_command(*command, "show", "one preset, as its file", {"depthcost presets show h200_sxm"});
+  show->add_option("ID", *id, "preset")->required()->type_name(completed::kPreset);
+  on_call(*show, chosen, id, run_presets_show);
+}
+
+void add_completion(CLI::App& app, Command& chosen) {
+  auto shell = std::make_shared<std::string>();
+  auto* command =
+      add_command(app, "completion", "what completes commands, options and presets: a script",
+                  {"depthcost completion bash"});
+  command->add_option("SHELL", *shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->callback([&chosen, shell] {
+    chosen = [shell](Console&) {
+      write_stdout(completion_script(*shell));
+      return ExitCode::good;
+    };
+  });
+}
+
+/// Adds the option to each command, so that it can stand anywhere.
+void add_quiet(CLI::App& command, Verbosity& verbosity) {
+  for (CLI::App* sub : command.get_subcommands([](CLI::App*) { return true; }))
+    add_quiet(*sub, verbosity);
+  command.add_flag_callback(
+      "-q,--quiet", [&verbosity] { verbosity = Verbosity::quiet; },
+      "errors alone: no progress, no warnings");
+}
+
+}  // namespace
+
+void add_commands(CLI::App& app, Command& chosen, Verbosity& verbosity) {
+  for (const auto& add :
+       {add_report, add_evaluate, add_family, add_check, add_sweep, add_mixing, add_compare,
+        add_diff, add_explain, add_import, add_presets, add_profile, add_completion})
+    add(app, chosen);
+  add_quiet(app, verbosity);
+}
+
+}  // namespace depthcost

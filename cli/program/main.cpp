@@ -1,0 +1,155 @@
+// The program: command line in, exit code out. What the rest throws ends here.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <span>
+#include <sstream>
+
+#include "cli/output/files.hpp"
+#include "cli/output/version.hpp"
+#include "cli/program/arguments.hpp"
+#include "cli/program/completion.hpp"
+#include "profile/profile_file.hpp"
+#include "scenarios/text/input_error.hpp"
+#include "scenarios/text/suggest.hpp"
+
+namespace depthcost {
+namespace {
+
+// The longest part of a message that comes from elsewhere: usage errors repeat what was typed.
+constexpr std::size_t kMaxForeignCharacters = 200;
+
+int fail(const std::string& line) {
+  show_error(line);
+  return static_cast<int>(ExitCode::bad_input);
+}
+
+/// The command whose words CLI11 was reading.
+const CLI::App& innermost(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : innermost(*chosen.front());
+}
+
+std::vector<std::string> options_of(const CLI::App& command) {
+  std::vector<std::string> words;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& word : option->get_lnames()) words.push_back("--" + word);
+  return words;
+}
+
+std::vector<std::string> commands_of(const CLI::App& command) {
+  std::vector<std::string> words;
+  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
+    words.push_back(sub->get_name());
+  return words;
+}
+
+/// What is wrong with the command line. For an unknown word it says what was probably meant.
+std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (unknown.empty()) return printable(error.what(), kMaxForeignCharacters);
+  const std::string& word = unknown.front();
+  const bool is_option = word.starts_with('-');
+  const auto words = is_option ? options_of(innermost(app)) : commands_of(innermost(app));
+  const std::string_view kind = is_option ? "option" : words.empty() ? "argument" : "command";
+  return fmt::format("unknown {} '{}'{}", kind, printable(word), did_you_mean(word, words));
+}
+
+/// "depthcost presets show --help".
+std::string help_command(const CLI::App& app) {
+  std::string words;
+  for (const CLI::App* command = &innermost(app); command != nullptr;
+       command = command->get_parent())
+    words = command->get_name() + " " + words;
+  return words + "--help";
+}
+
+/// Refuses an empty text, and another option, as the value of an option: a shell variable was not
+/// set, more often than not.
+void refuse_empty_values(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& value : option->results()) {
+      if (value.empty())
+        throw InputError({option->get_name(), 1, 1}, "missing value (the text is empty)");
+      if (value.starts_with('-') && command.get_option_no_throw(value) != nullptr)
+        throw InputError({option->get_name(), 1, 1},
+                         fmt::format("missing value ('{}' is an option)", printable(value)));
+    }
+  for (const CLI::App* sub : command.get_subcommands()) refuse_empty_values(*sub);
+}
+
+/// `--junit=` of a workflow in which a variable is not set: the parser would take the next word,
+/// another option, for the value.
+void refuse_empty_assignments(std::span<char*> words) {
+  for (const std::string_view word : words) {
+    if (word == "--") return;
+    if (word.starts_with('-') && word.find('=') == word.size() - 1)
+      throw InputError({std::string(word.substr(0, word.size() - 1)), 1, 1},
+                       "missing value (the text is empty)");
+  }
+}
+
+/// 0: what was asked for has been printed.
+int answer_usage(const CLI::App& app, const CLI::Success& help) {
+  std::ostringstream text;
+  app.exit(help, text, text);
+  write_stdout(text.str());
+  return static_cast<int>(ExitCode::good);
+}
+
+int complete(const CLI::App& app, std::span<char*> words) {
+  write_stdout(completions(app, std::vector<std::string>(words.begin(), words.end())));
+  return static_cast<int>(ExitCode::good);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"What a transformer pays for the way it carries its residual stream through depth.",
+               "depthcost"};
+  app.set_version_flag("--version", kVersion);
+  app.require_subcommand(1);
+  app.footer("A command's own help has examples: depthcost report --help");
+  Command chosen;
+  Verbosity verbosity = Verbosity::normal;
+  add_commands(app, chosen, verbosity);
+  const std::span<char*> words(argv, static_cast<std::size_t>(argc));
+  // Not by the parser: these words may look like anything.
+  if (argc > 1 && words[1] == std::string_view(kCompleteWord))
+    return complete(app, words.subspan(2));
+  refuse_empty_assignments(words);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return answer_usage(app, help);
+  } catch (const CLI::ParseError& error) {
+    return fail(
+        fmt::format("depthcost: error: {} (see {})", usage_problem(app, error), help_command(app)));
+  }
+  refuse_empty_values(app);
+  Console console(verbosity);
+  return static_cast<int>(chosen(console));
+}
+
+}  // namespace
+}  // namespace depthcost
+
+int main(int argc, char** argv) {
+  // A closed pipe and a file that grows too large are errors of writing, not the end of us.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  try {
+    return depthcost::run(argc, argv);
+  } catch (const depthcost::profile::MeasurementInvalid& error) {
+    depthcost::fail(error.what());
+    return static_cast<int>(depthcost::ExitCode::measurement_invalid);
+  } catch (const depthcost::profile::ForeignSamples& reason) {
+    depthcost::fail(reason.what());
+    return static_cast<int>(depthcost::ExitCode::skipped);
+  } catch (const depthcost::InputError& error) {
+    return depthcost::fail(error.what());
+  } catch (const std::exception& error) {
+    return depthcost::fail(
+        fmt::format("depthcost: error: {} (internal; please report it)",
+                    depthcost::printable(error.what(), depthcost::kMaxForeignCharacters)));
+  }
+}

@@ -1,0 +1,37 @@
+// Values stay texts here: the scenario's reader checks them.
+#include "cli/program/scenario_source.hpp"
+
+#include "cli/program/completion.hpp"
+
+namespace depthcost {
+
+void add_scenario_options(CLI::App& command, CLI::Option& scenario, ScenarioOptions& options) {
+  CLI::Option* model = command.add_option(
+      "--model", options.model, "without a file: a preset, a model file, or a config.json");
+  model->excludes(&scenario)->type_name(completed::kModel);
+  const auto add = [&](const char* name, std::string& value, const char* meaning) {
+    return command.add_option(name, value, meaning)->needs(model);
+  };
+  add("--hardware", options.hardware, "preset or path; without it no time is predicted")
+      ->type_name(completed::kHardware);
+  add("--tensor", options.tensor, "tensor-parallel devices; 1 if absent");
+  add("--pipeline", options.pipeline, "pipeline stages");
+  add("--residual", options.scheme, "the model's own if absent");
+  add("--block-size", options.block_size, "layers (sublayers) of an AttnRes block");
+  add("--compare", options.compare, "schemes to put beside it, as standard,mhc");
+  add("--decode", options.decode, "sequences of a decode step; 1,64,512 if absent");
+  add("--context", options.context, "tokens of each sequence; 8192 if absent");
+  add("--prefill", options.prefill, "tokens; 131072 if absent");
+  command
+      .add_option("--budget", options.budgets,
+                  "NAME=LIMIT, as decode_overhead=2%, prefill_bank=2.5GB or device_memory=fits")
+      ->needs(model)
+      ->allow_extra_args(false)
+      ->take_all();
+  command.parse_complete_callback([&scenario, model] {
+    if (scenario.count() == 0 && model->count() == 0)
+      throw CLI::RequiredError("SCENARIO or --model");
+  });
+}
+
+}  // namespace depthcost

@@ -1,0 +1,74 @@
+// Verdicts as outcomes and annotations.
+#include <fmt/format.h>
+
+#include "reports/check/check_report.hpp"
+#include "reports/topics/budgets/budget_section.hpp"
+
+namespace depthcost {
+namespace {
+
+/// "fail: need at most 2.0 %, have [2.1 %, 2.5 %], shortfall 0.1 %, margin -0.5 %; WHY; WHAT WOULD
+/// WORK".
+std::string verdict_text(const BudgetRow& row) {
+  const std::vector<std::string> cells = budget_table({&row, 1}).rows.front();
+  std::string text = fmt::format("{}: need at most {}, have {}, shortfall {}, margin {}", cells[5],
+                                 cells[1], cells[2], cells[3], cells[4]);
+  for (const std::string& note : {row.reason, row.nearest})
+    if (!note.empty()) text += "; " + note;
+  return text;
+}
+
+JunitOutcome outcome_of(const BudgetRow& row, Unknowns unknowns) {
+  if (row.verdict == Verdict::pass) return JunitOutcome::passed;
+  return is_red(row, unknowns) ? JunitOutcome::failed : JunitOutcome::skipped;
+}
+
+}  // namespace
+
+bool is_red(const BudgetRow& row, Unknowns unknowns) {
+  return row.verdict == Verdict::fail ||
+         (row.verdict == Verdict::unknown && unknowns == Unknowns::fail);
+}
+
+JunitSuite junit_suite(const CheckReport& report) {
+  JunitSuite suite{.name = "depthcost check", .properties = {}, .cases = {}};
+  for (const CheckedScenario& scenario : report.scenarios) {
+    for (const BudgetRow& row : scenario.budgets)
+      suite.cases.push_back({.name = fmt::format("{}/{}", scenario.file, name(row.budget.kind)),
+                             .class_name = "budgets",
+                             .outcome = outcome_of(row, report.unknowns),
+                             .failure_type = "budget",
+                             .message = verdict_text(row),
+                             .output = verdict_text(row)});
+    if (scenario.refused)
+      suite.cases.push_back({.name = scenario.file,
+                             .class_name = "budgets",
+                             .outcome = JunitOutcome::error,
+                             .failure_type = "bad_input",
+                             .message = scenario.refused->message,
+                             .output = scenario.refused->message});
+  }
+  return suite;
+}
+
+std::vector<Annotation> annotations(const CheckReport& report) {
+  std::vector<Annotation> lines;
+  for (const CheckedScenario& scenario : report.scenarios) {
+    for (const BudgetRow& row : scenario.budgets)
+      if (row.verdict != Verdict::pass)
+        lines.push_back({.level = is_red(row, report.unknowns) ? AnnotationLevel::error
+                                                               : AnnotationLevel::warning,
+                         .file = scenario.file,
+                         .line = row.budget.line,
+                         .title = std::string(name(row.budget.kind)),
+                         .message = verdict_text(row)});
+    if (scenario.refused)
+      lines.push_back({.file = scenario.file,
+                       .line = scenario.refused->line,
+                       .title = "bad input",
+                       .message = scenario.refused->message});
+  }
+  return lines;
+}
+
+}  // namespace depthcost

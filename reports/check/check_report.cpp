@@ -1,0 +1,135 @@
+// Text, JSON, and a summary that keeps within a size.
+#include "reports/check/check_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "model/base/counted.hpp"
+#include "reports/formats/markdown_text.hpp"
+#include "reports/topics/budgets/budget_section.hpp"
+
+namespace depthcost {
+namespace {
+
+/// A gate, and how much it asks to be seen.
+struct SummaryRow {
+  int rank = 0;
+  std::vector<std::string> cells;
+};
+
+constexpr std::array<std::string_view, 4> kRanks{"bad input", "fail", "unknown", "pass"};
+
+int rank_of(Verdict verdict) {
+  return verdict == Verdict::fail ? 1 : verdict == Verdict::unknown ? 2 : 3;
+}
+
+std::string note_of(const BudgetRow& row) {
+  const std::string_view separator = row.reason.empty() || row.nearest.empty() ? "" : "; ";
+  return fmt::format("{}{}{}", row.reason, separator, row.nearest);
+}
+
+std::vector<SummaryRow> summary_rows(const CheckReport& report) {
+  std::vector<SummaryRow> rows;
+  for (const CheckedScenario& scenario : report.scenarios) {
+    if (scenario.refused)
+      rows.push_back({0,
+                      {escaped(scenario.file), "-", "-", "-", "-", "-", std::string(kRanks[0]),
+                       escaped(scenario.refused->message)}});
+    const Table table = budget_table(scenario.budgets);
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      std::vector<std::string> cells = table.rows[i];
+      cells.front() = fmt::format("`{}`", cells.front());
+      cells.insert(cells.begin(), escaped(scenario.file));
+      cells.push_back(escaped(note_of(scenario.budgets[i])));
+      rows.push_back({rank_of(scenario.budgets[i].verdict), std::move(cells)});
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const SummaryRow& a, const SummaryRow& b) { return a.rank < b.rank; });
+  return rows;
+}
+
+/// "3 gates: 1 fail, 2 pass".
+std::string counts_text(const std::vector<SummaryRow>& rows) {
+  std::vector<std::string> parts;
+  for (std::size_t rank = 0; rank < kRanks.size(); ++rank) {
+    const auto count = std::count_if(rows.begin(), rows.end(), [&](const SummaryRow& row) {
+      return row.rank == static_cast<int>(rank);
+    });
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, kRanks[rank]));
+  }
+  return fmt::format("{}: {}", counted(static_cast<Count>(rows.size()), "gate", "gates"),
+                     fmt::join(parts, ", "));
+}
+
+std::string_view verdict_of(const CheckedScenario& scenario) {
+  int worst = 3;
+  if (scenario.refused) worst = 0;
+  for (const BudgetRow& row : scenario.budgets) worst = std::min(worst, rank_of(row.verdict));
+  return kRanks[static_cast<std::size_t>(worst)];
+}
+
+}  // namespace
+
+std::string to_table(const CheckReport& report) {
+  std::string text;
+  for (const CheckedScenario& scenario : report.scenarios) {
+    if (scenario.refused) continue;
+    text += fmt::format("{}: {}\n\n", scenario.file, scenario.name);
+    if (scenario.budgets.empty()) {
+      text += "no budgets: nothing to check\n\n";
+      continue;
+    }
+    text += plain_text(budget_table(scenario.budgets));
+    const std::vector<std::string> notes = budget_notes(scenario.budgets);
+    if (!notes.empty()) text += fmt::format("\n{}\n", fmt::join(notes, "\n"));
+    text += "\n";
+  }
+  return text;
+}
+
+std::string to_json(const CheckReport& report, const std::string& program_version) {
+  return json_document(program_version, [&](JsonWriter& json) {
+    json.member("unknown_fails", report.unknowns == Unknowns::fail);
+    json.objects("scenarios", report.scenarios, [&](const CheckedScenario& scenario) {
+      json.member("file", scenario.file);
+      json.text_or_null("name", scenario.name);
+      const bool is_silent = scenario.budgets.empty() && !scenario.refused;
+      json.text_or_null("verdict", is_silent ? "" : verdict_of(scenario));
+      json.text_or_null("error", scenario.refused ? scenario.refused->message : "");
+      append_budgets(json, scenario.budgets);
+    });
+  });
+}
+
+std::string step_summary(const CheckReport& report, std::size_t max_bytes) {
+  const std::vector<SummaryRow> rows = summary_rows(report);
+  const std::string heading = fmt::format("### depthcost check: {}\n\n", counts_text(rows));
+  Table table{{{"scenario"},
+               {"gate"},
+               {"need", Align::right},
+               {"have", Align::right},
+               {"shortfall", Align::right},
+               {"margin", Align::right},
+               {"verdict"},
+               {"why, and what would keep it"}},
+              {}};
+  const auto rest = [&](std::size_t written) {
+    const std::size_t left = rows.size() - written;
+    return left == 0 ? std::string("\n") : fmt::format("\nAnd {} more.\n\n", left);
+  };
+  std::string text = heading + markdown(table);
+  if (text.size() + rest(0).size() > max_bytes) return "";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string line =
+        markdown({table.columns, {rows[i].cells}}).substr(markdown(table).size());
+    if (text.size() + line.size() + rest(i + 1).size() > max_bytes) return text + rest(i);
+    text += line;
+  }
+  text += rest(rows.size());
+  return text;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,135 @@
+// The same answer for programs.
+#include "reports/comparison/comparison_report.hpp"
+#include "reports/formats/json_writer.hpp"
+
+namespace depthcost {
+namespace {
+
+void write_call(JsonWriter& json, const StandaloneCall& call) {
+  json.member("operation", call.operation);
+  const CatalogueEntry* entry = find_entry(call.operation);
+  const auto count = [&](bool applies, Count value) {
+    return applies ? std::optional(static_cast<double>(value)) : std::nullopt;
+  };
+  json.member("sources", count(!entry->sources.empty(), call.counts.num_sources));
+  json.member("queries", count(entry->has_queries, call.counts.num_queries));
+  json.member("streams", count(entry->has_streams, call.counts.num_streams));
+  json.member("tokens", call.num_tokens);
+  json.member("hidden_size", call.hidden_size);
+  json.member("dtype", name(call.dtype));
+  json.member("launch", name(call.launch));
+  json.member("temperature", name(call.temperature));
+}
+
+/// predicted = floor + max(bytes, operations, token) + on_top. Of samples `measured` is the lower
+/// quartile of the repetitions, as in profile/statistics.hpp; of a table what the user wrote.
+void write_times(JsonWriter& json, const ComparedCase& compared) {
+  const Comparison& comparison = compared.comparison;
+  const auto seconds = [&](std::string_view key, Seconds time) { json.member(key, time.value); };
+  const Estimate<Seconds>& measured = comparison.measured;
+  seconds("measured_seconds", measured.value);
+  seconds("measured_low_seconds", measured.low);
+  seconds("measured_high_seconds", measured.high);
+  json.member("samples",
+              compared.samples > 0 ? std::optional(as_double(compared.samples)) : std::nullopt);
+  seconds("predicted_seconds", comparison.predicted.value);
+  seconds("low_seconds", comparison.predicted.low);
+  seconds("high_seconds", comparison.predicted.high);
+  json.member("evidence", name(comparison.predicted.evidence));
+  seconds("floor_seconds", comparison.terms.floor);
+  seconds("bytes_seconds", comparison.terms.bytes);
+  seconds("operations_seconds", comparison.terms.operations);
+  seconds("on_top_seconds", comparison.terms.on_top);
+  seconds("token_seconds", comparison.terms.token);
+  seconds("bound_seconds", comparison.bound);
+}
+
+/// The unit of an amount is in its key.
+std::string_view amount_key(Term term) {
+  if (term == Term::bytes) return "difference_d";
+  return term == Term::launch || term == Term::latency ? "difference_seconds" : "difference_ratio";
+}
+
+void write_verdict(JsonWriter& json, const ComparedCase& compared) {
+  const Comparison& comparison = compared.comparison;
+  json.member("error", comparison.error);
+  json.member("inside", comparison.is_inside);
+  json.member("tolerance", comparison.tolerance);
+  json.member("noise", comparison.noise);
+  json.member("verdict", name(comparison.agreement));
+  json.member("blocks", compared.is_blocked());
+  json.member("term", name(comparison.attribution.term));
+  json.member(amount_key(comparison.attribution.term), comparison.attribution.amount);
+  json.object("rule", [&] {
+    json.member("match", compared.rule.match);
+    json.member("effect", compared.rule.blocks ? "block" : "report");
+    json.member("reason", compared.rule.reason);
+    json.member("file", compared.rule.file);
+    json.member("line", compared.rule.line);
+  });
+}
+
+void write_case(JsonWriter& json, const ComparedCase& compared) {
+  json.object([&] {
+    json.member("case", compared.id);
+    json.member("hardware", compared.hardware);
+    write_call(json, compared.call);
+    write_times(json, compared);
+    write_verdict(json, compared);
+    json.member("scatter", compared.scatter());
+    json.objects("stacks", compared.stacks, [&](const StackTime& row) {
+      json.text_or_null("stack", row.stack);
+      json.member("measured_seconds", row.time.value);
+      json.member("error", row.error);
+    });
+  });
+}
+
+void write_summary(JsonWriter& json, const std::vector<ComparedCase>& cases) {
+  std::vector<Comparison> comparisons;
+  for (const ComparedCase& compared : cases) comparisons.push_back(compared.comparison);
+  const ErrorSummary errors = summary_of(comparisons);
+  json.object("summary", [&] {
+    json.member("cases", errors.cases);
+    json.member("median_error", errors.median);
+    json.member("p90_error", errors.p90);
+    json.member("worst_error", errors.worst);
+    json.member("inside", errors.inside);
+  });
+}
+
+void write_step(JsonWriter& json, const StepComparison& step) {
+  json.object([&] {
+    json.member("scheme", step.scheme);
+    json.member("schedule", name(step.schedule, step.phase1));
+    json.member("tokens", step.tokens);
+    json.member("baseline_seconds", step.baseline.value);
+    json.member("added_seconds", step.added().value);
+    json.member("overhead", step.overhead());
+    json.member("predicted_seconds", step.predicted.value.value);
+    json.member("low_seconds", step.predicted.low.value);
+    json.member("high_seconds", step.predicted.high.value);
+    json.member("evidence", name(step.predicted.evidence));
+    json.member("error", step.error());
+  });
+}
+
+}  // namespace
+
+std::string to_json(const ComparisonReport& report, std::string_view program_version) {
+  return json_document(program_version, [&](JsonWriter& json) {
+    json.member("title", report.title);
+    write_summary(json, report.cases);
+    json.array("cases", [&] {
+      for (const ComparedCase& compared : report.cases) write_case(json, compared);
+    });
+    json.array("steps", [&] {
+      for (const StepComparison& step : report.steps) write_step(json, step);
+    });
+    json.array("notes", [&] {
+      for (const std::string& note : report.notes) json.value(note);
+    });
+  });
+}
+
+}  // namespace depthcost

@@ -1,0 +1,107 @@
+// A machine's roofs with the kernels that it measured on them, and how far predictions are off.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/operations/mix.hpp"
+#include "reports/comparison/comparison_report.hpp"
+#include "reports/formats/gnuplot_script.hpp"
+
+namespace depthcost {
+namespace {
+
+using namespace plotting;
+
+double gigabytes(double bytes_per_second) {
+  return in_unit(bytes_per_second, UnitFamily::bytes_per_second, "GB/s");
+}
+
+/// Reads / (reads + writes) of a kernel's d-vectors.
+double read_share(const ComparedCase& compared) {
+  const Mix mix = mix_of(*find_operation(compared.call));
+  return static_cast<double>(mix.reads) / (mix.reads + mix.writes);
+}
+
+double measured_bandwidth(const ComparedCase& compared) {
+  const Bytes bytes = launch_bytes(*find_operation(compared.call), execution_of(compared.call));
+  return (bytes / compared.comparison.measured.value).value;
+}
+
+/// Whether the kernel's operands come from memory and bandwidth decides its time.
+bool is_cold(const ComparedCase& compared) {
+  return compared.call.temperature == Temperature::cold && is_large(compared.comparison);
+}
+
+}  // namespace
+
+std::optional<Plot> roofs_plot(const Machine& machine, std::span<const ComparedCase> cases) {
+  DataBlock curve("curve");
+  DataBlock exact("exact");
+  DataBlock kernels("kernels");
+  for (const MixBandwidth& entry : machine.memory_bandwidth)
+    curve.push_back({entry.read_share, gigabytes(entry.bandwidth.value.value)});
+  for (const ExactMixBandwidth& entry : machine.exact_bandwidth)
+    exact.push_back({static_cast<double>(entry.mix.reads) / (entry.mix.reads + entry.mix.writes),
+                     gigabytes(entry.bandwidth.value.value)});
+  for (const ComparedCase& compared : cases)
+    if (is_cold(compared))
+      kernels.push_back({read_share(compared), gigabytes(measured_bandwidth(compared))});
+  if (kernels.is_empty()) return std::nullopt;
+  const Titles titles{.title = fmt::format("Memory of {}", plain_text(machine.name, 60)),
+                      .y = "GB/s",
+                      .x = "reads / (reads + writes)",
+                      .legend = {{Mark::line, Color::dark_grey, "read, triad, copy, write"},
+                                 {Mark::diamond, Color::orange, "streams of one mix"},
+                                 {Mark::dot, Color::blue, "kernels, measured"}}};
+  std::string script = opening(titles, {}) + curve.text() + exact.text() + kernels.text();
+  script += "set xrange [0:1]\nset yrange [0:*]\n";
+  script += plot_command(
+      {curve.name() + " with lines linewidth 2 linecolor " + rgb(Color::dark_grey),
+       exact.name() + " with points pointtype 13 linecolor " + rgb(Color::orange),
+       kernels.name() + " with points pointtype 7 pointsize 0.4 linecolor " + rgb(Color::blue)});
+  return Plot{"roofs.svg", "Bandwidth of plain streams and of kernels, by share of reads", script};
+}
+
+std::optional<Plot> residuals_plot(const Machine& machine, std::span<const ComparedCase> cases) {
+  DataBlock points("points");
+  for (const ComparedCase& compared : cases)
+    points.push_back({in_unit(compared.comparison.predicted.value.value, UnitFamily::seconds, "us"),
+                      100 * compared.comparison.error});
+  if (points.is_empty()) return std::nullopt;
+  const Titles titles{.title = fmt::format("Predictions for {}", plain_text(machine.name, 60)),
+                      .y = "measured / predicted - 1 (%)",
+                      .x = "predicted time (us)",
+                      .legend = {{Mark::dot, Color::blue, "kernels"},
+                                 {Mark::dashes, Color::dark_grey, "90 % interval"}}};
+  std::string script = opening(titles, {}) + points.text();
+  script += "set logscale x\n";
+  const auto level = [](double ratio) {
+    return fmt::format("{:.6g} with lines dashtype 2 linecolor {}", 100 * (ratio - 1),
+                       rgb(Color::dark_grey));
+  };
+  script += plot_command(
+      {level(machine.residual.low), level(machine.residual.high),
+       points.name() + " with points pointtype 7 pointsize 0.4 linecolor " + rgb(Color::blue)});
+  return Plot{"residuals.svg", "Error of every prediction against the predicted time", script};
+}
+
+std::optional<Plot> transition_plot(const Machine& machine) {
+  if (machine.transition.empty()) return std::nullopt;
+  DataBlock points("points");
+  for (const TransitionPoint& point : machine.transition)
+    points.push_back({in_unit(point.footprint.value, UnitFamily::decimal_bytes, "MB"),
+                      100 * point.memory_weight});
+  const Titles titles{.title = fmt::format("Cache of {}", plain_text(machine.name, 60)),
+                      .y = "traffic that memory serves (%)",
+                      .x = "bytes between two uses (MB)",
+                      .legend = {}};
+  const std::string script =
+      opening(titles, {}) + points.text() + "set yrange [0:105]\n" +
+      plot_command({points.name() + " with linespoints pointtype 7 linewidth 2 linecolor " +
+                    rgb(Color::blue)});
+  return Plot{"transition.svg", "Share of the traffic that memory serves, by reuse distance",
+              script};
+}
+
+}  // namespace depthcost

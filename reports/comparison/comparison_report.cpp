@@ -1,0 +1,257 @@
+// Rows, lines and their order.
+#include "reports/comparison/comparison_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+
+#include "reports/formats/numbers.hpp"
+
+namespace depthcost {
+namespace {
+
+constexpr std::string_view kReading =
+    "Error: measured / predicted - 1, so that + is slower than predicted. Predicted with its 90 % "
+    "interval; inside: the measured time lies in it. Bound: no kernel can be faster. Launch: its "
+    "share of the predicted time. Scatter: slowest / fastest stack - 1.";
+
+/// How much of a prediction is launch.
+std::string launch_share(const Comparison& comparison) {
+  return fmt::format("{} {:.0f} %", is_large(comparison) ? "up to" : "above",
+                     100 * kLargestFloorShare);
+}
+
+std::vector<Comparison> comparisons_of(std::span<const ComparedCase> cases) {
+  std::vector<Comparison> comparisons;
+  for (const ComparedCase& compared : cases) comparisons.push_back(compared.comparison);
+  return comparisons;
+}
+
+bool has_stacks(std::span<const ComparedCase> cases) {
+  return std::any_of(cases.begin(), cases.end(), [](const ComparedCase& compared) {
+    return !compared.stacks.front().stack.empty();
+  });
+}
+
+std::string agreement_cell(const ComparedCase& compared) {
+  const bool is_red = compared.comparison.agreement != Agreement::pass;
+  return fmt::format("{}{}", name(compared.comparison.agreement),
+                     is_red && !compared.is_blocked() ? ", reported" : "");
+}
+
+std::string scatter_cell(const ComparedCase& compared) {
+  if (compared.stacks.size() == 1) return "-";
+  return fmt::format("{} of {}", format_ratio(compared.scatter()), compared.stacks.size());
+}
+
+/// Cases by device, operation and whether launch counts, in their order.
+struct Group {
+  std::string hardware;
+  std::string operation;
+  bool is_large = false;
+  std::vector<ComparedCase> cases;
+};
+
+std::vector<Group> grouped(std::span<const ComparedCase> cases) {
+  std::vector<Group> groups;
+  for (const ComparedCase& compared : cases) {
+    const auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+      return group.hardware == compared.hardware && group.operation == compared.call.operation &&
+             group.is_large == is_large(compared.comparison);
+    });
+    if (found == groups.end())
+      groups.push_back(
+          {compared.hardware, compared.call.operation, is_large(compared.comparison), {compared}});
+    else
+      found->cases.push_back(compared);
+  }
+  return groups;
+}
+
+/// The middle of what stacks differ by, over the cases of which there are several.
+std::string median_scatter(const std::vector<ComparedCase>& cases) {
+  std::vector<double> scatters;
+  for (const ComparedCase& compared : cases)
+    if (compared.stacks.size() > 1) scatters.push_back(compared.scatter());
+  if (scatters.empty()) return "-";
+  std::sort(scatters.begin(), scatters.end());
+  return format_ratio(scatters[(scatters.size() - 1) / 2]);
+}
+
+std::vector<std::string> notes_of(const ComparisonReport& report) {
+  std::vector<std::string> lines{error_line(report.cases), verdict_line(report.cases),
+                                 std::string(kReading)};
+  lines.insert(lines.end(), report.notes.begin(), report.notes.end());
+  return lines;
+}
+
+std::string errors_of(const std::vector<Comparison>& comparisons, std::string_view what) {
+  const ErrorSummary errors = summary_of(comparisons);
+  return fmt::format(
+      "{} {}: median |error| {}, 90th percentile {}, worst {}, {} inside the 90 % interval.",
+      errors.cases, what, format_ratio(errors.median), format_ratio(errors.p90),
+      format_ratio(errors.worst, Sign::always), format_ratio(errors.inside));
+}
+
+/// The tables that a report has, each with its title.
+std::vector<std::pair<std::string, Table>> tables_of(const ComparisonReport& report) {
+  std::vector<std::pair<std::string, Table>> tables{
+      {"Predicted against measured", comparison_table(report.cases)}};
+  if (has_stacks(report.cases)) tables.push_back({"Every measurement", stack_table(report.cases)});
+  tables.push_back({"Errors by operation", error_table(report.cases)});
+  if (!report.steps.empty())
+    tables.push_back({"Added to a step, against the fused standard residual",
+                      step_comparison_table(report.steps)});
+  return tables;
+}
+
+}  // namespace
+
+std::string attribution_text(const Attribution& attribution) {
+  switch (attribution.term) {
+    case Term::bytes:
+      return fmt::format("{:+.1f} d", attribution.amount);
+    case Term::bandwidth:
+      return fmt::format("{:.2f} of the predicted bandwidth", attribution.amount);
+    case Term::launch:
+      return fmt::format("{} of launch", format_seconds(Seconds{attribution.amount}, Sign::always));
+    case Term::latency:
+      return fmt::format("{} of latency",
+                         format_seconds(Seconds{attribution.amount}, Sign::always));
+    case Term::arithmetic:
+      return fmt::format("{:.2f} of the predicted rate", attribution.amount);
+  }
+  return "";
+}
+
+std::string verdict_text(const ComparedCase& compared) {
+  const Comparison& comparison = compared.comparison;
+  return fmt::format("{}: measured {}, predicted {}, bound {}, error {}, tolerance {} ({}); {}",
+                     name(comparison.agreement), format_seconds(comparison.measured.value),
+                     format_seconds(comparison.predicted), format_seconds(comparison.bound),
+                     format_ratio(comparison.error, Sign::always),
+                     format_ratio(comparison.tolerance), compared.rule.reason,
+                     attribution_text(comparison.attribution));
+}
+
+Table comparison_table(std::span<const ComparedCase> cases) {
+  const bool with_stacks = has_stacks(cases);
+  Table table{{{"case"},
+               {"measured", Align::right},
+               {"predicted [90 %]", Align::right},
+               {"bound", Align::right},
+               {"error", Align::right},
+               {"inside"},
+               {"tolerance", Align::right},
+               {"verdict"},
+               {"difference"}},
+              {}};
+  if (with_stacks) table.columns.push_back({"scatter", Align::right});
+  for (const ComparedCase& compared : cases) {
+    const Comparison& comparison = compared.comparison;
+    table.add(compared.id, format_seconds(comparison.measured.value),
+              format_seconds(comparison.predicted), format_seconds(comparison.bound),
+              format_ratio(comparison.error, Sign::always), comparison.is_inside ? "yes" : "no",
+              format_ratio(comparison.tolerance), agreement_cell(compared),
+              attribution_text(comparison.attribution));
+    if (with_stacks) table.rows.back().push_back(scatter_cell(compared));
+  }
+  return table;
+}
+
+Table stack_table(std::span<const ComparedCase> cases) {
+  Table table{{{"case"}, {"stack"}, {"measured", Align::right}, {"error", Align::right}}, {}};
+  for (const ComparedCase& compared : cases)
+    for (const StackTime& row : compared.stacks)
+      table.add(compared.id, row.stack, format_seconds(row.time),
+                format_ratio(row.error, Sign::always));
+  return table;
+}
+
+Table step_comparison_table(std::span<const StepComparison> steps) {
+  Table table{{{"scheme"},
+               {"schedule"},
+               {"tokens", Align::right},
+               {"baseline step", Align::right},
+               {"added, measured", Align::right},
+               {"overhead", Align::right},
+               {"added, predicted [90 %]", Align::right},
+               {"error of the step", Align::right}},
+              {}};
+  for (const StepComparison& step : steps)
+    table.add(step.scheme, name(step.schedule, step.phase1), std::to_string(step.tokens),
+              format_seconds(step.baseline), format_seconds(step.added(), Sign::always),
+              format_ratio(step.overhead(), Sign::always),
+              format_seconds(step.predicted, Sign::always),
+              format_ratio(step.error(), Sign::always));
+  return table;
+}
+
+Table error_table(std::span<const ComparedCase> cases) {
+  Table table{{{"hardware"},
+               {"operation"},
+               {"launch"},
+               {"cases", Align::right},
+               {"median |error|", Align::right},
+               {"90th percentile", Align::right},
+               {"worst", Align::right},
+               {"inside", Align::right},
+               {"scatter", Align::right}},
+              {}};
+  for (const Group& group : grouped(cases)) {
+    const ErrorSummary errors = summary_of(comparisons_of(group.cases));
+    table.add(group.hardware, group.operation, launch_share(group.cases.front().comparison),
+              std::to_string(errors.cases), format_ratio(errors.median), format_ratio(errors.p90),
+              format_ratio(errors.worst, Sign::always), format_ratio(errors.inside),
+              median_scatter(group.cases));
+  }
+  return table;
+}
+
+std::string error_line(std::span<const ComparedCase> cases) {
+  const std::vector<Comparison> all = comparisons_of(cases);
+  std::vector<Comparison> large;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(large), is_large);
+  std::string text = errors_of(all, all.size() == 1 ? "case" : "cases");
+  if (!large.empty() && large.size() < all.size())
+    text += " " + errors_of(large, fmt::format("with {} of launch", launch_share(large.front())));
+  return text;
+}
+
+std::string verdict_line(std::span<const ComparedCase> cases) {
+  std::string text;
+  for (const Agreement agreement :
+       {Agreement::pass, Agreement::fail, Agreement::ambiguous, Agreement::impossible}) {
+    const auto count = std::count_if(cases.begin(), cases.end(), [&](const ComparedCase& it) {
+      return it.comparison.agreement == agreement;
+    });
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name(agreement));
+  }
+  const auto blocked = std::count_if(cases.begin(), cases.end(),
+                                     [](const ComparedCase& it) { return it.is_blocked(); });
+  const auto held = std::count_if(cases.begin(), cases.end(),
+                                  [](const ComparedCase& it) { return it.rule.blocks; });
+  return fmt::format("Verdicts: {}. The gate holds {} and blocks {}.", text, held, blocked);
+}
+
+std::string to_table(const ComparisonReport& report) {
+  std::string text = report.title + "\n";
+  for (const auto& [title, table] : tables_of(report))
+    text += fmt::format("\n{}\n\n{}", title, plain_text(table));
+  text += "\n";
+  for (const std::string& line : notes_of(report)) text += line + "\n";
+  return text;
+}
+
+std::string to_markdown(const ComparisonReport& report) {
+  std::string text = fmt::format("# {}\n", report.title);
+  for (const auto& [title, table] : tables_of(report))
+    text += fmt::format("\n## {}\n\n{}", title, markdown(table));
+  for (const std::string& line : notes_of(report)) text += "\n" + line + "\n";
+  return text;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,67 @@
+// Predicted against measured, as tables and text.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/machine/comparison.hpp"
+#include "model/step/step_comparison.hpp"
+#include "reports/formats/text_table.hpp"
+#include "reports/section/plot.hpp"
+
+namespace depthcost {
+
+/// The answer of `compare`.
+struct ComparisonReport {
+  std::string title;
+  std::vector<ComparedCase> cases;  // never empty
+  std::vector<std::string> notes;   // what was ignored or substituted
+  std::vector<StepComparison> steps = {};
+};
+
+/// One row for each case: the fastest stack's time against the prediction.
+Table comparison_table(std::span<const ComparedCase> cases);
+
+/// One row for each measurement, the slower stacks too.
+Table stack_table(std::span<const ComparedCase> cases);
+
+/// Errors by device, operation and whether launch counts.
+Table error_table(std::span<const ComparedCase> cases);
+
+/// One row for each step: what its scheme adds.
+Table step_comparison_table(std::span<const StepComparison> steps);
+
+/// "52 cases: median |error| 9.1 %, 90th percentile 73.4 %, worst +180 %, 44.2 % inside the 90 %
+/// interval.", and the same of those in which launch does not count.
+std::string error_line(std::span<const ComparedCase> cases);
+
+/// "Verdicts: 30 pass, 12 fail, ... The gate holds 40 and blocks 2."
+std::string verdict_line(std::span<const ComparedCase> cases);
+
+/// The difference in the unit of its term: "+1.0 d", "0.87 of the predicted bandwidth", "+1.9 us".
+std::string attribution_text(const Attribution& attribution);
+
+/// "fail: error +7.1 %, tolerance 5.0 % (REASON)".
+std::string verdict_text(const ComparedCase& compared);
+
+/// Everything, for a terminal.
+std::string to_table(const ComparisonReport& report);
+
+/// Everything, for a pull request.
+std::string to_markdown(const ComparisonReport& report);
+
+std::string to_json(const ComparisonReport& report, std::string_view program_version);
+
+/// Bandwidth of plain streams by share of reads, and the kernels that were measured from memory.
+/// None where there are none.
+std::optional<Plot> roofs_plot(const Machine& machine, std::span<const ComparedCase> cases);
+
+/// Error of every prediction against the predicted time, and the interval.
+std::optional<Plot> residuals_plot(const Machine& machine, std::span<const ComparedCase> cases);
+
+/// What memory serves, by reuse distance. None without a cache.
+std::optional<Plot> transition_plot(const Machine& machine);
+
+}  // namespace depthcost

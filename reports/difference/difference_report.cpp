@@ -1,0 +1,232 @@
+// One document of headings, sentences and tables, written for a terminal or as Markdown.
+#include "reports/difference/difference_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reports/formats/markdown_text.hpp"
+#include "reports/formats/numbers.hpp"
+#include "reports/formats/text_table.hpp"
+
+namespace depthcost {
+namespace {
+
+constexpr std::size_t kMostMoves = 10;  // of a section
+constexpr std::size_t kMostWords = 20;  // of a list
+
+/// Text of one style.
+class Text {
+ public:
+  explicit Text(TextStyle style) : style_(style) {}
+
+  void title(const std::string& text) {
+    text_ += style_ == TextStyle::markdown ? "# " + escaped(text) + "\n\n" : text + "\n\n";
+  }
+  void heading(const std::string& text) {
+    text_ += style_ == TextStyle::markdown ? "## " + text + "\n\n" : text + "\n\n";
+  }
+  void paragraph(const std::string& text) { text_ += text + "\n\n"; }
+
+  void table(Table table) {
+    if (style_ == TextStyle::markdown)
+      for (std::vector<std::string>& row : table.rows)
+        for (std::string& cell : row) cell = escaped(cell);
+    text_ += (style_ == TextStyle::markdown ? markdown(table) : plain_text(table)) + "\n";
+  }
+
+  /// Without the empty line at its end.
+  std::string take() {
+    text_.pop_back();
+    return std::move(text_);
+  }
+
+ private:
+  TextStyle style_;
+  std::string text_;
+};
+
+std::string number(double value, PredictedUnit unit, Sign sign = Sign::minus_only) {
+  switch (unit) {
+    case PredictedUnit::seconds:
+      return format_seconds(Seconds{value}, sign);
+    case PredictedUnit::bytes:
+      return format_bytes(Bytes{value}, Prefix::decimal, sign);
+    case PredictedUnit::ratio:
+      return format_ratio(value, sign);
+    case PredictedUnit::d_vectors:
+    case PredictedUnit::plain:
+      break;
+  }
+  const std::string plus = sign == Sign::always && value > 0 ? "+" : "";
+  return plus + number_text(value) + (unit == PredictedUnit::d_vectors ? " d" : "");
+}
+
+/// Three digits, and an interval if there is one.
+std::string quantity(const PredictedQuantity& it) {
+  if (!it.low) return number(it.value, it.unit);
+  if (it.unit == PredictedUnit::seconds)
+    return format_seconds(Estimate<Seconds>{{*it.low}, {it.value}, {*it.high}});
+  if (it.unit == PredictedUnit::ratio)
+    return format_ratio(Estimate<double>{*it.low, it.value, *it.high});
+  return fmt::format("{} [{}, {}]", number(it.value, it.unit), number(*it.low, it.unit),
+                     number(*it.high, it.unit));
+}
+
+std::string relative_text(const Move& move) {
+  return move.relative ? format_ratio(*move.relative, Sign::always) : "from zero";
+}
+
+std::string_view place_text(OldInterval place) {
+  switch (place) {
+    case OldInterval::inside:
+      return "inside";
+    case OldInterval::below:
+      return "below";
+    case OldInterval::above:
+      return "above";
+    case OldInterval::none:
+      break;
+  }
+  return kNothing;
+}
+
+std::string plural(std::size_t count, std::string_view singular, std::string_view plural) {
+  return fmt::format("{} {}", format_count(static_cast<Count>(count)),
+                     count == 1 ? singular : plural);
+}
+
+/// "from A to B", or A alone.
+std::string from_to(const std::string& before, const std::string& after) {
+  return before == after ? before : fmt::format("from {} to {}", before, after);
+}
+
+void write_counts(Text& out, const DifferenceReport& report) {
+  SectionSummary all;
+  for (const SectionSummary& section : report.difference.sections) {
+    all.num_compared += section.num_compared;
+    all.num_moved += section.num_moved;
+    all.num_beyond += section.num_beyond;
+    all.num_outside += section.num_outside;
+  }
+  const std::string beyond = report.tolerance == 0 ? ""
+                                                   : fmt::format(", {} beyond {}", all.num_beyond,
+                                                                 format_ratio(report.tolerance));
+  out.paragraph(
+      fmt::format("{} in both: {} moved{}, {} out of the old interval; {} gone, {} new.",
+                  plural(all.num_compared, "prediction", "predictions"),
+                  format_count(static_cast<Count>(all.num_moved)), beyond,
+                  format_count(static_cast<Count>(all.num_outside)),
+                  plural(report.difference.removed.size(), "row or number", "rows or numbers"),
+                  format_count(static_cast<Count>(report.difference.added.size()))));
+}
+
+void write_words(Text& out, const std::string& heading, const std::vector<ChangedWord>& words) {
+  if (words.empty()) return;
+  out.heading(heading);
+  Table table{{{"name"}, {"old"}, {"new"}}, {}};
+  const auto text = [](const std::string& word) {
+    return word.empty() ? std::string(kNothing) : word;
+  };
+  for (const ChangedWord& word : words) {
+    if (table.rows.size() == kMostWords) break;
+    table.add(word.name, text(word.before), text(word.after));
+  }
+  out.table(table);
+  if (words.size() > kMostWords)
+    out.paragraph(fmt::format("And {} more: --format json.", words.size() - kMostWords));
+}
+
+void write_sections(Text& out, const DifferenceReport& report) {
+  Table table{{{"section"},
+               {"compared", Align::right},
+               {"moved", Align::right},
+               {"beyond tolerance", Align::right},
+               {"outside interval", Align::right},
+               {"largest", Align::right}},
+              {}};
+  const auto count = [](std::size_t number) { return format_count(static_cast<Count>(number)); };
+  for (const SectionSummary& section : report.difference.sections) {
+    if (section.num_moved == 0) continue;
+    table.add(section.section, count(section.num_compared), count(section.num_moved),
+              count(section.num_beyond), count(section.num_outside),
+              std::isinf(section.largest) ? "from zero" : format_ratio(section.largest));
+  }
+  if (table.rows.empty()) return;
+  out.heading("What moved");
+  out.table(table);
+}
+
+void write_moves(Text& out, const SectionSummary& section, const Difference& difference) {
+  std::vector<const Move*> moves;
+  for (const Move& move : difference.moves)
+    if (move.section == section.section) moves.push_back(&move);
+  if (moves.empty()) return;
+  // Moves that differ in their last bits only keep their order.
+  std::stable_sort(moves.begin(), moves.end(), [](const Move* a, const Move* b) {
+    return round12(a->size) > round12(b->size);
+  });
+  const bool is_cut = moves.size() > kMostMoves;
+  out.heading(is_cut ? fmt::format("{}: the {} largest of {} moves", section.section, kMostMoves,
+                                   format_count(static_cast<Count>(moves.size())))
+                     : section.section);
+  Table table{{{"row"},
+               {"number"},
+               {"old", Align::right},
+               {"new", Align::right},
+               {"change", Align::right},
+               {"relative", Align::right},
+               {"old interval"}},
+              {}};
+  for (const Move* move : moves) {
+    if (table.rows.size() == kMostMoves) break;
+    table.add(move->row.empty() ? section.section : move->row, move->before.name,
+              quantity(move->before), quantity(move->after),
+              number(move->change(), move->before.unit, Sign::always), relative_text(*move),
+              std::string(place_text(move->place)));
+  }
+  out.table(table);
+}
+
+void write_lone(Text& out, const std::string& heading,
+                const std::vector<LonePrediction>& predictions) {
+  if (predictions.empty()) return;
+  out.heading(heading);
+  Table table{{{"section"}, {"row"}, {"number"}}, {}};
+  for (const LonePrediction& prediction : predictions) {
+    if (table.rows.size() == kMostWords) break;
+    table.add(prediction.section, prediction.row,
+              prediction.quantity.empty() ? "all" : prediction.quantity);
+  }
+  out.table(table);
+  if (predictions.size() > kMostWords)
+    out.paragraph(fmt::format("And {} more: --format json.", predictions.size() - kMostWords));
+}
+
+std::string written(const DifferenceReport& report, TextStyle style) {
+  const Difference& difference = report.difference;
+  Text out(style);
+  out.title(fmt::format("{}: {} -> {}", from_to(report.before.scenario, report.after.scenario),
+                        report.before.file, report.after.file));
+  out.paragraph(fmt::format("depthcost {}.",
+                            from_to(report.before.program_version, report.after.program_version)));
+  write_counts(out, report);
+  write_words(out, "Verdicts that changed", difference.verdicts);
+  write_words(out, "Inputs that differ", difference.inputs);
+  write_sections(out, report);
+  for (const SectionSummary& section : difference.sections) write_moves(out, section, difference);
+  write_lone(out, "Gone", difference.removed);
+  write_lone(out, "New", difference.added);
+  return out.take();
+}
+
+}  // namespace
+
+std::string to_table(const DifferenceReport& report) { return written(report, TextStyle::plain); }
+
+std::string to_markdown(const DifferenceReport& report) {
+  return written(report, TextStyle::markdown);
+}
+
+}  // namespace depthcost

@@ -1,0 +1,15 @@
+// Plain text inside Markdown.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace depthcost {
+
+/// `text` with a backslash before every character that would end or restyle what it stands in.
+std::string escaped(std::string_view text);
+
+/// A picture that lies beside the document. `caption` is plain text.
+std::string picture(std::string_view caption, const std::string& file_name);
+
+}  // namespace depthcost

@@ -1,0 +1,227 @@
+// One table of units, and how many digits each is worth.
+#include "reports/formats/numbers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace depthcost {
+namespace {
+
+constexpr double kKibi = 1024;
+constexpr double kMebi = 1024 * kKibi;
+constexpr double kGibi = 1024 * kMebi;
+constexpr double kTebi = 1024 * kGibi;
+constexpr double kPebi = 1024 * kTebi;
+
+constexpr std::array kUnits = std::to_array<UnitRow>({
+    {UnitFamily::binary_bytes, "B", 1},
+    {UnitFamily::binary_bytes, "KiB", kKibi},
+    {UnitFamily::binary_bytes, "MiB", kMebi},
+    {UnitFamily::binary_bytes, "GiB", kGibi},
+    {UnitFamily::binary_bytes, "TiB", kTebi},
+    {UnitFamily::binary_bytes, "PiB", kPebi},
+    {UnitFamily::decimal_bytes, "B", 1},
+    {UnitFamily::decimal_bytes, "kB", 1e3},
+    {UnitFamily::decimal_bytes, "MB", 1e6},
+    {UnitFamily::decimal_bytes, "GB", 1e9},
+    {UnitFamily::decimal_bytes, "TB", 1e12},
+    {UnitFamily::decimal_bytes, "PB", 1e15},
+    {UnitFamily::seconds, "ns", 1e-9},
+    {UnitFamily::seconds, "us", 1e-6},
+    {UnitFamily::seconds, "ms", 1e-3},
+    {UnitFamily::seconds, "s", 1},
+    {UnitFamily::bytes_per_second, "B/s", 1},
+    {UnitFamily::bytes_per_second, "kB/s", 1e3},
+    {UnitFamily::bytes_per_second, "MB/s", 1e6},
+    {UnitFamily::bytes_per_second, "GB/s", 1e9},
+    {UnitFamily::bytes_per_second, "TB/s", 1e12},
+    {UnitFamily::bytes_per_second, "PB/s", 1e15},
+    {UnitFamily::flops, "FLOP", 1},
+    {UnitFamily::flops, "kFLOP", 1e3},
+    {UnitFamily::flops, "MFLOP", 1e6},
+    {UnitFamily::flops, "GFLOP", 1e9},
+    {UnitFamily::flops, "TFLOP", 1e12},
+    {UnitFamily::flops, "PFLOP", 1e15},
+    {UnitFamily::flops_per_second, "FLOP/s", 1},
+    {UnitFamily::flops_per_second, "kFLOP/s", 1e3},
+    {UnitFamily::flops_per_second, "MFLOP/s", 1e6},
+    {UnitFamily::flops_per_second, "GFLOP/s", 1e9},
+    {UnitFamily::flops_per_second, "TFLOP/s", 1e12},
+    {UnitFamily::flops_per_second, "PFLOP/s", 1e15},
+});
+
+constexpr std::string_view kNotFinite = "n/a";
+
+// Beyond these decimals a ratio or a d-vector is noise.
+constexpr int kMaxDecimals = 4;
+
+// Significant digits for machines to read.
+constexpr int kExactDigits = 12;
+
+int significant_digits(UnitFamily family) { return family == UnitFamily::decimal_bytes ? 4 : 3; }
+
+/// A byte is not divided.
+bool is_whole(const UnitRow& unit) { return unit.text == "B"; }
+
+/// The power of ten of the first digit, once rounded to `digits`: 2 for 99.96 rounded to three.
+int rounded_exponent(double magnitude, int digits) {
+  const std::string text = fmt::format("{:.{}e}", magnitude, digits - 1);
+  const char* first = text.data() + text.find('e') + 1;
+  if (*first == '+') ++first;  // from_chars takes a minus alone
+  int exponent = 0;
+  std::from_chars(first, text.data() + text.size(), exponent);
+  return exponent;
+}
+
+/// What a number is written in.
+struct Scale {
+  const UnitRow* unit;
+  int decimals;
+};
+
+/// The largest unit that leaves at least 1 after rounding, so that 999.96 us becomes 1.00 ms.
+Scale scale_for(UnitFamily family, double value) {
+  const double magnitude = std::abs(value);
+  const int digits = significant_digits(family);
+  const UnitRow* best = nullptr;
+  for (const UnitRow& unit : kUnits) {
+    if (unit.family != family) continue;
+    const bool readable =
+        magnitude == 0 ? unit.scale == 1 : rounded_exponent(magnitude / unit.scale, digits) >= 0;
+    if (best == nullptr || readable) best = &unit;
+  }
+  if (is_whole(*best) || magnitude == 0) return {best, 0};
+  return {best, std::max(0, digits - 1 - rounded_exponent(magnitude / best->scale, digits))};
+}
+
+/// No "-0.0": what rounds to zero has no sign.
+std::string signed_text(std::string text, Sign sign) {
+  const bool is_zero = text.find_first_of("123456789") == std::string::npos;
+  const bool is_negative = text.front() == '-';
+  if (is_zero && is_negative) return text.substr(1);
+  return !is_zero && !is_negative && sign == Sign::always ? "+" + text : text;
+}
+
+std::string decimal_text(double value, int decimals, Sign sign) {
+  if (!std::isfinite(value)) return std::string(kNotFinite);
+  return signed_text(fmt::format("{:.{}f}", value, decimals), sign);
+}
+
+std::string quantity_text(UnitFamily family, double value, Sign sign = Sign::minus_only) {
+  if (!std::isfinite(value)) return std::string(kNotFinite);
+  const Scale scale = scale_for(family, value);
+  return fmt::format("{} {}", decimal_text(value / scale.unit->scale, scale.decimals, sign),
+                     scale.unit->text);
+}
+
+/// The number that chooses the unit and the decimals of an interval: its value, or the larger end
+/// where the value is less than a hundredth of it.
+double reference_of(double low, double value, double high) {
+  const double largest_end = std::max(std::abs(low), std::abs(high));
+  return std::abs(value) < largest_end / 100 ? largest_end : std::abs(value);
+}
+
+/// At least two digits, and one decimal below 100 %.
+int ratio_decimals(double percent) {
+  if (percent == 0) return 0;
+  const int exponent = rounded_exponent(std::abs(percent), 2);
+  return exponent >= 2 ? 0 : std::clamp(1 - exponent, 1, kMaxDecimals);
+}
+
+}  // namespace
+
+std::span<const UnitRow> unit_rows() { return kUnits; }
+
+std::string format_bytes(Bytes bytes, Prefix prefix, Sign sign) {
+  const bool is_binary = prefix == Prefix::binary;
+  return quantity_text(is_binary ? UnitFamily::binary_bytes : UnitFamily::decimal_bytes,
+                       bytes.value, sign);
+}
+
+std::string format_seconds(Seconds seconds, Sign sign) {
+  return quantity_text(UnitFamily::seconds, seconds.value, sign);
+}
+
+std::string format_seconds(const Estimate<Seconds>& seconds, Sign sign) {
+  const double reference = reference_of(seconds.low.value, seconds.value.value, seconds.high.value);
+  if (reference == 0 || !std::isfinite(reference)) return format_seconds(seconds.value, sign);
+  const Scale scale = scale_for(UnitFamily::seconds, reference);
+  const auto text = [&](Seconds end, Sign end_sign) {
+    return decimal_text(end.value / scale.unit->scale, scale.decimals, end_sign);
+  };
+  return fmt::format("{} {} [{}, {}]", text(seconds.value, sign), scale.unit->text,
+                     text(seconds.low, Sign::minus_only), text(seconds.high, Sign::minus_only));
+}
+
+std::string format_bandwidth(BytesPerSecond bandwidth) {
+  return quantity_text(UnitFamily::bytes_per_second, bandwidth.value);
+}
+
+std::string format_flops(Flops flops) { return quantity_text(UnitFamily::flops, flops.value); }
+
+std::string format_flop_rate(FlopsPerSecond rate) {
+  return quantity_text(UnitFamily::flops_per_second, rate.value);
+}
+
+std::string format_ratio(double ratio, Sign sign) {
+  if (!std::isfinite(ratio)) return std::string(kNotFinite);
+  const double percent = 100 * ratio;
+  return decimal_text(percent, ratio_decimals(percent), sign) + " %";
+}
+
+std::string format_ratio(const Estimate<double>& ratio, Sign sign) {
+  const double reference = reference_of(ratio.low, ratio.value, ratio.high);
+  if (reference == 0 || !std::isfinite(reference)) return format_ratio(ratio.value, sign);
+  const int decimals = ratio_decimals(100 * reference);
+  return fmt::format("{} % [{}, {}]", decimal_text(100 * ratio.value, decimals, sign),
+                     decimal_text(100 * ratio.low, decimals, Sign::minus_only),
+                     decimal_text(100 * ratio.high, decimals, Sign::minus_only));
+}
+
+std::string format_count(Count count) {
+  std::string text = fmt::format("{}", count);
+  const std::size_t first_digit = count < 0 ? 1 : 0;
+  for (std::size_t i = text.size(); i > first_digit + 3;) {
+    i -= 3;
+    text.insert(i, 1, ',');
+  }
+  return text;
+}
+
+std::string format_d(double d_vectors) {
+  if (!std::isfinite(d_vectors)) return std::string(kNotFinite);
+  // 6.03125 is a tie in binary too; fmt would round it to even, 6.0312.
+  const double rounded = std::round(d_vectors * 1e4) / 1e4;
+  std::string text = decimal_text(rounded, kMaxDecimals, Sign::minus_only);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text + " d";
+}
+
+double round12(double value) {
+  if (!std::isfinite(value)) return value;
+  const std::string text = fmt::format("{:.{}e}", value, kExactDigits - 1);
+  double rounded = value;
+  std::from_chars(text.data(), text.data() + text.size(), rounded);
+  return rounded;
+}
+
+bool is_exact_integer(double value) {
+  constexpr double kLargest = 9007199254740992;  // 2^53
+  return std::abs(value) <= kLargest && std::trunc(value) == value;
+}
+
+std::string number_text(double value) {
+  if (!std::isfinite(value)) return "";
+  if (is_exact_integer(value)) return fmt::format("{}", static_cast<Count>(value));
+  std::array<char, 32> text{};
+  const auto written = std::to_chars(text.data(), text.data() + text.size(), value,
+                                     std::chars_format::general, kExactDigits);
+  return std::string(text.data(), written.ptr);
+}
+
+}  // namespace depthcost

@@ -1,0 +1,45 @@
+// Rows of text as an aligned table for a terminal, or as a Markdown table.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace depthcost {
+
+/// Whether a text is for a terminal or a plain file, or for a reader of Markdown.
+enum class TextStyle { plain, markdown };
+
+/// The text of an empty cell.
+inline constexpr std::string_view kNothing = "-";
+
+enum class Align { left, right };
+
+struct Column {
+  std::string header;
+  Align align = Align::left;
+};
+
+/// Every row has one cell for each column.
+struct Table {
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows;
+
+  /// Appends a row; each cell is a text of any type.
+  template <class... Cells>
+  void add(const Cells&... cells) {
+    rows.push_back({std::string(cells)...});
+  }
+};
+
+/// `table` without the column under `header`, which is one of its columns.
+Table without_column(Table table, std::string_view header);
+
+/// Columns padded to their widest cell and two spaces apart, a rule below the header, no blanks at
+/// the end of a line. Cells are UTF-8, one place for each code point.
+std::string plain_text(const Table& table);
+
+/// A GitHub pipe table. A `|` in a cell is escaped, a line break becomes a space.
+std::string markdown(const Table& table);
+
+}  // namespace depthcost

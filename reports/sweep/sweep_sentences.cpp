@@ -1,0 +1,343 @@
+// What a sweep says in words: one function for each sentence.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/base/counted.hpp"
+#include "model/decision/break_even.hpp"
+#include "model/decision/published_quality.hpp"
+#include "model/schemes/list.hpp"
+#include "reports/formats/numbers.hpp"
+#include "reports/sweep/sweep_report.hpp"
+#include "reports/topics/budgets/budget_section.hpp"
+
+namespace depthcost {
+namespace {
+
+using Sentences = std::vector<std::string>;
+
+/// "block_size 24 (8 blocks, the last of 18)".
+std::string described(const Sweep& sweep, std::size_t choice) {
+  std::string text = choice_label(sweep, choice);
+  const Partition* blocks = source_blocks(sweep.choices()[choice]);
+  if (blocks == nullptr) return text;
+  text += " (" + counted(blocks->num_blocks, "block", "blocks");
+  if (!blocks->is_uniform()) text += fmt::format(", the last of {}", blocks->last_size);
+  return text + ")";
+}
+
+std::string added_text(const AddedTime& added) {
+  const std::string time = format_seconds(added.delta, Sign::always);
+  return added.overhead ? time + ", " + format_ratio(*added.overhead, Sign::always) : time;
+}
+
+/// "+92.4 us [16.2, 106.8] to decode, +24.3 ms [23.2, 30.1] to prefill".
+std::string all_added(const SweepPoint& point) {
+  Sentences parts;
+  const auto add = [&](const std::optional<AddedTime>& added, const char* what) {
+    if (added) parts.push_back(fmt::format("{} to {}", added_text(*added), what));
+  };
+  add(point.decode, "decode");
+  add(point.prefill, "prefill");
+  add(point.training, "a training step");
+  if (parts.empty())
+    parts.push_back(fmt::format("{} moved a token and forward pass",
+                                format_bytes(point.choice->forward_bytes, Prefix::decimal)));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// One loss where there is no block to read it by.
+std::string losses(const SweepChoice& choice) {
+  const QualityEvidence& quality = choice.quality;
+  if (source_blocks(choice) == nullptr)
+    return fmt::format("published loss {}", loss_text(quality.by_size));
+  return fmt::format("published loss {} by block size, {} by number of blocks",
+                     loss_text(quality.by_size), loss_text(quality.by_count));
+}
+
+/// "decode_overhead of 2.0 % (the paper's, since the scenario sets none)". The device says how much
+/// memory it has.
+std::string budget_text(const Budget& budget) {
+  if (budget.kind == BudgetKind::device_memory) return "the device's memory";
+  return fmt::format(
+      "{} of {}{}", name(budget.kind), format_budget(budget.kind, budget.limit),
+      budget.origin == BudgetOrigin::assumed ? " (the paper's, since the scenario sets none)" : "");
+}
+
+/// Behind "no choice".
+std::string kept_text(const Budget& budget) {
+  const char* verb = budget.kind == BudgetKind::device_memory ? "fits into" : "keeps";
+  return fmt::format("{} {}", verb, budget_text(budget));
+}
+
+/// Why there is no recommendation, and what there would be.
+std::string refusal(const SweepGroup& group, const Recommendation& said) {
+  const Sweep& sweep = group.sweep();
+  const bool is_broken = !said.unattainable.empty();
+  Sentences names;
+  for (const std::size_t b : is_broken ? said.unattainable : said.undecided)
+    names.push_back(kept_text(sweep.study().budgets[b]));
+  const std::string kept = fmt::format("{}", fmt::join(names, " or "));
+  std::string text =
+      is_broken ? fmt::format("No recommendation: no choice {}.", kept)
+                : fmt::format(
+                      "No recommendation: nobody knows whether a choice {}. The time of a step is "
+                      "missing: give `baseline_step`, or a model with an architecture.",
+                      kept);
+  if (said.without_unattainable)
+    text += fmt::format(" Without {} {} would be taken: {}.",
+                        names.size() == 1 ? "that limit" : "these limits",
+                        described(sweep, *said.without_unattainable),
+                        all_added(sweep.point(group.circumstance, *said.without_unattainable)));
+  return text;
+}
+
+void say_recommendation(Sentences& out, const SweepGroup& group, const Recommendation& said) {
+  const Sweep& sweep = group.sweep();
+  if (!said.unattainable.empty() || !said.undecided.empty()) {
+    out.push_back(refusal(group, said));
+    return;
+  }
+  if (!said.best) {
+    out.push_back(
+        "No recommendation: every choice breaks a budget, is coarser than any published one, or has "
+        "no published loss.");
+    return;
+  }
+  const SweepPoint point = sweep.point(group.circumstance, *said.best);
+  out.push_back(fmt::format("Recommended: {}: {}; {}.", described(sweep, *said.best),
+                            all_added(point), losses(*point.choice)));
+  for (const PointBudget& row : sweep.budgets(point))
+    if (row.verdict == Verdict::unknown)
+      out.push_back(fmt::format("Whether it keeps {} is not known{}.", name(row.budget.kind),
+                                row.high ? ": the limit lies inside the interval" : ""));
+  if (said.sure != said.best)
+    out.push_back(fmt::format("Surely inside all limits: {}.",
+                              said.sure ? described(sweep, *said.sure) : "none"));
+}
+
+void say_runner_up(Sentences& out, const SweepGroup& group, const Recommendation& said) {
+  if (!said.best || !said.runner_up) return;
+  const Sweep& sweep = group.sweep();
+  std::string text = fmt::format("Runner-up: {}", described(sweep, *said.runner_up));
+  if (const auto apart = distance(sweep, group.circumstance, *said.best, *said.runner_up)) {
+    const Estimate<Seconds>& d = apart->difference;
+    const bool is_sure = d.low > Seconds{} || d.high < Seconds{};
+    text +=
+        fmt::format(": its {} differs by {}", name(apart->cost), format_seconds(d, Sign::always));
+    // The standard residual surely adds nothing.
+    if (std::isfinite(apart->share))
+      text += fmt::format(", {:.2g} times the half-width of what the first adds, so that {}",
+                          apart->share,
+                          apart->share < 1 ? "the intervals alone do not tell them apart"
+                                           : "the intervals alone tell them apart");
+    text += fmt::format(
+        "; both rest on the same unknowns, {}",
+        is_sure ? "and whatever these are the sign stays" : "on which the sign depends");
+  } else {
+    text += fmt::format(": {}", all_added(sweep.point(group.circumstance, *said.runner_up)));
+  }
+  out.push_back(text + ".");
+}
+
+void say_binding(Sentences& out, const SweepGroup& group, const Recommendation& said) {
+  const Sweep& sweep = group.sweep();
+  if (sweep.study().budgets.empty()) {
+    out.push_back("There are no limits: the lowest published loss wins, whatever it costs.");
+    return;
+  }
+  if (said.binding.empty() && said.best)
+    out.push_back("No limit binds: without them the answer is the same.");
+  for (const BindingBudget& binding : said.binding) {
+    const SweepPoint point = sweep.point(group.circumstance, binding.allowed);
+    const PointBudget row = sweep.budgets(point)[binding.budget];
+    out.push_back(
+        fmt::format("Binding: {}: without it {} would be taken, which needs {} ({}).",
+                    budget_text(row.budget), described(sweep, binding.allowed),
+                    format_budget(row.budget.kind, row.median.value_or(row.low.value_or(0))),
+                    losses(*point.choice)));
+  }
+}
+
+void say_readings(Sentences& out, const SweepGroup& group, const Recommendation& said) {
+  const Sweep& sweep = group.sweep();
+  if (said.by_size == said.best && said.by_count == said.best) return;
+  const auto label = [&](std::optional<std::size_t> choice) {
+    return choice ? described(sweep, *choice) : std::string("nothing");
+  };
+  out.push_back(fmt::format(
+      "What would change the answer: if the loss follows the size of blocks alone, {}; if it "
+      "follows their number alone, {}.",
+      label(said.by_size), label(said.by_count)));
+}
+
+/// Engines and checkpoints count blocks in decoder layers.
+void say_odd(Sentences& out, const SweepGroup& group, std::size_t choice) {
+  const Sweep& sweep = group.sweep();
+  const Partition* blocks = attnres_blocks(sweep.choices()[choice].path.scheme);
+  if (blocks == nullptr || !sweep.study().model.architecture || blocks->num_blocks == 1 ||
+      blocks->block_size % 2 == 0)
+    return;
+  out.push_back(fmt::format(
+      "Blocks of {} layers cut through a decoder layer, which attn_res_block_size of a config.json cannot say: "
+      "{} and {} are the nearest that it can.",
+      blocks->block_size, blocks->block_size - 1, blocks->block_size + 1));
+}
+
+/// Says where the two readings of Fig. 6 differ: by the size of blocks, and by their number.
+void say_disagreement(Sentences& out, const SweepGroup& group, std::size_t choice) {
+  const Sweep& sweep = group.sweep();
+  const Partition* blocks = attnres_blocks(sweep.choices()[choice].path.scheme);
+  if (blocks == nullptr) return;
+  const QualityEvidence& quality = sweep.choices()[choice].quality;
+  const Count S = blocks->block_size;
+  const Count N = blocks->num_blocks;
+  if (quality.agrees()) return;
+  out.push_back(fmt::format(
+      "N and S disagree: Fig. 6 has {} layers, where {} blocks are S = {:.3g} (loss {}), while S = "
+      "{} is {:.3g} blocks (loss {}); the higher one counts.",
+      kFigure6Layers, N, static_cast<double>(kFigure6Layers) / static_cast<double>(N),
+      loss_text(quality.by_count), S, static_cast<double>(kFigure6Layers) / static_cast<double>(S),
+      loss_text(quality.by_size)));
+}
+
+void say_own(Sentences& out, const SweepReport& report, const SweepGroup& group) {
+  const Sweep& sweep = group.sweep();
+  const auto own = own_choice(report, group);
+  if (!own) return;
+  const std::string label = choice_label(sweep, *own);
+  if (const auto by = dominator_of(sweep, group.circumstance, *own, Reading::higher_of_both)) {
+    out.push_back(
+        fmt::format("As written, {} does not stand on the front: {} is nowhere worse and "
+                    "somewhere better ({} against {}).",
+                    label, described(sweep, *by), all_added(sweep.point(group.circumstance, *by)),
+                    all_added(sweep.point(group.circumstance, *own))));
+    return;
+  }
+  std::string text = fmt::format("As written, {} stands on the front", label);
+  for (const Reading reading : {Reading::by_count, Reading::by_size})
+    if (const auto by = dominator_of(sweep, group.circumstance, *own, reading))
+      text += fmt::format("; if the loss follows the {} of blocks alone, {} dominates it: {}",
+                          reading == Reading::by_count ? "number" : "size", described(sweep, *by),
+                          all_added(sweep.point(group.circumstance, *by)));
+  out.push_back(text + ".");
+  if (own != recommend(sweep, group.circumstance).best) say_disagreement(out, group, *own);
+}
+
+std::string advantage_text(const Estimate<double>& advantage) {
+  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", advantage.value, advantage.low, advantage.high);
+}
+
+void say_break_even(Sentences& out, const SweepReport& report, const SweepGroup& group,
+                    std::size_t choice) {
+  const Sweep& sweep = group.sweep();
+  const SweepPoint point = sweep.point(group.circumstance, choice);
+  const auto overhead = point.training ? point.training->overhead : std::nullopt;
+  const auto even = break_even(point.choice->path.scheme, overhead, report.compute);
+  if (!even) return;
+  std::string text = fmt::format(
+      "Break-even: at {:.4g} PFLOP/s-days {} is worth {} times the compute ([attnres] Fig. 4, about "
+      "8 blocks), so that a training step may be longer by {}",
+      report.compute, name(point.choice->path.scheme), advantage_text(even->advantage),
+      format_ratio(Estimate<double>{even->advantage.low - 1, even->advantage.value - 1,
+                                    even->advantage.high - 1, Evidence::published}));
+  if (even->net)
+    text += fmt::format("; here it is longer by {}: {}, net {:.3f} [{:.3f}, {:.3f}]",
+                        format_ratio(*overhead), name(even->payback), even->net->value,
+                        even->net->low, even->net->high);
+  else
+    text += point.training ? "; the step that per cent are of is not known"
+                           : "; the scenario has no training step to hold against it";
+  SweepPoint serving = point;
+  serving.training.reset();
+  if (serving.decode || serving.prefill)
+    text += fmt::format(". Serving pays {} for it, for as long as the model is used",
+                        all_added(serving));
+  out.push_back(text + ".");
+  if (!is_inside_fit(report.compute))
+    out.push_back(
+        fmt::format("Warning: {:.4g} PFLOP/s-days lie outside {} to {}, over which the "
+                    "laws were fitted; from 14.5 on they would have Block beat Full, "
+                    "which is rounding.",
+                    report.compute, kLeastFittedCompute, kMostFittedCompute));
+}
+
+/// "8", "8 and 16", "14 to 53".
+std::string sizes_text(const std::vector<Count>& sizes) {
+  return sizes.size() > 2 ? fmt::format("{} to {}", sizes.front(), sizes.back())
+                          : fmt::format("{}", fmt::join(sizes, " and "));
+}
+
+bool is_divisor(const Partition& blocks) { return blocks.num_layers % blocks.block_size == 0; }
+
+/// Block sizes with the fewest d-vectors, ties included, and how many they are.
+struct Fewest {
+  double mean_d = 0;
+  std::vector<Count> sizes;
+};
+
+std::optional<Fewest> fewest(const Sweep& sweep, std::size_t convention,
+                             bool (*takes)(const Partition&)) {
+  std::optional<Fewest> best;
+  for (const SweepChoice& choice : sweep.choices()) {
+    if (!choice.refused.empty() || !choice.mean[convention]) continue;
+    const Partition& blocks = *blocks_of(choice.path.scheme);
+    const ConventionMean& mean = *choice.mean[convention];
+    if (!mean.is_inside_domain || !takes(blocks)) continue;
+    if (!best || mean.mean_d < best->mean_d) best = Fewest{mean.mean_d, {}};
+    if (mean.mean_d == best->mean_d) best->sizes.push_back(blocks.block_size);
+  }
+  return best;
+}
+
+/// Says which block size moves the fewest d-vectors, unless that is simply the coarsest one.
+void say_fewest(Sentences& out, const SweepGroup& group) {
+  const Sweep& sweep = group.sweep();
+  if (sweep.choice_axes().size() != 1 || sweep.choice_axes().front().knob != Knob::block_size ||
+      sweep.study().schedule != Schedule::two_phase)
+    return;
+  Sentences parts;
+  Count coarsest = 0;
+  for (const SweepChoice& choice : sweep.choices())
+    if (choice.refused.empty() && blocks_of(choice.path.scheme) != nullptr)
+      coarsest = std::max(coarsest, blocks_of(choice.path.scheme)->block_size);
+  for (std::size_t c = 0; coarsest > 0 && c < kConventions; ++c) {
+    const auto all = fewest(sweep, c, [](const Partition&) { return true; });
+    const auto divisors = fewest(sweep, c, is_divisor);
+    if (!all || all->sizes.back() == coarsest) continue;
+    std::string part = fmt::format("{}: {:.2f} d at {}", name(static_cast<Convention>(c)),
+                                   all->mean_d, sizes_text(all->sizes));
+    if (static_cast<Convention>(c) == Convention::paper)
+      part += ", where it is defined, that is over divisors of L";
+    else if (divisors && divisors->sizes != all->sizes)
+      part += fmt::format(" (over divisors {:.2f} d at {})", divisors->mean_d,
+                          sizes_text(divisors->sizes));
+    parts.push_back(part);
+  }
+  if (!parts.empty())
+    out.push_back(
+        fmt::format("Fewest d-vectors a layer over all block sizes: {}. The paper "
+                    "considered divisors alone.",
+                    fmt::join(parts, "; ")));
+}
+
+}  // namespace
+
+std::vector<std::string> sweep_sentences(const SweepReport& report, const SweepGroup& group) {
+  Sentences out;
+  const Recommendation said = recommend(group.sweep(), group.circumstance);
+  say_recommendation(out, group, said);
+  say_runner_up(out, group, said);
+  say_binding(out, group, said);
+  say_readings(out, group, said);
+  if (said.best) say_disagreement(out, group, *said.best);
+  if (said.best) say_odd(out, group, *said.best);
+  say_own(out, report, group);
+  say_fewest(out, group);
+  if (said.best) say_break_even(out, report, group, *said.best);
+  out.push_back(fmt::format("Losses are evidence, not a prediction: {}.", kFigure6Conditions));
+  return out;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,329 @@
+// What it costs, whether it fits, and what others have measured.
+#include "reports/topics/decision/decision_section.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/schemes/list.hpp"
+#include "model/step/scheme_payload.hpp"
+#include "model/sweep/nearest_block_size.hpp"
+#include "reports/formats/markdown_text.hpp"
+#include "reports/formats/numbers.hpp"
+#include "reports/topics/budgets/claim_section.hpp"
+#include "reports/topics/measured/published_section.hpp"
+#include "reports/topics/time/attachment_section.hpp"
+#include "reports/topics/time/rest_section.hpp"
+#include "reports/topics/time/step_section.hpp"
+
+namespace depthcost {
+namespace decision_section {
+namespace {
+
+const StepRow* step_of(const Evaluation& e, const std::string& workload, const ResidualPath& path,
+                       Schedule schedule) {
+  for (const StepRow& row : e.step)
+    if (row.workload == workload && same_scheme(row.path->scheme, path.scheme) &&
+        row.schedule == schedule)
+      return &row;
+  return nullptr;
+}
+
+/// "+48.1 us [1.9, 52.9], +0.4 % [0.0, 0.4]"; without a baseline `without` in place of per cent.
+std::string added(const Evaluation& e, const StepRow& row, const std::string& without) {
+  const std::string text = format_seconds(row.delta, Sign::always);
+  if (row.overhead) return text + ", " + format_ratio(*row.overhead, Sign::always);
+  const bool is_larger = is_too_large(e.study, e.memory, row.workload, row.path->scheme);
+  return text + (is_larger ? ", does not fit" : without);
+}
+
+const StepRow* quoted_step(const Evaluation& e, const std::string& workload,
+                           const ResidualPath& path) {
+  return step_of(e, workload, path, quoted_schedule(e.study, path));
+}
+
+/// Whether the path is the baseline's standard residual: attached alike, and fused.
+bool is_baseline(const Evaluation& e, const ResidualPath& path) {
+  return is_standard(path.scheme) && path.attachment == baseline_path(e.study, path).attachment &&
+         quoted_schedule(e.study, path) == Schedule::fused;
+}
+
+std::string cell(const Evaluation& e, const std::string& workload, const ResidualPath& path) {
+  const StepRow* row = quoted_step(e, workload, path);
+  if (row == nullptr) return "no hardware";
+  if (is_baseline(e, path)) return format_seconds(row->residual.value);
+  return added(e, *row, ", no %");
+}
+
+std::string baseline_cell(const StepRow* row) {
+  if (row == nullptr) return "no hardware";
+  if (!row->baseline_step) return "not known";
+  return rest_section::time_text(*row->baseline_step);
+}
+
+std::string attachment_text(Attachment attachment) {
+  switch (attachment) {
+    case Attachment::standalone:
+      return "a kernel of its own";
+    case Attachment::all_reduce:
+      return "folded into the all-reduce before it";
+    case Attachment::reduce_scatter:
+      return "folded into the reduce-scatter before it";
+    case Attachment::gemm_epilogue:
+      return "folded into the matrix product before it";
+  }
+  return "";
+}
+
+/// "decode/1 and prefill".
+std::string listed(const std::vector<std::string>& names) {
+  if (names.size() < 2) return names.empty() ? "" : names.front();
+  return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
+Bytes residual_memory(const Evaluation& e, const std::string& workload) {
+  Bytes sum;
+  for (const MemoryRow& row : e.memory)
+    if (row.workload == workload && row.path == &e.paths.front() && is_residual(row.item))
+      sum = sum + row.bytes;
+  return sum;
+}
+
+/// The largest transition. Training sends what its cache leaves and in its wire type; decode and
+/// prefill send everything.
+std::string payload(const Evaluation& e, const std::string& workload) {
+  if (!e.pipeline) return "none";
+  const Study& study = e.study;
+  Count peak = e.pipeline->by_scheme.front().naive.peak;
+  auto kind = WorkloadKind::decode;
+  if (workload == name(WorkloadKind::training)) {
+    kind = WorkloadKind::training;
+    peak = scheme_payload(*study.pipeline, study.path, study.training->cache).peak;
+  }
+  const Bytes bytes = payload_bytes(study, kind, peak);
+  return fmt::format("{}, {}", format_d(static_cast<double>(peak)),
+                     format_bytes(bytes, Prefix::decimal));
+}
+
+/// The standard residual first, then the study's scheme, then the rest.
+std::vector<const ResidualPath*> column_order(const Evaluation& e) {
+  std::vector<const ResidualPath*> order;
+  for (const ResidualPath& path : e.paths) order.push_back(&path);
+  std::stable_partition(order.begin(), order.end(),
+                        [](const ResidualPath* path) { return is_standard(path->scheme); });
+  return order;
+}
+
+double mean_kernel_d(const Evaluation& e, Schedule schedule) {
+  return total_d(mean_traffic(e.paths.front(), {schedule, Convention::kernel}));
+}
+
+Bytes forward_bytes(const Evaluation& e, Schedule schedule, Dtype phase1_dtype) {
+  VectorStorage types = storage_of(e.study);
+  types.phase1_dtype = phase1_dtype;
+  return bytes(forward_traffic(e.paths.front(), {schedule, Convention::kernel}), types);
+}
+
+std::string cost_sentence(const Evaluation& e) {
+  const std::string scheme =
+      fmt::format("`{}` run as `{}`", name(e.paths.front().scheme), name(e.study.schedule));
+  std::vector<std::string> points;
+  for (const std::string& workload : workloads_of_rows(e.memory))
+    if (const StepRow* row = quoted_step(e, workload, e.paths.front()))
+      points.push_back(
+          fmt::format("to {} {} (mostly {})", workload, added(e, *row, ""), name(row->dominant)));
+  if (points.empty())
+    return fmt::format("{} moves {:.2f} d a layer; no time is predicted without {}.", scheme,
+                       mean_kernel_d(e, e.study.schedule),
+                       e.study.machine ? "a workload" : "hardware");
+  return fmt::format("Against the fused standard residual ({}), {} adds {}.",
+                     attachment_text(baseline_path(e.study, e.paths.front()).attachment), scheme,
+                     fmt::join(points, "; "));
+}
+
+/// Empty where everything fits, or where that is not known.
+std::string memory_sentence(const Evaluation& e) {
+  std::vector<std::string> needs;
+  const Scheme& scheme = e.paths.front().scheme;
+  for (const std::string& workload : workloads_of_rows(e.memory))
+    if (is_too_large(e.study, e.memory, workload, scheme))
+      needs.push_back(
+          fmt::format("{} needs {}", workload,
+                      format_bytes(memory_of(e.memory, workload, scheme), Prefix::binary)));
+  if (needs.empty()) return "";
+  Study with_budget = e.study;
+  with_budget.budgets = {{.kind = BudgetKind::device_memory}};
+  std::vector<BudgetRow> rows = budget_rows({with_budget, e.step, e.memory});
+  name_nearest_block_sizes(with_budget, rows);
+  std::string text = fmt::format("Does not fit: {}, and a device has {}.", listed(needs),
+                                 format_bytes(*e.study.machine->memory_capacity, Prefix::binary));
+  if (!rows.front().nearest.empty()) text += fmt::format(" A {}.", rows.front().nearest);
+  return text;
+}
+
+std::string budget_sentence(const Evaluation& e) {
+  if (e.budgets.empty()) return "The scenario sets no budgets, so that nothing passes or fails.";
+  std::vector<std::string> lists[3];
+  for (const BudgetRow& row : e.budgets)
+    lists[static_cast<std::size_t>(row.verdict)].push_back(
+        fmt::format("`{}`", name(row.budget.kind)));
+  std::vector<std::string> parts;
+  for (const Verdict verdict : {Verdict::fail, Verdict::unknown, Verdict::pass}) {
+    const auto& names = lists[static_cast<std::size_t>(verdict)];
+    if (!names.empty())
+      parts.push_back(fmt::format("{}: {}", name(verdict), fmt::join(names, ", ")));
+  }
+  return fmt::format("Budgets: {}.", fmt::join(parts, "; "));
+}
+
+/// Two phases save reads of the bank and pay with stored Phase 1 outputs; how these are stored
+/// decides.
+std::string two_phase_sentence(const Evaluation& e) {
+  if (e.aggregation.source_rows == 0)
+    return "The scheme does not attend over depth, so that there is nothing to run in two phases.";
+  if (largest_block(*blocks_of(e.study.path.scheme)) == 1)
+    return "Blocks of one layer leave a second phase nothing to do.";
+  const Bytes single = forward_bytes(e, Schedule::single_pass, Dtype::bf16);
+  const auto saved = [&](Dtype dtype) {
+    return 1 - forward_bytes(e, Schedule::two_phase, dtype) / single;
+  };
+  const auto words = [](double share) {
+    return share >= 0 ? fmt::format("{:.0f} % fewer", 100 * share)
+                      : fmt::format("{:.0f} % more", -100 * share);
+  };
+  std::string text = fmt::format(
+      "In two phases a layer moves {:.2f} d instead of {:.2f} d; a forward pass with its output {} "
+      "bytes if Phase 1 outputs are stored in bf16, {} if in f32",
+      mean_kernel_d(e, Schedule::two_phase), mean_kernel_d(e, Schedule::single_pass),
+      words(saved(Dtype::bf16)), words(saved(Dtype::f32)));
+  if (saved(Dtype::bf16) > 2 * saved(Dtype::f32) && saved(Dtype::bf16) > 0)
+    text += ", so the gain requires bf16 storage";
+  for (const std::string& workload : workloads_of_rows(e.memory)) {
+    const StepRow* two_phase = step_of(e, workload, e.paths.front(), Schedule::two_phase);
+    const StepRow* one = step_of(e, workload, e.paths.front(), Schedule::single_pass);
+    if (two_phase == nullptr || one == nullptr) continue;
+    text += fmt::format("; {} to {} instead of {}",
+                        format_seconds(two_phase->delta.value, Sign::always), workload,
+                        format_seconds(one->delta.value, Sign::always));
+  }
+  return text + ".";
+}
+
+}  // namespace
+
+void write_markdown(Document& out) {
+  const Study& study = out.evaluation().study;
+  out.paragraph(fmt::format("# {}", escaped(study.name)));
+  out.paragraph(fmt::format(
+      "What {} ({} layers, d = {}, {}) pays for carrying its residual stream as `{}`{}. A layer is "
+      "one sublayer, attention or MLP.",
+      escaped(study.model.name), study.model.num_layers, format_count(study.model.hidden_size),
+      name(study.model.dtype), name(study.path.scheme),
+      study.machine ? fmt::format(", on {}", escaped(study.machine->name)) : ""));
+  if (!out.evaluation().memory.empty()) {
+    out.table(decision_table(out.evaluation()));
+    out.paragraph(decision_legend(out.evaluation()));
+  }
+  out.paragraph("**Verdict**");
+  for (const std::string& sentence : verdict_sentences(out.evaluation(), TextStyle::markdown))
+    out.bullet(sentence);
+  for (const std::string& warning : published_warnings(out.evaluation(), out.parts()))
+    out.bullet(escaped(warning));
+  out.end_list();
+  attachment_section::write_markdown(out);
+  published_section::write_markdown(out);
+  if (!out.parts().missing_plots.empty()) out.paragraph("*" + out.parts().missing_plots + "*");
+  out.plot(out.has_plot("overhead.svg") ? "overhead.svg" : "added_time.svg");
+}
+
+void write_table(std::string& text, const Answer& answer) {
+  const Study& study = answer.evaluation.study;
+  text += fmt::format("{}\n{}: {} layers, hidden size {}; {}, {}{}\n", study.name, study.model.name,
+                      format_count(study.model.num_layers), format_count(study.model.hidden_size),
+                      name(study.path.scheme), name(study.schedule),
+                      study.machine ? "; on " + study.machine->name : "");
+}
+
+}  // namespace decision_section
+
+using namespace decision_section;
+
+Table decision_table(const Evaluation& e) {
+  Table table{{{"workload"}, {"baseline step"}}, {}};
+  const auto order = column_order(e);
+  for (const ResidualPath* path : order)
+    table.columns.push_back({fmt::format("{}{}, {}{}", is_baseline(e, *path) ? "of which " : "",
+                                         name(path->scheme), name(quoted_schedule(e.study, *path)),
+                                         is_baseline(e, *path) ? "" : ", adds")});
+  for (const std::string header : {"state", "boundary", "mostly", "evidence"})
+    table.columns.push_back({header});
+  for (const std::string& workload : workloads_of_rows(e.memory)) {
+    const StepRow* step = quoted_step(e, workload, e.paths.front());
+    std::vector<std::string> row{workload, baseline_cell(step)};
+    for (const ResidualPath* path : order) row.push_back(cell(e, workload, *path));
+    row.push_back(format_bytes(residual_memory(e, workload), Prefix::binary));
+    row.push_back(payload(e, workload));
+    row.push_back(step == nullptr ? "no hardware" : std::string(name(step->dominant)));
+    row.push_back(step == nullptr ? "no hardware" : std::string(name(step->delta.evidence)));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string decision_legend(const Evaluation& e) {
+  return fmt::format(
+      "Added: time per decode step, whole prefill or training step, and overhead, its per cent of the baseline "
+      "step, with 90 % intervals; mostly: what it consists of; evidence: of the time. State: "
+      "memory of `{}` on one device. Boundary: its largest pipeline payload, per token. All times are "
+      "modelled, not measured. {}",
+      name(e.paths.front().scheme), baseline_sentence(e));
+}
+
+std::string baseline_sentence(const Evaluation& e) {
+  if (e.step.empty()) return "Without hardware there is no step to hold it against.";
+  const Attachment attachment = baseline_path(e.study, e.paths.front()).attachment;
+  std::vector<std::string> measured;
+  const std::vector<std::string> modelled = modelled_workloads(e);
+  for (const std::string& workload : timed_workloads(e)) {
+    const StepRow* row = quoted_step(e, workload, e.paths.front());
+    const bool is_modelled =
+        std::find(modelled.begin(), modelled.end(), workload) != modelled.end();
+    if (row->baseline_step && !is_modelled) measured.push_back(workload);
+  }
+  std::string text =
+      fmt::format("Baseline: the same step with the fused standard residual, {} (`{}`)",
+                  attachment_text(attachment), name(attachment));
+  if (!modelled.empty()) text += fmt::format("; modelled term by term for {}", listed(modelled));
+  if (!measured.empty()) text += fmt::format("; measured by the user for {}", listed(measured));
+  text += ".";
+  if (const std::string missing = missing_baseline(e); !missing.empty()) text += " " + missing;
+  return text;
+}
+
+std::vector<std::string> verdict_sentences(const Evaluation& e, TextStyle style) {
+  std::vector<std::string> sentences{cost_sentence(e), budget_sentence(e), two_phase_sentence(e)};
+  if (const std::string memory = memory_sentence(e); !memory.empty())
+    sentences.insert(sentences.begin(), memory);
+  const std::string claimed = style == TextStyle::markdown ? escaped(e.study.claim) : e.study.claim;
+  for (const ClaimRow& claim : e.claims) sentences.push_back(claim_sentence(claimed, claim));
+  return sentences;
+}
+
+std::string decision_text(const Evaluation& evaluation, const ReportParts& parts) {
+  std::string text = evaluation.study.name + "\n\n";
+  if (!evaluation.memory.empty())
+    text += fmt::format("{}\n{}\n\n", plain_text(decision_table(evaluation)),
+                        decision_legend(evaluation));
+  for (const std::string& sentence : verdict_sentences(evaluation)) text += sentence + "\n";
+  for (const std::string& warning : published_warnings(evaluation, parts)) text += warning + "\n";
+  const auto add = [&](std::string_view heading, const Table& table) {
+    if (!table.rows.empty()) append_table(text, heading, table);
+  };
+  add("Standalone, or folded into the all-reduce", attachment_table(evaluation));
+  add("Nearest measured kernels of others, each with its own prediction",
+      published_table(evaluation, parts.published));
+  add("Measured steps of this model", published_step_table(evaluation, parts.published_steps));
+  return text;
+}
+
+}  // namespace depthcost

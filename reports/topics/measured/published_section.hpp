@@ -1,0 +1,24 @@
+// What others have measured, beside what is predicted.
+#pragma once
+
+#include "reports/section/section.hpp"
+
+namespace depthcost {
+
+/// For each scheme the published kernel that is nearest to its calls, with the prediction of
+/// exactly that call.
+Table published_table(const Evaluation& evaluation, std::span<const ComparedCase> published);
+
+/// Measured decode steps of the same model in the same scheme, each beside the step predicted here.
+Table published_step_table(const Evaluation& evaluation, std::span<const MeasuredStep> published);
+
+/// One sentence for each measurement outside the predicted interval.
+std::vector<std::string> published_warnings(const Evaluation& evaluation, const ReportParts& parts);
+
+namespace published_section {
+
+/// A paragraph of the first screen.
+void write_markdown(Document& out);
+
+}  // namespace published_section
+}  // namespace depthcost

@@ -1,0 +1,115 @@
+// Payload of each transition, as bars.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "model/schemes/list.hpp"
+#include "reports/section/scheme_style.hpp"
+#include "reports/topics/pipeline/pipeline_section.hpp"
+
+namespace depthcost {
+namespace {
+
+using namespace plotting;
+
+/// Columns: transition, naive, cached.
+DataBlock payload_data(const SchemePayload& payload) {
+  DataBlock block{"payload"};
+  const std::vector<Transition>& naive = payload.naive.transitions;
+  for (std::size_t i = 0; i < naive.size(); ++i)
+    block.push_back({static_cast<double>(i), static_cast<double>(naive[i].vectors),
+                     static_cast<double>(payload.cached.transitions[i].vectors)});
+  return block;
+}
+
+/// What always sends the same: the standard residual, and mHC where it is compared.
+struct ConstantPayload {
+  Scheme scheme;
+  Count vectors;
+};
+
+std::vector<ConstantPayload> constant_payloads(const Evaluation& evaluation) {
+  std::vector<ConstantPayload> all{{Scheme{}, standard_transition()}};
+  for (const ResidualPath& path : evaluation.paths)
+    if (path.scheme.rule == &schemes::kMhc)
+      all.push_back({path.scheme, mhc_transition(path.scheme.parameters.num_streams)});
+  return all;
+}
+
+std::string payload_command(const Evaluation& evaluation) {
+  const Scheme& own = evaluation.paths.front().scheme;
+  std::vector<std::string> elements{
+      "$payload using ($1 - 0.19):2 with boxes fillstyle solid noborder linecolor " +
+          rgb(Color::grey),
+      "$payload using ($1 + 0.19):3 with boxes fillstyle solid noborder linecolor " +
+          rgb(color_of(own))};
+  for (const ConstantPayload& constant : constant_payloads(evaluation))
+    elements.push_back(fmt::format("{} with lines linewidth 1.5 dashtype 2 linecolor {}",
+                                   constant.vectors, rgb(color_of(constant.scheme))));
+  return plot_command(elements);
+}
+
+std::vector<LegendEntry> payload_legend(const Evaluation& evaluation) {
+  const SchemePayload& own = evaluation.pipeline->by_scheme.front();
+  std::vector<LegendEntry> legend{
+      {Mark::box, Color::grey, fmt::format("naive, {} d in all", own.naive.total)},
+      {Mark::box, color_of(own.path->scheme),
+       fmt::format("cached, {} d in all", own.cached.total)}};
+  for (const ConstantPayload& constant : constant_payloads(evaluation))
+    legend.push_back({Mark::dashes, color_of(constant.scheme),
+                      fmt::format("{}, {} d each", label_of(constant.scheme), constant.vectors)});
+  return legend;
+}
+
+/// Values above the bars, where there is room.
+std::string payload_labels(const SchemePayload& payload) {
+  constexpr std::size_t kMostLabelled = 12;
+  const std::size_t num_transitions = payload.naive.transitions.size();
+  std::string labels;
+  if (num_transitions > kMostLabelled) return labels;
+  for (std::size_t i = 0; i < num_transitions; ++i)
+    for (const auto& [traffic, offset] :
+         {std::pair{&payload.naive, -0.19}, std::pair{&payload.cached, 0.19}}) {
+      const auto vectors = static_cast<double>(traffic->transitions[i].vectors);
+      labels += text_at(static_cast<double>(i) + offset, vectors, number_text(vectors),
+                        "center front offset character 0,0.6 font 'sans-serif,11'");
+    }
+  return labels;
+}
+
+std::string layout_text(const PipelineLayout& layout) {
+  if (layout.num_virtual_stages == 1) return fmt::format("{} stages", layout.num_stages);
+  return fmt::format("{} stages with {} virtual stages each", layout.num_stages,
+                     layout.num_virtual_stages);
+}
+
+}  // namespace
+
+std::optional<Plot> payload_plot(const Evaluation& evaluation) {
+  if (!evaluation.pipeline || evaluation.pipeline->events.empty()) return std::nullopt;
+  const SchemePayload& own = evaluation.pipeline->by_scheme.front();
+  if (own.naive.peak == 0) return std::nullopt;
+  const std::string model = model_name(evaluation.study);
+  const std::string scheme = label_of(own.path->scheme);
+  const std::string layout = layout_text(*evaluation.study.pipeline);
+  const std::size_t num_transitions = own.naive.transitions.size();
+  std::string script =
+      opening({.title = "What crosses the pipeline boundaries of " + model,
+               .y = fmt::format("d-vectors per token, forward; {} on {}", scheme, layout),
+               .x = "transition i, from chunk i to chunk i + 1",
+               .legend = payload_legend(evaluation)},
+              {});
+  script += fmt::format("set xrange [-0.6:{}]\nset boxwidth 0.36\n",
+                        number_text(static_cast<double>(num_transitions) - 0.4));
+  script += count_y_axis(std::max(own.naive.peak, constant_payloads(evaluation).back().vectors));
+  script += num_transitions <= 20 ? "set xtics 1 scale 0\nset grid noxtics ytics\n" : "";
+  script += payload_data(own).text() + payload_labels(own) + payload_command(evaluation);
+  const std::string caption = fmt::format(
+      "Payload of each pipeline transition of {} under {} on {}: naive {} d-vectors in all and at "
+      "most {}, cached {} and at most {}",
+      model, scheme, layout, own.naive.total, own.naive.peak, own.cached.total, own.cached.peak);
+  return Plot{"payload.svg", caption, script};
+}
+
+}  // namespace depthcost

@@ -1,0 +1,126 @@
+// Launches of the study's scheme as a table, of all schemes as data.
+#include "reports/topics/time/launch_section.hpp"
+
+#include <fmt/format.h>
+
+#include "reports/formats/numbers.hpp"
+#include "reports/topics/time/step_section.hpp"
+
+namespace depthcost::launch_section {
+namespace {
+
+using explained::microseconds;
+
+/// Which memory serves the bytes; `memory_share` beside it says how much.
+std::string_view residency(const TimeRow& row) {
+  const double share = round12(row.memory_share);
+  if (share == 1) return name(Level::memory);
+  if (share == 0) return name(Level::cache);
+  return "mixed";
+}
+
+void append_launch(JsonWriter& json, const TimeRow& row) {
+  const Traffic moved = traffic(row.operation);
+  json.member("workload", row.workload);
+  json.member("scheme", name(row.path->scheme));
+  json.member("schedule", name(row.schedule));
+  json.member("operation", name(row.operation.id));
+  json.member("sources", row.operation.sources);
+  json.member("tokens", row.tokens);
+  json.member("calls", row.calls);
+  json.member("launch", name(row.launch));
+  json.member("residency", residency(row));
+  json.member("predicted_seconds", row.predicted.value.value);
+  json.member("low_seconds", row.predicted.low.value);
+  json.member("high_seconds", row.predicted.high.value);
+  json.member("bound_seconds", row.bound.value);
+  json.member("critical_seconds", row.critical.value);
+  json.member("evidence", name(row.predicted.evidence));
+  json.member("memory_share", row.memory_share);
+  json.member("reads_d", moved.reads_d);
+  json.member("writes_d", moved.writes_d);
+  json.member("kind", row.kind);
+  json.member("parameter_bytes", row.parameters.value);
+}
+
+Table operation_table(const Evaluation& e, const std::string& workload) {
+  Table table{{{workload},
+               {"sources", Align::right},
+               {"moves", Align::right},
+               {"tokens", Align::right},
+               {"calls", Align::right},
+               {"predicted"},
+               {"bound", Align::right},
+               {"critical", Align::right},
+               {"from memory", Align::right},
+               {"evidence"}},
+              {}};
+  for (const TimeRow& row : e.time)
+    if (row.workload == workload && row.path == &e.paths.front() &&
+        row.schedule == e.study.schedule)
+      table.add(name(row.operation.id), std::to_string(row.operation.sources),
+                format_d(total_d(traffic(row.operation))),
+                format_count(static_cast<Count>(row.tokens)),
+                format_count(static_cast<Count>(row.calls)), format_seconds(row.predicted),
+                format_seconds(row.bound), format_seconds(row.critical),
+                format_ratio(row.memory_share), name(row.predicted.evidence));
+  return table;
+}
+
+std::string terms_text(const TimeTerms& terms) {
+  const std::string token =
+      terms.token.value > 0 ? fmt::format(", {}", microseconds(terms.token)) : "";
+  return fmt::format(
+      "{} + max({}, {}{}){}", microseconds(terms.floor), microseconds(terms.bytes),
+      microseconds(terms.operations), token,
+      terms.on_top.value > 0 ? fmt::format(" + {}", microseconds(terms.on_top)) : "");
+}
+
+Explanation explain_launch(const TimeRow& row, const VectorStorage& types) {
+  return {
+      .metric = explained::metric({"time", row.workload, name(row.path->scheme), name(row.schedule),
+                                   name(row.operation.id), std::to_string(row.kind)}),
+      .formula = kLaunchTime,
+      .source = "[ours] REFERENCES.md, few tokens",
+      .numbers = {fmt::format("per token: {}", explained::operands(row.operation)),
+                  fmt::format("T = {:g}, d = {:g}, {}: {:.12g} bytes, {:.12g} of them parameters, "
+                              "{:.3g} % from memory",
+                              row.tokens, types.hidden_size, name(types.dtype), row.bytes.value,
+                              row.parameters.value, 100 * row.memory_share),
+                  fmt::format("launched as {}: {} = {}", name(row.launch), terms_text(row.terms),
+                              microseconds(row.predicted)),
+                  fmt::format("no faster than {}; the layer waits for {}; {:g} calls a workload",
+                              microseconds(row.bound), microseconds(row.critical), row.calls)},
+      .function =
+          "model/machine/time.cpp: LaunchTime::terms, LaunchTime::bound, critical_time; "
+          "model/machine/few_tokens.cpp: token_work"};
+}
+
+}  // namespace
+
+void write_json(JsonWriter& json, const Answer& answer) {
+  json.objects("time", answer.evaluation.time,
+               [&](const TimeRow& row) { append_launch(json, row); });
+}
+
+void explain(const Evaluation& e, Explanations& out) {
+  const VectorStorage types = storage_of(e.study);
+  for (const TimeRow& row : e.time) out.push_back(explain_launch(row, types));
+}
+
+void write_markdown(Document& out) {
+  const Evaluation& e = out.evaluation();
+  if (e.time.empty()) return;
+  out.heading("Time by operation");
+  out.paragraph(
+      "One call of each operation. `bound`: nothing can be faster. `critical`: what the layer "
+      "waits for; the rest can be hoisted beside a neighbour that does not use the memory. `from "
+      "memory`: share of the bytes that the cache does not serve.");
+  out.paragraph(fmt::format("<details><summary>{} as {}, operation by operation</summary>",
+                            name(e.study.path.scheme), name(e.study.schedule)));
+  for (const std::string& workload : timed_workloads(e))
+    if (const Table table = operation_table(e, workload); !table.rows.empty()) out.table(table);
+  out.paragraph("</details>");
+}
+
+}  // namespace depthcost::launch_section

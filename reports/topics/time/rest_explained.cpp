@@ -1,0 +1,214 @@
+// Each term of a step with the numbers of its layers.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/step/workload.hpp"
+#include "model/training/training_work.hpp"
+#include "reports/formats/numbers.hpp"
+#include "reports/topics/time/rest_section.hpp"
+
+namespace depthcost::rest_section {
+namespace {
+
+std::string interval_text(const Estimate<Seconds>& time) {
+  return fmt::format("{:.6g} ms [{:.6g}, {:.6g}]", 1e3 * time.value.value, 1e3 * time.low.value,
+                     1e3 * time.high.value);
+}
+
+/// "48 [40, 60] bytes, "; nothing for nothing.
+template <class Amount>
+std::string ends_text(const std::array<Amount, kEnumerators<IntervalEnd>.size()>& ends,
+                      std::string_view what) {
+  const double low = ends.front().value;
+  const double value = ends[1].value;
+  const double high = ends.back().value;
+  if (high == 0) return "";
+  if (low == high) return fmt::format("{:.6g} {}, ", value, what);
+  return fmt::format("{:.6g} [{:.6g}, {:.6g}] {}, ", value, low, high, what);
+}
+
+/// "69 x linear attention: 1.2e+08 bytes, 3e+09 operations, 0.02 ms [0.01, 0.03] each".
+std::string part_text(const RestPart& part) {
+  return fmt::format("{:g} x {}: {}{}{} each", part.calls, part.name,
+                     ends_text(part.work.bytes, "bytes"), ends_text(part.work.flops, "operations"),
+                     interval_text(part.time));
+}
+
+std::string share_text(const Estimate<double>& share) {
+  return fmt::format("{} [{}, {}]", share.value, share.low, share.high);
+}
+
+/// What bytes and operations are divided by.
+std::string rates_text(const Study& study) {
+  const Machine& machine = *study.machine;
+  const auto& bandwidth = machine.memory_bandwidth.back().bandwidth;
+  std::string text = fmt::format(
+      "reading {} [{}, {}]", format_bandwidth(bandwidth.value), format_bandwidth(bandwidth.low),
+      format_bandwidth(std::min(bandwidth.high, machine.memory_ceiling)));
+  text += fmt::format(", of which attention reaches {}, MLP and head {}",
+                      share_text(kAttentionKernels.efficiency), share_text(kMlpKernels.efficiency));
+  text += fmt::format("; {} [{}, {}] of the dense rate", kSustainedRate.value, kSustainedRate.low,
+                      kSustainedRate.high);
+  if (const auto& rate = machine.tensor_rate ? machine.tensor_rate : machine.vector_rate)
+    text += ", " + format_flop_rate(*rate);
+  if (machine.fp8_rate)
+    text += fmt::format(", or {} for weights of 8{} bits", format_flop_rate(*machine.fp8_rate),
+                        machine.mxfp4_rate ? " and 4" : "");
+  return text;
+}
+
+std::string pass_text(const ForwardPass& pass) {
+  return fmt::format(
+      "a pass: {:g} sequences with {:g} tokens behind them, {:g} new tokens each; "
+      "{:g} passes",
+      pass.num_sequences, pass.sequence.first, pass.sequence.tokens, pass.repeats);
+}
+
+std::string attention_text(const Study& study, const Attention& attention,
+                           const ForwardPass& pass) {
+  const Architecture& a = *study.model.architecture;
+  const AttentionCost cost = attention_cost(attention, as_double(study.model.hidden_size),
+                                            pass.sequence, study.tensor_parallel_size);
+  std::string text = fmt::format(
+      "{}: {:.12g} weights in {} on one of {} ranks; a sequence's cache in {}: {:.12g} elements "
+      "read / {} context ranks, {:.12g} written; {:.12g} operations with what is read / {}, "
+      "{:.12g} others",
+      name(attention), cost.weights, name(a.weight_dtype), study.tensor_parallel_size,
+      name(a.kv_dtype), cost.read_elements, pass.key_ranks, cost.written_elements, cost.core.value,
+      pass.key_ranks, cost.flops.value);
+  if (cost.state_elements > 0)
+    text +=
+        fmt::format("; its state in f32: {:.12g} elements read and written", cost.state_elements);
+  return text;
+}
+
+std::vector<std::string> mlp_texts(const Study& study, const Mlp& mlp, const ForwardPass& pass) {
+  const Architecture& a = *study.model.architecture;
+  const MlpWeights weights = num_weights(mlp, as_double(study.model.hidden_size));
+  std::vector<std::string> lines{fmt::format("{}: {:.12g} weights in {} for all tokens / {} ranks",
+                                             name(mlp), weights.common, name(a.weight_dtype),
+                                             study.tensor_parallel_size)};
+  const auto* experts = std::get_if<ExpertMlp>(&mlp);
+  if (experts == nullptr) return lines;
+  const Sharding sharding = sharding_of(study, pass);
+  const double tokens = tokens_at_experts(pass.tokens(), sharding);
+  const ExpertLoad load = expert_load(*experts, tokens, sharding.expert);
+  lines.push_back(fmt::format("an expert: {:.12g} weights in {} / {:g} ranks", weights.per_expert,
+                              name(a.expert_dtype), ranks_per_expert(sharding)));
+  lines.push_back(fmt::format(
+      "{:g} tokens choose {} of {} experts over {} ranks: a rank wakes {:.6g} [few {:.6g}, "
+      "slowest {:.6g}] of its experts, and {:.6g} [{:.6g}, {:.6g}] tokens visit it",
+      tokens, experts->num_active, experts->num_experts, sharding.expert,
+      load.mean.distinct_experts, load.fewest.distinct_experts, load.slowest.distinct_experts,
+      load.mean.token_visits, load.fewest.token_visits, load.slowest.token_visits));
+  return lines;
+}
+
+/// The numbers that go into the parts of a term, pass by pass.
+std::vector<std::string> inputs_of(const Study& study, RestTerm term, const ForwardPass& pass) {
+  const Architecture& a = *study.model.architecture;
+  std::vector<std::string> lines{pass_text(pass)};
+  if (term == RestTerm::attention)
+    for (const AttentionLayers& layers : a.attention)
+      lines.push_back(attention_text(study, layers.attention, pass));
+  if (term == RestTerm::mlp)
+    for (const MlpLayers& layers : a.mlp)
+      for (std::string& line : mlp_texts(study, layers.mlp, pass)) lines.push_back(std::move(line));
+  if (term == RestTerm::head)
+    lines.push_back(fmt::format("vocabulary {} x d {} / {} ranks in {}", a.vocabulary_size,
+                                study.model.hidden_size, study.tensor_parallel_size,
+                                name(study.model.dtype)));
+  if (term == RestTerm::collectives)
+    lines.push_back(fmt::format("{:g} tokens x d {} in {}", pass.tokens(), study.model.hidden_size,
+                                name(study.model.dtype)));
+  if (term == RestTerm::launches)
+    lines.push_back(
+        "a kernel takes what its kind took in measured decode steps, and no less than "
+        "its launch (model/step/engine_kernels.hpp)");
+  return lines;
+}
+
+struct Derivation {
+  std::string formula;
+  std::string function;
+};
+
+Derivation derivation_of(RestTerm term) {
+  switch (term) {
+    case RestTerm::attention:
+      return {
+          "sum over layers of max(bytes / bandwidth, operations / (share x rate)); bytes: "
+          "weights once, cache and state of every sequence",
+          "model/step/layer_work.cpp: attention_work; model/step/layer_cost.cpp: attention_cost"};
+    case RestTerm::mlp:
+      return {
+          "sum over layers of max(bytes / bandwidth, operations / (share x rate)); bytes: "
+          "weights that all tokens read, and of the experts that are woken",
+          "model/step/layer_work.cpp: common_mlp_work, routed_work; model/step/expert_load.cpp: "
+          "expert_load"};
+    case RestTerm::head:
+      return {
+          "max(bytes / bandwidth, operations / (share x rate)) of V d / tensor weights; logits "
+          "of a sequence's last token, in training of every token",
+          "model/step/layer_work.cpp: head_work"};
+    case RestTerm::collectives:
+      return {
+          "sum over attentions and MLPs of the measured time of their collective",
+          "model/step/rest_of_step.cpp: collectives_of; model/machine/transfer.cpp: transfer_time"};
+    case RestTerm::launches:
+      return {"kernels of all layers and of the head x what a kernel of their kind takes",
+              "model/step/rest_of_step.cpp: num_kernels, kernel_floor"};
+  }
+  return {};
+}
+
+std::vector<std::string> modelled_numbers(const Evaluation& e, const RestRow& row,
+                                          const Workload& workload) {
+  std::vector<std::string> lines;
+  for (const Pass& pass : workload.passes)
+    for (std::string& line : inputs_of(e.study, row.term, pass.forward))
+      lines.push_back(std::move(line));
+  if (row.term != RestTerm::collectives && row.term != RestTerm::launches)
+    lines.push_back(rates_text(e.study));
+  for (const RestPart& part : row.parts) lines.push_back(part_text(part));
+  const bool has_experts =
+      std::any_of(row.parts.begin(), row.parts.end(),
+                  [](const RestPart& part) { return part.name == "routed experts"; });
+  if (has_experts && workload.kind == WorkloadKind::prefill)
+    lines.push_back(
+        fmt::format("routed experts of a prefill take {} times what bytes and operations say",
+                    share_text(kPrefillOfExperts)));
+  if (row.term == RestTerm::collectives && row.parts.empty())
+    lines.emplace_back("one rank by itself sends nothing");
+  return lines;
+}
+
+}  // namespace
+
+std::string metric_of(const RestRow& row) {
+  return explained::metric({"rest", row.workload, name(row.term)});
+}
+
+void explain(const Evaluation& e, Explanations& out) {
+  if (e.rest.empty()) return;
+  std::vector<Workload> workloads = workloads_of(e.study, e.study.path, e.study.schedule);
+  if (e.study.training) workloads.push_back(training_workload(e.study));
+  for (const Workload& workload : workloads)
+    for (const RestRow& row : e.rest) {
+      if (row.workload != workload.name) continue;
+      const Derivation derivation = derivation_of(row.term);
+      const bool is_written = row.origin == RestOrigin::written;
+      Explanation x{.metric = metric_of(row),
+                    .formula = is_written ? "measured by the user" : derivation.formula,
+                    .source = "[ours] REFERENCES.md, rest of the step",
+                    .numbers = {},
+                    .function = is_written ? "model/step/rest_of_step.cpp: written_row"
+                                           : derivation.function};
+      if (!is_written) x.numbers = modelled_numbers(e, row, workload);
+      x.numbers.push_back(fmt::format("= {}", interval_text(row.time)));
+      out.push_back(std::move(x));
+    }
+}
+
+}  // namespace depthcost::rest_section

@@ -1,0 +1,172 @@
+// Terms of a step: attention, MLP, head, collectives, launches.
+#include "reports/topics/time/rest_section.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/step/step.hpp"
+#include "reports/formats/numbers.hpp"
+#include "reports/topics/time/step_section.hpp"
+
+namespace depthcost {
+namespace rest_section {
+namespace {
+
+/// Bytes, operations and launches of a term that the user has written are not known.
+std::array<NamedQuantity, 6> quantities_of(const RestRow& row) {
+  const auto modelled = [&](double value) -> std::optional<double> {
+    if (row.origin == RestOrigin::written) return std::nullopt;
+    return value;
+  };
+  return {{{"seconds", row.time.value.value, "s"},
+           {"low", row.time.low.value, "s"},
+           {"high", row.time.high.value, "s"},
+           {"bytes", modelled(row.bytes.value), "bytes"},
+           {"flops", modelled(row.flops.value), "FLOP"},
+           {"launches", modelled(row.launches), "launches"}}};
+}
+
+template <class Text>
+std::string text_or_dash(double value, const Text& text) {
+  return value > 0 ? text() : std::string(kNothing);
+}
+
+std::vector<std::string> term_cells(const RestRow& row, const std::string& share) {
+  return {
+      std::string(name(row.term)),
+      text_or_dash(row.bytes.value, [&] { return format_bytes(row.bytes, Prefix::decimal); }),
+      text_or_dash(row.flops.value, [&] { return format_flops(row.flops); }),
+      text_or_dash(row.launches, [&] { return format_count(static_cast<Count>(row.launches)); }),
+      time_text(row.time),
+      share,
+      std::string(name(row.origin))};
+}
+
+/// The standard residual that the study's scheme is held against.
+std::optional<StepRow> standard_step(const Evaluation& e, std::string_view workload) {
+  const ResidualPath standard = baseline_path(e.study, e.paths.front());
+  for (StepRow& row : step_rows(e.study, standard, Schedule::fused))
+    if (row.workload == workload) return std::move(row);
+  return std::nullopt;
+}
+
+/// What the user has measured as a whole, and what cannot be modelled.
+void write_other_baselines(Document& out, const std::vector<std::string>& modelled) {
+  const Evaluation& e = out.evaluation();
+  for (const std::string& workload : timed_workloads(e))
+    if (std::find(modelled.begin(), modelled.end(), workload) == modelled.end())
+      out.bullet(fmt::format("{}: {}", workload, baseline_text(e, workload)));
+  if (timed_workloads(e).size() > modelled.size()) out.end_list();
+  if (const std::string missing = missing_baseline(e); !missing.empty()) out.paragraph(missing);
+}
+
+}  // namespace
+
+std::string time_text(const Estimate<Seconds>& time) {
+  return time.low == time.high ? format_seconds(time.value) : format_seconds(time);
+}
+
+bool is_modelled(const Evaluation& e, std::string_view workload) {
+  return std::any_of(e.rest.begin(), e.rest.end(),
+                     [&](const RestRow& row) { return row.workload == workload; });
+}
+
+void write_json(JsonWriter& json, const Answer& answer) {
+  json.objects("rest", answer.evaluation.rest, [&](const RestRow& row) {
+    json.member("workload", row.workload);
+    json.member("term", name(row.term));
+    append(json, quantities_of(row));
+    json.member("origin", name(row.origin));
+    json.member("evidence", name(row.time.evidence));
+  });
+}
+
+void write_csv(CsvLines& csv, const Answer& answer) {
+  for (const RestRow& row : answer.evaluation.rest) {
+    const CsvPlace place{.section = "rest", .workload = row.workload, .operation = name(row.term)};
+    csv.add(place, quantities_of(row));
+    csv.add(place, "origin", name(row.origin));
+    csv.add(place, "evidence", name(row.time.evidence));
+  }
+}
+
+void write_markdown(Document& out) {
+  const Evaluation& e = out.evaluation();
+  const std::vector<std::string> modelled = modelled_workloads(e);
+  if (e.step.empty()) return;
+  out.heading("The rest of the step");
+  out.paragraph(
+      "What the per cents are of. No time here enters an added time; bytes do, since what a layer "
+      "streams decides what the cache still holds. On the slowest device, for "
+      "the whole step: bytes over bandwidth or operations over rate, whichever is longer, layer by "
+      "layer; `launches` is what kernels cost before and after their bytes. Each term can be "
+      "replaced by a measurement (`step_terms`), or the whole step (`baseline_step`).");
+  write_other_baselines(out, modelled);
+  for (const std::string& workload : modelled) {
+    const std::string what =
+        workload == "training"
+            ? ": one forward pass of a micro-batch through all layers, without the residual path. "
+              "The backward pass does twice the arithmetic and as many collectives, and the "
+              "pipeline runs both for every micro-batch."
+            : "";
+    out.paragraph("**" + workload + "**" + what);
+    out.table(rest_table(e, workload));
+  }
+  if (!modelled.empty())
+    out.paragraph(
+        "Bytes of `collectives` are sent. The interval holds what the rate of matrix products, the "
+        "number of kernels, routing from balanced to skewed, and bandwidths can be; ends are added "
+        "up as if all erred the same way.");
+}
+
+void write_table(std::string& text, const Answer& answer) {
+  for (const std::string& workload : modelled_workloads(answer.evaluation))
+    append_table(text, rest_heading(workload), rest_table(answer.evaluation, workload));
+}
+
+}  // namespace rest_section
+
+using namespace rest_section;
+
+std::vector<std::string> modelled_workloads(const Evaluation& evaluation) {
+  return workloads_of_rows(evaluation.rest);
+}
+
+std::string rest_heading(std::string_view workload) {
+  if (workload == "training")
+    return "A forward pass of training: one micro-batch through all layers";
+  return fmt::format("The baseline step of {}: its terms on one device", workload);
+}
+
+Table rest_table(const Evaluation& evaluation, std::string_view workload) {
+  Table table{{{"term"},
+               {"bytes", Align::right},
+               {"operations", Align::right},
+               {"launches", Align::right},
+               {"time [90 %]", Align::right},
+               {"of the step", Align::right},
+               {"origin"}},
+              {}};
+  const auto standard = standard_step(evaluation, workload);
+  RestOfStep rest;
+  for (const RestRow& row : evaluation.rest)
+    if (row.workload == workload) rest.rows.push_back(row);
+  const bool is_step = standard && standard->baseline_step;
+  const Estimate<Seconds> step = is_step ? *standard->baseline_step : rest.total();
+  // A step that cannot be run has no shares.
+  const bool fits = !standard || !does_not_fit(*standard);
+  const auto share = [&](Seconds time) {
+    return fits ? format_ratio(time / step.value) : std::string("does not fit");
+  };
+  for (const RestRow& row : rest.rows) table.rows.push_back(term_cells(row, share(row.time.value)));
+  const auto push = [&](const std::string& what, const Estimate<Seconds>& time) {
+    table.add(what, std::string(kNothing), std::string(kNothing), std::string(kNothing),
+              time_text(time), share(time.value), "modelled");
+  };
+  if (is_step) push("standard residual", standard->residual);
+  push(is_step ? "baseline step" : "one forward pass", step);
+  return table;
+}
+
+}  // namespace depthcost

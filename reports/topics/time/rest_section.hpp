@@ -1,0 +1,35 @@
+// The rest of a step beside the residual path, in every format.
+#pragma once
+
+#include "reports/section/section.hpp"
+
+namespace depthcost {
+
+/// Workload points whose step is modelled, each once, in order.
+std::vector<std::string> modelled_workloads(const Evaluation& evaluation);
+
+/// The title of rest_table(): a whole step, or one forward pass of training.
+std::string rest_heading(std::string_view workload);
+
+/// The terms of one workload's baseline step with the standard residual, and their sum. Training
+/// has the terms of the layers alone.
+Table rest_table(const Evaluation& evaluation, std::string_view workload);
+
+namespace rest_section {
+
+void write_json(JsonWriter& json, const Answer& answer);
+void write_csv(CsvLines& csv, const Answer& answer);
+void explain(const Evaluation& evaluation, Explanations& out);
+void write_markdown(Document& out);
+void write_table(std::string& text, const Answer& answer);
+
+/// "rest.decode/64.attention".
+std::string metric_of(const RestRow& row);
+
+bool is_modelled(const Evaluation& evaluation, std::string_view workload);
+
+/// A time that the user has measured has no interval.
+std::string time_text(const Estimate<Seconds>& time);
+
+}  // namespace rest_section
+}  // namespace depthcost

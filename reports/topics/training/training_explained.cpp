@@ -1,0 +1,180 @@
+// Each number of the training step, taken apart.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "reports/formats/numbers.hpp"
+#include "reports/topics/training/training_section.hpp"
+
+namespace depthcost::training_section {
+namespace {
+
+using explained::letters;
+using explained::metric;
+using explained::percent_text;
+
+std::string milliseconds(Seconds seconds) { return fmt::format("{:.6g} ms", 1e3 * seconds.value); }
+
+std::string milliseconds(const Estimate<Seconds>& time) {
+  return fmt::format("{} [{}, {}]", milliseconds(time.value), milliseconds(time.low),
+                     milliseconds(time.high));
+}
+
+std::string pipeline_text(const Study& study) {
+  const Training& training = *study.training;
+  const PipelineLayout layout = layout_of(study);
+  return fmt::format("{}: P = {}, V = {}, M = {}; {:g} tokens of a micro-batch on one device",
+                     name(training.schedule), layout.num_stages, layout.num_virtual_stages,
+                     training.num_micro_batches, training_tokens(study));
+}
+
+std::string path_text(const Study& study, const TrainingRun& run) {
+  const Training& training = *study.training;
+  return fmt::format(
+      "residual path of one micro-batch, all chunks: forward {}, backward {}, "
+      "recompute {} ({})",
+      milliseconds(run.forward), milliseconds(run.backward), milliseconds(run.recompute),
+      name(training.activations));
+}
+
+std::string simulated_text(const TrainingRun& run) {
+  return fmt::format(
+      "simulated: {}, of which a stage does not compute {:.4g} %; free links would "
+      "save {}",
+      milliseconds(run.makespan), 100 * run.bubble, milliseconds(run.communication));
+}
+
+Explanation run_explanation(const Evaluation& e, const TrainingRun& run) {
+  return {
+      .metric = metric({"training.by_scheme", name(run.path->scheme), name(run.schedule)}),
+      .formula =
+          "order tables as a dependency graph; a chunk takes its share of the layers and "
+          "its own residual operations",
+      .source = "[ours] REFERENCES.md, training",
+      .numbers = {pipeline_text(e.study), letters(*run.path), path_text(e.study, run),
+                  fmt::format("adding up gradients as {}: {:.6g} d a token beyond one read",
+                              name(e.study.training->gradient_accumulation), run.accumulation_d),
+                  simulated_text(run)},
+      .function =
+          "model/training/training_step.cpp: training_run; model/training/training_work.cpp: "
+          "residual_work; model/pipeline/pipeline_simulation.cpp: simulate"};
+}
+
+Explanation chunk_explanation(const Evaluation& e, std::size_t chunk) {
+  const PipelineLayout layout = layout_of(e.study);
+  const ChunkTimes& times = e.training.work->chunks[chunk];
+  return {.metric = fmt::format("training.chunks.{}", chunk),
+          .formula =
+              "forward: layers + residual path; recompute: its residual path again; "
+              "backward: half of the layers' for the inputs, with that of the residual "
+              "path, and half for the weights",
+          .source = "[ours] REFERENCES.md, training",
+          .numbers = {fmt::format("{} layers on stage {}", layout.chunk_layers[chunk],
+                                  static_cast<Count>(chunk) % layout.num_stages),
+                      fmt::format("forward {}, recompute {}, backward {} + {}",
+                                  milliseconds(times.forward), milliseconds(times.recompute),
+                                  milliseconds(times.backward_input),
+                                  milliseconds(times.backward_weight))},
+          .function = "model/training/training_work.cpp: residual_work, layer_work"};
+}
+
+Explanation transition_explanation(const Evaluation& e, std::size_t transition) {
+  const PipelineWork& work = *e.training.work;
+  const StageLink& link = work.links[transition];
+  const Training& training = *e.study.training;
+  const Count vectors = payload_vectors(e.study, e.study.path)[transition];
+  return {.metric = fmt::format("training.transitions.{}", transition),
+          .formula = "d-vectors x tokens x d elements; time: latency + bytes / bandwidth",
+          .source = "[attnres] Sec. 4.1, enumerated",
+          .numbers = {fmt::format("chunk {} to {}, cache {}: {} d a token", transition,
+                                  transition + 1, name(training.cache), vectors),
+                      fmt::format(
+                          "{:.12g} bytes on in {}, {:.12g} back in {}",
+                          work.forward_messages[transition].value, name(training.wire_dtype),
+                          work.backward_messages[transition].value, name(training.gradient_dtype)),
+                      std::isfinite(link.bandwidth.value)
+                          ? fmt::format("{} + bytes / {}", milliseconds(link.latency),
+                                        format_bandwidth(link.bandwidth))
+                          : "taken as free"},
+          .function =
+              "model/training/training_work.cpp: payload_vectors, forward_messages, stage_links"};
+}
+
+Explanation stage_explanation(const Evaluation& e, std::size_t stage) {
+  const SimulatedStep& step = *e.training.simulated;
+  return {.metric = fmt::format("training.stages.{}", stage),
+          .formula =
+              "a task starts when the one before it in its table is done and its messages "
+              "are there",
+          .source = "[ours] REFERENCES.md, pipeline schedules",
+          .numbers = {pipeline_text(e.study),
+                      fmt::format("computes {} of {}, waits {} for messages that were sent",
+                                  milliseconds(step.busy[stage]), milliseconds(step.makespan),
+                                  milliseconds(step.communication[stage])),
+                      fmt::format("at most {} forward passes wait for their backward pass, {} "
+                                  "gradients of inputs for those of the weights",
+                                  step.peak_in_flight[stage], step.peak_weights_pending[stage])},
+          .function = "model/pipeline/pipeline_simulation.cpp: simulate"};
+}
+
+std::string baseline_text(const Evaluation& e, const StepRow& row) {
+  if (!row.baseline_step) return "no baseline step: " + row.missing;
+  const std::string text = fmt::format(
+      "baseline: the same pipeline with the fused standard residual ({}), {}",
+      name(baseline_path(e.study, *row.path).attachment), milliseconds(*row.baseline_step));
+  return text + (e.study.training->baseline_step ? ", measured by the user" : ", modelled");
+}
+
+}  // namespace
+
+void explain(const Evaluation& e, Explanations& out) {
+  if (!e.training.work) return;
+  for (const TrainingRun& run : e.training.runs) out.push_back(run_explanation(e, run));
+  for (std::size_t chunk = 0; chunk < e.training.work->chunks.size(); ++chunk)
+    out.push_back(chunk_explanation(e, chunk));
+  for (std::size_t i = 0; i < e.training.work->links.size(); ++i)
+    out.push_back(transition_explanation(e, i));
+  for (std::size_t stage = 0; stage < e.training.simulated->stages.size(); ++stage)
+    out.push_back(stage_explanation(e, stage));
+}
+
+Explanation explain_step(const Evaluation& e, const StepRow& row) {
+  Explanation x{
+      .metric = metric({"step.training", name(row.path->scheme), name(row.schedule)}),
+      .formula = "length of the simulated step, less that with the fused standard residual",
+      .source = "[ours] REFERENCES.md, training",
+      .numbers = {pipeline_text(e.study)},
+      .function =
+          "model/training/training_step.cpp: step_row; model/pipeline/pipeline_simulation.cpp: simulate"};
+  for (const TrainingRun& run : e.training.runs)
+    if (run.path == row.path && run.schedule == row.schedule) {
+      x.numbers.push_back(path_text(e.study, run));
+      x.numbers.push_back(simulated_text(run));
+    }
+  x.numbers.push_back(baseline_text(e, row));
+  x.numbers.push_back("added " + milliseconds(row.delta));
+  if (row.overhead)
+    x.numbers.push_back(percent_text("overhead: added / baseline step", *row.overhead));
+  if (row.share)
+    x.numbers.push_back(percent_text("share: residual path of a stage / step", *row.share));
+  return x;
+}
+
+Explanation explain_memory(const Evaluation& e, const MemoryRow& row) {
+  const bool is_cache = row.item == MemoryItem::pipeline_blocks;
+  return {
+      .metric = metric({"memory.training", name(row.path->scheme), name(row.item)}),
+      .formula = is_cache ? "blocks that were received, for all micro-batches in flight on the "
+                            "fullest stage: once for each where the stage caches them, but for "
+                            "its own among them"
+                          : "what backward passes of the residual path read, for all "
+                            "micro-batches in flight on the fullest stage",
+      .source = is_cache ? "[attnres] Sec. 4.1, enumerated" : "[ours] REFERENCES.md, activations",
+      .numbers = {pipeline_text(e.study), letters(*row.path),
+                  fmt::format("activations {}, cache {}: = {:.12g} bytes",
+                              name(e.study.training->activations), name(e.study.training->cache),
+                              row.bytes.value)},
+      .function = "model/training/training_memory.cpp: training_memory"};
+}
+
+}  // namespace depthcost::training_section

@@ -1,0 +1,348 @@
+// Times and memory of every scheme; stages and chunks of the study's own.
+#include "reports/topics/training/training_section.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reports/formats/numbers.hpp"
+#include "reports/topics/training/pipeline_plan.hpp"
+
+namespace depthcost {
+namespace training_section {
+namespace {
+
+/// The residual path on one micro-batch and all chunks, and what the pipeline makes of it.
+std::array<NamedQuantity, 7> quantities_of(const TrainingRun& run) {
+  return {{{"makespan_seconds", run.makespan.value, "s"},
+           {"forward_seconds", run.forward.value, "s"},
+           {"backward_seconds", run.backward.value, "s"},
+           {"recompute_seconds", run.recompute.value, "s"},
+           {"communication_seconds", run.communication.value, "s"},
+           {"bubble", run.bubble, "ratio"},
+           {"accumulation_d", run.accumulation_d, "d"}}};
+}
+
+void append_setup(JsonWriter& json, const Study& study) {
+  const Training& training = *study.training;
+  const PipelineLayout layout = layout_of(study);
+  json.member("sequence_length", training.sequence_length);
+  json.member("micro_batch_size", training.micro_batch_size);
+  json.member("num_micro_batches", training.num_micro_batches);
+  json.member("tokens_per_device", training_tokens(study));
+  json.member("num_stages", layout.num_stages);
+  json.member("num_virtual_stages", layout.num_virtual_stages);
+  json.member("pipeline_schedule", name(training.schedule));
+  json.member("activations", name(training.activations));
+  json.member("gradient_accumulation", name(training.gradient_accumulation));
+  json.member("cache", name(training.cache));
+  json.member("sends", name(training.sends));
+  json.member("gradient_dtype", name(training.gradient_dtype));
+  json.member("wire_dtype", name(training.wire_dtype));
+}
+
+void append_stage_memory(JsonWriter& json, const std::vector<StageMemory>& stages) {
+  json.objects("stages", stages, [&](const StageMemory& stage) {
+    json.member("activation_bytes", stage.activations.value);
+    json.member("block_bytes", stage.blocks.value);
+    json.member("micro_batches_in_flight", stage.micro_batches);
+  });
+}
+
+void append_schemes(JsonWriter& json, const Evaluation& e) {
+  json.objects("by_scheme", e.training.runs, [&](const TrainingRun& run) {
+    json.member("scheme", name(run.path->scheme));
+    json.member("schedule", name(run.schedule));
+    append(json, quantities_of(run));
+    json.array("message_bytes", [&] {
+      for (const Bytes bytes : run.messages) json.value(bytes.value);
+    });
+    append_stage_memory(json, run.stages);
+  });
+}
+
+void append_chunks(JsonWriter& json, const Evaluation& e) {
+  const PipelineLayout layout = layout_of(e.study);
+  const std::vector<ChunkTimes>& chunks = e.training.work->chunks;
+  json.array("chunks", [&] {
+    for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk)
+      json.object([&] {
+        json.member("stage", static_cast<Count>(chunk) % layout.num_stages);
+        json.member("layers", layout.chunk_layers[chunk]);
+        json.member("forward_seconds", chunks[chunk].forward.value);
+        json.member("recompute_seconds", chunks[chunk].recompute.value);
+        json.member("backward_input_seconds", chunks[chunk].backward_input.value);
+        json.member("backward_weight_seconds", chunks[chunk].backward_weight.value);
+      });
+  });
+}
+
+void append_transitions(JsonWriter& json, const PipelineWork& work) {
+  json.array("transitions", [&] {
+    for (std::size_t i = 0; i < work.links.size(); ++i)
+      json.object([&] {
+        json.member("forward_bytes", work.forward_messages[i].value);
+        json.member("backward_bytes", work.backward_messages[i].value);
+        json.member("latency_seconds", work.links[i].latency.value);
+        json.member("bytes_per_second", work.links[i].bandwidth.value);
+      });
+  });
+}
+
+void append_stages(JsonWriter& json, const SimulatedStep& step) {
+  json.array("stages", [&] {
+    for (std::size_t stage = 0; stage < step.stages.size(); ++stage)
+      json.object([&] {
+        json.member("busy_seconds", step.busy[stage].value);
+        json.member("communication_seconds", step.communication[stage].value);
+        json.member("peak_in_flight", step.peak_in_flight[stage]);
+        json.member("peak_weights_pending", step.peak_weights_pending[stage]);
+      });
+  });
+}
+
+std::string bytes_or_dash(Bytes bytes) {
+  return bytes.value > 0 ? format_bytes(bytes, Prefix::binary) : std::string(kNothing);
+}
+
+std::string seconds_or_dash(Seconds seconds) {
+  return seconds.value > 0 ? format_seconds(seconds) : std::string(kNothing);
+}
+
+std::string link_text(const StageLink& link) {
+  if (!std::isfinite(link.bandwidth.value)) return format_seconds(link.latency);
+  return fmt::format("{} + bytes / {}", format_seconds(link.latency),
+                     format_bandwidth(link.bandwidth));
+}
+
+std::string setup_text(const Study& study) {
+  const Training& training = *study.training;
+  const PipelineLayout layout = layout_of(study);
+  std::string text = fmt::format(
+      "One optimiser step of one replica, without the optimiser: {} micro-batches of {} x {} "
+      "tokens, {} of them on a device. ",
+      format_count(training.num_micro_batches), format_count(training.micro_batch_size),
+      format_count(training.sequence_length),
+      format_count(static_cast<Count>(training_tokens(study))));
+  if (layout.num_stages > 1)
+    text += fmt::format(
+        "{} stages with {} virtual stages each run `{}`; sends are {}; a stage caches blocks as "
+        "`{}` says. ",
+        layout.num_stages, layout.num_virtual_stages, name(training.schedule),
+        training.sends == Sends::blocking ? "blocking" : "overlapped with computing",
+        name(training.cache));
+  return text + fmt::format(
+                    "Activations of the residual path: `{}`; gradients of a source that many "
+                    "layers read are added up as `{}`. Backward times are assumed: no backward "
+                    "kernel has been measured.",
+                    name(training.activations), name(training.gradient_accumulation));
+}
+
+/// How much of what is added is communication that the standard residual does not expose.
+std::string communication_text(const Evaluation& e) {
+  const TrainingRun* own = training_run(e, e.study.path, e.study.schedule);
+  const TrainingRun* standard = training_run(e, {Scheme{}, 0}, Schedule::fused);
+  if (own == nullptr || standard == nullptr || e.training.rest.rows.empty()) return {};
+  return fmt::format(
+      "Of the {} that `{}` as `{}` adds, {} are communication that the standard residual does not "
+      "expose; the bubble is {} instead of {} of the step.",
+      format_seconds(own->makespan - standard->makespan, Sign::always), name(own->path->scheme),
+      name(own->schedule), format_seconds(own->communication - standard->communication),
+      format_ratio(own->bubble), format_ratio(standard->bubble));
+}
+
+std::string links_text(const Evaluation& e) {
+  const PipelineWork& work = *e.training.work;
+  if (work.links.empty()) return "Without a pipeline nothing is sent and nobody waits.";
+  if (!stage_links(e.study, work.forward_messages))
+    return "The hardware knows no sends: communication is taken as free, which is too little.";
+  if (e.training.rest.rows.empty())
+    return "Communication is not judged without the layers that hide it.";
+  return {};
+}
+
+std::string context_text(const Study& study) {
+  if (study.context_parallel_size == 1) return {};
+  return fmt::format(
+      "What the {} context ranks exchange of keys and values, forward and back, is not modelled: "
+      "the step is too short by that, with every scheme alike.",
+      study.context_parallel_size);
+}
+
+void write_details(Document& out) {
+  const Evaluation& e = out.evaluation();
+  const std::string own =
+      fmt::format("{} as {}", name(e.study.path.scheme), name(e.study.schedule));
+  out.paragraph(
+      fmt::format("<details><summary>{}, stage by stage and chunk by chunk</summary>", own));
+  out.table(stage_table(e));
+  out.table(chunk_table(e));
+  out.paragraph("</details>");
+}
+
+}  // namespace
+
+void write_json(JsonWriter& json, const Answer& answer) {
+  const Evaluation& evaluation = answer.evaluation;
+  if (!evaluation.training.work) return;
+  json.object("training", [&] {
+    append_setup(json, evaluation.study);
+    append_schemes(json, evaluation);
+    append_chunks(json, evaluation);
+    append_transitions(json, *evaluation.training.work);
+    append_stages(json, *evaluation.training.simulated);
+    json.object("plan", [&] { append_plan(json, evaluation); });
+  });
+}
+
+void write_csv(CsvLines& csv, const Answer& answer) {
+  for (const TrainingRun& run : answer.evaluation.training.runs)
+    csv.add({.section = "training",
+             .workload = "training",
+             .scheme = name(run.path->scheme),
+             .schedule = name(run.schedule)},
+            quantities_of(run));
+}
+
+void write_markdown(Document& out) {
+  const Evaluation& e = out.evaluation();
+  if (!e.training.work) return;
+  out.heading("Training step");
+  out.paragraph(setup_text(e.study));
+  out.paragraph(
+      "`forward`, `backward`, `recompute`: the residual path of all chunks on one micro-batch. "
+      "`step`: the simulated pipeline with the layers beside it; `bubble`: share in which a stage "
+      "does not compute; `communication`: what free links would save.");
+  out.table(training_time_table(e));
+  out.optional_paragraph(communication_text(e));
+  out.optional_paragraph(links_text(e));
+  out.optional_paragraph(context_text(e.study));
+  out.plot("schedule.svg");
+  out.paragraph(
+      "`gradient sums`: d-vectors per token and step that adding them up moves beyond a backward "
+      "pass that reads every source once; less than nothing where one kernel for a block spares "
+      "reads. Memory is that of the fullest stage with all micro-batches in flight: `activations` "
+      "made there, `received blocks` that came over the pipeline. Weights, gradients of weights, "
+      "the optimiser and the layers' own activations are not counted.");
+  out.table(training_memory_table(e));
+  write_details(out);
+}
+
+void write_table(std::string& text, const Answer& answer) {
+  const Evaluation& evaluation = answer.evaluation;
+  if (!evaluation.training.work) return;
+  append_table(text, "Training: the residual path on one micro-batch, and the simulated step",
+               training_time_table(evaluation));
+  append_table(text, "Training: d-vectors added up, the fullest stage, messages of one micro-batch",
+               training_memory_table(evaluation));
+}
+
+}  // namespace training_section
+
+using namespace training_section;
+
+const TrainingRun* training_run(const Evaluation& evaluation, const ResidualPath& path,
+                                Schedule schedule) {
+  for (const TrainingRun& run : evaluation.training.runs)
+    if (same_scheme(run.path->scheme, path.scheme) && run.schedule == schedule) return &run;
+  return nullptr;
+}
+
+Table training_time_table(const Evaluation& evaluation) {
+  Table table{{{"scheme"},
+               {"schedule"},
+               {"forward", Align::right},
+               {"backward", Align::right},
+               {"recompute", Align::right},
+               {"step", Align::right},
+               {"bubble", Align::right},
+               {"communication", Align::right}},
+              {}};
+  const bool is_step = !evaluation.training.rest.rows.empty();
+  for (const TrainingRun& run : evaluation.training.runs)
+    table.add(name(run.path->scheme), name(run.schedule), format_seconds(run.forward),
+              format_seconds(run.backward), seconds_or_dash(run.recompute),
+              is_step ? format_seconds(run.makespan) : std::string(kNothing),
+              is_step ? format_ratio(run.bubble) : std::string(kNothing),
+              seconds_or_dash(run.communication));
+  return table;
+}
+
+Table training_memory_table(const Evaluation& evaluation) {
+  Table table{{{"scheme"},
+               {"gradient sums", Align::right},
+               {"activations", Align::right},
+               {"received blocks", Align::right},
+               {"in flight", Align::right},
+               {"largest message", Align::right},
+               {"all messages", Align::right}},
+              {}};
+  for (const TrainingRun& run : evaluation.training.runs) {
+    if (run.schedule != quoted_schedule(evaluation.study, *run.path)) continue;
+    const StageMemory peak = fullest(run.stages);
+    Bytes largest;
+    Bytes all;
+    for (const Bytes message : run.messages) {
+      largest = std::max(largest, message);
+      all = all + message;
+    }
+    table.add(name(run.path->scheme), format_d(run.accumulation_d), bytes_or_dash(peak.activations),
+              bytes_or_dash(peak.blocks), format_count(peak.micro_batches), bytes_or_dash(largest),
+              bytes_or_dash(all));
+  }
+  return table;
+}
+
+Table stage_table(const Evaluation& evaluation) {
+  Table table{{{"stage", Align::right},
+               {"computes", Align::right},
+               {"waits for messages", Align::right},
+               {"idle", Align::right},
+               {"in flight", Align::right},
+               {"activations", Align::right},
+               {"received blocks", Align::right}},
+              {}};
+  const SimulatedStep& step = *evaluation.training.simulated;
+  const TrainingRun& run =
+      *training_run(evaluation, evaluation.study.path, evaluation.study.schedule);
+  for (std::size_t stage = 0; stage < step.stages.size(); ++stage) {
+    const Seconds waits = step.communication[stage];
+    const Seconds idle = step.makespan - step.busy[stage] - waits;
+    const StageMemory& memory = run.stages[stage];
+    table.add(std::to_string(stage), format_seconds(step.busy[stage]), seconds_or_dash(waits),
+              format_ratio(std::max(0.0, idle / step.makespan)), format_count(memory.micro_batches),
+              bytes_or_dash(memory.activations), bytes_or_dash(memory.blocks));
+  }
+  return table;
+}
+
+Table chunk_table(const Evaluation& evaluation) {
+  Table table{{{"chunk", Align::right},
+               {"stage", Align::right},
+               {"layers", Align::right},
+               {"forward", Align::right},
+               {"recompute", Align::right},
+               {"backward, inputs", Align::right},
+               {"backward, weights", Align::right},
+               {"sends on", Align::right},
+               {"sends back", Align::right},
+               {"link"}},
+              {}};
+  const PipelineLayout layout = layout_of(evaluation.study);
+  const PipelineWork& work = *evaluation.training.work;
+  for (std::size_t chunk = 0; chunk < work.chunks.size(); ++chunk) {
+    const ChunkTimes& times = work.chunks[chunk];
+    const bool has_next = chunk < work.links.size();
+    table.add(std::to_string(chunk), std::to_string(static_cast<Count>(chunk) % layout.num_stages),
+              format_count(layout.chunk_layers[chunk]), format_seconds(times.forward),
+              seconds_or_dash(times.recompute), format_seconds(times.backward_input),
+              format_seconds(times.backward_weight),
+              has_next ? bytes_or_dash(work.forward_messages[chunk]) : std::string(kNothing),
+              chunk > 0 ? bytes_or_dash(work.backward_messages[chunk - 1]) : std::string(kNothing),
+              has_next ? link_text(work.links[chunk]) : std::string(kNothing));
+  }
+  return table;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,40 @@
+// The training step, in every format.
+#pragma once
+
+#include "reports/section/section.hpp"
+
+namespace depthcost {
+
+/// A training step with one scheme and schedule; nothing without one.
+const TrainingRun* training_run(const Evaluation& evaluation, const ResidualPath& path,
+                                Schedule schedule);
+
+/// Every scheme and schedule: the residual path on one micro-batch, and the simulated step.
+Table training_time_table(const Evaluation& evaluation);
+
+/// Every scheme as it is quoted: gradient accumulation, the fullest stage, and what is sent.
+Table training_memory_table(const Evaluation& evaluation);
+
+/// Stages and chunks of the study's scheme. Precondition: the evaluation has a training step.
+Table stage_table(const Evaluation& evaluation);
+Table chunk_table(const Evaluation& evaluation);
+
+/// The stages of a simulated training step over time. Many micro-batches are drawn as fewer ones;
+/// of very many tasks only the first are drawn. None without a pipeline, a machine or a rest of the
+/// step.
+std::optional<Plot> schedule_plot(const Evaluation& evaluation);
+
+namespace training_section {
+
+void write_json(JsonWriter& json, const Answer& answer);
+void write_csv(CsvLines& csv, const Answer& answer);
+void explain(const Evaluation& evaluation, Explanations& out);
+void write_markdown(Document& out);
+void write_table(std::string& text, const Answer& answer);
+
+/// A training step among the rows of all steps, and its memory among that of all workloads.
+Explanation explain_step(const Evaluation& evaluation, const StepRow& row);
+Explanation explain_memory(const Evaluation& evaluation, const MemoryRow& row);
+
+}  // namespace training_section
+}  // namespace depthcost

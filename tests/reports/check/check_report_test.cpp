@@ -1,0 +1,156 @@
+// Verdicts as tables, JSON, JUnit, annotations and a summary that GitHub takes.
+#include "reports/check/check_report.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace depthcost::check_report_test {
+namespace {
+
+BudgetRow kept() { return {{BudgetKind::prefill_bank, 2.5e9, 4}, 2e9, 2e9, Verdict::pass, "", ""}; }
+BudgetRow broken() {
+  return {{BudgetKind::decode_overhead, 0.02, 5}, 0.03, 0.05, Verdict::fail, "largest at decode/1",
+          "schedule two_phase would keep it"};
+}
+BudgetRow open() {
+  return {{BudgetKind::prefill_overhead, 0.02, 6}, 0.01, 0.05, Verdict::unknown,
+          "the limit lies inside the interval",    ""};
+}
+
+CheckReport report() {
+  return {.scenarios = {{.file = "a_1.yaml", .name = "A", .budgets = {kept(), broken(), open()}},
+                        {.file = "bad.yaml",
+                         .name = "",
+                         .budgets = {},
+                         .refused = RefusedScenario{7, "unknown key 'x|y'"}},
+                        {.file = "silent.yaml", .name = "S", .budgets = {}}}};
+}
+
+TEST(CheckTable, HasNeedHaveShortfallMarginAndTheNearestFix) {
+  EXPECT_EQ(to_table(report()),
+            "a_1.yaml: A\n\n"
+            "budget                need            have  shortfall     margin  verdict\n"
+            "----------------  --------  --------------  ---------  ---------  -------\n"
+            "prefill_bank      2.500 GB        2.000 GB          -  +500.0 MB  pass\n"
+            "decode_overhead      2.0 %  [3.0 %, 5.0 %]      1.0 %     -3.0 %  fail\n"
+            "prefill_overhead     2.0 %  [1.0 %, 5.0 %]          -     -3.0 %  unknown\n\n"
+            "decode_overhead: largest at decode/1\n"
+            "decode_overhead: schedule two_phase would keep it\n"
+            "prefill_overhead: the limit lies inside the interval\n\n"
+            "silent.yaml: S\n\nno budgets: nothing to check\n\n");
+}
+
+TEST(CheckJson, HasEveryScenarioAndEveryBudget) {
+  const auto json = nlohmann::ordered_json::parse(to_json(report(), "0.1.0"));
+  EXPECT_EQ(json["schema_version"], 1);
+  EXPECT_EQ(json["unknown_fails"], false);
+  const auto& scenarios = json["scenarios"];
+  ASSERT_EQ(scenarios.size(), 3U);
+  EXPECT_EQ(scenarios[0]["verdict"], "fail");
+  EXPECT_TRUE(scenarios[0]["error"].is_null());
+  EXPECT_EQ(scenarios[0]["budgets"][1].dump(),
+            R"({"name":"decode_overhead","need":0.02,"have_low":0.03,"have_high":0.05,)"
+            R"("margin":-0.03,"verdict":"fail","unit":"ratio","reason":"largest at decode/1",)"
+            R"("nearest":"schedule two_phase would keep it","shortfall":0.01})");
+  EXPECT_EQ(scenarios[0]["budgets"][0]["shortfall"], 0);
+  EXPECT_EQ(scenarios[1]["verdict"], "bad input");
+  EXPECT_EQ(scenarios[1]["error"], "unknown key 'x|y'");
+  EXPECT_TRUE(scenarios[2]["verdict"].is_null());
+}
+
+TEST(CheckJunit, FailsSkipsAndErrs) {
+  const auto outcomes = [](const CheckReport& it) {
+    std::string text;
+    for (const JunitCase& each : junit_suite(it).cases)
+      text += fmt::format("{}={} ", each.name, static_cast<int>(each.outcome));
+    return text;
+  };
+  CheckReport it = report();
+  EXPECT_EQ(outcomes(it),
+            "a_1.yaml/prefill_bank=0 a_1.yaml/decode_overhead=1 a_1.yaml/prefill_overhead=2 "
+            "bad.yaml=3 ");
+  it.unknowns = Unknowns::fail;
+  EXPECT_EQ(outcomes(it),
+            "a_1.yaml/prefill_bank=0 a_1.yaml/decode_overhead=1 a_1.yaml/prefill_overhead=1 "
+            "bad.yaml=3 ");
+  EXPECT_EQ(
+      junit_suite(it).cases[1].message,
+      "fail: need at most 2.0 %, have [3.0 %, 5.0 %], shortfall 1.0 %, margin -3.0 %; largest "
+      "at decode/1; schedule two_phase would keep it");
+}
+
+TEST(CheckAnnotations, StandAtTheirLines) {
+  EXPECT_EQ(to_annotations(annotations(report())),
+            "::error file=a_1.yaml,line=5,title=decode_overhead::fail: need at most 2.0 %25, have "
+            "[3.0 %25, 5.0 %25], shortfall 1.0 %25, margin -3.0 %25; largest at decode/1; schedule "
+            "two_phase would keep it\n"
+            "::warning file=a_1.yaml,line=6,title=prefill_overhead::unknown: need at most 2.0 %25, "
+            "have [1.0 %25, 5.0 %25], shortfall -, margin -3.0 %25; the limit lies inside the "
+            "interval\n"
+            "::error file=bad.yaml,line=7,title=bad input::unknown key 'x|y'\n");
+}
+
+TEST(CheckAnnotations, AreTenOfAKindAndCutToWhatGitHubShows) {
+  CheckReport it;
+  it.scenarios.resize(11, {.file = "a.yaml",
+                           .name = "",
+                           .budgets = {open()},
+                           .refused = RefusedScenario{1, "\xC3\xA9" + std::string(5000, 'x')}});
+  const std::string text = to_annotations(annotations(it));
+  std::size_t errors = 0;
+  std::size_t warnings = 0;
+  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+    const std::string line = text.substr(at, text.find('\n', at) - at);
+    (line.starts_with("::error") ? errors : warnings) += 1;
+    const std::string message = line.substr(line.find("::", 2) + 2);
+    EXPECT_LE(message.size(), kMostMessageBytes);
+    if (line.starts_with("::error")) {
+      EXPECT_EQ(message.size(), kMostMessageBytes);
+      EXPECT_TRUE(message.ends_with("xxx..."));
+    }
+  }
+  EXPECT_EQ(errors, kMostAnnotations);
+  EXPECT_EQ(warnings, kMostAnnotations);
+}
+
+TEST(Annotations, AreCutBetweenCharacters) {
+  std::string message(kMostMessageBytes - 4, 'x');
+  message += "\xC3\xA9\xC3\xA9\xC3\xA9";
+  const std::vector<Annotation> one{{.file = "f", .title = "t", .message = message}};
+  EXPECT_TRUE(to_annotations(one).ends_with("xxx...\n")) << "a half of e acute would stand there";
+}
+
+TEST(StepSummary, PutsTheWorstFirst) {
+  EXPECT_EQ(
+      step_summary(report(), kMostSummaryBytes),
+      "### depthcost check: 4 gates: 1 bad input, 1 fail, 1 unknown, 1 pass\n\n"
+      "| scenario | gate | need | have | shortfall | margin | verdict | why, and what would keep it "
+      "|\n| --- | --- | ---: | ---: | ---: | ---: | --- | --- |\n"
+      "| bad.yaml | - | - | - | - | - | bad input | unknown key 'x\\|y' |\n"
+      "| a\\_1.yaml | `decode_overhead` | 2.0 % | [3.0 %, 5.0 %] | 1.0 % | -3.0 % | fail | largest "
+      "at decode/1; schedule two\\_phase would keep it |\n"
+      "| a\\_1.yaml | `prefill_overhead` | 2.0 % | [1.0 %, 5.0 %] | - | -3.0 % | unknown | the "
+      "limit lies inside the interval |\n"
+      "| a\\_1.yaml | `prefill_bank` | 2.500 GB | 2.000 GB | - | +500.0 MB | pass |  |\n\n");
+}
+
+TEST(StepSummary, KeepsWithinAnySizeAndCountsTheRest) {
+  CheckReport it;
+  for (int i = 0; i < 100; ++i) it.scenarios.push_back(report().scenarios.front());
+  const std::string whole = step_summary(it, kMostSummaryBytes);
+  EXPECT_EQ(whole.find("more."), std::string::npos);
+  EXPECT_EQ(step_summary(it, whole.size()), whole);
+  for (std::size_t max = 0; max < whole.size(); max += 97) {
+    const std::string cut = step_summary(it, max);
+    EXPECT_LE(cut.size(), max);
+    EXPECT_TRUE(cut.empty() || cut.ends_with(" more.\n\n")) << max;
+  }
+  const std::string cut = step_summary(it, 20'000);
+  const std::size_t rows = static_cast<std::size_t>(std::count(cut.begin(), cut.end(), '\n')) - 7;
+  EXPECT_NE(cut.find(fmt::format("\nAnd {} more.\n", 300 - rows)), std::string::npos) << rows;
+}
+
+}  // namespace
+}  // namespace depthcost::check_report_test

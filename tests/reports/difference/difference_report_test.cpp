@@ -1,0 +1,142 @@
+// The whole text of a difference in each of its forms.
+#include "reports/difference/difference_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace depthcost::difference_test {
+namespace {
+
+Result result(double seconds, double reads, const std::string& verdict) {
+  return {.program_version = "0.1.0",
+          .scenario = "Kimi",
+          .inputs = {{"residual.block_size", reads == 8 ? "24" : "12"}},
+          .rows = {{"ledger",
+                    "block_attnres single_pass kernel total",
+                    {{"reads_d", PredictedUnit::d_vectors, reads, {}, {}},
+                     {"writes_d", PredictedUnit::d_vectors, 2, {}, {}}}},
+                   {"step",
+                    "decode/64 block_attnres single_pass",
+                    {{"delta_seconds", PredictedUnit::seconds, seconds, 90e-6, 110e-6},
+                     {"overhead", PredictedUnit::ratio, seconds / 10e-3, 0.009, 0.011}}}},
+          .verdicts = {{"budgets.decode_overhead", verdict}}};
+}
+
+DifferenceReport report() {
+  const Result before = result(100e-6, 8, "pass");
+  Result after = result(120e-6, 7.5, "fail");
+  after.program_version = "0.2.0";
+  after.rows.push_back(
+      {"rest", "decode/64 attention", {{"bytes", PredictedUnit::bytes, 1, {}, {}}}});
+  after.rows[0].quantities.pop_back();
+  return {.before = {"old.json", before.scenario, before.program_version},
+          .after = {"new.json", after.scenario, after.program_version},
+          .tolerance = 0.1,
+          .difference = difference(before, after, 0.1)};
+}
+
+TEST(DifferenceTable, SaysWhatMovedHowFarAndOutOfWhichInterval) {
+  EXPECT_EQ(
+      to_table(report()),
+      "Kimi: old.json -> new.json\n\ndepthcost from 0.1.0 to 0.2.0.\n\n"
+      "3 predictions in both: 3 moved, 2 beyond 10.0 %, 2 out of the old interval; 1 row or number "
+      "gone, 1 new.\n\n"
+      "Verdicts that changed\n\n"
+      "name                     old   new\n"
+      "-----------------------  ----  ----\n"
+      "budgets.decode_overhead  pass  fail\n\n"
+      "Inputs that differ\n\n"
+      "name                 old  new\n"
+      "-------------------  ---  ---\n"
+      "residual.block_size  24   12\n\n"
+      "What moved\n\n"
+      "section  compared  moved  beyond tolerance  outside interval  largest\n"
+      "-------  --------  -----  ----------------  ----------------  -------\n"
+      "ledger          1      1                 0                 0    6.2 %\n"
+      "step            2      2                 2                 2   20.0 %\n\n"
+      "ledger\n\n"
+      "row                                     number   old    new  change  relative  old interval\n"
+      "--------------------------------------  -------  ---  -----  ------  --------  ------------\n"
+      "block_attnres single_pass kernel total  reads_d  8 d  7.5 d  -0.5 d    -6.2 %  -\n\n"
+      "step\n\n"
+      "row                                  number                      old               new    "
+      "change  relative  old interval\n"
+      "-----------------------------------  -------------  ----------------  ----------------  "
+      "--------  --------  ------------\n"
+      "decode/64 block_attnres single_pass  delta_seconds  100 us [90, 110]  120 us [90, 110]  "
+      "+20.0 us   +20.0 %  above\n"
+      "decode/64 block_attnres single_pass  overhead       1.0 % [0.9, 1.1]  1.2 % [0.9, 1.1]   "
+      "+0.20 %   +20.0 %  above\n\n"
+      "Gone\n\n"
+      "section  row                                     number\n"
+      "-------  --------------------------------------  --------\n"
+      "ledger   block_attnres single_pass kernel total  writes_d\n\n"
+      "New\n\n"
+      "section  row                  number\n"
+      "-------  -------------------  ------\n"
+      "rest     decode/64 attention  all\n");
+}
+
+TEST(DifferenceTable, OfTheSameResultSaysSoInThreeLines) {
+  const Result one = result(100e-6, 8, "pass");
+  EXPECT_EQ(
+      to_table({.before = {"a.json", "Kimi", "0.1.0"},
+                .after = {"b.json", "Kimi", "0.1.0"},
+                .tolerance = 0,
+                .difference = difference(one, one, 0)}),
+      "Kimi: a.json -> b.json\n\ndepthcost 0.1.0.\n\n4 predictions in both: 0 moved, 0 out of "
+      "the old interval; 0 rows or numbers gone, 0 new.\n");
+}
+
+TEST(DifferenceTable, ShowsTheLargestMovesOfASection) {
+  Result before;
+  Result after;
+  for (int i = 1; i <= 30; ++i) {
+    const std::string name = std::to_string(i);
+    before.rows.push_back({"time", name, {{"n", PredictedUnit::plain, 100, {}, {}}}});
+    after.rows.push_back({"time", name, {{"n", PredictedUnit::plain, 100.0 + i, {}, {}}}});
+  }
+  const std::string text = to_table({.difference = difference(before, after, 0)});
+  EXPECT_NE(text.find("time: the 10 largest of 30 moves\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n30   n       100  130     +30"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n21   n       100  121"), std::string::npos);
+  EXPECT_EQ(text.find("\n20   n"), std::string::npos);
+}
+
+TEST(DifferenceMarkdown, EscapesWhatFilesSay) {
+  DifferenceReport it = report();
+  it.before.file = "a_*b*.json";
+  it.difference.verdicts[0].name = "<b>|`x`";
+  const std::string text = to_markdown(it);
+  EXPECT_TRUE(text.starts_with("# Kimi: a\\_\\*b\\*.json -\\> new.json\n")) << text;
+  EXPECT_NE(text.find("\n## Verdicts that changed\n\n| name | old | new |\n| --- | --- | --- |\n| "
+                      "\\<b\\>\\|\\`x\\` | pass | fail |\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(DifferenceJson, HasEveryMove) {
+  const auto json = nlohmann::ordered_json::parse(to_json(report(), "0.2.0"));
+  EXPECT_EQ(json["schema_version"], 1);
+  EXPECT_EQ(json["old"]["program_version"], "0.1.0");
+  EXPECT_EQ(json["tolerance"], 0.1);
+  EXPECT_EQ(json["holds"], false);
+  EXPECT_EQ(json["verdicts"][0].dump(),
+            R"({"name":"budgets.decode_overhead","old":"pass","new":"fail"})");
+  EXPECT_EQ(json["sections"][1].dump(),
+            R"({"section":"step","compared":2,"moved":2,"beyond_tolerance":2,)"
+            R"("outside_old_interval":2})");
+  ASSERT_EQ(json["moved"].size(), 3U);
+  EXPECT_EQ(json["moved"][0].dump(),
+            R"({"section":"ledger","row":"block_attnres single_pass kernel total",)"
+            R"("quantity":"reads_d","unit":"d","old":8,"old_low":null,"old_high":null,"new":7.5,)"
+            R"("new_low":null,"new_high":null,"change":-0.5,"relative":-0.0625,)"
+            R"("old_interval":null,"beyond_tolerance":false})");
+  EXPECT_EQ(json["moved"][1]["old_interval"], "above");
+  EXPECT_EQ(json["removed"][0]["quantity"], "writes_d");
+  EXPECT_TRUE(json["added"][0]["quantity"].is_null());
+}
+
+}  // namespace
+}  // namespace depthcost::difference_test

@@ -1,0 +1,271 @@
+// The report of shipped scenarios, byte for byte, and the sentences that must stand in it.
+// UPDATE_GOLDEN=1 rewrites tests/golden/*.md; the change is then read as a diff.
+#include "reports/documents/answer_documents.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "reports/topics/decision/decision_section.hpp"
+#include "reports/topics/measured/published_section.hpp"
+#include "scenarios/measured/comparisons.hpp"
+#include "scenarios/read/scenario.hpp"
+#include "tests/studies.hpp"
+
+namespace depthcost::markdown_test {
+namespace {
+
+std::string report_of(const std::string& scenario_name) {
+  const Scenario scenario =
+      read_scenario(std::string(DEPTHCOST_SOURCE_DIR) + "/scenarios/" + scenario_name + ".yaml");
+  const Evaluation evaluation = evaluate(scenario.study);
+  const MeasuredByOthers others = measured_by_others();
+  return markdown_report(evaluation,
+                         {scenario.values, {}, "", "test", {}, others.kernels, others.steps});
+}
+
+class GoldenReport : public testing::TestWithParam<const char*> {};
+
+TEST_P(GoldenReport, IsTheSameByteForByte) {
+  const std::string report = report_of(GetParam());
+  const std::string path = std::string(DEPTHCOST_GOLDEN_DIR) + "/" + GetParam() + ".md";
+  if (std::getenv("UPDATE_GOLDEN") != nullptr) std::ofstream(path) << report;
+  std::ifstream file(path);
+  std::ostringstream golden;
+  golden << file.rdbuf();
+  EXPECT_EQ(report, golden.str());
+  EXPECT_EQ(report, report_of(GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Shipped, GoldenReport,
+                         testing::Values("kimi_k3_8xb300", "kimi_k3_32xh200", "paper_table1",
+                                         "paper_fig3", "paper_fig3_aligned", "paper_prefill_128k",
+                                         "deepseek_v4_pro_mhc", "kimi_k3_training"),
+                         [](const auto& row) { return std::string(row.param); });
+
+void expect_text(const std::string& report, const std::string& text) {
+  EXPECT_NE(report.find(text), std::string::npos) << "missing: " << text;
+}
+
+TEST(Report, PrintsTable1BesideWhatIsMoved) {
+  const std::string report = report_of("paper_table1");
+  expect_text(report, "| standard | unfused | paper | 2 d | 1 d | 3 d |");
+  expect_text(report, "| mhc | unfused | paper | 21 d | 13 d | 34 d |");
+  expect_text(report, "| full_attnres | two_phase | paper | 22 d | 2 d | 24 d |");
+  expect_text(report, "| block_attnres | two_phase | paper | 3.5 d | 2 d | 5.5 d |");
+  expect_text(report, "| 6.0313 d |");
+  expect_text(report, "| 13.9375 d |");
+}
+
+TEST(Report, EscapesWhatSomebodyClaims) {
+  Study study = test::kimi_k3_study();
+  study.claim = "it is <b>*free*</b> [x](y)";
+  study.budgets = {{BudgetKind::decode_overhead, 0.5}};
+  const Evaluation evaluation = evaluate(study);
+  const std::vector<ResolvedValue> values;
+  expect_text(markdown_report(evaluation, {values, {}, "", "test"}),
+              "- Claim: it is \\<b\\>\\*free\\*\\</b\\> \\[x\\](y). Held to ");
+  EXPECT_TRUE(
+      verdict_sentences(evaluation).back().starts_with("Claim: it is <b>*free*</b> [x](y)."));
+}
+
+TEST(Report, TellsThePapersTwoSixesApart) {
+  const std::string fig3 = report_of("paper_fig3");
+  expect_text(fig3, "Eq. 7 gives 14 d, Eq. 8 11 d.");
+  expect_text(fig3, "| none | sent | omitted | 19 d | 4 d |");
+  expect_text(fig3, "| received | sent | omitted | 13 d | 2 d |");
+  expect_text(fig3, "The paper's two sixes are different ones for that reason.");
+  const std::string aligned = report_of("paper_fig3_aligned");
+  expect_text(aligned, "Eq. 7 gives 28 d, Eq. 8 22 d.");
+  expect_text(aligned, "| none | omitted | omitted | 28 d | 7 d |");
+  expect_text(aligned, "| received | omitted | omitted | 22 d | 4 d |");
+}
+
+TEST(Report, SaysInWordsWhatTwoPhasesMeanForKimiK3) {
+  expect_text(
+      report_of("kimi_k3_8xb300"),
+      "In two phases a layer moves 5.97 d instead of 8.25 d; a forward pass with its output "
+      "27 % fewer bytes if Phase 1 outputs are stored in bf16, 4 % fewer if in f32, so "
+      "the gain requires bf16 storage; ");
+}
+
+TEST(Report, SaysFirstWhatDoesNotFitAndGivesItNoPerCent) {
+  const std::string report = report_of("kimi_k3_8xb300");
+  const std::size_t verdict =
+      report.find("**Verdict**\n\n- Does not fit: decode/64 needs 351 GiB and ");
+  EXPECT_NE(verdict, std::string::npos);
+  expect_text(report, "us [81.4, 130.0], does not fit |");
+  EXPECT_EQ(report.find("us [81.4, 130.0], +"), std::string::npos);
+}
+
+TEST(Report, HoldsFoldedAgainstFolded) {
+  const std::string report = report_of("kimi_k3_8xb300");
+  expect_text(report, "| decode/1 | kernels of its own |");
+  expect_text(report, "| decode/1 | inside the all-reduce |");
+}
+
+TEST(Report, SetsPublishedMeasurementsBesideItsNumbers) {
+  const std::string report = report_of("kimi_k3_8xb300");
+  expect_text(report, "All times above are modelled.");
+  expect_text(
+      report,
+      "| mhc | decode/1 | mhc_pre |  | 1 | 7168 | hot | b300_sxm | SGLang 0.5.14 | 9.45 us |");
+  expect_text(
+      report,
+      "| decode/1 | residual path | 8 x NVIDIA B300 SXM | trace of a serving engine | 305 us |");
+}
+
+/// The published row of a call that takes ten times as long as is predicted.
+TEST(Report, WarnsWhereAMeasurementLiesOutside) {
+  const Evaluation evaluation = evaluate(test::kimi_k3_study());
+  MeasuredByOthers others = measured_by_others();
+  std::erase_if(others.kernels,
+                [](const ComparedCase& it) { return it.call.operation != "mhc_post"; });
+  for (ComparedCase& it : others.kernels) {
+    it.comparison.measured.value = 10 * it.comparison.predicted.value;
+    it.comparison.is_inside = false;
+  }
+  const auto warnings = published_warnings(evaluation, {.published = others.kernels});
+  ASSERT_FALSE(warnings.empty());
+  EXPECT_TRUE(warnings.front().starts_with("Warning: mhc_post, T = 1, d = 7168, hot, on "));
+  EXPECT_NE(warnings.front().find("lies outside the predicted"), std::string::npos);
+  std::vector<MeasuredStep> steps{{.machine = *test::modelled_study().machine,
+                                   .stack = "somebody",
+                                   .model = "Kimi K3",
+                                   .scheme = "block_attnres",
+                                   .tensor = 8,
+                                   .sequences = 1,
+                                   .time = {1}}};
+  const auto of_steps =
+      published_warnings(evaluate(test::modelled_study()), {.published_steps = steps});
+  ASSERT_EQ(of_steps.size(), 1U);
+  EXPECT_TRUE(of_steps[0].starts_with("Warning: the step of decode/1 on 8 x Round 5 (somebody)"));
+}
+
+TEST(Report, GivesThePapersPrefillFigures) {
+  const std::string report = report_of("paper_prefill_128k");
+  expect_text(report, "| 131,072 tokens in one memory | 15,032,385,536 | 15.03 GB |");
+  expect_text(report, "| sharded over 8 devices | 1,879,048,192 | 1.879 GB |");
+  expect_text(report, "| and in chunks of 16,384 | 234,881,024 | 234.9 MB |");
+}
+
+TEST(Report, NeverPassesMemoryWhoseWeightsAreNotCounted) {
+  const std::string report = markdown_report(evaluate(test::kimi_k3_study()), {});
+  expect_text(report, "| device_memory | 100.0 GB | at least 264.2 MB | - | - | unknown |");
+  expect_text(report, "weights and KV cache are not counted, since the model has no `attention`");
+}
+
+TEST(Report, SaysWhatPerCentNeeds) {
+  Study study = test::kimi_k3_study();
+  const std::string without = markdown_report(evaluate(study), {});
+  expect_text(without, ", no % |");
+  expect_text(without, "No %: the model has no attention and mlp; `baseline_step` would give it.");
+  study.prefill->baseline_step = Seconds{2};
+  const std::string with_baseline = markdown_report(evaluate(study), {});
+  expect_text(with_baseline, " % [");
+  EXPECT_EQ(with_baseline.find("No %"), with_baseline.npos);
+}
+
+TEST(Report, SaysWhichBaselinePerCentsAreOf) {
+  Study study = test::modelled_study();
+  study.baseline_attachment = Attachment::all_reduce;
+  study.prefill->baseline_step = Seconds{2};
+  const std::string report = markdown_report(evaluate(study), {});
+  expect_text(report,
+              "Baseline: the same step with the fused standard residual, folded into the "
+              "all-reduce before it (`all_reduce`); modelled term by term for decode/1, decode/64 "
+              "and decode/512; measured by the user for prefill.");
+  expect_text(report, "- prefill: 2.00 s, measured\n");
+  // The standard residual as a kernel of its own is another one, and adds.
+  expect_text(report, "| standard, fused, adds |");
+  EXPECT_EQ(report.find("of which standard"), report.npos);
+}
+
+std::vector<std::string> cells_of(const Table& table) {
+  std::vector<std::string> cells;
+  for (const auto& row : table.rows) cells.insert(cells.end(), row.begin(), row.end());
+  return cells;
+}
+
+TEST(DecisionTable, HasNoEmptyCell) {
+  Study without_hardware = test::kimi_k3_study();
+  without_hardware.machine.reset();
+  const Scenario shipped =
+      read_scenario(std::string(DEPTHCOST_SOURCE_DIR) + "/scenarios/kimi_k3_8xb300.yaml");
+  for (const Study& study : {test::kimi_k3_study(), test::modelled_study(), without_hardware})
+    for (const std::string& cell : cells_of(decision_table(evaluate(study))))
+      EXPECT_FALSE(cell.empty());
+  for (const std::string& cell : cells_of(decision_table(evaluate(shipped.study)))) {
+    EXPECT_FALSE(cell.empty());
+    for (const char* gap : {"no %", "not known", "no hardware"})
+      EXPECT_EQ(cell.find(gap), cell.npos) << cell;
+  }
+}
+
+TEST(Report, PutsTheOverheadBeforeTheAddedTime) {
+  const std::vector<PlotFile> plots{{"x-added_time.svg", "added"}, {"x-overhead.svg", "overhead"}};
+  const std::string report = markdown_report(evaluate(test::modelled_study()), {.plots = plots});
+  EXPECT_LT(report.find("![overhead]"), report.find("## "));
+  EXPECT_LT(report.find("![overhead]"), report.find("![added]"));
+  EXPECT_NE(report.find("![added]"), report.npos);
+  const std::string alone =
+      markdown_report(evaluate(test::kimi_k3_study()), {.plots = {plots.data(), 1}});
+  EXPECT_LT(alone.find("![added]"), alone.find("## "));
+}
+
+TEST(Report, SaysHowTheTrainingStepIsRun) {
+  const std::string report = markdown_report(evaluate(test::training_study()), {});
+  expect_text(report,
+              "8 micro-batches of 1 x 4,096 tokens, 4,096 of them on a device. 4 stages with 2 "
+              "virtual stages each run `interleaved_1f1b`; sends are overlapped with computing; a "
+              "stage caches blocks as `received` says. Activations of the residual path: "
+              "`recompute`; gradients of a source that many layers read are added up as `fused`.");
+  expect_text(report, " are communication that the standard residual does not expose");
+  expect_text(report, "| training_overhead | 4.0 % | [");
+}
+
+TEST(Report, SaysWhatItDoesNotKnowOfATrainingStep) {
+  Study study = test::training_study();
+  study.machine->transfers.resize(2);
+  expect_text(markdown_report(evaluate(study), {}), "The hardware knows no sends");
+  study = test::training_study();
+  study.model.architecture.reset();
+  expect_text(markdown_report(evaluate(study), {}),
+              "Communication is not judged without the layers that hide it.");
+  study = test::training_study();
+  EXPECT_EQ(
+      markdown_report(evaluate(study), {}).find("context ranks exchange of keys and values, "),
+      std::string::npos);
+  study.context_parallel_size = 2;
+  expect_text(markdown_report(evaluate(study), {}),
+              "What the 2 context ranks exchange of keys and values, forward and back, is not "
+              "modelled");
+}
+
+TEST(Report, SaysThatSendsOfDecodeAndPrefillAreNotTimed) {
+  const std::string text = "No time is taken for that there: a step sums its stages";
+  expect_text(report_of("kimi_k3_32xh200"), text);
+  for (const char* scenario : {"kimi_k3_training", "kimi_k3_8xb300"})
+    EXPECT_EQ(report_of(scenario).find(text), std::string::npos) << scenario;
+}
+
+TEST(Report, CountsABoundaryOfTrainingInTheTypeOfTheWire) {
+  const auto boundary = [](Dtype wire_dtype) {
+    Study study = test::training_study();
+    study.training->wire_dtype = wire_dtype;
+    const std::vector<std::vector<std::string>> rows = decision_table(evaluate(study)).rows;
+    return rows.back().at(rows.back().size() - 3);
+  };
+  EXPECT_EQ(boundary(Dtype::bf16), "4 d, 57.34 kB");
+  EXPECT_EQ(boundary(Dtype::f32), "4 d, 114.7 kB");
+}
+
+TEST(Report, SaysWhyThereAreNoPlots) {
+  const std::string reason = "No plots: gnuplot is not installed.";
+  expect_text(markdown_report(evaluate(test::kimi_k3_study()), {.missing_plots = reason}), reason);
+}
+
+}  // namespace
+}  // namespace depthcost::markdown_test

@@ -1,0 +1,146 @@
+// What the README and the example report show is what the program prints. UPDATE_GOLDEN=1 rewrites
+// the marked parts of the README and reports/example.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "reports/comparison/comparison_report.hpp"
+#include "reports/documents/answer_documents.hpp"
+#include "reports/formats/gnuplot.hpp"
+#include "reports/formats/numbers.hpp"
+#include "reports/topics/budgets/budget_section.hpp"
+#include "reports/topics/budgets/claim_section.hpp"
+#include "reports/topics/decision/decision_section.hpp"
+#include "reports/topics/measured/published_section.hpp"
+#include "reports/topics/time/attachment_section.hpp"
+#include "reports/topics/time/step_section.hpp"
+#include "scenarios/measured/comparisons.hpp"
+#include "scenarios/measured/tolerances.hpp"
+#include "scenarios/read/scenario.hpp"
+#include "tests/marked_block.hpp"
+
+namespace depthcost::readme_test {
+namespace {
+
+const std::string kRoot = DEPTHCOST_SOURCE_DIR;
+const std::string kStem = "kimi_k3_8xb300";
+
+struct Example {
+  explicit Example(const std::string& stem)
+      : scenario(read_scenario(kRoot + "/scenarios/" + stem + ".yaml")),
+        evaluation(evaluate_with_family(scenario.study)) {}
+
+  Scenario scenario;
+  Evaluation evaluation;
+};
+
+/// Errors by operation, and the cases of which something is promised.
+std::string published_block() {
+  const auto cases = published_cases(published_measurements(), shipped_rules("published"));
+  std::vector<ComparedCase> promised;
+  for (const ComparedCase& compared : cases)
+    if (compared.rule.blocks) promised.push_back(compared);
+  return "\n" + markdown(error_table(cases)) + "\n" + error_line(cases) + "\n" +
+         verdict_line(cases) + "\n\n" + markdown(comparison_table(promised)) + "\n";
+}
+
+/// "held to 2.0 %: holds only if ...".
+std::string outcome_text(const ClaimRow& claim) {
+  const std::string condition = claim_condition(claim);
+  return fmt::format("held to {}: {}{}{}", format_budget(claim.budget, claim.limit),
+                     name(claim.verdict), condition.empty() ? "" : " ", condition);
+}
+
+/// What the paper says of overheads, and what comes of it.
+std::string claims_block() {
+  Table table{{{"scenario"}, {"overhead"}, {"claim"}}, {}};
+  for (const std::string file : {"decode_standalone", "decode_fused_baseline", "training_pipeline",
+                                 "training_alone", "unfused"}) {
+    const Evaluation e =
+        evaluate(read_scenario(kRoot + "/scenarios/claims/" + file + ".yaml").study);
+    for (const ClaimRow& claim : e.claims) {
+      const std::string_view workload =
+          claim.budget == BudgetKind::training_overhead ? "training" : "decode/";
+      std::string overheads;
+      for (const StepRow& row : e.step)
+        if (row.path == &e.paths.front() && row.schedule == e.study.schedule &&
+            row.workload.starts_with(workload))
+          overheads += fmt::format("{}{} {}", overheads.empty() ? "" : "; ", row.workload,
+                                   format_ratio(*row.overhead, Sign::always));
+      table.rows.push_back({fmt::format("[{}](scenarios/claims/{}.yaml)", e.study.name, file),
+                            fmt::format("`{}`: {}", name(e.study.schedule), overheads),
+                            outcome_text(claim)});
+    }
+  }
+  return "\n" + markdown(table) + "\n";
+}
+
+/// The blocks between "<!-- begin NAME -->" and "<!-- end NAME -->", as they should be.
+std::map<std::string, std::string> readme_blocks() {
+  const Example example(kStem);
+  const auto explanation = explain(example.evaluation, "ledger.block_attnres.two_phase.kernel");
+  std::string verdict;
+  for (const std::string& sentence : verdict_sentences(example.evaluation))
+    verdict += sentence + "\n";
+  const MeasuredByOthers others = measured_by_others();
+  for (const std::string& warning : published_warnings(
+           example.evaluation, {.published = others.kernels, .published_steps = others.steps}))
+    verdict += warning + "\n";
+  return {{"decision", "\n" + markdown(decision_table(example.evaluation)) + "\n" + verdict + "\n" +
+                           decision_legend(example.evaluation) + "\n\n"},
+          {"attachments", "\n" + markdown(attachment_table(example.evaluation)) + "\n"},
+          {"measured", "\n" + markdown(published_table(example.evaluation, others.kernels)) + "\n" +
+                           markdown(published_step_table(example.evaluation, others.steps)) + "\n"},
+          {"claims", claims_block()},
+          {"published", published_block()},
+          {"explain", "\n```text\n" + to_text(explanation.value()) + "```\n\n"}};
+}
+
+TEST(Readme, ShowsWhatTheProgramPrints) {
+  test::expect_blocks(kRoot + "/README.md", readme_blocks());
+}
+
+class ExampleReport : public testing::TestWithParam<const char*> {};
+
+TEST_P(ExampleReport, IsUpToDate) {
+  const std::string stem = GetParam();
+  const Example example(stem);
+  const std::string folder = kRoot + "/reports/example/";
+  std::vector<PlotFile> files;
+  for (const Plot& plot : plots(example.evaluation)) {
+    files.push_back({stem + "-" + plot.file_name, plot.caption});
+    if (!test::is_updating_golden()) {
+      EXPECT_FALSE(test::file_text(folder + files.back().file_name).empty())
+          << files.back().file_name;
+      continue;
+    }
+    const Drawing drawing = draw_svg(plot.script);
+    ASSERT_EQ(drawing.status, DrawingStatus::drawn) << drawing.error;
+    std::ofstream(folder + files.back().file_name) << drawing.svg;
+  }
+  const MeasuredByOthers others = measured_by_others();
+  const std::string report = markdown_report(
+      example.evaluation,
+      {example.scenario.values, files, "", DEPTHCOST_VERSION, {}, others.kernels, others.steps});
+  if (test::is_updating_golden()) std::ofstream(folder + stem + ".md") << report;
+  EXPECT_EQ(test::file_text(folder + stem + ".md"), report);
+}
+
+INSTANTIATE_TEST_SUITE_P(Linked, ExampleReport,
+                         testing::Values("kimi_k3_8xb300", "kimi_k3_training"),
+                         [](const auto& row) { return std::string(row.param); });
+
+TEST(Readme, NamesOnlyFilesThatExist) {
+  const std::string readme = test::file_text(kRoot + "/README.md");
+  std::size_t links = 0;
+  for (auto at = readme.find("]("); at != std::string::npos; at = readme.find("](", at + 1)) {
+    const std::string target = readme.substr(at + 2, readme.find(')', at) - at - 2);
+    EXPECT_FALSE(test::file_text(kRoot + "/" + target).empty()) << target;
+    ++links;
+  }
+  EXPECT_GE(links, 5U);
+}
+
+}  // namespace
+}  // namespace depthcost::readme_test

@@ -1,0 +1,316 @@
+// Tables of the sections, and the page for a terminal.
+#include "reports/documents/answer_documents.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "reports/formats/numbers.hpp"
+#include "reports/topics/budgets/budget_section.hpp"
+#include "reports/topics/ledger/counts_section.hpp"
+#include "reports/topics/ledger/ledger_section.hpp"
+#include "reports/topics/memory/memory_section.hpp"
+#include "reports/topics/memory/prefill_section.hpp"
+#include "reports/topics/pipeline/pipeline_section.hpp"
+#include "reports/topics/time/rest_section.hpp"
+#include "reports/topics/time/step_section.hpp"
+#include "reports/topics/training/training_section.hpp"
+#include "tests/studies.hpp"
+
+namespace depthcost::table_test {
+namespace {
+
+const Evaluation& kimi_k3() {
+  static const Evaluation evaluation = evaluate(test::kimi_k3_study());
+  return evaluation;
+}
+
+bool has_line(const std::string& text, const std::string& wanted) {
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    if (line == wanted) return true;
+  return false;
+}
+
+TEST(LedgerTable, NamesTheConventionInEachRow) {
+  const std::string text = plain_text(ledger_table(kimi_k3()));
+  for (const char* line :
+       {"scheme         schedule     convention            reads     writes      layer  output   "
+        "forward",
+        "block_attnres  two_phase    paper*             3.3441 d        2 d   5.3441 d       -  "
+        "14.25 MB",
+        "block_attnres  single_pass  kernel             6.2957 d   1.9516 d   8.2473 d    11 d  "
+        "22.15 MB",
+        "standard       fused        kernel                  2 d        2 d        4 d       -  "
+        "10.67 MB"})
+    EXPECT_TRUE(has_line(text, line)) << line << "\n" << text;
+}
+
+TEST(LayerTable, ListsOperationsAndTheOutput) {
+  const Counting kernel{Schedule::single_pass, Convention::kernel};
+  const auto layers = operation_rows(kimi_k3().study, kimi_k3().paths.front(), kernel.schedule);
+  const Table table = layer_table(layers);
+  ASSERT_EQ(table.rows.size(), 187U);
+  EXPECT_EQ(table.rows.front(),
+            (std::vector<std::string>{"block_attnres", "single_pass", "kernel", "1",
+                                      "attnres_single_pass", "1 d", "1 d", "28.67 kB"}));
+  EXPECT_EQ(table.rows.back()[3], "output");
+}
+
+TEST(AggregationTable, CountsPairs) {
+  EXPECT_EQ(plain_text(aggregation_table(kimi_k3().aggregation)),
+            "calls in layers  (query, source) pairs  most sources  sources of the output\n"
+            "---------------  ---------------------  ------------  ---------------------\n"
+            "            186                  1,003             9                      9\n");
+}
+
+TEST(PrefillTable, WritesBothPrefixes) {
+  EXPECT_EQ(plain_text(prefill_table(kimi_k3())),
+            "scheme               bank or state             with b_0     Phase 1 outputs  "
+            "as KV tokens\n"
+            "-------------  -------------------  -------------------  ------------------  "
+            "------------\n"
+            "block_attnres   234.9 MB (224 MiB)   264.2 MB (252 MiB)  705.0 MB (672 MiB)  "
+            "           -\n"
+            "standard       29.36 MB (28.0 MiB)  29.36 MB (28.0 MiB)           0 B (0 B)  "
+            "           -\n"
+            "mhc             117.4 MB (112 MiB)   117.4 MB (112 MiB)           0 B (0 B)  "
+            "           -\n"
+            "full_attnres   5.461 GB (5.09 GiB)  5.490 GB (5.11 GiB)  705.0 MB (672 MiB)  "
+            "           -\n");
+}
+
+TEST(PipelineTable, HoldsTotalsAndPeaks) {
+  EXPECT_EQ(plain_text(pipeline_table(*kimi_k3().pipeline)),
+            "scheme         naive, all  naive, largest  cached, all  cached, largest\n"
+            "-------------  ----------  --------------  -----------  ---------------\n"
+            "block_attnres        35 d             8 d         25 d              4 d\n"
+            "standard              7 d             1 d          7 d              1 d\n"
+            "mhc                  28 d             4 d         28 d              4 d\n"
+            "full_attnres        673 d           165 d        525 d             96 d\n");
+}
+
+/// Numbers of no model, to pin the text alone.
+Evaluation two_steps() {
+  Evaluation evaluation;
+  evaluation.paths = {{Scheme{schemes::kStandard}, 2},
+                      {Scheme{schemes::kMhc, {.num_streams = 4}}, 2}};
+  evaluation.step.push_back({.workload = "decode/1",
+                             .path = &evaluation.paths[0],
+                             .residual = {{1e-6}, {2e-6}, {3e-6}, Evidence::measured},
+                             .delta = {{}, {}, {}, Evidence::measured}});
+  evaluation.step.push_back({.workload = "decode/1",
+                             .path = &evaluation.paths[1],
+                             .schedule = Schedule::one_pass,
+                             .delta = {{1.9e-6}, {48.1e-6}, {52.9e-6}, Evidence::assumed},
+                             .overhead = Estimate<double>{0.001, 0.023, 0.025, Evidence::assumed},
+                             .dominant = Dominant::bytes});
+  return evaluation;
+}
+
+TEST(StepTable, WritesDifferencesAsIntervals) {
+  EXPECT_EQ(plain_text(without_column(step_table(two_steps(), "decode/1"), "share [90 %]")),
+            "scheme    schedule          delta [90 %]    overhead [90 %]  dominant  evidence\n"
+            "--------  --------  --------------------  -----------------  --------  --------\n"
+            "standard  fused                      0 s                  -  launch    measured\n"
+            "mhc       one_pass  +48.1 us [1.9, 52.9]  +2.3 % [0.1, 2.5]  bytes     assumed\n");
+}
+
+TEST(StepTable, HoldsOneWorkload) {
+  EXPECT_EQ(timed_workloads(kimi_k3()),
+            (std::vector<std::string>{"decode/1", "decode/64", "decode/512", "prefill"}));
+  EXPECT_EQ(step_table(kimi_k3(), "decode/64").rows.size(), 12U);
+  EXPECT_TRUE(step_table(kimi_k3(), "training").rows.empty());
+}
+
+TEST(StepTable, KeepsTheShareApart) {
+  Evaluation evaluation = two_steps();
+  evaluation.step[1].share = Estimate<double>{0.01, 0.02, 0.03, Evidence::assumed};
+  const Table table = step_table(evaluation, "decode/1");
+  EXPECT_EQ(table.columns[4].header, "share [90 %]");
+  EXPECT_EQ(table.rows[0][4], "-");
+  EXPECT_EQ(table.rows[1][3], "+2.3 % [0.1, 2.5]");
+  EXPECT_EQ(table.rows[1][4], "2.0 % [1.0, 3.0]");
+}
+
+const Evaluation& modelled() {
+  static const Evaluation evaluation = evaluate(test::modelled_study());
+  return evaluation;
+}
+
+TEST(RestTable, HasEveryTermTheStandardResidualAndTheSum) {
+  const Table table = rest_table(modelled(), "decode/64");
+  std::vector<std::string> terms;
+  for (const auto& row : table.rows) terms.push_back(row.front());
+  EXPECT_EQ(terms, (std::vector<std::string>{"attention", "mlp", "head", "collectives", "launches",
+                                             "standard residual", "baseline step"}));
+  EXPECT_EQ(table.rows.back()[5], "100 %");
+  EXPECT_EQ(table.rows.back()[4] + ", modelled", baseline_text(modelled(), "decode/64"));
+  EXPECT_EQ(table.rows[3][3], "186");
+  EXPECT_EQ(modelled_workloads(modelled()), timed_workloads(modelled()));
+  EXPECT_TRUE(modelled_workloads(kimi_k3()).empty());
+}
+
+TEST(RestTable, SaysWhatTheUserHasWritten) {
+  Study study = test::modelled_study();
+  study.written_terms = {{WorkloadKind::prefill, RestTerm::head, {Seconds{0.25}}}};
+  EXPECT_EQ(rest_table(evaluate(study), "prefill").rows[2][4], "250 ms");
+  EXPECT_EQ(rest_table(evaluate(study), "prefill").rows[2][6], "written");
+}
+
+TEST(MemoryTable, HoldsAPrefillWithAndWithoutShards) {
+  Study study = test::modelled_study();
+  study.decode->sequences = {64};
+  const auto first_cells = [&] {
+    std::vector<std::string> cells;
+    for (const auto& row : memory_table(evaluate(study)).rows) cells.push_back(row.front());
+    return cells;
+  };
+  EXPECT_EQ(first_cells(),
+            (std::vector<std::string>{"decode/64", "prefill, 8 shards", "prefill, not sharded"}));
+  const Table table = memory_table(evaluate(study));
+  EXPECT_EQ(table.rows[1][3], "252 MiB");
+  EXPECT_EQ(table.rows[2][3], "1.97 GiB");
+  EXPECT_EQ(table.rows[1][1], table.rows[2][1]);
+  study.prefill->sequence_shards = 1;
+  EXPECT_EQ(first_cells(),
+            (std::vector<std::string>{"decode/64", "prefill, not sharded", "prefill, 8 shards"}));
+  study.tensor_parallel_size = 1;
+  study.expert_parallel_size = 1;
+  EXPECT_EQ(first_cells(), (std::vector<std::string>{"decode/64", "prefill"}));
+}
+
+TEST(MemoryTable, CountsNoWeightsWithoutAnArchitecture) {
+  for (const auto& row : memory_table(kimi_k3()).rows) {
+    EXPECT_EQ(row[1], "-");
+    EXPECT_EQ(row[2], "-");
+    EXPECT_EQ(row[3], row[5]);
+  }
+}
+
+const Evaluation& in_training() {
+  static const Evaluation evaluation = evaluate(test::training_study());
+  return evaluation;
+}
+
+TEST(RestTable, OfTrainingIsOneForwardPass) {
+  const Table table = rest_table(in_training(), "training");
+  ASSERT_EQ(table.rows.size(), kEnumerators<RestTerm>.size() + 1);
+  EXPECT_EQ(table.rows.back().front(), "one forward pass");
+  EXPECT_EQ(table.rows.back()[5], "100 %");
+}
+
+TEST(TrainingTimeTable, HasEverySchedule) {
+  const Table table = training_time_table(in_training());
+  EXPECT_EQ(table.rows.size(), 12u);
+  Study study = test::training_study();
+  study.model.architecture.reset();
+  for (const auto& row : training_time_table(evaluate(study)).rows) {
+    EXPECT_EQ(row[5], "-");
+    EXPECT_EQ(row[6], "-");
+  }
+}
+
+// Messages of 8 transitions less one: 25 cached d-vectors in all, 4 at most, as in PipelineTable.
+TEST(TrainingMemoryTable, HasOneRowForEachScheme) {
+  const Table table = training_memory_table(in_training());
+  ASSERT_EQ(table.rows.size(), 4u);
+  EXPECT_EQ(table.rows[0][0], "block_attnres");
+  EXPECT_EQ(table.rows[0][5], format_bytes(Bytes{4.0 * 4096 * 7168 * 2}, Prefix::binary));
+  EXPECT_EQ(table.rows[0][6], format_bytes(Bytes{25.0 * 4096 * 7168 * 2}, Prefix::binary));
+  EXPECT_EQ(table.rows[1][1], "0 d");
+  EXPECT_EQ(table.rows[1][3], "-");
+}
+
+TEST(StageAndChunkTables, HaveALineEach) {
+  EXPECT_EQ(stage_table(in_training()).rows.size(), 4u);
+  const Table chunks = chunk_table(in_training());
+  ASSERT_EQ(chunks.rows.size(), 8u);
+  EXPECT_EQ(chunks.rows[5][1], "1");
+  EXPECT_EQ(chunks.rows[0][8], "-");
+  EXPECT_EQ(chunks.rows[0][9], "10.0 us + bytes / 50.0 GB/s");
+  EXPECT_EQ(chunks.rows[7][7], "-");
+}
+
+std::vector<BudgetRow> every_verdict() {
+  return {{{BudgetKind::decode_overhead, 0.02}, 0.015, 0.03, Verdict::unknown, "why", ""},
+          {{BudgetKind::prefill_bank, 2.5e9}, 264241152, 264241152, Verdict::pass, "", ""},
+          {{BudgetKind::prefill_peak, 1e9}, 2e9, 2e9, Verdict::fail, "", "a smaller chunk"},
+          {{BudgetKind::training_overhead, 0.02}, {}, {}, Verdict::unknown, "", ""},
+          {{BudgetKind::device_memory, 0}, 2e9, std::nullopt, Verdict::unknown, "", ""}};
+}
+
+TEST(BudgetTable, WritesWhatIsLeft) {
+  EXPECT_EQ(plain_text(budget_table(every_verdict())),
+            "budget                 need               have  shortfall     margin  verdict\n"
+            "-----------------  --------  -----------------  ---------  ---------  -------\n"
+            "decode_overhead       2.0 %     [1.5 %, 3.0 %]          -     -1.0 %  unknown\n"
+            "prefill_bank       2.500 GB           264.2 MB          -  +2.236 GB  pass\n"
+            "prefill_peak       1.000 GB           2.000 GB   1.000 GB  -1.000 GB  fail\n"
+            "training_overhead     2.0 %                  -          -          -  unknown\n"
+            "device_memory             -  at least 2.000 GB          -          -  unknown\n");
+}
+
+TEST(BudgetNotes, SayWhyAndWhatWouldWork) {
+  EXPECT_EQ(budget_notes(every_verdict()),
+            (std::vector<std::string>{"decode_overhead: why", "prefill_peak: a smaller chunk"}));
+}
+
+TEST(TerminalPage, HasEverySectionWithin100Columns) {
+  const std::string text = to_table(kimi_k3());
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) EXPECT_LE(line.size(), 100U) << line;
+  for (const char* line :
+       {"Kimi K3 on Round 5",
+        "Kimi K3: 186 layers, hidden size 7,168; block_attnres, single_pass; on Round 5",
+        "Ledger: d-vectors per token, mean over the layers; bytes per token of a forward pass",
+        "* outside its domain: the formula takes blocks of equal size",
+        "Attention over depth: the pairs include the output", "Prefill: bytes on one device",
+        "Pipeline: d-vectors per token sent across boundaries, with b_0 and partial sums",
+        "Eq. 7, naive: 28 d; Eq. 8, cached: 22 d (aligned blocks, without b_0)",
+        "Memory of the fullest device",
+        "Step decode/64: added to standard fused; baseline step 12.0 ms, measured",
+        "Step prefill: added to standard fused; baseline step not known",
+        "No %: the model has no attention and mlp; `baseline_step` would give it.", "Budgets",
+        "device_memory: the model has no attention and mlp, so that weights and KV cache are not "
+        "counted"})
+    EXPECT_TRUE(has_line(text, line)) << line;
+}
+
+TEST(TerminalPage, HasTheRestOfAModelledStepWithin100Columns) {
+  const std::string text = to_table(evaluate(test::modelled_study()));
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) EXPECT_LE(line.size(), 100U) << line;
+  EXPECT_TRUE(has_line(text, "The baseline step of prefill: its terms on one device")) << text;
+}
+
+TEST(TerminalPage, HasTheTrainingStepWithin100Columns) {
+  const std::string text = to_table(in_training());
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) EXPECT_LE(line.size(), 100U) << line;
+  for (const char* line :
+       {"A forward pass of training: one micro-batch through all layers",
+        "Training: the residual path on one micro-batch, and the simulated step",
+        "Training: d-vectors added up, the fullest stage, messages of one micro-batch"})
+    EXPECT_TRUE(has_line(text, line)) << line;
+  EXPECT_EQ(text.find("Memory of the fullest device"), text.npos);
+}
+
+TEST(TerminalPage, LeavesOutWhatIsNotAskedFor) {
+  Study study{.name = "small", .model = {.name = "two layers", .num_layers = 2, .hidden_size = 64}};
+  study.path = {Scheme{schemes::kStandard}, 2};
+  EXPECT_EQ(to_table(evaluate(study)),
+            "small\n"
+            "two layers: 2 layers, hidden size 64; standard, fused\n"
+            "\n"
+            "Ledger: d-vectors per token, mean over the layers; bytes per token of a forward pass\n"
+            "\n"
+            "scheme    schedule  convention  reads  writes  layer  output   forward\n"
+            "--------  --------  ----------  -----  ------  -----  ------  --------\n"
+            "standard  unfused   paper         2 d     1 d    3 d       -     768 B\n"
+            "standard  unfused   kernel        3 d     2 d    5 d       -  1.280 kB\n"
+            "standard  fused     kernel        2 d     2 d    4 d       -  1.024 kB\n");
+}
+
+}  // namespace
+}  // namespace depthcost::table_test

@@ -1,0 +1,41 @@
+// Two renderings of one table.
+#include "reports/formats/text_table.hpp"
+
+#include <gtest/gtest.h>
+
+namespace depthcost::text_table_test {
+namespace {
+
+Table example() {
+  return {{{"name"}, {"count", Align::right}, {"note"}},
+          {{"a", "1", ""}, {"longer", "1,000", "b\u2080"}, {"\u00B5s", "10", "x"}}};
+}
+
+TEST(PlainText, AlignsColumnsByCodePoints) {
+  EXPECT_EQ(plain_text(example()),
+            "name    count  note\n"
+            "------  -----  ----\n"
+            "a           1\n"
+            "longer  1,000  b\u2080\n"
+            "\u00B5s         10  x\n");
+}
+
+TEST(PlainText, PrintsTheHeaderOfAnEmptyTable) {
+  EXPECT_EQ(plain_text({{{"name"}, {"count", Align::right}}, {}}), "name  count\n----  -----\n");
+}
+
+TEST(Markdown, MarksRightAlignedColumns) {
+  EXPECT_EQ(markdown(example()),
+            "| name | count | note |\n"
+            "| --- | ---: | --- |\n"
+            "| a | 1 |  |\n"
+            "| longer | 1,000 | b\u2080 |\n"
+            "| \u00B5s | 10 | x |\n");
+}
+
+TEST(Markdown, KeepsACellInItsCell) {
+  EXPECT_EQ(markdown({{{"a|b"}}, {{"c\nd"}}}), "| a\\|b |\n| --- |\n| c d |\n");
+}
+
+}  // namespace
+}  // namespace depthcost::text_table_test
