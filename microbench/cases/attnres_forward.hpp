@@ -4,6 +4,7 @@
 
 #include "microbench/cases/attnres_cases.hpp"
 #include "model/ledger/launches.hpp"
+#include "model/schemes/list.hpp"
 
 namespace depthcost::bench {
 

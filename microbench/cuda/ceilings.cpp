@@ -10,6 +10,7 @@
 #include "microbench/cuda/device_benchmark.hpp"
 #include "microbench/cuda/device_shapes.hpp"
 #include "microbench/cuda/rotation.hpp"
+#include "model/operations/mhc_operations.hpp"
 
 namespace depthcost::bench {
 namespace {

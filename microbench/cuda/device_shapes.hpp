@@ -3,6 +3,7 @@
 
 #include "microbench/cases/case_list.hpp"
 #include "microbench/cases/cpu_shapes.hpp"
+#include "model/operations/residual_operations.hpp"
 
 namespace depthcost::bench {
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "model/operations/mhc_operations.hpp"
+#include "model/operations/residual_operations.hpp"
 #include "model/schemes/list.hpp"
 #include "model/step/step.hpp"
 #include "tests/profile/synthetic.hpp"

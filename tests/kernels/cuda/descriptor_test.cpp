@@ -8,8 +8,12 @@
 
 #include "model/base/partition.hpp"
 #include "model/machine/catalogue.hpp"
+#include "model/operations/attnres_operations.hpp"
+#include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/hyper_connection_operations.hpp"
+#include "model/operations/mhc_operations.hpp"
+#include "model/operations/residual_operations.hpp"
 
 namespace depthcost::test::descriptor_test {
 namespace {

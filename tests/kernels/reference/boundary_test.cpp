@@ -9,6 +9,7 @@
 #include <random>
 
 #include "kernels/reference/run.hpp"
+#include "model/operations/attnres_operations.hpp"
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/hyper_connection_operations.hpp"
 #include "model/operations/residual_operations.hpp"

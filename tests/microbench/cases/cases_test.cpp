@@ -7,6 +7,8 @@
 #include "microbench/harness/traffic_label.hpp"
 #include "microbench/harness/verification.hpp"
 #include "model/operations/eager_operations.hpp"
+#include "model/operations/mhc_operations.hpp"
+#include "model/operations/residual_operations.hpp"
 #include "tests/microbench/cases/element_counter.hpp"
 
 namespace depthcost::bench::cases_test {

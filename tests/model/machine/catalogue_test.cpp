@@ -6,7 +6,9 @@
 #include <set>
 
 #include "model/ledger/path_operations.hpp"
+#include "model/operations/attnres_operations.hpp"
 #include "model/operations/eager_operations.hpp"
+#include "model/operations/mhc_operations.hpp"
 #include "model/schemes/list.hpp"
 
 namespace depthcost::catalogue_test {

@@ -8,6 +8,9 @@
 
 #include "model/ledger/path_operations.hpp"
 #include "model/machine/corner_times.hpp"
+#include "model/operations/attnres_operations.hpp"
+#include "model/operations/mhc_operations.hpp"
+#include "model/operations/residual_operations.hpp"
 #include "model/schemes/list.hpp"
 #include "model/step/attachments.hpp"
 #include "tests/model/machine/launch_time.hpp"

@@ -6,6 +6,10 @@
 
 #include "model/machine/catalogue.hpp"
 #include "model/machine/time.hpp"
+#include "model/operations/attnres_operations.hpp"
+#include "model/operations/eager_operations.hpp"
+#include "model/operations/mhc_operations.hpp"
+#include "model/operations/residual_operations.hpp"
 #include "tests/model/machine/launch_time.hpp"
 #include "tests/studies.hpp"
 

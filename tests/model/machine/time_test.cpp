@@ -8,6 +8,9 @@
 #include <vector>
 
 #include "model/ledger/path_operations.hpp"
+#include "model/operations/attnres_operations.hpp"
+#include "model/operations/mhc_operations.hpp"
+#include "model/operations/residual_operations.hpp"
 #include "model/schemes/list.hpp"
 #include "tests/model/machine/launch_time.hpp"
 #include "tests/studies.hpp"

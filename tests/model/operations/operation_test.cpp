@@ -11,7 +11,10 @@
 
 #include "model/ledger/arithmetic.hpp"
 #include "model/ledger/path_operations.hpp"
+#include "model/operations/attnres_operations.hpp"
 #include "model/operations/eager_operations.hpp"
+#include "model/operations/mhc_operations.hpp"
+#include "model/operations/residual_operations.hpp"
 #include "model/schemes/list.hpp"
 
 namespace depthcost::operation_test {

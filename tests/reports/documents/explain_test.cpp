@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "model/operations/attnres_operations.hpp"
 #include "model/schemes/list.hpp"
 #include "scenarios/read/scenario.hpp"
 #include "tests/studies.hpp"

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "model/schemes/list.hpp"
 #include "reports/formats/gnuplot.hpp"
 #include "reports/formats/gnuplot_script.hpp"
 #include "reports/topics/ledger/ledger_section.hpp"

@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "model/schemes/list.hpp"
 #include "reports/formats/numbers.hpp"
 #include "reports/topics/budgets/budget_section.hpp"
 #include "reports/topics/ledger/counts_section.hpp"

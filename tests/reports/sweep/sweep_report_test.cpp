@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "model/decision/published_quality.hpp"
+#include "model/schemes/list.hpp"
 #include "reports/formats/gnuplot.hpp"
 #include "reports/sweep/sweep_report.hpp"
 #include "tests/scheme_axis.hpp"
