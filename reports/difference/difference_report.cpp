@@ -78,20 +78,6 @@ std::string relative_text(const Move& move) {
   return move.relative ? format_ratio(*move.relative, Sign::always) : "from zero";
 }
 
-std::string_view place_text(OldInterval place) {
-  switch (place) {
-    case OldInterval::inside:
-      return "inside";
-    case OldInterval::below:
-      return "below";
-    case OldInterval::above:
-      return "above";
-    case OldInterval::none:
-      break;
-  }
-  return kNothing;
-}
-
 std::string plural(std::size_t count, std::string_view singular, std::string_view plural) {
   return fmt::format("{} {}", format_count(static_cast<Count>(count)),
                      count == 1 ? singular : plural);
@@ -173,7 +159,7 @@ void write_moves(Text& out, const SectionSummary& section, const Difference& dif
     table.add(move->row.empty() ? section.section : move->row, move->before.name,
               quantity(move->before), quantity(move->after),
               number(move->change(), move->before.unit, Sign::always), relative_text(*move),
-              std::string(place_text(move->place)));
+              move->place == OldInterval::none ? kNothing : name(move->place));
   }
   out.table(table);
 }
@@ -211,6 +197,20 @@ std::string written(const DifferenceReport& report, TextStyle style) {
 }
 
 }  // namespace
+
+std::string_view name(OldInterval place) {
+  switch (place) {
+    case OldInterval::inside:
+      return "inside";
+    case OldInterval::below:
+      return "below";
+    case OldInterval::above:
+      return "above";
+    case OldInterval::none:
+      break;
+  }
+  return "";
+}
 
 std::string to_table(const DifferenceReport& report) { return written(report, TextStyle::plain); }
 
