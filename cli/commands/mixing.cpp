@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "cli/commands/commands.hpp"
+#include "cli/commands/random_magnitudes.hpp"
 #include "cli/output/plot_files.hpp"
 #include "cli/output/version.hpp"
 #include "reports/mixing/mixing_report.hpp"

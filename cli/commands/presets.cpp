@@ -17,7 +17,7 @@
 
 namespace depthcost {
 ExitCode run_presets_list() {
-  Table table{{{"kind"}, {"preset"}, {"name"}}, {}};
+  Table table{{"kind", "preset", "name"}};
   for (const Preset& preset : presets())
     table.rows.push_back({std::string(preset.kind), std::string(preset.id),
                           preset_values(preset.id, reference_of_folder(preset.kind)).text("name")});

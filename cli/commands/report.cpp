@@ -15,7 +15,7 @@
 namespace depthcost {
 namespace {
 
-/// The files of one report, and what to show of it on the terminal.
+/// The files of one report or of all, and what the terminal shows.
 struct Report {
   std::vector<NewFile> files;
   std::string summary;
@@ -53,29 +53,28 @@ ExitCode run_report(const ReportOptions& options, Console& console) {
   const bool has_files = options.question.model.empty();
   const std::vector<std::string> paths =
       has_files ? options.scenarios : std::vector<std::string>{""};
-  std::vector<NewFile> files;
+  Report all;
   std::set<std::string> names;
-  std::string summary;
-  std::string missing_plots;
   Progress& progress = console.watch("report");
   progress.expected = paths.size() * (1 + kUsualPlots);
   const MeasuredByOthers published = measured_by_others();
   for (const std::string& path : paths) {
     Report report = make_report(asked_scenario(path, options.question),
                                 stem_of(path, options.question), published, progress);
-    missing_plots = report.missing_plots;
+    all.missing_plots = report.missing_plots;
     for (NewFile& file : report.files) {
       if (!names.insert(file.name).second)
         throw InputError({path, 1, 1}, fmt::format("two reports named '{}' (rename one scenario)",
                                                    printable(file.name)));
-      files.push_back(std::move(file));
+      all.files.push_back(std::move(file));
     }
-    summary += fmt::format("{}\n-> {}/{}\n", report.summary, options.directory, files.back().name);
+    all.summary +=
+        fmt::format("{}\n-> {}/{}\n", report.summary, options.directory, all.files.back().name);
   }
   console.stop_watching();
-  write_files(options.directory, files);
-  show(summary);
-  if (!missing_plots.empty()) console.warn(missing_plots);
+  write_files(options.directory, all.files);
+  show(all.summary);
+  if (!all.missing_plots.empty()) console.warn(all.missing_plots);
   if (has_files)
     console.suggest(fmt::format("depthcost explain {} names every number of it",
                                 printable(options.scenarios.front())));

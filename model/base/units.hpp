@@ -1,6 +1,6 @@
 // The few dimensions that the model needs, as types that do not mix: bytes, operations, seconds,
 // and two rates. Base units only; GB and GiB exist in scenarios/text/quantity.cpp and
-// reports/format.cpp.
+// reports/formats/numbers.cpp.
 #pragma once
 
 #include <compare>

@@ -1,12 +1,11 @@
-// Magnitudes through depth of random networks, run by the reference kernels in float64.
+// How large the inputs of the layers become through depth.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "model/base/partition.hpp"
+#include "model/base/units.hpp"
 #include "model/mixing/growth_law.hpp"
 
 namespace depthcost {
@@ -21,10 +20,5 @@ struct MagnitudeSeries {
   Count period = 0;                  // of blocks; 0 without
   std::optional<double> recurrence;  // after a period
 };
-
-/// Standard residual and Full AttnRes, and Block AttnRes where `blocks` has some, around the same
-/// `num_layers` random layers. At least kMinGrowthLayers.
-std::vector<MagnitudeSeries> random_magnitudes(Count num_layers, const Partition& blocks,
-                                               std::uint64_t seed);
 
 }  // namespace depthcost

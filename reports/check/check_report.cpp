@@ -107,15 +107,8 @@ std::string to_json(const CheckReport& report, const std::string& program_versio
 std::string step_summary(const CheckReport& report, std::size_t max_bytes) {
   const std::vector<SummaryRow> rows = summary_rows(report);
   const std::string heading = fmt::format("### depthcost check: {}\n\n", counts_text(rows));
-  Table table{{{"scenario"},
-               {"gate"},
-               {"need", Align::right},
-               {"have", Align::right},
-               {"shortfall", Align::right},
-               {"margin", Align::right},
-               {"verdict"},
-               {"why, and what would keep it"}},
-              {}};
+  Table table{{"scenario", "gate", right("need"), right("have"), right("shortfall"),
+               right("margin"), "verdict", "why, and what would keep it"}};
   const auto rest = [&](std::size_t written) {
     const std::size_t left = rows.size() - written;
     return left == 0 ? std::string("\n") : fmt::format("\nAnd {} more.\n\n", left);

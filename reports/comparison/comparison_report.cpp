@@ -139,17 +139,9 @@ std::string verdict_text(const ComparedCase& compared) {
 
 Table comparison_table(std::span<const ComparedCase> cases) {
   const bool with_stacks = has_stacks(cases);
-  Table table{{{"case"},
-               {"measured", Align::right},
-               {"predicted [90 %]", Align::right},
-               {"bound", Align::right},
-               {"error", Align::right},
-               {"inside"},
-               {"tolerance", Align::right},
-               {"verdict"},
-               {"difference"}},
-              {}};
-  if (with_stacks) table.columns.push_back({"scatter", Align::right});
+  Table table{{"case", right("measured"), right("predicted [90 %]"), right("bound"), right("error"),
+               "inside", right("tolerance"), "verdict", "difference"}};
+  if (with_stacks) table.columns.push_back(right("scatter"));
   for (const ComparedCase& compared : cases) {
     const Comparison& comparison = compared.comparison;
     table.add(compared.id, format_seconds(comparison.measured.value),
@@ -163,7 +155,7 @@ Table comparison_table(std::span<const ComparedCase> cases) {
 }
 
 Table stack_table(std::span<const ComparedCase> cases) {
-  Table table{{{"case"}, {"stack"}, {"measured", Align::right}, {"error", Align::right}}, {}};
+  Table table{{"case", "stack", right("measured"), right("error")}};
   for (const ComparedCase& compared : cases)
     for (const StackTime& row : compared.stacks)
       table.add(compared.id, row.stack, format_seconds(row.time),
@@ -172,15 +164,9 @@ Table stack_table(std::span<const ComparedCase> cases) {
 }
 
 Table step_comparison_table(std::span<const StepComparison> steps) {
-  Table table{{{"scheme"},
-               {"schedule"},
-               {"tokens", Align::right},
-               {"baseline step", Align::right},
-               {"added, measured", Align::right},
-               {"overhead", Align::right},
-               {"added, predicted [90 %]", Align::right},
-               {"error of the step", Align::right}},
-              {}};
+  Table table{{"scheme", "schedule", right("tokens"), right("baseline step"),
+               right("added, measured"), right("overhead"), right("added, predicted [90 %]"),
+               right("error of the step")}};
   for (const StepComparison& step : steps)
     table.add(step.scheme, name(step.schedule, step.phase1), std::to_string(step.tokens),
               format_seconds(step.baseline), format_seconds(step.added(), Sign::always),
@@ -191,16 +177,8 @@ Table step_comparison_table(std::span<const StepComparison> steps) {
 }
 
 Table error_table(std::span<const ComparedCase> cases) {
-  Table table{{{"hardware"},
-               {"operation"},
-               {"launch"},
-               {"cases", Align::right},
-               {"median |error|", Align::right},
-               {"90th percentile", Align::right},
-               {"worst", Align::right},
-               {"inside", Align::right},
-               {"scatter", Align::right}},
-              {}};
+  Table table{{"hardware", "operation", "launch", right("cases"), right("median |error|"),
+               right("90th percentile"), right("worst"), right("inside"), right("scatter")}};
   for (const Group& group : grouped(cases)) {
     const ErrorSummary errors = summary_of(comparisons_of(group.cases));
     table.add(group.hardware, group.operation, launch_share(group.cases.front().comparison),

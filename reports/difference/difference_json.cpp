@@ -7,7 +7,6 @@
 namespace depthcost {
 namespace {
 
-constexpr std::array<std::string_view, 4> kPlaces{"", "inside", "below", "above"};
 constexpr std::array<std::string_view, 5> kMoveUnits{"", "d", "bytes", "s", "ratio"};
 
 void write_result(JsonWriter& json, std::string_view key, const ComparedResult& result) {
@@ -48,7 +47,7 @@ void write_move(JsonWriter& json, const Move& move) {
   json.member("new_high", move.after.high);
   json.member("change", move.change());
   json.member("relative", move.relative);
-  json.text_or_null("old_interval", kPlaces[static_cast<std::size_t>(move.place)]);
+  json.text_or_null("old_interval", name(move.place));
   json.member("beyond_tolerance", move.is_beyond);
 }
 

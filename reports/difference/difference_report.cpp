@@ -78,20 +78,6 @@ std::string relative_text(const Move& move) {
   return move.relative ? format_ratio(*move.relative, Sign::always) : "from zero";
 }
 
-std::string_view place_text(OldInterval place) {
-  switch (place) {
-    case OldInterval::inside:
-      return "inside";
-    case OldInterval::below:
-      return "below";
-    case OldInterval::above:
-      return "above";
-    case OldInterval::none:
-      break;
-  }
-  return kNothing;
-}
-
 std::string plural(std::size_t count, std::string_view singular, std::string_view plural) {
   return fmt::format("{} {}", format_count(static_cast<Count>(count)),
                      count == 1 ? singular : plural);
@@ -125,7 +111,7 @@ void write_counts(Text& out, const DifferenceReport& report) {
 void write_words(Text& out, const std::string& heading, const std::vector<ChangedWord>& words) {
   if (words.empty()) return;
   out.heading(heading);
-  Table table{{{"name"}, {"old"}, {"new"}}, {}};
+  Table table{{"name", "old", "new"}};
   const auto text = [](const std::string& word) {
     return word.empty() ? std::string(kNothing) : word;
   };
@@ -139,13 +125,8 @@ void write_words(Text& out, const std::string& heading, const std::vector<Change
 }
 
 void write_sections(Text& out, const DifferenceReport& report) {
-  Table table{{{"section"},
-               {"compared", Align::right},
-               {"moved", Align::right},
-               {"beyond tolerance", Align::right},
-               {"outside interval", Align::right},
-               {"largest", Align::right}},
-              {}};
+  Table table{{"section", right("compared"), right("moved"), right("beyond tolerance"),
+               right("outside interval"), right("largest")}};
   const auto count = [](std::size_t number) { return format_count(static_cast<Count>(number)); };
   for (const SectionSummary& section : report.difference.sections) {
     if (section.num_moved == 0) continue;
@@ -171,20 +152,14 @@ void write_moves(Text& out, const SectionSummary& section, const Difference& dif
   out.heading(is_cut ? fmt::format("{}: the {} largest of {} moves", section.section, kMostMoves,
                                    format_count(static_cast<Count>(moves.size())))
                      : section.section);
-  Table table{{{"row"},
-               {"number"},
-               {"old", Align::right},
-               {"new", Align::right},
-               {"change", Align::right},
-               {"relative", Align::right},
-               {"old interval"}},
-              {}};
+  Table table{{"row", "number", right("old"), right("new"), right("change"), right("relative"),
+               "old interval"}};
   for (const Move* move : moves) {
     if (table.rows.size() == kMostMoves) break;
     table.add(move->row.empty() ? section.section : move->row, move->before.name,
               quantity(move->before), quantity(move->after),
               number(move->change(), move->before.unit, Sign::always), relative_text(*move),
-              std::string(place_text(move->place)));
+              move->place == OldInterval::none ? kNothing : name(move->place));
   }
   out.table(table);
 }
@@ -193,7 +168,7 @@ void write_lone(Text& out, const std::string& heading,
                 const std::vector<LonePrediction>& predictions) {
   if (predictions.empty()) return;
   out.heading(heading);
-  Table table{{{"section"}, {"row"}, {"number"}}, {}};
+  Table table{{"section", "row", "number"}};
   for (const LonePrediction& prediction : predictions) {
     if (table.rows.size() == kMostWords) break;
     table.add(prediction.section, prediction.row,
@@ -222,6 +197,20 @@ std::string written(const DifferenceReport& report, TextStyle style) {
 }
 
 }  // namespace
+
+std::string_view name(OldInterval place) {
+  switch (place) {
+    case OldInterval::inside:
+      return "inside";
+    case OldInterval::below:
+      return "below";
+    case OldInterval::above:
+      return "above";
+    case OldInterval::none:
+      break;
+  }
+  return "";
+}
 
 std::string to_table(const DifferenceReport& report) { return written(report, TextStyle::plain); }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "model/decision/difference.hpp"
 
@@ -20,6 +21,9 @@ struct DifferenceReport {
   double tolerance = 0;
   Difference difference;
 };
+
+/// Where a new number lies: "inside", "below" or "above" the old interval; empty without one.
+std::string_view name(OldInterval place);
 
 /// Counts, words that changed, and the ten largest moves of each section. The JSON has all moves.
 std::string to_table(const DifferenceReport& report);

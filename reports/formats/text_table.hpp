@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace depthcost {
@@ -15,10 +16,19 @@ inline constexpr std::string_view kNothing = "-";
 
 enum class Align { left, right };
 
+/// A text alone is a column that is aligned to the left.
 struct Column {
+  // NOLINTBEGIN(google-explicit-constructor)
+  Column(std::string text, Align side = Align::left) : header(std::move(text)), align(side) {}
+  Column(const char* text, Align side = Align::left) : header(text), align(side) {}
+  // NOLINTEND(google-explicit-constructor)
+
   std::string header;
-  Align align = Align::left;
+  Align align;
 };
+
+/// A column of numbers.
+inline Column right(std::string text) { return {std::move(text), Align::right}; }
 
 /// Every row has one cell for each column.
 struct Table {

@@ -27,7 +27,7 @@ MixingShape shape_of_pattern(const MixedScheme& mixed) {
 
 template <class CellOf>
 Table lower_triangle(Count num_layers, Align align, const CellOf& cell_of) {
-  Table table{{{"layer", Align::right}}, {}};
+  Table table{{right("layer")}};
   for (Count i = 0; i < num_layers; ++i) table.columns.push_back({fmt::format("v{}", i), align});
   for (Count l = 1; l <= num_layers; ++l) {
     std::vector<std::string> cells{std::to_string(l)};
@@ -130,13 +130,8 @@ std::string verdict_text(const MixedScheme& mixed) {
 }
 
 Table rank_table(const MixingReport& report) {
-  Table table{{{"scheme"},
-               {"with"},
-               {"semiseparable rank", Align::right},
-               {"generic", Align::right},
-               {"the paper's claim"},
-               {"verdict"}},
-              {}};
+  Table table{{"scheme", "with", right("semiseparable rank"), right("generic"), "the paper's claim",
+               "verdict"}};
   for (const MixedScheme& mixed : report.schemes)
     table.add(std::string(mixed.scheme->name), knobs_text(*mixed.scheme, mixed.shape),
               format_count(mixed.rank.rank), generic_text(mixed), claim_words(mixed),
@@ -160,11 +155,10 @@ Table matrix_table(const MixedScheme& mixed) {
 Table magnitude_table(const MixingReport& report) {
   const Count L = report.num_layers;
   const std::array<Count, 5> depths{1, L / 4, L / 2, 3 * L / 4, L};
-  Table table{{{"scheme"}, {"layers"}, {"of"}}, {}};
-  for (const Count depth : depths)
-    table.columns.push_back({fmt::format("layer {}", depth), Align::right});
-  table.columns.push_back({"law"});
-  table.columns.push_back({"period (correlation)", Align::right});
+  Table table{{"scheme", "layers", "of"}};
+  for (const Count depth : depths) table.columns.push_back(right(fmt::format("layer {}", depth)));
+  table.columns.push_back("law");
+  table.columns.push_back(right("period (correlation)"));
   for (const MagnitudeSeries& series : report.magnitudes) {
     std::vector<std::string> cells{series.scheme, series.layers, series.quantity};
     for (const Count depth : depths)

@@ -41,12 +41,7 @@ std::vector<Column> columns(std::vector<Column> head) {
 
 /// Empty where none were measured.
 std::string links_text(const Profile& profile) {
-  Table segments{{{"transfer"},
-                  {"ranks", Align::right},
-                  {"from", Align::right},
-                  {"latency", Align::right},
-                  {"bandwidth", Align::right}},
-                 {}};
+  Table segments{{"transfer", right("ranks"), right("from"), right("latency"), right("bandwidth")}};
   for (const LinkCurve& curve : profile.machine.links)
     for (const LinkSegment& segment : curve.segments)
       segments.rows.push_back({std::string(name(curve.transfer)), std::to_string(curve.num_ranks),
@@ -80,8 +75,7 @@ std::vector<std::string> stream_cells(const Ceiling& c) {
 }
 
 std::string ceilings_text(const Profile& profile, const std::vector<Ceiling>& measured) {
-  Table table{{{"level"}, {"threads"}, {"reads:writes"}, {"in place"}, {"bandwidth"}, {"best"}},
-              {}};
+  Table table{{"level", "threads", "reads:writes", "in place", "bandwidth", "best"}};
   const auto add = [&](const Ceiling& ceiling, const std::string& bandwidth,
                        std::string_view variant) {
     table.rows.push_back(stream_cells(ceiling));
@@ -101,7 +95,7 @@ std::string ceilings_text(const Profile& profile, const std::vector<Ceiling>& me
 
 /// A row for each way of calling, a column for each skeleton.
 std::string floors_text(const Machine& machine) {
-  Table table{{{"a call in a"}, {"operands in"}, {"elementwise"}, {"row_reduction"}}, {}};
+  Table table{{"a call in a", "operands in", "elementwise", "row_reduction"}};
   for (const LaunchFloor& floor : machine.floors) {
     const std::string launch(name(floor.launch));
     const std::string level(name(floor.level));
@@ -118,7 +112,7 @@ std::string floors_text(const Machine& machine) {
 /// Empty where nothing is known of a cache.
 std::string transition_text(const Machine& machine) {
   if (machine.transition.empty()) return "";
-  Table table{{{"bytes between two uses", Align::right}, {"from memory", Align::right}}, {}};
+  Table table{{right("bytes between two uses"), right("from memory")}};
   for (const TransitionPoint& point : machine.transition)
     table.rows.push_back(
         {format_bytes(point.footprint, Prefix::decimal), format_ratio(point.memory_weight)});
@@ -129,7 +123,7 @@ std::string transition_text(const Machine& machine) {
 std::string core_text(const Profile& profile) {
   const Machine& machine = profile.machine;
   if (!machine.core) return "";
-  Table rates{{{"pass"}, {"dtype"}, {"in"}, {"per element"}}, {}};
+  Table rates{{"pass", "dtype", "in", "per element"}};
   for (const CoreRate& r : machine.core->rates)
     rates.rows.push_back({std::string(name(r.primitive)), std::string(name(r.dtype)),
                           std::string(name(r.level)), estimate_text(r.per_element, 1e12, "ps")});

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/base/evidence.hpp"
 #include "model/ledger/ledger.hpp"
 
 namespace depthcost {

@@ -86,8 +86,7 @@ void write_figure7(JsonWriter& json) {
 std::string loss(double value) { return fmt::format("{:.3f}", value); }
 
 std::string figure6_markdown() {
-  Table table{{{"block size S", Align::right}, {"blocks", Align::right}, {"loss", Align::right}},
-              {}};
+  Table table{{right("block size S"), right("blocks"), right("loss")}};
   for (const BlockSizeLoss& point : kFigure6)
     table.add(std::to_string(point.block_size), std::to_string(kFigure6Layers / point.block_size),
               loss(point.loss));
@@ -96,14 +95,8 @@ std::string figure6_markdown() {
 }
 
 std::string table2_markdown() {
-  Table table{{{"active", Align::right},
-               {"tokens", Align::right},
-               {"L", Align::right},
-               {"baseline", Align::right},
-               {"Block", Align::right},
-               {"Full", Align::right},
-               {"mHC(-lite)", Align::right}},
-              {}};
+  Table table{{right("active"), right("tokens"), right("L"), right("baseline"), right("Block"),
+               right("Full"), right("mHC(-lite)")}};
   for (const ModelSizeLoss& row : kTable2)
     table.add(fmt::format("{}M", row.active_parameters), fmt::format("{:.1f}B", row.tokens),
               std::to_string(2 * row.decoder_layers), loss(row.baseline), loss(row.block),
@@ -112,15 +105,15 @@ std::string table2_markdown() {
 }
 
 std::string table4_markdown() {
-  Table table{{{"variant"}, {"loss", Align::right}}, {}};
+  Table table{{"variant", right("loss")}};
   for (const AblationLoss& row : kTable4) table.add(std::string(row.variant), loss(row.loss));
   return fmt::format("[attnres] Table 4, the model of Fig. 6.\n\n{}\n", markdown(table));
 }
 
 std::string figure7_markdown() {
-  Table table{{{"heads"}}, {}};
+  Table table{{"heads"}};
   for (const double width : kFigure7Widths)
-    table.columns.push_back({fmt::format("width {}", width), Align::right});
+    table.columns.push_back(right(fmt::format("width {}", width)));
   for (std::size_t h = 0; h < kFigure7Heads.size(); ++h) {
     std::vector<std::string> row{fmt::format("{}", kFigure7Heads[h])};
     for (std::size_t w = 0; w < kFigure7Widths.size(); ++w)
@@ -132,12 +125,11 @@ std::string figure7_markdown() {
 }
 
 std::string figure4_markdown(double compute) {
-  Table table{{{"scheme"},
-               {"loss", Align::right},
+  Table table{{"scheme",
+               right("loss"),
                {fmt::format("loss at {:.4g}", compute), Align::right},
-               {"of the baseline for that", Align::right},
-               {"advantage", Align::right}},
-              {}};
+               right("of the baseline for that"),
+               right("advantage")}};
   for (const FittedScheme scheme : kFitted) {
     const PowerLaw law = published_fit(scheme);
     const Estimate<double> advantage = compute_advantage(scheme, compute);

@@ -180,7 +180,7 @@ std::string sweep_legend(const SweepReport& report, const SweepGroup& group) {
 
 Table recommendation_table(const SweepReport& report) {
   const std::vector<SweepGroup> groups = groups_of(report);
-  Table table{{{"under"}, {"recommended"}, {"runner-up"}, {"binding"}}, {}};
+  Table table{{"under", "recommended", "runner-up", "binding"}};
   std::vector<std::string> last;
   for (const SweepGroup& group : groups) {
     count_group(report);

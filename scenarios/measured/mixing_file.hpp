@@ -4,7 +4,7 @@
 //   0.7]}
 //
 // `scheme` and `num_layers` come first in meaning, then what the scheme takes (num_streams,
-// block_size, window, dilation, period), then its tables: model/mixing_*.cpp name them, and the
+// block_size, window, dilation, period), then its tables: model/mixing/mixing_*.cpp name them, and the
 // command lists them. A table is a list of numbers, a list of rows, or a list of matrices;
 // `attention` may also be a list of such tables, one for each token, whose mean counts.
 #pragma once

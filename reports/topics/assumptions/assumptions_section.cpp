@@ -24,7 +24,7 @@ void write_markdown(Document& out) {
   out.heading("Assumptions and their origin");
   out.paragraph(fmt::format("<details><summary>{} values, each with where it comes from</summary>",
                             out.parts().values.size()));
-  Table table{{{"key"}, {"value"}, {"origin"}}, {}};
+  Table table{{"key", "value", "origin"}};
   for (const ResolvedValue& value : out.parts().values)
     table.add(fmt::format("`{}`", value.key), value.value, value.origin);
   out.table(table);

@@ -120,13 +120,8 @@ std::string format_budget(BudgetKind kind, double value, Sign sign) {
 }
 
 Table budget_table(std::span<const BudgetRow> budgets) {
-  Table table{{{"budget"},
-               {"need", Align::right},
-               {"have", Align::right},
-               {"shortfall", Align::right},
-               {"margin", Align::right},
-               {"verdict"}},
-              {}};
+  Table table{
+      {"budget", right("need"), right("have"), right("shortfall"), right("margin"), "verdict"}};
   for (const BudgetRow& row : budgets) {
     const BudgetKind kind = row.budget.kind;
     const BudgetNumbers numbers = numbers_of(row);

@@ -249,14 +249,14 @@ void write_table(std::string& text, const Answer& answer) {
 using namespace decision_section;
 
 Table decision_table(const Evaluation& e) {
-  Table table{{{"workload"}, {"baseline step"}}, {}};
+  Table table{{"workload", "baseline step"}};
   const auto order = column_order(e);
   for (const ResidualPath* path : order)
     table.columns.push_back({fmt::format("{}{}, {}{}", is_baseline(e, *path) ? "of which " : "",
                                          name(path->scheme), name(quoted_schedule(e.study, *path)),
                                          is_baseline(e, *path) ? "" : ", adds")});
   for (const std::string header : {"state", "boundary", "mostly", "evidence"})
-    table.columns.push_back({header});
+    table.columns.push_back(header);
   for (const std::string& workload : workloads_of_rows(e.memory)) {
     const StepRow* step = quoted_step(e, workload, e.paths.front());
     std::vector<std::string> row{workload, baseline_cell(step)};

@@ -115,18 +115,13 @@ void append_members(JsonWriter& json, const FamilyRow& row) {
 Table family_table(std::span<const FamilyRow> rows, FamilyColumns columns) {
   const bool is_timed = any_is_timed(rows);
   const bool is_wide = columns == FamilyColumns::all;
-  Table table{{{"scheme"},
-               {"class"},
-               {"unfused", Align::right},
-               {"schedule"},
-               {"d-vectors", Align::right},
-               {"state", Align::right}},
-              {}};
+  Table table{
+      {"scheme", "class", right("unfused"), "schedule", right("d-vectors"), right("state")}};
   if (is_wide) {
-    table.columns.push_back({"parameters", Align::right});
-    table.columns.push_back({"operations", Align::right});
+    table.columns.push_back(right("parameters"));
+    table.columns.push_back(right("operations"));
   }
-  if (is_timed) table.columns.push_back({"residual path", Align::right});
+  if (is_timed) table.columns.push_back(right("residual path"));
   for (const FamilyRow& row : rows) {
     if (!row.problem.empty()) continue;
     const std::string id(name(row.path.scheme));

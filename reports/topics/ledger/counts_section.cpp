@@ -185,12 +185,8 @@ void explain(const Evaluation& evaluation, Explanations& out) {
 void write_markdown(Document& out) {
   const Evaluation& e = out.evaluation();
   out.heading("Parameters and operations");
-  Table table{{{"scheme"},
-               {"schedule"},
-               {"parameters", Align::right},
-               {"a layer", Align::right},
-               {"operations a token", Align::right}},
-              {}};
+  Table table{
+      {"scheme", "schedule", right("parameters"), right("a layer"), right("operations a token")}};
   for (const SchemeFlops& row : e.flops) {
     const auto path = static_cast<std::size_t>(row.path - e.paths.data());
     table.add(name(row.path->scheme), name(row.schedule),

@@ -297,15 +297,8 @@ void write_table(std::string& text, const Answer& answer) {
 using namespace ledger_section;
 
 Table ledger_table(const Evaluation& evaluation) {
-  Table table{{{"scheme"},
-               {"schedule"},
-               {"convention"},
-               {"reads", Align::right},
-               {"writes", Align::right},
-               {"layer", Align::right},
-               {"output", Align::right},
-               {"forward", Align::right}},
-              {}};
+  Table table{{"scheme", "schedule", "convention", right("reads"), right("writes"), right("layer"),
+               right("output"), right("forward")}};
   for (const LedgerRow& row : evaluation.ledger)
     if (row.kind == LedgerRowKind::mean)
       table.rows.push_back(
@@ -314,15 +307,8 @@ Table ledger_table(const Evaluation& evaluation) {
 }
 
 Table layer_table(std::span<const LedgerRow> layers) {
-  Table table{{{"scheme"},
-               {"schedule"},
-               {"convention"},
-               {"layer", Align::right},
-               {"operation"},
-               {"reads", Align::right},
-               {"writes", Align::right},
-               {"bytes", Align::right}},
-              {}};
+  Table table{{"scheme", "schedule", "convention", right("layer"), "operation", right("reads"),
+               right("writes"), right("bytes")}};
   for (const LedgerRow& row : layers)
     table.add(name(row.path->scheme), name(row.counting.schedule), convention_text(row),
               row.layer > 0 ? format_count(row.layer) : "output", operation_name(row),

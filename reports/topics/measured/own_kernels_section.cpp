@@ -10,11 +10,7 @@ namespace depthcost::own_kernels_section {
 namespace {
 
 Table kernel_table(const std::vector<MeasuredKernel>& kernels) {
-  Table table{{{"measured call"},
-               {"measured", Align::right},
-               {"predicted [90 %]", Align::right},
-               {"error", Align::right}},
-              {}};
+  Table table{{"measured call", right("measured"), right("predicted [90 %]"), right("error")}};
   for (const MeasuredKernel& kernel : kernels)
     table.add(fmt::format("`{}`", case_id(kernel.call)),
               format_seconds(kernel.comparison.measured.value),

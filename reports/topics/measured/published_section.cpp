@@ -83,19 +83,8 @@ void write_markdown(Document& out) {
 using namespace published_section;
 
 Table published_table(const Evaluation& e, std::span<const ComparedCase> published) {
-  Table table{{{"scheme"},
-               {"at"},
-               {"nearest measured kernel"},
-               {"sources", Align::right},
-               {"T", Align::right},
-               {"d", Align::right},
-               {"buffers"},
-               {"on"},
-               {"by"},
-               {"measured", Align::right},
-               {"predicted [90 %]", Align::right},
-               {"inside"}},
-              {}};
+  Table table{{"scheme", "at", "nearest measured kernel", right("sources"), right("T"), right("d"),
+               "buffers", "on", "by", right("measured"), right("predicted [90 %]"), "inside"}};
   for (const NearestMeasurement& row : nearest_measurements(e, published)) {
     const ComparedCase& measured = *row.measured;
     table.add(row.scheme, fmt::format("{}", fmt::join(row.workloads, ", ")),
@@ -110,14 +99,8 @@ Table published_table(const Evaluation& e, std::span<const ComparedCase> publish
 }
 
 Table published_step_table(const Evaluation& e, std::span<const MeasuredStep> published) {
-  Table table{{{"measured step"},
-               {"what"},
-               {"on"},
-               {"by"},
-               {"measured time", Align::right},
-               {"predicted [90 %]", Align::right},
-               {"inside"}},
-              {}};
+  Table table{{"measured step", "what", "on", "by", right("measured time"),
+               right("predicted [90 %]"), "inside"}};
   for (const MeasuredStep& step : measured_steps_of(e.study, published))
     for (const StepNumber& number : numbers_of(e.study, step))
       table.add(fmt::format("decode/{}", step.sequences), number.what,

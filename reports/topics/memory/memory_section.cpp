@@ -182,14 +182,8 @@ using namespace memory_section;
 
 Table memory_table(const Evaluation& evaluation) {
   const Study& study = evaluation.study;
-  Table table{{{"workload"},
-               {"weights", Align::right},
-               {"KV cache", Align::right},
-               {"residual state", Align::right},
-               {"Phase 1", Align::right},
-               {"all", Align::right},
-               {"of capacity", Align::right}},
-              {}};
+  Table table{{"workload", right("weights"), right("KV cache"), right("residual state"),
+               right("Phase 1"), right("all"), right("of capacity")}};
   const auto other = other_sharding(study);
   for (const auto& [workload, holding] : holdings_of(study))
     table.rows.push_back(holding_cells(

@@ -28,8 +28,7 @@ std::string both_prefixes(Bytes bytes) {
 
 /// The bank without b_0, as Sec. 4.2 counts it: whole, sharded, and sharded in chunks.
 Table sharding_table(const Evaluation& e) {
-  Table table{{{"bank, without b_0"}, {"bytes on one device", Align::right}, {"GB", Align::right}},
-              {}};
+  Table table{{"bank, without b_0", right("bytes on one device"), right("GB")}};
   const auto add = [&](const std::string& what, std::optional<Count> chunk, Count shards) {
     Study study = e.study;
     study.prefill->chunk = chunk;
@@ -175,12 +174,8 @@ void write_table(std::string& text, const Answer& answer) {
 using namespace prefill_section;
 
 Table prefill_table(const Evaluation& evaluation) {
-  Table table{{{"scheme"},
-               {"bank or state", Align::right},
-               {"with b_0", Align::right},
-               {"Phase 1 outputs", Align::right},
-               {"as KV tokens", Align::right}},
-              {}};
+  Table table{{"scheme", right("bank or state"), right("with b_0"), right("Phase 1 outputs"),
+               right("as KV tokens")}};
   for (std::size_t i = 0; i < evaluation.prefill.size(); ++i) {
     const PrefillMemory& memory = evaluation.prefill[i];
     table.add(name(evaluation.paths[i].scheme), both_prefixes(memory.bank),

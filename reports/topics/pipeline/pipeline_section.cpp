@@ -40,11 +40,11 @@ void append_schemes(JsonWriter& json, const PipelineAnswer& pipeline) {
 }
 
 Table transition_table(const PipelineAnswer& pipeline) {
-  Table table{{{"transition", Align::right}}, {}};
+  Table table{{right("transition")}};
   for (const SchemePayload& row : pipeline.by_scheme) {
-    table.columns.push_back({fmt::format("{}, naive", name(row.path->scheme)), Align::right});
+    table.columns.push_back(right(fmt::format("{}, naive", name(row.path->scheme))));
     if (row.cached.total != row.naive.total)
-      table.columns.push_back({fmt::format("{}, cached", name(row.path->scheme)), Align::right});
+      table.columns.push_back(right(fmt::format("{}, cached", name(row.path->scheme))));
   }
   const std::size_t transitions = pipeline.by_scheme.front().naive.transitions.size();
   for (std::size_t i = 0; i < transitions; ++i) {
@@ -230,12 +230,8 @@ void write_table(std::string& text, const Answer& answer) {
 }  // namespace pipeline_section
 
 Table pipeline_table(const PipelineAnswer& pipeline) {
-  Table table{{{"scheme"},
-               {"naive, all", Align::right},
-               {"naive, largest", Align::right},
-               {"cached, all", Align::right},
-               {"cached, largest", Align::right}},
-              {}};
+  Table table{{"scheme", right("naive, all"), right("naive, largest"), right("cached, all"),
+               right("cached, largest")}};
   const auto vectors = [](Count count) { return format_d(static_cast<double>(count)); };
   for (const SchemePayload& row : pipeline.by_scheme)
     table.add(name(row.path->scheme), vectors(row.naive.total), vectors(row.naive.peak),

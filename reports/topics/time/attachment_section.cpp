@@ -59,13 +59,13 @@ void write_markdown(Document& out) {
 using namespace attachment_section;
 
 Table attachment_table(const Evaluation& e) {
-  Table table{{{"workload"}, {"the residual path is"}}, {}};
+  Table table{{"workload", "the residual path is"}};
   for (const AttachmentRow& row : e.attachments) {
     const std::string column = fmt::format("{}, {}{}", name(row.scheme), name(row.schedule),
                                            is_standard(row.scheme) ? "" : ", adds");
     const auto known = std::find_if(table.columns.begin(), table.columns.end(),
                                     [&](const auto& other) { return other.header == column; });
-    if (known == table.columns.end()) table.columns.push_back({column});
+    if (known == table.columns.end()) table.columns.push_back(column);
   }
   for (const AttachmentRow& first : e.attachments) {
     if (!is_standard(first.scheme)) continue;

@@ -44,17 +44,8 @@ void append_launch(JsonWriter& json, const TimeRow& row) {
 }
 
 Table operation_table(const Evaluation& e, const std::string& workload) {
-  Table table{{{workload},
-               {"sources", Align::right},
-               {"moves", Align::right},
-               {"tokens", Align::right},
-               {"calls", Align::right},
-               {"predicted"},
-               {"bound", Align::right},
-               {"critical", Align::right},
-               {"from memory", Align::right},
-               {"evidence"}},
-              {}};
+  Table table{{workload, right("sources"), right("moves"), right("tokens"), right("calls"),
+               "predicted", right("bound"), right("critical"), right("from memory"), "evidence"}};
   for (const TimeRow& row : e.time)
     if (row.workload == workload && row.path == &e.paths.front() &&
         row.schedule == e.study.schedule)

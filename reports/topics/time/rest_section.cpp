@@ -140,14 +140,8 @@ std::string rest_heading(std::string_view workload) {
 }
 
 Table rest_table(const Evaluation& evaluation, std::string_view workload) {
-  Table table{{{"term"},
-               {"bytes", Align::right},
-               {"operations", Align::right},
-               {"launches", Align::right},
-               {"time [90 %]", Align::right},
-               {"of the step", Align::right},
-               {"origin"}},
-              {}};
+  Table table{{"term", right("bytes"), right("operations"), right("launches"), right("time [90 %]"),
+               right("of the step"), "origin"}};
   const auto standard = standard_step(evaluation, workload);
   RestOfStep rest;
   for (const RestRow& row : evaluation.rest)

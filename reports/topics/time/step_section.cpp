@@ -201,14 +201,8 @@ std::vector<std::string> timed_workloads(const Evaluation& evaluation) {
 }
 
 Table step_table(const Evaluation& evaluation, std::string_view workload) {
-  Table table{{{"scheme"},
-               {"schedule"},
-               {"delta [90 %]", Align::right},
-               {"overhead [90 %]", Align::right},
-               {std::string(kShareColumn), Align::right},
-               {"dominant"},
-               {"evidence"}},
-              {}};
+  Table table{{"scheme", "schedule", right("delta [90 %]"), right("overhead [90 %]"),
+               right(std::string(kShareColumn)), "dominant", "evidence"}};
   for (const StepRow& row : evaluation.step)
     if (row.workload == workload)
       table.add(name(row.path->scheme), name(row.schedule), format_seconds(row.delta, Sign::always),

@@ -250,15 +250,8 @@ const TrainingRun* training_run(const Evaluation& evaluation, const ResidualPath
 }
 
 Table training_time_table(const Evaluation& evaluation) {
-  Table table{{{"scheme"},
-               {"schedule"},
-               {"forward", Align::right},
-               {"backward", Align::right},
-               {"recompute", Align::right},
-               {"step", Align::right},
-               {"bubble", Align::right},
-               {"communication", Align::right}},
-              {}};
+  Table table{{"scheme", "schedule", right("forward"), right("backward"), right("recompute"),
+               right("step"), right("bubble"), right("communication")}};
   const bool is_step = !evaluation.training.rest.rows.empty();
   for (const TrainingRun& run : evaluation.training.runs)
     table.add(name(run.path->scheme), name(run.schedule), format_seconds(run.forward),
@@ -270,14 +263,8 @@ Table training_time_table(const Evaluation& evaluation) {
 }
 
 Table training_memory_table(const Evaluation& evaluation) {
-  Table table{{{"scheme"},
-               {"gradient sums", Align::right},
-               {"activations", Align::right},
-               {"received blocks", Align::right},
-               {"in flight", Align::right},
-               {"largest message", Align::right},
-               {"all messages", Align::right}},
-              {}};
+  Table table{{"scheme", right("gradient sums"), right("activations"), right("received blocks"),
+               right("in flight"), right("largest message"), right("all messages")}};
   for (const TrainingRun& run : evaluation.training.runs) {
     if (run.schedule != quoted_schedule(evaluation.study, *run.path)) continue;
     const StageMemory peak = fullest(run.stages);
@@ -295,14 +282,8 @@ Table training_memory_table(const Evaluation& evaluation) {
 }
 
 Table stage_table(const Evaluation& evaluation) {
-  Table table{{{"stage", Align::right},
-               {"computes", Align::right},
-               {"waits for messages", Align::right},
-               {"idle", Align::right},
-               {"in flight", Align::right},
-               {"activations", Align::right},
-               {"received blocks", Align::right}},
-              {}};
+  Table table{{right("stage"), right("computes"), right("waits for messages"), right("idle"),
+               right("in flight"), right("activations"), right("received blocks")}};
   const SimulatedStep& step = *evaluation.training.simulated;
   const TrainingRun& run =
       *training_run(evaluation, evaluation.study.path, evaluation.study.schedule);
@@ -318,17 +299,9 @@ Table stage_table(const Evaluation& evaluation) {
 }
 
 Table chunk_table(const Evaluation& evaluation) {
-  Table table{{{"chunk", Align::right},
-               {"stage", Align::right},
-               {"layers", Align::right},
-               {"forward", Align::right},
-               {"recompute", Align::right},
-               {"backward, inputs", Align::right},
-               {"backward, weights", Align::right},
-               {"sends on", Align::right},
-               {"sends back", Align::right},
-               {"link"}},
-              {}};
+  Table table{{right("chunk"), right("stage"), right("layers"), right("forward"),
+               right("recompute"), right("backward, inputs"), right("backward, weights"),
+               right("sends on"), right("sends back"), "link"}};
   const PipelineLayout layout = layout_of(evaluation.study);
   const PipelineWork& work = *evaluation.training.work;
   for (std::size_t chunk = 0; chunk < work.chunks.size(); ++chunk) {

@@ -1,6 +1,6 @@
 // Layers f_l(h) = gain (a x + sqrt(1 - a^2) G_l x), where x is RMSNorm(h), or h itself, and G_l is
 // random and keeps magnitudes: an output has magnitude `gain`, and lies along the stream by a.
-#include "model/mixing/magnitude.hpp"
+#include "cli/commands/random_magnitudes.hpp"
 
 #include <cmath>
 #include <string>
