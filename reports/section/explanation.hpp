@@ -17,7 +17,7 @@ struct Explanation {
   std::string formula;               // in the letters of the paper
   std::string source;                // "[attnres] Table 1, row Block"; keys in model/REFERENCES.md
   std::vector<std::string> numbers;  // the formula with numbers, one step a line
-  std::string function;              // "model/schemes/table1.hpp: table1_traffic"
+  std::string function;              // "model/ledger/ledger.cpp: output_traffic"
 };
 
 using Explanations = std::vector<Explanation>;

@@ -58,7 +58,7 @@ void explain_aggregation(const Evaluation& e, Explanations& out) {
                                "{} of the output",
                                e.aggregation.sublayer_calls, e.aggregation.source_rows,
                                e.aggregation.max_sources, e.aggregation.output_sources)},
-       .function = "model/schemes/arithmetic.cpp: aggregation"});
+       .function = "model/ledger/arithmetic.cpp: aggregation"});
 }
 
 void explain_parameters(const Evaluation& e, Explanations& out) {
@@ -70,7 +70,7 @@ void explain_parameters(const Evaluation& e, Explanations& out) {
          .numbers = {letters(e.paths[i]) + fmt::format(", d = {}", e.study.model.hidden_size),
                      fmt::format("{:g} a layer, {:.12g} in all", e.parameters[i].per_layer,
                                  e.parameters[i].total)},
-         .function = "model/schemes/arithmetic.cpp: parameters"});
+         .function = "model/ledger/arithmetic.cpp: parameters"});
     attribute(e.paths[i].scheme, "elements of each layer's own parameters, summed", out.back());
   }
 }
@@ -83,7 +83,7 @@ void explain_flops(const Evaluation& e, Explanations& out) {
                       "2 m d (m^2 + 2m) for phi, 2 (m^2 + 2m) d for the mixes; standard: d",
                   .source = "[ours] REFERENCES.md, operations",
                   .numbers = {letters(*row.path)},
-                  .function = "model/schemes/arithmetic.cpp: total_flops"};
+                  .function = "model/ledger/arithmetic.cpp: total_flops"};
     attribute(row.path->scheme, "operations of each launch, summed", x);
     for (std::string& line : operation_sums(*row.path, row.schedule))
       x.numbers.push_back(std::move(line));

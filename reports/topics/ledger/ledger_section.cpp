@@ -192,7 +192,7 @@ Explanation explain_output(const LedgerRow& row) {
                 .source = "[ours] REFERENCES.md, conventions",
                 .numbers = {letters(*row.path), "behind the last layer: " + moved_text(row.traffic),
                             fmt::format("= {:.12g} bytes a token", row.bytes.value)},
-                .function = "model/schemes/ledger.cpp: output_traffic"};
+                .function = "model/ledger/ledger.cpp: output_traffic"};
   for (std::string& line : special_cases(row)) x.numbers.push_back(std::move(line));
   return x;
 }

@@ -1,4 +1,4 @@
-// Keys as microbench/pipeline_plan.hpp reads them.
+// Keys as microbench/mpi/plan_file.hpp reads them.
 #include "reports/topics/training/pipeline_plan.hpp"
 
 #include <cmath>
