@@ -7,7 +7,7 @@
 namespace depthcost::test {
 
 /// As the reader would fill it in; value 1 is mHC.
-inline KnobAxis scheme_axis() {
+inline SweptAxis scheme_axis() {
   const Partition blocks = partition_by_size(186, 24);
   const auto path = [](const Scheme& scheme) {
     return SchemePath{.scheme = std::string(name(scheme)),
@@ -15,7 +15,7 @@ inline KnobAxis scheme_axis() {
                       .schedule = shipped_schedule(scheme)};
   };
   return {
-      .knob = Knob::scheme,
+      .key = SweptKey::scheme,
       .values = {0, 1, 2, 3},
       .schemes = {path(Scheme{schemes::kStandard}), path(Scheme{schemes::kMhc, {.num_streams = 4}}),
                   path(Scheme{schemes::kFullAttnRes, {.blocks = blocks}}),

@@ -93,8 +93,8 @@ BENCHMARK(pipeline_step)
     ->Args({64, 8, 512})
     ->Unit(benchmark::kMillisecond);
 
-KnobAxis range(Knob knob, Count last) {
-  KnobAxis axis{.knob = knob, .values = {}};
+SweptAxis range(SweptKey key, Count last) {
+  SweptAxis axis{.key = key, .values = {}};
   for (Count value = 1; value <= last; ++value) axis.values.push_back(value);
   return axis;
 }
@@ -109,7 +109,7 @@ Study swept(Schedule schedule) {
   return study;
 }
 
-void run_sweep(benchmark::State& state, const Study& study, const std::vector<KnobAxis>& axes) {
+void run_sweep(benchmark::State& state, const Study& study, const std::vector<SweptAxis>& axes) {
   std::size_t points = 0;
   for (auto _ : state) {
     const Sweep sweep(study, axes, num_hardware_threads());
@@ -130,7 +130,8 @@ void run_sweep(benchmark::State& state, const Study& study, const std::vector<Kn
 
 /// A million points: every block size with 5,377 batch sizes.
 void sweep_blocks_and_batches(benchmark::State& state, Schedule schedule) {
-  run_sweep(state, swept(schedule), {range(Knob::block_size, 186), range(Knob::sequences, 5377)});
+  run_sweep(state, swept(schedule),
+            {range(SweptKey::block_size, 186), range(SweptKey::sequences, 5377)});
 }
 BENCHMARK_CAPTURE(sweep_blocks_and_batches, single_pass, Schedule::single_pass)
     ->Unit(benchmark::kMillisecond)
@@ -145,8 +146,8 @@ BENCHMARK_CAPTURE(sweep_blocks_and_batches, two_phase, Schedule::two_phase)
 
 /// Points share nothing: each has a step of its own.
 void sweep_batches_and_contexts(benchmark::State& state) {
-  KnobAxis contexts{.knob = Knob::context, .values = {1000, 10000, 100000}};
-  run_sweep(state, swept(Schedule::single_pass), {range(Knob::sequences, 1000), contexts});
+  SweptAxis contexts{.key = SweptKey::context, .values = {1000, 10000, 100000}};
+  run_sweep(state, swept(Schedule::single_pass), {range(SweptKey::sequences, 1000), contexts});
 }
 BENCHMARK(sweep_batches_and_contexts)
     ->Unit(benchmark::kMillisecond)
@@ -162,7 +163,7 @@ void sweep_training(benchmark::State& state) {
   study.pipeline = even_layout(state.range(0), 1, 93, 2);
   study.training = Training{
       .sequence_length = 4096, .num_micro_batches = state.range(1), .baseline_step = Seconds{2}};
-  run_sweep(state, study, {range(Knob::block_size, 186)});
+  run_sweep(state, study, {range(SweptKey::block_size, 186)});
 }
 BENCHMARK(sweep_training)
     ->ArgNames({"P", "M"})

@@ -47,46 +47,46 @@ constexpr std::array kUnmixed{
                   "W_v acts on the features: an entry would be a d x d matrix"},
 };
 
-void require_range(MixingKnob knob, Count value, Count num_layers) {
-  const Count high = knob == MixingKnob::num_streams ? kMaxMixingStreams : num_layers;
+void require_range(MixingParameter parameter, Count value, Count num_layers) {
+  const Count high = parameter == MixingParameter::num_streams ? kMaxMixingStreams : num_layers;
   if (value >= 1 && value <= high) return;
-  throw Infeasible(fmt::format("invalid {} '{}' (must be 1 to {})", name(knob), value, high));
+  throw Infeasible(fmt::format("invalid {} '{}' (must be 1 to {})", name(parameter), value, high));
 }
 
 }  // namespace
 
-Count value_of(const MixingShape& shape, MixingKnob knob) {
-  switch (knob) {
-    case MixingKnob::num_streams:
+Count value_of(const MixingShape& shape, MixingParameter parameter) {
+  switch (parameter) {
+    case MixingParameter::num_streams:
       return shape.num_streams;
-    case MixingKnob::block_size:
+    case MixingParameter::block_size:
       return shape.blocks.block_size;
-    case MixingKnob::window:
+    case MixingParameter::window:
       return shape.window;
-    case MixingKnob::dilation:
+    case MixingParameter::dilation:
       return shape.dilation;
-    case MixingKnob::period:
+    case MixingParameter::period:
       return shape.period;
   }
   return 0;
 }
 
-void set_knob(MixingShape& shape, MixingKnob knob, Count value) {
-  if (knob != MixingKnob::block_size) require_range(knob, value, shape.num_layers);
-  switch (knob) {
-    case MixingKnob::num_streams:
+void set_parameter(MixingShape& shape, MixingParameter parameter, Count value) {
+  if (parameter != MixingParameter::block_size) require_range(parameter, value, shape.num_layers);
+  switch (parameter) {
+    case MixingParameter::num_streams:
       shape.num_streams = value;
       break;
-    case MixingKnob::block_size:
+    case MixingParameter::block_size:
       shape.blocks = partition_by_size(shape.num_layers, value);
       break;
-    case MixingKnob::window:
+    case MixingParameter::window:
       shape.window = value;
       break;
-    case MixingKnob::dilation:
+    case MixingParameter::dilation:
       shape.dilation = value;
       break;
-    case MixingKnob::period:
+    case MixingParameter::period:
       shape.period = value;
       break;
   }
@@ -112,15 +112,17 @@ MixingShape shape_of_rows(const MixingScheme& scheme, const MixingShape& model) 
   return shape;
 }
 
-void require_knob(const MixingScheme& scheme, const MixingShape& shape, MixingKnob knob) {
-  if (knob != MixingKnob::block_size)
-    return require_range(knob, value_of(shape, knob), shape.num_layers);
+void require_parameter(const MixingScheme& scheme, const MixingShape& shape,
+                       MixingParameter parameter) {
+  if (parameter != MixingParameter::block_size)
+    return require_range(parameter, value_of(shape, parameter), shape.num_layers);
   if (shape.blocks.num_layers != shape.num_layers)
     throw Infeasible(fmt::format("missing block_size ({} needs one)", scheme.name));
 }
 
 void require_shape(const MixingScheme& scheme, const MixingShape& shape) {
-  for (const MixingKnob knob : scheme.knobs) require_knob(scheme, shape, knob);
+  for (const MixingParameter parameter : scheme.parameters)
+    require_parameter(scheme, shape, parameter);
 }
 
 }  // namespace depthcost

@@ -15,7 +15,7 @@
 namespace depthcost {
 
 /// The numbers that schemes take beside L.
-enum class MixingKnob { num_streams, block_size, window, dilation, period };
+enum class MixingParameter { num_streams, block_size, window, dilation, period };
 
 /// A scheme reads those that it lists.
 struct MixingShape {
@@ -27,9 +27,9 @@ struct MixingShape {
   Count period = 1;
 };
 
-Count value_of(const MixingShape& shape, MixingKnob knob);
+Count value_of(const MixingShape& shape, MixingParameter parameter);
 /// Throws Infeasible for what layers or streams cannot be.
-void set_knob(MixingShape& shape, MixingKnob knob, Count value);
+void set_parameter(MixingShape& shape, MixingParameter parameter, Count value);
 
 /// The paper's words on a scheme's rank, and the numbers that they allow.
 struct RankClaim {
@@ -44,7 +44,7 @@ struct MixingScheme {
   std::string_view equation;  // of M
   std::string_view source;    // of the equation
   std::string_view function;  // what computes it
-  std::span<const MixingKnob> knobs;
+  std::span<const MixingParameter> parameters;
   std::vector<WeightTable> (*tables)(const MixingShape& shape);
   MixingMatrix (*matrix)(const MixingShape& shape, const MixingWeights& weights);
   /// M_{source->layer} for source < layer: "(1-g3)g2", "0" where it is none.
@@ -85,7 +85,8 @@ inline constexpr Count kMaxMixingStreams = 64;
 
 /// Throws Infeasible for what the scheme cannot take: streams, window, dilation or period out of
 /// range, or no blocks.
-void require_knob(const MixingScheme& scheme, const MixingShape& shape, MixingKnob knob);
+void require_parameter(const MixingScheme& scheme, const MixingShape& shape,
+                       MixingParameter parameter);
 void require_shape(const MixingScheme& scheme, const MixingShape& shape);
 
 }  // namespace depthcost

@@ -199,16 +199,16 @@ std::optional<RankClaim> block_claim(const MixingShape& shape) {
                    shape.blocks.num_blocks + shape.blocks.block_size, "holds here"};
 }
 
-constexpr std::array kDenseKnobs{MixingKnob::dilation, MixingKnob::period};
-constexpr std::array kBlockKnobs{MixingKnob::block_size};
-constexpr std::array kWindowKnobs{MixingKnob::window};
+constexpr std::array kDenseParameters{MixingParameter::dilation, MixingParameter::period};
+constexpr std::array kBlockParameters{MixingParameter::block_size};
+constexpr std::array kWindowParameters{MixingParameter::window};
 
 constexpr std::array kCrossLayer{
     MixingScheme{"denseformer",
                  "M_{i->l} = alpha_{i->l} on every dilation-th X_i, behind every period-th layer",
                  "[attnres] Table 5, [denseformer] Sec. 3",
-                 "model/mixing/mixing_attention.cpp: denseformer", kDenseKnobs, denseformer_tables,
-                 denseformer, denseformer_entry, denseformer_rank, no_claim,
+                 "model/mixing/mixing_attention.cpp: denseformer", kDenseParameters,
+                 denseformer_tables, denseformer, denseformer_entry, denseformer_rank, no_claim,
                  "a row is a Transformer block of two layers", "", 2},
     MixingScheme{
         "full_attnres",
@@ -227,21 +227,21 @@ constexpr std::array kCrossLayer{
                  "M_{i->l} = phi(w_l, b_n) / Z_l for i in block n, phi(w_l, b_n^{i-1}) / Z_l in "
                  "l's own",
                  "[attnres] Eq. 6, Sec. 6.2", "model/mixing/mixing_attention.cpp: block",
-                 kBlockKnobs, block_tables, block, block_entry, block_rank, block_claim,
+                 kBlockParameters, block_tables, block, block_entry, block_rank, block_claim,
                  "at most N+1 columns of a cut differ; N+S counts source vectors", "G3"},
     MixingScheme{"attnres_sliding_window",
                  "M_{i->l} = phi(w_l, v_i) / Z_l for i = 0 and the last W outputs",
                  "[attnres] Sec. 5.3", "model/mixing/mixing_attention.cpp: sliding_window",
-                 kWindowKnobs, window_tables, sliding_window, window_entry, window_rank, no_claim,
-                 "", "", 1, window_source},
+                 kWindowParameters, window_tables, sliding_window, window_entry, window_rank,
+                 no_claim, "", "", 1, window_source},
     MixingScheme{
         "attnres_sigmoid",
         "M_{i->l} = sigmoid(w_l . RMSNorm(b_n)) for i in block n, rows need not sum to one",
-        "[attnres] Sec. 5.3", "model/mixing/mixing_attention.cpp: block", kBlockKnobs,
+        "[attnres] Sec. 5.3", "model/mixing/mixing_attention.cpp: block", kBlockParameters,
         sigmoid_tables, block, sigmoid_entry, block_rank, no_claim, ""},
     MixingScheme{"attnres_input_independent",
                  "M_{i->l} = a_{n->l} for i in block n, learned numbers", "[attnres] Sec. 5.3",
-                 "model/mixing/mixing_attention.cpp: block", kBlockKnobs, static_tables, block,
+                 "model/mixing/mixing_attention.cpp: block", kBlockParameters, static_tables, block,
                  static_entry, block_rank, no_claim, ""},
 };
 

@@ -185,7 +185,7 @@ std::optional<RankClaim> streams_claim(const MixingShape& shape) {
 constexpr std::string_view kStreamsEquation = "M_{i->l} = beta_i^T A_{i+2} ... A_l alpha_l";
 constexpr std::string_view kStreamsFunction = "model/mixing/mixing_recurrences.cpp: streams";
 constexpr std::string_view kBeta0 = "beta_0 stands in Eq. 10 and Fig. 9 and is never defined";
-constexpr std::array kStreams{MixingKnob::num_streams};
+constexpr std::array kStreams{MixingParameter::num_streams};
 
 constexpr std::array kRecurrences{
     MixingScheme{"standard",

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "model/schemes/scheme.hpp"
-#include "model/step/resident.hpp"
+#include "model/step/weights_and_cache.hpp"
 
 namespace depthcost {
 namespace {
@@ -57,8 +57,8 @@ void push_rest(std::vector<MemoryRow>& rows, const Study& study, const ResidualP
   const auto push = [&](MemoryItem item, Bytes bytes) {
     rows.push_back({.workload = workload, .path = &path, .item = item, .bytes = bytes});
   };
-  push(MemoryItem::weights, resident_weights(study));
-  push(MemoryItem::kv_cache, resident_cache(study, num_sequences, tokens));
+  push(MemoryItem::weights, device_weights(study));
+  push(MemoryItem::kv_cache, device_cache(study, num_sequences, tokens));
 }
 
 /// A decode step holds one token of every sequence.

@@ -1,7 +1,7 @@
 // Decode and prefill as passes.
 #include "model/step/workload.hpp"
 
-#include "model/step/resident.hpp"
+#include "model/step/weights_and_cache.hpp"
 
 namespace depthcost {
 namespace {

@@ -20,7 +20,7 @@ constexpr Count kReach = 256;
 /// Sizes of blocks that surely keep the one budget of the study.
 std::vector<Count> keeping(const Study& study, std::vector<Count> sizes) {
   if (sizes.empty()) return {};
-  const Sweep sweep(study, {{.knob = Knob::block_size, .values = std::move(sizes)}}, 1);
+  const Sweep sweep(study, {{.key = SweptKey::block_size, .values = std::move(sizes)}}, 1);
   std::vector<Count> kept;
   for (std::size_t i = 0; i < sweep.choices().size(); ++i) {
     const SweepPoint point = sweep.point(0, i);

@@ -6,24 +6,24 @@
 
 #include "model/base/infeasible.hpp"
 #include "model/base/parallel.hpp"
-#include "model/step/resident.hpp"
 #include "model/step/scheme_payload.hpp"
+#include "model/step/weights_and_cache.hpp"
 #include "model/training/training_step.hpp"
 
 namespace depthcost {
 namespace {
 
-bool is_choice(Knob knob) { return knob <= Knob::schedule; }
-bool is_of_decode(Knob knob) { return knob == Knob::sequences || knob == Knob::context; }
+bool is_choice(SweptKey key) { return key <= SweptKey::schedule; }
+bool is_of_decode(SweptKey key) { return key == SweptKey::sequences || key == SweptKey::context; }
 
-std::size_t combinations(std::span<const KnobAxis> axes) {
+std::size_t combinations(std::span<const SweptAxis> axes) {
   std::size_t product = 1;
-  for (const KnobAxis& axis : axes) product *= axis.values.size();
+  for (const SweptAxis& axis : axes) product *= axis.values.size();
   return product;
 }
 
 /// Values of combination `index`, the last axis running fastest.
-std::vector<Count> values_at(std::span<const KnobAxis> axes, std::size_t index) {
+std::vector<Count> values_at(std::span<const SweptAxis> axes, std::size_t index) {
   std::vector<Count> values(axes.size());
   for (std::size_t i = axes.size(); i-- > 0;) {
     values[i] = axes[i].values[index % axes[i].values.size()];
@@ -32,9 +32,9 @@ std::vector<Count> values_at(std::span<const KnobAxis> axes, std::size_t index) 
   return values;
 }
 
-void apply_all(std::span<const KnobAxis> axes, std::span<const Count> values, Study& study) {
+void apply_all(std::span<const SweptAxis> axes, std::span<const Count> values, Study& study) {
   for (std::size_t i = 0; i < axes.size(); ++i)
-    apply({axes[i].knob, values[i], axes[i].remainder, axes[i].schemes}, study);
+    apply({axes[i].key, values[i], axes[i].remainder, axes[i].schemes}, study);
 }
 
 /// Bytes that the residual path keeps for one token on one device.
@@ -99,27 +99,27 @@ void add_default_limits(Study& study) {
 
 }  // namespace
 
-std::string value_text(const KnobAxis& axis, Count value) {
-  if (axis.knob == Knob::scheme) return axis.schemes[static_cast<std::size_t>(value)].scheme;
-  if (axis.knob == Knob::schedule) return std::string(name(static_cast<Schedule>(value)));
+std::string value_text(const SweptAxis& axis, Count value) {
+  if (axis.key == SweptKey::scheme) return axis.schemes[static_cast<std::size_t>(value)].scheme;
+  if (axis.key == SweptKey::schedule) return std::string(name(static_cast<Schedule>(value)));
   return std::to_string(value);
 }
 
-Sweep::Sweep(Study study, std::vector<KnobAxis> axes, std::size_t num_threads, Progress* progress)
+Sweep::Sweep(Study study, std::vector<SweptAxis> axes, std::size_t num_threads, Progress* progress)
     : study_(std::move(study)) {
   study_.compare.clear();
   add_default_limits(study_);
   // Circumstances are counted with prefill outside and decode inside.
   std::stable_partition(axes.begin(), axes.end(),
-                        [](const KnobAxis& axis) { return !is_of_decode(axis.knob); });
+                        [](const SweptAxis& axis) { return !is_of_decode(axis.key); });
   // What follows a scheme changes its blocks, streams and schedule.
   std::stable_partition(axes.begin(), axes.end(),
-                        [](const KnobAxis& axis) { return axis.knob == Knob::scheme; });
-  for (KnobAxis& axis : axes) {
+                        [](const SweptAxis& axis) { return axis.key == SweptKey::scheme; });
+  for (SweptAxis& axis : axes) {
     const std::size_t num_values = axis.values.size();
-    if (is_of_decode(axis.knob)) num_decode_ *= num_values;
-    if (!is_of_decode(axis.knob) && !is_choice(axis.knob)) num_prefill_ *= num_values;
-    (is_choice(axis.knob) ? choice_axes_ : circumstance_axes_).push_back(std::move(axis));
+    if (is_of_decode(axis.key)) num_decode_ *= num_values;
+    if (!is_of_decode(axis.key) && !is_choice(axis.key)) num_prefill_ *= num_values;
+    (is_choice(axis.key) ? choice_axes_ : circumstance_axes_).push_back(std::move(axis));
   }
   make_choices();
   Progress unwatched;
@@ -207,9 +207,9 @@ std::vector<Sweep::WorkloadMemory> Sweep::decode_memory(const Study& study) {
     WorkloadMemory& batch = batches.emplace_back();
     batch.tokens = divided_up(sequences, shards);
     if (!study.model.architecture) continue;
-    batch.weights = resident_weights(study);
-    batch.cache = resident_cache(study, static_cast<double>(sequences),
-                                 static_cast<double>(study.decode->context + 1));
+    batch.weights = device_weights(study);
+    batch.cache = device_cache(study, static_cast<double>(sequences),
+                               static_cast<double>(study.decode->context + 1));
   }
   return batches;
 }
@@ -217,8 +217,8 @@ std::vector<Sweep::WorkloadMemory> Sweep::decode_memory(const Study& study) {
 Sweep::WorkloadMemory Sweep::prefill_memory(const Study& study) {
   WorkloadMemory memory{.tokens = static_cast<double>(tokens_per_device(prefill_shape(study)))};
   if (!study.model.architecture) return memory;
-  memory.weights = resident_weights(study);
-  memory.cache = resident_cache(study, 1, static_cast<double>(study.prefill->tokens));
+  memory.weights = device_weights(study);
+  memory.cache = device_cache(study, 1, static_cast<double>(study.prefill->tokens));
   return memory;
 }
 

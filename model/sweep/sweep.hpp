@@ -1,4 +1,4 @@
-// A study at every combination of the values of some knobs. What does not depend on a knob is
+// A study at every combination of the values of some keys. What does not depend on a key is
 // computed once: launches are timed once for each circumstance and shared by all choices.
 #pragma once
 
@@ -12,21 +12,21 @@
 #include "model/base/progress.hpp"
 #include "model/decision/budget.hpp"
 #include "model/decision/quality.hpp"
-#include "model/sweep/knob.hpp"
 #include "model/sweep/sweep_times.hpp"
+#include "model/sweep/swept_key.hpp"
 
 namespace depthcost {
 
-/// One knob and the values that it takes.
-struct KnobAxis {
-  Knob knob = Knob::block_size;
+/// One key and the values that it takes.
+struct SweptAxis {
+  SweptKey key = SweptKey::block_size;
   std::vector<Count> values;
   Remainder remainder = Remainder::paper;  // of num_blocks
   std::vector<SchemePath> schemes = {};    // of scheme, whose values count them from 0
 };
 
 /// "24", "two_phase", "mhc".
-std::string value_text(const KnobAxis& axis, Count value);
+std::string value_text(const SweptAxis& axis, Count value);
 
 inline constexpr std::size_t kConventions = kEnumerators<Convention>.size();
 
@@ -36,7 +36,7 @@ struct ConventionMean {
   bool is_inside_domain = true;
 };
 
-/// One combination of the knobs that are choices: a residual path and a schedule.
+/// One combination of the keys that are choices: a residual path and a schedule.
 struct SweepChoice {
   std::string refused;        // why it cannot exist; then nothing below is known
   std::vector<Count> values;  // of the choice axes
@@ -91,14 +91,14 @@ bool is_broken(const PointBudget& row);
 /// scheme first.
 class Sweep {
  public:
-  /// The axes name different knobs. Counts into `progress` if it is there. Throws Infeasible only
+  /// The axes name different keys. Counts into `progress` if it is there. Throws Infeasible only
   /// where no circumstance can exist.
-  Sweep(Study study, std::vector<KnobAxis> axes, std::size_t num_threads,
+  Sweep(Study study, std::vector<SweptAxis> axes, std::size_t num_threads,
         Progress* progress = nullptr);
 
   const Study& study() const { return study_; }
-  const std::vector<KnobAxis>& circumstance_axes() const { return circumstance_axes_; }
-  const std::vector<KnobAxis>& choice_axes() const { return choice_axes_; }
+  const std::vector<SweptAxis>& circumstance_axes() const { return circumstance_axes_; }
+  const std::vector<SweptAxis>& choice_axes() const { return choice_axes_; }
   const std::vector<SweepChoice>& choices() const { return choices_; }
   std::size_t num_circumstances() const { return num_decode_ * num_prefill_; }
   std::size_t size() const { return num_circumstances() * choices_.size(); }
@@ -132,8 +132,8 @@ class Sweep {
   PointBudget budget_at(const Budget& budget, const SweepPoint& point) const;
 
   Study study_;
-  std::vector<KnobAxis> circumstance_axes_;
-  std::vector<KnobAxis> choice_axes_;
+  std::vector<SweptAxis> circumstance_axes_;
+  std::vector<SweptAxis> choice_axes_;
   std::vector<SweepChoice> choices_;
   std::size_t num_decode_ = 1;
   std::size_t num_prefill_ = 1;

@@ -7,8 +7,8 @@
 
 #include "model/ledger/backward.hpp"
 #include "model/ledger/launches.hpp"
-#include "model/step/resident.hpp"
 #include "model/step/scheme_payload.hpp"
+#include "model/step/weights_and_cache.hpp"
 
 namespace depthcost {
 namespace {

@@ -42,8 +42,8 @@ void write_attention(JsonWriter& json, const WeightRows& rows) {
 void write_scheme(JsonWriter& json, const MixedScheme& mixed) {
   const auto generic = mixed.scheme->generic_rank(mixed.shape);
   json.member("scheme", mixed.scheme->name);
-  for (const MixingKnob knob : mixed.scheme->knobs)
-    json.member(name(knob), value_of(mixed.shape, knob));
+  for (const MixingParameter parameter : mixed.scheme->parameters)
+    json.member(name(parameter), value_of(mixed.shape, parameter));
   json.member("equation", mixed.scheme->equation);
   json.member("source", mixed.scheme->source);
   json.member("function", mixed.scheme->function);

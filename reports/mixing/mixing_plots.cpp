@@ -77,9 +77,9 @@ Plot matrix_plot(const MixedScheme& mixed) {
   constexpr Count kMostCells = 64;
   const Count L = mixed.shape.num_layers;
   const Count step = (L + kMostCells - 1) / kMostCells;
-  const std::string knobs = knobs_text(*mixed.scheme, mixed.shape);
+  const std::string parameters = parameters_text(*mixed.scheme, mixed.shape);
   const std::string label =
-      fmt::format("{}{}{}", mixed.scheme->name, knobs.empty() ? "" : ", ", knobs);
+      fmt::format("{}{}{}", mixed.scheme->name, parameters.empty() ? "" : ", ", parameters);
   const std::string averaged = step == 1 ? "" : fmt::format(", means of {0} x {0} entries", step);
   HeatMap map{.title = fmt::format("Depth mixing matrix of {}, semiseparable rank {}", label,
                                    mixed.rank.rank),
@@ -98,8 +98,8 @@ Plot matrix_plot(const MixedScheme& mixed) {
 Plot attention_plot(const MixedScheme& mixed, const WeightRows& rows, Sublayer sublayer) {
   const bool is_attention = sublayer == Sublayer::attention;
   const std::string_view where = is_attention ? "pre-attention" : "pre-MLP";
-  const bool has_blocks =
-      !mixed.scheme->knobs.empty() && mixed.scheme->knobs.front() == MixingKnob::block_size;
+  const bool has_blocks = !mixed.scheme->parameters.empty() &&
+                          mixed.scheme->parameters.front() == MixingParameter::block_size;
   HeatMap map{.title = fmt::format("Attention over depth of {}, {}", mixed.scheme->name, where),
               .rows = "decoder layer",
               .columns = has_blocks ? "block, 0 the embedding" : "source, 0 the embedding",

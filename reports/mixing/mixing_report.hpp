@@ -22,8 +22,8 @@ struct MixingReport {
   std::vector<MagnitudeSeries> magnitudes;
 };
 
-/// "window 4", "dilation 2, period 5"; empty without knobs.
-std::string knobs_text(const MixingScheme& scheme, const MixingShape& shape);
+/// "window 4", "dilation 2, period 5"; empty without parameters.
+std::string parameters_text(const MixingScheme& scheme, const MixingShape& shape);
 
 /// "holds", "holds here" if not at every shape, "does not hold", or "no claim".
 std::string verdict_text(const MixedScheme& mixed);

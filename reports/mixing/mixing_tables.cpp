@@ -115,10 +115,11 @@ Count attention_source(const MixedScheme& mixed, std::size_t row, std::size_t po
   return mixed.scheme->source_of(mixed.shape, static_cast<Count>(row + 1), source);
 }
 
-std::string knobs_text(const MixingScheme& scheme, const MixingShape& shape) {
+std::string parameters_text(const MixingScheme& scheme, const MixingShape& shape) {
   std::string text;
-  for (const MixingKnob knob : scheme.knobs)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name(knob), value_of(shape, knob));
+  for (const MixingParameter parameter : scheme.parameters)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name(parameter),
+                        value_of(shape, parameter));
   return text;
 }
 
@@ -133,7 +134,7 @@ Table rank_table(const MixingReport& report) {
   Table table{{"scheme", "with", right("semiseparable rank"), right("generic"), "the paper's claim",
                "verdict"}};
   for (const MixedScheme& mixed : report.schemes)
-    table.add(std::string(mixed.scheme->name), knobs_text(*mixed.scheme, mixed.shape),
+    table.add(std::string(mixed.scheme->name), parameters_text(*mixed.scheme, mixed.shape),
               format_count(mixed.rank.rank), generic_text(mixed), claim_words(mixed),
               with_points(mixed));
   return table;

@@ -18,9 +18,9 @@ std::string title_of(const MixingReport& report) {
 
 std::string pattern_title(const MixedScheme& mixed, const SymbolicPattern& pattern) {
   if (pattern.shape.num_layers == mixed.shape.num_layers) return "in symbols";
-  const std::string knobs = knobs_text(*mixed.scheme, pattern.shape);
+  const std::string parameters = parameters_text(*mixed.scheme, pattern.shape);
   return fmt::format("in symbols at L = {}{}{}, as in Fig. 9", pattern.shape.num_layers,
-                     knobs.empty() ? "" : ", ", knobs);
+                     parameters.empty() ? "" : ", ", parameters);
 }
 
 std::string indented(const std::string& text) {

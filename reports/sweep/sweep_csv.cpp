@@ -118,8 +118,8 @@ std::string header(const SweepReport& report, const SweepGroup& first, const Val
     line += fmt::format("{}{}", line.empty() ? "" : ",", key);
   };
   for (const std::string& path : report.scene_axes) add(path);
-  for (const KnobAxis& axis : first.sweep().circumstance_axes()) add(name(axis.knob));
-  for (const KnobAxis& axis : first.sweep().choice_axes()) add(name(axis.knob));
+  for (const SweptAxis& axis : first.sweep().circumstance_axes()) add(name(axis.key));
+  for (const SweptAxis& axis : first.sweep().choice_axes()) add(name(axis.key));
   for (const PointValue& value : values) add(value.key);
   return line + "\n";
 }

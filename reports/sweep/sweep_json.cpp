@@ -14,17 +14,17 @@ void write_axes(JsonWriter& json, const SweepReport& report, const ReportedScene
   const Sweep& sweep = *scene.sweep;
   const std::vector<Count> values = sweep.circumstance_values(circumstance);
   for (std::size_t i = 0; i < values.size(); ++i)
-    json.member(name(sweep.circumstance_axes()[i].knob), values[i]);
+    json.member(name(sweep.circumstance_axes()[i].key), values[i]);
 }
 
 void write_choice(JsonWriter& json, const Sweep& sweep, std::size_t choice) {
   for (std::size_t i = 0; i < sweep.choice_axes().size(); ++i) {
-    const KnobAxis& axis = sweep.choice_axes()[i];
+    const SweptAxis& axis = sweep.choice_axes()[i];
     const Count value = sweep.choices()[choice].values[i];
-    if (is_named(axis.knob))
-      json.member(name(axis.knob), value_text(axis, value));
+    if (is_named(axis.key))
+      json.member(name(axis.key), value_text(axis, value));
     else
-      json.member(name(axis.knob), value);
+      json.member(name(axis.key), value);
   }
 }
 

@@ -35,7 +35,7 @@ std::string circumstance_label(const SweepReport& report, const SweepGroup& grou
   const auto& axes = group.sweep().circumstance_axes();
   const std::vector<Count> values = group.sweep().circumstance_values(group.circumstance);
   for (std::size_t i = 0; i < axes.size(); ++i)
-    append(label, name(axes[i].knob), value_text(axes[i], values[i]));
+    append(label, name(axes[i].key), value_text(axes[i], values[i]));
   return label;
 }
 
@@ -43,7 +43,7 @@ std::string choice_label(const Sweep& sweep, std::size_t choice) {
   std::string label;
   const auto& axes = sweep.choice_axes();
   for (std::size_t i = 0; i < axes.size(); ++i)
-    append(label, name(axes[i].knob), value_text(axes[i], sweep.choices()[choice].values[i]));
+    append(label, name(axes[i].key), value_text(axes[i], sweep.choices()[choice].values[i]));
   return label.empty() ? "the scenario" : label;
 }
 

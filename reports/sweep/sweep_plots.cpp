@@ -30,13 +30,13 @@ struct Swept {
   const Sweep& sweep() const { return group.sweep(); }
   SweepPoint point(std::size_t choice) const { return sweep().point(group.circumstance, choice); }
   Count value(std::size_t choice) const { return sweep().choices()[choice].values.front(); }
-  std::string axis() const { return last_part(name(sweep().choice_axes().front().knob)); }
+  std::string axis() const { return last_part(name(sweep().choice_axes().front().key)); }
 };
 
 std::optional<Swept> swept(const SweepReport& report) {
   const SweepGroup group = groups_of(report).front();
   const auto& axes = group.sweep().choice_axes();
-  if (axes.size() != 1 || is_named(axes.front().knob)) return std::nullopt;
+  if (axes.size() != 1 || is_named(axes.front().key)) return std::nullopt;
   const Recommendation said = recommend(group.sweep(), group.circumstance);
   const auto own = own_choice(report, group);
   if (!own && !said.best) return std::nullopt;

@@ -173,7 +173,7 @@ void say_readings(Sentences& out, const SweepGroup& group, const Recommendation&
 }
 
 /// Engines and checkpoints count blocks in decoder layers.
-void say_odd(Sentences& out, const SweepGroup& group, std::size_t choice) {
+void say_cut_decoder_layer(Sentences& out, const SweepGroup& group, std::size_t choice) {
   const Sweep& sweep = group.sweep();
   const Partition* blocks = attnres_blocks(sweep.choices()[choice].path.scheme);
   if (blocks == nullptr || !sweep.study().model.architecture || blocks->num_blocks == 1 ||
@@ -294,7 +294,7 @@ std::optional<Fewest> fewest(const Sweep& sweep, std::size_t convention,
 /// Says which block size moves the fewest d-vectors, unless that is simply the coarsest one.
 void say_fewest(Sentences& out, const SweepGroup& group) {
   const Sweep& sweep = group.sweep();
-  if (sweep.choice_axes().size() != 1 || sweep.choice_axes().front().knob != Knob::block_size ||
+  if (sweep.choice_axes().size() != 1 || sweep.choice_axes().front().key != SweptKey::block_size ||
       sweep.study().schedule != Schedule::two_phase)
     return;
   Sentences parts;
@@ -332,7 +332,7 @@ std::vector<std::string> sweep_sentences(const SweepReport& report, const SweepG
   say_binding(out, group, said);
   say_readings(out, group, said);
   if (said.best) say_disagreement(out, group, *said.best);
-  if (said.best) say_odd(out, group, *said.best);
+  if (said.best) say_cut_decoder_layer(out, group, *said.best);
   say_own(out, report, group);
   say_fewest(out, group);
   if (said.best) say_break_even(out, report, group, *said.best);

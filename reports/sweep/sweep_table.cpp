@@ -94,8 +94,8 @@ Shape shape_of(const Sweep& sweep, std::size_t circumstance) {
 
 std::vector<Column> columns(const Sweep& sweep, const Shape& shape) {
   std::vector<Column> all;
-  for (const KnobAxis& axis : sweep.choice_axes())
-    all.push_back({last_part(name(axis.knob)), Align::right});
+  for (const SweptAxis& axis : sweep.choice_axes())
+    all.push_back({last_part(name(axis.key)), Align::right});
   const auto add = [&](bool is_there, const char* header) {
     if (is_there) all.push_back({header, Align::right});
   };

@@ -1,4 +1,5 @@
-// Bandwidth curves, cache transition and rates: own values first, then donors'.
+// Bandwidth curves, cache transition and rates: the device's own values first, then those of the
+// nearest parts.
 #include "scenarios/device/hardware.hpp"
 
 #include <fmt/format.h>
@@ -6,9 +7,9 @@
 #include <algorithm>
 
 #include "model/machine/chip.hpp"
-#include "scenarios/device/donors.hpp"
 #include "scenarios/device/hardware_checks.hpp"
 #include "scenarios/device/launch_floors.hpp"
+#include "scenarios/device/nearest_parts.hpp"
 #include "scenarios/device/transfers.hpp"
 
 namespace depthcost {
@@ -84,13 +85,13 @@ std::vector<MixBandwidth> borrowed(const Values& self, const std::vector<const P
   return curve;
 }
 
-/// `like`: the key in which a donor should agree.
-std::vector<MixBandwidth> bandwidth_curve(const Values& self, const Donors& donors,
+/// `like`: the key in which a part should agree.
+std::vector<MixBandwidth> bandwidth_curve(const Values& self, const NearestParts& others,
                                           const std::string& key, const std::string& like,
                                           std::vector<ResolvedValue>& notes) {
   const auto own = mix_rows(self, key);
   if (!own.empty()) return own_curve(own);
-  const auto parts = donors.like(like, key);
+  const auto parts = others.like(like, key);
   if (parts.empty()) return {};
   notes.push_back(
       {"hardware." + key, fmt::format("memory_bandwidth x the fractions of {}", parts.front()->id),
@@ -98,7 +99,7 @@ std::vector<MixBandwidth> bandwidth_curve(const Values& self, const Donors& dono
   return borrowed(self, parts, key);
 }
 
-/// Without any donor: the datasheet itself, and down to half of it.
+/// Without any part: the datasheet itself, and down to half of it.
 std::vector<MixBandwidth> datasheet(const Values& self, std::vector<ResolvedValue>& notes) {
   const double nominal = nominal_bandwidth(self);
   notes.push_back({"hardware.sustained_bandwidth", self.text("memory_bandwidth"),
@@ -131,11 +132,11 @@ std::vector<TransitionPoint> transition_rows(const Values& values) {
 }
 
 /// The nearest measured curve, stretched to this part's cache.
-std::vector<TransitionPoint> transition(const Values& self, const Donors& donors,
+std::vector<TransitionPoint> transition(const Values& self, const NearestParts& others,
                                         std::vector<ResolvedValue>& notes) {
   auto points = transition_rows(self);
   if (!points.empty() || !self.has("cache_capacity")) return points;
-  const auto parts = donors.any("cache_transition");
+  const auto parts = others.any("cache_transition");
   if (parts.empty()) return {};
   const Values& nearest = parts.front()->values;
   points = transition_rows(nearest);
@@ -147,11 +148,11 @@ std::vector<TransitionPoint> transition(const Values& self, const Donors& donors
   return points;
 }
 
-Seconds saturation_latency(const Values& self, const Donors& donors,
+Seconds saturation_latency(const Values& self, const NearestParts& others,
                            std::vector<ResolvedValue>& notes) {
   const std::string key = "saturation_latency";
   if (self.has(key)) return {self.number(key)};
-  const auto parts = donors.any(key);
+  const auto parts = others.any(key);
   if (parts.empty()) return {0};
   notes.push_back({"hardware." + key, parts.front()->values.text(key),
                    fmt::format("fallback: as {}", parts.front()->id)});
@@ -159,11 +160,11 @@ Seconds saturation_latency(const Values& self, const Donors& donors,
 }
 
 /// A part that nobody has counted has as many multiprocessors as its kin.
-Count num_multiprocessors(const Values& self, const Donors& donors,
+Count num_multiprocessors(const Values& self, const NearestParts& others,
                           std::vector<ResolvedValue>& notes) {
   const std::string key = "num_multiprocessors";
   if (self.has(key)) return self.count(key);
-  const auto parts = donors.any(key);
+  const auto parts = others.any(key);
   if (parts.empty()) return 1;
   const Count count = parts.front()->values.count(key);
   notes.push_back({"hardware." + key, fmt::format("{}", count),
@@ -172,14 +173,14 @@ Count num_multiprocessors(const Values& self, const Donors& donors,
 }
 
 /// What few tokens take on a GPU. A part of an unknown architecture runs kernels that loop.
-std::optional<FewTokens> few_tokens_of(const Values& self, const Donors& donors,
+std::optional<FewTokens> few_tokens_of(const Values& self, const NearestParts& others,
                                        std::vector<ResolvedValue>& notes) {
   if (self.text("kind") != "gpu") return std::nullopt;
   const Chip* const chip = find_chip(text_or_empty(self, "architecture"));
   if (chip == nullptr)
     notes.push_back({"hardware.architecture", "unknown",
                      "fallback: kernels of few tokens may be those of any architecture"});
-  return few_tokens(num_multiprocessors(self, donors, notes),
+  return few_tokens(num_multiprocessors(self, others, notes),
                     chip == nullptr ? KernelStyle{} : chip->style);
 }
 
@@ -212,20 +213,20 @@ void read_links(const Values& values, Machine& machine, std::vector<ResolvedValu
 
 Machine machine_from(const Values& values, std::vector<ResolvedValue>& notes) {
   check_hardware(values);
-  const Donors donors(values);
+  const NearestParts others(values);
   Machine machine;
   machine.name = text_or_empty(values, "name");
   machine.memory_bandwidth =
-      bandwidth_curve(values, donors, "sustained_bandwidth", "memory_technology", notes);
+      bandwidth_curve(values, others, "sustained_bandwidth", "memory_technology", notes);
   if (machine.memory_bandwidth.empty()) machine.memory_bandwidth = datasheet(values, notes);
   machine.memory_ceiling = {nominal_bandwidth(values)};
-  machine.transition = transition(values, donors, notes);
+  machine.transition = transition(values, others, notes);
   if (!machine.transition.empty())
-    machine.cache_bandwidth = bandwidth_curve(values, donors, "cache_bandwidth", "vendor", notes);
+    machine.cache_bandwidth = bandwidth_curve(values, others, "cache_bandwidth", "vendor", notes);
   machine.cache_ceiling = {highest(machine.cache_bandwidth)};
-  machine.floors = launch_floors(values, donors, notes);
-  machine.half_saturation = saturation_latency(values, donors, notes);
-  machine.few_tokens = few_tokens_of(values, donors, notes);
+  machine.floors = launch_floors(values, others, notes);
+  machine.half_saturation = saturation_latency(values, others, notes);
+  machine.few_tokens = few_tokens_of(values, others, notes);
   machine.vector_rate = rate(values, "f32_rate", notes);
   machine.tensor_rate = rate(values, "bf16_rate", notes);
   // Not a fallback: weights in fp8 then run at the bf16 rate, as on parts without the units.

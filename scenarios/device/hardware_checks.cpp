@@ -7,7 +7,7 @@
 #include <map>
 #include <optional>
 
-#include "scenarios/device/donors.hpp"
+#include "scenarios/device/nearest_parts.hpp"
 
 namespace depthcost {
 namespace {

@@ -90,10 +90,10 @@ Estimate<Seconds> floor_of(const FloorSources& sources, Launch launch, Level lev
 }
 
 /// CPUs have no launch; what a parallel region costs there is for a profile to measure.
-FloorSources sources_of(const Values& self, const Donors& donors,
+FloorSources sources_of(const Values& self, const NearestParts& others,
                         std::vector<ResolvedValue>& notes) {
   FloorSources sources{.rows = floor_rows(self), .kin = {}};
-  const auto parts = donors.next_of_kin("launch_floor");
+  const auto parts = others.of_nearest_architecture("launch_floor");
   for (const Part* part : parts)
     for (FloorRow& row : floor_rows(part->values)) sources.kin.push_back(std::move(row));
   if (!sources.rows.empty()) return sources;
@@ -111,9 +111,9 @@ FloorSources sources_of(const Values& self, const Donors& donors,
 
 }  // namespace
 
-std::vector<LaunchFloor> launch_floors(const Values& self, const Donors& donors,
+std::vector<LaunchFloor> launch_floors(const Values& self, const NearestParts& others,
                                        std::vector<ResolvedValue>& notes) {
-  const FloorSources sources = sources_of(self, donors, notes);
+  const FloorSources sources = sources_of(self, others, notes);
   std::vector<LaunchFloor> rows;
   for (const Launch launch : kEnumerators<Launch>)
     for (const Level level : kEnumerators<Level>)

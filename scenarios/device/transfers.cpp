@@ -1,4 +1,4 @@
-// Own records first, then a donor for each kind and scope that has none.
+// Own records first, then a part for each kind and scope that has none.
 #include "scenarios/device/transfers.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 #include <tuple>
 #include <utility>
 
-#include "scenarios/device/donors.hpp"
+#include "scenarios/device/nearest_parts.hpp"
 
 namespace depthcost {
 namespace {
@@ -77,23 +77,23 @@ std::vector<TransferPoint> of(const What& what, const std::vector<TransferPoint>
   return chosen;
 }
 
-/// Bandwidth of a donor over ours, of the link that is crossed, where both are known.
-std::optional<double> link_ratio(const Values& donor, const Values& self, TransferScope scope) {
+/// Bandwidth of a part over ours, of the link that is crossed, where both are known.
+std::optional<double> link_ratio(const Values& part, const Values& self, TransferScope scope) {
   const std::string key = scope == TransferScope::node ? "link_bandwidth" : "network_bandwidth";
-  if (!donor.has(key) || !self.has(key)) return std::nullopt;
-  return donor.number(key) / self.number(key);
+  if (!part.has(key) || !self.has(key)) return std::nullopt;
+  return part.number(key) / self.number(key);
 }
 
 /// A part of the same vendor with the nearest links that has measured it, or nullptr. Presets write
 /// records as the words that are looked for; a test holds them to it.
-const Part* nearest(const Donors& parts, const Values& self, const What& what) {
+const Part* nearest(const NearestParts& others, const Values& self, const What& what) {
   const auto distance = [&](const Part* part) {
     const auto ratio = link_ratio(part->values, self, what.second);
     return ratio ? std::fabs(std::log(*ratio)) : std::numeric_limits<double>::infinity();
   };
   const Part* best = nullptr;
   const std::string words = fmt::format("kind: {}, scope: {}", name(what.first), name(what.second));
-  for (const Part* part : parts.any(kList, words)) {
+  for (const Part* part : others.any(kList, words)) {
     const bool is_kin =
         self.has("vendor") && text_or_empty(part->values, "vendor") == self.text("vendor");
     if (is_kin && (best == nullptr || distance(part) < distance(best))) best = part;
@@ -103,9 +103,9 @@ const Part* nearest(const Donors& parts, const Values& self, const What& what) {
 
 /// Latency is kept, and what bytes add to it goes with the links' bandwidth. [ours] The interval
 /// spans the time as it was measured too.
-std::vector<TransferPoint> borrowed(const Values& donor, const Values& self, const What& what) {
-  auto points = of(what, own_transfers(donor));
-  const double ratio = link_ratio(donor, self, what.second).value_or(1);
+std::vector<TransferPoint> borrowed(const Values& part, const Values& self, const What& what) {
+  auto points = of(what, own_transfers(part));
+  const double ratio = link_ratio(part, self, what.second).value_or(1);
   std::map<Count, Seconds> latencies;
   for (const TransferPoint& point : points) {
     const auto [known, is_new] = latencies.emplace(point.num_ranks, point.time.value);
@@ -143,19 +143,19 @@ std::vector<TransferPoint> own_transfers(const Values& values) {
 
 void borrow_transfers(const Values& self, std::vector<TransferPoint>& points,
                       std::vector<ResolvedValue>& notes) {
-  const Donors parts(self);
+  const NearestParts others(self);
   std::map<std::string, std::vector<std::string>> substitutes;
   std::vector<std::string> unknown;
   for (const What& what : kWhats) {
     if (!of(what, points).empty()) continue;
-    const Part* donor = nearest(parts, self, what);
-    if (donor == nullptr) {
+    const Part* part = nearest(others, self, what);
+    if (part == nullptr) {
       unknown.push_back(text_of(what));
       continue;
     }
-    const auto others = borrowed(donor->values, self, what);
-    points.insert(points.end(), others.begin(), others.end());
-    substitutes[donor->id].push_back(text_of(what));
+    const auto theirs = borrowed(part->values, self, what);
+    points.insert(points.end(), theirs.begin(), theirs.end());
+    substitutes[part->id].push_back(text_of(what));
   }
   for (const auto& [part, whats] : substitutes)
     notes.push_back(

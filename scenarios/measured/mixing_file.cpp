@@ -119,7 +119,7 @@ class MixingReader {
     file_.scheme = &scheme();
     read_layers();
     file_.shape = shape_of_rows(*file_.scheme, expected_.shape);
-    for (const MixingKnob knob : file_.scheme->knobs) read_knob(knob);
+    for (const MixingParameter parameter : file_.scheme->parameters) read_parameter(parameter);
     feasible(document_.position, [&] { require_shape(*file_.scheme, file_.shape); });
     const std::vector<WeightTable> tables = file_.scheme->tables(file_.shape);
     refuse_unknown(tables);
@@ -171,18 +171,19 @@ class MixingReader {
                                                 written, decided));
   }
 
-  void read_knob(MixingKnob knob) {
-    const std::string_view key = name(knob);
+  void read_parameter(MixingParameter parameter) {
+    const std::string_view key = name(parameter);
     const Node& node = at(key, fmt::format("{} takes it", file_.scheme->name));
     const Count written = parse_count(as_scalar(node, key), node.position, key);
-    if (expected_.decided.contains(knob))
-      require_equal(node, key, written, value_of(expected_.shape, knob));
-    feasible(node.position, [&] { set_knob(file_.shape, knob, written); });
+    if (expected_.decided.contains(parameter))
+      require_equal(node, key, written, value_of(expected_.shape, parameter));
+    feasible(node.position, [&] { set_parameter(file_.shape, parameter, written); });
   }
 
   void refuse_unknown(const std::vector<WeightTable>& tables) const {
     std::vector<std::string> known{"schema", "scheme", "num_layers"};
-    for (const MixingKnob knob : file_.scheme->knobs) known.emplace_back(name(knob));
+    for (const MixingParameter parameter : file_.scheme->parameters)
+      known.emplace_back(name(parameter));
     for (const WeightTable& table : tables) known.emplace_back(table.name);
     for (const Member& member : map_.members)
       if (std::find(known.begin(), known.end(), member.key) == known.end())

@@ -4,8 +4,8 @@
 //   0.7]}
 //
 // `scheme` and `num_layers` come first in meaning, then what the scheme takes (num_streams,
-// block_size, window, dilation, period), then its tables: model/mixing/mixing_*.cpp name them, and the
-// command lists them. A table is a list of numbers, a list of rows, or a list of matrices;
+// block_size, window, dilation, period), then its tables: model/mixing/mixing_*.cpp name them, and
+// the command lists them. A table is a list of numbers, a list of rows, or a list of matrices;
 // `attention` may also be a list of such tables, one for each token, whose mean counts.
 #pragma once
 
@@ -27,10 +27,11 @@ struct MixingFile {
   Count num_tokens = 0;  // whose mean the attention is; 0 if the file holds a mean already
 };
 
-/// What the file must agree with: the number of layers, and those knobs that are already decided.
+/// What the file must agree with: the number of layers, and those parameters that are already
+/// decided.
 struct ExpectedShape {
   MixingShape shape;
-  std::set<MixingKnob> decided;
+  std::set<MixingParameter> decided;
 };
 
 /// What is wrong with the name of a scheme that has no mixing matrix: that it has none, and why, or

@@ -27,28 +27,31 @@ auto feasible(const std::string& place, const Attempt& attempt) {
 }
 
 /// A number of a mixing matrix: its option, and the key of `residual` that it comes from otherwise.
-struct KnobSource {
-  MixingKnob knob;
+struct ParameterSource {
+  MixingParameter parameter;
   const char* option;
   std::optional<Count> MixingQuestion::*written;
   Count SchemeParameters::*member;
 };
 
-constexpr std::array kKnobSources{
-    KnobSource{MixingKnob::num_streams, "--streams", &MixingQuestion::num_streams,
-               &SchemeParameters::num_streams},
-    KnobSource{MixingKnob::block_size, "--block-size", &MixingQuestion::block_size,
-               &SchemeParameters::block_size},
-    KnobSource{MixingKnob::window, "--window", &MixingQuestion::window, &SchemeParameters::window},
-    KnobSource{MixingKnob::dilation, "--dilation", &MixingQuestion::dilation,
-               &SchemeParameters::dilation},
-    KnobSource{MixingKnob::period, "--period", &MixingQuestion::period, &SchemeParameters::period}};
+constexpr std::array kParameterSources{
+    ParameterSource{MixingParameter::num_streams, "--streams", &MixingQuestion::num_streams,
+                    &SchemeParameters::num_streams},
+    ParameterSource{MixingParameter::block_size, "--block-size", &MixingQuestion::block_size,
+                    &SchemeParameters::block_size},
+    ParameterSource{MixingParameter::window, "--window", &MixingQuestion::window,
+                    &SchemeParameters::window},
+    ParameterSource{MixingParameter::dilation, "--dilation", &MixingQuestion::dilation,
+                    &SchemeParameters::dilation},
+    ParameterSource{MixingParameter::period, "--period", &MixingQuestion::period,
+                    &SchemeParameters::period}};
 
 /// Whether the scenario's own schemes have the number.
-bool decides(const Study& study, const KnobSource& source) {
+bool decides(const Study& study, const ParameterSource& source) {
   for (const ResidualPath& path : paths_of(study)) {
     if (takes(path.scheme, source.member)) return true;
-    if (source.knob == MixingKnob::block_size && blocks_of(path.scheme) != nullptr) return true;
+    if (source.parameter == MixingParameter::block_size && blocks_of(path.scheme) != nullptr)
+      return true;
   }
   return false;
 }
@@ -64,10 +67,11 @@ ExpectedShape shape_of(const Study& study, const MixingQuestion& question) {
   expected.shape.window = std::min(parameters.window, study.model.num_layers);
   expected.shape.dilation = std::min(parameters.dilation, num_blocks);
   expected.shape.period = std::min(parameters.period, num_blocks);
-  for (const KnobSource& source : kKnobSources) {
+  for (const ParameterSource& source : kParameterSources) {
     const std::optional<Count>& written = question.*source.written;
-    if (written) feasible(source.option, [&] { set_knob(expected.shape, source.knob, *written); });
-    if (written || decides(study, source)) expected.decided.insert(source.knob);
+    if (written)
+      feasible(source.option, [&] { set_parameter(expected.shape, source.parameter, *written); });
+    if (written || decides(study, source)) expected.decided.insert(source.parameter);
   }
   return expected;
 }
@@ -118,11 +122,12 @@ MixedScheme mixed(const MixingScheme& scheme, const MixingShape& shape, MixingWe
 MixedScheme random_scheme(const MixingScheme& scheme, const MixingShape& model,
                           const MixingQuestion& question) {
   const MixingShape shape = shape_of_rows(scheme, model);
-  for (const KnobSource& source : kKnobSources) {
-    if (std::find(scheme.knobs.begin(), scheme.knobs.end(), source.knob) == scheme.knobs.end())
+  for (const ParameterSource& source : kParameterSources) {
+    if (std::find(scheme.parameters.begin(), scheme.parameters.end(), source.parameter) ==
+        scheme.parameters.end())
       continue;
     feasible(question.*source.written ? source.option : question.scenario,
-             [&] { require_knob(scheme, shape, source.knob); });
+             [&] { require_parameter(scheme, shape, source.parameter); });
   }
   const auto seed = static_cast<std::uint64_t>(question.seed);
   return mixed(scheme, shape, random_weights(scheme.tables(shape), seed), {}, question.scenario);

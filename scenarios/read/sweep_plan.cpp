@@ -107,15 +107,15 @@ void put_scheme(Map& map, const std::string& scheme) {
 
 /// Something that stands where the model will vary it: blocks of one layer always exist, and a
 /// scheme has a schedule of its own.
-void put_placeholder(Map& map, const Axis& axis, Knob knob) {
-  if (knob == Knob::scheme) return;  // it is read
-  if (knob == Knob::block_size || knob == Knob::num_blocks) {
+void put_placeholder(Map& map, const Axis& axis, SweptKey key) {
+  if (key == SweptKey::scheme) return;  // it is read
+  if (key == SweptKey::block_size || key == SweptKey::num_blocks) {
     erase(map, "residual.block_size");
     erase(map, "residual.num_blocks");
-    if (knob == Knob::block_size) erase(map, "residual.remainder");
+    if (key == SweptKey::block_size) erase(map, "residual.remainder");
     return put(map, axis.path, "1");
   }
-  if (knob == Knob::schedule) return erase(map, axis.path);
+  if (key == SweptKey::schedule) return erase(map, axis.path);
   put(map, axis.path, axis.range ? std::to_string(axis.range->first) : axis.items.front());
 }
 
@@ -126,8 +126,8 @@ Remainder remainder_of(const Scenario& scenario) {
   return Remainder::paper;
 }
 
-Count knob_value(Knob knob, const std::string& text) {
-  if (knob != Knob::schedule) return std::stoll(text);
+Count swept_value(SweptKey key, const std::string& text) {
+  if (key != SweptKey::schedule) return std::stoll(text);
   return static_cast<Count>(named<Schedule>(text).value());
 }
 
@@ -141,8 +141,8 @@ class Planner {
         arguments.empty() ? std::vector<std::string>{"block_size=1..L"} : arguments;
     for (Axis& axis : parse_axes(all)) {
       check_reference(axis);
-      if (named<Knob>(axis.path) == Knob::scheme) schemes_ = axis.items;
-      (named<Knob>(axis.path) ? knobs_ : scenes_).push_back(std::move(axis));
+      if (named<SweptKey>(axis.path) == SweptKey::scheme) schemes_ = axis.items;
+      (named<SweptKey>(axis.path) ? keys_ : scenes_).push_back(std::move(axis));
     }
   }
 
@@ -153,7 +153,7 @@ class Planner {
     read_scenes(plan);
     refuse_too_many(largest_model(plan));
     for (SweepScene& scene : plan.scenes)
-      if (scene.study) scene.axes = knob_axes(scene.schemes, largest_model(plan));
+      if (scene.study) scene.axes = swept_axes(scene.schemes, largest_model(plan));
     read_own(plan);
     return plan;
   }
@@ -179,7 +179,7 @@ class Planner {
                       "those of residual and workload sizes need none)",
                       scenes, kMaxScenes));
     double points = 1;
-    for (const std::vector<Axis>* axes : {&scenes_, &knobs_})
+    for (const std::vector<Axis>* axes : {&scenes_, &keys_})
       for (const Axis& axis : *axes) points *= std::max(1.0, num_values(axis, num_layers));
     if (points > static_cast<double>(max_points_))
       throw InputError(axis_position(),
@@ -191,7 +191,7 @@ class Planner {
   Scenario read(const std::vector<std::string>& values, const std::string& scheme) {
     Node document = source_.document;
     Map& map = std::get<Map>(document.content);
-    for (const Axis& axis : knobs_) put_placeholder(map, axis, *named<Knob>(axis.path));
+    for (const Axis& axis : keys_) put_placeholder(map, axis, *named<SweptKey>(axis.path));
     for (std::size_t i = 0; i < scenes_.size(); ++i) put(map, scenes_[i].path, values[i]);
     if (!scheme.empty()) put_scheme(map, scheme);
     return scenario_of(document, source_.file, source_.provenance);
@@ -244,19 +244,20 @@ class Planner {
     return layers;
   }
 
-  std::vector<KnobAxis> knob_axes(const std::vector<SchemePath>& schemes, Count num_layers) const {
-    std::vector<KnobAxis> axes;
-    for (const Axis& axis : knobs_) {
-      const Knob knob = *named<Knob>(axis.path);
-      KnobAxis& made = axes.emplace_back(KnobAxis{knob, {}, remainder_});
-      if (knob == Knob::scheme) {
+  std::vector<SweptAxis> swept_axes(const std::vector<SchemePath>& schemes,
+                                    Count num_layers) const {
+    std::vector<SweptAxis> axes;
+    for (const Axis& axis : keys_) {
+      const SweptKey key = *named<SweptKey>(axis.path);
+      SweptAxis& made = axes.emplace_back(SweptAxis{key, {}, remainder_});
+      if (key == SweptKey::scheme) {
         made.schemes = schemes;
         for (std::size_t i = 0; i < schemes.size(); ++i)
           made.values.push_back(static_cast<Count>(i));
         continue;
       }
       for (const std::string& text : values_of(axis, num_layers))
-        made.values.push_back(knob_value(knob, text));
+        made.values.push_back(swept_value(key, text));
     }
     return axes;
   }
@@ -273,7 +274,7 @@ class Planner {
   SweepSource source_;
   Count max_points_;
   std::vector<Axis> scenes_;          // for which the scenario is read again
-  std::vector<Axis> knobs_;           // which the model varies
+  std::vector<Axis> keys_;            // which the model varies
   std::vector<std::string> schemes_;  // of an axis of theirs, each read again in every scene
   Remainder remainder_ = Remainder::paper;
   std::optional<InputError> first_error_;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/sweep/knob.hpp"
 #include "model/sweep/sweep.hpp"
+#include "model/sweep/swept_key.hpp"
 #include "scenarios/keys/values.hpp"
 #include "scenarios/read/axis.hpp"
 #include "scenarios/text/document.hpp"
@@ -21,7 +21,7 @@ struct SweepScene {
   std::optional<Study> study;
   std::string refused;              // why there is none
   std::vector<SchemePath> schemes;  // of an axis of schemes
-  std::vector<KnobAxis> axes;  // what the model varies: the same in all scenes, but for schemes
+  std::vector<SweptAxis> axes;  // what the model varies: the same in all scenes, but for schemes
 };
 
 struct SweepPlan {

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <utility>
 
-#include "scenarios/text/brackets.hpp"
+#include "scenarios/text/bracket_limits.hpp"
 #include "scenarios/text/input_text.hpp"
 
 namespace depthcost {

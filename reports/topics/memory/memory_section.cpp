@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "model/step/resident.hpp"
+#include "model/step/weights_and_cache.hpp"
 #include "reports/formats/numbers.hpp"
 #include "reports/topics/training/training_section.hpp"
 
@@ -133,8 +133,8 @@ Explanation rest_memory(const Evaluation& e, const MemoryRow& row) {
                                   study.tensor_parallel_size, study.expert_parallel_size,
                                   study.context_parallel_size, largest_stage_share(study)),
                       fmt::format("= {:.12g} bytes", row.bytes.value)},
-          .function = is_weights ? "model/step/resident.cpp: resident_weights"
-                                 : "model/step/resident.cpp: resident_cache"};
+          .function = is_weights ? "model/step/weights_and_cache.cpp: device_weights"
+                                 : "model/step/weights_and_cache.cpp: device_cache"};
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "model/step/resident.hpp"
+#include "model/step/weights_and_cache.hpp"
 #include "reports/formats/numbers.hpp"
 
 namespace depthcost {
@@ -101,8 +101,9 @@ void prefill_rows(const Evaluation& e, const std::string& prefix, const Residual
                  .numbers = {fmt::format("{:.12g} / {:.12g} = {:.6g} tokens",
                                          memory.bank_with_embedding.value, per_token.value,
                                          *memory.cache_tokens)},
-                 .function = "model/step/memory.cpp: prefill_memory; model/step/resident.cpp: "
-                             "cache_per_token"});
+                 .function =
+                     "model/step/memory.cpp: prefill_memory; model/step/weights_and_cache.cpp: "
+                     "cache_per_token"});
 }
 
 }  // namespace

@@ -7,14 +7,14 @@
 
 #include "model/evaluation/evaluation.hpp"
 #include "model/schemes/list.hpp"
-#include "model/sweep/knob.hpp"
+#include "model/sweep/swept_key.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::nearest_block_size_test {
 namespace {
 
 Verdict verdict_at(Study study, const Budget& budget, Count block_size) {
-  apply({Knob::block_size, block_size}, study);
+  apply({SweptKey::block_size, block_size}, study);
   study.budgets = {budget};
   return budgets_of(study).front().verdict;
 }
@@ -73,10 +73,10 @@ TEST(NearestBlockSize, OfATrainingStepIsFoundAmongAFew) {
   study.compare.clear();
   const Count own = study.path.scheme.parameters.blocks.block_size;
   EXPECT_EQ(nearest_block_size(study, {BudgetKind::training_overhead, 1e6}), own + 1);
-  apply({Knob::block_size, 2}, study);
+  apply({SweptKey::block_size, 2}, study);
   const auto overhead = [&](Count size) {
     Study at = study;
-    apply({Knob::block_size, size}, at);
+    apply({SweptKey::block_size, size}, at);
     at.budgets = {{BudgetKind::training_overhead, 1e6}};
     return *budgets_of(at).front().high;
   };

@@ -12,8 +12,8 @@
 namespace depthcost::recommendation_test {
 namespace {
 
-KnobAxis block_sizes(Count last) {
-  KnobAxis axis{.knob = Knob::block_size, .values = {}};
+SweptAxis block_sizes(Count last) {
+  SweptAxis axis{.key = SweptKey::block_size, .values = {}};
   for (Count size = 1; size <= last; ++size) axis.values.push_back(size);
   return axis;
 }
@@ -184,7 +184,7 @@ TEST(Recommendation, NamesTwoBudgetsThatBindTogether) {
 }
 
 TEST(Recommendation, SaysWhatIsSureWhereALimitLiesInsideTheInterval) {
-  const std::vector<KnobAxis> axes{{.knob = Knob::block_size, .values = {8, 24}}};
+  const std::vector<SweptAxis> axes{{.key = SweptKey::block_size, .values = {8, 24}}};
   const Sweep free(kimi({kAnyDecode}), axes, 1);
   const double limit = free.point(0, 0).decode->overhead->value * 1.0001;
   const Sweep sweep(kimi({{BudgetKind::decode_overhead, limit}}), axes, 1);
@@ -197,7 +197,7 @@ TEST(Recommendation, SaysWhatIsSureWhereALimitLiesInsideTheInterval) {
 
 /// 8 is in doubt and ties with 9, which is not; without 8, 10 ties with 9 and is cheaper.
 TEST(Recommendation, IsItsOwnSureAnswerWhereItIsSure) {
-  const std::vector<KnobAxis> axes{{.knob = Knob::block_size, .values = {8, 9, 10}}};
+  const std::vector<SweptAxis> axes{{.key = SweptKey::block_size, .values = {8, 9, 10}}};
   const Sweep free(kimi({kAnyDecode}), axes, 1);
   const double limit =
       (free.point(0, 0).decode->overhead->high + free.point(0, 1).decode->overhead->high) / 2;
@@ -210,7 +210,7 @@ TEST(Recommendation, IsItsOwnSureAnswerWhereItIsSure) {
 }
 
 TEST(Recommendation, SaysNothingOfBlocksCoarserThanPublished) {
-  const Sweep sweep(kimi({}), {{.knob = Knob::block_size, .values = {48, 93, 186}}}, 1);
+  const Sweep sweep(kimi({}), {{.key = SweptKey::block_size, .values = {48, 93, 186}}}, 1);
   EXPECT_FALSE(recommend(sweep, 0).best.has_value());
 }
 

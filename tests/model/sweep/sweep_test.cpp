@@ -24,7 +24,7 @@ std::vector<Count> upto(Count last) {
   return values;
 }
 
-KnobAxis axis(Knob knob, std::vector<Count> values) { return {knob, std::move(values)}; }
+SweptAxis axis(SweptKey key, std::vector<Count> values) { return {key, std::move(values)}; }
 
 Count schedule_number(Schedule schedule) { return static_cast<Count>(schedule); }
 
@@ -134,10 +134,10 @@ void expect_all_evaluated(const Sweep& sweep) {
 
 TEST(Sweep, HasAtEveryPointWhatTheEvaluationSays) {
   expect_all_evaluated({full_study(),
-                        {axis(Knob::block_size, {1, 2, 3, 24, 26, 100, 186}),
-                         axis(Knob::schedule, {schedule_number(Schedule::single_pass),
-                                               schedule_number(Schedule::two_phase),
-                                               schedule_number(Schedule::unfused)})},
+                        {axis(SweptKey::block_size, {1, 2, 3, 24, 26, 100, 186}),
+                         axis(SweptKey::schedule, {schedule_number(Schedule::single_pass),
+                                                   schedule_number(Schedule::two_phase),
+                                                   schedule_number(Schedule::unfused)})},
                         2});
 }
 
@@ -149,7 +149,7 @@ TEST(Sweep, JudgesTheBatchesThatFit) {
   study.decode->sequences = {1, 100000};
   study.prefill.reset();
   study.budgets = {{BudgetKind::decode_overhead, 0.001}, {BudgetKind::decode_overhead, 1}};
-  const Sweep sweep(study, {axis(Knob::block_size, {1, 24})}, 1);
+  const Sweep sweep(study, {axis(SweptKey::block_size, {1, 24})}, 1);
   const std::vector<PointBudget> budgets = sweep.budgets(sweep.point(0, 0));
   EXPECT_FALSE(sweep.point(0, 0).decode->overhead.has_value());
   EXPECT_EQ(budgets[0].verdict, Verdict::fail);
@@ -160,37 +160,39 @@ TEST(Sweep, JudgesTheBatchesThatFit) {
 }
 
 TEST(Sweep, HasItUnderEveryCircumstance) {
-  expect_all_evaluated({full_study(),
-                        {axis(Knob::sequences, {1, 300}), axis(Knob::block_size, {12, 31}),
-                         axis(Knob::prefill_tokens, {4096, 200000}),
-                         axis(Knob::context, {1000, 200000}), axis(Knob::sequence_shards, {2, 8})},
-                        2});
+  expect_all_evaluated(
+      {full_study(),
+       {axis(SweptKey::sequences, {1, 300}), axis(SweptKey::block_size, {12, 31}),
+        axis(SweptKey::prefill_tokens, {4096, 200000}), axis(SweptKey::context, {1000, 200000}),
+        axis(SweptKey::sequence_shards, {2, 8})},
+       2});
 }
 
 TEST(Sweep, HasItWithAnArchitectureAndForOtherSchemes) {
   Study study = full_study();
   study.model.architecture = test::kimi_k3();
   study.decode->baseline_steps.clear();  // no per cent: the machine has no transfers
-  expect_all_evaluated({study, {axis(Knob::block_size, {6, 24})}, 1});
+  expect_all_evaluated({study, {axis(SweptKey::block_size, {6, 24})}, 1});
   study.tensor_parallel_size = 1;
-  expect_all_evaluated({study, {axis(Knob::block_size, {6, 24})}, 1});
+  expect_all_evaluated({study, {axis(SweptKey::block_size, {6, 24})}, 1});
   study.path.scheme = Scheme{schemes::kMhc, {.num_streams = 4}};
   study.schedule = Schedule::two_pass;
-  expect_all_evaluated({study, {axis(Knob::num_streams, {2, 4, 8})}, 1});
+  expect_all_evaluated({study, {axis(SweptKey::num_streams, {2, 4, 8})}, 1});
   study.path.scheme = Scheme{schemes::kFullAttnRes, {.blocks = partition_by_size(186, 13)}};
   study.schedule = Schedule::two_phase;
-  expect_all_evaluated({study, {axis(Knob::num_blocks, {5, 14})}, 1});
+  expect_all_evaluated({study, {axis(SweptKey::num_blocks, {5, 14})}, 1});
 }
 
 TEST(Sweep, HasItForSchemesThatCompete) {
-  expect_all_evaluated({full_study(), {axis(Knob::sequences, {1, 64}), test::scheme_axis()}, 1});
+  expect_all_evaluated(
+      {full_study(), {axis(SweptKey::sequences, {1, 64}), test::scheme_axis()}, 1});
 }
 
 /// Whatever the order of the axes.
 TEST(Sweep, GivesBlocksToTheSchemesThatHaveThem) {
-  KnobAxis schemes = test::scheme_axis();
+  SweptAxis schemes = test::scheme_axis();
   schemes.schemes[2].refused = "no, not that";
-  const Sweep sweep(full_study(), {axis(Knob::block_size, {12, 24}), schemes}, 1);
+  const Sweep sweep(full_study(), {axis(SweptKey::block_size, {12, 24}), schemes}, 1);
   expect_all_evaluated(sweep);
   ASSERT_EQ(sweep.choices().size(), 8U);
   EXPECT_EQ(sweep.choices()[1].refused, "scheme standard has no blocks");
@@ -203,7 +205,7 @@ TEST(Sweep, GivesBlocksToTheSchemesThatHaveThem) {
 TEST(Sweep, CountsABoundaryOfTrainingInTheTypeOfTheWire) {
   Study study = test::training_study();
   study.budgets = {{BudgetKind::pipeline_peak, 1e5}};
-  const std::vector<KnobAxis> axes{axis(Knob::block_size, {24})};
+  const std::vector<SweptAxis> axes{axis(SweptKey::block_size, {24})};
   const Bytes in_bf16 = *Sweep(study, axes, 1).choices().front().payload_peak;
   study.training->wire_dtype = Dtype::f32;
   const Sweep in_f32(study, axes, 1);
@@ -212,8 +214,8 @@ TEST(Sweep, CountsABoundaryOfTrainingInTheTypeOfTheWire) {
 }
 
 TEST(Sweep, IsTheSameOnAnyNumberOfThreads) {
-  const std::vector<KnobAxis> axes{axis(Knob::block_size, upto(40)),
-                                   axis(Knob::sequences, {1, 2, 4, 8, 16, 32, 64})};
+  const std::vector<SweptAxis> axes{axis(SweptKey::block_size, upto(40)),
+                                    axis(SweptKey::sequences, {1, 2, 4, 8, 16, 32, 64})};
   const Sweep one(full_study(), axes, 1);
   const Sweep three(full_study(), axes, 3);
   for (std::size_t c = 0; c < one.num_circumstances(); ++c)
@@ -222,7 +224,7 @@ TEST(Sweep, IsTheSameOnAnyNumberOfThreads) {
 }
 
 TEST(Sweep, NamesWhatCannotExist) {
-  const Sweep sweep(full_study(), {axis(Knob::block_size, {24, 187})}, 1);
+  const Sweep sweep(full_study(), {axis(SweptKey::block_size, {24, 187})}, 1);
   EXPECT_TRUE(sweep.point(0, 0).exists());
   EXPECT_FALSE(sweep.point(0, 1).exists());
   EXPECT_EQ(sweep.choices()[1].refused, "invalid block_size '187' (the model has only 186 layers)");
@@ -232,7 +234,7 @@ TEST(Sweep, NamesWhatCannotExist) {
 TEST(Sweep, RefusesASizeOfBlocksForASchemeWithoutBlocks) {
   Study study = full_study();
   study.path.scheme = Scheme{schemes::kMhc, {.num_streams = 4}};
-  const Sweep sweep(study, {axis(Knob::block_size, {24})}, 1);
+  const Sweep sweep(study, {axis(SweptKey::block_size, {24})}, 1);
   EXPECT_EQ(sweep.choices().front().refused, "scheme mhc has no blocks");
 }
 
@@ -240,7 +242,7 @@ TEST(Sweep, RefusesASizeOfBlocksForASchemeWithoutBlocks) {
 TEST(Sweep, CountsWithoutAMachine) {
   Study study = full_study();
   study.machine.reset();
-  const Sweep sweep(study, {axis(Knob::block_size, {24})}, 1);
+  const Sweep sweep(study, {axis(SweptKey::block_size, {24})}, 1);
   const SweepPoint point = sweep.point(0, 0);
   EXPECT_FALSE(point.decode || point.prefill || point.training);
   EXPECT_GT(point.choice->forward_bytes.value, 0);
@@ -248,7 +250,7 @@ TEST(Sweep, CountsWithoutAMachine) {
 }
 
 TEST(Sweep, KnowsNoMemoryOfTrainingAlone) {
-  const Sweep sweep(test::training_study(), {axis(Knob::block_size, {24})}, 1);
+  const Sweep sweep(test::training_study(), {axis(SweptKey::block_size, {24})}, 1);
   EXPECT_FALSE(sweep.point(0, 0).memory.has_value());
   EXPECT_GT(state_per_token(sweep.choices().front()).value, 0);
 }
@@ -261,7 +263,7 @@ Sweep full_l128() {
   study.model = {.name = "L = 128", .num_layers = 128, .hidden_size = 7168};
   study.path = {Scheme{schemes::kFullAttnRes, {.blocks = partition_by_size(128, 16)}}, 128};
   study.schedule = Schedule::two_phase;
-  return {study, {axis(Knob::block_size, upto(128))}, 1};
+  return {study, {axis(SweptKey::block_size, upto(128))}, 1};
 }
 
 double mean_d(const SweepChoice& choice, Convention convention) {
@@ -297,8 +299,8 @@ TEST(SweepOfL128, FindsThirteenOverAllSizes) {
 
 TEST(Sweep, CountsWhatItHasDone) {
   Progress progress;
-  const std::vector<KnobAxis> axes{axis(Knob::block_size, {12, 24, 500}),
-                                   axis(Knob::sequences, {1, 2, 3, 4})};
+  const std::vector<SweptAxis> axes{axis(SweptKey::block_size, {12, 24, 500}),
+                                    axis(SweptKey::sequences, {1, 2, 3, 4})};
   const Sweep sweep(full_study(), axes, 2, &progress);
   EXPECT_EQ(progress.expected, 4U + 1 + 3) << "decode by batch, one prefill, training by choice";
   EXPECT_EQ(progress.done, progress.expected);
@@ -342,15 +344,15 @@ Study mechanism_study(std::string_view id) {
 }
 
 TEST(Sweep, TurnsTheStreamsAndBlocksOfMechanismsThatHaveThem) {
-  expect_all_evaluated({mechanism_study("hc_static"), {axis(Knob::num_streams, {2, 4, 8})}, 1});
+  expect_all_evaluated({mechanism_study("hc_static"), {axis(SweptKey::num_streams, {2, 4, 8})}, 1});
   expect_all_evaluated(
-      {mechanism_study("attnres_sigmoid"), {axis(Knob::block_size, {1, 24, 186})}, 1});
+      {mechanism_study("attnres_sigmoid"), {axis(SweptKey::block_size, {1, 24, 186})}, 1});
 }
 
 TEST(Sweep, RefusesStreamsThatAMechanismDoesNotHave) {
-  const Sweep sweep(mechanism_study("rezero"), {axis(Knob::num_streams, {2})}, 1);
+  const Sweep sweep(mechanism_study("rezero"), {axis(SweptKey::num_streams, {2})}, 1);
   EXPECT_EQ(sweep.choices().front().refused, "scheme rezero has no streams");
-  const Sweep lite(mechanism_study("mhc_lite"), {axis(Knob::num_streams, {7})}, 1);
+  const Sweep lite(mechanism_study("mhc_lite"), {axis(SweptKey::num_streams, {7})}, 1);
   EXPECT_EQ(lite.choices().front().refused,
             "invalid num_streams '7' for mhc_lite (m! permutations; more than 6 streams are not "
             "sensible)");

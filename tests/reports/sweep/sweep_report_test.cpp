@@ -18,8 +18,8 @@ namespace {
 
 using nlohmann::json;
 
-KnobAxis block_sizes(Count first, Count last) {
-  KnobAxis axis{.knob = Knob::block_size, .values = {}};
+SweptAxis block_sizes(Count first, Count last) {
+  SweptAxis axis{.key = SweptKey::block_size, .values = {}};
   for (Count size = first; size <= last; ++size) axis.values.push_back(size);
   return axis;
 }
@@ -33,7 +33,7 @@ Study kimi() {
   return study;
 }
 
-SweepReport report_of(const Study& study, std::vector<KnobAxis> axes) {
+SweepReport report_of(const Study& study, std::vector<SweptAxis> axes) {
   SweepReport report{.title = study.name, .scene_axes = {}, .scenes = {}, .own = study};
   report.scenes.emplace_back();
   report.scenes.back().sweep.emplace(study, std::move(axes), 1);
@@ -175,7 +175,7 @@ TEST(SweepOfSchemes, HoldARunnerUpAgainstTheStandardResidual) {
   study.schedule = Schedule::fused;
   SweepReport report = report_of(
       study,
-      {{.knob = Knob::schedule,
+      {{.key = SweptKey::schedule,
         .values = {static_cast<Count>(Schedule::unfused), static_cast<Count>(Schedule::fused)}}});
   EXPECT_TRUE(contains(sentence(report, "Recommended"), "Recommended: schedule fused: "));
   EXPECT_TRUE(contains(sentence(report, "Runner-up"), "; both rest on the same unknowns, "));
@@ -189,7 +189,7 @@ TEST(SweepRefusals, AreOneLineForEachReason) {
 }
 
 TEST(SweepRefusals, AreWholeWhereTheyDoNotNameTheValue) {
-  KnobAxis schemes = test::scheme_axis();
+  SweptAxis schemes = test::scheme_axis();
   schemes.schemes[0].refused = "missing key 'x' (it needs it)";
   EXPECT_EQ(refusals(report_of(kimi(), {schemes, block_sizes(24, 25)})),
             (std::vector<std::string>{
@@ -220,7 +220,7 @@ TEST(SweepTable, NamesTheCircumstancesWhereTheAnswerChanges) {
   Study study = kimi();
   study.budgets = {{BudgetKind::prefill_bank, 1e9}, kAnyDecode};
   const SweepReport report =
-      report_of(study, {block_sizes(1, 186), {.knob = Knob::sequence_shards, .values = {1, 8}}});
+      report_of(study, {block_sizes(1, 186), {.key = SweptKey::sequence_shards, .values = {1, 8}}});
   const Table table = recommendation_table(report);
   ASSERT_EQ(table.rows.size(), 2U);
   EXPECT_EQ(table.rows[0][0], "sequence_shards 1");
@@ -319,7 +319,7 @@ TEST(SweepPlots, ShowCostsAsMultiplesOfTheScenariosOwn) {
 TEST(SweepPlots, AreNoneWithoutASizeToPlotAgainst) {
   EXPECT_TRUE(sweep_plots(report_of(kimi(), {})).empty());
   EXPECT_TRUE(
-      sweep_plots(report_of(kimi(), {{.knob = Knob::schedule,
+      sweep_plots(report_of(kimi(), {{.key = SweptKey::schedule,
                                       .values = {static_cast<Count>(Schedule::single_pass)}}}))
           .empty());
 }

@@ -1,4 +1,4 @@
-// Transfers in hardware files: own ones, donors', and what nobody has measured.
+// Transfers in hardware files: its own, those of the nearest parts, and unknown ones.
 #include "scenarios/device/transfers.hpp"
 
 #include <fmt/format.h>
@@ -85,10 +85,10 @@ TEST(Transfers, ThatNoPartOfTheVendorHasAreUnknown) {
                 "unknown: all_reduce node, all_gather node, reduce_scatter node, all_to_all node, "
                 "send network, all_reduce network, all_gather network, reduce_scatter network, "
                 "all_to_all network <- fallback: not sourced for any part of this vendor"}));
-  EXPECT_TRUE(machine(asked("")).transfers.empty()) << "no vendor, no donor";
+  EXPECT_TRUE(machine(asked("")).transfers.empty()) << "no vendor, no part";
 }
 
-/// Donors are looked for in the text, before a file is read.
+/// NearestParts are looked for in the text, before a file is read.
 TEST(Transfers, OfPresetsAreWrittenAsDonorsAreLookedFor) {
   std::size_t num_records = 0;
   std::size_t num_found = 0;

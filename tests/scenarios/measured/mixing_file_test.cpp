@@ -14,7 +14,7 @@ namespace {
 /// Four layers in blocks of two, which is decided.
 ExpectedShape four_layers() {
   return {.shape = {.num_layers = 4, .num_streams = 4, .blocks = partition_by_size(4, 2)},
-          .decided = {MixingKnob::block_size}};
+          .decided = {MixingParameter::block_size}};
 }
 
 std::string file(const std::string& scheme, const std::string& rest) {

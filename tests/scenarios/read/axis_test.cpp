@@ -128,7 +128,7 @@ TEST_F(Plan, IsOverAllBlockSizesWithoutAnAxis) {
   const SweepPlan all = plan({});
   ASSERT_EQ(all.scenes.size(), 1U);
   ASSERT_EQ(all.scenes.front().axes.size(), 1U);
-  EXPECT_EQ(all.scenes.front().axes.front().knob, Knob::block_size);
+  EXPECT_EQ(all.scenes.front().axes.front().key, SweptKey::block_size);
   EXPECT_EQ(all.scenes.front().axes.front().values.size(), 186U);
   EXPECT_EQ(all.own->path.scheme.parameters.blocks.block_size, 24);
 }
@@ -150,8 +150,8 @@ TEST_F(Plan, ReadsEachSchemeAndLetsThemCompete) {
   EXPECT_EQ(both.scene_axes, Texts{"hardware"});
   ASSERT_EQ(both.scenes.size(), 2U);
   ASSERT_EQ(both.scenes[1].axes.size(), 1U);
-  const KnobAxis& schemes = both.scenes[1].axes.front();
-  EXPECT_EQ(schemes.knob, Knob::scheme);
+  const SweptAxis& schemes = both.scenes[1].axes.front();
+  EXPECT_EQ(schemes.key, SweptKey::scheme);
   EXPECT_EQ(schemes.values, (std::vector<Count>{0, 1}));
   EXPECT_EQ(schemes.schemes[0].path.scheme.rule, &schemes::kMhc);
   EXPECT_EQ(schemes.schemes[0].schedule, Schedule::fused);

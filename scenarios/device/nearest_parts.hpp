@@ -18,16 +18,16 @@ struct Part {
 
 /// Ranks shipped parts by kinship with `self`: the same architecture first, then the same kind of
 /// memory (HBM, GDDR, DDR), then the nearest datasheet bandwidth.
-class Donors {
+class NearestParts {
  public:
   /// Only parts of the same kind (gpu, cpu) are considered.
-  explicit Donors(const Values& self) : self_(self) {}
+  explicit NearestParts(const Values& self) : self_(self) {}
 
   /// Parts that have `wanted` and agree with `self` in `key`; where none does, any that has it.
   std::vector<const Part*> like(const std::string& key, const std::string& wanted) const;
 
   /// Parts that have `wanted`, of the nearest architecture of which one has it.
-  std::vector<const Part*> next_of_kin(const std::string& wanted) const;
+  std::vector<const Part*> of_nearest_architecture(const std::string& wanted) const;
 
   /// Any part that has `wanted`, a value or records; nearest first. `mention`: words that its file
   /// holds, since reading one takes milliseconds.

@@ -13,7 +13,7 @@ namespace depthcost {
 
 /// The first five are choices: they compete. The others are circumstances: what is best is asked
 /// under each of them.
-enum class Knob : std::uint8_t {
+enum class SweptKey : std::uint8_t {
   scheme,
   block_size,
   num_blocks,
@@ -26,15 +26,17 @@ enum class Knob : std::uint8_t {
   sequence_shards,
 };
 
-/// A knob is named by its key in a scenario.
+/// The path of the key in a scenario.
 template <>
-inline constexpr auto kNames<Knob> = other_names<Knob>(
+inline constexpr auto kNames<SweptKey> = other_names<SweptKey>(
     "residual.scheme", "residual.block_size", "residual.num_blocks", "residual.num_streams",
     "residual.schedule", "workload.decode.sequences", "workload.decode.context",
     "workload.prefill.tokens", "workload.prefill.chunk", "workload.prefill.sequence_shards");
 
 /// Whether its values stand for names: schemes and schedules.
-constexpr bool is_named(Knob knob) { return knob == Knob::scheme || knob == Knob::schedule; }
+constexpr bool is_named(SweptKey key) {
+  return key == SweptKey::scheme || key == SweptKey::schedule;
+}
 
 /// What the scenario is under one scheme.
 struct SchemePath {
@@ -44,15 +46,15 @@ struct SchemePath {
   Schedule schedule = Schedule::fused;
 };
 
-/// One value of a knob. A schedule is its enumerator's number, a scheme its place among `schemes`.
+/// One value of a swept key. A schedule is its enumerator's number, a scheme its place among `schemes`.
 struct Setting {
-  Knob knob = Knob::block_size;
+  SweptKey key = SweptKey::block_size;
   Count value = 0;
   Remainder remainder = Remainder::paper;  // of num_blocks
   std::span<const SchemePath> schemes = {};
 };
 
-/// Changes the study. It must have what the knob is of: a decode or prefill workload. Throws
+/// Changes the study, which must have the workload that the key belongs to. Throws
 /// Infeasible for what cannot exist.
 void apply(const Setting& setting, Study& study);
 

@@ -1,5 +1,5 @@
 // Weights and cache on one device, against hand sums of a small model and the size of a large one.
-#include "model/step/resident.hpp"
+#include "model/step/weights_and_cache.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "tests/architectures.hpp"
 #include "tests/studies.hpp"
 
-namespace depthcost::resident_test {
+namespace depthcost::weights_and_cache_test {
 namespace {
 
 Study kimi_on(Count ranks, Bytes capacity) {
@@ -23,9 +23,9 @@ Study kimi_on(Count ranks, Bytes capacity) {
 }
 
 // 92 x 112 experts of 33,030,144 weights in 4.25 bits alone are 180.8 GB.
-TEST(ResidentWeights, OfKimiK3OnEightDevices) {
+TEST(DeviceWeights, OfKimiK3OnEightDevices) {
   const double experts = 92.0 * 112 * 33030144 * 4.25 / 8;
-  const Bytes weights = resident_weights(kimi_on(8, {}));
+  const Bytes weights = device_weights(kimi_on(8, {}));
   EXPECT_GT(weights.value, experts);
   EXPECT_NEAR(weights.value, experts + 14e9, 2e9);
 }
@@ -125,34 +125,34 @@ Study llama() {
   return study;
 }
 
-TEST(ResidentWeights, AreAllOfThemOnOneDevice) {
-  EXPECT_EQ(resident_weights(llama()).value, 2 * (8030261248.0 - 65 * 4096));
+TEST(DeviceWeights, AreAllOfThemOnOneDevice) {
+  EXPECT_EQ(device_weights(llama()).value, 2 * (8030261248.0 - 65 * 4096));
 }
 
 // A fifth of the layers and one of the two matrices.
-TEST(ResidentWeights, AreThoseOfTheFullestStage) {
+TEST(DeviceWeights, AreThoseOfTheFullestStage) {
   Study study = llama();
   const double matrix = 2.0 * 128256 * 4096;
-  const double layers = resident_weights(study).value - 2 * matrix;
+  const double layers = device_weights(study).value - 2 * matrix;
   study.pipeline = PipelineLayout{2, 2, {16, 8, 24, 16}};
   EXPECT_DOUBLE_EQ(largest_stage_share(study), 40.0 / 64);
-  EXPECT_DOUBLE_EQ(resident_weights(study).value, layers * 40 / 64 + matrix);
+  EXPECT_DOUBLE_EQ(device_weights(study).value, layers * 40 / 64 + matrix);
 }
 
 // 2 x 8 heads of 128 elements in 32 layers: 128 KiB a token in bf16.
-TEST(ResidentCache, GrowsByTheSameForEveryToken) {
+TEST(DeviceCache, GrowsByTheSameForEveryToken) {
   const Study study = llama();
-  EXPECT_EQ(resident_cache(study, 1, 1000).value, 1000.0 * 131072);
-  EXPECT_EQ(resident_cache(study, 3, 1000).value, 3000.0 * 131072);
+  EXPECT_EQ(device_cache(study, 1, 1000).value, 1000.0 * 131072);
+  EXPECT_EQ(device_cache(study, 3, 1000).value, 3000.0 * 131072);
   EXPECT_EQ(cache_per_token(study, 1000).value, 131072.0);
 }
 
-TEST(ResidentCache, IsCutByContextAndTensorRanks) {
+TEST(DeviceCache, IsCutByContextAndTensorRanks) {
   Study study = llama();
   study.context_parallel_size = 4;
-  EXPECT_EQ(resident_cache(study, 1, 1000).value, 250.0 * 131072);
+  EXPECT_EQ(device_cache(study, 1, 1000).value, 250.0 * 131072);
   study.tensor_parallel_size = 2;
-  EXPECT_EQ(resident_cache(study, 1, 1000).value, 125.0 * 131072);
+  EXPECT_EQ(device_cache(study, 1, 1000).value, 125.0 * 131072);
 }
 
 // Nine d-vectors of 14,336 bytes on an eighth of 16,384 tokens, over 128 KiB a token.
@@ -178,4 +178,4 @@ TEST(Memory, HasWeightsAndCacheWhereTheModelSaysWhatTheyAre) {
 }
 
 }  // namespace
-}  // namespace depthcost::resident_test
+}  // namespace depthcost::weights_and_cache_test

@@ -1,5 +1,5 @@
 // Reads the shipped parts once per machine.
-#include "scenarios/device/donors.hpp"
+#include "scenarios/device/nearest_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -33,14 +33,15 @@ std::string memory_kind(const Values& values) {
 
 }  // namespace
 
-const Part& Donors::part(std::string_view id) const {
+const Part& NearestParts::part(std::string_view id) const {
   const auto known = read_.find(id);
   if (known != read_.end()) return known->second;
   const std::string name(id);
   return read_.emplace(name, Part{name, preset_values(id, hardware_reference())}).first->second;
 }
 
-std::vector<const Part*> Donors::like(const std::string& key, const std::string& wanted) const {
+std::vector<const Part*> NearestParts::like(const std::string& key,
+                                            const std::string& wanted) const {
   auto alike = any(wanted);
   const auto differs = [&](const Part* part) {
     return text_or_empty(part->values, key) != text_or_empty(self_, key);
@@ -49,7 +50,7 @@ std::vector<const Part*> Donors::like(const std::string& key, const std::string&
   return alike.empty() ? any(wanted) : alike;
 }
 
-std::vector<const Part*> Donors::next_of_kin(const std::string& wanted) const {
+std::vector<const Part*> NearestParts::of_nearest_architecture(const std::string& wanted) const {
   auto kin = any(wanted);
   if (kin.empty()) return kin;
   const auto distance = [&](const Part* part) { return kinship(part->values, self_); };
@@ -58,7 +59,8 @@ std::vector<const Part*> Donors::next_of_kin(const std::string& wanted) const {
   return kin;
 }
 
-std::vector<const Part*> Donors::any(const std::string& wanted, std::string_view mention) const {
+std::vector<const Part*> NearestParts::any(const std::string& wanted,
+                                           std::string_view mention) const {
   std::vector<const Part*> found;
   for (const Preset& preset : presets()) {
     // Most do not even name what is wanted.

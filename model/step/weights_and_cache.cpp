@@ -1,5 +1,5 @@
 // Sums over layers, in storage types.
-#include "model/step/resident.hpp"
+#include "model/step/weights_and_cache.hpp"
 
 #include <algorithm>
 
@@ -53,7 +53,7 @@ double largest_stage_share(const Study& study) {
   return as_double(layers_of_largest_stage(study)) / as_double(study.model.num_layers);
 }
 
-Bytes resident_weights(const Study& study) {
+Bytes device_weights(const Study& study) {
   const Architecture& architecture = *study.model.architecture;
   Bytes layers;
   for (const AttentionLayers& a : architecture.attention)
@@ -69,7 +69,7 @@ Bytes resident_weights(const Study& study) {
          Bytes{matrices * vocabulary * bytes_per_element(study.model.dtype)};
 }
 
-Bytes resident_cache(const Study& study, double num_sequences, double tokens) {
+Bytes device_cache(const Study& study, double num_sequences, double tokens) {
   const Architecture& architecture = *study.model.architecture;
   Bytes bytes;
   for (const AttentionLayers& a : architecture.attention) {
@@ -85,7 +85,7 @@ Bytes resident_cache(const Study& study, double num_sequences, double tokens) {
 }
 
 Bytes cache_per_token(const Study& study, double tokens) {
-  return resident_cache(study, 1, tokens + 1) - resident_cache(study, 1, tokens);
+  return device_cache(study, 1, tokens + 1) - device_cache(study, 1, tokens);
 }
 
 }  // namespace depthcost

@@ -1,5 +1,5 @@
 // One pass without a stack: which bracket closes which is for the parser to say.
-#include "scenarios/text/brackets.hpp"
+#include "scenarios/text/bracket_limits.hpp"
 
 #include "scenarios/text/document.hpp"
 

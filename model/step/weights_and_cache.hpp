@@ -13,10 +13,10 @@ double largest_stage_share(const Study& study);
 
 /// Weights of attention and MLPs on one rank of the fullest stage, embedding and head beside them.
 /// The model must have an architecture.
-Bytes resident_weights(const Study& study);
+Bytes device_weights(const Study& study);
 
 /// KV cache and recurrent states of `num_sequences` sequences, each with `tokens` tokens.
-Bytes resident_cache(const Study& study, double num_sequences, double tokens);
+Bytes device_cache(const Study& study, double num_sequences, double tokens);
 
 /// Bytes by which one more token of one sequence makes the cache grow: the slope at `tokens`.
 Bytes cache_per_token(const Study& study, double tokens);

@@ -1,5 +1,5 @@
-// One function for each kind of knob.
-#include "model/sweep/knob.hpp"
+// One function for each group of keys.
+#include "model/sweep/swept_key.hpp"
 
 #include <fmt/format.h>
 
@@ -51,30 +51,30 @@ void set_schedule(Study& study, Schedule schedule) {
 void apply(const Setting& setting, Study& study) {
   const Count L = study.model.num_layers;
   const Count value = setting.value;
-  switch (setting.knob) {
-    case Knob::scheme:
+  switch (setting.key) {
+    case SweptKey::scheme:
       return set_scheme(study, setting.schemes[static_cast<std::size_t>(value)]);
-    case Knob::block_size:
+    case SweptKey::block_size:
       return set_partition(study, partition_by_size(L, value));
-    case Knob::num_blocks:
+    case SweptKey::num_blocks:
       return set_partition(study, partition_by_count(L, value, setting.remainder));
-    case Knob::num_streams:
+    case SweptKey::num_streams:
       return set_streams(study, value);
-    case Knob::schedule:
+    case SweptKey::schedule:
       return set_schedule(study, static_cast<Schedule>(value));
-    case Knob::sequences:
+    case SweptKey::sequences:
       study.decode->sequences = {value};
       return;
-    case Knob::context:
+    case SweptKey::context:
       study.decode->context = value;
       return;
-    case Knob::prefill_tokens:
+    case SweptKey::prefill_tokens:
       study.prefill->tokens = value;
       return;
-    case Knob::prefill_chunk:
+    case SweptKey::prefill_chunk:
       study.prefill->chunk = value;
       return;
-    case Knob::sequence_shards:
+    case SweptKey::sequence_shards:
       study.prefill->sequence_shards = value;
       return;
   }

@@ -8,7 +8,7 @@
 #include "tests/scenarios/read/bad_input.hpp"
 #include "tests/scenarios/read/parsed.hpp"
 
-namespace depthcost::brackets_test {
+namespace depthcost::bracket_limits_test {
 namespace {
 
 using namespace test;
@@ -56,4 +56,4 @@ TEST(Brackets, HoldAsMuchAsALargeLayoutNeeds) {
 }
 
 }  // namespace
-}  // namespace depthcost::brackets_test
+}  // namespace depthcost::bracket_limits_test
