@@ -46,7 +46,8 @@ struct SchemePath {
   Schedule schedule = Schedule::fused;
 };
 
-/// One value of a swept key. A schedule is its enumerator's number, a scheme its place among `schemes`.
+/// One value of a swept key. A schedule is its enumerator's number, a scheme its place among
+/// `schemes`.
 struct Setting {
   SweptKey key = SweptKey::block_size;
   Count value = 0;
