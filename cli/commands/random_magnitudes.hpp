@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/base/partition.hpp"
-#include "model/mixing/magnitude.hpp"
+#include "model/mixing/growth_law.hpp"
 
 namespace depthcost {
 

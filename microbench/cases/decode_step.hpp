@@ -3,6 +3,8 @@
 // standard residual.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <string>
 
@@ -116,6 +118,10 @@ void run_hoisted_step(const StepOperands<T>& step, const StreamWeights& stream_w
 }
 
 /// "step/mhc/fused/bf16/T:1/d:2304/L:48/S:8/W:8388608".
-std::string step_name(const StepShape& step, const StepKind& kind);
+inline std::string step_name(const StepShape& step, const StepKind& kind) {
+  return fmt::format("step/{}/{}/bf16/T:{}/d:{}/L:{}/S:{}/W:{}", kind.scheme,
+                     name(kind.schedule, kind.phase1), step.num_tokens, step.hidden_size,
+                     step.num_layers, step.block_size, step.weight_bytes);
+}
 
 }  // namespace depthcost::bench

@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "model/base/units.hpp"
 
@@ -29,5 +31,16 @@ Growth fitted_growth(std::span<const double> magnitudes);
 /// Correlation of r_l with r_{l + period} behind the first period: 1 where the same pattern comes
 /// back. None with less than two periods behind it.
 std::optional<double> recurrence(std::span<const double> magnitudes, Count period);
+
+/// Root mean square of something in each layer, over tokens and features.
+struct MagnitudeSeries {
+  std::string scheme;              // "block_attnres"
+  std::string layers;              // "prenorm": what the layers do with their input
+  std::string quantity;            // "layer_input" | "partial_sum"
+  std::vector<double> magnitudes;  // layers 1..L
+  Growth growth;
+  Count period = 0;                  // of blocks; 0 without
+  std::optional<double> recurrence;  // after a period
+};
 
 }  // namespace depthcost

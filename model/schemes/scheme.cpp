@@ -58,6 +58,13 @@ std::vector<Counting> countings_of(const Scheme& scheme) {
   return countings;
 }
 
+LedgerFormula ledger_formula(const Scheme& scheme, Counting counting) {
+  const SchemeRule& rule = *scheme.rule;
+  if (rule.formula != nullptr) return rule.formula(counting);
+  return {std::string(rule.moves), std::string(rule.source),
+          "model/schemes/" + std::string(rule.file)};
+}
+
 const BackwardRule& backward_of(const Scheme& scheme) {
   if (scheme.rule->backward != nullptr) return *scheme.rule->backward;
   throw Infeasible(

@@ -213,6 +213,9 @@ Schedule shipped_schedule(const Scheme& scheme);
 /// Every defined pair of schedule and convention of `scheme`, in report order.
 std::vector<Counting> countings_of(const Scheme& scheme);
 
+/// What one layer moves under a counting, in words.
+LedgerFormula ledger_formula(const Scheme& scheme, Counting counting);
+
 /// The backward pass. Throws Infeasible where none is counted.
 const BackwardRule& backward_of(const Scheme& scheme);
 

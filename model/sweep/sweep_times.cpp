@@ -5,7 +5,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "model/ledger/block_operations.hpp"
+#include "model/ledger/path_operations.hpp"
 
 namespace depthcost {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/mixing/magnitude.hpp"
+#include "model/mixing/growth_law.hpp"
 #include "model/mixing/mixed_scheme.hpp"
 #include "reports/formats/text_table.hpp"
 #include "reports/section/plot.hpp"

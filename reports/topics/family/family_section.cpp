@@ -10,7 +10,6 @@
 #include "model/ledger/path_operations.hpp"
 #include "model/machine/catalogue.hpp"
 #include "reports/formats/numbers.hpp"
-#include "reports/topics/ledger/ledger_formula.hpp"
 
 namespace depthcost {
 namespace {

@@ -9,7 +9,6 @@
 #include "model/ledger/path_operations.hpp"
 #include "model/schemes/list.hpp"
 #include "reports/formats/numbers.hpp"
-#include "reports/topics/ledger/ledger_formula.hpp"
 
 namespace depthcost {
 namespace ledger_section {

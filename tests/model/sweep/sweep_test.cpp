@@ -8,7 +8,7 @@
 #include <map>
 
 #include "model/evaluation/evaluation.hpp"
-#include "model/ledger/block_operations.hpp"
+#include "model/ledger/path_operations.hpp"
 #include "model/schemes/list.hpp"
 #include "model/schemes/scheme.hpp"
 #include "tests/architectures.hpp"
