@@ -6,7 +6,7 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/depthcost)
 
 install(TARGETS depthcost COMPONENT program)
 
-# depthcost_component(model depthcost_model): depthcost::model is depthcost_model.
+# depthcost_component(model depthcost_model) makes depthcost::model of depthcost_model.
 function(depthcost_component name target)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   add_library(depthcost::${name} ALIAS ${target})

@@ -1,6 +1,6 @@
-# Sets `variable` to a hash of the contents of the files. Measurements record which kernels they ran
-# by it. The name and place of a file and its #include "..." lines do not count: a kernel that is
-# moved is the same kernel.
+# Sets `variable` to a hash of the contents of the files. Measurements record it, to say which
+# kernels they ran. The name and place of a file and its #include "..." lines do not count: a kernel
+# that is moved is the same kernel.
 function(depthcost_sources_hash variable)
   set(hashes "")
   foreach(file ${ARGN})

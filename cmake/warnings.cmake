@@ -1,4 +1,4 @@
-# A target that every target of ours links privately. Warnings are errors.
+# All our targets link this target privately. Warnings are errors.
 add_library(depthcost_warnings INTERFACE)
 target_compile_options(
   depthcost_warnings

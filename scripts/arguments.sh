@@ -1,5 +1,5 @@
-# What users give to scripts/*: help, and what is wrong with it, on one line, with exit code 2.
-# Sourced, by sh too: a bundle carries it.
+# Checks the arguments of scripts/*: prints help, or one line of error with exit code 2. Sourced by
+# bash, and by sh in a bundle.
 
 # refuse SUBJECT PROBLEM
 refuse() {
@@ -7,7 +7,7 @@ refuse() {
   exit 2
 }
 
-# print_help ARGUMENTS...: where they ask for it, the comment at the top of the script.
+# print_help ARGUMENTS...: prints the comment at the top of the script if they ask for help.
 print_help() {
   case ${1-} in
     -h | --help)
@@ -17,16 +17,16 @@ print_help() {
   esac
 }
 
-# require_none ARGUMENTS...: help is all that can be asked for.
+# require_none ARGUMENTS...: refuses every argument but those for help.
 require_none() {
   print_help "$@"
   [ $# -eq 0 ] || refuse "$0" "unknown argument '$1' (it takes none)"
 }
 
-# require_text NAME TEXT: an empty text is no value, but a variable that a shell had not set.
+# require_text NAME TEXT: refuses an empty text, which is usually a shell variable that was not set.
 require_text() { [ -n "$2" ] || refuse "$1" "missing value (the text is empty)"; }
 
-# require_folder FOLDER: that it can be written to, or made, found out without making it.
+# require_folder FOLDER: refuses a folder that cannot be written to or made. Does not make it.
 require_folder() {
   case $1 in -*) refuse "$0" "unknown option '$1'" ;; esac
   existing=$1
@@ -37,7 +37,7 @@ require_folder() {
   fi
 }
 
-# require_rounds: DEPTHCOST_ROUNDS, or eight, into `rounds`.
+# require_rounds: sets `rounds` to DEPTHCOST_ROUNDS, or to 8.
 require_rounds() {
   rounds=${DEPTHCOST_ROUNDS:-8}
   case $rounds in

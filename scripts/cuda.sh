@@ -1,6 +1,6 @@
-# Where nvcc is. Sourced by scripts/*.
+# Finds nvcc. Sourced by scripts/*.
 
-# True where nvcc is on PATH or where NVIDIA's packages put it; then it is on PATH.
+# True if nvcc is on PATH or where NVIDIA's packages put it; adds it to PATH.
 has_nvcc() {
   command -v nvcc >/dev/null && return 0
   [ -x /usr/local/cuda/bin/nvcc ] || return 1

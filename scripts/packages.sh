@@ -6,7 +6,8 @@ packages_test="$packages_report libgtest-dev librapidcheck-dev libopenmpi-dev op
 packages_style="clang-format clang-tidy"
 packages_sanitize="clang libomp-dev"
 
-# Installs those of $@ that are missing; without root or sudo prints the one line to run, exits 2.
+# Installs the missing ones of $@. Without root or sudo it prints the command to run, and exits with
+# 2.
 install_packages() {
   local missing=()
   for package in "$@"; do

@@ -21,7 +21,7 @@ inline std::string file_text(const std::string& path) {
   return text.str();
 }
 
-/// Every block of the file at `path` holds its text.
+/// Expects every block of the file at `path` to hold its text.
 inline void expect_blocks(const std::string& path,
                           const std::map<std::string, std::string>& blocks) {
   std::string document = file_text(path);

@@ -1,7 +1,9 @@
-// The map of the rooms in CONTRIBUTING.md, held against the files and their includes.
+// The map of the rooms in CONTRIBUTING.md against the files and their includes, and the paths that
+// texts name against the files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <map>
 #include <regex>
@@ -181,6 +183,59 @@ TEST(Rooms, KeepEachLibraryInOnePlace) {
       EXPECT_TRUE(!has_yaml || folder == "scenarios") << file;
       EXPECT_TRUE(!has_cli || folder == "cli") << file;
     }
+}
+
+/// Sources, documents and scripts of a folder.
+std::vector<fs::path> texts_of(const std::string& folder) {
+  static const std::set<std::string> endings{".md", ".py", ".sh", ""};
+  std::vector<fs::path> files = sources_of(folder);
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder))
+    if (entry.is_regular_file() && endings.contains(entry.path().extension().string()))
+      files.push_back(entry.path());
+  return files;
+}
+
+/// The longest words of a text that could be paths.
+std::vector<std::string> paths_in(const std::string& text) {
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' ||
+           c == '/';
+  };
+  std::vector<std::string> paths;
+  for (auto at = text.begin(); at != text.end();) {
+    const auto begin = std::find_if(at, text.end(), is_part);
+    at = std::find_if_not(begin, text.end(), is_part);
+    std::string word(begin, at);
+    while (word.ends_with('.')) word.pop_back();
+    if (word.find('/') != std::string::npos) paths.push_back(std::move(word));
+  }
+  return paths;
+}
+
+/// Whether the word is the path of a source or a document of ours. NAME stands for any name.
+bool is_own_path(const std::string& word) {
+  static const std::set<std::string> folders{"cli",     "cmake",   "kernels", "microbench",
+                                             "model",   "profile", "reports", "scenarios",
+                                             "scripts", "tests"};
+  const fs::path path(word);
+  return folders.contains(folder_of(word)) && (is_source(path) || path.extension() == ".md") &&
+         word.find("NAME") == std::string::npos;
+}
+
+TEST(Texts, NameFilesThatExist) {
+  const std::set<std::string> generated{"cli/output/version.hpp"};
+  std::vector<fs::path> files{kRoot / "README.md", kRoot / "CONTRIBUTING.md"};
+  for (const std::string folder : {"cli", "kernels", "microbench", "model", "profile", "reports",
+                                   "scenarios", "scripts", "tests"})
+    for (fs::path& file : texts_of(folder)) files.push_back(std::move(file));
+  std::size_t named = 0;
+  for (const fs::path& file : files)
+    for (const std::string& path : paths_in(test::content_of(file))) {
+      if (!is_own_path(path) || generated.contains(path)) continue;
+      EXPECT_TRUE(fs::exists(kRoot / path)) << file << " names " << path;
+      ++named;
+    }
+  EXPECT_GT(named, 2000);
 }
 
 }  // namespace

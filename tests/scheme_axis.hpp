@@ -6,7 +6,7 @@
 
 namespace depthcost::test {
 
-/// As the reader would fill it in; value 1 is mHC.
+/// The axis as the reader makes it; value 1 is mHC.
 inline SweptAxis scheme_axis() {
   const Partition blocks = partition_by_size(186, 24);
   const auto path = [](const Scheme& scheme) {

@@ -1,11 +1,12 @@
-# What cmake/sources_hash.cmake promises. Run with cmake -P.
+# Tests cmake/sources_hash.cmake. Run with cmake -P.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/../cmake/sources_hash.cmake)
 
 execute_process(COMMAND mktemp -d OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE
                 COMMAND_ERROR_IS_FATAL ANY)
 
-# hash_of(VARIABLE NAME TEXT [NAME TEXT]...): of files with these names and texts.
+# hash_of(VARIABLE NAME TEXT [NAME TEXT]...) sets VARIABLE to the hash of files with these names and
+# texts.
 function(hash_of variable)
   set(files "")
   set(rest ${ARGN})

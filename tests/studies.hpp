@@ -1,5 +1,4 @@
-// A complete question for tests of what comes after the reader: Kimi K3 on a device with round
-// numbers.
+// Complete studies for tests of what follows the reader: Kimi K3 on a device with round numbers.
 #pragma once
 
 #include <utility>
@@ -60,7 +59,7 @@ inline Study kimi_k3_study() {
   return study;
 }
 
-/// The same with an architecture and measured collectives: every step is modelled.
+/// The same with an architecture and measured collectives, so that every step is modelled.
 inline Study modelled_study() {
   Study study = kimi_k3_study();
   study.model.architecture = kimi_k3();
@@ -74,7 +73,7 @@ inline Study modelled_study() {
   return study;
 }
 
-/// In training on four stages with two virtual stages each, over links of 10 us and 50 GB/s.
+/// A training step on four stages with two virtual stages each, over links of 10 us and 50 GB/s.
 inline Study training_study() {
   Study study = modelled_study();
   study.name = "Kimi K3 in training on Round 5";

@@ -1,4 +1,5 @@
-// `check`: budgets and fits, for CI. 0 all hold, 1 one does not, 2 bad input or nothing to check.
+// `check`: budgets and fits, for CI. Exit code 0: all hold. 1: one does not. 2: bad input, or
+// nothing to check.
 #include <fmt/format.h>
 
 #include "cli/commands/checked_scenarios.hpp"

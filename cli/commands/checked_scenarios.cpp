@@ -1,4 +1,4 @@
-// Files are read in parallel.
+// Reads files in parallel.
 #include "cli/commands/checked_scenarios.hpp"
 
 #include "model/base/parallel.hpp"
@@ -8,7 +8,7 @@
 namespace depthcost {
 namespace {
 
-/// One scenario, or why not, as CI and as stderr say it.
+/// One scenario, or the error that CI and stderr show instead.
 struct Checked {
   CheckedScenario scenario;
   std::string error;

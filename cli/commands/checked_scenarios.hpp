@@ -14,8 +14,8 @@ struct CheckedScenarios {
   std::vector<std::string> errors;         // a line for stderr for each that was refused
 };
 
-/// One bad file does not take the others' verdicts away. Counts each scenario. Throws InputError
-/// where there is nothing to check.
+/// Reads and checks each scenario; a bad file does not stop the others. Counts progress by
+/// scenario. Throws InputError if there is nothing to check.
 CheckedScenarios checked_scenarios(const CheckOptions& options, Progress& progress);
 
 }  // namespace depthcost

@@ -1,5 +1,5 @@
-// The commands: options in, text on stdout and files out, an exit code back. They throw InputError
-// for the user's mistakes; main catches.
+// The commands. Each takes options, writes text to stdout and files, and returns an exit code. They
+// throw InputError for the user's mistakes, and main() catches it.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace depthcost {
 
 struct ReportOptions {
   std::vector<std::string> scenarios;
-  ScenarioOptions question;  // in place of them, if it has a model
+  ScenarioOptions question;  // replaces them if it has a model
   std::string directory = "depthcost-report";
 };
 ExitCode run_report(const ReportOptions& options, Console& console);
 
 struct EvaluateOptions {
   std::string scenario;
-  ScenarioOptions question;      // in place of it, if it has a model
+  ScenarioOptions question;      // replaces it if it has a model
   std::string format = "table";  // table | json | csv | plan
   bool layers = false;
 };
@@ -30,14 +30,14 @@ ExitCode run_evaluate(const EvaluateOptions& options);
 
 struct FamilyOptions {
   std::string scenario;
-  ScenarioOptions question;      // in place of it, if it has a model
+  ScenarioOptions question;      // replaces it if it has a model
   std::string format = "table";  // table | json
 };
 ExitCode run_family(const FamilyOptions& options);
 
 struct CheckOptions {
   std::vector<std::string> scenarios;
-  ScenarioOptions question;      // in place of them, if it has a model
+  ScenarioOptions question;      // replaces them if it has a model
   std::string format = "table";  // table | json
   bool strict = false;           // `unknown` fails
   std::string junit;             // file to write
@@ -66,20 +66,20 @@ struct ImportOptions {
 ExitCode run_import(const ImportOptions& options, Console& console);
 
 struct CompareOptions {
-  std::string measurements;      // a CSV file, samples, or a profile; or
-  bool published = false;        // what others have published
-  std::string hardware;          // of the measurements: a preset or a path
-  std::string tolerances;        // a file of rules; those that are built in if empty
+  std::string measurements;      // a CSV file, samples or a profile
+  bool published = false;        // compares published measurements instead
+  std::string hardware;          // what was measured: a preset or a path
+  std::string tolerances;        // a file of rules; the built-in rules if empty
   std::string format = "table";  // table | markdown | json
   std::string junit;             // file to write
   bool github = false;           // annotations behind the report
-  bool strict = false;           // what is ambiguous fails, where its rule blocks
+  bool strict = false;           // an ambiguous case fails if its rule blocks
 };
 ExitCode run_compare(const CompareOptions& options, Console& console);
 
 struct SweepOptions {
   std::string scenario;
-  ScenarioOptions question;       // in place of it, if it has a model
+  ScenarioOptions question;       // replaces it if it has a model
   std::vector<std::string> axes;  // KEY=VALUES; block_size=1..L without any
   std::string format = "table";   // table | json | csv | markdown
   std::string directory;          // for files; stdout if empty
@@ -101,8 +101,8 @@ ExitCode run_mixing(const MixingOptions& options, Console& console);
 struct ProfileFitOptions {
   std::string samples;
   std::string output;
-  std::string part;  // a hardware preset: what samples do not say
-  bool cpu = false;  // of two backends, the CPU and not the GPU
+  std::string part;  // a hardware preset for what samples do not say
+  bool cpu = false;  // takes the CPU if samples have both backends
 };
 ExitCode run_profile_fit(const ProfileFitOptions& options);
 ExitCode run_profile_verify(const std::vector<std::string>& paths, Console& console);

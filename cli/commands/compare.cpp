@@ -1,5 +1,5 @@
-// `compare`: predicted against measured. 0 as promised, 1 a promise is broken or a measurement
-// cannot be, 2 bad input or nothing to compare.
+// `compare`: predicted against measured. Exit code 0: all cases pass. 1: a case fails, or a
+// measurement is impossible. 2: bad input, or nothing to compare.
 #include <algorithm>
 
 #include "cli/commands/commands.hpp"

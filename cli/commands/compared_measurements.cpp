@@ -1,4 +1,4 @@
-// Every kind of input ends as one report.
+// Makes one report from every kind of input.
 #include "cli/commands/compared_measurements.hpp"
 
 #include <fmt/format.h>
@@ -47,9 +47,9 @@ ComparisonReport table_report(const CompareOptions& options) {
   return report;
 }
 
-/// Samples, and the profile of their own machine.
+/// Samples and the profile of their machine.
 struct MeasuredMachine {
-  std::string label;  // of the profile
+  std::string label;  // name of the profile
   DeviceValues device;
   profile::Samples samples;
 };
@@ -65,7 +65,7 @@ ComparisonReport samples_report(const MeasuredMachine& measured,
           .steps = profile::compared_steps(device.machine, samples)};
 }
 
-/// Where scripts/measure leaves its profile.
+/// The profile that scripts/measure writes.
 constexpr const char* kLocalProfile = "depthcost-measurements/profile.yaml";
 
 std::string local_profile() {
@@ -96,7 +96,8 @@ MeasuredMachine machine_of(const CompareOptions& options, const std::string& inp
   return {file_label(options.hardware), std::move(device), profile::read_samples(input, backend)};
 }
 
-/// Rules come first: a file of them that is wrong may not hide behind a machine that is another.
+/// Rules are read first, so that a bad file of rules is reported even if the machine is another
+/// one.
 ComparisonReport measured_report(const CompareOptions& options, const std::string& input) {
   const std::vector<ToleranceRule> rules = rules_for(options, "samples");
   return samples_report(machine_of(options, input), rules);
@@ -113,7 +114,7 @@ ComparisonReport compared_measurements(const CompareOptions& options) {
     fail_usage("missing --hardware (the profile of the machine)");
   if (!is_samples && !profile::is_profile_path(input)) return table_report(options);
   if (!is_samples && !options.hardware.empty())
-    fail_usage("conflicting --hardware (a profile is a machine's own)");
+    fail_usage("conflicting --hardware (a profile has its own machine)");
   return measured_report(options, input);
 }
 

@@ -1,4 +1,5 @@
-// What `compare` holds against predictions: published measurements, a table, samples or a profile.
+// The measurements that `compare` compares with predictions: published ones, a table, samples or a
+// profile.
 #pragma once
 
 #include "cli/commands/commands.hpp"
@@ -6,7 +7,7 @@
 
 namespace depthcost {
 
-/// Throws InputError for options that exclude each other and for files that are wrong.
+/// Throws InputError for options that exclude each other and for bad files.
 ComparisonReport compared_measurements(const CompareOptions& options);
 
 }  // namespace depthcost

@@ -1,4 +1,5 @@
-// `diff`: which predictions moved between two results. 0 none, 1 beyond the tolerance, 2 bad input.
+// `diff`: which predictions moved between two results. Exit code 0: none. 1: one by more than the
+// tolerance. 2: bad input.
 #include "cli/commands/commands.hpp"
 #include "cli/output/files.hpp"
 #include "cli/output/version.hpp"

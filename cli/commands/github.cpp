@@ -1,4 +1,4 @@
-// The summary is a file that all commands of a step share.
+// All commands of a step append to one file of summaries.
 #include "cli/commands/github.hpp"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What a command leaves for GitHub beside its answer.
+// Annotations and summaries that a command writes for GitHub.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace depthcost {
 
-/// Annotations stand behind the text on stdout: throws InputError for JSON.
+/// Annotations follow the text on stdout. Throws InputError for JSON, which must stay alone.
 void require_text_for_github(const std::string& command, const std::string& format);
 
-/// Appends to $GITHUB_STEP_SUMMARY, behind what other commands of the step have written there;
-/// nothing where it is not set, or full.
+/// Appends to the file $GITHUB_STEP_SUMMARY, after the summaries of other commands. Does nothing if
+/// it is not set or full.
 void append_step_summary(const CheckReport& report);
 
 }  // namespace depthcost

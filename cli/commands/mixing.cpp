@@ -1,4 +1,5 @@
-// `mixing`: the scenario's schemes and those that are named, with a file's weights or random ones.
+// `mixing`: depth mixing matrices of the scenario's schemes and of named ones, with the weights of
+// a file or random ones.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -31,7 +32,7 @@ MixingReport report_of(const Study& study, const MixingOptions& options, const C
   return report;
 }
 
-/// One document and, beside a Markdown one, its plots.
+/// Writes one document, and plots beside a Markdown one.
 std::vector<NewFile> files_of(const MixingReport& report, const MixingOptions& options,
                               Progress& progress) {
   const std::string stem = std::filesystem::path(options.question.scenario).stem().string();

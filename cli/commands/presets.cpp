@@ -1,4 +1,4 @@
-// `presets`: what is built in, and whether it is sound.
+// `presets`: lists, shows and checks what is built in.
 #include "scenarios/presets/presets.hpp"
 
 #include <fmt/format.h>

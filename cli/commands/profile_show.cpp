@@ -14,7 +14,7 @@
 namespace depthcost {
 namespace {
 
-/// What there is to be drawn of a profile.
+/// The plots of a profile.
 std::vector<Plot> plots_of(const profile::Samples& samples, const Device& device) {
   const auto cases = profile::kernel_cases(samples, device, shipped_rules("samples"));
   std::vector<Plot> plots;

@@ -11,7 +11,7 @@
 namespace depthcost {
 namespace {
 
-/// What was found about one profile, or why it could not be verified.
+/// The findings about one profile, or why it could not be verified.
 struct Verified {
   std::string findings;
   std::string refusal;
@@ -36,7 +36,7 @@ Verified verified(const std::string& path) {
 
 }  // namespace
 
-/// One bad file does not take the others' findings away.
+/// A bad file does not stop the others.
 ExitCode run_profile_verify(const std::vector<std::string>& paths, Console& console) {
   Progress& progress = console.watch("profile");
   progress.expected = paths.size();

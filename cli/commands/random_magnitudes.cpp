@@ -16,10 +16,10 @@ namespace {
 using reference::Row;
 using Layers = std::vector<Row>;  // G_l, (d, d)
 
-// [ours]: large enough that a random vector's magnitude is within a tenth of its mean.
+// [ours]: So large that a random vector's magnitude is within a tenth of its mean.
 constexpr std::size_t kHiddenSize = 64;
 constexpr std::size_t kTokens = 2;
-// [ours]: small enough that 2048 layers without a norm stay finite: 1.25^(L/2).
+// [ours]: So small that 2048 layers without a norm stay finite: 1.25^(L/2).
 constexpr double kGain = 0.5;
 
 struct LayerKind {
@@ -85,7 +85,7 @@ MagnitudeSeries standard_series(const RandomLayers& layers, const LayerKind& kin
   return series("standard", kind, "layer_input", std::move(inputs), 0);
 }
 
-/// What layers read, and what their blocks have summed up behind them.
+/// Magnitudes of what layers read, and of the sums of their blocks after them.
 struct AttnResMagnitudes {
   std::vector<double> inputs;
   std::vector<double> partial_sums;

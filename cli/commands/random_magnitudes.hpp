@@ -9,8 +9,8 @@
 
 namespace depthcost {
 
-/// Standard residual and Full AttnRes, and Block AttnRes where `blocks` has some, around the same
-/// `num_layers` random layers. At least kMinGrowthLayers.
+/// Runs the standard residual, Full AttnRes and, if `blocks` has blocks, Block AttnRes around the
+/// same `num_layers` random layers, at least kMinGrowthLayers.
 std::vector<MagnitudeSeries> random_magnitudes(Count num_layers, const Partition& blocks,
                                                std::uint64_t seed);
 

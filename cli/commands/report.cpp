@@ -15,14 +15,14 @@
 namespace depthcost {
 namespace {
 
-/// The files of one report or of all, and what the terminal shows.
+/// Files to write, and the text for the terminal: of one report or of all.
 struct Report {
   std::vector<NewFile> files;
   std::string summary;
   std::string missing_plots;  // why there are none
 };
 
-// Plots of most reports: what is expected of those that are still to come.
+// The number of plots in most reports. Progress expects as many of each report to come.
 constexpr std::size_t kUsualPlots = 8;
 
 Report make_report(const Scenario& scenario, const std::string& stem,
@@ -49,7 +49,7 @@ Report make_report(const Scenario& scenario, const std::string& stem,
 }  // namespace
 
 ExitCode run_report(const ReportOptions& options, Console& console) {
-  // A question that no file asks is one scenario without a path.
+  // A question from options is one scenario without a path.
   const bool has_files = options.question.model.empty();
   const std::vector<std::string> paths =
       has_files ? options.scenarios : std::vector<std::string>{""};

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kNoPlots = "Plots: -o DIR writes them beside the document.";
 
-/// One document, and its plots beside it.
+/// Writes one document and its plots.
 std::vector<NewFile> files_of(const SweepReport& report, const SweepOptions& options,
                               Progress& progress) {
   const std::string stem = stem_of(options.scenario, options.question);

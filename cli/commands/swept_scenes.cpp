@@ -1,4 +1,4 @@
-// A scene that cannot be read is kept with its reason.
+// Keeps a scene that cannot be read, with its reason.
 #include "cli/commands/swept_scenes.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace depthcost {
 namespace {
 
-/// A config.json of a released model rarely has blocks; the question is what they would cost.
+/// The config.json of a released model rarely has blocks. A sweep asks what they would cost.
 std::string_view hint(const Study& study) {
   return is_standard(study.path.scheme)
              ? "; residual.scheme of a scenario, or --residual beside --model, asks about another"
@@ -50,7 +50,7 @@ SweepReport swept_scenes(const SweepOptions& options, Progress& progress) {
                      .own = plan.own,
                      .compute = options.compute,
                      .writing = nullptr};
-  // With several scenes each counts as one: how many points the next ones have is not known yet.
+  // Several scenes count as one each, since the points of later scenes are not known yet.
   const bool is_one = plan.scenes.size() == 1;
   if (!is_one) progress.expected = plan.scenes.size();
   bool is_any = false;

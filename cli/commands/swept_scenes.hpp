@@ -1,4 +1,4 @@
-// The scenes of `sweep`, read and swept.
+// Reads and sweeps the scenes of `sweep`.
 #pragma once
 
 #include "cli/commands/commands.hpp"
@@ -6,7 +6,8 @@
 
 namespace depthcost {
 
-/// Counts points, or scenes where there are several. Throws InputError where no point can exist.
+/// Counts progress by points, or by scenes if there are several. Throws InputError if no point can
+/// exist.
 SweepReport swept_scenes(const SweepOptions& options, Progress& progress);
 
 }  // namespace depthcost

@@ -1,4 +1,4 @@
-// One thread draws; what takes long only counts.
+// One thread draws progress; the threads that work only count.
 #include "cli/output/console.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ bool is_set(const char* variable) {
   return value != nullptr && *value != '\0';
 }
 
-/// fmt::print would throw where stderr is closed.
+/// Writes without fmt::print, which throws if stderr is closed.
 void to_stderr(const std::string& text) { std::fputs(text.c_str(), stderr); }
 
 std::string duration_text(double seconds) {

@@ -1,4 +1,4 @@
-// Messages beside the answer, on stderr: warnings, next steps, and the time that remains.
+// Messages on stderr: warnings, next steps, and the time that remains.
 #pragma once
 
 #include <chrono>
@@ -12,18 +12,18 @@
 
 namespace depthcost {
 
-/// `quiet`: errors alone.
+/// `quiet` shows errors only.
 enum class Verbosity { normal, quiet };
 
-/// How a terminal behind the descriptor shows text; the plainest style where there is none, and no
-/// colours where NO_COLOR is set (https://no-color.org) or the terminal is dumb.
+/// The style for the terminal of a descriptor, or the plainest style if it is none. No colours if
+/// NO_COLOR is set (https://no-color.org) or the terminal is dumb.
 TerminalStyle style_of(int descriptor);
 
 /// Writes text for people to stdout, laid out for a terminal if stdout is one. Throws as
 /// write_stdout() does.
 void show(const std::string& text);
 
-/// One line on stderr, "FILE:1:1: error: ..."; nothing is said where it cannot be written.
+/// Writes one line to stderr, "FILE:1:1: error: ...". Ignores a failed write.
 void show_error(const std::string& line);
 
 class Console {
@@ -35,13 +35,13 @@ class Console {
 
   /// One line, "warning: ...".
   void warn(const std::string& line) const;
-  /// What to run next. Shown on a terminal only.
+  /// Names the command to run next. Shown on a terminal only.
   void suggest(const std::string& command) const;
 
-  /// Counts what is done of something that takes long. After two seconds a terminal shows it, with
-  /// the time that remains, until the console is destroyed.
+  /// Counts what is done of a long task. After two seconds a terminal shows the count and the time
+  /// that remains, until the console is destroyed.
   Progress& watch(std::string what);
-  /// Takes the line away.
+  /// Removes the line of progress.
   void stop_watching();
 
  private:
@@ -56,7 +56,7 @@ class Console {
   bool is_stopped_ = false;  // guarded by mutex_
 };
 
-/// "sweep: 37 %, 12 s left"; "sweep: 12 s so far" where the share is not known.
+/// "sweep: 37 %, 12 s left", or "sweep: 12 s so far" if the share is not known.
 std::string progress_text(const std::string& what, std::size_t done, std::size_t expected,
                           std::chrono::duration<double> elapsed);
 

@@ -11,8 +11,7 @@ enum class ExitCode {
   skipped = 77,             // for want of hardware
 };
 
-/// How bad a code is. CI pipelines let some codes pass, so that worse ones may not hide behind
-/// them.
+/// How bad a code is. CI may let some codes pass, which must not hide a worse one.
 constexpr int severity(ExitCode code) {
   switch (code) {
     case ExitCode::bad_input:

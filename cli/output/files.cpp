@@ -1,5 +1,5 @@
-// Temporary files have random names and are made anew: nobody can plant a link where one will be,
-// and two containers with the same process number do not meet.
+// Temporary files have random names and must not exist before. So nobody can plant a link at their
+// place, and two containers with the same process number do not meet.
 #include "cli/output/files.hpp"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
   throw InputError({path.string(), 1, 1}, fmt::format("cannot {} ({})", action, why));
 }
 
-/// Removes what was written so far, and the folder if it is new, unless everything went well.
+/// Removes the files written so far, and new folders, unless everything went well.
 class Pending {
  public:
   ~Pending() {
@@ -91,7 +91,7 @@ fs::path write_beside(const fs::path& folder, const std::string& content, const 
   cannot("write the file", target, "every temporary name is taken");
 }
 
-/// Creates the folder and those above it; adds those that are new.
+/// Creates the folder and those above it, and remembers the new ones.
 void create_folder(const fs::path& folder, Pending& pending) {
   std::error_code error;
   fs::path above;
@@ -124,7 +124,7 @@ void write_files(const std::string& directory, const std::vector<NewFile>& files
   }
   for (std::size_t i = 0; i < files.size(); ++i) {
     const fs::path named = folder / files[i].name;
-    // Through a link, not over it.
+    // Writes to the file that a link names, instead of replacing the link.
     const fs::path target =
         fs::is_symlink(named, error) ? folder / fs::read_symlink(named, error) : named;
     fs::rename(written[i], target, error);

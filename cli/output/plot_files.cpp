@@ -1,4 +1,4 @@
-// One run of gnuplot each.
+// Runs gnuplot once for each plot.
 #include "cli/output/plot_files.hpp"
 
 #include <fmt/format.h>

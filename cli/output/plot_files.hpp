@@ -1,4 +1,4 @@
-// Plots as files, and the documents that show them.
+// Draws plots into files.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// One function for each command.
+// Has one function for each command.
 #include "cli/program/arguments.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ void add_format(CLI::App& command, std::string& format, const char* meaning,
       ->capture_default_str();
 }
 
-/// SCENARIO, one file or several, and --model in its place.
+/// Adds SCENARIO, one file or several, and --model, which replaces it.
 template <class Files>
 void add_scenario(CLI::App& command, Files& files, const char* meaning, ScenarioOptions& question) {
   CLI::Option* scenario = command.add_option("SCENARIO", files, meaning);
@@ -92,7 +92,7 @@ void add_check(CLI::App& app, Command& chosen) {
                                "--budget decode_overhead=2%"});
   add_scenario(*command, options->scenarios, "scenario files", options->question);
   add_format(*command, options->format, "table or json", {"table", "json"});
-  command->add_flag("--strict", options->strict, "what is unknown fails");
+  command->add_flag("--strict", options->strict, "unknown verdicts fail");
   command->add_option("--junit", options->junit, "JUnit file to write")
       ->type_name(completed::kFile);
   command->add_flag("--github", options->github,
@@ -113,18 +113,18 @@ void add_sweep(CLI::App& app, Command& chosen) {
   command
       ->add_option("--axis", options->axes,
                    "KEY=VALUES, any value of the scenario: 8,16,24 or 1..L or 1..1024:x2 or "
-                   "0..64:+8; block_size=1..L if absent. Of residual, scheme, block_size, "
-                   "num_blocks, num_streams and schedule compete")
+                   "0..64:+8; block_size=1..L if absent. residual.scheme, block_size, "
+                   "num_blocks, num_streams and schedule compete for the best value")
       ->allow_extra_args(false)
       ->take_all();
   add_format(*command, options->format, "table, json, csv or markdown",
              {"table", "json", "csv", "markdown"});
   command->add_option("-o,--output", options->directory, "folder for the document and its plots")
       ->type_name(completed::kFolder);
-  command->add_option("--max-points", options->max_points, "more points are refused")
+  command->add_option("--max-points", options->max_points, "the most points that a sweep may have")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000'000}))
       ->capture_default_str();
-  command->add_option("--compute", options->compute, "of the break-even, PFLOP/s-days")
+  command->add_option("--compute", options->compute, "compute of the break-even in PFLOP/s-days")
       ->capture_default_str();
   on_call(*command, chosen, options, run_sweep);
 }
@@ -173,11 +173,12 @@ void add_diff(CLI::App& app, Command& chosen) {
   command->add_option("OLD", options->before, "a result of evaluate --format json")
       ->required()
       ->type_name(completed::kFile);
-  command->add_option("NEW", options->after, "as above, held against it")
+  command
+      ->add_option("NEW", options->after, "a later result of the same command, compared with OLD")
       ->required()
       ->type_name(completed::kFile);
   command->add_option("--tolerance", options->tolerance,
-                      "relative, as 1%: what moves less is no difference; 0 if absent");
+                      "such as 1%: smaller moves are no difference; 0 if absent");
   add_format(*command, options->format, "table, json or markdown", {"table", "json", "markdown"});
   on_call(*command, chosen, options, run_diff);
 }
@@ -193,8 +194,9 @@ void add_compare(CLI::App& app, Command& chosen) {
           "MEASUREMENTS", options->measurements,
           "profile, samples, or a CSV table of measured kernels; depthcost-measurements/profile.yaml if absent")
       ->type_name(completed::kFile);
-  command->add_flag("--published", options->published, "what others have published");
-  command->add_option("--hardware", options->hardware, "what they ran on: a preset or a path")
+  command->add_flag("--published", options->published, "compares published measurements");
+  command
+      ->add_option("--hardware", options->hardware, "what the kernels ran on: a preset or a path")
       ->type_name(completed::kHardware);
   command->add_option("--tolerances", options->tolerances, "file of rules")
       ->type_name(completed::kFile);
@@ -202,12 +204,12 @@ void add_compare(CLI::App& app, Command& chosen) {
   command->add_option("--junit", options->junit, "JUnit file to write")
       ->type_name(completed::kFile);
   command->add_flag("--github", options->github, "annotations for GitHub behind the report");
-  command->add_flag("--strict", options->strict, "what is ambiguous fails where its rule blocks");
+  command->add_flag("--strict", options->strict, "ambiguous cases fail if their rule blocks");
   on_call(*command, chosen, options, run_compare);
 }
 
 void add_profile(CLI::App& app, Command& chosen) {
-  auto* command = add_command(app, "profile", "machine profiles: what scripts/measure has found",
+  auto* command = add_command(app, "profile", "machine profiles, made by scripts/measure",
                               {"depthcost profile verify scenarios/profiles/*.yaml"});
   command->require_subcommand(1);
   auto options = std::make_shared<ProfileFitOptions>();
@@ -215,7 +217,7 @@ void add_profile(CLI::App& app, Command& chosen) {
       *command, "fit", "samples -> profile",
       {"depthcost profile fit scenarios/profiles/xeon_emerald_rapids_vm.samples.json -o "
        "profile.yaml"});
-  fit->add_option("SAMPLES", options->samples, "what scripts/measure has written")
+  fit->add_option("SAMPLES", options->samples, "the samples that scripts/measure has written")
       ->required()
       ->type_name(completed::kFile);
   fit->add_option("-o,--output", options->output, "profile to write")
@@ -223,13 +225,13 @@ void add_profile(CLI::App& app, Command& chosen) {
       ->type_name(completed::kFile);
   fit->add_option("--part", options->part, "hardware preset: a GPU's capacity and arithmetic")
       ->type_name(completed::kHardware);
-  fit->add_flag("--cpu", options->cpu, "where a GPU was measured too: the CPU's profile");
+  fit->add_flag("--cpu", options->cpu, "the CPU's profile if a GPU was measured too");
   on_call(*fit, chosen, options, run_profile_fit);
   auto paths = std::make_shared<std::vector<std::string>>();
   auto* verify =
       add_command(*command, "verify",
-                  "refit, and predict again with today's formulas: 0 holds, 1 does not, 3 no "
-                  "measurement, 77 another machine's",
+                  "refit profiles and predict again: 0 the same, 1 not the same, 3 samples are no "
+                  "valid measurement, 77 samples of another machine",
                   {"depthcost profile verify scenarios/profiles/*.yaml"});
   verify->add_option("PROFILE", *paths, "profiles, their samples beside them")
       ->required()
@@ -298,7 +300,7 @@ void add_presets(CLI::App& app, Command& chosen) {
 void add_completion(CLI::App& app, Command& chosen) {
   auto shell = std::make_shared<std::string>();
   auto* command =
-      add_command(app, "completion", "what completes commands, options and presets: a script",
+      add_command(app, "completion", "a script that completes commands, options and presets",
                   {"depthcost completion bash"});
   command->add_option("SHELL", *shell, "bash, zsh or fish")
       ->required()
@@ -317,7 +319,7 @@ void add_quiet(CLI::App& command, Verbosity& verbosity) {
     add_quiet(*sub, verbosity);
   command.add_flag_callback(
       "-q,--quiet", [&verbosity] { verbosity = Verbosity::quiet; },
-      "errors alone: no progress, no warnings");
+      "only errors: no progress, no warnings");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The words before the last are followed through the commands; what CLI11 knows of the option or
-// the argument that comes next says what it takes.
+// Follows the words before the last through the commands. Then CLI11 knows which option or argument
+// comes next and what it takes.
 #include "cli/program/completion.hpp"
 
 #include <string_view>
@@ -61,7 +61,7 @@ complete -c depthcost -f -a '(__depthcost_complete)'
 /// Candidates for one word.
 class Candidates {
  public:
-  /// `prefix` stands in the same word before what is completed: "--format=".
+  /// `prefix` is the part of the same word before the completed part: "--format=".
   explicit Candidates(std::string_view word, std::string_view prefix = {})
       : word_(word), prefix_(prefix) {}
 
@@ -77,7 +77,7 @@ class Candidates {
       if (kind.empty() || preset.kind == kind) add(preset.id, preset.kind);
   }
 
-  /// What CLI11 calls the type of a value: "FILE", or "TEXT:{table,json}" where it is one of some.
+  /// Adds values of a type as CLI11 names it: "FILE", or "TEXT:{table,json}" for a choice.
   void add_values(std::string_view type) {
     if (type == completed::kModel) add_presets("models");
     if (type == completed::kHardware) {
@@ -115,10 +115,10 @@ std::vector<const CLI::Option*> arguments_of(const CLI::App& command) {
   return arguments;
 }
 
-/// What has been read of a command line, and what its next word belongs to.
+/// The place in a command line: the command read so far, and what the next word belongs to.
 struct Place {
   const CLI::App* command = nullptr;
-  const CLI::Option* option = nullptr;  // that the next word is a value of
+  const CLI::Option* option = nullptr;  // the next word is its value
   std::size_t num_arguments = 0;
 };
 

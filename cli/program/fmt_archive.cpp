@@ -1,5 +1,5 @@
-// fmt for a static program: Debian has it as a shared library alone. What fmt's own src/format.cc
-// compiles, from the package's headers.
+// fmt for a static program, since Debian has only a shared library. Compiles the same as fmt's own
+// src/format.cc, from the headers of the package.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -1,4 +1,4 @@
-// The program: command line in, exit code out. What the rest throws ends here.
+// The program. Catches all exceptions and returns an exit code.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -17,7 +17,7 @@
 namespace depthcost {
 namespace {
 
-// The longest part of a message that comes from elsewhere: usage errors repeat what was typed.
+// Limit for messages of CLI11, which repeat what was typed.
 constexpr std::size_t kMaxForeignCharacters = 200;
 
 int fail(const std::string& line) {
@@ -45,7 +45,7 @@ std::vector<std::string> commands_of(const CLI::App& command) {
   return words;
 }
 
-/// What is wrong with the command line. For an unknown word it says what was probably meant.
+/// The message for a bad command line. For an unknown word it says what was probably meant.
 std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = app.remaining(true);
   if (unknown.empty()) return printable(error.what(), kMaxForeignCharacters);
@@ -65,8 +65,8 @@ std::string help_command(const CLI::App& app) {
   return words + "--help";
 }
 
-/// Refuses an empty text, and another option, as the value of an option: a shell variable was not
-/// set, more often than not.
+/// Refuses an empty text or another option as the value of an option. Usually a shell variable was
+/// not set.
 void refuse_empty_values(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options())
     for (const std::string& value : option->results()) {
@@ -79,8 +79,8 @@ void refuse_empty_values(const CLI::App& command) {
   for (const CLI::App* sub : command.get_subcommands()) refuse_empty_values(*sub);
 }
 
-/// `--junit=` of a workflow in which a variable is not set: the parser would take the next word,
-/// another option, for the value.
+/// Refuses "--junit=", which a workflow writes if a variable is not set. The parser would take the
+/// next option for the value.
 void refuse_empty_assignments(std::span<char*> words) {
   for (const std::string_view word : words) {
     if (word == "--") return;
@@ -90,7 +90,7 @@ void refuse_empty_assignments(std::span<char*> words) {
   }
 }
 
-/// 0: what was asked for has been printed.
+/// 0 if help or a version was asked for, which has been printed.
 int answer_usage(const CLI::App& app, const CLI::Success& help) {
   std::ostringstream text;
   app.exit(help, text, text);
@@ -113,7 +113,7 @@ int run(int argc, char** argv) {
   Verbosity verbosity = Verbosity::normal;
   add_commands(app, chosen, verbosity);
   const std::span<char*> words(argv, static_cast<std::size_t>(argc));
-  // Not by the parser: these words may look like anything.
+  // Answered before parsing, since these words may be anything.
   if (argc > 1 && words[1] == std::string_view(kCompleteWord))
     return complete(app, words.subspan(2));
   refuse_empty_assignments(words);
@@ -134,7 +134,7 @@ int run(int argc, char** argv) {
 }  // namespace depthcost
 
 int main(int argc, char** argv) {
-  // A closed pipe and a file that grows too large are errors of writing, not the end of us.
+  // Ignores these signals, so that a closed pipe and a too large file become errors of writing.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   try {

@@ -1,4 +1,4 @@
-// Values stay texts here: the scenario's reader checks them.
+// Values stay texts here. The reader of scenarios checks them.
 #include "cli/program/scenario_source.hpp"
 
 #include "cli/program/completion.hpp"
@@ -7,7 +7,7 @@ namespace depthcost {
 
 void add_scenario_options(CLI::App& command, CLI::Option& scenario, ScenarioOptions& options) {
   CLI::Option* model = command.add_option(
-      "--model", options.model, "without a file: a preset, a model file, or a config.json");
+      "--model", options.model, "in place of a file: a preset, a model file, or a config.json");
   model->excludes(&scenario)->type_name(completed::kModel);
   const auto add = [&](const char* name, std::string& value, const char* meaning) {
     return command.add_option(name, value, meaning)->needs(model);
@@ -18,7 +18,7 @@ void add_scenario_options(CLI::App& command, CLI::Option& scenario, ScenarioOpti
   add("--pipeline", options.pipeline, "pipeline stages");
   add("--residual", options.scheme, "the model's own if absent");
   add("--block-size", options.block_size, "layers (sublayers) of an AttnRes block");
-  add("--compare", options.compare, "schemes to put beside it, as standard,mhc");
+  add("--compare", options.compare, "schemes to compare with, such as standard,mhc");
   add("--decode", options.decode, "sequences of a decode step; 1,64,512 if absent");
   add("--context", options.context, "tokens of each sequence; 8192 if absent");
   add("--prefill", options.prefill, "tokens; 131072 if absent");

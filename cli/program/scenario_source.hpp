@@ -7,8 +7,8 @@
 
 namespace depthcost {
 
-/// Adds --model and its companions. Parsing fails where both or neither of --model and `scenario`,
-/// the option of the file, are given.
+/// Adds --model and its companions. Parsing fails unless exactly one of --model and `scenario`, the
+/// option of the file, is given.
 void add_scenario_options(CLI::App& command, CLI::Option& scenario, ScenarioOptions& options);
 
 }  // namespace depthcost

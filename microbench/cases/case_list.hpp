@@ -4,8 +4,8 @@
 
 #include <string_view>
 
+#include "microbench/cases/attnres_ablation_cases.hpp"
 #include "microbench/cases/attnres_cases.hpp"
-#include "microbench/cases/attnres_variant_cases.hpp"
 #include "microbench/cases/dense_mix_cases.hpp"
 #include "microbench/cases/eager_cases.hpp"
 #include "microbench/cases/hyper_connection_cases.hpp"

@@ -52,7 +52,7 @@ inline constexpr std::array kTable2{
     ModelSizeLoss{528, 119.0, 17, 17, 1264, 560, 2.02e-3, 432, 1.719, 1.693, 1.692, 1.694}};
 
 struct AblationLoss {
-  std::string_view variant;
+  std::string_view name;
   double loss = 0;
 };
 

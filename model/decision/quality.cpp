@@ -30,42 +30,42 @@ LossReading read_figure6(double block_size) {
           .loss = below.loss + share * (above->loss - below.loss)};
 }
 
-double ablation(std::string_view variant) {
+double ablation_loss(std::string_view name) {
   return std::find_if(kTable4.begin(), kTable4.end(),
-                      [&](const AblationLoss& row) { return row.variant == variant; })
+                      [&](const AblationLoss& row) { return row.name == name; })
       ->loss;
 }
 
-QualityEvidence one_loss(std::string_view variant) {
-  const LossReading reading{.kind = ReadingKind::published, .loss = ablation(variant)};
+QualityEvidence one_loss(std::string_view name) {
+  const LossReading reading{.kind = ReadingKind::published, .loss = ablation_loss(name)};
   return {reading, reading};
 }
 
 /// A row of Table 4 stands for the parameters that it was measured with.
-struct MeasuredVariant {
+struct MeasuredAblation {
   std::string_view scheme;
   SchemeParameters parameters;
-  std::string_view variant;
+  std::string_view name;
 };
 
-const std::array kVariants{
-    MeasuredVariant{"standard", {}, "baseline"},
-    MeasuredVariant{"mhc", {}, "mhc"},
-    MeasuredVariant{"full_attnres", {}, "full"},
-    MeasuredVariant{"denseformer", {.dilation = 1, .period = 1}, "denseformer"},
-    MeasuredVariant{"attnres_input_dependent", {}, "full_input_dependent_query"},
-    MeasuredVariant{"attnres_input_independent", {}, "full_input_independent_mixing"},
-    MeasuredVariant{"attnres_sigmoid", {}, "full_sigmoid"},
-    MeasuredVariant{"attnres_raw_keys", {}, "full_no_rmsnorm"},
-    MeasuredVariant{"attnres_raw_keys", {.block_size = 4}, "block_no_rmsnorm"},
-    MeasuredVariant{"attnres_multihead", {.block_size = 4, .heads = 16}, "block_multihead_H16"},
-    MeasuredVariant{"attnres_sliding_window", {.window = 8}, "swa_1+8"}};
+const std::array kAblations{
+    MeasuredAblation{"standard", {}, "baseline"},
+    MeasuredAblation{"mhc", {}, "mhc"},
+    MeasuredAblation{"full_attnres", {}, "full"},
+    MeasuredAblation{"denseformer", {.dilation = 1, .period = 1}, "denseformer"},
+    MeasuredAblation{"attnres_input_dependent", {}, "full_input_dependent_query"},
+    MeasuredAblation{"attnres_input_independent", {}, "full_input_independent_mixing"},
+    MeasuredAblation{"attnres_sigmoid", {}, "full_sigmoid"},
+    MeasuredAblation{"attnres_raw_keys", {}, "full_no_rmsnorm"},
+    MeasuredAblation{"attnres_raw_keys", {.block_size = 4}, "block_no_rmsnorm"},
+    MeasuredAblation{"attnres_multihead", {.block_size = 4, .heads = 16}, "block_multihead_H16"},
+    MeasuredAblation{"attnres_sliding_window", {.window = 8}, "swa_1+8"}};
 
-bool stands_for(const MeasuredVariant& variant, const Scheme& scheme) {
+bool stands_for(const MeasuredAblation& ablation, const Scheme& scheme) {
   const auto& keys = scheme.rule->keys;
-  return variant.scheme == scheme.rule->id &&
+  return ablation.scheme == scheme.rule->id &&
          std::all_of(keys.begin(), keys.end(), [&](const SchemeKey& key) {
-           return variant.parameters.*key.member == scheme.parameters.*key.member;
+           return ablation.parameters.*key.member == scheme.parameters.*key.member;
          });
 }
 
@@ -91,8 +91,8 @@ std::optional<double> QualityEvidence::at_most() const {
 QualityEvidence quality_of(const Scheme& scheme) {
   if (const Partition* blocks = attnres_blocks(scheme))
     return {loss_by_size(blocks->block_size), loss_by_count(blocks->num_blocks)};
-  for (const MeasuredVariant& variant : kVariants)
-    if (stands_for(variant, scheme)) return one_loss(variant.variant);
+  for (const MeasuredAblation& ablation : kAblations)
+    if (stands_for(ablation, scheme)) return one_loss(ablation.name);
   constexpr LossReading nothing{.kind = ReadingKind::unmeasured, .loss = {}};
   return {nothing, nothing};
 }

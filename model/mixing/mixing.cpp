@@ -12,8 +12,8 @@ namespace {
 
 std::vector<MixingScheme> all_schemes() {
   std::vector<MixingScheme> all;
-  for (const auto family : {mixing::recurrences(), mixing::cross_layer_schemes()})
-    all.insert(all.end(), family.begin(), family.end());
+  for (const auto list : {mixing::recurrences(), mixing::cross_layer_schemes()})
+    all.insert(all.end(), list.begin(), list.end());
   return all;
 }
 

@@ -1,4 +1,4 @@
-// The schemes of model/mixing/mixing.hpp by family. Internal to model/mixing*.cpp.
+// The schemes that have a depth mixing matrix, in two lists. Only model/mixing includes this.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// One kernel launch, operand by operand: convention `kernel`. Each family of operations has a file
+// One kernel launch, operand by operand: convention `kernel`. Each group of operations has a file
 // beside this one. Every scheme ends at the normalised input of the next layer. Rows are d-vectors
 // per token. REFERENCES.md, "operations".
 #pragma once

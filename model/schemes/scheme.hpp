@@ -24,7 +24,7 @@ namespace depthcost {
 /// The numbers that a scheme may depend on beside L. Each scheme's `keys` say which are its own.
 struct SchemeParameters {
   Count hidden_size = 0;  // d: a d x d projection costs d in units of d
-  Count block_size = 1;   // S of a variant of AttnRes; 1: Full
+  Count block_size = 1;   // S of an ablation of AttnRes; 1: Full
   Count num_streams = 4;  // m of hyper-connections
   Count value_width = 4;  // d_v of Deep Delta Learning
   Count dilation = 4;     // k of DenseFormer, in decoder layers
@@ -135,7 +135,7 @@ struct SchemeRule {
   std::string_view source;     // where it stands; keys of REFERENCES.md
   std::string_view moves;      // reads and writes of each schedule, in a line
   std::string_view reference;  // the file in kernels/reference that defines it; empty: none
-  std::string_view variant;    // of its kernel, KERNEL/VARIANT in the catalogue; empty: KERNEL
+  std::string_view ablation;   // the kernel is KERNEL/ABLATION in the catalogue; empty: KERNEL
   SchemeClass kind;
   DepthPattern pattern = DepthPattern::any;
   std::span<const SchemeKey> keys;

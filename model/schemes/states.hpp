@@ -56,11 +56,11 @@ inline LedgerFormula table1_formula(std::string_view function, const std::string
   return {formula, "[attnres] Table 1, row \"" + row + "\"", std::string(function)};
 }
 
-/// `family` is a file of model/operations: "mhc" for mhc_operations.hpp.
-inline LedgerFormula operation_formula(const std::string& formula, const std::string& family,
+/// `file`: "mhc" for model/operations/mhc_operations.hpp.
+inline LedgerFormula operation_formula(const std::string& formula, const std::string& file,
                                        const std::string& functions) {
   return {formula, "[ours] REFERENCES.md, operations",
-          "model/operations/" + family + "_operations.hpp: operations::" + functions};
+          "model/operations/" + file + "_operations.hpp: operations::" + functions};
 }
 
 }  // namespace depthcost::scheme_parts

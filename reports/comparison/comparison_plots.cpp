@@ -14,7 +14,7 @@ namespace {
 using namespace plotting;
 
 double gigabytes(double bytes_per_second) {
-  return in_unit(bytes_per_second, UnitFamily::bytes_per_second, "GB/s");
+  return in_unit(bytes_per_second, UnitKind::bytes_per_second, "GB/s");
 }
 
 /// Reads / (reads + writes) of a kernel's d-vectors.
@@ -66,7 +66,7 @@ std::optional<Plot> roofs_plot(const Machine& machine, std::span<const ComparedC
 std::optional<Plot> residuals_plot(const Machine& machine, std::span<const ComparedCase> cases) {
   DataBlock points("points");
   for (const ComparedCase& compared : cases)
-    points.push_back({in_unit(compared.comparison.predicted.value.value, UnitFamily::seconds, "us"),
+    points.push_back({in_unit(compared.comparison.predicted.value.value, UnitKind::seconds, "us"),
                       100 * compared.comparison.error});
   if (points.is_empty()) return std::nullopt;
   const Titles titles{.title = fmt::format("Predictions for {}", plain_text(machine.name, 60)),
@@ -90,8 +90,8 @@ std::optional<Plot> transition_plot(const Machine& machine) {
   if (machine.transition.empty()) return std::nullopt;
   DataBlock points("points");
   for (const TransitionPoint& point : machine.transition)
-    points.push_back({in_unit(point.footprint.value, UnitFamily::decimal_bytes, "MB"),
-                      100 * point.memory_weight});
+    points.push_back(
+        {in_unit(point.footprint.value, UnitKind::decimal_bytes, "MB"), 100 * point.memory_weight});
   const Titles titles{.title = fmt::format("Cache of {}", plain_text(machine.name, 60)),
                       .y = "traffic that memory serves (%)",
                       .x = "bytes between two uses (MB)",

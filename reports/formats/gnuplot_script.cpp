@@ -117,9 +117,9 @@ bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 }  // namespace
 
-double in_unit(double value, UnitFamily family, std::string_view unit) {
+double in_unit(double value, UnitKind kind, std::string_view unit) {
   for (const UnitRow& row : unit_rows())
-    if (row.family == family && row.text == unit) return value / row.scale;
+    if (row.kind == kind && row.text == unit) return value / row.scale;
   assert(false && "a unit of unit_rows()");
   return value;
 }

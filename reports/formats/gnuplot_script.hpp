@@ -11,7 +11,7 @@
 namespace depthcost::plotting {
 
 /// `value`, in base units, as an axis counts it: 22e6 bytes are 22 in "MB".
-double in_unit(double value, UnitFamily family, std::string_view unit);
+double in_unit(double value, UnitKind kind, std::string_view unit);
 
 /// An opaque colour, 0xRRGGBB.
 enum class Color : unsigned {

@@ -18,40 +18,40 @@ constexpr double kTebi = 1024 * kGibi;
 constexpr double kPebi = 1024 * kTebi;
 
 constexpr std::array kUnits = std::to_array<UnitRow>({
-    {UnitFamily::binary_bytes, "B", 1},
-    {UnitFamily::binary_bytes, "KiB", kKibi},
-    {UnitFamily::binary_bytes, "MiB", kMebi},
-    {UnitFamily::binary_bytes, "GiB", kGibi},
-    {UnitFamily::binary_bytes, "TiB", kTebi},
-    {UnitFamily::binary_bytes, "PiB", kPebi},
-    {UnitFamily::decimal_bytes, "B", 1},
-    {UnitFamily::decimal_bytes, "kB", 1e3},
-    {UnitFamily::decimal_bytes, "MB", 1e6},
-    {UnitFamily::decimal_bytes, "GB", 1e9},
-    {UnitFamily::decimal_bytes, "TB", 1e12},
-    {UnitFamily::decimal_bytes, "PB", 1e15},
-    {UnitFamily::seconds, "ns", 1e-9},
-    {UnitFamily::seconds, "us", 1e-6},
-    {UnitFamily::seconds, "ms", 1e-3},
-    {UnitFamily::seconds, "s", 1},
-    {UnitFamily::bytes_per_second, "B/s", 1},
-    {UnitFamily::bytes_per_second, "kB/s", 1e3},
-    {UnitFamily::bytes_per_second, "MB/s", 1e6},
-    {UnitFamily::bytes_per_second, "GB/s", 1e9},
-    {UnitFamily::bytes_per_second, "TB/s", 1e12},
-    {UnitFamily::bytes_per_second, "PB/s", 1e15},
-    {UnitFamily::flops, "FLOP", 1},
-    {UnitFamily::flops, "kFLOP", 1e3},
-    {UnitFamily::flops, "MFLOP", 1e6},
-    {UnitFamily::flops, "GFLOP", 1e9},
-    {UnitFamily::flops, "TFLOP", 1e12},
-    {UnitFamily::flops, "PFLOP", 1e15},
-    {UnitFamily::flops_per_second, "FLOP/s", 1},
-    {UnitFamily::flops_per_second, "kFLOP/s", 1e3},
-    {UnitFamily::flops_per_second, "MFLOP/s", 1e6},
-    {UnitFamily::flops_per_second, "GFLOP/s", 1e9},
-    {UnitFamily::flops_per_second, "TFLOP/s", 1e12},
-    {UnitFamily::flops_per_second, "PFLOP/s", 1e15},
+    {UnitKind::binary_bytes, "B", 1},
+    {UnitKind::binary_bytes, "KiB", kKibi},
+    {UnitKind::binary_bytes, "MiB", kMebi},
+    {UnitKind::binary_bytes, "GiB", kGibi},
+    {UnitKind::binary_bytes, "TiB", kTebi},
+    {UnitKind::binary_bytes, "PiB", kPebi},
+    {UnitKind::decimal_bytes, "B", 1},
+    {UnitKind::decimal_bytes, "kB", 1e3},
+    {UnitKind::decimal_bytes, "MB", 1e6},
+    {UnitKind::decimal_bytes, "GB", 1e9},
+    {UnitKind::decimal_bytes, "TB", 1e12},
+    {UnitKind::decimal_bytes, "PB", 1e15},
+    {UnitKind::seconds, "ns", 1e-9},
+    {UnitKind::seconds, "us", 1e-6},
+    {UnitKind::seconds, "ms", 1e-3},
+    {UnitKind::seconds, "s", 1},
+    {UnitKind::bytes_per_second, "B/s", 1},
+    {UnitKind::bytes_per_second, "kB/s", 1e3},
+    {UnitKind::bytes_per_second, "MB/s", 1e6},
+    {UnitKind::bytes_per_second, "GB/s", 1e9},
+    {UnitKind::bytes_per_second, "TB/s", 1e12},
+    {UnitKind::bytes_per_second, "PB/s", 1e15},
+    {UnitKind::flops, "FLOP", 1},
+    {UnitKind::flops, "kFLOP", 1e3},
+    {UnitKind::flops, "MFLOP", 1e6},
+    {UnitKind::flops, "GFLOP", 1e9},
+    {UnitKind::flops, "TFLOP", 1e12},
+    {UnitKind::flops, "PFLOP", 1e15},
+    {UnitKind::flops_per_second, "FLOP/s", 1},
+    {UnitKind::flops_per_second, "kFLOP/s", 1e3},
+    {UnitKind::flops_per_second, "MFLOP/s", 1e6},
+    {UnitKind::flops_per_second, "GFLOP/s", 1e9},
+    {UnitKind::flops_per_second, "TFLOP/s", 1e12},
+    {UnitKind::flops_per_second, "PFLOP/s", 1e15},
 });
 
 constexpr std::string_view kNotFinite = "n/a";
@@ -62,7 +62,7 @@ constexpr int kMaxDecimals = 4;
 // Significant digits for machines to read.
 constexpr int kExactDigits = 12;
 
-int significant_digits(UnitFamily family) { return family == UnitFamily::decimal_bytes ? 4 : 3; }
+int significant_digits(UnitKind kind) { return kind == UnitKind::decimal_bytes ? 4 : 3; }
 
 /// A byte is not divided.
 bool is_whole(const UnitRow& unit) { return unit.text == "B"; }
@@ -84,12 +84,12 @@ struct Scale {
 };
 
 /// The largest unit that leaves at least 1 after rounding, so that 999.96 us becomes 1.00 ms.
-Scale scale_for(UnitFamily family, double value) {
+Scale scale_for(UnitKind kind, double value) {
   const double magnitude = std::abs(value);
-  const int digits = significant_digits(family);
+  const int digits = significant_digits(kind);
   const UnitRow* best = nullptr;
   for (const UnitRow& unit : kUnits) {
-    if (unit.family != family) continue;
+    if (unit.kind != kind) continue;
     const bool readable =
         magnitude == 0 ? unit.scale == 1 : rounded_exponent(magnitude / unit.scale, digits) >= 0;
     if (best == nullptr || readable) best = &unit;
@@ -111,9 +111,9 @@ std::string decimal_text(double value, int decimals, Sign sign) {
   return signed_text(fmt::format("{:.{}f}", value, decimals), sign);
 }
 
-std::string quantity_text(UnitFamily family, double value, Sign sign = Sign::minus_only) {
+std::string quantity_text(UnitKind kind, double value, Sign sign = Sign::minus_only) {
   if (!std::isfinite(value)) return std::string(kNotFinite);
-  const Scale scale = scale_for(family, value);
+  const Scale scale = scale_for(kind, value);
   return fmt::format("{} {}", decimal_text(value / scale.unit->scale, scale.decimals, sign),
                      scale.unit->text);
 }
@@ -138,18 +138,18 @@ std::span<const UnitRow> unit_rows() { return kUnits; }
 
 std::string format_bytes(Bytes bytes, Prefix prefix, Sign sign) {
   const bool is_binary = prefix == Prefix::binary;
-  return quantity_text(is_binary ? UnitFamily::binary_bytes : UnitFamily::decimal_bytes,
-                       bytes.value, sign);
+  return quantity_text(is_binary ? UnitKind::binary_bytes : UnitKind::decimal_bytes, bytes.value,
+                       sign);
 }
 
 std::string format_seconds(Seconds seconds, Sign sign) {
-  return quantity_text(UnitFamily::seconds, seconds.value, sign);
+  return quantity_text(UnitKind::seconds, seconds.value, sign);
 }
 
 std::string format_seconds(const Estimate<Seconds>& seconds, Sign sign) {
   const double reference = reference_of(seconds.low.value, seconds.value.value, seconds.high.value);
   if (reference == 0 || !std::isfinite(reference)) return format_seconds(seconds.value, sign);
-  const Scale scale = scale_for(UnitFamily::seconds, reference);
+  const Scale scale = scale_for(UnitKind::seconds, reference);
   const auto text = [&](Seconds end, Sign end_sign) {
     return decimal_text(end.value / scale.unit->scale, scale.decimals, end_sign);
   };
@@ -158,13 +158,13 @@ std::string format_seconds(const Estimate<Seconds>& seconds, Sign sign) {
 }
 
 std::string format_bandwidth(BytesPerSecond bandwidth) {
-  return quantity_text(UnitFamily::bytes_per_second, bandwidth.value);
+  return quantity_text(UnitKind::bytes_per_second, bandwidth.value);
 }
 
-std::string format_flops(Flops flops) { return quantity_text(UnitFamily::flops, flops.value); }
+std::string format_flops(Flops flops) { return quantity_text(UnitKind::flops, flops.value); }
 
 std::string format_flop_rate(FlopsPerSecond rate) {
-  return quantity_text(UnitFamily::flops_per_second, rate.value);
+  return quantity_text(UnitKind::flops_per_second, rate.value);
 }
 
 std::string format_ratio(double ratio, Sign sign) {

@@ -11,7 +11,7 @@
 
 namespace depthcost {
 
-enum class UnitFamily {
+enum class UnitKind {
   binary_bytes,
   decimal_bytes,
   seconds,
@@ -22,12 +22,12 @@ enum class UnitFamily {
 
 /// A value of v base units is written as v / scale.
 struct UnitRow {
-  UnitFamily family;
+  UnitKind kind;
   std::string_view text;
   double scale;
 };
 
-/// Every unit that is written, by family, scales rising.
+/// Every unit that is written, by kind, scales rising.
 std::span<const UnitRow> unit_rows();
 
 /// GiB for memory, as a driver shows it; GB for traffic, files and the papers' figures.

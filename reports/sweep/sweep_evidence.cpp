@@ -105,8 +105,8 @@ std::string table2_markdown() {
 }
 
 std::string table4_markdown() {
-  Table table{{"variant", right("loss")}};
-  for (const AblationLoss& row : kTable4) table.add(std::string(row.variant), loss(row.loss));
+  Table table{{"ablation", right("loss")}};
+  for (const AblationLoss& row : kTable4) table.add(std::string(row.name), loss(row.loss));
   return fmt::format("[attnres] Table 4, the model of Fig. 6.\n\n{}\n", markdown(table));
 }
 
@@ -164,7 +164,7 @@ void write_evidence(JsonWriter& json, double compute) {
     write_table2(json);
     json.object("table4", [&] {
       json.member("conditions", kFigure6Conditions);
-      for (const AblationLoss& row : kTable4) json.member(row.variant, row.loss);
+      for (const AblationLoss& row : kTable4) json.member(row.name, row.loss);
     });
     write_figure7(json);
   });

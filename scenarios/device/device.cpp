@@ -1,4 +1,4 @@
-// The schema line of a file decides; a name that is both would be the hardware's.
+// The schema line of a file says which kind it is. A name of both kinds means the hardware preset.
 #include "scenarios/device/device.hpp"
 
 #include <filesystem>
@@ -23,7 +23,7 @@ bool names_profile(const std::string& name, const std::string& file) {
   if (find_preset("profiles", name) != nullptr) return true;
   const auto path = std::filesystem::path(file).parent_path() / name;
   std::error_code ignored;
-  // What is no file is reported by whoever resolves the name.
+  // A name that is no file is reported where it is resolved.
   return std::filesystem::is_regular_file(path, ignored) &&
          says_profile(load_document(path.string()));
 }

@@ -1,5 +1,5 @@
-// `hardware:` names a device: by a preset of datasheets and published figures, or by the profile
-// that the machine has measured of itself.
+// `hardware:` names a device. It is a preset, made from datasheets and published figures, or a
+// profile, measured on the machine itself.
 #pragma once
 
 #include <vector>
@@ -16,20 +16,21 @@ struct DeviceValues {
   ReferenceKind kind;
 };
 
-/// Not a preset of datasheets.
+/// Whether the values are those of a profile, not of a preset.
 bool is_profile(const DeviceValues& device);
 
 /// A preset, a path or a map that stands in the file `file`. Throws InputError.
 DeviceValues resolve_device(const Node& node, const std::string& file);
 
-/// As above, for what the command line gives.
+/// The same for a name from the command line.
 DeviceValues resolve_device(const std::string& name, const std::string& option);
 
-/// With its own transfers only: borrow_transfers() is for who asks about several devices.
+/// The machine has its own transfers only. Call borrow_transfers() too if there are several
+/// devices.
 Machine machine_from(const DeviceValues& device, std::vector<ResolvedValue>& notes);
 
-/// As borrow_transfers() of scenarios/device/transfers.hpp; for a profile, by the part that it
-/// names.
+/// Does what borrow_transfers() of scenarios/device/transfers.hpp does. A profile borrows for the
+/// part that it names.
 void borrow_transfers(const DeviceValues& device, Machine& machine,
                       std::vector<ResolvedValue>& notes);
 

@@ -44,7 +44,7 @@ std::vector<MixRow> mix_rows(const Values& values, const std::string& key) {
   return rows;
 }
 
-/// The part's own rows: as sure as their sources.
+/// The part's own rows. Their interval depends on whether they have a source.
 std::vector<MixBandwidth> own_curve(const std::vector<MixRow>& rows) {
   std::vector<MixBandwidth> curve;
   for (const MixRow& row : rows) {
@@ -64,7 +64,7 @@ double mean_fraction(const Values& values, const std::string& key) {
 }
 
 /// The fractions of the datasheet bandwidth that the nearest part reaches, times our own datasheet
-/// bandwidth. The shape over mixes is kept; its height is as uncertain as the parts differ.
+/// bandwidth. The shape over mixes is kept. The interval of its height spans what the parts reach.
 std::vector<MixBandwidth> borrowed(const Values& self, const std::vector<const Part*>& parts,
                                    const std::string& key) {
   const Values& nearest = parts.front()->values;
@@ -99,7 +99,7 @@ std::vector<MixBandwidth> bandwidth_curve(const Values& self, const NearestParts
   return borrowed(self, parts, key);
 }
 
-/// Without any part: the datasheet itself, and down to half of it.
+/// If no part has a fraction: the datasheet's bandwidth, with an interval down to half of it.
 std::vector<MixBandwidth> datasheet(const Values& self, std::vector<ResolvedValue>& notes) {
   const double nominal = nominal_bandwidth(self);
   notes.push_back({"hardware.sustained_bandwidth", self.text("memory_bandwidth"),
@@ -159,7 +159,7 @@ Seconds saturation_latency(const Values& self, const NearestParts& others,
   return {parts.front()->values.number(key)};
 }
 
-/// A part that nobody has counted has as many multiprocessors as its kin.
+/// A part without a count has as many multiprocessors as its kin.
 Count num_multiprocessors(const Values& self, const NearestParts& others,
                           std::vector<ResolvedValue>& notes) {
   const std::string key = "num_multiprocessors";
@@ -172,7 +172,8 @@ Count num_multiprocessors(const Values& self, const NearestParts& others,
   return count;
 }
 
-/// What few tokens take on a GPU. A part of an unknown architecture runs kernels that loop.
+/// The constants for few tokens on a GPU. A part of an unknown architecture gets those of kernels
+/// that loop.
 std::optional<FewTokens> few_tokens_of(const Values& self, const NearestParts& others,
                                        std::vector<ResolvedValue>& notes) {
   if (self.text("kind") != "gpu") return std::nullopt;
@@ -191,7 +192,7 @@ std::optional<FlopsPerSecond> rate(const Values& values, const std::string& key,
   return std::nullopt;
 }
 
-/// What is for devices to say to one another.
+/// Reads the links between devices and the transfers over them.
 void read_links(const Values& values, Machine& machine, std::vector<ResolvedValue>& notes) {
   machine.transfers = own_transfers(values);
   const auto bandwidth = [&](const std::string& key) {
@@ -229,9 +230,9 @@ Machine machine_from(const Values& values, std::vector<ResolvedValue>& notes) {
   machine.few_tokens = few_tokens_of(values, others, notes);
   machine.vector_rate = rate(values, "f32_rate", notes);
   machine.tensor_rate = rate(values, "bf16_rate", notes);
-  // Not a fallback: weights in fp8 then run at the bf16 rate, as on parts without the units.
+  // Without a rate for fp8 the part has no units for it, and fp8 weights run at the bf16 rate.
   if (values.has("fp8_rate")) machine.fp8_rate = FlopsPerSecond{values.number("fp8_rate")};
-  // No preset has a rate of its own for 4 bits; fp8's is one that they reach.
+  // No preset has a rate for 4 bits. Parts that multiply 4 bits reach at least the rate of fp8.
   const Chip* const chip = find_chip(text_or_empty(values, "architecture"));
   if (chip != nullptr && chip->mxfp4 == Mxfp4::multiplied) machine.mxfp4_rate = machine.fp8_rate;
   read_links(values, machine, notes);

@@ -1,5 +1,5 @@
-// From the values of a hardware file to the machine of the time formula. What has no source falls
-// back on the nearest part that has one, with a wider interval, and a note. REFERENCES.md,
+// From the values of a hardware file to the machine of the time formula. A value without a source
+// falls back on the nearest part that has one, with a wider interval and a note. REFERENCES.md,
 // "intervals".
 #pragma once
 

@@ -1,4 +1,4 @@
-// Records against each other and against the datasheet.
+// Compares records with each other and with the datasheet.
 #include "scenarios/device/hardware_checks.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ std::string record_of(const std::string& key, std::size_t index) {
   return fmt::format("{}[{}]", key, index);
 }
 
-/// What a record says about: 3r1w and 6r2w are the same mix.
+/// The circumstances that a record was measured in. 3r1w and 6r2w are the same mix.
 std::string circumstances(const Values& values, const std::string& key, const std::string& record) {
   if (key == "launch_floor")
     return fmt::format("{} {} {}", values.text(record + ".launch"), values.text(record + ".level"),
@@ -80,7 +80,7 @@ void check_bandwidths(const Values& values) {
                      "invalid cache_bandwidth (slower than sustained_bandwidth)");
 }
 
-// What is sold as 80 GB may be 80 GiB: 7 % more.
+// A part that is sold with 80 GB may have 80 GiB, which is 7 % more.
 constexpr double kMostVisible = 1.1;
 
 void check_capacity(const Values& values) {

@@ -1,4 +1,4 @@
-// Hardware that contradicts itself.
+// Refuses hardware that contradicts itself.
 #pragma once
 
 #include "scenarios/keys/values.hpp"

@@ -1,4 +1,5 @@
-// Exact rows first; then another skeleton, another level, another launch mode of the same part.
+// Takes the exact row if there is one, else that of another skeleton, level or launch mode of the
+// part.
 #include "scenarios/device/launch_floors.hpp"
 
 #include <fmt/format.h>
@@ -89,7 +90,7 @@ Estimate<Seconds> floor_of(const FloorSources& sources, Launch launch, Level lev
   return row == nullptr ? Estimate<Seconds>{} : substitute(sources, *row, launch);
 }
 
-/// CPUs have no launch; what a parallel region costs there is for a profile to measure.
+/// A CPU has no launch. Only a profile knows what a parallel region costs there.
 FloorSources sources_of(const Values& self, const NearestParts& others,
                         std::vector<ResolvedValue>& notes) {
   FloorSources sources{.rows = floor_rows(self), .kin = {}};

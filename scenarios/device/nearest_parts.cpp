@@ -63,7 +63,7 @@ std::vector<const Part*> NearestParts::any(const std::string& wanted,
                                            std::string_view mention) const {
   std::vector<const Part*> found;
   for (const Preset& preset : presets()) {
-    // Most do not even name what is wanted.
+    // Most files do not contain the words that are looked for.
     if (preset.kind != "hardware" || preset.text.find(wanted) == std::string_view::npos ||
         preset.text.find(mention) == std::string_view::npos)
       continue;

@@ -23,14 +23,15 @@ class NearestParts {
   /// Only parts of the same kind (gpu, cpu) are considered.
   explicit NearestParts(const Values& self) : self_(self) {}
 
-  /// Parts that have `wanted` and agree with `self` in `key`; where none does, any that has it.
+  /// Parts that have `wanted` and agree with `self` in `key`; if there are none, any part that has
+  /// it.
   std::vector<const Part*> like(const std::string& key, const std::string& wanted) const;
 
   /// Parts that have `wanted`, of the nearest architecture of which one has it.
   std::vector<const Part*> of_nearest_architecture(const std::string& wanted) const;
 
-  /// Any part that has `wanted`, a value or records; nearest first. `mention`: words that its file
-  /// holds, since reading one takes milliseconds.
+  /// Every part that has `wanted`, a value or records; nearest first. Files without the words
+  /// `mention` are not parsed, since parsing one takes milliseconds.
   std::vector<const Part*> any(const std::string& wanted, std::string_view mention = "") const;
 
  private:
@@ -45,7 +46,7 @@ std::string ids_of(const std::vector<const Part*>& parts);
 /// Datasheet memory bandwidth in bytes per second.
 double nominal_bandwidth(const Values& values);
 
-/// Published where the file cites somebody for it; else it is a guess.
+/// Published if the file cites a source for the value, else assumed.
 Evidence evidence_of(const Value& value);
 
 /// The text of a key, or "" where it is absent.

@@ -14,7 +14,7 @@
 namespace depthcost {
 namespace {
 
-// Of an H100 and an H200.
+// The number of an H100 and an H200.
 constexpr Count kUsualMultiprocessors = 132;
 
 /// visit(record's path with its dot) for each record of a list.
@@ -174,7 +174,7 @@ Machine machine_from_profile(const Values& values, std::vector<ResolvedValue>& n
                        "invalid residual (1 does not lie between low and high)");
     machine.residual = {values.number("residual.low"), 1, values.number("residual.high"),
                         Evidence::calibrated};
-    // The machine's own kernels have said how far off they are.
+    // The interval of a profile already contains the errors of the machine's own kernels.
     if (machine.few_tokens) machine.few_tokens->kernel_scatter = {1, 1, 1, Evidence::calibrated};
   }
   notes.push_back({"hardware", values.text("name"),

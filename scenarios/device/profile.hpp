@@ -16,8 +16,8 @@ namespace depthcost {
 /// names as its `part`. Appends to `notes` when and on which kernels it was made.
 Machine machine_from_profile(const Values& values, std::vector<ResolvedValue>& notes);
 
-/// Of the hardware preset `part` of a profile whose kind is `kind`. Throws InputError for another
-/// kind's and for what is no preset.
+/// The values of the hardware preset `part`, which a profile of kind `kind` names. Throws
+/// InputError if it is no preset or of another kind.
 Values part_values(const std::string& part, std::string_view kind, const Position& position);
 
 }  // namespace depthcost

@@ -19,10 +19,11 @@ namespace {
 
 const std::string kList = "transfers";
 
-// Of a transfer without a source, or of another part. REFERENCES.md, "intervals".
+// Half-width of the interval of a transfer without a source or of another part. REFERENCES.md,
+// "intervals".
 constexpr double kBorrowedTransferScatter = 0.25;
 
-// A send has two; beyond this no machine is.
+// The most ranks of a transfer. No machine has more.
 constexpr Count kMostRanks = Count{1} << 20;
 
 using What = std::pair<TransferKind, TransferScope>;
@@ -77,15 +78,15 @@ std::vector<TransferPoint> of(const What& what, const std::vector<TransferPoint>
   return chosen;
 }
 
-/// Bandwidth of a part over ours, of the link that is crossed, where both are known.
+/// The bandwidth of a part's link over that of ours, if both are known.
 std::optional<double> link_ratio(const Values& part, const Values& self, TransferScope scope) {
   const std::string key = scope == TransferScope::node ? "link_bandwidth" : "network_bandwidth";
   if (!part.has(key) || !self.has(key)) return std::nullopt;
   return part.number(key) / self.number(key);
 }
 
-/// A part of the same vendor with the nearest links that has measured it, or nullptr. Presets write
-/// records as the words that are looked for; a test holds them to it.
+/// A part of the same vendor with the nearest links that has measured it, or nullptr. A test checks
+/// that presets write their records with the words that are looked for.
 const Part* nearest(const NearestParts& others, const Values& self, const What& what) {
   const auto distance = [&](const Part* part) {
     const auto ratio = link_ratio(part->values, self, what.second);

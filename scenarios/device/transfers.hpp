@@ -1,5 +1,5 @@
-// What moving bytes between devices takes on a part: its own measurements, or those of the nearest
-// part of its vendor, with a wider interval and a note. REFERENCES.md, "intervals".
+// How long moving bytes between devices takes on a part: its own measurements, or those of the
+// nearest part of its vendor, with a wider interval and a note. REFERENCES.md, "intervals".
 #pragma once
 
 #include <vector>
@@ -14,8 +14,8 @@ namespace depthcost {
 /// is there twice.
 std::vector<TransferPoint> own_transfers(const Values& values);
 
-/// Adds what `points`, which are `self`'s own, lack of each kind and scope; what no part of the
-/// vendor has stays absent. Appends to `notes` one line for each fallback.
+/// Adds to `points`, the own ones of `self`, each kind and scope that they lack. A transfer that no
+/// part of the vendor has stays absent. Appends to `notes` one line for each fallback.
 void borrow_transfers(const Values& self, std::vector<TransferPoint>& points,
                       std::vector<ResolvedValue>& notes);
 

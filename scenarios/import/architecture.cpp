@@ -35,7 +35,7 @@ class Record {
     return has(name) ? std::optional(count(name)) : std::nullopt;
   }
 
-  /// What this kind needs and what it may have; all else is another kind's.
+  /// Throws unless the keys that this kind needs are there, and for keys of other kinds.
   void check_members(KeyNames needed, KeyNames allowed) const {
     for (const char* name : needed)
       if (!has(name))
@@ -55,7 +55,7 @@ class Record {
     }
   }
 
-  /// `name` says something about `needed`, which is not there.
+  /// Refuses the key `name`, which needs the absent key `needed`.
   void check_company(const char* name, const char* needed) const {
     if (has(name) && !has(needed))
       throw InputError(at(name).position,
@@ -159,7 +159,7 @@ void check_sum(const Values& values, const std::string& list, Count have, Count 
       fmt::format("invalid {} ({} decoder layers; the model has {})", list, have, need));
 }
 
-/// Keys that say something about an architecture that is not there.
+/// Keys that need `attention` and `mlp`, which are absent.
 void refuse_lone_keys(const Values& values) {
   for (const std::string key : {"vocabulary_size", "weight_dtype", "expert_dtype", "kv_dtype"})
     if (const Value* value = values.find(key))

@@ -1,4 +1,4 @@
-// From the values of a model file to what the model consists of beside its residual path.
+// Reads the attention, MLPs and embedding of a model file: everything beside its residual path.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,16 @@
 
 namespace depthcost {
 
-/// Bound of one model's numbers: far above any, and no product of six of them overflows a double.
+/// The largest number in a model file. It is far above any real one, and no product of six
+/// overflows a double.
 inline constexpr Count kMaxWidth = Count{1} << 24;
 
 /// A file may ask for this many layers (sublayers) at most: each can cost a row.
 inline constexpr Count kMaxLayers = 65536;
 
-/// Nothing where the file has neither `attention` nor `mlp`. `num_layers` as in Transformer.
-/// Appends to `notes` one line for each default. Throws InputError for what contradicts itself.
+/// Returns nothing if the file has neither `attention` nor `mlp`. `num_layers` counts sublayers, as
+/// in Transformer. Appends to `notes` one line for each default. Throws InputError for
+/// contradictions.
 std::optional<Architecture> architecture_from(const Values& values, Count num_layers,
                                               std::vector<ResolvedValue>& notes);
 

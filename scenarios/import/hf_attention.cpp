@@ -60,7 +60,7 @@ const Aliases kKvHeads{"num_key_value_heads", "n_kv_heads", "num_kv_heads"};
 struct Windows {
   Count num_layers = 0;
   std::optional<ConfigValue> window;
-  std::string path;  // of the key that says which layers
+  std::string path;  // the key that says which layers
   bool is_first = true;
 };
 
@@ -82,7 +82,7 @@ Windows windows_by_type(const HfModel& model, const ConfigValue& types) {
   return windows;
 }
 
-/// transformers: layers from max_window_layers on.
+/// In transformers the layers from max_window_layers on have a window.
 Windows upper_windows(const HfModel& model) {
   const auto is_used = model.config.find({"use_sliding_window"});
   model.config.ignore({"sliding_window", "max_window_layers"});
@@ -97,7 +97,7 @@ Windows upper_windows(const HfModel& model) {
 }
 
 Windows read_windows(const HfModel& model) {
-  const WindowRule rule = model.family.window;
+  const WindowRule rule = model.type.window;
   if (const auto types = model.config.find({"layer_types"})) {
     if (rule != WindowRule::none) model.config.ignore({"sliding_window"});
     if (rule == WindowRule::upper_layers)
@@ -116,9 +116,9 @@ Windows read_windows(const HfModel& model) {
 FoundCount head_dim_of(const HfModel& model, const ConfigValue& heads) {
   if (const auto value = model.config.find({"head_dim"}))
     return {value->count(), value->position(), value->path()};
-  if (model.family.head_dim == Absent::refused)
-    model.config.at({"head_dim"}, fmt::format("{} does not take hidden_size / heads for it",
-                                              model.family.model_type));
+  if (model.type.head_dim == Absent::refused)
+    model.config.at({"head_dim"},
+                    fmt::format("{} does not take hidden_size / heads for it", model.type.name));
   if (model.hidden_size % heads.count() != 0)
     heads.fail(fmt::format("does not divide the hidden size of {}; head_dim is not there",
                            model.hidden_size));
@@ -129,7 +129,7 @@ FoundCount head_dim_of(const HfModel& model, const ConfigValue& heads) {
 FoundCount kv_heads_of(const HfModel& model, const ConfigValue& heads) {
   if (const auto value = model.config.find(kKvHeads))
     return {value->count(), value->position(), value->path()};
-  if (model.family.kv_heads == Absent::refused)
+  if (model.type.kv_heads == Absent::refused)
     model.config.at({"num_key_value_heads"}, "heads of keys and values");
   return {heads.count(), heads.position(), fmt::format("kv_heads = {}", heads.path())};
 }
@@ -158,8 +158,8 @@ std::vector<ImportedRecord> grouped(const HfModel& model) {
   return records;
 }
 
-/// Under MLA the number of key-value heads repeats the query heads, and a head_dim is a part at
-/// most.
+/// Under MLA the number of key-value heads repeats that of the query heads, and head_dim is only a
+/// part of a head.
 ImportedRecord latent(const HfModel& model, Count num_layers, const std::string& pattern) {
   HfConfig& config = model.config;
   config.ignore({"num_key_value_heads", "n_kv_heads", "num_kv_heads", "head_dim", "mla_use_nope"});
@@ -234,7 +234,8 @@ std::vector<ImportedRecord> hybrid(const HfModel& model) {
   return records;
 }
 
-// DeepSeek-V4, arXiv:2606.19348: no summaries; of 4 tokens, chosen by an indexer; of 128, all seen.
+// DeepSeek-V4, arXiv:2606.19348. Ratio 0: no summaries. 4: summaries of 4 tokens, which an indexer
+// picks. 128: summaries of 128 tokens, all of them seen.
 constexpr Count kWindowOnly = 0;
 constexpr Count kChosenRatio = 4;
 constexpr Count kDenseRatio = 128;
@@ -290,7 +291,7 @@ std::vector<ImportedRecord> compressed(const HfModel& model) {
 }  // namespace
 
 std::vector<ImportedRecord> import_attention(const HfModel& model) {
-  switch (model.family.attention) {
+  switch (model.type.attention) {
     case AttentionForm::grouped:
       return grouped(model);
     case AttentionForm::latent:

@@ -1,4 +1,4 @@
-// Look-ups fall from the decoder's section to the top of the file.
+// A key is looked up in the decoder's section, then at the top of the file.
 #include "scenarios/import/hf_config.hpp"
 
 #include <fmt/format.h>
@@ -179,7 +179,7 @@ std::string HfConfig::cite(const std::vector<std::string>& paths) const {
   return label_ + text;
 }
 
-void HfConfig::refuse_unknown_structure(std::string_view family) const {
+void HfConfig::refuse_unknown_structure(std::string_view model_type) const {
   const auto check = [&](const ConfigSection& section) {
     const bool is_composite = nested_ && &section == &top_;
     for (const Member& member : section.members()) {
@@ -189,7 +189,7 @@ void HfConfig::refuse_unknown_structure(std::string_view family) const {
       throw InputError(
           member.position,
           fmt::format("unknown key '{}{}' (may change what a layer is, and is not known of {})",
-                      section.prefix(), printable(member.key), family));
+                      section.prefix(), printable(member.key), model_type));
     }
   };
   if (nested_) check(*nested_);

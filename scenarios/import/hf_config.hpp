@@ -15,8 +15,8 @@ namespace depthcost {
 
 class ConfigSection;
 
-/// One value with the way to it: "text_config.num_hidden_layers". Every reader throws InputError,
-/// which names that way, for what is not of its kind.
+/// One value with its path: "text_config.num_hidden_layers". Every reader throws InputError, which
+/// names that path, for a value of another kind.
 class ConfigValue {
  public:
   ConfigValue(const Node& node, std::string path) : node_(&node), path_(std::move(path)) {}
@@ -33,7 +33,7 @@ class ConfigValue {
   std::vector<std::string> words() const;
   ConfigSection section() const;
 
-  /// As written, for messages; "" of a list or a map.
+  /// The text as written, for messages; "" for a list or a map.
   std::string text() const;
 
   /// "invalid text_config.dtype 'int8' (reason)".
@@ -60,7 +60,7 @@ class ConfigSection {
   /// where two of them say different things.
   std::optional<ConfigValue> find(const Aliases& names);
 
-  /// As above; throws InputError where there is none. `why` stands in the message.
+  /// The same, but throws InputError if there is none. `why` stands in the message.
   ConfigValue at(const Aliases& names, std::string_view why);
 
   bool is_asked_for(const std::string& name) const { return asked_for_.contains(name); }
@@ -90,18 +90,18 @@ class HfConfig {
   std::optional<ConfigValue> find(const Aliases& names);
   ConfigValue at(const Aliases& names, std::string_view why);
 
-  /// As find, but at the top of the file only.
+  /// Like find(), but at the top of the file only.
   std::optional<ConfigValue> find_at_top(const Aliases& names) { return top_.find(names); }
 
-  /// Says that keys are known, and that nothing rests on them.
+  /// Marks keys as known. No result depends on them.
   void ignore(const Aliases& names);
 
-  /// "config.json: text_config.a, b": keys beside the one before it without the way to them.
+  /// "config.json: text_config.a, b". Only the first key of a section has its path.
   std::string cite(const std::vector<std::string>& paths) const;
 
   /// Throws InputError for the first key that could change what a layer is and that nobody has
-  /// asked for. `family` stands in the message.
-  void refuse_unknown_structure(std::string_view family) const;
+  /// asked for. `model_type` stands in the message.
+  void refuse_unknown_structure(std::string_view model_type) const;
 
  private:
   std::string label_;

@@ -16,8 +16,8 @@ constexpr auto kStructural = std::to_array<std::string_view>(
      "dense",  "intermediate", "dim",         "cross",    "encoder", "skip",   "loop",
      "repeat", "share",        "hidden_size", "mla",      "quant",   "altup",  "mtp"});
 
-// Biases, norms, dropout, routing, initial values, generation and training: what the configs of
-// known families carry (ai-dynamo/aiconfigurator @095f58a5 model_configs, GPT-2's, DeepSeek's
+// Biases, norms, dropout, routing, initial values, generation and training: keys in the configs of
+// known model types (ai-dynamo/aiconfigurator @095f58a5 model_configs, GPT-2's, DeepSeek's
 // inference configs), and the defaults that transformers writes with them.
 constexpr auto kHarmless = std::to_array<std::string_view>({
     "_attn_implementation",
@@ -49,8 +49,8 @@ constexpr auto kHarmless = std::to_array<std::string_view>({
     "tie_encoder_decoder",
 });
 
-/// Nothing of what the key names. An empty map says so of pruned heads alone; elsewhere, as in
-/// Mamba's `ssm_cfg`, it stands for defaults.
+/// Whether the value says that there is none of what the key names. An empty map says so only for
+/// pruned heads; elsewhere, as in Mamba's `ssm_cfg`, it stands for defaults.
 bool is_empty(std::string_view key, const Node& value) {
   if (const auto* list = std::get_if<List>(&value.content)) return list->items.empty();
   const auto* map = std::get_if<Map>(&value.content);

@@ -30,7 +30,7 @@ void fail_unlike(const ConfigValue& value, const Pattern& pattern) {
                                                  value.path(), pattern.paths.front()));
 }
 
-/// Two keys may say the same; then both are cited, and must agree.
+/// Two keys may give the same number. They must agree, and both are cited.
 void combine(Pattern& pattern, std::vector<Kind> kinds, const ConfigValue& value) {
   if (!pattern.paths.empty() && kinds != pattern.kinds) fail_unlike(value, pattern);
   pattern.kinds = std::move(kinds);
@@ -121,7 +121,8 @@ FoundCount meta_width(const HfModel& model, const ConfigValue& multiple_of) {
                   model.hidden_size, model.config.cite(paths))};
 }
 
-/// Up and down projection alone, as a gated MLP of the same bytes and operations.
+/// An MLP with an up and a down projection only, described as a gated MLP of the same bytes and
+/// operations.
 FoundCount plain_width(const HfModel& model) {
   const auto written = model.config.find({"n_inner"});
   const Count inner = written ? written->count() : 4 * model.hidden_size;
@@ -131,11 +132,11 @@ FoundCount plain_width(const HfModel& model) {
   return {(2 * inner + 2) / 3, written ? written->position() : model.config.position(),
           fmt::format("derived: 2/3 of {}, rounded up, since {} has two projections and the model "
                       "counts three; {}",
-                      inner, model.family.model_type, found)};
+                      inner, model.type.name, found)};
 }
 
 FoundCount dense_width(const HfModel& model) {
-  if (model.family.mlp == MlpForm::plain) return plain_width(model);
+  if (model.type.mlp == MlpForm::plain) return plain_width(model);
   if (const auto width = model.config.find(kDenseWidth))
     return {width->count(), width->position(), model.config.cite({width->path()})};
   if (const auto multiple_of = model.config.find({"multiple_of"}))
@@ -155,7 +156,7 @@ ImportedRecord dense_record(const HfModel& model, const Pattern& pattern) {
           source};
 }
 
-/// Kimi K2 writes a number of shared experts, Qwen2-MoE how wide they are together.
+/// Kimi K2 gives the number of shared experts, Qwen2-MoE their total width.
 std::optional<ImportedValue> shared_experts(const HfModel& model, Count width,
                                             std::vector<std::string>& paths) {
   if (const auto number = model.config.find({"n_shared_experts", "num_shared_experts"})) {
@@ -177,10 +178,10 @@ std::optional<ImportedValue> shared_experts(const HfModel& model, Count width,
 ImportedRecord expert_record(const HfModel& model, const ConfigValue& experts,
                              const Pattern& pattern) {
   HfConfig& config = model.config;
-  config.ignore({"num_hash_layers"});  // experts all the same; a table picks them
+  config.ignore({"num_hash_layers"});  // these layers have experts too; a table picks them
   const ConfigValue active = config.at(kActive, "experts that a token sees");
   const ConfigValue width =
-      model.family.expert_width == ExpertWidth::intermediate_size
+      model.type.expert_width == ExpertWidth::intermediate_size
           ? config.at({"intermediate_size"}, "width of an expert")
           : config.at({"moe_intermediate_size", "moe_inter_dim"}, "width of an expert");
   if (active.count() > experts.count())

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "scenarios/import/hf_config.hpp"
-#include "scenarios/import/hf_families.hpp"
+#include "scenarios/import/hf_model_types.hpp"
 #include "scenarios/import/imported_model.hpp"
 
 namespace depthcost {
@@ -16,7 +16,7 @@ namespace depthcost {
 /// A config and what all of its parts need to know.
 struct HfModel {
   HfConfig& config;
-  HfFamily family;
+  HfModelType type;
   Count num_decoder_layers = 0;
   Count hidden_size = 0;
 };
@@ -36,7 +36,7 @@ inline void require_one_per_layer(const ConfigValue& list, std::size_t length,
         fmt::format("{} entries; the model has {} decoder layers", length, num_decoder_layers));
 }
 
-/// All throw InputError for what is missing, contradicts itself or is not understood.
+/// These throw InputError for keys that are missing, contradictory or not understood.
 std::vector<ImportedRecord> import_attention(const HfModel& model);
 std::vector<ImportedRecord> import_mlp(const HfModel& model);
 

@@ -38,8 +38,8 @@ std::vector<ImportedKey> import_residual(const HfModel& model) {
                                                       streams->path(), block_size->path()));
   if (block_size) return block_attnres(model, *block_size);
   if (streams) return hyper_connections(model, *streams);
-  if (model.family.attention == AttentionForm::compressed)
-    model.config.at({"hc_mult"}, fmt::format("{} carries mHC", model.family.model_type));
+  if (model.type.attention == AttentionForm::compressed)
+    model.config.at({"hc_mult"}, fmt::format("{} carries mHC", model.type.name));
   return {{{"scheme", "standard", model.config.position()},
            fmt::format("no hc_mult and no attn_res_block_size key in {}", model.config.label())}};
 }

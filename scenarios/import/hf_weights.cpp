@@ -19,7 +19,7 @@ constexpr std::array kDtypeNames{
     DtypeName{"half", "f16"},      DtypeName{"float32", "f32"}, DtypeName{"float", "f32"},
 };
 
-/// What weights are stored as, and where that stands.
+/// The dtype of stored weights, and the key that says so.
 struct Storage {
   std::string dtype;
   Position position;
@@ -30,7 +30,7 @@ struct Storage {
 Storage read_dtype(const HfModel& model) {
   const auto value = model.config.find({"torch_dtype", "dtype"});
   if (!value) {
-    if (model.family.dtype == AbsentDtype::refused)
+    if (model.type.dtype == AbsentDtype::refused)
       model.config.at({"torch_dtype", "dtype"}, "storage of the residual stream");
     return {"bf16", model.config.position(),
             fmt::format("{} has no dtype key: activations taken as bf16", model.config.label())};
@@ -53,7 +53,8 @@ struct WeightStorage {
   Storage experts;
 };
 
-/// Both methods that quantise experts alone list what stays as it is: attention must be on it.
+/// Both methods that quantise only experts list the modules that stay unquantised. Attention must
+/// be on the list.
 void require_spared_attention(const ConfigValue& list) {
   for (const std::string& module : list.words())
     if (module.find("self_attn") != std::string::npos) return;

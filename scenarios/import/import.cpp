@@ -11,7 +11,7 @@
 namespace depthcost {
 namespace {
 
-// Refused before any list of that length is made.
+// Checked before any list of that length is made.
 constexpr Count kMaxDecoderLayers = kMaxLayers / 2;
 
 ImportedKey entry(const HfConfig& config, const std::string& key, const ConfigValue& value) {
@@ -23,8 +23,8 @@ ConfigValue bounded(ConfigValue value, Count most) {
   return value;
 }
 
-/// What transformers wrote where the model was loaded from, else the type of the whole model, else
-/// the file.
+/// The name that transformers loaded the model by, else the type of the whole model, else the name
+/// of the file.
 std::string name_of(HfConfig& config) {
   const auto path = config.find({"_name_or_path"});
   const std::string name = path ? file_label(path->text()) : "";
@@ -42,7 +42,7 @@ ImportedKey vocabulary(HfConfig& config) {
   return key;
 }
 
-/// Decoders with another decoder or encoder beside them are other models.
+/// Refuses models that have another decoder or an encoder beside the decoder.
 void refuse_second_stack(HfConfig& config) {
   for (const std::string_view key : {"is_encoder_decoder", "add_cross_attention"})
     if (const auto value = config.find({key}); value && value->flag())
@@ -56,7 +56,7 @@ bool is_config_path(std::string_view path) { return path.ends_with(".json"); }
 ImportedModel import_config(std::string_view text, const std::string& file) {
   const Node document = parse_json(text, file);
   HfConfig config(document, printable(file_label(file)));
-  const HfFamily family = family_of(config);
+  const HfModelType type = model_type_of(config);
   refuse_second_stack(config);
   const ConfigValue layers =
       bounded(config.at({"num_hidden_layers", "n_layer", "n_layers", "num_layers"},
@@ -67,7 +67,7 @@ ImportedModel import_config(std::string_view text, const std::string& file) {
                         "elements of one token's residual vector"),
               kMaxWidth);
   config.ignore({"num_nextn_predict_layers", "mtp_num_layers"});  // not counted
-  const HfModel model{config, family, layers.count(), width.count()};
+  const HfModel model{config, type, layers.count(), width.count()};
   ImportedModel imported{
       .origin = config.label(),
       .name = name_of(config),
@@ -80,8 +80,8 @@ ImportedModel import_config(std::string_view text, const std::string& file) {
   imported.keys.push_back(std::move(dtypes.front()));
   imported.keys.push_back(vocabulary(config));
   imported.keys.insert(imported.keys.end(), dtypes.begin() + 1, dtypes.end());
-  config.refuse_unknown_structure(family.model_type);
-  // What the model file's own reader would refuse.
+  config.refuse_unknown_structure(type.name);
+  // Refuses what the reader of model files would refuse.
   std::vector<ResolvedValue> notes;
   architecture_from(to_values(imported), 2 * layers.count(), notes);
   return imported;

@@ -1,4 +1,5 @@
-// From a Hugging Face config.json to a model file. What is not understood is refused, not guessed.
+// From a Hugging Face config.json to a model file. Keys that are not understood are refused, not
+// guessed.
 #pragma once
 
 #include <string>
@@ -12,11 +13,11 @@ namespace depthcost {
 bool is_config_path(std::string_view path);
 
 /// The model that a config.json describes; `file` labels positions, its last part sources. Throws
-/// InputError for what is no config, contradicts itself, lacks a key, or has one that could change
-/// what a layer is and is not known.
+/// InputError for a file that is no config, contradicts itself, lacks a key, or has an unknown key
+/// that could change what a layer is.
 ImportedModel import_config(std::string_view text, const std::string& file);
 
-/// As above, from a file.
+/// The same for a file.
 ImportedModel load_config(const std::string& path);
 
 }  // namespace depthcost

@@ -1,5 +1,5 @@
-// What an importer has found: the keys of a model file, each with its source and its place in the
-// file that it was found in.
+// The keys of a model file that an importer has found, each with its source and its place in the
+// imported file.
 #pragma once
 
 #include <string>
@@ -41,8 +41,8 @@ struct ImportedModel {
 /// The model file.
 std::string to_yaml(const ImportedModel& model);
 
-/// What the reader makes of that file, but at the places of the file that was imported, and with
-/// sources as origins.
+/// The values that the reader gets from that file. Their places are those in the imported file, and
+/// their sources are their origins.
 Values to_values(const ImportedModel& model);
 
 }  // namespace depthcost

@@ -1,4 +1,4 @@
-// The words in which tables of keys are written.
+// Helpers that the tables of keys are written with.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace depthcost::key_builders {
 
-using enum Dimension;  // where the model's bytes() is known too, it is Dimension::bytes
+using enum Dimension;  // beside the model's bytes(), write Dimension::bytes
 using enum KeyKind;
 using Names = std::string_view;
 

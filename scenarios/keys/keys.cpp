@@ -15,7 +15,7 @@ using namespace key_builders;
 constexpr auto kPhase1Dtypes = names_of_some(std::array{Dtype::bf16, Dtype::f32});
 constexpr std::array<Names, 1> kFits{"fits"};
 
-/// Zero is a measurement too: what a system does not do at all.
+/// Zero is a valid measurement: the system does not do it at all.
 constexpr Key measured_term(KeyKind kind, Names path) {
   const bool is_training = path.starts_with("step_terms.training.");
   return non_negative(key(
@@ -41,10 +41,10 @@ const std::array kScenario{
     instead_of("residual.block_size",
                key(count, "residual.num_blocks", "how many blocks, without the embedding")),
     with_default(key(choice, "residual.remainder", kNames<Remainder>,
-                     "what happens to L mod N when num_blocks is given"),
+                     "which blocks hold the L mod N layers that num_blocks leaves"),
                  "paper", "[attnres] Sec. 3.2 read with S = L/N"),
     key(choice, "residual.schedule", kNames<Schedule>,
-        "whose numbers the verdict quotes; fused or single_pass if absent"),
+        "the schedule whose numbers the verdict quotes; fused or single_pass if absent"),
     key(choices, "residual.compare", scheme_names(), "schemes to put beside it"),
     with_default(key(count, "residual.num_streams", "residual streams m of mHC"), "4",
                  "[mhc] n = 4, the value of every released model"),
@@ -64,7 +64,8 @@ const std::array kScenario{
                      "the kernel that the residual operation is folded into"),
                  "standalone", "[ours] a kernel of its own"),
     key(choice, "residual.baseline_attach", kNames<Attachment>,
-        "the kernel that the standard residual is folded into which per cents are of; as attach if "
+        "the kernel that the standard residual of the baseline is folded into; per cents are of "
+        "that step; as attach if "
         "absent"),
     with_default(key(choice, "residual.layout", kNames<Layout>,
                      "whether tensor-parallel ranks share the tokens of a decode step"),
@@ -110,7 +111,8 @@ const std::array kScenario{
         "order of the pipeline's work; interleaved_1f1b if absent and there are virtual stages, "
         "else 1f1b"),
     with_default(key(choice, "workload.training.activations", kNames<ActivationPolicy>,
-                     "what becomes of the residual path's activations until the backward pass"),
+                     "whether the residual path's activations are kept, recomputed or "
+                     "offloaded until the backward pass"),
                  "keep", "[ours] what frameworks do unless told otherwise"),
     with_default(
         key(choice, "workload.training.gradient_accumulation", kNames<GradientAccumulation>,
@@ -125,7 +127,7 @@ const std::array kScenario{
     key(choice, "workload.training.gradient_dtype", kNames<Dtype>,
         "storage of the gradients of d-vectors; the model's dtype if absent"),
     key(choice, "workload.training.wire_dtype", kNames<Dtype>,
-        "of what crosses a pipeline boundary; the model's dtype if absent"),
+        "storage of what crosses a pipeline boundary; the model's dtype if absent"),
     key(quantities, "baseline_step.decode", seconds,
         "measured step with the fused standard residual: one for all batches, or one each"),
     key(quantity, "baseline_step.prefill", seconds,
@@ -148,7 +150,7 @@ const std::array kScenario{
     measured_term(quantity, "step_terms.training.collectives"),
     measured_term(quantity, "step_terms.training.launches"),
     key(text, "claim",
-        "what somebody says of an overhead, and where; the budget is its limit, and the report says "
+        "a claim about an overhead and its source; the budget is its limit, and the report says "
         "whether it holds"),
     key(quantity, "budgets.decode_overhead", ratio,
         "largest (t - t_base) / t_base over the batches"),

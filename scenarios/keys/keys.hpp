@@ -1,5 +1,5 @@
-// The one table of what can be written: it drives the reader, its checks, the JSON Schema and
-// KEYS.md.
+// The tables of keys that files may have. The reader, its checks, the JSON Schema and KEYS.md
+// follow them.
 #pragma once
 
 #include <optional>
@@ -27,10 +27,10 @@ enum class KeyKind {
 
 enum class Need { required, optional };
 
-/// Whether some result rests on the key yet: `later` waits for the model of the rest of the step.
+/// Whether a result depends on the key yet. No result depends on keys that are `later`.
 enum class Use { now, later };
 
-/// One key. Its path is dotted; whatever stands before a dot is a section.
+/// One key. Its path is dotted; the part before a dot is a section.
 struct Key {
   std::string_view path;
   KeyKind kind = KeyKind::text;
@@ -40,8 +40,8 @@ struct Key {
   Range range = Range::positive;
   std::span<const std::string_view> choices{};
   std::string_view fallback{};         // the default, as a user would write it
-  std::string_view fallback_source{};  // and why
-  std::string_view instead_of{};       // the key that this one replaces: never both
+  std::string_view fallback_source{};  // why that is the default
+  std::string_view instead_of{};  // the key that this one replaces; a file has at most one of them
   Use use = Use::now;
 };
 

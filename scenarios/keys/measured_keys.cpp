@@ -1,4 +1,4 @@
-// The tables of files that hold measurements, and what may be expected of them.
+// The tables of files of measurements and of tolerance rules.
 #include "model/evaluation/nearest_measurement.hpp"
 #include "scenarios/keys/key_builders.hpp"
 #include "scenarios/keys/profile_choices.hpp"
@@ -14,10 +14,10 @@ constexpr auto kRatedLevelNames = names_of_some(kRatedLevels);
 
 const std::array kPublished{
     required(key(text, "schema", "must be depthcost-published/1")),
-    required(key(text, "name", "whose measurements, as in lists")),
+    required(key(text, "name", "name of the file in lists")),
     key(records, "measurements", "one kernel each, called alone"),
     required(key(text, "measurements[].hardware", "a hardware preset")),
-    required(key(text, "measurements[].stack", "whose kernel, with its version")),
+    required(key(text, "measurements[].stack", "library of the kernel, with its version")),
     required(key(text, "measurements[].operation", "as kernels/README.md names them")),
     key(count, "measurements[].sources", "n, where the operation depends on it"),
     key(count, "measurements[].queries", "S, where the operation depends on it"),
@@ -41,19 +41,21 @@ const std::array kPublished{
     required(key(choice, "steps[].span", kNames<StepSpan>,
                  "kernels: the sum of their durations; step: from end to end")),
     required(key(quantity, "steps[].time", seconds, "of the step")),
-    key(quantity, "steps[].residual", seconds, "of that, the residual path's kernels"),
+    key(quantity, "steps[].residual", seconds, "the part of `time` in the residual path's kernels"),
 };
 
 constexpr std::array kTolerances{
     required(key(text, "schema", "must be depthcost-tolerances/1")),
-    required(key(text, "name", "what is judged, as in lists")),
+    required(key(text, "name", "name of the rules in lists")),
     key(records, "rules", "every case is matched by exactly one, and every rule matches"),
     required(key(text, "rules[].match", "pattern of case ids: * is any text, {a,b} either")),
     required(key(quantity, "rules[].relative", ratio, "largest |measured / predicted - 1|")),
     non_negative(key(quantity, "rules[].absolute", seconds, "what a timer cannot resolve")),
     key(number, "rules[].noise_multiple",
-        "an error up to so many half-widths of the measurement is ambiguous, no failure"),
-    required(key(choice, "rules[].effect", kEffects, "whether a failure is the gate's")),
+        "an error of up to so many half-widths of the measurement's interval is "
+        "ambiguous, not a failure"),
+    required(
+        key(choice, "rules[].effect", kEffects, "whether a failing case makes `compare` fail")),
     required(key(text, "rules[].reason", "why so much")),
 };
 

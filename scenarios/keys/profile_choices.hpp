@@ -1,4 +1,4 @@
-// What some keys of a profile say: the enums whose names they take.
+// The enums whose names some keys of a profile take.
 #pragma once
 
 #include "model/base/enum_names.hpp"

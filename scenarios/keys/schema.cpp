@@ -1,4 +1,4 @@
-// Generates; scenarios/scenario.schema.json and scenarios/KEYS.md are its output, held by a test.
+// Generates scenarios/scenario.schema.json and scenarios/KEYS.md. A test compares them.
 #include "scenarios/keys/schema.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,8 @@ Json quantity(const Key& key) {
                                   units_of(key.dimension))}};
 }
 
-/// Any single value but null: to YAML `name: 405` is a number. One definition, for the many places.
+/// Any single value but null, since `name: 405` is a number in YAML. Many places refer to this
+/// definition.
 Json text() { return {{"$ref", "#/$defs/text"}}; }
 Json text_definition() { return {{"type", {"string", "number", "boolean"}}}; }
 

@@ -1,4 +1,4 @@
-// What residual.scheme may say.
+// The values of residual.scheme.
 #include "model/schemes/list.hpp"
 #include "scenarios/keys/key_builders.hpp"
 

@@ -1,4 +1,4 @@
-// The generic reader: walks a map beside its table.
+// The generic reader walks a map and its table of keys together.
 #include "scenarios/keys/values.hpp"
 
 #include <fmt/format.h>
@@ -104,7 +104,7 @@ std::string place(const FileReading& reading, const Position& position) {
   return fmt::format("{}:{}", reading.label, position.line);
 }
 
-/// "file:line: source (date)"; what an importer writes has no date.
+/// "file:line: source (date)". Sources from an importer have no date.
 void cite(Value& value, const Map& map, const FileReading& reading) {
   const Node* source = map.find("source");
   const Node* date = map.find("date");
@@ -117,7 +117,7 @@ void cite(Value& value, const Map& map, const FileReading& reading) {
   if (value.has_source) value.origin += fmt::format(" ({})", when);
 }
 
-/// Walks one map; everything it needs to know travels in members.
+/// Walks one map.
 class Walker {
  public:
   Walker(const FileReading& reading, Values& values) : reading_(reading), values_(values) {}
@@ -128,7 +128,8 @@ class Walker {
 
  private:
   void read_member(const Member& member, const std::string& section) {
-    // "residual.scheme" is a path of the table, but as a key it would pass by the check for two.
+    // "residual.scheme" is a path of the table, but as a key it would escape the check for
+    // duplicate keys.
     if (member.key.find_first_of(".[]") != std::string::npos)
       unknown_key(member, reading_.table, table_path(section));
     const std::string path = join(section, member.key);
@@ -210,7 +211,7 @@ class Walker {
   Values& values_;
 };
 
-/// The key that stands instead of `path`, or that `path` stands instead of; "" for most.
+/// The other key of a pair of which a file has at most one; "" if `path` is in no pair.
 std::string alternative(const KeyTable& table, const std::string& path) {
   for (const Key& key : table.keys) {
     if (key.instead_of.empty()) continue;

@@ -1,5 +1,4 @@
-// A file read against its table of keys: every value checked, in base units, with its place and
-// origin.
+// The values of a file, checked against its table of keys: in base units, with place and origin.
 #pragma once
 
 #include <map>
@@ -12,17 +11,16 @@
 
 namespace depthcost {
 
-/// One value as written and as meant. Lists have several texts; quantities and counts are numbers
-/// in base units beside them.
+/// One value. A list has several texts. Quantities and counts are also numbers in base units.
 struct Value {
   std::vector<std::string> texts;
   std::vector<double> numbers;
   Position position;
-  std::vector<Position> positions{};  // of each text; none of a default
+  std::vector<Position> positions{};  // one for each text; none for a default
   std::string origin;                 // "kimi_k3.yaml:7", "preset h200_sxm: ... (2026-08-21)"
   bool has_source = false;            // the file names a source and a date
 
-  /// Of one element of a list.
+  /// The position of one element of a list.
   const Position& position_of(std::size_t element) const {
     return positions.empty() ? position : positions[element];
   }
@@ -41,7 +39,7 @@ class Values {
   const std::string& text(const std::string& path) const { return at(path).texts.front(); }
   double number(const std::string& path) const { return at(path).numbers.front(); }
   Count count(const std::string& path) const { return static_cast<Count>(number(path)); }
-  /// Of a key that takes the names of `Enum`, or some of them.
+  /// The value of a key that takes names of `Enum`.
   template <class Enum>
   Enum choice(const std::string& path) const {
     return named<Enum>(text(path)).value();
@@ -54,8 +52,8 @@ class Values {
   void erase(const std::string& path);
   void erase_records(const std::string& path);
 
-  /// Takes from `base` what is not written here; a list of records counts as one value, and so do
-  /// two keys of which one stands instead of the other.
+  /// Takes from `base` every value that is not written here. A list of records counts as one value,
+  /// and so do two keys of which one replaces the other.
   void fill_from(const Values& base, const KeyTable& table);
 
   /// Where the map begins: the place to report what is missing.
@@ -67,10 +65,10 @@ class Values {
   std::map<std::string, Value> values_;
 };
 
-/// Where values say that they come from, if they name no source themselves.
+/// The origin of values that name no source themselves.
 enum class Provenance { scenario, preset, options };
 
-/// What is being read, for origins and messages.
+/// The file that is read, for origins and messages.
 struct FileReading {
   const KeyTable& table;
   Provenance provenance = Provenance::scenario;
@@ -78,12 +76,12 @@ struct FileReading {
 };
 
 /// Reads a map against the table. Members of kind `reference` are left to the caller. Throws
-/// InputError for anything that the table does not allow; required keys are not checked here, since
-/// a base may bring them.
+/// InputError for anything that the table does not allow. Required keys are not checked here, since
+/// a base may have them.
 Values read_values(const Map& map, const Position& position, const FileReading& reading);
 
-/// Throws InputError for a key in `prefix` that says something about what is not asked for, since
-/// `needed` is absent.
+/// Throws InputError for a key in `prefix` if the key `needed`, without which it has no meaning, is
+/// absent.
 void refuse_orphans(const Values& values, const std::string& prefix, const std::string& needed);
 
 /// Throws InputError for the first required key that is missing.

@@ -1,4 +1,5 @@
-// What a user's table and a published file say of a kernel that was called alone.
+// The operation and the counts that a user's table or a published file gives for a kernel called
+// alone.
 #pragma once
 
 #include <string>

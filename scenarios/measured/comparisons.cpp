@@ -1,4 +1,4 @@
-// Grouping, prediction and rules.
+// Groups measurements, predicts each group and applies the rules.
 #include "scenarios/measured/comparisons.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace depthcost {
 namespace {
 
-/// The fastest stack is what the device can do; the others' distance from it is theirs.
+/// The fastest stack shows what the device can do. How far others are behind is their own matter.
 ComparedCase compared_case(std::string id, const Device& device, const StandaloneCall& call,
                            const Estimate<Seconds>& time, const ToleranceRule& rule) {
   return {.id = std::move(id),
@@ -28,7 +28,7 @@ ComparedCase compared_case(std::string id, const Device& device, const Standalon
           .line = rule.line};
 }
 
-/// Each device once.
+/// Loads each device once.
 class Devices {
  public:
   const Device& at(const std::string& id) {

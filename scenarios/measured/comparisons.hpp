@@ -1,4 +1,4 @@
-// From measurements to cases that are judged: each with its device, its prediction and its rule.
+// Makes cases from measurements, each with its device, its prediction and its rule.
 #pragma once
 
 #include <string>
@@ -14,28 +14,27 @@ namespace depthcost {
 
 /// A device by the name of its preset or the path of its file.
 struct Device {
-  std::string label;  // of case ids
+  std::string label;  // its name in case ids
   Machine machine;
   std::vector<ResolvedValue> fallbacks;
 };
 
 Device device_of(const DeviceValues& values, const std::string& label);
 
-/// As above, of a preset or a path. Throws InputError for a name that is unknown and a file that is
-/// wrong.
+/// The device of a preset or a path. Throws InputError for an unknown name and for a bad file.
 Device device_of(const std::string& hardware);
 
 /// One case for each (device, operation, shape), judged by the fastest stack.
 std::vector<ComparedCase> published_cases(const std::vector<PublishedMeasurement>& measurements,
                                           const std::vector<ToleranceRule>& rules);
 
-/// What others have measured, each kernel with the prediction of that call.
+/// Published measurements, each kernel with the prediction of its call.
 struct MeasuredByOthers {
   std::vector<ComparedCase> kernels;
   std::vector<MeasuredStep> steps;
 };
 
-/// All that is shipped.
+/// All shipped measurements.
 MeasuredByOthers measured_by_others();
 
 /// One case for each row.

@@ -23,7 +23,7 @@ constexpr std::size_t kAbsent = kMaxColumns;
 
 constexpr double kMicrosecond = 1e-6;
 
-// A nanosecond to eleven days: what is outside was written in another unit.
+// A nanosecond to eleven days. A time outside was written in another unit.
 constexpr double kLeastMicroseconds = 1e-3;
 constexpr double kMostMicroseconds = 1e12;
 
@@ -32,7 +32,7 @@ std::size_t column_index(std::string_view name) {
   return static_cast<std::size_t>(found - kColumns.begin());
 }
 
-/// Where each known column stands, and what else there is.
+/// The places of known columns, and the names of the others.
 class Header {
  public:
   Header(const CsvRow& row, const CsvRows& rows) : size_(row.size()) {
@@ -100,7 +100,7 @@ class Line {
     throw InputError(position(column), fmt::format("missing {} (an empty cell)", column));
   }
 
-  /// Of the column's cell, or of the row where the table has no such column.
+  /// The position of the column's cell, or of the row if the table has no such column.
   Position position(std::string_view column) const {
     const CsvCell* cell = header_.find(row_, column);
     return cell != nullptr ? rows_.position_of(*cell) : start();

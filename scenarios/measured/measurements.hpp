@@ -1,5 +1,5 @@
-// A user's table of measured kernels: any kernel that does one of our operations can be held
-// against its bytes.
+// A user's table of measured kernels. Any kernel that does one of our operations can be compared
+// with its prediction.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace depthcost {
 
-/// One line.
+/// One line of the table.
 struct MeasuredCall {
   StandaloneCall call;
   Estimate<Seconds> time;

@@ -1,4 +1,4 @@
-// Shape first, then table by table.
+// Reads the shape, then each table.
 #include "scenarios/measured/mixing_file.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kSchema = "depthcost-mixing/1";
 
-/// A number as JSON writes it; its range is the table's matter.
+/// A number of JSON. The table checks its range.
 double number_of(const Node& node, std::string_view table) {
   const ScalarNode& scalar = as_scalar(node, table);
   double value = 0;
@@ -82,7 +82,7 @@ WeightRows rows_of(const Node& node, const WeightTable& table) {
   return rows;
 }
 
-/// Whether a table of rows stands there for each token: one level deeper than it would.
+/// Whether there is a table of rows for each token, which is one level deeper.
 bool is_per_token(const Node& node, const WeightTable& table) {
   if (!table.per_token) return false;
   const List* tokens = std::get_if<List>(&node.content);
@@ -93,7 +93,8 @@ bool is_per_token(const Node& node, const WeightTable& table) {
          std::holds_alternative<List>(first->items.front().content);
 }
 
-/// M is linear in the weights of attention: the mean over tokens has the mean matrix.
+/// M is linear in the weights of attention, so the mean of the weights gives the mean of the
+/// matrices.
 WeightRows mean_over_tokens(const Node& node, const WeightTable& table) {
   const std::vector<Node>& tokens = as_list(node, table.name).items;
   WeightRows mean;

@@ -1,12 +1,13 @@
-// A weights file: what a trained or measured model mixes its layers with, as JSON.
+// A weights file is JSON with the weights by which a trained model mixes its layers.
 //
 //   {"schema": "depthcost-mixing/1", "scheme": "highway", "num_layers": 4, "gates": [0.8, 0.4,
 //   0.7]}
 //
-// `scheme` and `num_layers` come first in meaning, then what the scheme takes (num_streams,
-// block_size, window, dilation, period), then its tables: model/mixing/mixing_*.cpp name them, and
-// the command lists them. A table is a list of numbers, a list of rows, or a list of matrices;
-// `attention` may also be a list of such tables, one for each token, whose mean counts.
+// It has `scheme`, `num_layers`, the parameters of the scheme (num_streams, block_size, window,
+// dilation, period), and the tables of the scheme, which model/mixing/mixing_recurrences.cpp and
+// mixing_attention.cpp name and the command lists. A table is a list of numbers, a list of rows, or
+// a list of matrices; `attention` may also be a list of such tables, one for each token; their mean
+// is used.
 #pragma once
 
 #include <set>
@@ -24,22 +25,21 @@ struct MixingFile {
   const MixingScheme* scheme = nullptr;
   MixingShape shape;
   MixingWeights weights;
-  Count num_tokens = 0;  // whose mean the attention is; 0 if the file holds a mean already
+  Count num_tokens = 0;  // the attention is their mean; 0 if the file has one table
 };
 
-/// What the file must agree with: the number of layers, and those parameters that are already
-/// decided.
+/// The file must agree with the number of layers and with the parameters that are already known.
 struct ExpectedShape {
   MixingShape shape;
   std::set<MixingParameter> decided;
 };
 
-/// What is wrong with the name of a scheme that has no mixing matrix: that it has none, and why, or
-/// what was meant.
+/// The message for a name without a mixing matrix: why that scheme has none, or which name was
+/// probably meant.
 std::string unknown_mixing_scheme(std::string_view written);
 
-/// Throws InputError: no JSON, an unknown scheme or key, another shape, a number that its table
-/// does not allow.
+/// Throws InputError for a file that is no JSON, an unknown scheme or key, a wrong shape, and a
+/// number that its table does not allow.
 MixingFile parse_mixing_file(std::string_view text, const std::string& file,
                              const ExpectedShape& expected);
 MixingFile load_mixing_file(const std::string& path, const ExpectedShape& expected);

@@ -1,4 +1,4 @@
-// Numbers of a matrix come from an option, else from the weights file, else from the scenario.
+// A parameter of a matrix comes from an option, else from the weights file, else from the scenario.
 #include "scenarios/measured/mixing_question.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace depthcost {
 namespace {
 
-/// What `attempt` refuses is the fault of what stands at `place`: an option or a file.
+/// Runs `attempt`, and reports its errors at `place`, an option or a file.
 template <class Attempt>
 auto feasible(const std::string& place, const Attempt& attempt) {
   try {
@@ -26,7 +26,7 @@ auto feasible(const std::string& place, const Attempt& attempt) {
   }
 }
 
-/// A number of a mixing matrix: its option, and the key of `residual` that it comes from otherwise.
+/// A parameter of a mixing matrix: its option, and the key of `residual` that has it otherwise.
 struct ParameterSource {
   MixingParameter parameter;
   const char* option;
@@ -46,7 +46,7 @@ constexpr std::array kParameterSources{
     ParameterSource{MixingParameter::period, "--period", &MixingQuestion::period,
                     &SchemeParameters::period}};
 
-/// Whether the scenario's own schemes have the number.
+/// Whether the scenario's own schemes have the parameter.
 bool decides(const Study& study, const ParameterSource& source) {
   for (const ResidualPath& path : paths_of(study)) {
     if (takes(path.scheme, source.member)) return true;
@@ -56,8 +56,8 @@ bool decides(const Study& study, const ParameterSource& source) {
   return false;
 }
 
-/// Streams and blocks of the scenario, and what options say in their place. Defaults are no larger
-/// than the model.
+/// Streams and blocks of the scenario, or of the options that replace them. Defaults are limited by
+/// the layers of the model.
 ExpectedShape shape_of(const Study& study, const MixingQuestion& question) {
   ExpectedShape expected{.shape = {.num_layers = study.model.num_layers}, .decided = {}};
   const SchemeParameters& parameters = study.scheme_parameters;
@@ -81,7 +81,7 @@ void add_once(std::vector<const MixingScheme*>& schemes, const MixingScheme& sch
     schemes.push_back(&scheme);
 }
 
-/// Schemes of the scenario that have a matrix, and named ones, each of which must have one.
+/// The schemes of the scenario that have a matrix, and the named ones, which must have one.
 std::vector<const MixingScheme*> schemes_of(const Study& study, const MixingQuestion& question,
                                             std::vector<std::string>& warnings) {
   std::vector<const MixingScheme*> schemes;
@@ -105,7 +105,7 @@ std::vector<const MixingScheme*> schemes_of(const Study& study, const MixingQues
   return schemes;
 }
 
-/// Where the weights of one scheme come from, and where what is wrong with them stands.
+/// The scheme with its weights. Errors in them are reported at `place`.
 MixedScheme mixed(const MixingScheme& scheme, const MixingShape& shape, MixingWeights weights,
                   WeightsOrigin origin, const std::string& place) {
   MixingMatrix matrix = scheme.matrix(shape, weights);

@@ -1,5 +1,5 @@
-// Which schemes are to be mixed over depth, and with which weights: a scenario's own and named
-// ones, with a file's weights or random ones.
+// Which schemes `mixing` shows, and with which weights: those of a scenario and named ones, with
+// the weights of a file or random ones.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,10 @@ namespace depthcost {
 
 struct MixingQuestion {
   std::string scenario;              // its file
-  std::vector<std::string> schemes;  // beside the scenario's; "all" for every one
+  std::vector<std::string> schemes;  // added to the scenario's; "all" names every scheme
   std::string weights;               // file; random numbers if empty
-  Count seed = 1;                    // of random numbers, not negative
-  std::optional<Count> num_streams;  // in place of the scenario's
+  Count seed = 1;                    // seed of the random numbers, not negative
+  std::optional<Count> num_streams;  // replaces the scenario's number
   std::optional<Count> block_size;
   std::optional<Count> window;
   std::optional<Count> dilation;
@@ -25,11 +25,11 @@ struct MixingQuestion {
 
 struct MixedSchemes {
   std::vector<MixedScheme> schemes;
-  Partition blocks;                   // of schemes that have some
+  Partition blocks;                   // for schemes with blocks
   std::vector<std::string> warnings;  // schemes of the scenario that have no matrix
 };
 
-/// Throws InputError at the option, or in the file, that is wrong.
+/// Throws InputError at the wrong option, or at the place in the file.
 MixedSchemes mixed_schemes(const Study& study, const MixingQuestion& question);
 
 }  // namespace depthcost

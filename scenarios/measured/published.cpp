@@ -1,4 +1,4 @@
-// Record by record.
+// Reads a published file record by record.
 #include "scenarios/measured/published.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ void require_hardware(const Value& hardware) {
 MeasuredStep step_of(const Values& values, const std::string& record) {
   require_hardware(values.at(record + "hardware"));
   const Value& time = values.at(record + "time");
-  std::vector<ResolvedValue> fallbacks;  // of a preset: its report names them
+  std::vector<ResolvedValue> fallbacks;  // from the preset; its report names them
   MeasuredStep step{
       .machine = machine_from(preset_values(values.text(record + "hardware"), hardware_reference()),
                               fallbacks),

@@ -1,5 +1,5 @@
-// Measurements that others have published, of kernels that do what ours do and of whole steps: what
-// predictions from presets alone are held against.
+// Measurements that others have published: of kernels that do what ours do, and of whole steps.
+// Predictions from presets are compared with them.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct PublishedMeasurement {
   std::string stack;     // "vLLM 0.24.0"
   StandaloneCall call;
   Seconds time;
-  std::string source;  // with its date
+  std::string source;  // and its date
 };
 
 /// Kernels and whole steps.
@@ -30,7 +30,7 @@ Published published();
 /// The kernels of all files.
 std::vector<PublishedMeasurement> published_measurements();
 
-/// Those of one file. Throws InputError.
+/// The measurements of one file. Throws InputError.
 Published parse_published(std::string_view text, const std::string& file);
 
 }  // namespace depthcost

@@ -1,4 +1,4 @@
-// One walk over the document; lists of objects become rows, numbers their quantities.
+// Walks the document once. Objects in lists become rows, and numbers their quantities.
 #include "scenarios/measured/result_file.hpp"
 
 #include <fmt/format.h>
@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::string_view kWhatItIs = "a result of 'depthcost evaluate --format json' has it";
 
-// What says which row it is, in the order of a row's name.
+// The keys that identify a row, in the order in which they make its name.
 constexpr auto kIdentities = std::to_array<std::string_view>(
     {"workload", "scheme", "schedule", "convention", "operation", "name", "item", "term", "cache",
      "embedding", "partial", "layer", "sources", "tokens", "launch", "attachment"});
 
-// Limits are the user's and margins follow from them; a plan repeats what stands beside it; a kind
-// is a place among like rows.
+// These are no predictions: limits are the user's, margins follow from limits, and a plan repeats
+// other rows. A kind only numbers like rows.
 constexpr auto kNoPredictions =
     std::to_array<std::string_view>({"schema_version", "program_version", "scenario", "need",
                                      "limit", "margin", "shortfall", "plan", "kind"});
@@ -50,7 +50,7 @@ bool contains(const std::array<std::string_view, N>& words, std::string_view wor
 
 const ScalarNode* scalar_of(const Node& node) { return std::get_if<ScalarNode>(&node.content); }
 
-/// Nothing where the node is no number.
+/// Returns nothing if the node is no number.
 std::optional<double> number_of(const Node& node) {
   const ScalarNode* scalar = scalar_of(node);
   if (scalar == nullptr || scalar->quoted) return std::nullopt;
@@ -71,7 +71,7 @@ std::string word_at(const Map& map, std::string_view key) {
   return scalar == nullptr ? "" : printable(scalar->text);
 }
 
-/// Said by the row, or by the quantity's name.
+/// The unit that the row gives, or that the name of the quantity implies.
 PredictedUnit unit_of(const Map& row, std::string_view quantity) {
   using enum PredictedUnit;
   if (quantity.ends_with("seconds")) return seconds;
@@ -82,7 +82,7 @@ PredictedUnit unit_of(const Map& row, std::string_view quantity) {
   return is_of_bytes ? bytes : plain;
 }
 
-/// "decode/64 block_attnres single_pass"; empty where nothing says which row it is.
+/// "decode/64 block_attnres single_pass"; empty if no key identifies the row.
 std::string identity_of(const Map& row) {
   std::string identity;
   for (const std::string_view key : kIdentities) {
@@ -110,7 +110,7 @@ class ResultReader {
  private:
   enum class Origin { alone, row };
 
-  /// Numbers of the object itself, then what is inside it.
+  /// Appends the numbers of the object, then those of the objects inside it.
   void read_object(const std::string& name, const Map& map, Origin origin) {
     const std::size_t index = result_.rows.size();
     result_.rows.push_back({section_, unused(name), {}});

@@ -1,5 +1,5 @@
-// What `evaluate --format json` has written, read again: every number that is a prediction, under a
-// name by which another result has it too.
+// Reads what `evaluate --format json` has written: every predicted number, with a name that is the
+// same in other results.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,13 @@ namespace depthcost {
 /// Largest result read, in bytes. Kimi K3 with `--layers` takes 6.3 MB.
 inline constexpr std::size_t kMaxResultBytes = 32'000'000;
 
-/// Rows are named by what identifies them (workload, scheme, schedule, operation, ...), never by
-/// their place, unless that is all there is. What a user has written (inputs, limits) and
-/// `training.plan`, which repeats chunks and transitions, are no predictions; a number that is null
-/// is not there. Throws InputError: for what is not JSON, not such a result, or of another schema
-/// version.
+/// A row is named by its keys (workload, scheme, schedule, operation, ...), and by its place only
+/// if it has none. The user's inputs and limits are left out, and so is `training.plan`, which
+/// repeats chunks and transitions. A null counts as absent. Throws InputError for a file that is no
+/// JSON, no such result, or of another schema version.
 Result parse_result(std::string_view text, const std::string& file, int schema_version);
 
-/// As above, from a regular file.
+/// The same for a regular file.
 Result load_result(const std::string& path, int schema_version);
 
 }  // namespace depthcost

@@ -39,10 +39,10 @@ std::vector<ToleranceRule> rules_of(const Node& document, const std::string& fil
   return rules;
 }
 
-/// Which places in a text all that has been read of a pattern can have reached.
+/// The places in a text that the part of a pattern read so far can reach.
 using Reached = std::vector<bool>;
 
-/// Behind "{a,b}", whose inside is `choices`.
+/// The places reached after "{a,b}", where `choices` is "a,b".
 Reached behind_choice(const Reached& reached, std::string_view choices, std::string_view text) {
   Reached next(reached.size());
   for (;;) {

@@ -1,5 +1,5 @@
-// What a comparison is held to: rules by pattern, each with its reason. Strict, so that a rule
-// that no longer means anything, or a case that nobody thought of, is seen.
+// Tolerance rules for comparisons: patterns of case ids, each with its reason. Every case needs
+// exactly one rule and every rule a case, so that nothing is forgotten.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace depthcost {
 
-/// The rules that are built in: "published" or "measurements".
+/// The built-in rules: "published" or "measurements".
 std::vector<ToleranceRule> shipped_rules(std::string_view id);
 
 /// The rules of a file.
@@ -24,7 +24,7 @@ class RuleBook {
 
   /// The one rule that matches.
   const ToleranceRule& rule_for(const std::string& id);
-  /// To be called behind the last case.
+  /// Call it after the last case. Throws InputError for a rule that matched none.
   void require_all_used() const;
 
  private:
@@ -32,7 +32,8 @@ class RuleBook {
   std::vector<bool> used_;
 };
 
-/// `*` is any text, also none and slashes; `{a,b}` is a or b; all else is itself.
+/// `*` matches any text, even none and slashes; `{a,b}` matches a or b; other characters match
+/// themselves.
 bool matches_pattern(std::string_view pattern, std::string_view text);
 
 }  // namespace depthcost

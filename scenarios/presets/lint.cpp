@@ -1,4 +1,5 @@
-// The checks that catch what other tools ship wrong: unsourced, sparse, decimal against binary.
+// Checks for common mistakes in presets: no source, rates with sparsity, decimal and binary units
+// mixed up.
 #include "scenarios/presets/lint.hpp"
 
 #include <fmt/format.h>
@@ -8,7 +9,7 @@
 namespace depthcost {
 namespace {
 
-/// The keys of a file that speak of the file and not of the thing: they need no source.
+/// Keys about the file itself, which need no source.
 bool needs_source(const std::string& path) {
   return path != "schema" && path != "name" && path != "kind" && path != "vendor" &&
          path != "architecture" && path != "memory_technology";
@@ -40,7 +41,8 @@ void check_sources(const Values& values, Findings& findings) {
     if (needs_source(path) && !value.has_source) findings.add(path + " has no source");
 }
 
-/// Driver-visible memory may exceed the decimal size sold, never the same number in binary units.
+/// Memory that the driver shows may exceed the decimal size that is sold, but not the same number
+/// in binary units.
 void check_capacity(const Values& values, Findings& findings) {
   constexpr double kBinaryOverDecimal = 1.073741824;
   if (!values.has("visible_memory") || !values.has("memory_capacity")) return;
@@ -54,7 +56,7 @@ void check_hardware(const Values& values, Findings& findings) {
     findings.ordered(fmt::format("sustained_bandwidth[{}].value", i), "memory_bandwidth");
   findings.ordered("bf16_rate", "fp8_rate");
   findings.ordered("f32_rate", "bf16_rate");
-  // A dense rate above 3 PFLOP/s in bf16 is nobody's today: it is the sparse one.
+  // No device has a dense bf16 rate above 3 PFLOP/s today, so this is the sparse one.
   if (values.has("bf16_rate") && values.number("bf16_rate") > 3e15)
     findings.add("bf16_rate looks like a sparse rate");
 }
@@ -64,7 +66,7 @@ void check_hardware(const Values& values, Findings& findings) {
 std::vector<std::string> lint_preset(std::string_view id, const ReferenceKind& kind) {
   const Values values = preset_values(id, kind);
   Findings findings(fmt::format("{}/{}.yaml", kind.folder, id), values);
-  // A rule is ours and has a reason.
+  // A tolerance rule has a reason instead of a source.
   if (kind.folder != "tolerances" && kind.folder != "profiles") check_sources(values, findings);
   if (kind.folder == "hardware") check_hardware(values, findings);
   return findings.take();

@@ -1,4 +1,4 @@
-// What a shipped preset must satisfy beyond being readable: receipts, and values that agree.
+// Checks of shipped presets: every value has a source, and values agree with each other.
 #pragma once
 
 #include <string>

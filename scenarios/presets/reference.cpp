@@ -16,7 +16,7 @@
 namespace depthcost {
 namespace {
 
-// Files that stand on one another by `base`.
+// The longest chain of files by `base`.
 constexpr std::size_t kMaxBases = 8;
 
 bool is_path(std::string_view text) {
@@ -24,7 +24,7 @@ bool is_path(std::string_view text) {
          text.ends_with(".yml") || is_config_path(text);
 }
 
-/// What is built in never changes: each preset is parsed once, whichever thread asks first.
+/// Presets that have been parsed. Each is parsed once, by the first thread that asks for it.
 class ParsedPresets {
  public:
   const Values* find(std::string_view folder, const std::string& id) {
@@ -48,7 +48,7 @@ ParsedPresets& parsed_presets() {
   return parsed;
 }
 
-/// Follows `base` from file to file; `chain_` is what led here.
+/// Follows `base` from file to file; `chain_` has the files so far.
 class Resolver {
  public:
   explicit Resolver(const ReferenceKind& kind) : kind_(kind) {}
@@ -99,7 +99,7 @@ class Resolver {
       return from_document(load_document(path), path,
                            {kind_.table, Provenance::scenario, file_label(path)});
     } catch (const InputError& error) {
-      // What cannot be read at all is reported where it was asked for.
+      // A file that cannot be read is reported where it was named.
       std::error_code ignored;
       if (std::filesystem::is_regular_file(path, ignored)) throw;
       throw InputError(position, fmt::format("invalid {} '{}': {}", kind_.table.what,
@@ -126,8 +126,8 @@ class Resolver {
   }
 
   /// Rates and times that were measured at another datasheet bandwidth do not hold at the new one;
-  /// without them the fallback scales what parts reach. Another number of layers does not say which
-  /// of them remain.
+  /// without them the fallback scales what parts reach. With another number of layers nobody knows
+  /// which layers remain.
   static void drop_what_rests_on(Values& inherited, const Values& written) {
     const bool has_layers = written.has("decoder_layers") || written.has("num_layers");
     const bool has_lists = written.num_records("attention") > 0 || written.num_records("mlp") > 0;

@@ -1,5 +1,5 @@
-// `model:` and `hardware:` name a preset, a file, or hold the values themselves; `base:` in a map
-// lets one stand on another. A model may be a Hugging Face config.json.
+// `model:` and `hardware:` name a preset or a file, or hold the values themselves. `base:` in a map
+// names one whose values hold where the map has none. A model may be a Hugging Face config.json.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace depthcost {
 
-/// What a reference may lead to.
+/// A kind of file that a reference may lead to.
 struct ReferenceKind {
   const KeyTable& table;
-  std::string_view folder;  // of its presets: "models", "hardware", ...
+  std::string_view folder;  // where its presets are: "models", "hardware", ...
 };
 
 ReferenceKind model_reference();
@@ -20,14 +20,14 @@ ReferenceKind published_reference();
 ReferenceKind tolerances_reference();
 ReferenceKind profile_reference();
 
-/// The kind whose presets lie in that folder.
+/// The kind of the presets in that folder.
 ReferenceKind reference_of_folder(std::string_view folder);
 
 /// The values behind a reference that stands in the file `file`; paths are relative to that file's
-/// folder. Complete: required keys are there. Throws InputError, also for cycles of `base`.
+/// folder. All required keys are there. Throws InputError, also for cycles of `base`.
 Values resolve_reference(const Node& node, const ReferenceKind& kind, const std::string& file);
 
-/// As above, for the name of a preset or a path that the command line gives.
+/// The same for a name or a path from the command line.
 Values resolve_argument(const std::string& name, const ReferenceKind& kind,
                         const std::string& option);
 

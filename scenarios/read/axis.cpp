@@ -20,7 +20,7 @@ constexpr std::string_view kShortSection = "residual.";
                    fmt::format("invalid axis '{}' ({})", printable(argument), reason));
 }
 
-/// Whether the key stands for one value that a sweep could vary.
+/// Whether the key has one value that a sweep could vary.
 bool can_vary(const Key& key) {
   const bool is_record =
       key.kind == KeyKind::records || key.path.find('[') != std::string_view::npos;
@@ -59,7 +59,7 @@ bool is_counted(const Axis& axis) {
   return axis.key->kind == KeyKind::count || axis.key->kind == KeyKind::counts;
 }
 
-/// L means something to what counts layers.
+/// Only keys that count layers have L as an end.
 bool counts_layers(const Axis& axis) {
   return axis.path == "residual.block_size" || axis.path == "residual.num_blocks";
 }
@@ -201,7 +201,7 @@ std::vector<std::string> values_of(const Axis& axis, Count num_layers) {
   std::vector<std::string> values;
   for (Count value = range.first;;) {
     values.push_back(std::to_string(value));
-    // The product is not formed where it would leave the range: it could overflow.
+    // The product is not formed if it would leave the range, since it could overflow.
     const bool multiplies = range.step == AxisRange::Step::multiply;
     if (multiplies ? value > last / range.by : value > last - range.by) break;
     value = multiplies ? value * range.by : value + range.by;

@@ -28,7 +28,7 @@ struct Axis {
   std::string path;  // in full
   const Key* key = nullptr;
   std::string argument;            // as typed
-  std::vector<std::string> items;  // of a list, each as it would stand in the file
+  std::vector<std::string> items;  // the values of a list, as a file would have them
   std::optional<AxisRange> range;
 };
 
@@ -36,17 +36,17 @@ struct Axis {
 /// values of another kind, empty and reversed ranges, a value that is there twice.
 Axis parse_axis(const std::string& argument);
 
-/// As above, several; throws InputError where two say the same.
+/// The same for several axes. Throws InputError if two have the same key.
 std::vector<Axis> parse_axes(const std::vector<std::string>& arguments);
 
-/// How many values the axis has for a model of `num_layers` layers; nothing is made to count them.
+/// How many values the axis has for a model of `num_layers` layers. Counts without making them.
 double num_values(const Axis& axis, Count num_layers);
 
 /// The values, as they would stand in the file. Throws InputError for a range that ends at L and
 /// begins above it.
 std::vector<std::string> values_of(const Axis& axis, Count num_layers);
 
-/// Where messages about axes say that they are.
+/// The position that messages about axes give.
 Position axis_position();
 
 }  // namespace depthcost

@@ -1,4 +1,5 @@
-// Parameters of schemes from keys of `residual`, held against what each scheme says of them.
+// Reads the parameters of schemes from keys of `residual`, and checks them by the rule of each
+// scheme.
 #include "scenarios/read/residual_schemes.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +23,7 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Where the scheme is named: as the scenario's own, or beside it.
+/// The place that names the scheme: residual.scheme or residual.compare.
 const Position& naming_position(const Values& scenario, const Values& model,
                                 std::string_view scheme) {
   const Value* compare = scenario.find("residual.compare");

@@ -1,4 +1,4 @@
-// Residual schemes as a scenario names them: their parameters, and what is refused.
+// Reads the residual schemes of a scenario and their parameters.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@ namespace depthcost {
 /// Key residual.NAME of the scenario, or else of its model; or null.
 const Value* residual_value(const Values& scenario, const Values& model, const std::string& name);
 
-/// What is written for any scheme, and the defaults of those in `schemes`, recorded where they are
-/// named. A block size that follows from a number of blocks counts as written.
+/// Reads the parameters that are written, and adds the defaults of those in `schemes` at the place
+/// that names the scheme. A block size that follows from a number of blocks counts as written.
 void read_scheme_parameters(Values& scenario, const Values& model,
                             const std::vector<std::string>& schemes,
                             std::optional<Count> counted_block_size, SchemeParameters& parameters);
@@ -24,7 +24,7 @@ void read_scheme_parameters(Values& scenario, const Values& model,
 Scheme scheme_of(const SchemeRule& rule, const SchemeParameters& parameters, Count num_layers,
                  const Values& scenario, const Values& model);
 
-/// Throws InputError where a training step is asked of a scheme that has no backward pass here.
+/// Throws InputError if a training step is asked for and a scheme has no backward pass here.
 void check_training_schemes(const Values& scenario, const Study& study);
 
 }  // namespace depthcost

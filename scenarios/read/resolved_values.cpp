@@ -1,4 +1,4 @@
-// Values by file, then what was chosen where nothing is written.
+// Appends the values of each file, then defaults and fallbacks.
 #include "scenarios/read/resolved_values.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ class Listing {
   }
 
  private:
-  /// Transfers of one kind may have several sources; as JSON they are members of one object.
+  /// Transfers of one kind may have several sources, but in JSON they are members of one object.
   void number_repeated_keys() {
     std::map<std::string, int> num_seen;
     for (ResolvedValue& row : rows_)
@@ -44,7 +44,7 @@ class Listing {
   void list(const std::string& prefix, const Values& values, const KeyTable& table) {
     for (const auto& [path, value] : values.all()) {
       if (path == "schema" || path == "name") continue;
-      // Hundreds of measured records: the profile's file is the place for them.
+      // A profile has hundreds of measured records. They stay in its file.
       if (&table == &profile_keys() && path.find('[') != std::string::npos) continue;
       if (path.starts_with("transfers[")) continue;
       const Key* key = find_key(table, path);
@@ -54,13 +54,13 @@ class Listing {
     }
   }
 
-  /// Nothing rests on links where there is one device.
+  /// Leaves out links if there is one device, since no result depends on them.
   void append(const std::vector<ResolvedValue>& values) {
     for (const ResolvedValue& value : values)
       if (has_peers(sources_.study) || !is_of_links(value.key)) rows_.push_back(value);
   }
 
-  /// A default that depends on other values, so that the table of keys has none.
+  /// Appends a default that depends on other values and is therefore not in the table of keys.
   void list_chosen(const std::string& path, std::string_view value, std::string_view why) {
     if (!sources_.scenario.has(path))
       rows_.push_back({path, std::string(value), fmt::format("default: {}", why)});

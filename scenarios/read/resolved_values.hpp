@@ -1,4 +1,4 @@
-// The list of everything that an answer rests on: what is written, defaults and fallbacks.
+// The list of all values that an answer depends on: written values, defaults and fallbacks.
 #pragma once
 
 #include <optional>
@@ -18,13 +18,13 @@ struct StudySources {
   const Values& model;
   const std::optional<DeviceValues>& device;
   const std::vector<ResolvedValue>& model_defaults;
-  const std::vector<ResolvedValue>& fallbacks;  // of the device
+  const std::vector<ResolvedValue>& fallbacks;  // values that the device borrowed
 };
 
-/// Whether devices speak to one another at all.
+/// Whether there are several devices.
 bool has_peers(const Study& study);
 
-/// In the order of the scenario, its model and its device; each with its origin.
+/// All values in the order of the scenario, its model and its device, each with its origin.
 std::vector<ResolvedValue> resolved_values(const StudySources& sources);
 
 }  // namespace depthcost

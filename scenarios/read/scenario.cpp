@@ -1,4 +1,5 @@
-// From checked values to the study: defaults, references, and what must agree between keys.
+// Makes a study from checked values: adds defaults, follows references, and checks keys against
+// each other.
 #include "scenarios/read/scenario.hpp"
 #include "model/schemes/list.hpp"
 
@@ -21,7 +22,7 @@
 namespace depthcost {
 namespace {
 
-// Devices of one kind of parallelism; the product of three must not overflow.
+// The most devices of one kind of parallelism. The product of three must not overflow.
 constexpr Count kMaxRanks = Count{1} << 20;
 
 /// Values of the scenario, its model and its hardware, and what was assumed on the way.
@@ -71,7 +72,7 @@ class ScenarioReader {
     return node;
   }
 
-  /// Runs what can find the request impossible, and says where it was written.
+  /// Calls a function that may throw Infeasible, and reports the problem at its key.
   template <class Make>
   auto feasible(const Position& position, const Make& make) const {
     try {
@@ -81,7 +82,7 @@ class ScenarioReader {
     }
   }
 
-  /// Defaults count only where their section is asked for.
+  /// A default counts only if its section is asked for.
   void read_defaults() {
     for (const Key& key : scenario_keys().keys) {
       const std::string path(key.path);
@@ -112,7 +113,7 @@ class ScenarioReader {
     return true;
   }
 
-  /// The scenario's way to say how large blocks are goes before the model's.
+  /// The scenario's block_size or num_blocks replaces either of the model's.
   bool is_cut_by_count() const {
     return values_.has("residual.num_blocks") ||
            (model_.has("residual.num_blocks") && !values_.has("residual.block_size"));
@@ -264,7 +265,7 @@ class ScenarioReader {
     check_experts();
   }
 
-  /// A rank without an expert would do nothing.
+  /// Refuses more expert ranks than experts: a rank without one would do nothing.
   void check_experts() const {
     const Study& study = scenario_.study;
     if (!study.model.architecture) return;

@@ -1,4 +1,4 @@
-// The input language: a YAML file becomes a question for the model, with the origin of every value.
+// Reads a scenario: a YAML file becomes a study, with the origin of every value.
 #pragma once
 
 #include <optional>
@@ -13,16 +13,15 @@ namespace depthcost {
 
 struct Scenario {
   Study study;
-  std::vector<ResolvedValue>
-      values;                     // everything the answer rests on, defaults and fallbacks included
-  std::optional<Values> profile;  // that its hardware is, if it is one
+  std::vector<ResolvedValue> values;  // all values that the answer depends on
+  std::optional<Values> profile;      // the hardware, if it is a profile
 };
 
 /// Reads, checks and resolves a scenario file. Throws InputError.
 Scenario read_scenario(const std::string& path);
 
-/// The same from a tree. `file` labels positions, and references are relative to its folder.
-/// `provenance` says what the origins of values are called.
+/// The same for a parsed document. `file` labels positions, and references are relative to its
+/// folder. `provenance` says what the origins of values are called.
 Scenario scenario_of(const Node& document, const std::string& file, Provenance provenance);
 
 }  // namespace depthcost

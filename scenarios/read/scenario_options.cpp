@@ -1,4 +1,4 @@
-// The options become the tree of a scenario file, each value standing at its option.
+// Makes the tree of a scenario file from options. The position of a value is its option.
 #include "scenarios/read/scenario_options.hpp"
 
 #include <fmt/format.h>
@@ -41,12 +41,12 @@ class Section {
     return *this;
   }
 
-  /// What is typed; else nothing.
+  /// Adds the value of an option, if it is given.
   Section& add(const std::string& key, const std::string& option, const std::string& text) {
     return text.empty() ? *this : add(key, scalar(option, text));
   }
 
-  /// What nobody typed, and why it is so.
+  /// Adds a value that no option gives, with its reason.
   Section& assume(const std::string& key, Node value, const std::string& source) {
     const Position position = value.position;
     Section cited(position.file);
@@ -62,14 +62,14 @@ class Section {
   Map map_;
 };
 
-/// The scheme that is asked about: the model's own if none is named.
+/// The scheme of the option, or else of the model.
 std::string scheme_of(const ScenarioOptions& options) {
   if (!options.scheme.empty()) return options.scheme;
   const Values model = resolve_argument(options.model, model_reference(), "--model");
   return model.has("residual.scheme") ? model.text("residual.scheme") : "standard";
 }
 
-/// Beside the scheme that is asked about.
+/// The schemes that the scheme is compared with, if no option names them.
 std::string default_compare(const ScenarioOptions& options) {
   const std::string scheme = scheme_of(options);
   std::vector<std::string> others{"standard", "mhc"};

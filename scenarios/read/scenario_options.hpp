@@ -1,4 +1,4 @@
-// A scenario without a file: what the command line says, and defaults for the rest.
+// A scenario without a file: options of the command line, and defaults for the rest.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace depthcost {
 
-/// Values as a user types them; empty ones are not asked for.
+/// Values as a user types them. An empty one is not given.
 struct ScenarioOptions {
   std::string model;     // a preset, a model file, or a config.json of Hugging Face
   std::string hardware;  // a preset or a path; without it no time is predicted
   std::string tensor;    // devices
   std::string pipeline;  // stages
-  std::string scheme;    // of the residual stream; the model's own if empty
+  std::string scheme;    // the residual scheme; the model's own if empty
   std::string block_size;
   std::string compare;               // schemes "a,b"
   std::string decode;                // batches "1,64,512"
@@ -33,13 +33,13 @@ Scenario scenario_from_options(const ScenarioOptions& options);
 /// That file as a tree, of Provenance::options. Throws InputError.
 Node document_from_options(const ScenarioOptions& options);
 
-/// What files about it are called: "config_b300_sxm".
+/// The stem of the names of its output files: "config_b300_sxm".
 std::string stem_of(const ScenarioOptions& options);
 
-/// The scenario of a file; where the options name a model, theirs.
+/// The scenario of the file, or of the options if they name a model.
 Scenario asked_scenario(const std::string& path, const ScenarioOptions& options);
 
-/// What files about that scenario are called.
+/// The stem of the names of that scenario's output files.
 std::string stem_of(const std::string& path, const ScenarioOptions& options);
 
 }  // namespace depthcost

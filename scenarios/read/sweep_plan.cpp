@@ -1,5 +1,5 @@
-// Values are put into the tree of the document before it is read, so that an axis can do nothing
-// that the file could not have said.
+// Puts the values of axes into the document before it is read, so that an axis can do no more than
+// a file.
 #include "scenarios/read/sweep_plan.hpp"
 
 #include <fmt/format.h>
@@ -63,7 +63,7 @@ void put(Map& map, const std::string& path, const std::string& text) {
   map.members.push_back({path, axis_position(), scalar_node(text)});
 }
 
-/// What is written, beside its source or alone.
+/// The node itself, or the `value` of a map that also has its source.
 Node& without_source(Node& node) {
   auto* map = std::get_if<Map>(&node.content);
   Node* value = map == nullptr ? nullptr : find_member(*map, "value");
@@ -75,7 +75,7 @@ bool says(const Node& node, std::string_view text) {
   return scalar != nullptr && scalar->text == text;
 }
 
-/// Nothing is compared with itself.
+/// Removes the scheme from those that it is compared with.
 void drop_compared(Map& residual, const std::string& scheme) {
   Node* compare = find_member(residual, "compare");
   if (compare == nullptr) return;
@@ -86,7 +86,8 @@ void drop_compared(Map& residual, const std::string& scheme) {
   if (is_it(written) || (is_dropped && list->items.empty())) erase(residual, "compare");
 }
 
-/// The file's schedule is of the file's scheme: another that lacks it runs as it ships.
+/// The schedule of the file belongs to its scheme. Another scheme without that schedule runs its
+/// own default.
 void drop_foreign_schedule(Map& residual, const std::string& scheme) {
   Node* schedule = find_member(residual, "schedule");
   if (schedule == nullptr) return;
@@ -105,10 +106,10 @@ void put_scheme(Map& map, const std::string& scheme) {
   drop_foreign_schedule(section(map, "residual"), scheme);
 }
 
-/// Something that stands where the model will vary it: blocks of one layer always exist, and a
-/// scheme has a schedule of its own.
+/// Writes a valid value for a key that the model will vary. Blocks of one layer always exist, and
+/// every scheme has a schedule.
 void put_placeholder(Map& map, const Axis& axis, SweptKey key) {
-  if (key == SweptKey::scheme) return;  // it is read
+  if (key == SweptKey::scheme) return;  // the scheme is read from the scenario
   if (key == SweptKey::block_size || key == SweptKey::num_blocks) {
     erase(map, "residual.block_size");
     erase(map, "residual.num_blocks");
@@ -262,7 +263,7 @@ class Planner {
     return axes;
   }
 
-  /// The scenario may leave out what the axes give.
+  /// The scenario itself may lack the keys of the axes.
   void read_own(SweepPlan& plan) const {
     try {
       plan.own = scenario_of(source_.document, source_.file, source_.provenance).study;
@@ -273,9 +274,9 @@ class Planner {
 
   SweepSource source_;
   Count max_points_;
-  std::vector<Axis> scenes_;          // for which the scenario is read again
-  std::vector<Axis> keys_;            // which the model varies
-  std::vector<std::string> schemes_;  // of an axis of theirs, each read again in every scene
+  std::vector<Axis> scenes_;          // the scenario is read again for these
+  std::vector<Axis> keys_;            // the model varies these
+  std::vector<std::string> schemes_;  // an axis of schemes; each is read again in every scene
   Remainder remainder_ = Remainder::paper;
   std::optional<InputError> first_error_;
 };

@@ -1,5 +1,5 @@
-// A scenario and the axes of a sweep over it: what is read again for some of their values, and what
-// the model varies itself.
+// A scenario and the axes of a sweep. For the values of some axes it is read again; the model
+// varies the others itself.
 #pragma once
 
 #include <optional>
@@ -14,14 +14,14 @@
 
 namespace depthcost {
 
-/// The scenario at one combination of the axes for which it is read again; under an axis of schemes
-/// at the first that can be read.
+/// The scenario at one combination of the axes for which it is read again. With an axis of schemes
+/// it has the first scheme that can be read.
 struct SweepScene {
-  std::vector<std::string> values;  // of SweepPlan::scene_axes
+  std::vector<std::string> values;  // one for each of SweepPlan::scene_axes
   std::optional<Study> study;
-  std::string refused;              // why there is none
-  std::vector<SchemePath> schemes;  // of an axis of schemes
-  std::vector<SweptAxis> axes;  // what the model varies: the same in all scenes, but for schemes
+  std::string refused;              // why the scenario cannot be read
+  std::vector<SchemePath> schemes;  // the values of an axis of schemes
+  std::vector<SweptAxis> axes;  // the model varies these; all scenes have the same, except schemes
 };
 
 struct SweepPlan {
@@ -40,11 +40,11 @@ struct SweepSource {
 };
 
 /// Reads the scenario as often as axes need it. Without arguments the axis is block_size=1..L.
-/// Throws InputError: what the scenario or an axis says wrongly, more points than `max_points`, or
-/// that none of them can exist.
+/// Throws InputError for mistakes in the scenario or an axis, for more than `max_points` points,
+/// and if no point can exist.
 SweepPlan plan_sweep(SweepSource source, const std::vector<std::string>& axes, Count max_points);
 
-/// As above, of a scenario file.
+/// The same for a scenario file.
 SweepPlan plan_sweep(const std::string& scenario, const std::vector<std::string>& axes,
                      Count max_points);
 

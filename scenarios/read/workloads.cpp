@@ -1,4 +1,4 @@
-// Decode, prefill and training, one function each; then the terms of their steps.
+// Reads decode, prefill and training, one function each, then the terms of their steps.
 #include "scenarios/read/workloads.hpp"
 
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ void read_decode(const Values& values, Study& study) {
   study.decode = decode;
 }
 
-/// Where a replica's devices are said, no others can share its sequence.
+/// Throws if a sequence has more shards than a replica has devices, where their number is written.
 void check_sequence_shards(const Values& values, const Study& study, Count shards) {
   const Count ranks = study.tensor_parallel_size * study.context_parallel_size;
   if (ranks == 1 || shards <= ranks) return;
@@ -119,7 +119,7 @@ void check_schedule(const Values& values, const PipelineLayout& layout, const Tr
     fail(fmt::format("must be a multiple of the {} stages for interleaved_1f1b", P));
 }
 
-/// What only a pipeline has.
+/// Reads the keys that only a pipeline has.
 void read_stages(const Values& values, const Study& study, Training& training) {
   const std::string section = "workload.training.";
   if (!study.pipeline) {
@@ -174,7 +174,7 @@ void read_written_terms(const Values& values, Study& study) {
     }
 }
 
-/// In one line: what surely takes longer than a step that was written, for all batches or for one.
+/// Refuses a written step that is shorter than what it contains, for all batches or for one.
 [[noreturn]] void refuse_baseline(const Values& values, const std::string& path, std::size_t batch,
                                   const std::string& what, Seconds least,
                                   const std::string& workload) {
@@ -185,7 +185,7 @@ void read_written_terms(const Values& values, Study& study) {
                                written.texts[element], what, least.value * 1e6, workload));
 }
 
-/// What a training step cannot be timed without.
+/// Throws if the hardware lacks what the time of a training step needs.
 void check_training_hardware(const Values& values, const Study& study) {
   if (!study.training || !study.machine) return;
   if (study.training->activations == ActivationPolicy::offload && !study.machine->host_bandwidth)

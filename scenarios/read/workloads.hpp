@@ -6,12 +6,12 @@
 
 namespace depthcost {
 
-/// Fills in decode, prefill, training and the written terms of their steps; the study's pipeline
-/// and model are there. Throws InputError for what contradicts itself.
+/// Reads decode, prefill, training and the written terms of their steps into the study, which has
+/// its pipeline and model already. Throws InputError for contradictions.
 void read_workloads(const Values& values, Study& study);
 
 /// A baseline step contains the fused standard residual: a shorter one cannot have been measured.
-/// Throws InputError; asks nothing without a machine.
+/// Throws InputError; checks nothing without a machine.
 void check_baselines(const Values& values, const Study& study);
 
 }  // namespace depthcost

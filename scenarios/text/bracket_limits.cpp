@@ -1,4 +1,4 @@
-// One pass without a stack: which bracket closes which is for the parser to say.
+// One pass without a stack. The parser checks which bracket closes which.
 #include "scenarios/text/bracket_limits.hpp"
 
 #include "scenarios/text/document.hpp"
@@ -79,7 +79,7 @@ class BracketScan {
     } else if (is_one_of(mark, kMarks)) {
       ++marks_;
     }
-    // An anchor, an alias or a tag: what comes behind its name may be a value again.
+    // After the name of an anchor, an alias or a tag a value may start again.
     if (is_one_of(mark, "&*!")) skip_to(" \t\r\n[]{},");
     may_start_ = mark == '-' || is_one_of(mark, kMarks);
   }

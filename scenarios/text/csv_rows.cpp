@@ -1,4 +1,4 @@
-// One pass, one row at a time.
+// Reads in one pass, one row at a time.
 #include "scenarios/text/csv_rows.hpp"
 
 #include <fmt/format.h>

@@ -32,7 +32,7 @@ void check_directives(std::string_view text, const std::string& file) {
 
 std::string too_deep() { return fmt::format("nested deeper than {} levels", kMaxNestingDepth); }
 
-/// Not left to yaml-cpp: a file of opening brackets would take hundreds of megabytes there.
+/// Checked before yaml-cpp, which would take hundreds of megabytes for a file of opening brackets.
 void check_brackets(std::string_view text, const std::string& file) {
   const std::optional<BracketExcess> excess = bracket_excess(text);
   if (!excess) return;
@@ -58,7 +58,7 @@ bool has_closing_quote(std::string_view text, std::size_t offset) {
   return false;
 }
 
-/// Puts the events together, and refuses those that have no meaning here.
+/// Builds the tree from events, and refuses events that have no meaning here.
 class TreeBuilder : public YAML::EventHandler {
  public:
   /// yaml-cpp's marks are offsets into the text without its byte order mark.
@@ -125,11 +125,12 @@ class TreeBuilder : public YAML::EventHandler {
   /// A list or map whose end has not been seen.
   struct OpenNode {
     Node node;
-    std::optional<PendingKey> key;            // of a map: read, and waiting for its value
-    std::map<std::string, int> line_of_keys;  // of a map; a search of the members is quadratic
+    std::optional<PendingKey> key;            // in a map: a key that waits for its value
+    std::map<std::string, int> line_of_keys;  // in a map; searching its members would be quadratic
   };
 
-  /// What yaml-cpp gives to untagged texts in quotes and block texts, and to all else untagged.
+  /// The tags that yaml-cpp gives to untagged nodes: to texts in quotes and block texts, and to
+  /// others.
   static constexpr std::string_view kTagOfQuoted = "!";
   static constexpr std::string_view kTagOfPlain = "?";
 

@@ -1,5 +1,5 @@
-// A YAML file as a plain tree whose every node knows its place: scalars, lists and maps, and
-// nothing that could expand or refer (no anchors, aliases, tags or further documents).
+// A YAML file as a tree of scalars, lists and maps, each with its place in the file. Anchors,
+// aliases, tags and further documents are refused.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ namespace depthcost {
 struct Node;
 struct Member;
 
-/// Lists and maps inside one another.
+/// The most lists and maps inside one another.
 inline constexpr std::size_t kMaxNestingDepth = 64;
 
-/// A text as written, its quotes and escapes resolved. A null or an absent value is empty and
+/// A text as written, with quotes and escapes resolved. A null or an absent value is empty and
 /// unquoted.
 struct ScalarNode {
   std::string text;
@@ -48,7 +48,7 @@ struct Node {
 
 struct Member {
   std::string key;
-  Position position;  // of the key
+  Position position;  // where the key is
   Node value;
 };
 
@@ -61,7 +61,7 @@ Node load_document(const std::string& path);
 
 /// The node's content, or an InputError "invalid WHAT ... (must be a map)" at the node.
 const ScalarNode& as_scalar(const Node& node, std::string_view what);
-/// As above, and neither empty nor with anything that printable() would change: names and paths.
+/// The same for names and paths: the text is not empty, and printable() would change nothing in it.
 const std::string& as_text(const Node& node, std::string_view what);
 const List& as_list(const Node& node, std::string_view what);
 const Map& as_map(const Node& node, std::string_view what);

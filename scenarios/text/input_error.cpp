@@ -1,4 +1,4 @@
-// The text of an error: one printable line, whatever the user's file contains.
+// Makes an error one printable line, whatever the user's file contains.
 #include "scenarios/text/input_error.hpp"
 
 #include <fmt/format.h>

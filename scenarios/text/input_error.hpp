@@ -36,7 +36,7 @@ inline constexpr std::size_t kMaxQuotedCharacters = 60;
 /// the limit.
 std::string printable(std::string_view text, std::size_t max_characters = kMaxQuotedCharacters);
 
-/// What the system says about an errno, in lower case as a reason stands in a message.
+/// The system's text for an errno, in lower case.
 std::string system_reason(int error_number);
 
 /// Length in bytes of the well-formed UTF-8 character at the start of the text; 0 if none is there.

@@ -1,4 +1,4 @@
-// Reading and checking before any grammar sees the text.
+// Reads a file and checks its characters before any parser sees it.
 #include "scenarios/text/input_text.hpp"
 
 #include <fcntl.h>
@@ -21,7 +21,8 @@ bool is_control_byte(char c) {
   return (static_cast<unsigned char>(c) < 0x20 && !is_white_space) || c == 0x7F;
 }
 
-/// Not left to yaml-cpp: it replaces invalid UTF-8 and takes the byte 0x04 as the end of the file.
+/// Checked before yaml-cpp, which replaces invalid UTF-8 and takes the byte 0x04 as the end of the
+/// file.
 void check_characters(std::string_view text, const std::string& file) {
   for (std::size_t index = 0; index < text.size();) {
     const std::size_t length = leading_utf8_length(text.substr(index));
@@ -60,7 +61,7 @@ class FileDescriptor {
   fail_to_read(path, system_reason(error_number));
 }
 
-/// Device and inode: a file, whatever its names are.
+/// Device and inode identify a file under all of its names.
 using FileIdentity = std::pair<dev_t, ino_t>;
 
 FileIdentity regular_file(const FileDescriptor& file, const std::string& path) {
@@ -71,7 +72,7 @@ FileIdentity regular_file(const FileDescriptor& file, const std::string& path) {
   return {status.st_dev, status.st_ino};
 }
 
-/// Of this process; scenarios are read by several threads.
+/// The files that this process has read, from several threads.
 class ReadFiles {
  public:
   void add(FileIdentity file) {
@@ -129,7 +130,7 @@ std::string_view checked_text(std::string_view text, const std::string& file,
 }
 
 std::string load_text(const std::string& path, std::size_t max_bytes) {
-  // Non-blocking, or a FIFO without a writer would hold us here.
+  // Opened without blocking, since a FIFO without a writer would block for ever.
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (file.number() < 0) fail_to_read(path, errno);
   read_files().add(regular_file(file, path));

@@ -12,26 +12,26 @@ namespace depthcost {
 /// Largest file that a user writes, in bytes.
 inline constexpr std::size_t kMaxFileBytes = 1'000'000;
 
-/// Largest file that programs write which measure: samples and tables, hundreds of rounds of both
-/// backends. [ours]
+/// Largest file of measurements in bytes: samples and tables, hundreds of rounds of both backends.
+/// [ours]
 inline constexpr std::size_t kMaxMeasuredBytes = 64'000'000;
 
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// The content of a regular file; of a larger one than is allowed, enough to see that. Throws
+/// The content of a regular file. If it is larger than `max_bytes`, only one byte more. Throws
 /// InputError.
 std::string load_text(const std::string& path, std::size_t max_bytes = kMaxFileBytes);
 
-/// The last part of a path: what messages and reports show of a file, so that they do not depend on
-/// where it lies.
+/// The last part of a path. Messages and reports show no more, so that they do not depend on where
+/// a file is.
 std::string file_label(const std::string& path);
 
-/// Whether what lies at `path`, under whatever name, is a file that load_text has read: what a
-/// program was given must not be written over. Not for who deletes files on the way: a new one may
-/// be taken for one of them.
+/// Whether `path` is a file that load_text() has read, under any name. Such files must not be
+/// written over. If a program deletes files that it has read, a new file may be taken for one of
+/// them.
 bool was_read(const std::string& path);
 
-/// The text without its byte order mark. Throws InputError for what is too large or no text.
+/// The text without its byte order mark. Throws InputError if it is too large or no text.
 std::string_view checked_text(std::string_view text, const std::string& file,
                               std::size_t max_bytes = kMaxFileBytes);
 

@@ -1,5 +1,5 @@
-// The tree is built from nlohmann's events, which name no places: the iterator that the parser
-// reads from counts, and a token begins at the first byte after the one before it that is no
+// Builds the tree from nlohmann's events. They have no places, so the iterator that the parser
+// reads from counts bytes. A token begins at the first byte after the previous token that is no
 // separator.
 #include "scenarios/text/json_document.hpp"
 
@@ -58,7 +58,7 @@ std::string_view without_place(std::string_view what) {
   return what;
 }
 
-/// Receives the parser's events and puts them together.
+/// Builds the tree from the events of the parser.
 class JsonTree {
  public:
   using number_integer_t = nlohmann::json::number_integer_t;
@@ -120,8 +120,9 @@ class JsonTree {
   /// An array or object whose end has not been seen.
   struct OpenNode {
     Node node;
-    Member key;                               // of an object: read, and waiting for its value
-    std::map<std::string, int> line_of_keys;  // of an object; a search of the members is quadratic
+    Member key;  // in an object: a key that waits for its value
+    std::map<std::string, int>
+        line_of_keys;  // in an object; searching its members would be quadratic
   };
 
   /// The place of the token that has just been read.
@@ -179,7 +180,7 @@ class JsonTree {
   std::string_view text_;
   const std::string& file_;
   std::size_t num_read_ = 0;   // bytes that the parser has taken
-  std::size_t last_read_ = 0;  // up to here, by the tokens before
+  std::size_t last_read_ = 0;  // where the previous token ended
   std::size_t token_ = 0;      // where the last token begins
   std::size_t counted_ = 0;    // up to here lines have been counted
   std::size_t line_start_ = 0;

@@ -1,4 +1,4 @@
-// A JSON file as the same plain tree as a YAML file, every node knowing its place.
+// A JSON file as the same tree as a YAML file, each node with its place in the file.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Members by key, and what they may be.
+// Finds the members of an object by key and checks their kinds.
 #include "scenarios/text/json_record.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// One object of a JSON file that a program has written: samples of a measurement, a pipeline plan.
+// One object of a JSON file that a program has written, such as samples of a measurement or a
+// pipeline plan.
 #pragma once
 
 #include <array>
@@ -12,11 +13,11 @@
 
 namespace depthcost {
 
-/// Each member must be asked for, so that a misspelt key is an error. Everything here throws
-/// InputError at the position of what is wrong.
+/// Every member must be asked for, so that a misspelt key is an error. All functions throw
+/// InputError at the position of the mistake.
 class JsonRecord {
  public:
-  /// `what` names the object in the message that it is none.
+  /// `what` names the object in the message for a node that is no object.
   JsonRecord(const Node& node, std::string_view what) : node_(node), map_(as_map(node, what)) {}
 
   const Node& at(std::string_view key);

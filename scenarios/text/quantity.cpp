@@ -15,8 +15,8 @@
 namespace depthcost {
 namespace {
 
-// No quantity that a machine or a budget has is beyond these, in base units; within them no formula
-// leaves the range of doubles.
+// Limits of quantities in base units. No machine or budget is beyond them, and within them no
+// formula leaves the range of doubles.
 constexpr double kLeastQuantity = 1e-15;
 constexpr double kLargestQuantity = 1e27;
 
@@ -66,7 +66,7 @@ constexpr auto kUnits = std::to_array<Unit>({
     {"%", Dimension::ratio, 1, 100},
 });
 
-/// How a message speaks of a dimension.
+/// Words of a message about a dimension.
 struct DimensionWords {
   std::string_view kind;     // "a size in bytes"
   std::string_view needed;   // "bytes"
@@ -157,7 +157,7 @@ double number_value(std::string_view number, Range range, const Source& source) 
   return value;
 }
 
-/// After "1_000", "1,000", "5.", "1.2.3" and "0x10" the rest is no unit but more of a bad number.
+/// In "1_000", "1,000", "5.", "1.2.3" and "0x10" the rest is no unit but part of a bad number.
 bool continues_number(std::string_view rest) {
   return !rest.empty() && std::string_view("_,.xX").find(rest[0]) != std::string_view::npos;
 }
@@ -234,13 +234,13 @@ std::string_view without_leading_spaces(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-/// 16.911433728 GB are a whole number of bytes, though not as a product of doubles.
+/// 16.911433728 GB is a whole number of bytes, but the product of doubles is not.
 double exact(double product) {
   const double whole = std::round(product);
   return std::fabs(product - whole) <= 0x1p-50 * product ? whole : product;
 }
 
-/// Refuses "8": elsewhere it is a text, and whoever quotes a number may mean one.
+/// Refuses a number in quotes: elsewhere it is a text, and its writer may have meant one.
 void refuse_quoted(const ScalarNode& scalar, const Source& source) {
   if (scalar.quoted) source.fail("a quoted text; write the bare number");
 }

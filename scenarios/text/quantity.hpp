@@ -1,4 +1,4 @@
-// Numbers and units as users write them. The one place where a unit is read.
+// Reads numbers and units as users write them. No other file reads units.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@ namespace depthcost {
 
 enum class Dimension { bytes, bytes_per_second, seconds, flops_per_second, ratio };
 
-/// A number before the unit means number * multiplier / divisor in the base unit. Two factors, both
-/// exact, because 1e-6 is not and would round twice: 7 % is the double nearest to 0.07.
+/// A number before the unit means number * multiplier / divisor in the base unit. Both factors are
+/// exact. 1e-6 is not, and would round twice. So 7 % is the double nearest to 0.07.
 struct Unit {
   std::string_view text;
   Dimension dimension;
@@ -24,7 +24,7 @@ struct Unit {
 /// Every unit that can be written.
 std::span<const Unit> units();
 
-/// Largest count of anything.
+/// The largest count.
 inline constexpr Count kMaxCount = Count{1} << 40;
 
 enum class Range { positive, non_negative };

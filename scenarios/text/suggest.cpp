@@ -1,4 +1,4 @@
-// Optimal string alignment by the textbook recurrence, three rows of which are kept.
+// Optimal string alignment by the usual recurrence, which needs three rows.
 #include "scenarios/text/suggest.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   for (const std::string& candidate : candidates) {
     const std::size_t shorter = std::min(word.size(), candidate.size());
     const std::size_t longer = std::max(word.size(), candidate.size());
-    // The lengths alone decide for most; and a word as long as the file is never compared.
+    // The lengths alone rule most candidates out, and a word as long as the file is never compared.
     if (longer - shorter >= best_distance) continue;
     const std::size_t distance = edit_distance(word, candidate);
     if (distance >= best_distance) continue;

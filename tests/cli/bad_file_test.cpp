@@ -1,5 +1,5 @@
-// Every class of bad file, through the program: one line, exit code 2, nothing written, soon and
-// small.
+// Runs the program on every kind of bad file: one line of error, exit code 2, nothing written, in
+// little time and memory.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// `check` as a CI system meets it: several scenarios, every form of the answer, and no scenario
-// that passes unseen.
+// `check` as CI runs it: several scenarios, every format, and no scenario that is left out
+// silently.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

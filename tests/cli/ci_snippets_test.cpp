@@ -1,4 +1,4 @@
-// What the README tells people to put into their CI runs as it stands there.
+// Runs the commands that the README offers for CI, as they are written there.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

@@ -1,4 +1,4 @@
-// `compare` as a user meets it: exit codes, files, and the whole text of every refusal.
+// `compare` as a user runs it: exit codes, files, and the whole text of every error.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -156,7 +156,7 @@ TEST_F(Compare, RefusesWhatItCannotUse) {
     expect_error({profile},
                  profile + ":1:1: error: cannot read the file (no such file or directory)");
     expect_error({profile, "--hardware", "h200_sxm"},
-                 us + "conflicting --hardware (a profile is a machine's own)");
+                 us + "conflicting --hardware (a profile has its own machine)");
   }
   expect_error({"missing.csv", "--hardware", "h200_sxm"},
                "missing.csv:1:1: error: cannot read the file (no such file or directory)");

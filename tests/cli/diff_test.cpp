@@ -1,4 +1,4 @@
-// `diff` through the program: exit codes, and everything that is no result.
+// `diff` through the program: exit codes, and files that are no result.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// `mixing` as its users meet it: ranks, patterns, magnitudes, files, and errors on one line.
+// `mixing` as users run it: ranks, patterns, magnitudes, files, and errors on one line.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// `profile` and what `compare` makes of profiles: exit codes, and the whole text of refusals.
+// `profile`, and `compare` with profiles: exit codes, and the whole text of errors.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -181,7 +181,7 @@ TEST_F(ProfileCommand, ShowsWhatStandsInTheProfile) {
 
 TEST_F(ProfileCommand, CompareRefusesASecondMachine) {
   expect_error({"compare", "synthetic.yaml", "--hardware", "h200_sxm"},
-               "compare:1:1: error: conflicting --hardware (a profile is a machine's own)");
+               "compare:1:1: error: conflicting --hardware (a profile has its own machine)");
 }
 
 TEST_F(ProfileCommand, FitCallsAStolenMeasurementInvalid) {

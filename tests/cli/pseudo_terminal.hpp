@@ -1,4 +1,4 @@
-// A terminal of a given width that a program can write to, and what it has been told.
+// A terminal of a given width that a program can write to, and the text that it was given.
 #pragma once
 
 #include <fcntl.h>
@@ -28,10 +28,10 @@ class PseudoTerminal {
   PseudoTerminal& operator=(const PseudoTerminal&) = delete;
   ~PseudoTerminal() { text(); }
 
-  /// For stdout or stderr of a program.
+  /// The path to give a program as stdout or stderr.
   const std::string& path() const { return path_; }
 
-  /// All that was written, once nobody writes any more; with \n for the terminal's \r\n.
+  /// All that was written, after every writer has closed it; with \n for the terminal's \r\n.
   std::string text() {
     if (reader_.joinable()) {
       ::close(theirs_);  // the last: reading ends

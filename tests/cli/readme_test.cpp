@@ -1,5 +1,5 @@
-// Every command that the README quotes is run, and prints what the README shows. What is not run,
-// or not in these words, stands in kExceptions with its reason.
+// Every command that the README quotes is run, and prints what the README shows. Commands that are
+// not run, or run in another form, are in kExceptions with the reason.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

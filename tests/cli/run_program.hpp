@@ -1,4 +1,5 @@
-// The program as its users meet it: a process with arguments, two outputs, an exit code and a cost.
+// Runs the program as users do: a process with arguments, two outputs, an exit code and CPU
+// seconds.
 #pragma once
 
 #include <string>
@@ -9,8 +10,8 @@ namespace depthcost::test {
 struct Invocation {
   std::vector<std::string> arguments;       // without the program's name
   std::string folder;                       // where it runs
-  std::string output;                       // file that takes stdout; "" to have it in the outcome
-  std::string errors;                       // as above, stderr
+  std::string output;                       // file for stdout; "" keeps it in the outcome
+  std::string errors;                       // the same for stderr
   std::string path;                         // PATH, if not ours
   std::vector<std::string> variables = {};  // "NAME=VALUE", in place of ours
   std::string program = {};                 // a path; depthcost itself if empty

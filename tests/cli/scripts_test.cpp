@@ -1,5 +1,4 @@
-// The one-command scripts as their users get them wrong: refused before anything is installed,
-// built or measured.
+// Wrong arguments of scripts are refused before anything is installed, built or measured.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

@@ -1,4 +1,4 @@
-// `sweep` as its users meet it: formats, files, errors on one line, and what the README shows.
+// `sweep` as users run it: formats, files, errors on one line, and what the README shows.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What is shown on a terminal and not in a file: width, colours, progress, next steps.
+// Output on a terminal that a file does not get: width, colours, progress, next steps.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

@@ -1,4 +1,4 @@
-// A machine that obeys the time formula, with seeded noise. A fit must find it again.
+// A machine that obeys the time formula, with seeded noise. A fit must find its constants.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// verify finds what was changed by hand or by a formula.
+// verify finds values that were changed by hand, and predictions that a formula has changed.
 #include "profile/verify.hpp"
 
 #include <gtest/gtest.h>

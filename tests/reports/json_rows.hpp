@@ -1,4 +1,4 @@
-// The JSON of a study, and what tests ask of its rows.
+// The JSON of a study, and checks of its rows.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ inline Keys keys_of(const Json& object) {
   return keys;
 }
 
-/// `object` has exactly `keys` in front, in this order, and `added` behind them.
+/// Expects `object` to have exactly `keys`, in this order, and then `added`.
 inline void expect_keys(const Json& object, Keys keys, const Keys& added = {}) {
   keys.insert(keys.end(), added.begin(), added.end());
   EXPECT_EQ(keys_of(object), keys);

@@ -1,4 +1,4 @@
-// What a plot's script says, and whether what it draws is XML.
+// Reads the script of a plot, and checks that its SVG is XML.
 #pragma once
 
 #include <sstream>
@@ -35,7 +35,7 @@ inline std::vector<double> row_at(const Rows& rows, double key) {
   return {};
 }
 
-/// Every tag is closed by its own kind, in order, and no '&' stands alone.
+/// Expects every tag to be closed in order, and no '&' alone.
 inline bool is_well_formed(std::string_view xml) {
   std::vector<std::string_view> open;
   std::size_t at = 0;

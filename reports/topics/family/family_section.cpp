@@ -39,12 +39,11 @@ bool any_is_timed(std::span<const FamilyRow> rows) {
   return false;
 }
 
-/// The catalogue has the operations that kernels of this project run, and a mechanism's own variant
-/// of one.
+/// The catalogue's row for an operation: that of the scheme's own ablation if there is one.
 const CatalogueEntry* entry_of(const Scheme& scheme, OperationId id) {
-  const std::string_view variant = scheme.rule->variant;
+  const std::string_view ablation = scheme.rule->ablation;
   const CatalogueEntry* own =
-      variant.empty() ? nullptr : find_entry(fmt::format("{}/{}", name(id), variant));
+      ablation.empty() ? nullptr : find_entry(fmt::format("{}/{}", name(id), ablation));
   return own != nullptr ? own : find_entry(name(id));
 }
 

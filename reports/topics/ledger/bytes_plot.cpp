@@ -20,7 +20,7 @@ struct Bar {
   bool is_inside_domain = true;  // of Table 1
 };
 
-double megabytes(Bytes bytes) { return in_unit(bytes.value, UnitFamily::decimal_bytes, "MB"); }
+double megabytes(Bytes bytes) { return in_unit(bytes.value, UnitKind::decimal_bytes, "MB"); }
 
 /// One bar for each path and schedule, the shortest first.
 std::vector<Bar> bars_of(const Evaluation& evaluation) {

@@ -42,7 +42,7 @@ double bank_gibibytes(const Evaluation& evaluation, const BankLine& line, Count 
   study.prefill->sequence_shards = line.shards;
   study.prefill->chunk = line.chunk;
   return in_unit(prefill_memory(study, study.path).bank_with_embedding.value,
-                 UnitFamily::binary_bytes, "GiB");
+                 UnitKind::binary_bytes, "GiB");
 }
 
 /// Powers of two around the scenario's own length, which is among them.
@@ -60,7 +60,7 @@ std::vector<Count> lengths_around(Count tokens) {
 std::string capacity_marks(const Evaluation& evaluation, double highest) {
   const auto& machine = evaluation.study.machine;
   if (!machine || !machine->memory_capacity) return {};
-  const double capacity = in_unit(machine->memory_capacity->value, UnitFamily::binary_bytes, "GiB");
+  const double capacity = in_unit(machine->memory_capacity->value, UnitKind::binary_bytes, "GiB");
   if (capacity > 2 * highest) return {};
   return horizontal_line(capacity, "memory of " + plain_text(machine->name, 30), "left");
 }

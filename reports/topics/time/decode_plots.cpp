@@ -72,7 +72,7 @@ Point point_of(const StepRow& row, Measure measure) {
   if (measure == Measure::overhead)
     return {.added = scaled(100, row.overhead->low, row.overhead->value, row.overhead->high),
             .text = format_ratio(row.overhead->value, Sign::always)};
-  const double unit = in_unit(1, UnitFamily::seconds, "us");
+  const double unit = in_unit(1, UnitKind::seconds, "us");
   return {.added = scaled(unit, row.delta.low.value, row.delta.value.value, row.delta.high.value),
           .text = format_seconds(row.delta.value, Sign::always)};
 }

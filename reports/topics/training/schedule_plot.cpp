@@ -88,7 +88,7 @@ Seconds keep_earliest(std::vector<Box>& boxes, Seconds makespan) {
 std::string axes(Count num_stages, Seconds end, std::string_view unit) {
   std::string script =
       fmt::format("set xrange [0:{}]\nset yrange [{}:-0.5]\nset grid xtics noytics\n",
-                  number_text(in_unit(end.value, UnitFamily::seconds, unit)),
+                  number_text(in_unit(end.value, UnitKind::seconds, unit)),
                   number_text(static_cast<double>(num_stages) - 0.5));
   script += fmt::format("set ytics {} scale 0\n", num_stages > 16 ? (num_stages + 15) / 16 : 1);
   return script;
@@ -115,8 +115,8 @@ DataBlock box_data(const std::vector<Box>& boxes, std::string_view unit) {
   constexpr double kHalfHeight = 0.4;
   DataBlock block{"tasks"};
   for (const Box& box : boxes) {
-    const double start = in_unit(box.start.value, UnitFamily::seconds, unit);
-    const double end = in_unit(box.end.value, UnitFamily::seconds, unit);
+    const double start = in_unit(box.start.value, UnitKind::seconds, unit);
+    const double end = in_unit(box.end.value, UnitKind::seconds, unit);
     const auto stage = static_cast<double>(box.stage);
     const Color full = color_of(box.kind);
     const Color color = box.virtual_stage % 2 == 0 ? full : pale(full);

@@ -1,4 +1,4 @@
-// Every operation by the type of its arguments, through the C interface.
+// Runs every operation through the C interface, chosen by the type of its arguments.
 #pragma once
 
 #include <type_traits>

@@ -1,5 +1,5 @@
-// How far a kernel's results are from the reference's, in the terms in which accuracy is promised:
-// relative L2, against the error that rounding the exact result to the storage type makes.
+// How far a kernel's results are from the reference's. The measure is relative L2, compared with
+// the error of rounding the exact result to the storage type.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace depthcost::test {
 
-/// Access of the reference that also keeps what is stored to a tensor before it is rounded.
+/// An accessor for the reference that also keeps the values of a tensor before they are rounded.
 class RecordingAccess : public reference::DirectAccess {
  public:
   template <class T>
@@ -53,7 +53,7 @@ class RecordingAccess : public reference::DirectAccess {
   std::vector<Record> records_;
 };
 
-/// Sums of squares of an error and of what it is relative to.
+/// Sums of squares of an error and of the values that it is relative to.
 struct SquaredError {
   double error = 0;
   double scale = 0;
@@ -62,7 +62,7 @@ struct SquaredError {
     error += (actual - exact) * (actual - exact);
     scale += exact * exact;
   }
-  /// NaN, and an error of what should be zero, are infinite.
+  /// Infinite for NaN, and for an error in values that should be zero.
   double relative() const {
     if (error == 0) return 0;
     const double ratio = std::sqrt(error / scale);
@@ -74,10 +74,10 @@ struct SquaredError {
 inline double float_tolerance(double largest_logit) { return 1e-5 + 4 * 0x1p-24 * largest_logit; }
 
 inline constexpr double kFloorFactor = 1.05;
-/// Outputs from which on a relative error is a statistic.
+/// The fewest outputs for which a relative error is a statistic.
 inline constexpr std::size_t kPooled = 10000;
 
-/// One unit in the last place of a bf16 near `value`; of one near `smallest`, if that is larger.
+/// One unit in the last place of a bf16 near `value`, or near `smallest` if that is larger.
 inline double bf16_ulp(double value, double smallest) {
   return std::ldexp(1.0, std::ilogb(std::max(std::abs(value), smallest)) - 7);
 }
@@ -98,7 +98,7 @@ void expect_accurate(const Tensor<T>& actual, const Tensor<T>& expected,
       const T* stored = actual.at(row, token);
       const std::size_t first = (row * expected.num_tokens() + token) * expected.size();
       if (std::isnan(exact[first])) {
-        // Not an output: it must be what it was.
+        // This is no output, so it must not have changed.
         ASSERT_EQ(0, std::memcmp(stored, expected.at(row, token), expected.size() * sizeof(T)))
             << what << ": row " << row << " of token " << token << " was written";
         continue;
@@ -133,7 +133,7 @@ void expect_accurate(const Tensor<T>& actual, const Tensor<T>& expected,
   }
 }
 
-/// Tokens beyond the distinct ones equal those that they repeat.
+/// Expects tokens after the distinct ones to equal the tokens that they repeat.
 template <class T>
 void expect_repeated(const Tensor<T>& tensor, const std::string& what) {
   for (std::size_t row = 0; row < tensor.num_rows(); ++row)

@@ -5,10 +5,10 @@
 
 namespace depthcost::test {
 
-/// What joins the bank rows of a single pass.
+/// What a single pass reads beside the bank rows.
 enum Joining : std::size_t { nothing, stored_sum, added_sum, closed_block, forgotten_sum };
 
-/// Rows of the bank that are allocated, but not valid.
+/// Rows of the bank that are allocated but must not be read.
 inline constexpr std::size_t kSpareRows = 2;
 
 struct SinglePassShape {

@@ -12,8 +12,8 @@ namespace depthcost::test {
 /// One level per factor.
 using Levels = std::vector<std::size_t>;
 
-/// Greedy: always the case with the most pairs that have not met. Pairs that only cases beyond
-/// `is_feasible` could join stay apart.
+/// Greedy: always the case with the most pairs that have not met. Pairs that only infeasible cases
+/// could join never meet.
 inline std::vector<Levels> covering_cases(
     const std::vector<Levels>& factors,
     const std::function<bool(const Levels&)>& is_feasible = [](const Levels&) { return true; }) {

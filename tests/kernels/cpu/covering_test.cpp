@@ -1,4 +1,4 @@
-// The cases that the kernels are tested in: every pair of levels that fits meets.
+// The cases that kernels are tested with contain every feasible pair of levels.
 #include "tests/kernels/cpu/covering.hpp"
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 
 namespace depthcost::test {
 
-/// What becomes of a dense mix and its last source.
+/// Where a dense mix and its last source are stored.
 enum DenseStores : std::size_t {
   only_input,     // f is the last source; x alone is written
   stored_mix,     // y is stored in a buffer of its own

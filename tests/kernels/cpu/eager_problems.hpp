@@ -1,5 +1,5 @@
-// Operands of the pieces of eager mode in any shape: AttnRes's from a stack of sources, mHC's
-// between its coefficients and the merge.
+// Operands of the single operations of eager mode in any shape: those of AttnRes on a stack of
+// sources, and those of mHC between its coefficients and the merge.
 #pragma once
 
 #include "tests/kernels/cpu/mhc_problems.hpp"

@@ -18,7 +18,7 @@ void run_stream_mix(const Op& op, const PreOf& pre_of, RecordingAccess& access) 
   }
 }
 
-/// The first tokens of streams that the CPU has stored, in the reference's place.
+/// Gives the reference the first tokens of the streams that the CPU has stored.
 template <class Op>
 void take_streams(const Op& expected, const Op& actual) {
   std::copy_n(actual.next_streams,
@@ -72,7 +72,7 @@ void run_reference(HcBoundaryProblem<T>& expected, const HcBoundaryProblem<T>& a
       expected.op, [&](std::size_t) { return expected.op.pre; }, access);
 }
 
-/// Its coefficients are (T, ...), written in place or apart.
+/// The coefficients are (T, ...), written in place or to another buffer.
 template <class T>
 struct SinglePassMhcProblem {
   MhcPostProblem<T> post;

@@ -149,8 +149,8 @@ struct MhcBoundaryProblem {
   }
 };
 
-/// In two steps: the coefficients follow from the streams as they were stored, of which the CPU
-/// rounds a few that lie between two values to the other one.
+/// Runs the reference in two steps. The coefficients follow from the stored streams, and the CPU
+/// may round a value between two others the other way.
 template <class T>
 void run_reference(MhcBoundaryProblem<T>& expected, const MhcBoundaryProblem<T>& actual,
                    RecordingAccess& access) {

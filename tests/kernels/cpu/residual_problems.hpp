@@ -71,9 +71,9 @@ struct UnfusedRmsNormProblem {
   auto outputs() const { return std::tie(output); }
 };
 
-// The reference runs in steps: where a value lies between two that can be stored, the CPU may round
-// to one and the reference to the other. What follows from stored values is computed from those
-// that the CPU has stored.
+// The reference runs in steps. If a value lies between two that can be stored, the CPU may round to
+// one and the reference to the other. So the next step of the reference starts from the values that
+// the CPU has stored.
 
 /// x of the first tokens of `stored`, which is (T, d).
 template <class T, class Op>

@@ -1,4 +1,4 @@
-// The comparison with the reference that every CPU operation undergoes.
+// Compares every CPU operation with the reference.
 #pragma once
 
 #include <omp.h>
@@ -31,8 +31,8 @@ void run_reference(Problem& expected, const Problem& /*actual*/, RecordingAccess
   reference::run(expected.op, access);
 }
 
-/// The CPU against the reference on the distinct tokens, and all others against those, after
-/// change(problem).
+/// After change(problem), compares the CPU with the reference on the distinct tokens, and all other
+/// tokens with those.
 template <class Problem, class Shape, class Change>
 void expect_matches_after(const Shape& shape, double largest_logit, const Change& change) {
   Problem problem(shape);
@@ -59,7 +59,7 @@ void expect_matches(const Shape& shape, double largest_logit = 0) {
   expect_matches_after<Problem>(shape, largest_logit, [](const Problem&) {});
 }
 
-/// Arguments that change(op) spoils are refused, and nothing is written.
+/// Expects arguments that change(op) has spoilt to be refused, and nothing to be written.
 template <class Problem, class Shape, class Change>
 void expect_refused(const Shape& shape, const Change& change) {
   const Problem untouched(shape);
@@ -71,7 +71,7 @@ void expect_refused(const Shape& shape, const Change& change) {
   });
 }
 
-/// A second run, and one with other numbers of threads, yield the same bits.
+/// Expects a second run and runs with other numbers of threads to yield the same bits.
 template <class Problem, class Shape>
 void expect_repeatable(const Shape& shape) {
   Problem first(shape);

@@ -23,7 +23,7 @@ class Tensor {
   Tensor() = default;
   Tensor(std::size_t num_rows, std::size_t num_tokens, std::size_t size)
       : num_rows_(num_rows), num_tokens_(num_tokens), size_(size) {
-    // Exactly as many bytes as there are elements: AddressSanitizer guards both ends.
+    // As many bytes as the elements have, so that AddressSanitizer guards both ends.
     elements_.reset(static_cast<T*>(::operator new (bytes(), std::align_val_t{kAlignment})));
     std::memset(static_cast<void*>(data()), 0xFF, bytes());
   }

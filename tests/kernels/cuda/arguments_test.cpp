@@ -1,4 +1,4 @@
-// What happens before a launch: no device is touched for bad arguments or for no tokens.
+// Checks before a launch: bad arguments and zero tokens do not touch a device.
 #include <gtest/gtest.h>
 
 #include <stdexcept>

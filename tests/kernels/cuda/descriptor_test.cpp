@@ -1,4 +1,4 @@
-// Two derivations of the same traffic: what the kernels say that they move, and the ledger.
+// The traffic that kernels say they move equals that of the ledger.
 #include "kernels/cuda/variants.hpp"
 
 #include <gtest/gtest.h>

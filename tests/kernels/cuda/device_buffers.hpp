@@ -1,4 +1,4 @@
-// The host buffers of an operation on the device, with guards around them.
+// Copies of the host buffers of an operation on the device, with guards around them.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,7 +25,7 @@ class DeviceBuffers {
   }
 
   /// Turns the pointer to `count` elements on the host into one to their copy, as aligned as they
-  /// are. What lies inside a buffer that has been moved before is a part of its copy.
+  /// are. A pointer into a buffer that has been moved before becomes one into its copy.
   template <class T>
   void move(T*& host, std::size_t count) {
     if (host == nullptr) return;
@@ -36,8 +36,9 @@ class DeviceBuffers {
     host = reinterpret_cast<T*>(buffer->device + (address - buffer->host));
   }
 
-  /// Guards are filled too. Copies from pageable memory may still be under way when they return,
-  /// and streams that do not wait for the default one would start before them.
+  /// Copies all buffers to the device and fills the guards. Waits, since copies from pageable
+  /// memory may not be complete when they return, and CUDA streams that do not wait for the default
+  /// one would start before them.
   void upload() const {
     for (const Buffer& buffer : buffers_) {
       std::vector<std::byte> image(buffer.allocated(), kGuard);
@@ -48,7 +49,7 @@ class DeviceBuffers {
     cuda::check(cudaDeviceSynchronize());
   }
 
-  /// To the host, where what is only read must be what it was, and guards are what they were.
+  /// Copies results to the host. Expects read-only buffers and guards to be unchanged.
   void download() const {
     cuda::check(cudaDeviceSynchronize());
     for (const Buffer& buffer : buffers_) {

@@ -1,5 +1,5 @@
-// Operations with their operands on the device: each overload names an operation's pointers and how
-// much lies behind them. The larger buffer comes first where one may be a row of another.
+// Moves the operands of operations to the device. Each overload names the pointers of an operation
+// and their sizes. If one buffer may be a row of another, the larger one comes first.
 #pragma once
 
 #include "kernels/operations/operations.hpp"

@@ -1,4 +1,4 @@
-// Launches can be captured: a graph's replay leaves the bits of the plain launches.
+// Launches can be captured: the replay of a graph yields the same bits as plain launches.
 #include "tests/kernels/cpu/attnres_problems.hpp"
 #include "tests/kernels/cuda/run.hpp"
 

@@ -1,5 +1,4 @@
-// Operations run on the device on operands of the host, and the comparison that all of them
-// undergo.
+// Runs operations on the device with operands of the host, and compares them with the reference.
 #pragma once
 
 #include "kernels/cuda/device.hpp"
@@ -18,7 +17,7 @@ class OnDevice : public testing::Test {
   }
 };
 
-/// Runs an operation, whose pointers are the host's, on the device.
+/// Runs an operation with host pointers on the device.
 template <class Op>
 void run_on_device(const Op& op, const cuda::LaunchOptions& options = {}) {
   DeviceBuffers buffers;
@@ -41,8 +40,8 @@ void run_on_device(const UnfusedStack<T>& op, const cuda::LaunchOptions& options
   buffers.download();
 }
 
-/// After change(problem): a run against the reference on the distinct tokens, all others against
-/// those, and a second run, with overlap, against the first.
+/// After change(problem), compares a run with the reference on the distinct tokens, all other
+/// tokens with those, and a second run, with overlap, with the first.
 template <class Problem, class Shape, class Change>
 void expect_matches_on_device_after(const Shape& shape, const Accuracy& accuracy,
                                     const Change& change) {

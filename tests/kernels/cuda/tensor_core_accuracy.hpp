@@ -1,34 +1,35 @@
-// As tests/kernels/cpu/accuracy.hpp, with what tensor cores may lose: they take weights and phi as
-// two bf16, which leaves 2^-17 of each term, and add up with a little less than float has.
+// Extends tests/kernels/cpu/accuracy.hpp by what tensor cores may lose. They take weights and phi
+// as two bf16, which loses 2^-17 of each term, and add with a little less precision than float.
 #pragma once
 
 #include "tests/kernels/cpu/accuracy.hpp"
 
 namespace depthcost::test {
 
-/// Relative L2 of coefficients in float.
+/// Largest relative L2 error of coefficients in float.
 inline constexpr double kTensorCoreTolerance = 2e-3;
-/// Of the root mean square: where terms cancel to less, elements count as if they had this size.
+/// A share of the root mean square. Elements whose terms cancel to less count as if they had this
+/// size.
 inline constexpr double kCancelled = 0x1p-8;
 
-/// What a problem's outputs are held against.
+/// The accuracy that the outputs of a problem must have.
 struct Accuracy {
   double largest_logit = 0;
   double float_tolerance = 0;  // instead of that of float_tolerance(largest_logit), if not 0
 };
 
-/// Of mHC: coefficients from bf16 come from tensor cores.
+/// The accuracy of mHC, whose coefficients from bf16 come from tensor cores.
 template <class T>
 inline constexpr Accuracy kMhcAccuracy{.float_tolerance =
                                            sizeof(T) == 2 ? kTensorCoreTolerance : 0};
 
-/// What is no output is what it was.
+/// Expects a value that is no output to be unchanged.
 template <class T>
 void expect_untouched(T stored, T before, const std::string& what) {
   EXPECT_EQ(0, std::memcmp(&stored, &before, sizeof(T))) << what << " was written";
 }
 
-/// Fewer outputs than a statistic needs: within one unit in the last place.
+/// If outputs are too few for a statistic, each must be within one unit in the last place.
 inline void expect_within_an_ulp(const Tensor<Bf16>& actual, const Tensor<Bf16>& expected,
                                  const std::vector<double>& exact, const std::string& what) {
   SquaredError size;

@@ -1,4 +1,4 @@
-// What is wrong with an operation's arguments, and what the message says: the whole text.
+// Every mistake in the arguments of an operation, with the whole message.
 #include "tests/kernels/operations/complaint.hpp"
 
 namespace depthcost::test::check_test {

@@ -1,4 +1,4 @@
-// What a check of arguments says, and buffers for the arguments.
+// The message of a check of arguments, and buffers for the arguments.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ inline float* buffer(std::size_t index) {
 
 inline MhcMapping mapping() { return {.phi = buffer(0), .bias = buffer(1)}; }
 
-/// What is wrong with `op` after `change(op)`.
+/// The message about `op` after `change(op)`.
 template <class Op, class Change>
 std::string complaint(Op op, const Change& change) {
   change(op);

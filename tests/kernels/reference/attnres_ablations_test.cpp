@@ -17,7 +17,7 @@ constexpr std::size_t kT = 3;
 constexpr std::size_t kD = 6;
 constexpr Count kLayers = 7;
 
-struct Variant {
+struct Ablation {
   std::string_view id;
   SchemeParameters parameters;
   AttentionVariant<double> attention;
@@ -27,8 +27,8 @@ struct Variant {
   std::size_t window() const { return static_cast<std::size_t>(parameters.window); }
 };
 
-std::vector<Variant> variants() {
-  std::vector<Variant> all;
+std::vector<Ablation> ablations() {
+  std::vector<Ablation> all;
   for (const Count S : {1, 2, 3, 7}) {
     const SchemeParameters p{.hidden_size = kD, .block_size = S, .heads = 2};
     all.push_back({"attnres_sigmoid", p, {.weighting = DepthWeighting::sigmoid}});
@@ -43,13 +43,13 @@ std::vector<Variant> variants() {
 
 /// Layers that are elementwise, around a network with drawn parameters.
 struct Network {
-  Variant variant;
+  Ablation ablation;
   Draw draw{};
   Row queries = draw((kLayers + 1) * kD), gains = draw((kLayers + 1) * kD);
   Row embedding = draw(kT * kD), W_q = draw(kD * kD);
 
   AttnResNetwork<double> network() const {
-    const Count S = variant.has_window() ? 1 : variant.parameters.block_size;
+    const Count S = ablation.has_window() ? 1 : ablation.parameters.block_size;
     const auto sizes = block_sizes(partition_by_size(kLayers, S));
     return {.num_tokens = kT,
             .hidden_size = kD,
@@ -88,13 +88,13 @@ Row run_single_pass(const Network& network, Counter& counter) {
   const auto run = [&](auto op) {
     if constexpr (requires { op.variant; }) {
       ++layer;
-      op.variant = network.variant.attention;
-      const std::size_t W = network.variant.window();
-      if (network.variant.has_window() && layer > W) op.variant.first_recent_row = layer - W;
+      op.variant = network.ablation.attention;
+      const std::size_t W = network.ablation.window();
+      if (network.ablation.has_window() && layer > W) op.variant.first_recent_row = layer - W;
       Row queries(kT * kD, kNaN);
       LedgerView view = ledger_view(op);
       view.places.push_back(place(Operand::recent, queries));
-      if (network.variant.has_query_of_token()) {
+      if (network.ablation.has_query_of_token()) {
         LedgerView projection = view;
         projection.id = OperationId::unfused_projection;
         counter.launch(projection, [&](CountingAccess& access) {
@@ -117,37 +117,37 @@ Row run_single_pass(const Network& network, Counter& counter) {
 
 // -- Eager ------------------------------------------------------------------------------------
 
-/// The launches of Fig. 2 with the variant in their middle.
-class EagerVariant {
+/// The launches of Fig. 2 with the ablation in their middle.
+class EagerAblation {
  public:
-  EagerVariant(const Network& network, Counter& counter) : network_(network), counter_(counter) {}
+  EagerAblation(const Network& network, Counter& counter) : network_(network), counter_(counter) {}
 
   void operator()(UnfusedStack<double> op) {
     ++layer_;
-    const std::size_t W = network_.variant.window();
+    const std::size_t W = network_.ablation.window();
     sources_.assign(op.sources, op.sources + op.num_sources);
-    if (network_.variant.has_window() && layer_ > W)
+    if (network_.ablation.has_window() && layer_ > W)
       sources_.erase(sources_.begin() + 1, sources_.end() - static_cast<std::ptrdiff_t>(W));
     op.sources = sources_.data();
     op.num_sources = num_sources();
     keys_ = stack_ = op.stack;
     counter_.run(op);
-    if (network_.variant.has_query_of_token()) project_newest();
+    if (network_.ablation.has_query_of_token()) project_newest();
   }
   void operator()(UnfusedKeyNorm<double> op) {
-    if (network_.variant.attention.key_norm == KeyNorm::none) return;
+    if (network_.ablation.attention.key_norm == KeyNorm::none) return;
     op.num_sources = num_sources();
     keys_ = op.keys;
     counter_.run(op);
   }
   /// w . K or q_t . K over the channels of each head.
   void operator()(const UnfusedScores<double>& op) {
-    const std::size_t H = network_.variant.attention.num_heads;
+    const std::size_t H = network_.ablation.attention.num_heads;
     logits_.assign(num_sources() * kT * H, kNaN);
     counter_.launch(view(OperationId::unfused_scores, {stack_rows(keys_)}),
                     [&](CountingAccess& access) {
                       for (std::size_t t = 0; t < kT; ++t) {
-                        const Row w = network_.variant.has_query_of_token()
+                        const Row w = network_.ablation.has_query_of_token()
                                           ? Steps::loaded(access, queries_, t, kD)
                                           : Row(op.query, op.query + kD);
                         for (std::size_t i = 0; i < num_sources(); ++i) score(access, w, i, t);
@@ -177,7 +177,7 @@ class EagerVariant {
   Row queries_;
 
   std::size_t num_sources() const { return sources_.size(); }
-  std::size_t head_size() const { return kD / network_.variant.attention.num_heads; }
+  std::size_t head_size() const { return kD / network_.ablation.attention.num_heads; }
   Place stack_rows(const double* stack) const {
     return rows(Operand::recent, stack, num_sources() * kT * kD);
   }
@@ -208,7 +208,7 @@ class EagerVariant {
   }
   void mix(CountingAccess& access, double* output, std::size_t t) {
     const std::size_t H = kD / head_size();
-    const bool is_sigmoid = network_.variant.attention.weighting == DepthWeighting::sigmoid;
+    const bool is_sigmoid = network_.ablation.attention.weighting == DepthWeighting::sigmoid;
     Row sums(H, 0);
     Row out(kD, 0);
     for (std::size_t i = 0; i < num_sources(); ++i)
@@ -225,7 +225,7 @@ class EagerVariant {
 };
 
 Row run_eager(const Network& network, Counter& counter) {
-  EagerVariant run(network, counter);
+  EagerAblation run(network, counter);
   return network.out(
       Execution::unfused, [&](const auto& op) { run(op); }, [](const double*) {});
 }
@@ -245,11 +245,11 @@ Scheme scheme_of(std::string_view id, const SchemeParameters& parameters) {
   return {*find_scheme(id), parameters};
 }
 
-TEST(CountedVariants, MoveWhatTheLedgerSays) {
-  for (const Variant& variant : variants()) {
-    SCOPED_TRACE(std::string(variant.id) + " S " + std::to_string(variant.parameters.block_size));
-    const Scheme scheme = scheme_of(variant.id, variant.parameters);
-    const Network network{variant};
+TEST(CountedAblations, MoveWhatTheLedgerSays) {
+  for (const Ablation& ablation : ablations()) {
+    SCOPED_TRACE(std::string(ablation.id) + " S " + std::to_string(ablation.parameters.block_size));
+    const Scheme scheme = scheme_of(ablation.id, ablation.parameters);
+    const Network network{ablation};
     Counter kernels;
     Counter eager;
     const Row actual = run_single_pass(network, kernels);
@@ -300,7 +300,7 @@ struct InputIndependent {
   }
 };
 
-TEST(CountedVariants, MixByWeightsThatAreParametersAsTheLedgerSays) {
+TEST(CountedAblations, MixByWeightsThatAreParametersAsTheLedgerSays) {
   for (const Count S : {1, 2, 3, 7}) {
     SCOPED_TRACE(S);
     const Scheme scheme =
@@ -348,7 +348,7 @@ void sum_step(Counter& counter) {
           [](const Row& v, std::size_t) { return v[0] + v[1]; }, OperationId::residual_add);
 }
 
-TEST(CountedVariants, MixByWeightsThatAreParametersStepByStep) {
+TEST(CountedAblations, MixByWeightsThatAreParametersStepByStep) {
   for (const Count S : {1, 2, 3, 7}) {
     SCOPED_TRACE(S);
     const Scheme scheme =
@@ -365,9 +365,9 @@ TEST(CountedVariants, MixByWeightsThatAreParametersStepByStep) {
   }
 }
 
-TEST(CountedVariants, AreAllOfThem) {
+TEST(CountedAblations, AreAllOfThem) {
   std::vector<std::string_view> counted{"attnres_input_independent"};
-  for (const Variant& variant : variants()) counted.push_back(variant.id);
+  for (const Ablation& ablation : ablations()) counted.push_back(ablation.id);
   for (const SchemeRule* rule : scheme_rules()) {
     if (!rule->id.starts_with("attnres_")) continue;
     EXPECT_NE(std::find(counted.begin(), counted.end(), rule->id), counted.end()) << rule->id;

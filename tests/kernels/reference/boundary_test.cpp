@@ -1,6 +1,6 @@
-// The operations between two layers beside AttnRes and mHC. What they move is what the ledger says,
-// what they compute is what a dull loop computes, and at the ends of their parameters they are
-// operations that are tested elsewhere.
+// The operations between two layers beside AttnRes and mHC. They move what the ledger says and
+// compute what a plain loop computes. With extreme parameters they equal operations that are tested
+// elsewhere.
 #include "kernels/operations/operations.hpp"
 
 #include <gtest/gtest.h>

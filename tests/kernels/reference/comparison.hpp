@@ -1,4 +1,4 @@
-// Comparing vectors: relative to the largest element of the row, and never equal to a NaN.
+// Compares vectors relative to the largest element of the row. NaN equals nothing.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Runs operations through the counting accessor and keeps what each launch has moved.
+// Runs operations through the counting accessor, and keeps the traffic of each launch.
 #pragma once
 
 #include "kernels/reference/run.hpp"
@@ -20,7 +20,7 @@ class Counter {
     launch(view, [&](CountingAccess& access) { execute(op, access, options...); });
   }
 
-  /// What `execute` does through the accessor is one launch.
+  /// Counts everything that `execute` does through the accessor as one launch.
   template <class Execute>
   void launch(const LedgerView& view, const Execute& execute) {
     CountingAccess access;

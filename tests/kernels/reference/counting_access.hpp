@@ -12,7 +12,8 @@
 
 namespace depthcost::test {
 
-/// What a launch moved per token, in the ledger's terms. Operands that moved nothing are left out.
+/// The traffic of a launch per token, by the operands of the ledger. Operands that moved nothing
+/// are left out.
 struct Moved {
   std::map<Operand, double> reads_d;
   std::map<Operand, double> writes_d;
@@ -22,7 +23,7 @@ struct Moved {
   friend bool operator==(const Moved&, const Moved&) = default;
 };
 
-/// Elements of d-vectors or scalars; reading and writing them may count as different operands.
+/// A buffer of d-vectors or scalars. Reading and writing it may count as different operands.
 struct Place {
   const void* first = nullptr;
   const void* last = nullptr;
@@ -31,7 +32,8 @@ struct Place {
   Operand written_as = Operand::recent;
 };
 
-/// Counts by place; an element outside all of them may not be touched. Later places win.
+/// Counts by place. Elements outside all places must not be touched. If places overlap, the last
+/// one counts.
 class CountingAccess {
  public:
   std::vector<Place> places;

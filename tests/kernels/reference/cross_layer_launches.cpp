@@ -1,5 +1,5 @@
-// Layers of the mechanisms that read what came long before: dense mixing, with weights that are
-// learned or made from the token, and attention over depth that is not the paper's.
+// Layers of mechanisms that read earlier layers: dense mixing, with learned weights or weights made
+// from the token, and attention over depth other than the paper's.
 #include "kernels/reference/muddformer.hpp"
 #include "kernels/reference/other_depth_attention.hpp"
 #include "tests/kernels/reference/mechanism_launches.hpp"

@@ -1,5 +1,5 @@
-// One layer of each mechanism through the counting accessor: by its reference where the schedule is
-// the quoted one, and step by step where it is `unfused`.
+// One layer of each mechanism through the counting accessor: by its reference if the schedule is
+// the quoted one, and step by step if it is `unfused`.
 #pragma once
 
 #include <map>
@@ -13,8 +13,8 @@ namespace depthcost::test {
 inline constexpr std::size_t kTokens = 6;
 inline constexpr std::size_t kWidth = 8;
 
-/// What every layer has: its output, the state in front of it, and the next norm. Drawn alike by
-/// every run, so that what two schedules leave can be compared.
+/// The operands of every layer: its output, the state before it, and the next norm. Every run draws
+/// the same numbers, so that the results of two schedules can be compared.
 struct Layer {
   static constexpr std::size_t T = kTokens;
   static constexpr std::size_t d = kWidth;
@@ -31,7 +31,7 @@ struct Layer {
   Tensor hidden() { return {Operand::hidden_state, &h}; }
   Tensor input() { return {Operand::layer_input, &x}; }
 
-  /// Those, and what else an operation touches.
+  /// The places of these operands and of others.
   std::vector<Place> places(std::vector<Place> others = {}) const {
     others.push_back(place(Operand::layer_output, f));
     others.push_back(place(Operand::hidden_state, h));
@@ -51,7 +51,7 @@ struct Layer {
   }
 };
 
-/// Runs what happens at a layer, and returns what it leaves: the layer's input, and states.
+/// Runs the launches at a layer, and returns the next input and the states.
 using RunLayer = Rows (*)(Counter& counter, const SchemeLayer& at, Schedule schedule);
 using Launchers = std::map<std::string_view, RunLayer>;
 

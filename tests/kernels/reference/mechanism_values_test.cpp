@@ -1,5 +1,5 @@
-// References of mechanisms without kernels of their own, at the ends of their parameters: there
-// they are what is known already.
+// References of mechanisms without kernels of their own. With extreme parameters their results are
+// known.
 #include <gtest/gtest.h>
 
 #include "kernels/reference/delta_learning.hpp"

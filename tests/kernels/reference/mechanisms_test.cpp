@@ -1,6 +1,6 @@
 // Every row of model/schemes that has a reference: what the ledger says of a layer is
 // what the counting accessor sees, launch by launch and operand by operand, and both schedules
-// compute the same. Variants of AttnRes are in attnres_ablations_test.cpp, values at known ends in
+// compute the same. Ablations of AttnRes are in attnres_ablations_test.cpp, values at known ends in
 // mechanism_values_test.cpp.
 #include <gtest/gtest.h>
 

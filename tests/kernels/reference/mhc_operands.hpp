@@ -1,4 +1,4 @@
-// As operands.hpp, for mHC: streams (T, m, d), coefficients (T, m) and (T, m, m).
+// The operands of mHC, like operands.hpp: streams (T, m, d), coefficients (T, m) and (T, m, m).
 #pragma once
 
 #include "tests/kernels/reference/operands.hpp"
@@ -39,7 +39,7 @@ LedgerView ledger_view(const MhcPost<T>& op) {
            scalars(op.post, vector_size(op)), scalars(op.residual, matrix_size(op))}};
 }
 
-/// The next streams are written as streams; what is read of them again is recent.
+/// The next streams are written as streams. Reading them again counts as recent.
 template <class T>
 LedgerView ledger_view(const MhcBoundary<T>& op) {
   LedgerView view = ledger_view(op.post);

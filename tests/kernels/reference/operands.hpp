@@ -1,5 +1,5 @@
-// The operands of each operation in the ledger's terms: which buffer is which. Parameters are not
-// per-token traffic and are read past the accessor.
+// Which buffer of an operation is which operand of the ledger. Parameters are not traffic per
+// token, and are read without the accessor.
 #pragma once
 
 #include "kernels/operations/operations.hpp"

@@ -1,4 +1,4 @@
-// Runs a network in every schedule and keeps what passed by.
+// Runs a network in every schedule, and keeps the inputs and outputs of its layers.
 #pragma once
 
 #include "kernels/reference/eager_network.hpp"
@@ -14,7 +14,7 @@ using reference::SumUpdate;
 
 enum class Execution { single_pass, two_phase, full_two_phase, unfused };
 
-/// What the layers saw and returned, each (T, d), and the output aggregation.
+/// The inputs and outputs of the layers, each (T, d), and the output aggregation.
 struct Trace {
   Rows inputs;
   Rows outputs;

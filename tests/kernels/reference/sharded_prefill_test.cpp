@@ -1,5 +1,5 @@
-// Sequence-sharded prefill (arXiv:2603.15031 Sec. 4.2), each rank a thread: it leaves what the
-// unsharded network leaves, holds the bank of the model and sends the bytes of the model.
+// Sequence-sharded prefill (arXiv:2603.15031 Sec. 4.2), each rank a thread: its results equal those
+// of the unsharded network, and its bank and its messages have the bytes of the model.
 //
 // Each rank holds the bank of its share of the tokens, and a share of every layer's weights. A
 // layer's output, partial sums of all tokens, is reduce-scattered. The rank merges Phase 1 of its

@@ -1,5 +1,5 @@
-// What a framework launches for the operations of an update rule, one by one, as dull loops over
-// the counting accessor: schedule `unfused` of mechanisms without kernels of their own.
+// The launches of a framework for the operations of an update rule, one by one, as plain loops over
+// the counting accessor. They are schedule `unfused` of mechanisms without kernels of their own.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace depthcost::test {
 
-/// Rows of all tokens, as the ledger calls them.
+/// Rows of all tokens, with their operand of the ledger.
 struct Tensor {
   Operand operand = Operand::recent;
   Row* values = nullptr;
@@ -21,7 +21,7 @@ inline Place place(Operand operand, const Row& values) {
 }
 inline Place scalar_place(const Row& values) { return scalars(values.data(), values.size()); }
 
-/// The same numbers in the same order wherever one is made.
+/// Random numbers. Every Draw yields the same ones in the same order.
 class Draw {
  public:
   Row operator()(std::size_t size) {
@@ -75,8 +75,8 @@ class Steps {
            });
   }
 
-  /// out = matrix in + bias, row by row of `in`. Whether `out` holds rows or loose scalars is said
-  /// by its place.
+  /// out = matrix in + bias, row by row of `in`. Its place says whether `out` holds rows or loose
+  /// scalars.
   void project(const Tensor& in, const Row& matrix, const Row& bias, Row& out,
                const Place& written) {
     launch(OperationId::unfused_projection, {place(in.operand, *in.values), written},
@@ -93,7 +93,8 @@ class Steps {
            });
   }
 
-  /// out = sum_j weight(access, t, j) in_j. `scalars` is where the weights lie, if they do.
+  /// out = sum_j weight(access, t, j) in_j. `scalars` is the place of the weights, if they have
+  /// one.
   template <class Weight>
   void mix(const std::vector<Tensor>& in, const std::vector<Place>& scalars, const Tensor& out,
            const Weight& weight) {
@@ -128,7 +129,7 @@ class Steps {
   std::size_t T_;
   std::size_t d_;
 
-  /// A tensor that is updated in place is one place.
+  /// A tensor that is updated in place has one place.
   static std::vector<Place> places(const std::vector<Tensor>& in, const Tensor& out) {
     std::vector<Place> all{place(out.operand, *out.values)};
     for (const Tensor& each : in) {

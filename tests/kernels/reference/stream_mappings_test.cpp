@@ -1,5 +1,5 @@
-// Coefficients of hyper-connections other than mHC's: what their matrices are by construction, and
-// what is left of them without their dynamic part.
+// Coefficients of hyper-connections other than mHC's: properties of their matrices, and their
+// values without the dynamic part.
 #include "kernels/reference/stream_mappings.hpp"
 
 #include <gtest/gtest.h>

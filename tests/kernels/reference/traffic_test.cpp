@@ -1,5 +1,5 @@
-// The ledger from the code itself: the reference runs through a counting accessor, launch by launch
-// against convention `kernel`, and in total against `physical` and `physical_unfused`.
+// Counts the ledger by running code. The reference runs through a counting accessor; each launch
+// must equal convention `kernel`, and totals `physical` and `physical_unfused`.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 

@@ -1,4 +1,5 @@
-// A rotation has enough sets, never more than are used, and is refused where it would be warm.
+// A rotation has enough sets of operands and no unused ones, and is refused if it would stay in a
+// cache.
 #include "microbench/cuda/rotation.hpp"
 
 #include <gtest/gtest.h>

@@ -18,10 +18,10 @@ struct MpiOutcome {
 /// at most. If one fails, mpirun ends the others at once, which saves up to two seconds.
 MpiOutcome mpirun(int processes, const std::string& program_and_arguments);
 
-/// Runs several, two at a time: a run that fails mostly waits.
+/// Runs several, two at a time, since a run that fails mostly waits.
 std::vector<MpiOutcome> mpirun_each(int processes, const std::vector<std::string>& programs);
 
-/// Without mpirun.
+/// Runs a program without mpirun.
 MpiOutcome run_alone(const std::string& program_and_arguments);
 
 }  // namespace depthcost::test

@@ -16,7 +16,7 @@ inline nlohmann::ordered_json payload_json(const PipelinePlan& plan) {
   return {{"block_sizes", blocks.block_sizes}, {"cache", name(blocks.cache)}};
 }
 
-/// What parse_plan() reads back.
+/// The JSON that parse_plan() reads.
 inline std::string to_json(const PipelinePlan& plan) {
   nlohmann::ordered_json chunks = nlohmann::ordered_json::array();
   for (const ChunkTimes& times : plan.chunks)

@@ -1,4 +1,5 @@
-// Verdicts: intervals around a limit, what is missing, and whether the nearest thing really works.
+// Verdicts: intervals around a limit, missing values, and whether the suggested change keeps the
+// limit.
 #include "model/decision/budget.hpp"
 
 #include <gtest/gtest.h>

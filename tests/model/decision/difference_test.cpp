@@ -1,4 +1,4 @@
-// What counts as a move, and what makes a difference not hold.
+// Which numbers count as moved, and when a difference exceeds its tolerance.
 #include "model/decision/difference.hpp"
 
 #include <gtest/gtest.h>

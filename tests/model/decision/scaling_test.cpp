@@ -138,7 +138,7 @@ TEST(PublishedLosses, AreThoseOfTable4) {
   const json table4 = golden().at("table4");
   ASSERT_EQ(table4.size(), kTable4.size());
   for (const AblationLoss& row : kTable4)
-    EXPECT_EQ(row.loss, table4.at(std::string(row.variant))) << row.variant;
+    EXPECT_EQ(row.loss, table4.at(std::string(row.name))) << row.name;
 }
 
 /// What the text says of Fig. 7: AttnRes wins by 0.019 to 0.063, and where the stars stand.

@@ -1,4 +1,5 @@
-// Every section that is asked for and none that is not, and sums that agree with their parts.
+// An evaluation has every section that is asked for and no other, and its sums agree with their
+// parts.
 #include "model/evaluation/evaluation.hpp"
 
 #include <gtest/gtest.h>

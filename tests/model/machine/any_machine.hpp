@@ -1,5 +1,5 @@
-// Random devices for property tests. Whatever they look like, a cache is not slower than the memory
-// behind it, and nothing was measured above its ceiling; intervals may cross both.
+// Random devices for property tests. A cache is never slower than the memory behind it, and no rate
+// is above its ceiling; intervals may cross both.
 #pragma once
 
 #include <rapidcheck.h>
@@ -50,8 +50,8 @@ inline std::optional<FlopsPerSecond> any_rate() {
 
 inline Machine any_machine() {
   Machine machine;
-  // Below any cache's over kUncappedOverCeiling: a byte more in flight is not faster than a cached
-  // one.
+  // Below the bandwidth of any cache over kUncappedOverCeiling, so that more bytes in flight are
+  // never faster than the cache.
   machine.memory_bandwidth = any_bandwidth(1e12, 3e12);
   machine.memory_ceiling = any_ceiling(machine.memory_bandwidth, 3e12);
   if (*rc::gen::arbitrary<bool>()) {
@@ -102,7 +102,7 @@ inline Schedule any_schedule(const Scheme& scheme) {
   return schedules[*rc::gen::inRange<std::size_t>(0, schedules.size())];
 }
 
-/// 1 to a million, small ones as often as large ones.
+/// 1 to a million; small numbers are as likely as large ones.
 inline double any_tokens() {
   const Count magnitude = *rc::gen::element<Count>(1, 10, 100, 1000, 10'000, 100'000);
   return static_cast<double>(*rc::gen::inRange<Count>(magnitude, 10 * magnitude + 1));

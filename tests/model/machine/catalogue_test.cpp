@@ -1,4 +1,4 @@
-// Names lead to the rows that the schedules themselves launch.
+// Names in the catalogue lead to the operations that schedules launch.
 #include "model/machine/catalogue.hpp"
 
 #include <gtest/gtest.h>

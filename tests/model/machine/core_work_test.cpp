@@ -1,4 +1,5 @@
-// What a core does for an operation: counted by hand, and the forms in which that joins memory.
+// The passes of a core for an operation, counted by hand, and the forms that combine them with
+// memory.
 #include "model/machine/core_work.hpp"
 
 #include <gtest/gtest.h>

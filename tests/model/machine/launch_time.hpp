@@ -1,4 +1,4 @@
-// One question to a launch: what its model answers, without keeping it.
+// The time of one launch, without keeping its model.
 #pragma once
 
 #include "model/machine/time.hpp"

@@ -1,4 +1,4 @@
-// What holds for the time of every operation, token count and launch on any device.
+// Properties of the time of every operation, token count and launch on any device.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

@@ -1,5 +1,5 @@
-// Every schedule run by a machine that touches named vectors: what each kernel reads and writes,
-// for any partition, against the closed forms of conventions `kernel` and `physical`.
+// A machine that touches named vectors runs every schedule: what each kernel reads and writes, for
+// any partition, against the closed forms of conventions `kernel` and `physical`.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

@@ -1,5 +1,5 @@
-// Operations one by one: what each moves, the rows of REFERENCES.md "operations", and
-// what an attachment takes away.
+// Operations one by one: the traffic of each, the rows of REFERENCES.md "operations", and the
+// traffic that an attachment saves.
 #include "model/operations/operation.hpp"
 
 #include <gtest/gtest.h>

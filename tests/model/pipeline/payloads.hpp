@@ -1,4 +1,4 @@
-// What may be sent across a pipeline boundary, and shorthands for tests of it.
+// Every kind of payload across a pipeline boundary, and short forms for tests.
 #pragma once
 
 #include <array>

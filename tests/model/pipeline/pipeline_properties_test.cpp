@@ -1,5 +1,5 @@
 // Pipeline traffic for any layout: a second derivation that walks layer by layer and moves sets of
-// block ids from stage to stage, the closed forms, and what the definitions force.
+// block ids from stage to stage, closed forms, and properties that follow from definitions.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

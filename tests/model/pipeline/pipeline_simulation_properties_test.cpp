@@ -1,5 +1,5 @@
-// The simulation of any pipeline: against a second simulator that walks through time, and what
-// dependencies and links force.
+// The simulation of any pipeline: against a second simulator that walks through time, and
+// properties that follow from dependencies and links.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

@@ -1,4 +1,4 @@
-// Pipelines to be simulated, and shorthands for tests of them.
+// Pipelines to be simulated, and short forms for tests.
 #pragma once
 
 #include <array>

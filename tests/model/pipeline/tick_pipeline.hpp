@@ -1,5 +1,5 @@
-// A second simulator, dull and slow: it walks through time, one second after the other, and looks
-// at every stage and every wire. For times in whole seconds; every task takes at least one.
+// A second simulator, simple and slow. It goes through time second by second and looks at every
+// stage and every wire. Times are whole seconds, and every task takes at least one.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +53,7 @@ class TickPipeline {
     Id id;
     double wire_seconds = 0;
     double latency = 0;
-    double left = -1;  // when it is off the wire; not there yet if negative
+    double left = -1;  // when it left the wire; negative before that
   };
 
   static Id id_of(const PipelineTask& task) { return {task.kind, task.chunk, task.micro_batch}; }
@@ -158,7 +158,7 @@ class TickPipeline {
     return std::get<1>(id) == task.chunk ? done_.count(id) > 0 : has_arrived(id);
   }
 
-  /// Idle now, while what the stage waits for has left another stage, or its own is under way.
+  /// Whether the stage is idle while a message to it, or from it, is on the way.
   bool is_held_up(std::size_t stage) const {
     const Stage& here = stages_[stage];
     const std::vector<PipelineTask>& table = work_.order.stages[stage];

@@ -11,12 +11,12 @@ inline double with_experts(const Mlp& mlp, double hidden_size, Count ExpertMlp::
   return weights.common + (experts ? as_double(experts->*num_experts) * weights.per_expert : 0);
 }
 
-/// What a checkpoint holds.
+/// The weights in a checkpoint.
 inline double num_all_weights(const Mlp& mlp, double hidden_size) {
   return with_experts(mlp, hidden_size, &ExpertMlp::num_experts);
 }
 
-/// What one token is multiplied with.
+/// The weights that one token is multiplied with.
 inline double num_active_weights(const Mlp& mlp, double hidden_size) {
   return with_experts(mlp, hidden_size, &ExpertMlp::num_active);
 }

@@ -1,4 +1,5 @@
-// Prefill memory: the golden cases, the paper's three sizes, and what the definitions force.
+// Prefill memory: the golden cases, the paper's three sizes, and properties that follow from
+// definitions.
 #include "model/step/prefill.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The rule, what binds it, and where the published settings stand.
+// The rule of the recommendation, the limit that decides it, and the place of published settings.
 #include "model/sweep/recommendation.hpp"
 
 #include <gtest/gtest.h>

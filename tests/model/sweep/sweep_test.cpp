@@ -1,4 +1,4 @@
-// Every point of a sweep against evaluate(), which knows nothing of what points have in common.
+// Every point of a sweep against evaluate(), which shares nothing between points.
 #include "model/sweep/sweep.hpp"
 
 #include <fmt/format.h>

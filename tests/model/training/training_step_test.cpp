@@ -1,4 +1,4 @@
-// Training steps by hand: sums without a pipeline, closed forms with one, and what crosses its
+// Training steps by hand: sums without a pipeline, closed forms with one, and the bytes across its
 // boundaries.
 #include "model/training/training_step.hpp"
 

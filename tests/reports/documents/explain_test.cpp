@@ -1,5 +1,4 @@
-// From any number to its equation, its source and its one function: nothing may point into the
-// void.
+// Every number leads to its equation, its source and its function, and all of them exist.
 #include "reports/documents/answer_documents.hpp"
 
 #include <gtest/gtest.h>

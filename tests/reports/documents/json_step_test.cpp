@@ -1,4 +1,4 @@
-// The contract for what steps consist of: modelled terms, and training.
+// The JSON of steps is stable: modelled terms, and training.
 #include <gtest/gtest.h>
 
 #include "tests/reports/json_rows.hpp"

@@ -1,4 +1,4 @@
-// The contract: keys, their order, types and units, and a handful of figures.
+// The JSON is stable: keys, their order, types and units, and some figures.
 #include "reports/documents/answer_documents.hpp"
 
 #include <gtest/gtest.h>

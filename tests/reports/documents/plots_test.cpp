@@ -1,5 +1,5 @@
-// The plots: the numbers that their scripts carry, which plots there are, and what they look like
-// to a parser. What they look like to a reader was looked at.
+// Which plots there are, the numbers in their scripts, and that their SVG can be parsed. How they
+// look was checked by eye.
 #include "reports/documents/answer_documents.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The program gnuplot as we run it: what it draws, and every way in which it cannot.
+// Runs gnuplot: what it draws, and every way in which it fails.
 #include "reports/formats/gnuplot.hpp"
 
 #include <gtest/gtest.h>

@@ -15,14 +15,14 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct UnitCase {
-  UnitFamily family;
+  UnitKind kind;
   std::string text;
   double scale;
 };
 
 // Written out, not computed: the table must not be its own test.
 std::vector<UnitCase> expected_units() {
-  using enum UnitFamily;
+  using enum UnitKind;
   return {{binary_bytes, "B", 1},
           {binary_bytes, "KiB", 1024},
           {binary_bytes, "MiB", 1048576},
@@ -64,7 +64,7 @@ TEST(Units, AreTheOnesThatWeMean) {
   const auto rows = unit_rows();
   ASSERT_EQ(rows.size(), expected.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    EXPECT_EQ(rows[i].family, expected[i].family) << expected[i].text;
+    EXPECT_EQ(rows[i].kind, expected[i].kind) << expected[i].text;
     EXPECT_EQ(rows[i].text, expected[i].text);
     EXPECT_EQ(rows[i].scale, expected[i].scale) << expected[i].text;
   }
@@ -72,18 +72,18 @@ TEST(Units, AreTheOnesThatWeMean) {
 
 std::string in_unit(const UnitRow& unit) {
   const double v = 2.5 * unit.scale;
-  switch (unit.family) {
-    case UnitFamily::binary_bytes:
+  switch (unit.kind) {
+    case UnitKind::binary_bytes:
       return format_bytes({v}, Prefix::binary);
-    case UnitFamily::decimal_bytes:
+    case UnitKind::decimal_bytes:
       return format_bytes({v}, Prefix::decimal);
-    case UnitFamily::seconds:
+    case UnitKind::seconds:
       return format_seconds(Seconds{v});
-    case UnitFamily::bytes_per_second:
+    case UnitKind::bytes_per_second:
       return format_bandwidth({v});
-    case UnitFamily::flops:
+    case UnitKind::flops:
       return format_flops({v});
-    case UnitFamily::flops_per_second:
+    case UnitKind::flops_per_second:
       return format_flop_rate({v});
   }
   return "";
@@ -92,7 +92,7 @@ std::string in_unit(const UnitRow& unit) {
 TEST(Units, AreEachWrittenByTheirFunction) {
   for (const UnitRow& unit : unit_rows()) {
     if (unit.text == "B") continue;  // never in fractions
-    const std::string digits = unit.family == UnitFamily::decimal_bytes ? "2.500 " : "2.50 ";
+    const std::string digits = unit.kind == UnitKind::decimal_bytes ? "2.500 " : "2.50 ";
     EXPECT_EQ(in_unit(unit), digits + std::string(unit.text));
   }
 }

@@ -1,4 +1,4 @@
-// Two renderings of one table.
+// One table as text and as Markdown.
 #include "reports/formats/text_table.hpp"
 
 #include <gtest/gtest.h>

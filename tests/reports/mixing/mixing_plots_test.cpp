@@ -1,4 +1,4 @@
-// Heat maps: what their scripts carry, and that gnuplot draws them.
+// Heat maps: the content of their scripts, and that gnuplot draws them.
 #include <gtest/gtest.h>
 
 #include "reports/formats/gnuplot.hpp"

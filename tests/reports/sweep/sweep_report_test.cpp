@@ -1,5 +1,4 @@
-// What is written about a sweep: every format has the same points, and sentences say what the model
-// found.
+// Reports of a sweep: every format has the same points, and sentences say what the model found.
 #include <gtest/gtest.h>
 
 #include <algorithm>

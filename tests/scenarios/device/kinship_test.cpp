@@ -1,5 +1,5 @@
-// What stands in where nobody has measured a part: the same architecture first, never the nearest
-// bandwidth.
+// Which part lends values to a part without measurements: one of the same architecture, never just
+// one of a near bandwidth.
 #include <gtest/gtest.h>
 
 #include "model/machine/chip.hpp"

@@ -1,4 +1,4 @@
-// A scenario's machine: what parts borrow, and what nobody has measured.
+// A scenario's machine: values that parts borrow, and values that stay unknown.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,5 +1,5 @@
-// Attention and MLP in model files: what they become, what is put where nothing is written, and
-// every contradiction with its whole text.
+// Attention and MLP in model files: what they become, their defaults, and every contradiction with
+// the whole message.
 #include "scenarios/import/architecture.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Every config.json that cannot be imported, with the whole message. What is no JSON is in
+// Every config.json that cannot be imported, with the whole message. Errors in JSON are in
 // json_document_test.cpp.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -114,16 +114,16 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Structures, BadConfig,
     testing::ValuesIn(std::vector<Case>{
-        {"NoFamily", kLlama, "\"model_type\"", "\"x\"",
-         "1:1: error: missing key 'model_type' (the family of the model)"},
-        {"UnknownFamily", kLlama, "\"llama\"", "\"mamba2\"",
+        {"NoModelType", kLlama, "\"model_type\"", "\"x\"",
+         "1:1: error: missing key 'model_type' (says how the model's layers are built)"},
+        {"UnknownModelType", kLlama, "\"llama\"", "\"mamba2\"",
          "8:17: error: unknown model_type 'mamba2' (known are deepseek_v2, deepseek_v3, "
          "deepseek_v32, deepseek_v4, glm4_moe, glm_moe_dsa, gpt2, gpt_oss, kimi_k2, kimi_linear, "
          "llama, mistral, mixtral, qwen2, qwen2_moe, qwen3, qwen3_moe)"},
         {"UnknownStructure", kLlama, kExtra, "\"parallel_attn\": true",
          "12:3: error: unknown key 'parallel_attn' (may change what a layer is, and is not known "
          "of llama)"},
-        {"KeyOfAnotherFamily", kLlama, kExtra, "\"kv_lora_rank\": 512",
+        {"KeyOfAnotherModelType", kLlama, kExtra, "\"kv_lora_rank\": 512",
          "12:3: error: unknown key 'kv_lora_rank' (may change what a layer is, and is not known of "
          "llama)"},
         {"WindowOfLlama", kLlama, kExtra, "\"sliding_window\": 4096",
@@ -257,7 +257,7 @@ TEST(BadConfigs, ThatAreNoObject) {
   EXPECT_EQ(error_of("[1]"), "it.json:1:1: error: invalid config (must be a map, not a list)");
   EXPECT_EQ(error_of("12"), "it.json:1:1: error: invalid config '12' (must be a map)");
   EXPECT_EQ(error_of("{}"),
-            "it.json:1:1: error: missing key 'model_type' (the family of the model)");
+            "it.json:1:1: error: missing key 'model_type' (says how the model's layers are built)");
 }
 
 TEST(BadConfigs, WithNamesThatCouldDisturbATerminal) {

@@ -1,5 +1,5 @@
-// From config.json to a model file: the shipped presets come back, and each trap of a family has a
-// test. Configs are small ones with the keys of their families; what is refused is in
+// From config.json to a model file: the shipped presets come back, and each trap of a model type
+// has a test. Configs are small ones with the keys of their model types. Errors are in
 // import_errors_test.cpp.
 #include "scenarios/import/import.hpp"
 
@@ -126,7 +126,7 @@ TEST(ImportedModels, StandAtThePlaceOfTheirKeys) {
   EXPECT_EQ(values.at("hidden_size").origin, "qwen3_32b.json: hidden_size");
 }
 
-TEST(ImportedModels, AreNamedAfterTheirFamilyUnlessTheySayOtherwise) {
+TEST(ImportedModels, AreNamedAfterTheirModelTypeUnlessTheySayOtherwise) {
   EXPECT_EQ(imported("kimi_k3").name, "kimi_k3");
   EXPECT_EQ(imported("meta_llama_3_1_8b").name, "meta_llama_3_1_8b.json");
   EXPECT_EQ(edited("gpt2", "\"n_ctx\": 1024", "\"_name_or_path\": \"my/little_model\"").name,
@@ -135,7 +135,7 @@ TEST(ImportedModels, AreNamedAfterTheirFamilyUnlessTheySayOtherwise) {
 
 // --- traps ---
 
-TEST(ImportedResidual, IsStandardWithoutAKeyThoughTheFamilyHasAttnRes) {
+TEST(ImportedResidual, IsStandardWithoutAKeyThoughSuchModelsHaveAttnRes) {
   const Texts texts = texts_of(imported("kimi_linear_48b"));
   EXPECT_EQ(texts.at("residual.scheme"), "standard");
   EXPECT_FALSE(texts.contains("residual.block_size"));

@@ -1,4 +1,4 @@
-// What residual.scheme may say, as messages list it: one more scheme is no test to change.
+// The choices of residual.scheme as messages list them, so that a new scheme changes no test.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Users' tables of measurements: what is read, and the whole text of every refusal.
+// Users' tables of measurements: what is read, and every error with the whole message.
 #include "scenarios/measured/measurements.hpp"
 
 #include <gtest/gtest.h>

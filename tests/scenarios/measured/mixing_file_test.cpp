@@ -1,4 +1,4 @@
-// Weights files: what they say, and every way to be wrong, on one line.
+// Weights files: their values, and every mistake with its one line.
 #include "scenarios/measured/mixing_file.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Results read again: every number under its name, and everything that is no result.
+// Results that are read again: every number has its name, and files that are no result are refused.
 #include "scenarios/measured/result_file.hpp"
 
 #include <fmt/format.h>

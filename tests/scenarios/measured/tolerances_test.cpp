@@ -1,4 +1,4 @@
-// Rules: what their patterns match, and that nothing about them goes unseen.
+// Rules: what their patterns match, and that unused and missing rules are reported.
 #include "scenarios/measured/tolerances.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a shipped model consists of adds up to the number of parameters that its authors give.
+// The parts of a shipped model add up to the number of parameters that its authors give.
 #include <gtest/gtest.h>
 
 #include <ostream>

@@ -1,4 +1,4 @@
-// Mistakes in scenarios, models and hardware maps, and what each starts from.
+// Good scenarios, models and hardware maps, to which tests of mistakes add one.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ inline std::string numbers_up_to(int count) {
 
 inline const std::string kStart = "schema: depthcost/1\n";
 
-/// From line 3 on, about a model that carries Block AttnRes.
+/// A scenario of a model with Block AttnRes; `rest` starts at line 3.
 inline std::string kimi(const std::string& rest) { return kStart + "model: kimi_k3\n" + rest; }
 
 /// An inline model at line 2, column 8.

@@ -1,5 +1,5 @@
-// Every mistake that a scenario can hold in itself, with the whole message. What the parser refuses
-// is in document_test.cpp, every wrong number and unit in quantity_test.cpp.
+// Every mistake that a scenario can hold in itself, with the whole message. Errors of the parser
+// are in document_test.cpp, wrong numbers and units in quantity_test.cpp.
 #include <gtest/gtest.h>
 
 #include <string>

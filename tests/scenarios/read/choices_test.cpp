@@ -1,4 +1,4 @@
-// The table of keys and the enums of the model.
+// The choices in the table of keys are the enums of the model.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What tests read scenarios with.
+// Helpers to read scenarios in tests.
 #pragma once
 
 #include <fmt/format.h>

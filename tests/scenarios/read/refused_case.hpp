@@ -1,4 +1,4 @@
-// A scenario that is refused, and with which words.
+// A scenario that is refused, and the message.
 #pragma once
 
 #include <gtest/gtest.h>

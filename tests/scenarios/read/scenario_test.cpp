@@ -1,5 +1,4 @@
-// From a file to the question: every shipped scenario, where values come from, and what the reader
-// puts where nothing is written.
+// From a file to a study: every shipped scenario, the origin of values, and defaults.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Brackets, before the parser sees them.
+// Limits of brackets, which are checked before the parser reads a text.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

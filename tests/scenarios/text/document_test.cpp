@@ -1,4 +1,4 @@
-// What a file may hold, where each node stands, and what hostile files get: one line, soon.
+// What a file may hold, the place of each node, and that hostile files soon get one line of error.
 #include "scenarios/text/document.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What is said of bad input, and how bad input is made long.
+// The message about bad input, and a helper to make input long.
 #pragma once
 
 #include <string>

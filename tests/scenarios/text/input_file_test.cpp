@@ -1,4 +1,4 @@
-// What may be read as a file, and what was.
+// Which files may be read, and which have been read.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

@@ -1,4 +1,4 @@
-// The families of models whose decoder layers are known, by `model_type`.
+// The values of `model_type` whose decoder layers are known, and what their configs leave unsaid.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace depthcost {
 
-/// What attention its layers have.
+/// The attention of the model's layers.
 enum class AttentionForm : std::uint8_t { grouped, latent, hybrid, compressed };
 
-/// What an absent `head_dim` or `num_key_value_heads` means: a default of the family's code that is
-/// not in the file is not guessed.
+/// What an absent `head_dim` or `num_key_value_heads` means. A default that stands in the code of
+/// the model and not in its config is not guessed.
 enum class Absent : std::uint8_t { derived, refused };
 
 /// Which layers see a window only.
@@ -21,14 +21,14 @@ enum class WindowRule : std::uint8_t { none, all_layers, upper_layers, by_layer_
 /// Projections of a dense MLP: gate, up and down, or up and down.
 enum class MlpForm : std::uint8_t { gated, plain };
 
-/// Storage where no key names one.
+/// The dtype where no key names one.
 enum class AbsentDtype : std::uint8_t { refused, bf16 };
 
 /// Whether an expert's width stands in `intermediate_size`.
 enum class ExpertWidth : std::uint8_t { own_key, intermediate_size };
 
-struct HfFamily {
-  std::string_view model_type;
+struct HfModelType {
+  std::string_view name;
   AttentionForm attention = AttentionForm::grouped;
   Absent head_dim = Absent::refused;
   Absent kv_heads = Absent::refused;
@@ -38,7 +38,7 @@ struct HfFamily {
   AbsentDtype dtype = AbsentDtype::refused;
 };
 
-/// The config's family. Throws InputError for one that is not known.
-HfFamily family_of(HfConfig& config);
+/// The model type of the config. Throws InputError for one that is not known.
+HfModelType model_type_of(HfConfig& config);
 
 }  // namespace depthcost

@@ -1,4 +1,4 @@
-// The variants of attnres_single_pass in the ablations of AttnRes.
+// The ablations of AttnRes that attnres_single_pass runs.
 #pragma once
 
 #include "microbench/cases/attnres_cases.hpp"
