@@ -1,4 +1,5 @@
-// Every scheme: a declaration and a place in the order. CONTRIBUTING, "How to add a scheme".
+// Every scheme: a declaration and a place in the order. CONTRIBUTING.md, "A residual
+// scheme", says how to add one.
 #pragma once
 
 #include <array>

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "kernels/operations/operations.hpp"
 #include "model/base/partition.hpp"
 #include "model/machine/catalogue.hpp"
 #include "model/operations/attnres_operations.hpp"
