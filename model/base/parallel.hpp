@@ -11,6 +11,15 @@
 
 namespace depthcost {
 
+/// Joins its threads at its end: the library of clang has no std::jthread.
+struct JoinedThreads {
+  std::vector<std::thread> threads;
+
+  ~JoinedThreads() {
+    for (std::thread& thread : threads) thread.join();
+  }
+};
+
 /// Calls `turn(i)` for every i below `count`. What a turn throws ends the loop and is thrown here.
 template <class Turn>
 void each_in_parallel(std::size_t count, std::size_t num_threads, const Turn& turn) {
@@ -28,10 +37,12 @@ void each_in_parallel(std::size_t count, std::size_t num_threads, const Turn& tu
       }
     }
   };
-  std::vector<std::jthread> threads;
-  for (std::size_t i = 1; i < std::min(num_threads, count); ++i) threads.emplace_back(work);
-  work();
-  threads.clear();
+  {
+    JoinedThreads started;
+    for (std::size_t i = 1; i < std::min(num_threads, count); ++i)
+      started.threads.emplace_back(work);
+    work();
+  }
   if (error) std::rethrow_exception(error);
 }
 

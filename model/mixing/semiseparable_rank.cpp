@@ -4,7 +4,6 @@
 
 #include <Eigen/QR>
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <utility>
 
@@ -67,7 +66,7 @@ std::vector<Count> different_columns(const Dense& M) {
     for (std::size_t i = 0; i < k; ++i) {
       const double value =
           M(static_cast<Eigen::Index>(k - 1), static_cast<Eigen::Index>(i)) + 0.0;  // -0 is 0
-      const auto key = std::pair(number[i], std::bit_cast<std::uint64_t>(value));
+      const auto key = std::pair(number[i], Eigen::numext::bit_cast<std::uint64_t>(value));
       number[i] = numbers.try_emplace(key, numbers.size()).first->second;
     }
     different[k] = static_cast<Count>(numbers.size()) - 1;

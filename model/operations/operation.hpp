@@ -85,7 +85,8 @@ struct Operation {
   double parameters = 0;    // further elements, which do not grow with d
   double weights_d = 0;     // elements of a weight matrix in the model's type, in units of d
 
-  friend constexpr auto operator<=>(const Operation&, const Operation&) = default;
+  // Its type is named because arrays of clang's library have < but no <=>.
+  friend constexpr std::partial_ordering operator<=>(const Operation&, const Operation&) = default;
 };
 
 /// What the residual operation is folded into: the operand that the host kernel has on chip, and

@@ -8,6 +8,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "model/base/decimal.hpp"
+
 namespace depthcost {
 namespace {
 
@@ -205,9 +207,7 @@ std::string format_d(double d_vectors) {
 double round12(double value) {
   if (!std::isfinite(value)) return value;
   const std::string text = fmt::format("{:.{}e}", value, kExactDigits - 1);
-  double rounded = value;
-  std::from_chars(text.data(), text.data() + text.size(), rounded);
-  return rounded;
+  return decimal_value(text).value_or(value);
 }
 
 bool is_exact_integer(double value) {

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <iterator>
+#include <optional>
 
+#include "model/base/decimal.hpp"
 #include "model/base/infeasible.hpp"
 #include "scenarios/text/input_text.hpp"
 #include "scenarios/text/json_document.hpp"
@@ -22,14 +22,11 @@ constexpr std::string_view kSchema = "depthcost-mixing/1";
 /// A number of JSON. The table checks its range.
 double number_of(const Node& node, std::string_view table) {
   const ScalarNode& scalar = as_scalar(node, table);
-  double value = 0;
-  const char* end = scalar.text.data() + scalar.text.size();
-  const auto parsed = std::from_chars(scalar.text.data(), end, value);
-  if (scalar.quoted || scalar.text.empty() || parsed.ec != std::errc() || parsed.ptr != end ||
-      !std::isfinite(value))
+  const std::optional<double> value = decimal_value(scalar.text);
+  if (scalar.quoted || !value)
     throw InputError(node.position, fmt::format("invalid {} '{}' (must be a finite number)", table,
                                                 printable(scalar.text)));
-  return value;
+  return *value;
 }
 
 [[noreturn]] void fail_size(const Node& node, std::string_view what, std::size_t size,

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <unordered_map>
 
+#include "model/base/decimal.hpp"
 #include "scenarios/text/json_document.hpp"
 
 namespace depthcost {
@@ -54,10 +54,7 @@ const ScalarNode* scalar_of(const Node& node) { return std::get_if<ScalarNode>(&
 std::optional<double> number_of(const Node& node) {
   const ScalarNode* scalar = scalar_of(node);
   if (scalar == nullptr || scalar->quoted) return std::nullopt;
-  double number = 0;
-  const char* end = scalar->text.data() + scalar->text.size();
-  if (std::from_chars(scalar->text.data(), end, number).ec != std::errc{}) return std::nullopt;
-  return number;
+  return decimal_value(scalar->text);
 }
 
 std::optional<double> number_at(const Map& map, std::string_view key) {

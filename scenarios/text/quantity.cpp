@@ -1,4 +1,4 @@
-// Reads "number unit". Numbers are checked against a grammar of our own before from_chars sees
+// Reads "number unit". Numbers are checked against a grammar of our own before decimal_value sees
 // them, because YAML readers disagree about 010, 1_000, 0x10, +1 and .inf.
 #include "scenarios/text/quantity.hpp"
 
@@ -8,9 +8,12 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
+
+#include "model/base/decimal.hpp"
 
 namespace depthcost {
 namespace {
@@ -150,11 +153,10 @@ void check_sign(double value, Range range, const Source& source) {
 /// The number's value; the caller has found its end.
 double number_value(std::string_view number, Range range, const Source& source) {
   if (has_leading_zero(number)) source.fail("leading zero");
-  double value = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (error != std::errc{}) source.fail("out of range");
-  check_sign(value, range, source);
-  return value;
+  const std::optional<double> value = decimal_value(number);
+  if (!value) source.fail("out of range");
+  check_sign(*value, range, source);
+  return *value;
 }
 
 /// In "1_000", "1,000", "5.", "1.2.3" and "0x10" the rest is no unit but part of a bad number.

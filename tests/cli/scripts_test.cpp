@@ -53,8 +53,9 @@ class Scripts : public testing::Test {
 };
 
 TEST_F(Scripts, PrintTheirHelp) {
-  for (const std::string script : {"measure", "run_benchmarks", "bundle", "test", "sanitize",
-                                   "style", "check_sass", "release", "report", "compare_builds"})
+  for (const std::string script :
+       {"measure", "run_benchmarks", "bundle", "test", "sanitize", "check_wasm", "style",
+        "check_sass", "release", "report", "compare_builds"})
     for (const std::string option : {"--help", "-h"}) {
       const Outcome outcome = run(kScripts + script, {option});
       EXPECT_EQ(outcome.exit_code, 0) << script;
@@ -81,7 +82,7 @@ TEST_F(Scripts, RefuseWhatTheyDoNotKnow) {
   expect_error("measure", {"--loud"},
                kScripts + "measure:1:1: error: unknown argument '--loud' (see " + kScripts +
                    "measure --help)");
-  for (const std::string script : {"test", "sanitize"})
+  for (const std::string script : {"test", "sanitize", "check_wasm"})
     expect_error(script, {"one"},
                  kScripts + script + ":1:1: error: unknown argument 'one' (it takes none)");
   expect_error("release", {"--loud"}, kScripts + "release:1:1: error: unknown option '--loud'");
