@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/base/infeasible.hpp"
+#include "model/pipeline/pipeline.hpp"
 
 namespace depthcost {
 namespace {
@@ -67,7 +68,7 @@ class StageTable {
     const Count group = pass / (P * V);
     const Count chunk_in_turn = pass % (P * V) / P;
     const Count v = direction == Direction::forward ? chunk_in_turn : V - 1 - chunk_in_turn;
-    return {.chunk = static_cast<std::int32_t>(v * P + stage_),
+    return {.chunk = static_cast<std::int32_t>(chunk_of_stage(stage_, v, P)),
             .micro_batch = static_cast<std::int32_t>(group * P + pass % P)};
   }
 

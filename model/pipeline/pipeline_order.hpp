@@ -1,5 +1,5 @@
 // In which order the stages of a pipeline work through their micro-batches: one table per stage, as
-// data. Chunk c runs on stage c mod P, as in model/pipeline/pipeline.hpp.
+// data. Which stage runs a chunk: stage_of_chunk() in model/pipeline/pipeline.hpp.
 #pragma once
 
 #include <cstdint>

@@ -62,8 +62,9 @@ std::vector<Box> boxes_of(const PipelineWork& work, const SimulatedStep& step) {
   const bool is_whole = work.order.backward == BackwardPass::whole;
   for (std::size_t stage = 0; stage < step.stages.size(); ++stage)
     for (const TimedTask& timed : step.stages[stage]) {
-      const Box box{stage, timed.task.kind, timed.task.chunk / work.order.num_stages, timed.start,
-                    timed.end};
+      const Box box{stage, timed.task.kind,
+                    virtual_stage_of_chunk<Count>(timed.task.chunk, work.order.num_stages),
+                    timed.start, timed.end};
       if (box.end - box.start < kNarrowest * step.makespan) continue;
       const bool has_last = !boxes.empty() && boxes.back().stage == stage;
       if (is_whole && has_last && continues(boxes.back(), box))
