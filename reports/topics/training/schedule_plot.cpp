@@ -43,8 +43,8 @@ Color color_of(TaskKind kind) {
 PipelineWork drawn_work(const Study& study, const PipelineWork& work) {
   const PipelineOrder& order = work.order;
   if (order.num_micro_batches <= kMostMicroBatches) return work;
-  const Count P = order.num_stages;
-  const Count step = order.num_virtual_stages > 1 ? P : 1;
+  const Count step = limits_of(study.training->schedule, order.num_stages, order.num_virtual_stages)
+                         .micro_batch_step;
   const Count M = std::max(step, kMostMicroBatches / step * step);
   PipelineWork drawn = work;
   if (M < order.num_micro_batches) drawn.order = training_order(study, M);
