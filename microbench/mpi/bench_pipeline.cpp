@@ -128,8 +128,8 @@ bool print_bytes(const PipelinePlan& plan, const Route& route, const SentBytes& 
     const auto place = static_cast<Count>(i);
     const bool is_row_equal = sent.forward[i] == forward && sent.backward[i] == backward;
     fmt::print("{:>10} {:>10} {:>8} {:>8} {:>16} {:>16} {:>16} {:>16}{}\n", i,
-               fmt::format("{} > {}", place % plan.layout.num_stages,
-                           (place + 1) % plan.layout.num_stages),
+               fmt::format("{} > {}", stage_of_chunk(place, plan.layout.num_stages),
+                           stage_of_chunk(place + 1, plan.layout.num_stages)),
                carried(route, transition), transition.vectors, forward, sent.forward[i], backward,
                sent.backward[i], is_row_equal ? "" : "  WRONG");
     is_equal = is_equal && is_row_equal;

@@ -32,8 +32,8 @@ void Pass::write(const Region& message, std::size_t i, const Region& vector) {
 
 void Pass::fail(const ChunkPass& at, const std::string& where, const std::string& problem) const {
   throw RankFailure(fmt::format("stage {}, micro-batch {}, {}: {}",
-                                at.chunk % messenger_.ranks().size, at.micro_batch, where,
-                                problem));
+                                stage_of_chunk<Count>(at.chunk, messenger_.ranks().size),
+                                at.micro_batch, where, problem));
 }
 
 Region& Pass::require(Vectors& vectors, const VectorId& id, const ChunkPass& at,

@@ -97,7 +97,9 @@ Region ForwardPass::pack(Vectors& vectors, const ChunkPass& at) {
 /// Keeps what the cache keeps for a later chunk of this stage.
 void ForwardPass::forget(Vectors& vectors, const ChunkPass& at) {
   vectors.sums.clear();
-  const bool is_last_here = at.chunk + messenger_.ranks().size >= route_.num_chunks();
+  const Count P = messenger_.ranks().size;
+  const bool is_last_here =
+      virtual_stage_of_chunk(at.chunk, P) == virtual_stage_of_chunk(route_.num_chunks() - 1, P);
   if (is_last_here || route_.cache() == Cache::none) {
     vectors.blocks.clear();
     if (is_last_here) kept_.erase(at.micro_batch);

@@ -2,7 +2,7 @@
 // bench_pipeline runs. Every key without a default is required:
 //
 //   schema              "depthcost-pipeline/1"
-//   schedule            "1f1b" | "interleaved_1f1b" | "zb_h1"
+//   schedule            the name of a PipelineSchedule, such as "1f1b"
 //   activations         "kept" | "recomputed"; default "kept"
 //   num_stages          P, one process each
 //   num_virtual_stages  V; default 1

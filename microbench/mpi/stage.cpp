@@ -59,13 +59,13 @@ Region Stage::output_of(const PipelineTask& task, Checked checked, Region&& inpu
 /// Forward messages come from the stage before, gradients from the stage after.
 Region Stage::receive(Direction direction, Count transition, Count micro_batch) {
   const Count sender = direction == Direction::forward ? transition : transition + 1;
-  return messenger_.receive(static_cast<int>(sender % messenger_.ranks().size),
+  return messenger_.receive(static_cast<int>(stage_of_chunk(sender, messenger_.ranks().size)),
                             tag(direction, transition, micro_batch));
 }
 
 void Stage::send(Direction direction, Count transition, Count micro_batch, Region&& message) {
   const Count receiver = direction == Direction::forward ? transition + 1 : transition;
-  const auto to = static_cast<int>(receiver % messenger_.ranks().size);
+  const auto to = static_cast<int>(stage_of_chunk(receiver, messenger_.ranks().size));
   std::vector<Count>& sent = direction == Direction::forward ? sent_.forward : sent_.backward;
   if (to != messenger_.ranks().rank)
     sent[static_cast<std::size_t>(transition)] += static_cast<Count>(message.size());

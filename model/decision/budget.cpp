@@ -17,11 +17,18 @@ BudgetRow unknown(const Budget& budget, std::string reason,
   return {.budget = budget, .low = at_least, .reason = std::move(reason)};
 }
 
-BudgetRow known(const Budget& budget, double low, double high) {
-  BudgetRow row{
-      .budget = budget, .low = low, .high = high, .verdict = verdict_of(budget.limit, low, high)};
-  if (row.verdict == Verdict::unknown) row.reason = "the limit lies inside the interval";
+BudgetRow known(const Decision& decision) {
+  BudgetRow row{.budget = decision.budget,
+                .low = decision.low,
+                .high = decision.high,
+                .verdict = decision.verdict};
+  if (row.verdict == Verdict::unknown && row.high)
+    row.reason = "the limit lies inside the interval";
   return row;
+}
+
+bool has_memory_capacity(const Study& study) {
+  return study.machine && study.machine->memory_capacity;
 }
 
 bool is_of_study(const ResidualPath& path, const Study& study) {
@@ -96,13 +103,10 @@ BudgetRow overhead_row(const Budget& budget, const BudgetInputs& inputs,
     return unknown(budget, fmt::format("baseline_step.{} is not given, and {}", workload,
                                        what_is_missing(inputs, workload)));
   if (largest->at.empty()) return unknown(budget, largest->left_out);
-  BudgetRow row = known(budget, largest->low, largest->high);
-  if (row.verdict == Verdict::pass && !largest->left_out.empty())
-    row = unknown(budget, largest->left_out, row.low);
+  const LeftOut left_out = largest->left_out.empty() ? LeftOut::none : LeftOut::some;
+  BudgetRow row = known(decided_overhead(budget, largest->low, largest->high, left_out));
+  if (!row.high) row.reason = largest->left_out;
   if (row.verdict == Verdict::fail) row.reason = fmt::format("largest at {}", largest->at);
-  const bool may_break = row.verdict == Verdict::fail || row.high;
-  if (row.verdict != Verdict::pass && may_break)
-    row.nearest = nearest_schedule(budget, inputs, workload);
   return row;
 }
 
@@ -116,9 +120,9 @@ Bytes prefill_bytes(const BudgetInputs& inputs, std::initializer_list<MemoryItem
 }
 
 /// The longest chunk that keeps a limit on bytes that grow with it.
-std::string nearest_chunk(const BudgetInputs& inputs, Bytes need, double limit) {
+std::string nearest_chunk(const BudgetInputs& inputs, double need, double limit) {
   const PrefillShape shape = prefill_shape(inputs.study);
-  const double bytes_per_token = need.value / static_cast<double>(tokens_per_device(shape));
+  const double bytes_per_token = need / static_cast<double>(tokens_per_device(shape));
   const auto tokens = static_cast<Count>(limit / bytes_per_token) * shape.sequence_shards;
   return tokens > 0 ? fmt::format("a chunk of {} tokens would keep it", tokens) : "";
 }
@@ -127,15 +131,13 @@ BudgetRow prefill_row(const Budget& budget, const BudgetInputs& inputs,
                       std::initializer_list<MemoryItem> items) {
   if (!inputs.study.prefill) return unknown(budget, "the scenario has no prefill workload");
   const Bytes need = prefill_bytes(inputs, items);
-  BudgetRow row = known(budget, need.value, need.value);
-  if (row.verdict == Verdict::fail) row.nearest = nearest_chunk(inputs, need, budget.limit);
-  return row;
+  return known(decided(budget, need.value, need.value));
 }
 
 BudgetRow payload_row(const Budget& budget, const BudgetInputs& inputs) {
   if (inputs.payload == nullptr) return unknown(budget, "the scenario has no pipeline");
   const double need = largest_payload_bytes(inputs.study, inputs.payload->peak).value;
-  return known(budget, need, need);
+  return known(decided(budget, need, need));
 }
 
 /// Ranks that experts can be dealt out to at most; a dense model has nothing to deal out.
@@ -190,8 +192,6 @@ std::string nearest_parallelism(const Study& study, double limit) {
   return "";
 }
 
-/// Without an architecture only the residual path is counted: what fits is never more than
-/// `unknown`. With one, the low end is what is counted, and the high end leaves room for the rest.
 BudgetRow memory_row(const Budget& budget, const BudgetInputs& inputs) {
   std::map<std::string_view, Bytes> at_workload;
   // Training counts only the residual path: optimiser states and gradients would decide.
@@ -204,26 +204,63 @@ BudgetRow memory_row(const Budget& budget, const BudgetInputs& inputs) {
   const auto [workload, bytes] =
       *std::max_element(at_workload.begin(), at_workload.end(),
                         [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (!inputs.study.machine || !inputs.study.machine->memory_capacity)
-    return unknown(budget, "the hardware has no memory capacity", bytes.value);
-  Budget with_limit = budget;
-  with_limit.limit = inputs.study.machine->memory_capacity->value;
-  if (bytes.value <= with_limit.limit && !inputs.study.model.architecture)
-    return unknown(
-        with_limit,
-        "the model has no attention and mlp, so that weights and KV cache are not counted",
-        bytes.value);
-  const double counted = inputs.study.model.architecture ? kCountedShare : 1;
-  BudgetRow row = known(with_limit, bytes.value, bytes.value / counted);
-  if (row.verdict == Verdict::unknown)
+  BudgetRow row = known(decided_memory(budget, inputs.study, bytes));
+  if (row.verdict == Verdict::fail)
+    row.reason = fmt::format("largest at {}", workload);
+  else if (row.high && row.verdict == Verdict::unknown)
     row.reason = fmt::format("less than a tenth is left for activations at {}", workload);
-  if (row.verdict == Verdict::fail) row.reason = fmt::format("largest at {}", workload);
-  if (row.verdict != Verdict::pass)
-    row.nearest = nearest_parallelism(inputs.study, with_limit.limit);
+  else if (!row.high)
+    row.reason = has_memory_capacity(inputs.study)
+                     ? "the model has no attention and mlp, so that weights and KV cache are not "
+                       "counted"
+                     : "the hardware has no memory capacity";
   return row;
 }
 
-BudgetRow budget_row(const Budget& budget, const BudgetInputs& inputs) {
+/// What would keep a budget that may not hold, as far as it is found without other blocks.
+std::string nearest_remedy(const BudgetRow& row, const BudgetInputs& inputs) {
+  const Budget& budget = row.budget;
+  switch (budget.kind) {
+    case BudgetKind::decode_overhead:
+      return nearest_schedule(budget, inputs, "decode");
+    case BudgetKind::prefill_overhead:
+      return nearest_schedule(budget, inputs, "prefill");
+    case BudgetKind::training_overhead:
+      return nearest_schedule(budget, inputs, "training");
+    case BudgetKind::prefill_bank:
+    case BudgetKind::prefill_peak:
+      return nearest_chunk(inputs, *row.high, budget.limit);
+    case BudgetKind::pipeline_peak:
+      return "";
+    case BudgetKind::device_memory:
+      return nearest_parallelism(inputs.study, budget.limit);
+  }
+  return "";
+}
+
+}  // namespace
+
+Decision decided(const Budget& budget, double low, double high) {
+  return {budget, low, high, verdict_of(budget.limit, low, high)};
+}
+
+Decision decided_overhead(const Budget& budget, double low, double high, LeftOut left_out) {
+  Decision decision = decided(budget, low, high);
+  if (left_out == LeftOut::some && decision.verdict == Verdict::pass)
+    decision = {.budget = budget, .low = low};
+  return decision;
+}
+
+Decision decided_memory(const Budget& budget, const Study& study, Bytes need) {
+  if (!has_memory_capacity(study)) return {.budget = budget, .low = need.value};
+  Budget of_device = budget;
+  of_device.limit = study.machine->memory_capacity->value;
+  if (study.model.architecture) return decided(of_device, need.value, need.value / kCountedShare);
+  if (need.value <= of_device.limit) return {.budget = of_device, .low = need.value};
+  return decided(of_device, need.value, need.value);
+}
+
+BudgetRow decided_row(const Budget& budget, const BudgetInputs& inputs) {
   using enum MemoryItem;
   switch (budget.kind) {
     case BudgetKind::decode_overhead:
@@ -244,12 +281,12 @@ BudgetRow budget_row(const Budget& budget, const BudgetInputs& inputs) {
   return unknown(budget, "");
 }
 
-}  // namespace
-
 Verdict verdict_of(double limit, double low, double high) {
   if (low > limit) return Verdict::fail;
   return high <= limit ? Verdict::pass : Verdict::unknown;
 }
+
+bool may_break(const BudgetRow& row) { return row.verdict != Verdict::pass && row.high; }
 
 std::optional<double> margin(const BudgetRow& row) {
   if (!row.high) return std::nullopt;
@@ -263,7 +300,10 @@ std::optional<double> shortfall(const BudgetRow& row) {
 
 std::vector<BudgetRow> budget_rows(const BudgetInputs& inputs) {
   std::vector<BudgetRow> rows;
-  for (const Budget& budget : inputs.study.budgets) rows.push_back(budget_row(budget, inputs));
+  for (const Budget& budget : inputs.study.budgets) {
+    BudgetRow& row = rows.emplace_back(decided_row(budget, inputs));
+    if (may_break(row)) row.nearest = nearest_remedy(row, inputs);
+  }
   return rows;
 }
 

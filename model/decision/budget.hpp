@@ -14,6 +14,29 @@ namespace depthcost {
 
 enum class Verdict { pass, fail, unknown };
 
+/// What a budget needs, and whether it holds; `low` and `high` as in BudgetRow.
+struct Decision {
+  Budget budget;
+  std::optional<double> low = {};
+  std::optional<double> high = {};
+  Verdict verdict = Verdict::unknown;
+};
+
+/// Whether some workload points were left out since they do not fit into memory.
+enum class LeftOut { none, some };
+
+/// Of what surely needs [low, high].
+Decision decided(const Budget& budget, double low, double high);
+
+/// Of the largest overhead of the points that fit. Those that were left out may break a limit that
+/// the others keep.
+Decision decided_overhead(const Budget& budget, double low, double high, LeftOut left_out);
+
+/// Of the bytes of the fullest workload, in the device's memory. Without an architecture only the
+/// residual path is counted: what fits is never more than `unknown`. With one, the low end is what
+/// is counted, and the high end leaves room for the rest.
+Decision decided_memory(const Budget& budget, const Study& study, Bytes need);
+
 /// `limit` and the interval [low, high] are ratios or bytes, as the kind says. What is known in
 /// part has no high end, what is not known at all no low end either.
 struct BudgetRow {
@@ -32,6 +55,9 @@ Verdict verdict_of(double limit, double low, double high);
 /// for activations, graphs and workspaces. vLLM's default of gpu_memory_utilization.
 inline constexpr double kCountedShare = 0.9;
 
+/// Whether what is needed is known, and not surely within the limit.
+bool may_break(const BudgetRow& row);
+
 /// limit - high: what is left, negative where the budget may be broken.
 std::optional<double> margin(const BudgetRow& row);
 
@@ -48,5 +74,8 @@ struct BudgetInputs {
 };
 
 std::vector<BudgetRow> budget_rows(const BudgetInputs& inputs);
+
+/// The row of one budget; `nearest` is left empty.
+BudgetRow decided_row(const Budget& budget, const BudgetInputs& inputs);
 
 }  // namespace depthcost

@@ -3,8 +3,8 @@
 
 #include <iterator>
 
+#include "model/decision/nearest_block_size.hpp"
 #include "model/step/scheme_payload.hpp"
-#include "model/sweep/nearest_block_size.hpp"
 
 namespace depthcost {
 namespace {

@@ -68,8 +68,7 @@ FamilyRow row_of(const Study& study, const std::optional<Study>& step, ResidualP
 std::vector<Scheme> all_schemes(const Study& study) {
   SchemeParameters parameters = study.scheme_parameters;
   parameters.hidden_size = study.model.hidden_size;
-  parameters.blocks = family_blocks(study);
-  parameters.block_size = parameters.blocks.block_size;
+  set_blocks(parameters, family_blocks(study));
   std::vector<Scheme> all;
   for (const SchemeRule* rule : scheme_rules()) all.push_back({*rule, parameters});
   return all;

@@ -46,10 +46,12 @@ std::vector<Boundary> chunk_boundaries(const PipelineLayout& layout,
 /// whole history, and the blocks that it completed there follow without a gap. So one id is enough.
 Count first_block_sent(const std::vector<Boundary>& boundaries, std::size_t receiver,
                        std::size_t num_stages, const Payload& payload) {
-  if (payload.cache == Cache::none || receiver < num_stages) {
+  const std::size_t v = virtual_stage_of_chunk(receiver, num_stages);
+  if (payload.cache == Cache::none || v == 0) {
     return payload.embedding == Embedding::sent ? 0 : 1;
   }
-  const std::size_t previous_chunk = receiver - num_stages;
+  const std::size_t previous_chunk =
+      chunk_of_stage(stage_of_chunk(receiver, num_stages), v - 1, num_stages);
   const std::size_t known = payload.cache == Cache::own ? previous_chunk + 1 : previous_chunk;
   return boundaries[known].completed_blocks + 1;
 }
@@ -72,6 +74,14 @@ void append(PipelineTraffic& traffic, const Transition& transition) {
 }
 
 }  // namespace
+
+std::vector<std::size_t> chunks_of_stage(std::size_t stage, std::size_t num_stages,
+                                         std::size_t num_chunks) {
+  std::vector<std::size_t> chunks;
+  for (std::size_t v = 0; v < num_chunks / num_stages; ++v)
+    chunks.push_back(chunk_of_stage(stage, v, num_stages));
+  return chunks;
+}
 
 std::vector<Count> full_attnres_block_sizes(Count num_layers) {
   return std::vector<Count>(static_cast<std::size_t>(num_layers), 1);
@@ -138,11 +148,11 @@ std::vector<Count> cached_blocks_per_stage(const PipelineLayout& layout,
                                            std::span<const Count> block_sizes) {
   const std::vector<Boundary> boundaries = chunk_boundaries(layout, block_sizes);
   const auto num_stages = static_cast<std::size_t>(layout.num_stages);
-  const std::size_t last_virtual_stage = layout.chunk_layers.size() - num_stages;
   std::vector<Count> blocks;
   blocks.reserve(num_stages);
   for (std::size_t stage = 0; stage < num_stages; ++stage) {
-    blocks.push_back(boundaries[last_virtual_stage + stage].completed_blocks + 1);
+    const auto chunks = chunks_of_stage(stage, num_stages, layout.chunk_layers.size());
+    blocks.push_back(boundaries[chunks.back()].completed_blocks + 1);
   }
   return blocks;
 }
@@ -153,7 +163,7 @@ std::vector<Count> uncached_copies_per_stage(const PipelineLayout& layout,
   const auto num_stages = static_cast<std::size_t>(layout.num_stages);
   std::vector<Count> copies(num_stages, 0);
   for (std::size_t chunk = 0; chunk < layout.chunk_layers.size(); ++chunk) {
-    copies[chunk % num_stages] += boundaries[chunk].completed_blocks + 1;
+    copies[stage_of_chunk(chunk, num_stages)] += boundaries[chunk].completed_blocks + 1;
   }
   return copies;
 }

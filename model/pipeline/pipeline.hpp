@@ -2,7 +2,7 @@
 // and the enumeration of every transition, for boundaries that fall anywhere. From [attnres]
 // Sec. 4.1.
 //
-//   chunk       c = 0 .. PV-1, runs on stage c mod P in virtual stage c div P
+//   chunk       c = 0 .. PV-1, runs on stage c mod P in virtual stage c div P: stage_of_chunk()
 //   transition  i goes from chunk i to chunk i + 1
 //   block ids   0 is the embedding b_0, 1 .. N are the AttnRes blocks
 //
@@ -16,9 +16,12 @@
 // Every count is in d-vectors per token of one micro-batch, forward; the backward pass mirrors it.
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "model/base/units.hpp"
@@ -68,6 +71,32 @@ struct PipelineLayout {
   Count num_virtual_stages = 1;
   std::vector<Count> chunk_layers;
 };
+
+/// The stage that runs a chunk. The stages form a ring: behind the last one the first goes on.
+///   c mod P      [interleaved] Sec. 2.2
+template <std::integral Int>
+constexpr Int stage_of_chunk(Int chunk, std::type_identity_t<Int> num_stages) {
+  return chunk % num_stages;
+}
+
+/// How many chunks of its stage come before a chunk.
+///   v = c div P
+template <std::integral Int>
+constexpr Int virtual_stage_of_chunk(Int chunk, std::type_identity_t<Int> num_stages) {
+  return chunk / num_stages;
+}
+
+/// The chunk of a stage that has v chunks of that stage before it.
+///   v P + p
+template <std::integral Int>
+constexpr Int chunk_of_stage(Int stage, std::type_identity_t<Int> virtual_stage,
+                             std::type_identity_t<Int> num_stages) {
+  return virtual_stage * num_stages + stage;
+}
+
+/// All chunks of a stage, in the order of the layers.
+std::vector<std::size_t> chunks_of_stage(std::size_t stage, std::size_t num_stages,
+                                         std::size_t num_chunks);
 
 /// Throws Infeasible unless there are PV chunks and they hold exactly num_layers layers.
 void check_layout(const PipelineLayout& layout, Count num_layers);

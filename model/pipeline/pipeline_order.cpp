@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/base/infeasible.hpp"
+#include "model/pipeline/pipeline.hpp"
 
 namespace depthcost {
 namespace {
@@ -67,7 +68,7 @@ class StageTable {
     const Count group = pass / (P * V);
     const Count chunk_in_turn = pass % (P * V) / P;
     const Count v = direction == Direction::forward ? chunk_in_turn : V - 1 - chunk_in_turn;
-    return {.chunk = static_cast<std::int32_t>(v * P + stage_),
+    return {.chunk = static_cast<std::int32_t>(chunk_of_stage(stage_, v, P)),
             .micro_batch = static_cast<std::int32_t>(group * P + pass % P)};
   }
 
@@ -79,20 +80,50 @@ class StageTable {
   std::vector<PipelineTask> tasks_;
 };
 
-/// Warm-up of stage p:
-///   P - p - 1                          1f1b, zb_h1
-///   2 (P - p - 1) + (V - 1) P          interleaved, V > 1
-/// [interleaved] Sec. 2.2; the second as in Megatron-LM, megatron/core/pipeline_parallel/
-/// schedules.py; older versions of it run all forward passes first for M = P, which takes as long
-/// and keeps more.
-/// Weights late by p: device i, counted from 1, holds "(p - i + 1) M_B + (i - 1) M_W" in
-/// [zero_bubble] Sec. 2, above Table 2.
-Alternation alternation_of(PipelineSchedule schedule, const PipelineOrder& order, Count stage) {
+/// [interleaved] Sec. 2.2.1: P - p - 1 passes of warm-up on stage p.
+std::vector<PipelineTask> tasks_of_1f1b(const PipelineOrder& order, Count stage,
+                                        Activations activations) {
+  return StageTable(order, stage, activations).alternate({.warm_up = order.num_stages - stage - 1});
+}
+
+/// [interleaved] Sec. 2.2.2: 2 (P - p - 1) + (V - 1) P passes of warm-up, as in Megatron-LM,
+/// megatron/core/pipeline_parallel/schedules.py; older versions of it run all forward passes first
+/// for M = P, which takes as long and keeps more.
+std::vector<PipelineTask> tasks_of_interleaved(const PipelineOrder& order, Count stage,
+                                               Activations activations) {
+  if (order.num_virtual_stages == 1) return tasks_of_1f1b(order, stage, activations);
   const Count P = order.num_stages;
-  const Count V = order.num_virtual_stages;
-  const Count after = P - stage - 1;
-  return {.warm_up = V > 1 ? 2 * after + (V - 1) * P : after,
-          .weights_late = schedule == PipelineSchedule::zb_h1 ? stage : 0};
+  return StageTable(order, stage, activations)
+      .alternate({.warm_up = 2 * (P - stage - 1) + (order.num_virtual_stages - 1) * P});
+}
+
+/// [zero_bubble] Sec. 2, above Table 2: device i, counted from 1, holds
+/// "(p - i + 1) M_B + (i - 1) M_W", so the weights are late by p.
+std::vector<PipelineTask> tasks_of_zb_h1(const PipelineOrder& order, Count stage,
+                                         Activations activations) {
+  return StageTable(order, stage, activations)
+      .alternate({.warm_up = order.num_stages - stage - 1, .weights_late = stage});
+}
+
+/// What there is to know of a schedule.
+struct ScheduleRow {
+  /// What a stage does, in order.
+  std::vector<PipelineTask> (*tasks)(const PipelineOrder&, Count stage, Activations) = nullptr;
+  ScheduleLimits limits = {};
+  BackwardPass backward = BackwardPass::whole;
+};
+
+ScheduleRow row_of(PipelineSchedule schedule, Count P, Count V) {
+  switch (schedule) {
+    case PipelineSchedule::one_forward_one_backward:
+      return {.tasks = tasks_of_1f1b};
+    case PipelineSchedule::interleaved:
+      return {.tasks = tasks_of_interleaved,
+              .limits = {.has_virtual_stages = true, .micro_batch_step = V > 1 ? P : 1}};
+    case PipelineSchedule::zb_h1:
+      return {.tasks = tasks_of_zb_h1, .backward = BackwardPass::split};
+  }
+  return {};
 }
 
 void check(PipelineSchedule schedule, const PipelineOrder& order) {
@@ -100,15 +131,16 @@ void check(PipelineSchedule schedule, const PipelineOrder& order) {
   const Count V = order.num_virtual_stages;
   const Count M = order.num_micro_batches;
   assert(P >= 1 && V >= 1 && M >= 1);
-  if (V > 1 && schedule != PipelineSchedule::interleaved) {
+  const ScheduleLimits limits = limits_of(schedule, P, V);
+  if (V > 1 && !limits.has_virtual_stages) {
     throw Infeasible("invalid number of virtual stages '" + std::to_string(V) +
                      "' (must be 1 for " + std::string(name(schedule)) +
                      "; interleaved_1f1b has more)");
   }
-  if (V > 1 && M % P != 0) {
+  if (M % limits.micro_batch_step != 0) {
     throw Infeasible("invalid number of micro-batches '" + std::to_string(M) +
-                     "' (must be a multiple of the " + std::to_string(P) + " stages for " +
-                     std::string(name(schedule)) + ")");
+                     "' (must be a multiple of the " + std::to_string(limits.micro_batch_step) +
+                     " stages for " + std::string(name(schedule)) + ")");
   }
   // Quotients, since the product of three counts from a scenario may overflow.
   if (P > kMaxChunkPasses / V || P * V > kMaxChunkPasses / M) {
@@ -121,20 +153,22 @@ void check(PipelineSchedule schedule, const PipelineOrder& order) {
 
 }  // namespace
 
+ScheduleLimits limits_of(PipelineSchedule schedule, Count num_stages, Count num_virtual_stages) {
+  return row_of(schedule, num_stages, num_virtual_stages).limits;
+}
+
 PipelineOrder pipeline_order(PipelineSchedule schedule, Count num_stages, Count num_virtual_stages,
                              Count num_micro_batches, Activations activations) {
-  PipelineOrder order{
-      .num_stages = num_stages,
-      .num_virtual_stages = num_virtual_stages,
-      .num_micro_batches = num_micro_batches,
-      .stages = {},
-      .backward = schedule == PipelineSchedule::zb_h1 ? BackwardPass::split : BackwardPass::whole};
+  const ScheduleRow row = row_of(schedule, num_stages, num_virtual_stages);
+  PipelineOrder order{.num_stages = num_stages,
+                      .num_virtual_stages = num_virtual_stages,
+                      .num_micro_batches = num_micro_batches,
+                      .stages = {},
+                      .backward = row.backward};
   check(schedule, order);
   order.stages.reserve(static_cast<std::size_t>(num_stages));
-  for (Count stage = 0; stage < num_stages; ++stage) {
-    order.stages.push_back(
-        StageTable(order, stage, activations).alternate(alternation_of(schedule, order, stage)));
-  }
+  for (Count stage = 0; stage < num_stages; ++stage)
+    order.stages.push_back(row.tasks(order, stage, activations));
   return order;
 }
 

@@ -1,5 +1,5 @@
 // In which order the stages of a pipeline work through their micro-batches: one table per stage, as
-// data. Chunk c runs on stage c mod P, as in model/pipeline/pipeline.hpp.
+// data. Which stage runs a chunk: stage_of_chunk() in model/pipeline/pipeline.hpp.
 #pragma once
 
 #include <cstdint>
@@ -59,9 +59,16 @@ inline constexpr Count kMaxChunkPasses = Count{1} << 22;
 /// recompute task just before it. That task does not wait for the gradient.
 enum class Activations : std::uint8_t { kept, recomputed };
 
-/// The order table of a schedule; P, V, M >= 1. Only zb_h1 splits the backward pass. Throws
-/// Infeasible where the schedule does not exist: V > 1 for 1f1b and zb_h1, M not a multiple of P
-/// for interleaved_1f1b with V > 1; and for more than kMaxChunkPasses.
+/// Which pipelines a schedule takes.
+struct ScheduleLimits {
+  bool has_virtual_stages = false;  // whether V > 1 is possible
+  Count micro_batch_step = 1;       // M is a multiple of it: 1 or P
+};
+
+ScheduleLimits limits_of(PipelineSchedule schedule, Count num_stages, Count num_virtual_stages);
+
+/// The order table of a schedule; P, V, M >= 1. Throws Infeasible where limits_of() says that the
+/// schedule does not exist, and for more than kMaxChunkPasses.
 PipelineOrder pipeline_order(PipelineSchedule schedule, Count num_stages, Count num_virtual_stages,
                              Count num_micro_batches, Activations activations);
 

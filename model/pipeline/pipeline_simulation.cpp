@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "model/base/infeasible.hpp"
+#include "model/pipeline/pipeline.hpp"
 
 namespace depthcost {
 namespace {
@@ -115,21 +116,22 @@ class Simulator {
     if (task.kind == TaskKind::backward_input) backward_done_[at] = 1;
     if (task.kind == TaskKind::forward && !is_last_chunk(task)) {
       const Bytes bytes = work_.forward_messages[chunk];
-      forward_[at + num_micro_batches_] = send(stage, next_stage(stage), chunk, bytes);
+      forward_[at + num_micro_batches_] = send(stage, chunk + 1, chunk, bytes);
     }
     if (task.kind == gradient_leaves_after(work_.order.backward) && chunk > 0) {
       const Bytes bytes = work_.backward_messages[chunk - 1];
-      backward_[at - num_micro_batches_] = send(stage, previous_stage(stage), chunk - 1, bytes);
+      backward_[at - num_micro_batches_] = send(stage, chunk - 1, chunk - 1, bytes);
     }
   }
 
-  /// A message over a transition, ready now.
-  Message send(std::size_t sender, std::size_t receiver, std::size_t transition, Bytes bytes) {
+  /// A message over a transition to a chunk, ready now.
+  Message send(std::size_t sender, std::size_t to_chunk, std::size_t transition, Bytes bytes) {
+    const std::size_t receiver = stage_of_chunk(to_chunk, num_stages_);
     Stage& here = stages_[sender];
     Message message{.sent = here.free, .arrives = here.free};
     if (sender != receiver) {
       const StageLink& link = work_.links[transition];
-      Seconds& link_free = links_free_[2 * sender + (receiver == next_stage(sender) ? 0 : 1)];
+      Seconds& link_free = links_free_[2 * sender + (receiver == stage_behind(sender) ? 0 : 1)];
       link_free = std::max(link_free, message.sent) + bytes / link.bandwidth;
       message.arrives = link_free + link.latency;
       if (work_.sends == Sends::blocking) here.free = message.arrives;
@@ -170,9 +172,9 @@ class Simulator {
            static_cast<std::size_t>(task.micro_batch);
   }
 
-  std::size_t next_stage(std::size_t stage) const { return (stage + 1) % num_stages_; }
-  std::size_t previous_stage(std::size_t stage) const {
-    return (stage + num_stages_ - 1) % num_stages_;
+  /// A stage's first chunk has its number.
+  std::size_t stage_behind(std::size_t stage) const {
+    return stage_of_chunk(stage + 1, num_stages_);
   }
 
   const PipelineWork& work_;

@@ -201,6 +201,12 @@ bool same_scheme(const Scheme& a, const Scheme& b);
 /// The blocks of the scheme's sources or, for Full, the groups of its queries; null without either.
 const Partition* blocks_of(const Scheme& scheme);
 
+/// Cuts the layers into other blocks.
+inline void set_blocks(SchemeParameters& parameters, const Partition& blocks) {
+  parameters.blocks = blocks;
+  parameters.block_size = blocks.block_size;
+}
+
 /// Whether the rule depends on a parameter.
 bool takes(const Scheme& scheme, Count SchemeParameters::*parameter);
 

@@ -11,7 +11,7 @@ namespace {
 Count layers_of_stage(const PipelineLayout& layout, std::size_t stage) {
   const auto num_stages = static_cast<std::size_t>(layout.num_stages);
   Count layers = 0;
-  for (std::size_t chunk = stage; chunk < layout.chunk_layers.size(); chunk += num_stages)
+  for (const std::size_t chunk : chunks_of_stage(stage, num_stages, layout.chunk_layers.size()))
     layers += layout.chunk_layers[chunk];
   return layers;
 }

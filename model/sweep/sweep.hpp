@@ -76,11 +76,7 @@ struct SweepPoint {
 };
 
 /// One budget of the study at one point.
-struct PointBudget {
-  Budget budget;
-  std::optional<double> low;  // what is needed, as BudgetRow
-  std::optional<double> high;
-  Verdict verdict = Verdict::unknown;
+struct PointBudget : Decision {
   std::optional<double> median = {};  // of an interval
 };
 

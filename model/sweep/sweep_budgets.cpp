@@ -1,41 +1,25 @@
-// The budgets of a study at a point of its sweep: budget_rows() without its words.
+// The budgets of a study at a point of its sweep, decided as budget_rows() decides them.
 #include "model/sweep/sweep.hpp"
 
 namespace depthcost {
 namespace {
 
-PointBudget decided(const Budget& budget, double low, double high) {
-  return {budget, low, high, verdict_of(budget.limit, low, high)};
-}
-
 PointBudget overhead(const Budget& budget, const std::optional<AddedTime>& added) {
-  if (!added || !added->overhead_of_fitting) return {budget, {}, {}, Verdict::unknown};
+  if (!added || !added->overhead_of_fitting) return {{.budget = budget}};
   const Estimate<double>& known = *added->overhead_of_fitting;
-  PointBudget row = decided(budget, known.low, known.high);
-  row.median = known.value;
-  // What does not fit may break a limit that the others keep.
-  if (!added->overhead && row.verdict == Verdict::pass) {
-    row.high.reset();
-    row.verdict = Verdict::unknown;
-  }
-  return row;
+  const LeftOut left_out = added->overhead ? LeftOut::none : LeftOut::some;
+  return {decided_overhead(budget, known.low, known.high, left_out), known.value};
 }
 
 PointBudget exactly(const Budget& budget, std::optional<Bytes> need) {
-  if (!need) return {budget, {}, {}, Verdict::unknown};
-  return decided(budget, need->value, need->value);
+  if (!need) return {{.budget = budget}};
+  return {decided(budget, need->value, need->value)};
 }
 
-PointBudget device_memory(Budget budget, const Study& study,
+PointBudget device_memory(const Budget& budget, const Study& study,
                           const std::optional<PointMemory>& memory) {
-  if (!memory) return {budget, {}, {}, Verdict::unknown};
-  const Bytes need = memory->all;
-  if (!study.machine || !study.machine->memory_capacity)
-    return {budget, need.value, {}, Verdict::unknown};
-  budget.limit = study.machine->memory_capacity->value;
-  if (study.model.architecture) return decided(budget, need.value, need.value / kCountedShare);
-  if (need.value <= budget.limit) return {budget, need.value, {}, Verdict::unknown};
-  return decided(budget, need.value, need.value);
+  if (!memory) return {{.budget = budget}};
+  return {decided_memory(budget, study, memory->all)};
 }
 
 }  // namespace

@@ -21,8 +21,7 @@ void set_partition(Study& study, const Partition& partition) {
   Scheme& scheme = study.path.scheme;
   if (blocks_of(scheme) == nullptr && !takes(scheme, &SchemeParameters::block_size))
     throw Infeasible(fmt::format("scheme {} has no blocks", name(scheme)));
-  scheme.parameters.blocks = partition;
-  scheme.parameters.block_size = partition.block_size;
+  set_blocks(scheme.parameters, partition);
 }
 
 void set_streams(Study& study, Count num_streams) {

@@ -48,7 +48,7 @@ std::vector<Bytes> received_blocks(const std::vector<ChunkMemory>& chunks, std::
   Bytes history;
   Bytes own_of_others;
   Bytes own;
-  for (std::size_t c = stage; c < chunks.size(); c += num_stages) {
+  for (const std::size_t c : chunks_of_stage(stage, num_stages, chunks.size())) {
     const ChunkMemory& chunk = chunks[c];
     all += chunk.received;
     // A chunk without layers is handed nothing that it keeps.

@@ -217,8 +217,9 @@ std::optional<std::vector<StageLink>> stage_links(const Study& study,
   const Count P = layout_of(study).num_stages;
   std::vector<StageLink> links;
   for (std::size_t i = 0; i < messages.size(); ++i) {
-    const auto from = static_cast<Count>(i) % P;
-    const TransferScope scope = scope_between(study, from, (from + 1) % P);
+    const auto chunk = static_cast<Count>(i);
+    const TransferScope scope =
+        scope_between(study, stage_of_chunk(chunk, P), stage_of_chunk(chunk + 1, P));
     const auto time = [&](Bytes size) {
       return transfer_time(*study.machine, TransferKind::send, scope, 2, size);
     };

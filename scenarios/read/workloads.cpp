@@ -96,10 +96,10 @@ void read_prefill(const Values& values, Study& study) {
 
 /// The rules of pipeline_order(), each at the key that breaks it.
 void check_schedule(const Values& values, const PipelineLayout& layout, const Training& training) {
-  const bool is_interleaved = training.schedule == PipelineSchedule::interleaved;
   const Count P = layout.num_stages;
   const Count V = layout.num_virtual_stages;
-  if (V > 1 && !is_interleaved)
+  const ScheduleLimits limits = limits_of(training.schedule, P, V);
+  if (V > 1 && !limits.has_virtual_stages)
     throw InputError(values.at("workload.training.schedule").position,
                      fmt::format("conflicting workload.training.schedule '{}' (has no virtual "
                                  "stages; parallelism.virtual_stages is {})",
@@ -115,8 +115,9 @@ void check_schedule(const Values& values, const PipelineLayout& layout, const Tr
   };
   if (M > kMaxChunkPasses / P / V)
     fail(fmt::format("more than {} passes of {} chunks", kMaxChunkPasses, P * V));
-  if (V > 1 && M % P != 0)
-    fail(fmt::format("must be a multiple of the {} stages for interleaved_1f1b", P));
+  if (M % limits.micro_batch_step != 0)
+    fail(fmt::format("must be a multiple of the {} stages for {}", limits.micro_batch_step,
+                     name(training.schedule)));
 }
 
 /// Reads the keys that only a pipeline has.

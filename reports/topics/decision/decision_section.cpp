@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "model/decision/nearest_block_size.hpp"
 #include "model/schemes/list.hpp"
 #include "model/step/scheme_payload.hpp"
-#include "model/sweep/nearest_block_size.hpp"
 #include "reports/formats/markdown_text.hpp"
 #include "reports/formats/numbers.hpp"
 #include "reports/topics/budgets/claim_section.hpp"

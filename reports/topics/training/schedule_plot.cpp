@@ -43,8 +43,8 @@ Color color_of(TaskKind kind) {
 PipelineWork drawn_work(const Study& study, const PipelineWork& work) {
   const PipelineOrder& order = work.order;
   if (order.num_micro_batches <= kMostMicroBatches) return work;
-  const Count P = order.num_stages;
-  const Count step = order.num_virtual_stages > 1 ? P : 1;
+  const Count step = limits_of(study.training->schedule, order.num_stages, order.num_virtual_stages)
+                         .micro_batch_step;
   const Count M = std::max(step, kMostMicroBatches / step * step);
   PipelineWork drawn = work;
   if (M < order.num_micro_batches) drawn.order = training_order(study, M);
@@ -62,8 +62,9 @@ std::vector<Box> boxes_of(const PipelineWork& work, const SimulatedStep& step) {
   const bool is_whole = work.order.backward == BackwardPass::whole;
   for (std::size_t stage = 0; stage < step.stages.size(); ++stage)
     for (const TimedTask& timed : step.stages[stage]) {
-      const Box box{stage, timed.task.kind, timed.task.chunk / work.order.num_stages, timed.start,
-                    timed.end};
+      const Box box{stage, timed.task.kind,
+                    virtual_stage_of_chunk<Count>(timed.task.chunk, work.order.num_stages),
+                    timed.start, timed.end};
       if (box.end - box.start < kNarrowest * step.makespan) continue;
       const bool has_last = !boxes.empty() && boxes.back().stage == stage;
       if (is_whole && has_last && continues(boxes.back(), box))

@@ -70,7 +70,7 @@ Explanation chunk_explanation(const Evaluation& e, std::size_t chunk) {
               "path, and half for the weights",
           .source = "[ours] REFERENCES.md, training",
           .numbers = {fmt::format("{} layers on stage {}", layout.chunk_layers[chunk],
-                                  static_cast<Count>(chunk) % layout.num_stages),
+                                  stage_of_chunk(static_cast<Count>(chunk), layout.num_stages)),
                       fmt::format("forward {}, recompute {}, backward {} + {}",
                                   milliseconds(times.forward), milliseconds(times.recompute),
                                   milliseconds(times.backward_input),

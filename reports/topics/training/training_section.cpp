@@ -68,7 +68,7 @@ void append_chunks(JsonWriter& json, const Evaluation& e) {
   json.array("chunks", [&] {
     for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk)
       json.object([&] {
-        json.member("stage", static_cast<Count>(chunk) % layout.num_stages);
+        json.member("stage", stage_of_chunk(static_cast<Count>(chunk), layout.num_stages));
         json.member("layers", layout.chunk_layers[chunk]);
         json.member("forward_seconds", chunks[chunk].forward.value);
         json.member("recompute_seconds", chunks[chunk].recompute.value);
@@ -307,7 +307,8 @@ Table chunk_table(const Evaluation& evaluation) {
   for (std::size_t chunk = 0; chunk < work.chunks.size(); ++chunk) {
     const ChunkTimes& times = work.chunks[chunk];
     const bool has_next = chunk < work.links.size();
-    table.add(std::to_string(chunk), std::to_string(static_cast<Count>(chunk) % layout.num_stages),
+    table.add(std::to_string(chunk),
+              std::to_string(stage_of_chunk(static_cast<Count>(chunk), layout.num_stages)),
               format_count(layout.chunk_layers[chunk]), format_seconds(times.forward),
               seconds_or_dash(times.recompute), format_seconds(times.backward_input),
               format_seconds(times.backward_weight),

@@ -24,12 +24,13 @@ Seconds pick_seconds(Count low, Count high) { return {static_cast<double>(pick(l
 
 PipelineCase random_pipeline() {
   PipelineCase pipeline;
-  pipeline.schedule = *rc::gen::element(PipelineSchedule::one_forward_one_backward,
-                                        PipelineSchedule::interleaved, PipelineSchedule::zb_h1);
+  pipeline.schedule = *rc::gen::elementOf(kEnumerators<PipelineSchedule>);
   pipeline.num_stages = pick(1, 5);
-  if (pipeline.schedule == PipelineSchedule::interleaved) pipeline.num_virtual_stages = pick(1, 3);
-  pipeline.num_micro_batches =
-      pipeline.num_virtual_stages > 1 ? pipeline.num_stages * pick(1, 3) : pick(1, 9);
+  if (limits_of(pipeline.schedule, 1, 1).has_virtual_stages)
+    pipeline.num_virtual_stages = pick(1, 3);
+  const Count step = limits_of(pipeline.schedule, pipeline.num_stages, pipeline.num_virtual_stages)
+                         .micro_batch_step;
+  pipeline.num_micro_batches = step * pick(1, step > 1 ? 3 : 9);
   return pipeline;
 }
 

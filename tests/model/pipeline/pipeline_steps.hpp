@@ -51,16 +51,17 @@ inline PipelineOrder order_of(const PipelineCase& c, Activations activations = A
                         activations);
 }
 
-/// Every schedule for P in {1, 2, 3, 4, 8}: V = 1 with any M, V in {2, 3, 4} with multiples of P.
+/// Every schedule for P in {1, 2, 3, 4, 8}, with the V in {1, 2, 3, 4} and the M that it takes.
 inline std::vector<PipelineCase> every_pipeline() {
   std::vector<PipelineCase> cases;
   for (const Count P : {1, 2, 3, 4, 8}) {
     for (const Count M : {1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 24}) {
-      cases.push_back({PipelineSchedule::one_forward_one_backward, P, 1, M});
-      cases.push_back({PipelineSchedule::interleaved, P, 1, M});
-      cases.push_back({PipelineSchedule::zb_h1, P, 1, M});
-      if (M % P != 0) continue;
-      for (const Count V : {2, 3, 4}) cases.push_back({PipelineSchedule::interleaved, P, V, M});
+      for (const PipelineSchedule schedule : kEnumerators<PipelineSchedule>)
+        for (const Count V : {1, 2, 3, 4}) {
+          const ScheduleLimits limits = limits_of(schedule, P, V);
+          if ((V == 1 || limits.has_virtual_stages) && M % limits.micro_batch_step == 0)
+            cases.push_back({schedule, P, V, M});
+        }
     }
   }
   return cases;

@@ -77,6 +77,19 @@ void expect_run(const PipelineTraffic& traffic, const Json& run) {
   EXPECT_EQ(unfinished, run.at("partial_sum").get<std::vector<bool>>());
 }
 
+// The drawing at the head of model/pipeline/pipeline.hpp: P = 3, V = 2.
+TEST(PipelineStages, TakeTheChunksInTurn) {
+  const Counts stages{0, 1, 2, 0, 1, 2};
+  for (Count chunk = 0; chunk < 6; ++chunk) {
+    const Count v = chunk < 3 ? 0 : 1;
+    EXPECT_EQ(stage_of_chunk(chunk, 3), stages[as_index(chunk)]);
+    EXPECT_EQ(virtual_stage_of_chunk(chunk, 3), v);
+    EXPECT_EQ(chunk_of_stage(stages[as_index(chunk)], v, 3), chunk);
+  }
+  EXPECT_EQ(chunks_of_stage(1, 3, 6), (std::vector<std::size_t>{1, 4}));
+  EXPECT_EQ(chunks_of_stage(0, 1, 2), (std::vector<std::size_t>{0, 1}));
+}
+
 TEST(PipelineTraffic, MatchesEveryGoldenRun) {
   ASSERT_EQ(golden_cases().size(), 40u);
   std::size_t num_runs_with_blocks = 0;

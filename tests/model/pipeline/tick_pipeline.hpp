@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/pipeline/pipeline.hpp"
 #include "model/pipeline/pipeline_simulation.hpp"
 
 namespace depthcost::test {
@@ -99,7 +100,8 @@ class TickPipeline {
     if (transition < 0 || transition + 1 == static_cast<std::int32_t>(work_.chunks.size())) return;
     const auto i = static_cast<std::size_t>(transition);
     sent_.insert(id_of(task));
-    const auto receiver = static_cast<std::size_t>(task.chunk + step) % stages_.size();
+    const auto receiver =
+        stage_of_chunk(static_cast<std::size_t>(task.chunk + step), stages_.size());
     if (receiver == stage) {
       arrivals_[id_of(task)] = tick_;
       return;

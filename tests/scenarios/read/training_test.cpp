@@ -97,9 +97,11 @@ TEST(TrainingSteps, InterleaveVirtualStages) {
 }
 
 TEST(TrainingSteps, TakeAnyNumberOfMicroBatchesWithoutVirtualStages) {
-  for (const std::string schedule : {"1f1b", "interleaved_1f1b", "zb_h1"})
-    EXPECT_EQ(name(read(pipelined(1, ", micro_batches: 3, schedule: " + schedule)).schedule),
-              schedule);
+  for (const std::string_view schedule : kNames<PipelineSchedule>)
+    EXPECT_EQ(
+        name(
+            read(pipelined(1, fmt::format(", micro_batches: 3, schedule: {}", schedule))).schedule),
+        schedule);
 }
 
 TEST(WrittenTerms, StandInTheOrderOfTheWorkloads) {

@@ -1,5 +1,5 @@
 // The nearest block size that keeps a budget, held against one evaluation after another.
-#include "model/sweep/nearest_block_size.hpp"
+#include "model/decision/nearest_block_size.hpp"
 
 #include <gtest/gtest.h>
 
@@ -54,6 +54,15 @@ TEST(NearestBlockSize, IsNoneWhereNoSizeWouldDo) {
   study.path = {Scheme{schemes::kMhc, {.num_streams = 4}}, 186};
   study.schedule = Schedule::fused;
   EXPECT_EQ(nearest_block_size(study, {BudgetKind::prefill_bank, 1e15}), std::nullopt);
+}
+
+TEST(NearestBlockSize, AsksForNoLimitThatTheScenarioDoesNotSet) {
+  Study study = kimi_k3();
+  const Budget budget{BudgetKind::prefill_bank, 1.5e9};
+  const auto found = nearest_block_size(study, budget);
+  ASSERT_TRUE(found);
+  study.decode->baseline_steps = {Seconds{1e-6}};  // far beyond the paper's 2 %
+  EXPECT_EQ(nearest_block_size(study, budget), found);
 }
 
 TEST(NearestBlockSize, CountsABoundaryOfTrainingInTheTypeOfTheWire) {

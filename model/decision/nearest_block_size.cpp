@@ -1,0 +1,103 @@
+// One size after another, decided as the budget itself.
+#include "model/decision/nearest_block_size.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "model/schemes/list.hpp"
+#include "model/step/scheme_payload.hpp"
+#include "model/training/training_step.hpp"
+
+namespace depthcost {
+namespace {
+
+// [ours]
+constexpr Count kReach = 256;
+
+/// The steps that a budget is about. Rows point at the study's path.
+std::vector<StepRow> asked_steps(const Study& study, BudgetKind kind) {
+  if (!study.machine) return {};
+  Study asked = study;
+  if (kind == BudgetKind::decode_overhead)
+    asked.prefill.reset();
+  else if (kind == BudgetKind::prefill_overhead)
+    asked.decode.reset();
+  else if (kind == BudgetKind::training_overhead && study.training)
+    return {TrainingSteps(study).row(study.path, study.schedule)};
+  else
+    return {};
+  return step_rows(asked, study.path, study.schedule);
+}
+
+/// Whether a budget surely holds with blocks of that size.
+bool keeps(Study study, const Budget& budget, Count size) {
+  set_blocks(study.path.scheme.parameters, partition_by_size(study.model.num_layers, size));
+  const std::vector<StepRow> steps = asked_steps(study, budget.kind);
+  const std::vector<MemoryRow> memory = memory_rows(study, study.path);
+  std::optional<PipelineTraffic> payload;
+  if (study.pipeline) payload = scheme_payload(*study.pipeline, study.path, Cache::none);
+  const BudgetInputs inputs{study, steps, memory, payload ? &*payload : nullptr};
+  return decided_row(budget, inputs).verdict == Verdict::pass;
+}
+
+/// From near to far.
+std::optional<Count> nearest_of_all(const Study& study, const Budget& budget, Count own) {
+  for (Count distance = 1; distance <= kReach; ++distance)
+    for (const Count size : {own + distance, own - distance})
+      if (size >= 1 && size <= study.model.num_layers && keeps(study, budget, size)) return size;
+  return std::nullopt;
+}
+
+/// The first of ever farther sizes that keeps the budget, and from there back towards those that
+/// do not: each training step is simulated, so that few are tried.
+std::optional<Count> bisected(const Study& study, const Budget& budget, Count own,
+                              const std::vector<Count>& steps) {
+  Count breaks = own;
+  for (const Count size : steps) {
+    if (!keeps(study, budget, size)) {
+      breaks = size;
+      continue;
+    }
+    Count holds = size;
+    while (std::abs(holds - breaks) > 1) {
+      const Count middle = (holds + breaks) / 2;
+      (keeps(study, budget, middle) ? holds : breaks) = middle;
+    }
+    return holds;
+  }
+  return std::nullopt;
+}
+
+/// The nearer of the nearest finer and the nearest coarser one, the coarser if both are as near.
+std::optional<Count> nearest_of_few(const Study& study, const Budget& budget, Count own) {
+  std::vector<Count> sizes_below;
+  std::vector<Count> sizes_above;
+  for (Count size = own / 2; size >= 1; size /= 2) sizes_below.push_back(size);
+  for (Count size = 2 * own; size <= study.model.num_layers; size *= 2) sizes_above.push_back(size);
+  const auto finer = bisected(study, budget, own, sizes_below);
+  const auto coarser = bisected(study, budget, own, sizes_above);
+  if (!finer || !coarser) return finer ? finer : coarser;
+  return own - *finer < *coarser - own ? finer : coarser;
+}
+
+}  // namespace
+
+std::optional<Count> nearest_block_size(const Study& study, const Budget& budget) {
+  const Partition* blocks = attnres_blocks(study.path.scheme);
+  if (blocks == nullptr) return std::nullopt;
+  const Count own = blocks->block_size;
+  return budget.kind == BudgetKind::training_overhead ? nearest_of_few(study, budget, own)
+                                                      : nearest_of_all(study, budget, own);
+}
+
+void name_nearest_block_sizes(const Study& study, std::vector<BudgetRow>& rows) {
+  for (BudgetRow& row : rows) {
+    if (!may_break(row) || !row.nearest.empty()) continue;
+    if (const auto size = nearest_block_size(study, row.budget))
+      row.nearest = fmt::format("block_size {} would keep it", *size);
+  }
+}
+
+}  // namespace depthcost
