@@ -200,7 +200,7 @@ TEST_F(RunBenchmarks, AreWhatABundleBringsAlong) {
   EXPECT_NE(content_of(bundle + "/bin/bench_core").find("# checksum "), std::string::npos)
       << "rounds of other programs could be mixed";
   EXPECT_EQ(shell(bundle + "/measure --help"), 0);
-  EXPECT_NE(content_of(folder_.path("said")).find("OUT/samples.json is what to bring home"),
+  EXPECT_NE(content_of(folder_.path("said")).find("Bring home OUT/samples.json"),
             std::string::npos);
   std::filesystem::remove_all(bundle + "/bin");
   std::filesystem::copy(folder_.path("bin"), bundle + "/bin");
