@@ -156,7 +156,7 @@ void run_forward(const AttnResForward<T>& pass, Schedule schedule, const Run& ru
 inline Traffic forward_traffic(const Partition& blocks, Schedule schedule) {
   Traffic sum;
   each_launch({Scheme{schemes::kBlockAttnRes, {.blocks = blocks}}, blocks.num_layers}, schedule,
-              [&](Count, const Operation& operation) { sum = sum + traffic(operation); });
+              [&](Count, const Operation& operation) { sum += traffic(operation); });
   return sum;
 }
 

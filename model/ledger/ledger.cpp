@@ -10,7 +10,7 @@ namespace {
 Traffic traffic_of(const Launches& launches, Attachment attachment) {
   Traffic sum;
   Folding folding(attachment);
-  for (const Operation& operation : launches) sum = sum + folding.traffic_of(operation);
+  for (const Operation& operation : launches) sum += folding.traffic_of(operation);
   return sum;
 }
 
@@ -35,9 +35,9 @@ Traffic block_total(const ResidualPath& path, Counting counting, const Partition
     return traffic_at(path, counting, {path.scheme.parameters, at.layer, path.num_layers, at});
   };
   Traffic sum = layer(1);
-  if (size >= 2) sum = sum + layer(2);
-  if (size >= 4) sum = sum + arithmetic_series(layer(3), layer(size - 1), size - 3);
-  if (size >= 3) sum = sum + layer(size);
+  if (size >= 2) sum += layer(2);
+  if (size >= 4) sum += arithmetic_series(layer(3), layer(size - 1), size - 3);
+  if (size >= 3) sum += layer(size);
   return sum;
 }
 
@@ -47,8 +47,8 @@ Traffic blocks_total(const ResidualPath& path, Counting counting, const Partitio
   const auto block = [&](Count n) { return block_total(path, counting, p, n); };
   const Count N = p.num_blocks;
   Traffic sum = block(1);
-  if (N >= 3) sum = sum + arithmetic_series(block(2), block(N - 1), N - 2);
-  if (N >= 2) sum = sum + block(N);
+  if (N >= 3) sum += arithmetic_series(block(2), block(N - 1), N - 2);
+  if (N >= 2) sum += block(N);
   return sum;
 }
 
@@ -74,7 +74,7 @@ Traffic total_traffic(const ResidualPath& path, Counting counting) {
   if (const Partition* blocks = blocks_of(path.scheme))
     return blocks_total(path, counting, *blocks);
   Traffic sum;
-  each_layer(path, [&](const SchemeLayer& at) { sum = sum + traffic_at(path, counting, at); });
+  each_layer(path, [&](const SchemeLayer& at) { sum += traffic_at(path, counting, at); });
   return sum;
 }
 

@@ -85,7 +85,7 @@ Bytes residual_memory(const Evaluation& e, const std::string& workload) {
   Bytes sum;
   for (const MemoryRow& row : e.memory)
     if (row.workload == workload && row.path == &e.paths.front() && is_residual(row.item))
-      sum = sum + row.bytes;
+      sum += row.bytes;
   return sum;
 }
 

@@ -131,7 +131,7 @@ std::string block_sums(const LedgerRow& row, const Partition& partition) {
   for (Count block = 1; block <= partition.num_blocks && sums.size() < kMostBlocks; ++block) {
     Traffic sum;
     for (Count i = 0; i < partition.size(block); ++i)
-      sum = sum + layer_traffic(*row.path, row.counting, layer++);
+      sum += layer_traffic(*row.path, row.counting, layer++);
     sums.push_back(fmt::format("{:g}", total_d(sum)));
   }
   const bool all = static_cast<Count>(sums.size()) == partition.num_blocks;
