@@ -1,8 +1,6 @@
 // How many layers mHC best makes again from one kept state. [mhc] Sec. 4.3.
 #pragma once
 
-#include <cmath>
-
 #include "model/base/units.hpp"
 
 namespace depthcost {
@@ -28,14 +26,6 @@ constexpr Count best_mhc_recomputation(Count num_streams, Count num_layers) {
     }
   }
   return best;
-}
-
-/// Where that minimum lies when states are not rounded to whole ones.
-///   sqrt(m L / (m + 2))
-/// [mhc] Sec. 4.3.
-inline double mhc_recomputation_estimate(Count num_streams, Count num_layers) {
-  const double m = static_cast<double>(num_streams);
-  return std::sqrt(m * static_cast<double>(num_layers) / (m + 2));
 }
 
 }  // namespace depthcost

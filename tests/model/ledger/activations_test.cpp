@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,6 +15,14 @@
 
 namespace depthcost::activations_test {
 namespace {
+
+/// The L_r of the fewest vectors when states are not rounded to whole ones.
+///   sqrt(m L / (m + 2))
+/// [mhc] Sec. 4.3.
+double mhc_recomputation_estimate(Count num_streams, Count num_layers) {
+  const double m = static_cast<double>(num_streams);
+  return std::sqrt(m * static_cast<double>(num_layers) / (m + 2));
+}
 
 constexpr ActivationPlan kKeep{ActivationPolicy::keep};
 constexpr ActivationPlan kRecompute{ActivationPolicy::recompute};
