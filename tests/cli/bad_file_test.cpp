@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/cli/run_program.hpp"
+#include "tests/long_text.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::test::bad_file_test {
@@ -25,12 +26,6 @@ constexpr double kMaxMegabytes = 1e6;
 constexpr double kMaxSeconds = 1;
 constexpr double kMaxMegabytes = 200;
 #endif
-
-std::string repeated(const std::string& piece, int times) {
-  std::string text;
-  for (int i = 0; i < times; ++i) text += piece;
-  return text;
-}
 
 std::string kimi(const std::string& rest) { return "schema: depthcost/1\nmodel: kimi_k3\n" + rest; }
 
@@ -53,7 +48,7 @@ void expect_refused(const TemporaryFolder& folder, const std::string& file,
 
 struct Case {
   std::string name;
-  std::string text;
+  LongText text;
   std::string expected;  // behind "bad.yaml:"
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scenarios/read/scenario.hpp"
+#include "tests/long_text.hpp"
 #include "tests/scenarios/read/bad_input.hpp"
 
 namespace depthcost::bad_study_test {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "scenarios/read/scenario.hpp"
+#include "tests/long_text.hpp"
 #include "tests/scenarios/read/bad_input.hpp"
 #include "tests/scenarios/read/parsed.hpp"
 
@@ -47,7 +48,7 @@ TEST(Brackets, HoldAsMuchAsALargeLayoutNeeds) {
     return model(layers,
                  fmt::format("residual: {{scheme: standard}}\nparallelism: {{pipeline: 65536, "
                              "chunk_layers: [{}1]}}\n",
-                             repeated("1, ", num_chunks - 1)));
+                             std::string(repeated("1, ", num_chunks - 1))));
   };
   EXPECT_EQ(error_of([&] { parse_scenario(chunks(65536), "it.yaml"); }), "");
   EXPECT_EQ(error_of([&] { parse_scenario(chunks(140'000), "it.yaml"); }),

@@ -9,6 +9,7 @@
 #include <random>
 #include <string>
 
+#include "tests/long_text.hpp"
 #include "tests/scenarios/text/error_of.hpp"
 
 namespace depthcost::document_test {
@@ -89,8 +90,8 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 TEST(Documents, MayNestSixtyFourLevels) {
-  const std::string text = repeated("[", 64) + repeated("]", 64);
-  EXPECT_EQ(shown(parse_document(text, "a.yaml")).substr(0, 65), repeated("[", 64) + "]");
+  const std::string text = std::string(64, '[') + std::string(64, ']');
+  EXPECT_EQ(shown(parse_document(text, "a.yaml")).substr(0, 65), std::string(64, '[') + "]");
 }
 
 TEST(Documents, FindMembersByKey) {
@@ -263,7 +264,7 @@ constexpr std::chrono::seconds kSoon{5};
 
 struct HostileCase {
   std::string name;
-  std::string text;
+  LongText text;
   std::string expected;
 };
 
@@ -291,7 +292,7 @@ std::string too_deep_at(const std::string& position) {
 INSTANTIATE_TEST_SUITE_P(
     Texts, HostileDocuments,
     testing::Values(
-        HostileCase{"SixtyFiveLevels", repeated("[", 65) + repeated("]", 65), too_deep_at("1:65")},
+        HostileCase{"SixtyFiveLevels", std::string(65, '[') + std::string(65, ']'), too_deep_at("1:65")},
         HostileCase{"OpenBrackets", repeated("[", 1'000'000), too_deep_at("1:65")},
         HostileCase{"OpenBraces", repeated("{", 1'000'000), too_deep_at("1:65")},
         HostileCase{"OpenBracketsOnLines", repeated("[\n", 500'000), too_deep_at("65:1")},
@@ -319,7 +320,7 @@ INSTANTIATE_TEST_SUITE_P(
         HostileCase{"NestedQuestionMarks", staircase("?\n", 1'000),
                     "a.yaml:2:2: error: invalid key (must be a word, not a map)"},
         HostileCase{"NestedBrackets", repeated("a: [", 200'000), too_deep_at("1:260")},
-        HostileCase{"TooLarge", std::string(1'000'001, ' '),
+        HostileCase{"TooLarge", repeated(" ", 1'000'001),
                     "a.yaml:1:1: error: file too large (at most 1 MB)"}),
     [](const auto& row) { return row.param.name; });
 

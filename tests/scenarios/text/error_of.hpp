@@ -1,4 +1,4 @@
-// The message about bad input, and a helper to make input long.
+// The message about bad input.
 #pragma once
 
 #include <string>
@@ -16,12 +16,6 @@ std::string error_of(const Call& call) {
     return error.what();
   }
   return "";
-}
-
-inline std::string repeated(const std::string& piece, int times) {
-  std::string text;
-  for (int i = 0; i < times; ++i) text += piece;
-  return text;
 }
 
 }  // namespace depthcost::test

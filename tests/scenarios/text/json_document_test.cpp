@@ -8,9 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/long_text.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::json_document_test {
+using test::LongText;
+using test::repeated;
+
 namespace {
 
 std::string error_of(const std::string& text) {
@@ -20,12 +24,6 @@ std::string error_of(const std::string& text) {
     return error.what();
   }
   return "";
-}
-
-std::string repeated(const std::string& piece, int times) {
-  std::string text;
-  for (int i = 0; i < times; ++i) text += piece;
-  return text;
 }
 
 std::string place(const Node& node) {
@@ -105,7 +103,7 @@ TEST(JsonDocument, KeepsNumbersAsWrittenAndTextsQuoted) {
 
 struct Case {
   std::string name;
-  std::string text;
+  LongText text;
   std::string expected;
 };
 
@@ -114,7 +112,8 @@ std::ostream& operator<<(std::ostream& out, const Case& row) { return out << row
 class BadJson : public testing::TestWithParam<Case> {};
 
 TEST_P(BadJson, GivesOneLineWithItsPlace) {
-  EXPECT_EQ(error_of(GetParam().text), "it.json:" + GetParam().expected);
+  const std::string text = GetParam().text;
+  EXPECT_EQ(error_of(text), "it.json:" + GetParam().expected);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -146,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"Control", std::string("{\"a\x01\": 1}"),
          "1:4: error: invalid byte '\\x01' (a control character)"},
         {"NotUtf8", "{\"a\": \"\xFF\"}", "1:8: error: invalid byte '\\xFF' (not UTF-8)"},
-        {"Large", std::string(1'000'001, ' '), "1:1: error: file too large (at most 1 MB)"}}),
+        {"Large", repeated(" ", 1'000'001), "1:1: error: file too large (at most 1 MB)"}}),
     [](const auto& row) { return row.param.name; });
 
 }  // namespace
