@@ -39,17 +39,17 @@ bool is_of_study(const ResidualPath& path, const Study& study) {
 struct LargestOverhead {
   double low = -std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
-  std::string at;        // the point with the largest low end: the first to break a limit
-  std::string left_out;  // why a point is not among them
+  std::optional<WorkloadId> at;  // the point with the largest low end: the first to break a limit
+  std::string left_out;          // why a point is not among them
 };
 
 /// The study's scheme at its worst point; nothing where no point is timed or one has no baseline.
 std::optional<LargestOverhead> largest_overhead(const BudgetInputs& inputs, Schedule schedule,
-                                                std::string_view workload) {
+                                                WorkloadKind workload) {
   LargestOverhead largest;
   for (const StepRow& step : inputs.steps) {
     if (!is_of_study(*step.path, inputs.study) || step.schedule != schedule ||
-        !step.workload.starts_with(workload))
+        step.workload.kind != workload)
       continue;
     // What cannot be run has no overhead; the others may still break a limit.
     if (does_not_fit(step)) {
@@ -62,58 +62,64 @@ std::optional<LargestOverhead> largest_overhead(const BudgetInputs& inputs, Sche
     largest.low = std::max(largest.low, step.overhead->low);
     largest.high = std::max(largest.high, step.overhead->high);
   }
-  if (largest.at.empty() && largest.left_out.empty()) return std::nullopt;
+  if (!largest.at && largest.left_out.empty()) return std::nullopt;
   return largest;
 }
 
 /// Why the rest of the step is not known.
-std::string what_is_missing(const BudgetInputs& inputs, std::string_view workload) {
+std::string what_is_missing(const BudgetInputs& inputs, WorkloadKind workload) {
   for (const StepRow& step : inputs.steps)
-    if (step.workload.starts_with(workload) && !step.missing.empty()) return step.missing;
+    if (step.workload.kind == workload && !step.missing.empty()) return step.missing;
   return "no step is timed";
 }
 
 /// The cheapest of the scheme's other schedules that surely keeps the limit.
 std::string nearest_schedule(const Budget& budget, const BudgetInputs& inputs,
-                             std::string_view workload) {
+                             WorkloadKind workload) {
   std::string nearest;
   double least = budget.limit;
   for (const Schedule schedule : inputs.study.path.scheme.rule->schedules) {
     const auto largest = largest_overhead(inputs, schedule, workload);
-    if (!largest || largest->at.empty() || largest->high > least) continue;
+    if (!largest || !largest->at || largest->high > least) continue;
     least = largest->high;
     nearest = fmt::format("schedule {} would keep it", name(schedule));
   }
   return nearest;
 }
 
-bool asks_for(const Study& study, std::string_view workload) {
-  if (workload == "training") return study.training.has_value();
-  return workload == "decode" ? study.decode.has_value() : study.prefill.has_value();
+bool asks_for(const Study& study, WorkloadKind workload) {
+  switch (workload) {
+    case WorkloadKind::decode:
+      return study.decode.has_value();
+    case WorkloadKind::prefill:
+      return study.prefill.has_value();
+    case WorkloadKind::training:
+      return study.training.has_value();
+  }
+  return false;
 }
 
-BudgetRow overhead_row(const Budget& budget, const BudgetInputs& inputs,
-                       std::string_view workload) {
+BudgetRow overhead_row(const Budget& budget, const BudgetInputs& inputs, WorkloadKind workload) {
   const Study& study = inputs.study;
   if (!asks_for(study, workload))
-    return unknown(budget, fmt::format("the scenario has no {} workload", workload));
+    return unknown(budget, fmt::format("the scenario has no {} workload", name(workload)));
   if (!study.machine) return unknown(budget, "the scenario has no hardware");
   const auto largest = largest_overhead(inputs, study.schedule, workload);
   if (!largest)
-    return unknown(budget, fmt::format("baseline_step.{} is not given, and {}", workload,
+    return unknown(budget, fmt::format("baseline_step.{} is not given, and {}", name(workload),
                                        what_is_missing(inputs, workload)));
-  if (largest->at.empty()) return unknown(budget, largest->left_out);
+  if (!largest->at) return unknown(budget, largest->left_out);
   const LeftOut left_out = largest->left_out.empty() ? LeftOut::none : LeftOut::some;
   BudgetRow row = known(decided_overhead(budget, largest->low, largest->high, left_out));
   if (!row.high) row.reason = largest->left_out;
-  if (row.verdict == Verdict::fail) row.reason = fmt::format("largest at {}", largest->at);
+  if (row.verdict == Verdict::fail) row.reason = fmt::format("largest at {}", name(*largest->at));
   return row;
 }
 
 Bytes prefill_bytes(const BudgetInputs& inputs, std::initializer_list<MemoryItem> items) {
   Bytes sum;
   for (const MemoryRow& row : inputs.memory)
-    if (row.workload == "prefill" && is_of_study(*row.path, inputs.study) &&
+    if (row.workload.kind == WorkloadKind::prefill && is_of_study(*row.path, inputs.study) &&
         std::find(items.begin(), items.end(), row.item) != items.end())
       sum += row.bytes;
   return sum;
@@ -151,7 +157,7 @@ Count fewest_experts(const Architecture& architecture) {
 
 /// Bytes of the fullest workload point.
 Bytes largest_memory(const Study& study) {
-  std::map<std::string_view, Bytes> at_workload;
+  std::map<WorkloadId, Bytes> at_workload;
   const std::vector<MemoryRow> rows = memory_rows(study, study.path);
   Bytes largest;
   for (const MemoryRow& row : rows) {
@@ -193,10 +199,10 @@ std::string nearest_parallelism(const Study& study, double limit) {
 }
 
 BudgetRow memory_row(const Budget& budget, const BudgetInputs& inputs) {
-  std::map<std::string_view, Bytes> at_workload;
+  std::map<WorkloadId, Bytes> at_workload;
   // Training counts only the residual path: optimiser states and gradients would decide.
   for (const MemoryRow& row : inputs.memory)
-    if (is_of_study(*row.path, inputs.study) && row.workload != "training")
+    if (is_of_study(*row.path, inputs.study) && row.workload.kind != WorkloadKind::training)
       at_workload[row.workload] += row.bytes;
   if (at_workload.empty() && inputs.study.training)
     return unknown(budget, "weights, gradients and optimiser states of training are not counted");
@@ -206,9 +212,9 @@ BudgetRow memory_row(const Budget& budget, const BudgetInputs& inputs) {
                         [](const auto& a, const auto& b) { return a.second < b.second; });
   BudgetRow row = known(decided_memory(budget, inputs.study, bytes));
   if (row.verdict == Verdict::fail)
-    row.reason = fmt::format("largest at {}", workload);
+    row.reason = fmt::format("largest at {}", name(workload));
   else if (row.high && row.verdict == Verdict::unknown)
-    row.reason = fmt::format("less than a tenth is left for activations at {}", workload);
+    row.reason = fmt::format("less than a tenth is left for activations at {}", name(workload));
   else if (!row.high)
     row.reason = has_memory_capacity(inputs.study)
                      ? "the model has no attention and mlp, so that weights and KV cache are not "
@@ -222,11 +228,9 @@ std::string nearest_remedy(const BudgetRow& row, const BudgetInputs& inputs) {
   const Budget& budget = row.budget;
   switch (budget.kind) {
     case BudgetKind::decode_overhead:
-      return nearest_schedule(budget, inputs, "decode");
     case BudgetKind::prefill_overhead:
-      return nearest_schedule(budget, inputs, "prefill");
     case BudgetKind::training_overhead:
-      return nearest_schedule(budget, inputs, "training");
+      return nearest_schedule(budget, inputs, *overhead_workload(budget.kind));
     case BudgetKind::prefill_bank:
     case BudgetKind::prefill_peak:
       return nearest_chunk(inputs, *row.high, budget.limit);
@@ -239,6 +243,19 @@ std::string nearest_remedy(const BudgetRow& row, const BudgetInputs& inputs) {
 }
 
 }  // namespace
+
+std::optional<WorkloadKind> overhead_workload(BudgetKind kind) {
+  switch (kind) {
+    case BudgetKind::decode_overhead:
+      return WorkloadKind::decode;
+    case BudgetKind::prefill_overhead:
+      return WorkloadKind::prefill;
+    case BudgetKind::training_overhead:
+      return WorkloadKind::training;
+    default:
+      return std::nullopt;
+  }
+}
 
 Decision decided(const Budget& budget, double low, double high) {
   return {budget, low, high, verdict_of(budget.limit, low, high)};
@@ -264,11 +281,9 @@ BudgetRow decided_row(const Budget& budget, const BudgetInputs& inputs) {
   using enum MemoryItem;
   switch (budget.kind) {
     case BudgetKind::decode_overhead:
-      return overhead_row(budget, inputs, "decode");
     case BudgetKind::prefill_overhead:
-      return overhead_row(budget, inputs, "prefill");
     case BudgetKind::training_overhead:
-      return overhead_row(budget, inputs, "training");
+      return overhead_row(budget, inputs, *overhead_workload(budget.kind));
     case BudgetKind::prefill_bank:
       return prefill_row(budget, inputs, {hidden_state, streams, bank, embedding});
     case BudgetKind::prefill_peak:

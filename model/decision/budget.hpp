@@ -22,6 +22,9 @@ struct Decision {
   Verdict verdict = Verdict::unknown;
 };
 
+/// Whose overhead a budget limits; nothing where it limits bytes.
+std::optional<WorkloadKind> overhead_workload(BudgetKind kind);
+
 /// Whether some workload points were left out since they do not fit into memory.
 enum class LeftOut { none, some };
 

@@ -6,19 +6,6 @@
 namespace depthcost {
 namespace {
 
-std::optional<WorkloadKind> workload_of(BudgetKind kind) {
-  switch (kind) {
-    case BudgetKind::decode_overhead:
-      return WorkloadKind::decode;
-    case BudgetKind::prefill_overhead:
-      return WorkloadKind::prefill;
-    case BudgetKind::training_overhead:
-      return WorkloadKind::training;
-    default:
-      return std::nullopt;
-  }
-}
-
 Verdict verdict_at(const StepRow& row, double limit) {
   if (!row.overhead) return Verdict::unknown;
   if (row.overhead->high <= limit) return Verdict::pass;
@@ -33,10 +20,10 @@ ClaimPoint point_of(const StepRow& row, double limit) {
 }
 
 std::vector<ClaimPoint> points_of(const Study& study, const std::vector<StepRow>& steps,
-                                  std::string_view workload, double limit) {
+                                  WorkloadKind workload, double limit) {
   std::vector<ClaimPoint> points;
   for (const StepRow& row : steps)
-    if (same_scheme(row.path->scheme, study.path.scheme) && row.workload.starts_with(workload))
+    if (same_scheme(row.path->scheme, study.path.scheme) && row.workload.kind == workload)
       points.push_back(point_of(row, limit));
   std::stable_partition(points.begin(), points.end(),
                         [&](const ClaimPoint& point) { return point.schedule == study.schedule; });
@@ -64,8 +51,8 @@ std::vector<ClaimRow> claim_rows(const Study& study, const std::vector<StepRow>&
   std::vector<ClaimRow> rows;
   if (study.claim.empty()) return rows;
   for (const Budget& budget : study.budgets)
-    if (const auto workload = workload_of(budget.kind)) {
-      const auto points = points_of(study, steps, name(*workload), budget.limit);
+    if (const auto workload = overhead_workload(budget.kind)) {
+      const auto points = points_of(study, steps, *workload, budget.limit);
       rows.push_back({budget.kind, budget.limit, verdict_over(study, points), points});
     }
   return rows;

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "model/base/enum_names.hpp"
@@ -23,7 +22,7 @@ inline constexpr auto kNames<ClaimVerdict> = other_names<ClaimVerdict>("holds", 
 /// One schedule at one workload point.
 struct ClaimPoint {
   Schedule schedule = Schedule::fused;
-  std::string workload;
+  WorkloadId workload;
   Verdict verdict = Verdict::unknown;
   std::optional<Seconds>
       least_step;  // of unknown: it surely holds in steps of at least this length

@@ -66,7 +66,7 @@ void append_training_memory(Evaluation& answer, const TrainingRun& run) {
   const auto push = [&](MemoryItem item, Bytes bytes) {
     if (bytes.value > 0)
       answer.memory.push_back(
-          {.workload = "training", .path = run.path, .item = item, .bytes = bytes});
+          {.workload = WorkloadId::training(), .path = run.path, .item = item, .bytes = bytes});
   };
   push(MemoryItem::activations, memory.activations);
   push(MemoryItem::pipeline_blocks, memory.blocks);

@@ -16,7 +16,7 @@ namespace depthcost {
 /// One published kernel beside the calls of a scheme that it is nearest to.
 struct NearestMeasurement {
   std::string scheme;
-  std::vector<std::string> workloads;  // whose calls it is nearest to
+  std::vector<WorkloadId> workloads;  // whose calls it is nearest to
   const ComparedCase* measured = nullptr;
 };
 

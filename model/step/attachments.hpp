@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "model/step/step.hpp"
@@ -12,7 +11,7 @@ namespace depthcost {
 
 /// The standard residual, or an AttnRes scheme in its quoted schedule, at one decode workload.
 struct AttachmentRow {
-  std::string workload;
+  WorkloadId workload;
   Scheme scheme;
   Schedule schedule = Schedule::fused;
   Attachment attachment = Attachment::standalone;

@@ -34,7 +34,7 @@ State state_of(const ResidualPath& path) {
 }
 
 void push_rows(std::vector<MemoryRow>& rows, const Study& study, const ResidualPath& path,
-               const std::string& workload, const PrefillShape& shape) {
+               WorkloadId workload, const PrefillShape& shape) {
   const State state = state_of(path);
   const auto push = [&](MemoryItem item, Count vectors, Bytes bytes) {
     if (bytes.value > 0)
@@ -52,7 +52,7 @@ void push_rows(std::vector<MemoryRow>& rows, const Study& study, const ResidualP
 
 /// Weights and cache of `num_sequences` sequences behind a pass that ends at `tokens` tokens.
 void push_rest(std::vector<MemoryRow>& rows, const Study& study, const ResidualPath& path,
-               const std::string& workload, double num_sequences, double tokens) {
+               WorkloadId workload, double num_sequences, double tokens) {
   if (!study.model.architecture) return;
   const auto push = [&](MemoryItem item, Bytes bytes) {
     rows.push_back({.workload = workload, .path = &path, .item = item, .bytes = bytes});
@@ -81,28 +81,30 @@ std::vector<MemoryRow> memory_rows(const Study& study, const ResidualPath& path)
   std::vector<MemoryRow> rows;
   if (study.decode)
     for (const Count sequences : study.decode->sequences) {
-      const std::string workload = "decode/" + std::to_string(sequences);
+      const auto workload = WorkloadId::decode(sequences);
       push_rows(rows, study, path, workload, decode_shape(study, sequences));
       push_rest(rows, study, path, workload, static_cast<double>(sequences),
                 static_cast<double>(study.decode->context + 1));
     }
   if (study.prefill) {
-    push_rows(rows, study, path, "prefill", prefill_shape(study));
-    push_rest(rows, study, path, "prefill", 1, static_cast<double>(study.prefill->tokens));
+    push_rows(rows, study, path, WorkloadId::prefill(), prefill_shape(study));
+    push_rest(rows, study, path, WorkloadId::prefill(), 1,
+              static_cast<double>(study.prefill->tokens));
   }
   return rows;
 }
 
-Bytes memory_of(std::span<const MemoryRow> rows, std::string_view workload, const Scheme& scheme) {
+Bytes memory_of(std::span<const MemoryRow> rows, WorkloadId workload, const Scheme& scheme) {
   Bytes sum;
   for (const MemoryRow& row : rows)
     if (row.workload == workload && same_scheme(row.path->scheme, scheme)) sum += row.bytes;
   return sum;
 }
 
-bool is_too_large(const Study& study, std::span<const MemoryRow> rows, std::string_view workload,
+bool is_too_large(const Study& study, std::span<const MemoryRow> rows, WorkloadId workload,
                   const Scheme& scheme) {
-  if (!study.machine || !study.machine->memory_capacity || workload == "training") return false;
+  if (!study.machine || !study.machine->memory_capacity || workload.kind == WorkloadKind::training)
+    return false;
   return memory_of(rows, workload, scheme) > *study.machine->memory_capacity;
 }
 

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "model/step/prefill.hpp"
@@ -33,7 +31,7 @@ constexpr bool is_residual(MemoryItem item) {
 
 /// One item in the memory of the fullest device.
 struct MemoryRow {
-  std::string workload;
+  WorkloadId workload;
   const ResidualPath* path = nullptr;
   MemoryItem item = MemoryItem::hidden_state;
   Count vectors = 0;  // d-vectors per token; of residual items
@@ -49,11 +47,11 @@ PrefillShape prefill_shape(const Study& study);
 std::vector<MemoryRow> memory_rows(const Study& study, const ResidualPath& path);
 
 /// What one workload keeps on the fullest device under a path: the sum of its rows.
-Bytes memory_of(std::span<const MemoryRow> rows, std::string_view workload, const Scheme& scheme);
+Bytes memory_of(std::span<const MemoryRow> rows, WorkloadId workload, const Scheme& scheme);
 
 /// Whether that is surely more than the device has. Of training only the residual path is counted,
 /// and no answer is given.
-bool is_too_large(const Study& study, std::span<const MemoryRow> rows, std::string_view workload,
+bool is_too_large(const Study& study, std::span<const MemoryRow> rows, WorkloadId workload,
                   const Scheme& scheme);
 
 /// Bank, b_0 and Phase 1 outputs of the prefill workload, in one device's memory.

@@ -281,7 +281,7 @@ const WrittenTerm* find_written(const Study& study, WorkloadKind workload, RestT
 }
 
 std::optional<RestRow> written_row(const Study& study, const Workload& workload, RestTerm term) {
-  const WrittenTerm* written = find_written(study, workload.kind, term);
+  const WrittenTerm* written = find_written(study, workload.id.kind, term);
   if (written == nullptr) return std::nullopt;
   const Seconds seconds = written->seconds[written->seconds.size() == 1 ? 0 : workload.batch];
   return RestRow{.term = term,
@@ -322,9 +322,9 @@ RestOfStep rest_of_step(const Study& study, const Workload& workload) {
     std::optional<RestRow> row = written_row(study, workload, term);
     if (!row && !study.model.architecture) return {{}, "the model has no attention and mlp"};
     if (!row && !Device(*study.machine).has_rate()) return {{}, "the hardware has no bf16_rate"};
-    if (!row) row = modelled_row(study, workload.kind, term, passes);
+    if (!row) row = modelled_row(study, workload.id.kind, term, passes);
     if (!row) return {{}, "the hardware has no transfers for the collectives of a layer"};
-    row->workload = workload.name;
+    row->workload = workload.id;
     rest.rows.push_back(*row);
   }
   return rest;

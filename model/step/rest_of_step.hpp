@@ -27,7 +27,7 @@ struct RestPart {
 
 /// One term on the slowest device, all passes of the workload together.
 struct RestRow {
-  std::string workload;
+  WorkloadId workload;
   RestTerm term = RestTerm::attention;
   std::vector<RestPart> parts;  // what is added up; none where it is written
   Bytes bytes;                  // read and written in memory, or sent; where the term is modelled

@@ -50,7 +50,7 @@ WorkloadTimes workload_times(const Machine& machine,
       const Evidence evidence = launch.evidence();
       times.sum.add(calls, seconds);
       times.evidence = weakest(times.evidence, evidence);
-      times.rows.push_back({.workload = workload.name,
+      times.rows.push_back({.workload = workload.id,
                             .operation = operation,
                             .kind = ++kinds[static_cast<std::size_t>(operation.id)],
                             .tokens = pass.execution.tokens,
@@ -70,7 +70,7 @@ WorkloadTimes workload_times(const Machine& machine,
 StepRow step_row(const Study& study, const Workload& workload, const WorkloadTimes& times,
                  const WorkloadTimes& baseline, Kernels kernels) {
   const Evidence evidence = weakest(times.evidence, baseline.evidence);
-  StepRow row{.workload = workload.name,
+  StepRow row{.workload = workload.id,
               .residual = times.sum.interval(times.evidence),
               .delta = difference(times.sum, baseline.sum, kernels, evidence),
               .dominant = dominant_of(times.sum, baseline.sum)};
@@ -87,11 +87,10 @@ StepRow step_row(const Study& study, const Workload& workload, const WorkloadTim
 /// it.
 void leave_out_what_does_not_fit(const Study& study, const std::vector<MemoryRow>& memory,
                                  const Workload& workload, StepRow& row) {
-  if (workload.baseline_step || !is_too_large(study, memory, workload.name, row.path->scheme))
-    return;
+  if (workload.baseline_step || !is_too_large(study, memory, workload.id, row.path->scheme)) return;
   row.overhead.reset();
   row.share.reset();
-  row.missing = fmt::format("{} does not fit into the device's memory", workload.name);
+  row.missing = fmt::format("{} does not fit into the device's memory", name(workload.id));
 }
 
 }  // namespace

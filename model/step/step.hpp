@@ -15,7 +15,7 @@ namespace depthcost {
 
 /// One operation under one workload. Seconds of ONE call.
 struct TimeRow {
-  std::string workload;
+  WorkloadId workload;
   const ResidualPath* path = nullptr;
   Schedule schedule = Schedule::fused;
   Operation operation;
@@ -41,7 +41,7 @@ Dominant dominant_of(const TimeTerms& terms);
 
 /// One scheme and schedule under one workload. `delta` is against the fused standard residual.
 struct StepRow {
-  std::string workload;
+  WorkloadId workload;
   const ResidualPath* path = nullptr;
   Schedule schedule = Schedule::fused;
   Estimate<Seconds> residual;  // the whole residual path of the step

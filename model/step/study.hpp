@@ -12,6 +12,7 @@
 #include "model/pipeline/pipeline.hpp"
 #include "model/step/architecture.hpp"
 #include "model/step/training.hpp"
+#include "model/step/workload_id.hpp"
 
 namespace depthcost {
 
@@ -52,8 +53,6 @@ struct Prefill {
 /// What a step consists of beside the residual path. `launches`: what its kernels cost before and
 /// after their bytes.
 enum class RestTerm { attention, mlp, head, collectives, launches };
-
-enum class WorkloadKind { decode, prefill, training };
 
 /// A term that the user has measured: one for all batches of a decode workload, or one each.
 struct WrittenTerm {

@@ -22,11 +22,10 @@ Workload decode_workload(const Study& study, std::size_t index, Execution execut
   execution.launch = decode.launch;
   execution.layer_bytes =
       decode.layer_bytes ? decode.layer_bytes : modelled_layer_bytes(study, pass);
-  Workload workload{.kind = WorkloadKind::decode,
+  Workload workload{.id = WorkloadId::decode(sequences),
                     .batch = index,
                     .passes = {{execution, pass, 1}},
                     .phase1 = decode.phase1};
-  workload.name = "decode/" + std::to_string(sequences);
   if (!decode.baseline_steps.empty())
     workload.baseline_step = decode.baseline_steps[decode.baseline_steps.size() == 1 ? 0 : index];
   return workload;
@@ -34,10 +33,8 @@ Workload decode_workload(const Study& study, std::size_t index, Execution execut
 
 Workload prefill_workload(const Study& study, Execution execution) {
   const Prefill& prefill = *study.prefill;
-  Workload workload{.name = "prefill",
-                    .kind = WorkloadKind::prefill,
-                    .passes = {},
-                    .baseline_step = prefill.baseline_step};
+  Workload workload{
+      .id = WorkloadId::prefill(), .passes = {}, .baseline_step = prefill.baseline_step};
   execution.launch = prefill.launch;
   for (const ForwardPass& pass : prefill_passes(study)) {
     const auto tokens = static_cast<Count>(pass.tokens());

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "model/ledger/path_operations.hpp"
 #include "model/machine/time.hpp"
 #include "model/step/layer_work.hpp"
 #include "model/step/study.hpp"
+#include "model/step/workload_id.hpp"
 
 namespace depthcost {
 
@@ -20,10 +20,9 @@ struct Pass {
   double repeats = 1;   // chunks of a prefill; a decode step is one pass
 };
 
-/// A workload point as it is timed: "decode/64", "prefill"; "training" is one micro-batch.
+/// A workload point as it is timed. Training is one micro-batch.
 struct Workload {
-  std::string name;
-  WorkloadKind kind = WorkloadKind::decode;
+  WorkloadId id;
   std::size_t batch = 0;     // which of a decode workload's
   std::vector<Pass> passes;  // a prefill whose last chunk is shorter has two
   std::optional<Seconds> baseline_step;

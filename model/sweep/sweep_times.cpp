@@ -126,7 +126,7 @@ std::vector<AddedTime> added_times(
   LaunchTable of_standard;
   of_standard.add(standard_path, Schedule::fused);
   for (const Workload& workload : workloads_of(study, standard_path, Schedule::fused)) {
-    if (workload.kind != kind) continue;
+    if (workload.id.kind != kind) continue;
     std::string missing;
     const BaseStep base = base_of(study, workload, missing);
     all_known = all_known && (base.measured || base.rest);
@@ -158,7 +158,7 @@ Estimate<Seconds> time_between(const Study& one, const Study& other, WorkloadKin
   const Kernels kernels = is_same ? Kernels::same : Kernels::different;
   Estimate<Seconds> furthest{};
   for (std::size_t i = 0; i < first.size(); ++i) {
-    if (first[i].kind != kind) continue;
+    if (first[i].id.kind != kind) continue;
     const TimedLaunch before = path_times(one, first[i], one.path, one.schedule);
     const TimedLaunch after = path_times(other, second[i], other.path, other.schedule);
     const Estimate<Seconds> difference = depthcost::difference(

@@ -104,8 +104,9 @@ class TrainingModel {
     constexpr int kMostChords = 40;
     constexpr double kPrecision = 1e-12;
     if (rest_.rows.empty())
-      rest_.rows = {
-          {.workload = "training", .term = RestTerm::attention, .origin = RestOrigin::written}};
+      rest_.rows = {{.workload = WorkloadId::training(),
+                     .term = RestTerm::attention,
+                     .origin = RestOrigin::written}};
     RestOfStep unit = rest_;
     const Seconds total = unit.total().value;
     for (RestRow& row : unit.rows) {
@@ -240,7 +241,7 @@ StepRow step_row(const Study& study, const TrainingModel& model, const TrainingR
   }
   // Backward kernels are not measured.
   constexpr Evidence evidence = Evidence::assumed;
-  StepRow row{.workload = "training",
+  StepRow row{.workload = WorkloadId::training(),
               .path = &path,
               .schedule = schedule,
               .residual = spread(residual, evidence),

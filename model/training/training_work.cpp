@@ -144,8 +144,7 @@ Workload training_workload(const Study& study) {
                             .launch = Launch::stream,
                             .storage = storage_of(study),
                             .layer_bytes = modelled_layer_bytes(study, pass)};
-  return {.name = "training",
-          .kind = WorkloadKind::training,
+  return {.id = WorkloadId::training(),
           .passes = {{execution, pass, 1}},
           .baseline_step = training.baseline_step};
 }

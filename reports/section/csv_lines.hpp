@@ -1,9 +1,11 @@
 // The answer as one flat table, one number a line.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "model/step/workload_id.hpp"
 #include "reports/section/quantity.hpp"
 
 namespace depthcost {
@@ -11,7 +13,7 @@ namespace depthcost {
 /// What a number is of; what does not apply stays empty.
 struct CsvPlace {
   std::string_view section;
-  std::string_view workload;
+  std::optional<WorkloadId> workload;
   std::string_view scheme;
   std::string_view schedule;
   std::string_view convention;

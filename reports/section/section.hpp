@@ -46,12 +46,19 @@ struct TextSection {
 
 /// The workload points of some rows, each once, in order.
 template <class Rows>
-std::vector<std::string> workloads_of_rows(const Rows& rows) {
-  std::vector<std::string> workloads;
+std::vector<WorkloadId> workloads_of_rows(const Rows& rows) {
+  std::vector<WorkloadId> workloads;
   for (const auto& row : rows)
     if (std::find(workloads.begin(), workloads.end(), row.workload) == workloads.end())
       workloads.push_back(row.workload);
   return workloads;
+}
+
+/// Their names, in the same order.
+inline std::vector<std::string> workload_names(const std::vector<WorkloadId>& workloads) {
+  std::vector<std::string> names;
+  for (const WorkloadId workload : workloads) names.push_back(name(workload));
+  return names;
 }
 
 /// A heading of the terminal's tables and its table behind `text`.

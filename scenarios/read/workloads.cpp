@@ -177,13 +177,12 @@ void read_written_terms(const Values& values, Study& study) {
 
 /// Refuses a written step that is shorter than what it contains, for all batches or for one.
 [[noreturn]] void refuse_baseline(const Values& values, const std::string& path, std::size_t batch,
-                                  const std::string& what, Seconds least,
-                                  const std::string& workload) {
+                                  const std::string& what, Seconds least, WorkloadId workload) {
   const Value& written = values.at(path);
   const std::size_t element = written.texts.size() == 1 ? 0 : batch;
   throw InputError(written.position_of(element),
                    fmt::format("invalid {} '{}' ({} at least {:.3g} us of {})", path,
-                               written.texts[element], what, least.value * 1e6, workload));
+                               written.texts[element], what, least.value * 1e6, name(workload)));
 }
 
 /// Throws if the hardware lacks what the time of a training step needs.
@@ -206,7 +205,8 @@ void check_training_baseline(const Values& values, const Study& study) {
   const Seconds least = least_training_step(study);
   if (*study.training->baseline_step <= least)
     refuse_baseline(values, "baseline_step.training", 0,
-                    "the standard residual and its messages alone take", least, "training");
+                    "the standard residual and its messages alone take", least,
+                    WorkloadId::training());
 }
 
 }  // namespace
@@ -222,13 +222,12 @@ void check_baselines(const Values& values, const Study& study) {
   const ResidualPath standard = baseline_path(study, study.path);
   std::size_t num_decoded = 0;
   for (const StepRow& row : step_rows(study, standard, Schedule::fused)) {
-    const std::string workload = row.workload.substr(0, row.workload.find('/'));
-    const std::size_t batch = workload == name(WorkloadKind::decode) ? num_decoded++ : 0;
+    const std::size_t batch = row.workload.kind == WorkloadKind::decode ? num_decoded++ : 0;
     if (!row.baseline_step || row.baseline_step->evidence != Evidence::measured ||
         row.baseline_step->value > row.residual.low)
       continue;
-    refuse_baseline(values, "baseline_step." + workload, batch, "the standard residual alone takes",
-                    row.residual.low, row.workload);
+    refuse_baseline(values, fmt::format("baseline_step.{}", name(row.workload.kind)), batch,
+                    "the standard residual alone takes", row.residual.low, row.workload);
   }
   check_training_hardware(values, study);
   check_training_baseline(values, study);

@@ -25,9 +25,9 @@ std::string points_text(const ClaimRow& claim, Schedule schedule) {
   for (const ClaimPoint& point : claim.points) {
     if (point.schedule != schedule) continue;
     is_everywhere = is_everywhere && point.verdict == Verdict::pass;
-    if (point.verdict == Verdict::pass) parts.push_back("at " + point.workload);
+    if (point.verdict == Verdict::pass) parts.push_back("at " + name(point.workload));
     if (point.least_step)
-      parts.push_back(fmt::format("at {} in steps of at least {}", point.workload,
+      parts.push_back(fmt::format("at {} in steps of at least {}", name(point.workload),
                                   format_seconds(*point.least_step)));
   }
   return is_everywhere ? "everywhere" : fmt::format("{}", fmt::join(parts, ", "));

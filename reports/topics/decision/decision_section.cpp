@@ -20,7 +20,7 @@ namespace depthcost {
 namespace decision_section {
 namespace {
 
-const StepRow* step_of(const Evaluation& e, const std::string& workload, const ResidualPath& path,
+const StepRow* step_of(const Evaluation& e, WorkloadId workload, const ResidualPath& path,
                        Schedule schedule) {
   for (const StepRow& row : e.step)
     if (row.workload == workload && same_scheme(row.path->scheme, path.scheme) &&
@@ -37,8 +37,7 @@ std::string added(const Evaluation& e, const StepRow& row, const std::string& wi
   return text + (is_larger ? ", does not fit" : without);
 }
 
-const StepRow* quoted_step(const Evaluation& e, const std::string& workload,
-                           const ResidualPath& path) {
+const StepRow* quoted_step(const Evaluation& e, WorkloadId workload, const ResidualPath& path) {
   return step_of(e, workload, path, quoted_schedule(e.study, path));
 }
 
@@ -48,7 +47,7 @@ bool is_baseline(const Evaluation& e, const ResidualPath& path) {
          quoted_schedule(e.study, path) == Schedule::fused;
 }
 
-std::string cell(const Evaluation& e, const std::string& workload, const ResidualPath& path) {
+std::string cell(const Evaluation& e, WorkloadId workload, const ResidualPath& path) {
   const StepRow* row = quoted_step(e, workload, path);
   if (row == nullptr) return "no hardware";
   if (is_baseline(e, path)) return format_seconds(row->residual.value);
@@ -81,7 +80,7 @@ std::string listed(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
-Bytes residual_memory(const Evaluation& e, const std::string& workload) {
+Bytes residual_memory(const Evaluation& e, WorkloadId workload) {
   Bytes sum;
   for (const MemoryRow& row : e.memory)
     if (row.workload == workload && row.path == &e.paths.front() && is_residual(row.item))
@@ -91,16 +90,13 @@ Bytes residual_memory(const Evaluation& e, const std::string& workload) {
 
 /// The largest transition. Training sends what its cache leaves and in its wire type; decode and
 /// prefill send everything.
-std::string payload(const Evaluation& e, const std::string& workload) {
+std::string payload(const Evaluation& e, WorkloadId workload) {
   if (!e.pipeline) return "none";
   const Study& study = e.study;
   Count peak = e.pipeline->by_scheme.front().naive.peak;
-  auto kind = WorkloadKind::decode;
-  if (workload == name(WorkloadKind::training)) {
-    kind = WorkloadKind::training;
+  if (workload.kind == WorkloadKind::training)
     peak = scheme_payload(*study.pipeline, study.path, study.training->cache).peak;
-  }
-  const Bytes bytes = payload_bytes(study, kind, peak);
+  const Bytes bytes = payload_bytes(study, workload.kind, peak);
   return fmt::format("{}, {}", format_d(static_cast<double>(peak)),
                      format_bytes(bytes, Prefix::decimal));
 }
@@ -128,10 +124,10 @@ std::string cost_sentence(const Evaluation& e) {
   const std::string scheme =
       fmt::format("`{}` run as `{}`", name(e.paths.front().scheme), name(e.study.schedule));
   std::vector<std::string> points;
-  for (const std::string& workload : workloads_of_rows(e.memory))
+  for (const WorkloadId workload : workloads_of_rows(e.memory))
     if (const StepRow* row = quoted_step(e, workload, e.paths.front()))
-      points.push_back(
-          fmt::format("to {} {} (mostly {})", workload, added(e, *row, ""), name(row->dominant)));
+      points.push_back(fmt::format("to {} {} (mostly {})", name(workload), added(e, *row, ""),
+                                   name(row->dominant)));
   if (points.empty())
     return fmt::format("{} moves {:.2f} d a layer; no time is predicted without {}.", scheme,
                        mean_kernel_d(e, e.study.schedule),
@@ -145,10 +141,10 @@ std::string cost_sentence(const Evaluation& e) {
 std::string memory_sentence(const Evaluation& e) {
   std::vector<std::string> needs;
   const Scheme& scheme = e.paths.front().scheme;
-  for (const std::string& workload : workloads_of_rows(e.memory))
+  for (const WorkloadId workload : workloads_of_rows(e.memory))
     if (is_too_large(e.study, e.memory, workload, scheme))
       needs.push_back(
-          fmt::format("{} needs {}", workload,
+          fmt::format("{} needs {}", name(workload),
                       format_bytes(memory_of(e.memory, workload, scheme), Prefix::binary)));
   if (needs.empty()) return "";
   Study with_budget = e.study;
@@ -198,12 +194,12 @@ std::string two_phase_sentence(const Evaluation& e) {
       words(saved(Dtype::bf16)), words(saved(Dtype::f32)));
   if (saved(Dtype::bf16) > 2 * saved(Dtype::f32) && saved(Dtype::bf16) > 0)
     text += ", so the gain requires bf16 storage";
-  for (const std::string& workload : workloads_of_rows(e.memory)) {
+  for (const WorkloadId workload : workloads_of_rows(e.memory)) {
     const StepRow* two_phase = step_of(e, workload, e.paths.front(), Schedule::two_phase);
     const StepRow* one = step_of(e, workload, e.paths.front(), Schedule::single_pass);
     if (two_phase == nullptr || one == nullptr) continue;
     text += fmt::format("; {} to {} instead of {}",
-                        format_seconds(two_phase->delta.value, Sign::always), workload,
+                        format_seconds(two_phase->delta.value, Sign::always), name(workload),
                         format_seconds(one->delta.value, Sign::always));
   }
   return text + ".";
@@ -257,9 +253,9 @@ Table decision_table(const Evaluation& e) {
                                          is_baseline(e, *path) ? "" : ", adds")});
   for (const std::string header : {"state", "boundary", "mostly", "evidence"})
     table.columns.push_back(header);
-  for (const std::string& workload : workloads_of_rows(e.memory)) {
+  for (const WorkloadId workload : workloads_of_rows(e.memory)) {
     const StepRow* step = quoted_step(e, workload, e.paths.front());
-    std::vector<std::string> row{workload, baseline_cell(step)};
+    std::vector<std::string> row{name(workload), baseline_cell(step)};
     for (const ResidualPath* path : order) row.push_back(cell(e, workload, *path));
     row.push_back(format_bytes(residual_memory(e, workload), Prefix::binary));
     row.push_back(payload(e, workload));
@@ -282,9 +278,9 @@ std::string decision_legend(const Evaluation& e) {
 std::string baseline_sentence(const Evaluation& e) {
   if (e.step.empty()) return "Without hardware there is no step to hold it against.";
   const Attachment attachment = baseline_path(e.study, e.paths.front()).attachment;
-  std::vector<std::string> measured;
-  const std::vector<std::string> modelled = modelled_workloads(e);
-  for (const std::string& workload : timed_workloads(e)) {
+  std::vector<WorkloadId> measured;
+  const std::vector<WorkloadId> modelled = modelled_workloads(e);
+  for (const WorkloadId workload : timed_workloads(e)) {
     const StepRow* row = quoted_step(e, workload, e.paths.front());
     const bool is_modelled =
         std::find(modelled.begin(), modelled.end(), workload) != modelled.end();
@@ -293,8 +289,10 @@ std::string baseline_sentence(const Evaluation& e) {
   std::string text =
       fmt::format("Baseline: the same step with the fused standard residual, {} (`{}`)",
                   attachment_text(attachment), name(attachment));
-  if (!modelled.empty()) text += fmt::format("; modelled term by term for {}", listed(modelled));
-  if (!measured.empty()) text += fmt::format("; measured by the user for {}", listed(measured));
+  if (!modelled.empty())
+    text += fmt::format("; modelled term by term for {}", listed(workload_names(modelled)));
+  if (!measured.empty())
+    text += fmt::format("; measured by the user for {}", listed(workload_names(measured)));
   text += ".";
   if (const std::string missing = missing_baseline(e); !missing.empty()) text += " " + missing;
   return text;

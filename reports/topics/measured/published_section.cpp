@@ -31,8 +31,8 @@ bool holds(const Estimate<Seconds>& interval, Seconds time) {
 }
 
 std::string step_text(const MeasuredStep& step) {
-  return fmt::format("decode/{} on {} x {} ({})", step.sequences, step.tensor, step.machine.name,
-                     step.stack);
+  return fmt::format("{} on {} x {} ({})", name(WorkloadId::decode(step.sequences)), step.tensor,
+                     step.machine.name, step.stack);
 }
 
 /// Whether the prediction must hold the number. A sum of kernels leaves out the idle time between
@@ -87,7 +87,7 @@ Table published_table(const Evaluation& e, std::span<const ComparedCase> publish
                "buffers", "on", "by", right("measured"), right("predicted [90 %]"), "inside"}};
   for (const NearestMeasurement& row : nearest_measurements(e, published)) {
     const ComparedCase& measured = *row.measured;
-    table.add(row.scheme, fmt::format("{}", fmt::join(row.workloads, ", ")),
+    table.add(row.scheme, fmt::format("{}", fmt::join(workload_names(row.workloads), ", ")),
               measured.call.operation, sources_text(measured.call),
               std::to_string(measured.call.num_tokens), std::to_string(measured.call.hidden_size),
               name(measured.call.temperature), measured.hardware, measured.stacks.front().stack,
@@ -103,7 +103,7 @@ Table published_step_table(const Evaluation& e, std::span<const MeasuredStep> pu
                right("predicted [90 %]"), "inside"}};
   for (const MeasuredStep& step : measured_steps_of(e.study, published))
     for (const StepNumber& number : numbers_of(e.study, step))
-      table.add(fmt::format("decode/{}", step.sequences), number.what,
+      table.add(name(WorkloadId::decode(step.sequences)), number.what,
                 fmt::format("{} x {}", step.tensor, step.machine.name), step.stack,
                 format_seconds(number.measured),
                 number.predicted ? format_seconds(*number.predicted) : "-",
@@ -121,7 +121,7 @@ std::vector<std::string> published_warnings(const Evaluation& e, const ReportPar
           "as far off.",
           call_text(*row.measured), format_seconds(comparison.measured.value),
           row.measured->stacks.front().stack, format_seconds(comparison.predicted), row.scheme,
-          fmt::join(row.workloads, ", ")));
+          fmt::join(workload_names(row.workloads), ", ")));
   }
   for (const MeasuredStep& step : measured_steps_of(e.study, parts.published_steps))
     for (const StepNumber& number : numbers_of(e.study, step))

@@ -37,8 +37,8 @@ Bytes& place_of(Holding& holding, MemoryItem item) {
 }
 
 /// By workload point, in order.
-std::vector<std::pair<std::string, Holding>> holdings_of(const Study& study) {
-  std::vector<std::pair<std::string, Holding>> holdings;
+std::vector<std::pair<WorkloadId, Holding>> holdings_of(const Study& study) {
+  std::vector<std::pair<WorkloadId, Holding>> holdings;
   for (const MemoryRow& row : memory_rows(study, study.path)) {
     if (holdings.empty() || holdings.back().first != row.workload)
       holdings.push_back({row.workload, {}});
@@ -99,7 +99,7 @@ std::string capacity_text(const Study& study) {
 }
 
 std::string memory_metric(const MemoryRow& row) {
-  return metric({"memory", row.workload, name(row.path->scheme), name(row.item)});
+  return metric({"memory", name(row.workload), name(row.path->scheme), name(row.item)});
 }
 
 Explanation residual_memory(const Evaluation& e, const MemoryRow& row) {
@@ -141,7 +141,7 @@ Explanation rest_memory(const Evaluation& e, const MemoryRow& row) {
 
 void write_json(JsonWriter& json, const Answer& answer) {
   json.objects("memory", answer.evaluation.memory, [&](const MemoryRow& row) {
-    json.member("workload", row.workload);
+    json.member("workload", name(row.workload));
     json.member("scheme", name(row.path->scheme));
     json.member("item", name(row.item));
     json.member("bytes_per_device", row.bytes.value);
@@ -156,7 +156,7 @@ void write_csv(CsvLines& csv, const Answer& answer) {
 
 void explain(const Evaluation& e, Explanations& out) {
   for (const MemoryRow& row : e.memory)
-    if (row.workload == "training")
+    if (row.workload.kind == WorkloadKind::training)
       out.push_back(training_section::explain_memory(e, row));
     else
       out.push_back(is_residual(row.item) ? residual_memory(e, row) : rest_memory(e, row));
@@ -187,7 +187,9 @@ Table memory_table(const Evaluation& evaluation) {
   const auto other = other_sharding(study);
   for (const auto& [workload, holding] : holdings_of(study))
     table.rows.push_back(holding_cells(
-        study, other && workload == "prefill" ? sharding_text(study) : workload, holding));
+        study,
+        other && workload.kind == WorkloadKind::prefill ? sharding_text(study) : name(workload),
+        holding));
   if (other)
     for (const auto& [workload, holding] : holdings_of(*other))
       table.rows.push_back(holding_cells(study, sharding_text(*other), holding));

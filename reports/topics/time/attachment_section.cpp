@@ -26,17 +26,30 @@ std::array<NamedQuantity, 9> quantities_of(const AttachmentRow& row) {
            {"overhead_high", end_of(row.overhead, IntervalEnd::high), "ratio"}}};
 }
 
-bool cannot_run(const Evaluation& e, std::string_view workload) {
+bool cannot_run(const Evaluation& e, WorkloadId workload) {
   return std::any_of(e.step.begin(), e.step.end(), [&](const StepRow& row) {
     return row.workload == workload && row.path == &e.paths.front() && does_not_fit(row);
   });
+}
+
+/// One way to attach at one workload: the standard residual, and what each scheme adds to it.
+std::vector<std::string> cells_of(const Evaluation& e, const AttachmentRow& standard) {
+  std::vector<std::string> cells{
+      name(standard.workload) + (cannot_run(e, standard.workload) ? " (does not fit)" : ""),
+      standard.attachment == Attachment::standalone ? "kernels of its own"
+                                                    : "inside the all-reduce"};
+  for (const AttachmentRow& row : e.attachments)
+    if (row.workload == standard.workload && row.attachment == standard.attachment)
+      cells.push_back(&row == &standard ? format_seconds(row.residual)
+                                        : format_seconds(row.delta, Sign::always));
+  return cells;
 }
 
 }  // namespace
 
 void write_json(JsonWriter& json, const Answer& answer) {
   json.objects("attachments", answer.evaluation.attachments, [&](const AttachmentRow& row) {
-    json.member("workload", row.workload);
+    json.member("workload", name(row.workload));
     json.member("scheme", name(row.scheme));
     json.member("schedule", name(row.schedule));
     json.member("attachment", name(row.attachment));
@@ -67,24 +80,10 @@ Table attachment_table(const Evaluation& e) {
                                     [&](const auto& other) { return other.header == column; });
     if (known == table.columns.end()) table.columns.push_back(column);
   }
-  for (const AttachmentRow& first : e.attachments) {
-    if (!is_standard(first.scheme)) continue;
-    std::vector<std::string> cells{first.workload, first.attachment == Attachment::standalone
-                                                       ? "kernels of its own"
-                                                       : "inside the all-reduce"};
+  for (const WorkloadId workload : timed_workloads(e))
     for (const AttachmentRow& row : e.attachments)
-      if (row.workload == first.workload && row.attachment == first.attachment)
-        cells.push_back(&row == &first ? format_seconds(row.residual)
-                                       : format_seconds(row.delta, Sign::always));
-    table.rows.push_back(std::move(cells));
-  }
-  std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
-    const std::vector<std::string> order = timed_workloads(e);
-    return std::find(order.begin(), order.end(), a[0]) <
-           std::find(order.begin(), order.end(), b[0]);
-  });
-  for (auto& row : table.rows)
-    if (cannot_run(e, row[0])) row[0] += " (does not fit)";
+      if (row.workload == workload && is_standard(row.scheme))
+        table.rows.push_back(cells_of(e, row));
   return table;
 }
 

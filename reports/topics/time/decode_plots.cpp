@@ -292,7 +292,7 @@ std::optional<Plot> decode_plot(const Evaluation& evaluation, Measure measure, c
 std::string_view baseline_word(const Evaluation& evaluation) {
   const bool is_modelled =
       std::any_of(evaluation.rest.begin(), evaluation.rest.end(),
-                  [](const RestRow& row) { return row.workload.starts_with("decode"); });
+                  [](const RestRow& row) { return row.workload.kind == WorkloadKind::decode; });
   return is_modelled ? "modelled" : "measured";
 }
 

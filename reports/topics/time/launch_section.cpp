@@ -21,7 +21,7 @@ std::string_view residency(const TimeRow& row) {
 
 void append_launch(JsonWriter& json, const TimeRow& row) {
   const Traffic moved = traffic(row.operation);
-  json.member("workload", row.workload);
+  json.member("workload", name(row.workload));
   json.member("scheme", name(row.path->scheme));
   json.member("schedule", name(row.schedule));
   json.member("operation", name(row.operation.id));
@@ -43,8 +43,8 @@ void append_launch(JsonWriter& json, const TimeRow& row) {
   json.member("parameter_bytes", row.parameters.value);
 }
 
-Table operation_table(const Evaluation& e, const std::string& workload) {
-  Table table{{workload, right("sources"), right("moves"), right("tokens"), right("calls"),
+Table operation_table(const Evaluation& e, WorkloadId workload) {
+  Table table{{name(workload), right("sources"), right("moves"), right("tokens"), right("calls"),
                "predicted", right("bound"), right("critical"), right("from memory"), "evidence"}};
   for (const TimeRow& row : e.time)
     if (row.workload == workload && row.path == &e.paths.front() &&
@@ -69,8 +69,9 @@ std::string terms_text(const TimeTerms& terms) {
 
 Explanation explain_launch(const TimeRow& row, const VectorStorage& types) {
   return {
-      .metric = explained::metric({"time", row.workload, name(row.path->scheme), name(row.schedule),
-                                   name(row.operation.id), std::to_string(row.kind)}),
+      .metric =
+          explained::metric({"time", name(row.workload), name(row.path->scheme), name(row.schedule),
+                             name(row.operation.id), std::to_string(row.kind)}),
       .formula = kLaunchTime,
       .source = "[ours] REFERENCES.md, few tokens",
       .numbers = {fmt::format("per token: {}", explained::operands(row.operation)),
@@ -109,7 +110,7 @@ void write_markdown(Document& out) {
       "memory`: share of the bytes that the cache does not serve.");
   out.paragraph(fmt::format("<details><summary>{} as {}, operation by operation</summary>",
                             name(e.study.path.scheme), name(e.study.schedule)));
-  for (const std::string& workload : timed_workloads(e))
+  for (const WorkloadId workload : timed_workloads(e))
     if (const Table table = operation_table(e, workload); !table.rows.empty()) out.table(table);
   out.paragraph("</details>");
 }

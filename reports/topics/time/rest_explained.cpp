@@ -175,7 +175,7 @@ std::vector<std::string> modelled_numbers(const Evaluation& e, const RestRow& ro
   const bool has_experts =
       std::any_of(row.parts.begin(), row.parts.end(),
                   [](const RestPart& part) { return part.name == "routed experts"; });
-  if (has_experts && workload.kind == WorkloadKind::prefill)
+  if (has_experts && workload.id.kind == WorkloadKind::prefill)
     lines.push_back(
         fmt::format("routed experts of a prefill take {} times what bytes and operations say",
                     share_text(kPrefillOfExperts)));
@@ -187,7 +187,7 @@ std::vector<std::string> modelled_numbers(const Evaluation& e, const RestRow& ro
 }  // namespace
 
 std::string metric_of(const RestRow& row) {
-  return explained::metric({"rest", row.workload, name(row.term)});
+  return explained::metric({"rest", name(row.workload), name(row.term)});
 }
 
 void explain(const Evaluation& e, Explanations& out) {
@@ -196,7 +196,7 @@ void explain(const Evaluation& e, Explanations& out) {
   if (e.study.training) workloads.push_back(training_workload(e.study));
   for (const Workload& workload : workloads)
     for (const RestRow& row : e.rest) {
-      if (row.workload != workload.name) continue;
+      if (row.workload != workload.id) continue;
       const Derivation derivation = derivation_of(row.term);
       const bool is_written = row.origin == RestOrigin::written;
       Explanation x{.metric = metric_of(row),

@@ -44,7 +44,7 @@ std::vector<std::string> term_cells(const RestRow& row, const std::string& share
 }
 
 /// The standard residual that the study's scheme is held against.
-std::optional<StepRow> standard_step(const Evaluation& e, std::string_view workload) {
+std::optional<StepRow> standard_step(const Evaluation& e, WorkloadId workload) {
   const ResidualPath standard = baseline_path(e.study, e.paths.front());
   for (StepRow& row : step_rows(e.study, standard, Schedule::fused))
     if (row.workload == workload) return std::move(row);
@@ -52,11 +52,11 @@ std::optional<StepRow> standard_step(const Evaluation& e, std::string_view workl
 }
 
 /// What the user has measured as a whole, and what cannot be modelled.
-void write_other_baselines(Document& out, const std::vector<std::string>& modelled) {
+void write_other_baselines(Document& out, const std::vector<WorkloadId>& modelled) {
   const Evaluation& e = out.evaluation();
-  for (const std::string& workload : timed_workloads(e))
+  for (const WorkloadId workload : timed_workloads(e))
     if (std::find(modelled.begin(), modelled.end(), workload) == modelled.end())
-      out.bullet(fmt::format("{}: {}", workload, baseline_text(e, workload)));
+      out.bullet(fmt::format("{}: {}", name(workload), baseline_text(e, workload)));
   if (timed_workloads(e).size() > modelled.size()) out.end_list();
   if (const std::string missing = missing_baseline(e); !missing.empty()) out.paragraph(missing);
 }
@@ -67,14 +67,14 @@ std::string time_text(const Estimate<Seconds>& time) {
   return time.low == time.high ? format_seconds(time.value) : format_seconds(time);
 }
 
-bool is_modelled(const Evaluation& e, std::string_view workload) {
+bool is_modelled(const Evaluation& e, WorkloadId workload) {
   return std::any_of(e.rest.begin(), e.rest.end(),
                      [&](const RestRow& row) { return row.workload == workload; });
 }
 
 void write_json(JsonWriter& json, const Answer& answer) {
   json.objects("rest", answer.evaluation.rest, [&](const RestRow& row) {
-    json.member("workload", row.workload);
+    json.member("workload", name(row.workload));
     json.member("term", name(row.term));
     append(json, quantities_of(row));
     json.member("origin", name(row.origin));
@@ -93,7 +93,7 @@ void write_csv(CsvLines& csv, const Answer& answer) {
 
 void write_markdown(Document& out) {
   const Evaluation& e = out.evaluation();
-  const std::vector<std::string> modelled = modelled_workloads(e);
+  const std::vector<WorkloadId> modelled = modelled_workloads(e);
   if (e.step.empty()) return;
   out.heading("The rest of the step");
   out.paragraph(
@@ -103,14 +103,14 @@ void write_markdown(Document& out) {
       "layer; `launches` is what kernels cost before and after their bytes. Each term can be "
       "replaced by a measurement (`step_terms`), or the whole step (`baseline_step`).");
   write_other_baselines(out, modelled);
-  for (const std::string& workload : modelled) {
+  for (const WorkloadId workload : modelled) {
     const std::string what =
-        workload == "training"
+        workload.kind == WorkloadKind::training
             ? ": one forward pass of a micro-batch through all layers, without the residual path. "
               "The backward pass does twice the arithmetic and as many collectives, and the "
               "pipeline runs both for every micro-batch."
             : "";
-    out.paragraph("**" + workload + "**" + what);
+    out.paragraph("**" + name(workload) + "**" + what);
     out.table(rest_table(e, workload));
   }
   if (!modelled.empty())
@@ -121,7 +121,7 @@ void write_markdown(Document& out) {
 }
 
 void write_table(std::string& text, const Answer& answer) {
-  for (const std::string& workload : modelled_workloads(answer.evaluation))
+  for (const WorkloadId workload : modelled_workloads(answer.evaluation))
     append_table(text, rest_heading(workload), rest_table(answer.evaluation, workload));
 }
 
@@ -129,17 +129,17 @@ void write_table(std::string& text, const Answer& answer) {
 
 using namespace rest_section;
 
-std::vector<std::string> modelled_workloads(const Evaluation& evaluation) {
+std::vector<WorkloadId> modelled_workloads(const Evaluation& evaluation) {
   return workloads_of_rows(evaluation.rest);
 }
 
-std::string rest_heading(std::string_view workload) {
-  if (workload == "training")
+std::string rest_heading(WorkloadId workload) {
+  if (workload.kind == WorkloadKind::training)
     return "A forward pass of training: one micro-batch through all layers";
-  return fmt::format("The baseline step of {}: its terms on one device", workload);
+  return fmt::format("The baseline step of {}: its terms on one device", name(workload));
 }
 
-Table rest_table(const Evaluation& evaluation, std::string_view workload) {
+Table rest_table(const Evaluation& evaluation, WorkloadId workload) {
   Table table{{"term", right("bytes"), right("operations"), right("launches"), right("time [90 %]"),
                right("of the step"), "origin"}};
   const auto standard = standard_step(evaluation, workload);

@@ -6,14 +6,14 @@
 namespace depthcost {
 
 /// Workload points whose step is modelled, each once, in order.
-std::vector<std::string> modelled_workloads(const Evaluation& evaluation);
+std::vector<WorkloadId> modelled_workloads(const Evaluation& evaluation);
 
 /// The title of rest_table(): a whole step, or one forward pass of training.
-std::string rest_heading(std::string_view workload);
+std::string rest_heading(WorkloadId workload);
 
 /// The terms of one workload's baseline step with the standard residual, and their sum. Training
 /// has the terms of the layers alone.
-Table rest_table(const Evaluation& evaluation, std::string_view workload);
+Table rest_table(const Evaluation& evaluation, WorkloadId workload);
 
 namespace rest_section {
 
@@ -26,7 +26,7 @@ void write_table(std::string& text, const Answer& answer);
 /// "rest.decode/64.attention".
 std::string metric_of(const RestRow& row);
 
-bool is_modelled(const Evaluation& evaluation, std::string_view workload);
+bool is_modelled(const Evaluation& evaluation, WorkloadId workload);
 
 /// A time that the user has measured has no interval.
 std::string time_text(const Estimate<Seconds>& time);

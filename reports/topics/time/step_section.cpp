@@ -84,7 +84,7 @@ std::vector<std::string> operation_sums(const Evaluation& e, const StepRow& step
   std::vector<std::string> lines;
   for (const OperationId id : order)
     lines.push_back(fmt::format("{:g} x {}: {} (time.{}.{}.{}.{}.1{})", sums[id].calls, name(id),
-                                microseconds(sums[id].seconds), step.workload,
+                                microseconds(sums[id].seconds), name(step.workload),
                                 name(step.path->scheme), name(step.schedule), name(id),
                                 sums[id].kinds > 1 ? fmt::format(" .. {}", sums[id].kinds) : ""));
   return lines;
@@ -109,7 +109,7 @@ std::vector<std::string> baseline_lines(const Evaluation& e, const StepRow& step
 
 void write_json(JsonWriter& json, const Answer& answer) {
   json.objects("step", answer.evaluation.step, [&](const StepRow& row) {
-    json.member("workload", row.workload);
+    json.member("workload", name(row.workload));
     json.member("scheme", name(row.path->scheme));
     json.member("schedule", name(row.schedule));
     append(json, quantities_of(row));
@@ -140,13 +140,13 @@ void write_csv(CsvLines& csv, const Answer& answer) {
 
 void explain(const Evaluation& e, Explanations& out) {
   for (const StepRow& row : e.step) {
-    if (row.workload == "training") {
+    if (row.workload.kind == WorkloadKind::training) {
       out.push_back(training_section::explain_step(e, row));
       continue;
     }
     Explanation x{
-        .metric =
-            explained::metric({"step", row.workload, name(row.path->scheme), name(row.schedule)}),
+        .metric = explained::metric(
+            {"step", name(row.workload), name(row.path->scheme), name(row.schedule)}),
         .formula = fmt::format("sum over launches of {}, less the same sum of the fused "
                                "standard residual",
                                kLaunchTime),
@@ -174,8 +174,9 @@ void write_markdown(Document& out) {
       "`delta`: added to the baseline step. `overhead`: delta over the baseline step, which is "
       "what papers mean. `share`: the whole residual path over the whole step, which is what a "
       "profiler shows; the standard residual has a share, too, but no overhead.");
-  for (const std::string& workload : timed_workloads(e)) {
-    out.paragraph(fmt::format("**{}**, baseline step {}", workload, baseline_text(e, workload)));
+  for (const WorkloadId workload : timed_workloads(e)) {
+    out.paragraph(
+        fmt::format("**{}**, baseline step {}", name(workload), baseline_text(e, workload)));
     out.table(step_table(e, workload));
   }
   if (out.has_plot("overhead.svg")) out.plot("added_time.svg");
@@ -183,9 +184,9 @@ void write_markdown(Document& out) {
 
 void write_table(std::string& text, const Answer& answer) {
   const Evaluation& evaluation = answer.evaluation;
-  for (const std::string& workload : timed_workloads(evaluation))
+  for (const WorkloadId workload : timed_workloads(evaluation))
     append_table(text,
-                 fmt::format("Step {}: added to standard fused; baseline step {}", workload,
+                 fmt::format("Step {}: added to standard fused; baseline step {}", name(workload),
                              baseline_text(evaluation, workload)),
                  without_column(step_table(evaluation, workload), kShareColumn));
   if (const std::string missing = missing_baseline(evaluation); !missing.empty())
@@ -196,11 +197,11 @@ void write_table(std::string& text, const Answer& answer) {
 
 using namespace step_section;
 
-std::vector<std::string> timed_workloads(const Evaluation& evaluation) {
+std::vector<WorkloadId> timed_workloads(const Evaluation& evaluation) {
   return workloads_of_rows(evaluation.step);
 }
 
-Table step_table(const Evaluation& evaluation, std::string_view workload) {
+Table step_table(const Evaluation& evaluation, WorkloadId workload) {
   Table table{{"scheme", "schedule", right("delta [90 %]"), right("overhead [90 %]"),
                right(std::string(kShareColumn)), "dominant", "evidence"}};
   for (const StepRow& row : evaluation.step)
@@ -219,7 +220,7 @@ std::string missing_baseline(const Evaluation& evaluation) {
   return "";
 }
 
-std::string baseline_text(const Evaluation& evaluation, std::string_view workload) {
+std::string baseline_text(const Evaluation& evaluation, WorkloadId workload) {
   for (const StepRow& row : evaluation.step) {
     if (row.workload != workload) continue;
     if (!row.baseline_step) return "not known";

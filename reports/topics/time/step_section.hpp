@@ -6,16 +6,16 @@
 namespace depthcost {
 
 /// Workload points whose step is timed, each once, in order.
-std::vector<std::string> timed_workloads(const Evaluation& evaluation);
+std::vector<WorkloadId> timed_workloads(const Evaluation& evaluation);
 
 /// Every scheme and schedule of one workload, against the standard residual, `fused`.
-Table step_table(const Evaluation& evaluation, std::string_view workload);
+Table step_table(const Evaluation& evaluation, WorkloadId workload);
 
 /// Why some workload has no baseline step; empty where all have one.
 std::string missing_baseline(const Evaluation& evaluation);
 
 /// "12.0 ms, measured": the baseline step of a workload, which its per cents refer to.
-std::string baseline_text(const Evaluation& evaluation, std::string_view workload);
+std::string baseline_text(const Evaluation& evaluation, WorkloadId workload);
 
 /// Microseconds that each scheme adds to a decode step, against the batch. None without decode, a
 /// machine, or a scheme beside the standard residual.

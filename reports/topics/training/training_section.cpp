@@ -199,7 +199,7 @@ void write_json(JsonWriter& json, const Answer& answer) {
 void write_csv(CsvLines& csv, const Answer& answer) {
   for (const TrainingRun& run : answer.evaluation.training.runs)
     csv.add({.section = "training",
-             .workload = "training",
+             .workload = WorkloadId::training(),
              .scheme = name(run.path->scheme),
              .schedule = name(run.schedule)},
             quantities_of(run));

@@ -17,7 +17,7 @@ namespace depthcost::budget_test {
 namespace {
 
 struct Overhead {
-  std::string workload;
+  WorkloadId workload;
   double low = 0;
   double high = 0;
   Schedule schedule = Schedule::single_pass;
@@ -50,15 +50,15 @@ BudgetRow predicted(const Study& study) {
 
 TEST(Verdict, IsPassBelowFailAboveAndUnknownAcrossTheLimit) {
   const Study study = asking(BudgetKind::decode_overhead, 0.02);
-  const BudgetRow pass = judged(study, {{"decode/1", 0.01, 0.02}});
+  const BudgetRow pass = judged(study, {{WorkloadId::decode(1), 0.01, 0.02}});
   EXPECT_EQ(pass.verdict, Verdict::pass);
   EXPECT_EQ(margin(pass), 0.0);
   EXPECT_EQ(pass.reason + pass.nearest, "");
-  const BudgetRow unknown = judged(study, {{"decode/1", 0.02, 0.03}});
+  const BudgetRow unknown = judged(study, {{WorkloadId::decode(1), 0.02, 0.03}});
   EXPECT_EQ(unknown.verdict, Verdict::unknown);
   EXPECT_EQ(unknown.reason, "the limit lies inside the interval");
   EXPECT_DOUBLE_EQ(margin(unknown).value(), -0.01);
-  const BudgetRow fail = judged(study, {{"decode/1", 0.021, 0.03}});
+  const BudgetRow fail = judged(study, {{WorkloadId::decode(1), 0.021, 0.03}});
   EXPECT_EQ(fail.verdict, Verdict::fail);
   EXPECT_EQ(fail.low, 0.021);
   EXPECT_EQ(fail.high, 0.03);
@@ -72,8 +72,9 @@ TEST(Verdict, HasANameForEach) {
 
 TEST(OverheadBudget, IsHeldAgainstTheLargestOverTheBatches) {
   const Study study = asking(BudgetKind::decode_overhead, 0.02);
-  const BudgetRow row = judged(
-      study, {{"decode/1", 0.001, 0.002}, {"decode/512", 0.03, 0.04}, {"decode/64", 0.005, 0.006}});
+  const BudgetRow row = judged(study, {{WorkloadId::decode(1), 0.001, 0.002},
+                                       {WorkloadId::decode(512), 0.03, 0.04},
+                                       {WorkloadId::decode(64), 0.005, 0.006}});
   EXPECT_EQ(row.verdict, Verdict::fail);
   EXPECT_EQ(row.reason, "largest at decode/512");
   EXPECT_EQ(row.high, 0.04);
@@ -82,7 +83,8 @@ TEST(OverheadBudget, IsHeldAgainstTheLargestOverTheBatches) {
 // The widest interval is not the one that breaks the limit.
 TEST(OverheadBudget, TakesEachEndFromTheBatchWhereItIsLargest) {
   const Study study = asking(BudgetKind::decode_overhead, 0.02);
-  const BudgetRow row = judged(study, {{"decode/1", 0.01, 0.05}, {"decode/64", 0.03, 0.04}});
+  const BudgetRow row =
+      judged(study, {{WorkloadId::decode(1), 0.01, 0.05}, {WorkloadId::decode(64), 0.03, 0.04}});
   EXPECT_EQ(row.low, 0.03);
   EXPECT_EQ(row.high, 0.05);
   EXPECT_EQ(row.verdict, Verdict::fail);
@@ -91,12 +93,13 @@ TEST(OverheadBudget, TakesEachEndFromTheBatchWhereItIsLargest) {
 
 TEST(OverheadBudget, LooksAtItsOwnWorkloadScheduleAndScheme) {
   Study study = asking(BudgetKind::prefill_overhead, 0.02);
-  const std::vector<Overhead> overheads{
-      {"prefill", 0.01, 0.015}, {"decode/1", 0.5, 0.6}, {"prefill", 0.5, 0.6, Schedule::unfused}};
+  const std::vector<Overhead> overheads{{WorkloadId::prefill(), 0.01, 0.015},
+                                        {WorkloadId::decode(1), 0.5, 0.6},
+                                        {WorkloadId::prefill(), 0.5, 0.6, Schedule::unfused}};
   EXPECT_EQ(judged(study, overheads).verdict, Verdict::pass);
   study.schedule = Schedule::unfused;
   EXPECT_EQ(judged(study, overheads).verdict, Verdict::fail);
-  const std::vector<StepRow> mhc{{.workload = "prefill",
+  const std::vector<StepRow> mhc{{.workload = WorkloadId::prefill(),
                                   .path = &study.compare[1],
                                   .schedule = Schedule::unfused,
                                   .overhead = Estimate<double>{}}};
@@ -105,23 +108,24 @@ TEST(OverheadBudget, LooksAtItsOwnWorkloadScheduleAndScheme) {
 
 TEST(OverheadBudget, NamesTheCheapestScheduleThatWouldKeepIt) {
   const Study study = asking(BudgetKind::decode_overhead, 0.02);
-  const std::vector<Overhead> single{{"decode/1", 0.03, 0.04}, {"decode/64", 0.03, 0.04}};
+  const std::vector<Overhead> single{{WorkloadId::decode(1), 0.03, 0.04},
+                                     {WorkloadId::decode(64), 0.03, 0.04}};
   const auto with = [&](std::vector<Overhead> others) {
     others.insert(others.begin(), single.begin(), single.end());
     return judged(study, others).nearest;
   };
   EXPECT_EQ(with({}), "");
-  EXPECT_EQ(with({{"decode/1", 0.01, 0.02, Schedule::two_phase}}),
+  EXPECT_EQ(with({{WorkloadId::decode(1), 0.01, 0.02, Schedule::two_phase}}),
             "schedule two_phase would keep it");
-  EXPECT_EQ(with({{"decode/1", 0.01, 0.02, Schedule::two_phase},
-                  {"decode/64", 0.01, 0.03, Schedule::two_phase}}),
+  EXPECT_EQ(with({{WorkloadId::decode(1), 0.01, 0.02, Schedule::two_phase},
+                  {WorkloadId::decode(64), 0.01, 0.03, Schedule::two_phase}}),
             "")
       << "it must keep it at every batch";
-  EXPECT_EQ(with({{"decode/1", 0.01, 0.015, Schedule::unfused},
-                  {"decode/1", 0.01, 0.014, Schedule::two_phase}}),
+  EXPECT_EQ(with({{WorkloadId::decode(1), 0.01, 0.015, Schedule::unfused},
+                  {WorkloadId::decode(1), 0.01, 0.014, Schedule::two_phase}}),
             "schedule two_phase would keep it");
-  EXPECT_EQ(with({{"decode/1", 0.01, 0.013, Schedule::unfused},
-                  {"decode/1", 0.01, 0.014, Schedule::two_phase}}),
+  EXPECT_EQ(with({{WorkloadId::decode(1), 0.01, 0.013, Schedule::unfused},
+                  {WorkloadId::decode(1), 0.01, 0.014, Schedule::two_phase}}),
             "schedule unfused would keep it");
 }
 

@@ -9,7 +9,7 @@ namespace depthcost::claim_test {
 namespace {
 
 struct Point {
-  std::string workload;
+  WorkloadId workload;
   Schedule schedule;
   double low;
   double high;
@@ -34,18 +34,18 @@ ClaimRow claimed(const std::vector<Point>& points) {
 using enum Schedule;
 
 TEST(Claim, HoldsWhereTheQuotedScheduleKeepsItEverywhere) {
-  const ClaimRow row = claimed({{"decode/1", single_pass, 0.001, 0.02},
-                                {"decode/64", single_pass, 0.01, 0.019},
-                                {"decode/1", two_phase, 0.03, 0.04},
-                                {"prefill", single_pass, 0.5, 0.6}});
+  const ClaimRow row = claimed({{WorkloadId::decode(1), single_pass, 0.001, 0.02},
+                                {WorkloadId::decode(64), single_pass, 0.01, 0.019},
+                                {WorkloadId::decode(1), two_phase, 0.03, 0.04},
+                                {WorkloadId::prefill(), single_pass, 0.5, 0.6}});
   EXPECT_EQ(row.verdict, ClaimVerdict::holds);
   EXPECT_EQ(row.points.size(), 3u) << "a prefill is not claimed";
 }
 
 TEST(Claim, HoldsOnlyIfSomeScheduleKeepsItSomewhere) {
-  const ClaimRow row = claimed({{"decode/1", two_phase, 0.001, 0.01},
-                                {"decode/1", single_pass, 0.001, 0.01},
-                                {"decode/64", single_pass, 0.03, 0.04}});
+  const ClaimRow row = claimed({{WorkloadId::decode(1), two_phase, 0.001, 0.01},
+                                {WorkloadId::decode(1), single_pass, 0.001, 0.01},
+                                {WorkloadId::decode(64), single_pass, 0.03, 0.04}});
   EXPECT_EQ(row.verdict, ClaimVerdict::holds_only_if);
   ASSERT_EQ(row.points.size(), 3u);
   EXPECT_EQ(row.points[0].schedule, single_pass) << "the quoted schedule comes first";
@@ -56,15 +56,15 @@ TEST(Claim, HoldsOnlyIfSomeScheduleKeepsItSomewhere) {
 
 // 3 ms added at most: surely under 2 % in steps of 150 ms.
 TEST(Claim, HoldsOnlyIfTheStepIsLongWhereTheLimitLiesInsideTheInterval) {
-  const ClaimRow row = claimed({{"decode/1", single_pass, 0.01, 0.04}});
+  const ClaimRow row = claimed({{WorkloadId::decode(1), single_pass, 0.01, 0.04}});
   EXPECT_EQ(row.verdict, ClaimVerdict::holds_only_if);
   ASSERT_TRUE(row.points[0].least_step);
   EXPECT_DOUBLE_EQ(row.points[0].least_step->value, 0.150);
 }
 
 TEST(Claim, DoesNotHoldWhereEveryScheduleBreaksIt) {
-  const ClaimRow row =
-      claimed({{"decode/1", single_pass, 0.03, 0.04}, {"decode/1", two_phase, 0.021, 0.04}});
+  const ClaimRow row = claimed({{WorkloadId::decode(1), single_pass, 0.03, 0.04},
+                                {WorkloadId::decode(1), two_phase, 0.021, 0.04}});
   EXPECT_EQ(row.verdict, ClaimVerdict::does_not_hold);
   EXPECT_FALSE(row.points[0].least_step);
 }
@@ -74,7 +74,7 @@ TEST(Claim, IsUnknownWithoutPerCent) {
   Study study = test::kimi_k3_study();
   study.claim = "under 2 %";
   study.budgets = {{BudgetKind::decode_overhead, 0.02}};
-  const std::vector<StepRow> steps{{.workload = "decode/1", .path = &study.path}};
+  const std::vector<StepRow> steps{{.workload = WorkloadId::decode(1), .path = &study.path}};
   EXPECT_EQ(claim_rows(study, steps).front().verdict, ClaimVerdict::unknown);
   study.claim.clear();
   EXPECT_TRUE(claim_rows(study, steps).empty());

@@ -23,7 +23,7 @@ std::vector<NearestMeasurement> rows_of(const std::vector<ComparedCase>& measure
 }
 
 std::string at(const std::vector<NearestMeasurement>& rows, const std::string& scheme,
-               const std::string& workload) {
+               WorkloadId workload) {
   for (const NearestMeasurement& row : rows)
     if (row.scheme == scheme &&
         std::find(row.workloads.begin(), row.workloads.end(), workload) != row.workloads.end())
@@ -37,10 +37,10 @@ TEST(NearestMeasurements, AreOfTheSameOperationAndAsManyTokens) {
                                       published("attnres_single_pass", 500, "Round 5"),
                                       published("mhc_post", 1, "Round 5")};
   const auto rows = rows_of(all, evaluation);
-  EXPECT_EQ(at(rows, "block_attnres", "decode/1"), "attnres_single_pass/1");
-  EXPECT_EQ(at(rows, "block_attnres", "decode/512"), "attnres_single_pass/500");
-  EXPECT_EQ(at(rows, "mhc", "decode/1"), "mhc_post/1");
-  EXPECT_EQ(at(rows, "standard", "decode/1"), "");
+  EXPECT_EQ(at(rows, "block_attnres", WorkloadId::decode(1)), "attnres_single_pass/1");
+  EXPECT_EQ(at(rows, "block_attnres", WorkloadId::decode(512)), "attnres_single_pass/500");
+  EXPECT_EQ(at(rows, "mhc", WorkloadId::decode(1)), "mhc_post/1");
+  EXPECT_EQ(at(rows, "standard", WorkloadId::decode(1)), "");
 }
 
 /// The same device goes before another, but not at any distance.
@@ -48,10 +48,10 @@ TEST(NearestMeasurements, PreferTheSameDevice) {
   const Evaluation evaluation = evaluate(test::kimi_k3_study());
   const std::vector<ComparedCase> near{published("mhc_post", 1, "another"),
                                        published("mhc_post", 4, "Round 5")};
-  EXPECT_EQ(at(rows_of(near, evaluation), "mhc", "decode/1"), "mhc_post/4");
+  EXPECT_EQ(at(rows_of(near, evaluation), "mhc", WorkloadId::decode(1)), "mhc_post/4");
   const std::vector<ComparedCase> far{published("mhc_post", 1, "another"),
                                       published("mhc_post", 4096, "Round 5")};
-  EXPECT_EQ(at(rows_of(far, evaluation), "mhc", "decode/1"), "mhc_post/1");
+  EXPECT_EQ(at(rows_of(far, evaluation), "mhc", WorkloadId::decode(1)), "mhc_post/1");
 }
 
 MeasuredStep step(const std::string& model) {
@@ -79,7 +79,7 @@ TEST(MeasuredSteps, ArePredictedAsTheStudyIsOnTheSameDevice) {
   const auto predicted = predicted_step(study, step("Kimi K3"));
   ASSERT_TRUE(predicted && predicted->step);
   for (const StepRow& row : evaluation.step)
-    if (row.workload == "decode/64" && row.path == &evaluation.paths.front() &&
+    if (row.workload == WorkloadId::decode(64) && row.path == &evaluation.paths.front() &&
         row.schedule == Schedule::single_pass) {
       EXPECT_EQ(predicted->residual.value, row.residual.value);
       EXPECT_NEAR(predicted->step->value.value,

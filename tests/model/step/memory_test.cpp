@@ -22,7 +22,7 @@ const ResidualPath kBlock{Scheme{schemes::kBlockAttnRes, {.blocks = kBlocks}}, 1
 // 131,072 tokens in chunks of 16,384 over 8 devices: 2,048 tokens of 7,168 elements in bf16.
 constexpr double kPrefillVector = 2048.0 * 7168 * 2;
 
-Items items_of(const Study& study, const ResidualPath& path, const std::string& workload) {
+Items items_of(const Study& study, const ResidualPath& path, WorkloadId workload) {
   Items items;
   for (const MemoryRow& row : memory_rows(study, path)) {
     EXPECT_EQ(row.path, &path);
@@ -34,12 +34,15 @@ Items items_of(const Study& study, const ResidualPath& path, const std::string& 
 TEST(Memory, HoldsTheItemsOfEachScheme) {
   const Study study = test::kimi_k3_study();
   const double v = kPrefillVector;
-  EXPECT_EQ(items_of(study, {Scheme{schemes::kStandard}, 186}, "prefill"),
+  EXPECT_EQ(items_of(study, {Scheme{schemes::kStandard}, 186}, WorkloadId::prefill()),
             (Items{{"hidden_state", v}}));
-  EXPECT_EQ(items_of(study, {Scheme{schemes::kMhc, {.num_streams = 4}}, 186}, "prefill"),
-            (Items{{"streams", 4 * v}}));
-  EXPECT_EQ(items_of(study, kBlock, "prefill"), (Items{{"bank", 8 * v}, {"embedding", v}}));
-  EXPECT_EQ(items_of(study, {Scheme{schemes::kFullAttnRes, {.blocks = kBlocks}}, 186}, "prefill"),
+  EXPECT_EQ(
+      items_of(study, {Scheme{schemes::kMhc, {.num_streams = 4}}, 186}, WorkloadId::prefill()),
+      (Items{{"streams", 4 * v}}));
+  EXPECT_EQ(items_of(study, kBlock, WorkloadId::prefill()),
+            (Items{{"bank", 8 * v}, {"embedding", v}}));
+  EXPECT_EQ(items_of(study, {Scheme{schemes::kFullAttnRes, {.blocks = kBlocks}}, 186},
+                     WorkloadId::prefill()),
             (Items{{"bank", 186 * v}, {"embedding", v}}));
 }
 
@@ -48,18 +51,21 @@ TEST(Phase1Outputs, TakeMemoryUnderTwoPhasesAlone) {
   Study study = test::kimi_k3_study();
   for (const Schedule schedule : {Schedule::unfused, Schedule::single_pass}) {
     study.schedule = schedule;
-    EXPECT_FALSE(items_of(study, kBlock, "prefill").contains("phase1_outputs"));
+    EXPECT_FALSE(items_of(study, kBlock, WorkloadId::prefill()).contains("phase1_outputs"));
   }
   study.schedule = Schedule::two_phase;
-  EXPECT_EQ(items_of(study, kBlock, "prefill")["phase1_outputs"], 24 * (kPrefillVector + 2048 * 8));
+  EXPECT_EQ(items_of(study, kBlock, WorkloadId::prefill())["phase1_outputs"],
+            24 * (kPrefillVector + 2048 * 8));
   study.phase1_dtype = Dtype::f32;
-  EXPECT_EQ(items_of(study, kBlock, "prefill")["phase1_outputs"],
+  EXPECT_EQ(items_of(study, kBlock, WorkloadId::prefill())["phase1_outputs"],
             24 * (2 * kPrefillVector + 2048 * 8));
-  EXPECT_TRUE(items_of(study, {Scheme{schemes::kFullAttnRes, {.blocks = kBlocks}}, 186}, "prefill")
+  EXPECT_TRUE(items_of(study, {Scheme{schemes::kFullAttnRes, {.blocks = kBlocks}}, 186},
+                       WorkloadId::prefill())
                   .contains("phase1_outputs"))
       << "AttnRes schemes are compared under one schedule";
-  EXPECT_FALSE(items_of(study, {Scheme{schemes::kMhc, {.num_streams = 4}}, 186}, "prefill")
-                   .contains("phase1_outputs"));
+  EXPECT_FALSE(
+      items_of(study, {Scheme{schemes::kMhc, {.num_streams = 4}}, 186}, WorkloadId::prefill())
+          .contains("phase1_outputs"));
 }
 
 TEST(Phase1Outputs, AreThoseOfTheLongestBlock) {
@@ -72,12 +78,14 @@ TEST(Phase1Outputs, AreThoseOfTheLongestBlock) {
 TEST(DecodeMemory, IsOneTokenOfEverySequenceOnEveryRankUnlessSharded) {
   Study study = test::kimi_k3_study();
   const double v = 7168 * 2;
-  EXPECT_EQ(items_of(study, kBlock, "decode/1"), (Items{{"bank", 8 * v}, {"embedding", v}}));
-  EXPECT_EQ(items_of(study, kBlock, "decode/512"),
+  EXPECT_EQ(items_of(study, kBlock, WorkloadId::decode(1)),
+            (Items{{"bank", 8 * v}, {"embedding", v}}));
+  EXPECT_EQ(items_of(study, kBlock, WorkloadId::decode(512)),
             (Items{{"bank", 512 * 8 * v}, {"embedding", 512 * v}}));
   study.layout = Layout::sequence_sharded;
-  EXPECT_EQ(items_of(study, kBlock, "decode/1"), (Items{{"bank", 8 * v}, {"embedding", v}}));
-  EXPECT_EQ(items_of(study, kBlock, "decode/512"),
+  EXPECT_EQ(items_of(study, kBlock, WorkloadId::decode(1)),
+            (Items{{"bank", 8 * v}, {"embedding", v}}));
+  EXPECT_EQ(items_of(study, kBlock, WorkloadId::decode(512)),
             (Items{{"bank", 64 * 8 * v}, {"embedding", 64 * v}}));
 }
 
@@ -91,15 +99,15 @@ TEST(Memory, IsEmptyWithoutAWorkload) {
 TEST(Memory, IsTooLargeBeyondWhatTheDeviceHas) {
   Study study = test::kimi_k3_study();
   const std::vector<MemoryRow> rows = memory_rows(study, kBlock);
-  const Bytes need = memory_of(rows, "decode/512", kBlock.scheme);
-  EXPECT_EQ(need.value, items_of(study, kBlock, "decode/512")["bank"] +
-                            items_of(study, kBlock, "decode/512")["embedding"]);
+  const Bytes need = memory_of(rows, WorkloadId::decode(512), kBlock.scheme);
+  EXPECT_EQ(need.value, items_of(study, kBlock, WorkloadId::decode(512))["bank"] +
+                            items_of(study, kBlock, WorkloadId::decode(512))["embedding"]);
   study.machine->memory_capacity = need;
-  EXPECT_FALSE(is_too_large(study, rows, "decode/512", kBlock.scheme));
+  EXPECT_FALSE(is_too_large(study, rows, WorkloadId::decode(512), kBlock.scheme));
   study.machine->memory_capacity = Bytes{need.value - 1};
-  EXPECT_TRUE(is_too_large(study, rows, "decode/512", kBlock.scheme));
-  EXPECT_FALSE(is_too_large(study, rows, "decode/1", kBlock.scheme));
-  EXPECT_FALSE(is_too_large(study, rows, "training", kBlock.scheme));
+  EXPECT_TRUE(is_too_large(study, rows, WorkloadId::decode(512), kBlock.scheme));
+  EXPECT_FALSE(is_too_large(study, rows, WorkloadId::decode(1), kBlock.scheme));
+  EXPECT_FALSE(is_too_large(study, rows, WorkloadId::training(), kBlock.scheme));
 }
 
 RC_GTEST_PROP(PrefillMemory, IsTheSumOfTheItems, ()) {
@@ -110,7 +118,7 @@ RC_GTEST_PROP(PrefillMemory, IsTheSumOfTheItems, ()) {
   study.prefill->sequence_shards = *rc::gen::inRange<Count>(1, 20);
   study.model.dtype = *rc::gen::element(Dtype::bf16, Dtype::f32);
   study.phase1_dtype = *rc::gen::element(Dtype::bf16, Dtype::f32);
-  Items items = items_of(study, study.path, "prefill");
+  Items items = items_of(study, study.path, WorkloadId::prefill());
   const PrefillMemory memory = prefill_memory(study, study.path);
   RC_ASSERT(memory.bank.value == items["bank"] + items["streams"] + items["hidden_state"]);
   RC_ASSERT(memory.bank_with_embedding.value == memory.bank.value + items["embedding"]);

@@ -41,7 +41,7 @@ TEST(RestOfStep, HasEveryTermInOrder) {
   ASSERT_EQ(rest.rows.size(), kEnumerators<RestTerm>.size());
   for (std::size_t i = 0; i < kEnumerators<RestTerm>.size(); ++i) {
     EXPECT_EQ(rest.rows[i].term, kEnumerators<RestTerm>[i]);
-    EXPECT_EQ(rest.rows[i].workload, "decode/1");
+    EXPECT_EQ(rest.rows[i].workload, WorkloadId::decode(1));
     EXPECT_EQ(rest.rows[i].origin, RestOrigin::modelled);
   }
   EXPECT_EQ(rest.missing, "");

@@ -45,7 +45,7 @@ TEST(DecodeWorkloads, CarryWhatTheUserSaysAboutTheStep) {
   study.prefill.reset();
   const auto workloads = workloads_of(study, kBlock, two_phase);
   ASSERT_EQ(workloads.size(), 3U);
-  EXPECT_EQ(workloads[1].name, "decode/64");
+  EXPECT_EQ(workloads[1].id, WorkloadId::decode(64));
   const Execution& execution = workloads[1].passes.front().execution;
   EXPECT_EQ(execution.launch, Launch::graph_pdl);
   EXPECT_EQ(execution.layer_bytes, Bytes{3e8});
@@ -123,7 +123,7 @@ RC_GTEST_PROP(PrefillWorkload, HoldsEveryTokenOnce, ()) {
   RC_ASSERT(tokens == static_cast<double>(study.prefill->tokens));
 }
 
-double calls_of(const std::vector<TimeRow>& rows, const std::string& workload) {
+double calls_of(const std::vector<TimeRow>& rows, WorkloadId workload) {
   double calls = 0;
   for (const TimeRow& row : rows)
     if (row.workload == workload) calls += row.calls;
@@ -136,8 +136,8 @@ TEST(Calls, AreTheLaunchesOfAForwardPass) {
   const Study study = test::kimi_k3_study();
   const auto calls = [&](const ResidualPath& path, Schedule schedule) {
     const auto rows = step_times(study, path, schedule).time;
-    EXPECT_EQ(calls_of(rows, "prefill"), 8 * calls_of(rows, "decode/64"));
-    return calls_of(rows, "decode/64");
+    EXPECT_EQ(calls_of(rows, WorkloadId::prefill()), 8 * calls_of(rows, WorkloadId::decode(64)));
+    return calls_of(rows, WorkloadId::decode(64));
   };
   EXPECT_EQ(calls(kBlock, single_pass), 187);
   EXPECT_EQ(calls(kBlock, two_phase), 187);
@@ -149,7 +149,7 @@ TEST(Calls, AreTheLaunchesOfAForwardPass) {
   EXPECT_EQ(calls({Scheme{schemes::kMhc, {.num_streams = 4}}, 186}, unfused), 6 * 186);
   std::map<OperationId, double> two_phases;
   for (const TimeRow& row : step_times(study, kBlock, two_phase).time)
-    if (row.workload == "decode/64") two_phases[row.operation.id] += row.calls;
+    if (row.workload == WorkloadId::decode(64)) two_phases[row.operation.id] += row.calls;
   EXPECT_EQ(two_phases, (std::map<OperationId, double>{{OperationId::attnres_phase1, 8},
                                                        {OperationId::attnres_phase2, 178},
                                                        {OperationId::attnres_single_pass, 1}}));
@@ -333,9 +333,9 @@ TEST(MhcSchedules, AreFasterTheMoreTheyFuse) {
   const auto eager = rows(unfused);
   ASSERT_EQ(one.size(), 7U);
   for (std::size_t i = 0; i < one.size(); ++i) {
-    EXPECT_LE(one[i].residual.value, two[i].residual.value) << one[i].workload;
-    EXPECT_LE(two[i].residual.value, both[i].residual.value) << one[i].workload;
-    EXPECT_LE(both[i].residual.value, eager[i].residual.value) << one[i].workload;
+    EXPECT_LE(one[i].residual.value, two[i].residual.value) << name(one[i].workload);
+    EXPECT_LE(two[i].residual.value, both[i].residual.value) << name(one[i].workload);
+    EXPECT_LE(both[i].residual.value, eager[i].residual.value) << name(one[i].workload);
   }
 }
 
@@ -343,7 +343,7 @@ TEST(TwoPhases, WinAByteBoundPrefillIfTheirOutputsAreStoredInBf16) {
   Study study = test::kimi_k3_study();
   const auto prefill = [&](Schedule schedule) {
     const StepRow row = step_rows(study, kBlock, schedule).back();
-    EXPECT_EQ(row.workload, "prefill");
+    EXPECT_EQ(row.workload, WorkloadId::prefill());
     EXPECT_EQ(row.dominant, Dominant::bytes);
     return row.residual.value;
   };

@@ -47,11 +47,11 @@ Study full_study() {
 
 /// The largest over a workload's points.
 std::optional<AddedTime> added_by_evaluation(const Evaluation& evaluation, Schedule schedule,
-                                             std::string_view workload) {
+                                             WorkloadKind workload) {
   std::optional<AddedTime> worst;
   for (const StepRow& row : evaluation.step) {
     if (row.path != &evaluation.paths.front() || row.schedule != schedule ||
-        !row.workload.starts_with(workload))
+        row.workload.kind != workload)
       continue;
     if (!worst) {
       worst = AddedTime{row.delta, row.overhead};
@@ -92,10 +92,11 @@ void expect_same(const std::optional<AddedTime>& swept, const std::optional<Adde
 /// Bytes of the fullest workload, of one kind of items.
 template <class Counts>
 double fullest(const Evaluation& evaluation, const Counts& counts) {
-  std::map<std::string, double> sums;
+  std::map<WorkloadId, double> sums;
   double most = 0;
   for (const MemoryRow& row : evaluation.memory)
-    if (row.path == &evaluation.paths.front() && row.workload != "training" && counts(row.item))
+    if (row.path == &evaluation.paths.front() && row.workload.kind != WorkloadKind::training &&
+        counts(row.item))
       most = std::max(most, sums[row.workload] += row.bytes.value);
   return most;
 }
@@ -104,9 +105,11 @@ void expect_evaluated(const Sweep& sweep, std::size_t circumstance, std::size_t 
   const SweepPoint point = sweep.point(circumstance, choice);
   const Study study = sweep.study_at(circumstance, choice);
   const Evaluation evaluation = evaluate(study);
-  expect_same(point.decode, added_by_evaluation(evaluation, study.schedule, "decode"));
-  expect_same(point.prefill, added_by_evaluation(evaluation, study.schedule, "prefill"));
-  expect_same(point.training, added_by_evaluation(evaluation, study.schedule, "training"));
+  expect_same(point.decode, added_by_evaluation(evaluation, study.schedule, WorkloadKind::decode));
+  expect_same(point.prefill,
+              added_by_evaluation(evaluation, study.schedule, WorkloadKind::prefill));
+  expect_same(point.training,
+              added_by_evaluation(evaluation, study.schedule, WorkloadKind::training));
   expect_near(point.memory.value_or(PointMemory{}).state.value, fullest(evaluation, is_residual));
   expect_near(point.memory.value_or(PointMemory{}).all.value,
               fullest(evaluation, [](MemoryItem) { return true; }));

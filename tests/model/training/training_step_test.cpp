@@ -364,7 +364,8 @@ TEST(Evaluation, HasTheTrainingStepAmongItsSteps) {
   study.budgets = {{BudgetKind::training_overhead, 10}};
   const Evaluation answer = evaluate(study);
   Count rows = 0;
-  for (const StepRow& row : answer.step) rows += row.workload == "training" ? 1 : 0;
+  for (const StepRow& row : answer.step)
+    rows += row.workload.kind == WorkloadKind::training ? 1 : 0;
   EXPECT_EQ(rows, 3 + 2 + 4);
   EXPECT_EQ(answer.rest.size(), kEnumerators<RestTerm>.size());
   EXPECT_EQ(answer.budgets.front().verdict, Verdict::pass);

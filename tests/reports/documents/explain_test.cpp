@@ -155,7 +155,8 @@ TEST(Explain, KnowsEveryTermOfAModelledStep) {
   const Evaluation e = evaluate(study);
   ASSERT_EQ(e.rest.size(), 4 * kEnumerators<RestTerm>.size());
   for (const RestRow& row : e.rest) {
-    const Explanation x = explained(e, "rest." + row.workload + "." + std::string(name(row.term)));
+    const Explanation x =
+        explained(e, "rest." + name(row.workload) + "." + std::string(name(row.term)));
     EXPECT_FALSE(x.numbers.empty()) << x.metric;
     for (const auto& [file, name] : places(x.function))
       EXPECT_NE(source_file(file).find(name), std::string::npos) << file << " " << name;

@@ -29,7 +29,7 @@ TEST(OverheadPlot, HasThePerCentsOfTheEvaluation) {
   EXPECT_TRUE(contains(plot.caption, "modelled"));
   for (const StepRow& row : evaluation.step) {
     if (row.path != &evaluation.paths[0] || row.schedule != Schedule::single_pass ||
-        row.workload != "decode/64")
+        row.workload != WorkloadId::decode(64))
       continue;
     const std::vector<double> point = row_at(rows_of(plot.script, "$asked2"), 64);
     ASSERT_EQ(point.size(), 4u);

@@ -111,7 +111,7 @@ TEST(AddedTimePlot, HasTheStepsOfTheEvaluation) {
   const auto block =
       std::find_if(evaluation.step.begin(), evaluation.step.end(), [&](const StepRow& row) {
         return row.path == &evaluation.paths[0] && row.schedule == Schedule::single_pass &&
-               row.workload == "decode/64";
+               row.workload == WorkloadId::decode(64);
       });
   ASSERT_NE(block, evaluation.step.end());
   // Lines are in the order in which they end: Full, mHC, Block.

@@ -60,13 +60,11 @@ std::string claims_block() {
     const Evaluation e =
         evaluate(read_scenario(kRoot + "/scenarios/claims/" + file + ".yaml").study);
     for (const ClaimRow& claim : e.claims) {
-      const std::string_view workload =
-          claim.budget == BudgetKind::training_overhead ? "training" : "decode/";
       std::string overheads;
       for (const StepRow& row : e.step)
         if (row.path == &e.paths.front() && row.schedule == e.study.schedule &&
-            row.workload.starts_with(workload))
-          overheads += fmt::format("{}{} {}", overheads.empty() ? "" : "; ", row.workload,
+            row.workload.kind == overhead_workload(claim.budget))
+          overheads += fmt::format("{}{} {}", overheads.empty() ? "" : "; ", name(row.workload),
                                    format_ratio(*row.overhead, Sign::always));
       table.rows.push_back({fmt::format("[{}](scenarios/claims/{}.yaml)", e.study.name, file),
                             fmt::format("`{}`: {}", name(e.study.schedule), overheads),

@@ -96,11 +96,11 @@ Evaluation two_steps() {
   Evaluation evaluation;
   evaluation.paths = {{Scheme{schemes::kStandard}, 2},
                       {Scheme{schemes::kMhc, {.num_streams = 4}}, 2}};
-  evaluation.step.push_back({.workload = "decode/1",
+  evaluation.step.push_back({.workload = WorkloadId::decode(1),
                              .path = &evaluation.paths[0],
                              .residual = {{1e-6}, {2e-6}, {3e-6}, Evidence::measured},
                              .delta = {{}, {}, {}, Evidence::measured}});
-  evaluation.step.push_back({.workload = "decode/1",
+  evaluation.step.push_back({.workload = WorkloadId::decode(1),
                              .path = &evaluation.paths[1],
                              .schedule = Schedule::one_pass,
                              .delta = {{1.9e-6}, {48.1e-6}, {52.9e-6}, Evidence::assumed},
@@ -110,24 +110,25 @@ Evaluation two_steps() {
 }
 
 TEST(StepTable, WritesDifferencesAsIntervals) {
-  EXPECT_EQ(plain_text(without_column(step_table(two_steps(), "decode/1"), "share [90 %]")),
-            "scheme    schedule          delta [90 %]    overhead [90 %]  dominant  evidence\n"
-            "--------  --------  --------------------  -----------------  --------  --------\n"
-            "standard  fused                      0 s                  -  launch    measured\n"
-            "mhc       one_pass  +48.1 us [1.9, 52.9]  +2.3 % [0.1, 2.5]  bytes     assumed\n");
+  EXPECT_EQ(
+      plain_text(without_column(step_table(two_steps(), WorkloadId::decode(1)), "share [90 %]")),
+      "scheme    schedule          delta [90 %]    overhead [90 %]  dominant  evidence\n"
+      "--------  --------  --------------------  -----------------  --------  --------\n"
+      "standard  fused                      0 s                  -  launch    measured\n"
+      "mhc       one_pass  +48.1 us [1.9, 52.9]  +2.3 % [0.1, 2.5]  bytes     assumed\n");
 }
 
 TEST(StepTable, HoldsOneWorkload) {
-  EXPECT_EQ(timed_workloads(kimi_k3()),
+  EXPECT_EQ(workload_names(timed_workloads(kimi_k3())),
             (std::vector<std::string>{"decode/1", "decode/64", "decode/512", "prefill"}));
-  EXPECT_EQ(step_table(kimi_k3(), "decode/64").rows.size(), 12U);
-  EXPECT_TRUE(step_table(kimi_k3(), "training").rows.empty());
+  EXPECT_EQ(step_table(kimi_k3(), WorkloadId::decode(64)).rows.size(), 12U);
+  EXPECT_TRUE(step_table(kimi_k3(), WorkloadId::training()).rows.empty());
 }
 
 TEST(StepTable, KeepsTheShareApart) {
   Evaluation evaluation = two_steps();
   evaluation.step[1].share = Estimate<double>{0.01, 0.02, 0.03, Evidence::assumed};
-  const Table table = step_table(evaluation, "decode/1");
+  const Table table = step_table(evaluation, WorkloadId::decode(1));
   EXPECT_EQ(table.columns[4].header, "share [90 %]");
   EXPECT_EQ(table.rows[0][4], "-");
   EXPECT_EQ(table.rows[1][3], "+2.3 % [0.1, 2.5]");
@@ -140,13 +141,13 @@ const Evaluation& modelled() {
 }
 
 TEST(RestTable, HasEveryTermTheStandardResidualAndTheSum) {
-  const Table table = rest_table(modelled(), "decode/64");
+  const Table table = rest_table(modelled(), WorkloadId::decode(64));
   std::vector<std::string> terms;
   for (const auto& row : table.rows) terms.push_back(row.front());
   EXPECT_EQ(terms, (std::vector<std::string>{"attention", "mlp", "head", "collectives", "launches",
                                              "standard residual", "baseline step"}));
   EXPECT_EQ(table.rows.back()[5], "100 %");
-  EXPECT_EQ(table.rows.back()[4] + ", modelled", baseline_text(modelled(), "decode/64"));
+  EXPECT_EQ(table.rows.back()[4] + ", modelled", baseline_text(modelled(), WorkloadId::decode(64)));
   EXPECT_EQ(table.rows[3][3], "186");
   EXPECT_EQ(modelled_workloads(modelled()), timed_workloads(modelled()));
   EXPECT_TRUE(modelled_workloads(kimi_k3()).empty());
@@ -155,8 +156,8 @@ TEST(RestTable, HasEveryTermTheStandardResidualAndTheSum) {
 TEST(RestTable, SaysWhatTheUserHasWritten) {
   Study study = test::modelled_study();
   study.written_terms = {{WorkloadKind::prefill, RestTerm::head, {Seconds{0.25}}}};
-  EXPECT_EQ(rest_table(evaluate(study), "prefill").rows[2][4], "250 ms");
-  EXPECT_EQ(rest_table(evaluate(study), "prefill").rows[2][6], "written");
+  EXPECT_EQ(rest_table(evaluate(study), WorkloadId::prefill()).rows[2][4], "250 ms");
+  EXPECT_EQ(rest_table(evaluate(study), WorkloadId::prefill()).rows[2][6], "written");
 }
 
 TEST(MemoryTable, HoldsAPrefillWithAndWithoutShards) {
@@ -195,7 +196,7 @@ const Evaluation& in_training() {
 }
 
 TEST(RestTable, OfTrainingIsOneForwardPass) {
-  const Table table = rest_table(in_training(), "training");
+  const Table table = rest_table(in_training(), WorkloadId::training());
   ASSERT_EQ(table.rows.size(), kEnumerators<RestTerm>.size() + 1);
   EXPECT_EQ(table.rows.back().front(), "one forward pass");
   EXPECT_EQ(table.rows.back()[5], "100 %");

@@ -12,11 +12,11 @@ ClaimRow only_if(std::vector<ClaimPoint> points) {
 
 TEST(ClaimSentence, SaysWhereItHolds) {
   const ClaimRow claim =
-      only_if({{Schedule::single_pass, "decode/1", Verdict::pass, {}},
-               {Schedule::single_pass, "decode/8", Verdict::unknown, Seconds{9.1e-3}},
-               {Schedule::single_pass, "decode/64", Verdict::fail, {}},
-               {Schedule::unfused, "decode/1", Verdict::fail, {}},
-               {Schedule::two_phase, "decode/1", Verdict::pass, {}}});
+      only_if({{Schedule::single_pass, WorkloadId::decode(1), Verdict::pass, {}},
+               {Schedule::single_pass, WorkloadId::decode(8), Verdict::unknown, Seconds{9.1e-3}},
+               {Schedule::single_pass, WorkloadId::decode(64), Verdict::fail, {}},
+               {Schedule::unfused, WorkloadId::decode(1), Verdict::fail, {}},
+               {Schedule::two_phase, WorkloadId::decode(1), Verdict::pass, {}}});
   EXPECT_EQ(claim_sentence("it is cheap ([x] Sec. 1)", claim),
             "Claim: it is cheap ([x] Sec. 1). Held to 2.0 % of `decode_overhead` it holds only if "
             "run as `single_pass` at decode/1, at decode/8 in steps of at least 9.10 ms; run as "
@@ -24,7 +24,7 @@ TEST(ClaimSentence, SaysWhereItHolds) {
 }
 
 TEST(ClaimSentence, IsShortWithoutACondition) {
-  ClaimRow claim = only_if({{Schedule::single_pass, "decode/1", Verdict::pass, {}}});
+  ClaimRow claim = only_if({{Schedule::single_pass, WorkloadId::decode(1), Verdict::pass, {}}});
   claim.verdict = ClaimVerdict::holds;
   EXPECT_EQ(claim_sentence("a", claim), "Claim: a. Held to 2.0 % of `decode_overhead` it holds.");
   claim.verdict = ClaimVerdict::does_not_hold;
