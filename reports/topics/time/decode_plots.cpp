@@ -82,11 +82,10 @@ Curve curve_of(const Study& study, const ResidualPath& path, Measure measure) {
   const std::vector<Count>& asked = study.decode->sequences;
   const Study drawn = drawn_study(study, measure);
   Curve curve{&path, quoted_schedule(study, path), {}};
-  const std::vector<StepRow> rows = step_rows(drawn, path, curve.schedule);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (measure == Measure::overhead && !rows[i].overhead) continue;
-    Point point = point_of(rows[i], measure);
-    point.sequences = drawn.decode->sequences[i];
+  for (const StepRow& row : step_rows(drawn, path, curve.schedule)) {
+    if (measure == Measure::overhead && !row.overhead) continue;
+    Point point = point_of(row, measure);
+    point.sequences = row.workload.sequences;
     point.is_asked = std::find(asked.begin(), asked.end(), point.sequences) != asked.end();
     curve.points.push_back(std::move(point));
   }
