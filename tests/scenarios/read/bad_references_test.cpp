@@ -6,8 +6,8 @@
 #include <string>
 
 #include "scenarios/read/scenario.hpp"
-#include "tests/scenarios/read/bad_input.hpp"
 #include "tests/long_text.hpp"
+#include "tests/scenarios/read/bad_input.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::bad_references_test {

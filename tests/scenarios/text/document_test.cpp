@@ -292,7 +292,8 @@ std::string too_deep_at(const std::string& position) {
 INSTANTIATE_TEST_SUITE_P(
     Texts, HostileDocuments,
     testing::Values(
-        HostileCase{"SixtyFiveLevels", std::string(65, '[') + std::string(65, ']'), too_deep_at("1:65")},
+        HostileCase{"SixtyFiveLevels", std::string(65, '[') + std::string(65, ']'),
+                    too_deep_at("1:65")},
         HostileCase{"OpenBrackets", repeated("[", 1'000'000), too_deep_at("1:65")},
         HostileCase{"OpenBraces", repeated("{", 1'000'000), too_deep_at("1:65")},
         HostileCase{"OpenBracketsOnLines", repeated("[\n", 500'000), too_deep_at("65:1")},
