@@ -11,6 +11,21 @@ foreach(kind models hardware profiles published tolerances)
     string(APPEND entries "    {\"${kind}\", \"${id}\", R\"yaml(${text})yaml\"},\n")
   endforeach()
 endforeach()
+set(tables "")
+file(GLOB files "${ROOT}/published/*.csv")
+list(SORT files)
+foreach(file IN LISTS files)
+  get_filename_component(id "${file}" NAME_WE)
+  file(READ "${file}" text)
+  string(APPEND tables "    {\"tables\", \"${id}\", R\"csv(${text})csv\"},\n")
+endforeach()
+file(GLOB files "${ROOT}/constants/*.yaml")
+list(SORT files)
+foreach(file IN LISTS files)
+  get_filename_component(id "${file}" NAME_WE)
+  file(READ "${file}" text)
+  string(APPEND tables "    {\"constants\", \"${id}\", R\"yaml(${text})yaml\"},\n")
+endforeach()
 set(samples "")
 file(GLOB files "${ROOT}/profiles/*.samples.json")
 list(SORT files)
@@ -33,12 +48,17 @@ using namespace std::string_view_literals;
 constexpr auto kPresets = std::to_array<Preset>({
 ${entries}});
 
+constexpr auto kTables = std::to_array<Preset>({
+${tables}});
+
 constexpr auto kSamples = std::to_array<Preset>({
 ${samples}});
 
 }  // namespace
 
 std::span<const Preset> presets() { return kPresets; }
+
+std::span<const Preset> shipped_data() { return kTables; }
 
 std::span<const Preset> shipped_samples() { return kSamples; }
 

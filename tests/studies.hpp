@@ -6,6 +6,7 @@
 #include "model/schemes/list.hpp"
 #include "model/step/study.hpp"
 #include "tests/architectures.hpp"
+#include "tests/constants.hpp"
 
 namespace depthcost::test {
 
@@ -34,6 +35,7 @@ inline Machine round_machine() {
   machine.vector_rate = FlopsPerSecond{50e12};
   machine.tensor_rate = FlopsPerSecond{1000e12};
   machine.memory_capacity = Bytes{100e9};
+  machine.engine = constants().engine;
   return machine;
 }
 

@@ -25,6 +25,7 @@ struct EvaluateOptions {
   ScenarioOptions question;      // replaces it if it has a model
   std::string format = "table";  // table | json | csv | plan
   bool layers = false;
+  std::string constants;  // a file of fitted constants; those that ship if empty
 };
 ExitCode run_evaluate(const EvaluateOptions& options);
 
@@ -70,6 +71,7 @@ struct CompareOptions {
   bool published = false;        // compares published measurements instead
   std::string hardware;          // what was measured: a preset or a path
   std::string tolerances;        // a file of rules; the built-in rules if empty
+  std::string constants;         // a file of fitted constants; those that ship if empty
   std::string format = "table";  // table | markdown | json
   std::string junit;             // file to write
   bool github = false;           // annotations behind the report

@@ -10,6 +10,7 @@
 #include "profile/measured_steps.hpp"
 #include "profile/profile_file.hpp"
 #include "scenarios/measured/comparisons.hpp"
+#include "scenarios/measured/served_steps.hpp"
 #include "scenarios/measured/tolerances.hpp"
 #include "scenarios/presets/reference.hpp"
 #include "scenarios/text/input_error.hpp"
@@ -26,16 +27,19 @@ std::vector<ToleranceRule> rules_for(const CompareOptions& options, std::string_
 }
 
 ComparisonReport published_report(const CompareOptions& options) {
-  return {.title = "Published measurements against presets alone",
-          .cases = published_cases(published_measurements(), rules_for(options, "published")),
-          .notes = {}};
+  return {
+      .title = "Published measurements against presets alone",
+      .cases = published_cases(published_measurements(), rules_for(options, "published")),
+      .notes = {"Each prediction comes from constants that have not seen its GPU, those of served "
+                "steps from constants that have not seen their model."},
+      .servings = compared_servings(served_steps())};
 }
 
 ComparisonReport table_report(const CompareOptions& options) {
   if (options.hardware.empty())
     fail_usage("missing --hardware (a preset or a path: what the table was measured on)");
   const MeasurementTable table = load_measurements(options.measurements);
-  const Device device = device_of(options.hardware);
+  const Device device = device_of(options.hardware, constants_of_option(options.constants));
   ComparisonReport report{
       .title = fmt::format("{} against {}", printable(options.measurements), device.machine.name),
       .cases = measured_cases(table, device, rules_for(options, "measurements")),
@@ -55,9 +59,10 @@ struct MeasuredMachine {
 };
 
 ComparisonReport samples_report(const MeasuredMachine& measured,
-                                const std::vector<ToleranceRule>& rules) {
+                                const std::vector<ToleranceRule>& rules,
+                                const Constants& constants) {
   const profile::Samples& samples = measured.samples;
-  const Device device = device_of(measured.device, measured.label);
+  const Device device = device_of(measured.device, measured.label, constants);
   profile::require_good_and_own(samples, device.machine.name);
   return {.title = fmt::format("{} against {}", file_label(samples.path), measured.label),
           .cases = profile::kernel_cases(samples, device, rules),
@@ -100,7 +105,7 @@ MeasuredMachine machine_of(const CompareOptions& options, const std::string& inp
 /// one.
 ComparisonReport measured_report(const CompareOptions& options, const std::string& input) {
   const std::vector<ToleranceRule> rules = rules_for(options, "samples");
-  return samples_report(machine_of(options, input), rules);
+  return samples_report(machine_of(options, input), rules, constants_of_option(options.constants));
 }
 
 }  // namespace

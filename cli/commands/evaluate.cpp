@@ -38,7 +38,8 @@ void require_training(const Study& study, const std::string& file) {
 }  // namespace
 
 ExitCode run_evaluate(const EvaluateOptions& options) {
-  const Scenario scenario = asked_scenario(options.scenario, options.question);
+  const Scenario scenario =
+      asked_scenario(options.scenario, options.question, constants_of_option(options.constants));
   if (options.format == "plan")
     require_training(scenario.study,
                      options.scenario.empty() ? options.question.model : options.scenario);

@@ -42,6 +42,13 @@ void add_format(CLI::App& command, std::string& format, const char* meaning,
       ->capture_default_str();
 }
 
+void add_constants(CLI::App& command, std::string& constants) {
+  command
+      .add_option("--constants", constants,
+                  "file of fitted constants, such as one that has not seen a GPU")
+      ->type_name(completed::kFile);
+}
+
 /// Adds SCENARIO, one file or several, and --model, which replaces it.
 template <class Files>
 void add_scenario(CLI::App& command, Files& files, const char* meaning, ScenarioOptions& question) {
@@ -70,6 +77,7 @@ void add_evaluate(CLI::App& app, Command& chosen) {
   add_format(*command, options->format, "table, json, csv, or plan: what bench_pipeline runs",
              {"table", "json", "csv", "plan"});
   command->add_flag("--layers", options->layers, "one row for each layer and operation too");
+  add_constants(*command, options->constants);
   on_call(*command, chosen, options, run_evaluate);
 }
 
@@ -200,6 +208,7 @@ void add_compare(CLI::App& app, Command& chosen) {
       ->type_name(completed::kHardware);
   command->add_option("--tolerances", options->tolerances, "file of rules")
       ->type_name(completed::kFile);
+  add_constants(*command, options->constants);
   add_format(*command, options->format, "table, markdown or json", {"table", "markdown", "json"});
   command->add_option("--junit", options->junit, "JUnit file to write")
       ->type_name(completed::kFile);

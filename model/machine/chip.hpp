@@ -27,11 +27,9 @@ struct Chip {
 inline constexpr std::array kChips{
     Chip{"ampere", "nvidia", 2020},
     Chip{"ada", "nvidia", 2022},
-    Chip{"hopper", "nvidia", 2022,
-         KernelStyle{RowLoads::loop, Prefetch::none, Evidence::published}},
+    Chip{"hopper", "nvidia", 2022, KernelStyle{RowLoads::loop, Prefetch::none, Projection::split}},
     Chip{"blackwell", "nvidia", 2024,
-         KernelStyle{RowLoads::ring, Prefetch::before_start, Evidence::published},
-         Mxfp4::multiplied},
+         KernelStyle{RowLoads::ring, Prefetch::before_start, Projection::split}, Mxfp4::multiplied},
     Chip{"blackwell_rtx", "nvidia", 2025, {}, Mxfp4::multiplied},
     Chip{"cdna2", "amd", 2021},
     Chip{"cdna3", "amd", 2023},

@@ -3,15 +3,18 @@
 // another. REFERENCES.md, "few tokens".
 //
 //   t = launches x floor + max(bytes / bandwidth, operations / rate,
-//                              waves x reads of a token / draw + dependent steps)
+//                              waves x reads of a token / draw + dependent steps
+//                                + share of CTAs at work x projection weights / draw)
 //
 // Dependent steps of one token are hidden behind the bytes of others.
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "model/base/evidence.hpp"
 #include "model/base/units.hpp"
+#include "model/machine/constants.hpp"
 #include "model/operations/operation.hpp"
 
 namespace depthcost {
@@ -28,38 +31,51 @@ struct TokenWork {
   RowLoads loads = RowLoads::window;
   double coefficient_steps = 0;  // coefficients are read before the rows are
   double sinkhorn_steps = 0;     // reductions of a row and Sinkhorn iterations
+  bool projects = false;         // all streams onto coefficients, with weights of its own
 };
 
-/// What the kernels of an architecture do.
-///   attnres_loads  rings need Blackwell's datacentre parts: vLLM, SGLang and TensorRT-LLM ship
-///                  them for SM100 alone
-///   prefetch       whether kernels in a graph are launched before their neighbour ends, and fetch
-///                  what is old meanwhile: then all of them start as from the cache
+/// How the projection of mHC's streams reads its weights.
+///   split  the CTAs share them out: a machine reads them about once
+///   whole  every CTA reads all of them, however few tokens it has
+enum class Projection : std::uint8_t { whole, split };
+
+/// Whether kernels in a graph are launched before their neighbour ends, and fetch what is old
+/// meanwhile: then all of them start as from the cache.
 enum class Prefetch : std::uint8_t { none, before_start };
 
+/// What the kernels of an architecture do. Rings need Blackwell's datacentre parts: vLLM, SGLang
+/// and TensorRT-LLM ship them for SM100 alone. Split projections need Hopper or SM100: DeepGEMM.
 struct KernelStyle {
   RowLoads attnres_loads = RowLoads::loop;
   Prefetch prefetch = Prefetch::none;
-  Evidence constants = Evidence::assumed;  // published where those below were fitted on its parts
+  Projection projection = Projection::whole;
 };
 
 TokenWork token_work(const Operation& operation, const KernelStyle& style);
 
-/// Constants of a GPU, with their 90 % intervals: fitted on published kernels of five Hopper and
-/// Blackwell GPUs, the ring on one Blackwell and the folded call on one Hopper. A part of another
-/// architecture borrows them, with wider intervals.
+/// Constants of a GPU, with their 90 % intervals. A part of another architecture borrows them, with
+/// wider intervals.
 struct FewTokens {
   Count num_multiprocessors = 1;
   KernelStyle style;
+  double floor_share = 1;  // floors of kernels that loop over those of plain ones
+  double cache_share = 1;  // of the cache's capacity that these kernels find their data in
+  // Bandwidth over that of plain streams.
+  double stream_efficiency = 1;
+  double projection_efficiency = 1;  // of kernels that project the streams
   Estimate<BytesPerSecond> loop_draw;
   Estimate<BytesPerSecond> ring_draw;  // and of a window
+  Estimate<BytesPerSecond> projection_draw;
   Estimate<Seconds> coefficient_step;
   Estimate<Seconds> sinkhorn_step;
   Estimate<Seconds> folded_call;    // what a host kernel takes longer with an operation inside it
   Estimate<double> kernel_scatter;  // measured / predicted of kernels of many tokens
 };
 
-FewTokens few_tokens(Count num_multiprocessors, const KernelStyle& style);
+/// A part whose architecture is `architecture`, as near as `kinship` says to those of the
+/// constants.
+FewTokens few_tokens(Count num_multiprocessors, const KernelStyle& style,
+                     const Constants& constants, std::string_view architecture, Kinship kinship);
 
 /// CTAs that work on one token: an SM's port carries 110 to 125 GB/s, and a ring or a window draws
 /// twice that.

@@ -8,6 +8,7 @@
 
 #include "model/base/evidence.hpp"
 #include "model/base/units.hpp"
+#include "model/machine/constants.hpp"
 #include "model/machine/core_work.hpp"
 #include "model/machine/few_tokens.hpp"
 #include "model/machine/link_curve.hpp"
@@ -79,6 +80,7 @@ struct Machine {
   Count devices_per_node = 8;
   std::optional<Core> core;              // of a CPU, in place of the two rates
   std::optional<FewTokens> few_tokens;   // of a GPU; absent: launch and bytes are all
+  EngineConstants engine;                // of the rest of a step
   Estimate<double> residual{1, 1, 1};    // measured / predicted of whole kernels
   std::vector<LinkCurve> links;          // between processes, as their MPI has it
   std::optional<Bytes> memory_capacity;  // what the driver shows; else the nominal size

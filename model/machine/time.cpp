@@ -93,9 +93,11 @@ BytesPerSecond at_mix(const std::vector<MixBandwidth>& points, double read_share
   return below + share * (at(points[i].bandwidth, end) - below);
 }
 
+/// The points were measured with kernels whose threads find again what they touched themselves.
 double weight_at(const Machine& machine, Bytes distance) {
   if (machine.transition.empty() || machine.cache_bandwidth.empty()) return 1;
-  return interpolate(machine.transition, distance);
+  const double share = machine.few_tokens ? machine.few_tokens->cache_share : 1;
+  return interpolate(machine.transition, (1 / share) * distance);
 }
 
 /// One byte that was last used so many bytes ago, by the level that serves it.
@@ -171,17 +173,22 @@ BytesPerSecond memory_bandwidth(const Machine& machine, const Operation& operati
   return at_mix(machine.memory_bandwidth, read_share, end);
 }
 
-/// What a kernel takes of the bandwidth of plain streams: 1 but at the ends of an interval.
-double share_of_bandwidth(const Machine& machine, const Corner& corner) {
-  return machine.few_tokens ? 1 / at(machine.few_tokens->kernel_scatter, corner.kernels) : 1;
+/// What a kernel takes of the bandwidth of plain streams.
+double share_of_bandwidth(const Machine& machine, const Operation& operation,
+                          const Corner& corner) {
+  if (!machine.few_tokens) return 1;
+  const FewTokens& constants = *machine.few_tokens;
+  const double efficiency = token_work(operation, constants.style).projects
+                                ? constants.projection_efficiency
+                                : constants.stream_efficiency;
+  return efficiency / at(constants.kernel_scatter, corner.kernels);
 }
 
 /// `served` at a mix of its own, while `in_flight` bytes in all come from memory.
 Seconds served_time(const Machine& machine, const ServedBytes& served, BytesPerSecond from_memory,
-                    double read_share, double in_flight, const Corner& corner) {
+                    double read_share, double in_flight, double share, const Corner& corner) {
   // The optimistic end of an interval may lie above what the hardware can do; no kernel does.
   Seconds time;
-  const double share = share_of_bandwidth(machine, corner);
   if (served.memory > 0) {
     const BytesPerSecond cap = std::min(share * from_memory, machine.memory_ceiling);
     time += Bytes{served.memory} / drawn_bandwidth(machine, cap, in_flight);
@@ -200,10 +207,11 @@ Seconds bytes_time(const Machine& machine, const Operation& operation, const Lev
   const IntervalEnd end = opposite(corner.bandwidth);
   const double in_flight = moved.all().memory;
   const double read_share = moved.tokens.total() > 0 ? moved.reads / moved.tokens.total() : 1;
+  const double share = share_of_bandwidth(machine, operation, corner);
   return served_time(machine, moved.tokens, memory_bandwidth(machine, operation, read_share, end),
-                     read_share, in_flight, corner) +
+                     read_share, in_flight, share, corner) +
          served_time(machine, moved.parameters, at_mix(machine.memory_bandwidth, 1, end), 1,
-                     in_flight, corner);
+                     in_flight, share, corner);
 }
 
 Seconds floor_at(const Machine& machine, const Operation& operation, Launch launch, Level level,
@@ -256,6 +264,15 @@ Seconds token_time(const FewTokens& constants, const TokenWork& work, const Oper
   return token_bytes_in_turn(operation, execution.storage) / draw;
 }
 
+/// Weights of a projection that every CTA reads whole: as few CTAs as tokens draw them.
+Seconds projection_time(const FewTokens& constants, const TokenWork& work,
+                        const Operation& operation, const Execution& execution, IntervalEnd end) {
+  if (!work.projects || constants.style.projection == Projection::split) return {};
+  const double at_work = std::min(1.0, execution.tokens / as_double(constants.num_multiprocessors));
+  return at_work * (parameter_bytes(operation, execution.storage) /
+                    at(constants.projection_draw, opposite(end)));
+}
+
 Seconds waiting_time(const FewTokens& constants, const TokenWork& work, IntervalEnd end) {
   return work.coefficient_steps * at(constants.coefficient_step, end) +
          work.sinkhorn_steps * at(constants.sinkhorn_step, end);
@@ -268,12 +285,14 @@ TimeTerms with_few_tokens(const FewTokens& constants, const Operation& operation
                           const Execution& execution, TimeTerms terms, const Corner& corner) {
   const TokenWork work = token_work(operation, constants.style);
   const IntervalEnd end = corner.kernels;
+  const double share = work.loads == RowLoads::loop ? constants.floor_share : 1;
   terms.floor = operation.launches == 0
                     ? std::min(at(constants.folded_call, corner.floor), terms.floor)
-                    : work.launches * terms.floor;
+                    : work.launches * share * terms.floor;
   // Rates are the datasheet's: no kernel is faster.
   terms.operations = std::max(1.0, at(constants.kernel_scatter, end)) * terms.operations;
-  const Seconds steps = waiting_time(constants, work, end);
+  const Seconds steps = waiting_time(constants, work, end) +
+                        projection_time(constants, work, operation, execution, end);
   const double waves = waves_of(constants, work, execution.tokens);
   const Seconds draws = waves * token_time(constants, work, operation, execution, end);
   terms.token = draws + steps;
@@ -349,9 +368,11 @@ TimeTerms LaunchTime::bounds() const {
   // What a GPU's memory serves passes through its cache too; a CPU's streaming stores do not.
   const double through_cache = moved.cache + (machine_.core ? 0 : moved.memory);
   if (moved.cache > 0) bytes = std::max(bytes, Bytes{through_cache} / machine_.cache_ceiling);
-  const Seconds floor = operation_.launches == 0 ? Seconds{}
-                                                 : floor_time(machine_, operation_, execution_,
-                                                              at_best_.coldest, IntervalEnd::low);
+  const double share = machine_.few_tokens ? std::min(1.0, machine_.few_tokens->floor_share) : 1;
+  const Seconds floor = operation_.launches == 0
+                            ? Seconds{}
+                            : share * floor_time(machine_, operation_, execution_, at_best_.coldest,
+                                                 IntervalEnd::low);
   if (machine_.core) return {.floor = floor, .bytes = bytes};
   return {.floor = floor,
           .bytes = bytes,

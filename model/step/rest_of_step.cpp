@@ -37,7 +37,7 @@ class Device {
       const double share = machine_.core ? 1 : at(efficiency, rate);
       const BytesPerSecond bandwidth = std::min(
           share * at(machine_.memory_bandwidth.back().bandwidth, rate), machine_.memory_ceiling);
-      const double sustained = at(kSustainedRate, rate);
+      const double sustained = at(machine_.engine.sustained_rate, rate);
       const Flops of_weights = work.flops_at(end) - work.core;
       return std::max(work.bytes_at(end) / bandwidth,
                       of_weights / (sustained * peak(weights)) + work.core / (sustained * bf16()));
@@ -78,7 +78,8 @@ void add(RestRow& row, const RestPart& part) {
 
 /// A group of kernels with weights of one type.
 RestPart kernels_part(const Study& study, std::string name, double calls, const Work& work,
-                      WeightDtype weights, const Estimate<double>& efficiency) {
+                      WeightDtype weights, const EngineKernels& kernels) {
+  const Estimate<double> efficiency = study.machine->engine.efficiency_of(kernels);
   return {std::move(name), calls, work, Device(*study.machine).seconds(work, weights, efficiency)};
 }
 
@@ -105,7 +106,7 @@ RestRow attention_row(const Study& study, const std::vector<ForwardPass>& passes
       add(row, kernels_part(study, fmt::format("{} attention", name(layers.attention)),
                             pass.repeats * static_cast<double>(layers.num_decoder_layers),
                             attention_work(study, layers.attention, pass), a.weight_dtype,
-                            kAttentionKernels.efficiency));
+                            study.machine->engine.attention));
   return row;
 }
 
@@ -113,8 +114,9 @@ RestRow attention_row(const Study& study, const std::vector<ForwardPass>& passes
 RestPart routed_part(const Study& study, WorkloadKind workload, const ExpertMlp& experts,
                      double calls, const ForwardPass& pass) {
   RestPart part = kernels_part(study, "routed experts", calls, routed_work(study, experts, pass),
-                               study.model.architecture->expert_dtype, kMlpKernels.efficiency);
-  if (workload == WorkloadKind::prefill) part.time = times(kPrefillOfExperts, part.time);
+                               study.model.architecture->expert_dtype, study.machine->engine.mlp);
+  if (workload == WorkloadKind::prefill)
+    part.time = times(study.machine->engine.prefill_of_experts, part.time);
   return part;
 }
 
@@ -127,7 +129,7 @@ RestRow mlp_row(const Study& study, WorkloadKind workload, const std::vector<For
       const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
       add(row, kernels_part(study, experts ? "router and shared experts" : "dense MLP", calls,
                             common_mlp_work(study, layers.mlp, pass), a.weight_dtype,
-                            kMlpKernels.efficiency));
+                            study.machine->engine.mlp));
       if (experts) add(row, routed_part(study, workload, *experts, calls, pass));
     }
   return row;
@@ -140,7 +142,7 @@ RestRow head_row(const Study& study, WorkloadKind workload,
   for (const ForwardPass& pass : passes) {
     const double tokens = workload == WorkloadKind::training ? pass.tokens() : pass.num_sequences;
     add(row, kernels_part(study, "head", pass.repeats, head_work(study, tokens),
-                          weight_dtype_of(study.model.dtype), kMlpKernels.efficiency));
+                          weight_dtype_of(study.model.dtype), study.machine->engine.mlp));
   }
   return row;
 }
@@ -162,7 +164,8 @@ Estimate<Seconds> kernel_floor(const Machine& machine, Launch launch,
   if (machine.core) return floor;
   const bool is_ahead = launch != Launch::stream && machine.few_tokens &&
                         machine.few_tokens->style.prefetch == Prefetch::before_start;
-  const Estimate<Seconds> engine = (is_ahead ? kFloorOfLaunchedAhead : 1) * kernels.floor;
+  const Estimate<Seconds> engine =
+      (is_ahead ? machine.engine.floor_of_launched_ahead : 1) * machine.engine.floor_of(kernels);
   return {std::max(floor.low, engine.low), std::max(floor.value, engine.value),
           std::max(floor.high, engine.high), Evidence::assumed};
 }
@@ -195,8 +198,8 @@ RestRow launches_row(const Study& study, const std::vector<ForwardPass>& passes)
                 .work = {},
                 .time = kernel_floor(*study.machine, pass.launch, constants)});
     };
-    add_kernels("attention", counts.attention, kAttentionKernels);
-    add_kernels("MLP and head", counts.mlp, kMlpKernels);
+    add_kernels("attention", counts.attention, study.machine->engine.attention);
+    add_kernels("MLP and head", counts.mlp, study.machine->engine.mlp);
   }
   return row;
 }

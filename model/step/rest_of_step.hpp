@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "model/step/engine_kernels.hpp"
 #include "model/step/layer_work.hpp"
 #include "model/step/study.hpp"
 #include "model/step/workload.hpp"

@@ -114,6 +114,20 @@ void write_step(JsonWriter& json, const StepComparison& step) {
   });
 }
 
+void write_serving(JsonWriter& json, const ComparedServing& serving) {
+  const Comparison& comparison = serving.comparison;
+  json.object([&] {
+    json.member("case", serving.id);
+    json.member("stack", serving.stack);
+    json.member("measured_seconds", comparison.measured.value.value);
+    json.member("predicted_seconds", comparison.predicted.value.value);
+    json.member("low_seconds", comparison.predicted.low.value);
+    json.member("high_seconds", comparison.predicted.high.value);
+    json.member("error", comparison.error);
+    json.member("inside", comparison.is_inside);
+  });
+}
+
 }  // namespace
 
 std::string to_json(const ComparisonReport& report, std::string_view program_version) {
@@ -126,6 +140,10 @@ std::string to_json(const ComparisonReport& report, std::string_view program_ver
     json.array("steps", [&] {
       for (const StepComparison& step : report.steps) write_step(json, step);
     });
+    if (!report.servings.empty())
+      json.array("servings", [&] {
+        for (const ComparedServing& serving : report.servings) write_serving(json, serving);
+      });
     json.array("notes", [&] {
       for (const std::string& note : report.notes) json.value(note);
     });

@@ -105,6 +105,10 @@ std::vector<std::pair<std::string, Table>> tables_of(const ComparisonReport& rep
   if (!report.steps.empty())
     tables.push_back({"Added to a step, against the fused standard residual",
                       step_comparison_table(report.steps)});
+  if (!report.servings.empty()) {
+    tables.push_back({"Served decode steps", serving_table(report.servings)});
+    tables.push_back({"The served steps predicted worst", worst_servings_table(report.servings)});
+  }
   return tables;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/evaluation/served_step.hpp"
 #include "model/machine/comparison.hpp"
 #include "model/step/step_comparison.hpp"
 #include "reports/formats/text_table.hpp"
@@ -19,6 +20,7 @@ struct ComparisonReport {
   std::vector<ComparedCase> cases;  // never empty
   std::vector<std::string> notes;   // what was ignored or substituted
   std::vector<StepComparison> steps = {};
+  std::vector<ComparedServing> servings = {};
 };
 
 /// One row for each case: the fastest stack's time against the prediction.
@@ -32,6 +34,12 @@ Table error_table(std::span<const ComparedCase> cases);
 
 /// One row for each step: what its scheme adds.
 Table step_comparison_table(std::span<const StepComparison> steps);
+
+/// Errors of served decode steps by model and by GPU.
+Table serving_table(std::span<const ComparedServing> servings);
+
+/// The served steps that are predicted worst.
+Table worst_servings_table(std::span<const ComparedServing> servings);
 
 /// "52 cases: median |error| 9.1 %, 90th percentile 73.4 %, worst +180 %, 44.2 % inside the 90 %
 /// interval.", and the same of those in which launch does not count.

@@ -44,9 +44,10 @@ DeviceValues resolve_device(const std::string& name, const std::string& option) 
   return {resolve_argument(name, kind, option), kind};
 }
 
-Machine machine_from(const DeviceValues& device, std::vector<ResolvedValue>& notes) {
-  return is_profile(device) ? machine_from_profile(device.values, notes)
-                            : machine_from(device.values, notes);
+Machine machine_from(const DeviceValues& device, std::vector<ResolvedValue>& notes,
+                     const Constants& constants) {
+  return is_profile(device) ? machine_from_profile(device.values, notes, constants)
+                            : machine_from(device.values, notes, constants);
 }
 
 void borrow_transfers(const DeviceValues& device, Machine& machine,

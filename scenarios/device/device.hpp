@@ -6,6 +6,7 @@
 
 #include "model/base/resolved_value.hpp"
 #include "model/machine/machine.hpp"
+#include "scenarios/device/constants.hpp"
 #include "scenarios/presets/reference.hpp"
 
 namespace depthcost {
@@ -27,7 +28,8 @@ DeviceValues resolve_device(const std::string& name, const std::string& option);
 
 /// The machine has its own transfers only. Call borrow_transfers() too if there are several
 /// devices.
-Machine machine_from(const DeviceValues& device, std::vector<ResolvedValue>& notes);
+Machine machine_from(const DeviceValues& device, std::vector<ResolvedValue>& notes,
+                     const Constants& constants = shipped_constants());
 
 /// Does what borrow_transfers() of scenarios/device/transfers.hpp does. A profile borrows for the
 /// part that it names.

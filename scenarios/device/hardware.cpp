@@ -172,17 +172,30 @@ Count num_multiprocessors(const Values& self, const NearestParts& others,
   return count;
 }
 
-/// The constants for few tokens on a GPU. A part of an unknown architecture gets those of kernels
-/// that loop.
+/// Parts that run kernels of an architecture that was fitted, else those with the same kind of
+/// memory, else all others.
+Kinship kinship_of(const Values& self, const Constants& constants) {
+  const std::string architecture = text_or_empty(self, "architecture");
+  for (const FittedArchitecture& fitted : constants.architectures)
+    if (fitted.name == architecture) return Kinship::same_architecture;
+  const bool is_alike = text_or_empty(self, "vendor") == "nvidia" &&
+                        text_or_empty(self, "memory_technology").starts_with(constants.memory);
+  return is_alike ? Kinship::other_architecture : Kinship::other_memory;
+}
+
+/// A part of an unknown architecture has the constants of kernels that loop.
 std::optional<FewTokens> few_tokens_of(const Values& self, const NearestParts& others,
+                                       const Constants& constants,
                                        std::vector<ResolvedValue>& notes) {
   if (self.text("kind") != "gpu") return std::nullopt;
-  const Chip* const chip = find_chip(text_or_empty(self, "architecture"));
+  const std::string architecture = text_or_empty(self, "architecture");
+  const Chip* const chip = find_chip(architecture);
   if (chip == nullptr)
     notes.push_back({"hardware.architecture", "unknown",
                      "fallback: kernels of few tokens may be those of any architecture"});
   return few_tokens(num_multiprocessors(self, others, notes),
-                    chip == nullptr ? KernelStyle{} : chip->style);
+                    chip == nullptr ? KernelStyle{} : chip->style, constants, architecture,
+                    kinship_of(self, constants));
 }
 
 std::optional<FlopsPerSecond> rate(const Values& values, const std::string& key,
@@ -212,7 +225,8 @@ void read_links(const Values& values, Machine& machine, std::vector<ResolvedValu
 
 }  // namespace
 
-Machine machine_from(const Values& values, std::vector<ResolvedValue>& notes) {
+Machine machine_from(const Values& values, std::vector<ResolvedValue>& notes,
+                     const Constants& constants) {
   check_hardware(values);
   const NearestParts others(values);
   Machine machine;
@@ -227,7 +241,8 @@ Machine machine_from(const Values& values, std::vector<ResolvedValue>& notes) {
   machine.cache_ceiling = {highest(machine.cache_bandwidth)};
   machine.floors = launch_floors(values, others, notes);
   machine.half_saturation = saturation_latency(values, others, notes);
-  machine.few_tokens = few_tokens_of(values, others, notes);
+  machine.few_tokens = few_tokens_of(values, others, constants, notes);
+  machine.engine = constants.engine;
   machine.vector_rate = rate(values, "f32_rate", notes);
   machine.tensor_rate = rate(values, "bf16_rate", notes);
   // Without a rate for fp8 the part has no units for it, and fp8 weights run at the bf16 rate.

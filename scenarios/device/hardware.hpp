@@ -7,11 +7,13 @@
 
 #include "model/base/resolved_value.hpp"
 #include "model/machine/machine.hpp"
+#include "scenarios/device/constants.hpp"
 #include "scenarios/keys/values.hpp"
 
 namespace depthcost {
 
 /// Appends to `notes` one line for each fallback.
-Machine machine_from(const Values& values, std::vector<ResolvedValue>& notes);
+Machine machine_from(const Values& values, std::vector<ResolvedValue>& notes,
+                     const Constants& constants = shipped_constants());
 
 }  // namespace depthcost

@@ -148,15 +148,18 @@ void read_links(const Values& values, Machine& machine) {
 
 }  // namespace
 
-Machine machine_from_profile(const Values& values, std::vector<ResolvedValue>& notes) {
+Machine machine_from_profile(const Values& values, std::vector<ResolvedValue>& notes,
+                             const Constants& constants) {
   Machine machine;
+  machine.engine = constants.engine;
   if (values.has("part")) {
     const Value& part = values.at("part");
-    machine =
-        machine_from(part_values(part.texts.front(), values.text("kind"), part.position), notes);
+    machine = machine_from(part_values(part.texts.front(), values.text("kind"), part.position),
+                           notes, constants);
   }
   if (values.text("kind") == "gpu" && !machine.few_tokens) {
-    machine.few_tokens = few_tokens(kUsualMultiprocessors, {});
+    machine.few_tokens =
+        few_tokens(kUsualMultiprocessors, {}, constants, "", Kinship::other_memory);
     notes.push_back({"hardware.num_multiprocessors", fmt::format("{}", kUsualMultiprocessors),
                      "fallback: the profile names no part"});
   }

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "model/machine/chip.hpp"
 #include "scenarios/keys/keys.hpp"
 
 namespace depthcost::key_builders {
@@ -12,6 +13,11 @@ using enum KeyKind;
 using Names = std::string_view;
 
 inline constexpr std::array<Names, 2> kKinds{"gpu", "cpu"};
+inline constexpr auto kArchitectures = [] {
+  std::array<Names, kChips.size()> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kChips[i].name;
+  return names;
+}();
 
 /// The four schemes that have a type of their own, and every mechanism beside them.
 std::span<const Names> scheme_names();

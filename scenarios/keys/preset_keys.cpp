@@ -1,5 +1,4 @@
 // The tables of models and of hardware.
-#include "model/machine/chip.hpp"
 #include "model/step/study.hpp"
 #include "scenarios/keys/key_builders.hpp"
 
@@ -9,11 +8,6 @@ namespace {
 using namespace key_builders;
 
 constexpr std::array<Names, 4> kVendors{"nvidia", "amd", "intel", "arm"};
-constexpr auto kArchitectures = [] {
-  std::array<Names, kChips.size()> names{};
-  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kChips[i].name;
-  return names;
-}();
 constexpr std::array<Names, 9> kMemories{"hbm2",   "hbm2e", "hbm3", "hbm3e",  "gddr6",
                                          "gddr6x", "gddr7", "ddr5", "lpddr5x"};
 

@@ -28,16 +28,22 @@ ComparedCase compared_case(std::string id, const Device& device, const Standalon
           .line = rule.line};
 }
 
-/// Loads each device once.
+/// Loads each device once, with the constants that have not seen it: a prediction of what it was
+/// fitted on would flatter it.
 class Devices {
  public:
   const Device& at(const std::string& id) {
     const auto known = devices_.find(id);
     return known != devices_.end() ? known->second
-                                   : devices_.emplace(id, device_of(id)).first->second;
+                                   : devices_.emplace(id, device_of(id, unseen(id))).first->second;
   }
 
  private:
+  static const Constants& unseen(const std::string& id) {
+    const Constants* fold = shipped_fold(id);
+    return fold == nullptr ? shipped_constants() : *fold;
+  }
+
   std::map<std::string, Device> devices_;
 };
 
@@ -70,14 +76,14 @@ std::vector<std::pair<std::string, Group>> grouped(
 
 }  // namespace
 
-Device device_of(const DeviceValues& values, const std::string& label) {
+Device device_of(const DeviceValues& values, const std::string& label, const Constants& constants) {
   Device device{.label = label, .machine = {}, .fallbacks = {}};
-  device.machine = machine_from(values, device.fallbacks);
+  device.machine = machine_from(values, device.fallbacks, constants);
   return device;
 }
 
-Device device_of(const std::string& hardware) {
-  return device_of(resolve_device(hardware, "--hardware"), file_label(hardware));
+Device device_of(const std::string& hardware, const Constants& constants) {
+  return device_of(resolve_device(hardware, "--hardware"), file_label(hardware), constants);
 }
 
 std::vector<ComparedCase> published_cases(const std::vector<PublishedMeasurement>& measurements,

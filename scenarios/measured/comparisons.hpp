@@ -19,10 +19,11 @@ struct Device {
   std::vector<ResolvedValue> fallbacks;
 };
 
-Device device_of(const DeviceValues& values, const std::string& label);
+Device device_of(const DeviceValues& values, const std::string& label,
+                 const Constants& constants = shipped_constants());
 
 /// The device of a preset or a path. Throws InputError for an unknown name and for a bad file.
-Device device_of(const std::string& hardware);
+Device device_of(const std::string& hardware, const Constants& constants = shipped_constants());
 
 /// One case for each (device, operation, shape), judged by the fastest stack.
 std::vector<ComparedCase> published_cases(const std::vector<PublishedMeasurement>& measurements,

@@ -20,4 +20,10 @@ std::vector<std::string> preset_ids(std::string_view kind) {
   return ids;
 }
 
+std::string_view shipped_table(std::string_view id) {
+  for (const Preset& data : shipped_data())
+    if (data.kind == "tables" && data.id == id) return data.text;
+  return {};
+}
+
 }  // namespace depthcost

@@ -28,8 +28,9 @@ constexpr Count kMaxRanks = Count{1} << 20;
 /// Values of the scenario, its model and its hardware, and what was assumed on the way.
 class ScenarioReader {
  public:
-  ScenarioReader(const Node& document, const std::string& file, Provenance provenance)
-      : file_(file), values_(checked(document, provenance)) {
+  ScenarioReader(const Node& document, const std::string& file, Provenance provenance,
+                 const Constants& constants)
+      : file_(file), constants_(constants), values_(checked(document, provenance)) {
     const Map& map = as_map(document, "scenario");
     model_ =
         resolve_reference(*required(map, "model", document.position), model_reference(), file_);
@@ -327,7 +328,7 @@ class ScenarioReader {
   }
 
   void read_machine(std::vector<ResolvedValue>& fallbacks) {
-    Machine machine = machine_from(*hardware_, fallbacks);
+    Machine machine = machine_from(*hardware_, fallbacks, constants_);
     if (has_peers(scenario_.study)) borrow_transfers(*hardware_, machine, fallbacks);
     scenario_.study.machine = std::move(machine);
   }
@@ -355,6 +356,7 @@ class ScenarioReader {
   }
 
   std::string file_;
+  const Constants& constants_;
   Values values_;
   Values model_{Position{}};
   std::optional<DeviceValues> hardware_;
@@ -364,18 +366,19 @@ class ScenarioReader {
 
 }  // namespace
 
-Scenario read_scenario(const std::string& path) {
+Scenario read_scenario(const std::string& path, const Constants& constants) {
   std::error_code ignored;
   if (find_preset("models", path) != nullptr && !std::filesystem::exists(path, ignored))
     throw InputError({path, 1, 1},
                      fmt::format("cannot read the file (no such file; a model is asked about as "
                                  "report --model {})",
                                  path));
-  return scenario_of(load_document(path), path, Provenance::scenario);
+  return scenario_of(load_document(path), path, Provenance::scenario, constants);
 }
 
-Scenario scenario_of(const Node& document, const std::string& file, Provenance provenance) {
-  return ScenarioReader(document, file, provenance).read();
+Scenario scenario_of(const Node& document, const std::string& file, Provenance provenance,
+                     const Constants& constants) {
+  return ScenarioReader(document, file, provenance, constants).read();
 }
 
 }  // namespace depthcost

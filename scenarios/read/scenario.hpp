@@ -7,6 +7,7 @@
 
 #include "model/base/resolved_value.hpp"
 #include "model/step/study.hpp"
+#include "scenarios/device/constants.hpp"
 #include "scenarios/keys/values.hpp"
 
 namespace depthcost {
@@ -18,10 +19,11 @@ struct Scenario {
 };
 
 /// Reads, checks and resolves a scenario file. Throws InputError.
-Scenario read_scenario(const std::string& path);
+Scenario read_scenario(const std::string& path, const Constants& constants = shipped_constants());
 
 /// The same for a parsed document. `file` labels positions, and references are relative to its
 /// folder. `provenance` says what the origins of values are called.
-Scenario scenario_of(const Node& document, const std::string& file, Provenance provenance);
+Scenario scenario_of(const Node& document, const std::string& file, Provenance provenance,
+                     const Constants& constants = shipped_constants());
 
 }  // namespace depthcost

@@ -173,8 +173,8 @@ Node document_from_options(const ScenarioOptions& options) {
   return std::move(scenario).node();
 }
 
-Scenario scenario_from_options(const ScenarioOptions& options) {
-  return scenario_of(document_from_options(options), "", Provenance::options);
+Scenario scenario_from_options(const ScenarioOptions& options, const Constants& constants) {
+  return scenario_of(document_from_options(options), "", Provenance::options, constants);
 }
 
 std::string stem_of(const ScenarioOptions& options) {
@@ -182,8 +182,10 @@ std::string stem_of(const ScenarioOptions& options) {
   return options.hardware.empty() ? model : model + "_" + stem(options.hardware);
 }
 
-Scenario asked_scenario(const std::string& path, const ScenarioOptions& options) {
-  return options.model.empty() ? read_scenario(path) : scenario_from_options(options);
+Scenario asked_scenario(const std::string& path, const ScenarioOptions& options,
+                        const Constants& constants) {
+  return options.model.empty() ? read_scenario(path, constants)
+                               : scenario_from_options(options, constants);
 }
 
 std::string stem_of(const std::string& path, const ScenarioOptions& options) {

@@ -28,7 +28,8 @@ struct ScenarioOptions {
 /// steps of 1, 64 and 512 sequences of 8,192 tokens, a prefill of 131,072 tokens in chunks of at
 /// most 16,384 that the tensor-parallel devices share; beside the model's own scheme standard and
 /// mHC, and Full AttnRes if it carries AttnRes. Throws InputError at "--OPTION:1:1".
-Scenario scenario_from_options(const ScenarioOptions& options);
+Scenario scenario_from_options(const ScenarioOptions& options,
+                               const Constants& constants = shipped_constants());
 
 /// That file as a tree, of Provenance::options. Throws InputError.
 Node document_from_options(const ScenarioOptions& options);
@@ -37,7 +38,8 @@ Node document_from_options(const ScenarioOptions& options);
 std::string stem_of(const ScenarioOptions& options);
 
 /// The scenario of the file, or of the options if they name a model.
-Scenario asked_scenario(const std::string& path, const ScenarioOptions& options);
+Scenario asked_scenario(const std::string& path, const ScenarioOptions& options,
+                        const Constants& constants = shipped_constants());
 
 /// The stem of the names of that scenario's output files.
 std::string stem_of(const std::string& path, const ScenarioOptions& options);

@@ -47,9 +47,9 @@ std::string rates_text(const Study& study) {
       "reading {} [{}, {}]", format_bandwidth(bandwidth.value), format_bandwidth(bandwidth.low),
       format_bandwidth(std::min(bandwidth.high, machine.memory_ceiling)));
   text += fmt::format(", of which attention reaches {}, MLP and head {}",
-                      share_text(kAttentionKernels.efficiency), share_text(kMlpKernels.efficiency));
-  text += fmt::format("; {} [{}, {}] of the dense rate", kSustainedRate.value, kSustainedRate.low,
-                      kSustainedRate.high);
+                      share_text(machine.engine.efficiency_of(machine.engine.attention)),
+                      share_text(machine.engine.efficiency_of(machine.engine.mlp)));
+  text += fmt::format("; {} of the dense rate", share_text(machine.engine.sustained_rate));
   if (const auto& rate = machine.tensor_rate ? machine.tensor_rate : machine.vector_rate)
     text += ", " + format_flop_rate(*rate);
   if (machine.fp8_rate)
@@ -125,7 +125,7 @@ std::vector<std::string> inputs_of(const Study& study, RestTerm term, const Forw
   if (term == RestTerm::launches)
     lines.push_back(
         "a kernel takes what its kind took in measured decode steps, and no less than "
-        "its launch (model/step/engine_kernels.hpp)");
+        "its launch (model/machine/constants.hpp)");
   return lines;
 }
 
@@ -178,7 +178,7 @@ std::vector<std::string> modelled_numbers(const Evaluation& e, const RestRow& ro
   if (has_experts && workload.id.kind == WorkloadKind::prefill)
     lines.push_back(
         fmt::format("routed experts of a prefill take {} times what bytes and operations say",
-                    share_text(kPrefillOfExperts)));
+                    share_text(e.study.machine->engine.prefill_of_experts)));
   if (row.term == RestTerm::collectives && row.parts.empty())
     lines.emplace_back("one rank by itself sends nothing");
   return lines;

@@ -11,6 +11,8 @@
 #include "model/machine/machine.hpp"
 #include "model/schemes/list.hpp"
 
+#include "tests/constants.hpp"
+
 namespace depthcost::test {
 
 /// A real number in [low, high].
@@ -69,7 +71,9 @@ inline Machine any_machine() {
   if (*rc::gen::arbitrary<bool>())
     machine.few_tokens = few_tokens(*rc::gen::inRange<Count>(1, 200),
                                     {*rc::gen::element(RowLoads::loop, RowLoads::ring),
-                                     *rc::gen::element(Prefetch::none, Prefetch::before_start)});
+                                     *rc::gen::element(Prefetch::none, Prefetch::before_start),
+                                     *rc::gen::element(Projection::whole, Projection::split)});
+  machine.engine = constants().engine;
   machine.vector_rate = any_rate();
   machine.tensor_rate = any_rate();
   return machine;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "model/ledger/path_operations.hpp"
 #include "model/machine/corner_times.hpp"
@@ -13,14 +14,17 @@
 #include "model/operations/residual_operations.hpp"
 #include "model/schemes/list.hpp"
 #include "model/step/attachments.hpp"
+#include "tests/constants.hpp"
 #include "tests/model/machine/launch_time.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::few_tokens_test {
+using test::few_tokens;
+
 namespace {
 
-constexpr KernelStyle kLoops{};
-constexpr KernelStyle kRings{RowLoads::ring, Prefetch::before_start};
+constexpr KernelStyle kLoops{.projection = Projection::split};
+constexpr KernelStyle kRings{RowLoads::ring, Prefetch::before_start, Projection::split};
 constexpr double kFloor = 1e-6;
 constexpr double kRow = 7168 * 2;  // bytes
 
@@ -74,20 +78,79 @@ TEST(FewTokens, MakeNoPiecesFasterThanTheWhole) {
   }
 }
 
-/// Nobody has measured an architecture that borrows the constants.
-TEST(FewTokens, AreLessCertainWhereTheyAreBorrowed) {
-  const FewTokens own = few_tokens(100, {.constants = Evidence::published});
-  const FewTokens borrowed = few_tokens(100, {});
+/// The further from the parts that were measured, the less is known.
+TEST(FewTokens, AreLessCertainTheFurtherThePartIs) {
   const auto expect_wider = [](const auto& wide, const auto& narrow) {
     EXPECT_EQ(wide.value, narrow.value);
     EXPECT_LT(wide.low, narrow.low);
     EXPECT_GT(wide.high, narrow.high);
     EXPECT_EQ(wide.evidence, Evidence::assumed);
-    EXPECT_EQ(narrow.evidence, Evidence::published);
   };
-  expect_wider(borrowed.loop_draw, own.loop_draw);
-  expect_wider(borrowed.kernel_scatter, own.kernel_scatter);
-  EXPECT_GT(borrowed.sinkhorn_step.high, own.sinkhorn_step.high);
+  const FewTokens own = few_tokens(100, kLoops);
+  const FewTokens other = few_tokens(100, kLoops, Kinship::other_architecture);
+  const FewTokens stranger = few_tokens(100, kLoops, Kinship::other_memory);
+  EXPECT_EQ(own.loop_draw.evidence, Evidence::published);
+  for (const auto& [wide, narrow] : {std::pair{other, own}, std::pair{stranger, other}}) {
+    expect_wider(wide.loop_draw, narrow.loop_draw);
+    expect_wider(wide.kernel_scatter, narrow.kernel_scatter);
+    expect_wider(wide.sinkhorn_step, narrow.sinkhorn_step);
+  }
+}
+
+/// An architecture that nobody has measured has the mean floor of those that were.
+TEST(FewTokens, HaveTheFloorOfTheirArchitecture) {
+  Constants constants = test::constants();
+  constants.architectures = {{"hopper", 1.0}, {"blackwell", 1.2}};
+  const auto floor = [&](std::string_view architecture) {
+    return depthcost::few_tokens(100, kLoops, constants, architecture, Kinship::same_architecture)
+        .floor_share;
+  };
+  EXPECT_EQ(floor("blackwell"), 1.2);
+  EXPECT_EQ(floor("ada"), 1.1);
+  Machine machine = gpu(kLoops);
+  const double alone = seconds(machine, operations::mhc_post(4), 1);
+  machine.few_tokens->floor_share = 1.2;
+  EXPECT_NEAR(seconds(machine, operations::mhc_post(4), 1) - alone, 0.2 * kFloor, 1e-15);
+}
+
+/// With half of the capacity twice the bytes come from memory: 9 rows of 400 tokens are 52 MB.
+TEST(FewTokens, FindTheirDataInAShareOfTheCache) {
+  Machine machine = gpu(kLoops);
+  const auto share = [&] {
+    return memory_weight(machine, operations::mhc_post(4), Operand::recent, hot(400),
+                         IntervalEnd::value);
+  };
+  const double whole = share();
+  machine.few_tokens->cache_share = 0.5;
+  EXPECT_GT(share(), whole + 0.5);
+}
+
+/// A projection's weights are read by as many CTAs as there are tokens.
+TEST(FewTokens, ReadAProjectionWholeWhereCtasDoNotShareIt) {
+  const Machine split = gpu(kLoops);
+  const Machine whole = gpu({.projection = Projection::whole});
+  const double weights = parameter_bytes(operations::mhc_pre(4), {.hidden_size = 7168}).value;
+  for (const double tokens : {1.0, 50.0, 100.0})
+    EXPECT_NEAR(seconds(whole, operations::mhc_pre(4), tokens) -
+                    seconds(split, operations::mhc_pre(4), tokens),
+                tokens / 100 * weights / whole.few_tokens->projection_draw.value.value, 1e-12);
+}
+
+/// Many tokens take the bandwidth of plain streams times the efficiency of their kernel.
+TEST(FewTokens, ReadManyTokensAtTheEfficiencyOfTheirKernel) {
+  Machine machine = gpu(kLoops, 400);
+  machine.memory_ceiling = {20e12};
+  Execution many = hot(1e6);
+  many.temperature = Temperature::cold;
+  const auto bytes = [&](const Operation& operation) {
+    return test::time_terms(machine, operation, many, {}).bytes.value;
+  };
+  const double post = bytes(operations::mhc_post(4));
+  const double pre = bytes(operations::mhc_pre(4));
+  machine.few_tokens->stream_efficiency = 1.1;
+  machine.few_tokens->projection_efficiency = 0.8;
+  EXPECT_NEAR(bytes(operations::mhc_post(4)) * 1.1, post, 1e-9);
+  EXPECT_NEAR(bytes(operations::mhc_pre(4)) * 0.8, pre, 1e-9);
 }
 
 /// They launch as mHC's pre does and lack its Sinkhorn iterations alone.

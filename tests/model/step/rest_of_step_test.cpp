@@ -6,6 +6,7 @@
 #include "model/schemes/list.hpp"
 #include "model/step/step.hpp"
 #include "tests/architectures.hpp"
+#include "tests/constants.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::rest_of_step_test {
@@ -53,7 +54,8 @@ TEST(RestOfStep, ReadsWeightsAndCacheOfTheAttention) {
   const RestRow row = row_of(rest_of(llama_study()), RestTerm::attention);
   const double bytes = 32 * 2 * (41943040.0 + 1001 * 2048);
   EXPECT_EQ(row.bytes.value, bytes);
-  const Estimate<double>& share = kAttentionKernels.efficiency;
+  const EngineConstants engine = test::constants().engine;
+  const Estimate<double> share = engine.efficiency_of(engine.attention);
   EXPECT_NEAR(row.time.value.value, bytes / (share.value * 5e12), 1e-12);
   EXPECT_NEAR(row.time.low.value, bytes / (share.high * 5.5e12), 1e-12);
   EXPECT_NEAR(row.time.high.value, bytes / (share.low * 4.5e12), 1e-12);
@@ -66,8 +68,8 @@ TEST(RestOfStep, ReadsTheHeadOnce) {
 
 // 32 x (4 + 3) kernels and the head.
 TEST(RestOfStep, CountsKernelsAtTheirFloor) {
-  const double attention = kAttentionKernels.floor.value.value;
-  const double mlp = kMlpKernels.floor.value.value;
+  const double attention = test::constants().engine.attention.floor.value;
+  const double mlp = test::constants().engine.mlp.floor.value;
   const RestRow row = row_of(rest_of(llama_study()), RestTerm::launches);
   EXPECT_EQ(row.launches, 225);
   EXPECT_NEAR(row.time.value.value, 32 * 4 * attention + (32 * 3 + 1) * mlp, 1e-12);
@@ -76,9 +78,9 @@ TEST(RestOfStep, CountsKernelsAtTheirFloor) {
 TEST(RestOfStep, TakesLessForKernelsThatAreLaunchedAhead) {
   Study study = llama_study();
   const double alone = row_of(rest_of(study), RestTerm::launches).time.value.value;
-  study.machine->few_tokens = few_tokens(132, {.prefetch = Prefetch::before_start});
+  study.machine->few_tokens = test::few_tokens(132, {.prefetch = Prefetch::before_start});
   EXPECT_NEAR(row_of(rest_of(study), RestTerm::launches).time.value.value,
-              kFloorOfLaunchedAhead * alone, 1e-12);
+              test::constants().engine.floor_of_launched_ahead * alone, 1e-12);
 }
 
 /// A launch that takes longer than an engine's kernel is what counts.
@@ -99,7 +101,8 @@ TEST(RestOfStep, MultipliesAttentionScoresInBf16WhateverTheWeightsAre) {
   const RestRow in_fp8 = row_of(rest_of(study), RestTerm::attention);
   const double weights = 2.0 * 100'000 * 32 * 41943040;
   const double core = in_bf16.flops.value - weights;
-  const double rate = kSustainedRate.value * study.machine->tensor_rate->value;
+  const double rate =
+      test::constants().engine.sustained_rate.value * study.machine->tensor_rate->value;
   EXPECT_NEAR(in_bf16.time.value.value, (weights + core) / rate, 1e-6);
   EXPECT_NEAR(in_fp8.time.value.value, (weights / 2 + core) / rate, 1e-6);
 }
@@ -126,9 +129,11 @@ TEST(RestOfStep, TakesLongerForTheExpertsOfAPrefill) {
   const RestRow row = row_of(rest_of(study), RestTerm::mlp);
   ASSERT_EQ(row.parts.size(), 2U);
   const RestPart& routed = row.parts[1];
-  const double rate = kSustainedRate.value * study.machine->tensor_rate->value;
+  const double rate =
+      test::constants().engine.sustained_rate.value * study.machine->tensor_rate->value;
   EXPECT_NEAR(routed.time.value.value,
-              kPrefillOfExperts.value * routed.work.flops_at(IntervalEnd::value).value / rate,
+              test::constants().engine.prefill_of_experts.value *
+                  routed.work.flops_at(IntervalEnd::value).value / rate,
               1e-9);
 }
 

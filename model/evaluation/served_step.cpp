@@ -1,0 +1,35 @@
+// Sums what one token waits for.
+#include "model/evaluation/served_step.hpp"
+
+#include "model/step/step.hpp"
+
+namespace depthcost {
+
+std::optional<Estimate<Seconds>> predicted_time(const ServedStep& served) {
+  const Study& study = served.study;
+  Estimate<Seconds> sum;
+  for (const StepRow& row : step_rows(study, study.path, Schedule::fused)) {
+    if (!row.baseline_step) return std::nullopt;
+    sum += (row.workload.kind == WorkloadKind::prefill ? served.prefills : 1) * *row.baseline_step;
+  }
+  sum.evidence = Evidence::assumed;
+  return sum;
+}
+
+std::vector<ComparedServing> compared_servings(const std::vector<ServedStep>& steps) {
+  std::vector<ComparedServing> compared;
+  for (const ServedStep& step : steps) {
+    const auto predicted = predicted_time(step);
+    if (!predicted) continue;
+    const Seconds measured = step.seconds;
+    compared.push_back(
+        {step.id, step.model, step.gpu, step.stack,
+         Comparison{.measured = {measured, measured, measured, Evidence::published},
+                    .predicted = *predicted,
+                    .error = measured / predicted->value - 1,
+                    .is_inside = predicted->low <= measured && measured <= predicted->high}});
+  }
+  return compared;
+}
+
+}  // namespace depthcost

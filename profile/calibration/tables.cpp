@@ -1,0 +1,56 @@
+// CSV rows as calls and as studies.
+#include "profile/calibration/tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "scenarios/device/device.hpp"
+#include "scenarios/measured/published_table.hpp"
+#include "scenarios/measured/served_steps.hpp"
+#include "scenarios/text/input_text.hpp"
+
+namespace depthcost::calibration {
+namespace {
+
+Part part_of(const std::string& gpu, const Constants& start) {
+  const DeviceValues device = resolve_device(gpu, "gpu");
+  std::vector<ResolvedValue> notes;
+  return {.id = gpu,
+          .architecture = device.values.text("architecture"),
+          .memory = device.values.text("memory_technology"),
+          .machine = machine_from(device, notes, start)};
+}
+
+const Part& part_in(const std::vector<Part>& parts, const std::string& gpu) {
+  return *std::find_if(parts.begin(), parts.end(),
+                       [&](const Part& part) { return part.id == gpu; });
+}
+
+MeasuredKernel kernel_of(const std::vector<Part>& parts, const TableRow& row) {
+  const StandaloneCall call{.operation = row.find("operation")->second,
+                            .num_tokens = count_in(row, "tokens"),
+                            .hidden_size = count_in(row, "hidden_size"),
+                            .launch = Launch::graph,
+                            .temperature = Temperature::hot};
+  return {&part_in(parts, row.find("gpu")->second), *find_operation(call), execution_of(call),
+          Seconds{1e-6 * number_in(row, "microseconds")}};
+}
+
+}  // namespace
+
+Tables read_tables(const std::string& folder, const Constants& start) {
+  Tables tables;
+  const auto file = [&](const char* name) { return fmt::format("{}/{}", folder, name); };
+  const auto text = [&](const char* name) { return load_text(file(name)); };
+  const std::vector<TableRow> kernels = table_rows(text("mhc.csv"), file("mhc.csv"));
+  std::set<std::string> gpus;
+  for (const TableRow& row : kernels) gpus.insert(row.find("gpu")->second);
+  for (const std::string& gpu : gpus) tables.parts.push_back(part_of(gpu, start));
+  for (const TableRow& row : kernels) tables.kernels.push_back(kernel_of(tables.parts, row));
+  tables.steps = parse_served_steps(text("steps.csv"), file("steps.csv"), start);
+  return tables;
+}
+
+}  // namespace depthcost::calibration

@@ -1,0 +1,47 @@
+// The measured tables that constants are fitted on: scenarios/published/*.csv, the fastest stack of
+// each configuration, from ai-dynamo/aiconfigurator 0.12.0 (Apache-2.0).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/evaluation/served_step.hpp"
+#include "model/machine/catalogue.hpp"
+#include "model/machine/machine.hpp"
+
+namespace depthcost::calibration {
+
+/// A GPU of the tables, and what decides which constants it has.
+struct Part {
+  std::string id;
+  std::string architecture;
+  std::string memory;  // "hbm3e"
+  Machine machine;
+};
+
+/// One mHC kernel, replayed in a graph on the same buffers.
+struct MeasuredKernel {
+  const Part* part = nullptr;
+  Operation operation;
+  Execution execution;
+  Seconds seconds;
+};
+
+/// Rows keep pointers into `parts`.
+struct Tables {
+  std::vector<Part> parts;
+  std::vector<MeasuredKernel> kernels;
+  std::vector<ServedStep> steps;
+
+  Tables() = default;
+  Tables(const Tables&) = delete;
+  Tables& operator=(const Tables&) = delete;
+  Tables(Tables&&) = default;
+  Tables& operator=(Tables&&) = default;
+};
+
+/// Reads mhc.csv and steps.csv of `folder`. The residual path of a step has the constants `start`:
+/// it is a small part of the step, and must not depend on what ships. Throws InputError.
+Tables read_tables(const std::string& folder, const Constants& start);
+
+}  // namespace depthcost::calibration

@@ -1,0 +1,70 @@
+// The table of files of fitted constants: model/machine/constants.hpp as a user would write it.
+#include "model/machine/constants.hpp"
+#include "scenarios/keys/key_builders.hpp"
+
+namespace depthcost {
+namespace {
+
+using namespace key_builders;
+
+constexpr Key needed(std::string_view path, Dimension dimension, std::string_view meaning) {
+  return required(key(quantity, path, dimension, meaning));
+}
+
+constexpr Key needed(std::string_view path, std::string_view meaning) {
+  return required(key(number, path, meaning));
+}
+
+constexpr std::array kConstants{
+    required(key(text, "schema", "must be depthcost-constants/1")),
+    required(key(text, "name", "name of the constants in lists")),
+    key(text, "left_out", "the GPU, architecture or model whose rows were not used; absent: none"),
+    required(key(text, "memory", "kind of memory of the parts that kernels were fitted on")),
+    key(records, "fitted", "architectures that kernels were fitted on"),
+    required(key(choice, "fitted[].architecture", kArchitectures, "of the hardware")),
+    needed("fitted[].floor_share", "floors of kernels that loop over those of plain kernels"),
+    needed("loop_draw", bytes_per_second, "what one CTA draws that loads a row after the other"),
+    needed("coefficient_step", seconds, "reading coefficients before the rows"),
+    needed("sinkhorn_step", seconds, "reductions of a row and 20 Sinkhorn iterations"),
+    needed("projection_draw", bytes_per_second, "what one CTA draws of a projection's weights"),
+    needed("cache_share", "share of the cache's capacity that kernels find their data in"),
+    needed("stream_efficiency", "bandwidth of kernels over that of plain streams"),
+    needed("projection_efficiency", "the same of kernels that project the streams"),
+    needed("ring_draw", bytes_per_second, "what a cluster draws with bulk copies"),
+    needed("ring_draw_low", bytes_per_second, "low end of its interval"),
+    needed("ring_draw_high", bytes_per_second, "high end"),
+    needed("folded_call", seconds, "what an all-reduce takes longer with an operation inside it"),
+    needed("folded_call_low", seconds, "low end of its interval"),
+    needed("folded_call_high", seconds, "high end"),
+    needed("folded_call_ahead", seconds, "the same where kernels are launched ahead"),
+    needed("folded_call_ahead_low", seconds, "low end of its interval"),
+    needed("folded_call_ahead_high", seconds, "high end"),
+    key(records, "errors", "measured over predicted of nine of ten kernels that were left out"),
+    required(key(choice, "errors[].kinship", kNames<Kinship>, "of the part")),
+    needed("errors[].token_low", "kernels of few tokens: low end"),
+    needed("errors[].token_high", "high end"),
+    needed("errors[].bytes_low", "kernels of many tokens: low end"),
+    needed("errors[].bytes_high", "high end"),
+    needed("attention_floor", seconds, "what a kernel of attention takes beside its bytes"),
+    needed("attention_efficiency", "share of the bandwidth of plain reads"),
+    needed("mlp_floor", seconds, "what a kernel of an MLP takes beside its bytes"),
+    needed("mlp_efficiency", "share of the bandwidth of plain reads"),
+    needed("floor_of_launched_ahead", "share of those floors where kernels are launched ahead"),
+    needed("step_low", "measured over predicted of nine of ten steps that were left out: low end"),
+    needed("step_high", "high end"),
+    needed("sustained_rate", "share of the dense rate that matrix products reach"),
+    needed("sustained_rate_low", "low end of its interval"),
+    needed("sustained_rate_high", "high end"),
+    needed("prefill_of_experts", "times what bytes and operations of a prefill's experts say"),
+    needed("prefill_of_experts_low", "low end of its interval"),
+    needed("prefill_of_experts_high", "high end"),
+};
+
+}  // namespace
+
+const KeyTable& constant_keys() {
+  static constexpr KeyTable table{"depthcost-constants/1", "constants file", kConstants};
+  return table;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,130 @@
+// The calibration finds constants that it knows, sees nothing of what it leaves out, and ships.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "profile/calibration/fold.hpp"
+#include "scenarios/device/constants.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace depthcost::calibration_test {
+namespace {
+
+using namespace calibration;
+
+const std::string kSource = DEPTHCOST_SOURCE_DIR;
+
+/// Some of the rows: enough for the shape, and fast.
+const Tables& some_rows() {
+  static const Tables tables = [] {
+    Tables some = read_tables(kSource + "/scenarios/published", shipped_constants());
+    const auto thin = [](auto& rows, std::size_t step) {
+      std::size_t kept = 0;
+      for (std::size_t i = 0; i < rows.size(); i += step) rows[kept++] = rows[i];
+      rows.resize(kept);
+    };
+    thin(some.kernels, 4);
+    thin(some.steps, 16);
+    return some;
+  }();
+  return tables;
+}
+
+/// The same rows, measured by somebody with those constants.
+Tables as_predicted(const Constants& constants) {
+  Tables tables;
+  tables.parts = some_rows().parts;
+  for (MeasuredKernel row : some_rows().kernels) {
+    row.part = &tables.parts[static_cast<std::size_t>(row.part - some_rows().parts.data())];
+    row.seconds = predicted(row, constants).value;
+    tables.kernels.push_back(std::move(row));
+  }
+  for (ServedStep row : some_rows().steps) {
+    row.seconds = predicted(row, constants).value;
+    tables.steps.push_back(std::move(row));
+  }
+  return tables;
+}
+
+Constants moved(Constants constants, double factor) {
+  constants.kernels.loop_draw = factor * constants.kernels.loop_draw;
+  constants.kernels.coefficient_step = factor * constants.kernels.coefficient_step;
+  constants.kernels.sinkhorn_step = factor * constants.kernels.sinkhorn_step;
+  constants.engine.attention.floor = factor * constants.engine.attention.floor;
+  constants.engine.mlp.floor = factor * constants.engine.mlp.floor;
+  return constants;
+}
+
+TEST(Calibration, FindsTheConstantsOfKernels) {
+  const Constants truth = shipped_constants();
+  const Tables tables = as_predicted(truth);
+  const Constants found = fitted_kernels(tables, {}, moved(truth, 1.3));
+  for (const MeasuredKernel& row : tables.kernels) {
+    if (!row.part->memory.starts_with("hbm")) continue;
+    EXPECT_NEAR(predicted(row, found).value / row.seconds, 1, 0.08);
+  }
+  EXPECT_NEAR(found.kernels.loop_draw / truth.kernels.loop_draw, 1, 0.05);
+  EXPECT_NEAR(found.kernels.stream_efficiency / truth.kernels.stream_efficiency, 1, 0.02);
+}
+
+TEST(Calibration, FindsTheConstantsOfSteps) {
+  const Constants truth = shipped_constants();
+  const Tables tables = as_predicted(truth);
+  const Constants found = fitted_steps(tables, {}, moved(truth, 0.8));
+  for (const ServedStep& row : tables.steps)
+    EXPECT_NEAR(predicted(row, found).value / row.seconds, 1, 0.03);
+}
+
+/// Rows that are left out may say anything.
+TEST(Calibration, SeesNothingOfWhatItLeavesOut) {
+  const Constants start = shipped_constants();
+  const auto with_lies_about = [](const LeftOut& left_out) {
+    Tables tables = as_predicted(shipped_constants());
+    for (MeasuredKernel& row : tables.kernels)
+      if (left_out.holds(*row.part)) row.seconds = 2 * row.seconds;
+    for (ServedStep& row : tables.steps)
+      if (left_out.holds(row)) row.seconds = 2 * row.seconds;
+    return tables;
+  };
+  const Tables honest = as_predicted(start);
+  for (const char* name : {"h200_sxm", "blackwell"}) {
+    const LeftOut left_out{name};
+    EXPECT_EQ(to_yaml(fitted_kernels(with_lies_about(left_out), left_out, start)),
+              to_yaml(fitted_kernels(honest, left_out, start)))
+        << name;
+  }
+  for (const char* name : {"h200_sxm", "llama_3_1_70b"}) {
+    const LeftOut left_out{name};
+    EXPECT_EQ(to_yaml(fitted_steps(with_lies_about(left_out), left_out, start)),
+              to_yaml(fitted_steps(honest, left_out, start)))
+        << name;
+  }
+}
+
+TEST(Calibration, WritesWhatItReads) {
+  const test::TemporaryFolder folder;
+  const std::string text = to_yaml(shipped_constants());
+  EXPECT_EQ(to_yaml(load_constants(folder.written("constants.yaml", text))), text);
+}
+
+TEST(Calibration, ShipsAFoldForEverythingThatWasFitted) {
+  for (const std::string& name : names_of_folds(some_rows())) {
+    const Constants* fold = shipped_fold(name);
+    ASSERT_NE(fold, nullptr) << name;
+    EXPECT_EQ(fold->left_out, name);
+  }
+  EXPECT_EQ(shipped_constants().left_out, "");
+  EXPECT_EQ(shipped_fold("gb200"), nullptr);
+}
+
+/// An architecture that is left out is none of those whose kernels are known.
+TEST(Calibration, KnowsTheKinshipOfWhatItLeavesOut) {
+  for (const Part& part : some_rows().parts) {
+    const Constants& fold = *shipped_fold(part.architecture);
+    EXPECT_NE(kinship_of(part, fold), Kinship::same_architecture) << part.id;
+  }
+}
+
+}  // namespace
+}  // namespace depthcost::calibration_test

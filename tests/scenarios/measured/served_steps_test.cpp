@@ -1,0 +1,71 @@
+// Served steps as scenarios, and how well what has not seen them predicts them.
+#include "scenarios/measured/served_steps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "scenarios/measured/comparisons.hpp"
+#include "scenarios/measured/tolerances.hpp"
+#include "scenarios/text/input_error.hpp"
+
+namespace depthcost::served_steps_test {
+namespace {
+
+const std::string kHeader =
+    "model,gpu,precision,stack,tensor,expert,sequences,input,output,tpot_ms\n";
+
+/// Between two tokens of one of 9 sequences with 512 tokens of output, 8 others begin.
+TEST(ServedSteps, AreADecodeStepAndAShareOfPrefills) {
+  const auto steps =
+      parse_served_steps(kHeader + "llama_3_1_8b,h100_sxm,fp8,vllm,2,1,9,1024,512,5.5\n", "it.csv",
+                         shipped_constants());
+  ASSERT_EQ(steps.size(), 1U);
+  const ServedStep& step = steps.front();
+  EXPECT_EQ(step.id, "llama_3_1_8b/h100_sxm/fp8/tensor:2/expert:1/1024+512/sequences:9");
+  EXPECT_EQ(step.prefills, 8.0 / 512);
+  EXPECT_EQ(step.seconds.value, 5.5e-3);
+  EXPECT_EQ(step.study.decode->context, 1280);
+  EXPECT_EQ(step.study.prefill->tokens, 1024);
+  EXPECT_EQ(step.study.model.architecture->weight_dtype, WeightDtype::fp8);
+  const auto rows = step_rows(step.study, step.study.path, Schedule::fused);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_DOUBLE_EQ(
+      predicted_time(step)->value.value,
+      rows[0].baseline_step->value.value + 8.0 / 512 * rows[1].baseline_step->value.value);
+}
+
+TEST(ServedSteps, NeedACellForEachColumn) {
+  try {
+    parse_served_steps(kHeader + "llama_3_1_8b,h100_sxm\n", "it.csv", shipped_constants());
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "it.csv:2:1: error: row of 2 cells (the header has 10)");
+  }
+}
+
+/// The promise of the intervals, kept on rows that nobody has fitted.
+TEST(Intervals, HoldSteps) {
+  std::vector<Comparison> all;
+  for (const ComparedServing& serving : compared_servings(served_steps()))
+    all.push_back(serving.comparison);
+  EXPECT_EQ(all.size(), 463U);
+  const ErrorSummary errors = summary_of(all);
+  EXPECT_GE(errors.inside, 0.88);
+  EXPECT_LE(errors.median, 0.13);
+  EXPECT_LE(errors.p90, 0.33);
+}
+
+TEST(Intervals, HoldKernelsOfEachGpu) {
+  std::map<std::string, std::vector<Comparison>> by_gpu;
+  for (const ComparedCase& compared :
+       published_cases(published_measurements(), shipped_rules("published")))
+    by_gpu[compared.hardware].push_back(compared.comparison);
+  for (const auto& [gpu, comparisons] : by_gpu) {
+    if (comparisons.size() < 40) continue;
+    EXPECT_GE(summary_of(comparisons).inside, 0.85) << gpu;
+  }
+}
+
+}  // namespace
+}  // namespace depthcost::served_steps_test
