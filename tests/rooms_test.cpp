@@ -178,7 +178,7 @@ TEST(Rooms, KeepEachLibraryInOnePlace) {
   for (const std::string& folder : kFolders)
     for (const fs::path& file : sources_of(folder)) {
       const std::string text = test::content_of(file);
-      const bool has_yaml = text.find("#include <yaml-cpp/") != std::string::npos;
+      const bool has_yaml = text.find("#include <yaml.h>") != std::string::npos;
       const bool has_cli = text.find("#include <CLI/") != std::string::npos;
       EXPECT_TRUE(!has_yaml || folder == "scenarios") << file;
       EXPECT_TRUE(!has_cli || folder == "cli") << file;

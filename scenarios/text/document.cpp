@@ -1,120 +1,97 @@
-// The tree is built from yaml-cpp's events and not from YAML::Node, which expands aliases, lets
-// duplicate keys pass in silence and recurses as deeply as the text does.
+// The tree is built from libyaml's events and not from its own documents, which expand aliases and
+// let duplicate keys pass in silence.
 #include "scenarios/text/document.hpp"
 
 #include <fmt/format.h>
-#include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/exceptions.h>
-#include <yaml-cpp/parser.h>
+#include <yaml.h>
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <optional>
-#include <sstream>
 #include <utility>
 
-#include "scenarios/text/bracket_limits.hpp"
 #include "scenarios/text/input_text.hpp"
 
 namespace depthcost {
 namespace {
 
-constexpr std::string_view kNoAliases =
-    "aliases are not allowed (write the value where it is used)";
+constexpr std::string_view kSecondDocument =
+    "second document, or text after the first (a file holds one document)";
 
-/// yaml-cpp drops a line that starts with % wherever it stands, for a directive or not.
-void check_directives(std::string_view text, const std::string& file) {
-  const std::size_t line_break = text.find("\n%");
-  if (!text.starts_with('%') && line_break == std::string_view::npos) return;
-  const std::size_t offset = text.starts_with('%') ? 0 : line_break + 1;
-  throw InputError(end_position(text.substr(0, offset), file), "directives are not allowed");
-}
-
-std::string too_deep() { return fmt::format("nested deeper than {} levels", kMaxNestingDepth); }
-
-/// Checked before yaml-cpp, which would take hundreds of megabytes for a file of opening brackets.
-void check_brackets(std::string_view text, const std::string& file) {
-  const std::optional<BracketExcess> excess = bracket_excess(text);
-  if (!excess) return;
-  throw InputError(end_position(text.substr(0, excess->offset), file),
-                   excess->is_depth
-                       ? too_deep()
-                       : fmt::format("too many values in one pair of brackets (more than {} marks)",
-                                     kMaxBracketMarks));
-}
-
-/// Whether the quoted text that starts at the offset ends. yaml-cpp 0.7 takes the rest of the file
-/// as the text if the quote is not closed and the file ends with white space.
-bool has_closing_quote(std::string_view text, std::size_t offset) {
-  const char quote = text[offset];
-  for (std::size_t i = offset + 1; i < text.size(); ++i) {
-    const bool is_escape = quote == '"' ? text[i] == '\\' : text.substr(i, 2) == "''";
-    if (is_escape) {
-      ++i;
-    } else if (text[i] == quote) {
-      return true;
-    }
+/// Where the marks of libyaml are. They count characters, and a position counts bytes.
+class Places {
+ public:
+  Places(std::string_view text, const std::string& file) : file_(file) {
+    const auto is_ascii = [](char byte) { return static_cast<unsigned char>(byte) < 0x80; };
+    const auto continues = [](char byte) {
+      return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
+    };
+    for (std::size_t i = text.find('\n'); i != std::string_view::npos; i = text.find('\n', i + 1))
+      lines_.push_back(i + 1);
+    if (std::all_of(text.begin(), text.end(), is_ascii)) return;
+    for (std::size_t i = 0; i < text.size(); ++i)
+      if (!continues(text[i])) characters_.push_back(i);
+    characters_.push_back(text.size());
   }
-  return false;
-}
+
+  /// In bytes from the start of the text.
+  std::size_t offset(const yaml_mark_t& mark) const {
+    if (characters_.empty()) return mark.index;
+    return characters_[std::min(mark.index, characters_.size() - 1)];
+  }
+
+  Position at(std::size_t offset) const {
+    const auto next_line = std::upper_bound(lines_.begin(), lines_.end(), offset);
+    return {file_, static_cast<int>(next_line - lines_.begin()),
+            static_cast<int>(offset - *(next_line - 1)) + 1};
+  }
+
+  Position at(const yaml_mark_t& mark) const { return at(offset(mark)); }
+
+ private:
+  const std::string& file_;
+  std::vector<std::size_t> lines_{0};    // where each line starts
+  std::vector<std::size_t> characters_;  // where each character starts, if it is not ASCII alone
+};
 
 /// Builds the tree from events, and refuses events that have no meaning here.
-class TreeBuilder : public YAML::EventHandler {
+class TreeBuilder {
  public:
-  /// yaml-cpp's marks are offsets into the text without its byte order mark.
-  TreeBuilder(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+  TreeBuilder(std::string_view text, const Places& places) : text_(text), places_(places) {}
 
   /// The tree, once; nothing if no document was seen.
   std::optional<Node> take_root() { return std::move(root_); }
 
-  Position position_of(const YAML::Mark& mark) const {
-    if (mark.is_null()) return {file_, 1, 1};
-    // At the end of the text yaml-cpp has already reset its column.
-    if (static_cast<std::size_t>(mark.pos) >= text_.size()) return end_position(text_, file_);
-    return {file_, mark.line + 1, mark.column + 1};
-  }
+  /// The list or map whose end is awaited, or nullptr.
+  const Node* innermost() const { return open_.empty() ? nullptr : &open_.back().node; }
 
-  void OnDocumentStart(const YAML::Mark& mark) override {
-    if (root_) fail(mark, "second document, or text after the first (a file holds one document)");
-  }
-
-  void OnDocumentEnd() override {}
-
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    refuse_properties(mark, kTagOfPlain, anchor);
-    if (expects_key()) fail(mark, "missing key (a null is not a key)");
-    add({null_position(mark), ScalarNode{}});
-  }
-
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { fail(mark, kNoAliases); }
-
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                const std::string& value) override {
-    refuse_properties(mark, tag, anchor);
-    refuse_open_quote(mark);
-    if (expects_key()) {
-      begin_member(mark, value);
-    } else {
-      add({position_of(mark), ScalarNode{value, tag == kTagOfQuoted}});
+  void take(const yaml_event_t& event) {
+    switch (event.type) {
+      case YAML_DOCUMENT_START_EVENT:
+        return start_document(event);
+      case YAML_ALIAS_EVENT:
+        fail(event, "aliases are not allowed (write the value where it is used)");
+      case YAML_SCALAR_EVENT:
+        return take_scalar(event);
+      case YAML_SEQUENCE_START_EVENT:
+        refuse_properties(event, event.data.sequence_start.anchor, event.data.sequence_start.tag);
+        if (expects_key()) fail(event, "invalid key (must be a word, not a list)");
+        return open({places_.at(event.start_mark), List{}}, event);
+      case YAML_MAPPING_START_EVENT:
+        refuse_properties(event, event.data.mapping_start.anchor, event.data.mapping_start.tag);
+        if (expects_key()) fail(event, "invalid key (must be a word, not a map)");
+        return open({places_.at(event.start_mark), Map{}}, event);
+      case YAML_SEQUENCE_END_EVENT:
+      case YAML_MAPPING_END_EVENT:
+        return close();
+      case YAML_NO_EVENT:
+      case YAML_STREAM_START_EVENT:
+      case YAML_STREAM_END_EVENT:
+      case YAML_DOCUMENT_END_EVENT:
+        return;
     }
   }
-
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value style) override {
-    refuse_properties(mark, tag, anchor);
-    if (expects_key()) fail_for_key(mark, style, "list", ']');
-    open({position_of(mark), List{}}, mark);
-  }
-
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value style) override {
-    refuse_properties(mark, tag, anchor);
-    if (expects_key()) fail_for_key(mark, style, "map", '}');
-    open({position_of(mark), Map{}}, mark);
-  }
-
-  void OnSequenceEnd() override { close(); }
-  void OnMapEnd() override { close(); }
 
  private:
   struct PendingKey {
@@ -129,22 +106,8 @@ class TreeBuilder : public YAML::EventHandler {
     std::map<std::string, int> line_of_keys;  // in a map; searching its members would be quadratic
   };
 
-  /// The tags that yaml-cpp gives to untagged nodes: to texts in quotes and block texts, and to
-  /// others.
-  static constexpr std::string_view kTagOfQuoted = "!";
-  static constexpr std::string_view kTagOfPlain = "?";
-
-  [[noreturn]] void fail(const YAML::Mark& mark, std::string_view message) const {
-    throw InputError(position_of(mark), message);
-  }
-
-  /// A bracket that is never closed looks like the start of a key to yaml-cpp.
-  [[noreturn]] void fail_for_key(const YAML::Mark& mark, YAML::EmitterStyle::value style,
-                                 std::string_view kind, char closing_bracket) const {
-    const std::string hint = style == YAML::EmitterStyle::Flow
-                                 ? fmt::format(", or a '{}' is missing", closing_bracket)
-                                 : "";
-    fail(mark, fmt::format("invalid key (must be a word, not a {}{})", kind, hint));
+  [[noreturn]] void fail(const yaml_event_t& event, std::string_view message) const {
+    throw InputError(places_.at(event.start_mark), message);
   }
 
   bool expects_key() const {
@@ -152,45 +115,62 @@ class TreeBuilder : public YAML::EventHandler {
            !open_.back().key;
   }
 
-  void refuse_properties(const YAML::Mark& mark, std::string_view tag,
-                         YAML::anchor_t anchor) const {
-    if (anchor != 0) fail(mark, "anchors are not allowed (write the value where it is used)");
-    // A lone "!" gives the tag of a quoted text, and an absent value loses its tag.
-    const bool starts_with_tag = text_.substr(offset_of(mark), 1) == "!";
-    if (starts_with_tag || (tag != kTagOfPlain && tag != kTagOfQuoted))
-      fail(mark, "tags are not allowed");
+  void start_document(const yaml_event_t& event) const {
+    const auto& start = event.data.document_start;
+    if (root_) fail(event, kSecondDocument);
+    if (start.version_directive != nullptr ||
+        start.tag_directives.start != start.tag_directives.end)
+      fail(event, "directives are not allowed");
   }
 
-  void refuse_open_quote(const YAML::Mark& mark) const {
-    const std::size_t offset = offset_of(mark);
-    const std::string_view first = text_.substr(offset, 1);
-    const bool has_quote = first == "\"" || first == "'";
-    if (has_quote && !has_closing_quote(text_, offset))
-      fail(mark, "malformed YAML (no closing quote)");
+  void refuse_properties(const yaml_event_t& event, const yaml_char_t* anchor,
+                         const yaml_char_t* tag) const {
+    if (anchor != nullptr)
+      fail(event, "anchors are not allowed (write the value where it is used)");
+    // libyaml drops a lone "!".
+    const bool starts_with_tag = text_.substr(places_.offset(event.start_mark), 1) == "!";
+    if (tag != nullptr || starts_with_tag) fail(event, "tags are not allowed");
   }
 
-  std::size_t offset_of(const YAML::Mark& mark) const {
-    return std::min(static_cast<std::size_t>(mark.pos), text_.size());
+  void take_scalar(const yaml_event_t& event) {
+    const auto& scalar = event.data.scalar;
+    refuse_properties(event, scalar.anchor, scalar.tag);
+    std::string text(reinterpret_cast<const char*>(scalar.value), scalar.length);
+    const bool quoted = scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    if (!quoted && is_null(text)) {
+      if (expects_key()) fail(event, "missing key (a null is not a key)");
+      add({null_position(event), ScalarNode{}});
+    } else if (expects_key()) {
+      begin_member(event, std::move(text));
+    } else {
+      add({places_.at(event.start_mark), ScalarNode{std::move(text), quoted}});
+    }
   }
 
-  /// yaml-cpp places an absent value at whatever follows it, often a line or more below.
-  Position null_position(const YAML::Mark& mark) const {
-    if (open_.empty()) return position_of(mark);
+  /// The nulls of YAML 1.2's core schema.
+  static bool is_null(std::string_view plain) {
+    return plain.empty() || plain == "~" || plain == "null" || plain == "Null" || plain == "NULL";
+  }
+
+  /// libyaml places an absent value at what follows it.
+  Position null_position(const yaml_event_t& event) const {
+    if (open_.empty()) return places_.at(event.start_mark);
     const OpenNode& parent = open_.back();
     return parent.key ? parent.key->position : parent.node.position;
   }
 
-  void begin_member(const YAML::Mark& mark, const std::string& key) {
-    const Position position = position_of(mark);
+  void begin_member(const yaml_event_t& event, std::string key) {
+    const Position position = places_.at(event.start_mark);
     const auto [first, is_new] = open_.back().line_of_keys.try_emplace(key, position.line);
     if (!is_new)
-      fail(mark,
+      fail(event,
            fmt::format("duplicate key '{}' (first at line {})", printable(key), first->second));
-    open_.back().key = PendingKey{key, position};
+    open_.back().key = PendingKey{std::move(key), position};
   }
 
-  void open(Node node, const YAML::Mark& mark) {
-    if (open_.size() == kMaxNestingDepth) fail(mark, too_deep());
+  void open(Node node, const yaml_event_t& event) {
+    if (open_.size() == kMaxNestingDepth)
+      fail(event, fmt::format("nested deeper than {} levels", kMaxNestingDepth));
     open_.push_back({std::move(node), std::nullopt, {}});
   }
 
@@ -216,17 +196,71 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   std::string_view text_;
-  const std::string& file_;
+  const Places& places_;
   std::vector<OpenNode> open_;
   std::optional<Node> root_;
 };
 
-InputError syntax_error(const YAML::Exception& error, const TreeBuilder& builder) {
-  const Position position = builder.position_of(error.mark);
-  // An alias without its anchor is looked up, and missed, before the handler hears of it.
-  if (error.msg == YAML::ErrorMsg::UNKNOWN_ANCHOR) return {position, kNoAliases};
-  return {position, fmt::format("malformed YAML ({})", printable(error.msg))};
-}
+/// The events of a text, one after the other.
+class Events {
+ public:
+  Events(std::string_view text, const Places& places) : text_(text), places_(places) {
+    if (yaml_parser_initialize(&parser_) == 0) throw std::bad_alloc();
+    yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
+                                 text.size());
+  }
+  Events(const Events&) = delete;
+  Events& operator=(const Events&) = delete;
+  ~Events() {
+    yaml_event_delete(&event_);
+    yaml_parser_delete(&parser_);
+  }
+
+  /// The next event, until the next call; nullptr after the last. `open` is the list or map that
+  /// it stands in, or nullptr. Throws InputError.
+  const yaml_event_t* next(const Node* open) {
+    yaml_event_delete(&event_);
+    if (yaml_parser_parse(&parser_, &event_) == 0) throw syntax_error(open);
+    return event_.type == YAML_STREAM_END_EVENT ? nullptr : &event_;
+  }
+
+ private:
+  InputError syntax_error(const Node* open) const {
+    if (parser_.error == YAML_MEMORY_ERROR) throw std::bad_alloc();
+    if (parser_.error == YAML_READER_ERROR)
+      return {places_.at(parser_.problem_offset), malformed(parser_.problem)};
+    const std::size_t offset = places_.offset(parser_.problem_mark);
+    const Position position = places_.at(offset);
+    const std::string_view problem = parser_.problem;
+    if (problem == "did not find expected <document start>") return {position, kSecondDocument};
+    if (problem == "found character that cannot start any token" && text_.substr(offset, 1) == "\t")
+      return {position, malformed("a tab where a value starts; indent with spaces")};
+    if (problem.starts_with("did not find expected") && offset == text_.size() && open != nullptr)
+      return {position,
+              malformed(fmt::format("the file ends inside the {} that starts at line {}",
+                                    std::holds_alternative<List>(open->content) ? "list" : "map",
+                                    open->position.line))};
+    return {position, malformed(std::string(problem) + context(position.line))};
+  }
+
+  static std::string malformed(std::string_view problem) {
+    return fmt::format("malformed YAML ({})", problem);
+  }
+
+  /// " while parsing a flow sequence that starts at line 3".
+  std::string context(int line_of_problem) const {
+    if (parser_.context == nullptr) return "";
+    const int line = places_.at(parser_.context_mark).line;
+    return fmt::format(" {}{}", parser_.context,
+                       line == line_of_problem ? "" : fmt::format(" that starts at line {}", line));
+  }
+
+  std::string_view text_;
+  const Places& places_;
+  yaml_parser_t parser_{};
+  yaml_event_t event_{};
+};
 
 template <class Content>
 const Content& content_as(const Node& node, std::string_view what, std::string_view expected) {
@@ -249,19 +283,10 @@ const Node* Map::find(std::string_view key) const {
 
 Node parse_document(std::string_view text, const std::string& file) {
   text = checked_text(text, file);
-  check_directives(text, file);
-  check_brackets(text, file);
-  TreeBuilder builder(text, file);
-  // yaml-cpp drops a byte order mark without counting it; given one, it leaves a second one alone.
-  std::istringstream stream(std::string(kByteOrderMark) + std::string(text));
-  try {
-    YAML::Parser parser(stream);
-    // The second call finds a second document, which the builder refuses. No third: yaml-cpp offers
-    // a stray comma as an empty document for ever.
-    if (parser.HandleNextDocument(builder)) parser.HandleNextDocument(builder);
-  } catch (const YAML::Exception& error) {
-    throw syntax_error(error, builder);
-  }
+  const Places places(text, file);
+  TreeBuilder builder(text, places);
+  Events events(text, places);
+  while (const yaml_event_t* event = events.next(builder.innermost())) builder.take(*event);
   std::optional<Node> root = builder.take_root();
   const bool is_empty = !root || (std::holds_alternative<ScalarNode>(root->content) &&
                                   std::get<ScalarNode>(root->content).is_null());
@@ -279,7 +304,7 @@ const std::string& as_text(const Node& node, std::string_view what) {
   const std::string& text = as_scalar(node, what).text;
   if (text.empty())
     throw InputError(node.position, fmt::format("invalid {} (empty; need a text)", what));
-  if (printable(text, text.size() * 4) != text)
+  if (!is_printable(text))
     throw InputError(node.position, fmt::format("invalid {} '{}' (holds a control character)", what,
                                                 printable(text)));
   return text;

@@ -39,8 +39,8 @@ struct Map {
   const Node* find(std::string_view key) const;
 };
 
-/// Null values stand at their key, or at their list, because yaml-cpp places an absent value at
-/// whatever follows it.
+/// Null values stand at their key, or at their list, because libyaml places an absent value at
+/// what follows it.
 struct Node {
   Position position;
   std::variant<ScalarNode, List, Map> content;

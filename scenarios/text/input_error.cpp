@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <limits>
 #include <system_error>
@@ -48,6 +49,18 @@ InputError::InputError(Position position, std::string_view message)
                                      position.line, position.column, printable(message, kUncut))),
       position_(std::move(position)),
       message_(printable(message, kUncut)) {}
+
+bool is_printable(std::string_view text) {
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~'; };
+  for (auto odd = std::find_if_not(text.begin(), text.end(), is_plain); odd != text.end();
+       odd = std::find_if_not(text.begin(), text.end(), is_plain)) {
+    text.remove_prefix(static_cast<std::size_t>(odd - text.begin()));
+    const std::size_t length = leading_utf8_length(text);
+    if (length == 0 || !is_harmless(text.substr(0, length))) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
 
 std::string printable(std::string_view text, std::size_t max_characters) {
   std::string result;

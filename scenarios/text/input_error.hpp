@@ -36,6 +36,9 @@ inline constexpr std::size_t kMaxQuotedCharacters = 60;
 /// the limit.
 std::string printable(std::string_view text, std::size_t max_characters = kMaxQuotedCharacters);
 
+/// Whether printable() changes nothing in a text, however long.
+bool is_printable(std::string_view text);
+
 /// The system's text for an errno, in lower case.
 std::string system_reason(int error_number);
 

@@ -21,8 +21,7 @@ bool is_control_byte(char c) {
   return (static_cast<unsigned char>(c) < 0x20 && !is_white_space) || c == 0x7F;
 }
 
-/// Checked before yaml-cpp, which replaces invalid UTF-8 and takes the byte 0x04 as the end of the
-/// file.
+/// Checked here, so that every format of file gives the same message for the same byte.
 void check_characters(std::string_view text, const std::string& file) {
   for (std::size_t index = 0; index < text.size();) {
     const std::size_t length = leading_utf8_length(text.substr(index));

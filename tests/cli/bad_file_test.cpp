@@ -74,8 +74,7 @@ const std::string kBandwidth = "3:41: error: invalid memory_bandwidth ";
 const std::string kNeed = "need bytes per second, such as '4.8 TB/s')";
 const std::string kBlockSize = "3:24: error: invalid residual.block_size ";
 const std::string kDeep = ": error: nested deeper than 64 levels";
-const std::string kWide =
-    ": error: too many values in one pair of brackets (more than 131072 marks)";
+const std::string kNotAMap = "1:1: error: invalid scenario (must be a map, not a list)";
 
 INSTANTIATE_TEST_SUITE_P(
     Values, BadFile,
@@ -134,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::ValuesIn(std::vector<Case>{
         {"Empty", "", "1:1: error: empty document (holds no value)"},
         {"Malformed", kimi("residual: {block_size: 24\n"),
-         "4:1: error: malformed YAML (end of map flow not found)"},
+         "4:1: error: malformed YAML (the file ends inside the map that starts at line 3)"},
         {"SelfReference", kimi("residual: &x [*x]\n"),
          "3:11: error: anchors are not allowed (write the value where it is used)"},
         {"ExpandingAnchors", kimi("a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n"),
@@ -150,7 +149,8 @@ INSTANTIATE_TEST_SUITE_P(
          "parallelism, workload, baseline_step, step_terms, claim, budgets)"},
         {"OpenBrackets", repeated("[", 200'000), "1:65" + kDeep},
         {"MegabyteOfOpenBrackets", repeated("[", 1'000'000), "1:65" + kDeep},
-        {"MegabyteOfOpenBraces", repeated("{", 1'000'000), "1:65" + kDeep},
+        {"MegabyteOfOpenBraces", repeated("{", 1'000'000),
+         "1:2: error: invalid key (must be a word, not a map)"},
         {"MegabyteOfOpenBracketsOnLines", repeated("[\n", 500'000), "65:1" + kDeep},
         {"MegabyteOfDashes", repeated("- ", 500'000), "1:129" + kDeep},
         {"MegabyteOfQuestionMarks", repeated("? ", 500'000),
@@ -160,14 +160,14 @@ INSTANTIATE_TEST_SUITE_P(
         {"MegabyteOfSingleQuotes", repeated("'", 1'000'000),
          "1:1: error: invalid scenario '" + std::string(60, '\'') + "...' (must be a map)"},
         {"MegabyteOfCommas", repeated(",", 1'000'000),
-         "1:1: error: second document, or text after the first (a file holds one document)"},
+         "1:1: error: malformed YAML (did not find expected node content while parsing a block node)"},
         {"MegabyteOfColons", repeated(": ", 500'000),
-         "1:1: error: missing key (a null is not a key)"},
-        {"MegabyteOfNumbers", "[" + repeated("1,", 499'999) + "]", "1:262145" + kWide},
-        {"MegabyteOfLists", "[" + repeated("[],", 333'332) + "]", "1:131073" + kWide},
-        {"MegabyteOfQuotedTexts", "[" + repeated("\"\" ", 333'332) + "]", "1:393216" + kWide},
-        {"MegabyteOfListLines", repeated("- 1\n", 250'000),
-         "1:1: error: invalid scenario (must be a map, not a list)"},
+         "1:1: error: malformed YAML (did not find expected key while parsing a block mapping)"},
+        {"MegabyteOfNumbers", "[" + repeated("1,", 499'999) + "]", kNotAMap},
+        {"MegabyteOfLists", "[" + repeated("[],", 333'332) + "]", kNotAMap},
+        {"MegabyteOfQuotedTexts", "[" + repeated("\"\" ", 333'332) + "]",
+         "1:5: error: malformed YAML (did not find expected ',' or ']' while parsing a flow sequence)"},
+        {"MegabyteOfListLines", repeated("- 1\n", 250'000), kNotAMap},
         {"MegabyteOfLines", repeated("\n", 1'000'000),
          "1:1: error: empty document (holds no value)"},
         {"MegabyteOfOneWord", repeated("a", 1'000'000),

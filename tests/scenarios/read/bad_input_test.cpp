@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::ValuesIn(std::vector<BadInputCase>{
         {"Empty", "", "it.yaml:1:1: error: empty document (holds no value)"},
         {"Malformed", kimi("residual: {block_size: 24\n"),
-         "it.yaml:4:1: error: malformed YAML (end of map flow not found)"},
+         "it.yaml:4:1: error: malformed YAML (the file ends inside the map that starts at line 3)"},
         {"SecondDocument", kimi("---\nschema: depthcost/1\nmodel: kimi_k3\n"),
          "it.yaml:3:1: error: second document, or text after the first (a file holds one document)"},
         {"SelfReference", kimi("residual: &x [*x]\n"),
