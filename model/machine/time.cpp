@@ -174,13 +174,11 @@ BytesPerSecond memory_bandwidth(const Machine& machine, const Operation& operati
 }
 
 /// What a kernel takes of the bandwidth of plain streams.
-double share_of_bandwidth(const Machine& machine, const Operation& operation,
-                          const Corner& corner) {
+double share_of_bandwidth(const Machine& machine, const TokenWork& work, const Corner& corner) {
   if (!machine.few_tokens) return 1;
   const FewTokens& constants = *machine.few_tokens;
-  const double efficiency = token_work(operation, constants.style).projects
-                                ? constants.projection_efficiency
-                                : constants.stream_efficiency;
+  const double efficiency =
+      work.projects ? constants.projection_efficiency : constants.stream_efficiency;
   return efficiency / at(constants.kernel_scatter, corner.kernels);
 }
 
@@ -202,12 +200,12 @@ Seconds served_time(const Machine& machine, const ServedBytes& served, BytesPerS
 }
 
 /// Parameters are read, and nothing else: the tokens' mix is not theirs.
-Seconds bytes_time(const Machine& machine, const Operation& operation, const LevelBytes& moved,
-                   const Corner& corner) {
+Seconds bytes_time(const Machine& machine, const Operation& operation, const TokenWork& work,
+                   const LevelBytes& moved, const Corner& corner) {
   const IntervalEnd end = opposite(corner.bandwidth);
   const double in_flight = moved.all().memory;
   const double read_share = moved.tokens.total() > 0 ? moved.reads / moved.tokens.total() : 1;
-  const double share = share_of_bandwidth(machine, operation, corner);
+  const double share = share_of_bandwidth(machine, work, corner);
   return served_time(machine, moved.tokens, memory_bandwidth(machine, operation, read_share, end),
                      read_share, in_flight, share, corner) +
          served_time(machine, moved.parameters, at_mix(machine.memory_bandwidth, 1, end), 1,
@@ -282,8 +280,8 @@ Seconds waiting_time(const FewTokens& constants, const TokenWork& work, Interval
 /// kernel takes longer with an operation inside is the host's, shared by all schemes, and no more
 /// than a launch.
 TimeTerms with_few_tokens(const FewTokens& constants, const Operation& operation,
-                          const Execution& execution, TimeTerms terms, const Corner& corner) {
-  const TokenWork work = token_work(operation, constants.style);
+                          const TokenWork& work, const Execution& execution, TimeTerms terms,
+                          const Corner& corner) {
   const IntervalEnd end = corner.kernels;
   const double share = work.loads == RowLoads::loop ? constants.floor_share : 1;
   terms.floor = operation.launches == 0
@@ -343,20 +341,21 @@ LaunchTime::LaunchTime(const Machine& machine, const Operation& operation,
     : machine_(machine),
       operation_(operation),
       execution_(execution),
+      core_(operations_time(machine, operation, execution)),
+      work_(machine.few_tokens ? token_work(operation, machine.few_tokens->style) : TokenWork{}),
       at_best_(level_bytes(machine, operation, execution, IntervalEnd::low)),
       moved_(level_bytes(machine, operation, execution, IntervalEnd::value)) {}
 
 TimeTerms LaunchTime::terms(const Corner& corner) const {
   const LevelBytes& moved = corner.residency == IntervalEnd::low ? at_best_ : moved_;
-  const CoreTime core = operations_time(machine_, operation_, execution_);
-  const Seconds bytes = bytes_time(machine_, operation_, moved, corner);
+  const Seconds bytes = bytes_time(machine_, operation_, work_, moved, corner);
   TimeTerms terms{
       .floor = floor_time(machine_, operation_, execution_, moved.coldest, corner.floor),
       .bytes = bytes,
-      .operations = core.beside,
-      .on_top = core.on_top + core.exposed * std::min(bytes, core.beside)};
+      .operations = core_.beside,
+      .on_top = core_.on_top + core_.exposed * std::min(bytes, core_.beside)};
   if (machine_.few_tokens)
-    terms = with_few_tokens(*machine_.few_tokens, operation_, execution_, terms, corner);
+    terms = with_few_tokens(*machine_.few_tokens, operation_, work_, execution_, terms, corner);
   else if (operation_.launches == 0)
     terms.floor = {};
   return at(machine_.residual, corner.bandwidth) * terms;
@@ -374,9 +373,7 @@ TimeTerms LaunchTime::bounds() const {
                             : share * floor_time(machine_, operation_, execution_, at_best_.coldest,
                                                  IntervalEnd::low);
   if (machine_.core) return {.floor = floor, .bytes = bytes};
-  return {.floor = floor,
-          .bytes = bytes,
-          .operations = operations_time(machine_, operation_, execution_).beside};
+  return {.floor = floor, .bytes = bytes, .operations = core_.beside};
 }
 
 Seconds LaunchTime::bound() const {

@@ -140,6 +140,8 @@ class LaunchTime {
   const Machine& machine_;
   const Operation& operation_;
   const Execution& execution_;
+  CoreTime core_;       // operations
+  TokenWork work_;      // of GPUs
   LevelBytes at_best_;  // what might be cached is
   LevelBytes moved_;    // what is not known to be cached comes from memory
 };

@@ -27,11 +27,12 @@ std::vector<double> skewed_chances(Count num_experts, double num_active) {
 
 double woken(double chance, double num_tokens) { return 1 - std::pow(1 - chance, num_tokens); }
 
-RankLoad load_of_rank(const std::vector<double>& chances, double num_tokens, Count num_ranks) {
+/// Every `stride`-th of what the chances make, from the first.
+RankLoad every(std::size_t stride, const std::vector<RankLoad>& experts) {
   RankLoad load;
-  for (std::size_t i = 0; i < chances.size(); i += static_cast<std::size_t>(num_ranks)) {
-    load.distinct_experts += woken(chances[i], num_tokens);
-    load.token_visits += num_tokens * chances[i];
+  for (std::size_t i = 0; i < experts.size(); i += stride) {
+    load.distinct_experts += experts[i].distinct_experts;
+    load.token_visits += experts[i].token_visits;
   }
   return load;
 }
@@ -45,14 +46,21 @@ double distinct_experts(double num_experts, double num_active, double num_tokens
   return E * (1 - std::pow(1 - k / E, T));
 }
 
-ExpertLoad expert_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks) {
+RankLoad balanced_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks) {
   const auto E = static_cast<double>(mlp.num_experts);
   const auto k = static_cast<double>(mlp.num_active);
   const auto ranks = static_cast<double>(num_ranks);
-  const RankLoad mean{distinct_experts(E, k, num_tokens) / ranks, num_tokens * k / ranks};
-  const std::vector<double> chances = skewed_chances(mlp.num_experts, k);
-  const RankLoad all = load_of_rank(chances, num_tokens, 1);
-  const RankLoad first = load_of_rank(chances, num_tokens, num_ranks);
+  return {distinct_experts(E, k, num_tokens) / ranks, num_tokens * k / ranks};
+}
+
+ExpertLoad expert_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks) {
+  const auto ranks = static_cast<double>(num_ranks);
+  const RankLoad mean = balanced_load(mlp, num_tokens, num_ranks);
+  std::vector<RankLoad> experts;
+  for (const double chance : skewed_chances(mlp.num_experts, static_cast<double>(mlp.num_active)))
+    experts.push_back({woken(chance, num_tokens), num_tokens * chance});
+  const RankLoad all = every(1, experts);
+  const RankLoad first = every(static_cast<std::size_t>(num_ranks), experts);
   // With few tokens the skewed rank may wake fewer experts than a balanced one.
   return {.fewest = {all.distinct_experts / ranks, all.token_visits / ranks},
           .mean = mean,

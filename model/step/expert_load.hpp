@@ -25,7 +25,9 @@ struct ExpertLoad {
 /// [ours] REFERENCES.md, "experts".
 double distinct_experts(double num_experts, double num_active, double num_tokens);
 
-/// Load of one of `num_ranks` ranks (at most as many as experts) from `num_tokens` tokens in all.
+/// Load of one of `num_ranks` ranks (at most as many as experts) from `num_tokens` tokens in all:
+/// the mean alone, and from balanced to skewed routing.
+RankLoad balanced_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks);
 ExpertLoad expert_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks);
 
 }  // namespace depthcost

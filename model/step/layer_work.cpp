@@ -4,6 +4,31 @@
 #include <algorithm>
 
 namespace depthcost {
+namespace {
+
+/// What a pass sends through the experts of a layer.
+struct RoutedTokens {
+  RoutedTokens(const Study& study, const ExpertMlp& mlp, const ForwardPass& pass)
+      : sharding(sharding_of(study, pass)),
+        tokens(tokens_at_experts(pass.tokens(), sharding)),
+        weights(num_weights(Mlp{mlp}, static_cast<double>(study.model.hidden_size)).per_expert /
+                ranks_per_expert(sharding)),
+        weight_bytes(weights * bytes_per_weight(study.model.architecture->expert_dtype)) {}
+
+  Bytes bytes_of(const RankLoad& rank) const { return Bytes{weight_bytes * rank.distinct_experts}; }
+
+  Sharding sharding;
+  double tokens;        // of all ranks that share the experts
+  double weights;       // of one expert on one rank
+  double weight_bytes;  // the same
+};
+
+Bytes balanced_bytes(const Study& study, const ExpertMlp& mlp, const ForwardPass& pass) {
+  const RoutedTokens routed(study, mlp, pass);
+  return routed.bytes_of(balanced_load(mlp, routed.tokens, routed.sharding.expert));
+}
+
+}  // namespace
 
 Sharding sharding_of(const Study& study, const ForwardPass& pass) {
   return {.tensor = study.tensor_parallel_size,
@@ -35,17 +60,11 @@ Work common_mlp_work(const Study& study, const Mlp& mlp, const ForwardPass& pass
 }
 
 Work routed_work(const Study& study, const ExpertMlp& mlp, const ForwardPass& pass) {
-  const Sharding sharding = sharding_of(study, pass);
-  const double per_expert =
-      num_weights(Mlp{mlp}, static_cast<double>(study.model.hidden_size)).per_expert /
-      ranks_per_expert(sharding);
-  const ExpertLoad load =
-      expert_load(mlp, tokens_at_experts(pass.tokens(), sharding), sharding.expert);
-  const double bytes = per_expert * bytes_per_weight(study.model.architecture->expert_dtype);
+  const RoutedTokens routed(study, mlp, pass);
+  const ExpertLoad load = expert_load(mlp, routed.tokens, routed.sharding.expert);
   Work work;
   const auto add = [&](IntervalEnd end, const RankLoad& rank) {
-    work.add(1, end, Bytes{bytes * rank.distinct_experts},
-             Flops{2 * per_expert * rank.token_visits});
+    work.add(1, end, routed.bytes_of(rank), Flops{2 * routed.weights * rank.token_visits});
   };
   add(IntervalEnd::low, load.fewest);
   add(IntervalEnd::value, load.mean);
@@ -99,7 +118,7 @@ std::optional<Bytes> modelled_layer_bytes(const Study& study, const ForwardPass&
     const auto calls = static_cast<double>(layers.num_decoder_layers);
     bytes += calls * common_mlp_work(study, layers.mlp, pass).bytes_at(IntervalEnd::value);
     if (const auto* experts = std::get_if<ExpertMlp>(&layers.mlp))
-      bytes += calls * routed_work(study, *experts, pass).bytes_at(IntervalEnd::value);
+      bytes += calls * balanced_bytes(study, *experts, pass);
   }
   return (1 / static_cast<double>(study.model.num_layers)) * bytes;
 }
