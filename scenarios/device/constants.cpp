@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <mutex>
 #include <string_view>
 
 #include "scenarios/keys/values.hpp"
@@ -87,28 +88,26 @@ Constants constants_of(const Node& document, const std::string& file) {
   return constants;
 }
 
-/// All that ship, by name of the file. Each is read once.
-const std::map<std::string, Constants, std::less<>>& all_shipped() {
-  static const std::map<std::string, Constants, std::less<>> all = [] {
-    std::map<std::string, Constants, std::less<>> read;
-    for (const Preset& preset : shipped_data()) {
-      if (preset.kind != "constants") continue;
-      const std::string file = fmt::format("scenarios/constants/{}.yaml", preset.id);
-      read.emplace(preset.id, constants_of(parse_document(preset.text, file), file));
-    }
-    return read;
-  }();
-  return all;
+/// A shipped file of this name, or nullptr. Each is read when it is first asked for.
+const Constants* shipped(const std::string& name) {
+  static std::mutex mutex;
+  static std::map<std::string, Constants, std::less<>> read;
+  const std::lock_guard lock(mutex);
+  const auto known = read.find(name);
+  if (known != read.end()) return &known->second;
+  for (const Preset& preset : shipped_data()) {
+    if (preset.kind != "constants" || preset.id != name) continue;
+    const std::string file = fmt::format("scenarios/constants/{}.yaml", name);
+    return &read.emplace(name, constants_of(parse_document(preset.text, file), file)).first->second;
+  }
+  return nullptr;
 }
 
 }  // namespace
 
-const Constants& shipped_constants() { return all_shipped().find("all")->second; }
+const Constants& shipped_constants() { return *shipped("all"); }
 
-const Constants* shipped_fold(const std::string& left_out) {
-  const auto found = all_shipped().find(left_out);
-  return found == all_shipped().end() ? nullptr : &found->second;
-}
+const Constants* shipped_fold(const std::string& left_out) { return shipped(left_out); }
 
 Constants load_constants(const std::string& path) {
   return constants_of(load_document(path), path);

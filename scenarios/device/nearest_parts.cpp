@@ -16,7 +16,7 @@ namespace depthcost {
 namespace {
 
 bool has(const Values& values, const std::string& wanted) {
-  return values.has(wanted) || values.num_records(wanted) > 0;
+  return values.has(wanted) || values.has_records(wanted);
 }
 
 /// Years between two architectures, and where one is not known, whether the vendors differ.

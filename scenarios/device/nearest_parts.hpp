@@ -13,7 +13,7 @@ namespace depthcost {
 /// A shipped hardware preset.
 struct Part {
   std::string id;
-  Values values;
+  const Values& values;
 };
 
 /// Ranks shipped parts by kinship with `self`: the same architecture first, then the same kind of
@@ -38,7 +38,7 @@ class NearestParts {
   const Part& part(std::string_view id) const;
 
   const Values& self_;
-  mutable std::map<std::string, Part, std::less<>> read_;  // parts are read when first looked at
+  mutable std::map<std::string, Part, std::less<>> read_;  // those that were looked at
 };
 
 std::string ids_of(const std::vector<const Part*>& parts);

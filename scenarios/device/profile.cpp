@@ -94,7 +94,7 @@ bool has_rate(const Core& core, Primitive primitive, Dtype dtype, CoreLevel leve
 }
 
 void read_core(const Values& values, Machine& machine) {
-  if (values.num_records("core_rate") == 0) return;
+  if (!values.has_records("core_rate")) return;
   Core core{.first_level = {values.has("first_level") ? values.number("first_level") : 0},
             .second_level = {values.has("second_level") ? values.number("second_level") : 0},
             .threads = values.number("threads")};
@@ -116,7 +116,7 @@ void read_core(const Values& values, Machine& machine) {
 }
 
 void read_transition(const Values& values, Machine& machine) {
-  if (values.num_records("cache_transition") > 0) machine.transition.clear();
+  if (values.has_records("cache_transition")) machine.transition.clear();
   each_record(values, "cache_transition", [&](const std::string& record) {
     machine.transition.push_back(
         {{values.number(record + "footprint")}, values.number(record + "memory_weight")});
@@ -126,7 +126,7 @@ void read_transition(const Values& values, Machine& machine) {
 
 /// Segments of one curve stand together, by size.
 void read_links(const Values& values, Machine& machine) {
-  if (values.num_records("links") > 0) machine.links.clear();
+  if (values.has_records("links")) machine.links.clear();
   each_record(values, "links", [&](const std::string& record) {
     const auto transfer = values.choice<Transfer>(record + "transfer");
     const Count num_ranks = values.count(record + "ranks");

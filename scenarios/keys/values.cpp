@@ -234,14 +234,23 @@ const Value* Values::find(const std::string& path) const {
 const Value& Values::at(const std::string& path) const { return values_.at(path); }
 
 std::size_t Values::num_records(const std::string& path) const {
-  const auto has_record = [&](std::size_t index) {
-    const std::string prefix = fmt::format("{}[{}].", path, index);
-    const auto first = values_.lower_bound(prefix);
-    return first != values_.end() && first->first.starts_with(prefix);
-  };
+  const std::string prefix = path + "[";
   std::size_t records = 0;
-  while (has_record(records)) ++records;
+  std::string_view index;
+  for (auto entry = values_.lower_bound(prefix);
+       entry != values_.end() && entry->first.starts_with(prefix); ++entry) {
+    const std::string_view rest = std::string_view(entry->first).substr(prefix.size());
+    const std::string_view entry_index = rest.substr(0, rest.find(']'));
+    if (entry_index != index) ++records;
+    index = entry_index;
+  }
   return records;
+}
+
+bool Values::has_records(const std::string& path) const {
+  const std::string prefix = path + "[";
+  const auto first = values_.lower_bound(prefix);
+  return first != values_.end() && first->first.starts_with(prefix);
 }
 
 void Values::erase_records(const std::string& path) {
@@ -255,7 +264,7 @@ void Values::fill_from(const Values& base, const KeyTable& table) {
   for (const auto& [path, value] : base.values_) {
     const bool is_record = path.find('[') != std::string::npos;
     const bool written_here =
-        is_record ? num_records(owner(path)) > 0 : has(path) || has(alternative(table, path));
+        is_record ? has_records(owner(path)) : has(path) || has(alternative(table, path));
     if (!written_here) missing[path] = value;
   }
   values_.merge(missing);

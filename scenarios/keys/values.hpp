@@ -47,6 +47,7 @@ class Values {
 
   /// Records written under `path`.
   std::size_t num_records(const std::string& path) const;
+  bool has_records(const std::string& path) const;
 
   void set(const std::string& path, Value value) { values_[path] = std::move(value); }
   void erase(const std::string& path);

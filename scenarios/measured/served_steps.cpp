@@ -1,7 +1,10 @@
-// Each row as the scenario that a user would write.
+// Each row as the scenario that a user would write, with its own batch and parallelism.
 #include "scenarios/measured/served_steps.hpp"
 
 #include <fmt/format.h>
+
+#include <map>
+#include <utility>
 
 #include "scenarios/measured/published_table.hpp"
 #include "scenarios/presets/presets.hpp"
@@ -20,41 +23,67 @@ std::string weights_of(const std::string& model, const std::string& precision) {
                      precision == "fp4" || precision == "int4" ? "mxfp4" : precision);
 }
 
-/// The context is that in the middle of the output.
-std::string scenario_text(const TableRow& row) {
-  const Count context = count_in(row, "input") + count_in(row, "output") / 2;
+/// What rows share: a model in a precision on a device. Its workloads stand for those of the rows.
+std::string shared_scenario(const TableRow& row) {
   const auto cell = [&](const char* column) { return row.find(column)->second; };
   return fmt::format(
       "schema: depthcost/1\nmodel: {{base: {}{}}}\nhardware: {}\nresidual: {{scheme: standard}}\n"
-      "parallelism: {{tensor: {}, expert: {}}}\n"
-      "workload: {{decode: {{sequences: [{}], context: {}}}, prefill: {{tokens: {}}}}}\n",
-      cell("model"), weights_of(cell("model"), cell("precision")), cell("gpu"), cell("tensor"),
-      cell("expert"), cell("sequences"), context, cell("input"));
+      "workload: {{decode: {{sequences: [1], context: 1}}, prefill: {{tokens: 1}}}}\n",
+      cell("model"), weights_of(cell("model"), cell("precision")), cell("gpu"));
 }
 
-ServedStep served_step(const TableRow& row, const std::string& file, const Constants& constants) {
-  const auto cell = [&](const char* column) { return row.find(column)->second; };
-  return {.id = fmt::format("{}/{}/{}/tensor:{}/expert:{}/{}+{}/sequences:{}", cell("model"),
-                            cell("gpu"), cell("precision"), cell("tensor"), cell("expert"),
-                            cell("input"), cell("output"), cell("sequences")),
-          .model = cell("model"),
-          .gpu = cell("gpu"),
-          .stack = cell("stack"),
-          .study = scenario_of(parse_document(scenario_text(row), file), file, Provenance::scenario,
-                               constants)
-                       .study,
-          .prefills = (number_in(row, "sequences") - 1) / number_in(row, "output"),
-          .seconds = Seconds{1e-3 * number_in(row, "tpot_ms")}};
-}
+/// The rows of one table. What rows share is read once, which takes longer than a prediction.
+class ServedRows {
+ public:
+  explicit ServedRows(std::string file) : file_(std::move(file)) {}
+
+  ServedStep step(const TableRow& row, const Constants& constants) {
+    const auto cell = [&](const char* column) { return row.find(column)->second; };
+    return {.id = fmt::format("{}/{}/{}/tensor:{}/expert:{}/{}+{}/sequences:{}", cell("model"),
+                              cell("gpu"), cell("precision"), cell("tensor"), cell("expert"),
+                              cell("input"), cell("output"), cell("sequences")),
+            .model = cell("model"),
+            .gpu = cell("gpu"),
+            .stack = cell("stack"),
+            .study = study_of(row, constants),
+            .prefills = (number_in(row, "sequences") - 1) / number_in(row, "output"),
+            .seconds = Seconds{1e-3 * number_in(row, "tpot_ms")}};
+  }
+
+ private:
+  /// The context is that in the middle of the output.
+  Study study_of(const TableRow& row, const Constants& constants) {
+    Study study = shared_study(row, constants);
+    study.tensor_parallel_size = count_in(row, "tensor");
+    study.expert_parallel_size = count_in(row, "expert");
+    study.decode->sequences = {count_in(row, "sequences")};
+    study.decode->context = count_in(row, "input") + count_in(row, "output") / 2;
+    study.prefill->tokens = count_in(row, "input");
+    return study;
+  }
+
+  const Study& shared_study(const TableRow& row, const Constants& constants) {
+    const std::string text = shared_scenario(row);
+    const auto known = studies_.find({text, &constants});
+    if (known != studies_.end()) return known->second;
+    Scenario scenario =
+        scenario_of(parse_document(text, file_), file_, Provenance::scenario, constants);
+    return studies_.emplace(std::pair{text, &constants}, std::move(scenario.study)).first->second;
+  }
+
+  std::string file_;
+  std::map<std::pair<std::string, const Constants*>, Study> studies_;
+};
 
 }  // namespace
 
 std::vector<ServedStep> served_steps() {
   const std::string file = "scenarios/published/steps.csv";
+  ServedRows rows(file);
   std::vector<ServedStep> steps;
   for (const TableRow& row : table_rows(shipped_table("steps"), file)) {
     const Constants* fold = shipped_fold(row.find("model")->second);
-    steps.push_back(served_step(row, file, fold == nullptr ? shipped_constants() : *fold));
+    steps.push_back(rows.step(row, fold == nullptr ? shipped_constants() : *fold));
   }
   return steps;
 }
@@ -62,8 +91,8 @@ std::vector<ServedStep> served_steps() {
 std::vector<ServedStep> parse_served_steps(std::string_view text, const std::string& file,
                                            const Constants& constants) {
   std::vector<ServedStep> steps;
-  for (const TableRow& row : table_rows(text, file))
-    steps.push_back(served_step(row, file, constants));
+  ServedRows rows(file);
+  for (const TableRow& row : table_rows(text, file)) steps.push_back(rows.step(row, constants));
   return steps;
 }
 

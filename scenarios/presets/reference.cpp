@@ -33,9 +33,9 @@ class ParsedPresets {
     return found == values_.end() ? nullptr : &found->second;
   }
 
-  void keep(std::string_view folder, const std::string& id, const Values& values) {
+  const Values& keep(std::string_view folder, const std::string& id, Values values) {
     const std::lock_guard lock(mutex_);
-    values_.emplace(std::pair{std::string(folder), id}, values);
+    return values_.emplace(std::pair{std::string(folder), id}, std::move(values)).first->second;
   }
 
  private:
@@ -66,7 +66,7 @@ class Resolver {
     return is_path(name) ? from_file(name, position, file) : from_preset(name, position);
   }
 
-  Values from_preset(const std::string& id, const Position& position) {
+  const Values& from_preset(const std::string& id, const Position& position) {
     const Preset* preset = find_preset(kind_.folder, id);
     if (preset == nullptr) {
       const auto ids = preset_ids(kind_.folder);
@@ -82,10 +82,9 @@ class Resolver {
     enter(id, position);
     if (const Values* known = parsed_presets().find(kind_.folder, id)) return *known;
     const std::string file = fmt::format("{}/{}.yaml", kind_.folder, id);
-    Values values = from_document(parse_document(preset->text, file), file,
-                                  {kind_.table, Provenance::preset, id});
-    parsed_presets().keep(kind_.folder, id, values);
-    return values;
+    return parsed_presets().keep(kind_.folder, id,
+                                 from_document(parse_document(preset->text, file), file,
+                                               {kind_.table, Provenance::preset, id}));
   }
 
  private:
@@ -130,7 +129,7 @@ class Resolver {
   /// which layers remain.
   static void drop_what_rests_on(Values& inherited, const Values& written) {
     const bool has_layers = written.has("decoder_layers") || written.has("num_layers");
-    const bool has_lists = written.num_records("attention") > 0 || written.num_records("mlp") > 0;
+    const bool has_lists = written.has_records("attention") || written.has_records("mlp");
     if (has_layers && !has_lists) {
       for (const char* list : {"attention", "mlp"}) inherited.erase_records(list);
       for (const char* key : {"vocabulary_size", "weight_dtype", "expert_dtype", "kv_dtype"})
@@ -189,7 +188,7 @@ Values resolve_argument(const std::string& name, const ReferenceKind& kind,
   return Resolver(kind).from_name(name, {option, 1, 1}, "");
 }
 
-Values preset_values(std::string_view id, const ReferenceKind& kind) {
+const Values& preset_values(std::string_view id, const ReferenceKind& kind) {
   return Resolver(kind).from_preset(std::string(id), {});
 }
 

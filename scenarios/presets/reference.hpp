@@ -31,7 +31,7 @@ Values resolve_reference(const Node& node, const ReferenceKind& kind, const std:
 Values resolve_argument(const std::string& name, const ReferenceKind& kind,
                         const std::string& option);
 
-/// The values of a preset.
-Values preset_values(std::string_view id, const ReferenceKind& kind);
+/// The values of a preset, for as long as the program runs.
+const Values& preset_values(std::string_view id, const ReferenceKind& kind);
 
 }  // namespace depthcost

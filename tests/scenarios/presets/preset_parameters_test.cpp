@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(Rounded, ShippedArchitectures,
 TEST(ShippedArchitectures, AreThoseOfAllModelsWhosePartsAreKnown) {
   std::vector<std::string> without;
   for (const std::string& id : preset_ids("models"))
-    if (preset_values(id, model_reference()).num_records("attention") == 0) without.push_back(id);
+    if (!preset_values(id, model_reference()).has_records("attention")) without.push_back(id);
   // Of the paper's own models only depth and width are public.
   EXPECT_EQ(without, (std::vector<std::string>{"attnres_194m", "attnres_241m", "attnres_296m",
                                                "attnres_436m", "attnres_528m", "attnres_l128"}));
