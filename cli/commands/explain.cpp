@@ -13,9 +13,9 @@
 namespace depthcost {
 namespace {
 
-std::vector<std::string> metrics_of(const Evaluation& evaluation) {
+std::vector<std::string> metrics_of(const Study& study) {
   std::vector<std::string> metrics;
-  for (Explanation& explanation : explanations(evaluation))
+  for (Explanation& explanation : explanations(evaluate_with_family(study)))
     metrics.push_back(std::move(explanation.metric));
   return metrics;
 }
@@ -23,19 +23,20 @@ std::vector<std::string> metrics_of(const Evaluation& evaluation) {
 }  // namespace
 
 ExitCode run_explain(const ExplainOptions& options) {
-  const Scenario scenario = read_scenario(options.scenario);
-  const Evaluation evaluation = evaluate_with_family(scenario.study);
+  const Study study = read_scenario(options.scenario).study;
   if (options.metric.empty()) {
-    write_stdout(fmt::format("{}\n", fmt::join(metrics_of(evaluation), "\n")));
+    write_stdout(fmt::format("{}\n", fmt::join(metrics_of(study), "\n")));
     return ExitCode::good;
   }
+  const bool is_of_family = options.metric.starts_with("family.");
+  const Evaluation evaluation = is_of_family ? evaluate_with_family(study) : evaluate(study);
   const auto explanation = explain(evaluation, options.metric);
   if (!explanation)
     throw InputError(
         {options.scenario, 1, 1},
         fmt::format(
             "unknown metric '{}'{} (without a metric all are listed; ledger metrics may end in .layer_N)",
-            printable(options.metric), did_you_mean(options.metric, metrics_of(evaluation))));
+            printable(options.metric), did_you_mean(options.metric, metrics_of(study))));
   show(to_text(*explanation));
   return ExitCode::good;
 }

@@ -7,6 +7,14 @@
 #include "reports/topics/ledger/ledger_section.hpp"
 
 namespace depthcost {
+namespace {
+
+void explain_into(Explanations& out, const Evaluation& evaluation) {
+  for (const DataSection& section : data_sections())
+    if (section.explain != nullptr) section.explain(evaluation, out);
+}
+
+}  // namespace
 
 std::string to_json(const Evaluation& evaluation, std::span<const ResolvedValue> values,
                     const JsonOptions& options) {
@@ -46,16 +54,17 @@ std::vector<Plot> plots(const Evaluation& evaluation) {
   return drawn;
 }
 
-Explanations explanations(const Evaluation& evaluation) {
+std::vector<Explanation> explanations(const Evaluation& evaluation) {
   Explanations out;
-  for (const DataSection& section : data_sections())
-    if (section.explain != nullptr) section.explain(evaluation, out);
-  return out;
+  explain_into(out, evaluation);
+  return out.take();
 }
 
 std::optional<Explanation> explain(const Evaluation& evaluation, std::string_view metric) {
-  for (Explanation& explanation : explanations(evaluation))
-    if (explanation.metric == metric) return std::move(explanation);
+  Explanations out{std::string(metric)};
+  explain_into(out, evaluation);
+  std::vector<Explanation> found = out.take();
+  if (!found.empty()) return std::move(found.front());
   return ledger_section::explain_layer(evaluation, metric);
 }
 

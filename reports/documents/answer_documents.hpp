@@ -39,7 +39,7 @@ std::string markdown_report(const Evaluation& evaluation, const ReportParts& par
 std::vector<Plot> plots(const Evaluation& evaluation);
 
 /// Every number that is printed without asking for layers; each metric once.
-Explanations explanations(const Evaluation& evaluation);
+std::vector<Explanation> explanations(const Evaluation& evaluation);
 
 /// The explanation of one metric, or nothing if the evaluation has no such number. A metric of the
 /// ledger with `.layer_37` behind it is about that layer.

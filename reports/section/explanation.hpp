@@ -3,8 +3,10 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/base/evidence.hpp"
@@ -20,7 +22,24 @@ struct Explanation {
   std::string function;              // "model/ledger/ledger.cpp: output_traffic"
 };
 
-using Explanations = std::vector<Explanation>;
+/// Every explanation of an answer, or that of the one metric that is asked for.
+class Explanations {
+ public:
+  Explanations() = default;
+  explicit Explanations(std::string metric) : asked_(std::move(metric)) {}
+
+  /// Whether to make the explanation of a metric. An answer may have thousands of them.
+  bool wants(std::string_view metric) const { return !asked_ || metric == *asked_; }
+  void push_back(Explanation explanation) {
+    if (wants(explanation.metric)) all_.push_back(std::move(explanation));
+  }
+
+  std::vector<Explanation> take() { return std::move(all_); }
+
+ private:
+  std::optional<std::string> asked_;
+  std::vector<Explanation> all_;
+};
 
 /// Plain text of an explanation.
 std::string to_text(const Explanation& explanation);

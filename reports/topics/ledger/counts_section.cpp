@@ -63,15 +63,16 @@ void explain_aggregation(const Evaluation& e, Explanations& out) {
 
 void explain_parameters(const Evaluation& e, Explanations& out) {
   for (std::size_t i = 0; i < e.paths.size(); ++i) {
-    out.push_back(
-        {.metric = metric({"parameters", name(e.paths[i].scheme)}),
-         .formula = "AttnRes: 2 d per layer and for the output; mHC: m d (m^2 + 2m) + m^2 + 2m + 3",
-         .source = "[attnres] Sec. 5; [mhc] Eq. 7-8",
-         .numbers = {letters(e.paths[i]) + fmt::format(", d = {}", e.study.model.hidden_size),
-                     fmt::format("{:g} a layer, {:.12g} in all", e.parameters[i].per_layer,
-                                 e.parameters[i].total)},
-         .function = "model/ledger/arithmetic.cpp: parameters"});
-    attribute(e.paths[i].scheme, "elements of each layer's own parameters, summed", out.back());
+    Explanation x{
+        .metric = metric({"parameters", name(e.paths[i].scheme)}),
+        .formula = "AttnRes: 2 d per layer and for the output; mHC: m d (m^2 + 2m) + m^2 + 2m + 3",
+        .source = "[attnres] Sec. 5; [mhc] Eq. 7-8",
+        .numbers = {letters(e.paths[i]) + fmt::format(", d = {}", e.study.model.hidden_size),
+                    fmt::format("{:g} a layer, {:.12g} in all", e.parameters[i].per_layer,
+                                e.parameters[i].total)},
+        .function = "model/ledger/arithmetic.cpp: parameters"};
+    attribute(e.paths[i].scheme, "elements of each layer's own parameters, summed", x);
+    out.push_back(std::move(x));
   }
 }
 

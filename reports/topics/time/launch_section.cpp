@@ -67,11 +67,14 @@ std::string terms_text(const TimeTerms& terms) {
       terms.on_top.value > 0 ? fmt::format(" + {}", microseconds(terms.on_top)) : "");
 }
 
-Explanation explain_launch(const TimeRow& row, const VectorStorage& types) {
+std::string metric_of(const TimeRow& row) {
+  return explained::metric({"time", name(row.workload), name(row.path->scheme), name(row.schedule),
+                            name(row.operation.id), std::to_string(row.kind)});
+}
+
+Explanation explain_launch(std::string metric, const TimeRow& row, const VectorStorage& types) {
   return {
-      .metric =
-          explained::metric({"time", name(row.workload), name(row.path->scheme), name(row.schedule),
-                             name(row.operation.id), std::to_string(row.kind)}),
+      .metric = std::move(metric),
       .formula = kLaunchTime,
       .source = "[ours] REFERENCES.md, few tokens",
       .numbers = {fmt::format("per token: {}", explained::operands(row.operation)),
@@ -97,7 +100,9 @@ void write_json(JsonWriter& json, const Answer& answer) {
 
 void explain(const Evaluation& e, Explanations& out) {
   const VectorStorage types = storage_of(e.study);
-  for (const TimeRow& row : e.time) out.push_back(explain_launch(row, types));
+  for (const TimeRow& row : e.time)
+    if (std::string metric = metric_of(row); out.wants(metric))
+      out.push_back(explain_launch(std::move(metric), row, types));
 }
 
 void write_markdown(Document& out) {
