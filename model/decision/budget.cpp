@@ -181,10 +181,12 @@ Count expert_ranks(Count all, Count limit) {
 std::string nearest_parallelism(const Study& study, double limit) {
   constexpr Count kMostDevices = 1024;
   if (!study.model.architecture) return "";
+  const Count heads = heads_to_share(*study.model.architecture);
   for (Count factor = 2; factor * study.tensor_parallel_size <= kMostDevices; factor *= 2)
     for (Count context = 1; context <= factor; context *= 2) {
       Study spread = study;
       spread.tensor_parallel_size *= factor / context;
+      if (heads % spread.tensor_parallel_size != 0) continue;
       spread.context_parallel_size *= context;
       spread.expert_parallel_size = expert_ranks(
           factor * study.tensor_parallel_size * study.context_parallel_size *

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <variant>
@@ -135,5 +136,18 @@ struct Architecture {
   WeightDtype expert_dtype = WeightDtype::bf16;  // of routed experts
   Dtype kv_dtype = Dtype::bf16;                  // of the KV cache
 };
+
+/// Of a layer's attention.
+inline Count num_heads(const Attention& attention) {
+  return std::visit([](const auto& kind) { return kind.num_heads; }, attention);
+}
+
+/// The heads that tensor-parallel ranks share out evenly in every layer: ranks must divide it.
+inline Count heads_to_share(const Architecture& architecture) {
+  Count heads = 0;
+  for (const AttentionLayers& layers : architecture.attention)
+    heads = std::gcd(heads, num_heads(layers.attention));
+  return heads;
+}
 
 }  // namespace depthcost

@@ -84,14 +84,14 @@ class TrainingModel {
   }
 
  private:
-  /// Half of the layers' backward pass is for the inputs, half for the weights; the residual path
-  /// has no weights to speak of. Offloaded activations leave beside a forward pass and come back
-  /// beside a backward pass, which take at least so long.
+  /// The residual path has no weights to speak of: its backward pass is for the inputs. Offloaded
+  /// activations leave beside a forward pass and come back beside a backward pass, which take at
+  /// least so long.
   ChunkTimes chunk_times(const ResidualWork& residual, const LayerWork& layers,
                          Seconds offload) const {
     const Seconds forward = layers.forward + residual.forward;
-    const Seconds for_weights = 0.5 * layers.backward;
-    const Seconds for_inputs = for_weights + residual.backward;
+    const Seconds for_weights = layers.backward_weight;
+    const Seconds for_inputs = layers.backward_input + residual.backward;
     return {.forward = std::max(forward, offload),
             .recompute = recomputes(*study_.training) ? residual.forward : Seconds{},
             .backward_input = std::max(for_inputs, offload - for_weights),

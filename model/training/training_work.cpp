@@ -186,9 +186,10 @@ std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, In
       const double spread =
           as_double(layout.chunk_layers[chunk]) / as_double(study.model.num_layers);
       const double share = row.term == RestTerm::head ? (is_last ? 1 : 0) : spread;
-      const double backward = row.term == RestTerm::collectives ? 1 : 2;
-      layers.forward += share * at(row.time, end);
-      layers.backward += backward * share * at(row.time, end);
+      const Seconds forward = share * at(row.time, end);
+      layers.forward += forward;
+      layers.backward_input += forward;
+      if (row.term != RestTerm::collectives) layers.backward_weight += forward;
     }
     work.push_back(layers);
   }

@@ -50,11 +50,13 @@ std::vector<Seconds> offload_seconds(const Study& study, const ResidualPath& pat
 /// The layers of one chunk on one micro-batch, without the residual path.
 struct LayerWork {
   Seconds forward;
-  Seconds backward;
+  Seconds backward_input;
+  Seconds backward_weight;
 };
 
-/// `rest` is spread over the layers, its head over the last chunk. A backward pass does twice the
-/// arithmetic of its forward pass, and as many collectives.
+/// `rest` is spread over the layers, its head over the last chunk. Gradients of inputs and those of
+/// weights each take the arithmetic of a forward pass. The collectives of a backward pass join
+/// gradients of inputs, so that a split backward pass runs them there.
 std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, IntervalEnd end);
 
 /// d-vectors per token over every transition under the training step's cache.

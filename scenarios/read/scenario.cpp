@@ -264,6 +264,22 @@ class ScenarioReader {
                                    "x data = {})",
                                    study.expert_parallel_size, all));
     check_experts();
+    check_heads();
+  }
+
+  /// Refuses ranks that would hold unlike numbers of heads, as engines do.
+  void check_heads() const {
+    const Study& study = scenario_.study;
+    if (!study.model.architecture) return;
+    const Count heads = heads_to_share(*study.model.architecture);
+    if (heads % study.tensor_parallel_size == 0) return;
+    std::vector<Count> divisors;
+    for (Count ranks = 1; ranks <= heads; ++ranks)
+      if (heads % ranks == 0) divisors.push_back(ranks);
+    throw InputError(
+        values_.at("parallelism.tensor").position,
+        fmt::format("invalid parallelism.tensor '{}' (must divide the {} attention heads: {})",
+                    study.tensor_parallel_size, heads, fmt::join(divisors, ", ")));
   }
 
   /// Refuses more expert ranks than experts: a rank without one would do nothing.

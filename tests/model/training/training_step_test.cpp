@@ -120,6 +120,21 @@ TEST(ResidualWork, OfTheStandardResidualIsWhatItMoves) {
   EXPECT_NEAR(work[0].backward.value, 64 * (2e-6 + d_vectors / drawn(4.5e12)), 1e-9);
 }
 
+TEST(LayerWork, RunsItsCollectivesBeforeTheGradientsLeave) {
+  Study study = llama_training();
+  RestOfStep rest;
+  const auto add = [&](RestTerm term, double seconds) {
+    const Seconds time{seconds};
+    rest.rows.push_back({.term = term, .time = {time, time, time, Evidence::measured}});
+  };
+  add(RestTerm::mlp, 3);
+  add(RestTerm::collectives, 2);
+  const LayerWork work = layer_work(study, rest, IntervalEnd::value).at(0);
+  EXPECT_EQ(work.forward.value, 5);
+  EXPECT_EQ(work.backward_input.value, 5);
+  EXPECT_EQ(work.backward_weight.value, 3);
+}
+
 TEST(TrainingStep, WithoutAPipelineIsTheSumOfItsPasses) {
   const Study study = llama_training();
   const TrainingAnswer answer = training_answer(study, paths_of(study));
