@@ -7,58 +7,18 @@
 
 namespace depthcost::cpu {
 
-template <class T>
-void run(const ResidualAdd<T>& op);
-template <class T>
-void run(const ResidualAddRmsNorm<T>& op);
-template <class T>
-void run(const ScaledAddRmsNorm<T>& op);
-template <class T>
-void run(const HighwayRmsNorm<T>& op);
+#define DEPTHCOST_DECLARE_RUN(Op, name) \
+  template <class T>                    \
+  void run(const Op<T>& op);
+DEPTHCOST_OPERATIONS(DEPTHCOST_DECLARE_RUN)
+#undef DEPTHCOST_DECLARE_RUN
 
-template <class T>
-void run(const AttnResSinglePass<T>& op);
-template <class T, class O>
-void run(const AttnResPhase1<T, O>& op);
-template <class T, class O>
-void run(const AttnResPhase2<T, O>& op);
+#define DEPTHCOST_DECLARE_RUN(Op, name) \
+  template <class T, class O>           \
+  void run(const Op<T, O>& op);
+DEPTHCOST_PHASE_OPERATIONS(DEPTHCOST_DECLARE_RUN)
+#undef DEPTHCOST_DECLARE_RUN
 
-template <class T>
-void run(const MhcPre<T>& op);
-template <class T>
-void run(const MhcPost<T>& op);
-template <class T>
-void run(const MhcBoundary<T>& op);
-template <class T>
-void run(const SinglePassMhc<T>& op);
 void run(const Sinkhorn& op);
-
-template <class T>
-void run(const HcBoundary<T>& op);
-
-template <class T>
-void run(const DenseMix<T>& op);
-
-template <class T>
-void run(const UnfusedRmsNorm<T>& op);
-template <class T>
-void run(const UnfusedStack<T>& op);
-template <class T>
-void run(const UnfusedKeyNorm<T>& op);
-template <class T>
-void run(const UnfusedScores<T>& op);
-template <class T>
-void run(const UnfusedMix<T>& op);
-
-template <class T>
-void run(const UnfusedMhcCoefficients<T>& op);
-template <class T>
-void run(const UnfusedMhcPre<T>& op);
-template <class T>
-void run(const UnfusedMhcPost<T>& op);
-template <class T>
-void run(const UnfusedMhcResidual<T>& op);
-template <class T>
-void run(const UnfusedMhcMerge<T>& op);
 
 }  // namespace depthcost::cpu

@@ -24,18 +24,46 @@ constexpr Descriptor descriptor(const ResidualAddRmsNorm<T>& op) {
           .bytes_in_flight_per_cta = bytes_in_flight(plan, 2)};
 }
 
-template <class T>
-constexpr Descriptor descriptor(const ScaledAddRmsNorm<T>& op) {
-  Descriptor it = combined_row("scaled_add_rmsnorm", vectors_of<T>(op.hidden_size), 2);
-  it.operands = {{{"layer_output", 1, 0}, {"hidden_state", 1, 1}, {"layer_input", 0, 1}}};
-  return it;
-}
+/// The operands of an operation in their roles. What it reads beside the stream and the layer's
+/// output is what the kernel before has written.
+class RowRoles : public IgnoresSizes {
+ public:
+  std::array<OperandTraffic, 5> operands{};
+  std::size_t num_reads = 0;  // rows
 
-template <class T>
-constexpr Descriptor descriptor(const HighwayRmsNorm<T>& op) {
-  Descriptor it = combined_row("highway_rmsnorm", vectors_of<T>(op.hidden_size), 3);
-  it.operands = {
-      {{"layer_output", 1, 0}, {"hidden_state", 1, 1}, {"recent", 1, 0}, {"layer_input", 0, 1}}};
+  constexpr void reads(std::string_view name, const void* /*operand*/, OperandShape shape) {
+    if (shape.size() == 2) add({name == "layer_output" ? name : "recent", 1, 0});
+  }
+  constexpr void reads_inner(std::string_view name, const void* operand, OperandShape shape) {
+    reads(name, operand, shape);
+  }
+  constexpr void updates_inner(std::string_view name, const void* /*operand*/,
+                               OperandShape /*shape*/) {
+    add({name, 1, 1});
+  }
+  constexpr void writes(std::string_view /*name*/, const void* /*operand*/,
+                        OperandShape /*shape*/) {
+    add({"layer_input", 0, 1});
+  }
+
+ private:
+  std::size_t num_operands_ = 0;
+
+  constexpr void add(const OperandTraffic& traffic) {
+    operands[num_operands_++] = traffic;
+    num_reads += traffic.reads_d > 0 ? 1 : 0;
+  }
+};
+
+/// A row that is combined from others, which are all read at once, and its norm.
+template <template <class> class Op, class T>
+requires RowOperation<Op<T>>
+constexpr Descriptor descriptor(const Op<T>& op) {
+  RowRoles roles;
+  Op<T>::operands(op, roles);
+  Descriptor it =
+      combined_row(kOperationName<Op<T>>, vectors_of<T>(op.hidden_size), roles.num_reads);
+  it.operands = roles.operands;
   return it;
 }
 

@@ -24,59 +24,19 @@ struct LaunchOptions {
   Overlap overlap = Overlap::none;
 };
 
-template <class T>
-void run(const ResidualAdd<T>& op, const LaunchOptions& options = {});
-template <class T>
-void run(const ResidualAddRmsNorm<T>& op, const LaunchOptions& options = {});
-template <class T>
-void run(const ScaledAddRmsNorm<T>& op, const LaunchOptions& options = {});
-template <class T>
-void run(const HighwayRmsNorm<T>& op, const LaunchOptions& options = {});
+/// The `sources` of UnfusedStack are host memory themselves, read before the call returns.
+#define DEPTHCOST_DECLARE_RUN(Op, name) \
+  template <class T>                    \
+  void run(const Op<T>& op, const LaunchOptions& options = {});
+DEPTHCOST_OPERATIONS(DEPTHCOST_DECLARE_RUN)
+#undef DEPTHCOST_DECLARE_RUN
 
-template <class T>
-void run(const AttnResSinglePass<T>& op, const LaunchOptions& options = {});
-template <class T, class O>
-void run(const AttnResPhase1<T, O>& op, const LaunchOptions& options = {});
-template <class T, class O>
-void run(const AttnResPhase2<T, O>& op, const LaunchOptions& options = {});
+#define DEPTHCOST_DECLARE_RUN(Op, name) \
+  template <class T, class O>           \
+  void run(const Op<T, O>& op, const LaunchOptions& options = {});
+DEPTHCOST_PHASE_OPERATIONS(DEPTHCOST_DECLARE_RUN)
+#undef DEPTHCOST_DECLARE_RUN
 
-template <class T>
-void run(const MhcPre<T>& op, const LaunchOptions& options = {});
-template <class T>
-void run(const MhcPost<T>& op, const LaunchOptions& options = {});
-template <class T>
-void run(const MhcBoundary<T>& op, const LaunchOptions& options = {});
-template <class T>
-void run(const SinglePassMhc<T>& op, const LaunchOptions& options = {});
 void run(const Sinkhorn& op, const LaunchOptions& options = {});
-
-template <class T>
-void run(const HcBoundary<T>& op, const LaunchOptions& options = {});
-
-template <class T>
-void run(const DenseMix<T>& op, const LaunchOptions& options = {});
-
-template <class T>
-void run(const UnfusedRmsNorm<T>& op, const LaunchOptions& options = {});
-/// `op.sources` itself is host memory, read before the call returns.
-template <class T>
-void run(const UnfusedStack<T>& op, const LaunchOptions& options = {});
-template <class T>
-void run(const UnfusedKeyNorm<T>& op, const LaunchOptions& options = {});
-template <class T>
-void run(const UnfusedScores<T>& op, const LaunchOptions& options = {});
-template <class T>
-void run(const UnfusedMix<T>& op, const LaunchOptions& options = {});
-
-template <class T>
-void run(const UnfusedMhcCoefficients<T>& op, const LaunchOptions& options = {});
-template <class T>
-void run(const UnfusedMhcPre<T>& op, const LaunchOptions& options = {});
-template <class T>
-void run(const UnfusedMhcPost<T>& op, const LaunchOptions& options = {});
-template <class T>
-void run(const UnfusedMhcResidual<T>& op, const LaunchOptions& options = {});
-template <class T>
-void run(const UnfusedMhcMerge<T>& op, const LaunchOptions& options = {});
 
 }  // namespace depthcost::cuda

@@ -119,4 +119,12 @@ void check(const AttnResPhase1<T, O>& op);
 template <class T, class O>
 void check(const AttnResPhase2<T, O>& op);
 
+/// As DEPTHCOST_RESIDUAL_OPERATIONS of residual.hpp.
+#define DEPTHCOST_ATTNRES_OPERATIONS(X) X(AttnResSinglePass, attnres_single_pass)
+
+/// Those that also have a type for what Phase 1 leaves.
+#define DEPTHCOST_PHASE_OPERATIONS(X) \
+  X(AttnResPhase1, attnres_phase1)    \
+  X(AttnResPhase2, attnres_phase2)
+
 }  // namespace depthcost

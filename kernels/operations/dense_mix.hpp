@@ -31,4 +31,7 @@ struct DenseMix {
 template <class T>
 void check(const DenseMix<T>& op);
 
+/// As DEPTHCOST_RESIDUAL_OPERATIONS of residual.hpp.
+#define DEPTHCOST_DENSE_MIX_OPERATIONS(X) X(DenseMix, dense_mix)
+
 }  // namespace depthcost

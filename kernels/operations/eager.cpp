@@ -14,16 +14,6 @@ void check_stack_sizes(const Regions& regions, const Op& op) {
 }  // namespace
 
 template <class T>
-void check(const UnfusedRmsNorm<T>& op) {
-  Regions regions("unfused_rmsnorm");
-  regions.at_least_one("hidden_size", op.hidden_size);
-  regions.reads_inner("input", op.input, {op.num_tokens, op.hidden_size});
-  regions.reads_inner("gain", op.norm.gain, {op.hidden_size});
-  regions.writes("output", op.output, {op.num_tokens, op.hidden_size});
-  regions.finish();
-}
-
-template <class T>
 void check(const UnfusedStack<T>& op) {
   Regions sizes("unfused_stack");
   check_stack_sizes(sizes, op);
@@ -121,8 +111,6 @@ void check(const UnfusedMhcMerge<T>& op) {
   regions.finish();
 }
 
-template void check(const UnfusedRmsNorm<float>&);
-template void check(const UnfusedRmsNorm<Bf16>&);
 template void check(const UnfusedStack<float>&);
 template void check(const UnfusedStack<Bf16>&);
 template void check(const UnfusedKeyNorm<float>&);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/operations/mhc.hpp"
+#include "kernels/operations/row_operation.hpp"
 
 namespace depthcost {
 
@@ -13,6 +14,13 @@ struct UnfusedRmsNorm {
   const T* input = nullptr;  // (T, d)
   BasicNextNorm<Scalar<T>> norm;
   T* output = nullptr;  // (T, d)
+
+  static constexpr void operands(auto& op, auto& visit) {
+    visit.at_least_one("hidden_size", op.hidden_size);
+    visit.reads_inner("input", op.input, {op.num_tokens, op.hidden_size});
+    visit.reads_inner("gain", op.norm.gain, {op.hidden_size});
+    visit.writes("output", op.output, {op.num_tokens, op.hidden_size});
+  }
 };
 
 /// V = stack of s sources, each (T, d), given as pointers.
@@ -120,8 +128,6 @@ struct UnfusedMhcMerge {
 
 /// Throws std::invalid_argument where arguments break a rule of operations.hpp.
 template <class T>
-void check(const UnfusedRmsNorm<T>& op);
-template <class T>
 void check(const UnfusedStack<T>& op);
 template <class T>
 void check(const UnfusedKeyNorm<T>& op);
@@ -139,5 +145,20 @@ template <class T>
 void check(const UnfusedMhcResidual<T>& op);
 template <class T>
 void check(const UnfusedMhcMerge<T>& op);
+
+/// As DEPTHCOST_RESIDUAL_OPERATIONS of residual.hpp.
+#define DEPTHCOST_EAGER_OPERATIONS(X)                 \
+  X(UnfusedRmsNorm, unfused_rmsnorm)                  \
+  X(UnfusedStack, unfused_stack)                      \
+  X(UnfusedKeyNorm, unfused_key_norm)                 \
+  X(UnfusedScores, unfused_scores)                    \
+  X(UnfusedMix, unfused_mix)                          \
+  X(UnfusedMhcCoefficients, unfused_mhc_coefficients) \
+  X(UnfusedMhcPre, unfused_mhc_pre)                   \
+  X(UnfusedMhcPost, unfused_mhc_post)                 \
+  X(UnfusedMhcResidual, unfused_mhc_residual)         \
+  X(UnfusedMhcMerge, unfused_mhc_merge)
+
+DEPTHCOST_EAGER_OPERATIONS(DEPTHCOST_NAME_OPERATION)
 
 }  // namespace depthcost

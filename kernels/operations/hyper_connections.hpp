@@ -27,4 +27,7 @@ struct HcBoundary {
 template <class T>
 void check(const HcBoundary<T>& op);
 
+/// As DEPTHCOST_RESIDUAL_OPERATIONS of residual.hpp.
+#define DEPTHCOST_HYPER_CONNECTION_OPERATIONS(X) X(HcBoundary, hc_boundary)
+
 }  // namespace depthcost

@@ -126,4 +126,11 @@ template <class T>
 void check(const SinglePassMhc<T>& op);
 void check(const Sinkhorn& op);
 
+/// As DEPTHCOST_RESIDUAL_OPERATIONS of residual.hpp.
+#define DEPTHCOST_MHC_OPERATIONS(X) \
+  X(MhcPre, mhc_pre)                \
+  X(MhcPost, mhc_post)              \
+  X(MhcBoundary, mhc_boundary)      \
+  X(SinglePassMhc, single_pass_mhc)
+
 }  // namespace depthcost

@@ -24,3 +24,13 @@
 #include "kernels/operations/hyper_connections.hpp"
 #include "kernels/operations/mhc.hpp"
 #include "kernels/operations/residual.hpp"
+
+/// Calls X(type, name) for every operation that has one type parameter; the phases of AttnRes have
+/// two, and Sinkhorn has none.
+#define DEPTHCOST_OPERATIONS(X)            \
+  DEPTHCOST_RESIDUAL_OPERATIONS(X)         \
+  DEPTHCOST_ATTNRES_OPERATIONS(X)          \
+  DEPTHCOST_MHC_OPERATIONS(X)              \
+  DEPTHCOST_HYPER_CONNECTION_OPERATIONS(X) \
+  DEPTHCOST_DENSE_MIX_OPERATIONS(X)        \
+  DEPTHCOST_EAGER_OPERATIONS(X)

@@ -14,6 +14,13 @@ void Regions::at_least_one(const char* name, std::size_t value) const {
   if (value == 0) fail(std::string(name) + " is 0 (must be at least 1)");
 }
 
+void Regions::one_or(const char* name, std::size_t value, const char* of_other,
+                     std::size_t other) const {
+  if (value != 1 && value != other)
+    fail(std::string(name) + " is " + std::to_string(value) + " (must be 1 or " + of_other + ", " +
+         std::to_string(other) + ")");
+}
+
 std::size_t Regions::bytes_of(const char* name, std::size_t element_bytes, Shape shape) const {
   for (const std::size_t extent : shape)
     if (extent == 0) return 0;

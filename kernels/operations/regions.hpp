@@ -23,6 +23,11 @@ class Regions {
   [[noreturn]] void fail(const std::string& problem) const;
 
   void at_least_one(const char* name, std::size_t value) const;
+  /// Refuses what is neither 1 nor `other`, a size that is named, too.
+  void one_or(const char* name, std::size_t value, const char* of_other, std::size_t other) const;
+  /// Any will do.
+  template <class P>
+  void number(const char* /*name*/, P /*value*/) const {}
 
   using Shape = std::initializer_list<std::size_t>;
 
@@ -42,6 +47,12 @@ class Regions {
   template <class T>
   void writes_inner(const char* name, T* data, Shape shape) {
     add({name, Access::write}, data, sizeof(T), shape, alignof(T));
+  }
+
+  /// As `writes_inner`, for one that is read before it is written.
+  template <class T>
+  void updates_inner(const char* name, T* data, Shape shape) {
+    writes_inner(name, data, shape);
   }
 
   /// As `reads_inner`, for a region that may be absent, which null says.

@@ -1,9 +1,18 @@
 // The standard residual, and residuals whose terms are scaled or gated.
 #pragma once
 
-#include "kernels/operations/operands.hpp"
+#include "kernels/operations/row_operation.hpp"
 
 namespace depthcost {
+
+/// The operands of a hidden state that takes in a layer's output and is normalised.
+constexpr void normed_update_operands(auto& op, auto& visit) {
+  visit.at_least_one("hidden_size", op.hidden_size);
+  visit.reads("layer_output", op.layer_output, {op.num_tokens, op.hidden_size});
+  visit.reads_inner("gain", op.norm.gain, {op.hidden_size});
+  visit.updates_inner("hidden_state", op.hidden_state, {op.num_tokens, op.hidden_size});
+  visit.writes("output", op.output, {op.num_tokens, op.hidden_size});
+}
 
 /// h += f.
 template <class T>
@@ -12,6 +21,12 @@ struct ResidualAdd {
   std::size_t hidden_size = 0;
   T* hidden_state = nullptr;        // h (T, d), read and written
   const T* layer_output = nullptr;  // f (T, d)
+
+  static constexpr void operands(auto& op, auto& visit) {
+    visit.at_least_one("hidden_size", op.hidden_size);
+    visit.reads("layer_output", op.layer_output, {op.num_tokens, op.hidden_size});
+    visit.updates_inner("hidden_state", op.hidden_state, {op.num_tokens, op.hidden_size});
+  }
 };
 
 /// h += f; x = norm(h).
@@ -23,6 +38,8 @@ struct ResidualAddRmsNorm {
   const T* layer_output = nullptr;  // f (T, d)
   BasicNextNorm<Scalar<T>> norm;    // gain is required
   T* output = nullptr;              // x (T, d)
+
+  static constexpr void operands(auto& op, auto& visit) { normed_update_operands(op, visit); }
 };
 
 /// h = beta h + lambda o f; x = norm(h). One lambda for all elements: ReZero (arXiv:2003.04887),
@@ -38,6 +55,13 @@ struct ScaledAddRmsNorm {
   Scalar<T> hidden_scale = 1;         // beta
   BasicNextNorm<Scalar<T>> norm;      // gain is required
   T* output = nullptr;                // x (T, d)
+
+  static constexpr void operands(auto& op, auto& visit) {
+    normed_update_operands(op, visit);
+    visit.one_or("num_scales", op.num_scales, "hidden_size", op.hidden_size);
+    visit.reads_inner("scales", op.scales, {op.num_scales});
+    visit.number("hidden_scale", op.hidden_scale);
+  }
 };
 
 /// g = sigmoid(z); h = (1 - g) o h + g o f; x = norm(h). Highway networks,
@@ -51,16 +75,20 @@ struct HighwayRmsNorm {
   const T* gate_logits = nullptr;   // z (T, d)
   BasicNextNorm<Scalar<T>> norm;    // gain is required
   T* output = nullptr;              // x (T, d)
+
+  static constexpr void operands(auto& op, auto& visit) {
+    normed_update_operands(op, visit);
+    visit.reads("gate_logits", op.gate_logits, {op.num_tokens, op.hidden_size});
+  }
 };
 
-/// Throws std::invalid_argument where arguments break a rule of operations.hpp.
-template <class T>
-void check(const ResidualAdd<T>& op);
-template <class T>
-void check(const ResidualAddRmsNorm<T>& op);
-template <class T>
-void check(const ScaledAddRmsNorm<T>& op);
-template <class T>
-void check(const HighwayRmsNorm<T>& op);
+/// Each operation above, with its name. What is made for every operation is made from this list.
+#define DEPTHCOST_RESIDUAL_OPERATIONS(X)      \
+  X(ResidualAdd, residual_add)                \
+  X(ResidualAddRmsNorm, residual_add_rmsnorm) \
+  X(ScaledAddRmsNorm, scaled_add_rmsnorm)     \
+  X(HighwayRmsNorm, highway_rmsnorm)
+
+DEPTHCOST_RESIDUAL_OPERATIONS(DEPTHCOST_NAME_OPERATION)
 
 }  // namespace depthcost

@@ -1,7 +1,7 @@
 // The time of a call that moves nothing: the floor `a` of the time formula, for each skeleton.
 #include "kernels/cpu/primitives/threads.hpp"
 #include "kernels/cpu/run.hpp"
-#include "microbench/cases/residual_cases.hpp"
+#include "microbench/cases/row_cases.hpp"
 #include "microbench/cpu/host_memory.hpp"
 #include "microbench/harness/program.hpp"
 #include "microbench/harness/sampling.hpp"
@@ -31,10 +31,10 @@ void start_threads() {
 
 void add_all() {
   add_skeleton("elementwise", [](Operands& operands) {
-    return [op = residual_add<float>(kNothing, operands)] { cpu::run(op); };
+    return [op = row_operation<ResidualAdd<float>>(kNothing, operands)] { cpu::run(op); };
   });
   add_skeleton("row_reduction", [](Operands& operands) {
-    return [op = residual_add_rmsnorm<float>(kNothing, operands)] { cpu::run(op); };
+    return [op = row_operation<ResidualAddRmsNorm<float>>(kNothing, operands)] { cpu::run(op); };
   });
   add_skeleton("threads", [](Operands&) { return start_threads; });
 }

@@ -9,7 +9,7 @@
 #include "microbench/cases/dense_mix_cases.hpp"
 #include "microbench/cases/eager_cases.hpp"
 #include "microbench/cases/hyper_connection_cases.hpp"
-#include "microbench/cases/residual_cases.hpp"
+#include "microbench/cases/row_cases.hpp"
 
 namespace depthcost::bench {
 
@@ -22,8 +22,9 @@ void each_fused_case(const Shape& s, StreamsAgain again, const Visit& visit) {
   const auto visit_it = [&](std::string_view name, auto make) {
     visit_as(name, name, counts_of(s), make);
   };
-  visit_it("residual_add", residual_add<T>);
-  visit_it("residual_add_rmsnorm", residual_add_rmsnorm<T>);
+#define DEPTHCOST_VISIT(Op, name) visit_it(#name, row_operation<Op<T>>);
+  DEPTHCOST_RESIDUAL_OPERATIONS(DEPTHCOST_VISIT)
+#undef DEPTHCOST_VISIT
   visit_as("attnres_single_pass/bare", "attnres_single_pass/bare", all_sources_of(s),
            single_pass_bare<T>);
   visit_it("attnres_single_pass", single_pass<T>);
@@ -32,8 +33,6 @@ void each_fused_case(const Shape& s, StreamsAgain again, const Visit& visit) {
   visit_as("mhc_pre", mhc_entry("mhc_pre", again), counts_of(s), mhc_pre<T>);
   visit_it("mhc_post", mhc_post<T>);
   visit_as("mhc_boundary", mhc_entry("mhc_boundary", again), counts_of(s), mhc_boundary<T>);
-  visit_it("scaled_add_rmsnorm", scaled_add_rmsnorm<T>);
-  visit_it("highway_rmsnorm", highway_rmsnorm<T>);
   visit_it("hc_boundary", hc_boundary<T>);
   visit_it("single_pass_mhc", single_pass_mhc<T>);
   visit_it("dense_mix", dense_mix<T>);
@@ -60,7 +59,7 @@ void each_unfused_case(const Shape& s, const Visit& visit) {
   const auto visit_it = [&](std::string_view name, auto make) {
     visit(name, catalogue_row(name, all_sources_of(s)), make);
   };
-  visit_it("unfused_rmsnorm", unfused_rmsnorm<T>);
+  visit_it("unfused_rmsnorm", row_operation<UnfusedRmsNorm<T>>);
   visit_it("unfused_stack", unfused_stack<T>);
   visit_it("unfused_key_norm", unfused_key_norm<T>);
   visit_it("unfused_scores", unfused_scores<T>);

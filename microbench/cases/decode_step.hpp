@@ -10,7 +10,7 @@
 
 #include "microbench/cases/attnres_forward.hpp"
 #include "microbench/cases/hyper_connection_cases.hpp"
-#include "microbench/cases/residual_cases.hpp"
+#include "microbench/cases/row_cases.hpp"
 
 namespace depthcost::bench {
 
@@ -61,7 +61,7 @@ StepOperands<T> step_operands(const StepShape& step, Operands& o) {
                     .num_queries = static_cast<std::size_t>(step.block_size)};
   return {
       .attnres = attnres_forward<T>(partition_by_size(step.num_layers, step.block_size), shape, o),
-      .standard = residual_add_rmsnorm<T>(shape, o),
+      .standard = row_operation<ResidualAddRmsNorm<T>>(shape, o),
       .post = mhc_post<T>(shape, o),
       .pre = mhc_pre<T>(shape, o),
       .boundary = mhc_boundary<T>(shape, o),

@@ -6,16 +6,6 @@
 namespace depthcost::bench {
 
 template <class T>
-UnfusedRmsNorm<T> unfused_rmsnorm(const Shape& s, Operands& o) {
-  const std::size_t d = s.hidden_size;
-  return {.num_tokens = o.num_tokens(),
-          .hidden_size = d,
-          .input = o.tensor<T>(1, d),
-          .norm = next_norm(s, o),
-          .output = o.tensor<T>(1, d)};
-}
-
-template <class T>
 UnfusedStack<T> unfused_stack(const Shape& s, Operands& o) {
   const std::size_t d = s.hidden_size;
   const std::size_t rows = s.num_blocks + 1;

@@ -49,7 +49,7 @@ void each_large_case(const Visit& visit) {
   for (const std::size_t width : kNormWidths) {
     const Shape shape{.num_tokens = kNormTokens, .hidden_size = width};
     visit(shape, "residual_add_rmsnorm", operations::residual_add_rmsnorm(),
-          residual_add_rmsnorm<T>);
+          row_operation<ResidualAddRmsNorm<T>>);
   }
 }
 

@@ -8,7 +8,7 @@
 #include "tests/kernels/cpu/dense_mix_problems.hpp"
 #include "tests/kernels/cpu/eager_problems.hpp"
 #include "tests/kernels/cpu/hyper_connections_problems.hpp"
-#include "tests/kernels/cpu/scaled_residual_problems.hpp"
+#include "tests/kernels/cpu/row_problems.hpp"
 
 namespace depthcost::test::operations_test {
 namespace {
@@ -91,9 +91,11 @@ void expect_wraps_in_all(std::initializer_list<Shape> shapes) {
   expect_wraps<Problem<Bf16, float>>(shapes);
 }
 
-TEST(COperations, StandardResidual) {
-  expect_wraps_in_both<ResidualAddProblem, ResidualShape>({{5, 24}});
-  expect_wraps_in_both<ResidualAddRmsNormProblem, ResidualShape>({{5, 24}});
+TEST(COperations, OnRows) {
+#define DEPTHCOST_EXPECT_WRAPS(Op, name) \
+  expect_wraps_in_both<Op##Problem, RowShape>({{5, 24, 0}, {5, 24, 1}});
+  DEPTHCOST_ROW_OPERATIONS(DEPTHCOST_EXPECT_WRAPS)
+#undef DEPTHCOST_EXPECT_WRAPS
 }
 
 TEST(COperations, AttnResSinglePass) {
@@ -128,8 +130,6 @@ TEST(COperations, Mhc) {
 }
 
 TEST(COperations, OtherSchemes) {
-  expect_wraps_in_both<ScaledAddRmsNormProblem, ScaledShape>({{5, 24, 0}, {5, 24, 1}});
-  expect_wraps_in_both<HighwayRmsNormProblem, ResidualShape>({{5, 24}});
   const std::initializer_list<MhcShape> shapes{{5, 24, 3, 0, 0},
                                                {5, 24, 3, 1, 1, SinkhornOrder::row_col}};
   expect_wraps_in_both<HcBoundaryProblem, MhcShape>(shapes);
@@ -144,7 +144,6 @@ TEST(COperations, Sinkhorn) {
 }
 
 TEST(COperations, UnfusedAttnRes) {
-  expect_wraps_in_both<UnfusedRmsNormProblem, ResidualShape>({{5, 24}});
   expect_wraps_in_both<UnfusedStackProblem, StackShape>({{5, 24, 3}});
   expect_wraps_in_both<UnfusedKeyNormProblem, StackShape>({{5, 24, 3}});
   expect_wraps_in_both<UnfusedScoresProblem, StackShape>({{5, 24, 3}});

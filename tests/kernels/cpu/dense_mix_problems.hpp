@@ -1,7 +1,7 @@
 // Operands of dense mixing in any shape.
 #pragma once
 
-#include "tests/kernels/cpu/residual_problems.hpp"
+#include "tests/kernels/cpu/row_problems.hpp"
 
 namespace depthcost::test {
 

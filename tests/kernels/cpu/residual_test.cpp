@@ -1,36 +1,8 @@
-// The standard residual on the CPU against the reference, over shapes.
-#include "tests/kernels/cpu/residual_problems.hpp"
+// The standard residual on the CPU: where a row may begin, and how bf16 rounds.
+#include "tests/kernels/cpu/row_problems.hpp"
 
 namespace depthcost::test::residual_test {
 namespace {
-
-template <class Problem>
-void expect_all_match() {
-  for (const std::size_t num_tokens : kTokenLevels)
-    for (const std::size_t hidden_size : kHiddenLevels) {
-      if (3 * num_tokens * hidden_size * sizeof(float) > kCaseBytes) continue;
-      SCOPED_TRACE("T, d: " + std::to_string(num_tokens) + ' ' + std::to_string(hidden_size));
-      expect_matches<Problem>(ResidualShape{num_tokens, hidden_size});
-      if (testing::Test::HasFailure()) return;
-    }
-}
-
-TEST(ResidualAddOnCpu, MatchesTheReferenceInFloat) {
-  expect_all_match<ResidualAddProblem<float>>();
-}
-TEST(ResidualAddOnCpu, MatchesTheReferenceInBf16) { expect_all_match<ResidualAddProblem<Bf16>>(); }
-TEST(ResidualAddRmsNormOnCpu, MatchesTheReferenceInFloat) {
-  expect_all_match<ResidualAddRmsNormProblem<float>>();
-}
-TEST(ResidualAddRmsNormOnCpu, MatchesTheReferenceInBf16) {
-  expect_all_match<ResidualAddRmsNormProblem<Bf16>>();
-}
-TEST(UnfusedRmsNormOnCpu, MatchesTheReferenceInFloat) {
-  expect_all_match<UnfusedRmsNormProblem<float>>();
-}
-TEST(UnfusedRmsNormOnCpu, MatchesTheReferenceInBf16) {
-  expect_all_match<UnfusedRmsNormProblem<Bf16>>();
-}
 
 /// b of the bank grows in its row, wherever that begins.
 TEST(ResidualAddOnCpu, AddsToAnUnalignedRow) {
@@ -67,21 +39,6 @@ TEST(ResidualAddOnCpu, RoundsEveryValueAsBf16Does) {
                           std::isnan(static_cast<float>(expected.data()[i]));
     ASSERT_TRUE(both_nan || b.data()[i].bits == expected.data()[i].bits) << "element " << i;
   }
-}
-
-TEST(ResidualOnCpu, IsRepeatable) {
-  expect_repeatable<ResidualAddProblem<float>>(ResidualShape{65, 2304});
-  expect_repeatable<ResidualAddProblem<Bf16>>(ResidualShape{65, 1031});
-  expect_repeatable<ResidualAddRmsNormProblem<float>>(ResidualShape{65, 1031});
-  expect_repeatable<ResidualAddRmsNormProblem<Bf16>>(ResidualShape{301, 7168});
-  expect_repeatable<UnfusedRmsNormProblem<Bf16>>(ResidualShape{65, 2304});
-}
-
-TEST(ResidualOnCpu, WritesNothingIfAnArgumentIsWrong) {
-  const ResidualShape shape{3, 8};
-  expect_refused<ResidualAddProblem<float>>(shape, [](auto& op) { op.layer_output = nullptr; });
-  expect_refused<ResidualAddRmsNormProblem<Bf16>>(shape, [](auto& op) { ++op.output; });
-  expect_refused<UnfusedRmsNormProblem<float>>(shape, [](auto& op) { op.norm.gain = nullptr; });
 }
 
 }  // namespace

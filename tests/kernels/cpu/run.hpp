@@ -13,7 +13,7 @@
 namespace depthcost::test {
 
 /// A problem is the operands of one operation: constructed from its Shape, `op` is the operation,
-/// and `outputs()` a tuple of references to all the tensors that it may write.
+/// and `outputs()` all the tensors that it may write: a tuple of references, or pointers.
 template <class Problem, class Check>
 void for_each_output(const Problem& a, const Problem& b, const Check& check) {
   const auto of_a = a.outputs();
@@ -23,6 +23,14 @@ void for_each_output(const Problem& a, const Problem& b, const Check& check) {
      ...);
   }
   (std::make_index_sequence<std::tuple_size_v<decltype(of_a)>>{});
+}
+
+/// As above, where there are as many tensors as the operation has outputs.
+template <class Problem, class Check>
+requires requires(const Problem& problem) { problem.outputs().size(); }
+void for_each_output(const Problem& a, const Problem& b, const Check& check) {
+  for (std::size_t i = 0; i < a.outputs().size(); ++i)
+    check(*a.outputs()[i], *b.outputs()[i], "output " + std::to_string(i));
 }
 
 /// The reference on `expected`, whose stores `access` records. `actual` has been run on the CPU.

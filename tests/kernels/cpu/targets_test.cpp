@@ -8,7 +8,7 @@
 #include "tests/kernels/cpu/dense_mix_problems.hpp"
 #include "tests/kernels/cpu/eager_problems.hpp"
 #include "tests/kernels/cpu/hyper_connections_problems.hpp"
-#include "tests/kernels/cpu/scaled_residual_problems.hpp"
+#include "tests/kernels/cpu/row_problems.hpp"
 
 namespace depthcost::test::targets_test {
 namespace {
@@ -55,8 +55,6 @@ void expect_attnres_matches(std::size_t d) {
 
 template <class T>
 void expect_other_schemes_match(std::size_t d) {
-  expect_matches<ScaledAddRmsNormProblem<T>>(ScaledShape{7, d, d % 2});
-  expect_matches<HighwayRmsNormProblem<T>>(ResidualShape{7, d});
   for (const std::size_t m : {1U, 3U, 4U}) {
     expect_matches<HcBoundaryProblem<T>>(MhcShape{7, d, m, 1, 0});
     expect_matches<SinglePassMhcProblem<T>>(MhcShape{7, d, m, 1, 1});
@@ -69,9 +67,9 @@ template <class T>
 void expect_all_match(std::size_t d) {
   expect_other_schemes_match<T>(d);
   expect_attnres_matches<T>(d);
-  expect_matches<ResidualAddProblem<T>>(ResidualShape{7, d});
-  expect_matches<ResidualAddRmsNormProblem<T>>(ResidualShape{7, d});
-  expect_matches<UnfusedRmsNormProblem<T>>(ResidualShape{7, d});
+#define DEPTHCOST_EXPECT_MATCH(Op, name) expect_matches<Op##Problem<T>>(RowShape{7, d, d % 2});
+  DEPTHCOST_ROW_OPERATIONS(DEPTHCOST_EXPECT_MATCH)
+#undef DEPTHCOST_EXPECT_MATCH
   expect_matches<UnfusedKeyNormProblem<T>>(StackShape{7, d, 3});
   expect_matches<UnfusedScoresProblem<T>>(StackShape{7, d, 3});
   expect_matches<UnfusedMixProblem<T>>(StackShape{7, d, 3});

@@ -21,29 +21,20 @@ TEST(CudaArguments, AreCheckedBeforeAnythingIsLaunched) {
   EXPECT_THROW(cuda::run(ResidualAdd<Bf16>{1, 8, row, other_row + 1}), std::invalid_argument);
 }
 
+/// An operation of nothing: its sizes are zero.
+template <class Op>
+void expect_refused(const char* name) {
+  EXPECT_THROW(cuda::run(Op{}), std::invalid_argument) << name;
+}
+
 TEST(CudaArguments, OfEveryOperationAreChecked) {
-  EXPECT_THROW(cuda::run(AttnResSinglePass<Bf16>{1, 8}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(AttnResPhase1<Bf16, float>{1, 8}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(AttnResPhase2<Bf16, float>{1, 8}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(MhcPre<Bf16>{1, 8, 4}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(MhcPost<Bf16>{1, 8, 4}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(MhcBoundary<Bf16>{{1, 8, 4}}), std::invalid_argument);
+#define DEPTHCOST_REFUSE(Op, name) expect_refused<Op<Bf16>>(#name);
+  DEPTHCOST_OPERATIONS(DEPTHCOST_REFUSE)
+#undef DEPTHCOST_REFUSE
+#define DEPTHCOST_REFUSE(Op, name) expect_refused<Op<Bf16, float>>(#name);
+  DEPTHCOST_PHASE_OPERATIONS(DEPTHCOST_REFUSE)
+#undef DEPTHCOST_REFUSE
   EXPECT_THROW(cuda::run(Sinkhorn{1, 4}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(ScaledAddRmsNorm<Bf16>{1, 8}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(HighwayRmsNorm<Bf16>{1, 8}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(HcBoundary<Bf16>{1, 8, 4}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(SinglePassMhc<Bf16>{1, 8, 4}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(DenseMix<Bf16>{1, 8}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(UnfusedRmsNorm<Bf16>{1, 8}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(UnfusedStack<Bf16>{1, 8, 2}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(UnfusedKeyNorm<Bf16>{1, 8, 2}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(UnfusedScores<Bf16>{1, 8, 2}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(UnfusedMix<Bf16>{1, 8, 2}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(UnfusedMhcCoefficients<Bf16>{1, 8, 4}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(UnfusedMhcPre<Bf16>{1, 8, 4}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(UnfusedMhcPost<Bf16>{1, 8, 4}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(UnfusedMhcResidual<Bf16>{1, 8, 4}), std::invalid_argument);
-  EXPECT_THROW(cuda::run(UnfusedMhcMerge<Bf16>{1, 8, 4}), std::invalid_argument);
 }
 
 TEST(CudaArguments, OfAnAblationAreTakenWhereItIsOne) {

@@ -14,7 +14,6 @@
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/hyper_connection_operations.hpp"
 #include "model/operations/mhc_operations.hpp"
-#include "model/operations/residual_operations.hpp"
 
 namespace depthcost::test::descriptor_test {
 namespace {
@@ -88,10 +87,11 @@ void each_position(const Partition& blocks, const Visit& visit) {
                           block == 1 ? 0 : blocks.size(block - 1)});
 }
 
-TEST(Descriptors, EqualTheLedgerForTheStandardResidual) {
-  expect_ledger_row(descriptor(ResidualAdd<Bf16>{8192, kHiddenSize}), operations::residual_add());
-  expect_ledger_row(descriptor(ResidualAddRmsNorm<Bf16>{8192, kHiddenSize}),
-                    operations::residual_add_rmsnorm());
+TEST(Descriptors, EqualTheLedgerForResiduals) {
+#define DEPTHCOST_EXPECT_ROW(Op, name) \
+  expect_ledger_row(descriptor(Op<Bf16>{8192, kHiddenSize}), catalogue_row(#name, {}));
+  DEPTHCOST_RESIDUAL_OPERATIONS(DEPTHCOST_EXPECT_ROW)
+#undef DEPTHCOST_EXPECT_ROW
 }
 
 TEST(Descriptors, EqualTheLedgerAtEveryLayerInSinglePass) {
@@ -163,9 +163,6 @@ TEST(Descriptors, EqualTheLedgerForMhc) {
 TEST(Descriptors, EqualTheLedgerForTheFamily) {
   constexpr std::size_t T = 8192;
   constexpr std::size_t d = kHiddenSize;
-  expect_ledger_row(descriptor(ScaledAddRmsNorm<Bf16>{T, d}),
-                    operations::scaled_add_rmsnorm(operations::ScaleShape::scalar));
-  expect_ledger_row(descriptor(HighwayRmsNorm<Bf16>{T, d}), operations::highway_rmsnorm());
   for (const std::size_t m : {1, 2, 4, 8, 16}) {
     const auto streams = static_cast<double>(m);
     expect_ledger_row(descriptor(HcBoundary<Bf16>{T, d, m}), operations::hc_boundary(streams));

@@ -17,18 +17,13 @@ void move(BasicMhcMapping<P>& mapping, std::size_t m, std::size_t d, DeviceBuffe
   buffers.move(mapping.bias, m * m + 2 * m);
 }
 
-template <class T>
-ResidualAdd<T> on_device(ResidualAdd<T> op, DeviceBuffers& buffers) {
-  buffers.move(op.hidden_state, op.num_tokens * op.hidden_size);
-  buffers.move(op.layer_output, op.num_tokens * op.hidden_size);
-  return op;
-}
-template <class T>
-ResidualAddRmsNorm<T> on_device(ResidualAddRmsNorm<T> op, DeviceBuffers& buffers) {
-  buffers.move(op.hidden_state, op.num_tokens * op.hidden_size);
-  buffers.move(op.layer_output, op.num_tokens * op.hidden_size);
-  move(op.norm, op.hidden_size, buffers);
-  buffers.move(op.output, op.num_tokens * op.hidden_size);
+template <RowOperation Op>
+Op on_device(Op op, DeviceBuffers& buffers) {
+  each_operand(op, [&](auto*& operand, OperandShape shape) {
+    std::size_t count = 1;
+    for (const std::size_t extent : shape) count *= extent;
+    buffers.move(operand, count);
+  });
   return op;
 }
 
@@ -113,13 +108,6 @@ inline Sinkhorn on_device(Sinkhorn op, DeviceBuffers& buffers) {
 }
 
 template <class T>
-UnfusedRmsNorm<T> on_device(UnfusedRmsNorm<T> op, DeviceBuffers& buffers) {
-  buffers.move(op.input, op.num_tokens * op.hidden_size);
-  move(op.norm, op.hidden_size, buffers);
-  buffers.move(op.output, op.num_tokens * op.hidden_size);
-  return op;
-}
-template <class T>
 UnfusedKeyNorm<T> on_device(UnfusedKeyNorm<T> op, DeviceBuffers& buffers) {
   buffers.move(op.stack, op.num_sources * op.num_tokens * op.hidden_size);
   buffers.move(op.keys, op.num_sources * op.num_tokens * op.hidden_size);
@@ -178,24 +166,6 @@ UnfusedMhcMerge<T> on_device(UnfusedMhcMerge<T> op, DeviceBuffers& buffers) {
   buffers.move(op.mixed, count);
   buffers.move(op.spread, count);
   buffers.move(op.next_streams, count);
-  return op;
-}
-template <class T>
-ScaledAddRmsNorm<T> on_device(ScaledAddRmsNorm<T> op, DeviceBuffers& buffers) {
-  buffers.move(op.hidden_state, op.num_tokens * op.hidden_size);
-  buffers.move(op.layer_output, op.num_tokens * op.hidden_size);
-  buffers.move(op.scales, op.num_scales);
-  move(op.norm, op.hidden_size, buffers);
-  buffers.move(op.output, op.num_tokens * op.hidden_size);
-  return op;
-}
-template <class T>
-HighwayRmsNorm<T> on_device(HighwayRmsNorm<T> op, DeviceBuffers& buffers) {
-  buffers.move(op.hidden_state, op.num_tokens * op.hidden_size);
-  buffers.move(op.layer_output, op.num_tokens * op.hidden_size);
-  buffers.move(op.gate_logits, op.num_tokens * op.hidden_size);
-  move(op.norm, op.hidden_size, buffers);
-  buffers.move(op.output, op.num_tokens * op.hidden_size);
   return op;
 }
 template <class T>

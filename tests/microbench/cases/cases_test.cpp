@@ -52,7 +52,7 @@ TEST(BenchmarkCases, MoveWhatTheModelSays) {
     EXPECT_EQ(counter.scalar_writes / T, expected.writes_scalars) << name;
     ++checked;
   });
-  EXPECT_EQ(checked, 30U);
+  EXPECT_GE(checked, 30U);
 }
 
 /// The number of parameters of a call.
@@ -76,7 +76,7 @@ TEST(BenchmarkCases, AreGivenTheParametersThatTheModelCounts) {
   };
   each_small_case<Bf16>(visit);
   each_small_case<float>(visit);
-  EXPECT_EQ(checked, 2 * 30U);
+  EXPECT_GE(checked, 2 * 30U);
 }
 
 template <class T>

@@ -1,0 +1,38 @@
+// Operations on rows, each with the operands that it names.
+#pragma once
+
+#include <type_traits>
+
+#include "kernels/operations/operations.hpp"
+#include "microbench/cases/case_shape.hpp"
+
+namespace depthcost::bench {
+
+/// One parameter for each element, where an operation also takes one for all.
+template <class Visit>
+struct LargestOperands : EachOperand<Visit> {
+  using EachOperand<Visit>::EachOperand;
+  void one_or(const char* /*name*/, std::size_t& size, const char* /*of_other*/,
+              std::size_t other) const {
+    size = other;
+  }
+};
+
+template <class Op>
+Op row_operation(const Shape& s, Operands& o) {
+  const auto take = [&]<class P>(P*& operand, OperandShape shape) {
+    const std::size_t size = *(shape.end() - 1);
+    if (shape.size() == 2)
+      operand = o.tensor<std::remove_const_t<P>>(1, size);
+    else if constexpr (std::is_same_v<P, const float>)
+      operand = o.parameters(size, kGain);
+  };
+  Op op;
+  op.num_tokens = o.num_tokens();
+  op.hidden_size = s.hidden_size;
+  const LargestOperands<decltype(take)> operands(take);
+  Op::operands(op, operands);
+  return op;
+}
+
+}  // namespace depthcost::bench

@@ -1,0 +1,128 @@
+// Operands of every operation on rows, in any shape: noise in what is read, poison in what is only
+// written.
+#pragma once
+
+#include <map>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "tests/kernels/cpu/run.hpp"
+
+namespace depthcost::test {
+
+struct RowShape {
+  std::size_t num_tokens;
+  std::size_t hidden_size;
+  std::size_t is_vector = 0;  // a parameter for each element, where an operation takes both
+};
+
+/// The tensors that `Op::operands` asks for. Each has noise of its own.
+template <class T>
+class RowTensors : public IgnoresSizes {
+ public:
+  explicit RowTensors(const RowShape& shape) : shape_(shape) {}
+
+  void one_or(const char* /*name*/, std::size_t& size, const char* /*of_other*/,
+              std::size_t other) const {
+    size = shape_.is_vector != 0 ? other : 1;
+  }
+  void number(const char* /*name*/, float& value) const { value = 0.75F; }
+  template <class P>
+  void reads(const char* name, const P*& operand, OperandShape shape) {
+    const bool is_row = shape.size() == 2;
+    operand = filled<P>(name, shape, is_row ? scale_ : 2).data();
+    if (is_row) scale_ *= 8;
+  }
+  template <class P>
+  void reads_inner(const char* name, const P*& operand, OperandShape shape) {
+    reads(name, operand, shape);
+  }
+  void updates_inner(const char* name, T*& operand, OperandShape shape) {
+    Tensor<T>& tensor = filled<T>(name, shape, 3);
+    operand = tensor.data();
+    outputs_.push_back(&tensor);
+  }
+  void writes(const char* name, T*& operand, OperandShape shape) {
+    Tensor<T>& tensor = made<T>(name, shape);
+    operand = tensor.data();
+    outputs_.push_back(&tensor);
+  }
+
+  const std::vector<const Tensor<T>*>& outputs() const { return outputs_; }
+  Tensor<T>& rows(const std::string& name) { return rows_.at(name); }
+  Tensor<float>& parameters(const std::string& name) { return parameters_.at(name); }
+
+ private:
+  template <class P>
+  Tensor<P>& made(const char* name, OperandShape shape) {
+    const bool is_row = shape.size() == 2;
+    Tensor<P> tensor(1, is_row ? *shape.begin() : 1, *(shape.end() - 1));
+    if constexpr (std::is_same_v<P, T>)
+      if (is_row) return rows_[name] = std::move(tensor);
+    if constexpr (std::is_same_v<P, float>)
+      if (!is_row) return parameters_[name] = std::move(tensor);
+    throw std::logic_error(std::string(name) + " is neither a row nor a parameter");
+  }
+  template <class P>
+  Tensor<P>& filled(const char* name, OperandShape shape, float scale) {
+    Tensor<P>& tensor = made<P>(name, shape);
+    fill(tensor, ++seed_, scale);
+    return tensor;
+  }
+
+  RowShape shape_;
+  // With these seeds no gated sum cancels to less than what bf16's gates keep of it.
+  std::uint64_t seed_ = 50;
+  float scale_ = 1;                        // of rows: the second that is read opens and shuts gates
+  std::map<std::string, Tensor<T>> rows_;  // by name
+  std::map<std::string, Tensor<float>> parameters_;
+  std::vector<const Tensor<T>*> outputs_;
+};
+
+template <template <class> class Op, class T>
+struct RowProblem {
+  RowTensors<T> tensors;
+  Op<T> op;
+
+  explicit RowProblem(const RowShape& shape) : tensors(shape) {
+    op.num_tokens = shape.num_tokens;
+    op.hidden_size = shape.hidden_size;
+    Op<T>::operands(op, tensors);
+  }
+
+  const auto& outputs() const { return tensors.outputs(); }
+};
+
+/// The operations that RowProblem makes.
+#define DEPTHCOST_ROW_OPERATIONS(X) \
+  DEPTHCOST_RESIDUAL_OPERATIONS(X)  \
+  X(UnfusedRmsNorm, unfused_rmsnorm)
+
+#define DEPTHCOST_NAME_PROBLEM(Op, name) \
+  template <class T>                     \
+  using Op##Problem = RowProblem<Op, T>;
+DEPTHCOST_ROW_OPERATIONS(DEPTHCOST_NAME_PROBLEM)
+#undef DEPTHCOST_NAME_PROBLEM
+
+// The reference runs in steps. If a value lies between two that can be stored, the CPU may round to
+// one and the reference to the other. So the next step of the reference starts from the values that
+// the CPU has stored.
+
+/// x of the first tokens of `stored`, which is (T, d).
+template <class T, class Op>
+void run_next_norm(const Op& expected, const T* stored, RecordingAccess& access) {
+  reference::run(UnfusedRmsNorm<T>{expected.num_tokens, expected.hidden_size, stored, expected.norm,
+                                   expected.output},
+                 access);
+}
+
+template <template <class> class Op, class T>
+void run_reference(RowProblem<Op, T>& expected, const RowProblem<Op, T>& actual,
+                   RecordingAccess& access) {
+  reference::run(expected.op, access);
+  if constexpr (requires { actual.op.hidden_state, expected.op.norm; })
+    run_next_norm(expected.op, actual.op.hidden_state, access);
+}
+
+}  // namespace depthcost::test
