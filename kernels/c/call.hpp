@@ -1,16 +1,12 @@
 // One call in C. Its target and its enumerations are checked, its struct becomes an operation of
-// kernels/operations/operations.hpp, and the backend that it names runs that.
-//
-// For each struct there is an overload
-//   ResidualAdd<T> operation(Type<T>, const depthcost_residual_add_args& args)
-// in this namespace, with a Type for each type parameter of the operation.
+// kernels/operations/operations.hpp, member by member, and the backend that it names runs that.
 #pragma once
 
-#include <concepts>
 #include <initializer_list>
 
 #include "kernels/c/depthcost_family.h"
 #include "kernels/c/guard.hpp"
+#include "kernels/c/members.hpp"
 #include "kernels/cpu/run.hpp"
 #include "kernels/cuda/run.hpp"
 #include "kernels/operations/bf16.hpp"
@@ -21,10 +17,6 @@ inline constexpr bool kHasCuda = DEPTHCOST_HAS_CUDA != 0;
 
 /// The error of the last call by this thread.
 ErrorText& last_error();
-
-/// Passes a type as an argument.
-template <class T>
-struct Type {};
 
 /// Names an argument of an operation, such as `dtype` of `residual_add`.
 struct ArgumentName {
@@ -47,20 +39,64 @@ SumStore sum_store(const char* operation, depthcost_sum_store store);
 SinkhornOrder sinkhorn_order(const char* operation, depthcost_sinkhorn_order order);
 DepthWeighting depth_weighting(const char* operation, depthcost_depth_weighting weighting);
 KeyNorm key_norm(const char* operation, depthcost_key_norm norm);
+MhcMapping mhc_mapping(const char* operation, const depthcost_mhc_mapping& mapping);
 
 /// Throws if nothing can be run on `target`.
 void check_target(const char* operation, const depthcost_target* target);
 
-inline NextNorm next_norm(const depthcost_norm& norm) { return {norm.gain, norm.eps}; }
-MhcMapping mhc_mapping(const char* operation, const depthcost_mhc_mapping& mapping);
-
+/// Sets a member of an operation to what the struct's member of that name holds. `operation` is for
+/// errors.
 template <class T>
-T* elements(void* data) {
-  return static_cast<T*>(data);
+void set(const char* /*operation*/, T*& member, void* from) {
+  member = static_cast<T*>(from);
 }
 template <class T>
-const T* elements(const void* data) {
-  return static_cast<const T*>(data);
+void set(const char* /*operation*/, const T*& member, const void* from) {
+  member = static_cast<const T*>(from);
+}
+inline void set(const char* /*operation*/, std::size_t& member, std::size_t from) { member = from; }
+inline void set(const char* /*operation*/, float& member, float from) { member = from; }
+inline void set(const char* /*operation*/, NextNorm& member, const depthcost_norm& from) {
+  member = {from.gain, from.eps};
+}
+inline void set(const char* operation, SumStore& member, depthcost_sum_store from) {
+  member = sum_store(operation, from);
+}
+inline void set(const char* operation, SinkhornOrder& member, depthcost_sinkhorn_order from) {
+  member = sinkhorn_order(operation, from);
+}
+inline void set(const char* operation, MhcMapping& member, const depthcost_mhc_mapping& from) {
+  member = mhc_mapping(operation, from);
+}
+template <class T>
+void set(const char* operation, MhcPost<T>& member, const depthcost_mhc_post_args& from);
+
+/// The operation that the members of a struct describe.
+template <class Op, class Args>
+Op operation(const char* name, const Args& args) {
+  Op op;
+#define DEPTHCOST_SET_MEMBER(member) \
+  if constexpr (requires { op.member, args.member; }) set(name, op.member, args.member);
+  DEPTHCOST_MEMBERS(DEPTHCOST_SET_MEMBER)
+#undef DEPTHCOST_SET_MEMBER
+  return op;
+}
+
+template <class T>
+void set(const char* name, MhcPost<T>& member, const depthcost_mhc_post_args& from) {
+  member = operation<MhcPost<T>>(name, from);
+}
+
+/// An ablation: another struct, and what is another there.
+template <class Op>
+Op operation(const char* name, const depthcost_attnres_variant_args& args) {
+  Op op = operation<Op>("attnres_single_pass", args.single_pass);
+  op.variant.weighting = depth_weighting(name, args.weighting);
+  op.variant.key_norm = key_norm(name, args.key_norm);
+  op.variant.num_heads = args.num_heads;
+  op.variant.first_recent_row = args.first_recent_row;
+  set(name, op.variant.token_queries, args.token_queries);
+  return op;
 }
 
 /// The dtype of a struct, which is its own field or one of the struct that it begins with.
@@ -79,26 +115,23 @@ DtypeField dtype_field(const Args& args) {
 }
 
 /// Calls run(operation) with the types that the struct's dtypes name.
-template <class Args, class Run>
+template <template <class> class Op, class Args, class Run>
 void with_operation(const char* name, const Args& args, const Run& run) {
   const DtypeField field = dtype_field(args);
   check_dtype({name, field.name}, field.dtype);
-  if constexpr (requires { args.phase1_dtype; }) {
-    check_dtype({name, "phase1_dtype"}, args.phase1_dtype);
-    const bool is_narrow = args.phase1_dtype == DEPTHCOST_BF16;
-    if (field.dtype == DEPTHCOST_F32 && is_narrow)
-      refuse({name, "phase1_dtype"}, "is bf16 (must be f32, as dtype is)");
-    if (field.dtype == DEPTHCOST_F32) return run(operation(Type<float>{}, Type<float>{}, args));
-    if (is_narrow) return run(operation(Type<Bf16>{}, Type<Bf16>{}, args));
-    run(operation(Type<Bf16>{}, Type<float>{}, args));
-  } else {
-    if (field.dtype == DEPTHCOST_F32) return run(operation(Type<float>{}, args));
-    run(operation(Type<Bf16>{}, args));
-  }
+  if (field.dtype == DEPTHCOST_F32) return run(operation<Op<float>>(name, args));
+  run(operation<Op<Bf16>>(name, args));
 }
-template <std::same_as<depthcost_sinkhorn_args> Args, class Run>
-void with_operation(const char* /*name*/, const Args& args, const Run& run) {
-  run(operation(Type<float>{}, args));
+template <template <class, class> class Op, class Args, class Run>
+void with_operation(const char* name, const Args& args, const Run& run) {
+  check_dtype({name, "dtype"}, args.dtype);
+  check_dtype({name, "phase1_dtype"}, args.phase1_dtype);
+  const bool is_narrow = args.phase1_dtype == DEPTHCOST_BF16;
+  if (args.dtype == DEPTHCOST_F32 && is_narrow)
+    refuse({name, "phase1_dtype"}, "is bf16 (must be f32, as dtype is)");
+  if (args.dtype == DEPTHCOST_F32) return run(operation<Op<float, float>>(name, args));
+  if (is_narrow) return run(operation<Op<Bf16, Bf16>>(name, args));
+  run(operation<Op<Bf16, float>>(name, args));
 }
 
 template <class Op>
@@ -114,12 +147,14 @@ void run_on_cuda(const depthcost_target& target, const Op& op) {
   }
 }
 
-template <class Args>
-depthcost_status call(const char* name, const depthcost_target* target, const Args* args) noexcept {
+/// Runs what with_args(args, run) makes of the struct, by run(operation).
+template <class Args, class WithArgs>
+depthcost_status call(const char* name, const depthcost_target* target, const Args* args,
+                      const WithArgs& with_args) noexcept {
   return guarded(last_error(), [&] {
     check_target(name, target);
     if (args == nullptr) refuse({name, "args"}, "is null (must be a struct)");
-    with_operation(name, *args, [&](const auto& op) {
+    with_args(*args, [&](const auto& op) {
       if (target->backend == DEPTHCOST_CPU) return cpu::run(op);
       if constexpr (kHasCuda) run_on_cuda(*target, op);
     });
