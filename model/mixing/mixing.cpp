@@ -2,7 +2,6 @@
 #include "model/mixing/mixing.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "model/base/infeasible.hpp"
 #include "model/mixing/mixing_schemes.hpp"
@@ -16,36 +15,6 @@ std::vector<MixingScheme> all_schemes() {
     all.insert(all.end(), list.begin(), list.end());
   return all;
 }
-
-constexpr std::string_view kNormOnStream =
-    "a norm on the stream divides by its size: no input is a weighted sum of outputs";
-
-// Names as in Table 5 of [attnres], and its ablations.
-constexpr std::array kUnmixed{
-    UnmixedScheme{"deepnorm", kNormOnStream},
-    UnmixedScheme{"keel", kNormOnStream},
-    UnmixedScheme{"siamese_norm", kNormOnStream},
-    UnmixedScheme{"hc_dynamic", "one matrix for each token, each of hc_static's form"},
-    UnmixedScheme{"mhc_lite", "one matrix for each token, each of mhc's form"},
-    UnmixedScheme{"kromhc", "one matrix for each token, each of mhc's form"},
-    UnmixedScheme{"single_pass_mhc",
-                  "one matrix for each token, of mhc's form with alpha of the layer before"},
-    UnmixedScheme{"deep_delta",
-                  "I - beta k k^T acts on the features: an entry would be a d x d matrix"},
-    UnmixedScheme{"laurel_lr", "B A acts on the features: an entry would be a d x d matrix"},
-    UnmixedScheme{"laurel_pa", "its low-rank maps act on the features: entries would be matrices"},
-    UnmixedScheme{"densenet", "convolutions over concatenated outputs act on the features"},
-    UnmixedScheme{"mrla", "weights differ by channel, and convolutions act on the values"},
-    UnmixedScheme{"muddformer",
-                  "four matrices a token, for queries, keys, values and the residual"},
-    UnmixedScheme{"value_residual", "mixes values inside attention; its stream is standard's"},
-    UnmixedScheme{"attnres_multihead", "one matrix for each head, each of full_attnres' form"},
-    UnmixedScheme{"attnres_input_dependent", "full_attnres' form; its weights are as dynamic"},
-    UnmixedScheme{"attnres_raw_keys", "full_attnres' form; its keys are not normalised"},
-    UnmixedScheme{"boundary_attention", kNormOnStream},
-    UnmixedScheme{"history_attention",
-                  "W_v acts on the features: an entry would be a d x d matrix"},
-};
 
 void require_range(MixingParameter parameter, Count value, Count num_layers) {
   const Count high = parameter == MixingParameter::num_streams ? kMaxMixingStreams : num_layers;
@@ -103,8 +72,6 @@ const MixingScheme* find_mixing_scheme(std::string_view name) {
                                   [&](const MixingScheme& scheme) { return scheme.name == name; });
   return found == schemes.end() ? nullptr : &*found;
 }
-
-std::span<const UnmixedScheme> unmixed_schemes() { return kUnmixed; }
 
 MixingShape shape_of_rows(const MixingScheme& scheme, const MixingShape& model) {
   MixingShape shape = model;

@@ -69,14 +69,6 @@ MixingShape shape_of_rows(const MixingScheme& scheme, const MixingShape& model);
 /// The scheme of that name, or nullptr.
 const MixingScheme* find_mixing_scheme(std::string_view name);
 
-/// A scheme of the paper that has no such matrix, and why in one line.
-struct UnmixedScheme {
-  std::string_view name;
-  std::string_view reason;
-};
-
-std::span<const UnmixedScheme> unmixed_schemes();
-
 /// Most layers that a matrix is made for, of 34 MB: all schemes take eight seconds of CPU. [ours]
 inline constexpr Count kMaxMixingLayers = 2048;
 

@@ -136,6 +136,7 @@ struct SchemeRule {
   std::string_view moves;      // reads and writes of each schedule, in a line
   std::string_view reference;  // the file in kernels/reference that defines it; empty: none
   std::string_view ablation;   // the kernel is KERNEL/ABLATION in the catalogue; empty: KERNEL
+  std::string_view unmixed;    // why it has no depth mixing matrix; empty: it has one
   SchemeClass kind;
   DepthPattern pattern = DepthPattern::any;
   std::span<const SchemeKey> keys;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string_view>
 
 #include "model/operations/eager_operations.hpp"
 #include "model/schemes/scheme.hpp"
@@ -18,6 +19,10 @@ inline constexpr Access kReadsOutput{Operand::layer_output, 1, 0};
 inline constexpr Access kReadsHidden{Operand::hidden_state, 1, 0};
 inline constexpr Access kUpdatesHidden{Operand::hidden_state, 1, 1};
 inline constexpr Access kWritesInput{Operand::layer_input, 0, 1};
+
+/// Why a scheme has no depth mixing matrix.
+inline constexpr std::string_view kNormOnStream =
+    "a norm on the stream divides by its size: no input is a weighted sum of outputs";
 
 constexpr Access reads(Operand operand, double rows) { return {operand, rows, 0}; }
 constexpr Access writes(Operand operand, double rows) { return {operand, 0, rows}; }

@@ -9,6 +9,7 @@
 
 #include "model/base/decimal.hpp"
 #include "model/base/infeasible.hpp"
+#include "model/schemes/list.hpp"
 #include "scenarios/text/input_text.hpp"
 #include "scenarios/text/json_document.hpp"
 #include "scenarios/text/quantity.hpp"
@@ -211,9 +212,9 @@ class MixingReader {
 }  // namespace
 
 std::string unknown_mixing_scheme(std::string_view written) {
-  for (const UnmixedScheme& scheme : unmixed_schemes())
-    if (scheme.name == written)
-      return fmt::format("no mixing matrix for '{}' ({})", scheme.name, scheme.reason);
+  const SchemeRule* rule = find_scheme(written);
+  if (rule != nullptr && !rule->unmixed.empty())
+    return fmt::format("no mixing matrix for '{}' ({})", rule->id, rule->unmixed);
   std::vector<std::string> names;
   for (const MixingScheme& scheme : mixing_schemes()) names.emplace_back(scheme.name);
   const std::string meant = did_you_mean(written, names);

@@ -147,6 +147,7 @@ const SchemeRule schemes::kDenseNet{
         "unfused: stack l + 1 r, l + 1 w; convolution l + 1 r, 1 w; norm 1 r, 1 w; operations and "
         "parameters of the convolution are not counted",
     .reference = "",
+    .unmixed = "convolutions over concatenated outputs act on the features",
     .kind = {StateKind::cross_layer, WeightKind::learned_static},
     .keys = {},
     .schedules = kUnfusedOnly,
@@ -187,6 +188,7 @@ const SchemeRule schemes::kMuddFormer{
         "r, 1 w; C - 1 norms 1 r, 1 w. fused: weights 2 r, 1 w; one scan s r, C w; C = 1 behind "
         "the last, with a norm",
     .reference = "muddformer.hpp",
+    .unmixed = "four matrices a token, for queries, keys, values and the residual",
     .kind = {StateKind::cross_layer, WeightKind::dynamic},
     .keys = kMuddKeys,
     .schedules = kUnfusedAndFused,
@@ -209,6 +211,7 @@ const SchemeRule schemes::kMrla{
         "unfused: convolution 1 r, 1 w; sum l r, 1 w; norm 1 r, 1 w; operations and parameters "
         "of the convolutions are not counted",
     .reference = "",
+    .unmixed = "weights differ by channel, and convolutions act on the values",
     .kind = {StateKind::cross_layer, WeightKind::dynamic},
     .keys = {},
     .schedules = kUnfusedOnly,

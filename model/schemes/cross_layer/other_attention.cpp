@@ -90,6 +90,7 @@ const SchemeRule schemes::kBoundaryAttention{
         "scores s r; mix s r, 1 w; norm 1 r, 1 w. single_pass: s + 1 r, 2 w, s r if every layer is "
         "one; other layers as standard",
     .reference = "other_depth_attention.hpp",
+    .unmixed = kNormOnStream,
     .kind = {StateKind::cross_layer, WeightKind::dynamic},
     .keys = kAttentionKeys,
     .schedules = kUnfusedAndSinglePass,
@@ -113,6 +114,7 @@ const SchemeRule schemes::kHistoryAttention{
         "w; add 2 r, 1 w; norm 1 r, 1 w, s = l. single_pass: query 1 r, 1 w; keys and values 1 "
         "r, 2 w; scan 2s + 2 r, 2 w",
     .reference = "other_depth_attention.hpp",
+    .unmixed = "W_v acts on the features: an entry would be a d x d matrix",
     .kind = {StateKind::cross_layer, WeightKind::dynamic},
     .keys = {},
     .schedules = kUnfusedAndSinglePass,

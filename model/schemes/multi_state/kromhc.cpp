@@ -36,6 +36,7 @@ const SchemeRule schemes::kKromHc{
     .source = "Zhou et al., arXiv:2601.21579",
     .moves = "as hc_dynamic, with 2m + 2 log2 m rows of phi",
     .reference = "kromhc.hpp",
+    .unmixed = "one matrix for each token, each of mhc's form",
     .kind = {StateKind::multi_state, WeightKind::dynamic},
     .keys = kStreamsOnly,
     .schedules = kUnfusedAndFused,

@@ -108,6 +108,7 @@ const SchemeRule schemes::kLaurelLr{
         "unfused: A h 1 r, r scalars w; B and sum 2 r, r scalars r, 1 w; norm 1 r, 1 w. fused: "
         "2 r, 2 w",
     .reference = "laurel.hpp",
+    .unmixed = "B A acts on the features: an entry would be a d x d matrix",
     .kind = {StateKind::single_state, WeightKind::learned_static},
     .keys = kRankOnly,
     .schedules = kUnfusedAndFused,
@@ -126,6 +127,7 @@ const SchemeRule schemes::kLaurelPa{
         "unfused: A h k r, k r scalars w; B and sum 2 r, k r scalars r, 1 w; norm 1 r, 1 w. fused: "
         "k + 2 r, 2 w; fewer than k in the first layers",
     .reference = "laurel.hpp",
+    .unmixed = "its low-rank maps act on the features: entries would be matrices",
     .kind = {StateKind::cross_layer, WeightKind::learned_static},
     .keys = kRankAndHistory,
     .schedules = kUnfusedAndFused,

@@ -61,6 +61,7 @@ const SchemeRule schemes::kDeepNorm{
         "unfused: add 2 r, 1 w; norm 1 r, 1 w. fused: 2 r, 1 w, the normalised state is the "
         "layer's input",
     .reference = "post_norm.hpp",
+    .unmixed = kNormOnStream,
     .kind = {StateKind::single_state, WeightKind::fixed},
     .keys = {},
     .schedules = kUnfusedAndFused,
@@ -78,6 +79,7 @@ const SchemeRule schemes::kKeel{
         "unfused: add 2 r, 1 w; norm 1 r, 1 w; inner norm 1 r, 1 w. fused: 2 r, 2 w: 3 d and "
         "the inner norm's output",
     .reference = "post_norm.hpp",
+    .unmixed = kNormOnStream,
     .kind = {StateKind::single_state, WeightKind::fixed},
     .keys = {},
     .schedules = kUnfusedAndFused,
@@ -96,6 +98,7 @@ const SchemeRule schemes::kSiameseNorm{
     .moves =
         "unfused: two adds 2 r, 1 w each; two norms 1 r, 1 w each; sum 2 r, 1 w. fused: 3 r, 3 w",
     .reference = "post_norm.hpp",
+    .unmixed = kNormOnStream,
     .kind = {StateKind::multi_state, WeightKind::fixed},
     .keys = {},
     .schedules = kUnfusedAndFused,
