@@ -25,8 +25,8 @@ struct LedgerRow {
   const ResidualPath* path = nullptr;
   Counting counting;
   LedgerRowKind kind = LedgerRowKind::mean;
-  Count layer = 0;                                    // 1-based; 0 where the row is no layer's
-  OperationId operation = OperationId::residual_add;  // of kind `operation`
+  Count layer = 0;        // 1-based; 0 where the row is no layer's
+  OperationId operation;  // of kind `operation`
   Traffic traffic;
   Bytes bytes;
 };

@@ -5,6 +5,7 @@
 
 #include "model/ledger/launches.hpp"
 #include "model/ledger/ledger.hpp"
+#include "model/operations/eager_operations.hpp"
 #include "model/schemes/list.hpp"
 
 namespace depthcost {
@@ -15,7 +16,7 @@ constexpr Count kTypicalBlocks = 8;
 
 /// In front of a layer, and its own; a norm on the stream is the scheme's.
 bool is_next_norm(const Operation& operation) {
-  return operation.id == OperationId::unfused_rmsnorm &&
+  return operation.id == operations::kUnfusedRmsnorm &&
          operation.accesses[1].operand == Operand::layer_input;
 }
 

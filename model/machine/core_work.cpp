@@ -1,7 +1,13 @@
 // Each operation's passes, as its kernel in kernels/cpu goes about it.
 #include "model/machine/core_work.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+
+#include "model/operations/dense_operations.hpp"
+#include "model/operations/eager_operations.hpp"
+#include "model/operations/hyper_connection_operations.hpp"
 
 namespace depthcost {
 namespace {
@@ -134,6 +140,81 @@ CoreWork norm_work(double rows) {
           .kept_rows = 1};
 }
 
+/// A row that is combined from h, f and others, and its norm, which waits for it. f is combined
+/// wherever it comes from.
+CoreWork scan_work(const Operation& operation) {
+  double combined = 1;
+  for (const Access& access : operation.accesses)
+    if (access.operand != Operand::layer_output && access.operand != Operand::hidden_state)
+      combined += access.reads_d;
+  const double norms = operation.skeleton == Skeleton::row_reduction ? 1 : 0;
+  return {.passes = {streamed(Primitive::add, combined), kept(Primitive::scale, norms)},
+          .kept_rows = norms};
+}
+
+double recent(const Operation& operation) { return reads_of(operation, Operand::recent); }
+double streams(const Operation& operation) { return static_cast<double>(operation.streams); }
+
+struct WorkOf {
+  OperationId id;
+  CoreWork (*work)(const Operation& operation) = nullptr;
+};
+using Op = const Operation&;
+
+/// What is more than a scan.
+constexpr std::array kWorks{
+    WorkOf{operations::kAttnresSinglePass, single_pass_work},
+    WorkOf{operations::kAttnresPhase1, phase1_work},
+    WorkOf{operations::kAttnresPhase2, phase2_work},
+    WorkOf{operations::kMhcPre,
+           [](Op op) {
+             const bool is_far = recent(op) > streams(op);
+             return mhc_pre_work(streams(op), is_far ? RowsOf::stream : RowsOf::cache);
+           }},
+    WorkOf{operations::kMhcPost, [](Op op) { return map_work(streams(op) + 1, streams(op)); }},
+    WorkOf{operations::kMhcBoundary,
+           [](Op op) {
+             const bool is_far = recent(op) > 0;
+             return mhc_boundary_work(streams(op), is_far ? RowsOf::stream : RowsOf::cache);
+           }},
+    WorkOf{operations::kHcBoundary, [](Op op) { return hc_boundary_work(streams(op)); }},
+    WorkOf{operations::kSinglePassMhc, [](Op op) { return single_pass_mhc_work(streams(op)); }},
+    WorkOf{operations::kDenseMix, dense_mix_work},
+    WorkOf{operations::kUnfusedMhcCoefficients,
+           [](Op op) {
+             const double phi = projection_rows(streams(op));
+             return CoreWork{.passes = {tiled(Primitive::multiply, phi), widened(streams(op))},
+                             .tile_rows = phi};
+           }},
+    WorkOf{operations::kUnfusedMhcPre,
+           [](Op op) { return unfused_work(Primitive::mix, streams(op)); }},
+    WorkOf{operations::kUnfusedMhcPost, [](Op op) { return map_work(1, streams(op)); }},
+    WorkOf{operations::kUnfusedMhcResidual,
+           [](Op op) { return map_work(streams(op), streams(op)); }},
+    WorkOf{operations::kUnfusedMhcMerge,
+           [](Op op) { return unfused_work(Primitive::add, streams(op)); }},
+    WorkOf{operations::kUnfusedRmsnorm, [](Op op) { return norm_work(recent(op)); }},
+    WorkOf{operations::kUnfusedKeyNorm, [](Op op) { return norm_work(recent(op)); }},
+    WorkOf{operations::kUnfusedScores,
+           [](Op op) { return unfused_work(Primitive::score, recent(op)); }},
+    WorkOf{operations::kUnfusedMix, [](Op op) { return unfused_work(Primitive::mix, recent(op)); }},
+    WorkOf{operations::kUnfusedStack,
+           [](Op op) { return unfused_work(Primitive::add, reads_of(op, Operand::bank)); }},
+    WorkOf{operations::kUnfusedElementwise,
+           [](Op op) { return unfused_work(Primitive::add, traffic(op).reads_d); }},
+    WorkOf{operations::kRowUpdate,
+           [](Op op) {
+             return CoreWork{
+                 .passes = {streamed(Primitive::mix, op.flops_d / 2), kept(Primitive::scale, 1)},
+                 .kept_rows = 1};
+           }},
+    WorkOf{operations::kUnfusedProjection,
+           [](Op op) {
+             return CoreWork{.passes = {tiled(Primitive::multiply, op.flops_d / 2)},
+                             .tile_rows = op.weights_d};
+           }},
+};
+
 Seconds rate_of(const Core& core, Primitive primitive, Dtype dtype, CoreLevel level) {
   const bool is_wide = bytes_per_element(dtype) >= bytes_per_element(Dtype::f32);
   for (const CoreRate& rate : core.rates)
@@ -145,66 +226,9 @@ Seconds rate_of(const Core& core, Primitive primitive, Dtype dtype, CoreLevel le
 }  // namespace
 
 CoreWork core_work(const Operation& operation) {
-  using enum OperationId;
-  const double recent = reads_of(operation, Operand::recent);
-  const auto m = static_cast<double>(operation.streams);
-  switch (operation.id) {
-    case residual_add:
-      return {.passes = {streamed(Primitive::add, 1)}};
-    case residual_add_rmsnorm:
-    case scaled_add_rmsnorm:
-      return {.passes = {streamed(Primitive::add, 1), kept(Primitive::scale, 1)}, .kept_rows = 1};
-    case highway_rmsnorm:
-      return {.passes = {streamed(Primitive::add, 2), kept(Primitive::scale, 1)}, .kept_rows = 1};
-    case attnres_single_pass:
-      return single_pass_work(operation);
-    case attnres_phase1:
-      return phase1_work(operation);
-    case attnres_phase2:
-      return phase2_work(operation);
-    case mhc_pre:
-      return mhc_pre_work(m, recent > m ? RowsOf::stream : RowsOf::cache);
-    case mhc_post:
-      return map_work(m + 1, m);
-    case mhc_boundary:
-      return mhc_boundary_work(m, recent > 0 ? RowsOf::stream : RowsOf::cache);
-    case hc_boundary:
-      return hc_boundary_work(m);
-    case single_pass_mhc:
-      return single_pass_mhc_work(m);
-    case dense_mix:
-      return dense_mix_work(operation);
-    case unfused_mhc_coefficients:
-      return {.passes = {tiled(Primitive::multiply, projection_rows(m)), widened(m)},
-              .tile_rows = projection_rows(m)};
-    case unfused_mhc_pre:
-      return unfused_work(Primitive::mix, m);
-    case unfused_mhc_post:
-      return map_work(1, m);
-    case unfused_mhc_residual:
-      return map_work(m, m);
-    case unfused_mhc_merge:
-      return unfused_work(Primitive::add, m);
-    case unfused_rmsnorm:
-    case unfused_key_norm:
-      return norm_work(recent);
-    case unfused_scores:
-      return unfused_work(Primitive::score, recent);
-    case unfused_mix:
-      return unfused_work(Primitive::mix, recent);
-    case unfused_stack:
-      return unfused_work(Primitive::add, reads_of(operation, Operand::bank));
-    case unfused_elementwise:
-      return unfused_work(Primitive::add, traffic(operation).reads_d);
-    case row_update:
-      return {
-          .passes = {streamed(Primitive::mix, operation.flops_d / 2), kept(Primitive::scale, 1)},
-          .kept_rows = 1};
-    case unfused_projection:
-      return {.passes = {tiled(Primitive::multiply, operation.flops_d / 2)},
-              .tile_rows = operation.weights_d};
-  }
-  return {};
+  const auto found = std::find_if(kWorks.begin(), kWorks.end(),
+                                  [&](const WorkOf& it) { return it.id == operation.id; });
+  return found == kWorks.end() ? scan_work(operation) : found->work(operation);
 }
 
 double tiles_of_thread(double tokens, double threads) {

@@ -1,6 +1,13 @@
 // Constants of one part, and each operation's counts.
 #include "model/machine/few_tokens.hpp"
 
+#include <algorithm>
+#include <initializer_list>
+
+#include "model/operations/dense_operations.hpp"
+#include "model/operations/eager_operations.hpp"
+#include "model/operations/hyper_connection_operations.hpp"
+
 namespace depthcost {
 namespace {
 
@@ -37,52 +44,30 @@ double floor_share_of(const Constants& constants, std::string_view architecture)
 /// in a second kernel. They have no Sinkhorn iterations.
 bool projects_streams(const Operation& operation) {
   return operation.unit == ExecutionUnit::tensor_cores &&
-         (operation.id == OperationId::row_update || operation.streams > 1);
+         (operation.id == operations::kRowUpdate || operation.streams > 1);
+}
+
+bool is_one_of(OperationId id, std::initializer_list<OperationId> ids) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
 }  // namespace
 
 TokenWork token_work(const Operation& operation, const KernelStyle& style) {
-  switch (operation.id) {
-    case OperationId::attnres_single_pass:
-    case OperationId::attnres_phase1:
-    case OperationId::attnres_phase2:
-    case OperationId::dense_mix:
-      return {.loads = style.attnres_loads};
-    case OperationId::mhc_pre:
-      return {.launches = 2, .loads = RowLoads::loop, .sinkhorn_steps = 1, .projects = true};
-    case OperationId::unfused_mhc_coefficients:
-      // The product is one kernel, the Sinkhorn iterations are a second one.
-      return {.launches = 2, .loads = RowLoads::loop, .sinkhorn_steps = 1, .projects = true};
-    case OperationId::unfused_mhc_pre:
-    case OperationId::unfused_mhc_post:
-    case OperationId::unfused_mhc_residual:
-      return {.loads = RowLoads::loop, .coefficient_steps = 1};
-    case OperationId::mhc_post:
-    case OperationId::hc_boundary:
-      return {.loads = RowLoads::loop, .coefficient_steps = 1};
-    case OperationId::mhc_boundary:
-    case OperationId::single_pass_mhc:
-      return {
-          .loads = RowLoads::loop, .coefficient_steps = 1, .sinkhorn_steps = 1, .projects = true};
-    case OperationId::row_update:
-    case OperationId::unfused_projection:
-      if (projects_streams(operation))
-        return {.launches = 2, .loads = RowLoads::loop, .coefficient_steps = 1, .projects = true};
-      return {};
-    case OperationId::residual_add:
-    case OperationId::residual_add_rmsnorm:
-    case OperationId::unfused_rmsnorm:
-    case OperationId::unfused_stack:
-    case OperationId::unfused_key_norm:
-    case OperationId::unfused_scores:
-    case OperationId::unfused_mix:
-    case OperationId::unfused_mhc_merge:
-    case OperationId::scaled_add_rmsnorm:
-    case OperationId::highway_rmsnorm:
-    case OperationId::unfused_elementwise:
-      return {};
-  }
+  using namespace operations;
+  if (is_one_of(operation.id, {kAttnresSinglePass, kAttnresPhase1, kAttnresPhase2, kDenseMix}))
+    return {.loads = style.attnres_loads};
+  // The product of unfused coefficients is one kernel, the Sinkhorn iterations are a second one.
+  if (is_one_of(operation.id, {kMhcPre, kUnfusedMhcCoefficients}))
+    return {.launches = 2, .loads = RowLoads::loop, .sinkhorn_steps = 1, .projects = true};
+  if (is_one_of(operation.id,
+                {kUnfusedMhcPre, kUnfusedMhcPost, kUnfusedMhcResidual, kMhcPost, kHcBoundary}))
+    return {.loads = RowLoads::loop, .coefficient_steps = 1};
+  if (is_one_of(operation.id, {kMhcBoundary, kSinglePassMhc}))
+    return {
+        .loads = RowLoads::loop, .coefficient_steps = 1, .sinkhorn_steps = 1, .projects = true};
+  if (is_one_of(operation.id, {kRowUpdate, kUnfusedProjection}) && projects_streams(operation))
+    return {.launches = 2, .loads = RowLoads::loop, .coefficient_steps = 1, .projects = true};
   return {};
 }
 

@@ -5,7 +5,7 @@
 #include <cassert>
 
 #include "model/base/partition.hpp"
-#include "model/operations/operation.hpp"
+#include "model/operations/catalogue_entry.hpp"
 
 namespace depthcost {
 
@@ -47,11 +47,13 @@ constexpr ClosingAccess closing_access(Count closed_block_size) {
   return {.partial_reads = 1, .output_reads = 1, .bank_writes = 1};
 }
 
+inline constexpr OperationId kAttnresSinglePass{"attnres_single_pass"};
+
 /// Softmax-mix of the bank and the partial sum behind it; `written` is where the sum is stored. The
 /// query, and the gain of the next norm.
 constexpr Operation single_pass(Count sources, double bank_rows, double partial_reads,
                                 double output_reads, Access written) {
-  return {.id = OperationId::attnres_single_pass,
+  return {.id = kAttnresSinglePass,
           .sources = sources,
           .queries = 1,
           .accesses = {Access{Operand::bank, bank_rows, 0},
@@ -88,6 +90,8 @@ constexpr Operation full_single_pass(Count sources) {
   return single_pass(sources, as_double(sources) - newest, 0, newest, {Operand::bank, 0, 0});
 }
 
+inline constexpr OperationId kAttnresPhase1{"attnres_phase1"};
+
 /// Phase 1: `queries` queries over `sources` rows. The first query's result is the layer input, the
 /// others leave (o, m, l). Only the first query is waited for: n r, 1 w and the closing write. S
 /// queries, and the gain of the first layer's norm.
@@ -95,7 +99,7 @@ constexpr Operation phase1(Count sources, Count queries, double bank_rows,
                            const ClosingAccess& closing) {
   const double stored = as_double(queries) - 1;
   return {
-      .id = OperationId::attnres_phase1,
+      .id = kAttnresPhase1,
       .unit = ExecutionUnit::tensor_cores,
       .sources = sources,
       .queries = queries,
@@ -118,10 +122,12 @@ constexpr Operation full_phase1(const LayerPosition& at) {
   return phase1(at.layer, at.size, as_double(at.layer) - newest, {.output_reads = newest});
 }
 
+inline constexpr OperationId kAttnresPhase2{"attnres_phase2"};
+
 /// Phase 2: own sources are scored, then merged with (o, m, l) by online softmax. Algorithm 1,
 /// lines 10-12. The layer's query and the gain of its norm.
 constexpr Operation phase2(Count own_sources, double bank_rows, const PartialSumAccess& b) {
-  return {.id = OperationId::attnres_phase2,
+  return {.id = kAttnresPhase2,
           .sources = own_sources,
           .queries = 1,
           .accesses = {Access{Operand::phase1_output, 1, 0}, Access{Operand::bank, bank_rows, 0},
@@ -174,6 +180,77 @@ constexpr Operation with_raw_keys(Operation operation) {
   operation.flops_d -= kFlopsPerKey * as_double(operation.sources);
   return operation;
 }
+
+/// In the middle of block n: layer 3 adds f to b and attends to n bank rows beside it.
+constexpr LayerPosition inside_block(const CallCounts& counts) {
+  return {.block = counts.num_sources, .index = 3};
+}
+
+/// At the start of block n, where the one before is closed; before block 1 there is none.
+constexpr LayerPosition start_of_block(Count block, Count size) {
+  return {.block = block, .index = 1, .size = size, .previous_size = block == 1 ? 0 : size};
+}
+
+/// The mix is the output: no gain is read.
+constexpr Operation without_norm(Operation operation) {
+  operation.parameters_d -= kGain_d;
+  return operation;
+}
+
+/// Blocks of more than one layer: a block of one is f itself and needs no closing.
+inline constexpr Count kAnySize = 2;
+
+inline constexpr std::array kAttnresEntries{
+    CatalogueEntry{
+        .name = kAttnresSinglePass.text,
+        .sources = "bank rows, beside the partial sum",
+        .operation = [](const CallCounts& c) { return block_single_pass(inside_block(c)); }},
+    CatalogueEntry{.name = "attnres_single_pass/bare",
+                   .sources = "finished sources: no update, no norm",
+                   .operation =
+                       [](const CallCounts& c) {
+                         return without_norm(
+                             single_pass(c.num_sources, as_double(c.num_sources), 0, 0, {}));
+                       }},
+    CatalogueEntry{.name = "attnres_single_pass/closing",
+                   .sources = "bank rows, beside the one that is written",
+                   .operation =
+                       [](const CallCounts& c) {
+                         return block_single_pass(start_of_block(c.num_sources + 1, kAnySize));
+                       }},
+    CatalogueEntry{
+        .name = "attnres_single_pass/sigmoid",
+        .sources = "bank rows, beside the partial sum",
+        .operation = [](const CallCounts& c) { return block_single_pass(inside_block(c)); }},
+    CatalogueEntry{
+        .name = "attnres_single_pass/multihead",
+        .sources = "bank rows, beside the partial sum",
+        .operation = [](const CallCounts& c) { return block_single_pass(inside_block(c)); }},
+    CatalogueEntry{
+        .name = "attnres_single_pass/raw_keys",
+        .sources = "bank rows, beside the partial sum",
+        .operation =
+            [](const CallCounts& c) { return with_raw_keys(block_single_pass(inside_block(c))); }},
+    CatalogueEntry{.name = "attnres_single_pass/input_dependent",
+                   .sources = "bank rows, beside the partial sum",
+                   .operation =
+                       [](const CallCounts& c) {
+                         return with_token_query(block_single_pass(inside_block(c)));
+                       }},
+    CatalogueEntry{
+        .name = "attnres_single_pass/sliding_window",
+        .sources = "bank rows of the window, beside the layer's output",
+        .operation = [](const CallCounts& c) { return full_single_pass(c.num_sources + 1); }},
+    CatalogueEntry{.name = kAttnresPhase1.text,
+                   .sources = "bank rows, with the one that is written",
+                   .has_queries = true,
+                   .operation =
+                       [](const CallCounts& c) {
+                         return block_phase1(start_of_block(c.num_sources, c.num_queries));
+                       }},
+    CatalogueEntry{.name = kAttnresPhase2.text,
+                   .operation = [](const CallCounts& c) { return block_phase2(inside_block(c)); }},
+};
 
 }  // namespace operations
 }  // namespace depthcost

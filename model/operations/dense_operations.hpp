@@ -2,7 +2,7 @@
 // "family".
 #pragma once
 
-#include "model/operations/operation.hpp"
+#include "model/operations/catalogue_entry.hpp"
 
 namespace depthcost::operations {
 
@@ -13,11 +13,13 @@ struct DenseMixAccess {
   double hidden_writes = 0;  // 1: y replaces the hidden state
 };
 
+inline constexpr OperationId kDenseMix{"dense_mix"};
+
 /// y = sum_j alpha_j v_j over n rows of the bank and a last source from f; x = norm(y). One scan:
 /// n + 1 r, 1 w, and what `extra` says. The gain and n + 1 weights.
 constexpr Operation dense_mix(Count bank_rows, const DenseMixAccess& extra = {}) {
   const double sources = as_double(bank_rows) + 1;
-  return {.id = OperationId::dense_mix,
+  return {.id = kDenseMix,
           .sources = bank_rows + 1,
           .accesses = {Access{Operand::bank, as_double(bank_rows), extra.bank_writes},
                        Access{Operand::hidden_state, extra.hidden_reads, extra.hidden_writes},
@@ -32,5 +34,14 @@ constexpr Operation dense_mix(Count bank_rows, const DenseMixAccess& extra = {})
 constexpr Operation denseformer_mix(Count bank_rows) {
   return dense_mix(bank_rows, {.hidden_reads = 1, .bank_writes = 1, .hidden_writes = 1});
 }
+
+inline constexpr std::array kDenseEntries{
+    CatalogueEntry{.name = kDenseMix.text,
+                   .sources = "bank rows, beside the layer's output",
+                   .operation = [](const CallCounts& c) { return dense_mix(c.num_sources); }},
+    CatalogueEntry{.name = "dense_mix/stream",
+                   .sources = "bank rows, beside the one that is written",
+                   .operation = [](const CallCounts& c) { return denseformer_mix(c.num_sources); }},
+};
 
 }  // namespace depthcost::operations

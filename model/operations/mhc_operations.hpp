@@ -1,7 +1,7 @@
 // Launches of mHC. REFERENCES.md, "operations".
 #pragma once
 
-#include "model/operations/operation.hpp"
+#include "model/operations/catalogue_entry.hpp"
 
 namespace depthcost::operations {
 
@@ -13,9 +13,11 @@ constexpr double mhc_stored_coefficients(double m) { return m * m + m; }
 constexpr double mhc_phi_d(double m) { return m * mhc_coefficients(m); }
 constexpr double mhc_projection_flops_d(double m) { return 2 * mhc_phi_d(m); }
 
+inline constexpr OperationId kMhcPost{"mhc_post"};
+
 /// X_i = sum_j H_res[i][j] X_j + H_post[i] f. m + 1 r, m w.
 constexpr Operation mhc_post(double m) {
-  return {.id = OperationId::mhc_post,
+  return {.id = kMhcPost,
           .skeleton = Skeleton::elementwise,
           .streams = static_cast<Count>(m),
           .accesses = {Access{Operand::layer_output, 1, 0}, Access{Operand::streams, m, m}},
@@ -23,10 +25,12 @@ constexpr Operation mhc_post(double m) {
           .flops_d = 2 * (m * m + m)};
 }
 
+inline constexpr OperationId kMhcPre{"mhc_pre"};
+
 /// Coefficients, x = sum_j H_pre[j] X_j, norm. The row is read for phi and for the mix:
 /// `second_reads` is m, or 0 where it stays on chip.
 constexpr Operation mhc_pre(double m, double second_reads) {
-  return {.id = OperationId::mhc_pre,
+  return {.id = kMhcPre,
           .unit = ExecutionUnit::tensor_cores,
           .streams = static_cast<Count>(m),
           .accesses = {Access{Operand::recent, m + second_reads, 0},
@@ -40,11 +44,13 @@ constexpr Operation mhc_pre(double m, double second_reads) {
 /// Schedule `fused`: 2m r, 1 w.
 constexpr Operation mhc_pre(double m) { return mhc_pre(m, m); }
 
+inline constexpr OperationId kMhcBoundary{"mhc_boundary"};
+
 /// Post, the next pre and its norm. `second_reads` is m where the row is read again for the mix, 0
 /// where it stays on chip.
 constexpr Operation mhc_boundary(double m, double second_reads) {
   return {
-      .id = OperationId::mhc_boundary,
+      .id = kMhcBoundary,
       .unit = ExecutionUnit::tensor_cores,
       .streams = static_cast<Count>(m),
       .accesses = {Access{Operand::layer_output, 1, 0}, Access{Operand::streams, m, m},
@@ -55,5 +61,30 @@ constexpr Operation mhc_boundary(double m, double second_reads) {
       .parameters_d = mhc_phi_d(m) + kGain_d,
       .parameters = mhc_coefficients(m)};
 }
+
+inline constexpr std::array kMhcEntries{
+    CatalogueEntry{
+        .name = kMhcPre.text,
+        .has_streams = true,
+        .operation = [](const CallCounts& c) { return mhc_pre(as_double(c.num_streams)); }},
+    CatalogueEntry{
+        .name = "mhc_pre/on_chip",
+        .has_streams = true,
+        .operation = [](const CallCounts& c) { return mhc_pre(as_double(c.num_streams), 0); }},
+    CatalogueEntry{
+        .name = kMhcPost.text,
+        .has_streams = true,
+        .operation = [](const CallCounts& c) { return mhc_post(as_double(c.num_streams)); }},
+    CatalogueEntry{.name = kMhcBoundary.text,
+                   .has_streams = true,
+                   .operation =
+                       [](const CallCounts& c) {
+                         return mhc_boundary(as_double(c.num_streams), as_double(c.num_streams));
+                       }},
+    CatalogueEntry{
+        .name = "mhc_boundary/on_chip",
+        .has_streams = true,
+        .operation = [](const CallCounts& c) { return mhc_boundary(as_double(c.num_streams), 0); }},
+};
 
 }  // namespace depthcost::operations

@@ -6,39 +6,21 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <string_view>
 
 #include "model/base/traffic.hpp"
 
 namespace depthcost {
 
-enum class OperationId : std::uint8_t {
-  residual_add,
-  residual_add_rmsnorm,
-  attnres_single_pass,
-  attnres_phase1,
-  attnres_phase2,
-  mhc_pre,
-  mhc_post,
-  mhc_boundary,
-  unfused_rmsnorm,
-  unfused_stack,
-  unfused_key_norm,
-  unfused_scores,
-  unfused_mix,
-  unfused_mhc_coefficients,
-  unfused_mhc_pre,
-  unfused_mhc_post,
-  unfused_mhc_residual,
-  unfused_mhc_merge,
-  scaled_add_rmsnorm,
-  highway_rmsnorm,
-  hc_boundary,
-  single_pass_mhc,
-  dense_mix,
-  row_update,
-  unfused_elementwise,
-  unfused_projection,
+/// Which operation a launch is, by the name that it has in kernels/, in the catalogue and in
+/// reports. Each stands beside its row.
+struct OperationId {
+  std::string_view text;
+
+  friend constexpr auto operator<=>(const OperationId&, const OperationId&) = default;
 };
+
+constexpr std::string_view name(OperationId id) { return id.text; }
 
 /// Where a d-vector lives; its reuse distance decides which memory level serves it.
 enum class Operand : std::uint8_t {
@@ -70,7 +52,7 @@ enum class ExecutionUnit : std::uint8_t { vector_lanes, tensor_cores };
 
 /// One kernel launch on T tokens; everything is per token but the parameters, which serve them all.
 struct Operation {
-  OperationId id = OperationId::residual_add;
+  OperationId id;
   Skeleton skeleton = Skeleton::row_reduction;
   ExecutionUnit unit = ExecutionUnit::vector_lanes;
   Count sources = 0;  // vectors over depth that it mixes; 0 if it mixes none

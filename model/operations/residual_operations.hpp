@@ -4,21 +4,25 @@
 
 #include <cstdint>
 
-#include "model/operations/operation.hpp"
+#include "model/operations/catalogue_entry.hpp"
 
 namespace depthcost::operations {
 
+inline constexpr OperationId kResidualAdd{"residual_add"};
+
 /// h += f. 2 r, 1 w.
 constexpr Operation residual_add() {
-  return {.id = OperationId::residual_add,
+  return {.id = kResidualAdd,
           .skeleton = Skeleton::elementwise,
           .accesses = {Access{Operand::layer_output, 1, 0}, Access{Operand::hidden_state, 1, 1}},
           .flops_d = 1};
 }
 
+inline constexpr OperationId kResidualAddRmsnorm{"residual_add_rmsnorm"};
+
 /// h += f; x = norm(h). 2 r, 2 w; the norm's gain.
 constexpr Operation residual_add_rmsnorm() {
-  return {.id = OperationId::residual_add_rmsnorm,
+  return {.id = kResidualAddRmsnorm,
           .accesses = {Access{Operand::layer_output, 1, 0}, Access{Operand::hidden_state, 1, 1},
                        Access{Operand::layer_input, 0, 1}},
           .flops_d = 1,
@@ -31,11 +35,13 @@ enum class ScaleShape : std::uint8_t {
   vector,  // LayerScale
 };
 
+inline constexpr OperationId kScaledAddRmsnorm{"scaled_add_rmsnorm"};
+
 /// h = beta h + lambda o f; x = norm(h). 2 r, 2 w; the gain and lambda. beta is an argument of the
 /// call.
 constexpr Operation scaled_add_rmsnorm(ScaleShape lambda) {
   const double lambda_d = lambda == ScaleShape::vector ? 1 : 0;
-  return {.id = OperationId::scaled_add_rmsnorm,
+  return {.id = kScaledAddRmsnorm,
           .accesses = {Access{Operand::layer_output, 1, 0}, Access{Operand::hidden_state, 1, 1},
                        Access{Operand::layer_input, 0, 1}},
           .flops_d = 3,
@@ -46,22 +52,41 @@ constexpr Operation scaled_add_rmsnorm(ScaleShape lambda) {
 /// A sigmoid is an exponential, a sum and a quotient. [ours]
 inline constexpr double kFlopsPerSigmoid = 3;
 
+inline constexpr OperationId kHighwayRmsnorm{"highway_rmsnorm"};
+
 /// g = sigmoid(z); h = (1 - g) o h + g o f; x = norm(h). 3 r, 2 w: the gate's GEMM has written its
 /// logits z. The gain; W and b of the gate belong to that GEMM.
 constexpr Operation highway_rmsnorm() {
-  return {.id = OperationId::highway_rmsnorm,
+  return {.id = kHighwayRmsnorm,
           .accesses = {Access{Operand::layer_output, 1, 0}, Access{Operand::hidden_state, 1, 1},
                        Access{Operand::recent, 1, 0}, Access{Operand::layer_input, 0, 1}},
           .flops_d = kFlopsPerSigmoid + 3,
           .parameters_d = kGain_d};
 }
 
+inline constexpr OperationId kRowUpdate{"row_update"};
+
 /// One scan over rows of a token that ends in a norm: the best that fusion can do.
 constexpr Operation row_update(const Accesses& accesses, double flops_d, double parameters_d = 0) {
-  return {.id = OperationId::row_update,
+  return {.id = kRowUpdate,
           .accesses = accesses,
           .flops_d = flops_d,
           .parameters_d = kGain_d + parameters_d};
 }
+
+inline constexpr std::array kResidualEntries{
+    CatalogueEntry{.name = kResidualAdd.text,
+                   .operation = [](const CallCounts&) { return residual_add(); }},
+    CatalogueEntry{.name = kResidualAddRmsnorm.text,
+                   .operation = [](const CallCounts&) { return residual_add_rmsnorm(); }},
+    CatalogueEntry{
+        .name = kScaledAddRmsnorm.text,
+        .operation = [](const CallCounts&) { return scaled_add_rmsnorm(ScaleShape::vector); }},
+    CatalogueEntry{
+        .name = "scaled_add_rmsnorm/scalar",
+        .operation = [](const CallCounts&) { return scaled_add_rmsnorm(ScaleShape::scalar); }},
+    CatalogueEntry{.name = kHighwayRmsnorm.text,
+                   .operation = [](const CallCounts&) { return highway_rmsnorm(); }},
+};
 
 }  // namespace depthcost::operations

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "model/step/memory.hpp"
 
@@ -40,7 +41,7 @@ WorkloadTimes workload_times(const Machine& machine,
                              const std::vector<CountedOperation>& operations,
                              const Workload& workload) {
   WorkloadTimes times;
-  std::array<Count, kEnumerators<OperationId>.size()> kinds{};
+  std::map<OperationId, Count> kinds;
   times.rows.reserve(workload.passes.size() * operations.size());
   for (const Pass& pass : workload.passes)
     for (const auto& [operation, calls_per_pass] : operations) {
@@ -52,7 +53,7 @@ WorkloadTimes workload_times(const Machine& machine,
       times.evidence = weakest(times.evidence, evidence);
       times.rows.push_back({.workload = workload.id,
                             .operation = operation,
-                            .kind = ++kinds[static_cast<std::size_t>(operation.id)],
+                            .kind = ++kinds[operation.id],
                             .tokens = pass.execution.tokens,
                             .calls = calls,
                             .launch = pass.execution.launch,

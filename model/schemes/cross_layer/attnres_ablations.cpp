@@ -6,6 +6,8 @@
 
 #include "model/base/counted.hpp"
 #include "model/operations/attnres_operations.hpp"
+#include "model/operations/dense_operations.hpp"
+#include "model/operations/eager_operations.hpp"
 #include "model/pipeline/pipeline.hpp"
 #include "model/schemes/cross_layer/attnres.hpp"
 #include "model/schemes/list.hpp"
@@ -93,10 +95,10 @@ Launches input_dependent(const SchemeLayer& at, Schedule schedule) {
   };
   if (schedule == unfused) {
     all.insert(all.begin() + 1, operations::unfused_projection({Access{Operand::recent, 1, 1}}, d));
-    return changed(std::move(all), OperationId::unfused_scores, read_query);
+    return changed(std::move(all), operations::kUnfusedScores, read_query);
   }
   all.insert(all.begin(), operations::unfused_projection(newest_source(all.front()), d));
-  return changed(std::move(all), OperationId::attnres_single_pass, read_query);
+  return changed(std::move(all), operations::kAttnresSinglePass, read_query);
 }
 
 /// Learned scalars in place of query and key: nothing is scored.
@@ -105,15 +107,15 @@ Launches input_independent(const SchemeLayer& at, Schedule schedule) {
   Launches all = shipped(at, schedule);
   if (schedule == unfused) {
     std::erase_if(all, [](const Operation& op) {
-      return op.id == OperationId::unfused_key_norm || op.id == OperationId::unfused_scores;
+      return op.id == operations::kUnfusedKeyNorm || op.id == operations::kUnfusedScores;
     });
-    return changed(std::move(all), OperationId::unfused_mix, [&](Operation& mix) {
+    return changed(std::move(all), operations::kUnfusedMix, [&](Operation& mix) {
       mix.reads_scalars = 0;
       mix.parameters = s;
     });
   }
-  return changed(std::move(all), OperationId::attnres_single_pass, [&](Operation& mix) {
-    mix.id = OperationId::dense_mix;
+  return changed(std::move(all), operations::kAttnresSinglePass, [&](Operation& mix) {
+    mix.id = operations::kDenseMix;
     mix.flops_d = kFlopsPerPair / 2 * s;
     mix.parameters_d -= operations::kQuery_d;
     mix.parameters = s;
@@ -122,8 +124,8 @@ Launches input_independent(const SchemeLayer& at, Schedule schedule) {
 
 Launches raw_keys(const SchemeLayer& at, Schedule schedule) {
   Launches all = shipped(at, schedule);
-  std::erase_if(all, [](const Operation& op) { return op.id == OperationId::unfused_key_norm; });
-  return changed(std::move(all), OperationId::attnres_single_pass,
+  std::erase_if(all, [](const Operation& op) { return op.id == operations::kUnfusedKeyNorm; });
+  return changed(std::move(all), operations::kAttnresSinglePass,
                  [](Operation& mix) { mix = operations::with_raw_keys(mix); });
 }
 
@@ -134,8 +136,8 @@ Launches multihead(const SchemeLayer& at, Schedule schedule) {
     operation.reads_scalars *= heads;
     operation.writes_scalars *= heads;
   };
-  return changed(changed(shipped(at, schedule), OperationId::unfused_scores, per_head),
-                 OperationId::unfused_mix, per_head);
+  return changed(changed(shipped(at, schedule), operations::kUnfusedScores, per_head),
+                 operations::kUnfusedMix, per_head);
 }
 
 /// The embedding and the W most recent outputs.

@@ -2,6 +2,8 @@
 // place of phi.
 #pragma once
 
+#include "model/operations/eager_operations.hpp"
+#include "model/operations/residual_operations.hpp"
 #include "model/schemes/states.hpp"
 
 namespace depthcost::scheme_parts {
@@ -35,13 +37,13 @@ inline Operation projected(Operation operation, double m, const Projection& by) 
 
 inline Operation other_pre(double m, const Projection& by) {
   Operation pre = projected(operations::mhc_pre(m), m, by);
-  pre.id = OperationId::row_update;
+  pre.id = operations::kRowUpdate;
   return pre;
 }
 
 inline Operation other_coefficients(double m, const Projection& by) {
   Operation coefficients = projected(operations::unfused_mhc_coefficients(m), m, by);
-  coefficients.id = OperationId::unfused_projection;
+  coefficients.id = operations::kUnfusedProjection;
   return coefficients;
 }
 

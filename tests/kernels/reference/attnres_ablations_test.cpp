@@ -6,6 +6,9 @@
 
 #include "kernels/reference/projection.hpp"
 #include "model/ledger/path_operations.hpp"
+#include "model/operations/dense_operations.hpp"
+#include "model/operations/eager_operations.hpp"
+#include "model/operations/residual_operations.hpp"
 #include "model/schemes/list.hpp"
 #include "tests/kernels/reference/schedules.hpp"
 #include "tests/kernels/reference/steps.hpp"
@@ -96,7 +99,7 @@ Row run_single_pass(const Network& network, Counter& counter) {
       view.places.push_back(place(Operand::recent, queries));
       if (network.ablation.has_query_of_token()) {
         LedgerView projection = view;
-        projection.id = OperationId::unfused_projection;
+        projection.id = operations::kUnfusedProjection;
         counter.launch(projection, [&](CountingAccess& access) {
           for (std::size_t t = 0; t < kT; ++t) {
             Row q = reference::projected(network.W_q.data(), kD, newest_source(op, t, access));
@@ -144,7 +147,7 @@ class EagerAblation {
   void operator()(const UnfusedScores<double>& op) {
     const std::size_t H = network_.ablation.attention.num_heads;
     logits_.assign(num_sources() * kT * H, kNaN);
-    counter_.launch(view(OperationId::unfused_scores, {stack_rows(keys_)}),
+    counter_.launch(view(operations::kUnfusedScores, {stack_rows(keys_)}),
                     [&](CountingAccess& access) {
                       for (std::size_t t = 0; t < kT; ++t) {
                         const Row w = network_.ablation.has_query_of_token()
@@ -155,7 +158,7 @@ class EagerAblation {
                     });
   }
   void operator()(const UnfusedMix<double>& op) {
-    counter_.launch(view(OperationId::unfused_mix,
+    counter_.launch(view(operations::kUnfusedMix,
                          {stack_rows(stack_), rows(Operand::recent, op.output, kT * kD)}),
                     [&](CountingAccess& access) {
                       for (std::size_t t = 0; t < kT; ++t) mix(access, op.output, t);
@@ -196,7 +199,7 @@ class EagerAblation {
                                                    network_.W_q.data(),
                                                    nullptr,
                                                    queries_.data()};
-    counter_.launch(view(OperationId::unfused_projection, {stack_rows(stack_)}),
+    counter_.launch(view(operations::kUnfusedProjection, {stack_rows(stack_)}),
                     [&](CountingAccess& access) { reference::projection(op, access); });
   }
   void score(CountingAccess& access, const Row& w, std::size_t i, std::size_t t) {
@@ -296,7 +299,7 @@ struct InputIndependent {
     CountingAccess access;
     access.places = places;
     reference::run(op, access);
-    return {OperationId::dense_mix, access.moved(kT, kD)};
+    return {operations::kDenseMix, access.moved(kT, kD)};
   }
 };
 
@@ -345,7 +348,7 @@ void sum_step(Counter& counter) {
   Steps(counter, kT, kD)
       .elementwise(
           {{Operand::layer_output, &f}, {Operand::partial_sum, &b}}, {Operand::partial_sum, &b},
-          [](const Row& v, std::size_t) { return v[0] + v[1]; }, OperationId::residual_add);
+          [](const Row& v, std::size_t) { return v[0] + v[1]; }, operations::kResidualAdd);
 }
 
 TEST(CountedAblations, MixByWeightsThatAreParametersStepByStep) {

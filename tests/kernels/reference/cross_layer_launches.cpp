@@ -2,6 +2,9 @@
 // from the token, and attention over depth other than the paper's.
 #include "kernels/reference/muddformer.hpp"
 #include "kernels/reference/other_depth_attention.hpp"
+#include "model/operations/dense_operations.hpp"
+#include "model/operations/eager_operations.hpp"
+#include "model/operations/residual_operations.hpp"
 #include "tests/kernels/reference/mechanism_launches.hpp"
 
 namespace depthcost::test {
@@ -48,7 +51,7 @@ Rows denseformer(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   Row bank = b.flat_bank();
   const DenseMix<double> op{b.T,        b.d, b.n + 1,      b.n,      bank.data(), b.h.data(),
                             b.f.data(), b.n, alpha.data(), b.norm(), b.h.data(),  b.x.data()};
-  b.steps.launch(OperationId::dense_mix, b.places({place(Operand::bank, bank)}),
+  b.steps.launch(operations::kDenseMix, b.places({place(Operand::bank, bank)}),
                  [&](CountingAccess& access) { reference::run(op, access); });
   return {b.x, b.h};
 }
@@ -69,7 +72,7 @@ struct Mudd : Bank {
 };
 
 void eager_mudd_weights(Mudd& b) {
-  b.steps.launch(OperationId::unfused_projection,
+  b.steps.launch(operations::kUnfusedProjection,
                  {place(Operand::recent, b.h), scalar_place(b.weights)},
                  [&](CountingAccess& access) {
                    for (std::size_t t = 0; t < b.T; ++t) {
@@ -119,7 +122,7 @@ Rows muddformer(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   Row bank = b.flat_bank();
   double* newest = bank.data() + b.n * b.T * b.d;
   const Place newest_row = rows(Operand::recent, Operand::bank, newest, b.T * b.d);
-  b.steps.launch(OperationId::unfused_projection, b.places({newest_row, scalar_place(b.weights)}),
+  b.steps.launch(operations::kUnfusedProjection, b.places({newest_row, scalar_place(b.weights)}),
                  [&](CountingAccess& access) {
                    reference::mudd_weights(
                        reference::MuddWeights<double>{
@@ -130,7 +133,7 @@ Rows muddformer(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   const std::size_t num_inputs = std::max<std::size_t>(b.C - 1, 1);
   Row inputs(num_inputs * b.T * b.d, kNaN);
   b.steps.launch(
-      OperationId::row_update,
+      operations::kRowUpdate,
       {place(Operand::bank, bank), newest_row, scalar_place(b.weights),
        place(Operand::hidden_state, b.h), place(Operand::layer_input, inputs)},
       [&](CountingAccess& access) {
@@ -158,7 +161,7 @@ void eager_scores(Layer& b, Rows& keys, const Tensor& query, const Row& paramete
   std::vector<Place> places{scalar_place(logits)};
   for (const Row& key : keys) places.push_back(place(Operand::recent, key));
   if (query.values != nullptr) places.push_back(place(query.operand, *query.values));
-  b.steps.launch(OperationId::unfused_scores, std::move(places), [&](CountingAccess& access) {
+  b.steps.launch(operations::kUnfusedScores, std::move(places), [&](CountingAccess& access) {
     for (std::size_t t = 0; t < b.T; ++t) {
       const Row q =
           query.values == nullptr ? parameter : Steps::loaded(access, *query.values, t, b.d);
@@ -184,7 +187,7 @@ void eager_mix(Layer& b, Rows& values, const Row& logits, Row& out) {
 /// torch.stack: rows of their own for what lies apart.
 Row eager_stack(Layer& b, const Row& sources) {
   Row stack(sources.size(), kNaN);
-  b.steps.launch(OperationId::unfused_stack,
+  b.steps.launch(operations::kUnfusedStack,
                  {place(Operand::bank, sources), place(Operand::recent, stack)},
                  [&](CountingAccess& access) {
                    for (std::size_t i = 0; i < sources.size(); ++i)
@@ -200,7 +203,7 @@ Rows eager_boundary(Bank& b, const Row& w, const Row& value_gain) {
   for (const Row& row : b.rows) all.insert(all.end(), row.begin(), row.end());
   const Row stack = eager_stack(b, all);
   Row keys(stack.size(), kNaN);
-  b.steps.launch(OperationId::unfused_key_norm,
+  b.steps.launch(operations::kUnfusedKeyNorm,
                  {place(Operand::recent, stack), place(Operand::recent, keys)},
                  [&](CountingAccess& access) {
                    for (std::size_t i = 0; i < stack.size() / b.d; ++i) {
@@ -241,7 +244,7 @@ Rows boundary_attention(Counter& counter, const SchemeLayer& at, Schedule schedu
                                                      .values = {.gain = value_gain.data()},
                                                      .norm = b.norm(),
                                                      .output = b.x.data()};
-  b.steps.launch(OperationId::row_update, b.places({place(Operand::bank, bank)}),
+  b.steps.launch(operations::kRowUpdate, b.places({place(Operand::bank, bank)}),
                  [&](CountingAccess& access) { reference::boundary_depth_attention(op, access); });
   return {b.x, cut(bank, b.T * b.d).back()};
 }
@@ -276,7 +279,7 @@ void project(Layer& b, const Tensor& in, const Row& W, Operand written,
   Row made(b.T * num_outputs, kNaN);
   const reference::Projection<double, double> op{b.T,      b.d,     num_outputs, in.values->data(),
                                                  W.data(), nullptr, made.data()};
-  b.steps.launch(OperationId::unfused_projection,
+  b.steps.launch(operations::kUnfusedProjection,
                  {place(in.operand, *in.values), place(written, made)},
                  [&](CountingAccess& access) { reference::projection(op, access); });
   for (std::size_t i = 0; i < made.size(); ++i)
@@ -311,7 +314,7 @@ Rows history_attention(Counter& counter, const SchemeLayer& at, Schedule schedul
   const reference::HistoryScan<double> op{b.T,      b.d,         b.d,           b.n,
                                           q.data(), keys.data(), values.data(), b.f.data(),
                                           b.norm(), b.h.data(),  b.x.data()};
-  b.steps.launch(OperationId::row_update,
+  b.steps.launch(operations::kRowUpdate,
                  b.places({place(Operand::recent, q), place(Operand::bank, keys),
                            place(Operand::bank, values)}),
                  [&](CountingAccess& access) { reference::history_scan(op, access); });

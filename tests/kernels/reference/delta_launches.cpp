@@ -1,5 +1,7 @@
 // A layer of Deep Delta Learning: with the matrix of its rule written out, and by its reference.
 #include "kernels/reference/delta_learning.hpp"
+#include "model/operations/eager_operations.hpp"
+#include "model/operations/residual_operations.hpp"
 #include "tests/kernels/reference/mechanism_launches.hpp"
 
 namespace depthcost::test {
@@ -21,7 +23,7 @@ struct Delta : Layer {
 /// backward pass.
 void eager_delta(Delta& b, const Row& context, Row& keys) {
   b.steps.launch(
-      OperationId::unfused_elementwise,
+      operations::kUnfusedElementwise,
       {place(Operand::layer_output, b.f), place(Operand::recent, b.own),
        place(Operand::recent, context), place(Operand::streams, b.X), place(Operand::recent, keys)},
       [&](CountingAccess& access) {
@@ -56,7 +58,7 @@ void eager_delta(Delta& b, const Row& context, Row& keys) {
 
 /// y_t = sum over the last four tokens and all columns, over the whole sequence at once.
 void eager_compressor(Delta& b, Row& y) {
-  b.steps.launch(OperationId::unfused_elementwise,
+  b.steps.launch(operations::kUnfusedElementwise,
                  {place(Operand::streams, b.X), place(Operand::recent, y)},
                  [&](CountingAccess& access) {
                    const Rows states = cut(Steps::loaded(access, b.X, 0, b.X.size()), b.d);
@@ -96,7 +98,7 @@ Rows deep_delta(Counter& counter, const SchemeLayer& at, Schedule schedule) {
                                             .read_vector = b.read.data(),
                                             .norm = b.norm(),
                                             .output = b.x.data()};
-  b.steps.launch(OperationId::row_update,
+  b.steps.launch(operations::kRowUpdate,
                  b.places({place(Operand::streams, b.X), place(Operand::recent, b.own)}),
                  [&](CountingAccess& access) { reference::delta_learning(op, access); });
   return {b.x, b.X};

@@ -9,7 +9,7 @@ namespace depthcost::test {
 
 /// A launch as it was counted, or as the ledger has it.
 struct Launched {
-  OperationId id = OperationId::residual_add;
+  OperationId id;
   Moved moved;
 
   friend bool operator==(const Launched&, const Launched&) = default;

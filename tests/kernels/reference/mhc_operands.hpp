@@ -1,6 +1,8 @@
 // The operands of mHC, like operands.hpp: streams (T, m, d), coefficients (T, m) and (T, m, m).
 #pragma once
 
+#include "model/operations/eager_operations.hpp"
+#include "model/operations/mhc_operations.hpp"
 #include "tests/kernels/reference/operands.hpp"
 
 namespace depthcost::test {
@@ -20,7 +22,7 @@ std::size_t matrix_size(const Op& op) {
 
 template <class T>
 LedgerView ledger_view(const MhcPre<T>& op) {
-  return {OperationId::mhc_pre,
+  return {operations::kMhcPre,
           op.num_tokens,
           op.hidden_size,
           {rows(Operand::recent, op.streams, streams_size(op)),
@@ -30,7 +32,7 @@ LedgerView ledger_view(const MhcPre<T>& op) {
 
 template <class T>
 LedgerView ledger_view(const MhcPost<T>& op) {
-  return {OperationId::mhc_post,
+  return {operations::kMhcPost,
           op.num_tokens,
           op.hidden_size,
           {rows(Operand::recent, Operand::streams, op.next_streams, streams_size(op)),
@@ -43,7 +45,7 @@ LedgerView ledger_view(const MhcPost<T>& op) {
 template <class T>
 LedgerView ledger_view(const MhcBoundary<T>& op) {
   LedgerView view = ledger_view(op.post);
-  view.id = OperationId::mhc_boundary;
+  view.id = operations::kMhcBoundary;
   view.places.push_back(rows(Operand::layer_input, op.output, size_of(op.post)));
   view.places.push_back(scalars(op.next_post, vector_size(op.post)));
   view.places.push_back(scalars(op.next_residual, matrix_size(op.post)));
@@ -52,7 +54,7 @@ LedgerView ledger_view(const MhcBoundary<T>& op) {
 
 template <class T>
 LedgerView ledger_view(const UnfusedMhcCoefficients<T>& op) {
-  return {OperationId::unfused_mhc_coefficients,
+  return {operations::kUnfusedMhcCoefficients,
           op.num_tokens,
           op.hidden_size,
           {rows(Operand::streams, op.streams, streams_size(op)), scalars(op.pre, vector_size(op)),
@@ -61,7 +63,7 @@ LedgerView ledger_view(const UnfusedMhcCoefficients<T>& op) {
 
 template <class T>
 LedgerView ledger_view(const UnfusedMhcPre<T>& op) {
-  return {OperationId::unfused_mhc_pre,
+  return {operations::kUnfusedMhcPre,
           op.num_tokens,
           op.hidden_size,
           {rows(Operand::streams, op.streams, streams_size(op)), scalars(op.pre, vector_size(op)),
@@ -70,7 +72,7 @@ LedgerView ledger_view(const UnfusedMhcPre<T>& op) {
 
 template <class T>
 LedgerView ledger_view(const UnfusedMhcPost<T>& op) {
-  return {OperationId::unfused_mhc_post,
+  return {operations::kUnfusedMhcPost,
           op.num_tokens,
           op.hidden_size,
           {rows(Operand::layer_output, op.layer_output, size_of(op)),
@@ -80,7 +82,7 @@ LedgerView ledger_view(const UnfusedMhcPost<T>& op) {
 template <class T>
 LedgerView ledger_view(const UnfusedMhcResidual<T>& op) {
   return {
-      OperationId::unfused_mhc_residual,
+      operations::kUnfusedMhcResidual,
       op.num_tokens,
       op.hidden_size,
       {rows(Operand::streams, op.streams, streams_size(op)), scalars(op.residual, matrix_size(op)),
@@ -89,7 +91,7 @@ LedgerView ledger_view(const UnfusedMhcResidual<T>& op) {
 
 template <class T>
 LedgerView ledger_view(const UnfusedMhcMerge<T>& op) {
-  return {OperationId::unfused_mhc_merge,
+  return {operations::kUnfusedMhcMerge,
           op.num_tokens,
           op.hidden_size,
           {rows(Operand::recent, op.mixed, streams_size(op)),

@@ -3,6 +3,9 @@
 #pragma once
 
 #include "kernels/operations/operations.hpp"
+#include "model/operations/attnres_operations.hpp"
+#include "model/operations/eager_operations.hpp"
+#include "model/operations/residual_operations.hpp"
 #include "tests/kernels/reference/counting_access.hpp"
 
 namespace depthcost::test {
@@ -36,7 +39,7 @@ std::size_t size_of(const Op& op) {
 
 template <class T>
 LedgerView ledger_view(const ResidualAdd<T>& op, Operand sum) {
-  return {OperationId::residual_add,
+  return {operations::kResidualAdd,
           op.num_tokens,
           op.hidden_size,
           {rows(sum, op.hidden_state, size_of(op)),
@@ -45,7 +48,7 @@ LedgerView ledger_view(const ResidualAdd<T>& op, Operand sum) {
 
 template <class T>
 LedgerView ledger_view(const ResidualAddRmsNorm<T>& op) {
-  return {OperationId::residual_add_rmsnorm,
+  return {operations::kResidualAddRmsnorm,
           op.num_tokens,
           op.hidden_size,
           {rows(Operand::hidden_state, op.hidden_state, size_of(op)),
@@ -55,7 +58,7 @@ LedgerView ledger_view(const ResidualAddRmsNorm<T>& op) {
 
 template <class T>
 LedgerView ledger_view(const AttnResSinglePass<T>& op) {
-  return {OperationId::attnres_single_pass,
+  return {operations::kAttnresSinglePass,
           op.num_tokens,
           op.hidden_size,
           {rows(Operand::bank, op.bank, op.num_bank_rows * size_of(op)),
@@ -67,7 +70,7 @@ LedgerView ledger_view(const AttnResSinglePass<T>& op) {
 template <class T, class O>
 LedgerView ledger_view(const AttnResPhase1<T, O>& op) {
   const std::size_t stored = op.num_queries - 1;
-  return {OperationId::attnres_phase1,
+  return {operations::kAttnresPhase1,
           op.num_tokens,
           op.hidden_size,
           {rows(Operand::bank, op.bank, op.num_bank_rows * size_of(op)),
@@ -80,7 +83,7 @@ LedgerView ledger_view(const AttnResPhase1<T, O>& op) {
 
 template <class T, class O>
 LedgerView ledger_view(const AttnResPhase2<T, O>& op) {
-  return {OperationId::attnres_phase2,
+  return {operations::kAttnresPhase2,
           op.num_tokens,
           op.hidden_size,
           {rows(Operand::bank, op.further_sources, op.num_further_sources * size_of(op)),
@@ -93,7 +96,7 @@ LedgerView ledger_view(const AttnResPhase2<T, O>& op) {
 
 template <class T>
 LedgerView ledger_view(const UnfusedRmsNorm<T>& op) {
-  return {OperationId::unfused_rmsnorm,
+  return {operations::kUnfusedRmsnorm,
           op.num_tokens,
           op.hidden_size,
           {rows(Operand::recent, op.input, size_of(op)),
@@ -102,7 +105,7 @@ LedgerView ledger_view(const UnfusedRmsNorm<T>& op) {
 
 template <class T>
 LedgerView ledger_view(const UnfusedStack<T>& op) {
-  LedgerView view{OperationId::unfused_stack,
+  LedgerView view{operations::kUnfusedStack,
                   op.num_tokens,
                   op.hidden_size,
                   {rows(Operand::recent, op.stack, op.num_sources * size_of(op))}};
@@ -113,7 +116,7 @@ LedgerView ledger_view(const UnfusedStack<T>& op) {
 
 template <class T>
 LedgerView ledger_view(const UnfusedKeyNorm<T>& op) {
-  return {OperationId::unfused_key_norm,
+  return {operations::kUnfusedKeyNorm,
           op.num_tokens,
           op.hidden_size,
           {rows(Operand::recent, op.stack, op.num_sources * size_of(op)),
@@ -122,7 +125,7 @@ LedgerView ledger_view(const UnfusedKeyNorm<T>& op) {
 
 template <class T>
 LedgerView ledger_view(const UnfusedScores<T>& op) {
-  return {OperationId::unfused_scores,
+  return {operations::kUnfusedScores,
           op.num_tokens,
           op.hidden_size,
           {rows(Operand::recent, op.keys, op.num_sources * size_of(op)),
@@ -131,7 +134,7 @@ LedgerView ledger_view(const UnfusedScores<T>& op) {
 
 template <class T>
 LedgerView ledger_view(const UnfusedMix<T>& op) {
-  return {OperationId::unfused_mix,
+  return {operations::kUnfusedMix,
           op.num_tokens,
           op.hidden_size,
           {rows(Operand::recent, op.stack, op.num_sources * size_of(op)),

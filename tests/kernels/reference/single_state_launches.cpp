@@ -2,6 +2,8 @@
 #include "kernels/reference/laurel.hpp"
 #include "kernels/reference/post_norm.hpp"
 #include "kernels/reference/value_residual.hpp"
+#include "model/operations/eager_operations.hpp"
+#include "model/operations/residual_operations.hpp"
 #include "tests/kernels/reference/mechanism_launches.hpp"
 
 namespace depthcost::test {
@@ -22,7 +24,7 @@ Rows scaled_add(Counter& counter, Schedule schedule, std::size_t num_scales, dou
   }
   const ScaledAddRmsNorm<double> op{b.T,           b.d,  b.h.data(), b.f.data(), num_scales,
                                     lambda.data(), beta, b.norm(),   b.x.data()};
-  b.steps.launch(OperationId::scaled_add_rmsnorm, b.places(),
+  b.steps.launch(operations::kScaledAddRmsnorm, b.places(),
                  [&](CountingAccess& access) { reference::run(op, access); });
   return {b.x, b.h};
 }
@@ -53,12 +55,12 @@ Rows highway(Counter& counter, const SchemeLayer&, Schedule schedule) {
     return {b.x, b.h};
   }
   const auto places = b.places({place(Operand::recent, z)});
-  b.steps.launch(OperationId::unfused_projection, places, [&](CountingAccess& access) {
+  b.steps.launch(operations::kUnfusedProjection, places, [&](CountingAccess& access) {
     reference::projection(reference::Projection<double, double>{b.T, b.d, b.d, b.h.data(), W.data(),
                                                                 bias.data(), z.data()},
                           access);
   });
-  b.steps.launch(OperationId::highway_rmsnorm, places, [&](CountingAccess& access) {
+  b.steps.launch(operations::kHighwayRmsnorm, places, [&](CountingAccess& access) {
     reference::run(
         HighwayRmsNorm<double>{b.T, b.d, b.h.data(), b.f.data(), z.data(), b.norm(), b.x.data()},
         access);
@@ -77,7 +79,7 @@ Rows deepnorm(Counter& counter, const SchemeLayer&, Schedule schedule) {
   }
   const reference::DeepNorm<double> op{b.T,    b.d,      b.h.data(), b.f.data(),
                                        kScale, b.norm(), b.x.data()};
-  b.steps.launch(OperationId::row_update, b.places(),
+  b.steps.launch(operations::kRowUpdate, b.places(),
                  [&](CountingAccess& access) { reference::deep_norm(op, access); });
   return {b.x};
 }
@@ -93,7 +95,7 @@ Rows keel(Counter& counter, const SchemeLayer&, Schedule schedule) {
   }
   const reference::Keel<double> op{
       b.T, b.d, b.h.data(), b.f.data(), kScale, {stream_gain.data()}, b.norm(), b.x.data()};
-  b.steps.launch(OperationId::row_update, b.places(),
+  b.steps.launch(operations::kRowUpdate, b.places(),
                  [&](CountingAccess& access) { reference::keel(op, access); });
   return {b.x, b.h};
 }
@@ -119,7 +121,7 @@ Rows siamese_norm(Counter& counter, const SchemeLayer&, Schedule schedule) {
   const std::vector<Place> places{place(Operand::streams, b.h), place(Operand::streams, h2),
                                   place(Operand::layer_output, b.f),
                                   place(Operand::layer_input, b.x)};
-  b.steps.launch(OperationId::row_update, places,
+  b.steps.launch(operations::kRowUpdate, places,
                  [&](CountingAccess& access) { reference::siamese_norm(op, access); });
   return {b.x, b.h, h2};
 }
@@ -140,7 +142,7 @@ Rows laurel_lr(Counter& counter, const SchemeLayer& at, Schedule schedule) {
     Row y(b.T * r, kNaN);
     b.steps.project(b.hidden(), A, {}, y, scalar_place(y));
     b.steps.launch(
-        OperationId::unfused_elementwise, b.places({scalar_place(y)}), [&](CountingAccess& access) {
+        operations::kUnfusedElementwise, b.places({scalar_place(y)}), [&](CountingAccess& access) {
           for (std::size_t t = 0; t < b.T; ++t) {
             const Row scalars = Steps::loaded(access, y, t, r);
             for (std::size_t e = 0; e < b.d; ++e) {
@@ -155,7 +157,7 @@ Rows laurel_lr(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   }
   const reference::LaurelLowRank<double> op{b.T,      b.d,      r,        b.h.data(), b.f.data(),
                                             A.data(), B.data(), b.norm(), b.x.data()};
-  b.steps.launch(OperationId::row_update, b.places(),
+  b.steps.launch(operations::kRowUpdate, b.places(),
                  [&](CountingAccess& access) { reference::laurel_low_rank(op, access); });
   return {b.x, b.h};
 }
@@ -173,7 +175,7 @@ Rows laurel_pa(Counter& counter, const SchemeLayer& at, Schedule schedule) {
     Row y(k * b.T * r, kNaN);
     if (k > 0) b.steps.project({Operand::bank, &earlier}, A, {}, y, scalar_place(y));
     const auto places = b.places({scalar_place(y), place(Operand::bank, next)});
-    b.steps.launch(OperationId::unfused_elementwise, places, [&](CountingAccess& access) {
+    b.steps.launch(operations::kUnfusedElementwise, places, [&](CountingAccess& access) {
       for (std::size_t t = 0; t < b.T; ++t) {
         Row scalars(r, 0);
         for (std::size_t i = 0; i < k; ++i)
@@ -192,7 +194,7 @@ Rows laurel_pa(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   const reference::LaurelHistory<double> op{
       b.T,          b.d,      r,        k,        b.h.data(),  earlier.data(), b.f.data(),
       gamma.data(), A.data(), B.data(), b.norm(), next.data(), b.x.data()};
-  b.steps.launch(OperationId::row_update,
+  b.steps.launch(operations::kRowUpdate,
                  b.places({place(Operand::bank, earlier), place(Operand::bank, next)}),
                  [&](CountingAccess& access) { reference::laurel_history(op, access); });
   return {b.x, next};
@@ -224,7 +226,7 @@ Rows value_residual(Counter& counter, const SchemeLayer& at, Schedule schedule) 
   }
   const reference::ValueResidual<double> op{
       b.T, b.d, size, b.x.data(), W.data(), first.data(), kScale, 1 - kScale, values.data()};
-  b.steps.launch(OperationId::unfused_elementwise,
+  b.steps.launch(operations::kUnfusedElementwise,
                  {place(Operand::bank, first), place(Operand::recent, values),
                   place(Operand::layer_input, b.x)},
                  [&](CountingAccess& access) { reference::value_residual(op, access); });

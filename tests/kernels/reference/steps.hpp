@@ -5,6 +5,8 @@
 #include <cmath>
 #include <random>
 
+#include "model/operations/eager_operations.hpp"
+#include "model/operations/residual_operations.hpp"
 #include "tests/kernels/reference/comparison.hpp"
 #include "tests/kernels/reference/counter.hpp"
 
@@ -43,7 +45,7 @@ class Steps {
   /// out[i] = compute(elements i of `in`, i).
   template <class Compute>
   void elementwise(const std::vector<Tensor>& in, const Tensor& out, const Compute& compute,
-                   OperationId id = OperationId::unfused_elementwise) {
+                   OperationId id = operations::kUnfusedElementwise) {
     launch(id, places(in, out), [&](CountingAccess& access) {
       for (std::size_t i = 0; i < out.values->size(); ++i) {
         Row elements;
@@ -57,12 +59,12 @@ class Steps {
   void residual_add(Row& f, Row& h) {
     elementwise(
         {{Operand::layer_output, &f}, {Operand::hidden_state, &h}}, {Operand::hidden_state, &h},
-        [](const Row& v, std::size_t) { return v[0] + v[1]; }, OperationId::residual_add);
+        [](const Row& v, std::size_t) { return v[0] + v[1]; }, operations::kResidualAdd);
   }
 
   /// out = in / sqrt(mean(in^2) + 1e-6) * gain.
   void norm(Row& in, const Tensor& out, const Row& gain) {
-    launch(OperationId::unfused_rmsnorm, places({{Operand::recent, &in}}, out),
+    launch(operations::kUnfusedRmsnorm, places({{Operand::recent, &in}}, out),
            [&](CountingAccess& access) {
              for (std::size_t t = 0; t < T_; ++t) {
                const Row x = loaded(access, in, t, d_);
@@ -79,7 +81,7 @@ class Steps {
   /// scalars.
   void project(const Tensor& in, const Row& matrix, const Row& bias, Row& out,
                const Place& written) {
-    launch(OperationId::unfused_projection, {place(in.operand, *in.values), written},
+    launch(operations::kUnfusedProjection, {place(in.operand, *in.values), written},
            [&](CountingAccess& access) {
              const std::size_t num_outputs = matrix.size() / d_;
              for (std::size_t t = 0; t < in.values->size() / d_; ++t) {
@@ -100,7 +102,7 @@ class Steps {
            const Weight& weight) {
     std::vector<Place> all = places(in, out);
     all.insert(all.end(), scalars.begin(), scalars.end());
-    launch(OperationId::unfused_mix, std::move(all), [&](CountingAccess& access) {
+    launch(operations::kUnfusedMix, std::move(all), [&](CountingAccess& access) {
       for (std::size_t t = 0; t < T_; ++t) {
         Row sum(d_, 0);
         for (std::size_t j = 0; j < in.size(); ++j) {

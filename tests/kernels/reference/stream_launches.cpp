@@ -1,6 +1,9 @@
 // Layers of hyper-connections, which differ in where their coefficients come from.
 #include "kernels/reference/kromhc.hpp"
 #include "kernels/reference/stream_mappings.hpp"
+#include "model/operations/eager_operations.hpp"
+#include "model/operations/hyper_connection_operations.hpp"
+#include "model/operations/residual_operations.hpp"
 #include "tests/kernels/reference/mechanism_launches.hpp"
 
 namespace depthcost::test {
@@ -32,14 +35,14 @@ class EagerBoundary {
   void post() {
     Row spread = b_.next;
     Row mixed = b_.next;
-    launch(OperationId::unfused_mhc_post, place(Operand::layer_output, b_.f), spread,
+    launch(operations::kUnfusedMhcPost, place(Operand::layer_output, b_.f), spread,
            [&](CountingAccess& access, std::size_t t) {
              const Row H = loaded(access, b_.post, t, b_.m);
              const Row f = Steps::loaded(access, b_.f, t, b_.d);
              for (std::size_t i = 0; i < b_.m * b_.d; ++i)
                access.store(&spread[t * b_.m * b_.d + i], H[i / b_.d] * f[i % b_.d]);
            });
-    launch(OperationId::unfused_mhc_residual, place(Operand::streams, b_.X), mixed,
+    launch(operations::kUnfusedMhcResidual, place(Operand::streams, b_.X), mixed,
            [&](CountingAccess& access, std::size_t t) {
              const Row H = loaded(access, b_.residual, t, b_.m * b_.m);
              const Row X = Steps::loaded(access, b_.X, t, b_.m * b_.d);
@@ -52,13 +55,13 @@ class EagerBoundary {
            });
     b_.steps.elementwise(
         {{Operand::recent, &mixed}, {Operand::recent, &spread}}, {Operand::streams, &b_.next},
-        [](const Row& v, std::size_t) { return v[0] + v[1]; }, OperationId::unfused_mhc_merge);
+        [](const Row& v, std::size_t) { return v[0] + v[1]; }, operations::kUnfusedMhcMerge);
   }
 
   /// x = norm(H_pre X').
   void pre() {
     Row sum = b_.empty();
-    launch(OperationId::unfused_mhc_pre, place(Operand::streams, b_.next), sum,
+    launch(operations::kUnfusedMhcPre, place(Operand::streams, b_.next), sum,
            [&](CountingAccess& access, std::size_t t) {
              const Row H = loaded(access, b_.pre, t, b_.m);
              const Row X = Steps::loaded(access, b_.next, t, b_.m * b_.d);
@@ -122,7 +125,7 @@ Rows mapped_streams(Streams& b, Schedule schedule, const Mapping& mapping, const
     eager.post();
     auto places = b.coefficients();
     places.push_back(place(Operand::streams, b.next));
-    b.steps.launch(OperationId::unfused_projection, std::move(places),
+    b.steps.launch(operations::kUnfusedProjection, std::move(places),
                    [&](CountingAccess& access) { store_coefficients(b, b.next, access, dull); });
     eager.pre();
     rotate(b.counter, 3);
@@ -136,7 +139,7 @@ Rows mapped_streams(Streams& b, Schedule schedule, const Mapping& mapping, const
   auto places = b.coefficients();
   places.push_back(place(Operand::recent, b.next));
   places.push_back(place(Operand::layer_input, b.x));
-  b.steps.launch(OperationId::row_update, std::move(places),
+  b.steps.launch(operations::kRowUpdate, std::move(places),
                  [&](CountingAccess& access) { reference::mhc_pre(op, access); });
   return {b.x, b.next, b.post, b.residual};
 }
@@ -161,7 +164,7 @@ Rows hc_static(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   const HcBoundary<double> op{b.T,        b.d,           m,           b.X.data(),
                               b.f.data(), A_r.data(),    beta.data(), A_m.data(),
                               b.norm(),   b.next.data(), b.x.data()};
-  b.steps.launch(OperationId::hc_boundary,
+  b.steps.launch(operations::kHcBoundary,
                  b.places({place(Operand::streams, b.X), place(Operand::streams, b.next)}),
                  [&](CountingAccess& access) { reference::run(op, access); });
   return {b.x, b.next};
@@ -307,7 +310,7 @@ Rows single_pass_mhc(Counter& counter, const SchemeLayer& at, Schedule) {
   auto places = b.places(b.coefficients());
   places.push_back(place(Operand::streams, b.X));
   places.push_back(place(Operand::streams, b.next));
-  b.steps.launch(OperationId::single_pass_mhc, std::move(places),
+  b.steps.launch(operations::kSinglePassMhc, std::move(places),
                  [&](CountingAccess& access) { reference::run(op, access); });
   return {b.x, b.next};
 }

@@ -10,6 +10,7 @@
 #include "model/ledger/path_operations.hpp"
 #include "model/machine/corner_times.hpp"
 #include "model/operations/attnres_operations.hpp"
+#include "model/operations/eager_operations.hpp"
 #include "model/operations/mhc_operations.hpp"
 #include "model/operations/residual_operations.hpp"
 #include "model/schemes/list.hpp"
@@ -156,7 +157,7 @@ TEST(FewTokens, ReadManyTokensAtTheEfficiencyOfTheirKernel) {
 /// They launch as mHC's pre does and lack its Sinkhorn iterations alone.
 TEST(FewTokens, OfOtherCoefficientsAreThoseOfMhcWithoutSinkhorn) {
   const auto pre = [](const Operation& operation) {
-    return operation.id == OperationId::mhc_pre || operation.id == OperationId::row_update;
+    return operation.id == operations::kMhcPre || operation.id == operations::kRowUpdate;
   };
   const auto of_pre = [&](const Scheme& scheme) {
     for (const auto& [operation, calls] : distinct_operations({scheme, 8}, Schedule::fused))
@@ -173,7 +174,7 @@ TEST(FewTokens, OfOtherCoefficientsAreThoseOfMhcWithoutSinkhorn) {
     EXPECT_EQ(other.sinkhorn_steps, 0) << name;
     const auto coefficients = distinct_operations({scheme, 8}, Schedule::unfused);
     EXPECT_TRUE(std::any_of(coefficients.begin(), coefficients.end(), [](const auto& launch) {
-      return launch.operation.id == OperationId::unfused_projection &&
+      return launch.operation.id == operations::kUnfusedProjection &&
              token_work(launch.operation, kLoops).launches == 2;
     })) << name;
   }

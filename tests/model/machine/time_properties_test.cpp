@@ -5,6 +5,7 @@
 #include <array>
 
 #include "model/machine/time.hpp"
+#include "model/operations/attnres_operations.hpp"
 #include "model/step/step.hpp"
 #include "tests/model/machine/any_machine.hpp"
 #include "tests/model/machine/launch_time.hpp"
@@ -120,7 +121,7 @@ RC_GTEST_PROP(Time, WaitsForAllButTheLaterQueriesOfPhase1, ()) {
     const TimeTerms terms = test::time_terms(any.machine, operation, any.execution, {});
     const Seconds critical = critical_time(operation, any.execution, terms);
     const bool has_later_queries = traffic(operation).phase1_d > 0;
-    if (operation.id == OperationId::attnres_phase1 && has_later_queries)
+    if (operation.id == operations::kAttnresPhase1 && has_later_queries)
       RC_ASSERT(critical < terms.total());
     else
       RC_ASSERT(critical == terms.total());

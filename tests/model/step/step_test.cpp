@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/operations/attnres_operations.hpp"
 #include "model/schemes/list.hpp"
 #include "tests/model/machine/any_machine.hpp"
 #include "tests/studies.hpp"
@@ -150,9 +151,9 @@ TEST(Calls, AreTheLaunchesOfAForwardPass) {
   std::map<OperationId, double> two_phases;
   for (const TimeRow& row : step_times(study, kBlock, two_phase).time)
     if (row.workload == WorkloadId::decode(64)) two_phases[row.operation.id] += row.calls;
-  EXPECT_EQ(two_phases, (std::map<OperationId, double>{{OperationId::attnres_phase1, 8},
-                                                       {OperationId::attnres_phase2, 178},
-                                                       {OperationId::attnres_single_pass, 1}}));
+  EXPECT_EQ(two_phases, (std::map<OperationId, double>{{operations::kAttnresPhase1, 8},
+                                                       {operations::kAttnresPhase2, 178},
+                                                       {operations::kAttnresSinglePass, 1}}));
 }
 
 TEST(TheFusedStandardResidual, DiffersFromItselfByExactlyNothing) {
