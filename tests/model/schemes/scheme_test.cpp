@@ -146,16 +146,31 @@ double parameters_read(const SchemeRule& rule, const SchemeLayer& at, Schedule s
   return sum;
 }
 
+/// Whether launches read others than layers have: scales and beta are arguments of a call, gains of
+/// key norms are folded into queries, norms on the stream are other launches'.
+bool reads_others(const SchemeRule& rule) {
+  if (rule.parameters == nullptr) return true;
+  for (const std::string_view part : {"mhc", "hc_dynamic", "laurel_rw", "attnres", "muddformer"})
+    if (rule.id.find(part) != rule.id.npos) return true;
+  for (const std::string_view id :
+       {"deepnorm", "siamese_norm", "boundary_attention", "history_attention"})
+    if (rule.id == id) return true;
+  return false;
+}
+
 TEST(Schemes, LaunchesReadEveryParameterOnce) {
   const SchemeParameters p{.hidden_size = kHiddenSize, .dilation = 2, .period = 1};
   const SchemeLayer at{p, 6, 8};
-  for (const std::string_view id :
-       {"rezero", "layerscale", "highway", "laurel_lr", "hc_static", "deep_delta", "denseformer"}) {
-    SCOPED_TRACE(id);
-    const SchemeRule& rule = *find_scheme(id);
-    for (const Schedule schedule : {Schedule::unfused, Schedule::fused})
-      EXPECT_DOUBLE_EQ(parameters_read(rule, at, schedule), rule.parameters(at)) << name(schedule);
+  std::size_t num_checked = 0;
+  for (const SchemeRule* rule : scheme_rules()) {
+    if (reads_others(*rule)) continue;
+    SCOPED_TRACE(rule->id);
+    for (const Schedule schedule : rule->schedules)
+      EXPECT_DOUBLE_EQ(parameters_read(*rule, at, schedule), rule->parameters(at))
+          << name(schedule);
+    ++num_checked;
   }
+  EXPECT_GE(num_checked, 10U);
 }
 
 // h_0 is the embedding: layer 1 has no earlier state, layer 2 one.
