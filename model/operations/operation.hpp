@@ -17,7 +17,9 @@ namespace depthcost {
 struct OperationId {
   std::string_view text;
 
-  friend constexpr auto operator<=>(const OperationId&, const OperationId&) = default;
+  // Its type is named because texts of clang's library have < but no <=>.
+  friend constexpr std::strong_ordering operator<=>(const OperationId&,
+                                                    const OperationId&) = default;
 };
 
 constexpr std::string_view name(OperationId id) { return id.text; }
