@@ -69,7 +69,7 @@ inline void set(const char* operation, MhcMapping& member, const depthcost_mhc_m
   member = mhc_mapping(operation, from);
 }
 template <class T>
-void set(const char* operation, MhcPost<T>& member, const depthcost_mhc_post_args& from);
+void set(const char* name, MhcPost<T>& member, const depthcost_mhc_post_args& from);
 
 /// The operation that the members of a struct describe.
 template <class Op, class Args>

@@ -80,9 +80,11 @@ void each_operand(Op& op, const Visit& visit) {
   Op::operands(op, all);
 }
 
-/// Names the operations of a list after themselves.
+/// Names the operations of a list after themselves. A template cannot stand in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define DEPTHCOST_NAME_OPERATION(Op, name) \
   template <class T>                       \
   inline constexpr const char* kOperationName<Op<T>> = #name;
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace depthcost
