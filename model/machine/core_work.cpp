@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "model/machine/scan.hpp"
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/hyper_connection_operations.hpp"
@@ -228,7 +229,9 @@ Seconds rate_of(const Core& core, Primitive primitive, Dtype dtype, CoreLevel le
 CoreWork core_work(const Operation& operation) {
   const auto found = std::find_if(kWorks.begin(), kWorks.end(),
                                   [&](const WorkOf& it) { return it.id == operation.id; });
-  return found == kWorks.end() ? scan_work(operation) : found->work(operation);
+  if (found != kWorks.end()) return found->work(operation);
+  expect_scan(operation, "model/machine/core_work.cpp");
+  return scan_work(operation);
 }
 
 double tiles_of_thread(double tokens, double threads) {

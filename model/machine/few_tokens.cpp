@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "model/machine/scan.hpp"
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/hyper_connection_operations.hpp"
@@ -64,10 +65,13 @@ TokenWork token_work(const Operation& operation, const KernelStyle& style) {
                 {kUnfusedMhcPre, kUnfusedMhcPost, kUnfusedMhcResidual, kMhcPost, kHcBoundary}))
     return {.loads = RowLoads::loop, .coefficient_steps = 1};
   if (is_one_of(operation.id, {kMhcBoundary, kSinglePassMhc}))
-    return {
-        .loads = RowLoads::loop, .coefficient_steps = 1, .sinkhorn_steps = 1, .projects = true};
+    return {.loads = RowLoads::loop, .coefficient_steps = 1, .sinkhorn_steps = 1, .projects = true};
   if (is_one_of(operation.id, {kRowUpdate, kUnfusedProjection}) && projects_streams(operation))
     return {.launches = 2, .loads = RowLoads::loop, .coefficient_steps = 1, .projects = true};
+  // They load their rows at once, as a scan does.
+  if (!is_one_of(operation.id, {kRowUpdate, kUnfusedProjection, kUnfusedElementwise, kUnfusedStack,
+                                kUnfusedKeyNorm, kUnfusedScores, kUnfusedMix, kUnfusedMhcMerge}))
+    expect_scan(operation, "model/machine/few_tokens.cpp");
   return {};
 }
 
