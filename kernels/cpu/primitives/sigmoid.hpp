@@ -29,8 +29,8 @@ HWY_INLINE Vec sigmoid(Vec x) {
 /// Where a gate has saturated: 2^(kLargestGate / ln 2) and its inverse are normal numbers.
 inline constexpr float kLargestGate = 86;
 
-/// 2^r = sum_k (r ln 2)^k / k! for |r| <= 1/2, up to k = 4 for what is rounded to bf16 (3e-5 are
-/// lost), else up to k = 6 (1e-7).
+/// 2^r = sum_k (r ln 2)^k / k! for |r| <= 1/2, up to k = 4 for what is rounded to bf16 (less than
+/// 2^-14 of it is lost), else up to k = 6 (2^-22).
 template <class T>
 HWY_INLINE Vec exp2_of_fraction(Vec r) {
   constexpr float kLn2 = 0x1.62e430p-1F;

@@ -47,5 +47,20 @@ TEST(HighwayOnCpu, HasGatesThatOpenAndShut) {
   }
 }
 
+/// Every sum is what bf16's rounding of h leaves of two terms that cancel.
+TEST(HighwayOnCpu, KeepsWhatIsLeftOfTermsThatCancel) {
+  const auto cancel = [](HighwayRmsNormProblem<Bf16>& problem) {
+    const Tensor<Bf16>& z = problem.tensors.rows("gate_logits");
+    const Tensor<Bf16>& h = problem.tensors.rows("hidden_state");
+    const Tensor<Bf16>& f = problem.tensors.rows("layer_output");
+    for (std::size_t i = 0; i < h.count(); ++i) {
+      z.data()[i] = Bf16(static_cast<float>(z.data()[i]) / 8);
+      h.data()[i] =
+          Bf16(-std::exp(static_cast<float>(z.data()[i])) * static_cast<float>(f.data()[i]));
+    }
+  };
+  expect_matches_after<HighwayRmsNormProblem<Bf16>>(RowShape{17, 500}, 0, cancel);
+}
+
 }  // namespace
 }  // namespace depthcost::test::scaled_residual_test

@@ -57,11 +57,11 @@ void expect_matches_on_device_after(const Shape& shape, const Accuracy& accuracy
   for_each_output(expected, expected,
                   [&](const auto& tensor, const auto&, const auto&) { access.record(tensor); });
   run_reference(expected, problem, access);
-  for_each_output(problem, expected,
-                  [&](const auto& actual, const auto& wanted, const std::string& what) {
-                    expect_accurate_on_device(actual, wanted, access, accuracy, what);
-                    expect_repeated(actual, what);
-                  });
+  for_each_output(
+      problem, expected, [&](const auto& actual, const auto& wanted, const std::string& what) {
+        expect_accurate_on_device(actual, wanted, access, accuracy, lost_of_terms(expected), what);
+        expect_repeated(actual, what);
+      });
 
   Problem again(shape);
   change(again);

@@ -71,7 +71,7 @@ inline void expect_within(double tolerance, const Tensor<float>& actual,
 
 template <class T>
 void expect_accurate_on_device(const Tensor<T>& actual, const Tensor<T>& expected,
-                               const RecordingAccess& access, const Accuracy& accuracy,
+                               const RecordingAccess& access, const Accuracy& accuracy, double lost,
                                const std::string& what) {
   const std::vector<double>& exact = access.exact(expected);
   if constexpr (std::is_same_v<T, float>) {
@@ -80,7 +80,7 @@ void expect_accurate_on_device(const Tensor<T>& actual, const Tensor<T>& expecte
   } else {
     if (expected.count() < kPooled) return expect_within_an_ulp(actual, expected, exact, what);
   }
-  expect_accurate(actual, expected, access, accuracy.largest_logit, what);
+  expect_accurate(actual, expected, access, accuracy.largest_logit, lost, what);
 }
 
 }  // namespace depthcost::test
