@@ -40,9 +40,10 @@ class RunBenchmarks : public testing::Test {
   }
 
   int shell(const std::string& command) const {
-    const int status = std::system(
-        ("export DEPTHCOST_CPU_TICKS=" + folder_.path("ticks") + "; " + command + " >" +
-         folder_.path("said") + " 2>" + folder_.path("errors")).c_str());
+    const int status =
+        std::system(("export DEPTHCOST_CPU_TICKS=" + folder_.path("ticks") + "; " + command + " >" +
+                     folder_.path("said") + " 2>" + folder_.path("errors"))
+                        .c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
