@@ -9,8 +9,8 @@
 
 namespace depthcost {
 
-/// Whether weights of 4 bits are multiplied as they are, or as bf16.
-enum class Mxfp4 { widened, multiplied };
+/// Which weights of 4 bits are multiplied as they are. Others are widened to bf16 first.
+enum class Fp4 { widened, mxfp4, mxfp4_and_nvfp4 };
 
 /// A generation of chips that share their kernels and their launch costs.
 struct Chip {
@@ -18,7 +18,7 @@ struct Chip {
   std::string_view vendor;
   int year = 0;  // of its first part
   KernelStyle style = {};
-  Mxfp4 mxfp4 = Mxfp4::widened;
+  Fp4 fp4 = Fp4::widened;
 };
 
 /// `blackwell` is sm_100 and sm_103, `blackwell_rtx` sm_120: they do not run each other's kernels.
@@ -29,11 +29,12 @@ inline constexpr std::array kChips{
     Chip{"ada", "nvidia", 2022},
     Chip{"hopper", "nvidia", 2022, KernelStyle{RowLoads::loop, Prefetch::none, Projection::split}},
     Chip{"blackwell", "nvidia", 2024,
-         KernelStyle{RowLoads::ring, Prefetch::before_start, Projection::split}, Mxfp4::multiplied},
-    Chip{"blackwell_rtx", "nvidia", 2025, {}, Mxfp4::multiplied},
+         KernelStyle{RowLoads::ring, Prefetch::before_start, Projection::split},
+         Fp4::mxfp4_and_nvfp4},
+    Chip{"blackwell_rtx", "nvidia", 2025, {}, Fp4::mxfp4_and_nvfp4},
     Chip{"cdna2", "amd", 2021},
     Chip{"cdna3", "amd", 2023},
-    Chip{"cdna4", "amd", 2025, {}, Mxfp4::multiplied},
+    Chip{"cdna4", "amd", 2025, {}, Fp4::mxfp4},
     Chip{"zen4", "amd", 2022},
     Chip{"neoverse_v2", "arm", 2022}};
 

@@ -73,6 +73,7 @@ struct Machine {
   std::optional<FlopsPerSecond> tensor_rate;        // dense bf16
   std::optional<FlopsPerSecond> fp8_rate;           // dense
   std::optional<FlopsPerSecond> mxfp4_rate;         // dense; absent: widened to bf16 first
+  std::optional<FlopsPerSecond> nvfp4_rate;         // as above
   std::vector<TransferPoint> transfers;             // between devices
   std::optional<BytesPerSecond> link_bandwidth;     // datasheet, one direction, inside a node
   std::optional<BytesPerSecond> network_bandwidth;  // datasheet, one direction, between nodes

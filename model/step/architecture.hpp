@@ -14,8 +14,9 @@
 
 namespace depthcost {
 
-/// Storage of weights. `mxfp4`: 4 bits and a shared 8-bit scale for 32 of them.
-enum class WeightDtype : std::uint8_t { mxfp4, fp8, bf16, f16, f32 };
+/// Storage of weights. `mxfp4`: 4 bits and a shared 8-bit scale for 32 of them. `nvfp4`: one
+/// for 16.
+enum class WeightDtype : std::uint8_t { mxfp4, nvfp4, fp8, bf16, f16, f32 };
 
 /// Bytes of one weight, its share of a scale included. Scales of fp8 (one for 128 x 128 weights)
 /// are not counted: 0.02 %.
@@ -23,6 +24,8 @@ constexpr double bytes_per_weight(WeightDtype dtype) {
   switch (dtype) {
     case WeightDtype::mxfp4:
       return (4 + 8.0 / 32) / 8;
+    case WeightDtype::nvfp4:
+      return (4 + 8.0 / 16) / 8;
     case WeightDtype::fp8:
       return 1;
     case WeightDtype::bf16:

@@ -48,8 +48,8 @@ struct AttentionCostOf {
             .core = attention_core(2 * heads * h, keys, pass)};
   }
 
-  /// A single token works on the compressed vectors themselves (absorbed projections); many tokens
-  /// expand them first.
+  /// Few tokens work on the compressed vectors themselves (absorbed projections); where that takes
+  /// more operations, the vectors are expanded first.
   AttentionCost operator()(const LatentAttention& a) const {
     const double heads = dealt_out(a.num_heads, tensor);
     const double n = as_double(a.nope_dim);
@@ -60,7 +60,8 @@ struct AttentionCostOf {
         a.q_rank ? as_double(*a.q_rank) * (d + heads * (n + r)) : d * heads * (n + r);
     const double gate = a.output_gate == OutputGate::present ? d * heads * v : 0;
     const double weights = query + d * (c + r) + c * heads * (n + v) + heads * v * d + gate;
-    const double per_key = pass.tokens == 1 ? heads * (2 * c + r) : heads * (n + r + v);
+    const bool is_absorbed = pass.tokens * (2 * c + r) < pass.tokens * (n + r + v) + c * (n + v);
+    const double per_key = heads * (is_absorbed ? 2 * c + r : n + r + v);
     const double per_token = c + r;
     return {.weights = weights,
             .stored_elements = last() * per_token,

@@ -85,7 +85,8 @@ Work head_work(const Study& study, double tokens) {
 ForwardPass decode_pass(const Study& study, std::size_t batch) {
   const Decode& decode = *study.decode;
   return {.num_sequences = static_cast<double>(decode.sequences[batch]),
-          .sequence = {.first = static_cast<double>(decode.context), .tokens = 1},
+          .sequence = {.first = as_double(decode.context),
+                       .tokens = as_double(decode.speculation.tokens)},
           .launch = decode.launch,
           .key_ranks = study.context_parallel_size};
 }

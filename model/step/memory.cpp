@@ -63,7 +63,7 @@ void push_rest(std::vector<MemoryRow>& rows, const Study& study, const ResidualP
 
 /// A decode step holds one token of every sequence.
 PrefillShape decode_shape(const Study& study, Count sequences) {
-  return {.num_tokens = sequences,
+  return {.num_tokens = sequences * study.decode->speculation.tokens,
           .sequence_shards = residual_shards(study),
           .hidden_size = study.model.hidden_size};
 }
@@ -84,7 +84,7 @@ std::vector<MemoryRow> memory_rows(const Study& study, const ResidualPath& path)
       const auto workload = WorkloadId::decode(sequences);
       push_rows(rows, study, path, workload, decode_shape(study, sequences));
       push_rest(rows, study, path, workload, static_cast<double>(sequences),
-                static_cast<double>(study.decode->context + 1));
+                tokens_in_cache(*study.decode));
     }
   if (study.prefill) {
     push_rows(rows, study, path, WorkloadId::prefill(), prefill_shape(study));

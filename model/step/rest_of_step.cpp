@@ -56,6 +56,7 @@ class Device {
   /// The rate of the type in which weights are multiplied; they may be stored in another.
   FlopsPerSecond peak(WeightDtype weights) const {
     if (weights == WeightDtype::mxfp4) return machine_.mxfp4_rate.value_or(bf16());
+    if (weights == WeightDtype::nvfp4) return machine_.nvfp4_rate.value_or(bf16());
     if (weights == WeightDtype::fp8) return machine_.fp8_rate.value_or(bf16());
     return bf16();
   }
@@ -135,12 +136,12 @@ RestRow mlp_row(const Study& study, WorkloadKind workload, const std::vector<For
   return row;
 }
 
-/// An engine makes logits of each pass's last tokens, one a sequence; training of all.
+/// A prefill makes logits of each sequence's last token, the others of every token that they check.
 RestRow head_row(const Study& study, WorkloadKind workload,
                  const std::vector<ForwardPass>& passes) {
   RestRow row{.term = RestTerm::head, .time = kNothing};
   for (const ForwardPass& pass : passes) {
-    const double tokens = workload == WorkloadKind::training ? pass.tokens() : pass.num_sequences;
+    const double tokens = workload == WorkloadKind::prefill ? pass.num_sequences : pass.tokens();
     add(row, kernels_part(study, "head", pass.repeats, head_work(study, tokens),
                           weight_dtype_of(study.model.dtype), study.machine->engine.mlp));
   }

@@ -31,16 +31,28 @@ enum class Layout { replicated, sequence_sharded };
 /// set.
 enum class ParameterSets { one_per_layer, one_for_all };
 
+/// Speculative decoding, in each step and sequence. What drafts the tokens is not counted.
+struct Speculation {
+  Count tokens = 1;     // that the step checks: the next one and the drafted ones
+  double accepted = 1;  // that the sequence keeps, in the mean
+};
+
 /// Tokens and sequences count per model replica.
 struct Decode {
   std::vector<Count> sequences;
   Count context = 0;  // tokens already seen; only the step model of the rest needs it
+  Speculation speculation;
   Launch launch = Launch::graph;
   std::optional<Bytes> layer_bytes;  // streamed by one layer on one device between residual kernels
   std::vector<Seconds> baseline_steps;  // measured by the user: none, one for all, or one each
   ParameterSets parameters = ParameterSets::one_per_layer;
   Phase1Order phase1 = Phase1Order::in_order;
 };
+
+/// Of one sequence, behind a step.
+inline double tokens_in_cache(const Decode& decode) {
+  return as_double(decode.context + decode.speculation.tokens);
+}
 
 struct Prefill {
   Count tokens = 0;

@@ -205,11 +205,11 @@ std::vector<Sweep::WorkloadMemory> Sweep::decode_memory(const Study& study) {
   const Count shards = study.layout == Layout::sequence_sharded ? study.tensor_parallel_size : 1;
   for (const Count sequences : study.decode->sequences) {
     WorkloadMemory& batch = batches.emplace_back();
-    batch.tokens = divided_up(sequences, shards);
+    batch.tokens = divided_up(sequences * study.decode->speculation.tokens, shards);
     if (!study.model.architecture) continue;
     batch.weights = device_weights(study);
-    batch.cache = device_cache(study, static_cast<double>(sequences),
-                               static_cast<double>(study.decode->context + 1));
+    batch.cache =
+        device_cache(study, static_cast<double>(sequences), tokens_in_cache(*study.decode));
   }
   return batches;
 }

@@ -249,7 +249,8 @@ Machine machine_from(const Values& values, std::vector<ResolvedValue>& notes,
   if (values.has("fp8_rate")) machine.fp8_rate = FlopsPerSecond{values.number("fp8_rate")};
   // No preset has a rate for 4 bits. Parts that multiply 4 bits reach at least the rate of fp8.
   const Chip* const chip = find_chip(text_or_empty(values, "architecture"));
-  if (chip != nullptr && chip->mxfp4 == Mxfp4::multiplied) machine.mxfp4_rate = machine.fp8_rate;
+  if (chip != nullptr && chip->fp4 != Fp4::widened) machine.mxfp4_rate = machine.fp8_rate;
+  if (chip != nullptr && chip->fp4 == Fp4::mxfp4_and_nvfp4) machine.nvfp4_rate = machine.fp8_rate;
   read_links(values, machine, notes);
   for (const std::string key : {"memory_capacity", "visible_memory"})
     if (values.has(key)) machine.memory_capacity = Bytes{values.number(key)};

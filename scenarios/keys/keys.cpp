@@ -89,6 +89,11 @@ const std::array kScenario{
     key(counts, "workload.decode.sequences",
         "sequences of a decode step, per model replica: one or several batches"),
     key(count, "workload.decode.context", "tokens already in the context of each sequence"),
+    key(count, "workload.decode.speculative.tokens",
+        "tokens of each sequence that a step checks, its next one and the drafted ones; what "
+        "drafts them is not counted"),
+    key(number, "workload.decode.speculative.accepted",
+        "tokens that a sequence keeps of them in the mean"),
     with_default(key(choice, "workload.decode.launch", kNames<Launch>, "how kernels are launched"),
                  "graph", "what serving engines ship"),
     key(quantity, "workload.decode.layer_bytes", Dimension::bytes,

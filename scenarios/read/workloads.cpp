@@ -48,6 +48,24 @@ std::vector<Seconds> seconds_of_batches(const Values& values, const std::string&
   return seconds;
 }
 
+Speculation speculation_of(const Values& values) {
+  const std::string tokens = "workload.decode.speculative.tokens";
+  const std::string accepted = "workload.decode.speculative.accepted";
+  if (!values.has(tokens)) {
+    refuse_orphans(values, accepted, tokens);
+    return {};
+  }
+  if (!values.has(accepted))
+    throw InputError(values.at(tokens).position,
+                     fmt::format("missing key '{}' ({} needs it)", accepted, tokens));
+  const Speculation speculation{values.count(tokens), values.number(accepted)};
+  if (speculation.accepted < 1 || speculation.accepted > as_double(speculation.tokens))
+    throw InputError(values.at(accepted).position,
+                     fmt::format("invalid {} '{}' (must be 1 to {}, the tokens that are checked)",
+                                 accepted, values.text(accepted), speculation.tokens));
+  return speculation;
+}
+
 void read_decode(const Values& values, Study& study) {
   const Value* sequences = values.find("workload.decode.sequences");
   if (sequences == nullptr) {
@@ -59,6 +77,7 @@ void read_decode(const Values& values, Study& study) {
   Decode decode{.sequences = sequences_of(*sequences)};
   if (values.has("workload.decode.context"))
     decode.context = values.count("workload.decode.context");
+  decode.speculation = speculation_of(values);
   decode.launch = values.choice<Launch>("workload.decode.launch");
   if (values.has("workload.decode.layer_bytes"))
     decode.layer_bytes = Bytes{values.number("workload.decode.layer_bytes")};

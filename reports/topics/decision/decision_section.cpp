@@ -137,6 +137,23 @@ std::string cost_sentence(const Evaluation& e) {
                      fmt::join(points, "; "));
 }
 
+/// Empty without speculative decoding.
+std::string speculation_sentence(const Evaluation& e) {
+  if (!e.study.decode || e.study.decode->speculation.tokens == 1) return "";
+  const auto [tokens, accepted] = e.study.decode->speculation;
+  std::vector<std::string> points;
+  for (const WorkloadId workload : workloads_of_rows(e.step))
+    if (const StepRow* row = quoted_step(e, workload, e.paths.front());
+        row != nullptr && workload.kind == WorkloadKind::decode)
+      points.push_back(fmt::format(
+          "{} at {}", format_seconds((1 / accepted) * row->delta, Sign::always), name(workload)));
+  if (points.empty()) return "";
+  return fmt::format(
+      "A decode step checks {} tokens of each sequence and keeps {:g} in the mean. To each kept "
+      "token `{}` adds {}.",
+      tokens, accepted, name(e.paths.front().scheme), fmt::join(points, ", "));
+}
+
 /// Empty where everything fits, or where that is not known.
 std::string memory_sentence(const Evaluation& e) {
   std::vector<std::string> needs;
@@ -302,6 +319,8 @@ std::vector<std::string> verdict_sentences(const Evaluation& e, TextStyle style)
   std::vector<std::string> sentences{cost_sentence(e), budget_sentence(e), two_phase_sentence(e)};
   if (const std::string memory = memory_sentence(e); !memory.empty())
     sentences.insert(sentences.begin(), memory);
+  if (const std::string speculation = speculation_sentence(e); !speculation.empty())
+    sentences.push_back(speculation);
   const std::string claimed = style == TextStyle::markdown ? escaped(e.study.claim) : e.study.claim;
   for (const ClaimRow& claim : e.claims) sentences.push_back(claim_sentence(claimed, claim));
   return sentences;

@@ -100,14 +100,17 @@ TEST(LatentAttentionCost, SharesNoCache) {
   EXPECT_EQ(attention_cost(latent, 7168, {99, 1}, 8).stored_elements, 57600);
 }
 
-// Absorbed: 512 + 64 for the score and 512 for the mix; expanded: 128 + 64 and 128.
-TEST(LatentAttentionCost, WorksOnCompressedVectorsForASingleToken) {
+// Absorbed: 512 + 64 for the score and 512 for the mix; expanded: 128 + 64 and 128, and a key costs
+// 512 x 256 to expand, which 171 tokens make up for.
+TEST(LatentAttentionCost, WorksOnCompressedVectorsForFewTokens) {
   const Attention latent = test::deepseek_v3().attention[0].attention;
   const auto core = [&](const SequencePass& pass) {
     return attention_cost(latent, 7168, pass, 1).core.value;
   };
   EXPECT_EQ(core({999, 1}), 1000.0 * 2 * 128 * (576 + 512));
-  EXPECT_EQ(core({0, 3}), (1 + 2 + 3) * 2.0 * 128 * (192 + 128));
+  EXPECT_EQ(core({0, 3}), (1 + 2 + 3) * 2.0 * 128 * (576 + 512));
+  EXPECT_EQ(core({0, 170}), 170 * 171 / 2 * 2.0 * 128 * (576 + 512));
+  EXPECT_EQ(core({0, 171}), 171 * 172 / 2 * 2.0 * 128 * (192 + 128));
 }
 
 TEST(LinearAttentionCost, KeepsAStateThatDoesNotGrow) {

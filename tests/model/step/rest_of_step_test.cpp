@@ -118,6 +118,37 @@ TEST(RestOfStep, WidensFourBitsWhereTheyHaveNoRate) {
   EXPECT_NEAR(row_of(rest_of(study), RestTerm::mlp).time.value.value / in_bf16, 1, 1e-9);
   study.machine->mxfp4_rate = study.machine->fp8_rate;
   EXPECT_NEAR(row_of(rest_of(study), RestTerm::mlp).time.value.value / in_bf16, 0.5, 1e-9);
+  study.model.architecture->weight_dtype = WeightDtype::nvfp4;
+  EXPECT_NEAR(row_of(rest_of(study), RestTerm::mlp).time.value.value / in_bf16, 1, 1e-9);
+  study.machine->nvfp4_rate = study.machine->fp8_rate;
+  EXPECT_NEAR(row_of(rest_of(study), RestTerm::mlp).time.value.value / in_bf16, 0.5, 1e-9);
+}
+
+/// Weights are read once whatever a step checks; logits are made of every token that it checks.
+TEST(RestOfStep, ChecksSeveralTokensOfASequence) {
+  Study study = llama_study();
+  study.decode = Decode{.sequences = {2}, .context = 1000};
+  const auto rows = [&] {
+    return rest_of_step(study, workloads_of(study, study.path, study.schedule).front()).rows;
+  };
+  const auto one = rows();
+  study.decode->speculation = {.tokens = 4, .accepted = 2.5};
+  const auto four = rows();
+  ASSERT_EQ(one.size(), four.size());
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    SCOPED_TRACE(name(one[i].term));
+    if (one[i].term == RestTerm::head || one[i].term == RestTerm::mlp) {
+      EXPECT_DOUBLE_EQ(four[i].flops.value, 4 * one[i].flops.value);
+      EXPECT_DOUBLE_EQ(four[i].bytes.value, one[i].bytes.value);
+    }
+    if (one[i].term == RestTerm::attention) {
+      // Each sequence's keys are read once, and three keys and values more are written.
+      const double more = 32 * 2.0 * 3 * 2 * 8 * 128 * 2;
+      EXPECT_NEAR(four[i].bytes.value - one[i].bytes.value, more, 1);
+    }
+  }
+  const Workload workload = workloads_of(study, study.path, study.schedule).front();
+  EXPECT_EQ(workload.passes.front().execution.tokens, 8);
 }
 
 TEST(RestOfStep, TakesLongerForTheExpertsOfAPrefill) {

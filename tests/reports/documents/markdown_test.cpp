@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -69,6 +70,21 @@ TEST(Report, EscapesWhatSomebodyClaims) {
               "- Claim: it is \\<b\\>\\*free\\*\\</b\\> \\[x\\](y). Held to ");
   EXPECT_TRUE(
       verdict_sentences(evaluation).back().starts_with("Claim: it is <b>*free*</b> [x](y)."));
+}
+
+TEST(Report, SaysWhatAKeptTokenPays) {
+  Study study = test::kimi_k3_study();
+  const auto says = [&] {
+    const auto sentences = verdict_sentences(evaluate(study));
+    return std::any_of(sentences.begin(), sentences.end(), [](const std::string& sentence) {
+      return sentence.starts_with(
+          "A decode step checks 4 tokens of each sequence and keeps 2.5 in the mean. To each kept "
+          "token `block_attnres` adds +");
+    });
+  };
+  EXPECT_FALSE(says());
+  study.decode->speculation = {.tokens = 4, .accepted = 2.5};
+  EXPECT_TRUE(says());
 }
 
 TEST(Report, TellsThePapersTwoSixesApart) {

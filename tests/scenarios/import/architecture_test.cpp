@@ -291,7 +291,7 @@ INSTANTIATE_TEST_SUITE_P(
          model("vocabulary_size: 268435457, attention: [" + kGrouped + "], mlp: [" + kDense + "]"),
          "it.yaml:5:20: error: invalid vocabulary_size '268435457' (more than 268435456)"},
         {"UnknownDtype", model("weight_dtype: int4"),
-         "it.yaml:5:17: error: invalid weight_dtype 'int4' (must be mxfp4 | fp8 | bf16 | f16 | f32)"},
+         "it.yaml:5:17: error: invalid weight_dtype 'int4' (must be mxfp4 | nvfp4 | fp8 | bf16 | f16 | f32)"},
         {"EmptyList", model("attention: []"),
          "it.yaml:5:14: error: invalid attention (an empty list)"},
         {"FewLayers",

@@ -276,6 +276,17 @@ TEST(Workloads, TakeOneBaselineStepForAllOrOneEach) {
   EXPECT_FALSE(decode_steps("12 ms").prefill->chunk);
 }
 
+TEST(Workloads, TakeSpeculativeDecoding) {
+  const auto speculation = [](const std::string& written) {
+    return parsed("model: kimi_k3\nworkload: {decode: {sequences: 64" + written + "}}\n")
+        .study.decode->speculation;
+  };
+  EXPECT_EQ(speculation("").tokens, 1);
+  EXPECT_EQ(speculation("").accepted, 1);
+  EXPECT_EQ(speculation(", speculative: {tokens: 4, accepted: 2.5}").tokens, 4);
+  EXPECT_EQ(speculation(", speculative: {tokens: 4, accepted: 2.5}").accepted, 2.5);
+}
+
 TEST(Workloads, TakeASingleBatchWithoutBrackets) {
   EXPECT_EQ(parsed("model: kimi_k3\nworkload: {decode: {sequences: 64}}\n").study.decode->sequences,
             std::vector<Count>{64});
