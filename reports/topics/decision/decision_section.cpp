@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "model/decision/kept_batches.hpp"
 #include "model/decision/nearest_block_size.hpp"
 #include "model/schemes/list.hpp"
 #include "model/step/scheme_payload.hpp"
@@ -135,6 +136,42 @@ std::string cost_sentence(const Evaluation& e) {
   return fmt::format("Against the fused standard residual ({}), {} adds {}.",
                      attachment_text(baseline_path(e.study, e.paths.front()).attachment), scheme,
                      fmt::join(points, "; "));
+}
+
+/// "1 to 12 and 97 to 1,024 sequences"; empty without such a run.
+std::string batches(const std::vector<BatchRun>& runs, BatchFate fate) {
+  std::vector<std::string> texts;
+  for (const BatchRun& run : runs)
+    if (run.fate == fate)
+      texts.push_back(run.first == run.last ? format_count(run.first)
+                                            : fmt::format("{} to {}", format_count(run.first),
+                                                          format_count(run.last)));
+  if (texts.empty()) return "";
+  return listed(texts) + (texts.size() == 1 && texts.front() == "1" ? " sequence" : " sequences");
+}
+
+double decode_limit(const Study& study) {
+  for (const Budget& budget : study.budgets)
+    if (budget.kind == BudgetKind::decode_overhead) return budget.limit;
+  return kPaperDecodeOverhead;
+}
+
+/// Where the limit is crossed. Empty where no batch has per cent.
+std::string batch_sentence(const Evaluation& e) {
+  const ResidualPath& path = e.paths.front();
+  if (is_baseline(e, path)) return "";
+  const double limit = decode_limit(e.study);
+  const auto runs = kept_batches(e.study, path, quoted_schedule(e.study, path), limit);
+  const std::string keeps = batches(runs, BatchFate::keeps);
+  const std::string breaks = batches(runs, BatchFate::breaks);
+  if (keeps.empty() && breaks.empty()) return "";
+  const std::string bound = format_ratio(limit);
+  std::string text = fmt::format("By batch, `{}` adds ", name(path.scheme));
+  text += keeps.empty() ? fmt::format("more than {} to a decode step of {}", bound, breaks)
+                        : fmt::format("at most {} to a decode step of {}", bound, keeps);
+  if (!keeps.empty() && !breaks.empty()) text += fmt::format(", and more to one of {}", breaks);
+  const std::string large = batches(runs, BatchFate::does_not_fit);
+  return text + (large.empty() ? "." : fmt::format("; {} do not fit.", large));
 }
 
 /// Empty without speculative decoding.
@@ -319,6 +356,8 @@ std::vector<std::string> verdict_sentences(const Evaluation& e, TextStyle style)
   std::vector<std::string> sentences{cost_sentence(e), budget_sentence(e), two_phase_sentence(e)};
   if (const std::string memory = memory_sentence(e); !memory.empty())
     sentences.insert(sentences.begin(), memory);
+  if (const std::string crossing = batch_sentence(e); !crossing.empty())
+    sentences.insert(sentences.end() - 1, crossing);
   if (const std::string speculation = speculation_sentence(e); !speculation.empty())
     sentences.push_back(speculation);
   const std::string claimed = style == TextStyle::markdown ? escaped(e.study.claim) : e.study.claim;

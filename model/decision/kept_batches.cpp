@@ -1,0 +1,59 @@
+// Doubling, then bisection.
+#include "model/decision/kept_batches.hpp"
+
+namespace depthcost {
+namespace {
+
+/// A study of one decode batch at a time.
+class DecodeAlone {
+ public:
+  DecodeAlone(const Study& study, const ResidualPath& path, Schedule schedule, double limit)
+      : study_(study), path_(path), schedule_(schedule), limit_(limit) {
+    study_.prefill.reset();
+    study_.training.reset();
+  }
+
+  BatchFate fate(Count sequences) {
+    study_.decode->sequences = {sequences};
+    const StepRow row = step_rows(study_, path_, schedule_).front();
+    if (does_not_fit(row)) return BatchFate::does_not_fit;
+    if (!row.overhead) return BatchFate::unknown;
+    return row.overhead->value <= limit_ ? BatchFate::keeps : BatchFate::breaks;
+  }
+
+  /// The last batch with the fate of `first`, which `beyond` has not.
+  Count last_alike(Count first, Count beyond) {
+    const BatchFate alike = fate(first);
+    while (beyond - first > 1) {
+      const Count middle = first + (beyond - first) / 2;
+      (fate(middle) == alike ? first : beyond) = middle;
+    }
+    return first;
+  }
+
+ private:
+  Study study_;
+  const ResidualPath& path_;
+  Schedule schedule_;
+  double limit_;
+};
+
+}  // namespace
+
+std::vector<BatchRun> kept_batches(const Study& study, const ResidualPath& path, Schedule schedule,
+                                   double limit) {
+  if (!study.machine || !study.decode || !study.decode->baseline_steps.empty()) return {};
+  DecodeAlone alone(study, path, schedule, limit);
+  std::vector<BatchRun> runs{{alone.fate(1), 1, 1}};
+  for (Count batch = 2; batch <= kMostSequences; batch *= 2) {
+    const BatchFate fate = alone.fate(batch);
+    if (fate != runs.back().fate) {
+      runs.back().last = alone.last_alike(runs.back().last, batch);
+      runs.push_back({fate, runs.back().last + 1, batch});
+    }
+    runs.back().last = batch;
+  }
+  return runs;
+}
+
+}  // namespace depthcost

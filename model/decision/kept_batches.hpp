@@ -1,0 +1,31 @@
+// The batches at which a decode step keeps a limit of overhead: where it is crossed, not by how
+// much.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/step/step.hpp"
+
+namespace depthcost {
+
+/// The largest batch that is looked at. [ours]
+inline constexpr Count kMostSequences = 1024;
+
+enum class BatchFate : std::uint8_t { keeps, breaks, does_not_fit, unknown };
+
+/// Batches of one fate: `first` to `last`, both among them.
+struct BatchRun {
+  BatchFate fate = BatchFate::unknown;
+  Count first = 1;
+  Count last = 1;
+};
+
+/// What becomes of `limit` (a ratio) from one sequence to kMostSequences, in runs that follow one
+/// another; by the middle of the interval. Powers of two are looked at, and where two of them
+/// differ, a bisection finds where the fate changes: a change back between them goes unseen. Empty
+/// without a decode workload or a machine, and where the user has measured the steps.
+std::vector<BatchRun> kept_batches(const Study& study, const ResidualPath& path, Schedule schedule,
+                                   double limit);
+
+}  // namespace depthcost

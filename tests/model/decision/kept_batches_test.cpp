@@ -1,0 +1,84 @@
+// Runs of batches against a loop over every batch.
+#include "model/decision/kept_batches.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "model/schemes/list.hpp"
+#include "tests/architectures.hpp"
+#include "tests/studies.hpp"
+
+namespace depthcost::kept_batches_test {
+namespace {
+
+Study served() {
+  Study study = test::modelled_study();
+  study.model = {.name = "Llama", .num_layers = 64, .hidden_size = 4096};
+  study.model.architecture = test::llama_8b();
+  study.path = {Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(64, 8)}}, 64};
+  study.compare.clear();
+  study.pipeline.reset();
+  study.prefill.reset();
+  study.tensor_parallel_size = 1;
+  study.machine->memory_capacity = Bytes{1e15};
+  study.decode = Decode{.sequences = {1}, .context = 1000};
+  return study;
+}
+
+double overhead_at(Study study, Count sequences) {
+  study.decode->sequences = {sequences};
+  return step_rows(study, study.path, study.schedule).front().overhead->value;
+}
+
+TEST(KeptBatches, AreThoseOfALoop) {
+  const Study study = served();
+  double least = overhead_at(study, 1);
+  double most = least;
+  for (Count batch = 1; batch <= kMostSequences; ++batch) {
+    least = std::min(least, overhead_at(study, batch));
+    most = std::max(most, overhead_at(study, batch));
+  }
+  ASSERT_LT(least, most);
+  const double limit = (least + most) / 2;
+  const auto runs = kept_batches(study, study.path, study.schedule, limit);
+  ASSERT_GT(runs.size(), 1u);
+  Count next = 1;
+  for (const BatchRun& run : runs) {
+    EXPECT_EQ(run.first, next);
+    next = run.last + 1;
+    for (const Count batch : {run.first, run.last})
+      EXPECT_EQ(run.fate == BatchFate::keeps, overhead_at(study, batch) <= limit) << batch;
+  }
+  EXPECT_EQ(next, kMostSequences + 1);
+}
+
+TEST(KeptBatches, AreAllOrNoneBeyondTheRange) {
+  const Study study = served();
+  const auto fate = [&](double limit) {
+    const auto runs = kept_batches(study, study.path, study.schedule, limit);
+    return runs.size() == 1 ? runs.front().fate : BatchFate::unknown;
+  };
+  EXPECT_EQ(fate(1e9), BatchFate::keeps);
+  EXPECT_EQ(fate(-1e9), BatchFate::breaks);
+}
+
+TEST(KeptBatches, EndWhereTheMemoryEnds) {
+  Study study = served();
+  study.machine->memory_capacity = Bytes{40e9};
+  const auto runs = kept_batches(study, study.path, study.schedule, 1e9);
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[1].fate, BatchFate::does_not_fit);
+  EXPECT_EQ(runs[1].last, kMostSequences);
+}
+
+TEST(KeptBatches, AreUnknownWhereTheUserHasMeasuredTheSteps) {
+  Study study = served();
+  study.decode->baseline_steps = {Seconds{12e-3}};
+  EXPECT_TRUE(kept_batches(study, study.path, study.schedule, 0.02).empty());
+  study.decode.reset();
+  EXPECT_TRUE(kept_batches(study, study.path, study.schedule, 0.02).empty());
+}
+
+}  // namespace
+}  // namespace depthcost::kept_batches_test
