@@ -11,6 +11,9 @@ namespace {
 // An excess this near to a whole number of d-vectors is rows that the ledger does not know.
 constexpr double kWholeVector = 0.03;
 
+// What an interval score adds for each unit outside a 90 % interval: 2 / (1 - 0.9).
+constexpr double kPriceOfOutside = 20;
+
 double relative_error(Seconds measured, Seconds predicted) { return measured / predicted - 1; }
 
 double effective_tolerance(const Tolerance& tolerance, Seconds predicted) {
@@ -117,21 +120,30 @@ Comparison compare(const Machine& machine, const Operation& operation, const Exe
   return comparison;
 }
 
+double interval_score(const Estimate<Seconds>& predicted, Seconds measured) {
+  const Seconds outside = std::max(Seconds{}, predicted.low - measured) +
+                          std::max(Seconds{}, measured - predicted.high);
+  return (predicted.high - predicted.low + kPriceOfOutside * outside) / measured;
+}
+
 ErrorSummary summary_of(std::span<const Comparison> comparisons) {
   if (comparisons.empty()) return {};
   std::vector<double> errors;
   ErrorSummary summary{.cases = comparisons.size()};
   double inside = 0;
+  double score = 0;
   for (const Comparison& comparison : comparisons) {
     errors.push_back(std::fabs(comparison.error));
     if (std::fabs(comparison.error) > std::fabs(summary.worst)) summary.worst = comparison.error;
     inside += comparison.is_inside ? 1 : 0;
+    score += interval_score(comparison.predicted, comparison.measured.value);
   }
   std::sort(errors.begin(), errors.end());
   const auto count = static_cast<double>(errors.size());
   summary.median = 0.5 * (errors[(errors.size() - 1) / 2] + errors[errors.size() / 2]);
   summary.p90 = errors[static_cast<std::size_t>(std::ceil(0.9 * count)) - 1];
   summary.inside = inside / count;
+  summary.score = score / count;
   return summary;
 }
 

@@ -124,6 +124,11 @@ inline bool ComparedCase::is_blocked() const {
   return agreement == Agreement::impossible || (rule.blocks && is_broken);
 }
 
+/// How good an interval was, [gneiting_raftery] Eq. 43 over the measurement: the width of the 90 %
+/// interval, and 2 / (1 - 0.9) = 20 times how far the measurement lies outside. Smaller is better:
+/// a wider interval pays for its width, a narrow one for what it misses.
+double interval_score(const Estimate<Seconds>& predicted, Seconds measured);
+
 /// Errors of many cases. The 90th percentile is the nearest rank.
 struct ErrorSummary {
   std::size_t cases = 0;
@@ -131,6 +136,7 @@ struct ErrorSummary {
   double p90 = 0;     // of |error|
   double worst = 0;   // the largest, with its sign
   double inside = 0;  // share of cases inside the predicted interval
+  double score = 0;   // interval_score(), in the mean
 };
 
 ErrorSummary summary_of(std::span<const Comparison> comparisons);

@@ -1,5 +1,6 @@
 // The same answer for programs.
 #include "reports/comparison/comparison_report.hpp"
+#include "reports/comparison/error_groups.hpp"
 #include "reports/formats/json_writer.hpp"
 
 namespace depthcost {
@@ -85,16 +86,28 @@ void write_case(JsonWriter& json, const ComparedCase& compared) {
   });
 }
 
-void write_summary(JsonWriter& json, const std::vector<ComparedCase>& cases) {
-  std::vector<Comparison> comparisons;
-  for (const ComparedCase& compared : cases) comparisons.push_back(compared.comparison);
-  const ErrorSummary errors = summary_of(comparisons);
-  json.object("summary", [&] {
-    json.member("cases", errors.cases);
-    json.member("median_error", errors.median);
-    json.member("p90_error", errors.p90);
-    json.member("worst_error", errors.worst);
-    json.member("inside", errors.inside);
+void write_summary(JsonWriter& json, const ErrorSummary& errors) {
+  json.member("cases", errors.cases);
+  json.member("median_error", errors.median);
+  json.member("p90_error", errors.p90);
+  json.member("worst_error", errors.worst);
+  json.member("inside", errors.inside);
+  json.member("score", errors.score);
+}
+
+void write_groups(JsonWriter& json, const ComparisonReport& report) {
+  json.objects("groups", kernel_groups(report.cases), [&](const KernelGroup& group) {
+    json.member("hardware", group.hardware);
+    json.member("operation", group.operation);
+    json.member("launch", group.launch);
+    write_summary(json, group.errors);
+    json.member("scatter", group.scatter);
+  });
+  if (report.servings.empty()) return;
+  json.objects("serving_groups", serving_groups(report.servings), [&](const ServingGroup& group) {
+    json.member("by", group.by);
+    json.member("name", group.name);
+    write_summary(json, group.errors);
   });
 }
 
@@ -133,7 +146,8 @@ void write_serving(JsonWriter& json, const ComparedServing& serving) {
 std::string to_json(const ComparisonReport& report, std::string_view program_version) {
   return json_document(program_version, [&](JsonWriter& json) {
     json.member("title", report.title);
-    write_summary(json, report.cases);
+    json.object("summary", [&] { write_summary(json, summary_of(comparisons_of(report.cases))); });
+    write_groups(json, report);
     json.array("cases", [&] {
       for (const ComparedCase& compared : report.cases) write_case(json, compared);
     });

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "reports/comparison/error_groups.hpp"
 #include "reports/formats/numbers.hpp"
 
 namespace depthcost {
@@ -16,19 +17,9 @@ namespace {
 constexpr std::string_view kReading =
     "Error: measured / predicted - 1, so that + is slower than predicted. Predicted with its 90 % "
     "interval; inside: the measured time lies in it. Bound: no kernel can be faster. Launch: its "
-    "share of the predicted time. Scatter: slowest / fastest stack - 1.";
-
-/// How much of a prediction is launch.
-std::string launch_share(const Comparison& comparison) {
-  return fmt::format("{} {:.0f} %", is_large(comparison) ? "up to" : "above",
-                     100 * kLargestFloorShare);
-}
-
-std::vector<Comparison> comparisons_of(std::span<const ComparedCase> cases) {
-  std::vector<Comparison> comparisons;
-  for (const ComparedCase& compared : cases) comparisons.push_back(compared.comparison);
-  return comparisons;
-}
+    "share of the predicted time. Scatter: slowest / fastest stack - 1. Score: width alone can buy "
+    "coverage, so the score adds 20 times what lies outside an interval to the interval's width, "
+    "over the measurement, in the mean: smaller is better.";
 
 bool has_stacks(std::span<const ComparedCase> cases) {
   return std::any_of(cases.begin(), cases.end(), [](const ComparedCase& compared) {
@@ -47,40 +38,6 @@ std::string scatter_cell(const ComparedCase& compared) {
   return fmt::format("{} of {}", format_ratio(compared.scatter()), compared.stacks.size());
 }
 
-/// Cases by device, operation and whether launch counts, in their order.
-struct Group {
-  std::string hardware;
-  std::string operation;
-  bool is_large = false;
-  std::vector<ComparedCase> cases;
-};
-
-std::vector<Group> grouped(std::span<const ComparedCase> cases) {
-  std::vector<Group> groups;
-  for (const ComparedCase& compared : cases) {
-    const auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-      return group.hardware == compared.hardware && group.operation == compared.call.operation &&
-             group.is_large == is_large(compared.comparison);
-    });
-    if (found == groups.end())
-      groups.push_back(
-          {compared.hardware, compared.call.operation, is_large(compared.comparison), {compared}});
-    else
-      found->cases.push_back(compared);
-  }
-  return groups;
-}
-
-/// The middle of what stacks differ by, over the cases of which there are several.
-std::string median_scatter(const std::vector<ComparedCase>& cases) {
-  std::vector<double> scatters;
-  for (const ComparedCase& compared : cases)
-    if (compared.stacks.size() > 1) scatters.push_back(compared.scatter());
-  if (scatters.empty()) return "-";
-  std::sort(scatters.begin(), scatters.end());
-  return format_ratio(scatters[(scatters.size() - 1) / 2]);
-}
-
 std::vector<std::string> notes_of(const ComparisonReport& report) {
   std::vector<std::string> lines{error_line(report.cases), verdict_line(report.cases),
                                  std::string(kReading)};
@@ -91,9 +48,11 @@ std::vector<std::string> notes_of(const ComparisonReport& report) {
 std::string errors_of(const std::vector<Comparison>& comparisons, std::string_view what) {
   const ErrorSummary errors = summary_of(comparisons);
   return fmt::format(
-      "{} {}: median |error| {}, 90th percentile {}, worst {}, {} inside the 90 % interval.",
+      "{} {}: median |error| {}, 90th percentile {}, worst {}, {} inside the 90 % interval, score "
+      "{}.",
       errors.cases, what, format_ratio(errors.median), format_ratio(errors.p90),
-      format_ratio(errors.worst, Sign::always), format_ratio(errors.inside));
+      format_ratio(errors.worst, Sign::always), format_ratio(errors.inside),
+      format_ratio(errors.score));
 }
 
 /// The tables that a report has, each with its title.
@@ -182,13 +141,13 @@ Table step_comparison_table(std::span<const StepComparison> steps) {
 
 Table error_table(std::span<const ComparedCase> cases) {
   Table table{{"hardware", "operation", "launch", right("cases"), right("median |error|"),
-               right("90th percentile"), right("worst"), right("inside"), right("scatter")}};
-  for (const Group& group : grouped(cases)) {
-    const ErrorSummary errors = summary_of(comparisons_of(group.cases));
-    table.add(group.hardware, group.operation, launch_share(group.cases.front().comparison),
-              std::to_string(errors.cases), format_ratio(errors.median), format_ratio(errors.p90),
-              format_ratio(errors.worst, Sign::always), format_ratio(errors.inside),
-              median_scatter(group.cases));
+               right("90th percentile"), right("worst"), right("inside"), right("score"),
+               right("scatter")}};
+  for (const KernelGroup& group : kernel_groups(cases)) {
+    std::vector<std::string> cells{group.hardware, group.operation, group.launch};
+    for (std::string& cell : summary_cells(group.errors)) cells.push_back(std::move(cell));
+    cells.push_back(group.scatter ? format_ratio(*group.scatter) : std::string(kNothing));
+    table.rows.push_back(std::move(cells));
   }
   return table;
 }

@@ -1,11 +1,10 @@
 // Served decode steps as tables.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "reports/comparison/comparison_report.hpp"
+#include "reports/comparison/error_groups.hpp"
 #include "reports/formats/numbers.hpp"
 
 namespace depthcost {
@@ -13,33 +12,16 @@ namespace {
 
 constexpr std::size_t kWorst = 10;
 
-template <class NameOf>
-void add_errors_by(Table& table, std::span<const ComparedServing> servings, const char* what,
-                   const NameOf& name_of) {
-  std::vector<std::string> names;
-  for (const ComparedServing& serving : servings)
-    if (std::find(names.begin(), names.end(), name_of(serving)) == names.end())
-      names.push_back(name_of(serving));
-  std::sort(names.begin(), names.end());
-  for (const std::string& name : names) {
-    std::vector<Comparison> comparisons;
-    for (const ComparedServing& serving : servings)
-      if (name_of(serving) == name) comparisons.push_back(serving.comparison);
-    const ErrorSummary errors = summary_of(comparisons);
-    table.add(what, name, fmt::format("{}", errors.cases), format_ratio(errors.median),
-              format_ratio(errors.p90), format_ratio(errors.worst, Sign::always),
-              format_ratio(errors.inside));
-  }
-}
-
 }  // namespace
 
 Table serving_table(std::span<const ComparedServing> servings) {
   Table table{{"by", "name", right("cases"), right("median |error|"), right("90th percentile"),
-               right("worst"), right("inside")}};
-  add_errors_by(table, servings, "model", [](const ComparedServing& row) { return row.model; });
-  add_errors_by(table, servings, "GPU", [](const ComparedServing& row) { return row.gpu; });
-  add_errors_by(table, servings, "all", [](const ComparedServing&) { return std::string("all"); });
+               right("worst"), right("inside"), right("score")}};
+  for (const ServingGroup& group : serving_groups(servings)) {
+    std::vector<std::string> cells{group.by, group.name};
+    for (std::string& cell : summary_cells(group.errors)) cells.push_back(std::move(cell));
+    table.rows.push_back(std::move(cells));
+  }
   return table;
 }
 

@@ -320,6 +320,8 @@ TEST(ErrorSummary, TakesTheMiddleAndKeepsTheSignOfTheWorst) {
   for (std::size_t i = 0; i < comparisons.size(); ++i) {
     comparisons[i].error = errors[i];
     comparisons[i].is_inside = i < 7;
+    comparisons[i].measured.value = {2};
+    comparisons[i].predicted = {{1}, {2}, {i < 7 ? 3.0 : 1.5}};
   }
   const ErrorSummary summary = summary_of(comparisons);
   EXPECT_EQ(summary.cases, 10U);
@@ -327,7 +329,18 @@ TEST(ErrorSummary, TakesTheMiddleAndKeepsTheSignOfTheWorst) {
   EXPECT_EQ(summary.p90, 0.09);
   EXPECT_EQ(summary.worst, -0.5);
   EXPECT_EQ(summary.inside, 0.7);
+  // Seven of (3 - 1) / 2, three of (0.5 + 20 x 0.5) / 2.
+  EXPECT_DOUBLE_EQ(summary.score, (7 * 1 + 3 * 5.25) / 10);
   EXPECT_EQ(summary_of({}).cases, 0U);
+}
+
+TEST(IntervalScore, IsTheWidthAndTwentyTimesWhatLiesOutside) {
+  const Estimate<Seconds> predicted{{80e-6}, {100e-6}, {120e-6}};
+  EXPECT_DOUBLE_EQ(interval_score(predicted, {100e-6}), 0.4);             // 40 / 100
+  EXPECT_DOUBLE_EQ(interval_score(predicted, {80e-6}), 0.5);              // 40 / 80
+  EXPECT_DOUBLE_EQ(interval_score(predicted, {160e-6}), 5.25);            // (40 + 20 x 40) / 160
+  EXPECT_DOUBLE_EQ(interval_score(predicted, {50e-6}), 12.8);             // (40 + 20 x 30) / 50
+  EXPECT_DOUBLE_EQ(interval_score({{1e-6}, {1e-6}, {1e-6}}, {1e-6}), 0);  // exact
 }
 
 TEST(ComparedCase, IsBlockedByAFailureThatItsRulePromisesOrByWhatCannotBe) {

@@ -70,14 +70,14 @@ TEST(ComparisonTable, ShowsBoundErrorIntervalToleranceVerdictAndScatter) {
 TEST(ComparisonLines, SumUp) {
   EXPECT_EQ(error_line(report().cases),
             "5 cases: median |error| 10.0 %, 90th percentile 30.0 %, worst -30.0 %, 0 % inside the "
-            "90 % interval.");
+            "90 % interval, score 20.0 %.");
   EXPECT_EQ(verdict_line(report().cases),
             "Verdicts: 1 pass, 2 fail, 1 ambiguous, 1 impossible. The gate holds 3 and "
             "blocks 2.");
   EXPECT_EQ(
       error_table(report().cases).rows,
       (std::vector<std::vector<std::string>>{{"round", "mhc_post", "up to 10 %", "5", "10.0 %",
-                                              "30.0 %", "-30.0 %", "0 %", "25.0 %"}}));
+                                              "30.0 %", "-30.0 %", "0 %", "20.0 %", "25.0 %"}}));
 }
 
 TEST(ComparisonLines, TellWhereLaunchCounts) {
@@ -85,7 +85,7 @@ TEST(ComparisonLines, TellWhereLaunchCounts) {
   for (std::size_t i = 1; i < cases.size(); ++i) cases[i].comparison.terms.floor = {50e-6};
   EXPECT_TRUE(error_line(cases).ends_with(
       " 1 with up to 10 % of launch: median |error| 1.0 %, 90th percentile 1.0 %, worst +1.0 %, 0 % inside the "
-      "90 % interval."));
+      "90 % interval, score 20.0 %."));
   const Table table = error_table(cases);
   ASSERT_EQ(table.rows.size(), 2U);
   EXPECT_EQ(table.rows[0][2], "up to 10 %");
@@ -109,6 +109,59 @@ TEST(ComparisonJson, HasUnitsInItsKeysAndEveryStack) {
   EXPECT_EQ(it["rule"]["line"], 7);
   EXPECT_EQ(it["stacks"][1]["stack"], "B, 2");
   EXPECT_EQ(json["notes"][0], "Column 'x' was ignored.");
+}
+
+/// A served step that was measured at 2 s, with an interval of 1 to `high` seconds.
+ComparedServing served(const std::string& model, const std::string& gpu, double high) {
+  return {.id = model + "/" + gpu,
+          .model = model,
+          .gpu = gpu,
+          .stack = "engine",
+          .comparison = {.measured = {{2}, {2}, {2}},
+                         .predicted = {{1}, {1.5}, {high}},
+                         .error = 2 / 1.5 - 1,
+                         .is_inside = high >= 2}};
+}
+
+TEST(ServingTable, ScoresTheIntervalsOfEachGroup) {
+  const std::vector<ComparedServing> servings{served("b", "h200", 3), served("a", "h200", 1.6)};
+  const std::string error = "33.3 %";
+  // b: (3 - 1) / 2, a: (0.6 + 20 x 0.4) / 2.
+  EXPECT_EQ(serving_table(servings).columns.back().header, "score");
+  EXPECT_EQ(serving_table(servings).rows,
+            (std::vector<std::vector<std::string>>{
+                {"model", "a", "1", error, error, "+33.3 %", "0 %", "430 %"},
+                {"model", "b", "1", error, error, "+33.3 %", "100 %", "100 %"},
+                {"GPU", "h200", "2", error, error, "+33.3 %", "50.0 %", "265 %"},
+                {"all", "all", "2", error, error, "+33.3 %", "50.0 %", "265 %"}}));
+}
+
+TEST(ComparisonJson, ScoresEachGroup) {
+  ComparisonReport it = report();
+  it.servings = {served("b", "h200", 3), served("a", "h200", 1.6)};
+  const auto json = nlohmann::json::parse(to_json(it, "1"));
+  EXPECT_DOUBLE_EQ(json["summary"]["score"], 0.2);
+  ASSERT_EQ(json["groups"].size(), 1U);
+  const auto& group = json["groups"][0];
+  EXPECT_EQ(group["hardware"], "round");
+  EXPECT_EQ(group["operation"], "mhc_post");
+  EXPECT_EQ(group["launch"], "up to 10 %");
+  EXPECT_EQ(group["cases"], 5);
+  EXPECT_DOUBLE_EQ(group["score"], 0.2);
+  EXPECT_DOUBLE_EQ(group["scatter"], 0.25);
+  ASSERT_EQ(json["serving_groups"].size(), 4U);
+  EXPECT_EQ(json["serving_groups"][3]["by"], "all");
+  EXPECT_DOUBLE_EQ(json["serving_groups"][3]["score"], 2.65);
+}
+
+TEST(ComparisonText, SaysWhatAScoreIs) {
+  for (const std::string& text : {to_table(report()), to_markdown(report())})
+    EXPECT_NE(
+        text.find(" Score: width alone can buy coverage, so the score adds 20 times what lies "
+                  "outside an interval to the interval's width, over the measurement, in the "
+                  "mean: smaller is better.\n"),
+        std::string::npos)
+        << text;
 }
 
 TEST(ComparisonJson, HasEveryTermOfThePrediction) {
