@@ -27,7 +27,8 @@ std::vector<ComparedServing> compared_servings(const std::vector<ServedStep>& st
          Comparison{.measured = {measured, measured, measured, Evidence::published},
                     .predicted = *predicted,
                     .error = measured / predicted->value - 1,
-                    .is_inside = predicted->low <= measured && measured <= predicted->high}});
+                    .is_inside = predicted->low <= measured && measured <= predicted->high},
+         step.peer});
   }
   return compared;
 }

@@ -21,7 +21,8 @@ struct ServedStep {
   /// Of whole prefills behind each token: (sequences - 1) / output tokens. While one of the
   /// sequences makes its output, each of the others begins once.
   double prefills = 0;
-  Seconds seconds;  // between two tokens, in the median
+  Seconds seconds;              // between two tokens, in the median
+  std::optional<Seconds> peer;  // what aiconfigurator predicts of the same run
 };
 
 /// A served step beside its prediction.
@@ -31,6 +32,7 @@ struct ComparedServing {
   std::string gpu;
   std::string stack;
   Comparison comparison;  // measured, predicted, error and whether it is inside
+  std::optional<Seconds> peer;
 };
 
 /// Decode step + prefills x prefill, both with the fused standard residual. Nothing where the rest

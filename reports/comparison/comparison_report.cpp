@@ -42,6 +42,8 @@ std::vector<std::string> notes_of(const ComparisonReport& report) {
   std::vector<std::string> lines{error_line(report.cases), verdict_line(report.cases),
                                  std::string(kReading)};
   lines.insert(lines.end(), report.notes.begin(), report.notes.end());
+  if (std::string peer = peer_sentence(report.servings); !peer.empty())
+    lines.push_back(std::move(peer));
   return lines;
 }
 

@@ -1,6 +1,9 @@
 // Served decode steps as tables.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "reports/comparison/comparison_report.hpp"
@@ -23,6 +26,29 @@ Table serving_table(std::span<const ComparedServing> servings) {
     table.rows.push_back(std::move(cells));
   }
   return table;
+}
+
+std::string peer_sentence(std::span<const ComparedServing> servings) {
+  std::vector<Comparison> ours;
+  std::vector<Comparison> theirs;
+  for (const ComparedServing& serving : servings) {
+    if (!serving.peer) continue;
+    ours.push_back(serving.comparison);
+    const Estimate<Seconds> measured = serving.comparison.measured;
+    theirs.push_back({.measured = measured,
+                      .predicted = {*serving.peer, *serving.peer, *serving.peer},
+                      .error = measured.value / *serving.peer - 1});
+  }
+  if (ours.empty()) return "";
+  const ErrorSummary us = summary_of(ours);
+  const ErrorSummary them = summary_of(theirs);
+  return fmt::format(
+      "aiconfigurator 0.12.0 sums kernels that were measured on the GPU, for the decode step "
+      "alone. It predicts {} of the "
+      "served steps with a median |error| of {} and a 90th percentile of {}; depthcost predicts "
+      "the same steps with {} and {}.",
+      them.cases, format_ratio(them.median), format_ratio(them.p90), format_ratio(us.median),
+      format_ratio(us.p90));
 }
 
 Table worst_servings_table(std::span<const ComparedServing> servings) {

@@ -23,6 +23,13 @@ std::string weights_of(const std::string& model, const std::string& precision) {
                      precision == "fp4" || precision == "int4" ? "mxfp4" : precision);
 }
 
+std::string id_of(const TableRow& row) {
+  const auto cell = [&](const char* column) { return row.find(column)->second; };
+  return fmt::format("{}/{}/{}/tensor:{}/expert:{}/{}+{}/sequences:{}", cell("model"), cell("gpu"),
+                     cell("precision"), cell("tensor"), cell("expert"), cell("input"),
+                     cell("output"), cell("sequences"));
+}
+
 /// What rows share: a model in a precision on a device. Its workloads stand for those of the rows.
 std::string shared_scenario(const TableRow& row) {
   const auto cell = [&](const char* column) { return row.find(column)->second; };
@@ -39,9 +46,7 @@ class ServedRows {
 
   ServedStep step(const TableRow& row, const Constants& constants) {
     const auto cell = [&](const char* column) { return row.find(column)->second; };
-    return {.id = fmt::format("{}/{}/{}/tensor:{}/expert:{}/{}+{}/sequences:{}", cell("model"),
-                              cell("gpu"), cell("precision"), cell("tensor"), cell("expert"),
-                              cell("input"), cell("output"), cell("sequences")),
+    return {.id = id_of(row),
             .model = cell("model"),
             .gpu = cell("gpu"),
             .stack = cell("stack"),
@@ -77,13 +82,26 @@ class ServedRows {
 
 }  // namespace
 
+/// What aiconfigurator predicts of served runs, by id and stack.
+std::map<std::pair<std::string, std::string>, Seconds> peer_steps() {
+  std::map<std::pair<std::string, std::string>, Seconds> peers;
+  for (const TableRow& row :
+       table_rows(shipped_table("steps_peer"), "scenarios/published/steps_peer.csv"))
+    peers.emplace(std::pair{id_of(row), row.find("stack")->second},
+                  Seconds{1e-3 * number_in(row, "aiconfigurator_ms")});
+  return peers;
+}
+
 std::vector<ServedStep> served_steps() {
   const std::string file = "scenarios/published/steps.csv";
   ServedRows rows(file);
+  const auto peers = peer_steps();
   std::vector<ServedStep> steps;
   for (const TableRow& row : table_rows(shipped_table("steps"), file)) {
     const Constants* fold = shipped_fold(row.find("model")->second);
     steps.push_back(rows.step(row, fold == nullptr ? shipped_constants() : *fold));
+    const auto peer = peers.find({steps.back().id, steps.back().stack});
+    if (peer != peers.end()) steps.back().peer = peer->second;
   }
   return steps;
 }

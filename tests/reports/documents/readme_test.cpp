@@ -18,6 +18,7 @@
 #include "reports/topics/time/attachment_section.hpp"
 #include "reports/topics/time/step_section.hpp"
 #include "scenarios/measured/comparisons.hpp"
+#include "scenarios/measured/served_steps.hpp"
 #include "scenarios/measured/tolerances.hpp"
 #include "scenarios/read/scenario.hpp"
 #include "tests/marked_block.hpp"
@@ -49,6 +50,11 @@ std::string published_block() {
   promised.resize(std::min<std::size_t>(promised.size(), 8));
   return "\n" + markdown(error_table(cases)) + "\n" + error_line(cases) + "\n" +
          verdict_line(cases) + "\n\n" + markdown(comparison_table(promised)) + "\n";
+}
+
+std::string served_block() {
+  const std::vector<ComparedServing> servings = compared_servings(served_steps());
+  return "\n" + markdown(serving_table(servings)) + "\n" + peer_sentence(servings) + "\n\n";
 }
 
 /// "held to 2.0 %: holds only if ...".
@@ -98,6 +104,7 @@ std::map<std::string, std::string> readme_blocks() {
                            markdown(published_step_table(example.evaluation, others.steps)) + "\n"},
           {"claims", claims_block()},
           {"published", published_block()},
+          {"served", served_block()},
           {"explain", "\n```text\n" + to_text(explanation.value()) + "```\n\n"}};
 }
 

@@ -56,6 +56,21 @@ TEST(Intervals, HoldSteps) {
   EXPECT_LE(errors.p90, 0.33);
 }
 
+/// A program that measured every kernel of these GPUs is the one to beat.
+TEST(ServedSteps, ArePredictedBetterThanByAPeer) {
+  std::vector<Comparison> ours;
+  std::vector<Comparison> theirs;
+  for (const ComparedServing& serving : compared_servings(served_steps())) {
+    if (!serving.peer) continue;
+    ours.push_back(serving.comparison);
+    theirs.push_back({.measured = serving.comparison.measured,
+                      .error = serving.comparison.measured.value / *serving.peer - 1});
+  }
+  EXPECT_EQ(ours.size(), 101U);
+  EXPECT_LT(summary_of(ours).median, summary_of(theirs).median);
+  EXPECT_LT(summary_of(ours).p90, summary_of(theirs).p90);
+}
+
 TEST(Intervals, HoldKernelsOfEachGpu) {
   std::map<std::string, std::vector<Comparison>> by_gpu;
   for (const ComparedCase& compared :
