@@ -5,6 +5,7 @@
 
 #include "profile/profile.hpp"
 #include "scenarios/measured/tolerances.hpp"
+#include "scenarios/presets/presets.hpp"
 
 namespace depthcost::profile {
 
@@ -25,6 +26,15 @@ std::vector<std::string> comparison_notes(const Samples& samples, const DeviceVa
         {.low = values.number("coverage.low"), .high = values.number("coverage.high")}));
   std::erase(notes, "");
   return notes;
+}
+
+std::vector<ToleranceRule> rules_of(const Samples& samples) {
+  for (const Preset& shipped : shipped_samples()) {
+    const std::string_view machine = shipped.id.substr(0, shipped.id.find('.'));
+    if (find_preset("tolerances", machine) != nullptr && hash_of(shipped.text) == samples.hash)
+      return shipped_rules(machine);
+  }
+  return shipped_rules("samples");
 }
 
 std::vector<ComparedCase> kernel_cases(const Samples& samples, const Device& device,

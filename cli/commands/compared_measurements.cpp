@@ -101,11 +101,14 @@ MeasuredMachine machine_of(const CompareOptions& options, const std::string& inp
   return {file_label(options.hardware), std::move(device), profile::read_samples(input, backend)};
 }
 
-/// Rules are read first, so that a bad file of rules is reported even if the machine is another
+/// Rules of a file are read first, so that a bad one is reported even if the machine is another
 /// one.
 ComparisonReport measured_report(const CompareOptions& options, const std::string& input) {
-  const std::vector<ToleranceRule> rules = rules_for(options, "samples");
-  return samples_report(machine_of(options, input), rules, constants_of_option(options.constants));
+  std::vector<ToleranceRule> rules;
+  if (!options.tolerances.empty()) rules = load_rules(options.tolerances);
+  const MeasuredMachine measured = machine_of(options, input);
+  if (rules.empty()) rules = profile::rules_of(measured.samples);
+  return samples_report(measured, rules, constants_of_option(options.constants));
 }
 
 }  // namespace

@@ -334,6 +334,31 @@ TEST_F(ProfileCommand, BothBackendsOfAMachineAreComparedApart) {
   }
 }
 
+// Bandwidths that are 1.3 times too high, as a wrong formula would have it.
+TEST_F(ProfileCommand, CompareBlocksAWorsePredictionOfShippedSamples) {
+  const std::string machine = "xeon_emerald_rapids_vm";
+  std::string profile = content_of(kRoot + "scenarios/profiles/" + machine + ".yaml");
+  std::filesystem::copy_file(kRoot + "scenarios/profiles/" + machine + ".samples.json",
+                             folder_.path(machine + ".samples.json"));
+  folder_.written("mine.yaml", profile);
+  EXPECT_EQ(run({"compare", "mine.yaml"}).exit_code, 0);
+  std::string faster;
+  std::size_t begin = 0;
+  for (std::size_t unit = profile.find(" GB/s"); unit != std::string::npos;
+       unit = profile.find(" GB/s", unit + 1)) {
+    const std::size_t number = profile.rfind(' ', unit - 1) + 1;
+    faster += profile.substr(begin, number - begin) +
+              std::to_string(1.3 * std::stod(profile.substr(number, unit - number)));
+    begin = unit;
+  }
+  folder_.written("mine.yaml", faster + profile.substr(begin));
+  const Outcome compared = run({"compare", "mine.yaml"});
+  EXPECT_EQ(compared.exit_code, 1) << compared.errors;
+  EXPECT_EQ(compared.output.find(" blocks 0."), std::string::npos);
+  folder_.written("rules.yaml", content_of(kRoot + "scenarios/tolerances/samples.yaml"));
+  EXPECT_EQ(run({"compare", "mine.yaml", "--tolerances", "rules.yaml"}).exit_code, 0);
+}
+
 TEST(Readme, ShowsHowWellTheShippedProfilesPredict) {
   std::map<std::string, std::string> blocks;
   for (const std::string machine : {"xeon_emerald_rapids_vm", "epyc_genoa_vm"}) {

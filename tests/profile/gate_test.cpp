@@ -2,8 +2,14 @@
 // not, and a formula that forgets write-allocate must be noticed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <set>
+
 #include "profile/compare.hpp"
 #include "profile/profile.hpp"
+#include "profile/profile_file.hpp"
+#include "scenarios/device/constants.hpp"
 #include "tests/profile/synthetic.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -76,6 +82,75 @@ TEST_F(Gate, FindsAFormulaWithoutWriteAllocate) {
   for (const ComparedCase& c : judged(naive, {.seed = 2}))
     impossible += c.comparison.agreement == Agreement::impossible ? 1 : 0;
   EXPECT_GT(impossible, 0U);
+}
+
+/// The samples of a shipped profile against its machine, by its own rules.
+class ShippedSamples : public testing::TestWithParam<const char*> {
+ protected:
+  ShippedSamples()
+      : path_(std::string(DEPTHCOST_SOURCE_DIR) + "/scenarios/profiles/" + GetParam() + ".yaml") {}
+
+  /// As if every prediction were `factor` times as long.
+  std::vector<ComparedCase> judged(double factor) const {
+    Samples scaled = samples_of(path_);
+    const auto rules = rules_of(scaled);
+    for (KernelSample& kernel : scaled.kernels)
+      for (double& seconds : kernel.seconds) seconds /= factor;
+    return kernel_cases(
+        scaled, device_of(resolve_device(path_, "PROFILE"), GetParam(), shipped_constants()),
+        rules);
+  }
+
+  /// The rules that are broken. A measurement that is scaled below its bound is far off, too: the
+  /// bound of a longer prediction would stay.
+  std::set<int> broken(double factor) const {
+    std::set<int> lines;
+    for (const ComparedCase& it : judged(factor))
+      if (it.rule.blocks && is_broken(it.comparison)) lines.insert(it.rule.line);
+    return lines;
+  }
+
+  static bool is_broken(const Comparison& it) {
+    return it.agreement == Agreement::fail || (it.agreement == Agreement::impossible &&
+                                               std::abs(it.error) > it.tolerance && !it.is_inside);
+  }
+
+  const std::string path_;
+};
+
+TEST_P(ShippedSamples, KeepWhatIsPromised) {
+  std::size_t held = 0;
+  for (const ComparedCase& it : judged(1)) {
+    EXPECT_FALSE(it.is_blocked()) << it.id << " " << it.comparison.error;
+    if (!it.rule.blocks) continue;
+    EXPECT_EQ(it.comparison.agreement, Agreement::pass) << it.id << " " << it.comparison.error;
+    ++held;
+  }
+  EXPECT_GE(held, 150U);
+}
+
+// Each promise is broken by a prediction that is wrong by three tenths: one way or the other, since
+// its operation may be predicted too long now, and be the better for a shorter time.
+TEST_P(ShippedSamples, CatchAPredictionThatIsWorse) {
+  std::set<int> caught = broken(1.3);
+  EXPECT_FALSE(caught.empty());
+  const std::set<int> shorter = broken(1 / 1.3);
+  EXPECT_FALSE(shorter.empty());
+  caught.insert(shorter.begin(), shorter.end());
+  for (const ComparedCase& it : judged(1))
+    EXPECT_TRUE(!it.rule.blocks || caught.contains(it.rule.line)) << it.rule.match;
+}
+
+INSTANTIATE_TEST_SUITE_P(Profiles, ShippedSamples,
+                         testing::Values("xeon_emerald_rapids_vm", "epyc_genoa_vm"),
+                         [](const auto& row) { return std::string(row.param); });
+
+// Another machine keeps what it can.
+TEST_F(Gate, PromisesNothingOfAUsersOwnSamples) {
+  for (const ToleranceRule& rule : rules_of(samples({}))) {
+    EXPECT_EQ(rule.file, "scenarios/tolerances/samples.yaml");
+    EXPECT_FALSE(rule.blocks);
+  }
 }
 
 }  // namespace
