@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "profile/kernel_sources.hpp"
 #include "profile/profile.hpp"
 #include "profile/profile_file.hpp"
 #include "scenarios/presets/presets.hpp"
@@ -111,7 +112,8 @@ std::optional<MeasuredKernels> measured_kernels(const Scenario& scenario,
   const Values& profile = *scenario.profile;
   MeasuredKernels measured{.samples_file = profile.text("samples.file"),
                            .kernels_hash = profile.text("samples.kernels"),
-                           .date = profile.text("date")};
+                           .date = profile.text("date"),
+                           .stale = stale_mark(profile_in(profile))};
   read_trust(profile, measured);
   if (const std::optional<Samples> samples = original_samples(profile)) {
     // As everybody who reads a profile beside its samples.

@@ -7,6 +7,7 @@
 
 #include "cli/commands/github.hpp"
 #include "profile/compare.hpp"
+#include "profile/kernel_sources.hpp"
 #include "profile/measured_steps.hpp"
 #include "profile/profile_file.hpp"
 #include "scenarios/measured/comparisons.hpp"
@@ -67,6 +68,7 @@ ComparisonReport samples_report(const MeasuredMachine& measured,
   return {.title = fmt::format("{} against {}", file_label(samples.path), measured.label),
           .cases = profile::kernel_cases(samples, device, rules),
           .notes = profile::comparison_notes(samples, measured.device),
+          .stale = profile::stale_mark(samples),
           .steps = profile::compared_steps(device.machine, samples)};
 }
 

@@ -6,6 +6,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/output/plot_files.hpp"
 #include "profile/compare.hpp"
+#include "profile/kernel_sources.hpp"
 #include "profile/profile_file.hpp"
 #include "reports/comparison/comparison_report.hpp"
 #include "reports/profile/profile_tables.hpp"
@@ -17,9 +18,10 @@ namespace {
 /// The plots of a profile.
 std::vector<Plot> plots_of(const profile::Samples& samples, const Device& device) {
   const auto cases = profile::kernel_cases(samples, device, shipped_rules("samples"));
+  const std::string stale = profile::stale_mark(samples);
   std::vector<Plot> plots;
-  for (auto& plot : {roofs_plot(device.machine, cases), residuals_plot(device.machine, cases),
-                     transition_plot(device.machine)})
+  for (auto& plot : {roofs_plot(device.machine, cases, stale),
+                     residuals_plot(device.machine, cases, stale), transition_plot(device.machine)})
     if (plot) plots.push_back(*plot);
   return plots;
 }

@@ -24,6 +24,7 @@ struct MeasuredKernels {
   std::string samples_file;
   std::string kernels_hash;
   std::string date;
+  std::string stale;                    // a sentence where kernels have changed since; else empty
   bool has_samples = false;             // those that the profile was made from are there
   std::vector<MeasuredKernel> kernels;  // nearest to the scenario's calls
   std::vector<std::string> unmeasured;  // operations of the scenario of which there is no kernel

@@ -45,6 +45,7 @@ JunitSuite junit_suite(const ComparisonReport& report) {
                                   {"errors", error_line(report.cases)},
                                   {"verdicts", verdict_line(report.cases)}},
                    .cases = {}};
+  if (!report.stale.empty()) suite.properties.emplace_back("stale", report.stale);
   for (const ComparedCase& compared : report.cases) suite.cases.push_back(junit_case(compared));
   return suite;
 }

@@ -146,6 +146,7 @@ void write_serving(JsonWriter& json, const ComparedServing& serving) {
 std::string to_json(const ComparisonReport& report, std::string_view program_version) {
   return json_document(program_version, [&](JsonWriter& json) {
     json.member("title", report.title);
+    json.text_or_null("stale", report.stale);
     json.object("summary", [&] { write_summary(json, summary_of(comparisons_of(report.cases))); });
     write_groups(json, report);
     json.array("cases", [&] {

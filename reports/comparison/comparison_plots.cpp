@@ -33,9 +33,14 @@ bool is_cold(const ComparedCase& compared) {
   return compared.call.temperature == Temperature::cold && is_large(compared.comparison);
 }
 
+std::string kernels_label(std::string_view stale) {
+  return stale.empty() ? "kernels" : "stale kernels";
+}
+
 }  // namespace
 
-std::optional<Plot> roofs_plot(const Machine& machine, std::span<const ComparedCase> cases) {
+std::optional<Plot> roofs_plot(const Machine& machine, std::span<const ComparedCase> cases,
+                               std::string_view stale) {
   DataBlock curve("curve");
   DataBlock exact("exact");
   DataBlock kernels("kernels");
@@ -53,7 +58,7 @@ std::optional<Plot> roofs_plot(const Machine& machine, std::span<const ComparedC
                       .x = "reads / (reads + writes)",
                       .legend = {{Mark::line, Color::dark_grey, "read, triad, copy, write"},
                                  {Mark::diamond, Color::orange, "streams of one mix"},
-                                 {Mark::dot, Color::blue, "kernels, measured"}}};
+                                 {Mark::dot, Color::blue, kernels_label(stale) + ", measured"}}};
   std::string script = opening(titles, {}) + curve.text() + exact.text() + kernels.text();
   script += "set xrange [0:1]\nset yrange [0:*]\n";
   script += plot_command(
@@ -63,7 +68,8 @@ std::optional<Plot> roofs_plot(const Machine& machine, std::span<const ComparedC
   return Plot{"roofs.svg", "Bandwidth of plain streams and of kernels, by share of reads", script};
 }
 
-std::optional<Plot> residuals_plot(const Machine& machine, std::span<const ComparedCase> cases) {
+std::optional<Plot> residuals_plot(const Machine& machine, std::span<const ComparedCase> cases,
+                                   std::string_view stale) {
   DataBlock points("points");
   for (const ComparedCase& compared : cases)
     points.push_back({in_unit(compared.comparison.predicted.value.value, UnitKind::seconds, "us"),
@@ -72,7 +78,7 @@ std::optional<Plot> residuals_plot(const Machine& machine, std::span<const Compa
   const Titles titles{.title = fmt::format("Predictions for {}", plain_text(machine.name, 60)),
                       .y = "measured / predicted - 1 (%)",
                       .x = "predicted time (us)",
-                      .legend = {{Mark::dot, Color::blue, "kernels"},
+                      .legend = {{Mark::dot, Color::blue, kernels_label(stale)},
                                  {Mark::dashes, Color::dark_grey, "90 % interval"}}};
   std::string script = opening(titles, {}) + points.text();
   script += "set logscale x\n";

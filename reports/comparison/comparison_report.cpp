@@ -182,6 +182,7 @@ std::string verdict_line(std::span<const ComparedCase> cases) {
 
 std::string to_table(const ComparisonReport& report) {
   std::string text = report.title + "\n";
+  if (!report.stale.empty()) text += report.stale + "\n";
   for (const auto& [title, table] : tables_of(report))
     text += fmt::format("\n{}\n\n{}", title, plain_text(table));
   text += "\n";
@@ -191,6 +192,7 @@ std::string to_table(const ComparisonReport& report) {
 
 std::string to_markdown(const ComparisonReport& report) {
   std::string text = fmt::format("# {}\n", report.title);
+  if (!report.stale.empty()) text += fmt::format("\n{}\n", report.stale);
   for (const auto& [title, table] : tables_of(report))
     text += fmt::format("\n## {}\n\n{}", title, markdown(table));
   for (const std::string& line : notes_of(report)) text += "\n" + line + "\n";

@@ -19,6 +19,7 @@ struct ComparisonReport {
   std::string title;
   std::vector<ComparedCase> cases;  // never empty
   std::vector<std::string> notes;   // what was ignored or substituted
+  std::string stale = {};           // a sentence where kernels have changed since; else empty
   std::vector<StepComparison> steps = {};
   std::vector<ComparedServing> servings = {};
 };
@@ -66,11 +67,13 @@ std::string to_markdown(const ComparisonReport& report);
 std::string to_json(const ComparisonReport& report, std::string_view program_version);
 
 /// Bandwidth of plain streams by share of reads, and the kernels that were measured from memory.
-/// None where there are none.
-std::optional<Plot> roofs_plot(const Machine& machine, std::span<const ComparedCase> cases);
+/// None where there are none. Kernels that have changed since are called `stale`.
+std::optional<Plot> roofs_plot(const Machine& machine, std::span<const ComparedCase> cases,
+                               std::string_view stale);
 
 /// Error of every prediction against the predicted time, and the interval.
-std::optional<Plot> residuals_plot(const Machine& machine, std::span<const ComparedCase> cases);
+std::optional<Plot> residuals_plot(const Machine& machine, std::span<const ComparedCase> cases,
+                                   std::string_view stale);
 
 /// What memory serves, by reuse distance. None without a cache.
 std::optional<Plot> transition_plot(const Machine& machine);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profile/kernel_sources.hpp"
 #include "reports/formats/numbers.hpp"
 #include "reports/formats/text_table.hpp"
 #include "scenarios/text/input_error.hpp"
@@ -153,7 +154,9 @@ std::string accuracy_text(const Profile& profile) {
   for (const Accuracy& a : profile.accuracy)
     table.rows.push_back(
         row({std::string(name(a.ceilings)), std::string(name(a.cases))}, a.errors));
-  std::string text = plain_text(table);
+  const std::string stale = stale_mark(profile);
+  std::string text = stale.empty() ? "" : stale + "\n\n";
+  text += plain_text(table);
   if (profile.coverage_cases > 0)
     text += fmt::format(
         "\n90 % interval of {} times the prediction: holds {} of {} cases that it "

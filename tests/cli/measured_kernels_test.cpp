@@ -41,7 +41,8 @@ TEST_F(MeasuredInReport, ShowsTheNearestKernelsAndWhatTheProfileIsWorth) {
   EXPECT_EQ(
       section("synthetic.yaml", "{scheme: mhc}"),
       "\n## Measured beside predicted\n\nThe hardware is a machine's own profile, of "
-      "synthetic.samples.json (2026-11-20, kernels synthetic). Kernels alone, cold: for each "
+      "synthetic.samples.json (2026-11-20, kernels synthetic). Stale: the sources of the measured "
+      "kernels have changed since. Kernels alone, cold: for each "
       "operation of each scheme in its quoted schedule, the measured call whose tokens, width "
       "and d-vectors read and written are nearest. Error: measured / predicted - 1. The kernels "
       "were never fitted.\n\n"
@@ -65,7 +66,8 @@ TEST_F(MeasuredInReport, TakesTheProfilesOwnSamplesOrNone) {
   ASSERT_EQ(run({"profile", "fit", "mine.samples.json", "-o", "mine.yaml"}).exit_code, 0);
   const std::string head =
       "\n## Measured beside predicted\n\nThe hardware is a machine's own profile, of "
-      "mine.samples.json (2026-11-22, kernels synthetic). ";
+      "mine.samples.json (2026-11-22, kernels synthetic). Stale: the sources of the measured kernels "
+      "have changed since. ";
   const std::string with = section("mine.yaml", "{scheme: mhc}");
   EXPECT_TRUE(with.starts_with(head + "Kernels alone, cold: ")) << with;
   change("mine.samples.json", "2026-11-22", "2026-11-23");

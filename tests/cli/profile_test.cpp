@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "profile/kernel_sources.hpp"
 #include "tests/cli/profile_files.hpp"
 #include "tests/marked_block.hpp"
 
@@ -168,7 +169,7 @@ TEST_F(ProfileCommand, ShowsWhatStandsInTheProfile) {
   const Outcome shown = run({"profile", "show", "synthetic.yaml"});
   EXPECT_TRUE(shown.output.starts_with(
       "Synthetic CPU, 1 thread\ncpu, measured on 2026-11-20; noise 12.0 %; write-allocate ratio "
-      "0.946\n\nceilings "))
+      "0.946\n\nStale: the sources of the measured kernels have changed since.\n\nceilings "))
       << shown.output;
   for (const char* line : {
            "\nL3      as kernels  8:1           0         left out: 1.2 % wide    cpu/ceiling/",
@@ -359,13 +360,50 @@ TEST_F(ProfileCommand, CompareBlocksAWorsePredictionOfShippedSamples) {
   EXPECT_EQ(run({"compare", "mine.yaml", "--tolerances", "rules.yaml"}).exit_code, 0);
 }
 
+const std::string kStale = "Stale: the sources of the measured kernels have changed since.";
+
+TEST_F(ProfileCommand, MarksStaleKernelsWhereverTheirNumbersAre) {
+  EXPECT_TRUE(run({"compare", "synthetic.yaml"})
+                  .output.starts_with("synthetic.samples.json against synthetic.yaml\n" + kStale +
+                                      "\n\nPredicted against measured\n\n"));
+  EXPECT_TRUE(run({"compare", "synthetic.yaml", "--format", "markdown"})
+                  .output.starts_with("# synthetic.samples.json against synthetic.yaml\n\n" +
+                                      kStale + "\n\n## Predicted against measured\n\n"));
+  const Outcome json = run({"compare", "synthetic.yaml", "--format", "json", "--junit", "it.xml"});
+  EXPECT_EQ(nlohmann::json::parse(json.output)["stale"], kStale);
+  EXPECT_NE(content_of(folder_.path("it.xml"))
+                .find("<property name=\"stale\" value=\"" + kStale + "\"/>"),
+            std::string::npos);
+  const std::string shown = run({"profile", "show", "synthetic.yaml"}).output;
+  EXPECT_NE(shown.find("\n\n" + kStale + "\n\nceilings "), std::string::npos) << shown;
+  EXPECT_TRUE(run({"profile", "fit", "synthetic.samples.json", "-o", "mine.yaml"})
+                  .output.starts_with(kStale + "\n\nceilings "));
+}
+
+/// The samples and the profile as if today's kernels had been measured.
+TEST_F(ProfileCommand, MarksNothingOfTodaysKernels) {
+  change("synthetic.samples.json", "\"kernels_hash\": \"synthetic\"",
+         "\"kernels_hash\": \"" + profile::kernel_sources().cpu + "\"");
+  const Outcome fitted = run({"profile", "fit", "synthetic.samples.json", "-o", "mine.yaml"});
+  EXPECT_TRUE(fitted.output.starts_with("ceilings ")) << fitted.output;
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"compare", "mine.yaml"},
+                                                  {"compare", "mine.yaml", "--format", "markdown"},
+                                                  {"profile", "show", "mine.yaml"}}) {
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_EQ(outcome.output.find("Stale"), std::string::npos) << outcome.output;
+  }
+  const Outcome json = run({"compare", "mine.yaml", "--format", "json"});
+  EXPECT_TRUE(nlohmann::json::parse(json.output)["stale"].is_null());
+}
+
 TEST(Readme, ShowsHowWellTheShippedProfilesPredict) {
   std::map<std::string, std::string> blocks;
   for (const std::string machine : {"xeon_emerald_rapids_vm", "epyc_genoa_vm"}) {
     const Outcome shown =
         run_program({.arguments = {"profile", "show", "scenarios/profiles/" + machine + ".yaml"},
                      .folder = kRoot});
-    const auto begin = shown.output.find("ceilings ");
+    const auto begin = shown.output.find("\n\n") + 2;
     const std::string accuracy = shown.output.substr(begin, shown.output.find("\nlevel ") - begin);
     blocks["accuracy " + machine] = "\n```text\n" + accuracy + "```\n\n";
   }
@@ -377,12 +415,17 @@ TEST(Readme, ShowsWhatASchemeAddsToAStep) {
       run_program({.arguments = {"compare", "scenarios/profiles/xeon_emerald_rapids_vm.yaml",
                                  "--format", "markdown"},
                    .folder = kRoot});
+  const auto stale = compared.output.find("Stale: ");
+  const std::string mark =
+      stale == std::string::npos
+          ? ""
+          : compared.output.substr(stale, compared.output.find("\n\n", stale) - stale + 2);
   const auto title = compared.output.find("## Added to a step");
   const auto begin = compared.output.find("|", title);
   const auto end = compared.output.find("\n\n", begin);
   ASSERT_NE(title, std::string::npos);
   const std::string table = compared.output.substr(begin, end - begin);
-  expect_blocks(kRoot + "README.md", {{"steps", "\n" + table + "\n\n"}});
+  expect_blocks(kRoot + "README.md", {{"steps", "\n" + mark + table + "\n\n"}});
 }
 
 TEST_F(ProfileCommand, ShowDrawsWhatThereIsToBeDrawn) {

@@ -35,9 +35,10 @@ void write_markdown(Document& out) {
   const std::optional<MeasuredKernels>& measured = out.parts().measured;
   if (!measured) return;
   out.heading("Measured beside predicted");
-  out.paragraph(fmt::format("The hardware is a machine's own profile, of {} ({}, kernels {}). {}",
+  out.paragraph(fmt::format("The hardware is a machine's own profile, of {} ({}, kernels {}). {}{}",
                             escaped(measured->samples_file), escaped(measured->date),
                             escaped(measured->kernels_hash),
+                            measured->stale.empty() ? "" : measured->stale + " ",
                             kernels_text(*measured, out.evaluation().study.model.dtype)));
   if (!measured->kernels.empty()) out.table(kernel_table(measured->kernels));
   if (!measured->unmeasured.empty())
