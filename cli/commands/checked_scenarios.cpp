@@ -3,6 +3,8 @@
 
 #include "model/base/parallel.hpp"
 #include "model/evaluation/evaluation.hpp"
+#include "model/evaluation/nearest_measurement.hpp"
+#include "scenarios/measured/comparisons.hpp"
 #include "scenarios/text/input_error.hpp"
 
 namespace depthcost {
@@ -14,13 +16,32 @@ struct Checked {
   std::string error;
 };
 
+/// Predicted once, where a budget asks for them.
+const std::vector<ComparedCase>& published_kernels() {
+  static const std::vector<ComparedCase> kernels = measured_by_others().kernels;
+  return kernels;
+}
+
+std::vector<BudgetMeasurement> nearest_to_budgets(const Evaluation& evaluation) {
+  std::vector<BudgetMeasurement> nearest;
+  for (const BudgetRow& row : evaluation.budgets) {
+    if (!row.at) continue;
+    for (const NearestMeasurement& it :
+         nearest_measurements_at(*row.at, evaluation, published_kernels()))
+      nearest.push_back({row.budget.kind, it.scheme, *row.at, *it.measured});
+  }
+  return nearest;
+}
+
 template <class Read>
 Checked checked(const std::string& file, const Read& read) {
   Checked result{.scenario = {.file = printable(file, file.size() * 4)}, .error = {}};
   try {
     const Scenario scenario = read();
     result.scenario.name = scenario.study.name;
-    result.scenario.budgets = budgets_of(scenario.study);
+    const Evaluation evaluation = evaluate_budgets(scenario.study);
+    result.scenario.budgets = evaluation.budgets;
+    result.scenario.nearest = nearest_to_budgets(evaluation);
   } catch (const InputError& error) {
     result.scenario.refused = RefusedScenario{error.position().line, error.message()};
     result.error = error.what();

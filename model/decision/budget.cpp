@@ -111,6 +111,7 @@ BudgetRow overhead_row(const Budget& budget, const BudgetInputs& inputs, Workloa
   if (!largest->at) return unknown(budget, largest->left_out);
   const LeftOut left_out = largest->left_out.empty() ? LeftOut::none : LeftOut::some;
   BudgetRow row = known(decided_overhead(budget, largest->low, largest->high, left_out));
+  row.at = largest->at;
   if (!row.high) row.reason = largest->left_out;
   if (row.verdict == Verdict::fail) row.reason = fmt::format("largest at {}", name(*largest->at));
   return row;

@@ -49,6 +49,7 @@ struct BudgetRow {
   Verdict verdict = Verdict::unknown;
   std::string reason;   // where it is unknown: what is missing; where it fails: at which workload
   std::string nearest;  // where it may not hold: the nearest thing that would work, if one is known
+  std::optional<WorkloadId> at = {};  // the point that decides, where the budget is of an overhead
 };
 
 /// Pass if the high end keeps the limit, fail if the low end breaks it, else unknown.

@@ -168,10 +168,10 @@ Evaluation evaluate(const Study& study) {
   return answer;
 }
 
-std::vector<BudgetRow> budgets_of(const Study& study) {
+Evaluation evaluate_budgets(const Study& study) {
   Study own = study;
   own.compare.clear();
-  return evaluate(own).budgets;
+  return evaluate(own);
 }
 
 }  // namespace depthcost

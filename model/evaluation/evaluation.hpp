@@ -92,8 +92,8 @@ Evaluation evaluate(const Study& study);
 /// And the family, which only a report and its explanations show.
 Evaluation evaluate_with_family(const Study& study);
 
-/// evaluate()'s budgets, without what they do not ask for.
-std::vector<BudgetRow> budgets_of(const Study& study);
+/// evaluate() for the budgets, without what they do not ask for: schemes that are compared.
+Evaluation evaluate_budgets(const Study& study);
 
 /// One row for each layer under a counting.
 std::vector<LedgerRow> layer_rows(const Study& study, const ResidualPath& path, Counting counting);

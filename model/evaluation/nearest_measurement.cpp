@@ -7,30 +7,43 @@
 #include <cmath>
 #include <tuple>
 
+#include "model/training/training_work.hpp"
+
 namespace depthcost {
 namespace {
 
 /// Another device is as far as seven times the tokens.
 constexpr double kOtherDevice = 2;
 
+/// One kernel on so many tokens.
+struct Call {
+  Operation operation;
+  double tokens = 0;
+};
+
 /// Sum of the logarithms of all ratios.
-double distance(const Evaluation& e, const TimeRow& row, const ComparedCase& measured) {
+double distance(const Evaluation& e, const Call& ours, const ComparedCase& measured,
+                const Operation& theirs) {
   const auto apart = [](double a, double b) { return std::abs(std::log(a / b)); };
   const StandaloneCall& call = measured.call;
-  const double reads = traffic(*find_operation(call)).reads_d;
   return (measured.hardware_name == e.study.machine->name ? 0 : kOtherDevice) +
-         apart(static_cast<double>(call.num_tokens), row.tokens) +
+         apart(static_cast<double>(call.num_tokens), ours.tokens) +
          apart(static_cast<double>(call.hidden_size),
                static_cast<double>(e.study.model.hidden_size)) +
-         apart(1 + reads, 1 + traffic(row.operation).reads_d);
+         apart(1 + traffic(theirs).reads_d, 1 + traffic(ours.operation).reads_d);
 }
 
-const ComparedCase* nearest(const Evaluation& e, const TimeRow& row,
+const ComparedCase* nearest(const Evaluation& e, const Call& ours,
                             std::span<const ComparedCase> published) {
   const ComparedCase* best = nullptr;
+  double least = 0;
   for (const ComparedCase& measured : published) {
-    if (find_operation(measured.call)->id != row.operation.id) continue;
-    if (best == nullptr || distance(e, row, measured) < distance(e, row, *best)) best = &measured;
+    const Operation theirs = find_operation(measured.call).value();
+    if (theirs.id != ours.operation.id) continue;
+    const double away = distance(e, ours, measured, theirs);
+    if (best != nullptr && away >= least) continue;
+    best = &measured;
+    least = away;
   }
   return best;
 }
@@ -54,6 +67,39 @@ std::vector<const TimeRow*> heaviest_kinds(const Evaluation& e) {
   return heaviest;
 }
 
+/// The kind that moves most of each operation in a training step's forward pass.
+std::vector<Call> training_calls(const Evaluation& e) {
+  struct Kind {
+    Operation operation;
+    double moved = 0;
+  };
+  std::vector<Kind> kinds;
+  for (const PlacedOperation& placed : all_operations(e.paths.front(), e.study.schedule)) {
+    const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) {
+      return kind.operation == placed.operation;
+    });
+    Kind& kind = same == kinds.end() ? kinds.emplace_back(placed.operation) : *same;
+    kind.moved += total_d(traffic(placed.operation));
+  }
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const Kind& a, const Kind& b) { return a.moved > b.moved; });
+  std::vector<Call> calls;
+  for (const Kind& kind : kinds)
+    if (std::none_of(calls.begin(), calls.end(),
+                     [&](const Call& call) { return call.operation.id == kind.operation.id; }))
+      calls.push_back({kind.operation, training_tokens(e.study)});
+  return calls;
+}
+
+std::vector<Call> calls_at(WorkloadId workload, const Evaluation& e) {
+  if (workload.kind == WorkloadKind::training) return training_calls(e);
+  std::vector<Call> calls;
+  for (const TimeRow* row : heaviest_kinds(e))
+    if (row->path == &e.paths.front() && row->workload == workload)
+      calls.push_back({row->operation, row->tokens});
+  return calls;
+}
+
 }  // namespace
 
 std::vector<NearestMeasurement> nearest_measurements(const Evaluation& evaluation,
@@ -61,7 +107,7 @@ std::vector<NearestMeasurement> nearest_measurements(const Evaluation& evaluatio
   std::vector<NearestMeasurement> rows;
   if (!evaluation.study.machine) return rows;
   for (const TimeRow* row : heaviest_kinds(evaluation)) {
-    const ComparedCase* measured = nearest(evaluation, *row, published);
+    const ComparedCase* measured = nearest(evaluation, {row->operation, row->tokens}, published);
     if (measured == nullptr) continue;
     const std::string scheme(name(row->path->scheme));
     const auto same = std::find_if(rows.begin(), rows.end(), [&](const NearestMeasurement& other) {
@@ -72,6 +118,17 @@ std::vector<NearestMeasurement> nearest_measurements(const Evaluation& evaluatio
     else
       rows.push_back({scheme, {row->workload}, measured});
   }
+  return rows;
+}
+
+std::vector<NearestMeasurement> nearest_measurements_at(WorkloadId workload,
+                                                        const Evaluation& evaluation,
+                                                        std::span<const ComparedCase> published) {
+  std::vector<NearestMeasurement> rows;
+  if (!evaluation.study.machine) return rows;
+  for (const Call& call : calls_at(workload, evaluation))
+    if (const ComparedCase* measured = nearest(evaluation, call, published))
+      rows.push_back({std::string(name(evaluation.paths.front().scheme)), {workload}, measured});
   return rows;
 }
 

@@ -26,6 +26,13 @@ struct NearestMeasurement {
 std::vector<NearestMeasurement> nearest_measurements(const Evaluation& evaluation,
                                                      std::span<const ComparedCase> published);
 
+/// The same for the study's own scheme and schedule at one of its workloads, a row for each
+/// operation. A training step has its forward pass: nobody has published a time of a backward
+/// kernel.
+std::vector<NearestMeasurement> nearest_measurements_at(WorkloadId workload,
+                                                        const Evaluation& evaluation,
+                                                        std::span<const ComparedCase> published);
+
 /// What the time of a measured step covers: the sum of its kernels, or everything.
 enum class StepSpan : std::uint8_t { kernels, step };
 

@@ -18,9 +18,29 @@ std::string verdict_text(const BudgetRow& row) {
   return text;
 }
 
+/// The verdict, and what others measured.
+std::string output_text(const BudgetRow& row, const CheckedScenario& scenario) {
+  std::string text = verdict_text(row);
+  for (const BudgetMeasurement& nearest : scenario.nearest)
+    if (nearest.kind == row.budget.kind) text += "; " + note_of(nearest);
+  return text;
+}
+
 JunitOutcome outcome_of(const BudgetRow& row, Unknowns unknowns) {
   if (row.verdict == Verdict::pass) return JunitOutcome::passed;
   return is_red(row, unknowns) ? JunitOutcome::failed : JunitOutcome::skipped;
+}
+
+/// One for each budget beside which a measurement lies outside its interval.
+void append_warnings(const CheckedScenario& scenario, std::vector<Annotation>& lines) {
+  for (const BudgetRow& row : scenario.budgets)
+    for (const BudgetMeasurement& nearest : scenario.nearest)
+      if (nearest.kind == row.budget.kind && !nearest.measured.comparison.is_inside)
+        lines.push_back({.level = AnnotationLevel::warning,
+                         .file = scenario.file,
+                         .line = row.budget.line,
+                         .title = std::string(name(row.budget.kind)),
+                         .message = note_of(nearest)});
 }
 
 }  // namespace
@@ -39,7 +59,7 @@ JunitSuite junit_suite(const CheckReport& report) {
                              .outcome = outcome_of(row, report.unknowns),
                              .failure_type = "budget",
                              .message = verdict_text(row),
-                             .output = verdict_text(row)});
+                             .output = output_text(row, scenario)});
     if (scenario.refused)
       suite.cases.push_back({.name = scenario.file,
                              .class_name = "budgets",
@@ -62,6 +82,7 @@ std::vector<Annotation> annotations(const CheckReport& report) {
                          .line = row.budget.line,
                          .title = std::string(name(row.budget.kind)),
                          .message = verdict_text(row)});
+    append_warnings(scenario, lines);
     if (scenario.refused)
       lines.push_back({.file = scenario.file,
                        .line = scenario.refused->line,

@@ -9,6 +9,7 @@
 #include "model/base/counted.hpp"
 #include "reports/formats/markdown_text.hpp"
 #include "reports/topics/budgets/budget_section.hpp"
+#include "reports/topics/measured/published_section.hpp"
 
 namespace depthcost {
 namespace {
@@ -25,9 +26,30 @@ int rank_of(Verdict verdict) {
   return verdict == Verdict::fail ? 1 : verdict == Verdict::unknown ? 2 : 3;
 }
 
-std::string note_of(const BudgetRow& row) {
-  const std::string_view separator = row.reason.empty() || row.nearest.empty() ? "" : "; ";
-  return fmt::format("{}{}{}", row.reason, separator, row.nearest);
+/// Why, what would keep it, and warnings.
+std::string notes_of(const BudgetRow& row, const CheckedScenario& scenario) {
+  std::vector<std::string> notes{row.reason, row.nearest};
+  for (const BudgetMeasurement& nearest : scenario.nearest)
+    if (nearest.kind == row.budget.kind && !nearest.measured.comparison.is_inside)
+      notes.push_back(note_of(nearest));
+  std::erase(notes, "");
+  return fmt::format("{}", fmt::join(notes, "; "));
+}
+
+void append_measurements(JsonWriter& json, const CheckedScenario& scenario) {
+  json.objects("nearest_measurements", scenario.nearest, [&](const BudgetMeasurement& nearest) {
+    const Comparison& comparison = nearest.measured.comparison;
+    json.member("budget", name(nearest.kind));
+    json.member("scheme", nearest.scheme);
+    json.member("workload", name(nearest.workload));
+    json.member("case", nearest.measured.id);
+    json.member("stack", nearest.measured.stacks.front().stack);
+    json.member("measured_seconds", comparison.measured.value.value);
+    json.member("predicted_seconds", comparison.predicted.value.value);
+    json.member("low_seconds", comparison.predicted.low.value);
+    json.member("high_seconds", comparison.predicted.high.value);
+    json.member("inside", comparison.is_inside);
+  });
 }
 
 std::vector<SummaryRow> summary_rows(const CheckReport& report) {
@@ -42,7 +64,7 @@ std::vector<SummaryRow> summary_rows(const CheckReport& report) {
       std::vector<std::string> cells = table.rows[i];
       cells.front() = fmt::format("`{}`", cells.front());
       cells.insert(cells.begin(), escaped(scenario.file));
-      cells.push_back(escaped(note_of(scenario.budgets[i])));
+      cells.push_back(escaped(notes_of(scenario.budgets[i], scenario)));
       rows.push_back({rank_of(scenario.budgets[i].verdict), std::move(cells)});
     }
   }
@@ -73,6 +95,18 @@ std::string_view verdict_of(const CheckedScenario& scenario) {
 
 }  // namespace
 
+std::string note_of(const BudgetMeasurement& nearest) {
+  const Comparison& comparison = nearest.measured.comparison;
+  const std::string measured = measurement_text(nearest.measured);
+  const std::string predicted = format_seconds(comparison.predicted);
+  if (comparison.is_inside)
+    return fmt::format("nearest measured kernel: {}, inside the predicted {}", measured, predicted);
+  return fmt::format(
+      "warning: nearest measured kernel: {}, OUTSIDE the predicted {}: times of {} at {} may be as "
+      "far off",
+      measured, predicted, nearest.scheme, name(nearest.workload));
+}
+
 std::string to_table(const CheckReport& report) {
   std::string text;
   for (const CheckedScenario& scenario : report.scenarios) {
@@ -83,7 +117,9 @@ std::string to_table(const CheckReport& report) {
       continue;
     }
     text += plain_text(budget_table(scenario.budgets));
-    const std::vector<std::string> notes = budget_notes(scenario.budgets);
+    std::vector<std::string> notes = budget_notes(scenario.budgets);
+    for (const BudgetMeasurement& nearest : scenario.nearest)
+      notes.push_back(fmt::format("{}: {}", name(nearest.kind), note_of(nearest)));
     if (!notes.empty()) text += fmt::format("\n{}\n", fmt::join(notes, "\n"));
     text += "\n";
   }
@@ -100,6 +136,7 @@ std::string to_json(const CheckReport& report, const std::string& program_versio
       json.text_or_null("verdict", is_silent ? "" : verdict_of(scenario));
       json.text_or_null("error", scenario.refused ? scenario.refused->message : "");
       append_budgets(json, scenario.budgets);
+      append_measurements(json, scenario);
     });
   });
 }

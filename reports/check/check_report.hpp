@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/decision/budget.hpp"
+#include "model/machine/comparison.hpp"
 #include "reports/formats/annotations.hpp"
 #include "reports/formats/junit.hpp"
 
@@ -18,11 +19,20 @@ struct RefusedScenario {
   std::string message;
 };
 
+/// The published kernel that is nearest to one at the point that decides a budget.
+struct BudgetMeasurement {
+  BudgetKind kind = BudgetKind::decode_overhead;
+  std::string scheme;
+  WorkloadId workload;
+  ComparedCase measured;
+};
+
 struct CheckedScenario {
   std::string file;  // printable
   std::string name;
   std::vector<BudgetRow> budgets;
   std::optional<RefusedScenario> refused;
+  std::vector<BudgetMeasurement> nearest = {};  // in the order of the budgets
 };
 
 /// Is a budget that may or may not hold a failure?
@@ -36,8 +46,12 @@ struct CheckReport {
 /// Whether the budget counts as a failure.
 bool is_red(const BudgetRow& row, Unknowns unknowns);
 
-/// Each scenario's budgets as a table; below it why a budget is unknown and what would keep it.
-/// Refused scenarios are left to stderr.
+/// "nearest measured kernel: MEASUREMENT, inside the predicted 12.0 us [10, 14]", or a warning
+/// where it lies outside.
+std::string note_of(const BudgetMeasurement& nearest);
+
+/// Each scenario's budgets as a table; below it why a budget is unknown and what would keep it,
+/// and what others measured. Refused scenarios are left to stderr.
 std::string to_table(const CheckReport& report);
 
 /// Budgets as `evaluate` writes them, scenario by scenario.
@@ -52,10 +66,12 @@ inline constexpr std::size_t kMostSummaryBytes = 1024 * 1024;
 std::string step_summary(const CheckReport& report, std::size_t max_bytes);
 
 /// One case for each budget, "FILE/prefill_bank", and one for each refused file, which is an error.
-/// A budget that is unknown is skipped, or fails.
+/// A budget that is unknown is skipped, or fails. What others measured is told beside the verdict
+/// and changes none.
 JunitSuite junit_suite(const CheckReport& report);
 
-/// Errors for broken budgets and refused files, warnings for what is unknown, each at its line.
+/// Errors for broken budgets and refused files, warnings for what is unknown and for
+/// measurements outside their interval, each at its line.
 std::vector<Annotation> annotations(const CheckReport& report);
 
 }  // namespace depthcost

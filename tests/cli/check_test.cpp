@@ -69,6 +69,29 @@ TEST_F(Check, AnswersInTheOrderOfTheFilesHoweverManyThereAre) {
   EXPECT_EQ(run(files).output, outcome.output);
 }
 
+// Both published kernels of mHC are named, and neither changes the verdict.
+TEST_F(Check, NamesTheNearestMeasurementBesideAnOverhead) {
+  folder_.written(
+      "mhc.yaml",
+      "schema: depthcost/1\nname: mHC\nmodel: deepseek_v3\nhardware: h200_sxm\n"
+      "residual: {scheme: mhc}\nparallelism: {tensor: 8}\nworkload: {decode: {sequences: [8, 64]}}\n"
+      "budgets: {decode_overhead: 90 %, device_memory: fits}\n");
+  const Outcome outcome = run({"mhc.yaml", "--format", "json"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output << outcome.errors;
+  const auto json = nlohmann::json::parse(outcome.output)["scenarios"][0]["nearest_measurements"];
+  ASSERT_EQ(json.size(), 2U) << json.dump();
+  for (const auto& it : json) {
+    EXPECT_EQ(it["budget"], "decode_overhead");
+    EXPECT_EQ(it["scheme"], "mhc");
+    EXPECT_TRUE(it["case"].get<std::string>().starts_with("h200_sxm/mhc_p")) << it["case"];
+    const double seconds = it["measured_seconds"];
+    EXPECT_EQ(it["inside"], it["low_seconds"] <= seconds && seconds <= it["high_seconds"]);
+  }
+  const std::string table = run({"mhc.yaml"}).output;
+  EXPECT_NE(table.find("\ndecode_overhead: nearest measured kernel: mhc_p"), std::string::npos)
+      << table;
+}
+
 TEST_F(Check, SaysInJsonWhatItSaysInWords) {
   const Outcome outcome = run({"broken.yaml", "bad.yaml", "--format", "json"});
   EXPECT_EQ(outcome.exit_code, 2);

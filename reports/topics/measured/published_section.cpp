@@ -111,16 +111,20 @@ Table published_step_table(const Evaluation& e, std::span<const MeasuredStep> pu
   return table;
 }
 
+std::string measurement_text(const ComparedCase& measured) {
+  return fmt::format("{} took {} ({})", call_text(measured),
+                     format_seconds(measured.comparison.measured.value),
+                     measured.stacks.front().stack);
+}
+
 std::vector<std::string> published_warnings(const Evaluation& e, const ReportParts& parts) {
   std::vector<std::string> warnings;
   for (const NearestMeasurement& row : nearest_measurements(e, parts.published)) {
     const Comparison& comparison = row.measured->comparison;
     if (!comparison.is_inside)
       warnings.push_back(fmt::format(
-          "Warning: {} took {} ({}), which lies outside the predicted {}. Times of {} at {} may be "
-          "as far off.",
-          call_text(*row.measured), format_seconds(comparison.measured.value),
-          row.measured->stacks.front().stack, format_seconds(comparison.predicted), row.scheme,
+          "Warning: {}, which lies outside the predicted {}. Times of {} at {} may be as far off.",
+          measurement_text(*row.measured), format_seconds(comparison.predicted), row.scheme,
           fmt::join(workload_names(row.workloads), ", ")));
   }
   for (const MeasuredStep& step : measured_steps_of(e.study, parts.published_steps))

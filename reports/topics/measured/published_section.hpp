@@ -12,6 +12,9 @@ Table published_table(const Evaluation& evaluation, std::span<const ComparedCase
 /// Measured decode steps of the same model in the same scheme, each beside the step predicted here.
 Table published_step_table(const Evaluation& evaluation, std::span<const MeasuredStep> published);
 
+/// "mhc_pre, T = 64, d = 7168, hot, on b300_sxm took 12.0 us (vLLM 0.24.0)".
+std::string measurement_text(const ComparedCase& measured);
+
 /// One sentence for each measurement outside the predicted interval.
 std::vector<std::string> published_warnings(const Evaluation& evaluation, const ReportParts& parts);
 

@@ -16,7 +16,7 @@ namespace {
 Verdict verdict_at(Study study, const Budget& budget, Count block_size) {
   apply({SweptKey::block_size, block_size}, study);
   study.budgets = {budget};
-  return budgets_of(study).front().verdict;
+  return evaluate_budgets(study).budgets.front().verdict;
 }
 
 /// One evaluation for each size, from near to far.
@@ -87,7 +87,7 @@ TEST(NearestBlockSize, OfATrainingStepIsFoundAmongAFew) {
     Study at = study;
     apply({SweptKey::block_size, size}, at);
     at.budgets = {{BudgetKind::training_overhead, 1e6}};
-    return *budgets_of(at).front().high;
+    return *evaluate_budgets(at).budgets.front().high;
   };
   // Between doubles: 7 layers a block keep what 6 break.
   ASSERT_GT(overhead(6), overhead(7));
@@ -109,7 +109,7 @@ TEST(Budgets, AreTheSameAlone) {
   for (const Study& study :
        {test::kimi_k3_study(), test::modelled_study(), test::training_study()}) {
     const Evaluation whole = evaluate(study);
-    const std::vector<BudgetRow> alone = budgets_of(study);
+    const std::vector<BudgetRow> alone = evaluate_budgets(study).budgets;
     ASSERT_EQ(alone.size(), whole.budgets.size());
     for (std::size_t i = 0; i < alone.size(); ++i) {
       EXPECT_EQ(alone[i].low, whole.budgets[i].low);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/studies.hpp"
 
 namespace depthcost::nearest_measurement_test {
@@ -52,6 +54,44 @@ TEST(NearestMeasurements, PreferTheSameDevice) {
   const std::vector<ComparedCase> far{published("mhc_post", 1, "another"),
                                       published("mhc_post", 4096, "Round 5")};
   EXPECT_EQ(at(rows_of(far, evaluation), "mhc", WorkloadId::decode(1)), "mhc_post/1");
+}
+
+TEST(NearestMeasurementsAt, AreThoseOfTheOwnSchemeAtThatPoint) {
+  const Evaluation evaluation = evaluate_budgets(test::kimi_k3_study());
+  const std::vector<ComparedCase> all{published("attnres_single_pass", 1, "Round 5"),
+                                      published("attnres_single_pass", 500, "Round 5"),
+                                      published("mhc_post", 512, "Round 5")};
+  const auto rows = nearest_measurements_at(WorkloadId::decode(512), evaluation, all);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].scheme, "block_attnres");
+  EXPECT_EQ(rows[0].workloads, std::vector<WorkloadId>{WorkloadId::decode(512)});
+  EXPECT_EQ(rows[0].measured, &all[1]);
+  EXPECT_TRUE(nearest_measurements_at(WorkloadId::decode(2), evaluation, all).empty());
+}
+
+/// A micro-batch is one pass over all of its tokens.
+TEST(NearestMeasurementsAt, HaveTheForwardPassOfATrainingStep) {
+  Study study = test::training_study();
+  const auto tokens =
+      static_cast<Count>(study.training->sequence_length * study.training->micro_batch_size);
+  const std::vector<ComparedCase> all{published("attnres_single_pass", 1, "Round 5"),
+                                      published("attnres_single_pass", tokens, "Round 5"),
+                                      published("attnres_phase1", 64 * tokens, "Round 5"),
+                                      published("attnres_phase1", 2 * tokens, "Round 5"),
+                                      published("attnres_phase2", tokens, "Round 5")};
+  const auto at = [&](Schedule schedule) {
+    study.schedule = schedule;
+    std::vector<const ComparedCase*> nearest;
+    const Evaluation evaluation = evaluate_budgets(study);
+    for (const NearestMeasurement& row :
+         nearest_measurements_at(WorkloadId::training(), evaluation, all))
+      nearest.push_back(row.measured);
+    std::sort(nearest.begin(), nearest.end());
+    return nearest;
+  };
+  EXPECT_EQ(at(Schedule::single_pass), (std::vector<const ComparedCase*>{&all[1]}));
+  // The output aggregation is a single pass.
+  EXPECT_EQ(at(Schedule::two_phase), (std::vector<const ComparedCase*>{&all[1], &all[3], &all[4]}));
 }
 
 MeasuredStep step(const std::string& model) {

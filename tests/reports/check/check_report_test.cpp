@@ -60,6 +60,74 @@ TEST(CheckJson, HasEveryScenarioAndEveryBudget) {
   EXPECT_TRUE(scenarios[2]["verdict"].is_null());
 }
 
+ComparedCase measured(double low_us, double high_us) {
+  ComparedCase it;
+  it.id = "h200_sxm/mhc_post/m:4/bf16/T:64/d:7168/graph/hot";
+  it.hardware = "h200_sxm";
+  it.call = {.operation = "mhc_post", .num_tokens = 64, .hidden_size = 7168};
+  it.call.temperature = Temperature::hot;
+  it.stacks = {{"engine 1.0", {10e-6}}};
+  it.comparison.measured.value = {10e-6};
+  it.comparison.predicted = {{low_us * 1e-6}, {8e-6}, {high_us * 1e-6}};
+  it.comparison.is_inside = low_us <= 10 && 10 <= high_us;
+  return it;
+}
+
+/// The broken budget beside a measurement.
+CheckReport report_beside(const ComparedCase& nearest) {
+  return {.scenarios = {
+              {.file = "a.yaml",
+               .name = "A",
+               .budgets = {kept(), broken()},
+               .nearest = {{BudgetKind::decode_overhead, "mhc", WorkloadId::decode(1), nearest}}}}};
+}
+
+const std::string kInside =
+    "nearest measured kernel: mhc_post, T = 64, d = 7168, hot, on h200_sxm took 10.0 us (engine "
+    "1.0), inside the predicted 8.00 us [6.00, 12.00]";
+const std::string kOutside =
+    "warning: nearest measured kernel: mhc_post, T = 64, d = 7168, hot, on h200_sxm took 10.0 us "
+    "(engine 1.0), OUTSIDE the predicted 8.00 us [7.00, 9.00]: times of mhc at decode/1 may be as "
+    "far off";
+
+TEST(CheckMeasurements, StandBelowTheTable) {
+  const std::string fix = "decode_overhead: schedule two_phase would keep it\n";
+  EXPECT_TRUE(to_table(report_beside(measured(6, 12)))
+                  .ends_with(fix + "decode_overhead: " + kInside + "\n\n"));
+  EXPECT_TRUE(to_table(report_beside(measured(7, 9)))
+                  .ends_with(fix + "decode_overhead: " + kOutside + "\n\n"));
+}
+
+TEST(CheckMeasurements, AreInJson) {
+  const auto json = nlohmann::ordered_json::parse(to_json(report_beside(measured(7, 9)), "1"));
+  EXPECT_EQ(json["scenarios"][0]["nearest_measurements"].dump(),
+            R"([{"budget":"decode_overhead","scheme":"mhc","workload":"decode/1",)"
+            R"("case":"h200_sxm/mhc_post/m:4/bf16/T:64/d:7168/graph/hot","stack":"engine 1.0",)"
+            R"("measured_seconds":1e-05,"predicted_seconds":8e-06,"low_seconds":7e-06,)"
+            R"("high_seconds":9e-06,"inside":false}])");
+  EXPECT_EQ(json["scenarios"][0]["verdict"], "fail");
+}
+
+// A warning is a message: it is no outcome, and it is not in the message of a failure.
+TEST(CheckMeasurements, AreToldToCiAndDecideNothing) {
+  CheckReport outside = report_beside(measured(7, 9));
+  outside.scenarios[0].budgets[1].verdict = Verdict::pass;
+  const JunitSuite suite = junit_suite(outside);
+  ASSERT_EQ(suite.cases.size(), 2U);
+  EXPECT_EQ(suite.cases[1].outcome, JunitOutcome::passed);
+  EXPECT_TRUE(suite.cases[1].output.ends_with("; " + kOutside)) << suite.cases[1].output;
+  EXPECT_EQ(suite.cases[1].message.find("nearest measured"), std::string::npos);
+  EXPECT_EQ(suite.cases[0].output.find("nearest measured"), std::string::npos);
+  EXPECT_EQ(to_annotations(annotations(outside)),
+            "::warning file=a.yaml,line=5,title=decode_overhead::" + kOutside + "\n");
+  EXPECT_NE(step_summary(outside, kMostSummaryBytes).find("; warning: nearest measured kernel: "),
+            std::string::npos);
+  CheckReport inside = report_beside(measured(6, 12));
+  EXPECT_EQ(annotations(inside).size(), 1U);
+  EXPECT_TRUE(junit_suite(inside).cases[1].output.ends_with("; " + kInside));
+  EXPECT_EQ(step_summary(inside, kMostSummaryBytes).find("nearest measured"), std::string::npos);
+}
+
 TEST(CheckJunit, FailsSkipsAndErrs) {
   const auto outcomes = [](const CheckReport& it) {
     std::string text;
