@@ -78,7 +78,7 @@ std::vector<Call> training_calls(const Evaluation& e) {
     const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) {
       return kind.operation == placed.operation;
     });
-    Kind& kind = same == kinds.end() ? kinds.emplace_back(placed.operation) : *same;
+    Kind& kind = same == kinds.end() ? kinds.emplace_back(Kind{placed.operation}) : *same;
     kind.moved += total_d(traffic(placed.operation));
   }
   std::stable_sort(kinds.begin(), kinds.end(),
