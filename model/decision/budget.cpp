@@ -7,7 +7,9 @@
 #include <limits>
 #include <map>
 
+#include "model/decision/kept_in_training.hpp"
 #include "model/step/scheme_payload.hpp"
+#include "model/training/training_step.hpp"
 
 namespace depthcost {
 namespace {
@@ -147,6 +149,25 @@ BudgetRow payload_row(const Budget& budget, const BudgetInputs& inputs) {
   return known(decided(budget, need, need));
 }
 
+BudgetRow communication_row(const Budget& budget, const Study& study) {
+  if (!study.training) return unknown(budget, "the scenario has no training workload");
+  const ExposedCommunication exposed = exposed_communication(study);
+  if (!exposed.share) return unknown(budget, exposed.missing);
+  return known(decided(budget, exposed.share->low, exposed.share->high));
+}
+
+BudgetRow kept_row(const Budget& budget, const Study& study) {
+  if (!study.training) return unknown(budget, "the scenario has no training workload");
+  if (budget.kind == BudgetKind::pipeline_cache && !study.pipeline)
+    return unknown(budget, "the scenario has no pipeline");
+  const KeptOnStage most = largest_share(kept_in_training(study, budget.kind));
+  BudgetRow row = known(decided(budget, most.share(), most.share()));
+  if (row.verdict == Verdict::fail)
+    row.reason = fmt::format("largest on stage {}; what the layers keep beside it is not counted",
+                             most.stage);
+  return row;
+}
+
 /// Ranks that experts can be dealt out to at most; a dense model has nothing to deal out.
 Count fewest_experts(const Architecture& architecture) {
   std::optional<Count> fewest;
@@ -237,6 +258,9 @@ std::string nearest_remedy(const BudgetRow& row, const BudgetInputs& inputs) {
     case BudgetKind::prefill_bank:
     case BudgetKind::prefill_peak:
       return nearest_chunk(inputs, *row.high, budget.limit);
+    case BudgetKind::exposed_communication:
+    case BudgetKind::added_activations:
+    case BudgetKind::pipeline_cache:
     case BudgetKind::pipeline_peak:
       return "";
     case BudgetKind::device_memory:
@@ -287,6 +311,11 @@ BudgetRow decided_row(const Budget& budget, const BudgetInputs& inputs) {
     case BudgetKind::prefill_overhead:
     case BudgetKind::training_overhead:
       return overhead_row(budget, inputs, *overhead_workload(budget.kind));
+    case BudgetKind::exposed_communication:
+      return communication_row(budget, inputs.study);
+    case BudgetKind::added_activations:
+    case BudgetKind::pipeline_cache:
+      return kept_row(budget, inputs.study);
     case BudgetKind::prefill_bank:
       return prefill_row(budget, inputs, {hidden_state, streams, bank, embedding});
     case BudgetKind::prefill_peak:

@@ -79,7 +79,8 @@ struct BudgetInputs {
 
 std::vector<BudgetRow> budget_rows(const BudgetInputs& inputs);
 
-/// The row of one budget; `nearest` is left empty.
+/// The row of one budget; `nearest` is left empty. Training's communication and memory need nothing
+/// but the study.
 BudgetRow decided_row(const Budget& budget, const BudgetInputs& inputs);
 
 }  // namespace depthcost

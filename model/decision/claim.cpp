@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "model/decision/kept_in_training.hpp"
+
 namespace depthcost {
 namespace {
 
@@ -13,18 +15,44 @@ Verdict verdict_at(const StepRow& row, double limit) {
 }
 
 ClaimPoint point_of(const StepRow& row, double limit) {
-  ClaimPoint point{row.schedule, row.workload, verdict_at(row, limit), {}};
+  ClaimPoint point{
+      .schedule = row.schedule, .workload = row.workload, .verdict = verdict_at(row, limit)};
   if (row.overhead && point.verdict == Verdict::unknown)
     point.least_step = (1 / limit) * row.delta.high;
   return point;
 }
 
-std::vector<ClaimPoint> points_of(const Study& study, const std::vector<StepRow>& steps,
-                                  WorkloadKind workload, double limit) {
+std::vector<ClaimPoint> overhead_points(const Study& study, const std::vector<StepRow>& steps,
+                                        WorkloadKind workload, double limit) {
   std::vector<ClaimPoint> points;
   for (const StepRow& row : steps)
     if (same_scheme(row.path->scheme, study.path.scheme) && row.workload.kind == workload)
       points.push_back(point_of(row, limit));
+  return points;
+}
+
+/// The quoted schedule alone: slower kernels hide more communication, and eager copies are no
+/// memory that a claim is about. What the layers keep is not counted; with enough of it any share
+/// of memory is small.
+ClaimPoint training_point(const Study& study, const Budget& budget) {
+  ClaimPoint point{.schedule = study.schedule,
+                   .workload = WorkloadId::training(),
+                   .verdict = decided_row(budget, {study, {}, {}}).verdict};
+  const bool is_of_memory = budget.kind != BudgetKind::exposed_communication;
+  if (point.verdict == Verdict::fail && is_of_memory && budget.limit > 0) {
+    point.verdict = Verdict::unknown;
+    point.least_kept = least_kept_by_layers(kept_in_training(study, budget.kind), budget.limit);
+  }
+  return point;
+}
+
+std::vector<ClaimPoint> points_of(const Study& study, const std::vector<StepRow>& steps,
+                                  const Budget& budget) {
+  std::vector<ClaimPoint> points;
+  if (const auto workload = overhead_workload(budget.kind))
+    points = overhead_points(study, steps, *workload, budget.limit);
+  else
+    points.push_back(training_point(study, budget));
   std::stable_partition(points.begin(), points.end(),
                         [&](const ClaimPoint& point) { return point.schedule == study.schedule; });
   return points;
@@ -34,7 +62,9 @@ ClaimVerdict verdict_over(const Study& study, const std::vector<ClaimPoint>& poi
   const auto all = [&](const auto& is_so) {
     return std::all_of(points.begin(), points.end(), is_so);
   };
-  if (all([](const ClaimPoint& p) { return p.verdict == Verdict::unknown && !p.least_step; }))
+  if (all([](const ClaimPoint& p) {
+        return p.verdict == Verdict::unknown && !p.least_step && !p.least_kept;
+      }))
     return ClaimVerdict::unknown;
   if (all([&](const ClaimPoint& p) {
         return p.schedule != study.schedule || p.verdict == Verdict::pass;
@@ -51,8 +81,8 @@ std::vector<ClaimRow> claim_rows(const Study& study, const std::vector<StepRow>&
   std::vector<ClaimRow> rows;
   if (study.claim.empty()) return rows;
   for (const Budget& budget : study.budgets)
-    if (const auto workload = overhead_workload(budget.kind)) {
-      const auto points = points_of(study, steps, *workload, budget.limit);
+    if (is_ratio(budget.kind)) {
+      const auto points = points_of(study, steps, budget);
       rows.push_back({budget.kind, budget.limit, verdict_over(study, points), points});
     }
   return rows;

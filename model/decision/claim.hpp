@@ -1,5 +1,5 @@
-// What somebody says of a scheme's overhead, held against every point and schedule of a study: does
-// it hold, and if not everywhere, where?
+// What somebody says of a scheme's cost, held against every point and schedule of a study: does it
+// hold, and if not everywhere, where?
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,8 @@ struct ClaimPoint {
   Verdict verdict = Verdict::unknown;
   std::optional<Seconds>
       least_step;  // of unknown: it surely holds in steps of at least this length
+  std::optional<Bytes>
+      least_kept;  // of unknown: it holds where the layers of every stage keep at least this
 };
 
 struct ClaimRow {
@@ -35,10 +37,11 @@ struct ClaimRow {
   std::vector<ClaimPoint> points;  // the quoted schedule first
 };
 
-/// One for each overhead budget of a study with a claim. It holds if the quoted schedule surely
-/// keeps the limit at every point; not, where every schedule surely breaks it everywhere; else only
-/// if: at points and under schedules that keep it, or in steps that are long enough. Without per
-/// cent it is unknown.
+/// One for each budget of a study with a claim whose limit is a ratio. It holds if the quoted
+/// schedule surely keeps the limit at every point; not, where every schedule surely breaks it
+/// everywhere; else only if: at points and under schedules that keep it, in steps that are long
+/// enough, or beside layers that keep enough. Without per cent it is unknown. Communication and
+/// memory of training are judged in the quoted schedule alone.
 std::vector<ClaimRow> claim_rows(const Study& study, const std::vector<StepRow>& steps);
 
 }  // namespace depthcost

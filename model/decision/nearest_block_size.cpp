@@ -88,8 +88,9 @@ std::optional<Count> nearest_block_size(const Study& study, const Budget& budget
   const Partition* blocks = attnres_blocks(study.path.scheme);
   if (blocks == nullptr) return std::nullopt;
   const Count own = blocks->block_size;
-  return budget.kind == BudgetKind::training_overhead ? nearest_of_few(study, budget, own)
-                                                      : nearest_of_all(study, budget, own);
+  const bool is_simulated = budget.kind == BudgetKind::training_overhead ||
+                            budget.kind == BudgetKind::exposed_communication;
+  return is_simulated ? nearest_of_few(study, budget, own) : nearest_of_all(study, budget, own);
 }
 
 void name_nearest_block_sizes(const Study& study, std::vector<BudgetRow>& rows) {

@@ -74,14 +74,20 @@ struct WrittenTerm {
 };
 
 enum class BudgetKind {
-  decode_overhead,    // (t - t_base) / t_base, largest over the batches
-  prefill_overhead,   // as above
-  training_overhead,  // as above
+  decode_overhead,        // (t - t_base) / t_base, largest over the batches
+  prefill_overhead,       // as above
+  training_overhead,      // as above
+  exposed_communication,  // (t - t_free) / t_free, of a training step, links being free in t_free
+  added_activations,  // what a stage keeps over what the standard residual keeps there, less one
+  pipeline_cache,     // blocks received by a stage over what the standard residual keeps there
   prefill_bank,       // bytes per device, with b_0
   prefill_peak,       // bytes per device: bank, b_0, Phase 1 outputs
   pipeline_peak,      // bytes per token at the largest boundary
   device_memory,      // everything fits into what the driver shows
 };
+
+/// Whether the limit is a ratio, as that of a claim; else it is bytes.
+constexpr bool is_ratio(BudgetKind kind) { return kind < BudgetKind::prefill_bank; }
 
 /// Who asks for a budget: the scenario, or where it is silent, the device or the paper.
 enum class BudgetOrigin { written, assumed };
@@ -121,7 +127,7 @@ struct Study {
   std::vector<WrittenTerm> written_terms;  // no (workload, term) twice
   std::optional<Machine> machine;
   std::vector<Budget> budgets;
-  std::string claim;  // what somebody says of an overhead, and where; its limit is the budget
+  std::string claim;  // what somebody says of a cost, and where; its limit is the budget
 };
 
 /// `path`, then those it is compared with.

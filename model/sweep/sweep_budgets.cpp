@@ -16,6 +16,15 @@ PointBudget exactly(const Budget& budget, std::optional<Bytes> need) {
   return {decided(budget, need->value, need->value)};
 }
 
+/// What needs nothing but the study.
+PointBudget of_training(const Budget& budget, Study study, const SweepPoint& point) {
+  if (!point.exists()) return {{.budget = budget}};
+  study.path = point.choice->path;
+  study.schedule = point.choice->schedule;
+  const BudgetRow row = decided_row(budget, {study, {}, {}});
+  return {{row.budget, row.low, row.high, row.verdict}};
+}
+
 PointBudget device_memory(const Budget& budget, const Study& study,
                           const std::optional<PointMemory>& memory) {
   if (!memory) return {{.budget = budget}};
@@ -40,6 +49,10 @@ PointBudget Sweep::budget_at(const Budget& budget, const SweepPoint& point) cons
       return overhead(budget, point.prefill);
     case BudgetKind::training_overhead:
       return overhead(budget, point.training);
+    case BudgetKind::exposed_communication:
+    case BudgetKind::added_activations:
+    case BudgetKind::pipeline_cache:
+      return of_training(budget, study_, point);
     case BudgetKind::prefill_bank:
       return exactly(budget, of_prefill(&PointMemory::prefill_bank));
     case BudgetKind::prefill_peak:

@@ -288,6 +288,23 @@ Seconds least_training_step(const Study& study) {
   return simulate(model.work(baseline_path(study, study.path), Schedule::fused, {kShort})).makespan;
 }
 
+ExposedCommunication exposed_communication(const Study& study) {
+  if (!study.pipeline) return {.share = {}, .missing = "the scenario has no pipeline"};
+  if (!study.machine) return {.share = {}, .missing = "the scenario has no hardware"};
+  const TrainingModel model(study);
+  if (!model.missing().empty()) return {.share = {}, .missing = model.missing()};
+  if (!stage_links(study, forward_messages(study, study.path)))
+    return {.share = {}, .missing = "the hardware has no transfers between pipeline stages"};
+  std::array<double, kCases.size()> shares{};
+  for (std::size_t i = 0; i < kCases.size(); ++i) {
+    PipelineWork work = model.work(study.path, study.schedule, kCases[i]);
+    const Seconds makespan = simulate(work).makespan;
+    const Seconds exposed = communication_seconds(std::move(work), makespan);
+    shares[i] = exposed / (makespan - exposed);
+  }
+  return {.share = spread(shares, Evidence::assumed), .missing = ""};
+}
+
 struct TrainingSteps::Shared {
   const Study& study;
   TrainingModel model;

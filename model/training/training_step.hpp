@@ -58,6 +58,16 @@ class TrainingSteps {
 /// Nobody can have measured a shorter one. The study must have a training step and a machine.
 Seconds least_training_step(const Study& study);
 
+/// What the pipeline's links add to a step, as a share of the same step with free links: all that
+/// is not hidden beside computation, of warm-up and cool-down too.
+struct ExposedCommunication {
+  std::optional<Estimate<double>> share;
+  std::string missing;  // why there is none
+};
+
+/// Of the study's scheme in its schedule. The study must have a training step.
+ExposedCommunication exposed_communication(const Study& study);
+
 /// Empty without a training step or a machine. Rows point at `paths`.
 TrainingAnswer training_answer(const Study& study, const std::vector<ResidualPath>& paths);
 

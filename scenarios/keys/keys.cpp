@@ -155,14 +155,22 @@ const std::array kScenario{
     measured_term(quantity, "step_terms.training.collectives"),
     measured_term(quantity, "step_terms.training.launches"),
     key(text, "claim",
-        "a claim about an overhead and its source; the budget is its limit, and the report says "
-        "whether it holds"),
+        "a claim about a cost and its source; budgets that are ratios are its limits, and the report "
+        "says whether it holds"),
     key(quantity, "budgets.decode_overhead", ratio,
         "largest (t - t_base) / t_base over the batches"),
     key(quantity, "budgets.prefill_overhead", ratio,
         "largest (t - t_base) / t_base of the prefill"),
     key(quantity, "budgets.training_overhead", ratio,
         "largest (t - t_base) / t_base of a training step"),
+    key(quantity, "budgets.exposed_communication", ratio,
+        "(t - t_free) / t_free of a training step, where t_free has links that take no time"),
+    key(quantity, "budgets.added_activations", ratio,
+        "bytes that the residual path keeps for backward passes over those of the standard "
+        "residual, less one: the largest of a stage; without received blocks"),
+    key(quantity, "budgets.pipeline_cache", ratio,
+        "bytes of blocks received over the pipeline, over those that the standard residual keeps "
+        "for backward passes: the largest of a stage"),
     key(quantity, "budgets.prefill_bank", Dimension::bytes,
         "bytes of the bank with b_0 on one device"),
     key(quantity, "budgets.prefill_peak", Dimension::bytes,

@@ -350,14 +350,17 @@ class ScenarioReader {
   }
 
   void read_claim(const Value& claim) {
-    for (const char* limit : {"decode_overhead", "prefill_overhead", "training_overhead"})
+    std::vector<std::string_view> limits;
+    for (const BudgetKind kind : kEnumerators<BudgetKind>)
+      if (is_ratio(kind)) limits.push_back(name(kind));
+    for (const std::string_view limit : limits)
       if (values_.has(fmt::format("budgets.{}", limit))) {
         scenario_.study.claim = claim.texts.front();
         return;
       }
-    throw InputError(claim.position,
-                     "missing key 'budgets' (a claim needs decode_overhead, prefill_overhead or "
-                     "training_overhead as its limit)");
+    throw InputError(
+        claim.position,
+        fmt::format("missing key 'budgets' (a claim needs a limit: {})", fmt::join(limits, " | ")));
   }
 
   void read_budgets() {

@@ -107,6 +107,28 @@ TEST_F(Check, SaysInJsonWhatItSaysInWords) {
   EXPECT_EQ(json["scenarios"][1]["verdict"], "bad input");
 }
 
+TEST_F(Check, JudgesMemoryAndCommunicationOfTraining) {
+  const auto scenario = [](const std::string& budgets) {
+    return "schema: depthcost/1\nname: Kimi Linear\nmodel: kimi_linear_48b\nhardware: h200_sxm\n"
+           "parallelism: {pipeline: 4}\nworkload: {training: {sequence_length: 4096, "
+           "micro_batches: 8, activations: recompute}}\nbudgets: {" +
+           budgets + "}\n";
+  };
+  folder_.written("kept.yaml", scenario("exposed_communication: 50 %, pipeline_cache: 200 %"));
+  EXPECT_EQ(run({"kept.yaml"}).exit_code, 0);
+  folder_.written("broken.yaml", scenario("added_activations: 1 %, pipeline_cache: 200 %"));
+  const Outcome outcome = run({"broken.yaml", "--format", "json"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  const auto json = nlohmann::json::parse(outcome.output);
+  const auto& budgets = json["scenarios"][0]["budgets"];
+  EXPECT_EQ(budgets[0]["name"], "added_activations");
+  EXPECT_EQ(budgets[0]["unit"], "ratio");
+  EXPECT_EQ(budgets[0]["verdict"], "fail");
+  EXPECT_EQ(budgets[0]["reason"],
+            "largest on stage 3; what the layers keep beside it is not counted");
+  EXPECT_EQ(budgets[1]["verdict"], "pass");
+}
+
 TEST_F(Check, ShowsVerdictsToCi) {
   folder_.written("open.yaml", kimi("300 MB, device_memory: fits"));
   const Outcome outcome = run(

@@ -99,23 +99,10 @@ void write_table(std::string& text, const Answer& answer) {
 
 using namespace budget_section;
 
-std::string_view unit_of(BudgetKind kind) {
-  switch (kind) {
-    case BudgetKind::decode_overhead:
-    case BudgetKind::prefill_overhead:
-    case BudgetKind::training_overhead:
-      return "ratio";
-    case BudgetKind::prefill_bank:
-    case BudgetKind::prefill_peak:
-    case BudgetKind::pipeline_peak:
-    case BudgetKind::device_memory:
-      return "bytes";
-  }
-  return "";
-}
+std::string_view unit_of(BudgetKind kind) { return is_ratio(kind) ? "ratio" : "bytes"; }
 
 std::string format_budget(BudgetKind kind, double value, Sign sign) {
-  if (unit_of(kind) == "ratio") return format_ratio(value, sign);
+  if (is_ratio(kind)) return format_ratio(value, sign);
   return format_bytes({value}, Prefix::decimal, sign);
 }
 

@@ -77,6 +77,15 @@ TEST(NearestBlockSize, CountsABoundaryOfTrainingInTheTypeOfTheWire) {
   EXPECT_NE(in_f32, in_bf16);
 }
 
+TEST(NearestBlockSize, IsFoundForWhatTrainingKeeps) {
+  Study study = test::training_study();
+  study.compare.clear();
+  const Budget budget{BudgetKind::pipeline_cache, 0.1};
+  const auto found = nearest_block_size(study, budget);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found, nearest_by_hand(study, budget, study.path.scheme.parameters.blocks.block_size));
+}
+
 TEST(NearestBlockSize, OfATrainingStepIsFoundAmongAFew) {
   Study study = test::training_study();
   study.compare.clear();

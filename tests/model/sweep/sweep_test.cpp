@@ -39,9 +39,10 @@ Study full_study() {
                             .schedule = PipelineSchedule::interleaved,
                             .baseline_step = Seconds{1}};
   study.budgets = {{BudgetKind::decode_overhead, 0.05},  {BudgetKind::prefill_overhead, 0.02},
-                   {BudgetKind::training_overhead, 0.1}, {BudgetKind::prefill_bank, 2.5e9},
-                   {BudgetKind::prefill_peak, 4e9},      {BudgetKind::pipeline_peak, 1.2e5},
-                   {BudgetKind::device_memory, 0}};
+                   {BudgetKind::training_overhead, 0.1}, {BudgetKind::exposed_communication, 0.01},
+                   {BudgetKind::added_activations, 0.5}, {BudgetKind::pipeline_cache, 0.2},
+                   {BudgetKind::prefill_bank, 2.5e9},    {BudgetKind::prefill_peak, 4e9},
+                   {BudgetKind::pipeline_peak, 1.2e5},   {BudgetKind::device_memory, 0}};
   return study;
 }
 

@@ -6,6 +6,7 @@
 
 #include <numeric>
 
+#include "model/decision/claim.hpp"
 #include "model/evaluation/evaluation.hpp"
 #include "model/ledger/backward.hpp"
 #include "model/schemes/list.hpp"
@@ -227,6 +228,69 @@ TEST(Communication, IsWhatFreeLinksSave) {
       run_of(training_answer(study, paths_of(study)), Schedule::single_pass).communication;
   EXPECT_GT(fast, Seconds{});
   EXPECT_GT(exposed, fast);
+}
+
+// One micro-batch on two stages hides nothing: the step waits for its message in both directions.
+TEST(ExposedCommunication, IsBothMessagesOfOneMicroBatch) {
+  Study study = llama_pipeline(2, 1);
+  study.training->num_micro_batches = 1;
+  const auto sent = [](Bytes bytes) { return 10e-6 + (bytes.value - 1) / 100e9; };
+  const double messages =
+      sent(forward_messages(study, study.path)[0]) + sent(backward_messages(study, study.path)[0]);
+  const TrainingAnswer answer = training_answer(study, paths_of(study));
+  const double step = run_of(answer, study.schedule).makespan.value;
+  const ExposedCommunication exposed = exposed_communication(study);
+  EXPECT_EQ(exposed.missing, "");
+  ASSERT_TRUE(exposed.share);
+  EXPECT_NEAR(exposed.share->value, messages / (step - messages), 1e-9);
+  EXPECT_LT(exposed.share->low, exposed.share->value) << "layers that take longer";
+  EXPECT_LT(exposed.share->value, exposed.share->high);
+}
+
+TEST(ExposedCommunication, IsThatOfTheSchedule) {
+  Study study = llama_pipeline(4, 2);
+  const TrainingAnswer answer = training_answer(study, paths_of(study));
+  for (const Schedule schedule : {Schedule::unfused, Schedule::two_phase}) {
+    study.schedule = schedule;
+    const TrainingRun& run = run_of(answer, schedule);
+    EXPECT_NEAR(exposed_communication(study).share->value,
+                run.communication / (run.makespan - run.communication), 1e-12);
+  }
+}
+
+TEST(ExposedCommunication, IsUnknownWhereNothingIsBesideIt) {
+  const auto missing = [](const Study& study) {
+    const ExposedCommunication exposed = exposed_communication(study);
+    EXPECT_FALSE(exposed.share);
+    return exposed.missing;
+  };
+  Study study = llama_pipeline(2, 1);
+  study.machine->transfers.clear();
+  EXPECT_EQ(missing(study), "the hardware has no transfers between pipeline stages");
+  study.model.architecture.reset();
+  EXPECT_EQ(missing(study), "the model has no attention and mlp");
+  study.machine.reset();
+  EXPECT_EQ(missing(study), "the scenario has no hardware");
+  study.pipeline.reset();
+  EXPECT_EQ(missing(study), "the scenario has no pipeline");
+}
+
+TEST(ExposedCommunication, IsABudgetAndAClaim) {
+  Study study = llama_pipeline(2, 1);
+  const Estimate<double> share = exposed_communication(study).share.value();
+  const auto row = [&](double limit) {
+    return decided_row({BudgetKind::exposed_communication, limit}, {study, {}, {}});
+  };
+  EXPECT_EQ(row(share.high).verdict, Verdict::pass);
+  EXPECT_EQ(row(share.value).reason, "the limit lies inside the interval");
+  EXPECT_EQ(row(0.99 * share.low).verdict, Verdict::fail);
+  study.claim = "it is hidden";
+  study.budgets = {{BudgetKind::exposed_communication, 0.99 * share.low}};
+  EXPECT_EQ(claim_rows(study, {}).front().points.front().verdict, Verdict::fail);
+  study.budgets = {{BudgetKind::exposed_communication, share.high}};
+  EXPECT_EQ(claim_rows(study, {}).front().verdict, ClaimVerdict::holds);
+  study.training.reset();
+  EXPECT_EQ(row(1).reason, "the scenario has no training workload");
 }
 
 // Nine blocks instead of one hidden state over slow links: most of what is added is communication.

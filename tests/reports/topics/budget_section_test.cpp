@@ -10,6 +10,11 @@ TEST(FormatBudget, KnowsWhatEachLimitCounts) {
   EXPECT_EQ(format_budget(BudgetKind::decode_overhead, 0.02), "2.0 %");
   EXPECT_EQ(format_budget(BudgetKind::prefill_overhead, 0.02), "2.0 %");
   EXPECT_EQ(format_budget(BudgetKind::training_overhead, 0.02), "2.0 %");
+  for (const BudgetKind kind : {BudgetKind::exposed_communication, BudgetKind::added_activations,
+                                BudgetKind::pipeline_cache}) {
+    EXPECT_EQ(format_budget(kind, 0.01), "1.0 %");
+    EXPECT_EQ(unit_of(kind), "ratio");
+  }
   EXPECT_EQ(format_budget(BudgetKind::prefill_bank, 2.5e9), "2.500 GB");
   EXPECT_EQ(format_budget(BudgetKind::prefill_peak, 2.5e9), "2.500 GB");
   EXPECT_EQ(format_budget(BudgetKind::pipeline_peak, 114688), "114.7 kB");

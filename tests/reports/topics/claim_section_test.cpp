@@ -23,6 +23,19 @@ TEST(ClaimSentence, SaysWhereItHolds) {
             "`two_phase` everywhere.");
 }
 
+TEST(ClaimSentence, SaysWhatTheLayersMustKeep) {
+  const ClaimRow claim{BudgetKind::pipeline_cache,
+                       0.01,
+                       ClaimVerdict::holds_only_if,
+                       {{.schedule = Schedule::single_pass,
+                         .workload = WorkloadId::training(),
+                         .verdict = Verdict::unknown,
+                         .least_kept = Bytes{40.5e9}}}};
+  EXPECT_EQ(claim_sentence("a", claim),
+            "Claim: a. Held to 1.0 % of `pipeline_cache` it holds only if run as `single_pass` at "
+            "training where the layers of every stage keep at least 40.50 GB.");
+}
+
 TEST(ClaimSentence, IsShortWithoutACondition) {
   ClaimRow claim = only_if({{Schedule::single_pass, WorkloadId::decode(1), Verdict::pass, {}}});
   claim.verdict = ClaimVerdict::holds;

@@ -216,7 +216,7 @@ INSTANTIATE_TEST_SUITE_P(
              "hardware: mi300x\nparallelism: {pipeline: 2}\nworkload: {training: {sequence_length: 4096, micro_batches: 2}}\n"),
          "it.yaml:4:25: error: conflicting parallelism.pipeline (a training step needs hardware.transfers of kind send, within a node and over the network as its stages lie)"},
         {"ClaimWithoutALimit", kimi("claim: it is cheap\nbudgets: {prefill_bank: 1 GB}\n"),
-         "it.yaml:3:8: error: missing key 'budgets' (a claim needs decode_overhead, prefill_overhead or training_overhead as its limit)"},
+         "it.yaml:3:8: error: missing key 'budgets' (a claim needs a limit: decode_overhead | prefill_overhead | training_overhead | exposed_communication | added_activations | pipeline_cache)"},
         {"TrainingStepShorterThanItsResidual",
          kimi(
              "hardware: h200_sxm\nworkload: {training: {sequence_length: 4096}}\nbaseline_step: {training: 1 us}\n"),

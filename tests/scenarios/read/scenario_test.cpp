@@ -297,11 +297,13 @@ TEST(Budgets, AreReadInBaseUnits) {
       parsed(
           "model: kimi_k3\n"
           "budgets: {device_memory: fits, pipeline_peak: 50 kB, prefill_peak: 1 GiB, "
-          "prefill_bank: 2.5 GB, training_overhead: 4 %, prefill_overhead: 0.5 %, "
+          "prefill_bank: 2.5 GB, pipeline_cache: 3 %, added_activations: 1 %, "
+          "exposed_communication: 0.1 %, training_overhead: 4 %, prefill_overhead: 0.5 %, "
           "decode_overhead: 2 %}\n")
           .study.budgets;
-  ASSERT_EQ(budgets.size(), 7u);
-  const std::vector<double> expected{0.02, 0.005, 0.04, 2.5e9, 1073741824, 50e3, 0};
+  ASSERT_EQ(budgets.size(), 10u);
+  const std::vector<double> expected{0.02, 0.005, 0.04,       0.001, 0.01,
+                                     0.03, 2.5e9, 1073741824, 50e3,  0};
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(static_cast<std::size_t>(budgets[i].kind), i);
     EXPECT_EQ(budgets[i].limit, expected[i]) << i;
