@@ -94,6 +94,9 @@ const std::array kScenario{
         "drafts them is not counted"),
     key(number, "workload.decode.speculative.accepted",
         "tokens that a sequence keeps of them in the mean"),
+    key(choice, "workload.decode.phase1", kNames<Phase1Order>,
+        "whether Phase 1 runs before a block's first layer, or beside it but for its first query; "
+        "in_order if absent"),
     with_default(key(choice, "workload.decode.launch", kNames<Launch>, "how kernels are launched"),
                  "graph", "what serving engines ship"),
     key(quantity, "workload.decode.layer_bytes", Dimension::bytes,

@@ -66,6 +66,19 @@ Speculation speculation_of(const Values& values) {
   return speculation;
 }
 
+/// Absent: in order. Only a graph has a second branch.
+Phase1Order phase1_of(const Values& values, Launch launch) {
+  const Value* written = values.find("workload.decode.phase1");
+  if (written == nullptr) return Phase1Order::in_order;
+  const auto order = values.choice<Phase1Order>("workload.decode.phase1");
+  if (order == Phase1Order::hoisted && launch == Launch::stream)
+    throw InputError(
+        written->position,
+        "conflicting workload.decode.phase1 'hoisted' (runs beside a layer on a second "
+        "branch of a graph, but workload.decode.launch is stream)");
+  return order;
+}
+
 void read_decode(const Values& values, Study& study) {
   const Value* sequences = values.find("workload.decode.sequences");
   if (sequences == nullptr) {
@@ -79,6 +92,7 @@ void read_decode(const Values& values, Study& study) {
     decode.context = values.count("workload.decode.context");
   decode.speculation = speculation_of(values);
   decode.launch = values.choice<Launch>("workload.decode.launch");
+  decode.phase1 = phase1_of(values, decode.launch);
   if (values.has("workload.decode.layer_bytes"))
     decode.layer_bytes = Bytes{values.number("workload.decode.layer_bytes")};
   decode.baseline_steps =

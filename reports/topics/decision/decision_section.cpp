@@ -321,12 +321,17 @@ Table decision_table(const Evaluation& e) {
 }
 
 std::string decision_legend(const Evaluation& e) {
-  return fmt::format(
+  std::string legend = fmt::format(
       "Added: time per decode step, whole prefill or training step, and overhead, its per cent of the baseline "
       "step, with 90 % intervals; mostly: what it consists of; evidence: of the time. State: "
       "memory of `{}` on one device. Boundary: its largest pipeline payload, per token. All times are "
       "modelled, not measured. {}",
       name(e.paths.front().scheme), baseline_sentence(e));
+  if (e.study.decode && e.study.decode->phase1 == Phase1Order::hoisted)
+    legend +=
+        " At decode a step waits for the first query of Phase 1 alone; the rest runs beside the "
+        "block's first layer (`workload.decode.phase1: hoisted`).";
+  return legend;
 }
 
 std::string baseline_sentence(const Evaluation& e) {

@@ -199,6 +199,16 @@ TEST(Report, SaysWhichBaselinePerCentsAreOf) {
   EXPECT_EQ(report.find("of which standard"), report.npos);
 }
 
+TEST(Report, SaysWherePhase1RunsBesideALayer) {
+  Study study = test::modelled_study();
+  const std::string sentence =
+      "At decode a step waits for the first query of Phase 1 alone; the rest runs beside the "
+      "block's first layer (`workload.decode.phase1: hoisted`).";
+  EXPECT_EQ(markdown_report(evaluate(study), {}).find(sentence), std::string::npos);
+  study.decode->phase1 = Phase1Order::hoisted;
+  expect_text(markdown_report(evaluate(study), {}), sentence);
+}
+
 std::vector<std::string> cells_of(const Table& table) {
   std::vector<std::string> cells;
   for (const auto& row : table.rows) cells.insert(cells.end(), row.begin(), row.end());

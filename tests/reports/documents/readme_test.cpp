@@ -82,9 +82,9 @@ std::string cost_text(const Evaluation& e, const ClaimRow& claim) {
 std::string claims_block() {
   Table table{{{"scenario"}, {"cost"}, {"claim"}}, {}};
   for (const std::string file :
-       {"decode_standalone", "decode_fused_baseline", "training_pipeline", "training_alone",
-        "pipeline_communication", "pipeline_communication_replicated", "pipeline_cache",
-        "activations_recomputed", "full_attnres_memory", "unfused"}) {
+       {"decode_standalone", "decode_fused_baseline", "decode_hoisted", "training_pipeline",
+        "training_alone", "pipeline_communication", "pipeline_communication_replicated",
+        "pipeline_cache", "activations_recomputed", "full_attnres_memory", "unfused"}) {
     const Evaluation e =
         evaluate(read_scenario(kRoot + "/scenarios/claims/" + file + ".yaml").study);
     for (const ClaimRow& claim : e.claims) {

@@ -253,6 +253,8 @@ INSTANTIATE_TEST_SUITE_P(
          "it.yaml:3:38: error: invalid residual.remainder 'floor' (must be paper | ceil | strict | literal)"},
         {"Dtype", model("num_layers: 8, hidden_size: 8, dtype: bfloat16"),
          "it.yaml:2:47: error: invalid dtype 'bfloat16' (must be bf16 | f16 | f32 | fp8)"},
+        {"Phase1", kimi("workload: {decode: {sequences: 1, phase1: early}}\n"),
+         "it.yaml:3:43: error: invalid workload.decode.phase1 'early' (must be in_order | hoisted)"},
         {"BareShareOfAStep", kimi("budgets: {exposed_communication: 0.01}\n"),
          "it.yaml:3:34: error: invalid budgets.exposed_communication '0.01' (missing unit; need a percentage, such as '2 %')"},
         {"BytesForAShareOfMemory", kimi("budgets: {added_activations: 1 GB}\n"),

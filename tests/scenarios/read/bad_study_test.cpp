@@ -199,6 +199,11 @@ INSTANTIATE_TEST_SUITE_P(
          "it.yaml:3:30: error: conflicting key 'workload.decode.context' (needs workload.decode.sequences)"},
         {"LaunchWithoutSequences", kimi("workload: {decode: {launch: graph}}\n"),
          "it.yaml:3:29: error: conflicting key 'workload.decode.launch' (needs workload.decode.sequences)"},
+        {"Phase1WithoutSequences", kimi("workload: {decode: {phase1: hoisted}}\n"),
+         "it.yaml:3:29: error: conflicting key 'workload.decode.phase1' (needs workload.decode.sequences)"},
+        {"HoistedWithoutAGraph",
+         kimi("workload: {decode: {sequences: 1, launch: stream, phase1: hoisted}}\n"),
+         "it.yaml:3:59: error: conflicting workload.decode.phase1 'hoisted' (runs beside a layer on a second branch of a graph, but workload.decode.launch is stream)"},
         {"StepShorterThanItsResidual",
          kimi(
              "hardware: h200_sxm\nworkload: {decode: {sequences: [1, 64]}}\nbaseline_step: {decode: [12 ms, 1 us]}\n"),

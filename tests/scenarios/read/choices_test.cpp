@@ -43,6 +43,7 @@ TEST(Choices, AreTheNamesOfTheEnums) {
   const auto launches = sorted_names<Launch>();
   EXPECT_EQ(choices_of(scenario_keys(), "workload.decode.launch"), launches);
   EXPECT_EQ(choices_of(scenario_keys(), "workload.prefill.launch"), launches);
+  EXPECT_EQ(choices_of(scenario_keys(), "workload.decode.phase1"), sorted_names<Phase1Order>());
   EXPECT_EQ(choices_of(hardware_keys(), "launch_floor[].launch"), launches);
   EXPECT_EQ(choices_of(hardware_keys(), "launch_floor[].level"), sorted_names<Level>());
 }

@@ -287,6 +287,16 @@ TEST(Workloads, TakeSpeculativeDecoding) {
   EXPECT_EQ(speculation(", speculative: {tokens: 4, accepted: 2.5}").accepted, 2.5);
 }
 
+TEST(Workloads, HoistPhase1OnlyWhereTheyAreToldTo) {
+  const auto phase1 = [](const std::string& key) {
+    return parsed("model: kimi_k3\nworkload: {decode: {sequences: 64" + key + "}}\n")
+        .study.decode->phase1;
+  };
+  EXPECT_EQ(phase1(""), Phase1Order::in_order);
+  EXPECT_EQ(phase1(", phase1: in_order"), Phase1Order::in_order);
+  EXPECT_EQ(phase1(", phase1: hoisted"), Phase1Order::hoisted);
+}
+
 TEST(Workloads, TakeASingleBatchWithoutBrackets) {
   EXPECT_EQ(parsed("model: kimi_k3\nworkload: {decode: {sequences: 64}}\n").study.decode->sequences,
             std::vector<Count>{64});
