@@ -22,6 +22,7 @@ void each_fused_case(const Shape& s, StreamsAgain again, const Visit& visit) {
   const auto visit_it = [&](std::string_view name, auto make) {
     visit_as(name, name, counts_of(s), make);
   };
+// The name of a template cannot stand in parentheses. NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define DEPTHCOST_VISIT(Op, name) visit_it(#name, row_operation<Op<T>>);
   DEPTHCOST_RESIDUAL_OPERATIONS(DEPTHCOST_VISIT)
 #undef DEPTHCOST_VISIT
