@@ -138,7 +138,6 @@ TEST_F(Compare, HoldsPresetsAgainstWhatIsPublished) {
   const Outcome outcome = run({"--published", "--format", "json"});
   const auto json = nlohmann::json::parse(outcome.output);
   EXPECT_GE(json["cases"].size(), 70U);
-  EXPECT_LT(outcome.cpu_seconds, 5);
 }
 
 TEST_F(Compare, RefusesWhatItCannotUse) {

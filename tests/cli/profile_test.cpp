@@ -31,7 +31,6 @@ TEST_F(ProfileCommand, FitsWhatVerifyThenHolds) {
   const Outcome verified = run({"profile", "verify", "again.yaml"});
   EXPECT_EQ(verified.exit_code, 0);
   EXPECT_EQ(verified.output, "again.yaml: holds\n");
-  EXPECT_LT(verified.cpu_seconds, 1);
 }
 
 TEST_F(ProfileCommand, VerifySaysNoToAChangedNumber) {

@@ -1,5 +1,5 @@
-// Runs the program as users do: a process with arguments, two outputs, an exit code and CPU
-// seconds.
+// Runs the program as users do: a process with arguments, two outputs, an exit code and its
+// memory.
 #pragma once
 
 #include <string>
@@ -21,11 +21,10 @@ struct Outcome {
   int exit_code = -1;  // -1: it did not end by itself
   std::string output;
   std::string errors;
-  double cpu_seconds = 0;  // user and system: a busy machine does not count
   double peak_megabytes = 0;
 };
 
-/// Runs it; kills it after 30 seconds.
+/// Runs it; kills it after two minutes: it hangs.
 Outcome run_program(const Invocation& invocation);
 
 }  // namespace depthcost::test
