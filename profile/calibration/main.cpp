@@ -1,11 +1,13 @@
 // calibrate TABLES START.yaml FOLDER NAME: writes FOLDER/NAME.yaml, constants that have not seen
-// the GPU, architecture or model NAME; "all" has seen everything. calibrate --names TABLES: every
-// NAME.
+// the GPU, architecture or model NAME; "all" has seen everything. calibrate --names TABLES
+// [NAME...]: every NAME, or those that are given where it knows them.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <optional>
+#include <string_view>
 
 #include "profile/calibration/fold.hpp"
 #include "scenarios/device/constants.hpp"
@@ -21,29 +23,53 @@ void write(const std::string& path, const std::string& text) {
   if (!(file << text)) throw InputError({path, 1, 1}, "cannot write the file");
 }
 
-int run(const std::vector<std::string>& arguments) {
-  if (arguments.size() == 2 && arguments[0] == "--names") {
-    for (const std::string& name : names_of_folds(read_tables(arguments[1], shipped_constants())))
-      fmt::print("{}\n", name);
-    fmt::print("{}\n", kAll);
-    return 0;
-  }
-  if (arguments.size() != 4) {
-    fmt::print(stderr, "calibrate: error: wrong arguments (TABLES START.yaml FOLDER NAME)\n");
-    return 2;
-  }
-  const std::string& name = arguments[3];
-  const Constants start = load_constants(arguments[1]);
-  const Tables tables = read_tables(arguments[0], start);
-  const std::vector<std::string> known = names_of_folds(tables);
-  if (name != kAll && std::find(known.begin(), known.end(), name) == known.end()) {
-    fmt::print(stderr, "calibrate: error: unknown fold '{}' (known: {}, {})\n", name,
-               fmt::join(known, ", "), kAll);
-    return 2;
-  }
-  const Constants constants = fold(tables, {name == kAll ? "" : name}, start);
-  write(fmt::format("{}/{}.yaml", arguments[2], name), to_yaml(constants));
+int refuse(std::string_view subject, std::string_view problem) {
+  fmt::print(stderr, "{}:1:1: error: {}\n", subject, problem);
+  return 2;
+}
+
+std::vector<std::string> known_names(const Tables& tables) {
+  std::vector<std::string> names = names_of_folds(tables);
+  names.emplace_back(kAll);
+  return names;
+}
+
+/// Nothing if all are known.
+std::optional<std::string> first_unknown(const std::vector<std::string>& names,
+                                         const std::vector<std::string>& known) {
+  for (const std::string& name : names)
+    if (std::find(known.begin(), known.end(), name) == known.end()) return name;
+  return std::nullopt;
+}
+
+int refuse_unknown(const std::string& name, const std::vector<std::string>& known) {
+  return refuse(name, fmt::format("unknown fold (must be {})", fmt::join(known, ", ")));
+}
+
+int print_names(const std::string& tables, const std::vector<std::string>& wanted) {
+  const std::vector<std::string> known = known_names(read_tables(tables, shipped_constants()));
+  if (const auto unknown = first_unknown(wanted, known)) return refuse_unknown(*unknown, known);
+  fmt::print("{}\n", fmt::join(wanted.empty() ? known : wanted, "\n"));
   return 0;
+}
+
+int write_fold(const std::string& table_folder, const std::string& start_file,
+               const std::string& folder, const std::string& name) {
+  const Constants start = load_constants(start_file);
+  const Tables tables = read_tables(table_folder, start);
+  const std::vector<std::string> known = known_names(tables);
+  if (first_unknown({name}, known)) return refuse_unknown(name, known);
+  const Constants constants = fold(tables, {name == kAll ? "" : name}, start);
+  write(fmt::format("{}/{}.yaml", folder, name), to_yaml(constants));
+  return 0;
+}
+
+int run(const std::vector<std::string>& arguments) {
+  if (arguments.size() >= 2 && arguments[0] == "--names")
+    return print_names(arguments[1], {arguments.begin() + 2, arguments.end()});
+  if (arguments.size() != 4)
+    return refuse("calibrate", "missing arguments (TABLES, START.yaml, FOLDER and a NAME)");
+  return write_fold(arguments[0], arguments[1], arguments[2], arguments[3]);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ class Scripts : public testing::Test {
 TEST_F(Scripts, PrintTheirHelp) {
   for (const std::string script :
        {"measure", "run_benchmarks", "bundle", "test", "sanitize", "check_wasm", "style",
-        "check_sass", "release", "report", "compare_builds"})
+        "check_sass", "release", "report", "compare_builds", "calibrate"})
     for (const std::string option : {"--help", "-h"}) {
       const Outcome outcome = run(kScripts + script, {option});
       EXPECT_EQ(outcome.exit_code, 0) << script;
@@ -72,6 +72,7 @@ TEST_F(Scripts, TakeAnEmptyTextForNoValue) {
     expect_error("measure", {option, ""},
                  option + ":1:1: error: missing value (the text is empty)");
   expect_error("release", {""}, "FOLDER:1:1: error: missing value (the text is empty)");
+  expect_error("calibrate", {""}, "FOLDER:1:1: error: missing value (the text is empty)");
   expect_error("style", {""}, "BASE:1:1: error: missing value (the text is empty)");
 }
 
@@ -86,6 +87,7 @@ TEST_F(Scripts, RefuseWhatTheyDoNotKnow) {
     expect_error(script, {"one"},
                  kScripts + script + ":1:1: error: unknown argument 'one' (it takes none)");
   expect_error("release", {"--loud"}, kScripts + "release:1:1: error: unknown option '--loud'");
+  expect_error("calibrate", {"--loud"}, kScripts + "calibrate:1:1: error: unknown option '--loud'");
   expect_error("bundle", {"a"},
                kScripts + "bundle:1:1: error: missing arguments (PROGRAMS, DIR and a NAME)");
   expect_error("run_benchmarks", {"a"},
@@ -93,6 +95,27 @@ TEST_F(Scripts, RefuseWhatTheyDoNotKnow) {
   expect_error("check_sass", {}, kScripts + "check_sass:1:1: error: missing arguments (libraries)");
   expect_error("check_sass", {"none.a"}, "none.a:1:1: error: cannot be read (build it first)");
 }
+
+#ifdef DEPTHCOST_CALIBRATE
+TEST_F(Scripts, CalibrateRefusesAFoldThatItDoesNotKnow) {
+  const std::string known =
+      "ada, b200_sxm, b300_sxm, blackwell, deepseek_v3, gb300, gpt_oss_120b, h100_sxm, h200_sxm, "
+      "hopper, kimi_k2, l40s, llama_3_1_70b, llama_3_1_8b, qwen3_32b, all";
+  const std::string tables = DEPTHCOST_SOURCE_DIR "/scenarios/published";
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--names", tables, "h100_sxm", "h400"},
+        std::vector<std::string>{tables, DEPTHCOST_SOURCE_DIR "/profile/calibration/start.yaml",
+                                 folder_.path(), "h400"}}) {
+    const Outcome outcome = run(DEPTHCOST_CALIBRATE, arguments);
+    EXPECT_EQ(outcome.errors, "h400:1:1: error: unknown fold (must be " + known + ")\n");
+    EXPECT_EQ(outcome.output, "");
+    EXPECT_EQ(outcome.exit_code, 2);
+  }
+  EXPECT_EQ(run(DEPTHCOST_CALIBRATE, {"--names", tables, "h100_sxm"}).output, "h100_sxm\n");
+  EXPECT_EQ(run(DEPTHCOST_CALIBRATE, {"a"}).errors,
+            "calibrate:1:1: error: missing arguments (TABLES, START.yaml, FOLDER and a NAME)\n");
+}
+#endif
 
 TEST_F(Scripts, CompareBuildsByTheirNumbersAndExitCodesAndNotByTheirProse) {
   const auto program = [&](const std::string& name, const std::string& text) {
