@@ -39,8 +39,7 @@ struct TokenWork {
 ///   whole  every CTA reads all of them, however few tokens it has
 enum class Projection : std::uint8_t { whole, split };
 
-/// Whether kernels in a graph are launched before their neighbour ends, and fetch what is old
-/// meanwhile: then all of them start as from the cache.
+/// Whether engines launch the kernels of a plain graph before their neighbour ends.
 enum class Prefetch : std::uint8_t { none, before_start };
 
 /// What the kernels of an architecture do. Rings need Blackwell's datacentre parts: vLLM, SGLang

@@ -24,6 +24,12 @@ std::optional<Transfer> fitted_as(TransferKind kind) {
 
 }  // namespace
 
+bool launches_ahead(const Machine& machine, Launch launch) {
+  if (!machine.few_tokens || launch == Launch::stream) return false;
+  return launch == Launch::graph_pdl ||
+         machine.few_tokens->style.prefetch == Prefetch::before_start;
+}
+
 std::optional<Estimate<Seconds>> transfer_time(const Machine& machine, TransferKind kind,
                                                TransferScope scope, Count num_ranks, Bytes size) {
   const auto transfer = fitted_as(kind);

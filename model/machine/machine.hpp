@@ -93,4 +93,8 @@ struct Machine {
 std::optional<Estimate<Seconds>> transfer_time(const Machine& machine, TransferKind kind,
                                                TransferScope scope, Count num_ranks, Bytes size);
 
+/// Whether a step's kernels are launched before their neighbour ends, and fetch what is old
+/// meanwhile: then all of them start as from the cache.
+bool launches_ahead(const Machine& machine, Launch launch);
+
 }  // namespace depthcost

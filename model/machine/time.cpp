@@ -220,12 +220,6 @@ Seconds floor_at(const Machine& machine, const Operation& operation, Launch laun
   return {};
 }
 
-/// Whether the kernel before hides the start: in a step, not where a kernel is measured alone.
-bool starts_ahead(const Machine& machine, const Execution& execution) {
-  return machine.few_tokens && machine.few_tokens->style.prefetch == Prefetch::before_start &&
-         execution.launch != Launch::stream && !execution.temperature;
-}
-
 /// One launch.
 Seconds floor_time(const Machine& machine, const Operation& operation, const Execution& execution,
                    double coldest, IntervalEnd end) {
@@ -234,7 +228,8 @@ Seconds floor_time(const Machine& machine, const Operation& operation, const Exe
   };
   // A start from the cache is never the slower one. Intervals from different sources may cross.
   const Seconds warm = std::min(floor(Level::cache), floor(Level::memory));
-  if (starts_ahead(machine, execution)) return warm;
+  // A kernel that is measured alone has none before it that could hide its start.
+  if (!execution.temperature && launches_ahead(machine, execution.launch)) return warm;
   return coldest * floor(Level::memory) + (1 - coldest) * warm;
 }
 

@@ -163,10 +163,8 @@ Estimate<Seconds> kernel_floor(const Machine& machine, Launch launch,
                                const EngineKernels& kernels) {
   Estimate<Seconds> floor = plain_floor(machine, launch);
   if (machine.core) return floor;
-  const bool is_ahead = launch != Launch::stream && machine.few_tokens &&
-                        machine.few_tokens->style.prefetch == Prefetch::before_start;
   const Estimate<Seconds> engine =
-      (is_ahead ? machine.engine.floor_of_launched_ahead : 1) * machine.engine.floor_of(kernels);
+      (launches_ahead(machine, launch) ? machine.engine.floor_of_launched_ahead : 1) * machine.engine.floor_of(kernels);
   return {std::max(floor.low, engine.low), std::max(floor.value, engine.value),
           std::max(floor.high, engine.high), Evidence::assumed};
 }

@@ -234,8 +234,14 @@ TEST(FewTokens, StartAsFromTheCacheInAStepWhereKernelsAreLaunchedAhead) {
   };
   EXPECT_DOUBLE_EQ(floor(kLoops).value, 2 * kFloor);
   EXPECT_DOUBLE_EQ(floor(kRings).value, kFloor);
+  in_step.launch = Launch::graph_pdl;
+  EXPECT_DOUBLE_EQ(floor(kLoops).value, kFloor);
   in_step.launch = Launch::stream;
   EXPECT_DOUBLE_EQ(floor(kRings).value, 2 * kFloor);
+  // No kernel before it hides the start of one that is measured alone.
+  in_step.launch = Launch::graph_pdl;
+  in_step.temperature = Temperature::cold;
+  EXPECT_DOUBLE_EQ(floor(kLoops).value, 2 * kFloor);
 }
 
 /// Nor dearer than a launch.

@@ -78,9 +78,13 @@ TEST(RestOfStep, CountsKernelsAtTheirFloor) {
 TEST(RestOfStep, TakesLessForKernelsThatAreLaunchedAhead) {
   Study study = llama_study();
   const double alone = row_of(rest_of(study), RestTerm::launches).time.value.value;
+  const double ahead = test::constants().engine.floor_of_launched_ahead * alone;
   study.machine->few_tokens = test::few_tokens(132, {.prefetch = Prefetch::before_start});
-  EXPECT_NEAR(row_of(rest_of(study), RestTerm::launches).time.value.value,
-              test::constants().engine.floor_of_launched_ahead * alone, 1e-12);
+  EXPECT_NEAR(row_of(rest_of(study), RestTerm::launches).time.value.value, ahead, 1e-12);
+  study.machine->few_tokens = test::few_tokens(132, {});
+  EXPECT_NEAR(row_of(rest_of(study), RestTerm::launches).time.value.value, alone, 1e-12);
+  study.decode->launch = Launch::graph_pdl;
+  EXPECT_NEAR(row_of(rest_of(study), RestTerm::launches).time.value.value, ahead, 1e-12);
 }
 
 /// A launch that takes longer than an engine's kernel is what counts.
