@@ -38,10 +38,7 @@ class Check : public testing::Test {
   }
 
   void expect_error(const std::vector<std::string>& arguments, const std::string& line) const {
-    const Outcome outcome = run(arguments);
-    EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_EQ(outcome.errors, line + "\n");
-    EXPECT_EQ(outcome.output, "");
+    expect_refusal(run(arguments), line);
   }
 
   const TemporaryFolder folder_;

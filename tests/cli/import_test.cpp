@@ -35,9 +35,7 @@ class Import : public testing::Test {
 
   void expect_error(const std::vector<std::string>& arguments, const std::string& line) const {
     const Outcome outcome = run(arguments);
-    EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_EQ(outcome.errors, line + "\n");
-    EXPECT_EQ(outcome.output, "");
+    expect_refusal(outcome, line);
     EXPECT_LT(outcome.peak_megabytes, kMaxMegabytes);
   }
 

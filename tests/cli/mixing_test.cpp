@@ -45,10 +45,7 @@ class MixingCommand : public testing::Test {
 
   void expect_error(const std::vector<std::string>& arguments, const std::string& line,
                     const std::string& file = "small.yaml") const {
-    const Outcome outcome = run(arguments, file);
-    EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_EQ(outcome.errors, line + "\n");
-    EXPECT_EQ(outcome.output, "");
+    expect_refusal(run(arguments, file), line);
   }
 
   const TemporaryFolder folder_;

@@ -28,10 +28,7 @@ class ProfileFiles : public testing::Test {
   }
 
   void expect_error(const std::vector<std::string>& arguments, const std::string& line) const {
-    const Outcome outcome = run(arguments);
-    EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_EQ(outcome.errors, line + "\n");
-    EXPECT_EQ(outcome.output, "");
+    expect_refusal(run(arguments), line);
   }
 
   void change(const std::string& file, const std::string& old_text,

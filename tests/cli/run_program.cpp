@@ -2,6 +2,7 @@
 #include "tests/cli/run_program.hpp"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/resource.h>
@@ -106,6 +107,12 @@ Outcome run_program(const Invocation& invocation) {
   if (invocation.errors.empty()) outcome.errors = content_of(folder.path("err"));
   outcome.peak_megabytes = static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
   return outcome;
+}
+
+void expect_refusal(const Outcome& outcome, const std::string& line) {
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.errors, line + "\n");
+  EXPECT_EQ(outcome.output, "");
 }
 
 }  // namespace depthcost::test

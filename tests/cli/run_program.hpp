@@ -27,4 +27,7 @@ struct Outcome {
 /// Runs it; kills it after two minutes: it hangs.
 Outcome run_program(const Invocation& invocation);
 
+/// It ended with one line of error, that one, and printed nothing else.
+void expect_refusal(const Outcome& outcome, const std::string& line);
+
 }  // namespace depthcost::test

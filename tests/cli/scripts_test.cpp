@@ -33,10 +33,7 @@ class Scripts : public testing::Test {
 
   void expect_error(const std::string& script, const std::vector<std::string>& arguments,
                     const std::string& error, const std::string& variable = "") const {
-    const Outcome outcome = run(kScripts + script, arguments, variable);
-    EXPECT_EQ(outcome.errors, error + "\n");
-    EXPECT_EQ(outcome.output, "");
-    EXPECT_EQ(outcome.exit_code, 2);
+    expect_refusal(run(kScripts + script, arguments, variable), error);
   }
 
   void copy_scripts(const std::vector<std::string>& files) const {
