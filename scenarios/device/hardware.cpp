@@ -136,14 +136,13 @@ std::vector<TransitionPoint> transition(const Values& self, const NearestParts& 
                                         std::vector<ResolvedValue>& notes) {
   auto points = transition_rows(self);
   if (!points.empty() || !self.has("cache_capacity")) return points;
-  const auto parts = others.any("cache_transition");
-  if (parts.empty()) return {};
-  const Values& nearest = parts.front()->values;
-  points = transition_rows(nearest);
-  const double stretch = self.number("cache_capacity") / nearest.number("cache_capacity");
+  const Part* const nearest = others.nearest("cache_transition");
+  if (nearest == nullptr) return {};
+  points = transition_rows(nearest->values);
+  const double stretch = self.number("cache_capacity") / nearest->values.number("cache_capacity");
   for (TransitionPoint& point : points) point.footprint = stretch * point.footprint;
   notes.push_back({"hardware.cache_transition",
-                   fmt::format("as {}, stretched by cache_capacity", parts.front()->id),
+                   fmt::format("as {}, stretched by cache_capacity", nearest->id),
                    "fallback: not sourced for this part"});
   return points;
 }
@@ -152,11 +151,11 @@ Seconds saturation_latency(const Values& self, const NearestParts& others,
                            std::vector<ResolvedValue>& notes) {
   const std::string key = "saturation_latency";
   if (self.has(key)) return {self.number(key)};
-  const auto parts = others.any(key);
-  if (parts.empty()) return {0};
-  notes.push_back({"hardware." + key, parts.front()->values.text(key),
-                   fmt::format("fallback: as {}", parts.front()->id)});
-  return {parts.front()->values.number(key)};
+  const Part* const nearest = others.nearest(key);
+  if (nearest == nullptr) return {0};
+  notes.push_back(
+      {"hardware." + key, nearest->values.text(key), fmt::format("fallback: as {}", nearest->id)});
+  return {nearest->values.number(key)};
 }
 
 /// A part without a count has as many multiprocessors as its kin.
@@ -164,11 +163,11 @@ Count num_multiprocessors(const Values& self, const NearestParts& others,
                           std::vector<ResolvedValue>& notes) {
   const std::string key = "num_multiprocessors";
   if (self.has(key)) return self.count(key);
-  const auto parts = others.any(key);
-  if (parts.empty()) return 1;
-  const Count count = parts.front()->values.count(key);
-  notes.push_back({"hardware." + key, fmt::format("{}", count),
-                   fmt::format("fallback: as {}", parts.front()->id)});
+  const Part* const nearest = others.nearest(key);
+  if (nearest == nullptr) return 1;
+  const Count count = nearest->values.count(key);
+  notes.push_back(
+      {"hardware." + key, fmt::format("{}", count), fmt::format("fallback: as {}", nearest->id)});
   return count;
 }
 

@@ -20,9 +20,11 @@ bool has(const Values& values, const std::string& wanted) {
 }
 
 /// Years between two architectures, and where one is not known, whether the vendors differ.
-std::pair<int, bool> kinship(const Values& one, const Values& other) {
-  return {chip_distance(text_or_empty(one, "architecture"), text_or_empty(other, "architecture")),
-          text_or_empty(one, "vendor") != text_or_empty(other, "vendor")};
+using Distance = std::pair<int, bool>;
+
+Distance kinship(const Values& self, std::string_view architecture, std::string_view vendor) {
+  return {chip_distance(architecture, text_or_empty(self, "architecture")),
+          vendor != text_or_empty(self, "vendor")};
 }
 
 /// "hbm" of "hbm3e".
@@ -40,45 +42,74 @@ const Part& NearestParts::part(std::string_view id) const {
   return read_.emplace(name, Part{name, preset_values(id, hardware_reference())}).first->second;
 }
 
+std::vector<const Preset*> NearestParts::that_mention(const std::string& wanted,
+                                                      std::string_view mention) const {
+  std::vector<const Preset*> found;
+  for (const Preset& preset : presets())
+    if (preset.kind == "hardware" && preset.text.find(wanted) != std::string_view::npos &&
+        preset.text.find(mention) != std::string_view::npos &&
+        plain_line(preset.text, "kind") == self_.text("kind"))
+      found.push_back(&preset);
+  return found;
+}
+
+std::vector<const Part*> NearestParts::ranked(const std::vector<const Preset*>& presets,
+                                              const std::string& wanted) const {
+  std::vector<const Part*> parts;
+  for (const Preset* preset : presets) {
+    const Part& candidate = part(preset->id);
+    if (has(candidate.values, wanted)) parts.push_back(&candidate);
+  }
+  const auto distance = [&](const Part* part) {
+    const Values& values = part->values;
+    return std::tuple(
+        kinship(self_, text_or_empty(values, "architecture"), text_or_empty(values, "vendor")),
+        memory_kind(values) != memory_kind(self_),
+        std::fabs(std::log(nominal_bandwidth(values) / nominal_bandwidth(self_))));
+  };
+  std::stable_sort(parts.begin(), parts.end(),
+                   [&](const Part* a, const Part* b) { return distance(a) < distance(b); });
+  return parts;
+}
+
 std::vector<const Part*> NearestParts::like(const std::string& key,
                                             const std::string& wanted) const {
-  auto alike = any(wanted);
-  const auto differs = [&](const Part* part) {
-    return text_or_empty(part->values, key) != text_or_empty(self_, key);
-  };
-  alike.erase(std::remove_if(alike.begin(), alike.end(), differs), alike.end());
-  return alike.empty() ? any(wanted) : alike;
+  std::vector<const Preset*> alike = that_mention(wanted);
+  std::erase_if(alike, [&](const Preset* preset) {
+    return plain_line(preset->text, key) != text_or_empty(self_, key);
+  });
+  const auto parts = ranked(alike, wanted);
+  return parts.empty() ? any(wanted) : parts;
 }
 
 std::vector<const Part*> NearestParts::of_nearest_architecture(const std::string& wanted) const {
-  auto kin = any(wanted);
-  if (kin.empty()) return kin;
-  const auto distance = [&](const Part* part) { return kinship(part->values, self_); };
-  const auto nearest = distance(kin.front());
-  std::erase_if(kin, [&](const Part* part) { return distance(part) != nearest; });
-  return kin;
+  std::map<Distance, std::vector<const Preset*>> by_distance;
+  for (const Preset* preset : that_mention(wanted))
+    by_distance[kinship(self_, plain_line(preset->text, "architecture"),
+                        plain_line(preset->text, "vendor"))]
+        .push_back(preset);
+  for (const auto& [distance, presets] : by_distance)
+    if (auto parts = ranked(presets, wanted); !parts.empty()) return parts;
+  return {};
+}
+
+const Part* NearestParts::nearest(const std::string& wanted) const {
+  const auto parts = of_nearest_architecture(wanted);
+  return parts.empty() ? nullptr : parts.front();
 }
 
 std::vector<const Part*> NearestParts::any(const std::string& wanted,
                                            std::string_view mention) const {
-  std::vector<const Part*> found;
-  for (const Preset& preset : presets()) {
-    // Most files do not contain the words that are looked for.
-    if (preset.kind != "hardware" || preset.text.find(wanted) == std::string_view::npos ||
-        preset.text.find(mention) == std::string_view::npos)
-      continue;
-    const Part& candidate = part(preset.id);
-    if (candidate.values.text("kind") == self_.text("kind") && has(candidate.values, wanted))
-      found.push_back(&candidate);
+  return ranked(that_mention(wanted, mention), wanted);
+}
+
+std::string_view plain_line(std::string_view text, std::string_view key) {
+  for (std::size_t at = 0; (at = text.find(key, at)) != std::string_view::npos; at += key.size()) {
+    const bool is_first = at == 0 || text[at - 1] == '\n';
+    const std::string_view rest = text.substr(at + key.size());
+    if (is_first && rest.starts_with(": ")) return rest.substr(2, rest.find('\n') - 2);
   }
-  const auto distance = [&](const Part* part) {
-    const Values& values = part->values;
-    return std::tuple(kinship(values, self_), memory_kind(values) != memory_kind(self_),
-                      std::fabs(std::log(nominal_bandwidth(values) / nominal_bandwidth(self_))));
-  };
-  std::stable_sort(found.begin(), found.end(),
-                   [&](const Part* a, const Part* b) { return distance(a) < distance(b); });
-  return found;
+  return {};
 }
 
 std::string ids_of(const std::vector<const Part*>& parts) {

@@ -3,12 +3,15 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/base/evidence.hpp"
 #include "scenarios/keys/values.hpp"
 
 namespace depthcost {
+
+struct Preset;
 
 /// A shipped hardware preset.
 struct Part {
@@ -30,16 +33,29 @@ class NearestParts {
   /// Parts that have `wanted`, of the nearest architecture of which one has it.
   std::vector<const Part*> of_nearest_architecture(const std::string& wanted) const;
 
+  /// The nearest of them, or nullptr.
+  const Part* nearest(const std::string& wanted) const;
+
   /// Every part that has `wanted`, a value or records; nearest first. Files without the words
-  /// `mention` are not parsed, since parsing one takes milliseconds.
+  /// `mention` are not parsed.
   std::vector<const Part*> any(const std::string& wanted, std::string_view mention = "") const;
 
  private:
   const Part& part(std::string_view id) const;
+  /// Files of the same kind that contain the words.
+  std::vector<const Preset*> that_mention(const std::string& wanted,
+                                          std::string_view mention = "") const;
+  /// Those that have `wanted`, nearest first.
+  std::vector<const Part*> ranked(const std::vector<const Preset*>& presets,
+                                  const std::string& wanted) const;
 
   const Values& self_;
   mutable std::map<std::string, Part, std::less<>> read_;  // those that were looked at
 };
+
+/// What the line of a key says in a shipped file: "nvidia" of "vendor: nvidia". Parsing a file
+/// takes a millisecond, and most are not needed. A test checks that both say the same.
+std::string_view plain_line(std::string_view text, std::string_view key);
 
 std::string ids_of(const std::vector<const Part*>& parts);
 

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "model/machine/chip.hpp"
+#include "scenarios/device/nearest_parts.hpp"
 #include "scenarios/measured/comparisons.hpp"
 #include "scenarios/measured/tolerances.hpp"
+#include "scenarios/presets/presets.hpp"
+#include "scenarios/presets/reference.hpp"
 #include "tests/scenarios/read/parsed.hpp"
 
 namespace depthcost::kinship_test {
@@ -50,6 +53,22 @@ TEST(Kinship, DoesNotDependOnTheBandwidth) {
 TEST(Kinship, CountsMultiprocessorsAsTheNextOfKin) {
   EXPECT_EQ(device_of("b300_sxm").machine.few_tokens->num_multiprocessors, 148);
   EXPECT_EQ(device_of("h200_sxm").machine.few_tokens->num_multiprocessors, 132);
+}
+
+/// The search for kin reads these lines alone, and parses what it needs.
+TEST(Kinship, IsTakenFromLinesThatSayWhatTheFileSays) {
+  int parts = 0;
+  for (const Preset& preset : presets()) {
+    if (preset.kind != "hardware") continue;
+    ++parts;
+    const Values& values = preset_values(preset.id, hardware_reference());
+    for (const std::string key : {"kind", "vendor", "architecture", "memory_technology"})
+      EXPECT_EQ(plain_line(preset.text, key), text_or_empty(values, key)) << preset.id << key;
+  }
+  EXPECT_GT(parts, 10);
+  EXPECT_EQ(plain_line("a: 1\nmy_kind: 2\nkind: gpu\n", "kind"), "gpu");
+  EXPECT_EQ(plain_line("kind: gpu", "kind"), "gpu");
+  EXPECT_EQ(plain_line("a: kind: gpu\n", "kind"), "");
 }
 
 TEST(Kinship, KnowsWhoseKernelsRun) {
