@@ -93,10 +93,9 @@ Attribution attribution_of(const Comparison& comparison, const TimeTerms& bounds
 Estimate<Seconds> predicted_time(const LaunchTime& launch) {
   const Seconds value = launch.terms({}).total();
   Estimate<Seconds> time{value, value, value, launch.evidence()};
-  for (const Corner& corner : kCorners) {
-    const Seconds at_corner = launch.terms(corner).total();
-    time.low = std::min(time.low, at_corner);
-    time.high = std::max(time.high, at_corner);
+  for (const TimeTerms& at_corner : launch.corner_terms()) {
+    time.low = std::min(time.low, at_corner.total());
+    time.high = std::max(time.high, at_corner.total());
   }
   return time;
 }

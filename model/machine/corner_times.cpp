@@ -45,7 +45,7 @@ std::vector<TimesTogether> together(const CornerTimes& a, const CornerTimes& b, 
   for (std::size_t i = 0; i < kCorners.size(); ++i) {
     times.push_back({a.corners[i], b.corners[i]});
     // The neighbour differs in its kernels alone.
-    if (kernels == Kernels::different) times.push_back({a.corners[i], b.corners[i ^ 1]});
+    if (kernels == Kernels::different) times.push_back({a.corners[i], b.corners[i ^ kKernelsBit]});
   }
   return times;
 }

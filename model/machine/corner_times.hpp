@@ -43,8 +43,8 @@ template <class SecondsOf>
 CornerTimes corner_times(const LaunchTime& launch, const SecondsOf& seconds_of) {
   CornerTimes times{.terms = launch.terms({})};
   times.value = seconds_of(times.terms);
-  for (std::size_t i = 0; i < kCorners.size(); ++i)
-    times.corners[i] = seconds_of(launch.terms(kCorners[i]));
+  const auto corners = launch.corner_terms();
+  for (std::size_t i = 0; i < kCorners.size(); ++i) times.corners[i] = seconds_of(corners[i]);
   return times;
 }
 

@@ -341,19 +341,49 @@ LaunchTime::LaunchTime(const Machine& machine, const Operation& operation,
       at_best_(level_bytes(machine, operation, execution, IntervalEnd::low)),
       moved_(level_bytes(machine, operation, execution, IntervalEnd::value)) {}
 
-TimeTerms LaunchTime::terms(const Corner& corner) const {
-  const LevelBytes& moved = corner.residency == IntervalEnd::low ? at_best_ : moved_;
-  const Seconds bytes = bytes_time(machine_, operation_, work_, moved, corner);
-  TimeTerms terms{
-      .floor = floor_time(machine_, operation_, execution_, moved.coldest, corner.floor),
-      .bytes = bytes,
-      .operations = core_.beside,
-      .on_top = core_.on_top + core_.exposed * std::min(bytes, core_.beside)};
+const LevelBytes& LaunchTime::moved(IntervalEnd residency) const {
+  return residency == IntervalEnd::low ? at_best_ : moved_;
+}
+
+Seconds LaunchTime::floor(const Corner& corner) const {
+  return floor_time(machine_, operation_, execution_, moved(corner.residency).coldest,
+                    corner.floor);
+}
+
+Seconds LaunchTime::bytes(const Corner& corner) const {
+  return bytes_time(machine_, operation_, work_, moved(corner.residency), corner);
+}
+
+TimeTerms LaunchTime::terms(Seconds floor, Seconds bytes, const Corner& corner) const {
+  TimeTerms terms{.floor = floor,
+                  .bytes = bytes,
+                  .operations = core_.beside,
+                  .on_top = core_.on_top + core_.exposed * std::min(bytes, core_.beside)};
   if (machine_.few_tokens)
     terms = with_few_tokens(*machine_.few_tokens, operation_, work_, execution_, terms, corner);
   else if (operation_.launches == 0)
     terms.floor = {};
   return at(machine_.residual, corner.bandwidth) * terms;
+}
+
+TimeTerms LaunchTime::terms(const Corner& corner) const {
+  return terms(floor(corner), bytes(corner), corner);
+}
+
+// The bits of a corner's place are its ends. The first corner with the same ends comes first.
+std::array<TimeTerms, kCorners.size()> LaunchTime::corner_terms() const {
+  constexpr std::size_t kOfFloor = kFloorBit | kResidencyBit;
+  constexpr std::size_t kOfBytes = kBandwidthBit | kResidencyBit | kKernelsBit;
+  std::array<Seconds, kCorners.size()> floors;
+  std::array<Seconds, kCorners.size()> bytes_times;
+  std::array<TimeTerms, kCorners.size()> corners;
+  for (std::size_t i = 0; i < corners.size(); ++i) {
+    const Corner& corner = kCorners[i];
+    if ((i & kOfFloor) == i) floors[i] = floor(corner);
+    if ((i & kOfBytes) == i) bytes_times[i] = bytes(corner);
+    corners[i] = terms(floors[i & kOfFloor], bytes_times[i & kOfBytes], corner);
+  }
+  return corners;
 }
 
 TimeTerms LaunchTime::bounds() const {

@@ -33,13 +33,20 @@ struct Corner {
 
 inline constexpr std::size_t kSharedCorners = 8;
 
+// The bits of a corner's place among all of them: set where the end is high.
+inline constexpr std::size_t kFloorBit = 8;
+inline constexpr std::size_t kBandwidthBit = 4;
+inline constexpr std::size_t kResidencyBit = 2;
+inline constexpr std::size_t kKernelsBit = 1;
+
 /// Every way in which the four can lie at their ends. Corners 2 i and 2 i + 1 differ in `kernels`
 /// alone.
 inline constexpr std::array<Corner, 2 * kSharedCorners> kCorners = [] {
   std::array<Corner, 2 * kSharedCorners> corners{};
   const auto end = [](std::size_t bit) { return bit == 0 ? IntervalEnd::low : IntervalEnd::high; };
   for (std::size_t i = 0; i < corners.size(); ++i)
-    corners[i] = {end(i & 8), end(i & 4), end(i & 2), end(i & 1)};
+    corners[i] = {end(i & kFloorBit), end(i & kBandwidthBit), end(i & kResidencyBit),
+                  end(i & kKernelsBit)};
   return corners;
 }();
 
@@ -127,6 +134,8 @@ class LaunchTime {
   LaunchTime(const Machine& machine, const Operation& operation, const Execution& execution);
 
   TimeTerms terms(const Corner& corner) const;
+  /// As kCorners. What several corners share is worked out once.
+  std::array<TimeTerms, kCorners.size()> corner_terms() const;
   /// Each alone is a time that no kernel can beat.
   TimeTerms bounds() const;
   /// The largest of them; a measurement below 0.97 x this says that a formula is wrong.
@@ -137,6 +146,11 @@ class LaunchTime {
   double memory_share() const { return moved_.memory_share(); }
 
  private:
+  const LevelBytes& moved(IntervalEnd residency) const;
+  Seconds floor(const Corner& corner) const;
+  Seconds bytes(const Corner& corner) const;
+  TimeTerms terms(Seconds floor, Seconds bytes, const Corner& corner) const;
+
   const Machine& machine_;
   const Operation& operation_;
   const Execution& execution_;

@@ -67,6 +67,22 @@ RC_GTEST_PROP(Time, IsNeverBelowItsBoundAtAnyCorner, ()) {
   }
 }
 
+RC_GTEST_PROP(Time, IsTheSameAtEveryCornerHoweverManyAreAskedFor, ()) {
+  const AnyLaunches any;
+  for (const auto& [operation, calls] : any.operations) {
+    const LaunchTime launch(any.machine, operation, any.execution);
+    const auto corners = launch.corner_terms();
+    for (std::size_t i = 0; i < kCorners.size(); ++i) {
+      const TimeTerms alone = launch.terms(kCorners[i]);
+      RC_ASSERT(corners[i].floor == alone.floor);
+      RC_ASSERT(corners[i].bytes == alone.bytes);
+      RC_ASSERT(corners[i].operations == alone.operations);
+      RC_ASSERT(corners[i].on_top == alone.on_top);
+      RC_ASSERT(corners[i].token == alone.token);
+    }
+  }
+}
+
 RC_GTEST_PROP(Time, GrowsFromTheLowCornerOverTheMiddleToTheHighOne, ()) {
   const AnyLaunches any;
   for (const auto& [operation, calls] : any.operations) {
@@ -93,7 +109,7 @@ RC_GTEST_PROP(Time, DoesNotFallWithMoreTokens, ()) {
 }
 
 RC_GTEST_PROP(Time, DoesNotFallWithMoreBytesBetweenTwoUses, ()) {
-  AnyLaunches any;
+  const AnyLaunches any;
   any.execution.layer_bytes = Bytes{test::any_real(0, 500e6)};
   Execution more = any.execution;
   more.layer_bytes = *any.execution.layer_bytes + Bytes{test::any_real(0, 500e6)};
