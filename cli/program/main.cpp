@@ -10,59 +10,19 @@
 #include "cli/output/version.hpp"
 #include "cli/program/arguments.hpp"
 #include "cli/program/completion.hpp"
+#include "cli/program/usage_error.hpp"
 #include "profile/profile_file.hpp"
 #include "scenarios/text/input_error.hpp"
-#include "scenarios/text/suggest.hpp"
 
 namespace depthcost {
 namespace {
 
-// Limit for messages of CLI11, which repeat what was typed.
+// Limit for messages of libraries, which repeat what was typed.
 constexpr std::size_t kMaxForeignCharacters = 200;
 
 int fail(const std::string& line) {
   show_error(line);
   return static_cast<int>(ExitCode::bad_input);
-}
-
-/// The command whose words CLI11 was reading.
-const CLI::App& innermost(const CLI::App& app) {
-  const auto chosen = app.get_subcommands();
-  return chosen.empty() ? app : innermost(*chosen.front());
-}
-
-std::vector<std::string> options_of(const CLI::App& command) {
-  std::vector<std::string> words;
-  for (const CLI::Option* option : command.get_options())
-    for (const std::string& word : option->get_lnames()) words.push_back("--" + word);
-  return words;
-}
-
-std::vector<std::string> commands_of(const CLI::App& command) {
-  std::vector<std::string> words;
-  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
-    words.push_back(sub->get_name());
-  return words;
-}
-
-/// The message for a bad command line. For an unknown word it says what was probably meant.
-std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
-  const std::vector<std::string> unknown = app.remaining(true);
-  if (unknown.empty()) return printable(error.what(), kMaxForeignCharacters);
-  const std::string& word = unknown.front();
-  const bool is_option = word.starts_with('-');
-  const auto words = is_option ? options_of(innermost(app)) : commands_of(innermost(app));
-  const std::string_view kind = is_option ? "option" : words.empty() ? "argument" : "command";
-  return fmt::format("unknown {} '{}'{}", kind, printable(word), did_you_mean(word, words));
-}
-
-/// "depthcost presets show --help".
-std::string help_command(const CLI::App& app) {
-  std::string words;
-  for (const CLI::App* command = &innermost(app); command != nullptr;
-       command = command->get_parent())
-    words = command->get_name() + " " + words;
-  return words + "--help";
 }
 
 /// Refuses an empty text or another option as the value of an option. Usually a shell variable was
@@ -122,8 +82,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& help) {
     return answer_usage(app, help);
   } catch (const CLI::ParseError& error) {
-    return fail(
-        fmt::format("depthcost: error: {} (see {})", usage_problem(app, error), help_command(app)));
+    return fail(usage_error(app, error));
   }
   refuse_empty_values(app);
   Console console(verbosity);
@@ -149,7 +108,7 @@ int main(int argc, char** argv) {
     return depthcost::fail(error.what());
   } catch (const std::exception& error) {
     return depthcost::fail(
-        fmt::format("depthcost: error: {} (internal; please report it)",
+        fmt::format("depthcost:1:1: error: {} (internal; please report it)",
                     depthcost::printable(error.what(), depthcost::kMaxForeignCharacters)));
   }
 }

@@ -229,12 +229,11 @@ TEST_F(Check, TakesAConfigInPlaceOfAScenario) {
   expect_error(with({"prefill_bank=1MB", "prefill_bank=2MB"}),
                "--budget:1:1: error: duplicate budget 'prefill_bank'");
   expect_error({"kept.yaml", "--budget", "prefill_bank=1MB"},
-               "depthcost: error: --budget requires --model (see depthcost check --help)");
+               "check:1:1: error: --budget requires --model (see depthcost check --help)");
 }
 
 TEST_F(Check, PassesNothingUnseen) {
-  expect_error({},
-               "depthcost: error: SCENARIO or --model is required (see depthcost check --help)");
+  expect_error({}, "check:1:1: error: missing SCENARIO or --model (see depthcost check --help)");
   expect_error({"*.yaml.none"},
                "*.yaml.none:1:1: error: cannot read the file (no such file or directory)");
 }

@@ -140,7 +140,7 @@ TEST_F(Diff, RefusesAToleranceThatIsNone) {
       "as '2 %')");
   expect_error({"old.json", "old.json", "--tolerance", "-1%"},
                "--tolerance:1:1: error: invalid tolerance '-1%' (must not be negative)");
-  expect_error({"old.json"}, "depthcost: error: NEW is required (see depthcost diff --help)");
+  expect_error({"old.json"}, "diff:1:1: error: missing NEW (see depthcost diff --help)");
 }
 
 }  // namespace

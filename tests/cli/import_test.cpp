@@ -73,8 +73,7 @@ TEST_F(Import, RefusesWhatCannotBeWrittenOrRead) {
   EXPECT_EQ(content_of(folder_.path("config.json")), config);
   expect_error({"import", "none.json"},
                "none.json:1:1: error: cannot read the file (no such file or directory)");
-  expect_error({"import"},
-               "depthcost: error: CONFIG_JSON is required (see depthcost import --help)");
+  expect_error({"import"}, "import:1:1: error: missing CONFIG_JSON (see depthcost import --help)");
 }
 
 TEST_F(Import, RefusesLargeAndDeepFilesSoon) {
@@ -113,12 +112,12 @@ TEST_F(Import, EvaluatesAConfigAsThePresetOfItsModel) {
 TEST_F(Import, NeedsAScenarioOrAModel) {
   const std::string see_report = " (see depthcost report --help)";
   const std::string see_evaluate = " (see depthcost evaluate --help)";
-  expect_error({"report"}, "depthcost: error: SCENARIO or --model is required" + see_report);
-  expect_error({"evaluate"}, "depthcost: error: SCENARIO or --model is required" + see_evaluate);
+  expect_error({"report"}, "report:1:1: error: missing SCENARIO or --model" + see_report);
+  expect_error({"evaluate"}, "evaluate:1:1: error: missing SCENARIO or --model" + see_evaluate);
   expect_error({"evaluate", "it.yaml", "--model", "kimi_k3"},
-               "depthcost: error: SCENARIO excludes --model" + see_evaluate);
+               "evaluate:1:1: error: SCENARIO excludes --model" + see_evaluate);
   expect_error({"report", "--tensor", "8"},
-               "depthcost: error: --tensor requires --model" + see_report);
+               "report:1:1: error: --tensor requires --model" + see_report);
   expect_error({"evaluate", "--model", "config.json", "--hardware", "b300"},
                "--hardware:1:1: error: unknown hardware 'b300'; did you mean 'b300_sxm'?");
 }
