@@ -28,10 +28,12 @@ inline Constants constants() {
   kernels.errors = {{{with_ends<double>(0.8, 1, 1.25), with_ends<double>(0.9, 1, 1.1)},
                      {with_ends<double>(0.7, 1, 1.5), with_ends<double>(0.8, 1, 1.25)},
                      {with_ends<double>(0.5, 1, 4), with_ends<double>(0.6, 1, 2)}}};
+  kernels.stacks[static_cast<std::size_t>(Implementation::vllm)] = {with_ends<double>(1, 1.25, 1.5),
+                                                                    with_ends<double>(1, 1.5, 2)};
   EngineConstants& engine = constants.engine;
   engine.attention = {{8e-6}, 0.9};
   engine.mlp = {{6e-6}, 1};
-  engine.error = with_ends<double>(0.75, 1, 1.4);
+  engine.errors.fill(with_ends<double>(0.75, 1, 1.4));
   engine.floor_of_launched_ahead = 0.7;
   engine.sustained_rate = with_ends<double>(0.4, 0.65, 0.8);
   engine.prefill_of_experts = with_ends<double>(1.5, 2, 2.6);

@@ -11,6 +11,7 @@
 #include "model/base/enum_names.hpp"
 #include "model/base/evidence.hpp"
 #include "model/base/units.hpp"
+#include "model/machine/implementation.hpp"
 
 namespace depthcost {
 
@@ -27,6 +28,12 @@ struct KernelErrors {
   Estimate<double> bytes{1, 1, 1};
 };
 
+/// What a stack's mHC kernels take over the fastest published ones, in nine of ten measurements.
+struct StackFactors {
+  Estimate<double> streams{1, 1, 1};     // of kernels that mix streams: mhc_post
+  Estimate<double> projection{1, 1, 1};  // of those that project them first: mhc_pre
+};
+
 /// Kernels of few tokens: model/machine/few_tokens.hpp.
 struct KernelConstants {
   BytesPerSecond loop_draw;
@@ -40,7 +47,12 @@ struct KernelConstants {
   double stream_efficiency = 1;
   double projection_efficiency = 1;
   std::array<KernelErrors, kEnumerators<Kinship>.size()> errors{};  // as kEnumerators<Kinship>
+  std::array<StackFactors, kEnumerators<Implementation>.size()> stacks{};  // 1 but for stacks
 };
+
+/// Whether a step has routed experts. Their load is an interval of its own, so that what is left to
+/// explain is less than in a dense step.
+enum class StepKind { dense, experts };
 
 /// What serving engines' kernels reach beside the residual path: REFERENCES.md, "rest of the step".
 struct EngineKernels {
@@ -50,8 +62,10 @@ struct EngineKernels {
 
 struct EngineConstants {
   EngineKernels attention;
-  EngineKernels mlp;                // and the head
-  Estimate<double> error{1, 1, 1};  // of steps: measured / predicted
+  EngineKernels mlp;  // and the head
+  /// Of steps: measured / predicted, as kEnumerators<StepKind>.
+  std::array<Estimate<double>, kEnumerators<StepKind>.size()> errors{Estimate<double>{1, 1, 1},
+                                                                     Estimate<double>{1, 1, 1}};
   /// Kernels that are launched before their neighbour ends (Prefetch::before_start) take so much of
   /// the floor.
   double floor_of_launched_ahead = 1;
@@ -61,10 +75,12 @@ struct EngineConstants {
   Estimate<double> prefill_of_experts;
 
   /// Floors and efficiencies of an engine err together. No kernel reads faster than a plain one.
-  Estimate<Seconds> floor_of(const EngineKernels& kernels) const {
+  Estimate<Seconds> floor_of(const EngineKernels& kernels, StepKind kind) const {
+    const Estimate<double>& error = errors[static_cast<std::size_t>(kind)];
     return {error.low * kernels.floor, kernels.floor, error.high * kernels.floor, error.evidence};
   }
-  Estimate<double> efficiency_of(const EngineKernels& kernels) const {
+  Estimate<double> efficiency_of(const EngineKernels& kernels, StepKind kind) const {
+    const Estimate<double>& error = errors[static_cast<std::size_t>(kind)];
     const double most = std::max(1.0, kernels.efficiency);
     return {kernels.efficiency / error.high, kernels.efficiency,
             std::min(most, kernels.efficiency / error.low), error.evidence};

@@ -60,7 +60,10 @@ TokenWork token_work(const Operation& operation, const KernelStyle& style) {
     return {.loads = style.attnres_loads};
   // The product of unfused coefficients is one kernel, the Sinkhorn iterations are a second one.
   if (is_one_of(operation.id, {kMhcPre, kUnfusedMhcCoefficients}))
-    return {.launches = 2, .loads = RowLoads::loop, .sinkhorn_steps = 1, .projects = true};
+    return {.launches = operation.id == kMhcPre ? style.projection_launches : 2,
+            .loads = RowLoads::loop,
+            .sinkhorn_steps = 1,
+            .projects = true};
   if (is_one_of(operation.id,
                 {kUnfusedMhcPre, kUnfusedMhcPost, kUnfusedMhcResidual, kMhcPost, kHcBoundary}))
     return {.loads = RowLoads::loop, .coefficient_steps = 1};
@@ -95,6 +98,33 @@ FewTokens few_tokens(Count num_multiprocessors, const KernelStyle& style,
           .sinkhorn_step = stepped(fitted.sinkhorn_step, errors.token, evidence),
           .folded_call = as(is_ahead ? fitted.folded_call_ahead : fitted.folded_call, evidence),
           .kernel_scatter = as(errors.bytes, evidence)};
+}
+
+KernelStyle our_style(const KernelStyle& published) {
+  // Split projections are shipped where there are clusters, and nowhere else.
+  const bool has_clusters = published.projection == Projection::split;
+  return {.attnres_loads = has_clusters ? RowLoads::window : RowLoads::loop,
+          .prefetch = Prefetch::none,
+          .projection = Projection::whole,
+          .projection_launches = 1};
+}
+
+const Estimate<double>& stack_factor(const FewTokens& constants, const Operation& operation) {
+  static constexpr Estimate<double> kAsTheFastest{1, 1, 1, Evidence::measured};
+  using namespace operations;
+  if (operation.id == kMhcPost) return constants.stack.streams;
+  if (operation.id == kMhcPre || operation.id == kMhcBoundary) return constants.stack.projection;
+  return kAsTheFastest;
+}
+
+FewTokens with_kernels_of(Implementation implementation, FewTokens part,
+                          const Constants& constants) {
+  if (implementation == Implementation::ours) {
+    part.style = our_style(part.style);
+    part.loop_draw = as(part.loop_draw, Evidence::assumed);
+  }
+  part.stack = constants.kernels.stacks[static_cast<std::size_t>(implementation)];
+  return part;
 }
 
 double ctas_per_token(RowLoads loads) { return loads == RowLoads::loop ? 1 : 2; }

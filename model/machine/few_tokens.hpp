@@ -48,7 +48,13 @@ struct KernelStyle {
   RowLoads attnres_loads = RowLoads::loop;
   Prefetch prefetch = Prefetch::none;
   Projection projection = Projection::whole;
+  double projection_launches = 2;  // of mhc_pre: a split projection ends in a second kernel
 };
+
+/// Counts of this project's kernels on an architecture whose published ones are `published`. A row
+/// is split over a cluster and loaded at once where there are clusters; every cluster reads phi
+/// whole; nothing is launched ahead but by graph_pdl.
+KernelStyle our_style(const KernelStyle& published);
 
 TokenWork token_work(const Operation& operation, const KernelStyle& style);
 
@@ -69,7 +75,16 @@ struct FewTokens {
   Estimate<Seconds> sinkhorn_step;
   Estimate<Seconds> folded_call;    // what a host kernel takes longer with an operation inside it
   Estimate<double> kernel_scatter;  // measured / predicted of kernels of many tokens
+  StackFactors stack;               // whose kernels of mHC they are
 };
+
+/// What a stack's kernel takes over the fastest; 1 where nobody has measured that.
+const Estimate<double>& stack_factor(const FewTokens& constants, const Operation& operation);
+
+/// The same part with the kernels of an implementation. `eager` has operations of its own, and
+/// nothing else changes.
+FewTokens with_kernels_of(Implementation implementation, FewTokens part,
+                          const Constants& constants);
 
 /// A part whose architecture is `architecture`, as near as `kinship` says to those of the
 /// constants.

@@ -338,6 +338,8 @@ LaunchTime::LaunchTime(const Machine& machine, const Operation& operation,
       execution_(execution),
       core_(operations_time(machine, operation, execution)),
       work_(machine.few_tokens ? token_work(operation, machine.few_tokens->style) : TokenWork{}),
+      stack_(machine.few_tokens ? stack_factor(*machine.few_tokens, operation)
+                                : Estimate<double>{1, 1, 1}),
       at_best_(level_bytes(machine, operation, execution, IntervalEnd::low)),
       moved_(level_bytes(machine, operation, execution, IntervalEnd::value)) {}
 
@@ -363,7 +365,7 @@ TimeTerms LaunchTime::terms(Seconds floor, Seconds bytes, const Corner& corner) 
     terms = with_few_tokens(*machine_.few_tokens, operation_, work_, execution_, terms, corner);
   else if (operation_.launches == 0)
     terms.floor = {};
-  return at(machine_.residual, corner.bandwidth) * terms;
+  return (at(machine_.residual, corner.bandwidth) * at(stack_, corner.kernels)) * terms;
 }
 
 TimeTerms LaunchTime::terms(const Corner& corner) const {

@@ -154,10 +154,11 @@ class LaunchTime {
   const Machine& machine_;
   const Operation& operation_;
   const Execution& execution_;
-  CoreTime core_;       // operations
-  TokenWork work_;      // of GPUs
-  LevelBytes at_best_;  // what might be cached is
-  LevelBytes moved_;    // what is not known to be cached comes from memory
+  CoreTime core_;                    // operations
+  TokenWork work_;                   // of GPUs
+  Estimate<double> stack_{1, 1, 1};  // over the fastest kernels
+  LevelBytes at_best_;               // what might be cached is
+  LevelBytes moved_;                 // what is not known to be cached comes from memory
 };
 
 /// The part that the layer must wait for: all but what a Phase 1 computes for later layers.

@@ -80,7 +80,8 @@ void add(RestRow& row, const RestPart& part) {
 /// A group of kernels with weights of one type.
 RestPart kernels_part(const Study& study, std::string name, double calls, const Work& work,
                       WeightDtype weights, const EngineKernels& kernels) {
-  const Estimate<double> efficiency = study.machine->engine.efficiency_of(kernels);
+  const Estimate<double> efficiency =
+      study.machine->engine.efficiency_of(kernels, step_kind(*study.model.architecture));
   return {std::move(name), calls, work, Device(*study.machine).seconds(work, weights, efficiency)};
 }
 
@@ -159,12 +160,13 @@ Estimate<Seconds> plain_floor(const Machine& machine, Launch launch) {
 
 /// What a kernel takes beside its bytes and operations: on a GPU an engine's, but no less than its
 /// launch. Assumed, since the number of kernels is counted by hand.
-Estimate<Seconds> kernel_floor(const Machine& machine, Launch launch,
-                               const EngineKernels& kernels) {
-  Estimate<Seconds> floor = plain_floor(machine, launch);
+Estimate<Seconds> kernel_floor(const Study& study, Launch launch, const EngineKernels& kernels) {
+  const Machine& machine = *study.machine;
+  const Estimate<Seconds> floor = plain_floor(machine, launch);
   if (machine.core) return floor;
+  const double share = launches_ahead(machine, launch) ? machine.engine.floor_of_launched_ahead : 1;
   const Estimate<Seconds> engine =
-      (launches_ahead(machine, launch) ? machine.engine.floor_of_launched_ahead : 1) * machine.engine.floor_of(kernels);
+      share * machine.engine.floor_of(kernels, step_kind(*study.model.architecture));
   return {std::max(floor.low, engine.low), std::max(floor.value, engine.value),
           std::max(floor.high, engine.high), Evidence::assumed};
 }
@@ -195,7 +197,7 @@ RestRow launches_row(const Study& study, const std::vector<ForwardPass>& passes)
       add(row, {.name = fmt::format("kernels of {}, launched as {}", kind, name(pass.launch)),
                 .calls = pass.repeats * kernels,
                 .work = {},
-                .time = kernel_floor(*study.machine, pass.launch, constants)});
+                .time = kernel_floor(study, pass.launch, constants)});
     };
     add_kernels("attention", counts.attention, study.machine->engine.attention);
     add_kernels("MLP and head", counts.mlp, study.machine->engine.mlp);
@@ -314,6 +316,12 @@ Estimate<Seconds> RestOfStep::total() const {
   Estimate<Seconds> sum = kNothing;
   for (const RestRow& row : rows) sum += row.time;
   return sum;
+}
+
+StepKind step_kind(const Architecture& architecture) {
+  for (const MlpLayers& layers : architecture.mlp)
+    if (std::holds_alternative<ExpertMlp>(layers.mlp)) return StepKind::experts;
+  return StepKind::dense;
 }
 
 RestOfStep rest_of_step(const Study& study, const Workload& workload) {

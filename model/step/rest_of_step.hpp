@@ -43,6 +43,9 @@ struct RestOfStep {
   Estimate<Seconds> total() const;
 };
 
+/// Which errors of the engine's constants hold for the model's steps.
+StepKind step_kind(const Architecture& architecture);
+
 RestOfStep rest_of_step(const Study& study, const Workload& workload);
 
 }  // namespace depthcost

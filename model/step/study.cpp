@@ -28,6 +28,7 @@ VectorStorage storage_of(const Study& study) {
 Schedule quoted_schedule(const Study& study, const ResidualPath& path) {
   if (same_scheme(path.scheme, study.path.scheme)) return study.schedule;
   const auto schedules = path.scheme.rule->schedules;
+  if (study.implementation == Implementation::eager) return study.schedule;
   // AttnRes schemes are quoted alike, so that a comparison does not change the schedule too.
   for (const Schedule schedule : schedules)
     if (schedule == study.schedule && schedule != Schedule::unfused) return schedule;

@@ -110,7 +110,8 @@ struct Study {
   Transformer model;
   ResidualPath path;  // whose numbers the verdict quotes
   Schedule schedule = Schedule::fused;
-  std::vector<ResidualPath> compare;   // beside it; never the same scheme twice
+  std::vector<ResidualPath> compare;  // beside it; never the same scheme twice
+  Implementation implementation = Implementation::fastest_published;
   SchemeParameters scheme_parameters;  // as written, or each mechanism's default
   Dtype phase1_dtype = Dtype::bf16;
   std::optional<Attachment> baseline_attachment;  // of the standard residual that per cent are of;

@@ -28,6 +28,27 @@ std::string errors_of(const KernelConstants& kernels) {
   return text;
 }
 
+std::string stacks_of(const KernelConstants& kernels) {
+  std::string text = "stacks:\n";
+  const auto factor = [](const char* key, const Estimate<double>& of) {
+    return fmt::format("{0}: {1}, {0}_low: {2}, {0}_high: {3}", key, plain(of.value), plain(of.low),
+                       plain(of.high));
+  };
+  for (const Implementation stack : kEnumerators<Implementation>) {
+    if (!is_stack(stack)) continue;
+    const StackFactors& factors = kernels.stacks[static_cast<std::size_t>(stack)];
+    text +=
+        fmt::format("  - {{stack: {}, {}, {}}}\n", name(stack), factor("streams", factors.streams),
+                    factor("projection", factors.projection));
+  }
+  return text;
+}
+
+/// "dense_step_low: 0.7\ndense_step_high: 1.4\n".
+std::string step_error(const char* key, const Estimate<double>& error) {
+  return fmt::format("{0}_low: {1}\n{0}_high: {2}\n", key, plain(error.low), plain(error.high));
+}
+
 }  // namespace
 
 std::string to_yaml(const Constants& constants) {
@@ -55,13 +76,14 @@ std::string to_yaml(const Constants& constants) {
   text += with_ends("folded_call", kernels.folded_call, time);
   text += with_ends("folded_call_ahead", kernels.folded_call_ahead, time);
   text += errors_of(kernels);
+  text += stacks_of(kernels);
   text += fmt::format("attention_floor: {}\nattention_efficiency: {}\n",
                       time(engine.attention.floor), plain(engine.attention.efficiency));
   text += fmt::format("mlp_floor: {}\nmlp_efficiency: {}\n", time(engine.mlp.floor),
                       plain(engine.mlp.efficiency));
-  text += fmt::format("floor_of_launched_ahead: {}\nstep_low: {}\nstep_high: {}\n",
-                      plain(engine.floor_of_launched_ahead), plain(engine.error.low),
-                      plain(engine.error.high));
+  text += fmt::format("floor_of_launched_ahead: {}\n", plain(engine.floor_of_launched_ahead));
+  const auto [dense, experts] = engine.errors;
+  text += step_error("dense_step", dense) + step_error("expert_step", experts);
   text += with_ends("sustained_rate", engine.sustained_rate, plain);
   text += with_ends("prefill_of_experts", engine.prefill_of_experts, plain);
   return text;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "scenarios/device/device.hpp"
@@ -38,6 +39,25 @@ MeasuredKernel kernel_of(const std::vector<Part>& parts, const TableRow& row) {
           Seconds{1e-6 * number_in(row, "microseconds")}};
 }
 
+/// "vllm" of "vllm 0.24.0".
+Implementation stack_of(const TableRow& row) {
+  const std::string& stack = row.find("stack")->second;
+  return named<Implementation>(stack.substr(0, stack.find(' '))).value();
+}
+
+std::vector<StackKernel> stack_kernels(const std::vector<Part>& parts,
+                                       const std::vector<TableRow>& rows) {
+  std::map<std::string, Seconds> fastest;
+  for (const TableRow& row : fastest_of_each(rows))
+    fastest.emplace(configuration_of(row), kernel_of(parts, row).seconds);
+  std::vector<StackKernel> kernels;
+  for (const TableRow& row : rows) {
+    const MeasuredKernel kernel = kernel_of(parts, row);
+    kernels.push_back({kernel, stack_of(row), kernel.seconds / fastest.at(configuration_of(row))});
+  }
+  return kernels;
+}
+
 }  // namespace
 
 Tables read_tables(const std::string& folder, const Constants& start) {
@@ -48,7 +68,9 @@ Tables read_tables(const std::string& folder, const Constants& start) {
   std::set<std::string> gpus;
   for (const TableRow& row : kernels) gpus.insert(row.find("gpu")->second);
   for (const std::string& gpu : gpus) tables.parts.push_back(part_of(gpu, start));
-  for (const TableRow& row : kernels) tables.kernels.push_back(kernel_of(tables.parts, row));
+  for (const TableRow& row : fastest_of_each(kernels))
+    tables.kernels.push_back(kernel_of(tables.parts, row));
+  tables.stacks = stack_kernels(tables.parts, kernels);
   tables.steps = parse_served_steps(text("steps.csv"), file("steps.csv"), start);
   return tables;
 }

@@ -1,5 +1,5 @@
-// The measured tables that constants are fitted on: scenarios/published/*.csv, the fastest stack of
-// each configuration, from ai-dynamo/aiconfigurator 0.12.0 (Apache-2.0).
+// The measured tables that constants are fitted on: scenarios/published/*.csv, from
+// ai-dynamo/aiconfigurator 0.12.0 (Apache-2.0).
 #pragma once
 
 #include <string>
@@ -27,10 +27,18 @@ struct MeasuredKernel {
   Seconds seconds;
 };
 
+/// A stack's kernel beside the fastest of the same configuration.
+struct StackKernel {
+  MeasuredKernel kernel;
+  Implementation stack = Implementation::vllm;
+  double over_the_fastest = 1;
+};
+
 /// Rows keep pointers into `parts`.
 struct Tables {
   std::vector<Part> parts;
-  std::vector<MeasuredKernel> kernels;
+  std::vector<MeasuredKernel> kernels;  // the fastest stack of each configuration
+  std::vector<StackKernel> stacks;
   std::vector<ServedStep> steps;
 
   Tables() = default;

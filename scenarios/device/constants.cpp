@@ -51,6 +51,16 @@ KernelConstants kernel_constants(const Values& values) {
     kernels.errors[static_cast<std::size_t>(values.choice<Kinship>(record + "kinship"))] = {
         error_of(values, record + "token"), error_of(values, record + "bytes")};
   }
+  for (std::size_t i = 0; i < values.num_records("stacks"); ++i) {
+    const std::string record = fmt::format("stacks[{}].", i);
+    const auto stack = values.choice<Implementation>(record + "stack");
+    if (!is_stack(stack))
+      throw InputError(values.at(record + "stack").position,
+                       fmt::format("invalid stacks[].stack '{}' (no serving stack)", name(stack)));
+    kernels.stacks[static_cast<std::size_t>(stack)] = {
+        with_ends<double>(values, record + "streams"),
+        with_ends<double>(values, record + "projection")};
+  }
   return kernels;
 }
 
@@ -61,7 +71,7 @@ EngineConstants engine_constants(const Values& values) {
   };
   return {.attention = kernels("attention"),
           .mlp = kernels("mlp"),
-          .error = error_of(values, "step"),
+          .errors = {error_of(values, "dense_step"), error_of(values, "expert_step")},
           .floor_of_launched_ahead = values.number("floor_of_launched_ahead"),
           .sustained_rate = with_ends<double>(values, "sustained_rate"),
           .prefill_of_experts = with_ends<double>(values, "prefill_of_experts")};

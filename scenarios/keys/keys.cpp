@@ -60,6 +60,10 @@ const std::array kScenario{
     key(count, "residual.kv_size", "elements of a token's values in value_residual"),
     key(choice, "residual.phase1_dtype", kPhase1Dtypes,
         "storage of Phase 1 outputs; the model's dtype if absent"),
+    with_default(
+        key(choice, "residual.implementation", kNames<Implementation>,
+            "whose kernels run the residual operations; eager: a framework's own, unfused"),
+        "fastest_published", "[ours] what the fastest stack with published times reaches"),
     with_default(key(choice, "residual.attach", kNames<Attachment>,
                      "the kernel that the residual operation is folded into"),
                  "standalone", "[ours] a kernel of its own"),

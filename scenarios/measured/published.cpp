@@ -91,7 +91,7 @@ Published parse_published(std::string_view text, const std::string& file) {
 std::vector<PublishedMeasurement> parse_published_kernels(std::string_view text,
                                                           const std::string& file) {
   std::vector<PublishedMeasurement> rows;
-  for (const TableRow& row : table_rows(text, file))
+  for (const TableRow& row : fastest_of_each(table_rows(text, file)))
     rows.push_back({.hardware = row.find("gpu")->second,
                     .stack = row.find("stack")->second,
                     .call = {.operation = row.find("operation")->second,

@@ -27,7 +27,8 @@ struct Published {
 /// All of scenarios/published, file by file.
 Published published();
 
-/// The kernels of a table with the columns of scenarios/published/mhc.csv. Throws InputError.
+/// The fastest kernel of each configuration of a table with the columns of
+/// scenarios/published/mhc.csv. Throws InputError.
 std::vector<PublishedMeasurement> parse_published_kernels(std::string_view text,
                                                           const std::string& file);
 

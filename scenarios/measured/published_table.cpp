@@ -26,6 +26,26 @@ std::vector<TableRow> table_rows(std::string_view text, const std::string& file)
   return rows;
 }
 
+std::string configuration_of(const TableRow& row) {
+  std::string text;
+  for (const char* column : {"gpu", "operation", "tokens", "hidden_size"})
+    text += row.find(column)->second + "/";
+  return text;
+}
+
+std::vector<TableRow> fastest_of_each(const std::vector<TableRow>& rows) {
+  std::map<std::string, std::size_t> places;
+  std::vector<TableRow> fastest;
+  for (const TableRow& row : rows) {
+    const auto [place, is_new] = places.emplace(configuration_of(row), fastest.size());
+    if (is_new)
+      fastest.push_back(row);
+    else if (number_in(row, "microseconds") < number_in(fastest[place->second], "microseconds"))
+      fastest[place->second] = row;
+  }
+  return fastest;
+}
+
 double number_in(const TableRow& row, std::string_view column) {
   return decimal_value(row.find(column)->second).value_or(0);
 }

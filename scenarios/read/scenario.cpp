@@ -200,7 +200,9 @@ class ScenarioReader {
       schemes.insert(schemes.end(), compare->texts.begin(), compare->texts.end());
     read_parameters(schemes);
     study.path = path_of(scheme->texts.front());
+    study.implementation = values_.choice<Implementation>("residual.implementation");
     read_schedule();
+    read_eager();
     read_compare();
     if (values_.has("residual.baseline_attach"))
       study.baseline_attachment = values_.choice<Attachment>("residual.baseline_attach");
@@ -208,6 +210,19 @@ class ScenarioReader {
     study.phase1_dtype = values_.has("residual.phase1_dtype")
                              ? values_.choice<Dtype>("residual.phase1_dtype")
                              : study.model.dtype;
+  }
+
+  /// A framework's own kernels are not fused.
+  void read_eager() {
+    Study& study = scenario_.study;
+    if (study.implementation != Implementation::eager) return;
+    const Value* written = values_.find("residual.schedule");
+    if (written != nullptr && study.schedule != Schedule::unfused)
+      throw InputError(written->position,
+                       fmt::format("conflicting residual.schedule '{}' (residual.implementation is "
+                                   "eager, which runs unfused)",
+                                   name(study.schedule)));
+    study.schedule = Schedule::unfused;
   }
 
   void read_schedule() {
@@ -343,8 +358,29 @@ class ScenarioReader {
     });
   }
 
+  /// A CPU's profile measures our kernels. No stack has others there.
+  void read_kernels(Machine& machine, std::vector<ResolvedValue>& fallbacks) const {
+    const Study& study = scenario_.study;
+    const Implementation implementation = study.implementation;
+    if (!machine.few_tokens) {
+      if (is_stack(implementation))
+        throw InputError(values_.at("residual.implementation").position,
+                         fmt::format("conflicting residual.implementation '{}' (the hardware is no "
+                                     "GPU)",
+                                     name(implementation)));
+      return;
+    }
+    machine.few_tokens = with_kernels_of(implementation, *machine.few_tokens, constants_);
+    for (const ResidualPath& path : paths_of(study))
+      if (is_stack(implementation) && path.scheme.rule->id != "mhc" && !is_standard(path.scheme))
+        fallbacks.push_back({"residual.implementation", "as fastest_published",
+                             fmt::format("fallback: no measurement of {}'s kernels of {} is known",
+                                         name(implementation), name(path.scheme))});
+  }
+
   void read_machine(std::vector<ResolvedValue>& fallbacks) {
     Machine machine = machine_from(*hardware_, fallbacks, constants_);
+    read_kernels(machine, fallbacks);
     if (has_peers(scenario_.study)) borrow_transfers(*hardware_, machine, fallbacks);
     scenario_.study.machine = std::move(machine);
   }

@@ -1,11 +1,16 @@
 // The calibration finds constants that it knows, sees nothing of what it leaves out, and ships.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "profile/calibration/fold.hpp"
 #include "scenarios/device/constants.hpp"
+#include "scenarios/measured/published_table.hpp"
+#include "scenarios/text/input_text.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::calibration_test {
@@ -99,6 +104,58 @@ TEST(Calibration, SeesNothingOfWhatItLeavesOut) {
     EXPECT_EQ(to_yaml(fitted_steps(with_lies_about(left_out), left_out, start)),
               to_yaml(fitted_steps(honest, left_out, start)))
         << name;
+  }
+}
+
+TEST(Calibration, HoldsAStacksKernelAgainstTheFastest) {
+  const auto rows = table_rows(load_text(kSource + "/scenarios/published/mhc.csv"), "mhc.csv");
+  std::map<std::string, double> fastest;
+  for (const TableRow& row : rows) {
+    const auto [known, is_new] =
+        fastest.emplace(configuration_of(row), number_in(row, "microseconds"));
+    if (!is_new) known->second = std::min(known->second, number_in(row, "microseconds"));
+  }
+  std::vector<double> ratios;
+  for (const TableRow& row : rows)
+    if (row.at("stack").starts_with("vllm") && row.at("operation") == "mhc_pre")
+      ratios.push_back(number_in(row, "microseconds") / fastest.at(configuration_of(row)));
+  std::sort(ratios.begin(), ratios.end());
+  const StackFactors& vllm =
+      shipped_constants().kernels.stacks[static_cast<std::size_t>(Implementation::vllm)];
+  EXPECT_NEAR(vllm.projection.value, ratios[(ratios.size() - 1) / 2], 5e-4);
+  EXPECT_EQ(vllm.projection.low, 1);
+  EXPECT_GT(vllm.projection.high, vllm.projection.value);
+}
+
+/// Each stack's kernels on each GPU, predicted by constants that have not seen the GPU.
+TEST(Calibration, PredictsTheStacksOfAPartThatItHasNotSeen) {
+  const Tables tables = read_tables(kSource + "/scenarios/published", shipped_constants());
+  std::map<Implementation, std::vector<double>> errors;
+  std::map<Implementation, int> inside;
+  for (const StackKernel& row : tables.stacks) {
+    if (!row.kernel.part->memory.starts_with("hbm")) continue;
+    const Constants& fold = *shipped_fold(row.kernel.part->id);
+    Machine machine = with_constants(*row.kernel.part, fold);
+    machine.few_tokens = with_kernels_of(row.stack, *machine.few_tokens, fold);
+    const Estimate<Seconds> time =
+        predicted_time(LaunchTime(machine, row.kernel.operation, row.kernel.execution));
+    const Seconds measured = row.kernel.seconds;
+    errors[row.stack].push_back(std::max(measured / time.value, time.value / measured) - 1);
+    inside[row.stack] += time.low <= measured && measured <= time.high ? 1 : 0;
+  }
+  EXPECT_EQ(errors.size(), 3U);
+  for (auto& [stack, sorted] : errors) {
+    std::sort(sorted.begin(), sorted.end());
+    const auto rows = static_cast<double>(sorted.size());
+    const double median = sorted[sorted.size() / 2];
+    const double most = sorted[static_cast<std::size_t>(0.9 * rows)];
+    const double share = inside[stack] / rows;
+    fmt::print(
+        "{}: {} rows, error {:.1f} % in the median, {:.1f} % at the 90th percentile, {:.1f} "
+        "% inside\n",
+        name(stack), rows, 100 * median, 100 * most, 100 * share);
+    EXPECT_GT(share, 0.85) << name(stack);
+    EXPECT_LT(median, 0.15) << name(stack);
   }
 }
 

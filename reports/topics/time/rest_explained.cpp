@@ -46,9 +46,11 @@ std::string rates_text(const Study& study) {
   std::string text = fmt::format(
       "reading {} [{}, {}]", format_bandwidth(bandwidth.value), format_bandwidth(bandwidth.low),
       format_bandwidth(std::min(bandwidth.high, machine.memory_ceiling)));
+  const auto reached = [&](const EngineKernels& kernels) {
+    return share_text(machine.engine.efficiency_of(kernels, step_kind(*study.model.architecture)));
+  };
   text += fmt::format(", of which attention reaches {}, MLP and head {}",
-                      share_text(machine.engine.efficiency_of(machine.engine.attention)),
-                      share_text(machine.engine.efficiency_of(machine.engine.mlp)));
+                      reached(machine.engine.attention), reached(machine.engine.mlp));
   text += fmt::format("; {} of the dense rate", share_text(machine.engine.sustained_rate));
   if (const auto& rate = machine.tensor_rate ? machine.tensor_rate : machine.vector_rate)
     text += ", " + format_flop_rate(*rate);

@@ -244,6 +244,45 @@ TEST(FewTokens, StartAsFromTheCacheInAStepWhereKernelsAreLaunchedAhead) {
   EXPECT_DOUBLE_EQ(floor(kLoops).value, 2 * kFloor);
 }
 
+// --- whose kernels ---
+
+FewTokens kernels_of(Implementation implementation, const KernelStyle& style) {
+  return with_kernels_of(implementation, test::few_tokens(132, style), test::constants());
+}
+
+TEST(Implementations, OfAStackTakeWhatItsKernelsAreMeasuredToTake) {
+  const Machine fastest = gpu(kLoops);
+  Machine vllm = fastest;
+  vllm.few_tokens->stack = kernels_of(Implementation::vllm, kLoops).stack;
+  const auto slower = [&](const Operation& operation, IntervalEnd end) {
+    const Corner corner{.kernels = end};
+    return test::time_terms(vllm, operation, hot(1), corner).total() /
+           test::time_terms(fastest, operation, hot(1), corner).total();
+  };
+  EXPECT_DOUBLE_EQ(slower(operations::mhc_post(4), IntervalEnd::value), 1.25);
+  EXPECT_DOUBLE_EQ(slower(operations::mhc_post(4), IntervalEnd::low), 1);
+  EXPECT_DOUBLE_EQ(slower(operations::mhc_post(4), IntervalEnd::high), 1.5);
+  EXPECT_DOUBLE_EQ(slower(operations::mhc_pre(4), IntervalEnd::value), 1.5);
+  EXPECT_DOUBLE_EQ(slower(operations::mhc_pre(4), IntervalEnd::high), 2);
+  // Nobody has measured it.
+  EXPECT_DOUBLE_EQ(slower(operations::residual_add_rmsnorm(), IntervalEnd::high), 1);
+  vllm.few_tokens->stack = kernels_of(Implementation::fastest_published, kLoops).stack;
+  EXPECT_DOUBLE_EQ(slower(operations::mhc_post(4), IntervalEnd::high), 1);
+}
+
+/// kernels/cuda/attnres/depth_attention_variants.hpp, split_row; kernels/cuda/mhc/mhc_tile.cu.
+TEST(Implementations, OfThisProjectLoadARowAtOnceWhereThereAreClusters) {
+  const KernelStyle hopper{RowLoads::loop, Prefetch::none, Projection::split};
+  const FewTokens ours = kernels_of(Implementation::ours, hopper);
+  EXPECT_EQ(ours.style.attnres_loads, RowLoads::window);
+  EXPECT_EQ(ours.style.projection, Projection::whole);
+  EXPECT_EQ(token_work(operations::mhc_pre(4), ours.style).launches, 1);
+  EXPECT_EQ(token_work(operations::mhc_pre(4), hopper).launches, 2);
+  EXPECT_EQ(ours.loop_draw.evidence, Evidence::assumed);
+  EXPECT_EQ(kernels_of(Implementation::ours, {}).style.attnres_loads, RowLoads::loop);
+  EXPECT_EQ(kernels_of(Implementation::ours, kRings).style.prefetch, Prefetch::none);
+}
+
 /// Nor dearer than a launch.
 TEST(FewTokens, AreNotFreeInsideAnotherKernel) {
   Machine machine = gpu(kLoops);

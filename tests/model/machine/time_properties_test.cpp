@@ -109,7 +109,7 @@ RC_GTEST_PROP(Time, DoesNotFallWithMoreTokens, ()) {
 }
 
 RC_GTEST_PROP(Time, DoesNotFallWithMoreBytesBetweenTwoUses, ()) {
-  const AnyLaunches any;
+  AnyLaunches any;
   any.execution.layer_bytes = Bytes{test::any_real(0, 500e6)};
   Execution more = any.execution;
   more.layer_bytes = *any.execution.layer_bytes + Bytes{test::any_real(0, 500e6)};

@@ -55,7 +55,7 @@ TEST(RestOfStep, ReadsWeightsAndCacheOfTheAttention) {
   const double bytes = 32 * 2 * (41943040.0 + 1001 * 2048);
   EXPECT_EQ(row.bytes.value, bytes);
   const EngineConstants engine = test::constants().engine;
-  const Estimate<double> share = engine.efficiency_of(engine.attention);
+  const Estimate<double> share = engine.efficiency_of(engine.attention, StepKind::dense);
   EXPECT_NEAR(row.time.value.value, bytes / (share.value * 5e12), 1e-12);
   EXPECT_NEAR(row.time.low.value, bytes / (share.high * 5.5e12), 1e-12);
   EXPECT_NEAR(row.time.high.value, bytes / (share.low * 4.5e12), 1e-12);

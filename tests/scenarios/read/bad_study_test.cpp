@@ -170,6 +170,11 @@ INSTANTIATE_TEST_SUITE_P(
          "it.yaml:3:35: error: invalid residual.schedule 'two_phase' (mhc runs as unfused | fused | two_pass | one_pass)"},
         {"ScheduleOfMhcForStandard", kimi("residual: {scheme: standard, schedule: one_pass}\n"),
          "it.yaml:3:40: error: invalid residual.schedule 'one_pass' (standard runs as unfused | fused)"},
+        {"FusedKernelsOfAFramework",
+         kimi("residual: {implementation: eager, schedule: two_phase}\n"),
+         "it.yaml:3:45: error: conflicting residual.schedule 'two_phase' (residual.implementation is eager, which runs unfused)"},
+        {"StackOfACpu", kimi("residual: {implementation: vllm}\nhardware: epyc_9654\n"),
+         "it.yaml:3:28: error: conflicting residual.implementation 'vllm' (the hardware is no GPU)"},
         {"SequencesTwice", kimi("workload: {decode: {sequences: [1, 64, 1]}}\n"),
          "it.yaml:3:40: error: invalid workload.decode.sequences '1' (already there)"},
         {"ComparedTwice", kimi("residual: {compare: [mhc, standard, mhc]}\n"),
@@ -207,11 +212,11 @@ INSTANTIATE_TEST_SUITE_P(
         {"StepShorterThanItsResidual",
          kimi(
              "hardware: h200_sxm\nworkload: {decode: {sequences: [1, 64]}}\nbaseline_step: {decode: [12 ms, 1 us]}\n"),
-         "it.yaml:5:33: error: invalid baseline_step.decode '1 us' (the standard residual alone takes at least 359 us of decode/64)"},
+         "it.yaml:5:33: error: invalid baseline_step.decode '1 us' (the standard residual alone takes at least 360 us of decode/64)"},
         {"OneStepForAllThatOneBatchExceeds",
          kimi(
              "hardware: h200_sxm\nworkload: {decode: {sequences: [1, 64]}, prefill: {tokens: 64}}\nbaseline_step: {prefill: 1 s, decode: 310 us}\n"),
-         "it.yaml:5:39: error: invalid baseline_step.decode '310 us' (the standard residual alone takes at least 359 us of decode/64)"},
+         "it.yaml:5:39: error: invalid baseline_step.decode '310 us' (the standard residual alone takes at least 360 us of decode/64)"},
         {"OffloadWithoutAHostLink",
          kimi(
              "hardware: mi300x\nworkload: {training: {sequence_length: 4096, activations: offload}}\n"),

@@ -39,6 +39,7 @@ TEST(Choices, AreTheNamesOfTheEnums) {
   EXPECT_EQ(choices_of(model_keys(), "residual.remainder"), remainders);
   EXPECT_EQ(choices_of(model_keys(), "dtype"), sorted_names<Dtype>());
   EXPECT_EQ(choices_of(scenario_keys(), "residual.attach"), sorted_names<Attachment>());
+  EXPECT_EQ(choices_of(scenario_keys(), "residual.implementation"), sorted_names<Implementation>());
   EXPECT_EQ(choices_of(scenario_keys(), "residual.layout"), sorted_names<Layout>());
   const auto launches = sorted_names<Launch>();
   EXPECT_EQ(choices_of(scenario_keys(), "workload.decode.launch"), launches);

@@ -21,6 +21,29 @@ Scenario shipped(const std::string& name) {
   return read_scenario(fmt::format("{}/scenarios/{}.yaml", DEPTHCOST_SOURCE_DIR, name));
 }
 
+// --- whose kernels ---
+
+TEST(Implementation, OfAFrameworkRunsUnfused) {
+  const std::string model = "model: kimi_k3\nhardware: b300_sxm\n";
+  const Study eager =
+      parsed(model + "residual: {implementation: eager, compare: [standard, mhc]}\n").study;
+  EXPECT_EQ(eager.schedule, Schedule::unfused);
+  for (const ResidualPath& path : eager.compare)
+    EXPECT_EQ(quoted_schedule(eager, path), Schedule::unfused);
+}
+
+TEST(Implementation, OfAStackIsTheFastestWhereNobodyHasMeasuredIt) {
+  const Scenario scenario = parsed(
+      "model: kimi_k3\nhardware: b300_sxm\nresidual: {implementation: vllm, compare: "
+      "[standard, mhc]}\n");
+  EXPECT_GT(scenario.study.machine->few_tokens->stack.projection.value, 1);
+  std::vector<std::string> notes;
+  for (const ResolvedValue& value : scenario.values)
+    if (value.origin.find("of vllm's kernels") != std::string::npos) notes.push_back(value.origin);
+  EXPECT_EQ(notes, (std::vector<std::string>{
+                       "fallback: no measurement of vllm's kernels of block_attnres is known"}));
+}
+
 // --- what is shipped ---
 
 TEST(ShippedScenarios, AreAllRead) {
