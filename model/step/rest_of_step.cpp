@@ -104,20 +104,45 @@ RestRow attention_row(const Study& study, const std::vector<ForwardPass>& passes
   const Architecture& a = *study.model.architecture;
   for (const ForwardPass& pass : passes)
     for (const AttentionLayers& layers : a.attention)
-      add(row, kernels_part(study, fmt::format("{} attention", name(layers.attention)),
-                            pass.repeats * static_cast<double>(layers.num_decoder_layers),
-                            attention_work(study, layers.attention, pass), a.weight_dtype,
-                            study.machine->engine.attention));
+      for (const AttentionPart& part : attention_parts(study, layers.attention, pass))
+        add(row, kernels_part(study, part.name,
+                              pass.repeats * static_cast<double>(layers.num_decoder_layers),
+                              part.work, a.weight_dtype, study.machine->engine.attention));
   return row;
 }
 
-/// Engines' experts reach less of a prefill's rates than dense products.
+/// One for tokens that are decoded, `k` for those of a prompt.
+Estimate<double> mean_factor(const Estimate<double>& k, const ForwardPass& pass) {
+  const double share = pass.prompt_tokens() / pass.tokens();
+  const auto mean = [share](double end) { return (1 - share) + share * end; };
+  return {mean(k.low), mean(k.value), mean(k.high), k.evidence};
+}
+
+/// Whichever takes longer, end by end.
+Estimate<Seconds> longer(const Estimate<Seconds>& a, const Estimate<Seconds>& b) {
+  return {std::max(a.low, b.low), std::max(a.value, b.value), std::max(a.high, b.high),
+          weakest(a.evidence, b.evidence)};
+}
+
+/// Engines' experts reach less of a prefill's rates than dense products. Beside a decode step that
+/// slows their arithmetic alone: as long as they wait for weights, a prompt's tokens are like
+/// others.
 RestPart routed_part(const Study& study, WorkloadKind workload, const ExpertMlp& experts,
                      double calls, const ForwardPass& pass) {
-  RestPart part = kernels_part(study, "routed experts", calls, routed_work(study, experts, pass),
-                               study.model.architecture->expert_dtype, study.machine->engine.mlp);
-  if (workload == WorkloadKind::prefill)
-    part.time = times(study.machine->engine.prefill_of_experts, part.time);
+  const EngineConstants& engine = study.machine->engine;
+  const auto part_of = [&](const Work& work) {
+    return kernels_part(study, "routed experts", calls, work,
+                        study.model.architecture->expert_dtype, engine.mlp);
+  };
+  const Work work = routed_work(study, experts, pass);
+  RestPart part = part_of(work);
+  if (workload == WorkloadKind::prefill) part.time = times(engine.prefill_of_experts, part.time);
+  if (pass.prompt) {
+    Work arithmetic = work;
+    arithmetic.bytes = {};
+    part.time = longer(
+        part.time, times(mean_factor(engine.prefill_of_experts, pass), part_of(arithmetic).time));
+  }
   return part;
 }
 
@@ -136,15 +161,13 @@ RestRow mlp_row(const Study& study, WorkloadKind workload, const std::vector<For
   return row;
 }
 
-/// A prefill makes logits of each sequence's last token, the others of every token that they check.
 RestRow head_row(const Study& study, WorkloadKind workload,
                  const std::vector<ForwardPass>& passes) {
   RestRow row{.term = RestTerm::head, .time = kNothing};
-  for (const ForwardPass& pass : passes) {
-    const double tokens = workload == WorkloadKind::prefill ? pass.num_sequences : pass.tokens();
-    add(row, kernels_part(study, "head", pass.repeats, head_work(study, tokens),
-                          weight_dtype_of(study.model.dtype), study.machine->engine.mlp));
-  }
+  for (const ForwardPass& pass : passes)
+    add(row,
+        kernels_part(study, "head", pass.repeats, head_work(study, tokens_of_head(workload, pass)),
+                     weight_dtype_of(study.model.dtype), study.machine->engine.mlp));
   return row;
 }
 

@@ -94,6 +94,11 @@ const std::array kScenario{
         "drafts them is not counted"),
     key(number, "workload.decode.speculative.accepted",
         "tokens that a sequence keeps of them in the mean"),
+    non_negative(key(count, "workload.decode.prefill_tokens",
+                     "tokens of a prompt that each decode step takes along (chunked prefill); none "
+                     "if absent")),
+    non_negative(key(count, "workload.decode.prefill_context",
+                     "tokens of that prompt that lie before the chunk; half of context if absent")),
     key(choice, "workload.decode.phase1", kNames<Phase1Order>,
         "whether Phase 1 runs before a block's first layer, or beside it but for its first query; "
         "in_order if absent"),
