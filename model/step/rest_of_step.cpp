@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "model/base/interval_end.hpp"
+#include "model/step/collectives.hpp"
 
 namespace depthcost {
 namespace {
@@ -228,58 +229,11 @@ RestRow launches_row(const Study& study, const std::vector<ForwardPass>& passes)
   return row;
 }
 
-/// The collectives of one pass, in order: kind, ranks, bytes, calls.
-struct Collective {
-  TransferKind kind = TransferKind::all_reduce;
-  Count num_ranks = 1;
-  Bytes size;
-  double calls = 0;
-};
-
-/// Tensor parallelism joins the ranks behind every attention and every MLP. Experts that are spread
-/// beyond the tensor ranks exchange rows as wide as they take, there and back.
-std::vector<Collective> collectives_of(const Study& study, WorkloadKind workload,
-                                       const ForwardPass& pass) {
-  std::vector<Collective> all;
-  const auto d = static_cast<double>(study.model.hidden_size);
-  const Bytes vectors = storage(pass.tokens() * d, study.model.dtype);
-  const Count tensor = study.tensor_parallel_size;
-  const bool is_spread = study.expert_parallel_size > tensor;
-  const bool is_sharded = workload == WorkloadKind::prefill
-                              ? study.prefill->sequence_shards > 1
-                              : study.layout == Layout::sequence_sharded;
-  const auto join = [&](double calls) {
-    if (tensor == 1) return;
-    if (is_sharded) {
-      all.push_back({TransferKind::reduce_scatter, tensor, vectors, calls});
-      all.push_back({TransferKind::all_gather, tensor, vectors, calls});
-    } else {
-      all.push_back({TransferKind::all_reduce, tensor, vectors, calls});
-    }
-  };
-  for (const AttentionLayers& layers : study.model.architecture->attention)
-    join(static_cast<double>(layers.num_decoder_layers));
-  for (const MlpLayers& layers : study.model.architecture->mlp) {
-    const auto calls = static_cast<double>(layers.num_decoder_layers);
-    join(calls);
-    const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
-    if (experts == nullptr || !is_spread) continue;
-    // A rank sends its share of the tokens that it holds, each to every expert that it has chosen.
-    const double visits = pass.tokens() /
-                          static_cast<double>(ranks_of_tokens(sharding_of(study, pass))) *
-                          static_cast<double>(experts->num_active);
-    const Count width = experts->latent_width.value_or(study.model.hidden_size);
-    all.push_back({TransferKind::all_to_all, study.expert_parallel_size,
-                   storage(visits * static_cast<double>(width), study.model.dtype), 2 * calls});
-  }
-  return all;
-}
-
 TransferScope scope_of(const Machine& machine, Count num_ranks) {
   return num_ranks > machine.devices_per_node ? TransferScope::network : TransferScope::node;
 }
 
-/// Empty row where the hardware does not know a collective that is needed.
+/// Nothing where the hardware does not know a collective that is needed.
 std::optional<RestRow> collectives_row(const Study& study, WorkloadKind workload,
                                        const std::vector<ForwardPass>& passes) {
   RestRow row{.term = RestTerm::collectives, .time = kNothing};

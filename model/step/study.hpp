@@ -138,6 +138,7 @@ struct Study {
   Count expert_parallel_size = 1;
   Count context_parallel_size = 1;
   Count data_parallel_size = 1;
+  std::optional<Dtype> dispatch_dtype;  // of rows on their way to experts of other ranks
   std::optional<PipelineLayout> pipeline;
   std::optional<Decode> decode;
   std::optional<Prefill> prefill;

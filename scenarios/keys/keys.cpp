@@ -81,6 +81,9 @@ const std::array kScenario{
                      "replicas of attention whose tokens meet at the experts; tokens and sequences "
                      "count per replica"),
                  "1", "[ours] one replica"),
+    key(choice, "parallelism.dispatch_dtype", kNames<Dtype>,
+        "storage of the rows that go to experts beyond the tensor ranks; fp8 if absent and the "
+        "experts are, else the model's dtype, in which they come back"),
     key(count, "parallelism.pipeline", "pipeline stages P"),
     with_default(key(count, "parallelism.virtual_stages", "virtual stages V of each stage"), "1",
                  "[attnres] Sec. 4.1, V = 1: no interleaving"),

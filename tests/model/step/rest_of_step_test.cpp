@@ -409,8 +409,9 @@ TEST(RestOfStep, SendsTokensOfContextRanksToTheExpertsOnce) {
   const RestOfStep spread = rest_of(study);
   EXPECT_NEAR(row_of(spread, RestTerm::mlp).flops.value / (common + (alone - common) / 8), 1,
               1e-12);
-  // 64 tokens over 8 ranks, 8 experts each, there and back in 58 layers.
-  EXPECT_EQ(row_of(spread, RestTerm::collectives).bytes.value, 58 * 2 * 8 * 8 * 7168 * 2.0);
+  // 64 tokens over 8 ranks, 8 experts each, there in fp8 with scales and back in bf16 in 58 layers.
+  EXPECT_EQ(row_of(spread, RestTerm::collectives).bytes.value,
+            58 * 8 * 8 * (7168 + 56 * 4.0 + 7168 * 2));
 }
 
 // 61 attentions, 3 dense MLPs and 58 with experts are joined; the last exchange tokens twice.
@@ -420,6 +421,33 @@ TEST(RestOfStep, JoinsTensorRanksBehindExpertsThatAreSpreadFurther) {
   study.data_parallel_size = 4;
   study.expert_parallel_size = 8;
   EXPECT_EQ(row_of(rest_of(study), RestTerm::collectives).launches, 61 + 61 + 2 * 58);
+}
+
+/// Each of 64 tokens goes to each of its 8 experts as a row with 56 scales, and comes back.
+TEST(RestOfStep, SendsAReplicasTokensToTheExpertsOfAll) {
+  Study study = deepseek_study();
+  const RestRow alone = row_of(rest_of(study), RestTerm::collectives);
+  EXPECT_EQ(alone.launches, 0);
+  study.data_parallel_size = 32;
+  study.expert_parallel_size = 32;
+  double dispatched = 0;
+  double combined = 0;
+  for (int token = 0; token < 64; ++token)
+    for (int expert = 0; expert < 8; ++expert)
+      for (int element = 0; element < 7168; ++element) {
+        dispatched += 1 + (element % 128 == 0 ? 4 : 0);
+        combined += 2;
+      }
+  study.machine->devices_per_node = 32;
+  const RestRow row = row_of(rest_of(study), RestTerm::collectives);
+  ASSERT_EQ(row.parts.size(), 2U);
+  EXPECT_EQ(row.parts[0].name, "all_to_all over 32");
+  EXPECT_EQ(row.parts[0].work.bytes_at(IntervalEnd::value).value, dispatched);
+  EXPECT_EQ(row.parts[1].work.bytes_at(IntervalEnd::value).value, combined);
+  EXPECT_EQ(row.launches, 2 * 58);
+  EXPECT_EQ(only_workload(study).passes.front().execution.tokens, 64);
+  study.dispatch_dtype = Dtype::bf16;
+  EXPECT_EQ(row_of(rest_of(study), RestTerm::collectives).bytes.value, 2 * 58 * combined);
 }
 
 // Kimi K3's experts take rows of 3,584 of its 7,168 elements.

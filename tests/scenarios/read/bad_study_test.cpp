@@ -233,6 +233,18 @@ INSTANTIATE_TEST_SUITE_P(
          "it.yaml:5:27: error: invalid baseline_step.training '1 us' (the standard residual and its messages alone take at least 2.03e+04 us of training)"},
         {"AllReduceOfOneRank", kimi("residual: {scheme: standard, attach: all_reduce}\n"),
          "it.yaml:3:38: error: conflicting residual.attach 'all_reduce' (needs parallelism.tensor of at least 2)"},
+        {"AllReduceWhereExpertsAreSpread",
+         kimi(
+             "parallelism: {tensor: 4, data: 8, expert: 32}\nresidual: {scheme: standard, attach: all_reduce}\n"),
+         "it.yaml:4:38: error: conflicting residual.attach 'all_reduce' (experts over 32 ranks hand tokens back by all-to-all, not by all_reduce; needs parallelism.expert of at most tensor = 4)"},
+        {"BaselineInAnAllReduceWhereExpertsAreSpread",
+         kimi(
+             "parallelism: {tensor: 4, data: 8, expert: 32}\nresidual: {scheme: standard, baseline_attach: all_reduce}\n"),
+         "it.yaml:4:47: error: conflicting residual.baseline_attach 'all_reduce' (experts over 32 ranks hand tokens back by all-to-all, not by all_reduce; needs parallelism.expert of at most tensor = 4)"},
+        {"DispatchToNobody", kimi("parallelism: {tensor: 4, dispatch_dtype: fp8}\n"),
+         "it.yaml:3:42: error: conflicting parallelism.dispatch_dtype 'fp8' (nothing is dispatched: no experts lie beyond the tensor ranks)"},
+        {"UnknownDispatch", kimi("parallelism: {data: 4, expert: 4, dispatch_dtype: int8}\n"),
+         "it.yaml:3:51: error: invalid parallelism.dispatch_dtype 'int8' (must be bf16 | f16 | f32 | fp8)"},
         {"TooManyStreams", kimi("residual: {scheme: mhc, num_streams: 1099511627776}\n"),
          "it.yaml:3:38: error: invalid residual.num_streams '1099511627776' for mhc (more than 1024 streams)"},
         {"DecodeStepWithoutADecode", kimi("baseline_step: {decode: 12 ms}\n"),
