@@ -151,6 +151,7 @@ std::optional<PredictedStep> predicted_step(const Study& study, const MeasuredSt
   at.training.reset();
   at.decode->sequences = {measured.sequences};
   at.decode->context = measured.context.value_or(study.decode->context);
+  at.decode->prompt.reset();
   at.decode->launch = Launch::graph;
   at.decode->baseline_steps.clear();
   at.written_terms.clear();

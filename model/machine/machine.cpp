@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "model/machine/node_crossing.hpp"
+
 namespace depthcost {
 namespace {
 
@@ -36,7 +38,11 @@ std::optional<Estimate<Seconds>> transfer_time(const Machine& machine, TransferK
   const bool is_local = machine.core && scope == TransferScope::node;
   const LinkCurve* curve =
       is_local && transfer ? find_link(machine.links, *transfer, num_ranks) : nullptr;
-  if (curve == nullptr) return transfer_time(machine.transfers, kind, scope, num_ranks, size);
+  if (curve == nullptr) {
+    const auto measured = transfer_time(machine.transfers, kind, scope, num_ranks, size);
+    if (measured || scope == TransferScope::node) return measured;
+    return derived_network_time(machine, kind, num_ranks, size);
+  }
   return around(message_time(*curve, size), kTransferScatter, Evidence::calibrated);
 }
 

@@ -76,7 +76,7 @@ struct Machine {
   std::optional<FlopsPerSecond> nvfp4_rate;         // as above
   std::vector<TransferPoint> transfers;             // between devices
   std::optional<BytesPerSecond> link_bandwidth;     // datasheet, one direction, inside a node
-  std::optional<BytesPerSecond> network_bandwidth;  // datasheet, one direction, between nodes
+  std::optional<BytesPerSecond> network_bandwidth;  // of a device, one direction, between nodes
   std::optional<BytesPerSecond> host_bandwidth;     // to the host's memory, one direction
   Count devices_per_node = 8;
   std::optional<Core> core;              // of a CPU, in place of the two rates
@@ -89,7 +89,8 @@ struct Machine {
 
 /// Seconds for `size` bytes between the machine's devices, as transfer_time() of
 /// model/machine/transfer.hpp. On a CPU, whose processes are its devices, curves that were fitted
-/// inside a node go first; a GPU's links are its host's, and say nothing of it.
+/// inside a node go first; a GPU's links are its host's, and say nothing of it. Between nodes, what
+/// nobody has measured is derived: model/machine/node_crossing.hpp.
 std::optional<Estimate<Seconds>> transfer_time(const Machine& machine, TransferKind kind,
                                                TransferScope scope, Count num_ranks, Bytes size);
 

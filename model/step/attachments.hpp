@@ -20,7 +20,8 @@ struct AttachmentRow {
   std::optional<Estimate<double>> overhead;
 };
 
-/// Empty where there is no all-reduce to fold into: one tensor rank, sharded tokens, or no device.
+/// Empty where there is no all-reduce to fold into: one tensor rank, sharded tokens, experts beyond
+/// the tensor ranks, or no device.
 std::vector<AttachmentRow> attachment_rows(const Study& study);
 
 }  // namespace depthcost

@@ -1,6 +1,8 @@
 // Elements of model/step/layer_cost.hpp in their storage types.
 #include "model/step/layer_work.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace depthcost {
@@ -23,6 +25,33 @@ struct RoutedTokens {
   double weight_bytes;  // the same
 };
 
+/// One decoder layer's attention, its weights apart from what each sequence adds.
+struct AttentionOfPass {
+  AttentionOfPass(const Study& its_study, const Attention& its_attention, const ForwardPass& pass)
+      : study(its_study), attention(its_attention), key_ranks(as_double(pass.key_ranks)) {}
+
+  AttentionCost cost(const SequencePass& sequence) const {
+    return attention_cost(attention, static_cast<double>(study.model.hidden_size), sequence,
+                          study.tensor_parallel_size);
+  }
+
+  Bytes weights(const AttentionCost& cost) const {
+    return Bytes{cost.weights * bytes_per_weight(study.model.architecture->weight_dtype)};
+  }
+
+  void add(double sequences, const AttentionCost& cost, Work& work) const {
+    const Bytes cache = storage(cost.read_elements / key_ranks + cost.written_elements,
+                                study.model.architecture->kv_dtype);
+    const Bytes state = storage(2 * cost.state_elements, Dtype::f32);
+    work.add(sequences, cache + state, cost.flops + (1 / key_ranks) * cost.core);
+    work.core += (sequences / key_ranks) * cost.core;
+  }
+
+  const Study& study;
+  const Attention& attention;
+  double key_ranks;
+};
+
 Bytes balanced_bytes(const Study& study, const ExpertMlp& mlp, const ForwardPass& pass) {
   const RoutedTokens routed(study, mlp, pass);
   return routed.bytes_of(balanced_load(mlp, routed.tokens, routed.sharding.expert));
@@ -37,17 +66,33 @@ Sharding sharding_of(const Study& study, const ForwardPass& pass) {
 }
 
 Work attention_work(const Study& study, const Attention& attention, const ForwardPass& pass) {
-  const Architecture& a = *study.model.architecture;
-  const AttentionCost cost = attention_cost(attention, static_cast<double>(study.model.hidden_size),
-                                            pass.sequence, study.tensor_parallel_size);
-  const auto key_ranks = static_cast<double>(pass.key_ranks);
+  const AttentionOfPass of(study, attention, pass);
+  const AttentionCost cost = of.cost(pass.sequence);
   Work work;
-  work.add(1, Bytes{cost.weights * bytes_per_weight(a.weight_dtype)}, {});
-  const Bytes cache = storage(cost.read_elements / key_ranks + cost.written_elements, a.kv_dtype);
-  const Bytes state = storage(2 * cost.state_elements, Dtype::f32);
-  work.add(pass.num_sequences, cache + state, cost.flops + (1 / key_ranks) * cost.core);
-  work.core = (pass.num_sequences / key_ranks) * cost.core;
+  work.add(1, of.weights(cost), {});
+  of.add(pass.num_sequences, cost, work);
+  if (pass.prompt) of.add(1, of.cost(*pass.prompt), work);
   return work;
+}
+
+std::vector<AttentionPart> attention_parts(const Study& study, const Attention& attention,
+                                           const ForwardPass& pass) {
+  const std::string name = fmt::format("{} attention", depthcost::name(attention));
+  if (!pass.prompt) return {{name, attention_work(study, attention, pass)}};
+  const AttentionOfPass of(study, attention, pass);
+  const AttentionCost sequence = of.cost(pass.sequence);
+  const AttentionCost prompt = of.cost(*pass.prompt);
+  Work projections;
+  projections.add(1, of.weights(sequence), pass.num_sequences * sequence.flops + prompt.flops);
+  const auto core = [&](double sequences, AttentionCost cost) {
+    Work work;
+    cost.flops = {};
+    of.add(sequences, cost, work);
+    return work;
+  };
+  return {{name + ", projections", projections},
+          {name + ", sequences", core(pass.num_sequences, sequence)},
+          {name + ", prompt", core(1, prompt)}};
 }
 
 Work common_mlp_work(const Study& study, const Mlp& mlp, const ForwardPass& pass) {
@@ -72,6 +117,11 @@ Work routed_work(const Study& study, const ExpertMlp& mlp, const ForwardPass& pa
   return work;
 }
 
+double tokens_of_head(WorkloadKind workload, const ForwardPass& pass) {
+  if (workload == WorkloadKind::prefill) return pass.num_sequences;
+  return pass.tokens() - pass.prompt_tokens() + (pass.prompt ? 1 : 0);
+}
+
 Work head_work(const Study& study, double tokens) {
   const Architecture& a = *study.model.architecture;
   const double weights = static_cast<double>(a.vocabulary_size) *
@@ -84,11 +134,16 @@ Work head_work(const Study& study, double tokens) {
 
 ForwardPass decode_pass(const Study& study, std::size_t batch) {
   const Decode& decode = *study.decode;
-  return {.num_sequences = static_cast<double>(decode.sequences[batch]),
-          .sequence = {.first = as_double(decode.context),
-                       .tokens = as_double(decode.speculation.tokens)},
-          .launch = decode.launch,
-          .key_ranks = study.context_parallel_size};
+  ForwardPass pass{.num_sequences = static_cast<double>(decode.sequences[batch]),
+                   .sequence = {.first = as_double(decode.context),
+                                .tokens = as_double(decode.speculation.tokens)},
+                   .launch = decode.launch,
+                   .key_ranks = study.context_parallel_size,
+                   .prompt = {}};
+  if (decode.prompt)
+    pass.prompt = SequencePass{.first = as_double(context_of(*decode.prompt, decode)),
+                               .tokens = as_double(decode.prompt->tokens)};
+  return pass;
 }
 
 std::vector<ForwardPass> prefill_passes(const Study& study) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/base/interval_end.hpp"
@@ -12,7 +13,8 @@
 
 namespace depthcost {
 
-/// Forward passes of equal size through all layers.
+/// Forward passes of equal size through all layers. A step of chunked prefill has tokens of a
+/// prompt beside its sequences.
 struct ForwardPass {
   double num_sequences = 1;
   SequencePass sequence;  // of each of them
@@ -20,7 +22,10 @@ struct ForwardPass {
   double repeats = 1;
   Count key_ranks = 1;  // that share a sequence's keys; in training they share its tokens instead
 
-  double tokens() const { return num_sequences * sequence.tokens; }
+  std::optional<SequencePass> prompt;
+
+  double prompt_tokens() const { return prompt ? prompt->tokens : 0; }
+  double tokens() const { return num_sequences * sequence.tokens + prompt_tokens(); }
 };
 
 /// How the study spreads a layer in a pass.
@@ -49,11 +54,27 @@ struct Work {
 /// One decoder layer's attention: weights once, cache and state of every sequence.
 Work attention_work(const Study& study, const Attention& attention, const ForwardPass& pass);
 
+/// Kernels of one decoder layer's attention that run one after another.
+struct AttentionPart {
+  std::string name;  // "latent attention"
+  Work work;
+};
+
+/// The whole of attention_work() as one part, as a step of equal sequences is calibrated; with a
+/// prompt beside them as three: projections of all tokens, and the cores of the sequences, which
+/// wait for memory, and of the prompt, which wait for arithmetic. Neither hides the other.
+std::vector<AttentionPart> attention_parts(const Study& study, const Attention& attention,
+                                           const ForwardPass& pass);
+
 /// One decoder layer's MLP: the weights that all tokens read.
 Work common_mlp_work(const Study& study, const Mlp& mlp, const ForwardPass& pass);
 
 /// One decoder layer's routed experts on one rank, from few and balanced to skewed.
 Work routed_work(const Study& study, const ExpertMlp& mlp, const ForwardPass& pass);
+
+/// Tokens of a pass that logits are made of: of a prefill each sequence's last, else every token
+/// that a sequence checks, and the last of a prompt's chunk.
+double tokens_of_head(WorkloadKind workload, const ForwardPass& pass);
 
 /// Logits of `tokens` tokens.
 Work head_work(const Study& study, double tokens);

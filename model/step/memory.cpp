@@ -50,20 +50,23 @@ void push_rows(std::vector<MemoryRow>& rows, const Study& study, const ResidualP
          phase1_bytes(shape, state.phase1_outputs, study.phase1_dtype));
 }
 
-/// Weights and cache of `num_sequences` sequences behind a pass that ends at `tokens` tokens.
+/// Weights, and the cache behind the pass.
 void push_rest(std::vector<MemoryRow>& rows, const Study& study, const ResidualPath& path,
-               WorkloadId workload, double num_sequences, double tokens) {
+               WorkloadId workload) {
   if (!study.model.architecture) return;
   const auto push = [&](MemoryItem item, Bytes bytes) {
     rows.push_back({.workload = workload, .path = &path, .item = item, .bytes = bytes});
   };
   push(MemoryItem::weights, device_weights(study));
-  push(MemoryItem::kv_cache, device_cache(study, num_sequences, tokens));
+  push(MemoryItem::kv_cache,
+       workload.kind == WorkloadKind::decode
+           ? decode_cache(study, workload.sequences)
+           : device_cache(study, 1, static_cast<double>(study.prefill->tokens)));
 }
 
-/// A decode step holds one token of every sequence.
+/// A decode step holds the tokens that it runs through the layers.
 PrefillShape decode_shape(const Study& study, Count sequences) {
-  return {.num_tokens = sequences * study.decode->speculation.tokens,
+  return {.num_tokens = tokens_of_step(*study.decode, sequences),
           .sequence_shards = residual_shards(study),
           .hidden_size = study.model.hidden_size};
 }
@@ -83,13 +86,11 @@ std::vector<MemoryRow> memory_rows(const Study& study, const ResidualPath& path)
     for (const Count sequences : study.decode->sequences) {
       const auto workload = WorkloadId::decode(sequences);
       push_rows(rows, study, path, workload, decode_shape(study, sequences));
-      push_rest(rows, study, path, workload, static_cast<double>(sequences),
-                tokens_in_cache(*study.decode));
+      push_rest(rows, study, path, workload);
     }
   if (study.prefill) {
     push_rows(rows, study, path, WorkloadId::prefill(), prefill_shape(study));
-    push_rest(rows, study, path, WorkloadId::prefill(), 1,
-              static_cast<double>(study.prefill->tokens));
+    push_rest(rows, study, path, WorkloadId::prefill());
   }
   return rows;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "model/base/interval_end.hpp"
+#include "model/step/collectives.hpp"
 
 namespace depthcost {
 namespace {
@@ -105,20 +106,45 @@ RestRow attention_row(const Study& study, const std::vector<ForwardPass>& passes
   const Architecture& a = *study.model.architecture;
   for (const ForwardPass& pass : passes)
     for (const AttentionLayers& layers : a.attention)
-      add(row, kernels_part(study, fmt::format("{} attention", name(layers.attention)),
-                            pass.repeats * static_cast<double>(layers.num_decoder_layers),
-                            attention_work(study, layers.attention, pass), a.weight_dtype,
-                            study.machine->engine.attention));
+      for (const AttentionPart& part : attention_parts(study, layers.attention, pass))
+        add(row, kernels_part(study, part.name,
+                              pass.repeats * static_cast<double>(layers.num_decoder_layers),
+                              part.work, a.weight_dtype, study.machine->engine.attention));
   return row;
 }
 
-/// Engines' experts reach less of a prefill's rates than dense products.
+/// One for tokens that are decoded, `k` for those of a prompt.
+Estimate<double> mean_factor(const Estimate<double>& k, const ForwardPass& pass) {
+  const double share = pass.prompt_tokens() / pass.tokens();
+  const auto mean = [share](double end) { return (1 - share) + share * end; };
+  return {mean(k.low), mean(k.value), mean(k.high), k.evidence};
+}
+
+/// Whichever takes longer, end by end.
+Estimate<Seconds> longer(const Estimate<Seconds>& a, const Estimate<Seconds>& b) {
+  return {std::max(a.low, b.low), std::max(a.value, b.value), std::max(a.high, b.high),
+          weakest(a.evidence, b.evidence)};
+}
+
+/// Engines' experts reach less of a prefill's rates than dense products. Beside a decode step that
+/// slows their arithmetic alone: as long as they wait for weights, a prompt's tokens are like
+/// others.
 RestPart routed_part(const Study& study, WorkloadKind workload, const ExpertMlp& experts,
                      double calls, const ForwardPass& pass) {
-  RestPart part = kernels_part(study, "routed experts", calls, routed_work(study, experts, pass),
-                               study.model.architecture->expert_dtype, study.machine->engine.mlp);
-  if (workload == WorkloadKind::prefill)
-    part.time = times(study.machine->engine.prefill_of_experts, part.time);
+  const EngineConstants& engine = study.machine->engine;
+  const auto part_of = [&](const Work& work) {
+    return kernels_part(study, "routed experts", calls, work,
+                        study.model.architecture->expert_dtype, engine.mlp);
+  };
+  const Work work = routed_work(study, experts, pass);
+  RestPart part = part_of(work);
+  if (workload == WorkloadKind::prefill) part.time = times(engine.prefill_of_experts, part.time);
+  if (pass.prompt) {
+    Work arithmetic = work;
+    arithmetic.bytes = {};
+    part.time = longer(
+        part.time, times(mean_factor(engine.prefill_of_experts, pass), part_of(arithmetic).time));
+  }
   return part;
 }
 
@@ -137,15 +163,13 @@ RestRow mlp_row(const Study& study, WorkloadKind workload, const std::vector<For
   return row;
 }
 
-/// A prefill makes logits of each sequence's last token, the others of every token that they check.
 RestRow head_row(const Study& study, WorkloadKind workload,
                  const std::vector<ForwardPass>& passes) {
   RestRow row{.term = RestTerm::head, .time = kNothing};
-  for (const ForwardPass& pass : passes) {
-    const double tokens = workload == WorkloadKind::prefill ? pass.num_sequences : pass.tokens();
-    add(row, kernels_part(study, "head", pass.repeats, head_work(study, tokens),
-                          weight_dtype_of(study.model.dtype), study.machine->engine.mlp));
-  }
+  for (const ForwardPass& pass : passes)
+    add(row,
+        kernels_part(study, "head", pass.repeats, head_work(study, tokens_of_head(workload, pass)),
+                     weight_dtype_of(study.model.dtype), study.machine->engine.mlp));
   return row;
 }
 
@@ -205,58 +229,11 @@ RestRow launches_row(const Study& study, const std::vector<ForwardPass>& passes)
   return row;
 }
 
-/// The collectives of one pass, in order: kind, ranks, bytes, calls.
-struct Collective {
-  TransferKind kind = TransferKind::all_reduce;
-  Count num_ranks = 1;
-  Bytes size;
-  double calls = 0;
-};
-
-/// Tensor parallelism joins the ranks behind every attention and every MLP. Experts that are spread
-/// beyond the tensor ranks exchange rows as wide as they take, there and back.
-std::vector<Collective> collectives_of(const Study& study, WorkloadKind workload,
-                                       const ForwardPass& pass) {
-  std::vector<Collective> all;
-  const auto d = static_cast<double>(study.model.hidden_size);
-  const Bytes vectors = storage(pass.tokens() * d, study.model.dtype);
-  const Count tensor = study.tensor_parallel_size;
-  const bool is_spread = study.expert_parallel_size > tensor;
-  const bool is_sharded = workload == WorkloadKind::prefill
-                              ? study.prefill->sequence_shards > 1
-                              : study.layout == Layout::sequence_sharded;
-  const auto join = [&](double calls) {
-    if (tensor == 1) return;
-    if (is_sharded) {
-      all.push_back({TransferKind::reduce_scatter, tensor, vectors, calls});
-      all.push_back({TransferKind::all_gather, tensor, vectors, calls});
-    } else {
-      all.push_back({TransferKind::all_reduce, tensor, vectors, calls});
-    }
-  };
-  for (const AttentionLayers& layers : study.model.architecture->attention)
-    join(static_cast<double>(layers.num_decoder_layers));
-  for (const MlpLayers& layers : study.model.architecture->mlp) {
-    const auto calls = static_cast<double>(layers.num_decoder_layers);
-    join(calls);
-    const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
-    if (experts == nullptr || !is_spread) continue;
-    // A rank sends its share of the tokens that it holds, each to every expert that it has chosen.
-    const double visits = pass.tokens() /
-                          static_cast<double>(ranks_of_tokens(sharding_of(study, pass))) *
-                          static_cast<double>(experts->num_active);
-    const Count width = experts->latent_width.value_or(study.model.hidden_size);
-    all.push_back({TransferKind::all_to_all, study.expert_parallel_size,
-                   storage(visits * static_cast<double>(width), study.model.dtype), 2 * calls});
-  }
-  return all;
-}
-
 TransferScope scope_of(const Machine& machine, Count num_ranks) {
   return num_ranks > machine.devices_per_node ? TransferScope::network : TransferScope::node;
 }
 
-/// Empty row where the hardware does not know a collective that is needed.
+/// Nothing where the hardware does not know a collective that is needed.
 std::optional<RestRow> collectives_row(const Study& study, WorkloadKind workload,
                                        const std::vector<ForwardPass>& passes) {
   RestRow row{.term = RestTerm::collectives, .time = kNothing};

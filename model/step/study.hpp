@@ -37,17 +37,35 @@ struct Speculation {
   double accepted = 1;  // that the sequence keeps, in the mean
 };
 
+/// Tokens of one prompt that a decode step takes along in the same forward pass (chunked prefill).
+struct PromptChunk {
+  Count tokens = 1;
+  std::optional<Count> context;  // of the same prompt, in the cache already
+};
+
 /// Tokens and sequences count per model replica.
 struct Decode {
   std::vector<Count> sequences;
   Count context = 0;  // tokens already seen; only the step model of the rest needs it
   Speculation speculation;
+  std::optional<PromptChunk> prompt;
   Launch launch = Launch::graph;
   std::optional<Bytes> layer_bytes;  // streamed by one layer on one device between residual kernels
   std::vector<Seconds> baseline_steps;  // measured by the user: none, one for all, or one each
   ParameterSets parameters = ParameterSets::one_per_layer;
   Phase1Order phase1 = Phase1Order::in_order;
 };
+
+/// That a step runs through the layers.
+inline Count tokens_of_step(const Decode& decode, Count sequences) {
+  return sequences * decode.speculation.tokens + (decode.prompt ? decode.prompt->tokens : 0);
+}
+
+/// Tokens before the chunk. If nobody says it: chunks lie anywhere in a prompt as long as a
+/// sequence's context, in the mean behind a half of it.
+inline Count context_of(const PromptChunk& prompt, const Decode& decode) {
+  return prompt.context.value_or(decode.context / 2);
+}
 
 /// Of one sequence, behind a step.
 inline double tokens_in_cache(const Decode& decode) {
@@ -121,6 +139,7 @@ struct Study {
   Count expert_parallel_size = 1;
   Count context_parallel_size = 1;
   Count data_parallel_size = 1;
+  std::optional<Dtype> dispatch_dtype;  // of rows on their way to experts of other ranks
   std::optional<PipelineLayout> pipeline;
   std::optional<Decode> decode;
   std::optional<Prefill> prefill;

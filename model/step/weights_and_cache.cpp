@@ -84,6 +84,15 @@ Bytes device_cache(const Study& study, double num_sequences, double tokens) {
   return (largest_stage_share(study) * num_sequences) * bytes;
 }
 
+Bytes decode_cache(const Study& study, Count sequences) {
+  const Decode& decode = *study.decode;
+  const Bytes of_sequences = device_cache(study, as_double(sequences), tokens_in_cache(decode));
+  if (!decode.prompt) return of_sequences;
+  return of_sequences +
+         device_cache(study, 1,
+                      as_double(context_of(*decode.prompt, decode) + decode.prompt->tokens));
+}
+
 Bytes cache_per_token(const Study& study, double tokens) {
   return device_cache(study, 1, tokens + 1) - device_cache(study, 1, tokens);
 }

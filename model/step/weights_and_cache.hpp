@@ -18,6 +18,9 @@ Bytes device_weights(const Study& study);
 /// KV cache and recurrent states of `num_sequences` sequences, each with `tokens` tokens.
 Bytes device_cache(const Study& study, double num_sequences, double tokens);
 
+/// What lies there behind a decode step: of its sequences, and of the prompt that it takes along.
+Bytes decode_cache(const Study& study, Count sequences);
+
 /// Bytes by which one more token of one sequence makes the cache grow: the slope at `tokens`.
 Bytes cache_per_token(const Study& study, double tokens);
 

@@ -19,7 +19,7 @@ Workload decode_workload(const Study& study, std::size_t index, Execution execut
   const Count sequences = decode.sequences[index];
   const ForwardPass pass = decode_pass(study, index);
   execution.tokens =
-      static_cast<double>(divide_up(sequences * decode.speculation.tokens, residual_shards(study)));
+      static_cast<double>(divide_up(tokens_of_step(decode, sequences), residual_shards(study)));
   execution.launch = decode.launch;
   execution.layer_bytes =
       decode.layer_bytes ? decode.layer_bytes : modelled_layer_bytes(study, pass);

@@ -14,7 +14,9 @@ namespace depthcost {
 namespace {
 
 bool is_choice(SweptKey key) { return key <= SweptKey::schedule; }
-bool is_of_decode(SweptKey key) { return key == SweptKey::sequences || key == SweptKey::context; }
+bool is_of_decode(SweptKey key) {
+  return key == SweptKey::sequences || key == SweptKey::context || key == SweptKey::prompt_tokens;
+}
 
 std::size_t combinations(std::span<const SweptAxis> axes) {
   std::size_t product = 1;
@@ -205,11 +207,10 @@ std::vector<Sweep::WorkloadMemory> Sweep::decode_memory(const Study& study) {
   const Count shards = study.layout == Layout::sequence_sharded ? study.tensor_parallel_size : 1;
   for (const Count sequences : study.decode->sequences) {
     WorkloadMemory& batch = batches.emplace_back();
-    batch.tokens = divided_up(sequences * study.decode->speculation.tokens, shards);
+    batch.tokens = divided_up(tokens_of_step(*study.decode, sequences), shards);
     if (!study.model.architecture) continue;
     batch.weights = device_weights(study);
-    batch.cache =
-        device_cache(study, static_cast<double>(sequences), tokens_in_cache(*study.decode));
+    batch.cache = decode_cache(study, sequences);
   }
   return batches;
 }

@@ -67,6 +67,10 @@ void apply(const Setting& setting, Study& study) {
     case SweptKey::context:
       study.decode->context = value;
       return;
+    case SweptKey::prompt_tokens:
+      if (!study.decode->prompt) study.decode->prompt.emplace();
+      study.decode->prompt->tokens = value;
+      return;
     case SweptKey::prefill_tokens:
       study.prefill->tokens = value;
       return;

@@ -21,6 +21,7 @@ enum class SweptKey : std::uint8_t {
   schedule,
   sequences,
   context,
+  prompt_tokens,
   prefill_tokens,
   prefill_chunk,
   sequence_shards,
@@ -31,7 +32,8 @@ template <>
 inline constexpr auto kNames<SweptKey> = other_names<SweptKey>(
     "residual.scheme", "residual.block_size", "residual.num_blocks", "residual.num_streams",
     "residual.schedule", "workload.decode.sequences", "workload.decode.context",
-    "workload.prefill.tokens", "workload.prefill.chunk", "workload.prefill.sequence_shards");
+    "workload.decode.prefill_tokens", "workload.prefill.tokens", "workload.prefill.chunk",
+    "workload.prefill.sequence_shards");
 
 /// Whether its values stand for names: schemes and schedules.
 constexpr bool is_named(SweptKey key) {

@@ -53,10 +53,10 @@ Machine machine_from(const DeviceValues& device, std::vector<ResolvedValue>& not
 void borrow_transfers(const DeviceValues& device, Machine& machine,
                       std::vector<ResolvedValue>& notes) {
   if (!is_profile(device))
-    borrow_transfers(device.values, machine.transfers, notes);
+    borrow_transfers(device.values, machine, notes);
   else if (device.values.has("part"))
-    borrow_transfers(preset_values(device.values.text("part"), hardware_reference()),
-                     machine.transfers, notes);
+    borrow_transfers(preset_values(device.values.text("part"), hardware_reference()), machine,
+                     notes);
 }
 
 }  // namespace depthcost

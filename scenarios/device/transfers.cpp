@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "model/machine/node_crossing.hpp"
 #include "scenarios/device/nearest_parts.hpp"
 
 namespace depthcost {
@@ -122,6 +123,30 @@ std::vector<TransferPoint> borrowed(const Values& part, const Values& self, cons
   return points;
 }
 
+/// A profile's part may have a network, and else the nearest part of the vendor.
+void lend_network(const NearestParts& others, const Values& self, Machine& machine,
+                  std::vector<ResolvedValue>& notes) {
+  const std::string key = "network_bandwidth";
+  if (self.has(key)) {
+    machine.network_bandwidth = BytesPerSecond{self.number(key)};
+    return;
+  }
+  for (const Part* part : others.any(key)) {
+    if (!self.has("vendor") || text_or_empty(part->values, "vendor") != self.text("vendor"))
+      continue;
+    machine.network_bandwidth = BytesPerSecond{part->values.number(key)};
+    notes.push_back({"hardware." + key, fmt::format("{}, as {}", part->values.text(key), part->id),
+                     "fallback: not sourced for this part"});
+    return;
+  }
+}
+
+/// Whether model/machine/node_crossing.hpp has it.
+bool is_derived(const What& what, const Machine& machine) {
+  return what.second == TransferScope::network &&
+         derived_network_time(machine, what.first, 2 * machine.devices_per_node, Bytes{1});
+}
+
 }  // namespace
 
 std::vector<TransferPoint> own_transfers(const Values& values) {
@@ -142,16 +167,18 @@ std::vector<TransferPoint> own_transfers(const Values& values) {
   return points;
 }
 
-void borrow_transfers(const Values& self, std::vector<TransferPoint>& points,
-                      std::vector<ResolvedValue>& notes) {
+void borrow_transfers(const Values& self, Machine& machine, std::vector<ResolvedValue>& notes) {
   const NearestParts others(self);
+  std::vector<TransferPoint>& points = machine.transfers;
+  if (!machine.network_bandwidth) lend_network(others, self, machine, notes);
   std::map<std::string, std::vector<std::string>> substitutes;
+  std::vector<std::string> derived;
   std::vector<std::string> unknown;
   for (const What& what : kWhats) {
     if (!of(what, points).empty()) continue;
     const Part* part = nearest(others, self, what);
     if (part == nullptr) {
-      unknown.push_back(text_of(what));
+      (is_derived(what, machine) ? derived : unknown).push_back(text_of(what));
       continue;
     }
     const auto theirs = borrowed(part->values, self, what);
@@ -163,6 +190,10 @@ void borrow_transfers(const Values& self, std::vector<TransferPoint>& points,
         {"hardware.transfers",
          fmt::format("as {}, bytes scaled by the links: {}", part, fmt::join(whats, ", ")),
          "fallback: not sourced for this part"});
+  if (!derived.empty())
+    notes.push_back({"hardware.transfers",
+                     fmt::format("derived from network_bandwidth: {}", fmt::join(derived, ", ")),
+                     "[ours] REFERENCES.md, \"links between nodes\""});
   if (!unknown.empty())
     notes.push_back({"hardware.transfers", fmt::format("unknown: {}", fmt::join(unknown, ", ")),
                      "fallback: not sourced for any part of this vendor"});

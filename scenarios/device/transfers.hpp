@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/base/resolved_value.hpp"
-#include "model/machine/transfer.hpp"
+#include "model/machine/machine.hpp"
 #include "scenarios/keys/values.hpp"
 
 namespace depthcost {
@@ -14,10 +14,10 @@ namespace depthcost {
 /// is there twice.
 std::vector<TransferPoint> own_transfers(const Values& values);
 
-/// Adds to `points`, the own ones of `self`, each kind and scope that they lack. A transfer that no
-/// part of the vendor has stays absent. Appends to `notes` one line for each fallback.
-void borrow_transfers(const Values& self, std::vector<TransferPoint>& points,
-                      std::vector<ResolvedValue>& notes);
+/// Adds to the machine's transfers, the own ones of `self`, each kind and scope that they lack. A
+/// transfer that no part of the vendor has stays absent; between nodes it is then derived from the
+/// rate of the network, which is lent too. Appends to `notes` one line for each fallback.
+void borrow_transfers(const Values& self, Machine& machine, std::vector<ResolvedValue>& notes);
 
 /// The records of a hardware file for a list of assumptions, one line for each curve over sizes.
 std::vector<ResolvedValue> listed_transfers(const Values& values);

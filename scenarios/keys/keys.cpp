@@ -85,6 +85,9 @@ const std::array kScenario{
                      "replicas of attention whose tokens meet at the experts; tokens and sequences "
                      "count per replica"),
                  "1", "[ours] one replica"),
+    key(choice, "parallelism.dispatch_dtype", kNames<Dtype>,
+        "storage of the rows that go to experts beyond the tensor ranks; fp8 if absent and the "
+        "experts are, else the model's dtype, in which they come back"),
     key(count, "parallelism.pipeline", "pipeline stages P"),
     with_default(key(count, "parallelism.virtual_stages", "virtual stages V of each stage"), "1",
                  "[attnres] Sec. 4.1, V = 1: no interleaving"),
@@ -98,6 +101,11 @@ const std::array kScenario{
         "drafts them is not counted"),
     key(number, "workload.decode.speculative.accepted",
         "tokens that a sequence keeps of them in the mean"),
+    non_negative(key(count, "workload.decode.prefill_tokens",
+                     "tokens of a prompt that each decode step takes along (chunked prefill); none "
+                     "if absent")),
+    non_negative(key(count, "workload.decode.prefill_context",
+                     "tokens of that prompt that lie before the chunk; half of context if absent")),
     key(choice, "workload.decode.phase1", kNames<Phase1Order>,
         "whether Phase 1 runs before a block's first layer, or beside it but for its first query; "
         "in_order if absent"),

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "model/step/collectives.hpp"
 #include "scenarios/device/transfers.hpp"
 
 namespace depthcost {
@@ -72,6 +73,9 @@ class Listing {
     list_chosen("residual.phase1_dtype", name(study.phase1_dtype), "the model's dtype");
     list_chosen("parallelism.expert", fmt::format("{}", study.expert_parallel_size),
                 "as parallelism.tensor");
+    if (experts_are_spread(study))
+      list_chosen("parallelism.dispatch_dtype", name(dispatch_dtype(study)),
+                  "fp8 where the experts are, else the model's dtype");
     if (study.training) list_training(*study.training);
   }
 

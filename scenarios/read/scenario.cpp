@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "model/base/infeasible.hpp"
+#include "model/step/collectives.hpp"
 #include "scenarios/device/device.hpp"
 #include "scenarios/import/architecture.hpp"
 #include "scenarios/presets/presets.hpp"
@@ -280,6 +281,18 @@ class ScenarioReader {
                                    study.expert_parallel_size, all));
     check_experts();
     check_heads();
+    read_dispatch();
+  }
+
+  void read_dispatch() {
+    const Value* written = values_.find("parallelism.dispatch_dtype");
+    if (written == nullptr) return;
+    if (!experts_are_spread(scenario_.study))
+      throw InputError(written->position,
+                       fmt::format("conflicting parallelism.dispatch_dtype '{}' (nothing is "
+                                   "dispatched: no experts lie beyond the tensor ranks)",
+                                   written->texts.front()));
+    scenario_.study.dispatch_dtype = values_.choice<Dtype>("parallelism.dispatch_dtype");
   }
 
   /// Refuses ranks that would hold unlike numbers of heads, as engines do.
@@ -320,6 +333,13 @@ class ScenarioReader {
       throw InputError(values_.at(path).position,
                        fmt::format("conflicting {} '{}' (needs parallelism.tensor of at least 2)",
                                    path, name(attachment)));
+    if (joins_ranks && experts_are_spread(scenario_.study))
+      throw InputError(
+          values_.at(path).position,
+          fmt::format("conflicting {} '{}' (experts over {} ranks hand tokens back by all-to-all, "
+                      "not by {}; needs parallelism.expert of at most tensor = {})",
+                      path, name(attachment), scenario_.study.expert_parallel_size,
+                      name(attachment), scenario_.study.tensor_parallel_size));
   }
 
   void read_parallelism() {

@@ -66,6 +66,20 @@ Speculation speculation_of(const Values& values) {
   return speculation;
 }
 
+/// No tokens are no chunk.
+std::optional<PromptChunk> prompt_of(const Values& values) {
+  const std::string tokens = "workload.decode.prefill_tokens";
+  const std::string before = "workload.decode.prefill_context";
+  if (!values.has(tokens)) {
+    refuse_orphans(values, before, tokens);
+    return {};
+  }
+  if (values.count(tokens) == 0) return {};
+  PromptChunk prompt{.tokens = values.count(tokens), .context = {}};
+  if (values.has(before)) prompt.context = values.count(before);
+  return prompt;
+}
+
 /// Absent: in order. Only a graph has a second branch.
 Phase1Order phase1_of(const Values& values, Launch launch) {
   const Value* written = values.find("workload.decode.phase1");
@@ -91,6 +105,7 @@ void read_decode(const Values& values, Study& study) {
   if (values.has("workload.decode.context"))
     decode.context = values.count("workload.decode.context");
   decode.speculation = speculation_of(values);
+  decode.prompt = prompt_of(values);
   decode.launch = values.choice<Launch>("workload.decode.launch");
   decode.phase1 = phase1_of(values, decode.launch);
   if (values.has("workload.decode.layer_bytes"))

@@ -191,6 +191,20 @@ std::string speculation_sentence(const Evaluation& e) {
       tokens, accepted, name(e.paths.front().scheme), fmt::join(points, ", "));
 }
 
+/// Empty without chunked prefill beside decode.
+std::string prompt_sentence(const Evaluation& e) {
+  if (!e.study.decode || !e.study.decode->prompt) return "";
+  const PromptChunk& prompt = *e.study.decode->prompt;
+  std::vector<std::string> batches;
+  for (const Count sequences : e.study.decode->sequences)
+    batches.push_back(format_count(sequences));
+  return fmt::format(
+      "A decode step is one of {} sequences with a chunk of {} prompt tokens behind {} of the same "
+      "prompt (`workload.decode.prefill_tokens`).",
+      listed(batches), format_count(prompt.tokens),
+      format_count(context_of(prompt, *e.study.decode)));
+}
+
 /// Empty where everything fits, or where that is not known.
 std::string memory_sentence(const Evaluation& e) {
   std::vector<std::string> needs;
@@ -365,6 +379,7 @@ std::vector<std::string> verdict_sentences(const Evaluation& e, TextStyle style)
     sentences.insert(sentences.end() - 1, crossing);
   if (const std::string speculation = speculation_sentence(e); !speculation.empty())
     sentences.push_back(speculation);
+  if (const std::string prompt = prompt_sentence(e); !prompt.empty()) sentences.push_back(prompt);
   const std::string claimed = style == TextStyle::markdown ? escaped(e.study.claim) : e.study.claim;
   for (const ClaimRow& claim : e.claims) sentences.push_back(claim_sentence(claimed, claim));
   return sentences;

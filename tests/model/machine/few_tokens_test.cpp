@@ -389,6 +389,10 @@ TEST(Attachments, AreNoneWithoutAnAllReduce) {
   Study sharded = served();
   sharded.layout = Layout::sequence_sharded;
   EXPECT_TRUE(attachment_rows(sharded).empty());
+  Study spread = served();
+  spread.data_parallel_size = 4;
+  spread.expert_parallel_size = 4 * spread.tensor_parallel_size;
+  EXPECT_TRUE(attachment_rows(spread).empty());
 }
 
 }  // namespace

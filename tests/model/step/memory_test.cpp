@@ -8,6 +8,7 @@
 #include <string>
 
 #include "model/schemes/list.hpp"
+#include "model/step/weights_and_cache.hpp"
 #include "tests/model/machine/any_machine.hpp"
 #include "tests/studies.hpp"
 
@@ -44,6 +45,20 @@ TEST(Memory, HoldsTheItemsOfEachScheme) {
   EXPECT_EQ(items_of(study, {Scheme{schemes::kFullAttnRes, {.blocks = kBlocks}}, 186},
                      WorkloadId::prefill()),
             (Items{{"bank", 186 * v}, {"embedding", v}}));
+}
+
+/// Activations of the chunk lie beside those of the sequences, and its cache beside theirs.
+TEST(Memory, HoldsThePromptThatADecodeStepTakesAlong) {
+  Study study = test::modelled_study();
+  study.decode->sequences = {64};
+  study.decode->context = 1000;
+  const WorkloadId decode = WorkloadId::decode(64);
+  const Items without = items_of(study, study.path, decode);
+  study.decode->prompt = PromptChunk{.tokens = 128, .context = 300};
+  const Items with = items_of(study, study.path, decode);
+  EXPECT_NEAR(with.at("bank") / without.at("bank"), 192.0 / 64, 1e-12);
+  EXPECT_EQ(with.at("weights"), without.at("weights"));
+  EXPECT_NEAR(with.at("kv_cache") - without.at("kv_cache"), device_cache(study, 1, 428).value, 1);
 }
 
 // 24 outputs of a block wait for Phase 2, each with a maximum and a sum in f32.

@@ -155,6 +155,123 @@ TEST(RestOfStep, ChecksSeveralTokensOfASequence) {
   EXPECT_EQ(workload.passes.front().execution.tokens, 8);
 }
 
+/// What a layer's attention of Llama 3.1 8B moves and computes, token by token and key by key.
+struct CountedAttention {
+  double bytes = 2 * 41943040.0;
+  double projections = 0;
+  double core = 0;
+
+  void add_sequence(int first, int tokens) {
+    for (int key = 0; key < first; ++key) bytes += 2 * 2048;
+    for (int token = 0; token < tokens; ++token) {
+      bytes += 2 * 2048;
+      projections += 2 * 41943040.0;
+      for (int key = 0; key <= first + token; ++key) core += 4 * 32 * 128;
+    }
+  }
+};
+
+/// Three sequences and 40 tokens of a prompt behind 500.
+Study chunk_study() {
+  Study study = llama_study();
+  study.decode = Decode{.sequences = {3}, .context = 1000};
+  study.decode->prompt = PromptChunk{.tokens = 40, .context = {}};
+  return study;
+}
+
+TEST(PromptChunk, CostsAttentionWhatALoopOverItsTokensCounts) {
+  CountedAttention counted;
+  for (int sequence = 0; sequence < 3; ++sequence) counted.add_sequence(1000, 1);
+  counted.add_sequence(500, 40);
+  const RestRow row = row_of(rest_of(chunk_study()), RestTerm::attention);
+  EXPECT_NEAR(row.bytes.value, 32 * counted.bytes, 1);
+  EXPECT_NEAR(row.flops.value / (32 * (counted.projections + counted.core)), 1, 1e-12);
+  ASSERT_EQ(row.parts.size(), 3U);
+  EXPECT_EQ(row.parts[0].name, "grouped attention, projections");
+  EXPECT_EQ(row.parts[0].work.flops_at(IntervalEnd::value).value, counted.projections);
+  EXPECT_EQ(row.parts[1].name, "grouped attention, sequences");
+  EXPECT_EQ(row.parts[1].work.core.value, 3 * 1001 * 4 * 32 * 128.0);
+  EXPECT_EQ(row.parts[2].name, "grouped attention, prompt");
+  EXPECT_EQ(row.parts[2].work.core.value, counted.core - 3 * 1001 * 4 * 32 * 128.0);
+  // The whole, as what lies between two residual kernels counts it.
+  const Study study = chunk_study();
+  const Work whole = attention_work(study, study.model.architecture->attention.front().attention,
+                                    decode_pass(study, 0));
+  EXPECT_NEAR(whole.bytes_at(IntervalEnd::value).value, counted.bytes, 1e-3);
+  EXPECT_NEAR(whole.core.value, counted.core, 1e-3);
+}
+
+/// 43 tokens instead of 3 read the same weights; logits are made of 4.
+TEST(PromptChunk, GoesThroughTheLayersWithTheSequences) {
+  Study study = chunk_study();
+  study.tensor_parallel_size = 2;
+  study.machine->transfers = {{.kind = TransferKind::all_reduce,
+                               .num_ranks = 2,
+                               .size = {1e3},
+                               .time = {{1e-6}, {1e-6}, {1e-6}}}};
+  const RestOfStep with = rest_of(study);
+  EXPECT_EQ(only_workload(study).passes.front().execution.tokens, 43);
+  study.decode->prompt.reset();
+  const RestOfStep without = rest_of(study);
+  EXPECT_EQ(only_workload(study).passes.front().execution.tokens, 3);
+  const auto ratio = [&](RestTerm term) {
+    return row_of(with, term).flops / row_of(without, term).flops;
+  };
+  EXPECT_NEAR(ratio(RestTerm::mlp), 43.0 / 3, 1e-12);
+  EXPECT_NEAR(ratio(RestTerm::head), 4.0 / 3, 1e-12);
+  EXPECT_EQ(row_of(with, RestTerm::mlp).bytes, row_of(without, RestTerm::mlp).bytes);
+  EXPECT_EQ(row_of(with, RestTerm::collectives).bytes.value, 64 * 43 * 4096 * 2.0);
+  EXPECT_EQ(row_of(with, RestTerm::launches).time.value,
+            row_of(without, RestTerm::launches).time.value);
+}
+
+/// Experts see all tokens. Their arithmetic slows down as far as these are a prompt's, and as long
+/// as they wait for weights nothing does.
+TEST(PromptChunk, MeetsTheSequencesAtTheExperts) {
+  Study study = chunk_study();
+  const ExpertMlp experts{.num_experts = 8, .num_active = 2, .width = 14336};
+  study.model.architecture->mlp = {{experts, 32}};
+  study.decode->prompt->tokens = 9997;
+  const RestPart routed = row_of(rest_of(study), RestTerm::mlp).parts.at(1);
+  const double weights = 3.0 * 4096 * 14336;
+  EXPECT_NEAR(routed.work.flops_at(IntervalEnd::value).value / (2 * weights * 2 * 10000), 1, 1e-12);
+  const double rate =
+      test::constants().engine.sustained_rate.value * study.machine->tensor_rate->value;
+  const double slower = test::constants().engine.prefill_of_experts.value;
+  EXPECT_NEAR(routed.time.value.value,
+              (0.0003 + 0.9997 * slower) * routed.work.flops_at(IntervalEnd::value).value / rate,
+              1e-9);
+  study.decode->prompt->tokens = 40;
+  const RestPart waiting = row_of(rest_of(study), RestTerm::mlp).parts.at(1);
+  EXPECT_NEAR(waiting.time.value.value, waiting.work.bytes_at(IntervalEnd::value).value / 5e12,
+              1e-6);
+}
+
+/// A step with a chunk is between a step without one, and that step and a prefill of the chunk one
+/// after the other: they share the weights.
+TEST(PromptChunk, CostsLessThanAPrefillOfItsOwn) {
+  for (const Count tokens : {1, 64, 512, 4096}) {
+    SCOPED_TRACE(tokens);
+    Study study = chunk_study();
+    study.decode->prompt = PromptChunk{.tokens = tokens, .context = 0};
+    const Seconds mixed = rest_of(study).total().value;
+    study.decode->prompt.reset();
+    const Seconds decode = rest_of(study).total().value;
+    study.decode.reset();
+    study.prefill = Prefill{.tokens = tokens, .launch = Launch::graph};
+    const Seconds prefill = rest_of(study).total().value;
+    EXPECT_GT(mixed, decode);
+    EXPECT_LT(mixed, decode + prefill);
+  }
+}
+
+TEST(PromptChunk, LiesBehindHalfOfTheContextUnlessItIsSaid) {
+  Study study = chunk_study();
+  EXPECT_EQ(decode_pass(study, 0).prompt->first, 500);
+  study.decode->prompt->context = 0;
+  EXPECT_EQ(decode_pass(study, 0).prompt->first, 0);
+}
+
 TEST(RestOfStep, TakesLongerForTheExpertsOfAPrefill) {
   Study study = llama_study();
   study.model.architecture->mlp = {
@@ -296,8 +413,9 @@ TEST(RestOfStep, SendsTokensOfContextRanksToTheExpertsOnce) {
   const RestOfStep spread = rest_of(study);
   EXPECT_NEAR(row_of(spread, RestTerm::mlp).flops.value / (common + (alone - common) / 8), 1,
               1e-12);
-  // 64 tokens over 8 ranks, 8 experts each, there and back in 58 layers.
-  EXPECT_EQ(row_of(spread, RestTerm::collectives).bytes.value, 58 * 2 * 8 * 8 * 7168 * 2.0);
+  // 64 tokens over 8 ranks, 8 experts each, there in fp8 with scales and back in bf16 in 58 layers.
+  EXPECT_EQ(row_of(spread, RestTerm::collectives).bytes.value,
+            58 * 8 * 8 * (7168 + 56 * 4.0 + 7168 * 2));
 }
 
 // 61 attentions, 3 dense MLPs and 58 with experts are joined; the last exchange tokens twice.
@@ -307,6 +425,33 @@ TEST(RestOfStep, JoinsTensorRanksBehindExpertsThatAreSpreadFurther) {
   study.data_parallel_size = 4;
   study.expert_parallel_size = 8;
   EXPECT_EQ(row_of(rest_of(study), RestTerm::collectives).launches, 61 + 61 + 2 * 58);
+}
+
+/// Each of 64 tokens goes to each of its 8 experts as a row with 56 scales, and comes back.
+TEST(RestOfStep, SendsAReplicasTokensToTheExpertsOfAll) {
+  Study study = deepseek_study();
+  const RestRow alone = row_of(rest_of(study), RestTerm::collectives);
+  EXPECT_EQ(alone.launches, 0);
+  study.data_parallel_size = 32;
+  study.expert_parallel_size = 32;
+  double dispatched = 0;
+  double combined = 0;
+  for (int token = 0; token < 64; ++token)
+    for (int expert = 0; expert < 8; ++expert)
+      for (int element = 0; element < 7168; ++element) {
+        dispatched += 1 + (element % 128 == 0 ? 4 : 0);
+        combined += 2;
+      }
+  study.machine->devices_per_node = 32;
+  const RestRow row = row_of(rest_of(study), RestTerm::collectives);
+  ASSERT_EQ(row.parts.size(), 2U);
+  EXPECT_EQ(row.parts[0].name, "all_to_all over 32");
+  EXPECT_EQ(row.parts[0].work.bytes_at(IntervalEnd::value).value, dispatched);
+  EXPECT_EQ(row.parts[1].work.bytes_at(IntervalEnd::value).value, combined);
+  EXPECT_EQ(row.launches, 2 * 58);
+  EXPECT_EQ(only_workload(study).passes.front().execution.tokens, 64);
+  study.dispatch_dtype = Dtype::bf16;
+  EXPECT_EQ(row_of(rest_of(study), RestTerm::collectives).bytes.value, 2 * 58 * combined);
 }
 
 // Kimi K3's experts take rows of 3,584 of its 7,168 elements.

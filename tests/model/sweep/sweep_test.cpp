@@ -172,6 +172,16 @@ TEST(Sweep, HasItUnderEveryCircumstance) {
        2});
 }
 
+TEST(Sweep, HasItWithAChunkOfAPromptInEachStep) {
+  Study study = test::modelled_study();
+  study.prefill.reset();
+  expect_all_evaluated(
+      {study,
+       {axis(SweptKey::block_size, {12, 31}), axis(SweptKey::prompt_tokens, {1, 2048}),
+        axis(SweptKey::context, {1000, 200000})},
+       1});
+}
+
 TEST(Sweep, HasItWithAnArchitectureAndForOtherSchemes) {
   Study study = full_study();
   study.model.architecture = test::kimi_k3();

@@ -87,6 +87,22 @@ TEST(Report, SaysWhatAKeptTokenPays) {
   EXPECT_TRUE(says());
 }
 
+TEST(Report, SaysWhichPromptADecodeStepTakesAlong) {
+  Study study = test::kimi_k3_study();
+  const std::string sentence =
+      "A decode step is one of 1, 64 and 512 sequences with a chunk of 2,048 prompt tokens behind "
+      "50,000 of the same prompt (`workload.decode.prefill_tokens`).";
+  study.decode->sequences = {1, 64, 512};
+  study.decode->context = 100'000;
+  const auto says = [&] {
+    const auto sentences = verdict_sentences(evaluate(study));
+    return std::find(sentences.begin(), sentences.end(), sentence) != sentences.end();
+  };
+  EXPECT_FALSE(says());
+  study.decode->prompt = PromptChunk{.tokens = 2048, .context = {}};
+  EXPECT_TRUE(says());
+}
+
 TEST(Report, TellsThePapersTwoSixesApart) {
   const std::string fig3 = report_of("paper_fig3");
   expect_text(fig3, "Eq. 7 gives 14 d, Eq. 8 11 d.");

@@ -88,6 +88,45 @@ TEST(Transfers, ThatNoPartOfTheVendorHasAreUnknown) {
   EXPECT_TRUE(machine(asked("")).transfers.empty()) << "no vendor, no part";
 }
 
+/// Tensor ranks, experts and stages may lie in any number of nodes.
+TEST(Transfers, BetweenNodesAreKnownOnEveryHopperAndBlackwell) {
+  for (const Preset& preset : presets()) {
+    if (preset.kind != "hardware") continue;
+    const Values values = preset_values(preset.id, hardware_reference());
+    const std::string architecture = values.has("architecture") ? values.text("architecture") : "";
+    if (architecture != "hopper" && architecture != "blackwell") continue;
+    SCOPED_TRACE(preset.id);
+    const Machine part = machine(kShipped + std::string(preset.id) + "\n");
+    for (const TransferKind kind : kEnumerators<TransferKind>)
+      for (const Count ranks : {2, 16, 32, 64, 144, 320}) {
+        if (kind == TransferKind::send && ranks > 2) continue;
+        if (kind != TransferKind::send && ranks <= part.devices_per_node) continue;
+        const auto time = transfer_time(part, kind, TransferScope::network, ranks, Bytes{1e6});
+        ASSERT_TRUE(time) << name(kind) << " " << ranks;
+        EXPECT_EQ(time->evidence,
+                  preset.id == "h100_sxm" && ranks == 2 ? Evidence::published : Evidence::assumed);
+        EXPECT_GT(time->low.value, 4e-6);
+        EXPECT_LT(time->low, time->value);
+        EXPECT_LT(time->value, time->high);
+      }
+  }
+}
+
+TEST(Transfers, TakeTheNetworkOfThePartThatIsNearest) {
+  const Scenario scenario = parsed(kShipped + "h100_pcie\n");
+  EXPECT_EQ(
+      listed(scenario, "hardware.network_bandwidth"),
+      (std::vector<std::string>{"50 GB/s, as h100_sxm <- fallback: not sourced for this part"}));
+  EXPECT_EQ(scenario.study.machine->network_bandwidth, BytesPerSecond{50e9});
+  EXPECT_FALSE(machine(kShipped + "mi300x\n").network_bandwidth) << "no part of that vendor has it";
+  const std::string derived =
+      "derived from network_bandwidth: all_reduce network, all_gather network, reduce_scatter "
+      "network, all_to_all network";
+  EXPECT_EQ(std::count_if(scenario.values.begin(), scenario.values.end(),
+                          [&](const ResolvedValue& value) { return value.value == derived; }),
+            1);
+}
+
 /// NearestParts are looked for in the text, before a file is read.
 TEST(Transfers, OfPresetsAreWrittenAsDonorsAreLookedFor) {
   std::size_t num_records = 0;

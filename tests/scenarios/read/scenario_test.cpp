@@ -310,6 +310,21 @@ TEST(Workloads, TakeSpeculativeDecoding) {
   EXPECT_EQ(speculation(", speculative: {tokens: 4, accepted: 2.5}").accepted, 2.5);
 }
 
+TEST(Workloads, TakeAChunkOfAPromptInEachStep) {
+  const auto decode = [](const std::string& written) {
+    return *parsed("model: kimi_k3\nworkload: {decode: {sequences: 64, context: 7000" + written +
+                   "}}\n")
+                .study.decode;
+  };
+  EXPECT_FALSE(decode("").prompt);
+  EXPECT_FALSE(decode(", prefill_tokens: 0").prompt);
+  const Decode half = decode(", prefill_tokens: 512");
+  EXPECT_EQ(half.prompt->tokens, 512);
+  EXPECT_EQ(context_of(*half.prompt, half), 3500);
+  const Decode first = decode(", prefill_tokens: 512, prefill_context: 0");
+  EXPECT_EQ(context_of(*first.prompt, first), 0);
+}
+
 TEST(Workloads, HoistPhase1OnlyWhereTheyAreToldTo) {
   const auto phase1 = [](const std::string& key) {
     return parsed("model: kimi_k3\nworkload: {decode: {sequences: 64" + key + "}}\n")

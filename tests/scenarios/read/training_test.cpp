@@ -142,6 +142,19 @@ TEST(Ranks, MayMeetAtTheExperts) {
   EXPECT_EQ(study.expert_parallel_size, 64);
 }
 
+TEST(Dispatch, IsInTheTypeOfTheExpertsUnlessTold) {
+  const auto dispatch = [](const std::string& model, const std::string& key) {
+    return listed(
+        parsed("schema: depthcost/1\nmodel: " + model +
+               "\nresidual: {scheme: standard}\nparallelism: {data: 32, expert: 32" + key + "}\n"),
+        "parallelism.dispatch_dtype");
+  };
+  const std::string why = " <- default: fp8 where the experts are, else the model's dtype";
+  EXPECT_EQ(dispatch("deepseek_v3", ""), "fp8" + why);
+  EXPECT_EQ(dispatch("kimi_k3", ""), "bf16" + why);
+  EXPECT_EQ(dispatch("deepseek_v3", ", dispatch_dtype: bf16").substr(0, 4), "bf16");
+}
+
 TEST(Baselines, MayBeFoldedIntoAnotherKernel) {
   const auto attachment = [](const std::string& keys) {
     return parsed(

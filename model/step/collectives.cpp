@@ -1,0 +1,87 @@
+// Attention joins its tensor ranks, an MLP too; experts beyond them dispatch and combine.
+#include "model/step/collectives.hpp"
+
+#include <algorithm>
+
+namespace depthcost {
+namespace {
+
+/// Rows in fp8 have a scale in f32 for 128 elements. [deepep]
+constexpr double kElementsPerScale = 128;
+
+Bytes rows(double elements, Dtype dtype) {
+  const double scales = dtype == Dtype::fp8 ? elements / kElementsPerScale : 0;
+  return storage(elements, dtype) + storage(scales, Dtype::f32);
+}
+
+bool is_sharded(const Study& study, WorkloadKind workload) {
+  return workload == WorkloadKind::prefill ? study.prefill->sequence_shards > 1
+                                           : study.layout == Layout::sequence_sharded;
+}
+
+/// Tensor ranks join the tokens of a pass behind a layer.
+void join(const Study& study, WorkloadKind workload, const ForwardPass& pass, double calls,
+          std::vector<Collective>& all) {
+  const Count tensor = study.tensor_parallel_size;
+  if (tensor == 1) return;
+  const auto d = static_cast<double>(study.model.hidden_size);
+  const Bytes vectors = storage(pass.tokens() * d, study.model.dtype);
+  if (is_sharded(study, workload)) {
+    all.push_back({TransferKind::reduce_scatter, tensor, vectors, calls});
+    all.push_back({TransferKind::all_gather, tensor, vectors, calls});
+  } else {
+    all.push_back({TransferKind::all_reduce, tensor, vectors, calls});
+  }
+}
+
+/// A rank sends its share of the tokens that it holds, each to every expert that it has chosen, in
+/// rows as wide as these take.
+void dispatch_and_combine(const Study& study, const ForwardPass& pass, const ExpertMlp& experts,
+                          double calls, std::vector<Collective>& all) {
+  const double visits = pass.tokens() /
+                        static_cast<double>(ranks_of_tokens(sharding_of(study, pass))) *
+                        static_cast<double>(experts.num_active);
+  const Count width = experts.latent_width.value_or(study.model.hidden_size);
+  const double elements = visits * static_cast<double>(width);
+  const auto push = [&](Dtype dtype) {
+    all.push_back(
+        {TransferKind::all_to_all, study.expert_parallel_size, rows(elements, dtype), calls});
+  };
+  push(dispatch_dtype(study));
+  push(study.model.dtype);
+}
+
+}  // namespace
+
+bool experts_are_spread(const Study& study) {
+  if (study.expert_parallel_size <= study.tensor_parallel_size) return false;
+  if (!study.model.architecture) return true;
+  const auto& mlp = study.model.architecture->mlp;
+  return std::any_of(mlp.begin(), mlp.end(), [](const MlpLayers& layers) {
+    return std::holds_alternative<ExpertMlp>(layers.mlp);
+  });
+}
+
+Dtype dispatch_dtype(const Study& study) {
+  if (study.dispatch_dtype) return *study.dispatch_dtype;
+  const bool is_fp8 =
+      study.model.architecture && study.model.architecture->expert_dtype == WeightDtype::fp8;
+  return is_fp8 ? Dtype::fp8 : study.model.dtype;
+}
+
+std::vector<Collective> collectives_of(const Study& study, WorkloadKind workload,
+                                       const ForwardPass& pass) {
+  std::vector<Collective> all;
+  for (const AttentionLayers& layers : study.model.architecture->attention)
+    join(study, workload, pass, static_cast<double>(layers.num_decoder_layers), all);
+  for (const MlpLayers& layers : study.model.architecture->mlp) {
+    const auto calls = static_cast<double>(layers.num_decoder_layers);
+    join(study, workload, pass, calls, all);
+    const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
+    if (experts != nullptr && experts_are_spread(study))
+      dispatch_and_combine(study, pass, *experts, calls, all);
+  }
+  return all;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,32 @@
+// What the ranks of a replica, and the replicas that meet at the experts, send each other in a
+// forward pass. REFERENCES.md, "rest of the step".
+#pragma once
+
+#include <vector>
+
+#include "model/step/layer_work.hpp"
+
+namespace depthcost {
+
+/// Equal collectives of one pass: bytes as transfer_time() counts them.
+struct Collective {
+  TransferKind kind = TransferKind::all_reduce;
+  Count num_ranks = 1;
+  Bytes size;
+  double calls = 0;
+};
+
+/// Whether experts lie beyond the tensor ranks, so that tokens go to them and come back by
+/// all-to-all, and no all-reduce ends their layer.
+bool experts_are_spread(const Study& study);
+
+/// The type of the rows that go to the experts: what the study says, else fp8 where the experts'
+/// weights are, since their activations are cut down before they are sent, else the model's. They
+/// come back in the model's.
+Dtype dispatch_dtype(const Study& study);
+
+/// Of every layer, in order.
+std::vector<Collective> collectives_of(const Study& study, WorkloadKind workload,
+                                       const ForwardPass& pass);
+
+}  // namespace depthcost
