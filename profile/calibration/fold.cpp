@@ -7,6 +7,7 @@
 #include <set>
 
 #include "model/operations/mhc_operations.hpp"
+#include "model/step/rest_of_step.hpp"
 
 namespace depthcost::calibration {
 namespace {
