@@ -2,6 +2,7 @@
 // depend on it. A decoder layer has one attention and one MLP; equal ones are counted together.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <numeric>
@@ -139,6 +140,12 @@ struct Architecture {
   WeightDtype expert_dtype = WeightDtype::bf16;  // of routed experts
   Dtype kv_dtype = Dtype::bf16;                  // of the KV cache
 };
+
+inline bool has_experts(const Architecture& architecture) {
+  return std::any_of(architecture.mlp.begin(), architecture.mlp.end(), [](const MlpLayers& layers) {
+    return std::holds_alternative<ExpertMlp>(layers.mlp);
+  });
+}
 
 /// Of a layer's attention.
 inline Count num_heads(const Attention& attention) {

@@ -55,11 +55,7 @@ void dispatch_and_combine(const Study& study, const ForwardPass& pass, const Exp
 
 bool experts_are_spread(const Study& study) {
   if (study.expert_parallel_size <= study.tensor_parallel_size) return false;
-  if (!study.model.architecture) return true;
-  const auto& mlp = study.model.architecture->mlp;
-  return std::any_of(mlp.begin(), mlp.end(), [](const MlpLayers& layers) {
-    return std::holds_alternative<ExpertMlp>(layers.mlp);
-  });
+  return !study.model.architecture || has_experts(*study.model.architecture);
 }
 
 Dtype dispatch_dtype(const Study& study) {

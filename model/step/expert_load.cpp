@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 namespace depthcost {
@@ -37,6 +38,44 @@ RankLoad every(std::size_t stride, const std::vector<RankLoad>& experts) {
   return load;
 }
 
+struct SkewedLoad {
+  RankLoad mean;
+  RankLoad fullest;
+};
+
+SkewedLoad skewed_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks) {
+  const auto ranks = static_cast<double>(num_ranks);
+  std::vector<RankLoad> experts;
+  for (const double chance : skewed_chances(mlp.num_experts, static_cast<double>(mlp.num_active)))
+    experts.push_back({woken(chance, num_tokens), num_tokens * chance});
+  const RankLoad all = every(1, experts);
+  return {.mean = {all.distinct_experts / ranks, all.token_visits / ranks},
+          .fullest = every(static_cast<std::size_t>(num_ranks), experts)};
+}
+
+/// Of `num_ranks` ranks with n = E / R experts each, tokens choosing k of E alike. Both loads are
+/// sums over n experts:
+///   visits of a token: mean n k / E, variance that of a hypergeometric draw
+///   experts asleep:    mean n q, variance n q (1 - q) + n (n - 1) (q2 - q^2)
+/// with q and q2 the chances that all tokens pass by one expert, and by two.
+RankLoad fullest_by_chance(const ExpertMlp& mlp, double num_tokens, Count num_ranks) {
+  const auto E = static_cast<double>(mlp.num_experts);
+  const auto k = static_cast<double>(mlp.num_active);
+  const double n = E / static_cast<double>(num_ranks);
+  const double T = num_tokens;
+  RankLoad load = balanced_load(mlp, num_tokens, num_ranks);
+  if (num_ranks == 1) return load;
+  const double by_chance = expected_maximum(num_ranks);
+  const double visits = T * k * n / E * (1 - n / E) * (E - k) / (E - 1);
+  const double q = std::pow(1 - k / E, T);
+  const double q2 = std::pow((1 - k / E) * std::max(1 - k / (E - 1), 0.0), T);
+  const double asleep = n * q * (1 - q) + n * (n - 1) * (q2 - q * q);
+  load.token_visits = std::min(load.token_visits + by_chance * std::sqrt(visits), T * std::min(n, k));
+  load.distinct_experts =
+      std::min(load.distinct_experts + by_chance * std::sqrt(std::max(asleep, 0.0)), n);
+  return load;
+}
+
 }  // namespace
 
 double distinct_experts(double num_experts, double num_active, double num_tokens) {
@@ -53,19 +92,32 @@ RankLoad balanced_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks)
   return {distinct_experts(E, k, num_tokens) / ranks, num_tokens * k / ranks};
 }
 
-ExpertLoad expert_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks) {
-  const auto ranks = static_cast<double>(num_ranks);
+double expected_maximum(Count num_ranks) {
+  constexpr double kStep = 1.0 / 64;
+  constexpr double kEnd = 8;  // beyond it, 1e-15
+  const auto below = [&](double x) {
+    return std::pow(std::erfc(-x / std::numbers::sqrt2) / 2, static_cast<double>(num_ranks));
+  };
+  double sum = 0;
+  for (double x = kStep / 2; x < kEnd; x += kStep) sum += 1 - below(x) - below(-x);
+  return sum * kStep;
+}
+
+ExpertLoad expert_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks,
+                       std::optional<Routing> routing) {
   const RankLoad mean = balanced_load(mlp, num_tokens, num_ranks);
-  std::vector<RankLoad> experts;
-  for (const double chance : skewed_chances(mlp.num_experts, static_cast<double>(mlp.num_active)))
-    experts.push_back({woken(chance, num_tokens), num_tokens * chance});
-  const RankLoad all = every(1, experts);
-  const RankLoad first = every(static_cast<std::size_t>(num_ranks), experts);
+  if (routing == Routing::balanced) {
+    const RankLoad fullest = fullest_by_chance(mlp, num_tokens, num_ranks);
+    return {.low = mean, .value = fullest, .high = fullest};
+  }
+  const SkewedLoad skewed = skewed_load(mlp, num_tokens, num_ranks);
+  if (routing == Routing::power_law)
+    return {.low = skewed.mean, .value = skewed.fullest, .high = skewed.fullest};
   // With few tokens the skewed rank may wake fewer experts than a balanced one.
-  return {.fewest = {all.distinct_experts / ranks, all.token_visits / ranks},
-          .mean = mean,
-          .slowest = {std::max(first.distinct_experts, mean.distinct_experts),
-                      std::max(first.token_visits, mean.token_visits)}};
+  return {.low = skewed.mean,
+          .value = mean,
+          .high = {std::max(skewed.fullest.distinct_experts, mean.distinct_experts),
+                   std::max(skewed.fullest.token_visits, mean.token_visits)}};
 }
 
 }  // namespace depthcost

@@ -1,6 +1,9 @@
 // How many experts a batch of tokens wakes, and how many of its tokens the fullest rank gets.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "model/step/architecture.hpp"
 
 namespace depthcost {
@@ -11,13 +14,18 @@ struct RankLoad {
   double token_visits = 0;      // (token, expert) pairs, expected
 };
 
-/// From balanced routing to a skewed one. `mean`: all experts are equally popular. `slowest`: their
-/// popularity falls as 1 / i and they are dealt to the ranks in turn, so that the first rank has
-/// the most of it. `fewest`: the same skew, averaged over the ranks; few experts are woken.
+/// How tokens choose among experts. `balanced`: all are equally popular, and ranks differ by chance.
+/// `power_law`: popularity falls as 1 / i; experts are dealt to the ranks in turn.
+enum class Routing : std::uint8_t { balanced, power_law };
+
+/// Of the rank that a step waits for. Where no routing is stated, from balanced to skewed: the mean
+/// rank of balanced routing, the fullest rank of the power law, and at the low end the power law's
+/// mean rank, since skew wakes few experts. Where it is stated, from its mean to its fullest rank,
+/// which is the value.
 struct ExpertLoad {
-  RankLoad fewest;
-  RankLoad mean;
-  RankLoad slowest;
+  RankLoad low;
+  RankLoad value;
+  RankLoad high;
 };
 
 /// Experts woken by T tokens that choose k of E each, all alike.
@@ -25,9 +33,16 @@ struct ExpertLoad {
 /// [ours] REFERENCES.md, "experts".
 double distinct_experts(double num_experts, double num_active, double num_tokens);
 
-/// Load of one of `num_ranks` ranks (at most as many as experts) from `num_tokens` tokens in all:
-/// the mean alone, and from balanced to skewed routing.
+/// Load of one of `num_ranks` ranks (at most as many as experts) from `num_tokens` tokens in all,
+/// averaged over the ranks of balanced routing.
 RankLoad balanced_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks);
-ExpertLoad expert_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks);
+
+/// Expected maximum of `num_ranks` independent standard normal values; 0 for one.
+double expected_maximum(Count num_ranks);
+
+/// The same where the fullest rank counts.
+/// [ours] REFERENCES.md, "experts".
+ExpertLoad expert_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks,
+                       std::optional<Routing> routing);
 
 }  // namespace depthcost

@@ -106,14 +106,15 @@ Work common_mlp_work(const Study& study, const Mlp& mlp, const ForwardPass& pass
 
 Work routed_work(const Study& study, const ExpertMlp& mlp, const ForwardPass& pass) {
   const RoutedTokens routed(study, mlp, pass);
-  const ExpertLoad load = expert_load(mlp, routed.tokens, routed.sharding.expert);
+  const ExpertLoad load =
+      expert_load(mlp, routed.tokens, routed.sharding.expert, study.routing);
   Work work;
   const auto add = [&](IntervalEnd end, const RankLoad& rank) {
     work.add(1, end, routed.bytes_of(rank), Flops{2 * routed.weights * rank.token_visits});
   };
-  add(IntervalEnd::low, load.fewest);
-  add(IntervalEnd::value, load.mean);
-  add(IntervalEnd::high, load.slowest);
+  add(IntervalEnd::low, load.low);
+  add(IntervalEnd::value, load.value);
+  add(IntervalEnd::high, load.high);
   return work;
 }
 

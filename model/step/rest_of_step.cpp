@@ -296,9 +296,7 @@ Estimate<Seconds> RestOfStep::total() const {
 }
 
 StepKind step_kind(const Architecture& architecture) {
-  for (const MlpLayers& layers : architecture.mlp)
-    if (std::holds_alternative<ExpertMlp>(layers.mlp)) return StepKind::experts;
-  return StepKind::dense;
+  return has_experts(architecture) ? StepKind::experts : StepKind::dense;
 }
 
 RestOfStep rest_of_step(const Study& study, const Workload& workload) {

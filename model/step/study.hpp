@@ -11,6 +11,7 @@
 #include "model/machine/machine.hpp"
 #include "model/pipeline/pipeline.hpp"
 #include "model/step/architecture.hpp"
+#include "model/step/expert_load.hpp"
 #include "model/step/training.hpp"
 #include "model/step/workload_id.hpp"
 
@@ -140,6 +141,7 @@ struct Study {
   Count context_parallel_size = 1;
   Count data_parallel_size = 1;
   std::optional<Dtype> dispatch_dtype;  // of rows on their way to experts of other ranks
+  std::optional<Routing> routing;       // of tokens to experts; unknown if absent
   std::optional<PipelineLayout> pipeline;
   std::optional<Decode> decode;
   std::optional<Prefill> prefill;

@@ -88,7 +88,7 @@ std::optional<double> link_ratio(const Values& part, const Values& self, Transfe
 
 /// A part of the same vendor with the nearest links that has measured it, or nullptr. A test checks
 /// that presets write their records with the words that are looked for.
-const Part* nearest(const NearestParts& others, const Values& self, const What& what) {
+const Part* nearest_with(const NearestParts& others, const Values& self, const What& what) {
   const auto distance = [&](const Part* part) {
     const auto ratio = link_ratio(part->values, self, what.second);
     return ratio ? std::fabs(std::log(*ratio)) : std::numeric_limits<double>::infinity();
@@ -176,7 +176,7 @@ void borrow_transfers(const Values& self, Machine& machine, std::vector<Resolved
   std::vector<std::string> unknown;
   for (const What& what : kWhats) {
     if (!of(what, points).empty()) continue;
-    const Part* part = nearest(others, self, what);
+    const Part* part = nearest_with(others, self, what);
     if (part == nullptr) {
       (is_derived(what, machine) ? derived : unknown).push_back(text_of(what));
       continue;

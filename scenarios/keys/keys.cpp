@@ -93,6 +93,9 @@ const std::array kScenario{
                  "[attnres] Sec. 4.1, V = 1: no interleaving"),
     non_negative(key(counts, "parallelism.chunk_layers",
                      "layers of each of the P V chunks, zeros allowed; spread evenly if absent")),
+    key(choice, "workload.routing", kNames<Routing>,
+        "how tokens choose among experts: all alike, or with popularity that falls as 1/i; a step "
+        "waits for the fullest rank. If absent, the mean rank, in an interval that holds both"),
     key(counts, "workload.decode.sequences",
         "sequences of a decode step, per model replica: one or several batches"),
     key(count, "workload.decode.context", "tokens already in the context of each sequence"),

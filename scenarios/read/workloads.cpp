@@ -212,6 +212,16 @@ void read_training(const Values& values, Study& study) {
   study.training = training;
 }
 
+void read_routing(const Values& values, Study& study) {
+  const Value* written = values.find("workload.routing");
+  if (written == nullptr) return;
+  if (!study.model.architecture || !has_experts(*study.model.architecture))
+    throw InputError(written->position,
+                     fmt::format("conflicting workload.routing '{}' (the model has no experts)",
+                                 written->texts.front()));
+  study.routing = values.choice<Routing>("workload.routing");
+}
+
 void read_written_terms(const Values& values, Study& study) {
   for (const WorkloadKind workload : kEnumerators<WorkloadKind>)
     for (const RestTerm term : kEnumerators<RestTerm>) {
@@ -260,6 +270,7 @@ void check_training_baseline(const Values& values, const Study& study) {
 }  // namespace
 
 void read_workloads(const Values& values, Study& study) {
+  read_routing(values, study);
   read_decode(values, study);
   read_prefill(values, study);
   read_training(values, study);

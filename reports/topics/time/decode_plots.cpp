@@ -259,7 +259,7 @@ struct Words {
 };
 
 /// Per cent.
-std::optional<double> decode_limit(const Study& study) {
+std::optional<double> written_decode_limit(const Study& study) {
   for (const Budget& budget : study.budgets)
     if (budget.kind == BudgetKind::decode_overhead) return 100 * budget.limit;
   return std::nullopt;
@@ -310,7 +310,7 @@ std::optional<Plot> overhead_plot(const Evaluation& evaluation) {
                       fmt::format("per cent of the {} step with the fused standard residual",
                                   baseline_word(evaluation)),
                       fmt::format("Overhead over the {} decode step of", baseline_word(evaluation)),
-                      decode_limit(evaluation.study)});
+                      written_decode_limit(evaluation.study)});
 }
 
 }  // namespace depthcost

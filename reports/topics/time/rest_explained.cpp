@@ -95,15 +95,16 @@ std::vector<std::string> mlp_texts(const Study& study, const Mlp& mlp, const For
   if (experts == nullptr) return lines;
   const Sharding sharding = sharding_of(study, pass);
   const double tokens = tokens_at_experts(pass.tokens(), sharding);
-  const ExpertLoad load = expert_load(*experts, tokens, sharding.expert);
+  const ExpertLoad load = expert_load(*experts, tokens, sharding.expert, study.routing);
   lines.push_back(fmt::format("an expert: {:.12g} weights in {} / {:g} ranks", weights.per_expert,
                               name(a.expert_dtype), ranks_per_expert(sharding)));
   lines.push_back(fmt::format(
-      "{:g} tokens choose {} of {} experts over {} ranks: a rank wakes {:.6g} [few {:.6g}, "
-      "slowest {:.6g}] of its experts, and {:.6g} [{:.6g}, {:.6g}] tokens visit it",
+      "{:g} tokens choose {} of {} experts over {} ranks, routing {}: a rank wakes {:.6g} [{:.6g}, "
+      "{:.6g}] of its experts, and {:.6g} [{:.6g}, {:.6g}] tokens visit it",
       tokens, experts->num_active, experts->num_experts, sharding.expert,
-      load.mean.distinct_experts, load.fewest.distinct_experts, load.slowest.distinct_experts,
-      load.mean.token_visits, load.fewest.token_visits, load.slowest.token_visits));
+      study.routing ? name(*study.routing) : "not stated", load.value.distinct_experts,
+      load.low.distinct_experts, load.high.distinct_experts, load.value.token_visits,
+      load.low.token_visits, load.high.token_visits));
   return lines;
 }
 

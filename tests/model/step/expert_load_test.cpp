@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
+#include <numbers>
+#include <optional>
 #include <vector>
 
 namespace depthcost::expert_load_test {
@@ -42,32 +46,92 @@ const ExpertMlp kKimiK3{.num_experts = 896, .num_active = 16, .width = 3072};
 
 TEST(ExpertLoad, OfAllRanksIsEveryVisit) {
   for (const Count ranks : {1, 2, 8, 32}) {
-    const ExpertLoad load = expert_load(kKimiK3, 100, ranks);
-    EXPECT_NEAR(load.mean.token_visits * static_cast<double>(ranks), 1600, 1e-9);
-    EXPECT_NEAR(load.fewest.token_visits * static_cast<double>(ranks), 1600, 1e-9);
+    const ExpertLoad load = expert_load(kKimiK3, 100, ranks, {});
+    EXPECT_NEAR(load.value.token_visits * static_cast<double>(ranks), 1600, 1e-9);
+    EXPECT_NEAR(load.low.token_visits * static_cast<double>(ranks), 1600, 1e-9);
   }
 }
 
-TEST(ExpertLoad, RisesFromFewestToSlowest) {
-  for (const double tokens : {1.0, 8.0, 512.0, 16384.0}) {
-    const ExpertLoad load = expert_load(kKimiK3, tokens, 8);
-    EXPECT_LE(load.fewest.distinct_experts, load.mean.distinct_experts);
-    EXPECT_LE(load.mean.distinct_experts, load.slowest.distinct_experts);
-    EXPECT_LE(load.mean.token_visits, load.slowest.token_visits);
-    EXPECT_LE(load.slowest.distinct_experts, 112);
-  }
+TEST(ExpertLoad, RisesFromLowToHigh) {
+  for (const std::optional<Routing> routing :
+       {std::optional<Routing>{}, std::optional{Routing::balanced}, std::optional{Routing::power_law}})
+    for (const double tokens : {1.0, 8.0, 512.0, 16384.0}) {
+      const ExpertLoad load = expert_load(kKimiK3, tokens, 8, routing);
+      EXPECT_LE(load.low.distinct_experts, load.value.distinct_experts);
+      EXPECT_LE(load.value.distinct_experts, load.high.distinct_experts);
+      EXPECT_LE(load.low.token_visits, load.value.token_visits);
+      EXPECT_LE(load.value.token_visits, load.high.token_visits);
+      EXPECT_LE(load.high.distinct_experts, 112);
+    }
 }
 
 // The first of two ranks has experts 1 and 3 of popularity 1, 1/2, 1/3, 1/4: 16/25 of the visits.
 TEST(ExpertLoad, OfASkewedRankIsTheMostPopularDealtInTurn) {
-  const ExpertLoad load = expert_load({.num_experts = 4, .num_active = 1, .width = 1}, 100, 2);
-  EXPECT_NEAR(load.slowest.token_visits, 64, 1e-9);
+  const ExpertMlp mlp{.num_experts = 4, .num_active = 1, .width = 1};
+  EXPECT_NEAR(expert_load(mlp, 100, 2, {}).high.token_visits, 64, 1e-9);
+  EXPECT_NEAR(expert_load(mlp, 100, 2, Routing::power_law).value.token_visits, 64, 1e-9);
 }
 
 // Two of three: the first expert would be picked 12/11 times by each token.
 TEST(ExpertLoad, PicksNoExpertTwice) {
-  const ExpertLoad load = expert_load({.num_experts = 3, .num_active = 2, .width = 1}, 11, 3);
-  EXPECT_NEAR(load.slowest.token_visits, 11, 1e-9);
+  const ExpertLoad load = expert_load({.num_experts = 3, .num_active = 2, .width = 1}, 11, 3, {});
+  EXPECT_NEAR(load.high.token_visits, 11, 1e-9);
+}
+
+TEST(ExpectedMaximum, OfNormalValuesIsAsTabulated) {
+  EXPECT_NEAR(expected_maximum(1), 0, 1e-15);
+  EXPECT_NEAR(expected_maximum(2), 1 / std::sqrt(std::numbers::pi), 1e-6);
+  EXPECT_NEAR(expected_maximum(8), 1.42360, 1e-5);  // Harter 1961, table 1
+}
+
+/// Standard deviation of visits and of experts woken on the first of `ranks` ranks over everything
+/// that three tokens can choose.
+RankLoad deviation_of_three_tokens(int num_experts, int num_active, int ranks) {
+  const std::vector<unsigned> all = choices(num_experts, num_active);
+  const unsigned mine = (1u << (num_experts / ranks)) - 1;
+  const auto cases = static_cast<double>(all.size() * all.size() * all.size());
+  RankLoad sum, squares;
+  for (const unsigned a : all)
+    for (const unsigned b : all)
+      for (const unsigned c : all) {
+        const double woken = std::popcount((a | b | c) & mine);
+        const double visits =
+            std::popcount(a & mine) + std::popcount(b & mine) + std::popcount(c & mine);
+        sum.distinct_experts += woken;
+        squares.distinct_experts += woken * woken;
+        sum.token_visits += visits;
+        squares.token_visits += visits * visits;
+      }
+  const auto deviation = [&](double first, double second) {
+    return std::sqrt(std::max(second / cases - first * first / cases / cases, 0.0));
+  };
+  return {deviation(sum.distinct_experts, squares.distinct_experts),
+          deviation(sum.token_visits, squares.token_visits)};
+}
+
+TEST(ExpertLoad, OfBalancedRoutingIsTheExpectedMaximumOverTheRanks) {
+  for (const int ranks : {2, 3})
+    for (int num_active = 1; num_active < 4; ++num_active) {
+      const ExpertMlp mlp{.num_experts = 6, .num_active = num_active, .width = 1};
+      const RankLoad deviation = deviation_of_three_tokens(6, num_active, ranks);
+      const ExpertLoad load = expert_load(mlp, 3, ranks, Routing::balanced);
+      const double n = 6.0 / ranks;
+      EXPECT_NEAR(load.value.token_visits,
+                  std::min(load.low.token_visits + expected_maximum(ranks) * deviation.token_visits,
+                           3 * std::min<double>(n, num_active)),
+                  1e-9);
+      EXPECT_NEAR(
+          load.value.distinct_experts,
+          std::min(load.low.distinct_experts + expected_maximum(ranks) * deviation.distinct_experts,
+                   n),
+          1e-9);
+    }
+}
+
+TEST(ExpertLoad, OfOneRankDoesNotDependOnChance) {
+  const ExpertLoad load = expert_load(kKimiK3, 100, 1, Routing::balanced);
+  EXPECT_EQ(load.value.token_visits, load.low.token_visits);
+  EXPECT_EQ(load.value.distinct_experts, load.low.distinct_experts);
 }
 
 }  // namespace
