@@ -145,13 +145,14 @@ Evaluation evaluate(const Study& study) {
   answer.paths = paths_of(study);
   answer.aggregation = aggregation(study.path);
   append_flops(answer);
+  StepTimer timer(study);
   for (const ResidualPath& path : answer.paths) {
     append(answer.ledger, mean_rows(study, path));
     answer.parameters.push_back(parameters(path, static_cast<double>(study.model.hidden_size)));
     if (study.prefill) answer.prefill.push_back(prefill_memory(study, path));
     append(answer.memory, memory_rows(study, path));
     for (const Schedule schedule : path.scheme.rule->schedules) {
-      StepTimes times = step_times(study, path, schedule);
+      StepTimes times = timer.times(path, schedule);
       append(answer.time, std::move(times.time));
       append(answer.step, std::move(times.step));
     }

@@ -35,10 +35,11 @@ std::vector<AttachmentRow> attachment_rows(const Study& study) {
     Study attached = study;
     attached.prefill.reset();
     attached.baseline_attachment.reset();
+    StepTimer timer(attached);
     for (const ResidualPath& path : attached_paths(study, attachment)) {
       const Schedule schedule =
           is_standard(path.scheme) ? Schedule::fused : quoted_schedule(study, path);
-      for (const StepRow& step : step_rows(attached, path, schedule))
+      for (const StepRow& step : timer.times(path, schedule).step)
         rows.push_back({step.workload, path.scheme, schedule, attachment, step.residual, step.delta,
                         step.overhead});
     }

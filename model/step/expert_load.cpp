@@ -70,7 +70,8 @@ RankLoad fullest_by_chance(const ExpertMlp& mlp, double num_tokens, Count num_ra
   const double q = std::pow(1 - k / E, T);
   const double q2 = std::pow((1 - k / E) * std::max(1 - k / (E - 1), 0.0), T);
   const double asleep = n * q * (1 - q) + n * (n - 1) * (q2 - q * q);
-  load.token_visits = std::min(load.token_visits + by_chance * std::sqrt(visits), T * std::min(n, k));
+  load.token_visits =
+      std::min(load.token_visits + by_chance * std::sqrt(visits), T * std::min(n, k));
   load.distinct_experts =
       std::min(load.distinct_experts + by_chance * std::sqrt(std::max(asleep, 0.0)), n);
   return load;

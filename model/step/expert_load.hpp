@@ -14,8 +14,8 @@ struct RankLoad {
   double token_visits = 0;      // (token, expert) pairs, expected
 };
 
-/// How tokens choose among experts. `balanced`: all are equally popular, and ranks differ by chance.
-/// `power_law`: popularity falls as 1 / i; experts are dealt to the ranks in turn.
+/// How tokens choose among experts. `balanced`: all are equally popular, and ranks differ by
+/// chance. `power_law`: popularity falls as 1 / i; experts are dealt to the ranks in turn.
 enum class Routing : std::uint8_t { balanced, power_law };
 
 /// Of the rank that a step waits for. Where no routing is stated, from balanced to skewed: the mean

@@ -106,8 +106,7 @@ Work common_mlp_work(const Study& study, const Mlp& mlp, const ForwardPass& pass
 
 Work routed_work(const Study& study, const ExpertMlp& mlp, const ForwardPass& pass) {
   const RoutedTokens routed(study, mlp, pass);
-  const ExpertLoad load =
-      expert_load(mlp, routed.tokens, routed.sharding.expert, study.routing);
+  const ExpertLoad load = expert_load(mlp, routed.tokens, routed.sharding.expert, study.routing);
   Work work;
   const auto add = [&](IntervalEnd end, const RankLoad& rank) {
     work.add(1, end, routed.bytes_of(rank), Flops{2 * routed.weights * rank.token_visits});

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <map>
+#include <utility>
 
 #include "model/step/memory.hpp"
 
@@ -22,6 +24,13 @@ Dominant dominant_of(const TimeTerms& terms) {
   return bytes >= operations ? Dominant::bytes : Dominant::operations;
 }
 
+/// A workload's residual path, operation by operation and summed.
+struct WorkloadTimes {
+  std::vector<TimeRow> rows;
+  CornerTimes sum;
+  Evidence evidence = Evidence::measured;
+};
+
 namespace {
 
 /// What the difference consists of; the fused standard residual differs in nothing from itself.
@@ -29,13 +38,6 @@ Dominant dominant_of(const CornerTimes& residual, const CornerTimes& standard) {
   if (residual.value == standard.value) return dominant_of(residual.terms);
   return dominant_of(residual.terms + -1 * standard.terms);
 }
-
-/// A workload's residual path, operation by operation and summed.
-struct WorkloadTimes {
-  std::vector<TimeRow> rows;
-  CornerTimes sum;
-  Evidence evidence = Evidence::measured;
-};
 
 WorkloadTimes workload_times(const Machine& machine,
                              const std::vector<CountedOperation>& operations,
@@ -68,16 +70,17 @@ WorkloadTimes workload_times(const Machine& machine,
   return times;
 }
 
-StepRow step_row(const Study& study, const Workload& workload, const WorkloadTimes& times,
+StepRow step_row(const KnownBase& base, const Workload& workload, const WorkloadTimes& times,
                  const WorkloadTimes& baseline, Kernels kernels) {
   const Evidence evidence = weakest(times.evidence, baseline.evidence);
   StepRow row{.workload = workload.id,
               .residual = times.sum.interval(times.evidence),
               .delta = difference(times.sum, baseline.sum, kernels, evidence),
+              .baseline_step = base_step(base.step, baseline.sum, baseline.evidence),
+              .missing = base.missing,
               .dominant = dominant_of(times.sum, baseline.sum)};
-  const BaseStep base = base_of(study, workload, row.missing);
-  row.baseline_step = base_step(base, baseline.sum, baseline.evidence);
-  if (const auto shares = step_shares(base, times.sum, baseline.sum, kernels, evidence)) {
+  const auto shares = step_shares(base.step, times.sum, baseline.sum, kernels, evidence);
+  if (shares) {
     row.overhead = shares->overhead;
     row.share = shares->share;
   }
@@ -96,30 +99,60 @@ void leave_out_what_does_not_fit(const Study& study, const std::vector<MemoryRow
 
 }  // namespace
 
-BaseStep base_of(const Study& study, const Workload& workload, std::string& missing) {
-  if (workload.baseline_step) return {.measured = workload.baseline_step, .rest = {}};
+KnownBase base_of(const Study& study, const Workload& workload) {
+  if (workload.baseline_step) return {{.measured = workload.baseline_step, .rest = {}}, ""};
   const RestOfStep rest = rest_of_step(study, workload);
-  missing = rest.missing;
-  if (rest.rows.empty()) return {};
-  return {.measured = {}, .rest = rest.total()};
+  if (rest.rows.empty()) return {{}, rest.missing};
+  return {{.measured = {}, .rest = rest.total()}, rest.missing};
 }
 
-StepTimes step_times(const Study& study, const ResidualPath& path, Schedule schedule) {
+struct StepTimer::Shared {
+  /// The standard residual, folded as `path`.
+  struct Baseline {
+    ResidualPath path;
+    std::vector<CountedOperation> operations;
+    std::vector<WorkloadTimes> times;
+  };
+
+  explicit Shared(const Study& its_study) : study(its_study) {
+    if (!study.machine) return;
+    for (const Workload& workload : workloads_of(study, study.path, study.schedule))
+      bases.push_back(base_of(study, workload));
+  }
+
+  const Baseline& baseline(const ResidualPath& path) {
+    const ResidualPath standard = baseline_path(study, path);
+    const auto known = std::find_if(baselines.begin(), baselines.end(), [&](const Baseline& it) {
+      return it.path.attachment == standard.attachment && it.path.num_layers == standard.num_layers;
+    });
+    if (known != baselines.end()) return *known;
+    Baseline baseline{standard, distinct_operations(standard, Schedule::fused), {}};
+    for (const Workload& workload : workloads_of(study, standard, Schedule::fused))
+      baseline.times.push_back(workload_times(*study.machine, baseline.operations, workload));
+    return baselines.emplace_back(std::move(baseline));
+  }
+
+  const Study& study;
+  std::vector<KnownBase> bases;    // of each workload point; no scheme changes them
+  std::deque<Baseline> baselines;  // as many as there are attachments
+};
+
+StepTimer::StepTimer(const Study& study) : shared_(std::make_unique<Shared>(study)) {}
+StepTimer::~StepTimer() = default;
+
+StepTimes StepTimer::times(const ResidualPath& path, Schedule schedule) {
   StepTimes answer;
+  const Study& study = shared_->study;
   if (!study.machine) return answer;
-  const Machine& machine = *study.machine;
-  const ResidualPath standard = baseline_path(study, path);
   const auto operations = distinct_operations(path, schedule);
-  const auto baseline_operations = distinct_operations(standard, Schedule::fused);
-  const Kernels kernels = operations == baseline_operations ? Kernels::same : Kernels::different;
-  const auto baseline_workloads = workloads_of(study, standard, Schedule::fused);
+  const Shared::Baseline& baseline = shared_->baseline(path);
+  const Kernels kernels = operations == baseline.operations ? Kernels::same : Kernels::different;
   const auto workloads = workloads_of(study, path, schedule);
   const std::vector<MemoryRow> memory = memory_rows(study, path);
   for (std::size_t i = 0; i < workloads.size(); ++i) {
-    WorkloadTimes times = workload_times(machine, operations, workloads[i]);
-    const WorkloadTimes baseline =
-        workload_times(machine, baseline_operations, baseline_workloads[i]);
-    answer.step.push_back(step_row(study, workloads[i], times, baseline, kernels));
+    WorkloadTimes times = workload_times(*study.machine, operations, workloads[i]);
+    answer.step.push_back(
+        step_row(shared_->bases[i], workloads[i], times, baseline.times[i], kernels));
     answer.step.back().path = &path;
     answer.step.back().schedule = schedule;
     leave_out_what_does_not_fit(study, memory, workloads[i], answer.step.back());
@@ -131,6 +164,10 @@ StepTimes step_times(const Study& study, const ResidualPath& path, Schedule sche
     }
   }
   return answer;
+}
+
+StepTimes step_times(const Study& study, const ResidualPath& path, Schedule schedule) {
+  return StepTimer(study).times(path, schedule);
 }
 
 }  // namespace depthcost

@@ -2,6 +2,7 @@
 // against the standard residual, `fused`, on the same device and in the same circumstances.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -67,10 +68,31 @@ struct StepTimes {
 };
 
 /// What a workload's per cent are of: measured, or modelled beside the residual path; neither where
-/// something is missing, which is then said. Needs a machine.
-BaseStep base_of(const Study& study, const Workload& workload, std::string& missing);
+/// something is missing, which is then said.
+struct KnownBase {
+  BaseStep step;
+  std::string missing;
+};
 
-/// Empty without a machine. Rows point at `path`.
+/// Needs a machine.
+KnownBase base_of(const Study& study, const Workload& workload);
+
+/// Times the schemes and schedules of one study. What they share, the steps that per cent are of
+/// and the standard residual's times, is worked out once. The study outlives it.
+class StepTimer {
+ public:
+  explicit StepTimer(const Study& study);
+  ~StepTimer();
+
+  /// Empty without a machine. Rows point at `path`.
+  StepTimes times(const ResidualPath& path, Schedule schedule);
+
+ private:
+  struct Shared;
+  std::unique_ptr<Shared> shared_;
+};
+
+/// The same for one alone.
 StepTimes step_times(const Study& study, const ResidualPath& path, Schedule schedule);
 
 /// The rows of `step` alone.

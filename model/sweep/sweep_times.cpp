@@ -127,8 +127,7 @@ std::vector<AddedTime> added_times(
   of_standard.add(standard_path, Schedule::fused);
   for (const Workload& workload : workloads_of(study, standard_path, Schedule::fused)) {
     if (workload.id.kind != kind) continue;
-    std::string missing;
-    const BaseStep base = base_of(study, workload, missing);
+    const BaseStep base = base_of(study, workload).step;
     all_known = all_known && (base.measured || base.rest);
     const TimedLaunch standard = sum_of(of_standard, 0, kind_times(study, workload, of_standard));
     const std::vector<TimedLaunch> kinds = kind_times(study, workload, table);

@@ -35,11 +35,13 @@ std::string memory_kind(const Values& values) {
 
 }  // namespace
 
-const Part& NearestParts::part(std::string_view id) const {
-  const auto known = read_.find(id);
-  if (known != read_.end()) return known->second;
-  const std::string name(id);
-  return read_.emplace(name, Part{name, preset_values(id, hardware_reference())}).first->second;
+const Part& NearestParts::part(std::string_view id, const std::string& wanted) const {
+  const auto read = std::find_if(read_.begin(), read_.end(), [&](const ReadPart& known) {
+    return known.part.id == id && known.wanted == wanted;
+  });
+  if (read != read_.end()) return read->part;
+  const Values& values = preset_excerpt(id, hardware_reference(), wanted);
+  return read_.emplace_back(wanted, Part{std::string(id), values}).part;
 }
 
 std::vector<const Preset*> NearestParts::that_mention(const std::string& wanted,
@@ -57,7 +59,7 @@ std::vector<const Part*> NearestParts::ranked(const std::vector<const Preset*>& 
                                               const std::string& wanted) const {
   std::vector<const Part*> parts;
   for (const Preset* preset : presets) {
-    const Part& candidate = part(preset->id);
+    const Part& candidate = part(preset->id, wanted);
     if (has(candidate.values, wanted)) parts.push_back(&candidate);
   }
   const auto distance = [&](const Part* part) {

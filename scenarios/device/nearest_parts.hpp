@@ -1,7 +1,7 @@
 // The shipped parts that a hardware file without a source can fall back on.
 #pragma once
 
-#include <map>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +13,7 @@ namespace depthcost {
 
 struct Preset;
 
-/// A shipped hardware preset.
+/// A shipped hardware preset: what stands on one line, and the list that it was asked for.
 struct Part {
   std::string id;
   const Values& values;
@@ -41,7 +41,12 @@ class NearestParts {
   std::vector<const Part*> any(const std::string& wanted, std::string_view mention = "") const;
 
  private:
-  const Part& part(std::string_view id) const;
+  struct ReadPart {
+    std::string wanted;
+    Part part;
+  };
+
+  const Part& part(std::string_view id, const std::string& wanted) const;
   /// Files of the same kind that contain the words.
   std::vector<const Preset*> that_mention(const std::string& wanted,
                                           std::string_view mention = "") const;
@@ -50,11 +55,11 @@ class NearestParts {
                                   const std::string& wanted) const;
 
   const Values& self_;
-  mutable std::map<std::string, Part, std::less<>> read_;  // those that were looked at
+  mutable std::deque<ReadPart> read_;  // those that were looked at; they never move
 };
 
 /// What the line of a key says in a shipped file: "nvidia" of "vendor: nvidia". Parsing a file
-/// takes a millisecond, and most are not needed. A test checks that both say the same.
+/// takes up to a millisecond, and most are not needed. A test checks that both say the same.
 std::string_view plain_line(std::string_view text, std::string_view key);
 
 std::string ids_of(const std::vector<const Part*>& parts);

@@ -152,7 +152,8 @@ bool is_derived(const What& what, const Machine& machine) {
 std::vector<TransferPoint> own_transfers(const Values& values) {
   std::vector<TransferPoint> points;
   std::map<std::tuple<TransferKind, TransferScope, Count, double>, std::size_t> seen;
-  for (std::size_t i = 0; i < values.num_records(kList); ++i) {
+  const std::size_t num_records = values.num_records(kList);
+  for (std::size_t i = 0; i < num_records; ++i) {
     const std::string record = fmt::format("{}[{}].", kList, i);
     const TransferPoint point = point_at(values, record);
     const auto [first, is_new] =
@@ -201,7 +202,8 @@ void borrow_transfers(const Values& self, Machine& machine, std::vector<Resolved
 
 std::vector<ResolvedValue> listed_transfers(const Values& values) {
   std::vector<ResolvedValue> rows;
-  for (std::size_t i = 0; i < values.num_records(kList); ++i) {
+  const std::size_t num_records = values.num_records(kList);
+  for (std::size_t i = 0; i < num_records; ++i) {
     const std::string record = fmt::format("{}[{}].", kList, i);
     const std::string key =
         fmt::format("hardware.transfers[{}, {}, {}]", values.text(record + "kind"),

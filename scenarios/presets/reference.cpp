@@ -48,6 +48,23 @@ ParsedPresets& parsed_presets() {
   return parsed;
 }
 
+/// Blank lines in place of every list and section but `list`, so that places in the file stay. A
+/// text with a base is left whole: what it drops of the base depends on all that it has.
+std::string excerpt(std::string_view text, std::string_view list) {
+  if (text.find("\nbase: ") != std::string_view::npos) return std::string(text);
+  std::string kept;
+  bool is_kept = true;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    const std::string_view line = text.substr(0, end);
+    const bool is_inside = line.starts_with(' ') || line.starts_with('#') || line == "\n";
+    if (!is_inside) is_kept = !line.ends_with(":\n") || line.substr(0, line.size() - 2) == list;
+    kept += is_kept ? line : "\n";
+    text.remove_prefix(end);
+  }
+  return kept;
+}
+
 /// Follows `base` from file to file; `chain_` has the files so far.
 class Resolver {
  public:
@@ -81,13 +98,22 @@ class Resolver {
     }
     enter(id, position);
     if (const Values* known = parsed_presets().find(kind_.folder, id)) return *known;
-    const std::string file = fmt::format("{}/{}.yaml", kind_.folder, id);
-    return parsed_presets().keep(kind_.folder, id,
-                                 from_document(parse_document(preset->text, file), file,
-                                               {kind_.table, Provenance::preset, id}));
+    return parsed_presets().keep(kind_.folder, id, from_text(preset->text, id));
+  }
+
+  const Values& from_excerpt(const std::string& id, std::string_view list) {
+    const std::string key = fmt::format("{}, {}", id, list);
+    if (const Values* known = parsed_presets().find(kind_.folder, key)) return *known;
+    return parsed_presets().keep(kind_.folder, key,
+                                 from_text(excerpt(find_preset(kind_.folder, id)->text, list), id));
   }
 
  private:
+  Values from_text(std::string_view text, const std::string& id) {
+    const std::string file = fmt::format("{}/{}.yaml", kind_.folder, id);
+    return from_document(parse_document(text, file), file, {kind_.table, Provenance::preset, id});
+  }
+
   Values from_file(const std::string& name, const Position& position, const std::string& file) {
     const auto folder = std::filesystem::path(file).parent_path();
     const std::string path = (folder / name).lexically_normal().string();
@@ -190,6 +216,11 @@ Values resolve_argument(const std::string& name, const ReferenceKind& kind,
 
 const Values& preset_values(std::string_view id, const ReferenceKind& kind) {
   return Resolver(kind).from_preset(std::string(id), {});
+}
+
+const Values& preset_excerpt(std::string_view id, const ReferenceKind& kind,
+                             std::string_view list) {
+  return Resolver(kind).from_excerpt(std::string(id), list);
 }
 
 }  // namespace depthcost

@@ -71,6 +71,32 @@ TEST(Kinship, IsTakenFromLinesThatSayWhatTheFileSays) {
   EXPECT_EQ(plain_line("a: kind: gpu\n", "kind"), "");
 }
 
+/// The excerpt for `list` has every value of the whole file that is not of another list.
+TEST(Excerpts, SayWhatTheWholeFileSays) {
+  std::size_t num_lists = 0;
+  for (const Preset& preset : presets()) {
+    if (preset.kind != "hardware") continue;
+    const Values& whole = preset_values(preset.id, hardware_reference());
+    for (const std::string list : {"sustained_bandwidth", "cache_transition", "launch_floor",
+                                   "transfers", "network_bandwidth"}) {
+      const Values& part = preset_excerpt(preset.id, hardware_reference(), list);
+      std::size_t num_expected = 0;
+      for (const auto& [key, value] : whole.all()) {
+        const auto bracket = key.find('[');
+        if (bracket != std::string::npos && key.substr(0, bracket) != list) continue;
+        ++num_expected;
+        ASSERT_NE(part.find(key), nullptr) << preset.id << " " << key;
+        EXPECT_EQ(part.at(key).texts, value.texts);
+        EXPECT_EQ(part.at(key).position.line, value.position.line);
+        EXPECT_EQ(part.at(key).origin, value.origin);
+      }
+      EXPECT_GE(part.all().size(), num_expected);
+      num_lists += whole.has_records(list) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(num_lists, 20u);
+}
+
 TEST(Kinship, KnowsWhoseKernelsRun) {
   EXPECT_EQ(device_of("b300_sxm").machine.few_tokens->style.attnres_loads, RowLoads::ring);
   EXPECT_EQ(device_of("h200_sxm").machine.few_tokens->style.attnres_loads, RowLoads::loop);
