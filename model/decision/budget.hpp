@@ -1,10 +1,12 @@
 // Does a limit hold? Pass if the high end keeps it, fail if the low end breaks it, else unknown.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "model/base/enum_names.hpp"
 #include "model/pipeline/pipeline.hpp"
 #include "model/step/memory.hpp"
 #include "model/step/step.hpp"
@@ -13,6 +15,19 @@
 namespace depthcost {
 
 enum class Verdict { pass, fail, unknown };
+
+/// The same in the words of texts and tables. `unknown`: the limit lies inside the interval, or
+/// something is missing.
+enum class Fate : std::uint8_t { ok, too_much, does_not_fit, unknown };
+
+template <>
+inline constexpr auto kNames<Fate> = other_names<Fate>("OK", "too much", "does not fit", "unknown");
+
+constexpr Fate fate_of(BudgetKind kind, Verdict verdict) {
+  if (verdict == Verdict::unknown) return Fate::unknown;
+  if (verdict == Verdict::pass) return Fate::ok;
+  return kind == BudgetKind::device_memory ? Fate::does_not_fit : Fate::too_much;
+}
 
 /// What a budget needs, and whether it holds; `low` and `high` as in BudgetRow.
 struct Decision {

@@ -7,12 +7,10 @@
 namespace depthcost {
 namespace {
 
-/// "fail: need at most 2.0 %, have [2.1 %, 2.5 %], shortfall 0.1 %, margin -0.5 %; WHY; WHAT WOULD
-/// WORK".
+/// "too much: predicted [2.1 %, 2.5 %], the limit is 2.0 %; WHY; WHAT WOULD WORK".
 std::string verdict_text(const BudgetRow& row) {
   const std::vector<std::string> cells = budget_table({&row, 1}).rows.front();
-  std::string text = fmt::format("{}: need at most {}, have {}, shortfall {}, margin {}", cells[5],
-                                 cells[1], cells[2], cells[3], cells[4]);
+  std::string text = fmt::format("{}: predicted {}, the limit is {}", cells[4], cells[2], cells[1]);
   for (const std::string& note : {row.reason, row.nearest})
     if (!note.empty()) text += "; " + note;
   return text;

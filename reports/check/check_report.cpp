@@ -22,6 +22,9 @@ struct SummaryRow {
 
 constexpr std::array<std::string_view, 4> kRanks{"bad input", "fail", "unknown", "pass"};
 
+/// What the ranks are called in a text; a device's memory that is too small is among the second.
+constexpr std::array<std::string_view, 4> kRankWords{"bad input", "too much", "unknown", "OK"};
+
 int rank_of(Verdict verdict) {
   return verdict == Verdict::fail ? 1 : verdict == Verdict::unknown ? 2 : 3;
 }
@@ -57,7 +60,7 @@ std::vector<SummaryRow> summary_rows(const CheckReport& report) {
   for (const CheckedScenario& scenario : report.scenarios) {
     if (scenario.refused)
       rows.push_back({0,
-                      {escaped(scenario.file), "-", "-", "-", "-", "-", std::string(kRanks[0]),
+                      {escaped(scenario.file), "-", "-", "-", "-", std::string(kRanks[0]),
                        escaped(scenario.refused->message)}});
     const Table table = budget_table(scenario.budgets);
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
@@ -80,7 +83,7 @@ std::string counts_text(const std::vector<SummaryRow>& rows) {
     const auto count = std::count_if(rows.begin(), rows.end(), [&](const SummaryRow& row) {
       return row.rank == static_cast<int>(rank);
     });
-    if (count > 0) parts.push_back(fmt::format("{} {}", count, kRanks[rank]));
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, kRankWords[rank]));
   }
   return fmt::format("{}: {}", counted(static_cast<Count>(rows.size()), "gate", "gates"),
                      fmt::join(parts, ", "));
@@ -91,6 +94,15 @@ std::string_view verdict_of(const CheckedScenario& scenario) {
   if (scenario.refused) worst = 0;
   for (const BudgetRow& row : scenario.budgets) worst = std::min(worst, rank_of(row.verdict));
   return kRanks[static_cast<std::size_t>(worst)];
+}
+
+/// ": does not fit". What does not fit comes before what is too much.
+std::string word_after(const CheckedScenario& scenario) {
+  constexpr std::array kWorstFirst{Fate::does_not_fit, Fate::too_much, Fate::unknown, Fate::ok};
+  for (const Fate fate : kWorstFirst)
+    for (const BudgetRow& row : scenario.budgets)
+      if (fate_of(row.budget.kind, row.verdict) == fate) return fmt::format(": {}", name(fate));
+  return "";
 }
 
 }  // namespace
@@ -111,7 +123,7 @@ std::string to_table(const CheckReport& report) {
   std::string text;
   for (const CheckedScenario& scenario : report.scenarios) {
     if (scenario.refused) continue;
-    text += fmt::format("{}: {}\n\n", scenario.file, scenario.name);
+    text += fmt::format("{}: {}{}\n\n", scenario.file, scenario.name, word_after(scenario));
     if (scenario.budgets.empty()) {
       text += "no budgets: nothing to check\n\n";
       continue;
@@ -144,8 +156,8 @@ std::string to_json(const CheckReport& report, const std::string& program_versio
 std::string step_summary(const CheckReport& report, std::size_t max_bytes) {
   const std::vector<SummaryRow> rows = summary_rows(report);
   const std::string heading = fmt::format("### depthcost check: {}\n\n", counts_text(rows));
-  Table table{{"scenario", "gate", right("need"), right("have"), right("shortfall"),
-               right("margin"), "verdict", "why, and what would keep it"}};
+  Table table{{"scenario", "gate", right("limit"), right("predicted"), right("too much by"),
+               "verdict", "why, and what would keep it"}};
   const auto rest = [&](std::size_t written) {
     const std::size_t left = rows.size() - written;
     return left == 0 ? std::string("\n") : fmt::format("\nAnd {} more.\n\n", left);

@@ -26,8 +26,10 @@ std::string coloured(std::string_view text, std::string_view code) {
 
 /// The code of a cell that is a verdict; empty for others.
 std::string_view verdict_colour(std::string_view cell) {
+  for (const std::string_view bad : {"too much", "does not fit"})
+    if (cell == bad) return kRed;
   const std::string_view word = cell.substr(0, cell.find(' '));
-  for (const std::string_view good : {"pass", "holds", "recommended"})
+  for (const std::string_view good : {"pass", "OK", "holds", "recommended"})
     if (word == good) return kGreen;
   for (const std::string_view bad : {"fail", "breaks", "impossible"})
     if (word == bad) return kRed;

@@ -136,15 +136,15 @@ TEST_F(Check, ShowsVerdictsToCi) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   };
   shows(outcome.output,
-        "\n::error file=broken.yaml,line=6,title=prefill_bank::fail: need at most 200.0 MB, have "
-        "264.2 MB, shortfall 64.24 MB, margin -64.24 MB; a chunk of 12400 tokens would keep it\n");
+        "\n::error file=broken.yaml,line=6,title=prefill_bank::too much: predicted 264.2 MB, the "
+        "limit is 200.0 MB; a chunk of 12400 tokens would keep it\n");
   shows(outcome.output, "\n::warning file=open.yaml,line=6,title=device_memory::unknown: ");
   shows(outcome.output, "\n::error file=bad.yaml,line=1,title=bad input::missing key 'schema' (");
   const std::string junit = content_of(folder_.path("ci/it.xml"));
   shows(junit, "tests=\"5\" failures=\"1\" errors=\"1\" skipped=\"1\"");
   shows(junit, "<error type=\"bad_input\" message=\"missing key 'schema' (");
   shows(junit, "name=\"broken.yaml/prefill_bank\" classname=\"budgets\"");
-  shows(junit, "<failure type=\"budget\" message=\"fail: need at most 200.0 MB");
+  shows(junit, "<failure type=\"budget\" message=\"too much: predicted 264.2 MB");
 }
 
 TEST_F(Check, AppendsASummaryForGitHub) {
@@ -153,9 +153,9 @@ TEST_F(Check, AppendsASummaryForGitHub) {
       run({"kept.yaml", "broken.yaml", "--github"}, {"GITHUB_STEP_SUMMARY=" + path});
   EXPECT_EQ(outcome.exit_code, 1);
   const std::string summary = content_of(path);
-  EXPECT_TRUE(summary.starts_with("before\n### depthcost check: 2 gates: 1 fail, 1 pass\n"))
+  EXPECT_TRUE(summary.starts_with("before\n### depthcost check: 2 gates: 1 too much, 1 OK\n"))
       << summary;
-  EXPECT_NE(outcome.output.find("\n::error file=broken.yaml,line=6,title=prefill_bank::fail: "),
+  EXPECT_NE(outcome.output.find("\n::error file=broken.yaml,line=6,title=prefill_bank::too much: "),
             std::string::npos);
 }
 
@@ -215,7 +215,7 @@ TEST_F(Check, TakesAConfigInPlaceOfAScenario) {
   };
   const Outcome kept = run(with({"prefill_bank=2.5GB", "decode_overhead=10 %"}));
   EXPECT_EQ(kept.exit_code, 0) << kept.errors;
-  EXPECT_TRUE(kept.output.starts_with("config.json: config.json on 8 x b300_sxm\n")) << kept.output;
+  EXPECT_TRUE(kept.output.starts_with("config.json: config.json on 8 x b300_sxm: unknown\n")) << kept.output;
   EXPECT_EQ(run(with({"prefill_bank=1MB"})).exit_code, 1);
   EXPECT_EQ(run(with({"device_memory=fits"})).exit_code, 1);
   expect_error(question,

@@ -97,7 +97,7 @@ TEST_F(Repository, RunsTheWorkflowOfTheReadme) {
   EXPECT_TRUE(fs::exists(folder_.path("depthcost-report/serving.md")));
   EXPECT_TRUE(fs::exists(folder_.path("depthcost-report/junit.xml")));
   const std::string summary = content_of(folder_.path("summary.md"));
-  EXPECT_NE(summary.find("### depthcost check: 1 gate: 1 pass"), std::string::npos) << summary;
+  EXPECT_NE(summary.find("### depthcost check: 1 gate: 1 OK"), std::string::npos) << summary;
   EXPECT_NE(summary.find("predictions in both: 0 moved"), std::string::npos) << summary;
 }
 

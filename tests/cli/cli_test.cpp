@@ -75,10 +75,12 @@ TEST_F(Program, ChecksBudgets) {
   EXPECT_EQ(run({"check", "unknown.yaml"}).exit_code, 0);
   EXPECT_EQ(run({"check", "unknown.yaml", "--strict"}).exit_code, 1);
   EXPECT_EQ(run({"check", "kept.yaml", "--strict"}).exit_code, 0);
-  for (const std::string file : {"kept.yaml", "broken.yaml", "unknown.yaml"}) {
+  for (const auto& [file, word] : {std::pair<std::string, std::string>{"kept.yaml", "OK"},
+                                   {"broken.yaml", "too much"},
+                                   {"unknown.yaml", "unknown"}}) {
     const Outcome outcome = run({"check", file});
     EXPECT_EQ(outcome.errors, "");
-    EXPECT_TRUE(outcome.output.starts_with(file + ": Kimi\n")) << outcome.output;
+    EXPECT_TRUE(outcome.output.starts_with(file + ": Kimi: " + word + "\n")) << outcome.output;
     EXPECT_NE(outcome.output.find("prefill_bank"), std::string::npos);
   }
 }
@@ -98,8 +100,8 @@ TEST_F(Program, ChecksTheFilesBesideABadOne) {
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_EQ(outcome.errors, std::string(kBadLine) + "\n");
-    EXPECT_NE(outcome.output.find("kept.yaml: Kimi\n"), std::string::npos);
-    EXPECT_NE(outcome.output.find("broken.yaml: Kimi\n"), std::string::npos);
+    EXPECT_NE(outcome.output.find("kept.yaml: Kimi: OK\n"), std::string::npos);
+    EXPECT_NE(outcome.output.find("broken.yaml: Kimi: too much\n"), std::string::npos);
   }
 }
 
@@ -107,7 +109,7 @@ TEST_F(Program, SaysWhichFileHasNothingToCheck) {
   const Outcome outcome = run({"check", "silent.yaml", "kept.yaml"});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.errors, "");
-  EXPECT_NE(outcome.output.find("\n\nno budgets: nothing to check\n\nkept.yaml: Kimi\n"),
+  EXPECT_NE(outcome.output.find("\n\nno budgets: nothing to check\n\nkept.yaml: Kimi: OK\n"),
             std::string::npos)
       << outcome.output;
 }

@@ -75,7 +75,7 @@ TEST_F(Terminal, SeesNoLineThatIsWiderThanItself) {
 }
 
 TEST_F(Terminal, ShowsColoursUnlessToldNotTo) {
-  EXPECT_TRUE(has(shown({"check", "broken.yaml"}), "\x1b[31mfail\x1b[0m"));
+  EXPECT_TRUE(has(shown({"check", "broken.yaml"}), "\x1b[31mtoo much\x1b[0m"));
   EXPECT_FALSE(has(shown({"check", "broken.yaml"}, 80, {"TERM=xterm", "NO_COLOR=1"}), "\x1b"));
   EXPECT_TRUE(has(shown({"check", "broken.yaml"}, 80, {"TERM=xterm", "NO_COLOR="}), "\x1b"))
       << "no-color.org: when present and not an empty string";

@@ -107,8 +107,7 @@ std::string format_budget(BudgetKind kind, double value, Sign sign) {
 }
 
 Table budget_table(std::span<const BudgetRow> budgets) {
-  Table table{
-      {"budget", right("need"), right("have"), right("shortfall"), right("margin"), "verdict"}};
+  Table table{{"budget", right("limit"), right("predicted"), right("too much by"), "verdict"}};
   for (const BudgetRow& row : budgets) {
     const BudgetKind kind = row.budget.kind;
     const BudgetNumbers numbers = numbers_of(row);
@@ -116,7 +115,7 @@ Table budget_table(std::span<const BudgetRow> budgets) {
         name(kind), optional_text(kind, numbers.limit, Sign::minus_only), have_text(kind, numbers),
         row.verdict == Verdict::fail ? optional_text(kind, numbers.shortfall, Sign::minus_only)
                                      : std::string(kNothing),
-        optional_text(kind, numbers.margin, Sign::always), name(row.verdict));
+        name(fate_of(kind, row.verdict)));
   }
   return table;
 }

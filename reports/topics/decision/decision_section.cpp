@@ -6,12 +6,13 @@
 #include <algorithm>
 
 #include "model/decision/kept_batches.hpp"
-#include "model/decision/nearest_block_size.hpp"
+#include "model/evaluation/scheme_verdict.hpp"
 #include "model/schemes/list.hpp"
 #include "model/step/scheme_payload.hpp"
 #include "reports/formats/markdown_text.hpp"
 #include "reports/formats/numbers.hpp"
 #include "reports/topics/budgets/claim_section.hpp"
+#include "reports/topics/decision/verdict_lines.hpp"
 #include "reports/topics/measured/published_section.hpp"
 #include "reports/topics/time/attachment_section.hpp"
 #include "reports/topics/time/rest_section.hpp"
@@ -28,37 +29,6 @@ const StepRow* step_of(const Evaluation& e, WorkloadId workload, const ResidualP
         row.schedule == schedule)
       return &row;
   return nullptr;
-}
-
-/// "+48.1 us [1.9, 52.9], +0.4 % [0.0, 0.4]"; without a baseline `without` in place of per cent.
-std::string added(const Evaluation& e, const StepRow& row, const std::string& without) {
-  const std::string text = format_seconds(row.delta, Sign::always);
-  if (row.overhead) return text + ", " + format_ratio(*row.overhead, Sign::always);
-  const bool is_larger = is_too_large(e.study, e.memory, row.workload, row.path->scheme);
-  return text + (is_larger ? ", does not fit" : without);
-}
-
-const StepRow* quoted_step(const Evaluation& e, WorkloadId workload, const ResidualPath& path) {
-  return step_of(e, workload, path, quoted_schedule(e.study, path));
-}
-
-/// Whether the path is the baseline's standard residual: attached alike, and fused.
-bool is_baseline(const Evaluation& e, const ResidualPath& path) {
-  return is_standard(path.scheme) && path.attachment == baseline_path(e.study, path).attachment &&
-         quoted_schedule(e.study, path) == Schedule::fused;
-}
-
-std::string cell(const Evaluation& e, WorkloadId workload, const ResidualPath& path) {
-  const StepRow* row = quoted_step(e, workload, path);
-  if (row == nullptr) return "no hardware";
-  if (is_baseline(e, path)) return format_seconds(row->residual.value);
-  return added(e, *row, ", no %");
-}
-
-std::string baseline_cell(const StepRow* row) {
-  if (row == nullptr) return "no hardware";
-  if (!row->baseline_step) return "not known";
-  return rest_section::time_text(*row->baseline_step);
 }
 
 std::string attachment_text(Attachment attachment) {
@@ -81,14 +51,6 @@ std::string listed(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
-Bytes residual_memory(const Evaluation& e, WorkloadId workload) {
-  Bytes sum;
-  for (const MemoryRow& row : e.memory)
-    if (row.workload == workload && row.path == &e.paths.front() && is_residual(row.item))
-      sum += row.bytes;
-  return sum;
-}
-
 /// The largest transition. Training sends what its cache leaves and in its wire type; decode and
 /// prefill send everything.
 std::string payload(const Evaluation& e, WorkloadId workload) {
@@ -102,15 +64,6 @@ std::string payload(const Evaluation& e, WorkloadId workload) {
                      format_bytes(bytes, Prefix::decimal));
 }
 
-/// The standard residual first, then the study's scheme, then the rest.
-std::vector<const ResidualPath*> column_order(const Evaluation& e) {
-  std::vector<const ResidualPath*> order;
-  for (const ResidualPath& path : e.paths) order.push_back(&path);
-  std::stable_partition(order.begin(), order.end(),
-                        [](const ResidualPath* path) { return is_standard(path->scheme); });
-  return order;
-}
-
 double mean_kernel_d(const Evaluation& e, Schedule schedule) {
   return total_d(mean_traffic(e.paths.front(), {schedule, Convention::kernel}));
 }
@@ -121,21 +74,24 @@ Bytes forward_bytes(const Evaluation& e, Schedule schedule, Dtype phase1_dtype) 
   return bytes(forward_traffic(e.paths.front(), {schedule, Convention::kernel}), types);
 }
 
-std::string cost_sentence(const Evaluation& e) {
-  const std::string scheme =
-      fmt::format("`{}` run as `{}`", name(e.paths.front().scheme), name(e.study.schedule));
+/// Empty where a time is predicted, which says more.
+std::string traffic_sentence(const Evaluation& e) {
+  if (!e.step.empty()) return "";
+  return fmt::format("`{}` run as `{}` moves {:.2f} d a layer; no time is predicted without {}.",
+                     name(e.paths.front().scheme), name(e.study.schedule),
+                     mean_kernel_d(e, e.study.schedule),
+                     e.study.machine ? "a workload" : "hardware");
+}
+
+/// Empty without a pipeline.
+std::string boundary_sentence(const Evaluation& e) {
+  if (!e.pipeline) return "";
   std::vector<std::string> points;
   for (const WorkloadId workload : workloads_of_rows(e.memory))
-    if (const StepRow* row = quoted_step(e, workload, e.paths.front()))
-      points.push_back(fmt::format("to {} {} (mostly {})", name(workload), added(e, *row, ""),
-                                   name(row->dominant)));
-  if (points.empty())
-    return fmt::format("{} moves {:.2f} d a layer; no time is predicted without {}.", scheme,
-                       mean_kernel_d(e, e.study.schedule),
-                       e.study.machine ? "a workload" : "hardware");
-  return fmt::format("Against the fused standard residual ({}), {} adds {}.",
-                     attachment_text(baseline_path(e.study, e.paths.front()).attachment), scheme,
-                     fmt::join(points, "; "));
+    points.push_back(fmt::format("{} at {}", payload(e, workload), name(workload)));
+  if (points.empty()) return "";
+  return fmt::format("The largest boundary between stages carries for each token {}.",
+                     listed(points));
 }
 
 /// "1 to 12 and 97 to 1,024 sequences"; empty without such a run.
@@ -159,7 +115,7 @@ double decode_limit(const Study& study) {
 /// Where the limit is crossed. Empty where no batch has per cent.
 std::string batch_sentence(const Evaluation& e) {
   const ResidualPath& path = e.paths.front();
-  if (is_baseline(e, path)) return "";
+  if (is_reference(e.study, path)) return "";
   const double limit = decode_limit(e.study);
   const auto runs = kept_batches(e.study, path, quoted_schedule(e.study, path), limit);
   const std::string keeps = batches(runs, BatchFate::keeps);
@@ -205,37 +161,16 @@ std::string prompt_sentence(const Evaluation& e) {
       format_count(context_of(prompt, *e.study.decode)));
 }
 
-/// Empty where everything fits, or where that is not known.
-std::string memory_sentence(const Evaluation& e) {
-  std::vector<std::string> needs;
-  const Scheme& scheme = e.paths.front().scheme;
-  for (const WorkloadId workload : workloads_of_rows(e.memory))
-    if (is_too_large(e.study, e.memory, workload, scheme))
-      needs.push_back(
-          fmt::format("{} needs {}", name(workload),
-                      format_bytes(memory_of(e.memory, workload, scheme), Prefix::binary)));
-  if (needs.empty()) return "";
-  Study with_budget = e.study;
-  with_budget.budgets = {{.kind = BudgetKind::device_memory}};
-  std::vector<BudgetRow> rows = budget_rows({with_budget, e.step, e.memory});
-  name_nearest_block_sizes(with_budget, rows);
-  std::string text = fmt::format("Does not fit: {}, and a device has {}.", listed(needs),
-                                 format_bytes(*e.study.machine->memory_capacity, Prefix::binary));
-  if (!rows.front().nearest.empty()) text += fmt::format(" A {}.", rows.front().nearest);
-  return text;
-}
-
+/// Empty without budgets.
 std::string budget_sentence(const Evaluation& e) {
-  if (e.budgets.empty()) return "The scenario sets no budgets, so that nothing passes or fails.";
-  std::vector<std::string> lists[3];
-  for (const BudgetRow& row : e.budgets)
-    lists[static_cast<std::size_t>(row.verdict)].push_back(
-        fmt::format("`{}`", name(row.budget.kind)));
+  if (e.budgets.empty()) return "";
   std::vector<std::string> parts;
-  for (const Verdict verdict : {Verdict::fail, Verdict::unknown, Verdict::pass}) {
-    const auto& names = lists[static_cast<std::size_t>(verdict)];
-    if (!names.empty())
-      parts.push_back(fmt::format("{}: {}", name(verdict), fmt::join(names, ", ")));
+  for (const Fate fate : {Fate::does_not_fit, Fate::too_much, Fate::unknown, Fate::ok}) {
+    std::vector<std::string> names;
+    for (const BudgetRow& row : e.budgets)
+      if (fate_of(row.budget.kind, row.verdict) == fate)
+        names.push_back(fmt::format("`{}`", name(row.budget.kind)));
+    if (!names.empty()) parts.push_back(fmt::format("{}: {}", name(fate), fmt::join(names, ", ")));
   }
   return fmt::format("Budgets: {}.", fmt::join(parts, "; "));
 }
@@ -273,6 +208,11 @@ std::string two_phase_sentence(const Evaluation& e) {
   return text + ".";
 }
 
+void append_verdict(std::string& text, const Evaluation& e) {
+  for (const std::string& line : verdict_lines(e)) text += line + "\n";
+  if (!e.step.empty()) text += fmt::format("\n{}\n{}\n", plain_text(cost_table(e)), cost_legend(e));
+}
+
 }  // namespace
 
 void write_markdown(Document& out) {
@@ -284,12 +224,14 @@ void write_markdown(Document& out) {
       escaped(study.model.name), study.model.num_layers, format_count(study.model.hidden_size),
       name(study.model.dtype), name(study.path.scheme),
       study.machine ? fmt::format(", on {}", escaped(study.machine->name)) : ""));
-  if (!out.evaluation().memory.empty()) {
-    out.table(decision_table(out.evaluation()));
-    out.paragraph(decision_legend(out.evaluation()));
-  }
   out.paragraph("**Verdict**");
-  for (const std::string& sentence : verdict_sentences(out.evaluation(), TextStyle::markdown))
+  for (const std::string& line : verdict_lines(out.evaluation())) out.bullet(line);
+  out.end_list();
+  if (!out.evaluation().step.empty()) {
+    out.table(cost_table(out.evaluation()));
+    out.paragraph(cost_legend(out.evaluation()));
+  }
+  for (const std::string& sentence : more_sentences(out.evaluation(), TextStyle::markdown))
     out.bullet(sentence);
   for (const std::string& warning : published_warnings(out.evaluation(), out.parts()))
     out.bullet(escaped(warning));
@@ -306,41 +248,20 @@ void write_table(std::string& text, const Answer& answer) {
                       format_count(study.model.num_layers), format_count(study.model.hidden_size),
                       name(study.path.scheme), name(study.schedule),
                       study.machine ? "; on " + study.machine->name : "");
+  std::string verdict;
+  append_verdict(verdict, answer.evaluation);
+  if (!verdict.empty()) text += "\n" + verdict;
 }
 
 }  // namespace decision_section
 
 using namespace decision_section;
 
-Table decision_table(const Evaluation& e) {
-  Table table{{"workload", "baseline step"}};
-  const auto order = column_order(e);
-  for (const ResidualPath* path : order)
-    table.columns.push_back({fmt::format("{}{}, {}{}", is_baseline(e, *path) ? "of which " : "",
-                                         name(path->scheme), name(quoted_schedule(e.study, *path)),
-                                         is_baseline(e, *path) ? "" : ", adds")});
-  for (const std::string header : {"state", "boundary", "mostly", "evidence"})
-    table.columns.push_back(header);
-  for (const WorkloadId workload : workloads_of_rows(e.memory)) {
-    const StepRow* step = quoted_step(e, workload, e.paths.front());
-    std::vector<std::string> row{name(workload), baseline_cell(step)};
-    for (const ResidualPath* path : order) row.push_back(cell(e, workload, *path));
-    row.push_back(format_bytes(residual_memory(e, workload), Prefix::binary));
-    row.push_back(payload(e, workload));
-    row.push_back(step == nullptr ? "no hardware" : std::string(name(step->dominant)));
-    row.push_back(step == nullptr ? "no hardware" : std::string(name(step->delta.evidence)));
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-std::string decision_legend(const Evaluation& e) {
+std::string cost_legend(const Evaluation& e) {
   std::string legend = fmt::format(
-      "Added: time per decode step, whole prefill or training step, and overhead, its per cent of the baseline "
-      "step, with 90 % intervals; mostly: what it consists of; evidence: of the time. State: "
-      "memory of `{}` on one device. Boundary: its largest pipeline payload, per token. All times are "
+      "Time added to a decode step, a whole prefill or a training step, with 90 % intervals: "
       "modelled, not measured. {}",
-      name(e.paths.front().scheme), baseline_sentence(e));
+      baseline_sentence(e));
   if (e.study.decode && e.study.decode->phase1 == Phase1Order::hoisted)
     legend +=
         " At decode a step waits for the first query of Phase 1 alone; the rest runs beside the "
@@ -371,15 +292,11 @@ std::string baseline_sentence(const Evaluation& e) {
   return text;
 }
 
-std::vector<std::string> verdict_sentences(const Evaluation& e, TextStyle style) {
-  std::vector<std::string> sentences{cost_sentence(e), budget_sentence(e), two_phase_sentence(e)};
-  if (const std::string memory = memory_sentence(e); !memory.empty())
-    sentences.insert(sentences.begin(), memory);
-  if (const std::string crossing = batch_sentence(e); !crossing.empty())
-    sentences.insert(sentences.end() - 1, crossing);
-  if (const std::string speculation = speculation_sentence(e); !speculation.empty())
-    sentences.push_back(speculation);
-  if (const std::string prompt = prompt_sentence(e); !prompt.empty()) sentences.push_back(prompt);
+std::vector<std::string> more_sentences(const Evaluation& e, TextStyle style) {
+  std::vector<std::string> sentences{
+      traffic_sentence(e), budget_sentence(e),   batch_sentence(e),    speculation_sentence(e),
+      prompt_sentence(e),  boundary_sentence(e), two_phase_sentence(e)};
+  std::erase(sentences, "");
   const std::string claimed = style == TextStyle::markdown ? escaped(e.study.claim) : e.study.claim;
   for (const ClaimRow& claim : e.claims) sentences.push_back(claim_sentence(claimed, claim));
   return sentences;
@@ -387,10 +304,9 @@ std::vector<std::string> verdict_sentences(const Evaluation& e, TextStyle style)
 
 std::string decision_text(const Evaluation& evaluation, const ReportParts& parts) {
   std::string text = evaluation.study.name + "\n\n";
-  if (!evaluation.memory.empty())
-    text += fmt::format("{}\n{}\n\n", plain_text(decision_table(evaluation)),
-                        decision_legend(evaluation));
-  for (const std::string& sentence : verdict_sentences(evaluation)) text += sentence + "\n";
+  append_verdict(text, evaluation);
+  text += "\n";
+  for (const std::string& sentence : more_sentences(evaluation)) text += sentence + "\n";
   for (const std::string& warning : published_warnings(evaluation, parts)) text += warning + "\n";
   const auto add = [&](std::string_view heading, const Table& table) {
     if (!table.rows.empty()) append_table(text, heading, table);

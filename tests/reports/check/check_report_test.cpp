@@ -28,14 +28,14 @@ CheckReport report() {
                         {.file = "silent.yaml", .name = "S", .budgets = {}}}};
 }
 
-TEST(CheckTable, HasNeedHaveShortfallMarginAndTheNearestFix) {
+TEST(CheckTable, HasTheWorstWordTheLimitsAndTheNearestFix) {
   EXPECT_EQ(to_table(report()),
-            "a_1.yaml: A\n\n"
-            "budget                need            have  shortfall     margin  verdict\n"
-            "----------------  --------  --------------  ---------  ---------  -------\n"
-            "prefill_bank      2.500 GB        2.000 GB          -  +500.0 MB  pass\n"
-            "decode_overhead      2.0 %  [3.0 %, 5.0 %]      1.0 %     -3.0 %  fail\n"
-            "prefill_overhead     2.0 %  [1.0 %, 5.0 %]          -     -3.0 %  unknown\n\n"
+            "a_1.yaml: A: too much\n\n"
+            "budget               limit       predicted  too much by  verdict\n"
+            "----------------  --------  --------------  -----------  --------\n"
+            "prefill_bank      2.500 GB        2.000 GB            -  OK\n"
+            "decode_overhead      2.0 %  [3.0 %, 5.0 %]        1.0 %  too much\n"
+            "prefill_overhead     2.0 %  [1.0 %, 5.0 %]            -  unknown\n\n"
             "decode_overhead: largest at decode/1\n"
             "decode_overhead: schedule two_phase would keep it\n"
             "prefill_overhead: the limit lies inside the interval\n\n"
@@ -143,20 +143,18 @@ TEST(CheckJunit, FailsSkipsAndErrs) {
   EXPECT_EQ(outcomes(it),
             "a_1.yaml/prefill_bank=0 a_1.yaml/decode_overhead=1 a_1.yaml/prefill_overhead=1 "
             "bad.yaml=3 ");
-  EXPECT_EQ(
-      junit_suite(it).cases[1].message,
-      "fail: need at most 2.0 %, have [3.0 %, 5.0 %], shortfall 1.0 %, margin -3.0 %; largest "
-      "at decode/1; schedule two_phase would keep it");
+  EXPECT_EQ(junit_suite(it).cases[1].message,
+            "too much: predicted [3.0 %, 5.0 %], the limit is 2.0 %; largest at decode/1; schedule "
+            "two_phase would keep it");
 }
 
 TEST(CheckAnnotations, StandAtTheirLines) {
   EXPECT_EQ(to_annotations(annotations(report())),
-            "::error file=a_1.yaml,line=5,title=decode_overhead::fail: need at most 2.0 %25, have "
-            "[3.0 %25, 5.0 %25], shortfall 1.0 %25, margin -3.0 %25; largest at decode/1; schedule "
-            "two_phase would keep it\n"
-            "::warning file=a_1.yaml,line=6,title=prefill_overhead::unknown: need at most 2.0 %25, "
-            "have [1.0 %25, 5.0 %25], shortfall -, margin -3.0 %25; the limit lies inside the "
-            "interval\n"
+            "::error file=a_1.yaml,line=5,title=decode_overhead::too much: predicted [3.0 "
+            "%25, 5.0 %25], the limit is 2.0 %25; largest at decode/1; schedule two_phase would "
+            "keep it\n"
+            "::warning file=a_1.yaml,line=6,title=prefill_overhead::unknown: predicted [1.0 "
+            "%25, 5.0 %25], the limit is 2.0 %25; the limit lies inside the interval\n"
             "::error file=bad.yaml,line=7,title=bad input::unknown key 'x|y'\n");
 }
 
@@ -193,15 +191,15 @@ TEST(Annotations, AreCutBetweenCharacters) {
 TEST(StepSummary, PutsTheWorstFirst) {
   EXPECT_EQ(
       step_summary(report(), kMostSummaryBytes),
-      "### depthcost check: 4 gates: 1 bad input, 1 fail, 1 unknown, 1 pass\n\n"
-      "| scenario | gate | need | have | shortfall | margin | verdict | why, and what would keep it "
-      "|\n| --- | --- | ---: | ---: | ---: | ---: | --- | --- |\n"
-      "| bad.yaml | - | - | - | - | - | bad input | unknown key 'x\\|y' |\n"
-      "| a\\_1.yaml | `decode_overhead` | 2.0 % | [3.0 %, 5.0 %] | 1.0 % | -3.0 % | fail | largest "
+      "### depthcost check: 4 gates: 1 bad input, 1 too much, 1 unknown, 1 OK\n\n"
+      "| scenario | gate | limit | predicted | too much by | verdict | why, and what would keep it "
+      "|\n| --- | --- | ---: | ---: | ---: | --- | --- |\n"
+      "| bad.yaml | - | - | - | - | bad input | unknown key 'x\\|y' |\n"
+      "| a\\_1.yaml | `decode_overhead` | 2.0 % | [3.0 %, 5.0 %] | 1.0 % | too much | largest "
       "at decode/1; schedule two\\_phase would keep it |\n"
-      "| a\\_1.yaml | `prefill_overhead` | 2.0 % | [1.0 %, 5.0 %] | - | -3.0 % | unknown | the "
+      "| a\\_1.yaml | `prefill_overhead` | 2.0 % | [1.0 %, 5.0 %] | - | unknown | the "
       "limit lies inside the interval |\n"
-      "| a\\_1.yaml | `prefill_bank` | 2.500 GB | 2.000 GB | - | +500.0 MB | pass |  |\n\n");
+      "| a\\_1.yaml | `prefill_bank` | 2.500 GB | 2.000 GB | - | OK |  |\n\n");
 }
 
 TEST(StepSummary, KeepsWithinAnySizeAndCountsTheRest) {

@@ -14,6 +14,7 @@
 #include "reports/topics/budgets/budget_section.hpp"
 #include "reports/topics/budgets/claim_section.hpp"
 #include "reports/topics/decision/decision_section.hpp"
+#include "reports/topics/decision/verdict_lines.hpp"
 #include "reports/topics/measured/published_section.hpp"
 #include "reports/topics/time/attachment_section.hpp"
 #include "reports/topics/time/step_section.hpp"
@@ -100,15 +101,17 @@ std::string claims_block() {
 std::map<std::string, std::string> readme_blocks() {
   const Example example(kStem);
   const auto explanation = explain(example.evaluation, "ledger.block_attnres.two_phase.kernel");
+  const Evaluation& e = example.evaluation;
   std::string verdict;
-  for (const std::string& sentence : verdict_sentences(example.evaluation))
-    verdict += sentence + "\n";
+  for (const std::string& line : verdict_lines(e)) verdict += "- " + line + "\n";
+  std::string more;
+  for (const std::string& sentence : more_sentences(e)) more += "- " + sentence + "\n";
   const MeasuredByOthers others = measured_by_others();
-  for (const std::string& warning : published_warnings(
-           example.evaluation, {.published = others.kernels, .published_steps = others.steps}))
-    verdict += warning + "\n";
-  return {{"decision", "\n" + markdown(decision_table(example.evaluation)) + "\n" + verdict + "\n" +
-                           decision_legend(example.evaluation) + "\n\n"},
+  for (const std::string& warning :
+       published_warnings(e, {.published = others.kernels, .published_steps = others.steps}))
+    more += "\n" + warning + "\n";
+  return {{"decision", "\n" + verdict + "\n" + markdown(cost_table(e)) + "\n" + cost_legend(e) +
+                           "\n\n" + more + "\n"},
           {"attachments", "\n" + markdown(attachment_table(example.evaluation)) + "\n"},
           {"measured", "\n" + markdown(published_table(example.evaluation, others.kernels)) + "\n" +
                            markdown(published_step_table(example.evaluation, others.steps)) + "\n"},

@@ -1,0 +1,149 @@
+// Memory first, then the scenario's other budgets, then time.
+#include "model/evaluation/scheme_verdict.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "model/decision/nearest_block_size.hpp"
+#include "model/schemes/list.hpp"
+
+namespace depthcost {
+namespace {
+
+double paper_limit(BudgetKind kind) {
+  return kind == BudgetKind::training_overhead ? kPaperTrainingOverhead : kPaperDecodeOverhead;
+}
+
+/// The scenario's, or the paper's.
+Budget overhead_limit(const Study& study, BudgetKind kind) {
+  for (const Budget& budget : study.budgets)
+    if (budget.kind == kind) return budget;
+  return {.kind = kind, .limit = paper_limit(kind), .origin = BudgetOrigin::assumed};
+}
+
+/// How much of its limit the overhead takes.
+double share_of_limit(const LargestPart& part) {
+  return part.at->overhead->value / part.budget.limit;
+}
+
+class SchemeJudge {
+ public:
+  SchemeJudge(const Evaluation& evaluation, const ResidualPath& path) : e_(evaluation) {
+    study_ = e_.study;
+    study_.path = path;
+    study_.schedule = quoted_schedule(e_.study, path);
+    verdict_.path = &path;
+    verdict_.schedule = study_.schedule;
+  }
+
+  SchemeVerdict verdict() {
+    verdict_.memory = broken_memory();
+    if (verdict_.path == &e_.paths.front()) verdict_.written = broken_budget();
+    verdict_.time = nearest_to_limit();
+    if (!verdict_.time) verdict_.missing = missing();
+    verdict_.fate = fate();
+    verdict_.remedy = remedy();
+    return std::move(verdict_);
+  }
+
+ private:
+  BudgetRow decided_alone(const Budget& budget) {
+    study_.budgets = {budget};
+    return budget_rows({study_, e_.step, e_.memory}).front();
+  }
+
+  std::optional<BudgetRow> broken_memory() {
+    if (!study_.machine || !study_.machine->memory_capacity) return std::nullopt;
+    BudgetRow row = decided_alone({.kind = BudgetKind::device_memory});
+    if (row.verdict != Verdict::fail) return std::nullopt;
+    return row;
+  }
+
+  /// Neither memory nor time, which have their own places.
+  std::optional<BudgetRow> broken_budget() const {
+    for (const BudgetRow& row : e_.budgets)
+      if (row.verdict == Verdict::fail && row.budget.kind != BudgetKind::device_memory &&
+          !overhead_workload(row.budget.kind))
+        return row;
+    return std::nullopt;
+  }
+
+  std::optional<LargestPart> largest(BudgetKind kind) const {
+    LargestPart part{.budget = overhead_limit(e_.study, kind)};
+    double low = -std::numeric_limits<double>::infinity();
+    double high = low;
+    for (const StepRow& row : e_.step) {
+      if (row.path != verdict_.path || row.schedule != verdict_.schedule ||
+          row.workload.kind != overhead_workload(kind) || !row.overhead)
+        continue;
+      if (part.at == nullptr || row.overhead->value > part.at->overhead->value) part.at = &row;
+      low = std::max(low, row.overhead->low);
+      high = std::max(high, row.overhead->high);
+    }
+    if (part.at == nullptr) return std::nullopt;
+    part.verdict = verdict_of(part.budget.limit, low, high);
+    return part;
+  }
+
+  /// A broken limit comes first, then one that may break, then the nearest.
+  std::optional<LargestPart> nearest_to_limit() const {
+    const auto rank = [](const LargestPart& part) {
+      const int order = part.verdict == Verdict::fail      ? 2
+                        : part.verdict == Verdict::unknown ? 1
+                                                           : 0;
+      return std::pair(order, share_of_limit(part));
+    };
+    std::optional<LargestPart> nearest;
+    for (const BudgetKind kind : {BudgetKind::decode_overhead, BudgetKind::prefill_overhead,
+                                  BudgetKind::training_overhead}) {
+      const auto part = largest(kind);
+      if (part && (!nearest || rank(*part) > rank(*nearest))) nearest = part;
+    }
+    return nearest;
+  }
+
+  std::string missing() const {
+    if (!study_.machine) return "the scenario has no hardware";
+    if (e_.step.empty()) return "the scenario has no workload";
+    for (const StepRow& row : e_.step)
+      if (row.path == verdict_.path && !row.missing.empty()) return row.missing;
+    return "no step is timed";
+  }
+
+  Fate fate() const {
+    if (verdict_.memory) return Fate::does_not_fit;
+    if (verdict_.written) return Fate::too_much;
+    if (!verdict_.time) return Fate::unknown;
+    return fate_of(verdict_.time->budget.kind, verdict_.time->verdict);
+  }
+
+  std::string remedy() {
+    if (verdict_.written) return verdict_.written->nearest;
+    if (!verdict_.memory && (!verdict_.time || verdict_.time->verdict == Verdict::pass)) return "";
+    std::vector<BudgetRow> rows{verdict_.memory ? *verdict_.memory
+                                                : decided_alone(verdict_.time->budget)};
+    if (verdict_.path == &e_.paths.front()) name_nearest_block_sizes(study_, rows);
+    return rows.front().nearest;
+  }
+
+  const Evaluation& e_;
+  Study study_;  // about this scheme alone
+  SchemeVerdict verdict_;
+};
+
+}  // namespace
+
+bool is_reference(const Study& study, const ResidualPath& path) {
+  return is_standard(path.scheme) && path.attachment == baseline_path(study, path).attachment &&
+         quoted_schedule(study, path) == Schedule::fused;
+}
+
+std::vector<SchemeVerdict> scheme_verdicts(const Evaluation& evaluation) {
+  std::vector<SchemeVerdict> verdicts;
+  for (const ResidualPath& path : evaluation.paths)
+    if (!is_reference(evaluation.study, path))
+      verdicts.push_back(SchemeJudge(evaluation, path).verdict());
+  return verdicts;
+}
+
+}  // namespace depthcost

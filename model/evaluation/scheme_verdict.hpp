@@ -1,0 +1,41 @@
+// What a scheme comes to in one word, and the number that decides it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/evaluation/evaluation.hpp"
+
+namespace depthcost {
+
+/// The largest overhead of the workload points of one kind that fit, and the limit it is held to.
+struct LargestPart {
+  Budget budget;
+  const StepRow* at = nullptr;  // the point with the largest overhead
+  Verdict verdict = Verdict::unknown;
+};
+
+/// One scheme, run as it is quoted. Memory comes before time: what does not fit is not OK, however
+/// little it adds.
+struct SchemeVerdict {
+  const ResidualPath* path = nullptr;
+  Schedule schedule = Schedule::fused;
+  Fate fate = Fate::unknown;
+  std::optional<BudgetRow> memory;   // where a workload point surely does not fit
+  std::optional<BudgetRow> written;  // another budget of the scenario that surely breaks
+  std::optional<LargestPart> time;   // of what fits: the overhead that is nearest to its limit
+  std::string missing;               // why no time is judged
+  std::string remedy;                // "schedule two_phase would keep it"; empty if none is known
+};
+
+/// Whether the path is the standard residual that the others are held against: attached alike, and
+/// fused.
+bool is_reference(const Study& study, const ResidualPath& path);
+
+/// Every scheme of the answer but the standard residual that the others are held against. Limits
+/// that the scenario does not set are the paper's: 2 % at decode and prefill, 4 % in training.
+/// [attnres] Sec. 4.1, 4.2
+std::vector<SchemeVerdict> scheme_verdicts(const Evaluation& evaluation);
+
+}  // namespace depthcost

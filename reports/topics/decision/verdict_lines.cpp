@@ -1,0 +1,162 @@
+// The word first, then the number that decides it, then what would help.
+#include "reports/topics/decision/verdict_lines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/evaluation/scheme_verdict.hpp"
+#include "model/schemes/list.hpp"
+#include "reports/formats/numbers.hpp"
+#include "reports/topics/budgets/budget_section.hpp"
+#include "reports/topics/time/rest_section.hpp"
+
+namespace depthcost {
+namespace {
+
+std::string_view whose(const Budget& budget) {
+  return budget.origin == BudgetOrigin::assumed ? "the paper's" : "the scenario's";
+}
+
+std::string limit_text(const Budget& budget) {
+  return fmt::format("the limit is {} ({})", format_budget(budget.kind, budget.limit),
+                     whose(budget));
+}
+
+/// "+21.6 % [12.7, 32.5] to decode/1".
+std::string overhead_text(const LargestPart& part) {
+  return fmt::format("{} to {}", format_ratio(*part.at->overhead), name(part.at->workload));
+}
+
+std::string time_text(const LargestPart& part) {
+  const std::string adds = "It adds " + overhead_text(part);
+  if (part.verdict != Verdict::unknown)
+    return fmt::format("{}; {}.", adds, limit_text(part.budget));
+  return fmt::format("{}, and the limit of {} ({}) lies inside that interval.", adds,
+                     format_budget(part.budget.kind, part.budget.limit), whose(part.budget));
+}
+
+/// The points that do not fit, the fullest first.
+std::vector<WorkloadId> too_large_points(const Evaluation& e, const Scheme& scheme) {
+  std::vector<WorkloadId> points;
+  for (const MemoryRow& row : e.memory)
+    if (std::find(points.begin(), points.end(), row.workload) == points.end() &&
+        is_too_large(e.study, e.memory, row.workload, scheme))
+      points.push_back(row.workload);
+  std::stable_sort(points.begin(), points.end(), [&](WorkloadId a, WorkloadId b) {
+    return memory_of(e.memory, a, scheme) > memory_of(e.memory, b, scheme);
+  });
+  return points;
+}
+
+bool fits_as_standard(const Evaluation& e, WorkloadId workload) {
+  const ResidualPath standard = baseline_path(e.study, e.study.path);
+  const std::vector<MemoryRow> rows = memory_rows(e.study, standard);
+  return !is_too_large(e.study, rows, workload, standard.scheme);
+}
+
+/// "decode/64 needs 351 GiB, and a device has 269 GiB; decode/512 needs 1.49 TiB".
+std::string memory_text(const Evaluation& e, const Scheme& scheme) {
+  const std::vector<WorkloadId> points = too_large_points(e, scheme);
+  const WorkloadId smallest = points.back();
+  std::string text =
+      fmt::format("{} needs {}, and a device has {}", name(smallest),
+                  format_bytes(memory_of(e.memory, smallest, scheme), Prefix::binary),
+                  format_bytes(*e.study.machine->memory_capacity, Prefix::binary));
+  if (points.size() > 1)
+    text += fmt::format("; {} needs {}", name(points.front()),
+                        format_bytes(memory_of(e.memory, points.front(), scheme), Prefix::binary));
+  return text;
+}
+
+/// Whether the standard residual does not fit either, so that no scheme is to blame.
+bool fits_with_none(const Evaluation& e, const SchemeVerdict& verdict) {
+  return verdict.memory && !fits_as_standard(e, too_large_points(e, verdict.path->scheme).back());
+}
+
+std::string budget_text(const BudgetRow& row) {
+  return fmt::format("{} is {}; {}.", name(row.budget.kind),
+                     format_budget(row.budget.kind, *row.low), limit_text(row.budget));
+}
+
+std::string remedy_text(std::string remedy) {
+  const std::string_view ending = " would keep it";
+  if (remedy.ends_with(ending)) remedy.resize(remedy.size() - ending.size());
+  return remedy.empty() ? "" : fmt::format(" What would help: {}.", remedy);
+}
+
+std::string fitting_text(const LargestPart& part) {
+  return fmt::format(" What fits is {}: {}; {}.", name(fate_of(part.budget.kind, part.verdict)),
+                     overhead_text(part), limit_text(part.budget));
+}
+
+std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
+  std::string text = fmt::format("`{}`, {}: {}", name(verdict.path->scheme), name(verdict.schedule),
+                                 name(verdict.fate));
+  if (verdict.memory) {
+    text += ".";
+    if (!fits_with_none(e, verdict))
+      text += fmt::format(" {}; with the standard residual it fits.{}",
+                          memory_text(e, verdict.path->scheme), remedy_text(verdict.remedy));
+    return verdict.time ? text + fitting_text(*verdict.time) : text;
+  }
+  if (verdict.written)
+    return fmt::format("{}. {}{}", text, budget_text(*verdict.written),
+                       remedy_text(verdict.remedy));
+  if (verdict.time)
+    return fmt::format("{}. {}{}", text, time_text(*verdict.time), remedy_text(verdict.remedy));
+  return fmt::format("{}: {}.", text, verdict.missing);
+}
+
+std::string scheme_text(const Evaluation& e, const ResidualPath& path) {
+  return fmt::format("{}, {}", name(path.scheme), name(quoted_schedule(e.study, path)));
+}
+
+std::string share_text(const Evaluation& e, const StepRow& row) {
+  if (row.overhead) return format_ratio(*row.overhead, Sign::always);
+  const bool is_larger = is_too_large(e.study, e.memory, row.workload, row.path->scheme);
+  return is_larger ? "does not fit" : "not known";
+}
+
+}  // namespace
+
+const StepRow* quoted_step(const Evaluation& e, WorkloadId workload, const ResidualPath& path) {
+  const Schedule schedule = quoted_schedule(e.study, path);
+  for (const StepRow& row : e.step)
+    if (row.workload == workload && same_scheme(row.path->scheme, path.scheme) &&
+        row.schedule == schedule)
+      return &row;
+  return nullptr;
+}
+
+std::vector<std::string> verdict_lines(const Evaluation& e) {
+  std::vector<std::string> lines;
+  const std::vector<SchemeVerdict> verdicts = scheme_verdicts(e);
+  const auto none = std::find_if(verdicts.begin(), verdicts.end(),
+                                 [&](const SchemeVerdict& it) { return fits_with_none(e, it); });
+  if (none != verdicts.end())
+    lines.push_back(
+        fmt::format("Does not fit with any scheme, nor with the standard residual: {}.{}",
+                    memory_text(e, none->path->scheme), remedy_text(none->remedy)));
+  for (const SchemeVerdict& verdict : verdicts) lines.push_back(verdict_line(e, verdict));
+  return lines;
+}
+
+Table cost_table(const Evaluation& e) {
+  Table table{{"workload", "scheme", right("time"), right("of the step")}};
+  for (const WorkloadId workload : workloads_of_rows(e.step)) {
+    const StepRow* any = quoted_step(e, workload, e.paths.front());
+    const bool is_known = any != nullptr && any->baseline_step;
+    table.add(name(workload), "the step, with standard",
+              is_known ? rest_section::time_text(*any->baseline_step) : "not known",
+              is_known ? "100 %" : std::string(kNothing));
+    for (const ResidualPath& path : e.paths)
+      if (const StepRow* row = quoted_step(e, workload, path);
+          row != nullptr && !is_reference(e.study, path))
+        table.add(name(workload), scheme_text(e, path), format_seconds(row->delta, Sign::always),
+                  share_text(e, *row));
+  }
+  return table;
+}
+
+}  // namespace depthcost

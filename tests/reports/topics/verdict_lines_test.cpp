@@ -1,0 +1,116 @@
+// The first lines of every answer.
+#include "reports/topics/decision/verdict_lines.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "model/evaluation/scheme_verdict.hpp"
+#include "model/schemes/list.hpp"
+#include "tests/studies.hpp"
+
+namespace depthcost::verdict_lines_test {
+namespace {
+
+Study quiet_study() {
+  Study study = test::kimi_k3_study();
+  study.budgets.clear();
+  study.compare.clear();
+  study.decode->sequences = {1};
+  study.decode->baseline_steps = {Seconds{1}};
+  study.prefill.reset();
+  return study;
+}
+
+std::string line_of(Evaluation&& e, const Estimate<double>& overhead) {
+  for (StepRow& row : e.step) row.overhead = overhead;
+  return verdict_lines(e).front();
+}
+
+TEST(VerdictLines, SayTheWordTheNumberAndTheLimit) {
+  EXPECT_EQ(line_of(evaluate(quiet_study()), {0.005, 0.01, 0.015}),
+            "`block_attnres`, single_pass: OK. It adds 1.0 % [0.5, 1.5] to decode/1; the limit is "
+            "2.0 % (the paper's).");
+  EXPECT_TRUE(line_of(evaluate(quiet_study()), {0.03, 0.04, 0.05})
+                  .starts_with("`block_attnres`, single_pass: too much. It adds 4.0 % [3.0, 5.0] "
+                               "to decode/1; the limit is 2.0 % (the paper's)."));
+  EXPECT_TRUE(line_of(evaluate(quiet_study()), {0.01, 0.02, 0.03})
+                  .starts_with("`block_attnres`, single_pass: unknown. It adds 2.0 % [1.0, 3.0] to "
+                               "decode/1, and the limit of 2.0 % (the paper's) lies inside that "
+                               "interval."));
+}
+
+TEST(VerdictLines, SayWhoseLimitItIs) {
+  Study study = quiet_study();
+  study.budgets = {{BudgetKind::decode_overhead, 0.05}};
+  const std::string line = line_of(evaluate(study), {0.01, 0.02, 0.03});
+  EXPECT_TRUE(line.ends_with("the limit is 5.0 % (the scenario's).")) << line;
+}
+
+TEST(VerdictLines, SayWhatDoesNotFitBeforeWhatItAdds) {
+  Study study = quiet_study();
+  study.model.architecture = test::kimi_k3();
+  study.machine->memory_capacity = Bytes{1024.0 * 1024 * 1024};
+  const std::string line = verdict_lines(evaluate(study)).front();
+  EXPECT_TRUE(
+      line.starts_with("Does not fit with any scheme, nor with the standard residual: "
+                       "decode/1 needs "))
+      << line;
+  EXPECT_NE(line.find(", and a device has 1.00 GiB."), line.npos) << line;
+  EXPECT_TRUE(verdict_lines(evaluate(study))
+                  .back()
+                  .starts_with("`block_attnres`, single_pass: does not fit."));
+}
+
+/// The standard residual takes a gigabyte less than the bank of Full AttnRes.
+TEST(VerdictLines, BlameTheSchemeWhereTheStandardResidualFits) {
+  Study study = test::kimi_k3_study();
+  study.budgets.clear();
+  study.compare = {study.compare.back()};
+  study.decode.reset();
+  study.model.architecture = test::kimi_k3();
+  Evaluation e = evaluate(study);
+  Bytes standard, full;
+  standard = memory_of(memory_rows(study, baseline_path(study, study.path)), WorkloadId::prefill(),
+                       Scheme{schemes::kStandard});
+  full = memory_of(e.memory, WorkloadId::prefill(), study.compare.front().scheme);
+  ASSERT_GT(full.value, standard.value);
+  e.study.machine->memory_capacity = 0.5 * (standard + full);
+  const std::string line = verdict_lines(e).back();
+  EXPECT_TRUE(line.starts_with("`full_attnres`, ")) << line;
+  EXPECT_NE(line.find(": does not fit. prefill needs "), line.npos) << line;
+  EXPECT_NE(line.find("; with the standard residual it fits."), line.npos) << line;
+}
+
+TEST(VerdictLines, SayWhatIsMissing) {
+  Study study = quiet_study();
+  study.machine.reset();
+  EXPECT_EQ(verdict_lines(evaluate(study)).front(),
+            "`block_attnres`, single_pass: unknown: the scenario has no hardware.");
+}
+
+TEST(CostTable, BeginsEachWorkloadWithTheStepItself) {
+  const Evaluation e = evaluate(test::kimi_k3_study());
+  const Table table = cost_table(e);
+  ASSERT_FALSE(table.rows.empty());
+  std::string workload;
+  for (const std::vector<std::string>& row : table.rows) {
+    if (row[0] != workload) {
+      EXPECT_EQ(row[1], "the step, with standard");
+      EXPECT_EQ(row[3], row[2] == "not known" ? "-" : "100 %");
+    } else {
+      EXPECT_TRUE(row[2].starts_with('+') || row[2].starts_with('-')) << row[2];
+    }
+    workload = row[0];
+    for (const std::string& cell : row) EXPECT_FALSE(cell.empty());
+  }
+}
+
+TEST(CostTable, IsEmptyWithoutHardware) {
+  Study study = quiet_study();
+  study.machine.reset();
+  EXPECT_TRUE(cost_table(evaluate(study)).rows.empty());
+}
+
+}  // namespace
+}  // namespace depthcost::verdict_lines_test
