@@ -29,7 +29,7 @@ std::vector<ResidualPath> attached_paths(const Study& study, Attachment attachme
 std::vector<AttachmentRow> attachment_rows(const Study& study) {
   std::vector<AttachmentRow> rows;
   if (!study.machine || study.machine->core || !study.decode || study.tensor_parallel_size == 1 ||
-      study.layout != Layout::replicated || experts_are_spread(study))
+      token_layout(study, WorkloadKind::decode) != Layout::replicated || experts_are_spread(study))
     return rows;
   for (const Attachment attachment : {Attachment::standalone, Attachment::all_reduce}) {
     Study attached = study;

@@ -14,11 +14,6 @@ Bytes rows(double elements, Dtype dtype) {
   return storage(elements, dtype) + storage(scales, Dtype::f32);
 }
 
-bool is_sharded(const Study& study, WorkloadKind workload) {
-  return workload == WorkloadKind::prefill ? study.prefill->sequence_shards > 1
-                                           : study.layout == Layout::sequence_sharded;
-}
-
 /// Tensor ranks join the tokens of a pass behind a layer.
 void join(const Study& study, WorkloadKind workload, const ForwardPass& pass, double calls,
           std::vector<Collective>& all) {
@@ -26,7 +21,7 @@ void join(const Study& study, WorkloadKind workload, const ForwardPass& pass, do
   if (tensor == 1) return;
   const auto d = static_cast<double>(study.model.hidden_size);
   const Bytes vectors = storage(pass.tokens() * d, study.model.dtype);
-  if (is_sharded(study, workload)) {
+  if (residual_shards(study, workload) > 1) {
     all.push_back({TransferKind::reduce_scatter, tensor, vectors, calls});
     all.push_back({TransferKind::all_gather, tensor, vectors, calls});
   } else {

@@ -67,7 +67,7 @@ void push_rest(std::vector<MemoryRow>& rows, const Study& study, const ResidualP
 /// A decode step holds the tokens that it runs through the layers.
 PrefillShape decode_shape(const Study& study, Count sequences) {
   return {.num_tokens = tokens_of_step(*study.decode, sequences),
-          .sequence_shards = residual_shards(study),
+          .sequence_shards = residual_shards(study, WorkloadKind::decode),
           .hidden_size = study.model.hidden_size};
 }
 

@@ -15,8 +15,14 @@ ResidualPath baseline_path(const Study& study, const ResidualPath& path) {
           study.baseline_attachment.value_or(path.attachment)};
 }
 
-Count residual_shards(const Study& study) {
-  return study.layout == Layout::sequence_sharded ? study.tensor_parallel_size : 1;
+Layout token_layout(const Study& study, WorkloadKind workload) {
+  if (study.layout) return *study.layout;
+  return workload == WorkloadKind::training ? Layout::sequence_sharded : Layout::replicated;
+}
+
+Count residual_shards(const Study& study, WorkloadKind workload) {
+  if (workload == WorkloadKind::prefill) return study.prefill->sequence_shards;
+  return token_layout(study, workload) == Layout::sequence_sharded ? study.tensor_parallel_size : 1;
 }
 
 VectorStorage storage_of(const Study& study) {

@@ -25,7 +25,7 @@ struct Transformer {
   std::optional<Architecture> architecture;  // of the rest; without it a step must be given
 };
 
-/// Does every tensor-parallel rank hold all tokens of the residual path? At decode it does.
+/// Does every tensor-parallel rank hold all tokens of the residual path?
 enum class Layout { replicated, sequence_sharded };
 
 /// Every layer reads its own queries, gains and phi; in a benchmark of a step all layers share one
@@ -135,7 +135,7 @@ struct Study {
   Dtype phase1_dtype = Dtype::bf16;
   std::optional<Attachment> baseline_attachment;  // of the standard residual that per cent are of;
                                                   // absent: as that of the path
-  Layout layout = Layout::replicated;
+  std::optional<Layout> layout;                   // absent: as token_layout() says
   Count tensor_parallel_size = 1;
   Count expert_parallel_size = 1;
   Count context_parallel_size = 1;
@@ -158,8 +158,12 @@ std::vector<ResidualPath> paths_of(const Study& study);
 /// The standard residual that `path` is held against.
 ResidualPath baseline_path(const Study& study, const ResidualPath& path);
 
-/// Ranks that share the tokens of the residual path, but for a prefill, which has its own.
-Count residual_shards(const Study& study);
+/// As written. Else replicated at decode, as serving engines ship it, and sharded in training,
+/// where sequence parallelism comes with tensor ranks. [sequence_parallel] Sec. 4.2.2
+Layout token_layout(const Study& study, WorkloadKind workload);
+
+/// Ranks that share the tokens of the residual path; a prefill says it by itself.
+Count residual_shards(const Study& study, WorkloadKind workload);
 
 VectorStorage storage_of(const Study& study);
 

@@ -18,8 +18,8 @@ Workload decode_workload(const Study& study, std::size_t index, Execution execut
   const Decode& decode = *study.decode;
   const Count sequences = decode.sequences[index];
   const ForwardPass pass = decode_pass(study, index);
-  execution.tokens =
-      static_cast<double>(divide_up(tokens_of_step(decode, sequences), residual_shards(study)));
+  execution.tokens = static_cast<double>(
+      divide_up(tokens_of_step(decode, sequences), residual_shards(study, WorkloadKind::decode)));
   execution.launch = decode.launch;
   execution.layer_bytes =
       decode.layer_bytes ? decode.layer_bytes : modelled_layer_bytes(study, pass);

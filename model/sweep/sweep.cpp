@@ -204,7 +204,7 @@ void Sweep::time_training(std::size_t num_threads, Progress& progress) {
 
 std::vector<Sweep::WorkloadMemory> Sweep::decode_memory(const Study& study) {
   std::vector<WorkloadMemory> batches;
-  const Count shards = study.layout == Layout::sequence_sharded ? study.tensor_parallel_size : 1;
+  const Count shards = residual_shards(study, WorkloadKind::decode);
   for (const Count sequences : study.decode->sequences) {
     WorkloadMemory& batch = batches.emplace_back();
     batch.tokens = divided_up(tokens_of_step(*study.decode, sequences), shards);

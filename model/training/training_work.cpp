@@ -131,7 +131,7 @@ PipelineOrder training_order(const Study& study, Count num_micro_batches) {
 double training_tokens(const Study& study) {
   const Training& training = *study.training;
   return as_double(training.sequence_length) * as_double(training.micro_batch_size) /
-         as_double(study.context_parallel_size * residual_shards(study));
+         as_double(study.context_parallel_size * residual_shards(study, WorkloadKind::training));
 }
 
 Workload training_workload(const Study& study) {

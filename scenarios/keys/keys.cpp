@@ -71,10 +71,9 @@ const std::array kScenario{
         "the kernel that the standard residual of the baseline is folded into; per cents are of "
         "that step; as attach if "
         "absent"),
-    with_default(key(choice, "residual.layout", kNames<Layout>,
-                     "whether tensor-parallel ranks share the tokens of a decode step"),
-                 "replicated",
-                 "what serving engines ship: every tensor-parallel rank holds all tokens"),
+    key(choice, "residual.layout", kNames<Layout>,
+        "whether tensor-parallel ranks share the tokens of a decode step and of training; replicated "
+        "at decode and sequence_sharded in training if absent"),
     with_default(key(count, "parallelism.tensor", "tensor-parallel size"), "1",
                  "[ours] one device"),
     key(count, "parallelism.expert", "expert-parallel size; as tensor if absent"),
@@ -136,11 +135,11 @@ const std::array kScenario{
     with_default(key(choice, "workload.training.activations", kNames<ActivationPolicy>,
                      "whether the residual path's activations are kept, recomputed or "
                      "offloaded until the backward pass"),
-                 "keep", "[ours] what frameworks do unless told otherwise"),
+                 "recompute", "[mhc] Sec. 4.3.2; Kimi K3 recomputes AttnRes too: arXiv:2607.24653"),
     with_default(
         key(choice, "workload.training.gradient_accumulation", kNames<GradientAccumulation>,
             "how the gradients of a source that many layers read are added up"),
-        "autograd", "[ours] what frameworks do unless told otherwise"),
+        "fused", "what training kernels ship: NVIDIA/Megatron-LM PR 6840, fla-org/flash-linear-attention"),
     with_default(key(choice, "workload.training.cache", kNames<Cache>,
                      "blocks that a pipeline stage keeps and need not be sent again"),
                  "received", "[attnres] Sec. 4.1"),

@@ -76,7 +76,23 @@ class Listing {
     if (experts_are_spread(study))
       list_chosen("parallelism.dispatch_dtype", name(dispatch_dtype(study)),
                   "fp8 where the experts are, else the model's dtype");
+    list_layout();
     if (study.training) list_training(*study.training);
+  }
+
+  void list_layout() {
+    const Study& study = sources_.study;
+    const std::string_view decode = name(token_layout(study, WorkloadKind::decode));
+    const std::string_view training = name(token_layout(study, WorkloadKind::training));
+    if (!study.training)
+      list_chosen("residual.layout", decode,
+                  "what serving engines ship: every tensor-parallel rank holds all tokens");
+    else if (!study.decode)
+      list_chosen("residual.layout", training,
+                  "sequence parallelism comes with tensor ranks: arXiv:2205.05198 Sec. 4.2.2");
+    else
+      list_chosen("residual.layout", fmt::format("{}, in training {}", decode, training),
+                  "what serving engines ship; arXiv:2205.05198 Sec. 4.2.2");
   }
 
   void list_training(const Training& training) {

@@ -207,7 +207,7 @@ class ScenarioReader {
     read_compare();
     if (values_.has("residual.baseline_attach"))
       study.baseline_attachment = values_.choice<Attachment>("residual.baseline_attach");
-    study.layout = values_.choice<Layout>("residual.layout");
+    if (values_.has("residual.layout")) study.layout = values_.choice<Layout>("residual.layout");
     study.phase1_dtype = values_.has("residual.phase1_dtype")
                              ? values_.choice<Dtype>("residual.phase1_dtype")
                              : study.model.dtype;

@@ -78,7 +78,8 @@ TEST(ShippedScenarios, AskForKimiK3OnB300) {
   EXPECT_EQ(study.compare[1].scheme.parameters.num_streams, 4);
   EXPECT_EQ(study.compare[2].scheme.parameters.blocks, expected);
   EXPECT_EQ(study.phase1_dtype, Dtype::bf16);
-  EXPECT_EQ(study.layout, Layout::replicated);
+  EXPECT_FALSE(study.layout);
+  EXPECT_EQ(token_layout(study, WorkloadKind::decode), Layout::replicated);
   EXPECT_EQ(study.tensor_parallel_size, 8);
   EXPECT_FALSE(study.pipeline);
   ASSERT_TRUE(study.decode);

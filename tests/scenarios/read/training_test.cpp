@@ -65,8 +65,8 @@ TEST(TrainingSteps, HaveDefaultsWithoutAPipeline) {
   const Training& got = *scenario.study.training;
   EXPECT_EQ(got.micro_batch_size, 1);
   EXPECT_EQ(got.num_micro_batches, 1);
-  EXPECT_EQ(got.activations, ActivationPolicy::keep);
-  EXPECT_EQ(got.gradient_accumulation, GradientAccumulation::autograd);
+  EXPECT_EQ(got.activations, ActivationPolicy::recompute);
+  EXPECT_EQ(got.gradient_accumulation, GradientAccumulation::fused);
   EXPECT_EQ(got.gradient_dtype, Dtype::f16);
   EXPECT_FALSE(got.baseline_step);
   EXPECT_EQ(listed(scenario, "workload.training.micro_batches"),
@@ -140,6 +140,23 @@ TEST(Ranks, MayMeetAtTheExperts) {
   EXPECT_EQ(study.context_parallel_size, 4);
   EXPECT_EQ(study.data_parallel_size, 8);
   EXPECT_EQ(study.expert_parallel_size, 64);
+}
+
+/// Ranks share tokens in training unless told, and not at decode.
+TEST(Layouts, AreThoseOfTheField) {
+  const auto layouts = [](const std::string& residual) {
+    const Study study =
+        parsed("schema: depthcost/1\nmodel: kimi_k3\nresidual: {scheme: standard" + residual +
+               "}\nparallelism: {tensor: 8}\nworkload: {decode: {sequences: [1]}, "
+               "training: {sequence_length: 8}}\n")
+            .study;
+    return std::pair(token_layout(study, WorkloadKind::decode),
+                     token_layout(study, WorkloadKind::training));
+  };
+  EXPECT_EQ(layouts(""), std::pair(Layout::replicated, Layout::sequence_sharded));
+  EXPECT_EQ(layouts(", layout: replicated"), std::pair(Layout::replicated, Layout::replicated));
+  EXPECT_EQ(layouts(", layout: sequence_sharded"),
+            std::pair(Layout::sequence_sharded, Layout::sequence_sharded));
 }
 
 TEST(Dispatch, IsInTheTypeOfTheExpertsUnlessTold) {
