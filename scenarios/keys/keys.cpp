@@ -139,7 +139,8 @@ const std::array kScenario{
     with_default(
         key(choice, "workload.training.gradient_accumulation", kNames<GradientAccumulation>,
             "how the gradients of a source that many layers read are added up"),
-        "fused", "what training kernels ship: NVIDIA/Megatron-LM PR 6840, fla-org/flash-linear-attention"),
+        "fused",
+        "what training kernels ship: NVIDIA/Megatron-LM PR 6840, fla-org/flash-linear-attention"),
     with_default(key(choice, "workload.training.cache", kNames<Cache>,
                      "blocks that a pipeline stage keeps and need not be sent again"),
                  "received", "[attnres] Sec. 4.1"),

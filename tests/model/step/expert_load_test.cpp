@@ -54,7 +54,8 @@ TEST(ExpertLoad, OfAllRanksIsEveryVisit) {
 
 TEST(ExpertLoad, RisesFromLowToHigh) {
   for (const std::optional<Routing> routing :
-       {std::optional<Routing>{}, std::optional{Routing::balanced}, std::optional{Routing::power_law}})
+       {std::optional<Routing>{}, std::optional{Routing::balanced},
+        std::optional{Routing::power_law}})
     for (const double tokens : {1.0, 8.0, 512.0, 16384.0}) {
       const ExpertLoad load = expert_load(kKimiK3, tokens, 8, routing);
       EXPECT_LE(load.low.distinct_experts, load.value.distinct_experts);
