@@ -41,7 +41,8 @@ const Part& NearestParts::part(std::string_view id, const std::string& wanted) c
   });
   if (read != read_.end()) return read->part;
   const Values& values = preset_excerpt(id, hardware_reference(), wanted);
-  return read_.emplace_back(wanted, Part{std::string(id), values}).part;
+  read_.push_back({wanted, Part{std::string(id), values}});
+  return read_.back().part;
 }
 
 std::vector<const Preset*> NearestParts::that_mention(const std::string& wanted,

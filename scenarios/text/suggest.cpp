@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -30,12 +31,42 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-std::string nearest(std::string_view word, std::span<const std::string> candidates) {
-  if (word.size() < 2) return "";  // every other single letter is as near
-  constexpr std::size_t kTellingStart = 3;
-  if (word.size() >= kTellingStart)
-    for (const std::string& candidate : candidates)
-      if (candidate.starts_with(word)) return candidate;
+namespace {
+
+/// Small letters and digits alone, so that "H100-SXM" and "h100_sxm" are one word.
+std::string bare(std::string_view word) {
+  std::string letters;
+  for (const char c : word)
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return letters;
+}
+
+/// Whether "attnres" is a part of "block_attnres".
+bool is_part(const std::string& word, const std::string& candidate) {
+  const std::string parts = "_" + candidate + "_";
+  return parts.find("_" + word + "_") != std::string::npos;
+}
+
+/// The shortest name that goes on where the word ends: "h100" is "h100_sxm", not "h100_pcie".
+std::string continued(const std::string& word, std::span<const std::string> candidates) {
+  std::string shortest;
+  for (const std::string& candidate : candidates)
+    if (bare(candidate).starts_with(word) &&
+        (shortest.empty() || candidate.size() < shortest.size()))
+      shortest = candidate;
+  return shortest;
+}
+
+/// The first by name of those that the word is a part of.
+std::string with_part(const std::string& word, std::span<const std::string> candidates) {
+  std::string first;
+  for (const std::string& candidate : candidates)
+    if (is_part(word, candidate) && (first.empty() || candidate < first)) first = candidate;
+  return first;
+}
+
+std::string nearest_by_edits(const std::string& word, std::span<const std::string> candidates) {
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   std::string best;
   for (const std::string& candidate : candidates) {
@@ -49,6 +80,19 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
     best = candidate;
   }
   return best;
+}
+
+}  // namespace
+
+std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  if (word.size() < 2) return "";  // every other single letter is as near
+  constexpr std::size_t kTellingPart = 3;
+  const std::string letters = bare(word);
+  if (letters.size() >= kTellingPart) {
+    if (const std::string name = continued(letters, candidates); !name.empty()) return name;
+    if (const std::string name = with_part(letters, candidates); !name.empty()) return name;
+  }
+  return nearest_by_edits(std::string(word), candidates);
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {

@@ -57,6 +57,13 @@ TEST_P(NearestName, IsFoundWhenNear) {
 INSTANTIATE_TEST_SUITE_P(
     Keys, NearestName,
     testing::Values(
+        NearestCase{"ShortestContinuation", "h100", {"h100_pcie", "h100_sxm"}, "h100_sxm"},
+        NearestCase{"CapitalLetters", "H100-SXM", {"h100_pcie", "h100_sxm"}, "h100_sxm"},
+        NearestCase{
+            "OtherSeparators", "llama3.1-70b", {"llama_3_1_8b", "llama_3_1_70b"}, "llama_3_1_70b"},
+        NearestCase{
+            "PartOfAName", "attnres", {"full_attnres", "attn", "block_attnres"}, "block_attnres"},
+        NearestCase{"PieceOfAWordIsNoPart", "resid", {"full_attnresidual", "name"}, ""},
         NearestCase{"OneLetterWrong", "block_sise", {"name", "block_size"}, "block_size"},
         NearestCase{"NearerOfTwo", "num_block", {"num_locks", "num_blocks"}, "num_blocks"},
         NearestCase{"NearerOfTwoFirst", "num_block", {"num_blocks", "num_locks"}, "num_blocks"},
