@@ -42,12 +42,6 @@ std::string bare(std::string_view word) {
   return letters;
 }
 
-/// Whether "attnres" is a part of "block_attnres".
-bool is_part(const std::string& word, const std::string& candidate) {
-  const std::string parts = "_" + candidate + "_";
-  return parts.find("_" + word + "_") != std::string::npos;
-}
-
 /// The shortest name that goes on where the word ends: "h100" is "h100_sxm", not "h100_pcie".
 std::string continued(const std::string& word, std::span<const std::string> candidates) {
   std::string shortest;
@@ -58,11 +52,11 @@ std::string continued(const std::string& word, std::span<const std::string> cand
   return shortest;
 }
 
-/// The first by name of those that the word is a part of.
-std::string with_part(const std::string& word, std::span<const std::string> candidates) {
+/// The first by name of those whose last part it is: a "block_attnres" is an "attnres".
+std::string kind_of(const std::string& word, std::span<const std::string> candidates) {
   std::string first;
   for (const std::string& candidate : candidates)
-    if (is_part(word, candidate) && (first.empty() || candidate < first)) first = candidate;
+    if (candidate.ends_with("_" + word) && (first.empty() || candidate < first)) first = candidate;
   return first;
 }
 
@@ -89,8 +83,8 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   constexpr std::size_t kTellingPart = 3;
   const std::string letters = bare(word);
   if (letters.size() >= kTellingPart) {
+    if (const std::string name = kind_of(letters, candidates); !name.empty()) return name;
     if (const std::string name = continued(letters, candidates); !name.empty()) return name;
-    if (const std::string name = with_part(letters, candidates); !name.empty()) return name;
   }
   return nearest_by_edits(std::string(word), candidates);
 }

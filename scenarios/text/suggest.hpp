@@ -12,8 +12,8 @@ namespace depthcost {
 /// being touched twice (Damerau-Levenshtein, restricted form).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate nearest to the word in meaning: the shortest one that begins with it, whatever the
-/// case and the separators; else the first by name that has it as a part; else the nearest by
+/// The candidate nearest to the word in meaning: the first by name whose last part it is; else the
+/// shortest one that begins with it, whatever the case and the separators; else the nearest by
 /// edits, the first of equals. Empty unless it is near: a distance of at most a third of the word's
 /// length, or 1. A word of one letter has none.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);

@@ -61,8 +61,10 @@ INSTANTIATE_TEST_SUITE_P(
         NearestCase{"CapitalLetters", "H100-SXM", {"h100_pcie", "h100_sxm"}, "h100_sxm"},
         NearestCase{
             "OtherSeparators", "llama3.1-70b", {"llama_3_1_8b", "llama_3_1_70b"}, "llama_3_1_70b"},
-        NearestCase{
-            "PartOfAName", "attnres", {"full_attnres", "attn", "block_attnres"}, "block_attnres"},
+        NearestCase{"PartOfAName",
+                    "attnres",
+                    {"full_attnres", "attnres_sigmoid", "block_attnres"},
+                    "block_attnres"},
         NearestCase{"PieceOfAWordIsNoPart", "resid", {"full_attnresidual", "name"}, ""},
         NearestCase{"OneLetterWrong", "block_sise", {"name", "block_size"}, "block_size"},
         NearestCase{"NearerOfTwo", "num_block", {"num_locks", "num_blocks"}, "num_blocks"},
