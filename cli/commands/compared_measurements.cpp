@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "cli/commands/github.hpp"
+#include "model/evaluation/nearest_measurement.hpp"
 #include "profile/compare.hpp"
 #include "profile/kernel_sources.hpp"
 #include "profile/measured_steps.hpp"
@@ -36,6 +37,15 @@ ComparisonReport published_report(const CompareOptions& options) {
       .servings = compared_servings(served_steps())};
 }
 
+std::vector<PublishedBeside> nearest_to(const std::vector<ComparedCase>& cases) {
+  const std::vector<ComparedCase> published = measured_by_others().kernels;
+  std::vector<PublishedBeside> rows;
+  for (const ComparedCase& ours : cases)
+    if (const ComparedCase* found = nearest_published(ours, published))
+      rows.push_back({ours, *found});
+  return rows;
+}
+
 ComparisonReport table_report(const CompareOptions& options) {
   if (options.hardware.empty())
     fail_usage("missing --hardware (a preset or a path: what the table was measured on)");
@@ -45,6 +55,7 @@ ComparisonReport table_report(const CompareOptions& options) {
       .title = fmt::format("{} against {}", printable(options.measurements), device.machine.name),
       .cases = measured_cases(table, device, rules_for(options, "measurements")),
       .notes = {}};
+  report.nearest = nearest_to(report.cases);
   for (const std::string& column : table.ignored_columns)
     report.notes.push_back(fmt::format("Column '{}' was ignored.", column));
   for (const ResolvedValue& value : device.fallbacks)

@@ -114,6 +114,18 @@ TEST_F(Compare, NamesWhatItIgnoredAndWhatItBorrowed) {
             std::string::npos);
 }
 
+TEST_F(Compare, PutsTheNearestPublishedKernelBesideEachRow) {
+  folder_.written("it.csv", kHeader + "mhc_post,4096,4096,90\nunfused_rmsnorm,8,4096,10\n");
+  const auto json =
+      nlohmann::json::parse(run({"it.csv", "--hardware", "h200_sxm", "--format", "json"}).output);
+  // Nobody has published a time of the second.
+  ASSERT_EQ(json["nearest"].size(), 1U);
+  EXPECT_EQ(json["nearest"][0]["case"], json["cases"][0]["case"]);
+  const std::string published = json["nearest"][0]["published"];
+  EXPECT_TRUE(published.starts_with("h200_sxm/mhc_post/")) << published;
+  EXPECT_NE(run_on("150").output.find("\nThe nearest published kernels\n"), std::string::npos);
+}
+
 TEST_F(Compare, SaysWhichStatisticOfItsSamplesItShows) {
   const std::string profile =
       std::string(DEPTHCOST_SOURCE_DIR) + "/scenarios/profiles/xeon_emerald_rapids_vm.yaml";
