@@ -76,6 +76,11 @@ struct CompareOptions {
   std::string junit;             // file to write
   bool github = false;           // annotations behind the report
   bool strict = false;           // an ambiguous case fails if its rule blocks
+  bool writes_template = false;  // writes an empty table with its columns explained
+  bool lists_operations = false;
+  std::string scenario;      // what `measurements`, a trace, is a step of
+  std::string kernel_names;  // a file of patterns; the shipped ones if empty
+  std::int64_t steps = 0;    // in the trace; 0: not known
 };
 ExitCode run_compare(const CompareOptions& options, Console& console);
 

@@ -4,9 +4,11 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/compared_measurements.hpp"
+#include "cli/commands/compared_trace.hpp"
 #include "cli/output/files.hpp"
 #include "cli/output/version.hpp"
 #include "reports/comparison/comparison_gates.hpp"
+#include "reports/comparison/operation_list.hpp"
 
 namespace depthcost {
 namespace {
@@ -14,6 +16,14 @@ namespace {
 std::string text_of(const ComparisonReport& report, const std::string& format) {
   if (format == "json") return to_json(report, kVersion);
   return format == "markdown" ? to_markdown(report) : to_table(report);
+}
+
+ExitCode print(const TraceReport& report, const std::string& format) {
+  if (format == "table")
+    show(to_table(report));
+  else
+    write_stdout(format == "json" ? to_json(report, kVersion) : to_markdown(report));
+  return ExitCode::good;
 }
 
 ExitCode exit_code(const ComparisonReport& report) {
@@ -35,6 +45,16 @@ ExitCode print(const ComparisonReport& report, const CompareOptions& options) {
 }  // namespace
 
 ExitCode run_compare(const CompareOptions& options, Console& console) {
+  require_no_conflicts(options);
+  if (options.writes_template) {
+    write_stdout(table_template());
+    return ExitCode::good;
+  }
+  if (options.lists_operations) {
+    write_stdout(operation_list(options.format, kVersion));
+    return ExitCode::good;
+  }
+  if (!options.scenario.empty()) return print(compared_trace(options), options.format);
   console.watch("compare");
   ComparisonReport report = compared_measurements(options);
   if (options.strict)

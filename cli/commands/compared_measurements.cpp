@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "cli/commands/github.hpp"
+#include "model/evaluation/nearest_measurement.hpp"
 #include "profile/compare.hpp"
 #include "profile/kernel_sources.hpp"
 #include "profile/measured_steps.hpp"
@@ -36,6 +37,15 @@ ComparisonReport published_report(const CompareOptions& options) {
       .servings = compared_servings(served_steps())};
 }
 
+std::vector<PublishedBeside> nearest_to(const std::vector<ComparedCase>& cases) {
+  const std::vector<ComparedCase> published = measured_by_others().kernels;
+  std::vector<PublishedBeside> rows;
+  for (const ComparedCase& ours : cases)
+    if (const ComparedCase* found = nearest_published(ours, published))
+      rows.push_back({ours, *found});
+  return rows;
+}
+
 ComparisonReport table_report(const CompareOptions& options) {
   if (options.hardware.empty())
     fail_usage("missing --hardware (a preset or a path: what the table was measured on)");
@@ -45,6 +55,7 @@ ComparisonReport table_report(const CompareOptions& options) {
       .title = fmt::format("{} against {}", printable(options.measurements), device.machine.name),
       .cases = measured_cases(table, device, rules_for(options, "measurements")),
       .notes = {}};
+  report.nearest = nearest_to(report.cases);
   for (const std::string& column : table.ignored_columns)
     report.notes.push_back(fmt::format("Column '{}' was ignored.", column));
   for (const ResolvedValue& value : device.fallbacks)
@@ -85,12 +96,12 @@ std::string local_profile() {
   return kLocalProfile;
 }
 
-void require_no_conflicts(const CompareOptions& options) {
-  if (options.published && !options.measurements.empty())
-    fail_usage("conflicting --published (a table is given)");
-  if (options.published && !options.hardware.empty())
-    fail_usage("conflicting --hardware (published measurements name their own)");
-  if (options.github) require_text_for_github("compare", options.format);
+/// "# tokens: T, rows of the call (needed)".
+std::string explained(const MeasuredColumn& column) {
+  const std::string choices =
+      column.choices.empty() ? "" : fmt::format("; {}", fmt::join(column.choices, " | "));
+  return fmt::format("# {}: {}{} ({})\n", column.name, column.meaning, choices,
+                     column.otherwise.empty() ? "needed" : column.otherwise);
 }
 
 MeasuredMachine machine_of(const CompareOptions& options, const std::string& input) {
@@ -115,13 +126,43 @@ ComparisonReport measured_report(const CompareOptions& options, const std::strin
 
 }  // namespace
 
+void require_no_conflicts(const CompareOptions& options) {
+  const bool answers_alone = options.writes_template || options.lists_operations;
+  const std::string_view flag = options.writes_template ? "--template" : "--operations";
+  if (answers_alone && (options.published || !options.measurements.empty()))
+    fail_usage(fmt::format("conflicting {} (it compares nothing)", flag));
+  if (options.writes_template && options.lists_operations)
+    fail_usage("conflicting --template (--operations is given)");
+  if (options.published && !options.measurements.empty())
+    fail_usage("conflicting --published (a table is given)");
+  if (options.scenario.empty() && (!options.kernel_names.empty() || options.steps > 0))
+    fail_usage("missing --scenario (what the trace is a step of)");
+  if (options.published && !options.scenario.empty())
+    fail_usage("conflicting --published (--scenario is given)");
+  if (options.published && !options.hardware.empty())
+    fail_usage("conflicting --hardware (published measurements name their own)");
+  if (options.github) require_text_for_github("compare", options.format);
+}
+
+std::string table_template() {
+  std::string text =
+      "# Times of kernels for: depthcost compare TABLE.csv --hardware H\n"
+      "# A row is one kernel at one shape. The columns may stand in any order, and those that are\n"
+      "# not needed may be left out. In brackets: what holds without the column or in an empty cell.\n";
+  std::string header;
+  for (const MeasuredColumn& column : measured_columns()) {
+    text += explained(column);
+    header += fmt::format("{}{}", header.empty() ? "" : ",", column.name);
+  }
+  return text + header + "\n";
+}
+
 ComparisonReport compared_measurements(const CompareOptions& options) {
-  require_no_conflicts(options);
   if (options.published) return published_report(options);
   const std::string input = options.measurements.empty() ? local_profile() : options.measurements;
   const bool is_samples = input.ends_with(".json");
   if (is_samples && options.hardware.empty())
-    fail_usage("missing --hardware (the profile of the machine)");
+    fail_usage("missing --hardware (the profile of the machine; of a trace: --scenario)");
   if (!is_samples && !profile::is_profile_path(input)) return table_report(options);
   if (!is_samples && !options.hardware.empty())
     fail_usage("conflicting --hardware (a profile has its own machine)");

@@ -2,12 +2,20 @@
 // profile.
 #pragma once
 
+#include <string>
+
 #include "cli/commands/commands.hpp"
 #include "reports/comparison/comparison_report.hpp"
 
 namespace depthcost {
 
-/// Throws InputError for options that exclude each other and for bad files.
+/// Throws InputError for options that exclude each other.
+void require_no_conflicts(const CompareOptions& options);
+
+/// A table without rows: each column explained in a comment, then the header.
+std::string table_template();
+
+/// Throws InputError for bad files.
 ComparisonReport compared_measurements(const CompareOptions& options);
 
 }  // namespace depthcost

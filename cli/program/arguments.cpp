@@ -196,11 +196,12 @@ void add_compare(CLI::App& app, Command& chosen) {
   auto* command = add_command(
       app, "compare", "predicted against measured",
       {"depthcost compare scenarios/profiles/xeon_emerald_rapids_vm.yaml",
-       "depthcost compare kernels.csv --hardware h200_sxm", "depthcost compare --published"});
+       "depthcost compare kernels.csv --hardware h200_sxm", "depthcost compare --published",
+       "depthcost compare trace.json --scenario scenarios/kimi_k3_8xh200.yaml"});
   command
       ->add_option(
           "MEASUREMENTS", options->measurements,
-          "profile, samples, or a CSV table of measured kernels; depthcost-measurements/profile.yaml if absent")
+          "profile, samples, a CSV table of measured kernels, or with --scenario a trace; depthcost-measurements/profile.yaml if absent")
       ->type_name(completed::kFile);
   command->add_flag("--published", options->published, "compares published measurements");
   command
@@ -214,6 +215,20 @@ void add_compare(CLI::App& app, Command& chosen) {
       ->type_name(completed::kFile);
   command->add_flag("--github", options->github, "annotations for GitHub behind the report");
   command->add_flag("--strict", options->strict, "ambiguous cases fail if their rule blocks");
+  command->add_flag("--template", options->writes_template,
+                    "writes an empty table, its columns explained");
+  command->add_flag("--operations", options->lists_operations,
+                    "lists the operations that a table can name");
+  command
+      ->add_option("--scenario", options->scenario,
+                   "what a trace is a step of: its residual path beside the prediction")
+      ->type_name(completed::kFile);
+  command
+      ->add_option("--kernel-names", options->kernel_names,
+                   "file that says which operation a kernel of a trace is, in place of ours")
+      ->type_name(completed::kFile);
+  command->add_option("--steps", options->steps, "steps that the trace holds")
+      ->check(CLI::Range(Count{1}, kMaxExactCount));
   on_call(*command, chosen, options, run_compare);
 }
 

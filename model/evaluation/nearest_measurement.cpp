@@ -21,26 +21,35 @@ struct Call {
   double tokens = 0;
 };
 
+/// Where it runs, and on rows of which width.
+struct Place {
+  std::string_view hardware_name;
+  double hidden_size = 0;
+};
+
+Place place_of(const Evaluation& e) {
+  return {e.study.machine->name, static_cast<double>(e.study.model.hidden_size)};
+}
+
 /// Sum of the logarithms of all ratios.
-double distance(const Evaluation& e, const Call& ours, const ComparedCase& measured,
+double distance(const Place& place, const Call& ours, const ComparedCase& measured,
                 const Operation& theirs) {
   const auto apart = [](double a, double b) { return std::abs(std::log(a / b)); };
   const StandaloneCall& call = measured.call;
-  return (measured.hardware_name == e.study.machine->name ? 0 : kOtherDevice) +
+  return (measured.hardware_name == place.hardware_name ? 0 : kOtherDevice) +
          apart(static_cast<double>(call.num_tokens), ours.tokens) +
-         apart(static_cast<double>(call.hidden_size),
-               static_cast<double>(e.study.model.hidden_size)) +
+         apart(static_cast<double>(call.hidden_size), place.hidden_size) +
          apart(1 + traffic(theirs).reads_d, 1 + traffic(ours.operation).reads_d);
 }
 
-const ComparedCase* nearest(const Evaluation& e, const Call& ours,
+const ComparedCase* nearest(const Place& place, const Call& ours,
                             std::span<const ComparedCase> published) {
   const ComparedCase* best = nullptr;
   double least = 0;
   for (const ComparedCase& measured : published) {
     const Operation theirs = find_operation(measured.call).value();
     if (theirs.id != ours.operation.id) continue;
-    const double away = distance(e, ours, measured, theirs);
+    const double away = distance(place, ours, measured, theirs);
     if (best != nullptr && away >= least) continue;
     best = &measured;
     least = away;
@@ -107,7 +116,8 @@ std::vector<NearestMeasurement> nearest_measurements(const Evaluation& evaluatio
   std::vector<NearestMeasurement> rows;
   if (!evaluation.study.machine) return rows;
   for (const TimeRow* row : heaviest_kinds(evaluation)) {
-    const ComparedCase* measured = nearest(evaluation, {row->operation, row->tokens}, published);
+    const ComparedCase* measured =
+        nearest(place_of(evaluation), {row->operation, row->tokens}, published);
     if (measured == nullptr) continue;
     const std::string scheme(name(row->path->scheme));
     const auto same = std::find_if(rows.begin(), rows.end(), [&](const NearestMeasurement& other) {
@@ -127,9 +137,16 @@ std::vector<NearestMeasurement> nearest_measurements_at(WorkloadId workload,
   std::vector<NearestMeasurement> rows;
   if (!evaluation.study.machine) return rows;
   for (const Call& call : calls_at(workload, evaluation))
-    if (const ComparedCase* measured = nearest(evaluation, call, published))
+    if (const ComparedCase* measured = nearest(place_of(evaluation), call, published))
       rows.push_back({std::string(name(evaluation.paths.front().scheme)), {workload}, measured});
   return rows;
+}
+
+const ComparedCase* nearest_published(const ComparedCase& ours,
+                                      std::span<const ComparedCase> published) {
+  const StandaloneCall& call = ours.call;
+  return nearest({ours.hardware_name, static_cast<double>(call.hidden_size)},
+                 {find_operation(call).value(), static_cast<double>(call.num_tokens)}, published);
 }
 
 std::vector<MeasuredStep> measured_steps_of(const Study& study,

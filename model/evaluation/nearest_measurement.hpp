@@ -33,6 +33,11 @@ std::vector<NearestMeasurement> nearest_measurements_at(WorkloadId workload,
                                                         const Evaluation& evaluation,
                                                         std::span<const ComparedCase> published);
 
+/// The nearest of `published` to a measured kernel, in the same sense; nullptr if nobody has
+/// published a time of its operation.
+const ComparedCase* nearest_published(const ComparedCase& ours,
+                                      std::span<const ComparedCase> published);
+
 /// What the time of a measured step covers: the sum of its kernels, or everything.
 enum class StepSpan : std::uint8_t { kernels, step };
 

@@ -152,6 +152,15 @@ std::string to_json(const ComparisonReport& report, std::string_view program_ver
     json.array("cases", [&] {
       for (const ComparedCase& compared : report.cases) write_case(json, compared);
     });
+    if (!report.nearest.empty())
+      json.objects("nearest", report.nearest, [&](const PublishedBeside& row) {
+        json.member("case", row.ours.id);
+        json.member("error", row.ours.comparison.error);
+        json.member("published", row.published.id);
+        json.member("stack", row.published.stacks.front().stack);
+        json.member("published_seconds", row.published.stacks.front().time.value);
+        json.member("published_error", row.published.stacks.front().error);
+      });
     json.array("steps", [&] {
       for (const StepComparison& step : report.steps) write_step(json, step);
     });

@@ -62,6 +62,8 @@ std::vector<std::pair<std::string, Table>> tables_of(const ComparisonReport& rep
   std::vector<std::pair<std::string, Table>> tables{
       {"Predicted against measured", comparison_table(report.cases)}};
   if (has_stacks(report.cases)) tables.push_back({"Every measurement", stack_table(report.cases)});
+  if (!report.nearest.empty())
+    tables.push_back({"The nearest published kernels", nearest_table(report.nearest)});
   tables.push_back({"Errors by operation", error_table(report.cases)});
   if (!report.steps.empty())
     tables.push_back({"Added to a step, against the fused standard residual",
@@ -125,6 +127,18 @@ Table stack_table(std::span<const ComparedCase> cases) {
     for (const StackTime& row : compared.stacks)
       table.add(compared.id, row.stack, format_seconds(row.time),
                 format_ratio(row.error, Sign::always));
+  return table;
+}
+
+Table nearest_table(std::span<const PublishedBeside> nearest) {
+  Table table{{"case", right("error"), "nearest published", "stack", right("measured"),
+               right("its error")}};
+  for (const PublishedBeside& row : nearest) {
+    const StackTime& fastest = row.published.stacks.front();
+    table.add(row.ours.id, format_ratio(row.ours.comparison.error, Sign::always), row.published.id,
+              fastest.stack, format_seconds(fastest.time),
+              format_ratio(fastest.error, Sign::always));
+  }
   return table;
 }
 

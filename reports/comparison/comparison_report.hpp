@@ -14,6 +14,12 @@
 
 namespace depthcost {
 
+/// A measured kernel and the published one that is most like it.
+struct PublishedBeside {
+  ComparedCase ours;
+  ComparedCase published;
+};
+
 /// The answer of `compare`.
 struct ComparisonReport {
   std::string title;
@@ -22,6 +28,7 @@ struct ComparisonReport {
   std::string stale = {};           // a sentence where kernels have changed since; else empty
   std::vector<StepComparison> steps = {};
   std::vector<ComparedServing> servings = {};
+  std::vector<PublishedBeside> nearest = {};  // of cases whose operation somebody has published
 };
 
 /// One row for each case: the fastest stack's time against the prediction.
@@ -29,6 +36,9 @@ Table comparison_table(std::span<const ComparedCase> cases);
 
 /// One row for each measurement, the slower stacks too.
 Table stack_table(std::span<const ComparedCase> cases);
+
+/// One row for each of `nearest`: both errors, and whose kernel it is.
+Table nearest_table(std::span<const PublishedBeside> nearest);
 
 /// Errors by device, operation and whether launch counts.
 Table error_table(std::span<const ComparedCase> cases);

@@ -57,6 +57,7 @@ const KeyTable& model_keys();
 const KeyTable& hardware_keys();
 const KeyTable& published_keys();
 const KeyTable& tolerance_keys();
+const KeyTable& kernel_name_keys();
 const KeyTable& constant_keys();
 const KeyTable& profile_keys();
 

@@ -59,6 +59,18 @@ constexpr std::array kTolerances{
     required(key(text, "rules[].reason", "why so much")),
 };
 
+constexpr std::array kKernelNames{
+    required(key(text, "schema", "must be depthcost-kernel-names/1")),
+    required(key(text, "name", "whose kernels they are")),
+    key(records, "kernels", "the first that matches a kernel of a trace says what it is"),
+    required(key(text, "kernels[].match",
+                 "a part of the kernel's name; with a * the whole of it, * being any text")),
+    required(key(text, "kernels[].operation", "as `depthcost compare --operations` lists them")),
+    key(text, "kernels[].beside",
+        "what else the kernel does, such as an all-reduce: its time is listed, not counted"),
+    required(key(text, "kernels[].source", "where the name stands")),
+};
+
 constexpr std::array kProfile{
     required(key(text, "schema", "must be depthcost-profile/1")),
     required(key(text, "name", "the machine")),
@@ -154,6 +166,11 @@ const KeyTable& published_keys() {
 
 const KeyTable& tolerance_keys() {
   static constexpr KeyTable table{"depthcost-tolerances/1", "tolerance file", kTolerances};
+  return table;
+}
+
+const KeyTable& kernel_name_keys() {
+  static constexpr KeyTable table{"depthcost-kernel-names/1", "file of kernel names", kKernelNames};
   return table;
 }
 

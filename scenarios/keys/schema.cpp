@@ -212,6 +212,7 @@ std::string key_documentation() {
   append_table(text, hardware_keys());
   append_table(text, published_keys());
   append_table(text, tolerance_keys());
+  append_table(text, kernel_name_keys());
   append_table(text, constant_keys());
   return text;
 }

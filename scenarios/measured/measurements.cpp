@@ -15,10 +15,29 @@
 namespace depthcost {
 namespace {
 
-constexpr std::array<std::string_view, 13> kColumns{
-    "operation", "tokens", "hidden_size", "microseconds", "sources", "queries", "streams",
-    "dtype",     "launch", "temperature", "samples",      "low",     "high"};
+constexpr std::array<MeasuredColumn, 13> kColumns{{
+    {"operation", "a name that `depthcost compare --operations` lists", ""},
+    {"tokens", "T, rows of the call", ""},
+    {"hidden_size", "d, elements of a row", ""},
+    {"microseconds", "median time of one call", ""},
+    {"sources", "n, what it counts is said in the list of operations", "needed by some operations"},
+    {"queries", "S, layers that one call of Phase 1 serves", "needed by attnres_phase1"},
+    {"streams", "m of mHC and hyper-connections", "4"},
+    {"dtype", "storage of the rows", "bf16", kNames<Dtype>},
+    {"launch", "how kernels are launched", "graph", kNames<Launch>},
+    {"temperature", "cold: caches were flushed; hot: calls followed one another", "cold",
+     kNames<Temperature>},
+    {"samples", "how many times the median is of", "not known"},
+    {"low", "low end of the 90 % interval of microseconds", "no noise"},
+    {"high", "its high end", "no noise"},
+}};
 constexpr std::size_t kRequired = 4;  // the first of them
+
+std::vector<std::string_view> required_columns() {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < kRequired; ++i) names.push_back(kColumns[i].name);
+  return names;
+}
 constexpr std::size_t kAbsent = kMaxColumns;
 
 constexpr double kMicrosecond = 1e-6;
@@ -28,7 +47,9 @@ constexpr double kLeastMicroseconds = 1e-3;
 constexpr double kMostMicroseconds = 1e12;
 
 std::size_t column_index(std::string_view name) {
-  const auto found = std::find(kColumns.begin(), kColumns.end(), name);
+  const auto found =
+      std::find_if(kColumns.begin(), kColumns.end(),
+                   [&](const MeasuredColumn& column) { return column.name == name; });
   return static_cast<std::size_t>(found - kColumns.begin());
 }
 
@@ -39,7 +60,7 @@ class Header {
     at_.fill(kAbsent);
     for (std::size_t i = 0; i < row.size(); ++i) add(row[i], i, rows);
     for (std::size_t i = 0; i < kRequired; ++i)
-      if (at_[i] == kAbsent) fail_missing(kColumns[i], rows.position_of(row.front()));
+      if (at_[i] == kAbsent) fail_missing(kColumns[i].name, rows.position_of(row.front()));
   }
 
   std::size_t size() const { return size_; }
@@ -73,8 +94,7 @@ class Header {
   std::string misspelt_hint(std::string_view column) const {
     const std::string like = nearest(column, ignored_);
     if (!like.empty()) return fmt::format(" (column '{}' is not known)", like);
-    return fmt::format(" (every table needs {})",
-                       fmt::join(kColumns.begin(), kColumns.begin() + kRequired, ", "));
+    return fmt::format(" (every table needs {})", fmt::join(required_columns(), ", "));
   }
 
   std::array<std::size_t, kColumns.size()> at_{};
@@ -174,6 +194,8 @@ Estimate<Seconds> time_of(const Line& line) {
 }
 
 }  // namespace
+
+std::span<const MeasuredColumn> measured_columns() { return kColumns; }
 
 MeasurementTable parse_measurements(std::string_view text, const std::string& file) {
   CsvRows rows(text, file, kMaxMeasuredBytes);

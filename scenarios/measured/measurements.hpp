@@ -2,6 +2,7 @@
 // with its prediction.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,10 +25,19 @@ struct MeasurementTable {
   std::vector<std::string> ignored_columns;
 };
 
-/// CSV with a header in any order. Required: operation, tokens, hidden_size, microseconds, and
-/// sources or queries where the operation depends on them. Optional, with what holds without them:
-/// streams (4), dtype (bf16), launch (graph), temperature (cold), samples, and low and high in
-/// microseconds (no noise). Other columns are ignored. Throws InputError.
+/// A column that a table may have.
+struct MeasuredColumn {
+  std::string_view name;
+  std::string_view meaning;
+  std::string_view otherwise;  // what holds without it; empty: every table needs it
+  std::span<const std::string_view> choices{};  // the values that it takes, where they are few
+};
+
+/// In the order in which a new table has them.
+std::span<const MeasuredColumn> measured_columns();
+
+/// CSV with a header of measured_columns() in any order. Other columns are ignored. Throws
+/// InputError.
 MeasurementTable parse_measurements(std::string_view text, const std::string& file);
 
 MeasurementTable load_measurements(const std::string& path);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace depthcost {
 namespace {
 
@@ -16,11 +18,19 @@ CsvRows::CsvRows(std::string_view text, std::string file, std::size_t max_bytes)
     : text_(checked_text(text, file, max_bytes)), file_(std::move(file)) {}
 
 std::optional<CsvRow> CsvRows::next() {
-  while (!at_end()) {
+  for (skip_comments(); !at_end(); skip_comments()) {
     CsvRow row = read_row();
     if (!is_blank(row)) return row;
   }
   return std::nullopt;
+}
+
+/// A comment may hold anything, quotes too.
+void CsvRows::skip_comments() {
+  while (!at_end() && here() == '#') {
+    at_ = std::min(text_.find('\n', at_), text_.size());
+    if (!at_end()) end_line();
+  }
 }
 
 CsvRow CsvRows::read_row() {

@@ -1,5 +1,5 @@
 // Comma-separated values as spreadsheets write them: RFC 4180 with either line end, blanks around
-// cells dropped, blank lines skipped.
+// cells dropped, blank lines skipped, and lines that begin with #.
 #pragma once
 
 #include <optional>
@@ -40,6 +40,7 @@ class CsvRows {
   std::string quoted_text(const CsvCell& cell);
   std::string plain_text();
   void skip_blanks();
+  void skip_comments();
   void end_line();
   CsvCell empty_cell() const;
 

@@ -114,6 +114,18 @@ TEST_F(Compare, NamesWhatItIgnoredAndWhatItBorrowed) {
             std::string::npos);
 }
 
+TEST_F(Compare, PutsTheNearestPublishedKernelBesideEachRow) {
+  folder_.written("it.csv", kHeader + "mhc_post,4096,4096,90\nunfused_rmsnorm,8,4096,10\n");
+  const auto json =
+      nlohmann::json::parse(run({"it.csv", "--hardware", "h200_sxm", "--format", "json"}).output);
+  // Nobody has published a time of the second.
+  ASSERT_EQ(json["nearest"].size(), 1U);
+  EXPECT_EQ(json["nearest"][0]["case"], json["cases"][0]["case"]);
+  const std::string published = json["nearest"][0]["published"];
+  EXPECT_TRUE(published.starts_with("h200_sxm/mhc_post/")) << published;
+  EXPECT_NE(run_on("150").output.find("\nThe nearest published kernels\n"), std::string::npos);
+}
+
 TEST_F(Compare, SaysWhichStatisticOfItsSamplesItShows) {
   const std::string profile =
       std::string(DEPTHCOST_SOURCE_DIR) + "/scenarios/profiles/xeon_emerald_rapids_vm.yaml";
@@ -165,6 +177,44 @@ TEST_F(Compare, RefusesWhatItCannotUse) {
   expect_error({"good.csv", "--hardware", "missing.yaml"},
                "--hardware:1:1: error: invalid hardware 'missing.yaml': cannot read the file (no "
                "such file or directory)");
+}
+
+TEST_F(Compare, WritesATableToFill) {
+  const Outcome outcome = run({"--template"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.output.find("\n# tokens: T, rows of the call (needed)\n"), std::string::npos);
+  EXPECT_NE(outcome.output.find(
+                "\n# launch: how kernels are launched; stream | graph | graph_pdl (graph)\n"),
+            std::string::npos)
+      << outcome.output;
+  folder_.written("it.csv", outcome.output);
+  expect_error({"it.csv", "--hardware", "h200_sxm"}, "it.csv:1:1: error: no rows (only a header)");
+  folder_.written("it.csv", outcome.output + "mhc_post,8192,4096,150,,,,,,,,,\n");
+  EXPECT_EQ(run({"it.csv", "--hardware", "h200_sxm"}).exit_code, 0);
+}
+
+TEST_F(Compare, ListsTheOperationsThatATableCanName) {
+  const auto json = nlohmann::json::parse(run({"--operations", "--format", "json"}).output);
+  std::string table = "operation,tokens,hidden_size,microseconds,sources,queries\n";
+  for (const auto& row : json["operations"])
+    table += row["operation"].get<std::string>() + ",4096,4096,100,8,12\n";
+  EXPECT_GE(json["operations"].size(), 30U);
+  folder_.written("it.csv", table);
+  const auto compared =
+      nlohmann::json::parse(run({"it.csv", "--hardware", "h200_sxm", "--format", "json"}).output);
+  EXPECT_EQ(compared["cases"].size(), json["operations"].size());
+  EXPECT_NE(run({"--operations"}).output.find("\nmhc_post "), std::string::npos);
+  EXPECT_NE(run({"--operations", "--format", "markdown"}).output.find("\n| mhc_post | "),
+            std::string::npos);
+}
+
+TEST_F(Compare, AnswersOneThingAtATime) {
+  const std::string us = "compare:1:1: error: ";
+  expect_error({"--template", "it.csv"}, us + "conflicting --template (it compares nothing)");
+  expect_error({"--operations", "--published"},
+               us + "conflicting --operations (it compares nothing)");
+  expect_error({"--template", "--operations"},
+               us + "conflicting --template (--operations is given)");
 }
 
 TEST_F(Compare, WritesNothingWhereARuleIsWrong) {

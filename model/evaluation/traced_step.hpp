@@ -1,0 +1,93 @@
+// What a trace of kernels says of the residual path of a step, and what is predicted for it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/base/evidence.hpp"
+#include "model/base/units.hpp"
+#include "model/step/workload_id.hpp"
+
+namespace depthcost {
+
+/// When a kernel ran, in nanoseconds of the trace's clock.
+struct Interval {
+  std::int64_t start = 0;
+  std::int64_t end = 0;  // not before `start`
+};
+
+/// The time in which at least one of them ran. Their sum would be more: a kernel that is launched
+/// ahead waits for the one before it, and streams run beside one another.
+inline Seconds time_in_any(std::vector<Interval> intervals) {
+  std::sort(intervals.begin(), intervals.end(),
+            [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  std::int64_t covered = 0;
+  std::int64_t reached = intervals.empty() ? 0 : intervals.front().start;
+  for (const Interval& interval : intervals) {
+    covered += std::max<std::int64_t>(0, interval.end - std::max(interval.start, reached));
+    reached = std::max(reached, interval.end);
+  }
+  return Seconds{1e-9 * static_cast<double>(covered)};
+}
+
+/// From the first start to the last end.
+inline Seconds span_of(const std::vector<Interval>& intervals) {
+  if (intervals.empty()) return {};
+  std::int64_t first = intervals.front().start;
+  std::int64_t last = intervals.front().end;
+  for (const Interval& interval : intervals) {
+    first = std::min(first, interval.start);
+    last = std::max(last, interval.end);
+  }
+  return Seconds{1e-9 * static_cast<double>(last - first)};
+}
+
+/// Kernels of one operation, or of one name.
+struct TracedKernels {
+  std::string name;
+  std::string beside;  // what else they do; empty: nothing, and their time is the residual path's
+  Count launches = 0;
+  Seconds time;  // in which at least one of them ran
+};
+
+/// One workload of the scenario, in its own scheme and schedule.
+struct PredictedTrace {
+  WorkloadId workload;
+  Estimate<Seconds> residual;
+  Seconds standard;                          // residual path of the fused standard residual
+  std::optional<Estimate<double>> share;     // residual / step
+  std::optional<Estimate<double>> overhead;  // added / step with the standard residual
+  bool fits = true;                          // in the memory of the devices
+};
+
+struct TracedStep {
+  Count launches = 0;
+  Seconds kernel_time;  // in which any kernel ran
+  Seconds span;
+  Seconds residual;                       // in which a kernel of the residual path ran
+  std::vector<TracedKernels> operations;  // mapped ones, longest first
+  std::vector<TracedKernels> unmapped;    // by name, longest first
+  Count steps = 0;                        // that the span holds; 0: not known
+  std::vector<PredictedTrace> predicted;
+
+  double share_of_kernel_time() const { return residual / kernel_time; }
+  double share_of_span() const { return residual / span; }
+};
+
+/// What the traced residual path adds to the step, over the step with the predicted fused standard
+/// residual in its place. Nothing where the number of steps is not known, or where the standard
+/// residual alone would take more than the step.
+inline std::optional<double> traced_overhead(const TracedStep& traced,
+                                             const PredictedTrace& predicted) {
+  if (traced.steps == 0) return std::nullopt;
+  const double steps = static_cast<double>(traced.steps);
+  const double added = traced.residual.value / steps - predicted.standard.value;
+  const double baseline = traced.span.value / steps - added;
+  if (baseline <= 0) return std::nullopt;
+  return added / baseline;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,184 @@
+// `compare TRACE --scenario S` as a user runs it: what it prints, and the whole text of every
+// error. All traces here are made by hand: none is a measurement.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/cli/run_program.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace depthcost::test::trace_test {
+namespace {
+
+const std::string kSource = DEPTHCOST_SOURCE_DIR;
+
+class CompareTrace : public testing::Test {
+ protected:
+  CompareTrace() {
+    folder_.written("step.json", content_of(kSource + "/tests/scenarios/traces/files/step.json"));
+    folder_.written("step.csv", content_of(kSource + "/tests/scenarios/traces/files/step.csv"));
+    folder_.written("s.yaml",
+                    "schema: depthcost/1\nmodel: kimi_linear_48b\nhardware: h200_sxm\n"
+                    "workload: {decode: {sequences: [1, 64]}}\n");
+  }
+
+  Outcome run(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "compare");
+    return run_program({.arguments = std::move(arguments), .folder = folder_.path()});
+  }
+
+  void expect_error(const std::vector<std::string>& arguments, const std::string& line) const {
+    expect_refusal(run(arguments), line);
+  }
+
+  /// What is wrong with a trace of that content.
+  void expect_fault(const std::string& text, const std::string& line) const {
+    folder_.written("it.json", text);
+    expect_error({"it.json", "--scenario", "s.yaml"}, line);
+  }
+
+  const TemporaryFolder folder_;
+};
+
+TEST_F(CompareTrace, ShowsTheResidualPathBesideItsPrediction) {
+  const Outcome outcome = run({"step.json", "--scenario", "s.yaml"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_TRUE(outcome.output.starts_with(
+      "step.json against s.yaml\n"
+      "\n"
+      "The residual path in the trace\n"
+      "\n"
+      "operation                             launches     time  of kernel time\n"
+      "------------------------------------  --------  -------  --------------\n"
+      "residual_add_rmsnorm with all-reduce         1  20.0 us          24.4 %\n"
+      "attnres_single_pass                          2  14.3 us          17.4 %\n"
+      "residual_add_rmsnorm                         1  6.00 us           7.3 %\n"
+      "residual path                                3  15.5 us          18.9 %\n"
+      "\n"
+      "Beside the prediction\n"))
+      << outcome.output;
+  EXPECT_NE(
+      outcome.output.find("\nKernels without an operation\n"
+                          "\n"
+                          "kernel                             launches     time  of kernel time\n"
+                          "---------------------------------  --------  -------  --------------\n"
+                          "nvjet_tst_64x8_64x16_4x1_v_bz_TNT         1  50.0 us          61.0 %\n"),
+      std::string::npos)
+      << outcome.output;
+  EXPECT_NE(outcome.output.find("\n5 kernels run in 82.0 us of 90.0 us from the first to the last. "
+                                "That is 1 step. "),
+            std::string::npos);
+}
+
+TEST_F(CompareTrace, WritesJsonWithTheOverheadOfThisStep) {
+  const auto json =
+      nlohmann::json::parse(run({"step.json", "--scenario", "s.yaml", "--format", "json"}).output);
+  EXPECT_EQ(json["steps"], 1);
+  EXPECT_NEAR(json["share_of_kernel_time"], 15.5 / 82, 1e-9);
+  EXPECT_NEAR(json["share_of_span"], 15.5 / 90, 1e-9);
+  ASSERT_EQ(json["predicted"].size(), 2U);
+  const double standard = json["predicted"][0]["standard_seconds"];
+  const double added = 15.5e-6 - standard;
+  EXPECT_NEAR(json["predicted"][0]["traced_overhead"], added / (90e-6 - added), 1e-9);
+}
+
+TEST_F(CompareTrace, NeedsTheNumberOfStepsForTheOverhead) {
+  const Outcome unknown = run({"step.csv", "--scenario", "s.yaml"});
+  EXPECT_NE(unknown.output.find("How many steps that is is not known"), std::string::npos);
+  EXPECT_NE(
+      unknown.output.find("Kernels of device 'NVIDIA H200 (0)' alone, which has most; 1 other "
+                          "device is left out.\n"),
+      std::string::npos);
+  const auto json = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"step.csv", "--scenario", "s.yaml", "--format", "json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return nlohmann::json::parse(run(arguments).output);
+  };
+  EXPECT_TRUE(json({})["predicted"][0]["traced_overhead"].is_null());
+  EXPECT_TRUE(json({"--steps", "1"})["predicted"][0]["traced_overhead"].is_number());
+}
+
+TEST_F(CompareTrace, TakesNamesOfOnesOwn) {
+  folder_.written("names.yaml",
+                  "schema: depthcost-kernel-names/1\nname: mine\nkernels:\n"
+                  "  - {match: nvjet*, operation: mhc_boundary, source: mine}\n");
+  const auto json = nlohmann::json::parse(
+      run({"step.json", "--scenario", "s.yaml", "--kernel-names", "names.yaml", "--format", "json"})
+          .output);
+  ASSERT_EQ(json["operations"].size(), 1U);
+  EXPECT_EQ(json["operations"][0]["operation"], "mhc_boundary");
+  EXPECT_EQ(json["unmapped"].size(), 3U);
+}
+
+TEST_F(CompareTrace, ListsTenKernelsAndCountsTheRest) {
+  std::string events = R"({"cat": "kernel", "name": "_attn_res_kernel", "ts": 0, "dur": 10})";
+  for (int i = 0; i < 12; ++i)
+    events += R"(, {"cat": "kernel", "name": "k)" + std::to_string(i) + R"(", "ts": )" +
+              std::to_string(100 * (i + 1)) + R"(, "dur": )" + std::to_string(i + 1) + "}";
+  folder_.written("it.json", "[" + events + "]");
+  const std::string text = run({"it.json", "--scenario", "s.yaml"}).output;
+  EXPECT_NE(text.find("\n2 more kernels have no operation, 3.4 % of the kernel time if summed.\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("\nk1 "), std::string::npos);
+  EXPECT_NE(text.find("\nk2 "), std::string::npos);
+}
+
+TEST_F(CompareTrace, RefusesWhatIsNoTrace) {
+  const std::string at = "it.json:1:1: error: ";
+  expect_fault("", at + "empty trace (holds no kernels)");
+  expect_fault("\n", at + "empty trace (holds no kernels)");
+  expect_fault(std::string("\x1F\x8B\x08\x00", 4), at + "compressed trace (unpack it with gunzip)");
+  expect_fault(std::string("SQLite format 3\0", 16),
+               at + "SQLite database (write a table: nsys stats -r cuda_gpu_trace -f csv)");
+  expect_fault("{\"traceEvents\": []}", at + "no kernels (was the GPU profiled?)");
+  expect_fault(R"([{"ph": "B", "cat": "kernel", "name": "_attn_res_kernel", "ts": 1}])",
+               at + "no durations (none of 1 kernels has one)");
+  expect_fault(R"([{"cat": "kernel", "name": "_attn_res_kernel", "ts": 1, "dur": 0}])",
+               at + "no durations (every kernel takes 0 ns)");
+  expect_fault(R"([{"cat": "kernel", "name": "gemm", "ts": 1, "dur": 2}])",
+               at + "no known kernel (the longest of 1 is 'gemm'; --kernel-names FILE says which "
+                    "operation a name is)");
+  expect_fault("{\"traceEvents\": [\n {\"cat\": \"kernel\", \"name\": \"k\",",
+               "it.json:2:32: error: malformed JSON (unexpected end of input; expected string "
+               "literal)");
+  expect_fault("a,b\n1,2\n", at + "no columns 'Start', 'Duration' and 'Name' (nsys stats -r "
+                                  "cuda_gpu_trace -f csv writes them)");
+  expect_error({"missing.json", "--scenario", "s.yaml"},
+               "missing.json:1:1: error: cannot read the file (no such file or directory)");
+}
+
+TEST_F(CompareTrace, RefusesOptionsThatItDoesNotHave) {
+  const std::string us = "compare:1:1: error: ";
+  expect_error({"--scenario", "s.yaml"},
+               us + "missing trace (--scenario says what a trace is a step of)");
+  expect_error({"step.json", "--scenario", "s.yaml", "--hardware", "h200_sxm"},
+               us + "conflicting --hardware (the scenario names its own)");
+  expect_error({"step.json", "--scenario", "s.yaml", "--strict"},
+               us + "conflicting --tolerances, --junit, --github or --strict (a trace has no "
+                    "verdicts)");
+  expect_error({"--published", "--scenario", "s.yaml"},
+               us + "conflicting --published (--scenario is given)");
+  expect_error({"step.json", "--steps", "2"},
+               us + "missing --scenario (what the trace is a step of)");
+  expect_error({"step.json"},
+               us + "missing --hardware (the profile of the machine; of a trace: --scenario)");
+  folder_.written("bare.yaml",
+                  "schema: depthcost/1\nmodel: kimi_linear_48b\nresidual: {scheme: mhc}\n");
+  expect_error({"step.json", "--scenario", "bare.yaml"},
+               "bare.yaml:1:1: error: missing key 'hardware' (a trace is compared with predicted "
+               "times)");
+  folder_.written("names.yaml",
+                  "schema: depthcost-kernel-names/1\nname: mine\nkernels:\n"
+                  "  - {match: x, operation: mhc_past, source: mine}\n");
+  expect_error({"step.json", "--scenario", "s.yaml", "--kernel-names", "names.yaml"},
+               "names.yaml:4:27: error: unknown operation 'mhc_past'; did you mean 'mhc_post'?");
+  folder_.written("none.yaml", "schema: depthcost-kernel-names/1\nname: mine\n");
+  expect_error({"step.json", "--scenario", "s.yaml", "--kernel-names", "none.yaml"},
+               "none.yaml:1:1: error: missing key 'kernels' (a file of names needs one)");
+}
+
+}  // namespace
+}  // namespace depthcost::test::trace_test
