@@ -41,6 +41,10 @@ std::string scatter_cell(const ComparedCase& compared) {
 std::vector<std::string> notes_of(const ComparisonReport& report) {
   std::vector<std::string> lines{error_line(report.cases), verdict_line(report.cases),
                                  std::string(kReading)};
+  if (!report.nearest.empty())
+    lines.emplace_back(
+        "Nearest published: the same operation, and as like as can be in device, tokens, width and "
+        "d-vectors read.");
   lines.insert(lines.end(), report.notes.begin(), report.notes.end());
   if (std::string peer = peer_sentence(report.servings); !peer.empty())
     lines.push_back(std::move(peer));

@@ -126,6 +126,22 @@ TEST_F(CompareTrace, ListsTenKernelsAndCountsTheRest) {
   EXPECT_NE(text.find("\nk2 "), std::string::npos);
 }
 
+// Events that are no kernels leave nothing behind.
+TEST_F(CompareTrace, HoldsTheKernelsAndNotTheFile) {
+  const std::string operation =
+      R"({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 2, "args": {"a": [1]}}, )";
+  const std::string kernel = R"({"cat": "kernel", "name": "_attn_res_kernel", "ts": 0, "dur": 10})";
+  std::string events;
+  for (int i = 0; i < 400'000; ++i) events += operation;
+  folder_.written("long.json", "[" + events + kernel + "]");
+  folder_.written("short.json", "[" + kernel + "]");
+  const Outcome of_long = run({"long.json", "--scenario", "s.yaml"});
+  const Outcome of_short = run({"short.json", "--scenario", "s.yaml"});
+  EXPECT_EQ(of_long.exit_code, 0) << of_long.errors;
+  ASSERT_GE(events.size(), 30'000'000U);
+  EXPECT_LT(of_long.peak_megabytes, of_short.peak_megabytes + 5);
+}
+
 TEST_F(CompareTrace, RefusesWhatIsNoTrace) {
   const std::string at = "it.json:1:1: error: ";
   expect_fault("", at + "empty trace (holds no kernels)");

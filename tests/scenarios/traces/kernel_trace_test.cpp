@@ -104,11 +104,11 @@ TEST(NsysTable, MayBeJsonAndHaveOtherUnits) {
 },
                      {"Start (ns)": 20, "Duration (ns)": 9, "Name": "[CUDA memset]"}])json");
   const KernelTrace rows = load_trace(json);
-ASSERT_EQ(rows.kernels.size(), 1U);
-EXPECT_EQ(rows.kernels.at("k").front().end, 12);
-const std::string table = folder.written("it.csv", "Name,Duration (us),Start (ms)\nk,1.5,2\n");
-EXPECT_EQ(load_trace(table).kernels.at("k").front().start, 2'000'000);
-EXPECT_EQ(load_trace(table).kernels.at("k").front().end, 2'001'500);
+  ASSERT_EQ(rows.kernels.size(), 1U);
+  EXPECT_EQ(rows.kernels.at("k").front().end, 12);
+  const std::string table = folder.written("it.csv", "Name,Duration (us),Start (ms)\nk,1.5,2\n");
+  EXPECT_EQ(load_trace(table).kernels.at("k").front().start, 2'000'000);
+  EXPECT_EQ(load_trace(table).kernels.at("k").front().end, 2'001'500);
 }
 
 TEST(KernelNames, AreUsedFirstMatchFirst) {
