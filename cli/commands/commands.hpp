@@ -24,8 +24,9 @@ struct EvaluateOptions {
   std::string scenario;
   ScenarioOptions question;      // replaces it if it has a model
   std::string format = "table";  // table | json | csv | plan
-  bool layers = false;
-  std::string constants;  // a file of fitted constants; those that ship if empty
+  bool details = false;          // every table
+  bool layers = false;           // and one row for each layer
+  std::string constants;         // a file of fitted constants; those that ship if empty
 };
 ExitCode run_evaluate(const EvaluateOptions& options);
 

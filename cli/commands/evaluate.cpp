@@ -35,6 +35,14 @@ void require_training(const Study& study, const std::string& file) {
     throw InputError({file, 1, 1}, "missing key 'hardware' (a plan has modelled times)");
 }
 
+std::string text_for_people(const Evaluation& evaluation, const EvaluateOptions& options,
+                            std::span<const LedgerRow> layers) {
+  if (options.details || options.layers || !has_appendix(evaluation))
+    return to_table(evaluation, Depth::details, layers);
+  return to_table(evaluation, Depth::summary) +
+         "\n--details shows every table, --format json every number.\n";
+}
+
 }  // namespace
 
 ExitCode run_evaluate(const EvaluateOptions& options) {
@@ -53,7 +61,7 @@ ExitCode run_evaluate(const EvaluateOptions& options) {
   else if (options.format == "plan")
     write_stdout(pipeline_plan(evaluation));
   else
-    show(to_table(evaluation, layers));
+    show(text_for_people(evaluation, options, layers));
   return ExitCode::good;
 }
 

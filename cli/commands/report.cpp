@@ -1,6 +1,7 @@
 // `report`: Markdown and SVG for each scenario, all of them or none.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <set>
 
 #include "cli/commands/commands.hpp"
@@ -38,10 +39,13 @@ Report make_report(const Scenario& scenario, const std::string& stem,
                           .program_version = kVersion,
                           .measured = profile::measured_kernels(scenario, evaluation),
                           .published = published.kernels,
-                          .published_steps = published.steps};
+                          .published_steps = published.steps,
+                          .stem = std::filesystem::path(stem).filename().string()};
   Report report{.files = std::move(drawn.files),
                 .summary = decision_text(evaluation, parts),
                 .missing_plots = drawn.missing};
+  if (const std::string appendix = markdown_appendix(evaluation, parts); !appendix.empty())
+    report.files.push_back({stem + "-appendix.md", appendix});
   report.files.push_back({stem + ".md", markdown_report(evaluation, parts)});
   return report;
 }

@@ -76,7 +76,8 @@ void add_evaluate(CLI::App& app, Command& chosen) {
   add_scenario(*command, options->scenario, "scenario file", options->question);
   add_format(*command, options->format, "table, json, csv, or plan: what bench_pipeline runs",
              {"table", "json", "csv", "plan"});
-  command->add_flag("--layers", options->layers, "one row for each layer and operation too");
+  command->add_flag("--details", options->details, "every table: bytes, memory, schedules, terms");
+  command->add_flag("--layers", options->layers, "and one row for each layer and operation");
   add_constants(*command, options->constants);
   on_call(*command, chosen, options, run_evaluate);
 }

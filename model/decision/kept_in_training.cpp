@@ -11,8 +11,8 @@ namespace depthcost {
 std::vector<KeptOnStage> kept_in_training(const Study& study, BudgetKind kind) {
   const PipelineOrder order = training_order(study, study.training->num_micro_batches);
   const auto own = training_memory(study, study.path, study.schedule, order);
-  const auto standard =
-      training_memory(study, baseline_path(study, study.path), Schedule::fused, order);
+  const auto standard = training_memory(
+      study, baseline_path(study, study.path, WorkloadKind::training), Schedule::fused, order);
   std::vector<KeptOnStage> stages;
   for (std::size_t i = 0; i < own.size(); ++i) {
     const Bytes of_standard = standard[i].activations;

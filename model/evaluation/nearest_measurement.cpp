@@ -163,7 +163,7 @@ std::optional<PredictedStep> predicted_step(const Study& study, const MeasuredSt
   Study at = study;
   at.machine = measured.machine;
   at.schedule = measured.schedule;
-  at.path.attachment = Attachment::standalone;
+  at.attachment = at.path.attachment = Attachment::standalone;
   at.prefill.reset();
   at.training.reset();
   at.decode->sequences = {measured.sequences};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/base/enum_names.hpp"
 #include "model/decision/nearest_block_size.hpp"
 #include "model/schemes/list.hpp"
 
@@ -134,8 +135,12 @@ class SchemeJudge {
 }  // namespace
 
 bool is_reference(const Study& study, const ResidualPath& path) {
-  return is_standard(path.scheme) && path.attachment == baseline_path(study, path).attachment &&
-         quoted_schedule(study, path) == Schedule::fused;
+  const Schedule schedule = quoted_schedule(study, path);
+  if (!is_standard(path.scheme) || schedule != Schedule::fused) return false;
+  return std::ranges::all_of(kEnumerators<WorkloadKind>, [&](WorkloadKind workload) {
+    return attached_path(study, path, schedule, workload).attachment ==
+           baseline_path(study, path, workload).attachment;
+  });
 }
 
 std::vector<SchemeVerdict> scheme_verdicts(const Evaluation& evaluation) {

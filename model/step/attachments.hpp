@@ -15,6 +15,7 @@ struct AttachmentRow {
   Scheme scheme;
   Schedule schedule = Schedule::fused;
   Attachment attachment = Attachment::standalone;
+  Attachment baseline = Attachment::standalone;  // of the standard residual that it is held against
   Estimate<Seconds> residual;  // the whole residual path; folded: what the all-reduce takes longer
   Estimate<Seconds> delta;     // against the standard residual attached alike
   std::optional<Estimate<double>> overhead;

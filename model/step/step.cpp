@@ -107,34 +107,42 @@ KnownBase base_of(const Study& study, const Workload& workload) {
 }
 
 struct StepTimer::Shared {
-  /// The standard residual, folded as `path`.
+  /// The standard residual under one attachment.
   struct Baseline {
     ResidualPath path;
     std::vector<CountedOperation> operations;
-    std::vector<WorkloadTimes> times;
+    std::vector<std::optional<WorkloadTimes>> times;  // of each workload point that was asked for
   };
 
   explicit Shared(const Study& its_study) : study(its_study) {
     if (!study.machine) return;
-    for (const Workload& workload : workloads_of(study, study.path, study.schedule))
-      bases.push_back(base_of(study, workload));
+    workloads =
+        workloads_of(study, {Scheme{schemes::kStandard}, study.model.num_layers}, Schedule::fused);
+    for (const Workload& workload : workloads) bases.push_back(base_of(study, workload));
   }
 
-  const Baseline& baseline(const ResidualPath& path) {
-    const ResidualPath standard = baseline_path(study, path);
+  /// What `path` is held against at the workload point `point`, timed there.
+  const Baseline& baseline(const ResidualPath& path, std::size_t point) {
+    Baseline& baseline = attached_as(baseline_path(study, path, workloads[point].id.kind));
+    if (!baseline.times[point])
+      baseline.times[point] = workload_times(*study.machine, baseline.operations, workloads[point]);
+    return baseline;
+  }
+
+  Baseline& attached_as(const ResidualPath& standard) {
     const auto known = std::find_if(baselines.begin(), baselines.end(), [&](const Baseline& it) {
       return it.path.attachment == standard.attachment && it.path.num_layers == standard.num_layers;
     });
     if (known != baselines.end()) return *known;
-    Baseline baseline{standard, distinct_operations(standard, Schedule::fused), {}};
-    for (const Workload& workload : workloads_of(study, standard, Schedule::fused))
-      baseline.times.push_back(workload_times(*study.machine, baseline.operations, workload));
-    return baselines.emplace_back(std::move(baseline));
+    baselines.push_back({standard, distinct_operations(standard, Schedule::fused),
+                         std::vector<std::optional<WorkloadTimes>>(workloads.size())});
+    return baselines.back();
   }
 
   const Study& study;
-  std::vector<KnownBase> bases;    // of each workload point; no scheme changes them
-  std::deque<Baseline> baselines;  // as many as there are attachments
+  std::vector<Workload> workloads;  // with the standard residual
+  std::vector<KnownBase> bases;     // of each workload point; no scheme changes them
+  std::deque<Baseline> baselines;   // as many as there are attachments
 };
 
 StepTimer::StepTimer(const Study& study) : shared_(std::make_unique<Shared>(study)) {}
@@ -144,15 +152,18 @@ StepTimes StepTimer::times(const ResidualPath& path, Schedule schedule) {
   StepTimes answer;
   const Study& study = shared_->study;
   if (!study.machine) return answer;
-  const auto operations = distinct_operations(path, schedule);
-  const Shared::Baseline& baseline = shared_->baseline(path);
-  const Kernels kernels = operations == baseline.operations ? Kernels::same : Kernels::different;
+  std::map<Attachment, std::vector<CountedOperation>> known;
   const auto workloads = workloads_of(study, path, schedule);
   const std::vector<MemoryRow> memory = memory_rows(study, path);
   for (std::size_t i = 0; i < workloads.size(); ++i) {
+    const ResidualPath own = attached_path(study, path, schedule, workloads[i].id.kind);
+    auto& operations = known[own.attachment];
+    if (operations.empty()) operations = distinct_operations(own, schedule);
+    const Shared::Baseline& baseline = shared_->baseline(path, i);
+    const Kernels kernels = operations == baseline.operations ? Kernels::same : Kernels::different;
     WorkloadTimes times = workload_times(*study.machine, operations, workloads[i]);
     answer.step.push_back(
-        step_row(shared_->bases[i], workloads[i], times, baseline.times[i], kernels));
+        step_row(shared_->bases[i], workloads[i], times, *baseline.times[i], kernels));
     answer.step.back().path = &path;
     answer.step.back().schedule = schedule;
     leave_out_what_does_not_fit(study, memory, workloads[i], answer.step.back());

@@ -1,6 +1,8 @@
 // Names and small derivations of a question.
 #include "model/step/study.hpp"
+
 #include "model/schemes/list.hpp"
+#include "model/step/collectives.hpp"
 
 namespace depthcost {
 
@@ -10,9 +12,41 @@ std::vector<ResidualPath> paths_of(const Study& study) {
   return paths;
 }
 
-ResidualPath baseline_path(const Study& study, const ResidualPath& path) {
-  return {Scheme{schemes::kStandard}, path.num_layers,
-          study.baseline_attachment.value_or(path.attachment)};
+bool is_folded_by_engines(const Scheme& scheme) {
+  return is_standard(scheme) || blocks_of(scheme) != nullptr;
+}
+
+bool has_all_reduce(const Study& study) {
+  return study.machine && !study.machine->core && study.tensor_parallel_size > 1 &&
+         token_layout(study, WorkloadKind::decode) == Layout::replicated &&
+         !experts_are_spread(study);
+}
+
+ResidualPath attached_path(const Study& study, ResidualPath path, Schedule schedule,
+                           WorkloadKind workload) {
+  if (study.attachment) return path;
+  const bool is_folded = workload == WorkloadKind::decode && schedule != Schedule::unfused &&
+                         has_all_reduce(study) && is_folded_by_engines(path.scheme);
+  path.attachment = is_folded ? Attachment::all_reduce : Attachment::standalone;
+  return path;
+}
+
+ResidualPath baseline_path(const Study& study, const ResidualPath& path, WorkloadKind workload) {
+  ResidualPath standard{Scheme{schemes::kStandard}, path.num_layers, path.attachment};
+  if (study.baseline_attachment) {
+    standard.attachment = *study.baseline_attachment;
+    return standard;
+  }
+  return attached_path(study, standard, Schedule::fused, workload);
+}
+
+Study baseline_study(Study study) {
+  if (study.baseline_attachment) study.attachment = study.baseline_attachment;
+  study.path = {Scheme{schemes::kStandard}, study.model.num_layers,
+                study.attachment.value_or(Attachment::standalone)};
+  study.schedule = Schedule::fused;
+  study.compare.clear();
+  return study;
 }
 
 Layout token_layout(const Study& study, WorkloadKind workload) {

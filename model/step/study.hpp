@@ -133,8 +133,9 @@ struct Study {
   Implementation implementation = Implementation::fastest_published;
   SchemeParameters scheme_parameters;  // as written, or each mechanism's default
   Dtype phase1_dtype = Dtype::bf16;
+  std::optional<Attachment> attachment;           // as written; absent: as attached_path() says
   std::optional<Attachment> baseline_attachment;  // of the standard residual that per cent are of;
-                                                  // absent: as that of the path
+                                                  // absent: as baseline_path() says
   std::optional<Layout> layout;                   // absent: as token_layout() says
   Count tensor_parallel_size = 1;
   Count expert_parallel_size = 1;
@@ -155,8 +156,25 @@ struct Study {
 /// `path`, then those it is compared with.
 std::vector<ResidualPath> paths_of(const Study& study);
 
-/// The standard residual that `path` is held against.
-ResidualPath baseline_path(const Study& study, const ResidualPath& path);
+/// Whether an all-reduce over tensor ranks comes before every layer of a decode step on GPUs, so
+/// that engines can fold the residual path into it.
+bool has_all_reduce(const Study& study);
+
+/// The standard residual by all engines, AttnRes by TensorRT-LLM and TokenSpeed. mHC's kernels are
+/// folded by none on NVIDIA's parts. [all_reduce_fusion]
+bool is_folded_by_engines(const Scheme& scheme);
+
+/// `path` as it runs in a workload: attached as written. Else folded into the all-reduce at decode,
+/// where there is one and engines fold the scheme, and standalone elsewhere. [all_reduce_fusion]
+ResidualPath attached_path(const Study& study, ResidualPath path, Schedule schedule,
+                           WorkloadKind workload);
+
+/// The standard residual that `path` is held against: as written, else attached as the path is
+/// written to be, else as engines attach it.
+ResidualPath baseline_path(const Study& study, const ResidualPath& path, WorkloadKind workload);
+
+/// About that standard residual alone.
+Study baseline_study(Study study);
 
 /// As written. Else replicated at decode, as serving engines ship it, and sharded in training,
 /// where sequence parallelism comes with tensor ranks. [sequence_parallel] Sec. 4.2.2

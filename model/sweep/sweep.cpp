@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "model/base/infeasible.hpp"
 #include "model/base/parallel.hpp"
@@ -146,19 +147,23 @@ void Sweep::make_choices() {
 }
 
 void Sweep::time_workloads(std::size_t num_threads, Progress& progress) {
-  LaunchTable table;
+  // A path may be attached in one and not in the other.
+  std::map<WorkloadKind, LaunchTable> tables{{WorkloadKind::decode, {}},
+                                             {WorkloadKind::prefill, {}}};
   std::vector<std::size_t> existing;
   for (std::size_t i = 0; study_.machine && i < choices_.size(); ++i) {
     if (!choices_[i].refused.empty()) continue;
     existing.push_back(i);
-    table.add(choices_[i].path, choices_[i].schedule);
+    const SweepChoice& choice = choices_[i];
+    for (auto& [kind, table] : tables)
+      table.add(attached_path(study_, choice.path, choice.schedule, kind), choice.schedule);
   }
   const auto time_into = [&](std::vector<AddedTime>& times, std::size_t row, const Study& study,
                              std::span<const WorkloadMemory> batches, WorkloadKind kind) {
     const auto is_larger = [&](std::size_t batch, std::size_t path) {
       return is_too_large(batches[batch], choices_[existing[path]]);
     };
-    const std::vector<AddedTime> added = added_times(study, kind, table, is_larger);
+    const std::vector<AddedTime> added = added_times(study, kind, tables.at(kind), is_larger);
     for (std::size_t i = 0; i < existing.size(); ++i)
       times[row * choices_.size() + existing[i]] = added[i];
   };

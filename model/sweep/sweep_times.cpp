@@ -28,9 +28,10 @@ TimedLaunch timed(const Machine& machine, const Operation& operation, const Exec
 
 TimedLaunch path_times(const Study& study, const Workload& workload, const ResidualPath& path,
                        Schedule schedule) {
+  const ResidualPath attached = attached_path(study, path, schedule, workload.id.kind);
   TimedLaunch sum;
   for (const Pass& pass : workload.passes)
-    for (const auto& [operation, calls] : distinct_operations(path, schedule))
+    for (const auto& [operation, calls] : distinct_operations(attached, schedule))
       sum.add(pass.repeats * static_cast<double>(calls),
               timed(*study.machine, operation, pass.execution, workload.phase1));
   return sum;
@@ -121,7 +122,7 @@ std::vector<AddedTime> added_times(
     const std::function<bool(std::size_t batch, std::size_t path)>& is_too_large) {
   std::vector<AddedTime> answer;
   bool all_known = true;
-  const ResidualPath standard_path = baseline_path(study, study.path);
+  const ResidualPath standard_path = baseline_path(study, study.path, kind);
   // Summed as the others are, so that as one of them it adds nothing, to the last bit.
   LaunchTable of_standard;
   of_standard.add(standard_path, Schedule::fused);

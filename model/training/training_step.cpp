@@ -113,7 +113,7 @@ class TrainingModel {
       const double share = total.value > 0 ? row.time.value / total : 1;
       row.time = {Seconds{share}, Seconds{share}, Seconds{share}, Evidence::measured};
     }
-    const ResidualPath standard = baseline_path(study_, study_.path);
+    const ResidualPath standard = baseline_path(study_, study_.path, WorkloadKind::training);
     const auto makespan = [&](double seconds) {
       set_rest(unit, seconds);
       return simulate(work(standard, Schedule::fused, {})).makespan.value;
@@ -285,7 +285,9 @@ Seconds least_training_step(const Study& study) {
   Study without_layers = study;
   without_layers.training->baseline_step = Seconds{};
   const TrainingModel model(without_layers);
-  return simulate(model.work(baseline_path(study, study.path), Schedule::fused, {kShort})).makespan;
+  return simulate(model.work(baseline_path(study, study.path, WorkloadKind::training),
+                             Schedule::fused, {kShort}))
+      .makespan;
 }
 
 ExposedCommunication exposed_communication(const Study& study) {
@@ -313,7 +315,8 @@ struct TrainingSteps::Shared {
 
 TrainingSteps::TrainingSteps(const Study& study)
     : shared_(std::make_unique<Shared>(Shared{study, TrainingModel(study), {}})) {
-  shared_->baseline = baseline_of(shared_->model, baseline_path(study, study.path));
+  shared_->baseline =
+      baseline_of(shared_->model, baseline_path(study, study.path, WorkloadKind::training));
 }
 
 TrainingSteps::~TrainingSteps() = default;
@@ -334,7 +337,8 @@ TrainingAnswer training_answer(const Study& study, const std::vector<ResidualPat
   const TrainingModel model(study);
   answer.rest = model.rest();
   // All paths have the study's layers and attachment, and so one baseline.
-  const Baseline baseline = baseline_of(model, baseline_path(study, study.path));
+  const Baseline baseline =
+      baseline_of(model, baseline_path(study, study.path, WorkloadKind::training));
   for (const ResidualPath& path : paths) {
     for (const Schedule schedule : path.scheme.rule->schedules) {
       answer.runs.push_back(training_run(study, model, path, schedule));

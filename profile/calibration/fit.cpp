@@ -64,7 +64,8 @@ void minimise(const std::vector<Free>& constants, const std::function<double()>&
 /// The standard residual of a workload.
 CornerTimes standard_times(const Study& study, const Workload& workload) {
   CornerTimes sum;
-  for (const auto& [operation, calls] : distinct_operations(study.path, Schedule::fused))
+  const ResidualPath path = attached_path(study, study.path, Schedule::fused, workload.id.kind);
+  for (const auto& [operation, calls] : distinct_operations(path, Schedule::fused))
     for (const Pass& pass : workload.passes) {
       const LaunchTime launch(*study.machine, operation, pass.execution);
       sum.add(pass.repeats * static_cast<double>(calls),

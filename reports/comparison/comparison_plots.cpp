@@ -97,7 +97,7 @@ std::optional<Plot> transition_plot(const Machine& machine) {
   DataBlock points("points");
   for (const TransitionPoint& point : machine.transition)
     points.push_back(
-        {in_unit(point.footprint.value, UnitKind::decimal_bytes, "MB"), 100 * point.memory_weight});
+        {in_unit(point.footprint.value, UnitKind::bytes, "MB"), 100 * point.memory_weight});
   const Titles titles{.title = fmt::format("Cache of {}", plain_text(machine.name, 60)),
                       .y = "traffic that memory serves (%)",
                       .x = "bytes between two uses (MB)",

@@ -52,7 +52,7 @@ std::string number(double value, PredictedUnit unit, Sign sign = Sign::minus_onl
     case PredictedUnit::seconds:
       return format_seconds(Seconds{value}, sign);
     case PredictedUnit::bytes:
-      return format_bytes(Bytes{value}, Prefix::decimal, sign);
+      return format_bytes(Bytes{value}, sign);
     case PredictedUnit::ratio:
       return format_ratio(value, sign);
     case PredictedUnit::d_vectors:

@@ -1,9 +1,12 @@
 // Each format goes through the list of sections.
 #include "reports/documents/answer_documents.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "reports/documents/sections.hpp"
+#include "reports/formats/markdown_text.hpp"
 #include "reports/topics/ledger/ledger_section.hpp"
 
 namespace depthcost {
@@ -31,17 +34,32 @@ std::string to_csv(const Evaluation& evaluation, std::span<const LedgerRow> laye
   return std::move(csv).text();
 }
 
-std::string to_table(const Evaluation& evaluation, std::span<const LedgerRow> layers) {
+std::string to_table(const Evaluation& evaluation, Depth deepest,
+                     std::span<const LedgerRow> layers) {
   std::string text;
   for (const TextSection& section : text_sections())
-    if (section.table != nullptr) section.table(text, {evaluation, layers});
+    if (section.table != nullptr && section.depth <= deepest)
+      section.table(text, {evaluation, layers});
   return text;
 }
 
 std::string markdown_report(const Evaluation& evaluation, const ReportParts& parts) {
   Document out(evaluation, parts);
   for (const TextSection& section : text_sections())
-    if (section.markdown != nullptr) section.markdown(out);
+    if (section.markdown != nullptr &&
+        (section.depth == Depth::summary || !has_appendix(evaluation)))
+      section.markdown(out);
+  return out.take();
+}
+
+std::string markdown_appendix(const Evaluation& evaluation, const ReportParts& parts) {
+  if (!has_appendix(evaluation)) return "";
+  Document out(evaluation, parts);
+  out.paragraph(fmt::format("# {}: appendix", escaped(evaluation.study.name)));
+  if (!parts.stem.empty())
+    out.paragraph("What " + link("the report", parts.stem + ".md") + " is made of.");
+  for (const TextSection& section : text_sections())
+    if (section.markdown != nullptr && section.depth == Depth::details) section.markdown(out);
   return out.take();
 }
 

@@ -29,11 +29,17 @@ std::string to_json(const Evaluation& evaluation, std::span<const ResolvedValue>
 /// Quantities bear the keys of the JSON; what is not known is an empty cell.
 std::string to_csv(const Evaluation& evaluation, std::span<const LedgerRow> layers = {});
 
-/// All sections that the study asks for, within 100 columns.
-std::string to_table(const Evaluation& evaluation, std::span<const LedgerRow> layers = {});
+/// The sections that the study asks for down to a depth, within 100 columns. `layers` go behind the
+/// ledger, which is a detail.
+std::string to_table(const Evaluation& evaluation, Depth deepest,
+                     std::span<const LedgerRow> layers = {});
 
-/// One document for a scenario, to be attached to a pull request. Same input, same bytes.
+/// The document for a scenario, to be attached to a pull request: what decides. Same input, same
+/// bytes.
 std::string markdown_report(const Evaluation& evaluation, const ReportParts& parts);
+
+/// Its second document: every table behind it. Empty where there is none.
+std::string markdown_appendix(const Evaluation& evaluation, const ReportParts& parts);
 
 /// Every plot that the evaluation has data for, in the order of the sections.
 std::vector<Plot> plots(const Evaluation& evaluation);

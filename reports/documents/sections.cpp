@@ -9,6 +9,7 @@
 #include "reports/topics/ledger/counts_section.hpp"
 #include "reports/topics/ledger/ledger_section.hpp"
 #include "reports/topics/measured/own_kernels_section.hpp"
+#include "reports/topics/measured/published_section.hpp"
 #include "reports/topics/memory/memory_section.hpp"
 #include "reports/topics/memory/prefill_section.hpp"
 #include "reports/topics/pipeline/pipeline_section.hpp"
@@ -46,26 +47,29 @@ constexpr DataSection kDataSections[] = {
 };
 
 constexpr TextSection kTextSections[] = {
-    // Markdown, table, plots
-    {decision_section::write_markdown, decision_section::write_table},
-    {assumptions_section::write_markdown},
-    {ledger_section::write_markdown, ledger_section::write_table, {bytes_plot, sources_plot}},
-    {counts_section::write_markdown, counts_section::write_table},
-    {nullptr, prefill_section::write_table},
-    {nullptr, memory_section::write_table},
-    {nullptr, pipeline_section::write_table},
-    {step_section::write_markdown, step_section::write_table, {overhead_plot, added_time_plot}},
-    {rest_section::write_markdown, rest_section::write_table},
-    {launch_section::write_markdown},
-    {own_kernels_section::write_markdown},
-    {memory_section::write_markdown},
-    {prefill_section::write_markdown},
-    {pipeline_section::write_markdown, nullptr, {payload_plot}},
-    {training_section::write_markdown, training_section::write_table, {schedule_plot}},
-    {nullptr, nullptr, {bank_plot}},
-    {family_section::write_markdown},
-    {budget_section::write_markdown, budget_section::write_table},
-    {assumptions_section::write_closing},
+    // depth, Markdown, table, plots
+    {Depth::summary, decision_section::write_markdown, decision_section::write_table},
+    {Depth::summary, nullptr, budget_section::write_table},
+    {Depth::details, assumptions_section::write_markdown},
+    {Depth::details, ledger_section::write_markdown, ledger_section::write_table, {bytes_plot, sources_plot}},
+    {Depth::details, counts_section::write_markdown, counts_section::write_table},
+    {Depth::details, nullptr, prefill_section::write_table},
+    {Depth::details, nullptr, memory_section::write_table},
+    {Depth::details, nullptr, pipeline_section::write_table},
+    {Depth::details, step_section::write_markdown, step_section::write_table, {overhead_plot, added_time_plot}},
+    {Depth::details, rest_section::write_markdown, rest_section::write_table},
+    {Depth::details, launch_section::write_markdown},
+    {Depth::details, published_section::write_markdown},
+    {Depth::summary, own_kernels_section::write_markdown},
+    {Depth::summary, memory_section::write_markdown},
+    {Depth::details, prefill_section::write_markdown},
+    {Depth::details, pipeline_section::write_markdown, nullptr, {payload_plot}},
+    {Depth::summary, training_section::write_markdown, nullptr, {schedule_plot}},
+    {Depth::details, nullptr, training_section::write_table},
+    {Depth::details, nullptr, nullptr, {bank_plot}},
+    {Depth::details, family_section::write_markdown},
+    {Depth::summary, budget_section::write_markdown},
+    {Depth::summary, assumptions_section::write_closing},
 };
 // clang-format on
 

@@ -22,6 +22,10 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
+std::string link(std::string_view text, const std::string& file_name) {
+  return fmt::format("[{}]({})", escaped(text), link_target(file_name));
+}
+
 std::string picture(std::string_view caption, const std::string& file_name) {
   return fmt::format("![{}]({})\n\n", escaped(caption), link_target(file_name));
 }

@@ -13,25 +13,13 @@
 namespace depthcost {
 namespace {
 
-constexpr double kKibi = 1024;
-constexpr double kMebi = 1024 * kKibi;
-constexpr double kGibi = 1024 * kMebi;
-constexpr double kTebi = 1024 * kGibi;
-constexpr double kPebi = 1024 * kTebi;
-
 constexpr std::array kUnits = std::to_array<UnitRow>({
-    {UnitKind::binary_bytes, "B", 1},
-    {UnitKind::binary_bytes, "KiB", kKibi},
-    {UnitKind::binary_bytes, "MiB", kMebi},
-    {UnitKind::binary_bytes, "GiB", kGibi},
-    {UnitKind::binary_bytes, "TiB", kTebi},
-    {UnitKind::binary_bytes, "PiB", kPebi},
-    {UnitKind::decimal_bytes, "B", 1},
-    {UnitKind::decimal_bytes, "kB", 1e3},
-    {UnitKind::decimal_bytes, "MB", 1e6},
-    {UnitKind::decimal_bytes, "GB", 1e9},
-    {UnitKind::decimal_bytes, "TB", 1e12},
-    {UnitKind::decimal_bytes, "PB", 1e15},
+    {UnitKind::bytes, "B", 1},
+    {UnitKind::bytes, "kB", 1e3},
+    {UnitKind::bytes, "MB", 1e6},
+    {UnitKind::bytes, "GB", 1e9},
+    {UnitKind::bytes, "TB", 1e12},
+    {UnitKind::bytes, "PB", 1e15},
     {UnitKind::seconds, "ns", 1e-9},
     {UnitKind::seconds, "us", 1e-6},
     {UnitKind::seconds, "ms", 1e-3},
@@ -64,7 +52,7 @@ constexpr int kMaxDecimals = 4;
 // Significant digits for machines to read.
 constexpr int kExactDigits = 12;
 
-int significant_digits(UnitKind kind) { return kind == UnitKind::decimal_bytes ? 4 : 3; }
+int significant_digits(UnitKind kind) { return kind == UnitKind::bytes ? 4 : 3; }
 
 /// A byte is not divided.
 bool is_whole(const UnitRow& unit) { return unit.text == "B"; }
@@ -138,10 +126,8 @@ int ratio_decimals(double percent) {
 
 std::span<const UnitRow> unit_rows() { return kUnits; }
 
-std::string format_bytes(Bytes bytes, Prefix prefix, Sign sign) {
-  const bool is_binary = prefix == Prefix::binary;
-  return quantity_text(is_binary ? UnitKind::binary_bytes : UnitKind::decimal_bytes, bytes.value,
-                       sign);
+std::string format_bytes(Bytes bytes, Sign sign) {
+  return quantity_text(UnitKind::bytes, bytes.value, sign);
 }
 
 std::string format_seconds(Seconds seconds, Sign sign) {

@@ -12,8 +12,7 @@
 namespace depthcost {
 
 enum class UnitKind {
-  binary_bytes,
-  decimal_bytes,
+  bytes,
   seconds,
   bytes_per_second,
   flops,
@@ -30,14 +29,11 @@ struct UnitRow {
 /// Every unit that is written, by kind, scales rising.
 std::span<const UnitRow> unit_rows();
 
-/// GiB for memory, as a driver shows it; GB for traffic, files and the papers' figures.
-enum class Prefix { binary, decimal };
-
 /// Whether a positive number carries its sign, as differences do.
 enum class Sign { minus_only, always };
 
-/// "14.0 GiB", three significant digits; or "15.03 GB", four.
-std::string format_bytes(Bytes bytes, Prefix prefix, Sign sign = Sign::minus_only);
+/// "15.03 GB", four significant digits. Powers of ten alone: memory, traffic and files compare.
+std::string format_bytes(Bytes bytes, Sign sign = Sign::minus_only);
 
 /// "12.3 us", three significant digits.
 std::string format_seconds(Seconds seconds, Sign sign = Sign::minus_only);

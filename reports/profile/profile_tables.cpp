@@ -115,8 +115,7 @@ std::string transition_text(const Machine& machine) {
   if (machine.transition.empty()) return "";
   Table table{{right("bytes between two uses"), right("from memory")}};
   for (const TransitionPoint& point : machine.transition)
-    table.rows.push_back(
-        {format_bytes(point.footprint, Prefix::decimal), format_ratio(point.memory_weight)});
+    table.rows.push_back({format_bytes(point.footprint), format_ratio(point.memory_weight)});
   return "\n" + plain_text(table);
 }
 

@@ -24,6 +24,7 @@ struct ReportParts {
   std::optional<MeasuredKernels> measured = {};  // where the hardware is a profile
   std::span<const ComparedCase> published = {};  // kernels of others, each with its prediction
   std::span<const MeasuredStep> published_steps = {};
+  std::string stem = {};  // of the files, so that report and appendix name each other
 };
 
 class Document {

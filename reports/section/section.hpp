@@ -37,8 +37,16 @@ struct DataSection {
 /// A plot; nothing where the evaluation has no data for it.
 using PlotFunction = std::optional<Plot> (*)(const Evaluation& evaluation);
 
+/// Where a section of text stands: on the first pages, or in the appendix of a report and behind
+/// `evaluate --details`.
+enum class Depth { summary, details };
+
+/// Without a timed step the tables of bytes are the answer, and stand in the report itself.
+inline bool has_appendix(const Evaluation& evaluation) { return !evaluation.step.empty(); }
+
 /// Text for people. A null pointer: the format does not show the section.
 struct TextSection {
+  Depth depth = Depth::details;
   void (*markdown)(Document& out) = nullptr;
   void (*table)(std::string& text, const Answer& answer) = nullptr;  // appends to the terminal's
   std::array<PlotFunction, 2> plots = {};

@@ -116,8 +116,7 @@ std::optional<Plot> cost_plot(const Swept& data) {
 
 /// Microseconds, or MB a token where no time is known.
 double cost_of_point(const SweepPoint& point, Cost cost) {
-  if (cost == Cost::bytes)
-    return in_unit(point.choice->forward_bytes.value, UnitKind::decimal_bytes, "MB");
+  if (cost == Cost::bytes) return in_unit(point.choice->forward_bytes.value, UnitKind::bytes, "MB");
   const AddedTime& added = cost == Cost::decode    ? *point.decode
                            : cost == Cost::prefill ? *point.prefill
                                                    : *point.training;

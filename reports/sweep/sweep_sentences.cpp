@@ -43,7 +43,7 @@ std::string all_added(const SweepPoint& point) {
   add(point.training, "a training step");
   if (parts.empty())
     parts.push_back(fmt::format("{} moved a token and forward pass",
-                                format_bytes(point.choice->forward_bytes, Prefix::decimal)));
+                                format_bytes(point.choice->forward_bytes)));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -130,9 +130,8 @@ std::vector<std::string> cells(const SweepGroup& group, const Shape& shape, cons
   if (shape.decode) row.push_back(added_text(point.decode));
   if (shape.prefill) row.push_back(added_text(point.prefill));
   if (shape.training) row.push_back(added_text(point.training));
-  row.push_back(format_bytes(point.memory ? point.memory->state : state_per_token(*point.choice),
-                             Prefix::decimal));
-  if (shape.payload) row.push_back(format_bytes(*point.choice->payload_peak, Prefix::decimal));
+  row.push_back(format_bytes(point.memory ? point.memory->state : state_per_token(*point.choice)));
+  if (shape.payload) row.push_back(format_bytes(*point.choice->payload_peak));
   row.push_back(loss_text(point.choice->quality.by_size));
   row.push_back(loss_text(point.choice->quality.by_count));
   const bool is_on_front = std::binary_search(notes.front.begin(), notes.front.end(), choice);

@@ -64,13 +64,13 @@ const std::array kScenario{
         key(choice, "residual.implementation", kNames<Implementation>,
             "whose kernels run the residual operations; eager: a framework's own, unfused"),
         "fastest_published", "[ours] what the fastest stack with published times reaches"),
-    with_default(key(choice, "residual.attach", kNames<Attachment>,
-                     "the kernel that the residual operation is folded into"),
-                 "standalone", "[ours] a kernel of its own"),
+    key(choice, "residual.attach", kNames<Attachment>,
+        "the kernel that the residual operation is folded into; all_reduce at decode with tensor "
+        "ranks if absent, for the standard residual and AttnRes, and standalone elsewhere"),
     key(choice, "residual.baseline_attach", kNames<Attachment>,
         "the kernel that the standard residual of the baseline is folded into; per cents are of "
-        "that step; as attach if "
-        "absent"),
+        "that step; as attach if absent, else all_reduce at decode with tensor ranks and "
+        "standalone elsewhere"),
     key(choice, "residual.layout", kNames<Layout>,
         "whether tensor-parallel ranks share the tokens of a decode step and of training; replicated "
         "at decode and sequence_sharded in training if absent"),

@@ -76,8 +76,19 @@ class Listing {
     if (experts_are_spread(study))
       list_chosen("parallelism.dispatch_dtype", name(dispatch_dtype(study)),
                   "fp8 where the experts are, else the model's dtype");
+    list_attachment();
     list_layout();
     if (study.training) list_training(*study.training);
+  }
+
+  void list_attachment() {
+    const Study& study = sources_.study;
+    if (study.decode && has_all_reduce(study))
+      list_chosen("residual.attach", "all_reduce at decode, else standalone",
+                  "what serving engines ship: [all_reduce_fusion]");
+    else
+      list_chosen("residual.attach", name(Attachment::standalone),
+                  "there is no all-reduce to fold it into");
   }
 
   void list_layout() {

@@ -176,7 +176,7 @@ class ScenarioReader {
     SchemeParameters parameters = study.scheme_parameters;
     if (rule.pattern == DepthPattern::blocks) parameters.blocks = read_partition(scheme);
     return {scheme_of(rule, parameters, study.model.num_layers, values_, model_),
-            study.model.num_layers, values_.choice<Attachment>("residual.attach")};
+            study.model.num_layers, scenario_.study.attachment.value_or(Attachment::standalone)};
   }
 
   void read_parameters(const std::vector<std::string>& schemes) {
@@ -200,6 +200,8 @@ class ScenarioReader {
     if (const Value* compare = values_.find("residual.compare"))
       schemes.insert(schemes.end(), compare->texts.begin(), compare->texts.end());
     read_parameters(schemes);
+    if (values_.has("residual.attach"))
+      study.attachment = values_.choice<Attachment>("residual.attach");
     study.path = path_of(scheme->texts.front());
     study.implementation = values_.choice<Implementation>("residual.implementation");
     read_schedule();
@@ -345,7 +347,7 @@ class ScenarioReader {
   void read_parallelism() {
     Study& study = scenario_.study;
     read_ranks();
-    check_attachment("residual.attach", study.path.attachment);
+    if (study.attachment) check_attachment("residual.attach", *study.attachment);
     if (study.baseline_attachment)
       check_attachment("residual.baseline_attach", *study.baseline_attachment);
     const Value* pipeline = values_.find("parallelism.pipeline");

@@ -278,9 +278,9 @@ void read_workloads(const Values& values, Study& study) {
 }
 
 void check_baselines(const Values& values, const Study& study) {
-  const ResidualPath standard = baseline_path(study, study.path);
+  const Study standard = baseline_study(study);
   std::size_t num_decoded = 0;
-  for (const StepRow& row : step_rows(study, standard, Schedule::fused)) {
+  for (const StepRow& row : step_rows(standard, standard.path, standard.schedule)) {
     const std::size_t batch = row.workload.kind == WorkloadKind::decode ? num_decoded++ : 0;
     if (!row.baseline_step || row.baseline_step->evidence != Evidence::measured ||
         row.baseline_step->value > row.residual.low)

@@ -103,7 +103,7 @@ std::string_view unit_of(BudgetKind kind) { return is_ratio(kind) ? "ratio" : "b
 
 std::string format_budget(BudgetKind kind, double value, Sign sign) {
   if (is_ratio(kind)) return format_ratio(value, sign);
-  return format_bytes({value}, Prefix::decimal, sign);
+  return format_bytes({value}, sign);
 }
 
 Table budget_table(std::span<const BudgetRow> budgets) {

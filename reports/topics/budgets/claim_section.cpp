@@ -31,8 +31,7 @@ std::string points_text(const ClaimRow& claim, Schedule schedule) {
                                   format_seconds(*point.least_step)));
     if (point.least_kept)
       parts.push_back(fmt::format("at {} where the layers of every stage keep at least {}",
-                                  name(point.workload),
-                                  format_bytes(*point.least_kept, Prefix::decimal)));
+                                  name(point.workload), format_bytes(*point.least_kept)));
   }
   return is_everywhere ? "everywhere" : fmt::format("{}", fmt::join(parts, ", "));
 }

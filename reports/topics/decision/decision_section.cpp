@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "model/decision/kept_batches.hpp"
 #include "model/evaluation/scheme_verdict.hpp"
@@ -22,33 +23,38 @@ namespace depthcost {
 namespace decision_section {
 namespace {
 
-const StepRow* step_of(const Evaluation& e, WorkloadId workload, const ResidualPath& path,
-                       Schedule schedule) {
-  for (const StepRow& row : e.step)
-    if (row.workload == workload && same_scheme(row.path->scheme, path.scheme) &&
-        row.schedule == schedule)
-      return &row;
-  return nullptr;
+/// "decode/1 and prefill".
+std::string listed(const std::vector<std::string>& names) {
+  if (names.size() < 2) return names.empty() ? "" : names.front();
+  return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
 std::string attachment_text(Attachment attachment) {
   switch (attachment) {
     case Attachment::standalone:
-      return "a kernel of its own";
+      return "in a kernel of its own";
     case Attachment::all_reduce:
-      return "folded into the all-reduce before it";
+      return "folded into the all-reduce before each layer";
     case Attachment::reduce_scatter:
-      return "folded into the reduce-scatter before it";
+      return "folded into the reduce-scatter before each layer";
     case Attachment::gemm_epilogue:
-      return "folded into the matrix product before it";
+      return "folded into the matrix product before each layer";
   }
   return "";
 }
 
-/// "decode/1 and prefill".
-std::string listed(const std::vector<std::string>& names) {
-  if (names.size() < 2) return names.empty() ? "" : names.front();
-  return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+/// "folded into the all-reduce before each layer (`all_reduce`) at decode, in a kernel of its own
+/// (`standalone`) at prefill".
+std::string baseline_attachments(const Evaluation& e) {
+  std::map<Attachment, std::vector<std::string>> kinds;
+  for (const WorkloadKind kind : kEnumerators<WorkloadKind>)
+    if (std::ranges::any_of(e.step, [&](const StepRow& row) { return row.workload.kind == kind; }))
+      kinds[baseline_path(e.study, e.paths.front(), kind).attachment].emplace_back(name(kind));
+  std::vector<std::string> texts;
+  for (const auto& [attachment, names] : kinds)
+    texts.push_back(fmt::format("{} (`{}`){}", attachment_text(attachment), name(attachment),
+                                kinds.size() == 1 ? "" : " at " + listed(names)));
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 /// The largest transition. Training sends what its cache leaves and in its wire type; decode and
@@ -60,8 +66,7 @@ std::string payload(const Evaluation& e, WorkloadId workload) {
   if (workload.kind == WorkloadKind::training)
     peak = scheme_payload(*study.pipeline, study.path, study.training->cache).peak;
   const Bytes bytes = payload_bytes(study, workload.kind, peak);
-  return fmt::format("{}, {}", format_d(static_cast<double>(peak)),
-                     format_bytes(bytes, Prefix::decimal));
+  return fmt::format("{}, {}", format_d(static_cast<double>(peak)), format_bytes(bytes));
 }
 
 double mean_kernel_d(const Evaluation& e, Schedule schedule) {
@@ -161,51 +166,23 @@ std::string prompt_sentence(const Evaluation& e) {
       format_count(context_of(prompt, *e.study.decode)));
 }
 
-/// Empty without budgets.
-std::string budget_sentence(const Evaluation& e) {
-  if (e.budgets.empty()) return "";
-  std::vector<std::string> parts;
-  for (const Fate fate : {Fate::does_not_fit, Fate::too_much, Fate::unknown, Fate::ok}) {
-    std::vector<std::string> names;
-    for (const BudgetRow& row : e.budgets)
-      if (fate_of(row.budget.kind, row.verdict) == fate)
-        names.push_back(fmt::format("`{}`", name(row.budget.kind)));
-    if (!names.empty()) parts.push_back(fmt::format("{}: {}", name(fate), fmt::join(names, ", ")));
-  }
-  return fmt::format("Budgets: {}.", fmt::join(parts, "; "));
-}
-
 /// Two phases save reads of the bank and pay with stored Phase 1 outputs; how these are stored
 /// decides.
 std::string two_phase_sentence(const Evaluation& e) {
-  if (e.aggregation.source_rows == 0)
-    return "The scheme does not attend over depth, so that there is nothing to run in two phases.";
+  if (e.aggregation.source_rows == 0) return "";
   if (largest_block(*blocks_of(e.study.path.scheme)) == 1)
     return "Blocks of one layer leave a second phase nothing to do.";
   const Bytes single = forward_bytes(e, Schedule::single_pass, Dtype::bf16);
   const auto saved = [&](Dtype dtype) {
-    return 1 - forward_bytes(e, Schedule::two_phase, dtype) / single;
-  };
-  const auto words = [](double share) {
+    const double share = 1 - forward_bytes(e, Schedule::two_phase, dtype) / single;
     return share >= 0 ? fmt::format("{:.0f} % fewer", 100 * share)
                       : fmt::format("{:.0f} % more", -100 * share);
   };
-  std::string text = fmt::format(
-      "In two phases a layer moves {:.2f} d instead of {:.2f} d; a forward pass with its output {} "
-      "bytes if Phase 1 outputs are stored in bf16, {} if in f32",
+  return fmt::format(
+      "`two_phase` moves {:.2f} d a layer, `single_pass` {:.2f} d. A forward pass moves {} bytes "
+      "with Phase 1 outputs in bf16, and {} with f32.",
       mean_kernel_d(e, Schedule::two_phase), mean_kernel_d(e, Schedule::single_pass),
-      words(saved(Dtype::bf16)), words(saved(Dtype::f32)));
-  if (saved(Dtype::bf16) > 2 * saved(Dtype::f32) && saved(Dtype::bf16) > 0)
-    text += ", so the gain requires bf16 storage";
-  for (const WorkloadId workload : workloads_of_rows(e.memory)) {
-    const StepRow* two_phase = step_of(e, workload, e.paths.front(), Schedule::two_phase);
-    const StepRow* one = step_of(e, workload, e.paths.front(), Schedule::single_pass);
-    if (two_phase == nullptr || one == nullptr) continue;
-    text += fmt::format("; {} to {} instead of {}",
-                        format_seconds(two_phase->delta.value, Sign::always), name(workload),
-                        format_seconds(one->delta.value, Sign::always));
-  }
-  return text + ".";
+      saved(Dtype::bf16), saved(Dtype::f32));
 }
 
 void append_verdict(std::string& text, const Evaluation& e) {
@@ -237,9 +214,12 @@ void write_markdown(Document& out) {
     out.bullet(escaped(warning));
   out.end_list();
   attachment_section::write_markdown(out);
-  published_section::write_markdown(out);
+  published_section::write_summary(out);
   if (!out.parts().missing_plots.empty()) out.paragraph("*" + out.parts().missing_plots + "*");
   out.plot(out.has_plot("overhead.svg") ? "overhead.svg" : "added_time.svg");
+  if (!out.parts().stem.empty() && has_appendix(out.evaluation()))
+    out.paragraph("Every table behind these numbers: " +
+                  link("the appendix", out.parts().stem + "-appendix.md") + ".");
 }
 
 void write_table(std::string& text, const Answer& answer) {
@@ -258,10 +238,10 @@ void write_table(std::string& text, const Answer& answer) {
 using namespace decision_section;
 
 std::string cost_legend(const Evaluation& e) {
-  std::string legend = fmt::format(
-      "Time added to a decode step, a whole prefill or a training step, with 90 % intervals: "
-      "modelled, not measured. {}",
-      baseline_sentence(e));
+  std::string legend =
+      "Times are modelled, not measured; brackets hold 90 %. They are of one decode step, a whole "
+      "prefill or one training step. " +
+      baseline_sentence(e);
   if (e.study.decode && e.study.decode->phase1 == Phase1Order::hoisted)
     legend +=
         " At decode a step waits for the first query of Phase 1 alone; the rest runs beside the "
@@ -271,7 +251,6 @@ std::string cost_legend(const Evaluation& e) {
 
 std::string baseline_sentence(const Evaluation& e) {
   if (e.step.empty()) return "Without hardware there is no step to hold it against.";
-  const Attachment attachment = baseline_path(e.study, e.paths.front()).attachment;
   std::vector<WorkloadId> measured;
   const std::vector<WorkloadId> modelled = modelled_workloads(e);
   for (const WorkloadId workload : timed_workloads(e)) {
@@ -281,21 +260,17 @@ std::string baseline_sentence(const Evaluation& e) {
     if (row->baseline_step && !is_modelled) measured.push_back(workload);
   }
   std::string text =
-      fmt::format("Baseline: the same step with the fused standard residual, {} (`{}`)",
-                  attachment_text(attachment), name(attachment));
-  if (!modelled.empty())
-    text += fmt::format("; modelled term by term for {}", listed(workload_names(modelled)));
+      "Baseline: the step with the fused standard residual, " + baseline_attachments(e) + ".";
   if (!measured.empty())
-    text += fmt::format("; measured by the user for {}", listed(workload_names(measured)));
-  text += ".";
+    text += fmt::format(" The scenario has measured {}.", listed(workload_names(measured)));
   if (const std::string missing = missing_baseline(e); !missing.empty()) text += " " + missing;
   return text;
 }
 
 std::vector<std::string> more_sentences(const Evaluation& e, TextStyle style) {
-  std::vector<std::string> sentences{
-      traffic_sentence(e), budget_sentence(e),   batch_sentence(e),    speculation_sentence(e),
-      prompt_sentence(e),  boundary_sentence(e), two_phase_sentence(e)};
+  std::vector<std::string> sentences{traffic_sentence(e),     batch_sentence(e),
+                                     speculation_sentence(e), prompt_sentence(e),
+                                     boundary_sentence(e),    two_phase_sentence(e)};
   std::erase(sentences, "");
   const std::string claimed = style == TextStyle::markdown ? escaped(e.study.claim) : e.study.claim;
   for (const ClaimRow& claim : e.claims) sentences.push_back(claim_sentence(claimed, claim));
@@ -311,9 +286,9 @@ std::string decision_text(const Evaluation& evaluation, const ReportParts& parts
   const auto add = [&](std::string_view heading, const Table& table) {
     if (!table.rows.empty()) append_table(text, heading, table);
   };
-  add("Standalone, or folded into the all-reduce", attachment_table(evaluation));
-  add("Nearest measured kernels of others, each with its own prediction",
-      published_table(evaluation, parts.published));
+  add("Folded into the all-reduce, or standalone", attachment_table(evaluation));
+  if (const std::string nearest = nearest_sentence(evaluation, parts.published); !nearest.empty())
+    text += "\n" + nearest + "\n";
   add("Measured steps of this model", published_step_table(evaluation, parts.published_steps));
   return text;
 }

@@ -50,22 +50,21 @@ std::vector<WorkloadId> too_large_points(const Evaluation& e, const Scheme& sche
 }
 
 bool fits_as_standard(const Evaluation& e, WorkloadId workload) {
-  const ResidualPath standard = baseline_path(e.study, e.study.path);
+  const ResidualPath standard = baseline_study(e.study).path;
   const std::vector<MemoryRow> rows = memory_rows(e.study, standard);
   return !is_too_large(e.study, rows, workload, standard.scheme);
 }
 
-/// "decode/64 needs 351 GiB, and a device has 269 GiB; decode/512 needs 1.49 TiB".
+/// "decode/64 needs 377.1 GB, and a device has 288.4 GB; decode/512 needs 1.640 TB".
 std::string memory_text(const Evaluation& e, const Scheme& scheme) {
   const std::vector<WorkloadId> points = too_large_points(e, scheme);
   const WorkloadId smallest = points.back();
-  std::string text =
-      fmt::format("{} needs {}, and a device has {}", name(smallest),
-                  format_bytes(memory_of(e.memory, smallest, scheme), Prefix::binary),
-                  format_bytes(*e.study.machine->memory_capacity, Prefix::binary));
+  std::string text = fmt::format("{} needs {}, and a device has {}", name(smallest),
+                                 format_bytes(memory_of(e.memory, smallest, scheme)),
+                                 format_bytes(*e.study.machine->memory_capacity));
   if (points.size() > 1)
     text += fmt::format("; {} needs {}", name(points.front()),
-                        format_bytes(memory_of(e.memory, points.front(), scheme), Prefix::binary));
+                        format_bytes(memory_of(e.memory, points.front(), scheme)));
   return text;
 }
 
@@ -85,9 +84,20 @@ std::string remedy_text(std::string remedy) {
   return remedy.empty() ? "" : fmt::format(" What would help: {}.", remedy);
 }
 
-std::string fitting_text(const LargestPart& part) {
-  return fmt::format(" What fits is {}: {}; {}.", name(fate_of(part.budget.kind, part.verdict)),
-                     overhead_text(part), limit_text(part.budget));
+/// "As two_pass 13.9 %, as one_pass 11.4 %." of the workload that decides; empty where the scheme
+/// has no other schedule, or no per cent.
+std::string other_schedules_text(const Evaluation& e, const LargestPart& part) {
+  std::vector<std::string> texts;
+  for (const StepRow& row : e.step)
+    if (row.path == part.at->path && row.workload == part.at->workload && row.overhead &&
+        row.schedule != part.at->schedule && row.schedule != Schedule::unfused)
+      texts.push_back(fmt::format("{} {}", name(row.schedule), format_ratio(row.overhead->value)));
+  return texts.empty() ? "" : fmt::format(" Other schedules: {}.", fmt::join(texts, ", "));
+}
+
+std::string fitting_text(const Evaluation& e, const LargestPart& part) {
+  return fmt::format(" What fits is {}: {}; {}.{}", name(fate_of(part.budget.kind, part.verdict)),
+                     overhead_text(part), limit_text(part.budget), other_schedules_text(e, part));
 }
 
 std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
@@ -98,18 +108,21 @@ std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
     if (!fits_with_none(e, verdict))
       text += fmt::format(" {}; with the standard residual it fits.{}",
                           memory_text(e, verdict.path->scheme), remedy_text(verdict.remedy));
-    return verdict.time ? text + fitting_text(*verdict.time) : text;
+    return verdict.time ? text + fitting_text(e, *verdict.time) : text;
   }
   if (verdict.written)
     return fmt::format("{}. {}{}", text, budget_text(*verdict.written),
                        remedy_text(verdict.remedy));
   if (verdict.time)
-    return fmt::format("{}. {}{}", text, time_text(*verdict.time), remedy_text(verdict.remedy));
+    return fmt::format("{}. {}{}{}", text, time_text(*verdict.time),
+                       other_schedules_text(e, *verdict.time), remedy_text(verdict.remedy));
   return fmt::format("{}: {}.", text, verdict.missing);
 }
 
-std::string scheme_text(const Evaluation& e, const ResidualPath& path) {
-  return fmt::format("{}, {}", name(path.scheme), name(quoted_schedule(e.study, path)));
+bool fits_with_no_scheme(const Evaluation& e, WorkloadId workload) {
+  return std::ranges::all_of(e.paths, [&](const ResidualPath& path) {
+    return is_too_large(e.study, e.memory, workload, path.scheme);
+  });
 }
 
 std::string share_text(const Evaluation& e, const StepRow& row) {
@@ -145,15 +158,19 @@ std::vector<std::string> verdict_lines(const Evaluation& e) {
 Table cost_table(const Evaluation& e) {
   Table table{{"workload", "scheme", right("time"), right("of the step")}};
   for (const WorkloadId workload : workloads_of_rows(e.step)) {
+    if (fits_with_no_scheme(e, workload)) {
+      table.add(name(workload), "none fits", std::string(kNothing), std::string(kNothing));
+      continue;
+    }
     const StepRow* any = quoted_step(e, workload, e.paths.front());
     const bool is_known = any != nullptr && any->baseline_step;
-    table.add(name(workload), "the step, with standard",
+    table.add(name(workload), "the whole step",
               is_known ? rest_section::time_text(*any->baseline_step) : "not known",
               is_known ? "100 %" : std::string(kNothing));
     for (const ResidualPath& path : e.paths)
       if (const StepRow* row = quoted_step(e, workload, path);
           row != nullptr && !is_reference(e.study, path))
-        table.add(name(workload), scheme_text(e, path), format_seconds(row->delta, Sign::always),
+        table.add(name(workload), name(path.scheme), format_seconds(row->delta, Sign::always),
                   share_text(e, *row));
   }
   return table;

@@ -20,7 +20,7 @@ struct Bar {
   bool is_inside_domain = true;  // of Table 1
 };
 
-double megabytes(Bytes bytes) { return in_unit(bytes.value, UnitKind::decimal_bytes, "MB"); }
+double megabytes(Bytes bytes) { return in_unit(bytes.value, UnitKind::bytes, "MB"); }
 
 /// One bar for each path and schedule, the shortest first.
 std::vector<Bar> bars_of(const Evaluation& evaluation) {
@@ -89,9 +89,9 @@ std::string bar_texts(const std::vector<Bar>& bars, double end) {
     const double paper = megabytes(bar.paper.value_or(Bytes{}));
     // Behind the marker where that would stand in the text.
     const double behind = paper < length + kTextWidth * end ? std::max(length, paper) : length;
-    labels += text_at(std::min(behind, end), slot,
-                      format_bytes(bar.moved, Prefix::decimal) + (is_cut ? " \u2192" : ""),
-                      "left front offset character 0.9,0");
+    labels +=
+        text_at(std::min(behind, end), slot, format_bytes(bar.moved) + (is_cut ? " \u2192" : ""),
+                "left front offset character 0.9,0");
   }
   return drawn.text() + "set ytics (" + names + ") scale 0\n" + labels;
 }
@@ -164,8 +164,7 @@ std::optional<Plot> bytes_plot(const Evaluation& evaluation) {
   for (const Bar& bar : bars)
     if (bar.is_quoted)
       caption += fmt::format("{} {} {}", caption.ends_with(':') ? "" : ";",
-                             label_of(bar.path->scheme, bar.schedule),
-                             format_bytes(bar.moved, Prefix::decimal));
+                             label_of(bar.path->scheme, bar.schedule), format_bytes(bar.moved));
   return Plot{"bytes.svg", caption, bytes_script(evaluation.study, bars, end)};
 }
 

@@ -97,7 +97,7 @@ std::vector<std::string> ledger_cells(const LedgerRow& mean, const LedgerRow* ou
           format_d(mean.traffic.writes_d),
           format_d(total_d(mean.traffic)),
           output ? format_d(total_d(output->traffic)) : std::string(kNothing),
-          format_bytes(forward, Prefix::decimal)};
+          format_bytes(forward)};
 }
 
 /// "8 blocks of 24 layers, the last of 18"; what a remainder rule made of a number of blocks.
@@ -312,7 +312,7 @@ Table layer_table(std::span<const LedgerRow> layers) {
     table.add(name(row.path->scheme), name(row.counting.schedule), convention_text(row),
               row.layer > 0 ? format_count(row.layer) : "output", operation_name(row),
               format_d(row.traffic.reads_d), format_d(row.traffic.writes_d),
-              format_bytes(row.bytes, Prefix::decimal));
+              format_bytes(row.bytes));
   return table;
 }
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reports/formats/numbers.hpp"
 
 namespace depthcost {
@@ -31,8 +33,8 @@ bool holds(const Estimate<Seconds>& interval, Seconds time) {
 }
 
 std::string step_text(const MeasuredStep& step) {
-  return fmt::format("{} on {} x {} ({})", name(WorkloadId::decode(step.sequences)), step.tensor,
-                     step.machine.name, step.stack);
+  return fmt::format("{}, {} x {}", name(WorkloadId::decode(step.sequences)), step.tensor,
+                     step.machine.name);
 }
 
 /// Whether the prediction must hold the number. A sum of kernels leaves out the idle time between
@@ -55,7 +57,7 @@ std::vector<StepNumber> numbers_of(const Study& study, const MeasuredStep& measu
   const auto residual = predicted ? std::optional(predicted->residual) : std::nullopt;
   std::vector<StepNumber> numbers;
   if (measured.span == StepSpan::kernels)
-    numbers.push_back({"kernels of the step, a lower end", measured.time, step, Judged::no});
+    numbers.push_back({"kernels alone", measured.time, step, Judged::no});
   else
     numbers.push_back({"step", measured.time, step, Judged::yes});
   if (measured.residual)
@@ -65,32 +67,49 @@ std::vector<StepNumber> numbers_of(const Study& study, const MeasuredStep& measu
 
 }  // namespace
 
+void write_summary(Document& out) {
+  const Evaluation& e = out.evaluation();
+  const std::string kernels = nearest_sentence(e, out.parts().published);
+  const Table steps = published_step_table(e, out.parts().published_steps);
+  if (kernels.empty() && steps.rows.empty()) return;
+  out.paragraph("**Beside what others measured.** All times above are modelled. " + kernels);
+  if (!steps.rows.empty()) out.table(steps);
+}
+
 void write_markdown(Document& out) {
   const Table kernels = published_table(out.evaluation(), out.parts().published);
-  const Table steps = published_step_table(out.evaluation(), out.parts().published_steps);
-  if (!kernels.rows.empty() || !steps.rows.empty())
-    out.paragraph(
-        "**Beside what others measured.** All times above are modelled. Here is the nearest "
-        "published kernel to each, with the prediction of that very call, and published steps of "
-        "this model, each predicted on the device that was measured. The constants of few tokens were fitted on tables that hold some of these "
-        "rows.");
-  if (!kernels.rows.empty()) out.table(kernels);
-  if (!steps.rows.empty()) out.table(steps);
+  if (kernels.rows.empty()) return;
+  out.heading("Nearest measured kernels of others");
+  out.paragraph(
+      "The nearest published kernel to each operation of a quoted schedule, with the prediction of "
+      "that very call. The constants of few tokens were fitted on tables that hold some of these "
+      "rows.");
+  out.table(kernels);
 }
 
 }  // namespace published_section
 
 using namespace published_section;
 
+std::string nearest_sentence(const Evaluation& e, std::span<const ComparedCase> published) {
+  const std::vector<NearestMeasurement> rows = nearest_measurements(e, published);
+  if (rows.empty()) return "";
+  const auto held = std::count_if(rows.begin(), rows.end(), [](const NearestMeasurement& row) {
+    return row.measured->comparison.is_inside;
+  });
+  return fmt::format(
+      "{} of the {} nearest published kernels lie inside the interval predicted for that very "
+      "call.",
+      held, rows.size());
+}
+
 Table published_table(const Evaluation& e, std::span<const ComparedCase> published) {
-  Table table{{"scheme", "at", "nearest measured kernel", right("sources"), right("T"), right("d"),
-               "buffers", "on", "by", right("measured"), right("predicted [90 %]"), "inside"}};
+  Table table{{"scheme", "at", "nearest measured kernel", right("measured"),
+               right("predicted [90 %]"), "inside"}};
   for (const NearestMeasurement& row : nearest_measurements(e, published)) {
     const ComparedCase& measured = *row.measured;
     table.add(row.scheme, fmt::format("{}", fmt::join(workload_names(row.workloads), ", ")),
-              measured.call.operation, sources_text(measured.call),
-              std::to_string(measured.call.num_tokens), std::to_string(measured.call.hidden_size),
-              name(measured.call.temperature), measured.hardware, measured.stacks.front().stack,
+              fmt::format("{} ({})", call_text(measured), measured.stacks.front().stack),
               format_seconds(measured.comparison.measured.value),
               format_seconds(measured.comparison.predicted),
               inside_text(measured.comparison.is_inside));
@@ -99,15 +118,15 @@ Table published_table(const Evaluation& e, std::span<const ComparedCase> publish
 }
 
 Table published_step_table(const Evaluation& e, std::span<const MeasuredStep> published) {
-  Table table{{"measured step", "what", "on", "by", right("measured time"),
-               right("predicted [90 %]"), "inside"}};
+  Table table{
+      {"measured step", "what", right("measured"), right("predicted [90 %]"), "inside", "by"}};
   for (const MeasuredStep& step : measured_steps_of(e.study, published))
     for (const StepNumber& number : numbers_of(e.study, step))
-      table.add(name(WorkloadId::decode(step.sequences)), number.what,
-                fmt::format("{} x {}", step.tensor, step.machine.name), step.stack,
-                format_seconds(number.measured),
-                number.predicted ? format_seconds(*number.predicted) : "-",
-                number.is_judged() ? inside_text(holds(*number.predicted, number.measured)) : "");
+      if (number.predicted)
+        table.add(step_text(step), number.what, format_seconds(number.measured),
+                  format_seconds(*number.predicted),
+                  number.is_judged() ? inside_text(holds(*number.predicted, number.measured)) : "",
+                  step.stack);
   return table;
 }
 
@@ -130,9 +149,10 @@ std::vector<std::string> published_warnings(const Evaluation& e, const ReportPar
   for (const MeasuredStep& step : measured_steps_of(e.study, parts.published_steps))
     for (const StepNumber& number : numbers_of(e.study, step))
       if (number.is_judged() && !holds(*number.predicted, number.measured))
-        warnings.push_back(fmt::format(
-            "Warning: the {} of {} took {}, which lies outside the predicted {}.", number.what,
-            step_text(step), format_seconds(number.measured), format_seconds(*number.predicted)));
+        warnings.push_back(
+            fmt::format("Warning: the {} of {} ({}) took {}, which lies outside the predicted {}.",
+                        number.what, step_text(step), step.stack, format_seconds(number.measured),
+                        format_seconds(*number.predicted)));
   return warnings;
 }
 

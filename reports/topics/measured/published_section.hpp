@@ -9,6 +9,9 @@ namespace depthcost {
 /// exactly that call.
 Table published_table(const Evaluation& evaluation, std::span<const ComparedCase> published);
 
+/// "16 of the 16 nearest published kernels lie inside ..."; empty without such a kernel.
+std::string nearest_sentence(const Evaluation& evaluation, std::span<const ComparedCase> published);
+
 /// Measured decode steps of the same model in the same scheme, each beside the step predicted here.
 Table published_step_table(const Evaluation& evaluation, std::span<const MeasuredStep> published);
 
@@ -20,7 +23,10 @@ std::vector<std::string> published_warnings(const Evaluation& evaluation, const 
 
 namespace published_section {
 
-/// A paragraph of the first screen.
+/// How many of the nearest kernels the predictions hold, and the steps of this model.
+void write_summary(Document& out);
+
+/// The table of nearest kernels.
 void write_markdown(Document& out);
 
 }  // namespace published_section

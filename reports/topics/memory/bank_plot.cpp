@@ -36,13 +36,13 @@ std::vector<BankLine> bank_lines(const Prefill& prefill) {
   return lines;
 }
 
-double bank_gibibytes(const Evaluation& evaluation, const BankLine& line, Count tokens) {
+double bank_gigabytes(const Evaluation& evaluation, const BankLine& line, Count tokens) {
   Study study = evaluation.study;
   study.prefill->tokens = tokens;
   study.prefill->sequence_shards = line.shards;
   study.prefill->chunk = line.chunk;
-  return in_unit(prefill_memory(study, study.path).bank_with_embedding.value,
-                 UnitKind::binary_bytes, "GiB");
+  return in_unit(prefill_memory(study, study.path).bank_with_embedding.value, UnitKind::bytes,
+                 "GB");
 }
 
 /// Powers of two around the scenario's own length, which is among them.
@@ -60,21 +60,21 @@ std::vector<Count> lengths_around(Count tokens) {
 std::string capacity_marks(const Evaluation& evaluation, double highest) {
   const auto& machine = evaluation.study.machine;
   if (!machine || !machine->memory_capacity) return {};
-  const double capacity = in_unit(machine->memory_capacity->value, UnitKind::binary_bytes, "GiB");
+  const double capacity = in_unit(machine->memory_capacity->value, UnitKind::bytes, "GB");
   if (capacity > 2 * highest) return {};
   return horizontal_line(capacity, "memory of " + plain_text(machine->name, 30), "left");
 }
 
 /// Where the scenario itself stands. The lines rise, so there is room above to the left and below
 /// to the right.
-std::string scenario_marks(const Evaluation& evaluation, double gibibytes) {
+std::string scenario_marks(const Evaluation& evaluation, double gigabytes) {
   constexpr double kMiddle = 32 * 1024;
   const auto tokens = static_cast<double>(evaluation.study.prefill->tokens);
   const Bytes bank = evaluation.prefill.front().bank_with_embedding;
-  return vertical_line(tokens) +
-         text_at(tokens, gibibytes, "scenario: " + format_bytes(bank, Prefix::binary),
-                 tokens < kMiddle ? "left front offset character 0.8,-0.7"
-                                  : "right front offset character -0.8,0.7");
+  return vertical_line(tokens) + text_at(tokens, gigabytes, "scenario: " + format_bytes(bank),
+                                         tokens < kMiddle
+                                             ? "left front offset character 0.8,-0.7"
+                                             : "right front offset character -0.8,0.7");
 }
 
 std::string bank_script(const Evaluation& evaluation, Titles titles) {
@@ -82,9 +82,9 @@ std::string bank_script(const Evaluation& evaluation, Titles titles) {
   const std::vector<BankLine> lines = bank_lines(prefill);
   for (const BankLine& line : lines) titles.legend.push_back({Mark::line, line.color, line.title});
   const std::vector<Count> lengths = lengths_around(prefill.tokens);
-  const double highest = bank_gibibytes(evaluation, lines.front(), lengths.back());
-  const double lowest = bank_gibibytes(evaluation, lines.back(), lengths.front());
-  const double own = bank_gibibytes(evaluation, lines.back(), prefill.tokens);
+  const double highest = bank_gigabytes(evaluation, lines.front(), lengths.back());
+  const double lowest = bank_gigabytes(evaluation, lines.back(), lengths.front());
+  const double own = bank_gigabytes(evaluation, lines.back(), prefill.tokens);
   std::string script = opening(titles, {}) + binary_x_axis(lengths.front(), lengths.back());
   script += fmt::format("set logscale y 10\nset yrange [{}:{}]\n", number_text(lowest / 2),
                         number_text(4 * highest));
@@ -93,7 +93,7 @@ std::string bank_script(const Evaluation& evaluation, Titles titles) {
   for (const BankLine& line : lines) {
     DataBlock block{line.name};
     for (const Count tokens : lengths)
-      block.push_back({static_cast<double>(tokens), bank_gibibytes(evaluation, line, tokens)});
+      block.push_back({static_cast<double>(tokens), bank_gigabytes(evaluation, line, tokens)});
     script += block.text();
     elements.push_back(fmt::format("{} using 1:2 with lines linewidth 2 linecolor {}", block.name(),
                                    rgb(line.color)));
@@ -114,14 +114,14 @@ std::optional<Plot> bank_plot(const Evaluation& evaluation) {
   const std::string scheme = label_of(study.path.scheme);
   const std::string script =
       bank_script(evaluation, {.title = "The bank of " + model + " in one device\u2019s memory",
-                               .y = "GiB during prefill, embedding included; " + scheme,
+                               .y = "GB during prefill, embedding included; " + scheme,
                                .x = "tokens in the sequence"});
   const std::string caption = fmt::format(
       "Bank of {} under {} against the length of the sequence; the scenario has {} tokens and "
       "holds "
       "{} on the fullest device",
       model, scheme, format_count(study.prefill->tokens),
-      format_bytes(evaluation.prefill.front().bank_with_embedding, Prefix::binary));
+      format_bytes(evaluation.prefill.front().bank_with_embedding));
   return Plot{"bank.svg", caption, script};
 }
 

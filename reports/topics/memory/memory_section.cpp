@@ -51,7 +51,7 @@ std::vector<std::pair<WorkloadId, Holding>> holdings_of(const Study& study) {
 std::vector<std::string> holding_cells(const Study& study, const std::string& what,
                                        const Holding& holding) {
   const auto text = [](Bytes bytes) {
-    return bytes.value > 0 ? format_bytes(bytes, Prefix::binary) : std::string(kNothing);
+    return bytes.value > 0 ? format_bytes(bytes) : std::string(kNothing);
   };
   const bool has_capacity = study.machine && study.machine->memory_capacity;
   return {what,
@@ -89,8 +89,7 @@ std::string capacity_text(const Study& study) {
               : "; weights and KV cache are not counted, since the model has no `attention` and "
                 "`mlp`.";
   if (study.machine && study.machine->memory_capacity)
-    text += fmt::format(" The device has {}.",
-                        format_bytes(*study.machine->memory_capacity, Prefix::binary));
+    text += fmt::format(" The device has {}.", format_bytes(*study.machine->memory_capacity));
   if (study.prefill)
     text +=
         " A prefill holds the KV cache of one whole sequence, and the residual path's vectors "

@@ -21,11 +21,6 @@ std::array<NamedQuantity, 4> quantities_of(const PrefillMemory& memory) {
            {"cache_tokens", memory.cache_tokens, "tokens"}}};
 }
 
-std::string both_prefixes(Bytes bytes) {
-  return fmt::format("{} ({})", format_bytes(bytes, Prefix::decimal),
-                     format_bytes(bytes, Prefix::binary));
-}
-
 /// The bank without b_0, as Sec. 4.2 counts it: whole, sharded, and sharded in chunks.
 Table sharding_table(const Evaluation& e) {
   Table table{{"bank, without b_0", right("bytes on one device"), right("GB")}};
@@ -34,8 +29,7 @@ Table sharding_table(const Evaluation& e) {
     study.prefill->chunk = chunk;
     study.prefill->sequence_shards = shards;
     const Bytes bank = prefill_memory(study, e.paths.front()).bank;
-    table.add(what, format_count(static_cast<Count>(bank.value)),
-              format_bytes(bank, Prefix::decimal));
+    table.add(what, format_count(static_cast<Count>(bank.value)), format_bytes(bank));
   };
   const Prefill& prefill = *e.study.prefill;
   add(fmt::format("{} tokens in one memory", format_count(prefill.tokens)), std::nullopt, 1);
@@ -151,14 +145,12 @@ void write_markdown(Document& out) {
         fmt::format(
             "On one device, with {} tokens at a time: `{}` keeps {}, with b_0 {}; Phase 1 of one block "
             "would keep {} more under the two-phase schedule, which the paper leaves out.",
-            tokens, name(e.study.path.scheme), format_bytes(memory.bank, Prefix::binary),
-            format_bytes(memory.bank_with_embedding, Prefix::binary),
-            format_bytes(memory.phase1, Prefix::binary)) +
+            tokens, name(e.study.path.scheme), format_bytes(memory.bank),
+            format_bytes(memory.bank_with_embedding), format_bytes(memory.phase1)) +
         cache_text(e));
   } else {
     out.paragraph(fmt::format("On one device, with {} tokens at a time: `{}` keeps {}.", tokens,
-                              name(e.study.path.scheme),
-                              format_bytes(memory.bank, Prefix::binary)) +
+                              name(e.study.path.scheme), format_bytes(memory.bank)) +
                   cache_text(e));
   }
   out.table(prefill_table(e));
@@ -179,8 +171,8 @@ Table prefill_table(const Evaluation& evaluation) {
                right("as KV tokens")}};
   for (std::size_t i = 0; i < evaluation.prefill.size(); ++i) {
     const PrefillMemory& memory = evaluation.prefill[i];
-    table.add(name(evaluation.paths[i].scheme), both_prefixes(memory.bank),
-              both_prefixes(memory.bank_with_embedding), both_prefixes(memory.phase1),
+    table.add(name(evaluation.paths[i].scheme), format_bytes(memory.bank),
+              format_bytes(memory.bank_with_embedding), format_bytes(memory.phase1),
               memory.cache_tokens ? format_count(static_cast<Count>(*memory.cache_tokens))
                                   : std::string(kNothing));
   }

@@ -26,23 +26,20 @@ std::array<NamedQuantity, 9> quantities_of(const AttachmentRow& row) {
            {"overhead_high", end_of(row.overhead, IntervalEnd::high), "ratio"}}};
 }
 
-bool cannot_run(const Evaluation& e, WorkloadId workload) {
-  return std::any_of(e.step.begin(), e.step.end(), [&](const StepRow& row) {
-    return row.workload == workload && row.path == &e.paths.front() && does_not_fit(row);
-  });
+/// What the row adds to the standard residual, or the time of that one.
+std::string cell_of(const AttachmentRow& row) {
+  return is_standard(row.scheme) ? format_seconds(row.residual)
+                                 : format_seconds(row.delta, Sign::always);
 }
 
-/// One way to attach at one workload: the standard residual, and what each scheme adds to it.
-std::vector<std::string> cells_of(const Evaluation& e, const AttachmentRow& standard) {
-  std::vector<std::string> cells{
-      name(standard.workload) + (cannot_run(e, standard.workload) ? " (does not fit)" : ""),
-      standard.attachment == Attachment::standalone ? "kernels of its own"
-                                                    : "inside the all-reduce"};
-  for (const AttachmentRow& row : e.attachments)
-    if (row.workload == standard.workload && row.attachment == standard.attachment)
-      cells.push_back(&row == &standard ? format_seconds(row.residual)
-                                        : format_seconds(row.delta, Sign::always));
-  return cells;
+/// The same scheme in another way.
+const AttachmentRow* attached_otherwise(const Evaluation& e, const AttachmentRow& row,
+                                        Attachment attachment, Attachment baseline) {
+  for (const AttachmentRow& other : e.attachments)
+    if (other.workload == row.workload && same_scheme(other.scheme, row.scheme) &&
+        other.attachment == attachment && other.baseline == baseline)
+      return &other;
+  return nullptr;
 }
 
 }  // namespace
@@ -53,6 +50,7 @@ void write_json(JsonWriter& json, const Answer& answer) {
     json.member("scheme", name(row.scheme));
     json.member("schedule", name(row.schedule));
     json.member("attachment", name(row.attachment));
+    json.member("baseline_attachment", name(row.baseline));
     append(json, quantities_of(row));
     json.member("evidence", name(row.delta.evidence));
   });
@@ -61,9 +59,10 @@ void write_json(JsonWriter& json, const Answer& answer) {
 void write_markdown(Document& out) {
   if (out.evaluation().attachments.empty()) return;
   out.paragraph(
-      "**Standalone or folded.** Engines fold the standard residual into the all-reduce before "
-      "each layer. Folded, a time is what the all-reduce takes longer; AttnRes is held against a "
-      "standard residual that is attached alike.");
+      "**Folded or standalone.** Engines fold the residual path into the all-reduce before each "
+      "layer. A folded time is what the all-reduce takes longer. AttnRes is held against a "
+      "standard residual attached alike; the last column holds an AttnRes kernel of its own "
+      "against a folded standard residual.");
   out.table(attachment_table(out.evaluation()));
 }
 
@@ -72,18 +71,18 @@ void write_markdown(Document& out) {
 using namespace attachment_section;
 
 Table attachment_table(const Evaluation& e) {
-  Table table{{"workload", "the residual path is"}};
-  for (const AttachmentRow& row : e.attachments) {
-    const std::string column = fmt::format("{}, {}{}", name(row.scheme), name(row.schedule),
-                                           is_standard(row.scheme) ? "" : ", adds");
-    const auto known = std::find_if(table.columns.begin(), table.columns.end(),
-                                    [&](const auto& other) { return other.header == column; });
-    if (known == table.columns.end()) table.columns.push_back(column);
-  }
+  constexpr Attachment folded = Attachment::all_reduce;
+  constexpr Attachment alone = Attachment::standalone;
+  Table table{{"workload", "scheme", right("both folded"), right("both standalone"),
+               right("AttnRes alone standalone")}};
   for (const WorkloadId workload : timed_workloads(e))
-    for (const AttachmentRow& row : e.attachments)
-      if (row.workload == workload && is_standard(row.scheme))
-        table.rows.push_back(cells_of(e, row));
+    for (const AttachmentRow& row : e.attachments) {
+      if (row.workload != workload || row.attachment != folded) continue;
+      const AttachmentRow* standalone = attached_otherwise(e, row, alone, alone);
+      const AttachmentRow* mixed = attached_otherwise(e, row, alone, folded);
+      table.add(name(workload), name(row.scheme), cell_of(row), cell_of(*standalone),
+                mixed == nullptr ? std::string(kNothing) : cell_of(*mixed));
+    }
   return table;
 }
 

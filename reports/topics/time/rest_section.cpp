@@ -35,7 +35,7 @@ std::string text_or_dash(double value, const Text& text) {
 std::vector<std::string> term_cells(const RestRow& row, const std::string& share) {
   return {
       std::string(name(row.term)),
-      text_or_dash(row.bytes.value, [&] { return format_bytes(row.bytes, Prefix::decimal); }),
+      text_or_dash(row.bytes.value, [&] { return format_bytes(row.bytes); }),
       text_or_dash(row.flops.value, [&] { return format_flops(row.flops); }),
       text_or_dash(row.launches, [&] { return format_count(static_cast<Count>(row.launches)); }),
       time_text(row.time),
@@ -45,8 +45,8 @@ std::vector<std::string> term_cells(const RestRow& row, const std::string& share
 
 /// The standard residual that the study's scheme is held against.
 std::optional<StepRow> standard_step(const Evaluation& e, WorkloadId workload) {
-  const ResidualPath standard = baseline_path(e.study, e.paths.front());
-  for (StepRow& row : step_rows(e.study, standard, Schedule::fused))
+  const Study standard = baseline_study(e.study);
+  for (StepRow& row : step_rows(standard, standard.path, standard.schedule))
     if (row.workload == workload) return std::move(row);
   return std::nullopt;
 }

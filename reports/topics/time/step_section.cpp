@@ -92,7 +92,7 @@ std::vector<std::string> operation_sums(const Evaluation& e, const StepRow& step
 
 /// What the baseline step is made of.
 std::vector<std::string> baseline_lines(const Evaluation& e, const StepRow& step) {
-  const Attachment attachment = baseline_path(e.study, *step.path).attachment;
+  const Attachment attachment = baseline_path(e.study, *step.path, step.workload.kind).attachment;
   if (!step.baseline_step) return {"no baseline step: " + step.missing};
   std::vector<std::string> terms;
   for (const RestRow& row : e.rest)

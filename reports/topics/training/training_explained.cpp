@@ -119,9 +119,10 @@ Explanation stage_explanation(const Evaluation& e, std::size_t stage) {
 
 std::string baseline_text(const Evaluation& e, const StepRow& row) {
   if (!row.baseline_step) return "no baseline step: " + row.missing;
-  const std::string text = fmt::format(
-      "baseline: the same pipeline with the fused standard residual ({}), {}",
-      name(baseline_path(e.study, *row.path).attachment), milliseconds(*row.baseline_step));
+  const std::string text =
+      fmt::format("baseline: the same pipeline with the fused standard residual ({}), {}",
+                  name(baseline_path(e.study, *row.path, WorkloadKind::training).attachment),
+                  milliseconds(*row.baseline_step));
   return text + (e.study.training->baseline_step ? ", measured by the user" : ", modelled");
 }
 

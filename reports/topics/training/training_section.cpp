@@ -103,7 +103,7 @@ void append_stages(JsonWriter& json, const SimulatedStep& step) {
 }
 
 std::string bytes_or_dash(Bytes bytes) {
-  return bytes.value > 0 ? format_bytes(bytes, Prefix::binary) : std::string(kNothing);
+  return bytes.value > 0 ? format_bytes(bytes) : std::string(kNothing);
 }
 
 std::string seconds_or_dash(Seconds seconds) {

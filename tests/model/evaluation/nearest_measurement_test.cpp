@@ -114,7 +114,8 @@ TEST(MeasuredSteps, AreThoseOfTheModelAndItsScheme) {
 
 /// The study's own step, whose baseline holds the standard residual in place of its own.
 TEST(MeasuredSteps, ArePredictedAsTheStudyIsOnTheSameDevice) {
-  const Study study = test::modelled_study();
+  Study study = test::modelled_study();
+  study.attachment = Attachment::standalone;  // as every published step ran
   const Evaluation evaluation = evaluate(study);
   const auto predicted = predicted_step(study, step("Kimi K3"));
   ASSERT_TRUE(predicted && predicted->step);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/evaluation/evaluation.hpp"
 #include "model/ledger/path_operations.hpp"
 #include "model/machine/corner_times.hpp"
 #include "model/operations/attnres_operations.hpp"
@@ -366,8 +367,9 @@ Study served() {
 TEST(Attachments, HoldEachAgainstTheStandardResidualAttachedAlike) {
   const Study study = served();
   const std::vector<AttachmentRow> rows = attachment_rows(study);
-  // Standard, Block and Full at three batches, twice.
-  ASSERT_EQ(rows.size(), 3U * 3 * 2);
+  // At three batches: standard, Block and Full folded and standalone, and an AttnRes kernel of its
+  // own against the folded standard residual.
+  ASSERT_EQ(rows.size(), 3U * (3 + 3 + 2));
   for (const AttachmentRow& row : rows) {
     if (is_standard(row.scheme)) {
       EXPECT_EQ(row.delta.value.value, 0);
@@ -375,11 +377,62 @@ TEST(Attachments, HoldEachAgainstTheStandardResidualAttachedAlike) {
     }
     const auto standard = std::find_if(rows.begin(), rows.end(), [&](const AttachmentRow& other) {
       return is_standard(other.scheme) && other.workload == row.workload &&
-             other.attachment == row.attachment;
+             other.attachment == row.baseline;
     });
     EXPECT_NEAR(row.delta.value.value, (row.residual.value - standard->residual.value).value,
                 1e-12);
   }
+}
+
+TEST(Attachments, OfTheAnswerAreThoseOfEngines) {
+  const Study study = served();
+  const Scheme standard{schemes::kStandard};
+  const Scheme mhc{schemes::kMhc, {.num_streams = 4}};
+  const auto attached = [&](const Study& asked, const Scheme& scheme, Schedule schedule,
+                            WorkloadKind workload) {
+    return attached_path(asked, {scheme, 186}, schedule, workload).attachment;
+  };
+  using enum WorkloadKind;
+  EXPECT_EQ(attached(study, standard, Schedule::fused, decode), Attachment::all_reduce);
+  EXPECT_EQ(attached(study, study.path.scheme, Schedule::single_pass, decode),
+            Attachment::all_reduce);
+  EXPECT_EQ(attached(study, standard, Schedule::unfused, decode), Attachment::standalone);
+  EXPECT_EQ(attached(study, mhc, Schedule::fused, decode), Attachment::standalone);
+  EXPECT_EQ(attached(study, standard, Schedule::fused, prefill), Attachment::standalone);
+  EXPECT_EQ(attached(study, standard, Schedule::fused, training), Attachment::standalone);
+  Study alone = study;
+  alone.tensor_parallel_size = 1;
+  EXPECT_EQ(attached(alone, standard, Schedule::fused, decode), Attachment::standalone);
+  Study written = study;
+  written.attachment = Attachment::standalone;
+  EXPECT_EQ(attached(written, standard, Schedule::fused, decode), Attachment::standalone);
+}
+
+/// The rows of the answer are the folded rows of the comparison.
+TEST(Attachments, StandInTheAnswersOwnRows) {
+  const Study study = served();
+  const Evaluation answer = evaluate(study);
+  std::size_t compared = 0;
+  for (const AttachmentRow& row : answer.attachments)
+    for (const StepRow& step : answer.step) {
+      if (row.attachment != Attachment::all_reduce || step.workload != row.workload ||
+          !same_scheme(step.path->scheme, row.scheme) || step.schedule != row.schedule)
+        continue;
+      EXPECT_EQ(step.residual.value, row.residual.value);
+      EXPECT_EQ(step.delta.value, row.delta.value);
+      ++compared;
+    }
+  EXPECT_EQ(compared, 3U * 3);
+}
+
+TEST(Attachments, HoldMhcAgainstTheFoldedStandardResidual) {
+  const Study study = served();
+  const ResidualPath mhc{Scheme{schemes::kMhc, {.num_streams = 4}}, 186};
+  EXPECT_EQ(baseline_path(study, mhc, WorkloadKind::decode).attachment, Attachment::all_reduce);
+  const StepRow own = step_rows(study, mhc, Schedule::fused).front();
+  const ResidualPath standard{Scheme{schemes::kStandard}, 186};
+  const StepRow folded = step_rows(study, standard, Schedule::fused).front();
+  EXPECT_NEAR(own.delta.value.value, (own.residual.value - folded.residual.value).value, 1e-12);
 }
 
 TEST(Attachments, AreNoneWithoutAnAllReduce) {

@@ -358,6 +358,7 @@ TEST(TwoPhases, WinAByteBoundPrefillIfTheirOutputsAreStoredInBf16) {
 
 TEST(Dominant, IsTheLargestTermOfWhatIsAdded) {
   Study study = test::kimi_k3_study();
+  study.attachment = Attachment::standalone;
   study.decode->sequences = {1, 100'000};
   study.prefill.reset();
   const auto rows = step_rows(study, kBlock, single_pass);

@@ -223,8 +223,8 @@ TEST(Explain, AddsTheTermsOfALaunch) {
   const Explanation launch =
       explained(evaluation, "time.decode/64.block_attnres.two_phase.attnres_phase1.3");
   EXPECT_EQ(launch.numbers.front(),
-            "per token: bank 2 r, bank 1 w, partial_sum 1 r, layer_output 1 r, layer_input 1 w, "
-            "phase1_output 23 w, 46 scalars");
+            "per token: bank 2 r, bank 1 w, partial_sum 1 r, layer_input 1 w, phase1_output 23 w, "
+            "46 scalars");
 }
 
 TEST(Explain, SaysWhatTheFormulaLeavesOut) {

@@ -166,14 +166,14 @@ TEST(PayloadPlot, HasEveryTransition) {
   EXPECT_TRUE(contains(script, "     4 with lines"));
 }
 
-// 9 rows of 7168 bf16 for each of 131,072 tokens: 15.75 GiB; an eighth; of 16,384 tokens.
+// 9 rows of 7168 bf16 for each of 131,072 tokens: 16.91 GB; an eighth; of 16,384 tokens.
 TEST(BankPlot, HasTheScenariosLength) {
   const Evaluation evaluation = evaluate(test::kimi_k3_study());
   const std::string script = bank_plot(evaluation)->script;
-  EXPECT_EQ(row_at(rows_of(script, "$whole"), 131072)[1], 15.75);
-  EXPECT_EQ(row_at(rows_of(script, "$sharded"), 131072)[1], 1.96875);
-  EXPECT_EQ(row_at(rows_of(script, "$chunked"), 131072)[1], 0.24609375);
-  EXPECT_EQ(rows_of(script, "$scenario"), (Rows{{131072, 0.24609375}}));
+  EXPECT_EQ(row_at(rows_of(script, "$whole"), 131072)[1], 16.911433728);
+  EXPECT_EQ(row_at(rows_of(script, "$sharded"), 131072)[1], 2.113929216);
+  EXPECT_EQ(row_at(rows_of(script, "$chunked"), 131072)[1], 0.264241152);
+  EXPECT_EQ(rows_of(script, "$scenario"), (Rows{{131072, 0.264241152}}));
   EXPECT_EQ(rows_of(script, "$whole").front()[0], 4096);
   EXPECT_EQ(rows_of(script, "$whole").back()[0], 1048576);
   EXPECT_TRUE(contains(script, "memory of Round 5"));

@@ -144,11 +144,14 @@ TEST_P(ExampleReport, IsUpToDate) {
     std::ofstream(folder + files.back().file_name) << drawing.svg;
   }
   const MeasuredByOthers others = measured_by_others();
-  const std::string report = markdown_report(
-      example.evaluation,
-      {example.scenario.values, files, "", DEPTHCOST_VERSION, {}, others.kernels, others.steps});
-  if (test::is_updating_golden()) std::ofstream(folder + stem + ".md") << report;
-  EXPECT_EQ(test::file_text(folder + stem + ".md"), report);
+  const ReportParts parts{example.scenario.values, files,        "",  DEPTHCOST_VERSION, {},
+                          others.kernels,          others.steps, stem};
+  const auto expect_file = [&](const std::string& name, const std::string& text) {
+    if (test::is_updating_golden()) std::ofstream(folder + name) << text;
+    EXPECT_EQ(test::file_text(folder + name), text);
+  };
+  expect_file(stem + ".md", markdown_report(example.evaluation, parts));
+  expect_file(stem + "-appendix.md", markdown_appendix(example.evaluation, parts));
 }
 
 INSTANTIATE_TEST_SUITE_P(Linked, ExampleReport,

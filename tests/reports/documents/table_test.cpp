@@ -65,20 +65,14 @@ TEST(AggregationTable, CountsPairs) {
             "            186                  1,003             9                      9\n");
 }
 
-TEST(PrefillTable, WritesBothPrefixes) {
+TEST(PrefillTable, HoldsBankAndPhase1) {
   EXPECT_EQ(plain_text(prefill_table(kimi_k3())),
-            "scheme               bank or state             with b_0     Phase 1 outputs  "
-            "as KV tokens\n"
-            "-------------  -------------------  -------------------  ------------------  "
-            "------------\n"
-            "block_attnres   234.9 MB (224 MiB)   264.2 MB (252 MiB)  705.0 MB (672 MiB)  "
-            "           -\n"
-            "standard       29.36 MB (28.0 MiB)  29.36 MB (28.0 MiB)           0 B (0 B)  "
-            "           -\n"
-            "mhc             117.4 MB (112 MiB)   117.4 MB (112 MiB)           0 B (0 B)  "
-            "           -\n"
-            "full_attnres   5.461 GB (5.09 GiB)  5.490 GB (5.11 GiB)  705.0 MB (672 MiB)  "
-            "           -\n");
+            "scheme         bank or state  with b_0  Phase 1 outputs  as KV tokens\n"
+            "-------------  -------------  --------  ---------------  ------------\n"
+            "block_attnres       234.9 MB  264.2 MB         705.0 MB             -\n"
+            "standard            29.36 MB  29.36 MB              0 B             -\n"
+            "mhc                 117.4 MB  117.4 MB              0 B             -\n"
+            "full_attnres        5.461 GB  5.490 GB         705.0 MB             -\n");
 }
 
 TEST(PipelineTable, HoldsTotalsAndPeaks) {
@@ -171,8 +165,8 @@ TEST(MemoryTable, HoldsAPrefillWithAndWithoutShards) {
   EXPECT_EQ(first_cells(),
             (std::vector<std::string>{"decode/64", "prefill, 8 shards", "prefill, not sharded"}));
   const Table table = memory_table(evaluate(study));
-  EXPECT_EQ(table.rows[1][3], "252 MiB");
-  EXPECT_EQ(table.rows[2][3], "1.97 GiB");
+  EXPECT_EQ(table.rows[1][3], "264.2 MB");
+  EXPECT_EQ(table.rows[2][3], "2.114 GB");
   EXPECT_EQ(table.rows[1][1], table.rows[2][1]);
   study.prefill->sequence_shards = 1;
   EXPECT_EQ(first_cells(),
@@ -218,8 +212,8 @@ TEST(TrainingMemoryTable, HasOneRowForEachScheme) {
   const Table table = training_memory_table(in_training());
   ASSERT_EQ(table.rows.size(), 4u);
   EXPECT_EQ(table.rows[0][0], "block_attnres");
-  EXPECT_EQ(table.rows[0][5], format_bytes(Bytes{4.0 * 4096 * 7168 * 2}, Prefix::binary));
-  EXPECT_EQ(table.rows[0][6], format_bytes(Bytes{25.0 * 4096 * 7168 * 2}, Prefix::binary));
+  EXPECT_EQ(table.rows[0][5], format_bytes(Bytes{4.0 * 4096 * 7168 * 2}));
+  EXPECT_EQ(table.rows[0][6], format_bytes(Bytes{25.0 * 4096 * 7168 * 2}));
   EXPECT_EQ(table.rows[1][1], "0 d");
   EXPECT_EQ(table.rows[1][3], "-");
 }
@@ -259,7 +253,7 @@ TEST(BudgetNotes, SayWhyAndWhatWouldWork) {
 }
 
 TEST(TerminalPage, HasEverySectionWithin100Columns) {
-  const std::string text = to_table(kimi_k3());
+  const std::string text = to_table(kimi_k3(), Depth::details);
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) {
     // The terminal wraps sentences.
@@ -283,7 +277,7 @@ TEST(TerminalPage, HasEverySectionWithin100Columns) {
 }
 
 TEST(TerminalPage, HasTheRestOfAModelledStepWithin100Columns) {
-  const std::string text = to_table(evaluate(test::modelled_study()));
+  const std::string text = to_table(evaluate(test::modelled_study()), Depth::details);
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) {
     // The terminal wraps sentences.
@@ -293,7 +287,7 @@ TEST(TerminalPage, HasTheRestOfAModelledStepWithin100Columns) {
 }
 
 TEST(TerminalPage, HasTheTrainingStepWithin100Columns) {
-  const std::string text = to_table(in_training());
+  const std::string text = to_table(in_training(), Depth::details);
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) {
     // The terminal wraps sentences.
@@ -310,7 +304,7 @@ TEST(TerminalPage, HasTheTrainingStepWithin100Columns) {
 TEST(TerminalPage, LeavesOutWhatIsNotAskedFor) {
   Study study{.name = "small", .model = {.name = "two layers", .num_layers = 2, .hidden_size = 64}};
   study.path = {Scheme{schemes::kStandard}, 2};
-  EXPECT_EQ(to_table(evaluate(study)),
+  EXPECT_EQ(to_table(evaluate(study), Depth::details),
             "small\n"
             "two layers: 2 layers, hidden size 64; standard, fused\n"
             "\n"

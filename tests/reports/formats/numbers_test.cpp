@@ -23,18 +23,12 @@ struct UnitCase {
 // Written out, not computed: the table must not be its own test.
 std::vector<UnitCase> expected_units() {
   using enum UnitKind;
-  return {{binary_bytes, "B", 1},
-          {binary_bytes, "KiB", 1024},
-          {binary_bytes, "MiB", 1048576},
-          {binary_bytes, "GiB", 1073741824},
-          {binary_bytes, "TiB", 1099511627776},
-          {binary_bytes, "PiB", 1125899906842624},
-          {decimal_bytes, "B", 1},
-          {decimal_bytes, "kB", 1000},
-          {decimal_bytes, "MB", 1000000},
-          {decimal_bytes, "GB", 1000000000},
-          {decimal_bytes, "TB", 1000000000000},
-          {decimal_bytes, "PB", 1000000000000000},
+  return {{bytes, "B", 1},
+          {bytes, "kB", 1000},
+          {bytes, "MB", 1000000},
+          {bytes, "GB", 1000000000},
+          {bytes, "TB", 1000000000000},
+          {bytes, "PB", 1000000000000000},
           {seconds, "ns", 1.0 / 1000000000},
           {seconds, "us", 1.0 / 1000000},
           {seconds, "ms", 1.0 / 1000},
@@ -73,10 +67,8 @@ TEST(Units, AreTheOnesThatWeMean) {
 std::string in_unit(const UnitRow& unit) {
   const double v = 2.5 * unit.scale;
   switch (unit.kind) {
-    case UnitKind::binary_bytes:
-      return format_bytes({v}, Prefix::binary);
-    case UnitKind::decimal_bytes:
-      return format_bytes({v}, Prefix::decimal);
+    case UnitKind::bytes:
+      return format_bytes({v});
     case UnitKind::seconds:
       return format_seconds(Seconds{v});
     case UnitKind::bytes_per_second:
@@ -92,31 +84,29 @@ std::string in_unit(const UnitRow& unit) {
 TEST(Units, AreEachWrittenByTheirFunction) {
   for (const UnitRow& unit : unit_rows()) {
     if (unit.text == "B") continue;  // never in fractions
-    const std::string digits = unit.kind == UnitKind::decimal_bytes ? "2.500 " : "2.50 ";
+    const std::string digits = unit.kind == UnitKind::bytes ? "2.500 " : "2.50 ";
     EXPECT_EQ(in_unit(unit), digits + std::string(unit.text));
   }
 }
 
-TEST(FormatBytes, WritesMemoryInGibAndFilesInGb) {
-  EXPECT_EQ(format_bytes({15032385536.0}, Prefix::binary), "14.0 GiB");
-  EXPECT_EQ(format_bytes({15032385536.0}, Prefix::decimal), "15.03 GB");
-  EXPECT_EQ(format_bytes({1545.0 * 7168 * 2}, Prefix::decimal), "22.15 MB");
-  EXPECT_EQ(format_bytes({512}, Prefix::binary), "512 B");
-  EXPECT_EQ(format_bytes({1}, Prefix::decimal), "1 B");
-  EXPECT_EQ(format_bytes({0}, Prefix::binary), "0 B");
-  EXPECT_EQ(format_bytes({0}, Prefix::decimal), "0 B");
+TEST(FormatBytes, WritesPowersOfTen) {
+  EXPECT_EQ(format_bytes({15032385536.0}), "15.03 GB");
+  EXPECT_EQ(format_bytes({1545.0 * 7168 * 2}), "22.15 MB");
+  EXPECT_EQ(format_bytes({512}), "512 B");
+  EXPECT_EQ(format_bytes({1}), "1 B");
+  EXPECT_EQ(format_bytes({0}), "0 B");
 }
 
 TEST(FormatBytes, TakesTheUnitAfterRounding) {
-  EXPECT_EQ(format_bytes({1023}, Prefix::binary), "1023 B");
-  EXPECT_EQ(format_bytes({1023.0 * 1024}, Prefix::binary), "1023 KiB");
-  EXPECT_EQ(format_bytes({1048575}, Prefix::binary), "1.00 MiB");
-  EXPECT_EQ(format_bytes({999949999.0}, Prefix::decimal), "999.9 MB");
-  EXPECT_EQ(format_bytes({999950000.0}, Prefix::decimal), "1.000 GB");
+  EXPECT_EQ(format_bytes({1023}), "1.023 kB");
+  EXPECT_EQ(format_bytes({1023.0 * 1024}), "1.048 MB");
+  EXPECT_EQ(format_bytes({1048575}), "1.049 MB");
+  EXPECT_EQ(format_bytes({999949999.0}), "999.9 MB");
+  EXPECT_EQ(format_bytes({999950000.0}), "1.000 GB");
 }
 
 TEST(FormatBytes, WritesWhatIsBeyondTheLargestUnit) {
-  EXPECT_EQ(format_bytes({2e21}, Prefix::decimal), "2000000 PB");
+  EXPECT_EQ(format_bytes({2e21}), "2000000 PB");
 }
 
 TEST(FormatSeconds, WritesThreeDigits) {
@@ -205,7 +195,7 @@ TEST(FormatD, TrimsZerosAndRoundsHalvesUp) {
 
 TEST(Format, SaysWhereThereIsNoNumber) {
   EXPECT_EQ(format_seconds(Seconds{kInfinity}), "n/a");
-  EXPECT_EQ(format_bytes({std::nan("")}, Prefix::binary), "n/a");
+  EXPECT_EQ(format_bytes({std::nan("")}), "n/a");
   EXPECT_EQ(format_ratio(-kInfinity), "n/a");
   EXPECT_EQ(format_d(std::nan("")), "n/a");
   EXPECT_EQ(format_ratio(Estimate<double>{0, kInfinity, kInfinity}), "n/a");

@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
         DefaultCase{"Streams", "residual.num_streams",
                     "4 <- default: [mhc] n = 4, the value of every released model"},
         DefaultCase{"Attachment", "residual.attach",
-                    "standalone <- default: [ours] a kernel of its own"},
+                    "standalone <- default: there is no all-reduce to fold it into"},
         DefaultCase{"Layout", "residual.layout",
                     "replicated <- default: what serving engines ship: every tensor-parallel rank "
                     "holds all tokens"},
@@ -172,6 +172,15 @@ INSTANTIATE_TEST_SUITE_P(
         DefaultCase{"Shards", "workload.prefill.sequence_shards",
                     "1 <- default: [ours] not sharded"}),
     [](const auto& row) { return row.param.name; });
+
+TEST(Defaults, FoldTheResidualPathOfADecodeStepOverRanks) {
+  const Scenario scenario = parsed(
+      "model: kimi_k3\nhardware: b300_sxm\nparallelism: {tensor: 8}\n"
+      "workload: {decode: {sequences: 1}}\n");
+  EXPECT_EQ(listed(scenario, "residual.attach"),
+            "all_reduce at decode, else standalone <- default: what serving engines ship: "
+            "[all_reduce_fusion]");
+}
 
 TEST(Defaults, OfWhatIsNotAskedForAreNotListed) {
   const Scenario scenario = parsed("model: kimi_k3\n");
