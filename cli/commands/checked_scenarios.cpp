@@ -51,12 +51,11 @@ Checked checked(const std::string& file, const Read& read) {
 
 std::vector<Checked> check_all(const CheckOptions& options, Progress& progress) {
   if (!options.question.model.empty())
-    return {
-        checked(options.question.model, [&] { return scenario_from_options(options.question); })};
+    return {checked(options.question.model, [&] { return asked_scenario("", options.question); })};
   std::vector<Checked> all(options.scenarios.size());
   each_in_parallel(all.size(), num_hardware_threads(), [&](std::size_t i) {
     const std::string& path = options.scenarios[i];
-    all[i] = checked(path, [&] { return read_scenario(path); });
+    all[i] = checked(path, [&] { return asked_scenario(path, options.question); });
     ++progress.done;
   });
   return all;

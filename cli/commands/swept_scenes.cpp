@@ -34,10 +34,8 @@ bool has_point(const Sweep& sweep) {
 }
 
 SweepPlan plan_of(const SweepOptions& options) {
-  if (options.question.model.empty())
-    return plan_sweep(options.scenario, options.axes, options.max_points);
-  return plan_sweep({document_from_options(options.question), "", Provenance::options},
-                    options.axes, options.max_points);
+  return plan_sweep(asked_document(options.scenario, options.question), options.axes,
+                    options.max_points);
 }
 
 }  // namespace

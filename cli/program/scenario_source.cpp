@@ -28,6 +28,11 @@ void add_scenario_options(CLI::App& command, CLI::Option& scenario, ScenarioOpti
       ->needs(model)
       ->allow_extra_args(false)
       ->take_all();
+  command
+      .add_option("--set", options.settings,
+                  "KEY=VALUE in place of the scenario's own, as residual.attach=standalone")
+      ->allow_extra_args(false)
+      ->take_all();
   command.parse_complete_callback([&scenario, model] {
     if (scenario.count() == 0 && model->count() == 0)
       throw CLI::RequiredError("SCENARIO or --model");

@@ -93,11 +93,12 @@ Value read_plain(const Node& node, const Key& key) {
 }
 
 std::string place(const FileReading& reading, const Position& position) {
+  if (position.file.starts_with("--")) return position.file;  // an option of the command line
   switch (reading.provenance) {
     case Provenance::preset:
       return fmt::format("preset {}", reading.label);
     case Provenance::options:
-      return position.file;  // "--tensor"
+      return position.file;
     case Provenance::scenario:
       break;
   }

@@ -443,14 +443,19 @@ class ScenarioReader {
 
 }  // namespace
 
-Scenario read_scenario(const std::string& path, const Constants& constants) {
+UnreadScenario unread_scenario(const std::string& path) {
   std::error_code ignored;
   if (find_preset("models", path) != nullptr && !std::filesystem::exists(path, ignored))
     throw InputError({path, 1, 1},
                      fmt::format("cannot read the file (no such file; a model is asked about as "
                                  "report --model {})",
                                  path));
-  return scenario_of(load_document(path), path, Provenance::scenario, constants);
+  return {load_document(path), path, Provenance::scenario};
+}
+
+Scenario read_scenario(const std::string& path, const Constants& constants) {
+  const UnreadScenario scenario = unread_scenario(path);
+  return scenario_of(scenario.document, scenario.file, scenario.provenance, constants);
 }
 
 Scenario scenario_of(const Node& document, const std::string& file, Provenance provenance,

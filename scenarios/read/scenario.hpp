@@ -18,12 +18,21 @@ struct Scenario {
   std::optional<Values> profile;      // the hardware, if it is a profile
 };
 
+/// A scenario before it is read.
+struct UnreadScenario {
+  Node document;
+  std::string file;  // labels positions; references are relative to its folder
+  Provenance provenance = Provenance::scenario;
+};
+
 /// Reads, checks and resolves a scenario file. Throws InputError.
 Scenario read_scenario(const std::string& path, const Constants& constants = shipped_constants());
 
-/// The same for a parsed document. `file` labels positions, and references are relative to its
-/// folder. `provenance` says what the origins of values are called.
+/// The same for a parsed document.
 Scenario scenario_of(const Node& document, const std::string& file, Provenance provenance,
                      const Constants& constants = shipped_constants());
+
+/// A scenario file, parsed. Throws InputError.
+UnreadScenario unread_scenario(const std::string& path);
 
 }  // namespace depthcost

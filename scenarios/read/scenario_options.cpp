@@ -8,6 +8,7 @@
 #include <set>
 
 #include "scenarios/presets/reference.hpp"
+#include "scenarios/read/settings.hpp"
 
 namespace depthcost {
 namespace {
@@ -182,10 +183,18 @@ std::string stem_of(const ScenarioOptions& options) {
   return options.hardware.empty() ? model : model + "_" + stem(options.hardware);
 }
 
+UnreadScenario asked_document(const std::string& path, const ScenarioOptions& options) {
+  UnreadScenario asked = options.model.empty() ? unread_scenario(path)
+                                               : UnreadScenario{document_from_options(options), "",
+                                                                Provenance::options};
+  apply_settings(options.settings, asked.document);
+  return asked;
+}
+
 Scenario asked_scenario(const std::string& path, const ScenarioOptions& options,
                         const Constants& constants) {
-  return options.model.empty() ? read_scenario(path, constants)
-                               : scenario_from_options(options, constants);
+  const UnreadScenario asked = asked_document(path, options);
+  return scenario_of(asked.document, asked.file, asked.provenance, constants);
 }
 
 std::string stem_of(const std::string& path, const ScenarioOptions& options) {

@@ -17,11 +17,12 @@ struct ScenarioOptions {
   std::string pipeline;  // stages
   std::string scheme;    // the residual scheme; the model's own if empty
   std::string block_size;
-  std::string compare;               // schemes "a,b"
-  std::string decode;                // batches "1,64,512"
-  std::string context;               // tokens
-  std::string prefill;               // tokens
-  std::vector<std::string> budgets;  // "decode_overhead=2%"
+  std::string compare;                // schemes "a,b"
+  std::string decode;                 // batches "1,64,512"
+  std::string context;                // tokens
+  std::string prefill;                // tokens
+  std::vector<std::string> budgets;   // "decode_overhead=2%"
+  std::vector<std::string> settings;  // "residual.attach=standalone", of a file too
 };
 
 /// The question that a scenario file with these values would ask. Where nothing is said: decode
@@ -37,7 +38,10 @@ Node document_from_options(const ScenarioOptions& options);
 /// The stem of the names of its output files: "config_b300_sxm".
 std::string stem_of(const ScenarioOptions& options);
 
-/// The scenario of the file, or of the options if they name a model.
+/// The document of the file, or of the options if they name a model, with the settings applied.
+UnreadScenario asked_document(const std::string& path, const ScenarioOptions& options);
+
+/// The scenario of that document.
 Scenario asked_scenario(const std::string& path, const ScenarioOptions& options,
                         const Constants& constants = shipped_constants());
 

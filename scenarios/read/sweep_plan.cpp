@@ -135,7 +135,7 @@ Count swept_value(SweptKey key, const std::string& text) {
 /// Reads the scenario, with values in it.
 class Planner {
  public:
-  Planner(SweepSource source, const std::vector<std::string>& arguments, Count max_points)
+  Planner(UnreadScenario source, const std::vector<std::string>& arguments, Count max_points)
       : source_(std::move(source)), max_points_(max_points) {
     as_map(source_.document, "scenario");
     const std::vector<std::string> all =
@@ -272,7 +272,7 @@ class Planner {
     }
   }
 
-  SweepSource source_;
+  UnreadScenario source_;
   Count max_points_;
   std::vector<Axis> scenes_;          // the scenario is read again for these
   std::vector<Axis> keys_;            // the model varies these
@@ -283,7 +283,8 @@ class Planner {
 
 }  // namespace
 
-SweepPlan plan_sweep(SweepSource source, const std::vector<std::string>& axes, Count max_points) {
+SweepPlan plan_sweep(UnreadScenario source, const std::vector<std::string>& axes,
+                     Count max_points) {
   return Planner(std::move(source), axes, max_points).plan();
 }
 

@@ -32,17 +32,10 @@ struct SweepPlan {
 
 inline constexpr Count kDefaultMaxPoints = 1'000'000;
 
-/// A scenario before it is read.
-struct SweepSource {
-  Node document;
-  std::string file;  // labels positions; references are relative to its folder
-  Provenance provenance = Provenance::scenario;
-};
-
 /// Reads the scenario as often as axes need it. Without arguments the axis is block_size=1..L.
 /// Throws InputError for mistakes in the scenario or an axis, for more than `max_points` points,
 /// and if no point can exist.
-SweepPlan plan_sweep(SweepSource source, const std::vector<std::string>& axes, Count max_points);
+SweepPlan plan_sweep(UnreadScenario source, const std::vector<std::string>& axes, Count max_points);
 
 /// The same for a scenario file.
 SweepPlan plan_sweep(const std::string& scenario, const std::vector<std::string>& axes,

@@ -1,0 +1,69 @@
+// Walks down a key's path and makes the maps that are missing.
+#include "scenarios/read/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenarios/text/input_error.hpp"
+
+namespace depthcost {
+namespace {
+
+const char* const kSetOption = "--set";
+
+[[noreturn]] void refuse_setting(const std::string& setting, const std::string& why) {
+  throw InputError({kSetOption, 1, 1},
+                   fmt::format("invalid setting '{}' ({})", printable(setting), why));
+}
+
+std::vector<std::string> keys_of(const std::string& setting, const std::string& path) {
+  std::vector<std::string> keys;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    if (end == begin) refuse_setting(setting, "must be KEY=VALUE, as residual.attach=standalone");
+    keys.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return keys;
+}
+
+/// The member of a map, made if it is missing. What stands at `node` must not be a value.
+Node& member(Node& node, const std::string& key, const std::string& above,
+             const std::string& setting) {
+  if (const auto* scalar = std::get_if<ScalarNode>(&node.content)) {
+    if (!scalar->is_null())
+      refuse_setting(setting,
+                     fmt::format("{} is '{}', which has no keys", above, printable(scalar->text)));
+    node.content = Map{};
+  }
+  auto* map = std::get_if<Map>(&node.content);
+  if (map == nullptr)
+    refuse_setting(setting, fmt::format("{} is a list, which has no keys", above));
+  for (Member& it : map->members)
+    if (it.key == key) return it.value;
+  const Position position{kSetOption, 1, 1};
+  map->members.push_back({key, position, {position, ScalarNode{}}});
+  return map->members.back().value;
+}
+
+void apply_setting(const std::string& setting, Node& document) {
+  const std::size_t sign = setting.find('=');
+  if (sign == std::string::npos || sign == 0)
+    refuse_setting(setting, "must be KEY=VALUE, as residual.attach=standalone");
+  Node* node = &document;
+  std::string above = "the scenario";
+  for (const std::string& key : keys_of(setting, setting.substr(0, sign))) {
+    node = &member(*node, key, above, setting);
+    above = key;
+  }
+  *node = parse_document(setting.substr(sign + 1), kSetOption);
+}
+
+}  // namespace
+
+void apply_settings(const std::vector<std::string>& settings, Node& document) {
+  for (const std::string& setting : settings) apply_setting(setting, document);
+}
+
+}  // namespace depthcost

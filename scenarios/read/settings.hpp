@@ -1,0 +1,16 @@
+// Values of the command line in the place of a scenario's own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenarios/text/document.hpp"
+
+namespace depthcost {
+
+/// Puts each "KEY=VALUE" into the tree of a scenario, in order. KEY is a path such as
+/// residual.attach, VALUE is YAML, and replaces what KEY had. Whether the key exists and the value
+/// fits is the reader's to say. Throws InputError at "--set:1:1".
+void apply_settings(const std::vector<std::string>& settings, Node& document);
+
+}  // namespace depthcost

@@ -1,0 +1,97 @@
+// Values of --set stand where a file would have them, and are refused where it could not.
+#include "scenarios/read/settings.hpp"
+
+#include <gtest/gtest.h>
+
+#include "scenarios/read/scenario_options.hpp"
+#include "scenarios/text/input_error.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace depthcost::settings_test {
+namespace {
+
+const char* const kFile =
+    "schema: depthcost/1\nmodel: kimi_k3\nhardware: b300_sxm\nparallelism: {tensor: 8}\n"
+    "workload: {decode: {sequences: [1, 64]}}\n";
+
+Scenario read_with(const std::vector<std::string>& settings) {
+  const test::TemporaryFolder folder;
+  folder.written("it.yaml", kFile);
+  return asked_scenario(folder.path("it.yaml"), {.settings = settings});
+}
+
+std::string origin_of(const Scenario& scenario, const std::string& key) {
+  for (const ResolvedValue& value : scenario.values)
+    if (value.key == key) return value.origin;
+  return "";
+}
+
+TEST(Settings, ReplaceValuesAndAddThem) {
+  const Scenario scenario =
+      read_with({"workload.decode.sequences=[2, 4]", "residual.attach=standalone",
+                 "budgets.decode_overhead=3 %", "workload.decode.sequences=8"});
+  EXPECT_EQ(scenario.study.decode->sequences, std::vector<Count>{8});
+  EXPECT_EQ(scenario.study.attachment, Attachment::standalone);
+  ASSERT_EQ(scenario.study.budgets.size(), 1U);
+  EXPECT_EQ(scenario.study.budgets.front().limit, 0.03);
+  EXPECT_EQ(origin_of(scenario, "residual.attach"), "--set");
+  EXPECT_NE(origin_of(scenario, "parallelism.tensor"), "--set");
+}
+
+TEST(Settings, ReplaceWholeSections) {
+  const Scenario scenario =
+      read_with({"workload={training: {sequence_length: 4096, micro_batch: 1}}"});
+  EXPECT_FALSE(scenario.study.decode);
+  EXPECT_EQ(scenario.study.training->sequence_length, 4096);
+}
+
+TEST(Settings, StandBesideOptions) {
+  const Scenario scenario = asked_scenario(
+      "", {.model = "kimi_k3", .tensor = "8", .settings = {"residual.schedule=two_phase"}});
+  EXPECT_EQ(scenario.study.schedule, Schedule::two_phase);
+}
+
+struct Refused {
+  std::string setting;
+  std::string error;
+};
+
+class RefusedSettings : public testing::TestWithParam<Refused> {};
+
+TEST_P(RefusedSettings, SayWhy) {
+  try {
+    read_with({GetParam().setting});
+    FAIL() << "is read";
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()), GetParam().error);
+  }
+}
+
+const std::string kForm = "' (must be KEY=VALUE, as residual.attach=standalone)";
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, RefusedSettings,
+    testing::Values(
+        Refused{"residual", "--set:1:1: error: invalid setting 'residual" + kForm},
+        Refused{"=3", "--set:1:1: error: invalid setting '=3" + kForm},
+        Refused{"a..b=3", "--set:1:1: error: invalid setting 'a..b=3" + kForm},
+        Refused{"a.=3", "--set:1:1: error: invalid setting 'a.=3" + kForm},
+        Refused{
+            "model.dtype=f32",
+            "--set:1:1: error: invalid setting 'model.dtype=f32' (model is 'kimi_k3', which has "
+            "no keys)"},
+        Refused{"workload.decode.sequences.a=3",
+                "--set:1:1: error: invalid setting 'workload.decode.sequences.a=3' (sequences is a "
+                "list, which has no keys)"},
+        Refused{"residual.attach=", "--set:1:1: error: empty document (holds no value)"},
+        Refused{"residual.attach=x",
+                "--set:1:1: error: invalid residual.attach 'x' (must be standalone | all_reduce | "
+                "reduce_scatter | gemm_epilogue)"},
+        Refused{"residual.atach=standalone",
+                "--set:1:1: error: unknown key 'atach'; did you mean 'attach'?"},
+        Refused{"workload.decode.sequences=[1",
+                "--set:1:3: error: malformed YAML (the file ends inside the list that starts at "
+                "line 1)"}));
+
+}  // namespace
+}  // namespace depthcost::settings_test
