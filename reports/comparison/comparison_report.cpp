@@ -9,14 +9,16 @@
 #include <iterator>
 
 #include "reports/comparison/error_groups.hpp"
+#include "reports/comparison/kernel_tables.hpp"
 #include "reports/formats/numbers.hpp"
 
 namespace depthcost {
 namespace {
 
 constexpr std::string_view kReading =
-    "Error: measured / predicted - 1, so that + is slower than predicted. Predicted with its 90 % "
-    "interval; inside: the measured time lies in it. Bound: no kernel can be faster. Launch: its "
+    "Error: measured / predicted - 1; + is slower than predicted. Inside: the measured time lies in "
+    "the 90 % interval. Difference: what would explain the error alone, such as a share of the "
+    "predicted bandwidth. Bound: no kernel can be faster. Launch: its "
     "share of the predicted time. Scatter: slowest / fastest stack - 1. Score: width alone can buy "
     "coverage, so the score adds 20 times what lies outside an interval to the interval's width, "
     "over the measurement, in the mean: smaller is better.";
@@ -39,8 +41,7 @@ std::string scatter_cell(const ComparedCase& compared) {
 }
 
 std::vector<std::string> notes_of(const ComparisonReport& report) {
-  std::vector<std::string> lines{error_line(report.cases), verdict_line(report.cases),
-                                 std::string(kReading)};
+  std::vector<std::string> lines{std::string(kReading)};
   if (!report.nearest.empty())
     lines.emplace_back(
         "Nearest published: the same operation, and as like as can be in device, tokens, width and "
@@ -49,6 +50,10 @@ std::vector<std::string> notes_of(const ComparisonReport& report) {
   if (std::string peer = peer_sentence(report.servings); !peer.empty())
     lines.push_back(std::move(peer));
   return lines;
+}
+
+std::vector<std::string> summary_of(const ComparisonReport& report) {
+  return {verdict_line(report.cases), error_line(report.cases)};
 }
 
 std::string errors_of(const std::vector<Comparison>& comparisons, std::string_view what) {
@@ -61,14 +66,10 @@ std::string errors_of(const std::vector<Comparison>& comparisons, std::string_vi
       format_ratio(errors.score));
 }
 
-/// The tables that a report has, each with its title.
-std::vector<std::pair<std::string, Table>> tables_of(const ComparisonReport& report) {
-  std::vector<std::pair<std::string, Table>> tables{
-      {"Predicted against measured", comparison_table(report.cases)}};
-  if (has_stacks(report.cases)) tables.push_back({"Every measurement", stack_table(report.cases)});
-  if (!report.nearest.empty())
-    tables.push_back({"The nearest published kernels", nearest_table(report.nearest)});
-  tables.push_back({"Errors by operation", error_table(report.cases)});
+using TitledTables = std::vector<std::pair<std::string, Table>>;
+
+/// Steps that were measured, which both formats show alike.
+void append_steps(const ComparisonReport& report, TitledTables& tables) {
   if (!report.steps.empty())
     tables.push_back({"Added to a step, against the fused standard residual",
                       step_comparison_table(report.steps)});
@@ -76,6 +77,25 @@ std::vector<std::pair<std::string, Table>> tables_of(const ComparisonReport& rep
     tables.push_back({"Served decode steps", serving_table(report.servings)});
     tables.push_back({"The served steps predicted worst", worst_servings_table(report.servings)});
   }
+}
+
+TitledTables terminal_tables(const ComparisonReport& report) {
+  TitledTables tables = kernel_tables(report.cases);
+  for (auto& [title, table] : nearest_tables(report.nearest))
+    tables.push_back({"Nearest published to " + title, std::move(table)});
+  tables.push_back({"Errors by operation", short_error_table(report.cases)});
+  append_steps(report, tables);
+  return tables;
+}
+
+/// The tables of a document, each with its title.
+TitledTables document_tables(const ComparisonReport& report) {
+  TitledTables tables{{"Predicted against measured", comparison_table(report.cases)}};
+  if (has_stacks(report.cases)) tables.push_back({"Every measurement", stack_table(report.cases)});
+  if (!report.nearest.empty())
+    tables.push_back({"The nearest published kernels", nearest_table(report.nearest)});
+  tables.push_back({"Errors by operation", error_table(report.cases)});
+  append_steps(report, tables);
   return tables;
 }
 
@@ -86,14 +106,13 @@ std::string attribution_text(const Attribution& attribution) {
     case Term::bytes:
       return fmt::format("{:+.1f} d", attribution.amount);
     case Term::bandwidth:
-      return fmt::format("{:.2f} of the predicted bandwidth", attribution.amount);
+      return fmt::format("{:.2f} x bandwidth", attribution.amount);
     case Term::launch:
-      return fmt::format("{} of launch", format_seconds(Seconds{attribution.amount}, Sign::always));
+      return fmt::format("{} launch", format_seconds(Seconds{attribution.amount}, Sign::always));
     case Term::latency:
-      return fmt::format("{} of latency",
-                         format_seconds(Seconds{attribution.amount}, Sign::always));
+      return fmt::format("{} latency", format_seconds(Seconds{attribution.amount}, Sign::always));
     case Term::arithmetic:
-      return fmt::format("{:.2f} of the predicted rate", attribution.amount);
+      return fmt::format("{:.2f} x rate", attribution.amount);
   }
   return "";
 }
@@ -201,7 +220,8 @@ std::string verdict_line(std::span<const ComparedCase> cases) {
 std::string to_table(const ComparisonReport& report) {
   std::string text = report.title + "\n";
   if (!report.stale.empty()) text += report.stale + "\n";
-  for (const auto& [title, table] : tables_of(report))
+  for (const std::string& line : summary_of(report)) text += line + "\n";
+  for (const auto& [title, table] : terminal_tables(report))
     text += fmt::format("\n{}\n\n{}", title, plain_text(table));
   text += "\n";
   for (const std::string& line : notes_of(report)) text += line + "\n";
@@ -211,7 +231,8 @@ std::string to_table(const ComparisonReport& report) {
 std::string to_markdown(const ComparisonReport& report) {
   std::string text = fmt::format("# {}\n", report.title);
   if (!report.stale.empty()) text += fmt::format("\n{}\n", report.stale);
-  for (const auto& [title, table] : tables_of(report))
+  for (const std::string& line : summary_of(report)) text += "\n" + line + "\n";
+  for (const auto& [title, table] : document_tables(report))
     text += fmt::format("\n## {}\n\n{}", title, markdown(table));
   for (const std::string& line : notes_of(report)) text += "\n" + line + "\n";
   return text;

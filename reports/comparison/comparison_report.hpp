@@ -62,7 +62,7 @@ std::string error_line(std::span<const ComparedCase> cases);
 /// "Verdicts: 30 pass, 12 fail, ... The gate holds 40 and blocks 2."
 std::string verdict_line(std::span<const ComparedCase> cases);
 
-/// The difference in the unit of its term: "+1.0 d", "0.87 of the predicted bandwidth", "+1.9 us".
+/// The difference in the unit of its term: "+1.0 d", "0.87 x bandwidth", "+1.9 us latency".
 std::string attribution_text(const Attribution& attribution);
 
 /// "fail: error +7.1 %, tolerance 5.0 % (REASON)".

@@ -123,7 +123,8 @@ TEST_F(Compare, PutsTheNearestPublishedKernelBesideEachRow) {
   EXPECT_EQ(json["nearest"][0]["case"], json["cases"][0]["case"]);
   const std::string published = json["nearest"][0]["published"];
   EXPECT_TRUE(published.starts_with("h200_sxm/mhc_post/")) << published;
-  EXPECT_NE(run_on("150").output.find("\nThe nearest published kernels\n"), std::string::npos);
+  EXPECT_NE(run_on("150").output.find("\nNearest published to h200_sxm/mhc_post/"),
+            std::string::npos);
 }
 
 TEST_F(Compare, SaysWhichStatisticOfItsSamplesItShows) {

@@ -364,10 +364,10 @@ const std::string kStale = "Stale: the sources of the measured kernels have chan
 TEST_F(ProfileCommand, MarksStaleKernelsWhereverTheirNumbersAre) {
   EXPECT_TRUE(run({"compare", "synthetic.yaml"})
                   .output.starts_with("synthetic.samples.json against synthetic.yaml\n" + kStale +
-                                      "\n\nPredicted against measured\n\n"));
+                                      "\nVerdicts: "));
   EXPECT_TRUE(run({"compare", "synthetic.yaml", "--format", "markdown"})
                   .output.starts_with("# synthetic.samples.json against synthetic.yaml\n\n" +
-                                      kStale + "\n\n## Predicted against measured\n\n"));
+                                      kStale + "\n\nVerdicts: "));
   const Outcome json = run({"compare", "synthetic.yaml", "--format", "json", "--junit", "it.xml"});
   EXPECT_EQ(nlohmann::json::parse(json.output)["stale"], kStale);
   EXPECT_NE(content_of(folder_.path("it.xml"))

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/comparison/comparison_gates.hpp"
+#include "reports/comparison/kernel_tables.hpp"
 
 namespace depthcost::comparison_test {
 namespace {
@@ -48,17 +49,17 @@ ComparisonReport report() {
 TEST(AttributionText, SaysTheQuantityOfEachTerm) {
   EXPECT_EQ(attribution_text({Term::bytes, 1.04}), "+1.0 d");
   EXPECT_EQ(attribution_text({Term::bytes, -2}), "-2.0 d");
-  EXPECT_EQ(attribution_text({Term::bandwidth, 0.871}), "0.87 of the predicted bandwidth");
-  EXPECT_EQ(attribution_text({Term::launch, 1.9e-6}), "+1.90 us of launch");
-  EXPECT_EQ(attribution_text({Term::arithmetic, 0.5}), "0.50 of the predicted rate");
+  EXPECT_EQ(attribution_text({Term::bandwidth, 0.871}), "0.87 x bandwidth");
+  EXPECT_EQ(attribution_text({Term::launch, 1.9e-6}), "+1.90 us launch");
+  EXPECT_EQ(attribution_text({Term::arithmetic, 0.5}), "0.50 x rate");
 }
 
 TEST(ComparisonTable, ShowsBoundErrorIntervalToleranceVerdictAndScatter) {
   const Table table = comparison_table(report().cases);
   ASSERT_EQ(table.rows.size(), 5U);
-  EXPECT_EQ(table.rows[1], (std::vector<std::string>{
-                               "bad", "100 us", "90.9 us [90.0, 110.0]", "80.0 us", "+10.0 %", "no",
-                               "5.0 %", "fail", "0.91 of the predicted bandwidth", "25.0 % of 2"}));
+  EXPECT_EQ(table.rows[1], (std::vector<std::string>{"bad", "100 us", "90.9 us [90.0, 110.0]",
+                                                     "80.0 us", "+10.0 %", "no", "5.0 %", "fail",
+                                                     "0.91 x bandwidth", "25.0 % of 2"}));
   EXPECT_EQ(table.rows[2][7], "fail, reported");
   EXPECT_EQ(table.rows[4][7], "impossible");
   std::vector<ComparedCase> inside{report().cases.front()};
@@ -152,6 +153,30 @@ TEST(ComparisonJson, ScoresEachGroup) {
   ASSERT_EQ(json["serving_groups"].size(), 4U);
   EXPECT_EQ(json["serving_groups"][3]["by"], "all");
   EXPECT_DOUBLE_EQ(json["serving_groups"][3]["score"], 2.65);
+}
+
+TEST(KernelTables, NameWhatCasesShareOnce) {
+  ComparedCase one{.id = "gpu/mhc_post/m:4/T:64/d:4096/hot"};
+  one.call.num_tokens = 64;
+  ComparedCase other{.id = "gpu/mhc_post/m:4/T:8192/d:4096/hot"};
+  other.call.num_tokens = 8192;
+  ComparedCase apart{.id = "gpu/mhc_pre/m:4/T:64/d:4096/hot"};
+  apart.call.num_tokens = 64;
+  const auto tables = kernel_tables(std::vector<ComparedCase>{one, apart, other});
+  ASSERT_EQ(tables.size(), 2U);
+  EXPECT_EQ(tables[0].first, "gpu/mhc_post/m:4/d:4096/hot");
+  EXPECT_EQ(tables[1].first, "gpu/mhc_pre/m:4/d:4096/hot");
+  ASSERT_EQ(tables[0].second.rows.size(), 2U);
+  EXPECT_EQ(tables[0].second.rows[0][0], "64");
+  EXPECT_EQ(tables[0].second.rows[1][0], "8,192");
+}
+
+TEST(ComparisonText, BeginsWithTheVerdictsAndHasNoRowBeyond80Places) {
+  const std::string text = to_table(report());
+  EXPECT_TRUE(text.find("\nVerdicts: ") < text.find("\n\n")) << text;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_TRUE(line.size() <= 80 || line.ends_with('.')) << line;
 }
 
 TEST(ComparisonText, SaysWhatAScoreIs) {
