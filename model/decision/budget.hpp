@@ -40,6 +40,12 @@ struct Decision {
 /// Whose overhead a budget limits; nothing where it limits bytes.
 std::optional<WorkloadKind> overhead_workload(BudgetKind kind);
 
+/// What the paper claims, as the limit of an overhead where a scenario sets none: 2 % at decode,
+/// which we hold prefill to as well, and 4 % in training. [attnres] Sec. 4.1, 4.2
+constexpr double paper_limit(BudgetKind overhead) {
+  return overhead == BudgetKind::training_overhead ? kPaperTrainingOverhead : kPaperDecodeOverhead;
+}
+
 /// Whether some workload points were left out since they do not fit into memory.
 enum class LeftOut { none, some };
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "model/decision/decoder_layer.hpp"
 #include "model/schemes/list.hpp"
 #include "model/step/scheme_payload.hpp"
 #include "model/training/training_step.hpp"
@@ -42,12 +43,34 @@ bool keeps(Study study, const Budget& budget, Count size) {
   return decided_row(budget, inputs).verdict == Verdict::pass;
 }
 
-/// From near to far.
+enum class Split : bool { no, yes };
+
+/// Whether blocks of that size end inside a decoder layer.
+Split split_of(const Study& study, Count size) {
+  Scheme scheme = study.path.scheme;
+  set_blocks(scheme.parameters, partition_by_size(study.model.num_layers, size));
+  return splits_decoder_layer(study, scheme) ? Split::yes : Split::no;
+}
+
+/// From near to far: first what splits no decoder layer.
 std::optional<Count> nearest_of_all(const Study& study, const Budget& budget, Count own) {
-  for (Count distance = 1; distance <= kReach; ++distance)
-    for (const Count size : {own + distance, own - distance})
-      if (size >= 1 && size <= study.model.num_layers && keeps(study, budget, size)) return size;
+  for (const Split split : {Split::no, Split::yes})
+    for (Count distance = 1; distance <= kReach; ++distance)
+      for (const Count size : {own + distance, own - distance})
+        if (size >= 1 && size <= study.model.num_layers && split_of(study, size) == split &&
+            keeps(study, budget, size))
+          return size;
   return std::nullopt;
+}
+
+/// The size itself, or the next one away from `own` where that splits no decoder layer and keeps
+/// the budget.
+std::optional<Count> whole(const Study& study, const Budget& budget, Count own,
+                           std::optional<Count> size) {
+  if (!size || split_of(study, *size) == Split::no) return size;
+  const Count next = *size > own ? *size + 1 : *size - 1;
+  const bool is_better = next >= 1 && next <= study.model.num_layers && keeps(study, budget, next);
+  return is_better ? next : size;
 }
 
 /// The first of ever farther sizes that keeps the budget, and from there back towards those that
@@ -76,8 +99,11 @@ std::optional<Count> nearest_of_few(const Study& study, const Budget& budget, Co
   std::vector<Count> sizes_above;
   for (Count size = own / 2; size >= 1; size /= 2) sizes_below.push_back(size);
   for (Count size = 2 * own; size <= study.model.num_layers; size *= 2) sizes_above.push_back(size);
-  const auto finer = bisected(study, budget, own, sizes_below);
-  const auto coarser = bisected(study, budget, own, sizes_above);
+  const auto best_of = [&](const std::vector<Count>& sizes) {
+    return whole(study, budget, own, bisected(study, budget, own, sizes));
+  };
+  const auto finer = best_of(sizes_below);
+  const auto coarser = best_of(sizes_above);
   if (!finer || !coarser) return finer ? finer : coarser;
   return own - *finer < *coarser - own ? finer : coarser;
 }

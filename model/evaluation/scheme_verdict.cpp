@@ -11,10 +11,6 @@
 namespace depthcost {
 namespace {
 
-double paper_limit(BudgetKind kind) {
-  return kind == BudgetKind::training_overhead ? kPaperTrainingOverhead : kPaperDecodeOverhead;
-}
-
 /// The scenario's, or the paper's.
 Budget overhead_limit(const Study& study, BudgetKind kind) {
   for (const Budget& budget : study.budgets)

@@ -34,8 +34,7 @@ struct SchemeVerdict {
 bool is_reference(const Study& study, const ResidualPath& path);
 
 /// Every scheme of the answer but the standard residual that the others are held against. Limits
-/// that the scenario does not set are the paper's: 2 % at decode and prefill, 4 % in training.
-/// [attnres] Sec. 4.1, 4.2
+/// that the scenario does not set are the paper's: paper_limit().
 std::vector<SchemeVerdict> scheme_verdicts(const Evaluation& evaluation);
 
 }  // namespace depthcost

@@ -120,7 +120,7 @@ struct Budget {
 };
 
 /// What [attnres] Sec. 4 claims for Block AttnRes: less than 2 % at decode, less than 4 % in
-/// training. A sweep holds to it where the scenario sets no limit of that kind.
+/// training. paper_limit() says where they are the limit.
 inline constexpr double kPaperDecodeOverhead = 0.02;
 inline constexpr double kPaperTrainingOverhead = 0.04;
 

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
+#include "model/decision/decoder_layer.hpp"
 #include "model/sweep/pareto.hpp"
 
 namespace depthcost {
@@ -64,7 +66,13 @@ struct Candidate {
   QualityEvidence quality;
   std::vector<std::size_t> broken;  // budgets
   bool is_sure = true;              // no budget lies inside its interval
+  bool is_split = false;            // its blocks end inside a decoder layer
 };
+
+/// The third and the fourth step of the rule.
+bool is_better(const Candidate& one, const Candidate& other) {
+  return std::tie(one.is_split, one.cost) < std::tie(other.is_split, other.cost);
+}
 
 enum class Doubt : std::uint8_t { allowed, refused };
 
@@ -100,7 +108,7 @@ std::optional<std::size_t> rule(const std::vector<Candidate>& candidates,
     if (!is_allowed(candidate, question)) continue;
     const double own = *loss(candidate.quality, question.reading);
     if (own >= least + kSameLoss) continue;
-    if (best == nullptr || candidate.cost < best->cost) best = &candidate;
+    if (best == nullptr || is_better(candidate, *best)) best = &candidate;
   }
   if (best == nullptr) return std::nullopt;
   return best->choice;
@@ -112,7 +120,12 @@ std::vector<Candidate> candidates_of(const Sweep& sweep, std::size_t circumstanc
   for (std::size_t i = 0; i < sweep.choices().size(); ++i) {
     const SweepPoint point = sweep.point(circumstance, i);
     if (!point.exists()) continue;
-    Candidate candidate{i, cost_at(point, cost), point.choice->quality, {}, true};
+    Candidate candidate{i,
+                        cost_at(point, cost),
+                        point.choice->quality,
+                        {},
+                        true,
+                        splits_decoder_layer(sweep.study(), point.choice->path.scheme)};
     const std::vector<PointBudget> budgets = sweep.budgets(point);
     for (std::size_t b = 0; b < budgets.size(); ++b) {
       if (is_broken(budgets[b])) candidate.broken.push_back(b);
@@ -121,6 +134,16 @@ std::vector<Candidate> candidates_of(const Sweep& sweep, std::size_t circumstanc
     candidates.push_back(std::move(candidate));
   }
   return candidates;
+}
+
+std::optional<std::size_t> cheapest_published(const std::vector<Candidate>& candidates) {
+  const Candidate* cheapest = nullptr;
+  for (const Candidate& candidate : candidates)
+    if (loss(candidate.quality, Reading::higher_of_both) &&
+        (cheapest == nullptr || is_better(candidate, *cheapest)))
+      cheapest = &candidate;
+  if (cheapest == nullptr) return std::nullopt;
+  return cheapest->choice;
 }
 
 /// Takes budgets that every candidate breaks out of all of them.
@@ -239,9 +262,11 @@ Recommendation recommend(const Sweep& sweep, std::size_t circumstance) {
                         .runner_up = {},
                         .undecided = {},
                         .without_unattainable = {},
+                        .cheapest = {},
                         .sure = {},
                         .by_size = {},
                         .by_count = {}};
+  answer.cheapest = cheapest_published(candidates);
   answer.unattainable = take_unattainable(candidates);
   answer.undecided = undecided_limits(sweep, circumstance);
   if (!answer.unattainable.empty() || !answer.undecided.empty()) {

@@ -6,7 +6,8 @@
 //      says what it would take without that budget.
 //   2. The lowest published loss wins; losses that may be equal before rounding count as equal
 //      (kSameLoss). Where the two readings of Fig. 6 differ, the higher one counts.
-//   3. Of those the cheapest wins: by decode, else prefill, else training, else bytes.
+//   3. Of those, blocks that end inside a decoder layer lose against any that do not.
+//   4. Of those the cheapest wins: by decode, else prefill, else training, else bytes.
 //
 // Schemes are held against one another by Table 4, which is of the model of Fig. 6.
 //
@@ -34,7 +35,7 @@ std::vector<std::size_t> front_of(const Sweep& sweep, std::size_t circumstance,
 std::optional<std::size_t> dominator_of(const Sweep& sweep, std::size_t circumstance,
                                         std::size_t choice, Reading reading);
 
-/// What the rule's third step goes by.
+/// What the rule's last step goes by.
 enum class Cost : std::uint8_t { decode, prefill, training, bytes };
 
 /// The first that the sweep knows.
@@ -56,6 +57,7 @@ struct Recommendation {
   std::vector<std::size_t> unattainable;  // budgets of the sweep's study that every choice breaks
   std::vector<std::size_t> undecided;     // limits that nobody wrote and no choice is judged by
   std::optional<std::size_t> without_unattainable;  // what it says if these two did not count
+  std::optional<std::size_t> cheapest;              // with a published loss, whatever it breaks
   std::optional<std::size_t> sure;      // what it says if no limit may lie inside an interval
   std::optional<std::size_t> by_size;   // what it says by one reading alone
   std::optional<std::size_t> by_count;  // as above

@@ -96,8 +96,13 @@ void add_default_limits(Study& study) {
   if (study.machine->memory_capacity && study.model.architecture && !is_measured &&
       (study.decode || study.prefill))
     add(BudgetKind::device_memory, 0);
-  if (study.decode) add(BudgetKind::decode_overhead, kPaperDecodeOverhead);
-  if (study.training) add(BudgetKind::training_overhead, kPaperTrainingOverhead);
+  const auto add_overhead = [&](BudgetKind kind) { add(kind, paper_limit(kind)); };
+  if (study.decode) add_overhead(BudgetKind::decode_overhead);
+  // Nobody has written this limit: it counts where the step that it is of is known.
+  const bool is_prefill_known =
+      study.prefill && (study.model.architecture || study.prefill->baseline_step || !study.decode);
+  if (is_prefill_known) add_overhead(BudgetKind::prefill_overhead);
+  if (study.training) add_overhead(BudgetKind::training_overhead);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/decision/decoder_layer.hpp"
 #include "reports/formats/csv_cell.hpp"
 #include "reports/formats/numbers.hpp"
 #include "reports/section/quantity.hpp"
@@ -158,6 +159,8 @@ std::vector<PointValue> point_values(const Sweep& sweep, std::size_t circumstanc
   add_quality(values, point);
   add_text(values, "on_front",
            truth(std::binary_search(answer.front.begin(), answer.front.end(), choice)));
+  add_text(values, "splits_decoder_layer",
+           truth(point.exists() && splits_decoder_layer(sweep.study(), point.choice->path.scheme)));
   add_text(values, "recommended", truth(choice == answer.recommendation.best));
   add_text(values, "runner_up", truth(choice == answer.recommendation.runner_up));
   add_text(values, "budgets", point.exists() ? name(sweep.verdict(point)) : std::string_view{});

@@ -40,10 +40,14 @@ void write_fits(JsonWriter& json, double compute) {
         if (scheme == FittedScheme::baseline) return;
         json.member("compute", compute);
         json.member("inside_fit", is_inside_fit(compute));
-        json.member("equivalent_compute", equivalent_compute(baseline_fit(), law, compute));
-        json.member("advantage_low", advantage.low);
-        json.member("advantage", advantage.value);
-        json.member("advantage_high", advantage.high);
+        const auto if_inside = [&](double value) {
+          return is_inside_fit(compute) ? std::optional(value) : std::nullopt;
+        };
+        json.member("equivalent_compute",
+                    if_inside(equivalent_compute(baseline_fit(), law, compute)));
+        json.member("advantage_low", if_inside(advantage.low));
+        json.member("advantage", if_inside(advantage.value));
+        json.member("advantage_high", if_inside(advantage.high));
       });
   });
 }
@@ -134,19 +138,20 @@ std::string figure4_markdown(double compute) {
     const PowerLaw law = published_fit(scheme);
     const Estimate<double> advantage = compute_advantage(scheme, compute);
     const bool is_baseline = scheme == FittedScheme::baseline;
-    const std::string worth = is_baseline ? ""
-                                          : fmt::format("{:.3f} [{:.3f}, {:.3f}]", advantage.value,
-                                                        advantage.low, advantage.high);
+    const auto if_inside = [&](const std::string& text) {
+      return is_inside_fit(compute) ? text : "beyond the range of the fit";
+    };
+    const auto if_better = [&](const std::string& text) {
+      return is_baseline ? "" : if_inside(text);
+    };
     table.add(name(scheme), fmt::format("{:.3f} C^-{:.3f}", law.a, law.exponent),
-              loss(loss_at(law, compute)),
-              is_baseline ? ""
-                          : fmt::format("{:.3f} PFLOP/s-days",
-                                        equivalent_compute(baseline_fit(), law, compute)),
-              worth);
+              if_inside(loss(loss_at(law, compute))),
+              if_better(fmt::format("{:.3f} PFLOP/s-days",
+                                    equivalent_compute(baseline_fit(), law, compute))),
+              if_better(fmt::format("{:.3f} [{:.3f}, {:.3f}]", advantage.value, advantage.low,
+                                    advantage.high)));
   }
-  return fmt::format("{}.{}\n\n{}\n", kFigure4Conditions,
-                     is_inside_fit(compute) ? "" : " This compute lies outside of what was fitted.",
-                     markdown(table));
+  return fmt::format("{}.\n\n{}\n", kFigure4Conditions, markdown(table));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "model/base/counted.hpp"
 #include "model/decision/break_even.hpp"
+#include "model/decision/decoder_layer.hpp"
 #include "model/decision/published_quality.hpp"
 #include "model/schemes/list.hpp"
 #include "reports/formats/numbers.hpp"
@@ -93,6 +94,20 @@ std::string refusal(const SweepGroup& group, const Recommendation& said) {
   return text;
 }
 
+/// How surely a recommended choice keeps a budget; empty where that is plain.
+std::string keeping_text(const PointBudget& row) {
+  if (row.median && row.low && row.high) {
+    const Estimate<double> known{*row.low, *row.median, *row.high, Evidence::assumed};
+    const bool is_sure = row.verdict == Verdict::pass;
+    return fmt::format("It {}keeps {} with its median {}{}.", is_sure ? "surely " : "",
+                       budget_text(row.budget), format_ratio(known),
+                       is_sure ? "" : "; the high end breaks it");
+  }
+  if (row.verdict != Verdict::unknown) return "";
+  return fmt::format("Whether it keeps {} is not known{}.", budget_text(row.budget),
+                     row.high ? ": the limit lies inside the interval" : "");
+}
+
 void say_recommendation(Sentences& out, const SweepGroup& group, const Recommendation& said) {
   const Sweep& sweep = group.sweep();
   if (!said.unattainable.empty() || !said.undecided.empty()) {
@@ -100,18 +115,23 @@ void say_recommendation(Sentences& out, const SweepGroup& group, const Recommend
     return;
   }
   if (!said.best) {
-    out.push_back(
+    std::string text =
         "No recommendation: every choice breaks a budget, is coarser than any published one, or has "
-        "no published loss.");
+        "no published loss.";
+    if (said.cheapest)
+      text += fmt::format(" The cheapest with a published loss is {}: {}.",
+                          described(sweep, *said.cheapest),
+                          all_added(sweep.point(group.circumstance, *said.cheapest)));
+    out.push_back(text);
     return;
   }
   const SweepPoint point = sweep.point(group.circumstance, *said.best);
   out.push_back(fmt::format("Recommended: {}: {}; {}.", described(sweep, *said.best),
                             all_added(point), losses(*point.choice)));
-  for (const PointBudget& row : sweep.budgets(point))
-    if (row.verdict == Verdict::unknown)
-      out.push_back(fmt::format("Whether it keeps {} is not known{}.", name(row.budget.kind),
-                                row.high ? ": the limit lies inside the interval" : ""));
+  for (const PointBudget& row : sweep.budgets(point)) {
+    const std::string kept = keeping_text(row);
+    if (!kept.empty()) out.push_back(kept);
+  }
   if (said.sure != said.best)
     out.push_back(fmt::format("Surely inside all limits: {}.",
                               said.sure ? described(sweep, *said.sure) : "none"));
@@ -175,10 +195,9 @@ void say_readings(Sentences& out, const SweepGroup& group, const Recommendation&
 /// Engines and checkpoints count blocks in decoder layers.
 void say_cut_decoder_layer(Sentences& out, const SweepGroup& group, std::size_t choice) {
   const Sweep& sweep = group.sweep();
-  const Partition* blocks = attnres_blocks(sweep.choices()[choice].path.scheme);
-  if (blocks == nullptr || !sweep.study().model.architecture || blocks->num_blocks == 1 ||
-      blocks->block_size % 2 == 0)
-    return;
+  const Scheme& scheme = sweep.choices()[choice].path.scheme;
+  if (!splits_decoder_layer(sweep.study(), scheme)) return;
+  const Partition* blocks = attnres_blocks(scheme);
   out.push_back(fmt::format(
       "Blocks of {} layers cut through a decoder layer, which attn_res_block_size of a config.json cannot say: "
       "{} and {} are the nearest that it can.",
@@ -229,6 +248,19 @@ std::string advantage_text(const Estimate<double>& advantage) {
   return fmt::format("{:.3f} [{:.3f}, {:.3f}]", advantage.value, advantage.low, advantage.high);
 }
 
+/// Why the published laws say nothing of this choice.
+std::string unknown_advantage(const BreakEven& even, const Scheme& scheme, double compute) {
+  if (even.range == FitRange::beyond)
+    return fmt::format(
+        "Break-even: no verdict. {:.4g} PFLOP/s-days are beyond the range of the fit, {} to {} "
+        "([attnres] Fig. 4).",
+        compute, kLeastFittedCompute, kMostFittedCompute);
+  return fmt::format(
+      "Break-even: not known. The advantage of {} has not been published ([attnres] Fig. 4 is of "
+      "about 8).",
+      counted(attnres_blocks(scheme)->num_blocks, "block", "blocks"));
+}
+
 void say_break_even(Sentences& out, const SweepReport& report, const SweepGroup& group,
                     std::size_t choice) {
   const Sweep& sweep = group.sweep();
@@ -236,12 +268,16 @@ void say_break_even(Sentences& out, const SweepReport& report, const SweepGroup&
   const auto overhead = point.training ? point.training->overhead : std::nullopt;
   const auto even = break_even(point.choice->path.scheme, overhead, report.compute);
   if (!even) return;
+  if (!even->advantage) {
+    out.push_back(unknown_advantage(*even, point.choice->path.scheme, report.compute));
+    return;
+  }
   std::string text = fmt::format(
       "Break-even: at {:.4g} PFLOP/s-days {} is worth {} times the compute ([attnres] Fig. 4, about "
       "8 blocks), so that a training step may be longer by {}",
-      report.compute, name(point.choice->path.scheme), advantage_text(even->advantage),
-      format_ratio(Estimate<double>{even->advantage.low - 1, even->advantage.value - 1,
-                                    even->advantage.high - 1, Evidence::published}));
+      report.compute, name(point.choice->path.scheme), advantage_text(*even->advantage),
+      format_ratio(Estimate<double>{even->advantage->low - 1, even->advantage->value - 1,
+                                    even->advantage->high - 1, Evidence::published}));
   if (even->net)
     text += fmt::format("; here it is longer by {}: {}, net {:.3f} [{:.3f}, {:.3f}]",
                         format_ratio(*overhead), name(even->payback), even->net->value,
@@ -255,12 +291,6 @@ void say_break_even(Sentences& out, const SweepReport& report, const SweepGroup&
     text += fmt::format(". Serving pays {} for it, for as long as the model is used",
                         all_added(serving));
   out.push_back(text + ".");
-  if (!is_inside_fit(report.compute))
-    out.push_back(
-        fmt::format("Warning: {:.4g} PFLOP/s-days lie outside {} to {}, over which the "
-                    "laws were fitted; from 14.5 on they would have Block beat Full, "
-                    "which is rounding.",
-                    report.compute, kLeastFittedCompute, kMostFittedCompute));
 }
 
 /// "8", "8 and 16", "14 to 53".

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/decision/decoder_layer.hpp"
 #include "reports/formats/numbers.hpp"
 #include "reports/sweep/sweep_report.hpp"
 
@@ -25,20 +26,28 @@ Notes notes_of(const SweepReport& report, const SweepGroup& group) {
           own_choice(report, group)};
 }
 
-std::string note(const Notes& notes, std::size_t choice) {
+bool is_noted(const Notes& notes, std::size_t choice) {
+  return choice == notes.recommendation.best || choice == notes.recommendation.runner_up ||
+         choice == notes.own;
+}
+
+std::string note(const Sweep& sweep, const Notes& notes, std::size_t choice) {
   std::vector<std::string> words;
   if (choice == notes.recommendation.best) words.push_back("recommended");
   if (choice == notes.recommendation.runner_up) words.push_back("runner-up");
   if (choice == notes.own) words.push_back("as written");
+  if (splits_decoder_layer(sweep.study(), sweep.choices()[choice].path.scheme))
+    words.push_back("splits a decoder layer");
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
 bool is_shown(const SweepGroup& group, const Notes& notes, std::size_t choice) {
   const auto& choices = group.sweep().choices();
   if (!choices[choice].refused.empty()) return false;
-  if (choices.size() <= kMostRows || !note(notes, choice).empty()) return true;
+  if (choices.size() <= kMostRows || is_noted(notes, choice)) return true;
   const Recommendation& said = notes.recommendation;
-  const bool is_named = choice == said.by_size || choice == said.by_count ||
+  const bool is_named = choice == said.cheapest || choice == said.by_size ||
+                        choice == said.by_count ||
                         std::any_of(said.binding.begin(), said.binding.end(),
                                     [&](const BindingBudget& b) { return b.allowed == choice; });
   const Partition* blocks = blocks_of(choices[choice].path.scheme);
@@ -137,7 +146,7 @@ std::vector<std::string> cells(const SweepGroup& group, const Shape& shape, cons
   const bool is_on_front = std::binary_search(notes.front.begin(), notes.front.end(), choice);
   row.push_back(is_on_front ? "yes" : "no");
   if (shape.budgets) row.push_back(verdict_text(sweep, point));
-  row.push_back(note(notes, choice));
+  row.push_back(note(sweep, notes, choice));
   return row;
 }
 

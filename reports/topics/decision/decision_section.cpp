@@ -114,7 +114,7 @@ std::string batches(const std::vector<BatchRun>& runs, BatchFate fate) {
 double decode_limit(const Study& study) {
   for (const Budget& budget : study.budgets)
     if (budget.kind == BudgetKind::decode_overhead) return budget.limit;
-  return kPaperDecodeOverhead;
+  return paper_limit(BudgetKind::decode_overhead);
 }
 
 /// Where the limit is crossed. Empty where no batch has per cent.

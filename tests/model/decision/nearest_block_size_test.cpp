@@ -19,13 +19,15 @@ Verdict verdict_at(Study study, const Budget& budget, Count block_size) {
   return evaluate_budgets(study).budgets.front().verdict;
 }
 
-/// One evaluation for each size, from near to far.
+/// One evaluation for each size, from near to far: whole decoder layers first, where there are any.
 std::optional<Count> nearest_by_hand(const Study& study, const Budget& budget, Count own) {
-  for (Count distance = 1; distance < study.model.num_layers; ++distance)
-    for (const Count size : {own + distance, own - distance})
-      if (size >= 1 && size <= study.model.num_layers &&
-          verdict_at(study, budget, size) == Verdict::pass)
-        return size;
+  for (const Count odd : {0, 1})
+    for (Count distance = 1; distance < study.model.num_layers; ++distance)
+      for (const Count size : {own + distance, own - distance}) {
+        if (size < 1 || size > study.model.num_layers) continue;
+        if (study.model.architecture && size % 2 != odd) continue;
+        if (verdict_at(study, budget, size) == Verdict::pass) return size;
+      }
   return std::nullopt;
 }
 
@@ -90,7 +92,7 @@ TEST(NearestBlockSize, OfATrainingStepIsFoundAmongAFew) {
   Study study = test::training_study();
   study.compare.clear();
   const Count own = study.path.scheme.parameters.blocks.block_size;
-  EXPECT_EQ(nearest_block_size(study, {BudgetKind::training_overhead, 1e6}), own + 1);
+  EXPECT_EQ(nearest_block_size(study, {BudgetKind::training_overhead, 1e6}), own + 2);
   apply({SweptKey::block_size, 2}, study);
   const auto overhead = [&](Count size) {
     Study at = study;
@@ -102,6 +104,21 @@ TEST(NearestBlockSize, OfATrainingStepIsFoundAmongAFew) {
   ASSERT_GT(overhead(6), overhead(7));
   const Budget budget{BudgetKind::training_overhead, (overhead(6) + overhead(7)) / 2};
   EXPECT_EQ(nearest_block_size(study, budget), nearest_by_hand(study, budget, 2));
+}
+
+/// 23 layers a block would be nearer than 22, and end between an attention and its MLP.
+TEST(NearestBlockSize, SplitsNoDecoderLayerWhereAnotherSizeWouldDo) {
+  Study study = test::modelled_study();
+  study.compare.clear();
+  const Budget budget{BudgetKind::pipeline_peak, 100e3};
+  const auto found = nearest_block_size(study, budget);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(*found % 2, 0);
+  EXPECT_EQ(found, nearest_by_hand(study, budget, 24));
+  study.model.architecture.reset();
+  const auto of_layers = nearest_block_size(study, budget);
+  ASSERT_TRUE(of_layers);
+  EXPECT_LE(std::abs(*of_layers - 24), std::abs(*found - 24));
 }
 
 TEST(Budgets, NameABlockSizeWhereNothingElseWouldKeepThem) {

@@ -176,6 +176,29 @@ TEST(BreakEven, PaysWhereEvenTheLongestStepCostsLessThanTheSmallestAdvantage) {
   EXPECT_NEAR(break_even(block, around(0.04))->net->value, 1.253754376492729 / 1.04, 1e-12);
 }
 
+Scheme in_blocks(Count size) {
+  return Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(54, size)}};
+}
+
+/// Fig. 4 has about 8 blocks, over a span of compute.
+TEST(BreakEven, SaysNothingBeyondWhatWasFitted) {
+  for (const Count size : {6, 7}) {  // 9 and 8 blocks
+    EXPECT_EQ(break_even(in_blocks(size), around(0.04))->range, FitRange::inside) << size;
+    EXPECT_TRUE(break_even(in_blocks(size), around(0.04))->advantage) << size;
+  }
+  for (const Count size : {5, 10}) {  // 11 and 6 blocks
+    const BreakEven even = break_even(in_blocks(size), around(0.04)).value();
+    EXPECT_EQ(even.range, FitRange::other_blocks) << size;
+    EXPECT_FALSE(even.advantage || even.net) << size;
+    EXPECT_EQ(even.payback, Payback::unknown) << size;
+  }
+  for (const double compute : {0.49, 5.7}) {
+    const BreakEven even = break_even(in_blocks(6), around(0.04), compute).value();
+    EXPECT_EQ(even.range, FitRange::beyond) << compute;
+    EXPECT_FALSE(even.advantage || even.net) << compute;
+  }
+}
+
 TEST(BreakEven, IsUnknownWithoutAnOverheadAndAbsentWithoutAFit) {
   EXPECT_EQ(
       break_even(Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(54, 6)}}, {})->payback,

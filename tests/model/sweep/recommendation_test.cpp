@@ -174,6 +174,53 @@ TEST(Recommendation, DoesNotTakeWhatBreaksABudgetByItsMedian) {
   EXPECT_LE(sweep.point(0, *said.best).decode->overhead->value, limit);
 }
 
+/// Of sizes with the same published loss an odd one would be the cheapest: it ends a block between
+/// an attention and its MLP.
+TEST(Recommendation, SplitsNoDecoderLayerWhereAnotherChoiceIsAsGood) {
+  Study study = test::modelled_study();
+  study.pipeline.reset();
+  study.prefill.reset();
+  study.machine->memory_capacity = Bytes{1e15};
+  study.budgets = {kAnyDecode};
+  const std::vector<SweptAxis> axes{{.key = SweptKey::block_size, .values = {22, 23, 24, 25}}};
+  const Sweep sweep(study, axes, 1);
+  const auto size = [&](std::size_t choice) { return sweep.choices()[choice].values.front(); };
+  const Recommendation said = recommend(sweep, 0);
+  ASSERT_TRUE(said.best && said.runner_up);
+  EXPECT_EQ(size(*said.best) % 2, 0);
+  EXPECT_EQ(size(*said.runner_up) % 2, 0);
+  study.model.architecture.reset();
+  study.decode->baseline_steps = {Seconds{12e-3}};
+  const Recommendation of_layers = recommend(Sweep(study, axes, 1), 0);
+  EXPECT_EQ(size(of_layers.best.value()), 25);
+}
+
+TEST(Recommendation, NamesTheCheapestPublishedChoiceWhereNoneKeepsTheLimit) {
+  const std::vector<SweptAxis> axes{{.key = SweptKey::block_size, .values = {8, 16, 186}}};
+  const Sweep free(kimi({kAnyDecode}), axes, 1);
+  const double coarsest = free.point(0, 2).decode->overhead->value;
+  ASSERT_LT(coarsest, free.point(0, 1).decode->overhead->value);
+  const Sweep sweep(kimi({{BudgetKind::decode_overhead, coarsest * 1.001}}), axes, 1);
+  const Recommendation said = recommend(sweep, 0);
+  EXPECT_FALSE(said.best.has_value());
+  EXPECT_TRUE(said.unattainable.empty());
+  EXPECT_EQ(said.cheapest, 1U);
+}
+
+/// The limit of a prefill that nobody wrote, and whose step is modelled.
+TEST(Recommendation, HoldsAPrefillToThePaperToo) {
+  Study study = test::modelled_study();
+  study.budgets.clear();
+  const Sweep sweep(study, {{.key = SweptKey::block_size, .values = {24}}}, 1);
+  const auto& budgets = sweep.study().budgets;
+  const auto it = std::find_if(budgets.begin(), budgets.end(), [](const Budget& budget) {
+    return budget.kind == BudgetKind::prefill_overhead;
+  });
+  ASSERT_NE(it, budgets.end());
+  EXPECT_EQ(it->limit, 0.02);
+  EXPECT_EQ(it->origin, BudgetOrigin::assumed);
+}
+
 TEST(Recommendation, NamesTwoBudgetsThatBindTogether) {
   const Sweep sweep = sweep_of(
       kimi({{BudgetKind::prefill_peak, 0.3e9}, {BudgetKind::prefill_bank, 0.3e9}, kAnyDecode}));

@@ -8,6 +8,7 @@
 #include "model/decision/published_quality.hpp"
 #include "model/schemes/list.hpp"
 #include "reports/formats/gnuplot.hpp"
+#include "reports/formats/numbers.hpp"
 #include "reports/sweep/sweep_report.hpp"
 #include "tests/scheme_axis.hpp"
 #include "tests/studies.hpp"
@@ -119,9 +120,32 @@ TEST(SweepSentences, HoldATrainingStepAgainstTheComputeAdvantage) {
                        "the compute"));
   EXPECT_TRUE(contains(even, ": pays, net 1."));
   EXPECT_TRUE(contains(even, ". Serving pays +"));
-  EXPECT_EQ(sentence(report, "Warning"), "");
   report.compute = 20;
-  EXPECT_TRUE(contains(sentence(report, "Warning"), "20 PFLOP/s-days lie outside 0.5 to 5.6"));
+  EXPECT_EQ(sentence(report, "Break-even"),
+            "Break-even: no verdict. 20 PFLOP/s-days are beyond the range of the fit, 0.5 to 5.6 "
+            "([attnres] Fig. 4).");
+  study.budgets = {{BudgetKind::decode_overhead, 100}};
+  EXPECT_EQ(sentence(report_of(study, {block_sizes(16, 16)}), "Break-even"),
+            "Break-even: not known. The advantage of 12 blocks has not been published ([attnres] "
+            "Fig. 4 is of about 8).");
+}
+
+TEST(SweepSentences, SayHowSurelyALimitIsKept) {
+  Study study = kimi();
+  const std::vector<SweptAxis> axes{block_sizes(24, 24)};
+  study.budgets = {{BudgetKind::decode_overhead, 100}};
+  const Estimate<double> overhead =
+      *report_of(study, axes).scenes[0].sweep->point(0, 0).decode->overhead;
+  study.budgets = {{BudgetKind::decode_overhead, 1}};
+  EXPECT_EQ(
+      sentence(report_of(study, axes), "It surely keeps"),
+      "It surely keeps decode_overhead of 100 % with its median " + format_ratio(overhead) + ".");
+  study.budgets = {{BudgetKind::decode_overhead, overhead.value * 1.0001}};
+  const std::string kept = sentence(report_of(study, axes), "It keeps");
+  EXPECT_TRUE(kept.starts_with("It keeps decode_overhead of ")) << kept;
+  EXPECT_TRUE(
+      kept.ends_with(" with its median " + format_ratio(overhead) + "; the high end breaks it."))
+      << kept;
 }
 
 TEST(SweepSentences, SayThatNothingIsPublishedForCoarserBlocks) {
