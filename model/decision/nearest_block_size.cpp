@@ -1,15 +1,12 @@
 // One size after another, decided as the budget itself.
 #include "model/decision/nearest_block_size.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdlib>
 #include <vector>
 
 #include "model/decision/decoder_layer.hpp"
+#include "model/decision/kept_budget.hpp"
 #include "model/schemes/list.hpp"
-#include "model/step/scheme_payload.hpp"
-#include "model/training/training_step.hpp"
 
 namespace depthcost {
 namespace {
@@ -17,30 +14,10 @@ namespace {
 // [ours]
 constexpr Count kReach = 256;
 
-/// The steps that a budget is about. Rows point at the study's path.
-std::vector<StepRow> asked_steps(const Study& study, BudgetKind kind) {
-  if (!study.machine) return {};
-  Study asked = study;
-  if (kind == BudgetKind::decode_overhead)
-    asked.prefill.reset();
-  else if (kind == BudgetKind::prefill_overhead)
-    asked.decode.reset();
-  else if (kind == BudgetKind::training_overhead && study.training)
-    return {TrainingSteps(study).row(study.path, study.schedule)};
-  else
-    return {};
-  return step_rows(asked, study.path, study.schedule);
-}
-
 /// Whether a budget surely holds with blocks of that size.
 bool keeps(Study study, const Budget& budget, Count size) {
   set_blocks(study.path.scheme.parameters, partition_by_size(study.model.num_layers, size));
-  const std::vector<StepRow> steps = asked_steps(study, budget.kind);
-  const std::vector<MemoryRow> memory = memory_rows(study, study.path);
-  std::optional<PipelineTraffic> payload;
-  if (study.pipeline) payload = scheme_payload(*study.pipeline, study.path, Cache::none);
-  const BudgetInputs inputs{study, steps, memory, payload ? &*payload : nullptr};
-  return decided_row(budget, inputs).verdict == Verdict::pass;
+  return surely_keeps(study, budget);
 }
 
 enum class Split : bool { no, yes };
@@ -117,14 +94,6 @@ std::optional<Count> nearest_block_size(const Study& study, const Budget& budget
   const bool is_simulated = budget.kind == BudgetKind::training_overhead ||
                             budget.kind == BudgetKind::exposed_communication;
   return is_simulated ? nearest_of_few(study, budget, own) : nearest_of_all(study, budget, own);
-}
-
-void name_nearest_block_sizes(const Study& study, std::vector<BudgetRow>& rows) {
-  for (BudgetRow& row : rows) {
-    if (!may_break(row) || !row.nearest.empty()) continue;
-    if (const auto size = nearest_block_size(study, row.budget))
-      row.nearest = fmt::format("block_size {} would keep it", *size);
-  }
 }
 
 }  // namespace depthcost

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "model/decision/budget.hpp"
 #include "model/step/study.hpp"
@@ -15,8 +14,5 @@ namespace depthcost {
 /// Block AttnRes, or no size that was tried keeps it: up to 256 to either side; of training halves
 /// and doubles, and a bisection towards the study's own.
 std::optional<Count> nearest_block_size(const Study& study, const Budget& budget);
-
-/// Names that block size in every row that may not hold and has no nearer remedy.
-void name_nearest_block_sizes(const Study& study, std::vector<BudgetRow>& rows);
 
 }  // namespace depthcost

@@ -3,7 +3,7 @@
 
 #include <iterator>
 
-#include "model/decision/nearest_block_size.hpp"
+#include "model/decision/remedies.hpp"
 #include "model/step/scheme_payload.hpp"
 
 namespace depthcost {
@@ -164,7 +164,7 @@ Evaluation evaluate(const Study& study) {
   const PipelineTraffic* payload =
       answer.pipeline ? &answer.pipeline->by_scheme.front().naive : nullptr;
   answer.budgets = budget_rows({answer.study, answer.step, answer.memory, payload});
-  name_nearest_block_sizes(answer.study, answer.budgets);
+  name_remedies(answer.study, answer.budgets);
   answer.claims = claim_rows(study, answer.step);
   return answer;
 }

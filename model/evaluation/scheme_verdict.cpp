@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "model/base/enum_names.hpp"
-#include "model/decision/nearest_block_size.hpp"
+#include "model/decision/remedies.hpp"
 #include "model/schemes/list.hpp"
 
 namespace depthcost {
@@ -119,7 +119,7 @@ class SchemeJudge {
     if (!verdict_.memory && (!verdict_.time || verdict_.time->verdict == Verdict::pass)) return "";
     std::vector<BudgetRow> rows{verdict_.memory ? *verdict_.memory
                                                 : decided_alone(verdict_.time->budget)};
-    if (verdict_.path == &e_.paths.front()) name_nearest_block_sizes(study_, rows);
+    if (verdict_.path == &e_.paths.front()) name_remedies(study_, rows);
     return rows.front().nearest;
   }
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <utility>
 
+#include "model/schemes/list.hpp"
 #include "model/step/memory.hpp"
 
 namespace depthcost {

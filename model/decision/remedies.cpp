@@ -1,0 +1,21 @@
+// A setting before a block size.
+#include "model/decision/remedies.hpp"
+
+#include <fmt/format.h>
+
+#include "model/decision/nearest_block_size.hpp"
+#include "model/decision/nearest_setting.hpp"
+
+namespace depthcost {
+
+void name_remedies(const Study& study, std::vector<BudgetRow>& rows) {
+  for (BudgetRow& row : rows) {
+    if (!may_break(row) || !row.nearest.empty()) continue;
+    if (const std::string setting = nearest_setting(study, row.budget); !setting.empty())
+      row.nearest = setting + " would keep it";
+    else if (const auto size = nearest_block_size(study, row.budget))
+      row.nearest = fmt::format("block_size {} would keep it", *size);
+  }
+}
+
+}  // namespace depthcost
