@@ -53,6 +53,7 @@ void place(Values& values, const std::string& name, const std::vector<ImportedRe
 std::string to_yaml(const ImportedModel& model) {
   std::string text =
       fmt::format("# Imported from {}; keys of that file are named as sources.\n", model.origin);
+  for (const std::string& remark : model.remarks) text += fmt::format("# {}\n", remark);
   text += fmt::format("schema: {}\nname: {}\n", model_keys().schema, quoted(model.name));
   for (const ImportedKey& key : model.keys) text += line("", key);
   text += list("attention", model.attention);
