@@ -288,9 +288,9 @@ void add_explain(CLI::App& app, Command& chosen) {
 
 void add_import(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<ImportOptions>();
-  auto* command = add_command(
-      app, "import", "Hugging Face config.json -> model file",
-      {"depthcost import config.json -o my_model.yaml", "depthcost import config.json --as llama"});
+  auto* command = add_command(app, "import", "Hugging Face config.json -> model file",
+                              {"depthcost import config.json -o my_model.yaml",
+                               "depthcost import config.json --as kimi_linear"});
   command->add_option("CONFIG_JSON", options->config, "config.json of a model")
       ->required()
       ->type_name(completed::kFile);
