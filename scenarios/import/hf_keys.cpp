@@ -39,6 +39,7 @@ constexpr auto kHarmless = std::to_array<std::string_view>({
     "ignore_index",
     "indexer_rope_interleave",
     "latent_moe_use_norm",
+    "lm_head_bias",
     "layer_norm_eps",
     "layer_norm_epsilon",
     "mlp_bias",

@@ -102,6 +102,9 @@ Windows read_windows(const HfModel& model) {
     case WindowRule::all_layers:
       break;
   }
+  // Phi-4-mini: each n-th layer sees all tokens.
+  const auto every = model.config.find({"full_attn_mod"});
+  if (every && every->count() != 1) every->fail("only 1 is understood");
   const auto window = model.config.find({"sliding_window"});
   if (!window) return {};
   return {.num_layers = model.num_decoder_layers, .window = window, .path = "", .is_first = true};

@@ -73,6 +73,12 @@ Values to_values(const ImportedModel& model) {
   place(values, "mlp", model.mlp);
   for (const ImportedKey& key : model.residual)
     place(values, "residual." + key.value.key, key.value.position, key.source);
+  // Whoever reads the config in place of a model file sees no comments of that file.
+  if (!model.remarks.empty()) {
+    Value scheme = values.at("residual.scheme");
+    scheme.origin += fmt::format("; {}", fmt::join(model.remarks, " "));
+    values.set("residual.scheme", std::move(scheme));
+  }
   return values;
 }
 

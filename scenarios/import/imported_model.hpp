@@ -43,7 +43,7 @@ struct ImportedModel {
 std::string to_yaml(const ImportedModel& model);
 
 /// The values that the reader gets from that file. Their places are those in the imported file, and
-/// their sources are their origins.
+/// their sources are their origins; the remarks stand with the residual scheme.
 Values to_values(const ImportedModel& model);
 
 }  // namespace depthcost

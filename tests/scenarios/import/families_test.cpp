@@ -277,6 +277,13 @@ TEST(ImportedPhi, OfTheThirdGenerationSeesAWindow) {
              "window=2047"}));
 }
 
+TEST(ImportedPhi, MayBeMini) {
+  EXPECT_EQ(records_of(edited("phi_4", "\"attention_bias\": false",
+                              "\"full_attn_mod\": 1, \"lm_head_bias\": false")
+                           .attention),
+            (Lines{"kind=grouped decoder_layers=40 heads=40 kv_heads=10 head_dim=128"}));
+}
+
 TEST(ImportedGemma, TakesFromItsClassWhatTheConfigLeavesOut) {
   // The published configs of the smaller Gemma 3 models have no heads and no vocabulary.
   const ImportedModel model = import_config(
@@ -289,6 +296,13 @@ TEST(ImportedGemma, TakesFromItsClassWhatTheConfigLeavesOut) {
                    "kind=grouped decoder_layers=5 heads=8 kv_heads=4 head_dim=256"}));
   EXPECT_EQ(model.keys.at(3).value.text, "262208");
   EXPECT_EQ(model.keys.at(3).source, "it.json: transformers' gemma3_text.vocab_size");
+}
+
+TEST(ImportedLlama4, TakesAnEmptyListForNone) {
+  EXPECT_EQ(
+      records_of(
+          edited("llama_4_scout", "\"attention_bias\": false", "\"no_rope_layers\": []").attention),
+      records_of(load_config(path_of("llama_4_scout")).attention));
 }
 
 TEST(ImportedLlama4, MayListItsLayers) {
@@ -337,6 +351,9 @@ TEST(ImportedFamilies, AreReadAsWhatTheUserNames) {
   EXPECT_EQ(records_of(model.attention), records_of(load_config(path_of("phi_4")).attention));
   EXPECT_EQ(model.remarks,
             (Lines{"Read as phi3, as was asked for; the config says model_type 'phi9'."}));
+  EXPECT_EQ(to_values(model).at("residual.scheme").origin,
+            "no hc_mult and no attn_res_block_size key in it.json; Read as phi3, as was asked for; "
+            "the config says model_type 'phi9'.");
   EXPECT_NE(to_yaml(model).find("\n# Read as phi3, as was asked for; "), std::string::npos);
 }
 

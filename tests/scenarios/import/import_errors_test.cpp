@@ -253,6 +253,8 @@ INSTANTIATE_TEST_SUITE_P(
          "\"apply_residual_connection_post_layernorm\": true",
          "3:47: error: invalid apply_residual_connection_post_layernorm 'true' (only false is "
          "understood)"},
+        {"PhiWithFullLayersBetween", "phi_4", "\"attention_bias\": false", "\"full_attn_mod\": 2",
+         "4:20: error: invalid full_attn_mod '2' (only 1 is understood)"},
         {"GemmaThatLooksAhead", "gemma_2_9b", "\"head_dim\": 256",
          "\"head_dim\": 256, \"use_bidirectional_attention\": true",
          "5:51: error: invalid use_bidirectional_attention 'true' (only false is understood)"},
