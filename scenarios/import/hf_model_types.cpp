@@ -77,7 +77,12 @@ constexpr HfModelType with_gated_delta(std::string_view name) {
 }
 
 constexpr HfModelType with_indexer(std::string_view name) {
-  return {.name = name, .attention = AttentionForm::latent, .indexer = Indexer::present};
+  return {.name = name,
+          .attention = AttentionForm::latent,
+          .indexer = Indexer::present,
+          .remark =
+              "The cache holds keys of the indexer too, in kv_dtype; an engine that keeps "
+              "them in fp8 needs fewer bytes."};
 }
 
 // An absent key is derived only where the configuration class in transformers computes it from

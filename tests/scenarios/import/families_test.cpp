@@ -90,6 +90,9 @@ const std::string kDefaults =
 const std::string kParallel =
     "parallel_attn true: attention and MLP are added to the stream in one step; the residual path "
     "is counted as in a model that adds them one after the other.";
+const std::string kIndexKeys =
+    "The cache holds keys of the indexer too, in kv_dtype; an engine that keeps them in fp8 needs "
+    "fewer bytes.";
 const std::string kChunks =
     "text_config.attention_chunk_size 8192: a token sees its own chunk only, half of it on "
     "average; counted as the last 8192 tokens.";
@@ -219,7 +222,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "rope_dim=64 value_dim=128 top_k=2048 index_heads=64 index_dim=128"},
                {"kind=dense decoder_layers=3 width=18432",
                 "kind=experts decoder_layers=58 experts=256 active=8 shared=1 width=2048"},
-               {}},
+               {kIndexKeys}},
         Family{"glm_5",
                744e9,
                "decoder_layers=78 hidden_size=6144 dtype=bf16 vocabulary_size=154880 "
@@ -228,7 +231,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "rope_dim=64 value_dim=256 top_k=2048 index_heads=32 index_dim=128"},
                {"kind=dense decoder_layers=3 width=12288",
                 "kind=experts decoder_layers=75 experts=256 active=8 shared=1 width=2048"},
-               {}}),
+               {kIndexKeys}}),
     [](const auto& row) { return row.param.config; });
 
 // --- traps ---
