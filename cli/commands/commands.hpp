@@ -64,6 +64,7 @@ ExitCode run_explain(const ExplainOptions& options);
 struct ImportOptions {
   std::string config;  // a Hugging Face config.json
   std::string output;  // the model file; stdout if empty
+  std::string family;  // the model type to read it as; its own if empty
 };
 ExitCode run_import(const ImportOptions& options, Console& console);
 

@@ -10,7 +10,7 @@
 namespace depthcost {
 
 ExitCode run_import(const ImportOptions& options, Console& console) {
-  const std::string yaml = to_yaml(load_config(options.config));
+  const std::string yaml = to_yaml(load_config(options.config, options.family));
   if (options.output.empty()) {
     write_stdout(yaml);
     return ExitCode::good;

@@ -290,12 +290,18 @@ void add_explain(CLI::App& app, Command& chosen) {
 void add_import(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<ImportOptions>();
   auto* command = add_command(app, "import", "Hugging Face config.json -> model file",
-                              {"depthcost import config.json -o my_model.yaml"});
+                              {"depthcost import config.json -o my_model.yaml",
+                               "depthcost import config.json --as kimi_linear"});
   command->add_option("CONFIG_JSON", options->config, "config.json of a model")
       ->required()
       ->type_name(completed::kFile);
   command->add_option("-o,--output", options->output, "model file to write; stdout if absent")
       ->type_name(completed::kFile);
+  command
+      ->add_option("--as", options->family,
+                   "known model_type to read the config as, such as llama; for one that is not "
+                   "known but built alike")
+      ->type_name("FAMILY");
   on_call(*command, chosen, options, run_import);
 }
 

@@ -38,6 +38,9 @@ constexpr double bytes_per_weight(WeightDtype dtype) {
   return 0;
 }
 
+/// Whether attention's output is multiplied by a gate of its own projection.
+enum class OutputGate : std::uint8_t { absent, present };
+
 /// Multi-head, grouped-query and multi-query attention; with a window, each token sees at most so
 /// many.
 struct GroupedAttention {
@@ -45,13 +48,12 @@ struct GroupedAttention {
   Count num_kv_heads = 1;
   Count head_dim = 1;
   std::optional<Count> window;
+  OutputGate output_gate = OutputGate::absent;
 };
 
-/// Whether attention's output is multiplied by a gate of its own projection.
-enum class OutputGate : std::uint8_t { absent, present };
-
 /// Multi-head latent attention: one compressed vector and one rotary key per token for all heads.
-/// DeepSeek-V2, arXiv:2405.04434.
+/// DeepSeek-V2, arXiv:2405.04434. With `top_k` each token sees the keys that an indexer chooses, or
+/// without `index_heads` those of the last layer that has one: DeepSeek-V3.2, arXiv:2512.02556.
 struct LatentAttention {
   Count num_heads = 1;
   std::optional<Count> q_rank;  // absent: queries are not compressed
@@ -60,15 +62,24 @@ struct LatentAttention {
   Count rope_dim = 1;   // with rotation
   Count value_dim = 1;  // of a head's value
   OutputGate output_gate = OutputGate::absent;
+  std::optional<Count> top_k;  // absent: all keys
+  Count index_heads = 0;
+  Count index_dim = 0;
 };
 
+/// What forgets in a linear attention: one factor for each channel of a key, which a projection of
+/// rank head_dim computes, or one for each head.
+enum class Decay : std::uint8_t { per_channel, per_head };
+
 /// Kimi Delta Attention and its kin: a state of head_dim x head_dim per head instead of a cache.
-/// Kimi Linear, arXiv:2510.26692.
+/// Kimi Linear, arXiv:2510.26692. Gated DeltaNet, arXiv:2412.06464, decays per head.
 struct LinearAttention {
-  Count num_heads = 1;
+  Count num_heads = 1;             // of values
+  std::optional<Count> key_heads;  // of queries and keys; absent: as many
   Count head_dim = 1;
   Count conv_width = 1;            // of the short convolutions on q, k and v
   std::optional<Count> gate_rank;  // of the output gate; absent: full rank
+  Decay decay = Decay::per_channel;
 };
 
 /// One shared key-value vector per head_dim, compressed along the sequence: DeepSeek-V4,
@@ -131,11 +142,15 @@ struct MlpLayers {
   Count num_decoder_layers = 0;
 };
 
+/// Whether the output projection has a table of its own or that of the embedding.
+enum class OutputHead : std::uint8_t { own, tied };
+
 /// Both lists add up to the model's decoder layers.
 struct Architecture {
   std::vector<AttentionLayers> attention;
   std::vector<MlpLayers> mlp;
   Count vocabulary_size = 0;
+  OutputHead output_head = OutputHead::own;
   WeightDtype weight_dtype = WeightDtype::bf16;
   WeightDtype expert_dtype = WeightDtype::bf16;  // of routed experts
   Dtype kv_dtype = Dtype::bf16;                  // of the KV cache

@@ -31,7 +31,7 @@ struct AttentionCostOf {
 
   double last() const { return pass.first + pass.tokens; }
 
-  /// Queries, keys, values and output; a key and a value for every key-value head.
+  /// Queries, keys, values, output and its gate; a key and a value for every key-value head.
   AttentionCost operator()(const GroupedAttention& a) const {
     const double h = as_double(a.head_dim);
     const double heads = dealt_out(a.num_heads, tensor);
@@ -39,7 +39,8 @@ struct AttentionCostOf {
     const double limit = a.window ? as_double(*a.window) : kNoLimit;
     const double per_token = 2 * kv_heads * h;
     const double keys = mean_keys(pass, limit);
-    const double weights = d * (2 * heads + 2 * kv_heads) * h;
+    const double gate = a.output_gate == OutputGate::present ? d * heads * h : 0;
+    const double weights = d * (2 * heads + 2 * kv_heads) * h + gate;
     return {.weights = weights,
             .stored_elements = std::min(last(), limit) * per_token,
             .read_elements = std::min(pass.first, limit) * per_token,
@@ -49,7 +50,9 @@ struct AttentionCostOf {
   }
 
   /// Few tokens work on the compressed vectors themselves (absorbed projections); where that takes
-  /// more operations, the vectors are expanded first.
+  /// more operations, the vectors are expanded first. Chosen keys differ from token to token, so
+  /// they are never expanded. An indexer has queries from the compressed ones, one key and one
+  /// weight for each of its heads, and is whole on every rank.
   AttentionCost operator()(const LatentAttention& a) const {
     const double heads = dealt_out(a.num_heads, tensor);
     const double n = as_double(a.nope_dim);
@@ -59,30 +62,38 @@ struct AttentionCostOf {
     const double query =
         a.q_rank ? as_double(*a.q_rank) * (d + heads * (n + r)) : d * heads * (n + r);
     const double gate = a.output_gate == OutputGate::present ? d * heads * v : 0;
-    const double weights = query + d * (c + r) + c * heads * (n + v) + heads * v * d + gate;
-    const bool is_absorbed = pass.tokens * (2 * c + r) < pass.tokens * (n + r + v) + c * (n + v);
+    const double index_dim = as_double(a.index_dim);
+    const double index = as_double(a.index_heads) * index_dim;
+    const double indexer =
+        (a.q_rank ? as_double(*a.q_rank) : d) * index + d * (index_dim + as_double(a.index_heads));
+    const double weights =
+        query + d * (c + r) + c * heads * (n + v) + heads * v * d + gate + indexer;
+    const bool is_absorbed =
+        a.top_k || pass.tokens * (2 * c + r) < pass.tokens * (n + r + v) + c * (n + v);
     const double per_key = heads * (is_absorbed ? 2 * c + r : n + r + v);
-    const double per_token = c + r;
+    const double limit = a.top_k ? as_double(*a.top_k) : kNoLimit;
+    const Flops scores = attention_core(index, mean_keys(pass, kNoLimit), pass);
     return {.weights = weights,
-            .stored_elements = last() * per_token,
-            .read_elements = pass.first * per_token,
-            .written_elements = pass.tokens * per_token,
+            .stored_elements = last() * (c + r + index_dim),
+            .read_elements = std::min(pass.first, limit) * (c + r) + pass.first * index_dim,
+            .written_elements = pass.tokens * (c + r + index_dim),
             .flops = projections(weights, pass),
-            .core = attention_core(per_key, mean_keys(pass, kNoLimit), pass)};
+            .core = attention_core(per_key, mean_keys(pass, limit), pass) + scores};
   }
 
-  /// q, k, v, output, the decay gate of rank head_dim, one step size a head, the output gate, and
-  /// short convolutions on q, k and v.
+  /// q, k, v, output, the decay, one step size a head, the output gate, and short convolutions on
+  /// q, k and v. A state for each head of values.
   AttentionCost operator()(const LinearAttention& a) const {
     const double heads = dealt_out(a.num_heads, tensor);
     const double h = as_double(a.head_dim);
     const double width = heads * h;
-    const double decay_gate = d * h + h * width;
+    const double mixed = width + 2 * h * dealt_out(a.key_heads.value_or(a.num_heads), tensor);
+    const double decay = a.decay == Decay::per_head ? d * heads : d * h + h * width;
     const double output_gate = a.gate_rank ? as_double(*a.gate_rank) * (d + width) : d * width;
-    const double convolutions = 3 * width * as_double(a.conv_width);
-    const double weights = 4 * d * width + decay_gate + d * heads + output_gate + convolutions;
+    const double convolutions = mixed * as_double(a.conv_width);
+    const double weights = d * (mixed + width) + decay + d * heads + output_gate + convolutions;
     const double state = heads * h * h;
-    const double past_inputs = 3 * width * (as_double(a.conv_width) - 1);
+    const double past_inputs = mixed * (as_double(a.conv_width) - 1);
     return {.weights = weights,
             .state_elements = state + past_inputs,
             .flops = projections(weights, pass) + Flops{kStateFlops * state * pass.tokens}};

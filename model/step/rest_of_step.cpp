@@ -13,11 +13,12 @@ namespace {
 
 /// Kernels that a decoder layer launches, as serving engines split it up: [ours], counted from what
 /// their stages are. Attention: projections in (two where they are compressed), rotation and cache,
-/// core, output. Linear: projections, convolution, recurrence, gated norm, output. MLP: gate and
-/// up, activation, down; with experts a router, top-k, sorting and combining, and the shared ones.
+/// core, output; an indexer's projections, scores and top-k. Linear: projections, convolution,
+/// recurrence, gated norm, output. MLP: gate and up, activation, down; with experts a router,
+/// top-k, sorting and combining, and the shared ones.
 struct KernelsOf {
   double operator()(const GroupedAttention&) const { return 4; }
-  double operator()(const LatentAttention&) const { return 6; }
+  double operator()(const LatentAttention& a) const { return a.index_heads > 0 ? 9 : 6; }
   double operator()(const LinearAttention&) const { return 5; }
   double operator()(const CompressedAttention&) const { return 9; }
   double operator()(const DenseMlp&) const { return 3; }

@@ -60,8 +60,9 @@ Bytes device_weights(const Study& study) {
     layers += as_double(a.num_decoder_layers) * attention_weights(study, a.attention);
   for (const MlpLayers& m : architecture.mlp)
     layers += as_double(m.num_decoder_layers) * mlp_weights(study, m.mlp);
-  // With a pipeline embedding and head lie on different stages.
-  const double matrices = study.pipeline && study.pipeline->num_stages > 1 ? 1 : 2;
+  // With a pipeline embedding and head lie on different stages, each with a table even if tied.
+  const bool is_on_one_device = !study.pipeline || study.pipeline->num_stages == 1;
+  const double matrices = is_on_one_device && architecture.output_head == OutputHead::own ? 2 : 1;
   const double vocabulary = as_double(architecture.vocabulary_size) *
                             as_double(study.model.hidden_size) /
                             as_double(study.tensor_parallel_size);

@@ -35,6 +35,11 @@ class Record {
     return has(name) ? std::optional(count(name)) : std::nullopt;
   }
 
+  template <class Enum>
+  Enum choice(const std::string& name, Enum otherwise) const {
+    return has(name) ? named<Enum>(text(name)).value() : otherwise;
+  }
+
   /// Throws unless the keys that this kind needs are there, and for keys of other kinds.
   void check_members(KeyNames needed, KeyNames allowed) const {
     for (const char* name : needed)
@@ -79,34 +84,42 @@ class Record {
 };
 
 Attention grouped(const Record& record) {
-  record.check_members({"heads", "kv_heads", "head_dim"}, {"window"});
+  record.check_members({"heads", "kv_heads", "head_dim"}, {"window", "output_gate"});
   record.check_divides("kv_heads", "heads");
   return GroupedAttention{.num_heads = record.count("heads"),
                           .num_kv_heads = record.count("kv_heads"),
                           .head_dim = record.count("head_dim"),
-                          .window = record.optional("window")};
+                          .window = record.optional("window"),
+                          .output_gate = record.choice("output_gate", OutputGate::absent)};
 }
 
 Attention latent(const Record& record) {
   record.check_members({"heads", "kv_rank", "nope_dim", "rope_dim", "value_dim"},
-                       {"q_rank", "output_gate"});
+                       {"q_rank", "output_gate", "top_k", "index_heads", "index_dim"});
+  record.check_company("index_heads", "index_dim");
+  record.check_company("index_dim", "index_heads");
+  record.check_company("index_heads", "top_k");
   return LatentAttention{.num_heads = record.count("heads"),
                          .q_rank = record.optional("q_rank"),
                          .kv_rank = record.count("kv_rank"),
                          .nope_dim = record.count("nope_dim"),
                          .rope_dim = record.count("rope_dim"),
                          .value_dim = record.count("value_dim"),
-                         .output_gate = record.has("output_gate")
-                                            ? named<OutputGate>(record.text("output_gate")).value()
-                                            : OutputGate::absent};
+                         .output_gate = record.choice("output_gate", OutputGate::absent),
+                         .top_k = record.optional("top_k"),
+                         .index_heads = record.optional("index_heads").value_or(0),
+                         .index_dim = record.optional("index_dim").value_or(0)};
 }
 
 Attention linear(const Record& record) {
-  record.check_members({"heads", "head_dim", "conv_width"}, {"gate_rank"});
+  record.check_members({"heads", "head_dim", "conv_width"}, {"key_heads", "gate_rank", "decay"});
+  if (record.has("key_heads")) record.check_divides("key_heads", "heads");
   return LinearAttention{.num_heads = record.count("heads"),
+                         .key_heads = record.optional("key_heads"),
                          .head_dim = record.count("head_dim"),
                          .conv_width = record.count("conv_width"),
-                         .gate_rank = record.optional("gate_rank")};
+                         .gate_rank = record.optional("gate_rank"),
+                         .decay = record.choice("decay", Decay::per_channel)};
 }
 
 Attention compressed(const Record& record) {
@@ -161,7 +174,8 @@ void check_sum(const Values& values, const std::string& list, Count have, Count 
 
 /// Keys that need `attention` and `mlp`, which are absent.
 void refuse_lone_keys(const Values& values) {
-  for (const std::string key : {"vocabulary_size", "weight_dtype", "expert_dtype", "kv_dtype"})
+  for (const std::string key :
+       {"vocabulary_size", "output_head", "weight_dtype", "expert_dtype", "kv_dtype"})
     if (const Value* value = values.find(key))
       throw InputError(value->position,
                        fmt::format("conflicting key '{}' (needs attention and mlp)", key));
@@ -244,6 +258,8 @@ std::optional<Architecture> architecture_from(const Values& values, Count num_la
   check_sum(values, "attention", attention_layers, decoder_layers);
   check_sum(values, "mlp", mlp_layers, decoder_layers);
   architecture.vocabulary_size = vocabulary_size_of(values);
+  if (values.has("output_head"))
+    architecture.output_head = values.choice<OutputHead>("output_head");
   read_dtypes(values, architecture, notes);
   return architecture;
 }

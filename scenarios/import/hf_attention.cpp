@@ -54,64 +54,7 @@ class RecordBuilder {
 };
 
 const Aliases kHeads{"num_attention_heads", "n_head", "n_heads"};
-const Aliases kKvHeads{"num_key_value_heads", "n_kv_heads", "num_kv_heads"};
-
-/// How many layers see a window, which one, and whether the first layer does.
-struct Windows {
-  Count num_layers = 0;
-  std::optional<ConfigValue> window;
-  std::string path;  // the key that says which layers
-  bool is_first = true;
-};
-
-Windows windows_by_type(const HfModel& model, const ConfigValue& types) {
-  const std::vector<std::string> words = types.words();
-  require_one_per_layer(types, words.size(), model.num_decoder_layers);
-  Windows windows{.num_layers = 0,
-                  .window = std::nullopt,
-                  .path = types.path(),
-                  .is_first = words.front() == "sliding_attention"};
-  for (const std::string& word : words) {
-    if (word != "full_attention" && word != "sliding_attention")
-      types.fail(
-          fmt::format("holds '{}'; must be full_attention or sliding_attention", printable(word)));
-    if (word == "sliding_attention") ++windows.num_layers;
-  }
-  if (windows.num_layers > 0)
-    windows.window = model.config.at({"sliding_window"}, "layer_types has sliding_attention");
-  return windows;
-}
-
-/// In transformers the layers from max_window_layers on have a window.
-Windows upper_windows(const HfModel& model) {
-  const auto is_used = model.config.find({"use_sliding_window"});
-  model.config.ignore({"sliding_window", "max_window_layers"});
-  if (!is_used || !is_used->flag()) return {};
-  const ConfigValue window = model.config.at({"sliding_window"}, "use_sliding_window is true");
-  const ConfigValue first = model.config.at({"max_window_layers"}, "use_sliding_window is true");
-  const Count num_full = std::min(first.count(Range::non_negative), model.num_decoder_layers);
-  return {.num_layers = model.num_decoder_layers - num_full,
-          .window = window,
-          .path = first.path(),
-          .is_first = num_full == 0};
-}
-
-Windows read_windows(const HfModel& model) {
-  const WindowRule rule = model.type.window;
-  if (const auto types = model.config.find({"layer_types"})) {
-    if (rule != WindowRule::none) model.config.ignore({"sliding_window"});
-    if (rule == WindowRule::upper_layers)
-      model.config.ignore({"use_sliding_window", "max_window_layers"});
-    return windows_by_type(model, *types);
-  }
-  if (rule == WindowRule::by_layer_type)
-    model.config.at({"layer_types"}, "which layers see a window only");
-  if (rule == WindowRule::upper_layers) return upper_windows(model);
-  if (rule == WindowRule::none) return {};
-  const auto window = model.config.find({"sliding_window"});
-  if (!window) return {};
-  return {.num_layers = model.num_decoder_layers, .window = window, .path = "", .is_first = true};
-}
+const Aliases kKvHeads{"num_key_value_heads", "n_kv_heads", "num_kv_heads", "n_head_kv"};
 
 FoundCount head_dim_of(const HfModel& model, const ConfigValue& heads) {
   if (const auto value = model.config.find({"head_dim"}))
@@ -126,7 +69,22 @@ FoundCount head_dim_of(const HfModel& model, const ConfigValue& heads) {
           fmt::format("head_dim = hidden size / {}", heads.path())};
 }
 
+/// Falcon: num_kv_heads counts in the new architecture alone; before, multi_query means one head.
+FoundCount falcon_kv_heads(const HfModel& model, const ConfigValue& heads) {
+  HfConfig& config = model.config;
+  const auto is_new = config.find({"new_decoder_architecture"});
+  if (is_new && is_new->flag()) {
+    const ConfigValue value = config.at(kKvHeads, "new_decoder_architecture is true");
+    return {value.count(), value.position(), fmt::format("{}, {}", is_new->path(), value.path())};
+  }
+  config.ignore(kKvHeads);
+  const ConfigValue one = config.at({"multi_query"}, "whether all heads share a key and a value");
+  return {one.flag() ? 1 : heads.count(), one.position(),
+          fmt::format("{} {}", one.path(), one.text())};
+}
+
 FoundCount kv_heads_of(const HfModel& model, const ConfigValue& heads) {
+  if (model.type.kv_heads == Absent::falcon) return falcon_kv_heads(model, heads);
   if (const auto value = model.config.find(kKvHeads))
     return {value->count(), value->position(), value->path()};
   if (model.type.kv_heads == Absent::refused)
@@ -134,20 +92,55 @@ FoundCount kv_heads_of(const HfModel& model, const ConfigValue& heads) {
   return {heads.count(), heads.position(), fmt::format("kv_heads = {}", heads.path())};
 }
 
-std::vector<ImportedRecord> grouped(const HfModel& model) {
+/// Key-value heads, head size and all that is alike in each layer of a grouped attention.
+RecordBuilder grouped_record(const HfModel& model, const std::string& pattern, Count num_layers) {
   const ConfigValue heads = model.config.at(kHeads, "query heads");
   const FoundCount kv_heads = kv_heads_of(model, heads);
   const FoundCount head_dim = head_dim_of(model, heads);
-  const Windows windows = read_windows(model);
+  RecordBuilder builder(model.config, "grouped", num_layers, heads.position());
+  if (!pattern.empty()) builder.cite(pattern);
+  builder.add("heads", heads)
+      .add("kv_heads", kv_heads.count, kv_heads.position)
+      .cite(kv_heads.source)
+      .add("head_dim", head_dim.count, head_dim.position)
+      .cite(head_dim.source);
+  return builder;
+}
+
+void refuse_unless_false(const HfModel& model, std::string_view key) {
+  if (const auto value = model.config.find({key}); value && value->flag())
+    value->fail("only false is understood");
+}
+
+/// Falcon adds the outputs of attention and MLP in one step.
+void remark_on_parallel_layers(const HfModel& model) {
+  const auto parallel = model.config.find({"parallel_attn"});
+  if (!parallel || !parallel->flag()) return;
+  model.remarks.push_back(
+      fmt::format("{} true: attention and MLP are added to the stream in one step; the residual "
+                  "path is counted as in a model that adds them one after the other.",
+                  parallel->path()));
+}
+
+/// MiniMax: 1 for a layer with full attention. Its linear one, lightning attention, is not known.
+void refuse_lightning_layers(const HfModel& model) {
+  const auto types = model.config.find({"attn_type_list"});
+  if (!types) return;
+  for (const Count type : types->counts(Range::non_negative))
+    if (type != 1)
+      types->fail(fmt::format("holds {}; only 1, full attention, is understood", type));
+}
+
+std::vector<ImportedRecord> grouped(const HfModel& model) {
+  refuse_lightning_layers(model);
+  refuse_unless_false(model, "use_bidirectional_attention");
+  if (model.type.kv_heads == Absent::falcon) {
+    refuse_unless_false(model, "apply_residual_connection_post_layernorm");
+    remark_on_parallel_layers(model);
+  }
+  const Windows windows = import_windows(model);
   const auto record = [&](Count num_layers, const std::optional<ConfigValue>& window) {
-    RecordBuilder builder(model.config, "grouped", num_layers, heads.position());
-    if (!windows.path.empty()) builder.cite(windows.path);
-    builder.add("heads", heads)
-        .add("kv_heads", kv_heads.count, kv_heads.position)
-        .cite(kv_heads.source)
-        .add("head_dim", head_dim.count, head_dim.position)
-        .cite(head_dim.source);
-    return builder.add("window", window).build();
+    return grouped_record(model, windows.path, num_layers).add("window", window).build();
   };
   std::vector<ImportedRecord> records;
   const Count num_full = model.num_decoder_layers - windows.num_layers;
@@ -158,9 +151,39 @@ std::vector<ImportedRecord> grouped(const HfModel& model) {
   return records;
 }
 
+/// Which layers choose keys anew ("full") and which take the choice of the last that did
+/// ("shared").
+struct Indexers {
+  Count num_full = 0;
+  Count num_shared = 0;
+  std::string path;
+};
+
+Indexers read_indexers(const HfModel& model) {
+  HfConfig& config = model.config;
+  config.ignore({"index_share_for_mtp_iteration", "index_skip_topk_offset", "index_topk_pattern"});
+  const auto every = config.find({"index_topk_freq"});
+  const auto types = config.find({"indexer_types"});
+  if (!types) {
+    if (every && every->count() != 1)
+      config.at({"indexer_types"}, "index_topk_freq: not each layer chooses keys");
+    return {.num_full = model.num_decoder_layers, .num_shared = 0, .path = ""};
+  }
+  Indexers indexers{.num_full = 0, .num_shared = 0, .path = types->path()};
+  const std::vector<std::string> words = types->words();
+  require_one_per_layer(*types, words.size(), model.num_decoder_layers);
+  for (const std::string& word : words) {
+    if (word != "full" && word != "shared")
+      types->fail(fmt::format("holds '{}'; must be full or shared", printable(word)));
+    ++(word == "full" ? indexers.num_full : indexers.num_shared);
+  }
+  if (words.front() == "shared") types->fail("the first layer has no choice to share");
+  return indexers;
+}
+
 /// Under MLA the number of key-value heads repeats that of the query heads, and head_dim is only a
 /// part of a head.
-ImportedRecord latent(const HfModel& model, Count num_layers, const std::string& pattern) {
+RecordBuilder latent_record(const HfModel& model, Count num_layers, const std::string& pattern) {
   HfConfig& config = model.config;
   config.ignore({"num_key_value_heads", "n_kv_heads", "num_kv_heads", "head_dim", "mla_use_nope"});
   const ConfigValue heads = config.at(kHeads, "query heads");
@@ -180,7 +203,25 @@ ImportedRecord latent(const HfModel& model, Count num_layers, const std::string&
       .add("value_dim", config.at({"v_head_dim"}, "of a latent attention"));
   if (const auto gate = config.find({"mla_use_output_gate"}); gate && gate->flag())
     builder.add("output_gate", "present", gate->position()).cite(gate->path());
-  return builder.build();
+  return builder;
+}
+
+std::vector<ImportedRecord> latent(const HfModel& model) {
+  if (model.type.indexer == Indexer::absent)
+    return {latent_record(model, model.num_decoder_layers, "").build()};
+  HfConfig& config = model.config;
+  const std::string why = "of the indexer";
+  const Indexers indexers = read_indexers(model);
+  const ConfigValue top_k = config.at({"index_topk"}, why);
+  std::vector<ImportedRecord> records{latent_record(model, indexers.num_full, indexers.path)
+                                          .add("top_k", top_k)
+                                          .add("index_heads", config.at({"index_n_heads"}, why))
+                                          .add("index_dim", config.at({"index_head_dim"}, why))
+                                          .build()};
+  if (indexers.num_shared > 0)
+    records.push_back(
+        latent_record(model, indexers.num_shared, indexers.path).add("top_k", top_k).build());
+  return records;
 }
 
 /// Marks the decoder layers of a list; the lists of Kimi Linear count from 1.
@@ -229,8 +270,65 @@ std::vector<ImportedRecord> hybrid(const HfModel& model) {
   std::vector<ImportedRecord> records;
   if (num_linear > 0) records.push_back(linear(model, section, linear_layers, num_linear));
   const Count num_latent = model.num_decoder_layers - num_linear;
-  if (num_latent > 0) records.push_back(latent(model, num_latent, full_layers.path()));
+  if (num_latent > 0)
+    records.push_back(latent_record(model, num_latent, full_layers.path()).build());
   section.refuse_others();
+  return records;
+}
+
+/// Qwen3-Next: how many layers have linear attention, and the key that says so.
+FoundCount linear_layers(const HfModel& model) {
+  Count num_linear = 0;
+  const auto every = model.config.find({"full_attention_interval"});
+  if (const auto types = model.config.find({"layer_types"})) {
+    const std::vector<std::string> words = types->words();
+    require_one_per_layer(*types, words.size(), model.num_decoder_layers);
+    for (const std::string& word : words) {
+      if (word != "full_attention" && word != "linear_attention")
+        types->fail(
+            fmt::format("holds '{}'; must be full_attention or linear_attention", printable(word)));
+      if (word == "linear_attention") ++num_linear;
+    }
+    return {num_linear, types->position(), types->path()};
+  }
+  const ConfigValue step =
+      model.config.at({"full_attention_interval"}, "which layers have linear attention");
+  return {model.num_decoder_layers - model.num_decoder_layers / step.count(), step.position(),
+          step.path()};
+}
+
+/// Gated DeltaNet, arXiv:2412.06464, and in each n-th layer a grouped attention with a gate.
+std::vector<ImportedRecord> gated_delta(const HfModel& model) {
+  HfConfig& config = model.config;
+  const std::string why = "of the linear attention";
+  const auto state = config.find({"mamba_ssm_dtype"});
+  if (state && state->word() != "float32") state->fail("states are counted as float32");
+  refuse_unless_false(model, "use_sliding_window");
+  const ConfigValue key_dim = config.at({"linear_key_head_dim"}, why);
+  const ConfigValue value_dim = config.at({"linear_value_head_dim"}, why);
+  if (key_dim.count() != value_dim.count())
+    value_dim.fail(
+        fmt::format("{} is {}; only equal ones are understood", key_dim.path(), key_dim.count()));
+  const FoundCount layers = linear_layers(model);
+  const auto gate = config.find({"attn_output_gate"});
+  std::vector<ImportedRecord> records;
+  if (layers.count > 0)
+    records.push_back(RecordBuilder(config, "linear", layers.count, layers.position)
+                          .cite(layers.source)
+                          .add("heads", config.at({"linear_num_value_heads"}, why))
+                          .add("head_dim", key_dim)
+                          .add("conv_width", config.at({"linear_conv_kernel_dim"}, why))
+                          .add("key_heads", config.at({"linear_num_key_heads"}, why))
+                          .add("decay", "per_head", layers.position)
+                          .build());
+  const Count num_full = model.num_decoder_layers - layers.count;
+  if (num_full == 0) return records;
+  RecordBuilder full = grouped_record(model, layers.source, num_full);
+  if (!gate || gate->flag()) {
+    full.add("output_gate", "present", gate ? gate->position() : layers.position);
+    full.cite(gate ? gate->path() : fmt::format("gated as in transformers' {}", model.type.name));
+  }
+  records.push_back(full.build());
   return records;
 }
 
@@ -295,11 +393,13 @@ std::vector<ImportedRecord> import_attention(const HfModel& model) {
     case AttentionForm::grouped:
       return grouped(model);
     case AttentionForm::latent:
-      return {latent(model, model.num_decoder_layers, "")};
+      return latent(model);
     case AttentionForm::hybrid:
       return hybrid(model);
     case AttentionForm::compressed:
       return compressed(model);
+    case AttentionForm::gated_delta:
+      return gated_delta(model);
   }
   return {};
 }

@@ -1,4 +1,4 @@
-// A key is looked up in the decoder's section, then at the top of the file.
+// A key is looked up in the decoder's section, then at the top of the file, then in the defaults.
 #include "scenarios/import/hf_config.hpp"
 
 #include <fmt/format.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "scenarios/import/hf_keys.hpp"
+#include "scenarios/text/json_document.hpp"
 
 namespace depthcost {
 namespace {
@@ -149,11 +150,22 @@ void ConfigSection::refuse_others() const {
 HfConfig::HfConfig(const Node& document, std::string label)
     : label_(std::move(label)), top_(document, ""), nested_(nested_section(top_)) {}
 
+void HfConfig::set_defaults(std::string_view model_type, std::string_view json) {
+  defaults_document_ = std::make_unique<Node>(parse_json(json, label_));
+  // What is wrong with a default is reported where the key is absent.
+  defaults_document_->position = position();
+  for (Member& member : std::get<Map>(defaults_document_->content).members)
+    member.value.position = position();
+  defaults_.emplace(*defaults_document_, fmt::format("transformers' {}.", model_type));
+}
+
 std::optional<ConfigValue> HfConfig::find(const Aliases& names) {
   const auto at_top = top_.find(names);
-  if (!nested_) return at_top;
-  const auto nested = nested_->find(names);
-  return nested ? nested : at_top;
+  const auto nested = nested_ ? nested_->find(names) : std::nullopt;
+  if (nested || at_top) return nested ? nested : at_top;
+  const auto fallback = defaults_ ? defaults_->find(names) : std::nullopt;
+  if (fallback) has_used_defaults_ = true;
+  return fallback;
 }
 
 ConfigValue HfConfig::at(const Aliases& names, std::string_view why) {

@@ -2,6 +2,7 @@
 // that nobody has asked for.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -75,7 +76,8 @@ class ConfigSection {
   std::set<std::string> asked_for_;
 };
 
-/// The whole file: the section that describes the decoder, and the top, where it looks next.
+/// The whole file: the section that describes the decoder, and the top, where it looks next. Last
+/// it looks at the defaults of the model's class in transformers, which a config need not repeat.
 class HfConfig {
  public:
   /// `document` must outlive this. Throws InputError where it is no object, or has two decoders.
@@ -86,6 +88,12 @@ class HfConfig {
 
   /// Where the decoder's section begins: the place to report what is missing.
   const Position& position() const { return (nested_ ? *nested_ : top_).position(); }
+
+  /// Takes a JSON object of defaults; paths name them "transformers' llama4_text.head_dim".
+  void set_defaults(std::string_view model_type, std::string_view json);
+
+  /// Whether find() or at() has returned one of them.
+  bool has_used_defaults() const { return has_used_defaults_; }
 
   std::optional<ConfigValue> find(const Aliases& names);
   ConfigValue at(const Aliases& names, std::string_view why);
@@ -107,6 +115,9 @@ class HfConfig {
   std::string label_;
   ConfigSection top_;
   std::optional<ConfigSection> nested_;
+  std::unique_ptr<Node> defaults_document_;
+  std::optional<ConfigSection> defaults_;
+  bool has_used_defaults_ = false;
 };
 
 }  // namespace depthcost

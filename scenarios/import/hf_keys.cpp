@@ -18,19 +18,28 @@ constexpr auto kStructural = std::to_array<std::string_view>(
 
 // Biases, norms, dropout, routing, initial values, generation and training: keys in the configs of
 // known model types (ai-dynamo/aiconfigurator @095f58a5 model_configs, GPT-2's, DeepSeek's
-// inference configs), and the defaults that transformers writes with them.
+// inference configs, the configuration classes of transformers), and the defaults that transformers
+// writes with them.
 constexpr auto kHarmless = std::to_array<std::string_view>({
     "_attn_implementation",
     "_attn_implementation_autoset",
     "activation_situ_linear_beta",
     "attention_bias",
     "attention_dropout",
+    "attention_out_bias",
     "attn_implementation",
+    "attn_logit_softcapping",
     "attn_pdrop",
+    "attn_scale",
+    "attn_temperature_tuning",
+    "boi_token_index",
     "compress_rope_theta",
     "encoder_no_repeat_ngram_size",
+    "eoi_token_index",
     "ignore_index",
+    "indexer_rope_interleave",
     "latent_moe_use_norm",
+    "lm_head_bias",
     "layer_norm_eps",
     "layer_norm_epsilon",
     "mlp_bias",
@@ -40,10 +49,14 @@ constexpr auto kHarmless = std::to_array<std::string_view>({
     "n_expert_groups",
     "no_repeat_ngram_size",
     "num_expert_group",
+    "num_ln_in_parallel_attn",
     "output_attentions",
     "output_hidden_states",
     "qkv_bias",
+    "query_pre_attn_scalar",
     "reorder_and_upcast_attn",
+    "residual_dropout",
+    "rotary_dim",
     "scale_attn_by_inverse_layer_idx",
     "scale_attn_weights",
     "tie_encoder_decoder",

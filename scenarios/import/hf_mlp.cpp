@@ -71,6 +71,27 @@ void read_types(const HfModel& model, Pattern& pattern) {
   combine(pattern, std::move(kinds), *types);
 }
 
+/// Llama 4: a list that counts from 0, or each interleave_moe_layer_step-th layer.
+void read_interleaved(const HfModel& model, Pattern& pattern) {
+  const auto listed = model.config.find({"moe_layers"});
+  const auto step = model.config.find({"interleave_moe_layer_step"});
+  if (!listed && !step) return;
+  std::vector<Kind> kinds(static_cast<std::size_t>(model.num_decoder_layers), Kind::dense);
+  if (!listed) {
+    const auto every = static_cast<std::size_t>(step->count());
+    for (std::size_t i = every - 1; i < kinds.size(); i += every) kinds[i] = Kind::experts;
+    combine(pattern, std::move(kinds), *step);
+    return;
+  }
+  for (const Count layer : listed->counts(Range::non_negative)) {
+    if (layer >= model.num_decoder_layers)
+      listed->fail(fmt::format("holds {}; decoder layers count from 0 to {}", layer,
+                               model.num_decoder_layers - 1));
+    kinds[static_cast<std::size_t>(layer)] = Kind::experts;
+  }
+  combine(pattern, std::move(kinds), *listed);
+}
+
 /// Qwen: experts in each decoder_sparse_step-th layer but those of a list that counts from 0.
 void read_exceptions(const HfModel& model, Pattern& pattern) {
   const auto dense = model.config.find({"mlp_only_layers"});
@@ -96,6 +117,7 @@ Pattern read_pattern(const HfModel& model) {
   read_leading_dense(model, pattern);
   read_types(model, pattern);
   read_exceptions(model, pattern);
+  read_interleaved(model, pattern);
   if (pattern.kinds.empty())
     pattern.kinds.assign(static_cast<std::size_t>(model.num_decoder_layers), Kind::experts);
   return pattern;
@@ -124,11 +146,11 @@ FoundCount meta_width(const HfModel& model, const ConfigValue& multiple_of) {
 /// An MLP with an up and a down projection only, described as a gated MLP of the same bytes and
 /// operations.
 FoundCount plain_width(const HfModel& model) {
-  const auto written = model.config.find({"n_inner"});
+  const auto written = model.config.find({"n_inner", "ffn_hidden_size"});
   const Count inner = written ? written->count() : 4 * model.hidden_size;
   const std::string found =
       written ? model.config.cite({written->path()})
-              : fmt::format("{}: n_inner null is 4 x {}", model.config.label(), model.hidden_size);
+              : fmt::format("{} gives no width: 4 x {}", model.config.label(), model.hidden_size);
   return {(2 * inner + 2) / 3, written ? written->position() : model.config.position(),
           fmt::format("derived: 2/3 of {}, rounded up, since {} has two projections and the model "
                       "counts three; {}",
@@ -137,7 +159,9 @@ FoundCount plain_width(const HfModel& model) {
 
 FoundCount dense_width(const HfModel& model) {
   if (model.type.mlp == MlpForm::plain) return plain_width(model);
-  if (const auto width = model.config.find(kDenseWidth))
+  // Llama 4 gives the width of an expert as intermediate_size.
+  const auto of_dense = model.config.find({"intermediate_size_mlp"});
+  if (const auto width = of_dense ? of_dense : model.config.find(kDenseWidth))
     return {width->count(), width->position(), model.config.cite({width->path()})};
   if (const auto multiple_of = model.config.find({"multiple_of"}))
     return meta_width(model, *multiple_of);
@@ -156,7 +180,7 @@ ImportedRecord dense_record(const HfModel& model, const Pattern& pattern) {
           source};
 }
 
-/// Kimi K2 gives the number of shared experts, Qwen2-MoE their total width.
+/// Kimi K2 gives the number of shared experts, Qwen2-MoE and MiniMax their total width.
 std::optional<ImportedValue> shared_experts(const HfModel& model, Count width,
                                             std::vector<std::string>& paths) {
   if (const auto number = model.config.find({"n_shared_experts", "num_shared_experts"})) {
@@ -165,7 +189,8 @@ std::optional<ImportedValue> shared_experts(const HfModel& model, Count width,
     if (count == 0) return std::nullopt;
     return ImportedValue{"shared", fmt::format("{}", count), number->position()};
   }
-  const auto together = model.config.find({"shared_expert_intermediate_size"});
+  const auto together =
+      model.config.find({"shared_expert_intermediate_size", "shared_intermediate_size"});
   if (!together) return std::nullopt;
   const Count all = together->count(Range::non_negative);
   if (all % width != 0)
@@ -225,6 +250,7 @@ std::vector<ImportedRecord> import_mlp(const HfModel& model) {
                                  experts->path(), fmt::join(pattern.paths, " with ")));
   // Written even where no layer has a dense MLP (Qwen3-235B), or an expert of that width.
   model.config.ignore(kDenseWidth);
+  model.config.ignore({"intermediate_size_mlp"});
   std::vector<ImportedRecord> records;
   if (pattern.num(Kind::dense) > 0) records.push_back(dense_record(model, pattern));
   records.push_back(expert_record(model, *experts, pattern));

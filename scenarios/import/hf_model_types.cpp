@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scenarios/text/suggest.hpp"
@@ -13,21 +14,100 @@
 namespace depthcost {
 namespace {
 
+constexpr std::string_view kNormsBehind =
+    "Outputs of attention and MLP are normalised before they are added; the residual path is "
+    "counted as one with a norm of the stream before each layer.";
+
+// Published configs of these types leave out what their class in transformers has as a default, or
+// what its code fixes: Gemma2Config, Gemma3TextConfig, Llama4TextConfig and Llama4TextMoe,
+// FalconConfig, GPT2Config.
+constexpr std::string_view kGemma2Defaults =
+    R"({"head_dim": 256, "sliding_window": 4096, "tie_word_embeddings": true})";
+constexpr std::string_view kGemma3Defaults =
+    R"({"head_dim": 256, "num_attention_heads": 8, "num_key_value_heads": 4,
+        "sliding_window": 4096, "tie_word_embeddings": true, "vocab_size": 262208})";
+constexpr std::string_view kLlama4Defaults = R"({"head_dim": 128, "n_shared_experts": 1})";
+constexpr std::string_view kFalconDefaults =
+    R"({"multi_query": true, "new_decoder_architecture": false, "parallel_attn": true,
+        "tie_word_embeddings": true})";
+constexpr std::string_view kFalcon40Defaults =
+    R"({"new_decoder_architecture": true, "parallel_attn": true, "tie_word_embeddings": true})";
+
+constexpr HfModelType falcon(std::string_view name, std::string_view defaults) {
+  return {.name = name,
+          .head_dim = Absent::derived,
+          .kv_heads = Absent::falcon,
+          .mlp = MlpForm::plain,
+          .defaults = defaults};
+}
+
+constexpr HfModelType gemma2(std::string_view name) {
+  return {.name = name,
+          .window = WindowRule::between,
+          .full_every = 2,
+          .defaults = kGemma2Defaults,
+          .remark = kNormsBehind};
+}
+
+constexpr HfModelType gemma3(std::string_view name) {
+  return {.name = name,
+          .window = WindowRule::between,
+          .full_every = 6,
+          .defaults = kGemma3Defaults,
+          .remark = kNormsBehind};
+}
+
+constexpr HfModelType gemma3n(std::string_view name) {
+  return {.name = name,
+          .refusal =
+              "a model file has no keys for its per-layer embeddings, a third of its weights "
+              "or more, for layers that share a cache, and for the streams of AltUp"};
+}
+
+constexpr HfModelType llama4(std::string_view name) {
+  return {.name = name,
+          .window = WindowRule::chunks,
+          .full_every = 4,
+          .expert_width = ExpertWidth::intermediate_size,
+          .defaults = kLlama4Defaults};
+}
+
+constexpr HfModelType with_gated_delta(std::string_view name) {
+  return {.name = name, .attention = AttentionForm::gated_delta};
+}
+
+constexpr HfModelType with_indexer(std::string_view name) {
+  return {.name = name,
+          .attention = AttentionForm::latent,
+          .indexer = Indexer::present,
+          .remark =
+              "The cache holds keys of the indexer too, in kv_dtype; an engine that keeps "
+              "them in fp8 needs fewer bytes."};
+}
+
 // An absent key is derived only where the configuration class in transformers computes it from
-// other keys. Constants of that class are not taken. No indexer is modelled over latent attention.
-// deepseek_v32 and glm_moe_dsa stand here so that the message names the key of their indexer and
-// not their model type.
+// other keys, or is a default of that class above. The name of a whole model stands beside that of
+// its decoder: some configs write only the first.
 constexpr std::array kModelTypes{
+    falcon("RefinedWeb", kFalcon40Defaults),
+    falcon("RefinedWebModel", kFalconDefaults),
     HfModelType{.name = "deepseek_v2", .attention = AttentionForm::latent},
     HfModelType{.name = "deepseek_v3", .attention = AttentionForm::latent},
-    HfModelType{.name = "deepseek_v32", .attention = AttentionForm::latent},
+    with_indexer("deepseek_v32"),
     HfModelType{.name = "deepseek_v4", .attention = AttentionForm::compressed},
+    falcon("falcon", kFalconDefaults),
+    gemma2("gemma2"),
+    gemma3("gemma3"),
+    gemma3("gemma3_text"),
+    gemma3n("gemma3n"),
+    gemma3n("gemma3n_text"),
     HfModelType{.name = "glm4_moe"},
-    HfModelType{.name = "glm_moe_dsa", .attention = AttentionForm::latent},
+    with_indexer("glm_moe_dsa"),
     HfModelType{.name = "gpt2",
                 .head_dim = Absent::derived,
                 .kv_heads = Absent::derived,
-                .mlp = MlpForm::plain},
+                .mlp = MlpForm::plain,
+                .defaults = R"({"tie_word_embeddings": true})"},
     HfModelType{.name = "gpt_oss",
                 .window = WindowRule::by_layer_type,
                 .expert_width = ExpertWidth::intermediate_size,
@@ -35,16 +115,35 @@ constexpr std::array kModelTypes{
     HfModelType{.name = "kimi_k2", .attention = AttentionForm::latent},
     HfModelType{.name = "kimi_linear", .attention = AttentionForm::hybrid},
     HfModelType{.name = "llama", .head_dim = Absent::derived, .kv_heads = Absent::derived},
+    llama4("llama4"),
+    llama4("llama4_text"),
+    HfModelType{.name = "minimax_m2",
+                .expert_width = ExpertWidth::intermediate_size,
+                .dtype = AbsentDtype::bf16},
     HfModelType{.name = "mistral", .head_dim = Absent::derived, .window = WindowRule::all_layers},
     HfModelType{.name = "mixtral",
                 .head_dim = Absent::derived,
                 .window = WindowRule::all_layers,
                 .expert_width = ExpertWidth::intermediate_size},
+    HfModelType{.name = "olmo2",
+                .head_dim = Absent::derived,
+                .kv_heads = Absent::derived,
+                .remark = kNormsBehind},
+    HfModelType{.name = "phi3",
+                .head_dim = Absent::derived,
+                .kv_heads = Absent::derived,
+                .window = WindowRule::all_layers},
     HfModelType{.name = "qwen2", .head_dim = Absent::derived, .window = WindowRule::upper_layers},
     HfModelType{
         .name = "qwen2_moe", .head_dim = Absent::derived, .window = WindowRule::upper_layers},
     HfModelType{.name = "qwen3", .window = WindowRule::upper_layers},
+    with_gated_delta("qwen3_5"),
+    with_gated_delta("qwen3_5_moe"),
+    with_gated_delta("qwen3_5_moe_text"),
+    with_gated_delta("qwen3_5_text"),
     HfModelType{.name = "qwen3_moe", .window = WindowRule::upper_layers},
+    with_gated_delta("qwen3_next"),
+    HfModelType{.name = "seed_oss"},
 };
 
 /// DeepSeek's inference configs and Meta's params.json name no model_type; both write `dim`.
@@ -57,20 +156,70 @@ HfModelType unnamed_type(HfConfig& config) {
   return type;
 }
 
+const HfModelType* find_type(std::string_view name) {
+  const auto* type = std::find_if(kModelTypes.begin(), kModelTypes.end(),
+                                  [&](const HfModelType& known) { return known.name == name; });
+  return type == kModelTypes.end() ? nullptr : type;
+}
+
+std::vector<std::string> known_names() {
+  std::vector<std::string> names;
+  for (const HfModelType& known : kModelTypes)
+    if (known.refusal.empty()) names.emplace_back(known.name);
+  return names;
+}
+
+std::size_t common_letters(std::string_view a, std::string_view b) {
+  const auto differing = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  return static_cast<std::size_t>(differing.first - a.begin());
+}
+
+/// The names that begin most like the word; of equals those that fewest edits lead to.
+std::vector<std::string> nearest_names(std::string_view word) {
+  constexpr std::size_t kNumShown = 3;
+  std::vector<std::string> names = known_names();
+  const auto rank = [&](const std::string& name) {
+    return std::pair(word.size() - common_letters(word, name), edit_distance(word, name));
+  };
+  std::stable_sort(names.begin(), names.end(),
+                   [&](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
+  names.resize(kNumShown);
+  return names;
+}
+
+[[noreturn]] void fail_unknown(const HfConfig& config, const ConfigValue& value) {
+  const std::vector<std::string> near = nearest_names(value.word());
+  throw InputError(
+      value.position(),
+      fmt::format("unknown {} '{}' (nearest are {}; if its layers are built like those of one of "
+                  "them, say so: depthcost import {} --as {})",
+                  value.path(), printable(value.word()), fmt::join(near, ", "), config.label(),
+                  near.front()));
+}
+
+HfModelType asked_type(std::string_view family) {
+  const HfModelType* type = find_type(family);
+  if (type != nullptr && type->refusal.empty()) return *type;
+  if (type != nullptr)
+    throw InputError({"--as", 1, 1},
+                     fmt::format("invalid family '{}' ({})", family, type->refusal));
+  const std::vector<std::string> names = known_names();
+  throw InputError({"--as", 1, 1},
+                   fmt::format("unknown family '{}'{} (known are {})", printable(family),
+                               did_you_mean(family, names), fmt::join(names, ", ")));
+}
+
 }  // namespace
 
-HfModelType model_type_of(HfConfig& config) {
+HfModelType model_type_of(HfConfig& config, std::string_view family) {
   const auto model_type = config.find({"model_type"});
+  if (!family.empty()) return asked_type(family);
   if (!model_type && config.find({"dim"})) return unnamed_type(config);
   const ConfigValue value = config.at({"model_type"}, "says how the model's layers are built");
-  const std::string& word = value.word();
-  const auto* type = std::find_if(kModelTypes.begin(), kModelTypes.end(),
-                                  [&](const HfModelType& known) { return known.name == word; });
-  if (type != kModelTypes.end()) return *type;
-  std::vector<std::string> names;
-  for (const HfModelType& known : kModelTypes) names.emplace_back(known.name);
-  throw InputError(value.position(), fmt::format("unknown {} '{}' (known are {})", value.path(),
-                                                 printable(word), fmt::join(names, ", ")));
+  const HfModelType* type = find_type(value.word());
+  if (type == nullptr) fail_unknown(config, value);
+  if (!type->refusal.empty()) value.fail(type->refusal);
+  return *type;
 }
 
 }  // namespace depthcost

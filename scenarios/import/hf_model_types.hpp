@@ -9,14 +9,24 @@
 namespace depthcost {
 
 /// The attention of the model's layers.
-enum class AttentionForm : std::uint8_t { grouped, latent, hybrid, compressed };
+enum class AttentionForm : std::uint8_t { grouped, latent, hybrid, compressed, gated_delta };
 
 /// What an absent `head_dim` or `num_key_value_heads` means. A default that stands in the code of
-/// the model and not in its config is not guessed.
-enum class Absent : std::uint8_t { derived, refused };
+/// the model and not in its config is not guessed. Falcon has keys of its own for it.
+enum class Absent : std::uint8_t { derived, refused, falcon };
 
-/// Which layers see a window only.
-enum class WindowRule : std::uint8_t { none, all_layers, upper_layers, by_layer_type };
+/// Which layers see a window only; `between`: all but each n-th, `chunks`: these see their chunk.
+enum class WindowRule : std::uint8_t {
+  none,
+  all_layers,
+  upper_layers,
+  by_layer_type,
+  between,
+  chunks
+};
+
+/// Whether an indexer chooses the keys of a latent attention.
+enum class Indexer : std::uint8_t { absent, present };
 
 /// Projections of a dense MLP: gate, up and down, or up and down.
 enum class MlpForm : std::uint8_t { gated, plain };
@@ -33,12 +43,18 @@ struct HfModelType {
   Absent head_dim = Absent::refused;
   Absent kv_heads = Absent::refused;
   WindowRule window = WindowRule::none;
+  Count full_every = 1;  // the n of `between` and `chunks` where no key says it
+  Indexer indexer = Indexer::absent;
   MlpForm mlp = MlpForm::gated;
   ExpertWidth expert_width = ExpertWidth::own_key;
   AbsentDtype dtype = AbsentDtype::refused;
+  std::string_view defaults = "{}";  // of its class in transformers, which a config may leave out
+  std::string_view remark;           // what a model file cannot say of it
+  std::string_view refusal;          // why no model file can describe it
 };
 
-/// The model type of the config. Throws InputError for one that is not known.
-HfModelType model_type_of(HfConfig& config);
+/// The model type of the config, or the one named `family`, whatever the config says. Throws
+/// InputError for one that is not known.
+HfModelType model_type_of(HfConfig& config, std::string_view family);
 
 }  // namespace depthcost

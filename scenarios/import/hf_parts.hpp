@@ -19,6 +19,7 @@ struct HfModel {
   HfModelType type;
   Count num_decoder_layers = 0;
   Count hidden_size = 0;
+  std::vector<std::string>& remarks;  // what the model file cannot say, one line each
 };
 
 /// A count of the model, where it was found, and the text that says so.
@@ -36,7 +37,16 @@ inline void require_one_per_layer(const ConfigValue& list, std::size_t length,
         fmt::format("{} entries; the model has {} decoder layers", length, num_decoder_layers));
 }
 
+/// Which layers see a window only, which one, and whether the first layer does.
+struct Windows {
+  Count num_layers = 0;
+  std::optional<ConfigValue> window;
+  std::string path;  // the key that says which layers
+  bool is_first = true;
+};
+
 /// These throw InputError for keys that are missing, contradictory or not understood.
+Windows import_windows(const HfModel& model);
 std::vector<ImportedRecord> import_attention(const HfModel& model);
 std::vector<ImportedRecord> import_mlp(const HfModel& model);
 

@@ -33,13 +33,39 @@ std::string name_of(HfConfig& config) {
   return type ? printable(type->text()) : config.label();
 }
 
-ImportedKey vocabulary(HfConfig& config) {
-  ImportedKey key = entry(config, "vocabulary_size",
-                          config.at({"vocab_size"}, "rows of the embedding and the output"));
+/// The size of the vocabulary and, if it is tied, the output head.
+std::vector<ImportedKey> vocabulary(HfConfig& config) {
+  std::vector<ImportedKey> keys{
+      entry(config, "vocabulary_size",
+            config.at({"vocab_size"}, "rows of the embedding and the output"))};
   const auto tied = config.find({"tie_word_embeddings"});
   if (tied && tied->flag())
-    key.source += fmt::format("; {} true: memory counts the table twice", tied->path());
-  return key;
+    keys.push_back({{"output_head", "tied", tied->position()},
+                    fmt::format("{} true", config.cite({tied->path()}))});
+  return keys;
+}
+
+/// The keys that speak of layers for multi-token prediction, which are not counted.
+const Aliases kMultiTokenPrediction{"num_nextn_predict_layers",
+                                    "mtp_num_layers",
+                                    "mtp_num_hidden_layers",
+                                    "mtp_transformer_layers",
+                                    "mtp_use_dedicated_embeddings",
+                                    "num_mtp_modules",
+                                    "use_mtp"};
+
+/// What the model file cannot say, and that another model type was asked for.
+std::vector<std::string> remarks_of(HfConfig& config, const HfModelType& type,
+                                    std::string_view family) {
+  std::vector<std::string> remarks;
+  const auto written = config.find({"model_type"});
+  if (!family.empty() && (!written || written->text() != family))
+    remarks.push_back(fmt::format("Read as {}, as was asked for; {}.", family,
+                                  written ? fmt::format("the config says {} '{}'", written->path(),
+                                                        printable(written->text()))
+                                          : "the config names no model_type"));
+  if (!type.remark.empty()) remarks.emplace_back(type.remark);
+  return remarks;
 }
 
 /// Refuses models that have another decoder or an encoder beside the decoder.
@@ -53,10 +79,12 @@ void refuse_second_stack(HfConfig& config) {
 
 bool is_config_path(std::string_view path) { return path.ends_with(".json"); }
 
-ImportedModel import_config(std::string_view text, const std::string& file) {
+ImportedModel import_config(std::string_view text, const std::string& file,
+                            std::string_view family) {
   const Node document = parse_json(text, file);
   HfConfig config(document, printable(file_label(file)));
-  const HfModelType type = model_type_of(config);
+  const HfModelType type = model_type_of(config, family);
+  config.set_defaults(type.name, type.defaults);
   refuse_second_stack(config);
   const ConfigValue layers =
       bounded(config.at({"num_hidden_layers", "n_layer", "n_layers", "num_layers"},
@@ -66,11 +94,13 @@ ImportedModel import_config(std::string_view text, const std::string& file) {
       bounded(config.at({"hidden_size", "n_embd", "n_embed", "dim", "d_model"},
                         "elements of one token's residual vector"),
               kMaxWidth);
-  config.ignore({"num_nextn_predict_layers", "mtp_num_layers"});  // not counted
-  const HfModel model{config, type, layers.count(), width.count()};
+  config.ignore(kMultiTokenPrediction);
+  std::vector<std::string> remarks = remarks_of(config, type, family);
+  const HfModel model{config, type, layers.count(), width.count(), remarks};
   ImportedModel imported{
       .origin = config.label(),
       .name = name_of(config),
+      .remarks = {},
       .position = config.position(),
       .keys = {entry(config, "decoder_layers", layers), entry(config, "hidden_size", width)},
       .attention = import_attention(model),
@@ -78,8 +108,13 @@ ImportedModel import_config(std::string_view text, const std::string& file) {
       .residual = import_residual(model)};
   std::vector<ImportedKey> dtypes = import_dtypes(model);
   imported.keys.push_back(std::move(dtypes.front()));
-  imported.keys.push_back(vocabulary(config));
+  for (ImportedKey& key : vocabulary(config)) imported.keys.push_back(std::move(key));
   imported.keys.insert(imported.keys.end(), dtypes.begin() + 1, dtypes.end());
+  if (config.has_used_defaults())
+    remarks.emplace_back(
+        "What the config leaves out is as in its class in transformers, named "
+        "\"transformers' ...\".");
+  imported.remarks = std::move(remarks);
   config.refuse_unknown_structure(type.name);
   // Refuses what the reader of model files would refuse.
   std::vector<ResolvedValue> notes;
@@ -87,6 +122,8 @@ ImportedModel import_config(std::string_view text, const std::string& file) {
   return imported;
 }
 
-ImportedModel load_config(const std::string& path) { return import_config(load_text(path), path); }
+ImportedModel load_config(const std::string& path, std::string_view family) {
+  return import_config(load_text(path), path, family);
+}
 
 }  // namespace depthcost

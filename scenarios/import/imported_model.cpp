@@ -53,6 +53,7 @@ void place(Values& values, const std::string& name, const std::vector<ImportedRe
 std::string to_yaml(const ImportedModel& model) {
   std::string text =
       fmt::format("# Imported from {}; keys of that file are named as sources.\n", model.origin);
+  for (const std::string& remark : model.remarks) text += fmt::format("# {}\n", remark);
   text += fmt::format("schema: {}\nname: {}\n", model_keys().schema, quoted(model.name));
   for (const ImportedKey& key : model.keys) text += line("", key);
   text += list("attention", model.attention);
@@ -72,6 +73,12 @@ Values to_values(const ImportedModel& model) {
   place(values, "mlp", model.mlp);
   for (const ImportedKey& key : model.residual)
     place(values, "residual." + key.value.key, key.value.position, key.source);
+  // Whoever reads the config in place of a model file sees no comments of that file.
+  if (!model.remarks.empty()) {
+    Value scheme = values.at("residual.scheme");
+    scheme.origin += fmt::format("; {}", fmt::join(model.remarks, " "));
+    values.set("residual.scheme", std::move(scheme));
+  }
   return values;
 }
 

@@ -31,8 +31,9 @@ struct ImportedRecord {
 struct ImportedModel {
   std::string origin;  // the file, as its comment names it
   std::string name;
-  Position position;              // where the model begins
-  std::vector<ImportedKey> keys;  // in the order of the file
+  std::vector<std::string> remarks;  // comments of the file: what it cannot say
+  Position position;                 // where the model begins
+  std::vector<ImportedKey> keys;     // in the order of the file
   std::vector<ImportedRecord> attention;
   std::vector<ImportedRecord> mlp;
   std::vector<ImportedKey> residual;  // without "residual."
@@ -42,7 +43,7 @@ struct ImportedModel {
 std::string to_yaml(const ImportedModel& model);
 
 /// The values that the reader gets from that file. Their places are those in the imported file, and
-/// their sources are their origins.
+/// their sources are their origins; the remarks stand with the residual scheme.
 Values to_values(const ImportedModel& model);
 
 }  // namespace depthcost

@@ -158,7 +158,8 @@ class Resolver {
     const bool has_lists = written.has_records("attention") || written.has_records("mlp");
     if (has_layers && !has_lists) {
       for (const char* list : {"attention", "mlp"}) inherited.erase_records(list);
-      for (const char* key : {"vocabulary_size", "weight_dtype", "expert_dtype", "kv_dtype"})
+      for (const char* key :
+           {"vocabulary_size", "output_head", "weight_dtype", "expert_dtype", "kv_dtype"})
         inherited.erase(key);
     }
     if (written.has("link_bandwidth") || written.has("network_bandwidth"))

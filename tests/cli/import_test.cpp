@@ -64,6 +64,33 @@ TEST_F(Import, WritesNothingForAConfigThatIsRefused) {
   EXPECT_FALSE(std::filesystem::exists(folder_.path("model.yaml")));
 }
 
+TEST_F(Import, ReadsAnUnknownModelTypeAsTheOneNamed) {
+  std::string text = content_of(kConfigs + "llama_3_1_8b.json");
+  const Outcome known = run({"import", folder_.written("known.json", text)});
+  text.replace(text.find("\"llama\""), 7, "\"llama5\"");
+  folder_.written("unknown.json", text);
+  expect_error({"import", "unknown.json", "-o", "model.yaml"},
+               "unknown.json:8:17: error: unknown model_type 'llama5' (nearest are llama, llama4, "
+               "llama4_text; if its layers are built like those of one of them, say so: depthcost "
+               "import unknown.json --as llama)");
+  const Outcome named = run({"import", "unknown.json", "--as", "llama"});
+  EXPECT_EQ(named.exit_code, 0);
+  EXPECT_EQ(named.errors, "");
+  const std::string values = "schema: depthcost-model/1\n";
+  EXPECT_NE(named.output.find("\n# Read as llama, as was asked for; the config says model_type "
+                              "'llama5'.\n" +
+                              values),
+            std::string::npos)
+      << named.output;
+  EXPECT_NE(known.output.find(values), std::string::npos);
+  expect_error({"import", "unknown.json", "--as", "gemma3n"},
+               "--as:1:1: error: invalid family 'gemma3n' (a model file has no keys for its "
+               "per-layer embeddings, a third of its weights or more, for layers that share a "
+               "cache, and for the streams of AltUp)");
+  expect_error({"import", "unknown.json", "--as", ""},
+               "--as:1:1: error: missing value (the text is empty)");
+}
+
 TEST_F(Import, RefusesWhatCannotBeWrittenOrRead) {
   expect_error({"import", "config.json", "-o", "no_programs"},
                "./no_programs:1:1: error: cannot write the file (a directory is there)");

@@ -113,6 +113,97 @@ TEST(LatentAttentionCost, WorksOnCompressedVectorsForFewTokens) {
   EXPECT_EQ(core({0, 171}), 171 * 172 / 2 * 2.0 * 128 * (192 + 128));
 }
 
+TEST(GroupedAttentionCost, HasAGateAsWideAsItsQueries) {
+  GroupedAttention grouped{.num_heads = 16, .num_kv_heads = 2, .head_dim = 256};
+  const double without = num_weights(grouped, 2048);
+  grouped.output_gate = OutputGate::present;
+  EXPECT_EQ(num_weights(grouped, 2048) - without, 2048.0 * 16 * 256);
+}
+
+/// GLM-5, as its config says.
+LatentAttention glm_5() {
+  return {.num_heads = 64,
+          .q_rank = 2048,
+          .kv_rank = 512,
+          .nope_dim = 192,
+          .rope_dim = 64,
+          .value_dim = 256,
+          .top_k = 2048,
+          .index_heads = 32,
+          .index_dim = 128};
+}
+
+TEST(LatentAttentionCost, ReadsTheKeysThatItsIndexerChooses) {
+  const AttentionCost cost = attention_cost(glm_5(), 6144, {99999, 1}, 8);
+  EXPECT_EQ(cost.stored_elements, 100000.0 * (576 + 128));
+  EXPECT_EQ(cost.read_elements, 2048.0 * 576 + 99999.0 * 128);
+  EXPECT_EQ(cost.written_elements, 576 + 128);
+  // Eight of 64 heads, and the whole indexer.
+  EXPECT_EQ(cost.core.value, 2048.0 * 2 * 8 * (576 + 512) + 100000.0 * 2 * 32 * 128);
+  EXPECT_EQ(num_weights(glm_5(), 6144), 2048.0 * (6144 + 64 * 256) + 6144.0 * 576 +
+                                            512.0 * 64 * 448 + 64.0 * 256 * 6144 +
+                                            2048.0 * 32 * 128 + 6144.0 * (128 + 32));
+}
+
+TEST(LatentAttentionCost, WithAnIndexerIsThatOfALoopOverTokensAndKeys) {
+  const LatentAttention glm = glm_5();
+  for (const int first : {0, 2000, 5000})
+    for (const int tokens : {1, 100, 600}) {
+      double core = 0;
+      for (int token = first; token < first + tokens; ++token)
+        for (int key = 0; key <= token; ++key) {
+          if (key < 2048) core += 2.0 * 64 * (576 + 512);
+          core += 2.0 * 32 * 128;
+        }
+      const AttentionCost cost =
+          attention_cost(glm, 6144, {static_cast<double>(first), static_cast<double>(tokens)}, 1);
+      EXPECT_NEAR(cost.core.value / core, 1, 1e-12) << first << " " << tokens;
+    }
+}
+
+// The last layer with an indexer has chosen the keys.
+TEST(LatentAttentionCost, MayFollowTheChoiceOfAnotherLayer) {
+  LatentAttention glm = glm_5();
+  glm.index_heads = glm.index_dim = 0;
+  const AttentionCost cost = attention_cost(glm, 6144, {99999, 1}, 1);
+  EXPECT_EQ(cost.stored_elements, 100000.0 * 576);
+  EXPECT_EQ(cost.read_elements, 2048.0 * 576);
+  EXPECT_EQ(cost.core.value, 2048.0 * 2 * 64 * (576 + 512));
+  EXPECT_EQ(num_weights(glm_5(), 6144) - num_weights(glm, 6144),
+            2048.0 * 32 * 128 + 6144.0 * (128 + 32));
+}
+
+// Qwen3-Next: queries, keys, values and gate in one projection of 12288 rows, two numbers for each
+// of 32 heads, the output, and convolutions of 8192 channels. Its state has 32 heads.
+TEST(LinearAttentionCost, SharesKeysBetweenHeadsAndDecaysThemWhole) {
+  const LinearAttention linear{
+      .num_heads = 32, .key_heads = 16, .head_dim = 128, .conv_width = 4, .decay = Decay::per_head};
+  const AttentionCost cost = attention_cost(linear, 2048, {1000, 1}, 1);
+  EXPECT_EQ(cost.weights, 2048.0 * (12288 + 64 + 4096) + 8192.0 * 4);
+  EXPECT_EQ(cost.state_elements, 32.0 * 128 * 128 + 8192 * 3);
+  EXPECT_EQ(attention_cost(linear, 2048, {1000, 1}, 16).state_elements,
+            2.0 * 128 * 128 + (2 + 2) * 128 * 3);
+}
+
+TEST(LinearAttentionCost, IsThatOfALoopOverItsHeads) {
+  LinearAttention linear{.num_heads = 6, .key_heads = 3, .head_dim = 5, .conv_width = 4};
+  for (const Decay decay : {Decay::per_channel, Decay::per_head})
+    for (const std::optional<Count> gate_rank : {std::optional<Count>{}, std::optional<Count>{7}}) {
+      linear.decay = decay;
+      linear.gate_rank = gate_rank;
+      const double d = 11;
+      double weights = decay == Decay::per_channel ? d * 5 : 0;  // shared by all heads
+      if (gate_rank) weights += d * 7;
+      for (int head = 0; head < 6; ++head) {
+        weights += 2 * d * 5 + 4 * 5 + d;                    // v, output, convolution, step
+        weights += decay == Decay::per_channel ? 5 * 5 : d;  // decay
+        weights += gate_rank ? 7 * 5 : d * 5;                // output gate
+        if (head % 2 == 0) weights += 2 * (d * 5 + 4 * 5);   // q and k of two heads
+      }
+      EXPECT_EQ(num_weights(linear, d), weights);
+    }
+}
+
 TEST(LinearAttentionCost, KeepsAStateThatDoesNotGrow) {
   const LinearAttention linear{.num_heads = 96, .head_dim = 128, .conv_width = 4};
   const AttentionCost cost = attention_cost(linear, 7168, {1e6, 1}, 8);

@@ -129,6 +129,18 @@ TEST(DeviceWeights, AreAllOfThemOnOneDevice) {
   EXPECT_EQ(device_weights(llama()).value, 2 * (8030261248.0 - 65 * 4096));
 }
 
+// One stage needs one table; the first and the last of several need one each.
+TEST(DeviceWeights, HoldATiedTableOnce) {
+  Study study = llama();
+  const double untied = device_weights(study).value;
+  study.model.architecture->output_head = OutputHead::tied;
+  EXPECT_DOUBLE_EQ(device_weights(study).value, untied - 2.0 * 128256 * 4096);
+  study.pipeline = PipelineLayout{2, 2, {16, 8, 24, 16}};
+  const double tied = device_weights(study).value;
+  study.model.architecture->output_head = OutputHead::own;
+  EXPECT_DOUBLE_EQ(device_weights(study).value, tied);
+}
+
 // A fifth of the layers and one of the two matrices.
 TEST(DeviceWeights, AreThoseOfTheFullestStage) {
   Study study = llama();

@@ -88,6 +88,55 @@ TEST(Architectures, HoldLatentAttention) {
   EXPECT_EQ(latent.output_gate, OutputGate::present);
 }
 
+TEST(Architectures, HoldLatentAttentionWithAnIndexer) {
+  const std::string latent =
+      "kind: latent, decoder_layers: 2, heads: 8, kv_rank: 12, nope_dim: 6, rope_dim: 4, "
+      "value_dim: 5, top_k: 13";
+  const Architecture got = read(attention(latent + ", index_heads: 14, index_dim: 15"));
+  const auto& with = std::get<LatentAttention>(got.attention[0].attention);
+  EXPECT_EQ(with.top_k, 13);
+  EXPECT_EQ(with.index_heads, 14);
+  EXPECT_EQ(with.index_dim, 15);
+  const Architecture shared = read(attention(latent));
+  const auto& without = std::get<LatentAttention>(shared.attention[0].attention);
+  EXPECT_EQ(without.top_k, 13);
+  EXPECT_EQ(without.index_heads, 0);
+  EXPECT_EQ(without.index_dim, 0);
+}
+
+TEST(Architectures, HoldAGateOfGroupedAttention) {
+  const std::string grouped =
+      "kind: grouped, decoder_layers: 2, heads: 8, kv_heads: 8, head_dim: 4";
+  const Architecture with = read(attention(grouped + ", output_gate: present"));
+  EXPECT_EQ(std::get<GroupedAttention>(with.attention[0].attention).output_gate,
+            OutputGate::present);
+  const Architecture without = read(attention(grouped));
+  EXPECT_EQ(std::get<GroupedAttention>(without.attention[0].attention).output_gate,
+            OutputGate::absent);
+}
+
+TEST(Architectures, HoldLinearAttentionWithFewerKeys) {
+  const std::string linear =
+      "kind: linear, decoder_layers: 2, heads: 8, head_dim: 4, conv_width: 3";
+  const Architecture got = read(attention(linear + ", key_heads: 2, decay: per_head"));
+  EXPECT_EQ(std::get<LinearAttention>(got.attention[0].attention).key_heads, 2);
+  EXPECT_EQ(std::get<LinearAttention>(got.attention[0].attention).decay, Decay::per_head);
+  const Architecture plain = read(attention(linear));
+  EXPECT_FALSE(std::get<LinearAttention>(plain.attention[0].attention).key_heads);
+  EXPECT_EQ(std::get<LinearAttention>(plain.attention[0].attention).decay, Decay::per_channel);
+}
+
+TEST(Architectures, TieTheirHeadIfTold) {
+  const auto head = [](const std::string& keys) {
+    return read(model(fmt::format("{}vocabulary_size: 9, attention: [{}], mlp: [{}]", keys,
+                                  kGrouped, kDense)))
+        .output_head;
+  };
+  EXPECT_EQ(head("output_head: tied, "), OutputHead::tied);
+  EXPECT_EQ(head("output_head: own, "), OutputHead::own);
+  EXPECT_EQ(head(""), OutputHead::own);
+}
+
 TEST(Architectures, CompressNoQueriesAndGateNothingUnlessTold) {
   const Architecture got = read(
       attention("kind: latent, decoder_layers: 2, heads: 8, kv_rank: 12, nope_dim: 6, rope_dim: 4, "
@@ -256,6 +305,22 @@ INSTANTIATE_TEST_SUITE_P(
          attention(
              "kind: compressed, decoder_layers: 2, heads: 8, head_dim: 1, q_rank: 1, output_rank: 1, output_groups: 1, window: 1, ratio: 4, top_k: 1, index_heads: 4"),
          "it.yaml:6:165: error: conflicting key 'index_heads' (needs index_dim)"},
+        {"KeyHeadsThatDoNotDivide",
+         attention(
+             "kind: linear, decoder_layers: 2, heads: 8, head_dim: 1, conv_width: 4, key_heads: 3"),
+         "it.yaml:6:98: error: invalid attention[].key_heads '3' (does not divide heads '8')"},
+        {"LatentIndexerThatPicksNothing",
+         attention(
+             "kind: latent, decoder_layers: 2, heads: 8, kv_rank: 1, nope_dim: 1, rope_dim: 1, value_dim: 1, index_heads: 4, index_dim: 1"),
+         "it.yaml:6:124: error: conflicting key 'index_heads' (needs top_k)"},
+        {"LatentIndexerWithoutElements",
+         attention(
+             "kind: latent, decoder_layers: 2, heads: 8, kv_rank: 1, nope_dim: 1, rope_dim: 1, value_dim: 1, top_k: 2, index_heads: 4"),
+         "it.yaml:6:134: error: conflicting key 'index_heads' (needs index_dim)"},
+        {"UnknownDecay",
+         attention(
+             "kind: linear, decoder_layers: 2, heads: 8, head_dim: 1, conv_width: 4, decay: fast"),
+         "it.yaml:6:94: error: invalid attention[].decay 'fast' (must be per_channel | per_head)"},
         {"TooWide",
          attention("kind: grouped, decoder_layers: 2, heads: 8, kv_heads: 8, head_dim: 16777217"),
          "it.yaml:6:83: error: invalid attention[].head_dim '16777217' (more than 16777216)"},
@@ -285,6 +350,8 @@ INSTANTIATE_TEST_SUITE_P(
          "it.yaml:4:3: error: missing key 'vocabulary_size' (attention and mlp need it)"},
         {"VocabularyAlone", model("vocabulary_size: 9"),
          "it.yaml:5:20: error: conflicting key 'vocabulary_size' (needs attention and mlp)"},
+        {"HeadAlone", model("output_head: tied"),
+         "it.yaml:5:16: error: conflicting key 'output_head' (needs attention and mlp)"},
         {"DtypeAlone", model("expert_dtype: fp8"),
          "it.yaml:5:17: error: conflicting key 'expert_dtype' (needs attention and mlp)"},
         {"LargeVocabulary",

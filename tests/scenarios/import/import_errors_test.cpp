@@ -18,9 +18,9 @@ std::string text_of(const std::string& config) {
       fmt::format("{}/tests/scenarios/configs/{}.json", DEPTHCOST_SOURCE_DIR, config));
 }
 
-std::string error_of(const std::string& text) {
+std::string error_of(const std::string& text, const std::string& family = "") {
   try {
-    import_config(text, "it.json");
+    import_config(text, "it.json", family);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -117,9 +117,17 @@ INSTANTIATE_TEST_SUITE_P(
         {"NoModelType", kLlama, "\"model_type\"", "\"x\"",
          "1:1: error: missing key 'model_type' (says how the model's layers are built)"},
         {"UnknownModelType", kLlama, "\"llama\"", "\"mamba2\"",
-         "8:17: error: unknown model_type 'mamba2' (known are deepseek_v2, deepseek_v3, "
-         "deepseek_v32, deepseek_v4, glm4_moe, glm_moe_dsa, gpt2, gpt_oss, kimi_k2, kimi_linear, "
-         "llama, mistral, mixtral, qwen2, qwen2_moe, qwen3, qwen3_moe)"},
+         "8:17: error: unknown model_type 'mamba2' (nearest are mistral, mixtral, minimax_m2; if "
+         "its layers are built like those of one of them, say so: depthcost import it.json --as "
+         "mistral)"},
+        {"ModelTypeOfTheNextGeneration", kLlama, "\"llama\"", "\"llama5\"",
+         "8:17: error: unknown model_type 'llama5' (nearest are llama, llama4, llama4_text; if its "
+         "layers are built like those of one of them, say so: depthcost import it.json --as "
+         "llama)"},
+        {"Gemma3n", "gemma_3n_e4b", "\"altup_num_inputs\": 4", "\"altup_num_inputs\": 4",
+         "21:19: error: invalid text_config.model_type 'gemma3n_text' (a model file has no keys "
+         "for its per-layer embeddings, a third of its weights or more, for layers that share a "
+         "cache, and for the streams of AltUp)"},
         {"UnknownStructure", kLlama, kExtra, "\"parallel_attn\": true",
          "12:3: error: unknown key 'parallel_attn' (may change what a layer is, and is not known "
          "of llama)"},
@@ -235,6 +243,77 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
+    Families, BadConfig,
+    testing::ValuesIn(std::vector<Case>{
+        {"FalconOfTheNewArchitectureWithoutHeads", "falcon_40b", "\"num_kv_heads\"", "\"x\"",
+         "1:1: error: missing key 'num_key_value_heads' or 'n_kv_heads' or 'num_kv_heads' or "
+         "'n_head_kv' (new_decoder_architecture is true)"},
+        {"FalconThatAddsBehindTheNorm", "falcon_7b",
+         "\"apply_residual_connection_post_layernorm\": false",
+         "\"apply_residual_connection_post_layernorm\": true",
+         "3:47: error: invalid apply_residual_connection_post_layernorm 'true' (only false is "
+         "understood)"},
+        {"PhiWithFullLayersBetween", "phi_4", "\"attention_bias\": false", "\"full_attn_mod\": 2",
+         "4:20: error: invalid full_attn_mod '2' (only 1 is understood)"},
+        {"GemmaThatLooksAhead", "gemma_2_9b", "\"head_dim\": 256",
+         "\"head_dim\": 256, \"use_bidirectional_attention\": true",
+         "5:51: error: invalid use_bidirectional_attention 'true' (only false is understood)"},
+        {"ParallelLayersOfGemma", "gemma_2_9b", "\"head_dim\": 256",
+         "\"head_dim\": 256, \"parallel_attn\": true",
+         "5:20: error: unknown key 'parallel_attn' (may change what a layer is, and is not known "
+         "of gemma2)"},
+        {"LightningAttention", "minimax_m2_5", "\"head_dim\": 128",
+         "\"head_dim\": 128, \"attn_type_list\": [1, 0]",
+         "3:38: error: invalid attn_type_list (holds 0; only 1, full attention, is understood)"},
+        {"ExpertsInALayerThatIsNotThere", "llama_4_scout", "\"attention_bias\": false",
+         "\"moe_layers\": [48]",
+         "5:19: error: invalid text_config.moe_layers (holds 48; decoder layers count from 0 to "
+         "47)"},
+        {"LayersOfALlamaThatAreNotAllListed", "llama_4_scout", "\"attention_bias\": false",
+         "\"no_rope_layers\": [1, 1, 1, 0]",
+         "5:23: error: invalid text_config.no_rope_layers (4 entries; the model has 48 decoder "
+         "layers)"},
+        {"SlidingChunks", "llama_4_scout", "\"attention_bias\": false",
+         "\"layer_types\": [\"sliding_attention\"" +
+             [] {
+               std::string words;
+               for (int i = 1; i < 48; ++i) words += ", \"full_attention\"";
+               return words;
+             }() +
+             "]",
+         "5:20: error: invalid text_config.layer_types (holds 'sliding_attention'; must be "
+         "full_attention or chunked_attention)"},
+        {"ChunksOfNoSize", "llama_4_scout", "\"attention_chunk_size\": 8192",
+         "\"attention_chunk_size\": null",
+         "4:18: error: missing key 'text_config.attention_chunk_size' (of the layers that do not "
+         "see all tokens)"},
+        {"KeysAndValuesOfDifferentSize", "qwen3_next_80b", "\"linear_value_head_dim\": 128",
+         "\"linear_value_head_dim\": 256",
+         "15:28: error: invalid linear_value_head_dim '256' (linear_key_head_dim is 128; only "
+         "equal ones are understood)"},
+        {"StatesOfHalfTheSize", "qwen3_5_27b", "\"float32\"", "\"bfloat16\"",
+         "22:24: error: invalid text_config.mamba_ssm_dtype 'bfloat16' (states are counted as "
+         "float32)"},
+        {"WindowOfQwen3Next", "qwen3_next_80b", "\"use_sliding_window\": false",
+         "\"use_sliding_window\": true",
+         "36:25: error: invalid use_sliding_window 'true' (only false is understood)"},
+        {"NoWayToTellLinearLayers", "qwen3_next_80b", "\"full_attention_interval\": 4", "\"x\": 4",
+         "1:1: error: missing key 'full_attention_interval' (which layers have linear attention)"},
+        {"UnknownLayerOfQwen", "qwen3_5_27b", "[\"linear_attention\"", "[\"mamba\"",
+         "16:20: error: invalid text_config.layer_types (holds 'mamba'; must be full_attention or "
+         "linear_attention)"},
+        {"ChoiceOfKeysThatIsNotThere", "glm_5_2", "[\"full\"", "[\"shared\"",
+         "19:20: error: invalid indexer_types (the first layer has no choice to share)"},
+        {"UnknownIndexer", "glm_5_2", "[\"full\"", "[\"half\"",
+         "19:20: error: invalid indexer_types (holds 'half'; must be full or shared)"},
+        {"IndexersThatAreNotListed", "glm_5_2", "\"indexer_types\"", "\"x\"",
+         "1:1: error: missing key 'indexer_types' (index_topk_freq: not each layer chooses "
+         "keys)"},
+        {"IndexerWithoutHeads", "glm_5", "\"index_n_heads\"", "\"x\"",
+         "1:1: error: missing key 'index_n_heads' (of the indexer)"}}),
+    [](const auto& row) { return row.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
     Weights, BadConfig,
     testing::ValuesIn(std::vector<Case>{
         {"UnknownMethod", "gpt_oss_120b", "\"quant_method\": \"mxfp4\"",
@@ -252,6 +331,26 @@ INSTANTIATE_TEST_SUITE_P(
         {"UnknownExpertDtype", "deepseek_v4_pro", "\"fp4\"", "\"int4\"",
          "6:19: error: invalid expert_dtype 'int4' (must be fp4 or fp8)"}}),
     [](const auto& row) { return row.param.name; });
+
+TEST(BadFamilies, AreRefusedWithTheirName) {
+  EXPECT_EQ(error_of(text_of(kLlama), "lama"),
+            "--as:1:1: error: unknown family 'lama'; did you mean 'llama'? (known are RefinedWeb, "
+            "RefinedWebModel, deepseek_v2, deepseek_v3, deepseek_v32, deepseek_v4, falcon, gemma2, "
+            "gemma3, gemma3_text, glm4_moe, glm_moe_dsa, gpt2, gpt_oss, kimi_k2, kimi_linear, "
+            "llama, llama4, llama4_text, minimax_m2, mistral, mixtral, olmo2, phi3, qwen2, "
+            "qwen2_moe, qwen3, qwen3_5, qwen3_5_moe, qwen3_5_moe_text, qwen3_5_text, qwen3_moe, "
+            "qwen3_next, seed_oss)");
+  EXPECT_EQ(error_of(text_of(kLlama), "gemma3n"),
+            "--as:1:1: error: invalid family 'gemma3n' (a model file has no keys for its per-layer "
+            "embeddings, a third of its weights or more, for layers that share a cache, and for "
+            "the streams of AltUp)");
+}
+
+TEST(BadFamilies, DoNotMakeKnownWhatTheConfigHasBesides) {
+  EXPECT_EQ(error_of(text_of("glm_5"), "deepseek_v3"),
+            "it.json:11:3: error: unknown key 'index_head_dim' (may change what a layer is, and is "
+            "not known of deepseek_v3)");
+}
 
 TEST(BadConfigs, ThatAreNoObject) {
   EXPECT_EQ(error_of("[1]"), "it.json:1:1: error: invalid config (must be a map, not a list)");

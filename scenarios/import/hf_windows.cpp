@@ -1,0 +1,125 @@
+// Windows: which decoder layers see only the last tokens, or the tokens of their own chunk.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenarios/import/hf_parts.hpp"
+
+namespace depthcost {
+namespace {
+
+const Aliases kWindow{"sliding_window", "attention_chunk_size"};
+const Aliases kFullEvery{"sliding_window_pattern", "_sliding_window_pattern",
+                         "no_rope_layer_interval"};
+
+/// `sees_window` has an entry for each layer.
+Windows windows_of(const HfModel& model, const std::vector<bool>& sees_window, std::string path,
+                   std::string_view why) {
+  Windows windows{.num_layers = std::count(sees_window.begin(), sees_window.end(), true),
+                  .window = std::nullopt,
+                  .path = std::move(path),
+                  .is_first = sees_window.front()};
+  if (windows.num_layers == 0) return windows;
+  windows.window = model.type.window == WindowRule::chunks
+                       ? model.config.at({"attention_chunk_size"}, why)
+                       : model.config.at({"sliding_window"}, why);
+  return windows;
+}
+
+Windows windows_by_type(const HfModel& model, const ConfigValue& types) {
+  const std::vector<std::string> words = types.words();
+  require_one_per_layer(types, words.size(), model.num_decoder_layers);
+  const std::string_view narrow =
+      model.type.window == WindowRule::chunks ? "chunked_attention" : "sliding_attention";
+  std::vector<bool> sees_window;
+  for (const std::string& word : words) {
+    if (word != "full_attention" && word != narrow)
+      types.fail(fmt::format("holds '{}'; must be full_attention or {}", printable(word), narrow));
+    sees_window.push_back(word == narrow);
+  }
+  return windows_of(model, sees_window, types.path(), fmt::format("layer_types has {}", narrow));
+}
+
+/// In transformers the layers from max_window_layers on have a window.
+Windows upper_windows(const HfModel& model) {
+  const auto is_used = model.config.find({"use_sliding_window"});
+  model.config.ignore({"sliding_window", "max_window_layers"});
+  if (!is_used || !is_used->flag()) return {};
+  const ConfigValue window = model.config.at({"sliding_window"}, "use_sliding_window is true");
+  const ConfigValue first = model.config.at({"max_window_layers"}, "use_sliding_window is true");
+  const Count num_full = std::min(first.count(Range::non_negative), model.num_decoder_layers);
+  return {.num_layers = model.num_decoder_layers - num_full,
+          .window = window,
+          .path = first.path(),
+          .is_first = num_full == 0};
+}
+
+/// Gemma and Llama 4: each n-th layer sees all tokens, and those between see a window.
+Windows windows_between(const HfModel& model) {
+  // Llama 4: 0 for a layer that sees all tokens.
+  const auto listed = model.config.find({"no_rope_layers"});
+  const auto every = model.config.find(kFullEvery);
+  const Count step = every ? every->count() : model.type.full_every;
+  std::vector<bool> sees_window;
+  for (Count i = 0; i < model.num_decoder_layers; ++i) sees_window.push_back((i + 1) % step != 0);
+  std::string path =
+      every ? every->path()
+            : fmt::format("1 of {} layers full as in transformers' {}", step, model.type.name);
+  if (listed && !listed->counts(Range::non_negative).empty()) {
+    sees_window.clear();
+    for (const Count is_narrow : listed->counts(Range::non_negative))
+      sees_window.push_back(is_narrow != 0);
+    require_one_per_layer(*listed, sees_window.size(), model.num_decoder_layers);
+    path = listed->path();
+  }
+  return windows_of(model, sees_window, path, "of the layers that do not see all tokens");
+}
+
+Windows read_windows(const HfModel& model) {
+  const WindowRule rule = model.type.window;
+  if (const auto types = model.config.find({"layer_types"})) {
+    if (rule != WindowRule::none) model.config.ignore({"sliding_window"});
+    if (rule == WindowRule::upper_layers)
+      model.config.ignore({"use_sliding_window", "max_window_layers"});
+    if (rule == WindowRule::between || rule == WindowRule::chunks) {
+      model.config.ignore(kFullEvery);
+      model.config.ignore({"no_rope_layers"});
+      model.config.ignore(kWindow);
+    }
+    return windows_by_type(model, *types);
+  }
+  switch (rule) {
+    case WindowRule::none:
+      return {};
+    case WindowRule::by_layer_type:
+      model.config.at({"layer_types"}, "which layers see a window only");
+      return {};
+    case WindowRule::upper_layers:
+      return upper_windows(model);
+    case WindowRule::between:
+    case WindowRule::chunks:
+      return windows_between(model);
+    case WindowRule::all_layers:
+      break;
+  }
+  // Phi-4-mini: each n-th layer sees all tokens.
+  const auto every = model.config.find({"full_attn_mod"});
+  if (every && every->count() != 1) every->fail("only 1 is understood");
+  const auto window = model.config.find({"sliding_window"});
+  if (!window) return {};
+  return {.num_layers = model.num_decoder_layers, .window = window, .path = "", .is_first = true};
+}
+
+}  // namespace
+
+Windows import_windows(const HfModel& model) {
+  Windows windows = read_windows(model);
+  if (model.type.window == WindowRule::chunks && windows.window)
+    model.remarks.push_back(
+        fmt::format("{} {}: a token sees its own chunk only, half of it on average; counted as the "
+                    "last {} tokens.",
+                    windows.window->path(), windows.window->count(), windows.window->count()));
+  return windows;
+}
+
+}  // namespace depthcost

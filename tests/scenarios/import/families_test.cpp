@@ -1,0 +1,368 @@
+// The published config of a model of each family, and what becomes of it: its layers, its head, and
+// as many weights as its makers count. Keys and values are those of the named model; the files are
+// written anew.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "scenarios/import/architecture.hpp"
+#include "scenarios/import/import.hpp"
+#include "tests/model/step/mlp_weights.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace depthcost::families_test {
+namespace {
+
+std::string path_of(const std::string& config) {
+  return fmt::format("{}/tests/scenarios/configs/{}.json", DEPTHCOST_SOURCE_DIR, config);
+}
+
+std::vector<std::string> records_of(const std::vector<ImportedRecord>& records) {
+  std::vector<std::string> lines;
+  for (const ImportedRecord& record : records) {
+    std::string line;
+    for (const ImportedValue& member : record.members)
+      line += fmt::format("{}{}={}", line.empty() ? "" : " ", member.key, member.text);
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+std::string keys_of(const ImportedModel& model) {
+  std::string line;
+  for (const ImportedKey& key : model.keys)
+    line += fmt::format("{}{}={}", line.empty() ? "" : " ", key.value.key, key.value.text);
+  return line;
+}
+
+/// The weights of all matrices: layers, embedding, and the output head where it has its own.
+double num_weights_of(const ImportedModel& model) {
+  const Values values = to_values(model);
+  std::vector<ResolvedValue> notes;
+  const double d = as_double(values.count("hidden_size"));
+  const Architecture architecture =
+      architecture_from(values, 2 * values.count("decoder_layers"), notes).value();
+  double weights = as_double(architecture.vocabulary_size) * d *
+                   (architecture.output_head == OutputHead::tied ? 1 : 2);
+  for (const AttentionLayers& layers : architecture.attention)
+    weights += as_double(layers.num_decoder_layers) * num_weights(layers.attention, d);
+  for (const MlpLayers& layers : architecture.mlp)
+    weights += as_double(layers.num_decoder_layers) * test::num_all_weights(layers.mlp, d);
+  return weights;
+}
+
+using Lines = std::vector<std::string>;
+
+struct Family {
+  std::string config;
+  double published_weights;
+  std::string keys;
+  Lines attention;
+  Lines mlp;
+  Lines remarks;
+};
+
+std::ostream& operator<<(std::ostream& out, const Family& row) { return out << row.config; }
+
+class PublishedConfig : public testing::TestWithParam<Family> {};
+
+TEST_P(PublishedConfig, GivesItsModel) {
+  const ImportedModel model = load_config(path_of(GetParam().config));
+  EXPECT_EQ(keys_of(model), GetParam().keys);
+  EXPECT_EQ(records_of(model.attention), GetParam().attention);
+  EXPECT_EQ(records_of(model.mlp), GetParam().mlp);
+  EXPECT_EQ(model.remarks, GetParam().remarks);
+}
+
+TEST_P(PublishedConfig, HasAsManyWeightsAsItsMakersCount) {
+  const double weights = num_weights_of(load_config(path_of(GetParam().config)));
+  EXPECT_NEAR(weights / GetParam().published_weights, 1, 0.02) << weights;
+}
+
+const std::string kNormsBehind =
+    "Outputs of attention and MLP are normalised before they are added; the residual path is "
+    "counted as one with a norm of the stream before each layer.";
+const std::string kDefaults =
+    "What the config leaves out is as in its class in transformers, named \"transformers' ...\".";
+const std::string kParallel =
+    "parallel_attn true: attention and MLP are added to the stream in one step; the residual path "
+    "is counted as in a model that adds them one after the other.";
+const std::string kIndexKeys =
+    "The cache holds keys of the indexer too, in kv_dtype; an engine that keeps them in fp8 needs "
+    "fewer bytes.";
+const std::string kChunks =
+    "text_config.attention_chunk_size 8192: a token sees its own chunk only, half of it on "
+    "average; counted as the last 8192 tokens.";
+
+// Looked up 2026-11-23. Configs: allenai/OLMo-2-0425-1B, microsoft/phi-4, tiiuae/falcon-7b and
+// ByteDance-Seed/Seed-OSS-36B-Instruct as public code quotes them; google/gemma-2-9b and
+// google/gemma-3-27b as in AI-Hypercomputer/maxtext @02b47fd8 hf_model_configs.py, the vocabulary
+// of the former as in Gemma2Config of transformers. Where the source has no dtype, bfloat16 is set.
+// Weights: OLMo 2 by its checkpoint; phi-4 by its listing; Seed-OSS and Falcon by their names;
+// Gemma 2, arXiv:2408.00118, Table 2; Gemma 3, arXiv:2503.19786, Table 1, without its vision
+// encoder.
+INSTANTIATE_TEST_SUITE_P(
+    Dense, PublishedConfig,
+    testing::Values(
+        Family{"olmo_2_1b",
+               1484916736,
+               "decoder_layers=16 hidden_size=2048 dtype=bf16 vocabulary_size=100352 "
+               "weight_dtype=bf16",
+               {"kind=grouped decoder_layers=16 heads=16 kv_heads=16 head_dim=128"},
+               {"kind=dense decoder_layers=16 width=8192"},
+               {kNormsBehind}},
+        Family{"phi_4",
+               14.66e9,
+               "decoder_layers=40 hidden_size=5120 dtype=bf16 vocabulary_size=100352 "
+               "weight_dtype=bf16",
+               {"kind=grouped decoder_layers=40 heads=40 kv_heads=10 head_dim=128"},
+               {"kind=dense decoder_layers=40 width=17920"},
+               {}},
+        Family{"seed_oss_36b",
+               36e9,
+               "decoder_layers=64 hidden_size=5120 dtype=bf16 vocabulary_size=155136 "
+               "weight_dtype=bf16",
+               {"kind=grouped decoder_layers=64 heads=80 kv_heads=8 head_dim=128"},
+               {"kind=dense decoder_layers=64 width=27648"},
+               {}},
+        Family{"gemma_2_9b",
+               917962752.0 + 8324201984.0,
+               "decoder_layers=42 hidden_size=3584 dtype=bf16 vocabulary_size=256000 "
+               "output_head=tied weight_dtype=bf16",
+               {"kind=grouped decoder_layers=21 heads=16 kv_heads=8 head_dim=256 window=4096",
+                "kind=grouped decoder_layers=21 heads=16 kv_heads=8 head_dim=256"},
+               {"kind=dense decoder_layers=42 width=14336"},
+               {kNormsBehind, kDefaults}},
+        Family{"gemma_3_27b",
+               1416e6 + 25600e6,
+               "decoder_layers=62 hidden_size=5376 dtype=bf16 vocabulary_size=262144 "
+               "output_head=tied weight_dtype=bf16",
+               {"kind=grouped decoder_layers=52 heads=32 kv_heads=16 head_dim=128 window=1024",
+                "kind=grouped decoder_layers=10 heads=32 kv_heads=16 head_dim=128"},
+               {"kind=dense decoder_layers=62 width=21504"},
+               {kNormsBehind, kDefaults}},
+        Family{"falcon_7b",
+               7e9,
+               "decoder_layers=32 hidden_size=4544 dtype=bf16 vocabulary_size=65024 "
+               "output_head=tied weight_dtype=bf16",
+               {"kind=grouped decoder_layers=32 heads=71 kv_heads=1 head_dim=64"},
+               {"kind=dense decoder_layers=32 width=12118"},
+               {kParallel, kDefaults}}),
+    [](const auto& row) { return row.param.config; });
+
+// Configs: ai-dynamo/aiconfigurator @095f58a5 model_configs, of the same models, 2026-08-21; for
+// Qwen3-Next, @1b7cfb10. Weights: MiniMax M2, 229.9e9 in its report of May 2026; Llama 4, its model
+// card, text and images; 744e9 of GLM-5, arXiv:2602.15763; 671e9 of DeepSeek-V3, which V3.2 is but
+// for its indexer; those of Qwen by the names of the models.
+INSTANTIATE_TEST_SUITE_P(
+    Experts, PublishedConfig,
+    testing::Values(
+        Family{"minimax_m2_5",
+               229.9e9,
+               "decoder_layers=62 hidden_size=3072 dtype=bf16 vocabulary_size=200064 "
+               "weight_dtype=fp8",
+               {"kind=grouped decoder_layers=62 heads=48 kv_heads=8 head_dim=128"},
+               {"kind=experts decoder_layers=62 experts=256 active=8 width=1536"},
+               {}},
+        Family{"llama_4_maverick",
+               400e9,
+               "decoder_layers=48 hidden_size=5120 dtype=bf16 vocabulary_size=202048 "
+               "weight_dtype=bf16",
+               {"kind=grouped decoder_layers=36 heads=40 kv_heads=8 head_dim=128 window=8192",
+                "kind=grouped decoder_layers=12 heads=40 kv_heads=8 head_dim=128"},
+               {"kind=dense decoder_layers=24 width=16384",
+                "kind=experts decoder_layers=24 experts=128 active=1 shared=1 width=8192"},
+               {kChunks, kDefaults}},
+        Family{"llama_4_scout",
+               109e9,
+               "decoder_layers=48 hidden_size=5120 dtype=bf16 vocabulary_size=202048 "
+               "weight_dtype=bf16",
+               {"kind=grouped decoder_layers=36 heads=40 kv_heads=8 head_dim=128 window=8192",
+                "kind=grouped decoder_layers=12 heads=40 kv_heads=8 head_dim=128"},
+               {"kind=experts decoder_layers=48 experts=16 active=1 shared=1 width=8192"},
+               {kChunks, kDefaults}},
+        Family{"qwen3_next_80b",
+               80e9,
+               "decoder_layers=48 hidden_size=2048 dtype=bf16 vocabulary_size=151936 "
+               "weight_dtype=bf16",
+               {"kind=linear decoder_layers=36 heads=32 head_dim=128 conv_width=4 key_heads=16 "
+                "decay=per_head",
+                "kind=grouped decoder_layers=12 heads=16 kv_heads=2 head_dim=256 "
+                "output_gate=present"},
+               {"kind=experts decoder_layers=48 experts=512 active=10 shared=1 width=512"},
+               {}},
+        Family{"qwen3_5_397b",
+               397e9,
+               "decoder_layers=60 hidden_size=4096 dtype=bf16 vocabulary_size=248320 "
+               "weight_dtype=bf16",
+               {"kind=linear decoder_layers=45 heads=64 head_dim=128 conv_width=4 key_heads=16 "
+                "decay=per_head",
+                "kind=grouped decoder_layers=15 heads=32 kv_heads=2 head_dim=256 "
+                "output_gate=present"},
+               {"kind=experts decoder_layers=60 experts=512 active=10 shared=1 width=1024"},
+               {}},
+        Family{"qwen3_5_27b",
+               27e9,
+               "decoder_layers=64 hidden_size=5120 dtype=bf16 vocabulary_size=248320 "
+               "weight_dtype=bf16",
+               {"kind=linear decoder_layers=48 heads=48 head_dim=128 conv_width=4 key_heads=16 "
+                "decay=per_head",
+                "kind=grouped decoder_layers=16 heads=24 kv_heads=4 head_dim=256 "
+                "output_gate=present"},
+               {"kind=dense decoder_layers=64 width=17408"},
+               {}},
+        Family{"deepseek_v3_2",
+               671e9,
+               "decoder_layers=61 hidden_size=7168 dtype=bf16 vocabulary_size=129280 "
+               "weight_dtype=fp8",
+               {"kind=latent decoder_layers=61 heads=128 q_rank=1536 kv_rank=512 nope_dim=128 "
+                "rope_dim=64 value_dim=128 top_k=2048 index_heads=64 index_dim=128"},
+               {"kind=dense decoder_layers=3 width=18432",
+                "kind=experts decoder_layers=58 experts=256 active=8 shared=1 width=2048"},
+               {kIndexKeys}},
+        Family{"glm_5",
+               744e9,
+               "decoder_layers=78 hidden_size=6144 dtype=bf16 vocabulary_size=154880 "
+               "weight_dtype=bf16",
+               {"kind=latent decoder_layers=78 heads=64 q_rank=2048 kv_rank=512 nope_dim=192 "
+                "rope_dim=64 value_dim=256 top_k=2048 index_heads=32 index_dim=128"},
+               {"kind=dense decoder_layers=3 width=12288",
+                "kind=experts decoder_layers=75 experts=256 active=8 shared=1 width=2048"},
+               {kIndexKeys}}),
+    [](const auto& row) { return row.param.config; });
+
+// --- traps ---
+
+/// The config with one piece of its text replaced.
+ImportedModel edited(const std::string& config, const std::string& piece,
+                     const std::string& replacement) {
+  std::string text = test::content_of(path_of(config));
+  const std::size_t at = text.find(piece);
+  EXPECT_NE(at, std::string::npos) << piece;
+  return import_config(text.replace(at, piece.size(), replacement), "it.json");
+}
+
+TEST(ImportedFalcon, OfTheNewArchitectureHasAsManyKeyValueHeadsAsItSays) {
+  EXPECT_EQ(records_of(load_config(path_of("falcon_40b")).attention),
+            (Lines{"kind=grouped decoder_layers=60 heads=128 kv_heads=8 head_dim=64"}));
+}
+
+TEST(ImportedFalcon, WithoutMultiQueryHasAKeyAndAValueForEachHead) {
+  EXPECT_EQ(
+      records_of(edited("falcon_7b", "\"multi_query\": true", "\"multi_query\": false").attention),
+      (Lines{"kind=grouped decoder_layers=32 heads=71 kv_heads=71 head_dim=64"}));
+}
+
+// tiiuae/Falcon3-10B-Base, config.json @34bb99a8.
+TEST(ImportedFalcon, OfTheThirdGenerationIsALlama) {
+  const ImportedModel model = import_config(
+      "{\"model_type\": \"llama\", \"torch_dtype\": \"bfloat16\", \"num_hidden_layers\": 40, "
+      "\"hidden_size\": 3072, \"num_attention_heads\": 12, \"num_key_value_heads\": 4, "
+      "\"head_dim\": 256, \"intermediate_size\": 23040, \"vocab_size\": 131072}",
+      "it.json");
+  EXPECT_EQ(records_of(model.attention),
+            (Lines{"kind=grouped decoder_layers=40 heads=12 kv_heads=4 head_dim=256"}));
+  EXPECT_EQ(records_of(model.mlp), (Lines{"kind=dense decoder_layers=40 width=23040"}));
+}
+
+TEST(ImportedFalcon, AddsItsLayersOneByOneWhereTheConfigSaysSo) {
+  EXPECT_EQ(edited("falcon_7b", "\"parallel_attn\": true", "\"parallel_attn\": false").remarks,
+            (Lines{kDefaults}));
+}
+
+TEST(ImportedPhi, OfTheThirdGenerationSeesAWindow) {
+  EXPECT_EQ(
+      records_of(edited("phi_4", "\"sliding_window\": null", "\"sliding_window\": 2047").attention),
+      (Lines{"kind=grouped decoder_layers=40 heads=40 kv_heads=10 head_dim=128 "
+             "window=2047"}));
+}
+
+TEST(ImportedPhi, MayBeMini) {
+  EXPECT_EQ(records_of(edited("phi_4", "\"attention_bias\": false",
+                              "\"full_attn_mod\": 1, \"lm_head_bias\": false")
+                           .attention),
+            (Lines{"kind=grouped decoder_layers=40 heads=40 kv_heads=10 head_dim=128"}));
+}
+
+TEST(ImportedGemma, TakesFromItsClassWhatTheConfigLeavesOut) {
+  // The published configs of the smaller Gemma 3 models have no heads and no vocabulary.
+  const ImportedModel model = import_config(
+      "{\"model_type\": \"gemma3\", \"torch_dtype\": \"bfloat16\", \"text_config\": "
+      "{\"hidden_size\": 2560, \"intermediate_size\": 10240, \"num_hidden_layers\": 34, "
+      "\"model_type\": \"gemma3_text\", \"sliding_window\": 1024}}",
+      "it.json");
+  EXPECT_EQ(records_of(model.attention),
+            (Lines{"kind=grouped decoder_layers=29 heads=8 kv_heads=4 head_dim=256 window=1024",
+                   "kind=grouped decoder_layers=5 heads=8 kv_heads=4 head_dim=256"}));
+  EXPECT_EQ(model.keys.at(3).value.text, "262208");
+  EXPECT_EQ(model.keys.at(3).source, "it.json: transformers' gemma3_text.vocab_size");
+}
+
+TEST(ImportedLlama4, TakesAnEmptyListForNone) {
+  EXPECT_EQ(
+      records_of(
+          edited("llama_4_scout", "\"attention_bias\": false", "\"no_rope_layers\": []").attention),
+      records_of(load_config(path_of("llama_4_scout")).attention));
+}
+
+TEST(ImportedLlama4, MayListItsLayers) {
+  std::string rope = "0";
+  for (int i = 1; i < 48; ++i) rope += i < 12 ? ", 0" : ", 1";
+  const ImportedModel model = edited("llama_4_scout", "\"attention_bias\": false",
+                                     "\"moe_layers\": [0, 47], \"no_rope_layers\": [" + rope + "]");
+  EXPECT_EQ(records_of(model.attention).front(),
+            "kind=grouped decoder_layers=12 heads=40 kv_heads=8 head_dim=128");
+  EXPECT_EQ(records_of(model.attention).back(),
+            "kind=grouped decoder_layers=36 heads=40 kv_heads=8 head_dim=128 window=8192");
+}
+
+// GLM-5.2, ai-dynamo/aiconfigurator @095f58a5: 21 of 78 layers choose keys, the others follow.
+TEST(ImportedGlm, MayShareTheChoiceOfKeys) {
+  const ImportedModel model = load_config(path_of("glm_5_2"));
+  EXPECT_EQ(records_of(model.attention),
+            (Lines{"kind=latent decoder_layers=21 heads=64 q_rank=2048 kv_rank=512 nope_dim=192 "
+                   "rope_dim=64 value_dim=256 top_k=2048 index_heads=32 index_dim=128",
+                   "kind=latent decoder_layers=57 heads=64 q_rank=2048 kv_rank=512 nope_dim=192 "
+                   "rope_dim=64 value_dim=256 top_k=2048"}));
+}
+
+TEST(ImportedQwen, CountsItsFullLayersWithAndWithoutAList) {
+  // Layers 4, 8, ... of 47: 11 of them.
+  EXPECT_EQ(
+      records_of(edited("qwen3_next_80b", "\"num_hidden_layers\": 48", "\"num_hidden_layers\": 47")
+                     .attention)
+          .back(),
+      "kind=grouped decoder_layers=11 heads=16 kv_heads=2 head_dim=256 "
+      "output_gate=present");
+}
+
+TEST(ImportedQwen, HasNoGateWhereTheConfigSaysSo) {
+  EXPECT_EQ(
+      records_of(edited("qwen3_5_27b", "\"attn_output_gate\": true", "\"attn_output_gate\": false")
+                     .attention)
+          .back(),
+      "kind=grouped decoder_layers=16 heads=24 kv_heads=4 head_dim=256");
+}
+
+TEST(ImportedFamilies, AreReadAsWhatTheUserNames) {
+  std::string text = test::content_of(path_of("phi_4"));
+  text.replace(text.find("\"phi3\""), 6, "\"phi9\"");
+  const ImportedModel model = import_config(text, "it.json", "phi3");
+  EXPECT_EQ(records_of(model.attention), records_of(load_config(path_of("phi_4")).attention));
+  EXPECT_EQ(model.remarks,
+            (Lines{"Read as phi3, as was asked for; the config says model_type 'phi9'."}));
+  EXPECT_EQ(to_values(model).at("residual.scheme").origin,
+            "no hc_mult and no attn_res_block_size key in it.json; Read as phi3, as was asked for; "
+            "the config says model_type 'phi9'.");
+  EXPECT_NE(to_yaml(model).find("\n# Read as phi3, as was asked for; "), std::string::npos);
+}
+
+TEST(ImportedFamilies, SayNothingWhereTheUserNamesWhatTheConfigSays) {
+  EXPECT_TRUE(load_config(path_of("phi_4"), "phi3").remarks.empty());
+}
+
+}  // namespace
+}  // namespace depthcost::families_test
