@@ -94,6 +94,7 @@ TEST(Remedies, NameASettingBeforeABlockSize) {
   std::vector<BudgetRow> rows(1);
   rows.front().budget = training_limit(least_kept(shared) * 1.001);
   rows.front().verdict = Verdict::fail;
+  rows.front().low = rows.front().high = 10;
   name_remedies(study, rows);
   EXPECT_EQ(rows.front().nearest, "residual.layout: sequence_sharded would keep it");
 }
