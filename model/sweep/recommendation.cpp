@@ -287,14 +287,9 @@ std::optional<Distance> distance(const Sweep& sweep, std::size_t circumstance, s
   const Cost cost = cost_of(sweep);
   if (cost != Cost::decode && cost != Cost::prefill) return std::nullopt;
   const WorkloadKind kind = cost == Cost::decode ? WorkloadKind::decode : WorkloadKind::prefill;
-  const SweepPoint point = sweep.point(circumstance, best);
-  const AddedTime& added = cost == Cost::decode ? *point.decode : *point.prefill;
-  Distance answer{.cost = cost,
+  return Distance{.cost = cost,
                   .difference = time_between(sweep.study_at(circumstance, best),
                                              sweep.study_at(circumstance, other), kind)};
-  const double half = (added.delta.high - added.delta.low).value / 2;
-  answer.share = half > 0 ? std::abs(answer.difference.value.value) / half : kInfinity;
-  return answer;
 }
 
 }  // namespace depthcost

@@ -70,7 +70,6 @@ Recommendation recommend(const Sweep& sweep, std::size_t circumstance);
 struct Distance {
   Cost cost = Cost::decode;
   Estimate<Seconds> difference;  // of `other` against `best`
-  double share = 0;              // |difference| / half of best's interval
 };
 
 /// Nothing where the rule does not go by a time.

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "model/base/counted.hpp"
 #include "model/decision/break_even.hpp"
@@ -144,17 +143,10 @@ void say_runner_up(Sentences& out, const SweepGroup& group, const Recommendation
   if (const auto apart = distance(sweep, group.circumstance, *said.best, *said.runner_up)) {
     const Estimate<Seconds>& d = apart->difference;
     const bool is_sure = d.low > Seconds{} || d.high < Seconds{};
-    text +=
-        fmt::format(": its {} differs by {}", name(apart->cost), format_seconds(d, Sign::always));
-    // The standard residual surely adds nothing.
-    if (std::isfinite(apart->share))
-      text += fmt::format(", {:.2g} times the half-width of what the first adds, so that {}",
-                          apart->share,
-                          apart->share < 1 ? "the intervals alone do not tell them apart"
-                                           : "the intervals alone tell them apart");
-    text += fmt::format(
-        "; both rest on the same unknowns, {}",
-        is_sure ? "and whatever these are the sign stays" : "on which the sign depends");
+    text += fmt::format(": {} to {}, beside the recommended one. {}",
+                        format_seconds(d, Sign::always), name(apart->cost),
+                        is_sure ? "The ranking holds for all assumed values"
+                                : "The ranking rests on assumed values");
   } else {
     text += fmt::format(": {}", all_added(sweep.point(group.circumstance, *said.runner_up)));
   }
@@ -214,11 +206,9 @@ void say_disagreement(Sentences& out, const SweepGroup& group, std::size_t choic
   const Count N = blocks->num_blocks;
   if (quality.agrees()) return;
   out.push_back(fmt::format(
-      "N and S disagree: Fig. 6 has {} layers, where {} blocks are S = {:.3g} (loss {}), while S = "
-      "{} is {:.3g} blocks (loss {}); the higher one counts.",
-      kFigure6Layers, N, static_cast<double>(kFigure6Layers) / static_cast<double>(N),
-      loss_text(quality.by_count), S, static_cast<double>(kFigure6Layers) / static_cast<double>(S),
-      loss_text(quality.by_size)));
+      "The published losses can be read in two ways: {} blocks have a loss of {}, blocks of {} layers "
+      "{} (Fig. 6, {} layers). The higher one counts.",
+      N, loss_text(quality.by_count), S, loss_text(quality.by_size), kFigure6Layers));
 }
 
 void say_own(Sentences& out, const SweepReport& report, const SweepGroup& group) {
@@ -228,20 +218,19 @@ void say_own(Sentences& out, const SweepReport& report, const SweepGroup& group)
   const std::string label = choice_label(sweep, *own);
   if (const auto by = dominator_of(sweep, group.circumstance, *own, Reading::higher_of_both)) {
     out.push_back(
-        fmt::format("As written, {} does not stand on the front: {} is nowhere worse and "
-                    "somewhere better ({} against {}).",
+        fmt::format("As written, {}: {} is nowhere worse and somewhere better ({} against {}).",
                     label, described(sweep, *by), all_added(sweep.point(group.circumstance, *by)),
                     all_added(sweep.point(group.circumstance, *own))));
     return;
   }
-  std::string text = fmt::format("As written, {} stands on the front", label);
+  std::string text =
+      fmt::format("As written, {}: no choice is better in both loss and cost", label);
   for (const Reading reading : {Reading::by_count, Reading::by_size})
     if (const auto by = dominator_of(sweep, group.circumstance, *own, reading))
       text += fmt::format("; if the loss follows the {} of blocks alone, {} dominates it: {}",
                           reading == Reading::by_count ? "number" : "size", described(sweep, *by),
                           all_added(sweep.point(group.circumstance, *by)));
   out.push_back(text + ".");
-  if (own != recommend(sweep, group.circumstance).best) say_disagreement(out, group, *own);
 }
 
 std::string advantage_text(const Estimate<double>& advantage) {

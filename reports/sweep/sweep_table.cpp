@@ -17,13 +17,11 @@ constexpr Count kPublishedSizes[] = {1, 2, 4, 8, 16, 32};
 /// Remarks on the choices of a group.
 struct Notes {
   Recommendation recommendation;
-  std::vector<std::size_t> front;
   std::optional<std::size_t> own;
 };
 
 Notes notes_of(const SweepReport& report, const SweepGroup& group) {
-  return {recommend(group.sweep(), group.circumstance), front_of(group.sweep(), group.circumstance),
-          own_choice(report, group)};
+  return {recommend(group.sweep(), group.circumstance), own_choice(report, group)};
 }
 
 bool is_noted(const Notes& notes, std::size_t choice) {
@@ -64,24 +62,32 @@ std::string added_text(const std::optional<AddedTime>& added) {
                          : format_seconds(added->delta.value, Sign::always);
 }
 
+/// "device_memory and 2 more"; empty without names.
+std::string first_of(const std::vector<std::string>& names) {
+  if (names.size() < 2) return names.empty() ? "" : names.front();
+  return fmt::format("{} and {} more", names.front(), names.size() - 1);
+}
+
+/// The word, and the budgets that are broken: surely, or else likely. Memory is named first.
 std::string verdict_text(const Sweep& sweep, const SweepPoint& point) {
   std::vector<std::string> broken;
+  std::vector<std::string> likely;
   Verdict verdict = Verdict::pass;
   for (const PointBudget& row : sweep.budgets(point)) {
+    std::vector<std::string>& names = row.verdict == Verdict::fail ? broken : likely;
     const std::string kind(name(row.budget.kind));
-    if (row.verdict == Verdict::fail)
-      broken.push_back(kind);
-    else if (is_broken(row))
-      broken.push_back("likely " + kind);
+    const bool is_memory = row.budget.kind == BudgetKind::device_memory;
+    if (is_broken(row)) names.insert(is_memory ? names.begin() : names.end(), kind);
     if (row.verdict == Verdict::unknown) verdict = Verdict::unknown;
   }
-  if (!broken.empty()) return fmt::format("breaks {}", fmt::join(broken, ", "));
-  return std::string(name(verdict));
+  if (!broken.empty()) return "breaks " + first_of(broken);
+  if (!likely.empty()) return "likely breaks " + first_of(likely);
+  return verdict == Verdict::pass ? "OK" : "unknown";
 }
 
 /// Columns that all points of a group have alike; blocks are those of some schemes.
 struct Shape {
-  bool decode, prefill, training, payload, blocks, budgets, workload;
+  bool decode, prefill, training, blocks, budgets;
 };
 
 Shape shape_of(const Sweep& sweep, std::size_t circumstance) {
@@ -90,13 +96,8 @@ Shape shape_of(const Sweep& sweep, std::size_t circumstance) {
   for (std::size_t i = 0; i < sweep.choices().size(); ++i) {
     const SweepPoint point = sweep.point(circumstance, i);
     if (!point.exists()) continue;
-    return {point.decode.has_value(),
-            point.prefill.has_value(),
-            point.training.has_value(),
-            point.choice->payload_peak.has_value(),
-            any_blocks,
-            !sweep.study().budgets.empty(),
-            point.memory.has_value()};
+    return {point.decode.has_value(), point.prefill.has_value(), point.training.has_value(),
+            any_blocks, !sweep.study().budgets.empty()};
   }
   return {};
 }
@@ -109,17 +110,11 @@ std::vector<Column> columns(const Sweep& sweep, const Shape& shape) {
     if (is_there) all.push_back({header, Align::right});
   };
   add(shape.blocks, "blocks");
-  add(true, "d/layer");
   add(shape.decode, "decode");
   add(shape.prefill, "prefill");
   add(shape.training, "training");
-  add(true, shape.workload ? "state" : "state/token");
-  add(shape.payload, "payload");
-  add(true, "loss by S");
-  add(true, "by N");
-  all.push_back({"front"});
-  if (shape.budgets) all.push_back({"budgets"});
-  all.push_back({""});
+  add(true, "loss");
+  all.push_back({shape.budgets ? "verdict" : ""});
   return all;
 }
 
@@ -134,19 +129,14 @@ std::vector<std::string> cells(const SweepGroup& group, const Shape& shape, cons
     const Partition* blocks = source_blocks(*point.choice);
     row.push_back(blocks == nullptr ? "" : std::to_string(blocks->num_blocks));
   }
-  row.push_back(fmt::format(
-      "{:.2f}", point.choice->mean[static_cast<std::size_t>(Convention::kernel)].value().mean_d));
   if (shape.decode) row.push_back(added_text(point.decode));
   if (shape.prefill) row.push_back(added_text(point.prefill));
   if (shape.training) row.push_back(added_text(point.training));
-  row.push_back(format_bytes(point.memory ? point.memory->state : state_per_token(*point.choice)));
-  if (shape.payload) row.push_back(format_bytes(*point.choice->payload_peak));
   row.push_back(loss_text(point.choice->quality.by_size));
-  row.push_back(loss_text(point.choice->quality.by_count));
-  const bool is_on_front = std::binary_search(notes.front.begin(), notes.front.end(), choice);
-  row.push_back(is_on_front ? "yes" : "no");
-  if (shape.budgets) row.push_back(verdict_text(sweep, point));
-  row.push_back(note(sweep, notes, choice));
+  std::vector<std::string> remarks;
+  if (shape.budgets) remarks.push_back(verdict_text(sweep, point));
+  if (std::string said = note(sweep, notes, choice); !said.empty()) remarks.push_back(said);
+  row.push_back(fmt::format("{}", fmt::join(remarks, "; ")));
   return row;
 }
 
@@ -178,11 +168,12 @@ std::string sweep_legend(const SweepReport& report, const SweepGroup& group) {
       std::count_if(group.sweep().choices().begin(), group.sweep().choices().end(),
                     [](const SweepChoice& choice) { return choice.refused.empty(); }));
   std::string text =
-      "d/layer: d-vectors per token and layer, kernel. Times are added to the fused standard "
-      "residual's, in per cent of its step where that is known. State: of the residual path on one "
-      "device. Losses: published for 32 layers, ~ between two points; S: layers a block, N: blocks.";
+      "decode, prefill, training: time added to the step with the fused standard residual, in per "
+      "cent where that step is known. loss: published for 32 layers by layers a block, ~ between two "
+      "points.";
   if (shown < exists)
-    text += fmt::format(" {} of {} choices; all of them: --format csv.", shown, exists);
+    text +=
+        fmt::format(" {} of {} choices; --format csv has all, and every number.", shown, exists);
   return text;
 }
 

@@ -30,11 +30,12 @@ bool has_several(const SweepReport& report) { return groups_of(report).size() > 
 std::string sweep_text(const SweepReport& report) {
   const SweepGroup first = groups_of(report).front();
   std::string text = fmt::format("{}: {}\n\n", report.title, opening(report));
+  for (const std::string& sentence : sweep_sentences(report, first)) text += sentence + "\n";
+  text += "\n";
   if (has_several(report))
     text += fmt::format("{}\n{}:\n\n", plain_text(recommendation_table(report)),
                         circumstance_label(report, first));
-  text += plain_text(sweep_table(report, first)) + "\n" + sweep_legend(report, first) + "\n\n";
-  for (const std::string& sentence : sweep_sentences(report, first)) text += sentence + "\n";
+  text += plain_text(sweep_table(report, first)) + "\n" + sweep_legend(report, first) + "\n";
   for (const std::string& line : refusals(report)) text += line + "\n";
   return text;
 }

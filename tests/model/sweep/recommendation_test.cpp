@@ -279,8 +279,6 @@ TEST(DistanceOfChoices, IsTheDifferenceOfTheirTimes) {
   const double expected = (sweep.point(0, 11).decode->delta.value - best.decode->delta.value).value;
   EXPECT_EQ(apart.cost, Cost::decode);
   EXPECT_NEAR(apart.difference.value.value, expected, 1e-12);
-  const double half = (best.decode->delta.high - best.decode->delta.low).value / 2;
-  EXPECT_NEAR(apart.share, expected / half, 1e-9);
 }
 
 /// Floors and bandwidths are the same for both, whatever they are.
@@ -288,7 +286,8 @@ TEST(DistanceOfChoices, IsSurerThanEitherTime) {
   const Sweep sweep = sweep_of(kimi({}));
   const Distance apart = distance(sweep, 0, 23, 22).value();
   EXPECT_GT(apart.difference.low, Seconds{});
-  EXPECT_LT(apart.share, 1);
+  const Estimate<Seconds> added = sweep.point(0, 23).decode->delta;
+  EXPECT_LT(apart.difference.value, 0.5 * (added.high - added.low));
 }
 
 TEST(DistanceOfChoices, IsNotKnownWithoutTimes) {

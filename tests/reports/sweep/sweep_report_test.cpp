@@ -67,28 +67,28 @@ TEST(SweepSentences, RecommendWithReasonRunnerUpAndWhatBinds) {
   EXPECT_TRUE(contains(sentence(report, "Recommended"),
                        "published loss ~1.755 by block size, 1.746 by number of blocks."));
   EXPECT_TRUE(contains(sentence(report, "Runner-up"), "Runner-up: block_size 23 (9 blocks"));
-  EXPECT_TRUE(contains(sentence(report, "Runner-up"), "whatever these are the sign stays"));
+  EXPECT_TRUE(contains(sentence(report, "Runner-up"), "The ranking holds for all assumed values."));
   EXPECT_TRUE(contains(sentence(report, "Binding"),
                        "Binding: prefill_bank of 300.0 MB: without it block_size 1 (186 blocks) "
                        "would be taken, which needs 5.490 GB"));
 }
 
 TEST(SweepSentences, SayThatNAndSDisagree) {
-  EXPECT_EQ(sentence(kimi_report(), "N and S disagree"),
-            "N and S disagree: Fig. 6 has 32 layers, where 8 blocks are S = 4 (loss 1.746), while "
-            "S = 24 is 1.33 blocks (loss ~1.755); the higher one counts.");
+  EXPECT_TRUE(contains(sentence(kimi_report(), "The published losses"),
+                       " (Fig. 6, 32 layers). The higher one counts."));
 }
 
 TEST(SweepSentences, SayWhereTheScenarioItselfStands) {
-  EXPECT_TRUE(contains(sentence(kimi_report(), "As written"),
-                       "As written, block_size 24 stands on the front; if the loss follows the "
-                       "number of blocks alone, block_size 26 (8 blocks, the last of 4) dominates "
-                       "it: "));
+  EXPECT_TRUE(contains(
+      sentence(kimi_report(), "As written"),
+      "As written, block_size 24: no choice is better in both loss and cost; if the loss follows the "
+      "number of blocks alone, block_size 26 (8 blocks, the last of 4) dominates "
+      "it: "));
   Study study = kimi();
   study.path.scheme = Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(186, 2)}};
   const SweepReport report = report_of(study, {block_sizes(1, 186)});
   EXPECT_TRUE(contains(sentence(report, "As written"),
-                       "As written, block_size 2 does not stand on the front: block_size 4 (47 "
+                       "As written, block_size 2: block_size 4 (47 "
                        "blocks, the last of 2) is nowhere worse and somewhere better ("));
 }
 
@@ -165,10 +165,10 @@ TEST(SweepOfSchemes, NamesThemInEveryFormat) {
   std::vector<std::vector<std::string>> said;
   for (const auto& row : table.rows) said.push_back({row[0], row[1], row.back()});
   EXPECT_EQ(said, (std::vector<std::vector<std::string>>{
-                      {"standard", "", ""},
-                      {"mhc", "", "recommended"},
-                      {"full_attnres", "", ""},
-                      {"block_attnres", "8", "runner-up, as written"}}));
+                      {"standard", "", "OK"},
+                      {"mhc", "", "OK; recommended"},
+                      {"full_attnres", "", "breaks prefill_bank"},
+                      {"block_attnres", "8", "OK; runner-up, as written"}}));
   const json document = json::parse(sweep_json(report, "1.2.3"));
   EXPECT_EQ(document.at("points").at(1).at("residual.scheme"), "mhc");
   EXPECT_EQ(document.at("recommendations").at(0).at("recommended"),
@@ -201,8 +201,7 @@ TEST(SweepOfSchemes, HoldARunnerUpAgainstTheStandardResidual) {
       {{.key = SweptKey::schedule,
         .values = {static_cast<Count>(Schedule::unfused), static_cast<Count>(Schedule::fused)}}});
   EXPECT_TRUE(contains(sentence(report, "Recommended"), "Recommended: schedule fused: "));
-  EXPECT_TRUE(contains(sentence(report, "Runner-up"), "; both rest on the same unknowns, "));
-  EXPECT_FALSE(contains(sentence(report, "Runner-up"), "times the half-width"));
+  EXPECT_TRUE(contains(sentence(report, "Runner-up"), "beside the recommended one. The ranking"));
 }
 
 TEST(SweepRefusals, AreOneLineForEachReason) {
@@ -263,6 +262,11 @@ TEST(SweepCsv, HasOneLineForEachPointAndTheSameNumberOfCells) {
   EXPECT_TRUE(lines[187].starts_with("187,false,invalid block_size '187' (the model"));
 }
 
+TEST(SweepTable, HasSevenColumnsAtMost) {
+  const SweepReport report = kimi_report();
+  EXPECT_LE(sweep_table(report, groups_of(report).front()).columns.size(), 7U);
+}
+
 /// It is not counted, which is no zero; a token's own state is.
 TEST(SweepCsv, HasNoMemoryOfTrainingAlone) {
   const SweepReport report = report_of(test::training_study(), {block_sizes(24, 24)});
@@ -271,8 +275,6 @@ TEST(SweepCsv, HasNoMemoryOfTrainingAlone) {
     EXPECT_TRUE(point.at(key).is_null()) << key;
   EXPECT_EQ(point.at("state_per_token_bytes"), 9 * 7168 * 2);
   EXPECT_TRUE(contains(lines_of(sweep_csv(report))[1], ",129024,,,,")) << sweep_csv(report);
-  const Table table = sweep_table(report, groups_of(report).front());
-  EXPECT_EQ(table.columns[4].header, "state/token");
 }
 
 TEST(SweepCsv, NamesWhatCouldNotBeRead) {
