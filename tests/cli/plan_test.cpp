@@ -50,7 +50,8 @@ TEST_F(PlanCommand, SaysWhatEvaluateSays) {
         {.arguments = {"evaluate", "it.yaml", "--format", "json"}, .folder = folder_.path()});
     ASSERT_EQ(alone.exit_code, 0) << alone.errors;
     bool is_found = false;
-    for (const json& row : json::parse(alone.output).at("step")) {
+    const json rows = json::parse(alone.output).at("step");
+    for (const json& row : rows) {
       if (row.at("schedule") != plan.at("schedule") || row.at("scheme") != "block_attnres")
         continue;
       is_found = true;
@@ -113,9 +114,17 @@ TEST_F(PlanCommand, RefusesWhatIsWrongOnOneLine) {
                  "--devices:1:1: error: invalid value '0' (must be from 1 to 1024; see depthcost "
                  "plan --help)");
   expect_refusal(ask({}), "plan:1:1: error: missing --devices (see depthcost plan --help)");
-  expect_refusal(ask({"--devices", "997"}),
-                 "--devices:1:1: error: invalid number of devices '997' (the model cannot lie on "
-                 "it: no placement shares its heads, layers and batches evenly)");
+}
+
+TEST_F(PlanCommand, RefusesDevicesThatNoPlacementCanHave) {
+  folder_.written("it.yaml",
+                  "schema: depthcost/1\nhardware: h100_sxm\nmodel: llama_3_1_70b\n"
+                  "residual: {scheme: standard, attach: all_reduce}\nparallelism: {tensor: 8}\n"
+                  "workload: {decode: {sequences: 8}}\n");
+  expect_refusal(run({"it.yaml", "--devices", "1"}),
+                 "--devices:1:1: error: invalid number of devices '1' (the model cannot lie on it: "
+                 "one device: conflicting residual.attach 'all_reduce' (needs parallelism.tensor "
+                 "of at least 2))");
 }
 
 TEST_F(PlanCommand, RefusesScenariosWithoutTimesOfTheirOwn) {
@@ -123,8 +132,9 @@ TEST_F(PlanCommand, RefusesScenariosWithoutTimesOfTheirOwn) {
     folder_.written("it.yaml", "schema: depthcost/1\nhardware: h100_sxm\n" + rest);
     expect_refusal(run({"it.yaml", "--devices", "8"}), "it.yaml:1:1: error: " + problem);
   };
-  refused("model: {num_layers: 64, hidden_size: 4096}\nworkload: {decode: {sequences: 8}}\n",
-          "missing key 'model.attention' (a plan has modelled times of the layers)");
+  refused(
+      "model: {num_layers: 64, hidden_size: 4096, dtype: bf16}\nresidual: {scheme: mhc}\nworkload: {decode: {sequences: 8}}\n",
+      "missing key 'model.attention' (a plan has modelled times of the layers)");
   refused("model: llama_3_1_70b\n", "missing key 'workload' (a plan is for a workload)");
   refused(
       "model: llama_3_1_70b\nworkload: {decode: {sequences: 8}}\nbaseline_step: {decode: 20 ms}\n",

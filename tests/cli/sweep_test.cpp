@@ -40,7 +40,7 @@ TEST_F(SweepCommand, GoesOverAllBlockSizesByItself) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_TRUE(outcome.output.starts_with("Kimi: 186 points\n"));
   // The finest are better, and cost more than the paper's 2 %.
-  EXPECT_NE(outcome.output.find("Recommended: block_size 5 "), std::string::npos);
+  EXPECT_NE(outcome.output.find("Recommended: block_size 4 "), std::string::npos);
   EXPECT_NE(
       outcome.output.find("Binding: decode_overhead of 2.0 % (the paper's, since the scenario "
                           "sets none): without it block_size 1 "),
