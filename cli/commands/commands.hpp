@@ -98,6 +98,15 @@ struct SweepOptions {
 
 ExitCode run_sweep(const SweepOptions& options, Console& console);
 
+struct PlanOptions {
+  std::string scenario;
+  ScenarioOptions question;  // replaces it if it has a model
+  std::int64_t devices = 0;
+  std::string max_overhead;     // "2%"; the scenario's limits, or the paper's, if empty
+  std::string format = "text";  // text | json
+};
+ExitCode run_plan(const PlanOptions& options, Console& console);
+
 struct MixingOptions {
   MixingQuestion question;
   bool magnitude = false;

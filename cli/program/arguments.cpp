@@ -138,6 +138,25 @@ void add_sweep(CLI::App& app, Command& chosen) {
   on_call(*command, chosen, options, run_sweep);
 }
 
+void add_plan(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<PlanOptions>();
+  auto* command = add_command(
+      app, "plan",
+      "the best parallelism, schedule and blocks on N devices: 0 some keep the limits, 1 none",
+      {"depthcost plan --model llama_3_1_70b --hardware h100_sxm --devices 8 --max-overhead 4%",
+       "depthcost plan --model qwen3_32b --hardware b200_sxm --devices 8 "
+       "--residual block_attnres,mhc --format json"});
+  add_scenario(*command, options->scenario, "scenario file", options->question);
+  command->add_option("--devices", options->devices, "how many there are")
+      ->required()
+      ->check(CLI::Range(Count{1}, Count{1024}));
+  command->add_option("--max-overhead", options->max_overhead,
+                      "such as 2%: the limit of every workload; the scenario's, or the paper's, if "
+                      "absent");
+  add_format(*command, options->format, "text or json", {"text", "json"});
+  on_call(*command, chosen, options, run_plan);
+}
+
 void add_mixing(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<MixingOptions>();
   auto* command = add_command(
@@ -357,8 +376,8 @@ void add_quiet(CLI::App& command, Verbosity& verbosity) {
 
 void add_commands(CLI::App& app, Command& chosen, Verbosity& verbosity) {
   for (const auto& add :
-       {add_report, add_evaluate, add_family, add_check, add_sweep, add_mixing, add_compare,
-        add_diff, add_explain, add_import, add_presets, add_profile, add_completion})
+       {add_report, add_evaluate, add_family, add_check, add_sweep, add_plan, add_mixing,
+        add_compare, add_diff, add_explain, add_import, add_presets, add_profile, add_completion})
     add(app, chosen);
   add_quiet(app, verbosity);
 }

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "model/decision/kept_in_training.hpp"
+#include "model/step/expert_layers.hpp"
 #include "model/step/scheme_payload.hpp"
 #include "model/training/training_step.hpp"
 
@@ -168,15 +169,6 @@ BudgetRow kept_row(const Budget& budget, const Study& study) {
   return row;
 }
 
-/// Ranks that experts can be dealt out to at most; a dense model has nothing to deal out.
-Count fewest_experts(const Architecture& architecture) {
-  std::optional<Count> fewest;
-  for (const MlpLayers& layers : architecture.mlp)
-    if (const auto* experts = std::get_if<ExpertMlp>(&layers.mlp))
-      fewest = std::min(fewest.value_or(experts->num_experts), experts->num_experts);
-  return fewest.value_or(1);
-}
-
 /// Bytes of the fullest workload point.
 Bytes largest_memory(const Study& study) {
   std::map<WorkloadId, Bytes> at_workload;
@@ -210,10 +202,11 @@ std::string nearest_parallelism(const Study& study, double limit) {
       spread.tensor_parallel_size *= factor / context;
       if (heads % spread.tensor_parallel_size != 0) continue;
       spread.context_parallel_size *= context;
-      spread.expert_parallel_size = expert_ranks(
-          factor * study.tensor_parallel_size * study.context_parallel_size *
-              study.data_parallel_size,
-          std::min(fewest_experts(*study.model.architecture), factor * study.expert_parallel_size));
+      spread.expert_parallel_size =
+          expert_ranks(factor * study.tensor_parallel_size * study.context_parallel_size *
+                           study.data_parallel_size,
+                       std::min(fewest_experts(*study.model.architecture).value_or(1),
+                                factor * study.expert_parallel_size));
       if (largest_memory(spread).value <= kCountedShare * limit)
         return fmt::format("parallelism of tensor {}, expert {}, context {} would keep it",
                            spread.tensor_parallel_size, spread.expert_parallel_size,

@@ -1,0 +1,112 @@
+// `plan`: the best placements on so many devices. Exit code 1 if none keeps the limits.
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "cli/commands/commands.hpp"
+#include "cli/output/files.hpp"
+#include "cli/output/version.hpp"
+#include "model/base/parallel.hpp"
+#include "model/schemes/list.hpp"
+#include "reports/plan/plan_report.hpp"
+#include "scenarios/read/placed_studies.hpp"
+#include "scenarios/read/scenario.hpp"
+#include "scenarios/text/input_error.hpp"
+#include "scenarios/text/quantity.hpp"
+
+namespace depthcost {
+namespace {
+
+/// Blocks that every model has. A plan looks for better ones.
+constexpr const char* kAnyBlockSize = "2";
+constexpr const char* kBatch = "64";
+
+std::optional<double> limit_of(const PlanOptions& options) {
+  if (options.max_overhead.empty()) return std::nullopt;
+  return parse_quantity({options.max_overhead, false}, {"--max-overhead", 1, 1}, Dimension::ratio,
+                        "overhead");
+}
+
+void refuse_placement(const ScenarioOptions& question) {
+  const auto refuse = [](const char* option, const std::string& value) {
+    if (!value.empty())
+      throw InputError({option, 1, 1},
+                       fmt::format("conflicting option '{}' (a plan looks for it; --devices says "
+                                   "how many there are)",
+                                   printable(value)));
+  };
+  refuse("--tensor", question.tensor);
+  refuse("--pipeline", question.pipeline);
+}
+
+/// Those that --residual names. Else the model's own; of a model with the standard residual, Block
+/// AttnRes.
+std::vector<std::string> schemes_of(const ScenarioOptions& question) {
+  std::vector<std::string> schemes;
+  std::istringstream names(question.scheme);
+  for (std::string scheme; std::getline(names, scheme, ',');) schemes.push_back(scheme);
+  if (!schemes.empty()) return schemes;
+  const Study own = scenario_from_options(question).study;
+  return {std::string(is_standard(own.path.scheme) ? schemes::kBlockAttnRes.id
+                                                   : name(own.path.scheme))};
+}
+
+PlanSource source_of(ScenarioOptions question, const std::string& scheme) {
+  const bool is_searched = question.block_size.empty();
+  question.scheme = scheme;
+  if (is_searched && scheme == schemes::kBlockAttnRes.id) question.block_size = kAnyBlockSize;
+  const Node document = document_from_options(question);
+  Study own = scenario_of(document, "", Provenance::options).study;
+  return {.source = {document, "", Provenance::options},
+          .own = std::move(own),
+          .blocks = is_searched ? PlannedBlocks::searched : PlannedBlocks::written};
+}
+
+/// One for each scheme.
+std::vector<PlanSource> sources_of(const PlanOptions& options) {
+  if (options.question.model.empty())
+    return {{.source = {load_document(options.scenario), options.scenario, Provenance::scenario},
+             .own = read_scenario(options.scenario).study}};
+  refuse_placement(options.question);
+  ScenarioOptions question = options.question;
+  if (question.decode.empty()) question.decode = kBatch;
+  std::vector<PlanSource> sources;
+  for (const std::string& scheme : schemes_of(question))
+    sources.push_back(source_of(question, scheme));
+  return sources;
+}
+
+}  // namespace
+
+ExitCode run_plan(const PlanOptions& options, Console& console) {
+  const std::optional<double> limit = limit_of(options);
+  const std::string place = options.scenario.empty() ? "--model" : options.scenario;
+  PlanReport report{.title = {}, .devices = options.devices, .own = {}, .plans = {}};
+  std::vector<PlacedStudy> placed;
+  for (PlanSource& source : sources_of(options)) {
+    source.overhead = limit;
+    PlacedStudies studies = placed_studies(source, options.devices, {place, 1, 1});
+    report.refused += studies.refused;
+    if (report.first_refusal.empty()) report.first_refusal = studies.first_refusal;
+    for (PlacedStudy& study : studies.placed) placed.push_back(std::move(study));
+    report.own = std::move(source.own);
+  }
+  report.title = report.own.name;
+  report.memory_limit = planned_memory(report.own);
+  if (placed.empty())
+    throw InputError({"--devices", 1, 1},
+                     fmt::format("invalid number of devices '{}' (the model cannot lie on it: {})",
+                                 options.devices,
+                                 report.first_refusal.empty() ? "no placement shares its heads, "
+                                                                "layers and batches evenly"
+                                                              : report.first_refusal));
+  report.plans = plans_of(placed, num_hardware_threads(), console.watch("plan"));
+  console.stop_watching();
+  if (options.format == "json")
+    write_stdout(plan_json(report, kVersion));
+  else
+    show(plan_text(report));
+  return report.plans.best.empty() ? ExitCode::gate_said_no : ExitCode::good;
+}
+
+}  // namespace depthcost

@@ -1,0 +1,78 @@
+// Which placement on the devices is the fastest whose residual path keeps the limits?
+//
+//   1. A placement that does not fit into memory is out, before anything is timed.
+//   2. Its schedule and its blocks are what a sweep of them recommends: recommendation.hpp.
+//   3. Of the placements whose choice keeps every limit with its median, the least time wins, all
+//      of them having the same work.
+//
+// [ours]
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/base/progress.hpp"
+#include "model/plan/placement.hpp"
+#include "model/sweep/recommendation.hpp"
+
+namespace depthcost {
+
+/// A study on one placement, and the axes of the choices that it leaves open.
+struct PlacedStudy {
+  Placement placement;
+  Study study;
+  std::vector<SweptAxis> axes;
+};
+
+enum class PlanFate : std::uint8_t { keeps, breaks, does_not_fit, unknown };
+
+/// One workload point of a plan.
+struct PlannedTime {
+  WorkloadId workload;
+  Seconds step;  // with the residual path, in the middle of its interval
+  Estimate<Seconds> added;
+  Estimate<double> overhead;
+  double limit = 0;
+};
+
+struct PlannedPlacement {
+  Placement placement;
+  std::string scheme;
+  PlanFate fate = PlanFate::unknown;
+  std::string missing;  // why it is unknown
+  Bytes memory;         // of the fullest workload; of training weights and gradients alone
+  Schedule schedule = Schedule::fused;
+  std::optional<Partition> blocks;  // of AttnRes
+  QualityEvidence quality;
+  std::vector<PlannedTime> times;  // nothing where it does not fit
+  double cost = 0;                 // seconds that all devices take for the same work
+};
+
+/// What the time of a plan is of: decode steps, else prompts, else training steps.
+WorkloadKind planned_workload(const Study& study);
+
+/// The bytes that a plan may fill of the device's memory: engines keep the rest. The study must
+/// have a machine that says its capacity.
+Bytes planned_memory(const Study& study);
+
+/// The best choice on one placement. The study must have a machine with a capacity, an
+/// architecture, and no measured steps; its budgets are the limits.
+PlannedPlacement planned(const PlacedStudy& placed);
+
+struct Plans {
+  std::vector<PlannedPlacement> best;       // at most three, the best first
+  std::optional<PlannedPlacement> nearest;  // where none keeps the limits
+  std::size_t searched = 0;
+  std::size_t kept = 0;
+  std::size_t too_large = 0;
+  std::size_t broken = 0;
+  std::size_t unknown = 0;
+};
+
+/// Counts placements into `progress`. The nearest is the one that exceeds its limits least, and
+/// where nothing fits the one that needs the least memory.
+Plans plans_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads, Progress& progress);
+
+}  // namespace depthcost

@@ -1,0 +1,192 @@
+// What was asked, the best three, and why they were chosen; or the nearest, and why it fails.
+#include "reports/plan/plan_report.hpp"
+
+#include <fmt/format.h>
+
+#include "model/base/counted.hpp"
+#include "reports/formats/json_writer.hpp"
+#include "reports/formats/numbers.hpp"
+#include "reports/formats/text_table.hpp"
+
+namespace depthcost {
+namespace {
+
+/// What the order of the plans goes by.
+std::string objective(const Study& study) {
+  switch (planned_workload(study)) {
+    case WorkloadKind::decode: {
+      std::vector<std::string> batches;
+      for (const Count sequences : study.decode->sequences)
+        batches.push_back(format_count(sequences * study.data_parallel_size));
+      return fmt::format(
+          "the most tokens per second and device: the least time of {} of {} sequences in all, "
+          "{} tokens each",
+          batches.size() == 1 ? "a decode step" : "decode steps", fmt::join(batches, ", "),
+          format_count(study.decode->context));
+    }
+    case WorkloadKind::prefill:
+      return fmt::format(
+          "the most prompts per second and device: the least time of a prefill of {} tokens, over "
+          "the replicas",
+          format_count(study.prefill->tokens));
+    case WorkloadKind::training:
+      break;
+  }
+  return fmt::format("the least time of a training step of {} micro-batches in all",
+                     format_count(study.training->num_micro_batches * study.data_parallel_size));
+}
+
+/// "block_attnres, two_phase, 8 blocks of 20".
+std::string chosen_path(const PlannedPlacement& plan) {
+  std::string text = fmt::format("{}, {}", plan.scheme, name(plan.schedule));
+  if (plan.blocks)
+    text += fmt::format(", {} of {}", counted(plan.blocks->num_blocks, "block", "blocks"),
+                        plan.blocks->block_size);
+  return text;
+}
+
+std::string device_bytes(Bytes memory) { return format_bytes(memory, Prefix::decimal); }
+
+/// How surely a limit is kept.
+std::string kept_limit(const PlannedTime& time) {
+  const bool is_sure = time.overhead.high <= time.limit;
+  return fmt::format("{} at {} {}", format_ratio(time.limit), name(time.workload),
+                     is_sure ? "surely" : "with its median (the high end breaks it)");
+}
+
+/// "the second, 21 % slower".
+std::string place_text(const Plans& plans, std::size_t place) {
+  if (place == 0)
+    return plans.kept == 1
+               ? "the only placement that fits and keeps the limits"
+               : fmt::format("the fastest of {} placements that fit and keep the limits",
+                             plans.kept);
+  return fmt::format("the {}, {} slower", place == 1 ? "second" : "third",
+                     format_ratio(plans.best[place].cost / plans.best.front().cost - 1));
+}
+
+std::string why(const Plans& plans, std::size_t place) {
+  const PlannedPlacement& plan = plans.best[place];
+  std::vector<std::string> kept;
+  for (const PlannedTime& time : plan.times) kept.push_back(kept_limit(time));
+  std::string text =
+      fmt::format("{}. {}: {}. It keeps {}.", place + 1, placement_text(plan.placement),
+                  place_text(plans, place), fmt::join(kept, ", "));
+  if (plan.blocks && plan.quality.at_most())
+    text += fmt::format(" No block size that keeps {} has a lower published loss.",
+                        plan.times.size() == 1 ? "this" : "these");
+  return text;
+}
+
+Table plan_table(const std::vector<PlannedPlacement>& plans) {
+  Table table{
+      {"", "workload", right("step"), right("added"), right("of the step"), right("memory")}};
+  for (std::size_t i = 0; i < plans.size(); ++i)
+    for (const PlannedTime& time : plans[i].times) {
+      const bool is_first = &time == &plans[i].times.front();
+      table.add(is_first ? fmt::format("{}.", i + 1) : "", name(time.workload),
+                format_seconds(time.step), format_seconds(time.added.value, Sign::always),
+                format_ratio(time.overhead, Sign::always),
+                is_first ? device_bytes(plans[i].memory) : "");
+    }
+  return table;
+}
+
+std::string searched_text(const PlanReport& report) {
+  const Plans& plans = report.plans;
+  std::string text = fmt::format(
+      "Searched: {}; {} too large for {} a device (90 % of its memory), {} beyond a "
+      "limit, {} not known",
+      counted(static_cast<Count>(plans.searched), "placement", "placements"), plans.too_large,
+      device_bytes(report.memory_limit), plans.broken, plans.unknown);
+  if (report.refused > 0)
+    text += fmt::format("; {} cannot be ({})", report.refused, report.first_refusal);
+  text += ".\n";
+  if (planned_workload(report.own) == WorkloadKind::training)
+    text +=
+        "Memory of training: weights and gradients alone. Optimiser states and activations of "
+        "the layers are not counted.\n";
+  return text;
+}
+
+std::string nearest_text(const PlanReport& report) {
+  if (!report.plans.nearest) return "No plan: nothing is known of any placement.\n";
+  const PlannedPlacement& plan = *report.plans.nearest;
+  if (plan.fate == PlanFate::does_not_fit)
+    return fmt::format("No plan fits. The nearest is {}: it needs {} a device, and {} are there.\n",
+                       placement_text(plan.placement), device_bytes(plan.memory),
+                       device_bytes(report.memory_limit));
+  std::string text = fmt::format("No plan keeps the limits. The nearest is {} ({}):",
+                                 placement_text(plan.placement), chosen_path(plan));
+  for (const PlannedTime& time : plan.times)
+    text +=
+        fmt::format(" {} at {}, and {} is the limit;", format_ratio(time.overhead, Sign::always),
+                    name(time.workload), format_ratio(time.limit));
+  text.back() = '.';
+  return text + "\n";
+}
+
+void write_plan(JsonWriter& json, const PlannedPlacement& plan) {
+  json.object("placement", [&] {
+    json.member("tensor", plan.placement.tensor);
+    json.member("pipeline", plan.placement.pipeline);
+    json.member("context", plan.placement.context);
+    json.member("data", plan.placement.data);
+    json.member("expert", plan.placement.expert);
+  });
+  json.member("scheme", plan.scheme);
+  json.member("schedule", name(plan.schedule));
+  json.member("block_size",
+              plan.blocks ? std::optional<double>(plan.blocks->block_size) : std::nullopt);
+  json.member("fits", plan.fate != PlanFate::does_not_fit);
+  json.member("keeps", plan.fate == PlanFate::keeps);
+  json.member("memory_bytes", plan.memory.value);
+  json.objects("workloads", plan.times, [&](const PlannedTime& time) {
+    json.member("workload", name(time.workload));
+    json.member("step_s", time.step.value);
+    json.member("added_low_s", time.added.low.value);
+    json.member("added_s", time.added.value.value);
+    json.member("added_high_s", time.added.high.value);
+    json.member("overhead_low", time.overhead.low);
+    json.member("overhead", time.overhead.value);
+    json.member("overhead_high", time.overhead.high);
+    json.member("limit", time.limit);
+    json.member("surely", time.overhead.high <= time.limit);
+  });
+}
+
+}  // namespace
+
+std::string plan_text(const PlanReport& report) {
+  std::string text =
+      fmt::format("{}, {}\nObjective: {}.\n", report.title,
+                  counted(report.devices, "device", "devices"), objective(report.own));
+  text += searched_text(report) + "\n";
+  if (report.plans.best.empty()) return text + nearest_text(report);
+  for (std::size_t i = 0; i < report.plans.best.size(); ++i)
+    text += fmt::format("{}. {}: {}\n", i + 1, placement_text(report.plans.best[i].placement),
+                        chosen_path(report.plans.best[i]));
+  text += "\n" + plain_text(plan_table(report.plans.best)) + "\n";
+  for (std::size_t i = 0; i < report.plans.best.size(); ++i) text += why(report.plans, i) + "\n";
+  return text;
+}
+
+std::string plan_json(const PlanReport& report, const std::string& program_version) {
+  return json_document(program_version, [&](JsonWriter& json) {
+    json.member("scenario", report.title);
+    json.member("devices", report.devices);
+    json.member("objective", objective(report.own));
+    json.member("memory_limit_bytes", report.memory_limit.value);
+    json.member("searched", static_cast<double>(report.plans.searched));
+    json.member("too_large", static_cast<double>(report.plans.too_large));
+    json.member("beyond_a_limit", static_cast<double>(report.plans.broken));
+    json.member("not_known", static_cast<double>(report.plans.unknown));
+    json.member("cannot_be", static_cast<double>(report.refused));
+    json.objects("plans", report.plans.best,
+                 [&](const PlannedPlacement& plan) { write_plan(json, plan); });
+    if (!report.plans.nearest) return json.text_or_null("nearest", "");
+    json.object("nearest", [&] { write_plan(json, *report.plans.nearest); });
+  });
+}
+
+}  // namespace depthcost

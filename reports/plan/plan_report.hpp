@@ -1,0 +1,23 @@
+// The best placements of a plan, as text and as JSON.
+#pragma once
+
+#include <string>
+
+#include "model/plan/plan.hpp"
+
+namespace depthcost {
+
+struct PlanReport {
+  std::string title;  // "llama_3_1_70b on h100_sxm"
+  Count devices = 1;
+  Study own;           // whose workload all placements share
+  Bytes memory_limit;  // what a plan may fill of a device
+  Plans plans;
+  std::size_t refused = 0;
+  std::string first_refusal;
+};
+
+std::string plan_text(const PlanReport& report);
+std::string plan_json(const PlanReport& report, const std::string& program_version);
+
+}  // namespace depthcost

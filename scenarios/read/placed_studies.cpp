@@ -1,0 +1,112 @@
+// A placement is a few axes of one value each.
+#include "scenarios/read/placed_studies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/schemes/list.hpp"
+#include "scenarios/text/input_error.hpp"
+
+namespace depthcost {
+namespace {
+
+void require_times(const Study& study, const Position& position) {
+  const auto refuse = [&](const char* problem) { throw InputError(position, problem); };
+  if (!study.machine) refuse("missing key 'hardware' (a plan has modelled times)");
+  if (!study.machine->memory_capacity)
+    refuse("missing key 'hardware.memory_capacity' (a plan says what fits)");
+  if (!study.model.architecture)
+    refuse("missing key 'model.attention' (a plan has modelled times of the layers)");
+  if (!study.decode && !study.prefill && !study.training)
+    refuse("missing key 'workload' (a plan is for a workload)");
+  const bool is_measured = (study.decode && !study.decode->baseline_steps.empty()) ||
+                           (study.prefill && study.prefill->baseline_step) ||
+                           (study.training && study.training->baseline_step);
+  if (is_measured)
+    refuse("conflicting baseline_step (was measured on one placement; a plan looks at others)");
+  if (!study.written_terms.empty())
+    refuse("conflicting step_terms (were measured on one placement; a plan looks at others)");
+}
+
+/// Whether replicas can share the work evenly.
+bool shares_evenly(const Study& own, Count replicas) {
+  const auto is_shared = [&](Count work) { return work * own.data_parallel_size % replicas == 0; };
+  if (own.training && !is_shared(own.training->num_micro_batches)) return false;
+  return !own.decode ||
+         std::all_of(own.decode->sequences.begin(), own.decode->sequences.end(), is_shared);
+}
+
+Count share_of(const Study& own, Count work, Count replicas) {
+  return work * own.data_parallel_size / replicas;
+}
+
+std::vector<std::string> axes_of(const PlanSource& question, const Placement& placement) {
+  const Study& own = question.own;
+  std::vector<std::string> axes;
+  const auto add = [&](const char* key, Count value) {
+    axes.push_back(fmt::format("{}={}", key, value));
+  };
+  add("parallelism.tensor", placement.tensor);
+  add("parallelism.context", placement.context);
+  add("parallelism.data", placement.data);
+  add("parallelism.expert", placement.expert);
+  if (placement.pipeline > 1 || own.pipeline) add("parallelism.pipeline", placement.pipeline);
+  if (own.prefill) add("workload.prefill.sequence_shards", placement.tensor);
+  if (own.training)
+    add("workload.training.micro_batches",
+        share_of(own, own.training->num_micro_batches, placement.data));
+  if (question.blocks == PlannedBlocks::searched && attnres_blocks(own.path.scheme) != nullptr)
+    axes.emplace_back("residual.block_size=2..L:+2");  // whole decoder layers
+  std::vector<std::string_view> schedules;
+  for (const Schedule schedule : own.path.scheme.rule->schedules)
+    schedules.push_back(name(schedule));
+  if (own.implementation != Implementation::eager)
+    axes.push_back(fmt::format("residual.schedule={}", fmt::join(schedules, ",")));
+  return axes;
+}
+
+void set_limits(Study& study, std::optional<double> overhead) {
+  if (!overhead) return;
+  std::erase_if(study.budgets,
+                [](const Budget& b) { return overhead_workload(b.kind).has_value(); });
+  const auto add = [&](bool is_asked, BudgetKind kind) {
+    if (is_asked) study.budgets.push_back({.kind = kind, .limit = *overhead});
+  };
+  add(study.decode.has_value(), BudgetKind::decode_overhead);
+  add(study.prefill.has_value(), BudgetKind::prefill_overhead);
+  add(study.training.has_value(), BudgetKind::training_overhead);
+}
+
+PlacedStudy placed_study(const PlanSource& question, const Placement& placement) {
+  SweepPlan plan = plan_sweep(question.source, axes_of(question, placement), kDefaultMaxPoints);
+  SweepScene& scene = plan.scenes.front();
+  PlacedStudy placed{placement, *std::move(scene.study), std::move(scene.axes)};
+  // The study has it already; a sweep would take it for a circumstance.
+  std::erase_if(placed.axes,
+                [](const SweptAxis& axis) { return axis.key == SweptKey::sequence_shards; });
+  if (placed.study.decode)
+    for (Count& sequences : placed.study.decode->sequences)
+      sequences = share_of(question.own, sequences, placement.data);
+  set_limits(placed.study, question.overhead);
+  return placed;
+}
+
+}  // namespace
+
+PlacedStudies placed_studies(const PlanSource& question, Count devices, const Position& position) {
+  require_times(question.own, position);
+  PlacedStudies answer;
+  for (const Placement& placement : placements(question.own, devices)) {
+    if (!shares_evenly(question.own, placement.data)) continue;
+    try {
+      answer.placed.push_back(placed_study(question, placement));
+    } catch (const InputError& error) {
+      if (answer.refused++ == 0)
+        answer.first_refusal = fmt::format("{}: {}", placement_text(placement), error.message());
+    }
+  }
+  return answer;
+}
+
+}  // namespace depthcost

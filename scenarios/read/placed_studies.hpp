@@ -1,0 +1,35 @@
+// A scenario read again on each of many placements, so that a placement can do no more than a file.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/plan/plan.hpp"
+#include "scenarios/read/sweep_plan.hpp"
+
+namespace depthcost {
+
+/// Whether a plan looks for a block size, or keeps the one that is written.
+enum class PlannedBlocks : bool { written, searched };
+
+struct PlanSource {
+  SweepSource source;
+  Study own;  // the scenario as it is written
+  PlannedBlocks blocks = PlannedBlocks::searched;
+  std::optional<double> overhead = {};  // a limit in place of the scenario's, of every workload
+};
+
+struct PlacedStudies {
+  std::vector<PlacedStudy> placed;
+  std::size_t refused = 0;    // placements that the scenario cannot have
+  std::string first_refusal;  // why
+};
+
+/// The scenario on every placement on so many devices. All of them have the work of the scenario:
+/// replicas share the sequences of each decode step, and the micro-batches of a training step,
+/// evenly. Tensor ranks share the tokens of a prefill. Throws InputError at `position` where a plan
+/// cannot say a time: without hardware or an architecture, or with a step that has been measured.
+PlacedStudies placed_studies(const PlanSource& question, Count devices, const Position& position);
+
+}  // namespace depthcost

@@ -1,0 +1,148 @@
+// `plan` as users run it: the answer against `evaluate`, exit codes, and errors on one line.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_program.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace depthcost::test::plan_test {
+namespace {
+
+using nlohmann::json;
+
+class PlanCommand : public testing::Test {
+ protected:
+  Outcome run(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "plan");
+    return run_program({.arguments = arguments, .folder = folder_.path()});
+  }
+
+  Outcome ask(std::vector<std::string> more) const {
+    more.insert(more.begin(), {"--model", "llama_3_1_70b", "--hardware", "h100_sxm"});
+    return run(more);
+  }
+
+  const TemporaryFolder folder_;
+};
+
+/// A scenario with the keys of the plan has its numbers.
+TEST_F(PlanCommand, SaysWhatEvaluateSays) {
+  const Outcome outcome = ask({"--devices", "8", "--max-overhead", "3%", "--format", "json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  const json plans = json::parse(outcome.output).at("plans");
+  ASSERT_EQ(plans.size(), 3U);
+  for (const json& plan : plans) {
+    const json& at = plan.at("placement");
+    const json& decode = plan.at("workloads").at(0);
+    folder_.written(
+        "it.yaml",
+        fmt::format("schema: depthcost/1\nmodel: llama_3_1_70b\nhardware: h100_sxm\n"
+                    "residual: {{scheme: block_attnres, block_size: {}, schedule: {}}}\n"
+                    "parallelism: {{tensor: {}, pipeline: {}, context: {}, data: {}}}\n"
+                    "workload: {{decode: {{sequences: {}, context: 8192}}}}\n",
+                    plan.at("block_size").dump(), plan.at("schedule").get<std::string>(),
+                    at.at("tensor").dump(), at.at("pipeline").dump(), at.at("context").dump(),
+                    at.at("data").dump(), 64 / at.at("data").get<int>()));
+    const Outcome alone = run_program(
+        {.arguments = {"evaluate", "it.yaml", "--format", "json"}, .folder = folder_.path()});
+    ASSERT_EQ(alone.exit_code, 0) << alone.errors;
+    bool is_found = false;
+    const json rows = json::parse(alone.output).at("step");
+    for (const json& row : rows) {
+      if (row.at("schedule") != plan.at("schedule") || row.at("scheme") != "block_attnres")
+        continue;
+      is_found = true;
+      EXPECT_EQ(row.at("overhead"), decode.at("overhead"));
+      EXPECT_EQ(row.at("overhead_high"), decode.at("overhead_high"));
+    }
+    EXPECT_TRUE(is_found);
+    EXPECT_LE(decode.at("overhead").get<double>(), 0.03);
+  }
+}
+
+TEST_F(PlanCommand, TakesAScenario) {
+  folder_.written("it.yaml",
+                  "schema: depthcost/1\nname: trained\nmodel: llama_3_1_70b\nhardware: h100_sxm\n"
+                  "residual: {scheme: block_attnres, block_size: 16}\n"
+                  "workload: {training: {sequence_length: 8192, micro_batches: 8}}\n");
+  const Outcome outcome = run({"it.yaml", "--devices", "8"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_TRUE(outcome.output.starts_with(
+      "trained, 8 devices\nObjective: the least time of a training step of 8 micro-batches in "
+      "all.\n"))
+      << outcome.output;
+}
+
+TEST_F(PlanCommand, FailsWhereNoneKeepsTheLimit) {
+  const Outcome outcome = ask({"--devices", "8", "--max-overhead", "0.01%"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_NE(outcome.output.find("\nNo plan keeps the limits. The nearest is "), std::string::npos);
+  EXPECT_EQ(outcome.errors, "");
+  const Outcome small = ask({"--devices", "1"});
+  EXPECT_EQ(small.exit_code, 1);
+  EXPECT_NE(small.output.find("\nNo plan fits. The nearest is one device: it needs "),
+            std::string::npos);
+}
+
+TEST_F(PlanCommand, EndsSoon) {
+  for (const char* model : {"llama_3_1_70b", "qwen3_32b", "deepseek_v3", "kimi_k3"}) {
+    const auto start = std::chrono::steady_clock::now();
+    const Outcome outcome =
+        run({"--model", model, "--hardware", "b200_sxm", "--devices", "8", "--max-overhead", "2%"});
+    EXPECT_LE(outcome.exit_code, 1) << outcome.errors;
+    // 5 s are asked for; debug builds and busy machines get more.
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(50)) << model;
+  }
+}
+
+TEST_F(PlanCommand, RefusesWhatIsWrongOnOneLine) {
+  expect_refusal(ask({"--devices", "8", "--max-overhead", "fast"}),
+                 "--max-overhead:1:1: error: invalid overhead 'fast' (no number; need a "
+                 "percentage, such as '2 %')");
+  expect_refusal(ask({"--devices", "8", "--tensor", "8"}),
+                 "--tensor:1:1: error: conflicting option '8' (a plan looks for it; --devices says "
+                 "how many there are)");
+  expect_refusal(ask({"--devices", "8", "--pipeline", "2"}),
+                 "--pipeline:1:1: error: conflicting option '2' (a plan looks for it; --devices "
+                 "says how many there are)");
+  expect_refusal(run({"--model", "llama_3_1_70b", "--devices", "8"}),
+                 "--model:1:1: error: missing key 'hardware' (a plan has modelled times)");
+  expect_refusal(ask({"--devices", "0"}),
+                 "--devices:1:1: error: invalid value '0' (must be from 1 to 1024; see depthcost "
+                 "plan --help)");
+  expect_refusal(ask({}), "plan:1:1: error: missing --devices (see depthcost plan --help)");
+}
+
+TEST_F(PlanCommand, RefusesDevicesThatNoPlacementCanHave) {
+  folder_.written("it.yaml",
+                  "schema: depthcost/1\nhardware: h100_sxm\nmodel: llama_3_1_70b\n"
+                  "residual: {scheme: standard, attach: all_reduce}\nparallelism: {tensor: 8}\n"
+                  "workload: {decode: {sequences: 8}}\n");
+  expect_refusal(run({"it.yaml", "--devices", "1"}),
+                 "--devices:1:1: error: invalid number of devices '1' (the model cannot lie on it: "
+                 "one device: conflicting residual.attach 'all_reduce' (needs parallelism.tensor "
+                 "of at least 2))");
+}
+
+TEST_F(PlanCommand, RefusesScenariosWithoutTimesOfTheirOwn) {
+  const auto refused = [&](const std::string& rest, const std::string& problem) {
+    folder_.written("it.yaml", "schema: depthcost/1\nhardware: h100_sxm\n" + rest);
+    expect_refusal(run({"it.yaml", "--devices", "8"}), "it.yaml:1:1: error: " + problem);
+  };
+  refused(
+      "model: {num_layers: 64, hidden_size: 4096, dtype: bf16}\nresidual: {scheme: mhc}\nworkload: {decode: {sequences: 8}}\n",
+      "missing key 'model.attention' (a plan has modelled times of the layers)");
+  refused("model: llama_3_1_70b\n", "missing key 'workload' (a plan is for a workload)");
+  refused(
+      "model: llama_3_1_70b\nworkload: {decode: {sequences: 8}}\nbaseline_step: {decode: 20 ms}\n",
+      "conflicting baseline_step (was measured on one placement; a plan looks at others)");
+  refused(
+      "model: llama_3_1_70b\nworkload: {decode: {sequences: 8}}\nstep_terms: {decode: {mlp: 9 ms}}\n",
+      "conflicting step_terms (were measured on one placement; a plan looks at others)");
+}
+
+}  // namespace
+}  // namespace depthcost::test::plan_test

@@ -1,0 +1,261 @@
+// Plans against a loop over every placement, schedule and block size, each evaluated alone.
+#include "model/plan/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "model/evaluation/evaluation.hpp"
+#include "model/schemes/list.hpp"
+#include "model/step/weights_and_cache.hpp"
+#include "tests/studies.hpp"
+
+namespace depthcost::plan_test {
+namespace {
+
+constexpr Count kDevices = 8;
+constexpr Count kSizes[] = {2, 4, 8, 16, 32, 64};
+
+/// Llama 3.1 8B on devices that hold a part of it.
+Study small_study() {
+  Study study;
+  study.name = "small";
+  study.model = {.name = "small", .num_layers = 64, .hidden_size = 4096};
+  study.model.architecture = test::llama_8b();
+  study.path = {Scheme{schemes::kBlockAttnRes, {.blocks = partition_by_size(64, 2)}}, 64};
+  study.schedule = Schedule::two_phase;
+  study.decode = Decode{.sequences = {64}, .context = 1000};
+  study.machine = test::round_machine();
+  study.machine->memory_capacity = Bytes{12e9};
+  for (const Count ranks : {2, 4, 8})
+    for (const TransferKind kind :
+         {TransferKind::all_reduce, TransferKind::all_gather, TransferKind::reduce_scatter})
+      for (const auto& [size, seconds] : {std::pair{8192.0, 10e-6}, std::pair{8192e3, 50e-6}})
+        study.machine->transfers.push_back(
+            {kind, TransferScope::node, ranks, Bytes{size},
+             test::plus_minus<Seconds>(seconds, 0.1, Evidence::published)});
+  return study;
+}
+
+Study with_limit(double limit) {
+  Study study = small_study();
+  study.budgets = {{BudgetKind::decode_overhead, limit}};
+  return study;
+}
+
+PlacedStudy placed(const Study& own, const Placement& placement) {
+  PlacedStudy answer{placement, own, {{.key = SweptKey::block_size, .values = {}}}};
+  answer.axes.front().values.assign(std::begin(kSizes), std::end(kSizes));
+  answer.axes.push_back({.key = SweptKey::schedule, .values = {}});
+  for (const Schedule schedule : own.path.scheme.rule->schedules)
+    answer.axes.back().values.push_back(static_cast<Count>(schedule));
+  Study& study = answer.study;
+  study.tensor_parallel_size = placement.tensor;
+  study.expert_parallel_size = placement.expert;
+  study.context_parallel_size = placement.context;
+  study.data_parallel_size = placement.data;
+  study.decode->sequences = {64 / placement.data};
+  if (placement.pipeline > 1) study.pipeline = even_layout(placement.pipeline, 1, 32, 2);
+  return answer;
+}
+
+std::vector<PlacedStudy> all_placed(const Study& own) {
+  std::vector<PlacedStudy> all;
+  for (const Placement& placement : placements(own, kDevices))
+    all.push_back(placed(own, placement));
+  return all;
+}
+
+Plans plans(const Study& own) {
+  Progress progress;
+  return plans_of(all_placed(own), 2, progress);
+}
+
+/// One schedule and block size on one placement, as `evaluate` has it.
+struct Alone {
+  Placement placement;
+  Count size = 0;
+  Schedule schedule = Schedule::fused;
+  bool fits = false;
+  double overhead = 0;
+  double loss = std::numeric_limits<double>::infinity();
+  double step = 0;
+  double memory = 0;
+};
+
+Alone evaluated(const PlacedStudy& at, Count size, Schedule schedule) {
+  Study study = at.study;
+  apply({SweptKey::block_size, size}, study);
+  study.schedule = schedule;
+  const Evaluation evaluation = evaluate(study);
+  Alone alone{at.placement, size, schedule};
+  for (const MemoryRow& row : evaluation.memory) alone.memory += row.bytes.value;
+  alone.fits = alone.memory <= 0.9 * 12e9;
+  for (const StepRow& row : evaluation.step) {
+    if (row.schedule != schedule || !row.overhead) continue;
+    alone.overhead = row.overhead->value;
+    alone.step = (row.baseline_step->value + row.delta.value).value;
+  }
+  if (const auto loss = quality_of(study.path.scheme).at_most()) alone.loss = *loss;
+  return alone;
+}
+
+std::vector<Alone> everything(const Study& own) {
+  std::vector<Alone> all;
+  for (const PlacedStudy& at : all_placed(own))
+    for (const Count size : kSizes)
+      for (const Schedule schedule : own.path.scheme.rule->schedules)
+        all.push_back(evaluated(at, size, schedule));
+  return all;
+}
+
+/// The lowest loss that keeps the limit, then the cheapest; one for each placement, the fastest
+/// first.
+std::vector<Alone> best_by_hand(const std::vector<Alone>& all, double limit) {
+  std::map<Placement, std::vector<Alone>> kept;
+  for (const Alone& alone : all)
+    if (alone.fits && alone.overhead <= limit && alone.loss < 10)
+      kept[alone.placement].push_back(alone);
+  std::vector<Alone> best;
+  for (const auto& [placement, choices] : kept) {
+    double least = 10;
+    for (const Alone& alone : choices) least = std::min(least, alone.loss);
+    const Alone* cheapest = nullptr;
+    for (const Alone& alone : choices)
+      if (alone.loss < least + kSameLoss &&
+          (cheapest == nullptr || alone.overhead < cheapest->overhead))
+        cheapest = &alone;
+    best.push_back(*cheapest);
+  }
+  std::sort(best.begin(), best.end(), [](const Alone& a, const Alone& b) {
+    return std::tuple(a.step, a.memory, a.placement) < std::tuple(b.step, b.memory, b.placement);
+  });
+  return best;
+}
+
+TEST(Plan, IsWhatALoopOverEverythingFinds) {
+  const std::vector<Alone> all = everything(small_study());
+  std::vector<double> overheads;
+  for (const Alone& alone : all)
+    if (alone.fits && alone.loss < 10) overheads.push_back(alone.overhead);
+  ASSERT_FALSE(overheads.empty());
+  std::sort(overheads.begin(), overheads.end());
+  for (const double quantile : {0.2, 0.5, 0.9}) {
+    const double limit =
+        overheads[static_cast<std::size_t>(quantile * static_cast<double>(overheads.size()))];
+    const std::vector<Alone> expected = best_by_hand(all, limit);
+    const Plans found = plans(with_limit(limit));
+    EXPECT_EQ(found.kept, expected.size());
+    EXPECT_GT(found.too_large, 0U);
+    ASSERT_EQ(found.best.size(), std::min<std::size_t>(3, expected.size()));
+    for (std::size_t i = 0; i < found.best.size(); ++i) {
+      const PlannedPlacement& plan = found.best[i];
+      EXPECT_EQ(plan.placement, expected[i].placement) << quantile << " " << i;
+      EXPECT_EQ(plan.blocks->block_size, expected[i].size) << quantile << " " << i;
+      EXPECT_EQ(plan.schedule, expected[i].schedule) << quantile << " " << i;
+      EXPECT_NEAR(plan.times.front().step.value, expected[i].step, 1e-12);
+      EXPECT_NEAR(plan.times.front().overhead.value, expected[i].overhead, 1e-12);
+      EXPECT_NEAR(plan.memory.value, expected[i].memory, 1);
+    }
+  }
+}
+
+TEST(Plan, NamesWhatExceedsTheLimitLeastWhereNothingKeepsIt) {
+  const double limit = 1e-6;
+  const Plans found = plans(with_limit(limit));
+  EXPECT_TRUE(found.best.empty());
+  EXPECT_GT(found.broken, 0U);
+  ASSERT_TRUE(found.nearest);
+  EXPECT_EQ(found.nearest->fate, PlanFate::breaks);
+  double least = 1;
+  for (const Alone& alone : everything(small_study()))
+    if (alone.fits && alone.loss < 10) least = std::min(least, alone.overhead);
+  EXPECT_NEAR(found.nearest->times.front().overhead.value, least, 1e-12);
+}
+
+TEST(Plan, NamesWhatNeedsLeastWhereNothingFits) {
+  Study study = with_limit(1);
+  study.machine->memory_capacity = Bytes{1e9};
+  const Plans found = plans(study);
+  EXPECT_TRUE(found.best.empty());
+  EXPECT_EQ(found.too_large, found.searched);
+  ASSERT_TRUE(found.nearest);
+  EXPECT_EQ(found.nearest->fate, PlanFate::does_not_fit);
+  for (const PlacedStudy& at : all_placed(study))
+    EXPECT_GE(planned(at).memory, found.nearest->memory);
+}
+
+/// Nobody has published its loss: the cheapest schedule that keeps the limit.
+TEST(Plan, TakesTheCheapestOfASchemeWithoutAPublishedLoss) {
+  Study study = with_limit(1);
+  study.path.scheme = Scheme{schemes::kHcStatic, {.num_streams = 4}};
+  study.schedule = shipped_schedule(study.path.scheme);
+  PlacedStudy at = placed(study, {.tensor = 8, .expert = 8});
+  at.axes.erase(at.axes.begin());
+  const PlannedPlacement plan = planned(at);
+  EXPECT_EQ(plan.fate, PlanFate::keeps);
+  for (const Schedule schedule : study.path.scheme.rule->schedules) {
+    Study alone = at.study;
+    alone.schedule = schedule;
+    EXPECT_GE(step_rows(alone, alone.path, schedule).front().overhead->value,
+              plan.times.front().overhead.value)
+        << name(schedule);
+  }
+}
+
+TEST(Plan, CountsWeightsAndGradientsOfTraining) {
+  Study study = test::training_study();
+  study.pipeline.reset();
+  study.training->schedule = PipelineSchedule::one_forward_one_backward;
+  study.machine->memory_capacity = Bytes{1e9};
+  const PlannedPlacement plan = planned({{.tensor = 8, .expert = 8}, study, {}});
+  EXPECT_EQ(plan.fate, PlanFate::does_not_fit);
+  EXPECT_NEAR(plan.memory.value, 2 * device_weights(study).value, 1);
+}
+
+// --- placements ---
+
+/// Every five numbers.
+std::vector<Placement> by_hand(Count heads, Count decoder_layers, Count experts, Count devices) {
+  std::vector<Placement> all;
+  for (Count t = 1; t <= devices; ++t)
+    for (Count p = 1; p <= devices; ++p)
+      for (Count c = 1; c <= devices; ++c)
+        for (Count d = 1; d <= devices; ++d)
+          for (Count e = 1; e <= devices; ++e) {
+            const bool has_ranks = experts == 0 ? e == t : t * c * d % e == 0 && e <= experts;
+            if (t * p * c * d == devices && heads % t == 0 && p <= decoder_layers && has_ranks)
+              all.push_back({t, p, c, d, e});
+          }
+  return all;
+}
+
+TEST(Placements, AreAllThatDivideHeadsLayersAndDevices) {
+  const auto sorted = [](std::vector<Placement> all) {
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  Study study = small_study();
+  for (const Count devices : {1, 6, 7, 8, 12})
+    EXPECT_EQ(sorted(placements(study, devices)), by_hand(32, 32, 0, devices)) << devices;
+  study.model.num_layers = 6;
+  EXPECT_EQ(sorted(placements(study, 8)), by_hand(32, 3, 0, 8));
+  study.model.num_layers = 122;
+  study.model.architecture = test::deepseek_v3();
+  for (const Count devices : {1, 6, 8, 12})
+    EXPECT_EQ(sorted(placements(study, devices)), by_hand(128, 61, 256, devices)) << devices;
+  std::get<ExpertMlp>(study.model.architecture->mlp.back().mlp).num_experts = 3;
+  EXPECT_EQ(sorted(placements(study, 8)), by_hand(128, 61, 3, 8));
+}
+
+TEST(Placements, AreNamedByWhatIsNotOne) {
+  EXPECT_EQ(placement_text({}), "one device");
+  EXPECT_EQ(placement_text({.tensor = 8, .expert = 8}), "tensor 8");
+  EXPECT_EQ(placement_text({.tensor = 2, .pipeline = 2, .context = 3, .data = 4, .expert = 8}),
+            "tensor 2, pipeline 2, context 3, data 4, expert 8");
+}
+
+}  // namespace
+}  // namespace depthcost::plan_test

@@ -1,0 +1,136 @@
+// Whole texts of a plan: the best, the nearest that breaks a limit, the nearest that does not fit.
+#include "reports/plan/plan_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/studies.hpp"
+
+namespace depthcost::plan_report_test {
+namespace {
+
+using json = nlohmann::json;
+
+PlannedPlacement plan(const Placement& placement, double step, double overhead) {
+  PlannedPlacement plan{.placement = placement,
+                        .scheme = "block_attnres",
+                        .fate = PlanFate::keeps,
+                        .missing = {},
+                        .memory = Bytes{40e9},
+                        .schedule = Schedule::two_phase,
+                        .blocks = partition_by_size(186, 24),
+                        .quality = {loss_by_size(24), loss_by_count(8)},
+                        .times = {},
+                        .cost = step};
+  plan.times.push_back({WorkloadId::decode(64), Seconds{step},
+                        test::plus_minus<Seconds>(overhead * step, 0.5, Evidence::assumed),
+                        test::plus_minus<double>(overhead, 0.5, Evidence::assumed), 0.02});
+  return plan;
+}
+
+PlanReport report() {
+  PlanReport report{.title = "Kimi", .devices = 8, .own = test::kimi_k3_study(), .plans = {}};
+  report.own.decode->sequences = {64};
+  report.memory_limit = Bytes{90e9};
+  report.plans.searched = 9;
+  report.plans.too_large = 4;
+  report.plans.broken = 3;
+  return report;
+}
+
+const std::string kTop =
+    "Kimi, 8 devices\n"
+    "Objective: the most tokens per second and device: the least time of a decode step of 64 "
+    "sequences in all, 100,000 tokens each.\n"
+    "Searched: 9 placements; 4 too large for 90.00 GB a device (90 % of its memory), 3 beyond a "
+    "limit, 0 not known.\n\n";
+
+TEST(PlanText, NamesTheBestAndWhy) {
+  PlanReport two = report();
+  two.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01),
+                    plan({.tensor = 4, .data = 2, .expert = 4}, 12e-3, 0.015)};
+  two.plans.kept = 2;
+  EXPECT_EQ(plan_text(two),
+            kTop +
+                "1. tensor 8: block_attnres, two_phase, 8 blocks of 24\n"
+                "2. tensor 4, data 2: block_attnres, two_phase, 8 blocks of 24\n"
+                "\n"
+                "    workload      step    added        of the step    memory\n"
+                "--  ---------  -------  -------  -----------------  --------\n"
+                "1.  decode/64  10.0 ms  +100 us  +1.0 % [0.5, 1.5]  40.00 GB\n"
+                "2.  decode/64  12.0 ms  +180 us  +1.5 % [0.8, 2.2]  40.00 GB\n"
+                "\n"
+                "1. tensor 8: the fastest of 2 placements that fit and keep the limits. It keeps "
+                "2.0 % at decode/64 surely. No block size that keeps this has a lower published "
+                "loss.\n"
+                "2. tensor 4, data 2: the second, 20.0 % slower. It keeps 2.0 % at decode/64 with "
+                "its median (the high end breaks it). No block size that keeps this has a lower "
+                "published loss.\n");
+}
+
+TEST(PlanText, NamesTheNearestWhereNoneKeepsTheLimits) {
+  PlanReport none = report();
+  none.plans.nearest = plan({.tensor = 8, .expert = 8}, 10e-3, 0.03);
+  none.plans.nearest->fate = PlanFate::breaks;
+  EXPECT_EQ(plan_text(none),
+            kTop +
+                "No plan keeps the limits. The nearest is tensor 8 (block_attnres, "
+                "two_phase, 8 blocks of 24): +3.0 % [1.5, 4.5] at decode/64, and "
+                "2.0 % is the limit.\n");
+}
+
+TEST(PlanText, NamesTheNearestWhereNoneFits) {
+  PlanReport none = report();
+  none.refused = 2;
+  none.first_refusal = "tensor 1: no";
+  none.plans.nearest = plan({.pipeline = 8}, 0, 0);
+  none.plans.nearest->fate = PlanFate::does_not_fit;
+  none.plans.nearest->memory = Bytes{208e9};
+  const std::string text = plan_text(none);
+  EXPECT_TRUE(text.ends_with(
+      "beyond a limit, 0 not known; 2 cannot be (tensor 1: no).\n\nNo plan fits. The nearest is "
+      "pipeline 8: it needs 208.0 GB a device, and 90.00 GB are there.\n"))
+      << text;
+  none.plans.nearest.reset();
+  EXPECT_TRUE(plan_text(none).ends_with("No plan: nothing is known of any placement.\n"));
+}
+
+TEST(PlanText, SaysWhatItOrdersBy) {
+  PlanReport it = report();
+  it.own = test::training_study();
+  EXPECT_NE(plan_text(it).find("Objective: the least time of a training step of 8 micro-batches in "
+                               "all.\n"),
+            std::string::npos);
+  EXPECT_NE(plan_text(it).find("\nMemory of training: weights and gradients alone. "),
+            std::string::npos);
+  it.own = test::kimi_k3_study();
+  it.own.decode.reset();
+  EXPECT_NE(plan_text(it).find("Objective: the most prompts per second and device: the least time "
+                               "of a prefill of 131,072 tokens, over the replicas.\n"),
+            std::string::npos);
+}
+
+TEST(PlanJson, HasPlansOrTheNearest) {
+  PlanReport it = report();
+  it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.015)};
+  const json document = json::parse(plan_json(it, "1"));
+  const json& first = document.at("plans").at(0);
+  EXPECT_EQ(first.at("placement"),
+            (json{{"tensor", 8}, {"pipeline", 1}, {"context", 1}, {"data", 1}, {"expert", 8}}));
+  EXPECT_EQ(first.at("block_size"), 24);
+  EXPECT_EQ(first.at("schedule"), "two_phase");
+  EXPECT_EQ(first.at("keeps"), true);
+  EXPECT_EQ(first.at("workloads").at(0).at("surely"), false);
+  EXPECT_EQ(first.at("workloads").at(0).at("overhead"), 0.015);
+  EXPECT_TRUE(document.at("nearest").is_null());
+  it.plans.nearest = it.plans.best.front();
+  it.plans.nearest->fate = PlanFate::does_not_fit;
+  it.plans.best.clear();
+  const json none = json::parse(plan_json(it, "1"));
+  EXPECT_EQ(none.at("plans").size(), 0U);
+  EXPECT_EQ(none.at("nearest").at("fits"), false);
+}
+
+}  // namespace
+}  // namespace depthcost::plan_report_test
