@@ -75,7 +75,10 @@ std::string verdict_text(const Sweep& sweep, const SweepPoint& point) {
       broken.push_back("likely " + kind);
     if (row.verdict == Verdict::unknown) verdict = Verdict::unknown;
   }
-  if (!broken.empty()) return fmt::format("breaks {}", fmt::join(broken, ", "));
+  // A terminal has no room for all of them.
+  if (broken.size() > 1)
+    return fmt::format("breaks {} and {} more", broken.front(), broken.size() - 1);
+  if (!broken.empty()) return "breaks " + broken.front();
   return std::string(name(verdict));
 }
 
