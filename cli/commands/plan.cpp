@@ -55,9 +55,9 @@ PlanSource source_of(ScenarioOptions question, const std::string& scheme) {
   const bool is_searched = question.block_size.empty();
   question.scheme = scheme;
   if (is_searched && scheme == schemes::kBlockAttnRes.id) question.block_size = kAnyBlockSize;
-  const Node document = document_from_options(question);
-  Study own = scenario_of(document, "", Provenance::options).study;
-  return {.source = {document, "", Provenance::options},
+  UnreadScenario source = asked_document("", question);
+  Study own = scenario_of(source.document, source.file, source.provenance).study;
+  return {.source = std::move(source),
           .own = std::move(own),
           .blocks = is_searched ? PlannedBlocks::searched : PlannedBlocks::written};
 }
@@ -65,8 +65,8 @@ PlanSource source_of(ScenarioOptions question, const std::string& scheme) {
 /// One for each scheme.
 std::vector<PlanSource> sources_of(const PlanOptions& options) {
   if (options.question.model.empty())
-    return {{.source = {load_document(options.scenario), options.scenario, Provenance::scenario},
-             .own = read_scenario(options.scenario).study}};
+    return {{.source = asked_document(options.scenario, options.question),
+             .own = asked_scenario(options.scenario, options.question).study}};
   refuse_placement(options.question);
   ScenarioOptions question = options.question;
   if (question.decode.empty()) question.decode = kBatch;

@@ -134,7 +134,7 @@ PlannedPlacement planned(const PlacedStudy& placed) {
   PlannedPlacement plan{.placement = placed.placement,
                         .scheme = std::string(name(study.path.scheme)),
                         .missing = {},
-                        .memory = memory_needed(study, baseline_path(study, study.path)),
+                        .memory = memory_needed(study, baseline_study(study).path),
                         .blocks = {},
                         .quality = {},
                         .times = {}};

@@ -2,7 +2,6 @@
 #include "model/sweep/recommendation.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <tuple>
 

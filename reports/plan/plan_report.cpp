@@ -45,7 +45,7 @@ std::string chosen_path(const PlannedPlacement& plan) {
   return text;
 }
 
-std::string device_bytes(Bytes memory) { return format_bytes(memory, Prefix::decimal); }
+std::string device_bytes(Bytes memory) { return format_bytes(memory); }
 
 /// How surely a limit is kept.
 std::string kept_limit(const PlannedTime& time) {

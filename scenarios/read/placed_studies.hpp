@@ -14,7 +14,7 @@ namespace depthcost {
 enum class PlannedBlocks : bool { written, searched };
 
 struct PlanSource {
-  SweepSource source;
+  UnreadScenario source;
   Study own;  // the scenario as it is written
   PlannedBlocks blocks = PlannedBlocks::searched;
   std::optional<double> overhead = {};  // a limit in place of the scenario's, of every workload
