@@ -225,6 +225,8 @@ bool is_own_path(const std::string& word) {
 TEST(Texts, NameFilesThatExist) {
   const std::set<std::string> generated{"cli/output/version.hpp"};
   std::vector<fs::path> files{kRoot / "README.md", kRoot / "CONTRIBUTING.md"};
+  for (const auto& page : fs::directory_iterator(kRoot / "docs/pages"))
+    if (page.is_regular_file()) files.push_back(page.path());
   for (const std::string folder : {"cli", "kernels", "microbench", "model", "profile", "reports",
                                    "scenarios", "scripts", "tests"})
     for (fs::path& file : texts_of(folder)) files.push_back(std::move(file));

@@ -1,4 +1,4 @@
-// Runs the commands that the README offers for CI, as they are written there.
+// Runs the commands that the handbook offers for CI, as they are written there.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -10,7 +10,7 @@
 
 #include "scenarios/text/document.hpp"
 #include "tests/cli/run_program.hpp"
-#include "tests/marked_block.hpp"
+#include "tests/documents.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::test::ci_snippets_test {
@@ -22,12 +22,12 @@ const std::string kRoot = DEPTHCOST_SOURCE_DIR;
 
 /// The YAML between "<!-- begin NAME -->" and "<!-- end NAME -->".
 std::string snippet(const std::string& name) {
-  const std::string readme = file_text(kRoot + "/README.md");
+  const std::string page = document_text(documents_with(name).front());
   const std::string fence = "<!-- begin " + name + " -->\n\n```yaml\n";
-  const std::size_t start = readme.find(fence);
-  const std::size_t end = readme.find("```\n\n<!-- end " + name + " -->", start);
+  const std::size_t start = page.find(fence);
+  const std::size_t end = page.find("```\n\n<!-- end " + name + " -->", start);
   if (start == std::string::npos || end == std::string::npos) return "";
-  return readme.substr(start + fence.size(), end - start - fence.size());
+  return page.substr(start + fence.size(), end - start - fence.size());
 }
 
 const Node& at(const Node& node, std::string_view key) {
@@ -56,7 +56,7 @@ std::string scenario(const std::string& limit) {
          limit + "}\n";
 }
 
-/// A repository as the README assumes it, with a depthcost that need not be built.
+/// A repository as the handbook assumes it, with a depthcost that need not be built.
 class Repository : public testing::Test {
  protected:
   Repository() {
@@ -86,7 +86,7 @@ class Repository : public testing::Test {
   const TemporaryFolder folder_;
 };
 
-TEST_F(Repository, RunsTheWorkflowOfTheReadme) {
+TEST_F(Repository, RunsTheWorkflowOfTheHandbook) {
   const std::vector<std::string> commands = run_commands(snippet("workflow"));
   ASSERT_EQ(commands.size(), 3U) << "report, check, diff";
   for (const std::string& command : commands) {
@@ -113,7 +113,7 @@ TEST_F(Repository, StopsTheWorkflowWhereABudgetBreaks) {
   EXPECT_EQ(run(commands[2]).exit_code, 1) << "a verdict changed";
 }
 
-/// The hook as pre-commit finds it: an id of the README's, in the manifest.
+/// The hook as pre-commit finds it: an id of the handbook's, in the manifest.
 const Node& hook_of(const Node& manifest, const std::string& id) {
   for (const Node& hook : as_list(manifest, "hooks").items)
     if (text_at(hook, "id") == id) return hook;
@@ -125,7 +125,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-TEST_F(Repository, RunsThePreCommitHookOfTheReadme) {
+TEST_F(Repository, RunsThePreCommitHookOfTheHandbook) {
   const Node config = parse_document(snippet("hook"), ".pre-commit-config.yaml");
   const Node& repository = as_list(at(config, "repos"), "repos").items.front();
   EXPECT_EQ(text_at(repository, "rev"), std::string("v") + DEPTHCOST_VERSION);
@@ -163,19 +163,19 @@ std::string block_of(const std::string& language, const std::vector<std::string>
 }
 
 /// Three commands from a config.json to a gate.
-TEST(GateInTheReadme, IsWhatTheProgramPrints) {
-  const std::string readme = file_text(kRoot + "/README.md");
+TEST(GateInTheHandbook, IsWhatTheProgramPrints) {
+  const std::string page = document_text(documents_with("gate_import").front());
   const auto block = [&](const std::string& command, const std::string& language) {
     const std::string start = "\n    build/report/depthcost " + command + " ";
-    const std::size_t begin = readme.find(start, readme.find("## From a config.json to a gate"));
-    const std::size_t end = readme.find('\n', begin + 1);
-    std::vector<std::string> words = words_of(readme.substr(begin, end - begin));
+    const std::size_t begin = page.find(start, page.find("From a config.json to a gate"));
+    const std::size_t end = page.find('\n', begin + 1);
+    std::vector<std::string> words = words_of(page.substr(begin, end - begin));
     words.erase(words.begin());
     return block_of(language, words);
   };
-  expect_blocks(kRoot + "/README.md", {{"gate_import", block("import", "yaml")},
-                                       {"gate_sweep", block("sweep", "text")},
-                                       {"gate_check", block("check", "text")}});
+  expect_blocks_of_documents({{"gate_import", block("import", "yaml")},
+                              {"gate_sweep", block("sweep", "text")},
+                              {"gate_check", block("check", "text")}});
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 #include "profile/kernel_sources.hpp"
 #include "tests/cli/profile_files.hpp"
-#include "tests/marked_block.hpp"
+#include "tests/documents.hpp"
 
 namespace depthcost::test::profile_test {
 namespace {
@@ -396,7 +396,7 @@ TEST_F(ProfileCommand, MarksNothingOfTodaysKernels) {
   EXPECT_TRUE(nlohmann::json::parse(json.output)["stale"].is_null());
 }
 
-TEST(Readme, ShowsHowWellTheShippedProfilesPredict) {
+TEST(Handbook, ShowsHowWellTheShippedProfilesPredict) {
   std::map<std::string, std::string> blocks;
   for (const std::string machine : {"xeon_emerald_rapids_vm", "epyc_genoa_vm"}) {
     const Outcome shown =
@@ -406,10 +406,10 @@ TEST(Readme, ShowsHowWellTheShippedProfilesPredict) {
     const std::string accuracy = shown.output.substr(begin, shown.output.find("\nlevel ") - begin);
     blocks["accuracy " + machine] = "\n```text\n" + accuracy + "```\n\n";
   }
-  expect_blocks(kRoot + "README.md", blocks);
+  expect_blocks_of_documents(blocks);
 }
 
-TEST(Readme, ShowsWhatASchemeAddsToAStep) {
+TEST(Handbook, ShowsWhatASchemeAddsToAStep) {
   const Outcome compared =
       run_program({.arguments = {"compare", "scenarios/profiles/xeon_emerald_rapids_vm.yaml",
                                  "--format", "markdown"},
@@ -424,7 +424,7 @@ TEST(Readme, ShowsWhatASchemeAddsToAStep) {
   const auto end = compared.output.find("\n\n", begin);
   ASSERT_NE(title, std::string::npos);
   const std::string table = compared.output.substr(begin, end - begin);
-  expect_blocks(kRoot + "README.md", {{"steps", "\n" + mark + table + "\n\n"}});
+  expect_blocks_of_documents({{"steps", "\n" + mark + table + "\n\n"}});
 }
 
 TEST_F(ProfileCommand, ShowDrawsWhatThereIsToBeDrawn) {

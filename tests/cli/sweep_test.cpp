@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_program.hpp"
-#include "tests/marked_block.hpp"
+#include "tests/documents.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::test::sweep_test {
@@ -176,11 +176,22 @@ TEST(PublishedSettings, StandOnTheFront) {
   }
 }
 
-TEST(SweepInTheReadme, IsWhatTheProgramPrints) {
+TEST(SweepInTheHandbook, IsWhatTheProgramPrints) {
   const Outcome outcome =
       run_program({.arguments = {"sweep", "scenarios/kimi_linear_48b.yaml"}, .folder = kRoot});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
-  expect_blocks(kRoot + "/README.md", {{"sweep", "\n```text\n" + outcome.output + "```\n\n"}});
+  expect_blocks_of_documents({{"sweep", "\n```text\n" + outcome.output + "```\n\n"}});
+}
+
+TEST(FamilyInTheHandbook, IsWhatTheProgramPrints) {
+  const auto block = [](const std::vector<std::string>& arguments) {
+    return "\n```text\n" + run_program({.arguments = arguments, .folder = kRoot}).output +
+           "```\n\n";
+  };
+  const std::string scenario = "scenarios/kimi_k3_8xb300.yaml";
+  expect_blocks_of_documents(
+      {{"family", block({"family", scenario})},
+       {"family_explain", block({"explain", scenario, "family.siamese_norm"})}});
 }
 
 }  // namespace
