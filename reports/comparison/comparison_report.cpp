@@ -83,7 +83,7 @@ TitledTables terminal_tables(const ComparisonReport& report) {
   TitledTables tables = kernel_tables(report.cases);
   for (auto& [title, table] : nearest_tables(report.nearest))
     tables.push_back({"Nearest published to " + title, std::move(table)});
-  tables.push_back({"Errors by operation", short_error_table(report.cases)});
+  tables.push_back({"Errors by operation", error_table(report.cases)});
   append_steps(report, tables);
   return tables;
 }
@@ -175,19 +175,6 @@ Table step_comparison_table(std::span<const StepComparison> steps) {
               format_ratio(step.overhead(), Sign::always),
               format_seconds(step.predicted, Sign::always),
               format_ratio(step.error(), Sign::always));
-  return table;
-}
-
-Table error_table(std::span<const ComparedCase> cases) {
-  Table table{{"hardware", "operation", "launch", right("cases"), right("median |error|"),
-               right("90th percentile"), right("worst"), right("inside"), right("score"),
-               right("scatter")}};
-  for (const KernelGroup& group : kernel_groups(cases)) {
-    std::vector<std::string> cells{group.hardware, group.operation, group.launch};
-    for (std::string& cell : summary_cells(group.errors)) cells.push_back(std::move(cell));
-    cells.push_back(group.scatter ? format_ratio(*group.scatter) : std::string(kNothing));
-    table.rows.push_back(std::move(cells));
-  }
   return table;
 }
 

@@ -40,9 +40,6 @@ Table stack_table(std::span<const ComparedCase> cases);
 /// One row for each of `nearest`: both errors, and whose kernel it is.
 Table nearest_table(std::span<const PublishedBeside> nearest);
 
-/// Errors by device, operation and whether launch counts.
-Table error_table(std::span<const ComparedCase> cases);
-
 /// One row for each step: what its scheme adds.
 Table step_comparison_table(std::span<const StepComparison> steps);
 

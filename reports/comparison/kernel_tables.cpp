@@ -57,7 +57,7 @@ std::vector<std::pair<std::string, Table>> nearest_tables(
   return tables;
 }
 
-Table short_error_table(std::span<const ComparedCase> cases) {
+Table error_table(std::span<const ComparedCase> cases) {
   Table table{
       {"kernels", right("cases"), right("median"), right("p90"), right("worst"), right("inside")}};
   for (const KernelGroup& group : kernel_groups(cases)) {

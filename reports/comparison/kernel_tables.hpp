@@ -18,6 +18,6 @@ std::vector<std::pair<std::string, Table>> kernel_tables(std::span<const Compare
 std::vector<std::pair<std::string, Table>> nearest_tables(std::span<const PublishedBeside> nearest);
 
 /// Errors by device, operation and whether launch counts.
-Table short_error_table(std::span<const ComparedCase> cases);
+Table error_table(std::span<const ComparedCase> cases);
 
 }  // namespace depthcost

@@ -10,6 +10,7 @@
 
 #include "reports/comparison/comparison_report.hpp"
 #include "reports/comparison/error_groups.hpp"
+#include "reports/comparison/kernel_tables.hpp"
 #include "reports/documents/answer_documents.hpp"
 #include "reports/formats/gnuplot.hpp"
 #include "reports/formats/numbers.hpp"
