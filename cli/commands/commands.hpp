@@ -52,6 +52,8 @@ struct DiffOptions {
   std::string after;
   std::string tolerance;         // "1 %"; nothing may move if empty
   std::string format = "table";  // table | json | markdown
+  bool strict = false;           // an improvement is a difference too
+  bool details = false;          // every section that moved
 };
 ExitCode run_diff(const DiffOptions& options);
 

@@ -1,5 +1,5 @@
-// `diff`: which predictions moved between two results. Exit code 0: none. 1: one by more than the
-// tolerance. 2: bad input.
+// `diff`: what changed between two results. Exit code 0: nothing for the worse. 1: a prediction by
+// more than the tolerance, or a verdict. 2: bad input.
 #include "cli/commands/commands.hpp"
 #include "cli/output/files.hpp"
 #include "cli/output/version.hpp"
@@ -31,12 +31,15 @@ ExitCode run_diff(const DiffOptions& options) {
   const auto compared = [](const std::string& path, const Result& result) {
     return ComparedResult{printable(path), result.scenario, result.program_version};
   };
-  const DifferenceReport report{.before = compared(options.before, before),
-                                .after = compared(options.after, after),
-                                .tolerance = tolerance,
-                                .difference = difference(before, after, tolerance)};
+  const DifferenceReport report{
+      .before = compared(options.before, before),
+      .after = compared(options.after, after),
+      .tolerance = tolerance,
+      .difference = difference(before, after, tolerance),
+      .improvements = options.strict ? Improvements::refused : Improvements::allowed,
+      .shown = options.details ? ShownMoves::all : ShownMoves::steps};
   write_stdout(text_of(report, options.format));
-  return report.difference.holds() ? ExitCode::good : ExitCode::gate_said_no;
+  return report.difference.holds(report.improvements) ? ExitCode::good : ExitCode::gate_said_no;
 }
 
 }  // namespace depthcost

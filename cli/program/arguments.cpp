@@ -194,7 +194,8 @@ void add_mixing(CLI::App& app, Command& chosen) {
 void add_diff(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<DiffOptions>();
   auto* command = add_command(
-      app, "diff", "which predictions moved between two results: 0 none, 1 some, 2 bad input",
+      app, "diff",
+      "what changed between two results: 0 nothing for the worse, 1 something, 2 bad input",
       {"depthcost evaluate scenarios/kimi_k3_8xb300.yaml --format json > old.json",
        "depthcost evaluate scenarios/kimi_k3_8xh200.yaml --format json > new.json",
        "depthcost diff old.json new.json --tolerance 1%"});
@@ -207,6 +208,8 @@ void add_diff(CLI::App& app, Command& chosen) {
       ->type_name(completed::kFile);
   command->add_option("--tolerance", options->tolerance,
                       "such as 1%: smaller moves are no difference; 0 if absent");
+  command->add_flag("--strict", options->strict, "what became better is a difference too");
+  command->add_flag("--details", options->details, "every section that moved, not steps alone");
   add_format(*command, options->format, "table, json or markdown", {"table", "json", "markdown"});
   on_call(*command, chosen, options, run_diff);
 }

@@ -2,6 +2,7 @@
 #include "model/decision/difference.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -58,6 +59,12 @@ double relative_size(const std::optional<double>& before, const std::optional<do
   return before ? relative_size(*before, *after) : 0;
 }
 
+/// Whether an end did not grow. One that comes or goes says nothing.
+bool is_no_larger(const std::optional<double>& before, const std::optional<double>& after) {
+  if (before.has_value() != after.has_value()) return false;
+  return !before || *after <= *before;
+}
+
 OldInterval place_of(const PredictedQuantity& before, double value) {
   if (!before.low) return OldInterval::none;
   if (value < *before.low) return OldInterval::below;
@@ -71,6 +78,7 @@ Move move_of(const PredictedRow& row, const PredictedQuantity& before,
       std::max({relative_size(before.value, after.value), relative_size(before.low, after.low),
                 relative_size(before.high, after.high)});
   move.is_beyond = move.size > tolerance;
+  move.is_better = after.value <= before.value && is_no_larger(before.high, after.high);
   if (before.value != 0) move.relative = move.change() / std::fabs(before.value);
   move.place = place_of(before, after.value);
   return move;
@@ -126,12 +134,24 @@ std::vector<ChangedWord> changed_words(const std::vector<NamedWord>& before,
 
 }  // namespace
 
-bool Difference::holds() const {
+bool is_better(const ChangedWord& verdict) {
+  constexpr std::array<std::string_view, 3> kFromWorse{"fail", "unknown", "pass"};
+  const auto rank = [&](const std::string& word) {
+    return std::find(kFromWorse.begin(), kFromWorse.end(), word);
+  };
+  return rank(verdict.before) != kFromWorse.end() && rank(verdict.after) != kFromWorse.end() &&
+         rank(verdict.before) < rank(verdict.after);
+}
+
+bool Difference::holds(Improvements improvements) const {
+  const bool is_strict = improvements == Improvements::refused;
   return removed.empty() &&
-         std::none_of(moves.begin(), moves.end(),
-                      [](const Move& move) { return move.is_beyond; }) &&
-         std::none_of(verdicts.begin(), verdicts.end(),
-                      [](const ChangedWord& verdict) { return !verdict.before.empty(); });
+         std::none_of(
+             moves.begin(), moves.end(),
+             [&](const Move& move) { return move.is_beyond && (is_strict || !move.is_better); }) &&
+         std::none_of(verdicts.begin(), verdicts.end(), [&](const ChangedWord& verdict) {
+           return !verdict.before.empty() && (is_strict || !is_better(verdict));
+         });
 }
 
 Difference difference(const Result& before, const Result& after, double tolerance) {

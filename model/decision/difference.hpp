@@ -56,6 +56,7 @@ struct Move {
   double size = 0;                 // largest |relative| of value and ends; infinite from zero
   OldInterval place = OldInterval::none;
   bool is_beyond = false;  // the tolerance
+  bool is_better = false;  // every prediction is a cost: neither it nor its high end grew
 
   double change() const { return after.value - before.value; }
 };
@@ -84,6 +85,12 @@ struct SectionSummary {
   double largest = 0;           // size of the largest move
 };
 
+/// Whether a change for the better counts as one that breaks the agreement.
+enum class Improvements { allowed, refused };
+
+/// Whether a verdict became better: fail < unknown < pass. Not where one of both is missing.
+bool is_better(const ChangedWord& verdict);
+
 struct Difference {
   std::vector<SectionSummary> sections;  // in the order of the old result
   std::vector<Move> moves;               // as above
@@ -93,8 +100,9 @@ struct Difference {
   std::vector<ChangedWord> inputs;
 
   /// Nothing moved beyond the tolerance, no verdict changed, and the new result lacks nothing that
-  /// the old one says. What it says in addition, and inputs, do not count.
-  bool holds() const;
+  /// the old one says; changes for the better aside, if they are allowed. What the new result says
+  /// in addition, and inputs, do not count.
+  bool holds(Improvements improvements = Improvements::allowed) const;
 };
 
 /// `tolerance`: relative to the old number, of a value and of each end of its interval.

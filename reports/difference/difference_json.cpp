@@ -49,6 +49,7 @@ void write_move(JsonWriter& json, const Move& move) {
   json.member("relative", move.relative);
   json.text_or_null("old_interval", name(move.place));
   json.member("beyond_tolerance", move.is_beyond);
+  json.member("better", move.is_better);
 }
 
 void write_lone(JsonWriter& json, std::string_view key,
@@ -68,7 +69,7 @@ std::string to_json(const DifferenceReport& report, const std::string& program_v
     write_result(json, "old", report.before);
     write_result(json, "new", report.after);
     json.member("tolerance", report.tolerance);
-    json.member("holds", difference.holds());
+    json.member("holds", difference.holds(report.improvements));
     write_words(json, "verdicts", difference.verdicts);
     write_words(json, "inputs", difference.inputs);
     write_sections(json, difference.sections);

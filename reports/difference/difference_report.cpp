@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMostMoves = 10;  // of a section
 constexpr std::size_t kMostWords = 20;  // of a list
+constexpr std::string_view kSteps = "step";
 
 /// Text of one style.
 class Text {
@@ -28,6 +29,15 @@ class Text {
     text_ += style_ == TextStyle::markdown ? "## " + text + "\n\n" : text + "\n\n";
   }
   void paragraph(const std::string& text) { text_ += text + "\n\n"; }
+
+  /// What a document folds away, and a terminal shows behind an option alone.
+  void open_fold(const std::string& summary) {
+    if (style_ == TextStyle::markdown) text_ += "<details><summary>" + summary + "</summary>\n\n";
+  }
+  void close_fold() {
+    if (style_ == TextStyle::markdown) text_ += "</details>\n\n";
+  }
+  bool folds() const { return style_ == TextStyle::markdown; }
 
   void table(Table table) {
     if (style_ == TextStyle::markdown)
@@ -88,24 +98,46 @@ std::string from_to(const std::string& before, const std::string& after) {
   return before == after ? before : fmt::format("from {} to {}", before, after);
 }
 
-void write_counts(Text& out, const DifferenceReport& report) {
+SectionSummary sum_of(const std::vector<SectionSummary>& sections) {
   SectionSummary all;
-  for (const SectionSummary& section : report.difference.sections) {
+  for (const SectionSummary& section : sections) {
     all.num_compared += section.num_compared;
     all.num_moved += section.num_moved;
     all.num_beyond += section.num_beyond;
     all.num_outside += section.num_outside;
   }
-  const std::string beyond = report.tolerance == 0 ? ""
-                                                   : fmt::format(", {} beyond {}", all.num_beyond,
-                                                                 format_ratio(report.tolerance));
-  out.paragraph(
-      fmt::format("{} in both: {} moved{}, {} out of the old interval; {} gone, {} new.",
-                  plural(all.num_compared, "prediction", "predictions"),
-                  format_count(static_cast<Count>(all.num_moved)), beyond,
-                  format_count(static_cast<Count>(all.num_outside)),
-                  plural(report.difference.removed.size(), "row or number", "rows or numbers"),
-                  format_count(static_cast<Count>(report.difference.added.size()))));
+  return all;
+}
+
+std::size_t num_better(const Difference& difference) {
+  return static_cast<std::size_t>(
+      std::count_if(difference.moves.begin(), difference.moves.end(),
+                    [](const Move& move) { return move.is_beyond && move.is_better; }));
+}
+
+/// Verdicts of both results that differ, for better or worse.
+std::size_t num_changed(const Difference& difference) {
+  return static_cast<std::size_t>(
+      std::count_if(difference.verdicts.begin(), difference.verdicts.end(),
+                    [](const ChangedWord& it) { return !it.before.empty(); }));
+}
+
+/// The answer first, then what it rests on.
+void write_counts(Text& out, const DifferenceReport& report) {
+  const Difference& difference = report.difference;
+  const SectionSummary all = sum_of(difference.sections);
+  const std::size_t better = num_better(difference);
+  const auto count = [](std::size_t number) { return format_count(static_cast<Count>(number)); };
+  const std::string beyond =
+      report.tolerance == 0 ? "" : " by more than " + format_ratio(report.tolerance);
+  out.paragraph(fmt::format(
+      "{} {} in both: {} worse{}, {} better, {} out of the old interval. {} changed; {} gone, {} "
+      "new.",
+      difference.holds(report.improvements) ? "Holds." : "Does not hold.",
+      plural(all.num_compared, "prediction", "predictions"), count(all.num_beyond - better), beyond,
+      count(better), count(all.num_outside), plural(num_changed(difference), "verdict", "verdicts"),
+      plural(difference.removed.size(), "row or number", "rows or numbers"),
+      count(difference.added.size())));
 }
 
 void write_words(Text& out, const std::string& heading, const std::vector<ChangedWord>& words) {
@@ -179,6 +211,16 @@ void write_lone(Text& out, const std::string& heading,
     out.paragraph(fmt::format("And {} more: --format json.", predictions.size() - kMostWords));
 }
 
+/// Every section but the whole steps, and what only one of the results has.
+void write_rest(Text& out, const DifferenceReport& report) {
+  const Difference& difference = report.difference;
+  write_sections(out, report);
+  for (const SectionSummary& section : difference.sections)
+    if (section.section != kSteps) write_moves(out, section, difference);
+  write_lone(out, "Gone", difference.removed);
+  write_lone(out, "New", difference.added);
+}
+
 std::string written(const DifferenceReport& report, TextStyle style) {
   const Difference& difference = report.difference;
   Text out(style);
@@ -187,12 +229,20 @@ std::string written(const DifferenceReport& report, TextStyle style) {
   out.paragraph(fmt::format("depthcost {}.",
                             from_to(report.before.program_version, report.after.program_version)));
   write_counts(out, report);
-  write_words(out, "Verdicts that changed", difference.verdicts);
   write_words(out, "Inputs that differ", difference.inputs);
-  write_sections(out, report);
-  for (const SectionSummary& section : difference.sections) write_moves(out, section, difference);
-  write_lone(out, "Gone", difference.removed);
-  write_lone(out, "New", difference.added);
+  write_words(out, "Verdicts that changed", difference.verdicts);
+  for (const SectionSummary& section : difference.sections)
+    if (section.section == kSteps) write_moves(out, section, difference);
+  const std::size_t rest =
+      sum_of(difference.sections).num_moved + difference.removed.size() + difference.added.size();
+  if (rest == 0) return out.take();
+  if (!out.folds() && report.shown == ShownMoves::steps) {
+    out.paragraph("--details shows what else moved.");
+    return out.take();
+  }
+  out.open_fold("What moved, section by section");
+  write_rest(out, report);
+  out.close_fold();
   return out.take();
 }
 

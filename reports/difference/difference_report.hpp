@@ -15,17 +15,23 @@ struct ComparedResult {
   std::string program_version;
 };
 
+/// Which moves a terminal shows: those of whole steps, or those of every section.
+enum class ShownMoves { steps, all };
+
 struct DifferenceReport {
   ComparedResult before;
   ComparedResult after;
   double tolerance = 0;
   Difference difference;
+  Improvements improvements = Improvements::allowed;
+  ShownMoves shown = ShownMoves::steps;
 };
 
 /// Where a new number lies: "inside", "below" or "above" the old interval; empty without one.
 std::string_view name(OldInterval place);
 
-/// Counts, words that changed, and the ten largest moves of each section. The JSON has all moves.
+/// Whether it holds, inputs and verdicts that changed, the ten largest moves of whole steps, then
+/// of each other section: folded in Markdown. The JSON has all moves.
 std::string to_table(const DifferenceReport& report);
 std::string to_markdown(const DifferenceReport& report);
 

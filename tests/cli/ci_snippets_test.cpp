@@ -98,7 +98,7 @@ TEST_F(Repository, RunsTheWorkflowOfTheHandbook) {
   EXPECT_TRUE(fs::exists(folder_.path("depthcost-report/junit.xml")));
   const std::string summary = content_of(folder_.path("summary.md"));
   EXPECT_NE(summary.find("### depthcost check: 1 gate: 1 OK"), std::string::npos) << summary;
-  EXPECT_NE(summary.find("predictions in both: 0 moved"), std::string::npos) << summary;
+  EXPECT_NE(summary.find("predictions in both: 0 worse"), std::string::npos) << summary;
 }
 
 TEST_F(Repository, StopsTheWorkflowWhereABudgetBreaks) {

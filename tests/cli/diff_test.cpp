@@ -62,8 +62,8 @@ TEST_F(Diff, OfAResultWithItselfIsGood) {
   EXPECT_EQ(outcome.errors, "");
   EXPECT_TRUE(outcome.output.starts_with("Kimi: old.json -> old.json\n\ndepthcost "));
   EXPECT_NE(
-      outcome.output.find(" predictions in both: 0 moved, 0 out of the old interval; 0 rows or "
-                          "numbers gone, 0 new.\n"),
+      outcome.output.find(" predictions in both: 0 worse, 0 better, 0 out of the old interval. 0 "
+                          "verdicts changed; 0 rows or numbers gone, 0 new.\n"),
       std::string::npos)
       << outcome.output;
 }
@@ -82,10 +82,21 @@ TEST_F(Diff, SaysNoPastTheTolerance) {
   evaluate("slower", scenario("4.752 TB/s", "300 MB"));
   EXPECT_EQ(run({"old.json", "slower.json"}).exit_code, 1);
   EXPECT_EQ(run({"old.json", "slower.json", "--tolerance", "0.1%"}).exit_code, 1);
-  const Outcome within = run({"old.json", "slower.json", "--tolerance", "5%"});
+  const Outcome within = run({"old.json", "slower.json", "--tolerance", "5%", "--details"});
   EXPECT_EQ(within.exit_code, 0) << within.output;
   EXPECT_NE(within.output.find("\ntime "), std::string::npos) << "what moved is shown all the same";
-  EXPECT_EQ(run({"old.json", "slower.json", "--tolerance", "5 %"}).output, within.output);
+  EXPECT_EQ(run({"old.json", "slower.json", "--tolerance", "5 %", "--details"}).output,
+            within.output);
+}
+
+TEST_F(Diff, TakesAnImprovementForOneUnlessItIsStrict) {
+  evaluate("tight", scenario("4.8 TB/s", "200 MB"));
+  const Outcome better = run({"tight.json", "old.json"});
+  EXPECT_EQ(better.exit_code, 0) << better.output;
+  EXPECT_NE(better.output.find("\nHolds. "), std::string::npos) << better.output;
+  const Outcome strict = run({"tight.json", "old.json", "--strict"});
+  EXPECT_EQ(strict.exit_code, 1);
+  EXPECT_NE(strict.output.find("\nDoes not hold. "), std::string::npos) << strict.output;
 }
 
 TEST_F(Diff, SaysNoWhereAVerdictChanged) {

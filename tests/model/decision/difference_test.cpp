@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 namespace depthcost::difference_test {
 namespace {
@@ -44,6 +45,26 @@ TEST(Difference, SaysHowFarANumberMoved) {
   EXPECT_EQ(moved.moves[0].size, 0.25);
   EXPECT_EQ(moved.moves[0].place, OldInterval::none);
   EXPECT_FALSE(moved.holds());
+}
+
+TEST(Difference, HoldsWhereThingsBecomeBetterUnlessThatIsRefused) {
+  const Difference cheaper = between(estimated("t", 1, 2, 4), estimated("t", 1, 1.5, 3));
+  EXPECT_TRUE(cheaper.moves[0].is_better);
+  EXPECT_TRUE(cheaper.holds());
+  EXPECT_FALSE(cheaper.holds(Improvements::refused));
+  // A lower middle with a higher end may be worse.
+  EXPECT_FALSE(between(estimated("t", 1, 2, 4), estimated("t", 1, 1.5, 5)).holds());
+  // Nobody knows whether a number without an interval is better than one with it.
+  EXPECT_FALSE(between(estimated("t", 1, 2, 4), exact("t", 1)).holds());
+}
+
+TEST(Difference, OrdersVerdictsFromWorseToBetter) {
+  for (const auto& [before, after, better] :
+       {std::tuple{"fail", "pass", true}, std::tuple{"fail", "unknown", true},
+        std::tuple{"unknown", "pass", true}, std::tuple{"pass", "fail", false},
+        std::tuple{"pass", "unknown", false}, std::tuple{"", "pass", false},
+        std::tuple{"fail", "", false}})
+    EXPECT_EQ(is_better({"budgets.x", before, after}), better) << before << " -> " << after;
 }
 
 TEST(Difference, HoldsUpToTheToleranceAndNoFurther) {
@@ -121,6 +142,10 @@ TEST(Difference, DoesNotHoldWhereAVerdictChanges) {
   after.verdicts = {before.verdicts[0], {"budgets.device_memory", "fail"}};
   EXPECT_TRUE(difference(before, after, 1).holds()) << "a budget that was not asked for before";
   EXPECT_FALSE(difference(after, before, 1).holds()) << "a budget that nobody asks for any more";
+  before.verdicts[0].word = "fail";
+  after.verdicts = {{"budgets.prefill_bank", "pass"}};
+  EXPECT_TRUE(difference(before, after, 1).holds()) << "better";
+  EXPECT_FALSE(difference(before, after, 1).holds(Improvements::refused));
 }
 
 TEST(Difference, ListsInputsAndDoesNotHoldThemAgainstAnybody) {

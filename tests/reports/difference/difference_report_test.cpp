@@ -36,46 +36,68 @@ DifferenceReport report() {
           .difference = difference(before, after, 0.1)};
 }
 
-TEST(DifferenceTable, SaysWhatMovedHowFarAndOutOfWhichInterval) {
+const std::string kChanges =
+    "Kimi: old.json -> new.json\n\ndepthcost from 0.1.0 to 0.2.0.\n\n"
+    "Does not hold. 3 predictions in both: 2 worse by more than 10.0 %, 0 better, 2 out of the old "
+    "interval. 1 verdict changed; 1 row or number gone, 1 new.\n\n"
+    "Inputs that differ\n\n"
+    "name                 old  new\n"
+    "-------------------  ---  ---\n"
+    "residual.block_size  24   12\n\n"
+    "Verdicts that changed\n\n"
+    "name                     old   new\n"
+    "-----------------------  ----  ----\n"
+    "budgets.decode_overhead  pass  fail\n\n"
+    "step\n\n"
+    "row                                  number                      old               new    "
+    "change  relative  old interval\n"
+    "-----------------------------------  -------------  ----------------  ----------------  "
+    "--------  --------  ------------\n"
+    "decode/64 block_attnres single_pass  delta_seconds  100 us [90, 110]  120 us [90, 110]  "
+    "+20.0 us   +20.0 %  above\n"
+    "decode/64 block_attnres single_pass  overhead       1.0 % [0.9, 1.1]  1.2 % [0.9, 1.1]   "
+    "+0.20 %   +20.0 %  above\n\n";
+
+TEST(DifferenceTable, SaysInputsThenVerdictsThenStepsAndKeepsTheRestForAnOption) {
+  EXPECT_EQ(to_table(report()), kChanges + "--details shows what else moved.\n");
+}
+
+TEST(DifferenceTable, SaysWhatElseMovedHowFarAndOutOfWhichInterval) {
+  DifferenceReport it = report();
+  it.shown = ShownMoves::all;
   EXPECT_EQ(
-      to_table(report()),
-      "Kimi: old.json -> new.json\n\ndepthcost from 0.1.0 to 0.2.0.\n\n"
-      "3 predictions in both: 3 moved, 2 beyond 10.0 %, 2 out of the old interval; 1 row or number "
-      "gone, 1 new.\n\n"
-      "Verdicts that changed\n\n"
-      "name                     old   new\n"
-      "-----------------------  ----  ----\n"
-      "budgets.decode_overhead  pass  fail\n\n"
-      "Inputs that differ\n\n"
-      "name                 old  new\n"
-      "-------------------  ---  ---\n"
-      "residual.block_size  24   12\n\n"
-      "What moved\n\n"
-      "section  compared  moved  beyond tolerance  outside interval  largest\n"
-      "-------  --------  -----  ----------------  ----------------  -------\n"
-      "ledger          1      1                 0                 0    6.2 %\n"
-      "step            2      2                 2                 2   20.0 %\n\n"
-      "ledger\n\n"
-      "row                                     number   old    new  change  relative  old interval\n"
-      "--------------------------------------  -------  ---  -----  ------  --------  ------------\n"
-      "block_attnres single_pass kernel total  reads_d  8 d  7.5 d  -0.5 d    -6.2 %  -\n\n"
-      "step\n\n"
-      "row                                  number                      old               new    "
-      "change  relative  old interval\n"
-      "-----------------------------------  -------------  ----------------  ----------------  "
-      "--------  --------  ------------\n"
-      "decode/64 block_attnres single_pass  delta_seconds  100 us [90, 110]  120 us [90, 110]  "
-      "+20.0 us   +20.0 %  above\n"
-      "decode/64 block_attnres single_pass  overhead       1.0 % [0.9, 1.1]  1.2 % [0.9, 1.1]   "
-      "+0.20 %   +20.0 %  above\n\n"
-      "Gone\n\n"
-      "section  row                                     number\n"
-      "-------  --------------------------------------  --------\n"
-      "ledger   block_attnres single_pass kernel total  writes_d\n\n"
-      "New\n\n"
-      "section  row                  number\n"
-      "-------  -------------------  ------\n"
-      "rest     decode/64 attention  all\n");
+      to_table(it),
+      kChanges +
+          "What moved\n\n"
+          "section  compared  moved  beyond tolerance  outside interval  largest\n"
+          "-------  --------  -----  ----------------  ----------------  -------\n"
+          "ledger          1      1                 0                 0    6.2 %\n"
+          "step            2      2                 2                 2   20.0 %\n\n"
+          "ledger\n\n"
+          "row                                     number   old    new  change  relative  old "
+          "interval\n"
+          "--------------------------------------  -------  ---  -----  ------  --------  "
+          "------------\n"
+          "block_attnres single_pass kernel total  reads_d  8 d  7.5 d  -0.5 d    -6.2 %  -\n\n"
+          "Gone\n\n"
+          "section  row                                     number\n"
+          "-------  --------------------------------------  --------\n"
+          "ledger   block_attnres single_pass kernel total  writes_d\n\n"
+          "New\n\n"
+          "section  row                  number\n"
+          "-------  -------------------  ------\n"
+          "rest     decode/64 attention  all\n");
+}
+
+TEST(DifferenceMarkdown, FoldsWhatIsNoInputVerdictOrStep) {
+  const std::string text = to_markdown(report());
+  const std::size_t fold = text.find("<details><summary>What moved, section by section</summary>");
+  ASSERT_NE(fold, std::string::npos);
+  EXPECT_LT(text.find("## Inputs that differ"), text.find("## Verdicts that changed"));
+  EXPECT_LT(text.find("## Verdicts that changed"), text.find("## step"));
+  EXPECT_LT(text.find("## step"), fold);
+  EXPECT_LT(fold, text.find("## ledger"));
+  EXPECT_TRUE(text.ends_with("</details>\n")) << text;
 }
 
 TEST(DifferenceTable, OfTheSameResultSaysSoInThreeLines) {
@@ -85,8 +107,8 @@ TEST(DifferenceTable, OfTheSameResultSaysSoInThreeLines) {
                 .after = {"b.json", "Kimi", "0.1.0"},
                 .tolerance = 0,
                 .difference = difference(one, one, 0)}),
-      "Kimi: a.json -> b.json\n\ndepthcost 0.1.0.\n\n4 predictions in both: 0 moved, 0 out of "
-      "the old interval; 0 rows or numbers gone, 0 new.\n");
+      "Kimi: a.json -> b.json\n\ndepthcost 0.1.0.\n\nHolds. 4 predictions in both: 0 worse, 0 better, "
+      "0 out of the old interval. 0 verdicts changed; 0 rows or numbers gone, 0 new.\n");
 }
 
 TEST(DifferenceTable, ShowsTheLargestMovesOfASection) {
@@ -97,7 +119,8 @@ TEST(DifferenceTable, ShowsTheLargestMovesOfASection) {
     before.rows.push_back({"time", name, {{"n", PredictedUnit::plain, 100, {}, {}}}});
     after.rows.push_back({"time", name, {{"n", PredictedUnit::plain, 100.0 + i, {}, {}}}});
   }
-  const std::string text = to_table({.difference = difference(before, after, 0)});
+  const std::string text =
+      to_table({.difference = difference(before, after, 0), .shown = ShownMoves::all});
   EXPECT_NE(text.find("time: the 10 largest of 30 moves\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\n30   n       100  130     +30"), std::string::npos) << text;
   EXPECT_NE(text.find("\n21   n       100  121"), std::string::npos);
@@ -132,7 +155,7 @@ TEST(DifferenceJson, HasEveryMove) {
             R"({"section":"ledger","row":"block_attnres single_pass kernel total",)"
             R"("quantity":"reads_d","unit":"d","old":8,"old_low":null,"old_high":null,"new":7.5,)"
             R"("new_low":null,"new_high":null,"change":-0.5,"relative":-0.0625,)"
-            R"("old_interval":null,"beyond_tolerance":false})");
+            R"("old_interval":null,"beyond_tolerance":false,"better":true})");
   EXPECT_EQ(json["moved"][1]["old_interval"], "above");
   EXPECT_EQ(json["removed"][0]["quantity"], "writes_d");
   EXPECT_TRUE(json["added"][0]["quantity"].is_null());
