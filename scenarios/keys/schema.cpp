@@ -5,6 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "model/base/enum_names.hpp"
+#include "model/step/workload_id.hpp"
+
 namespace depthcost {
 namespace {
 
@@ -135,6 +138,12 @@ Json table_schema(const KeyTable& table) {
       parent["not"] = {{"required", {name, std::string(other)}}};
     }
   }
+  // A workload that is named alone: scenarios/read/usual_workload.hpp.
+  if (Json& sections = root["properties"]; sections.contains("workload")) {
+    Json names = Json::array();
+    for (const WorkloadKind kind : kEnumerators<WorkloadKind>) names.push_back(name(kind));
+    sections["workload"] = {{"anyOf", {{{"enum", names}}, sections["workload"]}}};
+  }
   const Json complete = {{"required", required}};
   const bool may_stand_on_base = find_key(table, "base") != nullptr;
   if (may_stand_on_base)
@@ -206,7 +215,8 @@ std::string key_documentation() {
       "carries its unit; `block_size` and `num_layers` count layers (sublayers), of which a "
       "decoder\n"
       "layer has two. Every value may be written as\n"
-      "`{value: V, source: \"S\", date: D}`. `A[].b` is key `b` of each map in the list `A`.\n";
+      "`{value: V, source: \"S\", date: D}`. `A[].b` is key `b` of each map in the list `A`.\n"
+      "`workload: decode`, `prefill` or `training` alone stands for its usual values.\n";
   append_table(text, scenario_keys());
   append_table(text, model_keys());
   append_table(text, hardware_keys());

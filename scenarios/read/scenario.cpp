@@ -18,6 +18,7 @@
 #include "scenarios/presets/reference.hpp"
 #include "scenarios/read/residual_schemes.hpp"
 #include "scenarios/read/resolved_values.hpp"
+#include "scenarios/read/usual_workload.hpp"
 #include "scenarios/read/workloads.hpp"
 
 namespace depthcost {
@@ -460,7 +461,8 @@ Scenario read_scenario(const std::string& path, const Constants& constants) {
 
 Scenario scenario_of(const Node& document, const std::string& file, Provenance provenance,
                      const Constants& constants) {
-  return ScenarioReader(document, file, provenance, constants).read();
+  const Node written_out = with_usual_workload(document);
+  return ScenarioReader(written_out, file, provenance, constants).read();
 }
 
 }  // namespace depthcost

@@ -9,13 +9,10 @@
 
 #include "scenarios/presets/reference.hpp"
 #include "scenarios/read/settings.hpp"
+#include "scenarios/read/usual_workload.hpp"
 
 namespace depthcost {
 namespace {
-
-constexpr Count kChunk = 16384;
-constexpr const char* kChunkSource =
-    "default: [attnres] Sec. 4.2: 128K tokens in chunks of 16K, shared by the tensor-parallel ranks";
 
 Node scalar(const std::string& option, const std::string& text) {
   return {{option, 1, 1}, ScalarNode{text, false}};
@@ -100,11 +97,11 @@ Node residual(const ScenarioOptions& options) {
 Node decode(const ScenarioOptions& options) {
   Section section("--decode");
   if (options.decode.empty())
-    section.assume("sequences", list("--decode", "1,64,512"), "default: [ours] a user to a crowd");
+    section.assume("sequences", list("--decode", kUsualBatches), kUsualBatchesSource);
   else
     section.add("sequences", list("--decode", options.decode));
   if (options.context.empty())
-    section.assume("context", scalar("--context", "8192"), "default: [ours]");
+    section.assume("context", scalar("--context", kUsualContext), kUsualContextSource);
   else
     section.add("context", "--context", options.context);
   return std::move(section).node();
@@ -112,17 +109,17 @@ Node decode(const ScenarioOptions& options) {
 
 Node prefill(const ScenarioOptions& options) {
   Section section("--prefill");
-  const std::string tokens = options.prefill.empty() ? "131072" : options.prefill;
+  const std::string tokens = options.prefill.empty() ? kUsualPrompt : options.prefill;
   if (options.prefill.empty())
-    section.assume("tokens", scalar("--prefill", tokens), kChunkSource);
+    section.assume("tokens", scalar("--prefill", tokens), kUsualPromptSource);
   else
     section.add("tokens", "--prefill", tokens);
   const Count num_tokens =
       parse_count({tokens, false}, {"--prefill", 1, 1}, "workload.prefill.tokens");
-  section.assume("chunk", scalar("--prefill", fmt::format("{}", std::min(num_tokens, kChunk))),
-                 kChunkSource);
+  section.assume("chunk", scalar("--prefill", fmt::format("{}", std::min(num_tokens, kUsualChunk))),
+                 kUsualPromptSource);
   if (!options.tensor.empty())
-    section.assume("sequence_shards", scalar("--tensor", options.tensor), kChunkSource);
+    section.assume("sequence_shards", scalar("--tensor", options.tensor), kUsualPromptSource);
   return std::move(section).node();
 }
 

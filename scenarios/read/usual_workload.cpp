@@ -1,0 +1,88 @@
+// The values are YAML, so that they read as a user would have written them.
+#include "scenarios/read/usual_workload.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scenarios/text/input_error.hpp"
+#include "scenarios/text/quantity.hpp"
+
+namespace depthcost {
+namespace {
+
+// With four micro-batches a stage the bubble no longer counts: GPipe, Sec. 2.3.
+constexpr Count kMicroBatchesOfAStage = 4;
+
+/// Every part at the place where the name stands, since it has none of its own.
+void place(Node& node, const Position& position) {
+  node.position = position;
+  if (auto* list = std::get_if<List>(&node.content))
+    for (Node& item : list->items) place(item, position);
+  if (auto* map = std::get_if<Map>(&node.content))
+    for (Member& member : map->members) {
+      member.position = position;
+      place(member.value, position);
+    }
+}
+
+const Node* child(const Node& node, std::string_view key) {
+  const auto* map = std::get_if<Map>(&node.content);
+  return map == nullptr ? nullptr : map->find(key);
+}
+
+/// The stages that the document writes; 1 where it writes none. The reader checks them again.
+Count stages_of(const Node& document) {
+  const Node* parallelism = child(document, "parallelism");
+  const Node* pipeline = parallelism == nullptr ? nullptr : child(*parallelism, "pipeline");
+  const auto* stages = pipeline == nullptr ? nullptr : std::get_if<ScalarNode>(&pipeline->content);
+  return stages == nullptr ? 1 : parse_count(*stages, pipeline->position, "parallelism.pipeline");
+}
+
+std::string cited(std::string_view key, std::string_view value, std::string_view source) {
+  return fmt::format("{}: {{value: {}, source: \"{}\"}}", key, value, source);
+}
+
+std::string training(Count stages) {
+  const std::string length = cited("sequence_length", "8192",
+                                   "default: Llama 3 is trained on 8K tokens, arXiv:2407.21783");
+  if (stages < 2) return fmt::format("{{{}}}", length);
+  return fmt::format("{{{}, {}}}", length,
+                     cited("micro_batches", fmt::format("{}", kMicroBatchesOfAStage * stages),
+                           "default: four a stage, arXiv:1811.06965 Sec. 2.3"));
+}
+
+std::string described(const ScalarNode& name, const Position& position, const Node& document) {
+  if (name.text == "training") return training(stages_of(document));
+  if (name.text == "decode")
+    return fmt::format("{{{}, {}}}",
+                       cited("sequences", fmt::format("[{}]", kUsualBatches), kUsualBatchesSource),
+                       cited("context", kUsualContext, kUsualContextSource));
+  if (name.text == "prefill")
+    return fmt::format("{{{}, {}}}", cited("tokens", kUsualPrompt, kUsualPromptSource),
+                       cited("chunk", fmt::format("{}", kUsualChunk), kUsualPromptSource));
+  throw InputError(position,
+                   fmt::format("invalid workload '{}' (must be decode | prefill | training, or a "
+                               "map of them)",
+                               printable(name.text)));
+}
+
+}  // namespace
+
+Node with_usual_workload(Node document) {
+  auto* map = std::get_if<Map>(&document.content);
+  if (map == nullptr) return document;
+  const auto member = std::find_if(map->members.begin(), map->members.end(),
+                                   [](const Member& it) { return it.key == "workload"; });
+  if (member == map->members.end()) return document;
+  const auto* name = std::get_if<ScalarNode>(&member->value.content);
+  if (name == nullptr || name->is_null()) return document;
+  const Position position = member->value.position;
+  Node workload = parse_document(
+      fmt::format("{{{}: {}}}", name->text, described(*name, position, document)), position.file);
+  place(workload, position);
+  member->value = std::move(workload);
+  return document;
+}
+
+}  // namespace depthcost

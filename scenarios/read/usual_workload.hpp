@@ -1,0 +1,23 @@
+// A workload that is named and not described.
+#pragma once
+
+#include "model/base/units.hpp"
+#include "scenarios/text/document.hpp"
+
+namespace depthcost {
+
+/// What is asked where nothing is said, and why.
+inline constexpr const char* kUsualBatches = "1,64,512";
+inline constexpr const char* kUsualBatchesSource = "default: [ours] a user to a crowd";
+inline constexpr const char* kUsualContext = "8192";
+inline constexpr const char* kUsualContextSource = "default: [ours]";
+inline constexpr const char* kUsualPrompt = "131072";
+inline constexpr Count kUsualChunk = 16384;
+inline constexpr const char* kUsualPromptSource =
+    "default: [attnres] Sec. 4.2: 128K tokens in chunks of 16K, shared by the tensor-parallel ranks";
+
+/// The document with `workload: training`, `decode` or `prefill` written out: its usual values,
+/// each with its source. Any other document is as it was. Throws InputError for another name.
+Node with_usual_workload(Node document);
+
+}  // namespace depthcost
