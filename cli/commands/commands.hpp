@@ -85,6 +85,7 @@ struct CompareOptions {
   std::string scenario;      // what `measurements`, a trace, is a step of
   std::string kernel_names;  // a file of patterns; the shipped ones if empty
   std::int64_t steps = 0;    // in the trace; 0: not known
+  std::string directory;     // for the document and its roofline; none if empty
 };
 ExitCode run_compare(const CompareOptions& options, Console& console);
 

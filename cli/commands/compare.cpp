@@ -1,14 +1,17 @@
 // `compare`: predicted against measured. Exit code 0: all cases pass. 1: a case fails, or a
 // measurement is impossible. 2: bad input, or nothing to compare.
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/compared_measurements.hpp"
 #include "cli/commands/compared_trace.hpp"
 #include "cli/output/files.hpp"
+#include "cli/output/plot_files.hpp"
 #include "cli/output/version.hpp"
 #include "reports/comparison/comparison_gates.hpp"
 #include "reports/comparison/operation_list.hpp"
+#include "reports/formats/markdown_text.hpp"
 
 namespace depthcost {
 namespace {
@@ -33,6 +36,20 @@ ExitCode exit_code(const ComparisonReport& report) {
   return is_red ? ExitCode::gate_said_no : ExitCode::good;
 }
 
+/// The document with its roofline.
+void write_document(const ComparisonReport& report, const CompareOptions& options,
+                    Progress& progress) {
+  const std::string stem = std::filesystem::path(options.measurements).stem().string();
+  std::vector<Plot> plots;
+  if (auto plot = roofline_plot(*report.machine, report.cases)) plots.push_back(*std::move(plot));
+  DrawnPlots drawn = draw(plots, stem, progress);
+  std::string text = to_markdown(report);
+  for (const PlotFile& plot : drawn.shown) text += "\n" + picture(plot.caption, plot.file_name);
+  if (!drawn.missing.empty()) text += "\n*" + drawn.missing + "*\n";
+  drawn.files.push_back({stem + "-kernels.md", text});
+  write_files(options.directory, drawn.files);
+}
+
 ExitCode print(const ComparisonReport& report, const CompareOptions& options) {
   std::string text = text_of(report, options.format);
   const bool is_for_people = options.format == "table" && !options.github;
@@ -55,10 +72,11 @@ ExitCode run_compare(const CompareOptions& options, Console& console) {
     return ExitCode::good;
   }
   if (!options.scenario.empty()) return print(compared_trace(options), options.format);
-  console.watch("compare");
+  Progress& progress = console.watch("compare");
   ComparisonReport report = compared_measurements(options);
   if (options.strict)
     for (ComparedCase& compared : report.cases) compared.ambiguities = Ambiguities::fail;
+  if (!options.directory.empty()) write_document(report, options, progress);
   console.stop_watching();
   return print(report, options);
 }

@@ -56,6 +56,7 @@ ComparisonReport table_report(const CompareOptions& options) {
       .cases = measured_cases(table, device, rules_for(options, "measurements")),
       .notes = {}};
   report.nearest = nearest_to(report.cases);
+  report.machine = device.machine;
   for (const std::string& column : table.ignored_columns)
     report.notes.push_back(fmt::format("Column '{}' was ignored.", column));
   for (const ResolvedValue& value : device.fallbacks)
@@ -80,7 +81,8 @@ ComparisonReport samples_report(const MeasuredMachine& measured,
           .cases = profile::kernel_cases(samples, device, rules),
           .notes = profile::comparison_notes(samples, measured.device),
           .stale = profile::stale_mark(samples),
-          .steps = profile::compared_steps(device.machine, samples)};
+          .steps = profile::compared_steps(device.machine, samples),
+          .machine = device.machine};
 }
 
 /// The profile that scripts/measure writes.
@@ -141,6 +143,8 @@ void require_no_conflicts(const CompareOptions& options) {
     fail_usage("conflicting --published (--scenario is given)");
   if (options.published && !options.hardware.empty())
     fail_usage("conflicting --hardware (published measurements name their own)");
+  if (!options.directory.empty() && (options.published || !options.scenario.empty()))
+    fail_usage("conflicting --output (a document is of kernels of one machine)");
   if (options.github) require_text_for_github("compare", options.format);
 }
 

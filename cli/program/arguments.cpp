@@ -250,6 +250,10 @@ void add_compare(CLI::App& app, Command& chosen) {
       ->add_option("--kernel-names", options->kernel_names,
                    "file that says which operation a kernel of a trace is, in place of ours")
       ->type_name(completed::kFile);
+  command
+      ->add_option("-o,--output", options->directory,
+                   "folder for the document and a roofline of its kernels")
+      ->type_name(completed::kFolder);
   command->add_option("--steps", options->steps, "steps that the trace holds")
       ->check(CLI::Range(Count{1}, kMaxExactCount));
   on_call(*command, chosen, options, run_compare);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "model/operations/mix.hpp"
 #include "reports/comparison/comparison_report.hpp"
@@ -37,7 +38,71 @@ std::string kernels_label(std::string_view stale) {
   return stale.empty() ? "kernels" : "stale kernels";
 }
 
+double operations_of(const ComparedCase& compared) {
+  const StandaloneCall& call = compared.call;
+  return as_double(call.num_tokens) * as_double(call.hidden_size) * find_operation(call)->flops_d;
+}
+
+double bytes_of(const ComparedCase& compared) {
+  return launch_bytes(*find_operation(compared.call), execution_of(compared.call)).value;
+}
+
+double tera(double operations_per_second) {
+  return in_unit(operations_per_second, UnitKind::flops_per_second, "TFLOP/s");
+}
+
+/// The memory's roof, up to the rate of arithmetic where one is known.
+DataBlock roof_of(double bandwidth, const std::optional<FlopsPerSecond>& rate, double first,
+                  double last) {
+  DataBlock roof("roof");
+  const auto height = [&](double intensity) {
+    const double of_memory = bandwidth * intensity;
+    return tera(rate ? std::min(of_memory, rate->value) : of_memory);
+  };
+  roof.push_back({first, height(first)});
+  if (rate && first * bandwidth < rate->value && last * bandwidth > rate->value)
+    roof.push_back({rate->value / bandwidth, tera(rate->value)});
+  roof.push_back({last, height(last)});
+  return roof;
+}
+
 }  // namespace
+
+std::optional<Plot> roofline_plot(const Machine& machine, std::span<const ComparedCase> cases) {
+  DataBlock measured("measured");
+  DataBlock predicted("predicted");
+  double bandwidth = 0;  // of the datasheet: no bound is nearer to it than that of the most bytes
+  double first = std::numeric_limits<double>::infinity();
+  double last = 0;
+  for (const ComparedCase& compared : cases) {
+    const double operations = operations_of(compared);
+    const double bytes = bytes_of(compared);
+    if (operations <= 0 || bytes <= 0) continue;
+    const double intensity = operations / bytes;
+    const Comparison& comparison = compared.comparison;
+    bandwidth = std::max(bandwidth, bytes / comparison.bound.value);
+    first = std::min(first, intensity);
+    last = std::max(last, intensity);
+    measured.push_back({intensity, tera(operations / comparison.measured.value.value)});
+    predicted.push_back({intensity, tera(operations / comparison.predicted.value.value)});
+  }
+  if (measured.is_empty()) return std::nullopt;
+  const DataBlock roof = roof_of(bandwidth, machine.vector_rate, first / 2, 2 * last);
+  const Titles titles{.title = fmt::format("Roofline of {}", plain_text(machine.name, 60)),
+                      .y = "TFLOP/s",
+                      .x = "operations per byte",
+                      .legend = {{Mark::line, Color::dark_grey, "bandwidth and vector rate"},
+                                 {Mark::dot, Color::blue, "measured"},
+                                 {Mark::diamond, Color::orange, "predicted"}}};
+  std::string script = opening(titles, {}) + roof.text() + measured.text() + predicted.text();
+  script += "set logscale xy\n";
+  script += plot_command(
+      {roof.name() + " with lines linewidth 2 linecolor " + rgb(Color::dark_grey),
+       predicted.name() + " with points pointtype 12 linecolor " + rgb(Color::orange),
+       measured.name() + " with points pointtype 7 pointsize 0.6 linecolor " + rgb(Color::blue)});
+  return Plot{"roofline.svg",
+              "Arithmetic rate of every kernel by operations per byte, and the roof", script};
+}
 
 std::optional<Plot> roofs_plot(const Machine& machine, std::span<const ComparedCase> cases,
                                std::string_view stale) {

@@ -29,6 +29,7 @@ struct ComparisonReport {
   std::vector<StepComparison> steps = {};
   std::vector<ComparedServing> servings = {};
   std::vector<PublishedBeside> nearest = {};  // of cases whose operation somebody has published
+  std::optional<Machine> machine = {};        // none where the cases are of several
 };
 
 /// One row for each case: the fastest stack's time against the prediction.
@@ -72,6 +73,10 @@ std::string to_table(const ComparisonReport& report);
 std::string to_markdown(const ComparisonReport& report);
 
 std::string to_json(const ComparisonReport& report, std::string_view program_version);
+
+/// Arithmetic rate of every kernel by operations per byte, measured and predicted, under the roof
+/// of the datasheet's bandwidth and the vector units. None without a kernel that does arithmetic.
+std::optional<Plot> roofline_plot(const Machine& machine, std::span<const ComparedCase> cases);
 
 /// Bandwidth of plain streams by share of reads, and the kernels that were measured from memory.
 /// None where there are none. Kernels that have changed since are called `stale`.

@@ -18,7 +18,8 @@ constexpr std::string_view kWhatItIs = "a result of 'depthcost evaluate --format
 // The keys that identify a row, in the order in which they make its name.
 constexpr auto kIdentities = std::to_array<std::string_view>(
     {"workload", "scheme", "schedule", "convention", "operation", "name", "item", "term", "cache",
-     "embedding", "partial", "layer", "sources", "tokens", "launch", "attachment", "baseline_attachment"});
+     "embedding", "partial", "layer", "sources", "tokens", "launch", "attachment",
+     "baseline_attachment"});
 
 // These are no predictions: limits are the user's, margins follow from limits, and a plan repeats
 // other rows. A kind only numbers like rows.

@@ -114,6 +114,21 @@ TEST_F(Compare, NamesWhatItIgnoredAndWhatItBorrowed) {
             std::string::npos);
 }
 
+TEST_F(Compare, WritesADocumentWithARoofline) {
+  const Outcome outcome = run_on("150", {"-o", "out"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  const std::string document = content_of(folder_.path("out/it-kernels.md"));
+  EXPECT_NE(document.find("## Predicted against measured"), std::string::npos);
+  if (document.find("gnuplot is not installed") == std::string::npos) {
+    EXPECT_NE(document.find("](it-roofline.svg)"), std::string::npos) << document;
+    EXPECT_NE(content_of(folder_.path("out/it-roofline.svg")).find("<svg"), std::string::npos);
+  }
+  const Outcome published = run({"--published", "-o", "out"});
+  EXPECT_EQ(published.exit_code, 2);
+  EXPECT_EQ(published.errors,
+            "compare:1:1: error: conflicting --output (a document is of kernels of one machine)\n");
+}
+
 TEST_F(Compare, PutsTheNearestPublishedKernelBesideEachRow) {
   folder_.written("it.csv", kHeader + "mhc_post,4096,4096,90\nunfused_rmsnorm,8,4096,10\n");
   const auto json =

@@ -8,6 +8,7 @@
 
 #include "reports/comparison/comparison_gates.hpp"
 #include "reports/comparison/kernel_tables.hpp"
+#include "tests/reports/plot_script.hpp"
 
 namespace depthcost::comparison_test {
 namespace {
@@ -152,6 +153,28 @@ TEST(ComparisonJson, ScoresEachGroup) {
   ASSERT_EQ(json["serving_groups"].size(), 4U);
   EXPECT_EQ(json["serving_groups"][3]["by"], "all");
   EXPECT_DOUBLE_EQ(json["serving_groups"][3]["score"], 2.65);
+}
+
+/// Every point as a dull loop has it: 2 x 4096 x 8192 adds and so on, over the measured time.
+TEST(RooflinePlot, HoldsEveryKernelUnderTheRoofOfItsBound) {
+  const std::vector<ComparedCase> cases = report().cases;
+  Machine machine;
+  machine.name = "Round";
+  const auto plot = roofline_plot(machine, cases);
+  ASSERT_TRUE(plot);
+  EXPECT_EQ(plot->file_name, "roofline.svg");
+  const Operation operation = *find_operation(cases.front().call);
+  const double operations = 8192.0 * 4096 * operation.flops_d;
+  const double bytes = launch_bytes(operation, execution_of(cases.front().call)).value;
+  const auto measured = test::rows_of(plot->script, "$measured");
+  ASSERT_EQ(measured.size(), cases.size());
+  EXPECT_NEAR(measured[0][0], operations / bytes, 1e-4);
+  EXPECT_NEAR(measured[0][1], operations / 100e-6 / 1e12, 1e-4);
+  // A bound of 80 us is a roof that much above 100 us.
+  const auto roof = test::rows_of(plot->script, "$roof");
+  EXPECT_NEAR(roof.back()[1] / roof.back()[0], bytes / 80e-6 / 1e12, 1e-4);
+  EXPECT_NE(plot->script.find("Roofline of Round"), std::string::npos);
+  EXPECT_FALSE(roofline_plot(machine, {}));
 }
 
 TEST(KernelTables, NameWhatCasesShareOnce) {
