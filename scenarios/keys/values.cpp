@@ -37,11 +37,17 @@ std::string table_path(std::string_view path) {
                   hint.empty() ? fmt::format(" (known here: {})", fmt::join(names, ", ")) : hint));
 }
 
+// Beside a suggestion; without one all are listed.
+constexpr std::size_t kMostListedChoices = 8;
+
 std::string choice_text(const ScalarNode& scalar, const Position& position, const Key& key) {
   const auto known = std::find(key.choices.begin(), key.choices.end(), scalar.text);
   if (known != key.choices.end()) return scalar.text;
   const std::vector<std::string> names(key.choices.begin(), key.choices.end());
   const std::string hint = did_you_mean(scalar.text, names);
+  if (!hint.empty() && names.size() > kMostListedChoices)
+    throw InputError(position,
+                     fmt::format("invalid {} '{}'{}", key.path, printable(scalar.text), hint));
   throw InputError(position, fmt::format("invalid {} '{}' (must be {}){}", key.path,
                                          printable(scalar.text), fmt::join(names, " | "), hint));
 }

@@ -153,6 +153,16 @@ class ScenarioReader {
                : "AttnRes needs it, or num_blocks";
   }
 
+  [[noreturn]] void refuse_missing_blocks(const std::string& scheme) const {
+    if (values_.position().file.starts_with("--"))
+      throw InputError({"--block-size", 1, 1},
+                       fmt::format("missing option ({} needs the layers of a block, as "
+                                   "--block-size 16)",
+                                   scheme));
+    throw InputError(values_.position(),
+                     fmt::format("missing key 'residual.block_size' ({})", use_of_blocks(scheme)));
+  }
+
   Partition read_partition(const std::string& scheme) const {
     const Count num_layers = scenario_.study.model.num_layers;
     if (is_cut_by_count()) {
@@ -163,9 +173,7 @@ class ScenarioReader {
       });
     }
     const Value* size = residual("block_size");
-    if (size == nullptr)
-      throw InputError(values_.position(), fmt::format("missing key 'residual.block_size' ({})",
-                                                       use_of_blocks(scheme)));
+    if (size == nullptr) refuse_missing_blocks(scheme);
     return feasible(size->position, [&] {
       return partition_by_size(num_layers, static_cast<Count>(size->numbers.front()));
     });

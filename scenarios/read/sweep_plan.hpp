@@ -10,6 +10,7 @@
 #include "model/sweep/swept_key.hpp"
 #include "scenarios/keys/values.hpp"
 #include "scenarios/read/axis.hpp"
+#include "scenarios/read/scenario.hpp"
 #include "scenarios/text/document.hpp"
 
 namespace depthcost {

@@ -243,8 +243,7 @@ INSTANTIATE_TEST_SUITE_P(
     Choices, BadInput,
     testing::ValuesIn(std::vector<BadInputCase>{
         {"Scheme", kimi("residual: {scheme: block_attres}\n"),
-         "it.yaml:3:20: error: invalid residual.scheme 'block_attres' " + test::scheme_choices() +
-             "; did you mean 'block_attnres'?"},
+         "it.yaml:3:20: error: invalid residual.scheme 'block_attres'; did you mean 'block_attnres'?"},
         {"SchemeFarFromAny", kimi("residual: {scheme: x}\n"),
          "it.yaml:3:20: error: invalid residual.scheme 'x' " + test::scheme_choices()},
         {"Schedule", kimi("residual: {schedule: twophase}\n"),
@@ -266,14 +265,12 @@ INSTANTIATE_TEST_SUITE_P(
         {"ListForAChoice", kimi("residual: {scheme: [mhc]}\n"),
          "it.yaml:3:20: error: invalid residual.scheme (must be a single value, not a list)"},
         {"InAList", kimi("residual: {compare: [standard, mch]}\n"),
-         "it.yaml:3:32: error: invalid residual.compare 'mch' " + test::scheme_choices() +
-             "; did you mean 'mhc'?"},
+         "it.yaml:3:32: error: invalid residual.compare 'mch'; did you mean 'mhc'?"},
         {"Memory",
          kimi("hardware: {kind: gpu, memory_technology: hbm3x, memory_bandwidth: 1 TB/s}\n"),
-         "it.yaml:3:42: error: invalid memory_technology 'hbm3x' (must be hbm2 | hbm2e | hbm3 | hbm3e | gddr6 | gddr6x | gddr7 | ddr5 | lpddr5x); did you mean 'hbm3'?"},
+         "it.yaml:3:42: error: invalid memory_technology 'hbm3x'; did you mean 'hbm3'?"},
         {"CaseMatters", kimi("residual: {scheme: Standard}\n"),
-         "it.yaml:3:20: error: invalid residual.scheme 'Standard' " + test::scheme_choices() +
-             "; did you mean 'standard'?"}}),
+         "it.yaml:3:20: error: invalid residual.scheme 'Standard'; did you mean 'standard'?"}}),
     [](const auto& row) { return row.param.name; });
 
 }  // namespace

@@ -137,8 +137,8 @@ INSTANTIATE_TEST_SUITE_P(
          "--residual:1:1: error: invalid residual.scheme 'blocks' " + test::scheme_choices()},
         {"NoBlockSize",
          {.model = "llama_3_1_8b", .scheme = "block_attnres"},
-         "--model:1:1: error: missing key 'residual.block_size' (AttnRes needs it, or "
-         "num_blocks)"},
+         "--block-size:1:1: error: missing option (block_attnres needs the layers of a block, as "
+         "--block-size 16)"},
         {"BlockSize",
          {.model = "kimi_k3", .block_size = "500"},
          "--block-size:1:1: error: invalid block_size '500' (the model has only 186 layers)"}}),
