@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <random>
 #include <utility>
@@ -147,8 +149,11 @@ void append_to_file(const std::string& path, const std::string& content) {
 
 void write_stdout(const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (!written || std::fflush(stdout) != 0)
-    throw InputError({"stdout", 1, 1}, fmt::format("cannot write ({})", system_reason(errno)));
+  if (written && std::fflush(stdout) == 0) return;
+  // Who reads no further, as `| head` does, is no error: the shell's code for a closed pipe.
+  constexpr int kClosedPipe = 128 + SIGPIPE;
+  if (errno == EPIPE) std::_Exit(kClosedPipe);
+  throw InputError({"stdout", 1, 1}, fmt::format("cannot write ({})", system_reason(errno)));
 }
 
 }  // namespace depthcost

@@ -2,6 +2,7 @@
 #include "model/decision/nearest_setting.hpp"
 
 #include "model/decision/kept_budget.hpp"
+#include "model/schemes/list.hpp"
 
 namespace depthcost {
 namespace {
@@ -46,20 +47,36 @@ constexpr UsualSetting kUsualSettings[] = {
      [](Study& study) { study.training->sends = Sends::overlapped; }},
 };
 
+// Not what most recipes run, but open to all: one kernel adds up the gradients of a block.
+constexpr UsualSetting kFurtherSetting{
+    "workload.training.gradient_accumulation: per_block",
+    [](const Study& study) {
+      return study.training &&
+             study.training->gradient_accumulation == GradientAccumulation::fused &&
+             attnres_blocks(study.path.scheme) != nullptr;
+    },
+    [](Study& study) { study.training->gradient_accumulation = GradientAccumulation::per_block; }};
+
+bool keeps_with(const UsualSetting& setting, Study study, const Budget& budget) {
+  setting.apply(study);
+  return surely_keeps(study, budget);
+}
+
 }  // namespace
 
-std::string nearest_setting(const Study& study, const Budget& budget) {
+SettingChange nearest_setting(const Study& study, const Budget& budget) {
   Study usual = study;
   std::string all;
   for (const UsualSetting& setting : kUsualSettings) {
     if (!setting.departs(study)) continue;
-    Study changed = study;
-    setting.apply(changed);
-    if (surely_keeps(changed, budget)) return std::string(setting.text);
+    if (keeps_with(setting, study, budget)) return {std::string(setting.text), true};
     setting.apply(usual);
     all += (all.empty() ? "" : " and ") + std::string(setting.text);
   }
-  return !all.empty() && surely_keeps(usual, budget) ? all : "";
+  if (!all.empty()) return {all, surely_keeps(usual, budget)};
+  if (kFurtherSetting.departs(study) && keeps_with(kFurtherSetting, study, budget))
+    return {std::string(kFurtherSetting.text), true};
+  return {};
 }
 
 }  // namespace depthcost

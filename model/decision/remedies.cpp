@@ -11,10 +11,15 @@ namespace depthcost {
 void name_remedies(const Study& study, std::vector<BudgetRow>& rows) {
   for (BudgetRow& row : rows) {
     if (!may_break(row) || !row.nearest.empty()) continue;
-    if (const std::string setting = nearest_setting(study, row.budget); !setting.empty())
-      row.nearest = setting + " would keep it";
-    else if (const auto size = nearest_block_size(study, row.budget))
-      row.nearest = fmt::format("block_size {} would keep it", *size);
+    const SettingChange setting = nearest_setting(study, row.budget);
+    if (setting.keeps) {
+      row.nearest = setting.text + " would keep it";
+      continue;
+    }
+    if (!setting.text.empty()) row.nearest = setting.text + " would help, and is not enough";
+    if (const auto size = nearest_block_size(study, row.budget))
+      row.nearest +=
+          fmt::format("{}block_size {} would keep it", setting.text.empty() ? "" : "; ", *size);
   }
 }
 

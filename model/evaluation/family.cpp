@@ -43,6 +43,7 @@ std::optional<Study> largest_step(const Study& study) {
   step.compare.clear();
   step.decode->sequences = {largest_batch(*study.decode)};
   step.decode->baseline_steps.clear();
+  step.attachment = study.path.attachment;  // all alike, so that schemes compare
   return step;
 }
 

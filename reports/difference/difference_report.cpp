@@ -15,7 +15,11 @@ namespace {
 
 constexpr std::size_t kMostMoves = 10;  // of a section
 constexpr std::size_t kMostWords = 20;  // of a list
-constexpr std::string_view kSteps = "step";
+
+/// What a reader of a pull request decides by: shown first and always.
+bool is_decisive(const SectionSummary& section) {
+  return section.section == "budgets" || section.section == "step";
+}
 
 /// Text of one style.
 class Text {
@@ -211,12 +215,12 @@ void write_lone(Text& out, const std::string& heading,
     out.paragraph(fmt::format("And {} more: --format json.", predictions.size() - kMostWords));
 }
 
-/// Every section but the whole steps, and what only one of the results has.
+/// Every section but budgets and whole steps, and what only one of the results has.
 void write_rest(Text& out, const DifferenceReport& report) {
   const Difference& difference = report.difference;
   write_sections(out, report);
   for (const SectionSummary& section : difference.sections)
-    if (section.section != kSteps) write_moves(out, section, difference);
+    if (!is_decisive(section)) write_moves(out, section, difference);
   write_lone(out, "Gone", difference.removed);
   write_lone(out, "New", difference.added);
 }
@@ -232,7 +236,7 @@ std::string written(const DifferenceReport& report, TextStyle style) {
   write_words(out, "Inputs that differ", difference.inputs);
   write_words(out, "Verdicts that changed", difference.verdicts);
   for (const SectionSummary& section : difference.sections)
-    if (section.section == kSteps) write_moves(out, section, difference);
+    if (is_decisive(section)) write_moves(out, section, difference);
   const std::size_t rest =
       sum_of(difference.sections).num_moved + difference.removed.size() + difference.added.size();
   if (rest == 0) return out.take();

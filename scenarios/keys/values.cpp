@@ -294,8 +294,9 @@ Values read_values(const Map& map, const Position& position, const FileReading& 
 void refuse_orphans(const Values& values, const std::string& prefix, const std::string& needed) {
   for (const auto& [path, value] : values.all())
     if (path.starts_with(prefix) && !value.origin.starts_with("default:"))
-      throw InputError(value.position,
-                       fmt::format("conflicting key '{}' (needs {})", path, needed));
+      throw InputError(
+          value.position,
+          fmt::format("missing key '{}' (without it '{}' means nothing)", needed, path));
 }
 
 void require_keys(const Values& values, const KeyTable& table) {

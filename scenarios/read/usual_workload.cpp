@@ -52,19 +52,31 @@ std::string training(Count stages) {
                            "default: four a stage, arXiv:1811.06965 Sec. 2.3"));
 }
 
-std::string described(const ScalarNode& name, const Position& position, const Node& document) {
-  if (name.text == "training") return training(stages_of(document));
-  if (name.text == "decode")
+std::string described(const std::string& name, const Position& position, const Node& document) {
+  if (name == "training") return training(stages_of(document));
+  if (name == "decode")
     return fmt::format("{{{}, {}}}",
                        cited("sequences", fmt::format("[{}]", kUsualBatches), kUsualBatchesSource),
                        cited("context", kUsualContext, kUsualContextSource));
-  if (name.text == "prefill")
+  if (name == "prefill")
     return fmt::format("{{{}, {}}}", cited("tokens", kUsualPrompt, kUsualPromptSource),
                        cited("chunk", fmt::format("{}", kUsualChunk), kUsualPromptSource));
   throw InputError(position,
                    fmt::format("invalid workload '{}' (must be decode | prefill | training, or a "
                                "map of them)",
-                               printable(name.text)));
+                               printable(name)));
+}
+
+/// The usual values of a workload, all at the place of its name.
+Node written_out(const std::string& name, const Position& position, const Node& document) {
+  Node values = parse_document(described(name, position, document), position.file);
+  place(values, position);
+  return values;
+}
+
+bool is_empty_map(const Node& node) {
+  const auto* map = std::get_if<Map>(&node.content);
+  return map != nullptr && map->members.empty();
 }
 
 }  // namespace
@@ -75,13 +87,19 @@ Node with_usual_workload(Node document) {
   const auto member = std::find_if(map->members.begin(), map->members.end(),
                                    [](const Member& it) { return it.key == "workload"; });
   if (member == map->members.end()) return document;
-  const auto* name = std::get_if<ScalarNode>(&member->value.content);
+  Node& workload = member->value;
+  if (auto* kinds = std::get_if<Map>(&workload.content)) {
+    for (Member& kind : kinds->members)
+      if (is_empty_map(kind.value))
+        kind.value = written_out(kind.key, kind.value.position, document);
+    return document;
+  }
+  const auto* name = std::get_if<ScalarNode>(&workload.content);
   if (name == nullptr || name->is_null()) return document;
-  const Position position = member->value.position;
-  Node workload = parse_document(
-      fmt::format("{{{}: {}}}", name->text, described(*name, position, document)), position.file);
-  place(workload, position);
-  member->value = std::move(workload);
+  const Position position = workload.position;
+  const std::string kind = name->text;
+  Node described = written_out(kind, position, document);
+  workload.content = Map{{{kind, position, std::move(described)}}};
   return document;
 }
 

@@ -185,6 +185,22 @@ std::string two_phase_sentence(const Evaluation& e) {
       saved(Dtype::bf16), saved(Dtype::f32));
 }
 
+/// "On 64 x NVIDIA H100 SXM: tensor 8, pipeline 8", a line; empty without hardware.
+std::string placement_text(const Study& study) {
+  if (!study.machine) return "";
+  const Count stages = study.pipeline ? study.pipeline->num_stages : 1;
+  const Count devices =
+      study.tensor_parallel_size * study.data_parallel_size * study.context_parallel_size * stages;
+  std::string parts;
+  for (const auto& [what, size] :
+       {std::pair{"tensor", study.tensor_parallel_size}, std::pair{"pipeline", stages},
+        std::pair{"data", study.data_parallel_size},
+        std::pair{"context", study.context_parallel_size}})
+    if (size > 1) parts += fmt::format("{}{} {}", parts.empty() ? ": " : ", ", what, size);
+  return devices == 1 ? fmt::format("On {}\n", study.machine->name)
+                      : fmt::format("On {} x {}{}\n", devices, study.machine->name, parts);
+}
+
 void append_verdict(std::string& text, const Evaluation& e) {
   for (const std::string& line : verdict_lines(e)) text += line + "\n";
   if (!e.step.empty()) text += fmt::format("\n{}\n{}\n", plain_text(cost_table(e)), cost_legend(e));
@@ -224,10 +240,9 @@ void write_markdown(Document& out) {
 
 void write_table(std::string& text, const Answer& answer) {
   const Study& study = answer.evaluation.study;
-  text += fmt::format("{}\n{}: {} layers, hidden size {}; {}, {}{}\n", study.name, study.model.name,
+  text += fmt::format("{}\n{}: {} layers, hidden size {}; {}, {}\n{}", study.name, study.model.name,
                       format_count(study.model.num_layers), format_count(study.model.hidden_size),
-                      name(study.path.scheme), name(study.schedule),
-                      study.machine ? "; on " + study.machine->name : "");
+                      name(study.path.scheme), name(study.schedule), placement_text(study));
   std::string verdict;
   append_verdict(verdict, answer.evaluation);
   if (!verdict.empty()) text += "\n" + verdict;
@@ -242,6 +257,10 @@ std::string cost_legend(const Evaluation& e) {
       "Times are modelled, not measured; brackets hold 90 %. They are of one decode step, a whole "
       "prefill or one training step. " +
       baseline_sentence(e);
+  if (e.study.training)
+    legend +=
+        " Whether training fits is not known: weights, gradients and optimiser states are not "
+        "counted.";
   if (e.study.decode && e.study.decode->phase1 == Phase1Order::hoisted)
     legend +=
         " At decode a step waits for the first query of Phase 1 alone; the rest runs beside the "

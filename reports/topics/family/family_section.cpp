@@ -113,8 +113,13 @@ void append_members(JsonWriter& json, const FamilyRow& row) {
 Table family_table(std::span<const FamilyRow> rows, FamilyColumns columns) {
   const bool is_timed = any_is_timed(rows);
   const bool is_wide = columns == FamilyColumns::all;
-  Table table{
-      {"scheme", "class", right("unfused"), "schedule", right("d-vectors"), right("state")}};
+  Table table{{"scheme"}};
+  if (is_wide) {
+    table.columns.push_back("class");
+    table.columns.push_back(right("unfused"));
+  }
+  for (Column column : {Column{"schedule"}, right("d-vectors"), right("state")})
+    table.columns.push_back(std::move(column));
   if (is_wide) {
     table.columns.push_back(right("parameters"));
     table.columns.push_back(right("operations"));
@@ -123,12 +128,14 @@ Table family_table(std::span<const FamilyRow> rows, FamilyColumns columns) {
   for (const FamilyRow& row : rows) {
     if (!row.problem.empty()) continue;
     const std::string id(name(row.path.scheme));
-    std::vector<std::string> cells{is_wide ? fmt::format("`{}`", id) : id,
-                                   class_text(row.path.scheme.rule->kind),
-                                   unfused_text(row),
-                                   std::string(name(row.schedule)),
-                                   format_d(total_d(row.traffic)),
-                                   fmt::format("{} d", row.state)};
+    std::vector<std::string> cells{is_wide ? fmt::format("`{}`", id) : id};
+    if (is_wide) {
+      cells.push_back(class_text(row.path.scheme.rule->kind));
+      cells.push_back(unfused_text(row));
+    }
+    cells.emplace_back(name(row.schedule));
+    cells.push_back(format_d(total_d(row.traffic)));
+    cells.push_back(fmt::format("{} d", row.state));
     if (is_wide) {
       cells.push_back(parameters_text(row));
       cells.push_back(format_flops(row.flops));
@@ -142,16 +149,17 @@ Table family_table(std::span<const FamilyRow> rows, FamilyColumns columns) {
 std::string family_legend(const Study& study, std::span<const FamilyRow> rows,
                           FamilyColumns columns) {
   std::string text =
-      "d-vectors per token and layer, reads and writes, as the mean over the layers: unfused as "
-      "papers count, without the next norm (one that is part of the rule stays), and as the "
-      "schedule beside it moves them, up to the next layer's normalised input. State: what is kept "
-      "between two layers and handed over a pipeline boundary, at most. Fewest bytes a token come "
-      "first, weights apart.";
-  if (columns == FamilyColumns::all) text += " Parameters and operations are of a layer.";
-  if (study.decode && study.machine)
+      "d-vectors: reads and writes per token and layer, the mean over the layers, as the schedule "
+      "beside it moves them up to the next layer's normalised input. State: the most that is kept "
+      "between two layers, and handed over a pipeline boundary. Fewest bytes a token come first.";
+  if (columns == FamilyColumns::all)
     text +=
-        fmt::format(" The residual path is that of decode/{}, its weights read by every device.",
-                    largest_batch(*study.decode));
+        " Unfused: as papers count, without the next norm. Parameters and operations are of a "
+        "layer.";
+  if (study.decode && study.machine)
+    text += fmt::format(
+        " The residual path is that of decode/{}, in kernels of its own; every device reads its weights.",
+        largest_batch(*study.decode));
   return text + fmt::format(" With {}.", fmt::join(family_parameters(rows), ", "));
 }
 

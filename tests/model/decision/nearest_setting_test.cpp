@@ -43,8 +43,9 @@ TEST(NearestSetting, IsTheOneThatSuffices) {
   const double as_it_is = least_kept(study);
   const double when_shared = least_kept(shared);
   ASSERT_LT(when_shared, as_it_is);
-  EXPECT_EQ(nearest_setting(study, training_limit(when_shared * 1.001)),
-            "residual.layout: sequence_sharded");
+  const SettingChange change = nearest_setting(study, training_limit(when_shared * 1.001));
+  EXPECT_EQ(change.text, "residual.layout: sequence_sharded");
+  EXPECT_TRUE(change.keeps);
 }
 
 TEST(NearestSetting, IsAllOfThemWhereNoneSufficesAlone) {
@@ -53,10 +54,15 @@ TEST(NearestSetting, IsAllOfThemWhereNoneSufficesAlone) {
   usual.layout = Layout::sequence_sharded;
   usual.training->gradient_accumulation = GradientAccumulation::fused;
   usual.training->activations = ActivationPolicy::recompute;
-  EXPECT_EQ(nearest_setting(study, training_limit(least_kept(usual) * 1.001)),
-            "residual.layout: sequence_sharded and workload.training.gradient_accumulation: fused "
-            "and workload.training.activations: recompute");
-  EXPECT_EQ(nearest_setting(study, training_limit(1e-9)), "");
+  const std::string all =
+      "residual.layout: sequence_sharded and workload.training.gradient_accumulation: fused and "
+      "workload.training.activations: recompute";
+  const SettingChange change = nearest_setting(study, training_limit(least_kept(usual) * 1.001));
+  EXPECT_EQ(change.text, all);
+  EXPECT_TRUE(change.keeps);
+  const SettingChange hopeless = nearest_setting(study, training_limit(1e-9));
+  EXPECT_EQ(hopeless.text, all);
+  EXPECT_FALSE(hopeless.keeps);
 }
 
 TEST(NearestSetting, IsNothingWhereNothingDeparts) {
@@ -64,7 +70,21 @@ TEST(NearestSetting, IsNothingWhereNothingDeparts) {
   usual.layout.reset();
   usual.training->gradient_accumulation = GradientAccumulation::fused;
   usual.training->activations = ActivationPolicy::recompute;
-  EXPECT_EQ(nearest_setting(usual, training_limit(1e-9)), "");
+  EXPECT_EQ(nearest_setting(usual, training_limit(1e-9)).text, "");
+}
+
+TEST(NearestSetting, GoesBeyondTheUsualOnesWhereNothingDeparts) {
+  Study usual = test::training_study();
+  usual.layout.reset();
+  usual.training->gradient_accumulation = GradientAccumulation::fused;
+  usual.training->activations = ActivationPolicy::recompute;
+  Study per_block = usual;
+  per_block.training->gradient_accumulation = GradientAccumulation::per_block;
+  const double kept = least_kept(per_block);
+  ASSERT_LT(kept, least_kept(usual));
+  const SettingChange change = nearest_setting(usual, training_limit(kept * 1.001));
+  EXPECT_EQ(change.text, "workload.training.gradient_accumulation: per_block");
+  EXPECT_TRUE(change.keeps);
 }
 
 TEST(NearestSetting, FoldsAStandaloneKernelThatIsHeldAgainstAFoldedOne) {
@@ -81,7 +101,7 @@ TEST(NearestSetting, FoldsAStandaloneKernelThatIsHeldAgainstAFoldedOne) {
     asked.limit = limit;
     if (surely_keeps(study, asked)) continue;
     ASSERT_TRUE(surely_keeps(folded, asked)) << limit;
-    EXPECT_EQ(nearest_setting(study, asked), "residual.attach: all_reduce");
+    EXPECT_EQ(nearest_setting(study, asked).text, "residual.attach: all_reduce");
     return;
   }
   FAIL() << "no limit lies between the two";
@@ -97,6 +117,19 @@ TEST(Remedies, NameASettingBeforeABlockSize) {
   rows.front().low = rows.front().high = 10;
   name_remedies(study, rows);
   EXPECT_EQ(rows.front().nearest, "residual.layout: sequence_sharded would keep it");
+}
+
+TEST(Remedies, SayWhatHelpsWithoutSufficing) {
+  std::vector<BudgetRow> rows(1);
+  rows.front().budget = training_limit(1e-9);
+  rows.front().verdict = Verdict::fail;
+  rows.front().low = rows.front().high = 10;
+  Study study = unusual_training();
+  study.training->gradient_accumulation = GradientAccumulation::fused;
+  study.training->activations = ActivationPolicy::recompute;
+  name_remedies(study, rows);
+  EXPECT_EQ(rows.front().nearest,
+            "residual.layout: sequence_sharded would help, and is not enough");
 }
 
 }  // namespace

@@ -260,8 +260,8 @@ TEST(TerminalPage, HasEverySectionWithin100Columns) {
     EXPECT_TRUE(line.size() <= 100 || line.ends_with('.')) << line;
   }
   for (const char* line :
-       {"Kimi K3 on Round 5",
-        "Kimi K3: 186 layers, hidden size 7,168; block_attnres, single_pass; on Round 5",
+       {"Kimi K3 on Round 5", "Kimi K3: 186 layers, hidden size 7,168; block_attnres, single_pass",
+        "On 32 x Round 5: tensor 8, pipeline 4",
         "Ledger: d-vectors per token, mean over the layers; bytes per token of a forward pass",
         "* outside its domain: the formula takes blocks of equal size",
         "Attention over depth: the pairs include the output", "Prefill: bytes on one device",

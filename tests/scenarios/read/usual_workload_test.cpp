@@ -21,6 +21,12 @@ TEST(UsualWorkload, OfTrainingIsOneSequenceAtATime) {
   EXPECT_EQ(study.training->num_micro_batches, 1);
 }
 
+TEST(UsualWorkload, StandsForAnEmptyMapToo) {
+  const Study study = asked("workload: {training: {}, prefill: {tokens: 4096}}\n");
+  EXPECT_EQ(study.training->sequence_length, 8192);
+  EXPECT_EQ(study.prefill->tokens, 4096);
+}
+
 TEST(UsualWorkload, OfTrainingFillsAPipeline) {
   const Study study = asked("parallelism: {pipeline: 6}\nworkload: training\n");
   EXPECT_EQ(study.training->num_micro_batches, 24);
