@@ -133,7 +133,8 @@ class SchemeJudge {
 bool is_reference(const Study& study, const ResidualPath& path) {
   const Schedule schedule = quoted_schedule(study, path);
   if (!is_standard(path.scheme) || schedule != Schedule::fused) return false;
-  return std::ranges::all_of(kEnumerators<WorkloadKind>, [&](WorkloadKind workload) {
+  const auto& kinds = kEnumerators<WorkloadKind>;
+  return std::all_of(kinds.begin(), kinds.end(), [&](WorkloadKind workload) {
     return attached_path(study, path, schedule, workload).attachment ==
            baseline_path(study, path, workload).attachment;
   });
