@@ -51,6 +51,16 @@ std::vector<std::string> notes_of(const KernelTrace& trace) {
   return notes;
 }
 
+/// "block_attnres, single_pass (at decode all_reduce: residual.attach)".
+std::string predicted_as(const Study& study, const ResidualPath& path) {
+  const Schedule schedule = quoted_schedule(study, path);
+  const ResidualPath attached = attached_path(study, path, schedule, WorkloadKind::decode);
+  const std::string where =
+      study.decode ? fmt::format(" (at decode {}: residual.attach)", name(attached.attachment))
+                   : "";
+  return fmt::format("{}, {}{}", name(path.scheme), name(schedule), where);
+}
+
 }  // namespace
 
 TraceReport compared_trace(const CompareOptions& options) {
@@ -70,8 +80,7 @@ TraceReport compared_trace(const CompareOptions& options) {
   const ResidualPath& own = evaluation.paths.front();
   return {.title = fmt::format("{} against {}", printable(file_label(options.measurements)),
                                file_label(options.scenario)),
-          .scheme =
-              fmt::format("{}, {}", name(own.scheme), name(quoted_schedule(evaluation.study, own))),
+          .scheme = predicted_as(evaluation.study, own),
           .traced = std::move(traced),
           .notes = notes_of(trace)};
 }

@@ -44,6 +44,9 @@ class CompareTrace : public testing::Test {
 
 TEST_F(CompareTrace, ShowsTheResidualPathBesideItsPrediction) {
   const Outcome outcome = run({"step.json", "--scenario", "s.yaml"});
+  EXPECT_NE(outcome.output.find("\nPredicted: block_attnres, single_pass (at decode "),
+            std::string::npos)
+      << "which attachment the prediction has";
   EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
   EXPECT_TRUE(outcome.output.starts_with(
       "step.json against s.yaml\n"
