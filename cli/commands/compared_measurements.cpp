@@ -137,7 +137,9 @@ void require_no_conflicts(const CompareOptions& options) {
     fail_usage("conflicting --template (--operations is given)");
   if (options.published && !options.measurements.empty())
     fail_usage("conflicting --published (a table is given)");
-  if (options.scenario.empty() && (!options.kernel_names.empty() || options.steps > 0))
+  const bool has_trace_options = !options.kernel_names.empty() || options.steps > 0 ||
+                                 !options.workload.empty() || !options.settings.empty();
+  if (options.scenario.empty() && has_trace_options)
     fail_usage("missing --scenario (what the trace is a step of)");
   if (options.published && !options.scenario.empty())
     fail_usage("conflicting --published (--scenario is given)");

@@ -2,11 +2,18 @@
 #include "cli/commands/compared_trace.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <span>
 
 #include "model/evaluation/evaluation.hpp"
-#include "scenarios/read/scenario.hpp"
+#include "model/ledger/path_operations.hpp"
+#include "scenarios/read/scenario_options.hpp"
 #include "scenarios/text/input_error.hpp"
-#include "scenarios/traces/kernel_names.hpp"
+#include "profile/traces/kernel_names.hpp"
 
 namespace depthcost {
 namespace {
@@ -39,6 +46,45 @@ std::vector<PredictedTrace> predicted_rows(const Evaluation& evaluation) {
   return rows;
 }
 
+/// The workload that the trace is a step of, where it is known.
+std::optional<WorkloadId> workload_of(const CompareOptions& options,
+                                      const std::vector<PredictedTrace>& rows) {
+  std::vector<std::string> names;
+  for (const PredictedTrace& row : rows) {
+    if (options.workload == name(row.workload)) return row.workload;
+    names.push_back(name(row.workload));
+  }
+  if (!options.workload.empty())
+    fail_trace_usage(fmt::format("unknown workload '{}' (the scenario has: {})",
+                                 printable(options.workload), fmt::join(names, ", ")));
+  return rows.size() == 1 ? std::optional(rows.front().workload) : std::nullopt;
+}
+
+/// "mhc_pre" of "mhc_pre/on_chip".
+std::string_view without_variant(OperationId id) { return name(id).substr(0, name(id).find('/')); }
+
+/// Whether some schedule of the path launches an operation of that name.
+bool launches(const ResidualPath& path, std::string_view operation) {
+  const std::span<const Schedule> schedules = path.scheme.rule->schedules;
+  return std::any_of(schedules.begin(), schedules.end(), [&](Schedule schedule) {
+    const std::vector<PlacedOperation> all = all_operations(path, schedule);
+    return std::any_of(all.begin(), all.end(), [&](const PlacedOperation& placed) {
+      return without_variant(placed.operation.id) == operation;
+    });
+  });
+}
+
+void add_prediction(TracedStep& traced, const Evaluation& evaluation) {
+  const ResidualPath& own = evaluation.paths.front();
+  const auto operations = all_operations(own, quoted_schedule(evaluation.study, own));
+  traced.predicted = predicted_rows(evaluation);
+  traced.predicted_launches = static_cast<Count>(operations.size());
+  std::set<std::string> foreign;
+  for (const TracedKernels& kernels : traced.operations)
+    if (!launches(own, without_variant({kernels.name}))) foreign.insert(kernels.name);
+  traced.foreign.assign(foreign.begin(), foreign.end());
+}
+
 std::vector<std::string> notes_of(const KernelTrace& trace) {
   std::vector<std::string> notes;
   if (trace.other_devices > 0)
@@ -65,7 +111,9 @@ std::string predicted_as(const Study& study, const ResidualPath& path) {
 
 TraceReport compared_trace(const CompareOptions& options) {
   require_trace_options(options);
-  const Scenario scenario = read_scenario(options.scenario, constants_of_option(options.constants));
+  const ScenarioOptions question{.settings = options.settings};
+  const Scenario scenario =
+      asked_scenario(options.scenario, question, constants_of_option(options.constants));
   if (!scenario.study.machine)
     throw InputError({options.scenario, 1, 1},
                      "missing key 'hardware' (a trace is compared with predicted times)");
@@ -74,15 +122,20 @@ TraceReport compared_trace(const CompareOptions& options) {
                                             : load_kernel_names(options.kernel_names);
   const KernelTrace trace = load_trace(options.measurements);
   TracedStep traced = traced_step(trace, names, options.measurements);
+  std::vector<std::string> notes = notes_of(trace);
+  if (options.steps > 0 && traced.steps > 0 && options.steps != traced.steps)
+    notes.push_back(fmt::format("The trace names {} of the profiler's steps; --steps {} was taken.",
+                                traced.steps, options.steps));
   if (options.steps > 0) traced.steps = options.steps;
   const Evaluation evaluation = evaluate(scenario.study);
-  traced.predicted = predicted_rows(evaluation);
+  add_prediction(traced, evaluation);
+  traced.workload = workload_of(options, traced.predicted);
   const ResidualPath& own = evaluation.paths.front();
   return {.title = fmt::format("{} against {}", printable(file_label(options.measurements)),
                                file_label(options.scenario)),
           .scheme = predicted_as(evaluation.study, own),
           .traced = std::move(traced),
-          .notes = notes_of(trace)};
+          .notes = std::move(notes)};
 }
 
 }  // namespace depthcost

@@ -256,6 +256,13 @@ void add_compare(CLI::App& app, Command& chosen) {
       ->type_name(completed::kFolder);
   command->add_option("--steps", options->steps, "steps that the trace holds")
       ->check(CLI::Range(Count{1}, kMaxExactCount));
+  command->add_option("--workload", options->workload,
+                      "which workload of the scenario the trace is a step of, such as decode/64");
+  command
+      ->add_option("--set", options->settings,
+                   "KEY=VALUE in place of the scenario's own, as workload.decode.sequences=64")
+      ->allow_extra_args(false)
+      ->take_all();
   on_call(*command, chosen, options, run_compare);
 }
 

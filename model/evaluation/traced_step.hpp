@@ -72,17 +72,42 @@ struct TracedStep {
   std::vector<TracedKernels> unmapped;    // by name, longest first
   Count steps = 0;                        // that the span holds; 0: not known
   std::vector<PredictedTrace> predicted;
+  std::optional<WorkloadId> workload;  // that the trace is a step of; one of those predicted
+  Count predicted_launches = 0;        // of the residual path in a step
+  std::vector<std::string> foreign;    // traced operations that the predicted scheme never launches
 
   double share_of_kernel_time() const { return residual / kernel_time; }
   double share_of_span() const { return residual / span; }
 };
 
+/// The prediction for the step that the trace is of; nullptr where that is not known.
+inline const PredictedTrace* predicted_step(const TracedStep& traced) {
+  for (const PredictedTrace& row : traced.predicted)
+    if (traced.workload == row.workload) return &row;
+  return nullptr;
+}
+
+/// Kernels of the residual path, those that do more among them. Needs the number of steps.
+inline double launches_per_step(const TracedStep& traced) {
+  Count launches = 0;
+  for (const TracedKernels& kernels : traced.operations) launches += kernels.launches;
+  return as_double(launches) / as_double(traced.steps);
+}
+
+/// Whether a trace has about as many launches as predicted: half for a stage of a pipeline, four
+/// times for an engine that splits each operation into several kernels. [ours]
+inline bool is_comparable(const TracedStep& traced) {
+  if (traced.steps == 0 || traced.predicted_launches == 0) return false;
+  const double ratio = launches_per_step(traced) / as_double(traced.predicted_launches);
+  return ratio >= 0.5 && ratio <= 4;
+}
+
 /// What the traced residual path adds to the step, over the step with the predicted fused standard
-/// residual in its place. Nothing where the number of steps is not known, or where the standard
-/// residual alone would take more than the step.
+/// residual in its place. Nothing where the trace is not comparable, or where the standard residual
+/// alone would take more than the step.
 inline std::optional<double> traced_overhead(const TracedStep& traced,
                                              const PredictedTrace& predicted) {
-  if (traced.steps == 0) return std::nullopt;
+  if (!is_comparable(traced)) return std::nullopt;
   const double steps = static_cast<double>(traced.steps);
   const double added = traced.residual.value / steps - predicted.standard.value;
   const double baseline = traced.span.value / steps - added;

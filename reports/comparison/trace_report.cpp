@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "reports/formats/json_writer.hpp"
@@ -44,22 +45,88 @@ Table operation_table(const TracedStep& traced) {
   return table;
 }
 
+/// The overhead in the trace, where its steps and its workload are known.
+std::optional<double> overhead_of_trace(const TracedStep& traced) {
+  const PredictedTrace* row = predicted_step(traced);
+  return row == nullptr ? std::nullopt : traced_overhead(traced, *row);
+}
+
 Table prediction_table(const TracedStep& traced) {
-  Table table{{"workload", right("residual path"), right("of the step"), right("overhead"),
-               right("overhead in the trace")}};
+  Table table{{"step", right("residual path"), right("of the step"), right("overhead")}};
   const bool has_steps = traced.steps > 0;
   const double steps = has_steps ? static_cast<double>(traced.steps) : 1;
+  const std::optional<double> found = overhead_of_trace(traced);
   table.add("the trace", has_steps ? format_seconds((1 / steps) * traced.residual) : kNothing,
-            format_ratio(traced.share_of_span()), kNothing, kNothing);
+            format_ratio(traced.share_of_span()),
+            found ? format_ratio(*found, Sign::always) : std::string(kNothing));
   for (const PredictedTrace& row : traced.predicted) {
-    const std::optional<double> found = traced_overhead(traced, row);
     const std::string_view unknown = row.fits ? "not known" : "does not fit";
-    table.add(name(row.workload), format_seconds(row.residual),
+    table.add(fmt::format("predicted {}", name(row.workload)), format_seconds(row.residual),
               row.share ? format_ratio(*row.share) : std::string(unknown),
-              row.overhead ? format_ratio(*row.overhead, Sign::always) : std::string(kNothing),
-              found ? format_ratio(*found, Sign::always) : std::string(kNothing));
+              row.overhead ? format_ratio(*row.overhead, Sign::always) : std::string(kNothing));
   }
   return table;
+}
+
+std::string names_of(const std::vector<PredictedTrace>& rows) {
+  std::string text;
+  for (const PredictedTrace& row : rows)
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", name(row.workload));
+  return text;
+}
+
+/// Where the trace lies beside the prediction.
+std::string place_of(double found, const Estimate<double>& predicted) {
+  if (found < predicted.low) return "The trace lies below it";
+  return found > predicted.high ? "The trace lies above it" : "The trace lies inside it";
+}
+
+/// Whether no traced kernel is one that the predicted scheme launches.
+bool is_foreign(const TracedStep& traced) {
+  for (const TracedKernels& kernels : traced.operations)
+    if (std::find(traced.foreign.begin(), traced.foreign.end(), kernels.name) ==
+        traced.foreign.end())
+      return false;
+  return true;
+}
+
+/// The answer in a line or two.
+std::string verdict(const TracedStep& traced) {
+  if (is_foreign(traced))
+    return "None of these kernels is of the predicted scheme. Is the trace of another model?";
+  if (traced.steps == 0)
+    return "The overhead is not known. --steps N says how many steps the trace holds.";
+  if (!is_comparable(traced))
+    return fmt::format(
+        "The overhead is not known: a step of the trace has {:.4g} kernels of the residual path, and "
+        "the prediction {}. Are the model, --steps and --kernel-names right?",
+        launches_per_step(traced), format_count(traced.predicted_launches));
+  const PredictedTrace* row = predicted_step(traced);
+  if (row == nullptr)
+    return fmt::format(
+        "The overhead is not known. --workload NAME says which of these the trace is a step of: {}.",
+        names_of(traced.predicted));
+  const std::optional<double> found = traced_overhead(traced, *row);
+  if (!found)
+    return "The overhead is not known: the trace is shorter than its residual path explains.";
+  std::string text = fmt::format("In the trace the residual path adds {} to the step.",
+                                 format_ratio(*found, Sign::always));
+  if (!row->overhead) return text + " The prediction is not known.";
+  return text + fmt::format(" Predicted for {}: {}. {}.", name(row->workload),
+                            format_ratio(*row->overhead, Sign::always),
+                            place_of(*found, *row->overhead));
+}
+
+/// Whether the trace runs what was predicted.
+std::string launches_text(const TracedStep& traced) {
+  std::string text =
+      fmt::format("The prediction launches {} kernels of the residual path in a step",
+                  format_count(traced.predicted_launches));
+  if (traced.steps > 0) text += fmt::format("; the trace has {:.4g}", launches_per_step(traced));
+  text += ".";
+  for (const std::string& name : traced.foreign)
+    text += fmt::format(" The predicted scheme has no {}.", name);
+  return text;
 }
 
 Table unmapped_table(const TracedStep& traced) {
@@ -74,7 +141,7 @@ Table unmapped_table(const TracedStep& traced) {
 
 std::string steps_text(const TracedStep& traced) {
   if (traced.steps == 0)
-    return "How many steps that is is not known, so neither is the time of one: --steps N says it.";
+    return "The number of steps is not known.";
   return fmt::format("That is {} step{}.", traced.steps, traced.steps == 1 ? "" : "s");
 }
 
@@ -97,7 +164,7 @@ std::vector<std::string> notes_of(const TraceReport& report) {
   const TracedStep& traced = report.traced;
   std::vector<std::string> notes{fmt::format(
       "{} kernels run in {} of {} from the first to the last. {} The trace's share of the step is "
-      "of that span, waiting between kernels with it.",
+      "of that span, with the waiting between kernels.",
       format_count(traced.launches), format_seconds(traced.kernel_time),
       format_seconds(traced.span), steps_text(traced))};
   notes.emplace_back(
@@ -105,9 +172,10 @@ std::vector<std::string> notes_of(const TraceReport& report) {
       "waits inside its duration, and streams run beside one another. So rows may add up to more "
       "than the whole.");
   notes.push_back(fmt::format(
-      "Predicted: {}, each with its 90 % interval. The overhead is against the fused standard "
-      "residual, which is predicted, also for the trace.",
+      "Predicted: {}, each with its 90 % interval. The overhead is against the standard residual, "
+      "whose time is predicted for the trace too.",
       report.scheme));
+  notes.push_back(launches_text(traced));
   if (has_folded(traced))
     notes.emplace_back(
         "A kernel that also does something else is listed, but not counted: how much of it is the "
@@ -159,7 +227,7 @@ void write_predicted(JsonWriter& json, const PredictedTrace& row, const TracedSt
 }  // namespace
 
 std::string to_table(const TraceReport& report) {
-  std::string text = report.title + "\n";
+  std::string text = fmt::format("{}\n\n{}\n", report.title, verdict(report.traced));
   for (const auto& [title, table] : tables_of(report.traced))
     text += fmt::format("\n{}\n\n{}", title, plain_text(table));
   text += "\n";
@@ -168,7 +236,7 @@ std::string to_table(const TraceReport& report) {
 }
 
 std::string to_markdown(const TraceReport& report) {
-  std::string text = fmt::format("# {}\n", report.title);
+  std::string text = fmt::format("# {}\n\n{}\n", report.title, verdict(report.traced));
   for (const auto& [title, table] : tables_of(report.traced))
     text += fmt::format("\n## {}\n\n{}", title, markdown(table));
   for (const std::string& line : notes_of(report)) text += "\n" + line + "\n";
@@ -180,7 +248,9 @@ std::string to_json(const TraceReport& report, std::string_view program_version)
   return json_document(program_version, [&](JsonWriter& json) {
     json.member("title", report.title);
     json.member("scheme", report.scheme);
+    json.text_or_null("workload", traced.workload ? name(*traced.workload) : "");
     json.member("launches", traced.launches);
+    json.member("predicted_launches", traced.predicted_launches);
     json.member("steps", traced.steps > 0 ? std::optional(as_double(traced.steps)) : std::nullopt);
     json.member("kernel_seconds", traced.kernel_time.value);
     json.member("span_seconds", traced.span.value);
@@ -189,6 +259,9 @@ std::string to_json(const TraceReport& report, std::string_view program_version)
     json.member("share_of_span", traced.share_of_span());
     json.objects("operations", traced.operations, [&](const TracedKernels& kernels) {
       write_kernels(json, kernels, "operation", traced);
+    });
+    json.array("foreign", [&] {
+      for (const std::string& name : traced.foreign) json.value(name);
     });
     json.objects("unmapped", traced.unmapped, [&](const TracedKernels& kernels) {
       write_kernels(json, kernels, "kernel", traced);

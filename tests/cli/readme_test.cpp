@@ -262,7 +262,7 @@ class Tree {
       "num_layers": 54})");
     folder_.written("kernels.csv",
                     "operation,tokens,hidden_size,microseconds\nmhc_post,8192,4096,150\n");
-    copy("tests/scenarios/traces/files/step.json", "trace.json");
+    copy("tests/profile/traces/files/step.json", "trace.json");
     copy(kXeon, "depthcost-measurements/profile.yaml");
     copy("scenarios/profiles/xeon_emerald_rapids_vm.samples.json",
          "depthcost-measurements/xeon_emerald_rapids_vm.samples.json");

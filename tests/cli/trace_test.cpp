@@ -17,8 +17,8 @@ const std::string kSource = DEPTHCOST_SOURCE_DIR;
 class CompareTrace : public testing::Test {
  protected:
   CompareTrace() {
-    folder_.written("step.json", content_of(kSource + "/tests/scenarios/traces/files/step.json"));
-    folder_.written("step.csv", content_of(kSource + "/tests/scenarios/traces/files/step.csv"));
+    folder_.written("step.json", content_of(kSource + "/tests/profile/traces/files/step.json"));
+    folder_.written("step.csv", content_of(kSource + "/tests/profile/traces/files/step.csv"));
     folder_.written("s.yaml",
                     "schema: depthcost/1\nmodel: kimi_linear_48b\nhardware: h200_sxm\n"
                     "workload: {decode: {sequences: [1, 64]}}\n");
@@ -51,6 +51,9 @@ TEST_F(CompareTrace, ShowsTheResidualPathBesideItsPrediction) {
   EXPECT_TRUE(outcome.output.starts_with(
       "step.json against s.yaml\n"
       "\n"
+      "The overhead is not known: a step of the trace has 4 kernels of the residual path, and the "
+      "prediction 55. Are the model, --steps and --kernel-names right?\n"
+      "\n"
       "The residual path in the trace\n"
       "\n"
       "operation                             launches     time  of kernel time\n"
@@ -82,25 +85,73 @@ TEST_F(CompareTrace, WritesJsonWithTheOverheadOfThisStep) {
   EXPECT_NEAR(json["share_of_kernel_time"], 15.5 / 82, 1e-9);
   EXPECT_NEAR(json["share_of_span"], 15.5 / 90, 1e-9);
   ASSERT_EQ(json["predicted"].size(), 2U);
-  const double standard = json["predicted"][0]["standard_seconds"];
-  const double added = 15.5e-6 - standard;
-  EXPECT_NEAR(json["predicted"][0]["traced_overhead"], added / (90e-6 - added), 1e-9);
+  EXPECT_TRUE(json["predicted"][0]["traced_overhead"].is_null()) << "4 kernels are not 55";
+}
+
+/// A step of `count` kernels of AttnRes of 4 us each, one every 100 us.
+std::string step_of(int count) {
+  std::string events = R"({"name": "ProfilerStep#1", "cat": "user_annotation"})";
+  for (int i = 0; i < count; ++i)
+    events += R"(, {"cat": "kernel", "name": "_attn_res_kernel", "ts": )" + std::to_string(100 * i) +
+              R"(, "dur": 4})";
+  return "[" + events + "]";
+}
+
+TEST_F(CompareTrace, SaysWhatTheResidualPathAddsToTheStep) {
+  folder_.written("it.json", step_of(55));
+  const std::vector<std::string> call{"it.json", "--scenario", "s.yaml"};
+  const auto with = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = call;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments).output;
+  };
+  EXPECT_TRUE(with({}).starts_with(
+      "it.json against s.yaml\n\nThe overhead is not known. --workload NAME says which of these the "
+      "trace is a step of: decode/1, decode/64.\n"))
+      << with({});
+  const std::string answer = with({"--workload", "decode/64"});
+  EXPECT_NE(answer.find("\nIn the trace the residual path adds +"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("% to the step. Predicted for decode/64: +"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("The prediction launches 55 kernels of the residual path in a step; the "
+                        "trace has 55.\n"),
+            std::string::npos)
+      << answer;
+  const std::string set = with({"--set", "workload.decode.sequences=64"});
+  EXPECT_EQ(set.substr(0, set.find("\n\nThe residual")),
+            answer.substr(0, answer.find("\n\nThe residual")));
+  const auto json =
+      nlohmann::json::parse(with({"--workload", "decode/64", "--format", "json"}));
+  EXPECT_EQ(json["workload"], "decode/64");
+  const double standard = json["predicted"][1]["standard_seconds"];
+  const double added = 55 * 4e-6 - standard;
+  EXPECT_NEAR(json["predicted"][1]["traced_overhead"], added / (5404e-6 - added), 1e-9);
+}
+
+TEST_F(CompareTrace, AsksWhetherTheModelIsTheRightOne) {
+  folder_.written("it.json", step_of(55));
+  const Outcome outcome = run({"it.json", "--scenario", "s.yaml", "--set", "residual.scheme=mhc"});
+  EXPECT_TRUE(outcome.output.starts_with(
+      "it.json against s.yaml\n\nNone of these kernels is of the predicted scheme. Is the trace of "
+      "another model?\n"))
+      << outcome.output;
+  EXPECT_NE(outcome.output.find(" The predicted scheme has no attnres_single_pass.\n"),
+            std::string::npos);
 }
 
 TEST_F(CompareTrace, NeedsTheNumberOfStepsForTheOverhead) {
   const Outcome unknown = run({"step.csv", "--scenario", "s.yaml"});
-  EXPECT_NE(unknown.output.find("How many steps that is is not known"), std::string::npos);
+  EXPECT_TRUE(unknown.output.starts_with(
+      "step.csv against s.yaml\n\nThe overhead is not known. --steps N says how many steps the "
+      "trace holds.\n"))
+      << unknown.output;
   EXPECT_NE(
       unknown.output.find("Kernels of device 'NVIDIA H200 (0)' alone, which has most; 1 other "
                           "device is left out.\n"),
       std::string::npos);
-  const auto json = [&](std::vector<std::string> more) {
-    std::vector<std::string> arguments{"step.csv", "--scenario", "s.yaml", "--format", "json"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return nlohmann::json::parse(run(arguments).output);
-  };
-  EXPECT_TRUE(json({})["predicted"][0]["traced_overhead"].is_null());
-  EXPECT_TRUE(json({"--steps", "1"})["predicted"][0]["traced_overhead"].is_number());
+  const Outcome two = run({"step.json", "--scenario", "s.yaml", "--steps", "2"});
+  EXPECT_NE(two.output.find("\nThe trace names 1 of the profiler's steps; --steps 2 was taken.\n"),
+            std::string::npos)
+      << two.output;
 }
 
 TEST_F(CompareTrace, TakesNamesOfOnesOwn) {
@@ -149,9 +200,11 @@ TEST_F(CompareTrace, RefusesWhatIsNoTrace) {
   const std::string at = "it.json:1:1: error: ";
   expect_fault("", at + "empty trace (holds no kernels)");
   expect_fault("\n", at + "empty trace (holds no kernels)");
-  expect_fault(std::string("\x1F\x8B\x08\x00", 4), at + "compressed trace (unpack it with gunzip)");
-  expect_fault(std::string("SQLite format 3\0", 16),
-               at + "SQLite database (write a table: nsys stats -r cuda_gpu_trace -f csv)");
+  expect_fault(std::string("\x1F\x8B\x08\x00", 4), at + "broken gzip file (it ends too early)");
+  expect_fault(std::string("\x1F\x8B\x08\x00", 4) + "no gzip stream",
+               at + "broken gzip file (its content is damaged)");
+  expect_fault(std::string("SQLite format 3\0", 16) + "and nothing of it",
+               at + "cannot read the SQLite database (file is not a database)");
   expect_fault("{\"traceEvents\": []}", at + "no kernels (was the GPU profiled?)");
   expect_fault(R"([{"ph": "B", "cat": "kernel", "name": "_attn_res_kernel", "ts": 1}])",
                at + "no durations (none of 1 kernels has one)");
@@ -180,6 +233,12 @@ TEST_F(CompareTrace, RefusesOptionsThatItDoesNotHave) {
                     "verdicts)");
   expect_error({"--published", "--scenario", "s.yaml"},
                us + "conflicting --published (--scenario is given)");
+  expect_error({"step.json", "--scenario", "s.yaml", "--workload", "decode/4"},
+               us + "unknown workload 'decode/4' (the scenario has: decode/1, decode/64)");
+  expect_error({"step.json", "--scenario", "s.yaml", "--set", "workload.decode.sequences=x"},
+               "--set:1:1: error: invalid workload.decode.sequences 'x' (must be a positive integer)");
+  expect_error({"step.json", "--workload", "decode/1"},
+               us + "missing --scenario (what the trace is a step of)");
   expect_error({"step.json", "--steps", "2"},
                us + "missing --scenario (what the trace is a step of)");
   expect_error({"step.json"},

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <istream>
 #include <nlohmann/json.hpp>
 
 #include "scenarios/text/input_error.hpp"
-#include "scenarios/traces/trace_builder.hpp"
+#include "profile/traces/trace_builder.hpp"
 
 namespace depthcost {
 namespace {
@@ -89,8 +89,8 @@ class TraceEvents {
     const std::string_view what = error.what();
     if (what.find("; expected end of input") != std::string_view::npos)
       throw InputError({file_, 1, 1},
-                       "several JSON values (of nsys export? write a table: nsys stats -r "
-                       "cuda_gpu_trace -f csv)");
+                       "several JSON values (of nsys export? write a database: nsys export --type "
+                       "sqlite)");
     throw malformed(file_, what);
   }
 
@@ -139,10 +139,10 @@ class TraceEvents {
 
 }  // namespace
 
-KernelTrace read_json_trace(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  TraceEvents events(path);
-  nlohmann::json::sax_parse(file, &events);
+KernelTrace read_json_trace(std::streambuf& content, const std::string& file) {
+  std::istream stream(&content);
+  TraceEvents events(file);
+  nlohmann::json::sax_parse(stream, &events);
   return events.take();
 }
 

@@ -1,21 +1,20 @@
 // Which format a file has, and what is left of its rows.
-#include "scenarios/traces/kernel_trace.hpp"
+#include "profile/traces/kernel_trace.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 
 #include "model/base/decimal.hpp"
 #include "scenarios/text/input_text.hpp"
-#include "scenarios/traces/trace_builder.hpp"
+#include "profile/traces/trace_builder.hpp"
+#include "profile/traces/unpacked_file.hpp"
 
 namespace depthcost {
 namespace {
 
-constexpr std::string_view kGzip = "\x1F\x8B";
 constexpr std::string_view kSqlite = "SQLite format 3";
 constexpr std::int64_t kMostNanoseconds = std::int64_t{1} << 62;
 
@@ -40,6 +39,14 @@ std::size_t launches_of(const std::map<std::string, std::vector<Interval>>& kern
   std::size_t count = 0;
   for (const auto& [name, runs] : kernels) count += runs.size();
   return count;
+}
+
+/// All of it, or one byte more than a table may have.
+std::string table_in(std::streambuf& content) {
+  std::string text(kMaxTraceTableBytes + 1, '\0');
+  text.resize(static_cast<std::size_t>(
+      content.sgetn(text.data(), static_cast<std::streamsize>(text.size()))));
+  return text;
 }
 
 }  // namespace
@@ -90,19 +97,12 @@ KernelTrace TraceBuilder::take() {
 }
 
 KernelTrace load_trace(const std::string& path, std::uintmax_t max_bytes) {
-  const std::string start = load_text(path, kSqlite.size());
-  if (start.starts_with(kGzip)) fail_trace(path, "compressed trace (unpack it with gunzip)");
-  if (start.starts_with(kSqlite))
-    fail_trace(path, "SQLite database (write a table: nsys stats -r cuda_gpu_trace -f csv)");
-  const std::size_t first = start.find_first_not_of(" \t\r\n");
-  if (start.empty() || (first == std::string::npos && start.size() <= kSqlite.size()))
-    fail_trace(path, "empty trace (holds no kernels)");
-  const bool is_json = first != std::string::npos && (start[first] == '{' || start[first] == '[');
-  if (!is_json) return read_trace_table(load_text(path, kMaxTraceTableBytes), path);
-  if (std::filesystem::file_size(path) > max_bytes)
-    fail_trace(path, fmt::format("trace too large (at most {} MB; profile fewer steps)",
-                                 max_bytes / 1'000'000));
-  return read_json_trace(path);
+  if (load_text(path, kSqlite.size()).starts_with(kSqlite)) return read_trace_database(path);
+  UnpackedFile content(path, max_bytes);
+  const std::optional<char> first = content.first_character();
+  if (!first) fail_trace(path, "empty trace (holds no kernels)");
+  if (*first == '{' || *first == '[') return read_json_trace(content, path);
+  return read_trace_table(table_in(content), path);
 }
 
 }  // namespace depthcost

@@ -1,5 +1,6 @@
-// The kernels of a profiler's trace: of the PyTorch profiler (Chrome's trace format) or of
-// `nsys stats -r cuda_gpu_trace`, as CSV or JSON.
+// The kernels of a profiler's trace: of the PyTorch profiler (Chrome's trace format), of `nsys stats
+// -r cuda_gpu_trace` as CSV or JSON, all of them also packed by gzip, or of `nsys export --type
+// sqlite`.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@
 
 namespace depthcost {
 
-/// Largest trace in JSON, which is read without being held, and in CSV, which is held. [ours]
+/// Largest content of a trace in JSON, which is read without being held, and in CSV, which is held.
+/// A packed file can hold a thousand times its size. [ours]
 inline constexpr std::uintmax_t kMaxTraceBytes = 4'000'000'000;
 inline constexpr std::size_t kMaxTraceTableBytes = 256'000'000;
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "scenarios/text/csv_rows.hpp"
-#include "scenarios/traces/trace_builder.hpp"
+#include "profile/traces/trace_builder.hpp"
 
 namespace depthcost {
 namespace {

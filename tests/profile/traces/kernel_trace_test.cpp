@@ -1,21 +1,24 @@
 // Traces of both profilers, and what kernels are by their names. All traces here are made by hand:
 // none is a measurement.
-#include "scenarios/traces/kernel_trace.hpp"
+#include "profile/traces/kernel_trace.hpp"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <zlib.h>
 
+#include <cstdio>
 #include <random>
 
 #include "scenarios/presets/presets.hpp"
 #include "scenarios/text/input_error.hpp"
-#include "scenarios/traces/kernel_names.hpp"
-#include "scenarios/traces/trace_builder.hpp"
+#include "profile/traces/kernel_names.hpp"
+#include "profile/traces/trace_builder.hpp"
 #include "tests/temporary_folder.hpp"
 
-namespace depthcost::kernel_trace_test {
+namespace depthcost::test::kernel_trace_test {
 namespace {
 
-const std::string kFiles = std::string(DEPTHCOST_SOURCE_DIR) + "/tests/scenarios/traces/files/";
+const std::string kFiles = std::string(DEPTHCOST_SOURCE_DIR) + "/tests/profile/traces/files/";
 
 /// Counts nanosecond by nanosecond.
 std::int64_t counted(const std::vector<Interval>& intervals, std::int64_t most) {
@@ -57,12 +60,28 @@ TEST(TimeInAny, CountsWhatOverlapsOnceAndGapsNever) {
 }
 
 TEST(TracedOverhead, IsWhatIsAddedOverTheStepWithTheStandardResidual) {
-  TracedStep traced{.span = Seconds{220e-6}, .residual = Seconds{40e-6}, .steps = 2};
+  TracedStep traced{.span = Seconds{220e-6},
+                    .residual = Seconds{40e-6},
+                    .operations = {{.name = "mhc_pre", .launches = 20}},
+                    .steps = 2,
+                    .predicted_launches = 10};
   const PredictedTrace predicted{.standard = Seconds{10e-6}};
   // One step is 110 us with 20 us of residual path: 10 us more than the standard's, over 100 us.
   EXPECT_NEAR(traced_overhead(traced, predicted).value(), 0.1, 1e-12);
   traced.steps = 0;
   EXPECT_FALSE(traced_overhead(traced, predicted).has_value());
+}
+
+TEST(IsComparable, HoldsFromHalfOfTheLaunchesToFourTimes) {
+  const auto holds = [](Count launches) {
+    return is_comparable({.operations = {{.name = "mhc_pre", .launches = launches}},
+                          .steps = 2,
+                          .predicted_launches = 10});
+  };
+  EXPECT_FALSE(holds(9));
+  EXPECT_TRUE(holds(10));
+  EXPECT_TRUE(holds(80));
+  EXPECT_FALSE(holds(81));
 }
 
 TEST(Nanoseconds, AreExactWhereADoubleOfMicrosecondsIsNot) {
@@ -153,6 +172,90 @@ TEST(ShippedKernelNames, KnowTheKernelsOfTheirStacks) {
     EXPECT_EQ(find_kernel_name(names, other), nullptr) << other;
 }
 
+/// Packs as gzip does.
+std::string packed(const TemporaryFolder& folder, const std::string& content,
+                   const std::string& name) {
+  const std::string path = folder.path(name);
+  gzFile file = gzopen(path.c_str(), "wb");
+  gzwrite(file, content.data(), static_cast<unsigned>(content.size()));
+  gzclose(file);
+  return path;
+}
+
+void expect_same(const KernelTrace& a, const KernelTrace& b) {
+  ASSERT_EQ(a.kernels.size(), b.kernels.size());
+  for (const auto& [name, runs] : a.kernels) {
+    ASSERT_TRUE(b.kernels.contains(name)) << name;
+    EXPECT_EQ(span_of(runs).value, span_of(b.kernels.at(name)).value) << name;
+    EXPECT_EQ(runs.size(), b.kernels.at(name).size()) << name;
+  }
+}
+
+TEST(PackedTrace, HasTheKernelsOfTheUnpackedOne) {
+  const TemporaryFolder folder;
+  for (const char* name : {"step.json", "step.csv"}) {
+    SCOPED_TRACE(name);
+    const std::string path = packed(folder, content_of(kFiles + name), std::string(name) + ".gz");
+    expect_same(load_trace(path), load_trace(kFiles + name));
+  }
+}
+
+TEST(PackedTrace, IsBoundedByItsContent) {
+  const TemporaryFolder folder;
+  const std::string path = packed(folder, "[" + std::string(100'000, ' ') + "]", "long.json.gz");
+  try {
+    load_trace(path, 50'000);
+    FAIL() << "100 kB are more than 50";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.message(), "trace too large (at most 0 MB; profile fewer steps)");
+  }
+}
+
+/// Runs statements on a new database.
+std::string database(const TemporaryFolder& folder, const std::string& statements) {
+  const std::string path = folder.path("report.sqlite");
+  std::remove(path.c_str());
+  sqlite3* database = nullptr;
+  EXPECT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, statements.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+  return path;
+}
+
+TEST(NsysDatabase, HasTheKernelsOfTheDeviceThatLaunchesMost) {
+  const TemporaryFolder folder;
+  const KernelTrace trace = load_trace(database(folder, R"(
+      CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);
+      INSERT INTO StringIds VALUES (1, 'gemm(float*)'), (2, 'gemm'), (3, '_attn_res_kernel');
+      CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT NOT NULL, "end" INT NOT NULL,
+        deviceId INT NOT NULL, demangledName INT NOT NULL, shortName INT NOT NULL);
+      INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES
+        (100, 130, 4, 1, 2), (140, 150, 4, 3, 3), (90, 200, 5, 3, 3);)"));
+  EXPECT_EQ(trace.device, "4");
+  EXPECT_EQ(trace.other_devices, 1);
+  ASSERT_EQ(trace.kernels.size(), 2U);
+  EXPECT_EQ(trace.kernels.at("gemm(float*)").front().start, 100);
+  EXPECT_EQ(trace.kernels.at("gemm(float*)").front().end, 130);
+  EXPECT_EQ(trace.kernels.at("_attn_res_kernel").size(), 1U);
+}
+
+TEST(NsysDatabase, SaysWhatIsMissing) {
+  const TemporaryFolder folder;
+  const auto fault = [&](const std::string& statements) -> std::string {
+    try {
+      load_trace(database(folder, statements));
+    } catch (const InputError& error) {
+      return error.message();
+    }
+    return "";
+  };
+  EXPECT_EQ(fault("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);"),
+            "no kernels (the tables CUPTI_ACTIVITY_KIND_KERNEL and StringIds of nsys export are not "
+            "there; was the GPU profiled?)");
+  EXPECT_EQ(fault("CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INT);"),
+            "CUDA graphs without their kernels (profile with --cuda-graph-trace=node)");
+}
+
 TEST(TracedStep, SumsUnionsByOperation) {
   const KernelTrace trace = load_trace(kFiles + "step.json");
   const TracedStep traced = traced_step(trace, shipped_kernel_names(), "step.json");
@@ -193,8 +296,7 @@ TEST(TraceErrors, NameTheCause) {
   EXPECT_EQ(fault("a.json", R"([{"cat": "cpu_op", "name": "k", "ts": 1, "dur": 2}])"),
             "1:1: no kernels (was the GPU profiled?)");
   EXPECT_EQ(fault("a.json", "{\"Type\": 48}\n{\"Type\": 48}\n"),
-            "1:1: several JSON values (of nsys export? write a table: nsys stats -r "
-            "cuda_gpu_trace -f csv)");
+            "1:1: several JSON values (of nsys export? write a database: nsys export --type sqlite)");
   EXPECT_EQ(fault("a.csv", "Start (ns),Duration (ns),Name\n1,x,k\n"),
             "2:3: invalid time 'x' (must be a number, not negative)");
   EXPECT_EQ(fault("a.csv", "Start (ns),Duration (ns),Name\n1,2\n"),
@@ -202,4 +304,4 @@ TEST(TraceErrors, NameTheCause) {
 }
 
 }  // namespace
-}  // namespace depthcost::kernel_trace_test
+}  // namespace depthcost::test::kernel_trace_test

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenarios/traces/kernel_trace.hpp"
+#include "profile/traces/kernel_trace.hpp"
 
 namespace depthcost {
 

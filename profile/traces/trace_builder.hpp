@@ -1,12 +1,13 @@
-// Puts the rows of either format together.
+// Puts the rows of each format together.
 #pragma once
 
 #include <map>
 #include <optional>
+#include <streambuf>
 #include <string>
 #include <string_view>
 
-#include "scenarios/traces/kernel_trace.hpp"
+#include "profile/traces/kernel_trace.hpp"
 
 namespace depthcost {
 
@@ -39,8 +40,11 @@ class TraceBuilder {
   Count without_duration_ = 0;
 };
 
-/// Reads JSON of either kind from a file. Throws InputError.
-KernelTrace read_json_trace(const std::string& path);
+/// Reads JSON of either kind. Throws InputError.
+KernelTrace read_json_trace(std::streambuf& content, const std::string& file);
+
+/// Reads a database of nsys. Throws InputError.
+KernelTrace read_trace_database(const std::string& path);
 
 /// Reads a table of nsys. Throws InputError.
 KernelTrace read_trace_table(std::string_view text, const std::string& file);

@@ -1,5 +1,5 @@
 // Files of names, matching, and sums.
-#include "scenarios/traces/kernel_names.hpp"
+#include "profile/traces/kernel_names.hpp"
 
 #include <fmt/format.h>
 
