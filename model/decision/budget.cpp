@@ -116,7 +116,9 @@ BudgetRow overhead_row(const Budget& budget, const BudgetInputs& inputs, Workloa
   BudgetRow row = known(decided_overhead(budget, largest->low, largest->high, left_out));
   row.at = largest->at;
   if (!row.high) row.reason = largest->left_out;
-  if (row.verdict == Verdict::fail) row.reason = fmt::format("largest at {}", name(*largest->at));
+  const bool has_choice = workload == WorkloadKind::decode && study.decode->sequences.size() > 1;
+  if (row.verdict == Verdict::fail && has_choice)
+    row.reason = fmt::format("largest at {}", name(*largest->at));
   return row;
 }
 
@@ -164,8 +166,10 @@ BudgetRow kept_row(const Budget& budget, const Study& study) {
   const KeptOnStage most = largest_share(kept_in_training(study, budget.kind));
   BudgetRow row = known(decided(budget, most.share(), most.share()));
   if (row.verdict == Verdict::fail)
-    row.reason = fmt::format("largest on stage {}; what the layers keep beside it is not counted",
-                             most.stage);
+    row.reason = fmt::format(
+        "largest on stage {}: {:.4g} GB over the {:.4g} GB that the standard residual keeps; "
+        "activations of the layers are not counted",
+        most.stage, 1e-9 * most.bytes.value, 1e-9 * most.standard.value);
   return row;
 }
 

@@ -143,6 +143,11 @@ bool is_better(const ChangedWord& verdict) {
          rank(verdict.before) < rank(verdict.after);
 }
 
+bool Difference::has_other_limit(const ChangedWord& verdict) const {
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [&](const ChangedWord& input) { return input.name == verdict.name; });
+}
+
 bool Difference::holds(Improvements improvements) const {
   const bool is_strict = improvements == Improvements::refused;
   return removed.empty() &&
@@ -150,7 +155,8 @@ bool Difference::holds(Improvements improvements) const {
              moves.begin(), moves.end(),
              [&](const Move& move) { return move.is_beyond && (is_strict || !move.is_better); }) &&
          std::none_of(verdicts.begin(), verdicts.end(), [&](const ChangedWord& verdict) {
-           return !verdict.before.empty() && (is_strict || !is_better(verdict));
+           return !verdict.before.empty() &&
+                  (is_strict || !is_better(verdict) || has_other_limit(verdict));
          });
 }
 

@@ -29,6 +29,13 @@ JunitOutcome outcome_of(const BudgetRow& row, Unknowns unknowns) {
   return is_red(row, unknowns) ? JunitOutcome::failed : JunitOutcome::skipped;
 }
 
+/// A scenario that passes because it asks nothing.
+bool has_no_budgets(const CheckedScenario& scenario) {
+  return scenario.budgets.empty() && !scenario.refused;
+}
+
+constexpr const char* kNoBudgets = "no budgets: nothing was checked";
+
 /// One for each budget beside which a measurement lies outside its interval.
 void append_warnings(const CheckedScenario& scenario, std::vector<Annotation>& lines) {
   for (const BudgetRow& row : scenario.budgets)
@@ -58,6 +65,13 @@ JunitSuite junit_suite(const CheckReport& report) {
                              .failure_type = "budget",
                              .message = verdict_text(row),
                              .output = output_text(row, scenario)});
+    if (has_no_budgets(scenario))
+      suite.cases.push_back({.name = scenario.file,
+                             .class_name = "budgets",
+                             .outcome = JunitOutcome::skipped,
+                             .failure_type = "budget",
+                             .message = kNoBudgets,
+                             .output = kNoBudgets});
     if (scenario.refused)
       suite.cases.push_back({.name = scenario.file,
                              .class_name = "budgets",
@@ -80,6 +94,12 @@ std::vector<Annotation> annotations(const CheckReport& report) {
                          .line = row.budget.line,
                          .title = std::string(name(row.budget.kind)),
                          .message = verdict_text(row)});
+    if (has_no_budgets(scenario))
+      lines.push_back({.level = AnnotationLevel::warning,
+                       .file = scenario.file,
+                       .line = 1,
+                       .title = "no budgets",
+                       .message = "nothing was checked"});
     append_warnings(scenario, lines);
     if (scenario.refused)
       lines.push_back({.file = scenario.file,

@@ -18,10 +18,7 @@ namespace {
 constexpr std::string_view kReading =
     "Error: measured / predicted - 1; + is slower than predicted. Inside: the measured time lies in "
     "the 90 % interval. Difference: what would explain the error alone, such as a share of the "
-    "predicted bandwidth. Bound: no kernel can be faster. Launch: its "
-    "share of the predicted time. Scatter: slowest / fastest stack - 1. Score: width alone can buy "
-    "coverage, so the score adds 20 times what lies outside an interval to the interval's width, "
-    "over the measurement, in the mean: smaller is better.";
+    "predicted bandwidth. Launch: its share of the predicted time.";
 
 bool has_stacks(std::span<const ComparedCase> cases) {
   return std::any_of(cases.begin(), cases.end(), [](const ComparedCase& compared) {
@@ -29,23 +26,13 @@ bool has_stacks(std::span<const ComparedCase> cases) {
   });
 }
 
-std::string agreement_cell(const ComparedCase& compared) {
-  const bool is_red = compared.comparison.agreement != Agreement::pass;
-  return fmt::format("{}{}", name(compared.comparison.agreement),
-                     is_red && !compared.is_blocked() ? ", reported" : "");
-}
-
-std::string scatter_cell(const ComparedCase& compared) {
-  if (compared.stacks.size() == 1) return "-";
-  return fmt::format("{} of {}", format_ratio(compared.scatter()), compared.stacks.size());
-}
-
 std::vector<std::string> notes_of(const ComparisonReport& report) {
   std::vector<std::string> lines{std::string(kReading)};
   if (!report.nearest.empty())
     lines.emplace_back(
-        "Nearest published: the same operation, and as like as can be in device, tokens, width and "
-        "d-vectors read.");
+        "Nearest published: of all published times of the operation, the one whose device, tokens, "
+        "width and reads are most like the row's. Its error is against constants that have not seen "
+        "its device; the row's own prediction uses all that ship.");
   lines.insert(lines.end(), report.notes.begin(), report.notes.end());
   if (std::string peer = peer_sentence(report.servings); !peer.empty())
     lines.push_back(std::move(peer));
@@ -59,11 +46,9 @@ std::vector<std::string> summary_of(const ComparisonReport& report) {
 std::string errors_of(const std::vector<Comparison>& comparisons, std::string_view what) {
   const ErrorSummary errors = summary_of(comparisons);
   return fmt::format(
-      "{} {}: median |error| {}, 90th percentile {}, worst {}, {} inside the 90 % interval, score "
-      "{}.",
+      "{} {}: median |error| {}, 90th percentile {}, worst {}, {} inside the 90 % interval.",
       errors.cases, what, format_ratio(errors.median), format_ratio(errors.p90),
-      format_ratio(errors.worst, Sign::always), format_ratio(errors.inside),
-      format_ratio(errors.score));
+      format_ratio(errors.worst, Sign::always), format_ratio(errors.inside));
 }
 
 using TitledTables = std::vector<std::pair<std::string, Table>>;
@@ -117,6 +102,12 @@ std::string attribution_text(const Attribution& attribution) {
   return "";
 }
 
+std::string agreement_cell(const ComparedCase& compared) {
+  const bool is_red = compared.comparison.agreement != Agreement::pass;
+  return fmt::format("{}{}", name(compared.comparison.agreement),
+                     is_red && !compared.is_blocked() ? ", reported" : "");
+}
+
 std::string verdict_text(const ComparedCase& compared) {
   const Comparison& comparison = compared.comparison;
   return fmt::format("{}: measured {}, predicted {}, bound {}, error {}, tolerance {} ({}); {}",
@@ -128,18 +119,13 @@ std::string verdict_text(const ComparedCase& compared) {
 }
 
 Table comparison_table(std::span<const ComparedCase> cases) {
-  const bool with_stacks = has_stacks(cases);
-  Table table{{"case", right("measured"), right("predicted [90 %]"), right("bound"), right("error"),
-               "inside", right("tolerance"), "verdict", "difference"}};
-  if (with_stacks) table.columns.push_back(right("scatter"));
+  Table table{{"case", right("measured"), right("predicted [90 %]"), right("error"), "verdict",
+               "difference"}};
   for (const ComparedCase& compared : cases) {
     const Comparison& comparison = compared.comparison;
     table.add(compared.id, format_seconds(comparison.measured.value),
-              format_seconds(comparison.predicted), format_seconds(comparison.bound),
-              format_ratio(comparison.error, Sign::always), comparison.is_inside ? "yes" : "no",
-              format_ratio(comparison.tolerance), agreement_cell(compared),
-              attribution_text(comparison.attribution));
-    if (with_stacks) table.rows.back().push_back(scatter_cell(compared));
+              format_seconds(comparison.predicted), format_ratio(comparison.error, Sign::always),
+              agreement_cell(compared), attribution_text(comparison.attribution));
   }
   return table;
 }
@@ -166,13 +152,12 @@ Table nearest_table(std::span<const PublishedBeside> nearest) {
 }
 
 Table step_comparison_table(std::span<const StepComparison> steps) {
-  Table table{{"scheme", "schedule", right("tokens"), right("baseline step"),
-               right("added, measured"), right("overhead"), right("added, predicted [90 %]"),
-               right("error of the step")}};
+  Table table{{"scheme", right("tokens"), right("baseline step"), right("added, measured"),
+               right("added, predicted [90 %]"), right("error of the step")}};
   for (const StepComparison& step : steps)
-    table.add(step.scheme, name(step.schedule, step.phase1), std::to_string(step.tokens),
-              format_seconds(step.baseline), format_seconds(step.added(), Sign::always),
-              format_ratio(step.overhead(), Sign::always),
+    table.add(fmt::format("{} {}", step.scheme, name(step.schedule, step.phase1)),
+              std::to_string(step.tokens), format_seconds(step.baseline),
+              format_seconds(step.added(), Sign::always),
               format_seconds(step.predicted, Sign::always),
               format_ratio(step.error(), Sign::always));
   return table;
@@ -201,7 +186,11 @@ std::string verdict_line(std::span<const ComparedCase> cases) {
                                      [](const ComparedCase& it) { return it.is_blocked(); });
   const auto held = std::count_if(cases.begin(), cases.end(),
                                   [](const ComparedCase& it) { return it.rule.blocks; });
-  return fmt::format("Verdicts: {}. The gate holds {} and blocks {}.", text, held, blocked);
+  std::string gate = fmt::format("All {} gated cases hold.", held);
+  if (held == 0) gate = "No case is gated.";
+  if (blocked > 0)
+    gate = fmt::format("{} of {} gated cases block, so the exit code is 1.", blocked, held);
+  return fmt::format("Verdicts: {}. {}", text, gate);
 }
 
 std::string to_table(const ComparisonReport& report) {

@@ -57,11 +57,14 @@ Table worst_servings_table(std::span<const ComparedServing> servings);
 /// interval.", and the same of those in which launch does not count.
 std::string error_line(std::span<const ComparedCase> cases);
 
-/// "Verdicts: 30 pass, 12 fail, ... The gate holds 40 and blocks 2."
+/// "Verdicts: 30 pass, 12 fail, ... 2 of 40 gated cases block, so the exit code is 1."
 std::string verdict_line(std::span<const ComparedCase> cases);
 
 /// The difference in the unit of its term: "+1.0 d", "0.87 x bandwidth", "+1.9 us latency".
 std::string attribution_text(const Attribution& attribution);
+
+/// "fail", or "fail, reported" where the gate does not ask.
+std::string agreement_cell(const ComparedCase& compared);
 
 /// "fail: error +7.1 %, tolerance 5.0 % (REASON)".
 std::string verdict_text(const ComparedCase& compared);

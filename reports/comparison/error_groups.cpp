@@ -57,9 +57,8 @@ std::string launch_share(const Comparison& comparison) {
 }
 
 std::vector<std::string> summary_cells(const ErrorSummary& errors) {
-  return {std::to_string(errors.cases), format_ratio(errors.median),
-          format_ratio(errors.p90),     format_ratio(errors.worst, Sign::always),
-          format_ratio(errors.inside),  format_ratio(errors.score)};
+  return {std::to_string(errors.cases), format_ratio(errors.median), format_ratio(errors.p90),
+          format_ratio(errors.worst, Sign::always), format_ratio(errors.inside)};
 }
 
 std::vector<Comparison> comparisons_of(std::span<const ComparedCase> cases) {

@@ -36,7 +36,7 @@ std::vector<ServingGroup> serving_groups(std::span<const ComparedServing> servin
 /// How much of a prediction is launch: "up to 10 %" or "above 10 %".
 std::string launch_share(const Comparison& comparison);
 
-/// Cases, median |error|, 90th percentile, worst, inside and score.
+/// Cases, median |error|, 90th percentile, worst and inside.
 std::vector<std::string> summary_cells(const ErrorSummary& errors);
 
 std::vector<Comparison> comparisons_of(std::span<const ComparedCase> cases);

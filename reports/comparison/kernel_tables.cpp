@@ -64,7 +64,6 @@ Table error_table(std::span<const ComparedCase> cases) {
     std::vector<std::string> cells{
         fmt::format("{} {}, launch {}", group.hardware, group.operation, group.launch)};
     for (std::string& cell : summary_cells(group.errors)) cells.push_back(std::move(cell));
-    cells.pop_back();  // the score, which only compares models with one another
     table.rows.push_back(std::move(cells));
   }
   return table;

@@ -18,10 +18,11 @@ constexpr std::size_t kWorst = 10;
 }  // namespace
 
 Table serving_table(std::span<const ComparedServing> servings) {
-  Table table{{"by", "name", right("cases"), right("median |error|"), right("90th percentile"),
-               right("worst"), right("inside"), right("score")}};
+  Table table{{"steps", right("cases"), right("median |error|"), right("90th percentile"),
+               right("worst"), right("inside")}};
   for (const ServingGroup& group : serving_groups(servings)) {
-    std::vector<std::string> cells{group.by, group.name};
+    std::vector<std::string> cells{
+        group.by == group.name ? group.name : fmt::format("{} {}", group.by, group.name)};
     for (std::string& cell : summary_cells(group.errors)) cells.push_back(std::move(cell));
     table.rows.push_back(std::move(cells));
   }

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "model/decision/budget.hpp"
 #include "reports/formats/markdown_text.hpp"
 #include "reports/formats/numbers.hpp"
 #include "reports/formats/text_table.hpp"
@@ -92,6 +94,11 @@ std::string relative_text(const Move& move) {
   return move.relative ? format_ratio(*move.relative, Sign::always) : "from zero";
 }
 
+/// What the column "relative" orders by.
+double shown_size(const Move& move) {
+  return move.relative ? std::fabs(*move.relative) : std::numeric_limits<double>::infinity();
+}
+
 std::string plural(std::size_t count, std::string_view singular, std::string_view plural) {
   return fmt::format("{} {}", format_count(static_cast<Count>(count)),
                      count == 1 ? singular : plural);
@@ -144,6 +151,31 @@ void write_counts(Text& out, const DifferenceReport& report) {
       count(difference.added.size())));
 }
 
+/// A verdict as every other report calls it: "too much" for a budget that fails.
+std::string shown_verdict(const std::string& budget, const std::string& word) {
+  constexpr std::string_view kBudgets = "budgets.";
+  if (!budget.starts_with(kBudgets)) return word;
+  const auto kind = named<BudgetKind>(std::string_view(budget).substr(kBudgets.size()));
+  const auto verdict = named<Verdict>(word);
+  return kind && verdict ? std::string(name(fate_of(*kind, *verdict))) : word;
+}
+
+std::vector<ChangedWord> shown_verdicts(std::vector<ChangedWord> verdicts) {
+  for (ChangedWord& verdict : verdicts) {
+    verdict.before = shown_verdict(verdict.name, verdict.before);
+    verdict.after = shown_verdict(verdict.name, verdict.after);
+  }
+  return verdicts;
+}
+
+/// "added time" of "delta_seconds": the table's cells have the unit.
+std::string shown_number(const std::string& name) {
+  constexpr std::string_view kUnit = "_seconds";
+  if (name == "delta_seconds") return "added time";
+  if (name == "residual_seconds") return "residual path";
+  return name.ends_with(kUnit) ? name.substr(0, name.size() - kUnit.size()) : name;
+}
+
 void write_words(Text& out, const std::string& heading, const std::vector<ChangedWord>& words) {
   if (words.empty()) return;
   out.heading(heading);
@@ -182,7 +214,7 @@ void write_moves(Text& out, const SectionSummary& section, const Difference& dif
   if (moves.empty()) return;
   // Moves that differ in their last bits only keep their order.
   std::stable_sort(moves.begin(), moves.end(), [](const Move* a, const Move* b) {
-    return round12(a->size) > round12(b->size);
+    return round12(shown_size(*a)) > round12(shown_size(*b));
   });
   const bool is_cut = moves.size() > kMostMoves;
   out.heading(is_cut ? fmt::format("{}: the {} largest of {} moves", section.section, kMostMoves,
@@ -192,7 +224,7 @@ void write_moves(Text& out, const SectionSummary& section, const Difference& dif
                "old interval"}};
   for (const Move* move : moves) {
     if (table.rows.size() == kMostMoves) break;
-    table.add(move->row.empty() ? section.section : move->row, move->before.name,
+    table.add(move->row.empty() ? section.section : move->row, shown_number(move->before.name),
               quantity(move->before), quantity(move->after),
               number(move->change(), move->before.unit, Sign::always), relative_text(*move),
               move->place == OldInterval::none ? kNothing : name(move->place));
@@ -234,7 +266,11 @@ std::string written(const DifferenceReport& report, TextStyle style) {
                             from_to(report.before.program_version, report.after.program_version)));
   write_counts(out, report);
   write_words(out, "Inputs that differ", difference.inputs);
-  write_words(out, "Verdicts that changed", difference.verdicts);
+  write_words(out, "Verdicts that changed", shown_verdicts(difference.verdicts));
+  for (const ChangedWord& verdict : difference.verdicts)
+    if (!verdict.before.empty() && difference.has_other_limit(verdict))
+      out.paragraph(fmt::format(
+          "The limit of {} changed: its verdict says nothing of the prediction.", verdict.name));
   for (const SectionSummary& section : difference.sections)
     if (is_decisive(section)) write_moves(out, section, difference);
   const std::size_t rest =

@@ -59,12 +59,20 @@ class Header {
   Header(const CsvRow& row, const CsvRows& rows) : size_(row.size()) {
     at_.fill(kAbsent);
     for (std::size_t i = 0; i < row.size(); ++i) add(row[i], i, rows);
+    for (const CsvCell& cell : ignored_) refuse_misspelt(cell, rows);
     for (std::size_t i = 0; i < kRequired; ++i)
-      if (at_[i] == kAbsent) fail_missing(kColumns[i].name, rows.position_of(row.front()));
+      if (at_[i] == kAbsent)
+        throw InputError(rows.position_of(row.front()),
+                         fmt::format("missing column '{}' (every table needs {})", kColumns[i].name,
+                                     fmt::join(required_columns(), ", ")));
   }
 
   std::size_t size() const { return size_; }
-  const std::vector<std::string>& ignored() const { return ignored_; }
+  std::vector<std::string> ignored() const {
+    std::vector<std::string> names;
+    for (const CsvCell& cell : ignored_) names.push_back(printable(cell.text));
+    return names;
+  }
 
   /// The cell of a column that is there; else nullptr.
   const CsvCell* find(const CsvRow& row, std::string_view column) const {
@@ -76,7 +84,7 @@ class Header {
   void add(const CsvCell& cell, std::size_t at, const CsvRows& rows) {
     const std::size_t column = column_index(cell.text);
     if (column == kColumns.size()) {
-      ignored_.push_back(printable(cell.text));
+      ignored_.push_back(cell);
       return;
     }
     if (at_[column] != kAbsent)
@@ -86,19 +94,20 @@ class Header {
     at_[column] = at;
   }
 
-  [[noreturn]] void fail_missing(std::string_view column, const Position& position) const {
-    throw InputError(position, fmt::format("missing column '{}'{}", column, misspelt_hint(column)));
-  }
-
-  /// "; is it 'microsecond'?" where a column that is ignored looks like it.
-  std::string misspelt_hint(std::string_view column) const {
-    const std::string like = nearest(column, ignored_);
-    if (!like.empty()) return fmt::format(" (column '{}' is not known)", like);
-    return fmt::format(" (every table needs {})", fmt::join(required_columns(), ", "));
+  /// A column of one's own is ignored. One that looks like a column that is absent is not.
+  void refuse_misspelt(const CsvCell& cell, const CsvRows& rows) const {
+    std::vector<std::string> absent;
+    for (std::size_t i = 0; i < kColumns.size(); ++i)
+      if (at_[i] == kAbsent) absent.emplace_back(kColumns[i].name);
+    const std::string like = nearest(cell.text, absent);
+    if (!like.empty())
+      throw InputError(
+          rows.position_of(cell),
+          fmt::format("unknown column '{}'; did you mean '{}'?", printable(cell.text), like));
   }
 
   std::array<std::size_t, kColumns.size()> at_{};
-  std::vector<std::string> ignored_;
+  std::vector<CsvCell> ignored_;
   std::size_t size_ = 0;
 };
 

@@ -69,7 +69,7 @@ class Listing {
 
   void list_choices() {
     const Study& study = sources_.study;
-    list_chosen("residual.schedule", name(study.schedule), "what serving engines ship");
+    list_chosen("residual.schedule", name(study.schedule), "what engines ship");
     list_chosen("residual.phase1_dtype", name(study.phase1_dtype), "the model's dtype");
     list_chosen("parallelism.expert", fmt::format("{}", study.expert_parallel_size),
                 "as parallelism.tensor");

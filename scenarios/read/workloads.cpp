@@ -152,6 +152,10 @@ void check_schedule(const Values& values, const PipelineLayout& layout, const Tr
                      fmt::format("conflicting workload.training.schedule '{}' (has no virtual "
                                  "stages; parallelism.virtual_stages is {})",
                                  values.text("workload.training.schedule"), V));
+  if (V == 1 && P > 1 && training.schedule == PipelineSchedule::interleaved)
+    throw InputError(values.at("workload.training.schedule").position,
+                     "conflicting workload.training.schedule 'interleaved_1f1b' (needs "
+                     "parallelism.virtual_stages of at least 2; with 1 it is 1f1b)");
   if (!values.has("workload.training.micro_batches"))
     throw InputError(values.position(),
                      "missing key 'workload.training.micro_batches' (a pipeline needs it)");

@@ -90,20 +90,32 @@ TEST_F(Diff, SaysNoPastTheTolerance) {
 }
 
 TEST_F(Diff, TakesAnImprovementForOneUnlessItIsStrict) {
-  evaluate("tight", scenario("4.8 TB/s", "200 MB"));
-  const Outcome better = run({"tight.json", "old.json"});
+  auto failed = nlohmann::json::parse(content_of(folder_.path("old.json")));
+  failed["budgets"][0]["verdict"] = "fail";
+  folder_.written("failed.json", failed.dump());
+  const Outcome better = run({"failed.json", "old.json"});
   EXPECT_EQ(better.exit_code, 0) << better.output;
   EXPECT_NE(better.output.find("\nHolds. "), std::string::npos) << better.output;
-  const Outcome strict = run({"tight.json", "old.json", "--strict"});
+  const Outcome strict = run({"failed.json", "old.json", "--strict"});
   EXPECT_EQ(strict.exit_code, 1);
   EXPECT_NE(strict.output.find("\nDoes not hold. "), std::string::npos) << strict.output;
+}
+
+TEST_F(Diff, TakesALooserLimitForNoImprovement) {
+  evaluate("tight", scenario("4.8 TB/s", "200 MB"));
+  const Outcome looser = run({"tight.json", "old.json"});
+  EXPECT_EQ(looser.exit_code, 1) << looser.output;
+  EXPECT_NE(looser.output.find("\nThe limit of budgets.prefill_bank changed: its verdict says "
+                               "nothing of the prediction.\n"),
+            std::string::npos)
+      << looser.output;
 }
 
 TEST_F(Diff, SaysNoWhereAVerdictChanged) {
   evaluate("tighter", scenario("4.8 TB/s", "200 MB"));
   const Outcome outcome = run({"old.json", "tighter.json", "--tolerance", "90%"});
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_NE(outcome.output.find("budgets.prefill_bank  pass  fail\n"), std::string::npos)
+  EXPECT_NE(outcome.output.find("budgets.prefill_bank  OK   too much\n"), std::string::npos)
       << outcome.output;
 }
 

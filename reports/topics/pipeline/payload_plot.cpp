@@ -78,12 +78,6 @@ std::string payload_labels(const SchemePayload& payload) {
   return labels;
 }
 
-std::string layout_text(const PipelineLayout& layout) {
-  if (layout.num_virtual_stages == 1) return fmt::format("{} stages", layout.num_stages);
-  return fmt::format("{} stages with {} virtual stages each", layout.num_stages,
-                     layout.num_virtual_stages);
-}
-
 }  // namespace
 
 std::optional<Plot> payload_plot(const Evaluation& evaluation) {

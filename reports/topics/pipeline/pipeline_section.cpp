@@ -229,6 +229,12 @@ void write_table(std::string& text, const Answer& answer) {
 
 }  // namespace pipeline_section
 
+std::string layout_text(const PipelineLayout& layout) {
+  if (layout.num_virtual_stages == 1) return fmt::format("{} stages", layout.num_stages);
+  return fmt::format("{} stages of {} virtual stages", layout.num_stages,
+                     layout.num_virtual_stages);
+}
+
 Table pipeline_table(const PipelineAnswer& pipeline) {
   Table table{{"scheme", right("naive, all"), right("naive, largest"), right("cached, all"),
                right("cached, largest")}};

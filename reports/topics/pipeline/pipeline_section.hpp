@@ -8,6 +8,9 @@ namespace depthcost {
 /// d-vectors per token that cross pipeline boundaries: all transitions, and the largest one.
 Table pipeline_table(const PipelineAnswer& pipeline);
 
+/// "16 stages of 2 virtual stages".
+std::string layout_text(const PipelineLayout& layout);
+
 /// d-vectors on the wire at each pipeline transition, naive and cached. None without a wire or a
 /// bank.
 std::optional<Plot> payload_plot(const Evaluation& evaluation);

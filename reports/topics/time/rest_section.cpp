@@ -97,8 +97,8 @@ void write_markdown(Document& out) {
   if (e.step.empty()) return;
   out.heading("The rest of the step");
   out.paragraph(
-      "What the per cents are of. No time here enters an added time; bytes do, since what a layer "
-      "streams decides what the cache still holds. On the slowest device, for "
+      "Percentages are of this step. Its times are in no added time. Its bytes count, since what a "
+      "layer streams decides what the cache still holds. On the slowest device, for "
       "the whole step: bytes over bandwidth or operations over rate, whichever is longer, layer by "
       "layer; `launches` is what kernels cost before and after their bytes. Each term can be "
       "replaced by a measurement (`step_terms`), or the whole step (`baseline_step`).");

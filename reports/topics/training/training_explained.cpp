@@ -161,8 +161,23 @@ Explanation explain_step(const Evaluation& e, const StepRow& row) {
   return x;
 }
 
+/// "stage 3, the fullest: activations 1.2e9 bytes + received blocks 3e8 bytes, 4 micro-batches".
+std::string fullest_text(const TrainingRun& run) {
+  const StageMemory most = fullest(run.stages);
+  std::size_t stage = 0;
+  while (stage + 1 < run.stages.size() && run.stages[stage].all() < most.all()) ++stage;
+  return fmt::format(
+      "stage {}, the fullest: activations {:.12g} bytes + received blocks {:.12g} bytes, {} "
+      "micro-batches in flight",
+      stage, most.activations.value, most.blocks.value, most.micro_batches);
+}
+
 Explanation explain_memory(const Evaluation& e, const MemoryRow& row) {
   const bool is_cache = row.item == MemoryItem::pipeline_blocks;
+  std::string terms = "not in the simulated step";
+  for (const TrainingRun& run : e.training.runs)
+    if (run.path == row.path && run.schedule == quoted_schedule(e.study, *run.path))
+      terms = fullest_text(run);
   return {
       .metric = metric({"memory.training", name(row.path->scheme), name(row.item)}),
       .formula = is_cache ? "blocks that were received, for all micro-batches in flight on the "
@@ -171,7 +186,7 @@ Explanation explain_memory(const Evaluation& e, const MemoryRow& row) {
                           : "what backward passes of the residual path read, for all "
                             "micro-batches in flight on the fullest stage",
       .source = is_cache ? "[attnres] Sec. 4.1, enumerated" : "[ours] REFERENCES.md, activations",
-      .numbers = {pipeline_text(e.study), letters(*row.path),
+      .numbers = {pipeline_text(e.study), letters(*row.path), terms,
                   fmt::format("activations {}, cache {}: = {:.12g} bytes",
                               name(e.study.training->activations), name(e.study.training->cache),
                               row.bytes.value)},

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "reports/formats/numbers.hpp"
+#include "reports/topics/pipeline/pipeline_section.hpp"
 #include "reports/topics/training/pipeline_plan.hpp"
 
 namespace depthcost {
@@ -116,6 +117,15 @@ std::string link_text(const StageLink& link) {
                      format_bandwidth(link.bandwidth));
 }
 
+/// ", chunks have 5 to 6 layers, and the longest sets the pace", where they differ.
+std::string chunk_text(const PipelineLayout& layout) {
+  const auto [least, most] =
+      std::minmax_element(layout.chunk_layers.begin(), layout.chunk_layers.end());
+  if (*least == *most) return "";
+  return fmt::format(" with chunks of {} to {} layers, and the longest sets the pace", *least,
+                     *most);
+}
+
 std::string setup_text(const Study& study) {
   const Training& training = *study.training;
   const PipelineLayout layout = layout_of(study);
@@ -126,12 +136,11 @@ std::string setup_text(const Study& study) {
       format_count(training.sequence_length),
       format_count(static_cast<Count>(training_tokens(study))));
   if (layout.num_stages > 1)
-    text += fmt::format(
-        "{} stages with {} virtual stages each run `{}`; sends are {}; a stage caches blocks as "
-        "`{}` says. ",
-        layout.num_stages, layout.num_virtual_stages, name(training.schedule),
-        training.sends == Sends::blocking ? "blocking" : "overlapped with computing",
-        name(training.cache));
+    text +=
+        fmt::format("{} run `{}`{}; sends are {}; a stage caches blocks as `{}` says. ",
+                    layout_text(layout), name(training.schedule), chunk_text(layout),
+                    training.sends == Sends::blocking ? "blocking" : "overlapped with computing",
+                    name(training.cache));
   return text + fmt::format(
                     "Activations of the residual path: `{}`; gradients of a source that many "
                     "layers read are added up as `{}`. Backward times are assumed: no backward "
@@ -213,7 +222,8 @@ void write_markdown(Document& out) {
   out.paragraph(
       "`forward`, `backward`, `recompute`: the residual path of all chunks on one micro-batch. "
       "`step`: the simulated pipeline with the layers beside it; `bubble`: share in which a stage "
-      "does not compute; `communication`: what free links would save.");
+      "does not compute, be it idle or waiting for a message; `communication`: what free links "
+      "would save.");
   out.table(training_time_table(e));
   out.optional_paragraph(communication_text(e));
   out.optional_paragraph(links_text(e));
@@ -221,9 +231,10 @@ void write_markdown(Document& out) {
   out.plot("schedule.svg");
   out.paragraph(
       "`gradient sums`: d-vectors per token and step that adding them up moves beyond a backward "
-      "pass that reads every source once; less than nothing where one kernel for a block spares "
-      "reads. Memory is that of the fullest stage with all micro-batches in flight: `activations` "
-      "made there, `received blocks` that came over the pipeline. Weights, gradients of weights, "
+      "pass that reads every source once. A negative number means that one kernel for a block saves "
+      "reads. Memory is that of one stage: the one whose `activations` (made there) and `received "
+      "blocks` (that came over the pipeline) are largest together, with all its micro-batches in "
+      "flight. Another stage may keep more received blocks. Weights, gradients of weights, "
       "the optimiser and the layers' own activations are not counted.");
   out.table(training_memory_table(e));
   write_details(out);

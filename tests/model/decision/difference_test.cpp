@@ -67,6 +67,15 @@ TEST(Difference, OrdersVerdictsFromWorseToBetter) {
     EXPECT_EQ(is_better({"budgets.x", before, after}), better) << before << " -> " << after;
 }
 
+TEST(Difference, DoesNotHoldWhereALooserLimitMadeTheVerdict) {
+  Difference moved{.verdicts = {{"budgets.decode_overhead", "fail", "pass"}}};
+  EXPECT_TRUE(moved.holds());
+  moved.inputs = {{"hardware.memory_bandwidth", "1", "2"}};
+  EXPECT_TRUE(moved.holds());
+  moved.inputs = {{"budgets.decode_overhead", "2 %", "5 %"}};
+  EXPECT_FALSE(moved.holds());
+}
+
 TEST(Difference, HoldsUpToTheToleranceAndNoFurther) {
   EXPECT_TRUE(between(exact("a", 4), exact("a", 5), 0.25).holds());
   EXPECT_FALSE(between(exact("a", 4), exact("a", 5), 0.2499).holds());

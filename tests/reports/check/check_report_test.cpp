@@ -138,11 +138,11 @@ TEST(CheckJunit, FailsSkipsAndErrs) {
   CheckReport it = report();
   EXPECT_EQ(outcomes(it),
             "a_1.yaml/prefill_bank=0 a_1.yaml/decode_overhead=1 a_1.yaml/prefill_overhead=2 "
-            "bad.yaml=3 ");
+            "bad.yaml=3 silent.yaml=2 ");
   it.unknowns = Unknowns::fail;
   EXPECT_EQ(outcomes(it),
             "a_1.yaml/prefill_bank=0 a_1.yaml/decode_overhead=1 a_1.yaml/prefill_overhead=1 "
-            "bad.yaml=3 ");
+            "bad.yaml=3 silent.yaml=2 ");
   EXPECT_EQ(junit_suite(it).cases[1].message,
             "too much: predicted [3.0 %, 5.0 %], the limit is 2.0 %; largest at decode/1; schedule "
             "two_phase would keep it");
@@ -155,7 +155,8 @@ TEST(CheckAnnotations, StandAtTheirLines) {
             "keep it\n"
             "::warning file=a_1.yaml,line=6,title=prefill_overhead::unknown: predicted [1.0 "
             "%25, 5.0 %25], the limit is 2.0 %25; the limit lies inside the interval\n"
-            "::error file=bad.yaml,line=7,title=bad input::unknown key 'x|y'\n");
+            "::error file=bad.yaml,line=7,title=bad input::unknown key 'x|y'\n"
+            "::warning file=silent.yaml,line=1,title=no budgets::nothing was checked\n");
 }
 
 TEST(CheckAnnotations, AreTenOfAKindAndCutToWhatGitHubShows) {

@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
          "1:1: error: missing column 'microseconds' (every table needs operation, tokens, "
          "hidden_size, microseconds)"},
         {"MisspeltColumn", "operation,tokens,hiden_size,microseconds\nmhc_post,8,4096,1\n",
-         "1:1: error: missing column 'hidden_size' (column 'hiden_size' is not known)"},
+         "1:18: error: unknown column 'hiden_size'; did you mean 'hidden_size'?"},
         {"DuplicateColumn", "tokens," + kHeader + "\n8,mhc_post,8,4096,1\n",
          "1:18: error: duplicate column 'tokens' (first is column 1 of the table)"},
         {"ShortRow", row("mhc_post,8,4096"), "2:1: error: row of 3 cells (the header has 4)"},

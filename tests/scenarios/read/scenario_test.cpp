@@ -157,8 +157,7 @@ INSTANTIATE_TEST_SUITE_P(
         DefaultCase{"Layout", "residual.layout",
                     "replicated <- default: what serving engines ship: every tensor-parallel rank "
                     "holds all tokens"},
-        DefaultCase{"Schedule", "residual.schedule",
-                    "single_pass <- default: what serving engines ship"},
+        DefaultCase{"Schedule", "residual.schedule", "single_pass <- default: what engines ship"},
         DefaultCase{"Phase1", "residual.phase1_dtype", "bf16 <- default: the model's dtype"},
         DefaultCase{"Tensor", "parallelism.tensor", "1 <- default: [ours] one device"},
         DefaultCase{"Context", "parallelism.context", "1 <- default: [ours] none"},
@@ -198,7 +197,7 @@ TEST(Defaults, AreNotListedWhereTheModelSpeaks) {
   EXPECT_EQ(listed(scenario, "residual.num_streams"), "");
   EXPECT_EQ(listed(scenario, "model.residual.num_streams"), "2 <- it.yaml:2");
   EXPECT_EQ(listed(scenario, "residual.phase1_dtype"), "f32 <- default: the model's dtype");
-  EXPECT_EQ(listed(scenario, "residual.schedule"), "fused <- default: what serving engines ship");
+  EXPECT_EQ(listed(scenario, "residual.schedule"), "fused <- default: what engines ship");
 }
 
 TEST(Defaults, GiveTheFileNameToAScenarioWithoutAName) {

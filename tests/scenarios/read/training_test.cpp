@@ -97,7 +97,7 @@ TEST(TrainingSteps, InterleaveVirtualStages) {
 }
 
 TEST(TrainingSteps, TakeAnyNumberOfMicroBatchesWithoutVirtualStages) {
-  for (const std::string_view schedule : kNames<PipelineSchedule>)
+  for (const std::string_view schedule : {"1f1b", "zb_h1"})
     EXPECT_EQ(
         name(
             read(pipelined(1, fmt::format(", micro_batches: 3, schedule: {}", schedule))).schedule),
@@ -229,6 +229,9 @@ INSTANTIATE_TEST_SUITE_P(
          "it.yaml:4:74: error: conflicting workload.training.schedule '1f1b' (has no virtual stages; parallelism.virtual_stages is 2)"},
         {"VirtualStagesOfZbH1", pipelined(2, ", micro_batches: 2, schedule: zb_h1"),
          "it.yaml:4:74: error: conflicting workload.training.schedule 'zb_h1' (has no virtual stages; parallelism.virtual_stages is 2)"},
+        {"InterleavedWithoutVirtualStages",
+         pipelined(1, ", micro_batches: 2, schedule: interleaved_1f1b"),
+         "it.yaml:4:74: error: conflicting workload.training.schedule 'interleaved_1f1b' (needs parallelism.virtual_stages of at least 2; with 1 it is 1f1b)"},
         {"NoMultipleOfTheStages", pipelined(2, ", micro_batches: 3"),
          "it.yaml:4:61: error: invalid workload.training.micro_batches '3' (must be a multiple of the 2 stages for interleaved_1f1b)"},
         {"TooManyMicroBatches", pipelined(2, ", micro_batches: 1048578"),
