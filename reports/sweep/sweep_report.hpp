@@ -70,6 +70,13 @@ std::string loss_text(const LossReading& reading);
 /// the block sizes that are published.
 Table sweep_table(const SweepReport& report, const SweepGroup& group);
 
+/// The groups of which one table has room: all where they have the same columns and few rows, else
+/// the first.
+std::vector<SweepGroup> tabled_groups(const SweepReport& report);
+
+/// Their choices, with what they are under where there are several.
+Table sweep_table(const SweepReport& report);
+
 /// What its columns mean, and how many choices it leaves out.
 std::string sweep_legend(const SweepReport& report, const SweepGroup& group);
 

@@ -88,6 +88,8 @@ std::string verdict_text(const Sweep& sweep, const SweepPoint& point) {
 /// Columns that all points of a group have alike; blocks are those of some schemes.
 struct Shape {
   bool decode, prefill, training, blocks, budgets;
+
+  bool operator==(const Shape&) const = default;
 };
 
 Shape shape_of(const Sweep& sweep, std::size_t circumstance) {
@@ -162,6 +164,34 @@ Table sweep_table(const SweepReport& report, const SweepGroup& group) {
   return table;
 }
 
+std::vector<SweepGroup> tabled_groups(const SweepReport& report) {
+  std::vector<SweepGroup> groups = groups_of(report);
+  const SweepGroup first = groups.front();
+  const Shape shape = shape_of(first.sweep(), first.circumstance);
+  std::size_t rows = 0;
+  bool is_alike = true;
+  for (const SweepGroup& group : groups) {
+    rows += sweep_table(report, group).rows.size();
+    is_alike = is_alike && shape_of(group.sweep(), group.circumstance) == shape;
+  }
+  if (rows > kMostRows || !is_alike) groups.resize(1);
+  return groups;
+}
+
+Table sweep_table(const SweepReport& report) {
+  const std::vector<SweepGroup> groups = tabled_groups(report);
+  Table table = sweep_table(report, groups.front());
+  if (groups.size() == 1) return table;
+  table.columns.insert(table.columns.begin(), Column{"under"});
+  table.rows.clear();
+  for (const SweepGroup& group : groups)
+    for (std::vector<std::string>& row : sweep_table(report, group).rows) {
+      row.insert(row.begin(), circumstance_label(report, group));
+      table.rows.push_back(std::move(row));
+    }
+  return table;
+}
+
 std::string sweep_legend(const SweepReport& report, const SweepGroup& group) {
   const std::size_t shown = sweep_table(report, group).rows.size();
   const auto exists = static_cast<std::size_t>(
@@ -174,6 +204,9 @@ std::string sweep_legend(const SweepReport& report, const SweepGroup& group) {
   if (shown < exists)
     text +=
         fmt::format(" {} of {} choices; --format csv has all, and every number.", shown, exists);
+  if (tabled_groups(report).size() < groups_of(report).size())
+    text += fmt::format(" Shown: {} alone; --format csv has every circumstance.",
+                        circumstance_label(report, group));
   return text;
 }
 

@@ -30,12 +30,11 @@ bool has_several(const SweepReport& report) { return groups_of(report).size() > 
 std::string sweep_text(const SweepReport& report) {
   const SweepGroup first = groups_of(report).front();
   std::string text = fmt::format("{}: {}\n\n", report.title, opening(report));
-  for (const std::string& sentence : sweep_sentences(report, first)) text += sentence + "\n";
-  text += "\n";
   if (has_several(report))
-    text += fmt::format("{}\n{}:\n\n", plain_text(recommendation_table(report)),
+    text += fmt::format("{}\nUnder {}:\n", plain_text(recommendation_table(report)),
                         circumstance_label(report, first));
-  text += plain_text(sweep_table(report, first)) + "\n" + sweep_legend(report, first) + "\n";
+  for (const std::string& sentence : sweep_sentences(report, first)) text += sentence + "\n";
+  text += "\n" + plain_text(sweep_table(report)) + "\n" + sweep_legend(report, first) + "\n";
   for (const std::string& line : refusals(report)) text += line + "\n";
   return text;
 }
@@ -54,7 +53,7 @@ std::string sweep_markdown(const SweepReport& report, std::span<const PlotFile> 
   for (const PlotFile& plot : plots)
     text += fmt::format("![{}]({})\n\n", plot.caption, plot.file_name);
   if (!missing_plots.empty()) text += fmt::format("*{}*\n\n", missing_plots);
-  text += markdown(sweep_table(report, first)) + "\n" + sweep_legend(report, first) + "\n";
+  text += markdown(sweep_table(report)) + "\n" + sweep_legend(report, first) + "\n";
   const std::vector<std::string> refused = refusals(report);
   if (!refused.empty()) text += "\n";
   for (const std::string& line : refused) text += fmt::format("- {}\n", line);

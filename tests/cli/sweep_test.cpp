@@ -63,6 +63,18 @@ TEST_F(SweepCommand, TakesSeveralAxesOfBothKinds) {
 
 /// Those that the file compares with too. What breaks a budget is not recommended beside what keeps
 /// it.
+TEST_F(SweepCommand, ShowsEveryCircumstanceThatATableHasRoomFor) {
+  const std::string few = run({"--axis", "workload.decode.sequences=1,64"}).output;
+  EXPECT_NE(few.find("\n\nUnder sequences 1:\n"), std::string::npos) << few;
+  for (const char* row : {"\nsequences 1 ", "\nsequences 64 "})
+    EXPECT_NE(few.find(row, few.find("\nunder         blocks")), std::string::npos) << few;
+  const std::string many =
+      run({"--axis", "block_size=1..20", "--axis", "workload.decode.sequences=1..4"}).output;
+  EXPECT_NE(many.find(" Shown: sequences 1 alone; --format csv has every circumstance.\n"),
+            std::string::npos)
+      << many;
+}
+
 TEST_F(SweepCommand, LetsSchemesCompete) {
   folder_.written("kimi.yaml",
                   "schema: depthcost/1\nmodel: kimi_k3\nresidual: {schedule: two_phase, compare: "
