@@ -179,6 +179,9 @@ std::string context_text(const Study& study) {
       study.context_parallel_size);
 }
 
+/// Where the layers beside the residual path have times.
+bool is_step_known(const Evaluation& evaluation) { return !evaluation.training.rest.rows.empty(); }
+
 void write_details(Document& out) {
   const Evaluation& e = out.evaluation();
   const std::string own =
@@ -221,18 +224,23 @@ void write_markdown(Document& out) {
   out.paragraph(setup_text(e.study));
   out.paragraph(
       "`forward`, `backward`, `recompute`: the residual path of all chunks on one micro-batch. "
-      "`step`: the simulated pipeline with the layers beside it; `bubble`: share in which a stage "
-      "does not compute, be it idle or waiting for a message; `communication`: what free links "
-      "would save.");
-  out.table(training_time_table(e));
+      "`gradient sums`: d-vectors per token and step that adding them up moves beyond a backward "
+      "pass that reads every source once. A negative number means that one kernel for a block saves "
+      "reads.");
+  out.table(training_path_table(e));
+  if (is_step_known(e)) {
+    out.paragraph(
+        "`step`: the simulated pipeline with the layers beside it; `bubble`: share in which a stage "
+        "does not compute, be it idle or waiting for a message; `communication`: what free links "
+        "would save.");
+    out.table(training_step_table(e));
+  }
   out.optional_paragraph(communication_text(e));
   out.optional_paragraph(links_text(e));
   out.optional_paragraph(context_text(e.study));
   out.plot("schedule.svg");
   out.paragraph(
-      "`gradient sums`: d-vectors per token and step that adding them up moves beyond a backward "
-      "pass that reads every source once. A negative number means that one kernel for a block saves "
-      "reads. Memory is that of one stage: the one whose `activations` (made there) and `received "
+      "Memory is that of one stage: the one whose `activations` (made there) and `received "
       "blocks` (that came over the pipeline) are largest together, with all its micro-batches in "
       "flight. Another stage may keep more received blocks. Weights, gradients of weights, "
       "the optimiser and the layers' own activations are not counted.");
@@ -243,9 +251,11 @@ void write_markdown(Document& out) {
 void write_table(std::string& text, const Answer& answer) {
   const Evaluation& evaluation = answer.evaluation;
   if (!evaluation.training.work) return;
-  append_table(text, "Training: the residual path on one micro-batch, and the simulated step",
-               training_time_table(evaluation));
-  append_table(text, "Training: d-vectors added up, the fullest stage, messages of one micro-batch",
+  append_table(text, "Training: the residual path on one micro-batch",
+               training_path_table(evaluation));
+  if (is_step_known(evaluation))
+    append_table(text, "Training: the simulated step", training_step_table(evaluation));
+  append_table(text, "Training: the fullest stage, and the messages of one micro-batch",
                training_memory_table(evaluation));
 }
 
@@ -260,22 +270,27 @@ const TrainingRun* training_run(const Evaluation& evaluation, const ResidualPath
   return nullptr;
 }
 
-Table training_time_table(const Evaluation& evaluation) {
+Table training_path_table(const Evaluation& evaluation) {
   Table table{{"scheme", "schedule", right("forward"), right("backward"), right("recompute"),
-               right("step"), right("bubble"), right("communication")}};
-  const bool is_step = !evaluation.training.rest.rows.empty();
+               right("gradient sums")}};
   for (const TrainingRun& run : evaluation.training.runs)
     table.add(name(run.path->scheme), name(run.schedule), format_seconds(run.forward),
               format_seconds(run.backward), seconds_or_dash(run.recompute),
-              is_step ? format_seconds(run.makespan) : std::string(kNothing),
-              is_step ? format_ratio(run.bubble) : std::string(kNothing),
-              seconds_or_dash(run.communication));
+              format_d(run.accumulation_d));
+  return table;
+}
+
+Table training_step_table(const Evaluation& evaluation) {
+  Table table{{"scheme", "schedule", right("step"), right("bubble"), right("communication")}};
+  for (const TrainingRun& run : evaluation.training.runs)
+    table.add(name(run.path->scheme), name(run.schedule), format_seconds(run.makespan),
+              format_ratio(run.bubble), seconds_or_dash(run.communication));
   return table;
 }
 
 Table training_memory_table(const Evaluation& evaluation) {
-  Table table{{"scheme", right("gradient sums"), right("activations"), right("received blocks"),
-               right("in flight"), right("largest message"), right("all messages")}};
+  Table table{{"scheme", right("activations"), right("received blocks"), right("in flight"),
+               right("largest message"), right("all messages")}};
   for (const TrainingRun& run : evaluation.training.runs) {
     if (run.schedule != quoted_schedule(evaluation.study, *run.path)) continue;
     const StageMemory peak = fullest(run.stages);
@@ -285,9 +300,8 @@ Table training_memory_table(const Evaluation& evaluation) {
       largest = std::max(largest, message);
       all = all + message;
     }
-    table.add(name(run.path->scheme), format_d(run.accumulation_d), bytes_or_dash(peak.activations),
-              bytes_or_dash(peak.blocks), format_count(peak.micro_batches), bytes_or_dash(largest),
-              bytes_or_dash(all));
+    table.add(name(run.path->scheme), bytes_or_dash(peak.activations), bytes_or_dash(peak.blocks),
+              format_count(peak.micro_batches), bytes_or_dash(largest), bytes_or_dash(all));
   }
   return table;
 }

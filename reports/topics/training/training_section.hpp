@@ -9,8 +9,11 @@ namespace depthcost {
 const TrainingRun* training_run(const Evaluation& evaluation, const ResidualPath& path,
                                 Schedule schedule);
 
-/// Every scheme and schedule: the residual path on one micro-batch, and the simulated step.
-Table training_time_table(const Evaluation& evaluation);
+/// Every scheme and schedule: the residual path on one micro-batch.
+Table training_path_table(const Evaluation& evaluation);
+
+/// The same: the simulated step. The layers beside the residual path must have times.
+Table training_step_table(const Evaluation& evaluation);
 
 /// Every scheme as it is quoted: gradient accumulation, the fullest stage, and what is sent.
 Table training_memory_table(const Evaluation& evaluation);
