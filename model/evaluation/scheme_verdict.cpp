@@ -11,6 +11,12 @@
 namespace depthcost {
 namespace {
 
+/// Of two verdicts the graver one decides.
+int severity(Verdict verdict) {
+  if (verdict == Verdict::pass) return 0;
+  return verdict == Verdict::unknown ? 1 : 2;
+}
+
 /// The scenario's, or the paper's.
 Budget overhead_limit(const Study& study, BudgetKind kind) {
   for (const Budget& budget : study.budgets)
@@ -65,30 +71,29 @@ class SchemeJudge {
     return std::nullopt;
   }
 
+  /// The point that decides: one that breaks the limit, else one that may, else the largest.
   std::optional<LargestPart> largest(BudgetKind kind) const {
     LargestPart part{.budget = overhead_limit(e_.study, kind)};
-    double low = -std::numeric_limits<double>::infinity();
-    double high = low;
+    const auto rank = [&](const StepRow& row) {
+      const Verdict verdict = verdict_of(part.budget.limit, row.overhead->low, row.overhead->high);
+      return std::pair(severity(verdict), row.overhead->value);
+    };
     for (const StepRow& row : e_.step) {
       if (row.path != verdict_.path || row.schedule != verdict_.schedule ||
           row.workload.kind != overhead_workload(kind) || !row.overhead)
         continue;
-      if (part.at == nullptr || row.overhead->value > part.at->overhead->value) part.at = &row;
-      low = std::max(low, row.overhead->low);
-      high = std::max(high, row.overhead->high);
+      if (part.at == nullptr || rank(row) > rank(*part.at)) part.at = &row;
     }
     if (part.at == nullptr) return std::nullopt;
-    part.verdict = verdict_of(part.budget.limit, low, high);
+    const Estimate<double>& overhead = *part.at->overhead;
+    part.verdict = verdict_of(part.budget.limit, overhead.low, overhead.high);
     return part;
   }
 
   /// A broken limit comes first, then one that may break, then the nearest.
   std::optional<LargestPart> nearest_to_limit() const {
     const auto rank = [](const LargestPart& part) {
-      const int order = part.verdict == Verdict::fail      ? 2
-                        : part.verdict == Verdict::unknown ? 1
-                                                           : 0;
-      return std::pair(order, share_of_limit(part));
+      return std::pair(severity(part.verdict), share_of_limit(part));
     };
     std::optional<LargestPart> nearest;
     for (const BudgetKind kind : {BudgetKind::decode_overhead, BudgetKind::prefill_overhead,

@@ -9,10 +9,11 @@
 
 namespace depthcost {
 
-/// The largest overhead of the workload points of one kind that fit, and the limit it is held to.
+/// The overhead that decides among the workload points of one kind that fit, and the limit it is
+/// held to.
 struct LargestPart {
   Budget budget;
-  const StepRow* at = nullptr;  // the point with the largest overhead
+  const StepRow* at = nullptr;  // breaks the limit, else may break it, else is the largest
   Verdict verdict = Verdict::unknown;
 };
 

@@ -94,6 +94,13 @@ inline double launches_per_step(const TracedStep& traced) {
   return as_double(launches) / as_double(traced.steps);
 }
 
+/// Whether a kernel of the residual path also does something else, so that its own time is not
+/// known.
+inline bool has_folded(const TracedStep& traced) {
+  return std::any_of(traced.operations.begin(), traced.operations.end(),
+                     [](const TracedKernels& kernels) { return !kernels.beside.empty(); });
+}
+
 /// Whether a trace has about as many launches as predicted: half for a stage of a pipeline, four
 /// times for an engine that splits each operation into several kernels. [ours]
 inline bool is_comparable(const TracedStep& traced) {
@@ -103,11 +110,11 @@ inline bool is_comparable(const TracedStep& traced) {
 }
 
 /// What the traced residual path adds to the step, over the step with the predicted fused standard
-/// residual in its place. Nothing where the trace is not comparable, or where the standard residual
-/// alone would take more than the step.
+/// residual in its place. Nothing where the trace is not comparable, where part of it is folded, or
+/// where the standard residual alone would take more than the step.
 inline std::optional<double> traced_overhead(const TracedStep& traced,
                                              const PredictedTrace& predicted) {
-  if (!is_comparable(traced)) return std::nullopt;
+  if (!is_comparable(traced) || has_folded(traced)) return std::nullopt;
   const double steps = static_cast<double>(traced.steps);
   const double added = traced.residual.value / steps - predicted.standard.value;
   const double baseline = traced.span.value / steps - added;

@@ -101,6 +101,11 @@ std::string verdict(const TracedStep& traced) {
         "The overhead is not known: a step of the trace has {:.4g} kernels of the residual path, and "
         "the prediction {}. Are the model, --steps and --kernel-names right?",
         launches_per_step(traced), format_count(traced.predicted_launches));
+  if (has_folded(traced))
+    return fmt::format(
+        "The overhead is not known: some kernels hold an all-reduce too. Without them the residual "
+        "path takes {} of the step. Trace with the fusion off to see all of it.",
+        format_ratio(traced.share_of_span()));
   const PredictedTrace* row = predicted_step(traced);
   if (row == nullptr)
     return fmt::format(
@@ -140,8 +145,7 @@ Table unmapped_table(const TracedStep& traced) {
 }
 
 std::string steps_text(const TracedStep& traced) {
-  if (traced.steps == 0)
-    return "The number of steps is not known.";
+  if (traced.steps == 0) return "The number of steps is not known.";
   return fmt::format("That is {} step{}.", traced.steps, traced.steps == 1 ? "" : "s");
 }
 
@@ -152,12 +156,6 @@ std::string rest_of_unmapped(const TracedStep& traced) {
     rest = rest + traced.unmapped[i].time;
   return fmt::format("{} more kernels have no operation, {} of the kernel time if summed.",
                      traced.unmapped.size() - kMostUnmapped, share_of(rest, traced));
-}
-
-bool has_folded(const TracedStep& traced) {
-  for (const TracedKernels& kernels : traced.operations)
-    if (!kernels.beside.empty()) return true;
-  return false;
 }
 
 std::vector<std::string> notes_of(const TraceReport& report) {
@@ -179,7 +177,7 @@ std::vector<std::string> notes_of(const TraceReport& report) {
   if (has_folded(traced))
     notes.emplace_back(
         "A kernel that also does something else is listed, but not counted: how much of it is the "
-        "residual path's is not known.");
+        "residual path's is not known. So the share of the residual path is a lower bound.");
   if (traced.unmapped.size() > kMostUnmapped) notes.push_back(rest_of_unmapped(traced));
   notes.insert(notes.end(), report.notes.begin(), report.notes.end());
   return notes;

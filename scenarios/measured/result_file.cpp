@@ -22,10 +22,11 @@ constexpr auto kIdentities = std::to_array<std::string_view>(
      "baseline_attachment"});
 
 // These are no predictions: limits are the user's, margins follow from limits, and a plan repeats
-// other rows. A kind only numbers like rows.
-constexpr auto kNoPredictions =
-    std::to_array<std::string_view>({"schema_version", "program_version", "scenario", "need",
-                                     "limit", "margin", "shortfall", "plan", "kind"});
+// other rows. Shares and bubbles follow from times, and grow where everything else becomes faster.
+// A kind only numbers like rows.
+constexpr auto kNoPredictions = std::to_array<std::string_view>(
+    {"schema_version", "program_version", "scenario", "need", "limit", "margin", "shortfall",
+     "plan", "kind", "share", "share_low", "share_high", "bubble"});
 
 /// A value and the ends of its interval.
 struct IntervalKeys {
@@ -38,7 +39,6 @@ constexpr auto kIntervals = std::to_array<IntervalKeys>({
     {"seconds", "low", "high"},
     {"delta_seconds", "delta_low", "delta_high"},
     {"overhead", "overhead_low", "overhead_high"},
-    {"share", "share_low", "share_high"},
     {"residual_seconds", "residual_low", "residual_high"},
     {"baseline_seconds", "baseline_low", "baseline_high"},
     {"predicted_seconds", "low_seconds", "high_seconds"},
@@ -75,7 +75,7 @@ PredictedUnit unit_of(const Map& row, std::string_view quantity) {
   if (quantity.ends_with("seconds")) return seconds;
   if (quantity.ends_with("_d")) return d_vectors;
   if (quantity.starts_with("have_")) return word_at(row, "unit") == "ratio" ? ratio : bytes;
-  if (quantity == "overhead" || quantity == "share" || quantity == "bubble") return ratio;
+  if (quantity == "overhead") return ratio;
   const bool is_of_bytes = quantity.ends_with("bytes") || quantity.ends_with("bytes_per_device");
   return is_of_bytes ? bytes : plain;
 }

@@ -25,15 +25,16 @@ std::string points_text(const ClaimRow& claim, Schedule schedule) {
   for (const ClaimPoint& point : claim.points) {
     if (point.schedule != schedule) continue;
     is_everywhere = is_everywhere && point.verdict == Verdict::pass;
-    if (point.verdict == Verdict::pass) parts.push_back("at " + name(point.workload));
+    if (point.verdict == Verdict::pass) parts.push_back(name(point.workload));
     if (point.least_step)
-      parts.push_back(fmt::format("at {} in steps of at least {}", name(point.workload),
+      parts.push_back(fmt::format("{} if the step takes {} or more", name(point.workload),
                                   format_seconds(*point.least_step)));
     if (point.least_kept)
-      parts.push_back(fmt::format("at {} where the layers of every stage keep at least {}",
+      parts.push_back(fmt::format("{} if the layers of every stage keep {} or more",
                                   name(point.workload), format_bytes(*point.least_kept)));
   }
-  return is_everywhere ? "everywhere" : fmt::format("{}", fmt::join(parts, ", "));
+  if (parts.empty()) return "";
+  return is_everywhere ? "everywhere" : fmt::format("at {}", fmt::join(parts, ", "));
 }
 
 }  // namespace

@@ -127,10 +127,10 @@ std::string batch_sentence(const Evaluation& e) {
   const std::string breaks = batches(runs, BatchFate::breaks);
   if (keeps.empty() && breaks.empty()) return "";
   const std::string bound = format_ratio(limit);
-  std::string text = fmt::format("By batch, `{}` adds ", name(path.scheme));
-  text += keeps.empty() ? fmt::format("more than {} to a decode step of {}", bound, breaks)
-                        : fmt::format("at most {} to a decode step of {}", bound, keeps);
-  if (!keeps.empty() && !breaks.empty()) text += fmt::format(", and more to one of {}", breaks);
+  std::string text = fmt::format("By batch, the median of `{}` ", name(path.scheme));
+  text += keeps.empty() ? fmt::format("breaks the limit of {} for {}", bound, breaks)
+                        : fmt::format("keeps the limit of {} for {}", bound, keeps);
+  if (!keeps.empty() && !breaks.empty()) text += fmt::format(", and breaks it for {}", breaks);
   const std::string large = batches(runs, BatchFate::does_not_fit);
   return text + (large.empty() ? "." : fmt::format("; {} do not fit.", large));
 }

@@ -2,6 +2,7 @@
 #include "reports/topics/decision/verdict_lines.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -47,6 +48,15 @@ std::vector<WorkloadId> too_large_points(const Evaluation& e, const Scheme& sche
     return memory_of(e.memory, a, scheme) > memory_of(e.memory, b, scheme);
   });
   return points;
+}
+
+/// In the order of the workloads.
+std::vector<std::string> too_large_names(const Evaluation& e, const Scheme& scheme) {
+  std::vector<WorkloadId> points = too_large_points(e, scheme);
+  std::sort(points.begin(), points.end());
+  std::vector<std::string> names;
+  for (const WorkloadId point : points) names.push_back(name(point));
+  return names;
 }
 
 bool fits_as_standard(const Evaluation& e, WorkloadId workload) {
@@ -96,7 +106,7 @@ std::string other_schedules_text(const Evaluation& e, const LargestPart& part) {
 }
 
 std::string fitting_text(const Evaluation& e, const LargestPart& part) {
-  return fmt::format(" What fits is {}: {}; {}.{}", name(fate_of(part.budget.kind, part.verdict)),
+  return fmt::format(" Where it fits: {}, {}; {}.{}", name(fate_of(part.budget.kind, part.verdict)),
                      overhead_text(part), limit_text(part.budget), other_schedules_text(e, part));
 }
 
@@ -104,7 +114,7 @@ std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
   std::string text = fmt::format("`{}`, {}: {}", name(verdict.path->scheme), name(verdict.schedule),
                                  name(verdict.fate));
   if (verdict.memory) {
-    text += ".";
+    text += fmt::format(" at {}.", fmt::join(too_large_names(e, verdict.path->scheme), ", "));
     if (!fits_with_none(e, verdict))
       text += fmt::format(" {}; with the standard residual it fits.{}",
                           memory_text(e, verdict.path->scheme), remedy_text(verdict.remedy));

@@ -57,11 +57,11 @@ std::vector<StepNumber> numbers_of(const Study& study, const MeasuredStep& measu
   const auto residual = predicted ? std::optional(predicted->residual) : std::nullopt;
   std::vector<StepNumber> numbers;
   if (measured.span == StepSpan::kernels)
-    numbers.push_back({"kernels alone", measured.time, step, Judged::no});
+    numbers.push_back({"kernels without the time between them", measured.time, step, Judged::no});
   else
     numbers.push_back({"step", measured.time, step, Judged::yes});
   if (measured.residual)
-    numbers.push_back({"residual path", *measured.residual, residual, Judged::yes});
+    numbers.push_back({"residual path, standalone", *measured.residual, residual, Judged::yes});
   return numbers;
 }
 
@@ -82,8 +82,7 @@ void write_markdown(Document& out) {
   out.heading("Nearest measured kernels of others");
   out.paragraph(
       "The nearest published kernel to each operation of a quoted schedule, with the prediction of "
-      "that very call. The constants of few tokens were fitted on tables that hold some of these "
-      "rows.");
+      "that very call, by constants that have not seen its GPU.");
   out.table(kernels);
 }
 
@@ -123,10 +122,11 @@ Table published_step_table(const Evaluation& e, std::span<const MeasuredStep> pu
   for (const MeasuredStep& step : measured_steps_of(e.study, published))
     for (const StepNumber& number : numbers_of(e.study, step))
       if (number.predicted)
-        table.add(step_text(step), number.what, format_seconds(number.measured),
-                  format_seconds(*number.predicted),
-                  number.is_judged() ? inside_text(holds(*number.predicted, number.measured)) : "",
-                  step.stack);
+        table.add(
+            step_text(step), number.what, format_seconds(number.measured),
+            format_seconds(*number.predicted),
+            number.is_judged() ? inside_text(holds(*number.predicted, number.measured)) : kNothing,
+            step.stack);
   return table;
 }
 
@@ -149,10 +149,10 @@ std::vector<std::string> published_warnings(const Evaluation& e, const ReportPar
   for (const MeasuredStep& step : measured_steps_of(e.study, parts.published_steps))
     for (const StepNumber& number : numbers_of(e.study, step))
       if (number.is_judged() && !holds(*number.predicted, number.measured))
-        warnings.push_back(
-            fmt::format("Warning: the {} of {} ({}) took {}, which lies outside the predicted {}.",
-                        number.what, step_text(step), step.stack, format_seconds(number.measured),
-                        format_seconds(*number.predicted)));
+        warnings.push_back(fmt::format(
+            "Warning: the {} of {} ({}) took {}. That lies outside the {} predicted for it.",
+            number.what, step_text(step), step.stack, format_seconds(number.measured),
+            format_seconds(*number.predicted)));
   return warnings;
 }
 

@@ -74,7 +74,7 @@ Table attachment_table(const Evaluation& e) {
   constexpr Attachment folded = Attachment::all_reduce;
   constexpr Attachment alone = Attachment::standalone;
   Table table{{"workload", "scheme", right("both folded"), right("both standalone"),
-               right("AttnRes alone standalone")}};
+               right("standalone, standard folded")}};
   for (const WorkloadId workload : timed_workloads(e))
     for (const AttachmentRow& row : e.attachments) {
       if (row.workload != workload || row.attachment != folded) continue;

@@ -159,7 +159,7 @@ TEST(Report, SaysFirstWhatDoesNotFitAndGivesItNoPerCent) {
 TEST(Report, HoldsFoldedAgainstFolded) {
   const std::string report = report_of("kimi_k3_8xb300");
   expect_text(report,
-              "| workload | scheme | both folded | both standalone | AttnRes alone standalone |");
+              "| workload | scheme | both folded | both standalone | standalone, standard folded |");
   expect_text(report,
               "| decode/1 | block_attnres | +50.8 us [19.9, 84.3] | +50.8 us [9.9, 94.3] |");
 }
@@ -170,7 +170,7 @@ TEST(Report, SetsPublishedMeasurementsBesideItsNumbers) {
   expect_text(
       report,
       "| mhc | decode/1 | mhc_pre, T = 1, d = 7168, hot, on b300_sxm (sglang 0.5.14) | 9.45 us |");
-  expect_text(report, "| decode/1, 8 x NVIDIA B300 SXM | residual path | 305 us |");
+  expect_text(report, "| decode/1, 8 x NVIDIA B300 SXM | residual path, standalone | 305 us |");
 }
 
 /// The published row of a call that takes ten times as long as is predicted.

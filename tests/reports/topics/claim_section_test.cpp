@@ -19,7 +19,7 @@ TEST(ClaimSentence, SaysWhereItHolds) {
                {Schedule::two_phase, WorkloadId::decode(1), Verdict::pass, {}}});
   EXPECT_EQ(claim_sentence("it is cheap ([x] Sec. 1)", claim),
             "Claim: it is cheap ([x] Sec. 1). Held to 2.0 % of `decode_overhead` it holds only if "
-            "run as `single_pass` at decode/1, at decode/8 in steps of at least 9.10 ms; run as "
+            "run as `single_pass` at decode/1, decode/8 if the step takes 9.10 ms or more; run as "
             "`two_phase` everywhere.");
 }
 
@@ -33,7 +33,7 @@ TEST(ClaimSentence, SaysWhatTheLayersMustKeep) {
                          .least_kept = Bytes{40.5e9}}}};
   EXPECT_EQ(claim_sentence("a", claim),
             "Claim: a. Held to 1.0 % of `pipeline_cache` it holds only if run as `single_pass` at "
-            "training where the layers of every stage keep at least 40.50 GB.");
+            "training if the layers of every stage keep 40.50 GB or more.");
 }
 
 TEST(ClaimSentence, IsShortWithoutACondition) {

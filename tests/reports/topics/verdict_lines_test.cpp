@@ -59,7 +59,7 @@ TEST(VerdictLines, SayWhatDoesNotFitBeforeWhatItAdds) {
   EXPECT_NE(line.find(", and a device has 1.000 GB."), line.npos) << line;
   EXPECT_TRUE(verdict_lines(evaluate(study))
                   .back()
-                  .starts_with("`block_attnres`, single_pass: does not fit."));
+                  .starts_with("`block_attnres`, single_pass: does not fit at decode/1"));
 }
 
 /// The standard residual takes a gigabyte less than the bank of Full AttnRes.
@@ -78,7 +78,7 @@ TEST(VerdictLines, BlameTheSchemeWhereTheStandardResidualFits) {
   e.study.machine->memory_capacity = 0.5 * (standard + full);
   const std::string line = verdict_lines(e).back();
   EXPECT_TRUE(line.starts_with("`full_attnres`, ")) << line;
-  EXPECT_NE(line.find(": does not fit. prefill needs "), line.npos) << line;
+  EXPECT_NE(line.find(": does not fit at prefill. prefill needs "), line.npos) << line;
   EXPECT_NE(line.find("; with the standard residual it fits."), line.npos) << line;
 }
 
