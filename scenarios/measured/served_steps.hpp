@@ -10,8 +10,11 @@
 
 namespace depthcost {
 
-/// Every row, with the constants that have not seen its model.
-std::vector<ServedStep> served_steps();
+/// What of a row its constants have not seen.
+enum class Unseen { model, gpu };
+
+/// Every row, with such constants.
+std::vector<ServedStep> served_steps(Unseen unseen = Unseen::model);
 
 /// The rows of a table with the columns of steps.csv, all with `constants`. Throws InputError.
 std::vector<ServedStep> parse_served_steps(std::string_view text, const std::string& file,
