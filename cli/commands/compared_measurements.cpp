@@ -33,7 +33,8 @@ ComparisonReport published_report(const CompareOptions& options) {
       .title = "Published measurements against presets alone",
       .cases = published_cases(published_measurements(), rules_for(options, "published")),
       .notes = {"Each prediction comes from constants that have not seen its GPU, those of served "
-                "steps from constants that have not seen their model."},
+                "steps from constants that have not seen their model.",
+                unseen_gpu_sentence(compared_servings(served_steps(Unseen::gpu)))},
       .servings = compared_servings(served_steps())};
 }
 

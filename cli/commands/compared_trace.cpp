@@ -11,9 +11,9 @@
 
 #include "model/evaluation/evaluation.hpp"
 #include "model/ledger/path_operations.hpp"
+#include "profile/traces/kernel_names.hpp"
 #include "scenarios/read/scenario_options.hpp"
 #include "scenarios/text/input_error.hpp"
-#include "profile/traces/kernel_names.hpp"
 
 namespace depthcost {
 namespace {
@@ -32,12 +32,22 @@ void require_trace_options(const CompareOptions& options) {
         "conflicting --tolerances, --junit, --github or --strict (a trace has no verdicts)");
 }
 
+/// Of the study's own path in a step.
+Count launches_of(const Study& study, WorkloadId workload) {
+  const auto operations = all_operations(study.path, quoted_schedule(study, study.path));
+  Count runs = 1;
+  if (workload.kind == WorkloadKind::prefill && study.prefill->chunk)
+    runs = (study.prefill->tokens + *study.prefill->chunk - 1) / *study.prefill->chunk;
+  return runs * static_cast<Count>(operations.size());
+}
+
 std::vector<PredictedTrace> predicted_rows(const Evaluation& evaluation) {
   const ResidualPath& own = evaluation.paths.front();
   std::vector<PredictedTrace> rows;
   for (const StepRow& row : evaluation.step)
     if (row.path == &own && row.schedule == quoted_schedule(evaluation.study, own))
       rows.push_back({.workload = row.workload,
+                      .launches = launches_of(evaluation.study, row.workload),
                       .residual = row.residual,
                       .standard = row.residual.value - row.delta.value,
                       .share = row.share,
@@ -76,9 +86,8 @@ bool launches(const ResidualPath& path, std::string_view operation) {
 
 void add_prediction(TracedStep& traced, const Evaluation& evaluation) {
   const ResidualPath& own = evaluation.paths.front();
-  const auto operations = all_operations(own, quoted_schedule(evaluation.study, own));
   traced.predicted = predicted_rows(evaluation);
-  traced.predicted_launches = static_cast<Count>(operations.size());
+  if (evaluation.study.pipeline) traced.pipeline_stages = evaluation.study.pipeline->num_stages;
   std::set<std::string> foreign;
   for (const TracedKernels& kernels : traced.operations)
     if (!launches(own, without_variant({kernels.name}))) foreign.insert(kernels.name);

@@ -87,6 +87,7 @@ ExitCode run_plan(const PlanOptions& options, Console& console) {
     source.overhead = limit;
     PlacedStudies studies = placed_studies(source, options.devices, {place, 1, 1});
     report.refused += studies.refused;
+    report.left_out_context += studies.left_out_context;
     if (report.first_refusal.empty()) report.first_refusal = studies.first_refusal;
     for (PlacedStudy& study : studies.placed) placed.push_back(std::move(study));
     report.own = std::move(source.own);

@@ -147,6 +147,8 @@ void add_plan(CLI::App& app, Command& chosen) {
        "depthcost plan --model qwen3_32b --hardware b200_sxm --devices 8 "
        "--residual block_attnres,mhc --format json"});
   add_scenario(*command, options->scenario, "scenario file", options->question);
+  command->get_option("--decode")
+      ->description("sequences of a decode step over all replicas, as 64 or 1,64; 64 if absent");
   command->add_option("--devices", options->devices, "how many there are")
       ->required()
       ->check(CLI::Range(Count{1}, Count{1024}));

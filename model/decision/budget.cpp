@@ -41,6 +41,7 @@ bool is_of_study(const ResidualPath& path, const Study& study) {
 /// The largest overhead of one schedule over the workload points of one kind.
 struct LargestOverhead {
   double low = -std::numeric_limits<double>::infinity();
+  double middle = -std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
   std::optional<WorkloadId> at;  // the point with the largest low end: the first to break a limit
   std::string left_out;          // why a point is not among them
@@ -63,6 +64,7 @@ std::optional<LargestOverhead> largest_overhead(const BudgetInputs& inputs, Sche
     // Each end is a maximum of its own: which point is the largest may not be certain.
     if (step.overhead->low > largest.low) largest.at = step.workload;
     largest.low = std::max(largest.low, step.overhead->low);
+    largest.middle = std::max(largest.middle, step.overhead->value);
     largest.high = std::max(largest.high, step.overhead->high);
   }
   if (!largest.at && largest.left_out.empty()) return std::nullopt;
@@ -76,18 +78,29 @@ std::string what_is_missing(const BudgetInputs& inputs, WorkloadKind workload) {
   return "no step is timed";
 }
 
-/// The cheapest of the scheme's other schedules that surely keeps the limit.
+/// The cheapest of the scheme's other schedules that surely keeps the limit; else, where the
+/// study's breaks it with its median, the cheapest that keeps it so.
 std::string nearest_schedule(const Budget& budget, const BudgetInputs& inputs,
                              WorkloadKind workload) {
-  std::string nearest;
-  double least = budget.limit;
+  std::string surely;
+  std::string likely;
+  double least_high = budget.limit;
+  double least_middle = budget.limit;
   for (const Schedule schedule : inputs.study.path.scheme.rule->schedules) {
     const auto largest = largest_overhead(inputs, schedule, workload);
-    if (!largest || !largest->at || largest->high > least) continue;
-    least = largest->high;
-    nearest = fmt::format("schedule {} would keep it", name(schedule));
+    if (!largest || !largest->at || schedule == inputs.study.schedule) continue;
+    if (largest->high <= least_high) {
+      least_high = largest->high;
+      surely = fmt::format("schedule {} would keep it", name(schedule));
+    }
+    if (largest->middle <= least_middle) {
+      least_middle = largest->middle;
+      likely = fmt::format("schedule {} would likely keep it", name(schedule));
+    }
   }
-  return nearest;
+  const auto own = largest_overhead(inputs, inputs.study.schedule, workload);
+  const bool is_kept = own && own->at && own->middle <= budget.limit;
+  return surely.empty() && !is_kept ? likely : surely;
 }
 
 bool asks_for(const Study& study, WorkloadKind workload) {
@@ -115,6 +128,7 @@ BudgetRow overhead_row(const Budget& budget, const BudgetInputs& inputs, Workloa
   const LeftOut left_out = largest->left_out.empty() ? LeftOut::none : LeftOut::some;
   BudgetRow row = known(decided_overhead(budget, largest->low, largest->high, left_out));
   row.at = largest->at;
+  row.middle = largest->middle;
   if (!row.high) row.reason = largest->left_out;
   const bool has_choice = workload == WorkloadKind::decode && study.decode->sequences.size() > 1;
   if (row.verdict == Verdict::fail && has_choice)
@@ -194,6 +208,18 @@ Count expert_ranks(Count all, Count limit) {
   return ranks;
 }
 
+/// "parallelism of tensor 8, expert 64, context 8 (64 devices)".
+std::string parallelism_text(const Study& study) {
+  std::string text = fmt::format("parallelism of tensor {}", study.tensor_parallel_size);
+  if (study.expert_parallel_size > 1)
+    text += fmt::format(", expert {}", study.expert_parallel_size);
+  if (study.context_parallel_size > 1)
+    text += fmt::format(", context {}", study.context_parallel_size);
+  return text +
+         fmt::format(" ({} devices)", study.tensor_parallel_size * study.context_parallel_size *
+                                          study.data_parallel_size);
+}
+
 /// The fewest devices, by doubling, over which everything would fit: more tensor ranks, or so many
 /// context ranks, where the cache of latent attention is on every tensor rank.
 std::string nearest_parallelism(const Study& study, double limit) {
@@ -212,9 +238,7 @@ std::string nearest_parallelism(const Study& study, double limit) {
                        std::min(fewest_experts(*study.model.architecture).value_or(1),
                                 factor * study.expert_parallel_size));
       if (largest_memory(spread).value <= kCountedShare * limit)
-        return fmt::format("parallelism of tensor {}, expert {}, context {} would keep it",
-                           spread.tensor_parallel_size, spread.expert_parallel_size,
-                           spread.context_parallel_size);
+        return fmt::format("{} would keep it", parallelism_text(spread));
     }
   return "";
 }

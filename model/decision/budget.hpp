@@ -71,6 +71,7 @@ struct BudgetRow {
   std::string reason;   // where it is unknown: what is missing; where it fails: at which workload
   std::string nearest;  // where it may not hold: the nearest thing that would work, if one is known
   std::optional<WorkloadId> at = {};  // the point that decides, where the budget is of an overhead
+  std::optional<double> middle = {};  // of an overhead: the largest median of a point
 };
 
 /// Pass if the high end keeps the limit, fail if the low end breaks it, else unknown.

@@ -143,20 +143,21 @@ bool is_better(const ChangedWord& verdict) {
          rank(verdict.before) < rank(verdict.after);
 }
 
-bool Difference::has_other_limit(const ChangedWord& verdict) const {
-  return std::any_of(inputs.begin(), inputs.end(),
-                     [&](const ChangedWord& input) { return input.name == verdict.name; });
+std::vector<ChangedWord> Difference::changed_limits() const {
+  std::vector<ChangedWord> limits;
+  for (const ChangedWord& input : inputs)
+    if (input.name.starts_with("budgets.") && !input.before.empty()) limits.push_back(input);
+  return limits;
 }
 
 bool Difference::holds(Improvements improvements) const {
   const bool is_strict = improvements == Improvements::refused;
-  return removed.empty() &&
+  return removed.empty() && changed_limits().empty() &&
          std::none_of(
              moves.begin(), moves.end(),
              [&](const Move& move) { return move.is_beyond && (is_strict || !move.is_better); }) &&
          std::none_of(verdicts.begin(), verdicts.end(), [&](const ChangedWord& verdict) {
-           return !verdict.before.empty() &&
-                  (is_strict || !is_better(verdict) || has_other_limit(verdict));
+           return !verdict.before.empty() && (is_strict || !is_better(verdict));
          });
 }
 

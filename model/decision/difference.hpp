@@ -101,12 +101,12 @@ struct Difference {
 
   /// Nothing moved beyond the tolerance, no verdict changed, and the new result lacks nothing that
   /// the old one says; changes for the better aside, if they are allowed. What the new result says
-  /// in addition, and inputs, do not count. A verdict under another limit is no change for the
-  /// better.
+  /// in addition does not count, nor do inputs, but for the limit of a budget: who changes or drops
+  /// one means to, and renews the old result.
   bool holds(Improvements improvements = Improvements::allowed) const;
 
-  /// Whether the limit of a budget changed, so that its verdict says nothing of the prediction.
-  bool has_other_limit(const ChangedWord& verdict) const;
+  /// Limits that changed or are gone.
+  std::vector<ChangedWord> changed_limits() const;
 };
 
 /// `tolerance`: relative to the old number, of a value and of each end of its interval.

@@ -40,7 +40,7 @@ class SchemeJudge {
   }
 
   SchemeVerdict verdict() {
-    verdict_.memory = broken_memory();
+    decide_memory();
     if (verdict_.path == &e_.paths.front()) verdict_.written = broken_budget();
     verdict_.time = nearest_to_limit();
     if (!verdict_.time) verdict_.missing = missing();
@@ -55,11 +55,11 @@ class SchemeJudge {
     return budget_rows({study_, e_.step, e_.memory}).front();
   }
 
-  std::optional<BudgetRow> broken_memory() {
-    if (!study_.machine || !study_.machine->memory_capacity) return std::nullopt;
-    BudgetRow row = decided_alone({.kind = BudgetKind::device_memory});
-    if (row.verdict != Verdict::fail) return std::nullopt;
-    return row;
+  void decide_memory() {
+    if (!study_.machine || !study_.machine->memory_capacity) return;
+    const BudgetRow row = decided_alone({.kind = BudgetKind::device_memory});
+    if (row.verdict == Verdict::fail) verdict_.memory = row;
+    if (row.verdict == Verdict::unknown && row.high) verdict_.tight = row;
   }
 
   /// Neither memory nor time, which have their own places.
@@ -116,7 +116,8 @@ class SchemeJudge {
     if (verdict_.memory) return Fate::does_not_fit;
     if (verdict_.written) return Fate::too_much;
     if (!verdict_.time) return Fate::unknown;
-    return fate_of(verdict_.time->budget.kind, verdict_.time->verdict);
+    const Fate fate = fate_of(verdict_.time->budget.kind, verdict_.time->verdict);
+    return fate == Fate::ok && verdict_.tight ? Fate::unknown : fate;
   }
 
   std::string remedy() {

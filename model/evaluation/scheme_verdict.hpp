@@ -24,6 +24,7 @@ struct SchemeVerdict {
   Schedule schedule = Schedule::fused;
   Fate fate = Fate::unknown;
   std::optional<BudgetRow> memory;   // where a workload point surely does not fit
+  std::optional<BudgetRow> tight;    // where all fit, and one leaves too little for activations
   std::optional<BudgetRow> written;  // another budget of the scenario that surely breaks
   std::optional<LargestPart> time;   // of what fits: the overhead that is nearest to its limit
   std::string missing;               // why no time is judged

@@ -56,6 +56,7 @@ struct TracedKernels {
 /// One workload of the scenario, in its own scheme and schedule.
 struct PredictedTrace {
   WorkloadId workload;
+  Count launches = 0;  // of the residual path in a step, all chunks of a prefill
   Estimate<Seconds> residual;
   Seconds standard;                          // residual path of the fused standard residual
   std::optional<Estimate<double>> share;     // residual / step
@@ -73,7 +74,7 @@ struct TracedStep {
   Count steps = 0;                        // that the span holds; 0: not known
   std::vector<PredictedTrace> predicted;
   std::optional<WorkloadId> workload;  // that the trace is a step of; one of those predicted
-  Count predicted_launches = 0;        // of the residual path in a step
+  Count pipeline_stages = 1;           // of the scenario; a trace is of one rank
   std::vector<std::string> foreign;    // traced operations that the predicted scheme never launches
 
   double share_of_kernel_time() const { return residual / kernel_time; }
@@ -87,10 +88,11 @@ inline const PredictedTrace* predicted_step(const TracedStep& traced) {
   return nullptr;
 }
 
-/// Kernels of the residual path, those that do more among them. Needs the number of steps.
+/// Kernels that are the residual path's alone. Needs the number of steps.
 inline double launches_per_step(const TracedStep& traced) {
   Count launches = 0;
-  for (const TracedKernels& kernels : traced.operations) launches += kernels.launches;
+  for (const TracedKernels& kernels : traced.operations)
+    if (kernels.beside.empty()) launches += kernels.launches;
   return as_double(launches) / as_double(traced.steps);
 }
 
@@ -101,25 +103,30 @@ inline bool has_folded(const TracedStep& traced) {
                      [](const TracedKernels& kernels) { return !kernels.beside.empty(); });
 }
 
-/// Whether a trace has about as many launches as predicted: half for a stage of a pipeline, four
-/// times for an engine that splits each operation into several kernels. [ours]
-inline bool is_comparable(const TracedStep& traced) {
-  if (traced.steps == 0 || traced.predicted_launches == 0) return false;
-  const double ratio = launches_per_step(traced) / as_double(traced.predicted_launches);
+/// Whether a step of the trace has about as many launches as predicted: from half, where engines
+/// leave some out, to four times, where they split each operation into several kernels. [ours]
+inline bool is_comparable(const TracedStep& traced, const PredictedTrace& predicted) {
+  if (traced.steps == 0 || predicted.launches == 0) return false;
+  const double ratio = launches_per_step(traced) / as_double(predicted.launches);
   return ratio >= 0.5 && ratio <= 4;
+}
+
+/// What a step of the trace spends on its residual path, less the predicted fused standard
+/// residual. Needs the number of steps.
+inline Seconds traced_addition(const TracedStep& traced, const PredictedTrace& predicted) {
+  return Seconds{traced.residual.value / as_double(traced.steps) - predicted.standard.value};
 }
 
 /// What the traced residual path adds to the step, over the step with the predicted fused standard
 /// residual in its place. Nothing where the trace is not comparable, where part of it is folded, or
-/// where the standard residual alone would take more than the step.
+/// where the standard residual alone would take more than its residual path, or than the step.
 inline std::optional<double> traced_overhead(const TracedStep& traced,
                                              const PredictedTrace& predicted) {
-  if (!is_comparable(traced) || has_folded(traced)) return std::nullopt;
-  const double steps = static_cast<double>(traced.steps);
-  const double added = traced.residual.value / steps - predicted.standard.value;
-  const double baseline = traced.span.value / steps - added;
-  if (baseline <= 0) return std::nullopt;
-  return added / baseline;
+  if (!is_comparable(traced, predicted) || has_folded(traced)) return std::nullopt;
+  const Seconds added = traced_addition(traced, predicted);
+  const double baseline = traced.span.value / as_double(traced.steps) - added.value;
+  if (added.value < 0 || baseline <= 0) return std::nullopt;
+  return added.value / baseline;
 }
 
 }  // namespace depthcost

@@ -175,6 +175,8 @@ Plans plans_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
     ++(plan.fate == PlanFate::does_not_fit ? plans.too_large
        : plan.fate == PlanFate::breaks     ? plans.broken
                                            : plans.unknown);
+    if (plan.fate == PlanFate::breaks && (!plans.faster || is_before(plan, *plans.faster)))
+      plans.faster = plan;
     if (plan.fate != PlanFate::unknown && (!plans.nearest || is_nearer(plan, *plans.nearest)))
       plans.nearest = std::move(plan);
   }
@@ -182,6 +184,8 @@ Plans plans_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
   std::sort(plans.best.begin(), plans.best.end(), is_before);
   if (plans.best.size() > kShown) plans.best.erase(plans.best.begin() + kShown, plans.best.end());
   if (!plans.best.empty()) plans.nearest.reset();
+  if (plans.best.empty() || (plans.faster && plans.faster->cost >= plans.best.front().cost))
+    plans.faster.reset();
   return plans;
 }
 

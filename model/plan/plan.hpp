@@ -64,6 +64,7 @@ PlannedPlacement planned(const PlacedStudy& placed);
 struct Plans {
   std::vector<PlannedPlacement> best;       // at most three, the best first
   std::optional<PlannedPlacement> nearest;  // where none keeps the limits
+  std::optional<PlannedPlacement> faster;   // the fastest, if it breaks a limit that the best keep
   std::size_t searched = 0;
   std::size_t kept = 0;
   std::size_t too_large = 0;

@@ -5,8 +5,8 @@
 #include <istream>
 #include <nlohmann/json.hpp>
 
-#include "scenarios/text/input_error.hpp"
 #include "profile/traces/trace_builder.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost {
 namespace {

@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "model/base/decimal.hpp"
-#include "scenarios/text/input_text.hpp"
 #include "profile/traces/trace_builder.hpp"
 #include "profile/traces/unpacked_file.hpp"
+#include "scenarios/text/input_text.hpp"
 
 namespace depthcost {
 namespace {

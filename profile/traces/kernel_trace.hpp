@@ -1,6 +1,6 @@
-// The kernels of a profiler's trace: of the PyTorch profiler (Chrome's trace format), of `nsys stats
-// -r cuda_gpu_trace` as CSV or JSON, all of them also packed by gzip, or of `nsys export --type
-// sqlite`.
+// The kernels of a profiler's trace: of the PyTorch profiler (Chrome's trace format), of `nsys
+// stats -r cuda_gpu_trace` as CSV or JSON, all of them also packed by gzip, or of `nsys export
+// --type sqlite`.
 #pragma once
 
 #include <cstdint>

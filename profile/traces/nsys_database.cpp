@@ -1,5 +1,5 @@
-// The database of `nsys export --type sqlite`. Source of its tables: NVIDIA, Nsight Systems, "SQLite
-// Export Schema Reference", 2021.5.
+// The database of `nsys export --type sqlite`. Source of its tables: NVIDIA, Nsight Systems,
+// "SQLite Export Schema Reference", 2021.5.
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -51,9 +51,10 @@ Statement kernels_in(sqlite3* database, const std::string& path) {
     fail_database(path, fmt::format("cannot read the SQLite database ({})", sqlite3_errstr(state)));
   if (has_table(database, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"))
     fail_database(path, "CUDA graphs without their kernels (profile with --cuda-graph-trace=node)");
-  fail_database(path,
-                "no kernels (the tables CUPTI_ACTIVITY_KIND_KERNEL and StringIds of nsys export are "
-                "not there; was the GPU profiled?)");
+  fail_database(
+      path,
+      "no kernels (the tables CUPTI_ACTIVITY_KIND_KERNEL and StringIds of nsys export are "
+      "not there; was the GPU profiled?)");
 }
 
 std::string text_at(sqlite3_stmt* row, int column) {

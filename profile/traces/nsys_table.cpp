@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "scenarios/text/csv_rows.hpp"
 #include "profile/traces/trace_builder.hpp"
+#include "scenarios/text/csv_rows.hpp"
 
 namespace depthcost {
 namespace {

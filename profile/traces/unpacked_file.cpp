@@ -44,8 +44,9 @@ UnpackedFile::int_type UnpackedFile::underflow() {
   if (count <= 0) return traits_type::eof();
   read_bytes_ += static_cast<std::uintmax_t>(count);
   if (read_bytes_ > max_bytes_)
-    throw InputError({path_, 1, 1}, fmt::format("trace too large (at most {} MB; profile fewer steps)",
-                                                max_bytes_ / 1'000'000));
+    throw InputError({path_, 1, 1},
+                     fmt::format("trace too large (at most {} MB; profile fewer steps)",
+                                 max_bytes_ / 1'000'000));
   setg(buffer_.data(), buffer_.data(), buffer_.data() + count);
   return traits_type::to_int_type(buffer_.front());
 }

@@ -47,6 +47,9 @@ Table step_comparison_table(std::span<const StepComparison> steps);
 /// Errors of served decode steps by model and by GPU.
 Table serving_table(std::span<const ComparedServing> servings);
 
+/// The errors of served steps whose constants have not seen their GPU.
+std::string unseen_gpu_sentence(std::span<const ComparedServing> servings);
+
 /// What a peer predicts of the same steps, beside ours; empty where it predicts none.
 std::string peer_sentence(std::span<const ComparedServing> servings);
 

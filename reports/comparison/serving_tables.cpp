@@ -29,6 +29,17 @@ Table serving_table(std::span<const ComparedServing> servings) {
   return table;
 }
 
+std::string unseen_gpu_sentence(std::span<const ComparedServing> servings) {
+  std::vector<Comparison> all;
+  for (const ComparedServing& serving : servings) all.push_back(serving.comparison);
+  const ErrorSummary errors = summary_of(all);
+  return fmt::format(
+      "With constants that have not seen the GPU, in place of the model: median |error| {}, 90th "
+      "percentile {}, worst {}, {} inside.",
+      format_ratio(errors.median), format_ratio(errors.p90),
+      format_ratio(errors.worst, Sign::always), format_ratio(errors.inside));
+}
+
 std::string peer_sentence(std::span<const ComparedServing> servings) {
   std::vector<Comparison> ours;
   std::vector<Comparison> theirs;

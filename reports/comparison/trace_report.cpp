@@ -90,17 +90,43 @@ bool is_foreign(const TracedStep& traced) {
   return true;
 }
 
+/// Why a trace with so many launches says nothing of the prediction.
+std::string launches_differ(const TracedStep& traced, const PredictedTrace& row) {
+  std::string text = fmt::format(
+      "The overhead is not known: a step of the trace has {:.4g} kernels of the residual path, and "
+      "the prediction of {} has {}.",
+      launches_per_step(traced), name(row.workload), format_count(row.launches));
+  if (traced.pipeline_stages > 1)
+    return text + fmt::format(
+                      " The scenario has {} pipeline stages: one rank runs a part of the layers, "
+                      "which is not compared.",
+                      traced.pipeline_stages);
+  return text + " Are the model, the workload, --steps and --kernel-names right?";
+}
+
+/// Where a comparison is possible.
+std::string compared_text(const TracedStep& traced, const PredictedTrace& row) {
+  const std::optional<double> found = traced_overhead(traced, row);
+  if (!found)
+    return fmt::format(
+        "The overhead is not known: the residual path takes {} of a step, and the standard residual "
+        "alone is predicted to take {}. Is the trace a step of {}?",
+        format_seconds((1 / as_double(traced.steps)) * traced.residual),
+        format_seconds(row.standard), name(row.workload));
+  std::string text = fmt::format("In the trace the residual path adds {} to the step.",
+                                 format_ratio(*found, Sign::always));
+  if (!row.overhead) return text + " The prediction is not known.";
+  return text + fmt::format(" Predicted for {}: {}. {}.", name(row.workload),
+                            format_ratio(*row.overhead, Sign::always),
+                            place_of(*found, *row.overhead));
+}
+
 /// The answer in a line or two.
 std::string verdict(const TracedStep& traced) {
   if (is_foreign(traced))
     return "None of these kernels is of the predicted scheme. Is the trace of another model?";
   if (traced.steps == 0)
     return "The overhead is not known. --steps N says how many steps the trace holds.";
-  if (!is_comparable(traced))
-    return fmt::format(
-        "The overhead is not known: a step of the trace has {:.4g} kernels of the residual path, and "
-        "the prediction {}. Are the model, --steps and --kernel-names right?",
-        launches_per_step(traced), format_count(traced.predicted_launches));
   if (has_folded(traced))
     return fmt::format(
         "The overhead is not known: some kernels hold an all-reduce too. Without them the residual "
@@ -111,26 +137,20 @@ std::string verdict(const TracedStep& traced) {
     return fmt::format(
         "The overhead is not known. --workload NAME says which of these the trace is a step of: {}.",
         names_of(traced.predicted));
-  const std::optional<double> found = traced_overhead(traced, *row);
-  if (!found)
-    return "The overhead is not known: the trace is shorter than its residual path explains.";
-  std::string text = fmt::format("In the trace the residual path adds {} to the step.",
-                                 format_ratio(*found, Sign::always));
-  if (!row->overhead) return text + " The prediction is not known.";
-  return text + fmt::format(" Predicted for {}: {}. {}.", name(row->workload),
-                            format_ratio(*row->overhead, Sign::always),
-                            place_of(*found, *row->overhead));
+  return is_comparable(traced, *row) ? compared_text(traced, *row) : launches_differ(traced, *row);
 }
 
 /// Whether the trace runs what was predicted.
 std::string launches_text(const TracedStep& traced) {
-  std::string text =
-      fmt::format("The prediction launches {} kernels of the residual path in a step",
-                  format_count(traced.predicted_launches));
-  if (traced.steps > 0) text += fmt::format("; the trace has {:.4g}", launches_per_step(traced));
-  text += ".";
+  std::string text;
+  if (const PredictedTrace* row = predicted_step(traced))
+    text = fmt::format("The prediction launches {} kernels of the residual path in a step",
+                       format_count(row->launches));
+  if (!text.empty() && traced.steps > 0)
+    text += fmt::format("; the trace has {:.4g}", launches_per_step(traced));
+  if (!text.empty()) text += ".";
   for (const std::string& name : traced.foreign)
-    text += fmt::format(" The predicted scheme has no {}.", name);
+    text += fmt::format("{}The predicted scheme has no {}.", text.empty() ? "" : " ", name);
   return text;
 }
 
@@ -173,7 +193,8 @@ std::vector<std::string> notes_of(const TraceReport& report) {
       "Predicted: {}, each with its 90 % interval. The overhead is against the standard residual, "
       "whose time is predicted for the trace too.",
       report.scheme));
-  notes.push_back(launches_text(traced));
+  if (std::string launches = launches_text(traced); !launches.empty())
+    notes.push_back(std::move(launches));
   if (has_folded(traced))
     notes.emplace_back(
         "A kernel that also does something else is listed, but not counted: how much of it is the "
@@ -213,6 +234,7 @@ void write_ratio(JsonWriter& json, const std::string& key,
 
 void write_predicted(JsonWriter& json, const PredictedTrace& row, const TracedStep& traced) {
   json.member("workload", name(row.workload));
+  json.member("launches", row.launches);
   json.member("residual_seconds", row.residual.value.value);
   json.member("residual_low_seconds", row.residual.low.value);
   json.member("residual_high_seconds", row.residual.high.value);
@@ -248,7 +270,6 @@ std::string to_json(const TraceReport& report, std::string_view program_version)
     json.member("scheme", report.scheme);
     json.text_or_null("workload", traced.workload ? name(*traced.workload) : "");
     json.member("launches", traced.launches);
-    json.member("predicted_launches", traced.predicted_launches);
     json.member("steps", traced.steps > 0 ? std::optional(as_double(traced.steps)) : std::nullopt);
     json.member("kernel_seconds", traced.kernel_time.value);
     json.member("span_seconds", traced.span.value);

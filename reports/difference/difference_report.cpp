@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "model/decision/budget.hpp"
 #include "reports/formats/markdown_text.hpp"
@@ -213,8 +214,10 @@ void write_moves(Text& out, const SectionSummary& section, const Difference& dif
     if (move.section == section.section) moves.push_back(&move);
   if (moves.empty()) return;
   // Moves that differ in their last bits only keep their order.
+  // What became worse comes first: it decides.
   std::stable_sort(moves.begin(), moves.end(), [](const Move* a, const Move* b) {
-    return round12(shown_size(*a)) > round12(shown_size(*b));
+    return std::pair(!a->is_better, round12(shown_size(*a))) >
+           std::pair(!b->is_better, round12(shown_size(*b)));
   });
   const bool is_cut = moves.size() > kMostMoves;
   out.heading(is_cut ? fmt::format("{}: the {} largest of {} moves", section.section, kMostMoves,
@@ -247,13 +250,12 @@ void write_lone(Text& out, const std::string& heading,
     out.paragraph(fmt::format("And {} more: --format json.", predictions.size() - kMostWords));
 }
 
-/// Every section but budgets and whole steps, and what only one of the results has.
+/// Every section but budgets and whole steps, and what only the new result has.
 void write_rest(Text& out, const DifferenceReport& report) {
   const Difference& difference = report.difference;
   write_sections(out, report);
   for (const SectionSummary& section : difference.sections)
     if (!is_decisive(section)) write_moves(out, section, difference);
-  write_lone(out, "Gone", difference.removed);
   write_lone(out, "New", difference.added);
 }
 
@@ -267,14 +269,14 @@ std::string written(const DifferenceReport& report, TextStyle style) {
   write_counts(out, report);
   write_words(out, "Inputs that differ", difference.inputs);
   write_words(out, "Verdicts that changed", shown_verdicts(difference.verdicts));
-  for (const ChangedWord& verdict : difference.verdicts)
-    if (!verdict.before.empty() && difference.has_other_limit(verdict))
-      out.paragraph(fmt::format(
-          "The limit of {} changed: its verdict says nothing of the prediction.", verdict.name));
+  for (const ChangedWord& limit : difference.changed_limits())
+    out.paragraph(limit.after.empty() ? fmt::format("{} was dropped.", limit.name)
+                                      : fmt::format("The limit of {} changed from {} to {}.",
+                                                    limit.name, limit.before, limit.after));
+  write_lone(out, "Gone", difference.removed);
   for (const SectionSummary& section : difference.sections)
     if (is_decisive(section)) write_moves(out, section, difference);
-  const std::size_t rest =
-      sum_of(difference.sections).num_moved + difference.removed.size() + difference.added.size();
+  const std::size_t rest = sum_of(difference.sections).num_moved + difference.added.size();
   if (rest == 0) return out.take();
   if (!out.folds() && report.shown == ShownMoves::steps) {
     out.paragraph("--details shows what else moved.");

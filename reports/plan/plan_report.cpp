@@ -78,6 +78,35 @@ std::string why(const Plans& plans, std::size_t place) {
   return text;
 }
 
+/// What the limits cost: the fastest placement of all, where it breaks one.
+std::string faster_text(const Plans& plans) {
+  if (!plans.faster) return "";
+  const PlannedPlacement& faster = *plans.faster;
+  std::string text = fmt::format(
+      "Without the limits the fastest is {} ({}): it takes {} of the time of the first, and adds",
+      placement_text(faster.placement), chosen_path(faster),
+      format_ratio(faster.cost / plans.best.front().cost));
+  for (const PlannedTime& time : faster.times)
+    text +=
+        fmt::format(" {} at {},", format_ratio(time.overhead, Sign::always), name(time.workload));
+  text.back() = '.';
+  return text + "\n";
+}
+
+/// What the plan does not say.
+std::string asked_text(const PlanReport& report) {
+  std::string text;
+  if (report.own.decode && report.own.decode->sequences.size() == 1)
+    text += fmt::format(
+        "One batch was asked about. Smaller batches may break the limit: --decode 1,{} holds both.\n",
+        report.own.decode->sequences.front() * report.own.data_parallel_size);
+  if (report.left_out_context > 0)
+    text +=
+        "Placements with context ranks were left out: what these exchange is not modelled. --set "
+        "parallelism.context=2 looks at them.\n";
+  return text;
+}
+
 Table plan_table(const std::vector<PlannedPlacement>& plans) {
   Table table{
       {"", "workload", right("step"), right("added"), right("of the step"), right("memory")}};
@@ -168,7 +197,7 @@ std::string plan_text(const PlanReport& report) {
                         chosen_path(report.plans.best[i]));
   text += "\n" + plain_text(plan_table(report.plans.best)) + "\n";
   for (std::size_t i = 0; i < report.plans.best.size(); ++i) text += why(report.plans, i) + "\n";
-  return text;
+  return text + faster_text(report.plans) + asked_text(report);
 }
 
 std::string plan_json(const PlanReport& report, const std::string& program_version) {

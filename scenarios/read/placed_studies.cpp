@@ -99,6 +99,10 @@ PlacedStudies placed_studies(const PlanSource& question, Count devices, const Po
   PlacedStudies answer;
   for (const Placement& placement : placements(question.own, devices)) {
     if (!shares_evenly(question.own, placement.data)) continue;
+    if (placement.context > 1 && question.own.context_parallel_size == 1) {
+      ++answer.left_out_context;
+      continue;
+    }
     try {
       answer.placed.push_back(placed_study(question, placement));
     } catch (const InputError& error) {

@@ -22,14 +22,17 @@ struct PlanSource {
 
 struct PlacedStudies {
   std::vector<PlacedStudy> placed;
-  std::size_t refused = 0;    // placements that the scenario cannot have
-  std::string first_refusal;  // why
+  std::size_t refused = 0;           // placements that the scenario cannot have
+  std::string first_refusal;         // why
+  std::size_t left_out_context = 0;  // placements whose context ranks nobody has asked for
 };
 
 /// The scenario on every placement on so many devices. All of them have the work of the scenario:
 /// replicas share the sequences of each decode step, and the micro-batches of a training step,
-/// evenly. Tensor ranks share the tokens of a prefill. Throws InputError at `position` where a plan
-/// cannot say a time: without hardware or an architecture, or with a step that has been measured.
+/// evenly. Context ranks are placed where the scenario has some: what they exchange is not
+/// modelled. Tensor ranks share the tokens of a prefill. Throws InputError at `position` where a
+/// plan cannot say a time: without hardware or an architecture, or with a step that has been
+/// measured.
 PlacedStudies placed_studies(const PlanSource& question, Count devices, const Position& position);
 
 }  // namespace depthcost

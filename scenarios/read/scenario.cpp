@@ -259,8 +259,12 @@ class ScenarioReader {
     std::vector<std::string> seen{std::string(name(scenario_.study.path.scheme))};
     for (const std::string& scheme : compare->texts) {
       if (std::find(seen.begin(), seen.end(), scheme) != seen.end())
-        throw InputError(compare->position_of(seen.size() - 1),
-                         fmt::format("invalid residual.compare '{}' (already there)", scheme));
+        throw InputError(
+            compare->position_of(seen.size() - 1),
+            fmt::format("invalid residual.compare '{}' ({})", scheme,
+                        scheme == seen.front()
+                            ? "the scenario's own scheme; residual.scheme says which that is"
+                            : "already there"));
       seen.push_back(scheme);
       scenario_.study.compare.push_back(path_of(scheme));
     }

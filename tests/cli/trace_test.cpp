@@ -51,8 +51,8 @@ TEST_F(CompareTrace, ShowsTheResidualPathBesideItsPrediction) {
   EXPECT_TRUE(outcome.output.starts_with(
       "step.json against s.yaml\n"
       "\n"
-      "The overhead is not known: a step of the trace has 4 kernels of the residual path, and the "
-      "prediction 55. Are the model, --steps and --kernel-names right?\n"
+      "The overhead is not known: some kernels hold an all-reduce too. Without them the residual "
+      "path takes 17.2 % of the step. Trace with the fusion off to see all of it.\n"
       "\n"
       "The residual path in the trace\n"
       "\n"
@@ -92,8 +92,8 @@ TEST_F(CompareTrace, WritesJsonWithTheOverheadOfThisStep) {
 std::string step_of(int count) {
   std::string events = R"({"name": "ProfilerStep#1", "cat": "user_annotation"})";
   for (int i = 0; i < count; ++i)
-    events += R"(, {"cat": "kernel", "name": "_attn_res_kernel", "ts": )" + std::to_string(100 * i) +
-              R"(, "dur": 4})";
+    events += R"(, {"cat": "kernel", "name": "_attn_res_kernel", "ts": )" +
+              std::to_string(100 * i) + R"(, "dur": 4})";
   return "[" + events + "]";
 }
 
@@ -119,8 +119,7 @@ TEST_F(CompareTrace, SaysWhatTheResidualPathAddsToTheStep) {
   const std::string set = with({"--set", "workload.decode.sequences=64"});
   EXPECT_EQ(set.substr(0, set.find("\n\nThe residual")),
             answer.substr(0, answer.find("\n\nThe residual")));
-  const auto json =
-      nlohmann::json::parse(with({"--workload", "decode/64", "--format", "json"}));
+  const auto json = nlohmann::json::parse(with({"--workload", "decode/64", "--format", "json"}));
   EXPECT_EQ(json["workload"], "decode/64");
   const double standard = json["predicted"][1]["standard_seconds"];
   const double added = 55 * 4e-6 - standard;
@@ -134,7 +133,7 @@ TEST_F(CompareTrace, AsksWhetherTheModelIsTheRightOne) {
       "it.json against s.yaml\n\nNone of these kernels is of the predicted scheme. Is the trace of "
       "another model?\n"))
       << outcome.output;
-  EXPECT_NE(outcome.output.find(" The predicted scheme has no attnres_single_pass.\n"),
+  EXPECT_NE(outcome.output.find("The predicted scheme has no attnres_single_pass.\n"),
             std::string::npos);
 }
 
@@ -235,8 +234,9 @@ TEST_F(CompareTrace, RefusesOptionsThatItDoesNotHave) {
                us + "conflicting --published (--scenario is given)");
   expect_error({"step.json", "--scenario", "s.yaml", "--workload", "decode/4"},
                us + "unknown workload 'decode/4' (the scenario has: decode/1, decode/64)");
-  expect_error({"step.json", "--scenario", "s.yaml", "--set", "workload.decode.sequences=x"},
-               "--set:1:1: error: invalid workload.decode.sequences 'x' (must be a positive integer)");
+  expect_error(
+      {"step.json", "--scenario", "s.yaml", "--set", "workload.decode.sequences=x"},
+      "--set:1:1: error: invalid workload.decode.sequences 'x' (must be a positive integer)");
   expect_error({"step.json", "--workload", "decode/1"},
                us + "missing --scenario (what the trace is a step of)");
   expect_error({"step.json", "--steps", "2"},

@@ -26,8 +26,13 @@ std::string optional_text(BudgetKind kind, const std::optional<double>& value, S
   return value ? format_budget(kind, *value, sign) : std::string(kNothing);
 }
 
-/// "[low, high]", or "at least low" where there is no high end.
-std::string have_text(BudgetKind kind, const BudgetNumbers& numbers) {
+/// "3.0 % [1.9, 5.0]" of an overhead, "[low, high]" of other numbers, or "at least low" where there
+/// is no high end.
+std::string have_text(const BudgetRow& row) {
+  const BudgetKind kind = row.budget.kind;
+  const BudgetNumbers numbers = numbers_of(row);
+  if (row.middle && numbers.low && numbers.high)
+    return format_ratio(Estimate<double>{*numbers.low, *row.middle, *numbers.high});
   if (!numbers.low) return std::string(kNothing);
   const std::string low = format_budget(kind, *numbers.low);
   if (!numbers.high) return "at least " + low;
@@ -111,11 +116,11 @@ Table budget_table(std::span<const BudgetRow> budgets) {
   for (const BudgetRow& row : budgets) {
     const BudgetKind kind = row.budget.kind;
     const BudgetNumbers numbers = numbers_of(row);
-    table.add(
-        name(kind), optional_text(kind, numbers.limit, Sign::minus_only), have_text(kind, numbers),
-        row.verdict == Verdict::fail ? optional_text(kind, numbers.shortfall, Sign::minus_only)
-                                     : std::string(kNothing),
-        name(fate_of(kind, row.verdict)));
+    table.add(name(kind), optional_text(kind, numbers.limit, Sign::minus_only), have_text(row),
+              row.verdict == Verdict::fail
+                  ? optional_text(kind, numbers.shortfall, Sign::minus_only)
+                  : std::string(kNothing),
+              name(fate_of(kind, row.verdict)));
   }
   return table;
 }

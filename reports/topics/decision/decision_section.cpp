@@ -195,10 +195,38 @@ std::string placement_text(const Study& study) {
   for (const auto& [what, size] :
        {std::pair{"tensor", study.tensor_parallel_size}, std::pair{"pipeline", stages},
         std::pair{"data", study.data_parallel_size},
-        std::pair{"context", study.context_parallel_size}})
+        std::pair{"context", study.context_parallel_size},
+        std::pair{"expert", study.model.architecture && study.expert_parallel_size > 1
+                                ? study.expert_parallel_size
+                                : Count{1}}})
     if (size > 1) parts += fmt::format("{}{} {}", parts.empty() ? ": " : ", ", what, size);
   return devices == 1 ? fmt::format("On {}\n", study.machine->name)
                       : fmt::format("On {} x {}{}\n", devices, study.machine->name, parts);
+}
+
+/// "Decode: 1, 64 and 512 sequences of 8,192 tokens. Prefill: 131,072 tokens in chunks of 16,384."
+std::string workload_text(const Study& study) {
+  std::vector<std::string> parts;
+  if (study.decode) {
+    std::vector<std::string> batches;
+    for (const Count sequences : study.decode->sequences)
+      batches.push_back(format_count(sequences));
+    parts.push_back(fmt::format("Decode: {} sequences of {} tokens.", listed(batches),
+                                format_count(study.decode->context)));
+  }
+  if (study.prefill) {
+    std::string chunks = ".";
+    if (study.prefill->chunk && *study.prefill->chunk < study.prefill->tokens)
+      chunks = fmt::format(" in chunks of {}.", format_count(*study.prefill->chunk));
+    parts.push_back(
+        fmt::format("Prefill: {} tokens{}", format_count(study.prefill->tokens), chunks));
+  }
+  if (study.training)
+    parts.push_back(fmt::format("Training: {} micro-batches of {} x {} tokens.",
+                                format_count(study.training->num_micro_batches),
+                                format_count(study.training->micro_batch_size),
+                                format_count(study.training->sequence_length)));
+  return fmt::format("{}", fmt::join(parts, " "));
 }
 
 void append_verdict(std::string& text, const Evaluation& e) {
@@ -217,6 +245,7 @@ void write_markdown(Document& out) {
       escaped(study.model.name), study.model.num_layers, format_count(study.model.hidden_size),
       name(study.model.dtype), name(study.path.scheme),
       study.machine ? fmt::format(", on {}", escaped(study.machine->name)) : ""));
+  out.optional_paragraph(workload_text(study));
   out.paragraph("**Verdict**");
   for (const std::string& line : verdict_lines(out.evaluation())) out.bullet(line);
   out.end_list();
@@ -243,6 +272,7 @@ void write_table(std::string& text, const Answer& answer) {
   text += fmt::format("{}\n{}: {} layers, hidden size {}; {}, {}\n{}", study.name, study.model.name,
                       format_count(study.model.num_layers), format_count(study.model.hidden_size),
                       name(study.path.scheme), name(study.schedule), placement_text(study));
+  if (const std::string work = workload_text(study); !work.empty()) text += work + "\n";
   std::string verdict;
   append_verdict(verdict, answer.evaluation);
   if (!verdict.empty()) text += "\n" + verdict;

@@ -89,8 +89,11 @@ std::string budget_text(const BudgetRow& row) {
 }
 
 std::string remedy_text(std::string remedy) {
-  const std::string_view ending = " would keep it";
-  if (remedy.ends_with(ending)) remedy.resize(remedy.size() - ending.size());
+  using Replaced = std::pair<std::string_view, std::string_view>;
+  for (const auto& [ending, instead] :
+       {Replaced{" would keep it", ""}, Replaced{" would likely keep it", " (likely)"}})
+    if (remedy.ends_with(ending))
+      remedy = remedy.substr(0, remedy.size() - ending.size()) + std::string(instead);
   return remedy.empty() ? "" : fmt::format(" What would help: {}.", remedy);
 }
 
@@ -110,6 +113,14 @@ std::string fitting_text(const Evaluation& e, const LargestPart& part) {
                      overhead_text(part), limit_text(part.budget), other_schedules_text(e, part));
 }
 
+/// " It may not fit: it fills 99 % of the device, and less than a tenth is left for activations."
+std::string tight_text(const SchemeVerdict& verdict) {
+  if (!verdict.tight) return "";
+  const double filled = *verdict.tight->low / verdict.tight->budget.limit;
+  return fmt::format(" It may not fit: it fills {} of the device, and {}.", format_ratio(filled),
+                     verdict.tight->reason);
+}
+
 std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
   std::string text = fmt::format("`{}`, {}: {}", name(verdict.path->scheme), name(verdict.schedule),
                                  name(verdict.fate));
@@ -124,7 +135,7 @@ std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
     return fmt::format("{}. {}{}", text, budget_text(*verdict.written),
                        remedy_text(verdict.remedy));
   if (verdict.time)
-    return fmt::format("{}. {}{}{}", text, time_text(*verdict.time),
+    return fmt::format("{}.{} {}{}{}", text, tight_text(verdict), time_text(*verdict.time),
                        other_schedules_text(e, *verdict.time), remedy_text(verdict.remedy));
   return fmt::format("{}: {}.", text, verdict.missing);
 }

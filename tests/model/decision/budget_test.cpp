@@ -119,8 +119,8 @@ TEST(OverheadBudget, NamesTheCheapestScheduleThatWouldKeepIt) {
             "schedule two_phase would keep it");
   EXPECT_EQ(with({{WorkloadId::decode(1), 0.01, 0.02, Schedule::two_phase},
                   {WorkloadId::decode(64), 0.01, 0.03, Schedule::two_phase}}),
-            "")
-      << "it must keep it at every batch";
+            "schedule two_phase would likely keep it")
+      << "with its median at every batch";
   EXPECT_EQ(with({{WorkloadId::decode(1), 0.01, 0.015, Schedule::unfused},
                   {WorkloadId::decode(1), 0.01, 0.014, Schedule::two_phase}}),
             "schedule two_phase would keep it");

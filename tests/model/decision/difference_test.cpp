@@ -67,13 +67,19 @@ TEST(Difference, OrdersVerdictsFromWorseToBetter) {
     EXPECT_EQ(is_better({"budgets.x", before, after}), better) << before << " -> " << after;
 }
 
-TEST(Difference, DoesNotHoldWhereALooserLimitMadeTheVerdict) {
+TEST(Difference, DoesNotHoldWhereALimitChangedOrIsGone) {
   Difference moved{.verdicts = {{"budgets.decode_overhead", "fail", "pass"}}};
   EXPECT_TRUE(moved.holds());
   moved.inputs = {{"hardware.memory_bandwidth", "1", "2"}};
   EXPECT_TRUE(moved.holds());
   moved.inputs = {{"budgets.decode_overhead", "2 %", "5 %"}};
   EXPECT_FALSE(moved.holds());
+  moved.verdicts.clear();
+  EXPECT_FALSE(moved.holds()) << "its verdict may stay what it is";
+  moved.inputs = {{"budgets.decode_overhead", "2 %", ""}};
+  EXPECT_FALSE(moved.holds());
+  moved.inputs = {{"budgets.decode_overhead", "", "2 %"}};
+  EXPECT_TRUE(moved.holds());
 }
 
 TEST(Difference, HoldsUpToTheToleranceAndNoFurther) {

@@ -46,7 +46,7 @@ TEST(DeviceMemory, OfKimiK3FailsOnEightH200WithNeedAndHave) {
   EXPECT_EQ(row.verdict, Verdict::fail);
   EXPECT_GT(*row.low, 190e9);
   EXPECT_EQ(row.budget.limit, kH200.value);
-  EXPECT_EQ(row.nearest, "parallelism of tensor 16, expert 16, context 1 would keep it");
+  EXPECT_EQ(row.nearest, "parallelism of tensor 16, expert 16 (16 devices) would keep it");
   study.tensor_parallel_size = study.expert_parallel_size = 16;
   EXPECT_EQ(device_memory(study).verdict, Verdict::pass);
 }
@@ -60,7 +60,8 @@ TEST(DeviceMemory, OfKimiK3FitsOnEightB300OnceRanksShareTheCache) {
   const BudgetRow row = device_memory(study);
   EXPECT_EQ(row.verdict, Verdict::fail);
   EXPECT_EQ(row.reason, "largest at decode/64");
-  EXPECT_EQ(row.nearest, "parallelism of tensor 8, expert 16, context 2 would keep it");
+  EXPECT_EQ(row.nearest,
+            "parallelism of tensor 8, expert 16, context 2 (16 devices) would keep it");
 }
 
 // Eight experts cannot be dealt out to sixteen ranks.
@@ -69,7 +70,7 @@ TEST(DeviceMemory, IsNeverSpreadOverMoreRanksThanExperts) {
   study.model.architecture->mlp = {
       {ExpertMlp{.num_experts = 8, .num_active = 2, .width = 400000, .latent_width = {}}, 93}};
   study.decode->sequences = {1};
-  EXPECT_TRUE(device_memory(study).nearest.ends_with("expert 8, context 1 would keep it"))
+  EXPECT_TRUE(device_memory(study).nearest.ends_with("expert 8 (32 devices) would keep it"))
       << device_memory(study).nearest;
 }
 
@@ -81,7 +82,7 @@ TEST(DeviceMemory, IsSpreadOverExpertRanksThatAScenarioMayHave) {
       {ExpertMlp{.num_experts = 8, .num_active = 2, .width = 90000, .latent_width = {}}, 93}};
   study.decode->sequences = {1};
   EXPECT_EQ(device_memory(study).nearest,
-            "parallelism of tensor 12, expert 6, context 1 would keep it");
+            "parallelism of tensor 12, expert 6 (12 devices) would keep it");
 }
 
 // 512 sequences of 100,000 tokens need the cache shared; the experts go to all of the devices.

@@ -9,10 +9,10 @@
 #include <cstdio>
 #include <random>
 
-#include "scenarios/presets/presets.hpp"
-#include "scenarios/text/input_error.hpp"
 #include "profile/traces/kernel_names.hpp"
 #include "profile/traces/trace_builder.hpp"
+#include "scenarios/presets/presets.hpp"
+#include "scenarios/text/input_error.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::test::kernel_trace_test {
@@ -63,20 +63,24 @@ TEST(TracedOverhead, IsWhatIsAddedOverTheStepWithTheStandardResidual) {
   TracedStep traced{.span = Seconds{220e-6},
                     .residual = Seconds{40e-6},
                     .operations = {{.name = "mhc_pre", .launches = 20}},
-                    .steps = 2,
-                    .predicted_launches = 10};
-  const PredictedTrace predicted{.standard = Seconds{10e-6}};
+                    .steps = 2};
+  PredictedTrace predicted{.launches = 10, .standard = Seconds{10e-6}};
   // One step is 110 us with 20 us of residual path: 10 us more than the standard's, over 100 us.
   EXPECT_NEAR(traced_overhead(traced, predicted).value(), 0.1, 1e-12);
+  predicted.standard = Seconds{21e-6};
+  EXPECT_FALSE(traced_overhead(traced, predicted).has_value()) << "less than the standard's";
+  predicted.standard = Seconds{10e-6};
   traced.steps = 0;
   EXPECT_FALSE(traced_overhead(traced, predicted).has_value());
 }
 
 TEST(IsComparable, HoldsFromHalfOfTheLaunchesToFourTimes) {
   const auto holds = [](Count launches) {
-    return is_comparable({.operations = {{.name = "mhc_pre", .launches = launches}},
-                          .steps = 2,
-                          .predicted_launches = 10});
+    return is_comparable(
+        {.operations = {{.name = "mhc_pre", .launches = launches},
+                        {.name = "mhc_post", .beside = "all-reduce", .launches = 90}},
+         .steps = 2},
+        {.launches = 10});
   };
   EXPECT_FALSE(holds(9));
   EXPECT_TRUE(holds(10));
@@ -249,9 +253,10 @@ TEST(NsysDatabase, SaysWhatIsMissing) {
     }
     return "";
   };
-  EXPECT_EQ(fault("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);"),
-            "no kernels (the tables CUPTI_ACTIVITY_KIND_KERNEL and StringIds of nsys export are not "
-            "there; was the GPU profiled?)");
+  EXPECT_EQ(
+      fault("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);"),
+      "no kernels (the tables CUPTI_ACTIVITY_KIND_KERNEL and StringIds of nsys export are not "
+      "there; was the GPU profiled?)");
   EXPECT_EQ(fault("CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INT);"),
             "CUDA graphs without their kernels (profile with --cuda-graph-trace=node)");
 }
@@ -295,8 +300,9 @@ TEST(TraceErrors, NameTheCause) {
             "1:1: invalid start of kernel 'k' (must be a time, not negative)");
   EXPECT_EQ(fault("a.json", R"([{"cat": "cpu_op", "name": "k", "ts": 1, "dur": 2}])"),
             "1:1: no kernels (was the GPU profiled?)");
-  EXPECT_EQ(fault("a.json", "{\"Type\": 48}\n{\"Type\": 48}\n"),
-            "1:1: several JSON values (of nsys export? write a database: nsys export --type sqlite)");
+  EXPECT_EQ(
+      fault("a.json", "{\"Type\": 48}\n{\"Type\": 48}\n"),
+      "1:1: several JSON values (of nsys export? write a database: nsys export --type sqlite)");
   EXPECT_EQ(fault("a.csv", "Start (ns),Duration (ns),Name\n1,x,k\n"),
             "2:3: invalid time 'x' (must be a number, not negative)");
   EXPECT_EQ(fault("a.csv", "Start (ns),Duration (ns),Name\n1,2\n"),

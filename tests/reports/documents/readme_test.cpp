@@ -58,16 +58,9 @@ std::string published_block() {
 
 std::string served_block() {
   const std::vector<ComparedServing> servings = compared_servings(served_steps());
-  std::vector<Comparison> without_gpu;
-  for (const ComparedServing& serving : compared_servings(served_steps(Unseen::gpu)))
-    without_gpu.push_back(serving.comparison);
-  const ErrorSummary errors = summary_of(without_gpu);
-  return fmt::format(
-      "\n{}\nWith constants that have not seen the GPU, in place of the model: median |error| {}, "
-      "90th percentile {}, worst {}, {} inside.\n\n{}\n\n",
-      markdown(serving_table(servings)), format_ratio(errors.median), format_ratio(errors.p90),
-      format_ratio(errors.worst, Sign::always), format_ratio(errors.inside),
-      peer_sentence(servings));
+  return fmt::format("\n{}\n{}\n\n{}\n\n", markdown(serving_table(servings)),
+                     unseen_gpu_sentence(compared_servings(served_steps(Unseen::gpu))),
+                     peer_sentence(servings));
 }
 
 /// "3.6 times slower" or "1.9 times faster" than predicted.

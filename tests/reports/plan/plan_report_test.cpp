@@ -51,22 +51,25 @@ TEST(PlanText, NamesTheBestAndWhy) {
   two.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01),
                     plan({.tensor = 4, .data = 2, .expert = 4}, 12e-3, 0.015)};
   two.plans.kept = 2;
-  EXPECT_EQ(plan_text(two),
-            kTop +
-                "1. tensor 8: block_attnres, two_phase, 8 blocks of 24\n"
-                "2. tensor 4, data 2: block_attnres, two_phase, 8 blocks of 24\n"
-                "\n"
-                "    workload      step    added        of the step    memory\n"
-                "--  ---------  -------  -------  -----------------  --------\n"
-                "1.  decode/64  10.0 ms  +100 us  +1.0 % [0.5, 1.5]  40.00 GB\n"
-                "2.  decode/64  12.0 ms  +180 us  +1.5 % [0.8, 2.2]  40.00 GB\n"
-                "\n"
-                "1. tensor 8: the fastest of 2 placements that fit and keep the limits. It keeps "
-                "2.0 % at decode/64 surely. No block size that keeps this has a lower published "
-                "loss.\n"
-                "2. tensor 4, data 2: the second, 20.0 % slower. It keeps 2.0 % at decode/64 with "
-                "its median (the high end breaks it). No block size that keeps this has a lower "
-                "published loss.\n");
+  EXPECT_EQ(
+      plan_text(two),
+      kTop +
+          "1. tensor 8: block_attnres, two_phase, 8 blocks of 24\n"
+          "2. tensor 4, data 2: block_attnres, two_phase, 8 blocks of 24\n"
+          "\n"
+          "    workload      step    added        of the step    memory\n"
+          "--  ---------  -------  -------  -----------------  --------\n"
+          "1.  decode/64  10.0 ms  +100 us  +1.0 % [0.5, 1.5]  40.00 GB\n"
+          "2.  decode/64  12.0 ms  +180 us  +1.5 % [0.8, 2.2]  40.00 GB\n"
+          "\n"
+          "1. tensor 8: the fastest of 2 placements that fit and keep the limits. It keeps "
+          "2.0 % at decode/64 surely. No block size that keeps this has a lower published "
+          "loss.\n"
+          "2. tensor 4, data 2: the second, 20.0 % slower. It keeps 2.0 % at decode/64 with "
+          "its median (the high end breaks it). No block size that keeps this has a lower "
+          "published loss.\n"
+          "One batch was asked about. Smaller batches may break the limit: --decode 1,64 holds "
+          "both.\n");
 }
 
 TEST(PlanText, NamesTheNearestWhereNoneKeepsTheLimits) {

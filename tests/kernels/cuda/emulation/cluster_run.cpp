@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "tests/kernels/cuda/emulation/device.hpp"
+#include "tests/kernels/cuda/emulation/planted.hpp"
 
 uint3 threadIdx;
 uint3 blockIdx;
@@ -335,9 +336,15 @@ const WarpWords& exchange(const char* function, const LaneWords& given) {
   return warp.words[turn];
 }
 
+void sync_warp() {
+  if (is_planted(Bug::no_syncwarp, __builtin_return_address(0))) return;
+  exchange("__syncwarp", {});
+}
+
 std::byte* shared_memory() { return running->current->cta->shared; }
 
 void barrier(const char* function, unsigned id, unsigned num_threads) {
+  if (is_planted(Bug::no_barrier, __builtin_return_address(0))) return;
   Cta& cta = *running->current->cta;
   Barrier& barrier = cta.barriers.at(id);
   if (barrier.num_arrived > 0 && barrier.num_threads != num_threads)
@@ -358,6 +365,7 @@ unsigned cluster_size() { return running->geometry.cluster_size; }
 void cluster_arrive() { running->arrive_at_cluster(); }
 
 void cluster_wait() {
+  if (is_planted(Bug::no_cluster_wait, __builtin_return_address(0))) return;
   // The last one to arrive ends the phase, and waits for nothing.
   if (running->current->has_arrived_at_cluster) running->wait(running->for_cluster, "cluster_wait");
 }
@@ -386,6 +394,8 @@ void arrive(std::uint64_t* barrier, std::uint32_t expected_bytes) {
 }
 
 void wait(std::uint64_t* barrier, unsigned parity) {
+  if (is_planted(Bug::no_wait, __builtin_return_address(0))) return;
+  if (is_planted(Bug::flipped_parity, __builtin_return_address(0))) parity ^= 1;
   CountingBarrier& it = running->counting_barrier(barrier, "wait");
   while (it.parity == parity) running->wait(it.waiting, "wait");
 }
@@ -406,6 +416,7 @@ void bulk_copy(void* target, const void* source, std::uint32_t num_bytes, std::u
 }
 
 void wait_for_previous_kernel() {
+  if (is_planted(Bug::no_wait_for_previous_kernel, __builtin_return_address(0))) return;
   if (!running->previous_has_ended)
     running->wait(running->for_previous, "wait_for_previous_kernel");
 }

@@ -19,6 +19,8 @@ using WarpWords = std::array<LaneWords, kWarpSize>;
 /// may be read until the lane's next exchange.
 const WarpWords& exchange(const char* function, const LaneWords& given);
 
+void sync_warp();
+
 /// The dynamic shared memory of the CTA. It begins as bytes of 0xFF, which are NaNs.
 std::byte* shared_memory();
 

@@ -18,8 +18,8 @@
 namespace depthcost::emulation {
 namespace {
 
-// Those of an H200: the plans under test are those that it is given.
-constexpr int kNumSms = 132;
+// Those of an H200, but for few multiprocessors: as many tokens for each are fewer in all.
+constexpr int kNumSms = 4;
 constexpr int kSharedBytesPerCta = 227 * 1024;
 constexpr int kSharedBytesPerSm = 228 * 1024;
 constexpr int kSharedBytesWithoutAsking = 48 * 1024;

@@ -47,7 +47,7 @@ inline float __fdividef(float a, float b) { return a / b; }
 inline float rsqrtf(float value) { return 1.0F / std::sqrt(value); }
 
 inline void __syncthreads() { depthcost::emulation::barrier("__syncthreads", 0, 0); }
-inline void __syncwarp() { depthcost::emulation::exchange("__syncwarp", {}); }
+inline void __syncwarp() { depthcost::emulation::sync_warp(); }
 
 namespace depthcost::emulation {
 
