@@ -67,7 +67,10 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, const Launc
     overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     overlap.val.programmaticStreamSerializationAllowed = 1;
   }
-  check(cudaLaunchKernelEx(&config, kernel, arguments...));
+  const cudaError_t status = cudaLaunchKernelEx(&config, kernel, arguments...);
+  // CUDA keeps the error of a launch, and would give it to the next call that is asked for one.
+  if (status != cudaSuccess) cudaGetLastError();
+  check(status);
 }
 
 /// Whether all pointers allow 16-byte accesses. A null pointer counts as aligned.

@@ -160,6 +160,15 @@ TEST(Emulation, RefusesTooMuchSharedMemory) {
   float unused = 0;
   const LaunchShape shape{dim3(1), dim3(32), 1, 228 * 1024};
   EXPECT_THROW(launch(beyond, shape, {}, &unused), std::runtime_error);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "a launch that failed must not fail the next call";
+}
+
+TEST(Emulation, KeepsTheErrorOfALaunchAsCudaDoes) {
+  float unused = 0;
+  cudaLaunchConfig_t config{.gridDim = dim3(1), .blockDim = dim3(2048)};
+  EXPECT_EQ(cudaLaunchKernelEx(&config, beyond, &unused), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
 }  // namespace

@@ -121,6 +121,7 @@ namespace {
 CUstream_st default_stream;
 std::vector<CUstream_st*> streams{&default_stream};
 std::map<const void*, int> allowed_shared_memory;
+cudaError_t last_error = cudaSuccess;
 
 void finish_all() {
   for (CUstream_st* stream : streams) stream->finish();
@@ -160,7 +161,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
     if (attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization)
       launch.may_overlap = attribute.val.programmaticStreamSerializationAllowed != 0;
   }
-  if (!is_valid(launch, kernel)) return cudaErrorInvalidValue;
+  if (!is_valid(launch, kernel)) return last_error = cudaErrorInvalidValue;
   stream_of(config.stream).launches.push_back(std::move(launch));
   return cudaSuccess;
 }
@@ -171,6 +172,9 @@ using depthcost::emulation::finish_all;
 using depthcost::emulation::stream_of;
 using depthcost::emulation::streams;
 
+cudaError_t cudaGetLastError() {
+  return std::exchange(depthcost::emulation::last_error, cudaSuccess);
+}
 const char* cudaGetErrorName(cudaError_t error) {
   if (error == cudaSuccess) return "cudaSuccess";
   return error == cudaErrorNoDevice ? "cudaErrorNoDevice" : "cudaErrorInvalidValue";
