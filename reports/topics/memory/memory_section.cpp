@@ -57,8 +57,7 @@ std::vector<std::string> holding_cells(const Study& study, const std::string& wh
   return {what,
           text(holding.weights),
           text(holding.cache),
-          text(holding.state),
-          text(holding.phase1),
+          text(holding.state + holding.phase1),
           text(holding.all()),
           has_capacity ? format_ratio(holding.all() / *study.machine->memory_capacity)
                        : std::string(kNothing)};
@@ -181,8 +180,8 @@ using namespace memory_section;
 
 Table memory_table(const Evaluation& evaluation) {
   const Study& study = evaluation.study;
-  Table table{{"workload", right("weights"), right("KV cache"), right("residual state"),
-               right("Phase 1"), right("all"), right("of capacity")}};
+  Table table{{"workload", right("weights"), right("KV cache"), right("residual path"),
+               right("all"), right("of capacity")}};
   const auto other = other_sharding(study);
   for (const auto& [workload, holding] : holdings_of(study))
     table.rows.push_back(holding_cells(
