@@ -28,12 +28,9 @@ ExitCode run_diff(const DiffOptions& options) {
   const double tolerance = tolerance_of(options);
   const Result before = load_result(options.before, kJsonSchemaVersion);
   const Result after = load_result(options.after, kJsonSchemaVersion);
-  const auto compared = [](const std::string& path, const Result& result) {
-    return ComparedResult{printable(path), result.scenario, result.program_version};
-  };
   const DifferenceReport report{
-      .before = compared(options.before, before),
-      .after = compared(options.after, after),
+      .before = compared(printable(options.before), before),
+      .after = compared(printable(options.after), after),
       .tolerance = tolerance,
       .difference = difference(before, after, tolerance),
       .improvements = options.strict ? Improvements::refused : Improvements::allowed,

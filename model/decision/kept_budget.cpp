@@ -24,13 +24,17 @@ std::vector<StepRow> asked_steps(const Study& study, BudgetKind kind) {
 
 }  // namespace
 
-bool surely_keeps(const Study& study, const Budget& budget) {
+BudgetRow decided_for(const Study& study, const Budget& budget) {
   const std::vector<StepRow> steps = asked_steps(study, budget.kind);
   const std::vector<MemoryRow> memory = memory_rows(study, study.path);
   std::optional<PipelineTraffic> payload;
   if (study.pipeline) payload = scheme_payload(*study.pipeline, study.path, Cache::none);
   const BudgetInputs inputs{study, steps, memory, payload ? &*payload : nullptr};
-  return decided_row(budget, inputs).verdict == Verdict::pass;
+  return decided_row(budget, inputs);
+}
+
+bool surely_keeps(const Study& study, const Budget& budget) {
+  return decided_for(study, budget).verdict == Verdict::pass;
 }
 
 }  // namespace depthcost

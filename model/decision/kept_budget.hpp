@@ -5,8 +5,10 @@
 
 namespace depthcost {
 
-/// Whether the budget surely holds for the study as it is: its steps and memory are worked out for
-/// this one decision.
+/// The budget for the study as it is: its steps and memory are worked out for this one decision.
+BudgetRow decided_for(const Study& study, const Budget& budget);
+
+/// Whether it surely holds.
 bool surely_keeps(const Study& study, const Budget& budget);
 
 }  // namespace depthcost

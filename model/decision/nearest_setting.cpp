@@ -52,31 +52,58 @@ constexpr UsualSetting kFurtherSetting{
     "workload.training.gradient_accumulation: per_block",
     [](const Study& study) {
       return study.training &&
-             study.training->gradient_accumulation == GradientAccumulation::fused &&
+             study.training->gradient_accumulation != GradientAccumulation::per_block &&
              attnres_blocks(study.path.scheme) != nullptr;
     },
     [](Study& study) { study.training->gradient_accumulation = GradientAccumulation::per_block; }};
 
-bool keeps_with(const UsualSetting& setting, Study study, const Budget& budget) {
+/// The median, where there is one, and the high end.
+bool lowers(const BudgetRow& now, const BudgetRow& then) {
+  if (now.middle && then.middle && *then.middle >= *now.middle) return false;
+  return now.high && then.high && *then.high < *now.high;
+}
+
+/// What comes of a change. That a median keeps the limit is news only where it did not before.
+Kept kept(const BudgetRow& now, const BudgetRow& then) {
+  if (then.verdict == Verdict::pass) return Kept::surely;
+  const bool is_kept = then.middle && *then.middle <= then.budget.limit;
+  const bool was_kept = now.middle && *now.middle <= now.budget.limit;
+  return is_kept && !was_kept ? Kept::likely : Kept::no;
+}
+
+BudgetRow decided_with(const UsualSetting& setting, Study study, const Budget& budget) {
   setting.apply(study);
-  return surely_keeps(study, budget);
+  return decided_for(study, budget);
+}
+
+SettingChange further_change(const Study& study, const BudgetRow& now) {
+  if (!kFurtherSetting.departs(study)) return {};
+  const Kept it = kept(now, decided_with(kFurtherSetting, study, now.budget));
+  return it == Kept::no ? SettingChange{} : SettingChange{std::string(kFurtherSetting.text), it};
 }
 
 }  // namespace
 
 SettingChange nearest_setting(const Study& study, const Budget& budget) {
+  const BudgetRow now = decided_for(study, budget);
   Study usual = study;
-  std::string all;
+  SettingChange all;
+  SettingChange likely;
   for (const UsualSetting& setting : kUsualSettings) {
     if (!setting.departs(study)) continue;
-    if (keeps_with(setting, study, budget)) return {std::string(setting.text), true};
+    const BudgetRow then = decided_with(setting, study, budget);
+    const SettingChange change{std::string(setting.text), kept(now, then)};
+    if (change.kept == Kept::surely) return change;
+    if (!lowers(now, then)) continue;
+    if (change.kept == Kept::likely && likely.text.empty()) likely = change;
     setting.apply(usual);
-    all += (all.empty() ? "" : " and ") + std::string(setting.text);
+    all.text += (all.text.empty() ? "" : " and ") + change.text;
   }
-  if (!all.empty()) return {all, surely_keeps(usual, budget)};
-  if (kFurtherSetting.departs(study) && keeps_with(kFurtherSetting, study, budget))
-    return {std::string(kFurtherSetting.text), true};
-  return {};
+  if (!all.text.empty()) all.kept = kept(now, decided_for(usual, budget));
+  if (all.kept == Kept::surely) return all;
+  if (!likely.text.empty()) return likely;
+  const SettingChange further = further_change(study, now);
+  return further.kept == Kept::no ? all : further;
 }
 
 }  // namespace depthcost

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "model/decision/budget.hpp"
@@ -89,6 +90,14 @@ std::string quantity(const PredictedQuantity& it) {
     return format_ratio(Estimate<double>{*it.low, it.value, *it.high});
   return fmt::format("{} [{}, {}]", number(it.value, it.unit), number(*it.low, it.unit),
                      number(*it.high, it.unit));
+}
+
+/// A difference of percentages is in points.
+std::string change_text(const Move& move) {
+  if (move.before.unit != PredictedUnit::ratio)
+    return number(move.change(), move.before.unit, Sign::always);
+  const std::string text = format_ratio(move.change(), Sign::always);
+  return text.ends_with(" %") ? text.substr(0, text.size() - 1) + "points" : text;
 }
 
 std::string relative_text(const Move& move) {
@@ -208,19 +217,26 @@ void write_sections(Text& out, const DifferenceReport& report) {
   out.table(table);
 }
 
-void write_moves(Text& out, const SectionSummary& section, const Difference& difference) {
+/// What the scenario is about comes first, then what became worse, then the largest.
+std::vector<const Move*> sorted_moves(const std::string& section, const DifferenceReport& report) {
   std::vector<const Move*> moves;
-  for (const Move& move : difference.moves)
-    if (move.section == section.section) moves.push_back(&move);
-  if (moves.empty()) return;
+  for (const Move& move : report.difference.moves)
+    if (move.section == section) moves.push_back(&move);
   // Moves that differ in their last bits only keep their order.
-  // What became worse comes first: it decides.
-  std::stable_sort(moves.begin(), moves.end(), [](const Move* a, const Move* b) {
-    return std::pair(!a->is_better, round12(shown_size(*a))) >
-           std::pair(!b->is_better, round12(shown_size(*b)));
-  });
+  const auto rank = [&](const Move& move) {
+    const bool is_own = !report.after.path.empty() && move.row.ends_with(report.after.path);
+    return std::tuple(is_own, !move.is_better, round12(shown_size(move)));
+  };
+  std::stable_sort(moves.begin(), moves.end(),
+                   [&](const Move* a, const Move* b) { return rank(*a) > rank(*b); });
+  return moves;
+}
+
+void write_moves(Text& out, const SectionSummary& section, const DifferenceReport& report) {
+  const std::vector<const Move*> moves = sorted_moves(section.section, report);
+  if (moves.empty()) return;
   const bool is_cut = moves.size() > kMostMoves;
-  out.heading(is_cut ? fmt::format("{}: the {} largest of {} moves", section.section, kMostMoves,
+  out.heading(is_cut ? fmt::format("{}: {} of {} moves", section.section, kMostMoves,
                                    format_count(static_cast<Count>(moves.size())))
                      : section.section);
   Table table{{"row", "number", right("old"), right("new"), right("change"), right("relative"),
@@ -228,8 +244,8 @@ void write_moves(Text& out, const SectionSummary& section, const Difference& dif
   for (const Move* move : moves) {
     if (table.rows.size() == kMostMoves) break;
     table.add(move->row.empty() ? section.section : move->row, shown_number(move->before.name),
-              quantity(move->before), quantity(move->after),
-              number(move->change(), move->before.unit, Sign::always), relative_text(*move),
+              quantity(move->before), quantity(move->after), change_text(*move),
+              relative_text(*move),
               move->place == OldInterval::none ? kNothing : name(move->place));
   }
   out.table(table);
@@ -255,8 +271,18 @@ void write_rest(Text& out, const DifferenceReport& report) {
   const Difference& difference = report.difference;
   write_sections(out, report);
   for (const SectionSummary& section : difference.sections)
-    if (!is_decisive(section)) write_moves(out, section, difference);
+    if (!is_decisive(section)) write_moves(out, section, report);
   write_lone(out, "New", difference.added);
+}
+
+/// What the scheme of the scenario adds, and to which step, where that is not as before.
+std::vector<ChangedWord> changed_numbers(const DifferenceReport& report) {
+  std::vector<ChangedWord> changed;
+  for (const NamedWord& after : report.after.numbers)
+    for (const NamedWord& before : report.before.numbers)
+      if (before.name == after.name && before.word != after.word)
+        changed.push_back({after.name, before.word, after.word});
+  return changed;
 }
 
 std::string written(const DifferenceReport& report, TextStyle style) {
@@ -267,6 +293,7 @@ std::string written(const DifferenceReport& report, TextStyle style) {
   out.paragraph(fmt::format("depthcost {}.",
                             from_to(report.before.program_version, report.after.program_version)));
   write_counts(out, report);
+  write_words(out, "The scenario's scheme", changed_numbers(report));
   write_words(out, "Inputs that differ", difference.inputs);
   write_words(out, "Verdicts that changed", shown_verdicts(difference.verdicts));
   for (const ChangedWord& limit : difference.changed_limits())
@@ -275,7 +302,7 @@ std::string written(const DifferenceReport& report, TextStyle style) {
                                                     limit.name, limit.before, limit.after));
   write_lone(out, "Gone", difference.removed);
   for (const SectionSummary& section : difference.sections)
-    if (is_decisive(section)) write_moves(out, section, difference);
+    if (is_decisive(section)) write_moves(out, section, report);
   const std::size_t rest = sum_of(difference.sections).num_moved + difference.added.size();
   if (rest == 0) return out.take();
   if (!out.folds() && report.shown == ShownMoves::steps) {

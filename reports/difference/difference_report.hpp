@@ -8,12 +8,17 @@
 
 namespace depthcost {
 
-/// Where a result came from.
+/// Where a result came from, and what its scenario's own scheme adds.
 struct ComparedResult {
   std::string file;
   std::string scenario;
   std::string program_version;
+  std::string path;                // "block_attnres two_phase"; empty if the inputs do not say it
+  std::vector<NamedWord> numbers;  // "decode/64, added": "+123 us [106, 165], 1.0 % [0.6, 1.6]"
 };
+
+/// `file` is already printable.
+ComparedResult compared(const std::string& file, const Result& result);
 
 /// Which moves a terminal shows: those of whole steps, or those of every section.
 enum class ShownMoves { steps, all };

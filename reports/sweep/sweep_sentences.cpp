@@ -127,12 +127,17 @@ void say_recommendation(Sentences& out, const SweepGroup& group, const Recommend
   const SweepPoint point = sweep.point(group.circumstance, *said.best);
   out.push_back(fmt::format("Recommended: {}: {}; {}.", described(sweep, *said.best),
                             all_added(point), losses(*point.choice)));
-  for (const PointBudget& row : sweep.budgets(point)) {
+  const std::vector<PointBudget> budgets = sweep.budgets(point);
+  for (const PointBudget& row : budgets) {
     const std::string kept = keeping_text(row);
     if (!kept.empty()) out.push_back(kept);
   }
+  const bool all_known = std::none_of(budgets.begin(), budgets.end(), [](const PointBudget& row) {
+    return row.verdict == Verdict::unknown && !row.high;
+  });
   if (said.sure != said.best)
-    out.push_back(fmt::format("Surely inside all limits: {}.",
+    out.push_back(fmt::format("Surely inside all {}: {}.",
+                              all_known ? "limits" : "limits that are known",
                               said.sure ? described(sweep, *said.sure) : "none"));
 }
 

@@ -72,17 +72,23 @@ std::string first_of(const std::vector<std::string>& names) {
 std::string verdict_text(const Sweep& sweep, const SweepPoint& point) {
   std::vector<std::string> broken;
   std::vector<std::string> likely;
-  Verdict verdict = Verdict::pass;
+  std::vector<std::string> unknown;
+  bool is_sure = true;
   for (const PointBudget& row : sweep.budgets(point)) {
     std::vector<std::string>& names = row.verdict == Verdict::fail ? broken : likely;
     const std::string kind(name(row.budget.kind));
     const bool is_memory = row.budget.kind == BudgetKind::device_memory;
     if (is_broken(row)) names.insert(is_memory ? names.begin() : names.end(), kind);
-    if (row.verdict == Verdict::unknown) verdict = Verdict::unknown;
+    if (row.verdict != Verdict::unknown) continue;
+    if (row.high)
+      is_sure = false;
+    else
+      unknown.push_back(kind);
   }
   if (!broken.empty()) return "breaks " + first_of(broken);
   if (!likely.empty()) return "likely breaks " + first_of(likely);
-  return verdict == Verdict::pass ? "OK" : "unknown";
+  const std::string word = is_sure ? "OK" : "likely OK";
+  return unknown.empty() ? word : fmt::format("{}, {} not known", word, first_of(unknown));
 }
 
 /// Columns that all points of a group have alike; blocks are those of some schemes.

@@ -97,7 +97,9 @@ const std::array kScenario{
         "waits for the fullest rank. If absent, the mean rank, in an interval that holds both"),
     key(counts, "workload.decode.sequences",
         "sequences of a decode step, per model replica: one or several batches"),
-    key(count, "workload.decode.context", "tokens already in the context of each sequence"),
+    with_default(
+        key(count, "workload.decode.context", "tokens already in the context of each sequence"),
+        "8192", "[ours]"),
     key(count, "workload.decode.speculative.tokens",
         "tokens of each sequence that a step checks, its next one and the drafted ones; what "
         "drafts them is not counted"),

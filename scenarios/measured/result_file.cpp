@@ -228,6 +228,11 @@ Result parse_result(std::string_view text, const std::string& file, int schema_v
 }
 
 Result load_result(const std::string& path, int schema_version) {
+  if (path.ends_with(".yaml") || path.ends_with(".yml"))
+    throw InputError(
+        {path, 1, 1},
+        "invalid result (must be what 'depthcost evaluate --format json' prints, not a "
+        "scenario)");
   return parse_result(load_text(path, kMaxResultBytes), path, schema_version);
 }
 

@@ -100,10 +100,7 @@ Node decode(const ScenarioOptions& options) {
     section.assume("sequences", list("--decode", kUsualBatches), kUsualBatchesSource);
   else
     section.add("sequences", list("--decode", options.decode));
-  if (options.context.empty())
-    section.assume("context", scalar("--context", kUsualContext), kUsualContextSource);
-  else
-    section.add("context", "--context", options.context);
+  if (!options.context.empty()) section.add("context", "--context", options.context);
   return std::move(section).node();
 }
 

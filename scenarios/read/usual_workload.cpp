@@ -55,9 +55,8 @@ std::string training(Count stages) {
 std::string described(const std::string& name, const Position& position, const Node& document) {
   if (name == "training") return training(stages_of(document));
   if (name == "decode")
-    return fmt::format("{{{}, {}}}",
-                       cited("sequences", fmt::format("[{}]", kUsualBatches), kUsualBatchesSource),
-                       cited("context", kUsualContext, kUsualContextSource));
+    return fmt::format("{{{}}}",
+                       cited("sequences", fmt::format("[{}]", kUsualBatches), kUsualBatchesSource));
   if (name == "prefill")
     return fmt::format("{{{}, {}}}", cited("tokens", kUsualPrompt, kUsualPromptSource),
                        cited("chunk", fmt::format("{}", kUsualChunk), kUsualPromptSource));

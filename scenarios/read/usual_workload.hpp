@@ -9,8 +9,6 @@ namespace depthcost {
 /// What is asked where nothing is said, and why.
 inline constexpr const char* kUsualBatches = "1,64,512";
 inline constexpr const char* kUsualBatchesSource = "default: [ours] a user to a crowd";
-inline constexpr const char* kUsualContext = "8192";
-inline constexpr const char* kUsualContextSource = "default: [ours]";
 inline constexpr const char* kUsualPrompt = "131072";
 inline constexpr Count kUsualChunk = 16384;
 inline constexpr const char* kUsualPromptSource =

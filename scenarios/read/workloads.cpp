@@ -101,9 +101,8 @@ void read_decode(const Values& values, Study& study) {
     refuse_orphans(values, "step_terms.decode.", "workload.decode.sequences");
     return;
   }
-  Decode decode{.sequences = sequences_of(*sequences)};
-  if (values.has("workload.decode.context"))
-    decode.context = values.count("workload.decode.context");
+  Decode decode{.sequences = sequences_of(*sequences),
+                .context = values.count("workload.decode.context")};
   decode.speculation = speculation_of(values);
   decode.prompt = prompt_of(values);
   decode.launch = values.choice<Launch>("workload.decode.launch");
@@ -157,7 +156,7 @@ void check_schedule(const Values& values, const PipelineLayout& layout, const Tr
                      "conflicting workload.training.schedule 'interleaved_1f1b' (needs "
                      "parallelism.virtual_stages of at least 2; with 1 it is 1f1b)");
   if (!values.has("workload.training.micro_batches"))
-    throw InputError(values.position(),
+    throw InputError(values.at("workload.training.sequence_length").position,
                      "missing key 'workload.training.micro_batches' (a pipeline needs it)");
   const Value& written = values.at("workload.training.micro_batches");
   const Count M = training.num_micro_batches;

@@ -132,8 +132,10 @@ TEST_F(Diff, IsTheSameTextTwice) {
 
 TEST_F(Diff, RefusesWhatIsNoResultOnOneLine) {
   const std::string has = " (a result of 'depthcost evaluate --format json' has it)";
-  expect_error({"old.yaml", "old.json"},
-               "old.yaml:1:1: error: malformed JSON (invalid literal; last read: 's')");
+  expect_error(
+      {"old.yaml", "old.json"},
+      "old.yaml:1:1: error: invalid result (must be what 'depthcost evaluate --format json' "
+      "prints, not a scenario)");
   expect_error({"old.json", "none.json"},
                "none.json:1:1: error: cannot read the file (no such file or directory)");
   folder_.written("sweep.json", "{\"schema_version\": 1, \"program_version\": \"1\"}");

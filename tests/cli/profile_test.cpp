@@ -396,6 +396,19 @@ TEST_F(ProfileCommand, MarksNothingOfTodaysKernels) {
   EXPECT_TRUE(nlohmann::json::parse(json.output)["stale"].is_null());
 }
 
+/// Whoever changes a CUDA kernel writes the table again, or leaves the mark that UPDATE_GOLDEN
+/// sets.
+TEST(SassTable, SaysWhichSourcesItIsOf) {
+  const std::string path = kRoot + "kernels/cuda/SASS.md";
+  const std::string table = content_of(path);
+  const std::string today = profile::kernel_sources().cuda;
+  const std::string begin = "\n\nSources ";
+  const std::size_t at = table.find(begin) + begin.size();
+  const std::string counted = table.substr(at, today.size());
+  const std::string mark = counted == today ? "." : ", **stale: the sources have changed since**.";
+  expect_blocks(path, {{"sources", "\nSources " + counted + mark + "\n\n"}});
+}
+
 TEST(Handbook, ShowsHowWellTheShippedProfilesPredict) {
   std::map<std::string, std::string> blocks;
   for (const std::string machine : {"xeon_emerald_rapids_vm", "epyc_genoa_vm"}) {

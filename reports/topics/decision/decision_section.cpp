@@ -18,6 +18,7 @@
 #include "reports/topics/time/attachment_section.hpp"
 #include "reports/topics/time/rest_section.hpp"
 #include "reports/topics/time/step_section.hpp"
+#include "reports/topics/training/training_section.hpp"
 
 namespace depthcost {
 namespace decision_section {
@@ -229,9 +230,21 @@ std::string workload_text(const Study& study) {
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
+/// Why AttnRes costs more at decode here than on another part.
+std::string row_loads_sentence(const Study& study) {
+  const bool is_attnres = study.path.scheme.rule == &schemes::kFullAttnRes ||
+                          study.path.scheme.rule == &schemes::kBlockAttnRes;
+  if (!study.decode || !is_attnres || !study.machine || !study.machine->few_tokens) return "";
+  if (study.machine->few_tokens->style.attnres_loads != RowLoads::loop) return "";
+  return " At decode, AttnRes kernels of this part load the sources of a token a few at a time. "
+         "Kernels that read ahead are published for datacentre Blackwell alone, and are faster.";
+}
+
 void append_verdict(std::string& text, const Evaluation& e) {
   for (const std::string& line : verdict_lines(e)) text += line + "\n";
   if (!e.step.empty()) text += fmt::format("\n{}\n{}\n", plain_text(cost_table(e)), cost_legend(e));
+  if (const std::string waits = training_section::communication_sentence(e); !waits.empty())
+    text += waits + "\n";
 }
 
 }  // namespace
@@ -295,7 +308,7 @@ std::string cost_legend(const Evaluation& e) {
     legend +=
         " At decode a step waits for the first query of Phase 1 alone; the rest runs beside the "
         "block's first layer (`workload.decode.phase1: hoisted`).";
-  return legend;
+  return legend + row_loads_sentence(e.study);
 }
 
 std::string baseline_sentence(const Evaluation& e) {

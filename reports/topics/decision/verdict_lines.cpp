@@ -88,12 +88,15 @@ std::string budget_text(const BudgetRow& row) {
                      format_budget(row.budget.kind, *row.low), limit_text(row.budget));
 }
 
+void replace_all(std::string& text, std::string_view what, std::string_view instead) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += instead.size())
+    text.replace(at, what.size(), instead);
+}
+
 std::string remedy_text(std::string remedy) {
-  using Replaced = std::pair<std::string_view, std::string_view>;
-  for (const auto& [ending, instead] :
-       {Replaced{" would keep it", ""}, Replaced{" would likely keep it", " (likely)"}})
-    if (remedy.ends_with(ending))
-      remedy = remedy.substr(0, remedy.size() - ending.size()) + std::string(instead);
+  replace_all(remedy, " would keep it", "");
+  replace_all(remedy, " would likely keep it", " (likely)");
+  replace_all(remedy, " would help, and is not enough", " (not enough alone)");
   return remedy.empty() ? "" : fmt::format(" What would help: {}.", remedy);
 }
 
@@ -121,6 +124,7 @@ std::string tight_text(const SchemeVerdict& verdict) {
                      verdict.tight->reason);
 }
 
+/// What is said of one scheme. The memory of training is not known.
 std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
   std::string text = fmt::format("`{}`, {}: {}", name(verdict.path->scheme), name(verdict.schedule),
                                  name(verdict.fate));
@@ -134,6 +138,9 @@ std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
   if (verdict.written)
     return fmt::format("{}. {}{}", text, budget_text(*verdict.written),
                        remedy_text(verdict.remedy));
+  if (verdict.time && verdict.time->at->workload.kind == WorkloadKind::training &&
+      verdict.fate == Fate::ok)
+    text += ", if it fits";
   if (verdict.time)
     return fmt::format("{}.{} {}{}{}", text, tight_text(verdict), time_text(*verdict.time),
                        other_schedules_text(e, *verdict.time), remedy_text(verdict.remedy));

@@ -148,19 +148,6 @@ std::string setup_text(const Study& study) {
                     name(training.activations), name(training.gradient_accumulation));
 }
 
-/// How much of what is added is communication that the standard residual does not expose.
-std::string communication_text(const Evaluation& e) {
-  const TrainingRun* own = training_run(e, e.study.path, e.study.schedule);
-  const TrainingRun* standard = training_run(e, {Scheme{}, 0}, Schedule::fused);
-  if (own == nullptr || standard == nullptr || e.training.rest.rows.empty()) return {};
-  return fmt::format(
-      "Of the {} that `{}` as `{}` adds, {} are communication that the standard residual does not "
-      "expose; the bubble is {} instead of {} of the step.",
-      format_seconds(own->makespan - standard->makespan, Sign::always), name(own->path->scheme),
-      name(own->schedule), format_seconds(own->communication - standard->communication),
-      format_ratio(own->bubble), format_ratio(standard->bubble));
-}
-
 std::string links_text(const Evaluation& e) {
   const PipelineWork& work = *e.training.work;
   if (work.links.empty()) return "Without a pipeline nothing is sent and nobody waits.";
@@ -194,6 +181,19 @@ void write_details(Document& out) {
 }
 
 }  // namespace
+
+std::string communication_sentence(const Evaluation& e) {
+  const TrainingRun* own = training_run(e, e.study.path, e.study.schedule);
+  const TrainingRun* standard = training_run(e, {Scheme{}, 0}, Schedule::fused);
+  if (own == nullptr || standard == nullptr || !is_step_known(e)) return {};
+  if (e.training.work->links.empty() || own->communication <= standard->communication) return {};
+  return fmt::format(
+      "The {} that `{}` as `{}` adds contain {} of waiting for messages between stages that the "
+      "standard residual does not have. The bubble is {} of the step, and was {}.",
+      format_seconds(own->makespan - standard->makespan, Sign::always), name(own->path->scheme),
+      name(own->schedule), format_seconds(own->communication - standard->communication),
+      format_ratio(own->bubble), format_ratio(standard->bubble));
+}
 
 void write_json(JsonWriter& json, const Answer& answer) {
   const Evaluation& evaluation = answer.evaluation;
@@ -235,15 +235,15 @@ void write_markdown(Document& out) {
         "would save.");
     out.table(training_step_table(e));
   }
-  out.optional_paragraph(communication_text(e));
+  out.optional_paragraph(communication_sentence(e));
   out.optional_paragraph(links_text(e));
   out.optional_paragraph(context_text(e.study));
   out.plot("schedule.svg");
   out.paragraph(
       "Memory is that of one stage: the one whose `activations` (made there) and `received "
-      "blocks` (that came over the pipeline) are largest together, with all its micro-batches in "
-      "flight. Another stage may keep more received blocks. Weights, gradients of weights, "
-      "the optimiser and the layers' own activations are not counted.");
+      "blocks` (that came over the pipeline, or the embedding on stage 0) are largest together, "
+      "with all its micro-batches in flight. Another stage may keep more received blocks. Weights, "
+      "gradients of weights, the optimiser and the layers' own activations are not counted.");
   out.table(training_memory_table(e));
   write_details(out);
 }

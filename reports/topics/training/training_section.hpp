@@ -35,6 +35,10 @@ void explain(const Evaluation& evaluation, Explanations& out);
 void write_markdown(Document& out);
 void write_table(std::string& text, const Answer& answer);
 
+/// How much of what the study's scheme adds is communication that the standard residual does not
+/// expose; empty without a pipeline.
+std::string communication_sentence(const Evaluation& evaluation);
+
 /// A training step among the rows of all steps, and its memory among that of all workloads.
 Explanation explain_step(const Evaluation& evaluation, const StepRow& row);
 Explanation explain_memory(const Evaluation& evaluation, const MemoryRow& row);

@@ -45,7 +45,7 @@ TEST(NearestSetting, IsTheOneThatSuffices) {
   ASSERT_LT(when_shared, as_it_is);
   const SettingChange change = nearest_setting(study, training_limit(when_shared * 1.001));
   EXPECT_EQ(change.text, "residual.layout: sequence_sharded");
-  EXPECT_TRUE(change.keeps);
+  EXPECT_EQ(change.kept, Kept::surely);
 }
 
 TEST(NearestSetting, IsAllOfThemWhereNoneSufficesAlone) {
@@ -53,16 +53,38 @@ TEST(NearestSetting, IsAllOfThemWhereNoneSufficesAlone) {
   Study usual = study;
   usual.layout = Layout::sequence_sharded;
   usual.training->gradient_accumulation = GradientAccumulation::fused;
-  usual.training->activations = ActivationPolicy::recompute;
+  // Recomputing is usual too, and costs time here: it is not named.
   const std::string all =
-      "residual.layout: sequence_sharded and workload.training.gradient_accumulation: fused and "
-      "workload.training.activations: recompute";
+      "residual.layout: sequence_sharded and workload.training.gradient_accumulation: fused";
   const SettingChange change = nearest_setting(study, training_limit(least_kept(usual) * 1.001));
   EXPECT_EQ(change.text, all);
-  EXPECT_TRUE(change.keeps);
+  EXPECT_EQ(change.kept, Kept::surely);
   const SettingChange hopeless = nearest_setting(study, training_limit(1e-9));
   EXPECT_EQ(hopeless.text, all);
-  EXPECT_FALSE(hopeless.keeps);
+  EXPECT_EQ(hopeless.kept, Kept::no);
+}
+
+TEST(NearestSetting, IsNoneThatRaisesTheNumber) {
+  Study per_block = test::training_study();
+  per_block.layout.reset();
+  per_block.training->gradient_accumulation = GradientAccumulation::per_block;
+  Study fused = per_block;
+  fused.training->gradient_accumulation = GradientAccumulation::fused;
+  ASSERT_GT(least_kept(fused), least_kept(per_block));
+  EXPECT_EQ(nearest_setting(per_block, training_limit(1e-9)).text, "");
+}
+
+TEST(NearestSetting, IsOneThatLikelyKeepsItWhereNoneSurelyDoes) {
+  Study fused = test::training_study();
+  fused.layout.reset();
+  Study per_block = fused;
+  per_block.training->gradient_accumulation = GradientAccumulation::per_block;
+  const double now = *decided_for(fused, training_limit(1)).middle;
+  const double then = *decided_for(per_block, training_limit(1)).middle;
+  ASSERT_LT(then, now);
+  const SettingChange change = nearest_setting(fused, training_limit(then * 1.0001));
+  EXPECT_EQ(change.text, "workload.training.gradient_accumulation: per_block");
+  EXPECT_EQ(change.kept, Kept::likely);
 }
 
 TEST(NearestSetting, IsNothingWhereNothingDeparts) {
@@ -84,7 +106,7 @@ TEST(NearestSetting, GoesBeyondTheUsualOnesWhereNothingDeparts) {
   ASSERT_LT(kept, least_kept(usual));
   const SettingChange change = nearest_setting(usual, training_limit(kept * 1.001));
   EXPECT_EQ(change.text, "workload.training.gradient_accumulation: per_block");
-  EXPECT_TRUE(change.keeps);
+  EXPECT_EQ(change.kept, Kept::surely);
 }
 
 TEST(NearestSetting, FoldsAStandaloneKernelThatIsHeldAgainstAFoldedOne) {

@@ -9,18 +9,24 @@ namespace depthcost::difference_test {
 namespace {
 
 Result result(double seconds, double reads, const std::string& verdict) {
-  return {.program_version = "0.1.0",
-          .scenario = "Kimi",
-          .inputs = {{"residual.block_size", reads == 8 ? "24" : "12"}},
-          .rows = {{"ledger",
-                    "block_attnres single_pass kernel total",
-                    {{"reads_d", PredictedUnit::d_vectors, reads, {}, {}},
-                     {"writes_d", PredictedUnit::d_vectors, 2, {}, {}}}},
-                   {"step",
-                    "decode/64 block_attnres single_pass",
-                    {{"delta_seconds", PredictedUnit::seconds, seconds, 90e-6, 110e-6},
-                     {"overhead", PredictedUnit::ratio, seconds / 10e-3, 0.009, 0.011}}}},
-          .verdicts = {{"budgets.decode_overhead", verdict}}};
+  return {
+      .program_version = "0.1.0",
+      .scenario = "Kimi",
+      .inputs = {{"residual.block_size", reads == 8 ? "24" : "12"},
+                 {"residual.scheme", "block_attnres"},
+                 {"residual.schedule", "single_pass"}},
+      .rows = {{"ledger",
+                "block_attnres single_pass kernel total",
+                {{"reads_d", PredictedUnit::d_vectors, reads, {}, {}},
+                 {"writes_d", PredictedUnit::d_vectors, 2, {}, {}}}},
+               {"step",
+                "decode/64 block_attnres single_pass",
+                {{"delta_seconds", PredictedUnit::seconds, seconds, 90e-6, 110e-6},
+                 {"overhead", PredictedUnit::ratio, seconds / 10e-3, 0.009, 0.011}}},
+               {"step",
+                "decode/64 mhc fused",
+                {{"delta_seconds", PredictedUnit::seconds, 4 * seconds - 320e-6, 70e-6, 900e-6}}}},
+      .verdicts = {{"budgets.decode_overhead", verdict}}};
 }
 
 DifferenceReport report() {
@@ -30,16 +36,22 @@ DifferenceReport report() {
   after.rows.push_back(
       {"rest", "decode/64 attention", {{"bytes", PredictedUnit::bytes, 1, {}, {}}}});
   after.rows[0].quantities.pop_back();
-  return {.before = {"old.json", before.scenario, before.program_version},
-          .after = {"new.json", after.scenario, after.program_version},
+  return {.before = compared("old.json", before),
+          .after = compared("new.json", after),
           .tolerance = 0.1,
           .difference = difference(before, after, 0.1)};
 }
 
 const std::string kChanges =
     "Kimi: old.json -> new.json\n\ndepthcost from 0.1.0 to 0.2.0.\n\n"
-    "Does not hold. 3 predictions in both: 2 worse by more than 10.0 %, 0 better, 2 out of the old "
+    "Does not hold. 4 predictions in both: 3 worse by more than 10.0 %, 0 better, 2 out of the old "
     "interval. 1 verdict changed; 1 row or number gone, 1 new.\n\n"
+    "The scenario's scheme\n\n"
+    "name              old                                                             new\n"
+    "----------------  --------------------------------------------------------------  "
+    "--------------------------------------------------------------\n"
+    "decode/64, added  block_attnres single_pass: +100 us [90, 110], 1.0 % [0.9, 1.1]  "
+    "block_attnres single_pass: +120 us [90, 110], 1.2 % [0.9, 1.1]\n\n"
     "Inputs that differ\n\n"
     "name                 old  new\n"
     "-------------------  ---  ---\n"
@@ -53,14 +65,16 @@ const std::string kChanges =
     "-------  --------------------------------------  --------\n"
     "ledger   block_attnres single_pass kernel total  writes_d\n\n"
     "step\n\n"
-    "row                                  number                   old               new    "
-    "change  relative  old interval\n"
-    "-----------------------------------  ----------  ----------------  ----------------  "
-    "--------  --------  ------------\n"
-    "decode/64 block_attnres single_pass  added time  100 us [90, 110]  120 us [90, 110]  "
+    "row                                  number                        old               new   "
+    "     change  relative  old interval\n"
+    "-----------------------------------  ----------  ---------------------  ----------------  "
+    "------------  --------  ------------\n"
+    "decode/64 block_attnres single_pass  added time       100 us [90, 110]  120 us [90, 110]      "
     "+20.0 us   +20.0 %  above\n"
-    "decode/64 block_attnres single_pass  overhead    1.0 % [0.9, 1.1]  1.2 % [0.9, 1.1]   "
-    "+0.20 %   +20.0 %  above\n\n";
+    "decode/64 block_attnres single_pass  overhead         1.0 % [0.9, 1.1]  1.2 % [0.9, 1.1]  "
+    "+0.20 points   +20.0 %  above\n"
+    "decode/64 mhc fused                  added time  80.0 us [70.0, 900.0]  160 us [70, 900]      "
+    "+80.0 us    +100 %  inside\n\n";
 
 TEST(DifferenceTable, SaysInputsThenVerdictsThenStepsAndKeepsTheRestForAnOption) {
   EXPECT_EQ(to_table(report()), kChanges + "--details shows what else moved.\n");
@@ -76,7 +90,7 @@ TEST(DifferenceTable, SaysWhatElseMovedHowFarAndOutOfWhichInterval) {
           "section  compared  moved  beyond tolerance  outside interval  largest\n"
           "-------  --------  -----  ----------------  ----------------  -------\n"
           "ledger          1      1                 0                 0    6.2 %\n"
-          "step            2      2                 2                 2   20.0 %\n\n"
+          "step            3      3                 3                 2    100 %\n\n"
           "ledger\n\n"
           "row                                     number   old    new  change  relative  old "
           "interval\n"
@@ -107,7 +121,7 @@ TEST(DifferenceTable, OfTheSameResultSaysSoInThreeLines) {
                 .after = {"b.json", "Kimi", "0.1.0"},
                 .tolerance = 0,
                 .difference = difference(one, one, 0)}),
-      "Kimi: a.json -> b.json\n\ndepthcost 0.1.0.\n\nHolds. 4 predictions in both: 0 worse, 0 better, "
+      "Kimi: a.json -> b.json\n\ndepthcost 0.1.0.\n\nHolds. 5 predictions in both: 0 worse, 0 better, "
       "0 out of the old interval. 0 verdicts changed; 0 rows or numbers gone, 0 new.\n");
 }
 
@@ -121,7 +135,7 @@ TEST(DifferenceTable, ShowsTheLargestMovesOfASection) {
   }
   const std::string text =
       to_table({.difference = difference(before, after, 0), .shown = ShownMoves::all});
-  EXPECT_NE(text.find("time: the 10 largest of 30 moves\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("time: 10 of 30 moves\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\n30   n       100  130     +30"), std::string::npos) << text;
   EXPECT_NE(text.find("\n21   n       100  121"), std::string::npos);
   EXPECT_EQ(text.find("\n20   n"), std::string::npos);
@@ -148,9 +162,9 @@ TEST(DifferenceJson, HasEveryMove) {
   EXPECT_EQ(json["verdicts"][0].dump(),
             R"({"name":"budgets.decode_overhead","old":"pass","new":"fail"})");
   EXPECT_EQ(json["sections"][1].dump(),
-            R"({"section":"step","compared":2,"moved":2,"beyond_tolerance":2,)"
+            R"({"section":"step","compared":3,"moved":3,"beyond_tolerance":3,)"
             R"("outside_old_interval":2})");
-  ASSERT_EQ(json["moved"].size(), 3U);
+  ASSERT_EQ(json["moved"].size(), 4U);
   EXPECT_EQ(json["moved"][0].dump(),
             R"({"section":"ledger","row":"block_attnres single_pass kernel total",)"
             R"("quantity":"reads_d","unit":"d","old":8,"old_low":null,"old_high":null,"new":7.5,)"

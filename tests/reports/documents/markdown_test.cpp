@@ -283,7 +283,8 @@ TEST(Report, SaysHowTheTrainingStepIsRun) {
       "sets the pace; sends are overlapped with computing; a "
       "stage caches blocks as `received` says. Activations of the residual path: "
       "`recompute`; gradients of a source that many layers read are added up as `fused`.");
-  expect_text(report, " are communication that the standard residual does not expose");
+  expect_text(report,
+              " of waiting for messages between stages that the standard residual does not have");
   expect_text(report, "| training_overhead | 4.0 % | ");
 }
 

@@ -224,7 +224,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"UnknownSchedule", pipelined(1, ", micro_batches: 2, schedule: zb_h2"),
          "it.yaml:4:74: error: invalid workload.training.schedule 'zb_h2' (must be 1f1b | interleaved_1f1b | zb_h1); did you mean 'zb_h1'?"},
         {"NoMicroBatches", pipelined(1, ""),
-         "it.yaml:1:1: error: missing key 'workload.training.micro_batches' (a pipeline needs it)"},
+         "it.yaml:4:40: error: missing key 'workload.training.micro_batches' (a pipeline needs it)"},
         {"VirtualStagesOf1f1b", pipelined(2, ", micro_batches: 2, schedule: 1f1b"),
          "it.yaml:4:74: error: conflicting workload.training.schedule '1f1b' (has no virtual stages; parallelism.virtual_stages is 2)"},
         {"VirtualStagesOfZbH1", pipelined(2, ", micro_batches: 2, schedule: zb_h1"),
