@@ -13,7 +13,10 @@ namespace depthcost::bench {
 namespace {
 
 constexpr double kWindow = 2.5e-3;
-constexpr double kLaunchDelay = 400e-6;  // longer than the launch of a graph of kLongestChain nodes
+
+// The device is kept busy while a graph of kLongestChain nodes is launched. If the shorter delay
+// does not suffice, its slope has the host's time in it, and the longer one tells.
+constexpr double kLaunchDelays[] = {400e-6, 800e-6};
 
 /// Ends the capture even if `node` throws: a stream that goes on capturing can do nothing else.
 cudaGraph_t captured(std::size_t length, const LaunchNode& node) {
@@ -99,6 +102,25 @@ double seconds_between_events(const Chain& chain) {
   return end.seconds_since(start);
 }
 
+double seconds_after(double delay, const Chain& chain, Launch launch, Temperature temperature) {
+  if (temperature == Temperature::cold) sweep_cache();
+  if (launch == Launch::stream)
+    synchronise();
+  else
+    launch_delay(delay, device_cuda_stream());
+  return seconds_between_events(chain);
+}
+
+/// Times of one chain after another, in rounds.
+using Rounds = std::vector<std::vector<double>>;
+
+std::vector<ChainTime> medians_of(const Rounds& seconds) {
+  std::vector<ChainTime> times;
+  for (std::size_t i = 0; i < seconds.size(); ++i)
+    times.push_back({static_cast<double>(kChainLengths[i]), median_of(seconds[i])});
+  return times;
+}
+
 }  // namespace
 
 void sweep_cache() {
@@ -123,12 +145,7 @@ Chain chain_of(Launch launch, std::size_t length, const LaunchNode& node) {
 }
 
 double seconds_of(const Chain& chain, Launch launch, Temperature temperature) {
-  if (temperature == Temperature::cold) sweep_cache();
-  if (launch == Launch::stream)
-    synchronise();
-  else
-    launch_delay(kLaunchDelay, device_cuda_stream());
-  return seconds_between_events(chain);
+  return seconds_after(kLaunchDelays[0], chain, launch, temperature);
 }
 
 Chains chains_of(Launch launch, const LaunchNode& node) {
@@ -139,18 +156,19 @@ Chains chains_of(Launch launch, const LaunchNode& node) {
 
 SlopeSample sample_slope(const Chains& chains, Launch launch, Temperature temperature) {
   // Short chains are repeated: a single interrupt would bend the line.
-  constexpr std::size_t kRounds = 5;
-  std::vector<std::vector<double>> seconds(chains.size());
+  constexpr std::size_t kRounds = 3;  // after each delay
+  Rounds seconds[std::size(kLaunchDelays)];
+  for (Rounds& rounds : seconds) rounds.resize(chains.size());
   for (std::size_t round = 0; round < kRounds; ++round) {
     for (std::size_t i = 0; i < chains.size(); ++i)
-      seconds[i].push_back(seconds_of(chains[i], launch, temperature));
-    if (seconds.back().front() > 2 * kWindow) break;
+      for (std::size_t d = 0; d < std::size(kLaunchDelays); ++d)
+        seconds[d][i].push_back(seconds_after(kLaunchDelays[d], chains[i], launch, temperature));
+    if (seconds[0].back().front() > 2 * kWindow) break;
   }
-  std::vector<ChainTime> times;
-  for (std::size_t i = 0; i < chains.size(); ++i)
-    times.push_back({static_cast<double>(kChainLengths[i]), median_of(seconds[i])});
+  const std::vector<ChainTime> times = medians_of(seconds[0]);
   const Line line = theil_sen(times);
-  return {line.slope, worst_deviation(times, line)};
+  const Line later = theil_sen(medians_of(seconds[1]));
+  return {line.slope, std::max(worst_deviation(times, line), slope_distance(later, line))};
 }
 
 std::size_t nodes_per_window(const LaunchNode& node) {

@@ -31,10 +31,11 @@ double seconds_of(const Chain& chain, Launch launch, Temperature temperature);
 using Chains = std::vector<Chain>;
 Chains chains_of(Launch launch, const LaunchNode& node);
 
-/// An estimate of the time of a node, and how far the chains are from linear.
+/// An estimate of the time of a node, and how far to trust it: the larger of worst_deviation and
+/// the distance of slopes after a device that was kept busy for one time, and for twice that.
 struct SlopeSample {
   double seconds = 0;
-  double deviation = 0;  // worst_deviation
+  double deviation = 0;
 };
 SlopeSample sample_slope(const Chains& chains, Launch launch, Temperature temperature);
 

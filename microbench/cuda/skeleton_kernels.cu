@@ -16,20 +16,26 @@ __global__ void __launch_bounds__(kSkeletonThreads) empty_kernel() {
   cuda::let_next_kernel_start();
 }
 
+__device__ float* scratch() { return reinterpret_cast<float*>(cuda::shared_memory()); }
+
 template <Skeleton kSkeleton>
 __global__ void __launch_bounds__(kSkeletonThreads)
     skeleton_kernel(const float* input, float* output) {
-  if constexpr (kSkeleton == Skeleton::cluster_reduction) cuda::cluster_arrive();
+  if constexpr (kSkeleton == Skeleton::cluster_reduction) cuda::ClusterExchange::start(scratch());
   cuda::wait_for_previous_kernel();
   cuda::let_next_kernel_start();
   const std::size_t at = (std::size_t{blockIdx.x} * kSkeletonThreads + threadIdx.x) * 4;
   float x[4];
   cuda::load_floats(input + at, x);
-  if constexpr (kSkeleton != Skeleton::elementwise) {
-    cuda::RowThreads threads(reinterpret_cast<float*>(cuda::shared_memory()),
-                             threadIdx.x / cuda::kWarpSize, kWarps, 0, 1);
-    if constexpr (kSkeleton == Skeleton::cluster_reduction) cuda::cluster_wait();
-    x[0] *= rsqrtf(threads.sum(fmaf(x[0], x[0], fmaf(x[1], x[1], x[2] * x[2] + x[3] * x[3]))));
+  const float squares = fmaf(x[0], x[0], fmaf(x[1], x[1], x[2] * x[2] + x[3] * x[3]));
+  if constexpr (kSkeleton == Skeleton::row_reduction) {
+    cuda::RowThreads threads(scratch(), threadIdx.x / cuda::kWarpSize, kWarps, 0, 1);
+    x[0] *= rsqrtf(threads.sum(squares));
+  }
+  if constexpr (kSkeleton == Skeleton::cluster_reduction) {
+    cuda::ClusterRowThreads threads(scratch(), 1);
+    cuda::cluster_wait();
+    x[0] *= rsqrtf(threads.sum(squares));
   }
   cuda::store_elements(output + at, x);
 }
@@ -47,17 +53,15 @@ void launch_skeleton(const SkeletonCall& call, const cuda::LaunchOptions& option
                   .shared_bytes = num_floats * sizeof(float)},
                  options, input, output);
   };
-  const auto scratch = [](unsigned ranks) {
-    return cuda::RowThreads::scratch_size(kWarps, ranks, 1);
-  };
   switch (call.skeleton) {
     case Skeleton::elementwise:
       return launch_as(skeleton_kernel<Skeleton::elementwise>, 1, 0);
     case Skeleton::row_reduction:
-      return launch_as(skeleton_kernel<Skeleton::row_reduction>, 1, scratch(1));
+      return launch_as(skeleton_kernel<Skeleton::row_reduction>, 1,
+                       cuda::RowThreads::scratch_size(kWarps, 1));
     case Skeleton::cluster_reduction:
       return launch_as(skeleton_kernel<Skeleton::cluster_reduction>, kSkeletonClusterSize,
-                       scratch(kSkeletonClusterSize));
+                       cuda::ClusterRowThreads::scratch_size(kWarps, kSkeletonClusterSize, 1));
   }
 }
 

@@ -58,4 +58,9 @@ inline double worst_deviation(std::span<const ChainTime> times, const Line& line
   return worst;
 }
 
+/// |a / b - 1| of the slopes. Beyond kLinearWithin the slope depends on what ran before the chain.
+inline double slope_distance(const Line& a, const Line& b) {
+  return std::abs(a.slope / b.slope - 1);
+}
+
 }  // namespace depthcost::bench

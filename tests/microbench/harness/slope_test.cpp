@@ -44,5 +44,23 @@ TEST(Chains, ThatSpeedUpAreNotLinear) {
   EXPECT_GT(worst_deviation(times, theil_sen(times)), kLinearWithin);
 }
 
+/// A graph whose launch takes the host longer than the device was kept busy for: the host's time
+/// for the nodes beyond is in every longer chain, and falls away when the device is busy for
+/// longer.
+TEST(SlopeDistance, TellsAChainThatWaitsForTheHost) {
+  constexpr double kKernel = 1e-6;
+  constexpr double kHost = 1.5e-6;  // to launch a node
+  const auto line_after = [&](double delay) {
+    std::vector<ChainTime> times;
+    for (const std::size_t length : kChainLengths) {
+      const auto n = static_cast<double>(length);
+      times.push_back({n, std::max(n * kKernel, n * kHost - delay)});
+    }
+    return theil_sen(times);
+  };
+  EXPECT_GT(slope_distance(line_after(800e-6), line_after(100e-6)), kLinearWithin);
+  EXPECT_LT(slope_distance(line_after(1600e-6), line_after(800e-6)), 1e-9);
+}
+
 }  // namespace
 }  // namespace depthcost::bench::slope_test
