@@ -52,7 +52,7 @@ class Scripts : public testing::Test {
 TEST_F(Scripts, PrintTheirHelp) {
   for (const std::string script :
        {"measure", "run_benchmarks", "bundle", "test", "sanitize", "check_wasm", "style",
-        "check_sass", "release", "report", "compare_builds", "calibrate"})
+        "check_sass", "release", "report", "compare_builds", "calibrate", "h200", "h200_steps"})
     for (const std::string option : {"--help", "-h"}) {
       const Outcome outcome = run(kScripts + script, {option});
       EXPECT_EQ(outcome.exit_code, 0) << script;
@@ -198,6 +198,89 @@ TEST_F(Scripts, MeasureMoreRoundsUntilRatesAreSteady) {
 }
 
 /// With a depthcost of ours.
+TEST_F(Scripts, PrepareAGpuRunOnlyAsTheyAreTold) {
+  expect_error("h200", {},
+               kScripts + "h200:1:1: error: missing command (bundle DIR, or use ARCHIVE NAME)");
+  expect_error(
+      "h200", {"go"},
+      kScripts + "h200:1:1: error: unknown command 'go' (bundle DIR, or use ARCHIVE NAME)");
+  expect_error("h200", {"bundle"},
+               "bundle:1:1: error: missing or unknown arguments (it takes a folder)");
+  expect_error("h200", {"use", "none.tar.gz", "h200"},
+               "none.tar.gz:1:1: error: cannot read the file");
+  expect_error("h200", {"use", "none.tar.gz", "../h200"},
+               "NAME:1:1: error: invalid name '../h200' (must be small letters, digits and _)");
+  folder_.written("text.tar.gz", "no archive");
+  expect_error("h200", {"use", "text.tar.gz", "h200"},
+               "text.tar.gz:1:1: error: no archive of DIR/run (tar cannot read it)");
+}
+
+/// A bundle whose programs are stand-ins.
+class GpuRun : public Scripts {
+ protected:
+  GpuRun() {
+    fs::create_directories(folder_.path("bundle"));
+    fs::copy(kScripts + "h200_steps", folder_.path("bundle/run"));
+    fs::copy(kScripts + "arguments.sh", folder_.path("bundle/arguments.sh"));
+    folder_.written("bundle/version", "1234567");
+  }
+
+  Outcome run_steps(const std::vector<std::string>& arguments,
+                    const std::string& variable = "") const {
+    return run(folder_.path("bundle/run"), arguments, variable);
+  }
+};
+
+TEST_F(GpuRun, SkipsEachStepByNameWithoutAGpu) {
+  const Outcome outcome = run_steps({"-o", "out"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_EQ(outcome.output,
+            "identity: skipped: the GPU (no nvidia-smi, or it lists none)\n"
+            "tests: skipped: no GPU\nheadline: skipped: no GPU\nrounds: skipped: no GPU\n"
+            "memcheck: skipped: no GPU\nraces: skipped: no GPU\ncounters: skipped: no GPU\n"
+            "peers: skipped: no GPU\n-> " +
+                folder_.path("out") + ".tar.gz\n");
+  EXPECT_TRUE(fs::exists(folder_.path("out.tar.gz")));
+  EXPECT_TRUE(content_of(folder_.path("out/identity/machine.txt")).starts_with("bundle 1234567\n"));
+}
+
+TEST_F(GpuRun, RefusesAnUnknownStep) {
+  expect_refusal(run_steps({"all"}),
+                 folder_.path("bundle/run") +
+                     ":1:1: error: unknown step 'all' (must be one of: identity tests headline "
+                     "rounds memcheck races counters peers)");
+  EXPECT_FALSE(fs::exists(folder_.path("results")));
+}
+
+TEST_F(GpuRun, RunsEachPartOnceAndSaysWhatFailedAndWhatIsToGo) {
+  executable("bin/nvidia-smi", "#!/bin/sh\necho GPU 0: stand-in\n");
+  executable("bundle/bin/kernels_cuda_device_tests", "#!/bin/sh\necho $GTEST_SHARD_INDEX >>" +
+                                                         folder_.path("shards") +
+                                                         "\n[ $GTEST_SHARD_INDEX -ne 3 ]\n");
+  const Outcome none = run_steps({"-o", "out", "tests"}, "DEPTHCOST_STEP_SECONDS=0");
+  EXPECT_EQ(none.exit_code, 4) << none.errors;
+  EXPECT_TRUE(none.output.starts_with("tests: 0 parts done, 0 failed, 16 to go: run it again\n"))
+      << none.output;
+  for (int i = 0; i < 2; ++i) {
+    const Outcome outcome = run_steps({"-o", "out", "tests"});
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.errors;
+    EXPECT_TRUE(outcome.output.starts_with("tests: 16 parts done, 1 failed\n")) << outcome.output;
+  }
+  const std::string shards = content_of(folder_.path("shards"));
+  EXPECT_EQ(std::count(shards.begin(), shards.end(), '\n'), 16);
+}
+
+/// A benchmark that takes longer than the step is ended, and is not counted as done.
+TEST_F(GpuRun, EndsAPartThatTakesTooLong) {
+  executable("bin/nvidia-smi", "#!/bin/sh\necho GPU 0: stand-in\n");
+  executable("bundle/run_benchmarks", "#!/bin/sh\nexec sleep 60\n");
+  const Outcome outcome = run_steps({"-o", "out", "headline"}, "DEPTHCOST_STEP_SECONDS=1");
+  EXPECT_EQ(outcome.exit_code, 4) << outcome.errors;
+  EXPECT_TRUE(
+      outcome.output.starts_with("headline: 0 parts done, 0 failed, 1 to go: run it again\n"))
+      << outcome.output;
+}
+
 TEST_F(Scripts, ReportWhatTheyAreAsked) {
   copy_scripts({"report", "arguments.sh", "packages.sh"});
   executable("here/build/report/depthcost",
