@@ -7,3 +7,4 @@ file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/c
      ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cu*)
 depthcost_sources_hash(cpu_kernels_hash ${operations_sources} ${cpu_sources})
 depthcost_sources_hash(cuda_kernels_hash ${operations_sources} ${cuda_sources})
+file(WRITE ${PROJECT_BINARY_DIR}/cuda_kernels_hash ${cuda_kernels_hash})  # for scripts/sass_table

@@ -175,7 +175,8 @@ void run(const UnfusedMix<T>& op, const LaunchOptions& options) {
   launch(vectors ? mix_kernel<T, kWidth<T>> : mix_kernel<T, 1>,
          {.grid = static_cast<unsigned>(op.num_tokens),
           .cta = kEagerThreads,
-          .shared_bytes = op.num_sources * sizeof(float)},
+          .shared_bytes = op.num_sources * sizeof(float),
+          .shared_size = {"unfused_mix", "num_sources", op.num_sources}},
          options, op);
 }
 

@@ -4,6 +4,8 @@
 #include <cuda_runtime.h>
 
 #include <array>
+#include <stdexcept>
+#include <string>
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/plan.hpp"
@@ -11,11 +13,19 @@
 
 namespace depthcost::cuda {
 
+/// The size that a kernel's shared memory grows with, where nothing else bounds it.
+struct SharedSize {
+  const char* operation = nullptr;
+  const char* name = nullptr;
+  std::size_t value = 0;
+};
+
 struct LaunchShape {
   dim3 grid;
   dim3 cta;
   unsigned cluster_size = 1;
   std::size_t shared_bytes = 0;
+  SharedSize shared_size = {};
 };
 
 inline int device_attribute(cudaDeviceAttr attribute, int device) {
@@ -45,11 +55,27 @@ void allow_shared_memory(void (*kernel)(Parameters...)) {
                              static_cast<int>(device_limits().shared_bytes_per_cta)));
 }
 
+/// Throws std::invalid_argument where a CTA would need more shared memory than the device has.
+inline void check_shared_memory(const LaunchShape& shape) {
+  const std::size_t most = device_limits().shared_bytes_per_cta;
+  if (shape.shared_bytes <= most) return;
+  const SharedSize& size = shape.shared_size;
+  const std::string needs = std::to_string(shape.shared_bytes) +
+                            " bytes of shared memory for each CTA, and this device has " +
+                            std::to_string(most);
+  if (size.name == nullptr) throw std::invalid_argument("a kernel takes " + needs);
+  throw std::invalid_argument(std::string(size.operation) + ": " + size.name + " is " +
+                              std::to_string(size.value) + " (takes " + needs + ")");
+}
+
 template <class... Parameters>
 void launch(void (*kernel)(Parameters...), const LaunchShape& shape, const LaunchOptions& options,
             const Parameters&... arguments) {
   constexpr std::size_t kSharedBytesWithoutAsking = 48 * 1024;
-  if (shape.shared_bytes > kSharedBytesWithoutAsking) allow_shared_memory(kernel);
+  if (shape.shared_bytes > kSharedBytesWithoutAsking) {
+    check_shared_memory(shape);
+    allow_shared_memory(kernel);
+  }
   std::array<cudaLaunchAttribute, 2> attributes{};
   cudaLaunchConfig_t config{};
   config.gridDim = shape.grid;
@@ -71,6 +97,11 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, const Launc
   // CUDA keeps the error of a launch, and would give it to the next call that is asked for one.
   if (status != cudaSuccess) cudaGetLastError();
   check(status);
+}
+
+/// The number of tokens that decides which variant runs.
+inline std::size_t planned_tokens(std::size_t num_tokens, const LaunchOptions& options) {
+  return options.batch == Batch::invariant ? kManyTokens : num_tokens;
 }
 
 /// Whether all pointers allow 16-byte accesses. A null pointer counts as aligned.

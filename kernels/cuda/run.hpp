@@ -1,7 +1,8 @@
 // Every operation on the device: as depthcost::cpu, with device pointers and where to launch.
 // Launches are asynchronous, allocate nothing, and can be captured into a graph. Results are the
 // same bits in every run. T is float or Bf16; O is T or float. Arguments are checked first
-// (kernels/operations/operations.hpp); a failed launch throws std::runtime_error.
+// (kernels/operations/operations.hpp); so is whether a CTA's shared memory holds what a size asks
+// for. A failed launch throws std::runtime_error.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +20,18 @@ enum class Overlap : std::uint8_t {
   programmatic,  // its CTAs start early, fetch parameters, and wait: from sm_90 on
 };
 
+/// Whether a token's result may depend on how many tokens there are beside it.
+///   fastest    few tokens are spread over more of the device, so their sums are added up in
+///   another
+///              order than those of many
+///   invariant  the kernel and its split of a row are those of many tokens: the same bits in every
+///              batch; few tokens take longer
+enum class Batch : std::uint8_t { fastest, invariant };
+
 struct LaunchOptions {
   cudaStream_t cuda_stream = nullptr;
   Overlap overlap = Overlap::none;
+  Batch batch = Batch::fastest;
 };
 
 /// The `sources` of UnfusedStack are host memory themselves, read before the call returns.

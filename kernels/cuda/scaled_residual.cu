@@ -73,7 +73,8 @@ struct GatedSum {
     loaded.f = load_stored<T, kElements>(layer_output + token * size + at);
     loaded.z = load_stored<T, kElements>(gate_logits + token * size + at);
   }
-  /// (1 - g) h + g f with g = sigmoid(z), and 1 - g = sigmoid(-z), which keeps its digits.
+  /// (1 - g) h + g f with g = sigmoid(z). Of g and 1 - g the smaller is formed, e / (1 + e) with
+  /// e = exp(-|z|), so that it keeps its digits; the larger is 1 / (1 + e).
   template <unsigned kElements>
   __device__ void form(std::size_t, std::size_t, const Loaded<kElements>& loaded,
                        float (&x)[kElements]) const {
@@ -83,8 +84,13 @@ struct GatedSum {
     unpack_stored<T, kElements>(loaded.f, f);
     unpack_stored<T, kElements>(loaded.z, z);
 #pragma unroll
-    for (unsigned i = 0; i < kElements; ++i)
-      x[i] = fmaf(1 / (1 + expf(-z[i])), f[i], x[i] / (1 + expf(z[i])));
+    for (unsigned i = 0; i < kElements; ++i) {
+      const float e = expf(-fabsf(z[i]));
+      const float larger = __fdividef(1.0F, 1 + e);
+      const float smaller = e * larger;
+      const float gate = z[i] < 0 ? smaller : larger;
+      x[i] = fmaf(gate, f[i], (z[i] < 0 ? larger : smaller) * x[i]);
+    }
     round_elements<T>(x);
   }
   template <unsigned kElements>

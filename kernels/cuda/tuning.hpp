@@ -7,6 +7,7 @@ namespace depthcost::cuda {
 
 // Element by element, a CTA for each token: what runs where rows are not whole vectors.
 inline constexpr unsigned kScalarThreads = 256;
+inline constexpr unsigned kScalarWarps = kScalarThreads / 32;
 
 // Elementwise additions.
 inline constexpr unsigned kAddThreads = 256;

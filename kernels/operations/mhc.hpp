@@ -12,8 +12,8 @@ enum class SinkhornOrder { col_row, row_col };
 ///   z = phi . vec(X) / sqrt(mean(vec(X)^2) + eps)
 ///   H_pre = sigmoid(a0 z_pre + b_pre), H_post = 2 sigmoid(a1 z_post + b_post),
 ///   H_res = Sinkhorn(exp(a2 z_res + b_res))
-/// Sinkhorn's first sums divide out any common factor of theirs, so what they sum can be taken
-/// relative to its largest logit: exp never overflows. `iterations` >= 1.
+/// Logits may be any finite numbers: kernels work out the first sums of Sinkhorn on logarithms, so
+/// that no exponential overflows and no line of them vanishes. `iterations` >= 1.
 template <class P>
 struct BasicMhcMapping {
   const P* phi = nullptr;   // (m m + 2 m, m d), rows pre, post, res

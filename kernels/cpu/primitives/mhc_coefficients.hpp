@@ -27,21 +27,6 @@ struct MhcOutputs {
   float* residual = nullptr;
 };
 
-/// exp(logits) for Sinkhorn. Each line that is normalised first is taken relative to its largest
-/// logit, and its sum divides that factor out again.
-inline void exp_for_sinkhorn(float* logits, std::size_t m, Lines lines) {
-  for (std::size_t line = 0; line < m; ++line) {
-    float* first = logits + line * lines.line_step * kLanes;
-    const std::size_t step = lines.element_step * kLanes;
-    Vec largest = load_vec(first);
-    for (std::size_t e = 1; e < m; ++e) largest = hn::Max(largest, load_vec(first + e * step));
-    for (std::size_t e = 0; e < m; ++e) {
-      const Vec shifted = hn::Sub(load_vec(first + e * step), largest);
-      hn::StoreU(exp(shifted), Lanes(), first + e * step);
-    }
-  }
-}
-
 /// z -> H_pre, H_post, H_res, in place, for kLanes tokens: row r of lane i at r * kLanes + i.
 inline void coefficients_from(float* z, std::size_t m, const MhcMapping& mapping) {
   const std::size_t num_rows = m * (m + 2);
@@ -54,10 +39,7 @@ inline void coefficients_from(float* z, std::size_t m, const MhcMapping& mapping
     if (part == 1) result = hn::Mul(broadcast(2), sigmoid(logit));
     hn::StoreU(result, Lanes(), z + r * kLanes);
   }
-  float* residual = z + 2 * m * kLanes;
-  exp_for_sinkhorn(residual, m,
-                   mapping.order == SinkhornOrder::col_row ? matrix_columns(m) : matrix_rows(m));
-  sinkhorn_lanes(residual, m, mapping.iterations, mapping.order);
+  sinkhorn_of_logits(z + 2 * m * kLanes, m, mapping.iterations, mapping.order);
 }
 
 /// Scratch for a tile of tokens.

@@ -65,7 +65,8 @@ void attend_by_head(const AttnResSinglePass<T>& op, const LaunchOptions& options
                                .num_heads = variant.num_heads,
                                .token_queries = variant.token_queries};
   const bool aligned = aligned_to_vectors(variant.token_queries);
-  const HeadsPlan plan = heads_plan(op.num_tokens, aligned ? usable_vectors(heads.attention) : 0,
+  const HeadsPlan plan = heads_plan(planned_tokens(op.num_tokens, options),
+                                    aligned ? usable_vectors(heads.attention) : 0,
                                     variant.num_heads, variant.num_key_parts(), device_limits());
   if (plan.attention.kernel == AttentionKernel::scalar) return launch_heads_scalar(heads, options);
   launch_split_heads(heads, plan, options);
@@ -80,7 +81,8 @@ void run(const AttnResSinglePass<T>& op, const LaunchOptions& options) {
   if (!op.variant.is_plain()) return attend_by_head(op, options);
   const DepthAttention<T, T> attention = attention_of(op);
   const DeviceLimits device = device_limits();
-  const AttentionPlan plan = single_pass_plan(op.num_tokens, usable_vectors(attention), device);
+  const AttentionPlan plan =
+      single_pass_plan(planned_tokens(op.num_tokens, options), usable_vectors(attention), device);
   switch (plan.kernel) {
     case AttentionKernel::scalar:
       return launch_scalar(attention, options);
@@ -97,8 +99,9 @@ void run(const AttnResPhase2<T, O>& op, const LaunchOptions& options) {
   depthcost::check(op);
   if (op.num_tokens == 0) return;
   const DepthAttention<T, O> attention = attention_of(op);
-  const AttentionPlan plan = phase2_plan(op.num_tokens, usable_vectors(attention),
-                                         op.num_further_sources, device_limits());
+  const AttentionPlan plan =
+      phase2_plan(planned_tokens(op.num_tokens, options), usable_vectors(attention),
+                  op.num_further_sources, device_limits());
   if (plan.kernel == AttentionKernel::scalar) return launch_scalar(attention, options);
   launch_split_row(attention, plan, options);
 }

@@ -7,8 +7,6 @@
 namespace depthcost::cuda {
 namespace {
 
-constexpr unsigned kWarps = kScalarThreads / kThreadsPerWarp;
-
 /// 1 / rms of every source over the row, to shared memory.
 template <class T>
 __device__ void norms_of_rows(const TokenSources<T, T>& sources, RowThreads& threads,
@@ -72,7 +70,7 @@ struct WarpHeads {
   /// visit(e, h) for this warp's heads.
   template <class Visit>
   __device__ void each_element(const Visit& visit) const {
-    for (std::size_t head = threadIdx.x / kWarpSize; head < heads.num_heads; head += kWarps) {
+    for (std::size_t head = threadIdx.x / kWarpSize; head < heads.num_heads; head += kScalarWarps) {
       for (std::size_t i = 0; i < sources.count(); ++i) {
         const float logit = score(head, i);
         if (lane_id() == 0) weights[i] = logit;
@@ -100,8 +98,8 @@ __global__ void __launch_bounds__(kScalarThreads, 1)
   const TokenSources<T, T> sources{op, blockIdx.x};
   const unsigned warp = threadIdx.x / kWarpSize;
   float* const scratch = reinterpret_cast<float*>(shared_memory());
-  float* const row_norms = scratch + RowThreads::scratch_size(kWarps, 1, 1);
-  RowThreads threads(scratch, warp, kWarps, 0, 1);
+  float* const row_norms = scratch + RowThreads::scratch_size(kScalarWarps, 1);
+  RowThreads threads(scratch, warp, kScalarWarps, 0, 1);
   sources.store_sum();
   __syncthreads();
   if (heads.key_norm == KeyNorm::row) norms_of_rows(sources, threads, row_norms);
@@ -123,11 +121,13 @@ __global__ void __launch_bounds__(kScalarThreads, 1)
 template <class T>
 void launch_heads_scalar(const HeadAttention<T>& op, const LaunchOptions& options) {
   const std::size_t num_floats =
-      RowThreads::scratch_size(kWarps, 1, 1) + (1 + kWarps) * (op.attention.num_rows + 1);
+      RowThreads::scratch_size(kScalarWarps, 1) + (1 + kScalarWarps) * (op.attention.num_rows + 1);
   launch(heads_scalar_kernel<T>,
          {.grid = static_cast<unsigned>(op.attention.num_tokens),
           .cta = kScalarThreads,
-          .shared_bytes = num_floats * sizeof(float)},
+          .shared_bytes = num_floats * sizeof(float),
+          .shared_size = {"attnres_single_pass", "the number of sources",
+                          op.attention.num_rows + (op.attention.partial_sum != nullptr ? 1 : 0)}},
          options, op);
 }
 

@@ -8,8 +8,6 @@
 namespace depthcost::cuda {
 namespace {
 
-constexpr unsigned kWarps = kScalarThreads / kWarpSize;
-
 /// Element `e` of a source of the token. The source that closes the block is in the bank by now.
 template <class T, class O>
 __device__ float source_value(const AttnResPhase1<T, O>& op, std::size_t source, std::size_t e) {
@@ -91,8 +89,8 @@ __global__ void __launch_bounds__(kScalarThreads, 1)
   wait_for_previous_kernel();
   let_next_kernel_start();
   float* scratch = reinterpret_cast<float*>(shared_memory());
-  float* weights = scratch + RowThreads::scratch_size(kWarps, 1, 2);
-  RowThreads threads(scratch, threadIdx.x / kWarpSize, kWarps, 0, 2);
+  float* weights = scratch + RowThreads::scratch_size(kScalarWarps, 2);
+  RowThreads threads(scratch, threadIdx.x / kWarpSize, kScalarWarps, 0, 2);
   close_block(op);
   for (std::size_t s = 0; s < op.num_queries; ++s) {
     store_scores(op, op.queries + s * op.hidden_size, threads, weights);
@@ -116,11 +114,12 @@ __global__ void __launch_bounds__(kScalarThreads, 1)
 
 template <class T, class O>
 void launch_scalar(const AttnResPhase1<T, O>& op, const LaunchOptions& options) {
-  const std::size_t num_floats = RowThreads::scratch_size(kWarps, 1, 2) + num_sources(op);
+  const std::size_t num_floats = RowThreads::scratch_size(kScalarWarps, 2) + num_sources(op);
   launch(scalar_kernel<T, O>,
          {.grid = static_cast<unsigned>(op.num_tokens),
           .cta = kScalarThreads,
-          .shared_bytes = num_floats * sizeof(float)},
+          .shared_bytes = num_floats * sizeof(float),
+          .shared_size = {"attnres_phase1", "the number of sources", num_sources(op)}},
          options, op);
 }
 
@@ -132,9 +131,9 @@ void run(const AttnResPhase1<T, O>& op, const LaunchOptions& options) {
   if (op.num_tokens == 0) return;
   if constexpr (std::is_same_v<T, Bf16>) {
     const bool aligned = aligned_to_vectors(op.bank, op.partial_sum, op.queries, op.norm.gain);
-    const TilePlan plan =
-        phase1_plan(op.num_tokens, aligned ? vectors_per_row<T>(op.hidden_size) : 0,
-                    num_sources(op), device_limits());
+    const TilePlan plan = phase1_plan(planned_tokens(op.num_tokens, options),
+                                      aligned ? vectors_per_row<T>(op.hidden_size) : 0,
+                                      num_sources(op), device_limits());
     if (plan.variant == TileVariant::cluster_tile) return launch_phase1_tile(op, plan, options);
   }
   launch_scalar(op, options);

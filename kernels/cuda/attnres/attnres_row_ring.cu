@@ -190,7 +190,7 @@ void launch_row_ring(const DepthAttention<T, T>& op, const AttentionPlan& plan,
   const std::size_t num_reader_warps = plan.threads / kThreadsPerWarp - 1;
   const RingPlan ring =
       ring_plan(plan.threads, op.hidden_size * sizeof(T), gain_bytes,
-                RowThreads::scratch_size(num_reader_warps, 1, 2 * kPairs) * sizeof(float), device);
+                RowThreads::scratch_size(num_reader_warps, 2 * kPairs) * sizeof(float), device);
   const std::size_t num_ctas =
       std::min(op.num_tokens, std::size_t{device.num_sms} * ring.ctas_per_sm);
   launch(row_ring_kernel<T>,

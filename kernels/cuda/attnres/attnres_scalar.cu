@@ -44,10 +44,9 @@ __global__ void __launch_bounds__(kScalarThreads, 1)
     scalar_kernel(const __grid_constant__ DepthAttention<T, O> op) {
   wait_for_previous_kernel();
   let_next_kernel_start();
-  constexpr unsigned kWarps = kScalarThreads / kWarpSize;
   float* scratch = reinterpret_cast<float*>(shared_memory());
-  float* weights = scratch + RowThreads::scratch_size(kWarps, 1, 2);
-  RowThreads threads(scratch, threadIdx.x / kWarpSize, kWarps, 0, 2);
+  float* weights = scratch + RowThreads::scratch_size(kScalarWarps, 2);
+  RowThreads threads(scratch, threadIdx.x / kWarpSize, kScalarWarps, 0, 2);
   const TokenSources<T, O> sources{op, blockIdx.x};
   sources.store_sum();
   for (std::size_t i = 0; i < sources.count(); ++i) {
@@ -78,12 +77,13 @@ __global__ void __launch_bounds__(kScalarThreads, 1)
 
 template <class T, class O>
 void launch_scalar(const DepthAttention<T, O>& op, const LaunchOptions& options) {
-  const std::size_t num_floats =
-      RowThreads::scratch_size(kScalarThreads / kThreadsPerWarp, 1, 2) + op.num_rows + 1;
+  const std::size_t num_floats = RowThreads::scratch_size(kScalarWarps, 2) + op.num_rows + 1;
   launch(scalar_kernel<T, O>,
          {.grid = static_cast<unsigned>(op.num_tokens),
           .cta = kScalarThreads,
-          .shared_bytes = num_floats * sizeof(float)},
+          .shared_bytes = num_floats * sizeof(float),
+          .shared_size = {"attnres_single_pass", "the number of sources",
+                          op.num_rows + (op.partial_sum != nullptr ? 1 : 0)}},
          options, op);
 }
 

@@ -13,18 +13,18 @@ constexpr unsigned kSources = kSplitHeads.rows + 1;
 
 /// CTAs that an SM holds, which limits registers. Before sm_90 two CTAs would spill the query.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-constexpr unsigned kCtasPerSm = 2;
+constexpr unsigned kSplitHeadsCtasPerSm = 2;
 #else
-constexpr unsigned kCtasPerSm = 1;
+constexpr unsigned kSplitHeadsCtasPerSm = 1;
 #endif
 
-/// Sums over parts of a row. As in RowThreads ranks push theirs to each other, and two buffers take
-/// turns.
+/// Sums over parts of a row. As in ClusterRowThreads ranks push theirs to each other, and two
+/// buffers take turns.
 class PartSums {
  public:
   /// `memory` lies at the same place in each rank, which has the vectors from `begin` to `end`.
   __device__ PartSums(const HeadsPlan& plan, float* memory, unsigned begin, unsigned end,
-                      const RowThreads& threads)
+                      const ClusterRowThreads& threads)
       : plan_(plan),
         threads_(threads),
         shares_(memory),
@@ -97,7 +97,7 @@ class PartSums {
   }
 
   const HeadsPlan& plan_;
-  const RowThreads& threads_;
+  const ClusterRowThreads& threads_;
   float* shares_;
   float* totals_;
   unsigned begin_;
@@ -162,11 +162,11 @@ __device__ void load_rows(const DepthAttention<T, T>& op, std::size_t token, std
 }
 
 template <class T>
-__global__ void __launch_bounds__(kSplitHeads.threads, kCtasPerSm)
+__global__ void __launch_bounds__(kSplitHeads.threads, kSplitHeadsCtasPerSm)
     split_heads_kernel(const __grid_constant__ HeadAttention<T> heads,
                        const __grid_constant__ HeadsPlan plan) {
   const DepthAttention<T, T>& op = heads.attention;
-  cluster_arrive();
+  ClusterExchange::start(reinterpret_cast<float*>(shared_memory()) + plan.scratch);
   const RowPart part = part_of_row<T>(op.hidden_size);
   float w[1][kWidth<T>];
   if (heads.token_queries == nullptr) load_parameters(op.query, part, w);
@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(kSplitHeads.threads, kCtasPerSm)
   load_rows(op, token, 0, groups.count(0), part, rows);
 
   float* const memory = reinterpret_cast<float*>(shared_memory());
-  RowThreads threads(memory + plan.scratch, threadIdx.x / kWarpSize, blockDim.x / kWarpSize, 0, 1);
+  ClusterRowThreads threads(memory + plan.scratch, 1);
   const unsigned vector = part.at(0) / kWidth<T>;
   PartSums sums(plan, memory, vector - threadIdx.x, part.end / kWidth<T>, threads);
   // Threads behind the row follow the head of its last vector.

@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kThreads, kCtasPerSm<T, O, kRows>)
   constexpr unsigned kPairs = kPairsFor<kRows>;
   constexpr unsigned kHeldRows = kRows > 0 ? kRows : 1;
   constexpr unsigned kPhase1Vectors = kPhase1 == Phase1::merged ? kWidth<T> / kWidth<O> : 1;
-  cluster_arrive();
+  ClusterExchange::start(reinterpret_cast<float*>(shared_memory()));
   const RowPart part = part_of_row<T>(op.hidden_size);
   float w[kSlices][kWidth<T>];
   load_parameters(op.query, part, w);
@@ -70,8 +70,7 @@ __global__ void __launch_bounds__(kThreads, kCtasPerSm<T, O, kRows>)
   if (op.layer_output != nullptr) load_part(op.layer_output + at, part, f);
   if constexpr (kPhase1 == Phase1::merged) load_phase1(op, at, part, phase1);
 
-  RowThreads threads(reinterpret_cast<float*>(shared_memory()), threadIdx.x / kWarpSize,
-                     blockDim.x / kWarpSize, 0, 2 * kPairs);
+  ClusterRowThreads threads(reinterpret_cast<float*>(shared_memory()), 2 * kPairs);
   OnlineSoftmax<kSlices, kWidth<T>> softmax;
   const RowGroups<kHeldRows> groups(op.num_rows);
   std::size_t first = 0;
@@ -102,7 +101,7 @@ __global__ void __launch_bounds__(kThreads, kCtasPerSm<T, O, kRows>)
 template <class T, class O, AttentionTile kTile, Phase1 kPhase1>
 void launch_kernel(const DepthAttention<T, O>& op, const AttentionPlan& plan,
                    const LaunchOptions& options) {
-  const std::size_t scratch = RowThreads::scratch_size(
+  const std::size_t scratch = ClusterRowThreads::scratch_size(
       plan.threads / kThreadsPerWarp, plan.cluster_size, 2 * kPairsFor<kTile.rows>);
   launch(split_row_kernel<T, O, kTile.slices, kTile.rows, kTile.threads, kPhase1>,
          {.grid = static_cast<unsigned>(op.num_tokens * plan.cluster_size),

@@ -137,8 +137,8 @@ struct RowGroups {
 };
 
 /// Scores of kPairs sources from shares (w . v, v . v) of all threads of the row: w . RMSNorm(v).
-template <unsigned kPairs>
-__device__ void scores_of(RowThreads& threads, float (&shares)[2 * kPairs], std::size_t hidden_size,
+template <class Threads, unsigned kPairs>
+__device__ void scores_of(Threads& threads, float (&shares)[2 * kPairs], std::size_t hidden_size,
                           float eps, float (&scores)[kPairs]) {
   constexpr unsigned kLanes = kLanesPerValue<2 * kPairs>;
   const float total = threads.sums(shares);
@@ -206,7 +206,8 @@ struct OnlineSoftmax {
   }
 
   /// The mean square of mix / sum over the row, for the next norm.
-  __device__ float mean_square(RowThreads& threads, std::size_t hidden_size) const {
+  template <class Threads>
+  __device__ float mean_square(Threads& threads, std::size_t hidden_size) const {
     float squares = 0;
 #pragma unroll
     for (unsigned s = 0; s < kSlices; ++s)

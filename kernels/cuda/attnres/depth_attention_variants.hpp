@@ -152,8 +152,8 @@ constexpr HeadsPlan heads_plan(std::size_t num_tokens, std::size_t vectors, std:
   const std::size_t threads = plan.attention.threads;
   plan.num_sums = (kSplitHeads.rows + 1) * (num_heads + num_key_parts);
   plan.totals = 2 * (kSplitHeads.rows + 1) * threads;
-  plan.scratch = plan.totals + 2 * num_ranks * plan.num_sums;
-  plan.num_floats = plan.scratch + 2 * num_ranks * (threads / kThreadsPerWarp);
+  plan.scratch = round_up(plan.totals + 2 * num_ranks * plan.num_sums, 2);
+  plan.num_floats = plan.scratch + kExchangeFloats + 2 * num_ranks * (threads / kThreadsPerWarp);
   return plan.shared_bytes() <= device.shared_bytes_per_cta ? plan : HeadsPlan{};
 }
 

@@ -29,18 +29,21 @@ __device__ void form_newest(const DepthAttention<T, O>& op, std::size_t at, cons
 /// x = mix / sum, normalised if there is a gain.
 template <class T, unsigned kSlices>
 __device__ void store_next_input(const NextNorm& norm, T* output, const RowPart& part,
-                                 OnlineSoftmax<kSlices, kWidth<T>>& softmax, RowThreads& threads,
-                                 std::size_t hidden_size) {
+                                 OnlineSoftmax<kSlices, kWidth<T>>& softmax,
+                                 ClusterRowThreads& threads, std::size_t hidden_size) {
+  // The gains come while the sums do: behind them they would be waited for.
+  float gain[kSlices][kWidth<T>];
+#pragma unroll
+  for (unsigned s = 0; s < kSlices; ++s)
+    if (norm.gain != nullptr && part.has(s)) load_floats(norm.gain + part.at(s), gain[s]);
   float scale = 1 / softmax.sum;
   if (norm.gain != nullptr) scale *= rsqrtf(softmax.mean_square(threads, hidden_size) + norm.eps);
 #pragma unroll
   for (unsigned s = 0; s < kSlices; ++s) {
     if (!part.has(s)) break;
-    float gain[kWidth<T>];
-    if (norm.gain != nullptr) load_floats(norm.gain + part.at(s), gain);
 #pragma unroll
     for (unsigned e = 0; e < kWidth<T>; ++e)
-      softmax.mix[s][e] *= norm.gain != nullptr ? scale * gain[e] : scale;
+      softmax.mix[s][e] *= norm.gain != nullptr ? scale * gain[s][e] : scale;
     store_elements(output + part.at(s), softmax.mix[s]);
   }
 }

@@ -11,8 +11,6 @@
 namespace depthcost::cuda {
 namespace {
 
-constexpr unsigned kWarps = kScalarThreads / kWarpSize;
-
 /// mhc_post of the CTA's token. The streams of an element wait in `scratch` (m, kScalarThreads),
 /// since the updated ones may take their place.
 template <class T>
@@ -76,8 +74,7 @@ __device__ void store_next_coefficients(const MhcStep<T>& op, float* coefficient
   const std::size_t at = std::size_t{blockIdx.x} * m;
   if (threadIdx.x >= kWarpSize) return;
   float* residual = coefficients + 2 * m;
-  exponentiate_shared(residual, m, op.mapping.order);
-  balance_shared(residual, m, op.mapping.iterations, op.mapping.order);
+  balance_logits_shared(residual, m, op.mapping.iterations, op.mapping.order);
   for (unsigned i = threadIdx.x; i < m; i += kWarpSize) {
     if (op.next_pre != nullptr) op.next_pre[at + i] = coefficients[i];
     op.next_post[at + i] = coefficients[m + i];
@@ -114,12 +111,12 @@ __global__ void __launch_bounds__(kScalarThreads, 1)
   wait_for_previous_kernel();
   let_next_kernel_start();
   float* scratch = reinterpret_cast<float*>(shared_memory());
-  float* coefficients = scratch + RowThreads::scratch_size(kWarps, 1, 2);
+  float* coefficients = scratch + RowThreads::scratch_size(kScalarWarps, 2);
   float* kept = coefficients + op.num_rows();
   update_streams(op, kept + op.num_streams);
   const T* streams = (op.layer_output != nullptr ? op.updated_streams : op.streams) +
                      blockIdx.x * op.num_streams * op.hidden_size;
-  RowThreads threads(scratch, threadIdx.x / kWarpSize, kWarps, 0, 2);
+  RowThreads threads(scratch, threadIdx.x / kWarpSize, kScalarWarps, 0, 2);
   store_coefficients(op, streams, threads, coefficients);
   const float* pre = mixing_coefficients(op, coefficients, kept);
   store_next_coefficients(op, coefficients);
@@ -130,11 +127,12 @@ template <class T>
 void launch_scalar(const MhcStep<T>& op, const LaunchOptions& options) {
   const std::size_t streams = op.layer_output != nullptr ? op.num_streams * kScalarThreads : 0;
   const std::size_t num_floats =
-      RowThreads::scratch_size(kWarps, 1, 2) + op.num_rows() + op.num_streams + streams;
+      RowThreads::scratch_size(kScalarWarps, 2) + op.num_rows() + op.num_streams + streams;
   launch(scalar_kernel<T>,
          {.grid = static_cast<unsigned>(op.num_tokens),
           .cta = kScalarThreads,
-          .shared_bytes = num_floats * sizeof(float)},
+          .shared_bytes = num_floats * sizeof(float),
+          .shared_size = {"mhc", "num_streams", op.num_streams}},
          options, op);
 }
 
@@ -144,8 +142,9 @@ void launch_step(const MhcStep<T>& op, const LaunchOptions& options) {
   if constexpr (std::is_same_v<T, Bf16>) {
     const bool aligned = aligned_to_vectors(op.streams, op.layer_output, op.updated_streams,
                                             op.mapping.phi, op.norm.gain, op.output);
-    const TilePlan plan = mhc_plan(op.num_tokens, aligned ? vectors_per_row<T>(op.hidden_size) : 0,
-                                   op.num_streams, device_limits());
+    const TilePlan plan =
+        mhc_plan(planned_tokens(op.num_tokens, options),
+                 aligned ? vectors_per_row<T>(op.hidden_size) : 0, op.num_streams, device_limits());
     if (plan.variant == TileVariant::cluster_tile) return launch_mhc_tile(op, plan, options);
   }
   launch_scalar(op, options);

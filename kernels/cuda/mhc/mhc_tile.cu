@@ -20,6 +20,7 @@ struct Tile {
   unsigned num_streams;
   unsigned rank;
   unsigned num_ranks;
+  ClusterExchange exchange;
 
   __device__ Tile(const MhcStep<Bf16>& step, const MhcLayout& tile_layout)
       : op(step),
@@ -28,7 +29,8 @@ struct Tile {
         first_token(std::size_t{blockIdx.x / cluster_size()} * tile_layout.num_tokens),
         num_streams(static_cast<unsigned>(step.num_streams)),
         rank(cluster_rank()),
-        num_ranks(cluster_size()) {}
+        num_ranks(cluster_size()),
+        exchange(floats(tile_layout.exchange)) {}
 
   __device__ float* floats(std::size_t at) const {
     return reinterpret_cast<float*>(shared_memory() + at);
@@ -43,6 +45,22 @@ struct Tile {
   __device__ std::size_t token(unsigned index) const { return first_token + index; }
   __device__ bool has_token(unsigned index) const {
     return index < layout.num_tokens && token(index) < op.num_tokens;
+  }
+  __device__ unsigned count_tokens() const {
+    return static_cast<unsigned>(min(std::size_t{layout.num_tokens}, op.num_tokens - first_token));
+  }
+  /// `value` to where `target` lies in the shared memory of a rank.
+  __device__ void push(float* target, unsigned to_rank, float value) const {
+    if (num_ranks == 1)
+      *target = value;
+    else
+      exchange.push(target, to_rank, value);
+  }
+  /// Until every rank has pushed `num_floats`, to all ranks.
+  __device__ void receive(unsigned num_floats) {
+    if (num_ranks == 1) return __syncthreads();
+    if (threadIdx.x == 0) exchange.expect(num_ranks * num_floats);
+    exchange.finish();
   }
   /// Element of a (T, m, d) buffer where this rank's part of the stream begins.
   __device__ std::size_t at(unsigned token_index, unsigned index) const {
@@ -157,7 +175,7 @@ __device__ void send_products(const Tile& tile) {
   for (unsigned i = threadIdx.x; i < count; i += kTileThreads) {
     float sum = 0;
     for (unsigned w = 0; w < kTileWarps; ++w) sum += partial[w * count + i];
-    for (unsigned rank = 0; rank < tile.num_ranks; ++rank) store_to_rank(received + i, rank, sum);
+    for (unsigned rank = 0; rank < tile.num_ranks; ++rank) tile.push(received + i, rank, sum);
   }
 }
 
@@ -251,8 +269,8 @@ __device__ void send_squares(const Tile& tile, unsigned token, const float (&pre
   }
   sum = warp_sum(sum);
   if (lane_id() < tile.num_ranks)
-    store_to_rank(tile.floats(tile.layout.squares) + tile.rank * tile.layout.num_tokens + token,
-                  lane_id(), sum);
+    tile.push(tile.floats(tile.layout.squares) + tile.rank * tile.layout.num_tokens + token,
+              lane_id(), sum);
 }
 
 __device__ void store_next_input(const Tile& tile, unsigned token,
@@ -278,15 +296,14 @@ __global__ void __launch_bounds__(kTileThreads, 2)
     cluster_tile_kernel(const __grid_constant__ MhcStep<Bf16> op,
                         const __grid_constant__ MhcLayout layout) {
   constexpr unsigned kTokensPerWarp = MhcLayout::kMaxTokens / kTileWarps;
-  cluster_arrive();
+  Tile tile(op, layout);
+  ClusterExchange::start(tile.floats(layout.exchange));
   wait_for_previous_kernel();
   let_next_kernel_start();
-  const Tile tile(op, layout);
   load_tile(tile);
   cluster_wait();
   send_products(tile);
-  cluster_arrive();
-  cluster_wait();
+  tile.receive(layout.num_columns * kValuesPerColumn);
 
   // From here on each warp has tokens of its own.
   const unsigned warp = threadIdx.x / kWarpSize;
@@ -302,7 +319,6 @@ __global__ void __launch_bounds__(kTileThreads, 2)
     for (unsigned j = 0; j < kMaxStreams; ++j) pre[i][j] = __shfl_sync(kFullMask, mixing, j);
     if (op.output != nullptr) send_squares(tile, token, pre[i]);
   }
-  cluster_arrive();
   // One rank runs Sinkhorn for a token while the sums of the others arrive.
 #pragma unroll
   for (unsigned i = 0; i < kTokensPerWarp; ++i) {
@@ -310,11 +326,12 @@ __global__ void __launch_bounds__(kTileThreads, 2)
     if (tile.has_token(token) && (warp + i) % tile.num_ranks == tile.rank)
       store_coefficients(tile, token, coefficients[i]);
   }
-  cluster_wait();
+  if (op.output == nullptr) return;  // then there is no next_pre to wait for either
+  tile.receive(tile.count_tokens());
 #pragma unroll
   for (unsigned i = 0; i < kTokensPerWarp; ++i) {
     const unsigned token = warp + i * kTileWarps;
-    if (op.output != nullptr && tile.has_token(token)) store_next_input(tile, token, pre[i]);
+    if (tile.has_token(token)) store_next_input(tile, token, pre[i]);
     if (op.pre != nullptr && tile.has_token(token)) store_next_pre(tile, token, coefficients[i]);
   }
 }

@@ -21,6 +21,7 @@ struct MhcLayout {
   std::size_t partial = 0;       // sums of each warp
   std::size_t received = 0;      // sums of each rank
   std::size_t squares = 0;       // of x: (ranks, tokens)
+  std::size_t exchange = 0;      // barriers
   std::size_t bytes = 0;
 
   constexpr MhcLayout(const TilePlan& plan, std::size_t num_streams)
@@ -33,7 +34,8 @@ struct MhcLayout {
     partial = coefficients + num_tokens * kMaxStreams * (kMaxStreams + 1) * sizeof(float);
     received = partial + kTileWarps * sums;
     squares = received + plan.cluster_size * sums;
-    bytes = squares + plan.cluster_size * num_tokens * sizeof(float);
+    exchange = round_up(squares + plan.cluster_size * num_tokens * sizeof(float), 8);
+    bytes = exchange + kExchangeFloats * sizeof(float);
   }
 };
 

@@ -65,7 +65,8 @@ void run(const Sinkhorn& op, const LaunchOptions& options) {
   }
   const LaunchShape shape{.grid = static_cast<unsigned>(op.count),
                           .cta = kWarpSize,
-                          .shared_bytes = op.num_streams * op.num_streams * sizeof(float)};
+                          .shared_bytes = op.num_streams * op.num_streams * sizeof(float),
+                          .shared_size = {"sinkhorn", "num_streams", op.num_streams}};
   launch(per_warp_kernel, shape, options, op);
 }
 

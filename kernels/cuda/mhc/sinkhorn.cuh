@@ -38,32 +38,60 @@ __device__ void balance(float (&matrix)[kStreams * kStreams], std::size_t iterat
   }
 }
 
-/// exp(logits), where each line that is normalised first is taken relative to its largest logit.
-/// Its sum divides that factor out again.
-template <unsigned kStreams, Lines kFirst>
+/// The logarithm of what normalising the exponentials of every line gives. No line of the other
+/// kind can vanish, however far its logits lie below those of its neighbours.
+template <unsigned kStreams, Lines kLines>
+__device__ void normalise_logits(float (&matrix)[kStreams * kStreams]) {
+#pragma unroll
+  for (unsigned line = 0; line < kStreams; ++line) {
+    float largest = matrix[place<kStreams, kLines>(line, 0)];
+#pragma unroll
+    for (unsigned i = 1; i < kStreams; ++i)
+      largest = fmaxf(largest, matrix[place<kStreams, kLines>(line, i)]);
+    float sum = 0;
+#pragma unroll
+    for (unsigned i = 0; i < kStreams; ++i)
+      sum += expf(matrix[place<kStreams, kLines>(line, i)] - largest);
+    const float log_sum = largest + logf(sum);
+#pragma unroll
+    for (unsigned i = 0; i < kStreams; ++i) matrix[place<kStreams, kLines>(line, i)] -= log_sum;
+  }
+}
+
+/// exp(logits), every line relative to its largest logit: its sum divides that factor out again.
+template <unsigned kStreams, Lines kLines>
 __device__ void exponentiate(float (&matrix)[kStreams * kStreams]) {
 #pragma unroll
   for (unsigned line = 0; line < kStreams; ++line) {
-    float largest = matrix[place<kStreams, kFirst>(line, 0)];
+    float largest = matrix[place<kStreams, kLines>(line, 0)];
 #pragma unroll
     for (unsigned i = 1; i < kStreams; ++i)
-      largest = fmaxf(largest, matrix[place<kStreams, kFirst>(line, i)]);
+      largest = fmaxf(largest, matrix[place<kStreams, kLines>(line, i)]);
 #pragma unroll
     for (unsigned i = 0; i < kStreams; ++i) {
-      float& element = matrix[place<kStreams, kFirst>(line, i)];
+      float& element = matrix[place<kStreams, kLines>(line, i)];
       element = expf(element - largest);
     }
   }
 }
 
+/// The first iteration, of which half is done on logits.
+template <unsigned kStreams, Lines kFirst, Lines kSecond>
+__device__ void balance_once(float (&matrix)[kStreams * kStreams]) {
+  normalise_logits<kStreams, kFirst>(matrix);
+  exponentiate<kStreams, kSecond>(matrix);
+  normalise<kStreams, kSecond>(matrix);
+}
+
+/// Sinkhorn(exp(logits)), iterations >= 1.
 template <unsigned kStreams>
 __device__ void balance_logits(float (&matrix)[kStreams * kStreams], std::size_t iterations,
                                SinkhornOrder order) {
   if (order == SinkhornOrder::col_row)
-    exponentiate<kStreams, Lines::columns>(matrix);
+    balance_once<kStreams, Lines::columns, Lines::rows>(matrix);
   else
-    exponentiate<kStreams, Lines::rows>(matrix);
-  balance<kStreams>(matrix, iterations, order);
+    balance_once<kStreams, Lines::rows, Lines::columns>(matrix);
+  balance<kStreams>(matrix, iterations - 1, order);
 }
 
 /// The same for any m, by one warp, on a matrix in shared memory. A lane takes a line.
@@ -88,16 +116,44 @@ __device__ inline void balance_shared(float* matrix, unsigned m, std::size_t ite
   }
 }
 
-__device__ inline void exponentiate_shared(float* matrix, unsigned m, SinkhornOrder order) {
-  const bool columns = order == SinkhornOrder::col_row;
+/// The largest logit of a line.
+__device__ inline float largest_of(const float* first, unsigned step, unsigned m) {
+  float largest = first[0];
+  for (unsigned i = 1; i < m; ++i) largest = fmaxf(largest, first[i * step]);
+  return largest;
+}
+
+__device__ inline void normalise_logits_shared(float* matrix, unsigned m, Lines lines) {
+  const unsigned step = lines == Lines::rows ? 1 : m;
   for (unsigned line = threadIdx.x % kWarpSize; line < m; line += kWarpSize) {
-    float* first = matrix + line * (columns ? 1 : m);
-    const unsigned step = columns ? m : 1;
-    float largest = first[0];
-    for (unsigned i = 1; i < m; ++i) largest = fmaxf(largest, first[i * step]);
+    float* first = matrix + line * (lines == Lines::rows ? m : 1);
+    const float largest = largest_of(first, step, m);
+    float sum = 0;
+    for (unsigned i = 0; i < m; ++i) sum += expf(first[i * step] - largest);
+    const float log_sum = largest + logf(sum);
+    for (unsigned i = 0; i < m; ++i) first[i * step] -= log_sum;
+  }
+  __syncwarp();
+}
+
+__device__ inline void exponentiate_shared(float* matrix, unsigned m, Lines lines) {
+  const unsigned step = lines == Lines::rows ? 1 : m;
+  for (unsigned line = threadIdx.x % kWarpSize; line < m; line += kWarpSize) {
+    float* first = matrix + line * (lines == Lines::rows ? m : 1);
+    const float largest = largest_of(first, step, m);
     for (unsigned i = 0; i < m; ++i) first[i * step] = expf(first[i * step] - largest);
   }
   __syncwarp();
+}
+
+__device__ inline void balance_logits_shared(float* matrix, unsigned m, std::size_t iterations,
+                                             SinkhornOrder order) {
+  const bool columns_first = order == SinkhornOrder::col_row;
+  const Lines second = columns_first ? Lines::rows : Lines::columns;
+  normalise_logits_shared(matrix, m, columns_first ? Lines::columns : Lines::rows);
+  exponentiate_shared(matrix, m, second);
+  normalise_shared(matrix, m, second);
+  balance_shared(matrix, m, iterations - 1, order);
 }
 
 }  // namespace depthcost::cuda

@@ -126,7 +126,7 @@ void launch_combined(const Row& row, bool aligned, const LaunchOptions& options)
   const LaunchShape shape{
       .grid = static_cast<unsigned>(ceil_div(row.num_tokens, rows)),
       .cta = {threads, rows},
-      .shared_bytes = RowThreads::scratch_size(threads / kThreadsPerWarp, 1, 1) * sizeof(float)};
+      .shared_bytes = RowThreads::scratch_size(threads / kThreadsPerWarp, 1) * sizeof(float)};
   if (plan.variant == RowVariant::scalar)
     return launch(combined_streamed_kernel<Row, 1>, shape, options, row);
   if constexpr (Row::kHasVectors) {

@@ -92,6 +92,13 @@ __device__ inline void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 #endif
 }
+/// The same without making anything readable: that all CTAs run, and that barriers are initialised,
+/// is all that is known behind `wait`.
+__device__ inline void cluster_arrive_relaxed() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+#endif
+}
 __device__ inline void cluster_wait() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
@@ -121,7 +128,29 @@ __device__ inline void init_barrier(std::uint64_t* barrier, unsigned num_arrival
                : "memory");
 }
 
-/// Makes initialised barriers known to the copy engine; before the CTA's own barrier.
+/// Writes `value` to where `target` lies in the shared memory of CTA `rank` of the cluster, and
+/// counts its bytes towards `barrier` there.
+__device__ inline void store_async(float* target, std::uint64_t* barrier, unsigned rank,
+                                   float value) {
+#if __CUDA_ARCH__ >= 900
+  std::uint32_t address;
+  std::uint32_t counter;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(address)
+               : "r"(shared_address(target)), "r"(rank));
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(counter)
+               : "r"(shared_address(barrier)), "r"(rank));
+  asm volatile(
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
+          address),
+      "r"(__float_as_uint(value)), "r"(counter)
+      : "memory");
+#endif
+}
+
+/// Makes initialised barriers known to the copy engine and to the cluster; before the CTA's own
+/// barrier or the cluster's.
 __device__ inline void fence_barrier_init() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");

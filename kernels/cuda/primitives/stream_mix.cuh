@@ -109,7 +109,8 @@ void launch_wide_mix(const StreamMix<T>& op, const LaunchOptions& options) {
   launch(mix_wide_kernel<T>,
          {.grid = static_cast<unsigned>(op.num_tokens),
           .cta = kMixWideThreads,
-          .shared_bytes = op.num_inputs * kMixWideThreads * sizeof(float)},
+          .shared_bytes = op.num_inputs * kMixWideThreads * sizeof(float),
+          .shared_size = {"a mix of streams", "the number of streams", op.num_inputs}},
          options, op);
 }
 

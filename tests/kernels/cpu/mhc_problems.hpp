@@ -86,6 +86,18 @@ struct MhcPreProblem {
   auto outputs() const { return std::tie(output, coefficients.post, coefficients.residual); }
 };
 
+/// A line of the residual's logits lies 120 below its neighbours: the row where columns are
+/// normalised first, else the column. In float its exponentials are zero.
+template <class T>
+struct MhcLowLineProblem : MhcPreProblem<T> {
+  explicit MhcLowLineProblem(const MhcShape& shape) : MhcPreProblem<T>(shape) {
+    const std::size_t m = shape.num_streams;
+    float* logits = this->parameters.bias.data() + 2 * m;
+    const bool is_row = shape.order == SinkhornOrder::col_row;
+    for (std::size_t i = 0; i < m; ++i) logits[is_row ? i : i * m] -= 120;
+  }
+};
+
 template <class T>
 struct MhcPostProblem {
   MhcCoefficientTensors coefficients;

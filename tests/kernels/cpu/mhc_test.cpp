@@ -78,5 +78,15 @@ TEST(MhcPreOnCpu, KeepsLogitsThatAreNoNumbers) {
   }
 }
 
+TEST(MhcOnCpu, TakesLogitsFarBelowTheirNeighbours) {
+  for (const std::size_t m : {2, 3, 4, 5, 8})
+    for (const SinkhornOrder order : {SinkhornOrder::col_row, SinkhornOrder::row_col}) {
+      SCOPED_TRACE("m " + std::to_string(m));
+      const MhcShape shape{7, 136, m, 1, 0, order};
+      expect_matches<MhcLowLineProblem<float>>(shape);
+      expect_matches<MhcLowLineProblem<Bf16>>(shape);
+    }
+}
+
 }  // namespace
 }  // namespace depthcost::test::mhc_test

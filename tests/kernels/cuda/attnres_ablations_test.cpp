@@ -25,16 +25,16 @@ void expect_variants_match() {
   const Levels sources{0, 1, 2, 4, 5, 9, 64};
   const Levels keys{0, 1, 2};
   const Levels tokens{0, 1, 3, 300};
-  for (const Levels& l : covering_cases({tokens,
-                                         kHiddenLevels,
-                                         sources,
-                                         joining,
-                                         {0, 1},
-                                         {1, 2, 7, 16, 64},
-                                         keys,
-                                         {0, 1},
-                                         {0, 1}},
-                                        is_feasible)) {
+  for (const Levels& l : covering_cases_on_device({tokens,
+                                                   kHiddenLevels,
+                                                   sources,
+                                                   joining,
+                                                   {0, 1},
+                                                   {1, 2, 7, 16, 64},
+                                                   keys,
+                                                   {0, 1},
+                                                   {0, 1}},
+                                                  is_feasible)) {
     expect_variant<T>(l);
     if (testing::Test::HasFailure()) return;
   }

@@ -21,8 +21,8 @@ void expect_single_pass_matches() {
     return l[2] + l[3] > 0 && rows * l[0] * l[1] * sizeof(T) <= kCaseBytes;
   };
   const Levels joining{nothing, stored_sum, added_sum, closed_block, forgotten_sum};
-  for (const Levels& l :
-       covering_cases({kTokenLevels, kHiddenLevels, kSourceLevels, joining, {0, 1}}, is_feasible)) {
+  for (const Levels& l : covering_cases_on_device(
+           {kTokenLevels, kHiddenLevels, kSourceLevels, joining, {0, 1}}, is_feasible)) {
     expect_single_pass<T>(l);
     if (testing::Test::HasFailure()) return;
   }
@@ -53,7 +53,7 @@ void expect_phase1_matches() {
     const std::size_t bytes = (l[2] + kSpareRows + 3) * sizeof(T) + (l[3] - 1) * sizeof(O);
     return l[2] + l[4] > 0 && bytes * l[0] * l[1] <= kCaseBytes;
   };
-  for (const Levels& l : covering_cases(
+  for (const Levels& l : covering_cases_on_device(
            {kTokenLevels, kHiddenLevels, kSourceLevels, {1, 2, 5, 24, 40}, {0, 1}, {0, 1}},
            is_feasible)) {
     expect_phase1<T, O>(l);
@@ -76,8 +76,8 @@ void expect_phase2_matches() {
     const std::size_t bytes = (l[2] + 3) * sizeof(T) + sizeof(O);
     return bytes * l[0] * l[1] <= kCaseBytes;
   };
-  for (const Levels& l :
-       covering_cases({kTokenLevels, kHiddenLevels, kSourceLevels, {0, 1}, {0, 1}}, is_feasible)) {
+  for (const Levels& l : covering_cases_on_device(
+           {kTokenLevels, kHiddenLevels, kSourceLevels, {0, 1}, {0, 1}}, is_feasible)) {
     SCOPED_TRACE("T, d, k, adds, norm:" + text_of(l));
     expect_matches_on_device<Phase2Problem<T, O>>(Phase2Shape{l[0], l[1], l[2], l[3], l[4]},
                                                   {kLargestLogit});

@@ -13,8 +13,8 @@ void expect_dense_match() {
     return (l[2] + 6) * l[0] * l[1] * sizeof(T) <= kCaseBytes;
   };
   const Levels stores{only_input, stored_mix, stored_stream};
-  for (const Levels& l :
-       covering_cases({kTokenLevels, kHiddenLevels, kSourceLevels, stores, {0, 1}}, is_feasible)) {
+  for (const Levels& l : covering_cases_on_device(
+           {kTokenLevels, kHiddenLevels, kSourceLevels, stores, {0, 1}}, is_feasible)) {
     SCOPED_TRACE("T, d, n, stores, norm:" + text_of(l));
     expect_matches_on_device<DenseMixProblem<T>>(DenseShape{l[0], l[1], l[2], l[3], l[4]});
     if (testing::Test::HasFailure()) return;

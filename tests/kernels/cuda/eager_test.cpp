@@ -20,7 +20,8 @@ void expect_stacks_match() {
   };
   Levels sources(kSourceLevels.begin() + 1, kSourceLevels.end());
   sources.push_back(kManySources);
-  for (const Levels& l : covering_cases({kTokenLevels, kHiddenLevels, sources}, is_feasible)) {
+  for (const Levels& l :
+       covering_cases_on_device({kTokenLevels, kHiddenLevels, sources}, is_feasible)) {
     SCOPED_TRACE("T, d, s:" + text_of(l));
     expect_matches_on_device<Problem<T>>(StackShape{l[0], l[1], l[2]}, {kLargestLogit});
     if (testing::Test::HasFailure()) return;
@@ -45,8 +46,8 @@ void expect_streams_match() {
   const auto is_feasible = [](const Levels& l) {
     return 3 * l[0] * l[1] * l[2] * sizeof(T) <= kCaseBytes;
   };
-  for (const Levels& l :
-       covering_cases({kTokenLevels, kHiddenLevels, {1, 2, 3, 4, 5, 8, 12}}, is_feasible)) {
+  for (const Levels& l : covering_cases_on_device(
+           {kTokenLevels, kHiddenLevels, {1, 2, 3, 4, 5, 8, 12}}, is_feasible)) {
     SCOPED_TRACE("T, d, m:" + text_of(l));
     expect_matches_on_device<Problem<T>>(MhcShape{l[0], l[1], l[2], 0, 0}, kMhcAccuracy<T>);
     if (testing::Test::HasFailure()) return;

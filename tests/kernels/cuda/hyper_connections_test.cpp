@@ -12,7 +12,7 @@ void expect_streams_match() {
   const auto is_feasible = [](const Levels& l) {
     return (2 * l[2] + 2) * l[0] * l[1] * sizeof(T) <= kCaseBytes;
   };
-  for (const Levels& l : covering_cases(
+  for (const Levels& l : covering_cases_on_device(
            {kTokenLevels, kHiddenLevels, {1, 2, 3, 4, 5, 8, 12}, {0, 1}, {0, 1}}, is_feasible)) {
     SCOPED_TRACE("T, d, m, norm, in place:" + text_of(l));
     const MhcShape shape{l[0], l[1], l[2], l[3], l[4]};

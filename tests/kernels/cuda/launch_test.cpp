@@ -104,7 +104,7 @@ void run_chain(const Chain& chain, Launched how, cuda::Overlap overlap) {
 TEST_F(Graphs, ReplayTheBitsOfPlainLaunches) {
   std::set<std::size_t> all;
   for (const std::size_t num_tokens : {1, 65, 700})
-    all.insert(std::min(num_tokens, kMostTestTokens));
+    all.insert(std::min(num_tokens, most_test_tokens()));
   for (const std::size_t num_tokens : all) {
     const Chain plain(num_tokens);
     run_chain(plain, Launched::plainly, cuda::Overlap::none);

@@ -12,7 +12,7 @@ void expect_all_match() {
   const auto is_feasible = [](const Levels& l) {
     return (2 * l[2] + 2) * l[0] * l[1] * sizeof(T) <= kCaseBytes;
   };
-  for (const Levels& l : covering_cases(
+  for (const Levels& l : covering_cases_on_device(
            {kTokenLevels, kHiddenLevels, kStreamLevels, {0, 1}, {0, 1}, {0, 1}}, is_feasible)) {
     SCOPED_TRACE("T, d, m, norm, in place, order:" + text_of(l));
     const SinkhornOrder order = l[5] == 0 ? SinkhornOrder::col_row : SinkhornOrder::row_col;
@@ -45,11 +45,22 @@ TEST_F(MhcOnDevice, TakesAnyNumberOfStreams) {
 }
 
 TEST_F(MhcOnDevice, SinkhornMatchesTheReference) {
-  for (const Levels& l : covering_cases({kTokenLevels, {1, 2, 3, 4, 5, 8, 33}, {1, 20}, {0, 1}})) {
+  for (const Levels& l :
+       covering_cases_on_device({kTokenLevels, {1, 2, 3, 4, 5, 8, 33}, {1, 20}, {0, 1}})) {
     SCOPED_TRACE("count, m, iterations, order:" + text_of(l));
     const SinkhornOrder order = l[3] == 0 ? SinkhornOrder::col_row : SinkhornOrder::row_col;
     expect_matches_on_device<SinkhornProblem>(SinkhornShape{l[0], l[1], l[2], order});
   }
+}
+
+TEST_F(MhcOnDevice, TakesLogitsFarBelowTheirNeighbours) {
+  for (const std::size_t m : {2, 3, 4, 5, 8})
+    for (const SinkhornOrder order : {SinkhornOrder::col_row, SinkhornOrder::row_col}) {
+      SCOPED_TRACE("m " + std::to_string(m));
+      const MhcShape shape{7, 136, m, 1, 0, order};
+      expect_matches_on_device<MhcLowLineProblem<float>>(shape, kMhcAccuracy<float>);
+      expect_matches_on_device<MhcLowLineProblem<Bf16>>(shape, kMhcAccuracy<Bf16>);
+    }
 }
 
 }  // namespace

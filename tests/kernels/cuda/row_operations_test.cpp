@@ -15,7 +15,7 @@ void expect_all_match(const char* operation) {
   // Rows that one warp, four slices, or no registers hold, and odd ones.
   Levels sizes = kHiddenLevels;
   for (const std::size_t size : {120U, 512U, 8200U, 32768U, 40000U, 2305U}) sizes.push_back(size);
-  for (const Levels& l : covering_cases({kTokenLevels, sizes, {0, 1}}, is_feasible)) {
+  for (const Levels& l : covering_cases_on_device({kTokenLevels, sizes, {0, 1}}, is_feasible)) {
     SCOPED_TRACE(operation + (" T, d, vector:" + text_of(l)));
     expect_matches_on_device<RowProblem<Op, T>>(RowShape{l[0], l[1], l[2]});
     if (testing::Test::HasFailure()) return;

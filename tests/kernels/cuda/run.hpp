@@ -7,28 +7,47 @@
 
 #include "kernels/cuda/device.hpp"
 #include "kernels/cuda/run.hpp"
+#include "tests/kernels/cpu/covering.hpp"
 #include "tests/kernels/cpu/run.hpp"
 #include "tests/kernels/cuda/device_operands.hpp"
 #include "tests/kernels/cuda/tensor_core_accuracy.hpp"
 
 namespace depthcost::test {
 
+/// A number from the environment.
+inline std::size_t number_from(const char* variable, std::size_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+// The emulation is slow, and its device has few multiprocessors, so that few tokens are many. A
+// sanitizer is slow, too: DEPTHCOST_MOST_TOKENS and DEPTHCOST_CASES_PER_RUN ask a device for less.
 #ifdef DEPTHCOST_EMULATED
-/// An emulated device has few multiprocessors, so that few tokens are many.
-inline constexpr std::size_t kMostTestTokens = 24;
-/// It is slow. Of each operation it runs the first case and every 48th; another seed runs
-/// others.
+inline constexpr std::size_t kMostTokens = 24;
 inline constexpr std::size_t kCasesPerRun = 48;
 #else
-inline constexpr std::size_t kMostTestTokens = std::numeric_limits<std::size_t>::max();
+inline constexpr std::size_t kMostTokens = std::numeric_limits<std::size_t>::max();
 inline constexpr std::size_t kCasesPerRun = 1;
 #endif
 
-/// Whether the case is one of this run; `cases` counts those before it.
-inline bool is_in_this_run(std::size_t cases) {
-  const char* text = std::getenv("DEPTHCOST_EMULATION_SEED");
-  const std::size_t seed = text == nullptr ? 1 : std::strtoull(text, nullptr, 10);
-  return cases == 0 || cases % kCasesPerRun == seed % kCasesPerRun;
+inline std::size_t most_test_tokens() { return number_from("DEPTHCOST_MOST_TOKENS", kMostTokens); }
+
+/// Whether the covering case of this index is one of this run: the first, and every 48th in the
+/// emulation. Another DEPTHCOST_EMULATION_SEED runs others.
+inline bool is_in_this_run(std::size_t index) {
+  const std::size_t step = number_from("DEPTHCOST_CASES_PER_RUN", kCasesPerRun);
+  return index == 0 || index % step == number_from("DEPTHCOST_EMULATION_SEED", 1) % step;
+}
+
+/// Covering cases: all of them on a device, some of them in the emulation.
+inline std::vector<Levels> covering_cases_on_device(
+    const std::vector<Levels>& factors,
+    const std::function<bool(const Levels&)>& is_feasible = [](const Levels&) { return true; }) {
+  std::vector<Levels> chosen;
+  std::size_t index = 0;
+  for (Levels& levels : covering_cases(factors, is_feasible))
+    if (is_in_this_run(index++)) chosen.push_back(std::move(levels));
+  return chosen;
 }
 
 /// Skips without a device.
@@ -65,10 +84,8 @@ void run_on_device(const UnfusedStack<T>& op, const cuda::LaunchOptions& options
 /// After change(problem), compares a run with the reference on the distinct tokens, all other
 /// tokens with those, and a second run, with overlap, with the first.
 template <class Problem, class Shape, class Change>
-void expect_matches_on_device_after(Shape shape, const Accuracy& accuracy, const Change& change) {
-  static std::size_t cases = 0;
-  if (!is_in_this_run(cases++)) return;
-  shape.num_tokens = std::min(shape.num_tokens, kMostTestTokens);
+void expect_matches_at_its_size(const Shape& shape, const Accuracy& accuracy,
+                                const Change& change) {
   Problem problem(shape);
   change(problem);
   run_on_device(problem.op);
@@ -93,6 +110,13 @@ void expect_matches_on_device_after(Shape shape, const Accuracy& accuracy, const
   for_each_output(problem, again, [&](const auto& a, const auto& b, const std::string& what) {
     EXPECT_TRUE(a.same_bits(b)) << what << " of another run, with overlap";
   });
+}
+
+/// The same, of no more tokens than the device has time for.
+template <class Problem, class Shape, class Change>
+void expect_matches_on_device_after(Shape shape, const Accuracy& accuracy, const Change& change) {
+  shape.num_tokens = std::min(shape.num_tokens, most_test_tokens());
+  expect_matches_at_its_size<Problem>(shape, accuracy, change);
 }
 
 template <class Problem, class Shape>

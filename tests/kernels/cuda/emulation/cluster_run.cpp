@@ -71,6 +71,7 @@ struct Copy {
   const std::byte* source;
   std::uint32_t num_bytes;
   CountingBarrier* barrier;
+  float value = 0;  // what is copied where there is no source
 };
 
 struct Cta {
@@ -125,6 +126,7 @@ struct ClusterState {
   std::vector<Cta> ctas;
   std::vector<Thread> threads;
   Waiting ready;
+  Waiting late;  // of a CTA that starts when the others have done what they can without it
   Waiting for_previous;
   Waiting for_cluster;
   unsigned num_live = 0;
@@ -176,6 +178,8 @@ ClusterState::ClusterState(const Geometry& shape, unsigned cluster,
   static context::pooled_fixedsize_stack stacks(kStackBytes);
   place_in(geometry, cluster, ctas);
   num_live = static_cast<unsigned>(threads.size());
+  // In half of the clusters no CTA is late.
+  const unsigned late_rank = static_cast<unsigned>(random() % (2 * geometry.cluster_size));
   for (unsigned i = 0; i < num_live; ++i) {
     Thread& thread = threads[i];
     const unsigned in_cta = i % geometry.num_threads();
@@ -196,7 +200,8 @@ ClusterState::ClusterState(const Geometry& shape, unsigned cluster,
       }
       return std::move(scheduler);
     });
-    ready.push_back(&thread);
+    const bool is_late = geometry.cluster_size > 1 && thread.cta->rank == late_rank;
+    (is_late ? late : ready).push_back(&thread);
   }
 }
 
@@ -208,7 +213,8 @@ void ClusterState::run() {
   running = this;
   blockDim = geometry.cta;
   gridDim = geometry.grid;
-  while (!ready.empty() || (!copies.empty() && num_live > 0)) {
+  while (!ready.empty() || !late.empty() || (!copies.empty() && num_live > 0)) {
+    if (ready.empty() && copies.empty()) std::swap(ready, late);
     if (ready.empty() || (!copies.empty() && random() % kStepsPerCopy == 0)) {
       finish_a_copy();
       continue;
@@ -283,7 +289,9 @@ void ClusterState::finish_a_copy() {
   std::swap(copies[random() % copies.size()], copies.back());
   const Copy copy = copies.back();
   copies.pop_back();
-  std::memcpy(copy.target, copy.source, copy.num_bytes);
+  std::memcpy(copy.target,
+              copy.source == nullptr ? static_cast<const void*>(&copy.value) : copy.source,
+              copy.num_bytes);
   copy.barrier->bytes -= copy.num_bytes;
   end_phase_if_complete(*copy.barrier);
 }
@@ -413,6 +421,15 @@ void bulk_copy(void* target, const void* source, std::uint32_t num_bytes, std::u
   std::fill_n(to, num_bytes, kPoison);
   running->copies.push_back({to, static_cast<const std::byte*>(source), num_bytes,
                              &running->counting_barrier(barrier, "bulk_copy")});
+}
+
+void store_async(float* target, std::uint64_t* barrier, float value) {
+  std::memset(target, static_cast<int>(kPoison), sizeof *target);
+  running->copies.push_back({.target = reinterpret_cast<std::byte*>(target),
+                             .source = nullptr,
+                             .num_bytes = sizeof *target,
+                             .barrier = &running->counting_barrier(barrier, "store_async"),
+                             .value = value});
 }
 
 void wait_for_previous_kernel() {

@@ -41,6 +41,8 @@ void arrive(std::uint64_t* barrier, std::uint32_t expected_bytes);
 void wait(std::uint64_t* barrier, unsigned parity);
 
 /// The target becomes NaNs at once, and the content of the source at a random later moment.
+/// Into the shared memory of another CTA of the cluster, when it pleases.
+void store_async(float* target, std::uint64_t* barrier, float value);
 void bulk_copy(void* target, const void* source, std::uint32_t num_bytes, std::uint64_t* barrier);
 
 void wait_for_previous_kernel();

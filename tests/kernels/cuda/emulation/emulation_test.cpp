@@ -159,6 +159,12 @@ TEST(Emulation, MultipliesTiles) {
 TEST(Emulation, RefusesTooMuchSharedMemory) {
   float unused = 0;
   const LaunchShape shape{dim3(1), dim3(32), 1, 228 * 1024};
+  EXPECT_THROW(launch(beyond, shape, {}, &unused), std::invalid_argument);
+}
+
+TEST(Emulation, LeavesNoErrorOfALaunchBehind) {
+  float unused = 0;
+  const LaunchShape shape{dim3(1), dim3(2048)};
   EXPECT_THROW(launch(beyond, shape, {}, &unused), std::runtime_error);
   EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "a launch that failed must not fail the next call";
 }

@@ -61,7 +61,7 @@ std::string overlapped() {
 /// Kernels of every kind: rows by warps and by rings, clusters, tiles on tensor cores.
 std::vector<Run> runs() {
   return {run_of<SinglePassProblem<Bf16>>(SinglePassShape{1, 7168, 8, closed_block, 1}),
-          run_of<SinglePassProblem<Bf16>>(SinglePassShape{24, 2304, 8, added_sum, 1}),
+          run_of<SinglePassProblem<Bf16>>(SinglePassShape{64, 1024, 8, added_sum, 1}),
           run_of<SinglePassProblem<float>>(SinglePassShape{5, 136, 23, added_sum, 1}),
           run_of<Phase1Problem<Bf16, Bf16>>(Phase1Shape{17, 2304, 7, 24, 1, 1}),
           run_of<Phase1Problem<float, float>>(Phase1Shape{3, 512, 5, 5, 1, 1}),
@@ -94,7 +94,7 @@ struct Found {
 };
 
 Found hunt(Bug bug, const std::vector<Run>& all) {
-  constexpr int kTries = 2;  // in other random orders
+  constexpr int kTries = 8;  // in other random orders
   Found sum;
   for (const Run& run : all) {
     emulation::plant(std::nullopt);
@@ -115,21 +115,22 @@ Found hunt(Bug bug, const std::vector<Run>& all) {
 }
 
 /// Not every call is needed in an emulation: some only keep a thread from running far ahead.
-void expect_most_found(const Found& result) {
+void expect_most_found(const Found& result, double least_share) {
   EXPECT_GT(result.places, 0U);
-  EXPECT_GE(2 * result.found, result.places) << result.found << " of " << result.places;
+  EXPECT_GE(static_cast<double>(result.found), least_share * static_cast<double>(result.places))
+      << result.found << " of " << result.places;
 }
 
 class PlantedBugs : public testing::TestWithParam<Bug> {};
 
-TEST_P(PlantedBugs, AreFound) { expect_most_found(hunt(GetParam(), runs())); }
+TEST_P(PlantedBugs, AreFound) { expect_most_found(hunt(GetParam(), runs()), 0.8); }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, PlantedBugs,
                          testing::Values(Bug::no_barrier, Bug::no_syncwarp, Bug::no_cluster_wait,
                                          Bug::no_wait, Bug::flipped_parity));
 
 TEST(PlantedOverlap, IsFound) {
-  expect_most_found(hunt(Bug::no_wait_for_previous_kernel, {overlapped}));
+  expect_most_found(hunt(Bug::no_wait_for_previous_kernel, {overlapped}), 1);
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ inline void prefetch(const void*) {}
 inline unsigned cluster_rank() { return emulation::cluster_rank(); }
 inline unsigned cluster_size() { return emulation::cluster_size(); }
 inline void cluster_arrive() { emulation::cluster_arrive(); }
+inline void cluster_arrive_relaxed() { emulation::cluster_arrive(); }
 inline void cluster_wait() { emulation::cluster_wait(); }
 inline void store_to_rank(float* target, unsigned rank, float value) {
   *emulation::at_rank(target, rank) = value;
@@ -71,6 +72,12 @@ inline void store_to_rank(float* target, unsigned rank, float value) {
 
 inline void init_barrier(std::uint64_t* barrier, unsigned num_arrivals) {
   emulation::init_barrier(barrier, num_arrivals);
+}
+inline void store_async(float* target, std::uint64_t* barrier, unsigned rank, float value) {
+  emulation::store_async(
+      emulation::at_rank(target, rank),
+      reinterpret_cast<std::uint64_t*>(emulation::at_rank(reinterpret_cast<float*>(barrier), rank)),
+      value);
 }
 inline void fence_barrier_init() {}
 inline void arrive(std::uint64_t* barrier) { emulation::arrive(barrier, 0); }
