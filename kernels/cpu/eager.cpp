@@ -58,8 +58,10 @@ void stack(const UnfusedStack<T>& op, TokenRange rows) {
     const T* source = op.sources[row / op.num_tokens] + row % op.num_tokens * d;
     T* copy = op.stack + row * d;
     with_policy(policy, copy, [&](auto chosen) HWY_ATTR {
-      for_each_block(d, [&](std::size_t i, auto where)
-                            HWY_ATTR { store(copy + i, load(source + i, where), where, chosen); });
+      for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
+        prefetch(source + i + kAheadBytes / sizeof(T));
+        store(copy + i, load(source + i, where), where, chosen);
+      });
     });
   }
   hwy::FlushStream();

@@ -30,8 +30,9 @@ namespace {
 /// Loads a block of h + f, and prefetches what follows in memory.
 template <class T, class Where>
 HWY_INLINE Pair sum_of_blocks(const T* h, const T* f, Where where) {
-  prefetch(h + kAheadBytes / sizeof(T));
-  prefetch(f + kAheadBytes / sizeof(T));
+  constexpr std::size_t kAhead = sum_ahead_bytes(sizeof(T)) / sizeof(T);
+  prefetch(h + kAhead);
+  prefetch(f + kAhead);
   return load(h, where) + load(f, where);
 }
 
