@@ -96,6 +96,7 @@ KernelSample kernel_of(JsonRecord& row) {
   row.number("deviation", Range::non_negative);
   mix_of(row);
   row.number("bytes");
+  if (row.has("of_ceiling")) row.list("of_ceiling");
   const Node& operation = row.at("operation");
   const std::string name = row.text("operation");
   if (find_entry(name) == nullptr)
@@ -248,7 +249,9 @@ Samples samples_in(const Node& document, const std::string& path, Backend wanted
   samples.first_level = {
       file.number("first_level_bytes", samples.is_gpu() ? Range::non_negative : Range::positive)};
   file.text("huge_pages");
-  samples.steal_percent = file.number("steal_percent", Range::non_negative);
+  // Files from before 2026-11-23 have the time that a hypervisor took.
+  for (const char* percent : {"disturbed_percent", "steal_percent"})
+    if (file.has(percent)) file.number(percent, Range::non_negative);
   samples.throttled_percent = file.number("throttled_percent", Range::non_negative);
   const std::string cpu_hash = as_text(file.at("kernels_hash"), "kernels_hash");
   const std::string cuda_hash = file.text("cuda_kernels_hash");
@@ -288,11 +291,8 @@ Samples parse_samples(std::string_view text, const std::string& file, Backend ba
 std::string Samples::problem() const {
   constexpr double kMostThrottled = 5;
   if (rounds < rounds_wanted)
-    return fmt::format("{} good rounds of {}: time was stolen from the others", rounds,
+    return fmt::format("{} good rounds of {}: a program failed in the others", rounds,
                        rounds_wanted);
-  if (steal_percent > DEPTHCOST_MOST_STEAL)
-    return fmt::format("a hypervisor took {:.3f} % of a round's time, more than {} %",
-                       steal_percent, DEPTHCOST_MOST_STEAL);
   if (throttled_percent > kMostThrottled)
     return fmt::format("{:.0f} % of the runs had a clock below nine tenths of the usual",
                        throttled_percent);

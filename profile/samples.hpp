@@ -106,7 +106,6 @@ struct Samples {
   std::string kernels_hash;
   int rounds = 0;  // that were good enough
   int rounds_wanted = 0;
-  double steal_percent = 0;      // of all CPUs' time in the worst of these rounds
   double throttled_percent = 0;  // of a GPU's runs
   std::vector<CeilingSample> ceilings;
   std::vector<CoreSample> cores;
@@ -120,8 +119,7 @@ struct Samples {
   bool is_gpu() const { return !device.empty(); }
   /// The name of what was measured, and of its profile.
   const std::string& subject() const { return is_gpu() ? device : machine; }
-  /// Why the samples are bad, else empty: a hypervisor took time from too many rounds, or a GPU
-  /// lowered its clocks.
+  /// Why the samples are bad, else empty: rounds are missing, or a GPU lowered its clocks.
   std::string problem() const;
   /// A sentence about the kernels of the other backend, empty if there are none.
   std::string left_out() const;

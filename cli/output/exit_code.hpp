@@ -7,7 +7,7 @@ enum class ExitCode {
   good = 0,
   gate_said_no = 1,         // budget, fit, misprediction
   bad_input = 2,            // input, usage, or internal error
-  measurement_invalid = 3,  // throttled, stolen, not repeatable
+  measurement_invalid = 3,  // throttled, not whole, not repeatable
   skipped = 77,             // for want of hardware
 };
 

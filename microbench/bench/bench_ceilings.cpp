@@ -8,7 +8,7 @@
 
 #include "microbench/cases/case_list.hpp"
 #include "microbench/cases/cpu_shapes.hpp"
-#include "microbench/cpu/bandwidth_kernel.hpp"
+#include "microbench/cpu/bandwidth_variants.hpp"
 #include "microbench/cpu/host_memory.hpp"
 #include "microbench/harness/program.hpp"
 #include "microbench/harness/sampling.hpp"
@@ -16,15 +16,6 @@
 
 namespace depthcost::bench {
 namespace {
-
-using Order = BandwidthVariant::Order;
-using Stores = BandwidthVariant::Stores;
-
-std::string name(BandwidthVariant variant) {
-  const std::string order =
-      variant.order == Order::by_lines ? fmt::format("by_lines/ahead:{}", variant.ahead) : "by_row";
-  return order + (variant.stores == Stores::cached ? "/cached" : "/streaming");
-}
 
 /// Where the arrays of a ceiling lie.
 struct ArrayLevel {
@@ -44,42 +35,15 @@ struct CeilingCase {
   int threads = 0;
 };
 
-/// All variants that the mix allows.
-std::vector<BandwidthVariant> variants_of(const CeilingCase& ceiling) {
-  std::vector<BandwidthVariant> variants;
-  const bool is_in_memory = ceiling.level.bytes == 0;
-  for (const Stores stores : {Stores::cached, Stores::streaming}) {
-    const bool has_choice = is_in_memory && ceiling.mix.writes > ceiling.mix.in_place;
-    if (!has_choice && stores == Stores::streaming) continue;
-    for (const std::size_t ahead : {std::size_t{1024}, kUsualAhead, std::size_t{8192}})
-      if (is_in_memory || ahead == 1024) variants.push_back({Order::by_lines, stores, ahead});
-    variants.push_back({Order::by_row, stores});
-  }
-  return variants;
+ArrayPlace place_of(const CeilingCase& ceiling) {
+  return ceiling.level.bytes == 0 ? ArrayPlace::memory : ArrayPlace::cache;
 }
 
 std::size_t array_bytes(const CeilingCase& ceiling) {
   if (ceiling.level.bytes == 0) return kVectorBytes;
   const Mix& mix = ceiling.mix;
-  const std::size_t bytes = ceiling.level.bytes / (mix.reads + mix.writes - mix.in_place);
+  const std::size_t bytes = ceiling.level.bytes / num_arrays(mix);
   return bytes / kArrayPageBytes * kArrayPageBytes;
-}
-
-std::uint64_t* take(Operands& operands, std::size_t size) {
-  return reinterpret_cast<std::uint64_t*>(operands.tensor<float>(1, size / sizeof(float)));
-}
-
-BandwidthCall make_arrays(const CeilingCase& ceiling, BandwidthVariant variant,
-                          Operands& operands) {
-  const Mix& mix = ceiling.mix;
-  const std::size_t size = array_bytes(ceiling);
-  BandwidthCall call{
-      .size = size, .inputs = {}, .outputs = {}, .in_place = mix.in_place, .variant = variant};
-  for (unsigned i = 0; i < mix.in_place; ++i) call.outputs.push_back(take(operands, size));
-  call.inputs.assign(call.outputs.begin(), call.outputs.end());
-  while (call.inputs.size() < mix.reads) call.inputs.push_back(take(operands, size));
-  while (call.outputs.size() < mix.writes) call.outputs.push_back(take(operands, size));
-  return call;
 }
 
 /// Runs `call` once more and checks some words of every output.
@@ -101,8 +65,13 @@ void run_case(benchmark::State& state, const CeilingCase& ceiling, BandwidthVari
   if (ceiling.threads > 0) omp_set_num_threads(ceiling.threads);
   host_memory().reset();
   Operands operands(host_memory(), 1);
+  const std::size_t size = array_bytes(ceiling);
+  const auto make_arrays = [&] {
+    auto* floats = operands.tensor<float>(num_arrays(ceiling.mix), size / sizeof(float));
+    return arrays_at(reinterpret_cast<std::byte*>(floats), size, ceiling.mix, variant);
+  };
   std::vector<BandwidthCall> sets;
-  do sets.push_back(make_arrays(ceiling, variant, operands));
+  do sets.push_back(make_arrays());
   while (ceiling.level.bytes == 0 && operands.bytes() < rotation_bytes());
   std::size_t next = 0;
   const auto call = [&] { run_bandwidth_kernel(sets[next++ % sets.size()]); };
@@ -110,14 +79,14 @@ void run_case(benchmark::State& state, const CeilingCase& ceiling, BandwidthVari
   if (!is_right(sets.front())) state.SkipWithError("wrong result");
   omp_set_num_threads(usual_threads);
   const Mix& mix = ceiling.mix;
-  set_traffic(state, mix, static_cast<double>(array_bytes(ceiling)) * (mix.reads + mix.writes));
+  set_traffic(state, mix, static_cast<double>(size) * (mix.reads + mix.writes));
 }
 
 void add_ceiling(const CeilingCase& ceiling) {
   const Mix& mix = ceiling.mix;
   const std::string threads =
       ceiling.threads > 0 ? fmt::format("/threads:{}", ceiling.threads) : "";
-  for (const BandwidthVariant& variant : variants_of(ceiling))
+  for (const BandwidthVariant& variant : variants_of(mix, place_of(ceiling)))
     add_benchmark(fmt::format("cpu/ceiling/r:{}/w:{}/in_place:{}/{}{}/{}", mix.reads, mix.writes,
                               mix.in_place, ceiling.level.name, threads, name(variant)),
                   [=](benchmark::State& state) { run_case(state, ceiling, variant); });

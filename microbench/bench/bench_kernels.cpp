@@ -8,6 +8,8 @@
 #include "microbench/cases/case_list.hpp"
 #include "microbench/cases/cpu_shapes.hpp"
 #include "microbench/cpu/host_memory.hpp"
+#include "microbench/cpu/mix_ceiling.hpp"
+#include "microbench/harness/pairs.hpp"
 #include "microbench/harness/program.hpp"
 #include "microbench/harness/sampling.hpp"
 #include "microbench/harness/traffic_label.hpp"
@@ -28,14 +30,34 @@ std::vector<Call<Op>> make_sets(const Make& make, const Shape& shape, Temperatur
   return sets;
 }
 
+/// With fewer bytes most of the time would be the call.
+constexpr double kFewestBytes{kVectorBytes};
+
+/// Operands from memory are timed beside their ceiling.
+bool has_ceiling(double bytes, Temperature temperature) {
+  return temperature == Temperature::cold && bytes >= kFewestBytes;
+}
+
+/// What one call moves.
+struct Moves {
+  Mix mix;
+  double bytes = 0;
+};
+
 template <class Op, class Make>
 void run_case(benchmark::State& state, const Make& make, const Shape& shape,
-              Temperature temperature) {
+              Temperature temperature, const Moves& moves) {
   host_memory().reset();
   auto sets = make_sets<Op>(make, shape, temperature);
   std::size_t next = 0;
   const auto call = [&] { cpu::run(sets[next++ % sets.size()].op); };
-  sample(state, calls_per_sample(call), call);
+  const std::size_t calls = calls_per_sample(call);
+  if (has_ceiling(moves.bytes, temperature))
+    sample_beside(state, calls, moves.bytes, call,
+                  [&] { return ceiling_of(moves.mix).seconds_per_byte(); });
+  else
+    sample(state, calls, call);
+  set_traffic(state, moves.mix, moves.bytes);
   small_memory().reset();
   const auto run = [](const Op& op) { cpu::run(op); };
   const auto wrong = verify(sets.front(), make, run, small_memory());
@@ -73,8 +95,7 @@ auto add_case(const Shape& shape, Temperature temperature) {
     const auto make = [=](Operands& operands) { return make_op(shape, operands); };
     const double moved = static_cast<double>(shape.num_tokens) * bytes(traffic(model), types).value;
     const auto run = [=](benchmark::State& state) {
-      run_case<Op>(state, make, shape, temperature);
-      set_traffic(state, mix_of(model), moved);
+      run_case<Op>(state, make, shape, temperature, {mix_of(model), moved});
     };
     const std::string name = case_name(operation, kTypeName<T>, shape, temperature);
     add_benchmark(name, run);

@@ -1,6 +1,6 @@
-// summarize OUT ROUNDS STEAL FILE...: joins the files that Google Benchmark wrote in a run to one
-// file of samples, and prints a table. ROUNDS is "good/wanted", STEAL a percentage. Exit code 2:
-// bad input; 3: measured, but a ceiling is too weak.
+// summarize OUT ROUNDS FILE...: joins the files that Google Benchmark wrote in a run to one file of
+// samples, and prints a table. ROUNDS is "good/wanted". Exit code 2: bad input; 3: measured, but a
+// ceiling is too weak.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,11 +51,12 @@ void print_table(const Results& results) {
   }
 }
 
-Environment environment_of(const std::string& rounds, const char* steal) {
+Environment environment_of(const std::string& rounds, const Results& results) {
   const auto slash = rounds.find('/');
   return {.rounds = std::atoi(rounds.c_str()),
           .rounds_wanted = slash == std::string::npos ? 0 : std::atoi(rounds.c_str() + slash + 1),
-          .steal_percent = std::atof(steal)};
+          .throttled_percent = throttled_percent(results),
+          .disturbed_percent = disturbed_percent(results)};
 }
 
 /// The measurements of all files. The machine is that of the first file; the GPU that of any.
@@ -105,9 +106,8 @@ void write(const std::string& path, const std::string& text) {
 }
 
 int run(int count, char** words) {
-  Results results = read_all(count - 3, words + 3);
-  results.environment = environment_of(words[1], words[2]);
-  results.environment.throttled_percent = throttled_percent(results);
+  Results results = read_all(count - 2, words + 2);
+  results.environment = environment_of(words[1], results);
   write(words[0], to_json(results));
   print_table(results);
   // The samples are written first: hours of measuring are kept.
@@ -121,8 +121,8 @@ int run(int count, char** words) {
 }  // namespace depthcost::bench
 
 int main(int argc, char** argv) {
-  if (argc < 5) {
-    std::fputs("usage: summarize OUT ROUNDS STEAL FILE...\n", stderr);
+  if (argc < 4) {
+    std::fputs("usage: summarize OUT ROUNDS FILE...\n", stderr);
     return depthcost::bench::kBadInput;
   }
   try {

@@ -22,12 +22,10 @@ using Order = BandwidthVariant::Order;
 using Stores = BandwidthVariant::Stores;
 
 constexpr std::size_t kRowWords = kArrayPageBytes / sizeof(std::uint64_t);
-
-/// Lines of an array before the next's turn: one or two are 2 to 8 % slower than four. [ours]
-constexpr std::size_t kLines = 4;
+constexpr std::size_t kLinesAtOnce = 4;
 
 /// From word `at` on of every output.
-template <Stores kStores>
+template <Stores kStores, std::size_t kLines>
 HWY_INLINE void store(const BandwidthCall& call, std::size_t at, const Vector (&values)[kLines],
                       Tag tag) {
   for (std::size_t k = 0; k < call.outputs.size(); ++k) {
@@ -43,6 +41,7 @@ HWY_INLINE void store(const BandwidthCall& call, std::size_t at, const Vector (&
 }
 
 /// Lines that ordinary stores would read first: to a core they are reads like any other.
+template <std::size_t kLines>
 HWY_INLINE void fetch_outputs(const BandwidthCall& call, std::size_t at, Tag tag) {
   for (std::size_t k = call.in_place; k < call.outputs.size(); ++k) {
     HWY_UNROLL(8)
@@ -51,7 +50,7 @@ HWY_INLINE void fetch_outputs(const BandwidthCall& call, std::size_t at, Tag tag
   }
 }
 
-template <Stores kStores>
+template <Stores kStores, std::size_t kLines>
 void by_lines(const BandwidthCall& call, std::size_t begin, std::size_t end) {
   const Tag tag;
   const std::size_t ahead = call.variant.ahead / sizeof(std::uint64_t);
@@ -68,10 +67,12 @@ void by_lines(const BandwidthCall& call, std::size_t begin, std::size_t end) {
         sums[k] = hn::Xor(sums[k], hn::Load(tag, from));
       }
     }
-    if (kStores == Stores::cached) fetch_outputs(call, i + ahead, tag);
-    store<kStores>(call, i, sums, tag);
-    if (call.outputs.empty())
-      read = hn::Xor(read, hn::Xor3(sums[0], sums[1], hn::Xor(sums[2], sums[3])));
+    if (kStores == Stores::cached) fetch_outputs<kLines>(call, i + ahead, tag);
+    store<kStores, kLines>(call, i, sums, tag);
+    if (call.outputs.empty()) {
+      HWY_UNROLL(8)
+      for (std::size_t k = 0; k < kLines; ++k) read = hn::Xor(read, sums[k]);
+    }
   }
   benchmark::DoNotOptimize(hn::GetLane(read));
 }
@@ -109,10 +110,17 @@ void by_row(const BandwidthCall& call, std::size_t begin, std::size_t end) {
 
 template <Stores kStores>
 void run_range(const BandwidthCall& call, std::size_t begin, std::size_t end) {
-  if (call.variant.order == Order::by_lines)
-    by_lines<kStores>(call, begin, end);
-  else
-    by_row<kStores>(call, begin, end);
+  switch (call.variant.order) {
+    case Order::by_line:
+      by_lines<kStores, 1>(call, begin, end);
+      break;
+    case Order::by_lines:
+      by_lines<kStores, kLinesAtOnce>(call, begin, end);
+      break;
+    case Order::by_row:
+      by_row<kStores>(call, begin, end);
+      break;
+  }
   hwy::FlushStream();
 }
 

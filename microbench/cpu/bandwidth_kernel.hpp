@@ -12,8 +12,9 @@ namespace depthcost::bench {
 /// How the kernel moves them. Which variant is fastest depends on the machine and on the mix.
 struct BandwidthVariant {
   enum class Order : std::uint8_t {
-    by_lines,  // four lines of an array, then of the next
-    by_row,    // a page of an array, then of the next
+    by_line,   // a line of an array, then of the next
+    by_lines,  // four lines of each
+    by_row,    // a page of each
   };
   enum class Stores : std::uint8_t {
     cached,
@@ -22,7 +23,7 @@ struct BandwidthVariant {
 
   Order order = Order::by_lines;
   Stores stores = Stores::cached;
-  std::size_t ahead = 0;  // bytes of an input that are fetched ahead of their use, by_lines
+  std::size_t ahead = 0;  // bytes of an input that are fetched ahead of their use, but for by_row
 };
 
 /// `size` is a multiple of a page.

@@ -14,6 +14,11 @@ Arena& host_memory() {
   return *host;
 }
 
+Arena& ceiling_memory() {
+  static const std::unique_ptr<Arena> host = host_arena(rotation_bytes());
+  return *host;
+}
+
 Arena& small_memory() {
   static const std::unique_ptr<Arena> host = host_arena(std::size_t{64} << 20);
   return *host;

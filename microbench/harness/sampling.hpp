@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <string>
 
+#include "microbench/harness/interruptions.hpp"
+
 namespace depthcost::bench {
 
 using Seconds = std::chrono::duration<double>;
@@ -36,15 +38,50 @@ std::size_t calls_per_sample(const Run& run) {
   return static_cast<std::size_t>(shortest) + 1;
 }
 
-/// Sets every sample of `state` to the time of one call, averaged over `calls` in a row.
+/// One sample, and what disturbed the machine meanwhile: 0 if nothing did.
+struct Sample {
+  double seconds = 0;  // of one call
+  double unrest = 0;
+};
+
+inline constexpr int kMostTries = 5;
+
+/// The first undisturbed sample that `take` returns, else the least disturbed of kMostTries.
+template <class Take>
+auto calmest(const Take& take) {
+  auto best = take();
+  for (int tries = 1; tries < kMostTries && best.unrest > 0; ++tries)
+    if (const auto next = take(); next.unrest < best.unrest) best = next;
+  return best;
+}
+
+template <class Run>
+Sample time_calls(std::size_t calls, const Run& run) {
+  const long before = interruptions();
+  const auto start = Clock::now();
+  for (std::size_t i = 0; i < calls; ++i) run();
+  const Seconds elapsed = Clock::now() - start;
+  return {elapsed.count() / static_cast<double>(calls),
+          static_cast<double>(interruptions() - before)};
+}
+
+/// Sets the time of every iteration of `state` to that of a sample; the counter "disturbed" says
+/// which share of them was disturbed all the same.
+template <class Take>
+void take_samples(benchmark::State& state, const Take& take) {
+  int disturbed = 0;
+  for (auto _ : state) {
+    const Sample sample = take();
+    state.SetIterationTime(sample.seconds);
+    if (sample.unrest > 0) ++disturbed;
+  }
+  state.counters["disturbed"] = static_cast<double>(disturbed) / kSamplesPerRepetition;
+}
+
+/// Samples are the time of one call, averaged over `calls` in a row.
 template <class Run>
 void sample(benchmark::State& state, std::size_t calls, const Run& run) {
-  for (auto _ : state) {
-    const auto start = Clock::now();
-    for (std::size_t i = 0; i < calls; ++i) run();
-    const Seconds elapsed = Clock::now() - start;
-    state.SetIterationTime(elapsed.count() / static_cast<double>(calls));
-  }
+  take_samples(state, [&] { return calmest([&] { return time_calls(calls, run); }); });
 }
 
 /// Prints to stderr every few seconds which run has begun: results come only at the end.

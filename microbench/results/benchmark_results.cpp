@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <stdexcept>
 
 #include "microbench/harness/program.hpp"
@@ -97,6 +98,8 @@ std::vector<Measurement> read_measurements(const nlohmann::json& json) {
     Measurement& measurement = measurements[place->second];
     measurement.seconds.push_back(in_seconds(run.at("real_time"), run.at("time_unit")));
     measurement.deviations.push_back(run.value("deviation", 0.0));
+    if (run.contains("of_ceiling")) measurement.of_ceiling.push_back(run.at("of_ceiling"));
+    if (run.contains("disturbed")) measurement.disturbed.push_back(run.at("disturbed"));
     for (const char* clock : {"sm_mhz_before", "sm_mhz_after"})
       if (run.contains(clock)) measurement.clocks_mhz.push_back(run.at(clock));
   }
@@ -132,7 +135,8 @@ void add(Results& results, const std::vector<Measurement>& measurements) {
       continue;
     }
     for (const auto list :
-         {&Measurement::seconds, &Measurement::deviations, &Measurement::clocks_mhz})
+         {&Measurement::seconds, &Measurement::deviations, &Measurement::clocks_mhz,
+          &Measurement::of_ceiling, &Measurement::disturbed})
       ((*found).*list)
           .insert(((*found).*list).end(), (measurement.*list).begin(), (measurement.*list).end());
   }
@@ -149,6 +153,18 @@ double throttled_percent(const Results& results) {
   const auto slow = std::count_if(clocks.begin(), clocks.end(),
                                   [&](double clock) { return clock < kSlow * usual; });
   return 100 * static_cast<double>(slow) / static_cast<double>(clocks.size());
+}
+
+double disturbed_percent(const Results& results) {
+  double disturbed = 0;
+  std::size_t runs = 0;
+  for (const auto* kind :
+       {&results.ceilings, &results.cores, &results.skeletons, &results.kernels, &results.steps})
+    for (const Measurement& m : *kind) {
+      disturbed = std::accumulate(m.disturbed.begin(), m.disturbed.end(), disturbed);
+      runs += m.disturbed.size();
+    }
+  return runs == 0 ? 0 : 100 * disturbed / static_cast<double>(runs);
 }
 
 const Measurement* ceiling_of(const std::vector<Measurement>& ceilings, const Measurement& kernel) {
@@ -172,6 +188,7 @@ const Measurement* ceiling_of(const std::vector<Measurement>& ceilings, const Me
 }
 
 std::optional<double> fraction_of_ceiling(const Results& results, const Measurement& kernel) {
+  if (!kernel.of_ceiling.empty()) return median_of(kernel.of_ceiling);
   const Measurement* ceiling = ceiling_of(results.ceilings, kernel);
   // With fewer than half of the ceiling's bytes most of the time would be the launch.
   const bool is_comparable =

@@ -20,6 +20,8 @@ struct Measurement {
   Mix mix;
   std::vector<double> deviations = {};  // of the chains from a line, where this is their slope
   std::vector<double> clocks_mhz = {};  // of a GPU's multiprocessors, around each repetition
+  std::vector<double> of_ceiling = {};  // measured in pairs with the ceiling, by repetition
+  std::vector<double> disturbed = {};   // the share of each repetition's samples
 
   double median() const;
   double bandwidth() const { return bytes / median(); }
@@ -35,8 +37,8 @@ struct Measurement {
 struct Environment {
   int rounds = 0;  // that were good enough to be used
   int rounds_wanted = 0;
-  double steal_percent = 0;      // of all CPUs' time in the worst of those rounds
   double throttled_percent = 0;  // of a GPU's runs: with a clock far below the usual
+  double disturbed_percent = 0;  // of the samples of a CPU: disturbed each time they were taken
 };
 
 /// A run of all programs on one machine.
@@ -73,6 +75,9 @@ void add(Results& results, const std::vector<Measurement>& measurements);
 /// The percentage of runs with a clock below nine tenths of the median.
 double throttled_percent(const Results& results);
 
+/// The percentage of samples that were disturbed each time they were taken.
+double disturbed_percent(const Results& results);
+
 /// The machine, from the `context` that Google Benchmark writes.
 Results machine_of(const nlohmann::json& context);
 
@@ -84,8 +89,8 @@ Results results_of(const nlohmann::json& json);
 /// variants whose bytes are nearest to the kernel's. Null if there is none.
 const Measurement* ceiling_of(const std::vector<Measurement>& ceilings, const Measurement& kernel);
 
-/// Bandwidth over that of the ceiling of its mix. Nothing where operands come from a cache, or
-/// there is no such ceiling.
+/// Bandwidth over that of the ceiling of its mix: the median of pairs where they were measured
+/// together. Nothing where operands come from a cache, or there is no such ceiling.
 std::optional<double> fraction_of_ceiling(const Results& results, const Measurement& kernel);
 
 /// Says which ceiling is below the bandwidth that others have published for the mix on this device.

@@ -92,22 +92,24 @@ std::string catalogue_name(const CaseName& name) {
 
 Json kernel_row(const Measurement& m) {
   const CaseName name = parse_case_name(m.name);
-  return {{"name", m.name},
-          {"backend", name.backend},
-          {"operation", catalogue_name(name)},
-          {"dtype", name.type},
-          {"tokens", count(name, "T")},
-          {"hidden_size", count(name, "d")},
-          {"sources", num_sources(name)},
-          {"queries", Shape{}.num_queries},
-          {"streams", Shape{}.num_streams},
-          {"launch", name.launch.empty() ? "stream" : name.launch},
-          {"temperature", name.temperature},
-          {"again", name.is_again},
-          {"mix", mix_json(m.mix)},
-          {"bytes", m.bytes},
-          {"deviation", m.deviation()},
-          {"seconds", m.seconds}};
+  Json row{{"name", m.name},
+           {"backend", name.backend},
+           {"operation", catalogue_name(name)},
+           {"dtype", name.type},
+           {"tokens", count(name, "T")},
+           {"hidden_size", count(name, "d")},
+           {"sources", num_sources(name)},
+           {"queries", Shape{}.num_queries},
+           {"streams", Shape{}.num_streams},
+           {"launch", name.launch.empty() ? "stream" : name.launch},
+           {"temperature", name.temperature},
+           {"again", name.is_again},
+           {"mix", mix_json(m.mix)},
+           {"bytes", m.bytes},
+           {"deviation", m.deviation()},
+           {"seconds", m.seconds}};
+  if (!m.of_ceiling.empty()) row["of_ceiling"] = m.of_ceiling;
+  return row;
 }
 
 /// The operation is "step/mhc/fused". Backend, type and numbers are as in a kernel's name.
@@ -158,7 +160,8 @@ std::vector<Measurement> measurements_of(const nlohmann::json& rows) {
                             .bytes = row.value("bytes", 0.0),
                             .elements = row.value("elements", 0.0),
                             .mix = {mix.at(0), mix.at(1), mix.at(2)},
-                            .deviations = {row.value("deviation", 0.0)}});
+                            .deviations = {row.value("deviation", 0.0)},
+                            .of_ceiling = row.value("of_ceiling", std::vector<double>{})});
   }
   return measurements;
 }
@@ -179,7 +182,7 @@ std::string to_json(const Results& results) {
             {"cuda_kernels_hash", results.cuda_kernels_hash},
             {"rounds", environment.rounds},
             {"rounds_wanted", environment.rounds_wanted},
-            {"steal_percent", environment.steal_percent},
+            {"disturbed_percent", environment.disturbed_percent},
             {"throttled_percent", environment.throttled_percent}};
   std::string text = head.dump(1);
   text.resize(text.size() - 2);  // the closing brace: rows follow
@@ -207,8 +210,10 @@ Results results_of(const nlohmann::json& json) {
           .rotation_bytes = json.at("rotation_bytes"),
           .huge_pages = json.at("huge_pages"),
           .date = json.at("date"),
-          .environment = {json.at("rounds"), json.at("rounds_wanted"), json.at("steal_percent"),
-                          json.at("throttled_percent")},
+          .environment = {.rounds = json.at("rounds"),
+                          .rounds_wanted = json.at("rounds_wanted"),
+                          .throttled_percent = json.at("throttled_percent"),
+                          .disturbed_percent = json.value("disturbed_percent", 0.0)},
           .ceilings = measurements_of(json.at("ceilings")),
           .cores = measurements_of(json.at("cores")),
           .curves = measurements_of(json.at("curves")),

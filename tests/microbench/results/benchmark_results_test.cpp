@@ -156,11 +156,34 @@ Results some_results() {
                       kernel("cpu/mix/bare/f32/T:9000/d:8/cold", {9, 1, 0}, 5e9, 1)}};
 }
 
+/// A kernel that was paired with its ceiling in three rounds.
+Results paired_results(const std::vector<double>& of_ceiling) {
+  Results results = some_results();
+  Measurement& add = results.kernels[0];
+  add.seconds = {1, 1, 1};
+  add.of_ceiling = of_ceiling;
+  return results;
+}
+
 TEST(Results, ReadBackWhatWasWritten) {
   const Results results = some_results();
   const std::string json = to_json(results);
   EXPECT_EQ(to_json(results_of(nlohmann::json::parse(json))), json);
   EXPECT_THROW(results_of(nlohmann::json::parse(R"({"schema": "other"})")), std::runtime_error);
+}
+
+TEST(Results, TakeTheShareOfPairsBeforeThatOfSeparateRuns) {
+  EXPECT_DOUBLE_EQ(*fraction_of_ceiling(paired_results({0.5, 0.9, 0.7}),
+                                        paired_results({0.5, 0.9, 0.7}).kernels[0]),
+                   0.7);
+}
+
+TEST(Results, CountTheSamplesThatWereDisturbedAllTheSame) {
+  Results results = some_results();
+  EXPECT_EQ(disturbed_percent(results), 0);
+  results.kernels[0].disturbed = {0, 1.0 / 3};
+  results.cores = {{.name = "cpu/core/add", .seconds = {1}, .disturbed = {0}}};
+  EXPECT_NEAR(disturbed_percent(results), 100.0 / 9, 1e-9);
 }
 
 TEST(Results, KnowWhatRanWithALowClock) {
@@ -193,6 +216,31 @@ TEST(MeasuredTable, TakesGraphsOfAGpuAndItsOwnHash) {
   EXPECT_NE(table.find("NVIDIA H200; kernels abc.\n"), std::string::npos);
   EXPECT_NE(table.find("| `add` | 4.0 GB/s |  | 3 / 2 us | - / 2 us |\n"), std::string::npos)
       << table;
+}
+
+TEST(MeasuredTable, HasTheSharesOfPairsAndTheirInterval) {
+  EXPECT_NE(measured_table(paired_results({0.80, 0.84, 0.82}), "cpu", "abc")
+                .find("18.0 to 19.0 GB/s, 82 to 95 % ± 2 |"),
+            std::string::npos);
+  EXPECT_NE(measured_table(paired_results({0.60, 1.0, 0.82}), "cpu", "abc")
+                .find("18.0 to 19.0 GB/s, 82 to 95 % ± 20, unsteady |"),
+            std::string::npos);
+}
+
+TEST(MeasuredTable, HasTheCoresShareWhereItIsKnown) {
+  const Results results = some_results();
+  const CoreSeconds core{{"cpu/add/bf16/T:9000/d:8/cold", 0.25},
+                         {"cpu/add/bf16/T:4000/d:16/cold", 0.30}};
+  EXPECT_NE(measured_table(results, "cpu", "abc", core)
+                .find("18.0 to 19.0 GB/s, 90 to 95 %; core 25 to 30 % | 19.0 GB/s, 95 % |"),
+            std::string::npos);
+}
+
+TEST(MeasuredTable, MarksTimesThatVary) {
+  Results results = some_results();
+  results.kernels[3].seconds = {3e-6, 2.4e-6, 3.6e-6};
+  EXPECT_NE(measured_table(results, "cpu", "abc").find("| 3 / 2 us ± 20 %, unsteady |"),
+            std::string::npos);
 }
 
 TEST(MeasuredTable, HasARowForEachOperation) {

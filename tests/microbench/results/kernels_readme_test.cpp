@@ -6,6 +6,8 @@
 #include <sstream>
 
 #include "microbench/harness/program.hpp"
+#include "model/machine/catalogue.hpp"
+#include "profile/profile_file.hpp"
 #include "tests/marked_block.hpp"
 #include "tests/microbench/results/measured_table.hpp"
 
@@ -21,6 +23,22 @@ std::string machine_of_file(const std::filesystem::path& path) {
   return end == std::string::npos || file.starts_with("synthetic") ? "" : file.substr(0, end);
 }
 
+/// What the passes of a core alone would take, by the rates of the machine's profile.
+CoreSeconds core_seconds_of(const std::string& machine) {
+  const profile::LoadedProfile loaded =
+      profile::load_profile(kRoot + "scenarios/profiles/" + machine + ".yaml");
+  CoreSeconds seconds;
+  if (!loaded.profile.machine.core) return seconds;
+  for (const profile::KernelSample& kernel : loaded.samples.kernels) {
+    const CoreTime core =
+        core_time(*loaded.profile.machine.core, *find_operation(kernel.call),
+                  static_cast<double>(kernel.call.num_tokens),
+                  static_cast<double>(kernel.call.hidden_size), kernel.call.dtype);
+    seconds[kernel.name] = (core.beside + core.on_top).value;
+  }
+  return seconds;
+}
+
 TEST(KernelsReadme, ShowsWhatWasMeasured) {
   std::map<std::string, std::string> blocks;
   for (const auto& file : std::filesystem::directory_iterator(kRoot + "scenarios/profiles")) {
@@ -29,7 +47,8 @@ TEST(KernelsReadme, ShowsWhatWasMeasured) {
     const Results results = results_of(nlohmann::json::parse(test::file_text(file.path())));
     ASSERT_EQ(weakness(results), std::nullopt) << file.path();
     const std::string backend = results.device.empty() ? "cpu" : "cuda";
-    blocks["measured " + machine] = "\n" + measured_table(results, backend, kernels_hash()) + "\n";
+    blocks["measured " + machine] =
+        "\n" + measured_table(results, backend, kernels_hash(), core_seconds_of(machine)) + "\n";
   }
   ASSERT_FALSE(blocks.empty());
   test::expect_blocks(kRoot + "kernels/README.md", blocks);

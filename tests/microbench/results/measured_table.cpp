@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "microbench/results/case_name.hpp"
+#include "microbench/results/spread.hpp"
 
 namespace depthcost::bench {
 namespace {
@@ -17,29 +19,58 @@ bool is_batch(const CaseName& name) { return name.number("T", 0) <= kLargestBatc
 /// A name has a number of blocks only if it is not the usual one.
 bool has_usual_blocks(const CaseName& name) { return !name.numbers.contains("n"); }
 
-/// Bandwidths and fractions of one operation and type from memory, over all shapes without repeated
-/// measurements: "18.3 to 18.9 GB/s, 93 to 95 %".
-std::string bandwidths(const Results& results, std::string_view backend, std::string_view operation,
-                       std::string_view type) {
+/// A cell whose numbers are less certain is marked.
+constexpr double kUnsteady = 0.10;
+
+/// "31 to 45", or "31" where both ends read so.
+std::string range_text(const std::vector<double>& values, int decimals) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const std::string first = fmt::format("{:.{}f}", *low, decimals);
+  const std::string last = fmt::format("{:.{}f}", *high, decimals);
+  return first == last ? first : first + " to " + last;
+}
+
+/// What one cell shows of its shapes.
+struct CellNumbers {
   std::vector<double> gigabytes;
-  std::vector<double> per_cent;
+  std::vector<double> per_cent_of_ceiling;
+  std::vector<double> per_cent_of_core;
+  double widest = 0;  // half interval of a share of the ceiling, in points
+  bool is_unsteady = false;
+};
+
+void add_ceiling(const Results& results, const Measurement& kernel, CellNumbers& cell) {
+  const auto fraction = fraction_of_ceiling(results, kernel);
+  if (!fraction) return;
+  cell.per_cent_of_ceiling.push_back(100 * *fraction);
+  if (kernel.of_ceiling.size() < 2) return;
+  const Spread spread = spread_of(kernel.of_ceiling);
+  cell.widest = std::max(cell.widest, 50 * (spread.high - spread.low));
+  cell.is_unsteady = cell.is_unsteady || spread.relative() > kUnsteady;
+}
+
+/// Bandwidths and fractions of one operation and type from memory, over all shapes without repeated
+/// measurements: "18.3 to 18.9 GB/s, 93 to 95 % ± 1; core 40 %".
+std::string bandwidths(const Results& results, std::string_view backend, std::string_view operation,
+                       std::string_view type, const CoreSeconds& core_seconds) {
+  CellNumbers cell;
   for (const Measurement& kernel : results.kernels) {
     const CaseName name = parse_case_name(kernel.name);
     if (kernel.backend() != backend || name.operation != operation || name.type != type) continue;
     if (is_batch(name) || name.temperature != "cold" || name.is_again) continue;
-    gigabytes.push_back(kernel.bandwidth() / 1e9);
-    if (const auto fraction = fraction_of_ceiling(results, kernel))
-      per_cent.push_back(100 * *fraction);
+    cell.gigabytes.push_back(kernel.bandwidth() / 1e9);
+    add_ceiling(results, kernel, cell);
+    if (const auto core = core_seconds.find(kernel.name); core != core_seconds.end())
+      cell.per_cent_of_core.push_back(100 * core->second / kernel.median());
   }
-  if (gigabytes.empty()) return "";
-  const auto range = [](std::vector<double> values, int decimals) {
-    const auto [low, high] = std::minmax_element(values.begin(), values.end());
-    const std::string first = fmt::format("{:.{}f}", *low, decimals);
-    const std::string last = fmt::format("{:.{}f}", *high, decimals);
-    return first == last ? first : first + " to " + last;
-  };
-  std::string text = range(gigabytes, 1) + " GB/s";
-  if (!per_cent.empty()) text += fmt::format(", {} %", range(per_cent, 0));
+  if (cell.gigabytes.empty()) return "";
+  std::string text = range_text(cell.gigabytes, 1) + " GB/s";
+  if (!cell.per_cent_of_ceiling.empty())
+    text += fmt::format(", {} %", range_text(cell.per_cent_of_ceiling, 0));
+  if (cell.widest > 0) text += fmt::format(" ± {:.0f}", std::ceil(cell.widest));
+  if (cell.is_unsteady) text += ", unsteady";
+  if (!cell.per_cent_of_core.empty())
+    text += fmt::format("; core {} %", range_text(cell.per_cent_of_core, 0));
   return text;
 }
 
@@ -48,25 +79,37 @@ std::string three_digits(double value) {
   return value < 100 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
 }
 
-/// The time of a small batch; "-" if it was not measured.
-std::string batch_time(const Results& results, std::string_view backend, std::string_view operation,
-                       double tokens, std::string_view temperature) {
+/// The small batch of that temperature; null if it was not measured.
+const Measurement* batch(const Results& results, std::string_view backend,
+                         std::string_view operation, double tokens, std::string_view temperature) {
   for (const Measurement& kernel : results.kernels) {
     const CaseName name = parse_case_name(kernel.name);
     if (kernel.backend() == backend && name.operation == operation &&
         name.number("T", 0) == tokens && name.temperature == temperature &&
         name.launch != "graph_pdl" && !name.is_again && has_usual_blocks(name) && kernel.is_valid())
-      return three_digits(kernel.median() * 1e6);
+      return &kernel;
   }
-  return "-";
+  return nullptr;
 }
 
-/// Cold and hot: "3.1 / 2.4 us".
+/// Cold and hot: "3.1 / 2.4 us ± 2 %"; "-" for what was not measured.
 std::string batch_times(const Results& results, std::string_view backend,
                         std::string_view operation, double tokens) {
-  const std::string cold = batch_time(results, backend, operation, tokens, "cold");
-  const std::string hot = batch_time(results, backend, operation, tokens, "hot");
-  return cold == "-" && hot == "-" ? "" : fmt::format("{} / {} us", cold, hot);
+  std::string text;
+  double widest = 0;
+  bool is_measured = false;
+  for (const std::string_view temperature : {"cold", "hot"}) {
+    const Measurement* kernel = batch(results, backend, operation, tokens, temperature);
+    text += text.empty() ? "" : " / ";
+    text += kernel == nullptr ? "-" : three_digits(kernel->median() * 1e6);
+    if (kernel == nullptr) continue;
+    is_measured = true;
+    widest = std::max(widest, spread_of(kernel->seconds).relative());
+  }
+  if (!is_measured) return "";
+  text += " us";
+  if (widest > 0) text += fmt::format(" ± {:.0f} %", std::ceil(100 * widest));
+  return text + (widest > kUnsteady ? ", unsteady" : "");
 }
 
 std::vector<std::string_view> operations_of(const Results& results, std::string_view backend) {
@@ -84,7 +127,7 @@ std::vector<std::string_view> operations_of(const Results& results, std::string_
 }  // namespace
 
 std::string measured_table(const Results& results, std::string_view backend,
-                           std::string_view kernels_hash) {
+                           std::string_view kernels_hash, const CoreSeconds& core_seconds) {
   const std::string& measured =
       backend == "cuda" ? results.cuda_kernels_hash : results.kernels_hash;
   std::string text =
@@ -96,8 +139,8 @@ std::string measured_table(const Results& results, std::string_view backend,
       "| T = 64, cold / hot |\n| --- | --- | --- | --- | --- |\n";
   for (const std::string_view operation : operations_of(results, backend))
     text += fmt::format("| `{}` | {} | {} | {} | {} |\n", operation,
-                        bandwidths(results, backend, operation, "bf16"),
-                        bandwidths(results, backend, operation, "f32"),
+                        bandwidths(results, backend, operation, "bf16", core_seconds),
+                        bandwidths(results, backend, operation, "f32", core_seconds),
                         batch_times(results, backend, operation, 1),
                         batch_times(results, backend, operation, 64));
   return text;

@@ -25,7 +25,7 @@ class Summarize : public testing::Test {
  protected:
   int run(const std::string& files) const {
     const int status =
-        std::system(("cd " + folder_.path() + " && " DEPTHCOST_SUMMARIZE " s.json 1/1 0 " + files +
+        std::system(("cd " + folder_.path() + " && " DEPTHCOST_SUMMARIZE " s.json 1/1 " + files +
                      " >said 2>errors")
                         .c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
