@@ -9,6 +9,7 @@ struct DepthMix {
   using Element = T;
   static constexpr bool kHasVectors = true;
   static constexpr bool kFitsRegisters = true;
+  static constexpr int kSlicesAhead = 0;
   std::size_t num_tokens, size;
   std::size_t num_rows;  // n
   const T* bank;
@@ -21,9 +22,25 @@ struct DepthMix {
   T* output;
 
   template <unsigned kElements>
-  struct Loaded {};
+  struct Loaded {
+    Stored<T, kElements> h, f;
+  };
   template <unsigned kElements>
-  __device__ void load(std::size_t, std::size_t, Loaded<kElements>&) const {}
+  __device__ void load(std::size_t token, std::size_t at, Loaded<kElements>& loaded) const {
+    const std::size_t here = token * size + at;
+    loaded.f = load_stored<T, kElements>(layer_output + here);
+    if (hidden_state != nullptr) loaded.h = load_stored<T, kElements>(hidden_state + here);
+  }
+  /// f, or h + f.
+  template <unsigned kElements>
+  __device__ void newest(const Loaded<kElements>& loaded, float (&last)[kElements]) const {
+    unpack_stored<T, kElements>(loaded.f, last);
+    if (hidden_state == nullptr) return;
+    float h[kElements];
+    unpack_stored<T, kElements>(loaded.h, h);
+#pragma unroll
+    for (unsigned e = 0; e < kElements; ++e) last[e] += h[e];
+  }
 
   template <unsigned kElements>
   __device__ void add_row(const T* row, float weight, float (&x)[kElements]) const {
@@ -33,36 +50,37 @@ struct DepthMix {
     for (unsigned e = 0; e < kElements; ++e) x[e] = fmaf(weight, v[e], x[e]);
   }
   template <unsigned kElements>
-  __device__ void form(std::size_t token, std::size_t at, const Loaded<kElements>&,
+  __device__ void form(std::size_t token, std::size_t at, const Loaded<kElements>& loaded,
                        float (&x)[kElements]) const {
     const std::size_t here = token * size + at;
-    float last[kElements];
-    load_elements(layer_output + here, last);
-    if (hidden_state != nullptr) {
-      float h[kElements];
-      load_elements(hidden_state + here, h);
-#pragma unroll
-      for (unsigned e = 0; e < kElements; ++e) last[e] += h[e];
-    }
 #pragma unroll
     for (unsigned e = 0; e < kElements; ++e) x[e] = 0;
 #pragma unroll 4
     for (std::size_t j = 0; j < num_rows; ++j)
       add_row(bank + j * num_tokens * size + here, weights[j], x);
-    if (bank_row != nullptr) store_elements(bank_row + here, last);
+    float last[kElements];
+    newest(loaded, last);
 #pragma unroll
     for (unsigned e = 0; e < kElements; ++e) x[e] = fmaf(weights[num_rows], last[e], x[e]);
     if (mixed != nullptr) round_elements<T>(x);
   }
   template <unsigned kElements>
-  __device__ void settle(std::size_t token, std::size_t at, float (&x)[kElements]) const {
+  __device__ void settle(std::size_t token, std::size_t at, const Loaded<kElements>& loaded,
+                         float (&x)[kElements]) const {
+    if (bank_row != nullptr) {
+      float last[kElements];
+      newest(loaded, last);
+      store_elements(bank_row + token * size + at, last);
+    }
     if (mixed != nullptr) store_elements(mixed + token * size + at, x);
   }
   /// Mixes again what has not been stored: its sources have not changed.
   template <unsigned kElements>
   __device__ void again(std::size_t token, std::size_t at, float (&x)[kElements]) const {
     if (mixed != nullptr) return load_elements(mixed + token * size + at, x);
-    form<kElements>(token, at, {}, x);
+    Loaded<kElements> loaded;
+    load(token, at, loaded);
+    form(token, at, loaded, x);
   }
 };
 

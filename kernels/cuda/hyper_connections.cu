@@ -13,6 +13,7 @@ struct StreamUpdate {
   using Element = T;
   static constexpr bool kHasVectors = kMaxStreams <= kHcVectorStreams;
   static constexpr bool kFitsRegisters = kMaxStreams <= kHcFewStreams;
+  static constexpr int kSlicesAhead = 1;
   std::size_t num_tokens, size;
   unsigned num_streams;
   const T* streams;
@@ -25,34 +26,37 @@ struct StreamUpdate {
   T* output;
 
   template <unsigned kElements>
-  struct Loaded {};
+  struct Loaded {
+    Stored<T, kElements> in[kMaxStreams];
+    Stored<T, kElements> f;
+  };
   template <unsigned kElements>
-  __device__ void load(std::size_t, std::size_t, Loaded<kElements>&) const {}
+  __device__ void load(std::size_t token, std::size_t at, Loaded<kElements>& loaded) const {
+#pragma unroll
+    for (unsigned j = 0; j < kMaxStreams; ++j)
+      if (j < num_streams) loaded.in[j] = load_stored<T, kElements>(streams + stream(token, j, at));
+    loaded.f = load_stored<T, kElements>(layer_output + token * size + at);
+  }
 
   __device__ std::size_t stream(std::size_t token, unsigned i, std::size_t at) const {
     return (token * num_streams + i) * size + at;
   }
   template <unsigned kElements>
-  __device__ void form(std::size_t token, std::size_t at, const Loaded<kElements>&,
+  __device__ void form(std::size_t token, std::size_t at, const Loaded<kElements>& loaded,
                        float (&x)[kElements]) const {
-    Stored<T, kElements> in[kMaxStreams];
-#pragma unroll
-    for (unsigned j = 0; j < kMaxStreams; ++j)
-      if (j < num_streams) in[j] = load_stored<T, kElements>(streams + stream(token, j, at));
-    const auto f = load_stored<T, kElements>(layer_output + token * size + at);
 #pragma unroll
     for (unsigned e = 0; e < kElements; ++e) x[e] = 0;
 #pragma unroll 1  // all at a time, registers run out
     for (unsigned i = 0; i < num_streams; ++i) {
       float out[kElements];
-      unpack_stored<T, kElements>(f, out);
+      unpack_stored<T, kElements>(loaded.f, out);
 #pragma unroll
       for (unsigned e = 0; e < kElements; ++e) out[e] *= post[i];
 #pragma unroll
       for (unsigned j = 0; j < kMaxStreams; ++j) {
         if (j >= num_streams) break;
         float row[kElements];
-        unpack_stored<T, kElements>(in[j], row);
+        unpack_stored<T, kElements>(loaded.in[j], row);
         const float weight = residual[j * num_streams + i];
 #pragma unroll
         for (unsigned e = 0; e < kElements; ++e) out[e] = fmaf(weight, row[e], out[e]);
@@ -63,7 +67,8 @@ struct StreamUpdate {
     }
   }
   template <unsigned kElements>
-  __device__ void settle(std::size_t, std::size_t, float (&)[kElements]) const {}
+  __device__ void settle(std::size_t, std::size_t, const Loaded<kElements>&,
+                         float (&)[kElements]) const {}
   template <unsigned kElements>
   __device__ void again(std::size_t token, std::size_t at, float (&x)[kElements]) const {
 #pragma unroll

@@ -34,10 +34,7 @@ inline int device_attribute(cudaDeviceAttr attribute, int device) {
   return value;
 }
 
-/// The limits of the current device.
-inline DeviceLimits device_limits() {
-  int device = 0;
-  check(cudaGetDevice(&device));
+inline DeviceLimits limits_of(int device) {
   const auto attribute = [&](cudaDeviceAttr which) {
     return static_cast<unsigned>(device_attribute(which, device));
   };
@@ -45,6 +42,18 @@ inline DeviceLimits device_limits() {
           .shared_bytes_per_cta = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin),
           .shared_bytes_per_sm = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor),
           .has_clusters = attribute(cudaDevAttrComputeCapabilityMajor) >= 9};
+}
+
+/// The limits of the current device. Each thread asks once as long as it stays with a device: a
+/// launch is short.
+inline DeviceLimits device_limits() {
+  thread_local int known_device = -1;
+  thread_local DeviceLimits limits;
+  int device = 0;
+  check(cudaGetDevice(&device));
+  if (device != known_device) limits = limits_of(device);
+  known_device = device;
+  return limits;
 }
 
 /// Allows all that the device has. A limit set for each launch could be lowered by another thread

@@ -9,6 +9,7 @@ struct ScaledSum {
   using Element = T;
   static constexpr bool kHasVectors = true;
   static constexpr bool kFitsRegisters = true;
+  static constexpr int kSlicesAhead = kRowManySlices;
   std::size_t num_tokens, size;
   T* hidden_state;
   const T* layer_output;
@@ -42,7 +43,8 @@ struct ScaledSum {
     round_elements<T>(x);
   }
   template <unsigned kElements>
-  __device__ void settle(std::size_t token, std::size_t at, float (&x)[kElements]) const {
+  __device__ void settle(std::size_t token, std::size_t at, const Loaded<kElements>&,
+                         float (&x)[kElements]) const {
     store_elements(hidden_state + token * size + at, x);
   }
   template <unsigned kElements>
@@ -56,6 +58,7 @@ struct GatedSum {
   using Element = T;
   static constexpr bool kHasVectors = true;
   static constexpr bool kFitsRegisters = true;
+  static constexpr int kSlicesAhead = kRowManySlices;
   std::size_t num_tokens, size;
   T* hidden_state;
   const T* layer_output;
@@ -94,7 +97,8 @@ struct GatedSum {
     round_elements<T>(x);
   }
   template <unsigned kElements>
-  __device__ void settle(std::size_t token, std::size_t at, float (&x)[kElements]) const {
+  __device__ void settle(std::size_t token, std::size_t at, const Loaded<kElements>&,
+                         float (&x)[kElements]) const {
     store_elements(hidden_state + token * size + at, x);
   }
   template <unsigned kElements>

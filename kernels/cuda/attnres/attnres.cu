@@ -17,6 +17,7 @@ DepthAttention<T, T> attention_of(const AttnResSinglePass<T>& op) {
   const std::size_t num_skipped = op.variant.first_recent_row - 1;
   return {.num_tokens = op.num_tokens,
           .hidden_size = op.hidden_size,
+          .row_stride = op.num_tokens * op.hidden_size,
           .num_rows = op.num_bank_sources - num_skipped,
           .num_skipped_rows = num_skipped,
           .rows = op.bank,
@@ -33,6 +34,7 @@ template <class T, class O>
 DepthAttention<T, O> attention_of(const AttnResPhase2<T, O>& op) {
   return {.num_tokens = op.num_tokens,
           .hidden_size = op.hidden_size,
+          .row_stride = op.num_tokens * op.hidden_size,
           .num_rows = op.num_further_sources,
           .rows = op.further_sources,
           .partial_sum = op.partial_sum,

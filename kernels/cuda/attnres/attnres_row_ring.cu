@@ -78,7 +78,7 @@ __device__ void fetch_rows(const DepthAttention<T, T>& op, const Ring& ring) {
     const std::size_t at = token * op.hidden_size;
     if (op.partial_sum != nullptr) ring.fetch(op.partial_sum + at, position);
     if (op.layer_output != nullptr) ring.fetch(op.layer_output + at, position);
-    for (std::size_t i = 0; i < op.num_rows; ++i) ring.fetch(op.row(i, token), position);
+    for (std::size_t i = 0; i < op.num_rows; ++i) ring.fetch(op.row(i, at), position);
   }
 }
 
@@ -86,7 +86,7 @@ __device__ void fetch_rows(const DepthAttention<T, T>& op, const Ring& ring) {
 template <class T>
 __device__ void attend(const DepthAttention<T, T>& op, std::size_t token, const Ring& ring,
                        const RowPart& part, const float (&w)[kSlices][kWidth<T>],
-                       RowThreads& threads, RingPosition& position,
+                       const RowGroups& groups, RowThreads& threads, RingPosition& position,
                        OnlineSoftmax<kSlices, kWidth<T>>& softmax) {
   if (op.partial_sum != nullptr) {
     uint4 row[kSlices];
@@ -99,8 +99,7 @@ __device__ void attend(const DepthAttention<T, T>& op, std::size_t token, const 
                   softmax.mix);
     }
   }
-  const RowGroups<kRows> groups(op.num_rows);
-  std::size_t first = 0;
+  unsigned first = 0;
   do {
     const unsigned count = groups.count(first);
     float shares[2 * kPairs] = {};
@@ -152,7 +151,8 @@ __device__ void store_next_input(const DepthAttention<T, T>& op, std::size_t tok
 template <class T>
 __global__ void __launch_bounds__(kRowRing.threads, 1)
     row_ring_kernel(const __grid_constant__ DepthAttention<T, T> op,
-                    const __grid_constant__ RingPlan plan) {
+                    const __grid_constant__ RingPlan plan,
+                    const __grid_constant__ RowGroups groups) {
   const unsigned num_readers = blockDim.x - kWarpSize;
   const Ring ring(plan);
   ring.initialise(num_readers / kWarpSize);
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(kRowRing.threads, 1)
   RingPosition position;
   for (std::size_t token = blockIdx.x; token < op.num_tokens; token += gridDim.x) {
     OnlineSoftmax<kSlices, kWidth<T>> softmax;
-    attend(op, token, ring, part, w, threads, position, softmax);
+    attend(op, token, ring, part, w, groups, threads, position, softmax);
     store_next_input(op, token, gain, part, threads, softmax);
   }
 }
@@ -197,7 +197,7 @@ void launch_row_ring(const DepthAttention<T, T>& op, const AttentionPlan& plan,
          {.grid = static_cast<unsigned>(num_ctas),
           .cta = plan.threads,
           .shared_bytes = ring.shared_bytes()},
-         options, op, ring);
+         options, op, ring, RowGroups(op.num_rows, kRows));
 }
 
 template void launch_row_ring(const DepthAttention<float, float>&, const AttentionPlan&,

@@ -154,27 +154,28 @@ __device__ void add_sources(DepthWeighting weighting, Newest newest,
 }
 
 template <class T>
-__device__ void load_rows(const DepthAttention<T, T>& op, std::size_t token, std::size_t first,
+__device__ void load_rows(const DepthAttention<T, T>& op, std::size_t at, unsigned first,
                           unsigned count, const RowPart& part, uint4 (&rows)[kSplitHeads.rows][1]) {
 #pragma unroll
   for (unsigned p = 0; p < kSplitHeads.rows; ++p)
-    if (p < count) load_part(op.row(first + p, token), part, rows[p]);
+    if (p < count) load_part(op.row(first + p, at), part, rows[p]);
 }
 
 template <class T>
 __global__ void __launch_bounds__(kSplitHeads.threads, kSplitHeadsCtasPerSm)
     split_heads_kernel(const __grid_constant__ HeadAttention<T> heads,
-                       const __grid_constant__ HeadsPlan plan) {
+                       const __grid_constant__ HeadsPlan plan,
+                       const __grid_constant__ Shares shares) {
   const DepthAttention<T, T>& op = heads.attention;
   ClusterExchange::start(reinterpret_cast<float*>(shared_memory()) + plan.scratch);
-  const RowPart part = part_of_row<T>(op.hidden_size);
+  const RowPart part = part_of_row<T>(op.hidden_size, shares.rank_elements);
   float w[1][kWidth<T>];
   if (heads.token_queries == nullptr) load_parameters(op.query, part, w);
   if (op.norm.gain != nullptr && part.has(0)) prefetch(op.norm.gain + part.at(0));
   wait_for_previous_kernel();
   let_next_kernel_start();
 
-  const std::size_t token = blockIdx.x / cluster_size();
+  const std::size_t token = cluster_index();
   const std::size_t at = token * op.hidden_size;
   uint4 b[1] = {};
   uint4 f[1] = {};
@@ -186,9 +187,9 @@ __global__ void __launch_bounds__(kSplitHeads.threads, kSplitHeadsCtasPerSm)
     unpack_part<T>(token_query, w);
   }
 
-  const RowGroups<kSplitHeads.rows> groups(op.num_rows);
+  const RowGroups& groups = shares.groups;
   uint4 rows[kSplitHeads.rows][1];
-  load_rows(op, token, 0, groups.count(0), part, rows);
+  load_rows(op, at, 0, groups.count(0), part, rows);
 
   float* const memory = reinterpret_cast<float*>(shared_memory());
   ClusterRowThreads threads(memory + plan.scratch, 1);
@@ -201,7 +202,7 @@ __global__ void __launch_bounds__(kSplitHeads.threads, kSplitHeadsCtasPerSm)
   sums.put(kSplitHeads.rows, w, mix.mix);
   cluster_wait();
   Newest newest = op.partial_sum == nullptr ? Newest::absent : Newest::present;
-  for (std::size_t first = 0;;) {
+  for (unsigned first = 0;;) {
     const unsigned count = groups.count(first);
     put_rows<T>(sums, w, rows, count);
     sums.add_up();
@@ -211,7 +212,7 @@ __global__ void __launch_bounds__(kSplitHeads.threads, kSplitHeadsCtasPerSm)
     newest = Newest::absent;
     first += groups.per_group;
     if (first >= op.num_rows) break;
-    load_rows(op, token, first, groups.count(first), part, rows);
+    load_rows(op, at, first, groups.count(first), part, rows);
   }
   mix.scale(1 / mix.sum);
   mix.sum = 1;
@@ -229,7 +230,9 @@ void launch_split_heads(const HeadAttention<T>& op, const HeadsPlan& plan,
           .cta = split.threads,
           .cluster_size = split.cluster_size,
           .shared_bytes = plan.shared_bytes()},
-         options, op, plan);
+         options, op, plan,
+         Shares(op.attention.num_rows, kSplitHeads.rows,
+                vectors_per_row<T>(op.attention.hidden_size), split.cluster_size, 16 / sizeof(T)));
 }
 
 template void launch_split_heads(const HeadAttention<float>&, const HeadsPlan&,

@@ -49,19 +49,20 @@ enum class Phase1 { absent, merged };
 /// Attends to the newest source and to up to kRows rows at a time.
 template <class T, class O, unsigned kSlices, unsigned kRows, unsigned kThreads, Phase1 kPhase1>
 __global__ void __launch_bounds__(kThreads, kCtasPerSm<T, O, kRows>)
-    split_row_kernel(const __grid_constant__ DepthAttention<T, O> op) {
+    split_row_kernel(const __grid_constant__ DepthAttention<T, O> op,
+                     const __grid_constant__ Shares shares_of) {
   constexpr unsigned kPairs = kPairsFor<kRows>;
   constexpr unsigned kHeldRows = kRows > 0 ? kRows : 1;
   constexpr unsigned kPhase1Vectors = kPhase1 == Phase1::merged ? kWidth<T> / kWidth<O> : 1;
   ClusterExchange::start(reinterpret_cast<float*>(shared_memory()));
-  const RowPart part = part_of_row<T>(op.hidden_size);
+  const RowPart part = part_of_row<T>(op.hidden_size, shares_of.rank_elements);
   float w[kSlices][kWidth<T>];
   load_parameters(op.query, part, w);
   if (op.norm.gain != nullptr && part.has(0)) prefetch(op.norm.gain + part.at(0));
   wait_for_previous_kernel();
   let_next_kernel_start();
 
-  const std::size_t token = blockIdx.x / cluster_size();
+  const std::size_t token = cluster_index();
   const std::size_t at = token * op.hidden_size;
   uint4 b[kSlices] = {};
   uint4 f[kSlices] = {};
@@ -72,14 +73,14 @@ __global__ void __launch_bounds__(kThreads, kCtasPerSm<T, O, kRows>)
 
   ClusterRowThreads threads(reinterpret_cast<float*>(shared_memory()), 2 * kPairs);
   OnlineSoftmax<kSlices, kWidth<T>> softmax;
-  const RowGroups<kHeldRows> groups(op.num_rows);
-  std::size_t first = 0;
+  const RowGroups& groups = shares_of.groups;
+  unsigned first = 0;
   do {
     const unsigned count = groups.count(first);
     uint4 rows[kHeldRows][kSlices];
 #pragma unroll
     for (unsigned p = 0; p < kHeldRows; ++p)
-      if (p < count) load_part(op.row(first + p, token), part, rows[p]);
+      if (p < count) load_part(op.row(first + p, at), part, rows[p]);
     float shares[2 * kPairs] = {};
     if (first == 0) {
       form_newest(op, at, part, b, f, softmax.mix);
@@ -108,7 +109,9 @@ void launch_kernel(const DepthAttention<T, O>& op, const AttentionPlan& plan,
           .cta = plan.threads,
           .cluster_size = plan.cluster_size,
           .shared_bytes = scratch * sizeof(float)},
-         options, op);
+         options, op,
+         Shares(op.num_rows, std::max(kTile.rows, 1U), vectors_per_row<T>(op.hidden_size),
+                plan.cluster_size, 16 / sizeof(T)));
 }
 
 }  // namespace

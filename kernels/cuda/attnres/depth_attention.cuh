@@ -18,6 +18,7 @@ template <class T, class O>
 struct DepthAttention {
   std::size_t num_tokens = 0;
   std::size_t hidden_size = 0;
+  std::size_t row_stride = 0;  // T d
   std::size_t num_rows = 0;
   std::size_t num_skipped_rows = 0;
   const T* rows = nullptr;          // (rows, T, d), with those that are skipped
@@ -32,9 +33,10 @@ struct DepthAttention {
   NextNorm norm;
   T* output = nullptr;  // (T, d)
 
-  __device__ const T* row(std::size_t i, std::size_t token) const {
+  /// Row i of the token whose vectors begin at `at` = token * d.
+  __device__ const T* row(std::size_t i, std::size_t at) const {
     const std::size_t place = i == 0 ? 0 : i + num_skipped_rows;
-    return rows + (place * num_tokens + token) * hidden_size;
+    return rows + place * row_stride + at;
   }
 };
 
@@ -121,19 +123,18 @@ __device__ void add_products_of_rows(const float (&w)[kSlices][kWidth<T>],
   }
 }
 
-/// Rows in groups of nearly the same size, at most kMaxRows.
-template <unsigned kMaxRows>
+/// Rows in groups of nearly the same size. The host forms them: a division would stand before a
+/// kernel's first load.
 struct RowGroups {
-  std::size_t num_rows;
-  std::size_t per_group;
+  unsigned num_rows = 0;
+  unsigned per_group = 1;
 
-  __device__ explicit RowGroups(std::size_t rows) : num_rows(rows), per_group(1) {
-    const std::size_t num_groups = (rows + kMaxRows - 1) / kMaxRows;
-    if (num_groups > 0) per_group = (rows + num_groups - 1) / num_groups;
-  }
-  __device__ unsigned count(std::size_t first) const {
-    return static_cast<unsigned>(min(per_group, num_rows - first));
-  }
+  RowGroups(std::size_t rows, std::size_t most_rows)
+      : num_rows(static_cast<unsigned>(rows)),
+        per_group(rows == 0 ? 1
+                            : static_cast<unsigned>(ceil_div(rows, ceil_div(rows, most_rows)))) {}
+
+  __device__ unsigned count(unsigned first) const { return min(per_group, num_rows - first); }
 };
 
 /// Scores of kPairs sources from shares (w . v, v . v) of all threads of the row: w . RMSNorm(v).

@@ -5,15 +5,25 @@
 
 namespace depthcost::cuda {
 
+/// How the sources of a token are shared out: over the CTAs of a cluster, and one group of rows
+/// after the other.
+struct Shares {
+  RowGroups groups;
+  unsigned rank_elements = 0;  // of a row, in whole vectors
+
+  Shares(std::size_t num_rows, std::size_t most_rows, std::size_t vectors, unsigned num_ranks,
+         unsigned vector_elements)
+      : groups(num_rows, most_rows),
+        rank_elements(static_cast<unsigned>(ceil_div(vectors, num_ranks)) * vector_elements) {}
+};
+
 /// The vectors of this thread. The CTAs of a cluster share the row out, then the threads of a CTA.
 template <class T>
-__device__ RowPart part_of_row(std::size_t hidden_size) {
-  const unsigned vectors = static_cast<unsigned>(hidden_size) / kWidth<T>;
-  const unsigned per_rank = (vectors + cluster_size() - 1) / cluster_size();
-  const unsigned begin = cluster_rank() * per_rank;
-  return {.first = (begin + threadIdx.x) * kWidth<T>,
+__device__ RowPart part_of_row(std::size_t hidden_size, unsigned rank_elements) {
+  const unsigned begin = cluster_rank() * rank_elements;
+  return {.first = begin + threadIdx.x * kWidth<T>,
           .step = blockDim.x * kWidth<T>,
-          .end = min(begin + per_rank, vectors) * kWidth<T>};
+          .end = min(begin + rank_elements, static_cast<unsigned>(hidden_size))};
 }
 
 /// The newest source: b + f, which is stored if that was asked for; b; or zeros.

@@ -21,7 +21,7 @@ struct TokenSources {
           rounded_to<T>(to_float(op.partial_sum[place(e)]) + to_float(op.layer_output[place(e)]));
   }
   __device__ float value(std::size_t source, std::size_t e) const {
-    if (source < op.num_rows) return to_float(op.row(source, token)[e]);
+    if (source < op.num_rows) return to_float(op.row(source, token * op.hidden_size)[e]);
     if (op.stored_sum != nullptr) return to_float(op.stored_sum[place(e)]);
     const float b = to_float(op.partial_sum[place(e)]);
     return op.layer_output == nullptr ? b : b + to_float(op.layer_output[place(e)]);

@@ -26,7 +26,7 @@ struct Tile {
       : op(step),
         layout(tile_layout),
         part(step.hidden_size, tile_layout.padded_size),
-        first_token(std::size_t{blockIdx.x / cluster_size()} * tile_layout.num_tokens),
+        first_token(std::size_t{cluster_index()} * tile_layout.num_tokens),
         num_streams(static_cast<unsigned>(step.num_streams)),
         rank(cluster_rank()),
         num_ranks(cluster_size()),
@@ -67,6 +67,20 @@ struct Tile {
     return (token(token_index) * num_streams + index) * op.hidden_size + part.begin;
   }
 };
+
+/// Brings this rank's share of phi into L2 while the previous kernel still runs. The clusters share
+/// out its lines, since all of them need all of it.
+__device__ void prefetch_phi(const Tile& tile) {
+  constexpr unsigned kLineFloats = 32;
+  const unsigned lines = (tile.part.size + kLineFloats - 1) / kLineFloats;
+  const unsigned num_clusters = gridDim.x / tile.num_ranks;
+  const unsigned rows = static_cast<unsigned>(tile.op.num_rows()) * tile.num_streams;
+  const unsigned warp = cluster_index() * kTileWarps + threadIdx.x / kWarpSize;
+  for (unsigned row = warp; row < rows; row += num_clusters * kTileWarps)
+    for (unsigned line = lane_id(); line < lines; line += kWarpSize)
+      prefetch_to_l2(tile.op.mapping.phi + row * tile.op.hidden_size + tile.part.begin +
+                     line * kLineFloats);
+}
 
 /// Loads H_res and H_post of the layer before, with zeros for streams that are not there.
 __device__ void load_coefficients(const Tile& tile) {
@@ -298,6 +312,7 @@ __global__ void __launch_bounds__(kTileThreads, 2)
   constexpr unsigned kTokensPerWarp = MhcLayout::kMaxTokens / kTileWarps;
   Tile tile(op, layout);
   ClusterExchange::start(tile.floats(layout.exchange));
+  prefetch_phi(tile);
   wait_for_previous_kernel();
   let_next_kernel_start();
   load_tile(tile);

@@ -4,7 +4,7 @@
 //              streams, that registers cannot hold
 //   scalar     `streamed`, element by element: rows that are not whole vectors
 // `Row` says how they are combined. For elements `at` of a token:
-//   load    what is on its way before anything is stored
+//   load    what is on its way before form; kSlicesAhead slices before, as registers allow
 //   form    x, as it is to be normalised; may store
 //   settle  stores what may wait for the sum of squares
 //   again   x once more, after form and settle
@@ -66,13 +66,16 @@ __global__ void __launch_bounds__(kCombineThreads)
     return std::size_t{s * blockDim.x + threadIdx.x} * kElements;
   };
   typename Row::template Loaded<kElements> loaded[kSlices];
+  const auto load = [&](unsigned s) {
+    if (s < kSlices && slice(s) < row.size) row.load(token, slice(s), loaded[s]);
+  };
 #pragma unroll
-  for (unsigned s = 0; s < kSlices; ++s)
-    if (slice(s) < row.size) row.load(token, slice(s), loaded[s]);
+  for (int s = 0; s < Row::kSlicesAhead; ++s) load(static_cast<unsigned>(s));
   float x[kSlices][kElements];
   float squares = 0;
 #pragma unroll
   for (unsigned s = 0; s < kSlices; ++s) {
+    load(s + Row::kSlicesAhead);
     if (slice(s) >= row.size) break;
     row.form(token, slice(s), loaded[s], x[s]);
     squares += squares_of(x[s]);
@@ -82,7 +85,7 @@ __global__ void __launch_bounds__(kCombineThreads)
 #pragma unroll
   for (unsigned s = 0; s < kSlices; ++s) {
     if (slice(s) >= row.size) break;
-    row.settle(token, slice(s), x[s]);
+    row.settle(token, slice(s), loaded[s], x[s]);
     store_next(row.output + token * row.size, row.norm.gain, slice(s), scale, x[s]);
   }
 }
@@ -101,7 +104,7 @@ __global__ void __launch_bounds__(kCombineStreamedThreads)
     row.load(token, at, loaded);
     row.form(token, at, loaded, x);
     squares += squares_of(x);
-    row.settle(token, at, x);
+    row.settle(token, at, loaded, x);
   }
   RowThreads threads = row_threads();
   const float scale = next_scale(row.norm, threads.sum(squares), row.size);
@@ -116,6 +119,7 @@ __global__ void __launch_bounds__(kCombineStreamedThreads)
 template <class Row>
 void launch_combined(const Row& row, bool aligned, const LaunchOptions& options) {
   using T = typename Row::Element;
+  static_assert(Row::kSlicesAhead >= 0);
   if (row.num_tokens == 0) return;
   const bool has_vectors = Row::kHasVectors && aligned;
   const RowPlan plan = combine_plan(has_vectors ? vectors_per_row<T>(row.size) : 0);

@@ -69,12 +69,28 @@ __device__ inline void prefetch(const void* parameter) {
   asm volatile("prefetch.global.L1 [%0];" ::"l"(__cvta_generic_to_global(parameter)));
 }
 
+/// The same, into L2: what several CTAs are going to read.
+__device__ inline void prefetch_to_l2(const void* parameter) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(parameter)));
+}
+
 __device__ inline unsigned cluster_rank() {
   unsigned rank = 0;
 #if __CUDA_ARCH__ >= 900
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
 #endif
   return rank;
+}
+
+/// Of the cluster among all of a grid in one dimension; without clusters that of the CTA.
+__device__ inline unsigned cluster_index() {
+#if __CUDA_ARCH__ >= 900
+  unsigned index = 0;
+  asm volatile("mov.u32 %0, %%clusterid.x;" : "=r"(index));
+  return index;
+#else
+  return blockIdx.x;
+#endif
 }
 
 __device__ inline unsigned cluster_size() {

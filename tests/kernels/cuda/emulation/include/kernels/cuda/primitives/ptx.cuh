@@ -60,9 +60,11 @@ inline void named_barrier(unsigned id, unsigned num_threads) {
 inline void wait_for_previous_kernel() { emulation::wait_for_previous_kernel(); }
 inline void let_next_kernel_start() {}
 inline void prefetch(const void*) {}
+inline void prefetch_to_l2(const void*) {}
 
 inline unsigned cluster_rank() { return emulation::cluster_rank(); }
 inline unsigned cluster_size() { return emulation::cluster_size(); }
+inline unsigned cluster_index() { return blockIdx.x / emulation::cluster_size(); }
 inline void cluster_arrive() { emulation::cluster_arrive(); }
 inline void cluster_arrive_relaxed() { emulation::cluster_arrive(); }
 inline void cluster_wait() { emulation::cluster_wait(); }
