@@ -110,27 +110,33 @@ __device__ void add_received(const Tile<O>& tile) {
 }
 
 /// Softmax of one token and query, from `columns`, the sums of the token. Sends the weights e^{s -
-/// m} to all ranks, those of query 1 divided by l, and stores (m, l) of the other queries.
+/// m} to all ranks, those of query 1 divided by l, and stores (m, l) of the other queries. Scores
+/// and then weights take the place of the products, which nobody else reads.
 template <class O>
 __device__ void send_weights(const Tile<O>& tile, unsigned token, unsigned query,
-                             unsigned first_query, const float* columns) {
+                             unsigned first_query, float* columns) {
   const AttnResPhase1<Bf16, O>& op = tile.op;
   const auto sources = static_cast<unsigned>(num_sources(op));
-  const auto score = [&](unsigned source) {
-    const float* column = columns + source * kValuesPerColumn;
-    return column[query] *
-           rsqrtf(column[kTileRows] / static_cast<float>(op.hidden_size) + op.key_eps);
+  const auto value = [&](unsigned source) -> float& {
+    return columns[source * kValuesPerColumn + query];
   };
   float maximum = -INFINITY;
-  for (unsigned i = 0; i < sources; ++i) maximum = fmaxf(maximum, score(i));
+  for (unsigned i = 0; i < sources; ++i) {
+    const float square = columns[i * kValuesPerColumn + kTileRows];
+    value(i) *= rsqrtf(square / static_cast<float>(op.hidden_size) + op.key_eps);
+    maximum = fmaxf(maximum, value(i));
+  }
   float sum = 0;
-  for (unsigned i = 0; i < sources; ++i) sum += expf(score(i) - maximum);
+  for (unsigned i = 0; i < sources; ++i) {
+    value(i) = expf(value(i) - maximum);
+    sum += value(i);
+  }
   const std::size_t index = first_query + query;
   const float scale = index == 0 ? 1 / sum : 1;
   float* weights = tile.floats(tile.layout.weights) +
                    token * tile.layout.columns_per_token * Phase1Layout::kWeightRow + query;
   for (unsigned i = 0; i < tile.layout.columns_per_token; ++i) {
-    const float weight = i < sources ? expf(score(i) - maximum) * scale : 0;
+    const float weight = i < sources ? value(i) * scale : 0;
     for (unsigned rank = 0; rank < tile.num_ranks; ++rank)
       store_to_rank(weights + i * Phase1Layout::kWeightRow, rank, weight);
   }
