@@ -220,7 +220,7 @@ void add_compare(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<CompareOptions>();
   auto* command = add_command(
       app, "compare", "predicted against measured",
-      {"depthcost compare scenarios/profiles/xeon_emerald_rapids_vm.yaml",
+      {"depthcost compare scenarios/profiles/xeon_granite_rapids_vm.yaml",
        "depthcost compare kernels.csv --hardware h200_sxm", "depthcost compare --published",
        "depthcost compare trace.json --scenario scenarios/kimi_k3_8xh200.yaml"});
   command
@@ -275,7 +275,7 @@ void add_profile(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<ProfileFitOptions>();
   auto* fit = add_command(
       *command, "fit", "samples -> profile",
-      {"depthcost profile fit scenarios/profiles/xeon_emerald_rapids_vm.samples.json -o "
+      {"depthcost profile fit scenarios/profiles/xeon_granite_rapids_vm.samples.json -o "
        "profile.yaml"});
   fit->add_option("SAMPLES", options->samples, "the samples that scripts/measure has written")
       ->required()
@@ -300,7 +300,7 @@ void add_profile(CLI::App& app, Command& chosen) {
   auto shown = std::make_shared<ProfileShowOptions>();
   auto* show =
       add_command(*command, "show", "how well it predicts, ceilings and rates",
-                  {"depthcost profile show scenarios/profiles/xeon_emerald_rapids_vm.yaml"});
+                  {"depthcost profile show scenarios/profiles/xeon_granite_rapids_vm.yaml"});
   show->add_option("PROFILE", shown->profile, "profile, its samples beside it")
       ->required()
       ->type_name(completed::kFile);

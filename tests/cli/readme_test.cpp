@@ -145,7 +145,8 @@ struct Exception {
 };
 
 const std::string kClaims = "depthcost report scenarios/claims/*.yaml";
-const std::string kXeon = "scenarios/profiles/xeon_emerald_rapids_vm.yaml";
+const std::string kXeon = "scenarios/profiles/xeon_granite_rapids_vm.yaml";
+const std::string kEmerald = "scenarios/profiles/xeon_emerald_rapids_vm.yaml";
 const std::string kEpyc = "scenarios/profiles/epyc_genoa_vm.yaml";
 
 const std::string kWorkflow = "in a tree of its own: tests/cli/ci_snippets_test.cpp";
@@ -165,6 +166,8 @@ const std::vector<Exception> kExceptions{
      "depthcost compare"},
     {"build/report/depthcost profile show " + kXeon, "ceilings and rates are left out",
      "depthcost profile show " + kXeon, Shown::lines},
+    {"build/report/depthcost profile show " + kEmerald, "ceilings and rates are left out",
+     "depthcost profile show " + kEmerald, Shown::lines},
     {"build/report/depthcost profile show " + kEpyc, "ceilings and rates are left out",
      "depthcost profile show " + kEpyc, Shown::lines},
     {"build/report/depthcost compare " + kXeon, "as Markdown, and without the kernels",
@@ -271,8 +274,8 @@ class Tree {
                     "operation,tokens,hidden_size,microseconds\nmhc_post,8192,4096,150\n");
     copy("tests/profile/traces/files/step.json", "trace.json");
     copy(kXeon, "depthcost-measurements/profile.yaml");
-    copy("scenarios/profiles/xeon_emerald_rapids_vm.samples.json",
-         "depthcost-measurements/xeon_emerald_rapids_vm.samples.json");
+    copy("scenarios/profiles/xeon_granite_rapids_vm.samples.json",
+         "depthcost-measurements/xeon_granite_rapids_vm.samples.json");
   }
 
   /// By a shell, without gnuplot: plots take seconds, and tests of their own.

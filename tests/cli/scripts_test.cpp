@@ -52,7 +52,8 @@ class Scripts : public testing::Test {
 TEST_F(Scripts, PrintTheirHelp) {
   for (const std::string script :
        {"measure", "run_benchmarks", "bundle", "test", "sanitize", "check_wasm", "style",
-        "check_sass", "release", "report", "compare_builds", "calibrate", "h200", "h200_steps"})
+        "check_sass", "release", "report", "compare_builds", "calibrate", "h200", "h200_steps",
+        "sample_limits"})
     for (const std::string option : {"--help", "-h"}) {
       const Outcome outcome = run(kScripts + script, {option});
       EXPECT_EQ(outcome.exit_code, 0) << script;
@@ -198,6 +199,27 @@ TEST_F(Scripts, MeasureMoreRoundsUntilRatesAreSteady) {
 }
 
 /// With a depthcost of ours.
+/// Its other profiles have limits that were changed by hand, for a reason that stands there.
+TEST_F(Scripts, MakeTheLimitsOfAShippedProfile) {
+  const std::string machine = "xeon_granite_rapids_vm";
+  const Outcome made = run_program({.arguments = {DEPTHCOST_PROGRAM, machine},
+                                    .folder = DEPTHCOST_SOURCE_DIR,
+                                    .program = kScripts + "sample_limits"});
+  EXPECT_EQ(made.exit_code, 0) << made.errors;
+  EXPECT_EQ(made.output,
+            content_of(DEPTHCOST_SOURCE_DIR "/scenarios/tolerances/" + machine + ".yaml"));
+}
+
+TEST_F(Scripts, MakeNoLimitsOfWhatIsNotThere) {
+  expect_error("sample_limits", {"depthcost"},
+               kScripts +
+                   "sample_limits:1:1: error: missing or unknown arguments (it takes a "
+                   "program and a name)");
+  expect_error("sample_limits", {"depthcost", "none"},
+               "scenarios/profiles/none.yaml:1:1: error: cannot be read (run from the root of the "
+               "project)");
+}
+
 TEST_F(Scripts, PrepareAGpuRunOnlyAsTheyAreTold) {
   expect_error("h200", {},
                kScripts + "h200:1:1: error: missing command (bundle DIR, or use ARCHIVE NAME)");
