@@ -8,6 +8,7 @@
 #include "model/machine/scan.hpp"
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
+#include "model/operations/gated_residual_operations.hpp"
 #include "model/operations/hyper_connection_operations.hpp"
 
 namespace depthcost {
@@ -153,6 +154,12 @@ CoreWork scan_work(const Operation& operation) {
           .kept_rows = norms};
 }
 
+/// A product with a matrix, by far most of what the launch does.
+CoreWork product_work(const Operation& operation) {
+  return {.passes = {tiled(Primitive::multiply, operation.flops_d / 2)},
+          .tile_rows = operation.weights_d};
+}
+
 double recent(const Operation& operation) { return reads_of(operation, Operand::recent); }
 double streams(const Operation& operation) { return static_cast<double>(operation.streams); }
 
@@ -209,11 +216,15 @@ constexpr std::array kWorks{
                  .passes = {streamed(Primitive::mix, op.flops_d / 2), kept(Primitive::scale, 1)},
                  .kept_rows = 1};
            }},
-    WorkOf{operations::kUnfusedProjection,
-           [](Op op) {
-             return CoreWork{.passes = {tiled(Primitive::multiply, op.flops_d / 2)},
-                             .tile_rows = op.weights_d};
-           }},
+    WorkOf{operations::kUnfusedProjection, product_work},
+    WorkOf{operations::kGateApply,
+           [](Op op) { return unfused_work(Primitive::add, traffic(op).reads_d); }},
+    WorkOf{operations::kGateMix, [](Op op) { return unfused_work(Primitive::mix, recent(op)); }},
+    WorkOf{operations::kGateDown, product_work},
+    WorkOf{operations::kGateUp, product_work},
+    WorkOf{operations::kGateUpMix, product_work},
+    WorkOf{operations::kGateApplyDown, product_work},
+    WorkOf{operations::kGateBoundary, product_work},
 };
 
 Seconds rate_of(const Core& core, Primitive primitive, Dtype dtype, CoreLevel level) {

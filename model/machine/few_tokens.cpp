@@ -7,6 +7,7 @@
 #include "model/machine/scan.hpp"
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
+#include "model/operations/gated_residual_operations.hpp"
 #include "model/operations/hyper_connection_operations.hpp"
 
 namespace depthcost {
@@ -71,6 +72,11 @@ TokenWork token_work(const Operation& operation, const KernelStyle& style) {
     return {.loads = RowLoads::loop, .coefficient_steps = 1, .sinkhorn_steps = 1, .projects = true};
   if (is_one_of(operation.id, {kRowUpdate, kUnfusedProjection}) && projects_streams(operation))
     return {.launches = 2, .loads = RowLoads::loop, .coefficient_steps = 1, .projects = true};
+  if (operation.id == kGateApply) return {.loads = RowLoads::loop, .coefficient_steps = 1};
+  if (is_one_of(operation.id, {kGateApplyDown, kGateBoundary}))
+    return {.loads = RowLoads::loop, .coefficient_steps = 1, .is_wide_product = true};
+  if (is_one_of(operation.id, {kGateDown, kGateUp, kGateUpMix})) return {.is_wide_product = true};
+  if (operation.id == kGateMix) return {};
   // They load their rows at once, as a scan does.
   if (!is_one_of(operation.id, {kRowUpdate, kUnfusedProjection, kUnfusedElementwise, kUnfusedStack,
                                 kUnfusedKeyNorm, kUnfusedScores, kUnfusedMix, kUnfusedMhcMerge}))

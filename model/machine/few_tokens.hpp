@@ -32,6 +32,7 @@ struct TokenWork {
   double coefficient_steps = 0;  // coefficients are read before the rows are
   double sinkhorn_steps = 0;     // reductions of a row and Sinkhorn iterations
   bool projects = false;         // all streams onto coefficients, with weights of its own
+  bool is_wide_product = false;  // a matrix as wide as a layer's: an engine's kernel for products
 };
 
 /// How the projection of mHC's streams reads its weights.

@@ -324,6 +324,12 @@ Evidence machine_evidence(const Machine& machine, const Operation& operation, La
   return worst;
 }
 
+/// What an engine's kernel for a product takes beside its bytes: the constant of MLPs.
+Seconds product_floor(const Machine& machine, Launch launch, IntervalEnd end) {
+  const double share = launches_ahead(machine, launch) ? machine.engine.floor_of_launched_ahead : 1;
+  return share * at(machine.engine.floor_of(machine.engine.mlp, StepKind::dense), end);
+}
+
 }  // namespace
 
 double memory_weight(const Machine& machine, const Operation& operation, Operand operand,
@@ -348,8 +354,10 @@ const LevelBytes& LaunchTime::moved(IntervalEnd residency) const {
 }
 
 Seconds LaunchTime::floor(const Corner& corner) const {
-  return floor_time(machine_, operation_, execution_, moved(corner.residency).coldest,
-                    corner.floor);
+  const Seconds plain = floor_time(machine_, operation_, execution_,
+                                   moved(corner.residency).coldest, corner.floor);
+  if (!work_.is_wide_product) return plain;
+  return std::max(plain, product_floor(machine_, execution_.launch, corner.floor));
 }
 
 Seconds LaunchTime::bytes(const Corner& corner) const {

@@ -28,6 +28,7 @@ extern const SchemeRule kHcDynamic;
 extern const SchemeRule kMhcLite;
 extern const SchemeRule kKromHc;
 extern const SchemeRule kSinglePassMhc;
+extern const SchemeRule kGatedResidual;
 extern const SchemeRule kDeltaLearning;
 extern const SchemeRule kDenseNet;
 extern const SchemeRule kDenseFormer;
@@ -48,7 +49,8 @@ inline constexpr std::array kRules{
     // Single-state recurrence.
     &kReZero, &kLayerScale, &kLaurelRw, &kLaurelLr, &kHighway, &kDeepNorm, &kKeel,
     // Multi-state recurrence.
-    &kSiameseNorm, &kHcStatic, &kHcDynamic, &kMhcLite, &kKromHc, &kSinglePassMhc, &kDeltaLearning,
+    &kSiameseNorm, &kHcStatic, &kHcDynamic, &kMhcLite, &kKromHc, &kSinglePassMhc, &kGatedResidual,
+    &kDeltaLearning,
     // Cross-layer access.
     &kValueResidual, &kLaurelPa, &kDenseNet, &kDenseFormer, &kMuddFormer, &kMrla,
     // [attnres] Table 4.

@@ -8,7 +8,16 @@
 namespace depthcost {
 
 /// How the mathematics is executed. REFERENCES.md, "schedules".
-enum class Schedule { unfused, fused, two_pass, one_pass, single_pass, two_phase };
+enum class Schedule {
+  unfused,
+  fused,
+  two_pass,
+  one_pass,
+  single_pass,
+  two_phase,
+  fused_gate,
+  folded_norm,
+};
 
 /// When Phase 1 computes what a block's later layers merge: with the mix of its first layer, or on
 /// a second branch of a graph, beside that layer.

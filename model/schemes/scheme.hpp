@@ -31,6 +31,7 @@ struct SchemeParameters {
   Count period = 5;       // p of DenseFormer, in decoder layers
   Count ways = 4;         // C of MUDDFormer: query, key, value, residual
   Count rank = 4;         // r of LAuReL
+  Count gate_rank = 320;  // r of Gated Residual
   Count history = 4;      // k of LAuReL-PA
   Count window = 8;       // W of sliding-window AttnRes, beside the embedding
   Count heads = 16;       // H of multihead AttnRes

@@ -53,6 +53,7 @@ const std::array kScenario{
     key(count, "residual.period", "of denseformer, in decoder layers"),
     key(count, "residual.ways", "C of muddformer"),
     key(count, "residual.rank", "r of laurel_lr and laurel_pa"),
+    key(count, "residual.gate_rank", "r of gated_residual"),
     key(count, "residual.history", "earlier states that laurel_pa reads"),
     key(count, "residual.window",
         "W of attnres_sliding_window: the most recent layer outputs, beside the embedding"),

@@ -54,6 +54,18 @@ TEST(BackwardLayers, OfMhcAreThoseOfItsKernels) {
             8 + 9 + 3 + 6 + 12 + 24);
 }
 
+// Streams, their gradient, du and f read, two written: 15 d at n = 4; with dZ and Xn for the
+// products that make gradients of weights 24 d more. The exit has a backward pass as every site
+// has.
+TEST(BackwardLayers, OfGatedResidualAreThoseOfASite) {
+  const ResidualPath gated{Scheme{schemes::kGatedResidual, {.hidden_size = 2560}}, 2};
+  EXPECT_EQ(d_of_a_layer(gated, Schedule::one_pass), 15);
+  EXPECT_EQ(d_of_a_layer(gated, Schedule::fused), 39);
+  EXPECT_EQ(
+      total_d(backward_layers(gated, Schedule::fused, GradientAccumulation::fused).back().traffic),
+      39);
+}
+
 TEST(BackwardLayers, OfTheStandardResidualAreThoseOfItsKernels) {
   EXPECT_EQ(d_of_a_layer({Scheme{schemes::kStandard}, 2}, Schedule::fused), 4);
   EXPECT_EQ(d_of_a_layer({Scheme{schemes::kStandard}, 2}, Schedule::unfused), 3 + 3);

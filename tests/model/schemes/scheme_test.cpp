@@ -57,7 +57,7 @@ constexpr std::array kPublished{
     Published{"keel", 3, 2, 2, 2},        Published{"siamese_norm", 8, 5, 3, 3},
     Published{"hc_static", 17, 13, 5, 5}, Published{"hc_dynamic", 21, 13, 13, 5},
     Published{"mhc_lite", 21, 13, 13, 5}, Published{"kromhc", 21, 13, 13, 5},
-    Published{"deep_delta", 11, 6, 6, 5}};
+    Published{"deep_delta", 11, 6, 6, 5}, Published{"gated_residual", 37, 25, 17, 13}};
 
 TEST(Schemes, MoveWhatTheirPapersCount) {
   const std::vector<FamilyRow> rows = family_rows(study_of(path_of("rezero")));
@@ -95,6 +95,68 @@ TEST(Schemes, HaveTheParametersOfTheirPapers) {
   EXPECT_DOUBLE_EQ(per_layer("mhc_lite"), 128 * d + 35);
   EXPECT_DOUBLE_EQ(per_layer("kromhc"), 48 * d + 15);
   EXPECT_DOUBLE_EQ(per_layer("deep_delta"), 4 * 4 * d + 4 * d + 4 + 4 + d + 1);
+}
+
+/// Qwen3.8-Flash-Next: 48 decoder layers, d = 2560, n = 4, r = 320.
+ResidualPath gated_path() { return {Scheme{schemes::kGatedResidual, {.hidden_size = 2560}}, 96}; }
+
+TEST(GatedResidual, HasTheWeightsOfTheReleasedModel) {
+  const Parameters weights = parameters(gated_path(), 2560);
+  EXPECT_DOUBLE_EQ(weights.per_layer, 6'604'800);
+  EXPECT_DOUBLE_EQ(weights.total, 640'624'640);  // 96 sites, and the exit without B
+}
+
+// A site's launches read g, D, U and B once each, whatever the schedule, and the exit all but B.
+TEST(GatedResidual, ReadsEachWeightOnceInEverySchedule) {
+  const SchemeRule& rule = schemes::kGatedResidual;
+  const SchemeParameters p{.hidden_size = 2560};
+  const auto weights_of = [](const Launches& launches) {
+    double sum = 0;
+    for (const Operation& launch : launches) sum += launch.weights_d * 2560;
+    return sum;
+  };
+  for (const Schedule schedule : rule.schedules) {
+    EXPECT_DOUBLE_EQ(weights_of(rule.operations({p, 1, 96}, schedule)), 6'604'800)
+        << name(schedule);
+    EXPECT_DOUBLE_EQ(weights_of(rule.output({p, 96, 96}, schedule)), 6'563'840) << name(schedule);
+  }
+}
+
+TEST(GatedResidual, MovesWhatEachImplementationDoes) {
+  struct Expected {
+    Schedule schedule;
+    double moved_d;
+    std::size_t launches;
+  };
+  const SchemeRule& rule = schemes::kGatedResidual;
+  const SchemeParameters p{.hidden_size = 2560};
+  for (const Expected& expected :
+       {Expected{Schedule::unfused, 62, 11}, Expected{Schedule::fused, 30, 5},
+        Expected{Schedule::fused_gate, 22, 3}, Expected{Schedule::folded_norm, 18, 3},
+        Expected{Schedule::two_pass, 14, 2}, Expected{Schedule::one_pass, 10, 1}}) {
+    SCOPED_TRACE(name(expected.schedule));
+    const Launches launches = rule.operations({p, 2, 96}, expected.schedule);
+    Traffic sum;
+    for (const Operation& launch : launches) sum += traffic(launch);
+    EXPECT_DOUBLE_EQ(total_d(sum), expected.moved_d);
+    EXPECT_EQ(launches.size(), expected.launches);
+  }
+}
+
+// 2 n d (2r + n) for the products and 12 n d beside them: 13.2 MF; 1.28 GF for 97 sites.
+TEST(GatedResidual, ComputesWhatItsMatricesNeed) {
+  for (const Schedule schedule : {Schedule::fused, Schedule::folded_norm, Schedule::one_pass}) {
+    const double flops = total_flops(gated_path(), schedule, 2560).value;
+    const double d = 2560;
+    const double site = 2 * 4 * d * (2 * 320 + 4) + 12 * 4 * d;
+    EXPECT_NEAR(flops, 97 * site, 1e-3 * 97 * site) << name(schedule);
+    EXPECT_NEAR(site, 13.2e6, 0.12e6);
+  }
+}
+
+// Streams of 143 tokens are as many bytes as the weights of a site at 18 d.
+TEST(GatedResidual, MovesAsManyBytesOfStreamsAsOfWeightsAt143Tokens) {
+  EXPECT_NEAR(6'604'800.0 / (18 * 2560), 143, 0.5);
 }
 
 // Behind block i, i + 1 states and 4 ways: 64 hidden units up to 63 weights; behind the last, one
@@ -147,10 +209,12 @@ double parameters_read(const SchemeRule& rule, const SchemeLayer& at, Schedule s
 }
 
 /// Whether launches read others than layers have: scales and beta are arguments of a call, gains of
-/// key norms are folded into queries, norms on the stream are other launches'.
+/// key norms are folded into queries, norms on the stream are other launches', and Gated Residual
+/// has its norm in place of the layer's.
 bool reads_others(const SchemeRule& rule) {
   if (rule.parameters == nullptr) return true;
-  for (const std::string_view part : {"mhc", "hc_dynamic", "laurel_rw", "attnres", "muddformer"})
+  for (const std::string_view part :
+       {"gated_residual", "mhc", "hc_dynamic", "laurel_rw", "attnres", "muddformer"})
     if (rule.id.find(part) != rule.id.npos) return true;
   for (const std::string_view id :
        {"deepnorm", "siamese_norm", "boundary_attention", "history_attention"})
@@ -342,6 +406,7 @@ TEST(Schemes, RefuseParametersOutsideTheirRange) {
   EXPECT_EQ(problem("deep_delta", {.value_width = 8}), "");
   EXPECT_EQ(problem("laurel_lr", {.rank = 769}), "rank: more than d = 768");
   EXPECT_EQ(problem("laurel_pa", {.history = 97}), "history: more than 96 layers");
+  EXPECT_EQ(problem("gated_residual", {.gate_rank = 3073}), "gate_rank: more than n d = 3072");
 }
 
 TEST(Family, HasOneBlockSizeForAllOfItsMembers) {

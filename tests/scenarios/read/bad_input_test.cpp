@@ -247,7 +247,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"SchemeFarFromAny", kimi("residual: {scheme: x}\n"),
          "it.yaml:3:20: error: invalid residual.scheme 'x' " + test::scheme_choices()},
         {"Schedule", kimi("residual: {schedule: twophase}\n"),
-         "it.yaml:3:22: error: invalid residual.schedule 'twophase' (must be unfused | fused | two_pass | one_pass | single_pass | two_phase); did you mean 'two_phase'?"},
+         "it.yaml:3:22: error: invalid residual.schedule 'twophase' (must be unfused | fused | two_pass | one_pass | single_pass | two_phase | fused_gate | folded_norm); did you mean 'two_phase'?"},
         {"Remainder", kimi("residual: {num_blocks: 8, remainder: floor}\n"),
          "it.yaml:3:38: error: invalid residual.remainder 'floor' (must be paper | ceil | strict | literal)"},
         {"Dtype", model("num_layers: 8, hidden_size: 8, dtype: bfloat16"),

@@ -1,0 +1,143 @@
+// Launches of Gated Residual: n streams of width d, a gate for each element by two matrices of rank
+// r, and an injection weight for each stream. REFERENCES.md, [gated_residual].
+//   Xn_i = RMSNorm(X_i) (1 + g_i)      a = SiLU(D Xn / n)      G = sigmoid(U a)
+//   x = sum_i G_i Xn_i / n             lambda = 2 sigmoid(B Xn / n)
+//   X_i += lambda_i f                  one update later than its lambda
+// Weights have the model's type. Elementwise operations are 12 n d a token in all.
+#pragma once
+
+#include "model/operations/eager_operations.hpp"
+
+namespace depthcost::operations {
+
+/// A site reads the streams, and injects what its layer makes of them. The exit injects nothing.
+enum class GateSite { layer, exit };
+
+struct Gate {
+  double n = 4;    // streams
+  double r = 320;  // rank of D and U
+  GateSite site = GateSite::layer;
+
+  // Rows of d of each weight.
+  constexpr double gain_d() const { return n; }
+  constexpr double down_d() const { return n * r; }
+  constexpr double up_d() const { return n * r; }
+  constexpr double inject_d() const { return site == GateSite::layer ? n * n : 0; }
+  /// n (2r + n + 1); n (2r + 1) at the exit.
+  constexpr double weights_d() const { return gain_d() + down_d() + up_d() + inject_d(); }
+  /// lambda of a layer.
+  constexpr double weights_of_streams() const { return site == GateSite::layer ? n : 0; }
+};
+
+inline constexpr OperationId kGateApply{"gated_residual_apply"};
+inline constexpr OperationId kGateDown{"gated_residual_down"};
+inline constexpr OperationId kGateUp{"gated_residual_up"};
+inline constexpr OperationId kGateMix{"gated_residual_mix"};
+inline constexpr OperationId kGateUpMix{"gated_residual_up_mix"};
+inline constexpr OperationId kGateApplyDown{"gated_residual_apply_down"};
+inline constexpr OperationId kGateBoundary{"gated_residual_boundary"};
+
+/// Whether the updated streams are stored normalised, too, or only their sums of squares are.
+enum class StreamNorm { stored, folded };
+
+/// X += lambda f and its norm: n + 1 r, n w; and n w where Xn is stored.
+constexpr Operation gate_apply(const Gate& g, StreamNorm norm) {
+  const double n = g.n;
+  const bool is_stored = norm == StreamNorm::stored;
+  return {.id = kGateApply,
+          .streams = static_cast<Count>(n),
+          .accesses = {Access{Operand::layer_output, 1, 0}, Access{Operand::streams, n, n},
+                       Access{Operand::recent, 0, is_stored ? n : 0}},
+          .reads_scalars = n,
+          .writes_scalars = is_stored ? 0 : n,
+          .flops_d = 6 * n,
+          .weights_d = is_stored ? g.gain_d() : 0};
+}
+
+/// D Xn and B Xn in one product: n r; r + n scalars w. With the norm folded into D and B, sums of
+/// squares are read.
+constexpr Operation gate_down(const Gate& g, StreamNorm norm) {
+  const double n = g.n;
+  const bool is_folded = norm == StreamNorm::folded;
+  return {.id = kGateDown,
+          .unit = ExecutionUnit::tensor_cores,
+          .streams = static_cast<Count>(n),
+          .accesses = {Access{Operand::recent, n, 0}},
+          .reads_scalars = is_folded ? n : 0,
+          .writes_scalars = g.r + g.weights_of_streams(),
+          .flops_d = 2 * (g.down_d() + g.inject_d()),
+          .weights_d = g.down_d() + g.inject_d() + (is_folded ? g.gain_d() : 0)};
+}
+
+/// SiLU of the r, sigmoid of the n: scalars alone.
+constexpr Operation gate_activation(const Gate& g) {
+  const double count = g.r + g.weights_of_streams();
+  return {.id = kUnfusedElementwise,
+          .skeleton = Skeleton::elementwise,
+          .reads_scalars = count,
+          .writes_scalars = count};
+}
+
+/// The logits of all gates, U a: n w.
+constexpr Operation gate_up(const Gate& g) {
+  const double n = g.n;
+  return {.id = kGateUp,
+          .unit = ExecutionUnit::tensor_cores,
+          .streams = static_cast<Count>(n),
+          .accesses = {Access{Operand::recent, 0, n}},
+          .reads_scalars = g.r,
+          .flops_d = 2 * g.up_d(),
+          .weights_d = g.up_d()};
+}
+
+/// x = sum_i sigmoid(logits_i) Xn_i / n: 2n r, 1 w.
+constexpr Operation gate_mix(const Gate& g) {
+  const double n = g.n;
+  return {.id = kGateMix,
+          .skeleton = Skeleton::elementwise,
+          .streams = static_cast<Count>(n),
+          .accesses = {Access{Operand::recent, 2 * n, 0}, Access{Operand::layer_input, 0, 1}},
+          .flops_d = 6 * n};
+}
+
+/// Both in one kernel, whose logits stay on chip: n r, 1 w.
+constexpr Operation gate_up_mix(const Gate& g) {
+  const double n = g.n;
+  return {.id = kGateUpMix,
+          .unit = ExecutionUnit::tensor_cores,
+          .streams = static_cast<Count>(n),
+          .accesses = {Access{Operand::recent, n, 0}, Access{Operand::layer_input, 0, 1}},
+          .reads_scalars = g.r,
+          .flops_d = 2 * g.up_d() + 6 * n,
+          .weights_d = g.up_d()};
+}
+
+/// Update, norm, D and B in one scan: n + 1 r, n w.
+constexpr Operation gate_apply_down(const Gate& g) {
+  const double n = g.n;
+  return {.id = kGateApplyDown,
+          .unit = ExecutionUnit::tensor_cores,
+          .streams = static_cast<Count>(n),
+          .accesses = {Access{Operand::layer_output, 1, 0}, Access{Operand::streams, n, n}},
+          .reads_scalars = n,
+          .writes_scalars = g.r + g.weights_of_streams() + n,
+          .flops_d = 6 * n + 2 * (g.down_d() + g.inject_d()),
+          .weights_d = g.gain_d() + g.down_d() + g.inject_d()};
+}
+
+/// Everything while a token's streams stay on chip: n + 1 r, n + 1 w. A bound: every few tokens
+/// read all weights from L2.
+constexpr Operation gate_boundary(const Gate& g) {
+  const double n = g.n;
+  return {.id = kGateBoundary,
+          .unit = ExecutionUnit::tensor_cores,
+          .streams = static_cast<Count>(n),
+          .accesses = {Access{Operand::layer_output, 1, 0}, Access{Operand::streams, n, n},
+                       Access{Operand::layer_input, 0, 1}},
+          .reads_scalars = n,
+          .writes_scalars = g.weights_of_streams(),
+          .flops_d = 12 * n + 2 * (g.down_d() + g.inject_d() + g.up_d()),
+          .weights_d = g.weights_d()};
+}
+
+}  // namespace depthcost::operations

@@ -1,0 +1,159 @@
+// Gated Residual of Qwen3.8-Flash-Next: n streams, read through a gate for each element and written
+// with a weight for each stream. [gated_residual]
+#include "model/operations/gated_residual_operations.hpp"
+#include "model/schemes/list.hpp"
+#include "model/schemes/multi_state/streams.hpp"
+
+namespace depthcost {
+namespace {
+
+using namespace scheme_parts;
+using operations::Gate;
+using operations::GateSite;
+using operations::StreamNorm;
+
+constexpr std::array kGateKeys{kStreams,
+                               SchemeKey{"gate_rank", &SchemeParameters::gate_rank,
+                                         "[gated_residual] hc_lowrank of the released model"}};
+constexpr std::array kGateSchedules{unfused, fused, fused_gate, folded_norm, two_pass, one_pass};
+
+Gate gate_of(const SchemeLayer& at) {
+  return {.n = num_streams(at), .r = static_cast<double>(at.parameters.gate_rank)};
+}
+
+/// What a framework launches one by one, 62 d at n = 4: lambda f, the addition, the norm, D, SiLU,
+/// B, its sigmoid, U, the sigmoid, the product, the mean.
+///   (9n + 1) r, (6n + 1) w
+Launches eager_launches(const Gate& g) {
+  using namespace operations;
+  const double n = g.n;
+  const auto rows = [](double read, double written, double flops_d) {
+    return unfused_elementwise({Access{Operand::recent, read, written}}, flops_d);
+  };
+  const auto scalars = [](double count) {
+    Operation small = unfused_elementwise({}, 0);
+    small.reads_scalars = small.writes_scalars = count;
+    return small;
+  };
+  Operation scaled =
+      unfused_elementwise({Access{Operand::layer_output, 1, 0}, Access{Operand::recent, 0, n}}, n);
+  scaled.reads_scalars = n;
+  const Operation added =
+      unfused_elementwise({Access{Operand::recent, n, 0}, Access{Operand::streams, n, n}}, n);
+  Operation normalised = rows(n, n, 4 * n);
+  normalised.skeleton = Skeleton::row_reduction;
+  normalised.weights_d = g.gain_d();
+  const Operation down = unfused_projection({Access{Operand::recent, n, 0}}, g.down_d(), g.r);
+  const Operation inject =
+      unfused_projection({Access{Operand::recent, n, 0}}, g.inject_d(), g.weights_of_streams());
+  const Operation mean =
+      unfused_elementwise({Access{Operand::recent, n, 0}, Access{Operand::layer_input, 0, 1}}, n);
+  Launches all{scaled, added, normalised, down, scalars(g.r)};
+  if (g.site == GateSite::layer) all.insert(all.end(), {inject, scalars(n)});
+  all.insert(all.end(), {gate_up(g), rows(n, n, 4 * n), rows(2 * n, n, n), mean});
+  return all;
+}
+
+/// Update and read of one site. Engines carry f and lambda to the next site and add them there.
+///   fused        (4n + 1) r, (3n + 1) w: vLLM, more than 48 tokens
+///   fused_gate   (3n + 1) r, (2n + 1) w: vLLM, one token
+///   folded_norm  (3n + 1) r, (n + 1) w: SGLang PR 40552
+///   two_pass     (2n + 1) r, (n + 1) w: nobody ships it
+///   one_pass     (n + 1) r, (n + 1) w: a bound
+Launches gate_launches(const Gate& g, Schedule schedule) {
+  using namespace operations;
+  if (schedule == fused_gate)
+    return {gate_apply(g, StreamNorm::stored), gate_down(g, StreamNorm::stored), gate_up_mix(g)};
+  if (schedule == folded_norm)
+    return {gate_apply(g, StreamNorm::folded), gate_down(g, StreamNorm::folded), gate_up_mix(g)};
+  if (schedule == two_pass) return {gate_apply_down(g), gate_up_mix(g)};
+  if (schedule == one_pass) return {gate_boundary(g)};
+  if (schedule == unfused) return eager_launches(g);
+  return {gate_apply(g, StreamNorm::stored), gate_down(g, StreamNorm::stored), gate_activation(g),
+          gate_up(g), gate_mix(g)};
+}
+
+Launches layer_launches(const SchemeLayer& at, Schedule schedule) {
+  return gate_launches(gate_of(at), schedule);
+}
+
+/// The last update, and a read whose result is the model's output.
+Launches exit_launches(const SchemeLayer& last, Schedule schedule) {
+  Gate gate = gate_of(last);
+  gate.site = GateSite::exit;
+  return gate_launches(gate, schedule);
+}
+
+/// n d (2r + n + 1) a site, n d (2r + 1) at the exit. [gated_residual]
+double gate_parameters(const SchemeLayer& at) {
+  Gate gate = gate_of(at);
+  if (at.layer > at.num_layers) gate.site = GateSite::exit;
+  return hidden_size(at) * gate.weights_d();
+}
+
+/// Backward of a site. X, dX', du and f are read, dX and df written: (3n + 3) d, where a row stays
+/// on chip; gradients of weights by matrix products read dZ and Xn, which are written first: 4n r,
+/// 2n w more. [ours], checked against central differences of the update rule.
+BackwardLayer gate_backward_layer(const SchemeLayer& at, Schedule schedule, GradientAccumulation) {
+  const double n = num_streams(at);
+  if (schedule == one_pass) return {{n + 2, n, n + 1}, 1};
+  return {{3 * n + 2, 3 * n, 3 * n + 1}, 4};
+}
+
+/// Every layer keeps its streams, their norm, the gates' logits, its input and its output; made
+/// again from the streams, the streams and the output. r and n scalars beside them.
+ChunkActivations gate_activations(const SchemeLayer& last, const ChunkOfLayers& chunk,
+                                  const ActivationPlan& plan) {
+  if (chunk.num_layers == 0) return {};
+  const Count n = last.parameters.num_streams;
+  const SavedVectors output = saved_vectors(1);
+  const SavedVectors state = saved_vectors(n);
+  const SavedVectors remade =
+      saved_vectors(2 * n) + kNormInput +
+      SavedVectors{.vectors = 0, .scalars = gate_of(last).r + num_streams(last)};
+  const auto num_layers = static_cast<double>(chunk.num_layers);
+  const SavedVectors layer = state + remade + output;
+  if (plan.policy != ActivationPolicy::recompute)
+    return placed_activations(plan.policy, chunk.num_layers, num_layers * layer, layer, {});
+  return {.kept = num_layers * (state + output),
+          .for_weights = saved_vectors(chunk.num_layers),
+          .working = remade};
+}
+
+constexpr BackwardRule kGateBackward{.layer = gate_backward_layer, .activations = gate_activations};
+
+std::optional<ParameterProblem> gate_problem(const SchemeLayer& last) {
+  const Count most = last.parameters.num_streams * last.parameters.hidden_size;
+  if (last.parameters.gate_rank > most)
+    return ParameterProblem{"gate_rank", "more than n d = " + std::to_string(most)};
+  return streams_problem(last);
+}
+
+}  // namespace
+
+const SchemeRule schemes::kGatedResidual{
+    .id = "gated_residual",
+    .label = "Gated Residual",
+    .update =
+        "X_i += lambda_i f, x = (1/n) sum_i sigmoid(U SiLU(D Xn / n))_i Xn_i, lambda = 2 "
+        "sigmoid(B Xn / n)",
+    .file = "multi_state/gated_residual.cpp",
+    .source = "[gated_residual]",
+    .moves =
+        "unfused: (9n + 1) r, (6n + 1) w. fused: (4n + 1) r, (3n + 1) w in five launches; "
+        "fused_gate (3n + 1) r, (2n + 1) w, folded_norm (3n + 1) r, (n + 1) w in three; "
+        "two_pass (2n + 1) r, (n + 1) w; one_pass n + 1 r, n + 1 w, a bound",
+    .unmixed = "a gate for each element: no mixing coefficient is a scalar of depth",
+    .kind = {StateKind::multi_state, WeightKind::dynamic},
+    .pattern = DepthPattern::alike,
+    .keys = kGateKeys,
+    .schedules = kGateSchedules,
+    .shipped = fused,
+    .operations = layer_launches,
+    .state_d = stream_states,
+    .parameters = gate_parameters,
+    .output = exit_launches,
+    .problem = gate_problem,
+    .backward = &kGateBackward};
+
+}  // namespace depthcost
