@@ -21,7 +21,7 @@ TEST(BenchLinks, WriteEveryTransferForTheOtherProgramsReaders) {
                     file);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
   const std::string samples = folder.path("samples.json");
-  const MpiOutcome summary = run_alone(DEPTHCOST_SUMMARIZE " " + samples + " 3/3 0 " + file);
+  const MpiOutcome summary = run_alone(DEPTHCOST_SUMMARIZE " " + samples + " 3/3 " + file);
   ASSERT_EQ(summary.exit_code, 0) << summary.errors;
   const auto links = nlohmann::json::parse(content_of(samples)).at("links");
   EXPECT_EQ(links.size(), 15U);
