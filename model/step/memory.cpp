@@ -1,8 +1,11 @@
 // Vectors per token that each scheme keeps, times the tokens of a device.
 #include "model/step/memory.hpp"
 
+#include <algorithm>
 #include <array>
 
+#include "model/ledger/arithmetic.hpp"
+#include "model/ledger/launches.hpp"
 #include "model/schemes/scheme.hpp"
 #include "model/step/weights_and_cache.hpp"
 
@@ -48,6 +51,12 @@ void push_rows(std::vector<MemoryRow>& rows, const Study& study, const ResidualP
   if (quoted_schedule(study, path) == Schedule::two_phase)
     push(MemoryItem::phase1_outputs, state.phase1_outputs,
          phase1_bytes(shape, state.phase1_outputs, study.phase1_dtype));
+  const Bytes weights = largest_stage_share(study) * scheme_weights(study, path);
+  if (weights.value > 0)
+    rows.push_back({.workload = workload,
+                    .path = &path,
+                    .item = MemoryItem::scheme_weights,
+                    .bytes = weights});
 }
 
 /// Weights, and the cache behind the pass.
@@ -107,6 +116,16 @@ bool is_too_large(const Study& study, std::span<const MemoryRow> rows, WorkloadI
   if (!study.machine || !study.machine->memory_capacity || workload.kind == WorkloadKind::training)
     return false;
   return memory_of(rows, workload, scheme) > *study.machine->memory_capacity;
+}
+
+Bytes scheme_weights(const Study& study, const ResidualPath& path) {
+  const auto d = static_cast<double>(study.model.hidden_size);
+  const double all = parameters(path, d).total;
+  double rows = 0;
+  each_launch(path, shipped_schedule(path.scheme),
+              [&](Count, const Operation& launch) { rows += launch.weights_d; });
+  const double of_matrices = std::min(all, rows * d);
+  return storage(of_matrices, study.model.dtype) + storage(all - of_matrices, kParameterDtype);
 }
 
 PrefillMemory prefill_memory(const Study& study, const ResidualPath& path) {

@@ -19,14 +19,16 @@ enum class MemoryItem : std::uint8_t {
   embedding,
   phase1_outputs,
   weights,
+  scheme_weights,  // of the residual scheme itself; every rank has them all
   kv_cache,
   activations,      // of training: what backward passes of the residual path read
   pipeline_blocks,  // of training: received over the pipeline and kept
 };
 
-/// Whether it belongs to the residual path, or is there whatever the scheme.
-constexpr bool is_residual(MemoryItem item) {
-  return item != MemoryItem::weights && item != MemoryItem::kv_cache;
+/// Whether it is d-vectors of tokens, or there whatever the tokens are.
+constexpr bool is_vectors(MemoryItem item) {
+  return item != MemoryItem::weights && item != MemoryItem::scheme_weights &&
+         item != MemoryItem::kv_cache;
 }
 
 /// One item in the memory of the fullest device.
@@ -43,7 +45,8 @@ struct MemoryRow {
 PrefillShape prefill_shape(const Study& study);
 
 /// Everything that `path` stores between layers, workload by workload; Phase 1 outputs where the
-/// quoted schedule is two_phase; weights and KV cache where the model has an architecture.
+/// quoted schedule is two_phase; its own weights; weights and KV cache where the model has an
+/// architecture.
 std::vector<MemoryRow> memory_rows(const Study& study, const ResidualPath& path);
 
 /// What one workload keeps on the fullest device under a path: the sum of its rows.
@@ -61,6 +64,11 @@ struct PrefillMemory {
   Bytes phase1;
   std::optional<double> cache_tokens;  // for which the KV cache could use the bank with b_0
 };
+
+/// The scheme's own weights in all layers. Tensor ranks have them all: no engine shards them.
+/// Matrices are stored in the model's type, coefficients and small projections in f32. 0 where the
+/// paper leaves their number open.
+Bytes scheme_weights(const Study& study, const ResidualPath& path);
 
 /// For schemes without a bank `bank` is what they carry instead: one hidden state, or m streams.
 PrefillMemory prefill_memory(const Study& study, const ResidualPath& path);

@@ -46,7 +46,9 @@ void set_memory(SweepChoice& choice, Study study) {
   study.prefill.reset();
   study.layout = Layout::replicated;
   study.decode = Decode{.sequences = {1}};
+  choice.scheme_weights = scheme_weights(study, study.path);
   for (const MemoryRow& row : memory_rows(study, study.path)) {
+    if (!is_vectors(row.item)) continue;
     Bytes& sum =
         row.item == MemoryItem::phase1_outputs ? choice.phase1_per_token : choice.kept_per_token;
     sum += row.bytes;
@@ -218,6 +220,7 @@ std::vector<Sweep::WorkloadMemory> Sweep::decode_memory(const Study& study) {
   for (const Count sequences : study.decode->sequences) {
     WorkloadMemory& batch = batches.emplace_back();
     batch.tokens = divided_up(tokens_of_step(*study.decode, sequences), shards);
+    batch.layer_share = largest_stage_share(study);
     if (!study.model.architecture) continue;
     batch.weights = device_weights(study);
     batch.cache = decode_cache(study, sequences);
@@ -226,7 +229,10 @@ std::vector<Sweep::WorkloadMemory> Sweep::decode_memory(const Study& study) {
 }
 
 Sweep::WorkloadMemory Sweep::prefill_memory(const Study& study) {
-  WorkloadMemory memory{.tokens = static_cast<double>(tokens_per_device(prefill_shape(study)))};
+  WorkloadMemory memory{.tokens = static_cast<double>(tokens_per_device(prefill_shape(study))),
+                        .weights = {},
+                        .cache = {},
+                        .layer_share = largest_stage_share(study)};
   if (!study.model.architecture) return memory;
   memory.weights = device_weights(study);
   memory.cache = device_cache(study, 1, static_cast<double>(study.prefill->tokens));
@@ -252,7 +258,7 @@ std::optional<PointMemory> Sweep::memory(std::size_t circumstance,
     const Bytes state = workload.tokens * state_per_token(choice);
     memory.state = std::max(memory.state, state);
     memory.cache = std::max(memory.cache, workload.cache);
-    memory.all = std::max(memory.all, state + workload.weights + workload.cache);
+    memory.all = std::max(memory.all, all_of(workload, choice));
   };
   if (!decode_memory_.empty())
     for (const WorkloadMemory& batch : decode_memory_[circumstance % num_decode_]) include(batch);
@@ -265,10 +271,14 @@ std::optional<PointMemory> Sweep::memory(std::size_t circumstance,
   return memory;
 }
 
+Bytes Sweep::all_of(const WorkloadMemory& workload, const SweepChoice& choice) {
+  return workload.tokens * state_per_token(choice) + workload.layer_share * choice.scheme_weights +
+         workload.weights + workload.cache;
+}
+
 bool Sweep::is_too_large(const WorkloadMemory& workload, const SweepChoice& choice) const {
-  const Bytes all = workload.tokens * state_per_token(choice) + workload.weights + workload.cache;
   return study_.machine && study_.machine->memory_capacity &&
-         all > *study_.machine->memory_capacity;
+         all_of(workload, choice) > *study_.machine->memory_capacity;
 }
 
 SweepPoint Sweep::point(std::size_t circumstance, std::size_t choice) const {

@@ -46,6 +46,7 @@ struct SweepChoice {
   Bytes forward_bytes;   // per token, all layers and the output aggregation, `kernel`
   Bytes kept_per_token;  // what lies in memory between layers
   Bytes phase1_per_token;
+  Bytes scheme_weights;               // of all layers
   std::optional<Bytes> payload_peak;  // per token over the fullest pipeline boundary
   QualityEvidence quality;
 };
@@ -116,6 +117,7 @@ class Sweep {
     double tokens = 0;
     Bytes weights;
     Bytes cache;
+    double layer_share = 1;  // of the fullest stage
   };
 
   void make_choices();
@@ -124,6 +126,7 @@ class Sweep {
   static std::vector<WorkloadMemory> decode_memory(const Study& study);
   static WorkloadMemory prefill_memory(const Study& study);
   std::optional<PointMemory> memory(std::size_t circumstance, const SweepChoice& choice) const;
+  static Bytes all_of(const WorkloadMemory& workload, const SweepChoice& choice);
   bool is_too_large(const WorkloadMemory& workload, const SweepChoice& choice) const;
   PointBudget budget_at(const Budget& budget, const SweepPoint& point) const;
 

@@ -19,7 +19,7 @@ struct Holding {
   Bytes weights;
   Bytes cache;
   Bytes phase1;
-  Bytes state;  // the rest of the residual path
+  Bytes state;  // the rest of the residual path: its vectors, and the scheme's own weights
   Bytes all() const { return weights + cache + phase1 + state; }
 };
 
@@ -93,6 +93,12 @@ std::string capacity_text(const Study& study) {
     text +=
         " A prefill holds the KV cache of one whole sequence, and the residual path's vectors "
         "of one chunk.";
+  const Bytes own = largest_stage_share(study) * scheme_weights(study, study.path);
+  if (own.value > 0)
+    text += fmt::format(
+        " The scheme's own weights are {} of the residual path; every tensor rank "
+        "has them all.",
+        format_bytes(own));
   return text;
 }
 
@@ -135,6 +141,22 @@ Explanation rest_memory(const Evaluation& e, const MemoryRow& row) {
                                  : "model/step/weights_and_cache.cpp: device_cache"};
 }
 
+Explanation scheme_weights_memory(const Evaluation& e, const MemoryRow& row) {
+  return {.metric = memory_metric(row),
+          .formula = "share of layers x (matrices in the model's type + other weights in f32)",
+          .source = std::string(row.path->scheme.rule->source),
+          .numbers = {letters(*row.path),
+                      fmt::format("share of layers {:.6g}, every tensor rank",
+                                  largest_stage_share(e.study)),
+                      fmt::format("= {:.12g} bytes", row.bytes.value)},
+          .function = "model/step/memory.cpp: scheme_weights"};
+}
+
+Explanation explained_memory(const Evaluation& e, const MemoryRow& row) {
+  if (row.item == MemoryItem::scheme_weights) return scheme_weights_memory(e, row);
+  return is_vectors(row.item) ? residual_memory(e, row) : rest_memory(e, row);
+}
+
 }  // namespace
 
 void write_json(JsonWriter& json, const Answer& answer) {
@@ -157,7 +179,7 @@ void explain(const Evaluation& e, Explanations& out) {
     if (row.workload.kind == WorkloadKind::training)
       out.push_back(training_section::explain_memory(e, row));
     else
-      out.push_back(is_residual(row.item) ? residual_memory(e, row) : rest_memory(e, row));
+      out.push_back(explained_memory(e, row));
 }
 
 void write_markdown(Document& out) {

@@ -257,22 +257,25 @@ TEST(PipelineBudget, IsInTheTypeOfTheWireWhereTheStudyTrains) {
   EXPECT_EQ(boundary(study), 10 * 7168 * 1.0);
 }
 
+/// Nine vectors of the prefill's tokens, and the queries and gains of the fullest stage in f32.
+const double kHeld = 9 * kVector + 187.0 * 2 * 7168 * 4 * 24 / 93;
+
 TEST(DeviceMemory, NeverPassesBecauseTheRestIsNotCounted) {
   Study study = asking(BudgetKind::device_memory, 0);
   const BudgetRow row = predicted(study);
   EXPECT_EQ(row.verdict, Verdict::unknown);
   EXPECT_EQ(row.budget.limit, 100e9);
-  EXPECT_EQ(row.low, 9 * kVector);  // of the prefill, not the sum over workloads
+  EXPECT_EQ(row.low, kHeld);  // of the prefill, not the sum over workloads
   EXPECT_FALSE(row.high);
   EXPECT_EQ(row.reason,
             "the model has no attention and mlp, so that weights and KV cache are not counted");
-  study.machine->memory_capacity = Bytes{9 * kVector};
+  study.machine->memory_capacity = Bytes{kHeld};
   EXPECT_EQ(predicted(study).verdict, Verdict::unknown);
 }
 
 TEST(DeviceMemory, FailsWhereTheBankAloneIsTooLarge) {
   Study study = asking(BudgetKind::device_memory, 0);
-  study.machine->memory_capacity = Bytes{9 * kVector - 1};
+  study.machine->memory_capacity = Bytes{kHeld - 1};
   const BudgetRow row = predicted(study);
   EXPECT_EQ(row.verdict, Verdict::fail);
   EXPECT_EQ(row.reason, "largest at prefill");
@@ -284,7 +287,7 @@ TEST(DeviceMemory, IsKnownFromBelowWithoutACapacity) {
   study.machine->memory_capacity.reset();
   const BudgetRow row = predicted(study);
   EXPECT_EQ(row.verdict, Verdict::unknown);
-  EXPECT_EQ(row.low, 9 * kVector);
+  EXPECT_EQ(row.low, kHeld);
   EXPECT_EQ(row.reason, "the hardware has no memory capacity");
 }
 

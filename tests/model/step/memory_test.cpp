@@ -23,6 +23,11 @@ const ResidualPath kBlock{Scheme{schemes::kBlockAttnRes, {.blocks = kBlocks}}, 1
 // 131,072 tokens in chunks of 16,384 over 8 devices: 2,048 tokens of 7,168 elements in bf16.
 constexpr double kPrefillVector = 2048.0 * 7168 * 2;
 
+// The fullest of four stages has 24 of 93 decoder layers. A site of mHC has 24 rows of four streams
+// and 27 scalars; each of the 187 aggregations has a query and a gain. All are in f32.
+constexpr double kMhcWeights = 2 * 24 * (24 * 4 * 7168 + 27) * 4.0;
+constexpr double kAttnresWeights = 187.0 * 2 * 7168 * 4 * 24 / 93;
+
 Items items_of(const Study& study, const ResidualPath& path, WorkloadId workload) {
   Items items;
   for (const MemoryRow& row : memory_rows(study, path)) {
@@ -39,12 +44,12 @@ TEST(Memory, HoldsTheItemsOfEachScheme) {
             (Items{{"hidden_state", v}}));
   EXPECT_EQ(
       items_of(study, {Scheme{schemes::kMhc, {.num_streams = 4}}, 186}, WorkloadId::prefill()),
-      (Items{{"streams", 4 * v}}));
+      (Items{{"streams", 4 * v}, {"scheme_weights", kMhcWeights}}));
   EXPECT_EQ(items_of(study, kBlock, WorkloadId::prefill()),
-            (Items{{"bank", 8 * v}, {"embedding", v}}));
+            (Items{{"bank", 8 * v}, {"embedding", v}, {"scheme_weights", kAttnresWeights}}));
   EXPECT_EQ(items_of(study, {Scheme{schemes::kFullAttnRes, {.blocks = kBlocks}}, 186},
                      WorkloadId::prefill()),
-            (Items{{"bank", 186 * v}, {"embedding", v}}));
+            (Items{{"bank", 186 * v}, {"embedding", v}, {"scheme_weights", kAttnresWeights}}));
 }
 
 /// Activations of the chunk lie beside those of the sequences, and its cache beside theirs.
@@ -59,6 +64,36 @@ TEST(Memory, HoldsThePromptThatADecodeStepTakesAlong) {
   EXPECT_NEAR(with.at("bank") / without.at("bank"), 192.0 / 64, 1e-12);
   EXPECT_EQ(with.at("weights"), without.at("weights"));
   EXPECT_NEAR(with.at("kv_cache") - without.at("kv_cache"), device_cache(study, 1, 428).value, 1);
+}
+
+Study on_one_device(Count decoder_layers, Count hidden_size, Count tensor_ranks) {
+  Study study = test::kimi_k3_study();
+  study.model.num_layers = 2 * decoder_layers;
+  study.model.hidden_size = hidden_size;
+  study.tensor_parallel_size = tensor_ranks;
+  study.pipeline.reset();
+  return study;
+}
+
+/// DeepSeek-V4-Pro has 61 decoder layers: 122 sites of 24 x 4 x 7,168 + 27 numbers in f32.
+TEST(SchemeWeights, AreWhatReleasedModelsStore) {
+  const Study pro = on_one_device(61, 7168, 1);
+  EXPECT_EQ(scheme_weights(pro, {Scheme{schemes::kMhc, {.num_streams = 4}}, 122}).value,
+            122 * (24 * 4 * 7168 + 27) * 4.0);
+  const Study qwen = on_one_device(48, 2560, 1);
+  const ResidualPath gated{Scheme{schemes::kGatedResidual}, 96};
+  EXPECT_EQ(scheme_weights(qwen, gated).value, 640'624'640 * 2.0)
+      << "Qwen3.8-Flash-Next, from its released sum of parameters, in bf16";
+}
+
+/// Tensor ranks have all of them, pipeline stages those of their layers.
+TEST(SchemeWeights, AreNotDividedByTensorRanks) {
+  const ResidualPath gated{Scheme{schemes::kGatedResidual}, 96};
+  Study study = on_one_device(48, 2560, 8);
+  EXPECT_EQ(items_of(study, gated, WorkloadId::decode(1)).at("scheme_weights"), 640'624'640 * 2.0);
+  study.pipeline = even_layout(4, 1, 48, 2);
+  EXPECT_EQ(items_of(study, gated, WorkloadId::decode(1)).at("scheme_weights"),
+            640'624'640 * 2.0 / 4);
 }
 
 // 24 outputs of a block wait for Phase 2, each with a maximum and a sum in f32.
@@ -94,14 +129,16 @@ TEST(DecodeMemory, IsOneTokenOfEverySequenceOnEveryRankUnlessSharded) {
   Study study = test::kimi_k3_study();
   const double v = 7168 * 2;
   EXPECT_EQ(items_of(study, kBlock, WorkloadId::decode(1)),
-            (Items{{"bank", 8 * v}, {"embedding", v}}));
-  EXPECT_EQ(items_of(study, kBlock, WorkloadId::decode(512)),
-            (Items{{"bank", 512 * 8 * v}, {"embedding", 512 * v}}));
+            (Items{{"bank", 8 * v}, {"embedding", v}, {"scheme_weights", kAttnresWeights}}));
+  EXPECT_EQ(
+      items_of(study, kBlock, WorkloadId::decode(512)),
+      (Items{{"bank", 512 * 8 * v}, {"embedding", 512 * v}, {"scheme_weights", kAttnresWeights}}));
   study.layout = Layout::sequence_sharded;
   EXPECT_EQ(items_of(study, kBlock, WorkloadId::decode(1)),
-            (Items{{"bank", 8 * v}, {"embedding", v}}));
-  EXPECT_EQ(items_of(study, kBlock, WorkloadId::decode(512)),
-            (Items{{"bank", 64 * 8 * v}, {"embedding", 64 * v}}));
+            (Items{{"bank", 8 * v}, {"embedding", v}, {"scheme_weights", kAttnresWeights}}));
+  EXPECT_EQ(
+      items_of(study, kBlock, WorkloadId::decode(512)),
+      (Items{{"bank", 64 * 8 * v}, {"embedding", 64 * v}, {"scheme_weights", kAttnresWeights}}));
 }
 
 TEST(Memory, IsEmptyWithoutAWorkload) {
@@ -115,8 +152,8 @@ TEST(Memory, IsTooLargeBeyondWhatTheDeviceHas) {
   Study study = test::kimi_k3_study();
   const std::vector<MemoryRow> rows = memory_rows(study, kBlock);
   const Bytes need = memory_of(rows, WorkloadId::decode(512), kBlock.scheme);
-  EXPECT_EQ(need.value, items_of(study, kBlock, WorkloadId::decode(512))["bank"] +
-                            items_of(study, kBlock, WorkloadId::decode(512))["embedding"]);
+  const Items items = items_of(study, kBlock, WorkloadId::decode(512));
+  EXPECT_EQ(need.value, items.at("bank") + items.at("embedding") + items.at("scheme_weights"));
   study.machine->memory_capacity = need;
   EXPECT_FALSE(is_too_large(study, rows, WorkloadId::decode(512), kBlock.scheme));
   study.machine->memory_capacity = Bytes{need.value - 1};

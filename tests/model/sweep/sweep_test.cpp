@@ -111,7 +111,7 @@ void expect_evaluated(const Sweep& sweep, std::size_t circumstance, std::size_t 
               added_by_evaluation(evaluation, study.schedule, WorkloadKind::prefill));
   expect_same(point.training,
               added_by_evaluation(evaluation, study.schedule, WorkloadKind::training));
-  expect_near(point.memory.value_or(PointMemory{}).state.value, fullest(evaluation, is_residual));
+  expect_near(point.memory.value_or(PointMemory{}).state.value, fullest(evaluation, is_vectors));
   expect_near(point.memory.value_or(PointMemory{}).all.value,
               fullest(evaluation, [](MemoryItem) { return true; }));
   expect_near(point.memory.value_or(PointMemory{}).cache.value,

@@ -188,7 +188,8 @@ TEST(JsonMemory, HoldsBytesOfOneDevice) {
   for (const Json& row : kimi_k3()["memory"]) {
     expect_keys(row, {"workload", "scheme", "item", "bytes_per_device"});
     expect_strings(row, {"workload", "scheme", "item"});
-    expect_integers(row, {"bytes_per_device"});
+    // A stage's share of all weights is no whole number.
+    if (row["item"] != "scheme_weights") expect_integers(row, {"bytes_per_device"});
   }
   EXPECT_EQ(only_row(kimi_k3()["memory"], {{"workload", "decode/64"},
                                            {"scheme", "block_attnres"},
