@@ -2,6 +2,8 @@
 // are derived, never stored; only `bytes` knows the storage types.
 #pragma once
 
+#include <optional>
+
 #include "model/base/units.hpp"
 
 namespace depthcost {
@@ -34,6 +36,7 @@ struct VectorStorage {
   double hidden_size = 0;     // d
   Dtype dtype = Dtype::bf16;  // of every d-vector but the Phase 1 outputs
   Dtype phase1_dtype = Dtype::bf16;
+  std::optional<double> bytes_per_weight = {};  // of a scheme's matrices; absent: as `dtype`
 };
 
 /// Bytes per token.

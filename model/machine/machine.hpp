@@ -98,4 +98,12 @@ std::optional<Estimate<Seconds>> transfer_time(const Machine& machine, TransferK
 /// meanwhile: then all of them start as from the cache.
 bool launches_ahead(const Machine& machine, Launch launch);
 
+/// Over the links that so many ranks cross: of a node where they are on one, else of the network.
+inline std::optional<Estimate<Seconds>> transfer_time(const Machine& machine, TransferKind kind,
+                                                      Count num_ranks, Bytes size) {
+  const bool is_wide = num_ranks > machine.devices_per_node;
+  return transfer_time(machine.transfers, kind,
+                       is_wide ? TransferScope::network : TransferScope::node, num_ranks, size);
+}
+
 }  // namespace depthcost

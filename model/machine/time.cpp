@@ -298,6 +298,7 @@ TimeTerms with_few_tokens(const FewTokens& constants, const Operation& operation
 CoreTime operations_time(const Machine& machine, const Operation& operation,
                          const Execution& execution) {
   const VectorStorage& types = execution.storage;
+  if (is_exchange(operation)) return {};
   if (machine.core)
     return core_time(*machine.core, operation, execution.tokens, types.hidden_size, types.dtype);
   const std::optional<FlopsPerSecond>& rate =
@@ -343,9 +344,13 @@ LaunchTime::LaunchTime(const Machine& machine, const Operation& operation,
       operation_(operation),
       execution_(execution),
       core_(operations_time(machine, operation, execution)),
-      work_(machine.few_tokens ? token_work(operation, machine.few_tokens->style) : TokenWork{}),
+      work_(machine.few_tokens && !is_exchange(operation)
+                ? token_work(operation, machine.few_tokens->style)
+                : TokenWork{}),
       stack_(machine.few_tokens ? stack_factor(*machine.few_tokens, operation)
                                 : Estimate<double>{1, 1, 1}),
+      exchange_(is_exchange(operation) ? exchange_time(machine, operation, execution).value()
+                                       : Estimate<Seconds>{}),
       at_best_(level_bytes(machine, operation, execution, IntervalEnd::low)),
       moved_(level_bytes(machine, operation, execution, IntervalEnd::value)) {}
 
@@ -354,8 +359,8 @@ const LevelBytes& LaunchTime::moved(IntervalEnd residency) const {
 }
 
 Seconds LaunchTime::floor(const Corner& corner) const {
-  const Seconds plain = floor_time(machine_, operation_, execution_,
-                                   moved(corner.residency).coldest, corner.floor);
+  const Seconds plain =
+      floor_time(machine_, operation_, execution_, moved(corner.residency).coldest, corner.floor);
   if (!work_.is_wide_product) return plain;
   return std::max(plain, product_floor(machine_, execution_.launch, corner.floor));
 }
@@ -365,6 +370,7 @@ Seconds LaunchTime::bytes(const Corner& corner) const {
 }
 
 TimeTerms LaunchTime::terms(Seconds floor, Seconds bytes, const Corner& corner) const {
+  if (is_exchange(operation_)) return {.transfer = at(exchange_, corner.kernels)};
   TimeTerms terms{.floor = floor,
                   .bytes = bytes,
                   .operations = core_.beside,
@@ -397,6 +403,7 @@ std::array<TimeTerms, kCorners.size()> LaunchTime::corner_terms() const {
 }
 
 TimeTerms LaunchTime::bounds() const {
+  if (is_exchange(operation_)) return {};
   const ServedBytes moved = at_best_.all();
   Seconds bytes = Bytes{moved.memory} / machine_.memory_ceiling;
   // What a GPU's memory serves passes through its cache too; a CPU's streaming stores do not.
@@ -417,6 +424,7 @@ Seconds LaunchTime::bound() const {
 }
 
 Evidence LaunchTime::evidence() const {
+  if (is_exchange(operation_)) return exchange_.evidence;
   // Where residency makes no difference, not knowing it costs nothing.
   const Evidence residency =
       at_best_.all().memory == moved_.all().memory ? Evidence::measured : Evidence::assumed;
@@ -472,9 +480,24 @@ TimeTerms stream_terms(const Machine& machine, Launch launch, double num_kernels
   return terms;
 }
 
+Bytes exchange_bytes(const Operation& operation, const Execution& execution) {
+  const Exchange& exchange = operation.exchange;
+  return execution.tokens *
+         bytes(Traffic{.writes_d = exchange.vectors_d, .writes_scalars = exchange.scalars},
+               execution.storage);
+}
+
+std::optional<Estimate<Seconds>> exchange_time(const Machine& machine, const Operation& operation,
+                                               const Execution& execution) {
+  const Exchange& exchange = operation.exchange;
+  return transfer_time(machine, exchange.kind, exchange.num_ranks,
+                       exchange_bytes(operation, execution));
+}
+
 Bytes parameter_bytes(const Operation& operation, const VectorStorage& types) {
+  const double per_weight = types.bytes_per_weight.value_or(bytes_per_element(types.dtype));
   return storage(parameter_elements(operation, types.hidden_size), kParameterDtype) +
-         storage(operation.weights_d * types.hidden_size, types.dtype);
+         Bytes{operation.weights_d * types.hidden_size * per_weight};
 }
 
 Bytes launch_bytes(const Operation& operation, const Execution& execution) {

@@ -73,25 +73,28 @@ struct TimeTerms {
   Seconds floor;
   Seconds bytes;
   Seconds operations;
-  Seconds on_top;  // operations that memory does not hide: model/machine/core_work.hpp
-  Seconds token;   // one token's way through its kernel, however few there are: few_tokens.hpp
+  Seconds on_top;    // operations that memory does not hide: model/machine/core_work.hpp
+  Seconds token;     // one token's way through its kernel, however few there are: few_tokens.hpp
+  Seconds transfer;  // what ranks send each other
 
-  constexpr Seconds total() const { return floor + std::max({bytes, operations, token}) + on_top; }
+  constexpr Seconds total() const {
+    return floor + std::max({bytes, operations, token}) + on_top + transfer;
+  }
 
   /// What the time consists of: of the terms that compete, the longest alone.
   constexpr TimeTerms binding() const {
     const Seconds longest = std::max({bytes, operations, token});
     const auto kept = [&](Seconds term) { return term == longest ? term : Seconds{}; };
-    return {floor, kept(bytes), kept(operations), on_top, kept(token)};
+    return {floor, kept(bytes), kept(operations), on_top, kept(token), transfer};
   }
 
   friend constexpr TimeTerms operator+(const TimeTerms& a, const TimeTerms& b) {
-    return {a.floor + b.floor, a.bytes + b.bytes, a.operations + b.operations, a.on_top + b.on_top,
-            a.token + b.token};
+    return {a.floor + b.floor,   a.bytes + b.bytes, a.operations + b.operations,
+            a.on_top + b.on_top, a.token + b.token, a.transfer + b.transfer};
   }
   friend constexpr TimeTerms& operator+=(TimeTerms& a, const TimeTerms& b) { return a = a + b; }
   friend constexpr TimeTerms operator*(double k, const TimeTerms& t) {
-    return {k * t.floor, k * t.bytes, k * t.operations, k * t.on_top, k * t.token};
+    return {k * t.floor, k * t.bytes, k * t.operations, k * t.on_top, k * t.token, k * t.transfer};
   }
 };
 
@@ -131,6 +134,7 @@ struct LevelBytes {
 /// references to what it was made from.
 class LaunchTime {
  public:
+  /// The machine knows the collective of an exchange.
   LaunchTime(const Machine& machine, const Operation& operation, const Execution& execution);
 
   TimeTerms terms(const Corner& corner) const;
@@ -157,8 +161,9 @@ class LaunchTime {
   CoreTime core_;                    // operations
   TokenWork work_;                   // of GPUs
   Estimate<double> stack_{1, 1, 1};  // over the fastest kernels
-  LevelBytes at_best_;               // what might be cached is
-  LevelBytes moved_;                 // what is not known to be cached comes from memory
+  Estimate<Seconds> exchange_{};
+  LevelBytes at_best_;  // what might be cached is
+  LevelBytes moved_;    // what is not known to be cached comes from memory
 };
 
 /// The part that the layer must wait for: all but what a Phase 1 computes for later layers.
@@ -169,6 +174,13 @@ Seconds critical_time(const Operation& operation, const Execution& execution,
 /// their bytes at that mix. What has no kernel of its own here is timed so.
 TimeTerms stream_terms(const Machine& machine, Launch launch, double num_kernels, Bytes reads,
                        Bytes writes, const Corner& corner);
+
+/// What ranks send each other in one exchange, as transfer_time() counts it.
+Bytes exchange_bytes(const Operation& operation, const Execution& execution);
+
+/// Nothing where the machine has no times of that collective.
+std::optional<Estimate<Seconds>> exchange_time(const Machine& machine, const Operation& operation,
+                                               const Execution& execution);
 
 /// Bytes of the parameters that one call reads.
 Bytes parameter_bytes(const Operation& operation, const VectorStorage& types);

@@ -7,11 +7,10 @@
 #include <vector>
 
 #include "model/base/evidence.hpp"
+#include "model/base/transfer_kind.hpp"
 #include "model/base/units.hpp"
 
 namespace depthcost {
-
-enum class TransferKind : std::uint8_t { send, all_reduce, all_gather, reduce_scatter, all_to_all };
 
 /// The slowest link that is crossed: inside a node (scale-up), or between nodes.
 enum class TransferScope : std::uint8_t { node, network };

@@ -4,6 +4,10 @@
 //   x = sum_i G_i Xn_i / n             lambda = 2 sigmoid(B Xn / n)
 //   X_i += lambda_i f                  one update later than its lambda
 // Weights have the model's type. Elementwise operations are 12 n d a token in all.
+//
+// R tensor ranks may share the weights. Each has d/R columns of every stream: of D, B and the gain,
+// and of U's results. Streams are whole on each rank, since their norms and updates are. Partial
+// sums of D Xn and B Xn meet in an all-reduce, columns of x in an all-gather.
 #pragma once
 
 #include "model/operations/eager_operations.hpp"
@@ -17,6 +21,10 @@ struct Gate {
   double n = 4;    // streams
   double r = 320;  // rank of D and U
   GateSite site = GateSite::layer;
+  Count num_ranks = 1;  // that share the weights
+
+  /// Of a rank.
+  constexpr double share() const { return 1 / as_double(num_ranks); }
 
   // Rows of d of each weight.
   constexpr double gain_d() const { return n; }
@@ -36,6 +44,8 @@ inline constexpr OperationId kGateMix{"gated_residual_mix"};
 inline constexpr OperationId kGateUpMix{"gated_residual_up_mix"};
 inline constexpr OperationId kGateApplyDown{"gated_residual_apply_down"};
 inline constexpr OperationId kGateBoundary{"gated_residual_boundary"};
+inline constexpr OperationId kGateAllReduce{"gated_residual_all_reduce"};
+inline constexpr OperationId kGateAllGather{"gated_residual_all_gather"};
 
 /// Whether the updated streams are stored normalised, too, or only their sums of squares are.
 enum class StreamNorm { stored, folded };
@@ -47,11 +57,11 @@ constexpr Operation gate_apply(const Gate& g, StreamNorm norm) {
   return {.id = kGateApply,
           .streams = static_cast<Count>(n),
           .accesses = {Access{Operand::layer_output, 1, 0}, Access{Operand::streams, n, n},
-                       Access{Operand::recent, 0, is_stored ? n : 0}},
+                       Access{Operand::recent, 0, is_stored ? n * g.share() : 0}},
           .reads_scalars = n,
           .writes_scalars = is_stored ? 0 : n,
           .flops_d = 6 * n,
-          .weights_d = is_stored ? g.gain_d() : 0};
+          .weights_d = is_stored ? g.gain_d() * g.share() : 0};
 }
 
 /// D Xn and B Xn in one product: n r; r + n scalars w. With the norm folded into D and B, sums of
@@ -62,11 +72,11 @@ constexpr Operation gate_down(const Gate& g, StreamNorm norm) {
   return {.id = kGateDown,
           .unit = ExecutionUnit::tensor_cores,
           .streams = static_cast<Count>(n),
-          .accesses = {Access{Operand::recent, n, 0}},
+          .accesses = {Access{Operand::recent, n * g.share(), 0}},
           .reads_scalars = is_folded ? n : 0,
           .writes_scalars = g.r + g.weights_of_streams(),
-          .flops_d = 2 * (g.down_d() + g.inject_d()),
-          .weights_d = g.down_d() + g.inject_d() + (is_folded ? g.gain_d() : 0)};
+          .flops_d = 2 * (g.down_d() + g.inject_d()) * g.share(),
+          .weights_d = (g.down_d() + g.inject_d() + (is_folded ? g.gain_d() : 0)) * g.share()};
 }
 
 /// SiLU of the r, sigmoid of the n: scalars alone.
@@ -84,10 +94,10 @@ constexpr Operation gate_up(const Gate& g) {
   return {.id = kGateUp,
           .unit = ExecutionUnit::tensor_cores,
           .streams = static_cast<Count>(n),
-          .accesses = {Access{Operand::recent, 0, n}},
+          .accesses = {Access{Operand::recent, 0, n * g.share()}},
           .reads_scalars = g.r,
-          .flops_d = 2 * g.up_d(),
-          .weights_d = g.up_d()};
+          .flops_d = 2 * g.up_d() * g.share(),
+          .weights_d = g.up_d() * g.share()};
 }
 
 /// x = sum_i sigmoid(logits_i) Xn_i / n: 2n r, 1 w.
@@ -96,8 +106,9 @@ constexpr Operation gate_mix(const Gate& g) {
   return {.id = kGateMix,
           .skeleton = Skeleton::elementwise,
           .streams = static_cast<Count>(n),
-          .accesses = {Access{Operand::recent, 2 * n, 0}, Access{Operand::layer_input, 0, 1}},
-          .flops_d = 6 * n};
+          .accesses = {Access{Operand::recent, 2 * n * g.share(), 0},
+                       Access{Operand::layer_input, 0, g.share()}},
+          .flops_d = 6 * n * g.share()};
 }
 
 /// Both in one kernel, whose logits stay on chip: n r, 1 w.
@@ -106,10 +117,11 @@ constexpr Operation gate_up_mix(const Gate& g) {
   return {.id = kGateUpMix,
           .unit = ExecutionUnit::tensor_cores,
           .streams = static_cast<Count>(n),
-          .accesses = {Access{Operand::recent, n, 0}, Access{Operand::layer_input, 0, 1}},
+          .accesses = {Access{Operand::recent, n * g.share(), 0},
+                       Access{Operand::layer_input, 0, g.share()}},
           .reads_scalars = g.r,
-          .flops_d = 2 * g.up_d() + 6 * n,
-          .weights_d = g.up_d()};
+          .flops_d = (2 * g.up_d() + 6 * n) * g.share(),
+          .weights_d = g.up_d() * g.share()};
 }
 
 /// Update, norm, D and B in one scan: n + 1 r, n w.
@@ -121,8 +133,8 @@ constexpr Operation gate_apply_down(const Gate& g) {
           .accesses = {Access{Operand::layer_output, 1, 0}, Access{Operand::streams, n, n}},
           .reads_scalars = n,
           .writes_scalars = g.r + g.weights_of_streams() + n,
-          .flops_d = 6 * n + 2 * (g.down_d() + g.inject_d()),
-          .weights_d = g.gain_d() + g.down_d() + g.inject_d()};
+          .flops_d = 6 * n + 2 * (g.down_d() + g.inject_d()) * g.share(),
+          .weights_d = (g.gain_d() + g.down_d() + g.inject_d()) * g.share()};
 }
 
 /// Everything while a token's streams stay on chip: n + 1 r, n + 1 w. A bound: every few tokens
@@ -133,11 +145,22 @@ constexpr Operation gate_boundary(const Gate& g) {
           .unit = ExecutionUnit::tensor_cores,
           .streams = static_cast<Count>(n),
           .accesses = {Access{Operand::layer_output, 1, 0}, Access{Operand::streams, n, n},
-                       Access{Operand::layer_input, 0, 1}},
+                       Access{Operand::layer_input, 0, g.share()}},
           .reads_scalars = n,
           .writes_scalars = g.weights_of_streams(),
-          .flops_d = 12 * n + 2 * (g.down_d() + g.inject_d() + g.up_d()),
-          .weights_d = g.weights_d()};
+          .flops_d = 12 * n + 2 * (g.down_d() + g.inject_d() + g.up_d()) * g.share(),
+          .weights_d = g.weights_d() * g.share()};
+}
+
+/// Partial sums of D Xn and B Xn.
+constexpr Operation gate_all_reduce(const Gate& g) {
+  return {.id = kGateAllReduce,
+          .exchange = {TransferKind::all_reduce, g.num_ranks, 0, g.r + g.weights_of_streams()}};
+}
+
+/// The columns of x.
+constexpr Operation gate_all_gather(const Gate& g) {
+  return {.id = kGateAllGather, .exchange = {TransferKind::all_gather, g.num_ranks, 1, 0}};
 }
 
 }  // namespace depthcost::operations

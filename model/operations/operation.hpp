@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "model/base/traffic.hpp"
+#include "model/base/transfer_kind.hpp"
 
 namespace depthcost {
 
@@ -52,6 +53,16 @@ enum class Skeleton : std::uint8_t { elementwise, row_reduction };
 
 enum class ExecutionUnit : std::uint8_t { vector_lanes, tensor_cores };
 
+/// What tensor ranks send each other in one collective: elements of the whole result per token.
+struct Exchange {
+  TransferKind kind = TransferKind::all_reduce;
+  Count num_ranks = 1;  // 1: none
+  double vectors_d = 0;
+  double scalars = 0;
+
+  friend constexpr std::partial_ordering operator<=>(const Exchange&, const Exchange&) = default;
+};
+
 /// One kernel launch on T tokens; everything is per token but the parameters, which serve them all.
 struct Operation {
   OperationId id;
@@ -68,6 +79,7 @@ struct Operation {
   double parameters_d = 0;  // elements of parameters that one call reads, in units of d
   double parameters = 0;    // further elements, which do not grow with d
   double weights_d = 0;     // elements of a weight matrix in the model's type, in units of d
+  Exchange exchange = {};   // where ranks meet; it moves no bytes of the device's own memory
 
   // Its type is named because arrays of clang's library have < but no <=>.
   friend constexpr std::partial_ordering operator<=>(const Operation&, const Operation&) = default;
@@ -76,6 +88,8 @@ struct Operation {
 /// What the residual operation is folded into: the operand that the host kernel has on chip, and
 /// the launch, drop out. The standard residual gets the same right.
 enum class Attachment : std::uint8_t { standalone, all_reduce, reduce_scatter, gemm_epilogue };
+
+constexpr bool is_exchange(const Operation& operation) { return operation.exchange.num_ranks > 1; }
 
 constexpr Operation attached(Operation operation, Attachment attachment) {
   if (attachment == Attachment::standalone) return operation;

@@ -23,20 +23,21 @@ namespace depthcost {
 
 /// The numbers that a scheme may depend on beside L. Each scheme's `keys` say which are its own.
 struct SchemeParameters {
-  Count hidden_size = 0;  // d: a d x d projection costs d in units of d
-  Count block_size = 1;   // S of an ablation of AttnRes; 1: Full
-  Count num_streams = 4;  // m of hyper-connections
-  Count value_width = 4;  // d_v of Deep Delta Learning
-  Count dilation = 4;     // k of DenseFormer, in decoder layers
-  Count period = 5;       // p of DenseFormer, in decoder layers
-  Count ways = 4;         // C of MUDDFormer: query, key, value, residual
-  Count rank = 4;         // r of LAuReL
-  Count gate_rank = 320;  // r of Gated Residual
-  Count history = 4;      // k of LAuReL-PA
-  Count window = 8;       // W of sliding-window AttnRes, beside the embedding
-  Count heads = 16;       // H of multihead AttnRes
-  Count kv_size = 0;      // elements of a value row of Value Residual; 0: d
-  Partition blocks = {};  // of Block AttnRes; of Full, the groups of queries of its two phases
+  Count hidden_size = 0;    // d: a d x d projection costs d in units of d
+  Count block_size = 1;     // S of an ablation of AttnRes; 1: Full
+  Count num_streams = 4;    // m of hyper-connections
+  Count value_width = 4;    // d_v of Deep Delta Learning
+  Count dilation = 4;       // k of DenseFormer, in decoder layers
+  Count period = 5;         // p of DenseFormer, in decoder layers
+  Count ways = 4;           // C of MUDDFormer: query, key, value, residual
+  Count rank = 4;           // r of LAuReL
+  Count gate_rank = 320;    // r of Gated Residual
+  Count history = 4;        // k of LAuReL-PA
+  Count window = 8;         // W of sliding-window AttnRes, beside the embedding
+  Count heads = 16;         // H of multihead AttnRes
+  Count kv_size = 0;        // elements of a value row of Value Residual; 0: d
+  Count weight_shards = 1;  // tensor ranks over which the scheme's matrices are divided
+  Partition blocks = {};    // of Block AttnRes; of Full, the groups of queries of its two phases
 
   friend constexpr bool operator==(const SchemeParameters&, const SchemeParameters&) = default;
 };
@@ -176,6 +177,9 @@ struct SchemeRule {
 
   /// Null: `moves` and `source` say it for every counting.
   LedgerFormula (*formula)(Counting counting) = nullptr;
+
+  /// Whether its launches know `parameters.weight_shards`.
+  bool divides_weights = false;
 
   /// Null: not counted. Training with the scheme is refused then.
   const BackwardRule* backward = nullptr;

@@ -119,13 +119,15 @@ bool is_too_large(const Study& study, std::span<const MemoryRow> rows, WorkloadI
 }
 
 Bytes scheme_weights(const Study& study, const ResidualPath& path) {
-  const auto d = static_cast<double>(study.model.hidden_size);
-  const double all = parameters(path, d).total;
+  const VectorStorage types = storage_of(study);
+  const double all = parameters(path, types.hidden_size).total;
+  const double shards = as_double(path.scheme.parameters.weight_shards);
   double rows = 0;
   each_launch(path, shipped_schedule(path.scheme),
               [&](Count, const Operation& launch) { rows += launch.weights_d; });
-  const double of_matrices = std::min(all, rows * d);
-  return storage(of_matrices, study.model.dtype) + storage(all - of_matrices, kParameterDtype);
+  const double of_matrices = std::min(all, shards * rows * types.hidden_size);
+  const double per_weight = types.bytes_per_weight.value_or(bytes_per_element(types.dtype));
+  return Bytes{of_matrices / shards * per_weight} + storage(all - of_matrices, kParameterDtype);
 }
 
 PrefillMemory prefill_memory(const Study& study, const ResidualPath& path) {

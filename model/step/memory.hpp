@@ -65,9 +65,9 @@ struct PrefillMemory {
   std::optional<double> cache_tokens;  // for which the KV cache could use the bank with b_0
 };
 
-/// The scheme's own weights in all layers. Tensor ranks have them all: no engine shards them.
-/// Matrices are stored in the model's type, coefficients and small projections in f32. 0 where the
-/// paper leaves their number open.
+/// The scheme's own weights in all layers on one tensor rank: all of them, or its share of the
+/// matrices. Matrices are stored in the model's type unless the study says another, coefficients
+/// and small projections in f32. 0 where the paper leaves their number open.
 Bytes scheme_weights(const Study& study, const ResidualPath& path);
 
 /// For schemes without a bank `bank` is what they carry instead: one hidden state, or m streams.

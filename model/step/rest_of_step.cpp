@@ -230,19 +230,14 @@ RestRow launches_row(const Study& study, const std::vector<ForwardPass>& passes)
   return row;
 }
 
-TransferScope scope_of(const Machine& machine, Count num_ranks) {
-  return num_ranks > machine.devices_per_node ? TransferScope::network : TransferScope::node;
-}
-
 /// Nothing where the hardware does not know a collective that is needed.
 std::optional<RestRow> collectives_row(const Study& study, WorkloadKind workload,
                                        const std::vector<ForwardPass>& passes) {
   RestRow row{.term = RestTerm::collectives, .time = kNothing};
   for (const ForwardPass& pass : passes)
     for (const Collective& collective : collectives_of(study, workload, pass)) {
-      const auto time = transfer_time(*study.machine, collective.kind,
-                                      scope_of(*study.machine, collective.num_ranks),
-                                      collective.num_ranks, collective.size);
+      const auto time =
+          transfer_time(*study.machine, collective.kind, collective.num_ranks, collective.size);
       if (!time) return std::nullopt;
       const double calls = pass.repeats * collective.calls;
       row.launches += calls;

@@ -20,6 +20,8 @@ Dominant dominant_of(const TimeTerms& terms) {
   const double bytes = std::abs(terms.bytes.value);
   const double operations = std::abs((terms.operations + terms.on_top).value);
   const double latency = std::abs(terms.token.value);
+  const double transfer = std::abs(terms.transfer.value);
+  if (transfer > std::max({floor, bytes, operations, latency})) return Dominant::communication;
   if (floor >= std::max({bytes, operations, latency})) return Dominant::launch;
   if (latency > std::max(bytes, operations)) return Dominant::latency;
   return bytes >= operations ? Dominant::bytes : Dominant::operations;

@@ -62,7 +62,10 @@ Count residual_shards(const Study& study, WorkloadKind workload) {
 VectorStorage storage_of(const Study& study) {
   return {.hidden_size = static_cast<double>(study.model.hidden_size),
           .dtype = study.model.dtype,
-          .phase1_dtype = study.phase1_dtype};
+          .phase1_dtype = study.phase1_dtype,
+          .bytes_per_weight = study.residual_weight_dtype
+                                  ? std::optional(bytes_per_weight(*study.residual_weight_dtype))
+                                  : std::nullopt};
 }
 
 Schedule quoted_schedule(const Study& study, const ResidualPath& path) {

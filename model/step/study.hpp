@@ -28,6 +28,9 @@ struct Transformer {
 /// Does every tensor-parallel rank hold all tokens of the residual path?
 enum class Layout { replicated, sequence_sharded };
 
+/// Does every tensor-parallel rank hold a scheme's own matrices, or its share of them?
+enum class WeightPlacement { replicated, sharded };
+
 /// Every layer reads its own queries, gains and phi; in a benchmark of a step all layers share one
 /// set.
 enum class ParameterSets { one_per_layer, one_for_all };
@@ -133,6 +136,8 @@ struct Study {
   Implementation implementation = Implementation::fastest_published;
   SchemeParameters scheme_parameters;  // as written, or each mechanism's default
   Dtype phase1_dtype = Dtype::bf16;
+  std::optional<WeightDtype>
+      residual_weight_dtype;                      // of the schemes' matrices; absent: the model's
   std::optional<Attachment> attachment;           // as written; absent: as attached_path() says
   std::optional<Attachment> baseline_attachment;  // of the standard residual that per cent are of;
                                                   // absent: as baseline_path() says

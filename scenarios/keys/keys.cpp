@@ -54,6 +54,11 @@ const std::array kScenario{
     key(count, "residual.ways", "C of muddformer"),
     key(count, "residual.rank", "r of laurel_lr and laurel_pa"),
     key(count, "residual.gate_rank", "r of gated_residual"),
+    key(choice, "residual.weights", kNames<WeightPlacement>,
+        "whether each tensor rank has all matrices of gated_residual or its share of them, with an "
+        "all-reduce and an all-gather at each site; replicated if absent, as engines ship it"),
+    key(choice, "residual.weight_dtype", kNames<WeightDtype>,
+        "storage of the matrices of gated_residual; the model's dtype if absent"),
     key(count, "residual.history", "earlier states that laurel_pa reads"),
     key(count, "residual.window",
         "W of attnres_sliding_window: the most recent layer outputs, beside the embedding"),

@@ -72,6 +72,63 @@ Scheme scheme_of(const SchemeRule& rule, const SchemeParameters& parameters, Cou
                   scheme.parameters.*member_of(rule, problem->key), rule.id, problem->reason));
 }
 
+namespace {
+
+/// Refuses `residual.weights` or `residual.weight_dtype` where no scheme has matrices of its own
+/// that are stored as engines store weights.
+void expect_matrices(std::string_view path, const Value& written,
+                     const std::vector<std::string>& schemes) {
+  const auto has_matrices = [](const std::string& id) { return find_scheme(id)->divides_weights; };
+  if (std::any_of(schemes.begin(), schemes.end(), has_matrices)) return;
+  std::vector<std::string_view> others;
+  for (const SchemeRule* rule : scheme_rules())
+    if (rule->divides_weights) others.push_back(rule->id);
+  throw InputError(written.position,
+                   fmt::format("conflicting {} '{}' (only {} has such matrices)", path,
+                               written.texts.front(), fmt::join(others, ", ")));
+}
+
+/// Ranks that divide the matrices as the scenario writes it.
+Count written_shards(const Values& scenario, const Value& written, const Study& study) {
+  const Count ranks = scenario.count("parallelism.tensor");
+  const auto refuse = [&](std::string_view reason) {
+    throw InputError(written.position,
+                     fmt::format("conflicting residual.weights 'sharded' ({})", reason));
+  };
+  if (ranks < 2) refuse("needs parallelism.tensor of at least 2");
+  if (study.model.hidden_size % ranks != 0)
+    refuse(fmt::format("parallelism.tensor, {}, must divide the hidden size, {}", ranks,
+                       study.model.hidden_size));
+  if (scenario.has("workload.training.sequence_length"))
+    refuse("what its ranks send each other in training is not counted");
+  return ranks;
+}
+
+}  // namespace
+
+void read_scheme_weights(const Values& scenario, const std::vector<std::string>& schemes,
+                         Study& study) {
+  if (const Value* written = scenario.find("residual.weights")) {
+    expect_matrices("residual.weights", *written, schemes);
+    if (scenario.choice<WeightPlacement>("residual.weights") == WeightPlacement::sharded)
+      study.scheme_parameters.weight_shards = written_shards(scenario, *written, study);
+  }
+  if (const Value* written = scenario.find("residual.weight_dtype")) {
+    expect_matrices("residual.weight_dtype", *written, schemes);
+    study.residual_weight_dtype = scenario.choice<WeightDtype>("residual.weight_dtype");
+  }
+}
+
+void check_exchanges(const Values& scenario, const Study& study) {
+  if (!study.machine || study.scheme_parameters.weight_shards == 1) return;
+  for (const TransferKind kind : {TransferKind::all_reduce, TransferKind::all_gather})
+    if (!transfer_time(*study.machine, kind, study.scheme_parameters.weight_shards, Bytes{1}))
+      throw InputError(scenario.at("residual.weights").position,
+                       fmt::format("conflicting residual.weights 'sharded' (the hardware has no "
+                                   "times of {} over {} ranks)",
+                                   name(kind), study.scheme_parameters.weight_shards));
+}
+
 void check_training_schemes(const Values& scenario, const Study& study) {
   if (!study.training) return;
   for (const ResidualPath& path : paths_of(study)) try {

@@ -24,6 +24,14 @@ void read_scheme_parameters(Values& scenario, const Values& model,
 Scheme scheme_of(const SchemeRule& rule, const SchemeParameters& parameters, Count num_layers,
                  const Values& scenario, const Values& model);
 
+/// Where the schemes' own matrices lie, and their type. Throws InputError where no scheme has such,
+/// or ranks cannot divide them. Before `scheme_of`.
+void read_scheme_weights(const Values& scenario, const std::vector<std::string>& schemes,
+                         Study& study);
+
+/// Throws InputError if the machine cannot say how long ranks that divide matrices take to meet.
+void check_exchanges(const Values& scenario, const Study& study);
+
 /// Throws InputError if a training step is asked for and a scheme has no backward pass here.
 void check_training_schemes(const Values& scenario, const Study& study);
 

@@ -209,6 +209,7 @@ class ScenarioReader {
     if (const Value* compare = values_.find("residual.compare"))
       schemes.insert(schemes.end(), compare->texts.begin(), compare->texts.end());
     read_parameters(schemes);
+    read_scheme_weights(values_, schemes, study);
     if (values_.has("residual.attach"))
       study.attachment = values_.choice<Attachment>("residual.attach");
     study.path = path_of(scheme->texts.front());
@@ -418,6 +419,7 @@ class ScenarioReader {
     read_kernels(machine, fallbacks);
     if (has_peers(scenario_.study)) borrow_transfers(*hardware_, machine, fallbacks);
     scenario_.study.machine = std::move(machine);
+    check_exchanges(values_, scenario_.study);
   }
 
   void read_claim(const Value& claim) {

@@ -18,7 +18,9 @@ constexpr std::array kGateKeys{kStreams,
 constexpr std::array kGateSchedules{unfused, fused, fused_gate, folded_norm, two_pass, one_pass};
 
 Gate gate_of(const SchemeLayer& at) {
-  return {.n = num_streams(at), .r = static_cast<double>(at.parameters.gate_rank)};
+  return {.n = num_streams(at),
+          .r = static_cast<double>(at.parameters.gate_rank),
+          .num_ranks = at.parameters.weight_shards};
 }
 
 /// What a framework launches one by one, 62 d at n = 4: lambda f, the addition, the norm, D, SiLU,
@@ -27,6 +29,7 @@ Gate gate_of(const SchemeLayer& at) {
 Launches eager_launches(const Gate& g) {
   using namespace operations;
   const double n = g.n;
+  const double own = n * g.share();
   const auto rows = [](double read, double written, double flops_d) {
     return unfused_elementwise({Access{Operand::recent, read, written}}, flops_d);
   };
@@ -40,17 +43,18 @@ Launches eager_launches(const Gate& g) {
   scaled.reads_scalars = n;
   const Operation added =
       unfused_elementwise({Access{Operand::recent, n, 0}, Access{Operand::streams, n, n}}, n);
-  Operation normalised = rows(n, n, 4 * n);
+  Operation normalised = rows(n, own, 4 * n);
   normalised.skeleton = Skeleton::row_reduction;
-  normalised.weights_d = g.gain_d();
-  const Operation down = unfused_projection({Access{Operand::recent, n, 0}}, g.down_d(), g.r);
-  const Operation inject =
-      unfused_projection({Access{Operand::recent, n, 0}}, g.inject_d(), g.weights_of_streams());
-  const Operation mean =
-      unfused_elementwise({Access{Operand::recent, n, 0}, Access{Operand::layer_input, 0, 1}}, n);
-  Launches all{scaled, added, normalised, down, scalars(g.r)};
-  if (g.site == GateSite::layer) all.insert(all.end(), {inject, scalars(n)});
-  all.insert(all.end(), {gate_up(g), rows(n, n, 4 * n), rows(2 * n, n, n), mean});
+  normalised.weights_d = g.gain_d() * g.share();
+  const auto product = [&](double weights_d, double results) {
+    return unfused_projection({Access{Operand::recent, own, 0}}, weights_d * g.share(), results);
+  };
+  const Operation mean = unfused_elementwise(
+      {Access{Operand::recent, own, 0}, Access{Operand::layer_input, 0, g.share()}}, own);
+  Launches all{scaled, added, normalised, product(g.down_d(), g.r), scalars(g.r)};
+  if (g.site == GateSite::layer)
+    all.insert(all.end(), {product(g.inject_d(), g.weights_of_streams()), scalars(n)});
+  all.insert(all.end(), {gate_up(g), rows(own, own, 4 * own), rows(2 * own, own, own), mean});
   return all;
 }
 
@@ -60,7 +64,7 @@ Launches eager_launches(const Gate& g) {
 ///   folded_norm  (3n + 1) r, (n + 1) w: SGLang PR 40552
 ///   two_pass     (2n + 1) r, (n + 1) w: nobody ships it
 ///   one_pass     (n + 1) r, (n + 1) w: a bound
-Launches gate_launches(const Gate& g, Schedule schedule) {
+Launches kernels_of(const Gate& g, Schedule schedule) {
   using namespace operations;
   if (schedule == fused_gate)
     return {gate_apply(g, StreamNorm::stored), gate_down(g, StreamNorm::stored), gate_up_mix(g)};
@@ -71,6 +75,14 @@ Launches gate_launches(const Gate& g, Schedule schedule) {
   if (schedule == unfused) return eager_launches(g);
   return {gate_apply(g, StreamNorm::stored), gate_down(g, StreamNorm::stored), gate_activation(g),
           gate_up(g), gate_mix(g)};
+}
+
+/// With what ranks that share the weights send each other.
+Launches gate_launches(const Gate& g, Schedule schedule) {
+  Launches all = kernels_of(g, schedule);
+  if (g.num_ranks > 1)
+    all.insert(all.end(), {operations::gate_all_reduce(g), operations::gate_all_gather(g)});
+  return all;
 }
 
 Launches layer_launches(const SchemeLayer& at, Schedule schedule) {
@@ -154,6 +166,7 @@ const SchemeRule schemes::kGatedResidual{
     .parameters = gate_parameters,
     .output = exit_launches,
     .problem = gate_problem,
+    .divides_weights = true,
     .backward = &kGateBackward};
 
 }  // namespace depthcost

@@ -59,6 +59,7 @@ Table operation_table(const Evaluation& e, WorkloadId workload) {
 }
 
 std::string terms_text(const TimeTerms& terms) {
+  if (terms.transfer.value > 0) return microseconds(terms.transfer);
   const std::string token =
       terms.token.value > 0 ? fmt::format(", {}", microseconds(terms.token)) : "";
   return fmt::format(
