@@ -11,10 +11,12 @@ namespace schemes {
 
 extern const SchemeRule kStandard;
 extern const SchemeRule kMhc;
+extern const SchemeRule kMhcMeanExit;
 extern const SchemeRule kFullAttnRes;
 extern const SchemeRule kBlockAttnRes;
 extern const SchemeRule kReZero;
 extern const SchemeRule kLayerScale;
+extern const SchemeRule kResidualScaling;
 extern const SchemeRule kLaurelRw;
 extern const SchemeRule kLaurelLr;
 extern const SchemeRule kLaurelPa;
@@ -29,6 +31,8 @@ extern const SchemeRule kMhcLite;
 extern const SchemeRule kKromHc;
 extern const SchemeRule kSinglePassMhc;
 extern const SchemeRule kGatedResidual;
+extern const SchemeRule kWideResidual;
+extern const SchemeRule kAltup;
 extern const SchemeRule kDeltaLearning;
 extern const SchemeRule kDenseNet;
 extern const SchemeRule kDenseFormer;
@@ -47,10 +51,11 @@ inline constexpr std::array kRules{
     // [attnres] Table 1.
     &kStandard, &kMhc, &kFullAttnRes, &kBlockAttnRes,
     // Single-state recurrence.
-    &kReZero, &kLayerScale, &kLaurelRw, &kLaurelLr, &kHighway, &kDeepNorm, &kKeel,
+    &kReZero, &kLayerScale, &kResidualScaling, &kLaurelRw, &kLaurelLr, &kHighway, &kDeepNorm,
+    &kKeel,
     // Multi-state recurrence.
-    &kSiameseNorm, &kHcStatic, &kHcDynamic, &kMhcLite, &kKromHc, &kSinglePassMhc, &kGatedResidual,
-    &kDeltaLearning,
+    &kSiameseNorm, &kHcStatic, &kHcDynamic, &kMhcMeanExit, &kMhcLite, &kKromHc, &kSinglePassMhc,
+    &kGatedResidual, &kWideResidual, &kAltup, &kDeltaLearning,
     // Cross-layer access.
     &kValueResidual, &kLaurelPa, &kDenseNet, &kDenseFormer, &kMuddFormer, &kMrla,
     // [attnres] Table 4.

@@ -408,7 +408,8 @@ class ScenarioReader {
     }
     machine.few_tokens = with_kernels_of(implementation, *machine.few_tokens, constants_);
     for (const ResidualPath& path : paths_of(study))
-      if (is_stack(implementation) && path.scheme.rule->id != "mhc" && !is_standard(path.scheme))
+      if (is_stack(implementation) && path.scheme.rule->reference != "mhc.hpp" &&
+          !is_standard(path.scheme))
         fallbacks.push_back({"residual.implementation", "as fastest_published",
                              fmt::format("fallback: no measurement of {}'s kernels of {} is known",
                                          name(implementation), name(path.scheme))});

@@ -109,6 +109,49 @@ constexpr BackwardRule kMhcBackward{
 
 }  // namespace
 
+namespace {
+
+/// The norm of the plain mean of all streams: m r, 1 w.
+Launches mean_exit(const SchemeLayer& last, Schedule schedule) {
+  const double m = num_streams(last);
+  if (schedule != unfused)
+    return {operations::row_update({reads(Operand::recent, m), kWritesInput}, m)};
+  return {
+      operations::unfused_elementwise({reads(Operand::recent, m), writes(Operand::recent, 1)}, m),
+      operations::rmsnorm()};
+}
+
+double layer_parameters(const SchemeLayer& at) {
+  return at.layer > at.num_layers ? 0 : mhc_parameters(at);
+}
+
+}  // namespace
+
+const SchemeRule schemes::kMhcMeanExit{
+    .id = "mhc_mean_exit",
+    .label = "mHC, mean exit",
+    .update = "as mHC; behind the last layer (1/m) sum_i X_i",
+    .file = "multi_state/mhc.cpp",
+    .source = "[mhc_mean_exit]",
+    .moves = "as mhc; the exit m r, 1 w, which mhc leaves out as its paper does",
+    .reference = "mhc.hpp",
+    .unmixed = "of mhc's form",
+    .kind = {StateKind::multi_state, WeightKind::dynamic},
+    .pattern = DepthPattern::alike,
+    .keys = kStreamsOnly,
+    .schedules = kMhcSchedules,
+    .countings = kMhcCountings,
+    .shipped = fused,
+    .operations = mhc_launches,
+    .state_d = stream_states,
+    .parameters = layer_parameters,
+    .output = mean_exit,
+    .problem = streams_problem,
+    .counted = mhc_table1,
+    .counted_output = [](const SchemeLayer&, Counting) { return Traffic{}; },
+    .formula = mhc_formula,
+    .backward = &kMhcBackward};
+
 const SchemeRule schemes::kMhc{
     .id = "mhc",
     .label = "mHC",

@@ -189,6 +189,18 @@ TEST(ScaledAdd, IsADullLoop) {
   }
 }
 
+/// DeepSeek-V4.1-Flash reads its first layer's input from one stream alone.
+TEST(SinglePassMhc, StartsFromOneStream) {
+  Boundary b;
+  for (std::size_t t = 0; t < b.T; ++t)
+    for (std::size_t i = 0; i < b.m; ++i) b.A[t * b.m + i] = i == 0 ? 1 : 0;
+  reference::run(b.single_pass());
+  Row first;
+  for (std::size_t t = 0; t < b.T; ++t)
+    for (std::size_t e = 0; e < b.d; ++e) first.push_back(b.next[t * b.m * b.d + e]);
+  expect_norms(b.x, first, b);
+}
+
 /// ReZero starts at lambda = 0.
 TEST(ScaledAdd, OfNothingLeavesTheStreamAlone) {
   Boundary b;

@@ -30,6 +30,7 @@ struct Place {
   bool scalars = false;
   Operand read_as = Operand::recent;
   Operand written_as = Operand::recent;
+  double d_per_row = 1;  // 2: of four bytes an element, where d-vectors have two
 };
 
 /// Counts by place. Elements outside all places must not be touched. If places overlap, the last
@@ -57,12 +58,12 @@ class CountingAccess {
     for (const auto& [index, count] : loads_) {
       const Place& place = places[index];
       (place.scalars ? sum.reads_scalars : sum.reads_d[place.read_as]) +=
-          count / (place.scalars ? T : T * d);
+          place.d_per_row * count / (place.scalars ? T : T * d);
     }
     for (const auto& [index, count] : stores_) {
       const Place& place = places[index];
       (place.scalars ? sum.writes_scalars : sum.writes_d[place.written_as]) +=
-          count / (place.scalars ? T : T * d);
+          place.d_per_row * count / (place.scalars ? T : T * d);
     }
     return sum;
   }

@@ -7,8 +7,10 @@
 #include "kernels/reference/muddformer.hpp"
 #include "kernels/reference/other_depth_attention.hpp"
 #include "kernels/reference/post_norm.hpp"
+#include "kernels/reference/residual_scaling.hpp"
 #include "kernels/reference/run.hpp"
 #include "kernels/reference/value_residual.hpp"
+#include "kernels/reference/wide_residual.hpp"
 #include "tests/kernels/reference/steps.hpp"
 
 namespace depthcost::test::mechanism_values_test {
@@ -33,6 +35,36 @@ struct Standard {
   }
   BasicNextNorm<double> norm() const { return {.gain = gain.data()}; }
 };
+
+TEST(ResidualScaling, OfOnesAndZeroShiftsIsTheStandardResidual) {
+  Standard b;
+  const Row ones(kD, 1), zeros(kD, 0);
+  reference::residual_scaling(reference::ResidualScaling<double>{kT,
+                                                                 kD,
+                                                                 b.h.data(),
+                                                                 b.f.data(),
+                                                                 {ones.data(), zeros.data()},
+                                                                 {ones.data(), zeros.data()},
+                                                                 b.norm(),
+                                                                 b.x.data()});
+  EXPECT_LE(relative_error(b.h, b.next_h), kTolerance);
+  EXPECT_LE(relative_error(b.x, b.next_x), kTolerance);
+}
+
+/// 2 sigmoid(0) = 1, and sigmoid(-1000) = 0: a stream that is written as a whole and read alone.
+TEST(WideResidual, OfOneReadStreamIsTheStandardResidual) {
+  Standard b;
+  Row X;
+  for (std::size_t t = 0; t < kT; ++t)
+    for (const std::size_t k : {0U, 1U, 2U})
+      for (std::size_t e = 0; e < kD; ++e) X.push_back((k == 1 ? 1 : 7) * b.h[t * kD + e]);
+  const Row write(3, 0), read{-1000, 1000, -1000};
+  reference::wide_residual(reference::WideResidual<double>{
+      kT, kD, 3, X.data(), b.f.data(), write.data(), read.data(), b.norm(), b.x.data()});
+  EXPECT_LE(relative_error(b.x, b.next_x), kTolerance);
+  for (std::size_t t = 0; t < kT; ++t)
+    EXPECT_LE(relative_error(cut(X, kD)[3 * t + 1], cut(b.next_h, kD)[t]), kTolerance);
+}
 
 TEST(LaurelLowRank, WithoutItsPathIsTheStandardResidual) {
   Standard b;

@@ -17,6 +17,7 @@ constexpr Count kLayers = 12;
 Launchers all_launchers() {
   Launchers all = single_state_launchers();
   all.merge(stream_launchers());
+  all.merge(altup_launchers());
   all.merge(delta_launchers());
   all.merge(cross_layer_launchers());
   return all;

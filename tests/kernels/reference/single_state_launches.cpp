@@ -1,6 +1,7 @@
 // Layers of the mechanisms with one state: scaled, gated and normalised adds, and low-rank paths.
 #include "kernels/reference/laurel.hpp"
 #include "kernels/reference/post_norm.hpp"
+#include "kernels/reference/residual_scaling.hpp"
 #include "kernels/reference/value_residual.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/residual_operations.hpp"
@@ -126,6 +127,63 @@ Rows siamese_norm(Counter& counter, const SchemeLayer&, Schedule schedule) {
   return {b.x, b.h, h2};
 }
 
+/// Rows of f32: two of the ledger's d-vectors.
+Place wide_place(Operand operand, const Row& values) {
+  Place wide = place(operand, values);
+  wide.d_per_row = 2;
+  return wide;
+}
+
+/// The first merge leaves the stream as it is.
+Rows residual_scaling(Counter& counter, const SchemeLayer& at, Schedule schedule) {
+  Layer b(counter);
+  const Row s_f = b.draw(b.d), b_f = b.draw(b.d), s_r = b.draw(b.d), b_r = b.draw(b.d);
+  const bool scales_stream = at.layer > 1;
+  const std::vector<Place> fused{place(Operand::layer_output, b.f),
+                                 wide_place(Operand::hidden_state, b.h),
+                                 place(Operand::layer_input, b.x)};
+  if (schedule == Schedule::fused) {
+    const reference::ChannelScale<double> of_stream{s_r.data(), b_r.data()};
+    const reference::ResidualScaling<double> op{b.T,
+                                                b.d,
+                                                b.h.data(),
+                                                b.f.data(),
+                                                scales_stream ? of_stream : decltype(of_stream){},
+                                                {s_f.data(), b_f.data()},
+                                                b.norm(),
+                                                b.x.data()};
+    b.steps.launch(operations::kRowUpdate, fused,
+                   [&](CountingAccess& access) { reference::residual_scaling(op, access); });
+    return {b.x, b.h};
+  }
+  Row term = b.empty();
+  Row stream = b.h;
+  const auto each = [&](std::vector<Place> places, const auto& element) {
+    b.steps.launch(operations::kUnfusedElementwise, std::move(places), [&](CountingAccess& access) {
+      for (std::size_t i = 0; i < b.T * b.d; ++i) element(access, i);
+    });
+  };
+  each({place(Operand::layer_output, b.f), place(Operand::recent, term)},
+       [&](CountingAccess& access, std::size_t i) {
+         access.store(&term[i], (access.load(&b.f[i]) + b_f[i % b.d]) * s_f[i % b.d]);
+       });
+  if (scales_stream)
+    each({wide_place(Operand::hidden_state, b.h), wide_place(Operand::recent, stream)},
+         [&](CountingAccess& access, std::size_t i) {
+           access.store(&stream[i], (access.load(&b.h[i]) + b_r[i % b.d]) * s_r[i % b.d]);
+         });
+  const Operand read_as = scales_stream ? Operand::recent : Operand::hidden_state;
+  each({place(Operand::recent, term), wide_place(read_as, stream),
+        wide_place(Operand::hidden_state, b.h)},
+       [&](CountingAccess& access, std::size_t i) {
+         access.store(&b.h[i], access.load(&term[i]) + access.load(&stream[i]));
+       });
+  b.steps.norm(b.h, b.input(), b.gain);
+  Moved& moved = counter.launches.back().moved;  // norm() takes every row for a d-vector
+  moved.reads_d = {{Operand::hidden_state, 2 * moved.reads_d.at(Operand::recent)}};
+  return {b.x, b.h};
+}
+
 /// Element `e` of B y.
 double expanded(const Row& B, const Row& y, std::size_t e) {
   double sum = 0;
@@ -244,6 +302,7 @@ Rows value_residual(Counter& counter, const SchemeLayer& at, Schedule schedule) 
 Launchers single_state_launchers() {
   return {{"rezero", rezero},
           {"layerscale", layerscale},
+          {"residual_scaling", residual_scaling},
           {"laurel_rw", laurel_rw},
           {"highway", highway},
           {"deepnorm", deepnorm},

@@ -1,6 +1,7 @@
 // Layers of hyper-connections, which differ in where their coefficients come from.
 #include "kernels/reference/kromhc.hpp"
 #include "kernels/reference/stream_mappings.hpp"
+#include "kernels/reference/wide_residual.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/hyper_connection_operations.hpp"
 #include "model/operations/residual_operations.hpp"
@@ -170,6 +171,45 @@ Rows hc_static(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   return {b.x, b.next};
 }
 
+/// Static weights, one write and one read a stream.
+Rows wide_residual(Counter& counter, const SchemeLayer& at, Schedule schedule) {
+  Streams b(counter, at);
+  const std::size_t K = b.m;
+  const Row beta = b.draw(K), alpha = b.draw(K);
+  const auto gate = [](double z) { return 1 / (1 + std::exp(-z)); };
+  if (schedule == Schedule::fused) {
+    const reference::WideResidual<double> op{
+        b.T, b.d, K, b.X.data(), b.f.data(), beta.data(), alpha.data(), b.norm(), b.x.data()};
+    b.steps.launch(operations::kRowUpdate, b.places({place(Operand::streams, b.X)}),
+                   [&](CountingAccess& access) { reference::wide_residual(op, access); });
+    return {b.x, b.X};
+  }
+  b.steps.launch(operations::kUnfusedElementwise, b.places({place(Operand::streams, b.X)}),
+                 [&](CountingAccess& access) {
+                   for (std::size_t t = 0; t < b.T; ++t) {
+                     const Row f = Steps::loaded(access, b.f, t, b.d);
+                     for (std::size_t i = 0; i < K * b.d; ++i) {
+                       double* X = &b.X[t * K * b.d + i];
+                       access.store(X, access.load(X) + 2 * gate(beta[i / b.d]) * f[i % b.d]);
+                     }
+                   }
+                 });
+  Row z = b.empty();
+  b.steps.launch(operations::kUnfusedElementwise,
+                 {place(Operand::streams, b.X), place(Operand::recent, z)},
+                 [&](CountingAccess& access) {
+                   for (std::size_t t = 0; t < b.T; ++t)
+                     for (std::size_t e = 0; e < b.d; ++e) {
+                       double sum = 0;
+                       for (std::size_t k = 0; k < K; ++k)
+                         sum += gate(alpha[k]) * access.load(&b.X[(t * K + k) * b.d + e]);
+                       access.store(&z[t * b.d + e], sum);
+                     }
+                 });
+  b.steps.norm(z, b.input(), b.gain);
+  return {b.x, b.X};
+}
+
 /// tanh of LayerNorm(h) . W's row `column`.
 double dull_tanh(const Row& h, const Row& W, std::size_t column) {
   const auto d = static_cast<double>(h.size());
@@ -318,11 +358,9 @@ Rows single_pass_mhc(Counter& counter, const SchemeLayer& at, Schedule) {
 }  // namespace
 
 Launchers stream_launchers() {
-  return {{"hc_static", hc_static},
-          {"hc_dynamic", hc_dynamic},
-          {"mhc_lite", mhc_lite},
-          {"kromhc", kromhc},
-          {"single_pass_mhc", single_pass_mhc}};
+  return {{"hc_static", hc_static},   {"wide_residual", wide_residual},
+          {"hc_dynamic", hc_dynamic}, {"mhc_lite", mhc_lite},
+          {"kromhc", kromhc},         {"single_pass_mhc", single_pass_mhc}};
 }
 
 }  // namespace depthcost::test

@@ -159,6 +159,51 @@ TEST(GatedResidual, MovesAsManyBytesOfStreamsAsOfWeightsAt143Tokens) {
   EXPECT_NEAR(6'604'800.0 / (18 * 2560), 143, 0.5);
 }
 
+// Gemma 3n: A = 4 copies, r = 64, d = 2,048, 30 decoder layers.
+TEST(Altup, HasTheWeightsOfTheReleasedModel) {
+  const Scheme gemma{schemes::kAltup, {.hidden_size = 2048, .num_streams = 4, .rank = 64}};
+  const Parameters weights = parameters({gemma, 60}, 2048);
+  EXPECT_DOUBLE_EQ(weights.total, 30 * (12'368 + 264'192) + 6 * 2048.0 * 2048);
+}
+
+// A pair of predict and correct is (4A + 1) d. A norm's row, LAuReL's two and the middle's five
+// stand beside it, and correct reads q and the MLP's output where their sum would be one row.
+TEST(Altup, MovesSeventeenVectorsForPredictAndCorrect) {
+  const Scheme gemma{schemes::kAltup, {.hidden_size = 2048, .num_streams = 4, .rank = 64}};
+  const auto rows = layer_traffics({gemma, 60}, {Schedule::fused, Convention::kernel});
+  EXPECT_DOUBLE_EQ(total_d(rows[2]) + total_d(rows[3]), 17 + 1 + 1 + 2 + 5);
+  EXPECT_DOUBLE_EQ(total_d(rows[0]), 1 + 3 + 4 + 4 + 4 + 5 + 2) << "the entry's products and sizes";
+}
+
+// ZAYA1: bf16 rows, a stream in f32, four vectors of weights a merge.
+TEST(ResidualScaling, MovesTwelveBytesAChannel) {
+  const Scheme zaya{schemes::kResidualScaling, {.hidden_size = 2048}};
+  const ResidualPath path{zaya, 80};
+  for (const Traffic& layer : layer_traffics(path, {Schedule::fused, Convention::kernel}))
+    EXPECT_DOUBLE_EQ(bytes(layer, {.hidden_size = 2048, .dtype = Dtype::bf16}).value, 12 * 2048);
+  EXPECT_DOUBLE_EQ(parameters(path, 2048).total, (2 + 80 * 4) * 2048.0) << "80 layers and the exit";
+}
+
+// K = 3: 11 d and the norm's 2 d as the kernels are, 8 d in one scan.
+TEST(WideResidual, MovesWhatItsKernelsDo) {
+  const ResidualPath path{Scheme{schemes::kWideResidual, {.num_streams = 3}}, 96};
+  EXPECT_DOUBLE_EQ(total_d(layer_traffics(path, {Schedule::unfused, Convention::kernel})[5]), 13);
+  EXPECT_DOUBLE_EQ(total_d(layer_traffics(path, {Schedule::fused, Convention::kernel})[5]), 8);
+}
+
+// GLM-5.3-Flash: 90 sites as in DeepSeek-V4, and a mean of four streams behind them.
+TEST(MhcMeanExit, IsMhcWithOneMoreRead) {
+  const ResidualPath glm{Scheme{schemes::kMhcMeanExit}, 90};
+  const ResidualPath mhc{Scheme{schemes::kMhc}, 90};
+  EXPECT_DOUBLE_EQ(parameters(glm, 4096).total, 90 * 393'243.0);
+  for (const Schedule schedule : {Schedule::fused, Schedule::two_pass, Schedule::one_pass}) {
+    const Counting counting{schedule, Convention::kernel};
+    EXPECT_EQ(total_traffic(glm, counting), total_traffic(mhc, counting)) << "of all layers";
+    EXPECT_DOUBLE_EQ(
+        total_d(forward_traffic(glm, counting)) - total_d(forward_traffic(mhc, counting)), 5);
+  }
+}
+
 // Behind block i, i + 1 states and 4 ways: 64 hidden units up to 63 weights; behind the last, one
 // way and four hidden units a weight, 4 x 49 = 196 of them up to 256.
 TEST(Schemes, MuddFormerHasTheParametersOfItsCode) {
@@ -214,7 +259,7 @@ double parameters_read(const SchemeRule& rule, const SchemeLayer& at, Schedule s
 bool reads_others(const SchemeRule& rule) {
   if (rule.parameters == nullptr) return true;
   for (const std::string_view part :
-       {"gated_residual", "mhc", "hc_dynamic", "laurel_rw", "attnres", "muddformer"})
+       {"gated_residual", "mhc", "hc_dynamic", "altup", "laurel_rw", "attnres", "muddformer"})
     if (rule.id.find(part) != rule.id.npos) return true;
   for (const std::string_view id :
        {"deepnorm", "siamese_norm", "boundary_attention", "history_attention"})

@@ -1,0 +1,58 @@
+// Streamwise wide residual of Megatron-LM: K streams that are read and written with static weights,
+// and never mixed. [wide_residual]
+#include "model/schemes/list.hpp"
+#include "model/schemes/multi_state/streams.hpp"
+
+namespace depthcost {
+namespace {
+
+using namespace scheme_parts;
+
+/// X_k += 2 sigmoid(beta_k) f; x = norm(sum_k sigmoid(alpha_k) X_k). The weights are parameters, so
+/// that one scan can update and read.
+///   fused     K + 1 r, K + 1 w
+///   unfused   write K + 1 r, K w; read K r, 1 w; norm 1 r, 1 w: the kernels of the pull requests
+Launches update_and_read(const SchemeLayer& at, Schedule schedule) {
+  const double K = num_streams(at);
+  if (schedule == fused) {
+    Operation scan =
+        operations::row_update({kReadsOutput, Access{Operand::streams, K, K}, kWritesInput}, 4 * K);
+    scan.parameters = 2 * K;
+    return {scan};
+  }
+  Operation write =
+      operations::unfused_elementwise({kReadsOutput, Access{Operand::streams, K, K}}, 2 * K);
+  write.parameters = K;
+  Operation read = operations::unfused_elementwise(
+      {reads(Operand::streams, K), writes(Operand::recent, 1)}, 2 * K);
+  read.parameters = K;
+  return {write, read, operations::rmsnorm()};
+}
+
+}  // namespace
+
+const SchemeRule schemes::kWideResidual{
+    .id = "wide_residual",
+    .label = "Wide residual",
+    .update = "X_k += 2 sigmoid(beta_k) f(sum_j sigmoid(alpha_j) X_j), k = 1..K",
+    .file = "multi_state/wide_residual.cpp",
+    .source = "[wide_residual]",
+    .moves =
+        "unfused: write K + 1 r, K w; read K r, 1 w; norm 1 r, 1 w. fused: K + 1 r, K + 1 w in one "
+        "scan",
+    .reference = "wide_residual.hpp",
+    .unmixed = "of hc_static's form, with the identity in place of A_r",
+    .kind = {StateKind::multi_state, WeightKind::learned_static},
+    .keys = kStreamsOnly,
+    .schedules = kUnfusedAndFused,
+    .shipped = unfused,
+    .operations = update_and_read,
+    .state_d = stream_states,
+    .parameters = [](const SchemeLayer& at) { return 2 * num_streams(at); },
+    .output =
+        [](const SchemeLayer& last, Schedule schedule) {
+          return update_and_read({last.parameters, last.num_layers + 1, last.num_layers}, schedule);
+        },
+    .problem = streams_problem};
+
+}  // namespace depthcost
