@@ -92,4 +92,16 @@ inline constexpr Figure7 kFigure7AttnRes{{{1.954, 1.890, 1.843, 1.828, 1.824},
                                           {1.893, 1.823, 1.815, 1.813, 1.813},
                                           {1.877, 1.816, 1.802, 1.820, 1.806}}};
 
+/// Compute saved at equal loss times the ratio of throughputs; above 1 the scheme is a gain.
+struct AdjustedSpeedup {
+  std::string_view name;
+  double at_512 = 0;  // of models of d = 512
+  double at_768 = 0;
+};
+
+/// marin-community/marin issue 9290 (2026-09-20), "Sw": mixtures of experts on the same data, 2,385
+/// and 6,930 steps, the baseline with the standard residual. Agents ran it; no seed is repeated.
+inline constexpr std::array kMarinSpeedups{AdjustedSpeedup{"attn_residuals", 1.01, 1.19},
+                                           AdjustedSpeedup{"mhc", 0.95, 0.96}};
+
 }  // namespace depthcost

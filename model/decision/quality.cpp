@@ -71,6 +71,14 @@ bool stands_for(const MeasuredAblation& ablation, const Scheme& scheme) {
 
 }  // namespace
 
+std::optional<AdjustedSpeedup> published_speedup(const Scheme& scheme) {
+  const std::string_view id = scheme.rule->id;
+  const bool is_attnres = id == "full_attnres" || id == "block_attnres";
+  for (const AdjustedSpeedup& row : kMarinSpeedups)
+    if (row.name == (is_attnres ? "attn_residuals" : id)) return row;
+  return std::nullopt;
+}
+
 LossReading loss_by_size(Count block_size) { return read_figure6(static_cast<double>(block_size)); }
 
 LossReading loss_by_count(Count num_blocks) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "model/decision/published_quality.hpp"
 #include "model/schemes/scheme.hpp"
 
 namespace depthcost {
@@ -38,6 +39,9 @@ struct QualityEvidence {
   /// other reading. Nothing where blocks are coarser than any that are published.
   std::optional<double> at_most() const;
 };
+
+/// The other published comparison, of AttnRes in a form that is not said, and of mHC.
+std::optional<AdjustedSpeedup> published_speedup(const Scheme& scheme);
 
 /// Full AttnRes, mHC, the standard residual and the rows of [attnres] Table 4, on the same model.
 QualityEvidence quality_of(const Scheme& scheme);

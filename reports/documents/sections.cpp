@@ -13,6 +13,7 @@
 #include "reports/topics/memory/memory_section.hpp"
 #include "reports/topics/memory/prefill_section.hpp"
 #include "reports/topics/pipeline/pipeline_section.hpp"
+#include "reports/topics/side_by_side/side_by_side_section.hpp"
 #include "reports/topics/time/attachment_section.hpp"
 #include "reports/topics/time/launch_section.hpp"
 #include "reports/topics/time/rest_section.hpp"
@@ -49,6 +50,8 @@ constexpr DataSection kDataSections[] = {
 constexpr TextSection kTextSections[] = {
     // depth, Markdown, table, plots
     {Depth::summary, decision_section::write_markdown, decision_section::write_table},
+    {Depth::summary, side_by_side_section::write_markdown},
+    {Depth::details, nullptr, side_by_side_section::write_table},
     {Depth::summary, nullptr, budget_section::write_table},
     {Depth::details, assumptions_section::write_markdown},
     {Depth::details, ledger_section::write_markdown, ledger_section::write_table, {bytes_plot, sources_plot}},

@@ -96,9 +96,9 @@ std::string capacity_text(const Study& study) {
   const Bytes own = largest_stage_share(study) * scheme_weights(study, study.path);
   if (own.value > 0)
     text += fmt::format(
-        " The scheme's own weights are {} of the residual path; every tensor rank "
-        "has them all.",
-        format_bytes(own));
+        " The scheme's own weights are {} of the residual path; {}.", format_bytes(own),
+        study.path.scheme.parameters.weight_shards > 1 ? "tensor ranks share the matrices"
+                                                       : "every tensor rank has them all");
   return text;
 }
 

@@ -1,0 +1,113 @@
+// Every number is one that another section has in full.
+#include "reports/topics/side_by_side/side_by_side_section.hpp"
+
+#include <fmt/format.h>
+
+#include "model/decision/published_quality.hpp"
+#include "model/decision/quality.hpp"
+#include "model/ledger/path_operations.hpp"
+#include "reports/formats/numbers.hpp"
+
+namespace depthcost {
+namespace side_by_side_section {
+namespace {
+
+/// Kernels and collectives of one forward pass, folded ones left out.
+double num_launches(const Evaluation& e, const ResidualPath& path) {
+  double launches = 0;
+  for (const auto& [operation, calls] : distinct_operations(path, quoted_schedule(e.study, path)))
+    launches += as_double(calls) * operation.launches;
+  return launches;
+}
+
+std::string weights_text(const Evaluation& e, const ResidualPath& path) {
+  const double elements = parameters(path, as_double(e.study.model.hidden_size)).total;
+  if (elements == 0) return std::string(kNothing);
+  return fmt::format("{:.4g} M, {}", elements / 1e6, format_bytes(scheme_weights(e.study, path)));
+}
+
+/// What lies between layers, and what the fullest pipeline boundary hands over.
+std::string state_text(const Evaluation& e, std::size_t path) {
+  const std::string kept =
+      format_d(as_double(largest_state(e.paths[path].scheme, e.paths[path].num_layers)));
+  if (!e.pipeline) return kept;
+  return fmt::format("{}, {}", kept, format_d(as_double(e.pipeline->by_scheme[path].cached.peak)));
+}
+
+std::string loss_text(const Scheme& scheme) {
+  const std::optional<double> loss = quality_of(scheme).at_most();
+  return loss ? fmt::format("{:.3f}", *loss) : std::string(kNothing);
+}
+
+constexpr std::string_view kCounts =
+    "Weights are the scheme's own elements, and what a tensor rank stores of them. Operations and "
+    "`d a layer` are of a token: vectors that a forward pass reads and writes, divided by the "
+    "layers. State lies between layers; behind a comma stands what the fullest pipeline boundary "
+    "hands over with caching.";
+
+constexpr std::string_view kQuality =
+    "Nothing is published about the quality of the others, and nothing here predicts it. The loss "
+    "is at most this on the 436M model of [attnres] Fig. 6 and Table 4. The speed-up is that of "
+    "marin-community/marin issue 9290 (2026-09-20): compute saved at equal loss, times the ratio "
+    "of throughputs; above 1 is a gain. It does not say which form of AttnRes it runs.";
+
+}  // namespace
+
+void write_markdown(Document& out) {
+  const Evaluation& e = out.evaluation();
+  if (e.paths.size() < 2) return;
+  out.heading("Side by side");
+  out.table(side_by_side_table(e));
+  out.paragraph(std::string(kCounts));
+  if (const Table quality = published_quality_table(e); !quality.rows.empty()) {
+    out.table(quality);
+    out.paragraph(std::string(kQuality));
+  }
+}
+
+void write_table(std::string& text, const Answer& answer) {
+  const Evaluation& e = answer.evaluation;
+  if (e.paths.size() < 2) return;
+  append_table(text, "Side by side", side_by_side_table(e));
+  if (const Table quality = published_quality_table(e); !quality.rows.empty())
+    append_table(text, "Published quality", quality);
+}
+
+}  // namespace side_by_side_section
+
+using namespace side_by_side_section;
+
+Table side_by_side_table(const Evaluation& e) {
+  Table table{{"scheme", right("weights"), right("operations"), right("d a layer"),
+               right("launches"), right("state")}};
+  for (std::size_t i = 0; i < e.paths.size(); ++i) {
+    const ResidualPath& path = e.paths[i];
+    const Schedule schedule = quoted_schedule(e.study, path);
+    const double layers = as_double(path.num_layers);
+    table.add(name(path.scheme), weights_text(e, path),
+              format_flops(total_flops(path, schedule, as_double(e.study.model.hidden_size))),
+              fmt::format("{:.4g}",
+                          total_d(forward_traffic(path, {schedule, Convention::kernel})) / layers),
+              format_count(static_cast<Count>(num_launches(e, path))), state_text(e, i));
+  }
+  return table;
+}
+
+Table published_quality_table(const Evaluation& e) {
+  Table table{{"scheme", right("loss"), right("speed-up, d = 512"), right("speed-up, d = 768")}};
+  bool is_any_known = false;
+  for (const ResidualPath& path : e.paths) {
+    const std::optional<AdjustedSpeedup> speedup = published_speedup(path.scheme);
+    const std::string loss = loss_text(path.scheme);
+    if (!is_standard(path.scheme)) is_any_known = is_any_known || speedup || loss != kNothing;
+    const auto text = [&](double AdjustedSpeedup::*at) {
+      return speedup ? fmt::format("{:.2f}", (*speedup).*at) : std::string(kNothing);
+    };
+    table.add(name(path.scheme), loss, text(&AdjustedSpeedup::at_512),
+              text(&AdjustedSpeedup::at_768));
+  }
+  if (!is_any_known) table.rows.clear();
+  return table;
+}
+
+}  // namespace depthcost
