@@ -21,11 +21,14 @@ extern const SchemeRule kLaurelRw;
 extern const SchemeRule kLaurelLr;
 extern const SchemeRule kLaurelPa;
 extern const SchemeRule kHighway;
+extern const SchemeRule kPostNorm;
+extern const SchemeRule kHybridNorm;
 extern const SchemeRule kDeepNorm;
 extern const SchemeRule kKeel;
 extern const SchemeRule kValueResidual;
 extern const SchemeRule kSiameseNorm;
 extern const SchemeRule kHcStatic;
+extern const SchemeRule kHcIdentity;
 extern const SchemeRule kHcDynamic;
 extern const SchemeRule kMhcLite;
 extern const SchemeRule kKromHc;
@@ -46,23 +49,24 @@ extern const SchemeRule kAttnResMultihead;
 extern const SchemeRule kAttnResSlidingWindow;
 extern const SchemeRule kBoundaryAttention;
 extern const SchemeRule kHistoryAttention;
+extern const SchemeRule kHistoryAttentionBlock;
 
 inline constexpr std::array kRules{
     // [attnres] Table 1.
     &kStandard, &kMhc, &kFullAttnRes, &kBlockAttnRes,
     // Single-state recurrence.
-    &kReZero, &kLayerScale, &kResidualScaling, &kLaurelRw, &kLaurelLr, &kHighway, &kDeepNorm,
-    &kKeel,
+    &kReZero, &kLayerScale, &kResidualScaling, &kLaurelRw, &kLaurelLr, &kHighway, &kPostNorm,
+    &kHybridNorm, &kDeepNorm, &kKeel,
     // Multi-state recurrence.
-    &kSiameseNorm, &kHcStatic, &kHcDynamic, &kMhcMeanExit, &kMhcLite, &kKromHc, &kSinglePassMhc,
-    &kGatedResidual, &kWideResidual, &kAltup, &kDeltaLearning,
+    &kSiameseNorm, &kHcStatic, &kHcIdentity, &kHcDynamic, &kMhcMeanExit, &kMhcLite, &kKromHc,
+    &kSinglePassMhc, &kGatedResidual, &kWideResidual, &kAltup, &kDeltaLearning,
     // Cross-layer access.
     &kValueResidual, &kLaurelPa, &kDenseNet, &kDenseFormer, &kMuddFormer, &kMrla,
     // [attnres] Table 4.
     &kAttnResInputDependent, &kAttnResInputIndependent, &kAttnResSigmoid, &kAttnResRawKeys,
     &kAttnResMultihead, &kAttnResSlidingWindow,
     // Of the name, but not of the paper.
-    &kBoundaryAttention, &kHistoryAttention};
+    &kBoundaryAttention, &kHistoryAttention, &kHistoryAttentionBlock};
 
 }  // namespace schemes
 

@@ -1,5 +1,6 @@
-// Streamwise wide residual of Megatron-LM: K streams that are read and written with static weights,
-// and never mixed. [wide_residual]
+// Streams that are read and written with static weights, and never mixed: the wide residual of
+// Megatron-LM, [wide_residual], and hyper-connections whose A_r is the identity.
+#include "model/operations/hyper_connection_operations.hpp"
 #include "model/schemes/list.hpp"
 #include "model/schemes/multi_state/streams.hpp"
 
@@ -29,7 +30,34 @@ Launches update_and_read(const SchemeLayer& at, Schedule schedule) {
   return {write, read, operations::rmsnorm()};
 }
 
+/// The kernel of hc_static, with the identity as A_r; apart, as above.
+Launches identity_boundary(const SchemeLayer& at, Schedule schedule) {
+  if (schedule == fused) return {operations::hc_boundary(num_streams(at))};
+  return update_and_read(at, schedule);
+}
+
+double two_a_stream(const SchemeLayer& at) { return 2 * num_streams(at); }
+
 }  // namespace
+
+const SchemeRule schemes::kHcIdentity{
+    .id = "hc_identity",
+    .label = "HC, identity A",
+    .update = "H_l = H_{l-1} + f_{l-1}(H_{l-1} a_m) beta^T, a_m and beta learned",
+    .file = "multi_state/wide_residual.cpp",
+    .source = "[mhc] Sec. 3: H_res = I; Zhu et al., arXiv:2409.19606",
+    .moves =
+        "unfused: write m + 1 r, m w; read m r, 1 w; norm 1 r, 1 w. fused: m + 1 r, m + 1 w in one "
+        "scan",
+    .reference = "hyper_connections.hpp",
+    .unmixed = "of hc_static's form, with the identity in place of A_r",
+    .kind = {StateKind::multi_state, WeightKind::learned_static},
+    .keys = kStreamsOnly,
+    .schedules = kUnfusedAndFused,
+    .operations = identity_boundary,
+    .state_d = stream_states,
+    .parameters = two_a_stream,
+    .problem = streams_problem};
 
 const SchemeRule schemes::kWideResidual{
     .id = "wide_residual",
@@ -48,7 +76,7 @@ const SchemeRule schemes::kWideResidual{
     .shipped = unfused,
     .operations = update_and_read,
     .state_d = stream_states,
-    .parameters = [](const SchemeLayer& at) { return 2 * num_streams(at); },
+    .parameters = two_a_stream,
     .output =
         [](const SchemeLayer& last, Schedule schedule) {
           return update_and_read({last.parameters, last.num_layers + 1, last.num_layers}, schedule);

@@ -1,4 +1,4 @@
-// DeepNorm, KEEL and SiameseNorm: a norm on the stream itself.
+// PostNorm, HybridNorm, DeepNorm, KEEL and SiameseNorm: a norm on the stream itself.
 #include "model/schemes/list.hpp"
 #include "model/schemes/states.hpp"
 
@@ -26,6 +26,18 @@ Launches deep_norm(const SchemeLayer&, Schedule schedule) {
   return {scaled_add(), stream_norm(Operand::hidden_state)};
 }
 
+/// As deep_norm, with a plain addition.
+Launches post_norm(const SchemeLayer&, Schedule schedule) {
+  if (schedule == fused)
+    return {operations::row_update({kReadsOutput, kReadsHidden, kWritesInput}, 1)};
+  return {operations::residual_add(), stream_norm(Operand::hidden_state)};
+}
+
+/// Attention reads the stream as it stands, and normalises its queries, keys and values instead.
+Launches hybrid_norm(const SchemeLayer& at, Schedule schedule) {
+  return at.layer % 2 == 0 ? post_norm(at, schedule) : Launches{operations::residual_add()};
+}
+
 /// The stream is normalised, stored, and normalised again for the layer.
 Launches keel(const SchemeLayer&, Schedule schedule) {
   if (schedule == fused)
@@ -50,6 +62,42 @@ double gain(const SchemeLayer& at) { return hidden_size(at); }
 double two_gains(const SchemeLayer& at) { return 2 * hidden_size(at); }
 
 }  // namespace
+
+const SchemeRule schemes::kPostNorm{
+    .id = "post_norm",
+    .label = "PostNorm",
+    .update = "h_l = Norm(h_{l-1} + f_{l-1}(h_{l-1}))",
+    .file = "single_state/post_norm.cpp",
+    .source = "[attnres] Sec. 6; Vaswani et al., arXiv:1706.03762",
+    .moves =
+        "unfused: add 2 r, 1 w; norm 1 r, 1 w. fused: 2 r, 1 w, the normalised state is the "
+        "layer's input",
+    .reference = "post_norm.hpp",
+    .unmixed = kNormOnStream,
+    .kind = {StateKind::single_state, WeightKind::fixed},
+    .keys = {},
+    .schedules = kUnfusedAndFused,
+    .operations = post_norm,
+    .state_d = one_state,
+    .parameters = gain};
+
+const SchemeRule schemes::kHybridNorm{
+    .id = "hybrid_norm",
+    .label = "HybridNorm",
+    .update = "h_l = h_{l-1} + f_{l-1} in front of attention, Norm(h_{l-1} + f_{l-1}) of the MLP",
+    .file = "single_state/post_norm.cpp",
+    .source = "[attnres] Sec. 6; Zhuo et al., arXiv:2503.04598",
+    .moves =
+        "attention: add 2 r, 1 w, its norms of q, k and v are its own. MLP, unfused: add 2 r, 1 w; "
+        "norm 1 r, 1 w. fused: 2 r, 1 w",
+    .reference = "post_norm.hpp",
+    .unmixed = kNormOnStream,
+    .kind = {StateKind::single_state, WeightKind::fixed},
+    .keys = {},
+    .schedules = kUnfusedAndFused,
+    .operations = hybrid_norm,
+    .state_d = one_state,
+    .parameters = [](const SchemeLayer& at) { return at.layer % 2 == 0 ? hidden_size(at) : 0; }};
 
 const SchemeRule schemes::kDeepNorm{
     .id = "deepnorm",

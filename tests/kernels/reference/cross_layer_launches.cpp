@@ -249,10 +249,10 @@ Rows boundary_attention(Counter& counter, const SchemeLayer& at, Schedule schedu
   return {b.x, cut(bank, b.T * b.d).back()};
 }
 
-/// Projects all states at every layer.
-Rows eager_history(Bank& b, const Row& W_q, const Row& W_k, const Row& W_v) {
+/// Projects all states wherever it attends. `base` asks, and what it gets is added to it.
+Rows eager_history(Bank& b, const Tensor& base, const Row& W_q, const Row& W_k, const Row& W_v) {
   Row q = b.empty();
-  b.steps.project(b.output(), W_q, {}, q, place(Operand::recent, q));
+  b.steps.project(base, W_q, {}, q, place(Operand::recent, q));
   Row all = b.flat_bank();
   all.resize(b.n * b.T * b.d);
   Row stack = eager_stack(b, all);
@@ -266,7 +266,7 @@ Rows eager_history(Bank& b, const Row& W_q, const Row& W_k, const Row& W_v) {
   Row mixed = b.empty();
   eager_scores(b, k, {Operand::recent, &q}, {}, logits);
   eager_mix(b, v, logits, mixed);
-  b.steps.elementwise({b.output(), {Operand::recent, &mixed}}, b.hidden(),
+  b.steps.elementwise({base, {Operand::recent, &mixed}}, b.hidden(),
                       [](const Row& e, std::size_t) { return e[0] + e[1]; });
   b.steps.norm(b.h, b.input(), b.gain);
   return {b.x, b.h};
@@ -289,7 +289,7 @@ void project(Layer& b, const Tensor& in, const Row& W, Operand written,
 Rows history_attention(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   Bank b(counter, static_cast<std::size_t>(at.layer));
   const Row W_q = b.draw(b.d * b.d), W_k = b.draw(b.d * b.d), W_v = b.draw(b.d * b.d);
-  if (schedule == Schedule::unfused) return eager_history(b, W_q, W_k, W_v);
+  if (schedule == Schedule::unfused) return eager_history(b, b.output(), W_q, W_k, W_v);
   // What earlier layers have projected.
   const std::size_t size = b.T * b.d;
   Row keys, values;
@@ -321,13 +321,66 @@ Rows history_attention(Counter& counter, const SchemeLayer& at, Schedule schedul
   return {b.x, b.h};
 }
 
+/// Keys and values of all rows, which earlier launches have made.
+std::pair<Row, Row> projected_rows(const Bank& b, const Row& W_k, const Row& W_v) {
+  std::pair<Row, Row> made;
+  for (const Row& state : b.rows)
+    for (const Row& y : cut(state, b.d)) {
+      const Row k = reference::projected(W_k.data(), b.d, y);
+      const Row v = reference::projected(W_v.data(), b.d, y);
+      made.first.insert(made.first.end(), k.begin(), k.end());
+      made.second.insert(made.second.end(), v.begin(), v.end());
+    }
+  return made;
+}
+
+/// Residuals add within a block. Layer 1 projects the embedding, a boundary its own new state.
+Rows history_attention_block(Counter& counter, const SchemeLayer& at, Schedule schedule) {
+  const Count S = at.parameters.block_size;
+  const bool is_boundary = at.layer % S == 0;
+  const bool is_kept = schedule == Schedule::single_pass;
+  Bank b(counter, static_cast<std::size_t>((at.layer - 1) / S) + 1);
+  const Row W_q = b.draw(b.d * b.d), W_k = b.draw(b.d * b.d), W_v = b.draw(b.d * b.d);
+  Row both = W_k;
+  both.insert(both.end(), W_v.begin(), W_v.end());
+  Row new_keys = b.empty(), new_values = b.empty();
+  if (is_kept && at.layer == 1)
+    project(b, {Operand::recent, &b.rows.front()}, both, Operand::bank,
+            {new_keys.data(), new_values.data()});
+  if (!is_boundary) {
+    if (is_kept) {
+      counter.run(
+          ResidualAddRmsNorm<double>{b.T, b.d, b.h.data(), b.f.data(), b.norm(), b.x.data()});
+      return {b.x, b.h};
+    }
+    b.steps.residual_add(b.f, b.h);
+    b.steps.norm(b.h, b.input(), b.gain);
+    return {b.x, b.h};
+  }
+  b.steps.residual_add(b.f, b.h);
+  if (!is_kept) return eager_history(b, b.hidden(), W_q, W_k, W_v);
+  Row q = b.empty();
+  project(b, b.hidden(), W_q, Operand::recent, {q.data()});
+  const auto [keys, values] = projected_rows(b, W_k, W_v);
+  const reference::HistoryScan<double> op{b.T,      b.d,         b.d,           b.n,
+                                          q.data(), keys.data(), values.data(), b.h.data(),
+                                          b.norm(), b.h.data(),  b.x.data()};
+  b.steps.launch(operations::kRowUpdate,
+                 b.places({place(Operand::recent, q), place(Operand::bank, keys),
+                           place(Operand::bank, values)}),
+                 [&](CountingAccess& access) { reference::history_scan(op, access); });
+  project(b, b.hidden(), both, Operand::bank, {new_keys.data(), new_values.data()});
+  return {b.x, b.h};
+}
+
 }  // namespace
 
 Launchers cross_layer_launchers() {
   return {{"denseformer", denseformer},
           {"muddformer", muddformer},
           {"boundary_attention", boundary_attention},
-          {"history_attention", history_attention}};
+          {"history_attention", history_attention},
+          {"history_attention_block", history_attention_block}};
 }
 
 }  // namespace depthcost::test

@@ -71,6 +71,27 @@ Rows highway(Counter& counter, const SchemeLayer&, Schedule schedule) {
 
 double scaled_sum(const Row& v, std::size_t) { return kScale * v[1] + v[0]; }
 
+Rows post_norm(Counter& counter, const SchemeLayer&, Schedule schedule) {
+  Layer b(counter);
+  if (schedule == Schedule::unfused) {
+    b.steps.residual_add(b.f, b.h);
+    b.steps.norm(b.h, b.hidden(), b.gain);
+    return {b.h};
+  }
+  const reference::DeepNorm<double> op{b.T, b.d, b.h.data(), b.f.data(), 1, b.norm(), b.x.data()};
+  b.steps.launch(operations::kRowUpdate, b.places(),
+                 [&](CountingAccess& access) { reference::deep_norm(op, access); });
+  return {b.x};
+}
+
+/// Attention's input is the stream itself.
+Rows hybrid_norm(Counter& counter, const SchemeLayer& at, Schedule schedule) {
+  if (at.layer % 2 == 0) return post_norm(counter, at, schedule);
+  Layer b(counter);
+  b.steps.residual_add(b.f, b.h);
+  return {b.h};
+}
+
 Rows deepnorm(Counter& counter, const SchemeLayer&, Schedule schedule) {
   Layer b(counter);
   if (schedule == Schedule::unfused) {
@@ -305,6 +326,8 @@ Launchers single_state_launchers() {
           {"residual_scaling", residual_scaling},
           {"laurel_rw", laurel_rw},
           {"highway", highway},
+          {"post_norm", post_norm},
+          {"hybrid_norm", hybrid_norm},
           {"deepnorm", deepnorm},
           {"keel", keel},
           {"laurel_lr", laurel_lr},

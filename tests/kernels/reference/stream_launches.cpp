@@ -171,26 +171,16 @@ Rows hc_static(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   return {b.x, b.next};
 }
 
-/// Static weights, one write and one read a stream.
-Rows wide_residual(Counter& counter, const SchemeLayer& at, Schedule schedule) {
-  Streams b(counter, at);
+/// X_k += write_k f, x = norm(sum_k read_k X_k), as a framework runs it.
+Rows eager_unmixed(Streams& b, const Row& write, const Row& read) {
   const std::size_t K = b.m;
-  const Row beta = b.draw(K), alpha = b.draw(K);
-  const auto gate = [](double z) { return 1 / (1 + std::exp(-z)); };
-  if (schedule == Schedule::fused) {
-    const reference::WideResidual<double> op{
-        b.T, b.d, K, b.X.data(), b.f.data(), beta.data(), alpha.data(), b.norm(), b.x.data()};
-    b.steps.launch(operations::kRowUpdate, b.places({place(Operand::streams, b.X)}),
-                   [&](CountingAccess& access) { reference::wide_residual(op, access); });
-    return {b.x, b.X};
-  }
   b.steps.launch(operations::kUnfusedElementwise, b.places({place(Operand::streams, b.X)}),
                  [&](CountingAccess& access) {
                    for (std::size_t t = 0; t < b.T; ++t) {
                      const Row f = Steps::loaded(access, b.f, t, b.d);
                      for (std::size_t i = 0; i < K * b.d; ++i) {
                        double* X = &b.X[t * K * b.d + i];
-                       access.store(X, access.load(X) + 2 * gate(beta[i / b.d]) * f[i % b.d]);
+                       access.store(X, access.load(X) + write[i / b.d] * f[i % b.d]);
                      }
                    }
                  });
@@ -202,12 +192,47 @@ Rows wide_residual(Counter& counter, const SchemeLayer& at, Schedule schedule) {
                      for (std::size_t e = 0; e < b.d; ++e) {
                        double sum = 0;
                        for (std::size_t k = 0; k < K; ++k)
-                         sum += gate(alpha[k]) * access.load(&b.X[(t * K + k) * b.d + e]);
+                         sum += read[k] * access.load(&b.X[(t * K + k) * b.d + e]);
                        access.store(&z[t * b.d + e], sum);
                      }
                  });
   b.steps.norm(z, b.input(), b.gain);
   return {b.x, b.X};
+}
+
+/// Static weights behind sigmoids.
+Rows wide_residual(Counter& counter, const SchemeLayer& at, Schedule schedule) {
+  Streams b(counter, at);
+  const Row beta = b.draw(b.m), alpha = b.draw(b.m);
+  if (schedule == Schedule::unfused) {
+    Row write, read;
+    for (std::size_t k = 0; k < b.m; ++k) {
+      write.push_back(2 / (1 + std::exp(-beta[k])));
+      read.push_back(1 / (1 + std::exp(-alpha[k])));
+    }
+    return eager_unmixed(b, write, read);
+  }
+  const reference::WideResidual<double> op{
+      b.T, b.d, b.m, b.X.data(), b.f.data(), beta.data(), alpha.data(), b.norm(), b.x.data()};
+  b.steps.launch(operations::kRowUpdate, b.places({place(Operand::streams, b.X)}),
+                 [&](CountingAccess& access) { reference::wide_residual(op, access); });
+  return {b.x, b.X};
+}
+
+/// hc_static's kernel with the identity between the streams.
+Rows hc_identity(Counter& counter, const SchemeLayer& at, Schedule schedule) {
+  Streams b(counter, at);
+  const Row A_m = b.draw(b.m), beta = b.draw(b.m);
+  if (schedule == Schedule::unfused) return eager_unmixed(b, beta, A_m);
+  Row identity(b.m * b.m, 0);
+  for (std::size_t i = 0; i < b.m; ++i) identity[i * b.m + i] = 1;
+  const HcBoundary<double> op{
+      b.T,         b.d,        b.m,      b.X.data(),    b.f.data(), identity.data(),
+      beta.data(), A_m.data(), b.norm(), b.next.data(), b.x.data()};
+  b.steps.launch(operations::kHcBoundary,
+                 b.places({place(Operand::streams, b.X), place(Operand::streams, b.next)}),
+                 [&](CountingAccess& access) { reference::run(op, access); });
+  return {b.x, b.next};
 }
 
 /// tanh of LayerNorm(h) . W's row `column`.
@@ -358,9 +383,13 @@ Rows single_pass_mhc(Counter& counter, const SchemeLayer& at, Schedule) {
 }  // namespace
 
 Launchers stream_launchers() {
-  return {{"hc_static", hc_static},   {"wide_residual", wide_residual},
-          {"hc_dynamic", hc_dynamic}, {"mhc_lite", mhc_lite},
-          {"kromhc", kromhc},         {"single_pass_mhc", single_pass_mhc}};
+  return {{"hc_static", hc_static},
+          {"hc_identity", hc_identity},
+          {"wide_residual", wide_residual},
+          {"hc_dynamic", hc_dynamic},
+          {"mhc_lite", mhc_lite},
+          {"kromhc", kromhc},
+          {"single_pass_mhc", single_pass_mhc}};
 }
 
 }  // namespace depthcost::test

@@ -8,6 +8,7 @@
 #include "model/evaluation/family.hpp"
 #include "model/ledger/arithmetic.hpp"
 #include "model/ledger/ledger.hpp"
+#include "model/ledger/path_operations.hpp"
 #include "model/schemes/list.hpp"
 #include "model/step/scheme_payload.hpp"
 
@@ -204,6 +205,33 @@ TEST(MhcMeanExit, IsMhcWithOneMoreRead) {
   }
 }
 
+// A diary entry says 128 x 8 = 1,024 attention operations for 128 layers in blocks of 16, against
+// 128 x 128 = 16,384. Only boundaries attend, each to the states before it.
+TEST(HistoryAttentionBlock, Has36PairsWhereItsAuthorCounts1024) {
+  const auto pairs = [](const ResidualPath& path) {
+    double sum = 0;
+    for (const PlacedOperation& placed : all_operations(path, Schedule::single_pass))
+      for (const Access& access : placed.operation.accesses)
+        if (access.operand == Operand::bank && placed.operation.id == operations::kRowUpdate)
+          sum += access.reads_d / 2;  // a key and a value
+    return sum;
+  };
+  const ResidualPath block{
+      Scheme{schemes::kHistoryAttentionBlock, {.hidden_size = 64, .block_size = 16}}, 128};
+  EXPECT_DOUBLE_EQ(pairs(block), 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8);
+  const ResidualPath full{Scheme{schemes::kHistoryAttention, {.hidden_size = 64}}, 128};
+  EXPECT_DOUBLE_EQ(pairs(full), 128 * 129 / 2.0) << "8,256, where the author counts 16,384";
+}
+
+// The other entry's model: 32 layers, four boundaries, d = 256. It says less than 0.2 % of the
+// parameters, and has 12 d^2 a decoder layer.
+TEST(BoundaryAttention, AddsFewerParametersThanItsAuthorSays) {
+  const ResidualPath path{
+      Scheme{schemes::kBoundaryAttention, {.hidden_size = 256, .block_size = 8}}, 32};
+  EXPECT_DOUBLE_EQ(parameters(path, 256).total, 4 * 2 * 256);
+  EXPECT_LT(parameters(path, 256).total / (32 * 12.0 * 256 * 256), 0.002);
+}
+
 // Behind block i, i + 1 states and 4 ways: 64 hidden units up to 63 weights; behind the last, one
 // way and four hidden units a weight, 4 x 49 = 196 of them up to 256.
 TEST(Schemes, MuddFormerHasTheParametersOfItsCode) {
@@ -255,14 +283,15 @@ double parameters_read(const SchemeRule& rule, const SchemeLayer& at, Schedule s
 
 /// Whether launches read others than layers have: scales and beta are arguments of a call, gains of
 /// key norms are folded into queries, norms on the stream are other launches', and Gated Residual
-/// has its norm in place of the layer's.
+/// has its norm in place of the layer's. The kernel of hc_identity is given the identity.
 bool reads_others(const SchemeRule& rule) {
   if (rule.parameters == nullptr) return true;
   for (const std::string_view part :
        {"gated_residual", "mhc", "hc_dynamic", "altup", "laurel_rw", "attnres", "muddformer"})
     if (rule.id.find(part) != rule.id.npos) return true;
   for (const std::string_view id :
-       {"deepnorm", "siamese_norm", "boundary_attention", "history_attention"})
+       {"deepnorm", "post_norm", "hybrid_norm", "siamese_norm", "boundary_attention", "hc_identity",
+        "history_attention", "history_attention_block"})
     if (rule.id == id) return true;
   return false;
 }

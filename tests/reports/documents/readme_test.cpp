@@ -129,7 +129,8 @@ std::string claims_block() {
   for (const std::string file :
        {"decode_standalone", "decode_fused_baseline", "decode_hoisted", "training_pipeline",
         "training_alone", "pipeline_communication", "pipeline_communication_replicated",
-        "pipeline_cache", "activations_recomputed", "full_attnres_memory", "unfused"}) {
+        "pipeline_cache", "activations_recomputed", "full_attnres_memory", "unfused",
+        "boundary_attention"}) {
     const Evaluation e =
         evaluate(read_scenario(kRoot + "/scenarios/claims/" + file + ".yaml").study);
     for (const ClaimRow& claim : e.claims) {

@@ -28,7 +28,7 @@ TEST(FamilyTable, PutsCountsInOrderOfCost) {
     return std::vector<std::string>(cells.begin(),
                                     cells.begin() + static_cast<std::ptrdiff_t>(columns));
   };
-  EXPECT_EQ(table.rows.front().front(), "deepnorm");
+  EXPECT_EQ(table.rows.front().front(), "post_norm");
   EXPECT_EQ(first(4, "mhc"), (std::vector<std::string>{"mhc", "fused", "18 d", "4 d"}));
   EXPECT_EQ(first(4, "single_pass_mhc"),
             (std::vector<std::string>{"single_pass_mhc", "one_pass", "10 d", "4 d"}));
