@@ -248,15 +248,15 @@ INSTANTIATE_TEST_SUITE_P(
         {"ShardsThatDoNotDivide",
          kimi("parallelism: {tensor: 3}\nresidual: {scheme: gated_residual, weights: sharded}\n"),
          "it.yaml:4:45: error: conflicting residual.weights 'sharded' (parallelism.tensor, 3, must divide the hidden size, 7168)"},
-        {"ShardsInTraining", kimi("parallelism: {tensor: 8}\nresidual: {scheme: gated_residual, weights: sharded}\nworkload: {training: {sequence_length: 4096}}\n"), "it.yaml:4:45: error: conflicting residual.weights 'sharded' (what its ranks send each other in training is not counted)"},
+        {"ShardsInTraining",
+         kimi(
+             "parallelism: {tensor: 8}\nresidual: {scheme: gated_residual, weights: sharded}\nworkload: {training: {sequence_length: 4096}}\n"),
+         "it.yaml:4:45: error: conflicting residual.weights 'sharded' (what its ranks send each other in training is not counted)"},
         {"ShardsWithoutCollectives",
          kimi(
              "hardware: mi300x\nparallelism: {tensor: 8}\nresidual: {scheme: gated_residual, weights: sharded}\n"),
          "it.yaml:5:45: error: conflicting residual.weights 'sharded' (the hardware has no times of all_reduce over 8 ranks)"},
-        {"AllReduceWhereExpertsAreSpread",
-         kimi(
-             "parallelism: {tensor: 4, data: 8, expert: 32}\nresidual: {scheme: standard, attach: all_reduce}\n"),
-         "it.yaml:4:38: error: conflicting residual.attach 'all_reduce' (experts over 32 ranks hand tokens back by all-to-all, not by all_reduce; needs parallelism.expert of at most tensor = 4)"},
+        {"AllReduceWhereExpertsAreSpread", kimi("parallelism: {tensor: 4, data: 8, expert: 32}\nresidual: {scheme: standard, attach: all_reduce}\n"), "it.yaml:4:38: error: conflicting residual.attach 'all_reduce' (experts over 32 ranks hand tokens back by all-to-all, not by all_reduce; needs parallelism.expert of at most tensor = 4)"},
         {"BaselineInAnAllReduceWhereExpertsAreSpread",
          kimi(
              "parallelism: {tensor: 4, data: 8, expert: 32}\nresidual: {scheme: standard, baseline_attach: all_reduce}\n"),
