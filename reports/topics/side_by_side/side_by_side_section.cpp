@@ -6,6 +6,7 @@
 #include "model/decision/published_quality.hpp"
 #include "model/decision/quality.hpp"
 #include "model/ledger/path_operations.hpp"
+#include "model/schemes/list.hpp"
 #include "reports/formats/numbers.hpp"
 
 namespace depthcost {
