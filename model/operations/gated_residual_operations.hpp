@@ -64,8 +64,8 @@ constexpr Operation gate_apply(const Gate& g, StreamNorm norm) {
           .weights_d = is_stored ? g.gain_d() * g.share() : 0};
 }
 
-/// D Xn and B Xn in one product: n r; r + n scalars w. With the norm folded into D and B, sums of
-/// squares are read.
+/// D Xn and B Xn in one product: n r; r + n scalars w. With the norm and its gain folded into D and
+/// B, sums of squares are read.
 constexpr Operation gate_down(const Gate& g, StreamNorm norm) {
   const double n = g.n;
   const bool is_folded = norm == StreamNorm::folded;
@@ -76,7 +76,7 @@ constexpr Operation gate_down(const Gate& g, StreamNorm norm) {
           .reads_scalars = is_folded ? n : 0,
           .writes_scalars = g.r + g.weights_of_streams(),
           .flops_d = 2 * (g.down_d() + g.inject_d()) * g.share(),
-          .weights_d = (g.down_d() + g.inject_d() + (is_folded ? g.gain_d() : 0)) * g.share()};
+          .weights_d = (g.down_d() + g.inject_d()) * g.share()};
 }
 
 /// SiLU of the r, sigmoid of the n: scalars alone.
@@ -111,17 +111,19 @@ constexpr Operation gate_mix(const Gate& g) {
           .flops_d = 6 * n * g.share()};
 }
 
-/// Both in one kernel, whose logits stay on chip: n r, 1 w.
-constexpr Operation gate_up_mix(const Gate& g) {
+/// Both in one kernel, whose logits stay on chip: n r, 1 w. It reads Xn where that is stored, else
+/// X with n factors and the gain.
+constexpr Operation gate_up_mix(const Gate& g, StreamNorm norm) {
   const double n = g.n;
+  const bool is_folded = norm == StreamNorm::folded;
   return {.id = kGateUpMix,
           .unit = ExecutionUnit::tensor_cores,
           .streams = static_cast<Count>(n),
           .accesses = {Access{Operand::recent, n * g.share(), 0},
                        Access{Operand::layer_input, 0, g.share()}},
-          .reads_scalars = g.r,
+          .reads_scalars = g.r + (is_folded ? n : 0),
           .flops_d = (2 * g.up_d() + 6 * n) * g.share(),
-          .weights_d = g.up_d() * g.share()};
+          .weights_d = (g.up_d() + (is_folded ? g.gain_d() : 0)) * g.share()};
 }
 
 /// Update, norm, D and B in one scan: n + 1 r, n w.

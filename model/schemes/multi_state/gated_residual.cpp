@@ -67,10 +67,12 @@ Launches eager_launches(const Gate& g) {
 Launches kernels_of(const Gate& g, Schedule schedule) {
   using namespace operations;
   if (schedule == fused_gate)
-    return {gate_apply(g, StreamNorm::stored), gate_down(g, StreamNorm::stored), gate_up_mix(g)};
+    return {gate_apply(g, StreamNorm::stored), gate_down(g, StreamNorm::stored),
+            gate_up_mix(g, StreamNorm::stored)};
   if (schedule == folded_norm)
-    return {gate_apply(g, StreamNorm::folded), gate_down(g, StreamNorm::folded), gate_up_mix(g)};
-  if (schedule == two_pass) return {gate_apply_down(g), gate_up_mix(g)};
+    return {gate_apply(g, StreamNorm::folded), gate_down(g, StreamNorm::folded),
+            gate_up_mix(g, StreamNorm::folded)};
+  if (schedule == two_pass) return {gate_apply_down(g), gate_up_mix(g, StreamNorm::folded)};
   if (schedule == one_pass) return {gate_boundary(g)};
   if (schedule == unfused) return eager_launches(g);
   return {gate_apply(g, StreamNorm::stored), gate_down(g, StreamNorm::stored), gate_activation(g),
@@ -155,6 +157,7 @@ const SchemeRule schemes::kGatedResidual{
         "unfused: (9n + 1) r, (6n + 1) w. fused: (4n + 1) r, (3n + 1) w in five launches; "
         "fused_gate (3n + 1) r, (2n + 1) w, folded_norm (3n + 1) r, (n + 1) w in three; "
         "two_pass (2n + 1) r, (n + 1) w; one_pass n + 1 r, n + 1 w, a bound",
+    .reference = "gated_residual.hpp",
     .unmixed = "a gate for each element: no mixing coefficient is a scalar of depth",
     .kind = {StateKind::multi_state, WeightKind::dynamic},
     .pattern = DepthPattern::alike,

@@ -58,6 +58,7 @@ using Launchers = std::map<std::string_view, RunLayer>;
 Launchers single_state_launchers();
 Launchers stream_launchers();
 Launchers altup_launchers();
+Launchers gated_residual_launchers();
 Launchers delta_launchers();
 Launchers cross_layer_launchers();
 
