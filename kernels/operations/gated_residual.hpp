@@ -1,7 +1,7 @@
 // Gated Residual in two passes: model/REFERENCES.md, [gated_residual].
 //   Xn_i = X_i / sqrt(mean(X_i^2) + eps) o (1 + g_i)     a = SiLU(D vec(Xn) / n)
 //   x = (1/n) sum_i sigmoid(U a)_i o Xn_i                lambda = 2 sigmoid(B vec(Xn) / n)
-// Weights have the type of the rows. Xn and a are rounded to it before they meet a matrix.
+// Weights have the type of the rows. Xn and a are not rounded; engines, which store Xn, round it.
 #pragma once
 
 #include "kernels/operations/operands.hpp"

@@ -6,13 +6,6 @@
 
 namespace depthcost::reference {
 
-/// `values` as rows of T hold them.
-template <class T>
-Row as_stored(Row values) {
-  for (double& value : values) value = to_double(round_to<T>(value));
-  return values;
-}
-
 /// Parameters of type T as doubles.
 template <class T>
 Row stored_parameters(const T* values, std::size_t count) {
@@ -21,12 +14,12 @@ Row stored_parameters(const T* values, std::size_t count) {
   return row;
 }
 
-/// Xn_i, rounded to T: the stream in units of its RMS, times 1 + g.
+/// Xn_i: the stream in units of its RMS, times 1 + g.
 template <class T>
 Row gated_norm(Row stream, double inverse_rms, const T* gain) {
   for (std::size_t e = 0; e < stream.size(); ++e)
     stream[e] *= inverse_rms * (1 + to_double(gain[e]));
-  return as_stored<T>(std::move(stream));
+  return stream;
 }
 
 /// W vec(rows) / n, W of `num_outputs` x (n d).
@@ -39,16 +32,6 @@ Row mean_projection(const T* weights, std::size_t num_outputs, const Rows& rows)
       y[i] += dot(stored_parameters(weights + (i * rows.size() + j) * d, d), rows[j]) /
               static_cast<double>(rows.size());
   return y;
-}
-
-/// X_i + lambda_i f, rounded to T.
-template <class T>
-Rows gated_update(Rows X, const Row& lambda, const Row& f) {
-  for (std::size_t i = 0; i < X.size(); ++i) {
-    add(X[i], scaled(lambda[i], f));
-    X[i] = as_stored<T>(std::move(X[i]));
-  }
-  return X;
 }
 
 inline double silu(double p) { return p * sigmoid(p); }
@@ -68,8 +51,9 @@ void run(const GatedApplyDown<T>& op, Access&& access = {}) {
   for (std::size_t t = 0; t < op.num_tokens; ++t) {
     const Row lambda = load_row(access, row_at(op.inject, t, n), n);
     const Row f = load_row(access, row_at(op.layer_output, t, d), d);
-    Rows X = gated_update<T>(load_streams(access, op.streams, t, n, d), lambda, f);
-    store_streams(access, op.next_streams, t, X);
+    Rows X = load_streams(access, op.streams, t, n, d);
+    for (std::size_t i = 0; i < n; ++i) add(X[i], scaled(lambda[i], f));
+    store_streams(access, op.next_streams, t, X);  // later steps see what was stored
     Row factors;
     Rows Xn;
     for (std::size_t i = 0; i < n; ++i) {
@@ -79,7 +63,6 @@ void run(const GatedApplyDown<T>& op, Access&& access = {}) {
     store_row(access, row_at(op.inverse_rms, t, n), factors);
     Row a = mean_projection(op.down, op.rank, Xn);
     for (double& element : a) element = silu(element);
-    a = as_stored<T>(std::move(a));
     store_row(access, row_at(op.activation, t, op.rank), a);
     if (op.inject_weights == nullptr) continue;
     Row next = gated_inject(op.inject_weights, Xn);

@@ -5,6 +5,7 @@
 #include "kernels/reference/dense_mix.hpp"
 #include "kernels/reference/eager.hpp"
 #include "kernels/reference/eager_mhc.hpp"
+#include "kernels/reference/gated_residual.hpp"
 #include "kernels/reference/hyper_connections.hpp"
 #include "kernels/reference/mhc.hpp"
 #include "kernels/reference/residual.hpp"
