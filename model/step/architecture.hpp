@@ -41,19 +41,40 @@ constexpr double bytes_per_weight(WeightDtype dtype) {
 /// Whether attention's output is multiplied by a gate of its own projection.
 enum class OutputGate : std::uint8_t { absent, present };
 
+/// Whether a layer keeps keys and values of its own, or reads those of an earlier layer and has no
+/// projections for them.
+enum class KeyValues : std::uint8_t { own, shared };
+
+/// Chooses the keys that a token sees. It has queries of its own, `num_heads` x `dim`, and one key
+/// for each `ratio` tokens. `num_heads` 0: the choice is that of an earlier layer.
+struct Indexer {
+  Count num_heads = 0;
+  Count dim = 0;
+  Count ratio = 1;
+
+  double queries() const { return as_double(num_heads) * as_double(dim); }
+
+  /// Elements of its keys for each token of the context.
+  double keys_per_token() const { return as_double(dim) / as_double(ratio); }
+};
+
 /// Multi-head, grouped-query and multi-query attention; with a window, each token sees at most so
-/// many.
+/// many. With `top_k` it sees the keys that an indexer chooses: Qwen3.8-Flash-Next.
 struct GroupedAttention {
   Count num_heads = 1;
   Count num_kv_heads = 1;
   Count head_dim = 1;
   std::optional<Count> window;
   OutputGate output_gate = OutputGate::absent;
+  KeyValues key_values = KeyValues::own;
+  std::optional<Count> top_k;  // absent: all keys
+  Indexer indexer;
+  std::optional<Count> conv_width;  // of a convolution on queries and keys; absent: none
 };
 
 /// Multi-head latent attention: one compressed vector and one rotary key per token for all heads.
-/// DeepSeek-V2, arXiv:2405.04434. With `top_k` each token sees the keys that an indexer chooses, or
-/// without `index_heads` those of the last layer that has one: DeepSeek-V3.2, arXiv:2512.02556.
+/// DeepSeek-V2, arXiv:2405.04434. With `top_k` each token sees the keys that an indexer chooses:
+/// DeepSeek-V3.2, arXiv:2512.02556.
 struct LatentAttention {
   Count num_heads = 1;
   std::optional<Count> q_rank;  // absent: queries are not compressed
@@ -63,8 +84,7 @@ struct LatentAttention {
   Count value_dim = 1;  // of a head's value
   OutputGate output_gate = OutputGate::absent;
   std::optional<Count> top_k;  // absent: all keys
-  Count index_heads = 0;
-  Count index_dim = 0;
+  Indexer indexer;
 };
 
 /// What forgets in a linear attention: one factor for each channel of a key, which a projection of
@@ -92,10 +112,11 @@ struct CompressedAttention {
   Count output_rank = 1;  // of each group of the output projection
   Count output_groups = 1;
   Count window = 1;
-  std::optional<Count> ratio;  // absent: the window alone
-  std::optional<Count> top_k;  // absent: all summaries
-  Count index_heads = 0;
-  Count index_dim = 0;
+  std::optional<Count> ratio;             // absent: the window alone
+  KeyValues key_values = KeyValues::own;  // of summaries; each layer has a window of its own
+  std::optional<Count> top_k;             // absent: all summaries
+  Indexer indexer;                        // with one key for each summary
+  std::optional<Count> candidates;        // summaries that the indexer scores; absent: all
 };
 
 using Attention =
@@ -121,6 +142,7 @@ struct ExpertMlp {
   Count num_shared = 0;
   Count width = 1;                    // of one expert
   std::optional<Count> latent_width;  // routed experts work on so many elements instead of d
+  std::optional<Count> router_width;  // of the router's two hidden layers; absent: it has none
 };
 
 using Mlp = std::variant<DenseMlp, ExpertMlp>;
@@ -145,10 +167,20 @@ struct MlpLayers {
 /// Whether the output projection has a table of its own or that of the embedding.
 enum class OutputHead : std::uint8_t { own, tied };
 
-/// Both lists add up to the model's decoder layers.
+/// A table of which a token looks up a few rows, as it does in the embedding: of n-grams, or of
+/// vectors for each layer. Its rows weigh on memory. The projections that take in what is looked up
+/// are read in each step.
+struct LookupTable {
+  Count rows = 0;
+  Count width = 0;
+  Count projections = 0;  // weights of all of them together
+};
+
+/// `attention` and `mlp` each add up to the model's decoder layers.
 struct Architecture {
   std::vector<AttentionLayers> attention;
   std::vector<MlpLayers> mlp;
+  std::vector<LookupTable> tables;  // beside the embedding
   Count vocabulary_size = 0;
   OutputHead output_head = OutputHead::own;
   WeightDtype weight_dtype = WeightDtype::bf16;

@@ -9,6 +9,8 @@ namespace {
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
+double limit_of(const std::optional<Count>& limit) { return limit ? as_double(*limit) : kNoLimit; }
+
 /// On the fullest of `ranks`.
 double dealt_out(Count heads, Count ranks) { return as_double((heads + ranks - 1) / ranks); }
 
@@ -31,28 +33,43 @@ struct AttentionCostOf {
 
   double last() const { return pass.first + pass.tokens; }
 
-  /// Queries, keys, values, output and its gate; a key and a value for every key-value head.
+  /// Scores of an indexer with all its keys. It is whole on every rank.
+  Flops index_scores(const Indexer& indexer) const {
+    const double keys = mean_keys(pass, kNoLimit) / as_double(indexer.ratio);
+    return attention_core(indexer.queries(), keys, pass);
+  }
+
+  /// Queries, keys, values, output and its gate; a key and a value for every key-value head. An
+  /// indexer has one key, and sums the scores of its heads without weights. Layers that share keys
+  /// and values have neither projections nor cache for them. A convolution mixes the elements of
+  /// each head of queries and keys; the few inputs that it keeps are not counted.
   AttentionCost operator()(const GroupedAttention& a) const {
     const double h = as_double(a.head_dim);
     const double heads = dealt_out(a.num_heads, tensor);
     const double kv_heads = dealt_out(a.num_kv_heads, tensor);
-    const double limit = a.window ? as_double(*a.window) : kNoLimit;
+    const double held = limit_of(a.window);
+    const double limit = std::min(held, limit_of(a.top_k));
     const double per_token = 2 * kv_heads * h;
-    const double keys = mean_keys(pass, limit);
+    const double own = a.key_values == KeyValues::own ? 1 : 0;
     const double gate = a.output_gate == OutputGate::present ? d * heads * h : 0;
-    const double weights = d * (2 * heads + 2 * kv_heads) * h + gate;
+    const double indexer = d * (a.indexer.queries() + as_double(a.indexer.dim));
+    const double convolution =
+        a.conv_width ? (heads + kv_heads) * h * h * as_double(*a.conv_width) : 0;
+    const double weights = d * (2 * heads + own * 2 * kv_heads) * h + gate + indexer + convolution;
+    const double index_keys = a.indexer.keys_per_token();
     return {.weights = weights,
-            .stored_elements = std::min(last(), limit) * per_token,
-            .read_elements = std::min(pass.first, limit) * per_token,
-            .written_elements = pass.tokens * per_token,
+            .stored_elements = own * std::min(last(), held) * per_token + last() * index_keys,
+            .read_elements = std::min(pass.first, limit) * per_token + pass.first * index_keys,
+            .written_elements = pass.tokens * (own * per_token + index_keys),
             .flops = projections(weights, pass),
-            .core = attention_core(2 * heads * h, keys, pass)};
+            .core = attention_core(2 * heads * h, mean_keys(pass, limit), pass) +
+                    index_scores(a.indexer)};
   }
 
   /// Few tokens work on the compressed vectors themselves (absorbed projections); where that takes
   /// more operations, the vectors are expanded first. Chosen keys differ from token to token, so
   /// they are never expanded. An indexer has queries from the compressed ones, one key and one
-  /// weight for each of its heads, and is whole on every rank.
+  /// weight for each of its heads, and a gate by which the keys of several tokens become one.
   AttentionCost operator()(const LatentAttention& a) const {
     const double heads = dealt_out(a.num_heads, tensor);
     const double n = as_double(a.nope_dim);
@@ -62,23 +79,24 @@ struct AttentionCostOf {
     const double query =
         a.q_rank ? as_double(*a.q_rank) * (d + heads * (n + r)) : d * heads * (n + r);
     const double gate = a.output_gate == OutputGate::present ? d * heads * v : 0;
-    const double index_dim = as_double(a.index_dim);
-    const double index = as_double(a.index_heads) * index_dim;
-    const double indexer =
-        (a.q_rank ? as_double(*a.q_rank) : d) * index + d * (index_dim + as_double(a.index_heads));
+    const double index_dim = as_double(a.indexer.dim);
+    const double pooling = a.indexer.ratio > 1 ? index_dim : 0;
+    const double indexer = (a.q_rank ? as_double(*a.q_rank) : d) * a.indexer.queries() +
+                           d * (index_dim + pooling + as_double(a.indexer.num_heads));
     const double weights =
         query + d * (c + r) + c * heads * (n + v) + heads * v * d + gate + indexer;
     const bool is_absorbed =
         a.top_k || pass.tokens * (2 * c + r) < pass.tokens * (n + r + v) + c * (n + v);
     const double per_key = heads * (is_absorbed ? 2 * c + r : n + r + v);
-    const double limit = a.top_k ? as_double(*a.top_k) : kNoLimit;
-    const Flops scores = attention_core(index, mean_keys(pass, kNoLimit), pass);
-    return {.weights = weights,
-            .stored_elements = last() * (c + r + index_dim),
-            .read_elements = std::min(pass.first, limit) * (c + r) + pass.first * index_dim,
-            .written_elements = pass.tokens * (c + r + index_dim),
-            .flops = projections(weights, pass),
-            .core = attention_core(per_key, mean_keys(pass, limit), pass) + scores};
+    const double limit = limit_of(a.top_k);
+    const double index_keys = a.indexer.keys_per_token();
+    return {
+        .weights = weights,
+        .stored_elements = last() * (c + r + index_keys),
+        .read_elements = std::min(pass.first, limit) * (c + r) + pass.first * index_keys,
+        .written_elements = pass.tokens * (c + r + index_keys),
+        .flops = projections(weights, pass),
+        .core = attention_core(per_key, mean_keys(pass, limit), pass) + index_scores(a.indexer)};
   }
 
   /// q, k, v, output, the decay, one step size a head, the output gate, and short convolutions on
@@ -99,37 +117,48 @@ struct AttentionCostOf {
             .flops = projections(weights, pass) + Flops{kStateFlops * state * pass.tokens}};
   }
 
-  /// Compressed queries, one shared key-value vector, a grouped output projection, and where
-  /// summaries are chosen, an indexer of its own.
-  AttentionCost operator()(const CompressedAttention& a) const {
+  /// The fixed part of a compressed attention, and the part that makes and picks summaries.
+  double compressed_weights(const CompressedAttention& a) const {
     const double heads = dealt_out(a.num_heads, tensor);
     const double h = as_double(a.head_dim);
     const double rank = as_double(a.q_rank);
-    const double output = heads * h * as_double(a.output_rank) +
-                          dealt_out(a.output_groups, tensor) * as_double(a.output_rank) * d;
-    const double index = as_double(a.index_heads) * as_double(a.index_dim);
-    const double compressor = a.ratio ? 2 * d * (h + (a.top_k ? as_double(a.index_dim) : 0)) : 0;
-    const double weights =
-        rank * (d + heads * h) + d * h + output + (a.top_k ? rank * index : 0) + compressor;
+    const double output_rank = as_double(a.output_rank);
+    const double output =
+        heads * h * output_rank + dealt_out(a.output_groups, tensor) * output_rank * d;
+    const double index_dim = as_double(a.indexer.dim);
+    const bool has_compressor = a.ratio && a.key_values == KeyValues::own;
+    // A summary of one token needs no gate.
+    const double per_element = has_compressor ? (*a.ratio > 1 ? 2 * d : d) : 0;
+    return rank * (d + heads * h) + d * h + output + rank * a.indexer.queries() +
+           per_element * (h + index_dim);
+  }
+
+  /// Compressed queries, one shared key-value vector, a grouped output projection, and where
+  /// summaries are chosen, an indexer of its own. Layers that share summaries have a window only.
+  AttentionCost operator()(const CompressedAttention& a) const {
+    const double heads = dealt_out(a.num_heads, tensor);
+    const double h = as_double(a.head_dim);
+    const double weights = compressed_weights(a);
     const double window = as_double(a.window);
-    const double ratio = a.ratio ? as_double(*a.ratio) : kNoLimit;
+    const double ratio = limit_of(a.ratio);
     const double chosen = a.top_k ? as_double(*a.top_k) * ratio : kNoLimit;
+    const double scored = a.candidates ? as_double(*a.candidates) * ratio : kNoLimit;
     const double summaries = a.ratio ? mean_keys(pass, chosen) / ratio : 0;
-    const double scored = a.top_k ? mean_keys(pass, kNoLimit) / ratio : 0;
     const double keys = mean_keys(pass, window) + summaries;
-    const double index_dim = a.top_k ? as_double(a.index_dim) : 0;
-    const auto held = [&](double tokens) {
-      return std::min(tokens, window) * h + tokens / ratio * (h + index_dim);
-    };
+    const double index_dim = as_double(a.indexer.dim);
+    const double own = a.key_values == KeyValues::own ? h + index_dim : 0;
     const double read = std::min(pass.first, window) * h +
-                        std::min(pass.first, chosen) / ratio * h + pass.first / ratio * index_dim;
-    return {
-        .weights = weights,
-        .stored_elements = held(last()),
-        .read_elements = read,
-        .written_elements = pass.tokens * (h + (h + index_dim) / ratio),
-        .flops = projections(weights, pass),
-        .core = attention_core(2 * heads * h, keys, pass) + attention_core(index, scored, pass)};
+                        std::min(pass.first, chosen) / ratio * h +
+                        std::min(pass.first, scored) / ratio * index_dim;
+    const Flops scores =
+        a.ratio ? attention_core(a.indexer.queries(), mean_keys(pass, scored) / ratio, pass)
+                : Flops{};
+    return {.weights = weights,
+            .stored_elements = std::min(last(), window) * h + last() / ratio * own,
+            .read_elements = read,
+            .written_elements = pass.tokens * (h + own / ratio),
+            .flops = projections(weights, pass),
+            .core = attention_core(2 * heads * h, keys, pass) + scores};
   }
 };
 
@@ -139,7 +168,9 @@ struct MlpWeightsOf {
   MlpWeights operator()(const ExpertMlp& m) const {
     const double latent = m.latent_width ? as_double(*m.latent_width) : d;
     const double projections = m.latent_width ? 2 * d * latent : 0;
-    return {.common = d * as_double(m.num_experts) +
+    const double rank = m.router_width ? as_double(*m.router_width) : d;
+    const double hidden = m.router_width ? rank * (d + 2 * rank) : 0;
+    return {.common = hidden + rank * as_double(m.num_experts) +
                       as_double(m.num_shared) * 3 * d * as_double(m.width) + projections,
             .per_expert = 3 * latent * as_double(m.width)};
   }
@@ -168,6 +199,19 @@ double num_weights(const Attention& attention, double hidden_size) {
 
 MlpWeights num_weights(const Mlp& mlp, double hidden_size) {
   return std::visit(MlpWeightsOf{hidden_size}, mlp);
+}
+
+double num_projections(const std::vector<LookupTable>& tables) {
+  double weights = 0;
+  for (const LookupTable& table : tables) weights += as_double(table.projections);
+  return weights;
+}
+
+double num_looked_up(const std::vector<LookupTable>& tables) {
+  double elements = 0;
+  for (const LookupTable& table : tables)
+    elements += as_double(table.rows) * as_double(table.width);
+  return elements;
 }
 
 Count ranks_of_tokens(const Sharding& sharding) { return sharding.tensor * sharding.key_ranks; }

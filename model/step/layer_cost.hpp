@@ -46,6 +46,12 @@ struct MlpWeights {
 
 MlpWeights num_weights(const Mlp& mlp, double hidden_size);
 
+/// Weights that a step reads beside those of the layers: projections of what tokens look up.
+double num_projections(const std::vector<LookupTable>& tables);
+
+/// Elements of the tables themselves.
+double num_looked_up(const std::vector<LookupTable>& tables);
+
 /// How a layer is spread: attention over `tensor` ranks, the keys that a token sees over
 /// `key_ranks` groups of those, all of which hold the same tokens, and experts over `expert` ranks:
 /// some of these, or beyond them ranks with other tokens, which then meet at the experts.

@@ -52,6 +52,15 @@ struct AttentionOfPass {
   double key_ranks;
 };
 
+/// Weights that all tokens read and tensor ranks share out.
+Work shared_out(const Study& study, double all_weights, const ForwardPass& pass) {
+  const double weights = all_weights / static_cast<double>(study.tensor_parallel_size);
+  Work work;
+  work.add(1, Bytes{weights * bytes_per_weight(study.model.architecture->weight_dtype)},
+           Flops{2 * weights * pass.tokens()});
+  return work;
+}
+
 Bytes balanced_bytes(const Study& study, const ExpertMlp& mlp, const ForwardPass& pass) {
   const RoutedTokens routed(study, mlp, pass);
   return routed.bytes_of(balanced_load(mlp, routed.tokens, routed.sharding.expert));
@@ -96,12 +105,12 @@ std::vector<AttentionPart> attention_parts(const Study& study, const Attention& 
 }
 
 Work common_mlp_work(const Study& study, const Mlp& mlp, const ForwardPass& pass) {
-  const double weights = num_weights(mlp, static_cast<double>(study.model.hidden_size)).common /
-                         static_cast<double>(study.tensor_parallel_size);
-  Work work;
-  work.add(1, Bytes{weights * bytes_per_weight(study.model.architecture->weight_dtype)},
-           Flops{2 * weights * pass.tokens()});
-  return work;
+  return shared_out(study, num_weights(mlp, static_cast<double>(study.model.hidden_size)).common,
+                    pass);
+}
+
+Work table_work(const Study& study, const ForwardPass& pass) {
+  return shared_out(study, num_projections(study.model.architecture->tables), pass);
 }
 
 Work routed_work(const Study& study, const ExpertMlp& mlp, const ForwardPass& pass) {
@@ -176,6 +185,7 @@ std::optional<Bytes> modelled_layer_bytes(const Study& study, const ForwardPass&
     if (const auto* experts = std::get_if<ExpertMlp>(&layers.mlp))
       bytes += calls * balanced_bytes(study, *experts, pass);
   }
+  bytes += table_work(study, pass).bytes_at(IntervalEnd::value);
   return (1 / static_cast<double>(study.model.num_layers)) * bytes;
 }
 

@@ -69,6 +69,9 @@ std::vector<AttentionPart> attention_parts(const Study& study, const Attention& 
 /// One decoder layer's MLP: the weights that all tokens read.
 Work common_mlp_work(const Study& study, const Mlp& mlp, const ForwardPass& pass);
 
+/// Projections of what all tokens of a pass look up, of all tables together.
+Work table_work(const Study& study, const ForwardPass& pass);
+
 /// One decoder layer's routed experts on one rank, from few and balanced to skewed.
 Work routed_work(const Study& study, const ExpertMlp& mlp, const ForwardPass& pass);
 

@@ -17,8 +17,8 @@ namespace {
 /// recurrence, gated norm, output. MLP: gate and up, activation, down; with experts a router,
 /// top-k, sorting and combining, and the shared ones.
 struct KernelsOf {
-  double operator()(const GroupedAttention&) const { return 4; }
-  double operator()(const LatentAttention& a) const { return a.index_heads > 0 ? 9 : 6; }
+  double operator()(const GroupedAttention& a) const { return a.indexer.num_heads > 0 ? 7 : 4; }
+  double operator()(const LatentAttention& a) const { return a.indexer.num_heads > 0 ? 9 : 6; }
   double operator()(const LinearAttention&) const { return 5; }
   double operator()(const CompressedAttention&) const { return 9; }
   double operator()(const DenseMlp&) const { return 3; }
@@ -161,6 +161,10 @@ RestRow mlp_row(const Study& study, WorkloadKind workload, const std::vector<For
                             study.machine->engine.mlp));
       if (experts) add(row, routed_part(study, workload, *experts, calls, pass));
     }
+  if (a.tables.empty()) return row;
+  for (const ForwardPass& pass : passes)
+    add(row, kernels_part(study, "projections of looked-up tables", pass.repeats,
+                          table_work(study, pass), a.weight_dtype, study.machine->engine.mlp));
   return row;
 }
 

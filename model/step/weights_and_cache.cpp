@@ -39,6 +39,15 @@ Bytes mlp_weights(const Study& study, const Mlp& mlp) {
                         bytes_per_weight(architecture.expert_dtype)};
 }
 
+/// Tables beside the embedding, and their projections. Tensor ranks share them out. With a pipeline
+/// they are on the fullest stage.
+Bytes table_weights(const Study& study) {
+  const Architecture& architecture = *study.model.architecture;
+  const double elements = num_looked_up(architecture.tables) + num_projections(architecture.tables);
+  return {elements / as_double(study.tensor_parallel_size) *
+          bytes_per_weight(architecture.weight_dtype)};
+}
+
 }  // namespace
 
 Count layers_of_largest_stage(const Study& study) {
@@ -67,7 +76,7 @@ Bytes device_weights(const Study& study) {
                             as_double(study.model.hidden_size) /
                             as_double(study.tensor_parallel_size);
   return largest_stage_share(study) * layers +
-         Bytes{matrices * vocabulary * bytes_per_element(study.model.dtype)};
+         Bytes{matrices * vocabulary * bytes_per_element(study.model.dtype)} + table_weights(study);
 }
 
 Bytes device_cache(const Study& study, double num_sequences, double tokens) {

@@ -11,7 +11,8 @@ namespace depthcost {
 Count layers_of_largest_stage(const Study& study);
 double largest_stage_share(const Study& study);
 
-/// Weights of attention and MLPs on one rank of the fullest stage, embedding and head beside them.
+/// Weights of attention and MLPs on one rank of the fullest stage; embedding, head and other tables
+/// beside them.
 /// The model must have an architecture.
 Bytes device_weights(const Study& study);
 

@@ -11,6 +11,8 @@ namespace depthcost {
 namespace {
 
 constexpr Count kMaxVocabulary = Count{1} << 28;
+constexpr Count kMaxRows = Count{1} << 32;
+constexpr Count kMaxProjections = Count{1} << 40;
 
 using KeyNames = std::initializer_list<const char*>;
 
@@ -29,6 +31,12 @@ class Record {
     const auto number = static_cast<Count>(at(name).numbers.front());
     if (number > kMaxWidth) fail(name, fmt::format("more than {}", kMaxWidth));
     return number;
+  }
+
+  Indexer indexer() const {
+    return {.num_heads = optional("index_heads").value_or(0),
+            .dim = optional("index_dim").value_or(0),
+            .ratio = optional("index_ratio").value_or(1)};
   }
 
   std::optional<Count> optional(const std::string& name) const {
@@ -83,22 +91,36 @@ class Record {
   std::string path_;
 };
 
+/// An indexer chooses `top_k` keys, and has heads and their size.
+void check_indexer(const Record& record) {
+  record.check_company("index_heads", "index_dim");
+  record.check_company("index_dim", "index_heads");
+  record.check_company("index_heads", "top_k");
+  record.check_company("index_ratio", "index_heads");
+}
+
 Attention grouped(const Record& record) {
-  record.check_members({"heads", "kv_heads", "head_dim"}, {"window", "output_gate"});
+  record.check_members({"heads", "kv_heads", "head_dim"},
+                       {"window", "output_gate", "key_values", "top_k", "index_heads", "index_dim",
+                        "index_ratio", "conv_width"});
   record.check_divides("kv_heads", "heads");
+  check_indexer(record);
   return GroupedAttention{.num_heads = record.count("heads"),
                           .num_kv_heads = record.count("kv_heads"),
                           .head_dim = record.count("head_dim"),
                           .window = record.optional("window"),
-                          .output_gate = record.choice("output_gate", OutputGate::absent)};
+                          .output_gate = record.choice("output_gate", OutputGate::absent),
+                          .key_values = record.choice("key_values", KeyValues::own),
+                          .top_k = record.optional("top_k"),
+                          .indexer = record.indexer(),
+                          .conv_width = record.optional("conv_width")};
 }
 
 Attention latent(const Record& record) {
-  record.check_members({"heads", "kv_rank", "nope_dim", "rope_dim", "value_dim"},
-                       {"q_rank", "output_gate", "top_k", "index_heads", "index_dim"});
-  record.check_company("index_heads", "index_dim");
-  record.check_company("index_dim", "index_heads");
-  record.check_company("index_heads", "top_k");
+  record.check_members(
+      {"heads", "kv_rank", "nope_dim", "rope_dim", "value_dim"},
+      {"q_rank", "output_gate", "top_k", "index_heads", "index_dim", "index_ratio"});
+  check_indexer(record);
   return LatentAttention{.num_heads = record.count("heads"),
                          .q_rank = record.optional("q_rank"),
                          .kv_rank = record.count("kv_rank"),
@@ -107,8 +129,7 @@ Attention latent(const Record& record) {
                          .value_dim = record.count("value_dim"),
                          .output_gate = record.choice("output_gate", OutputGate::absent),
                          .top_k = record.optional("top_k"),
-                         .index_heads = record.optional("index_heads").value_or(0),
-                         .index_dim = record.optional("index_dim").value_or(0)};
+                         .indexer = record.indexer()};
 }
 
 Attention linear(const Record& record) {
@@ -122,15 +143,22 @@ Attention linear(const Record& record) {
                          .decay = record.choice("decay", Decay::per_channel)};
 }
 
+bool shares_key_values(const Record& record) {
+  return record.choice("key_values", KeyValues::own) == KeyValues::shared;
+}
+
 Attention compressed(const Record& record) {
   record.check_members({"heads", "head_dim", "q_rank", "output_rank", "output_groups", "window"},
-                       {"ratio", "top_k", "index_heads", "index_dim"});
+                       {"ratio", "key_values", "top_k", "index_heads", "index_dim", "candidates"});
   record.check_divides("output_groups", "heads");
   record.check_company("top_k", "ratio");
-  record.check_company("top_k", "index_heads");
+  record.check_company("key_values", "ratio");
+  // Only where summaries are another layer's can the choice be that layer's, too.
+  if (!shares_key_values(record)) record.check_company("top_k", "index_heads");
   record.check_company("index_heads", "index_dim");
   record.check_company("index_dim", "top_k");
   record.check_company("index_heads", "top_k");
+  record.check_company("candidates", "index_heads");
   return CompressedAttention{.num_heads = record.count("heads"),
                              .head_dim = record.count("head_dim"),
                              .q_rank = record.count("q_rank"),
@@ -138,9 +166,10 @@ Attention compressed(const Record& record) {
                              .output_groups = record.count("output_groups"),
                              .window = record.count("window"),
                              .ratio = record.optional("ratio"),
+                             .key_values = record.choice("key_values", KeyValues::own),
                              .top_k = record.optional("top_k"),
-                             .index_heads = record.optional("index_heads").value_or(0),
-                             .index_dim = record.optional("index_dim").value_or(0)};
+                             .indexer = record.indexer(),
+                             .candidates = record.optional("candidates")};
 }
 
 Attention attention_of(const Record& record) {
@@ -154,15 +183,33 @@ Mlp mlp_of(const Record& record) {
     record.check_members({"width"}, {});
     return DenseMlp{.width = record.count("width")};
   }
-  record.check_members({"experts", "active", "width"}, {"shared", "latent_width"});
+  record.check_members({"experts", "active", "width"}, {"shared", "latent_width", "router_width"});
   const ExpertMlp mlp{.num_experts = record.count("experts"),
                       .num_active = record.count("active"),
                       .num_shared = record.optional("shared").value_or(0),
                       .width = record.count("width"),
-                      .latent_width = record.optional("latent_width")};
+                      .latent_width = record.optional("latent_width"),
+                      .router_width = record.optional("router_width")};
   if (mlp.num_active > mlp.num_experts)
     record.fail("active", fmt::format("more than the {} experts", mlp.num_experts));
   return mlp;
+}
+
+/// One map of `tables`. Tables are larger than matrices, so their numbers have limits of their own.
+LookupTable table_of(const Values& values, std::size_t index) {
+  const auto member = [&](const std::string& name, Count most) -> Count {
+    const std::string path = fmt::format("tables[{}].{}", index, name);
+    if (!values.has(path)) return 0;
+    const Value& value = values.at(path);
+    const auto number = static_cast<Count>(value.numbers.front());
+    if (number > most)
+      throw InputError(value.position, fmt::format("invalid tables[].{} '{}' (more than {})", name,
+                                                   value.texts.front(), most));
+    return number;
+  };
+  return {.rows = member("rows", kMaxRows),
+          .width = member("width", kMaxWidth),
+          .projections = member("projections", kMaxProjections)};
 }
 
 void check_sum(const Values& values, const std::string& list, Count have, Count need) {
@@ -174,6 +221,9 @@ void check_sum(const Values& values, const std::string& list, Count have, Count 
 
 /// Keys that need `attention` and `mlp`, which are absent.
 void refuse_lone_keys(const Values& values) {
+  if (values.has_records("tables"))
+    throw InputError(values.at("tables[0].rows").position,
+                     "conflicting key 'tables' (needs attention and mlp)");
   for (const std::string key :
        {"vocabulary_size", "output_head", "weight_dtype", "expert_dtype", "kv_dtype"})
     if (const Value* value = values.find(key))
@@ -257,6 +307,8 @@ std::optional<Architecture> architecture_from(const Values& values, Count num_la
   const Count decoder_layers = decoder_layers_of(values, num_layers);
   check_sum(values, "attention", attention_layers, decoder_layers);
   check_sum(values, "mlp", mlp_layers, decoder_layers);
+  for (std::size_t i = 0; i < values.num_records("tables"); ++i)
+    architecture.tables.push_back(table_of(values, i));
   architecture.vocabulary_size = vocabulary_size_of(values);
   if (values.has("output_head"))
     architecture.output_head = values.choice<OutputHead>("output_head");

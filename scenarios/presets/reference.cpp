@@ -157,7 +157,7 @@ class Resolver {
     const bool has_layers = written.has("decoder_layers") || written.has("num_layers");
     const bool has_lists = written.has_records("attention") || written.has_records("mlp");
     if (has_layers && !has_lists) {
-      for (const char* list : {"attention", "mlp"}) inherited.erase_records(list);
+      for (const char* list : {"attention", "mlp", "tables"}) inherited.erase_records(list);
       for (const char* key :
            {"vocabulary_size", "output_head", "weight_dtype", "expert_dtype", "kv_dtype"})
         inherited.erase(key);

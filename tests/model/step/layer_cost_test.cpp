@@ -129,8 +129,7 @@ LatentAttention glm_5() {
           .rope_dim = 64,
           .value_dim = 256,
           .top_k = 2048,
-          .index_heads = 32,
-          .index_dim = 128};
+          .indexer = {.num_heads = 32, .dim = 128}};
 }
 
 TEST(LatentAttentionCost, ReadsTheKeysThatItsIndexerChooses) {
@@ -164,7 +163,7 @@ TEST(LatentAttentionCost, WithAnIndexerIsThatOfALoopOverTokensAndKeys) {
 // The last layer with an indexer has chosen the keys.
 TEST(LatentAttentionCost, MayFollowTheChoiceOfAnotherLayer) {
   LatentAttention glm = glm_5();
-  glm.index_heads = glm.index_dim = 0;
+  glm.indexer = {};
   const AttentionCost cost = attention_cost(glm, 6144, {99999, 1}, 1);
   EXPECT_EQ(cost.stored_elements, 100000.0 * 576);
   EXPECT_EQ(cost.read_elements, 2048.0 * 576);
@@ -212,6 +211,116 @@ TEST(LinearAttentionCost, KeepsAStateThatDoesNotGrow) {
   EXPECT_EQ(cost.flops, attention_cost(linear, 7168, {0, 1}, 8).flops);
 }
 
+/// Qwen3.8-Flash-Next, as its config says.
+GroupedAttention qwen_next() {
+  return {.num_heads = 24,
+          .num_kv_heads = 2,
+          .head_dim = 256,
+          .window = {},
+          .output_gate = OutputGate::present,
+          .top_k = 2048,
+          .indexer = {.num_heads = 4, .dim = 128, .ratio = 4},
+          .conv_width = {}};
+}
+
+// Queries and a gate of 24 heads, keys and values of 2, the output, and the indexer's four queries
+// and one key.
+TEST(GroupedAttentionCost, ReadsTheKeysThatItsIndexerChooses) {
+  EXPECT_EQ(num_weights(qwen_next(), 2560), 51445760);
+  const AttentionCost cost = attention_cost(qwen_next(), 2560, {99999, 1}, 2);
+  EXPECT_EQ(cost.stored_elements, 100000.0 * (512 + 32));
+  EXPECT_EQ(cost.read_elements, 2048.0 * 512 + 99999.0 * 32);
+  EXPECT_EQ(cost.written_elements, 512 + 32);
+  EXPECT_EQ(cost.core.value, 2048.0 * 2 * 2 * 12 * 256 + 25000.0 * 2 * 4 * 128);
+}
+
+TEST(GroupedAttentionCost, MayReadWhatAnEarlierLayerKeeps) {
+  GroupedAttention gemma{.num_heads = 8, .num_kv_heads = 2, .head_dim = 256, .window = 512};
+  const AttentionCost own = attention_cost(gemma, 2048, {999, 1}, 1);
+  gemma.key_values = KeyValues::shared;
+  const AttentionCost shared = attention_cost(gemma, 2048, {999, 1}, 1);
+  EXPECT_EQ(own.weights - shared.weights, 2048.0 * 2 * 2 * 256);
+  EXPECT_EQ(own.stored_elements, 512.0 * 2 * 2 * 256);
+  EXPECT_EQ(shared.stored_elements, 0);
+  EXPECT_EQ(shared.written_elements, 0);
+  EXPECT_EQ(shared.read_elements, own.read_elements);
+  EXPECT_EQ(shared.core.value, own.core.value);
+}
+
+// ZAYA1-8B: ten groups of 128 x 128 elements, for two tokens.
+TEST(GroupedAttentionCost, MayMixQueriesAndKeysOverTokens) {
+  GroupedAttention zaya{.num_heads = 8, .num_kv_heads = 2, .head_dim = 128, .window = {}};
+  const double without = num_weights(zaya, 2048);
+  zaya.conv_width = 2;
+  EXPECT_EQ(num_weights(zaya, 2048) - without, 327680);
+}
+
+// GLM-5.3-Flash: a gate of 128 numbers a token says how four keys become one.
+TEST(LatentAttentionCost, MayScoreSeveralTokensAtOnce) {
+  LatentAttention glm = glm_5();
+  const AttentionCost single = attention_cost(glm, 6144, {99999, 1}, 1);
+  glm.indexer.ratio = 4;
+  const AttentionCost pooled = attention_cost(glm, 6144, {99999, 1}, 1);
+  EXPECT_EQ(pooled.weights - single.weights, 6144.0 * 128);
+  EXPECT_EQ(pooled.stored_elements, 100000.0 * (576 + 32));
+  EXPECT_EQ(pooled.read_elements, 2048.0 * 576 + 99999.0 * 32);
+  EXPECT_EQ(single.core.value - pooled.core.value, 75000.0 * 2 * 32 * 128);
+}
+
+/// A layer of DeepSeek-V4.1-Flash behind the one that makes its summaries, one for each token.
+CompressedAttention behind_a_source() {
+  return {.num_heads = 64,
+          .head_dim = 512,
+          .q_rank = 1280,
+          .output_rank = 1024,
+          .output_groups = 8,
+          .window = 128,
+          .ratio = 1,
+          .key_values = KeyValues::shared,
+          .top_k = 512,
+          .indexer = {},
+          .candidates = {}};
+}
+
+// Queries 1280 x (5120 + 32768), a vector of the window, and the two halves of the output.
+TEST(CompressedAttentionCost, MayReadSummariesOfAnEarlierLayer) {
+  const AttentionCost cost = attention_cost(behind_a_source(), 5120, {99999, 1}, 1);
+  EXPECT_EQ(cost.weights, 1280.0 * (5120 + 32768) + 5120.0 * 512 + 32768.0 * 1024 + 8192.0 * 5120);
+  EXPECT_EQ(cost.stored_elements, 128.0 * 512);
+  EXPECT_EQ(cost.written_elements, 512);
+  EXPECT_EQ(cost.read_elements, (128.0 + 512) * 512);
+  EXPECT_EQ(cost.core.value, (128.0 + 512) * 2 * 2 * 64 * 512);
+}
+
+TEST(CompressedAttentionCost, MayScoreCandidatesOnly) {
+  CompressedAttention chooser = behind_a_source();
+  chooser.indexer = {.num_heads = 32, .dim = 128};
+  const AttentionCost all = attention_cost(chooser, 5120, {99999, 1}, 1);
+  EXPECT_EQ(all.read_elements, (128.0 + 512) * 512 + 99999.0 * 128);
+  chooser.candidates = 16384;
+  const AttentionCost few = attention_cost(chooser, 5120, {99999, 1}, 1);
+  EXPECT_EQ(few.read_elements, (128.0 + 512) * 512 + 16384.0 * 128);
+  EXPECT_EQ(all.core.value - few.core.value, (100000.0 - 16384) * 2 * 32 * 128);
+  EXPECT_EQ(few.weights - attention_cost(behind_a_source(), 5120, {}, 1).weights,
+            1280.0 * 32 * 128);
+}
+
+// The source itself: one vector a token, without a gate, and a key of its indexer.
+TEST(CompressedAttentionCost, NeedsNoGateForSummariesOfOneToken) {
+  CompressedAttention source = behind_a_source();
+  const double shared = num_weights(source, 5120);
+  source.key_values = KeyValues::own;
+  EXPECT_EQ(num_weights(source, 5120) - shared, 5120.0 * 512);
+  source.ratio = 2;
+  EXPECT_EQ(num_weights(source, 5120) - shared, 2 * 5120.0 * 512);
+}
+
+// ZAYA1-8B: 2048 to 256, twice 256 to 256, and 256 to the experts.
+TEST(MlpWeights, MayHaveARouterOfThreeLayers) {
+  const ExpertMlp zaya{.num_experts = 16, .width = 2048, .latent_width = {}, .router_width = 256};
+  EXPECT_EQ(num_weights(Mlp{zaya}, 2048).common, 2048.0 * 256 + 2 * 256 * 256 + 256 * 16);
+}
+
 // 4-fold summaries of which 512 are chosen, a window of 128, an indexer of 64 x 128.
 TEST(CompressedAttentionCost, SeesItsWindowAndChosenSummaries) {
   const CompressedAttention compressed{.num_heads = 64,
@@ -222,8 +331,7 @@ TEST(CompressedAttentionCost, SeesItsWindowAndChosenSummaries) {
                                        .window = 128,
                                        .ratio = 4,
                                        .top_k = 512,
-                                       .index_heads = 64,
-                                       .index_dim = 128};
+                                       .indexer = {.num_heads = 64, .dim = 128}};
   const AttentionCost cost = attention_cost(compressed, 4096, {9999, 1}, 1);
   EXPECT_EQ(cost.stored_elements, 128.0 * 512 + 10000 / 4.0 * (512 + 128));
   EXPECT_EQ(cost.read_elements, 128.0 * 512 + 512 * 512 + 9999 / 4.0 * 128);

@@ -142,6 +142,19 @@ TEST(DeviceWeights, HoldATiedTableOnce) {
   EXPECT_DOUBLE_EQ(device_weights(study).value, tied);
 }
 
+TEST(DeviceWeights, HoldTablesBesideTheEmbedding) {
+  Study study = llama();
+  const double without = device_weights(study).value;
+  study.model.architecture->tables = {{.rows = 1000, .width = 160, .projections = 5000},
+                                      {.rows = 10, .width = 20}};
+  EXPECT_DOUBLE_EQ(device_weights(study).value, without + 2 * (160000 + 5000 + 200));
+  study.model.architecture->weight_dtype = WeightDtype::fp8;
+  study.tensor_parallel_size = 4;
+  const double with = device_weights(study).value;
+  study.model.architecture->tables.clear();
+  EXPECT_DOUBLE_EQ(with - device_weights(study).value, (160000 + 5000 + 200) / 4.0);
+}
+
 // A fifth of the layers and one of the two matrices.
 TEST(DeviceWeights, AreThoseOfTheFullestStage) {
   Study study = llama();

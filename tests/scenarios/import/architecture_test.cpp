@@ -95,13 +95,76 @@ TEST(Architectures, HoldLatentAttentionWithAnIndexer) {
   const Architecture got = read(attention(latent + ", index_heads: 14, index_dim: 15"));
   const auto& with = std::get<LatentAttention>(got.attention[0].attention);
   EXPECT_EQ(with.top_k, 13);
-  EXPECT_EQ(with.index_heads, 14);
-  EXPECT_EQ(with.index_dim, 15);
+  EXPECT_EQ(with.indexer.num_heads, 14);
+  EXPECT_EQ(with.indexer.dim, 15);
   const Architecture shared = read(attention(latent));
   const auto& without = std::get<LatentAttention>(shared.attention[0].attention);
   EXPECT_EQ(without.top_k, 13);
-  EXPECT_EQ(without.index_heads, 0);
-  EXPECT_EQ(without.index_dim, 0);
+  EXPECT_EQ(without.indexer.num_heads, 0);
+  EXPECT_EQ(without.indexer.dim, 0);
+}
+
+TEST(Architectures, HoldGroupedAttentionWithAnIndexer) {
+  const Architecture got = read(
+      attention("kind: grouped, decoder_layers: 2, heads: 8, kv_heads: 8, head_dim: 4, top_k: 13, "
+                "index_heads: 14, index_dim: 15, index_ratio: 16"));
+  const auto& grouped = std::get<GroupedAttention>(got.attention[0].attention);
+  EXPECT_EQ(grouped.top_k, 13);
+  EXPECT_EQ(grouped.indexer.num_heads, 14);
+  EXPECT_EQ(grouped.indexer.dim, 15);
+  EXPECT_EQ(grouped.indexer.ratio, 16);
+  EXPECT_EQ(grouped.key_values, KeyValues::own);
+  EXPECT_FALSE(grouped.conv_width);
+}
+
+TEST(Architectures, HoldLayersThatShareKeysAndValues) {
+  const Architecture got = read(lists(
+      "{kind: grouped, decoder_layers: 1, heads: 8, kv_heads: 2, head_dim: 16, conv_width: 3},\n"
+      "    {kind: grouped, decoder_layers: 1, heads: 8, kv_heads: 2, head_dim: 16, key_values: "
+      "shared}",
+      kDense));
+  EXPECT_EQ(std::get<GroupedAttention>(got.attention[0].attention).conv_width, 3);
+  EXPECT_EQ(std::get<GroupedAttention>(got.attention[1].attention).key_values, KeyValues::shared);
+}
+
+TEST(Architectures, HoldCompressedAttentionThatReadsAnEarlierLayer) {
+  const Architecture got = read(attention(
+      "kind: compressed, decoder_layers: 2, heads: 8, head_dim: 16, q_rank: 9, output_rank: 10, "
+      "output_groups: 4, window: 11, ratio: 1, key_values: shared, top_k: 13"));
+  const auto& compressed = std::get<CompressedAttention>(got.attention[0].attention);
+  EXPECT_EQ(compressed.key_values, KeyValues::shared);
+  EXPECT_EQ(compressed.indexer.num_heads, 0);
+  EXPECT_FALSE(compressed.candidates);
+  const Architecture with = read(attention(
+      "kind: compressed, decoder_layers: 2, heads: 8, head_dim: 16, q_rank: 9, output_rank: 10, "
+      "output_groups: 4, window: 11, ratio: 1, top_k: 13, index_heads: 1, index_dim: 2, "
+      "candidates: 17"));
+  EXPECT_EQ(std::get<CompressedAttention>(with.attention[0].attention).candidates, 17);
+}
+
+TEST(Architectures, MayHaveNoRotation) {
+  const Architecture got = read(
+      attention("kind: latent, decoder_layers: 2, heads: 8, kv_rank: 12, nope_dim: 6, rope_dim: 0, "
+                "value_dim: 5"));
+  EXPECT_EQ(std::get<LatentAttention>(got.attention[0].attention).rope_dim, 0);
+}
+
+TEST(Architectures, HoldARouterOfSeveralLayers) {
+  const Architecture got = read(
+      mlp("kind: experts, decoder_layers: 2, width: 4, experts: 8, active: 1, router_width: 6"));
+  EXPECT_EQ(std::get<ExpertMlp>(got.mlp[0].mlp).router_width, 6);
+}
+
+TEST(Architectures, HoldTables) {
+  const Architecture got = read(model(fmt::format(
+      "vocabulary_size: 9, attention: [{}], mlp: [{}],\n  tables: [{{rows: 4294967296, width: 3, "
+      "projections: 5}}, {{rows: 6, width: 7}}]",
+      kGrouped, kDense)));
+  ASSERT_EQ(got.tables.size(), 2u);
+  EXPECT_EQ(got.tables[0].rows, 4294967296);
+  EXPECT_EQ(got.tables[0].width, 3);
+  EXPECT_EQ(got.tables[0].projections, 5);
+  EXPECT_EQ(got.tables[1].projections, 0);
 }
 
 TEST(Architectures, HoldAGateOfGroupedAttention) {
@@ -173,8 +236,8 @@ TEST(Architectures, HoldCompressedAttention) {
   EXPECT_EQ(compressed.window, 11);
   EXPECT_EQ(compressed.ratio, 12);
   EXPECT_EQ(compressed.top_k, 13);
-  EXPECT_EQ(compressed.index_heads, 14);
-  EXPECT_EQ(compressed.index_dim, 15);
+  EXPECT_EQ(compressed.indexer.num_heads, 14);
+  EXPECT_EQ(compressed.indexer.dim, 15);
 }
 
 TEST(Architectures, HoldExperts) {
@@ -317,6 +380,28 @@ INSTANTIATE_TEST_SUITE_P(
          attention(
              "kind: latent, decoder_layers: 2, heads: 8, kv_rank: 1, nope_dim: 1, rope_dim: 1, value_dim: 1, top_k: 2, index_heads: 4"),
          "it.yaml:6:134: error: conflicting key 'index_heads' (needs index_dim)"},
+        {"GroupedIndexerThatPicksNothing",
+         attention(
+             "kind: grouped, decoder_layers: 2, heads: 8, kv_heads: 8, head_dim: 1, index_heads: 4, index_dim: 1"),
+         "it.yaml:6:99: error: conflicting key 'index_heads' (needs top_k)"},
+        {"RatioOfNoIndexer",
+         attention(
+             "kind: grouped, decoder_layers: 2, heads: 8, kv_heads: 8, head_dim: 1, top_k: 2, index_ratio: 4"),
+         "it.yaml:6:109: error: conflicting key 'index_ratio' (needs index_heads)"},
+        {"SharedSummariesOfAWindow",
+         attention(
+             "kind: compressed, decoder_layers: 2, heads: 8, head_dim: 1, q_rank: 1, output_rank: 1, output_groups: 1, window: 1, key_values: shared"),
+         "it.yaml:6:144: error: conflicting key 'key_values' (needs ratio)"},
+        {"CandidatesOfNoIndexer",
+         attention(
+             "kind: compressed, decoder_layers: 2, heads: 8, head_dim: 1, q_rank: 1, output_rank: 1, output_groups: 1, window: 1, ratio: 4, key_values: shared, top_k: 4, candidates: 5"),
+         "it.yaml:6:184: error: conflicting key 'candidates' (needs index_heads)"},
+        {"KeysOfALatentAttention",
+         attention(
+             "kind: latent, decoder_layers: 2, heads: 8, kv_rank: 1, nope_dim: 1, rope_dim: 1, value_dim: 1, key_values: shared"),
+         "it.yaml:6:123: error: conflicting key 'key_values' (attention of kind latent has none)"},
+        {"RouterOfADenseMlp", mlp("kind: dense, decoder_layers: 2, width: 4, router_width: 8"),
+         "it.yaml:7:66: error: conflicting key 'router_width' (mlp of kind dense has none)"},
         {"UnknownDecay",
          attention(
              "kind: linear, decoder_layers: 2, heads: 8, head_dim: 1, conv_width: 4, decay: fast"),
@@ -357,6 +442,16 @@ INSTANTIATE_TEST_SUITE_P(
         {"LargeVocabulary",
          model("vocabulary_size: 268435457, attention: [" + kGrouped + "], mlp: [" + kDense + "]"),
          "it.yaml:5:20: error: invalid vocabulary_size '268435457' (more than 268435456)"},
+        {"TablesAlone", model("tables: [{rows: 1, width: 2}]"),
+         "it.yaml:5:19: error: conflicting key 'tables' (needs attention and mlp)"},
+        {"TableWithoutWidth",
+         model("vocabulary_size: 9, attention: [" + kGrouped + "], mlp: [" + kDense +
+               "],\n  tables: [{rows: 1}]"),
+         "it.yaml:6:12: error: missing key 'width' (tables needs it)"},
+        {"LargeTable",
+         model("vocabulary_size: 9, attention: [" + kGrouped + "], mlp: [" + kDense +
+               "],\n  tables: [{rows: 4294967297, width: 1}]"),
+         "it.yaml:6:19: error: invalid tables[].rows '4294967297' (more than 4294967296)"},
         {"UnknownDtype", model("weight_dtype: int4"),
          "it.yaml:5:17: error: invalid weight_dtype 'int4' (must be mxfp4 | nvfp4 | fp8 | bf16 | f16 | f32)"},
         {"EmptyList", model("attention: []"),
