@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "scenarios/import/architecture.hpp"
 #include "scenarios/import/hf_parts.hpp"
 
 namespace depthcost {
@@ -131,6 +132,40 @@ void refuse_lightning_layers(const HfModel& model) {
       types->fail(fmt::format("holds {}; only 1, full attention, is understood", type));
 }
 
+/// ZAYA1's compressed convolutional attention, arXiv:2510.04476: two convolutions mix queries and
+/// keys over tokens. The second mixes the elements of a head, too; the first has 1 / head_dim of
+/// its weights, and is not counted.
+std::optional<ConfigValue> find_convolution(const HfModel& model) {
+  if (!model.type.is_zaya) return std::nullopt;
+  model.config.ignore({"cca_time0"});
+  return model.config.find({"cca_time1"});
+}
+
+/// Gemma 3n: the last layers read keys and values of earlier ones, with and without a window.
+std::vector<ImportedRecord> sharing(const HfModel& model, const Windows& windows,
+                                    const ConfigValue& num_shared) {
+  const Count num_layers = model.num_decoder_layers;
+  if (num_shared.count() >= num_layers)
+    num_shared.fail(fmt::format("the model has {} decoder layers", num_layers));
+  const Count first_shared = num_layers - num_shared.count();
+  std::vector<ImportedRecord> records;
+  for (const bool is_shared : {false, true})
+    for (const bool has_window : {true, false}) {
+      Count layers = 0;
+      for (Count i = 0; i < num_layers; ++i)
+        if ((i >= first_shared) == is_shared &&
+            windows.by_layer[static_cast<std::size_t>(i)] == has_window)
+          ++layers;
+      if (layers == 0) continue;
+      RecordBuilder builder = grouped_record(model, windows.path, layers);
+      if (has_window) builder.add("window", windows.window);
+      if (is_shared)
+        builder.add("key_values", "shared", num_shared.position()).cite(num_shared.path());
+      records.push_back(builder.build());
+    }
+  return records;
+}
+
 std::vector<ImportedRecord> grouped(const HfModel& model) {
   refuse_lightning_layers(model);
   refuse_unless_false(model, "use_bidirectional_attention");
@@ -140,8 +175,14 @@ std::vector<ImportedRecord> grouped(const HfModel& model) {
   }
   const Windows windows = import_windows(model);
   const auto record = [&](Count num_layers, const std::optional<ConfigValue>& window) {
-    return grouped_record(model, windows.path, num_layers).add("window", window).build();
+    return grouped_record(model, windows.path, num_layers)
+        .add("window", window)
+        .add("conv_width", find_convolution(model))
+        .build();
   };
+  if (model.type.shares_key_values)
+    if (const auto shared = model.config.find({"num_kv_shared_layers"}))
+      if (shared->count(Range::non_negative) > 0) return sharing(model, windows, *shared);
   std::vector<ImportedRecord> records;
   const Count num_full = model.num_decoder_layers - windows.num_layers;
   if (windows.num_layers > 0) records.push_back(record(windows.num_layers, windows.window));
@@ -159,7 +200,8 @@ struct Indexers {
   std::string path;
 };
 
-Indexers read_indexers(const HfModel& model) {
+/// `is_latent` has an entry for each decoder layer. Only latent ones have use for a choice.
+Indexers read_indexers(const HfModel& model, const std::vector<bool>& is_latent) {
   HfConfig& config = model.config;
   config.ignore({"index_share_for_mtp_iteration", "index_skip_topk_offset", "index_topk_pattern"});
   const auto every = config.find({"index_topk_freq"});
@@ -167,17 +209,21 @@ Indexers read_indexers(const HfModel& model) {
   if (!types) {
     if (every && every->count() != 1)
       config.at({"indexer_types"}, "index_topk_freq: not each layer chooses keys");
-    return {.num_full = model.num_decoder_layers, .num_shared = 0, .path = ""};
+    return {.num_full = std::count(is_latent.begin(), is_latent.end(), true),
+            .num_shared = 0,
+            .path = ""};
   }
   Indexers indexers{.num_full = 0, .num_shared = 0, .path = types->path()};
   const std::vector<std::string> words = types->words();
   require_one_per_layer(*types, words.size(), model.num_decoder_layers);
-  for (const std::string& word : words) {
-    if (word != "full" && word != "shared")
-      types->fail(fmt::format("holds '{}'; must be full or shared", printable(word)));
-    ++(word == "full" ? indexers.num_full : indexers.num_shared);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] != "full" && words[i] != "shared")
+      types->fail(fmt::format("holds '{}'; must be full or shared", printable(words[i])));
+    if (!is_latent[i]) continue;
+    if (words[i] == "shared" && indexers.num_full == 0)
+      types->fail("the first layer has no choice to share");
+    ++(words[i] == "full" ? indexers.num_full : indexers.num_shared);
   }
-  if (words.front() == "shared") types->fail("the first layer has no choice to share");
   return indexers;
 }
 
@@ -189,50 +235,78 @@ RecordBuilder latent_record(const HfModel& model, Count num_layers, const std::s
   const ConfigValue heads = config.at(kHeads, "query heads");
   const ConfigValue nope = config.at({"qk_nope_head_dim"}, "of a latent attention");
   const ConfigValue rope = config.at({"qk_rope_head_dim"}, "of a latent attention");
+  const Count rope_dim = rope.count(Range::non_negative);
   if (const auto both = config.find({"qk_head_dim"}))
-    if (both->count() != nope.count() + rope.count())
-      both->fail(
-          fmt::format("{} + {} is {}", nope.path(), rope.path(), nope.count() + rope.count()));
+    if (both->count() != nope.count() + rope_dim)
+      both->fail(fmt::format("{} + {} is {}", nope.path(), rope.path(), nope.count() + rope_dim));
   RecordBuilder builder(config, "latent", num_layers, heads.position());
   if (!pattern.empty()) builder.cite(pattern);
   builder.add("heads", heads)
       .add("q_rank", config.find({"q_lora_rank"}))
       .add("kv_rank", config.at({"kv_lora_rank"}, "of a latent attention"))
       .add("nope_dim", nope)
-      .add("rope_dim", rope)
+      .add("rope_dim", rope_dim, rope.position())
+      .cite(rope.path())
       .add("value_dim", config.at({"v_head_dim"}, "of a latent attention"));
   if (const auto gate = config.find({"mla_use_output_gate"}); gate && gate->flag())
     builder.add("output_gate", "present", gate->position()).cite(gate->path());
   return builder;
 }
 
-std::vector<ImportedRecord> latent(const HfModel& model) {
-  if (model.type.indexer == Indexer::absent)
-    return {latent_record(model, model.num_decoder_layers, "").build()};
+/// Latent attention whose keys an indexer chooses, in the layers that have an entry in `is_latent`.
+std::vector<ImportedRecord> indexed_latent(const HfModel& model, const std::vector<bool>& is_latent,
+                                           const std::string& pattern) {
   HfConfig& config = model.config;
   const std::string why = "of the indexer";
-  const Indexers indexers = read_indexers(model);
+  const Indexers indexers = read_indexers(model, is_latent);
   const ConfigValue top_k = config.at({"index_topk"}, why);
-  std::vector<ImportedRecord> records{latent_record(model, indexers.num_full, indexers.path)
-                                          .add("top_k", top_k)
+  config.ignore({"index_kpool_always_select_tail"});  // three tokens at most
+  if (const auto learned = config.find({"index_kpool_compress"}); learned && !learned->flag())
+    learned->fail("only true is understood");
+  const auto record = [&](Count num_layers) {
+    RecordBuilder builder = latent_record(model, num_layers, pattern);
+    if (!indexers.path.empty()) builder.cite(indexers.path);
+    return builder.add("top_k", top_k);
+  };
+  std::vector<ImportedRecord> records{record(indexers.num_full)
                                           .add("index_heads", config.at({"index_n_heads"}, why))
                                           .add("index_dim", config.at({"index_head_dim"}, why))
+                                          .add("index_ratio", config.find({"index_kpool"}))
                                           .build()};
-  if (indexers.num_shared > 0)
-    records.push_back(
-        latent_record(model, indexers.num_shared, indexers.path).add("top_k", top_k).build());
+  if (indexers.num_shared > 0) records.push_back(record(indexers.num_shared).build());
   return records;
 }
 
-/// Marks the decoder layers of a list; the lists of Kimi Linear count from 1.
-void mark(const ConfigValue& list, std::vector<std::string>& owners, const std::string& owner) {
+std::vector<ImportedRecord> latent(const HfModel& model) {
+  if (model.type.indexer == Indexing::absent)
+    return {latent_record(model, model.num_decoder_layers, "").build()};
+  return indexed_latent(
+      model, std::vector<bool>(static_cast<std::size_t>(model.num_decoder_layers), true), "");
+}
+
+/// Marks the decoder layers of a list. The lists of Kimi Linear count from 1, those of GLM from 0.
+void mark(const HfModel& model, const ConfigValue& list, std::vector<std::string>& owners) {
+  const Count first = model.type.first_layer;
+  const Count last = static_cast<Count>(owners.size()) - 1 + first;
   for (const Count layer : list.counts(Range::non_negative)) {
-    if (layer < 1 || layer > static_cast<Count>(owners.size()))
-      list.fail(fmt::format("holds {}; decoder layers count from 1 to {}", layer, owners.size()));
-    std::string& known = owners[static_cast<std::size_t>(layer - 1)];
+    if (layer < first || layer > last)
+      list.fail(fmt::format("holds {}; decoder layers count from {} to {}", layer, first, last));
+    std::string& known = owners[static_cast<std::size_t>(layer - first)];
     if (!known.empty()) list.fail(fmt::format("holds {}, which is in {} already", layer, known));
-    known = owner;
+    known = list.path();
   }
+}
+
+/// GLM says a second time which layers are linear.
+void check_layer_types(const HfModel& model, const std::vector<bool>& is_latent) {
+  const auto types = model.config.find({"layer_types"});
+  if (!types) return;
+  const std::vector<std::string> words = types->words();
+  require_one_per_layer(*types, words.size(), model.num_decoder_layers);
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if ((words[i] != "linear_attention") != is_latent[i])
+      types->fail(fmt::format("holds '{}' as entry {}; linear_attn_config says otherwise",
+                              printable(words[i]), i + 1));
 }
 
 ImportedRecord linear(const HfModel& model, ConfigSection& section, const ConfigValue& layers,
@@ -259,20 +333,28 @@ std::vector<ImportedRecord> hybrid(const HfModel& model) {
   const ConfigValue linear_layers = section.at({"kda_layers"}, "layers, counted from 1");
   const ConfigValue full_layers = section.at({"full_attn_layers"}, "layers, counted from 1");
   std::vector<std::string> owners(static_cast<std::size_t>(model.num_decoder_layers));
-  mark(linear_layers, owners, linear_layers.path());
-  mark(full_layers, owners, full_layers.path());
-  Count num_linear = 0;
+  mark(model, linear_layers, owners);
+  mark(model, full_layers, owners);
+  std::vector<bool> is_latent;
   for (std::size_t i = 0; i < owners.size(); ++i) {
     if (owners[i].empty())
-      full_layers.fail(fmt::format("decoder layer {} is in neither list", i + 1));
-    if (owners[i] == linear_layers.path()) ++num_linear;
+      full_layers.fail(fmt::format("decoder layer {} is in neither list",
+                                   static_cast<Count>(i) + model.type.first_layer));
+    is_latent.push_back(owners[i] == full_layers.path());
   }
+  check_layer_types(model, is_latent);
   std::vector<ImportedRecord> records;
+  const Count num_latent = std::count(is_latent.begin(), is_latent.end(), true);
+  const Count num_linear = model.num_decoder_layers - num_latent;
   if (num_linear > 0) records.push_back(linear(model, section, linear_layers, num_linear));
-  const Count num_latent = model.num_decoder_layers - num_linear;
-  if (num_latent > 0)
-    records.push_back(latent_record(model, num_latent, full_layers.path()).build());
   section.refuse_others();
+  if (num_latent == 0) return records;
+  if (model.type.indexer == Indexing::absent) {
+    records.push_back(latent_record(model, num_latent, full_layers.path()).build());
+    return records;
+  }
+  for (ImportedRecord& record : indexed_latent(model, is_latent, full_layers.path()))
+    records.push_back(std::move(record));
   return records;
 }
 
@@ -284,7 +366,9 @@ FoundCount linear_layers(const HfModel& model) {
     const std::vector<std::string> words = types->words();
     require_one_per_layer(*types, words.size(), model.num_decoder_layers);
     for (const std::string& word : words) {
-      if (word != "full_attention" && word != "linear_attention")
+      const bool is_indexed = word == "deepseek_sparse_attention" || word == "hybrid_indexed";
+      if (word != "full_attention" && word != "linear_attention" &&
+          (!is_indexed || model.type.indexer == Indexing::absent))
         types->fail(
             fmt::format("holds '{}'; must be full_attention or linear_attention", printable(word)));
       if (word == "linear_attention") ++num_linear;
@@ -295,6 +379,18 @@ FoundCount linear_layers(const HfModel& model) {
       model.config.at({"full_attention_interval"}, "which layers have linear attention");
   return {model.num_decoder_layers - model.num_decoder_layers / step.count(), step.position(),
           step.path()};
+}
+
+/// Qwen4-Exp: an indexer with one key for several tokens, the mean of theirs.
+void add_indexer(const HfModel& model, RecordBuilder& full) {
+  HfConfig& config = model.config;
+  const std::string why = "of the indexer";
+  const ConfigValue keys = config.at({"indexer_kv_heads"}, why);
+  if (keys.count() != 1) keys.fail("one key serves all heads");
+  full.add("top_k", config.at({"indexer_budget"}, why))
+      .add("index_heads", config.at({"indexer_n_heads"}, why))
+      .add("index_dim", config.at({"indexer_head_dim"}, why))
+      .add("index_ratio", config.at({"indexer_compress_ratio"}, why));
 }
 
 /// Gated DeltaNet, arXiv:2412.06464, and in each n-th layer a grouped attention with a gate.
@@ -328,6 +424,7 @@ std::vector<ImportedRecord> gated_delta(const HfModel& model) {
     full.add("output_gate", "present", gate ? gate->position() : layers.position);
     full.cite(gate ? gate->path() : fmt::format("gated as in transformers' {}", model.type.name));
   }
+  if (model.type.indexer == Indexing::present) add_indexer(model, full);
   records.push_back(full.build());
   return records;
 }
@@ -338,19 +435,24 @@ constexpr Count kWindowOnly = 0;
 constexpr Count kChosenRatio = 4;
 constexpr Count kDenseRatio = 128;
 
-/// Decoder layers by ratio. The list goes on with the layers of multi-token prediction, which are
-/// not counted.
-std::map<Count, Count> layers_by_ratio(const HfModel& model, const ConfigValue& ratios) {
-  const std::vector<Count> all = ratios.counts(Range::non_negative);
+/// The ratio of each decoder layer. The list goes on with the layers of multi-token prediction,
+/// which are not counted.
+std::vector<Count> ratios_of_layers(const HfModel& model, const ConfigValue& ratios) {
+  std::vector<Count> all = ratios.counts(Range::non_negative);
   const auto predicting = model.config.find({"num_nextn_predict_layers", "mtp_num_layers"});
   const Count num_predicting = predicting ? predicting->count(Range::non_negative) : 0;
   const auto length = static_cast<Count>(all.size());
   if (length != model.num_decoder_layers && length != model.num_decoder_layers + num_predicting)
     ratios.fail(fmt::format("{} entries; {} decoder layers and {} of multi-token prediction",
                             length, model.num_decoder_layers, num_predicting));
+  all.resize(static_cast<std::size_t>(model.num_decoder_layers));
+  return all;
+}
+
+/// Decoder layers by ratio.
+std::map<Count, Count> layers_by_ratio(const HfModel& model, const ConfigValue& ratios) {
   std::map<Count, Count> layers;
-  for (Count i = 0; i < model.num_decoder_layers; ++i) {
-    const Count ratio = all[static_cast<std::size_t>(i)];
+  for (const Count ratio : ratios_of_layers(model, ratios)) {
     if (ratio != kWindowOnly && ratio != kChosenRatio && ratio != kDenseRatio)
       ratios.fail(fmt::format("holds {}; must be 0, 4 or 128", ratio));
     ++layers[ratio];
@@ -358,31 +460,147 @@ std::map<Count, Count> layers_by_ratio(const HfModel& model, const ConfigValue& 
   return layers;
 }
 
-std::vector<ImportedRecord> compressed(const HfModel& model) {
+const char* const kOfCompressed = "of a compressed attention";
+
+/// What all layers of a compressed attention have, and their ratio.
+RecordBuilder compressed_record(const HfModel& model, const ConfigValue& ratios, Count ratio,
+                                Count num_layers) {
+  HfConfig& config = model.config;
+  const std::string why = kOfCompressed;
+  RecordBuilder builder(config, "compressed", num_layers, ratios.position());
+  builder.cite(fmt::format("{} {}", ratios.path(), ratio))
+      .add("heads", config.at(kHeads, why))
+      .add("head_dim", config.at({"head_dim"}, why))
+      .add("q_rank", config.at({"q_lora_rank"}, why))
+      .add("output_rank", config.at({"o_lora_rank"}, why))
+      .add("output_groups", config.at({"o_groups"}, why))
+      .add("window", config.at({"sliding_window"}, why));
+  if (ratio != kWindowOnly) builder.add("ratio", ratio, ratios.position());
+  return builder;
+}
+
+void add_indexer_of_summaries(const HfModel& model, RecordBuilder& builder) {
+  builder.add("index_heads", model.config.at({"index_n_heads"}, kOfCompressed))
+      .add("index_dim", model.config.at({"index_head_dim"}, kOfCompressed));
+}
+
+/// `compress_ratios`, and a check that one vector serves all heads.
+ConfigValue read_ratios(const HfModel& model) {
   HfConfig& config = model.config;
   config.ignore({"qk_rope_head_dim"});
-  const std::string why = "of a compressed attention";
-  const ConfigValue ratios = config.at({"compress_ratios"}, "one for each decoder layer");
-  const ConfigValue kv_heads = config.at(kKvHeads, why);
+  ConfigValue ratios = config.at({"compress_ratios"}, "one for each decoder layer");
+  const ConfigValue kv_heads = config.at(kKvHeads, kOfCompressed);
   if (kv_heads.count() != 1) kv_heads.fail("one vector serves all heads");
+  return ratios;
+}
+
+std::vector<ImportedRecord> compressed(const HfModel& model) {
+  HfConfig& config = model.config;
+  const ConfigValue ratios = read_ratios(model);
   std::vector<ImportedRecord> records;
   for (const auto& [ratio, num_layers] : layers_by_ratio(model, ratios)) {
-    RecordBuilder builder(config, "compressed", num_layers, ratios.position());
-    builder.cite(fmt::format("{} {}", ratios.path(), ratio))
-        .add("heads", config.at(kHeads, why))
-        .add("head_dim", config.at({"head_dim"}, why))
-        .add("q_rank", config.at({"q_lora_rank"}, why))
-        .add("output_rank", config.at({"o_lora_rank"}, why))
-        .add("output_groups", config.at({"o_groups"}, why))
-        .add("window", config.at({"sliding_window"}, why));
-    if (ratio != kWindowOnly) builder.add("ratio", ratio, ratios.position());
-    if (ratio == kChosenRatio)
-      builder.add("top_k", config.at({"index_topk"}, why))
-          .add("index_heads", config.at({"index_n_heads"}, why))
-          .add("index_dim", config.at({"index_head_dim"}, why));
+    RecordBuilder builder = compressed_record(model, ratios, ratio, num_layers);
+    if (ratio == kChosenRatio) {
+      builder.add("top_k", config.at({"index_topk"}, kOfCompressed));
+      add_indexer_of_summaries(model, builder);
+    }
     records.push_back(builder.build());
   }
   config.ignore({"index_topk", "index_n_heads", "index_head_dim"});
+  return records;
+}
+
+/// What one decoder layer of DeepSeek-V4.1 does for its summaries.
+struct SummaryRole {
+  Count ratio = kWindowOnly;
+  bool makes = false;            // its own summaries
+  bool chooses = false;          // among them, with an indexer
+  bool sees_candidates = false;  // only these are scored
+
+  auto operator<=>(const SummaryRole&) const = default;
+};
+
+/// Marks the decoder layers that a list names. It counts from 0.
+std::vector<bool> layers_in(const HfModel& model, const ConfigValue& list) {
+  std::vector<bool> is_in(static_cast<std::size_t>(model.num_decoder_layers), false);
+  for (const Count layer : list.counts(Range::non_negative)) {
+    if (layer >= model.num_decoder_layers)
+      list.fail(fmt::format("holds {}; decoder layers count from 0 to {}", layer,
+                            model.num_decoder_layers - 1));
+    is_in[static_cast<std::size_t>(layer)] = true;
+  }
+  return is_in;
+}
+
+/// DeepSeek-V4.1: some layers make summaries, and the next ones read them. Some have an indexer,
+/// and the next ones see what it has chosen. Behind the layer `candidate_source_layer_id` indexers
+/// score only what its own has found best.
+std::vector<SummaryRole> summary_roles(const HfModel& model, const ConfigValue& ratios,
+                                       const ConfigValue& sources, const ConfigValue& indexers) {
+  const std::vector<Count> all = ratios_of_layers(model, ratios);
+  const std::vector<bool> makes = layers_in(model, sources);
+  const std::vector<bool> chooses = layers_in(model, indexers);
+  const auto candidate_source = model.config.find({"candidate_source_layer_id"});
+  const Count first_with_candidates = candidate_source
+                                          ? candidate_source->count(Range::non_negative) + 1
+                                          : model.num_decoder_layers;
+  std::vector<SummaryRole> roles;
+  bool is_made = false;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool has_summaries = all[i] != kWindowOnly;
+    if (!has_summaries && (makes[i] || chooses[i]))
+      (makes[i] ? sources : indexers)
+          .fail(fmt::format("holds {}, which has no summaries by {}", i, ratios.path()));
+    if (makes[i] && !chooses[i])
+      indexers.fail(fmt::format("lacks {}, which is in {}", i, sources.path()));
+    is_made = is_made || makes[i];
+    if (has_summaries && !is_made)
+      sources.fail(fmt::format("decoder layer {} has no summaries to read", i));
+    roles.push_back(
+        {.ratio = all[i],
+         .makes = makes[i],
+         .chooses = chooses[i],
+         .sees_candidates = chooses[i] && static_cast<Count>(i) >= first_with_candidates});
+  }
+  return roles;
+}
+
+ImportedRecord with_shared_summaries(const HfModel& model, const ConfigValue& ratios,
+                                     const ConfigValue& sources, const ConfigValue& indexers,
+                                     const SummaryRole& role, Count num_layers) {
+  HfConfig& config = model.config;
+  RecordBuilder builder = compressed_record(model, ratios, role.ratio, num_layers);
+  if (role.ratio == kWindowOnly) return builder.build();
+  builder.cite(sources.path());
+  if (!role.makes) builder.add("key_values", "shared", sources.position());
+  builder.add("top_k", config.at({"index_topk"}, kOfCompressed)).cite(indexers.path());
+  if (role.chooses) add_indexer_of_summaries(model, builder);
+  if (!role.sees_candidates) return builder.build();
+  const ConfigValue blocks = config.at({"candidate_topk_blocks"}, kOfCompressed);
+  const ConfigValue size = config.at({"candidate_block_size"}, kOfCompressed);
+  if (blocks.count() > kMaxWidth || size.count() > kMaxWidth)
+    blocks.fail(fmt::format("it or {} is more than {}", size.path(), kMaxWidth));
+  return builder.add("candidates", blocks.count() * size.count(), blocks.position())
+      .cite(fmt::format("{} x {}", blocks.path(), size.path()))
+      .build();
+}
+
+std::vector<ImportedRecord> shared_compressed(const HfModel& model) {
+  HfConfig& config = model.config;
+  const ConfigValue ratios = read_ratios(model);
+  const ConfigValue sources = config.at({"kv_source_layer_ids"}, kOfCompressed);
+  const ConfigValue indexers = config.at({"index_source_layer_ids"}, kOfCompressed);
+  const std::vector<SummaryRole> roles = summary_roles(model, ratios, sources, indexers);
+  std::vector<SummaryRole> seen;
+  std::vector<ImportedRecord> records;
+  for (const SummaryRole& role : roles) {
+    if (std::find(seen.begin(), seen.end(), role) != seen.end()) continue;
+    seen.push_back(role);
+    records.push_back(with_shared_summaries(model, ratios, sources, indexers, role,
+                                            std::count(roles.begin(), roles.end(), role)));
+  }
+  config.ignore({"index_topk", "index_n_heads", "index_head_dim", "candidate_topk_blocks",
+                 "candidate_block_size"});
   return records;
 }
 
@@ -398,6 +616,8 @@ std::vector<ImportedRecord> import_attention(const HfModel& model) {
       return hybrid(model);
     case AttentionForm::compressed:
       return compressed(model);
+    case AttentionForm::shared_compressed:
+      return shared_compressed(model);
     case AttentionForm::gated_delta:
       return gated_delta(model);
   }

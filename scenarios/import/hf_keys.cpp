@@ -8,13 +8,13 @@ namespace depthcost {
 namespace {
 
 constexpr auto kStructural = std::to_array<std::string_view>(
-    {"attn",   "attention",    "expert",      "moe",      "mlp",     "ffn",    "layer",
-     "window", "rank",         "lora",        "hc_",      "mhc",     "hyper",  "ssm",
-     "mamba",  "conv",         "state",       "residual", "stream",  "block",  "sparse",
-     "index",  "head",         "kv_",         "kda",      "gdn",     "delta",  "linear",
-     "latent", "compress",     "recurren",    "hash",     "engram",  "memory", "parallel",
-     "dense",  "intermediate", "dim",         "cross",    "encoder", "skip",   "loop",
-     "repeat", "share",        "hidden_size", "mla",      "quant",   "altup",  "mtp"});
+    {"attn",   "attention", "expert",   "moe",    "mlp",          "ffn",      "layer",    "window",
+     "rank",   "lora",      "hc_",      "mhc",    "hyper",        "ssm",      "mamba",    "conv",
+     "state",  "residual",  "stream",   "block",  "sparse",       "index",    "head",     "kv_",
+     "kda",    "gdn",       "delta",    "linear", "latent",       "compress", "recurren", "hash",
+     "engram", "memory",    "parallel", "dense",  "intermediate", "dim",      "cross",    "encoder",
+     "skip",   "loop",      "repeat",   "share",  "hidden_size",  "mla",      "quant",    "altup",
+     "mtp",    "ngram",     "ple_",     "cca"});
 
 // Biases, norms, dropout, routing, initial values, generation and training: keys in the configs of
 // known model types (ai-dynamo/aiconfigurator @095f58a5 model_configs, GPT-2's, DeepSeek's

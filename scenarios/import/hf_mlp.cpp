@@ -157,12 +157,24 @@ FoundCount plain_width(const HfModel& model) {
                       inner, model.type.name, found)};
 }
 
+/// Gemma 3n gives a width for each decoder layer.
+Count equal_count(const HfModel& model, const ConfigValue& width) {
+  if (!width.is_list()) return width.count();
+  const std::vector<Count> widths = width.counts();
+  require_one_per_layer(width, widths.size(), model.num_decoder_layers);
+  for (const Count other : widths)
+    if (other != widths.front())
+      width.fail(
+          fmt::format("holds {} and {}; only equal widths are understood", widths.front(), other));
+  return widths.front();
+}
+
 FoundCount dense_width(const HfModel& model) {
   if (model.type.mlp == MlpForm::plain) return plain_width(model);
   // Llama 4 gives the width of an expert as intermediate_size.
   const auto of_dense = model.config.find({"intermediate_size_mlp"});
   if (const auto width = of_dense ? of_dense : model.config.find(kDenseWidth))
-    return {width->count(), width->position(), model.config.cite({width->path()})};
+    return {equal_count(model, *width), width->position(), model.config.cite({width->path()})};
   if (const auto multiple_of = model.config.find({"multiple_of"}))
     return meta_width(model, *multiple_of);
   model.config.at({"intermediate_size"}, "width of a dense MLP");
@@ -225,6 +237,11 @@ ImportedRecord expert_record(const HfModel& model, const ConfigValue& experts,
     record.members.push_back(*shared);
   record.members.push_back(member("width", width));
   paths.push_back(width.path());
+  if (model.type.is_zaya) {
+    const ConfigValue router = config.at({"router_hidden_size"}, "width of the router's layers");
+    record.members.push_back(member("router_width", router));
+    paths.push_back(router.path());
+  }
   if (const auto latent = config.find({"routed_expert_hidden_size"})) {
     record.members.push_back(member("latent_width", *latent));
     paths.push_back(latent->path());

@@ -18,6 +18,18 @@ constexpr std::string_view kNormsBehind =
     "Outputs of attention and MLP are normalised before they are added; the residual path is "
     "counted as one with a norm of the stream before each layer.";
 
+constexpr std::string_view kAltUpIsMissing =
+    "AltUp and LAuReL are not counted yet; the residual path is counted as a standard one of "
+    "hidden_size. MLPs are counted as dense, whatever activation_sparsity_pattern says.";
+
+constexpr std::string_view kResidualScalingIsMissing =
+    "Residual scaling is not counted yet; the residual path is counted as a standard one, in the "
+    "dtype of the weights, and not in float32. The expert that does nothing is not counted.";
+
+constexpr std::string_view kIndexKeys =
+    "The cache holds keys of the indexer too, in kv_dtype; an engine that keeps "
+    "them in fp8 needs fewer bytes.";
+
 // Published configs of these types leave out what their class in transformers has as a default, or
 // what its code fixes: Gemma2Config, Gemma3TextConfig, Llama4TextConfig and Llama4TextMoe,
 // FalconConfig, GPT2Config.
@@ -26,6 +38,7 @@ constexpr std::string_view kGemma2Defaults =
 constexpr std::string_view kGemma3Defaults =
     R"({"head_dim": 256, "num_attention_heads": 8, "num_key_value_heads": 4,
         "sliding_window": 4096, "tie_word_embeddings": true, "vocab_size": 262208})";
+constexpr std::string_view kGemma3nDefaults = R"({"tie_word_embeddings": true})";
 constexpr std::string_view kLlama4Defaults = R"({"head_dim": 128, "n_shared_experts": 1})";
 constexpr std::string_view kFalconDefaults =
     R"({"multi_query": true, "new_decoder_architecture": false, "parallel_attn": true,
@@ -59,9 +72,13 @@ constexpr HfModelType gemma3(std::string_view name) {
 
 constexpr HfModelType gemma3n(std::string_view name) {
   return {.name = name,
-          .refusal =
-              "a model file has no keys for its per-layer embeddings, a third of its weights "
-              "or more, for layers that share a cache, and for the streams of AltUp"};
+          .window = WindowRule::between,
+          .full_every = 5,
+          .shares_key_values = true,
+          .tables = Tables::per_layer,
+          .copies = "standard",
+          .defaults = kGemma3nDefaults,
+          .remark = kAltUpIsMissing};
 }
 
 constexpr HfModelType llama4(std::string_view name) {
@@ -79,10 +96,43 @@ constexpr HfModelType with_gated_delta(std::string_view name) {
 constexpr HfModelType with_indexer(std::string_view name) {
   return {.name = name,
           .attention = AttentionForm::latent,
-          .indexer = Indexer::present,
-          .remark =
-              "The cache holds keys of the indexer too, in kv_dtype; an engine that keeps "
-              "them in fp8 needs fewer bytes."};
+          .indexer = Indexing::present,
+          .remark = kIndexKeys};
+}
+
+constexpr HfModelType glm5_next(std::string_view name) {
+  return {
+      .name = name,
+      .attention = AttentionForm::hybrid,
+      .indexer = Indexing::present,
+      .first_layer = 0,
+      .remark =
+          "The streams end in their plain mean; the exit is counted as that of DeepSeek-V4. The "
+          "cache holds keys of the indexer too, in kv_dtype."};
+}
+
+constexpr HfModelType qwen4_exp(std::string_view name) {
+  return {
+      .name = name,
+      .attention = AttentionForm::gated_delta,
+      .indexer = Indexing::present,
+      .tables = Tables::ngram,
+      .has_mtp_map = true,
+      .remark =
+          "What n-grams add to the streams, once in the model, is not counted; the table, which "
+          "an engine may keep in the host's memory, is counted on the devices."};
+}
+
+constexpr HfModelType deepseek_v41(std::string_view name) {
+  return {
+      .name = name,
+      .attention = AttentionForm::shared_compressed,
+      .tables = Tables::engram,
+      .streams = "single_pass_mhc",
+      .remark =
+          "What n-grams add to the streams, once for each table, is not counted; the tables, "
+          "which an engine may keep in the host's memory, are counted on the devices. The cache "
+          "is counted in kv_dtype; the model's own is fp8 in windows and fp4 in summaries."};
 }
 
 // An absent key is derived only where the configuration class in transformers computes it from
@@ -95,6 +145,8 @@ constexpr std::array kModelTypes{
     HfModelType{.name = "deepseek_v3", .attention = AttentionForm::latent},
     with_indexer("deepseek_v32"),
     HfModelType{.name = "deepseek_v4", .attention = AttentionForm::compressed},
+    deepseek_v41("deepseek_v41"),
+    deepseek_v41("deepseek_v41_text"),
     falcon("falcon", kFalconDefaults),
     gemma2("gemma2"),
     gemma3("gemma3"),
@@ -102,6 +154,8 @@ constexpr std::array kModelTypes{
     gemma3n("gemma3n"),
     gemma3n("gemma3n_text"),
     HfModelType{.name = "glm4_moe"},
+    glm5_next("glm5_next"),
+    glm5_next("glm5_next_text"),
     with_indexer("glm_moe_dsa"),
     HfModelType{.name = "gpt2",
                 .head_dim = Absent::derived,
@@ -143,7 +197,11 @@ constexpr std::array kModelTypes{
     with_gated_delta("qwen3_5_text"),
     HfModelType{.name = "qwen3_moe", .window = WindowRule::upper_layers},
     with_gated_delta("qwen3_next"),
+    qwen4_exp("qwen4_exp"),
+    qwen4_exp("qwen4_exp_text"),
     HfModelType{.name = "seed_oss"},
+    HfModelType{
+        .name = "zaya", .is_zaya = true, .scheme = "standard", .remark = kResidualScalingIsMissing},
 };
 
 /// DeepSeek's inference configs and Meta's params.json name no model_type; both write `dim`.
@@ -164,8 +222,7 @@ const HfModelType* find_type(std::string_view name) {
 
 std::vector<std::string> known_names() {
   std::vector<std::string> names;
-  for (const HfModelType& known : kModelTypes)
-    if (known.refusal.empty()) names.emplace_back(known.name);
+  for (const HfModelType& known : kModelTypes) names.emplace_back(known.name);
   return names;
 }
 
@@ -199,10 +256,7 @@ std::vector<std::string> nearest_names(std::string_view word) {
 
 HfModelType asked_type(std::string_view family) {
   const HfModelType* type = find_type(family);
-  if (type != nullptr && type->refusal.empty()) return *type;
-  if (type != nullptr)
-    throw InputError({"--as", 1, 1},
-                     fmt::format("invalid family '{}' ({})", family, type->refusal));
+  if (type != nullptr) return *type;
   const std::vector<std::string> names = known_names();
   throw InputError({"--as", 1, 1},
                    fmt::format("unknown family '{}'{} (known are {})", printable(family),
@@ -218,7 +272,6 @@ HfModelType model_type_of(HfConfig& config, std::string_view family) {
   const ConfigValue value = config.at({"model_type"}, "says how the model's layers are built");
   const HfModelType* type = find_type(value.word());
   if (type == nullptr) fail_unknown(config, value);
-  if (!type->refusal.empty()) value.fail(type->refusal);
   return *type;
 }
 

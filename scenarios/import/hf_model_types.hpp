@@ -9,7 +9,14 @@
 namespace depthcost {
 
 /// The attention of the model's layers.
-enum class AttentionForm : std::uint8_t { grouped, latent, hybrid, compressed, gated_delta };
+enum class AttentionForm : std::uint8_t {
+  grouped,
+  latent,
+  hybrid,
+  compressed,
+  shared_compressed,
+  gated_delta
+};
 
 /// What an absent `head_dim` or `num_key_value_heads` means. A default that stands in the code of
 /// the model and not in its config is not guessed. Falcon has keys of its own for it.
@@ -25,14 +32,18 @@ enum class WindowRule : std::uint8_t {
   chunks
 };
 
-/// Whether an indexer chooses the keys of a latent attention.
-enum class Indexer : std::uint8_t { absent, present };
+/// Whether an indexer chooses the keys of an attention that would see all of them.
+enum class Indexing : std::uint8_t { absent, present };
 
 /// Projections of a dense MLP: gate, up and down, or up and down.
 enum class MlpForm : std::uint8_t { gated, plain };
 
 /// The dtype where no key names one.
 enum class AbsentDtype : std::uint8_t { refused, bf16 };
+
+/// Which tables a token looks rows up in, beside the embedding: of n-grams as Qwen or as DeepSeek
+/// has them, or vectors for each layer.
+enum class Tables : std::uint8_t { none, ngram, engram, per_layer };
 
 /// Whether an expert's width stands in `intermediate_size`.
 enum class ExpertWidth : std::uint8_t { own_key, intermediate_size };
@@ -44,13 +55,20 @@ struct HfModelType {
   Absent kv_heads = Absent::refused;
   WindowRule window = WindowRule::none;
   Count full_every = 1;  // the n of `between` and `chunks` where no key says it
-  Indexer indexer = Indexer::absent;
+  Indexing indexer = Indexing::absent;
+  bool shares_key_values = false;  // the last layers may read those of earlier ones
+  Count first_layer = 1;           // where the lists of `linear_attn_config` begin to count
   MlpForm mlp = MlpForm::gated;
   ExpertWidth expert_width = ExpertWidth::own_key;
   AbsentDtype dtype = AbsentDtype::refused;
+  Tables tables = Tables::none;
+  bool has_mtp_map = false;          // `mtp` describes layers of multi-token prediction
+  bool is_zaya = false;              // convolutions on queries and keys, a router of three layers
+  std::string_view streams = "mhc";  // the scheme of a config with `hc_mult`
+  std::string_view copies;           // of one with `altup_num_inputs`; empty: it is not known
+  std::string_view scheme = "standard";  // of one with no such key
   std::string_view defaults = "{}";  // of its class in transformers, which a config may leave out
   std::string_view remark;           // what a model file cannot say of it
-  std::string_view refusal;          // why no model file can describe it
 };
 
 /// The model type of the config, or the one named `family`, whatever the config says. Throws

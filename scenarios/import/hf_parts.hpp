@@ -1,5 +1,4 @@
-// From a config.json to the parts of a model: attention, MLPs, dtypes, residual scheme. One file
-// each.
+// From a config.json to the parts of a model: attention, MLPs, tables, dtypes, residual scheme.
 #pragma once
 
 #include <fmt/format.h>
@@ -43,12 +42,14 @@ struct Windows {
   std::optional<ConfigValue> window;
   std::string path;  // the key that says which layers
   bool is_first = true;
+  std::vector<bool> by_layer;  // where the layers alternate
 };
 
 /// These throw InputError for keys that are missing, contradictory or not understood.
 Windows import_windows(const HfModel& model);
 std::vector<ImportedRecord> import_attention(const HfModel& model);
 std::vector<ImportedRecord> import_mlp(const HfModel& model);
+std::vector<ImportedRecord> import_tables(const HfModel& model);
 
 /// dtype, weight_dtype and, where it differs, expert_dtype.
 std::vector<ImportedKey> import_dtypes(const HfModel& model);

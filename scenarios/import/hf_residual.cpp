@@ -1,4 +1,4 @@
-// The residual scheme: `attn_res_block_size` and `hc_mult`, or neither.
+// The residual scheme: `attn_res_block_size`, `hc_mult` or `hc_count`, or none of them.
 #include <fmt/format.h>
 
 #include "scenarios/import/hf_parts.hpp"
@@ -24,13 +24,34 @@ std::vector<ImportedKey> hyper_connections(const HfModel& model, const ConfigVal
     throw InputError(is_mhc->position(), fmt::format("conflicting key '{}' ({} says otherwise)",
                                                      is_mhc->path(), streams.path()));
   const std::string cited = model.config.cite({streams.path()});
-  return {{{"scheme", "mhc", streams.position()}, cited},
+  return {{{"scheme", std::string(model.type.streams), streams.position()}, cited},
           {{"num_streams", fmt::format("{}", streams.count()), streams.position()}, cited}};
+}
+
+std::vector<ImportedKey> gated_residual(const HfModel& model, const ConfigValue& streams) {
+  const ConfigValue rank = model.config.at({"hc_lowrank"}, "rank of the gates of the streams");
+  const auto entry = [&](const std::string& key, std::string text, const ConfigValue& value) {
+    return ImportedKey{{key, std::move(text), value.position()}, model.config.cite({value.path()})};
+  };
+  return {entry("scheme", "gated_residual", streams),
+          entry("num_streams", fmt::format("{}", streams.count()), streams),
+          entry("gate_rank", fmt::format("{}", rank.count()), rank)};
+}
+
+/// Gemma 3n.
+std::vector<ImportedKey> altup(const HfModel& model, const ConfigValue& copies) {
+  model.config.ignore({"altup_active_idx", "altup_coef_clip", "altup_correct_scale",
+                       "altup_lr_multiplier", "laurel_rank"});
+  return {{{"scheme", std::string(model.type.copies), copies.position()},
+           model.config.cite({copies.path()})}};
 }
 
 }  // namespace
 
 std::vector<ImportedKey> import_residual(const HfModel& model) {
+  if (!model.type.copies.empty())
+    if (const auto copies = model.config.find({"altup_num_inputs"})) return altup(model, *copies);
+  if (const auto streams = model.config.find({"hc_count"})) return gated_residual(model, *streams);
   const auto block_size = model.config.find({"attn_res_block_size"});
   const auto streams = model.config.find({"hc_mult"});
   if (block_size && streams)
@@ -38,9 +59,10 @@ std::vector<ImportedKey> import_residual(const HfModel& model) {
                                                       streams->path(), block_size->path()));
   if (block_size) return block_attnres(model, *block_size);
   if (streams) return hyper_connections(model, *streams);
-  if (model.type.attention == AttentionForm::compressed)
+  if (model.type.attention == AttentionForm::compressed ||
+      model.type.attention == AttentionForm::shared_compressed)
     model.config.at({"hc_mult"}, fmt::format("{} carries mHC", model.type.name));
-  return {{{"scheme", "standard", model.config.position()},
+  return {{{"scheme", std::string(model.type.scheme), model.config.position()},
            fmt::format("no hc_mult and no attn_res_block_size key in {}", model.config.label())}};
 }
 

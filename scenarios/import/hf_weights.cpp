@@ -61,6 +61,16 @@ void require_spared_attention(const ConfigValue& list) {
   list.fail("self_attn is not on it; only quantised experts are understood");
 }
 
+/// Whether a list of modules that stay unquantised names projections of attention, as that of
+/// GLM-5.3-Flash does.
+std::optional<ConfigValue> spares_attention(ConfigSection& section) {
+  auto list = section.find({"modules_to_not_convert"});
+  if (!list) return std::nullopt;
+  for (const std::string& module : list->words())
+    if (module.ends_with("self_attn.q_proj") || module.ends_with("self_attn.o_proj")) return list;
+  return std::nullopt;
+}
+
 WeightStorage quantised(const HfModel& model, const Storage& plain, const ConfigValue& value) {
   ConfigSection section = value.section();
   const ConfigValue method = section.at({"quant_method"}, "how weights are stored");
@@ -70,7 +80,15 @@ WeightStorage quantised(const HfModel& model, const Storage& plain, const Config
   };
   if (method.word() == "fp8") {
     const Storage storage = stored("fp8", method);
-    return {storage, storage};
+    const auto spared = spares_attention(section);
+    if (!spared) return {storage, storage};
+    model.remarks.emplace_back(
+        "Attention is not quantised. Shared experts and dense MLPs are counted like attention, in "
+        "weight_dtype.");
+    return {
+        {plain.dtype, spared->position(),
+         fmt::format("{}; {} names attention", plain.source, model.config.cite({spared->path()}))},
+        storage};
   }
   if (method.word() == "mxfp4") {
     require_spared_attention(section.at({"modules_to_not_convert"}, "what is not quantised"));
@@ -99,7 +117,9 @@ WeightStorage read_weights(const HfModel& model, const Storage& plain) {
 /// DeepSeek-V4 names the experts' own; fp4 is stored as MXFP4 (E2M1, E8M0 scales): comment in
 /// ai-dynamo/aiconfigurator @095f58a5 aic-core/src/aiconfigurator_core/sdk/common.py.
 void read_expert_dtype(const HfModel& model, WeightStorage& storage) {
-  const auto value = model.config.find({"expert_dtype"});
+  auto value = model.config.find({"expert_dtype"});
+  if (const auto quantisation = model.config.find({"quantization_config"}); quantisation && !value)
+    value = quantisation->section().find({"expert_dtype"});  // DeepSeek-V4.1
   if (!value) return;
   const std::string& word = value->word();
   if (word != "fp4" && word != "mxfp4" && word != "fp8") value->fail("must be fp4 or fp8");

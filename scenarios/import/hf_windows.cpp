@@ -18,7 +18,8 @@ Windows windows_of(const HfModel& model, const std::vector<bool>& sees_window, s
   Windows windows{.num_layers = std::count(sees_window.begin(), sees_window.end(), true),
                   .window = std::nullopt,
                   .path = std::move(path),
-                  .is_first = sees_window.front()};
+                  .is_first = sees_window.front(),
+                  .by_layer = sees_window};
   if (windows.num_layers == 0) return windows;
   windows.window = model.type.window == WindowRule::chunks
                        ? model.config.at({"attention_chunk_size"}, why)
@@ -29,12 +30,14 @@ Windows windows_of(const HfModel& model, const std::vector<bool>& sees_window, s
 Windows windows_by_type(const HfModel& model, const ConfigValue& types) {
   const std::vector<std::string> words = types.words();
   require_one_per_layer(types, words.size(), model.num_decoder_layers);
-  const std::string_view narrow =
-      model.type.window == WindowRule::chunks ? "chunked_attention" : "sliding_attention";
+  const std::string_view full = model.type.is_zaya ? "hybrid" : "full_attention";
+  const std::string_view narrow = model.type.is_zaya                        ? "hybrid_sliding"
+                                  : model.type.window == WindowRule::chunks ? "chunked_attention"
+                                                                            : "sliding_attention";
   std::vector<bool> sees_window;
   for (const std::string& word : words) {
-    if (word != "full_attention" && word != narrow)
-      types.fail(fmt::format("holds '{}'; must be full_attention or {}", printable(word), narrow));
+    if (word != full && word != narrow)
+      types.fail(fmt::format("holds '{}'; must be {} or {}", printable(word), full, narrow));
     sees_window.push_back(word == narrow);
   }
   return windows_of(model, sees_window, types.path(), fmt::format("layer_types has {}", narrow));

@@ -45,14 +45,20 @@ std::vector<ImportedKey> vocabulary(HfConfig& config) {
   return keys;
 }
 
-/// The keys that speak of layers for multi-token prediction, which are not counted.
+/// The keys that speak of layers for multi-token prediction, or of another drafter. They are not
+/// counted.
 const Aliases kMultiTokenPrediction{"num_nextn_predict_layers",
                                     "mtp_num_layers",
                                     "mtp_num_hidden_layers",
                                     "mtp_transformer_layers",
                                     "mtp_use_dedicated_embeddings",
                                     "num_mtp_modules",
-                                    "use_mtp"};
+                                    "use_mtp",
+                                    "dspark_block_size",
+                                    "dspark_target_layer_ids",
+                                    "dspark_markov_rank",
+                                    "dspark_n_routed_experts",
+                                    "dspark_num_experts_per_tok"};
 
 /// What the model file cannot say, and that another model type was asked for.
 std::vector<std::string> remarks_of(HfConfig& config, const HfModelType& type,
@@ -95,6 +101,7 @@ ImportedModel import_config(std::string_view text, const std::string& file,
                         "elements of one token's residual vector"),
               kMaxWidth);
   config.ignore(kMultiTokenPrediction);
+  if (type.has_mtp_map) config.ignore({"mtp"});
   std::vector<std::string> remarks = remarks_of(config, type, family);
   const HfModel model{config, type, layers.count(), width.count(), remarks};
   ImportedModel imported{
@@ -105,6 +112,7 @@ ImportedModel import_config(std::string_view text, const std::string& file,
       .keys = {entry(config, "decoder_layers", layers), entry(config, "hidden_size", width)},
       .attention = import_attention(model),
       .mlp = import_mlp(model),
+      .tables = import_tables(model),
       .residual = import_residual(model)};
   std::vector<ImportedKey> dtypes = import_dtypes(model);
   imported.keys.push_back(std::move(dtypes.front()));

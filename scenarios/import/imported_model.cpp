@@ -22,6 +22,7 @@ std::string line(const std::string& indent, const ImportedKey& key) {
 }
 
 std::string list(const std::string& name, const std::vector<ImportedRecord>& records) {
+  if (records.empty()) return "";
   std::string text = name + ":\n";
   for (const ImportedRecord& record : records) {
     text += "  - {";
@@ -58,6 +59,7 @@ std::string to_yaml(const ImportedModel& model) {
   for (const ImportedKey& key : model.keys) text += line("", key);
   text += list("attention", model.attention);
   text += list("mlp", model.mlp);
+  text += list("tables", model.tables);
   text += "residual:\n";
   for (const ImportedKey& key : model.residual) text += line("  ", key);
   return text;
@@ -71,6 +73,7 @@ Values to_values(const ImportedModel& model) {
     place(values, key.value.key, key.value.position, key.source);
   place(values, "attention", model.attention);
   place(values, "mlp", model.mlp);
+  place(values, "tables", model.tables);
   for (const ImportedKey& key : model.residual)
     place(values, "residual." + key.value.key, key.value.position, key.source);
   // Whoever reads the config in place of a model file sees no comments of that file.

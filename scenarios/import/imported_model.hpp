@@ -22,7 +22,7 @@ struct ImportedKey {
   std::string source;
 };
 
-/// One map of `attention` or `mlp`.
+/// One map of `attention`, `mlp` or `tables`.
 struct ImportedRecord {
   std::vector<ImportedValue> members;
   std::string source;
@@ -36,6 +36,7 @@ struct ImportedModel {
   std::vector<ImportedKey> keys;     // in the order of the file
   std::vector<ImportedRecord> attention;
   std::vector<ImportedRecord> mlp;
+  std::vector<ImportedRecord> tables;
   std::vector<ImportedKey> residual;  // without "residual."
 };
 

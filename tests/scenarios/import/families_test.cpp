@@ -38,7 +38,8 @@ std::string keys_of(const ImportedModel& model) {
   return line;
 }
 
-/// The weights of all matrices: layers, embedding, and the output head where it has its own.
+/// The weights of all matrices: layers, embedding, other tables, and the output head where it has
+/// its own.
 double num_weights_of(const ImportedModel& model) {
   const Values values = to_values(model);
   std::vector<ResolvedValue> notes;
@@ -51,7 +52,7 @@ double num_weights_of(const ImportedModel& model) {
     weights += as_double(layers.num_decoder_layers) * num_weights(layers.attention, d);
   for (const MlpLayers& layers : architecture.mlp)
     weights += as_double(layers.num_decoder_layers) * test::num_all_weights(layers.mlp, d);
-  return weights;
+  return weights + num_projections(architecture.tables) + num_looked_up(architecture.tables);
 }
 
 using Lines = std::vector<std::string>;
@@ -96,6 +97,31 @@ const std::string kIndexKeys =
 const std::string kChunks =
     "text_config.attention_chunk_size 8192: a token sees its own chunk only, half of it on "
     "average; counted as the last 8192 tokens.";
+
+const std::string kNgrams =
+    "What n-grams add to the streams, once in the model, is not counted; the table, which an "
+    "engine may keep in the host's memory, is counted on the devices.";
+const std::string kEngrams =
+    "What n-grams add to the streams, once for each table, is not counted; the tables, which an "
+    "engine may keep in the host's memory, are counted on the devices. The cache is counted in "
+    "kv_dtype; the model's own is fp8 in windows and fp4 in summaries.";
+const std::string kMeanExit =
+    "The streams end in their plain mean; the exit is counted as that of DeepSeek-V4. The cache "
+    "holds keys of the indexer too, in kv_dtype.";
+const std::string kSparedAttention =
+    "Attention is not quantised. Shared experts and dense MLPs are counted like attention, in "
+    "weight_dtype.";
+const std::string kAltUp =
+    "AltUp and LAuReL are not counted yet; the residual path is counted as a standard one of "
+    "hidden_size. MLPs are counted as dense, whatever activation_sparsity_pattern says.";
+const std::string kScaling =
+    "Residual scaling is not counted yet; the residual path is counted as a standard one, in the "
+    "dtype of the weights, and not in float32. The expert that does nothing is not counted.";
+const std::string kCompressed = "kind=compressed decoder_layers";
+const std::string kSizes =
+    "=64 head_dim=512 q_rank=1280 output_rank=1024 output_groups=8 window=128";
+const std::string kGemma3n = "kind=grouped decoder_layers";
+const std::string kGemmaHeads = " heads=8 kv_heads=2 head_dim=256";
 
 // Looked up 2026-11-23. Configs: allenai/OLMo-2-0425-1B, microsoft/phi-4, tiiuae/falcon-7b and
 // ByteDance-Seed/Seed-OSS-36B-Instruct as public code quotes them; google/gemma-2-9b and
@@ -234,8 +260,6 @@ INSTANTIATE_TEST_SUITE_P(
                {kIndexKeys}}),
     [](const auto& row) { return row.param.config; });
 
-// --- traps ---
-
 /// The config with one piece of its text replaced.
 ImportedModel edited(const std::string& config, const std::string& piece,
                      const std::string& replacement) {
@@ -244,6 +268,146 @@ ImportedModel edited(const std::string& config, const std::string& piece,
   EXPECT_NE(at, std::string::npos) << piece;
   return import_config(text.replace(at, piece.size(), replacement), "it.json");
 }
+
+// Looked up 2026-11-23, the configs as public code quotes them: Qwen/Qwen3.8-Flash-Next,
+// zai-org/GLM-5.3-Flash (its list of modules that are not quantised is shortened),
+// deepseek-ai/DeepSeek-V4.1-Flash @dba1be0a, google/gemma-3n-E2B and -E4B, Zyphra/ZAYA1-8B
+// @67d34da5. Where the source has no dtype, bfloat16 is set. Weights: Qwen, the headers of its
+// checkpoint, trunk and n-grams, without vision and multi-token prediction; GLM, 320e9 by its card,
+// less one layer of multi-token prediction, which has 7.4e9 by the same shapes; DeepSeek, 552e9 by
+// its card and the rows of its tables; Gemma 3n, its decoder as llama-bench counts it, with AltUp,
+// LAuReL and projections that shared layers do not use; ZAYA1, 8.84e9 in its checkpoint.
+INSTANTIATE_TEST_SUITE_P(
+    Autumn2026, PublishedConfig,
+    testing::Values(
+        Family{"qwen3_8_flash_next",
+               125743653760.0 + 51200245760.0,
+               "decoder_layers=48 hidden_size=2560 dtype=bf16 vocabulary_size=248320 "
+               "weight_dtype=bf16",
+               {"kind=linear decoder_layers=36 heads=48 head_dim=128 conv_width=4 key_heads=16 "
+                "decay=per_head",
+                "kind=grouped decoder_layers=12 heads=24 kv_heads=2 head_dim=256 "
+                "output_gate=present top_k=2048 index_heads=4 index_dim=128 index_ratio=4"},
+               {"kind=experts decoder_layers=48 experts=512 active=10 shared=1 width=640"},
+               {kNgrams}},
+        Family{"glm_5_3_flash",
+               320e9 - 7.4e9,
+               "decoder_layers=45 hidden_size=4096 dtype=bf16 vocabulary_size=154880 "
+               "weight_dtype=bf16 expert_dtype=fp8",
+               {"kind=linear decoder_layers=34 heads=64 head_dim=128 conv_width=4 gate_rank=128",
+                "kind=latent decoder_layers=11 heads=64 q_rank=1536 kv_rank=512 nope_dim=256 "
+                "rope_dim=0 value_dim=256 top_k=2048 index_heads=32 index_dim=128 index_ratio=4"},
+               {"kind=dense decoder_layers=3 width=12288",
+                "kind=experts decoder_layers=42 experts=288 active=8 shared=1 width=2048"},
+               {kMeanExit, kSparedAttention}},
+        Family{
+            "deepseek_v4_1_flash",
+            552e9 + (384006168.0 + 384016682) * 256,
+            "decoder_layers=40 hidden_size=5120 dtype=bf16 vocabulary_size=129280 "
+            "weight_dtype=fp8 expert_dtype=mxfp4",
+            {kCompressed + "=2 heads" + kSizes,
+             kCompressed + "=3 heads" + kSizes + " ratio=2 top_k=512 index_heads=32 index_dim=128",
+             kCompressed + "=15 heads" + kSizes + " ratio=2 key_values=shared top_k=512",
+             kCompressed + "=1 heads" + kSizes + " ratio=1 top_k=512 index_heads=32 index_dim=128",
+             kCompressed + "=15 heads" + kSizes + " ratio=1 key_values=shared top_k=512",
+             kCompressed + "=4 heads" + kSizes +
+                 " ratio=1 key_values=shared top_k=512 index_heads=32 index_dim=128 "
+                 "candidates=16384"},
+            {"kind=experts decoder_layers=40 experts=384 active=6 shared=1 width=2304"},
+            {kEngrams}},
+        Family{"gemma_3n_e2b",
+               4.46e9,
+               "decoder_layers=30 hidden_size=2048 dtype=bf16 vocabulary_size=262400 "
+               "output_head=tied weight_dtype=bf16",
+               {kGemma3n + "=16" + kGemmaHeads + " window=512", kGemma3n + "=4" + kGemmaHeads,
+                kGemma3n + "=8" + kGemmaHeads + " window=512 key_values=shared",
+                kGemma3n + "=2" + kGemmaHeads + " key_values=shared"},
+               {"kind=dense decoder_layers=30 width=8192"},
+               {kAltUp, kDefaults}},
+        Family{"gemma_3n_e4b",
+               6.87e9,
+               "decoder_layers=35 hidden_size=2048 dtype=bf16 vocabulary_size=262400 "
+               "output_head=tied weight_dtype=bf16",
+               {kGemma3n + "=16" + kGemmaHeads + " window=512", kGemma3n + "=4" + kGemmaHeads,
+                kGemma3n + "=12" + kGemmaHeads + " window=512 key_values=shared",
+                kGemma3n + "=3" + kGemmaHeads + " key_values=shared"},
+               {"kind=dense decoder_layers=35 width=16384"},
+               {kAltUp, kDefaults}},
+        Family{"zaya1_8b",
+               8.84e9,
+               "decoder_layers=40 hidden_size=2048 dtype=bf16 vocabulary_size=262272 "
+               "output_head=tied weight_dtype=bf16",
+               {"kind=grouped decoder_layers=40 heads=8 kv_heads=2 head_dim=128 conv_width=2"},
+               {"kind=experts decoder_layers=40 experts=16 active=1 width=2048 router_width=256"},
+               {kScaling}}),
+    [](const auto& row) { return row.param.config; });
+
+/// What a config says of its tables and of its residual path.
+std::string extras_of(const ImportedModel& model) {
+  std::string line = fmt::format("{}", fmt::join(records_of(model.tables), "; "));
+  for (const ImportedKey& key : model.residual)
+    line += fmt::format("{}{}={}", line.empty() ? "" : " | ", key.value.key, key.value.text);
+  return line;
+}
+
+TEST(ImportedQwen4, LooksUpNgramsAndCarriesFourGatedStreams) {
+  EXPECT_EQ(extras_of(load_config(path_of("qwen3_8_flash_next"))),
+            "rows=320001536 width=160 projections=32808960 | scheme=gated_residual | num_streams=4 "
+            "| gate_rank=320");
+}
+
+// The published sums, to the unit. Beside matrices and convolutions there are in the trunk: gated
+// streams, 96 sites and an exit; in a linear layer two numbers for each of 48 heads and a norm of
+// 128; in a full one two norms of 256 and two of the indexer; in each MoE a gate of its shared
+// expert; three norms of four streams where n-grams come in.
+TEST(ImportedQwen4, HasThePublishedParameters) {
+  const double streams = 96 * 6604800.0 + 6563840;
+  const double vectors =
+      36 * (2 * 48.0 + 128) + 12 * (2 * 256.0 + 2 * 128) + 48 * 2560.0 + 3 * 4 * 2560.0;
+  EXPECT_EQ(num_weights_of(load_config(path_of("qwen3_8_flash_next"))) + streams + vectors,
+            125743653760.0 + 51200245760.0);
+}
+
+TEST(ImportedQwen4, MayHaveNoNgrams) {
+  const ImportedModel model =
+      edited("qwen3_8_flash_next", "\"ple_layer_ids\": [2]", "\"ple_layer_ids\": []");
+  EXPECT_TRUE(model.tables.empty());
+  EXPECT_EQ(to_yaml(model).find("tables"), std::string::npos);
+}
+
+// The heads of the second table go on with the next primes.
+TEST(ImportedQwen4, HasATableForEachLayerThatTakesNgrams) {
+  const ImportedModel model =
+      edited("qwen3_8_flash_next", "\"ple_layer_ids\": [2]", "\"ple_layer_ids\": [2, 6]");
+  ASSERT_EQ(model.tables.size(), 2u);
+  EXPECT_EQ(records_of(model.tables)[0], "rows=320001536 width=160 projections=32808960");
+  EXPECT_EQ(records_of(model.tables)[1], "rows=320005120 width=160 projections=32808960");
+}
+
+// As transformers writes the list when it saves the model anew.
+TEST(ImportedQwen4, KnowsTheOtherNameOfItsFullLayers) {
+  EXPECT_EQ(
+      records_of(edited("qwen3_8_flash_next", "\"full_attention\"", "\"deepseek_sparse_attention\"")
+                     .attention),
+      records_of(load_config(path_of("qwen3_8_flash_next")).attention));
+}
+
+TEST(ImportedGlm, CarriesFourStreams) {
+  EXPECT_EQ(extras_of(load_config(path_of("glm_5_3_flash"))), "scheme=mhc | num_streams=4");
+}
+
+TEST(ImportedDeepSeek, LooksUpNgramsAndCarriesFourStreams) {
+  EXPECT_EQ(extras_of(load_config(path_of("deepseek_v4_1_flash"))),
+            "rows=384006168 width=256 projections=157286400; rows=384016682 width=256 "
+            "projections=157286400 | scheme=single_pass_mhc | num_streams=4");
+}
+
+TEST(ImportedGemma, LooksUpAVectorForEachLayer) {
+  EXPECT_EQ(extras_of(load_config(path_of("gemma_3n_e4b"))),
+            "rows=262144 width=8960 projections=55050240 | scheme=standard");
+}
+
+// --- traps ---
 
 TEST(ImportedFalcon, OfTheNewArchitectureHasAsManyKeyValueHeadsAsItSays) {
   EXPECT_EQ(records_of(load_config(path_of("falcon_40b")).attention),

@@ -124,10 +124,6 @@ INSTANTIATE_TEST_SUITE_P(
          "8:17: error: unknown model_type 'llama5' (nearest are llama, llama4, llama4_text; if its "
          "layers are built like those of one of them, say so: depthcost import it.json --as "
          "llama)"},
-        {"Gemma3n", "gemma_3n_e4b", "\"altup_num_inputs\": 4", "\"altup_num_inputs\": 4",
-         "21:19: error: invalid text_config.model_type 'gemma3n_text' (a model file has no keys "
-         "for its per-layer embeddings, a third of its weights or more, for layers that share a "
-         "cache, and for the streams of AltUp)"},
         {"UnknownStructure", kLlama, kExtra, "\"parallel_attn\": true",
          "12:3: error: unknown key 'parallel_attn' (may change what a layer is, and is not known "
          "of llama)"},
@@ -328,6 +324,63 @@ INSTANTIATE_TEST_SUITE_P(
         {"QuantisedAttention", "gpt_oss_120b", "\"model.layers.*.self_attn\", ", "",
          "16:31: error: invalid quantization_config.modules_to_not_convert (self_attn is not on "
          "it; only quantised experts are understood)"},
+        {"NgramsBehindTheLastLayer", "qwen3_8_flash_next", "\"ple_layer_ids\": [2]",
+         "\"ple_layer_ids\": [49]",
+         "52:22: error: invalid text_config.ple_layer_ids (holds 49; decoder layers count from 1 to "
+         "48)"},
+        {"NgramsOfOneToken", "qwen3_8_flash_next", "\"ngram_size\": 3", "\"ngram_size\": 1",
+         "41:19: error: invalid text_config.ngram_size '1' (an n-gram has two tokens at least)"},
+        {"NgramsThatDoNotShareTheirWidth", "qwen3_8_flash_next", "\"ple_embed_dim\": 2560",
+         "\"ple_embed_dim\": 2561",
+         "51:22: error: invalid text_config.ple_embed_dim '2561' (no multiple of the 16 heads)"},
+        {"EndlessPrimes", "qwen3_8_flash_next", "20000000", "2000000000",
+         "42:30: error: invalid text_config.ngram_vocab_size_base '2000000000' (more than "
+         "1073741824)"},
+        {"HeadsWithoutEnd", "qwen3_8_flash_next", "\"heads_per_ngram\": 8",
+         "\"heads_per_ngram\": 1024",
+         "14:24: error: invalid text_config.heads_per_ngram '1024' (2048 heads in all; more than "
+         "1024)"},
+        {"SeveralIndexKeys", "qwen3_8_flash_next", "\"indexer_kv_heads\": 1",
+         "\"indexer_kv_heads\": 2",
+         "20:25: error: invalid text_config.indexer_kv_heads '2' (one key serves all heads)"},
+        {"GatesWithoutARank", "qwen3_8_flash_next", "\"hc_lowrank\": 320,", "",
+         "5:18: error: missing key 'text_config.hc_lowrank' (rank of the gates of the streams)"},
+        {"LinearLayersSaidTwice", "glm_5_3_flash", "\"layer_types\": [\"linear_attention\"",
+         "\"layer_types\": [\"deepseek_sparse_attention\"",
+         "32:20: error: invalid text_config.layer_types (holds 'deepseek_sparse_attention' as entry "
+         "1; linear_attn_config says otherwise)"},
+        {"LayersCountFromZero", "glm_5_3_flash", "39, 43]", "39, 45]",
+         "34:27: error: invalid text_config.linear_attn_config.full_attn_layers (holds 45; decoder "
+         "layers count from 0 to 44)"},
+        {"PlainMeanOfIndexKeys", "glm_5_3_flash", "\"index_kpool_compress\": true",
+         "\"index_kpool_compress\": false",
+         "24:29: error: invalid text_config.index_kpool_compress 'false' (only true is understood)"},
+        {"SummariesThatNobodyMakes", "deepseek_v4_1_flash", "\"kv_source_layer_ids\": [2, 8",
+         "\"kv_source_layer_ids\": [8, 8",
+         "44:28: error: invalid text_config.kv_source_layer_ids (decoder layer 2 has no summaries "
+         "to read)"},
+        {"SummariesOfAWindow", "deepseek_v4_1_flash", "\"kv_source_layer_ids\": [2, 8",
+         "\"kv_source_layer_ids\": [1, 8",
+         "44:28: error: invalid text_config.kv_source_layer_ids (holds 1, which has no summaries by "
+         "text_config.compress_ratios)"},
+        {"SummariesThatNobodyChooses", "deepseek_v4_1_flash", "\"index_source_layer_ids\": [2, 8",
+         "\"index_source_layer_ids\": [2, 9",
+         "42:31: error: invalid text_config.index_source_layer_ids (lacks 8, which is in "
+         "text_config.kv_source_layer_ids)"},
+        {"TablesThatNobodyNames", "deepseek_v4_1_flash", "\"engram_layer_ids\": [1, 14]",
+         "\"engram_layer_ids\": [1]",
+         "31:30: error: invalid text_config.engram_num_embeddings (2 entries; "
+         "text_config.engram_layer_ids has 1)"},
+        {"UnequalWidths", "gemma_3n_e2b", "\"intermediate_size\": [8192",
+         "\"intermediate_size\": [4096",
+         "17:26: error: invalid text_config.intermediate_size (holds 4096 and 8192; only equal "
+         "widths are understood)"},
+        {"NothingToShare", "gemma_3n_e2b", "\"num_kv_shared_layers\": 10",
+         "\"num_kv_shared_layers\": 30",
+         "25:29: error: invalid text_config.num_kv_shared_layers '30' (the model has 30 decoder "
+         "layers)"},
+        {"LegacyZaya", "zaya1_8b", "\"router_hidden_size\": 256", "\"zaya_mlp_expansion\": 256",
+         "1:1: error: missing key 'router_hidden_size' (width of the router's layers)"},
         {"UnknownExpertDtype", "deepseek_v4_pro", "\"fp4\"", "\"int4\"",
          "6:19: error: invalid expert_dtype 'int4' (must be fp4 or fp8)"}}),
     [](const auto& row) { return row.param.name; });
@@ -335,15 +388,12 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(BadFamilies, AreRefusedWithTheirName) {
   EXPECT_EQ(error_of(text_of(kLlama), "lama"),
             "--as:1:1: error: unknown family 'lama'; did you mean 'llama'? (known are RefinedWeb, "
-            "RefinedWebModel, deepseek_v2, deepseek_v3, deepseek_v32, deepseek_v4, falcon, gemma2, "
-            "gemma3, gemma3_text, glm4_moe, glm_moe_dsa, gpt2, gpt_oss, kimi_k2, kimi_linear, "
-            "llama, llama4, llama4_text, minimax_m2, mistral, mixtral, olmo2, phi3, qwen2, "
-            "qwen2_moe, qwen3, qwen3_5, qwen3_5_moe, qwen3_5_moe_text, qwen3_5_text, qwen3_moe, "
-            "qwen3_next, seed_oss)");
-  EXPECT_EQ(error_of(text_of(kLlama), "gemma3n"),
-            "--as:1:1: error: invalid family 'gemma3n' (a model file has no keys for its per-layer "
-            "embeddings, a third of its weights or more, for layers that share a cache, and for "
-            "the streams of AltUp)");
+            "RefinedWebModel, deepseek_v2, deepseek_v3, deepseek_v32, deepseek_v4, deepseek_v41, "
+            "deepseek_v41_text, falcon, gemma2, gemma3, gemma3_text, gemma3n, gemma3n_text, "
+            "glm4_moe, glm5_next, glm5_next_text, glm_moe_dsa, gpt2, gpt_oss, kimi_k2, "
+            "kimi_linear, llama, llama4, llama4_text, minimax_m2, mistral, mixtral, olmo2, phi3, "
+            "qwen2, qwen2_moe, qwen3, qwen3_5, qwen3_5_moe, qwen3_5_moe_text, qwen3_5_text, "
+            "qwen3_moe, qwen3_next, qwen4_exp, qwen4_exp_text, seed_oss, zaya)");
 }
 
 TEST(BadFamilies, DoNotMakeKnownWhatTheConfigHasBesides) {
