@@ -83,10 +83,6 @@ TEST_F(Import, ReadsAnUnknownModelTypeAsTheOneNamed) {
             std::string::npos)
       << named.output;
   EXPECT_NE(known.output.find(values), std::string::npos);
-  expect_error({"import", "unknown.json", "--as", "gemma3n"},
-               "--as:1:1: error: invalid family 'gemma3n' (a model file has no keys for its "
-               "per-layer embeddings, a third of its weights or more, for layers that share a "
-               "cache, and for the streams of AltUp)");
   expect_error({"import", "unknown.json", "--as", ""},
                "--as:1:1: error: missing value (the text is empty)");
 }
@@ -124,6 +120,26 @@ TEST_F(Import, StandsInAReportWithoutAScenario) {
   const std::string report = content_of(folder_.path("out/config_b300_sxm-appendix.md"));
   EXPECT_NE(report.find("config.json: text_config.num_hidden_layers"), std::string::npos);
   EXPECT_NE(report.find("derived: 12 decoder layers x 2 layers each"), std::string::npos);
+}
+
+TEST_F(Import, GivesModelsThatOtherCommandsTake) {
+  for (const std::string model : {"qwen3_8_flash_next", "glm_5_3_flash", "deepseek_v4_1_flash",
+                                  "gemma_3n_e2b", "gemma_3n_e4b", "zaya1_8b"}) {
+    folder_.written("it.json", content_of(kConfigs + model + ".json"));
+    EXPECT_EQ(run({"import", "it.json", "-o", "it.yaml"}).exit_code, 0) << model;
+    const std::vector<std::string> on_eight{
+        "--model", "it.yaml", "--hardware", "h200_sxm", "--tensor", "8", "--decode", "8", "-q"};
+    for (const std::vector<std::string>& command :
+         {std::vector<std::string>{"report", "-o", "out"},
+          {"check", "--budget", "device_memory=fits"},
+          {"sweep", "--axis", "residual.scheme=standard,mhc"}}) {
+      std::vector<std::string> arguments = command;
+      arguments.insert(arguments.end(), on_eight.begin(), on_eight.end());
+      const Outcome outcome = run(arguments);
+      EXPECT_EQ(outcome.exit_code, 0) << model << " " << command.front();
+      EXPECT_EQ(outcome.errors, "") << model << " " << command.front();
+    }
+  }
 }
 
 TEST_F(Import, EvaluatesAConfigAsThePresetOfItsModel) {

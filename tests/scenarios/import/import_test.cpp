@@ -77,26 +77,28 @@ TEST_P(ImportedConfig, GivesTheValuesOfThePresetBack) {
             model_values(preset_values(GetParam().model, model_reference())));
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, ImportedConfig,
-                         testing::Values(Preset{"deepseek_v3", "deepseek_v3"},
-                                         Preset{"deepseek_v3_inference", "deepseek_v3"},
-                                         Preset{"deepseek_v4_flash", "deepseek_v4_flash"},
-                                         Preset{"deepseek_v4_pro", "deepseek_v4_pro"},
-                                         Preset{"gpt_oss_120b", "gpt_oss_120b"},
-                                         Preset{"kimi_k2", "kimi_k2"}, Preset{"kimi_k3", "kimi_k3"},
-                                         Preset{"kimi_linear_48b_attnres", "kimi_linear_48b"},
-                                         Preset{"llama_3_1_405b", "llama_3_1_405b"},
-                                         Preset{"llama_3_1_70b", "llama_3_1_70b"},
-                                         Preset{"llama_3_1_8b", "llama_3_1_8b"},
-                                         Preset{"meta_llama_3_1_8b", "llama_3_1_8b"},
-                                         Preset{"mixtral_8x7b", "mixtral_8x7b"},
-                                         Preset{"qwen3_235b", "qwen3_235b"},
-                                         Preset{"qwen3_32b", "qwen3_32b"}),
-                         [](const auto& row) { return row.param.config; });
+INSTANTIATE_TEST_SUITE_P(
+    Shipped, ImportedConfig,
+    testing::Values(
+        Preset{"deepseek_v3", "deepseek_v3"}, Preset{"deepseek_v4_1_flash", "deepseek_v4_1_flash"},
+        Preset{"gemma_3n_e2b", "gemma_3n_e2b"}, Preset{"gemma_3n_e4b", "gemma_3n_e4b"},
+        Preset{"glm_5_3_flash", "glm_5_3_flash"},
+        Preset{"qwen3_8_flash_next", "qwen3_8_flash_next"}, Preset{"zaya1_8b", "zaya1_8b"},
+        Preset{"deepseek_v3_inference", "deepseek_v3"},
+        Preset{"deepseek_v4_flash", "deepseek_v4_flash"},
+        Preset{"deepseek_v4_pro", "deepseek_v4_pro"}, Preset{"gpt_oss_120b", "gpt_oss_120b"},
+        Preset{"kimi_k2", "kimi_k2"}, Preset{"kimi_k3", "kimi_k3"},
+        Preset{"kimi_linear_48b_attnres", "kimi_linear_48b"},
+        Preset{"llama_3_1_405b", "llama_3_1_405b"}, Preset{"llama_3_1_70b", "llama_3_1_70b"},
+        Preset{"llama_3_1_8b", "llama_3_1_8b"}, Preset{"meta_llama_3_1_8b", "llama_3_1_8b"},
+        Preset{"mixtral_8x7b", "mixtral_8x7b"}, Preset{"qwen3_235b", "qwen3_235b"},
+        Preset{"qwen3_32b", "qwen3_32b"}),
+    [](const auto& row) { return row.param.config; });
 
 TEST(ImportedModels, AreReadBackAsTheyWereWritten) {
   const test::TemporaryFolder folder;
-  for (const std::string config : {"kimi_k3", "gpt2", "glm4_moe", "kimi_linear_48b"}) {
+  for (const std::string config :
+       {"kimi_k3", "gpt2", "glm4_moe", "kimi_linear_48b", "qwen3_8_flash_next"}) {
     const ImportedModel model = imported(config);
     const std::string path = folder.written(config + ".yaml", to_yaml(model));
     EXPECT_EQ(model_values(resolve_argument(path, model_reference(), "--model")), texts_of(model));
