@@ -118,6 +118,10 @@ std::vector<std::string> inputs_of(const Study& study, RestTerm term, const Forw
   if (term == RestTerm::mlp)
     for (const MlpLayers& layers : a.mlp)
       for (std::string& line : mlp_texts(study, layers.mlp, pass)) lines.push_back(std::move(line));
+  if (term == RestTerm::mlp && !a.tables.empty())
+    lines.push_back(fmt::format("looked-up tables: {:.12g} weights of projections in {} / {} ranks",
+                                num_projections(a.tables), name(a.weight_dtype),
+                                study.tensor_parallel_size));
   if (term == RestTerm::head)
     lines.push_back(fmt::format("vocabulary {} x d {} / {} ranks in {}", a.vocabulary_size,
                                 study.model.hidden_size, study.tensor_parallel_size,

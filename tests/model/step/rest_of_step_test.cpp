@@ -66,6 +66,29 @@ TEST(RestOfStep, ReadsTheHeadOnce) {
   EXPECT_EQ(row.bytes.value, 2.0 * 128256 * 4096);
 }
 
+// Its rows are not read; its projections are, with two operations a token.
+TEST(RestOfStep, ReadsTheProjectionsOfATableOnce) {
+  Study study = llama_study();
+  const RestRow without = row_of(rest_of(study), RestTerm::mlp);
+  study.model.architecture->tables = {{.rows = 1000, .width = 8, .projections = 5000},
+                                      {.rows = 1, .width = 1, .projections = 1000}};
+  const RestRow with = row_of(rest_of(study), RestTerm::mlp);
+  EXPECT_EQ(with.bytes.value - without.bytes.value, 2 * 6000);
+  EXPECT_EQ(with.flops.value - without.flops.value, 2 * 6000);
+  EXPECT_EQ(with.parts.back().name, "projections of looked-up tables");
+  EXPECT_EQ(with.parts.size(), without.parts.size() + 1);
+}
+
+// 32 x 3 kernels of the indexer.
+TEST(RestOfStep, CountsTheKernelsOfAnIndexer) {
+  Study study = llama_study();
+  auto& grouped = std::get<GroupedAttention>(study.model.architecture->attention.front().attention);
+  grouped.top_k = 512;
+  EXPECT_EQ(row_of(rest_of(study), RestTerm::launches).launches, 225);
+  grouped.indexer = {.num_heads = 4, .dim = 128};
+  EXPECT_EQ(row_of(rest_of(study), RestTerm::launches).launches, 225 + 96);
+}
+
 // 32 x (4 + 3) kernels and the head.
 TEST(RestOfStep, CountsKernelsAtTheirFloor) {
   const double attention = test::constants().engine.attention.floor.value;
@@ -497,7 +520,8 @@ TEST(RestOfStep, NeedsNoArchitectureWhereAllIsMeasured) {
 
 // What one layer streams: all weights but the head, and the cache, over 64 layers.
 TEST(ModelledLayerBytes, AreThoseOfTheTermsPerLayer) {
-  const Study study = llama_study();
+  Study study = llama_study();
+  study.model.architecture->tables = {{.rows = 1000, .width = 8, .projections = 5000}};
   const RestOfStep rest = rest_of(study);
   const Bytes all = row_of(rest, RestTerm::attention).bytes + row_of(rest, RestTerm::mlp).bytes;
   EXPECT_NEAR(modelled_layer_bytes(study, decode_pass(study, 0))->value, all.value / 64, 1e-6);
