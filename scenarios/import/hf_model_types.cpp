@@ -18,13 +18,10 @@ constexpr std::string_view kNormsBehind =
     "Outputs of attention and MLP are normalised before they are added; the residual path is "
     "counted as one with a norm of the stream before each layer.";
 
-constexpr std::string_view kAltUpIsMissing =
-    "AltUp and LAuReL are not counted yet; the residual path is counted as a standard one of "
-    "hidden_size. MLPs are counted as dense, whatever activation_sparsity_pattern says.";
+constexpr std::string_view kSparseMlp =
+    "MLPs are counted as dense, whatever activation_sparsity_pattern says.";
 
-constexpr std::string_view kResidualScalingIsMissing =
-    "Residual scaling is not counted yet; the residual path is counted as a standard one, in the "
-    "dtype of the weights, and not in float32. The expert that does nothing is not counted.";
+constexpr std::string_view kIdleExpert = "The expert that does nothing is not counted.";
 
 constexpr std::string_view kIndexKeys =
     "The cache holds keys of the indexer too, in kv_dtype; an engine that keeps "
@@ -76,9 +73,8 @@ constexpr HfModelType gemma3n(std::string_view name) {
           .full_every = 5,
           .shares_key_values = true,
           .tables = Tables::per_layer,
-          .copies = "standard",
           .defaults = kGemma3nDefaults,
-          .remark = kAltUpIsMissing};
+          .remark = kSparseMlp};
 }
 
 constexpr HfModelType llama4(std::string_view name) {
@@ -101,14 +97,12 @@ constexpr HfModelType with_indexer(std::string_view name) {
 }
 
 constexpr HfModelType glm5_next(std::string_view name) {
-  return {
-      .name = name,
-      .attention = AttentionForm::hybrid,
-      .indexer = Indexing::present,
-      .first_layer = 0,
-      .remark =
-          "The streams end in their plain mean; the exit is counted as that of DeepSeek-V4. The "
-          "cache holds keys of the indexer too, in kv_dtype."};
+  return {.name = name,
+          .attention = AttentionForm::hybrid,
+          .indexer = Indexing::present,
+          .first_layer = 0,
+          .streams = "mhc_mean_exit",
+          .remark = kIndexKeys};
 }
 
 constexpr HfModelType qwen4_exp(std::string_view name) {
@@ -201,7 +195,7 @@ constexpr std::array kModelTypes{
     qwen4_exp("qwen4_exp_text"),
     HfModelType{.name = "seed_oss"},
     HfModelType{
-        .name = "zaya", .is_zaya = true, .scheme = "standard", .remark = kResidualScalingIsMissing},
+        .name = "zaya", .is_zaya = true, .scheme = "residual_scaling", .remark = kIdleExpert},
 };
 
 /// DeepSeek's inference configs and Meta's params.json name no model_type; both write `dim`.

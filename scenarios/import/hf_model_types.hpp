@@ -65,7 +65,6 @@ struct HfModelType {
   bool has_mtp_map = false;          // `mtp` describes layers of multi-token prediction
   bool is_zaya = false;              // convolutions on queries and keys, a router of three layers
   std::string_view streams = "mhc";  // the scheme of a config with `hc_mult`
-  std::string_view copies;           // of one with `altup_num_inputs`; empty: it is not known
   std::string_view scheme = "standard";  // of one with no such key
   std::string_view defaults = "{}";  // of its class in transformers, which a config may leave out
   std::string_view remark;           // what a model file cannot say of it

@@ -1,4 +1,5 @@
-// The residual scheme: `attn_res_block_size`, `hc_mult` or `hc_count`, or none of them.
+// The residual scheme: `attn_res_block_size`, `hc_mult`, `hc_count` or `altup_num_inputs`, or none
+// of them.
 #include <fmt/format.h>
 
 #include "scenarios/import/hf_parts.hpp"
@@ -28,28 +29,40 @@ std::vector<ImportedKey> hyper_connections(const HfModel& model, const ConfigVal
           {{"num_streams", fmt::format("{}", streams.count()), streams.position()}, cited}};
 }
 
-std::vector<ImportedKey> gated_residual(const HfModel& model, const ConfigValue& streams) {
-  const ConfigValue rank = model.config.at({"hc_lowrank"}, "rank of the gates of the streams");
+/// `scheme` with two of its numbers, each from a value of the config.
+struct Number {
+  std::string key;
+  const ConfigValue& value;
+};
+
+std::vector<ImportedKey> with_numbers(const HfModel& model, const std::string& scheme,
+                                      const std::vector<Number>& numbers) {
   const auto entry = [&](const std::string& key, std::string text, const ConfigValue& value) {
     return ImportedKey{{key, std::move(text), value.position()}, model.config.cite({value.path()})};
   };
-  return {entry("scheme", "gated_residual", streams),
-          entry("num_streams", fmt::format("{}", streams.count()), streams),
-          entry("gate_rank", fmt::format("{}", rank.count()), rank)};
+  std::vector<ImportedKey> keys{entry("scheme", scheme, numbers.front().value)};
+  for (const Number& number : numbers)
+    keys.push_back(entry(number.key, fmt::format("{}", number.value.count()), number.value));
+  return keys;
+}
+
+std::vector<ImportedKey> gated_residual(const HfModel& model, const ConfigValue& streams) {
+  const ConfigValue rank = model.config.at({"hc_lowrank"}, "rank of the gates of the streams");
+  return with_numbers(model, "gated_residual", {{"num_streams", streams}, {"gate_rank", rank}});
 }
 
 /// Gemma 3n.
 std::vector<ImportedKey> altup(const HfModel& model, const ConfigValue& copies) {
-  model.config.ignore({"altup_active_idx", "altup_coef_clip", "altup_correct_scale",
-                       "altup_lr_multiplier", "laurel_rank"});
-  return {{{"scheme", std::string(model.type.copies), copies.position()},
-           model.config.cite({copies.path()})}};
+  model.config.ignore(
+      {"altup_active_idx", "altup_coef_clip", "altup_correct_scale", "altup_lr_multiplier"});
+  const ConfigValue rank = model.config.at({"laurel_rank"}, "rank of the path beside attention");
+  return with_numbers(model, "altup", {{"num_streams", copies}, {"rank", rank}});
 }
 
 }  // namespace
 
 std::vector<ImportedKey> import_residual(const HfModel& model) {
-  if (!model.type.copies.empty())
+  if (model.type.tables == Tables::per_layer)
     if (const auto copies = model.config.find({"altup_num_inputs"})) return altup(model, *copies);
   if (const auto streams = model.config.find({"hc_count"})) return gated_residual(model, *streams);
   const auto block_size = model.config.find({"attn_res_block_size"});

@@ -52,7 +52,7 @@ const std::array kScenario{
     key(count, "residual.dilation", "of denseformer, in decoder layers"),
     key(count, "residual.period", "of denseformer, in decoder layers"),
     key(count, "residual.ways", "C of muddformer"),
-    key(count, "residual.rank", "r of laurel_lr and laurel_pa"),
+    key(count, "residual.rank", "r of laurel_lr, laurel_pa and altup"),
     key(count, "residual.gate_rank", "r of gated_residual"),
     key(choice, "residual.weights", kNames<WeightPlacement>,
         "whether each tensor rank has all matrices of gated_residual or its share of them, with an "

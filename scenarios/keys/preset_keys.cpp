@@ -94,6 +94,7 @@ const std::array kModel{
         "which blocks hold the L mod N layers that num_blocks leaves"),
     key(count, "residual.num_streams", "residual streams m of mHC"),
     key(count, "residual.gate_rank", "r of gated_residual"),
+    key(count, "residual.rank", "r of altup"),
 };
 
 constexpr std::array kHardware{

@@ -105,18 +105,12 @@ const std::string kEngrams =
     "What n-grams add to the streams, once for each table, is not counted; the tables, which an "
     "engine may keep in the host's memory, are counted on the devices. The cache is counted in "
     "kv_dtype; the model's own is fp8 in windows and fp4 in summaries.";
-const std::string kMeanExit =
-    "The streams end in their plain mean; the exit is counted as that of DeepSeek-V4. The cache "
-    "holds keys of the indexer too, in kv_dtype.";
 const std::string kSparedAttention =
     "Attention is not quantised. Shared experts and dense MLPs are counted like attention, in "
     "weight_dtype.";
-const std::string kAltUp =
-    "AltUp and LAuReL are not counted yet; the residual path is counted as a standard one of "
-    "hidden_size. MLPs are counted as dense, whatever activation_sparsity_pattern says.";
-const std::string kScaling =
-    "Residual scaling is not counted yet; the residual path is counted as a standard one, in the "
-    "dtype of the weights, and not in float32. The expert that does nothing is not counted.";
+const std::string kSparseMlp =
+    "MLPs are counted as dense, whatever activation_sparsity_pattern says.";
+const std::string kIdleExpert = "The expert that does nothing is not counted.";
 const std::string kCompressed = "kind=compressed decoder_layers";
 const std::string kSizes =
     "=64 head_dim=512 q_rank=1280 output_rank=1024 output_groups=8 window=128";
@@ -299,7 +293,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "rope_dim=0 value_dim=256 top_k=2048 index_heads=32 index_dim=128 index_ratio=4"},
                {"kind=dense decoder_layers=3 width=12288",
                 "kind=experts decoder_layers=42 experts=288 active=8 shared=1 width=2048"},
-               {kMeanExit, kSparedAttention}},
+               {kIndexKeys, kSparedAttention}},
         Family{
             "deepseek_v4_1_flash",
             552e9 + (384006168.0 + 384016682) * 256,
@@ -323,7 +317,7 @@ INSTANTIATE_TEST_SUITE_P(
                 kGemma3n + "=8" + kGemmaHeads + " window=512 key_values=shared",
                 kGemma3n + "=2" + kGemmaHeads + " key_values=shared"},
                {"kind=dense decoder_layers=30 width=8192"},
-               {kAltUp, kDefaults}},
+               {kSparseMlp, kDefaults}},
         Family{"gemma_3n_e4b",
                6.87e9,
                "decoder_layers=35 hidden_size=2048 dtype=bf16 vocabulary_size=262400 "
@@ -332,14 +326,14 @@ INSTANTIATE_TEST_SUITE_P(
                 kGemma3n + "=12" + kGemmaHeads + " window=512 key_values=shared",
                 kGemma3n + "=3" + kGemmaHeads + " key_values=shared"},
                {"kind=dense decoder_layers=35 width=16384"},
-               {kAltUp, kDefaults}},
+               {kSparseMlp, kDefaults}},
         Family{"zaya1_8b",
                8.84e9,
                "decoder_layers=40 hidden_size=2048 dtype=bf16 vocabulary_size=262272 "
                "output_head=tied weight_dtype=bf16",
                {"kind=grouped decoder_layers=40 heads=8 kv_heads=2 head_dim=128 conv_width=2"},
                {"kind=experts decoder_layers=40 experts=16 active=1 width=2048 router_width=256"},
-               {kScaling}}),
+               {kIdleExpert}}),
     [](const auto& row) { return row.param.config; });
 
 /// What a config says of its tables and of its residual path.
@@ -393,7 +387,8 @@ TEST(ImportedQwen4, KnowsTheOtherNameOfItsFullLayers) {
 }
 
 TEST(ImportedGlm, CarriesFourStreams) {
-  EXPECT_EQ(extras_of(load_config(path_of("glm_5_3_flash"))), "scheme=mhc | num_streams=4");
+  EXPECT_EQ(extras_of(load_config(path_of("glm_5_3_flash"))),
+            "scheme=mhc_mean_exit | num_streams=4");
 }
 
 TEST(ImportedDeepSeek, LooksUpNgramsAndCarriesFourStreams) {
@@ -404,7 +399,7 @@ TEST(ImportedDeepSeek, LooksUpNgramsAndCarriesFourStreams) {
 
 TEST(ImportedGemma, LooksUpAVectorForEachLayer) {
   EXPECT_EQ(extras_of(load_config(path_of("gemma_3n_e4b"))),
-            "rows=262144 width=8960 projections=55050240 | scheme=standard");
+            "rows=262144 width=8960 projections=55050240 | scheme=altup | num_streams=4 | rank=64");
 }
 
 // --- traps ---

@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
          "it.yaml:2:24: error: unknown key 'hidden_sise'; did you mean 'hidden_size'?"},
         {"KeyOfTheScenario",
          model("num_layers: 8, hidden_size: 8, dtype: bf16, residual: {compare: mhc}", ""),
-         "it.yaml:2:64: error: unknown key 'compare' (known here: scheme, block_size, num_blocks, remainder, num_streams, gate_rank)"},
+         "it.yaml:2:64: error: unknown key 'compare' (known here: scheme, block_size, num_blocks, remainder, num_streams, gate_rank, rank)"},
         {"TooManyLayers", model("num_layers: 65537, hidden_size: 8, dtype: bf16"),
          "it.yaml:2:21: error: invalid num_layers '65537' (more than 65536 layers)"},
         {"TooManyDecoderLayers", model("decoder_layers: 32769, hidden_size: 8, dtype: bf16"),
