@@ -11,7 +11,6 @@ namespace depthcost::cpu {
   template <class T>                    \
   void run(const Op<T>& op);
 DEPTHCOST_OPERATIONS(DEPTHCOST_DECLARE_RUN)
-DEPTHCOST_GATED_RESIDUAL_OPERATIONS(DEPTHCOST_DECLARE_RUN)
 #undef DEPTHCOST_DECLARE_RUN
 
 #define DEPTHCOST_DECLARE_RUN(Op, name) \

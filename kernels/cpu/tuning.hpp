@@ -40,12 +40,6 @@ inline constexpr std::size_t kMhcColumns = 128;
 /// Tokens of a tile whose chunks are widened at a time, and are in L1 when they meet phi. [ours]
 inline constexpr std::size_t kMhcRows = 8;
 
-/// Tokens that share each block of Gated Residual's matrices. [ours]
-inline constexpr std::size_t kGateTokens = 32;
-/// Rows and columns of such a block: with the tokens' columns it stays in L2. [ours]
-inline constexpr std::size_t kGateRows = 64;
-inline constexpr std::size_t kGateColumns = 512;
-
 // What fits into registers of `lanes` floats: 32 of AVX-512, 16 of smaller targets.
 
 /// Rows that are scored together.

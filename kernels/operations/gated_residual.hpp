@@ -50,10 +50,4 @@ void check(const GatedApplyDown<T>& op);
 template <class T>
 void check(const GatedUpMix<T>& op);
 
-/// As DEPTHCOST_RESIDUAL_OPERATIONS of residual.hpp. No part of DEPTHCOST_OPERATIONS: there is no
-/// CUDA kernel.
-#define DEPTHCOST_GATED_RESIDUAL_OPERATIONS(X) \
-  X(GatedApplyDown, gated_residual_apply_down) \
-  X(GatedUpMix, gated_residual_up_mix)
-
 }  // namespace depthcost

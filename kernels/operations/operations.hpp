@@ -21,7 +21,6 @@
 #include "kernels/operations/bf16.hpp"
 #include "kernels/operations/dense_mix.hpp"
 #include "kernels/operations/eager.hpp"
-#include "kernels/operations/gated_residual.hpp"
 #include "kernels/operations/hyper_connections.hpp"
 #include "kernels/operations/mhc.hpp"
 #include "kernels/operations/residual.hpp"

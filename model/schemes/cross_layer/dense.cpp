@@ -187,7 +187,7 @@ const SchemeRule schemes::kMuddFormer{
         "behind a Transformer block with s states, unfused: add 2 r, 1 w; weights 1 r; C mixes s "
         "r, 1 w; C - 1 norms 1 r, 1 w. fused: weights 2 r, 1 w; one scan s r, C w; C = 1 behind "
         "the last, with a norm",
-    .reference = "muddformer.hpp",
+    .reference = "without_kernels/muddformer.hpp",
     .unmixed = "four matrices a token, for queries, keys, values and the residual",
     .kind = {StateKind::cross_layer, WeightKind::dynamic},
     .keys = kMuddKeys,

@@ -138,7 +138,7 @@ const SchemeRule schemes::kBoundaryAttention{
         "a boundary with s states, unfused: add 2 r, 1 w; stack s r, s w; norms s r, s w; "
         "scores s r; mix s r, 1 w; norm 1 r, 1 w. single_pass: s + 1 r, 2 w, s r if every layer is "
         "one; other layers as standard",
-    .reference = "other_depth_attention.hpp",
+    .reference = "without_kernels/other_depth_attention.hpp",
     .unmixed = kNormOnStream,
     .kind = {StateKind::cross_layer, WeightKind::dynamic},
     .keys = kAttentionKeys,
@@ -162,7 +162,7 @@ const SchemeRule schemes::kHistoryAttention{
         "unfused: query 1 r, 1 w; stack, keys, values s r, s w each; scores s + 1 r; mix s r, 1 "
         "w; add 2 r, 1 w; norm 1 r, 1 w, s = l. single_pass: query 1 r, 1 w; keys and values 1 "
         "r, 2 w; scan 2s + 2 r, 2 w",
-    .reference = "other_depth_attention.hpp",
+    .reference = "without_kernels/other_depth_attention.hpp",
     .unmixed = "W_v acts on the features: an entry would be a d x d matrix",
     .kind = {StateKind::cross_layer, WeightKind::dynamic},
     .keys = {},
@@ -186,7 +186,7 @@ const SchemeRule schemes::kHistoryAttentionBlock{
         "a boundary with s states, unfused: add 2 r, 1 w; query 1 r, 1 w; stack, keys, values s r, "
         "s w each; scores s + 1 r; mix s r, 1 w; add 2 r, 1 w; norm 1 r, 1 w. single_pass: add 2 r, "
         "1 w; query 1 r, 1 w; scan 2s + 2 r, 2 w; keys and values 1 r, 2 w; other layers as standard",
-    .reference = "other_depth_attention.hpp",
+    .reference = "without_kernels/other_depth_attention.hpp",
     .unmixed = "W_v acts on the features: an entry would be a d x d matrix",
     .kind = {StateKind::cross_layer, WeightKind::dynamic},
     .keys = kAttentionKeys,

@@ -54,7 +54,7 @@ const SchemeRule schemes::kValueResidual{
     .moves =
         "add and norm as standard; attention layers but the first, unfused: 2 d_kv r, d_kv w; "
         "fused into the projection: d_kv r",
-    .reference = "value_residual.hpp",
+    .reference = "without_kernels/value_residual.hpp",
     .unmixed = "mixes values inside attention; its stream is standard's",
     .kind = {StateKind::cross_layer, WeightKind::learned_static},
     .keys = kValueKeys,

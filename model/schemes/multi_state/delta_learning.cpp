@@ -61,7 +61,7 @@ const SchemeRule schemes::kDeltaLearning{
     .moves =
         "unfused: delta d_v + 3 r, d_v + 1 w; compressor d_v r, 1 w; norm 1 r, 1 w. fused: d_v "
         "+ 2 r, d_v + 1 w",
-    .reference = "delta_learning.hpp",
+    .reference = "without_kernels/delta_learning.hpp",
     .unmixed = "I - beta k k^T acts on the features: an entry would be a d x d matrix",
     .kind = {StateKind::multi_state, WeightKind::dynamic},
     .keys = kDeltaKeys,

@@ -35,7 +35,7 @@ const SchemeRule schemes::kKromHc{
     .file = "multi_state/kromhc.cpp",
     .source = "Zhou et al., arXiv:2601.21579",
     .moves = "as hc_dynamic, with 2m + 2 log2 m rows of phi",
-    .reference = "kromhc.hpp",
+    .reference = "without_kernels/kromhc.hpp",
     .unmixed = "one matrix for each token, each of mhc's form",
     .kind = {StateKind::multi_state, WeightKind::dynamic},
     .keys = kStreamsOnly,

@@ -68,7 +68,7 @@ const SchemeRule schemes::kWideResidual{
     .moves =
         "unfused: write K + 1 r, K w; read K r, 1 w; norm 1 r, 1 w. fused: K + 1 r, K + 1 w in one "
         "scan",
-    .reference = "wide_residual.hpp",
+    .reference = "without_kernels/wide_residual.hpp",
     .unmixed = "of hc_static's form, with the identity in place of A_r",
     .kind = {StateKind::multi_state, WeightKind::learned_static},
     .keys = kStreamsOnly,

@@ -107,7 +107,7 @@ const SchemeRule schemes::kLaurelLr{
     .moves =
         "unfused: A h 1 r, r scalars w; B and sum 2 r, r scalars r, 1 w; norm 1 r, 1 w. fused: "
         "2 r, 2 w",
-    .reference = "laurel.hpp",
+    .reference = "without_kernels/laurel.hpp",
     .unmixed = "B A acts on the features: an entry would be a d x d matrix",
     .kind = {StateKind::single_state, WeightKind::learned_static},
     .keys = kRankOnly,
@@ -126,7 +126,7 @@ const SchemeRule schemes::kLaurelPa{
     .moves =
         "unfused: A h k r, k r scalars w; B and sum 2 r, k r scalars r, 1 w; norm 1 r, 1 w. fused: "
         "k + 2 r, 2 w; fewer than k in the first layers",
-    .reference = "laurel.hpp",
+    .reference = "without_kernels/laurel.hpp",
     .unmixed = "its low-rank maps act on the features: entries would be matrices",
     .kind = {StateKind::cross_layer, WeightKind::learned_static},
     .keys = kRankAndHistory,

@@ -72,7 +72,7 @@ const SchemeRule schemes::kPostNorm{
     .moves =
         "unfused: add 2 r, 1 w; norm 1 r, 1 w. fused: 2 r, 1 w, the normalised state is the "
         "layer's input",
-    .reference = "post_norm.hpp",
+    .reference = "without_kernels/post_norm.hpp",
     .unmixed = kNormOnStream,
     .kind = {StateKind::single_state, WeightKind::fixed},
     .keys = {},
@@ -90,7 +90,7 @@ const SchemeRule schemes::kHybridNorm{
     .moves =
         "attention: add 2 r, 1 w, its norms of q, k and v are its own. MLP, unfused: add 2 r, 1 w; "
         "norm 1 r, 1 w. fused: 2 r, 1 w",
-    .reference = "post_norm.hpp",
+    .reference = "without_kernels/post_norm.hpp",
     .unmixed = kNormOnStream,
     .kind = {StateKind::single_state, WeightKind::fixed},
     .keys = {},
@@ -108,7 +108,7 @@ const SchemeRule schemes::kDeepNorm{
     .moves =
         "unfused: add 2 r, 1 w; norm 1 r, 1 w. fused: 2 r, 1 w, the normalised state is the "
         "layer's input",
-    .reference = "post_norm.hpp",
+    .reference = "without_kernels/post_norm.hpp",
     .unmixed = kNormOnStream,
     .kind = {StateKind::single_state, WeightKind::fixed},
     .keys = {},
@@ -126,7 +126,7 @@ const SchemeRule schemes::kKeel{
     .moves =
         "unfused: add 2 r, 1 w; norm 1 r, 1 w; inner norm 1 r, 1 w. fused: 2 r, 2 w: 3 d and "
         "the inner norm's output",
-    .reference = "post_norm.hpp",
+    .reference = "without_kernels/post_norm.hpp",
     .unmixed = kNormOnStream,
     .kind = {StateKind::single_state, WeightKind::fixed},
     .keys = {},
@@ -145,7 +145,7 @@ const SchemeRule schemes::kSiameseNorm{
     .source = "[attnres] Table 5; Li et al., arXiv:2602.08064",
     .moves =
         "unfused: two adds 2 r, 1 w each; two norms 1 r, 1 w each; sum 2 r, 1 w. fused: 3 r, 3 w",
-    .reference = "post_norm.hpp",
+    .reference = "without_kernels/post_norm.hpp",
     .unmixed = kNormOnStream,
     .kind = {StateKind::multi_state, WeightKind::fixed},
     .keys = {},

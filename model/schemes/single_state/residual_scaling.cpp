@@ -56,7 +56,7 @@ const SchemeRule schemes::kResidualScaling{
     .moves =
         "unfused: f 1 r, 1 w; r 2 r, 2 w; sum 3 r, 2 w; norm 2 r, 1 w. fused: 3 r, 3 w, since the "
         "stream is f32 and counts as two vectors of a two-byte model",
-    .reference = "residual_scaling.hpp",
+    .reference = "without_kernels/residual_scaling.hpp",
     .unmixed = "scales and shifts are of channels: an entry would be a diagonal matrix",
     .kind = {StateKind::single_state, WeightKind::learned_static},
     .keys = {},

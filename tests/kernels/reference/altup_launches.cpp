@@ -1,5 +1,5 @@
 // Launches of AltUp with LAuReL, in front of both layers of a decoder layer.
-#include "kernels/reference/altup.hpp"
+#include "kernels/reference/without_kernels/altup.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "tests/kernels/reference/mechanism_launches.hpp"
 

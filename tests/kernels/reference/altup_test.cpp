@@ -1,5 +1,5 @@
 // A decoder layer of AltUp with LAuReL against plain loops, and its ends where the result is known.
-#include "kernels/reference/altup.hpp"
+#include "kernels/reference/without_kernels/altup.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Layers of mechanisms that read earlier layers: dense mixing, with learned weights or weights made
 // from the token, and attention over depth other than the paper's.
-#include "kernels/reference/muddformer.hpp"
-#include "kernels/reference/other_depth_attention.hpp"
+#include "kernels/reference/without_kernels/muddformer.hpp"
+#include "kernels/reference/without_kernels/other_depth_attention.hpp"
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/residual_operations.hpp"

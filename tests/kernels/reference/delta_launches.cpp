@@ -1,5 +1,5 @@
 // A layer of Deep Delta Learning: with the matrix of its rule written out, and by its reference.
-#include "kernels/reference/delta_learning.hpp"
+#include "kernels/reference/without_kernels/delta_learning.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/residual_operations.hpp"
 #include "tests/kernels/reference/mechanism_launches.hpp"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/reference/attnres.hpp"
-#include "kernels/reference/other_depth_attention.hpp"
+#include "kernels/reference/without_kernels/other_depth_attention.hpp"
 #include "tests/golden.hpp"
 #include "tests/kernels/reference/comparison.hpp"
 

@@ -2,15 +2,15 @@
 // known.
 #include <gtest/gtest.h>
 
-#include "kernels/reference/delta_learning.hpp"
-#include "kernels/reference/laurel.hpp"
-#include "kernels/reference/muddformer.hpp"
-#include "kernels/reference/other_depth_attention.hpp"
-#include "kernels/reference/post_norm.hpp"
-#include "kernels/reference/residual_scaling.hpp"
 #include "kernels/reference/run.hpp"
-#include "kernels/reference/value_residual.hpp"
-#include "kernels/reference/wide_residual.hpp"
+#include "kernels/reference/without_kernels/delta_learning.hpp"
+#include "kernels/reference/without_kernels/laurel.hpp"
+#include "kernels/reference/without_kernels/muddformer.hpp"
+#include "kernels/reference/without_kernels/other_depth_attention.hpp"
+#include "kernels/reference/without_kernels/post_norm.hpp"
+#include "kernels/reference/without_kernels/residual_scaling.hpp"
+#include "kernels/reference/without_kernels/value_residual.hpp"
+#include "kernels/reference/without_kernels/wide_residual.hpp"
 #include "tests/kernels/reference/steps.hpp"
 
 namespace depthcost::test::mechanism_values_test {

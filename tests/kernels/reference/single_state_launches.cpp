@@ -1,8 +1,8 @@
 // Layers of the mechanisms with one state: scaled, gated and normalised adds, and low-rank paths.
-#include "kernels/reference/laurel.hpp"
-#include "kernels/reference/post_norm.hpp"
-#include "kernels/reference/residual_scaling.hpp"
-#include "kernels/reference/value_residual.hpp"
+#include "kernels/reference/without_kernels/laurel.hpp"
+#include "kernels/reference/without_kernels/post_norm.hpp"
+#include "kernels/reference/without_kernels/residual_scaling.hpp"
+#include "kernels/reference/without_kernels/value_residual.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/residual_operations.hpp"
 #include "tests/kernels/reference/mechanism_launches.hpp"

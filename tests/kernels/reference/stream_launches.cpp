@@ -1,7 +1,7 @@
 // Layers of hyper-connections, which differ in where their coefficients come from.
-#include "kernels/reference/kromhc.hpp"
 #include "kernels/reference/stream_mappings.hpp"
-#include "kernels/reference/wide_residual.hpp"
+#include "kernels/reference/without_kernels/kromhc.hpp"
+#include "kernels/reference/without_kernels/wide_residual.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/hyper_connection_operations.hpp"
 #include "model/operations/residual_operations.hpp"

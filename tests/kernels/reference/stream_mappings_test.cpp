@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/reference/kromhc.hpp"
 #include "kernels/reference/run.hpp"
+#include "kernels/reference/without_kernels/kromhc.hpp"
 #include "tests/kernels/reference/steps.hpp"
 
 namespace depthcost::test::stream_mappings_test {
