@@ -48,6 +48,8 @@ struct Windows {
 /// These throw InputError for keys that are missing, contradictory or not understood.
 Windows import_windows(const HfModel& model);
 std::vector<ImportedRecord> import_attention(const HfModel& model);
+std::vector<ImportedRecord> import_compressed(const HfModel& model);
+std::vector<ImportedRecord> import_shared_compressed(const HfModel& model);
 std::vector<ImportedRecord> import_mlp(const HfModel& model);
 std::vector<ImportedRecord> import_tables(const HfModel& model);
 
