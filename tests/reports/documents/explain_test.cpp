@@ -184,6 +184,17 @@ TEST(Explain, SubstitutesTheNumbersOfTheRest) {
   has("rest.decode/100.launches", "489 x kernels of attention, launched as graph: 0.008 ms");
 }
 
+TEST(Explain, NamesTheProjectionsOfTables) {
+  Study study = test::modelled_study();
+  study.decode->sequences = {100};
+  study.model.architecture->tables = {{.rows = 10, .width = 2, .projections = 800}};
+  const std::string all = to_text(explained(evaluate(study), "rest.decode/100.mlp"));
+  EXPECT_NE(all.find("looked-up tables: 800 weights of projections in bf16 / 8 ranks"),
+            std::string::npos)
+      << all;
+  EXPECT_NE(all.find("1 x projections of looked-up tables: 200 bytes"), std::string::npos) << all;
+}
+
 TEST(Explain, SaysWhatTheBaselineIsMadeOf) {
   const auto line = [](const Study& study, const std::string& workload) {
     for (const std::string& text :
