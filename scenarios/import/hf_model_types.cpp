@@ -18,8 +18,9 @@ constexpr std::string_view kNormsBehind =
     "Outputs of attention and MLP are normalised before they are added; the residual path is "
     "counted as one with a norm of the stream before each layer.";
 
-constexpr std::string_view kSparseMlp =
-    "MLPs are counted as dense, whatever activation_sparsity_pattern says.";
+constexpr std::string_view kPerLayerInputs =
+    "What the embeddings for each layer add to the copies of the stream is not counted. MLPs are "
+    "counted as dense, whatever activation_sparsity_pattern says.";
 
 constexpr std::string_view kIdleExpert = "The expert that does nothing is not counted.";
 
@@ -74,7 +75,7 @@ constexpr HfModelType gemma3n(std::string_view name) {
           .shares_key_values = true,
           .tables = Tables::per_layer,
           .defaults = kGemma3nDefaults,
-          .remark = kSparseMlp};
+          .remark = kPerLayerInputs};
 }
 
 constexpr HfModelType llama4(std::string_view name) {

@@ -75,8 +75,11 @@ std::vector<ImportedKey> import_residual(const HfModel& model) {
   if (model.type.attention == AttentionForm::compressed ||
       model.type.attention == AttentionForm::shared_compressed)
     model.config.at({"hc_mult"}, fmt::format("{} carries mHC", model.type.name));
-  return {{{"scheme", std::string(model.type.scheme), model.config.position()},
-           fmt::format("no hc_mult and no attn_res_block_size key in {}", model.config.label())}};
+  const std::string source =
+      model.type.scheme == "standard"
+          ? fmt::format("no hc_mult and no attn_res_block_size key in {}", model.config.label())
+          : fmt::format("{}: as in transformers' {}", model.config.label(), model.type.name);
+  return {{{"scheme", std::string(model.type.scheme), model.config.position()}, source}};
 }
 
 }  // namespace depthcost

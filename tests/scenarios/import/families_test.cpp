@@ -108,8 +108,9 @@ const std::string kEngrams =
 const std::string kSparedAttention =
     "Attention is not quantised. Shared experts and dense MLPs are counted like attention, in "
     "weight_dtype.";
-const std::string kSparseMlp =
-    "MLPs are counted as dense, whatever activation_sparsity_pattern says.";
+const std::string kPerLayerInputs =
+    "What the embeddings for each layer add to the copies of the stream is not counted. MLPs are "
+    "counted as dense, whatever activation_sparsity_pattern says.";
 const std::string kIdleExpert = "The expert that does nothing is not counted.";
 const std::string kCompressed = "kind=compressed decoder_layers";
 const std::string kSizes =
@@ -317,7 +318,7 @@ INSTANTIATE_TEST_SUITE_P(
                 kGemma3n + "=8" + kGemmaHeads + " window=512 key_values=shared",
                 kGemma3n + "=2" + kGemmaHeads + " key_values=shared"},
                {"kind=dense decoder_layers=30 width=8192"},
-               {kSparseMlp, kDefaults}},
+               {kPerLayerInputs, kDefaults}},
         Family{"gemma_3n_e4b",
                6.87e9,
                "decoder_layers=35 hidden_size=2048 dtype=bf16 vocabulary_size=262400 "
@@ -326,7 +327,7 @@ INSTANTIATE_TEST_SUITE_P(
                 kGemma3n + "=12" + kGemmaHeads + " window=512 key_values=shared",
                 kGemma3n + "=3" + kGemmaHeads + " key_values=shared"},
                {"kind=dense decoder_layers=35 width=16384"},
-               {kSparseMlp, kDefaults}},
+               {kPerLayerInputs, kDefaults}},
         Family{"zaya1_8b",
                8.84e9,
                "decoder_layers=40 hidden_size=2048 dtype=bf16 vocabulary_size=262272 "
@@ -384,6 +385,13 @@ TEST(ImportedQwen4, KnowsTheOtherNameOfItsFullLayers) {
       records_of(edited("qwen3_8_flash_next", "\"full_attention\"", "\"deepseek_sparse_attention\"")
                      .attention),
       records_of(load_config(path_of("qwen3_8_flash_next")).attention));
+}
+
+// No key of the config names it.
+TEST(ImportedZaya, ScalesItsStream) {
+  const ImportedModel model = load_config(path_of("zaya1_8b"));
+  EXPECT_EQ(extras_of(model), "scheme=residual_scaling");
+  EXPECT_EQ(model.residual.front().source, "zaya1_8b.json: as in transformers' zaya");
 }
 
 TEST(ImportedGlm, CarriesFourStreams) {

@@ -379,6 +379,8 @@ INSTANTIATE_TEST_SUITE_P(
          "\"num_kv_shared_layers\": 30",
          "25:29: error: invalid text_config.num_kv_shared_layers '30' (the model has 30 decoder "
          "layers)"},
+        {"CopiesWithoutABranch", "gemma_3n_e2b", "\"laurel_rank\": 64", "\"laurel_rank\": null",
+         "4:18: error: missing key 'text_config.laurel_rank' (rank of the path beside attention)"},
         {"LegacyZaya", "zaya1_8b", "\"router_hidden_size\": 256", "\"zaya_mlp_expansion\": 256",
          "1:1: error: missing key 'router_hidden_size' (width of the router's layers)"},
         {"UnknownExpertDtype", "deepseek_v4_pro", "\"fp4\"", "\"int4\"",
