@@ -394,6 +394,16 @@ TEST(ImportedZaya, ScalesItsStream) {
   EXPECT_EQ(model.residual.front().source, "zaya1_8b.json: as in transformers' zaya");
 }
 
+TEST(ImportedZaya, MayHaveLayersThatSeeAWindow) {
+  std::string text = test::content_of(path_of("zaya1_8b"));
+  text.replace(text.find("[\"hybrid\""), 9, "[\"hybrid_sliding\"");
+  text.replace(text.find("\"sliding_window\": null"), 22, "\"sliding_window\": 4096");
+  EXPECT_EQ(records_of(import_config(text, "it.json").attention),
+            (Lines{"kind=grouped decoder_layers=1 heads=8 kv_heads=2 head_dim=128 window=4096 "
+                   "conv_width=2",
+                   "kind=grouped decoder_layers=39 heads=8 kv_heads=2 head_dim=128 conv_width=2"}));
+}
+
 TEST(ImportedGlm, CarriesFourStreams) {
   EXPECT_EQ(extras_of(load_config(path_of("glm_5_3_flash"))),
             "scheme=mhc_mean_exit | num_streams=4");
