@@ -101,6 +101,47 @@ typedef struct {
 DEPTHCOST_API depthcost_status depthcost_dense_mix(const depthcost_target* target,
                                                    const depthcost_dense_mix_args* args);
 
+/* Gated Residual of Qwen3.8-Flash-Next, first pass: X'_i = X_i + lambda_i f, Xn_i = X'_i / rms_i o
+ * (1 + g_i), a = SiLU(D vec(Xn) / n), lambda' = 2 sigmoid(B vec(Xn) / n). Weights have the dtype of
+ * the rows. */
+typedef struct {
+  depthcost_dtype dtype;
+  size_t num_tokens;          /* T */
+  size_t hidden_size;         /* d >= 1 */
+  size_t num_streams;         /* n >= 1 */
+  size_t rank;                /* r >= 1 */
+  const void* streams;        /* X (T, n, d) */
+  const void* layer_output;   /* f (T, d) */
+  const float* inject;        /* lambda (T, n) */
+  const void* gain;           /* g (n, d) */
+  const void* down;           /* D (r, n, d) */
+  const void* inject_weights; /* B (n, n, d); null at the exit, with next_inject */
+  float eps;                  /* of the norms */
+  void* next_streams;         /* X' (T, n, d); may be X */
+  float* inverse_rms;         /* 1 / rms (T, n) */
+  float* activation;          /* a (T, r) */
+  float* next_inject;         /* lambda' (T, n); may be lambda */
+} depthcost_gated_residual_apply_down_args;
+DEPTHCOST_API depthcost_status depthcost_gated_residual_apply_down(
+    const depthcost_target* target, const depthcost_gated_residual_apply_down_args* args);
+
+/* The second pass: x = (1/n) sum_i sigmoid(U a)_i o Xn_i, of what the first has left. */
+typedef struct {
+  depthcost_dtype dtype;
+  size_t num_tokens;        /* T */
+  size_t hidden_size;       /* d >= 1 */
+  size_t num_streams;       /* n >= 1 */
+  size_t rank;              /* r >= 1 */
+  const void* streams;      /* X' (T, n, d) */
+  const float* inverse_rms; /* (T, n) */
+  const void* gain;         /* g (n, d) */
+  const void* up;           /* U (n, d, r) */
+  const float* activation;  /* a (T, r) */
+  void* output;             /* x (T, d) */
+} depthcost_gated_residual_up_mix_args;
+DEPTHCOST_API depthcost_status depthcost_gated_residual_up_mix(
+    const depthcost_target* target, const depthcost_gated_residual_up_mix_args* args);
+
 /* Ablations of AttnRes (arXiv:2603.15031v1 Table 4). */
 typedef int32_t depthcost_depth_weighting;
 enum {

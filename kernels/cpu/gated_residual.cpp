@@ -1,8 +1,7 @@
 // Gated Residual in two passes. Matrices of several megabytes meet the tokens of a tile: they are
 // read once a tile, block by block, widened into scratch.
-#include "kernels/cpu/gated_residual.hpp"
-
 #include "kernels/cpu/primitives/targets.hpp"
+#include "kernels/cpu/run.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/gated_residual.cpp"

@@ -40,6 +40,12 @@ inline constexpr std::size_t kMhcColumns = 128;
 /// Tokens of a tile whose chunks are widened at a time, and are in L1 when they meet phi. [ours]
 inline constexpr std::size_t kMhcRows = 8;
 
+/// Gated Residual: tokens that share each block of the matrices. [ours]
+inline constexpr std::size_t kGateTokens = 32;
+/// Rows and columns of such a block: with the tokens' columns it stays in L2. [ours]
+inline constexpr std::size_t kGateRows = 64;
+inline constexpr std::size_t kGateColumns = 512;
+
 // What fits into registers of `lanes` floats: 32 of AVX-512, 16 of smaller targets.
 
 /// Rows that are scored together.

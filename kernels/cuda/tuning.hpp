@@ -59,6 +59,23 @@ inline constexpr unsigned kPhase1Chunk = 64;  // elements of d that a warp mixes
 inline constexpr unsigned kPhase1LoadsInFlight = 8;  // vectors per thread
 inline constexpr unsigned kMhcTiles = 2;             // 16 columns: tokens
 
+// Rows of a matrix that a warp holds in registers.
+inline constexpr unsigned kHeldSteps = 10;                 // of 32 elements
+inline constexpr unsigned kHeldColumns = 32 * kHeldSteps;  // Qwen3.8-Flash-Next has rank 320
+
+// Gated Residual.
+inline constexpr unsigned kGateStreams = 4;    // at most, on tensor cores
+inline constexpr unsigned kGateTiles = 8;      // 64 columns: tokens of cluster_tile
+inline constexpr unsigned kGateWarpTiles = 3;  // of 16 rows, that a warp of it adds up at once
+inline constexpr unsigned kGateRows = kGateWarpTiles * 8 * 16;  // at most, of eight warps
+inline constexpr unsigned kGateGroupRows = 16;                  // of a cluster of split_rows
+inline constexpr unsigned kGateSplitTokens = 64;                // that meet them at once
+inline constexpr unsigned kGateSplitThreads = 128;
+inline constexpr unsigned kGateMixTokens = 32;   // of a tile of the second pass
+inline constexpr unsigned kGateMixElements = 4;  // of x that a warp has, of each of four streams
+inline constexpr unsigned kGateMixWarps = 8;
+inline constexpr unsigned kGateMixFewWarps = 4;
+
 // Sinkhorn's iteration, a matrix for each thread.
 inline constexpr unsigned kSinkhornThreads = 128;
 

@@ -1,7 +1,8 @@
 // Gated Residual in two passes: model/REFERENCES.md, [gated_residual].
 //   Xn_i = X_i / sqrt(mean(X_i^2) + eps) o (1 + g_i)     a = SiLU(D vec(Xn) / n)
 //   x = (1/n) sum_i sigmoid(U a)_i o Xn_i                lambda = 2 sigmoid(B vec(Xn) / n)
-// Weights have the type of the rows. Xn and a are not rounded; engines, which store Xn, round it.
+// Weights have the type of the rows. Xn and a are not rounded, but for tensor cores, which take
+// both as bf16: as engines do, which store them so.
 #pragma once
 
 #include "kernels/operations/operands.hpp"
@@ -49,5 +50,10 @@ template <class T>
 void check(const GatedApplyDown<T>& op);
 template <class T>
 void check(const GatedUpMix<T>& op);
+
+/// As DEPTHCOST_RESIDUAL_OPERATIONS of residual.hpp.
+#define DEPTHCOST_GATED_RESIDUAL_OPERATIONS(X) \
+  X(GatedApplyDown, gated_residual_apply_down) \
+  X(GatedUpMix, gated_residual_up_mix)
 
 }  // namespace depthcost

@@ -21,6 +21,7 @@
 #include "kernels/operations/bf16.hpp"
 #include "kernels/operations/dense_mix.hpp"
 #include "kernels/operations/eager.hpp"
+#include "kernels/operations/gated_residual.hpp"
 #include "kernels/operations/hyper_connections.hpp"
 #include "kernels/operations/mhc.hpp"
 #include "kernels/operations/residual.hpp"
@@ -33,4 +34,5 @@
   DEPTHCOST_MHC_OPERATIONS(X)              \
   DEPTHCOST_HYPER_CONNECTION_OPERATIONS(X) \
   DEPTHCOST_DENSE_MIX_OPERATIONS(X)        \
+  DEPTHCOST_GATED_RESIDUAL_OPERATIONS(X)   \
   DEPTHCOST_EAGER_OPERATIONS(X)

@@ -27,6 +27,8 @@ HAS_SIZE(depthcost_hc_boundary_args, 104);
 HAS_SIZE(depthcost_single_pass_mhc_args, 176);
 HAS_SIZE(depthcost_dense_mix_args, 112);
 HAS_SIZE(depthcost_attnres_variant_args, 144);
+HAS_SIZE(depthcost_gated_residual_apply_down_args, 128);
+HAS_SIZE(depthcost_gated_residual_up_mix_args, 88);
 
 static int num_failures = 0;
 

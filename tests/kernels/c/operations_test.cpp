@@ -7,7 +7,7 @@
 #include "tests/kernels/cpu/attnres_ablation_problems.hpp"
 #include "tests/kernels/cpu/dense_mix_problems.hpp"
 #include "tests/kernels/cpu/eager_problems.hpp"
-#include "tests/kernels/cpu/hyper_connections_problems.hpp"
+#include "tests/kernels/cpu/gated_residual_problems.hpp"
 #include "tests/kernels/cpu/row_problems.hpp"
 
 namespace depthcost::test::operations_test {
@@ -24,6 +24,7 @@ void set_parameters(Op& op) {
   if constexpr (requires { op.norm; }) set_parameters(op.norm);
   if constexpr (requires { op.mapping; }) set_parameters(op.mapping);
   if constexpr (requires { op.key_eps; }) op.key_eps = 0.5F;
+  if constexpr (requires { op.eps; }) op.eps = 0.375F;
 }
 
 template <class Problem, class Shape>
@@ -134,6 +135,9 @@ TEST(COperations, OtherSchemes) {
                                                {5, 24, 3, 1, 1, SinkhornOrder::row_col}};
   expect_wraps_in_both<HcBoundaryProblem, MhcShape>(shapes);
   expect_wraps_in_both<SinglePassMhcProblem, MhcShape>(shapes);
+  const std::initializer_list<GateShape> gates{{5, 24, 3, 7}, {5, 24, 3, 7, 1, 1}};
+  expect_wraps_in_both<GatedApplyDownProblem, GateShape>(gates);
+  expect_wraps_in_both<GatedUpMixProblem, GateShape>(gates);
   expect_wraps_in_both<DenseMixProblem, DenseShape>(
       {{5, 24, 3, only_input, 0}, {5, 24, 3, stored_mix, 1}, {5, 24, 3, stored_stream, 1}});
 }

@@ -5,7 +5,6 @@
 
 #include <tuple>
 
-#include "kernels/cpu/gated_residual.hpp"
 #include "kernels/cpu/run.hpp"
 #include "kernels/reference/run.hpp"
 #include "tests/kernels/cpu/accuracy.hpp"

@@ -1,7 +1,7 @@
 // A token's bits in batches of different sizes.
 #include "tests/kernels/cpu/attnres_ablation_problems.hpp"
 #include "tests/kernels/cpu/dense_mix_problems.hpp"
-#include "tests/kernels/cpu/hyper_connections_problems.hpp"
+#include "tests/kernels/cpu/gated_residual_problems.hpp"
 #include "tests/kernels/cpu/row_problems.hpp"
 #include "tests/kernels/cuda/run.hpp"
 
@@ -54,6 +54,8 @@ TEST_F(BatchOnDevice, DecidesNoBitsWhereThatIsAskedFor) {
                                           VariantShape{{0, 2048, 4, added_sum, 1}, 4, 0, 0, 0});
   expect_invariant<Phase1Problem<Bf16, float>>("attnres_phase1", Phase1Shape{0, 2304, 4, 3, 1, 1});
   expect_invariant<Phase2Problem<float, float>>("attnres_phase2", Phase2Shape{0, 2304, 2, 1, 1});
+  expect_invariant<GatedApplyDownProblem<Bf16>>("gated_residual_apply_down",
+                                                GateShape{0, 512, 4, 24});
   expect_invariant<MhcPreProblem<Bf16>>("mhc_pre", MhcShape{0, 2304, 4, 1, 0});
   expect_invariant<MhcBoundaryProblem<Bf16>>("mhc_boundary", MhcShape{0, 2304, 4, 1, 0});
   expect_invariant<SinglePassMhcProblem<Bf16>>("single_pass_mhc", MhcShape{0, 2304, 4, 1, 0});
@@ -79,6 +81,7 @@ TEST_F(BatchOnDevice, DecidesNoBitsElsewhere) {
 #undef DEPTHCOST_INVARIANT
   const auto fastest = cuda::Batch::fastest;
   EXPECT_TRUE((is_invariant<MhcPostProblem<Bf16>>(MhcShape{0, 2304, 4, 1, 0}, fastest)));
+  EXPECT_TRUE((is_invariant<GatedUpMixProblem<Bf16>>(GateShape{0, 512, 4, 24}, fastest)));
   EXPECT_TRUE((is_invariant<DenseMixProblem<Bf16>>(DenseShape{0, 2304, 4, 0, 1}, fastest)));
 }
 

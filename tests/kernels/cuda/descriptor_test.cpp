@@ -12,6 +12,7 @@
 #include "model/operations/attnres_operations.hpp"
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
+#include "model/operations/gated_residual_operations.hpp"
 #include "model/operations/hyper_connection_operations.hpp"
 #include "model/operations/mhc_operations.hpp"
 
@@ -158,6 +159,38 @@ TEST(Descriptors, EqualTheLedgerForMhc) {
     pre.accesses[0].reads_d /= 2;
     expect_ledger_row(descriptor(MhcPre<Bf16>{8192, kHiddenSize, m}), pre);
   }
+}
+
+TEST(Descriptors, EqualTheLedgerForGatedResidual) {
+  for (const std::size_t n : {2, 4}) {
+    using operations::GateSite;
+    operations::Gate gate{.n = static_cast<double>(n), .r = 320};
+    GatedApplyDown<Bf16> op{.num_tokens = 8192, .hidden_size = 2560, .num_streams = n, .rank = 320};
+    const GatedUpMix<Bf16> mix{8192, 2560, n, 320};
+    expect_ledger_row(descriptor(mix),
+                      operations::gate_up_mix(gate, operations::StreamNorm::folded));
+    gate.site = GateSite::exit;
+    expect_ledger_row(descriptor(op), operations::gate_apply_down(gate));
+    gate.site = GateSite::layer;
+    float lambda = 0;
+    op.next_inject = &lambda;
+    expect_ledger_row(descriptor(op), operations::gate_apply_down(gate));
+  }
+}
+
+/// Few tokens are split over every SM by rows of D, and take a launch more.
+TEST(Descriptors, SayThatFewTokensOfGatedResidualSplitRows) {
+  const auto variant = [](std::size_t T, std::size_t d, std::size_t n, std::size_t r) {
+    return std::string(descriptor(GatedApplyDown<Bf16>{T, d, n, r}).variant);
+  };
+  EXPECT_EQ(variant(1, 2560, 4, 320), "split_rows");
+  EXPECT_EQ(variant(64, 2560, 4, 320), "split_rows");
+  EXPECT_EQ(variant(512, 2560, 4, 320), "cluster_tile");
+  EXPECT_EQ(variant(8192, 2560, 4, 320), "cluster_tile");
+  EXPECT_EQ(variant(8192, 2560, 5, 320), "split_rows");   // more streams than a tile has
+  EXPECT_EQ(variant(8192, 2560, 4, 1000), "split_rows");  // and more rows
+  EXPECT_EQ(variant(8192, 2561, 4, 320), "scalar");
+  EXPECT_EQ(descriptor(GatedApplyDown<Bf16>{1, 2560, 4, 320}).launches, 2U);
 }
 
 TEST(Descriptors, EqualTheLedgerForTheFamily) {

@@ -199,6 +199,33 @@ SinglePassMhc<T> on_device(SinglePassMhc<T> op, DeviceBuffers& buffers) {
   return op;
 }
 template <class T>
+GatedApplyDown<T> on_device(GatedApplyDown<T> op, DeviceBuffers& buffers) {
+  const std::size_t n = op.num_streams;
+  const std::size_t size = n * op.hidden_size;
+  buffers.move(op.streams, op.num_tokens * size);
+  buffers.move(op.layer_output, op.num_tokens * op.hidden_size);
+  buffers.move(op.inject, op.num_tokens * n);
+  buffers.move(op.gain, size);
+  buffers.move(op.down, op.rank * size);
+  buffers.move(op.inject_weights, n * size);
+  buffers.move(op.next_streams, op.num_tokens * size);
+  buffers.move(op.inverse_rms, op.num_tokens * n);
+  buffers.move(op.activation, op.num_tokens * op.rank);
+  buffers.move(op.next_inject, op.num_tokens * n);
+  return op;
+}
+template <class T>
+GatedUpMix<T> on_device(GatedUpMix<T> op, DeviceBuffers& buffers) {
+  const std::size_t n = op.num_streams;
+  buffers.move(op.streams, op.num_tokens * n * op.hidden_size);
+  buffers.move(op.inverse_rms, op.num_tokens * n);
+  buffers.move(op.gain, n * op.hidden_size);
+  buffers.move(op.up, n * op.hidden_size * op.rank);
+  buffers.move(op.activation, op.num_tokens * op.rank);
+  buffers.move(op.output, op.num_tokens * op.hidden_size);
+  return op;
+}
+template <class T>
 DenseMix<T> on_device(DenseMix<T> op, DeviceBuffers& buffers) {
   const std::size_t row_size = op.num_tokens * op.hidden_size;
   buffers.move(op.bank, op.num_bank_rows * row_size);

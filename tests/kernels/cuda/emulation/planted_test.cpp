@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/kernels/cpu/attnres_problems.hpp"
+#include "tests/kernels/cpu/gated_residual_problems.hpp"
 #include "tests/kernels/cpu/mhc_problems.hpp"
 #include "tests/kernels/cuda/run.hpp"
 
@@ -66,7 +67,11 @@ std::vector<Run> runs() {
           run_of<Phase1Problem<Bf16, Bf16>>(Phase1Shape{17, 2304, 7, 24, 1, 1}),
           run_of<Phase1Problem<float, float>>(Phase1Shape{3, 512, 5, 5, 1, 1}),
           run_of<MhcBoundaryProblem<Bf16>>(MhcShape{17, 2304, 4, 1, 0}),
-          run_of<MhcBoundaryProblem<float>>(MhcShape{3, 512, 3, 1, 0})};
+          run_of<MhcBoundaryProblem<float>>(MhcShape{3, 512, 3, 1, 0}),
+          run_of<GatedApplyDownProblem<Bf16>>(GateShape{24, 128, 4, 24}),
+          run_of<GatedApplyDownProblem<Bf16>>(GateShape{2, 128, 5, 40}),
+          run_of<GatedApplyDownProblem<float>>(GateShape{2, 72, 4, 8}),
+          run_of<GatedUpMixProblem<Bf16>>(GateShape{40, 32, 4, 24})};
 }
 
 /// In a process of its own: what a kernel reads too early may be an address. Bugs that hang are
