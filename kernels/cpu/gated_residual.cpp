@@ -1,5 +1,6 @@
 // Gated Residual in two passes. Matrices of several megabytes meet the tokens of a tile: they are
-// read once a tile, block by block, widened into scratch.
+// read once a tile, by matrix units as they are in memory, else block by block, widened into
+// scratch.
 #include "kernels/cpu/primitives/targets.hpp"
 #include "kernels/cpu/run.hpp"
 
@@ -7,9 +8,10 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/gated_residual.cpp"
 #include <hwy/foreach_target.h>
 
-#include <cmath>
+#include <cstring>
 
 #include "kernels/cpu/primitives/dispatch.hpp"
+#include "kernels/cpu/primitives/matrix_units.hpp"
 #include "kernels/cpu/primitives/projection.hpp"
 #include "kernels/cpu/primitives/row.hpp"
 #include "kernels/cpu/primitives/sigmoid.hpp"
@@ -27,8 +29,6 @@ struct GatedResidualKernels {
   void (*up_mix)(const GatedUpMix<T>&, TokenRange) = nullptr;
 };
 
-inline float silu(float p) { return p / (1 + std::exp(-p)); }
-
 }  // namespace depthcost::cpu
 #endif
 
@@ -36,53 +36,142 @@ HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 namespace {
 
-/// Scratch of a thread.
-struct GateWorkspace {
-  Buffer<float> rows;     // (tokens, n d) of Xn, or (tokens, r) of a
-  Buffer<float> weights;  // a block of a matrix, widened
-  Buffer<float> sums;     // (tokens, rows of the block) vectors
-  Buffer<float> logits;   // (columns)
-  Buffer<float> mixed;    // (tokens, columns)
+/// Whether matrix units take the products of such rows. They round vec(Xn) or a to bf16.
+template <class T>
+bool takes_units(std::size_t size) {
+  return std::is_same_v<T, Bf16> && HWY_TARGET <= HWY_AVX3 && size % kUnitStep == 0 &&
+         has_matrix_units();
+}
+
+/// vec(Xn) or a of the tokens of a tile. Matrix units want them as bf16, interleaved.
+class GateColumns {
+ public:
+  /// Room for the columns of up to `max_tokens` tokens.
+  GateColumns(std::size_t max_tokens, std::size_t size, bool units)
+      : size_(size), stride_(padded(size)), units_(units) {
+    rows_ = buffers().rows.at_least((units ? 1 : max_tokens) * stride_);
+    if (!units) return;
+    rounded_ = buffers().rounded.at_least(kUnitColumns * stride_);
+    interleaved_ = buffers().interleaved.at_least(kUnitGroups * kUnitColumns * size);
+  }
+
+  std::size_t size() const { return size_; }
+  std::size_t num_tokens() const { return num_tokens_; }
+
+  /// fill(token, row) leaves each token's column in `row`.
+  template <class Fill>
+  void assign(std::size_t num_tokens, const Fill& fill) {
+    num_tokens_ = num_tokens;
+    for (std::size_t t = 0; t < num_tokens; ++t) {
+      float* row = rows_ + (units_ ? 0 : t * stride_);
+      std::fill(row + size_, row + stride_, 0.0F);
+      fill(t, row);
+      if (units_) take(t, row);
+    }
+  }
+
+  /// Products of `count` rows of `matrix` with all columns: (token, row), kGateRows apart.
+  template <class T>
+  const float* times(const T* matrix, std::size_t first, std::size_t count) const {
+    float* products = buffers().products.at_least(kUnitGroups * kUnitColumns * kGateRows);
+    if constexpr (std::is_same_v<T, Bf16>)
+      if (units_) {
+        multiply_by_units(matrix + first * size_, count, products);
+        return products;
+      }
+    multiply_by_vectors(matrix, first, count, products);
+    return products;
+  }
+
+ private:
+  struct Buffers {
+    Buffer<float> rows;
+    Buffer<Bf16> rounded;
+    Buffer<Bf16> interleaved;
+    Buffer<float> weights;  // a block of a matrix, widened
+    Buffer<float> sums;
+    Buffer<float> products;
+  };
+  static Buffers& buffers() {
+    thread_local Buffers of_thread;
+    return of_thread;
+  }
+
+  /// Rounds a column; the last of sixteen interleaves them. Columns that are not there are zero.
+  void take(std::size_t token, const float* row) {
+    const std::size_t place = token % kUnitColumns;
+    Bf16* to = rounded_ + place * stride_;
+    for_each_block(size_, [&](std::size_t e, auto where) HWY_ATTR {
+      store_rounded(to + e, in_order_of<Bf16>(load_raw(row + e)), where, Cached{});
+    });
+    if (place + 1 < kUnitColumns && token + 1 < num_tokens_) return;
+    std::fill_n(to + stride_, (kUnitColumns - 1 - place) * stride_, Bf16(0));
+    interleave(rounded_, stride_, size_,
+               interleaved_ + token / kUnitColumns * kUnitColumns * size_);
+  }
+
+  void multiply_by_units(const Bf16* rows, std::size_t count, float* products) const {
+    HWY_ALIGN float tiles[kUnitGroups * kUnitRows * kUnitColumns];
+    const std::size_t num_groups = (num_tokens_ + kUnitColumns - 1) / kUnitColumns;
+    for (std::size_t row = 0; row < count; row += kUnitRows) {
+      const std::size_t num_rows = std::min(kUnitRows, count - row);
+      if (row == 0 || num_rows < kUnitRows) begin_products(num_rows);
+      multiply({rows + row * size_, size_, num_rows, interleaved_, num_groups, size_, tiles});
+      for (std::size_t group = 0; group < num_groups; ++group)
+        transpose(tiles + group * kUnitRows * kUnitColumns, kUnitColumns,
+                  products + group * kUnitColumns * kGateRows + row, kGateRows);
+    }
+    end_products();
+  }
+
+  /// A block of the matrix is widened once, and meets all tokens.
+  template <class T>
+  void multiply_by_vectors(const T* matrix, std::size_t first, std::size_t count,
+                           float* products) const {
+    float* weights = buffers().weights.at_least(kGateRows * kGateColumns);
+    float* sums = buffers().sums.at_least(kGateTokens * kGateRows * kLanes);
+    std::fill_n(sums, num_tokens_ * count * kLanes, 0.0F);
+    Fetcher fetcher;
+    for (std::size_t column = 0; column < size_; column += kGateColumns) {
+      const std::size_t width = std::min(kGateColumns, size_ - column);
+      for (std::size_t row = 0; row < count; ++row)
+        for_each_block(width, [&](std::size_t i, auto where) HWY_ATTR {
+          store_raw(weights + row * kGateColumns + i,
+                    load_in_order(matrix + (first + row) * size_ + column + i, where));
+        });
+      project({.rows = rows_ + column,
+               .num_rows = num_tokens_,
+               .row_stride = stride_,
+               .parameters = weights,
+               .num_parameters = count,
+               .parameter_stride = kGateColumns,
+               .num_segments = 1,
+               .size = width,
+               .sums = sums,
+               .fetcher = &fetcher});
+    }
+    for (std::size_t t = 0; t < num_tokens_; ++t)
+      for (std::size_t row = 0; row < count; ++row)
+        products[t * kGateRows + row] = sum(load_vec(sums + (t * count + row) * kLanes));
+  }
+
+  std::size_t size_;
+  std::size_t stride_;
+  bool units_;
+  std::size_t num_tokens_ = 0;
+  float* rows_ = nullptr;
+  Bf16* rounded_ = nullptr;
+  Bf16* interleaved_ = nullptr;
 };
 
-/// Columns `column` .. + size of rows `first` .. + count, each `stride` elements long, in order and
-/// kGateColumns apart. Columns behind `size`, up to whole vectors, become zeros.
-template <class T>
-HWY_INLINE void widen(const T* matrix, std::size_t stride, std::size_t first, std::size_t count,
-                      std::size_t column, std::size_t size, float* to) {
-  for (std::size_t row = 0; row < count; ++row) {
-    const T* from = matrix + (first + row) * stride + column;
-    for_each_block(size, [&](std::size_t i, auto where) HWY_ATTR {
-      store_raw(to + row * kGateColumns + i, load_in_order(from + i, where));
-    });
-  }
+/// visit(first, count) of tiles of tokens.
+template <class Visit>
+void each_tile(TokenRange tokens, std::size_t most, const Visit& visit) {
+  for (std::size_t first = tokens.begin; first < tokens.end; first += most)
+    visit(first, std::min(most, tokens.end - first));
 }
 
-/// (rows of tokens, `stride` apart) . (`count` rows of `matrix` from `first` on), as vectors of
-/// partial sums in workspace.sums.
-template <class T>
-HWY_INLINE void product(GateWorkspace& workspace, const float* rows, std::size_t num_tokens,
-                        std::size_t stride, const T* matrix, std::size_t size, std::size_t first,
-                        std::size_t count) {
-  float* weights = workspace.weights.at_least(kGateRows * kGateColumns);
-  float* sums = workspace.sums.at_least(kGateTokens * kGateRows * kLanes);
-  std::fill_n(sums, num_tokens * count * kLanes, 0.0F);
-  Fetcher fetcher;
-  for (std::size_t column = 0; column < size; column += kGateColumns) {
-    const std::size_t width = std::min(kGateColumns, size - column);
-    widen(matrix, size, first, count, column, width, weights);
-    project({.rows = rows + column,
-             .num_rows = num_tokens,
-             .row_stride = stride,
-             .parameters = weights,
-             .num_parameters = count,
-             .parameter_stride = kGateColumns,
-             .num_segments = 1,
-             .size = width,
-             .sums = sums,
-             .fetcher = &fetcher});
-  }
-}
+std::size_t tile_tokens(bool units) { return units ? kUnitGroups * kUnitColumns : kGateTokens; }
 
 /// X + lambda f of one stream, stored; returns its squares.
 template <class T>
@@ -108,7 +197,7 @@ HWY_INLINE Pair normed(const T* X, const T* gain, float inverse, auto where) {
 
 /// Updates one token's streams and leaves Xn in `row`.
 template <class T>
-HWY_INLINE void apply(const GatedApplyDown<T>& op, std::size_t t, float* row) {
+void apply(const GatedApplyDown<T>& op, std::size_t t, float* row) {
   const std::size_t n = op.num_streams;
   const std::size_t d = op.hidden_size;
   for (std::size_t i = 0; i < n; ++i) {
@@ -125,45 +214,40 @@ HWY_INLINE void apply(const GatedApplyDown<T>& op, std::size_t t, float* row) {
   }
 }
 
-/// keep(token of the tile, row of the matrix, dot product) of all rows of a matrix.
-template <class T, class Keep>
-HWY_INLINE void each_dot(GateWorkspace& workspace, const float* rows, std::size_t num_tokens,
-                         std::size_t stride, const T* matrix, std::size_t num_rows,
-                         std::size_t size, const Keep& keep) {
-  for (std::size_t first = 0; first < num_rows; first += kGateRows) {
-    const std::size_t count = std::min(kGateRows, num_rows - first);
-    product(workspace, rows, num_tokens, stride, matrix, size, first, count);
-    const float* sums = workspace.sums.at_least(0);
-    for (std::size_t t = 0; t < num_tokens; ++t)
-      for (std::size_t i = 0; i < count; ++i)
-        keep(t, first + i, sum(load_vec(sums + (t * count + i) * kLanes)));
-  }
+/// gate(z) of z = products / n of `count` rows, for each token, to rows `to` that lie `stride`
+/// apart.
+template <class Gate>
+HWY_INLINE void store_gates(const float* products, std::size_t num_tokens, std::size_t count,
+                            std::size_t n, float* to, std::size_t stride, const Gate& gate) {
+  const Vec share = broadcast(1.0F / static_cast<float>(n));
+  for (std::size_t t = 0; t < num_tokens; ++t)
+    for (std::size_t i = 0; i < count; i += kLanes) {
+      HWY_ALIGN float gates[kLanes];
+      hn::Store(gate(hn::Mul(share, load_vec(products + t * kGateRows + i))), Lanes(), gates);
+      std::copy_n(gates, std::min(kLanes, count - i), to + t * stride + i);
+    }
 }
 
 template <class T>
 void apply_down(const GatedApplyDown<T>& op, TokenRange tokens) {
-  thread_local GateWorkspace workspace;
   const std::size_t n = op.num_streams;
-  const std::size_t size = n * op.hidden_size;
-  const std::size_t stride = padded(size);
-  float* rows = workspace.rows.at_least(kGateTokens * stride);
-  const float share = 1.0F / static_cast<float>(n);
-  for (std::size_t first = tokens.begin; first < tokens.end; first += kGateTokens) {
-    const std::size_t count = std::min(kGateTokens, tokens.end - first);
-    for (std::size_t t = 0; t < count; ++t) {
-      std::fill(rows + t * stride + size, rows + (t + 1) * stride, 0.0F);
-      apply(op, first + t, rows + t * stride);
+  const bool units = takes_units<T>(n * op.hidden_size);
+  GateColumns columns(tile_tokens(units), n * op.hidden_size, units);
+  each_tile(tokens, tile_tokens(units), [&](std::size_t first, std::size_t count) {
+    columns.assign(count, [&](std::size_t t, float* row) { apply(op, first + t, row); });
+    for (std::size_t row = 0; row < op.rank; row += kGateRows) {
+      const std::size_t rows = std::min(kGateRows, op.rank - row);
+      store_gates(columns.times(op.down, row, rows), count, rows, n,
+                  op.activation + first * op.rank + row, op.rank,
+                  [](Vec z) HWY_ATTR { return hn::Mul(z, sigmoid(z)); });
     }
-    each_dot(workspace, rows, count, stride, op.down, op.rank, size,
-             [&](std::size_t t, std::size_t i, float dot) {
-               op.activation[(first + t) * op.rank + i] = silu(share * dot);
-             });
-    if (op.inject_weights == nullptr) continue;
-    each_dot(workspace, rows, count, stride, op.inject_weights, n, size,
-             [&](std::size_t t, std::size_t i, float dot) {
-               op.next_inject[(first + t) * n + i] = 2 / (1 + std::exp(-share * dot));
-             });
-  }
+    for (std::size_t row = 0; op.inject_weights != nullptr && row < n; row += kGateRows) {
+      const std::size_t rows = std::min(kGateRows, n - row);
+      store_gates(columns.times(op.inject_weights, row, rows), count, rows, n,
+                  op.next_inject + first * n + row, n,
+                  [](Vec z) HWY_ATTR { return hn::Mul(broadcast(2), sigmoid(z)); });
+    }
+  });
 }
 
 /// sigmoid(logits) o Xn of one stream's columns, added to `mixed`.
@@ -178,33 +262,26 @@ HWY_INLINE void add_gated(const float* logits, const T* X, const T* gain, float 
   });
 }
 
-/// The columns of x from `column` on, of a tile of tokens.
+/// The columns of x from `column` on, of a tile of tokens that begins with `first`.
 template <class T>
-HWY_INLINE void mix_columns(GateWorkspace& workspace, const GatedUpMix<T>& op, const float* rows,
-                            std::size_t stride, std::size_t first, std::size_t count,
-                            std::size_t column) {
+void mix_columns(const GatedUpMix<T>& op, const GateColumns& columns, std::size_t first,
+                 std::size_t column) {
   const std::size_t n = op.num_streams;
   const std::size_t d = op.hidden_size;
   const std::size_t size = std::min(kGateRows, d - column);
-  float* mixed = workspace.mixed.at_least(kGateTokens * padded(kGateRows));
-  float* logits = workspace.logits.at_least(padded(kGateRows));
-  std::fill_n(mixed, count * padded(kGateRows), 0.0F);
-  std::fill_n(logits, padded(kGateRows), 0.0F);
+  HWY_ALIGN float mixed[kUnitGroups * kUnitColumns * kGateRows] = {};
   for (std::size_t i = 0; i < n; ++i) {
-    product(workspace, rows, count, stride, op.up, op.rank, i * d + column, size);
-    const float* sums = workspace.sums.at_least(0);
-    for (std::size_t t = 0; t < count; ++t) {
-      for (std::size_t e = 0; e < size; ++e)
-        logits[e] = sum(load_vec(sums + (t * size + e) * kLanes));
+    const float* logits = columns.times(op.up, i * d + column, size);
+    for (std::size_t t = 0; t < columns.num_tokens(); ++t) {
       const std::size_t stream = (first + t) * n + i;
-      add_gated(logits, op.streams + stream * d + column, op.gain + i * d + column,
-                op.inverse_rms[stream], size, mixed + t * padded(kGateRows));
+      add_gated(logits + t * kGateRows, op.streams + stream * d + column, op.gain + i * d + column,
+                op.inverse_rms[stream], size, mixed + t * kGateRows);
     }
   }
   const Vec share = broadcast(1.0F / static_cast<float>(n));
-  for (std::size_t t = 0; t < count; ++t)
+  for (std::size_t t = 0; t < columns.num_tokens(); ++t)
     for_each_block(size, [&](std::size_t e, auto where) HWY_ATTR {
-      const Pair x = in_order_of<T>(load_raw(mixed + t * padded(kGateRows) + e));
+      const Pair x = in_order_of<T>(load_raw(mixed + t * kGateRows + e));
       store(op.output + (first + t) * d + column + e, rounded_to<T>(Pair{share, share} * x), where,
             Cached{});
     });
@@ -212,17 +289,15 @@ HWY_INLINE void mix_columns(GateWorkspace& workspace, const GatedUpMix<T>& op, c
 
 template <class T>
 void up_mix(const GatedUpMix<T>& op, TokenRange tokens) {
-  thread_local GateWorkspace workspace;
-  const std::size_t stride = padded(op.rank);
-  float* rows = workspace.rows.at_least(kGateTokens * stride);
-  for (std::size_t first = tokens.begin; first < tokens.end; first += kGateTokens) {
-    const std::size_t count = std::min(kGateTokens, tokens.end - first);
-    std::fill_n(rows, count * stride, 0.0F);
-    for (std::size_t t = 0; t < count; ++t)
-      std::copy_n(op.activation + (first + t) * op.rank, op.rank, rows + t * stride);
+  const bool units = takes_units<T>(op.rank);
+  GateColumns columns(tile_tokens(units), op.rank, units);
+  each_tile(tokens, tile_tokens(units), [&](std::size_t first, std::size_t count) {
+    columns.assign(count, [&](std::size_t t, float* row) {
+      std::copy_n(op.activation + (first + t) * op.rank, op.rank, row);
+    });
     for (std::size_t column = 0; column < op.hidden_size; column += kGateRows)
-      mix_columns(workspace, op, rows, stride, first, count, column);
-  }
+      mix_columns(op, columns, first, column);
+  });
 }
 
 template <class T>

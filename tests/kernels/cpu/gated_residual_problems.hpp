@@ -121,6 +121,11 @@ void round_activations(GatedUpMixProblem<T>& problem) {
 /// Such units round Xn to bf16, which loses 2^-9 of each term; SiLU makes at most twice that of it.
 inline constexpr double kGateTolerance = 0x1p-8;
 
+/// The same of z = D vec(Xn) / n, whose terms add up to about 1 / n.
+inline double lost_of_terms(const GatedApplyDownProblem<Bf16>& problem) {
+  return 0x1p-9 / static_cast<double>(problem.op.num_streams);
+}
+
 /// Expects 1 / rms of the stored streams, which no such unit has touched.
 template <class T>
 void expect_factors_of_stored_streams(const GatedApplyDown<T>& op) {

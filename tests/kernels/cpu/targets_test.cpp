@@ -7,7 +7,7 @@
 #include "tests/kernels/cpu/attnres_ablation_problems.hpp"
 #include "tests/kernels/cpu/dense_mix_problems.hpp"
 #include "tests/kernels/cpu/eager_problems.hpp"
-#include "tests/kernels/cpu/hyper_connections_problems.hpp"
+#include "tests/kernels/cpu/gated_residual_problems.hpp"
 #include "tests/kernels/cpu/row_problems.hpp"
 
 namespace depthcost::test::targets_test {
@@ -58,6 +58,10 @@ void expect_other_schemes_match(std::size_t d) {
   for (const std::size_t m : {1U, 3U, 4U}) {
     expect_matches<HcBoundaryProblem<T>>(MhcShape{7, d, m, 1, 0});
     expect_matches<SinglePassMhcProblem<T>>(MhcShape{7, d, m, 1, 1});
+  }
+  for (const std::size_t rank : {5U, 32U}) {
+    expect_matches<GatedApplyDownProblem<T>>(GateShape{7, d, 2, rank});
+    expect_matches_after<GatedUpMixProblem<T>>(GateShape{7, d, 2, rank}, 0, round_activations<T>);
   }
   for (const std::size_t stores : {only_input, stored_mix, stored_stream})
     expect_matches<DenseMixProblem<T>>(DenseShape{7, d, 3, stores, d % 2});

@@ -1,0 +1,192 @@
+#include "kernels/cpu/primitives/matrix_units.hpp"
+
+#if defined(__x86_64__) && defined(__linux__)
+#define DEPTHCOST_HAS_AMX 1
+#include <cpuid.h>
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+// GCC 12 says so of its own headers of AVX-512 (bug 105593).
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+namespace depthcost::cpu {
+
+#ifdef DEPTHCOST_HAS_AMX
+
+#define DEPTHCOST_AMX __attribute__((target("amx-tile,amx-bf16,avx512f")))
+#define DEPTHCOST_AVX512 __attribute__((target("avx512f")))
+
+namespace {
+
+/// Bits of CPUID leaf 7, register EDX.
+constexpr unsigned kAmxBf16 = 1U << 22;
+constexpr unsigned kAmxTile = 1U << 24;
+
+/// Linux gives a process the state of tiles when it asks: Documentation/arch/x86/xstate.rst.
+bool is_allowed() {
+  constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  constexpr long kTileData = 18;               // XFEATURE_XTILEDATA
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+bool ask_for_matrix_units() {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return false;
+  const bool is_there = (edx & kAmxBf16) != 0 && (edx & kAmxTile) != 0;
+  return is_there && __builtin_cpu_supports("avx512f") != 0 && is_allowed();
+}
+
+/// What LDTILECFG takes: Intel's manual, volume 1, "Intel AMX".
+struct alignas(64) TileConfig {
+  std::uint8_t palette = 1;
+  std::uint8_t start_row = 0;
+  std::uint8_t reserved[14] = {};
+  std::uint16_t row_bytes[16] = {};
+  std::uint8_t num_rows[16] = {};
+};
+
+// Tiles 0 to 3 are products, one for each group of columns; 4 has rows, the others columns. GCC
+// wants their numbers as literals.
+constexpr int kRowsTile = 4;
+constexpr std::size_t kGroupStep = kUnitStep * kUnitColumns;  // elements of a group in a step
+constexpr std::size_t kAheadSteps = 8;
+
+template <std::size_t kGroups>
+DEPTHCOST_AMX void multiply_groups(const UnitProduct& p) {
+  const auto row_bytes = static_cast<long>(p.row_stride * sizeof(Bf16));
+  constexpr long kPairBytes = 64;
+  const std::size_t group = p.size * kUnitColumns;
+  _tile_zero(0);
+  if constexpr (kGroups > 1) _tile_zero(1);
+  if constexpr (kGroups > 2) _tile_zero(2);
+  if constexpr (kGroups > 3) _tile_zero(3);
+  for (std::size_t k = 0; k < p.size; k += kUnitStep) {
+    for (std::size_t row = 0; row < p.num_rows; ++row)
+      _mm_prefetch(
+          reinterpret_cast<const char*>(p.rows + row * p.row_stride + k + kAheadSteps * kUnitStep),
+          _MM_HINT_T0);
+    const Bf16* columns = p.columns + k / kUnitStep * kGroupStep;
+    _tile_loadd(4, p.rows + k, row_bytes);
+    _tile_loadd(5, columns, kPairBytes);
+    _tile_dpbf16ps(0, 4, 5);
+    if constexpr (kGroups > 1) {
+      _tile_loadd(6, columns + group, kPairBytes);
+      _tile_dpbf16ps(1, 4, 6);
+    }
+    if constexpr (kGroups > 2) {
+      _tile_loadd(7, columns + 2 * group, kPairBytes);
+      _tile_dpbf16ps(2, 4, 7);
+    }
+    if constexpr (kGroups > 3) {
+      _tile_loadd(5, columns + 3 * group, kPairBytes);
+      _tile_dpbf16ps(3, 4, 5);
+    }
+  }
+  constexpr std::size_t kProducts = kUnitRows * kUnitColumns;
+  _tile_stored(0, p.products, kPairBytes);
+  if constexpr (kGroups > 1) _tile_stored(1, p.products + kProducts, kPairBytes);
+  if constexpr (kGroups > 2) _tile_stored(2, p.products + 2 * kProducts, kPairBytes);
+  if constexpr (kGroups > 3) _tile_stored(3, p.products + 3 * kProducts, kPairBytes);
+}
+
+/// Four by four of four by four: pairs of rows, then quarters, trade places.
+DEPTHCOST_AVX512 void transpose_lanes(__m512i (&r)[16]) {
+  __m512i t[16];
+  for (int i = 0; i < 16; i += 2) {
+    t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
+    t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
+  }
+  for (int i = 0; i < 16; i += 4) {
+    r[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
+    r[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
+    r[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
+    r[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    t[i] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0x88);
+    t[i + 4] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0xDD);
+    t[i + 8] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0x88);
+    t[i + 12] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0xDD);
+  }
+  for (int i = 0; i < 4; ++i) {
+    r[i] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0x88);
+    r[i + 4] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0x88);
+    r[i + 8] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0xDD);
+    r[i + 12] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0xDD);
+  }
+}
+
+/// Sixteen by sixteen words of four bytes.
+DEPTHCOST_AVX512 void transpose_words(const void* from, std::size_t from_bytes, void* to,
+                                      std::size_t to_bytes) {
+  __m512i rows[16];
+  for (std::size_t i = 0; i < 16; ++i)
+    rows[i] = _mm512_loadu_si512(static_cast<const char*>(from) + i * from_bytes);
+  transpose_lanes(rows);
+  for (std::size_t i = 0; i < 16; ++i)
+    _mm512_storeu_si512(static_cast<char*>(to) + i * to_bytes, rows[i]);
+}
+
+}  // namespace
+
+bool has_matrix_units() {
+  static const bool has = ask_for_matrix_units();
+  return has;
+}
+
+void interleave(const Bf16* columns, std::size_t stride, std::size_t size, Bf16* to) {
+  for (std::size_t k = 0; k < size; k += kUnitStep)
+    transpose_words(columns + k, stride * sizeof(Bf16), to + k * kUnitColumns,
+                    2 * kUnitColumns * sizeof(Bf16));
+}
+
+void transpose(const float* from, std::size_t from_stride, float* to, std::size_t to_stride) {
+  transpose_words(from, from_stride * sizeof(float), to, to_stride * sizeof(float));
+}
+
+DEPTHCOST_AMX void begin_products(std::size_t num_rows) {
+  TileConfig config;
+  for (int tile = 0; tile < 8; ++tile) {
+    config.row_bytes[tile] = 64;
+    config.num_rows[tile] = static_cast<std::uint8_t>(tile <= kRowsTile ? num_rows : 16);
+  }
+  // GCC 12 takes the intrinsic to read eight bytes, and would not store the others.
+  asm volatile("" ::"r"(&config) : "memory");
+  _tile_loadconfig(&config);
+}
+
+void multiply(const UnitProduct& product) {
+  switch (product.num_groups) {
+    case 1:
+      return multiply_groups<1>(product);
+    case 2:
+      return multiply_groups<2>(product);
+    case 3:
+      return multiply_groups<3>(product);
+    default:
+      return multiply_groups<4>(product);
+  }
+}
+
+DEPTHCOST_AMX void end_products() { _tile_release(); }
+
+#else
+
+bool has_matrix_units() { return false; }
+void interleave(const Bf16*, std::size_t, std::size_t, Bf16*) {}
+void transpose(const float*, std::size_t, float*, std::size_t) {}
+void begin_products(std::size_t) {}
+void multiply(const UnitProduct&) {}
+void end_products() {}
+
+#endif
+
+}  // namespace depthcost::cpu

@@ -1,0 +1,42 @@
+// Products of bf16 by the matrix units of a core: AMX of Intel. A tile has 16 rows of a matrix,
+// which stay as they are in memory, or 16 columns, interleaved by pairs of their elements; products
+// add up in f32.
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/operations/bf16.hpp"
+
+namespace depthcost::cpu {
+
+inline constexpr std::size_t kUnitRows = 16;     // of a matrix in a tile
+inline constexpr std::size_t kUnitColumns = 16;  // that meet them
+inline constexpr std::size_t kUnitStep = 32;     // elements of both at a time
+inline constexpr std::size_t kUnitGroups = 4;    // of columns that meet a tile of rows at once
+
+/// Whether this machine has them, and its system lets us use them.
+bool has_matrix_units();
+
+/// Sixteen columns of `size` elements, `stride` apart, as products want them: pairs of elements of
+/// all columns, one behind the other. `size` is a multiple of kUnitStep.
+void interleave(const Bf16* columns, std::size_t stride, std::size_t size, Bf16* to);
+
+/// to[j * to_stride + i] = from[i * from_stride + j], sixteen by sixteen.
+void transpose(const float* from, std::size_t from_stride, float* to, std::size_t to_stride);
+
+struct UnitProduct {
+  const Bf16* rows = nullptr;  // row_stride elements apart
+  std::size_t row_stride = 0;
+  std::size_t num_rows = 0;       // up to kUnitRows
+  const Bf16* columns = nullptr;  // interleaved groups of kUnitColumns, one behind the other
+  std::size_t num_groups = 0;     // up to kUnitGroups
+  std::size_t size = 0;           // of a row and a column, a multiple of kUnitStep
+  float* products = nullptr;      // (groups, kUnitRows, kUnitColumns); rows beyond are not written
+};
+
+/// Between begin and end a thread may multiply rows of their number.
+void begin_products(std::size_t num_rows);
+void multiply(const UnitProduct& product);
+void end_products();
+
+}  // namespace depthcost::cpu
