@@ -43,14 +43,36 @@ bool takes_units(std::size_t size) {
          has_matrix_units();
 }
 
+/// Takes a token's column block by block, for vectors or for matrix units.
+struct ColumnWriter {
+  float* row = nullptr;
+  Bf16* rounded = nullptr;  // null: vectors
+
+  HWY_INLINE void put(std::size_t e, Pair in_order, Whole whole) const {
+    if (rounded != nullptr)
+      store_rounded(rounded + e, in_order_of<Bf16>(in_order), whole, Cached{});
+    else
+      store_raw(row + e, in_order);
+  }
+  HWY_INLINE void put(std::size_t e, Pair in_order, Part part) const {
+    if (rounded != nullptr)
+      return store_rounded(rounded + e, in_order_of<Bf16>(in_order), part, Cached{});
+    HWY_ALIGN float block[kBlock];
+    store_raw(block, in_order);
+    std::memcpy(row + e, block, part.count * sizeof(float));
+  }
+};
+
 /// vec(Xn) or a of the tokens of a tile. Matrix units want them as bf16, interleaved.
 class GateColumns {
  public:
   /// Room for the columns of up to `max_tokens` tokens.
   GateColumns(std::size_t max_tokens, std::size_t size, bool units)
       : size_(size), stride_(padded(size)), units_(units) {
-    rows_ = buffers().rows.at_least((units ? 1 : max_tokens) * stride_);
-    if (!units) return;
+    if (!units) {
+      rows_ = buffers().rows.at_least(max_tokens * stride_);
+      return;
+    }
     rounded_ = buffers().rounded.at_least(kUnitColumns * stride_);
     interleaved_ = buffers().interleaved.at_least(kUnitGroups * kUnitColumns * size);
   }
@@ -58,15 +80,19 @@ class GateColumns {
   std::size_t size() const { return size_; }
   std::size_t num_tokens() const { return num_tokens_; }
 
-  /// fill(token, row) leaves each token's column in `row`.
+  /// fill(token, writer) puts each token's column.
   template <class Fill>
   void assign(std::size_t num_tokens, const Fill& fill) {
     num_tokens_ = num_tokens;
     for (std::size_t t = 0; t < num_tokens; ++t) {
-      float* row = rows_ + (units_ ? 0 : t * stride_);
+      if (units_) {
+        fill(t, ColumnWriter{nullptr, rounded_ + t % kUnitColumns * stride_});
+        if (t % kUnitColumns == kUnitColumns - 1 || t == num_tokens - 1) interleave_up_to(t);
+        continue;
+      }
+      float* row = rows_ + t * stride_;
       std::fill(row + size_, row + stride_, 0.0F);
-      fill(t, row);
-      if (units_) take(t, row);
+      fill(t, ColumnWriter{row});
     }
   }
 
@@ -97,15 +123,10 @@ class GateColumns {
     return of_thread;
   }
 
-  /// Rounds a column; the last of sixteen interleaves them. Columns that are not there are zero.
-  void take(std::size_t token, const float* row) {
-    const std::size_t place = token % kUnitColumns;
-    Bf16* to = rounded_ + place * stride_;
-    for_each_block(size_, [&](std::size_t e, auto where) HWY_ATTR {
-      store_rounded(to + e, in_order_of<Bf16>(load_raw(row + e)), where, Cached{});
-    });
-    if (place + 1 < kUnitColumns && token + 1 < num_tokens_) return;
-    std::fill_n(to + stride_, (kUnitColumns - 1 - place) * stride_, Bf16(0));
+  /// The group of columns that ends with `token`. Those that are not there are zero.
+  void interleave_up_to(std::size_t token) {
+    const std::size_t there = token % kUnitColumns + 1;
+    std::fill_n(rounded_ + there * stride_, (kUnitColumns - there) * stride_, Bf16(0));
     interleave(rounded_, stride_, size_,
                interleaved_ + token / kUnitColumns * kUnitColumns * size_);
   }
@@ -195,9 +216,9 @@ HWY_INLINE Pair normed(const T* X, const T* gain, float inverse, auto where) {
   return load_in_order(X, where) * factor;
 }
 
-/// Updates one token's streams and leaves Xn in `row`.
+/// Updates one token's streams and puts Xn.
 template <class T>
-void apply(const GatedApplyDown<T>& op, std::size_t t, float* row) {
+void apply(const GatedApplyDown<T>& op, std::size_t t, const ColumnWriter& column) {
   const std::size_t n = op.num_streams;
   const std::size_t d = op.hidden_size;
   for (std::size_t i = 0; i < n; ++i) {
@@ -207,9 +228,7 @@ void apply(const GatedApplyDown<T>& op, std::size_t t, float* row) {
     const auto inverse = static_cast<float>(inverse_rms(squares, d, op.eps));
     op.inverse_rms[t * n + i] = inverse;
     for_each_block(d, [&](std::size_t e, auto where) HWY_ATTR {
-      HWY_ALIGN float block[kBlock];
-      store_raw(block, normed(next + e, op.gain + i * d + e, inverse, where));
-      std::memcpy(row + i * d + e, block, std::min(kBlock, d - e) * sizeof(float));
+      column.put(i * d + e, normed(next + e, op.gain + i * d + e, inverse, where), where);
     });
   }
 }
@@ -234,7 +253,8 @@ void apply_down(const GatedApplyDown<T>& op, TokenRange tokens) {
   const bool units = takes_units<T>(n * op.hidden_size);
   GateColumns columns(tile_tokens(units), n * op.hidden_size, units);
   each_tile(tokens, tile_tokens(units), [&](std::size_t first, std::size_t count) {
-    columns.assign(count, [&](std::size_t t, float* row) { apply(op, first + t, row); });
+    columns.assign(
+        count, [&](std::size_t t, const ColumnWriter& column) { apply(op, first + t, column); });
     for (std::size_t row = 0; row < op.rank; row += kGateRows) {
       const std::size_t rows = std::min(kGateRows, op.rank - row);
       store_gates(columns.times(op.down, row, rows), count, rows, n,
@@ -250,13 +270,21 @@ void apply_down(const GatedApplyDown<T>& op, TokenRange tokens) {
   });
 }
 
-/// sigmoid(logits) o Xn of one stream's columns, added to `mixed`.
+/// The sigmoid, with the digits that T keeps.
+template <class T>
+HWY_INLINE Vec gate_of(Vec z) {
+  return inverse<T>(hn::Add(broadcast(1), exp_of_minus<T>(z)));
+}
+
+/// sigmoid(logits) o Xn of one stream's columns, added to `mixed`. Asks for the next columns, since
+/// a tile comes back to this row when it is done with all others.
 template <class T>
 HWY_INLINE void add_gated(const float* logits, const T* X, const T* gain, float inverse,
                           std::size_t size, float* mixed) {
   for_each_block(size, [&](std::size_t e, auto where) HWY_ATTR {
+    prefetch(X + e + kGateRows);
     const Pair z = load_raw(logits + e);
-    const Pair gate{sigmoid(z.first), sigmoid(z.second)};
+    const Pair gate{gate_of<T>(z.first), gate_of<T>(z.second)};
     store_raw(mixed + e,
               multiply_add(gate, normed(X + e, gain + e, inverse, where), load_raw(mixed + e)));
   });
@@ -292,8 +320,10 @@ void up_mix(const GatedUpMix<T>& op, TokenRange tokens) {
   const bool units = takes_units<T>(op.rank);
   GateColumns columns(tile_tokens(units), op.rank, units);
   each_tile(tokens, tile_tokens(units), [&](std::size_t first, std::size_t count) {
-    columns.assign(count, [&](std::size_t t, float* row) {
-      std::copy_n(op.activation + (first + t) * op.rank, op.rank, row);
+    columns.assign(count, [&](std::size_t t, const ColumnWriter& a) {
+      const float* from = op.activation + (first + t) * op.rank;
+      for_each_block(op.rank, [&](std::size_t e, auto where)
+                                  HWY_ATTR { a.put(e, load_in_order(from + e, where), where); });
     });
     for (std::size_t column = 0; column < op.hidden_size; column += kGateRows)
       mix_columns(op, columns, first, column);
