@@ -266,9 +266,10 @@ void set_core(const Samples& samples, Machine& machine) {
                            {time.high.value / sample.elements},
                            Evidence::calibrated}});
   }
-  constexpr std::size_t kAllRates =
-      kCoreDtypes.size() * kRatedLevels.size() * kEnumerators<Primitive>.size();
-  if (core.rates.size() != kAllRates)
+  constexpr std::size_t kOfEach = kCoreDtypes.size() * kRatedLevels.size();
+  constexpr std::size_t kAllRates = kOfEach * kEnumerators<Primitive>.size();
+  constexpr std::size_t kNeeded = kAllRates - kOfEach;  // all but Primitive::product
+  if (core.rates.size() != kAllRates && core.rates.size() != kNeeded)
     throw InputError({samples.path, 1, 1},
                      fmt::format("too few samples ({} of {} primitives of a core)",
                                  core.rates.size(), kAllRates));

@@ -43,6 +43,33 @@ bool takes_units(std::size_t size) {
          has_matrix_units();
 }
 
+using Four = hn::CappedTag<float, 4>;
+
+/// Blocks of four lanes, added up.
+template <class V>
+HWY_INLINE hn::Vec<Four> sum_of_blocks(V v) {
+  const hn::DFromV<V> d;
+  if constexpr (hn::MaxLanes(d) <= 4)
+    return v;
+  else
+    return sum_of_blocks(hn::Add(hn::LowerHalf(hn::Half<decltype(d)>(), v),
+                                 hn::UpperHalf(hn::Half<decltype(d)>(), v)));
+}
+
+/// The lanes of each of four vectors, added up: what sum() would take one after the other.
+HWY_INLINE hn::Vec<Four> sums_of_four(const float* vectors) {
+  const Lanes d;
+  const hn::RepartitionToWide<Lanes> wide;
+  const auto pairs = [&](Vec a, Vec b) HWY_ATTR {
+    return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
+  };
+  const auto ab = hn::BitCast(wide, pairs(load_vec(vectors), load_vec(vectors + kLanes)));
+  const auto cd =
+      hn::BitCast(wide, pairs(load_vec(vectors + 2 * kLanes), load_vec(vectors + 3 * kLanes)));
+  return sum_of_blocks(hn::Add(hn::BitCast(d, hn::InterleaveLower(wide, ab, cd)),
+                               hn::BitCast(d, hn::InterleaveUpper(wide, ab, cd))));
+}
+
 /// Takes a token's column block by block, for vectors or for matrix units.
 struct ColumnWriter {
   float* row = nullptr;
@@ -63,18 +90,19 @@ struct ColumnWriter {
   }
 };
 
+static_assert(kGateTokens == kUnitGroups * kUnitColumns);
+
 /// vec(Xn) or a of the tokens of a tile. Matrix units want them as bf16, interleaved.
 class GateColumns {
  public:
-  /// Room for the columns of up to `max_tokens` tokens.
-  GateColumns(std::size_t max_tokens, std::size_t size, bool units)
-      : size_(size), stride_(padded(size)), units_(units) {
+  /// Room for the columns of kGateTokens tokens.
+  GateColumns(std::size_t size, bool units) : size_(size), stride_(padded(size)), units_(units) {
     if (!units) {
-      rows_ = buffers().rows.at_least(max_tokens * stride_);
+      rows_ = buffers().rows.at_least(kGateTokens * stride_);
       return;
     }
     rounded_ = buffers().rounded.at_least(kUnitColumns * stride_);
-    interleaved_ = buffers().interleaved.at_least(kUnitGroups * kUnitColumns * size);
+    interleaved_ = buffers().interleaved.at_least(kGateTokens * size);
   }
 
   std::size_t size() const { return size_; }
@@ -99,7 +127,7 @@ class GateColumns {
   /// Products of `count` rows of `matrix` with all columns: (token, row), kGateRows apart.
   template <class T>
   const float* times(const T* matrix, std::size_t first, std::size_t count) const {
-    float* products = buffers().products.at_least(kUnitGroups * kUnitColumns * kGateRows);
+    float* products = buffers().products.at_least(kGateTokens * kGateRows);
     if constexpr (std::is_same_v<T, Bf16>)
       if (units_) {
         multiply_by_units(matrix + first * size_, count, products);
@@ -171,9 +199,14 @@ class GateColumns {
                .sums = sums,
                .fetcher = &fetcher});
     }
-    for (std::size_t t = 0; t < num_tokens_; ++t)
-      for (std::size_t row = 0; row < count; ++row)
-        products[t * kGateRows + row] = sum(load_vec(sums + (t * count + row) * kLanes));
+    for (std::size_t t = 0; t < num_tokens_; ++t) {
+      const float* of_token = sums + t * count * kLanes;
+      std::size_t row = 0;
+      for (; row + 4 <= count; row += 4)
+        hn::StoreU(sums_of_four(of_token + row * kLanes), Four(), products + t * kGateRows + row);
+      for (; row < count; ++row)
+        products[t * kGateRows + row] = sum(load_vec(of_token + row * kLanes));
+    }
   }
 
   std::size_t size_;
@@ -187,12 +220,10 @@ class GateColumns {
 
 /// visit(first, count) of tiles of tokens.
 template <class Visit>
-void each_tile(TokenRange tokens, std::size_t most, const Visit& visit) {
-  for (std::size_t first = tokens.begin; first < tokens.end; first += most)
-    visit(first, std::min(most, tokens.end - first));
+void each_tile(TokenRange tokens, const Visit& visit) {
+  for (std::size_t first = tokens.begin; first < tokens.end; first += kGateTokens)
+    visit(first, std::min(kGateTokens, tokens.end - first));
 }
-
-std::size_t tile_tokens(bool units) { return units ? kUnitGroups * kUnitColumns : kGateTokens; }
 
 /// X + lambda f of one stream, stored; returns its squares.
 template <class T>
@@ -251,8 +282,8 @@ template <class T>
 void apply_down(const GatedApplyDown<T>& op, TokenRange tokens) {
   const std::size_t n = op.num_streams;
   const bool units = takes_units<T>(n * op.hidden_size);
-  GateColumns columns(tile_tokens(units), n * op.hidden_size, units);
-  each_tile(tokens, tile_tokens(units), [&](std::size_t first, std::size_t count) {
+  GateColumns columns(n * op.hidden_size, units);
+  each_tile(tokens, [&](std::size_t first, std::size_t count) {
     columns.assign(
         count, [&](std::size_t t, const ColumnWriter& column) { apply(op, first + t, column); });
     for (std::size_t row = 0; row < op.rank; row += kGateRows) {
@@ -297,7 +328,7 @@ void mix_columns(const GatedUpMix<T>& op, const GateColumns& columns, std::size_
   const std::size_t n = op.num_streams;
   const std::size_t d = op.hidden_size;
   const std::size_t size = std::min(kGateRows, d - column);
-  HWY_ALIGN float mixed[kUnitGroups * kUnitColumns * kGateRows] = {};
+  HWY_ALIGN float mixed[kGateTokens * kGateRows] = {};
   for (std::size_t i = 0; i < n; ++i) {
     const float* logits = columns.times(op.up, i * d + column, size);
     for (std::size_t t = 0; t < columns.num_tokens(); ++t) {
@@ -318,8 +349,8 @@ void mix_columns(const GatedUpMix<T>& op, const GateColumns& columns, std::size_
 template <class T>
 void up_mix(const GatedUpMix<T>& op, TokenRange tokens) {
   const bool units = takes_units<T>(op.rank);
-  GateColumns columns(tile_tokens(units), op.rank, units);
-  each_tile(tokens, tile_tokens(units), [&](std::size_t first, std::size_t count) {
+  GateColumns columns(op.rank, units);
+  each_tile(tokens, [&](std::size_t first, std::size_t count) {
     columns.assign(count, [&](std::size_t t, const ColumnWriter& a) {
       const float* from = op.activation + (first + t) * op.rank;
       for_each_block(op.rank, [&](std::size_t e, auto where)

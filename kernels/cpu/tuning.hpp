@@ -41,10 +41,10 @@ inline constexpr std::size_t kMhcColumns = 128;
 inline constexpr std::size_t kMhcRows = 8;
 
 /// Gated Residual: tokens that share each block of the matrices. [ours]
-inline constexpr std::size_t kGateTokens = 32;
+inline constexpr std::size_t kGateTokens = 64;
 /// Rows and columns of such a block: with the tokens' columns it stays in L2. [ours]
-inline constexpr std::size_t kGateRows = 64;
-inline constexpr std::size_t kGateColumns = 512;
+inline constexpr std::size_t kGateRows = 96;
+inline constexpr std::size_t kGateColumns = 1024;
 
 // What fits into registers of `lanes` floats: 32 of AVX-512, 16 of smaller targets.
 

@@ -104,6 +104,7 @@ std::set<Mix> kernel_mixes() {
     each_unfused_case<float>(shape, insert);
   }
   each_variant_case<float>({.num_tokens = 1, .hidden_size = 1}, insert);
+  each_gated_case<float>({.num_tokens = 1, .hidden_size = 1}, insert);
   return mixes;
 }
 

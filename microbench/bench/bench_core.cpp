@@ -26,10 +26,17 @@ struct CoreCase {
   std::size_t num_tokens = 1;
   std::size_t ahead = 0;  // as in CoreCall
 
-  std::size_t num_rows() const { return has_one_row(primitive) ? 1 : 8; }
+  std::size_t num_rows() const {
+    if (primitive == Primitive::product) return kProductRows;
+    return has_one_row(primitive) ? 1 : 8;
+  }
 };
 
-constexpr std::size_t near_size(Primitive primitive) { return has_one_row(primitive) ? 1536 : 512; }
+/// The columns of a product are most of what it has: 64 x 192 bf16 are 24 KiB.
+constexpr std::size_t near_size(Primitive primitive) {
+  if (primitive == Primitive::product) return 192;
+  return has_one_row(primitive) ? 1536 : 512;
+}
 constexpr std::size_t kFarSize = 7168;
 
 template <class T>
@@ -44,7 +51,9 @@ CoreCall<T> make_call(const CoreCase& core, Operands& operands, Operands& parame
           .parameters = parameters.parameters(kMultiplyParameters * size, {}),
           .floats = parameters.tensor<float>(rows, size),
           .output = operands.tensor<T>(1, size),
-          .sums = parameters.tensor<float>(rows, kMultiplyParameters)};
+          .sums = parameters.tensor<float>(rows, kMultiplyParameters),
+          .columns = parameters.tensor<Bf16>(kProductColumns, size),
+          .products = parameters.tensor<float>(rows, kProductColumns)};
 }
 
 /// Runs one token after the other.

@@ -158,6 +158,10 @@ void add_all() {
     }
   const Shape widest = large_shape(kWidths[2], sizeof(Bf16));
   each_variant_case<Bf16>(widest, add_case<Bf16>(widest, Temperature::cold));
+  const Shape gated = large_shape(kGatedWidth, sizeof(Bf16));
+  each_gated_case<Bf16>(gated, add_case<Bf16>(gated, Temperature::cold));
+  const Shape wide_gated = large_shape(kGatedWidth, sizeof(float));
+  each_gated_case<float>(wide_gated, add_case<float>(wide_gated, Temperature::cold));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "microbench/cases/attnres_cases.hpp"
 #include "microbench/cases/dense_mix_cases.hpp"
 #include "microbench/cases/eager_cases.hpp"
+#include "microbench/cases/gated_residual_cases.hpp"
 #include "microbench/cases/hyper_connection_cases.hpp"
 #include "microbench/cases/row_cases.hpp"
 
@@ -52,6 +53,16 @@ void each_variant_case(const Shape& s, const Visit& visit) {
   visit_it("attnres_single_pass/raw_keys", raw_keys_pass<T>);
   visit_it("attnres_single_pass/input_dependent", input_dependent_pass<T>);
   visit_it("attnres_single_pass/sliding_window", sliding_window_pass<T>);
+}
+
+/// As each_fused_case, for Gated Residual, whose shapes are those of the model that has it.
+template <class T, class Visit>
+void each_gated_case(const Shape& s, const Visit& visit) {
+  const auto visit_it = [&](std::string_view name, auto make) {
+    visit(name, catalogue_row(name, counts_of(s)), make);
+  };
+  visit_it("gated_residual_apply_down", gated_apply_down<T>);
+  visit_it("gated_residual_up_mix", gated_up_mix<T>);
 }
 
 /// As each_fused_case, for the pieces that a framework's eager mode launches.

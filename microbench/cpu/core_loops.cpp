@@ -8,6 +8,7 @@
 #define HWY_TARGET_INCLUDE "microbench/cpu/core_loops.cpp"
 #include <hwy/foreach_target.h>
 
+#include "kernels/cpu/primitives/matrix_units.hpp"
 #include "kernels/cpu/primitives/pair.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -140,6 +141,20 @@ void multiply(const CoreCall<T>& call) {
       multiply_tile(call, r, p);
 }
 
+/// A tile of rows with as many columns as meet it at once; vectors where there are no units.
+template <class T>
+void product(const CoreCall<T>& call) {
+  if constexpr (std::is_same_v<T, Bf16>)
+    if (is_of_units<T>()) {
+      cpu::begin_products(call.num_rows);
+      cpu::multiply({call.rows, call.row_stride, call.num_rows, call.columns, cpu::kUnitGroups,
+                     call.size, call.products});
+      cpu::end_products();
+      return;
+    }
+  multiply(call);
+}
+
 template <class T>
 void run(Primitive primitive, const CoreCall<T>& call) {
   switch (primitive) {
@@ -155,6 +170,8 @@ void run(Primitive primitive, const CoreCall<T>& call) {
       return widen(call);
     case Primitive::multiply:
       return multiply(call);
+    case Primitive::product:
+      return product(call);
   }
 }
 
@@ -171,6 +188,15 @@ namespace depthcost::bench {
 
 HWY_EXPORT(run_f32);
 HWY_EXPORT(run_bf16);
+
+template <>
+bool is_of_units<float>() {
+  return false;
+}
+template <>
+bool is_of_units<Bf16>() {
+  return cpu::has_matrix_units();
+}
 
 template <>
 void run_primitive(Primitive primitive, const CoreCall<float>& call) {

@@ -22,9 +22,17 @@ struct CoreCall {
   float* floats = nullptr;            // (num_rows, size): h of scale, rows of multiply and widen
   T* output = nullptr;                // (size)
   float* sums = nullptr;              // (num_rows, 24)
+  const Bf16* columns = nullptr;      // of product: (64, size), interleaved
+  float* products = nullptr;          // (num_rows, 64)
 };
 
 inline constexpr std::size_t kMultiplyParameters = 24;
+inline constexpr std::size_t kProductRows = 16;
+inline constexpr std::size_t kProductColumns = 64;
+
+/// Whether the product of rows of T is that of matrix units.
+template <class T>
+bool is_of_units();
 
 template <class T>
 void run_primitive(Primitive primitive, const CoreCall<T>& call);
@@ -35,11 +43,13 @@ constexpr bool has_one_row(Primitive primitive) {
 
 /// Row elements of one call, or its multiply-adds.
 template <class T>
-constexpr double elements(Primitive primitive, const CoreCall<T>& call) {
+double elements(Primitive primitive, const CoreCall<T>& call) {
   const auto size = static_cast<double>(call.size);
   const auto rows = static_cast<double>(call.num_rows);
   if (has_one_row(primitive)) return size;
-  return primitive == Primitive::multiply ? rows * kMultiplyParameters * size : rows * size;
+  if (primitive == Primitive::product && is_of_units<T>()) return rows * kProductColumns * size;
+  const bool multiplies = primitive == Primitive::multiply || primitive == Primitive::product;
+  return multiplies ? rows * kMultiplyParameters * size : rows * size;
 }
 
 }  // namespace depthcost::bench

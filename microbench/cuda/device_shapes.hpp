@@ -46,6 +46,8 @@ void each_large_case(const Visit& visit) {
   }
   const Shape widest{.num_tokens = kPrefillTokens, .hidden_size = kWidths[2]};
   each_variant_case<T>(widest, visit_at(widest));
+  const Shape gated{.num_tokens = kPrefillTokens, .hidden_size = kGatedWidth};
+  each_gated_case<T>(gated, visit_at(gated));
   for (const std::size_t width : kNormWidths) {
     const Shape shape{.num_tokens = kNormTokens, .hidden_size = width};
     visit(shape, "residual_add_rmsnorm", operations::residual_add_rmsnorm(),

@@ -61,6 +61,13 @@ class Operands {
     return reinterpret_cast<float*>(add({.per_token = count, .has_tokens = false}, range));
   }
 
+  /// The same, stored as T.
+  template <class T>
+  T* weights(std::size_t count, Range range) {
+    return reinterpret_cast<T*>(
+        add({.element = kElementOf<T>, .per_token = count, .has_tokens = false}, range));
+  }
+
   /// Pointers to the rows of (rows, T, per_token).
   template <class T>
   const T* const* row_pointers(const T* first, std::size_t rows, std::size_t per_token) {

@@ -45,7 +45,8 @@ class Operation:
     def sizes(self, num_tokens: int, hidden_size: int) -> dict:
         sizes = {"T": num_tokens, "d": hidden_size, **self.extents, **PARAMETERS}
         if "m" in sizes:
-            sizes |= {"m+m+m*m": sizes["m"] * (sizes["m"] + 2), "m*d": sizes["m"] * hidden_size}
+            sizes |= {"m+m+m*m": sizes["m"] * (sizes["m"] + 2), "m*d": sizes["m"] * hidden_size,
+                      "m*m": sizes["m"] ** 2}
         if "S" in sizes:
             sizes["S-1"] = sizes["S"] - 1
         return sizes
@@ -141,6 +142,21 @@ def _mhc_boundary_members(a, s, dtype):
             "norm": _norm(a, s), **_given(a, "output", "next_post", "next_residual")}
 
 
+def _gate_sizes(s, dtype):
+    return {**_common(s, dtype), "num_streams": s["m"], "rank": s["r"]}
+
+
+def _apply_down_members(a, s, dtype):
+    names = ("streams", "layer_output", "inject", "gain", "down", "inject_weights", "next_streams",
+             "inverse_rms", "activation", "next_inject")
+    return {**_gate_sizes(s, dtype), **_given(a, *names), "eps": s["eps"]}
+
+
+def _up_mix_members(a, s, dtype):
+    names = ("streams", "inverse_rms", "gain", "up", "activation", "output")
+    return {**_gate_sizes(s, dtype), **_given(a, *names)}
+
+
 def _sinkhorn_members(a, s, dtype):
     return {"count": s["T"], "num_streams": s["m"], "iterations": s["iterations"],
             **_given(a, "matrices")}
@@ -172,6 +188,9 @@ _MHC = {"m": 4}
 _MHC_POST = (Operand("streams", _STREAMS), _F, _statistic("post", ("T", "m"), "in"),
              _statistic("residual", ("T", "m", "m"), "in"),
              Operand("next_streams", _STREAMS, "out"))
+
+_GATES = {"m": 4, "r": 320}  # Qwen3.8-Flash-Next
+_STREAM_GAIN = Operand("gain", ("m", "d"), scale=lambda s: 0.5)
 
 OPERATIONS = (
     Operation("residual_add_rmsnorm", "residual_add_rmsnorm",
@@ -205,6 +224,21 @@ OPERATIONS = (
               (*_MHC_POST, *_MAPPING, _GAIN, _OUTPUT, _statistic("next_post", ("T", "m"), "out"),
                _statistic("next_residual", ("T", "m", "m"), "out")),
               _mhc_boundary_members, reference.mhc_boundary, _MHC, 4096),
+    Operation("gated_residual_apply_down 4 streams, rank 320", "gated_residual_apply_down",
+              (Operand("streams", _STREAMS), _F,
+               _statistic("inject", ("T", "m"), "in", offset=1.0), _STREAM_GAIN,
+               Operand("down", ("r", "m*d"), scale=lambda s: math.sqrt(3 / s["m*d"])),
+               Operand("inject_weights", ("m", "m*d"), scale=lambda s: math.sqrt(3 / s["m*d"])),
+               Operand("next_streams", _STREAMS, "out"),
+               _statistic("inverse_rms", ("T", "m"), "out"),
+               _statistic("activation", ("T", "r"), "out"),
+               _statistic("next_inject", ("T", "m"), "out")),
+              _apply_down_members, reference.gated_residual_apply_down, _GATES, 2560),
+    Operation("gated_residual_up_mix 4 streams, rank 320", "gated_residual_up_mix",
+              (Operand("streams", _STREAMS), _statistic("inverse_rms", ("T", "m"), "in", offset=1.5),
+               _STREAM_GAIN, Operand("up", ("m*d", "r"), scale=lambda s: math.sqrt(3 / s["r"])),
+               _statistic("activation", ("T", "r"), "in"), _OUTPUT),
+              _up_mix_members, reference.gated_residual_up_mix, _GATES, 2560),
     Operation("sinkhorn 4 streams", "sinkhorn",
               (_statistic("matrices", ("T", "m", "m"), "inout", offset=1.5),),
               _sinkhorn_members, reference.sinkhorn_matrices, _MHC),

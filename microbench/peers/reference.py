@@ -173,6 +173,45 @@ def mhc_boundary(v: dict, s: dict, stored) -> dict:
             "next_residual": pre["residual"]}
 
 
+def gated_rows(streams, factors, v: dict, s: dict) -> list:
+    """Xn of one token: each stream in units of its RMS, times 1 + g."""
+    gains = rows_of(v["gain"], s["d"])
+    return [[x * factor * (1 + g) for x, g in zip(row, gain)]
+            for row, factor, gain in zip(rows_of(streams, s["d"]), factors, gains)]
+
+
+def gated_residual_apply_down(v: dict, s: dict, stored) -> dict:
+    m, d = s["m"], s["d"]
+    updated, factors, activations, injects = [], [], [], []
+    tokens = zip(rows_of(v["streams"], m * d), rows_of(v["layer_output"], d),
+                 rows_of(v["inject"], m))
+    for streams, f, inject in tokens:
+        rows = [stored([x + weight * y for x, y in zip(row, f)])
+                for row, weight in zip(rows_of(streams, d), inject)]
+        own = [1 / math.sqrt(dot(row, row) / d + s["eps"]) for row in rows]
+        normed = flat(gated_rows(flat(rows), own, v, s))
+        down = [dot(row, normed) / m for row in rows_of(v["down"], m * d)]
+        updated += flat(rows)
+        factors += own
+        activations += [z * sigmoid(z) for z in down]
+        injects += [2 * sigmoid(dot(row, normed) / m) for row in rows_of(v["inject_weights"], m * d)]
+    return {"next_streams": updated, "inverse_rms": factors, "activation": activations,
+            "next_inject": injects}
+
+
+def gated_residual_up_mix(v: dict, s: dict, stored) -> dict:
+    m, d = s["m"], s["d"]
+    output = []
+    up = rows_of(v["up"], s["r"])
+    tokens = zip(rows_of(v["streams"], m * d), rows_of(v["inverse_rms"], m),
+                 rows_of(v["activation"], s["r"]))
+    for streams, factors, activation in tokens:
+        gates = [sigmoid(dot(row, activation)) for row in up]
+        gated = list(map(operator.mul, gates, flat(gated_rows(streams, factors, v, s))))
+        output += [sum(column) / m for column in zip(*rows_of(gated, d))]
+    return {"output": output}
+
+
 def sinkhorn_matrices(v: dict, s: dict, stored) -> dict:
     m = s["m"]
     balanced = (sinkhorn(matrix, m, s["iterations"]) for matrix in rows_of(v["matrices"], m * m))

@@ -127,6 +127,30 @@ def _mhc_boundary_of(mixed: Callable) -> Callable:
     return mhc_boundary
 
 
+def gated_rows(streams, factors, gain):
+    """Xn, of float."""
+    return streams * factors.unsqueeze(-1) * (1 + gain.float())
+
+
+def gated_residual_apply_down(o: dict) -> tuple:
+    """Xn is rounded for its products, as models do."""
+    x, m = o["streams"], o["streams"].shape[1]
+    update = o["inject"].unsqueeze(-1) * o["layer_output"].float().unsqueeze(1)
+    x = (x.float() + update).to(x.dtype)
+    factors = torch.rsqrt(x.float().pow(2).mean(-1) + EPS)
+    rows = gated_rows(x.float(), factors, o["gain"]).to(x.dtype).flatten(1)
+    a = torch.nn.functional.silu(torch.matmul(rows, o["down"].t()).float() / m)
+    inject = 2 * torch.sigmoid(torch.matmul(rows, o["inject_weights"].t()).float() / m)
+    return x, factors, a, inject
+
+
+def gated_residual_up_mix(o: dict) -> tuple:
+    x = o["streams"]
+    logits = torch.matmul(o["activation"].to(x.dtype), o["up"].t()).float()
+    rows = gated_rows(x.float(), o["inverse_rms"], o["gain"])
+    return ((torch.sigmoid(logits).reshape(rows.shape) * rows).mean(1).to(x.dtype),)
+
+
 def sinkhorn(o: dict) -> tuple:
     o["matrices"].copy_(balanced(o["matrices"]))
     return ()
@@ -142,6 +166,10 @@ PYTORCH = {
     "mhc_post": (_mhc_post_of(mixed_by_product), _mhc_post_of(mixed_by_sum), ("next_streams",)),
     "mhc_boundary": (_mhc_boundary_of(mixed_by_product), _mhc_boundary_of(mixed_by_sum),
                      ("next_streams", "output", "next_post", "next_residual")),
+    "gated_residual_apply_down": (
+        gated_residual_apply_down, gated_residual_apply_down,
+        ("next_streams", "inverse_rms", "activation", "next_inject")),
+    "gated_residual_up_mix": (gated_residual_up_mix, gated_residual_up_mix, ("output",)),
     "sinkhorn": (sinkhorn, sinkhorn, ()),
 }
 

@@ -9,6 +9,7 @@
 
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
+#include "model/operations/gated_residual_operations.hpp"
 #include "model/operations/hyper_connection_operations.hpp"
 
 namespace depthcost {
@@ -23,9 +24,10 @@ constexpr auto joined(const std::array<CatalogueEntry, kSizes>&... groups) {
   return all;
 }
 
-constexpr std::array kCatalogue = joined(
-    operations::kResidualEntries, operations::kAttnresEntries, operations::kMhcEntries,
-    operations::kEagerEntries, operations::kHyperConnectionEntries, operations::kDenseEntries);
+constexpr std::array kCatalogue =
+    joined(operations::kResidualEntries, operations::kAttnresEntries, operations::kMhcEntries,
+           operations::kEagerEntries, operations::kHyperConnectionEntries,
+           operations::kDenseEntries, operations::kGatedResidualEntries);
 
 }  // namespace
 

@@ -156,8 +156,25 @@ CoreWork scan_work(const Operation& operation) {
 
 /// A product with a matrix, by far most of what the launch does.
 CoreWork product_work(const Operation& operation) {
-  return {.passes = {tiled(Primitive::multiply, operation.flops_d / 2)},
+  return {.passes = {tiled(Primitive::product, operation.flops_d / 2)},
           .tile_rows = operation.weights_d};
+}
+
+/// Streams are updated, normalised and put in order in front of the product.
+CoreWork gate_down_work(const Operation& operation) {
+  CoreWork work = product_work(operation);
+  const auto n = static_cast<double>(operation.streams);
+  work.passes[1] = streamed(Primitive::add, n);
+  work.passes[2] = kept(Primitive::scale, n);
+  work.kept_rows = 1;
+  return work;
+}
+
+/// Streams are gated and mixed behind it.
+CoreWork gate_mix_work(const Operation& operation) {
+  CoreWork work = product_work(operation);
+  work.passes[1] = streamed(Primitive::mix, static_cast<double>(operation.streams));
+  return work;
 }
 
 double recent(const Operation& operation) { return reads_of(operation, Operand::recent); }
@@ -222,9 +239,9 @@ constexpr std::array kWorks{
     WorkOf{operations::kGateMix, [](Op op) { return unfused_work(Primitive::mix, recent(op)); }},
     WorkOf{operations::kGateDown, product_work},
     WorkOf{operations::kGateUp, product_work},
-    WorkOf{operations::kGateUpMix, product_work},
-    WorkOf{operations::kGateApplyDown, product_work},
-    WorkOf{operations::kGateBoundary, product_work},
+    WorkOf{operations::kGateUpMix, gate_mix_work},
+    WorkOf{operations::kGateApplyDown, gate_down_work},
+    WorkOf{operations::kGateBoundary, gate_down_work},
 };
 
 Seconds rate_of(const Core& core, Primitive primitive, Dtype dtype, CoreLevel level) {
@@ -232,6 +249,7 @@ Seconds rate_of(const Core& core, Primitive primitive, Dtype dtype, CoreLevel le
   for (const CoreRate& rate : core.rates)
     if (rate.primitive == primitive && rate.level == level && (rate.dtype == Dtype::f32) == is_wide)
       return rate.per_element.value;
+  if (is_optional(primitive)) return rate_of(core, Primitive::multiply, dtype, level);
   return {};
 }
 

@@ -20,7 +20,11 @@ enum class Primitive : std::uint8_t {
   scale,     // the norm's output
   widen,     // a row into scratch of f32, for the tiles
   multiply,  // one multiply-add of registers
+  product,   // one multiply-add of a product of matrices, by matrix units where the core has them
 };
+
+/// Tables of before 2026-11-24 have no rate of it: `multiply` stands for it there.
+constexpr bool is_optional(Primitive primitive) { return primitive == Primitive::product; }
 
 /// Where the rows of a pass are: they come in from memory with it, were kept from an earlier pass,
 /// wait in L2 for a tile of tokens, or lie in registers since the pass that loaded them.

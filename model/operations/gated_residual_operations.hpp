@@ -165,4 +165,19 @@ constexpr Operation gate_all_gather(const Gate& g) {
   return {.id = kGateAllGather, .exchange = {TransferKind::all_gather, g.num_ranks, 1, 0}};
 }
 
+/// As the released model has it: r = 320.
+inline constexpr std::array kGatedResidualEntries{
+    CatalogueEntry{
+        .name = kGateApplyDown.text,
+        .has_streams = true,
+        .operation =
+            [](const CallCounts& c) { return gate_apply_down({.n = as_double(c.num_streams)}); }},
+    CatalogueEntry{.name = kGateUpMix.text,
+                   .has_streams = true,
+                   .operation =
+                       [](const CallCounts& c) {
+                         return gate_up_mix({.n = as_double(c.num_streams)}, StreamNorm::folded);
+                       }},
+};
+
 }  // namespace depthcost::operations

@@ -108,7 +108,7 @@ void read_core(const Values& values, Machine& machine) {
   for (const Primitive primitive : kEnumerators<Primitive>)
     for (const Dtype dtype : kCoreDtypes)
       for (const CoreLevel level : kRatedLevels)
-        if (!has_rate(core, primitive, dtype, level))
+        if (!is_optional(primitive) && !has_rate(core, primitive, dtype, level))
           throw InputError(values.position(),
                            fmt::format("missing core_rate (of {}, {}, {})", name(primitive),
                                        name(dtype), name(level)));

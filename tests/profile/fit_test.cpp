@@ -1,6 +1,8 @@
 // A fit finds the constants that samples were made from, and refuses bad samples.
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "profile/profile.hpp"
 #include "scenarios/text/input_error.hpp"
 #include "tests/profile/synthetic.hpp"
@@ -210,6 +212,28 @@ TEST_F(Fit, RefusesAPrimitiveThatWasMeasuredTwice) {
   text.replace(text.find(name), name.size(),
                "\"primitive\":\"mix\",\"dtype\":\"f32\",\"level\":\"L2\"");
   EXPECT_THROW(fit(read_samples(folder_.written("s.json", text))), InputError);
+}
+
+/// Tables of before Gated Residual have no products of matrices.
+TEST_F(Fit, TakesProductsOfMatricesWhereTheyWereMeasured) {
+  std::string text = test::synthetic_samples();
+  const Core without = *fit(read_samples(folder_.written("s.json", text))).machine.core;
+  EXPECT_EQ(without.rates.size(), 24U);
+  std::istringstream lines(text);
+  std::string with;
+  for (std::string line; std::getline(lines, line); with += line + "\n")
+    if (line.find("\"primitive\":\"multiply\"") != std::string::npos) {
+      std::string product = line;
+      for (auto at = product.find("multiply"); at != std::string::npos;
+           at = product.find("multiply"))
+        product.replace(at, 8, "product");
+      with += product + (product.ends_with(',') ? "\n" : ",\n");
+    }
+  const Core core = *fit(read_samples(folder_.written("p.json", with))).machine.core;
+  EXPECT_EQ(core.rates.size(), 28U);
+  EXPECT_EQ(std::count_if(core.rates.begin(), core.rates.end(),
+                          [](const CoreRate& r) { return r.primitive == Primitive::product; }),
+            4);
 }
 
 TEST_F(Fit, CallsStolenTimeNoMeasurement) {

@@ -77,8 +77,9 @@ void add_ceilings(Recorder& record, bench::Results& results) {
 
 void add_cores(Recorder& record, bench::Results& results) {
   for (const Primitive primitive : kEnumerators<Primitive>)
-    for (const Dtype dtype : {Dtype::bf16, Dtype::f32})
-      for (const CoreLevel level : {CoreLevel::L1, CoreLevel::L2}) {
+    for (const Dtype dtype : kCoreDtypes)
+      for (const CoreLevel level : kRatedLevels) {
+        if (is_optional(primitive)) continue;
         Measurement m = record.measured(
             fmt::format("cpu/core/{}/{}/{}", name(primitive), name(dtype), name(level)),
             4096 * core_rate(primitive, dtype, level));
@@ -155,8 +156,9 @@ Machine synthetic_machine() {
   for (const Primitive primitive : kEnumerators<Primitive>)
     for (const Dtype dtype : {Dtype::bf16, Dtype::f32})
       for (const CoreLevel level : {CoreLevel::L1, CoreLevel::L2})
-        core.rates.push_back(
-            {primitive, dtype, level, exactly<Seconds>(core_rate(primitive, dtype, level))});
+        if (!is_optional(primitive))
+          core.rates.push_back(
+              {primitive, dtype, level, exactly<Seconds>(core_rate(primitive, dtype, level))});
   machine.core = core;
   return machine;
 }

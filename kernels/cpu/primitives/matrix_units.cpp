@@ -98,24 +98,29 @@ DEPTHCOST_AMX void multiply_groups(const UnitProduct& p) {
 }
 
 /// Four by four of four by four: pairs of rows, then quarters, trade places.
-DEPTHCOST_AVX512 void transpose_lanes(__m512i (&r)[16]) {
+// Called, it would find its vectors in memory.
+DEPTHCOST_AVX512 __attribute__((always_inline)) inline void transpose_lanes(__m512i (&r)[16]) {
   __m512i t[16];
+#pragma GCC unroll 8
   for (int i = 0; i < 16; i += 2) {
     t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]);
     t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
   }
+#pragma GCC unroll 4
   for (int i = 0; i < 16; i += 4) {
     r[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
     r[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
     r[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
     r[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
   }
+#pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
     t[i] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0x88);
     t[i + 4] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0xDD);
     t[i + 8] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0x88);
     t[i + 12] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0xDD);
   }
+#pragma GCC unroll 4
   for (int i = 0; i < 4; ++i) {
     r[i] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0x88);
     r[i + 4] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0x88);
@@ -128,9 +133,11 @@ DEPTHCOST_AVX512 void transpose_lanes(__m512i (&r)[16]) {
 DEPTHCOST_AVX512 void transpose_words(const void* from, std::size_t from_bytes, void* to,
                                       std::size_t to_bytes) {
   __m512i rows[16];
+#pragma GCC unroll 16
   for (std::size_t i = 0; i < 16; ++i)
     rows[i] = _mm512_loadu_si512(static_cast<const char*>(from) + i * from_bytes);
   transpose_lanes(rows);
+#pragma GCC unroll 16
   for (std::size_t i = 0; i < 16; ++i)
     _mm512_storeu_si512(static_cast<char*>(to) + i * to_bytes, rows[i]);
 }

@@ -29,6 +29,7 @@ void each_small_case(const Visit& visit) {
   };
   each_fused_case<T>(kSmall, StreamsAgain::on_chip, visit_op);
   each_variant_case<T>(kSmall, visit_op);
+  each_gated_case<T>(kSmall, visit_op);
   each_unfused_case<T>(kSmall, visit_op);
 }
 
@@ -59,7 +60,9 @@ TEST(BenchmarkCases, MoveWhatTheModelSays) {
 double parameters_of(const Operands& operands) {
   double elements = 0;
   for (const Tensor& tensor : operands.tensors())
-    if (!tensor.has_tokens) elements += static_cast<double>(tensor.bytes()) / sizeof(float);
+    if (!tensor.has_tokens)
+      elements +=
+          static_cast<double>(tensor.bytes()) / static_cast<double>(size_of(tensor.element));
   return elements;
 }
 
@@ -69,8 +72,8 @@ TEST(BenchmarkCases, AreGivenTheParametersThatTheModelCounts) {
                                    std::type_identity<Op>, const auto& make) {
     const auto memory = arena();
     const auto call = make_call<Op>(make, *memory, kSmall.num_tokens);
-    EXPECT_EQ(parameters_of(call.operands),
-              parameter_elements(model, static_cast<double>(kSmall.hidden_size)))
+    const auto d = static_cast<double>(kSmall.hidden_size);
+    EXPECT_EQ(parameters_of(call.operands), parameter_elements(model, d) + model.weights_d * d)
         << name;
     ++checked;
   };

@@ -43,6 +43,8 @@ EVERY_PEER = {
     "mhc_pre": ["Liger-Kernel"],
     "mhc_post": ["Liger-Kernel"],
     "mhc_boundary": ["Liger-Kernel"],
+    "gated_residual_apply_down": [],
+    "gated_residual_up_mix": [],
     "sinkhorn": [],
 }
 

@@ -323,5 +323,10 @@ def set_num_threads(count):
     assert count >= 1
 
 
+def _silu(x):
+    return x.map(lambda value: value * reference.sigmoid(value))
+
+
 no_grad = contextlib.nullcontext
+nn = types.SimpleNamespace(functional=types.SimpleNamespace(silu=_silu))
 cuda = types.SimpleNamespace(is_available=lambda: False)

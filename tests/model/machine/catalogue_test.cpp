@@ -82,6 +82,8 @@ TEST(Catalogue, MovesWhatItsDocumentationSays) {
                           {"highway_rmsnorm", 3, 2},
                           {"hc_boundary", 5, 5},
                           {"single_pass_mhc", 5, 5},
+                          {"gated_residual_apply_down", 5, 4},
+                          {"gated_residual_up_mix", 4, 1},
                           {"dense_mix", 9, 1},
                           {"dense_mix/stream", 10, 3}};
   for (const RowCase& row : rows) {

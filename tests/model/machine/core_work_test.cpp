@@ -113,7 +113,7 @@ TEST(CoreWork, SharesPhiAmongTheTokensOfATile) {
   for (const CatalogueEntry& entry : catalogue()) {
     const Operation operation = entry.operation({});
     const bool has_phi = operation.unit == ExecutionUnit::tensor_cores && operation.parameters > 0;
-    EXPECT_EQ(core_work(operation).tile_rows, has_phi ? 4 * 24 : 0) << entry.name;
+    EXPECT_EQ(core_work(operation).tile_rows, has_phi ? 4 * 24 : operation.weights_d) << entry.name;
   }
 }
 
@@ -180,6 +180,19 @@ TEST(CoreTime, WidensPhiOnceATileHoweverFewTokensItHas) {
   EXPECT_EQ(seconds(1), 16 * ((phi + 4) + phi));
   EXPECT_EQ(seconds(96), 16 * (96 * (phi + 4) + phi));
   EXPECT_EQ(seconds(97), 16 * (97 * (phi + 4) + 2 * phi));
+}
+
+TEST(CoreTime, OfAProductIsThatOfRegistersWhereNobodyHasMeasuredOne) {
+  const Operation operation = catalogue_row("gated_residual_up_mix", {});
+  Core core = unit_core(CoreForm::max);
+  const auto seconds = [&] { return core_time(core, operation, 64, 16, Dtype::bf16).beside.value; };
+  const double of_products = seconds();
+  for (CoreRate& rate : core.rates)
+    if (rate.primitive == Primitive::product) rate.per_element.value.value /= 8;
+  EXPECT_LT(seconds(), of_products / 6);
+  std::erase_if(core.rates,
+                [](const CoreRate& rate) { return rate.primitive == Primitive::product; });
+  EXPECT_EQ(seconds(), of_products);
 }
 
 TEST(CoreTime, OfMoreThreadsIsShared) {
