@@ -40,6 +40,24 @@ typedef struct {
 DEPTHCOST_API depthcost_status depthcost_highway_rmsnorm(
     const depthcost_target* target, const depthcost_highway_rmsnorm_args* args);
 
+/* r = (r + b_r) o s_r + (f + b_f) o s_f; x = norm(r). Residual scaling of ZAYA1: r is f32 whatever
+ * the dtype is. */
+typedef struct {
+  depthcost_dtype dtype;      /* of f and x */
+  size_t num_tokens;          /* T */
+  size_t hidden_size;         /* d >= 1 */
+  float* hidden_state;        /* r (T, d), read and written */
+  const void* layer_output;   /* f (T, d) */
+  const float* hidden_scales; /* s_r (d); or null: r is added as it is */
+  const float* hidden_shifts; /* b_r (d); null if s_r is */
+  const float* scales;        /* s_f (d) */
+  const float* shifts;        /* b_f (d) */
+  depthcost_norm norm;        /* the gain is required */
+  void* output;               /* x (T, d) */
+} depthcost_residual_scaling_rmsnorm_args;
+DEPTHCOST_API depthcost_status depthcost_residual_scaling_rmsnorm(
+    const depthcost_target* target, const depthcost_residual_scaling_rmsnorm_args* args);
+
 /* Static hyper-connections: H'_i = sum_j A_r[j][i] H_j + beta_i f, x = norm(sum_i A_m[i] H'_i). */
 typedef struct {
   depthcost_dtype dtype;

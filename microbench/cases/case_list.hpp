@@ -23,7 +23,8 @@ void each_fused_case(const Shape& s, StreamsAgain again, const Visit& visit) {
     visit_as(name, name, counts_of(s), make);
   };
 // The name of a template cannot stand in parentheses. NOLINTNEXTLINE(bugprone-macro-parentheses)
-#define DEPTHCOST_VISIT(Op, name) visit_it(#name, row_operation<Op<T>>);
+#define DEPTHCOST_VISIT(Op, name) \
+  visit_as(#name, row_entry<T>(#name), counts_of(s), row_operation<Op<T>>);
   DEPTHCOST_RESIDUAL_OPERATIONS(DEPTHCOST_VISIT)
 #undef DEPTHCOST_VISIT
   visit_as("attnres_single_pass/bare", "attnres_single_pass/bare", all_sources_of(s),

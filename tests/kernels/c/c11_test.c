@@ -23,6 +23,7 @@ HAS_SIZE(depthcost_mhc_boundary_args, 160);
 HAS_SIZE(depthcost_sinkhorn_args, 40);
 HAS_SIZE(depthcost_scaled_add_rmsnorm_args, 88);
 HAS_SIZE(depthcost_highway_rmsnorm_args, 72);
+HAS_SIZE(depthcost_residual_scaling_rmsnorm_args, 96);
 HAS_SIZE(depthcost_hc_boundary_args, 104);
 HAS_SIZE(depthcost_single_pass_mhc_args, 176);
 HAS_SIZE(depthcost_dense_mix_args, 112);

@@ -295,6 +295,19 @@ HighwayRmsNorm<float> highway() {
           .output = buffer(4)};
 }
 
+ResidualScalingRmsNorm<float> shifted() {
+  return {.num_tokens = kTokens,
+          .hidden_size = kSize,
+          .hidden_state = buffer(0),
+          .layer_output = buffer(1),
+          .hidden_scales = buffer(2),
+          .hidden_shifts = buffer(3),
+          .scales = buffer(4),
+          .shifts = buffer(5),
+          .norm = {.gain = buffer(6)},
+          .output = buffer(7)};
+}
+
 HcBoundary<float> hc() {
   return {.num_tokens = kTokens,
           .hidden_size = kSize,
@@ -343,6 +356,9 @@ DenseMix<float> dense() {
 TEST(CheckOtherSchemes, AcceptsWhatTheContractAllows) {
   EXPECT_EQ(complaint(scaled()), "nothing");
   EXPECT_EQ(complaint(highway()), "nothing");
+  EXPECT_EQ(complaint(shifted()), "nothing");
+  const auto first_merge = [](auto& op) { op.hidden_scales = op.hidden_shifts = nullptr; };
+  EXPECT_EQ(complaint(shifted(), first_merge), "nothing");
   EXPECT_EQ(complaint(hc()), "nothing");
   EXPECT_EQ(complaint(single_pass_streams()), "nothing");
   EXPECT_EQ(complaint(dense()), "nothing");
@@ -375,6 +391,11 @@ TEST(CheckOtherSchemes, NamesWhatIsWrong) {
             "scaled_add_rmsnorm: gain is null (must be 16 bytes)");
   EXPECT_EQ(complaint(highway(), [](auto& op) { op.gate_logits = op.hidden_state; }),
             "highway_rmsnorm: hidden_state overlaps gate_logits (must be distinct)");
+  EXPECT_EQ(complaint(shifted(), [](auto& op) { op.hidden_shifts = nullptr; }),
+            "residual_scaling_rmsnorm: hidden_scales and hidden_shifts are not both null (must be "
+            "both or none)");
+  EXPECT_EQ(complaint(shifted(), [](auto& op) { op.shifts = op.hidden_state; }),
+            "residual_scaling_rmsnorm: hidden_state overlaps shifts (must be distinct)");
   EXPECT_EQ(complaint(hc(), [](auto& op) { op.num_streams = 0; }),
             "hc_boundary: num_streams is 0 (must be at least 1)");
   EXPECT_EQ(complaint(hc(), [](auto& op) { op.pre = nullptr; }),

@@ -80,6 +80,8 @@ TEST(Catalogue, MovesWhatItsDocumentationSays) {
                           {"unfused_stack", 8, 8},
                           {"scaled_add_rmsnorm", 2, 2},
                           {"highway_rmsnorm", 3, 2},
+                          {"residual_scaling_rmsnorm", 3, 3},
+                          {"residual_scaling_rmsnorm/one_type", 2, 2},
                           {"hc_boundary", 5, 5},
                           {"single_pass_mhc", 5, 5},
                           {"dense_mix", 9, 1},

@@ -44,6 +44,8 @@ double counted(const std::string& operation, Count S, Count m, Count d) {
   if (operation == "scaled_add_rmsnorm")
     for (Count i = 0; i < d; ++i) ++elements;
   if (operation == "scaled_add_rmsnorm/scalar") ++elements;
+  if (named("residual_scaling"))
+    for (Count i = 0; i < d; ++i) elements += 4;  // both scales and shifts
   if (operation == "hc_boundary")
     for (Count i = 0; i < m; ++i) elements += static_cast<double>(m) + 1 + 1;
   if (named("dense_mix")) elements += kBankRows + 1;
