@@ -127,7 +127,7 @@ const SchemeRule schemes::kAltup{
     .moves =
         "a decoder layer: predict A r, A + 1 w; LAuReL 1 r, 1 w; middle 3 r, 2 w; correct A + 2 r, "
         "A w",
-    .reference = "without_kernels/altup.hpp",
+    .reference = "altup.hpp",
     .unmixed = "norms stand between the copies and the sum",
     .kind = {StateKind::multi_state, WeightKind::dynamic},
     .keys = kAltupKeys,

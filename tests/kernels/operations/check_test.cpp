@@ -1,4 +1,5 @@
 // Every mistake in the arguments of an operation, with the whole message.
+#include "kernels/operations/altup.hpp"
 #include "tests/kernels/operations/complaint.hpp"
 
 namespace depthcost::test::check_test {
@@ -382,6 +383,46 @@ TEST(CheckOtherSchemes, AcceptsADenseMixWithoutAStreamOrABank) {
   };
   EXPECT_EQ(complaint(dense(), plain), "nothing");
   EXPECT_EQ(complaint(dense(), [](auto& op) { op.layer_output = op.bank + 3 * kRow; }), "nothing");
+}
+
+TEST(CheckAltup, NamesWhatIsWrong) {
+  const BasicAltupRouter<float> router{buffer(0), {.gain = buffer(1)}};
+  const AltupPredict<float> predict{.num_tokens = kTokens,
+                                    .hidden_size = kSize,
+                                    .num_copies = kStreams,
+                                    .copies = buffer(2),
+                                    .router = router,
+                                    .coefficients = buffer(3),
+                                    .norm = {.gain = buffer(4)},
+                                    .output = buffer(5)};
+  EXPECT_EQ(complaint(predict), "nothing");
+  EXPECT_EQ(complaint(predict, [](auto& op) { op.num_copies = 0; }),
+            "altup_predict: num_copies is 0 (must be at least 1)");
+  EXPECT_EQ(complaint(predict, [](auto& op) { op.router.norm.gain = nullptr; }),
+            "altup_predict: router.gain is null (must be 16 bytes)");
+  const AltupLaurel<float> laurel{
+      kTokens, kSize, 2, buffer(0), buffer(1), buffer(2), {.gain = buffer(3)}, buffer(4)};
+  EXPECT_EQ(complaint(laurel), "nothing");
+  EXPECT_EQ(complaint(laurel, [](auto& op) { op.output = buffer(0); }),
+            "altup_laurel: output overlaps input (must be distinct)");
+  const AltupMiddle<float> middle{kTokens,
+                                  kSize,
+                                  kStreams,
+                                  buffer(0),
+                                  buffer(1),
+                                  buffer(2),
+                                  {.gain = buffer(3)},
+                                  {.gain = buffer(4)},
+                                  buffer(5)};
+  EXPECT_EQ(complaint(middle), "nothing");
+  EXPECT_EQ(complaint(middle, [](auto& op) { op.output_norm = {}; }),
+            "altup_middle: output_gain is null (must be 16 bytes)");
+  const AltupCorrect<float> correct{
+      kTokens, kSize,    kStreams, buffer(2), buffer(3), buffer(4), {.gain = buffer(5)},
+      router,  buffer(6)};
+  EXPECT_EQ(complaint(correct), "nothing");
+  EXPECT_EQ(complaint(correct, [](auto& op) { op.middle = op.copies; }),
+            "altup_correct: copies overlaps middle (must be distinct)");
 }
 
 TEST(CheckOtherSchemes, NamesWhatIsWrong) {
