@@ -8,6 +8,8 @@
   X(num_bank_sources) X(num_queries) X(num_further_sources) X(count) X(iterations)                \
   X(hidden_state) X(layer_output) X(gate_logits) X(scales) X(hidden_scale)                        \
   X(shifts) X(hidden_scales) X(hidden_shifts)                                                     \
+  X(num_copies) X(rank) X(copies) X(router) X(coefficients) X(down) X(up) X(laurel) X(middle)     \
+  X(output_norm)                                                                                  \
   X(bank) X(bank_row) X(partial_sum) X(store) X(further_sources) X(phase1_output)                 \
   X(query) X(queries) X(key_eps) X(maximum) X(sum) X(outputs) X(maxima) X(sums)                   \
   X(streams) X(pre) X(post) X(residual) X(mapping)                                                \

@@ -1,8 +1,6 @@
 // AltUp with LAuReL. Predict, middle and correct pass over one token's rows at a time, which stay
 // in L1 and L2; the small matrices of the router are read from there, too. LAuReL's matrices of
 // half a megabyte meet the tokens of a tile.
-#include "kernels/cpu/altup.hpp"
-
 #include "kernels/cpu/primitives/targets.hpp"
 #include "kernels/cpu/run.hpp"
 
@@ -22,6 +20,13 @@
 #ifndef DEPTHCOST_KERNELS_CPU_ALTUP
 #define DEPTHCOST_KERNELS_CPU_ALTUP
 namespace depthcost::cpu {
+
+/// Tokens that share each block of LAuReL's matrices. [ours]
+inline constexpr std::size_t kLaurelTokens = 16;
+/// Columns of L that are in L1 when the tokens meet them. [ours]
+inline constexpr std::size_t kLaurelColumns = 512;
+/// Rows of R whose products with the tokens wait together. [ours]
+inline constexpr std::size_t kLaurelRows = 64;
 
 using AltupRouter = BasicAltupRouter<float>;
 

@@ -68,6 +68,13 @@ struct AltupCorrect {
   const Scalar<T>* coefficients = nullptr;  // C (A, A)
 };
 
+/// As DEPTHCOST_RESIDUAL_OPERATIONS of residual.hpp.
+#define DEPTHCOST_ALTUP_OPERATIONS(X) \
+  X(AltupPredict, altup_predict)      \
+  X(AltupLaurel, altup_laurel)        \
+  X(AltupMiddle, altup_middle)        \
+  X(AltupCorrect, altup_correct)
+
 /// Throws std::invalid_argument where arguments break a rule of operations.hpp.
 template <class T>
 void check(const AltupPredict<T>& op);

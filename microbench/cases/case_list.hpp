@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "microbench/cases/altup_cases.hpp"
 #include "microbench/cases/attnres_ablation_cases.hpp"
 #include "microbench/cases/attnres_cases.hpp"
 #include "microbench/cases/dense_mix_cases.hpp"
@@ -39,6 +40,10 @@ void each_fused_case(const Shape& s, StreamsAgain again, const Visit& visit) {
   visit_it("single_pass_mhc", single_pass_mhc<T>);
   visit_it("dense_mix", dense_mix<T>);
   visit_it("dense_mix/stream", dense_stream_mix<T>);
+  visit_it("altup_predict", altup_predict<T>);
+  visit_it("altup_laurel", altup_laurel<T>);
+  visit_it("altup_middle", altup_middle<T>);
+  visit_it("altup_correct", altup_correct<T>);
 }
 
 /// As each_fused_case, for the ablations of attnres_single_pass, each under its mechanism's name.

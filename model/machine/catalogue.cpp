@@ -7,6 +7,7 @@
 #include <array>
 #include <cassert>
 
+#include "model/operations/altup_operations.hpp"
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/hyper_connection_operations.hpp"
@@ -23,9 +24,10 @@ constexpr auto joined(const std::array<CatalogueEntry, kSizes>&... groups) {
   return all;
 }
 
-constexpr std::array kCatalogue = joined(
-    operations::kResidualEntries, operations::kAttnresEntries, operations::kMhcEntries,
-    operations::kEagerEntries, operations::kHyperConnectionEntries, operations::kDenseEntries);
+constexpr std::array kCatalogue =
+    joined(operations::kResidualEntries, operations::kAttnresEntries, operations::kMhcEntries,
+           operations::kEagerEntries, operations::kHyperConnectionEntries,
+           operations::kDenseEntries, operations::kAltupEntries);
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "model/machine/scan.hpp"
+#include "model/operations/altup_operations.hpp"
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/gated_residual_operations.hpp"
@@ -218,6 +219,10 @@ constexpr std::array kWorks{
            [](Op op) { return unfused_work(Primitive::add, traffic(op).reads_d); }},
     WorkOf{operations::kRowUpdate, row_update_work},
     WorkOf{operations::kResidualScalingRmsnorm, row_update_work},
+    WorkOf{operations::kAltupPredict, row_update_work},
+    WorkOf{operations::kAltupLaurel, row_update_work},
+    WorkOf{operations::kAltupMiddle, row_update_work},
+    WorkOf{operations::kAltupCorrect, row_update_work},
     WorkOf{operations::kUnfusedProjection, product_work},
     WorkOf{operations::kGateApply,
            [](Op op) { return unfused_work(Primitive::add, traffic(op).reads_d); }},

@@ -27,6 +27,11 @@ HAS_SIZE(depthcost_residual_scaling_rmsnorm_args, 96);
 HAS_SIZE(depthcost_hc_boundary_args, 104);
 HAS_SIZE(depthcost_single_pass_mhc_args, 176);
 HAS_SIZE(depthcost_dense_mix_args, 112);
+HAS_SIZE(depthcost_altup_router, 24);
+HAS_SIZE(depthcost_altup_predict_args, 96);
+HAS_SIZE(depthcost_altup_laurel_args, 80);
+HAS_SIZE(depthcost_altup_middle_args, 96);
+HAS_SIZE(depthcost_altup_correct_args, 104);
 HAS_SIZE(depthcost_attnres_variant_args, 144);
 
 static int num_failures = 0;

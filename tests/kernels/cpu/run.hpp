@@ -6,7 +6,6 @@
 #include <tuple>
 #include <variant>
 
-#include "kernels/cpu/altup.hpp"
 #include "kernels/cpu/gated_residual.hpp"
 #include "kernels/cpu/run.hpp"
 #include "kernels/reference/run.hpp"

@@ -1,6 +1,7 @@
 // Launches of AltUp with LAuReL, in front of both layers of a decoder layer.
 #include "kernels/reference/altup.hpp"
 #include "kernels/reference/without_kernels/altup.hpp"
+#include "model/operations/altup_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "tests/kernels/reference/mechanism_launches.hpp"
 
@@ -24,14 +25,14 @@ struct Copies : Layer {
   Place copies() const { return place(Operand::streams, h); }
   Place middle() const { return place(Operand::recent, q); }
 
-  void update(std::vector<Place> places, const auto& run) {
-    steps.launch(operations::kRowUpdate, std::move(places), run);
+  void update(OperationId id, std::vector<Place> places, const auto& run) {
+    steps.launch(id, std::move(places), run);
   }
 
   void correct() {
     const AltupCorrect<double> op{T,        d,       A, h.data(), f.data(), q.data(), output_norm(),
                                   router(), C.data()};
-    update({copies(), middle(), place(Operand::layer_output, f)},
+    update(operations::kAltupCorrect, {copies(), middle(), place(Operand::layer_output, f)},
            [&](CountingAccess& access) { reference::run(op, access); });
   }
 
@@ -46,11 +47,11 @@ struct Copies : Layer {
 
   void predict_and_branch() {
     const AltupPredict<double> op{T, d, A, h.data(), router(), P.data(), norm(), x.data()};
-    update({copies(), place(Operand::layer_input, x)},
+    update(operations::kAltupPredict, {copies(), place(Operand::layer_input, x)},
            [&](CountingAccess& access) { reference::run(op, access); });
     const AltupLaurel<double> laurel{T,       d, r, x.data(), L.data(), R.data(), output_norm(),
                                      q.data()};
-    update({middle(), place(Operand::layer_input, x)},
+    update(operations::kAltupLaurel, {middle(), place(Operand::layer_input, x)},
            [&](CountingAccess& access) { reference::run(laurel, access); });
   }
 };
@@ -60,7 +61,8 @@ Rows altup(Counter& counter, const SchemeLayer& at, Schedule) {
   if (at.layer % 2 == 0) {
     const AltupMiddle<double> op{
         b.T, b.d, b.A, b.h.data(), b.f.data(), b.q.data(), b.output_norm(), b.norm(), b.x.data()};
-    b.update({b.copies(), b.middle(), place(Operand::layer_output, b.f),
+    b.update(operations::kAltupMiddle,
+             {b.copies(), b.middle(), place(Operand::layer_output, b.f),
               place(Operand::layer_input, b.x)},
              [&](CountingAccess& access) { reference::run(op, access); });
     return {b.x, b.q};

@@ -85,7 +85,11 @@ TEST(Catalogue, MovesWhatItsDocumentationSays) {
                           {"hc_boundary", 5, 5},
                           {"single_pass_mhc", 5, 5},
                           {"dense_mix", 9, 1},
-                          {"dense_mix/stream", 10, 3}};
+                          {"dense_mix/stream", 10, 3},
+                          {"altup_predict", 4, 5},
+                          {"altup_laurel", 1, 1},
+                          {"altup_middle", 3, 2},
+                          {"altup_correct", 6, 4}};
   for (const RowCase& row : rows) {
     const Traffic moved = traffic(catalogue_row(row.name, counts));
     EXPECT_EQ(moved.reads_d, row.reads_d) << row.name;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/kernels/cpu/altup_problems.hpp"
 #include "tests/kernels/cpu/attnres_problems.hpp"
 #include "tests/kernels/cpu/mhc_problems.hpp"
 #include "tests/kernels/cuda/run.hpp"
@@ -66,7 +67,9 @@ std::vector<Run> runs() {
           run_of<Phase1Problem<Bf16, Bf16>>(Phase1Shape{17, 2304, 7, 24, 1, 1}),
           run_of<Phase1Problem<float, float>>(Phase1Shape{3, 512, 5, 5, 1, 1}),
           run_of<MhcBoundaryProblem<Bf16>>(MhcShape{17, 2304, 4, 1, 0}),
-          run_of<MhcBoundaryProblem<float>>(MhcShape{3, 512, 3, 1, 0})};
+          run_of<MhcBoundaryProblem<float>>(MhcShape{3, 512, 3, 1, 0}),
+          run_of<AltupPredictProblem<Bf16>>(AltupShape{3, 512, 4}),
+          run_of<AltupLaurelProblem<Bf16>>(AltupShape{3, 136, 64})};
 }
 
 /// In a process of its own: what a kernel reads too early may be an address. Bugs that hang are
