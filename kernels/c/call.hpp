@@ -59,6 +59,10 @@ inline void set(const char* /*operation*/, float& member, float from) { member =
 inline void set(const char* /*operation*/, NextNorm& member, const depthcost_norm& from) {
   member = {from.gain, from.eps};
 }
+inline void set(const char* /*operation*/, BasicAltupRouter<float>& member,
+                const depthcost_altup_router& from) {
+  member = {from.matrix, {from.norm.gain, from.norm.eps}};
+}
 inline void set(const char* operation, SumStore& member, depthcost_sum_store from) {
   member = sum_store(operation, from);
 }

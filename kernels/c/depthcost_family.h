@@ -40,6 +40,24 @@ typedef struct {
 DEPTHCOST_API depthcost_status depthcost_highway_rmsnorm(
     const depthcost_target* target, const depthcost_highway_rmsnorm_args* args);
 
+/* r = (r + b_r) o s_r + (f + b_f) o s_f; x = norm(r). Residual scaling of ZAYA1: r is f32 whatever
+ * the dtype is. */
+typedef struct {
+  depthcost_dtype dtype;      /* of f and x */
+  size_t num_tokens;          /* T */
+  size_t hidden_size;         /* d >= 1 */
+  float* hidden_state;        /* r (T, d), read and written */
+  const void* layer_output;   /* f (T, d) */
+  const float* hidden_scales; /* s_r (d); or null: r is added as it is */
+  const float* hidden_shifts; /* b_r (d); null if s_r is */
+  const float* scales;        /* s_f (d) */
+  const float* shifts;        /* b_f (d) */
+  depthcost_norm norm;        /* the gain is required */
+  void* output;               /* x (T, d) */
+} depthcost_residual_scaling_rmsnorm_args;
+DEPTHCOST_API depthcost_status depthcost_residual_scaling_rmsnorm(
+    const depthcost_target* target, const depthcost_residual_scaling_rmsnorm_args* args);
+
 /* Static hyper-connections: H'_i = sum_j A_r[j][i] H_j + beta_i f, x = norm(sum_i A_m[i] H'_i). */
 typedef struct {
   depthcost_dtype dtype;
@@ -141,6 +159,75 @@ typedef struct {
 } depthcost_gated_residual_up_mix_args;
 DEPTHCOST_API depthcost_status depthcost_gated_residual_up_mix(
     const depthcost_target* target, const depthcost_gated_residual_up_mix_args* args);
+
+/* AltUp with LAuReL of Gemma 3n, of A copies of the stream, at the four places of a decoder layer.
+ * All gains are required. m(x) = tanh(M RMSNorm(x) / d). */
+typedef struct {
+  const float* matrix; /* M (A, d) */
+  depthcost_norm norm;
+} depthcost_altup_router;
+
+/* p_i = h_i + sum_j P_ij h_j, P = P_c m(h_0) row by row; x = norm(p_0). */
+typedef struct {
+  depthcost_dtype dtype;
+  size_t num_tokens;  /* T */
+  size_t hidden_size; /* d >= 1 */
+  size_t num_copies;  /* A >= 1; under CUDA at most 15 */
+  void* copies;       /* h, then p (T, A, d) */
+  depthcost_altup_router router;
+  const float* coefficients; /* P_c (A A, A) */
+  depthcost_norm norm;
+  void* output; /* x (T, d) */
+} depthcost_altup_predict_args;
+DEPTHCOST_API depthcost_status depthcost_altup_predict(const depthcost_target* target,
+                                                       const depthcost_altup_predict_args* args);
+
+/* l = x + norm(R L x). Under CUDA the shared memory of a device bounds d, to about 14,000. */
+typedef struct {
+  depthcost_dtype dtype;
+  size_t num_tokens;  /* T */
+  size_t hidden_size; /* d >= 1 */
+  size_t rank;        /* r >= 1 */
+  const void* input;  /* x (T, d) */
+  const float* down;  /* L (r, d) */
+  const float* up;    /* R (d, r) */
+  depthcost_norm norm;
+  void* output; /* l (T, d) */
+} depthcost_altup_laurel_args;
+DEPTHCOST_API depthcost_status depthcost_altup_laurel(const depthcost_target* target,
+                                                      const depthcost_altup_laurel_args* args);
+
+/* q = (p_0 + norm(attention) + l) / sqrt 2; x = norm(q), of q as it was rounded. */
+typedef struct {
+  depthcost_dtype dtype;
+  size_t num_tokens;        /* T */
+  size_t hidden_size;       /* d >= 1 */
+  size_t num_copies;        /* A >= 1 */
+  const void* copies;       /* p (T, A, d), of which p_0 is read */
+  const void* layer_output; /* of attention (T, d) */
+  void* laurel;             /* l, then q (T, d) */
+  depthcost_norm output_norm;
+  depthcost_norm norm;
+  void* output; /* x (T, d) */
+} depthcost_altup_middle_args;
+DEPTHCOST_API depthcost_status depthcost_altup_middle(const depthcost_target* target,
+                                                      const depthcost_altup_middle_args* args);
+
+/* a = q + norm(MLP), c = C m(a) + 1, h_i = p_i + c_i (a - p_0). */
+typedef struct {
+  depthcost_dtype dtype;
+  size_t num_tokens;        /* T */
+  size_t hidden_size;       /* d >= 1 */
+  size_t num_copies;        /* A >= 1; under CUDA at most 15 */
+  void* copies;             /* p, then h (T, A, d) */
+  const void* layer_output; /* of the MLP (T, d) */
+  const void* middle;       /* q (T, d) */
+  depthcost_norm output_norm;
+  depthcost_altup_router router;
+  const float* coefficients; /* C (A, A) */
+} depthcost_altup_correct_args;
+DEPTHCOST_API depthcost_status depthcost_altup_correct(const depthcost_target* target,
+                                                       const depthcost_altup_correct_args* args);
 
 /* Ablations of AttnRes (arXiv:2603.15031v1 Table 4). */
 typedef int32_t depthcost_depth_weighting;

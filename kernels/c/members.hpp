@@ -5,13 +5,16 @@
 // clang-format off
 #define DEPTHCOST_MEMBERS(X)                                                                      \
   X(num_tokens) X(hidden_size) X(num_streams) X(num_sources) X(num_scales) X(num_bank_rows)       \
-  X(num_bank_sources) X(num_queries) X(num_further_sources) X(rank) X(count) X(iterations)                \
+  X(num_bank_sources) X(num_queries) X(num_further_sources) X(count) X(iterations)                        \
   X(hidden_state) X(layer_output) X(gate_logits) X(scales) X(hidden_scale)                        \
+  X(shifts) X(hidden_scales) X(hidden_shifts)                                                     \
+  X(num_copies) X(rank) X(copies) X(router) X(coefficients) X(down) X(up) X(laurel) X(middle)     \
+  X(output_norm)                                                                                  \
   X(bank) X(bank_row) X(partial_sum) X(store) X(further_sources) X(phase1_output)                 \
   X(query) X(queries) X(key_eps) X(maximum) X(sum) X(outputs) X(maxima) X(sums)                   \
   X(streams) X(pre) X(post) X(residual) X(mapping)                                                \
   X(next_streams) X(next_pre) X(next_post) X(next_residual) X(matrices) X(order)                  \
-  X(inject) X(gain) X(down) X(up) X(inject_weights) X(eps)                                        \
+  X(inject) X(gain) X(inject_weights) X(eps)                                                      \
   X(inverse_rms) X(activation) X(next_inject)                                                     \
   X(weights) X(mixed) X(input) X(sources) X(stack) X(keys) X(logits) X(spread)                    \
   X(norm) X(output)

@@ -1,4 +1,5 @@
-// Residuals whose terms are scaled, or gated, before they are added; with the norm that follows.
+// Residuals whose terms are scaled, shifted, or gated, before they are added; with the norm that
+// follows.
 #include "kernels/cpu/primitives/targets.hpp"
 #include "kernels/cpu/run.hpp"
 
@@ -20,6 +21,7 @@ template <class T>
 struct ScaledResidualKernels {
   void (*scaled)(const ScaledAddRmsNorm<T>&, TokenRange) = nullptr;
   void (*highway)(const HighwayRmsNorm<T>&, TokenRange) = nullptr;
+  void (*shifted)(const ResidualScalingRmsNorm<T>&, TokenRange) = nullptr;
 };
 
 }  // namespace depthcost::cpu
@@ -96,8 +98,56 @@ void highway(const HighwayRmsNorm<T>& op, TokenRange tokens) {
   });
 }
 
+/// The inverse of load_for: floats of a row beside rows of T.
 template <class T>
-constexpr ScaledResidualKernels<T> kKernels = {scaled<T>, highway<T>};
+HWY_INLINE void store_for(float* p, Pair a, Whole) {
+  store_in_order<T>(p, a);
+}
+template <class T>
+HWY_INLINE void store_for(float* p, Pair a, Part part) {
+  Padded<float> buffer;
+  store_in_order<T>(buffer.elements, a);
+  std::memcpy(p, buffer.elements, part.count * sizeof(float));
+}
+
+/// As update_rmsnorm, of a stream of f32.
+template <class T, class ScalesStream>
+HWY_INLINE void shifted_rmsnorm(const ResidualScalingRmsNorm<T>& op, TokenRange tokens,
+                                ScalesStream /*is_constant*/) {
+  const std::size_t d = op.hidden_size;
+  const NextInputs<T> inputs{d, op.norm, op.output, store_policy(op.num_tokens * d * sizeof(T))};
+  const auto form = [&](std::size_t t) HWY_ATTR {
+    float* r = op.hidden_state + t * d;
+    const T* f = op.layer_output + t * d;
+    return [&op, r, f](std::size_t i, auto where) HWY_ATTR {
+      const auto parameter = [&](const float* p) HWY_ATTR { return load_for<T>(p + i, where); };
+      prefetch(r + i + kAheadBytes / sizeof(float));
+      Pair stream = load_for<T>(r + i, where);
+      if constexpr (ScalesStream::value)
+        stream = (stream + parameter(op.hidden_shifts)) * parameter(op.hidden_scales);
+      const Pair term = load_ahead(f + i, where) + parameter(op.shifts);
+      const Pair sum = multiply_add(term, parameter(op.scales), stream);
+      store_for<T>(r + i, sum, where);
+      return sum;
+    };
+  };
+  const auto formed = [&](std::size_t t) HWY_ATTR {
+    const float* r = op.hidden_state + t * d;
+    return [r](std::size_t i, auto where) HWY_ATTR { return load_for<T>(r + i, where); };
+  };
+  norm_behind(inputs, tokens, form, formed);
+}
+
+template <class T>
+void shifted(const ResidualScalingRmsNorm<T>& op, TokenRange tokens) {
+  if (op.hidden_scales != nullptr)
+    shifted_rmsnorm(op, tokens, std::true_type{});
+  else
+    shifted_rmsnorm(op, tokens, std::false_type{});
+}
+
+template <class T>
+constexpr ScaledResidualKernels<T> kKernels = {scaled<T>, highway<T>, shifted<T>};
 
 }  // namespace
 
@@ -129,10 +179,20 @@ void run(const HighwayRmsNorm<T>& op) {
                  [&](TokenRange tokens) { highway(op, tokens); });
 }
 
+template <class T>
+void run(const ResidualScalingRmsNorm<T>& op) {
+  check(op);
+  const auto shifted = HWY_DYNAMIC_DISPATCH(scaled_residual_kernels)().of<T>().shifted;
+  for_each_range(op.num_tokens, 2 * op.hidden_size * (sizeof(T) + sizeof(float)),
+                 [&](TokenRange tokens) { shifted(op, tokens); });
+}
+
 template void run(const ScaledAddRmsNorm<float>&);
 template void run(const ScaledAddRmsNorm<Bf16>&);
 template void run(const HighwayRmsNorm<float>&);
 template void run(const HighwayRmsNorm<Bf16>&);
+template void run(const ResidualScalingRmsNorm<float>&);
+template void run(const ResidualScalingRmsNorm<Bf16>&);
 
 }  // namespace depthcost::cpu
 #endif  // HWY_ONCE

@@ -24,34 +24,45 @@ constexpr Descriptor descriptor(const ResidualAddRmsNorm<T>& op) {
           .bytes_in_flight_per_cta = bytes_in_flight(plan, 2)};
 }
 
-/// The operands of an operation in their roles. What it reads beside the stream and the layer's
-/// output is what the kernel before has written.
+/// The operands of an operation on rows of T in their roles. What it reads beside the stream and
+/// the layer's output is what the kernel before has written. Rows of a wider type count as more.
+template <class T>
 class RowRoles : public IgnoresSizes {
  public:
   std::array<OperandTraffic, 5> operands{};
   std::size_t num_reads = 0;  // rows
 
-  constexpr void reads(std::string_view name, const void* /*operand*/, OperandShape shape) {
-    if (shape.size() == 2) add({name == "layer_output" ? name : "recent", 1, 0});
+  template <class P>
+  constexpr void reads(std::string_view name, const P* /*operand*/, OperandShape shape) {
+    if (shape.size() == 2) add({name == "layer_output" ? name : "recent", kRows<P>, 0});
   }
-  constexpr void reads_inner(std::string_view name, const void* operand, OperandShape shape) {
+  template <class P>
+  constexpr void reads_inner(std::string_view name, const P* operand, OperandShape shape) {
     reads(name, operand, shape);
   }
-  constexpr void updates_inner(std::string_view name, const void* /*operand*/,
-                               OperandShape /*shape*/) {
-    add({name, 1, 1});
+  template <class P>
+  constexpr void reads_optional(std::string_view name, const P* operand, OperandShape shape) {
+    reads(name, operand, shape);
   }
-  constexpr void writes(std::string_view /*name*/, const void* /*operand*/,
-                        OperandShape /*shape*/) {
-    add({"layer_input", 0, 1});
+  template <class P>
+  constexpr void updates_inner(std::string_view name, const P* /*operand*/,
+                               OperandShape /*shape*/) {
+    add({name, kRows<P>, kRows<P>});
+  }
+  template <class P>
+  constexpr void writes(std::string_view /*name*/, const P* /*operand*/, OperandShape /*shape*/) {
+    add({"layer_input", 0, kRows<P>});
   }
 
  private:
+  template <class P>
+  static constexpr std::size_t kRows = sizeof(P) / sizeof(T);
+
   std::size_t num_operands_ = 0;
 
   constexpr void add(const OperandTraffic& traffic) {
     operands[num_operands_++] = traffic;
-    num_reads += traffic.reads_d > 0 ? 1 : 0;
+    num_reads += static_cast<std::size_t>(traffic.reads_d);
   }
 };
 
@@ -59,7 +70,7 @@ class RowRoles : public IgnoresSizes {
 template <template <class> class Op, class T>
 requires RowOperation<Op<T>>
 constexpr Descriptor descriptor(const Op<T>& op) {
-  RowRoles roles;
+  RowRoles<T> roles;
   Op<T>::operands(op, roles);
   Descriptor it =
       combined_row(kOperationName<Op<T>>, vectors_of<T>(op.hidden_size), roles.num_reads);

@@ -1,4 +1,4 @@
-// scaled_add_rmsnorm, highway_rmsnorm.
+// scaled_add_rmsnorm, highway_rmsnorm, residual_scaling_rmsnorm.
 #include "kernels/cuda/primitives/combine_norm.cuh"
 
 namespace depthcost::cuda {
@@ -107,6 +107,77 @@ struct GatedSum {
   }
 };
 
+/// kElements floats of a row of f32 beside rows of T.
+template <unsigned kElements>
+__device__ void store_wide(float* to, const float (&x)[kElements]) {
+  if constexpr (kElements == 1) {
+    *to = x[0];
+  } else {
+#pragma unroll
+    for (unsigned i = 0; i < kElements; i += 4)
+      *reinterpret_cast<float4*>(to + i) = {x[i], x[i + 1], x[i + 2], x[i + 3]};
+  }
+}
+
+template <class T>
+struct ShiftedSum {
+  using Element = T;
+  static constexpr bool kHasVectors = true;
+  static constexpr bool kFitsRegisters = true;
+  static constexpr int kSlicesAhead = kRowFewSlices;
+  std::size_t num_tokens, size;
+  float* hidden_state;
+  const T* layer_output;
+  const float* hidden_scales;  // null: the stream stays as it is
+  const float* hidden_shifts;
+  const float* scales;
+  const float* shifts;
+  NextNorm norm;
+  T* output;
+
+  template <unsigned kElements>
+  struct Loaded {
+    float r[kElements];
+    Stored<T, kElements> f;
+  };
+  template <unsigned kElements>
+  __device__ void load(std::size_t token, std::size_t at, Loaded<kElements>& loaded) const {
+    load_parameters(hidden_state + token * size + at, loaded.r);
+    loaded.f = load_stored<T, kElements>(layer_output + token * size + at);
+  }
+  /// x += (v + shift) o scale.
+  template <unsigned kElements>
+  __device__ static void add_scaled(const float (&v)[kElements], const float* shift_of,
+                                    const float* scale_of, float (&x)[kElements]) {
+    float shift[kElements];
+    float scale[kElements];
+    load_parameters(shift_of, shift);
+    load_parameters(scale_of, scale);
+#pragma unroll
+    for (unsigned i = 0; i < kElements; ++i) x[i] = fmaf(v[i] + shift[i], scale[i], x[i]);
+  }
+  template <unsigned kElements>
+  __device__ void form(std::size_t, std::size_t at, const Loaded<kElements>& loaded,
+                       float (&x)[kElements]) const {
+    const bool scales_stream = hidden_scales != nullptr;
+#pragma unroll
+    for (unsigned i = 0; i < kElements; ++i) x[i] = scales_stream ? 0 : loaded.r[i];
+    if (scales_stream) add_scaled(loaded.r, hidden_shifts + at, hidden_scales + at, x);
+    float f[kElements];
+    unpack_stored<T, kElements>(loaded.f, f);
+    add_scaled(f, shifts + at, scales + at, x);
+  }
+  template <unsigned kElements>
+  __device__ void settle(std::size_t token, std::size_t at, const Loaded<kElements>&,
+                         float (&x)[kElements]) const {
+    store_wide(hidden_state + token * size + at, x);
+  }
+  template <unsigned kElements>
+  __device__ void again(std::size_t token, std::size_t at, float (&x)[kElements]) const {
+    load_parameters(hidden_state + token * size + at, x);
+  }
+};
+
 }  // namespace
 
 template <class T>
@@ -142,9 +213,30 @@ void run(const HighwayRmsNorm<T>& op, const LaunchOptions& options) {
       options);
 }
 
+template <class T>
+void run(const ResidualScalingRmsNorm<T>& op, const LaunchOptions& options) {
+  depthcost::check(op);
+  launch_combined(
+      ShiftedSum<T>{.num_tokens = op.num_tokens,
+                    .size = op.hidden_size,
+                    .hidden_state = op.hidden_state,
+                    .layer_output = op.layer_output,
+                    .hidden_scales = op.hidden_scales,
+                    .hidden_shifts = op.hidden_shifts,
+                    .scales = op.scales,
+                    .shifts = op.shifts,
+                    .norm = op.norm,
+                    .output = op.output},
+      aligned_to_vectors(op.hidden_state, op.layer_output, op.hidden_scales, op.hidden_shifts,
+                         op.scales, op.shifts, op.norm.gain, op.output),
+      options);
+}
+
 template void run(const ScaledAddRmsNorm<float>&, const LaunchOptions&);
 template void run(const ScaledAddRmsNorm<Bf16>&, const LaunchOptions&);
 template void run(const HighwayRmsNorm<float>&, const LaunchOptions&);
 template void run(const HighwayRmsNorm<Bf16>&, const LaunchOptions&);
+template void run(const ResidualScalingRmsNorm<float>&, const LaunchOptions&);
+template void run(const ResidualScalingRmsNorm<Bf16>&, const LaunchOptions&);
 
 }  // namespace depthcost::cuda

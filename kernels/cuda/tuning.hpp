@@ -34,6 +34,12 @@ inline constexpr unsigned kHcFewStreams = 4;              // the combined row fi
 inline constexpr unsigned kHcVectorStreams = 8;           // streams are read as vectors
 inline constexpr unsigned kHcMostStreams = 32;            // that hc_boundary takes
 
+// AltUp with LAuReL.
+inline constexpr unsigned kAltupThreads = 256;
+inline constexpr unsigned kAltupFewCopies = 4;    // in registers, as vectors
+inline constexpr unsigned kAltupMostCopies = 15;  // with the squares, 16 sums of a thread
+inline constexpr unsigned kAltupTokens = 4;       // of a CTA, which share LAuReL's matrices
+
 /// A tile of attention over depth.
 struct AttentionTile {
   unsigned rows;     // of the bank that are scored together, beside the newest source

@@ -1,6 +1,7 @@
 // The descriptors of every operation: descriptor(operation) says what it moves on a device.
 #pragma once
 
+#include "kernels/cuda/altup_variants.hpp"
 #include "kernels/cuda/attnres/depth_attention_variants.hpp"
 #include "kernels/cuda/attnres/phase1_variants.hpp"
 #include "kernels/cuda/dense_mix_variants.hpp"

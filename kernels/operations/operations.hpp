@@ -17,6 +17,7 @@
 // `operation: problem (what is right)`.
 #pragma once
 
+#include "kernels/operations/altup.hpp"
 #include "kernels/operations/attnres.hpp"
 #include "kernels/operations/bf16.hpp"
 #include "kernels/operations/dense_mix.hpp"
@@ -35,4 +36,5 @@
   DEPTHCOST_HYPER_CONNECTION_OPERATIONS(X) \
   DEPTHCOST_DENSE_MIX_OPERATIONS(X)        \
   DEPTHCOST_GATED_RESIDUAL_OPERATIONS(X)   \
+  DEPTHCOST_ALTUP_OPERATIONS(X)            \
   DEPTHCOST_EAGER_OPERATIONS(X)

@@ -21,6 +21,12 @@ void Regions::one_or(const char* name, std::size_t value, const char* of_other,
          std::to_string(other) + ")");
 }
 
+void Regions::both_or_none(const char* name, const void* data, const char* of_other,
+                           const void* other) const {
+  if ((data == nullptr) != (other == nullptr))
+    fail(std::string(name) + " and " + of_other + " are not both null (must be both or none)");
+}
+
 std::size_t Regions::bytes_of(const char* name, std::size_t element_bytes, Shape shape) const {
   for (const std::size_t extent : shape)
     if (extent == 0) return 0;

@@ -25,6 +25,9 @@ class Regions {
   void at_least_one(const char* name, std::size_t value) const;
   /// Refuses what is neither 1 nor `other`, a size that is named, too.
   void one_or(const char* name, std::size_t value, const char* of_other, std::size_t other) const;
+  /// Refuses two of which one alone is null.
+  void both_or_none(const char* name, const void* data, const char* of_other,
+                    const void* other) const;
   /// Any will do.
   template <class P>
   void number(const char* /*name*/, P /*value*/) const {}

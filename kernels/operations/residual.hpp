@@ -82,12 +82,38 @@ struct HighwayRmsNorm {
   }
 };
 
+/// r = (r + b_r) o s_r + (f + b_f) o s_f; x = norm(r). Residual scaling of ZAYA1, whose stream is
+/// f32 beside rows of any type; r stays as it is where s_r and b_r are null, as at its first merge.
+template <class T>
+struct ResidualScalingRmsNorm {
+  std::size_t num_tokens = 0;
+  std::size_t hidden_size = 0;
+  Scalar<T>* hidden_state = nullptr;         // r (T, d), read and written
+  const T* layer_output = nullptr;           // f (T, d)
+  const Scalar<T>* hidden_scales = nullptr;  // s_r (d), or null
+  const Scalar<T>* hidden_shifts = nullptr;  // b_r (d), null if s_r is
+  const Scalar<T>* scales = nullptr;         // s_f (d)
+  const Scalar<T>* shifts = nullptr;         // b_f (d)
+  BasicNextNorm<Scalar<T>> norm;             // gain is required
+  T* output = nullptr;                       // x (T, d)
+
+  static constexpr void operands(auto& op, auto& visit) {
+    normed_update_operands(op, visit);
+    visit.both_or_none("hidden_scales", op.hidden_scales, "hidden_shifts", op.hidden_shifts);
+    visit.reads_optional("hidden_scales", op.hidden_scales, {op.hidden_size});
+    visit.reads_optional("hidden_shifts", op.hidden_shifts, {op.hidden_size});
+    visit.reads_inner("scales", op.scales, {op.hidden_size});
+    visit.reads_inner("shifts", op.shifts, {op.hidden_size});
+  }
+};
+
 /// Each operation above, with its name. What is made for every operation is made from this list.
 #define DEPTHCOST_RESIDUAL_OPERATIONS(X)      \
   X(ResidualAdd, residual_add)                \
   X(ResidualAddRmsNorm, residual_add_rmsnorm) \
   X(ScaledAddRmsNorm, scaled_add_rmsnorm)     \
-  X(HighwayRmsNorm, highway_rmsnorm)
+  X(HighwayRmsNorm, highway_rmsnorm)          \
+  X(ResidualScalingRmsNorm, residual_scaling_rmsnorm)
 
 DEPTHCOST_RESIDUAL_OPERATIONS(DEPTHCOST_NAME_OPERATION)
 

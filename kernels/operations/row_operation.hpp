@@ -8,12 +8,15 @@
 //   visit.at_least_one(name, size)               a size that must not be 0
 //   visit.one_or(name, size, of_other, other)    1, or as many as another size says
 //   visit.number(name, value)                    a factor, of any value
+//   visit.both_or_none(name, p, of_other, q)     two pointers, both null or none
 //   visit.reads(name, pointer, shape)            an input
 //   visit.reads_inner(name, pointer, shape)      and one that may begin anywhere in a larger buffer
+//   visit.reads_optional(name, pointer, shape)   and one that may be null, too
 //   visit.updates_inner(name, pointer, shape)    read and written, likewise
 //   visit.writes(name, pointer, shape)           an output
 //
-// where a shape is (T, d), rows of tokens, or (n), parameters that all tokens share.
+// where a shape is (T, d), rows of tokens, or (n), parameters that all tokens share. A row of
+// Scalar<T> keeps more digits than those of T.
 #pragma once
 
 #include <initializer_list>
@@ -48,6 +51,8 @@ struct IgnoresSizes {
   constexpr void one_or(const char* /*name*/, std::size_t /*size*/, const char* /*of_other*/,
                         std::size_t /*other*/) const {}
   constexpr void number(const char* /*name*/, float /*value*/) const {}
+  constexpr void both_or_none(const char* /*name*/, const void* /*operand*/,
+                              const char* /*of_other*/, const void* /*other*/) const {}
 };
 
 /// A visitor that calls visit(pointer, shape) for every operand, whatever is done with it.
@@ -62,6 +67,10 @@ struct EachOperand : IgnoresSizes {
   }
   template <class P>
   void reads_inner(const char* /*name*/, P*& operand, OperandShape shape) const {
+    visit(operand, shape);
+  }
+  template <class P>
+  void reads_optional(const char* /*name*/, P*& operand, OperandShape shape) const {
     visit(operand, shape);
   }
   template <class P>

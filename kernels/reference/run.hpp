@@ -1,6 +1,7 @@
 // The reference of every operation: run(operation), or run(operation, accessor).
 #pragma once
 
+#include "kernels/reference/altup.hpp"
 #include "kernels/reference/attnres.hpp"
 #include "kernels/reference/dense_mix.hpp"
 #include "kernels/reference/eager.hpp"

@@ -1,4 +1,4 @@
-// Residuals whose terms have a fixed scale or a gate.
+// Residuals whose terms have fixed scales, shifts, or a gate.
 #pragma once
 
 #include "kernels/operations/residual.hpp"
@@ -36,6 +36,30 @@ void run(const HighwayRmsNorm<T>& op, Access&& access = {}) {
     }
     store_row(access, row_at(op.hidden_state, t, d), h);
     Row x = next_norm(h, op.norm);
+    store_row(access, row_at(op.output, t, d), x);
+  }
+}
+
+/// (v + shift) o scale; v itself where there is no scale.
+template <class P>
+Row channel_scaled(Row v, const P* scale, const P* shift) {
+  if (scale == nullptr) return v;
+  for (std::size_t i = 0; i < v.size(); ++i)
+    v[i] = (v[i] + to_double(shift[i])) * to_double(scale[i]);
+  return v;
+}
+
+/// r = (r + b_r) o s_r + (f + b_f) o s_f.
+template <class T, class Access = DirectAccess>
+void run(const ResidualScalingRmsNorm<T>& op, Access&& access = {}) {
+  const std::size_t d = op.hidden_size;
+  for (std::size_t t = 0; t < op.num_tokens; ++t) {
+    Row r = channel_scaled(load_row(access, row_at(op.hidden_state, t, d), d), op.hidden_scales,
+                           op.hidden_shifts);
+    add(r,
+        channel_scaled(load_row(access, row_at(op.layer_output, t, d), d), op.scales, op.shifts));
+    store_row(access, row_at(op.hidden_state, t, d), r);
+    Row x = next_norm(r, op.norm);
     store_row(access, row_at(op.output, t, d), x);
   }
 }

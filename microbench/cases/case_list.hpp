@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "microbench/cases/altup_cases.hpp"
 #include "microbench/cases/attnres_ablation_cases.hpp"
 #include "microbench/cases/attnres_cases.hpp"
 #include "microbench/cases/dense_mix_cases.hpp"
@@ -24,7 +25,8 @@ void each_fused_case(const Shape& s, StreamsAgain again, const Visit& visit) {
     visit_as(name, name, counts_of(s), make);
   };
 // The name of a template cannot stand in parentheses. NOLINTNEXTLINE(bugprone-macro-parentheses)
-#define DEPTHCOST_VISIT(Op, name) visit_it(#name, row_operation<Op<T>>);
+#define DEPTHCOST_VISIT(Op, name) \
+  visit_as(#name, row_entry<T>(#name), counts_of(s), row_operation<Op<T>>);
   DEPTHCOST_RESIDUAL_OPERATIONS(DEPTHCOST_VISIT)
 #undef DEPTHCOST_VISIT
   visit_as("attnres_single_pass/bare", "attnres_single_pass/bare", all_sources_of(s),
@@ -39,6 +41,10 @@ void each_fused_case(const Shape& s, StreamsAgain again, const Visit& visit) {
   visit_it("single_pass_mhc", single_pass_mhc<T>);
   visit_it("dense_mix", dense_mix<T>);
   visit_it("dense_mix/stream", dense_stream_mix<T>);
+  visit_it("altup_predict", altup_predict<T>);
+  visit_it("altup_laurel", altup_laurel<T>);
+  visit_it("altup_middle", altup_middle<T>);
+  visit_it("altup_correct", altup_correct<T>);
 }
 
 /// As each_fused_case, for the ablations of attnres_single_pass, each under its mechanism's name.

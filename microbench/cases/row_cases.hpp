@@ -1,6 +1,7 @@
 // Operations on rows, each with the operands that it names.
 #pragma once
 
+#include <string_view>
 #include <type_traits>
 
 #include "kernels/operations/operations.hpp"
@@ -17,6 +18,13 @@ struct LargestOperands : EachOperand<Visit> {
     size = other;
   }
 };
+
+/// The row of the catalogue: a stream that is always f32 is no wider than rows of f32.
+template <class T>
+std::string_view row_entry(std::string_view name) {
+  const bool is_wide = name == "residual_scaling_rmsnorm";
+  return is_wide && std::is_same_v<T, float> ? "residual_scaling_rmsnorm/one_type" : name;
+}
 
 template <class Op>
 Op row_operation(const Shape& s, Operands& o) {

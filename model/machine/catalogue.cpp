@@ -7,6 +7,7 @@
 #include <array>
 #include <cassert>
 
+#include "model/operations/altup_operations.hpp"
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/gated_residual_operations.hpp"
@@ -27,7 +28,7 @@ constexpr auto joined(const std::array<CatalogueEntry, kSizes>&... groups) {
 constexpr std::array kCatalogue =
     joined(operations::kResidualEntries, operations::kAttnresEntries, operations::kMhcEntries,
            operations::kEagerEntries, operations::kHyperConnectionEntries,
-           operations::kDenseEntries, operations::kGatedResidualEntries);
+           operations::kDenseEntries, operations::kGatedResidualEntries, operations::kAltupEntries);
 
 }  // namespace
 

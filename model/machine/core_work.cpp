@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "model/machine/scan.hpp"
+#include "model/operations/altup_operations.hpp"
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/gated_residual_operations.hpp"
@@ -154,6 +155,12 @@ CoreWork scan_work(const Operation& operation) {
           .kept_rows = norms};
 }
 
+/// A row that takes a multiply-add for every two operations, and its norm.
+CoreWork row_update_work(const Operation& operation) {
+  return {.passes = {streamed(Primitive::mix, operation.flops_d / 2), kept(Primitive::scale, 1)},
+          .kept_rows = 1};
+}
+
 /// A product with a matrix, by far most of what the launch does.
 CoreWork product_work(const Operation& operation) {
   return {.passes = {tiled(Primitive::product, operation.flops_d / 2)},
@@ -227,12 +234,12 @@ constexpr std::array kWorks{
            [](Op op) { return unfused_work(Primitive::add, reads_of(op, Operand::bank)); }},
     WorkOf{operations::kUnfusedElementwise,
            [](Op op) { return unfused_work(Primitive::add, traffic(op).reads_d); }},
-    WorkOf{operations::kRowUpdate,
-           [](Op op) {
-             return CoreWork{
-                 .passes = {streamed(Primitive::mix, op.flops_d / 2), kept(Primitive::scale, 1)},
-                 .kept_rows = 1};
-           }},
+    WorkOf{operations::kRowUpdate, row_update_work},
+    WorkOf{operations::kResidualScalingRmsnorm, row_update_work},
+    WorkOf{operations::kAltupPredict, row_update_work},
+    WorkOf{operations::kAltupLaurel, row_update_work},
+    WorkOf{operations::kAltupMiddle, row_update_work},
+    WorkOf{operations::kAltupCorrect, row_update_work},
     WorkOf{operations::kUnfusedProjection, product_work},
     WorkOf{operations::kGateApply,
            [](Op op) { return unfused_work(Primitive::add, traffic(op).reads_d); }},

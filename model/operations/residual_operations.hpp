@@ -64,6 +64,23 @@ constexpr Operation highway_rmsnorm() {
           .parameters_d = kGain_d};
 }
 
+inline constexpr OperationId kResidualScalingRmsnorm{"residual_scaling_rmsnorm"};
+
+/// d-vectors of a two-byte model in a row of an f32 stream.
+inline constexpr double kWideRow_d = 2;
+
+/// r = (r + b_r) o s_r + (f + b_f) o s_f; x = norm(r). 3 r, 3 w, of which 2 each way are r, in f32;
+/// where everything is f32, 2 r, 2 w. The gain and `vectors`, scales and shifts: 4, or 2 where r is
+/// added as it is.
+constexpr Operation residual_scaling_rmsnorm(double vectors, double stream_d = kWideRow_d) {
+  return {.id = kResidualScalingRmsnorm,
+          .accesses = {Access{Operand::layer_output, 1, 0},
+                       Access{Operand::hidden_state, stream_d, stream_d},
+                       Access{Operand::layer_input, 0, 1}},
+          .flops_d = vectors + 1,
+          .parameters_d = kGain_d + vectors};
+}
+
 inline constexpr OperationId kRowUpdate{"row_update"};
 
 /// One scan over rows of a token that ends in a norm: the best that fusion can do.
@@ -87,6 +104,10 @@ inline constexpr std::array kResidualEntries{
         .operation = [](const CallCounts&) { return scaled_add_rmsnorm(ScaleShape::scalar); }},
     CatalogueEntry{.name = kHighwayRmsnorm.text,
                    .operation = [](const CallCounts&) { return highway_rmsnorm(); }},
+    CatalogueEntry{.name = kResidualScalingRmsnorm.text,
+                   .operation = [](const CallCounts&) { return residual_scaling_rmsnorm(4); }},
+    CatalogueEntry{.name = "residual_scaling_rmsnorm/one_type",
+                   .operation = [](const CallCounts&) { return residual_scaling_rmsnorm(4, 1); }},
 };
 
 }  // namespace depthcost::operations

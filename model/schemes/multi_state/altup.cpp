@@ -12,6 +12,7 @@
 // that Gemma 3n adds to h_1 .. h_3 are no part of the rule, and not counted.
 #include <fmt/format.h>
 
+#include "model/operations/altup_operations.hpp"
 #include "model/schemes/list.hpp"
 #include "model/schemes/multi_state/streams.hpp"
 
@@ -47,48 +48,18 @@ Launches entry(const Altup& a) {
           rescale};
 }
 
-/// p and x: A r, A + 1 w. M with its gain, and P_c.
-Operation predict(const Altup& a) {
-  Operation scan = operations::row_update({Access{Operand::streams, a.A, a.A}, kWritesInput},
-                                          2 * a.A * a.A + 2 * a.A + 4, a.A + 1);
-  scan.parameters = a.A * a.A * a.A;
-  return scan;
-}
-
-/// l: 1 r, 1 w. L, R and the gain of its norm.
-Operation laurel(const Altup& a) {
-  return operations::row_update({reads(Operand::layer_input, 1), writes(Operand::recent, 1)},
-                                4 * a.r + 5, 2 * a.r);
-}
-
-/// q and the MLP's input: attention's output, p_0 and l r, 2 w. Two gains.
-Operation middle() {
-  return operations::row_update(
-      {kReadsOutput, reads(Operand::streams, 1), Access{Operand::recent, 1, 1}, kWritesInput}, 11,
-      1);
-}
-
-/// h: the MLP's output, q and p r, A w. M with its gain, C, and the gain behind the MLP.
-Operation correct(const Altup& a) {
-  Operation scan = operations::row_update(
-      {kReadsOutput, reads(Operand::recent, 1), Access{Operand::streams, a.A, a.A}}, 5 * a.A + 8,
-      a.A + 1);
-  scan.parameters = a.A * a.A;
-  return scan;
-}
-
 Launches decoder_layer(const SchemeLayer& at, Schedule) {
   const Altup a(at);
-  if (at.layer % 2 == 0) return {middle()};
-  Launches all = at.layer == 1 ? entry(a) : Launches{correct(a)};
-  all.insert(all.end(), {predict(a), laurel(a)});
+  if (at.layer % 2 == 0) return {operations::altup_middle()};
+  Launches all = at.layer == 1 ? entry(a) : Launches{operations::altup_correct(a.A)};
+  all.insert(all.end(), {operations::altup_predict(a.A), operations::altup_laurel(a.r)});
   return all;
 }
 
 Launches exit_of(const SchemeLayer& last, Schedule) {
   const Altup a(last);
   return {
-      correct(a),
+      operations::altup_correct(a.A),
       operations::unfused_projection(
           {reads(Operand::streams, a.A - 1), writes(Operand::recent, a.A - 1)}, copies_d(a)),
       operations::row_update(
@@ -127,7 +98,7 @@ const SchemeRule schemes::kAltup{
     .moves =
         "a decoder layer: predict A r, A + 1 w; LAuReL 1 r, 1 w; middle 3 r, 2 w; correct A + 2 r, "
         "A w",
-    .reference = "without_kernels/altup.hpp",
+    .reference = "altup.hpp",
     .unmixed = "norms stand between the copies and the sum",
     .kind = {StateKind::multi_state, WeightKind::dynamic},
     .keys = kAltupKeys,

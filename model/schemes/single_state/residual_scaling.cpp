@@ -9,24 +9,15 @@ namespace {
 using namespace scheme_parts;
 
 /// The stream is f32, where every other row has two bytes an element.
-constexpr double kStream_d = 2;
-constexpr Access kUpdatesStream{Operand::hidden_state, kStream_d, kStream_d};
+constexpr double kStream_d = operations::kWideRow_d;
 
-/// Scale and bias of f, and of the stream behind the first merge; all in the model's type.
+/// Scale and bias of f, and of the stream behind the first merge.
 double vectors(const SchemeLayer& at) { return at.layer == 1 ? 2 : 4; }
-
-/// A shift and a product for each pair of vectors, and the sum.
-double operations_d(const SchemeLayer& at) { return vectors(at) + 1; }
 
 ///   fused    f and r r, r and x w: 12 d bytes, where the standard residual has 8 d
 ///   unfused  both terms, the sum and the norm are kernels of their own
 Launches scaled_merge(const SchemeLayer& at, Schedule schedule) {
-  if (schedule == fused) {
-    Operation merge =
-        operations::row_update({kReadsOutput, kUpdatesStream, kWritesInput}, operations_d(at));
-    merge.weights_d = vectors(at);
-    return {merge};
-  }
+  if (schedule == fused) return {operations::residual_scaling_rmsnorm(vectors(at))};
   const auto shifted = [](const Access& in, double rows) {
     Operation term = operations::unfused_elementwise({in, writes(Operand::recent, rows)}, 2);
     term.weights_d = 2;
@@ -56,7 +47,7 @@ const SchemeRule schemes::kResidualScaling{
     .moves =
         "unfused: f 1 r, 1 w; r 2 r, 2 w; sum 3 r, 2 w; norm 2 r, 1 w. fused: 3 r, 3 w, since the "
         "stream is f32 and counts as two vectors of a two-byte model",
-    .reference = "without_kernels/residual_scaling.hpp",
+    .reference = "scaled_residual.hpp",
     .unmixed = "scales and shifts are of channels: an entry would be a diagonal matrix",
     .kind = {StateKind::single_state, WeightKind::learned_static},
     .keys = {},

@@ -4,6 +4,7 @@
 #include "kernels/cpu/run.hpp"
 #include "kernels/operations/operations.hpp"
 #include "tests/kernels/c/run.hpp"
+#include "tests/kernels/cpu/altup_problems.hpp"
 #include "tests/kernels/cpu/attnres_ablation_problems.hpp"
 #include "tests/kernels/cpu/dense_mix_problems.hpp"
 #include "tests/kernels/cpu/eager_problems.hpp"
@@ -22,6 +23,8 @@ void set_parameters(MhcMapping& mapping) {
 template <class Op>
 void set_parameters(Op& op) {
   if constexpr (requires { op.norm; }) set_parameters(op.norm);
+  if constexpr (requires { op.output_norm; }) op.output_norm.eps = 0.125F;
+  if constexpr (requires { op.router; }) op.router.norm.eps = 0.5F;
   if constexpr (requires { op.mapping; }) set_parameters(op.mapping);
   if constexpr (requires { op.key_eps; }) op.key_eps = 0.5F;
   if constexpr (requires { op.eps; }) op.eps = 0.375F;
@@ -140,6 +143,14 @@ TEST(COperations, OtherSchemes) {
   expect_wraps_in_both<GatedUpMixProblem, GateShape>(gates);
   expect_wraps_in_both<DenseMixProblem, DenseShape>(
       {{5, 24, 3, only_input, 0}, {5, 24, 3, stored_mix, 1}, {5, 24, 3, stored_stream, 1}});
+}
+
+TEST(COperations, Altup) {
+  const std::initializer_list<AltupShape> shapes{{5, 24, 3}};
+  expect_wraps_in_both<AltupPredictProblem, AltupShape>(shapes);
+  expect_wraps_in_both<AltupLaurelProblem, AltupShape>(shapes);
+  expect_wraps_in_both<AltupMiddleProblem, AltupShape>(shapes);
+  expect_wraps_in_both<AltupCorrectProblem, AltupShape>(shapes);
 }
 
 TEST(COperations, Sinkhorn) {

@@ -26,6 +26,10 @@ const void* const* in_c(const T* const* sources) {
 
 inline depthcost_norm in_c(const NextNorm& norm) { return {norm.gain, norm.eps}; }
 
+inline depthcost_altup_router in_c(const BasicAltupRouter<float>& router) {
+  return {router.matrix, in_c(router.norm)};
+}
+
 inline depthcost_sinkhorn_order in_c(SinkhornOrder order) {
   return order == SinkhornOrder::col_row ? DEPTHCOST_COL_ROW : DEPTHCOST_ROW_COL;
 }

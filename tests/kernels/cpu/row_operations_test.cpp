@@ -28,11 +28,12 @@ void expect_repeated_bits() {
 template <class Problem>
 void expect_all_refused() {
   int num_operands = 0;
-  Problem problem({3, 8});
+  const RowShape shape{3, 8, 1};
+  Problem problem(shape);
   each_operand(problem.op, [&](const auto*, OperandShape) { ++num_operands; });
   EXPECT_GT(num_operands, 1);
   for (int is_null = 0; is_null < num_operands; ++is_null)
-    expect_refused<Problem>(RowShape{3, 8}, [&](auto& op) {
+    expect_refused<Problem>(shape, [&](auto& op) {
       int index = 0;
       each_operand(op, [&](auto*& operand, OperandShape) {
         if (index++ == is_null) operand = nullptr;

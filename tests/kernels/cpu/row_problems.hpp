@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "tests/kernels/cpu/run.hpp"
@@ -14,7 +15,8 @@ namespace depthcost::test {
 struct RowShape {
   std::size_t num_tokens;
   std::size_t hidden_size;
-  std::size_t is_vector = 0;  // a parameter for each element, where an operation takes both
+  // A parameter for each element, where an operation takes both; and those that may be absent.
+  std::size_t is_vector = 0;
 };
 
 // Noise lies between these and their opposites.
@@ -26,6 +28,10 @@ inline constexpr float kLargestParameter = 2;
 template <class T>
 class RowTensors : public IgnoresSizes {
  public:
+  /// Rows of T, or of the wider type that a stream may have.
+  using Output = std::conditional_t<std::is_same_v<T, float>, std::variant<const Tensor<T>*>,
+                                    std::variant<const Tensor<T>*, const Tensor<float>*>>;
+
   explicit RowTensors(const RowShape& shape) : shape_(shape) {}
 
   void one_or(const char* /*name*/, std::size_t& size, const char* /*of_other*/,
@@ -43,8 +49,13 @@ class RowTensors : public IgnoresSizes {
   void reads_inner(const char* name, const P*& operand, OperandShape shape) {
     reads(name, operand, shape);
   }
-  void updates_inner(const char* name, T*& operand, OperandShape shape) {
-    Tensor<T>& tensor = filled<T>(name, shape, kLargestState);
+  template <class P>
+  void reads_optional(const char* name, const P*& operand, OperandShape shape) {
+    if (shape_.is_vector != 0) reads(name, operand, shape);
+  }
+  template <class P>
+  void updates_inner(const char* name, P*& operand, OperandShape shape) {
+    Tensor<P>& tensor = filled<P>(name, shape, kLargestState);
     operand = tensor.data();
     outputs_.push_back(&tensor);
   }
@@ -54,7 +65,7 @@ class RowTensors : public IgnoresSizes {
     outputs_.push_back(&tensor);
   }
 
-  const std::vector<const Tensor<T>*>& outputs() const { return outputs_; }
+  const std::vector<Output>& outputs() const { return outputs_; }
   Tensor<T>& rows(const std::string& name) { return rows_.at(name); }
   Tensor<float>& parameters(const std::string& name) { return parameters_.at(name); }
 
@@ -66,7 +77,7 @@ class RowTensors : public IgnoresSizes {
     if constexpr (std::is_same_v<P, T>)
       if (is_row) return rows_[name] = std::move(tensor);
     if constexpr (std::is_same_v<P, float>)
-      if (!is_row) return parameters_[name] = std::move(tensor);
+      return (is_row ? wide_rows_ : parameters_)[name] = std::move(tensor);
     throw std::logic_error(std::string(name) + " is neither a row nor a parameter");
   }
   template <class P>
@@ -80,8 +91,9 @@ class RowTensors : public IgnoresSizes {
   std::uint64_t seed_ = 0;
   float scale_ = kLargestInput;            // of rows: the second that is read opens and shuts gates
   std::map<std::string, Tensor<T>> rows_;  // by name
+  std::map<std::string, Tensor<float>> wide_rows_;
   std::map<std::string, Tensor<float>> parameters_;
-  std::vector<const Tensor<T>*> outputs_;
+  std::vector<Output> outputs_;
 };
 
 template <template <class> class Op, class T>
@@ -115,6 +127,13 @@ double lost_of_terms(const RowProblem<Op, T>& /*problem*/) {
   return 0x1p-23 * (kLargestState + kLargestInput * kLargestParameter);
 }
 
+/// A term is a shifted row times its scale, each rounded once.
+template <class T>
+double lost_of_terms(const RowProblem<ResidualScalingRmsNorm, T>& /*problem*/) {
+  const double largest_shifted = kLargestState + kLargestInput + 2 * kLargestParameter;
+  return 0x1p-23 * largest_shifted * kLargestParameter;
+}
+
 /// (1 - g) h + g f changes by g (1 - g) (f - h) times what e^-z has lost of itself, and g (1 - g)
 /// is no more than 1/4. exp_of_minus of kernels/cpu loses less than 2^-14 for bf16, and for float
 /// less than 2^-21 with the roundings of the terms. What the gate's quotient loses is lost of the
@@ -130,11 +149,14 @@ double lost_of_terms(const RowProblem<HighwayRmsNorm, T>& /*problem*/) {
 // the CPU has stored.
 
 /// x of the first tokens of `stored`, which is (T, d).
-template <class T, class Op>
-void run_next_norm(const Op& expected, const T* stored, RecordingAccess& access) {
-  reference::run(UnfusedRmsNorm<T>{expected.num_tokens, expected.hidden_size, stored, expected.norm,
-                                   expected.output},
-                 access);
+template <class P, class Op>
+void run_next_norm(const Op& expected, const P* stored, RecordingAccess& access) {
+  const std::size_t d = expected.hidden_size;
+  for (std::size_t t = 0; t < expected.num_tokens; ++t) {
+    const P* row = reference::row_at(stored, t, d);
+    reference::Row x = reference::next_norm(reference::load_row(access, row, d), expected.norm);
+    reference::store_row(access, reference::row_at(expected.output, t, d), x);
+  }
 }
 
 template <template <class> class Op, class T>

@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <tuple>
+#include <variant>
 
 #include "kernels/cpu/run.hpp"
 #include "kernels/reference/run.hpp"
@@ -25,12 +26,16 @@ void for_each_output(const Problem& a, const Problem& b, const Check& check) {
   (std::make_index_sequence<std::tuple_size_v<decltype(of_a)>>{});
 }
 
-/// As above, where there are as many tensors as the operation has outputs.
+/// As above, where there are as many tensors as the operation has outputs, of one type or another.
 template <class Problem, class Check>
 requires requires(const Problem& problem) { problem.outputs().size(); }
 void for_each_output(const Problem& a, const Problem& b, const Check& check) {
   for (std::size_t i = 0; i < a.outputs().size(); ++i)
-    check(*a.outputs()[i], *b.outputs()[i], "output " + std::to_string(i));
+    std::visit(
+        [&]<class Of>(const Of* of_a) {
+          check(*of_a, *std::get<const Of*>(b.outputs()[i]), "output " + std::to_string(i));
+        },
+        a.outputs()[i]);
 }
 
 /// The reference on `expected`, whose stores `access` records. `actual` has been run on the CPU.

@@ -1,4 +1,5 @@
 // A token's bits in batches of different sizes.
+#include "tests/kernels/cpu/altup_problems.hpp"
 #include "tests/kernels/cpu/attnres_ablation_problems.hpp"
 #include "tests/kernels/cpu/dense_mix_problems.hpp"
 #include "tests/kernels/cpu/gated_residual_problems.hpp"
@@ -83,6 +84,10 @@ TEST_F(BatchOnDevice, DecidesNoBitsElsewhere) {
   EXPECT_TRUE((is_invariant<MhcPostProblem<Bf16>>(MhcShape{0, 2304, 4, 1, 0}, fastest)));
   EXPECT_TRUE((is_invariant<GatedUpMixProblem<Bf16>>(GateShape{0, 512, 4, 24}, fastest)));
   EXPECT_TRUE((is_invariant<DenseMixProblem<Bf16>>(DenseShape{0, 2304, 4, 0, 1}, fastest)));
+  EXPECT_TRUE((is_invariant<AltupPredictProblem<Bf16>>(AltupShape{0, 2304, 4}, fastest)));
+  EXPECT_TRUE((is_invariant<AltupLaurelProblem<Bf16>>(AltupShape{0, 2304, 64}, fastest)));
+  EXPECT_TRUE((is_invariant<AltupMiddleProblem<Bf16>>(AltupShape{0, 2304, 4}, fastest)));
+  EXPECT_TRUE((is_invariant<AltupCorrectProblem<Bf16>>(AltupShape{0, 2304, 4}, fastest)));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "kernels/operations/operations.hpp"
 #include "model/base/partition.hpp"
 #include "model/machine/catalogue.hpp"
+#include "model/operations/altup_operations.hpp"
 #include "model/operations/attnres_operations.hpp"
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
@@ -224,6 +225,20 @@ TEST(Descriptors, EqualTheLedgerForUnfusedPieces) {
   expect_ledger_row(descriptor(UnfusedMhcResidual<Bf16>{T, d, 4}),
                     operations::unfused_mhc_residual(4));
   expect_ledger_row(descriptor(UnfusedMhcMerge<Bf16>{T, d, 4}), operations::unfused_mhc_merge(4));
+}
+
+TEST(Descriptors, EqualTheLedgerForAltup) {
+  for (const std::size_t A : {1, 4, 8}) {
+    const auto copies = static_cast<double>(A);
+    expect_ledger_row(descriptor(AltupPredict<Bf16>{8192, kHiddenSize, A}),
+                      operations::altup_predict(copies));
+    expect_ledger_row(descriptor(AltupCorrect<Bf16>{8192, kHiddenSize, A}),
+                      operations::altup_correct(copies));
+    expect_ledger_row(descriptor(AltupMiddle<Bf16>{8192, kHiddenSize, A}),
+                      operations::altup_middle());
+  }
+  expect_ledger_row(descriptor(AltupLaurel<Bf16>{8192, kHiddenSize, 64}),
+                    operations::altup_laurel(64));
 }
 
 TEST(Descriptors, NameTheVariantThatRuns) {

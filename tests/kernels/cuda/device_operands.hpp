@@ -198,6 +198,52 @@ SinglePassMhc<T> on_device(SinglePassMhc<T> op, DeviceBuffers& buffers) {
   buffers.move(op.next_residual, op.num_tokens * m * m);
   return op;
 }
+inline void move(BasicAltupRouter<float>& router, std::size_t num_copies, std::size_t hidden_size,
+                 DeviceBuffers& buffers) {
+  buffers.move(router.matrix, num_copies * hidden_size);
+  move(router.norm, hidden_size, buffers);
+}
+template <class T>
+AltupPredict<T> on_device(AltupPredict<T> op, DeviceBuffers& buffers) {
+  const std::size_t A = op.num_copies;
+  buffers.move(op.copies, op.num_tokens * A * op.hidden_size);
+  move(op.router, A, op.hidden_size, buffers);
+  buffers.move(op.coefficients, A * A * A);
+  move(op.norm, op.hidden_size, buffers);
+  buffers.move(op.output, op.num_tokens * op.hidden_size);
+  return op;
+}
+template <class T>
+AltupLaurel<T> on_device(AltupLaurel<T> op, DeviceBuffers& buffers) {
+  buffers.move(op.input, op.num_tokens * op.hidden_size);
+  buffers.move(op.down, op.rank * op.hidden_size);
+  buffers.move(op.up, op.hidden_size * op.rank);
+  move(op.norm, op.hidden_size, buffers);
+  buffers.move(op.output, op.num_tokens * op.hidden_size);
+  return op;
+}
+template <class T>
+AltupMiddle<T> on_device(AltupMiddle<T> op, DeviceBuffers& buffers) {
+  const std::size_t row_size = op.num_tokens * op.hidden_size;
+  buffers.move(op.copies, op.num_copies * row_size);
+  buffers.move(op.layer_output, row_size);
+  buffers.move(op.laurel, row_size);
+  move(op.output_norm, op.hidden_size, buffers);
+  move(op.norm, op.hidden_size, buffers);
+  buffers.move(op.output, row_size);
+  return op;
+}
+template <class T>
+AltupCorrect<T> on_device(AltupCorrect<T> op, DeviceBuffers& buffers) {
+  const std::size_t row_size = op.num_tokens * op.hidden_size;
+  buffers.move(op.copies, op.num_copies * row_size);
+  buffers.move(op.layer_output, row_size);
+  buffers.move(op.middle, row_size);
+  move(op.output_norm, op.hidden_size, buffers);
+  move(op.router, op.num_copies, op.hidden_size, buffers);
+  buffers.move(op.coefficients, op.num_copies * op.num_copies);
+  return op;
+}
 template <class T>
 GatedApplyDown<T> on_device(GatedApplyDown<T> op, DeviceBuffers& buffers) {
   const std::size_t n = op.num_streams;

@@ -1,4 +1,5 @@
 // Every mistake in the arguments of an operation, with the whole message.
+#include "kernels/operations/altup.hpp"
 #include "tests/kernels/operations/complaint.hpp"
 
 namespace depthcost::test::check_test {
@@ -295,6 +296,19 @@ HighwayRmsNorm<float> highway() {
           .output = buffer(4)};
 }
 
+ResidualScalingRmsNorm<float> shifted() {
+  return {.num_tokens = kTokens,
+          .hidden_size = kSize,
+          .hidden_state = buffer(0),
+          .layer_output = buffer(1),
+          .hidden_scales = buffer(2),
+          .hidden_shifts = buffer(3),
+          .scales = buffer(4),
+          .shifts = buffer(5),
+          .norm = {.gain = buffer(6)},
+          .output = buffer(7)};
+}
+
 HcBoundary<float> hc() {
   return {.num_tokens = kTokens,
           .hidden_size = kSize,
@@ -343,6 +357,9 @@ DenseMix<float> dense() {
 TEST(CheckOtherSchemes, AcceptsWhatTheContractAllows) {
   EXPECT_EQ(complaint(scaled()), "nothing");
   EXPECT_EQ(complaint(highway()), "nothing");
+  EXPECT_EQ(complaint(shifted()), "nothing");
+  const auto first_merge = [](auto& op) { op.hidden_scales = op.hidden_shifts = nullptr; };
+  EXPECT_EQ(complaint(shifted(), first_merge), "nothing");
   EXPECT_EQ(complaint(hc()), "nothing");
   EXPECT_EQ(complaint(single_pass_streams()), "nothing");
   EXPECT_EQ(complaint(dense()), "nothing");
@@ -368,6 +385,46 @@ TEST(CheckOtherSchemes, AcceptsADenseMixWithoutAStreamOrABank) {
   EXPECT_EQ(complaint(dense(), [](auto& op) { op.layer_output = op.bank + 3 * kRow; }), "nothing");
 }
 
+TEST(CheckAltup, NamesWhatIsWrong) {
+  const BasicAltupRouter<float> router{buffer(0), {.gain = buffer(1)}};
+  const AltupPredict<float> predict{.num_tokens = kTokens,
+                                    .hidden_size = kSize,
+                                    .num_copies = kStreams,
+                                    .copies = buffer(2),
+                                    .router = router,
+                                    .coefficients = buffer(3),
+                                    .norm = {.gain = buffer(4)},
+                                    .output = buffer(5)};
+  EXPECT_EQ(complaint(predict), "nothing");
+  EXPECT_EQ(complaint(predict, [](auto& op) { op.num_copies = 0; }),
+            "altup_predict: num_copies is 0 (must be at least 1)");
+  EXPECT_EQ(complaint(predict, [](auto& op) { op.router.norm.gain = nullptr; }),
+            "altup_predict: router.gain is null (must be 16 bytes)");
+  const AltupLaurel<float> laurel{
+      kTokens, kSize, 2, buffer(0), buffer(1), buffer(2), {.gain = buffer(3)}, buffer(4)};
+  EXPECT_EQ(complaint(laurel), "nothing");
+  EXPECT_EQ(complaint(laurel, [](auto& op) { op.output = buffer(0); }),
+            "altup_laurel: output overlaps input (must be distinct)");
+  const AltupMiddle<float> middle{kTokens,
+                                  kSize,
+                                  kStreams,
+                                  buffer(0),
+                                  buffer(1),
+                                  buffer(2),
+                                  {.gain = buffer(3)},
+                                  {.gain = buffer(4)},
+                                  buffer(5)};
+  EXPECT_EQ(complaint(middle), "nothing");
+  EXPECT_EQ(complaint(middle, [](auto& op) { op.output_norm = {}; }),
+            "altup_middle: output_gain is null (must be 16 bytes)");
+  const AltupCorrect<float> correct{
+      kTokens, kSize,    kStreams, buffer(2), buffer(3), buffer(4), {.gain = buffer(5)},
+      router,  buffer(6)};
+  EXPECT_EQ(complaint(correct), "nothing");
+  EXPECT_EQ(complaint(correct, [](auto& op) { op.middle = op.copies; }),
+            "altup_correct: copies overlaps middle (must be distinct)");
+}
+
 TEST(CheckOtherSchemes, NamesWhatIsWrong) {
   EXPECT_EQ(complaint(scaled(), [](auto& op) { op.num_scales = 2; }),
             "scaled_add_rmsnorm: num_scales is 2 (must be 1 or hidden_size, 4)");
@@ -375,6 +432,11 @@ TEST(CheckOtherSchemes, NamesWhatIsWrong) {
             "scaled_add_rmsnorm: gain is null (must be 16 bytes)");
   EXPECT_EQ(complaint(highway(), [](auto& op) { op.gate_logits = op.hidden_state; }),
             "highway_rmsnorm: hidden_state overlaps gate_logits (must be distinct)");
+  EXPECT_EQ(complaint(shifted(), [](auto& op) { op.hidden_shifts = nullptr; }),
+            "residual_scaling_rmsnorm: hidden_scales and hidden_shifts are not both null (must be "
+            "both or none)");
+  EXPECT_EQ(complaint(shifted(), [](auto& op) { op.shifts = op.hidden_state; }),
+            "residual_scaling_rmsnorm: hidden_state overlaps shifts (must be distinct)");
   EXPECT_EQ(complaint(hc(), [](auto& op) { op.num_streams = 0; }),
             "hc_boundary: num_streams is 0 (must be at least 1)");
   EXPECT_EQ(complaint(hc(), [](auto& op) { op.pre = nullptr; }),

@@ -1,5 +1,7 @@
 // Launches of AltUp with LAuReL, in front of both layers of a decoder layer.
+#include "kernels/reference/altup.hpp"
 #include "kernels/reference/without_kernels/altup.hpp"
+#include "model/operations/altup_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "tests/kernels/reference/mechanism_launches.hpp"
 
@@ -18,20 +20,20 @@ struct Copies : Layer {
         A(static_cast<std::size_t>(at.parameters.num_streams)),
         r(static_cast<std::size_t>(at.parameters.rank)) {}
 
-  reference::AltupRouter<double> router() const { return {M.data(), {.gain = router_gain.data()}}; }
+  BasicAltupRouter<double> router() const { return {M.data(), {.gain = router_gain.data()}}; }
   BasicNextNorm<double> output_norm() const { return {.gain = gain2.data()}; }
   Place copies() const { return place(Operand::streams, h); }
   Place middle() const { return place(Operand::recent, q); }
 
-  void update(std::vector<Place> places, const auto& run) {
-    steps.launch(operations::kRowUpdate, std::move(places), run);
+  void update(OperationId id, std::vector<Place> places, const auto& run) {
+    steps.launch(id, std::move(places), run);
   }
 
   void correct() {
-    const reference::AltupCorrect<double> op{
-        T, d, A, h.data(), f.data(), q.data(), output_norm(), router(), C.data()};
-    update({copies(), middle(), place(Operand::layer_output, f)},
-           [&](CountingAccess& access) { reference::altup_correct(op, access); });
+    const AltupCorrect<double> op{T,        d,       A, h.data(), f.data(), q.data(), output_norm(),
+                                  router(), C.data()};
+    update(operations::kAltupCorrect, {copies(), middle(), place(Operand::layer_output, f)},
+           [&](CountingAccess& access) { reference::run(op, access); });
   }
 
   void entry() {
@@ -44,25 +46,25 @@ struct Copies : Layer {
   }
 
   void predict_and_branch() {
-    const reference::AltupPredict<double> op{T,        d,        A,      h.data(),
-                                             router(), P.data(), norm(), x.data()};
-    update({copies(), place(Operand::layer_input, x)},
-           [&](CountingAccess& access) { reference::altup_predict(op, access); });
-    const reference::AltupLaurel<double> laurel{
-        T, d, r, x.data(), L.data(), R.data(), output_norm(), q.data()};
-    update({middle(), place(Operand::layer_input, x)},
-           [&](CountingAccess& access) { reference::altup_laurel(laurel, access); });
+    const AltupPredict<double> op{T, d, A, h.data(), router(), P.data(), norm(), x.data()};
+    update(operations::kAltupPredict, {copies(), place(Operand::layer_input, x)},
+           [&](CountingAccess& access) { reference::run(op, access); });
+    const AltupLaurel<double> laurel{T,       d, r, x.data(), L.data(), R.data(), output_norm(),
+                                     q.data()};
+    update(operations::kAltupLaurel, {middle(), place(Operand::layer_input, x)},
+           [&](CountingAccess& access) { reference::run(laurel, access); });
   }
 };
 
 Rows altup(Counter& counter, const SchemeLayer& at, Schedule) {
   Copies b(counter, at);
   if (at.layer % 2 == 0) {
-    const reference::AltupMiddle<double> op{
+    const AltupMiddle<double> op{
         b.T, b.d, b.A, b.h.data(), b.f.data(), b.q.data(), b.output_norm(), b.norm(), b.x.data()};
-    b.update({b.copies(), b.middle(), place(Operand::layer_output, b.f),
+    b.update(operations::kAltupMiddle,
+             {b.copies(), b.middle(), place(Operand::layer_output, b.f),
               place(Operand::layer_input, b.x)},
-             [&](CountingAccess& access) { reference::altup_middle(op, access); });
+             [&](CountingAccess& access) { reference::run(op, access); });
     return {b.x, b.q};
   }
   if (at.layer == 1)

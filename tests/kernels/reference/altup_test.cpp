@@ -1,8 +1,9 @@
 // A decoder layer of AltUp with LAuReL against plain loops, and its ends where the result is known.
-#include "kernels/reference/without_kernels/altup.hpp"
+#include "kernels/reference/altup.hpp"
 
 #include <gtest/gtest.h>
 
+#include "kernels/reference/without_kernels/altup.hpp"
 #include "tests/kernels/reference/steps.hpp"
 
 namespace depthcost::test::altup_test {
@@ -38,24 +39,23 @@ struct Block {
   Row attention = draw(kT * kD), mlp = draw(kT * kD);
   Row x = Row(kT * kD, kNaN), x2 = x, q = x;
 
-  reference::AltupRouter<double> router() const { return {M.data(), {.gain = router_gain.data()}}; }
+  BasicAltupRouter<double> router() const { return {M.data(), {.gain = router_gain.data()}}; }
 
   void run() {
-    using namespace reference;
-    altup_predict(AltupPredict<double>{
+    reference::run(AltupPredict<double>{
         kT, kD, kA, h.data(), router(), P.data(), {.gain = gain.data()}, x.data()});
-    altup_laurel(AltupLaurel<double>{
+    reference::run(AltupLaurel<double>{
         kT, kD, kR, x.data(), L.data(), R.data(), {.gain = laurel_gain.data()}, q.data()});
-    altup_middle(AltupMiddle<double>{kT,
-                                     kD,
-                                     kA,
-                                     h.data(),
-                                     attention.data(),
-                                     q.data(),
-                                     {.gain = attention_gain.data()},
-                                     {.gain = gain2.data()},
-                                     x2.data()});
-    altup_correct(AltupCorrect<double>{
+    reference::run(AltupMiddle<double>{kT,
+                                       kD,
+                                       kA,
+                                       h.data(),
+                                       attention.data(),
+                                       q.data(),
+                                       {.gain = attention_gain.data()},
+                                       {.gain = gain2.data()},
+                                       x2.data()});
+    reference::run(AltupCorrect<double>{
         kT, kD, kA, h.data(), mlp.data(), q.data(), {.gain = mlp_gain.data()}, router(), C.data()});
   }
 

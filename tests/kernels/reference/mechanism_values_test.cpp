@@ -8,7 +8,6 @@
 #include "kernels/reference/without_kernels/muddformer.hpp"
 #include "kernels/reference/without_kernels/other_depth_attention.hpp"
 #include "kernels/reference/without_kernels/post_norm.hpp"
-#include "kernels/reference/without_kernels/residual_scaling.hpp"
 #include "kernels/reference/without_kernels/value_residual.hpp"
 #include "kernels/reference/without_kernels/wide_residual.hpp"
 #include "tests/kernels/reference/steps.hpp"
@@ -39,14 +38,9 @@ struct Standard {
 TEST(ResidualScaling, OfOnesAndZeroShiftsIsTheStandardResidual) {
   Standard b;
   const Row ones(kD, 1), zeros(kD, 0);
-  reference::residual_scaling(reference::ResidualScaling<double>{kT,
-                                                                 kD,
-                                                                 b.h.data(),
-                                                                 b.f.data(),
-                                                                 {ones.data(), zeros.data()},
-                                                                 {ones.data(), zeros.data()},
-                                                                 b.norm(),
-                                                                 b.x.data()});
+  reference::run(ResidualScalingRmsNorm<double>{kT, kD, b.h.data(), b.f.data(), ones.data(),
+                                                zeros.data(), ones.data(), zeros.data(), b.norm(),
+                                                b.x.data()});
   EXPECT_LE(relative_error(b.h, b.next_h), kTolerance);
   EXPECT_LE(relative_error(b.x, b.next_x), kTolerance);
 }

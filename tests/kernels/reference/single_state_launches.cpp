@@ -1,7 +1,6 @@
 // Layers of the mechanisms with one state: scaled, gated and normalised adds, and low-rank paths.
 #include "kernels/reference/without_kernels/laurel.hpp"
 #include "kernels/reference/without_kernels/post_norm.hpp"
-#include "kernels/reference/without_kernels/residual_scaling.hpp"
 #include "kernels/reference/without_kernels/value_residual.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/residual_operations.hpp"
@@ -164,17 +163,18 @@ Rows residual_scaling(Counter& counter, const SchemeLayer& at, Schedule schedule
                                  wide_place(Operand::hidden_state, b.h),
                                  place(Operand::layer_input, b.x)};
   if (schedule == Schedule::fused) {
-    const reference::ChannelScale<double> of_stream{s_r.data(), b_r.data()};
-    const reference::ResidualScaling<double> op{b.T,
-                                                b.d,
-                                                b.h.data(),
-                                                b.f.data(),
-                                                scales_stream ? of_stream : decltype(of_stream){},
-                                                {s_f.data(), b_f.data()},
-                                                b.norm(),
-                                                b.x.data()};
-    b.steps.launch(operations::kRowUpdate, fused,
-                   [&](CountingAccess& access) { reference::residual_scaling(op, access); });
+    const ResidualScalingRmsNorm<double> op{b.T,
+                                            b.d,
+                                            b.h.data(),
+                                            b.f.data(),
+                                            scales_stream ? s_r.data() : nullptr,
+                                            scales_stream ? b_r.data() : nullptr,
+                                            s_f.data(),
+                                            b_f.data(),
+                                            b.norm(),
+                                            b.x.data()};
+    b.steps.launch(operations::kResidualScalingRmsnorm, fused,
+                   [&](CountingAccess& access) { reference::run(op, access); });
     return {b.x, b.h};
   }
   Row term = b.empty();

@@ -80,12 +80,18 @@ TEST(Catalogue, MovesWhatItsDocumentationSays) {
                           {"unfused_stack", 8, 8},
                           {"scaled_add_rmsnorm", 2, 2},
                           {"highway_rmsnorm", 3, 2},
+                          {"residual_scaling_rmsnorm", 3, 3},
+                          {"residual_scaling_rmsnorm/one_type", 2, 2},
                           {"hc_boundary", 5, 5},
                           {"single_pass_mhc", 5, 5},
                           {"gated_residual_apply_down", 5, 4},
                           {"gated_residual_up_mix", 4, 1},
                           {"dense_mix", 9, 1},
-                          {"dense_mix/stream", 10, 3}};
+                          {"dense_mix/stream", 10, 3},
+                          {"altup_predict", 4, 5},
+                          {"altup_laurel", 1, 1},
+                          {"altup_middle", 3, 2},
+                          {"altup_correct", 6, 4}};
   for (const RowCase& row : rows) {
     const Traffic moved = traffic(catalogue_row(row.name, counts));
     EXPECT_EQ(moved.reads_d, row.reads_d) << row.name;

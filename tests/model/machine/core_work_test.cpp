@@ -60,6 +60,7 @@ TEST(CoreWork, OfMhcIsItsProjectionAndItsMixes) {
 TEST(CoreWork, OfOneScanIsItsMixesAndANorm) {
   using enum Primitive;
   EXPECT_EQ(rows_of("scaled_add_rmsnorm", {}), (Rows{{add, 1}, {scale, 1}}));
+  EXPECT_EQ(rows_of("residual_scaling_rmsnorm", {}), (Rows{{mix, 2.5}, {scale, 1}}));
   EXPECT_EQ(rows_of("hc_boundary", {.num_streams = 4}), (Rows{{mix, 5}, {scale, 1}}));
   EXPECT_EQ(rows_of("single_pass_mhc", {.num_streams = 4}),
             (Rows{{multiply, 4 * 24 + 15 + 4}, {widen, 4}, {mix, 5}, {scale, 1}}));

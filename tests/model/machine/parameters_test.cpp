@@ -44,8 +44,19 @@ double counted(const std::string& operation, Count S, Count m, Count d) {
   if (operation == "scaled_add_rmsnorm")
     for (Count i = 0; i < d; ++i) ++elements;
   if (operation == "scaled_add_rmsnorm/scalar") ++elements;
+  if (named("residual_scaling"))
+    for (Count i = 0; i < d; ++i) elements += 4;  // both scales and shifts
   if (operation == "hc_boundary")
     for (Count i = 0; i < m; ++i) elements += static_cast<double>(m) + 1 + 1;
+  for (Count i = 0; named("altup") && i < d; ++i) {
+    elements += named("middle") ? 2 : 1;      // gains of norms of whole rows
+    if (named("laurel")) elements += 2 * 64;  // of Gemma 3n's rank
+    if (named("predict") || named("correct")) elements += static_cast<double>(m) + 1;
+  }
+  for (Count i = 0; i < m * m; ++i) {
+    if (named("predict")) elements += static_cast<double>(m);
+    if (named("altup_correct")) ++elements;
+  }
   if (named("dense_mix")) elements += kBankRows + 1;
   return elements;
 }

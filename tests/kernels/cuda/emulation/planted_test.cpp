@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/kernels/cpu/altup_problems.hpp"
 #include "tests/kernels/cpu/attnres_problems.hpp"
 #include "tests/kernels/cpu/gated_residual_problems.hpp"
 #include "tests/kernels/cpu/mhc_problems.hpp"
@@ -71,7 +72,9 @@ std::vector<Run> runs() {
           run_of<GatedApplyDownProblem<Bf16>>(GateShape{24, 128, 4, 24}),
           run_of<GatedApplyDownProblem<Bf16>>(GateShape{2, 128, 5, 40}),
           run_of<GatedApplyDownProblem<float>>(GateShape{2, 72, 4, 8}),
-          run_of<GatedUpMixProblem<Bf16>>(GateShape{40, 32, 4, 24})};
+          run_of<GatedUpMixProblem<Bf16>>(GateShape{40, 32, 4, 24}),
+          run_of<AltupPredictProblem<Bf16>>(AltupShape{3, 512, 4}),
+          run_of<AltupLaurelProblem<Bf16>>(AltupShape{3, 136, 64})};
 }
 
 /// In a process of its own: what a kernel reads too early may be an address. Bugs that hang are

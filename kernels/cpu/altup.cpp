@@ -1,0 +1,372 @@
+// AltUp with LAuReL. Predict, middle and correct pass over one token's rows at a time, which stay
+// in L1 and L2; the small matrices of the router are read from there, too. LAuReL's matrices of
+// half a megabyte meet the tokens of a tile.
+#include "kernels/cpu/primitives/targets.hpp"
+#include "kernels/cpu/run.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/altup.cpp"
+#include <hwy/foreach_target.h>
+
+#include <cmath>
+
+#include "kernels/cpu/primitives/dispatch.hpp"
+#include "kernels/cpu/primitives/projection.hpp"
+#include "kernels/cpu/primitives/row.hpp"
+#include "kernels/cpu/primitives/stream_map.hpp"
+#include "kernels/cpu/primitives/threads.hpp"
+#include "kernels/cpu/primitives/workspace.hpp"
+
+#ifndef DEPTHCOST_KERNELS_CPU_ALTUP
+#define DEPTHCOST_KERNELS_CPU_ALTUP
+namespace depthcost::cpu {
+
+/// Tokens that share each block of LAuReL's matrices. [ours]
+inline constexpr std::size_t kLaurelTokens = 16;
+/// Columns of L that are in L1 when the tokens meet them. [ours]
+inline constexpr std::size_t kLaurelColumns = 512;
+/// Rows of R whose products with the tokens wait together. [ours]
+inline constexpr std::size_t kLaurelRows = 64;
+
+using AltupRouter = BasicAltupRouter<float>;
+
+/// One target's kernels.
+template <class T>
+struct AltupKernels {
+  void (*predict)(const AltupPredict<T>&, TokenRange) = nullptr;
+  void (*laurel)(const AltupLaurel<T>&, TokenRange) = nullptr;
+  void (*middle)(const AltupMiddle<T>&, TokenRange) = nullptr;
+  void (*correct)(const AltupCorrect<T>&, TokenRange) = nullptr;
+};
+
+/// y = W x, of a matrix that a row of registers would hold.
+inline void small_product(const float* W, std::size_t rows, const float* x, std::size_t columns,
+                          float* y) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    y[i] = 0;
+    for (std::size_t j = 0; j < columns; ++j) y[i] += W[i * columns + j] * x[j];
+  }
+}
+
+}  // namespace depthcost::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace depthcost::cpu::HWY_NAMESPACE {
+namespace {
+
+/// Scratch of a thread.
+template <class T>
+struct AltupWorkspace {
+  StreamMapWorkspace<T> map;
+  Buffer<float> row;         // a row that is not stored, in the order of T
+  Buffer<float> weighted;    // the same times the router's gain
+  Buffer<float> modalities;  // m (A)
+  Buffer<float> weights;     // c (A)
+  // LAuReL's, in order: (tokens, d) of x and of R L x, (tokens, r) of L x, and vectors of sums.
+  Buffer<float> inputs, branch, inner, sums;
+};
+
+/// m(x) of a row in scratch, whose squares add up to `squares`.
+template <class T>
+HWY_INLINE const float* modalities(AltupWorkspace<T>& workspace, const AltupRouter& router,
+                                   std::size_t num_copies, std::size_t d, const float* row,
+                                   float squares) {
+  float* weighted = workspace.weighted.at_least(padded(d));
+  for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
+    store_raw(weighted + i, load_raw(row + i) * load_for<T>(router.norm.gain + i, where));
+  });
+  const double scale = inverse_rms(squares, d, router.norm.eps) / static_cast<double>(d);
+  float* m = workspace.modalities.at_least(num_copies);
+  for (std::size_t k = 0; k < num_copies; ++k) {
+    Pair dot = zeros();
+    for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
+      dot =
+          multiply_add(load_for<T>(router.matrix + k * d + i, where), load_raw(weighted + i), dot);
+    });
+    m[k] = std::tanh(static_cast<float>(scale * sum(dot)));
+  }
+  return m;
+}
+
+/// The row of T at `from` in scratch; returns its squares.
+template <class T>
+HWY_INLINE float widen_row(const T* from, std::size_t d, float* to) {
+  Pair squares = zeros();
+  for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
+    const Pair x = load(from + i, where);
+    store_raw(to + i, x);
+    squares = multiply_add(x, x, squares);
+  });
+  return sum(squares);
+}
+
+/// The map 1 + P of token `t`.
+template <class T>
+HWY_INLINE StreamMap<T> prediction(AltupWorkspace<T>& workspace, const AltupPredict<T>& op,
+                                   std::size_t t) {
+  const std::size_t A = op.num_copies;
+  const std::size_t d = op.hidden_size;
+  float* row = workspace.row.at_least(padded(d));
+  const float squares = widen_row(op.copies + t * A * d, d, row);
+  const float* m = modalities(workspace, op.router, A, d, row, squares);
+  float* coefficients = workspace.map.coefficients.at_least(A * A);
+  small_product(op.coefficients, A * A, m, A, coefficients);
+  const T** inputs = workspace.map.inputs.at_least(A);
+  std::size_t* next_rows = workspace.map.next_rows.at_least(A);
+  for (std::size_t j = 0; j < A; ++j) {
+    coefficients[j * A + j] += 1;
+    inputs[j] = op.copies + (t * A + j) * d;
+    next_rows[j] = A * d;
+  }
+  return {.num_outputs = A,
+          .num_inputs = A,
+          .row_size = d,
+          .inputs = inputs,
+          .next_rows = next_rows,
+          .coefficients = coefficients,
+          .blocks = workspace.map.blocks.at_least(A * kBlock)};
+}
+
+/// Holds K copies in registers.
+template <std::size_t K, class T>
+HWY_INLINE void predict_held(const AltupPredict<T>& op, TokenRange tokens) {
+  thread_local AltupWorkspace<T> workspace;
+  const std::size_t d = op.hidden_size;
+  const StorePolicy policy = store_policy(op.num_tokens * d * sizeof(T));
+  for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
+    const StreamMap<T> map = prediction(workspace, op, t);
+    T* copies = op.copies + t * op.num_copies * d;
+    Pair squares = zeros();
+    map_held<K>(map, 0, d, ahead_of(map),
+                [&](std::size_t i, std::size_t column, Pair exact, auto where) DEPTHCOST_INLINED {
+                  const Pair p = rounded_to<T>(exact);
+                  store(copies + i * d + column, p, where, Cached{});
+                  if (i == 0) squares = multiply_add(p, p, squares);
+                });
+    norm_row([&](std::size_t i, auto where) HWY_ATTR { return load(copies + i, where); },
+             inverse_rms(sum(squares), d, op.norm.eps), op.norm.gain, d, op.output + t * d, policy);
+  }
+  hwy::FlushStream();
+}
+
+template <class T>
+void predict(const AltupPredict<T>& op, TokenRange tokens) {
+  with_held_inputs(op.num_copies,
+                   [&](auto held) HWY_ATTR { predict_held<held.value>(op, tokens); });
+}
+
+/// (rows of tokens, `stride` apart) . (`count` rows of `matrix`), as vectors of partial sums.
+HWY_INLINE void tile_product(float* sums, const float* rows, std::size_t num_tokens,
+                             std::size_t stride, const float* matrix, std::size_t count,
+                             std::size_t size) {
+  std::fill_n(sums, num_tokens * count * kLanes, 0.0F);
+  Fetcher fetcher;
+  for (std::size_t column = 0; column < size; column += kLaurelColumns)
+    project({.rows = rows + column,
+             .num_rows = num_tokens,
+             .row_stride = stride,
+             .parameters = matrix + column,
+             .num_parameters = count,
+             .parameter_stride = size,
+             .num_segments = 1,
+             .size = std::min(kLaurelColumns, size - column),
+             .sums = sums,
+             .fetcher = &fetcher});
+}
+
+/// to (tokens, to_stride) = (rows of tokens) W^T, of a matrix W (num_rows, size).
+template <class T>
+HWY_INLINE void tile_projection(AltupWorkspace<T>& workspace, const float* rows,
+                                std::size_t num_tokens, const float* matrix, std::size_t num_rows,
+                                std::size_t size, float* to) {
+  float* sums = workspace.sums.at_least(kLaurelTokens * kLaurelRows * kLanes);
+  for (std::size_t first = 0; first < num_rows; first += kLaurelRows) {
+    const std::size_t count = std::min(kLaurelRows, num_rows - first);
+    tile_product(sums, rows, num_tokens, padded(size), matrix + first * size, count, size);
+    for (std::size_t t = 0; t < num_tokens; ++t)
+      for (std::size_t i = 0; i < count; ++i)
+        to[t * padded(num_rows) + first + i] = sum(load_vec(sums + (t * count + i) * kLanes));
+  }
+}
+
+/// x + norm(branch), both in order.
+template <class T>
+HWY_INLINE void store_branch(const AltupLaurel<T>& op, const float* x, const float* branch,
+                             T* output) {
+  const std::size_t d = op.hidden_size;
+  Pair squares = zeros();
+  for_each_block(d, [&](std::size_t i, auto) HWY_ATTR {
+    const Pair y = load_raw(branch + i);
+    squares = multiply_add(y, y, squares);
+  });
+  const Vec scale = broadcast(static_cast<float>(inverse_rms(sum(squares), d, op.norm.eps)));
+  for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
+    const Pair y = load_raw(branch + i) * Pair{scale, scale};
+    const Pair l = multiply_add(y, load_in_order(op.norm.gain + i, where), load_raw(x + i));
+    store_rounded(output + i, in_order_of<T>(l), where, Cached{});
+  });
+}
+
+template <class T>
+void laurel(const AltupLaurel<T>& op, TokenRange tokens) {
+  thread_local AltupWorkspace<T> workspace;
+  const std::size_t d = op.hidden_size;
+  const std::size_t stride = padded(d);
+  float* inputs = workspace.inputs.at_least(kLaurelTokens * stride);
+  float* branch = workspace.branch.at_least(kLaurelTokens * stride);
+  float* inner = workspace.inner.at_least(kLaurelTokens * padded(op.rank));
+  // What lies behind a row stays zero: nothing writes it.
+  std::fill_n(branch, kLaurelTokens * stride, 0.0F);
+  std::fill_n(inner, kLaurelTokens * padded(op.rank), 0.0F);
+  for (std::size_t first = tokens.begin; first < tokens.end; first += kLaurelTokens) {
+    const std::size_t count = std::min(kLaurelTokens, tokens.end - first);
+    for (std::size_t t = 0; t < count; ++t)
+      for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
+        store_raw(inputs + t * stride + i, load_in_order(op.input + (first + t) * d + i, where));
+      });
+    tile_projection(workspace, inputs, count, op.down, op.rank, d, inner);
+    tile_projection(workspace, inner, count, op.up, d, op.rank, branch);
+    for (std::size_t t = 0; t < count; ++t)
+      store_branch(op, inputs + t * stride, branch + t * stride, op.output + (first + t) * d);
+  }
+}
+
+/// 1 / RMS of a row of T.
+template <class T>
+HWY_INLINE Vec inverse_rms_of(const T* row, std::size_t d, float eps) {
+  return broadcast(static_cast<float>(inverse_rms(sum_of_squares(row, d), d, eps)));
+}
+
+template <class T>
+void middle(const AltupMiddle<T>& op, TokenRange tokens) {
+  const std::size_t d = op.hidden_size;
+  const StorePolicy policy = store_policy(op.num_tokens * d * sizeof(T));
+  const float* gain = op.output_norm.gain;
+  const Vec half = broadcast(static_cast<float>(std::sqrt(0.5)));
+  for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
+    const T* p = op.copies + t * op.num_copies * d;
+    const T* f = op.layer_output + t * d;
+    T* l = op.laurel + t * d;
+    const Vec scale = inverse_rms_of(f, d, op.output_norm.eps);
+    Pair squares = zeros();
+    for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
+      const Pair normed = load(f + i, where) * Pair{scale, scale};
+      const Pair all = multiply_add(normed, load_for<T>(gain + i, where), load(p + i, where)) +
+                       load(l + i, where);
+      const Pair q = rounded_to<T>(all * Pair{half, half});
+      store(l + i, q, where, Cached{});
+      squares = multiply_add(q, q, squares);
+    });
+    norm_row([&](std::size_t i, auto where) HWY_ATTR { return load(l + i, where); },
+             inverse_rms(sum(squares), d, op.norm.eps), op.norm.gain, d, op.output + t * d, policy);
+  }
+  hwy::FlushStream();
+}
+
+/// a = q + norm(f) of token `t` in scratch; returns its squares.
+template <class T>
+HWY_INLINE float activated(const AltupCorrect<T>& op, std::size_t t, float* row) {
+  const std::size_t d = op.hidden_size;
+  const T* f = op.layer_output + t * d;
+  const T* q = op.middle + t * d;
+  const Vec scale = inverse_rms_of(f, d, op.output_norm.eps);
+  Pair squares = zeros();
+  for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
+    const Pair normed = load(f + i, where) * Pair{scale, scale};
+    const Pair a =
+        multiply_add(normed, load_for<T>(op.output_norm.gain + i, where), load(q + i, where));
+    store_raw(row + i, a);
+    squares = multiply_add(a, a, squares);
+  });
+  return sum(squares);
+}
+
+template <class T>
+void correct(const AltupCorrect<T>& op, TokenRange tokens) {
+  thread_local AltupWorkspace<T> workspace;
+  const std::size_t A = op.num_copies;
+  const std::size_t d = op.hidden_size;
+  float* a = workspace.row.at_least(padded(d));
+  float* c = workspace.weights.at_least(A);
+  for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
+    const float squares = activated(op, t, a);
+    const float* m = modalities(workspace, op.router, A, d, a, squares);
+    small_product(op.coefficients, A, m, A, c);
+    T* copies = op.copies + t * A * d;
+    const Vec minus = broadcast(-1);
+    for_each_block(d, [&](std::size_t e, auto where) HWY_ATTR {
+      const Pair change = multiply_add(minus, load(copies + e, where), load_raw(a + e));
+      for (std::size_t i = 0; i < A; ++i) {
+        T* p = copies + i * d + e;
+        prefetch(p + ahead<T>(e, d, A * d));
+        const Pair h = multiply_add(broadcast(c[i] + 1), change, load(p, where));
+        store_rounded(p, h, where, Cached{});
+      }
+    });
+  }
+}
+
+template <class T>
+constexpr AltupKernels<T> kKernels = {predict<T>, laurel<T>, middle<T>, correct<T>};
+
+}  // namespace
+
+KernelsByType<AltupKernels> altup_kernels() { return {kKernels<float>, kKernels<Bf16>}; }
+
+}  // namespace depthcost::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace depthcost::cpu {
+
+HWY_EXPORT(altup_kernels);
+
+template <class T>
+AltupKernels<T> best_altup_kernels() {
+  return HWY_DYNAMIC_DISPATCH(altup_kernels)().of<T>();
+}
+
+template <class T>
+void run(const AltupPredict<T>& op) {
+  check(op);
+  const auto predict = best_altup_kernels<T>().predict;
+  for_each_range(op.num_tokens, (2 * op.num_copies + 1) * op.hidden_size * sizeof(T),
+                 [&](TokenRange tokens) { predict(op, tokens); });
+}
+
+template <class T>
+void run(const AltupLaurel<T>& op) {
+  check(op);
+  const auto laurel = best_altup_kernels<T>().laurel;
+  for_each_range(op.num_tokens, 2 * op.hidden_size * sizeof(T),
+                 [&](TokenRange tokens) { laurel(op, tokens); });
+}
+
+template <class T>
+void run(const AltupMiddle<T>& op) {
+  check(op);
+  const auto middle = best_altup_kernels<T>().middle;
+  for_each_range(op.num_tokens, 5 * op.hidden_size * sizeof(T),
+                 [&](TokenRange tokens) { middle(op, tokens); });
+}
+
+template <class T>
+void run(const AltupCorrect<T>& op) {
+  check(op);
+  const auto correct = best_altup_kernels<T>().correct;
+  for_each_range(op.num_tokens, 2 * (op.num_copies + 1) * op.hidden_size * sizeof(T),
+                 [&](TokenRange tokens) { correct(op, tokens); });
+}
+
+#define DEPTHCOST_INSTANTIATE(Op)      \
+  template void run(const Op<float>&); \
+  template void run(const Op<Bf16>&);
+DEPTHCOST_INSTANTIATE(AltupPredict)
+DEPTHCOST_INSTANTIATE(AltupLaurel)
+DEPTHCOST_INSTANTIATE(AltupMiddle)
+DEPTHCOST_INSTANTIATE(AltupCorrect)
+#undef DEPTHCOST_INSTANTIATE
+
+}  // namespace depthcost::cpu
+#endif  // HWY_ONCE
