@@ -68,7 +68,6 @@ double mhc_parameters(const SchemeLayer& at) {
 ///   unfused             (9m + 4) r, (5m + 2) w: each kernel's own backward, and autograd's two
 ///                       additions to the gradient of X, which three kernels read. [ours]
 BackwardLayer mhc_backward_layer(const SchemeLayer& at, Schedule schedule, GradientAccumulation) {
-  if (at.layer > at.num_layers) return {};
   const double m = num_streams(at);
   if (schedule == fused) return {{3 * m + 2, 3 * m, 3 * m + 1}, 3};
   if (schedule == unfused) return {{4 * m + 4, 5 * m, 5 * m + 2}, 7};
