@@ -133,6 +133,13 @@ BackwardLayer history_backward(const SchemeLayer& at, Schedule schedule,
   return add + projection_backward(0, 1) + projection_backward(k, 0);
 }
 
+/// With the gradient of h that a sum makes a row of its own.
+double history_accumulation_d(const SchemeLayer& last, GradientAccumulation mode) {
+  const double rows =
+      mode == GradientAccumulation::autograd ? 0 : static_cast<double>(last.num_layers - 1);
+  return accumulated_d<history_sums>(last, mode) + rows;
+}
+
 /// h', which the layers to come read too, and the k r scalars A h.
 SavedLayer history_saved(const SchemeLayer& at, Schedule) {
   const double k = earlier_states(at);
@@ -148,7 +155,7 @@ constexpr BackwardRule kLowRankBackward{.layer = low_rank_backward,
                                         .activations = layers_keep<low_rank_saved>};
 constexpr BackwardRule kHistoryBackward{.layer = history_backward,
                                         .activations = layers_keep<history_saved>,
-                                        .accumulation_d = accumulated_d<history_sums>};
+                                        .accumulation_d = history_accumulation_d};
 
 std::optional<ParameterProblem> rank_problem(const SchemeLayer& last) {
   if (last.parameters.rank <= last.parameters.hidden_size) return std::nullopt;
