@@ -16,7 +16,10 @@ std::vector<BackwardLayer> backward_layers(const ResidualPath& path, Schedule sc
     layers.push_back(backward.layer(at, schedule, accumulation));
   };
   each_layer(path, push);
-  push(layer_at(path, path.num_layers + 1));
+  if (path.scheme.rule->output == nullptr)
+    layers.emplace_back();
+  else
+    push(layer_at(path, path.num_layers + 1));
   return layers;
 }
 

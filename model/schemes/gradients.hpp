@@ -45,6 +45,10 @@ constexpr double total_d(const GradientTraffic& t) {
 struct BackwardLayer {
   GradientTraffic traffic;  // per token
   double kernels = 0;       // launched
+
+  friend constexpr BackwardLayer operator+(const BackwardLayer& a, const BackwardLayer& b) {
+    return {a.traffic + b.traffic, a.kernels + b.kernels};
+  }
 };
 
 /// Bytes per token.

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "model/schemes/backward_parts.hpp"
 #include "model/schemes/cross_layer/attnres_counting.hpp"
 #include "model/schemes/list.hpp"
-#include "model/schemes/states.hpp"
 
 namespace depthcost {
 
@@ -233,18 +233,6 @@ LedgerFormula block_formula(Counting counting) {
 
 // The backward pass.
 
-/// Backward of eager attention over s sources, each kernel's own, and autograd's addition for every
-/// source.
-///   norm 2 r, 1 w; mix s + 1 r, s w; scores s r, s w; key norm 2s r, s w; their sum 2s r, s w;
-///   unstack s r, s w; additions 2s r, s w
-/// [ours]
-BackwardLayer eager_backward(Count sources) {
-  const auto s = static_cast<double>(sources);
-  return {
-      {.activation_reads_d = 3 * s + 3, .gradient_reads_d = 6 * s, .gradient_writes_d = 6 * s + 1},
-      6 + s};
-}
-
 /// The kernel itself and, under autograd, an addition for every source.
 BackwardLayer fused_backward(Count sources, GradientAccumulation mode) {
   const double additions =
@@ -266,19 +254,30 @@ BackwardLayer per_block_backward(const LayerPosition& at) {
           1};
 }
 
-BackwardLayer attnres_backward(const LayerPosition& at, Schedule schedule,
-                               GradientAccumulation accumulation) {
+}  // namespace
+
+BackwardLayer scheme_parts::eager_attnres_backward(Count sources, double sums) {
+  const auto s = static_cast<double>(sources);
+  return norm_backward() + backward_kernel(s + 1, 0, s) + backward_kernel(s, 0, s) +
+         backward_kernel(s, s, s) + backward_kernel(0, 2 * s, s) + backward_kernel(0, s, s) +
+         accumulated(GradientAccumulation::autograd, sums);
+}
+
+BackwardLayer scheme_parts::block_attnres_backward(const LayerPosition& at, Schedule schedule,
+                                                   GradientAccumulation accumulation) {
   const Count sources = block_sources(at);
-  if (schedule == unfused) return eager_backward(sources);
+  if (schedule == unfused) return eager_attnres_backward(sources, static_cast<double>(sources));
   if (accumulation == GradientAccumulation::per_block) return per_block_backward(at);
   return fused_backward(sources, accumulation);
 }
 
-/// The output aggregation runs first and finds no gradient to add to.
-BackwardLayer output_backward(Count sources, Schedule schedule) {
-  return schedule == unfused ? eager_backward(sources)
+/// Of eager code the additions are counted here as everywhere.
+BackwardLayer scheme_parts::attnres_output_backward(Count sources, Schedule schedule) {
+  return schedule == unfused ? eager_attnres_backward(sources, static_cast<double>(sources))
                              : BackwardLayer{one_read_backward(sources), 1};
 }
+
+namespace {
 
 /// Full AttnRes as Block AttnRes: every layer output is a block of its own.
 Partition blocks_of_one_layer(Count L) {
@@ -287,16 +286,16 @@ Partition blocks_of_one_layer(Count L) {
 
 BackwardLayer full_backward_layer(const SchemeLayer& at, Schedule schedule,
                                   GradientAccumulation accumulation) {
-  if (at.layer > at.num_layers) return output_backward(at.layer, schedule);
-  return attnres_backward(position(blocks_of_one_layer(at.num_layers), at.layer, 1), schedule,
-                          accumulation);
+  if (at.layer > at.num_layers) return attnres_output_backward(at.layer, schedule);
+  return block_attnres_backward(position(blocks_of_one_layer(at.num_layers), at.layer, 1), schedule,
+                                accumulation);
 }
 
 BackwardLayer block_backward_layer(const SchemeLayer& at, Schedule schedule,
                                    GradientAccumulation accumulation) {
   if (at.layer > at.num_layers)
-    return output_backward(at.parameters.blocks.num_blocks + 1, schedule);
-  return attnres_backward(at.position, schedule, accumulation);
+    return attnres_output_backward(at.parameters.blocks.num_blocks + 1, schedule);
+  return block_attnres_backward(at.position, schedule, accumulation);
 }
 
 /// The sources that a chunk's mixes read.
@@ -327,21 +326,20 @@ ChunkSources sources_of(const ChunkOfLayers& chunk, const Partition& blocks) {
   return sources;
 }
 
-/// Every block that is a source here, once; the partial sum of each layer that attends to one;
-/// the mix, which is the norm's input; and as scalars weight and norm of each source. The mix and
-/// all behind it can be made again; a partial sum only from as many layer outputs, or by running
-/// the layers. Eager code keeps the stack V and the keys K of every mix in place of the sources.
-ChunkActivations attnres_activations(const Partition& bank, const ChunkOfLayers& chunk,
-                                     const ActivationPlan& plan) {
+}  // namespace
+
+ChunkActivations scheme_parts::attnres_activations(const Partition& bank,
+                                                   const ChunkOfLayers& chunk,
+                                                   const ActivationPlan& plan,
+                                                   const MixCopies& kept_of_mix) {
   const ChunkSources sources = sources_of(chunk, bank);
   if (sources.num_mixes == 0) return {};
-  // The stack of the sources, and their keys.
-  const Count eager_copies = plan.schedule == unfused ? 2 : 0;
+  const Count eager_copies = plan.schedule == unfused ? kept_of_mix.eager_per_source : 0;
   const SavedVectors received = saved_vectors(sources.blocks_received);
   const SavedVectors blocks = saved_vectors(sources.blocks_completed);
   const SavedVectors partials = saved_vectors(sources.partials);
-  const SavedVectors mix = kNormInput + kNormOutput;
-  const double scalars_per_source = 2;
+  const SavedVectors mix = kNormInput + kNormOutput + saved_vectors(kept_of_mix.per_mix);
+  const double scalars_per_source = kept_of_mix.scalars_per_source;
   const SavedVectors scalars{.vectors = 0,
                              .scalars = scalars_per_source * static_cast<double>(sources.total)};
   const SavedVectors most_scalars{
@@ -368,6 +366,8 @@ ChunkActivations attnres_activations(const Partition& bank, const ChunkOfLayers&
   all.received = received;
   return all;
 }
+
+namespace {
 
 /// The blocks that are sources: what a pipeline sends, and a backward pass adds gradients up for.
 Partition full_bank(const SchemeLayer& last) { return blocks_of_one_layer(last.num_layers); }

@@ -9,9 +9,9 @@
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/pipeline/pipeline.hpp"
+#include "model/schemes/backward_parts.hpp"
 #include "model/schemes/cross_layer/attnres.hpp"
 #include "model/schemes/list.hpp"
-#include "model/schemes/states.hpp"
 
 namespace depthcost {
 namespace {
@@ -157,6 +157,134 @@ Launches output(const SchemeLayer& last, Schedule schedule) {
   return kLaunches(behind(last), schedule);
 }
 
+// The backward pass: the same rows as AttnRes, since every gradient of a weight needs the source
+// that it is of. [ours]
+
+/// Of heads a sum for each; a sigmoid's ds_i = a_i (1 - a_i) <dh, v_i> needs no h, which in
+/// `per_block` would save a row of each layer and is not taken off.
+BackwardLayer shipped_backward(const SchemeLayer& at, Schedule schedule,
+                               GradientAccumulation mode) {
+  const Partition blocks = partition_of(at);
+  if (is_output(at)) return attnres_output_backward(blocks.num_blocks + 1, schedule);
+  return block_attnres_backward(position_of_layer(blocks, at.layer), schedule, mode);
+}
+
+/// Eager code without the keys' norm: 2s r, s w.
+BackwardLayer raw_keys_backward(const SchemeLayer& at, Schedule schedule,
+                                GradientAccumulation mode) {
+  const BackwardLayer all = shipped_backward(at, schedule, mode);
+  const double s = sources_d(at);
+  return schedule == unfused ? all + BackwardLayer{{-s, -s, -s}, -1} : all;
+}
+
+/// dv_i = alpha_i dh, dalpha_i = <dh, v_i>. Eager code without keys: norm 2 r, 1 w; mix s + 1 r, s
+/// w; unstack s r, s w; additions.
+BackwardLayer input_independent_backward(const SchemeLayer& at, Schedule schedule,
+                                         GradientAccumulation mode) {
+  const double s = sources_d(at);
+  if (schedule != unfused) return shipped_backward(at, schedule, mode);
+  return norm_backward() + backward_kernel(s + 1, 0, s) + backward_kernel(0, s, s) +
+         accumulated(GradientAccumulation::autograd, s);
+}
+
+/// q = W_q v of the newest source v: the scan reads q and writes dq = sum_i ds_i k_i, whose product
+/// adds to dv. It needs all ds_i at once, so that a block's end is too late: `per_block` is
+/// `fused`.
+BackwardLayer input_dependent_backward(const SchemeLayer& at, Schedule schedule,
+                                       GradientAccumulation mode) {
+  const BackwardLayer query{{.activation_reads_d = 1, .gradient_writes_d = 1}, 0};
+  if (schedule == unfused)
+    return shipped_backward(at, schedule, mode) + query + projection_backward(1, 1) +
+           gradient_sum();
+  if (mode == GradientAccumulation::per_block) mode = GradientAccumulation::fused;
+  return shipped_backward(at, schedule, mode) + query + projection_backward_into(1, 1);
+}
+
+/// What adding up gradients costs in a whole pass: as Block AttnRes.
+double blocks_accumulation_d(const SchemeLayer& last, GradientAccumulation mode) {
+  return accumulation_d(partition_of(last), mode);
+}
+double each_layer_accumulation_d(const SchemeLayer& last, GradientAccumulation mode) {
+  if (mode == GradientAccumulation::per_block) mode = GradientAccumulation::fused;
+  return blocks_accumulation_d(last, mode);
+}
+
+ChunkActivations shipped_keep(const SchemeLayer& last, const ChunkOfLayers& chunk,
+                              const ActivationPlan& plan) {
+  return attnres_activations(partition_of(last), chunk, plan);
+}
+
+/// A weight for each head, and the row's norm.
+ChunkActivations multihead_keep(const SchemeLayer& last, const ChunkOfLayers& chunk,
+                                const ActivationPlan& plan) {
+  const double heads = static_cast<double>(last.parameters.heads);
+  return attnres_activations(partition_of(last), chunk, plan, {.scalars_per_source = heads + 1});
+}
+
+/// The stack, and no keys. Weights are the only scalars.
+ChunkActivations raw_keys_keep(const SchemeLayer& last, const ChunkOfLayers& chunk,
+                               const ActivationPlan& plan) {
+  return attnres_activations(partition_of(last), chunk, plan,
+                             {.eager_per_source = 1, .scalars_per_source = 1});
+}
+
+ChunkActivations input_independent_keep(const SchemeLayer& last, const ChunkOfLayers& chunk,
+                                        const ActivationPlan& plan) {
+  return attnres_activations(partition_of(last), chunk, plan,
+                             {.eager_per_source = 1, .scalars_per_source = 0});
+}
+
+ChunkActivations input_dependent_keep(const SchemeLayer& last, const ChunkOfLayers& chunk,
+                                      const ActivationPlan& plan) {
+  return attnres_activations(partition_of(last), chunk, plan, {.per_mix = 1});
+}
+
+/// Sources that the next layer has left a gradient for: all but the oldest, once the window is
+/// full. The output aggregation runs first.
+double window_sums(const SchemeLayer& at) {
+  if (is_output(at)) return 0;
+  const auto s = static_cast<double>(window_sources(at));
+  return at.layer > at.parameters.window ? s - 1 : s;
+}
+
+BackwardLayer sliding_window_backward(const SchemeLayer& at, Schedule schedule,
+                                      GradientAccumulation mode) {
+  const Count s = window_sources(at);
+  if (schedule == unfused) return eager_attnres_backward(s, window_sums(at));
+  return BackwardLayer{one_read_backward(s), 1} + accumulated(mode, window_sums(at));
+}
+
+/// The newest row; mix and normalised input, weight and norm of each source. Eager code has the
+/// stack and its keys.
+SavedLayer sliding_window_saved(const SchemeLayer& at, Schedule schedule) {
+  const auto s = static_cast<double>(window_sources(at));
+  return {.state = d_vectors(1),
+          .remade = kNormInput + kNormOutput + loose_scalars(2 * s) +
+                    d_vectors(schedule == unfused ? 2 * s : 0),
+          .rows = 1,
+          .received = s - 1};
+}
+
+constexpr BackwardRule kSigmoidBackward{.layer = shipped_backward,
+                                        .activations = shipped_keep,
+                                        .accumulation_d = blocks_accumulation_d};
+constexpr BackwardRule kMultiheadBackward{.layer = shipped_backward,
+                                          .activations = multihead_keep,
+                                          .accumulation_d = blocks_accumulation_d};
+constexpr BackwardRule kRawKeysBackward{.layer = raw_keys_backward,
+                                        .activations = raw_keys_keep,
+                                        .accumulation_d = blocks_accumulation_d};
+constexpr BackwardRule kInputIndependentBackward{.layer = input_independent_backward,
+                                                 .activations = input_independent_keep,
+                                                 .accumulation_d = blocks_accumulation_d};
+constexpr BackwardRule kInputDependentBackward{.layer = input_dependent_backward,
+                                               .activations = input_dependent_keep,
+                                               .accumulation_d = each_layer_accumulation_d};
+constexpr BackwardRule kSlidingWindowBackward{
+    .layer = sliding_window_backward,
+    .activations = layers_and_output_keep<sliding_window_saved>,
+    .accumulation_d = accumulated_d<window_sums>};
+
 std::optional<ParameterProblem> heads_problem(const SchemeLayer& last) {
   const SchemeParameters& p = last.parameters;
   if (p.hidden_size % p.heads != 0)
@@ -189,7 +317,8 @@ const SchemeRule schemes::kAttnResInputDependent{
     .parameters =
         [](const SchemeLayer& at) { return hidden_size(at) * hidden_size(at) + hidden_size(at); },
     .output = output<input_dependent>,
-    .problem = blocks_problem};
+    .problem = blocks_problem,
+    .backward = &kInputDependentBackward};
 
 const SchemeRule schemes::kAttnResInputIndependent{
     .id = "attnres_input_independent",
@@ -206,7 +335,8 @@ const SchemeRule schemes::kAttnResInputIndependent{
     .state_d = kept_blocks,
     .parameters = sources_d,
     .output = output<input_independent>,
-    .problem = blocks_problem};
+    .problem = blocks_problem,
+    .backward = &kInputIndependentBackward};
 
 const SchemeRule schemes::kAttnResSigmoid{.id = "attnres_sigmoid",
                                           .label = "AttnRes, sigmoid",
@@ -223,7 +353,8 @@ const SchemeRule schemes::kAttnResSigmoid{.id = "attnres_sigmoid",
                                           .state_d = kept_blocks,
                                           .parameters = query_and_gain,
                                           .output = output<shipped>,
-                                          .problem = blocks_problem};
+                                          .problem = blocks_problem,
+                                          .backward = &kSigmoidBackward};
 
 const SchemeRule schemes::kAttnResRawKeys{
     .id = "attnres_raw_keys",
@@ -242,7 +373,8 @@ const SchemeRule schemes::kAttnResRawKeys{
     .state_d = kept_blocks,
     .parameters = hidden_size,
     .output = output<raw_keys>,
-    .problem = blocks_problem};
+    .problem = blocks_problem,
+    .backward = &kRawKeysBackward};
 
 const SchemeRule schemes::kAttnResMultihead{
     .id = "attnres_multihead",
@@ -261,7 +393,8 @@ const SchemeRule schemes::kAttnResMultihead{
     .state_d = kept_blocks,
     .parameters = query_and_gain,
     .output = output<multihead>,
-    .problem = heads_problem};
+    .problem = heads_problem,
+    .backward = &kMultiheadBackward};
 
 const SchemeRule schemes::kAttnResSlidingWindow{
     .id = "attnres_sliding_window",
@@ -282,6 +415,7 @@ const SchemeRule schemes::kAttnResSlidingWindow{
         },
     .parameters = query_and_gain,
     .output = output<sliding_window>,
-    .problem = window_problem};
+    .problem = window_problem,
+    .backward = &kSlidingWindowBackward};
 
 }  // namespace depthcost

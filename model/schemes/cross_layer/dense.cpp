@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "model/operations/dense_operations.hpp"
+#include "model/schemes/backward_parts.hpp"
 #include "model/schemes/list.hpp"
-#include "model/schemes/states.hpp"
 
 namespace depthcost {
 namespace {
@@ -37,6 +37,53 @@ Launches mrla(const SchemeLayer& at, Schedule) {
           operations::rmsnorm()};
 }
 
+/// Sources of a row's gradient that later layers have left: all of them, but not at the last layer.
+double dense_net_sums(const SchemeLayer& at) { return is_last_layer(at) ? 0 : all_outputs(at); }
+double mrla_sums(const SchemeLayer& at) {
+  return is_last_layer(at) ? 0 : static_cast<double>(at.layer);
+}
+
+/// Of one convolution over s sources: norm 2 r, 1 w; convolution dy r, s w, and s, dy r for its
+/// weights; unstack s r, s w; and the sums. As forward, a convolution is one pass over the rows.
+/// [ours]
+BackwardLayer dense_net_backward(const SchemeLayer& at, Schedule, GradientAccumulation) {
+  const double s = all_outputs(at);
+  return norm_backward() + projection_backward(s, 1) + backward_kernel(0, s, s) +
+         accumulated(GradientAccumulation::autograd, dense_net_sums(at));
+}
+
+/// Of the sum of s values: norm 2 r, 1 w; V, dy r, s w; the sums; then the convolution of the
+/// newest. What the gates hand back is scalars of a pooled row, which the convolution's kernel adds
+/// as it writes df: an assumption, the paper has no kernel. [ours]
+BackwardLayer mrla_backward(const SchemeLayer& at, Schedule, GradientAccumulation) {
+  const auto s = static_cast<double>(at.layer);
+  return norm_backward() + backward_kernel(s, 1, s) +
+         accumulated(GradientAccumulation::autograd, mrla_sums(at)) + projection_backward(1, 1);
+}
+
+/// The row itself; torch.cat's copy of all sources, the norm's input and output.
+SavedLayer dense_net_saved(const SchemeLayer& at, Schedule) {
+  return {.state = d_vectors(1),
+          .remade = d_vectors(all_outputs(at)) + kNormInput + kNormOutput,
+          .rows = 1,
+          .received = all_outputs(at) - 1};
+}
+
+/// f, and from it V; the norm's input and output, and a gate for each source.
+SavedLayer mrla_saved(const SchemeLayer& at, Schedule) {
+  return {.state = d_vectors(2),
+          .remade = kNormInput + kNormOutput + loose_scalars(static_cast<double>(at.layer)),
+          .rows = 1,
+          .received = static_cast<double>(at.layer) - 1};
+}
+
+constexpr BackwardRule kDenseNetBackward{.layer = dense_net_backward,
+                                         .activations = layers_keep<dense_net_saved>,
+                                         .accumulation_d = accumulated_d<dense_net_sums>};
+constexpr BackwardRule kMrlaBackward{.layer = mrla_backward,
+                                     .activations = layers_keep<mrla_saved>,
+                                     .accumulation_d = accumulated_d<mrla_sums>};
+
 constexpr std::string_view kDenseFormerDefault =
     "arXiv:2402.02622: 4 x 5, its best trade-off at 48 blocks";
 constexpr std::array kDenseFormerKeys{
@@ -62,6 +109,58 @@ Launches dense_former(const SchemeLayer& at, Schedule schedule) {
   mix.parameters = static_cast<double>(sources);
   return {operations::residual_add(), mix, operations::rmsnorm()};
 }
+
+/// Whether a later mix reads X_i of the Transformer block that ends at layer `at`, and so has left
+/// a gradient for it: one of the next blocks that are multiples of p and lie a multiple of k
+/// behind.
+bool is_mixed_later(const SchemeLayer& at) {
+  const SchemeParameters& p = at.parameters;
+  const Count block = decoder_layers(at);
+  const Count last = at.num_layers / 2;
+  Count later = (block / p.period + 1) * p.period;
+  for (Count tried = 0; tried < p.dilation && later <= last; ++tried, later += p.period)
+    if ((later - block) % p.dilation == 0) return true;
+  return false;
+}
+
+/// All sources of a mix are sources of the next mix that has one of them.
+double dense_former_sums(const SchemeLayer& at) {
+  if (!ends_decoder_layer(at) || !is_mixed_later(at)) return 0;
+  if (!is_mixing_layer(at)) return 1;
+  return static_cast<double>(dilated_sources(decoder_layers(at), at.parameters));
+}
+
+/// Backward of X_i = h + f; y = sum_j alpha_j X_j; x = norm(y), over s sources.
+///   fused     the sources, dx, dy r, y made again; s gradients w, that of X_i being those of h and
+///   f unfused   norm 2 r, 1 w; sum 2 r, 1 w; mix: the sources, dy r, s w
+/// and adding to what later mixes have left; elsewhere as add and norm, and once more where a later
+/// mix reads the state. [ours]
+BackwardLayer dense_former_backward(const SchemeLayer& at, Schedule schedule,
+                                    GradientAccumulation mode) {
+  const BackwardLayer sums = accumulated(
+      schedule == unfused ? GradientAccumulation::autograd : mode, dense_former_sums(at));
+  if (!is_mixing_layer(at)) return add_and_norm_backward(schedule) + sums;
+  const auto s = static_cast<double>(dilated_sources(decoder_layers(at), at.parameters));
+  if (schedule == fused) return backward_kernel(s + 1, 1, s) + sums;
+  return norm_backward() + gradient_sum() + backward_kernel(s, 1, s) + sums;
+}
+
+/// Transformer blocks' outputs that lie in front of this layer's.
+double rows_before(const SchemeLayer& at) { return static_cast<double>((at.layer - 1) / 2 + 1); }
+
+/// X_i; behind a mix also y, which is made again from the sources. A chunk is handed all X_j, of
+/// which a mix reads those a multiple of k away.
+SavedLayer dense_former_saved(const SchemeLayer& at, Schedule schedule) {
+  SavedLayer saved = add_and_norm_saved(at, schedule);
+  if (is_mixing_layer(at)) saved.remade = saved.remade + kNormInput;
+  saved.rows = ends_decoder_layer(at) ? 1 : 0;
+  saved.received = rows_before(at);
+  return saved;
+}
+
+constexpr BackwardRule kDenseFormerBackward{.layer = dense_former_backward,
+                                            .activations = layers_keep<dense_former_saved>,
+                                            .accumulation_d = accumulated_d<dense_former_sums>};
 
 /// The outputs of all Transformer blocks and, inside one, the running state.
 double all_blocks(const SchemeLayer& at) {
@@ -118,6 +217,56 @@ Launches mudd_former(const SchemeLayer& at, Schedule schedule) {
   return all;
 }
 
+/// Every block to come reads all states.
+double mudd_sums(const SchemeLayer& at) {
+  if (!ends_decoder_layer(at) || decoder_layers(at) == at.num_layers / 2) return 0;
+  return static_cast<double>(decoder_layers(at) + 1);
+}
+
+/// Backward of C mixes of s states, of which the last is the next state and the others, or it
+/// alone, inputs; then of the weights dw, W_2 GELU(W_1 Norm(X_i)), whose gradients are scalars of a
+/// token.
+///   fused     a scan: the states, dx of each input, the gradient of the next state r, mixes made
+///             again; s gradients w. Weights: X_i, dX_i r, dX_i w
+///   unfused   norms 2 r, 1 w; mixes: the states, a gradient r, s w; their C - 1 sums of s rows;
+///             weights 1 w, and X_i r for theirs; the sum of both parts of dX_i
+/// and adding to what later blocks have left. [ours]
+BackwardLayer mudd_backward(const SchemeLayer& at, Schedule schedule, GradientAccumulation mode) {
+  if (!ends_decoder_layer(at)) return add_and_norm_backward(schedule);
+  const auto s = static_cast<double>(decoder_layers(at) + 1);
+  const double ways = ways_of(at);
+  const double inputs = std::max(ways - 1, 1.0);
+  const double next_state = is_last_block(at) ? 0 : 1;
+  if (schedule == fused)
+    return backward_kernel(s + inputs, next_state, s) + accumulated(mode, mudd_sums(at)) +
+           backward_kernel(1, 1, 1);
+  const auto autograd = GradientAccumulation::autograd;
+  BackwardLayer all = accumulated(autograd, (ways - 1) * s + mudd_sums(at)) +
+                      backward_kernel(1, 0, 1) + backward_kernel(1, 0, 0) + gradient_sum();
+  for (double i = 0; i < inputs; ++i) all = all + norm_backward();
+  for (double way = 0; way < ways; ++way) all = all + backward_kernel(s, 1, s);
+  // One way alone is the state and, normalised, the input.
+  return ways == 1 && next_state == 1 ? all + gradient_sum() : all;
+}
+
+/// X_i; the inputs and, in eager code, the mixes that they are norms of, and the next state; the
+/// weights and what they are made of.
+SavedLayer mudd_saved(const SchemeLayer& at, Schedule schedule) {
+  SavedLayer saved = add_and_norm_saved(at, schedule);
+  saved.received = rows_before(at);
+  if (!ends_decoder_layer(at)) return saved;
+  const double inputs = std::max(ways_of(at) - 1, 1.0);
+  saved.rows = 1;
+  saved.inputs = static_cast<Count>(inputs);
+  saved.remade = inputs * kNormOutput + loose_scalars(mudd_weights(at) + mudd_width(at));
+  if (schedule == unfused) saved.remade = saved.remade + inputs * kNormInput;
+  return saved;
+}
+
+constexpr BackwardRule kMuddBackward{.layer = mudd_backward,
+                                     .activations = layers_keep<mudd_saved>,
+                                     .accumulation_d = accumulated_d<mudd_sums>};
+
 constexpr std::array kMuddKeys{
     SchemeKey{"ways", &SchemeParameters::ways, "arXiv:2502.12170: query, key, value, residual"}};
 
@@ -152,7 +301,8 @@ const SchemeRule schemes::kDenseNet{
     .keys = {},
     .schedules = kUnfusedOnly,
     .operations = dense_net,
-    .state_d = all_outputs};
+    .state_d = all_outputs,
+    .backward = &kDenseNetBackward};
 
 const SchemeRule schemes::kDenseFormer{
     .id = "denseformer",
@@ -175,7 +325,8 @@ const SchemeRule schemes::kDenseFormer{
                      ? static_cast<double>(dilated_sources(decoder_layers(at), at.parameters))
                      : 0;
         },
-    .problem = dilation_problem};
+    .problem = dilation_problem,
+    .backward = &kDenseFormerBackward};
 
 const SchemeRule schemes::kMuddFormer{
     .id = "muddformer",
@@ -199,7 +350,8 @@ const SchemeRule schemes::kMuddFormer{
           if (!ends_decoder_layer(at)) return 0.0;
           return mudd_width(at) * (hidden_size(at) + mudd_weights(at)) + mudd_weights(at);
         },
-    .problem = ways_problem};
+    .problem = ways_problem,
+    .backward = &kMuddBackward};
 
 const SchemeRule schemes::kMrla{
     .id = "mrla",
@@ -216,6 +368,7 @@ const SchemeRule schemes::kMrla{
     .keys = {},
     .schedules = kUnfusedOnly,
     .operations = mrla,
-    .state_d = all_outputs};
+    .state_d = all_outputs,
+    .backward = &kMrlaBackward};
 
 }  // namespace depthcost

@@ -66,6 +66,62 @@ Launches exit_of(const SchemeLayer& last, Schedule) {
           {reads(Operand::streams, 1), reads(Operand::recent, a.A - 1), kWritesInput}, 5 * a.A)};
 }
 
+// The backward pass, kernel by kernel as forward, each with its floor. [ours]
+
+/// p = (I + P(h_0)) h; x = norm(p_0): h, dx, the share of l in it and dp r, p made again; dh w.
+BackwardLayer predict_backward(const Altup& a) { return backward_kernel(a.A + 1, a.A + 1, a.A); }
+
+/// l = x + norm(R L x): x, dl r; its share of dx w.
+BackwardLayer laurel_backward() { return backward_kernel(1, 1, 1); }
+
+/// q = (p_0 + norm(f) + l) / sqrt 2; x = norm(q): q, f, dx, dq, dp_0 r; df, dl, dp_0 w.
+BackwardLayer middle_backward() { return backward_kernel(3, 2, 3); }
+
+/// a = q + norm(f), h_i = p_i + c_i(a) (a - p_0): q, f, p_0, dh r; dq, df, dp_0 w. That of p_i, i >
+/// 0, is dh_i as it stands.
+BackwardLayer correct_backward(const Altup& a) { return backward_kernel(3, a.A, 3); }
+
+/// The rescaling of E_i h_0: h_0, the products, dh r; their gradients and dh_0 w. Then E^T adds to
+/// dh_0.
+BackwardLayer entry_backward(const Altup& a) {
+  return backward_kernel(a.A, a.A, a.A) + projection_backward_into(1, a.A - 1);
+}
+
+/// The mean: h_0, the products, dx r; their gradients and dh_0 w. Then each U_i^T.
+BackwardLayer exit_backward(const Altup& a) {
+  return backward_kernel(a.A + 1, 0, a.A) + projection_backward(a.A - 1, a.A - 1);
+}
+
+BackwardLayer altup_backward(const SchemeLayer& at, Schedule, GradientAccumulation) {
+  const Altup a(at);
+  if (is_behind_last(at)) return correct_backward(a) + exit_backward(a);
+  if (at.layer % 2 == 0) return middle_backward();
+  const BackwardLayer before = at.layer == 1 ? entry_backward(a) : correct_backward(a);
+  return before + predict_backward(a) + laurel_backward();
+}
+
+/// h and, behind a decoder layer, the MLP's output; in the middle attention's. From them the rest:
+/// p_0, x and q; statistics of norms, modalities of the router, L x. A chunk that does not begin
+/// with the embedding reads two rows made before it: p_0 with l, or with q.
+SavedLayer altup_saved(const SchemeLayer& at, Schedule) {
+  const Altup a(at);
+  SavedLayer saved{.state = d_vectors(a.A + 1), .remade = loose_scalars(a.A + 2), .before = 2};
+  if (is_behind_last(at)) {
+    saved.remade = saved.remade + d_vectors(a.A - 1) + loose_scalars(a.A) + kNormOutput;
+  } else if (at.layer % 2 == 0) {
+    saved.state = d_vectors(1);
+    saved.remade = kNormInput + kNormOutput + loose_scalars(1);
+  } else {
+    saved.remade = saved.remade + kNormInput + kNormOutput + loose_scalars(a.A + 2 + a.r);
+  }
+  if (at.layer > 1) return saved;
+  // E_i h_0 and their sizes, in place of what corrects.
+  return {.state = d_vectors(a.A), .remade = saved.remade + d_vectors(a.A - 1) + loose_scalars(-2)};
+}
+
+constexpr BackwardRule kAltupBackward{.layer = altup_backward,
+                                      .activations = layers_and_output_keep<altup_saved>};
+
 /// A decoder layer's: M, its gain, the output scale, P_c and C; L, R and the gain behind them.
 ///   A d + 2 d + A^3 + A^2, and 2 r d + d
 double altup_parameters(const SchemeLayer& at) {
@@ -107,6 +163,7 @@ const SchemeRule schemes::kAltup{
     .state_d = copies_kept,
     .parameters = altup_parameters,
     .output = exit_of,
-    .problem = altup_problem};
+    .problem = altup_problem,
+    .backward = &kAltupBackward};
 
 }  // namespace depthcost

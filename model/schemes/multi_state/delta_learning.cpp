@@ -1,8 +1,8 @@
 // Deep Delta Learning: a d x d_v state that each layer erases and writes along one direction.
 #include <fmt/format.h>
 
+#include "model/schemes/backward_parts.hpp"
 #include "model/schemes/list.hpp"
-#include "model/schemes/states.hpp"
 
 namespace depthcost {
 namespace {
@@ -42,6 +42,33 @@ Launches delta_update(const SchemeLayer& at, Schedule schedule) {
   return {update, compressor, operations::rmsnorm()};
 }
 
+/// Backward of the update H' = H + beta k (v - H^T k)^T, k = f / |f|, beta and v of the layer's own
+/// input x; y = compressed(H'), which makes the next layer's input.
+///   fused     H, f, x, the next dx, dH' r, H' made again; dH, df, and dx's share w
+///   unfused   norm 2 r, 1 w; compressor H', dy r, d_v w; sum with dH' 2 d_v r, d_v w; update H, f,
+///             x, dH' r, dH, df, dx w; and the sum of both parts of dx
+/// What the next boundary has left for the x that is made here is read too, but behind the last
+/// layer there is none. The compressor's window of tokens stays on chip, as forward. [ours]
+BackwardLayer delta_backward(const SchemeLayer& at, Schedule schedule, GradientAccumulation) {
+  const double d_v = value_width(at);
+  const double share = is_last_layer(at) ? 0 : 1;
+  if (schedule == fused) return backward_kernel(d_v + 3, d_v + share, d_v + 2);
+  const BackwardLayer all = norm_backward() + backward_kernel(d_v, 1, d_v) + gradient_sum(d_v) +
+                            backward_kernel(d_v + 2, d_v, d_v + 2);
+  return share > 0 ? all + input_gradient_sum() : all;
+}
+
+/// H' and f; y and x, with |f|, beta and v as scalars.
+SavedLayer delta_saved(const SchemeLayer& at, Schedule schedule) {
+  const double d_v = value_width(at);
+  return {.state = d_vectors(d_v + 1),
+          .remade = kNormOutput + d_vectors(schedule == unfused ? 1 : 0) + loose_scalars(d_v + 2),
+          .before = d_v + 1};
+}
+
+constexpr BackwardRule kDeltaBackward{.layer = delta_backward,
+                                      .activations = layers_keep<delta_saved>};
+
 std::optional<ParameterProblem> width_problem(const SchemeLayer& last) {
   const SchemeParameters& p = last.parameters;
   if (p.hidden_size % p.value_width == 0) return std::nullopt;
@@ -74,6 +101,7 @@ const SchemeRule schemes::kDeltaLearning{
           const double d_v = value_width(at);
           return 5 * d * d_v + 2 * d_v + d + 1;
         },
-    .problem = width_problem};
+    .problem = width_problem,
+    .backward = &kDeltaBackward};
 
 }  // namespace depthcost

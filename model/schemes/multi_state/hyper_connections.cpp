@@ -46,6 +46,34 @@ Launches single_pass_boundary(const SchemeLayer& at, Schedule) {
   return {operations::single_pass_mhc(num_streams(at))};
 }
 
+/// unfused: pre X, the gradient of its mix r, m w; norm 2 r, 1 w; post f, dX' r, df w; residual X,
+/// dX' r, m w; and the sum of what pre and residual leave for X, 2m r, m w. [ours]
+BackwardLayer hc_static_backward(const SchemeLayer& at, Schedule schedule, GradientAccumulation) {
+  const double m = num_streams(at);
+  if (schedule == fused) return static_streams_scan(m);
+  return backward_kernel(m, 1, m) + norm_backward() + backward_kernel(1, m, 1) +
+         backward_kernel(m, m, m) + gradient_sum(m);
+}
+
+/// As mHC.
+BackwardLayer mapped_backward(const SchemeLayer& at, Schedule schedule, GradientAccumulation) {
+  return dynamic_streams_backward(num_streams(at), schedule);
+}
+
+/// m + 2 products of each stream; mean and deviation of each.
+double hc_scalars(double m) { return m * (m + 2) + 2 * m; }
+/// The logits, and the streams' norm.
+double lite_scalars(double m) { return lite_outputs(m) + 1; }
+double single_pass_scalars(double m) { return m * m + 2 * m + 1; }
+
+constexpr BackwardRule kHcStaticBackward{.layer = hc_static_backward,
+                                         .activations = layers_keep<static_streams_saved>};
+
+template <double (*kScalars)(double)>
+constexpr BackwardRule kMappedBackward{.layer = mapped_backward,
+                                       .activations = dynamic_streams_keep<kScalars>,
+                                       .recompute_layers = best_stream_recomputation};
+
 /// Scalars are no d-vectors: A (m), and B and C until the update, are left out.
 double static_parameters(const SchemeLayer& at) {
   const double m = num_streams(at);
@@ -75,7 +103,8 @@ const SchemeRule schemes::kHcStatic{
     .operations = hc_static,
     .state_d = stream_states,
     .parameters = static_parameters,
-    .problem = streams_problem};
+    .problem = streams_problem,
+    .backward = &kHcStaticBackward};
 
 const SchemeRule schemes::kHcDynamic{
     .id = "hc_dynamic",
@@ -98,7 +127,8 @@ const SchemeRule schemes::kHcDynamic{
           const double m = num_streams(at);
           return static_parameters(at) + hidden_size(at) * (m + 2) + 2;
         },
-    .problem = streams_problem};
+    .problem = streams_problem,
+    .backward = &kMappedBackward<hc_scalars>};
 
 const SchemeRule schemes::kMhcLite{
     .id = "mhc_lite",
@@ -120,7 +150,8 @@ const SchemeRule schemes::kMhcLite{
           const double outputs = lite_outputs(m);
           return m * hidden_size(at) * outputs + outputs + 3;
         },
-    .problem = permutations_problem};
+    .problem = permutations_problem,
+    .backward = &kMappedBackward<lite_scalars>};
 
 const SchemeRule schemes::kSinglePassMhc{
     .id = "single_pass_mhc",
@@ -141,6 +172,7 @@ const SchemeRule schemes::kSinglePassMhc{
           const double m = num_streams(at);
           return m * hidden_size(at) * (m * m + 2 * m) + m * m + 2 * m + 3;
         },
-    .problem = streams_problem};
+    .problem = streams_problem,
+    .backward = &kMappedBackward<single_pass_scalars>};
 
 }  // namespace depthcost

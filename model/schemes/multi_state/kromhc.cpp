@@ -1,5 +1,6 @@
 // KromHC: mHC whose residual matrix is a Kronecker product of log2 m doubly stochastic 2 x 2 ones.
 #include <bit>
+#include <cmath>
 
 #include "model/schemes/list.hpp"
 #include "model/schemes/multi_state/streams.hpp"
@@ -19,6 +20,17 @@ Launches krom_hc(const SchemeLayer& at, Schedule schedule) {
   const double m = num_streams(at);
   return dynamic_streams(m, {.outputs = outputs(at), .weights_d = m * outputs(at)}, schedule);
 }
+
+BackwardLayer krom_backward(const SchemeLayer& at, Schedule schedule, GradientAccumulation) {
+  return dynamic_streams_backward(num_streams(at), schedule);
+}
+
+/// The logits, and the streams' norm.
+double krom_scalars(double m) { return 2 * m + 2 * std::log2(m) + 1; }
+
+constexpr BackwardRule kKromBackward{.layer = krom_backward,
+                                     .activations = dynamic_streams_keep<krom_scalars>,
+                                     .recompute_layers = best_stream_recomputation};
 
 std::optional<ParameterProblem> power_problem(const SchemeLayer& last) {
   if (!std::has_single_bit(static_cast<std::uint64_t>(last.parameters.num_streams)))
@@ -46,6 +58,7 @@ const SchemeRule schemes::kKromHc{
         [](const SchemeLayer& at) {
           return num_streams(at) * hidden_size(at) * outputs(at) + outputs(at) + 3;
         },
-    .problem = power_problem};
+    .problem = power_problem,
+    .backward = &kKromBackward};
 
 }  // namespace depthcost

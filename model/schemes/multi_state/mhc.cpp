@@ -1,9 +1,5 @@
 // Manifold-constrained hyper-connections (mHC), m residual streams. [mhc] arXiv:2512.24880v2.
-#include <algorithm>
-#include <cassert>
-
 #include "model/schemes/list.hpp"
-#include "model/schemes/multi_state/mhc_recomputation.hpp"
 #include "model/schemes/multi_state/streams.hpp"
 
 namespace depthcost {
@@ -60,52 +56,16 @@ double mhc_parameters(const SchemeLayer& at) {
   return m * hidden_size(at) * (m * m + 2 * m) + m * m + 2 * m + 3;
 }
 
-/// Backward of a boundary, m streams.
-///   fused               (6m + 2) r, (3m + 1) w: post, pre and the projection of
-///                       deepseek-ai/TileKernels tile_kernels/mhc, read off their signatures
-///   two_pass, one_pass  (3m + 2) r, (m + 1) w: dX is carried along, gradients of coefficients wait
-///                       for the second visit. [ours], the least that is possible
-///   unfused             (9m + 4) r, (5m + 2) w: each kernel's own backward, and autograd's two
-///                       additions to the gradient of X, which three kernels read. [ours]
 BackwardLayer mhc_backward_layer(const SchemeLayer& at, Schedule schedule, GradientAccumulation) {
-  if (at.layer > at.num_layers) return {};
-  const double m = num_streams(at);
-  if (schedule == fused) return {{3 * m + 2, 3 * m, 3 * m + 1}, 3};
-  if (schedule == unfused) return {{4 * m + 4, 5 * m, 5 * m + 2}, 7};
-  return {{2 * m + 2, m, m + 1}, 1};
+  return dynamic_streams_backward(num_streams(at), schedule);
 }
 
-/// Every layer saves its m streams, their mix (the norm's input), its normalised input, its
-/// output f, and as scalars the m^2 + 2m unactivated coefficients and the streams' norm: f and
-/// the streams for the gradients of the coefficients. [mhc] Table 3. Eager code, whose projection
-/// is a matrix product of its own, keeps the normalised streams too.
-ChunkActivations mhc_activations(const SchemeLayer& last, const ChunkOfLayers& chunk,
-                                 const ActivationPlan& plan) {
-  if (chunk.num_layers == 0) return {};
-  const Count m = last.parameters.num_streams;
-  const SavedVectors output = saved_vectors(1);
-  const SavedVectors coefficients{.vectors = 0, .scalars = static_cast<double>(m * m + 2 * m + 1)};
-  const SavedVectors normalised = saved_vectors(plan.schedule == unfused ? m : 0);
-  const SavedVectors remade =
-      saved_vectors(m) + normalised + kNormInput + kNormOutput + coefficients;
-  const auto num_layers = static_cast<double>(chunk.num_layers);
-  if (plan.policy != ActivationPolicy::recompute)
-    return placed_activations(plan.policy, chunk.num_layers, num_layers * (remade + output),
-                              remade + output, {});
-  assert(plan.recompute_layers >= 1);
-  const Count at_once = std::min(plan.recompute_layers, chunk.num_layers);
-  const Count num_states = (chunk.num_layers + at_once - 1) / at_once;
-  return {.kept = saved_vectors(num_states * m) + num_layers * output,
-          .for_weights = saved_vectors(chunk.num_layers),
-          .working = static_cast<double>(at_once) * remade};
-}
+/// The m^2 + 2m unactivated coefficients and the streams' norm.
+double mhc_scalars(double m) { return m * m + 2 * m + 1; }
 
-constexpr BackwardRule kMhcBackward{
-    .layer = mhc_backward_layer,
-    .activations = mhc_activations,
-    .recompute_layers = [](const SchemeParameters& parameters, Count num_layers) {
-      return best_mhc_recomputation(parameters.num_streams, num_layers);
-    }};
+constexpr BackwardRule kMhcBackward{.layer = mhc_backward_layer,
+                                    .activations = dynamic_streams_keep<mhc_scalars>,
+                                    .recompute_layers = best_stream_recomputation};
 
 }  // namespace
 
@@ -120,6 +80,42 @@ Launches mean_exit(const SchemeLayer& last, Schedule schedule) {
       operations::unfused_elementwise({reads(Operand::recent, m), writes(Operand::recent, 1)}, m),
       operations::rmsnorm()};
 }
+
+/// The exit: the mean and dx r; every stream has the same gradient, which the boundary before it
+/// reads as m rows.
+///   fused     1 kernel: 2 r, m w        unfused   norm 2 r, 1 w; 1 r, m w
+/// [ours]
+BackwardLayer mean_exit_backward(const SchemeLayer& at, Schedule schedule,
+                                 GradientAccumulation mode) {
+  if (!is_behind_last(at)) return mhc_backward_layer(at, schedule, mode);
+  const double m = num_streams(at);
+  if (schedule == unfused) return norm_backward() + backward_kernel(0, 1, m);
+  return backward_kernel(2, 0, m);
+}
+
+/// The exit keeps the mean, which follows from the streams behind the last layer, and its norm.
+ChunkActivations mean_exit_keep(const SchemeLayer& last, const ChunkOfLayers& chunk,
+                                const ActivationPlan& plan) {
+  ChunkActivations all = dynamic_streams_keep<mhc_scalars>(last, chunk, plan);
+  if (chunk.output == OutputAggregation::elsewhere) return all;
+  const ChunkActivations exit =
+      placed_activations(plan.policy, 1, kNormInput + kNormOutput, kNormInput + kNormOutput, {});
+  if (plan.policy == ActivationPolicy::recompute) {
+    all.kept = all.kept + kNormInput;
+    all.for_weights = all.for_weights + saved_vectors(1);
+    all.working = larger(all.working, kNormOutput);
+    return all;
+  }
+  all.kept = all.kept + exit.kept;
+  all.for_weights = all.for_weights + exit.for_weights;
+  all.offloaded = all.offloaded + exit.offloaded;
+  all.working = larger(all.working, exit.working);
+  return all;
+}
+
+constexpr BackwardRule kMeanExitBackward{.layer = mean_exit_backward,
+                                         .activations = mean_exit_keep,
+                                         .recompute_layers = best_stream_recomputation};
 
 double layer_parameters(const SchemeLayer& at) {
   return at.layer > at.num_layers ? 0 : mhc_parameters(at);
@@ -150,7 +146,7 @@ const SchemeRule schemes::kMhcMeanExit{
     .counted = mhc_table1,
     .counted_output = [](const SchemeLayer&, Counting) { return Traffic{}; },
     .formula = mhc_formula,
-    .backward = &kMhcBackward};
+    .backward = &kMeanExitBackward};
 
 const SchemeRule schemes::kMhc{
     .id = "mhc",

@@ -2,9 +2,12 @@
 // place of phi.
 #pragma once
 
+#include <cassert>
+
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/residual_operations.hpp"
-#include "model/schemes/states.hpp"
+#include "model/schemes/backward_parts.hpp"
+#include "model/schemes/multi_state/mhc_recomputation.hpp"
 
 namespace depthcost::scheme_parts {
 
@@ -53,5 +56,62 @@ inline Launches dynamic_streams(double m, const StreamProjection& by, Schedule s
   for (const Operation& piece : merge_pieces(m)) all.push_back(piece);
   return all;
 }
+
+/// Backward of a boundary, m streams whose coefficients come from the streams.
+///   fused               (6m + 2) r, (3m + 1) w: post, pre and the projection of
+///                       deepseek-ai/TileKernels tile_kernels/mhc, read off their signatures;
+///                       taken over for other maps in place of phi, which nobody has published
+///   two_pass, one_pass  (3m + 2) r, (m + 1) w: X before and behind the layer, f, dx, dX' r; dX, df
+///                       w: dX' is carried along, gradients of coefficients wait for the second
+///                       visit. [ours]
+///   unfused             (9m + 4) r, (5m + 2) w: each kernel's own backward, and autograd's two
+///                       additions to the gradient of X, which three kernels read. [ours]
+constexpr BackwardLayer dynamic_streams_backward(double m, Schedule schedule) {
+  if (schedule == fused) return {{3 * m + 2, 3 * m, 3 * m + 1}, 3};
+  if (schedule == unfused) return {{4 * m + 4, 5 * m, 5 * m + 2}, 7};
+  return {{2 * m + 2, m, m + 1}, 1};
+}
+
+/// Every layer saves its m streams, their mix (the norm's input), its normalised input, its
+/// output f, and scalars that the coefficients come from: f and the streams for the gradients of
+/// the coefficients. [mhc] Table 3. Eager code, whose projection is a matrix product of its own,
+/// keeps the normalised streams too.
+template <double (*kScalars)(double num_streams)>
+ChunkActivations dynamic_streams_keep(const SchemeLayer& last, const ChunkOfLayers& chunk,
+                                      const ActivationPlan& plan) {
+  if (chunk.num_layers == 0) return {};
+  const Count m = last.parameters.num_streams;
+  const SavedVectors output = saved_vectors(1);
+  const SavedVectors normalised = saved_vectors(plan.schedule == unfused ? m : 0);
+  const SavedVectors remade = saved_vectors(m) + normalised + kNormInput + kNormOutput +
+                              loose_scalars(kScalars(num_streams(last)));
+  const auto num_layers = static_cast<double>(chunk.num_layers);
+  if (plan.policy != ActivationPolicy::recompute)
+    return placed_activations(plan.policy, chunk.num_layers, num_layers * (remade + output),
+                              remade + output, {});
+  assert(plan.recompute_layers >= 1);
+  const Count at_once = std::min(plan.recompute_layers, chunk.num_layers);
+  const Count num_states = (chunk.num_layers + at_once - 1) / at_once;
+  return {.kept = saved_vectors(num_states * m) + num_layers * output,
+          .for_weights = saved_vectors(chunk.num_layers),
+          .working = static_cast<double>(at_once) * remade};
+}
+
+inline Count best_stream_recomputation(const SchemeParameters& parameters, Count num_layers) {
+  return best_mhc_recomputation(parameters.num_streams, num_layers);
+}
+
+/// What a boundary of streams with static coefficients keeps: X and f; X' follows from them. Eager
+/// code saves the mix, which is the norm's input.
+inline SavedLayer static_streams_saved(const SchemeLayer& at, Schedule schedule) {
+  return {.state = d_vectors(num_streams(at) + 1),
+          .remade = kNormOutput + d_vectors(schedule == unfused ? 1 : 0)};
+}
+
+/// Backward of X' = mixed X + beta f; x = norm(a . X') with static coefficients, in one scan: X, f,
+/// dx, dX' r, X' made again; dX, df w. The gradients of the coefficients are reduced there.
+///   (2m + 2) r, (m + 1) w
+/// [ours]
+constexpr BackwardLayer static_streams_scan(double m) { return backward_kernel(m + 2, m, m + 1); }
 
 }  // namespace depthcost::scheme_parts

@@ -36,6 +36,26 @@ Launches identity_boundary(const SchemeLayer& at, Schedule schedule) {
   return update_and_read(at, schedule);
 }
 
+/// Backward of X_k += b_k f; x = norm(sum_k a_k X_k).
+///   fused     static_streams_scan()
+///   unfused   norm 2 r, 1 w; read K + 1 r, K w; sum with dX' 2K r, K w; write f, dX r, df w: the
+///             gradient of X_k in front of the update is that behind it. The 12 d at K = 3 of the
+///             pull requests' two kernels, the norm's 3 d and the sum's 9 d
+/// Behind the last read there is no dX'. [ours]
+BackwardLayer read_and_write_backward(const SchemeLayer& at, Schedule schedule,
+                                      GradientAccumulation) {
+  const double K = num_streams(at);
+  if (schedule == fused)
+    return is_behind_last(at) ? backward_kernel(K + 2, 0, K + 1) : static_streams_scan(K);
+  const BackwardLayer all = norm_backward() + backward_kernel(K, 1, K) + backward_kernel(1, K, 1);
+  return is_behind_last(at) ? all : all + gradient_sum(K);
+}
+
+constexpr BackwardRule kIdentityBackward{.layer = read_and_write_backward,
+                                         .activations = layers_keep<static_streams_saved>};
+constexpr BackwardRule kWideBackward{.layer = read_and_write_backward,
+                                     .activations = layers_and_output_keep<static_streams_saved>};
+
 double two_a_stream(const SchemeLayer& at) { return 2 * num_streams(at); }
 
 }  // namespace
@@ -57,7 +77,8 @@ const SchemeRule schemes::kHcIdentity{
     .operations = identity_boundary,
     .state_d = stream_states,
     .parameters = two_a_stream,
-    .problem = streams_problem};
+    .problem = streams_problem,
+    .backward = &kIdentityBackward};
 
 const SchemeRule schemes::kWideResidual{
     .id = "wide_residual",
@@ -81,6 +102,7 @@ const SchemeRule schemes::kWideResidual{
         [](const SchemeLayer& last, Schedule schedule) {
           return update_and_read({last.parameters, last.num_layers + 1, last.num_layers}, schedule);
         },
-    .problem = streams_problem};
+    .problem = streams_problem,
+    .backward = &kWideBackward};
 
 }  // namespace depthcost

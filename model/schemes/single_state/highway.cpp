@@ -1,6 +1,6 @@
 // Highway networks: a learned gate between the state and the layer's output.
+#include "model/schemes/backward_parts.hpp"
 #include "model/schemes/list.hpp"
-#include "model/schemes/states.hpp"
 
 namespace depthcost {
 namespace {
@@ -22,6 +22,26 @@ Launches gated(const SchemeLayer& at, Schedule schedule) {
   return {gate(at), mix, operations::rmsnorm()};
 }
 
+/// Backward of h' = (1 - g) o h + g o f; x = norm(h'), g = sigmoid(z), z = W h + b. With u the
+/// gradient of h': df = g o u, dz = g (1 - g) o (f - h) o u, dh = (1 - g) o u + W^T dz.
+///   fused     h, f, z, dx, dh' r, h' made again; dh, df, dz w; then the gate's product adds to dh
+///   unfused   norm 2 r, 1 w; sum 2 r, 1 w; mix h, f, z, u r, dh, df, dz w; the gate's products,
+///             and the sum of both parts of dh
+/// The gate's weights take h and dz once more. [ours]
+BackwardLayer gated_backward(const SchemeLayer&, Schedule schedule, GradientAccumulation) {
+  if (schedule == fused) return backward_kernel(4, 1, 3) + projection_backward_into(1, 1);
+  return norm_backward() + gradient_sum() + backward_kernel(3, 1, 3) + projection_backward(1, 1) +
+         gradient_sum();
+}
+
+/// h' and f. The gate's logits z follow from h, the norm's output from h'.
+SavedLayer gated_saved(const SchemeLayer&, Schedule) {
+  return {.state = kNormInput + d_vectors(1), .remade = kNormOutput + d_vectors(1), .before = 1};
+}
+
+constexpr BackwardRule kGatedBackward{.layer = gated_backward,
+                                      .activations = layers_keep<gated_saved>};
+
 }  // namespace
 
 const SchemeRule schemes::kHighway{
@@ -39,9 +59,11 @@ const SchemeRule schemes::kHighway{
     .schedules = kUnfusedAndFused,
     .operations = gated,
     .state_d = one_state,
-    .parameters = [](const SchemeLayer& at) {
-      const double d = hidden_size(at);
-      return d * d + d;
-    }};
+    .parameters =
+        [](const SchemeLayer& at) {
+          const double d = hidden_size(at);
+          return d * d + d;
+        },
+    .backward = &kGatedBackward};
 
 }  // namespace depthcost

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "model/base/counted.hpp"
+#include "model/schemes/backward_parts.hpp"
 #include "model/schemes/list.hpp"
-#include "model/schemes/states.hpp"
 
 namespace depthcost {
 namespace {
@@ -71,6 +71,92 @@ Launches with_history(const SchemeLayer& at, Schedule schedule) {
   return all;
 }
 
+/// Backward of h' = beta h + alpha f; x = norm(h'), g the gradient of h'.
+///   fused     h, f, dx, dh' r, h' made again; dh = beta g, df = alpha g w
+///   unfused   norm 2 r, 1 w; sum 2 r, 1 w; h, f, g r, dh, df w
+/// The gradients of beta and alpha, <g, h> and <g, f>, are reduced where these are read. [ours]
+BackwardLayer weighted_backward(const SchemeLayer&, Schedule schedule, GradientAccumulation) {
+  if (schedule == unfused) return norm_backward() + gradient_sum() + backward_kernel(2, 1, 2);
+  return backward_kernel(3, 1, 2);
+}
+
+/// h' and f.
+SavedLayer weighted_saved(const SchemeLayer&, Schedule) {
+  return {.state = kNormInput + d_vectors(1), .remade = kNormOutput, .before = 1};
+}
+
+/// Backward of h' = h + f + B A h; x = norm(h'). With g the gradient of h': df = g, dh = g + A^T
+/// B^T g, where B^T g is r scalars; those of A and B are sums over tokens.
+///   fused     h, h', dx, dh' r; df, dh w
+///   unfused   norm 2 r, 1 w; sum 2 r, 1 w; g r for B^T g, and for B; dh w; h r for A; sum 2 r, 1 w
+/// [ours]
+BackwardLayer low_rank_backward(const SchemeLayer&, Schedule schedule, GradientAccumulation) {
+  if (schedule == fused) return backward_kernel(3, 1, 2);
+  return norm_backward() + gradient_sum() + projection_backward(0, 1) + projection_backward(1, 0) +
+         gradient_sum();
+}
+
+/// h', and the r scalars A h.
+SavedLayer low_rank_saved(const SchemeLayer& at, Schedule) {
+  return {.state = kNormInput, .remade = kNormOutput + loose_scalars(rank(at)), .before = 1};
+}
+
+/// Earlier states whose gradient has a sum already: layer l + 1 reads all of them but the k-th.
+double earlier_sums(const SchemeLayer& at) {
+  if (is_last_layer(at)) return 0;
+  return std::min(earlier_states(at), static_cast<double>(at.parameters.history - 1));
+}
+
+/// With h_{l-1}, which layer l + 1 reads as an earlier state.
+double history_sums(const SchemeLayer& at) {
+  return earlier_sums(at) + (is_last_layer(at) ? 0 : 1);
+}
+
+/// As low_rank_backward; every earlier state has a gradient gamma_i A^T B^T g.
+///   fused     h', k earlier states, dx, dh' r; df and k gradients w, and that of h where it is a
+///             sum and no longer g
+///   unfused   norm 2 r, 1 w; sum 2 r, 1 w; g r for B^T g, and for B; k w; k r for A
+/// and what adding to the sums costs. [ours]
+BackwardLayer history_backward(const SchemeLayer& at, Schedule schedule,
+                               GradientAccumulation mode) {
+  const double k = earlier_states(at);
+  const double sum_of_h = is_last_layer(at) ? 0 : 1;
+  if (schedule == fused) {
+    const BackwardLayer scan =
+        backward_kernel(k + 2, 1, k + 1) + accumulated(mode, history_sums(at));
+    if (mode == GradientAccumulation::autograd) return scan;
+    return scan + BackwardLayer{{.gradient_writes_d = sum_of_h}, 0};
+  }
+  const BackwardLayer add = norm_backward() + gradient_sum() +
+                            accumulated(GradientAccumulation::autograd, history_sums(at));
+  if (k == 0) return add;
+  return add + projection_backward(0, 1) + projection_backward(k, 0);
+}
+
+/// With the gradient of h that a sum makes a row of its own.
+double history_accumulation_d(const SchemeLayer& last, GradientAccumulation mode) {
+  const double rows =
+      mode == GradientAccumulation::autograd ? 0 : static_cast<double>(last.num_layers - 1);
+  return accumulated_d<history_sums>(last, mode) + rows;
+}
+
+/// h', which the layers to come read too, and the k r scalars A h.
+SavedLayer history_saved(const SchemeLayer& at, Schedule) {
+  const double k = earlier_states(at);
+  return {.state = kNormInput,
+          .remade = kNormOutput + loose_scalars(k * rank(at)),
+          .rows = 1,
+          .received = k + 1};
+}
+
+constexpr BackwardRule kWeightedBackward{.layer = weighted_backward,
+                                         .activations = layers_keep<weighted_saved>};
+constexpr BackwardRule kLowRankBackward{.layer = low_rank_backward,
+                                        .activations = layers_keep<low_rank_saved>};
+constexpr BackwardRule kHistoryBackward{.layer = history_backward,
+                                        .activations = layers_keep<history_saved>,
+                                        .accumulation_d = history_accumulation_d};
+
 std::optional<ParameterProblem> rank_problem(const SchemeLayer& last) {
   if (last.parameters.rank <= last.parameters.hidden_size) return std::nullopt;
   return ParameterProblem{"rank", fmt::format("more than d = {}", last.parameters.hidden_size)};
@@ -96,7 +182,8 @@ const SchemeRule schemes::kLaurelRw{
     .schedules = kUnfusedAndFused,
     .operations = weighted,
     .state_d = one_state,
-    .parameters = [](const SchemeLayer&) { return 2.0; }};
+    .parameters = [](const SchemeLayer&) { return 2.0; },
+    .backward = &kWeightedBackward};
 
 const SchemeRule schemes::kLaurelLr{
     .id = "laurel_lr",
@@ -115,7 +202,8 @@ const SchemeRule schemes::kLaurelLr{
     .operations = low_rank,
     .state_d = one_state,
     .parameters = low_rank_parameters,
-    .problem = rank_problem};
+    .problem = rank_problem,
+    .backward = &kLowRankBackward};
 
 const SchemeRule schemes::kLaurelPa{
     .id = "laurel_pa",
@@ -138,6 +226,7 @@ const SchemeRule schemes::kLaurelPa{
         },
     .parameters =
         [](const SchemeLayer& at) { return low_rank_parameters(at) + earlier_states(at); },
-    .problem = history_problem};
+    .problem = history_problem,
+    .backward = &kHistoryBackward};
 
 }  // namespace depthcost

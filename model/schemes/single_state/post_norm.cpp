@@ -1,6 +1,6 @@
 // PostNorm, HybridNorm, DeepNorm, KEEL and SiameseNorm: a norm on the stream itself.
+#include "model/schemes/backward_parts.hpp"
 #include "model/schemes/list.hpp"
-#include "model/schemes/states.hpp"
 
 namespace depthcost {
 namespace {
@@ -58,6 +58,83 @@ Launches siamese(const SchemeLayer&, Schedule schedule) {
   return {add, stream_norm(Operand::streams), add, stream_norm(Operand::recent), sum};
 }
 
+/// Backward of s = alpha h + f; h' = Norm(s), which the next layer reads as it is. With u the
+/// gradient of s: df = u, dh = alpha u, which is scaled where it is read.
+///   fused     h, f, dx, dh' r, s made again; u w
+///   unfused   dx, dh' r, 1 w; norm s, its gradient r, u w; with an alpha also u r, dh w
+/// [ours]
+BackwardLayer post_norm_backward(const SchemeLayer&, Schedule schedule, GradientAccumulation) {
+  if (schedule == fused) return backward_kernel(3, 1, 1);
+  return input_gradient_sum() + stream_norm_backward();
+}
+
+BackwardLayer deep_norm_backward(const SchemeLayer& at, Schedule schedule,
+                                 GradientAccumulation mode) {
+  const BackwardLayer norm = post_norm_backward(at, schedule, mode);
+  return schedule == fused ? norm : norm + backward_kernel(0, 1, 1);
+}
+
+/// In front of attention h' = h + f is read as it is: dx, dh' r, dh w.
+BackwardLayer hybrid_norm_backward(const SchemeLayer& at, Schedule schedule,
+                                   GradientAccumulation mode) {
+  return at.layer % 2 == 0 ? post_norm_backward(at, schedule, mode) : input_gradient_sum();
+}
+
+/// Backward of s = alpha h + f; h' = Norm(s); x = Norm'(h').
+///   fused     h, f, dx, dh' r, s and h' made again; u w
+///   unfused   both norms, the sum of the gradients of h', and dh = alpha u
+/// [ours]
+BackwardLayer keel_backward(const SchemeLayer&, Schedule schedule, GradientAccumulation) {
+  if (schedule == fused) return backward_kernel(3, 1, 1);
+  return norm_backward() + gradient_sum() + stream_norm_backward() + backward_kernel(0, 1, 1);
+}
+
+/// Backward of h1' = Norm(h1 + y), h2' = h2 + y, x = h1' + Norm'(h2').
+///   fused     h1, h2, y, dx, dh1', dh2' r; dh1, dh2 and dy, their sum, w
+///   unfused   dh1' + dx; both norms; the sum of the gradients of h2'; dy
+/// [ours]
+BackwardLayer siamese_backward(const SchemeLayer&, Schedule schedule, GradientAccumulation) {
+  if (schedule == fused) return backward_kernel(4, 2, 3);
+  return input_gradient_sum() + stream_norm_backward() + norm_backward() + gradient_sum() +
+         gradient_sum();
+}
+
+/// Eager code saves the norm's input s, a kernel that made h' alone has f, from which s comes
+/// again. h' is the layer's input.
+SavedLayer post_norm_saved(const SchemeLayer&, Schedule schedule) {
+  if (schedule == unfused) return {.state = kNormInput, .remade = kNormOutput};
+  return {.state = d_vectors(2), .remade = loose_scalars(1), .before = 1};
+}
+
+SavedLayer hybrid_norm_saved(const SchemeLayer& at, Schedule schedule) {
+  return at.layer % 2 == 0 ? post_norm_saved(at, schedule) : SavedLayer{.state = d_vectors(1)};
+}
+
+/// h' beside s, or f, and x: a statistic for each norm.
+SavedLayer keel_saved(const SchemeLayer&, Schedule schedule) {
+  if (schedule == unfused)
+    return {.state = kNormInput, .remade = kNormInput + kNormOutput + loose_scalars(1)};
+  return {.state = d_vectors(2), .remade = kNormOutput + loose_scalars(1), .before = 1};
+}
+
+/// Eager code saves both norms' inputs; a kernel that has stored h1' and h2' needs y.
+SavedLayer siamese_saved(const SchemeLayer&, Schedule schedule) {
+  const SavedVectors remade = kNormOutput + loose_scalars(1);
+  if (schedule == unfused) return {.state = d_vectors(2), .remade = remade};
+  return {.state = d_vectors(3), .remade = remade, .before = 1};
+}
+
+constexpr BackwardRule kPostNormBackward{.layer = post_norm_backward,
+                                         .activations = layers_keep<post_norm_saved>};
+constexpr BackwardRule kDeepNormBackward{.layer = deep_norm_backward,
+                                         .activations = layers_keep<post_norm_saved>};
+constexpr BackwardRule kHybridNormBackward{.layer = hybrid_norm_backward,
+                                           .activations = layers_keep<hybrid_norm_saved>};
+constexpr BackwardRule kKeelBackward{.layer = keel_backward,
+                                     .activations = layers_keep<keel_saved>};
+constexpr BackwardRule kSiameseBackward{.layer = siamese_backward,
+                                        .activations = layers_keep<siamese_saved>};
+
 double gain(const SchemeLayer& at) { return hidden_size(at); }
 double two_gains(const SchemeLayer& at) { return 2 * hidden_size(at); }
 
@@ -79,7 +156,8 @@ const SchemeRule schemes::kPostNorm{
     .schedules = kUnfusedAndFused,
     .operations = post_norm,
     .state_d = one_state,
-    .parameters = gain};
+    .parameters = gain,
+    .backward = &kPostNormBackward};
 
 const SchemeRule schemes::kHybridNorm{
     .id = "hybrid_norm",
@@ -97,7 +175,8 @@ const SchemeRule schemes::kHybridNorm{
     .schedules = kUnfusedAndFused,
     .operations = hybrid_norm,
     .state_d = one_state,
-    .parameters = [](const SchemeLayer& at) { return at.layer % 2 == 0 ? hidden_size(at) : 0; }};
+    .parameters = [](const SchemeLayer& at) { return at.layer % 2 == 0 ? hidden_size(at) : 0; },
+    .backward = &kHybridNormBackward};
 
 const SchemeRule schemes::kDeepNorm{
     .id = "deepnorm",
@@ -115,7 +194,8 @@ const SchemeRule schemes::kDeepNorm{
     .schedules = kUnfusedAndFused,
     .operations = deep_norm,
     .state_d = one_state,
-    .parameters = gain};
+    .parameters = gain,
+    .backward = &kDeepNormBackward};
 
 const SchemeRule schemes::kKeel{
     .id = "keel",
@@ -133,7 +213,8 @@ const SchemeRule schemes::kKeel{
     .schedules = kUnfusedAndFused,
     .operations = keel,
     .state_d = one_state,
-    .parameters = gain};
+    .parameters = gain,
+    .backward = &kKeelBackward};
 
 const SchemeRule schemes::kSiameseNorm{
     .id = "siamese_norm",
@@ -152,6 +233,7 @@ const SchemeRule schemes::kSiameseNorm{
     .schedules = kUnfusedAndFused,
     .operations = siamese,
     .state_d = [](const SchemeLayer&) { return 2.0; },
-    .parameters = two_gains};
+    .parameters = two_gains,
+    .backward = &kSiameseBackward};
 
 }  // namespace depthcost

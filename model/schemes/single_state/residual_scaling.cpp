@@ -1,7 +1,7 @@
 // Residual scaling of ZAYA1: the stream and the layer's output are shifted and scaled, channel by
 // channel, before they are added. [residual_scaling]
+#include "model/schemes/backward_parts.hpp"
 #include "model/schemes/list.hpp"
-#include "model/schemes/states.hpp"
 
 namespace depthcost {
 namespace {
@@ -36,6 +36,35 @@ Launches scaled_merge(const SchemeLayer& at, Schedule schedule) {
   return all;
 }
 
+/// Backward of r' = (r + b_r) o s_r + (f + b_f) o s_f; x = norm(r'). The gradient of the f32 stream
+/// is counted as the stream is, as two vectors of two bytes an element: an assumption where
+/// gradients have four.
+///   fused     r, f, dx, dr' r, r' made again; dr, df w
+///   unfused   norm 3 r, 2 w; sum of both parts of dr' 4 r, 2 w; of f: its share 2 r, 1 w, then 2
+///   r,
+///             1 w; of r 4 r, 2 w, but not in front of the first layer
+/// Behind the last layer nothing else reads r': there is no dr'. Gradients of scales and shifts are
+/// reduced where r and f are read. [ours]
+BackwardLayer merge_backward(const SchemeLayer& at, Schedule schedule, GradientAccumulation) {
+  if (schedule == fused)
+    return backward_kernel(kStream_d + 2, is_behind_last(at) ? 0 : kStream_d, kStream_d + 1);
+  BackwardLayer all = backward_kernel(kStream_d + 1, 0, kStream_d);
+  if (!is_behind_last(at)) all = all + gradient_sum(kStream_d);
+  all = all + backward_kernel(0, kStream_d, 1) + backward_kernel(1, 1, 1);
+  if (vectors(at) < 4) return all;
+  return all + backward_kernel(kStream_d, kStream_d, kStream_d);
+}
+
+/// r' and f, and of the layer before its r.
+SavedLayer merge_saved(const SchemeLayer& at, Schedule) {
+  return {.state = d_vectors(kStream_d + 1),
+          .remade = kNormOutput,
+          .before = vectors(at) < 4 ? 0 : kStream_d};
+}
+
+constexpr BackwardRule kMergeBackward{.layer = merge_backward,
+                                      .activations = layers_and_output_keep<merge_saved>};
+
 }  // namespace
 
 const SchemeRule schemes::kResidualScaling{
@@ -59,6 +88,7 @@ const SchemeRule schemes::kResidualScaling{
     .output =
         [](const SchemeLayer& last, Schedule schedule) {
           return scaled_merge({last.parameters, last.num_layers + 1, last.num_layers}, schedule);
-        }};
+        },
+    .backward = &kMergeBackward};
 
 }  // namespace depthcost

@@ -1,6 +1,6 @@
 // ReZero and LayerScale: the layer's output is scaled before it is added.
+#include "model/schemes/backward_parts.hpp"
 #include "model/schemes/list.hpp"
-#include "model/schemes/states.hpp"
 
 namespace depthcost {
 namespace {
@@ -15,6 +15,23 @@ Launches scaled(const SchemeLayer&, Schedule schedule) {
   add.flops_d -= 1;  // beta is 1
   return {add};
 }
+
+/// Backward of h' = h + lambda o f; x = norm(h'), g the gradient of h'. That of h is g.
+///   fused     h', f, dx, dh' r; dh = g, df = lambda o g w
+///   unfused   norm 2 r, 1 w; sum 2 r, 1 w; f, g r, df w
+/// The gradient of lambda, sum f o g over tokens, is reduced in the kernel that reads f. [ours]
+BackwardLayer scaled_backward(const SchemeLayer&, Schedule schedule, GradientAccumulation) {
+  if (schedule == unfused) return norm_backward() + gradient_sum() + backward_kernel(1, 1, 1);
+  return backward_kernel(3, 1, 2);
+}
+
+/// h', and f for the gradient of lambda.
+SavedLayer scaled_saved(const SchemeLayer&, Schedule) {
+  return {.state = kNormInput + d_vectors(1), .remade = kNormOutput};
+}
+
+constexpr BackwardRule kScaledBackward{.layer = scaled_backward,
+                                       .activations = layers_keep<scaled_saved>};
 
 }  // namespace
 
@@ -31,7 +48,8 @@ const SchemeRule schemes::kReZero{
     .schedules = kUnfusedAndFused,
     .operations = scaled<ScaleShape::scalar>,
     .state_d = one_state,
-    .parameters = [](const SchemeLayer&) { return 1.0; }};
+    .parameters = [](const SchemeLayer&) { return 1.0; },
+    .backward = &kScaledBackward};
 
 const SchemeRule schemes::kLayerScale{
     .id = "layerscale",
@@ -46,6 +64,7 @@ const SchemeRule schemes::kLayerScale{
     .schedules = kUnfusedAndFused,
     .operations = scaled<ScaleShape::vector>,
     .state_d = one_state,
-    .parameters = hidden_size};
+    .parameters = hidden_size,
+    .backward = &kScaledBackward};
 
 }  // namespace depthcost

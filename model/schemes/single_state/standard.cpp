@@ -1,6 +1,6 @@
 // The standard residual: h_l = h_{l-1} + f_{l-1}(h_{l-1}).
+#include "model/schemes/backward_parts.hpp"
 #include "model/schemes/list.hpp"
-#include "model/schemes/states.hpp"
 
 namespace depthcost {
 namespace {
@@ -32,34 +32,12 @@ LedgerFormula standard_formula(Counting counting) {
       "residual_add; model/operations/eager_operations.hpp: operations::rmsnorm");
 }
 
-/// Backward of h += f; x = norm(h). The gradient of f is that of h.
-///   fused     h, dx, dh r, dh w in one kernel
-///   unfused   h, dx r, dn w; then dh, dn r, dh w
-/// [ours]
-BackwardLayer standard_backward_layer(const SchemeLayer& at, Schedule schedule,
-                                      GradientAccumulation) {
-  if (at.layer > at.num_layers) return {};
-  if (schedule == fused)
-    return {{.activation_reads_d = 2, .gradient_reads_d = 1, .gradient_writes_d = 1}, 1};
-  return {{.activation_reads_d = 2, .gradient_reads_d = 2, .gradient_writes_d = 2}, 2};
-}
-
-/// h_l and the normalised input of every layer. A sum's own backward pass reads nothing, and h_l
-/// follows from no fewer vectors than itself.
-ChunkActivations standard_activations(const SchemeLayer&, const ChunkOfLayers& chunk,
-                                      const ActivationPlan& plan) {
-  const double num_layers = static_cast<double>(chunk.num_layers);
-  if (chunk.num_layers == 0) return {};
-  if (plan.policy == ActivationPolicy::recompute)
-    return {.kept = num_layers * kNormInput,
-            .for_weights = saved_vectors(chunk.num_layers),
-            .working = kNormOutput};
-  return placed_activations(plan.policy, chunk.num_layers, num_layers * (kNormInput + kNormOutput),
-                            kNormInput + kNormOutput, {});
+BackwardLayer standard_backward_layer(const SchemeLayer&, Schedule schedule, GradientAccumulation) {
+  return add_and_norm_backward(schedule);
 }
 
 constexpr BackwardRule kStandardBackward{.layer = standard_backward_layer,
-                                         .activations = standard_activations};
+                                         .activations = layers_keep<add_and_norm_saved>};
 
 }  // namespace
 

@@ -1,0 +1,558 @@
+// Backward passes of the references: each gradient against central differences of the forward
+// reference, in float64, and what is moved against the backward rules of the schemes.
+#include <gtest/gtest.h>
+
+#include "kernels/reference/attnres.hpp"
+#include "kernels/reference/backward/attnres.hpp"
+#include "kernels/reference/backward/dense_mix.hpp"
+#include "kernels/reference/backward/mhc.hpp"
+#include "kernels/reference/backward/residual.hpp"
+#include "kernels/reference/dense_mix.hpp"
+#include "kernels/reference/projection.hpp"
+#include "kernels/reference/residual.hpp"
+#include "kernels/reference/scaled_residual.hpp"
+#include "model/ledger/backward.hpp"
+#include "model/schemes/list.hpp"
+#include "tests/kernels/reference/backward_access.hpp"
+
+namespace depthcost::test::backward_test {
+namespace {
+
+using reference::dot;
+using reference::run;
+using reference::run_backward;
+
+constexpr std::size_t kTokens = 3;
+
+struct Shape {
+  std::size_t T = kTokens;
+  std::size_t d = 5;
+};
+constexpr Shape kShapes[] = {{1, 1}, {3, 1}, {3, 5}, {1, 8}};
+
+BackwardLayer ledger(const SchemeRule& rule, Schedule schedule, Count layer,
+                     GradientAccumulation mode = GradientAccumulation::fused,
+                     SchemeParameters parameters = {.hidden_size = 64}, Count num_layers = 12) {
+  return backward_layers({Scheme{rule, std::move(parameters)}, num_layers}, schedule,
+                         mode)[static_cast<std::size_t>(layer) - 1];
+}
+
+/// Rows of a state with one stream, and the gradients that arrive.
+struct OneState {
+  std::size_t T, d;
+  RandomRows draw{1};
+  Row h = draw(T * d), f = draw(T * d), z = draw(T * d), gain = draw(d), dx = draw(T * d),
+      next = draw(T * d), x = Row(T * d), dh = Row(T * d), df = Row(T * d), dz = Row(T * d),
+      dgain = Row(d);
+
+  explicit OneState(const Shape& shape) : T(shape.T), d(shape.d) {}
+  BasicNextNorm<double> norm() const { return {.gain = gain.data()}; }
+  BackwardAccess access() const {
+    BackwardAccess all(T, d);
+    for (const Row* row : {&h, &f, &z, &dx}) all.holds(Saved::activation, *row);
+    for (const Row* row : {&next, &dh, &df, &dz}) all.holds(Saved::gradient, *row);
+    return all;
+  }
+  double weighed(const Row& state) const { return dot(dx, x) + dot(next, state); }
+};
+
+TEST(ReferenceBackward, OfTheStandardResidual) {
+  for (const Shape& shape : kShapes) {
+    OneState s(shape);
+    const auto loss = [&] {
+      Row h = s.h;
+      run(ResidualAddRmsNorm<double>{s.T, s.d, h.data(), s.f.data(), s.norm(), s.x.data()});
+      return s.weighed(h);
+    };
+    Row saved = s.h;
+    for (std::size_t i = 0; i < saved.size(); ++i) saved[i] += s.f[i];
+    BackwardAccess access = s.access();
+    access.holds(Saved::activation, saved);
+    run_backward(reference::ResidualAddRmsNormBackward<double>{s.T, s.d, saved.data(), s.dx.data(),
+                                                               s.next.data(), s.norm(), s.dh.data(),
+                                                               s.dgain.data()},
+                 access);
+    expect_gradient("h", s.dh, s.h, loss);
+    expect_gradient("f", s.dh, s.f, loss);
+    expect_gradient("gain", s.dgain, s.gain, loss);
+    EXPECT_EQ(access.moved(), ledger(schemes::kStandard, Schedule::fused, 1).traffic);
+  }
+}
+
+void scaled_add(const Shape& shape, std::size_t num_scales, const SchemeRule& rule) {
+  OneState s(shape);
+  Row lambda = s.draw(num_scales), beta{0.7}, dlambda(num_scales), dbeta(1);
+  const auto loss = [&] {
+    Row h = s.h;
+    run(ScaledAddRmsNorm<double>{s.T, s.d, h.data(), s.f.data(), num_scales, lambda.data(), beta[0],
+                                 s.norm(), s.x.data()});
+    return s.weighed(h);
+  };
+  BackwardAccess access = s.access();
+  run_backward(
+      reference::ScaledAddRmsNormBackward<double>{s.T, s.d, s.h.data(), s.f.data(), s.dx.data(),
+                                                  s.next.data(), num_scales, lambda.data(), beta[0],
+                                                  s.norm(), s.dh.data(), s.df.data(),
+                                                  dlambda.data(), dbeta.data(), s.dgain.data()},
+      access);
+  expect_gradient("h", s.dh, s.h, loss);
+  expect_gradient("f", s.df, s.f, loss);
+  expect_gradient("lambda", dlambda, lambda, loss);
+  expect_gradient("beta", dbeta, beta, loss);
+  expect_gradient("gain", s.dgain, s.gain, loss);
+  EXPECT_EQ(access.moved(), ledger(rule, Schedule::fused, 1).traffic);
+}
+
+TEST(ReferenceBackward, OfScaledAdds) {
+  for (const Shape& shape : kShapes) {
+    scaled_add(shape, 1, schemes::kReZero);
+    scaled_add(shape, 1, schemes::kLaurelRw);
+    scaled_add(shape, shape.d, schemes::kLayerScale);
+  }
+}
+
+/// The scan and, on what it leaves, the gate's products.
+TEST(ReferenceBackward, OfHighway) {
+  for (const Shape& shape : kShapes) {
+    OneState s(shape);
+    Row W = s.draw(s.d * s.d), bias = s.draw(s.d), dW(s.d * s.d);
+    const auto forward = [&](Row& h) {
+      reference::projection(reference::Projection<double, double>{s.T, s.d, s.d, h.data(), W.data(),
+                                                                  bias.data(), s.z.data()});
+      run(HighwayRmsNorm<double>{s.T, s.d, h.data(), s.f.data(), s.z.data(), s.norm(), s.x.data()});
+    };
+    const auto loss = [&] {
+      Row h = s.h;
+      forward(h);
+      return s.weighed(h);
+    };
+    loss();
+    BackwardAccess access = s.access();
+    run_backward(
+        reference::HighwayRmsNormBackward<double>{s.T, s.d, s.h.data(), s.f.data(), s.z.data(),
+                                                  s.dx.data(), s.next.data(), s.norm(), s.dh.data(),
+                                                  s.df.data(), s.dz.data(), s.dgain.data()},
+        access);
+    run_backward(reference::ProjectionBackward<double>{s.T, s.d, s.d, s.h.data(), s.dz.data(),
+                                                       W.data(), true, s.dh.data(), dW.data()},
+                 access);
+    expect_gradient("h", s.dh, s.h, loss);
+    expect_gradient("f", s.df, s.f, loss);
+    expect_gradient("W", dW, W, loss);
+    expect_gradient("gain", s.dgain, s.gain, loss);
+    EXPECT_EQ(access.moved(), ledger(schemes::kHighway, Schedule::fused, 1).traffic);
+  }
+}
+
+// Attention over depth.
+
+/// n rows of a bank and a partial sum. `scale` is that of the query.
+struct Sources {
+  std::size_t T, d, n;
+  double scale;
+  RandomRows draw{2};
+  Row bank = draw(n * T * d), partial = draw(T * d), w = draw(d, scale), gain = draw(d),
+      dx = draw(T * d), x = Row(T * d), dbank = draw(n * T * d), dpartial = draw(T * d),
+      dw = Row(d), dgain = Row(d);
+
+  Sources(const Shape& shape, std::size_t num_rows, double query_scale)
+      : T(shape.T), d(shape.d), n(num_rows), scale(query_scale) {}
+  BackwardAccess access() const {
+    BackwardAccess all(T, d);
+    for (const Row* row : {&bank, &partial, &dx}) all.holds(Saved::activation, *row);
+    for (const Row* row : {&dbank, &dpartial}) all.holds(Saved::gradient, *row);
+    return all;
+  }
+};
+
+/// The place of Block AttnRes with `n` blocks of S = 3 layers, and a partial sum if `index` > 1.
+Count layer_with(std::size_t n, Count index) { return 3 * (static_cast<Count>(n) - 1) + index; }
+const SchemeParameters kBlocksOfThree{.hidden_size = 64, .blocks = partition_by_size(12, 3)};
+
+void single_pass(Sources s, bool has_partial, bool adds) {
+  const auto loss = [&] {
+    run(AttnResSinglePass<double>{.num_tokens = s.T,
+                                  .hidden_size = s.d,
+                                  .num_bank_rows = s.n,
+                                  .num_bank_sources = s.n,
+                                  .bank = s.bank.data(),
+                                  .partial_sum = has_partial ? s.partial.data() : nullptr,
+                                  .query = s.w.data(),
+                                  .norm = {.gain = s.gain.data()},
+                                  .output = s.x.data()});
+    return dot(s.dx, s.x);
+  };
+  const Row had_bank = adds ? s.dbank : Row{}, had_partial = adds ? s.dpartial : Row{};
+  BackwardAccess access = s.access();
+  run_backward(
+      reference::AttnResSinglePassBackward<double>{
+          .num_tokens = s.T,
+          .hidden_size = s.d,
+          .num_bank_sources = s.n,
+          .bank = s.bank.data(),
+          .partial_sum = has_partial ? s.partial.data() : nullptr,
+          .output_gradient = s.dx.data(),
+          .query = s.w.data(),
+          .norm = {.gain = s.gain.data()},
+          .adds = adds,
+          .bank_gradients = s.dbank.data(),
+          .partial_gradient = s.dpartial.data(),
+          .query_gradient = s.dw.data(),
+          .gain_gradient = s.dgain.data()},
+      access);
+  expect_gradient("bank", s.dbank, s.bank, loss, had_bank);
+  if (has_partial) expect_gradient("partial sum", s.dpartial, s.partial, loss, had_partial);
+  expect_gradient("query", s.dw, s.w, loss);
+  expect_gradient("gain", s.dgain, s.gain, loss);
+  if (adds) {
+    EXPECT_EQ(access.moved(), ledger(schemes::kBlockAttnRes, Schedule::single_pass,
+                                     layer_with(s.n, has_partial ? 2 : 1),
+                                     GradientAccumulation::fused, kBlocksOfThree)
+                                  .traffic);
+  } else if (!has_partial) {
+    EXPECT_EQ(access.moved(), one_read_backward(static_cast<Count>(s.n)));
+  }
+}
+
+TEST(ReferenceBackward, OfAttnResInOneScan) {
+  for (const Shape& shape : kShapes)
+    for (const std::size_t n : {1U, 2U, 4U})
+      for (const bool has_partial : {false, true})
+        for (const bool adds : {false, true}) single_pass({shape, n, 1}, has_partial, adds);
+}
+
+/// Logits of some hundreds, keys that are all equal, and rows of zeros, whose norm is that of eps.
+TEST(ReferenceBackward, OfAttnResAtItsEdges) {
+  for (const double scale : {0.0, 300.0}) single_pass({{3, 5}, 3, scale}, true, true);
+  Sources equal({3, 5}, 3, 1);
+  for (std::size_t i = 0; i < equal.bank.size(); ++i) equal.bank[i] = equal.partial[i % 15];
+  single_pass(equal, true, true);
+  Sources zero({3, 5}, 2, 1);
+  std::fill_n(zero.bank.begin(), 15, 0.0);
+  single_pass(zero, true, true);
+}
+
+/// Four blocks of S layers over n rows, in both phases: the loss is over the mixes of all layers,
+/// from given partial sums.
+void two_phases(const Shape& shape, std::size_t n, std::size_t S, double scale) {
+  Sources s(shape, n, scale);
+  const std::size_t size = s.T * s.d;
+  Row queries = s.draw(S * s.d, scale), partials = s.draw(S * size), mixes(S * size),
+      dmix = s.draw(S * size), log_sums(S * s.T), products(S * s.T), dqueries(S * s.d),
+      dpartials = s.draw(S * size);
+  const auto loss = [&] {
+    for (std::size_t j = 0; j < S; ++j)
+      run(AttnResSinglePass<double>{.num_tokens = s.T,
+                                    .hidden_size = s.d,
+                                    .num_bank_rows = n,
+                                    .num_bank_sources = n,
+                                    .bank = s.bank.data(),
+                                    .partial_sum = j > 0 ? &partials[j * size] : nullptr,
+                                    .query = &queries[j * s.d],
+                                    .output = &mixes[j * size]});
+    return dot(dmix, mixes);
+  };
+  loss();
+  for (std::size_t j = 0; j < S; ++j)
+    for (std::size_t t = 0; t < s.T; ++t) {
+      const auto row = [&](const Row& rows, std::size_t index) {
+        const auto first = rows.begin() + static_cast<std::ptrdiff_t>(index * s.d);
+        return Row(first, first + static_cast<std::ptrdiff_t>(s.d));
+      };
+      reference::Rows v;
+      for (std::size_t i = 0; i < n; ++i) v.push_back(row(s.bank, i * s.T + t));
+      if (j > 0) v.push_back(row(partials, j * s.T + t));
+      const auto of = reference::attend_with_stats(row(queries, j), v, kNormEps<double>);
+      log_sums[j * s.T + t] = of.m + std::log(of.l);
+    }
+  const auto accessor = [&] {
+    BackwardAccess all = s.access();
+    for (const Row* each : {&partials, &mixes, &dmix}) all.holds(Saved::activation, *each);
+    for (const Row* each : {&log_sums, &products}) all.holds(Saved::scalars, *each);
+    return all.holds(Saved::gradient, dpartials);
+  };
+  const auto at = [&](Count index) {
+    // A block of S layers that attends to n rows.
+    const auto layers = static_cast<Count>(n * S);
+    return ledger(schemes::kBlockAttnRes, Schedule::two_phase,
+                  static_cast<Count>((n - 1) * S) + index, GradientAccumulation::per_block,
+                  {.hidden_size = 64, .blocks = partition_by_size(layers, static_cast<Count>(S))},
+                  layers)
+        .traffic;
+  };
+  const Row had_bank = s.dbank, had_partials = dpartials;
+  for (std::size_t j = S; j-- > 1;) {
+    BackwardAccess access = accessor();
+    run_backward(reference::AttnResPhase2Backward<double>{s.T, s.d, &partials[j * size],
+                                                          &mixes[j * size], &dmix[j * size],
+                                                          &log_sums[j * s.T], &queries[j * s.d],
+                                                          kNormEps<double>, &dpartials[j * size],
+                                                          &products[j * s.T], &dqueries[j * s.d]},
+                 access);
+    EXPECT_EQ(access.moved(), at(static_cast<Count>(j) + 1));
+  }
+  BackwardAccess access = accessor();
+  run_backward(
+      reference::AttnResPhase1Backward<double>{s.T, s.d, n, S, s.bank.data(), dmix.data(),
+                                               log_sums.data(), products.data(), queries.data(),
+                                               kNormEps<double>, s.dbank.data(), dqueries.data()},
+      access);
+  EXPECT_EQ(access.moved(), at(1));
+  expect_gradient("bank", s.dbank, s.bank, loss, had_bank);
+  expect_gradient("partial sums", dpartials, partials, loss, had_partials);
+  expect_gradient("queries", dqueries, queries, loss);
+}
+
+TEST(ReferenceBackward, OfAttnResInTwoPhases) {
+  for (const Shape& shape : kShapes)
+    for (const std::size_t n : {1U, 3U})
+      for (const std::size_t S : {1U, 2U, 4U}) two_phases(shape, n, S, 1);
+  two_phases({3, 5}, 3, 3, 300);
+  two_phases({3, 5}, 3, 3, 0);
+}
+
+TEST(ReferenceBackward, OfADenseMix) {
+  for (const Shape& shape : kShapes)
+    for (const std::size_t s : {1U, 2U, 5U}) {
+      // Row s - 1 is h + f, with h = 0.
+      Sources b(shape, s, 1);
+      const std::size_t size = b.T * b.d;
+      Row alpha = b.draw(s), dalpha(s), y(size), next = b.draw(size), newest;
+      const auto loss = [&] {
+        newest.assign(b.bank.end() - static_cast<std::ptrdiff_t>(size), b.bank.end());
+        run(DenseMix<double>{.num_tokens = b.T,
+                             .hidden_size = b.d,
+                             .num_bank_rows = s,
+                             .num_bank_sources = s - 1,
+                             .bank = b.bank.data(),
+                             .layer_output = newest.data(),
+                             .weights = alpha.data(),
+                             .norm = {.gain = b.gain.data()},
+                             .mixed = y.data(),
+                             .output = b.x.data()});
+        return dot(b.dx, b.x) + dot(next, y);
+      };
+      const Row had = b.dbank;
+      BackwardAccess access = b.access();
+      access.holds(Saved::gradient, next);
+      run_backward(reference::DenseMixBackward<double>{b.T,
+                                                       b.d,
+                                                       s,
+                                                       b.bank.data(),
+                                                       b.dx.data(),
+                                                       next.data(),
+                                                       alpha.data(),
+                                                       {.gain = b.gain.data()},
+                                                       true,
+                                                       b.dbank.data(),
+                                                       dalpha.data(),
+                                                       b.dgain.data()},
+                   access);
+      expect_gradient("sources", b.dbank, b.bank, loss, had);
+      expect_gradient("alpha", dalpha, alpha, loss);
+      expect_gradient("gain", b.dgain, b.gain, loss);
+      if (s == 1) continue;  // the embedding alone is never mixed
+      // The mix behind Transformer block s - 1, of 2 s.
+      EXPECT_EQ(access.moved(),
+                ledger(schemes::kDenseFormer, Schedule::fused, 2 * (static_cast<Count>(s) - 1),
+                       GradientAccumulation::fused, {.hidden_size = 64, .dilation = 1, .period = 1},
+                       4 * static_cast<Count>(s))
+                    .traffic);
+    }
+}
+
+// Streams.
+
+struct Streams {
+  std::size_t T, d, m;
+  RandomRows draw{3};
+  Row X = draw(T * m * d), f = draw(T * d), dx = draw(T * d), gain = draw(d), x = Row(T * d),
+      dnext = draw(T * m * d), next = Row(T * m * d), dX = Row(T * m * d), df = Row(T * d),
+      dgain = Row(d), post = draw(T * m), residual = draw(T * m * m), dpost = Row(T * m),
+      dresidual = Row(T * m * m);
+
+  Streams(const Shape& shape, std::size_t num_streams) : T(shape.T), d(shape.d), m(num_streams) {}
+  BackwardAccess access() const {
+    BackwardAccess all(T, d);
+    for (const Row* row : {&X, &f, &dx, &next}) all.holds(Saved::activation, *row);
+    for (const Row* row : {&dnext, &dX, &df}) all.holds(Saved::gradient, *row);
+    for (const Row* row : {&post, &residual, &dpost, &dresidual}) all.holds(Saved::scalars, *row);
+    return all;
+  }
+  MhcPost<double> forward() {
+    return {T, d, m, X.data(), f.data(), post.data(), residual.data(), next.data()};
+  }
+  reference::MhcPostBackward<double> backward(Row& gradients) {
+    return {T,
+            d,
+            m,
+            X.data(),
+            f.data(),
+            post.data(),
+            residual.data(),
+            gradients.data(),
+            dX.data(),
+            df.data(),
+            dpost.data(),
+            dresidual.data()};
+  }
+  void expect_post(const std::function<double()>& loss) {
+    expect_gradient("streams", dX, X, loss);
+    expect_gradient("layer output", df, f, loss);
+    expect_gradient("post", dpost, post, loss);
+    expect_gradient("residual", dresidual, residual, loss);
+    expect_gradient("gain", dgain, gain, loss);
+  }
+};
+
+TEST(ReferenceBackward, OfStaticHyperConnections) {
+  for (const Shape& shape : kShapes)
+    for (const std::size_t m : {1U, 2U, 4U}) {
+      Streams s(shape, m);
+      Row A_r = s.draw(m * m), beta = s.draw(m), A_m = s.draw(m), dA_r(m * m), dbeta(m), dA_m(m);
+      const HcBoundary<double> forward{s.T,           s.d,        m,
+                                       s.X.data(),    s.f.data(), A_r.data(),
+                                       beta.data(),   A_m.data(), {.gain = s.gain.data()},
+                                       s.next.data(), s.x.data()};
+      const auto loss = [&] {
+        run(forward);
+        return dot(s.dx, s.x) + dot(s.dnext, s.next);
+      };
+      BackwardAccess access = s.access();
+      run_backward(reference::HcBoundaryBackward<double>{forward, s.dx.data(), s.dnext.data(),
+                                                         s.dX.data(), s.df.data(), dA_r.data(),
+                                                         dbeta.data(), dA_m.data(), s.dgain.data()},
+                   access);
+      expect_gradient("streams", s.dX, s.X, loss);
+      expect_gradient("layer output", s.df, s.f, loss);
+      expect_gradient("A_r", dA_r, A_r, loss);
+      expect_gradient("beta", dbeta, beta, loss);
+      expect_gradient("A_m", dA_m, A_m, loss);
+      const SchemeParameters parameters{.hidden_size = 64, .num_streams = static_cast<Count>(m)};
+      for (const SchemeRule* rule :
+           {&schemes::kHcStatic, &schemes::kHcIdentity, &schemes::kWideResidual})
+        EXPECT_EQ(
+            access.moved(),
+            ledger(*rule, Schedule::fused, 1, GradientAccumulation::fused, parameters).traffic);
+    }
+}
+
+/// A boundary's parameters, and the gradients that arrive for its coefficients.
+struct Mapped {
+  Streams& s;
+  std::size_t rows = s.m * s.m + 2 * s.m;
+  Row phi = s.draw(rows * s.m * s.d, 0.5), bias = s.draw(rows), scales = {0.6, -0.8, 0.9};
+  Row c_post = s.draw(s.T * s.m), c_residual = s.draw(s.T * s.m * s.m);
+  Row next_post = Row(s.T * s.m), next_residual = Row(s.T * s.m * s.m);
+  Row dphi = Row(phi.size()), dbias = Row(rows), dscales = Row(3);
+  SinkhornOrder order = SinkhornOrder::col_row;
+
+  BasicMhcMapping<double> mapping() const {
+    return {.phi = phi.data(),
+            .bias = bias.data(),
+            .scales = {scales[0], scales[1], scales[2]},
+            .iterations = 4,
+            .order = order};
+  }
+  reference::MhcMappingGradients<double> into() {
+    return {dphi.data(), dbias.data(), dscales.data()};
+  }
+  double loss() {
+    run(MhcBoundary<double>{s.forward(),
+                            mapping(),
+                            {.gain = s.gain.data()},
+                            s.x.data(),
+                            next_post.data(),
+                            next_residual.data()});
+    return dot(s.dx, s.x) + dot(s.dnext, s.next) + dot(c_post, next_post) +
+           dot(c_residual, next_residual);
+  }
+  void expect() {
+    const auto of = [this] { return loss(); };
+    s.expect_post(of);
+    expect_gradient("phi", dphi, phi, of);
+    expect_gradient("bias", dbias, bias, of);
+    expect_gradient("scales", dscales, scales, of);
+  }
+};
+
+void in_one_scan(const Shape& shape, std::size_t m, SinkhornOrder order, double bias_scale) {
+  Streams s(shape, m);
+  Mapped b{s};
+  b.order = order;
+  for (double& each : b.bias) each *= bias_scale;
+  b.loss();
+  BackwardAccess access = s.access();
+  for (const Row* row : {&b.c_post, &b.c_residual}) access.holds(Saved::scalars, *row);
+  run_backward(reference::MhcBoundaryBackward<double>{s.backward(s.dnext),
+                                                      s.next.data(),
+                                                      s.dx.data(),
+                                                      b.c_post.data(),
+                                                      b.c_residual.data(),
+                                                      b.mapping(),
+                                                      {.gain = s.gain.data()},
+                                                      b.into(),
+                                                      s.dgain.data()},
+               access);
+  b.expect();
+  const SchemeParameters parameters{.hidden_size = 64, .num_streams = static_cast<Count>(m)};
+  EXPECT_EQ(access.moved(),
+            ledger(schemes::kMhc, Schedule::one_pass, 1, GradientAccumulation::fused, parameters)
+                .traffic);
+}
+
+TEST(ReferenceBackward, OfAnMhcBoundaryInOneScan) {
+  for (const Shape& shape : kShapes)
+    for (const std::size_t m : {1U, 2U, 4U})
+      for (const SinkhornOrder order : {SinkhornOrder::col_row, SinkhornOrder::row_col})
+        in_one_scan(shape, m, order, 1);
+  // Logits of hundreds, where gates and Sinkhorn are saturated.
+  in_one_scan({3, 5}, 2, SinkhornOrder::col_row, 300);
+}
+
+/// Post, mix and mapping as three kernels, as TileKernels has them.
+TEST(ReferenceBackward, OfMhcInThreeKernels) {
+  for (const Shape& shape : kShapes)
+    for (const std::size_t m : {1U, 2U, 4U}) {
+      Streams s(shape, m);
+      Mapped b{s};
+      b.loss();
+      Row pre, dpre(s.T * m), carried = s.dnext;
+      for (std::size_t t = 0; t < s.T; ++t) {
+        reference::DirectAccess direct;
+        const Row of_token =
+            reference::mhc_gates(b.mapping(),
+                                 reference::load_streams(direct, s.next.data(), t, m, s.d), m * m)
+                .pre;
+        pre.insert(pre.end(), of_token.begin(), of_token.end());
+      }
+      BackwardAccess access = s.access();
+      for (const Row* row : {&b.c_post, &b.c_residual, &pre, &dpre})
+        access.holds(Saved::scalars, *row);
+      access.holds(Saved::gradient, carried);
+      run_backward(reference::MhcMixBackward<double>{s.T,
+                                                     s.d,
+                                                     m,
+                                                     s.next.data(),
+                                                     s.dx.data(),
+                                                     pre.data(),
+                                                     {.gain = s.gain.data()},
+                                                     carried.data(),
+                                                     dpre.data(),
+                                                     s.dgain.data()},
+                   access);
+      run_backward(reference::MhcMappingBackward<double>{s.T, s.d, m, s.next.data(), dpre.data(),
+                                                         b.c_post.data(), b.c_residual.data(),
+                                                         b.mapping(), b.into(), carried.data()},
+                   access);
+      run_backward(s.backward(carried), access);
+      b.expect();
+      const SchemeParameters parameters{.hidden_size = 64, .num_streams = static_cast<Count>(m)};
+      EXPECT_EQ(access.moved(),
+                ledger(schemes::kMhc, Schedule::fused, 1, GradientAccumulation::fused, parameters)
+                    .traffic);
+    }
+}
+
+}  // namespace
+}  // namespace depthcost::test::backward_test
