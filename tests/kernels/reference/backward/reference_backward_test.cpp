@@ -13,7 +13,7 @@
 #include "kernels/reference/scaled_residual.hpp"
 #include "model/ledger/backward.hpp"
 #include "model/schemes/list.hpp"
-#include "tests/kernels/reference/backward_access.hpp"
+#include "tests/kernels/reference/backward/backward_access.hpp"
 
 namespace depthcost::test::backward_test {
 namespace {
