@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/ledger/backward.hpp"
 #include "model/ledger/launches.hpp"
 #include "model/ledger/ledger.hpp"
 #include "model/operations/eager_operations.hpp"
@@ -59,6 +60,9 @@ FamilyRow row_of(const Study& study, const std::optional<Study>& step, ResidualP
   if (runs_unfused(scheme)) row.unfused = without_norms(row.path);
   row.traffic = mean_traffic(row.path, {row.schedule, Convention::kernel});
   row.bytes = bytes(row.traffic, storage_of(study));
+  row.backward = mean_backward(
+      row.path, row.schedule,
+      study.training ? study.training->gradient_accumulation : Training{}.gradient_accumulation);
   row.state = largest_state(scheme, row.path.num_layers);
   const auto d = static_cast<double>(study.model.hidden_size);
   if (scheme.rule->parameters != nullptr) row.parameters = parameters(row.path, d);

@@ -23,7 +23,8 @@ struct FamilyRow {
   std::optional<Traffic> unfused;  // convention `kernel` without the next norm, as papers count
   Traffic traffic;                 // of `schedule`, with the next norm; convention `kernel`
   Bytes bytes;
-  Count state = 0;  // d-vectors kept between two layers, and handed over a boundary, at most
+  BackwardLayer backward;  // of `schedule`, gradients added up as the training step does
+  Count state = 0;         // d-vectors kept between two layers, and handed over a boundary, at most
   std::optional<Parameters> parameters;
   Flops flops;                            // a layer
   std::optional<Estimate<Seconds>> time;  // of the residual path in the largest decode step

@@ -9,7 +9,7 @@ namespace depthcost {
 
 std::vector<BackwardLayer> backward_layers(const ResidualPath& path, Schedule schedule,
                                            GradientAccumulation accumulation) {
-  const BackwardRule& backward = backward_of(path.scheme);
+  const BackwardRule& backward = *path.scheme.rule->backward;
   std::vector<BackwardLayer> layers;
   layers.reserve(static_cast<std::size_t>(path.num_layers) + 1);
   const auto push = [&](const SchemeLayer& at) {
@@ -26,16 +26,26 @@ std::vector<BackwardLayer> backward_layers(const ResidualPath& path, Schedule sc
 ChunkActivations chunk_activations(const ResidualPath& path, const ChunkOfLayers& chunk,
                                    const ActivationPlan& plan) {
   assert(chunk.first_layer >= 1 && chunk.first_layer + chunk.num_layers - 1 <= path.num_layers);
-  return backward_of(path.scheme).activations(layer_at(path, path.num_layers), chunk, plan);
+  return path.scheme.rule->backward->activations(layer_at(path, path.num_layers), chunk, plan);
 }
 
 Count recompute_layers(const Scheme& scheme, Count num_layers) {
-  const auto best = backward_of(scheme).recompute_layers;
+  const auto best = scheme.rule->backward->recompute_layers;
   return best == nullptr ? 1 : best(scheme.parameters, num_layers);
 }
 
+BackwardLayer mean_backward(const ResidualPath& path, Schedule schedule,
+                            GradientAccumulation accumulation) {
+  std::vector<BackwardLayer> layers = backward_layers(path, schedule, accumulation);
+  layers.pop_back();
+  BackwardLayer sum;
+  for (const BackwardLayer& layer : layers) sum = sum + layer;
+  const auto L = static_cast<double>(path.num_layers);
+  return {1 / L * sum.traffic, sum.kernels / L};
+}
+
 double accumulation_d(const ResidualPath& path, GradientAccumulation accumulation) {
-  const auto added = backward_of(path.scheme).accumulation_d;
+  const auto added = path.scheme.rule->backward->accumulation_d;
   return added == nullptr ? 0 : added(layer_at(path, path.num_layers), accumulation);
 }
 

@@ -1,7 +1,6 @@
 // What the residual path's backward pass moves, launches and keeps, layer by layer. No backward
 // kernel is measured here: counts follow from the update rules and from public kernels, and times
-// made of them are `assumed`. REFERENCES.md, "backward" and "activations". All functions throw
-// Infeasible for a scheme whose backward pass is not counted.
+// made of them are `assumed`. REFERENCES.md, "backward" and "activations".
 #pragma once
 
 #include <vector>
@@ -13,6 +12,10 @@ namespace depthcost {
 /// Layers 1..L in order, and behind them the output aggregation (nothing for schemes without one).
 std::vector<BackwardLayer> backward_layers(const ResidualPath& path, Schedule schedule,
                                            GradientAccumulation accumulation);
+
+/// The mean over the layers, without the output aggregation.
+BackwardLayer mean_backward(const ResidualPath& path, Schedule schedule,
+                            GradientAccumulation accumulation);
 
 /// What a chunk of layers keeps. A chunk without any layer or output keeps nothing.
 ChunkActivations chunk_activations(const ResidualPath& path, const ChunkOfLayers& chunk,

@@ -1,12 +1,9 @@
 // Questions to one scheme.
 #include "model/schemes/scheme.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
-#include "model/base/infeasible.hpp"
 #include "model/schemes/list.hpp"
 
 namespace depthcost {
@@ -63,13 +60,6 @@ LedgerFormula ledger_formula(const Scheme& scheme, Counting counting) {
   if (rule.formula != nullptr) return rule.formula(counting);
   return {std::string(rule.moves), std::string(rule.source),
           "model/schemes/" + std::string(rule.file)};
-}
-
-const BackwardRule& backward_of(const Scheme& scheme) {
-  if (scheme.rule->backward != nullptr) return *scheme.rule->backward;
-  throw Infeasible(
-      fmt::format("training with scheme {} is not modelled (no backward pass of it is counted)",
-                  scheme.rule->id));
 }
 
 Count state_behind(const Scheme& scheme, Count layer, Count num_layers) {

@@ -181,8 +181,7 @@ struct SchemeRule {
   /// Whether its launches know `parameters.weight_shards`.
   bool divides_weights = false;
 
-  /// Null: not counted. Training with the scheme is refused then.
-  const BackwardRule* backward = nullptr;
+  const BackwardRule* backward = nullptr;  // never null
 };
 
 /// A rule with its parameters.
@@ -227,9 +226,6 @@ std::vector<Counting> countings_of(const Scheme& scheme);
 
 /// What one layer moves under a counting, in words.
 LedgerFormula ledger_formula(const Scheme& scheme, Counting counting);
-
-/// The backward pass. Throws Infeasible where none is counted.
-const BackwardRule& backward_of(const Scheme& scheme);
 
 /// d-vectors that must be kept behind layer `layer` of L, rounded up, and the most of any layer.
 Count state_behind(const Scheme& scheme, Count layer, Count num_layers);

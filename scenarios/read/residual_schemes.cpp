@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "model/base/infeasible.hpp"
 #include "model/schemes/list.hpp"
 #include "scenarios/text/input_error.hpp"
 
@@ -127,15 +126,6 @@ void check_exchanges(const Values& scenario, const Study& study) {
                        fmt::format("conflicting residual.weights 'sharded' (the hardware has no "
                                    "times of {} over {} ranks)",
                                    name(kind), study.scheme_parameters.weight_shards));
-}
-
-void check_training_schemes(const Values& scenario, const Study& study) {
-  if (!study.training) return;
-  for (const ResidualPath& path : paths_of(study)) try {
-      backward_of(path.scheme);
-    } catch (const Infeasible& error) {
-      throw InputError(scenario.at("workload.training.sequence_length").position, error.what());
-    }
 }
 
 }  // namespace depthcost

@@ -32,7 +32,4 @@ void read_scheme_weights(const Values& scenario, const std::vector<std::string>&
 /// Throws InputError if the machine cannot say how long ranks that divide matrices take to meet.
 void check_exchanges(const Values& scenario, const Study& study);
 
-/// Throws InputError if a training step is asked for and a scheme has no backward pass here.
-void check_training_schemes(const Values& scenario, const Study& study);
-
 }  // namespace depthcost

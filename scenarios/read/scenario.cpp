@@ -46,7 +46,6 @@ class ScenarioReader {
     read_residual();
     read_parallelism();
     read_workloads(values_, scenario_.study);
-    check_training_schemes(values_, scenario_.study);
     read_budgets();
     std::vector<ResolvedValue> fallbacks;
     if (hardware_) read_machine(fallbacks);

@@ -93,24 +93,18 @@ BackwardLayer mean_exit_backward(const SchemeLayer& at, Schedule schedule,
   return backward_kernel(2, 0, m);
 }
 
-/// The exit keeps the mean, which follows from the streams behind the last layer, and its norm.
+/// Behind the layers the exit keeps the mean, which is its norm's input, and the normalised output.
 ChunkActivations mean_exit_keep(const SchemeLayer& last, const ChunkOfLayers& chunk,
                                 const ActivationPlan& plan) {
-  ChunkActivations all = dynamic_streams_keep<mhc_scalars>(last, chunk, plan);
-  if (chunk.output == OutputAggregation::elsewhere) return all;
-  const ChunkActivations exit =
-      placed_activations(plan.policy, 1, kNormInput + kNormOutput, kNormInput + kNormOutput, {});
-  if (plan.policy == ActivationPolicy::recompute) {
-    all.kept = all.kept + kNormInput;
-    all.for_weights = all.for_weights + saved_vectors(1);
-    all.working = larger(all.working, kNormOutput);
-    return all;
-  }
-  all.kept = all.kept + exit.kept;
-  all.for_weights = all.for_weights + exit.for_weights;
-  all.offloaded = all.offloaded + exit.offloaded;
-  all.working = larger(all.working, exit.working);
-  return all;
+  const auto exit_saved = [](const SchemeLayer& at, Schedule schedule) {
+    return is_behind_last(at) ? add_and_norm_saved(at, schedule) : SavedLayer{.inputs = 0};
+  };
+  const ChunkActivations layers = dynamic_streams_keep<mhc_scalars>(last, chunk, plan);
+  const ChunkActivations exit = saved_by_chunk(last, chunk, plan, exit_saved, true);
+  return {.kept = layers.kept + exit.kept,
+          .for_weights = layers.for_weights + exit.for_weights,
+          .offloaded = layers.offloaded + exit.offloaded,
+          .working = larger(layers.working, exit.working)};
 }
 
 constexpr BackwardRule kMeanExitBackward{.layer = mean_exit_backward,

@@ -99,6 +99,10 @@ void append_members(JsonWriter& json, const FamilyRow& row) {
   json.member("writes_d", known(row.traffic.writes_d));
   json.member("scalars", known(total_scalars(row.traffic)));
   json.member("bytes", known(row.bytes.value));
+  json.member("backward_reads_d", known(row.backward.traffic.activation_reads_d +
+                                        row.backward.traffic.gradient_reads_d));
+  json.member("backward_writes_d", known(row.backward.traffic.gradient_writes_d));
+  json.member("backward_kernels", known(row.backward.kernels));
   json.member("state_d", known(static_cast<double>(row.state)));
   json.member("parameters_per_layer",
               row.parameters ? std::optional(row.parameters->per_layer) : std::nullopt);
@@ -118,7 +122,7 @@ Table family_table(std::span<const FamilyRow> rows, FamilyColumns columns) {
     table.columns.push_back("class");
     table.columns.push_back(right("unfused"));
   }
-  for (Column column : {Column{"schedule"}, right("d-vectors"), right("state")})
+  for (Column column : {Column{"schedule"}, right("d-vectors"), right("backward"), right("state")})
     table.columns.push_back(std::move(column));
   if (is_wide) {
     table.columns.push_back(right("parameters"));
@@ -135,6 +139,7 @@ Table family_table(std::span<const FamilyRow> rows, FamilyColumns columns) {
     }
     cells.emplace_back(name(row.schedule));
     cells.push_back(format_d(total_d(row.traffic)));
+    cells.push_back(format_d(total_d(row.backward.traffic)));
     cells.push_back(fmt::format("{} d", row.state));
     if (is_wide) {
       cells.push_back(parameters_text(row));
@@ -150,7 +155,8 @@ std::string family_legend(const Study& study, std::span<const FamilyRow> rows,
                           FamilyColumns columns) {
   std::string text =
       "d-vectors: reads and writes per token and layer, the mean over the layers, as the schedule "
-      "beside it moves them up to the next layer's normalised input. State: the most that is kept "
+      "beside it moves them up to the next layer's normalised input. Backward: the same of its "
+      "backward pass in training, counted and not measured. State: the most that is kept "
       "between two layers, and handed over a pipeline boundary. Fewest bytes a token come first.";
   if (columns == FamilyColumns::all)
     text +=
@@ -216,6 +222,10 @@ Explanation explain_family_row(const FamilyRow& row) {
     x.numbers.push_back("unfused, without the next norm: " + moved_text(*row.unfused));
   x.numbers.push_back(fmt::format("{}: {} = {:.12g} bytes", name(row.schedule),
                                   moved_text(row.traffic), row.bytes.value));
+  x.numbers.push_back(fmt::format(
+      "backward, counted: {:.6g} r + {:.6g} w = {:.6g} d a token and layer in {:.6g} kernels",
+      row.backward.traffic.activation_reads_d + row.backward.traffic.gradient_reads_d,
+      row.backward.traffic.gradient_writes_d, total_d(row.backward.traffic), row.backward.kernels));
   x.numbers.push_back(
       fmt::format("state {} d; {} a layer; {:.12g} operations a token and layer", row.state,
                   row.parameters ? fmt::format("{:.12g} parameters", row.parameters->per_layer)

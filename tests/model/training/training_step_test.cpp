@@ -452,5 +452,29 @@ TEST(Evaluation, HasTheTrainingStepAmongItsSteps) {
   EXPECT_EQ(answer.training.simulated->makespan, run_of(answer.training, study.schedule).makespan);
 }
 
+/// Every scheme trains in every schedule, on four stages and with activations kept in each way.
+TEST(TrainingStep, OfEverySchemeIsPredicted) {
+  for (const SchemeRule* rule : scheme_rules()) {
+    Study study = llama_pipeline(4, 2);
+    study.compare.clear();
+    SchemeParameters parameters{.hidden_size = 4096, .block_size = 8};
+    parameters.blocks = partition_by_size(64, 8);
+    study.path = {Scheme{*rule, parameters}, 64};
+    ASSERT_FALSE(parameter_problem(study.path.scheme, 64)) << rule->id;
+    for (const auto policy :
+         {ActivationPolicy::keep, ActivationPolicy::recompute, ActivationPolicy::offload}) {
+      study.training->activations = policy;
+      const TrainingAnswer answer = training_answer(study, paths_of(study));
+      EXPECT_EQ(answer.runs.size(), rule->schedules.size()) << rule->id;
+      for (const TrainingRun& run : answer.runs) {
+        SCOPED_TRACE(std::string(rule->id) + ' ' + std::string(name(run.schedule)));
+        EXPECT_GT(run.backward.value, 0);
+        EXPECT_GT(run.makespan.value, (run.forward + run.backward).value);
+        for (const StageMemory& stage : run.stages) EXPECT_GT(stage.all().value, 0);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace depthcost::training_step_test

@@ -207,16 +207,15 @@ TEST_F(Plan, TakesAnAxisOfSchedulesAtItsWord) {
             std::vector<Count>{static_cast<Count>(Schedule::two_phase)});
 }
 
-/// The model has no training of it; the others are there.
+/// Three streams are no power of two; the others are there.
 TEST_F(Plan, KeepsASchemeThatCannotExistWithItsReason) {
-  folder_.written("training.yaml",
-                  "schema: depthcost/1\nmodel: kimi_k3\n"
-                  "workload: {training: {sequence_length: 4096}}\n");
+  folder_.written("streams.yaml",
+                  "schema: depthcost/1\nmodel: kimi_k3\nresidual: {scheme: mhc, num_streams: 3}\n");
   const SweepPlan some =
-      plan_sweep(folder_.path("training.yaml"), {"residual.scheme=rezero,mhc"}, kDefaultMaxPoints);
+      plan_sweep(folder_.path("streams.yaml"), {"residual.scheme=kromhc,mhc"}, kDefaultMaxPoints);
   const std::vector<SchemePath>& schemes = some.scenes.front().axes.front().schemes;
   EXPECT_EQ(schemes[0].refused,
-            "training with scheme rezero is not modelled (no backward pass of it is counted)");
+            "invalid residual.num_streams '3' for kromhc (must be a power of two)");
   EXPECT_EQ(schemes[1].path.scheme.rule, &schemes::kMhc);
 }
 

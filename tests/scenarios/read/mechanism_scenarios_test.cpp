@@ -66,13 +66,6 @@ INSTANTIATE_TEST_SUITE_P(
          "it.yaml:3:40: error: invalid residual.heads '16' for attnres_multihead (must divide d = 8)"},
         {"ScheduleOfAnother", small("residual: {scheme: rezero, schedule: two_phase}"),
          "it.yaml:3:38: error: invalid residual.schedule 'two_phase' (rezero runs as unfused | fused)"},
-        {"Training",
-         small("residual: {scheme: rezero}\nworkload: {training: {sequence_length: 4096}}"),
-         "it.yaml:4:40: error: training with scheme rezero is not modelled (no backward pass of it is counted)"},
-        {"TrainingBesideAnother",
-         small(
-             "residual: {scheme: standard, compare: [hc_static]}\nworkload: {training: {sequence_length: 4096}}"),
-         "it.yaml:4:40: error: training with scheme hc_static is not modelled (no backward pass of it is counted)"},
     }),
     [](const auto& row) { return row.param.name; });
 

@@ -13,7 +13,7 @@
 #include "kernels/reference/scaled_residual.hpp"
 #include "model/ledger/backward.hpp"
 #include "model/schemes/list.hpp"
-#include "tests/kernels/reference/backward_access.hpp"
+#include "tests/kernels/reference/backward/backward_access.hpp"
 
 namespace depthcost::test::backward_test {
 namespace {
@@ -232,14 +232,33 @@ TEST(ReferenceBackward, OfAttnResAtItsEdges) {
   single_pass(zero, true, true);
 }
 
-/// Four blocks of S layers over n rows, in both phases: the loss is over the mixes of all layers,
-/// from given partial sums.
+Row row_of(const Row& rows, std::size_t index, std::size_t size) {
+  const auto first = rows.begin() + static_cast<std::ptrdiff_t>(index * size);
+  return Row(first, first + static_cast<std::ptrdiff_t>(size));
+}
+
+/// log sum_i e^{s_i} of each query and token, over the bank and, but for the first, a partial sum.
+Row log_sums_of(const Sources& s, const Row& queries, const Row& partials) {
+  Row all;
+  for (std::size_t j = 0; j < queries.size() / s.d; ++j)
+    for (std::size_t t = 0; t < s.T; ++t) {
+      reference::Rows v;
+      for (std::size_t i = 0; i < s.n; ++i) v.push_back(row_of(s.bank, i * s.T + t, s.d));
+      if (j > 0) v.push_back(row_of(partials, j * s.T + t, s.d));
+      const auto of = reference::attend_with_stats(row_of(queries, j, s.d), v, kNormEps<double>);
+      all.push_back(of.m + std::log(of.l));
+    }
+  return all;
+}
+
+/// A block of S layers over n rows, in both phases: the loss is over the mixes of all layers, from
+/// given partial sums.
 void two_phases(const Shape& shape, std::size_t n, std::size_t S, double scale) {
   Sources s(shape, n, scale);
   const std::size_t size = s.T * s.d;
   Row queries = s.draw(S * s.d, scale), partials = s.draw(S * size), mixes(S * size),
-      dmix = s.draw(S * size), log_sums(S * s.T), products(S * s.T), dqueries(S * s.d),
-      dpartials = s.draw(S * size);
+      dmix = s.draw(S * size), log_sums = log_sums_of(s, queries, partials), products(S * s.T),
+      dqueries(S * s.d), dpartials = s.draw(S * size);
   const auto loss = [&] {
     for (std::size_t j = 0; j < S; ++j)
       run(AttnResSinglePass<double>{.num_tokens = s.T,
@@ -253,18 +272,6 @@ void two_phases(const Shape& shape, std::size_t n, std::size_t S, double scale) 
     return dot(dmix, mixes);
   };
   loss();
-  for (std::size_t j = 0; j < S; ++j)
-    for (std::size_t t = 0; t < s.T; ++t) {
-      const auto row = [&](const Row& rows, std::size_t index) {
-        const auto first = rows.begin() + static_cast<std::ptrdiff_t>(index * s.d);
-        return Row(first, first + static_cast<std::ptrdiff_t>(s.d));
-      };
-      reference::Rows v;
-      for (std::size_t i = 0; i < n; ++i) v.push_back(row(s.bank, i * s.T + t));
-      if (j > 0) v.push_back(row(partials, j * s.T + t));
-      const auto of = reference::attend_with_stats(row(queries, j), v, kNormEps<double>);
-      log_sums[j * s.T + t] = of.m + std::log(of.l);
-    }
   const auto accessor = [&] {
     BackwardAccess all = s.access();
     for (const Row* each : {&partials, &mixes, &dmix}) all.holds(Saved::activation, *each);
