@@ -22,11 +22,11 @@
 namespace depthcost::cpu {
 
 /// Tokens that share each block of LAuReL's matrices. [ours]
-inline constexpr std::size_t kLaurelTokens = 16;
+inline constexpr std::size_t kLaurelTokens = 64;
 /// Columns of L that are in L1 when the tokens meet them. [ours]
 inline constexpr std::size_t kLaurelColumns = 512;
 /// Rows of R whose products with the tokens wait together. [ours]
-inline constexpr std::size_t kLaurelRows = 64;
+inline constexpr std::size_t kLaurelRows = 96;
 
 using AltupRouter = BasicAltupRouter<float>;
 
@@ -185,8 +185,7 @@ HWY_INLINE void tile_projection(AltupWorkspace<T>& workspace, const float* rows,
     const std::size_t count = std::min(kLaurelRows, num_rows - first);
     tile_product(sums, rows, num_tokens, padded(size), matrix + first * size, count, size);
     for (std::size_t t = 0; t < num_tokens; ++t)
-      for (std::size_t i = 0; i < count; ++i)
-        to[t * padded(num_rows) + first + i] = sum(load_vec(sums + (t * count + i) * kLanes));
+      add_lanes(sums + t * count * kLanes, count, to + t * padded(num_rows) + first);
   }
 }
 

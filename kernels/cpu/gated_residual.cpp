@@ -43,33 +43,6 @@ bool takes_units(std::size_t size) {
          has_matrix_units();
 }
 
-using Four = hn::CappedTag<float, 4>;
-
-/// Blocks of four lanes, added up.
-template <class V>
-HWY_INLINE hn::Vec<Four> sum_of_blocks(V v) {
-  const hn::DFromV<V> d;
-  if constexpr (hn::MaxLanes(d) <= 4)
-    return v;
-  else
-    return sum_of_blocks(hn::Add(hn::LowerHalf(hn::Half<decltype(d)>(), v),
-                                 hn::UpperHalf(hn::Half<decltype(d)>(), v)));
-}
-
-/// The lanes of each of four vectors, added up: what sum() would take one after the other.
-HWY_INLINE hn::Vec<Four> sums_of_four(const float* vectors) {
-  const Lanes d;
-  const hn::RepartitionToWide<Lanes> wide;
-  const auto pairs = [&](Vec a, Vec b) HWY_ATTR {
-    return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
-  };
-  const auto ab = hn::BitCast(wide, pairs(load_vec(vectors), load_vec(vectors + kLanes)));
-  const auto cd =
-      hn::BitCast(wide, pairs(load_vec(vectors + 2 * kLanes), load_vec(vectors + 3 * kLanes)));
-  return sum_of_blocks(hn::Add(hn::BitCast(d, hn::InterleaveLower(wide, ab, cd)),
-                               hn::BitCast(d, hn::InterleaveUpper(wide, ab, cd))));
-}
-
 /// Takes a token's column block by block, for vectors or for matrix units.
 struct ColumnWriter {
   float* row = nullptr;
@@ -199,14 +172,8 @@ class GateColumns {
                .sums = sums,
                .fetcher = &fetcher});
     }
-    for (std::size_t t = 0; t < num_tokens_; ++t) {
-      const float* of_token = sums + t * count * kLanes;
-      std::size_t row = 0;
-      for (; row + 4 <= count; row += 4)
-        hn::StoreU(sums_of_four(of_token + row * kLanes), Four(), products + t * kGateRows + row);
-      for (; row < count; ++row)
-        products[t * kGateRows + row] = sum(load_vec(of_token + row * kLanes));
-    }
+    for (std::size_t t = 0; t < num_tokens_; ++t)
+      add_lanes(sums + t * count * kLanes, count, products + t * kGateRows);
   }
 
   std::size_t size_;

@@ -131,6 +131,41 @@ inline void project(const Projection& it) {
   for (; p < it.num_parameters; ++p) project_rows<1>(it, p);
 }
 
+using Four = hn::CappedTag<float, 4>;
+
+/// Blocks of four lanes, added up.
+template <class V>
+HWY_INLINE hn::Vec<Four> sum_of_blocks(V v) {
+  const hn::DFromV<V> d;
+  if constexpr (hn::MaxLanes(d) <= 4)
+    return v;
+  else
+    return sum_of_blocks(hn::Add(hn::LowerHalf(hn::Half<decltype(d)>(), v),
+                                 hn::UpperHalf(hn::Half<decltype(d)>(), v)));
+}
+
+/// The lanes of each of four vectors, added up.
+HWY_INLINE hn::Vec<Four> sums_of_four(const float* vectors) {
+  const Lanes d;
+  const hn::RepartitionToWide<Lanes> wide;
+  const auto pairs = [&](Vec a, Vec b) HWY_ATTR {
+    return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
+  };
+  const auto ab = hn::BitCast(wide, pairs(load_vec(vectors), load_vec(vectors + kLanes)));
+  const auto cd =
+      hn::BitCast(wide, pairs(load_vec(vectors + 2 * kLanes), load_vec(vectors + 3 * kLanes)));
+  return sum_of_blocks(hn::Add(hn::BitCast(d, hn::InterleaveLower(wide, ab, cd)),
+                               hn::BitCast(d, hn::InterleaveUpper(wide, ab, cd))));
+}
+
+/// to[i] = the lanes of vector i of `count`, added up, four at a time: a third of the work of
+/// sum().
+inline void add_lanes(const float* vectors, std::size_t count, float* to) {
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) hn::StoreU(sums_of_four(vectors + i * kLanes), Four(), to + i);
+  for (; i < count; ++i) to[i] = sum(load_vec(vectors + i * kLanes));
+}
+
 }  // namespace depthcost::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
