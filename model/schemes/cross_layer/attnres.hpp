@@ -37,7 +37,7 @@ struct MixCopies {
 /// all behind it can be made again; a partial sum only from as many layer outputs, or by running
 /// the layers. Eager code keeps the stack V and the keys K of every mix in place of the sources.
 ChunkActivations attnres_activations(const Partition& bank, const ChunkOfLayers& chunk,
-                                     const ActivationPlan& plan, const MixCopies& mixes = {});
+                                     const ActivationPlan& plan, const MixCopies& kept_of_mix = {});
 
 /// Rows that a layer of Block AttnRes attends to: the bank and, inside a block, its partial sum.
 constexpr Count block_sources(const LayerPosition& at) {
