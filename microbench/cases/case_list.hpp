@@ -27,7 +27,7 @@ void each_fused_case(const Shape& s, StreamsAgain again, const Visit& visit) {
 // The name of a template cannot stand in parentheses. NOLINTBEGIN(bugprone-macro-parentheses)
 #define DEPTHCOST_VISIT(Op, name) \
   visit_as(#name, row_entry<T>(#name), counts_of(s), row_operation<Op<T>>);
-// NOLINTEND(bugprone-macro-parentheses)
+  // NOLINTEND(bugprone-macro-parentheses)
   DEPTHCOST_RESIDUAL_OPERATIONS(DEPTHCOST_VISIT)
 #undef DEPTHCOST_VISIT
   visit_as("attnres_single_pass/bare", "attnres_single_pass/bare", all_sources_of(s),
