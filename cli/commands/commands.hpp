@@ -94,7 +94,7 @@ ExitCode run_compare(const CompareOptions& options, Console& console);
 struct SweepOptions {
   std::string scenario;
   ScenarioOptions question;       // replaces it if it has a model
-  std::vector<std::string> axes;  // KEY=VALUES; block_size=1..L without any
+  std::vector<std::string> axes;  // KEY=VALUES; without any as plan_sweep says
   std::string format = "table";   // table | json | csv | markdown
   std::string directory;          // for files; stdout if empty
   std::int64_t max_points = 1'000'000;

@@ -120,10 +120,11 @@ void add_sweep(CLI::App& app, Command& chosen) {
                    "depthcost sweep --model config.json --hardware b300_sxm --tensor 8"});
   add_scenario(*command, options->scenario, "scenario file", options->question);
   command
-      ->add_option("--axis", options->axes,
-                   "KEY=VALUES, any value of the scenario: 8,16,24 or 1..L or 1..1024:x2 or "
-                   "0..64:+8; block_size=1..L if absent. residual.scheme, block_size, "
-                   "num_blocks, num_streams and schedule compete for the best value")
+      ->add_option(
+          "--axis", options->axes,
+          "KEY=VALUES, any value of the scenario: 8,16,24 or 1..L or 1..1024:x2 or "
+          "0..64:+8; if absent block_size=1..L, or the schedules of a scheme without blocks. residual.scheme, block_size, "
+          "num_blocks, num_streams and schedule compete for the best value")
       ->allow_extra_args(false)
       ->take_all();
   add_format(*command, options->format, "table, json, csv or markdown",

@@ -26,6 +26,9 @@ std::string_view row_entry(std::string_view name) {
   return is_wide && std::is_same_v<T, float> ? "residual_scaling_rmsnorm/one_type" : name;
 }
 
+/// Below 1, since a stream may be scaled by it in every call, and has to stay a number.
+inline constexpr Range kRowParameter{0.5F, 0.9F};
+
 template <class Op>
 Op row_operation(const Shape& s, Operands& o) {
   const auto take = [&]<class P>(P*& operand, OperandShape shape) {
@@ -33,7 +36,7 @@ Op row_operation(const Shape& s, Operands& o) {
     if (shape.size() == 2)
       operand = o.tensor<std::remove_const_t<P>>(1, size);
     else if constexpr (std::is_same_v<P, const float>)
-      operand = o.parameters(size, kGain);
+      operand = o.parameters(size, kRowParameter);
   };
   Op op;
   op.num_tokens = o.num_tokens();

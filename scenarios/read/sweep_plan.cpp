@@ -3,6 +3,7 @@
 #include "scenarios/read/sweep_plan.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -132,6 +133,25 @@ Count swept_value(SweptKey key, const std::string& text) {
   return static_cast<Count>(named<Schedule>(text).value());
 }
 
+/// What is asked where no axis is: which blocks, and of a scheme that has none, which schedule. The
+/// standard residual has no other choice, and is refused with a hint.
+std::string usual_axis(const UnreadScenario& source) {
+  try {
+    const Study study = scenario_of(source.document, source.file, source.provenance).study;
+    const Scheme& scheme = study.path.scheme;
+    const bool has_blocks =
+        blocks_of(scheme) != nullptr || takes(scheme, &SchemeParameters::block_size);
+    if (!has_blocks && !is_standard(scheme)) {
+      std::vector<std::string_view> schedules;
+      for (const Schedule schedule : scheme.rule->schedules) schedules.push_back(name(schedule));
+      return fmt::format("schedule={}", fmt::join(schedules, ","));
+    }
+  } catch (const InputError&) {
+    // A scenario that lacks something is refused when it is read with its axes.
+  }
+  return "block_size=1..L";
+}
+
 /// Reads the scenario, with values in it.
 class Planner {
  public:
@@ -139,7 +159,7 @@ class Planner {
       : source_(std::move(source)), max_points_(max_points) {
     as_map(source_.document, "scenario");
     const std::vector<std::string> all =
-        arguments.empty() ? std::vector<std::string>{"block_size=1..L"} : arguments;
+        arguments.empty() ? std::vector<std::string>{usual_axis(source_)} : arguments;
     for (Axis& axis : parse_axes(all)) {
       check_reference(axis);
       if (named<SweptKey>(axis.path) == SweptKey::scheme) schemes_ = axis.items;

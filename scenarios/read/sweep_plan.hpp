@@ -33,7 +33,8 @@ struct SweepPlan {
 
 inline constexpr Count kDefaultMaxPoints = 1'000'000;
 
-/// Reads the scenario as often as axes need it. Without arguments the axis is block_size=1..L.
+/// Reads the scenario as often as axes need it. Without arguments the axis is block_size=1..L, or
+/// the schedules of a scheme that has no blocks.
 /// Throws InputError for mistakes in the scenario or an axis, for more than `max_points` points,
 /// and if no point can exist.
 SweepPlan plan_sweep(UnreadScenario source, const std::vector<std::string>& axes, Count max_points);

@@ -173,6 +173,24 @@ TEST(SweepWithoutAScenario, SaysHowToAskAboutBlocksThatAModelHasNot) {
             "residual.scheme of a scenario, or --residual beside --model, asks about another\n");
 }
 
+/// A scheme without blocks is swept over its schedules.
+TEST(SweepWithoutAnAxis, AsksWhichScheduleWhereThereAreNoBlocks) {
+  const auto schedules_of = [](const std::string& model) {
+    const Outcome outcome =
+        run_program({.arguments = {"sweep", "--model", model, "--hardware", "h200_sxm", "--tensor",
+                                   "8", "--format", "json"}});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    std::vector<std::string> schedules;
+    for (const auto& point : nlohmann::json::parse(outcome.output).at("points"))
+      schedules.push_back(point.at("residual.schedule"));
+    return schedules;
+  };
+  EXPECT_EQ(schedules_of("qwen3_8_flash_next"),
+            (std::vector<std::string>{"unfused", "fused", "fused_gate", "folded_norm", "two_pass",
+                                      "one_pass"}));
+  EXPECT_EQ(schedules_of("gemma_3n_e4b"), std::vector<std::string>{"fused"});
+}
+
 /// Kimi K3 as it is released, Kimi Linear as the paper trains it.
 TEST(PublishedSettings, StandOnTheFront) {
   for (const auto& [scenario, block_size] :
