@@ -39,27 +39,52 @@ void refuse_placement(const ScenarioOptions& question) {
   refuse("--pipeline", question.pipeline);
 }
 
+/// read(question) on one device, or where that is refused on all of them as tensor ranks, since
+/// sharded weights need ranks. Each placement has its own.
+template <class Read>
+auto read_on_ranks(ScenarioOptions question, Count devices, const Read& read) {
+  try {
+    return read(question);
+  } catch (const InputError&) {
+    try {
+      question.tensor = std::to_string(devices);
+      return read(question);
+    } catch (const InputError&) {
+      // The first refusal says what is wrong.
+    }
+    throw;
+  }
+}
+
 /// Those that --residual names. Else the model's own; of a model with the standard residual, Block
 /// AttnRes.
-std::vector<std::string> schemes_of(const ScenarioOptions& question) {
+std::vector<std::string> schemes_of(const ScenarioOptions& question, Count devices) {
   std::vector<std::string> schemes;
   std::istringstream names(question.scheme);
   for (std::string scheme; std::getline(names, scheme, ',');) schemes.push_back(scheme);
   if (!schemes.empty()) return schemes;
-  const Study own = scenario_from_options(question).study;
+  const Study own = read_on_ranks(question, devices, [](const ScenarioOptions& asked) {
+    return scenario_from_options(asked).study;
+  });
   return {std::string(is_standard(own.path.scheme) ? schemes::kBlockAttnRes.id
                                                    : name(own.path.scheme))};
 }
 
-PlanSource source_of(ScenarioOptions question, const std::string& scheme) {
-  const bool is_searched = question.block_size.empty();
-  question.scheme = scheme;
-  if (is_searched && scheme == schemes::kBlockAttnRes.id) question.block_size = kAnyBlockSize;
+PlanSource read_source(const ScenarioOptions& question, bool is_searched) {
   UnreadScenario source = asked_document("", question);
   Study own = scenario_of(source.document, source.file, source.provenance).study;
   return {.source = std::move(source),
           .own = std::move(own),
           .blocks = is_searched ? PlannedBlocks::searched : PlannedBlocks::written};
+}
+
+PlanSource source_of(ScenarioOptions question, const std::string& scheme, Count devices) {
+  const bool is_searched = question.block_size.empty();
+  question.scheme = scheme;
+  if (is_searched && scheme == schemes::kBlockAttnRes.id) question.block_size = kAnyBlockSize;
+  return read_on_ranks(std::move(question), devices, [&](const ScenarioOptions& asked) {
+    return read_source(asked, is_searched);
+  });
 }
 
 /// One for each scheme.
@@ -71,8 +96,8 @@ std::vector<PlanSource> sources_of(const PlanOptions& options) {
   ScenarioOptions question = options.question;
   if (question.decode.empty()) question.decode = kBatch;
   std::vector<PlanSource> sources;
-  for (const std::string& scheme : schemes_of(question))
-    sources.push_back(source_of(question, scheme));
+  for (const std::string& scheme : schemes_of(question, options.devices))
+    sources.push_back(source_of(question, scheme, options.devices));
   return sources;
 }
 

@@ -28,6 +28,16 @@ class PlanCommand : public testing::Test {
   const TemporaryFolder folder_;
 };
 
+/// Sharded weights need tensor ranks, which placements with one rank have not.
+TEST_F(PlanCommand, LeavesOutPlacementsThatCannotShardWeights) {
+  const Outcome outcome =
+      run({"--model", "qwen3_8_flash_next", "--hardware", "h200_sxm", "--devices", "8", "--set",
+           "residual.weights=sharded", "--max-overhead", "90%", "--format", "json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  for (const json& plan : json::parse(outcome.output).at("plans"))
+    EXPECT_GT(plan.at("placement").at("tensor"), 1);
+}
+
 /// A scenario with the keys of the plan has its numbers.
 TEST_F(PlanCommand, SaysWhatEvaluateSays) {
   const Outcome outcome = ask({"--devices", "8", "--max-overhead", "3%", "--format", "json"});
