@@ -11,7 +11,6 @@
 
 // GCC 12 says so of its own headers of AVX-512 (bug 105593).
 #pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
 namespace depthcost::cpu {
