@@ -54,6 +54,10 @@ Operation catalogue_row(std::string_view name, const CallCounts& counts) {
 
 std::optional<Operation> find_operation(const StandaloneCall& call) {
   const CatalogueEntry* entry = find_entry(call.operation);
+  // An operand that is always f32 is no wider than the others where they are f32, too.
+  if (call.dtype == Dtype::f32)
+    if (const CatalogueEntry* of_one_type = find_entry(call.operation + "/one_type"))
+      entry = of_one_type;
   if (entry == nullptr) return std::nullopt;
   return entry->operation(call.counts);
 }

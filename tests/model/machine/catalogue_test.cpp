@@ -114,6 +114,15 @@ TEST(StandaloneCall, IsNamedByTheCountsThatItDependsOn) {
   EXPECT_EQ(case_id(call), "residual_add/f32/T:2048/d:7168/graph_pdl/hot");
 }
 
+/// The stream of residual scaling is f32: two vectors of a bf16 model, one of an f32 model.
+TEST(StandaloneCall, CountsAStreamOfF32ByTheOtherRows) {
+  const auto moved = [](Dtype dtype) {
+    return traffic(*find_operation({.operation = "residual_scaling_rmsnorm", .dtype = dtype}));
+  };
+  EXPECT_EQ(moved(Dtype::bf16).reads_d + moved(Dtype::bf16).writes_d, 6);
+  EXPECT_EQ(moved(Dtype::f32).reads_d + moved(Dtype::f32).writes_d, 4);
+}
+
 TEST(StandaloneCall, HasNoOperationForAnUnknownName) {
   EXPECT_FALSE(find_operation({.operation = "mhc_past"}).has_value());
   EXPECT_EQ(find_operation({.operation = "mhc_post"}), operations::mhc_post(4));
