@@ -34,8 +34,8 @@ TEST_F(PlanCommand, LeavesOutPlacementsThatCannotShardWeights) {
       run({"--model", "qwen3_8_flash_next", "--hardware", "h200_sxm", "--devices", "8", "--set",
            "residual.weights=sharded", "--max-overhead", "90%", "--format", "json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
-  for (const json& plan : json::parse(outcome.output).at("plans"))
-    EXPECT_GT(plan.at("placement").at("tensor"), 1);
+  const json document = json::parse(outcome.output);
+  for (const json& plan : document.at("plans")) EXPECT_GT(plan.at("placement").at("tensor"), 1);
 }
 
 /// A scenario with the keys of the plan has its numbers.

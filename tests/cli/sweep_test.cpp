@@ -181,7 +181,8 @@ TEST(SweepWithoutAnAxis, AsksWhichScheduleWhereThereAreNoBlocks) {
                                    "8", "--format", "json"}});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
     std::vector<std::string> schedules;
-    for (const auto& point : nlohmann::json::parse(outcome.output).at("points"))
+    const auto document = nlohmann::json::parse(outcome.output);
+    for (const auto& point : document.at("points"))
       schedules.push_back(point.at("residual.schedule"));
     return schedules;
   };
