@@ -24,7 +24,7 @@ struct DeviceBandwidthVariant {
 };
 
 /// Numbers of reads that kernels exist for: those of the mixes of the fused operations.
-inline constexpr std::array<unsigned, 7> kArrayReads{2, 3, 4, 5, 9, 10, 11};
+inline constexpr std::array<unsigned, 9> kArrayReads{1, 2, 3, 4, 5, 6, 9, 10, 11};
 inline constexpr unsigned kMostArrayReads = kArrayReads.back();
 inline constexpr unsigned kMostArrayWrites = 25;
 
