@@ -82,8 +82,8 @@ constexpr GradientTraffic accumulation(GradientAccumulation accumulation, Count 
 /// from its second layer on to its partial sum.
 ///   autograd, fused   sum over layers of one_read_backward() and accumulation()
 ///   per_block         n + S r, n r, n w at the block's end; before, from the second layer on,
-///                     dy, y and the partial sum r, and r and w of its gradient:
-///                     (3n + S) + 5 (S - 1)
+///                     dy, y and the partial sum r, r and w of its gradient, and w of what the
+///                     norm in front of the layer makes of dy: (3n + S) + 6 (S - 1)
 /// [ours]: the gradient of source i is a_i dy + a_i (<dy, v_i> - <dy, y>) ds_i/dv_i, so that a
 /// partial sum's needs no other source, and nobody needs the bank's before the block ends. Until
 /// then every dy of the block is kept.
@@ -95,7 +95,7 @@ constexpr GradientTraffic block_backward(GradientAccumulation mode, Count bank_r
     const GradientTraffic bank{
         .activation_reads_d = n + S, .gradient_reads_d = n, .gradient_writes_d = n};
     const GradientTraffic partial_sum{
-        .activation_reads_d = 3, .gradient_reads_d = 1, .gradient_writes_d = 1};
+        .activation_reads_d = 3, .gradient_reads_d = 1, .gradient_writes_d = 2};
     return bank + (S - 1) * partial_sum;
   }
   const auto layer = [mode](Count num_sources) {

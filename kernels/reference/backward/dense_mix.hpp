@@ -18,14 +18,14 @@ struct DenseMixBackward {
   const T* next_gradient = nullptr;    // dy (T, d), or null: nothing else reads y
   const Scalar<T>* weights = nullptr;  // alpha (s)
   BasicNextNorm<Scalar<T>> norm;
-  bool adds = false;       // to gradients that later layers have left
+  GradientStore store = GradientStore::overwrite;
   T* gradients = nullptr;  // (s, T, d)
   Scalar<T>* weight_gradients = nullptr;
   Scalar<T>* gain_gradient = nullptr;
 };
 
 template <class T, class Access = DirectAccess>
-void run_backward(const DenseMixBackward<T>& op, Access&& access = {}) {
+void run(const DenseMixBackward<T>& op, Access&& access = {}) {
   const std::size_t d = op.hidden_size;
   const std::size_t s = op.num_sources;
   const Row alpha = parameters(op.weights, s);
@@ -39,7 +39,7 @@ void run_backward(const DenseMixBackward<T>& op, Access&& access = {}) {
     for (std::size_t j = 0; j < s; ++j) {
       dalpha.push_back(dot(v[j], g));
       store_gradient(access, row_at(op.gradients, j * op.num_tokens + t, d), scaled(alpha[j], g),
-                     op.adds);
+                     op.store);
     }
     add_parameters(op.weight_gradients, dalpha);
   }

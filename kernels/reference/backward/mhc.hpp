@@ -2,6 +2,7 @@
 // whole boundary in one scan; and of static hyper-connections.
 #pragma once
 
+#include "kernels/operations/backward/mhc.hpp"
 #include "kernels/operations/hyper_connections.hpp"
 #include "kernels/reference/backward/norm.hpp"
 #include "kernels/reference/hyper_connections.hpp"
@@ -73,14 +74,6 @@ inline Row sinkhorn_backward(const Row& logits, Row gradient, std::size_t m, std
   return product(std::move(gradient), first);
 }
 
-/// Gradients of the mapping's parameters, added to.
-template <class P>
-struct MhcMappingGradients {
-  P* phi = nullptr;     // (m m + 2 m, m d)
-  P* bias = nullptr;    // (m m + 2 m)
-  P* scales = nullptr;  // (3)
-};
-
 /// Gradients of the logits a z + b from those of H_pre, H_post and H_res.
 template <class P>
 Row logit_gradients(const BasicMhcMapping<P>& mapping, const Rows& X, const MhcCoefficients& dH) {
@@ -96,11 +89,16 @@ Row logit_gradients(const BasicMhcMapping<P>& mapping, const Rows& X, const MhcC
   return logits;
 }
 
-/// What the mapping adds to dX, from the gradients of its coefficients: z = phi . n, n = vec(X) /
-/// r, so that dn = phi^T dz.
+/// What the mapping leaves for one token.
+struct MappingGradients {
+  Rows streams;    // added to dX
+  Row projection;  // dz / r
+};
+
+/// From the gradients of the coefficients: z = phi . n, n = vec(X) / r, so that dn = phi^T dz.
 template <class P>
-Rows mapping_gradients(const BasicMhcMapping<P>& mapping, const Rows& X, const MhcCoefficients& dH,
-                       const MhcMappingGradients<P>& into) {
+MappingGradients mapping_gradients(const BasicMhcMapping<P>& mapping, const Rows& X,
+                                   const MhcCoefficients& dH, const MhcMappingGradients<P>& into) {
   const std::size_t m = X.size();
   const std::size_t d = X.front().size();
   Row vec;
@@ -109,37 +107,22 @@ Rows mapping_gradients(const BasicMhcMapping<P>& mapping, const Rows& X, const M
   const Row z = mhc_projection(mapping, X, m * m + 2 * m);
   const Row logits = logit_gradients(mapping, X, dH);
   Row dn(m * d, 0.0);
+  MappingGradients of;
   for (std::size_t i = 0; i < z.size(); ++i) {
     const std::size_t gate = std::min<std::size_t>(i / m, 2);
     const double dz = logits[i] * mapping.scales[gate];
+    of.projection.push_back(dz / root_mean_square(vec, mapping.eps));
     add(dn, scaled(dz, parameters(row_at(mapping.phi, i, m * d), m * d)));
     add_parameters(row_at(into.phi, i, m * d), scaled(dz, normed));
     add_parameters(row_at(into.scales, gate, 1), {logits[i] * z[i]});
   }
   add_parameters(into.bias, logits);
   const Row dvec = rms_norm_backward(vec, std::move(dn), mapping.eps);
-  Rows streams;
   for (std::size_t i = 0; i < m; ++i)
-    streams.emplace_back(dvec.begin() + static_cast<std::ptrdiff_t>(i * d),
-                         dvec.begin() + static_cast<std::ptrdiff_t>((i + 1) * d));
-  return streams;
+    of.streams.emplace_back(dvec.begin() + static_cast<std::ptrdiff_t>(i * d),
+                            dvec.begin() + static_cast<std::ptrdiff_t>((i + 1) * d));
+  return of;
 }
-
-template <class T>
-struct MhcPostBackward {
-  std::size_t num_tokens = 0;
-  std::size_t hidden_size = 0;
-  std::size_t num_streams = 0;
-  const T* streams = nullptr;           // X (T, m, d)
-  const T* layer_output = nullptr;      // f (T, d)
-  const Scalar<T>* post = nullptr;      // H_post (T, m)
-  const Scalar<T>* residual = nullptr;  // H_res (T, m, m)
-  const T* next_gradients = nullptr;    // dX' (T, m, d)
-  T* gradients = nullptr;               // dX (T, m, d); may be `next_gradients`
-  T* layer_gradient = nullptr;          // df (T, d)
-  Scalar<T>* post_gradients = nullptr;
-  Scalar<T>* residual_gradients = nullptr;
-};
 
 /// Runs post's backward pass of token `t` from the gradients of the next streams.
 template <class T, class Access>
@@ -159,9 +142,9 @@ void mhc_post_backward_token(const MhcPostBackward<T>& op, std::size_t t, const 
 }
 
 template <class T, class Access = DirectAccess>
-void run_backward(const MhcPostBackward<T>& op, Access&& access = {}) {
+void run(const MhcPostBackward<T>& op, Access&& access = {}) {
   for (std::size_t t = 0; t < op.num_tokens; ++t) {
-    const Rows next = load_streams(access, op.next_gradients, t, op.num_streams, op.hidden_size);
+    const Rows next = load_streams(access, op.gradients, t, op.num_streams, op.hidden_size);
     mhc_post_backward_token(op, t, next, access);
   }
 }
@@ -196,7 +179,7 @@ Row mix_gradients(const Rows& X, const Row& pre, const Row& dx, const BasicNextN
 }
 
 template <class T, class Access = DirectAccess>
-void run_backward(const MhcMixBackward<T>& op, Access&& access = {}) {
+void run(const MhcMixBackward<T>& op, Access&& access = {}) {
   const std::size_t m = op.num_streams;
   const std::size_t d = op.hidden_size;
   for (std::size_t t = 0; t < op.num_tokens; ++t) {
@@ -226,7 +209,7 @@ struct MhcMappingBackward {
 };
 
 template <class T, class Access = DirectAccess>
-void run_backward(const MhcMappingBackward<T>& op, Access&& access = {}) {
+void run(const MhcMappingBackward<T>& op, Access&& access = {}) {
   const std::size_t m = op.num_streams;
   const std::size_t d = op.hidden_size;
   for (std::size_t t = 0; t < op.num_tokens; ++t) {
@@ -235,9 +218,30 @@ void run_backward(const MhcMappingBackward<T>& op, Access&& access = {}) {
                              load_row(access, row_at(op.post_gradients, t, m), m),
                              load_row(access, row_at(op.residual_gradients, t, m * m), m * m)};
     Rows gradients = load_streams(access, op.gradients, t, m, d);
-    const Rows more = mapping_gradients(op.mapping, X, dH, op.into);
+    const Rows more = mapping_gradients(op.mapping, X, dH, op.into).streams;
     for (std::size_t i = 0; i < m; ++i) add(gradients[i], more[i]);
     store_streams(access, op.gradients, t, gradients);
+  }
+}
+
+/// Mix and mapping in one kernel, the coefficients made again.
+template <class T, class Access = DirectAccess>
+void run(const MhcPreBackward<T>& op, Access&& access = {}) {
+  const std::size_t m = op.num_streams;
+  const std::size_t d = op.hidden_size;
+  for (std::size_t t = 0; t < op.num_tokens; ++t) {
+    const Rows X = load_streams(access, op.streams, t, m, d);
+    const Row dx = load_row(access, row_at(op.output_gradient, t, d), d);
+    Rows gradients = load_streams(access, op.gradients, t, m, d);
+    const Row pre = mhc_gates(op.mapping, X, m * m).pre;
+    const MhcCoefficients dH{mix_gradients(X, pre, dx, op.norm, op.gain_gradient, gradients),
+                             load_row(access, row_at(op.post_gradients, t, m), m),
+                             load_row(access, row_at(op.residual_gradients, t, m * m), m * m)};
+    MappingGradients of = mapping_gradients(op.mapping, X, dH, op.into);
+    for (std::size_t i = 0; i < m; ++i) add(gradients[i], of.streams[i]);
+    store_streams(access, op.gradients, t, gradients);
+    const std::size_t rows = num_mapping_rows(m);
+    store_row(access, row_at(op.projection_gradients, t, rows), of.projection);
   }
 }
 
@@ -245,7 +249,7 @@ void run_backward(const MhcMappingBackward<T>& op, Access&& access = {}) {
 /// this one, and of the coefficients that were made of them. The coefficients are made again.
 template <class T>
 struct MhcBoundaryBackward {
-  MhcPostBackward<T> post;             // its next_gradients as the next boundary has left them
+  MhcPostBackward<T> post;             // its gradients as the next boundary has left them
   const T* next_streams = nullptr;     // X' (T, m, d)
   const T* output_gradient = nullptr;  // dx (T, d)
   const Scalar<T>* next_post_gradients = nullptr;
@@ -257,18 +261,18 @@ struct MhcBoundaryBackward {
 };
 
 template <class T, class Access = DirectAccess>
-void run_backward(const MhcBoundaryBackward<T>& op, Access&& access = {}) {
+void run(const MhcBoundaryBackward<T>& op, Access&& access = {}) {
   const std::size_t m = op.post.num_streams;
   const std::size_t d = op.post.hidden_size;
   for (std::size_t t = 0; t < op.post.num_tokens; ++t) {
     const Rows X = load_streams(access, op.next_streams, t, m, d);
-    Rows gradients = load_streams(access, op.post.next_gradients, t, m, d);
+    Rows gradients = load_streams(access, op.post.gradients, t, m, d);
     const Row dx = load_row(access, row_at(op.output_gradient, t, d), d);
     const Row pre = mhc_gates(op.mapping, X, m * m).pre;
     const MhcCoefficients dH{mix_gradients(X, pre, dx, op.norm, op.gain_gradient, gradients),
                              load_row(access, row_at(op.next_post_gradients, t, m), m),
                              load_row(access, row_at(op.next_residual_gradients, t, m * m), m * m)};
-    const Rows more = mapping_gradients(op.mapping, X, dH, op.into);
+    const Rows more = mapping_gradients(op.mapping, X, dH, op.into).streams;
     for (std::size_t i = 0; i < m; ++i) add(gradients[i], more[i]);
     mhc_post_backward_token(op.post, t, gradients, access);
   }
@@ -289,7 +293,7 @@ struct HcBoundaryBackward {
 };
 
 template <class T, class Access = DirectAccess>
-void run_backward(const HcBoundaryBackward<T>& op, Access&& access = {}) {
+void run(const HcBoundaryBackward<T>& op, Access&& access = {}) {
   const HcBoundary<T>& of = op.forward;
   const std::size_t m = of.num_streams;
   const std::size_t d = of.hidden_size;

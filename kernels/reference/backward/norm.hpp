@@ -2,6 +2,7 @@
 // traffic of a token.
 #pragma once
 
+#include "kernels/operations/backward/slices.hpp"
 #include "kernels/reference/accessor.hpp"
 
 namespace depthcost::reference {
@@ -35,10 +36,9 @@ Row next_norm_backward(const Row& h, const Row& dx, const BasicNextNorm<P>& norm
   return rms_norm_backward(h, product(dx, parameters(norm.gain, h.size())), norm.eps);
 }
 
-/// Stores `gradient`, added to what is there if `adds`.
 template <class T, class Access>
-void store_gradient(Access& access, T* row, Row gradient, bool adds) {
-  if (adds) add(gradient, load_row(access, row, gradient.size()));
+void store_gradient(Access& access, T* row, Row gradient, GradientStore store) {
+  if (store == GradientStore::add) add(gradient, load_row(access, row, gradient.size()));
   store_row(access, row, gradient);
 }
 

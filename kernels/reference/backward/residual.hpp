@@ -1,38 +1,27 @@
 // Backward passes of residuals with one state, each in one scan.
 #pragma once
 
+#include "kernels/operations/backward/residual.hpp"
 #include "kernels/reference/backward/norm.hpp"
 
 namespace depthcost::reference {
 
-/// Of h' = h + f; x = norm(h'). The gradient of f is that of h.
-template <class T>
-struct ResidualAddRmsNormBackward {
-  std::size_t num_tokens = 0;
-  std::size_t hidden_size = 0;
-  const T* hidden_state = nullptr;     // h' (T, d)
-  const T* output_gradient = nullptr;  // dx (T, d)
-  const T* next_gradient = nullptr;    // dh' (T, d), of what reads h' behind the norm
-  BasicNextNorm<Scalar<T>> norm;
-  T* gradient = nullptr;               // dh (T, d); may be `next_gradient`
-  Scalar<T>* gain_gradient = nullptr;  // (d)
-};
-
 /// g, the gradient of the new state: what its norm and what its other readers have for it.
-template <class Op, class Access>
-Row state_gradient(const Op& op, std::size_t t, const Row& h, Access& access) {
+template <class Op, class T, class Access>
+Row state_gradient(const Op& op, std::size_t t, const Row& h, const T* next, Access& access) {
   const std::size_t d = op.hidden_size;
   Row g = next_norm_backward(h, load_row(access, row_at(op.output_gradient, t, d), d), op.norm,
                              op.gain_gradient);
-  add(g, load_row(access, row_at(op.next_gradient, t, d), d));
+  add(g, load_row(access, row_at(next, t, d), d));
   return g;
 }
 
 template <class T, class Access = DirectAccess>
-void run_backward(const ResidualAddRmsNormBackward<T>& op, Access&& access = {}) {
+void run(const ResidualAddRmsNormBackward<T>& op, Access&& access = {}) {
   const std::size_t d = op.hidden_size;
   for (std::size_t t = 0; t < op.num_tokens; ++t) {
-    Row g = state_gradient(op, t, load_row(access, row_at(op.hidden_state, t, d), d), access);
+    const Row h = load_row(access, row_at(op.hidden_state, t, d), d);
+    Row g = state_gradient(op, t, h, op.gradient, access);
     store_row(access, row_at(op.gradient, t, d), g);
   }
 }
@@ -59,7 +48,7 @@ struct ScaledAddRmsNormBackward {
 };
 
 template <class T, class Access = DirectAccess>
-void run_backward(const ScaledAddRmsNormBackward<T>& op, Access&& access = {}) {
+void run(const ScaledAddRmsNormBackward<T>& op, Access&& access = {}) {
   const std::size_t d = op.hidden_size;
   for (std::size_t t = 0; t < op.num_tokens; ++t) {
     const Row h = load_row(access, row_at(op.hidden_state, t, d), d);
@@ -68,7 +57,7 @@ void run_backward(const ScaledAddRmsNormBackward<T>& op, Access&& access = {}) {
     for (std::size_t i = 0; i < d; ++i) lambda[i] = op.scales[i % op.num_scales];
     Row next = scaled(op.hidden_scale, h);
     add(next, product(lambda, f));
-    const Row g = state_gradient(op, t, next, access);
+    const Row g = state_gradient(op, t, next, op.next_gradient, access);
     Row dh = scaled(op.hidden_scale, g);
     Row df = product(lambda, g);
     store_row(access, row_at(op.gradient, t, d), dh);
@@ -98,7 +87,7 @@ struct HighwayRmsNormBackward {
 };
 
 template <class T, class Access = DirectAccess>
-void run_backward(const HighwayRmsNormBackward<T>& op, Access&& access = {}) {
+void run(const HighwayRmsNormBackward<T>& op, Access&& access = {}) {
   const std::size_t d = op.hidden_size;
   for (std::size_t t = 0; t < op.num_tokens; ++t) {
     Row dh = load_row(access, row_at(op.hidden_state, t, d), d);
@@ -109,7 +98,7 @@ void run_backward(const HighwayRmsNormBackward<T>& op, Access&& access = {}) {
       const double s = sigmoid(dz[i]);
       next[i] = (1 - s) * dh[i] + s * df[i];
     }
-    const Row g = state_gradient(op, t, next, access);
+    const Row g = state_gradient(op, t, next, op.next_gradient, access);
     for (std::size_t i = 0; i < d; ++i) {
       const double s = sigmoid(dz[i]);
       dz[i] = s * (1 - s) * (df[i] - dh[i]) * g[i];
@@ -122,7 +111,7 @@ void run_backward(const HighwayRmsNormBackward<T>& op, Access&& access = {}) {
   }
 }
 
-/// Of y = W x: dx = W^T dy, added to what is there if `adds`; and, in a product of its own, dW.
+/// Of y = W x: dx = W^T dy, stored as `store` says; and, in a product of its own, dW.
 template <class T>
 struct ProjectionBackward {
   std::size_t num_tokens = 0;
@@ -131,13 +120,13 @@ struct ProjectionBackward {
   const T* input = nullptr;            // x
   const T* output_gradient = nullptr;  // dy
   const Scalar<T>* matrix = nullptr;   // W (output_size, input_size)
-  bool adds = false;
+  GradientStore store = GradientStore::overwrite;
   T* gradient = nullptr;                 // dx
   Scalar<T>* matrix_gradient = nullptr;  // dW
 };
 
 template <class T, class Access = DirectAccess>
-void run_backward(const ProjectionBackward<T>& op, Access&& access = {}) {
+void run(const ProjectionBackward<T>& op, Access&& access = {}) {
   const std::size_t in = op.input_size;
   const std::size_t out = op.output_size;
   for (std::size_t t = 0; t < op.num_tokens; ++t) {
@@ -145,7 +134,7 @@ void run_backward(const ProjectionBackward<T>& op, Access&& access = {}) {
     Row dx(in, 0.0);
     for (std::size_t i = 0; i < out; ++i)
       add(dx, scaled(dy[i], parameters(row_at(op.matrix, i, in), in)));
-    store_gradient(access, row_at(op.gradient, t, in), std::move(dx), op.adds);
+    store_gradient(access, row_at(op.gradient, t, in), std::move(dx), op.store);
   }
   for (std::size_t t = 0; t < op.num_tokens; ++t) {
     const Row dy = load_row(access, row_at(op.output_gradient, t, out), out);

@@ -17,8 +17,9 @@ namespace depthcost::test {
 
 using reference::Row;
 
-/// What a buffer holds.
-enum class Saved { activation, gradient, scalars };
+/// What a buffer holds: `arriving` are gradients dx, of the type of activations, in whose place a
+/// kernel may leave another gradient.
+enum class Saved { activation, arriving, gradient, scalars };
 
 class BackwardAccess {
  public:
@@ -33,7 +34,7 @@ class BackwardAccess {
   template <class T>
   double load(const T* element) {
     const Saved kind = kind_of(element);
-    if (kind == Saved::activation) ++traffic_.activation_reads_d;
+    if (kind == Saved::activation || kind == Saved::arriving) ++traffic_.activation_reads_d;
     if (kind == Saved::gradient) ++traffic_.gradient_reads_d;
     return reference::DirectAccess{}.load(element);
   }
@@ -41,7 +42,7 @@ class BackwardAccess {
   void store(T* element, double value) {
     const Saved kind = kind_of(element);
     if (kind == Saved::activation) throw std::logic_error("a saved row was written");
-    if (kind == Saved::gradient) ++traffic_.gradient_writes_d;
+    if (kind == Saved::gradient || kind == Saved::arriving) ++traffic_.gradient_writes_d;
     reference::DirectAccess{}.store(element, value);
   }
 

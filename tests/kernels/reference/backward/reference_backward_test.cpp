@@ -20,7 +20,6 @@ namespace {
 
 using reference::dot;
 using reference::run;
-using reference::run_backward;
 
 constexpr std::size_t kTokens = 3;
 
@@ -68,10 +67,15 @@ TEST(ReferenceBackward, OfTheStandardResidual) {
     for (std::size_t i = 0; i < saved.size(); ++i) saved[i] += s.f[i];
     BackwardAccess access = s.access();
     access.holds(Saved::activation, saved);
-    run_backward(reference::ResidualAddRmsNormBackward<double>{s.T, s.d, saved.data(), s.dx.data(),
-                                                               s.next.data(), s.norm(), s.dh.data(),
-                                                               s.dgain.data()},
-                 access);
+    s.dh = s.next;
+    run(ResidualAddRmsNormBackward<double>{.num_tokens = s.T,
+                                           .hidden_size = s.d,
+                                           .hidden_state = saved.data(),
+                                           .output_gradient = s.dx.data(),
+                                           .norm = s.norm(),
+                                           .gradient = s.dh.data(),
+                                           .gain_gradient = s.dgain.data()},
+        access);
     expect_gradient("h", s.dh, s.h, loss);
     expect_gradient("f", s.dh, s.f, loss);
     expect_gradient("gain", s.dgain, s.gain, loss);
@@ -89,8 +93,7 @@ void scaled_add(const Shape& shape, std::size_t num_scales, const SchemeRule& ru
     return s.weighed(h);
   };
   BackwardAccess access = s.access();
-  run_backward(
-      reference::ScaledAddRmsNormBackward<double>{s.T, s.d, s.h.data(), s.f.data(), s.dx.data(),
+  run(reference::ScaledAddRmsNormBackward<double>{s.T, s.d, s.h.data(), s.f.data(), s.dx.data(),
                                                   s.next.data(), num_scales, lambda.data(), beta[0],
                                                   s.norm(), s.dh.data(), s.df.data(),
                                                   dlambda.data(), dbeta.data(), s.dgain.data()},
@@ -128,14 +131,13 @@ TEST(ReferenceBackward, OfHighway) {
     };
     loss();
     BackwardAccess access = s.access();
-    run_backward(
-        reference::HighwayRmsNormBackward<double>{s.T, s.d, s.h.data(), s.f.data(), s.z.data(),
+    run(reference::HighwayRmsNormBackward<double>{s.T, s.d, s.h.data(), s.f.data(), s.z.data(),
                                                   s.dx.data(), s.next.data(), s.norm(), s.dh.data(),
                                                   s.df.data(), s.dz.data(), s.dgain.data()},
         access);
-    run_backward(reference::ProjectionBackward<double>{s.T, s.d, s.d, s.h.data(), s.dz.data(),
-                                                       W.data(), true, s.dh.data(), dW.data()},
-                 access);
+    run(reference::ProjectionBackward<double>{s.T, s.d, s.d, s.h.data(), s.dz.data(), W.data(),
+                                              GradientStore::add, s.dh.data(), dW.data()},
+        access);
     expect_gradient("h", s.dh, s.h, loss);
     expect_gradient("f", s.df, s.f, loss);
     expect_gradient("W", dW, W, loss);
@@ -184,21 +186,20 @@ void single_pass(Sources s, bool has_partial, bool adds) {
   };
   const Row had_bank = adds ? s.dbank : Row{}, had_partial = adds ? s.dpartial : Row{};
   BackwardAccess access = s.access();
-  run_backward(
-      reference::AttnResSinglePassBackward<double>{
-          .num_tokens = s.T,
-          .hidden_size = s.d,
-          .num_bank_sources = s.n,
-          .bank = s.bank.data(),
-          .partial_sum = has_partial ? s.partial.data() : nullptr,
-          .output_gradient = s.dx.data(),
-          .query = s.w.data(),
-          .norm = {.gain = s.gain.data()},
-          .adds = adds,
-          .bank_gradients = s.dbank.data(),
-          .partial_gradient = s.dpartial.data(),
-          .query_gradient = s.dw.data(),
-          .gain_gradient = s.dgain.data()},
+  run(AttnResSinglePassBackward<double>{.num_tokens = s.T,
+                                        .hidden_size = s.d,
+                                        .num_bank_sources = s.n,
+                                        .bank = s.bank.data(),
+                                        .partial_sum = has_partial ? s.partial.data() : nullptr,
+                                        .output_gradient = s.dx.data(),
+                                        .query = s.w.data(),
+                                        .norm = {.gain = s.gain.data()},
+                                        .store =
+                                            adds ? GradientStore::add : GradientStore::overwrite,
+                                        .bank_gradients = s.dbank.data(),
+                                        .partial_gradient = s.dpartial.data(),
+                                        .query_gradient = s.dw.data(),
+                                        .gain_gradient = s.dgain.data()},
       access);
   expect_gradient("bank", s.dbank, s.bank, loss, had_bank);
   if (has_partial) expect_gradient("partial sum", s.dpartial, s.partial, loss, had_partial);
@@ -251,15 +252,15 @@ Row log_sums_of(const Sources& s, const Row& queries, const Row& partials) {
   return all;
 }
 
-/// A block of S layers over n rows, in both phases: the loss is over the mixes of all layers, from
-/// given partial sums.
+/// A block of S layers over n rows, in both phases: the loss is over the normed mixes of all
+/// layers, from given partial sums.
 void two_phases(const Shape& shape, std::size_t n, std::size_t S, double scale) {
   Sources s(shape, n, scale);
   const std::size_t size = s.T * s.d;
   Row queries = s.draw(S * s.d, scale), partials = s.draw(S * size), mixes(S * size),
-      dmix = s.draw(S * size), log_sums = log_sums_of(s, queries, partials), products(S * s.T),
-      dqueries(S * s.d), dpartials = s.draw(S * size);
-  const auto loss = [&] {
+      inputs(S * size), dx = s.draw(S * size), log_sums = log_sums_of(s, queries, partials),
+      products((S - 1) * s.T), dqueries(S * s.d), dpartials = s.draw(S * size);
+  const auto forward = [&](const double* gain, Row& outputs) {
     for (std::size_t j = 0; j < S; ++j)
       run(AttnResSinglePass<double>{.num_tokens = s.T,
                                     .hidden_size = s.d,
@@ -268,15 +269,20 @@ void two_phases(const Shape& shape, std::size_t n, std::size_t S, double scale) 
                                     .bank = s.bank.data(),
                                     .partial_sum = j > 0 ? &partials[j * size] : nullptr,
                                     .query = &queries[j * s.d],
-                                    .output = &mixes[j * size]});
-    return dot(dmix, mixes);
+                                    .norm = {.gain = gain},
+                                    .output = &outputs[j * size]});
   };
-  loss();
+  const Row given = dx;
+  const auto loss = [&] {
+    forward(s.gain.data(), inputs);
+    return dot(given, inputs);
+  };
+  forward(nullptr, mixes);
   const auto accessor = [&] {
     BackwardAccess all = s.access();
-    for (const Row* each : {&partials, &mixes, &dmix}) all.holds(Saved::activation, *each);
+    for (const Row* each : {&partials, &mixes}) all.holds(Saved::activation, *each);
     for (const Row* each : {&log_sums, &products}) all.holds(Saved::scalars, *each);
-    return all.holds(Saved::gradient, dpartials);
+    return all.holds(Saved::arriving, dx).holds(Saved::gradient, dpartials);
   };
   const auto at = [&](Count index) {
     // A block of S layers that attends to n rows.
@@ -290,24 +296,41 @@ void two_phases(const Shape& shape, std::size_t n, std::size_t S, double scale) 
   const Row had_bank = s.dbank, had_partials = dpartials;
   for (std::size_t j = S; j-- > 1;) {
     BackwardAccess access = accessor();
-    run_backward(reference::AttnResPhase2Backward<double>{s.T, s.d, &partials[j * size],
-                                                          &mixes[j * size], &dmix[j * size],
-                                                          &log_sums[j * s.T], &queries[j * s.d],
-                                                          kNormEps<double>, &dpartials[j * size],
-                                                          &products[j * s.T], &dqueries[j * s.d]},
-                 access);
+    run(AttnResPhase2Backward<double>{.num_tokens = s.T,
+                                      .hidden_size = s.d,
+                                      .partial_sum = &partials[j * size],
+                                      .mix = &mixes[j * size],
+                                      .log_sum = &log_sums[j * s.T],
+                                      .query = &queries[j * s.d],
+                                      .norm = {.gain = s.gain.data()},
+                                      .mix_gradient = &dx[j * size],
+                                      .partial_gradient = &dpartials[j * size],
+                                      .product = &products[(j - 1) * s.T],
+                                      .query_gradient = &dqueries[j * s.d],
+                                      .gain_gradient = s.dgain.data()},
+        access);
     EXPECT_EQ(access.moved(), at(static_cast<Count>(j) + 1));
   }
   BackwardAccess access = accessor();
-  run_backward(
-      reference::AttnResPhase1Backward<double>{s.T, s.d, n, S, s.bank.data(), dmix.data(),
-                                               log_sums.data(), products.data(), queries.data(),
-                                               kNormEps<double>, s.dbank.data(), dqueries.data()},
+  run(AttnResPhase1Backward<double>{.num_tokens = s.T,
+                                    .hidden_size = s.d,
+                                    .num_bank_sources = n,
+                                    .num_queries = S,
+                                    .bank = s.bank.data(),
+                                    .mix_gradients = dx.data(),
+                                    .log_sums = log_sums.data(),
+                                    .products = products.data(),
+                                    .queries = queries.data(),
+                                    .norm = {.gain = s.gain.data()},
+                                    .bank_gradients = s.dbank.data(),
+                                    .query_gradients = dqueries.data(),
+                                    .gain_gradient = s.dgain.data()},
       access);
   EXPECT_EQ(access.moved(), at(1));
   expect_gradient("bank", s.dbank, s.bank, loss, had_bank);
   expect_gradient("partial sums", dpartials, partials, loss, had_partials);
   expect_gradient("queries", dqueries, queries, loss);
+  expect_gradient("gain", s.dgain, s.gain, loss);
 }
 
 TEST(ReferenceBackward, OfAttnResInTwoPhases) {
@@ -342,19 +365,19 @@ TEST(ReferenceBackward, OfADenseMix) {
       const Row had = b.dbank;
       BackwardAccess access = b.access();
       access.holds(Saved::gradient, next);
-      run_backward(reference::DenseMixBackward<double>{b.T,
-                                                       b.d,
-                                                       s,
-                                                       b.bank.data(),
-                                                       b.dx.data(),
-                                                       next.data(),
-                                                       alpha.data(),
-                                                       {.gain = b.gain.data()},
-                                                       true,
-                                                       b.dbank.data(),
-                                                       dalpha.data(),
-                                                       b.dgain.data()},
-                   access);
+      run(reference::DenseMixBackward<double>{b.T,
+                                              b.d,
+                                              s,
+                                              b.bank.data(),
+                                              b.dx.data(),
+                                              next.data(),
+                                              alpha.data(),
+                                              {.gain = b.gain.data()},
+                                              GradientStore::add,
+                                              b.dbank.data(),
+                                              dalpha.data(),
+                                              b.dgain.data()},
+          access);
       expect_gradient("sources", b.dbank, b.bank, loss, had);
       expect_gradient("alpha", dalpha, alpha, loss);
       expect_gradient("gain", b.dgain, b.gain, loss);
@@ -389,7 +412,8 @@ struct Streams {
   MhcPost<double> forward() {
     return {T, d, m, X.data(), f.data(), post.data(), residual.data(), next.data()};
   }
-  reference::MhcPostBackward<double> backward(Row& gradients) {
+  /// From the gradients of the next streams in dX.
+  MhcPostBackward<double> backward() {
     return {T,
             d,
             m,
@@ -397,7 +421,6 @@ struct Streams {
             f.data(),
             post.data(),
             residual.data(),
-            gradients.data(),
             dX.data(),
             df.data(),
             dpost.data(),
@@ -426,10 +449,10 @@ TEST(ReferenceBackward, OfStaticHyperConnections) {
         return dot(s.dx, s.x) + dot(s.dnext, s.next);
       };
       BackwardAccess access = s.access();
-      run_backward(reference::HcBoundaryBackward<double>{forward, s.dx.data(), s.dnext.data(),
-                                                         s.dX.data(), s.df.data(), dA_r.data(),
-                                                         dbeta.data(), dA_m.data(), s.dgain.data()},
-                   access);
+      run(reference::HcBoundaryBackward<double>{forward, s.dx.data(), s.dnext.data(), s.dX.data(),
+                                                s.df.data(), dA_r.data(), dbeta.data(), dA_m.data(),
+                                                s.dgain.data()},
+          access);
       expect_gradient("streams", s.dX, s.X, loss);
       expect_gradient("layer output", s.df, s.f, loss);
       expect_gradient("A_r", dA_r, A_r, loss);
@@ -461,7 +484,7 @@ struct Mapped {
             .iterations = 4,
             .order = order};
   }
-  reference::MhcMappingGradients<double> into() {
+  MhcMappingGradients<double> into() {
     return {dphi.data(), dbias.data(), dscales.data()};
   }
   double loss() {
@@ -491,16 +514,17 @@ void in_one_scan(const Shape& shape, std::size_t m, SinkhornOrder order, double 
   b.loss();
   BackwardAccess access = s.access();
   for (const Row* row : {&b.c_post, &b.c_residual}) access.holds(Saved::scalars, *row);
-  run_backward(reference::MhcBoundaryBackward<double>{s.backward(s.dnext),
-                                                      s.next.data(),
-                                                      s.dx.data(),
-                                                      b.c_post.data(),
-                                                      b.c_residual.data(),
-                                                      b.mapping(),
-                                                      {.gain = s.gain.data()},
-                                                      b.into(),
-                                                      s.dgain.data()},
-               access);
+  s.dX = s.dnext;
+  run(reference::MhcBoundaryBackward<double>{s.backward(),
+                                             s.next.data(),
+                                             s.dx.data(),
+                                             b.c_post.data(),
+                                             b.c_residual.data(),
+                                             b.mapping(),
+                                             {.gain = s.gain.data()},
+                                             b.into(),
+                                             s.dgain.data()},
+      access);
   b.expect();
   const SchemeParameters parameters{.hidden_size = 64, .num_streams = static_cast<Count>(m)};
   EXPECT_EQ(access.moved(),
@@ -524,7 +548,8 @@ TEST(ReferenceBackward, OfMhcInThreeKernels) {
       Streams s(shape, m);
       Mapped b{s};
       b.loss();
-      Row pre, dpre(s.T * m), carried = s.dnext;
+      Row pre, dpre(s.T * m);
+      s.dX = s.dnext;
       for (std::size_t t = 0; t < s.T; ++t) {
         reference::DirectAccess direct;
         const Row of_token =
@@ -536,28 +561,66 @@ TEST(ReferenceBackward, OfMhcInThreeKernels) {
       BackwardAccess access = s.access();
       for (const Row* row : {&b.c_post, &b.c_residual, &pre, &dpre})
         access.holds(Saved::scalars, *row);
-      access.holds(Saved::gradient, carried);
-      run_backward(reference::MhcMixBackward<double>{s.T,
-                                                     s.d,
-                                                     m,
-                                                     s.next.data(),
-                                                     s.dx.data(),
-                                                     pre.data(),
-                                                     {.gain = s.gain.data()},
-                                                     carried.data(),
-                                                     dpre.data(),
-                                                     s.dgain.data()},
-                   access);
-      run_backward(reference::MhcMappingBackward<double>{s.T, s.d, m, s.next.data(), dpre.data(),
-                                                         b.c_post.data(), b.c_residual.data(),
-                                                         b.mapping(), b.into(), carried.data()},
-                   access);
-      run_backward(s.backward(carried), access);
+      run(reference::MhcMixBackward<double>{s.T,
+                                            s.d,
+                                            m,
+                                            s.next.data(),
+                                            s.dx.data(),
+                                            pre.data(),
+                                            {.gain = s.gain.data()},
+                                            s.dX.data(),
+                                            dpre.data(),
+                                            s.dgain.data()},
+          access);
+      run(reference::MhcMappingBackward<double>{s.T, s.d, m, s.next.data(), dpre.data(),
+                                                b.c_post.data(), b.c_residual.data(), b.mapping(),
+                                                b.into(), s.dX.data()},
+          access);
+      run(s.backward(), access);
       b.expect();
       const SchemeParameters parameters{.hidden_size = 64, .num_streams = static_cast<Count>(m)};
       EXPECT_EQ(access.moved(),
                 ledger(schemes::kMhc, Schedule::fused, 1, GradientAccumulation::fused, parameters)
                     .traffic);
+    }
+}
+
+/// Mix and mapping in one kernel, then post; dphi again as a product of what the first leaves.
+TEST(ReferenceBackward, OfMhcInTwoKernels) {
+  for (const Shape& shape : kShapes)
+    for (const std::size_t m : {1U, 2U, 4U}) {
+      Streams s(shape, m);
+      Mapped b{s};
+      b.loss();
+      Row dz(s.T * b.rows);
+      s.dX = s.dnext;
+      BackwardAccess access = s.access();
+      for (const Row* row : {&b.c_post, &b.c_residual, &dz}) access.holds(Saved::scalars, *row);
+      run(MhcPreBackward<double>{.num_tokens = s.T,
+                                 .hidden_size = s.d,
+                                 .num_streams = m,
+                                 .streams = s.next.data(),
+                                 .output_gradient = s.dx.data(),
+                                 .post_gradients = b.c_post.data(),
+                                 .residual_gradients = b.c_residual.data(),
+                                 .mapping = b.mapping(),
+                                 .norm = {.gain = s.gain.data()},
+                                 .gradients = s.dX.data(),
+                                 .projection_gradients = dz.data(),
+                                 .into = b.into(),
+                                 .gain_gradient = s.dgain.data()},
+          access);
+      const double streams = static_cast<double>(m);
+      EXPECT_EQ(total_d(access.moved()), 3 * streams + 1);
+      run(s.backward(), access);
+      EXPECT_EQ(total_d(access.moved()), 6 * streams + 3);
+      b.expect();
+      Row product(b.phi.size());
+      for (std::size_t t = 0; t < s.T; ++t)
+        for (std::size_t i = 0; i < b.rows; ++i)
+          for (std::size_t e = 0; e < m * s.d; ++e)
+            product[i * m * s.d + e] += dz[t * b.rows + i] * s.next[t * m * s.d + e];
+      for (std::size_t i = 0; i < product.size(); ++i) EXPECT_NEAR(product[i], b.dphi[i], 1e-9);
     }
 }
 
