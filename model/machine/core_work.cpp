@@ -7,6 +7,7 @@
 
 #include "model/machine/scan.hpp"
 #include "model/operations/altup_operations.hpp"
+#include "model/operations/backward_operations.hpp"
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/gated_residual_operations.hpp"
@@ -184,6 +185,55 @@ CoreWork gate_mix_work(const Operation& operation) {
   return work;
 }
 
+/// A pass for the norm's two sums, and one that makes the gradients.
+CoreWork norm_backward_work(const Operation&) {
+  return {.passes = {streamed(Primitive::score, 1), streamed(Primitive::mix, 1),
+                     kept(Primitive::mix, 3), kept(Primitive::add, 1)},
+          .kept_rows = 2};
+}
+
+/// Scores, the mix, dh . v, and the gradient of each source with its part of dw.
+CoreWork single_pass_backward_work(const Operation& operation) {
+  const auto n = static_cast<double>(operation.sources);
+  return {.passes = {streamed(Primitive::score, n), kept(Primitive::mix, 2 * n),
+                     kept(Primitive::multiply, 3 * n), streamed(Primitive::add, n),
+                     kept(Primitive::scale, 2)},
+          .kept_rows = n};
+}
+
+/// Two dot products, two mixes and a part of dw for every pair of a source and a query.
+CoreWork phase1_backward_work(const Operation& operation) {
+  const auto n = static_cast<double>(operation.sources);
+  const auto queries = static_cast<double>(operation.queries);
+  return {.passes = {tiled(Primitive::multiply, 5 * n * queries), widened(2 * n + queries),
+                     streamed(Primitive::add, n)},
+          .kept_rows = n};
+}
+
+CoreWork phase2_backward_work(const Operation&) {
+  return {
+      .passes = {streamed(Primitive::score, 1), streamed(Primitive::mix, 2),
+                 kept(Primitive::multiply, 2), kept(Primitive::mix, 4), kept(Primitive::add, 2)},
+      .kept_rows = 3};
+}
+
+/// Every pair of a gradient and a row is a dot product, every gradient enters every row once.
+CoreWork mhc_post_backward_work(const Operation& operation) {
+  const auto m = static_cast<double>(operation.streams);
+  return {.passes = {streamed(Primitive::mix, 2 * m + 1),
+                     CorePass{Primitive::multiply, RowsOf::registers, 2 * m * (m + 1) - 2 * m - 1},
+                     streamed(Primitive::add, m + 1)}};
+}
+
+CoreWork mhc_pre_backward_work(const Operation& operation) {
+  const auto m = static_cast<double>(operation.streams);
+  return {.passes = {tiled(Primitive::multiply, 3 * projection_rows(m)), widened(3 * m),
+                     tiled(Primitive::mix, 3 * m), streamed(Primitive::add, m),
+                     kept(Primitive::scale, 2)},
+          .kept_rows = 1,
+          .tile_rows = projection_rows(m)};
+}
+
 double recent(const Operation& operation) { return reads_of(operation, Operand::recent); }
 double streams(const Operation& operation) { return static_cast<double>(operation.streams); }
 
@@ -248,6 +298,12 @@ constexpr std::array kWorks{
     WorkOf{operations::kGateUp, product_work},
     WorkOf{operations::kGateUpMix, gate_mix_work},
     WorkOf{operations::kGateApplyDown, gate_down_work},
+    WorkOf{operations::kResidualAddRmsnormBackward, norm_backward_work},
+    WorkOf{operations::kAttnresSinglePassBackward, single_pass_backward_work},
+    WorkOf{operations::kAttnresPhase1Backward, phase1_backward_work},
+    WorkOf{operations::kAttnresPhase2Backward, phase2_backward_work},
+    WorkOf{operations::kMhcPostBackward, mhc_post_backward_work},
+    WorkOf{operations::kMhcPreBackward, mhc_pre_backward_work},
     WorkOf{operations::kGateBoundary, gate_down_work},
 };
 

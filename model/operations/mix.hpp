@@ -26,7 +26,8 @@ constexpr Mix mix_of(const Operation& operation) {
     mix.reads += static_cast<unsigned>(access.reads_d);
     mix.writes += static_cast<unsigned>(access.writes_d);
   }
-  for (const Operand operand : {Operand::hidden_state, Operand::partial_sum, Operand::streams}) {
+  for (const Operand operand :
+       {Operand::hidden_state, Operand::partial_sum, Operand::streams, Operand::gradients}) {
     double reads = 0;
     double writes = 0;
     for (const Access& access : operation.accesses) {

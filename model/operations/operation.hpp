@@ -35,6 +35,7 @@ enum class Operand : std::uint8_t {
   phase1_output,  // o^(1), up to a block old, in its own storage type
   streams,        // X, m rows
   recent,         // rows that the kernel before has written
+  gradients,      // of rows, which later layers have left; in a backward pass
 };
 
 struct Access {
