@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "model/machine/scan.hpp"
+#include "model/operations/backward_operations.hpp"
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/gated_residual_operations.hpp"
@@ -59,14 +60,26 @@ TokenWork token_work(const Operation& operation, const KernelStyle& style) {
   using namespace operations;
   if (is_one_of(operation.id, {kAttnresSinglePass, kAttnresPhase1, kAttnresPhase2, kDenseMix}))
     return {.loads = style.attnres_loads};
+  // A second launch adds up the gradients of parameters.
+  if (is_one_of(operation.id, {kAttnresSinglePassBackward, kAttnresPhase1Backward}))
+    return {.launches = 2, .loads = style.attnres_loads};
+  if (is_one_of(operation.id, {kResidualAddRmsnormBackward, kAttnresPhase2Backward}))
+    return {.launches = 2};
+  // And a third one, in front of that, is the product that makes the gradient of phi.
+  if (operation.id == kMhcPreBackward)
+    return {.launches = 3,
+            .loads = RowLoads::loop,
+            .coefficient_steps = 1,
+            .sinkhorn_steps = 2,
+            .projects = true};
   // The product of unfused coefficients is one kernel, the Sinkhorn iterations are a second one.
   if (is_one_of(operation.id, {kMhcPre, kUnfusedMhcCoefficients}))
     return {.launches = operation.id == kMhcPre ? style.projection_launches : 2,
             .loads = RowLoads::loop,
             .sinkhorn_steps = 1,
             .projects = true};
-  if (is_one_of(operation.id,
-                {kUnfusedMhcPre, kUnfusedMhcPost, kUnfusedMhcResidual, kMhcPost, kHcBoundary}))
+  if (is_one_of(operation.id, {kUnfusedMhcPre, kUnfusedMhcPost, kUnfusedMhcResidual, kMhcPost,
+                               kHcBoundary, kMhcPostBackward}))
     return {.loads = RowLoads::loop, .coefficient_steps = 1};
   if (is_one_of(operation.id, {kMhcBoundary, kSinglePassMhc}))
     return {.loads = RowLoads::loop, .coefficient_steps = 1, .sinkhorn_steps = 1, .projects = true};
