@@ -3,6 +3,7 @@
 // is T or float. Arguments are checked first (kernels/operations/operations.hpp).
 #pragma once
 
+#include "kernels/operations/backward/operations.hpp"
 #include "kernels/operations/operations.hpp"
 
 namespace depthcost::cpu {
@@ -11,6 +12,7 @@ namespace depthcost::cpu {
   template <class T>                    \
   void run(const Op<T>& op);
 DEPTHCOST_OPERATIONS(DEPTHCOST_DECLARE_RUN)
+DEPTHCOST_BACKWARD_OPERATIONS(DEPTHCOST_DECLARE_RUN)
 #undef DEPTHCOST_DECLARE_RUN
 
 #define DEPTHCOST_DECLARE_RUN(Op, name) \

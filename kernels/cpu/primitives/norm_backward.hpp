@@ -33,26 +33,6 @@ HWY_INLINE Pair norm_gradient(NormBackward norm, Pair gained, Pair h) {
                       Pair{broadcast(norm.gain_scale), broadcast(norm.gain_scale)} * gained);
 }
 
-/// Adds a block to a scratch row.
-HWY_INLINE void add_raw(float* sums, Pair block) { store_raw(sums, load_raw(sums) + block); }
-
-/// A scratch row in the order of T, into consecutive floats that need not be aligned.
-template <class T>
-HWY_INLINE void copy_in_order(const float* scratch, std::size_t size, float* to) {
-  for_each_block(size, [&](std::size_t i, auto where) HWY_ATTR {
-    HWY_ALIGN float block[kBlock];
-    store_in_order<T>(block, load_raw(scratch + i));
-    if constexpr (std::is_same_v<decltype(where), Part>)
-      std::memcpy(to + i, block, where.count * sizeof(float));
-    else
-      std::memcpy(to + i, block, sizeof(block));
-  });
-}
-
-inline void clear(float* scratch, std::size_t size) {
-  std::memset(scratch, 0, padded(size) * sizeof(float));
-}
-
 }  // namespace depthcost::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -77,6 +77,7 @@ HWY_INLINE void store_raw(float* p, Pair a) {
   hn::StoreU(a.first, Lanes(), p);
   hn::StoreU(a.second, Lanes(), p + kLanes);
 }
+HWY_INLINE void add_raw(float* p, Pair a) { store_raw(p, load_raw(p) + a); }
 
 HWY_INLINE Pair load(const float* p, Whole) { return load_raw(p); }
 HWY_INLINE Pair load(const Bf16* p, Whole) {

@@ -54,6 +54,20 @@ HWY_INLINE void store_by(StorePolicy policy, T* p, Pair rounded, Where where) {
     store(p, rounded, where, Cached{});
 }
 
+inline void clear(float* scratch, std::size_t size) {
+  std::memset(scratch, 0, padded(size) * sizeof(float));
+}
+
+/// A scratch row in the order of T, as `size` consecutive floats.
+template <class T>
+HWY_INLINE void copy_in_order(const float* scratch, std::size_t size, float* to) {
+  for_each_block(size, [&](std::size_t i, auto where) HWY_ATTR {
+    HWY_ALIGN float block[kBlock];
+    store_in_order<T>(block, load_raw(scratch + i));
+    store(to + i, load_raw(block), where, Cached{});
+  });
+}
+
 /// Dot products of G rows with one query, and their sums of squares. The fetcher makes a step for
 /// every block.
 template <class T, std::size_t G>

@@ -1,0 +1,370 @@
+// Backward of AttnRes in one pass per layer. A token's sources are read from memory once, for their
+// scores; the mix, the products with its gradient and the gradients of the sources find them in L2.
+// Rows go by in groups, as many as hardware fetches ahead at a time.
+#include "kernels/cpu/primitives/attnres_gradients.hpp"
+#include "kernels/cpu/primitives/slices.hpp"
+#include "kernels/cpu/primitives/targets.hpp"
+#include "kernels/cpu/run.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/backward/attnres_single_pass.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernels/cpu/primitives/dispatch.hpp"
+#include "kernels/cpu/primitives/norm_backward.hpp"
+
+#ifndef DEPTHCOST_KERNELS_CPU_BACKWARD_ATTNRES_SINGLE_PASS
+#define DEPTHCOST_KERNELS_CPU_BACKWARD_ATTNRES_SINGLE_PASS
+namespace depthcost::cpu {
+
+template <class T>
+using SinglePassBackwardKernel = void (*)(const AttnResSinglePassBackward<T>&, TokenRange,
+                                          float* sums);
+
+}  // namespace depthcost::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace depthcost::cpu::HWY_NAMESPACE {
+namespace {
+
+/// Sums over a source's row, with u = g o dx, or dx without a norm.
+struct RowDots {
+  float query;     // w . v
+  float squares;   // v . v
+  float gradient;  // u . v
+  float mix;       // h . v; of use with a norm alone
+};
+
+/// Buffers of a thread. Rows of floats are scratch, in the order of T.
+template <class T>
+struct Workspace {
+  Buffer<const T*> sources;
+  Buffer<T*> to;
+  Buffer<RowDots> dots;
+  Buffer<float> weights;
+  Buffer<SourceGradient> gradients;
+  Buffer<float> rows;  // kNumRows of them
+};
+
+/// A token's rows.
+template <class T>
+struct Token {
+  std::size_t num_sources = 0;
+  std::size_t size = 0;
+  const T** sources = nullptr;
+  T** to = nullptr;  // their gradients
+  const T* dx = nullptr;
+  const float* weights = nullptr;
+};
+
+/// Scratch rows that all sources have in common.
+struct SharedRows {
+  static constexpr std::size_t kNumRows = 6;
+
+  float* query;           // w
+  float* gained;          // u
+  float* mix;             // h
+  float* mix_gradient;    // dh
+  float* query_gradient;  // dw, added to
+  float* gain_gradient;   // dg, added to
+
+  SharedRows(float* rows, std::size_t stride)
+      : query(rows),
+        gained(rows + stride),
+        mix(rows + 2 * stride),
+        mix_gradient(rows + 3 * stride),
+        query_gradient(rows + 4 * stride),
+        gain_gradient(rows + 5 * stride) {}
+};
+
+template <class T>
+void move_to(const AttnResSinglePassBackward<T>& op, std::size_t t, Token<T>& token) {
+  const std::size_t d = op.hidden_size;
+  token.num_sources = op.num_bank_sources;
+  for (std::size_t i = 0; i < op.num_bank_sources; ++i) {
+    token.sources[i] = op.bank + (i * op.num_tokens + t) * d;
+    token.to[i] = op.bank_gradients + (i * op.num_tokens + t) * d;
+  }
+  token.dx = op.output_gradient + t * d;
+  if (op.partial_sum == nullptr) return;
+  token.sources[token.num_sources] = op.partial_sum + t * d;
+  token.to[token.num_sources++] = op.partial_gradient + t * d;
+}
+
+/// Asks for what follows `p` in its row.
+template <class T>
+HWY_INLINE void fetch_ahead(const T* p) {
+  prefetch(p + kAheadBytes / sizeof(T));
+}
+
+template <class T>
+HWY_INLINE void make_gained(const Token<T>& token, const float* gain, float* gained) {
+  for_each_block(token.size, [&](std::size_t i, auto where) HWY_ATTR {
+    const Pair dx = load(token.dx + i, where);
+    store_raw(gained + i, gain == nullptr ? dx : load_for<T>(gain + i, where) * dx);
+  });
+}
+
+/// body(first, size) for groups of `kMost` rows, then of two, then of one.
+template <std::size_t kMost = kScoreGroup, class Body>
+HWY_INLINE void for_each_group(std::size_t num_rows, const Body& body) {
+  std::size_t i = 0;
+  for (; i + kMost <= num_rows; i += kMost) body(i, std::integral_constant<std::size_t, kMost>{});
+  for (; i + 2 <= num_rows; i += 2) body(i, std::integral_constant<std::size_t, 2>{});
+  for (; i < num_rows; ++i) body(i, std::integral_constant<std::size_t, 1>{});
+}
+
+/// The dot products of G sources.
+template <class T, std::size_t G>
+HWY_INLINE void take_in_group(const Token<T>& token, std::size_t first, const SharedRows& shared,
+                              RowDots* dots) {
+  Vec query[G];
+  Vec squares[G];
+  Vec gradient[G];
+  HWY_UNROLL(8)
+  for (std::size_t g = 0; g < G; ++g) query[g] = squares[g] = gradient[g] = hn::Zero(Lanes());
+  for_each_block(token.size, [&](std::size_t i, auto where) DEPTHCOST_INLINED {
+    const Pair w = load_raw(shared.query + i);
+    const Pair u = load_raw(shared.gained + i);
+    HWY_UNROLL(8)
+    for (std::size_t g = 0; g < G; ++g) {
+      fetch_ahead(token.sources[first + g] + i);
+      const Pair v = load(token.sources[first + g] + i, where);
+      query[g] = hn::MulAdd(w.second, v.second, hn::MulAdd(w.first, v.first, query[g]));
+      squares[g] = hn::MulAdd(v.second, v.second, hn::MulAdd(v.first, v.first, squares[g]));
+      gradient[g] = hn::MulAdd(u.second, v.second, hn::MulAdd(u.first, v.first, gradient[g]));
+    }
+  });
+  HWY_UNROLL(8)
+  for (std::size_t g = 0; g < G; ++g)
+    dots[first + g] = {sum(query[g]), sum(squares[g]), sum(gradient[g]), 0};
+}
+
+/// Adds the weighted rows of G sources to h.
+template <class T, std::size_t G>
+HWY_INLINE void mix_group(const Token<T>& token, std::size_t first, float* mix) {
+  Vec weights[G];
+  HWY_UNROLL(8)
+  for (std::size_t g = 0; g < G; ++g) weights[g] = broadcast(token.weights[first + g]);
+  for_each_block(token.size, [&](std::size_t i, auto where) DEPTHCOST_INLINED {
+    Pair h = load_raw(mix + i);
+    HWY_UNROLL(8)
+    for (std::size_t g = 0; g < G; ++g)
+      h = multiply_add(weights[g], load(token.sources[first + g] + i, where), h);
+    store_raw(mix + i, h);
+  });
+}
+
+/// h . v of G sources.
+template <class T, std::size_t G>
+HWY_INLINE void meet_group(const Token<T>& token, std::size_t first, const float* mix,
+                           RowDots* dots) {
+  Vec products[G];
+  HWY_UNROLL(8)
+  for (std::size_t g = 0; g < G; ++g) products[g] = hn::Zero(Lanes());
+  for_each_block(token.size, [&](std::size_t i, auto where) DEPTHCOST_INLINED {
+    const Pair h = load_raw(mix + i);
+    HWY_UNROLL(8)
+    for (std::size_t g = 0; g < G; ++g) {
+      const Pair v = load(token.sources[first + g] + i, where);
+      products[g] = hn::MulAdd(h.second, v.second, hn::MulAdd(h.first, v.first, products[g]));
+    }
+  });
+  HWY_UNROLL(8)
+  for (std::size_t g = 0; g < G; ++g) dots[first + g].mix = sum(products[g]);
+}
+
+/// h, and its dot product with every source.
+template <class T>
+HWY_INLINE void mix_sources(const Token<T>& token, float* mix, RowDots* dots) {
+  clear(mix, token.size);
+  for_each_group(token.num_sources, [&](std::size_t first, auto size) DEPTHCOST_INLINED {
+    mix_group<T, size.value>(token, first, mix);
+  });
+  for_each_group(token.num_sources, [&](std::size_t first, auto size) DEPTHCOST_INLINED {
+    meet_group<T, size.value>(token, first, mix, dots);
+  });
+}
+
+/// dh . h and the norm's factors from sums over sources: h = sum_i p_i v_i.
+template <class T>
+NormBackward norm_of_mix(const AttnResSinglePassBackward<T>& op, const Token<T>& token,
+                         const RowDots* dots) {
+  double squares = 0;
+  double along = 0;
+  for (std::size_t s = 0; s < token.num_sources; ++s) {
+    squares += static_cast<double>(token.weights[s]) * static_cast<double>(dots[s].mix);
+    along += static_cast<double>(token.weights[s]) * static_cast<double>(dots[s].gradient);
+  }
+  return norm_backward(static_cast<float>(squares), static_cast<float>(along), op.hidden_size,
+                       op.norm.eps);
+}
+
+/// Leaves dh, and adds to the gain's gradient.
+template <class T>
+HWY_INLINE void undo_norm(const Token<T>& token, NormBackward norm, const SharedRows& shared) {
+  const Pair scale{broadcast(norm.gain_scale), broadcast(norm.gain_scale)};
+  for_each_block(token.size, [&](std::size_t i, auto where) HWY_ATTR {
+    const Pair h = load_raw(shared.mix + i);
+    const Pair u = load_raw(shared.gained + i);
+    store_raw(shared.mix_gradient + i, norm_gradient(norm, u, h));
+    add_raw(shared.gain_gradient + i, scale * load(token.dx + i, where) * h);
+  });
+}
+
+/// Sources whose gradients are made together.
+inline constexpr std::size_t kLeftGroup = 4;
+
+/// Stores the gradients of G sources from `first` on, whose factors stay in registers.
+template <class T, GradientStore kStore, std::size_t G>
+HWY_INLINE void leave_group(const Token<T>& token, std::size_t first,
+                            const SourceGradient* gradients, const SharedRows& shared,
+                            StorePolicy policy) {
+  const T* v[G];
+  T* to[G];
+  Vec of_mix[G];
+  Vec of_query[G];
+  Vec of_source[G];
+  HWY_UNROLL(4)
+  for (std::size_t g = 0; g < G; ++g) {
+    v[g] = token.sources[first + g];
+    to[g] = token.to[first + g];
+    of_mix[g] = broadcast(gradients[first + g].of_mix);
+    of_query[g] = broadcast(gradients[first + g].of_query);
+    of_source[g] = broadcast(gradients[first + g].of_source);
+  }
+  for_each_block(token.size, [&](std::size_t i, auto where) DEPTHCOST_INLINED {
+    const Pair dh = load_raw(shared.mix_gradient + i);
+    const Pair w = load_raw(shared.query + i);
+    Pair dw = load_raw(shared.query_gradient + i);
+    HWY_UNROLL(4)
+    for (std::size_t g = 0; g < G; ++g) {
+      const Pair source = load(v[g] + i, where);
+      dw = multiply_add(of_query[g], source, dw);
+      if constexpr (kStore == GradientStore::add) {
+        fetch_ahead(to[g] + i);
+        const Pair had = load(to[g] + i, where);
+        const Pair dv = multiply_add(of_query[g], w, multiply_add(of_mix[g], dh, had));
+        store_rounded(to[g] + i, multiply_add(of_source[g], source, dv), where, Cached{});
+      } else {
+        const Pair dv = multiply_add(of_query[g], w, Pair{of_mix[g], of_mix[g]} * dh);
+        store_by(policy, to[g] + i, rounded_to<T>(multiply_add(of_source[g], source, dv)), where);
+      }
+    }
+    store_raw(shared.query_gradient + i, dw);
+  });
+}
+
+/// p from the scores.
+template <class T>
+void weigh(const AttnResSinglePassBackward<T>& op, const RowDots* dots, std::size_t num_sources,
+           float* weights) {
+  for (std::size_t s = 0; s < num_sources; ++s)
+    weights[s] = logit({dots[s].query, dots[s].squares}, op.hidden_size, op.key_eps);
+  softmax(weights, num_sources);
+}
+
+/// What every source gets: dh . v = gain_scale u . v + row_scale h . v.
+template <class T>
+void gradients_of(const AttnResSinglePassBackward<T>& op, const Token<T>& token,
+                  const RowDots* dots, NormBackward norm, SourceGradient* gradients) {
+  const auto product = [&](const RowDots& of) {
+    return static_cast<double>(norm.gain_scale) * static_cast<double>(of.gradient) +
+           static_cast<double>(norm.row_scale) * static_cast<double>(of.mix);
+  };
+  double mean = 0;  // dh . h
+  for (std::size_t s = 0; s < token.num_sources; ++s)
+    mean += static_cast<double>(token.weights[s]) * product(dots[s]);
+  for (std::size_t s = 0; s < token.num_sources; ++s)
+    gradients[s] = source_gradient({dots[s].query, dots[s].squares}, op.hidden_size, op.key_eps,
+                                   token.weights[s], product(dots[s]) - mean);
+}
+
+template <class T, GradientStore kStore>
+HWY_INLINE void single_pass_backward_by(const AttnResSinglePassBackward<T>& op, TokenRange tokens,
+                                        float* sums) {
+  thread_local Workspace<T> workspace;
+  const std::size_t d = op.hidden_size;
+  const std::size_t most = op.num_bank_sources + 1;
+  const StorePolicy policy = store_policy(most * op.num_tokens * d * sizeof(T));
+  SharedRows shared(workspace.rows.at_least(SharedRows::kNumRows * padded(d)), padded(d));
+  RowDots* dots = workspace.dots.at_least(most);
+  float* weights = workspace.weights.at_least(most);
+  SourceGradient* gradients = workspace.gradients.at_least(most);
+  Token<T> token{.size = d,
+                 .sources = workspace.sources.at_least(most),
+                 .to = workspace.to.at_least(most),
+                 .weights = weights};
+  for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
+    store_raw(shared.query + i, load_for<T>(op.query + i, where));
+  });
+  clear(shared.query_gradient, d);
+  clear(shared.gain_gradient, d);
+  for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
+    move_to(op, t, token);
+    make_gained(token, op.norm.gain, shared.gained);
+    for_each_group(token.num_sources, [&](std::size_t first, auto size) DEPTHCOST_INLINED {
+      take_in_group<T, size.value>(token, first, shared, dots);
+    });
+    weigh(op, dots, token.num_sources, weights);
+    NormBackward norm;
+    SharedRows used = shared;
+    if (op.norm.gain != nullptr) {
+      mix_sources(token, shared.mix, dots);
+      norm = norm_of_mix(op, token, dots);
+      undo_norm(token, norm, shared);
+    } else {
+      used.mix_gradient = shared.gained;
+    }
+    gradients_of(op, token, dots, norm, gradients);
+    for_each_group<kLeftGroup>(
+        token.num_sources, [&](std::size_t first, auto size) DEPTHCOST_INLINED {
+          leave_group<T, kStore, size.value>(token, first, gradients, used, policy);
+        });
+  }
+  copy_in_order<T>(shared.query_gradient, d, sums);
+  if (op.norm.gain != nullptr) copy_in_order<T>(shared.gain_gradient, d, sums + d);
+  hwy::FlushStream();
+}
+
+template <class T>
+void single_pass_backward(const AttnResSinglePassBackward<T>& op, TokenRange tokens, float* sums) {
+  if (op.store == GradientStore::add)
+    single_pass_backward_by<T, GradientStore::add>(op, tokens, sums);
+  else
+    single_pass_backward_by<T, GradientStore::overwrite>(op, tokens, sums);
+}
+
+}  // namespace
+
+KernelsByType<SinglePassBackwardKernel> single_pass_backward_kernels() {
+  return {single_pass_backward<float>, single_pass_backward<Bf16>};
+}
+
+}  // namespace depthcost::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace depthcost::cpu {
+
+HWY_EXPORT(single_pass_backward_kernels);
+
+template <class T>
+void run(const AttnResSinglePassBackward<T>& op) {
+  check(op);
+  const auto kernel = HWY_DYNAMIC_DISPATCH(single_pass_backward_kernels)().of<T>();
+  const std::size_t d = op.hidden_size;
+  const std::size_t num_parameters = depthcost::num_parameters(op);
+  for_each_slice(op.slices, op.num_tokens, num_parameters,
+                 (3 * op.num_bank_sources + 4) * d * sizeof(T),
+                 [&](TokenRange tokens, float* sums) { kernel(op, tokens, sums); });
+  add_slices(op.slices, num_parameters, {op.query_gradient, 0, d});
+  if (op.norm.gain != nullptr) add_slices(op.slices, num_parameters, {op.gain_gradient, d, d});
+}
+
+template void run(const AttnResSinglePassBackward<float>&);
+template void run(const AttnResSinglePassBackward<Bf16>&);
+
+}  // namespace depthcost::cpu
+#endif  // HWY_ONCE
