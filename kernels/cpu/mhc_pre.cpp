@@ -9,6 +9,7 @@
 
 #include "kernels/cpu/primitives/dispatch.hpp"
 #include "kernels/cpu/primitives/mhc_coefficients.hpp"
+#include "kernels/cpu/primitives/stored_streams.hpp"
 #include "kernels/cpu/primitives/stream_map.hpp"
 #include "kernels/cpu/primitives/threads.hpp"
 
@@ -31,35 +32,6 @@ struct MhcPreKernels {
 HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 namespace {
-
-/// Streams that are stored.
-template <class T>
-struct StoredStreams {
-  static constexpr std::size_t kElementBytes = sizeof(T);
-
-  std::size_t num_streams;
-  std::size_t hidden_size;
-  const T* streams;  // (T, m, d)
-
-  const T* stream(std::size_t t, std::size_t j) const {
-    return streams + (t * num_streams + j) * hidden_size;
-  }
-  std::size_t rows(std::size_t t, std::size_t column, const char** rows) const {
-    for (std::size_t j = 0; j < num_streams; ++j)
-      rows[j] = reinterpret_cast<const char*>(stream(t, j) + column);
-    return num_streams;
-  }
-  HWY_INLINE Pair fill(std::size_t t, std::size_t column, std::size_t size, float* chunk) const {
-    Pair squares = zeros();
-    for (std::size_t j = 0; j < num_streams; ++j)
-      for_each_block(size, [&](std::size_t i, auto where) HWY_ATTR {
-        const Pair x = load_in_order(stream(t, j) + column + i, where);
-        store_raw(chunk + j * kMhcColumns + i, x);
-        squares = multiply_add(x, x, squares);
-      });
-    return squares;
-  }
-};
 
 /// Streams that mhc_post of the previous layer computes here, and stores.
 template <class T>
