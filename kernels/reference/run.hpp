@@ -3,6 +3,9 @@
 
 #include "kernels/reference/altup.hpp"
 #include "kernels/reference/attnres.hpp"
+#include "kernels/reference/backward/attnres.hpp"
+#include "kernels/reference/backward/mhc.hpp"
+#include "kernels/reference/backward/residual.hpp"
 #include "kernels/reference/dense_mix.hpp"
 #include "kernels/reference/eager.hpp"
 #include "kernels/reference/eager_mhc.hpp"

@@ -134,6 +134,12 @@ void add_other_blocks(const Shape& shape) {
 }
 
 template <class T>
+void add_backward(std::size_t hidden_size) {
+  const Shape shape = large_shape(hidden_size, sizeof(T));
+  each_backward_case<T>(shape, add_case<T>(shape, Temperature::cold));
+}
+
+template <class T>
 void add_large_shapes() {
   for (const std::size_t width : kWidths) add_large_shape<T>(large_shape(width, sizeof(T)));
   add_large_shape<T>(large_shape(kHeldOutWidth, sizeof(T)));
@@ -162,6 +168,10 @@ void add_all() {
   each_gated_case<Bf16>(gated, add_case<Bf16>(gated, Temperature::cold));
   const Shape wide_gated = large_shape(kGatedWidth, sizeof(float));
   each_gated_case<float>(wide_gated, add_case<float>(wide_gated, Temperature::cold));
+  for (const std::size_t width : {kWidths[2], kHeldOutWidth}) {
+    add_backward<Bf16>(width);
+    add_backward<float>(width);
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "microbench/cases/altup_cases.hpp"
 #include "microbench/cases/attnres_ablation_cases.hpp"
 #include "microbench/cases/attnres_cases.hpp"
+#include "microbench/cases/backward_cases.hpp"
 #include "microbench/cases/dense_mix_cases.hpp"
 #include "microbench/cases/eager_cases.hpp"
 #include "microbench/cases/gated_residual_cases.hpp"
@@ -70,6 +71,20 @@ void each_gated_case(const Shape& s, const Visit& visit) {
   };
   visit_it("gated_residual_apply_down", gated_apply_down<T>);
   visit_it("gated_residual_up_mix", gated_up_mix<T>);
+}
+
+/// As each_fused_case, for backward passes.
+template <class T, class Visit>
+void each_backward_case(const Shape& s, const Visit& visit) {
+  const auto visit_it = [&](std::string_view name, auto make) {
+    visit(name, catalogue_row(name, counts_of(s)), make);
+  };
+  visit_it("residual_add_rmsnorm_backward", residual_backward<T>);
+  visit_it("attnres_single_pass_backward", single_pass_backward<T>);
+  visit_it("attnres_phase1_backward", phase1_backward<T>);
+  visit_it("attnres_phase2_backward", phase2_backward<T>);
+  visit_it("mhc_post_backward", mhc_post_backward<T>);
+  visit_it("mhc_pre_backward", mhc_pre_backward<T>);
 }
 
 /// As each_fused_case, for the pieces that a framework's eager mode launches.

@@ -28,6 +28,7 @@ struct Tensor {
   std::size_t tokens = 1;  // 1 for parameters
   std::size_t per_token = 0;
   bool has_tokens = true;
+  bool is_compared = true;  // with the reference on a few tokens
 
   std::size_t bytes_per_token() const { return per_token * size_of(element); }
   std::size_t bytes() const { return rows * tokens * bytes_per_token(); }
@@ -66,6 +67,18 @@ class Operands {
   T* weights(std::size_t count, Range range) {
     return reinterpret_cast<T*>(
         add({.element = kElementOf<T>, .per_token = count, .has_tokens = false}, range));
+  }
+
+  /// Sums over all tokens, (count), which a call makes or adds to.
+  float* token_sums(std::size_t count) {
+    return reinterpret_cast<float*>(
+        add({.per_token = count, .has_tokens = false, .is_compared = false}, {}));
+  }
+
+  /// As tensor(), (T) numbers whose terms cancel, so that no digit of them can be compared.
+  float* cancelled() {
+    return reinterpret_cast<float*>(
+        add({.tokens = num_tokens_, .per_token = 1, .is_compared = false}, {}));
   }
 
   /// Pointers to the rows of (rows, T, per_token).

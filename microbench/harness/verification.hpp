@@ -18,7 +18,8 @@ inline constexpr std::size_t kVerifiedTokens = 8;
 void copy_verified(const Operands& all, Operands& some);
 
 /// Returns what differs, "tensor 3: relative error 0.2", or nothing where every tensor agrees
-/// within the rounding of its type. `actual` and `expected` have the same tensors.
+/// within the rounding of its type. `actual` and `expected` have the same tensors. What a
+/// few tokens cannot tell is left out: sums over all of them.
 std::optional<std::string> difference(const Operands& actual, const Operands& expected);
 
 /// The operands of one call, and the call.
