@@ -116,6 +116,7 @@ class GateColumns {
     Buffer<Bf16> rounded;
     Buffer<Bf16> interleaved;
     Buffer<float> weights;  // a block of a matrix, widened
+    Buffer<float> lanes;    // the same, transposed
     Buffer<float> sums;
     Buffer<float> products;
   };
@@ -151,16 +152,16 @@ class GateColumns {
   void multiply_by_vectors(const T* matrix, std::size_t first, std::size_t count,
                            float* products) const {
     float* weights = buffers().weights.at_least(kGateRows * kGateColumns);
+    if (meets_short_rows(count)) {
+      widen(matrix + first * size_, count, size_, weights);
+      return multiply_short_rows(weights, count, products);
+    }
     float* sums = buffers().sums.at_least(kGateTokens * kGateRows * kLanes);
     std::fill_n(sums, num_tokens_ * count * kLanes, 0.0F);
     Fetcher fetcher;
     for (std::size_t column = 0; column < size_; column += kGateColumns) {
       const std::size_t width = std::min(kGateColumns, size_ - column);
-      for (std::size_t row = 0; row < count; ++row)
-        for_each_block(width, [&](std::size_t i, auto where) HWY_ATTR {
-          store_raw(weights + row * kGateColumns + i,
-                    load_in_order(matrix + (first + row) * size_ + column + i, where));
-        });
+      widen(matrix + first * size_ + column, count, width, weights);
       project({.rows = rows_ + column,
                .num_rows = num_tokens_,
                .row_stride = stride_,
@@ -175,6 +176,65 @@ class GateColumns {
     for (std::size_t t = 0; t < num_tokens_; ++t)
       add_lanes(sums + t * count * kLanes, count, products + t * kGateRows);
   }
+
+  /// `width` columns of `count` rows, kGateColumns apart.
+  template <class T>
+  void widen(const T* rows, std::size_t count, std::size_t width, float* weights) const {
+    for (std::size_t row = 0; row < count; ++row)
+      for_each_block(width, [&](std::size_t i, auto where) HWY_ATTR {
+        store_raw(weights + row * kGateColumns + i, load_in_order(rows + row * size_ + i, where));
+      });
+  }
+
+  /// Sums of short rows are many for what they add up: lanes hold rows, and need no sum at the end.
+  bool meets_short_rows(std::size_t count) const {
+    return kCanTranspose && kLanes == kTransposedWords && size_ <= kGateColumns / 2 &&
+           count % kTransposedWords == 0;
+  }
+
+  void multiply_short_rows(const float* weights, std::size_t count, float* products) const {
+    float* lanes = buffers().lanes.at_least(padded(size_) * kGateRows);
+    for (std::size_t row = 0; row < count; row += kTransposedWords)
+      for (std::size_t k = 0; k < size_; k += kTransposedWords)
+        transpose(weights + row * kGateColumns + k, kGateColumns, lanes + k * kGateRows + row,
+                  kGateRows);
+    std::size_t t = 0;
+    for (; t + kLaneTokens <= num_tokens_; t += kLaneTokens)
+      multiply_lanes<kLaneTokens>(lanes, t, products);
+    for (; t < num_tokens_; ++t) multiply_lanes<1>(lanes, t, products);
+  }
+
+  /// Products of R tokens from `token` on with kGateRows rows, of which those beyond `count` are of
+  /// no use.
+  template <std::size_t R>
+  HWY_INLINE void multiply_lanes(const float* lanes, std::size_t token, float* products) const {
+    constexpr std::size_t kVectors = kGateRows / kLanes;
+    Vec sums[R][kVectors];
+    HWY_UNROLL(8)
+    for (std::size_t r = 0; r < R; ++r) HWY_UNROLL(8)
+    for (std::size_t v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(Lanes());
+    const float* rows = rows_ + token * stride_;
+    for (std::size_t k = 0; k < size_; ++k) {
+      Vec weights[kVectors];
+      HWY_UNROLL(8)
+      for (std::size_t v = 0; v < kVectors; ++v)
+        weights[v] = load_vec(lanes + k * kGateRows + v * kLanes);
+      HWY_UNROLL(8)
+      for (std::size_t r = 0; r < R; ++r) {
+        const Vec a = in_register(broadcast(rows[r * stride_ + k]));
+        HWY_UNROLL(8)
+        for (std::size_t v = 0; v < kVectors; ++v)
+          sums[r][v] = hn::MulAdd(a, weights[v], sums[r][v]);
+      }
+    }
+    HWY_UNROLL(8)
+    for (std::size_t r = 0; r < R; ++r) HWY_UNROLL(8)
+    for (std::size_t v = 0; v < kVectors; ++v)
+      hn::StoreU(sums[r][v], Lanes(), products + (token + r) * kGateRows + v * kLanes);
+  }
+
+  /// Tokens whose products with kGateRows rows fill the registers of AVX-512.
+  static constexpr std::size_t kLaneTokens = 4;
 
   std::size_t size_;
   std::size_t stride_;

@@ -30,6 +30,9 @@ inline constexpr std::size_t kPhase1Columns = 512;
 /// Tokens that share each chunk of the queries: 24 of them alone fill a third of L2. [ours]
 inline constexpr std::size_t kPhase1Tokens = 2;
 
+/// Columns of Phase 1's backward pass. [ours]
+inline constexpr std::size_t kPhase1BackwardColumns = 128;
+
 /// Phase 2 with up to so many further sources, beside b and o, mixes h twice instead of storing it.
 inline constexpr std::size_t kFewFurtherSources = 1;
 

@@ -31,6 +31,7 @@ namespace {
 struct Phase1Workspace {
   Buffer<float> sources;
   Buffer<float> gradients;
+  Buffer<float> queries;
   Buffer<float> vectors;
   Buffer<float> dots;
   Buffer<float> factors;
@@ -54,14 +55,18 @@ struct Factors {
   NormBackward norm;
 };
 
-/// One call's arguments, and scratch for one token. Chunks are in order, kPhase1Columns wide.
+/// Floats from one row of a chunk to the next: rows begin in other sets of L1.
+inline constexpr std::size_t kChunkStride = kPhase1BackwardColumns + kLineBytes / sizeof(float);
+
+/// One call's arguments, and scratch for one token. Chunks of columns are in order.
 template <class T>
 struct Phase1Token {
   const AttnResPhase1Backward<T>& op;
   std::size_t token = 0;
   float* sources = nullptr;    // (n) chunks of v
   float* gradients = nullptr;  // (S) chunks of u, or of dh
-  float* vectors = nullptr;    // (n, most of n and S) vectors of partial sums
+  float* queries = nullptr;    // (S) chunks of w
+  Dots vectors{};              // the dots as vectors of partial sums
   Dots dots{};
   Factors factors{};
 
@@ -83,23 +88,28 @@ struct Columns {
 
 template <class Body>
 HWY_INLINE void for_each_chunk(std::size_t hidden_size, const Body& body) {
-  for (std::size_t first = 0; first < hidden_size; first += kPhase1Columns)
-    body(Columns{first, std::min(kPhase1Columns, hidden_size - first)});
+  for (std::size_t first = 0; first < hidden_size; first += kPhase1BackwardColumns)
+    body(Columns{first, std::min(kPhase1BackwardColumns, hidden_size - first)});
 }
 
-/// Widens columns of the sources and of the gradients that arrive.
+/// Copies columns of the queries, widens those of the sources and of the gradients that arrive.
 template <class T>
 HWY_INLINE void widen(const Phase1Token<T>& it, Columns columns) {
   const auto widen_row = [&](const T* row, float* chunk) HWY_ATTR {
     for_each_block(columns.size, [&](std::size_t i, auto where) HWY_ATTR {
-      prefetch(row + columns.first + kPhase1Columns + i);
+      prefetch(row + columns.first + kPhase1BackwardColumns + i);
       store_raw(chunk + i, load_in_order(row + columns.first + i, where));
     });
   };
   for (std::size_t i = 0; i < it.op.num_bank_sources; ++i)
-    widen_row(it.source(i), it.sources + i * kPhase1Columns);
-  for (std::size_t s = 0; s < it.op.num_queries; ++s)
-    widen_row(it.gradient(s), it.gradients + s * kPhase1Columns);
+    widen_row(it.source(i), it.sources + i * kChunkStride);
+  for (std::size_t s = 0; s < it.op.num_queries; ++s) {
+    widen_row(it.gradient(s), it.gradients + s * kChunkStride);
+    const float* query = it.op.queries + s * it.op.hidden_size + columns.first;
+    for_each_block(columns.size, [&](std::size_t i, auto where) HWY_ATTR {
+      store_raw(it.queries + s * kChunkStride + i, load(query + i, where));
+    });
+  }
 }
 
 /// Makes u of the first query's dx.
@@ -112,41 +122,36 @@ HWY_INLINE void gain_first(const Phase1Token<T>& it, Columns columns) {
   });
 }
 
-/// Adds the sources' products with `parameters` over some columns to `sums`, (n, count).
+/// Adds the sources' products with `count` chunks over some columns to vectors (n, count).
 template <class T>
-HWY_INLINE void meet(const Phase1Token<T>& it, std::size_t size, const float* parameters,
-                     std::size_t count, std::size_t stride, float* sums) {
+HWY_INLINE void meet(const Phase1Token<T>& it, std::size_t size, const float* chunks,
+                     std::size_t count, float* vectors) {
   Fetcher idle;
-  idle.aim(nullptr, 0, 0, 1);
-  const std::size_t num_sums = it.op.num_bank_sources * count;
-  std::fill_n(it.vectors, num_sums * kLanes, 0.0F);
   project({.rows = it.sources,
            .num_rows = it.op.num_bank_sources,
-           .row_stride = kPhase1Columns,
-           .parameters = parameters,
+           .row_stride = kChunkStride,
+           .parameters = chunks,
            .num_parameters = count,
-           .parameter_stride = stride,
+           .parameter_stride = kChunkStride,
            .size = size,
-           .sums = it.vectors,
+           .sums = vectors,
            .fetcher = &idle});
-  for (std::size_t i = 0; i < num_sums; ++i) sums[i] += sum(load_vec(it.vectors + i * kLanes));
 }
 
 template <class T>
 HWY_INLINE void take_in(const Phase1Token<T>& it) {
-  const AttnResPhase1Backward<T>& op = it.op;
-  const std::size_t n = op.num_bank_sources;
-  std::fill_n(it.dots.queries, n * op.num_queries, 0.0F);
-  std::fill_n(it.dots.gradients, n * op.num_queries, 0.0F);
-  std::fill_n(it.dots.sources, n * n, 0.0F);
-  for_each_chunk(op.hidden_size, [&](Columns columns) HWY_ATTR {
+  const std::size_t n = it.op.num_bank_sources;
+  const std::size_t S = it.op.num_queries;
+  const std::size_t num_dots = n * (2 * S + n);
+  std::fill_n(it.vectors.queries, num_dots * kLanes, 0.0F);
+  for_each_chunk(it.op.hidden_size, [&](Columns columns) HWY_ATTR {
     widen(it, columns);
     gain_first(it, columns);
-    meet(it, columns.size, op.queries + columns.first, op.num_queries, op.hidden_size,
-         it.dots.queries);
-    meet(it, columns.size, it.gradients, op.num_queries, kPhase1Columns, it.dots.gradients);
-    meet(it, columns.size, it.sources, n, kPhase1Columns, it.dots.sources);
+    meet(it, columns.size, it.queries, S, it.vectors.queries);
+    meet(it, columns.size, it.gradients, S, it.vectors.gradients);
+    meet(it, columns.size, it.sources, n, it.vectors.sources);
   });
+  add_lanes(it.vectors.queries, num_dots, it.dots.queries);
 }
 
 /// The products of the sources with the first query's dh, in place of those with u; returns their
@@ -220,7 +225,7 @@ HWY_INLINE void make_first_gradient(const Phase1Token<T>& it, Columns columns, f
     Pair h = zeros();
     for (std::size_t r = 0; r < op.num_bank_sources; ++r)
       h = multiply_add(broadcast(it.factors.of_mix[r * op.num_queries]),
-                       load_raw(it.sources + r * kPhase1Columns + i), h);
+                       load_raw(it.sources + r * kChunkStride + i), h);
     const Pair dx = load_raw(it.gradients + i);
     const Pair u = load(op.norm.gain + columns.first + i, where) * dx;
     float* sums = gain_sums + columns.first + i;
@@ -244,11 +249,11 @@ HWY_INLINE void leave_sources(const Phase1Token<T>& it, std::size_t first, Colum
     HWY_UNROLL(4)
     for (std::size_t g = 0; g < G; ++g)
       sums[g] = multiply_add(broadcast(it.factors.of_source[first + g]),
-                             load_raw(it.sources + (first + g) * kPhase1Columns + i),
+                             load_raw(it.sources + (first + g) * kChunkStride + i),
                              load_in_order(it.to(first + g) + columns.first + i, where));
     for (std::size_t s = 0; s < S; ++s) {
-      const Pair dh = load_raw(it.gradients + s * kPhase1Columns + i);
-      const Pair w = load(op.queries + s * op.hidden_size + columns.first + i, where);
+      const Pair dh = load_raw(it.gradients + s * kChunkStride + i);
+      const Pair w = load_raw(it.queries + s * kChunkStride + i);
       HWY_UNROLL(4)
       for (std::size_t g = 0; g < G; ++g)
         sums[g] = multiply_add(broadcast(of_query[g * S + s]), w,
@@ -271,7 +276,7 @@ HWY_INLINE void leave_queries(const Phase1Token<T>& it, std::size_t first, Colum
     HWY_UNROLL(4)
     for (std::size_t g = 0; g < G; ++g) sums[g] = load(to + g * it.op.hidden_size, where);
     for (std::size_t r = 0; r < it.op.num_bank_sources; ++r) {
-      const Pair v = load_raw(it.sources + r * kPhase1Columns + i);
+      const Pair v = load_raw(it.sources + r * kChunkStride + i);
       HWY_UNROLL(4)
       for (std::size_t g = 0; g < G; ++g)
         sums[g] = multiply_add(broadcast(it.factors.of_query[r * S + first + g]), v, sums[g]);
@@ -311,13 +316,16 @@ void phase1_backward(const AttnResPhase1Backward<T>& op, TokenRange tokens, floa
   const std::size_t n = op.num_bank_sources;
   const std::size_t S = op.num_queries;
   float* dots = workspace.dots.at_least(n * (2 * S + n + 1));
+  float* vectors = workspace.vectors.at_least(n * (2 * S + n) * kLanes);
   float* factors = workspace.factors.at_least(n * (2 * S + 1));
-  Phase1Token<T> it{.op = op,
-                    .sources = workspace.sources.at_least(n * kPhase1Columns),
-                    .gradients = workspace.gradients.at_least(S * kPhase1Columns),
-                    .vectors = workspace.vectors.at_least(n * std::max(n, S) * kLanes),
-                    .dots = {dots, dots + n * S, dots + 2 * n * S, dots + n * (2 * S + n)},
-                    .factors = {factors, factors + n * S, factors + 2 * n * S, {}}};
+  Phase1Token<T> it{
+      .op = op,
+      .sources = workspace.sources.at_least(n * kChunkStride),
+      .gradients = workspace.gradients.at_least(S * kChunkStride),
+      .queries = workspace.queries.at_least(S * kChunkStride),
+      .vectors = {vectors, vectors + n * S * kLanes, vectors + 2 * n * S * kLanes, nullptr},
+      .dots = {dots, dots + n * S, dots + 2 * n * S, dots + n * (2 * S + n)},
+      .factors = {factors, factors + n * S, factors + 2 * n * S, {}}};
   for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
     it.token = t;
     take_in(it);

@@ -21,6 +21,14 @@ bool has_matrix_units();
 /// all columns, one behind the other. `size` is a multiple of kUnitStep.
 void interleave(const Bf16* columns, std::size_t stride, std::size_t size, Bf16* to);
 
+/// Whether transpose() does anything, on a machine with AVX-512.
+#if defined(__x86_64__) && defined(__linux__)
+inline constexpr bool kCanTranspose = true;
+#else
+inline constexpr bool kCanTranspose = false;
+#endif
+inline constexpr std::size_t kTransposedWords = 16;
+
 /// to[j * to_stride + i] = from[i * from_stride + j], sixteen by sixteen.
 void transpose(const float* from, std::size_t from_stride, float* to, std::size_t to_stride);
 
