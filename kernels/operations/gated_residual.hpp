@@ -1,7 +1,7 @@
 // Gated Residual in two passes: model/REFERENCES.md, [gated_residual].
 //   Xn_i = X_i / sqrt(mean(X_i^2) + eps) o (1 + g_i)     a = SiLU(D vec(Xn) / n)
 //   x = (1/n) sum_i sigmoid(U a)_i o Xn_i                lambda = 2 sigmoid(B vec(Xn) / n)
-// Weights have the type of the rows. Xn and a are not rounded, but for tensor cores, which take
+// Weights have the type of the rows. Xn and a are not rounded, but for matrix units, which take
 // both as bf16: as engines do, which store them so.
 #pragma once
 

@@ -286,25 +286,16 @@ HWY_INLINE void leave_queries(const Phase1Token<T>& it, std::size_t first, Colum
   });
 }
 
-/// body(first, size) for groups of kSumGroup, then for each alone.
-template <class Body>
-HWY_INLINE void for_each_group(std::size_t count, const Body& body) {
-  std::size_t i = 0;
-  for (; i + kSumGroup <= count; i += kSumGroup)
-    body(i, std::integral_constant<std::size_t, kSumGroup>{});
-  for (; i < count; ++i) body(i, std::integral_constant<std::size_t, 1>{});
-}
-
 template <class T>
 HWY_INLINE void leave(const Phase1Token<T>& it, float* sums) {
   const AttnResPhase1Backward<T>& op = it.op;
   for_each_chunk(op.hidden_size, [&](Columns columns) HWY_ATTR {
     widen(it, columns);
     make_first_gradient(it, columns, sums + op.num_queries * op.hidden_size);
-    for_each_group(op.num_bank_sources, [&](std::size_t first, auto size) HWY_ATTR {
+    for_each_group<kSumGroup>(op.num_bank_sources, [&](std::size_t first, auto size) HWY_ATTR {
       leave_sources<T, size.value>(it, first, columns);
     });
-    for_each_group(op.num_queries, [&](std::size_t first, auto size) HWY_ATTR {
+    for_each_group<kSumGroup>(op.num_queries, [&](std::size_t first, auto size) HWY_ATTR {
       leave_queries<T, size.value>(it, first, columns, sums);
     });
   });

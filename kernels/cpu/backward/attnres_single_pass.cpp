@@ -106,15 +106,6 @@ HWY_INLINE void make_gained(const Token<T>& token, const float* gain, float* gai
   });
 }
 
-/// body(first, size) for groups of `kMost` rows, then of two, then of one.
-template <std::size_t kMost = kScoreGroup, class Body>
-HWY_INLINE void for_each_group(std::size_t num_rows, const Body& body) {
-  std::size_t i = 0;
-  for (; i + kMost <= num_rows; i += kMost) body(i, std::integral_constant<std::size_t, kMost>{});
-  for (; i + 2 <= num_rows; i += 2) body(i, std::integral_constant<std::size_t, 2>{});
-  for (; i < num_rows; ++i) body(i, std::integral_constant<std::size_t, 1>{});
-}
-
 /// The dot products of G sources.
 template <class T, std::size_t G>
 HWY_INLINE void take_in_group(const Token<T>& token, std::size_t first, const SharedRows& shared,
@@ -179,12 +170,13 @@ HWY_INLINE void meet_group(const Token<T>& token, std::size_t first, const float
 template <class T>
 HWY_INLINE void mix_sources(const Token<T>& token, float* mix, RowDots* dots) {
   clear(mix, token.size);
-  for_each_group(token.num_sources, [&](std::size_t first, auto size) DEPTHCOST_INLINED {
-    mix_group<T, size.value>(token, first, mix);
-  });
-  for_each_group(token.num_sources, [&](std::size_t first, auto size) DEPTHCOST_INLINED {
-    meet_group<T, size.value>(token, first, mix, dots);
-  });
+  for_each_group<kScoreGroup>(
+      token.num_sources, [&](std::size_t first, auto size)
+                             DEPTHCOST_INLINED { mix_group<T, size.value>(token, first, mix); });
+  for_each_group<kScoreGroup>(token.num_sources,
+                              [&](std::size_t first, auto size) DEPTHCOST_INLINED {
+                                meet_group<T, size.value>(token, first, mix, dots);
+                              });
 }
 
 /// dh . h and the norm's factors from sums over sources: h = sum_i p_i v_i.
@@ -304,9 +296,10 @@ HWY_INLINE void single_pass_backward_by(const AttnResSinglePassBackward<T>& op, 
   for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
     move_to(op, t, token);
     make_gained(token, op.norm.gain, shared.gained);
-    for_each_group(token.num_sources, [&](std::size_t first, auto size) DEPTHCOST_INLINED {
-      take_in_group<T, size.value>(token, first, shared, dots);
-    });
+    for_each_group<kScoreGroup>(token.num_sources,
+                                [&](std::size_t first, auto size) DEPTHCOST_INLINED {
+                                  take_in_group<T, size.value>(token, first, shared, dots);
+                                });
     weigh(op, dots, token.num_sources, weights);
     NormBackward norm;
     SharedRows used = shared;

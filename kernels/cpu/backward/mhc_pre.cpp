@@ -284,15 +284,6 @@ HWY_INLINE void leave_phi(const Tile<T>& tile, std::size_t first, std::size_t j,
   });
 }
 
-/// body(first, size) for groups of kSumGroup, then for each alone.
-template <class Body>
-HWY_INLINE void for_each_group(std::size_t count, const Body& body) {
-  std::size_t i = 0;
-  for (; i + kSumGroup <= count; i += kSumGroup)
-    body(i, std::integral_constant<std::size_t, kSumGroup>{});
-  for (; i < count; ++i) body(i, std::integral_constant<std::size_t, 1>{});
-}
-
 /// All that is as wide as a row, chunk of columns by chunk.
 template <class T>
 HWY_INLINE void leave(const Tile<T>& tile, const ParameterSums<T>& sums) {
@@ -302,10 +293,10 @@ HWY_INLINE void leave(const Tile<T>& tile, const ParameterSums<T>& sums) {
     copy_phi(tile.forward, columns.first, columns.size);
     for (std::size_t i = 0; i < tile.forward.num_tokens; ++i) widen(tile, i, columns, sums.gain);
     for (std::size_t j = 0; j < tile.op.num_streams; ++j) {
-      for_each_group(tile.forward.num_tokens, [&](std::size_t i, auto size) HWY_ATTR {
+      for_each_group<kSumGroup>(tile.forward.num_tokens, [&](std::size_t i, auto size) HWY_ATTR {
         leave_streams<T, size.value>(tile, i, j, columns);
       });
-      for_each_group(tile.num_rows(), [&](std::size_t r, auto size) HWY_ATTR {
+      for_each_group<kSumGroup>(tile.num_rows(), [&](std::size_t r, auto size) HWY_ATTR {
         leave_phi<T, size.value>(tile, r, j, columns, sums.phi);
       });
     }

@@ -54,6 +54,16 @@ HWY_INLINE void store_by(StorePolicy policy, T* p, Pair rounded, Where where) {
     store(p, rounded, where, Cached{});
 }
 
+/// body(first, size) for groups of `kMost` of `count` rows, then of two, then of one. `size` is an
+/// integral constant, so that the sums of a group fit into registers.
+template <std::size_t kMost, class Body>
+HWY_INLINE void for_each_group(std::size_t count, const Body& body) {
+  std::size_t i = 0;
+  for (; i + kMost <= count; i += kMost) body(i, std::integral_constant<std::size_t, kMost>{});
+  for (; i + 2 <= count; i += 2) body(i, std::integral_constant<std::size_t, 2>{});
+  for (; i < count; ++i) body(i, std::integral_constant<std::size_t, 1>{});
+}
+
 inline void clear(float* scratch, std::size_t size) {
   std::memset(scratch, 0, padded(size) * sizeof(float));
 }

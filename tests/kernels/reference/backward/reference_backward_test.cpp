@@ -484,9 +484,7 @@ struct Mapped {
             .iterations = 4,
             .order = order};
   }
-  MhcMappingGradients<double> into() {
-    return {dphi.data(), dbias.data(), dscales.data()};
-  }
+  MhcMappingGradients<double> into() { return {dphi.data(), dbias.data(), dscales.data()}; }
   double loss() {
     run(MhcBoundary<double>{s.forward(),
                             mapping(),
