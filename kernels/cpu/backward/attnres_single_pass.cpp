@@ -40,7 +40,6 @@ struct RowDots {
 template <class T>
 struct Workspace {
   Buffer<const T*> sources;
-  Buffer<T*> to;
   Buffer<RowDots> dots;
   Buffer<float> weights;
   Buffer<SourceGradient> gradients;
@@ -50,12 +49,19 @@ struct Workspace {
 /// A token's rows.
 template <class T>
 struct Token {
+  const AttnResSinglePassBackward<T>& op;
+  std::size_t index = 0;
   std::size_t num_sources = 0;
   std::size_t size = 0;
   const T** sources = nullptr;
-  T** to = nullptr;  // their gradients
   const T* dx = nullptr;
   const float* weights = nullptr;
+
+  /// The gradient of source `s`.
+  T* to(std::size_t s) const {
+    return s < op.num_bank_sources ? op.bank_gradients + (s * op.num_tokens + index) * size
+                                   : op.partial_gradient + index * size;
+  }
 };
 
 /// Scratch rows that all sources have in common.
@@ -79,17 +85,15 @@ struct SharedRows {
 };
 
 template <class T>
-void move_to(const AttnResSinglePassBackward<T>& op, std::size_t t, Token<T>& token) {
-  const std::size_t d = op.hidden_size;
+void move_to(std::size_t index, Token<T>& token) {
+  const AttnResSinglePassBackward<T>& op = token.op;
+  token.index = index;
   token.num_sources = op.num_bank_sources;
-  for (std::size_t i = 0; i < op.num_bank_sources; ++i) {
-    token.sources[i] = op.bank + (i * op.num_tokens + t) * d;
-    token.to[i] = op.bank_gradients + (i * op.num_tokens + t) * d;
-  }
-  token.dx = op.output_gradient + t * d;
-  if (op.partial_sum == nullptr) return;
-  token.sources[token.num_sources] = op.partial_sum + t * d;
-  token.to[token.num_sources++] = op.partial_gradient + t * d;
+  for (std::size_t s = 0; s < op.num_bank_sources; ++s)
+    token.sources[s] = op.bank + (s * op.num_tokens + index) * token.size;
+  token.dx = op.output_gradient + index * token.size;
+  if (op.partial_sum != nullptr)
+    token.sources[token.num_sources++] = op.partial_sum + index * token.size;
 }
 
 /// Asks for what follows `p` in its row.
@@ -221,7 +225,7 @@ HWY_INLINE void leave_group(const Token<T>& token, std::size_t first,
   HWY_UNROLL(4)
   for (std::size_t g = 0; g < G; ++g) {
     v[g] = token.sources[first + g];
-    to[g] = token.to[first + g];
+    to[g] = token.to(first + g);
     of_mix[g] = broadcast(gradients[first + g].of_mix);
     of_query[g] = broadcast(gradients[first + g].of_query);
     of_source[g] = broadcast(gradients[first + g].of_source);
@@ -284,17 +288,15 @@ HWY_INLINE void single_pass_backward_by(const AttnResSinglePassBackward<T>& op, 
   RowDots* dots = workspace.dots.at_least(most);
   float* weights = workspace.weights.at_least(most);
   SourceGradient* gradients = workspace.gradients.at_least(most);
-  Token<T> token{.size = d,
-                 .sources = workspace.sources.at_least(most),
-                 .to = workspace.to.at_least(most),
-                 .weights = weights};
+  Token<T> token{
+      .op = op, .size = d, .sources = workspace.sources.at_least(most), .weights = weights};
   for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
     store_raw(shared.query + i, load_for<T>(op.query + i, where));
   });
   clear(shared.query_gradient, d);
   clear(shared.gain_gradient, d);
   for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
-    move_to(op, t, token);
+    move_to(t, token);
     make_gained(token, op.norm.gain, shared.gained);
     for_each_group<kScoreGroup>(token.num_sources,
                                 [&](std::size_t first, auto size) DEPTHCOST_INLINED {
