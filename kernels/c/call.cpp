@@ -41,6 +41,12 @@ SumStore sum_store(const char* operation, depthcost_sum_store store) {
   return store == DEPTHCOST_STORE_BANK_ROW ? SumStore::bank_row : SumStore::nowhere;
 }
 
+GradientStore gradient_store(const char* operation, depthcost_gradient_store store) {
+  check_choice({operation, "store"}, store,
+               {{DEPTHCOST_GRADIENT_OVERWRITE, "overwrite"}, {DEPTHCOST_GRADIENT_ADD, "add"}});
+  return store == DEPTHCOST_GRADIENT_ADD ? GradientStore::add : GradientStore::overwrite;
+}
+
 SinkhornOrder sinkhorn_order(const char* operation, depthcost_sinkhorn_order order) {
   check_choice({operation, "order"}, order,
                {{DEPTHCOST_COL_ROW, "columns first"}, {DEPTHCOST_ROW_COL, "rows first"}});

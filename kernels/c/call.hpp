@@ -4,11 +4,13 @@
 
 #include <initializer_list>
 
+#include "kernels/c/depthcost_backward.h"
 #include "kernels/c/depthcost_family.h"
 #include "kernels/c/guard.hpp"
 #include "kernels/c/members.hpp"
 #include "kernels/cpu/run.hpp"
 #include "kernels/cuda/run.hpp"
+#include "kernels/operations/backward/operations.hpp"
 #include "kernels/operations/bf16.hpp"
 
 namespace depthcost::c {
@@ -36,6 +38,7 @@ void check_choice(const ArgumentName& name, std::int32_t value,
 
 void check_dtype(const ArgumentName& name, depthcost_dtype dtype);
 SumStore sum_store(const char* operation, depthcost_sum_store store);
+GradientStore gradient_store(const char* operation, depthcost_gradient_store store);
 SinkhornOrder sinkhorn_order(const char* operation, depthcost_sinkhorn_order order);
 DepthWeighting depth_weighting(const char* operation, depthcost_depth_weighting weighting);
 KeyNorm key_norm(const char* operation, depthcost_key_norm norm);
@@ -65,6 +68,17 @@ inline void set(const char* /*operation*/, BasicAltupRouter<float>& member,
 }
 inline void set(const char* operation, SumStore& member, depthcost_sum_store from) {
   member = sum_store(operation, from);
+}
+inline void set(const char* operation, GradientStore& member, depthcost_gradient_store from) {
+  member = gradient_store(operation, from);
+}
+inline void set(const char* /*operation*/, TokenSlices& member,
+                const depthcost_token_slices& from) {
+  member = {from.count, from.sums};
+}
+inline void set(const char* /*operation*/, MhcMappingGradients<float>& member,
+                const depthcost_mhc_mapping_gradients& from) {
+  member = {from.phi, from.bias, from.scales};
 }
 inline void set(const char* operation, SinkhornOrder& member, depthcost_sinkhorn_order from) {
   member = sinkhorn_order(operation, from);
@@ -138,7 +152,13 @@ void with_operation(const char* name, const Args& args, const Run& run) {
   run(operation<Op<Bf16, float>>(name, args));
 }
 
+/// Whether a GPU has a kernel for it.
 template <class Op>
+concept RunsOnCuda = requires(const Op& op, const cuda::LaunchOptions& options) {
+  cuda::run(op, options);
+};
+
+template <RunsOnCuda Op>
 void run_on_cuda(const depthcost_target& target, const Op& op) {
   const cuda::LaunchOptions options{.cuda_stream = static_cast<cudaStream_t>(target.cuda_stream),
                                     .overlap = target.overlap == DEPTHCOST_OVERLAP_PROGRAMMATIC
@@ -160,7 +180,11 @@ depthcost_status call(const char* name, const depthcost_target* target, const Ar
     if (args == nullptr) refuse({name, "args"}, "is null (must be a struct)");
     with_args(*args, [&](const auto& op) {
       if (target->backend == DEPTHCOST_CPU) return cpu::run(op);
-      if constexpr (kHasCuda) run_on_cuda(*target, op);
+      if constexpr (kHasCuda && RunsOnCuda<std::remove_cvref_t<decltype(op)>>)
+        run_on_cuda(*target, op);
+      else
+        throw Failure(DEPTHCOST_NOT_BUILT,
+                      std::string(name) + ": no kernel for CUDA (the CPU has one)");
     });
   });
 }

@@ -48,8 +48,9 @@ extern "C" {
 #define DEPTHCOST_ABI_VERSION 1
 
 /* What has been added within that version: 1 depthcost_family.h, 2 depthcost_kernels_hash,
- * 3 Gated Residual, depthcost_residual_scaling_rmsnorm and depthcost_altup_*. */
-#define DEPTHCOST_ABI_MINOR_VERSION 3
+ * 3 Gated Residual, depthcost_residual_scaling_rmsnorm and depthcost_altup_*,
+ * 4 depthcost_backward.h. */
+#define DEPTHCOST_ABI_MINOR_VERSION 4
 
 /* Enumerations are int32_t, so that their size is known and any value can be answered. Where zero
  * is no value of one, forgetting it is an error. */

@@ -1,5 +1,6 @@
 // The functions of the headers that run an operation. Each hands its struct to call.hpp.
 #include "kernels/c/call.hpp"
+#include "kernels/c/depthcost_backward.h"
 #include "kernels/c/depthcost_family.h"
 #include "kernels/c/depthcost_unfused.h"
 
@@ -13,6 +14,7 @@ using namespace depthcost;
     });                                                                          \
   }
 DEPTHCOST_OPERATIONS(DEPTHCOST_DEFINE_FUNCTION)
+DEPTHCOST_BACKWARD_OPERATIONS(DEPTHCOST_DEFINE_FUNCTION)
 DEPTHCOST_PHASE_OPERATIONS(DEPTHCOST_DEFINE_FUNCTION)
 DEPTHCOST_DEFINE_FUNCTION(AttnResSinglePass, attnres_variant)
 

@@ -17,5 +17,9 @@
   X(inject) X(gain) X(inject_weights) X(eps)                                                      \
   X(inverse_rms) X(activation) X(next_inject)                                                     \
   X(weights) X(mixed) X(input) X(sources) X(stack) X(keys) X(logits) X(spread)                    \
+  X(output_gradient) X(gradient) X(gain_gradient) X(bank_gradients) X(partial_gradient)           \
+  X(query_gradient) X(query_gradients) X(mix) X(mix_gradient) X(mix_gradients) X(log_sum)          \
+  X(log_sums) X(product) X(products) X(gradients) X(layer_gradient) X(post_gradients)              \
+  X(residual_gradients) X(projection_gradients) X(into) X(slices)                                 \
   X(norm) X(output)
 // clang-format on

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/c/depthcost.h"
+#include "kernels/c/depthcost_backward.h"
 #include "kernels/c/depthcost_family.h"
 #include "kernels/c/depthcost_unfused.h"
 
@@ -35,6 +36,14 @@ HAS_SIZE(depthcost_altup_correct_args, 104);
 HAS_SIZE(depthcost_attnres_variant_args, 144);
 HAS_SIZE(depthcost_gated_residual_apply_down_args, 128);
 HAS_SIZE(depthcost_gated_residual_up_mix_args, 88);
+HAS_SIZE(depthcost_token_slices, 16);
+HAS_SIZE(depthcost_mhc_mapping_gradients, 24);
+HAS_SIZE(depthcost_residual_add_rmsnorm_backward_args, 88);
+HAS_SIZE(depthcost_attnres_single_pass_backward_args, 136);
+HAS_SIZE(depthcost_attnres_phase1_backward_args, 144);
+HAS_SIZE(depthcost_attnres_phase2_backward_args, 136);
+HAS_SIZE(depthcost_mhc_post_backward_args, 96);
+HAS_SIZE(depthcost_mhc_pre_backward_args, 192);
 
 static int num_failures = 0;
 

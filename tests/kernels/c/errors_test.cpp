@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "kernels/c/depthcost_backward.h"
 #include "kernels/c/guard.hpp"
 #include "tests/kernels/c/run.hpp"
 
@@ -66,6 +67,17 @@ struct Calls {
                                        .output = buffer(8),
                                        .next_post = buffer(9),
                                        .next_residual = buffer(10)};
+  depthcost_attnres_single_pass_backward_args backward{.dtype = DEPTHCOST_F32,
+                                                       .store = DEPTHCOST_GRADIENT_ADD,
+                                                       .num_tokens = 1,
+                                                       .hidden_size = kSize,
+                                                       .num_bank_sources = 2,
+                                                       .bank = buffer(3),
+                                                       .output_gradient = buffer(4),
+                                                       .query = buffer(5),
+                                                       .bank_gradients = buffer(6),
+                                                       .query_gradient = buffer(7),
+                                                       .slices = {1, buffer(8)}};
   depthcost_sinkhorn_args sinkhorn{
       .count = 1, .num_streams = 2, .matrices = buffer(3), .iterations = 1};
 
@@ -96,6 +108,9 @@ depthcost_status single_pass(Calls& c) {
   return depthcost_attnres_single_pass(&c.target, &c.single_pass);
 }
 depthcost_status phase1(Calls& c) { return depthcost_attnres_phase1(&c.target, &c.phase1); }
+depthcost_status backward(Calls& c) {
+  return depthcost_attnres_single_pass_backward(&c.target, &c.backward);
+}
 depthcost_status variant(Calls& c) { return depthcost_attnres_variant(&c.target, &c.variant); }
 depthcost_status boundary(Calls& c) { return depthcost_mhc_boundary(&c.target, &c.boundary); }
 depthcost_status sinkhorn(Calls& c) { return depthcost_sinkhorn(&c.target, &c.sinkhorn); }
@@ -122,6 +137,19 @@ const ErrorCase kErrorCases[] = {
      "residual_add: overlap is 2 (must be none = 0 or programmatic = 1)"},
     {"ForgottenDtype", after([](Calls& c) { c.add.dtype = 0; }, add), DEPTHCOST_INVALID_ARGUMENT,
      "residual_add: dtype is 0 (must be f32 = 1 or bf16 = 2)"},
+    {"UnknownGradientStore", after([](Calls& c) { c.backward.store = 2; }, backward),
+     DEPTHCOST_INVALID_ARGUMENT,
+     "attnres_single_pass_backward: store is 2 (must be overwrite = 0 or add = 1)"},
+    {"NoSlices", after([](Calls& c) { c.backward.slices.count = 0; }, backward),
+     DEPTHCOST_INVALID_ARGUMENT, "attnres_single_pass_backward: slices is 0 (must be at least 1)"},
+    {"GradientsOverTheBank",
+     after([](Calls& c) { c.backward.bank_gradients = c.buffer(3); }, backward),
+     DEPTHCOST_INVALID_ARGUMENT,
+     "attnres_single_pass_backward: bank_gradients overlaps bank (must be distinct)"},
+    {"GainWithoutItsGradient", after([](Calls& c) { c.backward.norm = c.norm; }, backward),
+     DEPTHCOST_INVALID_ARGUMENT,
+     "attnres_single_pass_backward: gain and gain_gradient are not both null (must be both or "
+     "none)"},
     {"NegativeDtype", after([](Calls& c) { c.add.dtype = -1; }, add), DEPTHCOST_INVALID_ARGUMENT,
      "residual_add: dtype is -1 (must be f32 = 1 or bf16 = 2)"},
     {"DtypeOfThePost", after([](Calls& c) { c.boundary.post.dtype = 3; }, boundary),

@@ -6,6 +6,7 @@
 #include "tests/kernels/c/run.hpp"
 #include "tests/kernels/cpu/altup_problems.hpp"
 #include "tests/kernels/cpu/attnres_ablation_problems.hpp"
+#include "tests/kernels/cpu/backward/backward_problems.hpp"
 #include "tests/kernels/cpu/dense_mix_problems.hpp"
 #include "tests/kernels/cpu/eager_problems.hpp"
 #include "tests/kernels/cpu/gated_residual_problems.hpp"
@@ -143,6 +144,52 @@ TEST(COperations, OtherSchemes) {
   expect_wraps_in_both<GatedUpMixProblem, GateShape>(gates);
   expect_wraps_in_both<DenseMixProblem, DenseShape>(
       {{5, 24, 3, only_input, 0}, {5, 24, 3, stored_mix, 1}, {5, 24, 3, stored_stream, 1}});
+}
+
+/// Of all rows that the operation writes, in two problems of the same bits.
+template <class Problem>
+void expect_same_rows(const Problem& a, const Problem& b) {
+  Problem::each_output(a.op, b.op,
+                       [](const char* what, const auto* x, const auto* y, std::size_t count) {
+                         EXPECT_EQ(0, std::memcmp(x, y, count * sizeof(*x))) << what;
+                       });
+}
+
+template <class Problem>
+void expect_wraps_backward(const BackwardShape& shape) {
+  Problem in_cpp(shape);
+  Problem in_c(shape);
+  set_parameters(in_cpp.op);
+  set_parameters(in_c.op);
+  cpu::run(in_cpp.op);
+  EXPECT_EQ(run_in_c(in_c.op), DEPTHCOST_OK);
+  EXPECT_STREQ(depthcost_last_error(), "");
+  expect_same_rows(in_cpp, in_c);
+  const Problem untouched(shape);
+  Problem spoilt(shape);
+  spoil(spoilt.op);
+  EXPECT_EQ(run_in_c(spoilt.op), DEPTHCOST_INVALID_ARGUMENT);
+  EXPECT_EQ(depthcost_last_error(), refusal(spoilt.op));
+  spoilt.op.hidden_size = untouched.op.hidden_size;
+  expect_same_rows(untouched, spoilt);
+}
+
+template <template <class> class Problem>
+void expect_wraps_backward_in_both() {
+  for (const GradientStore store : {GradientStore::overwrite, GradientStore::add}) {
+    const BackwardShape shape{5, 24, 3, 2, 1, 2, 1, store};
+    expect_wraps_backward<Problem<float>>(shape);
+    expect_wraps_backward<Problem<Bf16>>(shape);
+  }
+}
+
+TEST(COperations, Backward) {
+  expect_wraps_backward_in_both<AddNormBackwardProblem>();
+  expect_wraps_backward_in_both<SinglePassBackwardProblem>();
+  expect_wraps_backward_in_both<Phase1BackwardProblem>();
+  expect_wraps_backward_in_both<Phase2BackwardProblem>();
+  expect_wraps_backward_in_both<MhcPostBackwardProblem>();
+  expect_wraps_backward_in_both<MhcPreBackwardProblem>();
 }
 
 TEST(COperations, Altup) {

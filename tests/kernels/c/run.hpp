@@ -3,9 +3,11 @@
 
 #include <type_traits>
 
+#include "kernels/c/depthcost_backward.h"
 #include "kernels/c/depthcost_family.h"
 #include "kernels/c/depthcost_unfused.h"
 #include "kernels/c/members.hpp"
+#include "kernels/operations/backward/operations.hpp"
 #include "kernels/operations/bf16.hpp"
 #include "kernels/operations/operations.hpp"
 
@@ -28,6 +30,18 @@ inline depthcost_norm in_c(const NextNorm& norm) { return {norm.gain, norm.eps};
 
 inline depthcost_altup_router in_c(const BasicAltupRouter<float>& router) {
   return {router.matrix, in_c(router.norm)};
+}
+
+inline depthcost_token_slices in_c(const TokenSlices& slices) {
+  return {slices.count, slices.sums};
+}
+
+inline depthcost_mhc_mapping_gradients in_c(const MhcMappingGradients<float>& into) {
+  return {into.phi, into.bias, into.scales};
+}
+
+inline depthcost_gradient_store in_c(GradientStore store) {
+  return store == GradientStore::add ? DEPTHCOST_GRADIENT_ADD : DEPTHCOST_GRADIENT_OVERWRITE;
 }
 
 inline depthcost_sinkhorn_order in_c(SinkhornOrder order) {
@@ -101,6 +115,7 @@ depthcost_status run_ablation_in_c(const AttnResSinglePass<T>& op,
     return depthcost_##name(&kCpu, &args);                                   \
   }
 DEPTHCOST_OPERATIONS(DEPTHCOST_RUN_IN_C)
+DEPTHCOST_BACKWARD_OPERATIONS(DEPTHCOST_RUN_IN_C)
 #undef DEPTHCOST_RUN_IN_C
 
 #define DEPTHCOST_RUN_IN_C(Op, name)                                   \
