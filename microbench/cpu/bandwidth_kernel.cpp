@@ -108,6 +108,53 @@ void by_row(const BandwidthCall& call, std::size_t begin, std::size_t end) {
   }
 }
 
+HWY_INLINE void read_array(const std::uint64_t* from, std::size_t ahead, std::size_t begin,
+                           std::size_t end, Tag tag) {
+  Vector sums[kLinesAtOnce];
+  HWY_UNROLL(8)
+  for (Vector& sum : sums) sum = hn::Zero(tag);
+  for (std::size_t i = begin; i < end; i += kLinesAtOnce * hn::Lanes(tag)) {
+    HWY_UNROLL(8)
+    for (std::size_t k = 0; k < kLinesAtOnce; ++k) {
+      const std::uint64_t* line = from + i + k * hn::Lanes(tag);
+      hwy::Prefetch(line + ahead);
+      sums[k] = hn::Xor(sums[k], hn::Load(tag, line));
+    }
+  }
+  for (const Vector& sum : sums) benchmark::DoNotOptimize(hn::GetLane(sum));
+}
+
+HWY_INLINE void update_array(std::uint64_t* array, std::size_t ahead, std::size_t begin,
+                             std::size_t end, Tag tag) {
+  const Vector word = hn::Set(tag, kWrittenWord);
+  for (std::size_t i = begin; i < end; i += hn::Lanes(tag)) {
+    hwy::Prefetch(array + i + ahead);
+    hn::Store(hn::Xor(hn::Load(tag, array + i), word), tag, array + i);
+  }
+}
+
+template <Stores kStores>
+HWY_INLINE void write_array(std::uint64_t* array, std::size_t begin, std::size_t end, Tag tag) {
+  const Vector word = hn::Set(tag, kWrittenWord);
+  for (std::size_t i = begin; i < end; i += hn::Lanes(tag))
+    if (kStores == Stores::streaming)
+      hn::Stream(word, tag, array + i);
+    else
+      hn::Store(word, tag, array + i);
+}
+
+template <Stores kStores>
+void one_by_one(const BandwidthCall& call, std::size_t begin, std::size_t end) {
+  const Tag tag;
+  const std::size_t ahead = call.variant.ahead / sizeof(std::uint64_t);
+  for (std::size_t k = call.in_place; k < call.inputs.size(); ++k)
+    read_array(call.inputs[k], ahead, begin, end, tag);
+  for (std::size_t k = 0; k < call.in_place; ++k)
+    update_array(call.outputs[k], ahead, begin, end, tag);
+  for (std::size_t k = call.in_place; k < call.outputs.size(); ++k)
+    write_array<kStores>(call.outputs[k], begin, end, tag);
+}
+
 template <Stores kStores>
 void run_range(const BandwidthCall& call, std::size_t begin, std::size_t end) {
   switch (call.variant.order) {
@@ -119,6 +166,9 @@ void run_range(const BandwidthCall& call, std::size_t begin, std::size_t end) {
       break;
     case Order::by_row:
       by_row<kStores>(call, begin, end);
+      break;
+    case Order::one_by_one:
+      one_by_one<kStores>(call, begin, end);
       break;
   }
   hwy::FlushStream();
@@ -148,6 +198,14 @@ void run_bandwidth_kernel(const BandwidthCall& call) {
   cpu::for_each_range(call.size / kArrayPageBytes,
                       kArrayPageBytes * (call.inputs.size() + call.outputs.size()),
                       [&](cpu::TokenRange rows) { run(call, rows.begin, rows.end); });
+}
+
+std::uint64_t expected_word(const BandwidthCall& call, std::size_t k, std::size_t at) {
+  if (call.variant.order == BandwidthVariant::Order::one_by_one)
+    return k < call.in_place ? call.outputs[k][at] ^ kWrittenWord : kWrittenWord;
+  std::uint64_t sum = 0;
+  for (const std::uint64_t* input : call.inputs) sum ^= input[at];
+  return sum;
 }
 
 }  // namespace depthcost::bench

@@ -14,7 +14,9 @@ using Stores = BandwidthVariant::Stores;
 std::string name(BandwidthVariant variant) {
   const std::string stores = variant.stores == Stores::cached ? "/cached" : "/streaming";
   if (variant.order == Order::by_row) return "by_row" + stores;
-  const std::string_view order = variant.order == Order::by_line ? "by_line" : "by_lines";
+  const std::string_view order = variant.order == Order::by_line    ? "by_line"
+                                 : variant.order == Order::by_lines ? "by_lines"
+                                                                    : "one_by_one";
   return fmt::format("{}/ahead:{}{}", order, variant.ahead, stores);
 }
 
@@ -29,6 +31,9 @@ std::vector<BandwidthVariant> variants_of(const Mix& mix, ArrayPlace place) {
     for (const std::size_t ahead : {std::size_t{1024}, kUsualAhead})
       if (is_in_memory) variants.push_back({Order::by_line, stores, ahead});
     variants.push_back({Order::by_row, stores});
+    for (const std::size_t ahead : {std::size_t{1024}, kUsualAhead})
+      if (is_in_memory && num_arrays(mix) > 1)
+        variants.push_back({Order::one_by_one, stores, ahead});
   }
   return variants;
 }
