@@ -152,13 +152,7 @@ void with_operation(const char* name, const Args& args, const Run& run) {
   run(operation<Op<Bf16, float>>(name, args));
 }
 
-/// Whether a GPU has a kernel for it.
 template <class Op>
-concept RunsOnCuda = requires(const Op& op, const cuda::LaunchOptions& options) {
-  cuda::run(op, options);
-};
-
-template <RunsOnCuda Op>
 void run_on_cuda(const depthcost_target& target, const Op& op) {
   const cuda::LaunchOptions options{.cuda_stream = static_cast<cudaStream_t>(target.cuda_stream),
                                     .overlap = target.overlap == DEPTHCOST_OVERLAP_PROGRAMMATIC
@@ -180,11 +174,7 @@ depthcost_status call(const char* name, const depthcost_target* target, const Ar
     if (args == nullptr) refuse({name, "args"}, "is null (must be a struct)");
     with_args(*args, [&](const auto& op) {
       if (target->backend == DEPTHCOST_CPU) return cpu::run(op);
-      if constexpr (kHasCuda && RunsOnCuda<std::remove_cvref_t<decltype(op)>>)
-        run_on_cuda(*target, op);
-      else
-        throw Failure(DEPTHCOST_NOT_BUILT,
-                      std::string(name) + ": no kernel for CUDA (the CPU has one)");
+      if constexpr (kHasCuda) run_on_cuda(*target, op);
     });
   });
 }

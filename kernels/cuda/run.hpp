@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "kernels/operations/backward/operations.hpp"
 #include "kernels/operations/operations.hpp"
 
 using cudaStream_t = struct CUstream_st*;
@@ -45,6 +46,12 @@ DEPTHCOST_OPERATIONS(DEPTHCOST_DECLARE_RUN)
   template <class T, class O>           \
   void run(const Op<T, O>& op, const LaunchOptions& options = {});
 DEPTHCOST_PHASE_OPERATIONS(DEPTHCOST_DECLARE_RUN)
+#undef DEPTHCOST_DECLARE_RUN
+
+#define DEPTHCOST_DECLARE_RUN(Op, name) \
+  template <class T>                    \
+  void run(const Op<T>& op, const LaunchOptions& options = {});
+DEPTHCOST_BACKWARD_OPERATIONS(DEPTHCOST_DECLARE_RUN)
 #undef DEPTHCOST_DECLARE_RUN
 
 void run(const Sinkhorn& op, const LaunchOptions& options = {});

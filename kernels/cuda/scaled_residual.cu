@@ -107,18 +107,6 @@ struct GatedSum {
   }
 };
 
-/// kElements floats of a row of f32 beside rows of T.
-template <unsigned kElements>
-__device__ void store_wide(float* to, const float (&x)[kElements]) {
-  if constexpr (kElements == 1) {
-    *to = x[0];
-  } else {
-#pragma unroll
-    for (unsigned i = 0; i < kElements; i += 4)
-      *reinterpret_cast<float4*>(to + i) = {x[i], x[i + 1], x[i + 2], x[i + 3]};
-  }
-}
-
 template <class T>
 struct ShiftedSum {
   using Element = T;
@@ -170,7 +158,7 @@ struct ShiftedSum {
   template <unsigned kElements>
   __device__ void settle(std::size_t token, std::size_t at, const Loaded<kElements>&,
                          float (&x)[kElements]) const {
-    store_wide(hidden_state + token * size + at, x);
+    store_parameters(hidden_state + token * size + at, x);
   }
   template <unsigned kElements>
   __device__ void again(std::size_t token, std::size_t at, float (&x)[kElements]) const {

@@ -82,6 +82,20 @@ inline constexpr unsigned kGateMixElements = 4;  // of x that a warp has, of eac
 inline constexpr unsigned kGateMixWarps = 8;
 inline constexpr unsigned kGateMixFewWarps = 4;
 
+// Backward kernels.
+inline constexpr unsigned kBackwardThreads = 512;          // of a CTA, at most
+inline constexpr unsigned kBackwardStreamedThreads = 256;  // of one that keeps nothing
+inline constexpr unsigned kBackwardElements = 16;          // of a row, that a thread holds
+inline constexpr unsigned kBackwardScored = 3;     // sources whose three sums are added up at once
+inline constexpr unsigned kBackwardMet = 8;        // sources with one sum
+inline constexpr unsigned kBackwardLeft = 2;       // sources whose gradients are made at once
+inline constexpr unsigned kPreBackwardTokens = 4;  // that share each element of phi
+inline constexpr unsigned kPreBackwardRows = 8;    // of phi, that meet them at once
+inline constexpr unsigned kPhiThreads = 256;       // of the product that makes dphi
+inline constexpr unsigned kPhiColumns = 4;         // of a thread
+inline constexpr unsigned kPhiRows = 24;           // all of them with four streams
+inline constexpr unsigned kPhiTokens = 32;         // whose dz wait in shared memory
+
 // Sinkhorn's iteration, a matrix for each thread.
 inline constexpr unsigned kSinkhornThreads = 128;
 

@@ -4,6 +4,7 @@
 #include "kernels/cuda/altup_variants.hpp"
 #include "kernels/cuda/attnres/depth_attention_variants.hpp"
 #include "kernels/cuda/attnres/phase1_variants.hpp"
+#include "kernels/cuda/backward/backward_variants.hpp"
 #include "kernels/cuda/dense_mix_variants.hpp"
 #include "kernels/cuda/eager_variants.hpp"
 #include "kernels/cuda/gated_residual/gated_residual_variants.hpp"

@@ -1,5 +1,6 @@
 // Launches of backward passes that kernels exist for: kernels/operations/backward. Gradients of
-// parameters are added up over all tokens and count nothing per token. REFERENCES.md, "backward".
+// parameters are added up over all tokens and count nothing per token; a second launch adds up the
+// slices of tokens. REFERENCES.md, "backward".
 #pragma once
 
 #include "model/operations/attnres_operations.hpp"
@@ -16,6 +17,7 @@ constexpr Operation residual_add_rmsnorm_backward() {
           .accesses = {Access{Operand::hidden_state, 1, 0}, Access{Operand::layer_output, 1, 0},
                        Access{Operand::gradients, 1, 1}},
           .flops_d = 10,
+          .launches = 2,
           .parameters_d = kGain_d};
 }
 
@@ -35,6 +37,7 @@ constexpr Operation single_pass_backward(double bank_rows, double partial_sums) 
                        Access{Operand::partial_sum, partial_sums, 0},
                        Access{Operand::layer_output, 1, 0}, Access{Operand::gradients, n, n}},
           .flops_d = (kFlopsPerPair + kFlopsPerKey + kBackwardFlopsPerPair) * n,
+          .launches = 2,
           .parameters_d = kQuery_d + kGain_d};
 }
 
@@ -53,6 +56,7 @@ constexpr Operation phase1_backward(Count bank_rows, Count num_queries) {
                        Access{Operand::gradients, n, n}},
           .reads_scalars = 2 * queries - 1,
           .flops_d = n * ((kFlopsPerPair + kBackwardFlopsPerPair) * queries + kFlopsPerKey),
+          .launches = 2,
           .parameters_d = kQuery_d * queries + kGain_d};
 }
 
@@ -69,6 +73,7 @@ constexpr Operation phase2_backward() {
           .reads_scalars = 1,
           .writes_scalars = 1,
           .flops_d = kFlopsPerPair + kFlopsPerKey + kBackwardFlopsPerPair + 10,
+          .launches = 2,
           .parameters_d = kQuery_d + kGain_d};
 }
 
@@ -87,8 +92,9 @@ constexpr Operation mhc_post_backward(double m) {
 
 inline constexpr OperationId kMhcPreBackward{"mhc_pre_backward"};
 
-/// X, dx and dX r, dX w, and X r again for the product that makes dphi: (4m + 1) d. dH_post and
-/// dH_res r; dz of every row of phi w, and r by the product. Three products with phi.
+/// X, dx and dX r, dX w, and X r again for the product that makes dphi, a launch of its own: (4m +
+/// 1) d. dH_post and dH_res r; dz of every row of phi w, and r by the product. Three products with
+/// phi.
 constexpr Operation mhc_pre_backward(double m) {
   return {.id = kMhcPreBackward,
           .unit = ExecutionUnit::tensor_cores,
@@ -98,6 +104,7 @@ constexpr Operation mhc_pre_backward(double m) {
           .reads_scalars = mhc_stored_coefficients(m) + mhc_coefficients(m),
           .writes_scalars = mhc_coefficients(m),
           .flops_d = 3 * mhc_projection_flops_d(m) + 6 * m + 10,
+          .launches = 3,
           .parameters_d = mhc_phi_d(m) + kGain_d,
           .parameters = mhc_coefficients(m)};
 }

@@ -142,8 +142,8 @@ TEST_P(ShippedSamples, CatchAPredictionThatIsWorse) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Profiles, ShippedSamples,
-                         testing::Values("xeon_granite_rapids_vm", "xeon_emerald_rapids_vm",
-                                         "epyc_genoa_vm"),
+                         testing::Values("epyc_turin_vm", "xeon_granite_rapids_vm",
+                                         "xeon_emerald_rapids_vm", "epyc_genoa_vm"),
                          [](const auto& row) { return std::string(row.param); });
 
 // Another machine keeps what it can.

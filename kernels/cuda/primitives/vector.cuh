@@ -146,4 +146,16 @@ __device__ void load_parameters(const float* from, float (&x)[kCount]) {
     load_floats(from, x);
 }
 
+/// Stores kCount floats; one of them needs no alignment.
+template <unsigned kCount>
+__device__ void store_parameters(float* to, const float (&x)[kCount]) {
+  if constexpr (kCount == 1) {
+    *to = x[0];
+  } else {
+#pragma unroll
+    for (unsigned i = 0; i < kCount; i += 4)
+      *reinterpret_cast<float4*>(to + i) = {x[i], x[i + 1], x[i + 2], x[i + 3]};
+  }
+}
+
 }  // namespace depthcost::cuda

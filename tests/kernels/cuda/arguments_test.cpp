@@ -12,6 +12,7 @@ alignas(16) Bf16 row[64];
 alignas(16) Bf16 other_row[64];
 alignas(16) float gain[64];
 alignas(16) float statistics[64];
+alignas(16) float sums[64];
 
 TEST(CudaArguments, AreCheckedBeforeAnythingIsLaunched) {
   EXPECT_THROW(cuda::run(ResidualAdd<float>{1, 8, nullptr, nullptr}), std::invalid_argument);
@@ -30,6 +31,7 @@ void expect_refused(const char* name) {
 TEST(CudaArguments, OfEveryOperationAreChecked) {
 #define DEPTHCOST_REFUSE(Op, name) expect_refused<Op<Bf16>>(#name);
   DEPTHCOST_OPERATIONS(DEPTHCOST_REFUSE)
+  DEPTHCOST_BACKWARD_OPERATIONS(DEPTHCOST_REFUSE)
 #undef DEPTHCOST_REFUSE
 #define DEPTHCOST_REFUSE(Op, name) expect_refused<Op<Bf16, float>>(#name);
   DEPTHCOST_PHASE_OPERATIONS(DEPTHCOST_REFUSE)
@@ -76,6 +78,14 @@ TEST(CudaArguments, OfNoTokensLaunchNothing) {
                                           .residual = statistics,
                                           .next_streams = row}));
   EXPECT_NO_THROW(cuda::run(Sinkhorn{0, 4, statistics}));
+  EXPECT_NO_THROW(cuda::run(ResidualAddRmsNormBackward<Bf16>{.num_tokens = 0,
+                                                             .hidden_size = 64,
+                                                             .hidden_state = row,
+                                                             .output_gradient = row,
+                                                             .norm = norm,
+                                                             .gradient = other_row,
+                                                             .gain_gradient = statistics,
+                                                             .slices = {1, sums}}));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "model/machine/catalogue.hpp"
 #include "model/operations/altup_operations.hpp"
 #include "model/operations/attnres_operations.hpp"
+#include "model/operations/backward_operations.hpp"
 #include "model/operations/dense_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/gated_residual_operations.hpp"
@@ -239,6 +240,31 @@ TEST(Descriptors, EqualTheLedgerForAltup) {
   }
   expect_ledger_row(descriptor(AltupLaurel<Bf16>{8192, kHiddenSize, 64}),
                     operations::altup_laurel(64));
+}
+
+TEST(Descriptors, EqualTheLedgerForBackwardPasses) {
+  constexpr std::size_t T = 8192;
+  constexpr std::size_t d = kHiddenSize;
+  float gain = 0;
+  expect_ledger_row(descriptor(ResidualAddRmsNormBackward<Bf16>{T, d}),
+                    operations::residual_add_rmsnorm_backward());
+  AttnResSinglePassBackward<Bf16> pass{T, d, 8};
+  expect_ledger_row(descriptor(pass), operations::single_pass_backward(8, 0));
+  pass.partial_sum = &somewhere;
+  expect_ledger_row(descriptor(pass), operations::single_pass_backward(8, 1));
+  EXPECT_EQ(descriptor(pass).variant, "registers");
+  AttnResPhase2Backward<Bf16> phase2{T, d};
+  phase2.norm.gain = &gain;
+  expect_ledger_row(descriptor(phase2), operations::phase2_backward());
+  expect_ledger_row(descriptor(AttnResPhase1Backward<Bf16>{T, d, 8, 12}),
+                    operations::phase1_backward(8, 12));
+  for (const std::size_t m : {1, 2, 4}) {
+    const auto streams = static_cast<double>(m);
+    expect_ledger_row(descriptor(MhcPostBackward<Bf16>{T, d, m}),
+                      operations::mhc_post_backward(streams));
+    expect_ledger_row(descriptor(MhcPreBackward<Bf16>{T, d, m}),
+                      operations::mhc_pre_backward(streams));
+  }
 }
 
 TEST(Descriptors, NameTheVariantThatRuns) {

@@ -12,8 +12,10 @@
 
 #include "tests/kernels/cpu/altup_problems.hpp"
 #include "tests/kernels/cpu/attnres_problems.hpp"
+#include "tests/kernels/cpu/backward/backward_problems.hpp"
 #include "tests/kernels/cpu/gated_residual_problems.hpp"
 #include "tests/kernels/cpu/mhc_problems.hpp"
+#include "tests/kernels/cuda/backward_operands.hpp"
 #include "tests/kernels/cuda/run.hpp"
 
 namespace depthcost::test::planted_test {
@@ -41,6 +43,22 @@ Run run_of(const Shape& shape) {
     Problem problem(shape);
     run_on_device(problem.op);
     return outputs_of(problem);
+  };
+}
+
+/// The same of a backward operation.
+template <class Problem>
+Run backward_run_of(const BackwardShape& shape) {
+  return [shape] {
+    Problem problem(shape);
+    run_on_device(problem.op);
+    std::string bytes;
+    Problem::each_output(problem.op, problem.op,
+                         [&](const char*, const auto* actual, const auto*, std::size_t count) {
+                           bytes.append(reinterpret_cast<const char*>(actual),
+                                        count * sizeof(*actual));
+                         });
+    return bytes;
   };
 }
 
@@ -74,7 +92,14 @@ std::vector<Run> runs() {
           run_of<GatedApplyDownProblem<float>>(GateShape{2, 72, 4, 8}),
           run_of<GatedUpMixProblem<Bf16>>(GateShape{40, 32, 4, 24}),
           run_of<AltupPredictProblem<Bf16>>(AltupShape{3, 512, 4}),
-          run_of<AltupLaurelProblem<Bf16>>(AltupShape{3, 136, 64})};
+          run_of<AltupLaurelProblem<Bf16>>(AltupShape{3, 136, 64}),
+          backward_run_of<AddNormBackwardProblem<Bf16>>({5, 1100, 1, 1, 1, 2}),
+          backward_run_of<SinglePassBackwardProblem<Bf16>>({5, 1096, 9, 1, 1, 2, 1}),
+          backward_run_of<Phase2BackwardProblem<float>>({5, 1096, 1, 1, 1, 2}),
+          backward_run_of<Phase1BackwardProblem<Bf16>>({5, 600, 9, 3, 1, 2}),
+          backward_run_of<MhcPostBackwardProblem<Bf16>>({3, 600, 4}),
+          backward_run_of<MhcPostBackwardProblem<float>>({3, 131, 5}),
+          backward_run_of<MhcPreBackwardProblem<Bf16>>({9, 136, 4, 1, 1, 2})};
 }
 
 /// In a process of its own: what a kernel reads too early may be an address. Bugs that hang are
