@@ -201,7 +201,7 @@ TEST_F(Scripts, MeasureMoreRoundsUntilRatesAreSteady) {
 /// With a depthcost of ours.
 /// Its other profiles have limits that were changed by hand, for a reason that stands there.
 TEST_F(Scripts, MakeTheLimitsOfAShippedProfile) {
-  const std::string machine = "epyc_turin_vm";
+  const std::string machine = "xeon_granite_rapids_vm";
   const Outcome made = run_program({.arguments = {DEPTHCOST_PROGRAM, machine},
                                     .folder = DEPTHCOST_SOURCE_DIR,
                                     .program = kScripts + "sample_limits"});
