@@ -7,11 +7,6 @@
 
 namespace depthcost::bench {
 
-/// Slices of tokens, in whose order gradients of parameters are added up: enough for the threads of
-/// a CPU, and few enough that their sums are little beside the rows. Those of phi are large.
-inline constexpr std::size_t kSlices = 32;
-inline constexpr std::size_t kPhiSlices = 8;
-
 inline TokenSlices slices_of(Operands& o, std::size_t count, std::size_t parameters) {
   return {count, o.token_sums(count * parameters)};
 }
@@ -26,7 +21,7 @@ ResidualAddRmsNormBackward<T> residual_backward(const Shape& s, Operands& o) {
           .norm = next_norm(s, o),
           .gradient = o.tensor<T>(1, d),
           .gain_gradient = o.token_sums(d),
-          .slices = slices_of(o, kSlices, d)};
+          .slices = slices_of(o, s.num_slices, d)};
 }
 
 /// Of n bank rows and a partial sum, with a norm.
@@ -45,7 +40,7 @@ AttnResSinglePassBackward<T> single_pass_backward(const Shape& s, Operands& o) {
                                   .partial_gradient = o.tensor<T>(1, d),
                                   .query_gradient = o.token_sums(d),
                                   .gain_gradient = o.token_sums(d)};
-  op.slices = slices_of(o, kSlices, num_parameters(op));
+  op.slices = slices_of(o, s.num_slices, num_parameters(op));
   return op;
 }
 
@@ -72,7 +67,7 @@ AttnResPhase1Backward<T> phase1_backward(const Shape& s, Operands& o) {
       .bank_gradients = o.tensor<T>(s.num_blocks, d),
       .query_gradients = o.token_sums(s.num_queries * d),
       .gain_gradient = o.token_sums(d)};
-  op.slices = slices_of(o, kSlices, num_parameters(op));
+  op.slices = slices_of(o, s.num_slices, num_parameters(op));
   return op;
 }
 
@@ -96,7 +91,7 @@ AttnResPhase2Backward<T> phase2_backward(const Shape& s, Operands& o) {
                               .product = o.cancelled(),
                               .query_gradient = o.token_sums(d),
                               .gain_gradient = o.token_sums(d)};
-  op.slices = slices_of(o, kSlices, num_parameters(op));
+  op.slices = slices_of(o, s.num_slices, num_parameters(op));
   return op;
 }
 
@@ -135,7 +130,7 @@ MhcPreBackward<T> mhc_pre_backward(const Shape& s, Operands& o) {
       .projection_gradients = o.tensor<float>(1, rows),
       .into = {o.token_sums(rows * m * s.hidden_size), o.token_sums(rows), o.token_sums(3)},
       .gain_gradient = o.token_sums(s.hidden_size)};
-  op.slices = slices_of(o, kPhiSlices, num_parameters(op));
+  op.slices = slices_of(o, s.num_phi_slices, num_parameters(op));
   return op;
 }
 

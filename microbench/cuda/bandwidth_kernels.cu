@@ -175,6 +175,8 @@ bool launch_reads(const Vectors& arrays, const DeviceBandwidthVariant& v,
   };
   if (is(1, 1))
     launch_pieces<kAccess, kReads, 1, 1>(arrays, v.ctas_per_sm, cuda_stream);
+  else if constexpr (kReads > kManyReads)
+    return false;
   else if (is(1, 2))
     launch_pieces<kAccess, kReads, 1, 2>(arrays, v.ctas_per_sm, cuda_stream);
   else if (is(2, 1))

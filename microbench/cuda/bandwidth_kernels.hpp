@@ -23,13 +23,16 @@ struct DeviceBandwidthVariant {
   unsigned ctas_per_sm = 0;           // CTAs that share the arrays; 0: a CTA for each piece
 };
 
-/// Numbers of reads that kernels exist for: those of the mixes of the fused operations.
-inline constexpr std::array<unsigned, 9> kArrayReads{1, 2, 3, 4, 5, 6, 9, 10, 11};
+/// Numbers of reads that kernels exist for: those of the mixes of the fused operations and of
+/// backward passes.
+inline constexpr std::array<unsigned, 12> kArrayReads{1, 2, 3, 4, 5, 6, 9, 10, 11, 13, 19, 40};
 inline constexpr unsigned kMostArrayReads = kArrayReads.back();
 inline constexpr unsigned kMostArrayWrites = 25;
 
 /// With more reads a thread lacks registers for the widest variants.
 inline constexpr unsigned kFewReads = 5;
+/// With more than these, for all but the narrowest.
+inline constexpr unsigned kManyReads = 19;
 
 /// The size of an array is a multiple of a piece.
 inline constexpr std::size_t kArrayPieceBytes = 32768;

@@ -16,7 +16,8 @@ std::string name(const DeviceBandwidthVariant& v) {
 }
 
 std::vector<DeviceBandwidthVariant> variants_for(const Mix& mix) {
-  std::vector<std::array<unsigned, 2>> shapes{{1, 1}, {1, 2}, {2, 1}};
+  std::vector<std::array<unsigned, 2>> shapes{{1, 1}};
+  if (mix.reads <= kManyReads) shapes.insert(shapes.end(), {{1, 2}, {2, 1}});
   if (mix.reads <= kFewReads) shapes.insert(shapes.end(), {{1, 4}, {2, 2}});
   std::vector<DeviceBandwidthVariant> variants;
   for (const Access access : {Access::plain, Access::streaming})

@@ -21,6 +21,9 @@ inline constexpr std::size_t kNormWidths[] = {4096, 8192, 16384};
 /// this size must not be lower.
 inline constexpr Shape kPublishedPost{.num_tokens = 131072, .hidden_size = 4096};
 
+/// Slices of tokens of a backward pass: one for each multiprocessor of an H200.
+inline constexpr std::size_t kDeviceSlices = 132;
+
 /// The most bytes of a hot kernel: two sets of operands must fit into half of an L2.
 inline constexpr double kHotBytes = 12e6;
 
@@ -48,6 +51,11 @@ void each_large_case(const Visit& visit) {
   each_variant_case<T>(widest, visit_at(widest));
   const Shape gated{.num_tokens = kPrefillTokens, .hidden_size = kGatedWidth};
   each_gated_case<T>(gated, visit_at(gated));
+  const Shape backward{.num_tokens = kPrefillTokens,
+                       .hidden_size = kWidths[2],
+                       .num_slices = kDeviceSlices,
+                       .num_phi_slices = kDeviceSlices};
+  each_backward_case<T>(backward, visit_at(backward));
   for (const std::size_t width : kNormWidths) {
     const Shape shape{.num_tokens = kNormTokens, .hidden_size = width};
     visit(shape, "residual_add_rmsnorm", operations::residual_add_rmsnorm(),

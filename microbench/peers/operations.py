@@ -20,13 +20,14 @@ class Values:
 
     shape: tuple
     data: list
+    is_summed: bool = False  # each token's part of a sum over all of them
 
 
 @dataclass(frozen=True)
 class Operand:
     name: str
     shape: tuple  # symbols of the sizes
-    access: str = "in"  # or out, inout
+    access: str = "in"  # or out; inout; sum: over all tokens, added to zeros; scratch
     is_float: bool = False  # a parameter or statistic: float whatever the storage type is
     scale: Callable = lambda sizes: 1.0
     offset: float = 0.0
@@ -47,6 +48,8 @@ class Operation:
         if "m" in sizes:
             sizes |= {"m+m+m*m": sizes["m"] * (sizes["m"] + 2), "m*d": sizes["m"] * hidden_size,
                       "m*m": sizes["m"] ** 2}
+        if "slices" in sizes:
+            sizes["2"] = 2
         if "S" in sizes:
             sizes["S-1"] = sizes["S"] - 1
         return sizes
@@ -56,7 +59,7 @@ class Operation:
         sizes = self.sizes(DISTINCT_TOKENS, hidden_size)
         result = {}
         for operand in self.operands:
-            if operand.access == "out":
+            if operand.access not in ("in", "inout"):
                 continue
             drawn = reference.noise(operand.name, count_of(operand.shape, sizes),
                                     operand.scale(sizes))
@@ -70,8 +73,8 @@ class Operation:
         data = {name: value.data for name, value in values.items()}
         sizes = self.sizes(DISTINCT_TOKENS, hidden_size)
         outputs = self.expected(data, sizes, reference.ROUNDING[dtype])
-        shapes = {operand.name: operand.shape for operand in self.operands}
-        return {name: Values(shapes[name], data) for name, data in outputs.items()}
+        return {operand.name: Values(operand.shape, outputs[operand.name], operand.access == "sum")
+                for operand in self.operands if operand.name in outputs}
 
 
 def extents_of(shape: tuple, sizes: dict) -> tuple:
@@ -162,6 +165,28 @@ def _sinkhorn_members(a, s, dtype):
             **_given(a, "matrices")}
 
 
+def _slices(a: dict, s: dict) -> dict:
+    return {"count": s["slices"], "sums": a["sums"]}
+
+
+def _add_norm_backward_members(a, s, dtype):
+    names = ("hidden_state", "output_gradient", "gradient", "gain_gradient")
+    return {**_common(s, dtype), **_given(a, *names), "norm": _norm(a, s), "slices": _slices(a, s)}
+
+
+def _single_pass_backward_members(a, s, dtype):
+    names = ("bank", "partial_sum", "output_gradient", "query", "bank_gradients",
+             "partial_gradient", "query_gradient", "gain_gradient")
+    return {**_common(s, dtype), "store": 1, "num_bank_sources": s["n"], **_given(a, *names),
+            "key_eps": s["eps"], "norm": _norm(a, s), "slices": _slices(a, s)}
+
+
+def _mhc_post_backward_members(a, s, dtype):
+    names = ("streams", "layer_output", "post", "residual", "gradients", "layer_gradient",
+             "post_gradients", "residual_gradients")
+    return {**_common(s, dtype), "num_streams": s["m"], **_given(a, *names)}
+
+
 def _logits_of_two(sizes: dict) -> float:
     """A query of this scale gives logits with a standard deviation of two."""
     return 2 * math.sqrt(3 / sizes["d"])
@@ -188,6 +213,10 @@ _MHC = {"m": 4}
 _MHC_POST = (Operand("streams", _STREAMS), _F, _statistic("post", ("T", "m"), "in"),
              _statistic("residual", ("T", "m", "m"), "in"),
              Operand("next_streams", _STREAMS, "out"))
+
+_DX = Operand("output_gradient", _X)
+_SLICES = {"slices": 16}
+_GAIN_GRADIENT = _statistic("gain_gradient", ("d",), "sum")
 
 _GATES = {"m": 4, "r": 320}  # Qwen3.8-Flash-Next
 _STREAM_GAIN = Operand("gain", ("m", "d"), scale=lambda s: 0.5)
@@ -239,6 +268,26 @@ OPERATIONS = (
                _STREAM_GAIN, Operand("up", ("m*d", "r"), scale=lambda s: math.sqrt(3 / s["r"])),
                _statistic("activation", ("T", "r"), "in"), _OUTPUT),
               _up_mix_members, reference.gated_residual_up_mix, _GATES, 2560),
+    Operation("residual_add_rmsnorm_backward", "residual_add_rmsnorm_backward",
+              (Operand("hidden_state", _X), _DX, _GAIN, Operand("gradient", _X, "inout"),
+               _GAIN_GRADIENT, _statistic("sums", ("slices", "d"), "scratch")),
+              _add_norm_backward_members, reference.residual_add_rmsnorm_backward, _SLICES),
+    Operation("attnres_single_pass_backward 9 sources, added, norm", "attnres_single_pass_backward",
+              (_BANK, Operand("partial_sum", _X), _DX, _QUERY, _GAIN,
+               Operand("bank_gradients", ("n", "T", "d"), "inout"),
+               Operand("partial_gradient", _X, "inout"),
+               _statistic("query_gradient", ("d",), "sum"), _GAIN_GRADIENT,
+               _statistic("sums", ("slices", "2", "d"), "scratch")),
+              _single_pass_backward_members, reference.attnres_single_pass_backward,
+              {"n": 8, **_SLICES}),
+    # Streams that neither grow nor vanish when their gradients go through the layer many times.
+    Operation("mhc_post_backward 4 streams", "mhc_post_backward",
+              (Operand("streams", _STREAMS), _F, _statistic("post", ("T", "m"), "in"),
+               _statistic("residual", ("T", "m", "m"), "in", scale=lambda s: 0.05, offset=0.25),
+               Operand("gradients", _STREAMS, "inout"), Operand("layer_gradient", _X, "out"),
+               _statistic("post_gradients", ("T", "m"), "out"),
+               _statistic("residual_gradients", ("T", "m", "m"), "out")),
+              _mhc_post_backward_members, reference.mhc_post_backward, _MHC, 4096),
     Operation("sinkhorn 4 streams", "sinkhorn",
               (_statistic("matrices", ("T", "m", "m"), "inout", offset=1.5),),
               _sinkhorn_members, reference.sinkhorn_matrices, _MHC),

@@ -212,6 +212,69 @@ def gated_residual_up_mix(v: dict, s: dict, stored) -> dict:
     return {"output": output}
 
 
+def norm_backward(h, dx, gain, eps: float):
+    """dh of x = norm(h) g, and the row's part of dg."""
+    inverse = 1 / math.sqrt(dot(h, h) / len(h) + eps)
+    u = list(map(operator.mul, gain, dx))
+    along = dot(u, h) * inverse**3 / len(h)
+    dh = [inverse * a - along * b for a, b in zip(u, h)]
+    return dh, [inverse * a * b for a, b in zip(dx, h)]
+
+
+def residual_add_rmsnorm_backward(v: dict, s: dict, stored) -> dict:
+    gradient, gains = [], []
+    for h, dx, had in zip(*(rows_of(v[name], s["d"])
+                            for name in ("hidden_state", "output_gradient", "gradient"))):
+        dh, dg = norm_backward(h, dx, v["gain"], s["eps"])
+        gradient += add(had, dh)
+        gains += dg
+    return {"gradient": gradient, "gain_gradient": gains}
+
+
+def attnres_single_pass_backward(v: dict, s: dict, stored) -> dict:
+    """ds_i = p_i (dh . v_i - dh . h); dv_i = p_i dh + ds_i (w - s_i v_i / (d r_i)) / r_i."""
+    d, eps, w = s["d"], s["eps"], v["query"]
+    tokens = sources_of_tokens(v, s, [rows_of(v["partial_sum"], d)])
+    added, gains, queries = [], [], []
+    for rows, dx in zip(tokens, rows_of(v["output_gradient"], d)):
+        mix, _, total = softmax_sums([score(w, r, eps) for r in rows], rows)
+        h = [value / total for value in mix]
+        weights = [math.exp(score(w, r, eps)) for r in rows]
+        dh, dg = norm_backward(h, dx, v["gain"], eps)
+        dw = [0.0] * d
+        for weight, row in zip(weights, rows):
+            p = weight / sum(weights)
+            inverse = 1 / math.sqrt(dot(row, row) / d + eps)
+            ds = p * (dot(dh, row) - dot(dh, h)) * inverse
+            along = ds * dot(w, row) * inverse**2 / d
+            added.append([p * a + ds * b - along * c for a, b, c in zip(dh, w, row)])
+            dw = add(dw, [ds * x for x in row])
+        gains += dg
+        queries += dw
+    of_source = [flat(added[i :: s["n"] + 1]) for i in range(s["n"] + 1)]
+    return {"bank_gradients": add(v["bank_gradients"], flat(of_source[:-1])),
+            "partial_gradient": add(v["partial_gradient"], of_source[-1]),
+            "query_gradient": queries, "gain_gradient": gains}
+
+
+def mhc_post_backward(v: dict, s: dict, stored) -> dict:
+    m, d = s["m"], s["d"]
+    gradients, layer, posts, residuals = [], [], [], []
+    tokens = zip(rows_of(v["streams"], m * d), rows_of(v["layer_output"], d),
+                 rows_of(v["post"], m), rows_of(v["residual"], m * m),
+                 rows_of(v["gradients"], m * d))
+    for streams, f, post, residual, behind in tokens:
+        rows, dx = rows_of(streams, d), rows_of(behind, d)
+        columns = list(zip(*dx))
+        for j in range(m):
+            gradients += [dot(residual[j::m], column) for column in columns]
+        layer += [dot(post, column) for column in columns]
+        posts += [dot(row, f) for row in dx]
+        residuals += [dot(a, b) for a in dx for b in rows]
+    return {"gradients": gradients, "layer_gradient": layer, "post_gradients": posts,
+            "residual_gradients": residuals}
+
+
 def sinkhorn_matrices(v: dict, s: dict, stored) -> dict:
     m = s["m"]
     balanced = (sinkhorn(matrix, m, s["iterations"]) for matrix in rows_of(v["matrices"], m * m))

@@ -59,6 +59,10 @@ class TorchDevice:
         for operand in operation.operands:
             storage = torch.float32 if operand.is_float else STORAGE[dtype]
             extents = extents_of(operand.shape, sizes)
+            if operand.access == "sum":
+                tensors[operand.name] = torch.full(extents, 0.0, dtype=storage,
+                                                   device=self._device)
+                continue
             if operand.name not in values:
                 tensors[operand.name] = torch.full(extents, float("nan"), dtype=storage,
                                                    device=self._device)
@@ -84,6 +88,8 @@ class TorchDevice:
         extents = extents_of(expected.shape, sizes)
         if tuple(tensor.shape) != extents:
             raise ValueError(f"shape is {tuple(tensor.shape)} (must be {extents})")
+        if expected.is_summed:
+            return self._error_of_sum(tensor, expected, sizes)
         axis = token_axis(expected.shape)
         core = self._core(expected, sizes, torch.float64)
         wanted = core.movedim(axis, 0).reshape(DISTINCT_TOKENS, -1)
@@ -93,6 +99,15 @@ class TorchDevice:
             difference = actual[token::DISTINCT_TOKENS].double() - wanted[token]
             errors.append((difference.norm(dim=1).max() / wanted[token].norm()).item())
         return max(errors, key=lambda error: (math.isnan(error), error))
+
+    def _error_of_sum(self, tensor, expected: Values, sizes: dict) -> float:
+        """Relative L2 of a sum over all tokens, of which every token's part is expected."""
+        parts = torch.tensor(expected.data, dtype=torch.float64, device=self._device)
+        parts = parts.reshape(DISTINCT_TOKENS, -1)
+        counts = [len(range(token, sizes["T"], DISTINCT_TOKENS)) for token in range(DISTINCT_TOKENS)]
+        weights = torch.tensor(counts, dtype=torch.float64, device=self._device)
+        wanted = (parts * weights.unsqueeze(-1)).sum(0)
+        return ((tensor.reshape(-1).double() - wanted).norm() / wanted.norm()).item()
 
     def time_calls(self, contestant, num_calls: int) -> measure.Sample:
         start = time.perf_counter()

@@ -151,6 +151,63 @@ def gated_residual_up_mix(o: dict) -> tuple:
     return ((torch.sigmoid(logits).reshape(rows.shape) * rows).mean(1).to(x.dtype),)
 
 
+def norm_backward(h, dx, gain):
+    """dh, and each row's part of dg; of float."""
+    inverse = torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + EPS)
+    u = dx * gain
+    along = (u * h).mean(-1, keepdim=True) * inverse.pow(3)
+    return u * inverse - h * along, dx * h * inverse
+
+
+def add_to(gradient, part) -> None:
+    """Rounds the sum once."""
+    gradient.copy_(gradient.float() + part)
+
+
+def residual_add_rmsnorm_backward(o: dict) -> tuple:
+    dh, dg = norm_backward(o["hidden_state"].float(), o["output_gradient"].float(), o["gain"])
+    add_to(o["gradient"], dh)
+    return (dg.sum(0),)
+
+
+def attnres_single_pass_backward(o: dict) -> tuple:
+    v = torch.cat((o["bank"].float(), o["partial_sum"].float().unsqueeze(0)))
+    inverse = torch.rsqrt(v.pow(2).mean(-1) + EPS)
+    logits = (v * o["query"]).sum(-1) * inverse
+    weights = torch.softmax(logits, dim=0)
+    h = (weights.unsqueeze(-1) * v).sum(0)
+    dh, dg = norm_backward(h, o["output_gradient"].float(), o["gain"])
+    ds = weights * ((v * dh).sum(-1) - (dh * h).sum(-1)) * inverse
+    along = ds * logits * inverse / v.shape[-1]
+    dv = (weights.unsqueeze(-1) * dh + ds.unsqueeze(-1) * o["query"]
+          - along.unsqueeze(-1) * v)
+    add_to(o["bank_gradients"], dv[:-1])
+    add_to(o["partial_gradient"], dv[-1])
+    return (ds.unsqueeze(-1) * v).sum(0).sum(0), dg.sum(0)
+
+
+def _mhc_post_backward_of(mixed: Callable, products: Callable) -> Callable:
+    def mhc_post_backward(o: dict) -> tuple:
+        behind = o["gradients"].float()
+        layer = (o["post"].unsqueeze(-1) * behind).sum(1)
+        posts = (behind * o["layer_output"].float().unsqueeze(1)).sum(-1)
+        residuals = products(behind, o["streams"].float())
+        o["gradients"].copy_(mixed({"residual": o["residual"].movedim(2, 1), "streams": behind}))
+        return layer.to(o["gradients"].dtype), posts, residuals
+
+    return mhc_post_backward
+
+
+def by_product(a, b):
+    """a_i . b_j by a batched product: what runs best eagerly."""
+    return torch.matmul(a, b.movedim(2, 1))
+
+
+def by_sum(a, b):
+    """The same by a sum over elements: what a compiler can fuse."""
+    return (a.unsqueeze(2) * b.unsqueeze(1)).sum(-1)
+
+
 def sinkhorn(o: dict) -> tuple:
     o["matrices"].copy_(balanced(o["matrices"]))
     return ()
@@ -170,6 +227,15 @@ PYTORCH = {
         gated_residual_apply_down, gated_residual_apply_down,
         ("next_streams", "inverse_rms", "activation", "next_inject")),
     "gated_residual_up_mix": (gated_residual_up_mix, gated_residual_up_mix, ("output",)),
+    "residual_add_rmsnorm_backward": (
+        residual_add_rmsnorm_backward, residual_add_rmsnorm_backward, ("gain_gradient",)),
+    "attnres_single_pass_backward": (
+        attnres_single_pass_backward, attnres_single_pass_backward,
+        ("query_gradient", "gain_gradient")),
+    "mhc_post_backward": (
+        _mhc_post_backward_of(mixed_by_product, by_product),
+        _mhc_post_backward_of(mixed_by_sum, by_sum),
+        ("layer_gradient", "post_gradients", "residual_gradients")),
     "sinkhorn": (sinkhorn, sinkhorn, ()),
 }
 

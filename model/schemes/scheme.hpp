@@ -112,6 +112,12 @@ enum class DepthPattern : std::uint8_t {
   blocks,  ///< affine in the index within a block, and in the block: `parameters.blocks`
 };
 
+/// What makes the gradients of a schedule.
+struct GradientRule {
+  std::string_view equations;  // in the letters of kernels/operations/backward
+  std::string_view kernels;    // "a, b": of kernels/operations/backward; empty: none of ours
+};
+
 /// The backward pass of a scheme. Throws nothing.
 struct BackwardRule {
   /// What layer `at` moves and launches; layer L + 1 is the output aggregation.
@@ -127,6 +133,9 @@ struct BackwardRule {
 
   /// Layers that are best made again from one kept state; null: one.
   Count (*recompute_layers)(const SchemeParameters& parameters, Count num_layers) = nullptr;
+
+  /// Null: the gradients have no kernel of ours, and follow from the update.
+  GradientRule (*gradients)(Schedule schedule) = nullptr;
 };
 
 struct SchemeRule {

@@ -386,12 +386,24 @@ double accumulation_of(const SchemeLayer& last, GradientAccumulation mode) {
   return accumulation_d(kBank(last), mode);
 }
 
+GradientRule attnres_gradients(Schedule schedule) {
+  GradientRule rule{.equations =
+                        "ds_i = p_i (dh . v_i - dh . h), dv_i = p_i dh + ds_i (w - s_i v_i / (d "
+                        "r_i)) / r_i, dw = sum_t sum_i ds_i v_i / r_i",
+                    .kernels = ""};
+  if (schedule == single_pass) rule.kernels = "attnres_single_pass_backward";
+  if (schedule == two_phase) rule.kernels = "attnres_phase1_backward, attnres_phase2_backward";
+  return rule;
+}
+
 constexpr BackwardRule kFullBackward{.layer = full_backward_layer,
                                      .activations = activations_of<full_bank>,
-                                     .accumulation_d = accumulation_of<full_bank>};
+                                     .accumulation_d = accumulation_of<full_bank>,
+                                     .gradients = attnres_gradients};
 constexpr BackwardRule kBlockBackward{.layer = block_backward_layer,
                                       .activations = activations_of<block_bank>,
-                                      .accumulation_d = accumulation_of<block_bank>};
+                                      .accumulation_d = accumulation_of<block_bank>,
+                                      .gradients = attnres_gradients};
 
 }  // namespace
 

@@ -36,8 +36,15 @@ BackwardLayer standard_backward_layer(const SchemeLayer&, Schedule schedule, Gra
   return add_and_norm_backward(schedule);
 }
 
+GradientRule standard_gradients(Schedule schedule) {
+  return {.equations =
+              "dh = df = dh' + (g o dx - n (g o dx . n) / d) / r, dg = sum_t dx o n, n = h' / r",
+          .kernels = schedule == unfused ? "" : "residual_add_rmsnorm_backward"};
+}
+
 constexpr BackwardRule kStandardBackward{.layer = standard_backward_layer,
-                                         .activations = layers_keep<add_and_norm_saved>};
+                                         .activations = layers_keep<add_and_norm_saved>,
+                                         .gradients = standard_gradients};
 
 }  // namespace
 

@@ -44,20 +44,45 @@ std::string simulated_text(const TrainingRun& run) {
       milliseconds(run.makespan), 100 * run.bubble, milliseconds(run.communication));
 }
 
+/// The gradients, the kernels that make them, and their benchmarks.
+std::vector<std::string> gradient_texts(const TrainingRun& run) {
+  const BackwardRule& backward = *run.path->scheme.rule->backward;
+  if (backward.gradients == nullptr)
+    return {"gradients: no kernel of ours; counts follow from the update"};
+  const GradientRule rule = backward.gradients(run.schedule);
+  std::vector<std::string> texts{fmt::format("gradients: {}", rule.equations)};
+  if (rule.kernels.empty()) {
+    texts.emplace_back("kernels: none of ours for this schedule");
+    return texts;
+  }
+  std::string filter(rule.kernels);
+  for (std::size_t at = 0; (at = filter.find(", ", at)) != std::string::npos;)
+    filter.replace(at, 2, "|");
+  texts.push_back(
+      fmt::format("kernels: {}; kernels/README.md; bench_kernels --benchmark_filter='/({})/'",
+                  rule.kernels, filter));
+  return texts;
+}
+
 Explanation run_explanation(const Evaluation& e, const TrainingRun& run) {
-  return {
+  Explanation x{
       .metric = metric({"training.by_scheme", name(run.path->scheme), name(run.schedule)}),
       .formula =
           "order tables as a dependency graph; a chunk takes its share of the layers and "
           "its own residual operations",
       .source = "[ours] REFERENCES.md, training",
-      .numbers = {pipeline_text(e.study), letters(*run.path), path_text(e.study, run),
-                  fmt::format("adding up gradients as {}: {:.6g} d a token beyond one read",
-                              name(e.study.training->gradient_accumulation), run.accumulation_d),
-                  simulated_text(run)},
-      .function =
+      .numbers = {pipeline_text(e.study), letters(*run.path), path_text(e.study, run)},
+      .function = fmt::format(
           "model/training/training_step.cpp: training_run; model/training/training_work.cpp: "
-          "residual_work; model/pipeline/pipeline_simulation.cpp: simulate"};
+          "residual_work; model/schemes/{}: BackwardRule; "
+          "model/pipeline/pipeline_simulation.cpp: simulate",
+          run.path->scheme.rule->file)};
+  for (std::string& text : gradient_texts(run)) x.numbers.push_back(std::move(text));
+  x.numbers.push_back(fmt::format("adding up gradients as {}: {:.6g} d a token beyond one read",
+                                  name(e.study.training->gradient_accumulation),
+                                  run.accumulation_d));
+  x.numbers.push_back(simulated_text(run));
+  return x;
 }
 
 Explanation chunk_explanation(const Evaluation& e, std::size_t chunk) {
@@ -150,6 +175,7 @@ Explanation explain_step(const Evaluation& e, const StepRow& row) {
   for (const TrainingRun& run : e.training.runs)
     if (run.path == row.path && run.schedule == row.schedule) {
       x.numbers.push_back(path_text(e.study, run));
+      for (std::string& text : gradient_texts(run)) x.numbers.push_back(std::move(text));
       x.numbers.push_back(simulated_text(run));
     }
   x.numbers.push_back(baseline_text(e, row));

@@ -143,8 +143,8 @@ std::string setup_text(const Study& study) {
                     name(training.cache));
   return text + fmt::format(
                     "Activations of the residual path: `{}`; gradients of a source that many "
-                    "layers read are added up as `{}`. Backward times are assumed: no backward "
-                    "kernel has been measured.",
+                    "layers read are added up as `{}`. Backward times follow from counts, at the "
+                    "rates of forward kernels; no backward kernel has run on a GPU.",
                     name(training.activations), name(training.gradient_accumulation));
 }
 

@@ -45,6 +45,9 @@ EVERY_PEER = {
     "mhc_boundary": ["Liger-Kernel"],
     "gated_residual_apply_down": [],
     "gated_residual_up_mix": [],
+    "residual_add_rmsnorm_backward": [],
+    "attnres_single_pass_backward": [],
+    "mhc_post_backward": [],
     "sinkhorn": [],
 }
 
