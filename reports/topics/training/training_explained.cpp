@@ -171,7 +171,9 @@ Explanation explain_step(const Evaluation& e, const StepRow& row) {
       .source = "[ours] REFERENCES.md, training",
       .numbers = {pipeline_text(e.study)},
       .function =
-          "model/training/training_step.cpp: step_row; model/pipeline/pipeline_simulation.cpp: simulate"};
+          fmt::format("model/training/training_step.cpp: step_row; model/schemes/{}: BackwardRule; "
+                      "model/pipeline/pipeline_simulation.cpp: simulate",
+                      row.path->scheme.rule->file)};
   for (const TrainingRun& run : e.training.runs)
     if (run.path == row.path && run.schedule == row.schedule) {
       x.numbers.push_back(path_text(e.study, run));

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "model/machine/catalogue.hpp"
 #include "model/operations/attnres_operations.hpp"
 #include "model/schemes/list.hpp"
 #include "scenarios/read/scenario.hpp"
@@ -225,6 +226,46 @@ TEST(Explain, KnowsEveryPartOfATrainingStep) {
   EXPECT_EQ(explained(e, "training.transitions.0").numbers.back(), "0.01 ms + bytes / 50.0 GB/s");
   EXPECT_EQ(explained(e, "step.training.block_attnres.single_pass").numbers.front(),
             "interleaved_1f1b: P = 4, V = 2, M = 8; 4096 tokens of a micro-batch on one device");
+}
+
+TEST(Explain, LeadsFromATrainingStepToItsGradients) {
+  const Evaluation e = evaluate(test::training_study());
+  const auto line = [&](const std::string& run, const std::string& begin) {
+    for (const std::string& text : explained(e, "step.training." + run).numbers)
+      if (text.starts_with(begin)) return text;
+    return std::string();
+  };
+  EXPECT_EQ(
+      line("block_attnres.two_phase", "gradients"),
+      "gradients: ds_i = p_i (dh . v_i - dh . h), dv_i = p_i dh + ds_i (w - s_i v_i / (d r_i)) "
+      "/ r_i, dw = sum_t sum_i ds_i v_i / r_i");
+  EXPECT_EQ(line("block_attnres.two_phase", "kernels"),
+            "kernels: attnres_phase1_backward, attnres_phase2_backward; kernels/README.md; "
+            "bench_kernels "
+            "--benchmark_filter='/(attnres_phase1_backward|attnres_phase2_backward)/'");
+  EXPECT_EQ(line("block_attnres.unfused", "kernels"), "kernels: none of ours for this schedule");
+  EXPECT_EQ(line("mhc.fused", "kernels"),
+            "kernels: mhc_post_backward, mhc_pre_backward; kernels/README.md; bench_kernels "
+            "--benchmark_filter='/(mhc_post_backward|mhc_pre_backward)/'");
+  EXPECT_NE(explained(e, "step.training.mhc.fused")
+                .function.find("model/schemes/multi_state/mhc.cpp: BackwardRule"),
+            std::string::npos);
+}
+
+/// Every kernel that a scheme's gradients name is in the catalogue, and so in the benchmarks.
+TEST(Explain, NamesBackwardKernelsThatAreThere) {
+  std::set<std::string> named;
+  for (const TrainingRun& run : evaluate(test::training_study()).training.runs) {
+    const BackwardRule& backward = *run.path->scheme.rule->backward;
+    if (backward.gradients == nullptr) continue;
+    std::istringstream kernels{std::string(backward.gradients(run.schedule).kernels)};
+    for (std::string kernel; kernels >> kernel;) {
+      if (kernel.ends_with(",")) kernel.pop_back();
+      EXPECT_NE(find_entry(kernel), nullptr) << kernel;
+      named.insert(kernel);
+    }
+  }
+  EXPECT_GE(named.size(), 6U);
 }
 
 TEST(Explain, AddsTheTermsOfALaunch) {
