@@ -61,7 +61,7 @@ struct BlockToken {
   __device__ PairState& pair(std::size_t query, std::size_t source) const {
     return shared.pairs[query * op.num_bank_sources + source];
   }
-  /// The number of sources of the group that begins with `first`.
+  /// Sources from `first` on.
   __device__ std::size_t count(std::size_t first) const { return op.num_bank_sources - first; }
 
   /// The first query's mix.
@@ -212,7 +212,7 @@ __device__ void settle_query(const BlockToken<T, kElements>& token, std::size_t 
   }
 }
 
-/// dh of `query`; adds the first query's part of the gain's gradient to `gain_gradient`.
+/// dh of `query`; of the first, whose dx is given, behind its norm.
 template <class T, unsigned kElements>
 __device__ void load_mix_gradient(const BlockToken<T, kElements>& token, std::size_t query,
                                   std::size_t at, float (&dh)[kElements]) {
