@@ -27,7 +27,7 @@ class Values:
 class Operand:
     name: str
     shape: tuple  # symbols of the sizes
-    access: str = "in"  # or out; inout; sum: over all tokens, added to zeros; scratch
+    access: str = "in"  # or out, inout, scratch; sum: over all tokens, added to zeros
     is_float: bool = False  # a parameter or statistic: float whatever the storage type is
     scale: Callable = lambda sizes: 1.0
     offset: float = 0.0
@@ -49,7 +49,7 @@ class Operation:
             sizes |= {"m+m+m*m": sizes["m"] * (sizes["m"] + 2), "m*d": sizes["m"] * hidden_size,
                       "m*m": sizes["m"] ** 2}
         if "slices" in sizes:
-            sizes["2"] = 2
+            sizes["d+d"] = 2 * hidden_size
         if "S" in sizes:
             sizes["S-1"] = sizes["S"] - 1
         return sizes
@@ -277,7 +277,7 @@ OPERATIONS = (
                Operand("bank_gradients", ("n", "T", "d"), "inout"),
                Operand("partial_gradient", _X, "inout"),
                _statistic("query_gradient", ("d",), "sum"), _GAIN_GRADIENT,
-               _statistic("sums", ("slices", "2", "d"), "scratch")),
+               _statistic("sums", ("slices", "d+d"), "scratch")),
               _single_pass_backward_members, reference.attnres_single_pass_backward,
               {"n": 8, **_SLICES}),
     # Streams that neither grow nor vanish when their gradients go through the layer many times.

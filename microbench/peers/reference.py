@@ -237,15 +237,15 @@ def attnres_single_pass_backward(v: dict, s: dict, stored) -> dict:
     tokens = sources_of_tokens(v, s, [rows_of(v["partial_sum"], d)])
     added, gains, queries = [], [], []
     for rows, dx in zip(tokens, rows_of(v["output_gradient"], d)):
-        mix, _, total = softmax_sums([score(w, r, eps) for r in rows], rows)
-        h = [value / total for value in mix]
-        weights = [math.exp(score(w, r, eps)) for r in rows]
+        exponentials = [math.exp(score(w, row, eps)) for row in rows]
+        weights = [value / sum(exponentials) for value in exponentials]
+        h = [dot(weights, column) for column in zip(*rows)]
         dh, dg = norm_backward(h, dx, v["gain"], eps)
+        dh_h = dot(dh, h)
         dw = [0.0] * d
-        for weight, row in zip(weights, rows):
-            p = weight / sum(weights)
+        for p, row in zip(weights, rows):
             inverse = 1 / math.sqrt(dot(row, row) / d + eps)
-            ds = p * (dot(dh, row) - dot(dh, h)) * inverse
+            ds = p * (dot(dh, row) - dh_h) * inverse
             along = ds * dot(w, row) * inverse**2 / d
             added.append([p * a + ds * b - along * c for a, b, c in zip(dh, w, row)])
             dw = add(dw, [ds * x for x in row])

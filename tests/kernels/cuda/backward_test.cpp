@@ -54,11 +54,7 @@ void expect_repeatable_bits(const BackwardShape& shape) {
   run_on_device(first.op);
   Problem again(shape);
   run_on_device(again.op, {.overlap = cuda::Overlap::programmatic});
-  Problem::each_output(first.op, again.op,
-                       [&](const char* what, const auto* a, const auto* b, std::size_t count) {
-                         EXPECT_EQ(0, std::memcmp(a, b, count * sizeof(*a)))
-                             << what << " of another run, with overlap";
-                       });
+  expect_same_bits(first, again, " of another run, with overlap");
 }
 
 TEST_F(BackwardOnDevice, IsRepeatable) {

@@ -28,6 +28,14 @@ void expect_close(const std::string& what, const P* actual, const double* exact,
       << what << ": scale " << std::sqrt(error.scale);
 }
 
+template <class Problem>
+void expect_same_bits(const Problem& a, const Problem& b, const std::string& of_what) {
+  Problem::each_output(a.op, b.op,
+                       [&](const char* what, const auto* x, const auto* y, std::size_t count) {
+                         EXPECT_EQ(0, std::memcmp(x, y, count * sizeof(*x))) << what << of_what;
+                       });
+}
+
 template <class Device>
 struct BackwardChecks {
   template <class Problem>

@@ -37,11 +37,7 @@ void expect_repeatable_bits(const BackwardShape& shape) {
     omp_set_num_threads(threads);
     Problem again(shape);
     cpu::run(again.op);
-    Problem::each_output(first.op, again.op,
-                         [&](const char* what, const auto* a, const auto* b, std::size_t count) {
-                           EXPECT_EQ(0, std::memcmp(a, b, count * sizeof(*a)))
-                               << what << " with " << threads << " threads";
-                         });
+    expect_same_bits(first, again, " with " + std::to_string(threads) + " threads");
   }
   omp_set_num_threads(num_threads);
 }
