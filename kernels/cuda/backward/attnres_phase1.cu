@@ -357,12 +357,7 @@ void run(const AttnResPhase1Backward<T>& op, const LaunchOptions& options) {
   launch_streamed_slices<T, Phase1BackwardKernel<T>>(
       op, aligned, kMetGroup, BlockScalars::num_floats(op.num_bank_sources, S),
       {"attnres_phase1_backward", "sources times queries", op.num_bank_sources * S}, options);
-  launch_add_slices({.sums = op.slices.sums,
-                     .num_slices = op.slices.count,
-                     .num_parameters = num_parameters(op),
-                     .gradients = {{op.query_gradients, 0, S * d},
-                                   {op.gain_gradient, S * d, op.norm.gain == nullptr ? 0 : d}}},
-                    options);
+  launch_add_query_slices(op, op.query_gradients, S * d, options);
 }
 
 template void run(const AttnResPhase1Backward<float>&, const LaunchOptions&);

@@ -156,12 +156,7 @@ void run(const AttnResPhase2Backward<T>& op, const LaunchOptions& options) {
   const bool aligned = aligned_to_vectors(op.partial_sum, op.mix, op.query, op.norm.gain,
                                           op.mix_gradient, op.partial_gradient);
   launch_slices<T, Phase2BackwardKernel<T>>(op, aligned, kProductSums, 0, {}, options);
-  launch_add_slices({.sums = op.slices.sums,
-                     .num_slices = op.slices.count,
-                     .num_parameters = num_parameters(op),
-                     .gradients = {{op.query_gradient, 0, d},
-                                   {op.gain_gradient, d, op.norm.gain == nullptr ? 0 : d}}},
-                    options);
+  launch_add_query_slices(op, op.query_gradient, d, options);
 }
 
 template void run(const AttnResPhase2Backward<float>&, const LaunchOptions&);

@@ -330,12 +330,7 @@ void run(const AttnResSinglePassBackward<T>& op, const LaunchOptions& options) {
   launch_slices<T, SinglePassBackwardKernel<T>>(
       op, aligned, kScoreSums, floats,
       {"attnres_single_pass_backward", "the number of sources", num_sources}, options);
-  launch_add_slices({.sums = op.slices.sums,
-                     .num_slices = op.slices.count,
-                     .num_parameters = num_parameters(op),
-                     .gradients = {{op.query_gradient, 0, d},
-                                   {op.gain_gradient, d, op.norm.gain == nullptr ? 0 : d}}},
-                    options);
+  launch_add_query_slices(op, op.query_gradient, d, options);
 }
 
 template void run(const AttnResSinglePassBackward<float>&, const LaunchOptions&);

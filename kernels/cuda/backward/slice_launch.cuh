@@ -64,4 +64,17 @@ struct SliceTotals {
 /// Adds up the slices, in order, and to what the gradients hold; behind the kernel that wrote them.
 void launch_add_slices(const SliceTotals& totals, const LaunchOptions& options);
 
+/// The same of operations with gradients of `size` elements of queries, and of a norm's gain.
+template <class Op>
+void launch_add_query_slices(const Op& op, float* query_gradients, std::size_t size,
+                             const LaunchOptions& options) {
+  const std::size_t num_gains = op.norm.gain == nullptr ? 0 : op.hidden_size;
+  launch_add_slices(
+      {.sums = op.slices.sums,
+       .num_slices = op.slices.count,
+       .num_parameters = num_parameters(op),
+       .gradients = {{query_gradients, 0, size}, {op.gain_gradient, size, num_gains}}},
+      options);
+}
+
 }  // namespace depthcost::cuda
