@@ -114,8 +114,8 @@ enum class DepthPattern : std::uint8_t {
 
 /// What makes the gradients of a schedule.
 struct GradientRule {
-  std::string_view equations;  // in the letters of kernels/operations/backward
-  std::string_view kernels;    // "a, b": of kernels/operations/backward; empty: none of ours
+  std::string_view equations;                 // in the letters of kernels/operations/backward
+  std::span<const std::string_view> kernels;  // of kernels/operations/backward; empty: none of ours
 };
 
 /// The backward pass of a scheme. Throws nothing.

@@ -386,13 +386,17 @@ double accumulation_of(const SchemeLayer& last, GradientAccumulation mode) {
   return accumulation_d(kBank(last), mode);
 }
 
+constexpr std::string_view kSinglePassBackward[]{"attnres_single_pass_backward"};
+constexpr std::string_view kTwoPhaseBackward[]{"attnres_phase1_backward",
+                                               "attnres_phase2_backward"};
+
 GradientRule attnres_gradients(Schedule schedule) {
   GradientRule rule{.equations =
                         "ds_i = p_i (dh . v_i - dh . h), dv_i = p_i dh + ds_i (w - s_i v_i / (d "
                         "r_i)) / r_i, dw = sum_t sum_i ds_i v_i / r_i",
-                    .kernels = ""};
-  if (schedule == single_pass) rule.kernels = "attnres_single_pass_backward";
-  if (schedule == two_phase) rule.kernels = "attnres_phase1_backward, attnres_phase2_backward";
+                    .kernels = {}};
+  if (schedule == single_pass) rule.kernels = kSinglePassBackward;
+  if (schedule == two_phase) rule.kernels = kTwoPhaseBackward;
   return rule;
 }
 

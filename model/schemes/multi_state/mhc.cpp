@@ -63,11 +63,16 @@ BackwardLayer mhc_backward_layer(const SchemeLayer& at, Schedule schedule, Gradi
 /// The m^2 + 2m unactivated coefficients and the streams' norm.
 double mhc_scalars(double m) { return m * m + 2 * m + 1; }
 
+constexpr std::string_view kMhcBackwardKernels[]{"mhc_post_backward", "mhc_pre_backward"};
+
 GradientRule mhc_gradients(Schedule schedule) {
-  return {.equations =
-              "dX = H_res^T dX', df = sum_i H_post[i] dX'_i; dX_j += H_pre[j] du + (phi^T dz - n "
-              "((phi^T dz) . n) / (m d))_j / R, dphi = sum_t dz n^T, n = vec(X) / R",
-          .kernels = schedule == unfused ? "" : "mhc_post_backward, mhc_pre_backward"};
+  GradientRule rule{
+      .equations =
+          "dX = H_res^T dX', df = sum_i H_post[i] dX'_i; dX_j += H_pre[j] du + (phi^T dz - n "
+          "((phi^T dz) . n) / (m d))_j / R, dphi = sum_t dz n^T, n = vec(X) / R",
+      .kernels = {}};
+  if (schedule != unfused) rule.kernels = kMhcBackwardKernels;
+  return rule;
 }
 
 constexpr BackwardRule kMhcBackward{.layer = mhc_backward_layer,

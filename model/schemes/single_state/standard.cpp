@@ -36,10 +36,15 @@ BackwardLayer standard_backward_layer(const SchemeLayer&, Schedule schedule, Gra
   return add_and_norm_backward(schedule);
 }
 
+constexpr std::string_view kStandardBackwardKernels[]{"residual_add_rmsnorm_backward"};
+
 GradientRule standard_gradients(Schedule schedule) {
-  return {.equations =
-              "dh = df = dh' + (g o dx - n (g o dx . n) / d) / r, dg = sum_t dx o n, n = h' / r",
-          .kernels = schedule == unfused ? "" : "residual_add_rmsnorm_backward"};
+  GradientRule rule{
+      .equations =
+          "dh = df = dh' + (g o dx - n (g o dx . n) / d) / r, dg = sum_t dx o n, n = h' / r",
+      .kernels = {}};
+  if (schedule != unfused) rule.kernels = kStandardBackwardKernels;
+  return rule;
 }
 
 constexpr BackwardRule kStandardBackward{.layer = standard_backward_layer,

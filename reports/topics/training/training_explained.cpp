@@ -55,12 +55,9 @@ std::vector<std::string> gradient_texts(const TrainingRun& run) {
     texts.emplace_back("kernels: none of ours for this schedule");
     return texts;
   }
-  std::string filter(rule.kernels);
-  for (std::size_t at = 0; (at = filter.find(", ", at)) != std::string::npos;)
-    filter.replace(at, 2, "|");
   texts.push_back(
       fmt::format("kernels: {}; kernels/README.md; bench_kernels --benchmark_filter='/({})/'",
-                  rule.kernels, filter));
+                  fmt::join(rule.kernels, ", "), fmt::join(rule.kernels, "|")));
   return texts;
 }
 
