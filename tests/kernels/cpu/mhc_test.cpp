@@ -79,7 +79,7 @@ TEST(MhcPreOnCpu, KeepsLogitsThatAreNoNumbers) {
 }
 
 TEST(MhcOnCpu, TakesLogitsFarBelowTheirNeighbours) {
-  for (const std::size_t m : {2, 3, 4, 5, 8})
+  for (const std::size_t m : {2U, 3U, 4U, 5U, 8U})
     for (const SinkhornOrder order : {SinkhornOrder::col_row, SinkhornOrder::row_col}) {
       SCOPED_TRACE("m " + std::to_string(m));
       const MhcShape shape{7, 136, m, 1, 0, order};
