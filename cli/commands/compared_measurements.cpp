@@ -14,6 +14,7 @@
 #include "scenarios/measured/comparisons.hpp"
 #include "scenarios/measured/served_steps.hpp"
 #include "scenarios/measured/tolerances.hpp"
+#include "scenarios/measured/trained_steps.hpp"
 #include "scenarios/presets/reference.hpp"
 #include "scenarios/text/input_error.hpp"
 
@@ -33,9 +34,12 @@ ComparisonReport published_report(const CompareOptions& options) {
       .title = "Published measurements against presets alone",
       .cases = published_cases(published_measurements(), rules_for(options, "published")),
       .notes = {"Each prediction comes from constants that have not seen its GPU, those of served "
-                "steps from constants that have not seen their model.",
-                unseen_gpu_sentence(compared_servings(served_steps(Unseen::gpu)))},
-      .servings = compared_servings(served_steps())};
+                "steps and training steps from constants that have not seen their model.",
+                unseen_gpu_sentence("Served steps", compared_servings(served_steps(Unseen::gpu))),
+                unseen_gpu_sentence("Training steps",
+                                    compared_training(trained_steps(Unseen::gpu)))},
+      .servings = compared_servings(served_steps()),
+      .trainings = compared_training(trained_steps())};
 }
 
 std::vector<PublishedBeside> nearest_to(const std::vector<ComparedCase>& cases) {

@@ -16,19 +16,13 @@ std::optional<Estimate<Seconds>> predicted_time(const ServedStep& served) {
   return sum;
 }
 
-std::vector<ComparedServing> compared_servings(const std::vector<ServedStep>& steps) {
-  std::vector<ComparedServing> compared;
+std::vector<ComparedRun> compared_servings(const std::vector<ServedStep>& steps) {
+  std::vector<ComparedRun> compared;
   for (const ServedStep& step : steps) {
     const auto predicted = predicted_time(step);
     if (!predicted) continue;
-    const Seconds measured = step.seconds;
-    compared.push_back(
-        {step.id, step.model, step.gpu, step.stack,
-         Comparison{.measured = {measured, measured, measured, Evidence::published},
-                    .predicted = *predicted,
-                    .error = measured / predicted->value - 1,
-                    .is_inside = predicted->low <= measured && measured <= predicted->high},
-         step.peer});
+    compared.push_back({step.id, step.model, step.gpu, step.stack,
+                        published_comparison(step.seconds, *predicted), step.peer});
   }
   return compared;
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/machine/comparison.hpp"
+#include "model/evaluation/compared_run.hpp"
 #include "model/step/study.hpp"
 
 namespace depthcost {
@@ -25,21 +25,11 @@ struct ServedStep {
   std::optional<Seconds> peer;  // what aiconfigurator predicts of the same run
 };
 
-/// A served step beside its prediction.
-struct ComparedServing {
-  std::string id;
-  std::string model;
-  std::string gpu;
-  std::string stack;
-  Comparison comparison;  // measured, predicted, error and whether it is inside
-  std::optional<Seconds> peer;
-};
-
 /// Decode step + prefills x prefill, both with the fused standard residual. Nothing where the rest
 /// of the step is not modelled.
 std::optional<Estimate<Seconds>> predicted_time(const ServedStep& served);
 
 /// Those whose step is modelled.
-std::vector<ComparedServing> compared_servings(const std::vector<ServedStep>& steps);
+std::vector<ComparedRun> compared_servings(const std::vector<ServedStep>& steps);
 
 }  // namespace depthcost

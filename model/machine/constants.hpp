@@ -60,6 +60,18 @@ struct EngineKernels {
   double efficiency = 1;  // the share of the bandwidth of plain reads at which it reads
 };
 
+/// What a training framework's steps reach on a GPU. The shares are those of whole steps: norms,
+/// permutations and casts, what tensor and expert ranks exchange, the reduction of gradients and
+/// the optimiser are inside them. REFERENCES.md, "training".
+struct TrainingConstants {
+  double bf16_products = 1;  // share of the dense bf16 rate
+  double fp8_products = 1;   // share of the dense fp8 rate
+  double experts = 1;        // share of the bf16 rate that routed experts have in both precisions
+  /// Of steps: measured / predicted, as kEnumerators<StepKind>.
+  std::array<Estimate<double>, kEnumerators<StepKind>.size()> errors{Estimate<double>{1, 1, 1},
+                                                                     Estimate<double>{1, 1, 1}};
+};
+
 struct EngineConstants {
   EngineKernels attention;
   EngineKernels mlp;  // and the head
@@ -73,6 +85,7 @@ struct EngineConstants {
   Estimate<double> sustained_rate;
   /// A prefill's experts take so many times what their bytes and operations say.
   Estimate<double> prefill_of_experts;
+  TrainingConstants training;
 
   /// Floors and efficiencies of an engine err together. No kernel reads faster than a plain one.
   Estimate<Seconds> floor_of(const EngineKernels& kernels, StepKind kind) const {

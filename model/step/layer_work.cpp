@@ -84,9 +84,13 @@ Work attention_work(const Study& study, const Attention& attention, const Forwar
   return work;
 }
 
+std::string attention_name(const Attention& attention) {
+  return fmt::format("{} attention", name(attention));
+}
+
 std::vector<AttentionPart> attention_parts(const Study& study, const Attention& attention,
                                            const ForwardPass& pass) {
-  const std::string name = fmt::format("{} attention", depthcost::name(attention));
+  const std::string name = attention_name(attention);
   if (!pass.prompt) return {{name, attention_work(study, attention, pass)}};
   const AttentionOfPass of(study, attention, pass);
   const AttentionCost sequence = of.cost(pass.sequence);

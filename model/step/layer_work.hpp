@@ -54,6 +54,9 @@ struct Work {
 /// One decoder layer's attention: weights once, cache and state of every sequence.
 Work attention_work(const Study& study, const Attention& attention, const ForwardPass& pass);
 
+/// "latent attention"
+std::string attention_name(const Attention& attention);
+
 /// Kernels of one decoder layer's attention that run one after another.
 struct AttentionPart {
   std::string name;  // "latent attention"

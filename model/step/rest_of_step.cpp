@@ -72,13 +72,6 @@ Estimate<Seconds> times(const Estimate<double>& k, const Estimate<Seconds>& a) {
 
 constexpr Estimate<Seconds> kNothing{{}, {}, {}, Evidence::measured};
 
-void add(RestRow& row, const RestPart& part) {
-  row.bytes += part.calls * part.work.bytes_at(IntervalEnd::value);
-  row.flops += part.calls * part.work.flops_at(IntervalEnd::value);
-  row.time += part.calls * part.time;
-  row.parts.push_back(part);
-}
-
 /// A group of kernels with weights of one type.
 RestPart kernels_part(const Study& study, std::string name, double calls, const Work& work,
                       WeightDtype weights, const EngineKernels& kernels) {
@@ -108,9 +101,9 @@ RestRow attention_row(const Study& study, const std::vector<ForwardPass>& passes
   for (const ForwardPass& pass : passes)
     for (const AttentionLayers& layers : a.attention)
       for (const AttentionPart& part : attention_parts(study, layers.attention, pass))
-        add(row, kernels_part(study, part.name,
-                              pass.repeats * static_cast<double>(layers.num_decoder_layers),
-                              part.work, a.weight_dtype, study.machine->engine.attention));
+        add_part(row, kernels_part(study, part.name,
+                                   pass.repeats * static_cast<double>(layers.num_decoder_layers),
+                                   part.work, a.weight_dtype, study.machine->engine.attention));
   return row;
 }
 
@@ -156,15 +149,15 @@ RestRow mlp_row(const Study& study, WorkloadKind workload, const std::vector<For
     for (const MlpLayers& layers : a.mlp) {
       const double calls = pass.repeats * static_cast<double>(layers.num_decoder_layers);
       const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
-      add(row, kernels_part(study, experts ? "router and shared experts" : "dense MLP", calls,
-                            common_mlp_work(study, layers.mlp, pass), a.weight_dtype,
-                            study.machine->engine.mlp));
-      if (experts) add(row, routed_part(study, workload, *experts, calls, pass));
+      add_part(row, kernels_part(study, experts ? "router and shared experts" : "dense MLP", calls,
+                                 common_mlp_work(study, layers.mlp, pass), a.weight_dtype,
+                                 study.machine->engine.mlp));
+      if (experts) add_part(row, routed_part(study, workload, *experts, calls, pass));
     }
   if (a.tables.empty()) return row;
   for (const ForwardPass& pass : passes)
-    add(row, kernels_part(study, "projections of looked-up tables", pass.repeats,
-                          table_work(study, pass), a.weight_dtype, study.machine->engine.mlp));
+    add_part(row, kernels_part(study, "projections of looked-up tables", pass.repeats,
+                               table_work(study, pass), a.weight_dtype, study.machine->engine.mlp));
   return row;
 }
 
@@ -172,9 +165,9 @@ RestRow head_row(const Study& study, WorkloadKind workload,
                  const std::vector<ForwardPass>& passes) {
   RestRow row{.term = RestTerm::head, .time = kNothing};
   for (const ForwardPass& pass : passes)
-    add(row,
-        kernels_part(study, "head", pass.repeats, head_work(study, tokens_of_head(workload, pass)),
-                     weight_dtype_of(study.model.dtype), study.machine->engine.mlp));
+    add_part(row, kernels_part(study, "head", pass.repeats,
+                               head_work(study, tokens_of_head(workload, pass)),
+                               weight_dtype_of(study.model.dtype), study.machine->engine.mlp));
   return row;
 }
 
@@ -223,10 +216,10 @@ RestRow launches_row(const Study& study, const std::vector<ForwardPass>& passes)
     const auto add_kernels = [&](std::string_view kind, double kernels,
                                  const EngineKernels& constants) {
       row.launches += pass.repeats * kernels;
-      add(row, {.name = fmt::format("kernels of {}, launched as {}", kind, name(pass.launch)),
-                .calls = pass.repeats * kernels,
-                .work = {},
-                .time = kernel_floor(study, pass.launch, constants)});
+      add_part(row, {.name = fmt::format("kernels of {}, launched as {}", kind, name(pass.launch)),
+                     .calls = pass.repeats * kernels,
+                     .work = {},
+                     .time = kernel_floor(study, pass.launch, constants)});
     };
     add_kernels("attention", counts.attention, study.machine->engine.attention);
     add_kernels("MLP and head", counts.mlp, study.machine->engine.mlp);
@@ -247,10 +240,10 @@ std::optional<RestRow> collectives_row(const Study& study, WorkloadKind workload
       row.launches += calls;
       Work work;
       work.add(1, collective.size, {});
-      add(row, {.name = fmt::format("{} over {}", name(collective.kind), collective.num_ranks),
-                .calls = calls,
-                .work = work,
-                .time = *time});
+      add_part(row, {.name = fmt::format("{} over {}", name(collective.kind), collective.num_ranks),
+                     .calls = calls,
+                     .work = work,
+                     .time = *time});
     }
   return row;
 }
@@ -259,15 +252,6 @@ const WrittenTerm* find_written(const Study& study, WorkloadKind workload, RestT
   for (const WrittenTerm& written : study.written_terms)
     if (written.workload == workload && written.term == term) return &written;
   return nullptr;
-}
-
-std::optional<RestRow> written_row(const Study& study, const Workload& workload, RestTerm term) {
-  const WrittenTerm* written = find_written(study, workload.id.kind, term);
-  if (written == nullptr) return std::nullopt;
-  const Seconds seconds = written->seconds[written->seconds.size() == 1 ? 0 : workload.batch];
-  return RestRow{.term = term,
-                 .time = {seconds, seconds, seconds, Evidence::measured},
-                 .origin = RestOrigin::written};
 }
 
 std::optional<RestRow> modelled_row(const Study& study, WorkloadKind workload, RestTerm term,
@@ -288,6 +272,23 @@ std::optional<RestRow> modelled_row(const Study& study, WorkloadKind workload, R
 }
 
 }  // namespace
+
+void add_part(RestRow& row, const RestPart& part) {
+  row.bytes += part.calls * part.work.bytes_at(IntervalEnd::value);
+  row.flops += part.calls * part.work.flops_at(IntervalEnd::value);
+  row.time += part.calls * part.time;
+  row.parts.push_back(part);
+}
+
+std::optional<RestRow> written_row(const Study& study, const Workload& workload, RestTerm term) {
+  const WrittenTerm* written = find_written(study, workload.id.kind, term);
+  if (written == nullptr) return std::nullopt;
+  const Seconds seconds = written->seconds[written->seconds.size() == 1 ? 0 : workload.batch];
+  return RestRow{.workload = workload.id,
+                 .term = term,
+                 .time = {seconds, seconds, seconds, Evidence::measured},
+                 .origin = RestOrigin::written};
+}
 
 Estimate<Seconds> RestOfStep::total() const {
   Estimate<Seconds> sum = kNothing;

@@ -43,6 +43,12 @@ struct RestOfStep {
   Estimate<Seconds> total() const;
 };
 
+/// Adds what its calls take.
+void add_part(RestRow& row, const RestPart& part);
+
+/// A term that the user has measured; nothing where it is to be modelled.
+std::optional<RestRow> written_row(const Study& study, const Workload& workload, RestTerm term);
+
 /// Which errors of the engine's constants hold for the model's steps.
 StepKind step_kind(const Architecture& architecture);
 

@@ -2,6 +2,7 @@
 // meet, and how a pipeline is run.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "model/base/units.hpp"
@@ -13,12 +14,16 @@
 
 namespace depthcost {
 
-/// One optimiser step of one model replica, without the optimiser.
+/// The type in which the layers' products are computed. Weights are bf16 either way.
+enum class Precision : std::uint8_t { bf16, fp8 };
+
+/// One optimiser step of one model replica.
 struct Training {
   Count sequence_length = 1;    // tokens
   Count micro_batch_size = 1;   // sequences of a micro-batch
   Count num_micro_batches = 1;  // M
   PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
+  Precision precision = Precision::bf16;
   ActivationPolicy activations = ActivationPolicy::keep;  // of the residual path
   GradientAccumulation gradient_accumulation = GradientAccumulation::autograd;
   Cache cache = Cache::received;

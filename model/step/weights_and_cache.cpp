@@ -16,36 +16,15 @@ Count layers_of_stage(const PipelineLayout& layout, std::size_t stage) {
   return layers;
 }
 
-/// Weights of one decoder layer's attention on one device.
-Bytes attention_weights(const Study& study, const Attention& attention) {
-  const AttentionCost cost =
-      attention_cost(attention, as_double(study.model.hidden_size), {}, study.tensor_parallel_size);
-  return {cost.weights * bytes_per_weight(study.model.architecture->weight_dtype)};
-}
-
-/// Weights of one decoder layer's MLP on one device. Tensor ranks share what all tokens read.
-/// Experts are dealt out whole; if ranks are left over, several share an expert.
-Bytes mlp_weights(const Study& study, const Mlp& mlp) {
-  const Architecture& architecture = *study.model.architecture;
-  const MlpWeights weights = num_weights(mlp, as_double(study.model.hidden_size));
-  const Bytes common{weights.common / as_double(study.tensor_parallel_size) *
-                     bytes_per_weight(architecture.weight_dtype)};
+/// Routed experts of one decoder layer on one device. They are dealt out whole; if ranks are left
+/// over, several share an expert.
+double expert_elements(const Study& study, const Mlp& mlp) {
   const auto* experts = std::get_if<ExpertMlp>(&mlp);
-  if (experts == nullptr) return common;
+  if (experts == nullptr) return 0;
   const Count ranks = study.expert_parallel_size;
   const double on_this_rank = as_double((experts->num_experts + ranks - 1) / ranks);
   const double cut = ranks_per_expert({.tensor = study.tensor_parallel_size, .expert = ranks});
-  return common + Bytes{on_this_rank * weights.per_expert / cut *
-                        bytes_per_weight(architecture.expert_dtype)};
-}
-
-/// Tables beside the embedding, and their projections. Tensor ranks share them out. With a pipeline
-/// they are on the fullest stage.
-Bytes table_weights(const Study& study) {
-  const Architecture& architecture = *study.model.architecture;
-  const double elements = num_looked_up(architecture.tables) + num_projections(architecture.tables);
-  return {elements / as_double(study.tensor_parallel_size) *
-          bytes_per_weight(architecture.weight_dtype)};
+  return on_this_rank * num_weights(mlp, as_double(study.model.hidden_size)).per_expert / cut;
 }
 
 }  // namespace
@@ -62,21 +41,38 @@ double largest_stage_share(const Study& study) {
   return as_double(layers_of_largest_stage(study)) / as_double(study.model.num_layers);
 }
 
-Bytes device_weights(const Study& study) {
+DeviceParameters device_parameters(const Study& study) {
   const Architecture& architecture = *study.model.architecture;
-  Bytes layers;
+  const double d = as_double(study.model.hidden_size);
+  const double tensor = as_double(study.tensor_parallel_size);
+  DeviceParameters parameters;
   for (const AttentionLayers& a : architecture.attention)
-    layers += as_double(a.num_decoder_layers) * attention_weights(study, a.attention);
-  for (const MlpLayers& m : architecture.mlp)
-    layers += as_double(m.num_decoder_layers) * mlp_weights(study, m.mlp);
+    parameters.layers += as_double(a.num_decoder_layers) *
+                         attention_cost(a.attention, d, {}, study.tensor_parallel_size).weights;
+  for (const MlpLayers& m : architecture.mlp) {
+    const double layers = as_double(m.num_decoder_layers);
+    parameters.layers += layers * num_weights(m.mlp, d).common / tensor;
+    parameters.experts += layers * expert_elements(study, m.mlp);
+  }
+  parameters.layers *= largest_stage_share(study);
+  parameters.experts *= largest_stage_share(study);
   // With a pipeline embedding and head lie on different stages, each with a table even if tied.
   const bool is_on_one_device = !study.pipeline || study.pipeline->num_stages == 1;
   const double matrices = is_on_one_device && architecture.output_head == OutputHead::own ? 2 : 1;
-  const double vocabulary = as_double(architecture.vocabulary_size) *
-                            as_double(study.model.hidden_size) /
-                            as_double(study.tensor_parallel_size);
-  return largest_stage_share(study) * layers +
-         Bytes{matrices * vocabulary * bytes_per_element(study.model.dtype)} + table_weights(study);
+  parameters.vocabulary = matrices * as_double(architecture.vocabulary_size) * d / tensor;
+  // With a pipeline they are on the fullest stage.
+  parameters.tables =
+      (num_looked_up(architecture.tables) + num_projections(architecture.tables)) / tensor;
+  return parameters;
+}
+
+Bytes device_weights(const Study& study) {
+  const Architecture& architecture = *study.model.architecture;
+  const DeviceParameters parameters = device_parameters(study);
+  return Bytes{(parameters.layers + parameters.tables) *
+                   bytes_per_weight(architecture.weight_dtype) +
+               parameters.experts * bytes_per_weight(architecture.expert_dtype) +
+               parameters.vocabulary * bytes_per_element(study.model.dtype)};
 }
 
 Bytes device_cache(const Study& study, double num_sequences, double tokens) {

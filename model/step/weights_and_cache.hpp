@@ -11,9 +11,21 @@ namespace depthcost {
 Count layers_of_largest_stage(const Study& study);
 double largest_stage_share(const Study& study);
 
-/// Weights of attention and MLPs on one rank of the fullest stage; embedding, head and other tables
-/// beside them.
+/// Weights on one rank of the fullest stage, in elements.
+struct DeviceParameters {
+  double layers = 0;      // attention, and of MLPs what all tokens read
+  double experts = 0;     // routed
+  double vocabulary = 0;  // embedding and head
+  double tables = 0;      // others, and their projections
+
+  /// All but the experts, which are spread in another way.
+  double dense() const { return layers + vocabulary + tables; }
+};
+
 /// The model must have an architecture.
+DeviceParameters device_parameters(const Study& study);
+
+/// The same in the types in which the model is stored.
 Bytes device_weights(const Study& study);
 
 /// KV cache and recurrent states of `num_sequences` sequences, each with `tokens` tokens.

@@ -7,8 +7,12 @@
 #include <cmath>
 #include <limits>
 
+#include "model/ledger/arithmetic.hpp"
 #include "model/ledger/backward.hpp"
 #include "model/schemes/list.hpp"
+#include "model/step/weights_and_cache.hpp"
+#include "model/training/replicas.hpp"
+#include "model/training/rest_of_training.hpp"
 
 namespace depthcost {
 namespace {
@@ -38,14 +42,26 @@ std::vector<StageLink> free_links(std::size_t num_links) {
       num_links, {Seconds{}, BytesPerSecond{std::numeric_limits<double>::infinity()}});
 }
 
+/// Gradients of the path's own parameters, which every tensor rank has whole.
+Estimate<Seconds> reduction_of(const Study& study, const ResidualPath& path) {
+  const double parameters = depthcost::parameters(path, as_double(study.model.hidden_size)).total /
+                            as_double(path.scheme.parameters.weight_shards);
+  return reduction_time(study, {.dense = largest_stage_share(study) * parameters})
+      .value_or(Estimate<Seconds>{{}, {}, {}, Evidence::assumed});
+}
+
 /// Everything that schemes have in common.
 class TrainingModel {
  public:
   explicit TrainingModel(const Study& study)
       : study_(study),
         order_(training_order(study, study.training->num_micro_batches)),
-        rest_(rest_of_step(study, training_workload(study))) {
-    if (study.training->baseline_step) scale_rest_to(*study.training->baseline_step);
+        rest_(rest_of_training(study, training_workload(study))) {
+    if (study.training->baseline_step)
+      scale_rest_to(*study.training->baseline_step -
+                    reduction(standard_path(), IntervalEnd::value));
+    else if (!rest_.rows.empty() && study.model.architecture && has_training_shares(*study.machine))
+      add_reduction();
   }
 
   const Study& study() const { return study_; }
@@ -53,6 +69,17 @@ class TrainingModel {
   const RestOfStep& rest() const { return rest_; }
   /// Why per cent cannot be given.
   std::string missing() const { return study_.training->baseline_step ? "" : rest_.missing; }
+
+  /// Of the layers' weights, and of the path's own. It is part of a measured step.
+  Seconds reduction(const ResidualPath& path, IntervalEnd end) const {
+    return at(reduction_, end) + at(reduction_of(study_, path), end);
+  }
+
+  /// The pipeline and what follows it.
+  Seconds step_seconds(const ResidualPath& path, Schedule schedule,
+                       const std::vector<ResidualWork>& residual, const Case& at) const {
+    return simulate(work(path, schedule, residual, at)).makespan + reduction(path, at.rest);
+  }
 
   PipelineWork work(const ResidualPath& path, Schedule schedule, const Case& at) const {
     return work(path, schedule, residual_work(study_, path, schedule, at.corner), at);
@@ -79,7 +106,8 @@ class TrainingModel {
   CaseTimes makespans(const ResidualPath& path, Schedule schedule, Seconds middle) const {
     CaseTimes times{middle};
     for (std::size_t i = 1; i < kCases.size(); ++i)
-      times[i] = simulate(work(path, schedule, kCases[i])).makespan;
+      times[i] = step_seconds(path, schedule,
+                              residual_work(study_, path, schedule, kCases[i].corner), kCases[i]);
     return times;
   }
 
@@ -98,6 +126,10 @@ class TrainingModel {
             .backward_weight = for_weights};
   }
 
+  ResidualPath standard_path() const {
+    return baseline_path(study_, study_.path, WorkloadKind::training);
+  }
+
   /// The layers take what is left of a measured step. A makespan is convex in them (a maximum of
   /// sums), so that chords up to a point beyond it lead there from below.
   void scale_rest_to(Seconds measured) {
@@ -113,7 +145,7 @@ class TrainingModel {
       const double share = total.value > 0 ? row.time.value / total : 1;
       row.time = {Seconds{share}, Seconds{share}, Seconds{share}, Evidence::measured};
     }
-    const ResidualPath standard = baseline_path(study_, study_.path, WorkloadKind::training);
+    const ResidualPath standard = standard_path();
     const auto makespan = [&](double seconds) {
       set_rest(unit, seconds);
       return simulate(work(standard, Schedule::fused, {})).makespan.value;
@@ -136,9 +168,20 @@ class TrainingModel {
     }
   }
 
+  /// Where its link is not known, nothing is said of the step.
+  void add_reduction() {
+    const DeviceParameters parameters = device_parameters(study_);
+    const auto time = reduction_time(study_, {parameters.dense(), parameters.experts});
+    if (time)
+      reduction_ = *time;
+    else
+      rest_ = {{}, "the hardware has no link_bandwidth or network_bandwidth between replicas"};
+  }
+
   const Study& study_;
   PipelineOrder order_;
   RestOfStep rest_;
+  Estimate<Seconds> reduction_{{}, {}, {}, Evidence::assumed};
 };
 
 /// Both ranges together, around the value of the first.
@@ -196,13 +239,17 @@ TimeTerms sum_of_terms(const std::vector<ResidualWork>& work) {
 Baseline baseline_of(const TrainingModel& model, const ResidualPath& standard) {
   const auto residual = residual_work(model.study(), standard, Schedule::fused, {});
   PipelineWork work = model.work(standard, Schedule::fused, residual, {});
-  const Seconds middle = simulate(work).makespan;
+  const Seconds makespan = simulate(work).makespan;
+  const Seconds middle = makespan + model.reduction(standard, IntervalEnd::value);
   CaseTimes others{middle};
-  for (std::size_t i = 1; i < kCases.size(); ++i)
+  for (std::size_t i = 1; i < kCases.size(); ++i) {
+    const Case at = with_other_kernels(kCases[i]);
     others[i] =
-        simulate(model.work(standard, Schedule::fused, with_other_kernels(kCases[i]))).makespan;
+        model.step_seconds(standard, Schedule::fused,
+                           residual_work(model.study(), standard, Schedule::fused, at.corner), at);
+  }
   return {model.makespans(standard, Schedule::fused, middle), others,
-          communication_seconds(std::move(work), middle), sum_of_terms(residual)};
+          communication_seconds(std::move(work), makespan), sum_of_terms(residual)};
 }
 
 /// What a longer or shorter step is put down to.
@@ -220,7 +267,7 @@ StepRow step_row(const Study& study, const TrainingModel& model, const TrainingR
   // A path of the same kernels differs in nothing.
   const bool is_same = is_standard(path.scheme) && schedule == Schedule::fused;
   const CaseTimes& crossed = is_same ? against.times : against.with_other_kernels;
-  CaseTimes times{run.makespan};  // the middle has been simulated
+  CaseTimes times{run.makespan + run.reduction};  // the middle has been simulated
   CaseTimes residual;
   CaseTimes delta;
   CaseTimes crossed_delta;
@@ -231,7 +278,7 @@ StepRow step_row(const Study& study, const TrainingModel& model, const TrainingR
   for (std::size_t i = 0; i < kCases.size(); ++i) {
     const auto work = residual_work(study, path, schedule, kCases[i].corner);
     if (i == 0) terms = sum_of_terms(work);
-    if (i > 0) times[i] = simulate(model.work(path, schedule, work, kCases[i])).makespan;
+    if (i > 0) times[i] = model.step_seconds(path, schedule, work, kCases[i]);
     residual[i] = residual_seconds(study, work);
     delta[i] = times[i] - baseline[i];
     overhead[i] = delta[i] / baseline[i];
@@ -266,6 +313,7 @@ TrainingRun training_run(const Study& study, const TrainingModel& model, const R
   TrainingRun run{.path = &path,
                   .schedule = schedule,
                   .makespan = step.makespan,
+                  .reduction = model.reduction(path, IntervalEnd::value),
                   .bubble = bubble_share(step),
                   .accumulation_d = accumulation_d(path, study.training->gradient_accumulation),
                   .messages = work.forward_messages,
@@ -280,6 +328,13 @@ TrainingRun training_run(const Study& study, const TrainingModel& model, const R
 }
 
 }  // namespace
+
+Seconds standard_training_step(const Study& study) {
+  const TrainingModel model(study);
+  const ResidualPath standard = baseline_path(study, study.path, WorkloadKind::training);
+  return simulate(model.work(standard, Schedule::fused, {})).makespan +
+         model.reduction(standard, IntervalEnd::value);
+}
 
 Seconds least_training_step(const Study& study) {
   Study without_layers = study;
@@ -327,6 +382,7 @@ StepRow TrainingSteps::row(const ResidualPath& path, Schedule schedule) const {
   const TrainingRun run{.path = &path,
                         .schedule = schedule,
                         .makespan = makespan,
+                        .reduction = shared_->model.reduction(path, IntervalEnd::value),
                         .communication = communication_seconds(std::move(work), makespan)};
   return step_row(shared_->study, shared_->model, run, shared_->baseline);
 }

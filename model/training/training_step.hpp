@@ -17,7 +17,8 @@ namespace depthcost {
 struct TrainingRun {
   const ResidualPath* path = nullptr;
   Schedule schedule = Schedule::fused;
-  Seconds makespan;
+  Seconds makespan;             // of the pipeline
+  Seconds reduction;            // of gradients, behind it
   Seconds forward;              // of the residual path, all chunks on one micro-batch
   Seconds backward;             // as above
   Seconds recompute;            // as above
@@ -54,6 +55,11 @@ class TrainingSteps {
   struct Shared;
   std::unique_ptr<Shared> shared_;
 };
+
+/// The step with the fused standard residual, in the middle of all intervals. The study must have a
+/// training step, a machine and an architecture.
+Seconds standard_training_step(const Study& study);
+
 /// A step in which the layers take no time: the fused standard residual and its messages alone.
 /// Nobody can have measured a shorter one. The study must have a training step and a machine.
 Seconds least_training_step(const Study& study);

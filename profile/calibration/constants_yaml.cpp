@@ -86,6 +86,13 @@ std::string to_yaml(const Constants& constants) {
   text += step_error("dense_step", dense) + step_error("expert_step", experts);
   text += with_ends("sustained_rate", engine.sustained_rate, plain);
   text += with_ends("prefill_of_experts", engine.prefill_of_experts, plain);
+  const TrainingConstants& training = engine.training;
+  text += fmt::format(
+      "training_bf16_products: {}\ntraining_fp8_products: {}\ntraining_experts: {}\n",
+      plain(training.bf16_products), plain(training.fp8_products), plain(training.experts));
+  const auto [dense_training, expert_training] = training.errors;
+  text +=
+      step_error("dense_training", dense_training) + step_error("expert_training", expert_training);
   return text;
 }
 

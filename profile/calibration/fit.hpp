@@ -2,7 +2,6 @@
 // moves far.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +16,7 @@ struct LeftOut {
 
   bool holds(const Part& part) const { return part.id == name || part.architecture == name; }
   bool holds(const ServedStep& step) const { return step.model == name || step.gpu == name; }
+  bool holds(const TrainedStep& step) const { return step.model == name || step.gpu == name; }
 };
 
 /// How near a part is to those that the constants were fitted on.

@@ -8,6 +8,7 @@
 
 #include "model/operations/mhc_operations.hpp"
 #include "model/step/rest_of_step.hpp"
+#include "profile/calibration/training_fit.hpp"
 
 namespace depthcost::calibration {
 namespace {
@@ -36,6 +37,8 @@ Tables without(const Tables& all, const LeftOut& left_out) {
   }
   for (const ServedStep& row : all.steps)
     if (!left_out.holds(row)) some.steps.push_back(row);
+  for (const TrainedStep& row : all.trainings)
+    if (!left_out.holds(row)) some.trainings.push_back(row);
   return some;
 }
 
@@ -210,6 +213,29 @@ void set_step_error(const Tables& tables, Constants& constants) {
     constants.engine.errors[i] = error_that_holds(needed[i], constants.engine.errors[i]);
 }
 
+void set_training_error(std::span<const TrainingLine> lines, Constants& constants) {
+  std::array<Needed, kEnumerators<StepKind>.size()> needed;
+  std::set<std::string> groups;
+  for (const TrainingLine& line : lines) {
+    groups.insert(line.measured->model);
+    groups.insert(line.measured->gpu);
+  }
+  for (const std::string& group : groups) {
+    const LeftOut left_out{group};
+    const Constants others = fitted_training(lines, left_out, constants);
+    for (const TrainingLine& line : lines) {
+      if (!left_out.holds(*line.measured)) continue;
+      const double error = layers_error(line, others);
+      Needed& of_kind = needed[static_cast<std::size_t>(step_kind(*line.study.model.architecture))];
+      of_kind.low.push_back(std::max(1.0, 1 / error));
+      of_kind.high.push_back(std::max(1.0, error));
+    }
+  }
+  TrainingConstants& training = constants.engine.training;
+  for (std::size_t i = 0; i < needed.size(); ++i)
+    training.errors[i] = error_that_holds(needed[i], training.errors[i]);
+}
+
 }  // namespace
 
 std::vector<std::string> names_of_folds(const Tables& tables) {
@@ -219,6 +245,10 @@ std::vector<std::string> names_of_folds(const Tables& tables) {
     names.insert(part.architecture);
   }
   for (const ServedStep& row : tables.steps) names.insert(row.model);
+  for (const TrainedStep& row : tables.trainings) {
+    names.insert(row.model);
+    names.insert(row.gpu);
+  }
   return {names.begin(), names.end()};
 }
 
@@ -226,11 +256,14 @@ Constants fold(const Tables& tables, const LeftOut& left_out, const Constants& s
   const Tables seen = without(tables, left_out);
   Constants constants = fitted_kernels(seen, left_out, start);
   constants = fitted_steps(seen, left_out, constants);
+  const std::vector<TrainingLine> lines = training_lines(seen.trainings, start);
+  constants = fitted_training(lines, left_out, constants);
   constants.name = left_out.name.empty() ? "all" : "without " + left_out.name;
   constants.left_out = left_out.name;
   set_kernel_errors(seen, start, constants);
   set_stack_factors(seen, constants);
   set_step_error(seen, constants);
+  set_training_error(lines, constants);
   return constants;
 }
 

@@ -10,6 +10,7 @@
 #include "scenarios/device/device.hpp"
 #include "scenarios/measured/published_table.hpp"
 #include "scenarios/measured/served_steps.hpp"
+#include "scenarios/measured/trained_steps.hpp"
 #include "scenarios/text/input_text.hpp"
 
 namespace depthcost::calibration {
@@ -72,6 +73,7 @@ Tables read_tables(const std::string& folder, const Constants& start) {
     tables.kernels.push_back(kernel_of(tables.parts, row));
   tables.stacks = stack_kernels(tables.parts, kernels);
   tables.steps = parse_served_steps(text("steps.csv"), file("steps.csv"), start);
+  tables.trainings = parse_trained_steps(text("training.csv"), file("training.csv"), start);
   return tables;
 }
 

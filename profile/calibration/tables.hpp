@@ -1,11 +1,12 @@
-// The measured tables that constants are fitted on: scenarios/published/*.csv, from
-// ai-dynamo/aiconfigurator 0.12.0 (Apache-2.0).
+// The measured tables that constants are fitted on: scenarios/published/*.csv. REFERENCES.md,
+// "constants", says where they come from.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "model/evaluation/served_step.hpp"
+#include "model/evaluation/trained_step.hpp"
 #include "model/machine/catalogue.hpp"
 #include "model/machine/machine.hpp"
 
@@ -40,6 +41,7 @@ struct Tables {
   std::vector<MeasuredKernel> kernels;  // the fastest stack of each configuration
   std::vector<StackKernel> stacks;
   std::vector<ServedStep> steps;
+  std::vector<TrainedStep> trainings;
 
   Tables() = default;
   Tables(const Tables&) = delete;
@@ -48,8 +50,9 @@ struct Tables {
   Tables& operator=(Tables&&) = default;
 };
 
-/// Reads mhc.csv and steps.csv of `folder`. The residual path of a step has the constants `start`:
-/// it is a small part of the step, and must not depend on what ships. Throws InputError.
+/// Reads mhc.csv, steps.csv and training.csv of `folder`. The residual path of a step has the
+/// constants `start`: it is a small part of the step, and must not depend on what ships. Throws
+/// InputError.
 Tables read_tables(const std::string& folder, const Constants& start);
 
 }  // namespace depthcost::calibration

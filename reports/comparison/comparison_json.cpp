@@ -103,12 +103,16 @@ void write_groups(JsonWriter& json, const ComparisonReport& report) {
     write_summary(json, group.errors);
     json.member("scatter", group.scatter);
   });
-  if (report.servings.empty()) return;
-  json.objects("serving_groups", serving_groups(report.servings), [&](const ServingGroup& group) {
-    json.member("by", group.by);
-    json.member("name", group.name);
-    write_summary(json, group.errors);
-  });
+  const auto write_runs = [&](const char* key, const std::vector<ComparedRun>& runs) {
+    if (runs.empty()) return;
+    json.objects(key, run_groups(runs), [&](const RunGroup& group) {
+      json.member("by", group.by);
+      json.member("name", group.name);
+      write_summary(json, group.errors);
+    });
+  };
+  write_runs("serving_groups", report.servings);
+  write_runs("training_groups", report.trainings);
 }
 
 void write_step(JsonWriter& json, const StepComparison& step) {
@@ -127,11 +131,11 @@ void write_step(JsonWriter& json, const StepComparison& step) {
   });
 }
 
-void write_serving(JsonWriter& json, const ComparedServing& serving) {
-  const Comparison& comparison = serving.comparison;
+void write_run(JsonWriter& json, const ComparedRun& run) {
+  const Comparison& comparison = run.comparison;
   json.object([&] {
-    json.member("case", serving.id);
-    json.member("stack", serving.stack);
+    json.member("case", run.id);
+    json.member("stack", run.stack);
     json.member("measured_seconds", comparison.measured.value.value);
     json.member("predicted_seconds", comparison.predicted.value.value);
     json.member("low_seconds", comparison.predicted.low.value);
@@ -164,10 +168,14 @@ std::string to_json(const ComparisonReport& report, std::string_view program_ver
     json.array("steps", [&] {
       for (const StepComparison& step : report.steps) write_step(json, step);
     });
-    if (!report.servings.empty())
-      json.array("servings", [&] {
-        for (const ComparedServing& serving : report.servings) write_serving(json, serving);
+    const auto write_runs = [&](const char* key, const std::vector<ComparedRun>& runs) {
+      if (runs.empty()) return;
+      json.array(key, [&] {
+        for (const ComparedRun& run : runs) write_run(json, run);
       });
+    };
+    write_runs("servings", report.servings);
+    write_runs("trainings", report.trainings);
     json.array("notes", [&] {
       for (const std::string& note : report.notes) json.value(note);
     });

@@ -59,8 +59,12 @@ void append_steps(const ComparisonReport& report, TitledTables& tables) {
     tables.push_back({"Added to a step, against the fused standard residual",
                       step_comparison_table(report.steps)});
   if (!report.servings.empty()) {
-    tables.push_back({"Served decode steps", serving_table(report.servings)});
-    tables.push_back({"The served steps predicted worst", worst_servings_table(report.servings)});
+    tables.push_back({"Served decode steps", run_table(report.servings)});
+    tables.push_back({"The served steps predicted worst", worst_runs_table(report.servings)});
+  }
+  if (!report.trainings.empty()) {
+    tables.push_back({"Training steps", run_table(report.trainings)});
+    tables.push_back({"The training steps predicted worst", worst_runs_table(report.trainings)});
   }
 }
 

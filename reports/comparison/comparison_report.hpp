@@ -27,7 +27,8 @@ struct ComparisonReport {
   std::vector<std::string> notes;   // what was ignored or substituted
   std::string stale = {};           // a sentence where kernels have changed since; else empty
   std::vector<StepComparison> steps = {};
-  std::vector<ComparedServing> servings = {};
+  std::vector<ComparedRun> servings = {};
+  std::vector<ComparedRun> trainings = {};
   std::vector<PublishedBeside> nearest = {};  // of cases whose operation somebody has published
   std::optional<Machine> machine = {};        // none where the cases are of several
 };
@@ -44,17 +45,17 @@ Table nearest_table(std::span<const PublishedBeside> nearest);
 /// One row for each step: what its scheme adds.
 Table step_comparison_table(std::span<const StepComparison> steps);
 
-/// Errors of served decode steps by model and by GPU.
-Table serving_table(std::span<const ComparedServing> servings);
+/// Errors of runs by model and by GPU.
+Table run_table(std::span<const ComparedRun> runs);
 
-/// The errors of served steps whose constants have not seen their GPU.
-std::string unseen_gpu_sentence(std::span<const ComparedServing> servings);
+/// The errors of runs whose constants have not seen their GPU.
+std::string unseen_gpu_sentence(std::string_view what, std::span<const ComparedRun> runs);
 
 /// What a peer predicts of the same steps, beside ours; empty where it predicts none.
-std::string peer_sentence(std::span<const ComparedServing> servings);
+std::string peer_sentence(std::span<const ComparedRun> servings);
 
-/// The served steps that are predicted worst.
-Table worst_servings_table(std::span<const ComparedServing> servings);
+/// The runs that are predicted worst.
+Table worst_runs_table(std::span<const ComparedRun> runs);
 
 /// "52 cases: median |error| 9.1 %, 90th percentile 73.4 %, worst +180 %, 44.2 % inside the 90 %
 /// interval.", and the same of those in which launch does not count.

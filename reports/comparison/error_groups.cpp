@@ -40,11 +40,10 @@ std::optional<double> median_scatter(const std::vector<ComparedCase>& cases) {
 }
 
 template <class NameOf>
-void add_groups(std::vector<ServingGroup>& groups, std::span<const ComparedServing> servings,
-                const char* by, const NameOf& name_of) {
+void add_groups(std::vector<RunGroup>& groups, std::span<const ComparedRun> runs, const char* by,
+                const NameOf& name_of) {
   std::map<std::string, std::vector<Comparison>> named;
-  for (const ComparedServing& serving : servings)
-    named[name_of(serving)].push_back(serving.comparison);
+  for (const ComparedRun& run : runs) named[name_of(run)].push_back(run.comparison);
   for (const auto& [name, comparisons] : named)
     groups.push_back({by, name, summary_of(comparisons)});
 }
@@ -77,11 +76,11 @@ std::vector<KernelGroup> kernel_groups(std::span<const ComparedCase> cases) {
   return groups;
 }
 
-std::vector<ServingGroup> serving_groups(std::span<const ComparedServing> servings) {
-  std::vector<ServingGroup> groups;
-  add_groups(groups, servings, "model", [](const ComparedServing& row) { return row.model; });
-  add_groups(groups, servings, "GPU", [](const ComparedServing& row) { return row.gpu; });
-  add_groups(groups, servings, "all", [](const ComparedServing&) { return std::string("all"); });
+std::vector<RunGroup> run_groups(std::span<const ComparedRun> runs) {
+  std::vector<RunGroup> groups;
+  add_groups(groups, runs, "model", [](const ComparedRun& row) { return row.model; });
+  add_groups(groups, runs, "GPU", [](const ComparedRun& row) { return row.gpu; });
+  add_groups(groups, runs, "all", [](const ComparedRun&) { return std::string("all"); });
   return groups;
 }
 

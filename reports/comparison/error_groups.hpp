@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/evaluation/served_step.hpp"
+#include "model/evaluation/compared_run.hpp"
 #include "model/machine/comparison.hpp"
 
 namespace depthcost {
@@ -23,15 +23,15 @@ struct KernelGroup {
 /// In the order of the cases.
 std::vector<KernelGroup> kernel_groups(std::span<const ComparedCase> cases);
 
-/// Served steps of one model or on one GPU, or all of them.
-struct ServingGroup {
+/// Runs of one model or on one GPU, or all of them.
+struct RunGroup {
   std::string by;  // "model", "GPU" or "all"
   std::string name;
   ErrorSummary errors;
 };
 
 /// By model, then by GPU, each in alphabetical order, then all.
-std::vector<ServingGroup> serving_groups(std::span<const ComparedServing> servings);
+std::vector<RunGroup> run_groups(std::span<const ComparedRun> runs);
 
 /// How much of a prediction is launch: "up to 10 %" or "above 10 %".
 std::string launch_share(const Comparison& comparison);

@@ -64,6 +64,13 @@ KernelConstants kernel_constants(const Values& values) {
   return kernels;
 }
 
+TrainingConstants training_constants(const Values& values) {
+  return {.bf16_products = values.number("training_bf16_products"),
+          .fp8_products = values.number("training_fp8_products"),
+          .experts = values.number("training_experts"),
+          .errors = {error_of(values, "dense_training"), error_of(values, "expert_training")}};
+}
+
 EngineConstants engine_constants(const Values& values) {
   const auto kernels = [&](const std::string& kind) {
     return EngineKernels{Seconds{values.number(kind + "_floor")},
@@ -74,7 +81,8 @@ EngineConstants engine_constants(const Values& values) {
           .errors = {error_of(values, "dense_step"), error_of(values, "expert_step")},
           .floor_of_launched_ahead = values.number("floor_of_launched_ahead"),
           .sustained_rate = with_ends<double>(values, "sustained_rate"),
-          .prefill_of_experts = with_ends<double>(values, "prefill_of_experts")};
+          .prefill_of_experts = with_ends<double>(values, "prefill_of_experts"),
+          .training = training_constants(values)};
 }
 
 Constants constants_of(const Node& document, const std::string& file) {

@@ -70,6 +70,17 @@ constexpr std::array kConstants{
     needed("prefill_of_experts", "times what bytes and operations of a prefill's experts say"),
     needed("prefill_of_experts_low", "low end of its interval"),
     needed("prefill_of_experts_high", "high end"),
+    needed("training_bf16_products",
+           "share of the dense bf16 rate that the products of a training step reach"),
+    needed("training_fp8_products", "share of the dense fp8 rate"),
+    needed("training_experts",
+           "share of the dense bf16 rate that routed experts of a training step reach"),
+    needed("dense_training_low",
+           "measured over predicted of nine of ten training steps of dense models that were left "
+           "out: low end"),
+    needed("dense_training_high", "high end"),
+    needed("expert_training_low", "the same of models with experts: low end"),
+    needed("expert_training_high", "high end"),
 };
 
 }  // namespace

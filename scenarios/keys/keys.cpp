@@ -137,6 +137,9 @@ const std::array kScenario{
                  "what most recipes for large models take: NVIDIA-NeMo/Megatron-Bridge @067f987d"),
     key(count, "workload.training.micro_batches",
         "micro-batches M of a step, per replica; 1 if absent, but a pipeline needs it"),
+    with_default(key(choice, "workload.training.precision", kNames<Precision>,
+                     "type in which the products of the layers are computed"),
+                 "bf16", "NVIDIA/Megatron-LM: fp8 is an option"),
     key(choice, "workload.training.schedule", kNames<PipelineSchedule>,
         "order of the pipeline's work; interleaved_1f1b if absent and there are virtual stages, "
         "else 1f1b"),

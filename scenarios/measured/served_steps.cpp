@@ -93,14 +93,12 @@ std::map<std::pair<std::string, std::string>, Seconds> peer_steps() {
 }
 
 std::vector<ServedStep> served_steps(Unseen unseen) {
-  const char* column = unseen == Unseen::model ? "model" : "gpu";
   const std::string file = "scenarios/published/steps.csv";
   ServedRows rows(file);
   const auto peers = peer_steps();
   std::vector<ServedStep> steps;
   for (const TableRow& row : table_rows(shipped_table("steps"), file)) {
-    const Constants* fold = shipped_fold(row.find(column)->second);
-    steps.push_back(rows.step(row, fold == nullptr ? shipped_constants() : *fold));
+    steps.push_back(rows.step(row, unseen_constants(row, unseen)));
     const auto peer = peers.find({steps.back().id, steps.back().stack});
     if (peer != peers.end()) steps.back().peer = peer->second;
   }

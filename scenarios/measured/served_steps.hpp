@@ -7,11 +7,9 @@
 
 #include "model/evaluation/served_step.hpp"
 #include "scenarios/device/constants.hpp"
+#include "scenarios/measured/unseen.hpp"
 
 namespace depthcost {
-
-/// What of a row its constants have not seen.
-enum class Unseen { model, gpu };
 
 /// Every row, with such constants.
 std::vector<ServedStep> served_steps(Unseen unseen = Unseen::model);

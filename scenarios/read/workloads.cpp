@@ -204,6 +204,7 @@ void read_training(const Values& values, Study& study) {
                     .num_micro_batches = values.has(section + "micro_batches")
                                              ? values.count(section + "micro_batches")
                                              : 1,
+                    .precision = values.choice<Precision>(section + "precision"),
                     .activations = values.choice<ActivationPolicy>(section + "activations"),
                     .gradient_accumulation =
                         values.choice<GradientAccumulation>(section + "gradient_accumulation"),

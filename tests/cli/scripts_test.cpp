@@ -97,8 +97,8 @@ TEST_F(Scripts, RefuseWhatTheyDoNotKnow) {
 #ifdef DEPTHCOST_CALIBRATE
 TEST_F(Scripts, CalibrateRefusesAFoldThatItDoesNotKnow) {
   const std::string known =
-      "ada, b200_sxm, b300_sxm, blackwell, deepseek_v3, gb300, gpt_oss_120b, h100_sxm, h200_sxm, "
-      "hopper, kimi_k2, l40s, llama_3_1_70b, llama_3_1_8b, qwen3_32b, all";
+      "ada, b200_sxm, b300_sxm, blackwell, deepseek_v3, gb200, gb300, gpt_oss_120b, h100_sxm, h200_sxm, "
+      "hopper, kimi_k2, l40s, llama_3_1_405b, llama_3_1_70b, llama_3_1_8b, qwen3_235b, qwen3_32b, all";
   const std::string tables = DEPTHCOST_SOURCE_DIR "/scenarios/published";
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"--names", tables, "h100_sxm", "h400"},

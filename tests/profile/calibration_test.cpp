@@ -172,7 +172,7 @@ TEST(Calibration, ShipsAFoldForEverythingThatWasFitted) {
     EXPECT_EQ(fold->left_out, name);
   }
   EXPECT_EQ(shipped_constants().left_out, "");
-  EXPECT_EQ(shipped_fold("gb200"), nullptr);
+  EXPECT_EQ(shipped_fold("mi300x"), nullptr);
 }
 
 /// An architecture that is left out is none of those whose kernels are known.

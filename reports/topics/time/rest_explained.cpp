@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/step/workload.hpp"
+#include "model/training/rest_of_training.hpp"
 #include "model/training/training_work.hpp"
 #include "reports/formats/numbers.hpp"
 #include "reports/topics/time/rest_section.hpp"
@@ -58,6 +59,21 @@ std::string rates_text(const Study& study) {
     text += fmt::format(", or {} for weights of 8{} bits", format_flop_rate(*machine.fp8_rate),
                         machine.mxfp4_rate ? " and 4" : "");
   return text;
+}
+
+/// The same of a training step on a GPU.
+std::string training_rates_text(const Study& study) {
+  const Machine& machine = *study.machine;
+  const TrainingConstants& training = machine.engine.training;
+  const Estimate<double>& error =
+      training.errors[static_cast<std::size_t>(step_kind(*study.model.architecture))];
+  std::string text = fmt::format("products reach {} of the dense bf16 rate, {}",
+                                 training.bf16_products, format_flop_rate(*machine.tensor_rate));
+  if (study.training->precision == Precision::fp8 && machine.fp8_rate)
+    text += fmt::format("; in fp8 {} of {}", training.fp8_products,
+                        format_flop_rate(*machine.fp8_rate));
+  return text + fmt::format("; routed experts {} of the bf16 rate; measured steps took {} of that",
+                            training.experts, share_text(error));
 }
 
 std::string pass_text(const ForwardPass& pass) {
@@ -170,14 +186,34 @@ Derivation derivation_of(RestTerm term) {
   return {};
 }
 
+bool is_trained_on_gpu(const Evaluation& e, const Workload& workload) {
+  return workload.id.kind == WorkloadKind::training && has_training_shares(*e.study.machine);
+}
+
+/// Of a training step on a GPU.
+Derivation training_derivation_of(RestTerm term) {
+  const std::string function = "model/training/rest_of_training.cpp: training_row";
+  if (term == RestTerm::launches) return {"inside the shares of the products", function};
+  if (term == RestTerm::collectives)
+    return {"tokens for experts in other nodes: 2 x rows x width / (share x network bandwidth)",
+            function};
+  return {
+      "sum over layers of operations / (share x rate); shares are those of whole measured steps",
+      function};
+}
+
 std::vector<std::string> modelled_numbers(const Evaluation& e, const RestRow& row,
                                           const Workload& workload) {
   std::vector<std::string> lines;
+  const bool is_trained = is_trained_on_gpu(e, workload);
+  const Study study = is_trained ? as_trained(e.study) : e.study;
+  const bool is_product = row.term != RestTerm::collectives && row.term != RestTerm::launches;
   for (const Pass& pass : workload.passes)
-    for (std::string& line : inputs_of(e.study, row.term, pass.forward))
+    for (std::string& line : is_product || !is_trained
+                                 ? inputs_of(study, row.term, pass.forward)
+                                 : std::vector<std::string>{pass_text(pass.forward)})
       lines.push_back(std::move(line));
-  if (row.term != RestTerm::collectives && row.term != RestTerm::launches)
-    lines.push_back(rates_text(e.study));
+  if (is_product) lines.push_back(is_trained ? training_rates_text(study) : rates_text(study));
   for (const RestPart& part : row.parts) lines.push_back(part_text(part));
   const bool has_experts =
       std::any_of(row.parts.begin(), row.parts.end(),
@@ -187,7 +223,8 @@ std::vector<std::string> modelled_numbers(const Evaluation& e, const RestRow& ro
         fmt::format("routed experts of a prefill take {} times what bytes and operations say",
                     share_text(e.study.machine->engine.prefill_of_experts)));
   if (row.term == RestTerm::collectives && row.parts.empty())
-    lines.emplace_back("one rank by itself sends nothing");
+    lines.emplace_back(is_trained ? "no expert lies in another node"
+                                  : "one rank by itself sends nothing");
   return lines;
 }
 
@@ -204,11 +241,14 @@ void explain(const Evaluation& e, Explanations& out) {
   for (const Workload& workload : workloads)
     for (const RestRow& row : e.rest) {
       if (row.workload != workload.id) continue;
-      const Derivation derivation = derivation_of(row.term);
+      const bool is_trained = is_trained_on_gpu(e, workload);
+      const Derivation derivation =
+          is_trained ? training_derivation_of(row.term) : derivation_of(row.term);
       const bool is_written = row.origin == RestOrigin::written;
       Explanation x{.metric = metric_of(row),
                     .formula = is_written ? "measured by the user" : derivation.formula,
-                    .source = "[ours] REFERENCES.md, rest of the step",
+                    .source = is_trained ? "[ours] REFERENCES.md, training"
+                                         : "[ours] REFERENCES.md, rest of the step",
                     .numbers = {},
                     .function = is_written ? "model/step/rest_of_step.cpp: written_row"
                                            : derivation.function};

@@ -109,7 +109,7 @@ TEST(ComparisonJson, HasUnitsInItsKeysAndEveryStack) {
 }
 
 /// A served step that was measured at 2 s, with an interval of 1 to `high` seconds.
-ComparedServing served(const std::string& model, const std::string& gpu, double high) {
+ComparedRun served(const std::string& model, const std::string& gpu, double high) {
   return {.id = model + "/" + gpu,
           .model = model,
           .gpu = gpu,
@@ -121,9 +121,9 @@ ComparedServing served(const std::string& model, const std::string& gpu, double 
 }
 
 TEST(ServingTable, HasARowForEachModelGpuAndForAll) {
-  const std::vector<ComparedServing> servings{served("b", "h200", 3), served("a", "h200", 1.6)};
+  const std::vector<ComparedRun> servings{served("b", "h200", 3), served("a", "h200", 1.6)};
   const std::string error = "33.3 %";
-  EXPECT_EQ(serving_table(servings).rows, (std::vector<std::vector<std::string>>{
+  EXPECT_EQ(run_table(servings).rows, (std::vector<std::vector<std::string>>{
                                               {"model a", "1", error, error, "+33.3 %", "0 %"},
                                               {"model b", "1", error, error, "+33.3 %", "100 %"},
                                               {"GPU h200", "2", error, error, "+33.3 %", "50.0 %"},

@@ -24,6 +24,7 @@
 #include "scenarios/measured/comparisons.hpp"
 #include "scenarios/measured/served_steps.hpp"
 #include "scenarios/measured/tolerances.hpp"
+#include "scenarios/measured/trained_steps.hpp"
 #include "scenarios/read/scenario.hpp"
 #include "tests/documents.hpp"
 
@@ -57,10 +58,19 @@ std::string published_block() {
 }
 
 std::string served_block() {
-  const std::vector<ComparedServing> servings = compared_servings(served_steps());
-  return fmt::format("\n{}\n{}\n\n{}\n\n", markdown(serving_table(servings)),
-                     unseen_gpu_sentence(compared_servings(served_steps(Unseen::gpu))),
-                     peer_sentence(servings));
+  const std::vector<ComparedRun> servings = compared_servings(served_steps());
+  return fmt::format(
+      "\n{}\n{}\n\n{}\n\n", markdown(run_table(servings)),
+      unseen_gpu_sentence("Served steps", compared_servings(served_steps(Unseen::gpu))),
+      peer_sentence(servings));
+}
+
+std::string trained_block() {
+  const std::vector<ComparedRun> runs = compared_training(trained_steps());
+  return fmt::format(
+      "\n{}\n{}\n\n{}\n", markdown(run_table(runs)),
+      unseen_gpu_sentence("Training steps", compared_training(trained_steps(Unseen::gpu))),
+      markdown(worst_runs_table(runs)));
 }
 
 /// "3.6 times slower" or "1.9 times faster" than predicted.
@@ -78,6 +88,10 @@ bool is_nearer(const Comparison& a, const Comparison& b) {
 std::string trust_block() {
   const auto kernels = published_cases(published_measurements(), shipped_rules("published"));
   const auto servings = compared_servings(served_steps());
+  std::vector<Comparison> trainings;
+  for (const ComparedRun& it : compared_training(trained_steps()))
+    trainings.push_back(it.comparison);
+  const ErrorSummary of_trainings = summary_of(trainings);
   const auto& worst_kernel = *std::max_element(
       kernels.begin(), kernels.end(),
       [](const auto& a, const auto& b) { return is_nearer(a.comparison, b.comparison); });
@@ -85,7 +99,7 @@ std::string trust_block() {
       servings.begin(), servings.end(),
       [](const auto& a, const auto& b) { return is_nearer(a.comparison, b.comparison); });
   std::vector<Comparison> steps;
-  for (const ComparedServing& it : servings) steps.push_back(it.comparison);
+  for (const ComparedRun& it : servings) steps.push_back(it.comparison);
   const ErrorSummary of_steps = summary_of(steps);
   const ErrorSummary of_kernels = summary_of(comparisons_of(kernels));
   return fmt::format(
@@ -93,11 +107,15 @@ std::string trust_block() {
       "- The worst of {} kernels was {} than predicted: `{}`.\n"
       "- Served decode steps: the median error is {}, and one in ten is off by more than {}. The 90 % "
       "interval holds {}.\n"
+      "- Training steps: the median error of {} is {}, one in ten is off by more than {}, and the "
+      "worst took {} as long as predicted. The interval holds {}.\n"
       "- Kernels: the median error is {}, and one in ten is off by more than {}. The interval holds "
       "{}.\n\n",
       servings.size(), off_text(worst_step.comparison.error), worst_step.model, worst_step.gpu,
       worst_step.stack, kernels.size(), off_text(worst_kernel.comparison.error), worst_kernel.id,
       format_ratio(of_steps.median), format_ratio(of_steps.p90), format_ratio(of_steps.inside),
+      of_trainings.cases, format_ratio(of_trainings.median), format_ratio(of_trainings.p90),
+      fmt::format("{:.1f} times", 1 + of_trainings.worst), format_ratio(of_trainings.inside),
       format_ratio(of_kernels.median), format_ratio(of_kernels.p90),
       format_ratio(of_kernels.inside));
 }
@@ -163,6 +181,7 @@ std::map<std::string, std::string> readme_blocks() {
           {"claims", claims_block()},
           {"published", published_block()},
           {"served", served_block()},
+          {"trained", trained_block()},
           {"trust", trust_block()},
           {"explain", "\n```text\n" + to_text(explanation.value()) + "```\n\n"}};
 }

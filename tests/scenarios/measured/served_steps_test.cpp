@@ -48,7 +48,7 @@ TEST(ServedSteps, NeedACellForEachColumn) {
 TEST(Intervals, HoldSteps) {
   for (const Unseen unseen : {Unseen::model, Unseen::gpu}) {
     std::vector<Comparison> all;
-    for (const ComparedServing& serving : compared_servings(served_steps(unseen)))
+    for (const ComparedRun& serving : compared_servings(served_steps(unseen)))
       all.push_back(serving.comparison);
     EXPECT_EQ(all.size(), 463U);
     const ErrorSummary errors = summary_of(all);
@@ -62,7 +62,7 @@ TEST(Intervals, HoldSteps) {
 TEST(ServedSteps, ArePredictedBetterThanByAPeer) {
   std::vector<Comparison> ours;
   std::vector<Comparison> theirs;
-  for (const ComparedServing& serving : compared_servings(served_steps())) {
+  for (const ComparedRun& serving : compared_servings(served_steps())) {
     if (!serving.peer) continue;
     ours.push_back(serving.comparison);
     theirs.push_back({.measured = serving.comparison.measured,

@@ -1,4 +1,4 @@
-// Served decode steps as tables.
+// Runs of whole models as tables.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,10 +17,10 @@ constexpr std::size_t kWorst = 10;
 
 }  // namespace
 
-Table serving_table(std::span<const ComparedServing> servings) {
+Table run_table(std::span<const ComparedRun> runs) {
   Table table{{"steps", right("cases"), right("median |error|"), right("90th percentile"),
                right("worst"), right("inside")}};
-  for (const ServingGroup& group : serving_groups(servings)) {
+  for (const RunGroup& group : run_groups(runs)) {
     std::vector<std::string> cells{
         group.by == group.name ? group.name : fmt::format("{} {}", group.by, group.name)};
     for (std::string& cell : summary_cells(group.errors)) cells.push_back(std::move(cell));
@@ -29,21 +29,21 @@ Table serving_table(std::span<const ComparedServing> servings) {
   return table;
 }
 
-std::string unseen_gpu_sentence(std::span<const ComparedServing> servings) {
+std::string unseen_gpu_sentence(std::string_view what, std::span<const ComparedRun> runs) {
   std::vector<Comparison> all;
-  for (const ComparedServing& serving : servings) all.push_back(serving.comparison);
+  for (const ComparedRun& run : runs) all.push_back(run.comparison);
   const ErrorSummary errors = summary_of(all);
   return fmt::format(
-      "With constants that have not seen the GPU, in place of the model: median |error| {}, 90th "
-      "percentile {}, worst {}, {} inside.",
-      format_ratio(errors.median), format_ratio(errors.p90),
+      "{} predicted by constants that have not seen the GPU, in place of the model: median |error| "
+      "{}, 90th percentile {}, worst {}, {} inside.",
+      what, format_ratio(errors.median), format_ratio(errors.p90),
       format_ratio(errors.worst, Sign::always), format_ratio(errors.inside));
 }
 
-std::string peer_sentence(std::span<const ComparedServing> servings) {
+std::string peer_sentence(std::span<const ComparedRun> servings) {
   std::vector<Comparison> ours;
   std::vector<Comparison> theirs;
-  for (const ComparedServing& serving : servings) {
+  for (const ComparedRun& serving : servings) {
     if (!serving.peer) continue;
     ours.push_back(serving.comparison);
     const Estimate<Seconds> measured = serving.comparison.measured;
@@ -63,15 +63,15 @@ std::string peer_sentence(std::span<const ComparedServing> servings) {
       format_ratio(us.p90));
 }
 
-Table worst_servings_table(std::span<const ComparedServing> servings) {
-  std::vector<const ComparedServing*> rows;
-  for (const ComparedServing& serving : servings) rows.push_back(&serving);
+Table worst_runs_table(std::span<const ComparedRun> runs) {
+  std::vector<const ComparedRun*> rows;
+  for (const ComparedRun& run : runs) rows.push_back(&run);
   std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) {
     return std::fabs(a->comparison.error) > std::fabs(b->comparison.error);
   });
   rows.resize(std::min(rows.size(), kWorst));
   Table table{{"step", "stack", right("measured"), right("predicted [90 %]"), right("error")}};
-  for (const ComparedServing* row : rows)
+  for (const ComparedRun* row : rows)
     table.add(row->id, row->stack, format_seconds(row->comparison.measured.value),
               format_seconds(row->comparison.predicted),
               format_ratio(row->comparison.error, Sign::always));

@@ -1,0 +1,43 @@
+// Devices of a training step that hold the same weights, and what they exchange in every step.
+// REFERENCES.md, "training".
+#pragma once
+
+#include <optional>
+
+#include "model/step/study.hpp"
+
+namespace depthcost {
+
+/// Ranks are numbered as in Megatron-LM: tensor first, then context, data and pipeline, so that a
+/// stage's replicas are neighbours.
+struct ReplicaGroup {
+  Count replicas = 1;
+  Count in_a_node = 1;  // of them, in the same node
+};
+
+/// Devices with the same attention, common MLP and vocabulary: context x data.
+ReplicaGroup dense_replicas(const Study& study);
+
+/// Devices with the same experts: tensor x context x data over those that share them out.
+ReplicaGroup expert_replicas(const Study& study);
+
+/// What a device sends for its weights in every step: gradients in f32 and, where the optimiser's
+/// state is shared out, weights in bf16 back. What sharding repeats in each micro-batch hides
+/// behind its products.
+inline constexpr double kReducedBytes = 4;
+inline constexpr double kGatheredBytes = 2;
+
+/// Weights that a device exchanges with its replicas, in elements.
+struct ReducedParameters {
+  double dense = 0;
+  double experts = 0;
+};
+
+/// From all of it hidden behind the last backward pass (low) to none (value and high). Nothing
+/// where replicas lie in several nodes and the machine has no network_bandwidth, or in one and it
+/// has no link_bandwidth. The study must have a training step and a machine.
+///   bytes (k - 1) / k / (replicas in a node) over the network, (r - 1) / r over a node's links
+std::optional<Estimate<Seconds>> reduction_time(const Study& study,
+                                                const ReducedParameters& parameters);
+
+}  // namespace depthcost

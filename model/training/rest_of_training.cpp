@@ -1,0 +1,165 @@
+// Operations over rates, or bytes over the datasheet's bandwidth where a micro-batch is so small.
+#include "model/training/rest_of_training.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/machine/node_crossing.hpp"
+
+namespace depthcost {
+namespace {
+
+/// Rates of one device in training.
+class TrainingDevice {
+ public:
+  TrainingDevice(const Study& study)
+      : machine_(*study.machine),
+        constants_(machine_.engine.training),
+        error_(constants_.errors[static_cast<std::size_t>(step_kind(*study.model.architecture))]),
+        precision_(study.training->precision) {}
+
+  FlopsPerSecond bf16_products() const { return constants_.bf16_products * *machine_.tensor_rate; }
+
+  /// Without fp8 units, fp8 is computed as bf16.
+  FlopsPerSecond products() const {
+    if (precision_ == Precision::bf16 || !machine_.fp8_rate) return bf16_products();
+    return constants_.fp8_products * *machine_.fp8_rate;
+  }
+
+  FlopsPerSecond experts() const { return constants_.experts * *machine_.tensor_rate; }
+
+  /// Attention's scores and mixes are bf16 in every precision.
+  RestPart part(std::string name, double calls, const Work& work, FlopsPerSecond rate) const {
+    const auto at_end = [&](IntervalEnd end) {
+      const Seconds products = (work.flops_at(end) - work.core) / rate;
+      const Seconds core = work.core / bf16_products();
+      return at(error_, end) *
+             std::max(products + core, work.bytes_at(end) / machine_.memory_ceiling);
+    };
+    return {std::move(name),
+            calls,
+            work,
+            {at_end(IntervalEnd::low), at_end(IntervalEnd::value), at_end(IntervalEnd::high),
+             Evidence::assumed}};
+  }
+
+ private:
+  const Machine& machine_;
+  const TrainingConstants& constants_;
+  const Estimate<double>& error_;
+  Precision precision_;
+};
+
+/// Rows that leave a device's adapter for each of its tokens: one for every other node that has an
+/// expert of the token, since a node hands it on inside. [deepep]
+///   (k - 1) (1 - (1 - 1/k)^a), a experts of a token in k nodes
+double remote_rows(const Study& study, const ExpertMlp& experts) {
+  const double nodes =
+      std::ceil(as_double(study.expert_parallel_size) / as_double(study.machine->devices_per_node));
+  return (nodes - 1) * (1 - std::pow(1 - 1 / nodes, as_double(experts.num_active)));
+}
+
+/// Tokens on their way to experts in other nodes, and back, in bf16. At the low end they hide
+/// behind the products of another micro-batch. Inside a node they are in the share of the experts.
+RestPart dispatch_part(const Study& study, const MlpLayers& layers, const ForwardPass& pass) {
+  const auto& experts = std::get<ExpertMlp>(layers.mlp);
+  const double tokens = pass.tokens() / as_double(study.tensor_parallel_size);
+  const Count width = experts.latent_width.value_or(study.model.hidden_size);
+  const Bytes bytes =
+      storage(2 * tokens * remote_rows(study, experts) * as_double(width), Dtype::bf16);
+  const auto at_end = [&](IntervalEnd end) {
+    return bytes / (at(kNetworkEfficiency, opposite(end)) * *study.machine->network_bandwidth);
+  };
+  Work work;
+  work.add(1, bytes, {});
+  return {"dispatch and combine between nodes",
+          as_double(layers.num_decoder_layers),
+          work,
+          {{}, at_end(IntervalEnd::value), at_end(IntervalEnd::high), Evidence::assumed}};
+}
+
+bool crosses_nodes(const Study& study) {
+  return has_experts(*study.model.architecture) &&
+         study.expert_parallel_size > study.machine->devices_per_node;
+}
+
+void add_layers_of_mlp(RestRow& row, const Study& study, const TrainingDevice& device,
+                       const MlpLayers& layers, const ForwardPass& pass) {
+  const double calls = as_double(layers.num_decoder_layers);
+  const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
+  add_part(row, device.part(experts != nullptr ? "router and shared experts" : "dense MLP", calls,
+                            common_mlp_work(study, layers.mlp, pass), device.products()));
+  if (experts != nullptr)
+    add_part(row, device.part("routed experts", calls, routed_work(study, *experts, pass),
+                              device.experts()));
+}
+
+/// Whether tokens travel to experts in other nodes, and the network is not known.
+bool lacks_network(const Study& study) {
+  return crosses_nodes(study) && !study.machine->network_bandwidth;
+}
+
+/// One term of a pass.
+RestRow training_row(const Study& study, RestTerm term, const ForwardPass& pass) {
+  const TrainingDevice device(study);
+  const Architecture& architecture = *study.model.architecture;
+  RestRow row{.term = term, .time = {{}, {}, {}, Evidence::assumed}};
+  switch (term) {
+    case RestTerm::attention:
+      for (const AttentionLayers& layers : architecture.attention)
+        add_part(row,
+                 device.part(attention_name(layers.attention), as_double(layers.num_decoder_layers),
+                             attention_work(study, layers.attention, pass), device.products()));
+      return row;
+    case RestTerm::mlp:
+      for (const MlpLayers& layers : architecture.mlp)
+        add_layers_of_mlp(row, study, device, layers, pass);
+      if (!architecture.tables.empty())
+        add_part(row, device.part("projections of looked-up tables", 1, table_work(study, pass),
+                                  device.products()));
+      return row;
+    case RestTerm::head:
+      add_part(row, device.part("head", 1,
+                                head_work(study, tokens_of_head(WorkloadKind::training, pass)),
+                                device.bf16_products()));
+      return row;
+    case RestTerm::collectives:
+      if (crosses_nodes(study))
+        for (const MlpLayers& layers : architecture.mlp)
+          if (std::holds_alternative<ExpertMlp>(layers.mlp))
+            add_part(row, dispatch_part(study, layers, pass));
+      return row;
+    case RestTerm::launches:
+      return row;
+  }
+  return row;
+}
+
+}  // namespace
+
+bool has_training_shares(const Machine& machine) { return !machine.core; }
+
+Study as_trained(Study study) {
+  study.model.architecture->weight_dtype = WeightDtype::bf16;
+  study.model.architecture->expert_dtype = WeightDtype::bf16;
+  if (!study.routing) study.routing = Routing::balanced;
+  return study;
+}
+
+RestOfStep rest_of_training(const Study& study, const Workload& workload) {
+  if (!has_training_shares(*study.machine)) return rest_of_step(study, workload);
+  RestOfStep rest;
+  for (const RestTerm term : kEnumerators<RestTerm>) {
+    std::optional<RestRow> row = written_row(study, workload, term);
+    if (!row && !study.model.architecture) return {{}, "the model has no attention and mlp"};
+    if (!row && !study.machine->tensor_rate) return {{}, "the hardware has no bf16_rate"};
+    if (!row && lacks_network(study))
+      return {{}, "the hardware has no network_bandwidth, which experts in several nodes need"};
+    if (!row) row = training_row(as_trained(study), term, workload.passes.front().forward);
+    row->workload = workload.id;
+    rest.rows.push_back(*row);
+  }
+  return rest;
+}
+
+}  // namespace depthcost

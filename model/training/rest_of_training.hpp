@@ -1,0 +1,22 @@
+// The layers of a training step on a GPU: their products, at the shares of the machine's rates that
+// whole training steps reach. REFERENCES.md, "training".
+#pragma once
+
+#include "model/step/rest_of_step.hpp"
+
+namespace depthcost {
+
+/// Whether those shares hold: they were fitted on GPUs. On a CPU, products run at the rates of
+/// model/step/rest_of_step.hpp.
+bool has_training_shares(const Machine& machine);
+
+/// The study as it is trained: weights are bf16, whatever the model ships, and experts balanced,
+/// unless the scenario says how they are chosen. The model must have an architecture.
+Study as_trained(Study study);
+
+/// One forward pass of a micro-batch through all layers: training_workload(). Collectives are what
+/// experts exchange between nodes. Those inside a node and launches hide behind products, or are in
+/// the shares.
+RestOfStep rest_of_training(const Study& study, const Workload& workload);
+
+}  // namespace depthcost
