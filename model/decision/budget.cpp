@@ -190,7 +190,7 @@ BudgetRow kept_row(const Budget& budget, const Study& study) {
 /// Bytes of the fullest workload point.
 Bytes largest_memory(const Study& study) {
   std::map<WorkloadId, Bytes> at_workload;
-  const std::vector<MemoryRow> rows = memory_rows(study, study.path);
+  const std::vector<MemoryRow> rows = all_memory_rows(study, study.path);
   Bytes largest;
   for (const MemoryRow& row : rows) {
     Bytes& sum = at_workload[row.workload];
@@ -243,14 +243,30 @@ std::string nearest_parallelism(const Study& study, double limit) {
   return "";
 }
 
+/// What a training step may do without: kept activations of its layers, then weights on every
+/// replica, then both.
+std::string nearest_training_memory(const Study& study, double limit) {
+  if (!study.training || !study.model.architecture) return "";
+  const auto fits = [&](LayerActivations layers, StateSharding sharding) {
+    Study other = study;
+    other.training->layers = layers;
+    other.training->sharding = sharding;
+    return largest_memory(other).value <= kCountedShare * limit;
+  };
+  const Training& now = *study.training;
+  const std::string recompute = "workload.training.layers: recompute";
+  const std::string share = "workload.training.sharding: weights";
+  if (fits(LayerActivations::recompute, now.sharding)) return recompute + " would keep it";
+  if (fits(now.layers, StateSharding::weights)) return share + " would keep it";
+  if (fits(LayerActivations::recompute, StateSharding::weights))
+    return fmt::format("{} and {} would keep it", recompute, share);
+  return "";
+}
+
 BudgetRow memory_row(const Budget& budget, const BudgetInputs& inputs) {
   std::map<WorkloadId, Bytes> at_workload;
-  // Training counts only the residual path: optimiser states and gradients would decide.
   for (const MemoryRow& row : inputs.memory)
-    if (is_of_study(*row.path, inputs.study) && row.workload.kind != WorkloadKind::training)
-      at_workload[row.workload] += row.bytes;
-  if (at_workload.empty() && inputs.study.training)
-    return unknown(budget, "weights, gradients and optimiser states of training are not counted");
+    if (is_of_study(*row.path, inputs.study)) at_workload[row.workload] += row.bytes;
   if (at_workload.empty()) return unknown(budget, "the scenario has no workload");
   const auto [workload, bytes] =
       *std::max_element(at_workload.begin(), at_workload.end(),
@@ -259,11 +275,10 @@ BudgetRow memory_row(const Budget& budget, const BudgetInputs& inputs) {
   if (row.verdict == Verdict::fail)
     row.reason = fmt::format("largest at {}", name(workload));
   else if (row.high && row.verdict == Verdict::unknown)
-    row.reason = fmt::format("less than a tenth is left for activations at {}", name(workload));
+    row.reason = fmt::format("less than a tenth is left at {}", name(workload));
   else if (!row.high)
     row.reason = has_memory_capacity(inputs.study)
-                     ? "the model has no attention and mlp, so that weights and KV cache are not "
-                       "counted"
+                     ? "the model has no attention and mlp, so that its weights are not counted"
                      : "the hardware has no memory capacity";
   return row;
 }
@@ -284,8 +299,10 @@ std::string nearest_remedy(const BudgetRow& row, const BudgetInputs& inputs) {
     case BudgetKind::pipeline_cache:
     case BudgetKind::pipeline_peak:
       return "";
-    case BudgetKind::device_memory:
-      return nearest_parallelism(inputs.study, budget.limit);
+    case BudgetKind::device_memory: {
+      const std::string setting = nearest_training_memory(inputs.study, budget.limit);
+      return setting.empty() ? nearest_parallelism(inputs.study, budget.limit) : setting;
+    }
   }
   return "";
 }

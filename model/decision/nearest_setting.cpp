@@ -38,7 +38,7 @@ constexpr UsualSetting kUsualSettings[] = {
      },
      [](Study& study) { study.training->gradient_accumulation = GradientAccumulation::fused; }},
     {"workload.training.activations: recompute",
-     [](const Study& study) { return study.training && !recomputes(*study.training); },
+     [](const Study& study) { return study.training && !recomputes_residual(*study.training); },
      [](Study& study) { study.training->activations = ActivationPolicy::recompute; }},
     {"workload.training.sends: overlapped",
      [](const Study& study) {

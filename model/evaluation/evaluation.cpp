@@ -59,26 +59,15 @@ std::vector<RestRow> rest_rows(const Study& study) {
   return rows;
 }
 
-/// Memory of the fullest stage, with every scheme as it is quoted.
-void append_training_memory(Evaluation& answer, const TrainingRun& run) {
-  if (run.schedule != quoted_schedule(answer.study, *run.path)) return;
-  const StageMemory memory = fullest(run.stages);
-  const auto push = [&](MemoryItem item, Bytes bytes) {
-    if (bytes.value > 0)
-      answer.memory.push_back(
-          {.workload = WorkloadId::training(), .path = run.path, .item = item, .bytes = bytes});
-  };
-  push(MemoryItem::activations, memory.activations);
-  push(MemoryItem::pipeline_blocks, memory.blocks);
-}
-
 void append_training(Evaluation& answer) {
   answer.training = training_answer(answer.study, answer.paths);
   answer.step.insert(answer.step.end(), answer.training.steps.begin(), answer.training.steps.end());
   if (!answer.study.training || !answer.study.training->baseline_step)
     answer.rest.insert(answer.rest.end(), answer.training.rest.rows.begin(),
                        answer.training.rest.rows.end());
-  for (const TrainingRun& run : answer.training.runs) append_training_memory(answer, run);
+  for (const ResidualPath& path : answer.paths)
+    append(answer.memory,
+           training_memory_rows(answer.study, path, quoted_schedule(answer.study, path)));
 }
 
 }  // namespace

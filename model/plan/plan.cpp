@@ -16,13 +16,11 @@ namespace {
 
 constexpr std::size_t kShown = 3;
 
-/// Of the fullest workload. Training keeps at least its weights and as many bytes of gradients;
-/// optimiser states and activations of the layers are not counted.
+/// Of the fullest workload.
 Bytes memory_needed(const Study& study, const ResidualPath& path) {
-  if (!study.decode && !study.prefill) return 2 * device_weights(study);
   std::map<WorkloadId, Bytes> at_workload;
   Bytes largest;
-  for (const MemoryRow& row : memory_rows(study, path)) {
+  for (const MemoryRow& row : all_memory_rows(study, path)) {
     Bytes& sum = at_workload[row.workload];
     sum += row.bytes;
     largest = std::max(largest, sum);

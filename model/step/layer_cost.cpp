@@ -11,9 +11,6 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 double limit_of(const std::optional<Count>& limit) { return limit ? as_double(*limit) : kNoLimit; }
 
-/// On the fullest of `ranks`.
-double dealt_out(Count heads, Count ranks) { return as_double((heads + ranks - 1) / ranks); }
-
 /// A multiply-add for each weight and token.
 Flops projections(double weights, const SequencePass& pass) { return {2 * weights * pass.tokens}; }
 

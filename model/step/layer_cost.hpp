@@ -8,6 +8,11 @@
 
 namespace depthcost {
 
+/// Heads on the fullest of `ranks`.
+constexpr double dealt_out(Count heads, Count ranks) {
+  return as_double((heads + ranks - 1) / ranks);
+}
+
 /// Tokens that a pass adds to one sequence.
 struct SequencePass {
   double first = 0;   // tokens that are in the context already

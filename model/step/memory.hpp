@@ -21,14 +21,17 @@ enum class MemoryItem : std::uint8_t {
   weights,
   scheme_weights,  // of the residual scheme itself; every rank has them all
   kv_cache,
-  activations,      // of training: what backward passes of the residual path read
-  pipeline_blocks,  // of training: received over the pipeline and kept
+  activations,        // of training: what backward passes of the residual path read
+  pipeline_blocks,    // of training: received over the pipeline and kept
+  gradients,          // of training: of weights
+  optimizer_states,   // of training
+  layer_activations,  // of training: what backward passes of the layers read
 };
 
 /// Whether it is d-vectors of tokens, or there whatever the tokens are.
 constexpr bool is_vectors(MemoryItem item) {
-  return item != MemoryItem::weights && item != MemoryItem::scheme_weights &&
-         item != MemoryItem::kv_cache;
+  using enum MemoryItem;
+  return item < weights || item == activations || item == pipeline_blocks;
 }
 
 /// One item in the memory of the fullest device.
@@ -52,8 +55,8 @@ std::vector<MemoryRow> memory_rows(const Study& study, const ResidualPath& path)
 /// What one workload keeps on the fullest device under a path: the sum of its rows.
 Bytes memory_of(std::span<const MemoryRow> rows, WorkloadId workload, const Scheme& scheme);
 
-/// Whether that is surely more than the device has. Of training only the residual path is counted,
-/// and no answer is given.
+/// Whether that is surely more than the device has. Of training without an architecture only the
+/// residual path is counted, and no answer is given.
 bool is_too_large(const Study& study, std::span<const MemoryRow> rows, WorkloadId workload,
                   const Scheme& scheme);
 

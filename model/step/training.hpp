@@ -17,6 +17,16 @@ namespace depthcost {
 /// The type in which the layers' products are computed. Weights are bf16 either way.
 enum class Precision : std::uint8_t { bf16, fp8 };
 
+enum class Optimizer : std::uint8_t { adamw, muon };
+
+/// What data-parallel replicas share out among them, each with all that stands before it: ZeRO's
+/// stages 0 to 3. [zero]
+enum class StateSharding : std::uint8_t { none, optimizer, gradients, weights };
+
+/// What the layers beside the residual path keep for their backward passes: all that these read, or
+/// nothing, so that they run their forward passes again.
+enum class LayerActivations : std::uint8_t { keep, recompute };
+
 /// One optimiser step of one model replica.
 struct Training {
   Count sequence_length = 1;    // tokens
@@ -25,6 +35,10 @@ struct Training {
   PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
   Precision precision = Precision::bf16;
   ActivationPolicy activations = ActivationPolicy::keep;  // of the residual path
+  LayerActivations layers = LayerActivations::keep;       // of all else
+  Optimizer optimizer = Optimizer::adamw;
+  StateSharding sharding = StateSharding::optimizer;
+  Dtype main_gradients = Dtype::f32;  // in which the gradients of weights are added up
   GradientAccumulation gradient_accumulation = GradientAccumulation::autograd;
   Cache cache = Cache::received;
   Sends sends = Sends::overlapped;
@@ -34,8 +48,17 @@ struct Training {
 };
 
 /// Whether backward passes are preceded by forward passes of the residual path.
-constexpr bool recomputes(const Training& training) {
+constexpr bool recomputes_residual(const Training& training) {
   return training.activations == ActivationPolicy::recompute;
+}
+
+/// The same of the layers.
+constexpr bool recomputes_layers(const Training& training) {
+  return training.layers == LayerActivations::recompute;
+}
+
+constexpr bool has_recomputation(const Training& training) {
+  return recomputes_residual(training) || recomputes_layers(training);
 }
 
 }  // namespace depthcost

@@ -135,6 +135,7 @@ Sweep::Sweep(Study study, std::vector<SweptAxis> axes, std::size_t num_threads, 
   Progress unwatched;
   Progress& watched = progress == nullptr ? unwatched : *progress;
   time_workloads(num_threads, watched);
+  remember_training();
   time_training(num_threads, watched);
 }
 
@@ -201,6 +202,18 @@ void Sweep::time_workloads(std::size_t num_threads, Progress& progress) {
   });
 }
 
+void Sweep::remember_training() {
+  if (!study_.training) return;
+  for (const SweepChoice& choice : choices_) {
+    TrainingMemory& memory = training_memory_.emplace_back();
+    if (!choice.refused.empty()) continue;
+    for (const MemoryRow& row : training_memory_rows(study_, choice.path, choice.schedule)) {
+      memory.all += row.bytes;
+      if (is_vectors(row.item)) memory.state += row.bytes;
+    }
+  }
+}
+
 void Sweep::time_training(std::size_t num_threads, Progress& progress) {
   if (!study_.training || !study_.machine) return;
   training_.resize(choices_.size());
@@ -250,10 +263,15 @@ Study Sweep::study_at(std::size_t circumstance, std::size_t choice) const {
   return study;
 }
 
-std::optional<PointMemory> Sweep::memory(std::size_t circumstance,
-                                         const SweepChoice& choice) const {
-  if (decode_memory_.empty() && prefill_memory_.empty()) return std::nullopt;
+std::optional<PointMemory> Sweep::memory(std::size_t circumstance, std::size_t index) const {
+  if (decode_memory_.empty() && prefill_memory_.empty() && training_memory_.empty())
+    return std::nullopt;
+  const SweepChoice& choice = choices_[index];
   PointMemory memory;
+  if (!training_memory_.empty()) {
+    memory.state = training_memory_[index].state;
+    memory.all = training_memory_[index].all;
+  }
   const auto include = [&](const WorkloadMemory& workload) {
     const Bytes state = workload.tokens * state_per_token(choice);
     memory.state = std::max(memory.state, state);
@@ -289,7 +307,7 @@ SweepPoint Sweep::point(std::size_t circumstance, std::size_t choice) const {
   if (!decode_.empty()) point.decode = decode_[circumstance % num_decode_ * n + choice];
   if (!prefill_.empty()) point.prefill = prefill_[circumstance / num_decode_ * n + choice];
   if (!training_.empty()) point.training = training_[choice];
-  point.memory = memory(circumstance, *point.choice);
+  point.memory = memory(circumstance, choice);
   return point;
 }
 

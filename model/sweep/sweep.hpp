@@ -71,7 +71,7 @@ struct SweepPoint {
   std::optional<AddedTime> decode;
   std::optional<AddedTime> prefill;
   std::optional<AddedTime> training;
-  std::optional<PointMemory> memory;  // of decode and prefill
+  std::optional<PointMemory> memory;  // none without a workload
 
   bool exists() const { return choice->refused.empty(); }
 };
@@ -120,12 +120,19 @@ class Sweep {
     double layer_share = 1;  // of the fullest stage
   };
 
+  /// What a training step keeps on a device.
+  struct TrainingMemory {
+    Bytes state;  // of the residual path
+    Bytes all;
+  };
+
   void make_choices();
   void time_workloads(std::size_t num_threads, Progress& progress);
+  void remember_training();
   void time_training(std::size_t num_threads, Progress& progress);
   static std::vector<WorkloadMemory> decode_memory(const Study& study);
   static WorkloadMemory prefill_memory(const Study& study);
-  std::optional<PointMemory> memory(std::size_t circumstance, const SweepChoice& choice) const;
+  std::optional<PointMemory> memory(std::size_t circumstance, std::size_t choice) const;
   static Bytes all_of(const WorkloadMemory& workload, const SweepChoice& choice);
   bool is_too_large(const WorkloadMemory& workload, const SweepChoice& choice) const;
   PointBudget budget_at(const Budget& budget, const SweepPoint& point) const;
@@ -141,6 +148,7 @@ class Sweep {
   std::vector<AddedTime> training_;  // choices
   std::vector<std::vector<WorkloadMemory>> decode_memory_;  // of each circumstance, batch by batch
   std::vector<WorkloadMemory> prefill_memory_;
+  std::vector<TrainingMemory> training_memory_;  // choices
 };
 
 }  // namespace depthcost

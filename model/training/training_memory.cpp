@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "model/ledger/backward.hpp"
+#include "model/training/layer_activations.hpp"
+#include "model/training/model_state.hpp"
 #include "model/training/training_work.hpp"
 
 namespace depthcost {
@@ -135,6 +137,37 @@ StageMemory fullest(const std::vector<StageMemory>& stages) {
   for (const StageMemory& stage : stages)
     if (stage.all() > most.all()) most = stage;
   return most;
+}
+
+std::vector<MemoryRow> training_memory_rows(const Study& study, const ResidualPath& path,
+                                            Schedule schedule) {
+  if (!study.training) return {};
+  const PipelineOrder order = training_order(study, study.training->num_micro_batches);
+  const StageMemory residual = fullest(training_memory(study, path, schedule, order));
+  std::vector<MemoryRow> rows;
+  const auto push = [&](MemoryItem item, Bytes bytes) {
+    if (bytes.value > 0)
+      rows.push_back(
+          {.workload = WorkloadId::training(), .path = &path, .item = item, .bytes = bytes});
+  };
+  push(MemoryItem::activations, residual.activations);
+  push(MemoryItem::pipeline_blocks, residual.blocks);
+  if (!study.model.architecture) return rows;
+  const ModelState state = model_state(study, path);
+  push(MemoryItem::weights, state.weights);
+  push(MemoryItem::gradients, state.gradients);
+  push(MemoryItem::optimizer_states, state.optimizer);
+  const std::vector<Bytes> layers = layer_activations(study, order);
+  push(MemoryItem::layer_activations, *std::max_element(layers.begin(), layers.end()));
+  return rows;
+}
+
+std::vector<MemoryRow> all_memory_rows(const Study& study, const ResidualPath& path) {
+  std::vector<MemoryRow> rows = memory_rows(study, path);
+  const std::vector<MemoryRow> training =
+      training_memory_rows(study, path, quoted_schedule(study, path));
+  rows.insert(rows.end(), training.begin(), training.end());
+  return rows;
 }
 
 }  // namespace depthcost

@@ -1,10 +1,11 @@
-// What a training step keeps of the residual path on every stage, with all micro-batches that are
-// in flight at once. Weights, gradients and optimiser states are not counted.
+// What a training step keeps on every stage, with all micro-batches that are in flight at once: the
+// residual path, and beside it the layers and the model's own state.
 #pragma once
 
 #include <vector>
 
 #include "model/pipeline/pipeline_order.hpp"
+#include "model/step/memory.hpp"
 #include "model/step/study.hpp"
 
 namespace depthcost {
@@ -28,5 +29,14 @@ std::vector<StageMemory> training_memory(const Study& study, const ResidualPath&
 
 /// The stage that holds most; nothing of none.
 StageMemory fullest(const std::vector<StageMemory>& stages);
+
+/// What a device keeps of a step: residual path, layers and the model's state, each on the stage
+/// that has most of it. Of a model without an architecture the residual path alone; none without a
+/// training step.
+std::vector<MemoryRow> training_memory_rows(const Study& study, const ResidualPath& path,
+                                            Schedule schedule);
+
+/// memory_rows() and training_memory_rows() of a path in the schedule that it is quoted with.
+std::vector<MemoryRow> all_memory_rows(const Study& study, const ResidualPath& path);
 
 }  // namespace depthcost

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <limits>
 
-#include "model/ledger/arithmetic.hpp"
 #include "model/ledger/backward.hpp"
 #include "model/schemes/list.hpp"
 #include "model/step/weights_and_cache.hpp"
+#include "model/training/model_state.hpp"
 #include "model/training/replicas.hpp"
 #include "model/training/rest_of_training.hpp"
 
@@ -44,9 +44,7 @@ std::vector<StageLink> free_links(std::size_t num_links) {
 
 /// Gradients of the path's own parameters, which every tensor rank has whole.
 Estimate<Seconds> reduction_of(const Study& study, const ResidualPath& path) {
-  const double parameters = depthcost::parameters(path, as_double(study.model.hidden_size)).total /
-                            as_double(path.scheme.parameters.weight_shards);
-  return reduction_time(study, {.dense = largest_stage_share(study) * parameters})
+  return reduction_time(study, {.dense = path_parameters(study, path)})
       .value_or(Estimate<Seconds>{{}, {}, {}, Evidence::assumed});
 }
 
@@ -121,7 +119,8 @@ class TrainingModel {
     const Seconds for_weights = layers.backward_weight;
     const Seconds for_inputs = layers.backward_input + residual.backward;
     return {.forward = std::max(forward, offload),
-            .recompute = recomputes(*study_.training) ? residual.forward : Seconds{},
+            .recompute = (recomputes_residual(*study_.training) ? residual.forward : Seconds{}) +
+                         (recomputes_layers(*study_.training) ? layers.forward : Seconds{}),
             .backward_input = std::max(for_inputs, offload - for_weights),
             .backward_weight = for_weights};
   }
@@ -205,7 +204,7 @@ Estimate<double> spread(const std::array<double, kCases.size()>& ratios, Evidenc
 /// Residual path of a stage, all micro-batches, as the mean over stages.
 Seconds residual_seconds(const Study& study, const std::vector<ResidualWork>& work) {
   Seconds sum;
-  const double num_forward = recomputes(*study.training) ? 2 : 1;
+  const double num_forward = recomputes_residual(*study.training) ? 2 : 1;
   for (const ResidualWork& chunk : work) {
     sum += num_forward * chunk.forward;
     sum += chunk.backward;
@@ -322,7 +321,7 @@ TrainingRun training_run(const Study& study, const TrainingModel& model, const R
     run.forward += chunk.forward;
     run.backward += chunk.backward;
   }
-  if (recomputes(*study.training)) run.recompute = run.forward;
+  if (recomputes_residual(*study.training)) run.recompute = run.forward;
   run.communication = communication_seconds(std::move(work), step.makespan);
   return run;
 }

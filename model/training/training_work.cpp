@@ -123,9 +123,9 @@ std::vector<ChunkOfLayers> chunks_of(const PipelineLayout& layout) {
 
 PipelineOrder training_order(const Study& study, Count num_micro_batches) {
   const PipelineLayout layout = layout_of(study);
-  return pipeline_order(study.training->schedule, layout.num_stages, layout.num_virtual_stages,
-                        num_micro_batches,
-                        recomputes(*study.training) ? Activations::recomputed : Activations::kept);
+  return pipeline_order(
+      study.training->schedule, layout.num_stages, layout.num_virtual_stages, num_micro_batches,
+      has_recomputation(*study.training) ? Activations::recomputed : Activations::kept);
 }
 
 double training_tokens(const Study& study) {

@@ -131,10 +131,6 @@ std::string searched_text(const PlanReport& report) {
   if (report.refused > 0)
     text += fmt::format("; {} cannot be ({})", report.refused, report.first_refusal);
   text += ".\n";
-  if (planned_workload(report.own) == WorkloadKind::training)
-    text +=
-        "Memory of training: weights and gradients alone. Optimiser states and activations of "
-        "the layers are not counted.\n";
   return text;
 }
 

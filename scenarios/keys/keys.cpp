@@ -148,6 +148,22 @@ const std::array kScenario{
                      "offloaded until the backward pass"),
                  "recompute", "[mhc] Sec. 4.3.2; Kimi K3 recomputes AttnRes too: arXiv:2607.24653"),
     with_default(
+        key(choice, "workload.training.layers", kNames<LayerActivations>,
+            "whether the layers keep what their backward passes read, or run their forward "
+            "passes again"),
+        "keep", "NVIDIA/Megatron-LM: recomputation is an option"),
+    with_default(
+        key(choice, "workload.training.optimizer", kNames<Optimizer>, "whose state lies in memory"),
+        "adamw", "NVIDIA/Megatron-LM: adam"),
+    with_default(key(choice, "workload.training.sharding", kNames<StateSharding>,
+                     "what replicas share out: nothing, the optimiser's state, gradients too, or "
+                     "weights too (ZeRO 0 to 3)"),
+                 "optimizer",
+                 "Kimi K2 and DeepSeek-V3 train with ZeRO-1: arXiv:2412.19437 Sec. 3.2"),
+    with_default(key(choice, "workload.training.main_gradients", kNames<Dtype>,
+                     "type in which gradients of weights are added up"),
+                 "f32", "NVIDIA/Megatron-LM: accumulate_allreduce_grads_in_fp32"),
+    with_default(
         key(choice, "workload.training.gradient_accumulation", kNames<GradientAccumulation>,
             "how the gradients of a source that many layers read are added up"),
         "fused",

@@ -206,6 +206,10 @@ void read_training(const Values& values, Study& study) {
                                              : 1,
                     .precision = values.choice<Precision>(section + "precision"),
                     .activations = values.choice<ActivationPolicy>(section + "activations"),
+                    .layers = values.choice<LayerActivations>(section + "layers"),
+                    .optimizer = values.choice<Optimizer>(section + "optimizer"),
+                    .sharding = values.choice<StateSharding>(section + "sharding"),
+                    .main_gradients = values.choice<Dtype>(section + "main_gradients"),
                     .gradient_accumulation =
                         values.choice<GradientAccumulation>(section + "gradient_accumulation"),
                     .gradient_dtype = dtype_of("gradient_dtype"),

@@ -78,10 +78,10 @@ TEST_F(PlanCommand, TakesAScenario) {
                   "schema: depthcost/1\nname: trained\nmodel: llama_3_1_70b\nhardware: h100_sxm\n"
                   "residual: {scheme: block_attnres, block_size: 16}\n"
                   "workload: {training: {sequence_length: 8192, micro_batches: 8}}\n");
-  const Outcome outcome = run({"it.yaml", "--devices", "8"});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  const Outcome outcome = run({"it.yaml", "--devices", "64"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors << outcome.output;
   EXPECT_TRUE(outcome.output.starts_with(
-      "trained, 8 devices\nObjective: the least time of a training step of 8 micro-batches in "
+      "trained, 64 devices\nObjective: the least time of a training step of 8 micro-batches in "
       "all.\n"))
       << outcome.output;
 }

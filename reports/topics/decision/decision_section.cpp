@@ -300,10 +300,10 @@ std::string cost_legend(const Evaluation& e) {
       "Times are modelled, not measured; brackets hold 90 %. They are of one decode step, a whole "
       "prefill or one training step. " +
       baseline_sentence(e);
-  if (e.study.training)
+  if (e.study.training && !e.study.model.architecture)
     legend +=
-        " Whether training fits is not known: weights, gradients and optimiser states are not "
-        "counted.";
+        " Whether training fits is not known: the model has no `attention` and `mlp`, so that its "
+        "weights are not counted.";
   if (e.study.decode && e.study.decode->phase1 == Phase1Order::hoisted)
     legend +=
         " At decode a step waits for the first query of Phase 1 alone; the rest runs beside the "

@@ -61,7 +61,7 @@ std::vector<std::string> too_large_names(const Evaluation& e, const Scheme& sche
 
 bool fits_as_standard(const Evaluation& e, WorkloadId workload) {
   const ResidualPath standard = baseline_study(e.study).path;
-  const std::vector<MemoryRow> rows = memory_rows(e.study, standard);
+  const std::vector<MemoryRow> rows = all_memory_rows(e.study, standard);
   return !is_too_large(e.study, rows, workload, standard.scheme);
 }
 
@@ -116,7 +116,7 @@ std::string fitting_text(const Evaluation& e, const LargestPart& part) {
                      overhead_text(part), limit_text(part.budget), other_schedules_text(e, part));
 }
 
-/// " It may not fit: it fills 99 % of the device, and less than a tenth is left for activations."
+/// " It may not fit: it fills 99 % of the device, and less than a tenth is left at decode/64."
 std::string tight_text(const SchemeVerdict& verdict) {
   if (!verdict.tight) return "";
   const double filled = *verdict.tight->low / verdict.tight->budget.limit;
@@ -124,7 +124,7 @@ std::string tight_text(const SchemeVerdict& verdict) {
                      verdict.tight->reason);
 }
 
-/// What is said of one scheme. The memory of training is not known.
+/// What is said of one scheme. Without an architecture the memory of training is not known.
 std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
   std::string text = fmt::format("`{}`, {}: {}", name(verdict.path->scheme), name(verdict.schedule),
                                  name(verdict.fate));
@@ -139,7 +139,7 @@ std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
     return fmt::format("{}. {}{}", text, budget_text(*verdict.written),
                        remedy_text(verdict.remedy));
   if (verdict.time && verdict.time->at->workload.kind == WorkloadKind::training &&
-      verdict.fate == Fate::ok)
+      verdict.fate == Fate::ok && !e.study.model.architecture)
     text += ", if it fits";
   if (verdict.time)
     return fmt::format("{}.{} {}{}{}", text, tight_text(verdict), time_text(*verdict.time),

@@ -42,7 +42,7 @@ void append_plan(JsonWriter& json, const Evaluation& evaluation) {
   json.member("schema", "depthcost-pipeline/1");
   json.member("schedule", name(training.schedule));
   json.member("activations",
-              name(recomputes(training) ? Activations::recomputed : Activations::kept));
+              name(has_recomputation(training) ? Activations::recomputed : Activations::kept));
   json.member("num_stages", layout.num_stages);
   json.member("num_virtual_stages", layout.num_virtual_stages);
   json.member("num_micro_batches", training.num_micro_batches);

@@ -20,14 +20,6 @@ std::string milliseconds(const Estimate<Seconds>& time) {
                      milliseconds(time.high));
 }
 
-std::string pipeline_text(const Study& study) {
-  const Training& training = *study.training;
-  const PipelineLayout layout = layout_of(study);
-  return fmt::format("{}: P = {}, V = {}, M = {}; {:g} tokens of a micro-batch on one device",
-                     name(training.schedule), layout.num_stages, layout.num_virtual_stages,
-                     training.num_micro_batches, training_tokens(study));
-}
-
 std::string path_text(const Study& study, const TrainingRun& run) {
   const Training& training = *study.training;
   return fmt::format(
@@ -150,6 +142,14 @@ std::string baseline_text(const Evaluation& e, const StepRow& row) {
 
 }  // namespace
 
+std::string pipeline_text(const Study& study) {
+  const Training& training = *study.training;
+  const PipelineLayout layout = layout_of(study);
+  return fmt::format("{}: P = {}, V = {}, M = {}; {:g} tokens of a micro-batch on one device",
+                     name(training.schedule), layout.num_stages, layout.num_virtual_stages,
+                     training.num_micro_batches, training_tokens(study));
+}
+
 void explain(const Evaluation& e, Explanations& out) {
   if (!e.training.work) return;
   for (const TrainingRun& run : e.training.runs) out.push_back(run_explanation(e, run));
@@ -184,38 +184,6 @@ Explanation explain_step(const Evaluation& e, const StepRow& row) {
   if (row.share)
     x.numbers.push_back(percent_text("share: residual path of a stage / step", *row.share));
   return x;
-}
-
-/// "stage 3, the fullest: activations 1.2e9 bytes + received blocks 3e8 bytes, 4 micro-batches".
-std::string fullest_text(const TrainingRun& run) {
-  const StageMemory most = fullest(run.stages);
-  std::size_t stage = 0;
-  while (stage + 1 < run.stages.size() && run.stages[stage].all() < most.all()) ++stage;
-  return fmt::format(
-      "stage {}, the fullest: activations {:.12g} bytes + received blocks {:.12g} bytes, {} "
-      "micro-batches in flight",
-      stage, most.activations.value, most.blocks.value, most.micro_batches);
-}
-
-Explanation explain_memory(const Evaluation& e, const MemoryRow& row) {
-  const bool is_cache = row.item == MemoryItem::pipeline_blocks;
-  std::string terms = "not in the simulated step";
-  for (const TrainingRun& run : e.training.runs)
-    if (run.path == row.path && run.schedule == quoted_schedule(e.study, *run.path))
-      terms = fullest_text(run);
-  return {
-      .metric = metric({"memory.training", name(row.path->scheme), name(row.item)}),
-      .formula = is_cache ? "blocks that were received, for all micro-batches in flight on the "
-                            "fullest stage: once for each where the stage caches them, but for "
-                            "its own among them"
-                          : "what backward passes of the residual path read, for all "
-                            "micro-batches in flight on the fullest stage",
-      .source = is_cache ? "[attnres] Sec. 4.1, enumerated" : "[ours] REFERENCES.md, activations",
-      .numbers = {pipeline_text(e.study), letters(*row.path), terms,
-                  fmt::format("activations {}, cache {}: = {:.12g} bytes",
-                              name(e.study.training->activations), name(e.study.training->cache),
-                              row.bytes.value)},
-      .function = "model/training/training_memory.cpp: training_memory"};
 }
 
 }  // namespace depthcost::training_section

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "model/training/replicas.hpp"
+#include "model/training/throughput.hpp"
 #include "reports/formats/numbers.hpp"
 #include "reports/topics/pipeline/pipeline_section.hpp"
 #include "reports/topics/training/pipeline_plan.hpp"
@@ -15,8 +18,9 @@ namespace training_section {
 namespace {
 
 /// The residual path on one micro-batch and all chunks, and what the pipeline makes of it.
-std::array<NamedQuantity, 7> quantities_of(const TrainingRun& run) {
+std::array<NamedQuantity, 8> quantities_of(const TrainingRun& run) {
   return {{{"makespan_seconds", run.makespan.value, "s"},
+           {"reduction_seconds", run.reduction.value, "s"},
            {"forward_seconds", run.forward.value, "s"},
            {"backward_seconds", run.backward.value, "s"},
            {"recompute_seconds", run.recompute.value, "s"},
@@ -35,7 +39,12 @@ void append_setup(JsonWriter& json, const Study& study) {
   json.member("num_stages", layout.num_stages);
   json.member("num_virtual_stages", layout.num_virtual_stages);
   json.member("pipeline_schedule", name(training.schedule));
+  json.member("precision", name(training.precision));
   json.member("activations", name(training.activations));
+  json.member("layers", name(training.layers));
+  json.member("optimizer", name(training.optimizer));
+  json.member("sharding", name(training.sharding));
+  json.member("main_gradients", name(training.main_gradients));
   json.member("gradient_accumulation", name(training.gradient_accumulation));
   json.member("cache", name(training.cache));
   json.member("sends", name(training.sends));
@@ -51,11 +60,27 @@ void append_stage_memory(JsonWriter& json, const std::vector<StageMemory>& stage
   });
 }
 
+/// Where the layers beside the residual path have times.
+bool is_step_known(const Evaluation& evaluation) { return !evaluation.training.rest.rows.empty(); }
+
+/// Of a run whose step is known.
+std::optional<Throughput> throughput_of(const Evaluation& e, const TrainingRun& run) {
+  if (!is_step_known(e) || !e.study.model.architecture || !e.study.machine->tensor_rate)
+    return std::nullopt;
+  return throughput(e.study, run.makespan + run.reduction);
+}
+
 void append_schemes(JsonWriter& json, const Evaluation& e) {
   json.objects("by_scheme", e.training.runs, [&](const TrainingRun& run) {
     json.member("scheme", name(run.path->scheme));
     json.member("schedule", name(run.schedule));
     append(json, quantities_of(run));
+    if (const auto all = throughput_of(e, run)) {
+      json.member("tokens_per_second", all->tokens_per_second);
+      json.member("tokens_per_second_and_device", all->tokens_per_second_and_device);
+      json.member("model_flops_per_second_and_device", all->model_rate.value);
+      json.member("mfu", all->utilization);
+    }
     json.array("message_bytes", [&] {
       for (const Bytes bytes : run.messages) json.value(bytes.value);
     });
@@ -130,8 +155,7 @@ std::string setup_text(const Study& study) {
   const Training& training = *study.training;
   const PipelineLayout layout = layout_of(study);
   std::string text = fmt::format(
-      "One optimiser step of one replica, without the optimiser: {} micro-batches of {} x {} "
-      "tokens, {} of them on a device. ",
+      "One optimiser step: {} micro-batches of {} x {} tokens, {} of them on a device. ",
       format_count(training.num_micro_batches), format_count(training.micro_batch_size),
       format_count(training.sequence_length),
       format_count(static_cast<Count>(training_tokens(study))));
@@ -166,9 +190,6 @@ std::string context_text(const Study& study) {
       study.context_parallel_size);
 }
 
-/// Where the layers beside the residual path have times.
-bool is_step_known(const Evaluation& evaluation) { return !evaluation.training.rest.rows.empty(); }
-
 void write_details(Document& out) {
   const Evaluation& e = out.evaluation();
   const std::string own =
@@ -178,6 +199,36 @@ void write_details(Document& out) {
   out.table(stage_table(e));
   out.table(chunk_table(e));
   out.paragraph("</details>");
+}
+
+/// "products in bf16, state of adamw, of which replicas share the optimizer's part, ..."
+std::string state_text(const Study& study) {
+  const Training& training = *study.training;
+  const char* shared = training.sharding == StateSharding::none        ? "nothing"
+                       : training.sharding == StateSharding::optimizer ? "the optimiser's state"
+                       : training.sharding == StateSharding::gradients
+                           ? "the optimiser's state and gradients"
+                           : "the optimiser's state, gradients and weights";
+  std::string text = fmt::format(
+      "What a device holds: weights in bf16, gradients in {}, state of `{}`. {} replicas share {}; "
+      "the layers' activations: `{}`.",
+      name(training.main_gradients), name(training.optimizer), dense_replicas(study).replicas,
+      shared, name(training.layers));
+  if (study.machine->memory_capacity)
+    text += fmt::format(" The device has {}.", format_bytes(*study.machine->memory_capacity));
+  return text;
+}
+
+void write_device(Document& out) {
+  const Evaluation& e = out.evaluation();
+  if (!e.study.model.architecture) return;
+  out.paragraph(state_text(e.study));
+  out.table(training_device_table(e));
+  if (training_throughput_table(e).rows.empty()) return;
+  out.paragraph(
+      "`model`: the operations that the model needs, three times those of a forward pass, for each "
+      "device and second; `MFU`: that over the dense bf16 rate of the datasheet.");
+  out.table(training_throughput_table(e));
 }
 
 }  // namespace
@@ -242,9 +293,9 @@ void write_markdown(Document& out) {
   out.paragraph(
       "Memory is that of one stage: the one whose `activations` (made there) and `received "
       "blocks` (that came over the pipeline, or the embedding on stage 0) are largest together, "
-      "with all its micro-batches in flight. Another stage may keep more received blocks. Weights, "
-      "gradients of weights, the optimiser and the layers' own activations are not counted.");
+      "with all its micro-batches in flight. Another stage may keep more received blocks.");
   out.table(training_memory_table(e));
+  write_device(out);
   write_details(out);
 }
 
@@ -257,6 +308,10 @@ void write_table(std::string& text, const Answer& answer) {
     append_table(text, "Training: the simulated step", training_step_table(evaluation));
   append_table(text, "Training: the fullest stage, and the messages of one micro-batch",
                training_memory_table(evaluation));
+  if (!evaluation.study.model.architecture) return;
+  append_table(text, "Training: memory of a device", training_device_table(evaluation));
+  if (const Table table = training_throughput_table(evaluation); !table.rows.empty())
+    append_table(text, "Training: throughput", table);
 }
 
 }  // namespace training_section
@@ -285,6 +340,40 @@ Table training_step_table(const Evaluation& evaluation) {
   for (const TrainingRun& run : evaluation.training.runs)
     table.add(name(run.path->scheme), name(run.schedule), format_seconds(run.makespan),
               format_ratio(run.bubble), seconds_or_dash(run.communication));
+  return table;
+}
+
+Table training_device_table(const Evaluation& evaluation) {
+  const Study& study = evaluation.study;
+  Table table{{"scheme", right("weights"), right("gradients"), right("optimiser"), right("layers"),
+               right("residual path"), right("all"), right("of capacity")}};
+  for (const ResidualPath& path : evaluation.paths) {
+    std::map<MemoryItem, Bytes> items;
+    for (const MemoryRow& row : evaluation.memory)
+      if (row.workload == WorkloadId::training() && row.path == &path) items[row.item] += row.bytes;
+    const Bytes all = memory_of(evaluation.memory, WorkloadId::training(), path.scheme);
+    using enum MemoryItem;
+    table.add(name(path.scheme), bytes_or_dash(items[weights]), bytes_or_dash(items[gradients]),
+              bytes_or_dash(items[optimizer_states]), bytes_or_dash(items[layer_activations]),
+              bytes_or_dash(items[activations] + items[pipeline_blocks]), format_bytes(all),
+              study.machine->memory_capacity ? format_ratio(all / *study.machine->memory_capacity)
+                                             : std::string(kNothing));
+  }
+  return table;
+}
+
+Table training_throughput_table(const Evaluation& evaluation) {
+  Table table{{"scheme", "schedule", right("tokens/s"), right("tokens/s a device"), right("model"),
+               right("MFU")}};
+  for (const TrainingRun& run : evaluation.training.runs) {
+    if (run.schedule != quoted_schedule(evaluation.study, *run.path)) continue;
+    const auto all = throughput_of(evaluation, run);
+    if (!all) continue;
+    table.add(name(run.path->scheme), name(run.schedule),
+              format_count(static_cast<Count>(all->tokens_per_second)),
+              format_count(static_cast<Count>(all->tokens_per_second_and_device)),
+              format_flop_rate(all->model_rate), format_ratio(all->utilization));
+  }
   return table;
 }
 

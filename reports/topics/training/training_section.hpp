@@ -18,6 +18,12 @@ Table training_step_table(const Evaluation& evaluation);
 /// Every scheme as it is quoted: gradient accumulation, the fullest stage, and what is sent.
 Table training_memory_table(const Evaluation& evaluation);
 
+/// What a device holds of a step under each scheme; the model must have an architecture.
+Table training_device_table(const Evaluation& evaluation);
+
+/// Tokens per second and MFU of each scheme as it is quoted; no rows where no step is known.
+Table training_throughput_table(const Evaluation& evaluation);
+
 /// Stages and chunks of the study's scheme. Precondition: the evaluation has a training step.
 Table stage_table(const Evaluation& evaluation);
 Table chunk_table(const Evaluation& evaluation);
@@ -42,6 +48,9 @@ std::string communication_sentence(const Evaluation& evaluation);
 /// A training step among the rows of all steps, and its memory among that of all workloads.
 Explanation explain_step(const Evaluation& evaluation, const StepRow& row);
 Explanation explain_memory(const Evaluation& evaluation, const MemoryRow& row);
+
+/// "1f1b: P = 4, V = 1, M = 8; 4096 tokens of a micro-batch on one device".
+std::string pipeline_text(const Study& study);
 
 }  // namespace training_section
 }  // namespace depthcost

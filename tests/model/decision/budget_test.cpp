@@ -267,8 +267,7 @@ TEST(DeviceMemory, NeverPassesBecauseTheRestIsNotCounted) {
   EXPECT_EQ(row.budget.limit, 100e9);
   EXPECT_EQ(row.low, kHeld);  // of the prefill, not the sum over workloads
   EXPECT_FALSE(row.high);
-  EXPECT_EQ(row.reason,
-            "the model has no attention and mlp, so that weights and KV cache are not counted");
+  EXPECT_EQ(row.reason, "the model has no attention and mlp, so that its weights are not counted");
   study.machine->memory_capacity = Bytes{kHeld};
   EXPECT_EQ(predicted(study).verdict, Verdict::unknown);
 }

@@ -54,9 +54,14 @@ TEST(SchemeVerdicts, HoldToTheScenariosLimitWhereItSetsOne) {
 }
 
 TEST(SchemeVerdicts, HoldTrainingToFourPerCent) {
-  const Evaluation e = with_overhead({0.025, 0.03, 0.035}, test::training_study());
+  Study study = test::training_study();
+  study.machine->memory_capacity = Bytes{1e13};
+  const Evaluation e = with_overhead({0.025, 0.03, 0.035}, study);
   EXPECT_EQ(first_of(e).fate, Fate::ok);
   EXPECT_EQ(first_of(e).time->budget.limit, 0.04);
+  // Eight devices do not hold the model's state.
+  EXPECT_EQ(first_of(with_overhead({0.025, 0.03, 0.035}, test::training_study())).fate,
+            Fate::does_not_fit);
 }
 
 TEST(SchemeVerdicts, AreDecidedByTheLargestPoint) {

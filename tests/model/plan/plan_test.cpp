@@ -9,7 +9,7 @@
 
 #include "model/evaluation/evaluation.hpp"
 #include "model/schemes/list.hpp"
-#include "model/step/weights_and_cache.hpp"
+#include "model/training/training_memory.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::plan_test {
@@ -205,14 +205,18 @@ TEST(Plan, TakesTheCheapestOfASchemeWithoutAPublishedLoss) {
   }
 }
 
-TEST(Plan, CountsWeightsAndGradientsOfTraining) {
+TEST(Plan, CountsAllThatTrainingKeeps) {
   Study study = test::training_study();
   study.pipeline.reset();
   study.training->schedule = PipelineSchedule::one_forward_one_backward;
   study.machine->memory_capacity = Bytes{1e9};
   const PlannedPlacement plan = planned({{.tensor = 8, .expert = 8}, study, {}});
   EXPECT_EQ(plan.fate, PlanFate::does_not_fit);
-  EXPECT_NEAR(plan.memory.value, 2 * device_weights(study).value, 1);
+  const ResidualPath standard = baseline_study(study).path;  // what does not fit with it never fits
+  Bytes all;
+  for (const MemoryRow& row : all_memory_rows(study, standard)) all += row.bytes;
+  EXPECT_EQ(plan.memory.value, all.value);
+  EXPECT_GT(plan.memory.value, 18 * 2.7e12 / 8);
 }
 
 // --- placements ---

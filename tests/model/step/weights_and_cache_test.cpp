@@ -5,6 +5,7 @@
 
 #include "model/decision/budget.hpp"
 #include "model/schemes/list.hpp"
+#include "model/training/training_memory.hpp"
 #include "tests/architectures.hpp"
 #include "tests/studies.hpp"
 
@@ -31,7 +32,7 @@ TEST(DeviceWeights, OfKimiK3OnEightDevices) {
 }
 
 BudgetRow device_memory(const Study& study) {
-  std::vector<MemoryRow> memory = memory_rows(study, study.path);
+  std::vector<MemoryRow> memory = all_memory_rows(study, study.path);
   return budget_rows({study, {}, memory, nullptr}).front();
 }
 
@@ -108,13 +109,31 @@ TEST(DeviceMemory, SpreadsExpertsOverContextRanksToo) {
   EXPECT_NE(device_memory(study).verdict, Verdict::pass) << "half the devices";
 }
 
-TEST(DeviceMemory, OfTrainingAloneIsUnknownAndSaysWhy) {
+/// 2.7 T weights of 18 bytes on eight devices; nothing but more of them helps.
+TEST(DeviceMemory, OfTrainingCountsTheModelsState) {
   Study study = kimi_on(8, kH200);
   study.decode.reset();
   study.prefill.reset();
   study.training = Training{.sequence_length = 4096};
-  EXPECT_EQ(device_memory(study).reason,
-            "weights, gradients and optimiser states of training are not counted");
+  const BudgetRow row = device_memory(study);
+  EXPECT_EQ(row.verdict, Verdict::fail);
+  EXPECT_EQ(row.reason, "largest at training");
+  EXPECT_GT(row.low.value(), 18 * 2.7e12 / 8);
+}
+
+/// Layers that run again keep nothing; replicas that share out weights hold a part.
+TEST(DeviceMemory, OfTrainingNamesTheSettingThatKeepsIt) {
+  Study study = kimi_on(8, kH200);
+  study.model = {.name = "Llama", .num_layers = 64, .hidden_size = 4096};
+  study.model.architecture = test::llama_8b();
+  study.path = {Scheme{}, 64};
+  study.tensor_parallel_size = study.expert_parallel_size = 1;
+  study.data_parallel_size = 8;
+  study.decode.reset();
+  study.prefill.reset();
+  study.training = Training{.sequence_length = 32768};
+  EXPECT_EQ(device_memory(study).verdict, Verdict::fail);
+  EXPECT_EQ(device_memory(study).nearest, "workload.training.layers: recompute would keep it");
 }
 
 Study llama() {

@@ -85,7 +85,7 @@ TEST(Csv, HoldsTheTrainingStep) {
   EXPECT_TRUE(has_line(lines, "step,training,standard,fused,,,,delta_seconds,0,s"));
   std::size_t rows = 0;
   for (const std::string& line : lines) rows += line.starts_with("training,") ? 1u : 0u;
-  EXPECT_EQ(rows, 12u * 7u);
+  EXPECT_EQ(rows, 12u * 8u);
 }
 
 TEST(Csv, AppendsTheRowsOfSingleLayersToTheLedger) {

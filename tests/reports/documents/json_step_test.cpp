@@ -79,11 +79,29 @@ const Json& in_training() {
 TEST(JsonTraining, HasTheSetupTheSchemesAndThePipeline) {
   EXPECT_FALSE(kimi_k3().contains("training"));
   const Json& training = in_training()["training"];
-  expect_keys(training,
-              {"sequence_length", "micro_batch_size", "num_micro_batches", "tokens_per_device",
-               "num_stages", "num_virtual_stages", "pipeline_schedule", "activations",
-               "gradient_accumulation", "cache", "sends", "gradient_dtype", "wire_dtype",
-               "by_scheme", "chunks", "transitions", "stages", "plan"});
+  expect_keys(training, {"sequence_length",
+                         "micro_batch_size",
+                         "num_micro_batches",
+                         "tokens_per_device",
+                         "num_stages",
+                         "num_virtual_stages",
+                         "pipeline_schedule",
+                         "precision",
+                         "activations",
+                         "layers",
+                         "optimizer",
+                         "sharding",
+                         "main_gradients",
+                         "gradient_accumulation",
+                         "cache",
+                         "sends",
+                         "gradient_dtype",
+                         "wire_dtype",
+                         "by_scheme",
+                         "chunks",
+                         "transitions",
+                         "stages",
+                         "plan"});
   expect_integers(training, {"sequence_length", "micro_batch_size", "num_micro_batches",
                              "tokens_per_device", "num_stages", "num_virtual_stages"});
   EXPECT_EQ(training["pipeline_schedule"], "interleaved_1f1b");
@@ -95,9 +113,11 @@ TEST(JsonTraining, HasTheSetupTheSchemesAndThePipeline) {
 
 TEST(JsonTraining, HasARowForEverySchemeAndSchedule) {
   for (const Json& row : in_training()["training"]["by_scheme"]) {
-    expect_keys(row, {"scheme", "schedule", "makespan_seconds", "forward_seconds",
-                      "backward_seconds", "recompute_seconds", "communication_seconds", "bubble",
-                      "accumulation_d", "message_bytes", "stages"});
+    expect_keys(row,
+                {"scheme", "schedule", "makespan_seconds", "reduction_seconds", "forward_seconds",
+                 "backward_seconds", "recompute_seconds", "communication_seconds", "bubble",
+                 "accumulation_d", "tokens_per_second", "tokens_per_second_and_device",
+                 "model_flops_per_second_and_device", "mfu", "message_bytes", "stages"});
     EXPECT_EQ(row["message_bytes"].size(), 7u);
     EXPECT_EQ(row["stages"].size(), 4u);
     expect_keys(row["stages"][0], {"activation_bytes", "block_bytes", "micro_batches_in_flight"});

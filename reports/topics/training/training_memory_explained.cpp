@@ -1,0 +1,88 @@
+// What a device keeps of a training step, item by item.
+#include <fmt/format.h>
+
+#include "model/step/weights_and_cache.hpp"
+#include "model/training/model_state.hpp"
+#include "model/training/replicas.hpp"
+#include "reports/formats/numbers.hpp"
+#include "reports/topics/training/training_section.hpp"
+
+namespace depthcost::training_section {
+namespace {
+
+using explained::letters;
+using explained::metric;
+
+/// "stage 3, the fullest: activations 1.2e9 bytes + received blocks 3e8 bytes, 4 micro-batches".
+std::string fullest_text(const TrainingRun& run) {
+  const StageMemory most = fullest(run.stages);
+  std::size_t stage = 0;
+  while (stage + 1 < run.stages.size() && run.stages[stage].all() < most.all()) ++stage;
+  return fmt::format(
+      "stage {}, the fullest: activations {:.12g} bytes + received blocks {:.12g} bytes, {} "
+      "micro-batches in flight",
+      stage, most.activations.value, most.blocks.value, most.micro_batches);
+}
+
+/// Of what stands beside the residual path.
+Explanation explain_beside(const Evaluation& e, const MemoryRow& row) {
+  const Study& study = e.study;
+  const Training& training = *study.training;
+  const DeviceParameters parameters = device_parameters(study);
+  const bool is_of_layers = row.item == MemoryItem::layer_activations;
+  Explanation x{
+      .metric = metric({"memory.training", name(row.path->scheme), name(row.item)}),
+      .formula = is_of_layers
+                     ? "elements that backward passes of the layers read, for all micro-batches in "
+                       "flight on the fullest stage; logits of one in f32"
+                     : "bytes of a weight x (weights of the fullest stage / replicas that share "
+                       "them out)",
+      .source = is_of_layers ? "[ours] REFERENCES.md, memory of training"
+                             : "[megatron_optimizer], [zero]; REFERENCES.md, memory of training",
+      .numbers = {},
+      .function = is_of_layers ? "model/training/layer_activations.cpp: layer_activations"
+                               : "model/training/model_state.cpp: model_state"};
+  if (is_of_layers)
+    x.numbers = {pipeline_text(study), fmt::format("layers: {}", name(training.layers))};
+  else
+    x.numbers = {
+        fmt::format("{:.12g} weights of layers and tables, {:.12g} of experts, {:.12g} of the "
+                    "scheme, on one device",
+                    parameters.dense(), parameters.experts, path_parameters(study, *row.path)),
+        fmt::format("replicas: {}, of experts {}; sharding {}, optimizer {}, gradients in {}",
+                    dense_replicas(study).replicas, expert_replicas(study).replicas,
+                    name(training.sharding), name(training.optimizer),
+                    name(training.main_gradients))};
+  x.numbers.push_back(fmt::format("= {:.12g} bytes", row.bytes.value));
+  return x;
+}
+
+bool is_of_residual_path(MemoryItem item) {
+  return item == MemoryItem::activations || item == MemoryItem::pipeline_blocks;
+}
+
+}  // namespace
+
+Explanation explain_memory(const Evaluation& e, const MemoryRow& row) {
+  if (!is_of_residual_path(row.item)) return explain_beside(e, row);
+  const bool is_cache = row.item == MemoryItem::pipeline_blocks;
+  std::string terms = "not in the simulated step";
+  for (const TrainingRun& run : e.training.runs)
+    if (run.path == row.path && run.schedule == quoted_schedule(e.study, *run.path))
+      terms = fullest_text(run);
+  return {
+      .metric = metric({"memory.training", name(row.path->scheme), name(row.item)}),
+      .formula = is_cache ? "blocks that were received, for all micro-batches in flight on the "
+                            "fullest stage: once for each where the stage caches them, but for "
+                            "its own among them"
+                          : "what backward passes of the residual path read, for all "
+                            "micro-batches in flight on the fullest stage",
+      .source = is_cache ? "[attnres] Sec. 4.1, enumerated" : "[ours] REFERENCES.md, activations",
+      .numbers = {pipeline_text(e.study), letters(*row.path), terms,
+                  fmt::format("activations {}, cache {}: = {:.12g} bytes",
+                              name(e.study.training->activations), name(e.study.training->cache),
+                              row.bytes.value)},
+      .function = "model/training/training_memory.cpp: training_memory"};
+}
+
+}  // namespace depthcost::training_section

@@ -1,0 +1,98 @@
+// Tensors of a layer listed one by one, and micro-batches in flight in closed form.
+#include "model/training/layer_activations.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/training/training_work.hpp"
+#include "tests/architectures.hpp"
+#include "tests/studies.hpp"
+
+namespace depthcost::layer_activations_test {
+namespace {
+
+// [sequence_parallel] Sec. 4.1 counts 8 sbh bytes of queries, keys, values and the input of the
+// output projection, beside the layer's input, dropout and scores.
+TEST(LayerActivations, OfPlainAttentionAreThoseOfThePaper) {
+  const double h = 4096;
+  const Attention attention{GroupedAttention{.num_heads = 32, .num_kv_heads = 32, .head_dim = 128}};
+  EXPECT_EQ(2 * kept_elements(attention, 1), 8 * h);
+  EXPECT_EQ(2 * kept_elements(attention, 8), 8 * h / 8);
+}
+
+TEST(LayerActivations, OfAnMlpAreGateUpAndProduct) {
+  EXPECT_EQ(kept_elements(Mlp{DenseMlp{14336}}, 4096, 2), 3 * 14336 / 2);
+  const ExpertMlp experts{
+      .num_experts = 64, .num_active = 4, .num_shared = 1, .width = 1000, .latent_width = {}};
+  const double router = 64;
+  const double shared = 3 * 1000;
+  const double routed = 4 * (4096 + 3 * 1000);
+  EXPECT_EQ(kept_elements(Mlp{experts}, 4096, 1), router + shared + routed);
+}
+
+// DeepSeek-V3: compressed queries and keys on every rank, 128 heads over the ranks.
+TEST(LayerActivations, OfLatentAttentionHaveTheCompressedVectorsOnEveryRank) {
+  const Attention attention{LatentAttention{.num_heads = 128,
+                                            .q_rank = 1536,
+                                            .kv_rank = 512,
+                                            .nope_dim = 128,
+                                            .rope_dim = 64,
+                                            .value_dim = 128,
+                                            .top_k = {}}};
+  const double compressed = 1536 + 512 + 64;
+  const double head = 192 + 192 + 128 + 128;
+  EXPECT_EQ(kept_elements(attention, 1), compressed + 128 * head);
+  EXPECT_EQ(kept_elements(attention, 8), compressed + 16 * head);
+}
+
+/// Eight sublayers of eight elements of 1,000 tokens and more: round numbers.
+Study round_study(Count stages, Count micro_batches) {
+  Study study = test::kimi_k3_study();
+  study.model = {.name = "round", .num_layers = 16, .hidden_size = 100};
+  study.model.architecture = Architecture{
+      .attention = {{GroupedAttention{.num_heads = 1, .num_kv_heads = 1, .head_dim = 100}, 8}},
+      .mlp = {{DenseMlp{200}, 8}},
+      .tables = {},
+      .vocabulary_size = 5000};
+  study.path = {Scheme{}, 16};
+  study.tensor_parallel_size = 1;
+  study.training = Training{.sequence_length = 1000, .num_micro_batches = micro_batches};
+  study.pipeline.reset();
+  if (stages > 1) study.pipeline = even_layout(stages, 1, 8, 2);
+  return study;
+}
+
+std::vector<Bytes> activations(const Study& study) {
+  return layer_activations(study, training_order(study, study.training->num_micro_batches));
+}
+
+/// Under 1f1b stage i of P has min(M, P - i) micro-batches in flight. [interleaved] Sec. 2.2
+TEST(LayerActivations, AreThoseOfTheMicroBatchesInFlight) {
+  const double decoder_layer = 1000 * (4 * 100 + 3 * 200) * 2;
+  const double logits = 1000 * 5000 * 4;
+  for (const Count M : {2, 8}) {
+    const std::vector<Bytes> stages = activations(round_study(4, M));
+    ASSERT_EQ(stages.size(), 4U);
+    for (Count i = 0; i < 4; ++i)
+      EXPECT_DOUBLE_EQ(stages[static_cast<std::size_t>(i)].value,
+                       as_double(std::min(M, 4 - i)) * 2 * decoder_layer + (i == 3 ? logits : 0))
+          << i;
+  }
+  EXPECT_DOUBLE_EQ(activations(round_study(1, 8)).front().value, 8 * decoder_layer + logits);
+}
+
+TEST(LayerActivations, ThatAreRecomputedAreOneDecoderLayer) {
+  Study study = round_study(4, 8);
+  study.training->layers = LayerActivations::recompute;
+  EXPECT_DOUBLE_EQ(activations(study).front().value, 1000 * (4 * 100 + 3 * 200) * 2);
+}
+
+/// Context ranks share the tokens.
+TEST(LayerActivations, AreSharedByContextRanks) {
+  Study study = round_study(4, 8);
+  const double alone = activations(study).front().value;
+  study.context_parallel_size = 2;
+  EXPECT_DOUBLE_EQ(activations(study).front().value, alone / 2);
+}
+
+}  // namespace
+}  // namespace depthcost::layer_activations_test

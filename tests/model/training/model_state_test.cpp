@@ -1,0 +1,104 @@
+// Bytes of a weight as Megatron-LM's documentation has them, and devices counted by hand.
+#include "model/training/model_state.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/ledger/arithmetic.hpp"
+#include "model/schemes/list.hpp"
+#include "model/step/weights_and_cache.hpp"
+#include "model/training/training_memory.hpp"
+#include "tests/architectures.hpp"
+#include "tests/studies.hpp"
+
+namespace depthcost::model_state_test {
+namespace {
+
+/// Llama 3.1 8B on `data` replicas.
+Study llama(Count data, StateSharding sharding) {
+  Study study = test::kimi_k3_study();
+  study.model = {.name = "Llama", .num_layers = 64, .hidden_size = 4096};
+  study.model.architecture = test::llama_8b();
+  study.path = {Scheme{}, 64};
+  study.pipeline.reset();
+  study.tensor_parallel_size = 1;
+  study.expert_parallel_size = 1;
+  study.data_parallel_size = data;
+  study.training = Training{.sequence_length = 4096, .sharding = sharding};
+  return study;
+}
+
+double bytes_of_a_weight(const Study& study) {
+  const ModelState state = model_state(study, study.path);
+  const double weights = device_parameters(study).dense() + parameters(study.path, 4096).total;
+  return (state.weights + state.gradients + state.optimizer).value / weights;
+}
+
+// docs/api-guide/core/dist_optimizer.md, bf16 weights and f32 gradients: 18, and 6 + 12 / d.
+TEST(ModelState, HasTheBytesOfMegatron) {
+  for (const Count d : {1, 2, 8}) {
+    EXPECT_DOUBLE_EQ(bytes_of_a_weight(llama(d, StateSharding::none)), 18);
+    EXPECT_DOUBLE_EQ(bytes_of_a_weight(llama(d, StateSharding::optimizer)), 6 + 12 / as_double(d));
+    EXPECT_DOUBLE_EQ(bytes_of_a_weight(llama(d, StateSharding::gradients)), 2 + 16 / as_double(d));
+    EXPECT_DOUBLE_EQ(bytes_of_a_weight(llama(d, StateSharding::weights)), 18 / as_double(d));
+  }
+}
+
+TEST(ModelState, AddsUpGradientsInTheTypeThatIsWritten) {
+  Study study = llama(4, StateSharding::optimizer);
+  const ModelState f32 = model_state(study, study.path);
+  study.training->main_gradients = Dtype::bf16;
+  EXPECT_DOUBLE_EQ(model_state(study, study.path).gradients / f32.gradients, 0.5);
+}
+
+/// One moment in place of two, but for the vocabulary and the scheme's own parameters.
+TEST(ModelState, OfMuonHasOneMoment) {
+  Study study = llama(1, StateSharding::none);
+  const Bytes adamw = model_state(study, study.path).optimizer;
+  study.training->optimizer = Optimizer::muon;
+  EXPECT_DOUBLE_EQ((adamw - model_state(study, study.path).optimizer).value,
+                   4 * device_parameters(study).layers);
+}
+
+/// Sixteen devices hold eight experts, two on each of four ranks: four replicas of them.
+TEST(ModelState, SharesExpertsOverTheirOwnReplicas) {
+  Study study = llama(16, StateSharding::weights);
+  study.model.architecture->mlp = {
+      {ExpertMlp{.num_experts = 8, .num_active = 2, .width = 1000}, 32}};
+  study.expert_parallel_size = 4;
+  const double experts = 32 * 2 * 3 * 4096.0 * 1000;
+  const DeviceParameters parameters = device_parameters(study);
+  EXPECT_DOUBLE_EQ(parameters.experts, experts);
+  const double dense = parameters.dense() + path_parameters(study, study.path);
+  EXPECT_NEAR(model_state(study, study.path).weights.value, 2 * (experts / 4 + dense / 16), 1);
+}
+
+/// m streams have phi on every tensor rank.
+TEST(ModelState, HoldsTheParametersOfTheScheme) {
+  Study study = llama(1, StateSharding::none);
+  const ResidualPath mhc{Scheme{schemes::kMhc, {.num_streams = 4}}, 64};
+  const double more = path_parameters(study, mhc) - path_parameters(study, study.path);
+  EXPECT_GT(more, 64 * 24 * 4 * 4096.0 * 0.9);
+  EXPECT_DOUBLE_EQ(
+      (model_state(study, mhc).optimizer - model_state(study, study.path).optimizer).value,
+      12 * more);
+}
+
+TEST(TrainingMemory, OfADeviceHasEveryItem) {
+  const Study study = llama(2, StateSharding::optimizer);
+  const auto rows = training_memory_rows(study, study.path, Schedule::fused);
+  const auto has = [&](MemoryItem item) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const MemoryRow& row) { return row.item == item; });
+  };
+  for (const MemoryItem item : {MemoryItem::activations, MemoryItem::weights, MemoryItem::gradients,
+                                MemoryItem::optimizer_states, MemoryItem::layer_activations})
+    EXPECT_TRUE(has(item)) << name(item);
+  EXPECT_EQ(all_memory_rows(study, study.path).size(),
+            rows.size() + memory_rows(study, study.path).size());
+  Study unknown = study;
+  unknown.model.architecture.reset();
+  EXPECT_EQ(training_memory_rows(unknown, unknown.path, Schedule::fused).size(), 1U);
+}
+
+}  // namespace
+}  // namespace depthcost::model_state_test
