@@ -183,7 +183,7 @@ const std::array kScenario{
     key(quantity, "baseline_step.prefill", seconds,
         "measured time of the whole prefill with the fused standard residual"),
     key(quantity, "baseline_step.training", seconds,
-        "measured training step with the fused standard residual, without the optimiser"),
+        "measured training step with the fused standard residual"),
     measured_term(quantities, "step_terms.decode.attention"),
     measured_term(quantities, "step_terms.decode.mlp"),
     measured_term(quantities, "step_terms.decode.head"),
