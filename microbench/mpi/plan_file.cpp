@@ -99,6 +99,10 @@ PipelinePlan plan_of(const Node& document) {
       .tokens = file.count("tokens"),
       .hidden_size = file.count("hidden_size"),
       .bytes_per_element = element_bytes(file, "bytes_per_element")};
+  if (num_copies(plan.schedule) > 1)
+    throw InputError(file.at("schedule").position,
+                     fmt::format("invalid schedule '{}' (this program runs one direction)",
+                                 name(plan.schedule)));
   plan.gradient_bytes_per_element = file.has("gradient_bytes_per_element")
                                         ? element_bytes(file, "gradient_bytes_per_element")
                                         : plan.bytes_per_element;

@@ -36,7 +36,7 @@ void Stage::run(const PipelineTask& task, Checked checked) {
     send(Direction::forward, chunk, task.micro_batch, std::move(output));
   else if (task.kind == TaskKind::backward_input && chunk > 0)
     unsent_[{chunk, task.micro_batch}] = std::move(output);
-  if (task.kind == gradient_leaves_after(order_.backward) && chunk > 0)
+  if (hands_gradient_over(task) && chunk > 0)
     send(Direction::backward, chunk - 1, task.micro_batch,
          std::move(unsent_.extract({chunk, task.micro_batch}).mapped()));
 }

@@ -2,7 +2,9 @@
 #include "model/pipeline/pipeline_order.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <deque>
 #include <string>
 #include <utility>
 
@@ -25,6 +27,7 @@ enum class Direction : std::uint8_t { forward, backward };
 struct Alternation {
   Count warm_up = 0;
   Count weights_late = 0;
+  BackwardPass backward = BackwardPass::whole;
 };
 
 class StageTable {
@@ -37,6 +40,7 @@ class StageTable {
         activations_(activations) {}
 
   std::vector<PipelineTask> alternate(const Alternation& alternation) && {
+    backward_ = alternation.backward;
     const Count warm_up = std::min(alternation.warm_up, num_passes_);
     const Count weights_late = std::min(alternation.weights_late, num_passes_);
     tasks_.reserve(static_cast<std::size_t>(num_passes_) *
@@ -57,7 +61,8 @@ class StageTable {
   void append(TaskKind kind, Count pass) {
     const auto [chunk, micro_batch] =
         at(pass, kind == TaskKind::forward ? Direction::forward : Direction::backward);
-    tasks_.push_back({.kind = kind, .chunk = chunk, .micro_batch = micro_batch});
+    tasks_.push_back(
+        {.kind = kind, .chunk = chunk, .micro_batch = micro_batch, .backward = backward_});
   }
 
   /// Groups of P micro-batches go through the stage's chunks one after another, backward from the
@@ -77,6 +82,7 @@ class StageTable {
   Count num_passes_;
   Count stage_;
   Activations activations_;
+  BackwardPass backward_ = BackwardPass::whole;
   std::vector<PipelineTask> tasks_;
 };
 
@@ -102,7 +108,116 @@ std::vector<PipelineTask> tasks_of_interleaved(const PipelineOrder& order, Count
 std::vector<PipelineTask> tasks_of_zb_h1(const PipelineOrder& order, Count stage,
                                          Activations activations) {
   return StageTable(order, stage, activations)
-      .alternate({.warm_up = order.num_stages - stage - 1, .weights_late = stage});
+      .alternate({.warm_up = order.num_stages - stage - 1,
+                  .weights_late = stage,
+                  .backward = BackwardPass::split});
+}
+
+/// One stage of DualPipe. A phase is a direction as this stage sees it: phase 0 begins nearer to
+/// the stage.
+class DualPipeTable {
+ public:
+  DualPipeTable(const PipelineOrder& order, Count stage, Activations activations)
+      : order_(order), stage_(stage), activations_(activations) {}
+
+  /// deepseek-ai/DualPipe, dualpipe.py, steps 1 to 8; `h` is how far the stage is from its end.
+  std::vector<PipelineTask> tasks() && {
+    const Count P = order_.num_stages;
+    const Count h = std::min(stage_, P - 1 - stage_);
+    const Count inner = P / 2 - 1 - h;
+    for (Count i = 0; i < 2 * inner; ++i) forward(0);
+    for (Count i = 0; i <= h; ++i) {
+      forward(0);
+      forward(1);
+    }
+    for (Count i = 0; i < inner; ++i) {
+      backward(1, BackwardPass::split);
+      weights();
+      forward(1);
+    }
+    for (Count i = 0; i < order_.num_micro_batches / 2 - P + h + 1; ++i) {
+      pair(0, 1);
+      pair(1, 0);
+    }
+    for (Count i = 0; i < inner; ++i) {
+      backward(1, BackwardPass::whole);
+      pair(1, 0);
+    }
+    drain(h);
+    for (Count i = 0; i < inner; ++i) {
+      weights();
+      backward(0, BackwardPass::split);
+    }
+    for (Count i = 0; i <= h; ++i) weights();
+    return std::move(tasks_);
+  }
+
+ private:
+  /// Backward passes of both phases; from the middle on, their weights are late.
+  void drain(Count h) {
+    BackwardPass how = BackwardPass::whole;
+    for (Count i = 0; i <= h; ++i) {
+      const bool is_middle = i == (h + 1) / 2;
+      if (is_middle && h % 2 == 1) how = BackwardPass::split;
+      backward(1, how);
+      if (is_middle && h % 2 == 0) how = BackwardPass::split;
+      backward(0, how);
+    }
+  }
+
+  PipelineTask task(TaskKind kind, std::size_t phase, Count pass, BackwardPass backward) const {
+    const bool is_far = 2 * stage_ >= order_.num_stages;
+    const bool is_reversed = (phase == 1) != is_far;
+    const Count chunk = is_reversed ? order_.num_stages - 1 - stage_ : stage_;
+    const Count first = is_reversed ? order_.num_micro_batches / 2 : 0;
+    return {.kind = kind,
+            .chunk = static_cast<std::int32_t>(chunk),
+            .micro_batch = static_cast<std::int32_t>(first + pass),
+            .backward = backward};
+  }
+
+  void forward(std::size_t phase) {
+    tasks_.push_back(task(TaskKind::forward, phase, forwards_[phase]++, BackwardPass::whole));
+  }
+
+  /// A forward pass beside a whole backward pass of the other direction.
+  void pair(std::size_t forward_phase, std::size_t backward_phase) {
+    forward(forward_phase);
+    const std::size_t first = tasks_.size();
+    backward(backward_phase, BackwardPass::whole);
+    tasks_[first - 1].paired_with = static_cast<std::int8_t>(tasks_.size() - first);
+  }
+
+  void backward(std::size_t phase, BackwardPass how) {
+    const Count pass = backwards_[phase]++;
+    if (activations_ == Activations::recomputed)
+      tasks_.push_back(task(TaskKind::recompute, phase, pass, how));
+    tasks_.push_back(task(TaskKind::backward_input, phase, pass, how));
+    const PipelineTask weights = task(TaskKind::backward_weight, phase, pass, how);
+    if (how == BackwardPass::whole)
+      tasks_.push_back(weights);
+    else
+      late_.push_back(weights);
+  }
+
+  /// The oldest that are late.
+  void weights() {
+    tasks_.push_back(late_.front());
+    late_.pop_front();
+  }
+
+  const PipelineOrder& order_;
+  Count stage_;
+  Activations activations_;
+  std::array<Count, 2> forwards_{};
+  std::array<Count, 2> backwards_{};
+  std::deque<PipelineTask> late_;
+  std::vector<PipelineTask> tasks_;
+};
+
+std::vector<PipelineTask> tasks_of_dualpipe(const PipelineOrder& order, Count stage,
+                                            Activations activations) {
+  return DualPipeTable(order, stage, activations).tasks();
 }
 
 /// What there is to know of a schedule.
@@ -110,7 +225,7 @@ struct ScheduleRow {
   /// What a stage does, in order.
   std::vector<PipelineTask> (*tasks)(const PipelineOrder&, Count stage, Activations) = nullptr;
   ScheduleLimits limits = {};
-  BackwardPass backward = BackwardPass::whole;
+  Directions directions = Directions::one;
 };
 
 ScheduleRow row_of(PipelineSchedule schedule, Count P, Count V) {
@@ -121,9 +236,19 @@ ScheduleRow row_of(PipelineSchedule schedule, Count P, Count V) {
       return {.tasks = tasks_of_interleaved,
               .limits = {.has_virtual_stages = true, .micro_batch_step = V > 1 ? P : 1}};
     case PipelineSchedule::zb_h1:
-      return {.tasks = tasks_of_zb_h1, .backward = BackwardPass::split};
+      return {.tasks = tasks_of_zb_h1};
+    case PipelineSchedule::dualpipe:
+      return {.tasks = tasks_of_dualpipe,
+              .limits = {.micro_batch_step = 2, .fewest_micro_batches = 2 * P, .stage_step = 2},
+              .directions = Directions::both};
   }
   return {};
+}
+
+/// "the 4 stages", or "2".
+std::string micro_batch_step_text(const ScheduleLimits& limits, Count num_stages) {
+  const std::string step = std::to_string(limits.micro_batch_step);
+  return limits.micro_batch_step == num_stages ? "the " + step + " stages" : step;
 }
 
 void check(PipelineSchedule schedule, const PipelineOrder& order) {
@@ -139,9 +264,16 @@ void check(PipelineSchedule schedule, const PipelineOrder& order) {
   }
   if (M % limits.micro_batch_step != 0) {
     throw Infeasible("invalid number of micro-batches '" + std::to_string(M) +
-                     "' (must be a multiple of the " + std::to_string(limits.micro_batch_step) +
-                     " stages for " + std::string(name(schedule)) + ")");
+                     "' (must be a multiple of " + micro_batch_step_text(limits, P) + " for " +
+                     std::string(name(schedule)) + ")");
   }
+  if (P % limits.stage_step != 0)
+    throw Infeasible("invalid number of stages '" + std::to_string(P) + "' (must be even for " +
+                     std::string(name(schedule)) + ")");
+  if (M < limits.fewest_micro_batches)
+    throw Infeasible("invalid number of micro-batches '" + std::to_string(M) +
+                     "' (must be at least " + std::to_string(limits.fewest_micro_batches) +
+                     " for " + std::string(name(schedule)) + ")");
   // Quotients, since the product of three counts from a scenario may overflow.
   if (P > kMaxChunkPasses / V || P * V > kMaxChunkPasses / M) {
     throw Infeasible("invalid pipeline of " + std::to_string(P) + " x " + std::to_string(V) +
@@ -164,7 +296,7 @@ PipelineOrder pipeline_order(PipelineSchedule schedule, Count num_stages, Count 
                       .num_virtual_stages = num_virtual_stages,
                       .num_micro_batches = num_micro_batches,
                       .stages = {},
-                      .backward = row.backward};
+                      .directions = row.directions};
   check(schedule, order);
   order.stages.reserve(static_cast<std::size_t>(num_stages));
   for (Count stage = 0; stage < num_stages; ++stage)

@@ -61,6 +61,8 @@ class Simulator {
     std::size_t next = 0;  // in its table
     Seconds free;          // from when on it can do that
     bool waits = false;    // for a message that nobody has sent yet
+    PipelineTask output;   // a forward pass that others run beside
+    int paired = 0;        // tasks until its output leaves; 0: there is none
   };
 
   void advance(std::size_t stage) {
@@ -105,6 +107,7 @@ class Simulator {
     step_.makespan = std::max(step_.makespan, end);
     here.free = end;
     finish(stage, task);
+    if (here.paired > 0 && --here.paired == 0) hand_output_over(stage, here.output);
     step_.communication[stage] += exposed;
     step_.communication[stage] += here.free - end;
   }
@@ -114,23 +117,33 @@ class Simulator {
     const auto chunk = static_cast<std::size_t>(task.chunk);
     if (task.kind == TaskKind::forward) forward_done_[at] = 1;
     if (task.kind == TaskKind::backward_input) backward_done_[at] = 1;
-    if (task.kind == TaskKind::forward && !is_last_chunk(task)) {
-      const Bytes bytes = work_.forward_messages[chunk];
-      forward_[at + num_micro_batches_] = send(stage, chunk + 1, chunk, bytes);
+    if (task.kind == TaskKind::forward && task.paired_with == 0) hand_output_over(stage, task);
+    if (task.kind == TaskKind::forward && task.paired_with > 0) {
+      stages_[stage].output = task;
+      stages_[stage].paired = task.paired_with + 1;  // itself among them
     }
-    if (task.kind == gradient_leaves_after(work_.order.backward) && chunk > 0) {
+    if (hands_gradient_over(task) && chunk > 0) {
       const Bytes bytes = work_.backward_messages[chunk - 1];
-      backward_[at - num_micro_batches_] = send(stage, chunk - 1, chunk - 1, bytes);
+      backward_[at - num_micro_batches_] = send(stage, task, chunk - 1, chunk - 1, bytes);
     }
   }
 
+  void hand_output_over(std::size_t stage, const PipelineTask& task) {
+    if (is_last_chunk(task)) return;
+    const auto chunk = static_cast<std::size_t>(task.chunk);
+    forward_[index(task) + num_micro_batches_] =
+        send(stage, task, chunk + 1, chunk, work_.forward_messages[chunk]);
+  }
+
   /// A message over a transition to a chunk, ready now.
-  Message send(std::size_t sender, std::size_t to_chunk, std::size_t transition, Bytes bytes) {
-    const std::size_t receiver = stage_of_chunk(to_chunk, num_stages_);
+  Message send(std::size_t sender, const PipelineTask& task, std::size_t to_chunk,
+               std::size_t transition, Bytes bytes) {
+    const auto receiver = static_cast<std::size_t>(
+        stage_of_task(work_.order, static_cast<Count>(to_chunk), task.micro_batch));
     Stage& here = stages_[sender];
     Message message{.sent = here.free, .arrives = here.free};
     if (sender != receiver) {
-      const StageLink& link = work_.links[transition];
+      const StageLink& link = work_.links[link_of(task, transition)];
       Seconds& link_free = links_free_[2 * sender + (receiver == stage_behind(sender) ? 0 : 1)];
       link_free = std::max(link_free, message.sent) + bytes / link.bandwidth;
       message.arrives = link_free + link.latency;
@@ -170,6 +183,13 @@ class Simulator {
   std::size_t index(const PipelineTask& task) const {
     return static_cast<std::size_t>(task.chunk) * num_micro_batches_ +
            static_cast<std::size_t>(task.micro_batch);
+  }
+
+  /// The wire of a transition: that between the same two stages, whichever way the micro-batch
+  /// goes.
+  std::size_t link_of(const PipelineTask& task, std::size_t transition) const {
+    return is_reversed(work_.order, task.micro_batch) ? work_.links.size() - 1 - transition
+                                                      : transition;
   }
 
   /// A stage's first chunk has its number.

@@ -77,7 +77,8 @@ struct SimulatedStep {
 /// after backward_weight(c + 1, m) or, where the order splits the backward pass, after
 /// backward_input(c + 1, m); backward_weight(c, m) the stage's own backward_input(c, m).
 /// Messages between the same two stages in the same direction follow one another on the link, in
-/// the order in which their tasks end; none is sent between chunks of one stage. O(tasks).
+/// the order in which their tasks end; none is sent between chunks of one stage. The output of a
+/// forward pass that others run beside leaves with the last of them. O(tasks).
 /// Throws Infeasible for order tables that wait for themselves.
 SimulatedStep simulate(const PipelineWork& work);
 

@@ -33,10 +33,12 @@ ModelState model_state(const Study& study, const ResidualPath& path) {
   const DeviceParameters parameters = device_parameters(study);
   const double optimizer = training.optimizer == Optimizer::muon ? kMuonBytes : kAdamwBytes;
   const Count replicas = dense_replicas(study).replicas;
+  const double copies = as_double(num_copies(training.schedule));
   ModelState state;
-  add(state, training, parameters.layers, optimizer, replicas);
-  add(state, training, parameters.experts, optimizer, expert_replicas(study).replicas);
-  add(state, training, parameters.vocabulary + parameters.tables + path_parameters(study, path),
+  add(state, training, copies * parameters.layers, optimizer, replicas);
+  add(state, training, copies * parameters.experts, optimizer, expert_replicas(study).replicas);
+  add(state, training,
+      copies * (parameters.vocabulary + parameters.tables + path_parameters(study, path)),
       kAdamwBytes, replicas);
   return state;
 }

@@ -9,11 +9,13 @@
 namespace depthcost {
 namespace {
 
-/// `stride` ranks lie between two replicas.
+/// `stride` ranks lie between two replicas of a stage. A second copy of its chunk is on a stage far
+/// away.
 ReplicaGroup group_of(const Study& study, Count replicas, double stride) {
-  if (!study.machine) return {replicas, 1};
+  const Count all = replicas * num_copies(study.training->schedule);
+  if (!study.machine) return {all, 1};
   const double in_a_node = as_double(study.machine->devices_per_node) / stride;
-  return {replicas, std::clamp(static_cast<Count>(in_a_node), Count{1}, replicas)};
+  return {all, std::clamp(static_cast<Count>(in_a_node), Count{1}, replicas)};
 }
 
 /// The rate of a link of which nobody has measured a step's reduction.
@@ -56,8 +58,9 @@ ReplicaGroup expert_replicas(const Study& study) {
 
 std::optional<Estimate<Seconds>> reduction_time(const Study& study,
                                                 const ReducedParameters& parameters) {
-  const auto bytes = [](double elements) {
-    return Bytes{(kReducedBytes + kGatheredBytes) * elements};
+  const double copies = as_double(num_copies(study.training->schedule));
+  const auto bytes = [&](double elements) {
+    return Bytes{copies * (kReducedBytes + kGatheredBytes) * elements};
   };
   const auto dense = time_of(*study.machine, dense_replicas(study), bytes(parameters.dense));
   const auto experts = time_of(*study.machine, expert_replicas(study), bytes(parameters.experts));

@@ -15,7 +15,8 @@ struct ReplicaGroup {
   Count in_a_node = 1;  // of them, in the same node
 };
 
-/// Devices with the same attention, common MLP and vocabulary: context x data.
+/// Devices with the same attention, common MLP and vocabulary: context x data, and twice as many
+/// where a schedule has two copies of every chunk.
 ReplicaGroup dense_replicas(const Study& study);
 
 /// Devices with the same experts: tensor x context x data over those that share them out.

@@ -72,10 +72,15 @@ RestPart dispatch_part(const Study& study, const MlpLayers& layers, const Forwar
   };
   Work work;
   work.add(1, bytes, {});
+  // DualPipe pairs a forward pass with a backward pass so that it hides. [dualpipe]
+  const bool is_hidden = study.training->schedule == PipelineSchedule::dualpipe;
   return {"dispatch and combine between nodes",
           as_double(layers.num_decoder_layers),
           work,
-          {{}, at_end(IntervalEnd::value), at_end(IntervalEnd::high), Evidence::assumed}};
+          {{},
+           is_hidden ? Seconds{} : at_end(IntervalEnd::value),
+           at_end(IntervalEnd::high),
+           Evidence::assumed}};
 }
 
 bool crosses_nodes(const Study& study) {

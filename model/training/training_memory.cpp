@@ -41,8 +41,9 @@ std::vector<ChunkMemory> chunk_memories(const Study& study, const ResidualPath& 
   return memories;
 }
 
-/// Received blocks of a micro-batch by how many chunks of a stage it has open: forward passes open
-/// them in order, backward passes close the last one first.
+/// Received blocks of a micro-batch by how many chunks it has open: forward passes open them in
+/// order, backward passes close the last one first. `stage` is where a micro-batch that begins on
+/// the first stage has these chunks.
 std::vector<Bytes> received_blocks(const std::vector<ChunkMemory>& chunks, std::size_t stage,
                                    std::size_t num_stages, Cache cache) {
   std::vector<Bytes> held(1);
@@ -68,11 +69,14 @@ std::vector<Bytes> received_blocks(const std::vector<ChunkMemory>& chunks, std::
 /// task follows at once, so that what waits for it is never at a peak.
 class InFlight {
  public:
-  InFlight(const std::vector<ChunkMemory>& chunks, std::vector<Bytes> received,
-           Count num_micro_batches)
+  InFlight(const std::vector<ChunkMemory>& chunks, const PipelineOrder& order, std::size_t stage,
+           Cache cache)
       : chunks_(chunks),
-        received_(std::move(received)),
-        open_(static_cast<std::size_t>(num_micro_batches), 0) {}
+        order_(order),
+        received_(received_blocks(chunks, stage, order.stages.size(), cache)),
+        reversed_(
+            received_blocks(chunks, order.stages.size() - 1 - stage, order.stages.size(), cache)),
+        open_(static_cast<std::size_t>(order.num_micro_batches), 0) {}
 
   void visit(const PipelineTask& task) {
     const ChunkMemory& chunk = chunks_[static_cast<std::size_t>(task.chunk)];
@@ -95,10 +99,12 @@ class InFlight {
  private:
   void open(const PipelineTask& task, int passes) {
     std::size_t& chunks = open_[static_cast<std::size_t>(task.micro_batch)];
-    const Bytes before = received_[chunks];
+    const std::vector<Bytes>& received =
+        is_reversed(order_, task.micro_batch) ? reversed_ : received_;
+    const Bytes before = received[chunks];
     const Count was_open = chunks > 0 ? 1 : 0;
     chunks += static_cast<std::size_t>(passes);
-    now_.blocks += received_[chunks];
+    now_.blocks += received[chunks];
     now_.blocks -= before;
     now_.micro_batches += (chunks > 0 ? 1 : 0) - was_open;
   }
@@ -110,7 +116,9 @@ class InFlight {
   }
 
   const std::vector<ChunkMemory>& chunks_;
-  std::vector<Bytes> received_;
+  const PipelineOrder& order_;
+  std::vector<Bytes> received_;    // by a micro-batch that begins on the first stage
+  std::vector<Bytes> reversed_;    // on the last
   std::vector<std::size_t> open_;  // chunks of each micro-batch
   StageMemory now_;
   StageMemory peak_;
@@ -124,8 +132,7 @@ std::vector<StageMemory> training_memory(const Study& study, const ResidualPath&
   const std::size_t num_stages = order.stages.size();
   std::vector<StageMemory> stages;
   for (std::size_t stage = 0; stage < num_stages; ++stage) {
-    InFlight in_flight(chunks, received_blocks(chunks, stage, num_stages, study.training->cache),
-                       order.num_micro_batches);
+    InFlight in_flight(chunks, order, stage, study.training->cache);
     for (const PipelineTask& task : order.stages[stage]) in_flight.visit(task);
     stages.push_back(in_flight.peak());
   }

@@ -155,6 +155,12 @@ void check_schedule(const Values& values, const PipelineLayout& layout, const Tr
     throw InputError(values.at("workload.training.schedule").position,
                      "conflicting workload.training.schedule 'interleaved_1f1b' (needs "
                      "parallelism.virtual_stages of at least 2; with 1 it is 1f1b)");
+  if (P % limits.stage_step != 0)
+    throw InputError(
+        values.at("workload.training.schedule").position,
+        fmt::format("conflicting workload.training.schedule '{}' (needs an even number "
+                    "of stages; parallelism.pipeline is {})",
+                    values.text("workload.training.schedule"), P));
   if (!values.has("workload.training.micro_batches"))
     throw InputError(values.at("workload.training.sequence_length").position,
                      "missing key 'workload.training.micro_batches' (a pipeline needs it)");
@@ -167,7 +173,12 @@ void check_schedule(const Values& values, const PipelineLayout& layout, const Tr
   if (M > kMaxChunkPasses / P / V)
     fail(fmt::format("more than {} passes of {} chunks", kMaxChunkPasses, P * V));
   if (M % limits.micro_batch_step != 0)
-    fail(fmt::format("must be a multiple of the {} stages for {}", limits.micro_batch_step,
+    fail(fmt::format(
+        "must be a multiple of {} for {}",
+        training.schedule == PipelineSchedule::dualpipe ? "2" : fmt::format("the {} stages", P),
+        name(training.schedule)));
+  if (M < limits.fewest_micro_batches)
+    fail(fmt::format("must be at least {}, two a stage, for {}", limits.fewest_micro_batches,
                      name(training.schedule)));
 }
 
@@ -185,6 +196,9 @@ void read_stages(const Values& values, const Study& study, Training& training) {
                                                : PipelineSchedule::one_forward_one_backward;
   training.cache = values.choice<Cache>(section + "cache");
   training.sends = values.choice<Sends>(section + "sends");
+  if (training.schedule == PipelineSchedule::dualpipe && training.sends == Sends::blocking)
+    throw InputError(values.at(section + "sends").position,
+                     "conflicting workload.training.sends 'blocking' (dualpipe hides its messages)");
   check_schedule(values, *study.pipeline, training);
 }
 

@@ -59,7 +59,6 @@ bool continues(const Box& last, const Box& next) {
 
 std::vector<Box> boxes_of(const PipelineWork& work, const SimulatedStep& step) {
   std::vector<Box> boxes;
-  const bool is_whole = work.order.backward == BackwardPass::whole;
   for (std::size_t stage = 0; stage < step.stages.size(); ++stage)
     for (const TimedTask& timed : step.stages[stage]) {
       const Box box{stage, timed.task.kind,
@@ -67,6 +66,7 @@ std::vector<Box> boxes_of(const PipelineWork& work, const SimulatedStep& step) {
                     timed.start, timed.end};
       if (box.end - box.start < kNarrowest * step.makespan) continue;
       const bool has_last = !boxes.empty() && boxes.back().stage == stage;
+      const bool is_whole = timed.task.backward == BackwardPass::whole;
       if (is_whole && has_last && continues(boxes.back(), box))
         boxes.back().end = box.end;
       else
@@ -101,7 +101,9 @@ std::vector<LegendEntry> legend_of(const std::vector<Box>& boxes, const Pipeline
     if (std::any_of(boxes.begin(), boxes.end(), [&](const Box& box) { return box.kind == kind; }))
       legend.push_back({Mark::box, color_of(kind), text});
   };
-  const bool is_split = work.order.backward == BackwardPass::split;
+  const bool is_split = std::any_of(boxes.begin(), boxes.end(), [](const Box& box) {
+    return box.kind == TaskKind::backward_weight;
+  });
   push(TaskKind::forward, "forward");
   push(TaskKind::recompute, "recompute");
   push(TaskKind::backward_input, is_split ? "backward, inputs" : "backward");

@@ -72,6 +72,8 @@ TEST(PipelinePlan, SaysInOneLineWhatIsWrong) {
   EXPECT_EQ(error_with("interleaved_1f1b", "interleaved"),
             "p.json:3:14: error: unknown schedule 'interleaved'; did you mean "
             "'interleaved_1f1b'?");
+  EXPECT_EQ(error_with("interleaved_1f1b", "dualpipe"),
+            "p.json:3:14: error: invalid schedule 'dualpipe' (this program runs one direction)");
   EXPECT_EQ(error_with("[6, 6, 6, 6]", "[6, 6, 6]"),
             "p.json:1:1: error: invalid chunk_layers (must add up to the model's 18 layers, but "
             "add up to 24)");

@@ -86,13 +86,27 @@ Places places_of(const PipelineOrder& order, std::size_t stage) {
   return places;
 }
 
-TEST(PipelineOrder, SplitsTheBackwardPassForZbH1Only) {
-  EXPECT_EQ(order_of({PipelineSchedule::one_forward_one_backward, 2, 1, 2}).backward,
-            BackwardPass::whole);
-  EXPECT_EQ(order_of({PipelineSchedule::interleaved, 2, 2, 2}).backward, BackwardPass::whole);
-  EXPECT_EQ(order_of({PipelineSchedule::zb_h1, 2, 1, 2}).backward, BackwardPass::split);
-  EXPECT_EQ(gradient_leaves_after(BackwardPass::whole), TaskKind::backward_weight);
-  EXPECT_EQ(gradient_leaves_after(BackwardPass::split), TaskKind::backward_input);
+/// Of the tasks of a kind that hand a gradient over, on all stages.
+Count num_handing_over(const PipelineCase& pipeline, TaskKind kind) {
+  Count num = 0;
+  for (const std::vector<PipelineTask>& tasks : order_of(pipeline).stages)
+    for (const PipelineTask& task : tasks)
+      num += task.kind == kind && hands_gradient_over(task) ? 1 : 0;
+  return num;
+}
+
+TEST(PipelineOrder, SplitsTheBackwardPassForZbH1AndSomeOfDualPipe) {
+  for (const PipelineCase& whole :
+       {PipelineCase{PipelineSchedule::one_forward_one_backward, 2, 1, 2},
+        PipelineCase{PipelineSchedule::interleaved, 2, 2, 2}}) {
+    EXPECT_EQ(num_handing_over(whole, TaskKind::backward_input), 0);
+    EXPECT_EQ(num_handing_over(whole, TaskKind::backward_weight), 2 * whole.num_virtual_stages * 2);
+  }
+  EXPECT_EQ(num_handing_over({PipelineSchedule::zb_h1, 2, 1, 2}, TaskKind::backward_input), 4);
+  EXPECT_EQ(num_handing_over({PipelineSchedule::zb_h1, 2, 1, 2}, TaskKind::backward_weight), 0);
+  const PipelineCase dual{PipelineSchedule::dualpipe, 4, 1, 8};
+  EXPECT_GT(num_handing_over(dual, TaskKind::backward_input), 0);
+  EXPECT_GT(num_handing_over(dual, TaskKind::backward_weight), 0);
 }
 
 TEST(PipelineOrder, HasEveryTaskOnceOnItsStageAndInTheOrderOfItsInputs) {
@@ -107,8 +121,9 @@ TEST(PipelineOrder, HasEveryTaskOnceOnItsStageAndInTheOrderOfItsInputs) {
         const auto s = static_cast<std::size_t>(stage);
         const Places places = places_of(order, s);
         ASSERT_EQ(static_cast<Count>(order.stages[s].size()), kinds * V * M);
-        for (Count chunk = stage; chunk < P * V; chunk += P) {
+        for (Count chunk = 0; chunk < P * V; ++chunk) {
           for (Count m = 0; m < M; ++m) {
+            if (stage_of_task(order, chunk, m) != stage) continue;
             const std::size_t forward = places.at({TaskKind::forward, chunk, m});
             const std::size_t input = places.at({TaskKind::backward_input, chunk, m});
             EXPECT_LT(forward, input);
@@ -120,6 +135,15 @@ TEST(PipelineOrder, HasEveryTaskOnceOnItsStageAndInTheOrderOfItsInputs) {
       }
     }
   }
+}
+
+TEST(PipelineOrderErrors, AskDualPipeForPairsOfStagesAndTwoMicroBatchesEach) {
+  EXPECT_EQ(refusal({PipelineSchedule::dualpipe, 3, 1, 8}),
+            "invalid number of stages '3' (must be even for dualpipe)");
+  EXPECT_EQ(refusal({PipelineSchedule::dualpipe, 4, 1, 6}),
+            "invalid number of micro-batches '6' (must be at least 8 for dualpipe)");
+  EXPECT_EQ(refusal({PipelineSchedule::dualpipe, 4, 1, 9}),
+            "invalid number of micro-batches '9' (must be a multiple of 2 for dualpipe)");
 }
 
 TEST(PipelineOrderErrors, NameTheScheduleThatHasVirtualStages) {

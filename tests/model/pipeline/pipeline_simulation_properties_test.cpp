@@ -25,12 +25,15 @@ Seconds pick_seconds(Count low, Count high) { return {static_cast<double>(pick(l
 PipelineCase random_pipeline() {
   PipelineCase pipeline;
   pipeline.schedule = *rc::gen::elementOf(kEnumerators<PipelineSchedule>);
-  pipeline.num_stages = pick(1, 5);
+  const bool is_dual = pipeline.schedule == PipelineSchedule::dualpipe;
+  pipeline.num_stages = is_dual ? 2 * pick(1, 3) : pick(1, 5);
   if (limits_of(pipeline.schedule, 1, 1).has_virtual_stages)
     pipeline.num_virtual_stages = pick(1, 3);
-  const Count step = limits_of(pipeline.schedule, pipeline.num_stages, pipeline.num_virtual_stages)
-                         .micro_batch_step;
-  pipeline.num_micro_batches = step * pick(1, step > 1 ? 3 : 9);
+  const ScheduleLimits limits =
+      limits_of(pipeline.schedule, pipeline.num_stages, pipeline.num_virtual_stages);
+  const Count step = limits.micro_batch_step;
+  pipeline.num_micro_batches =
+      std::max(limits.fewest_micro_batches, step * pick(1, step > 1 ? 3 : 9));
   return pipeline;
 }
 
@@ -40,6 +43,8 @@ PipelineWork random_work() {
       .order = order_of(random_pipeline(),
                         *rc::gen::element(Activations::kept, Activations::recomputed)),
       .sends = *rc::gen::element(Sends::overlapped, Sends::blocking)};
+  // Both messages of a pair leave at once, which a stage that waits for each cannot do.
+  if (work.order.directions == Directions::both) work.sends = Sends::overlapped;
   const Count num_chunks = work.order.num_stages * work.order.num_virtual_stages;
   for (Count chunk = 0; chunk < num_chunks; ++chunk) {
     work.chunks.push_back({.forward = pick_seconds(1, 9),
@@ -47,8 +52,11 @@ PipelineWork random_work() {
                            .backward_input = pick_seconds(1, 9),
                            .backward_weight = pick_seconds(1, 9)});
   }
+  // A reversed micro-batch crosses the links in the other order, in whole seconds too.
+  const auto common = static_cast<double>(pick(1, 4));
+  const bool is_dual = work.order.directions == Directions::both;
   for (Count transition = 0; transition + 1 < num_chunks; ++transition) {
-    const auto bytes_per_second = static_cast<double>(pick(1, 4));
+    const double bytes_per_second = is_dual ? common : static_cast<double>(pick(1, 4));
     const auto message = [&] { return Bytes{bytes_per_second * pick_seconds(0, 12).value}; };
     work.forward_messages.push_back(message());
     work.backward_messages.push_back(message());
@@ -84,9 +92,12 @@ TaskTimes times_of(const SimulatedStep& step) {
 }
 
 /// Seconds from one chunk to the next on an empty wire.
-double alone_on_the_wire(const PipelineWork& work, Count transition, Bytes bytes) {
+double alone_on_the_wire(const PipelineWork& work, Count transition, Count micro_batch,
+                         Bytes bytes) {
   if (work.order.num_stages == 1) return 0;
-  const StageLink& link = work.links[static_cast<std::size_t>(transition)];
+  const auto i = static_cast<std::size_t>(transition);
+  const StageLink& link =
+      work.links[is_reversed(work.order, micro_batch) ? work.links.size() - 1 - i : i];
   return (link.latency + bytes / link.bandwidth).value;
 }
 
@@ -104,14 +115,15 @@ RC_GTEST_PROP(PipelineStep, RespectsEveryDependency, ()) {
     if (kind == TaskKind::forward) {
       if (chunk == 0) continue;
       follows(TaskKind::forward, chunk - 1, m,
-              alone_on_the_wire(work, chunk - 1, work.forward_messages[c - 1]));
+              alone_on_the_wire(work, chunk - 1, m, work.forward_messages[c - 1]));
     } else if (kind == TaskKind::backward_weight) {
       follows(TaskKind::backward_input, chunk, m, 0);
     } else {
       follows(TaskKind::forward, chunk, m, 0);
       if (kind == TaskKind::recompute || chunk + 1 == num_chunks) continue;
-      follows(gradient_leaves_after(work.order.backward), chunk + 1, m,
-              alone_on_the_wire(work, chunk, work.backward_messages[c]));
+      const PipelineTask weights = times.at({TaskKind::backward_weight, chunk + 1, m}).task;
+      follows(hands_gradient_over(weights) ? TaskKind::backward_weight : TaskKind::backward_input,
+              chunk + 1, m, alone_on_the_wire(work, chunk, m, work.backward_messages[c]));
     }
   }
 }

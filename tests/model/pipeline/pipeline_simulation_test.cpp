@@ -86,10 +86,51 @@ TEST(PipelineStep, OfZbH1HasTheBubbleOfThePaper) {
   EXPECT_EQ(3 * (h1.makespan - work), plain.makespan - work);
 }
 
+Seconds dualpipe_makespan(Count P, Count M, const ChunkTimes& stage) {
+  return simulate(uniform_work(order_of({PipelineSchedule::dualpipe, P, 1, M}), stage)).makespan;
+}
+
+// [dualpipe] Sec. 3.2.1: a bubble of (P/2 - 1)(F&B + B - 3W), drawn and exact for F = B_input = W;
+// here F&B is F + B.
+TEST(PipelineStep, OfDualPipeHasTheBubbleOfThePaper) {
+  for (const double t : {1.0, 2.0}) {
+    const ChunkTimes stage{.forward = {t}, .backward_input = {t}, .backward_weight = {t}};
+    for (const Count P : {2, 4, 6, 8})
+      for (const Count M : {2 * P, 2 * P + 2, 4 * P}) {
+        const double both = t + 2 * t;
+        const double bubble = (as_double(P) / 2 - 1) * (both + 2 * t - 3 * t);
+        EXPECT_EQ(dualpipe_makespan(P, M, stage), Seconds{as_double(M) * both + bubble})
+            << "P = " << P << " M = " << M;
+      }
+  }
+}
+
+/// Whatever the tasks take, both directions together wait less than one.
+TEST(PipelineStep, OfDualPipeIsShorterThanThatOfOneDirection) {
+  for (const auto& [F, B, W] : {std::array{3, 2, 1}, std::array{2, 3, 1}, std::array{1, 2, 1}}) {
+    const ChunkTimes stage{.forward = {static_cast<double>(F)},
+                           .backward_input = {static_cast<double>(B)},
+                           .backward_weight = {static_cast<double>(W)}};
+    for (const Count P : {4, 6, 8})
+      EXPECT_LT(dualpipe_makespan(P, 2 * P, stage),
+                simulate(uniform_work(order_of({kZbH1, P, 1, 2 * P}), stage)).makespan);
+  }
+}
+
+/// [dualpipe]: activations of P + 1 micro-batches, on every stage.
+TEST(PipelineStep, OfDualPipeHoldsOneMicroBatchMoreThanStages) {
+  for (const Count P : {2, 4, 6, 8}) {
+    const SimulatedStep step =
+        simulate(uniform_work(order_of({PipelineSchedule::dualpipe, P, 1, 3 * P}), kUneven));
+    for (const Count peak : step.peak_in_flight) EXPECT_EQ(peak, P + 1);
+  }
+}
+
 TEST(PipelineStep, HoldsAsManyMicroBatchesInFlightAsIsKnown) {
   for (const PipelineCase& pipeline : every_pipeline()) {
     SCOPED_TRACE(to_string(pipeline));
     const auto [schedule, P, V, M] = pipeline;
+    if (schedule == PipelineSchedule::dualpipe) continue;  // OfDualPipeHolds...
     const SimulatedStep step = simulate(uniform_work(order_of(pipeline), kUneven));
     for (Count stage = 0; stage < P; ++stage) {
       const auto s = static_cast<std::size_t>(stage);
@@ -117,10 +158,15 @@ TEST(PipelineStep, WithoutABubbleIsBusyAllTheTime) {
 //   stage 0   F0 0-2  F1 2-4                    B0 13-16  W0 16-17        B1 19-22  W1 22-23
 //   stage 1         F0 5-7  B0 7-10  W0 10-11  F1 11-13  B1 13-16  W1 16-17
 // F0 leaves at 2 and arrives at 5, the gradients leave at 10 and 16 and arrive at 13 and 19.
+void set_backward(PipelineOrder& order, BackwardPass backward) {
+  for (std::vector<PipelineTask>& tasks : order.stages)
+    for (PipelineTask& task : tasks) task.backward = backward;
+}
+
 PipelineWork two_stages(BackwardPass backward, Sends sends) {
   PipelineWork work = uniform_work(order_of({k1f1b, 2, 1, 2}),
                                    {.forward = {2}, .backward_input = {3}, .backward_weight = {1}});
-  work.order.backward = backward;
+  set_backward(work.order, backward);
   work.forward_messages = {{6}};
   work.backward_messages = {{6}};
   work.links = {{.latency = {1}, .bandwidth = {3}}};
@@ -187,7 +233,6 @@ TEST(PipelineLinks, CarryOneMessageAfterTheOther) {
 TEST(PipelineLinks, AreSharedByTheChunksOfTwoStages) {
   PipelineWork work = uniform_work(order_of({kInterleaved, 2, 2, 2}),
                                    {.forward = {1}, .backward_input = {1}, .backward_weight = {1}});
-  work.order.backward = BackwardPass::split;
   work.forward_messages = {{100}, {0}, {0}};
   work.backward_messages = {{0}, {1}, {0}};
   work.links.assign(3, {.latency = {0}, .bandwidth = {1}});
@@ -200,6 +245,7 @@ TEST(PipelineLinks, AreSharedByTheChunksOfTwoStages) {
                         {TaskKind::backward_input, 3, 0},
                         {TaskKind::backward_input, 1, 0},
                         {TaskKind::forward, 1, 1}}};
+  set_backward(work.order, BackwardPass::split);
   const SimulatedStep step = simulate(work);
   EXPECT_EQ(starts_of(step, 0), (Times{0, 102, 103, 105}));
   EXPECT_EQ(starts_of(step, 1), (Times{101, 103, 104, 205, 206}));

@@ -59,7 +59,8 @@ inline std::vector<PipelineCase> every_pipeline() {
       for (const PipelineSchedule schedule : kEnumerators<PipelineSchedule>)
         for (const Count V : {1, 2, 3, 4}) {
           const ScheduleLimits limits = limits_of(schedule, P, V);
-          if ((V == 1 || limits.has_virtual_stages) && M % limits.micro_batch_step == 0)
+          if ((V == 1 || limits.has_virtual_stages) && M % limits.micro_batch_step == 0 &&
+              M >= limits.fewest_micro_batches && P % limits.stage_step == 0)
             cases.push_back({schedule, P, V, M});
         }
     }

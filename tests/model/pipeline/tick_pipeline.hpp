@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -46,6 +47,8 @@ class TickPipeline {
     double ends = 0;
     bool holds = false;  // until its own message `held` has arrived
     Id held;
+    PipelineTask output;                                              // that waits for its pair
+    std::size_t leaves_at = std::numeric_limits<std::size_t>::max();  // `next` at that time
     double communication = 0;
     std::vector<Interval> tasks;
   };
@@ -89,10 +92,15 @@ class TickPipeline {
     here.runs = false;
     const PipelineTask& task = work_.order.stages[stage][here.next++];
     done_.insert(id_of(task));
-    const bool is_split = work_.order.backward == BackwardPass::split;
-    if (task.kind == TaskKind::forward) post(stage, task, task.chunk, +1);
-    if (task.kind == (is_split ? TaskKind::backward_input : TaskKind::backward_weight))
+    if (task.kind == TaskKind::forward && task.paired_with > 0) {
+      here.output = task;
+      here.leaves_at = here.next + static_cast<std::size_t>(task.paired_with);
+    } else if (task.kind == TaskKind::forward) {
+      post(stage, task, task.chunk, +1);
+    }
+    if (hands_gradient_over(task))
       post(stage, {TaskKind::backward_input, task.chunk, task.micro_batch}, task.chunk - 1, -1);
+    if (here.leaves_at == here.next) post(stage, here.output, here.output.chunk, +1);
     return true;
   }
 
@@ -101,15 +109,17 @@ class TickPipeline {
     const auto i = static_cast<std::size_t>(transition);
     sent_.insert(id_of(task));
     const auto receiver =
-        stage_of_chunk(static_cast<std::size_t>(task.chunk + step), stages_.size());
+        static_cast<std::size_t>(stage_of_task(work_.order, task.chunk + step, task.micro_batch));
     if (receiver == stage) {
       arrivals_[id_of(task)] = tick_;
       return;
     }
     const Bytes bytes = step > 0 ? work_.forward_messages[i] : work_.backward_messages[i];
+    const bool is_back = is_reversed(work_.order, task.micro_batch);
+    const StageLink& link = work_.links[is_back ? work_.links.size() - 1 - i : i];
     wires_[{stage, receiver}].push_back({.id = id_of(task),
-                                         .wire_seconds = (bytes / work_.links[i].bandwidth).value,
-                                         .latency = work_.links[i].latency.value});
+                                         .wire_seconds = (bytes / link.bandwidth).value,
+                                         .latency = link.latency.value});
     stages_[stage].holds = work_.sends == Sends::blocking;
     stages_[stage].held = id_of(task);
   }

@@ -72,6 +72,17 @@ TEST(ModelState, SharesExpertsOverTheirOwnReplicas) {
   EXPECT_NEAR(model_state(study, study.path).weights.value, 2 * (experts / 4 + dense / 16), 1);
 }
 
+/// [dualpipe]: twice the weights and gradients; twice as many replicas share the optimiser's state.
+TEST(ModelState, OfDualPipeHasTwoCopies) {
+  Study study = llama(4, StateSharding::optimizer);
+  const ModelState one = model_state(study, study.path);
+  study.training->schedule = PipelineSchedule::dualpipe;
+  const ModelState two = model_state(study, study.path);
+  EXPECT_DOUBLE_EQ(two.weights / one.weights, 2);
+  EXPECT_DOUBLE_EQ(two.gradients / one.gradients, 2);
+  EXPECT_DOUBLE_EQ(two.optimizer / one.optimizer, 1);
+}
+
 /// m streams have phi on every tensor rank.
 TEST(ModelState, HoldsTheParametersOfTheScheme) {
   Study study = llama(1, StateSharding::none);

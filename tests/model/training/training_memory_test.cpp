@@ -116,6 +116,7 @@ const std::vector<Case>& cases() {
       {one_forward_one_backward, {4, 1, {6, 6, 6, 6}}, 8, 3},
       {one_forward_one_backward, {3, 1, {0, 7, 5}}, 4, 2},
       {zb_h1, {4, 1, {6, 7, 5, 6}}, 8, 4},
+      {dualpipe, {4, 1, {6, 7, 5, 6}}, 8, 4},
   };
   return all;
 }
