@@ -132,7 +132,7 @@ class Sweep {
   void time_training(std::size_t num_threads, Progress& progress);
   static std::vector<WorkloadMemory> decode_memory(const Study& study);
   static WorkloadMemory prefill_memory(const Study& study);
-  std::optional<PointMemory> memory(std::size_t circumstance, std::size_t choice) const;
+  std::optional<PointMemory> memory(std::size_t circumstance, std::size_t index) const;
   static Bytes all_of(const WorkloadMemory& workload, const SweepChoice& choice);
   bool is_too_large(const WorkloadMemory& workload, const SweepChoice& choice) const;
   PointBudget budget_at(const Budget& budget, const SweepPoint& point) const;

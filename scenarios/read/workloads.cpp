@@ -197,8 +197,9 @@ void read_stages(const Values& values, const Study& study, Training& training) {
   training.cache = values.choice<Cache>(section + "cache");
   training.sends = values.choice<Sends>(section + "sends");
   if (training.schedule == PipelineSchedule::dualpipe && training.sends == Sends::blocking)
-    throw InputError(values.at(section + "sends").position,
-                     "conflicting workload.training.sends 'blocking' (dualpipe hides its messages)");
+    throw InputError(
+        values.at(section + "sends").position,
+        "conflicting workload.training.sends 'blocking' (dualpipe hides its messages)");
   check_schedule(values, *study.pipeline, training);
 }
 

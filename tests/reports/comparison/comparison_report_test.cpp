@@ -124,10 +124,10 @@ TEST(ServingTable, HasARowForEachModelGpuAndForAll) {
   const std::vector<ComparedRun> servings{served("b", "h200", 3), served("a", "h200", 1.6)};
   const std::string error = "33.3 %";
   EXPECT_EQ(run_table(servings).rows, (std::vector<std::vector<std::string>>{
-                                              {"model a", "1", error, error, "+33.3 %", "0 %"},
-                                              {"model b", "1", error, error, "+33.3 %", "100 %"},
-                                              {"GPU h200", "2", error, error, "+33.3 %", "50.0 %"},
-                                              {"all", "2", error, error, "+33.3 %", "50.0 %"}}));
+                                          {"model a", "1", error, error, "+33.3 %", "0 %"},
+                                          {"model b", "1", error, error, "+33.3 %", "100 %"},
+                                          {"GPU h200", "2", error, error, "+33.3 %", "50.0 %"},
+                                          {"all", "2", error, error, "+33.3 %", "50.0 %"}}));
 }
 
 // b: (3 - 1) / 2, a: (0.6 + 20 x 0.4) / 2.
