@@ -30,10 +30,13 @@ std::string path_text(const Study& study, const TrainingRun& run) {
 }
 
 std::string simulated_text(const TrainingRun& run) {
-  return fmt::format(
+  const std::string pipeline = fmt::format(
       "simulated: {}, of which a stage does not compute {:.4g} %; free links would "
       "save {}",
       milliseconds(run.makespan), 100 * run.bubble, milliseconds(run.communication));
+  if (run.reduction == Seconds{}) return pipeline;
+  return pipeline + fmt::format("; then {} for gradients of replicas (replicas.cpp)",
+                                milliseconds(run.reduction));
 }
 
 /// The gradients, the kernels that make them, and their benchmarks.

@@ -281,9 +281,10 @@ void write_markdown(Document& out) {
   out.table(training_path_table(e));
   if (is_step_known(e)) {
     out.paragraph(
-        "`step`: the simulated pipeline with the layers beside it; `bubble`: share in which a stage "
-        "does not compute, be it idle or waiting for a message; `communication`: what free links "
-        "would save.");
+        "`step`: the simulated pipeline with the layers beside it, then the reduction; `bubble`: share "
+        "of the pipeline in which a stage does not compute, be it idle or waiting for a message; "
+        "`communication`: what free links would save; `reduction`: of gradients over replicas, as far "
+        "as no backward pass hides it.");
     out.table(training_step_table(e));
   }
   out.optional_paragraph(communication_sentence(e));
@@ -336,10 +337,12 @@ Table training_path_table(const Evaluation& evaluation) {
 }
 
 Table training_step_table(const Evaluation& evaluation) {
-  Table table{{"scheme", "schedule", right("step"), right("bubble"), right("communication")}};
+  Table table{{"scheme", "schedule", right("step"), right("bubble"), right("communication"),
+               right("reduction")}};
   for (const TrainingRun& run : evaluation.training.runs)
-    table.add(name(run.path->scheme), name(run.schedule), format_seconds(run.makespan),
-              format_ratio(run.bubble), seconds_or_dash(run.communication));
+    table.add(name(run.path->scheme), name(run.schedule),
+              format_seconds(run.makespan + run.reduction), format_ratio(run.bubble),
+              seconds_or_dash(run.communication), seconds_or_dash(run.reduction));
   return table;
 }
 
