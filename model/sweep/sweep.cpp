@@ -135,7 +135,7 @@ Sweep::Sweep(Study study, std::vector<SweptAxis> axes, std::size_t num_threads, 
   Progress unwatched;
   Progress& watched = progress == nullptr ? unwatched : *progress;
   time_workloads(num_threads, watched);
-  remember_training();
+  remember_training(num_threads);
   time_training(num_threads, watched);
 }
 
@@ -202,16 +202,19 @@ void Sweep::time_workloads(std::size_t num_threads, Progress& progress) {
   });
 }
 
-void Sweep::remember_training() {
+void Sweep::remember_training(std::size_t num_threads) {
   if (!study_.training) return;
-  for (const SweepChoice& choice : choices_) {
-    TrainingMemory& memory = training_memory_.emplace_back();
-    if (!choice.refused.empty()) continue;
-    for (const MemoryRow& row : training_memory_rows(study_, choice.path, choice.schedule)) {
-      memory.all += row.bytes;
-      if (is_vectors(row.item)) memory.state += row.bytes;
+  training_memory_.resize(choices_.size());
+  const BesideThePath beside = beside_the_path(study_);
+  each_in_parallel(choices_.size(), num_threads, [&](std::size_t i) {
+    const SweepChoice& choice = choices_[i];
+    if (!choice.refused.empty()) return;
+    for (const MemoryRow& row :
+         training_memory_rows(study_, beside, choice.path, choice.schedule)) {
+      training_memory_[i].all += row.bytes;
+      if (is_vectors(row.item)) training_memory_[i].state += row.bytes;
     }
-  }
+  });
 }
 
 void Sweep::time_training(std::size_t num_threads, Progress& progress) {

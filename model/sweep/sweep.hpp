@@ -128,7 +128,7 @@ class Sweep {
 
   void make_choices();
   void time_workloads(std::size_t num_threads, Progress& progress);
-  void remember_training();
+  void remember_training(std::size_t num_threads);
   void time_training(std::size_t num_threads, Progress& progress);
   static std::vector<WorkloadMemory> decode_memory(const Study& study);
   static WorkloadMemory prefill_memory(const Study& study);

@@ -1,10 +1,13 @@
 // Operations over rates, or bytes over the datasheet's bandwidth where a micro-batch is so small.
 #include "model/training/rest_of_training.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "model/machine/node_crossing.hpp"
+#include "model/step/collectives.hpp"
 
 namespace depthcost {
 namespace {
@@ -99,9 +102,34 @@ void add_layers_of_mlp(RestRow& row, const Study& study, const TrainingDevice& d
                               device.experts()));
 }
 
-/// Whether tokens travel to experts in other nodes, and the network is not known.
-bool lacks_network(const Study& study) {
-  return crosses_nodes(study) && !study.machine->network_bandwidth;
+/// What tensor ranks of several nodes exchange. Inside a node that is in the shares.
+std::vector<Collective> joins_between_nodes(const Study& study, const ForwardPass& pass) {
+  std::vector<Collective> between;
+  if (study.tensor_parallel_size <= study.machine->devices_per_node) return between;
+  for (const Collective& collective : collectives_of(study, WorkloadKind::training, pass))
+    if (collective.kind != TransferKind::all_to_all) between.push_back(collective);
+  return between;
+}
+
+/// Nothing where the machine does not know the collective between nodes.
+std::optional<RestPart> join_part(const Study& study, const Collective& join) {
+  const auto time =
+      transfer_time(*study.machine, join.kind, TransferScope::network, join.num_ranks, join.size);
+  if (!time) return std::nullopt;
+  Work work;
+  work.add(1, join.size, {});
+  return RestPart{fmt::format("{} over {}", name(join.kind), join.num_ranks), join.calls, work,
+                  *time};
+}
+
+/// What the hardware would have to say; empty if it does.
+std::string missing_network(const Study& study, const ForwardPass& pass) {
+  if (crosses_nodes(study) && !study.machine->network_bandwidth)
+    return "the hardware has no network_bandwidth, which experts in several nodes need";
+  for (const Collective& join : joins_between_nodes(study, pass))
+    if (!join_part(study, join))
+      return "the hardware has no transfers between nodes, which tensor ranks in several nodes need";
+  return "";
 }
 
 /// One term of a pass.
@@ -133,6 +161,8 @@ RestRow training_row(const Study& study, RestTerm term, const ForwardPass& pass)
         for (const MlpLayers& layers : architecture.mlp)
           if (std::holds_alternative<ExpertMlp>(layers.mlp))
             add_part(row, dispatch_part(study, layers, pass));
+      for (const Collective& join : joins_between_nodes(study, pass))
+        if (const auto part = join_part(study, join)) add_part(row, *part);
       return row;
     case RestTerm::launches:
       return row;
@@ -158,9 +188,11 @@ RestOfStep rest_of_training(const Study& study, const Workload& workload) {
     std::optional<RestRow> row = written_row(study, workload, term);
     if (!row && !study.model.architecture) return {{}, "the model has no attention and mlp"};
     if (!row && !study.machine->tensor_rate) return {{}, "the hardware has no bf16_rate"};
-    if (!row && lacks_network(study))
-      return {{}, "the hardware has no network_bandwidth, which experts in several nodes need"};
-    if (!row) row = training_row(as_trained(study), term, workload.passes.front().forward);
+    const ForwardPass& pass = workload.passes.front().forward;
+    if (!row)
+      if (const std::string missing = missing_network(study, pass); !missing.empty())
+        return {{}, missing};
+    if (!row) row = training_row(as_trained(study), term, pass);
     row->workload = workload.id;
     rest.rows.push_back(*row);
   }

@@ -146,11 +146,23 @@ StageMemory fullest(const std::vector<StageMemory>& stages) {
   return most;
 }
 
+BesideThePath beside_the_path(const Study& study) {
+  BesideThePath beside{training_order(study, study.training->num_micro_batches), {}};
+  if (!study.model.architecture) return beside;
+  const std::vector<Bytes> layers = layer_activations(study, beside.order);
+  beside.layers = *std::max_element(layers.begin(), layers.end());
+  return beside;
+}
+
 std::vector<MemoryRow> training_memory_rows(const Study& study, const ResidualPath& path,
                                             Schedule schedule) {
   if (!study.training) return {};
-  const PipelineOrder order = training_order(study, study.training->num_micro_batches);
-  const StageMemory residual = fullest(training_memory(study, path, schedule, order));
+  return training_memory_rows(study, beside_the_path(study), path, schedule);
+}
+
+std::vector<MemoryRow> training_memory_rows(const Study& study, const BesideThePath& beside,
+                                            const ResidualPath& path, Schedule schedule) {
+  const StageMemory residual = fullest(training_memory(study, path, schedule, beside.order));
   std::vector<MemoryRow> rows;
   const auto push = [&](MemoryItem item, Bytes bytes) {
     if (bytes.value > 0)
@@ -164,8 +176,7 @@ std::vector<MemoryRow> training_memory_rows(const Study& study, const ResidualPa
   push(MemoryItem::weights, state.weights);
   push(MemoryItem::gradients, state.gradients);
   push(MemoryItem::optimizer_states, state.optimizer);
-  const std::vector<Bytes> layers = layer_activations(study, order);
-  push(MemoryItem::layer_activations, *std::max_element(layers.begin(), layers.end()));
+  push(MemoryItem::layer_activations, beside.layers);
   return rows;
 }
 

@@ -30,11 +30,22 @@ std::vector<StageMemory> training_memory(const Study& study, const ResidualPath&
 /// The stage that holds most; nothing of none.
 StageMemory fullest(const std::vector<StageMemory>& stages);
 
+/// What all residual paths of a study have in common: order tables, and what stands beside them.
+struct BesideThePath {
+  PipelineOrder order;
+  Bytes layers;  // activations, on the stage that has most; nothing without an architecture
+};
+
+/// The study must have a training step.
+BesideThePath beside_the_path(const Study& study);
+
 /// What a device keeps of a step: residual path, layers and the model's state, each on the stage
 /// that has most of it. Of a model without an architecture the residual path alone; none without a
 /// training step.
 std::vector<MemoryRow> training_memory_rows(const Study& study, const ResidualPath& path,
                                             Schedule schedule);
+std::vector<MemoryRow> training_memory_rows(const Study& study, const BesideThePath& beside,
+                                            const ResidualPath& path, Schedule schedule);
 
 /// memory_rows() and training_memory_rows() of a path in the schedule that it is quoted with.
 std::vector<MemoryRow> all_memory_rows(const Study& study, const ResidualPath& path);

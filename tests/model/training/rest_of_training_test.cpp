@@ -110,6 +110,28 @@ TEST(RestOfTraining, SendsTokensToOtherNodesOnce) {
             "the hardware has no network_bandwidth, which experts in several nodes need");
 }
 
+/// Tensor ranks of one node are in the shares. Those of two join four sublayers over the network,
+/// each by a reduce-scatter and an all-gather.
+TEST(RestOfTraining, JoinsTensorRanksOfSeveralNodes) {
+  Study study = round_study(DenseMlp{3000});
+  study.layout = Layout::sequence_sharded;
+  for (const TransferKind kind : {TransferKind::reduce_scatter, TransferKind::all_gather})
+    for (const double size : {1.0, 1e9})
+      study.machine->transfers.push_back(
+          {kind, TransferScope::network, 16, Bytes{size},
+           test::plus_minus<Seconds>(1e-5 + size / 1e11, 0.1, Evidence::published)});
+  study.tensor_parallel_size = 8;
+  EXPECT_EQ(row_of(study, RestTerm::collectives).time.value.value, 0);
+  study.tensor_parallel_size = 16;
+  const RestRow row = row_of(study, RestTerm::collectives);
+  EXPECT_NEAR(row.time.value.value, 4 * 2 * (1e-5 + kTokens * kWidth * 2 / 1e11), 1e-9);
+  study.machine->transfers.clear();
+  study.machine->network_bandwidth.reset();
+  EXPECT_EQ(
+      rest_of_training(study, training_workload(study)).missing,
+      "the hardware has no transfers between nodes, which tensor ranks in several nodes need");
+}
+
 TEST(RestOfTraining, KeepsWhatTheUserHasMeasured) {
   Study study = round_study(experts());
   study.written_terms = {{WorkloadKind::training, RestTerm::mlp, {Seconds{3}}}};
