@@ -215,9 +215,26 @@ std::string parallelism_text(const Study& study) {
     text += fmt::format(", expert {}", study.expert_parallel_size);
   if (study.context_parallel_size > 1)
     text += fmt::format(", context {}", study.context_parallel_size);
-  return text +
-         fmt::format(" ({} devices)", study.tensor_parallel_size * study.context_parallel_size *
-                                          study.data_parallel_size);
+  if (study.training && study.data_parallel_size > 1)
+    text += fmt::format(", data {}", study.data_parallel_size);
+  return text + fmt::format(" ({} devices)", num_devices(study));
+}
+
+/// The fewest replicas, by doubling, that would share out experts and the optimiser's state enough.
+std::string nearest_replicas(const Study& study, double limit) {
+  constexpr Count kMostDevices = 1 << 14;
+  const Count experts = fewest_experts(*study.model.architecture).value_or(1);
+  for (Count factor = 2; factor * num_devices(study) <= kMostDevices; factor *= 2) {
+    Study spread = study;
+    spread.data_parallel_size *= factor;
+    const Count ranks =
+        spread.tensor_parallel_size * spread.context_parallel_size * spread.data_parallel_size;
+    spread.expert_parallel_size =
+        expert_ranks(ranks, std::min(experts, factor * study.expert_parallel_size));
+    if (largest_memory(spread).value <= kCountedShare * limit)
+      return fmt::format("{} would keep it", parallelism_text(spread));
+  }
+  return "";
 }
 
 /// The fewest devices, by doubling, over which everything would fit: more tensor ranks, or so many
@@ -244,7 +261,8 @@ std::string nearest_parallelism(const Study& study, double limit) {
 }
 
 /// What a training step may do without: kept activations of its layers, then weights on every
-/// replica, then both.
+/// replica, then both. Where that is not enough, more replicas: tensor ranks beyond a node cost
+/// more.
 std::string nearest_training_memory(const Study& study, double limit) {
   if (!study.training || !study.model.architecture) return "";
   const auto fits = [&](LayerActivations layers, StateSharding sharding) {
@@ -260,7 +278,7 @@ std::string nearest_training_memory(const Study& study, double limit) {
   if (fits(now.layers, StateSharding::weights)) return share + " would keep it";
   if (fits(LayerActivations::recompute, StateSharding::weights))
     return fmt::format("{} and {} would keep it", recompute, share);
-  return "";
+  return nearest_replicas(study, limit);
 }
 
 BudgetRow memory_row(const Budget& budget, const BudgetInputs& inputs) {

@@ -65,9 +65,11 @@ void append_training(Evaluation& answer) {
   if (!answer.study.training || !answer.study.training->baseline_step)
     answer.rest.insert(answer.rest.end(), answer.training.rest.rows.begin(),
                        answer.training.rest.rows.end());
+  if (!answer.study.training) return;
+  const BesideThePath beside = beside_the_path(answer.study);
   for (const ResidualPath& path : answer.paths)
     append(answer.memory,
-           training_memory_rows(answer.study, path, quoted_schedule(answer.study, path)));
+           training_memory_rows(answer.study, beside, path, quoted_schedule(answer.study, path)));
 }
 
 }  // namespace

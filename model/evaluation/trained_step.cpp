@@ -1,3 +1,4 @@
+// The simulated step of the standard residual.
 #include "model/evaluation/trained_step.hpp"
 
 #include "model/training/training_step.hpp"

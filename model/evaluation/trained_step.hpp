@@ -11,7 +11,8 @@ namespace depthcost {
 
 /// A measured optimiser step of one model with the standard residual, over all replicas.
 struct TrainedStep {
-  std::string id;  // "deepseek_v3/gb200/fp8/256 devices/tensor:1/pipeline:4/...": one configuration
+  std::string id;  // "llama_3_1_8b/gb200/fp8/devices:8/tensor:1/context:1/pipeline:1x1/expert:1/
+                   // 128x2x8192": one configuration
   std::string model;
   std::string gpu;
   std::string release;  // of the framework

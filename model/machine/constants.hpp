@@ -60,9 +60,9 @@ struct EngineKernels {
   double efficiency = 1;  // the share of the bandwidth of plain reads at which it reads
 };
 
-/// What a training framework's steps reach on a GPU. The shares are those of whole steps: norms,
-/// permutations and casts, what tensor and expert ranks exchange, the reduction of gradients and
-/// the optimiser are inside them. REFERENCES.md, "training".
+/// What a training framework's steps reach on a GPU. The shares are those of whole steps. They
+/// contain norms, permutations and casts, the optimiser, and what ranks of one node exchange. What
+/// crosses nodes and the reduction of gradients stand beside them. REFERENCES.md, "training".
 struct TrainingConstants {
   double bf16_products = 1;  // share of the dense bf16 rate
   double fp8_products = 1;   // share of the dense fp8 rate

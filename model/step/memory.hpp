@@ -1,5 +1,6 @@
 // What lies in device memory, per scheme: the residual path's own state, and weights and KV cache
-// beside it where the model says what they are. Activations of the layers are not counted.
+// beside it where the model says what they are. Activations of the layers are counted in training
+// alone: model/training/training_memory.hpp.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,12 @@
 
 namespace depthcost {
 
+Count num_devices(const Study& study) {
+  const Count stages = study.pipeline ? study.pipeline->num_stages : 1;
+  return study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size *
+         stages;
+}
+
 std::vector<ResidualPath> paths_of(const Study& study) {
   std::vector<ResidualPath> paths{study.path};
   paths.insert(paths.end(), study.compare.begin(), study.compare.end());

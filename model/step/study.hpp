@@ -158,6 +158,9 @@ struct Study {
   std::string claim;  // what somebody says of a cost, and where; its limit is the budget
 };
 
+/// Of all replicas and pipeline stages.
+Count num_devices(const Study& study);
+
 /// `path`, then those it is compared with.
 std::vector<ResidualPath> paths_of(const Study& study);
 

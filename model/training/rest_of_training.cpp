@@ -122,8 +122,10 @@ std::optional<RestPart> join_part(const Study& study, const Collective& join) {
                   *time};
 }
 
-/// What the hardware would have to say; empty if it does.
-std::string missing_network(const Study& study, const ForwardPass& pass) {
+/// What the model or the hardware would have to say; empty if they do.
+std::string missing_for(const Study& study, const ForwardPass& pass) {
+  if (!study.model.architecture) return "the model has no attention and mlp";
+  if (!study.machine->tensor_rate) return "the hardware has no bf16_rate";
   if (crosses_nodes(study) && !study.machine->network_bandwidth)
     return "the hardware has no network_bandwidth, which experts in several nodes need";
   for (const Collective& join : joins_between_nodes(study, pass))
@@ -183,16 +185,15 @@ Study as_trained(Study study) {
 
 RestOfStep rest_of_training(const Study& study, const Workload& workload) {
   if (!has_training_shares(*study.machine)) return rest_of_step(study, workload);
+  const ForwardPass& pass = workload.passes.front().forward;
+  const std::string missing = missing_for(study, pass);
+  std::optional<Study> trained;
+  if (missing.empty()) trained = as_trained(study);
   RestOfStep rest;
   for (const RestTerm term : kEnumerators<RestTerm>) {
     std::optional<RestRow> row = written_row(study, workload, term);
-    if (!row && !study.model.architecture) return {{}, "the model has no attention and mlp"};
-    if (!row && !study.machine->tensor_rate) return {{}, "the hardware has no bf16_rate"};
-    const ForwardPass& pass = workload.passes.front().forward;
-    if (!row)
-      if (const std::string missing = missing_network(study, pass); !missing.empty())
-        return {{}, missing};
-    if (!row) row = training_row(as_trained(study), term, pass);
+    if (!row && !trained) return {{}, missing};
+    if (!row) row = training_row(*trained, term, pass);
     row->workload = workload.id;
     rest.rows.push_back(*row);
   }

@@ -2,7 +2,6 @@
 #include "model/training/throughput.hpp"
 
 #include "model/step/layer_cost.hpp"
-#include "model/training/training_work.hpp"
 
 namespace depthcost {
 
@@ -27,16 +26,11 @@ Flops model_flops_per_token(const Study& study) {
   return 3 * forward;
 }
 
-Count training_devices(const Study& study) {
-  return study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size *
-         layout_of(study).num_stages;
-}
-
 Throughput throughput(const Study& study, Seconds step) {
   const Training& training = *study.training;
   const double tokens = as_double(training.sequence_length * training.micro_batch_size *
                                   training.num_micro_batches * study.data_parallel_size);
-  const double devices = as_double(training_devices(study));
+  const double devices = as_double(num_devices(study));
   Throughput of{.tokens_per_second = tokens / step.value,
                 .tokens_per_second_and_device = tokens / step.value / devices};
   of.model_rate =

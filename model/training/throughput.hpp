@@ -18,9 +18,6 @@ struct Throughput {
   double utilization = 0;     // MFU: model_rate over the device's dense bf16 rate
 };
 
-/// Devices of all replicas and stages.
-Count training_devices(const Study& study);
-
 /// Of a step that takes so long. The study must have a machine with a bf16 rate, too.
 Throughput throughput(const Study& study, Seconds step);
 

@@ -213,17 +213,17 @@ void set_step_error(const Tables& tables, Constants& constants) {
     constants.engine.errors[i] = error_that_holds(needed[i], constants.engine.errors[i]);
 }
 
-void set_training_error(std::span<const TrainingLine> lines, Constants& constants) {
+void set_training_error(const Tables& tables, Constants& constants) {
   std::array<Needed, kEnumerators<StepKind>.size()> needed;
   std::set<std::string> groups;
-  for (const TrainingLine& line : lines) {
-    groups.insert(line.measured->model);
-    groups.insert(line.measured->gpu);
+  for (const TrainedStep& row : tables.trainings) {
+    groups.insert(row.model);
+    groups.insert(row.gpu);
   }
   for (const std::string& group : groups) {
     const LeftOut left_out{group};
-    const Constants others = fitted_training(lines, left_out, constants);
-    for (const TrainingLine& line : lines) {
+    const Constants others = fitted_training(tables.trainings, left_out, constants);
+    for (const TrainingLine& line : training_lines(tables.trainings, others)) {
       if (!left_out.holds(*line.measured)) continue;
       const double error = layers_error(line, others);
       Needed& of_kind = needed[static_cast<std::size_t>(step_kind(*line.study.model.architecture))];
@@ -256,14 +256,13 @@ Constants fold(const Tables& tables, const LeftOut& left_out, const Constants& s
   const Tables seen = without(tables, left_out);
   Constants constants = fitted_kernels(seen, left_out, start);
   constants = fitted_steps(seen, left_out, constants);
-  const std::vector<TrainingLine> lines = training_lines(seen.trainings, start);
-  constants = fitted_training(lines, left_out, constants);
+  constants = fitted_training(seen.trainings, left_out, constants);
   constants.name = left_out.name.empty() ? "all" : "without " + left_out.name;
   constants.left_out = left_out.name;
   set_kernel_errors(seen, start, constants);
   set_stack_factors(seen, constants);
   set_step_error(seen, constants);
-  set_training_error(lines, constants);
+  set_training_error(seen, constants);
   return constants;
 }
 

@@ -1,4 +1,4 @@
-// Two simulations make a row's line; the search then moves along the lines.
+// Two simulations make a row's line. The search moves along the lines, which are then made anew.
 #include "profile/calibration/training_fit.hpp"
 
 #include <cmath>
@@ -49,17 +49,21 @@ std::vector<TrainingLine> training_lines(std::span<const TrainedStep> steps,
   return lines;
 }
 
-Constants fitted_training(std::span<const TrainingLine> lines, const LeftOut& left_out,
+Constants fitted_training(std::span<const TrainedStep> steps, const LeftOut& left_out,
                           Constants start) {
+  constexpr int kRounds = 4;
   TrainingConstants& training = start.engine.training;
-  minimise({{&training.bf16_products, 1}, {&training.fp8_products, 1}, {&training.experts, 1}},
-           [&] {
-             double loss = 0;
-             for (const TrainingLine& line : lines)
-               if (!left_out.holds(*line.measured))
-                 loss += log_error(line.measured->seconds, line.predicted(start));
-             return loss;
-           });
+  for (int round = 0; round < kRounds; ++round) {
+    const std::vector<TrainingLine> lines = training_lines(steps, start);
+    minimise({{&training.bf16_products, 1}, {&training.fp8_products, 1}, {&training.experts, 1}},
+             [&] {
+               double loss = 0;
+               for (const TrainingLine& line : lines)
+                 if (!left_out.holds(*line.measured))
+                   loss += log_error(line.measured->seconds, line.predicted(start));
+               return loss;
+             });
+  }
   return start;
 }
 

@@ -8,8 +8,8 @@
 namespace depthcost::calibration {
 
 /// A measured step, and how its prediction follows the time of its layers: fixed + slope x layers.
-/// A makespan grows in proportion to what all stages do, so that a line through two simulations is
-/// good for every constant.
+/// The line is exact at the constants that it was made with, and where all shares move alike; where
+/// one moves alone, the stage with the head sets another pace.
 struct TrainingLine {
   const TrainedStep* measured = nullptr;
   Study study;
@@ -25,8 +25,9 @@ struct TrainingLine {
 std::vector<TrainingLine> training_lines(std::span<const TrainedStep> steps,
                                          const Constants& start);
 
-/// Constants of training from the lines that `left_out` does not hold, beginning at `start`.
-Constants fitted_training(std::span<const TrainingLine> lines, const LeftOut& left_out,
+/// Constants of training from the steps that `left_out` does not hold, beginning at `start`. Lines
+/// are made anew where the search has ended, until they are exact there.
+Constants fitted_training(std::span<const TrainedStep> steps, const LeftOut& left_out,
                           Constants start);
 
 /// The factor by which the layers' time would have to be longer for the prediction to be the

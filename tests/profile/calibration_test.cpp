@@ -7,7 +7,9 @@
 #include <map>
 #include <set>
 
+#include "model/training/training_step.hpp"
 #include "profile/calibration/fold.hpp"
+#include "profile/calibration/training_fit.hpp"
 #include "scenarios/device/constants.hpp"
 #include "scenarios/measured/published_table.hpp"
 #include "scenarios/text/input_text.hpp"
@@ -103,6 +105,59 @@ TEST(Calibration, SeesNothingOfWhatItLeavesOut) {
     const LeftOut left_out{name};
     EXPECT_EQ(to_yaml(fitted_steps(with_lies_about(left_out), left_out, start)),
               to_yaml(fitted_steps(honest, left_out, start)))
+        << name;
+  }
+}
+
+/// The rows of training, measured by somebody with those constants; `Lies` of what is left out.
+std::vector<TrainedStep> trainings_as_predicted(const Constants& constants,
+                                                const LeftOut& lied_about) {
+  std::vector<TrainedStep> steps = some_rows().trainings;
+  for (TrainedStep& step : steps) {
+    step.study.machine->engine = constants.engine;
+    step.seconds = (lied_about.holds(step) ? 2 : 1) * standard_training_step(step.study);
+  }
+  return steps;
+}
+
+Constants with_training(double bf16, double fp8, double experts) {
+  Constants constants = shipped_constants();
+  TrainingConstants& training = constants.engine.training;
+  training.bf16_products = bf16;
+  training.fp8_products = fp8;
+  training.experts = experts;
+  return constants;
+}
+
+TEST(Calibration, FindsTheConstantsOfTraining) {
+  const Constants truth = with_training(0.6, 0.35, 0.15);
+  const auto steps = trainings_as_predicted(truth, {"nobody"});
+  const Constants found = fitted_training(steps, {}, with_training(0.5, 0.45, 0.25));
+  EXPECT_NEAR(found.engine.training.bf16_products / 0.6, 1, 0.01);
+  EXPECT_NEAR(found.engine.training.fp8_products / 0.35, 1, 0.01);
+  EXPECT_NEAR(found.engine.training.experts / 0.15, 1, 0.01);
+}
+
+/// Where it was made, and where all shares move alike.
+TEST(Calibration, PredictsTrainingAlongALine) {
+  const auto lines = training_lines(some_rows().trainings, with_training(0.5, 0.4, 0.2));
+  for (const double factor : {0.7, 1.0, 1.5})
+    for (const TrainingLine& line : lines) {
+      const Constants constants = with_training(factor * 0.5, factor * 0.4, factor * 0.2);
+      Study study = line.study;
+      study.machine->engine = constants.engine;
+      EXPECT_NEAR(line.predicted(constants) / standard_training_step(study), 1,
+                  factor == 1.0 ? 1e-9 : 0.02)
+          << line.measured->id;
+    }
+}
+
+TEST(Calibration, SeesNothingOfTrainingThatItLeavesOut) {
+  const Constants start = shipped_constants();
+  for (const char* name : {"gb300", "deepseek_v3"}) {
+    const LeftOut left_out{name};
+    EXPECT_EQ(to_yaml(fitted_training(trainings_as_predicted(start, left_out), left_out, start)),
+              to_yaml(fitted_training(trainings_as_predicted(start, {"nobody"}), left_out, start)))
         << name;
   }
 }

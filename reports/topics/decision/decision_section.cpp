@@ -190,8 +190,7 @@ std::string two_phase_sentence(const Evaluation& e) {
 std::string placement_text(const Study& study) {
   if (!study.machine) return "";
   const Count stages = study.pipeline ? study.pipeline->num_stages : 1;
-  const Count devices =
-      study.tensor_parallel_size * study.data_parallel_size * study.context_parallel_size * stages;
+  const Count devices = num_devices(study);
   std::string parts;
   for (const auto& [what, size] :
        {std::pair{"tensor", study.tensor_parallel_size}, std::pair{"pipeline", stages},

@@ -129,9 +129,11 @@ std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
   std::string text = fmt::format("`{}`, {}: {}", name(verdict.path->scheme), name(verdict.schedule),
                                  name(verdict.fate));
   if (verdict.memory) {
-    text += fmt::format(" at {}.", fmt::join(too_large_names(e, verdict.path->scheme), ", "));
-    if (!fits_with_none(e, verdict))
-      text += fmt::format(" {}; with the standard residual it fits.{}",
+    text += fmt::format(" at {}", fmt::join(too_large_names(e, verdict.path->scheme), ", "));
+    if (fits_with_none(e, verdict))
+      text += ".";
+    else
+      text += fmt::format(": {}; with the standard residual it fits.{}",
                           memory_text(e, verdict.path->scheme), remedy_text(verdict.remedy));
     return verdict.time ? text + fitting_text(e, *verdict.time) : text;
   }

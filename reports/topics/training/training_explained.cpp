@@ -39,6 +39,15 @@ std::string simulated_text(const TrainingRun& run) {
                                 milliseconds(run.reduction));
 }
 
+/// Tokens a second and MFU, with what they are made of.
+std::string throughput_text(const Evaluation& e, const Throughput& of) {
+  return fmt::format(
+      "throughput (model/training/throughput.cpp): {:.6g} tokens/s on {} devices; {:.6g} operations "
+      "of a token, so that a device does {:.6g} of {:.6g} FLOP/s: MFU {:.4g} % [palm]",
+      of.tokens_per_second, num_devices(e.study), model_flops_per_token(e.study).value,
+      of.model_rate.value, e.study.machine->tensor_rate->value, 100 * of.utilization);
+}
+
 /// The gradients, the kernels that make them, and their benchmarks.
 std::vector<std::string> gradient_texts(const TrainingRun& run) {
   const BackwardRule& backward = *run.path->scheme.rule->backward;
@@ -74,6 +83,7 @@ Explanation run_explanation(const Evaluation& e, const TrainingRun& run) {
                                   name(e.study.training->gradient_accumulation),
                                   run.accumulation_d));
   x.numbers.push_back(simulated_text(run));
+  if (const auto all = throughput_of(e, run)) x.numbers.push_back(throughput_text(e, *all));
   return x;
 }
 

@@ -8,7 +8,6 @@
 #include <map>
 
 #include "model/training/replicas.hpp"
-#include "model/training/throughput.hpp"
 #include "reports/formats/numbers.hpp"
 #include "reports/topics/pipeline/pipeline_section.hpp"
 #include "reports/topics/training/pipeline_plan.hpp"
@@ -62,13 +61,6 @@ void append_stage_memory(JsonWriter& json, const std::vector<StageMemory>& stage
 
 /// Where the layers beside the residual path have times.
 bool is_step_known(const Evaluation& evaluation) { return !evaluation.training.rest.rows.empty(); }
-
-/// Of a run whose step is known.
-std::optional<Throughput> throughput_of(const Evaluation& e, const TrainingRun& run) {
-  if (!is_step_known(e) || !e.study.model.architecture || !e.study.machine->tensor_rate)
-    return std::nullopt;
-  return throughput(e.study, run.makespan + run.reduction);
-}
 
 void append_schemes(JsonWriter& json, const Evaluation& e) {
   json.objects("by_scheme", e.training.runs, [&](const TrainingRun& run) {
@@ -232,6 +224,12 @@ void write_device(Document& out) {
 }
 
 }  // namespace
+
+std::optional<Throughput> throughput_of(const Evaluation& e, const TrainingRun& run) {
+  if (!is_step_known(e) || !e.study.model.architecture || !e.study.machine->tensor_rate)
+    return std::nullopt;
+  return throughput(e.study, run.makespan + run.reduction);
+}
 
 std::string communication_sentence(const Evaluation& e) {
   const TrainingRun* own = training_run(e, e.study.path, e.study.schedule);

@@ -1,6 +1,7 @@
 // The training step, in every format.
 #pragma once
 
+#include "model/training/throughput.hpp"
 #include "reports/section/section.hpp"
 
 namespace depthcost {
@@ -48,6 +49,9 @@ std::string communication_sentence(const Evaluation& evaluation);
 /// A training step among the rows of all steps, and its memory among that of all workloads.
 Explanation explain_step(const Evaluation& evaluation, const StepRow& row);
 Explanation explain_memory(const Evaluation& evaluation, const MemoryRow& row);
+
+/// Of a run whose step is known.
+std::optional<Throughput> throughput_of(const Evaluation& evaluation, const TrainingRun& run);
 
 /// "1f1b: P = 4, V = 1, M = 8; 4096 tokens of a micro-batch on one device".
 std::string pipeline_text(const Study& study);

@@ -109,16 +109,29 @@ TEST(DeviceMemory, SpreadsExpertsOverContextRanksToo) {
   EXPECT_NE(device_memory(study).verdict, Verdict::pass) << "half the devices";
 }
 
-/// 2.7 T weights of 18 bytes on eight devices; nothing but more of them helps.
+/// 2.7 T weights of 18 bytes on eight devices. More replicas share experts and the optimiser's
+/// state.
 TEST(DeviceMemory, OfTrainingCountsTheModelsState) {
   Study study = kimi_on(8, kH200);
   study.decode.reset();
   study.prefill.reset();
-  study.training = Training{.sequence_length = 4096};
+  study.training = Training{.sequence_length = 4096, .layers = LayerActivations::recompute};
   const BudgetRow row = device_memory(study);
   EXPECT_EQ(row.verdict, Verdict::fail);
   EXPECT_EQ(row.reason, "largest at training");
   EXPECT_GT(row.low.value(), 18 * 2.7e12 / 8);
+  long expert = 0;
+  long data = 0;
+  ASSERT_EQ(std::sscanf(row.nearest.c_str(), "parallelism of tensor 8, expert %ld, data %ld",
+                        &expert, &data),
+            2)
+      << row.nearest;
+  study.expert_parallel_size = expert;
+  study.data_parallel_size = data;
+  EXPECT_EQ(device_memory(study).verdict, Verdict::pass);
+  study.expert_parallel_size = expert / 2;
+  study.data_parallel_size = data / 2;
+  EXPECT_NE(device_memory(study).verdict, Verdict::pass) << "half the replicas";
 }
 
 /// Layers that run again keep nothing; replicas that share out weights hold a part.

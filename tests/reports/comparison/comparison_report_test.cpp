@@ -149,6 +149,19 @@ TEST(ComparisonJson, ScoresEachGroup) {
   EXPECT_DOUBLE_EQ(json["serving_groups"][3]["score"], 2.65);
 }
 
+/// Training steps have keys of their own, beside those of served ones.
+TEST(ComparisonJson, HasTrainingStepsByThemselves) {
+  ComparisonReport it = report();
+  EXPECT_FALSE(nlohmann::json::parse(to_json(it, "1")).contains("trainings"));
+  it.trainings = {served("b", "h200", 3)};
+  const auto json = nlohmann::json::parse(to_json(it, "1"));
+  EXPECT_FALSE(json.contains("servings"));
+  ASSERT_EQ(json["trainings"].size(), 1U);
+  EXPECT_EQ(json["trainings"][0]["inside"], true);
+  EXPECT_EQ(json["training_groups"].size(), 3U);
+  EXPECT_NE(to_markdown(it).find("Training steps"), std::string::npos);
+}
+
 /// Every point as a dull loop has it: 2 x 4096 x 8192 adds and so on, over the measured time.
 TEST(RooflinePlot, HoldsEveryKernelUnderTheRoofOfItsBound) {
   const std::vector<ComparedCase> cases = report().cases;

@@ -78,7 +78,7 @@ TEST(VerdictLines, BlameTheSchemeWhereTheStandardResidualFits) {
   e.study.machine->memory_capacity = 0.5 * (standard + full);
   const std::string line = verdict_lines(e).back();
   EXPECT_TRUE(line.starts_with("`full_attnres`, ")) << line;
-  EXPECT_NE(line.find(": does not fit at prefill. prefill needs "), line.npos) << line;
+  EXPECT_NE(line.find(": does not fit at prefill: prefill needs "), line.npos) << line;
   EXPECT_NE(line.find("; with the standard residual it fits."), line.npos) << line;
 }
 

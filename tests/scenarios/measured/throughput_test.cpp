@@ -43,7 +43,7 @@ TEST(Throughput, CountsTheOperationsOfATokenAsOthersDo) {
 
 TEST(Throughput, IsTokensOverTimeAndDevices) {
   const Study study = study_of("llama_3_1_70b,gb300,64,fp8,8192,1,256,2,1,4,5,1,4596,26.02");
-  EXPECT_EQ(training_devices(study), 64);
+  EXPECT_EQ(num_devices(study), 64);
   const Throughput of = throughput(study, Seconds{10});
   EXPECT_DOUBLE_EQ(of.tokens_per_second, 256 * 8192 / 10.0);
   EXPECT_DOUBLE_EQ(of.tokens_per_second_and_device, 256 * 8192 / 640.0);

@@ -45,7 +45,8 @@ TEST(TrainingSteps, HoldWhatIsWritten) {
   const std::string keys =
       ", micro_batch: 3, micro_batches: 8, schedule: interleaved_1f1b, activations: offload, "
       "gradient_accumulation: per_block, cache: own, sends: blocking, gradient_dtype: f32, "
-      "wire_dtype: bf16";
+      "wire_dtype: bf16, precision: fp8, layers: recompute, optimizer: muon, sharding: weights, "
+      "main_gradients: bf16";
   const Training got = read(pipelined(2, keys) + "baseline_step: {training: 1.5 s}\n");
   EXPECT_EQ(got.sequence_length, 4096);
   EXPECT_EQ(got.micro_batch_size, 3);
@@ -57,6 +58,11 @@ TEST(TrainingSteps, HoldWhatIsWritten) {
   EXPECT_EQ(got.sends, Sends::blocking);
   EXPECT_EQ(got.gradient_dtype, Dtype::f32);
   EXPECT_EQ(got.wire_dtype, Dtype::bf16);
+  EXPECT_EQ(got.precision, Precision::fp8);
+  EXPECT_EQ(got.layers, LayerActivations::recompute);
+  EXPECT_EQ(got.optimizer, Optimizer::muon);
+  EXPECT_EQ(got.sharding, StateSharding::weights);
+  EXPECT_EQ(got.main_gradients, Dtype::bf16);
   EXPECT_EQ(got.baseline_step->value, 1.5);
 }
 
@@ -68,6 +74,11 @@ TEST(TrainingSteps, HaveDefaultsWithoutAPipeline) {
   EXPECT_EQ(got.activations, ActivationPolicy::recompute);
   EXPECT_EQ(got.gradient_accumulation, GradientAccumulation::fused);
   EXPECT_EQ(got.gradient_dtype, Dtype::f16);
+  EXPECT_EQ(got.precision, Precision::bf16);
+  EXPECT_EQ(got.layers, LayerActivations::keep);
+  EXPECT_EQ(got.optimizer, Optimizer::adamw);
+  EXPECT_EQ(got.sharding, StateSharding::optimizer);
+  EXPECT_EQ(got.main_gradients, Dtype::f32);
   EXPECT_FALSE(got.baseline_step);
   EXPECT_EQ(listed(scenario, "workload.training.micro_batches"),
             "1 <- default: without a pipeline");
