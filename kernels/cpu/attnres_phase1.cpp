@@ -189,7 +189,7 @@ HWY_INLINE void mix_queries(const Phase1Tile<T, O>& it, std::size_t query, Outpu
   // Copies, because a vector that is stored could alias what `it` refers to.
   const std::size_t row_stride = it.op.num_tokens * it.op.hidden_size;
   float* mixed = it.mixed + at.column + offset;
-  O* outputs = it.op.outputs + at.token * it.op.hidden_size + at.column + offset;
+  const std::size_t place = at.token * it.op.hidden_size + at.column + offset;
   Pair tile[Q][B];
   mix_tile<Q, B>(it, query, offset, tile);
   HWY_UNROLL(8)
@@ -199,8 +199,9 @@ HWY_INLINE void mix_queries(const Phase1Tile<T, O>& it, std::size_t query, Outpu
       if (query + q == 0)
         store_raw(mixed + b * kBlock, tile[q][b]);
       else
-        store_rounded(outputs + (query + q - 1) * row_stride + b * kBlock, tile[q][b], where,
-                      policy);
+        // One query alone has no outputs: their pointer may be null.
+        store_rounded(it.op.outputs + place + (query + q - 1) * row_stride + b * kBlock, tile[q][b],
+                      where, policy);
   }
 }
 

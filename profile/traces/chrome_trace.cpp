@@ -28,7 +28,8 @@ InputError malformed(const std::string& file, std::string_view what) {
     const std::size_t at = what.find(mark);
     return at == std::string_view::npos
                ? 1
-               : std::atoi(std::string(what.substr(at + mark.size())).c_str());
+               // The parser's column of a line's end is 0 of the next line.
+               : std::max(1, std::atoi(std::string(what.substr(at + mark.size())).c_str()));
   };
   const Position position{file, number_behind(" at line "), number_behind(", column ")};
   const std::size_t why = what.find(" - ");

@@ -79,12 +79,16 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
 }
 
 std::vector<ToleranceRule> shipped_rules(std::string_view id) {
-  const std::string file = fmt::format("scenarios/tolerances/{}.yaml", id);
-  return rules_of(parse_document(find_preset("tolerances", id)->text, file), file);
+  return parse_rules(find_preset("tolerances", id)->text,
+                     fmt::format("scenarios/tolerances/{}.yaml", id));
+}
+
+std::vector<ToleranceRule> parse_rules(std::string_view text, const std::string& file) {
+  return rules_of(parse_document(text, file), file);
 }
 
 std::vector<ToleranceRule> load_rules(const std::string& path) {
-  return rules_of(load_document(path), path);
+  return parse_rules(load_text(path), path);
 }
 
 RuleBook::RuleBook(std::vector<ToleranceRule> rules)

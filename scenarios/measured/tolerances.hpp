@@ -13,6 +13,9 @@ namespace depthcost {
 /// The built-in rules: "published" or "measurements".
 std::vector<ToleranceRule> shipped_rules(std::string_view id);
 
+/// The rules in the text of a file; `file` labels positions. Throws InputError.
+std::vector<ToleranceRule> parse_rules(std::string_view text, const std::string& file);
+
 /// The rules of a file.
 std::vector<ToleranceRule> load_rules(const std::string& path);
 
