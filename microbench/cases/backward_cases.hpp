@@ -11,19 +11,6 @@ inline TokenSlices slices_of(Operands& o, std::size_t count, std::size_t paramet
   return {count, o.token_sums(count * parameters)};
 }
 
-template <class T>
-ResidualAddRmsNormBackward<T> residual_backward(const Shape& s, Operands& o) {
-  const std::size_t d = s.hidden_size;
-  return {.num_tokens = o.num_tokens(),
-          .hidden_size = d,
-          .hidden_state = o.tensor<T>(1, d),
-          .output_gradient = o.tensor<T>(1, d),
-          .norm = next_norm(s, o),
-          .gradient = o.tensor<T>(1, d),
-          .gain_gradient = o.token_sums(d),
-          .slices = slices_of(o, s.num_slices, d)};
-}
-
 /// Of n bank rows and a partial sum, with a norm.
 template <class T>
 AttnResSinglePassBackward<T> single_pass_backward(const Shape& s, Operands& o) {

@@ -79,7 +79,11 @@ void each_backward_case(const Shape& s, const Visit& visit) {
   const auto visit_it = [&](std::string_view name, auto make) {
     visit(name, catalogue_row(name, counts_of(s)), make);
   };
-  visit_it("residual_add_rmsnorm_backward", residual_backward<T>);
+// The name of a template cannot stand in parentheses. NOLINTBEGIN(bugprone-macro-parentheses)
+#define DEPTHCOST_VISIT(Op, name) visit_it(#name, row_operation<Op<T>>);
+  // NOLINTEND(bugprone-macro-parentheses)
+  DEPTHCOST_RESIDUAL_BACKWARD_OPERATIONS(DEPTHCOST_VISIT)
+#undef DEPTHCOST_VISIT
   visit_it("attnres_single_pass_backward", single_pass_backward<T>);
   visit_it("attnres_phase1_backward", phase1_backward<T>);
   visit_it("attnres_phase2_backward", phase2_backward<T>);

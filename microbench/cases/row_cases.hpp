@@ -9,10 +9,23 @@
 
 namespace depthcost::bench {
 
-/// One parameter for each element, where an operation also takes one for all.
+/// One parameter for each element, where an operation also takes one for all. Memory for slices is
+/// as large as their number says.
 template <class Visit>
 struct LargestOperands : EachOperand<Visit> {
-  using EachOperand<Visit>::EachOperand;
+  Operands* memory;
+
+  LargestOperands(const Visit& visit, Operands& o) : EachOperand<Visit>(visit), memory(&o) {}
+  template <class P>
+  void writes(const char* name, P*& operand, OperandShape shape) const {
+    if constexpr (std::is_same_v<P, float>) {
+      if (std::string_view(name) == "sums") {
+        operand = memory->token_sums(*shape.begin() * *(shape.end() - 1));
+        return;
+      }
+    }
+    EachOperand<Visit>::writes(name, operand, shape);
+  }
   void one_or(const char* /*name*/, std::size_t& size, const char* /*of_other*/,
               std::size_t other) const {
     size = other;
@@ -37,11 +50,14 @@ Op row_operation(const Shape& s, Operands& o) {
       operand = o.tensor<std::remove_const_t<P>>(1, size);
     else if constexpr (std::is_same_v<P, const float>)
       operand = o.parameters(size, kRowParameter);
+    else if constexpr (std::is_same_v<P, float>)
+      operand = o.token_sums(size);
   };
   Op op;
   op.num_tokens = o.num_tokens();
   op.hidden_size = s.hidden_size;
-  const LargestOperands<decltype(take)> operands(take);
+  if constexpr (requires { op.slices; }) op.slices.count = s.num_slices;
+  const LargestOperands<decltype(take)> operands(take, o);
   Op::operands(op, operands);
   return op;
 }

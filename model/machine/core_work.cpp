@@ -185,11 +185,16 @@ CoreWork gate_mix_work(const Operation& operation) {
   return work;
 }
 
-/// A pass for the norm's two sums, and one that makes the gradients.
-CoreWork norm_backward_work(const Operation&) {
-  return {.passes = {streamed(Primitive::score, 1), streamed(Primitive::mix, 1),
-                     kept(Primitive::mix, 3), kept(Primitive::add, 1)},
-          .kept_rows = 2};
+/// A pass for the norm's two sums over the rows of the forward pass and dx, and one that makes the
+/// gradients of all other operations.
+CoreWork row_backward_work(const Operation& operation) {
+  constexpr double kFlopsOfSums = 4;
+  const double gradients = reads_of(operation, Operand::gradients);
+  const double rows = traffic(operation).reads_d - gradients;
+  return {.passes = {streamed(Primitive::score, 1), streamed(Primitive::mix, rows - 1),
+                     kept(Primitive::mix, (operation.flops_d - kFlopsOfSums) / 2),
+                     kept(Primitive::add, gradients)},
+          .kept_rows = rows};
 }
 
 /// Scores, the mix, dh . v, and the gradient of each source with its part of dw.
@@ -298,7 +303,6 @@ constexpr std::array kWorks{
     WorkOf{operations::kGateUp, product_work},
     WorkOf{operations::kGateUpMix, gate_mix_work},
     WorkOf{operations::kGateApplyDown, gate_down_work},
-    WorkOf{operations::kResidualAddRmsnormBackward, norm_backward_work},
     WorkOf{operations::kAttnresSinglePassBackward, single_pass_backward_work},
     WorkOf{operations::kAttnresPhase1Backward, phase1_backward_work},
     WorkOf{operations::kAttnresPhase2Backward, phase2_backward_work},
@@ -323,7 +327,7 @@ CoreWork core_work(const Operation& operation) {
                                   [&](const WorkOf& it) { return it.id == operation.id; });
   if (found != kWorks.end()) return found->work(operation);
   expect_scan(operation, "model/machine/core_work.cpp");
-  return scan_work(operation);
+  return makes_gradients(operation) ? row_backward_work(operation) : scan_work(operation);
 }
 
 double tiles_of_thread(double tokens, double threads) {

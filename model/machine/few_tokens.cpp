@@ -63,7 +63,7 @@ TokenWork token_work(const Operation& operation, const KernelStyle& style) {
   // A second launch adds up the gradients of parameters.
   if (is_one_of(operation.id, {kAttnresSinglePassBackward, kAttnresPhase1Backward}))
     return {.launches = 2, .loads = style.attnres_loads};
-  if (is_one_of(operation.id, {kResidualAddRmsnormBackward, kAttnresPhase2Backward}))
+  if (operation.id == kAttnresPhase2Backward || (is_scan(operation) && makes_gradients(operation)))
     return {.launches = 2};
   // And a third one, in front of that, is the product that makes the gradient of phi.
   if (operation.id == kMhcPreBackward)

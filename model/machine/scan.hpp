@@ -16,6 +16,13 @@ constexpr bool is_scan(const Operation& operation) {
          operation.writes_scalars == 0;
 }
 
+/// A backward pass, which leaves gradients for earlier layers.
+constexpr bool makes_gradients(const Operation& operation) {
+  for (const Access& access : operation.accesses)
+    if (access.operand == Operand::gradients && access.writes_d > 0) return true;
+  return false;
+}
+
 /// Refuses an operation that `table` leaves out though it is more than a scan: it must not be timed
 /// as one.
 inline void expect_scan(const Operation& operation, const char* table) {

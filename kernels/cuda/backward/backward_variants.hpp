@@ -79,10 +79,57 @@ constexpr Descriptor backward_kernel(std::string_view operation, std::size_t hid
                                      (plan.variant == BackwardVariant::scalar ? sizeof(T) : 16)};
 }
 
-template <class T>
-constexpr Descriptor descriptor(const ResidualAddRmsNormBackward<T>& op) {
-  Descriptor it = backward_kernel<T>("residual_add_rmsnorm_backward", op.hidden_size, 3);
-  it.operands = {{{"hidden_state", 1, 0}, {"layer_output", 1, 0}, {"gradients", 1, 1}}};
+/// A backward pass that names its operands. Rows that it only reads are what the forward pass has
+/// left, but for `output_gradient`; all others are gradients. `sums` belongs to its slices.
+template <class Op>
+concept RowBackward = RowOperation<Op> && requires(const Op& op) {
+  op.slices;
+};
+
+/// Its operands in their roles. What it reads is asked for at once.
+class BackwardRoles : public IgnoresSizes {
+ public:
+  double states = 0;  // rows of the forward pass
+  double arriving = 0;
+  double gradient_reads = 0;
+  double gradient_writes = 0;
+
+  constexpr std::size_t num_reads() const {
+    return static_cast<std::size_t>(states + arriving + gradient_reads);
+  }
+  template <class P>
+  constexpr void reads(std::string_view name, const P* /*operand*/, OperandShape shape) {
+    if (shape.size() == 2) (name == "output_gradient" ? arriving : states) += 1;
+  }
+  template <class P>
+  constexpr void reads_inner(std::string_view name, const P* operand, OperandShape shape) {
+    reads(name, operand, shape);
+  }
+  template <class P>
+  constexpr void reads_optional(std::string_view name, const P* operand, OperandShape shape) {
+    reads(name, operand, shape);
+  }
+  template <class P>
+  constexpr void updates_inner(std::string_view name, const P* operand, OperandShape shape) {
+    if (shape.size() != 2) return;
+    ++gradient_reads;
+    writes(name, operand, shape);
+  }
+  template <class P>
+  constexpr void writes(std::string_view name, const P* /*operand*/, OperandShape /*shape*/) {
+    if (name != "sums") ++gradient_writes;
+  }
+};
+
+template <template <class> class Op, class T>
+requires RowBackward<Op<T>>
+constexpr Descriptor descriptor(const Op<T>& op) {
+  BackwardRoles roles;
+  Op<T>::operands(op, roles);
+  Descriptor it = backward_kernel<T>(kOperationName<Op<T>>, op.hidden_size, roles.num_reads());
+  it.operands = {{{"hidden_state", roles.states, 0},
+                  {"layer_output", roles.arriving, 0},
+                  {"gradients", roles.gradient_reads, roles.gradient_writes}}};
   return it;
 }
 

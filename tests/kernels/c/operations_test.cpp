@@ -184,7 +184,9 @@ void expect_wraps_backward_in_both() {
 }
 
 TEST(COperations, Backward) {
-  expect_wraps_backward_in_both<AddNormBackwardProblem>();
+#define DEPTHCOST_EXPECT_WRAPS(Op, name) expect_wraps_backward_in_both<Op##Problem>();
+  DEPTHCOST_RESIDUAL_BACKWARD_OPERATIONS(DEPTHCOST_EXPECT_WRAPS)
+#undef DEPTHCOST_EXPECT_WRAPS
   expect_wraps_backward_in_both<SinglePassBackwardProblem>();
   expect_wraps_backward_in_both<Phase1BackwardProblem>();
   expect_wraps_backward_in_both<Phase2BackwardProblem>();

@@ -22,7 +22,7 @@ struct OnGpu {
 };
 using Checks = BackwardChecks<OnGpu>;
 
-TEST_F(BackwardOnDevice, OfTheStandardResidualMatchesTheReference) { Checks::standard_residual(); }
+TEST_F(BackwardOnDevice, OfRowOperationsMatchesTheReference) { Checks::row_operations(); }
 TEST_F(BackwardOnDevice, OfAttnResMatchesTheReference) { Checks::single_pass(); }
 TEST_F(BackwardOnDevice, OfPhase2MatchesTheReference) { Checks::phase2(); }
 TEST_F(BackwardOnDevice, OfPhase1MatchesTheReference) { Checks::phase1(); }
@@ -36,7 +36,9 @@ TEST_F(BackwardOnDevice, MatchesTheReferenceInEveryVariant) {
   for (const std::size_t d : {264, 8200, 67}) {
     SCOPED_TRACE("d " + std::to_string(d));
     const std::size_t T = d > 1000 ? 1 : 3;
-    Checks::expect_matches_in_both<AddNormBackwardProblem>({T, d, 1, 1, 1, 2});
+#define DEPTHCOST_MATCH(Op, name) Checks::expect_matches_in_both<Op##Problem>({T, d, 1, 1, 1, 2});
+    DEPTHCOST_RESIDUAL_BACKWARD_OPERATIONS(DEPTHCOST_MATCH)
+#undef DEPTHCOST_MATCH
     Checks::expect_matches_in_both<SinglePassBackwardProblem>({T, d, 9, 1, 1, 2, 1});
     Checks::expect_matches_in_both<SinglePassBackwardProblem>(
         {T, d, 2, 1, 0, 1, 1, GradientStore::overwrite});
@@ -59,7 +61,9 @@ void expect_repeatable_bits(const BackwardShape& shape) {
 
 TEST_F(BackwardOnDevice, IsRepeatable) {
   const BackwardShape shape{7, 264, 4, 3, 1, 3, 1};
-  expect_repeatable_bits<AddNormBackwardProblem<Bf16>>(shape);
+#define DEPTHCOST_REPEAT(Op, name) expect_repeatable_bits<Op##Problem<Bf16>>(shape);
+  DEPTHCOST_RESIDUAL_BACKWARD_OPERATIONS(DEPTHCOST_REPEAT)
+#undef DEPTHCOST_REPEAT
   expect_repeatable_bits<SinglePassBackwardProblem<Bf16>>(shape);
   expect_repeatable_bits<Phase1BackwardProblem<Bf16>>(shape);
   expect_repeatable_bits<Phase2BackwardProblem<Bf16>>(shape);

@@ -246,8 +246,10 @@ TEST(Descriptors, EqualTheLedgerForBackwardPasses) {
   constexpr std::size_t T = 8192;
   constexpr std::size_t d = kHiddenSize;
   float gain = 0;
-  expect_ledger_row(descriptor(ResidualAddRmsNormBackward<Bf16>{T, d}),
-                    operations::residual_add_rmsnorm_backward());
+#define DEPTHCOST_EXPECT_ROW(Op, name) \
+  expect_ledger_row(descriptor(Op<Bf16>{T, d}), catalogue_row(#name, {}));
+  DEPTHCOST_RESIDUAL_BACKWARD_OPERATIONS(DEPTHCOST_EXPECT_ROW)
+#undef DEPTHCOST_EXPECT_ROW
   AttnResSinglePassBackward<Bf16> pass{T, d, 8};
   expect_ledger_row(descriptor(pass), operations::single_pass_backward(8, 0));
   pass.partial_sum = &somewhere;

@@ -12,6 +12,7 @@
 
 #include "model/schemes/list.hpp"
 #include "model/schemes/multi_state/mhc_recomputation.hpp"
+#include "tests/model/schemes/by_hand.hpp"
 
 namespace depthcost::activations_test {
 namespace {
@@ -260,108 +261,14 @@ TEST(ActivationMemory, SaysWhatLaterChunksAreHandedAndWhatWeightsRead) {
   EXPECT_EQ(chunk_activations(path, {3, 6}, kOffload).for_weights, SavedVectors{});
 }
 
-/// Six layers behind the second of twelve, blocks of three, four streams.
-ChunkActivations of_scheme(const SchemeRule& rule, ActivationPolicy policy, Schedule schedule) {
-  const SchemeParameters parameters{.hidden_size = 64,
-                                    .block_size = 3,
-                                    .dilation = 2,
-                                    .period = 2,
-                                    .blocks = partition_by_size(12, 3)};
-  return chunk_activations({Scheme{rule, parameters}, 12}, {3, 6},
-                           {.policy = policy, .schedule = schedule});
-}
-
-struct KeptByHand {
-  const SchemeRule& rule;
-  Schedule schedule;
-  SavedVectors kept;
-  SavedVectors left_by_recompute;
-  SavedVectors working;
-  double received = 0;
-};
-
-void expect_kept(const std::vector<KeptByHand>& rows) {
-  for (const KeptByHand& row : rows) {
-    const auto keep = of_scheme(row.rule, ActivationPolicy::keep, row.schedule);
-    const auto recompute = of_scheme(row.rule, ActivationPolicy::recompute, row.schedule);
-    SCOPED_TRACE(std::string(row.rule.id) + ' ' + std::string(name(row.schedule)));
-    EXPECT_EQ(keep.kept.vectors, row.kept.vectors);
-    EXPECT_EQ(keep.kept.scalars, row.kept.scalars);
-    EXPECT_EQ(recompute.kept.vectors, row.left_by_recompute.vectors);
-    EXPECT_EQ(recompute.working.vectors, row.working.vectors);
-    EXPECT_EQ(recompute.working.scalars, row.working.scalars);
-    EXPECT_EQ(keep.received.vectors, row.received);
-  }
-}
-
-// Six layers each with what is left by recomputation and what is made again, and once what the
-// first one reads of the layer before.
-TEST(ActivationMemory, OfOneStateIsWhatItsGradientsRead) {
-  using enum Schedule;
-  using namespace schemes;
-  expect_kept({
-      {kReZero, fused, {6 * (2 + 1), 6}, {12, 0}, {1, 1}},               // h', f; x
-      {kLaurelRw, fused, {6 * (2 + 1) + 1, 6}, {13, 0}, {1, 1}},         // h, f; x
-      {kLaurelLr, fused, {6 * 2 + 1, 6 * 5}, {7, 0}, {1, 5}},            // h'; x, four scalars A h
-      {kHighway, fused, {6 * (2 + 2) + 1, 6}, {13, 0}, {2, 1}},          // h', f; z, x
-      {kPostNorm, fused, {6 * 2 + 1, 6}, {13, 0}, {0, 1}},               // h', f
-      {kPostNorm, unfused, {6 * 2, 6}, {6, 0}, {1, 1}},                  // s; h'
-      {kHybridNorm, unfused, {3 * 1 + 3 * 2, 3}, {6, 0}, {1, 1}},        // s and h' of an MLP alone
-      {kKeel, fused, {6 * 3 + 1, 12}, {13, 0}, {1, 2}},                  // h', f; x
-      {kSiameseNorm, unfused, {6 * 3, 12}, {12, 0}, {1, 2}},             // s1, h2; x
-      {kResidualScaling, fused, {6 * (3 + 1) + 2, 6}, {20, 0}, {1, 1}},  // r as two, f; x
-  });
-}
-
-TEST(ActivationMemory, OfStreamsIsThemAndTheLayersOutput) {
-  using enum Schedule;
-  using namespace schemes;
-  expect_kept({
-      {kHcStatic, fused, {6 * (5 + 1), 6}, {30, 0}, {1, 1}},            // X, f; x
-      {kWideResidual, unfused, {6 * (5 + 2), 6}, {30, 0}, {2, 1}},      // and the mix
-      {kKromHc, fused, {6 * 7, 6 * (8 + 4 + 2)}, {6 * 5, 0}, {6, 14}},  // as mHC; 2m + 2 log2 m
-      {kMhcLite, fused, {6 * 7, 6 * (8 + 24 + 2)}, {6 * 5, 0}, {6, 34}},
-      {kDeltaLearning, fused, {6 * (5 + 1) + 5, 6 * 7}, {35, 0}, {1, 7}},  // H, f; x
-      // h, f of the MLP or f of attention alone; p_0, x and q, x.
-      {kAltup, fused, {3 * (5 + 2) + 3 * (1 + 2) + 2, 3 * 17 + 3 * 2}, {20, 0}, {2, 17}},
-  });
-}
-
-TEST(ActivationMemory, OfSourcesOverDepthIsEachRowOnce) {
-  using enum Schedule;
-  using namespace schemes;
-  expect_kept({
-      {kValueResidual, fused, {6 * 2, 6}, {6, 0}, {1, 1}, 1},
-      {kValueResidual, unfused, {6 * 2 + 3, 6}, {6, 0}, {2, 1}, 1},
-      // h_0, h_1 and h_2; two, three, then four times A h.
-      {kLaurelPa, fused, {6 * 2, 6 + 4 * (2 + 3 + 4 * 4)}, {6, 0}, {1, 17}, 3},
-      {kDenseFormer, fused, {6 * 2 + 2, 6}, {6, 0}, {2, 1}, 2},  // y behind blocks 2 and 4
-      // Behind blocks of 3, 4 and 5 states three inputs, 4 s weights and a layer of 64.
-      {kMuddFormer,
-       fused,
-       {6 + 3 + 3 * 3, 3 + 9 + 4 * (3 + 4 + 5) + 3 * 64},
-       {6, 0},
-       {3, 3 + 20 + 64},
-       2},
-      // The stacks of 4 .. 9 rows, the norm's input and output.
-      {kDenseNet, unfused, {6 * 3 + 39, 6}, {6, 0}, {11, 1}, 3},
-      {kAttnResSlidingWindow, single_pass, {6 * 3, 6 + 2 * 33}, {6, 0}, {2, 17}, 2},
-      // Boundaries behind layers 3 and 6, of 2 and 3 states, keep f as well.
-      {kBoundaryAttention, single_pass, {6 * 2 + 2, 6 + 4 + 6}, {8, 0}, {1, 7}, 1},
-      // y, f; x, q, k, v and a weight for each of 3 .. 8 states.
-      {kHistoryAttention, single_pass, {6 * 6, 6 + 33}, {12, 0}, {4, 9}, 5},
-      {kHistoryAttentionBlock, single_pass, {6 * 2 + 2 * 4, 6 + 1 + 2}, {8, 0}, {4, 3}, 2},
-  });
-}
-
 /// Whatever the scheme: recomputing keeps no more, and offloading moves all that is kept.
 TEST(ActivationMemory, OfEverySchemeIsCounted) {
   for (const SchemeRule* rule : scheme_rules()) {
     for (const Schedule schedule : rule->schedules) {
       SCOPED_TRACE(std::string(rule->id) + ' ' + std::string(name(schedule)));
-      const auto keep = of_scheme(*rule, ActivationPolicy::keep, schedule);
-      const auto recompute = of_scheme(*rule, ActivationPolicy::recompute, schedule);
-      const auto offload = of_scheme(*rule, ActivationPolicy::offload, schedule);
+      const auto keep = by_hand::kept_by_six(*rule, ActivationPolicy::keep, schedule);
+      const auto recompute = by_hand::kept_by_six(*rule, ActivationPolicy::recompute, schedule);
+      const auto offload = by_hand::kept_by_six(*rule, ActivationPolicy::offload, schedule);
       EXPECT_GE(keep.kept.vectors, 6);
       EXPECT_LE(recompute.kept.vectors, keep.kept.vectors);
       EXPECT_EQ(recompute.kept.scalars, 0);

@@ -9,68 +9,17 @@
 #include "model/ledger/arithmetic.hpp"
 #include "model/ledger/ledger.hpp"
 #include "model/ledger/path_operations.hpp"
+#include "model/operations/residual_operations.hpp"
 #include "model/schemes/list.hpp"
 #include "model/step/scheme_payload.hpp"
+#include "tests/model/schemes/by_hand.hpp"
 
 namespace depthcost::scheme_test {
 namespace {
 
-constexpr Count kLayers = 96;
-constexpr Count kHiddenSize = 768;
+using namespace by_hand;
 
-ResidualPath path_of(std::string_view id, SchemeParameters parameters = {}) {
-  parameters.hidden_size = kHiddenSize;
-  if (parameters.blocks.num_layers == 0) parameters.blocks = partition_by_size(kLayers, 10);
-  return {Scheme{*find_scheme(id), parameters}, kLayers};
-}
-
-Study study_of(const ResidualPath& path) {
-  Study study;
-  study.model = {.name = "test", .num_layers = kLayers, .hidden_size = kHiddenSize};
-  study.path = path;
-  study.schedule = shipped_schedule(path.scheme);
-  study.scheme_parameters = path.scheme.parameters;
-  study.scheme_parameters.hidden_size = kHiddenSize;
-  return study;
-}
-
-FamilyRow row_of(const std::vector<FamilyRow>& rows, std::string_view id) {
-  for (const FamilyRow& row : rows)
-    if (name(row.path.scheme) == id) return row;
-  ADD_FAILURE() << "no row " << id;
-  return {};
-}
-
-/// What a paper, or the table that collects them, says of one scheme.
-struct Published {
-  std::string_view id;
-  double unfused_reads_d, unfused_writes_d;  // without the next norm
-  double reads_d, writes_d;                  // of the quoted schedule, with it
-};
-
-// arXiv:2512.24880 Table 2 (hyper-connections, m = 4), arXiv:2609.19969 (Single-Pass), and for the
-// others counts of their update rules; d_v = 4.
-constexpr std::array kPublished{
-    Published{"standard", 2, 1, 2, 2},    Published{"mhc", 21, 13, 13, 5},
-    Published{"rezero", 2, 1, 2, 2},      Published{"layerscale", 2, 1, 2, 2},
-    Published{"laurel_rw", 2, 1, 2, 2},   Published{"laurel_lr", 3, 1, 2, 2},
-    Published{"highway", 4, 2, 4, 3},     Published{"deepnorm", 3, 2, 2, 1},
-    Published{"keel", 3, 2, 2, 2},        Published{"siamese_norm", 8, 5, 3, 3},
-    Published{"hc_static", 17, 13, 5, 5}, Published{"hc_dynamic", 21, 13, 13, 5},
-    Published{"mhc_lite", 21, 13, 13, 5}, Published{"kromhc", 21, 13, 13, 5},
-    Published{"deep_delta", 11, 6, 6, 5}, Published{"gated_residual", 37, 25, 17, 13}};
-
-TEST(Schemes, MoveWhatTheirPapersCount) {
-  const std::vector<FamilyRow> rows = family_rows(study_of(path_of("rezero")));
-  for (const Published& published : kPublished) {
-    SCOPED_TRACE(published.id);
-    const FamilyRow row = row_of(rows, published.id);
-    EXPECT_DOUBLE_EQ(row.unfused->reads_d, published.unfused_reads_d);
-    EXPECT_DOUBLE_EQ(row.unfused->writes_d, published.unfused_writes_d);
-    EXPECT_DOUBLE_EQ(row.traffic.reads_d, published.reads_d);
-    EXPECT_DOUBLE_EQ(row.traffic.writes_d, published.writes_d);
-  }
-}
+constexpr Count kLayers = kDeepLayers;
 
 TEST(Schemes, SinglePassMhcNeedsTenAndHasNoUnfusedForm) {
   const FamilyRow row =
@@ -78,24 +27,6 @@ TEST(Schemes, SinglePassMhcNeedsTenAndHasNoUnfusedForm) {
   EXPECT_DOUBLE_EQ(row.traffic.reads_d, 5);
   EXPECT_DOUBLE_EQ(row.traffic.writes_d, 5);
   EXPECT_FALSE(row.unfused);
-}
-
-TEST(Schemes, HaveTheParametersOfTheirPapers) {
-  const double d = kHiddenSize;
-  const auto per_layer = [](std::string_view id, const SchemeParameters& with = {}) {
-    return parameters(path_of(id, with), kHiddenSize).per_layer;
-  };
-  EXPECT_DOUBLE_EQ(per_layer("rezero"), 1);
-  EXPECT_DOUBLE_EQ(per_layer("layerscale"), d);
-  EXPECT_DOUBLE_EQ(per_layer("highway"), d * d + d);
-  EXPECT_DOUBLE_EQ(per_layer("laurel_rw"), 2);
-  EXPECT_DOUBLE_EQ(per_layer("laurel_lr", {.rank = 64}), 2 * 64 * d);
-  EXPECT_DOUBLE_EQ(per_layer("hc_static"), 24);
-  EXPECT_DOUBLE_EQ(per_layer("hc_dynamic"), 24 + 6 * d + 2);
-  EXPECT_DOUBLE_EQ(per_layer("single_pass_mhc"), 96 * d + 27);
-  EXPECT_DOUBLE_EQ(per_layer("mhc_lite"), 128 * d + 35);
-  EXPECT_DOUBLE_EQ(per_layer("kromhc"), 48 * d + 15);
-  EXPECT_DOUBLE_EQ(per_layer("deep_delta"), 4 * 4 * d + 4 * d + 4 + 4 + d + 1);
 }
 
 /// Qwen3.8-Flash-Next: 48 decoder layers, d = 2560, n = 4, r = 320.

@@ -80,9 +80,15 @@ struct BackwardChecks {
   inline static const Levels kTokens{0, 1, 2, 5, 33};
   inline static const Levels kWidths{1, 7, 32, 65, 130, 600};
 
-  static void standard_residual() {
-    expect_all_match<AddNormBackwardProblem>(
-        {kTokens, kWidths, {1}, {1}, {1}, {1, 3, 40}, {0}, {1}});
+  static void row_operations() {
+    const std::vector<Levels> levels{kTokens, kWidths, {1}, {1}, {1}, {1, 3, 40}, {0}, {1}};
+#define DEPTHCOST_MATCH(Op, name)          \
+  {                                        \
+    SCOPED_TRACE(#name);                   \
+    expect_all_match<Op##Problem>(levels); \
+  }
+    DEPTHCOST_RESIDUAL_BACKWARD_OPERATIONS(DEPTHCOST_MATCH)
+#undef DEPTHCOST_MATCH
   }
   static void single_pass() {
     expect_all_match<SinglePassBackwardProblem>(

@@ -2,6 +2,11 @@
 // poison in what is only written. `each_output(actual op, exact op, visit)` names what is written.
 #pragma once
 
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
 #include "tests/kernels/cpu/backward/doubles.hpp"
 #include "tests/kernels/cpu/mhc_problems.hpp"
 
@@ -42,33 +47,101 @@ inline TokenSlices poisoned_slices(Tensor<float>& sums, std::size_t count, std::
   return {count, sums.data()};
 }
 
+/// The tensors that `Op::operands` asks for. Each has noise of its own; the first row is the state.
 template <class T>
-struct AddNormBackwardProblem {
-  Tensor<T> state, dx, gradient;
-  Tensor<float> gain, gain_gradient, sums;
-  ResidualAddRmsNormBackward<T> op;
-
-  explicit AddNormBackwardProblem(const BackwardShape& s)
-      : state(noise_rows<T>(1, 3, 1, s.num_tokens, s.hidden_size)),
-        dx(noise_rows<T>(2, 1, 1, s.num_tokens, s.hidden_size)),
-        gradient(noise_rows<T>(3, 2, 1, s.num_tokens, s.hidden_size)),
-        gain(noise_rows<float>(5, 2, 1, 1, s.hidden_size)),
-        gain_gradient(noise_rows<float>(6, 1, 1, 1, s.hidden_size)) {
-    op = {.num_tokens = s.num_tokens,
-          .hidden_size = s.hidden_size,
-          .hidden_state = state.data(),
-          .output_gradient = dx.data(),
-          .norm = {.gain = gain.data()},
-          .gradient = gradient.data(),
-          .gain_gradient = gain_gradient.data(),
-          .slices = poisoned_slices(sums, s.num_slices, s.hidden_size)};
+class RowBackwardTensors : public IgnoresSizes {
+ public:
+  template <class P>
+  void reads(const char* /*name*/, const P*& operand, OperandShape shape) {
+    const float of_row = rows_.empty() ? 3 : 1;
+    operand = noise<P>(shape.size() == 2 ? of_row : 2, shape);
   }
-  template <class Visit>
-  static void each_output(const auto& a, const auto& b, const Visit& visit) {
-    visit("gradient", a.gradient, b.gradient, a.num_tokens * a.hidden_size);
-    visit("gain", a.gain_gradient, b.gain_gradient, a.hidden_size);
+  template <class P>
+  void reads_inner(const char* name, const P*& operand, OperandShape shape) {
+    reads(name, operand, shape);
+  }
+  template <class P>
+  void updates_inner(const char* /*name*/, P*& operand, OperandShape shape) {
+    operand = noise<P>(shape.size() == 2 ? 2 : 1, shape);
+  }
+  template <class P>
+  void writes(const char* /*name*/, P*& operand, OperandShape shape) {
+    operand = kept(Tensor<P>(1, rows_of(shape), size_of(shape)));
+  }
+
+ private:
+  static std::size_t rows_of(OperandShape shape) { return shape.size() == 2 ? *shape.begin() : 1; }
+  static std::size_t size_of(OperandShape shape) { return *(shape.end() - 1); }
+
+  template <class P>
+  P* noise(float scale, OperandShape shape) {
+    return kept(noise_rows<P>(++seed_, scale, 1, rows_of(shape), size_of(shape)));
+  }
+  template <class P>
+  P* kept(Tensor<P> tensor) {
+    if constexpr (std::is_same_v<P, T>)
+      return rows_.emplace_back(std::move(tensor)).data();
+    else
+      return parameters_.emplace_back(std::move(tensor)).data();
+  }
+
+  std::uint64_t seed_ = 0;
+  std::vector<Tensor<T>> rows_;
+  std::vector<Tensor<float>> parameters_;
+};
+
+/// visit(name, pointer, count) for each operand that is written, but for the sums of slices.
+template <class Visit>
+struct EachOutput : IgnoresSizes {
+  const Visit& visit;
+
+  explicit EachOutput(const Visit& each) : visit(each) {}
+  void reads(const char* /*name*/, const auto* /*operand*/, OperandShape /*shape*/) const {}
+  void reads_inner(const char* /*name*/, const auto* /*operand*/, OperandShape /*shape*/) const {}
+  void updates_inner(const char* name, const auto* operand, OperandShape shape) const {
+    visit(name, operand, count_of(shape));
+  }
+  void writes(const char* name, const auto* operand, OperandShape shape) const {
+    if (std::string_view(name) != "sums") visit(name, operand, count_of(shape));
   }
 };
+
+template <RowOperation Op, class Visit>
+void each_output_of(const Op& op, const Visit& visit) {
+  EachOutput<Visit> outputs(visit);
+  Op::operands(op, outputs);
+}
+
+/// Of a backward pass that names its operands.
+template <template <class> class Op, class T>
+struct RowBackwardProblem {
+  RowBackwardTensors<T> tensors;
+  Op<T> op;
+
+  explicit RowBackwardProblem(const BackwardShape& s) {
+    op.num_tokens = s.num_tokens;
+    op.hidden_size = s.hidden_size;
+    op.slices.count = s.num_slices;
+    Op<T>::operands(op, tensors);
+  }
+  /// `b` may be an operation on doubles.
+  template <class B>
+  static void each_output(const Op<T>& a, const B& b, const auto& visit) {
+    std::vector<const void*> of_b;
+    each_output_of(b, [&](const char*, const auto* p, std::size_t) { of_b.push_back(p); });
+    std::size_t i = 0;
+    each_output_of(a, [&]<class P>(const char* name, const P* p, std::size_t count) {
+      using OfB = std::conditional_t<std::is_same_v<B, Op<double>>, double, P>;
+      visit(name, p, static_cast<const OfB*>(of_b[i++]), count);
+    });
+  }
+};
+
+#define DEPTHCOST_NAME_PROBLEM(Op, name) \
+  template <class T>                     \
+  using Op##Problem = RowBackwardProblem<Op, T>;
+DEPTHCOST_RESIDUAL_BACKWARD_OPERATIONS(DEPTHCOST_NAME_PROBLEM)
+#undef DEPTHCOST_NAME_PROBLEM
 
 template <class T>
 struct SinglePassBackwardProblem {

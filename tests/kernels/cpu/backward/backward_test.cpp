@@ -20,7 +20,7 @@ struct OnCpu {
 };
 using Checks = BackwardChecks<OnCpu>;
 
-TEST(BackwardOnCpu, OfTheStandardResidualMatchesTheReference) { Checks::standard_residual(); }
+TEST(BackwardOnCpu, OfRowOperationsMatchesTheReference) { Checks::row_operations(); }
 TEST(BackwardOnCpu, OfAttnResMatchesTheReference) { Checks::single_pass(); }
 TEST(BackwardOnCpu, OfPhase2MatchesTheReference) { Checks::phase2(); }
 TEST(BackwardOnCpu, OfPhase1MatchesTheReference) { Checks::phase1(); }
@@ -44,7 +44,9 @@ void expect_repeatable_bits(const BackwardShape& shape) {
 
 TEST(BackwardOnCpu, IsRepeatableWithAnyNumberOfThreads) {
   const BackwardShape shape{61, 2048, 4, 3, 1, 8, 1};
-  expect_repeatable_bits<AddNormBackwardProblem<Bf16>>(shape);
+#define DEPTHCOST_REPEAT(Op, name) expect_repeatable_bits<Op##Problem<Bf16>>(shape);
+  DEPTHCOST_RESIDUAL_BACKWARD_OPERATIONS(DEPTHCOST_REPEAT)
+#undef DEPTHCOST_REPEAT
   expect_repeatable_bits<SinglePassBackwardProblem<Bf16>>(shape);
   expect_repeatable_bits<Phase1BackwardProblem<Bf16>>(shape);
   expect_repeatable_bits<Phase2BackwardProblem<Bf16>>(shape);

@@ -26,18 +26,26 @@ class Doubles {
   std::deque<std::vector<double>> copies_;
 };
 
-template <class T>
-ResidualAddRmsNormBackward<double> in_doubles(const ResidualAddRmsNormBackward<T>& op,
-                                              Doubles& to) {
-  const std::size_t d = op.hidden_size;
-  const std::size_t rows = op.num_tokens * d;
-  return {.num_tokens = op.num_tokens,
-          .hidden_size = d,
-          .hidden_state = to.copy(op.hidden_state, rows),
-          .output_gradient = to.copy(op.output_gradient, rows),
-          .norm = {to.copy(op.norm.gain, d), static_cast<double>(op.norm.eps)},
-          .gradient = to.copy(op.gradient, rows),
-          .gain_gradient = to.copy(op.gain_gradient, d)};
+inline std::size_t count_of(OperandShape shape) {
+  std::size_t count = 1;
+  for (const std::size_t extent : shape) count *= extent;
+  return count;
+}
+
+/// Of one that names its operands, each in turn.
+template <template <class> class Op, class T>
+requires RowOperation<Op<T>> Op<double> in_doubles(Op<T> op, Doubles& to) {
+  std::vector<double*> copies;
+  each_operand(op, [&](auto* operand, OperandShape shape) {
+    copies.push_back(to.copy(operand, count_of(shape)));
+  });
+  Op<double> exact;
+  exact.num_tokens = op.num_tokens;
+  exact.hidden_size = op.hidden_size;
+  exact.norm.eps = static_cast<double>(op.norm.eps);
+  std::size_t i = 0;
+  each_operand(exact, [&](auto*& operand, OperandShape) { operand = copies[i++]; });
+  return exact;
 }
 
 template <class T>
