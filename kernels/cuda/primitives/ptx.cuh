@@ -206,6 +206,13 @@ __device__ inline void wait(std::uint64_t* barrier, unsigned parity) {
 #endif
 }
 
+/// Whether bulk_copy copies, which the barriers in shared memory then count.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+inline constexpr bool kHasBulkCopies = false;
+#else
+inline constexpr bool kHasBulkCopies = true;
+#endif
+
 /// Global to shared memory by the copy engine; its bytes count towards `barrier`. Everything is
 /// aligned to 16 bytes.
 __device__ inline void bulk_copy(void* target, const void* source, std::uint32_t num_bytes,

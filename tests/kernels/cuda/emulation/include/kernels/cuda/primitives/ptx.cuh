@@ -87,6 +87,7 @@ inline void arrive_expecting(std::uint64_t* barrier, std::uint32_t num_bytes) {
   emulation::arrive(barrier, num_bytes);
 }
 inline void wait(std::uint64_t* barrier, unsigned parity) { emulation::wait(barrier, parity); }
+inline constexpr bool kHasBulkCopies = true;
 inline void bulk_copy(void* target, const void* source, std::uint32_t num_bytes,
                       std::uint64_t* barrier) {
   emulation::bulk_copy(target, source, num_bytes, barrier);
