@@ -74,6 +74,12 @@ __device__ inline void prefetch_to_l2(const void* parameter) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(parameter)));
 }
 
+/// Keeps what is computed from a vector behind the loads before this place. A compiler that moves
+/// it out of a loop puts it in front of them, and they wait for the vector.
+__device__ inline void hold_back(uint4& vector) {
+  asm volatile("" : "+r"(vector.x), "+r"(vector.y), "+r"(vector.z), "+r"(vector.w));
+}
+
 __device__ inline unsigned cluster_rank() {
   unsigned rank = 0;
 #if __CUDA_ARCH__ >= 900

@@ -61,6 +61,7 @@ inline void wait_for_previous_kernel() { emulation::wait_for_previous_kernel(); 
 inline void let_next_kernel_start() {}
 inline void prefetch(const void*) {}
 inline void prefetch_to_l2(const void*) {}
+inline void hold_back(uint4&) {}
 
 inline unsigned cluster_rank() { return emulation::cluster_rank(); }
 inline unsigned cluster_size() { return emulation::cluster_size(); }
