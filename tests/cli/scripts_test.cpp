@@ -62,7 +62,8 @@ TEST_F(Scripts, PrintTheirHelp) {
       EXPECT_EQ(outcome.errors, "") << script;
     }
   EXPECT_TRUE(run(kScripts + "measure", {"--help"})
-                  .output.starts_with("scripts/measure [-o | --out DIR]: measures ceilings,"));
+                  .output.starts_with(
+                      "scripts/measure [-o | --out DIR] [--minutes N]: measures ceilings,"));
 }
 
 TEST_F(Scripts, TakeAnEmptyTextForNoValue) {
@@ -76,6 +77,10 @@ TEST_F(Scripts, TakeAnEmptyTextForNoValue) {
 
 TEST_F(Scripts, RefuseWhatTheyDoNotKnow) {
   expect_error("measure", {"--bundle"}, "--bundle:1:1: error: missing value (a folder)");
+  expect_error("measure", {"--minutes", "0"},
+               "--minutes:1:1: error: invalid value '0' (must be a whole number from 1 to 999)");
+  expect_error("measure", {"--minutes", "9", "--bundle", "b"},
+               "--minutes:1:1: error: conflicting --minutes (--bundle measures nothing here)");
   expect_error("measure", {"--out", "a", "--bundle", "b"},
                "--out:1:1: error: conflicting --out (--bundle measures nothing here)");
   expect_error("measure", {"--loud"},
