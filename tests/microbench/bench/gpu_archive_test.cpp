@@ -76,6 +76,13 @@ std::map<std::string, json> parts() {
   return all;
 }
 
+// Python cannot load a library with AddressSanitizer, and the peers' table is made by Python.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kHasPeers = false;
+#else
+constexpr bool kHasPeers = true;
+#endif
+
 class GpuArchive : public testing::Test {
  protected:
   /// The folders of three rounds as DIR/run leaves them, and the results of a peer.
@@ -96,7 +103,7 @@ class GpuArchive : public testing::Test {
     peers["context"]["devices"][0]["kind"] = "cuda";
     peers["context"]["devices"][0]["name"] = kDevice;
     for (json& result : peers["results"]) result["device"] = "cuda";
-    folder_.written("results/peers/bf16.json", peers.dump());
+    if (kHasPeers) folder_.written("results/peers/bf16.json", peers.dump());
     folder_.written("results/summary.txt", "headline: 1 parts done, 0 failed\n");
     // Where the tables and the profile go.
     for (const char* part : {"scenarios/profiles", "microbench/peers/measured"}) {
@@ -148,11 +155,14 @@ TEST_F(GpuArchive, BecomesAProfileAComparisonAndTables) {
       << table;
   EXPECT_NE(table.find("| `residual_add` | "), std::string::npos) << table;
   EXPECT_NE(table.find(" us"), std::string::npos) << table;
+  // The tables of other machines stay.
+  EXPECT_NE(readme.find("<!-- begin measured epyc_genoa_vm -->\n\nAMD EPYC"), std::string::npos);
+  EXPECT_NE(errors().find("skipped: peers in f32 (the archive has no results)\n"),
+            std::string::npos);
+  if (!kHasPeers) return;
   EXPECT_NE(readme.find("<!-- begin peers fixture -->\n\n" + std::string(kDevice)),
             std::string::npos)
       << readme.substr(readme.find("<!-- begin peers fixture -->"), 300);
-  // The tables of other machines stay.
-  EXPECT_NE(readme.find("<!-- begin measured epyc_genoa_vm -->\n\nAMD EPYC"), std::string::npos);
 }
 
 TEST_F(GpuArchive, WritesNothingWithoutRounds) {
