@@ -11,7 +11,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "model/operations/mix.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace depthcost::test::gpu_archive_test {
