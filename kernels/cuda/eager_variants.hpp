@@ -66,7 +66,7 @@ constexpr Descriptor descriptor(const UnfusedMhcCoefficients<T>& op,
           .skeleton = skeleton_of(plan.cluster_size),
           .operands = {{{"streams", count(op.num_streams), 0}}},
           .writes_scalars = stored_coefficients(op.num_streams) + count(op.num_streams),
-          .bytes_in_flight_per_cta = bytes_in_flight(plan, op.num_streams)};
+          .bytes_in_flight_per_cta = mhc_bytes_in_flight(plan, op.num_streams, false)};
 }
 
 /// Bytes on their way to a CTA of the kernels that mix `num_rows` streams of a token.

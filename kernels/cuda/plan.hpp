@@ -25,6 +25,8 @@ inline constexpr std::size_t kThreadsPerWarp = 32;
 inline constexpr std::size_t kManyTokens = std::size_t{1} << 20;
 /// Floats that hold the two barriers of an exchange between the CTAs of a cluster.
 inline constexpr std::size_t kExchangeFloats = 4;
+/// A barrier in shared memory.
+inline constexpr std::size_t kBarrierBytes = 8;
 /// The largest cluster that every device with clusters supports.
 inline constexpr unsigned kMaxClusterSize = 8;
 /// Shared memory that the runtime keeps for itself in each CTA.

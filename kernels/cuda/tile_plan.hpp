@@ -31,11 +31,12 @@ struct TilePlan {
 };
 
 /// The plan with `shared_bytes_of(plan)` within the limit that keeps most tokens together, in the
-/// smallest cluster; then, while SMs are idle, larger clusters and fewer tokens.
+/// smallest cluster; then, while SMs are idle, larger clusters, and fewer tokens up to
+/// `ctas_of_fewer_tokens` CTAs.
 template <class SharedBytesOf>
 constexpr TilePlan tile_plan(std::size_t num_tokens, std::size_t vectors, unsigned max_tokens,
                              std::size_t max_shared_bytes, const DeviceLimits& device,
-                             const SharedBytesOf& shared_bytes_of) {
+                             const SharedBytesOf& shared_bytes_of, unsigned ctas_of_fewer_tokens) {
   constexpr std::size_t kVectorElements = 8;
   constexpr std::size_t kStep = 32;
   const unsigned max_ranks = device.has_clusters ? kMaxClusterSize : 1;
@@ -51,20 +52,28 @@ constexpr TilePlan tile_plan(std::size_t num_tokens, std::size_t vectors, unsign
     for (unsigned ranks = 1; ranks <= max_ranks; ranks *= 2) {
       TilePlan plan = plan_with(tokens, ranks);
       if (plan.shared_bytes > max_shared_bytes) continue;
-      const auto idle = [&](const TilePlan& larger) {
-        return larger.num_ctas(num_tokens) <= device.num_sms &&
+      const auto idle = [&](const TilePlan& larger, unsigned most_ctas) {
+        return larger.num_ctas(num_tokens) <= most_ctas &&
                larger.shared_bytes <= device.shared_bytes_per_cta;
       };
       while (plan.cluster_size < max_ranks && plan.padded_size > kStep &&
-             idle(plan_with(plan.tokens_per_cluster, plan.cluster_size * 2)))
+             idle(plan_with(plan.tokens_per_cluster, plan.cluster_size * 2), device.num_sms))
         plan = plan_with(plan.tokens_per_cluster, plan.cluster_size * 2);
       while (plan.tokens_per_cluster > 1 &&
-             idle(plan_with(plan.tokens_per_cluster / 2, plan.cluster_size)))
+             idle(plan_with(plan.tokens_per_cluster / 2, plan.cluster_size), ctas_of_fewer_tokens))
         plan = plan_with(plan.tokens_per_cluster / 2, plan.cluster_size);
       return plan;
     }
   }
   return {};
+}
+
+template <class SharedBytesOf>
+constexpr TilePlan tile_plan(std::size_t num_tokens, std::size_t vectors, unsigned max_tokens,
+                             std::size_t max_shared_bytes, const DeviceLimits& device,
+                             const SharedBytesOf& shared_bytes_of) {
+  return tile_plan(num_tokens, vectors, max_tokens, max_shared_bytes, device, shared_bytes_of,
+                   device.num_sms);
 }
 
 // Parameter rows times bf16 columns: projection.cuh.

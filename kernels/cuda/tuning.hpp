@@ -62,8 +62,13 @@ inline constexpr std::size_t kRingRegistersPerThread = 128;  // at most, by its 
 inline constexpr unsigned kTileThreads = 256;
 inline constexpr unsigned kPhase1Tiles = 8;   // 64 columns: tokens times sources in whole tiles
 inline constexpr unsigned kPhase1Chunk = 64;  // elements of d that a warp mixes at once
-inline constexpr unsigned kPhase1LoadsInFlight = 8;  // vectors per thread
-inline constexpr unsigned kMhcTiles = 2;             // 16 columns: tokens
+inline constexpr unsigned kPhase1LoadsInFlight = 8;      // vectors per thread
+inline constexpr unsigned kMhcTiles = 3;                 // at most 24 columns: tokens
+inline constexpr unsigned kMhcUsualTiles = 2;            // where three do not fit or leave SMs idle
+inline constexpr unsigned kMhcLayerOutputsInFlight = 4;  // vectors of f per thread
+/// Tokens that take as long as phi and the exchange of a tile: 8.4 and 2 us against 0.6. [ours],
+/// from bytes, in kernels/cuda/TRIALS.md.
+inline constexpr unsigned kMhcTokensLikePhi = 17;
 
 // Rows of a matrix that a warp holds in registers.
 inline constexpr unsigned kHeldSteps = 10;                 // of 32 elements

@@ -62,7 +62,8 @@ TEST_F(Scripts, PrintTheirHelp) {
       EXPECT_EQ(outcome.errors, "") << script;
     }
   EXPECT_TRUE(run(kScripts + "measure", {"--help"})
-                  .output.starts_with("scripts/measure [-o | --out DIR]: measures ceilings,"));
+                  .output.starts_with(
+                      "scripts/measure [-o | --out DIR] [--minutes N]: measures ceilings,"));
 }
 
 TEST_F(Scripts, TakeAnEmptyTextForNoValue) {
@@ -76,6 +77,10 @@ TEST_F(Scripts, TakeAnEmptyTextForNoValue) {
 
 TEST_F(Scripts, RefuseWhatTheyDoNotKnow) {
   expect_error("measure", {"--bundle"}, "--bundle:1:1: error: missing value (a folder)");
+  expect_error("measure", {"--minutes", "0"},
+               "--minutes:1:1: error: invalid value '0' (must be a whole number from 1 to 999)");
+  expect_error("measure", {"--minutes", "9", "--bundle", "b"},
+               "--minutes:1:1: error: conflicting --minutes (--bundle measures nothing here)");
   expect_error("measure", {"--out", "a", "--bundle", "b"},
                "--out:1:1: error: conflicting --out (--bundle measures nothing here)");
   expect_error("measure", {"--loud"},
@@ -221,11 +226,19 @@ TEST_F(Scripts, MakeNoLimitsOfWhatIsNotThere) {
 }
 
 TEST_F(Scripts, PrepareAGpuRunOnlyAsTheyAreTold) {
-  expect_error("h200", {},
-               kScripts + "h200:1:1: error: missing command (bundle DIR, or use ARCHIVE NAME)");
+  expect_error(
+      "h200", {},
+      kScripts + "h200:1:1: error: missing command (bundle DIR, plan DIR, or use ARCHIVE NAME)");
   expect_error(
       "h200", {"go"},
-      kScripts + "h200:1:1: error: unknown command 'go' (bundle DIR, or use ARCHIVE NAME)");
+      kScripts +
+          "h200:1:1: error: unknown command 'go' (bundle DIR, plan DIR, or use ARCHIVE NAME)");
+  expect_error("h200", {"plan", "none"},
+               "none:1:1: error: no bundle (scripts/h200 bundle makes one)");
+  expect_error("h200", {"use", "none.tar.gz", "h200", "--tree"},
+               "--tree:1:1: error: missing value (a folder)");
+  expect_error("h200", {"use", "none.tar.gz", "h200", "--loud"},
+               "use:1:1: error: missing or unknown arguments (it takes an archive and a name)");
   expect_error("h200", {"bundle"},
                "bundle:1:1: error: missing or unknown arguments (it takes a folder)");
   expect_error("h200", {"use", "none.tar.gz", "h200"},
@@ -258,9 +271,9 @@ TEST_F(GpuRun, SkipsEachStepByNameWithoutAGpu) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
   EXPECT_EQ(outcome.output,
             "identity: skipped: the GPU (no nvidia-smi, or it lists none)\n"
-            "tests: skipped: no GPU\nheadline: skipped: no GPU\nrounds: skipped: no GPU\n"
-            "memcheck: skipped: no GPU\nraces: skipped: no GPU\ncounters: skipped: no GPU\n"
-            "peers: skipped: no GPU\n-> " +
+            "headline: skipped: no GPU\ntests: skipped: no GPU\nrounds: skipped: no GPU\n"
+            "peers: skipped: no GPU\ncounters: skipped: no GPU\nmemcheck: skipped: no GPU\n"
+            "races: skipped: no GPU\n-> " +
                 folder_.path("out") + ".tar.gz\n");
   EXPECT_TRUE(fs::exists(folder_.path("out.tar.gz")));
   EXPECT_TRUE(content_of(folder_.path("out/identity/machine.txt")).starts_with("bundle 1234567\n"));
@@ -269,8 +282,8 @@ TEST_F(GpuRun, SkipsEachStepByNameWithoutAGpu) {
 TEST_F(GpuRun, RefusesAnUnknownStep) {
   expect_refusal(run_steps({"all"}),
                  folder_.path("bundle/run") +
-                     ":1:1: error: unknown step 'all' (must be one of: identity tests headline "
-                     "rounds memcheck races counters peers)");
+                     ":1:1: error: unknown step 'all' (must be one of: identity headline tests "
+                     "rounds peers counters memcheck races)");
   EXPECT_FALSE(fs::exists(folder_.path("results")));
 }
 
@@ -290,6 +303,35 @@ TEST_F(GpuRun, RunsEachPartOnceAndSaysWhatFailedAndWhatIsToGo) {
   }
   const std::string shards = content_of(folder_.path("shards"));
   EXPECT_EQ(std::count(shards.begin(), shards.end(), '\n'), 16);
+}
+
+/// What the cases of a step are expected to take is counted from their names.
+TEST_F(GpuRun, PrintsAPlanThatBeginsWithTheHeadline) {
+  for (const char* program : {"skeletons", "ceilings", "step"})
+    executable("bundle/bin/bench_" + std::string(program), "#!/bin/sh\n");
+  executable("bundle/bin/bench_kernels",
+             "#!/bin/sh\ncase \"$*\" in *residual_add_rmsnorm*)\n"
+             "echo cuda/residual_add_rmsnorm/bf16/T:8192/d:7168/graph/cold/iterations:3\n"
+             "echo cuda/residual_add_rmsnorm/bf16/T:1/d:7168/graph/hot/iterations:3\nesac\n");
+  EXPECT_EQ(run_steps({"--plan", "identity", "headline", "races"}).output,
+            "step                    parts  cases     time    until\n"
+            "identity                    1      -      5 s      5 s\n"
+            "headline                    1      2     48 s     53 s\n"
+            "races                      48      -   1200 s   1253 s  in 3 calls\n"
+            "Times are expected, not measured. Whatever is done when the time ends is in the "
+            "archive.\n");
+  EXPECT_FALSE(fs::exists(folder_.path("results")));
+}
+
+/// All benchmarks have a round before any has two.
+TEST_F(GpuRun, MeasuresEverythingOnceBeforeItBeginsAgain) {
+  executable("bin/nvidia-smi", "#!/bin/sh\necho GPU 0: stand-in\n");
+  executable("bundle/run_benchmarks",
+             "#!/bin/sh\necho $DEPTHCOST_ROUNDS ${2##*/} >>" + folder_.path("made") + "\n");
+  EXPECT_EQ(run_steps({"-o", "out", "rounds"}).exit_code, 0);
+  EXPECT_EQ(content_of(folder_.path("made")),
+            "1 machine\n1 large\n1 few\n1 step\n2 machine\n2 large\n2 few\n2 step\n"
+            "3 machine\n3 large\n3 few\n3 step\n");
 }
 
 /// A benchmark that takes longer than the step is ended, and is not counted as done.

@@ -1,7 +1,8 @@
 // The coefficients of mHC on tensor cores, with the streams on chip between their uses.
-//   cluster_tile  a cluster shares out d and holds all streams of some tokens: they are read once,
-//                 updated, stored, projected by phi (which comes from L2 once per tile), and mixed
-//                 into the next layer's input.
+//   cluster_tile  a cluster shares out d and holds all streams of some tokens: the copy engine
+//   reads
+//                 them once, all at the same time; they are updated in place, stored, projected by
+//                 phi (which comes from L2 once per tile), and mixed into the next layer's input.
 #include "kernels/cuda/mhc/mhc.cuh"
 #include "kernels/cuda/mhc/sinkhorn.cuh"
 #include "kernels/cuda/primitives/projection.cuh"
@@ -41,6 +42,14 @@ struct Tile {
   }
   __device__ float* coefficients(unsigned token) const {
     return floats(layout.coefficients) + token * kMaxStreams * (kMaxStreams + 1);
+  }
+  /// Counts the bytes of the streams of up to kTileColumns tokens.
+  __device__ std::uint64_t* fetched(unsigned token) const {
+    return reinterpret_cast<std::uint64_t*>(shared_memory() + layout.fetched) +
+           token / kTileColumns;
+  }
+  __device__ unsigned num_fetches() const {
+    return part.size == 0 ? 0 : (count_tokens() + kTileColumns - 1) / kTileColumns;
   }
   __device__ std::size_t token(unsigned index) const { return first_token + index; }
   __device__ bool has_token(unsigned index) const {
@@ -101,27 +110,64 @@ __device__ void load_coefficients(const Tile& tile) {
   }
 }
 
-/// Loads the streams of one token, `e` elements into the rank's part. The last row is f.
-__device__ void load_streams(const Tile& tile, unsigned token, unsigned e,
-                             uint4 (&streams)[kMaxStreams + 1]) {
-#pragma unroll
-  for (unsigned j = 0; j < kMaxStreams; ++j) {
-    streams[j] = {0, 0, 0, 0};
-    if (j < tile.num_streams) streams[j] = load_vector(tile.op.streams + tile.at(token, j) + e);
-  }
-  streams[kMaxStreams] = {0, 0, 0, 0};
-  if (tile.op.layer_output != nullptr)
-    streams[kMaxStreams] = load_vector(
-        tile.op.layer_output + tile.token(token) * tile.op.hidden_size + tile.part.begin + e);
+/// One thread, once: a barrier for the streams of each group of tokens.
+__device__ void start_fetches(const Tile& tile) {
+  if (threadIdx.x != 0) return;
+  for (unsigned first = 0; first < tile.count_tokens(); first += kTileColumns)
+    init_barrier(tile.fetched(first),
+                 tile.num_streams * min(kTileColumns, tile.count_tokens() - first));
+  fence_barrier_init();
 }
 
-/// X_i = sum_j H_res[i][j] X_j + H_post[i] f, rounded and stored.
-__device__ void update_streams(const Tile& tile, unsigned token, unsigned e,
-                               uint4 (&streams)[kMaxStreams + 1]) {
+/// Lets the copy engine bring all streams to their places: each warp has tokens, each lane a
+/// stream.
+__device__ void fetch_streams(const Tile& tile) {
+  if (tile.part.size == 0 || lane_id() >= tile.num_streams) return;
+  const auto bytes = static_cast<std::uint32_t>(tile.part.size * sizeof(Bf16));
+  for (unsigned token = threadIdx.x / kWarpSize; token < tile.count_tokens(); token += kTileWarps) {
+    arrive_expecting(tile.fetched(token), bytes);
+    bulk_copy(tile.stream(token, lane_id()), tile.op.streams + tile.at(token, lane_id()), bytes,
+              tile.fetched(token));
+  }
+}
+
+/// The same by all threads, for devices without a copy engine. A barrier of the CTA must follow.
+__device__ void copy_streams(const Tile& tile) {
+  const unsigned vectors = tile.part.size / kWidth<Bf16>;
+  for (unsigned item = threadIdx.x; item < tile.count_tokens() * vectors; item += kTileThreads) {
+    const unsigned token = item / vectors;
+    const unsigned e = item % vectors * kWidth<Bf16>;
+#pragma unroll
+    for (unsigned j = 0; j < kMaxStreams; ++j)
+      if (j < tile.num_streams)
+        store_vector(tile.stream(token, j) + e,
+                     load_vector(tile.op.streams + tile.at(token, j) + e));
+  }
+}
+
+/// Zeros where a tile has no token or element.
+__device__ void clear_absent(const Tile& tile) {
+  const unsigned vectors = tile.layout.padded_size / kWidth<Bf16>;
+  const unsigned present = tile.part.size / kWidth<Bf16>;
+  const unsigned tokens = tile.count_tokens();
+  for (unsigned token = 0; token < tile.layout.num_columns; ++token)
+    for (unsigned v = threadIdx.x + (token < tokens ? present : 0); v < vectors; v += kTileThreads)
+      for (unsigned j = 0; j < tile.num_streams; ++j)
+        store_vector(tile.stream(token, j) + v * kWidth<Bf16>, uint4{0, 0, 0, 0});
+}
+
+/// X_i = sum_j H_res[i][j] X_j + H_post[i] f, rounded and stored, `e` elements into the rank's
+/// part.
+__device__ void update_streams(const Tile& tile, unsigned token, unsigned e, const uint4& f) {
   constexpr unsigned kElements = kWidth<Bf16>;
   float x[kMaxStreams + 1][kElements];
 #pragma unroll
-  for (unsigned j = 0; j <= kMaxStreams; ++j) unpack<Bf16>(streams[j], x[j]);
+  for (unsigned j = 0; j < kMaxStreams; ++j) {
+    uint4 stream = {0, 0, 0, 0};
+    if (j < tile.num_streams) stream = load_vector(tile.stream(token, j) + e);
+    unpack<Bf16>(stream, x[j]);
+  }
+  unpack<Bf16>(f, x[kMaxStreams]);
   const float* coefficients = tile.coefficients(token);
 #pragma unroll
   for (unsigned i = 0; i < kMaxStreams; ++i) {
@@ -133,32 +179,54 @@ __device__ void update_streams(const Tile& tile, unsigned token, unsigned e,
 #pragma unroll
       for (unsigned k = 0; k < kElements; ++k) sum[k] = fmaf(weight, x[j][k], sum[k]);
     }
-    streams[i] = pack<Bf16>(sum);
-    store_vector(tile.op.updated_streams + tile.at(token, i) + e, streams[i]);
+    const uint4 updated = pack<Bf16>(sum);
+    store_vector(tile.op.updated_streams + tile.at(token, i) + e, updated);
+    store_vector(tile.stream(token, i) + e, updated);
   }
 }
 
-/// Loads the tile into shared memory and updates it if there is an f, with zeros where there is no
-/// token or element.
+/// Updates the tile where it lies. The vectors of f come several at a time, while streams arrive.
+__device__ void update_tile(const Tile& tile) {
+  constexpr unsigned kAhead = kMhcLayerOutputsInFlight;
+  const unsigned vectors = tile.part.size / kWidth<Bf16>;
+  const unsigned num_items = tile.count_tokens() * vectors;
+  for (unsigned first = threadIdx.x; first < num_items; first += kAhead * kTileThreads) {
+    uint4 f[kAhead];
+#pragma unroll
+    for (unsigned a = 0; a < kAhead; ++a) {
+      const unsigned item = first + a * kTileThreads;
+      if (item < num_items)
+        f[a] = load_vector(tile.op.layer_output + tile.token(item / vectors) * tile.op.hidden_size +
+                           tile.part.begin + item % vectors * kWidth<Bf16>);
+    }
+    // Not unrolled: the text of an update is long.
+#pragma unroll 1
+    for (unsigned a = 0; a < kAhead; ++a) {
+      const unsigned item = first + a * kTileThreads;
+      if (item >= num_items) break;
+      const unsigned token = item / vectors;
+      wait(tile.fetched(token), 0);
+      update_streams(tile, token, item % vectors * kWidth<Bf16>, f[0]);
+#pragma unroll
+      for (unsigned next = 1; next < kAhead; ++next) f[next - 1] = f[next];
+    }
+  }
+}
+
+/// The tile in shared memory, updated if there is an f.
 __device__ void load_tile(const Tile& tile) {
   const bool updates = tile.op.layer_output != nullptr;
-  const unsigned vectors = tile.layout.padded_size / kWidth<Bf16>;
+  if constexpr (kHasBulkCopies)
+    fetch_streams(tile);
+  else
+    copy_streams(tile);
+  clear_absent(tile);
   if (updates) {
     load_coefficients(tile);
     __syncthreads();
-  }
-  for (unsigned item = threadIdx.x; item < tile.layout.num_columns * vectors;
-       item += kTileThreads) {
-    const unsigned token = item / vectors;
-    const unsigned e = item % vectors * kWidth<Bf16>;
-    uint4 streams[kMaxStreams + 1] = {};
-    if (tile.has_token(token) && e < tile.part.size) {
-      load_streams(tile, token, e, streams);
-      if (updates) update_streams(tile, token, e, streams);
-    }
-#pragma unroll
-    for (unsigned j = 0; j < kMaxStreams; ++j)
-      if (j < tile.num_streams) store_vector(tile.stream(token, j) + e, streams[j]);
+    update_tile(tile);
+  } else {
+    for (unsigned i = 0; i < tile.num_fetches(); ++i) wait(tile.fetched(i * kTileColumns), 0);
   }
   __syncthreads();
 }
@@ -221,6 +289,16 @@ __device__ void store_residual(const MhcMapping& mapping, float coefficient_of_r
 #pragma unroll
   for (unsigned i = 0; i < kElements; ++i)
     if (lane_id() == i) to[i] = matrix[i];
+}
+
+/// values[i] of registers, which have no addresses.
+template <unsigned kCount>
+__device__ float element(const float (&values)[kCount], unsigned i) {
+  float chosen = values[0];
+#pragma unroll
+  for (unsigned k = 1; k < kCount; ++k)
+    if (i == k) chosen = values[k];
+  return chosen;
 }
 
 __device__ void store_coefficients(const Tile& tile, unsigned token, float value) {
@@ -312,7 +390,9 @@ __global__ void __launch_bounds__(kTileThreads, 2)
   constexpr unsigned kTokensPerWarp = MhcLayout::kMaxTokens / kTileWarps;
   Tile tile(op, layout);
   ClusterExchange::start(tile.floats(layout.exchange));
+  start_fetches(tile);
   prefetch_phi(tile);
+  __syncthreads();
   wait_for_previous_kernel();
   let_next_kernel_start();
   load_tile(tile);
@@ -334,12 +414,13 @@ __global__ void __launch_bounds__(kTileThreads, 2)
     for (unsigned j = 0; j < kMaxStreams; ++j) pre[i][j] = __shfl_sync(kFullMask, mixing, j);
     if (op.output != nullptr) send_squares(tile, token, pre[i]);
   }
-  // One rank runs Sinkhorn for a token while the sums of the others arrive.
-#pragma unroll
+  // One rank runs Sinkhorn for a token while the sums of the others arrive. Not unrolled: its text
+  // is long.
+#pragma unroll 1
   for (unsigned i = 0; i < kTokensPerWarp; ++i) {
     const unsigned token = warp + i * kTileWarps;
     if (tile.has_token(token) && (warp + i) % tile.num_ranks == tile.rank)
-      store_coefficients(tile, token, coefficients[i]);
+      store_coefficients(tile, token, element(coefficients, i));
   }
   if (op.output == nullptr) return;  // then there is no next_pre to wait for either
   tile.receive(tile.count_tokens());

@@ -74,6 +74,12 @@ __device__ inline void prefetch_to_l2(const void* parameter) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(parameter)));
 }
 
+/// Keeps what is computed from a vector behind the loads before this place. A compiler that moves
+/// it out of a loop puts it in front of them, and they wait for the vector.
+__device__ inline void hold_back(uint4& vector) {
+  asm volatile("" : "+r"(vector.x), "+r"(vector.y), "+r"(vector.z), "+r"(vector.w));
+}
+
 __device__ inline unsigned cluster_rank() {
   unsigned rank = 0;
 #if __CUDA_ARCH__ >= 900
@@ -205,6 +211,13 @@ __device__ inline void wait(std::uint64_t* barrier, unsigned parity) {
       : "memory");
 #endif
 }
+
+/// Whether bulk_copy copies, which the barriers in shared memory then count.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+inline constexpr bool kHasBulkCopies = false;
+#else
+inline constexpr bool kHasBulkCopies = true;
+#endif
 
 /// Global to shared memory by the copy engine; its bytes count towards `barrier`. Everything is
 /// aligned to 16 bytes.

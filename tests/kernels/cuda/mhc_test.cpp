@@ -1,4 +1,5 @@
 // mHC on the device against the reference, over shapes.
+#include "kernels/cuda/mhc/mhc_variants.hpp"
 #include "tests/kernels/cpu/mhc_problems.hpp"
 #include "tests/kernels/cuda/run.hpp"
 
@@ -41,6 +42,22 @@ TEST_F(MhcOnDevice, TakesAnyNumberOfStreams) {
     expect_matches_on_device<MhcPostProblem<Bf16>>(MhcShape{17, 136, m, 1, 1});
     expect_matches_on_device<MhcBoundaryProblem<Bf16>>(MhcShape{17, 136, m, 1, 1},
                                                        kMhcAccuracy<Bf16>);
+  }
+}
+
+/// So many tokens that three tiles of columns take one wave where two take two, on the emulation's
+/// four multiprocessors and on an H200's. The last tile is ragged.
+TEST_F(MhcOnDevice, TakesTilesOfTwentyFourTokens) {
+  const auto tokens_of_a_tile = [](std::size_t num_tokens, unsigned num_sms) {
+    return cuda::mhc_plan(num_tokens, 5, 4, {.num_sms = num_sms}).tokens_per_cluster;
+  };
+  EXPECT_EQ(tokens_of_a_tile(150, 4), 24);
+  EXPECT_EQ(tokens_of_a_tile(4300, 132), 24);
+  for (const std::size_t num_tokens : {150, 4300}) {
+    const MhcShape shape{num_tokens, 40, 4, 1, 1};
+    const auto as_it_is = [](auto&) {};
+    expect_matches_at_its_size<MhcPreProblem<Bf16>>(shape, kMhcAccuracy<Bf16>, as_it_is);
+    expect_matches_at_its_size<MhcBoundaryProblem<Bf16>>(shape, kMhcAccuracy<Bf16>, as_it_is);
   }
 }
 

@@ -74,5 +74,36 @@ TEST(TilePlan, GivesUpWhatNoTileHolds) {
   EXPECT_EQ(mhc_plan(8, 0, 4, kH200).variant, TileVariant::scalar);
 }
 
+TEST(MhcPlan, KeepsMoreTokensTogetherWhereThatTakesLessTime) {
+  const auto plan = [](std::size_t num_tokens, std::size_t hidden_size) {
+    return mhc_plan(num_tokens, hidden_size / 8, 4, kH200);
+  };
+  EXPECT_EQ(plan(8192, 7168).tokens_per_cluster, 24);
+  EXPECT_EQ(plan(8192, 5120).tokens_per_cluster, 24);
+  EXPECT_EQ(plan(8192, 2304).tokens_per_cluster, 24);
+  EXPECT_EQ(plan(512, 7168).tokens_per_cluster, 16);  // two waves either way
+  // Two CTAs of an SM hide each other's phases.
+  EXPECT_EQ(plan(8192, 4096).tokens_per_cluster, 16);
+  EXPECT_LE(2 * (plan(8192, 4096).shared_bytes + kReservedSharedBytes), kH200.shared_bytes_per_sm);
+}
+
+/// Every cluster reads all of phi, and half of the SMs take from L2 what it gives.
+TEST(MhcPlan, DoesNotReadPhiMoreOftenThanL2Allows) {
+  for (const std::size_t num_tokens : {16, 32, 64, 128}) {
+    const TilePlan plan = mhc_plan(num_tokens, 896, 4, kH200);
+    EXPECT_EQ(plan.tokens_per_cluster, num_tokens / 8);
+    EXPECT_EQ(plan.cluster_size, 8);
+  }
+  EXPECT_EQ(mhc_plan(1, 896, 4, kH200).num_ctas(1), 8);
+}
+
+/// All streams of a tile are under way at once.
+TEST(MhcPlan, HasItsTileInFlight) {
+  const TilePlan plan = mhc_plan(8192, 896, 4, kH200);
+  EXPECT_EQ(mhc_bytes_in_flight(plan, 4, false), 24U * 4 * 896 * 2);
+  EXPECT_EQ(mhc_bytes_in_flight(plan, 4, true), 24U * 4 * 896 * 2 + 4 * 256 * 16);
+  EXPECT_EQ(mhc_bytes_in_flight({}, 4, true), kScalarThreads * sizeof(float));
+}
+
 }  // namespace
 }  // namespace depthcost::cuda::tile_plan_test

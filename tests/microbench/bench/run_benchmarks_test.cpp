@@ -79,6 +79,22 @@ TEST_F(RunBenchmarks, GoesOnWhereItWas) {
   EXPECT_EQ(num_runs(), after);
 }
 
+/// On a clock of which a minute passes with each look at it. A round looks when it begins and ends.
+TEST_F(RunBenchmarks, BeginsNoRoundThatWouldEndTooLate) {
+  program("date",
+          "dir=$(dirname \"$0\")\ncount=$(cat \"$dir/count\" 2>/dev/null || echo 0)\n"
+          "echo $((count + 1)) >\"$dir/count\"\necho $((60 * count))");
+  const std::string clock = "PATH=" + folder_.path("bin") + ":$PATH ";
+  EXPECT_EQ(run("9", ".", clock + "DEPTHCOST_MINUTES=8 "), 0) << errors();
+  EXPECT_NE(summary().find("samples.json 2/2 "), std::string::npos) << summary();
+  EXPECT_EQ(num_runs(), 18U);
+  for (const std::string minutes : {"0", "1.5", "many"}) {
+    EXPECT_EQ(run("9", ".", "DEPTHCOST_MINUTES=" + minutes + " "), 2);
+    EXPECT_EQ(errors(), "DEPTHCOST_MINUTES:1:1: error: invalid value '" + minutes +
+                            "' (must be a whole number from 1 to 999)\n");
+  }
+}
+
 TEST_F(RunBenchmarks, DoesNotMixRoundsOfOtherPrograms) {
   ASSERT_EQ(run("1"), 0);
   program("bench_core", "echo case");

@@ -29,6 +29,17 @@ TEST(Calmest, IsTheLeastDisturbedOfAllTries) {
   EXPECT_EQ(taken, kMostTries);
 }
 
+TEST(Calmest, TriesAsOftenAsItIsAsked) {
+  int taken = 0;
+  for (const auto& [tries, expected] :
+       {std::pair{"2", 2}, std::pair{"0", 1}, std::pair{"9", kMostTries}}) {
+    ::setenv("DEPTHCOST_TRIES", tries, 1);
+    calmest_of({3, 2, 1, 2, 3, 0}, taken);
+    EXPECT_EQ(taken, expected) << tries;
+  }
+  ::unsetenv("DEPTHCOST_TRIES");
+}
+
 TEST(Pair, HasTheShareOfTheCeilingAroundIt) {
   const Pair pair = pair_of({.seconds = 2e-3}, 0.98e-3, 1.02e-3);
   EXPECT_DOUBLE_EQ(pair.of_ceiling, 0.5);

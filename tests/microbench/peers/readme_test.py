@@ -14,8 +14,10 @@ sys.path[:0] = [str(ROOT / "microbench" / "peers"), str(ROOT / "kernels" / "c")]
 import depthcost  # noqa: E402
 import readme_table  # noqa: E402
 
-README = ROOT / "kernels" / "README.md"
-MEASURED = ROOT / "microbench" / "peers" / "measured"
+# The project, or the copy of it that scripts/h200 writes to.
+TREE = pathlib.Path(os.environ.get("DEPTHCOST_TREE", ROOT))
+README = TREE / "kernels" / "README.md"
+MEASURED = TREE / "microbench" / "peers" / "measured"
 
 
 def documents_by_machine() -> dict:

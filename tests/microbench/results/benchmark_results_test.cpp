@@ -220,10 +220,10 @@ TEST(MeasuredTable, TakesGraphsOfAGpuAndItsOwnHash) {
 
 TEST(MeasuredTable, HasTheSharesOfPairsAndTheirInterval) {
   EXPECT_NE(measured_table(paired_results({0.80, 0.84, 0.82}), "cpu", "abc")
-                .find("18.0 to 19.0 GB/s, 82 to 95 % ± 2 |"),
+                .find("18.0 to 19.0 GB/s, 82 to 95 % ± 2; loop 2 % |"),
             std::string::npos);
   EXPECT_NE(measured_table(paired_results({0.60, 1.0, 0.82}), "cpu", "abc")
-                .find("18.0 to 19.0 GB/s, 82 to 95 % ± 20, unsteady |"),
+                .find("18.0 to 19.0 GB/s, 82 to 95 % ± 20, unsteady; loop 2 % |"),
             std::string::npos);
 }
 
@@ -231,9 +231,25 @@ TEST(MeasuredTable, HasTheCoresShareWhereItIsKnown) {
   const Results results = some_results();
   const CoreSeconds core{{"cpu/add/bf16/T:9000/d:8/cold", 0.25},
                          {"cpu/add/bf16/T:4000/d:16/cold", 0.30}};
-  EXPECT_NE(measured_table(results, "cpu", "abc", core)
-                .find("18.0 to 19.0 GB/s, 90 to 95 %; core 25 to 30 % | 19.0 GB/s, 95 % |"),
-            std::string::npos);
+  EXPECT_NE(
+      measured_table(results, "cpu", "abc", core)
+          .find("18.0 to 19.0 GB/s, 90 to 95 %; core 25 to 30 %; loop 2 % | 19.0 GB/s, 95 % |"),
+      std::string::npos);
+}
+
+/// What a token takes in caches, over what it takes from memory: of the batch that is best at it.
+TEST(MeasuredTable, HasTheShareOfTheKernelsOwnLoop) {
+  const Mix mix{2, 1, 1};
+  Results results;
+  results.machine = "CPU, 1 thread";
+  results.kernels = {kernel("cpu/add/bf16/T:1000/d:16/cold", mix, 1e6, 1e-3),
+                     kernel("cpu/add/bf16/T:1000/d:8/cold", mix, 1e6, 1e-3),
+                     kernel("cpu/add/bf16/T:1/d:16/hot", mix, 16, 0.9e-6),
+                     kernel("cpu/add/bf16/T:64/d:16/hot", mix, 16, 64 * 0.8e-6),
+                     kernel("cpu/add/f32/T:1000/d:16/cold", mix, 1e6, 1e-3)};
+  EXPECT_NE(measured_table(results, "cpu", "abc").find("| 1.0 GB/s; loop 80 % | 1.0 GB/s | "),
+            std::string::npos)
+      << measured_table(results, "cpu", "abc");
 }
 
 TEST(MeasuredTable, MarksTimesThatVary) {
@@ -247,7 +263,7 @@ TEST(MeasuredTable, HasARowForEachOperation) {
   const std::string head =
       "| operation | bf16 from memory, of ceiling | f32 from memory, of ceiling | T = 1, cold / hot "
       "| T = 64, cold / hot |\n| --- | --- | --- | --- | --- |\n"
-      "| `add` | 18.0 to 19.0 GB/s, 90 to 95 % | 19.0 GB/s, 95 % | 3 / 2 us |  |\n"
+      "| `add` | 18.0 to 19.0 GB/s, 90 to 95 %; loop 2 % | 19.0 GB/s, 95 % | 3 / 2 us |  |\n"
       "| `mix/bare` |  | 5.0 GB/s |  |  |\n";
   EXPECT_EQ(measured_table(some_results(), "cpu", "abc"),
             "CPU, 2 threads; kernels abc.\n\n" + head);

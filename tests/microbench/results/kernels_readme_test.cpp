@@ -1,6 +1,7 @@
 // The tables of kernels/README.md are those of the samples in scenarios/profiles.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -14,7 +15,13 @@
 namespace depthcost::bench::kernels_readme_test {
 namespace {
 
-const std::string kRoot = std::string(DEPTHCOST_SOURCE_DIR) + "/";
+/// The project, or the copy of it that scripts/h200 writes to.
+std::string root() {
+  const char* tree = std::getenv("DEPTHCOST_TREE");
+  return std::string(tree == nullptr ? DEPTHCOST_SOURCE_DIR : tree) + "/";
+}
+
+const std::string kRoot = root();
 
 /// "xeon.samples.json" -> "xeon"; of the synthetic machine, which is none, nothing.
 std::string machine_of_file(const std::filesystem::path& path) {
@@ -46,9 +53,13 @@ TEST(KernelsReadme, ShowsWhatWasMeasured) {
     if (machine.empty()) continue;
     const Results results = results_of(nlohmann::json::parse(test::file_text(file.path())));
     ASSERT_EQ(weakness(results), std::nullopt) << file.path();
-    const std::string backend = results.device.empty() ? "cpu" : "cuda";
+    const bool is_gpu = !results.device.empty();
     blocks["measured " + machine] =
-        "\n" + measured_table(results, backend, kernels_hash(), core_seconds_of(machine)) + "\n";
+        "\n" +
+        measured_table(results, is_gpu ? "cuda" : "cpu",
+                       is_gpu ? DEPTHCOST_CUDA_KERNELS_HASH : kernels_hash(),
+                       core_seconds_of(machine)) +
+        "\n";
   }
   ASSERT_FALSE(blocks.empty());
   test::expect_blocks(kRoot + "kernels/README.md", blocks);

@@ -86,6 +86,7 @@ std::vector<Run> runs() {
           run_of<Phase1Problem<Bf16, Bf16>>(Phase1Shape{17, 2304, 7, 24, 1, 1}),
           run_of<Phase1Problem<float, float>>(Phase1Shape{3, 512, 5, 5, 1, 1}),
           run_of<MhcBoundaryProblem<Bf16>>(MhcShape{17, 2304, 4, 1, 0}),
+          run_of<MhcPreProblem<Bf16>>(MhcShape{17, 2304, 4, 1, 0}),
           run_of<MhcBoundaryProblem<float>>(MhcShape{3, 512, 3, 1, 0}),
           run_of<GatedApplyDownProblem<Bf16>>(GateShape{24, 128, 4, 24}),
           run_of<GatedApplyDownProblem<Bf16>>(GateShape{2, 128, 5, 40}),

@@ -61,6 +61,7 @@ inline void wait_for_previous_kernel() { emulation::wait_for_previous_kernel(); 
 inline void let_next_kernel_start() {}
 inline void prefetch(const void*) {}
 inline void prefetch_to_l2(const void*) {}
+inline void hold_back(uint4&) {}
 
 inline unsigned cluster_rank() { return emulation::cluster_rank(); }
 inline unsigned cluster_size() { return emulation::cluster_size(); }
@@ -87,6 +88,7 @@ inline void arrive_expecting(std::uint64_t* barrier, std::uint32_t num_bytes) {
   emulation::arrive(barrier, num_bytes);
 }
 inline void wait(std::uint64_t* barrier, unsigned parity) { emulation::wait(barrier, parity); }
+inline constexpr bool kHasBulkCopies = true;
 inline void bulk_copy(void* target, const void* source, std::uint32_t num_bytes,
                       std::uint64_t* barrier) {
   emulation::bulk_copy(target, source, num_bytes, barrier);
