@@ -125,8 +125,8 @@ DEPTHCOST_DOTS __attribute__((always_inline)) inline __m512bh pair_of(const Bf16
   return (__m512bh)_mm512_set1_epi32(pair);
 }
 
-/// Adds the products of kRows rows from `row` on, of elements from `begin` to `end`. The first
-/// chunk of elements starts from zero.
+/// Adds the products of kRows rows from `row` on, of elements from `begin` to `end`, to those of
+/// the chunks before. Each chunk's sums start from zero, so that a long row loses fewer digits.
 template <std::size_t kRows, std::size_t kGroups>
 DEPTHCOST_DOTS void add_dots(const UnitProduct& p, std::size_t row, std::size_t begin,
                              std::size_t end) {
@@ -137,9 +137,7 @@ DEPTHCOST_DOTS void add_dots(const UnitProduct& p, std::size_t row, std::size_t 
 #pragma GCC unroll 4
   for (std::size_t r = 0; r < kRows; ++r)
 #pragma GCC unroll 4
-    for (std::size_t g = 0; g < kGroups; ++g)
-      sums[r][g] = begin == 0 ? _mm512_setzero_ps()
-                              : _mm512_loadu_ps(products + g * kProducts + r * kUnitColumns);
+    for (std::size_t g = 0; g < kGroups; ++g) sums[r][g] = _mm512_setzero_ps();
   for (std::size_t k = begin; k < end; k += 2) {
     __m512bh columns[kGroups];
 #pragma GCC unroll 4
@@ -156,8 +154,11 @@ DEPTHCOST_DOTS void add_dots(const UnitProduct& p, std::size_t row, std::size_t 
 #pragma GCC unroll 4
   for (std::size_t r = 0; r < kRows; ++r)
 #pragma GCC unroll 4
-    for (std::size_t g = 0; g < kGroups; ++g)
-      _mm512_storeu_ps(products + g * kProducts + r * kUnitColumns, sums[r][g]);
+    for (std::size_t g = 0; g < kGroups; ++g) {
+      float* product = products + g * kProducts + r * kUnitColumns;
+      const __m512 before = begin == 0 ? _mm512_setzero_ps() : _mm512_loadu_ps(product);
+      _mm512_storeu_ps(product, _mm512_add_ps(before, sums[r][g]));
+    }
 }
 
 template <std::size_t kGroups>

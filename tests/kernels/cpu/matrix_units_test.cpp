@@ -36,13 +36,18 @@ void expect_products(std::size_t num_rows, std::size_t num_groups, std::size_t s
   for (std::size_t column = 0; column < num_groups * cpu::kUnitColumns; ++column)
     for (std::size_t row = 0; row < num_rows; ++row) {
       double sum = 0;
-      for (std::size_t k = 0; k < size; ++k)
-        sum += reference::to_double(rows[row * size + k]) *
-               reference::to_double(columns[column * size + k]);
+      double magnitudes = 0;
+      for (std::size_t k = 0; k < size; ++k) {
+        const double product = reference::to_double(rows[row * size + k]) *
+                               reference::to_double(columns[column * size + k]);
+        sum += product;
+        magnitudes += std::abs(product);
+      }
       const std::size_t group = column / cpu::kUnitColumns;
       const float actual =
           products[(group * cpu::kUnitRows + row) * cpu::kUnitColumns + column % cpu::kUnitColumns];
-      EXPECT_NEAR(actual, sum, 1e-5 * std::sqrt(static_cast<double>(size)))
+      // One rounding for each pair of elements that a sum goes through.
+      EXPECT_NEAR(actual, sum, 0x1p-24 * static_cast<double>(size) / 2 * magnitudes)
           << row << " " << column << " " << size;
     }
 }
