@@ -160,6 +160,42 @@ def _up_mix_members(a, s, dtype):
     return {**_gate_sizes(s, dtype), **_given(a, *names)}
 
 
+def _scaling_members(a, s, dtype):
+    names = ("hidden_state", "layer_output", "hidden_scales", "hidden_shifts", "scales", "shifts",
+             "output")
+    return {**_common(s, dtype), **_given(a, *names), "norm": _norm(a, s)}
+
+
+def _norm_of(a: dict, gain: str, s: dict) -> dict:
+    return {"gain": a[gain], "eps": s["eps"]}
+
+
+def _router(a: dict, s: dict) -> dict:
+    return {"matrix": a["matrix"], "norm": _norm_of(a, "router_gain", s)}
+
+
+def _altup_predict_members(a, s, dtype):
+    return {**_common(s, dtype), "num_copies": s["m"], "router": _router(a, s),
+            "norm": _norm(a, s), **_given(a, "copies", "coefficients", "output")}
+
+
+def _altup_laurel_members(a, s, dtype):
+    return {**_common(s, dtype), "rank": s["r"], "norm": _norm(a, s),
+            **_given(a, "input", "down", "up", "output")}
+
+
+def _altup_middle_members(a, s, dtype):
+    names = ("copies", "layer_output", "laurel", "output")
+    return {**_common(s, dtype), "num_copies": s["m"], "norm": _norm(a, s),
+            "output_norm": _norm_of(a, "output_gain", s), **_given(a, *names)}
+
+
+def _altup_correct_members(a, s, dtype):
+    names = ("copies", "layer_output", "middle", "coefficients")
+    return {**_common(s, dtype), "num_copies": s["m"], "router": _router(a, s),
+            "output_norm": _norm_of(a, "output_gain", s), **_given(a, *names)}
+
+
 def _sinkhorn_members(a, s, dtype):
     return {"count": s["T"], "num_streams": s["m"], "iterations": s["iterations"],
             **_given(a, "matrices")}
@@ -221,6 +257,12 @@ _GAIN_GRADIENT = _statistic("gain_gradient", ("d",), "sum")
 _GATES = {"m": 4, "r": 320}  # Qwen3.8-Flash-Next
 _STREAM_GAIN = Operand("gain", ("m", "d"), scale=lambda s: 0.5)
 
+_COPIES = {"m": 4}  # Gemma 3n
+# m(x) is tanh of a sum over d / d: the matrix makes that about one.
+_ROUTER = (Operand("matrix", ("m", "d"), is_float=True, scale=lambda s: math.sqrt(3 * s["d"])),
+           Operand("router_gain", ("d",), is_float=True))
+_OUTPUT_GAIN = Operand("output_gain", ("d",), is_float=True)
+
 OPERATIONS = (
     Operation("residual_add_rmsnorm", "residual_add_rmsnorm",
               (Operand("hidden_state", _X, "inout"), _F, _GAIN, _OUTPUT),
@@ -268,6 +310,33 @@ OPERATIONS = (
                _STREAM_GAIN, Operand("up", ("m*d", "r"), scale=lambda s: math.sqrt(3 / s["r"])),
                _statistic("activation", ("T", "r"), "in"), _OUTPUT),
               _up_mix_members, reference.gated_residual_up_mix, _GATES, 2560),
+    # The stream is f32 in both types.
+    Operation("residual_scaling_rmsnorm", "residual_scaling_rmsnorm",
+              (Operand("hidden_state", _X, "inout", is_float=True), _F,
+               *(Operand(name, ("d",), is_float=True)
+                 for name in ("hidden_scales", "hidden_shifts", "scales", "shifts")),
+               _GAIN, _OUTPUT),
+              _scaling_members, reference.residual_scaling_rmsnorm, hidden_size=2048),
+    Operation("altup_predict 4 copies", "altup_predict",
+              (Operand("copies", _STREAMS, "inout"), *_ROUTER,
+               Operand("coefficients", ("m*m", "m"), is_float=True, scale=lambda s: 0.1),
+               _GAIN, _OUTPUT),
+              _altup_predict_members, reference.altup_predict, _COPIES, 2048),
+    Operation("altup_laurel rank 64", "altup_laurel",
+              (Operand("input", _X),
+               Operand("down", ("r", "d"), is_float=True, scale=lambda s: math.sqrt(3 / s["d"])),
+               Operand("up", ("d", "r"), is_float=True, scale=lambda s: math.sqrt(3 / s["r"])),
+               _GAIN, _OUTPUT),
+              _altup_laurel_members, reference.altup_laurel, {"r": 64}, 2048),
+    Operation("altup_middle 4 copies", "altup_middle",
+              (Operand("copies", _STREAMS), _F, Operand("laurel", _X, "inout"), _OUTPUT_GAIN,
+               _GAIN, _OUTPUT),
+              _altup_middle_members, reference.altup_middle, _COPIES, 2048),
+    Operation("altup_correct 4 copies", "altup_correct",
+              (Operand("copies", _STREAMS, "inout"), _F, Operand("middle", _X), _OUTPUT_GAIN,
+               *_ROUTER,
+               Operand("coefficients", ("m", "m"), is_float=True, scale=lambda s: 0.5)),
+              _altup_correct_members, reference.altup_correct, _COPIES, 2048),
     Operation("residual_add_rmsnorm_backward", "residual_add_rmsnorm_backward",
               (Operand("hidden_state", _X), _DX, _GAIN, Operand("gradient", _X, "inout"),
                _GAIN_GRADIENT, _statistic("sums", ("slices", "d"), "scratch")),

@@ -212,6 +212,75 @@ def gated_residual_up_mix(v: dict, s: dict, stored) -> dict:
     return {"output": output}
 
 
+def residual_scaling_rmsnorm(v: dict, s: dict, stored) -> dict:
+    """The stream is f32, and is not rounded to the storage type."""
+    d = s["d"]
+    merged = []
+    for r, f in zip(rows_of(v["hidden_state"], d), rows_of(v["layer_output"], d)):
+        old = [(x + b) * scale for x, b, scale in zip(r, v["hidden_shifts"], v["hidden_scales"])]
+        new = [(x + b) * scale for x, b, scale in zip(f, v["shifts"], v["scales"])]
+        merged += add(old, new)
+    normed = (rms_norm(row, v["gain"], s["eps"]) for row in rows_of(merged, d))
+    return {"hidden_state": merged, "output": flat(normed)}
+
+
+def modalities(row, v: dict, s: dict) -> list:
+    """m(x) = tanh(M RMSNorm(x) / d)."""
+    normed = rms_norm(row, v["router_gain"], s["eps"])
+    return [math.tanh(dot(weights, normed) / s["d"]) for weights in rows_of(v["matrix"], s["d"])]
+
+
+def altup_predict(v: dict, s: dict, stored) -> dict:
+    m, d = s["m"], s["d"]
+    copies, output = [], []
+    for token in rows_of(v["copies"], m * d):
+        rows = rows_of(token, d)
+        known = modalities(rows[0], v, s)
+        mix = [dot(weights, known) for weights in rows_of(v["coefficients"], m)]
+        predicted = [stored([h + dot(weights, column) for h, column in zip(row, zip(*rows))])
+                     for row, weights in zip(rows, rows_of(mix, m))]
+        copies += flat(predicted)
+        output += rms_norm(predicted[0], v["gain"], s["eps"])
+    return {"copies": copies, "output": output}
+
+
+def altup_laurel(v: dict, s: dict, stored) -> dict:
+    output = []
+    for x in rows_of(v["input"], s["d"]):
+        low = [dot(row, x) for row in rows_of(v["down"], s["d"])]
+        high = [dot(row, low) for row in rows_of(v["up"], s["r"])]
+        output += stored(add(x, rms_norm(high, v["gain"], s["eps"])))
+    return {"output": output}
+
+
+def altup_middle(v: dict, s: dict, stored) -> dict:
+    middle, output = [], []
+    tokens = zip(rows_of(v["copies"], s["m"] * s["d"]), rows_of(v["layer_output"], s["d"]),
+                 rows_of(v["laurel"], s["d"]))
+    for copies, f, laurel in tokens:
+        normed = rms_norm(f, v["output_gain"], s["eps"])
+        row = stored([(p + n + l) / math.sqrt(2) for p, n, l in zip(copies, normed, laurel)])
+        middle += row
+        output += rms_norm(row, v["gain"], s["eps"])
+    return {"laurel": middle, "output": output}
+
+
+def altup_correct(v: dict, s: dict, stored) -> dict:
+    m, d = s["m"], s["d"]
+    corrected = []
+    tokens = zip(rows_of(v["copies"], m * d), rows_of(v["layer_output"], d),
+                 rows_of(v["middle"], d))
+    for copies, f, middle in tokens:
+        active = add(middle, rms_norm(f, v["output_gain"], s["eps"]))
+        known = modalities(active, v, s)
+        factors = [1 + dot(weights, known) for weights in rows_of(v["coefficients"], m)]
+        rows = rows_of(copies, d)
+        change = [a - p for a, p in zip(active, rows[0])]
+        for row, factor in zip(rows, factors):
+            corrected += [p + factor * c for p, c in zip(row, change)]
+    return {"copies": stored(corrected)}
+
+
 def norm_backward(h, dx, gain, eps: float):
     """dh of x = norm(h) g, and the row's part of dg."""
     inverse = 1 / math.sqrt(dot(h, h) / len(h) + eps)

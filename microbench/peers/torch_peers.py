@@ -151,6 +151,52 @@ def gated_residual_up_mix(o: dict) -> tuple:
     return ((torch.sigmoid(logits).reshape(rows.shape) * rows).mean(1).to(x.dtype),)
 
 
+def residual_scaling_rmsnorm(o: dict) -> tuple:
+    r = o["hidden_state"]
+    new = (o["layer_output"].float() + o["shifts"]) * o["scales"]
+    r.copy_((r + o["hidden_shifts"]) * o["hidden_scales"] + new)
+    return (rms_norm(r, o["gain"]).to(o["layer_output"].dtype),)
+
+
+def modalities(x, o: dict):
+    """m(x) of AltUp, of float."""
+    normed = rms_norm(x, o["router_gain"]) / x.shape[-1]
+    return torch.tanh(torch.matmul(normed, o["matrix"].t()))
+
+
+def _altup_predict_of(mixed: Callable) -> Callable:
+    def altup_predict(o: dict) -> tuple:
+        copies = o["copies"]
+        h, m = copies.float(), copies.shape[1]
+        mix = torch.matmul(modalities(h[:, 0], o), o["coefficients"].t()).reshape(-1, m, m)
+        copies.copy_(h + mixed({"residual": mix, "streams": copies}))
+        return (rms_norm(copies[:, 0].float(), o["gain"]).to(copies.dtype),)
+
+    return altup_predict
+
+
+def altup_laurel(o: dict) -> tuple:
+    x = o["input"].float()
+    high = torch.matmul(torch.matmul(x, o["down"].t()), o["up"].t())
+    return ((x + rms_norm(high, o["gain"])).to(o["input"].dtype),)
+
+
+def altup_middle(o: dict) -> tuple:
+    q = o["copies"][:, 0].float() + rms_norm(o["layer_output"].float(), o["output_gain"])
+    laurel = o["laurel"]
+    laurel.copy_((q + laurel.float()) * 0.5**0.5)
+    return (rms_norm(laurel.float(), o["gain"]).to(laurel.dtype),)
+
+
+def altup_correct(o: dict) -> tuple:
+    copies = o["copies"]
+    active = o["middle"].float() + rms_norm(o["layer_output"].float(), o["output_gain"])
+    factors = torch.matmul(modalities(active, o), o["coefficients"].t()) + 1
+    p = copies.float()
+    copies.copy_(p + factors.unsqueeze(-1) * (active - p[:, 0]).unsqueeze(1))
+    return ()
+
+
 def norm_backward(h, dx, gain):
     """dh, and each row's part of dg; of float."""
     inverse = torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + EPS)
@@ -227,6 +273,13 @@ PYTORCH = {
         gated_residual_apply_down, gated_residual_apply_down,
         ("next_streams", "inverse_rms", "activation", "next_inject")),
     "gated_residual_up_mix": (gated_residual_up_mix, gated_residual_up_mix, ("output",)),
+    "residual_scaling_rmsnorm": (
+        residual_scaling_rmsnorm, residual_scaling_rmsnorm, ("output",)),
+    "altup_predict": (
+        _altup_predict_of(mixed_by_product), _altup_predict_of(mixed_by_sum), ("output",)),
+    "altup_laurel": (altup_laurel, altup_laurel, ("output",)),
+    "altup_middle": (altup_middle, altup_middle, ("output",)),
+    "altup_correct": (altup_correct, altup_correct, ()),
     "residual_add_rmsnorm_backward": (
         residual_add_rmsnorm_backward, residual_add_rmsnorm_backward, ("gain_gradient",)),
     "attnres_single_pass_backward": (

@@ -88,7 +88,9 @@ std::string nearest_schedule(const Budget& budget, const BudgetInputs& inputs,
   double least_middle = budget.limit;
   for (const Schedule schedule : inputs.study.path.scheme.rule->schedules) {
     const auto largest = largest_overhead(inputs, schedule, workload);
-    if (!largest || !largest->at || schedule == inputs.study.schedule) continue;
+    if (!largest || !largest->at || schedule == inputs.study.schedule ||
+        is_bound(inputs.study.path.scheme, schedule))
+      continue;
     if (largest->high <= least_high) {
       least_high = largest->high;
       surely = fmt::format("schedule {} would keep it", name(schedule));

@@ -300,6 +300,7 @@ constexpr std::array kWorks{
            [](Op op) { return unfused_work(Primitive::add, traffic(op).reads_d); }},
     WorkOf{operations::kGateMix, [](Op op) { return unfused_work(Primitive::mix, recent(op)); }},
     WorkOf{operations::kGateDown, product_work},
+    WorkOf{operations::kGateDownSilu, product_work},
     WorkOf{operations::kGateUp, product_work},
     WorkOf{operations::kGateUpMix, gate_mix_work},
     WorkOf{operations::kGateApplyDown, gate_down_work},

@@ -2,6 +2,7 @@
 #include "model/machine/few_tokens.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 
 #include "model/machine/scan.hpp"
@@ -87,14 +88,45 @@ TokenWork token_work(const Operation& operation, const KernelStyle& style) {
     return {.launches = 2, .loads = RowLoads::loop, .coefficient_steps = 1, .projects = true};
   if (operation.id == kGateApply) return {.loads = RowLoads::loop, .coefficient_steps = 1};
   if (is_one_of(operation.id, {kGateApplyDown, kGateBoundary}))
-    return {.loads = RowLoads::loop, .coefficient_steps = 1, .is_wide_product = true};
-  if (is_one_of(operation.id, {kGateDown, kGateUp, kGateUpMix})) return {.is_wide_product = true};
+    return {.loads = RowLoads::loop, .coefficient_steps = 1, .product = ProductKernel::engine};
+  if (is_one_of(operation.id, {kGateDownSilu, kGateUpMix}))
+    return {.product = ProductKernel::engine};
+  if (is_one_of(operation.id, {kGateDown, kGateUp})) return {.product = ProductKernel::library};
   if (operation.id == kGateMix) return {};
   // They load their rows at once, as a scan does.
   if (!is_one_of(operation.id, {kRowUpdate, kUnfusedProjection, kUnfusedElementwise, kUnfusedStack,
                                 kUnfusedKeyNorm, kUnfusedScores, kUnfusedMix, kUnfusedMhcMerge}))
     expect_scan(operation, "model/machine/few_tokens.cpp");
   return {};
+}
+
+namespace {
+
+// sgl-project/sglang PR 40552, hc_mix_raw: tiles of the products of one site. [gated_residual]
+constexpr double kTileOutputs = 64;
+constexpr double kMostSplits = 16;    // CTAs of the largest cluster
+constexpr double kTokensOfSplit = 8;  // partial sums of all splits meet in one CTA's memory
+constexpr double kMostTokens = 24;
+
+}  // namespace
+
+Bytes product_bytes_in_turn(Count num_multiprocessors, const Operation& operation,
+                            const VectorStorage& types, double tokens) {
+  const double d = types.hidden_size;
+  const double outputs = operation.product.outputs_d * d + operation.product.outputs;
+  if (outputs == 0) return {};
+  const double k = operation.weights_d * d / outputs;
+  const double tiles = std::ceil(outputs / kTileOutputs);
+  double splits = 1;
+  while (2 * splits <= kMostSplits && 2 * splits * tiles <= as_double(num_multiprocessors))
+    splits *= 2;
+  const double served = std::min(tokens, kMostTokens);
+  const double rows = splits > 1 ? kTokensOfSplit : served;
+  const double ctas = tiles * splits * std::ceil(served / rows);
+  const double waves = std::ceil(ctas / as_double(num_multiprocessors));
+  const double per_weight = types.bytes_per_weight.value_or(bytes_per_element(types.dtype));
+  const double per_element = bytes_per_element(types.dtype);
+  return Bytes{waves * k / splits * (kTileOutputs * per_weight + rows * per_element)};
 }
 
 FewTokens few_tokens(Count num_multiprocessors, const KernelStyle& style,

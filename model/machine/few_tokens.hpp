@@ -4,7 +4,8 @@
 //
 //   t = launches x floor + max(bytes / bandwidth, operations / rate,
 //                              waves x reads of a token / draw + dependent steps
-//                                + share of CTAs at work x projection weights / draw)
+//                                + share of CTAs at work x projection weights / draw
+//                                + waves x bytes of a product's CTA / draw)
 //
 // Dependent steps of one token are hidden behind the bytes of others.
 #pragma once
@@ -25,6 +26,11 @@ namespace depthcost {
 ///   ring    a cluster whose bulk copies run ahead of the arithmetic
 enum class RowLoads : std::uint8_t { window, loop, ring };
 
+/// Whose kernel makes a matrix product as wide as a layer's.
+///   library  a framework's: it makes the product and nothing else, and is never launched ahead
+///   engine   one for few tokens, with what stands around the product inside; launched ahead
+enum class ProductKernel : std::uint8_t { none, library, engine };
+
 /// Counts of an operation's implementation, the fastest that is published.
 struct TokenWork {
   double launches = 1;
@@ -32,7 +38,7 @@ struct TokenWork {
   double coefficient_steps = 0;  // coefficients are read before the rows are
   double sinkhorn_steps = 0;     // reductions of a row and Sinkhorn iterations
   bool projects = false;         // all streams onto coefficients, with weights of its own
-  bool is_wide_product = false;  // a matrix as wide as a layer's: an engine's kernel for products
+  ProductKernel product = ProductKernel::none;
 };
 
 /// How the projection of mHC's streams reads its weights.
@@ -91,6 +97,13 @@ FewTokens with_kernels_of(Implementation implementation, FewTokens part,
 /// constants.
 FewTokens few_tokens(Count num_multiprocessors, const KernelStyle& style,
                      const Constants& constants, std::string_view architecture, Kinship kinship);
+
+/// Bytes that one multiprocessor's CTAs of an engine's product draw one after the other. A CTA
+/// makes 64 results of the tokens of its tile. K is split over a cluster of as many CTAs as one
+/// wave holds. Tiles are those that SGLang ships for up to 24 tokens; more tokens take no longer,
+/// since a library's product would serve them. REFERENCES.md, "few tokens".
+Bytes product_bytes_in_turn(Count num_multiprocessors, const Operation& operation,
+                            const VectorStorage& types, double tokens);
 
 /// CTAs that work on one token: an SM's port carries 110 to 125 GB/s, and a ring or a window draws
 /// twice that.

@@ -266,6 +266,17 @@ Seconds projection_time(const FewTokens& constants, const TokenWork& work,
                     at(constants.projection_draw, opposite(end)));
 }
 
+/// Few tokens leave a product's CTAs as alone as those of streams. Such kernels are shipped for the
+/// parts that have rings: SM100. Elsewhere they count as no slower than a library's.
+Seconds product_time(const FewTokens& constants, const TokenWork& work, const Operation& operation,
+                     const Execution& execution, IntervalEnd end) {
+  if (work.product != ProductKernel::engine || constants.style.attnres_loads != RowLoads::ring)
+    return {};
+  return product_bytes_in_turn(constants.num_multiprocessors, operation, execution.storage,
+                               execution.tokens) /
+         at(constants.loop_draw, opposite(end));
+}
+
 Seconds waiting_time(const FewTokens& constants, const TokenWork& work, IntervalEnd end) {
   return work.coefficient_steps * at(constants.coefficient_step, end) +
          work.sinkhorn_steps * at(constants.sinkhorn_step, end);
@@ -285,7 +296,8 @@ TimeTerms with_few_tokens(const FewTokens& constants, const Operation& operation
   // Rates are the datasheet's: no kernel is faster.
   terms.operations = std::max(1.0, at(constants.kernel_scatter, end)) * terms.operations;
   const Seconds steps = waiting_time(constants, work, end) +
-                        projection_time(constants, work, operation, execution, end);
+                        projection_time(constants, work, operation, execution, end) +
+                        product_time(constants, work, operation, execution, end);
   const double waves = waves_of(constants, work, execution.tokens);
   const Seconds draws = waves * token_time(constants, work, operation, execution, end);
   terms.token = draws + steps;
@@ -325,9 +337,11 @@ Evidence machine_evidence(const Machine& machine, const Operation& operation, La
   return worst;
 }
 
-/// What an engine's kernel for a product takes beside its bytes: the constant of MLPs.
-Seconds product_floor(const Machine& machine, Launch launch, IntervalEnd end) {
-  const double share = launches_ahead(machine, launch) ? machine.engine.floor_of_launched_ahead : 1;
+/// What a kernel for a product takes beside its bytes: the constant of MLPs.
+Seconds product_floor(const Machine& machine, ProductKernel kernel, Launch launch,
+                      IntervalEnd end) {
+  const bool is_ahead = kernel == ProductKernel::engine && launches_ahead(machine, launch);
+  const double share = is_ahead ? machine.engine.floor_of_launched_ahead : 1;
   return share * at(machine.engine.floor_of(machine.engine.mlp, StepKind::dense), end);
 }
 
@@ -361,8 +375,8 @@ const LevelBytes& LaunchTime::moved(IntervalEnd residency) const {
 Seconds LaunchTime::floor(const Corner& corner) const {
   const Seconds plain =
       floor_time(machine_, operation_, execution_, moved(corner.residency).coldest, corner.floor);
-  if (!work_.is_wide_product) return plain;
-  return std::max(plain, product_floor(machine_, execution_.launch, corner.floor));
+  if (work_.product == ProductKernel::none) return plain;
+  return std::max(plain, product_floor(machine_, work_.product, execution_.launch, corner.floor));
 }
 
 Seconds LaunchTime::bytes(const Corner& corner) const {

@@ -39,6 +39,7 @@ struct Gate {
 
 inline constexpr OperationId kGateApply{"gated_residual_apply"};
 inline constexpr OperationId kGateDown{"gated_residual_down"};
+inline constexpr OperationId kGateDownSilu{"gated_residual_down_silu"};
 inline constexpr OperationId kGateUp{"gated_residual_up"};
 inline constexpr OperationId kGateMix{"gated_residual_mix"};
 inline constexpr OperationId kGateUpMix{"gated_residual_up_mix"};
@@ -64,19 +65,27 @@ constexpr Operation gate_apply(const Gate& g, StreamNorm norm) {
           .weights_d = is_stored ? g.gain_d() * g.share() : 0};
 }
 
-/// D Xn and B Xn in one product: n r; r + n scalars w. With the norm and its gain folded into D and
-/// B, sums of squares are read.
-constexpr Operation gate_down(const Gate& g, StreamNorm norm) {
+/// D Xn and B Xn in one product: n r; r + n scalars w.
+constexpr Operation gate_down(const Gate& g) {
   const double n = g.n;
-  const bool is_folded = norm == StreamNorm::folded;
+  const double outputs = g.r + g.weights_of_streams();
   return {.id = kGateDown,
           .unit = ExecutionUnit::tensor_cores,
           .streams = static_cast<Count>(n),
           .accesses = {Access{Operand::recent, n * g.share(), 0}},
-          .reads_scalars = is_folded ? n : 0,
-          .writes_scalars = g.r + g.weights_of_streams(),
+          .writes_scalars = outputs,
           .flops_d = 2 * (g.down_d() + g.inject_d()) * g.share(),
-          .weights_d = (g.down_d() + g.inject_d()) * g.share()};
+          .weights_d = (g.down_d() + g.inject_d()) * g.share(),
+          .product = {.outputs = outputs}};
+}
+
+/// The same in a kernel of its own that ends in SiLU and sigmoid. With the norm and its gain folded
+/// into D and B, sums of squares are read.
+constexpr Operation gate_down_silu(const Gate& g, StreamNorm norm) {
+  Operation down = gate_down(g);
+  down.id = kGateDownSilu;
+  down.reads_scalars = norm == StreamNorm::folded ? g.n : 0;
+  return down;
 }
 
 /// SiLU of the r, sigmoid of the n: scalars alone.
@@ -97,7 +106,8 @@ constexpr Operation gate_up(const Gate& g) {
           .accesses = {Access{Operand::recent, 0, n * g.share()}},
           .reads_scalars = g.r,
           .flops_d = 2 * g.up_d() * g.share(),
-          .weights_d = g.up_d() * g.share()};
+          .weights_d = g.up_d() * g.share(),
+          .product = {.outputs_d = n * g.share()}};
 }
 
 /// x = sum_i sigmoid(logits_i) Xn_i / n: 2n r, 1 w.
@@ -123,7 +133,8 @@ constexpr Operation gate_up_mix(const Gate& g, StreamNorm norm) {
                        Access{Operand::layer_input, 0, g.share()}},
           .reads_scalars = g.r + (is_folded ? n : 0),
           .flops_d = (2 * g.up_d() + 6 * n) * g.share(),
-          .weights_d = (g.up_d() + (is_folded ? g.gain_d() : 0)) * g.share()};
+          .weights_d = (g.up_d() + (is_folded ? g.gain_d() : 0)) * g.share(),
+          .product = {.outputs_d = n * g.share()}};
 }
 
 /// Update, norm, D and B in one scan: n + 1 r, n w.
@@ -136,7 +147,8 @@ constexpr Operation gate_apply_down(const Gate& g) {
           .reads_scalars = n,
           .writes_scalars = g.r + g.weights_of_streams() + n,
           .flops_d = 6 * n + 2 * (g.down_d() + g.inject_d()) * g.share(),
-          .weights_d = (g.gain_d() + g.down_d() + g.inject_d()) * g.share()};
+          .weights_d = (g.gain_d() + g.down_d() + g.inject_d()) * g.share(),
+          .product = {.outputs = g.r + g.weights_of_streams()}};
 }
 
 /// Everything while a token's streams stay on chip: n + 1 r, n + 1 w. A bound: every few tokens

@@ -54,6 +54,16 @@ enum class Skeleton : std::uint8_t { elementwise, row_reduction };
 
 enum class ExecutionUnit : std::uint8_t { vector_lanes, tensor_cores };
 
+/// Results of a matrix product of one token: outputs_d d + outputs. 0: none, or a product whose
+/// shape does not matter.
+struct ProductShape {
+  double outputs_d = 0;
+  double outputs = 0;
+
+  friend constexpr std::partial_ordering operator<=>(const ProductShape&,
+                                                     const ProductShape&) = default;
+};
+
 /// What tensor ranks send each other in one collective: elements of the whole result per token.
 struct Exchange {
   TransferKind kind = TransferKind::all_reduce;
@@ -80,7 +90,8 @@ struct Operation {
   double parameters_d = 0;  // elements of parameters that one call reads, in units of d
   double parameters = 0;    // further elements, which do not grow with d
   double weights_d = 0;     // elements of a weight matrix in the model's type, in units of d
-  Exchange exchange = {};   // where ranks meet; it moves no bytes of the device's own memory
+  ProductShape product = {};
+  Exchange exchange = {};  // where ranks meet; it moves no bytes of the device's own memory
 
   // Its type is named because arrays of clang's library have < but no <=>.
   friend constexpr std::partial_ordering operator<=>(const Operation&, const Operation&) = default;

@@ -66,13 +66,10 @@ constexpr Operation highway_rmsnorm() {
 
 inline constexpr OperationId kResidualScalingRmsnorm{"residual_scaling_rmsnorm"};
 
-/// d-vectors of a two-byte model in a row of an f32 stream.
-inline constexpr double kWideRow_d = 2;
-
 /// r = (r + b_r) o s_r + (f + b_f) o s_f; x = norm(r). 3 r, 3 w, of which 2 each way are r, in f32;
 /// where everything is f32, 2 r, 2 w. The gain and `vectors`, scales and shifts: 4, or 2 where r is
 /// added as it is.
-constexpr Operation residual_scaling_rmsnorm(double vectors, double stream_d = kWideRow_d) {
+constexpr Operation residual_scaling_rmsnorm(double vectors, double stream_d) {
   return {.id = kResidualScalingRmsnorm,
           .accesses = {Access{Operand::layer_output, 1, 0},
                        Access{Operand::hidden_state, stream_d, stream_d},
@@ -105,7 +102,7 @@ inline constexpr std::array kResidualEntries{
     CatalogueEntry{.name = kHighwayRmsnorm.text,
                    .operation = [](const CallCounts&) { return highway_rmsnorm(); }},
     CatalogueEntry{.name = kResidualScalingRmsnorm.text,
-                   .operation = [](const CallCounts&) { return residual_scaling_rmsnorm(4); }},
+                   .operation = [](const CallCounts&) { return residual_scaling_rmsnorm(4, 2); }},
     CatalogueEntry{.name = "residual_scaling_rmsnorm/one_type",
                    .operation = [](const CallCounts&) { return residual_scaling_rmsnorm(4, 1); }},
 };

@@ -52,27 +52,17 @@ double replicas_of(const Study& study) {
 /// The choice that keeps all limits; where nobody has published a loss of the scheme, the cheapest.
 std::optional<std::size_t> kept_choice(const Sweep& sweep, const Recommendation& said) {
   if (said.best) return said.best;
-  std::optional<std::size_t> cheapest;
-  const auto cost = [&](std::size_t choice) {
-    return cost_at(sweep.point(0, choice), cost_of(sweep));
-  };
-  for (std::size_t i = 0; i < sweep.choices().size(); ++i) {
-    const SweepPoint point = sweep.point(0, i);
-    if (!point.exists() || point.choice->quality.by_size.kind != ReadingKind::unmeasured) continue;
+  return cheapest_choice(sweep, 0, [&](const SweepPoint& point) {
     const std::vector<PointBudget> budgets = sweep.budgets(point);
-    if (std::none_of(budgets.begin(), budgets.end(), is_broken) &&
-        (!cheapest || cost(i) < cost(*cheapest)))
-      cheapest = i;
-  }
-  return cheapest;
+    return point.choice->quality.by_size.kind == ReadingKind::unmeasured &&
+           std::none_of(budgets.begin(), budgets.end(), is_broken);
+  });
 }
 
 /// The choice that breaks the limits least: the cheapest with a published loss, or of all.
 std::optional<std::size_t> least_choice(const Sweep& sweep, const Recommendation& said) {
   if (said.cheapest) return said.cheapest;
-  for (std::size_t i = 0; i < sweep.choices().size(); ++i)
-    if (sweep.point(0, i).exists()) return i;
-  return std::nullopt;
+  return cheapest_choice(sweep, 0, [](const SweepPoint&) { return true; });
 }
 
 void set_choice(PlannedPlacement& plan, const Sweep& sweep, std::size_t choice) {

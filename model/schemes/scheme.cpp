@@ -15,6 +15,9 @@ bool operator==(const Scheme& a, const Scheme& b) {
     return a.parameters.*key.member == b.parameters.*key.member;
   };
   if (a.rule != b.rule) return false;
+  if (a.rule->has_stream_type && (a.parameters.stream_row_d != b.parameters.stream_row_d ||
+                                  a.parameters.f32_row_d != b.parameters.f32_row_d))
+    return false;
   if (blocks_of(a) != nullptr && a.parameters.blocks != b.parameters.blocks) return false;
   return std::all_of(a.rule->keys.begin(), a.rule->keys.end(), is_equal);
 }
@@ -44,6 +47,15 @@ std::optional<ParameterProblem> parameter_problem(const Scheme& scheme, Count nu
 
 Schedule shipped_schedule(const Scheme& scheme) {
   return scheme.rule->shipped.value_or(scheme.rule->schedules.back());
+}
+
+bool is_bound(const Scheme& scheme, Schedule schedule) {
+  const auto& bounds = scheme.rule->bounds;
+  return std::find(bounds.begin(), bounds.end(), schedule) != bounds.end();
+}
+
+std::string schedule_label(const Scheme& scheme, Schedule schedule) {
+  return std::string(name(schedule)) + (is_bound(scheme, schedule) ? " (bound)" : "");
 }
 
 std::vector<Counting> countings_of(const Scheme& scheme) {

@@ -23,19 +23,21 @@ namespace depthcost {
 
 /// The numbers that a scheme may depend on beside L. Each scheme's `keys` say which are its own.
 struct SchemeParameters {
-  Count hidden_size = 0;    // d: a d x d projection costs d in units of d
-  Count block_size = 1;     // S of an ablation of AttnRes; 1: Full
-  Count num_streams = 4;    // m of hyper-connections
-  Count value_width = 4;    // d_v of Deep Delta Learning
-  Count dilation = 4;       // k of DenseFormer, in decoder layers
-  Count period = 5;         // p of DenseFormer, in decoder layers
-  Count ways = 4;           // C of MUDDFormer: query, key, value, residual
-  Count rank = 4;           // r of LAuReL
-  Count gate_rank = 320;    // r of Gated Residual
-  Count history = 4;        // k of LAuReL-PA
-  Count window = 8;         // W of sliding-window AttnRes, beside the embedding
-  Count heads = 16;         // H of multihead AttnRes
-  Count kv_size = 0;        // elements of a value row of Value Residual; 0: d
+  Count hidden_size = 0;                    // d: a d x d projection costs d in units of d
+  Count block_size = 1;                     // S of an ablation of AttnRes; 1: Full
+  Count num_streams = 4;                    // m of hyper-connections
+  Count value_width = 4;                    // d_v of Deep Delta Learning
+  Count dilation = 4;                       // k of DenseFormer, in decoder layers
+  Count period = 5;                         // p of DenseFormer, in decoder layers
+  Count ways = 4;                           // C of MUDDFormer: query, key, value, residual
+  Count rank = 4;                           // r of LAuReL
+  Count gate_rank = 320;                    // r of Gated Residual
+  Count history = 4;                        // k of LAuReL-PA
+  Count window = 8;                         // W of sliding-window AttnRes, beside the embedding
+  Count heads = 16;                         // H of multihead AttnRes
+  Count kv_size = 0;                        // elements of a value row of Value Residual; 0: d
+  double f32_row_d = 2;                     // d-vectors of the model's type in d elements of f32
+  std::optional<double> stream_row_d = {};  // of those in a row of the stream; absent: as it ships
   Count weight_shards = 1;  // tensor ranks over which the scheme's matrices are divided
   Partition blocks = {};    // of Block AttnRes; of Full, the groups of queries of its two phases
 
@@ -151,9 +153,10 @@ struct SchemeRule {
   SchemeClass kind;
   DepthPattern pattern = DepthPattern::any;
   std::span<const SchemeKey> keys;
-  std::span<const Schedule> schedules;   // cheapest to build first
-  std::span<const Counting> countings;   // of papers and kernels; empty: kernels, each schedule
-  std::optional<Schedule> shipped = {};  // what engines run; none: the last of `schedules`
+  std::span<const Schedule> schedules;    // cheapest to build first
+  std::span<const Counting> countings;    // of papers and kernels; empty: kernels, each schedule
+  std::optional<Schedule> shipped = {};   // what engines run; none: the last of `schedules`
+  std::span<const Schedule> bounds = {};  // of `schedules`: limits that no kernel is known to reach
 
   /// The launches at layer `at`, in front of it or behind it as the rule says, up to a layer's
   /// normalised input: a forward pass has those of all layers, and `output`.
@@ -186,6 +189,9 @@ struct SchemeRule {
 
   /// Null: `moves` and `source` say it for every counting.
   LedgerFormula (*formula)(Counting counting) = nullptr;
+
+  /// Whether its counts know `parameters.stream_row_d`.
+  bool has_stream_type = false;
 
   /// Whether its launches know `parameters.weight_shards`.
   bool divides_weights = false;
@@ -229,6 +235,12 @@ std::optional<ParameterProblem> parameter_problem(const Scheme& scheme, Count nu
 
 /// What engines ship: fused, or single_pass for attention over depth.
 Schedule shipped_schedule(const Scheme& scheme);
+
+/// Whether the schedule is a limit, which nobody can run and nothing may recommend.
+bool is_bound(const Scheme& scheme, Schedule schedule);
+
+/// Its name as answers show it: "one_pass (bound)".
+std::string schedule_label(const Scheme& scheme, Schedule schedule);
 
 /// Every defined pair of schedule and convention of `scheme`, in report order.
 std::vector<Counting> countings_of(const Scheme& scheme);

@@ -176,11 +176,23 @@ struct LookupTable {
   Count projections = 0;  // weights of all of them together
 };
 
+/// Layers behind the model that draft tokens, each a decoder layer with weights of its own. Layers
+/// of multi-token prediction draft one token a pass, of one layer. Others draft a block of tokens
+/// in one pass of all of them.
+struct DraftLayers {
+  Attention attention;
+  Mlp mlp;
+  Count num_layers = 1;
+  Count projections = 0;       // weights of all of them that take in what they start from
+  std::optional<Count> block;  // tokens that all layers draft in one pass
+};
+
 /// `attention` and `mlp` each add up to the model's decoder layers.
 struct Architecture {
   std::vector<AttentionLayers> attention;
   std::vector<MlpLayers> mlp;
   std::vector<LookupTable> tables;  // beside the embedding
+  std::optional<DraftLayers> draft;
   Count vocabulary_size = 0;
   OutputHead output_head = OutputHead::own;
   WeightDtype weight_dtype = WeightDtype::bf16;

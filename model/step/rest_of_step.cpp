@@ -7,6 +7,7 @@
 
 #include "model/base/interval_end.hpp"
 #include "model/step/collectives.hpp"
+#include "model/step/draft.hpp"
 
 namespace depthcost {
 namespace {
@@ -271,6 +272,23 @@ std::optional<RestRow> modelled_row(const Study& study, WorkloadKind workload, R
   return std::nullopt;
 }
 
+/// The same of the layers that draft, as parts of their own.
+std::optional<RestRow> with_draft(const Study& study, WorkloadKind workload, RestTerm term,
+                                  const std::vector<ForwardPass>& passes) {
+  std::optional<RestRow> row = modelled_row(study, workload, term, passes);
+  const DraftLayers* draft = workload == WorkloadKind::decode ? draft_of(study) : nullptr;
+  if (!row || draft == nullptr) return row;
+  const std::optional<RestRow> drafted =
+      modelled_row(draft_study(study, *draft), workload, term, draft_passes(study, *draft, passes));
+  if (!drafted) return std::nullopt;
+  for (RestPart part : drafted->parts) {
+    part.name = "draft: " + part.name;
+    add_part(*row, part);
+  }
+  row->launches += drafted->launches;
+  return row;
+}
+
 }  // namespace
 
 void add_part(RestRow& row, const RestPart& part) {
@@ -308,7 +326,7 @@ RestOfStep rest_of_step(const Study& study, const Workload& workload) {
     std::optional<RestRow> row = written_row(study, workload, term);
     if (!row && !study.model.architecture) return {{}, "the model has no attention and mlp"};
     if (!row && !Device(*study.machine).has_rate()) return {{}, "the hardware has no bf16_rate"};
-    if (!row) row = modelled_row(study, workload.id.kind, term, passes);
+    if (!row) row = with_draft(study, workload.id.kind, term, passes);
     if (!row) return {{}, "the hardware has no transfers for the collectives of a layer"};
     row->workload = workload.id;
     rest.rows.push_back(*row);

@@ -80,7 +80,9 @@ Schedule quoted_schedule(const Study& study, const ResidualPath& path) {
   if (study.implementation == Implementation::eager) return study.schedule;
   // AttnRes schemes are quoted alike, so that a comparison does not change the schedule too.
   for (const Schedule schedule : schedules)
-    if (schedule == study.schedule && schedule != Schedule::unfused) return schedule;
+    if (schedule == study.schedule && schedule != Schedule::unfused &&
+        !is_bound(path.scheme, schedule))
+      return schedule;
   return shipped_schedule(path.scheme);
 }
 

@@ -35,7 +35,8 @@ enum class WeightPlacement { replicated, sharded };
 /// set.
 enum class ParameterSets { one_per_layer, one_for_all };
 
-/// Speculative decoding, in each step and sequence. What drafts the tokens is not counted.
+/// Speculative decoding, in each step and sequence. The model's layers that draft are counted:
+/// model/step/draft.hpp. Another drafter is not.
 struct Speculation {
   Count tokens = 1;     // that the step checks: the next one and the drafted ones
   double accepted = 1;  // that the sequence keeps, in the mean
@@ -127,6 +128,9 @@ struct Budget {
 inline constexpr double kPaperDecodeOverhead = 0.02;
 inline constexpr double kPaperTrainingOverhead = 0.04;
 
+/// Where the rows of lookup tables lie. Which rows a token needs is known before a step starts.
+enum class TablePlacement { device, host };
+
 struct Study {
   std::string name;
   Transformer model;
@@ -146,6 +150,7 @@ struct Study {
   Count expert_parallel_size = 1;
   Count context_parallel_size = 1;
   Count data_parallel_size = 1;
+  TablePlacement tables = TablePlacement::device;
   std::optional<Dtype> dispatch_dtype;  // of rows on their way to experts of other ranks
   std::optional<Routing> routing;       // of tokens to experts; unknown if absent
   std::optional<PipelineLayout> pipeline;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/step/draft.hpp"
 #include "model/step/layer_work.hpp"
 
 namespace depthcost {
@@ -56,13 +57,22 @@ DeviceParameters device_parameters(const Study& study) {
   }
   parameters.layers *= largest_stage_share(study);
   parameters.experts *= largest_stage_share(study);
+  // They lie with the head, on one stage.
+  if (const DraftLayers* draft = draft_of(study)) {
+    const double layers = as_double(draft->num_layers);
+    parameters.layers +=
+        layers * attention_cost(draft->attention, d, {}, study.tensor_parallel_size).weights +
+        (layers * num_weights(draft->mlp, d).common + as_double(draft->projections)) / tensor;
+    parameters.experts += layers * expert_elements(study, draft->mlp);
+  }
   // With a pipeline embedding and head lie on different stages, each with a table even if tied.
   const bool is_on_one_device = !study.pipeline || study.pipeline->num_stages == 1;
   const double matrices = is_on_one_device && architecture.output_head == OutputHead::own ? 2 : 1;
   parameters.vocabulary = matrices * as_double(architecture.vocabulary_size) * d / tensor;
+  const double looked_up =
+      study.tables == TablePlacement::device ? num_looked_up(architecture.tables) : 0;
   // With a pipeline they are on the fullest stage.
-  parameters.tables =
-      (num_looked_up(architecture.tables) + num_projections(architecture.tables)) / tensor;
+  parameters.tables = (looked_up + num_projections(architecture.tables)) / tensor;
   return parameters;
 }
 
@@ -76,18 +86,21 @@ Bytes device_weights(const Study& study) {
 }
 
 Bytes device_cache(const Study& study, double num_sequences, double tokens) {
-  const Architecture& architecture = *study.model.architecture;
-  Bytes bytes;
-  for (const AttentionLayers& a : architecture.attention) {
+  const auto of_layers = [&](const Attention& attention, Count layers) {
     const AttentionCost cost =
-        attention_cost(a.attention, as_double(study.model.hidden_size),
+        attention_cost(attention, as_double(study.model.hidden_size),
                        {.first = tokens - 1, .tokens = 1}, study.tensor_parallel_size);
     const Bytes cache = storage(cost.stored_elements / as_double(study.context_parallel_size),
-                                architecture.kv_dtype);
-    bytes = bytes +
-            as_double(a.num_decoder_layers) * (cache + storage(cost.state_elements, Dtype::f32));
-  }
-  return (largest_stage_share(study) * num_sequences) * bytes;
+                                study.model.architecture->kv_dtype);
+    return as_double(layers) * (cache + storage(cost.state_elements, Dtype::f32));
+  };
+  Bytes bytes;
+  for (const AttentionLayers& a : study.model.architecture->attention)
+    bytes = bytes + of_layers(a.attention, a.num_decoder_layers);
+  bytes = largest_stage_share(study) * bytes;
+  if (const DraftLayers* draft = draft_of(study))
+    bytes = bytes + of_layers(draft->attention, draft->num_layers);
+  return num_sequences * bytes;
 }
 
 Bytes decode_cache(const Study& study, Count sequences) {

@@ -39,7 +39,12 @@ void append_objectives(std::vector<double>& values, const SweepPoint& point, Rea
   if (reading != Reading::by_size) values.push_back(rank(point.choice->quality.by_count));
 }
 
-/// Existing choices and their objectives.
+/// What nobody can run is no choice: neither the best nor better than another.
+bool can_be_chosen(const SweepPoint& point) {
+  return point.exists() && !is_bound(point.choice->path.scheme, point.choice->schedule);
+}
+
+/// Choices and their objectives.
 struct Field {
   std::vector<std::size_t> choices;
   std::vector<double> values;
@@ -51,7 +56,7 @@ Field field_of(const Sweep& sweep, std::size_t circumstance, Reading reading) {
   Field field;
   for (std::size_t i = 0; i < sweep.choices().size(); ++i) {
     const SweepPoint point = sweep.point(circumstance, i);
-    if (!point.exists()) continue;
+    if (!can_be_chosen(point)) continue;
     field.choices.push_back(i);
     append_objectives(field.values, point, reading);
   }
@@ -118,7 +123,7 @@ std::vector<Candidate> candidates_of(const Sweep& sweep, std::size_t circumstanc
   const Cost cost = cost_of(sweep);
   for (std::size_t i = 0; i < sweep.choices().size(); ++i) {
     const SweepPoint point = sweep.point(circumstance, i);
-    if (!point.exists()) continue;
+    if (!can_be_chosen(point)) continue;
     Candidate candidate{i,
                         cost_at(point, cost),
                         point.choice->quality,
@@ -226,6 +231,23 @@ double cost_at(const SweepPoint& point, Cost cost) {
       break;
   }
   return point.choice->forward_bytes.value;
+}
+
+std::optional<std::size_t> cheapest_choice(
+    const Sweep& sweep, std::size_t circumstance,
+    const std::function<bool(const SweepPoint& point)>& is_asked) {
+  const Cost cost = cost_of(sweep);
+  std::optional<std::size_t> cheapest;
+  double least = kInfinity;
+  for (std::size_t i = 0; i < sweep.choices().size(); ++i) {
+    const SweepPoint point = sweep.point(circumstance, i);
+    if (!can_be_chosen(point) || !is_asked(point)) continue;
+    const double price = cost_at(point, cost);
+    if (cheapest && price >= least) continue;
+    cheapest = i;
+    least = price;
+  }
+  return cheapest;
 }
 
 std::vector<std::size_t> front_of(const Sweep& sweep, std::size_t circumstance, Reading reading) {

@@ -1,6 +1,7 @@
 // Which choice of a sweep to take under one circumstance: the front, a rule that is written down
 // here, and what would change its answer.
 //
+//   0. A schedule that is a bound (SchemeRule::bounds) is no choice.
 //   1. Choices that break a budget, surely or by their median, are out, and those coarser than
 //      anything published. Where every choice breaks some budget, nothing is recommended; the rule
 //      says what it would take without that budget.
@@ -15,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -43,6 +45,11 @@ Cost cost_of(const Sweep& sweep);
 
 /// Seconds, an overhead where that is known, or bytes.
 double cost_at(const SweepPoint& point, Cost cost);
+
+/// The cheapest choice of which `is_asked` is true. A bound is none.
+std::optional<std::size_t> cheapest_choice(
+    const Sweep& sweep, std::size_t circumstance,
+    const std::function<bool(const SweepPoint& point)>& is_asked);
 
 /// A budget without which the rule would answer otherwise.
 struct BindingBudget {

@@ -143,6 +143,8 @@ std::vector<std::string> cells(const SweepGroup& group, const Shape& shape, cons
   row.push_back(loss_text(point.choice->quality.by_size));
   std::vector<std::string> remarks;
   if (shape.budgets) remarks.push_back(verdict_text(sweep, point));
+  if (is_bound(point.choice->path.scheme, point.choice->schedule))
+    remarks.emplace_back("a bound, never recommended");
   if (std::string said = note(sweep, notes, choice); !said.empty()) remarks.push_back(said);
   row.push_back(fmt::format("{}", fmt::join(remarks, "; ")));
   return row;
@@ -201,7 +203,8 @@ Table sweep_table(const SweepReport& report) {
 std::string schedule_names(const Scheme& scheme) {
   std::vector<std::string_view> names;
   for (const Schedule schedule : scheme.rule->schedules)
-    if (schedule != Schedule::unfused) names.push_back(name(schedule));
+    if (schedule != Schedule::unfused && !is_bound(scheme, schedule))
+      names.push_back(name(schedule));
   return fmt::format("{}", fmt::join(names, ","));
 }
 

@@ -195,21 +195,60 @@ Mlp mlp_of(const Record& record) {
   return mlp;
 }
 
-/// One map of `tables`. Tables are larger than matrices, so their numbers have limits of their own.
+/// A number that is larger than those of matrices may be; 0 if absent.
+Count large_count(const Values& values, const std::string& list, std::size_t index,
+                  const std::string& name, Count most) {
+  const std::string path = fmt::format("{}[{}].{}", list, index, name);
+  if (!values.has(path)) return 0;
+  const Value& value = values.at(path);
+  const auto number = static_cast<Count>(value.numbers.front());
+  if (number > most)
+    throw InputError(value.position, fmt::format("invalid {}[].{} '{}' (more than {})", list, name,
+                                                 value.texts.front(), most));
+  return number;
+}
+
+/// One map of `tables`.
 LookupTable table_of(const Values& values, std::size_t index) {
-  const auto member = [&](const std::string& name, Count most) -> Count {
-    const std::string path = fmt::format("tables[{}].{}", index, name);
-    if (!values.has(path)) return 0;
-    const Value& value = values.at(path);
-    const auto number = static_cast<Count>(value.numbers.front());
-    if (number > most)
-      throw InputError(value.position, fmt::format("invalid tables[].{} '{}' (more than {})", name,
-                                                   value.texts.front(), most));
-    return number;
+  const auto member = [&](const std::string& name, Count most) {
+    return large_count(values, "tables", index, name, most);
   };
   return {.rows = member("rows", kMaxRows),
           .width = member("width", kMaxWidth),
           .projections = member("projections", kMaxProjections)};
+}
+
+/// The layer of `all` that the record names, from 1.
+template <class Layers>
+const auto& named_layers(const Record& record, const std::string& list,
+                         const std::vector<Layers>& all) {
+  const Count number = record.count(list);
+  if (number > static_cast<Count>(all.size()))
+    record.fail(list, fmt::format("{} has {}", list, all.size()));
+  return all[static_cast<std::size_t>(number - 1)];
+}
+
+DraftLayers draft_of(const Values& values, const Architecture& architecture) {
+  const Record record(values, "draft", 0);
+  if (values.num_records("draft") > 1)
+    throw InputError(values.at("draft[1].layers").position,
+                     "conflicting key 'draft' (one record at most)");
+  DraftLayers draft{
+      .attention = named_layers(record, "attention", architecture.attention).attention,
+      .mlp = named_layers(record, "mlp", architecture.mlp).mlp,
+      .num_layers = record.count("layers"),
+      .projections = large_count(values, "draft", 0, "projections", kMaxProjections),
+      .block = record.optional("block")};
+  auto* experts = std::get_if<ExpertMlp>(&draft.mlp);
+  for (const char* name : {"experts", "active"})
+    if (record.has(name) && experts == nullptr) record.fail(name, "its mlp has no experts");
+  if (experts == nullptr) return draft;
+  experts->num_experts = record.optional("experts").value_or(experts->num_experts);
+  experts->num_active = record.optional("active").value_or(experts->num_active);
+  if (experts->num_active > experts->num_experts)
+    record.fail(record.has("active") ? "active" : "experts",
+                fmt::format("{} active of {} experts", experts->num_active, experts->num_experts));
+  return draft;
 }
 
 void check_sum(const Values& values, const std::string& list, Count have, Count need) {
@@ -224,6 +263,9 @@ void refuse_lone_keys(const Values& values) {
   if (values.has_records("tables"))
     throw InputError(values.at("tables[0].rows").position,
                      "conflicting key 'tables' (needs attention and mlp)");
+  if (values.has_records("draft"))
+    throw InputError(values.at("draft[0].layers").position,
+                     "conflicting key 'draft' (needs attention and mlp)");
   for (const std::string key :
        {"vocabulary_size", "output_head", "weight_dtype", "expert_dtype", "kv_dtype"})
     if (const Value* value = values.find(key))
@@ -309,6 +351,7 @@ std::optional<Architecture> architecture_from(const Values& values, Count num_la
   check_sum(values, "mlp", mlp_layers, decoder_layers);
   for (std::size_t i = 0; i < values.num_records("tables"); ++i)
     architecture.tables.push_back(table_of(values, i));
+  if (values.num_records("draft") > 0) architecture.draft = draft_of(values, architecture);
   architecture.vocabulary_size = vocabulary_size_of(values);
   if (values.has("output_head"))
     architecture.output_head = values.choice<OutputHead>("output_head");

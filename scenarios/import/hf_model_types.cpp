@@ -102,6 +102,7 @@ constexpr HfModelType glm5_next(std::string_view name) {
           .attention = AttentionForm::hybrid,
           .indexer = Indexing::present,
           .first_layer = 0,
+          .drafter = Drafter::next_token,
           .streams = "mhc_mean_exit",
           .remark = kIndexKeys};
 }
@@ -112,10 +113,11 @@ constexpr HfModelType qwen4_exp(std::string_view name) {
       .attention = AttentionForm::gated_delta,
       .indexer = Indexing::present,
       .tables = Tables::ngram,
+      .drafter = Drafter::next_token,
       .has_mtp_map = true,
       .remark =
-          "What n-grams add to the streams, once in the model, is not counted; the table, which "
-          "an engine may keep in the host's memory, is counted on the devices."};
+          "What n-grams add to the streams, once in the model, is not counted, nor the streams of "
+          "the layer that drafts."};
 }
 
 constexpr HfModelType deepseek_v41(std::string_view name) {
@@ -123,11 +125,12 @@ constexpr HfModelType deepseek_v41(std::string_view name) {
       .name = name,
       .attention = AttentionForm::shared_compressed,
       .tables = Tables::engram,
+      .drafter = Drafter::dspark,
       .streams = "single_pass_mhc",
       .remark =
-          "What n-grams add to the streams, once for each table, is not counted; the tables, "
-          "which an engine may keep in the host's memory, are counted on the devices. The cache "
-          "is counted in kv_dtype; the model's own is fp8 in windows and fp4 in summaries."};
+          "What n-grams add to the streams, once for each table, is not counted, nor what the "
+          "layers that draft take in. The cache is counted in kv_dtype; the model's own is fp8 in "
+          "windows and fp4 in summaries."};
 }
 
 // An absent key is derived only where the configuration class in transformers computes it from

@@ -45,6 +45,10 @@ enum class AbsentDtype : std::uint8_t { refused, bf16 };
 /// has them, or vectors for each layer.
 enum class Tables : std::uint8_t { none, ngram, engram, per_layer };
 
+/// Which layers draft tokens: of multi-token prediction, like the last full attention and the last
+/// MLP, with a projection of 2 d to d each; or DSpark's, with a window and experts of their own.
+enum class Drafter : std::uint8_t { uncounted, next_token, dspark };
+
 /// Whether an expert's width stands in `intermediate_size`.
 enum class ExpertWidth : std::uint8_t { own_key, intermediate_size };
 
@@ -62,6 +66,7 @@ struct HfModelType {
   ExpertWidth expert_width = ExpertWidth::own_key;
   AbsentDtype dtype = AbsentDtype::refused;
   Tables tables = Tables::none;
+  Drafter drafter = Drafter::uncounted;
   bool has_mtp_map = false;          // `mtp` describes layers of multi-token prediction
   bool is_zaya = false;              // convolutions on queries and keys, a router of three layers
   std::string_view streams = "mhc";  // the scheme of a config with `hc_mult`

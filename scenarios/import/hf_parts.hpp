@@ -53,6 +53,11 @@ std::vector<ImportedRecord> import_shared_compressed(const HfModel& model);
 std::vector<ImportedRecord> import_mlp(const HfModel& model);
 std::vector<ImportedRecord> import_tables(const HfModel& model);
 
+/// The layers that draft tokens, of which attention and MLP are among those of the model.
+std::vector<ImportedRecord> import_draft(const HfModel& model,
+                                         const std::vector<ImportedRecord>& attention,
+                                         const std::vector<ImportedRecord>& mlp);
+
 /// dtype, weight_dtype and, where it differs, expert_dtype.
 std::vector<ImportedKey> import_dtypes(const HfModel& model);
 

@@ -45,8 +45,8 @@ std::vector<ImportedKey> vocabulary(HfConfig& config) {
   return keys;
 }
 
-/// The keys that speak of layers for multi-token prediction, or of another drafter. They are not
-/// counted.
+/// The keys that speak of layers for multi-token prediction, or of another drafter. import_draft()
+/// reads them for some model types; for others they are not counted.
 const Aliases kMultiTokenPrediction{"num_nextn_predict_layers",
                                     "mtp_num_layers",
                                     "mtp_num_hidden_layers",
@@ -113,7 +113,9 @@ ImportedModel import_config(std::string_view text, const std::string& file,
       .attention = import_attention(model),
       .mlp = import_mlp(model),
       .tables = import_tables(model),
+      .draft = {},
       .residual = import_residual(model)};
+  imported.draft = import_draft(model, imported.attention, imported.mlp);
   std::vector<ImportedKey> dtypes = import_dtypes(model);
   imported.keys.push_back(std::move(dtypes.front()));
   for (ImportedKey& key : vocabulary(config)) imported.keys.push_back(std::move(key));

@@ -60,6 +60,7 @@ std::string to_yaml(const ImportedModel& model) {
   text += list("attention", model.attention);
   text += list("mlp", model.mlp);
   text += list("tables", model.tables);
+  text += list("draft", model.draft);
   text += "residual:\n";
   for (const ImportedKey& key : model.residual) text += line("  ", key);
   return text;
@@ -74,6 +75,7 @@ Values to_values(const ImportedModel& model) {
   place(values, "attention", model.attention);
   place(values, "mlp", model.mlp);
   place(values, "tables", model.tables);
+  place(values, "draft", model.draft);
   for (const ImportedKey& key : model.residual)
     place(values, "residual." + key.value.key, key.value.position, key.source);
   // Whoever reads the config in place of a model file sees no comments of that file.

@@ -22,7 +22,7 @@ struct ImportedKey {
   std::string source;
 };
 
-/// One map of `attention`, `mlp` or `tables`.
+/// One map of `attention`, `mlp`, `tables` or `draft`.
 struct ImportedRecord {
   std::vector<ImportedValue> members;
   std::string source;
@@ -37,6 +37,7 @@ struct ImportedModel {
   std::vector<ImportedRecord> attention;
   std::vector<ImportedRecord> mlp;
   std::vector<ImportedRecord> tables;
+  std::vector<ImportedRecord> draft;
   std::vector<ImportedKey> residual;  // without "residual."
 };
 

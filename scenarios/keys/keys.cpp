@@ -59,6 +59,9 @@ const std::array kScenario{
         "all-reduce and an all-gather at each site; replicated if absent, as engines ship it"),
     key(choice, "residual.weight_dtype", kNames<WeightDtype>,
         "storage of the matrices of gated_residual; the model's dtype if absent"),
+    key(choice, "residual.stream_dtype", kNames<Dtype>,
+        "storage of the streams of residual_scaling and wide_residual; if absent f32 for the "
+        "first, as it ships, and the model's dtype for the second"),
     key(count, "residual.history", "earlier states that laurel_pa reads"),
     key(count, "residual.window",
         "W of attnres_sliding_window: the most recent layer outputs, beside the embedding"),
@@ -90,6 +93,10 @@ const std::array kScenario{
                      "replicas of attention whose tokens meet at the experts; tokens and sequences "
                      "count per replica"),
                  "1", "[ours] one replica"),
+    key(choice, "parallelism.tables", kNames<TablePlacement>,
+        "where the rows of the model's lookup tables lie, such as those of n-grams: divided over "
+        "tensor ranks, or in the host's memory, from which they are fetched ahead and without "
+        "cost; device if absent"),
     key(choice, "parallelism.dispatch_dtype", kNames<Dtype>,
         "storage of the rows that go to experts beyond the tensor ranks; fp8 if absent and the "
         "experts are, else the model's dtype, in which they come back"),
@@ -107,8 +114,8 @@ const std::array kScenario{
         key(count, "workload.decode.context", "tokens already in the context of each sequence"),
         "8192", "[ours]"),
     key(count, "workload.decode.speculative.tokens",
-        "tokens of each sequence that a step checks, its next one and the drafted ones; what "
-        "drafts them is not counted"),
+        "tokens of each sequence that a step checks, its next one and the drafted ones; of what "
+        "drafts them the model's `draft` is counted"),
     key(number, "workload.decode.speculative.accepted",
         "tokens that a sequence keeps of them in the mean"),
     non_negative(key(count, "workload.decode.prefill_tokens",

@@ -105,6 +105,32 @@ Count written_shards(const Values& scenario, const Value& written, const Study& 
 
 }  // namespace
 
+void read_stream_type(const Values& scenario, const Values& model,
+                      const std::vector<std::string>& schemes, Study& study) {
+  const double own = bytes_per_element(study.model.dtype);
+  SchemeParameters& parameters = study.scheme_parameters;
+  parameters.f32_row_d = bytes_per_element(Dtype::f32) / own;
+  const Value* written = residual_value(scenario, model, "stream_dtype");
+  if (written == nullptr) return;
+  const auto has_type = [](const std::string& id) { return find_scheme(id)->has_stream_type; };
+  if (std::none_of(schemes.begin(), schemes.end(), has_type)) {
+    std::vector<std::string_view> others;
+    for (const SchemeRule* rule : scheme_rules())
+      if (rule->has_stream_type) others.push_back(rule->id);
+    throw InputError(written->position,
+                     fmt::format("conflicting residual.stream_dtype '{}' (only {} ship with "
+                                 "streams of another type)",
+                                 written->texts.front(), fmt::join(others, ", ")));
+  }
+  const double stream = bytes_per_element(named<Dtype>(written->texts.front()).value());
+  if (stream < own)
+    throw InputError(written->position,
+                     fmt::format("invalid residual.stream_dtype '{}' (narrower than the model's "
+                                 "{})",
+                                 written->texts.front(), name(study.model.dtype)));
+  parameters.stream_row_d = stream / own;
+}
+
 void read_scheme_weights(const Values& scenario, const std::vector<std::string>& schemes,
                          Study& study) {
   if (const Value* written = scenario.find("residual.weights")) {

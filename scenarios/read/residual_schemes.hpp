@@ -29,6 +29,11 @@ Scheme scheme_of(const SchemeRule& rule, const SchemeParameters& parameters, Cou
 void read_scheme_weights(const Values& scenario, const std::vector<std::string>& schemes,
                          Study& study);
 
+/// The type of the streams of schemes that ship with another than the model's. Throws InputError
+/// where no scheme has such streams, and for a type that is narrower. Before `scheme_of`.
+void read_stream_type(const Values& scenario, const Values& model,
+                      const std::vector<std::string>& schemes, Study& study);
+
 /// Throws InputError if the machine cannot say how long ranks that divide matrices take to meet.
 void check_exchanges(const Values& scenario, const Study& study);
 

@@ -209,6 +209,7 @@ class ScenarioReader {
       schemes.insert(schemes.end(), compare->texts.begin(), compare->texts.end());
     read_parameters(schemes);
     read_scheme_weights(values_, schemes, study);
+    read_stream_type(values_, model_, schemes, study);
     if (values_.has("residual.attach"))
       study.attachment = values_.choice<Attachment>("residual.attach");
     study.path = path_of(scheme->texts.front());
@@ -297,6 +298,23 @@ class ScenarioReader {
     check_experts();
     check_heads();
     read_dispatch();
+    read_tables();
+  }
+
+  /// In training their gradients and their optimiser's state would have to lie somewhere, too.
+  void read_tables() {
+    const Value* written = values_.find("parallelism.tables");
+    if (written == nullptr) return;
+    Study& study = scenario_.study;
+    study.tables = values_.choice<TablePlacement>("parallelism.tables");
+    const auto refuse = [&](std::string_view reason) {
+      throw InputError(written->position, fmt::format("conflicting parallelism.tables '{}' ({})",
+                                                      written->texts.front(), reason));
+    };
+    if (!study.model.architecture || study.model.architecture->tables.empty())
+      refuse("the model has no lookup tables");
+    if (study.tables == TablePlacement::host && values_.has("workload.training.sequence_length"))
+      refuse("training keeps them on the devices");
   }
 
   void read_dispatch() {

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 
 // GCC 12 says so of its own headers of AVX-512 (bug 105593).
@@ -19,6 +20,7 @@ namespace depthcost::cpu {
 
 #define DEPTHCOST_AMX __attribute__((target("amx-tile,amx-bf16,avx512f")))
 #define DEPTHCOST_AVX512 __attribute__((target("avx512f")))
+#define DEPTHCOST_DOTS __attribute__((target("avx512f,avx512bf16")))
 
 namespace {
 
@@ -33,7 +35,7 @@ bool is_allowed() {
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-bool ask_for_matrix_units() {
+bool ask_for_tiles() {
   unsigned eax = 0;
   unsigned ebx = 0;
   unsigned ecx = 0;
@@ -41,6 +43,21 @@ bool ask_for_matrix_units() {
   if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return false;
   const bool is_there = (edx & kAmxBf16) != 0 && (edx & kAmxTile) != 0;
   return is_there && __builtin_cpu_supports("avx512f") != 0 && is_allowed();
+}
+
+/// Who multiplies: nobody, dot products of pairs of elements, or tiles.
+enum class Units { none, dots, tiles };
+
+Units find_units() {
+  if (ask_for_tiles()) return Units::tiles;
+  const bool has_dots =
+      __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bf16") != 0;
+  return has_dots ? Units::dots : Units::none;
+}
+
+Units units() {
+  static const Units found = find_units();
+  return found;
 }
 
 /// What LDTILECFG takes: Intel's manual, volume 1, "Intel AMX".
@@ -96,6 +113,73 @@ DEPTHCOST_AMX void multiply_groups(const UnitProduct& p) {
   if constexpr (kGroups > 3) _tile_stored(3, p.products + 3 * kProducts, kPairBytes);
 }
 
+// Rows whose products with all groups are in registers: 16 of 32, beside 4 of columns.
+constexpr std::size_t kDotRows = 4;
+// Elements of the columns that stay in L1 while all rows meet them. [ours]
+constexpr std::size_t kDotColumns = 128;
+
+/// A pair of neighbours, in all lanes.
+DEPTHCOST_DOTS __attribute__((always_inline)) inline __m512bh pair_of(const Bf16* p) {
+  int pair = 0;
+  __builtin_memcpy(&pair, p, sizeof(pair));
+  return (__m512bh)_mm512_set1_epi32(pair);
+}
+
+/// Adds the products of kRows rows from `row` on, of elements from `begin` to `end`, to those of
+/// the chunks before. Each chunk's sums start from zero, so that a long row loses fewer digits.
+template <std::size_t kRows, std::size_t kGroups>
+DEPTHCOST_DOTS void add_dots(const UnitProduct& p, std::size_t row, std::size_t begin,
+                             std::size_t end) {
+  constexpr std::size_t kProducts = kUnitRows * kUnitColumns;
+  const Bf16* rows = p.rows + row * p.row_stride;
+  float* products = p.products + row * kUnitColumns;
+  __m512 sums[kRows][kGroups];
+#pragma GCC unroll 4
+  for (std::size_t r = 0; r < kRows; ++r)
+#pragma GCC unroll 4
+    for (std::size_t g = 0; g < kGroups; ++g) sums[r][g] = _mm512_setzero_ps();
+  for (std::size_t k = begin; k < end; k += 2) {
+    __m512bh columns[kGroups];
+#pragma GCC unroll 4
+    for (std::size_t g = 0; g < kGroups; ++g)
+      columns[g] = (__m512bh)_mm512_loadu_si512(p.columns + (g * p.size + k) * kUnitColumns);
+#pragma GCC unroll 4
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const __m512bh pair = pair_of(rows + r * p.row_stride + k);
+#pragma GCC unroll 4
+      for (std::size_t g = 0; g < kGroups; ++g)
+        sums[r][g] = _mm512_dpbf16_ps(sums[r][g], pair, columns[g]);
+    }
+  }
+#pragma GCC unroll 4
+  for (std::size_t r = 0; r < kRows; ++r)
+#pragma GCC unroll 4
+    for (std::size_t g = 0; g < kGroups; ++g) {
+      float* product = products + g * kProducts + r * kUnitColumns;
+      const __m512 before = begin == 0 ? _mm512_setzero_ps() : _mm512_loadu_ps(product);
+      _mm512_storeu_ps(product, _mm512_add_ps(before, sums[r][g]));
+    }
+}
+
+template <std::size_t kGroups>
+void multiply_dots(const UnitProduct& p) {
+  for (std::size_t begin = 0; begin < p.size; begin += kDotColumns) {
+    const std::size_t end = std::min(begin + kDotColumns, p.size);
+    std::size_t row = 0;
+    for (; row + kDotRows <= p.num_rows; row += kDotRows)
+      add_dots<kDotRows, kGroups>(p, row, begin, end);
+    for (; row < p.num_rows; ++row) add_dots<1, kGroups>(p, row, begin, end);
+  }
+}
+
+template <std::size_t kGroups>
+void multiply_by_units(const UnitProduct& product) {
+  if (units() == Units::tiles)
+    multiply_groups<kGroups>(product);
+  else
+    multiply_dots<kGroups>(product);
+}
+
 /// Four by four of four by four: pairs of rows, then quarters, trade places.
 // Called, it would find its vectors in memory.
 DEPTHCOST_AVX512 __attribute__((always_inline)) inline void transpose_lanes(__m512i (&r)[16]) {
@@ -143,10 +227,7 @@ DEPTHCOST_AVX512 void transpose_words(const void* from, std::size_t from_bytes, 
 
 }  // namespace
 
-bool has_matrix_units() {
-  static const bool has = ask_for_matrix_units();
-  return has;
-}
+bool has_matrix_units() { return units() != Units::none; }
 
 void interleave(const Bf16* columns, std::size_t stride, std::size_t size, Bf16* to) {
   for (std::size_t k = 0; k < size; k += kUnitStep)
@@ -158,7 +239,9 @@ void transpose(const float* from, std::size_t from_stride, float* to, std::size_
   transpose_words(from, from_stride * sizeof(float), to, to_stride * sizeof(float));
 }
 
-DEPTHCOST_AMX void begin_products(std::size_t num_rows) {
+namespace {
+
+DEPTHCOST_AMX void configure_tiles(std::size_t num_rows) {
   TileConfig config;
   for (int tile = 0; tile < 8; ++tile) {
     config.row_bytes[tile] = 64;
@@ -169,20 +252,30 @@ DEPTHCOST_AMX void begin_products(std::size_t num_rows) {
   _tile_loadconfig(&config);
 }
 
+DEPTHCOST_AMX void release_tiles() { _tile_release(); }
+
+}  // namespace
+
+void begin_products(std::size_t num_rows) {
+  if (units() == Units::tiles) configure_tiles(num_rows);
+}
+
 void multiply(const UnitProduct& product) {
   switch (product.num_groups) {
     case 1:
-      return multiply_groups<1>(product);
+      return multiply_by_units<1>(product);
     case 2:
-      return multiply_groups<2>(product);
+      return multiply_by_units<2>(product);
     case 3:
-      return multiply_groups<3>(product);
+      return multiply_by_units<3>(product);
     default:
-      return multiply_groups<4>(product);
+      return multiply_by_units<4>(product);
   }
 }
 
-DEPTHCOST_AMX void end_products() { _tile_release(); }
+void end_products() {
+  if (units() == Units::tiles) release_tiles();
+}
 
 #else
 

@@ -16,6 +16,7 @@ constexpr std::array kGateKeys{kStreams,
                                SchemeKey{"gate_rank", &SchemeParameters::gate_rank,
                                          "[gated_residual] hc_lowrank of the released model"}};
 constexpr std::array kGateSchedules{unfused, fused, fused_gate, folded_norm, two_pass, one_pass};
+constexpr std::array kGateBounds{one_pass};
 
 Gate gate_of(const SchemeLayer& at) {
   return {.n = num_streams(at),
@@ -67,16 +68,16 @@ Launches eager_launches(const Gate& g) {
 Launches kernels_of(const Gate& g, Schedule schedule) {
   using namespace operations;
   if (schedule == fused_gate)
-    return {gate_apply(g, StreamNorm::stored), gate_down(g, StreamNorm::stored),
+    return {gate_apply(g, StreamNorm::stored), gate_down_silu(g, StreamNorm::stored),
             gate_up_mix(g, StreamNorm::stored)};
   if (schedule == folded_norm)
-    return {gate_apply(g, StreamNorm::folded), gate_down(g, StreamNorm::folded),
+    return {gate_apply(g, StreamNorm::folded), gate_down_silu(g, StreamNorm::folded),
             gate_up_mix(g, StreamNorm::folded)};
   if (schedule == two_pass) return {gate_apply_down(g), gate_up_mix(g, StreamNorm::folded)};
   if (schedule == one_pass) return {gate_boundary(g)};
   if (schedule == unfused) return eager_launches(g);
-  return {gate_apply(g, StreamNorm::stored), gate_down(g, StreamNorm::stored), gate_activation(g),
-          gate_up(g), gate_mix(g)};
+  return {gate_apply(g, StreamNorm::stored), gate_down(g), gate_activation(g), gate_up(g),
+          gate_mix(g)};
 }
 
 /// With what ranks that share the weights send each other.
@@ -164,6 +165,7 @@ const SchemeRule schemes::kGatedResidual{
     .keys = kGateKeys,
     .schedules = kGateSchedules,
     .shipped = fused,
+    .bounds = kGateBounds,
     .operations = layer_launches,
     .state_d = stream_states,
     .parameters = gate_parameters,

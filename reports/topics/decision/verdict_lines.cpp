@@ -107,7 +107,8 @@ std::string other_schedules_text(const Evaluation& e, const LargestPart& part) {
   for (const StepRow& row : e.step)
     if (row.path == part.at->path && row.workload == part.at->workload && row.overhead &&
         row.schedule != part.at->schedule && row.schedule != Schedule::unfused)
-      texts.push_back(fmt::format("{} {}", name(row.schedule), format_ratio(row.overhead->value)));
+      texts.push_back(fmt::format("{} {}", schedule_label(row.path->scheme, row.schedule),
+                                  format_ratio(row.overhead->value)));
   return texts.empty() ? "" : fmt::format(" Other schedules: {}.", fmt::join(texts, ", "));
 }
 
@@ -126,8 +127,9 @@ std::string tight_text(const SchemeVerdict& verdict) {
 
 /// What is said of one scheme. Without an architecture the memory of training is not known.
 std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
-  std::string text = fmt::format("`{}`, {}: {}", name(verdict.path->scheme), name(verdict.schedule),
-                                 name(verdict.fate));
+  std::string text =
+      fmt::format("`{}`, {}: {}", name(verdict.path->scheme),
+                  schedule_label(verdict.path->scheme, verdict.schedule), name(verdict.fate));
   if (verdict.memory) {
     text += fmt::format(" at {}", fmt::join(too_large_names(e, verdict.path->scheme), ", "));
     if (fits_with_none(e, verdict))

@@ -190,7 +190,7 @@ void write_markdown(Document& out) {
       {"scheme", "schedule", right("parameters"), right("a layer"), right("operations a token")}};
   for (const SchemeFlops& row : e.flops) {
     const auto path = static_cast<std::size_t>(row.path - e.paths.data());
-    table.add(name(row.path->scheme), name(row.schedule),
+    table.add(name(row.path->scheme), schedule_label(row.path->scheme, row.schedule),
               format_count(static_cast<Count>(e.parameters[path].total)),
               format_count(static_cast<Count>(e.parameters[path].per_layer)),
               format_flops(row.total));

@@ -309,9 +309,9 @@ Table layer_table(std::span<const LedgerRow> layers) {
   Table table{{"scheme", "schedule", "convention", right("layer"), "operation", right("reads"),
                right("writes"), right("bytes")}};
   for (const LedgerRow& row : layers)
-    table.add(name(row.path->scheme), name(row.counting.schedule), convention_text(row),
-              row.layer > 0 ? format_count(row.layer) : "output", operation_name(row),
-              format_d(row.traffic.reads_d), format_d(row.traffic.writes_d),
+    table.add(name(row.path->scheme), schedule_label(row.path->scheme, row.counting.schedule),
+              convention_text(row), row.layer > 0 ? format_count(row.layer) : "output",
+              operation_name(row), format_d(row.traffic.reads_d), format_d(row.traffic.writes_d),
               format_bytes(row.bytes));
   return table;
 }

@@ -206,8 +206,8 @@ Table step_table(const Evaluation& evaluation, WorkloadId workload) {
                right(std::string(kShareColumn)), "dominant", "evidence"}};
   for (const StepRow& row : evaluation.step)
     if (row.workload == workload)
-      table.add(name(row.path->scheme), name(row.schedule), format_seconds(row.delta, Sign::always),
-                overhead_text(evaluation, row),
+      table.add(name(row.path->scheme), schedule_label(row.path->scheme, row.schedule),
+                format_seconds(row.delta, Sign::always), overhead_text(evaluation, row),
                 row.share ? format_ratio(*row.share) : std::string(kNothing), name(row.dominant),
                 name(row.delta.evidence));
   return table;

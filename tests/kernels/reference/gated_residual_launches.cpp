@@ -109,7 +109,7 @@ Row read_norm(Site& b, CountingAccess& access, std::size_t t, StreamNorm norm) {
 }
 
 void down(Site& b, StreamNorm norm) {
-  b.launch(operations::kGateDown, {b.rows(b.X), b.rows(b.Xn)},
+  b.launch(operations::kGateDownSilu, {b.rows(b.X), b.rows(b.Xn)},
            [&](CountingAccess& access, std::size_t t) {
              const auto [act, next] = b.activated(read_norm(b, access, t, norm));
              Site::put(access, b.a, t, act);

@@ -48,7 +48,8 @@ std::vector<SchemeParameters> settings() {
            .rank = 1,
            .gate_rank = 1,
            .history = 1,
-           .kv_size = 0}};
+           .kv_size = 0,
+           .stream_row_d = 3}};
 }
 
 std::vector<Launched> from_ledger(const SchemeRule& rule, const SchemeLayer& at,

@@ -147,18 +147,16 @@ Rows siamese_norm(Counter& counter, const SchemeLayer&, Schedule schedule) {
   return {b.x, b.h, h2};
 }
 
-/// Rows of f32: two of the ledger's d-vectors.
-Place wide_place(Operand operand, const Row& values) {
-  Place wide = place(operand, values);
-  wide.d_per_row = 2;
-  return wide;
-}
-
 /// The first merge leaves the stream as it is.
 Rows residual_scaling(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   Layer b(counter);
   const Row s_f = b.draw(b.d), b_f = b.draw(b.d), s_r = b.draw(b.d), b_r = b.draw(b.d);
   const bool scales_stream = at.layer > 1;
+  // f32 in a two-byte model, unless the type of the stream is written.
+  const double row_d = at.parameters.stream_row_d.value_or(2);
+  const auto wide_place = [&](Operand operand, const Row& values) {
+    return with_rows(place(operand, values), row_d);
+  };
   const std::vector<Place> fused{place(Operand::layer_output, b.f),
                                  wide_place(Operand::hidden_state, b.h),
                                  place(Operand::layer_input, b.x)};
@@ -201,7 +199,7 @@ Rows residual_scaling(Counter& counter, const SchemeLayer& at, Schedule schedule
        });
   b.steps.norm(b.h, b.input(), b.gain);
   Moved& moved = counter.launches.back().moved;  // norm() takes every row for a d-vector
-  moved.reads_d = {{Operand::hidden_state, 2 * moved.reads_d.at(Operand::recent)}};
+  moved.reads_d = {{Operand::hidden_state, row_d * moved.reads_d.at(Operand::recent)}};
   return {b.x, b.h};
 }
 

@@ -21,6 +21,12 @@ struct Tensor {
 inline Place place(Operand operand, const Row& values) {
   return rows(operand, values.data(), values.size());
 }
+
+/// The same where an element takes `d_per_row` times the bytes of the model's type.
+inline Place with_rows(Place wide, double d_per_row) {
+  wide.d_per_row = d_per_row;
+  return wide;
+}
 inline Place scalar_place(const Row& values) { return scalars(values.data(), values.size()); }
 
 /// Random numbers. Every Draw yields the same ones in the same order.

@@ -171,22 +171,21 @@ Rows hc_static(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   return {b.x, b.next};
 }
 
-/// X_k += write_k f, x = norm(sum_k read_k X_k), as a framework runs it.
-Rows eager_unmixed(Streams& b, const Row& write, const Row& read) {
+/// X_k += write_k f, x = norm(sum_k read_k X_k), as a framework runs it; a row of X takes `row_d`.
+Rows eager_unmixed(Streams& b, const Row& write, const Row& read, double row_d) {
   const std::size_t K = b.m;
-  b.steps.launch(operations::kUnfusedElementwise, b.places({place(Operand::streams, b.X)}),
-                 [&](CountingAccess& access) {
-                   for (std::size_t t = 0; t < b.T; ++t) {
-                     const Row f = Steps::loaded(access, b.f, t, b.d);
-                     for (std::size_t i = 0; i < K * b.d; ++i) {
-                       double* X = &b.X[t * K * b.d + i];
-                       access.store(X, access.load(X) + write[i / b.d] * f[i % b.d]);
-                     }
-                   }
-                 });
+  const Place streams = with_rows(place(Operand::streams, b.X), row_d);
+  b.steps.launch(operations::kUnfusedElementwise, b.places({streams}), [&](CountingAccess& access) {
+    for (std::size_t t = 0; t < b.T; ++t) {
+      const Row f = Steps::loaded(access, b.f, t, b.d);
+      for (std::size_t i = 0; i < K * b.d; ++i) {
+        double* X = &b.X[t * K * b.d + i];
+        access.store(X, access.load(X) + write[i / b.d] * f[i % b.d]);
+      }
+    }
+  });
   Row z = b.empty();
-  b.steps.launch(operations::kUnfusedElementwise,
-                 {place(Operand::streams, b.X), place(Operand::recent, z)},
+  b.steps.launch(operations::kUnfusedElementwise, {streams, place(Operand::recent, z)},
                  [&](CountingAccess& access) {
                    for (std::size_t t = 0; t < b.T; ++t)
                      for (std::size_t e = 0; e < b.d; ++e) {
@@ -204,17 +203,18 @@ Rows eager_unmixed(Streams& b, const Row& write, const Row& read) {
 Rows wide_residual(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   Streams b(counter, at);
   const Row beta = b.draw(b.m), alpha = b.draw(b.m);
+  const double row_d = at.parameters.stream_row_d.value_or(1);
   if (schedule == Schedule::unfused) {
     Row write, read;
     for (std::size_t k = 0; k < b.m; ++k) {
       write.push_back(2 / (1 + std::exp(-beta[k])));
       read.push_back(1 / (1 + std::exp(-alpha[k])));
     }
-    return eager_unmixed(b, write, read);
+    return eager_unmixed(b, write, read, row_d);
   }
   const reference::WideResidual<double> op{
       b.T, b.d, b.m, b.X.data(), b.f.data(), beta.data(), alpha.data(), b.norm(), b.x.data()};
-  b.steps.launch(operations::kRowUpdate, b.places({place(Operand::streams, b.X)}),
+  b.steps.launch(operations::kRowUpdate, b.places({with_rows(place(Operand::streams, b.X), row_d)}),
                  [&](CountingAccess& access) { reference::wide_residual(op, access); });
   return {b.x, b.X};
 }
@@ -223,7 +223,7 @@ Rows wide_residual(Counter& counter, const SchemeLayer& at, Schedule schedule) {
 Rows hc_identity(Counter& counter, const SchemeLayer& at, Schedule schedule) {
   Streams b(counter, at);
   const Row A_m = b.draw(b.m), beta = b.draw(b.m);
-  if (schedule == Schedule::unfused) return eager_unmixed(b, beta, A_m);
+  if (schedule == Schedule::unfused) return eager_unmixed(b, beta, A_m, 1);
   Row identity(b.m * b.m, 0);
   for (std::size_t i = 0; i < b.m; ++i) identity[i * b.m + i] = 1;
   const HcBoundary<double> op{

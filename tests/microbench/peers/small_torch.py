@@ -267,6 +267,10 @@ def log(x):
     return x.map(math.log)
 
 
+def tanh(x):
+    return x.map(math.tanh)
+
+
 def sigmoid(x):
     return x.map(reference.sigmoid)
 

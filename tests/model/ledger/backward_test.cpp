@@ -68,6 +68,19 @@ TEST(BackwardLayers, OfGatedResidualAreThoseOfASite) {
       39);
 }
 
+// Scaling: r, f, dx, dr' read, dr and df written, where r is two vectors or one. Three wide streams:
+// X, f, dx, dX' read, dX and df written, where a stream is one vector or two.
+TEST(BackwardLayers, CountGradientsOfAStreamInItsType) {
+  const auto moved = [](const SchemeRule& rule, const SchemeParameters& parameters) {
+    return d_of_a_layer({Scheme{rule, parameters}, 2}, Schedule::fused);
+  };
+  EXPECT_EQ(moved(schemes::kResidualScaling, {}), 2 + 1 + 1 + 2 + 2 + 1);
+  EXPECT_EQ(moved(schemes::kResidualScaling, {.stream_row_d = 1.0}), 1 + 1 + 1 + 1 + 1 + 1);
+  EXPECT_EQ(moved(schemes::kWideResidual, {.num_streams = 3}), 3 + 1 + 1 + 3 + 3 + 1);
+  EXPECT_EQ(moved(schemes::kWideResidual, {.num_streams = 3, .stream_row_d = 2.0}),
+            6 + 1 + 1 + 6 + 6 + 1);
+}
+
 TEST(BackwardLayers, OfTheStandardResidualAreThoseOfItsKernels) {
   EXPECT_EQ(d_of_a_layer({Scheme{schemes::kStandard}, 2}, Schedule::fused), 4);
   EXPECT_EQ(d_of_a_layer({Scheme{schemes::kStandard}, 2}, Schedule::unfused), 3 + 3);

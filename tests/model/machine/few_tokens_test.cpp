@@ -12,6 +12,7 @@
 #include "model/machine/corner_times.hpp"
 #include "model/operations/attnres_operations.hpp"
 #include "model/operations/eager_operations.hpp"
+#include "model/operations/gated_residual_operations.hpp"
 #include "model/operations/mhc_operations.hpp"
 #include "model/operations/residual_operations.hpp"
 #include "model/schemes/list.hpp"
@@ -97,6 +98,58 @@ TEST(FewTokens, AreLessCertainTheFurtherThePartIs) {
     expect_wider(wide.kernel_scatter, narrow.kernel_scatter);
     expect_wider(wide.sinkhorn_step, narrow.sinkhorn_step);
   }
+}
+
+/// D of Qwen3.8-Flash-Next: 324 results are 6 tiles, each with its 10,240 columns over 16 CTAs.
+TEST(FewTokens, ShareAProductAmongCtas) {
+  const VectorStorage types{.hidden_size = 2560};
+  const Operation down = operations::gate_down_silu({}, operations::StreamNorm::folded);
+  const auto bytes = [&](const Operation& operation, double tokens) {
+    return product_bytes_in_turn(148, operation, types, tokens).value;
+  };
+  const double cta = 640 * (64 + 8) * 2.0;
+  EXPECT_EQ(bytes(down, 1), cta);
+  EXPECT_EQ(bytes(down, 8), cta);
+  EXPECT_EQ(bytes(down, 9), 2 * cta);
+  EXPECT_EQ(bytes(down, 24), 2 * cta);
+  EXPECT_EQ(bytes(down, 512), 2 * cta);
+  // U: 160 tiles are two waves, and K is not split.
+  const Operation up = operations::gate_up_mix({}, operations::StreamNorm::stored);
+  EXPECT_EQ(bytes(up, 1), 2 * 320 * (64 + 1) * 2.0);
+  EXPECT_EQ(bytes(up, 24), 2 * 320 * (64 + 24) * 2.0);
+  EXPECT_EQ(bytes(operations::gate_apply({}, operations::StreamNorm::stored), 8), 0);
+  // A machine of 60 holds 8 splits of 6 tiles.
+  EXPECT_EQ(product_bytes_in_turn(60, down, types, 8).value, 2 * cta);
+}
+
+/// Weights of one byte are drawn in half of the time, tokens are not.
+TEST(FewTokens, DrawAProductsWeightsInTheirType) {
+  const Operation down = operations::gate_down_silu({}, operations::StreamNorm::folded);
+  const VectorStorage narrow{.hidden_size = 2560, .bytes_per_weight = 1.0};
+  EXPECT_EQ(product_bytes_in_turn(148, down, narrow, 8).value, 640 * (64 + 8 * 2.0));
+}
+
+/// At 7,168 columns a row, D's CTAs of a machine of 100 have 1,792 of them; others load no tile.
+TEST(FewTokens, WaitForAProductWhereItsKernelsAreShipped) {
+  const Operation down = operations::gate_down_silu({}, operations::StreamNorm::stored);
+  const auto waits = [&](const KernelStyle& style) {
+    return test::time_terms(gpu(style), down, hot(8), {}).token.value;
+  };
+  const double draw = few_tokens(100, kRings).loop_draw.value.value;
+  EXPECT_NEAR(waits(kRings) - waits(kLoops), 1792 * (64 + 8) * 2.0 / draw, 1e-12);
+}
+
+/// Engines' kernels start while their neighbour ends, a framework's library does not.
+TEST(FewTokens, LaunchALibrarysProductBehindItsNeighbour) {
+  const Machine machine = gpu(kRings);
+  const auto floor = [&](const Operation& operation) {
+    Execution in_a_step = hot(1);
+    in_a_step.temperature.reset();
+    return test::time_terms(machine, operation, in_a_step, {}).floor.value;
+  };
+  const double library = floor(operations::gate_down({}));
+  const double engine = floor(operations::gate_down_silu({}, operations::StreamNorm::stored));
+  EXPECT_NEAR(engine, machine.engine.floor_of_launched_ahead * library, 1e-15);
 }
 
 /// An architecture that nobody has measured has the mean floor of those that were.

@@ -205,6 +205,20 @@ TEST(Plan, TakesTheCheapestOfASchemeWithoutAPublishedLoss) {
   }
 }
 
+/// Whether the limit is kept or not: nobody can run the cheapest schedule of Gated Residual.
+TEST(Plan, NeverNamesABound) {
+  for (const double limit : {100.0, 1e-6}) {
+    Study study = with_limit(limit);
+    study.path.scheme = Scheme{schemes::kGatedResidual, {.hidden_size = 4096}};
+    study.schedule = Schedule::fused;
+    PlacedStudy at = placed(study, {.tensor = 8, .expert = 8});
+    at.axes.erase(at.axes.begin());
+    const PlannedPlacement plan = planned(at);
+    EXPECT_EQ(plan.fate, limit > 1 ? PlanFate::keeps : PlanFate::breaks);
+    EXPECT_EQ(plan.schedule, Schedule::two_pass);
+  }
+}
+
 TEST(Plan, CountsAllThatTrainingKeeps) {
   Study study = test::training_study();
   study.pipeline.reset();

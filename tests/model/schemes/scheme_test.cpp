@@ -398,6 +398,39 @@ TEST(Schemes, KeepOfAttnResWhatItsPipelineSends) {
             scheme_payload(layout, block, Cache::none).total);
 }
 
+/// What ships is never a bound, and a bound is a schedule that is counted.
+TEST(Schemes, ShipNoBound) {
+  std::size_t bounds = 0;
+  for (const SchemeRule* rule : scheme_rules()) {
+    const Scheme scheme(*rule);
+    EXPECT_FALSE(is_bound(scheme, shipped_schedule(scheme))) << rule->id;
+    for (const Schedule schedule : rule->schedules) bounds += is_bound(scheme, schedule) ? 1U : 0U;
+    EXPECT_LT(rule->bounds.size(), rule->schedules.size()) << rule->id;
+  }
+  EXPECT_EQ(bounds, 1U);
+  EXPECT_EQ(schedule_label(Scheme{schemes::kGatedResidual}, Schedule::one_pass),
+            "one_pass (bound)");
+  EXPECT_EQ(schedule_label(Scheme{schemes::kMhc}, Schedule::one_pass), "one_pass");
+}
+
+/// f32 in a model of two bytes is two d-vectors, in a model of four one.
+TEST(Schemes, CountAStreamInItsType) {
+  const auto moved = [](std::string_view id, const SchemeParameters& parameters) {
+    return total_d(mean_traffic(path_of(id, parameters), {Schedule::fused, Convention::kernel}));
+  };
+  EXPECT_EQ(moved("residual_scaling", {}), 6);
+  EXPECT_EQ(moved("residual_scaling", {.f32_row_d = 1}), 4);
+  EXPECT_EQ(moved("residual_scaling", {.stream_row_d = 1.0}), 4);
+  EXPECT_EQ(moved("wide_residual", {.num_streams = 3}), 8);
+  EXPECT_EQ(moved("wide_residual", {.num_streams = 3, .stream_row_d = 2.0}), 14);
+  EXPECT_EQ(moved("hc_identity", {.num_streams = 3, .stream_row_d = 2.0}), 8);
+  const auto state = [](std::string_view id, const SchemeParameters& parameters) {
+    return largest_state(path_of(id, parameters).scheme, kLayers);
+  };
+  EXPECT_EQ(state("wide_residual", {.num_streams = 3, .stream_row_d = 2.0}), 6);
+  EXPECT_EQ(state("residual_scaling", {.stream_row_d = 1.0}), 2);
+}
+
 TEST(Schemes, RefuseParametersOutsideTheirRange) {
   const auto problem = [](std::string_view id, const SchemeParameters& parameters) {
     const auto found = parameter_problem(path_of(id, parameters).scheme, kLayers);

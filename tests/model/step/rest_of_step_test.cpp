@@ -79,6 +79,56 @@ TEST(RestOfStep, ReadsTheProjectionsOfATableOnce) {
   EXPECT_EQ(with.parts.size(), without.parts.size() + 1);
 }
 
+/// A layer of multi-token prediction like the model's, with 5,000 weights in front of it.
+Study drafting_study(Count tokens) {
+  Study study = llama_study();
+  Architecture& llama = *study.model.architecture;
+  llama.draft = DraftLayers{.attention = llama.attention.front().attention,
+                            .mlp = llama.mlp.front().mlp,
+                            .num_layers = 1,
+                            .projections = 5000};
+  study.decode->speculation = {.tokens = tokens, .accepted = 1};
+  return study;
+}
+
+// Three tokens are drafted one after the other. Each pass reads one layer of 32, the projections
+// and the head. One token a pass sees a cache of 1,000.
+TEST(RestOfStep, DraftsATokenAPassOfOneLayer) {
+  Study without = drafting_study(4);
+  without.model.architecture->draft.reset();
+  const RestOfStep checks = rest_of(without);
+  const RestOfStep drafts = rest_of(drafting_study(4));
+  const auto added = [&](RestTerm term) {
+    return row_of(drafts, term).bytes.value - row_of(checks, term).bytes.value;
+  };
+  EXPECT_EQ(added(RestTerm::attention), 3 * 2 * (41943040.0 + 1001 * 2048));
+  EXPECT_EQ(added(RestTerm::mlp), 3 * 2 * (3.0 * 4096 * 14336 + 5000));
+  EXPECT_EQ(added(RestTerm::head), 3 * 2.0 * 128256 * 4096);
+  EXPECT_EQ(row_of(drafts, RestTerm::launches).launches,
+            row_of(checks, RestTerm::launches).launches + 3 * (4 + 3 + 1));
+  EXPECT_EQ(row_of(drafts, RestTerm::head).parts.back().name, "draft: head");
+}
+
+// Six of eleven tokens in the second pass of two, which draft five each; all layers run in each.
+TEST(RestOfStep, DraftsABlockAPassOfAllLayers) {
+  Study study = drafting_study(11);
+  study.model.architecture->draft->num_layers = 3;
+  study.model.architecture->draft->block = 5;
+  Study without = study;
+  without.model.architecture->draft.reset();
+  EXPECT_EQ(row_of(rest_of(study), RestTerm::launches).launches -
+                row_of(rest_of(without), RestTerm::launches).launches,
+            2 * (3 * (4 + 3) + 1));
+  const auto head = [](const Study& s) { return row_of(rest_of(s), RestTerm::head).flops.value; };
+  EXPECT_EQ(head(study) - head(without), 2 * 5 * 2.0 * 128256 * 4096);
+}
+
+TEST(RestOfStep, DraftsNothingWhereAStepChecksOneToken) {
+  Study without = drafting_study(1);
+  without.model.architecture->draft.reset();
+  EXPECT_EQ(rest_of(drafting_study(1)).total().value, rest_of(without).total().value);
+}
+
 // 32 x 3 kernels of the indexer.
 TEST(RestOfStep, CountsTheKernelsOfAnIndexer) {
   Study study = llama_study();

@@ -12,6 +12,10 @@
 namespace depthcost::weights_and_cache_test {
 namespace {
 
+// As nvidia-smi shows them.
+constexpr Bytes kH200{143771.0 * (1 << 20)};
+constexpr Bytes kB300{275040.0 * (1 << 20)};
+
 Study kimi_on(Count ranks, Bytes capacity) {
   Study study = test::kimi_k3_study();
   study.model.architecture = test::kimi_k3();
@@ -31,14 +35,41 @@ TEST(DeviceWeights, OfKimiK3OnEightDevices) {
   EXPECT_NEAR(weights.value, experts + 14e9, 2e9);
 }
 
+/// A draft layer has weights and a cache of its own, and lies there where tokens are drafted.
+TEST(DeviceWeights, HoldTheLayersThatDraft) {
+  Study study = test::kimi_k3_study();
+  study.model = {.name = "small", .num_layers = 64, .hidden_size = 4096};
+  study.model.architecture = test::llama_8b();
+  study.pipeline.reset();
+  study.tensor_parallel_size = study.expert_parallel_size = 2;
+  Architecture& llama = *study.model.architecture;
+  llama.draft = DraftLayers{.attention = llama.attention.front().attention,
+                            .mlp = llama.mlp.front().mlp,
+                            .num_layers = 2,
+                            .projections = 1000};
+  const double weights = device_weights(study).value;
+  const double cache = device_cache(study, 3, 100).value;
+  study.decode->speculation = {.tokens = 2, .accepted = 1.5};
+  const double layer = 41943040.0 + 3.0 * 4096 * 14336;
+  EXPECT_EQ(device_weights(study).value - weights, 2 * (2 * layer + 1000) / 2);
+  EXPECT_NEAR(device_cache(study, 3, 100).value, cache * 34 / 32, 1e-6);
+}
+
+/// Their projections are read in each step and stay on the devices.
+TEST(DeviceWeights, LeaveRowsOfTablesToTheHost) {
+  Study study = kimi_on(8, kH200);
+  const double without = device_weights(study).value;
+  study.model.architecture->tables = {{.rows = 1000, .width = 8, .projections = 4000}};
+  const double per_weight = bytes_per_weight(study.model.architecture->weight_dtype);
+  EXPECT_NEAR(device_weights(study).value - without, 12000 * per_weight / 8, 1e-3);
+  study.tables = TablePlacement::host;
+  EXPECT_NEAR(device_weights(study).value - without, 4000 * per_weight / 8, 1e-3);
+}
+
 BudgetRow device_memory(const Study& study) {
   std::vector<MemoryRow> memory = all_memory_rows(study, study.path);
   return budget_rows({study, {}, memory, nullptr}).front();
 }
-
-// As nvidia-smi shows them.
-constexpr Bytes kH200{143771.0 * (1 << 20)};
-constexpr Bytes kB300{275040.0 * (1 << 20)};
 
 TEST(DeviceMemory, OfKimiK3FailsOnEightH200WithNeedAndHave) {
   Study study = kimi_on(8, kH200);

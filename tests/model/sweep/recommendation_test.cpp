@@ -127,6 +127,29 @@ TEST(Recommendation, IsNoneWhereNothingKeepsABudget) {
   EXPECT_EQ(size_of(said.without_unattainable), 24);
 }
 
+/// one_pass of Gated Residual is the cheapest of its schedules, and nobody can run it.
+TEST(Recommendation, NeverTakesABound) {
+  Study study = kimi({kAnyDecode});
+  study.path = {Scheme{schemes::kGatedResidual, {.hidden_size = 7168}}, 186};
+  study.schedule = Schedule::fused;
+  SweptAxis axis{.key = SweptKey::schedule, .values = {}};
+  for (const Schedule schedule : schemes::kGatedResidual.schedules)
+    axis.values.push_back(static_cast<Count>(schedule));
+  const Sweep sweep(study, {axis}, 1);
+  const auto schedule_of = [&](std::size_t choice) { return sweep.choices()[choice].schedule; };
+  const auto bound = static_cast<std::size_t>(axis.values.size() - 1);
+  ASSERT_EQ(schedule_of(bound), Schedule::one_pass);
+  const auto any = [](const SweepPoint&) { return true; };
+  EXPECT_EQ(schedule_of(cheapest_choice(sweep, 0, any).value()), Schedule::two_pass);
+  for (std::size_t i = 0; i < sweep.choices().size(); ++i) {
+    EXPECT_LE(cost_at(sweep.point(0, bound), Cost::decode),
+              cost_at(sweep.point(0, i), Cost::decode));
+    EXPECT_NE(dominator_of(sweep, 0, i, Reading::higher_of_both), bound);
+  }
+  const std::vector<std::size_t> front = front_of(sweep, 0);
+  EXPECT_EQ(std::count(front.begin(), front.end(), bound), 0);
+}
+
 /// Without budgets the paper's 2 % at decode and 4 % in training hold.
 TEST(Recommendation, StaysWithinThePaperWhereTheScenarioIsSilent) {
   const Sweep sweep = sweep_of(kimi({}));

@@ -452,6 +452,20 @@ INSTANTIATE_TEST_SUITE_P(
          model("vocabulary_size: 9, attention: [" + kGrouped + "], mlp: [" + kDense +
                "],\n  tables: [{rows: 4294967297, width: 1}]"),
          "it.yaml:6:19: error: invalid tables[].rows '4294967297' (more than 4294967296)"},
+        {"DraftAlone", model("draft: [{layers: 1, attention: 1, mlp: 1}]"),
+         "it.yaml:5:20: error: conflicting key 'draft' (needs attention and mlp)"},
+        {"TwoDrafts",
+         model("vocabulary_size: 9, attention: [" + kGrouped + "], mlp: [" + kDense +
+               "],\n  draft: [{layers: 1, attention: 1, mlp: 1}, {layers: 1, attention: 1, mlp: 1}]"),
+         "it.yaml:6:55: error: conflicting key 'draft' (one record at most)"},
+        {"DraftOfNoAttention",
+         model("vocabulary_size: 9, attention: [" + kGrouped + "], mlp: [" + kDense +
+               "],\n  draft: [{layers: 1, attention: 2, mlp: 1}]"),
+         "it.yaml:6:34: error: invalid draft[].attention '2' (attention has 1)"},
+        {"DraftWithoutExperts",
+         model("vocabulary_size: 9, attention: [" + kGrouped + "], mlp: [" + kDense +
+               "],\n  draft: [{layers: 1, attention: 1, mlp: 1, active: 3}]"),
+         "it.yaml:6:53: error: invalid draft[].active '3' (its mlp has no experts)"},
         {"UnknownDtype", model("weight_dtype: int4"),
          "it.yaml:5:17: error: invalid weight_dtype 'int4' (must be mxfp4 | nvfp4 | fp8 | bf16 | f16 | f32)"},
         {"EmptyList", model("attention: []"),

@@ -99,12 +99,12 @@ const std::string kChunks =
     "average; counted as the last 8192 tokens.";
 
 const std::string kNgrams =
-    "What n-grams add to the streams, once in the model, is not counted; the table, which an "
-    "engine may keep in the host's memory, is counted on the devices.";
+    "What n-grams add to the streams, once in the model, is not counted, nor the streams of the "
+    "layer that drafts.";
 const std::string kEngrams =
-    "What n-grams add to the streams, once for each table, is not counted; the tables, which an "
-    "engine may keep in the host's memory, are counted on the devices. The cache is counted in "
-    "kv_dtype; the model's own is fp8 in windows and fp4 in summaries.";
+    "What n-grams add to the streams, once for each table, is not counted, nor what the layers "
+    "that draft take in. The cache is counted in kv_dtype; the model's own is fp8 in windows and "
+    "fp4 in summaries.";
 const std::string kSparedAttention =
     "Attention is not quantised. Shared experts and dense MLPs are counted like attention, in "
     "weight_dtype.";
@@ -361,6 +361,38 @@ TEST(ImportedQwen4, HasThePublishedParameters) {
       36 * (2 * 48.0 + 128) + 12 * (2 * 256.0 + 2 * 128) + 48 * 2560.0 + 3 * 4 * 2560.0;
   EXPECT_EQ(num_weights_of(load_config(path_of("qwen3_8_flash_next"))) + streams + vectors,
             125743653760.0 + 51200245760.0);
+}
+
+double num_weights_of_draft(const ImportedModel& model) {
+  const Values values = to_values(model);
+  std::vector<ResolvedValue> notes;
+  const double d = as_double(values.count("hidden_size"));
+  const DraftLayers draft =
+      architecture_from(values, 2 * values.count("decoder_layers"), notes).value().draft.value();
+  return as_double(draft.num_layers) *
+             (num_weights(draft.attention, d) + test::num_all_weights(draft.mlp, d)) +
+         as_double(draft.projections);
+}
+
+// The published sum, to the unit. Beside matrices: two sites and an exit of gated streams, norms of
+// a full layer and the gate of its shared expert as above; and a norm of the embedding.
+TEST(ImportedQwen4, HasThePublishedParametersOfItsDraftLayer) {
+  const double streams = 2 * 6604800.0 + 6563840;
+  const double vectors = 2 * 256.0 + 2 * 128 + 2560 + 2560;
+  EXPECT_EQ(num_weights_of_draft(load_config(path_of("qwen3_8_flash_next"))) + streams + vectors,
+            2607150848.0);
+}
+
+TEST(ImportedDraft, IsThatOfTheModel) {
+  const auto draft_of = [](const std::string& config) {
+    return records_of(load_config(path_of(config)).draft);
+  };
+  EXPECT_EQ(draft_of("qwen3_8_flash_next"),
+            (Lines{"layers=1 attention=2 mlp=1 projections=13107200"}));
+  EXPECT_EQ(draft_of("glm_5_3_flash"), (Lines{"layers=1 attention=2 mlp=2 projections=33554432"}));
+  EXPECT_EQ(draft_of("deepseek_v4_1_flash"),
+            (Lines{"layers=3 attention=1 mlp=1 experts=128 active=3 block=5"}));
+  EXPECT_EQ(draft_of("glm_5_2"), Lines{});
 }
 
 TEST(ImportedQwen4, MayHaveNoNgrams) {

@@ -17,7 +17,8 @@ struct Published {
   double microseconds = 0;
 };
 
-// Three kernels up to 24 tokens, five beyond; and five before the change.
+// Three kernels up to 24 tokens and five beyond, whose products are a library's; and before the
+// change, five with a product of another tile.
 constexpr std::array kPublished{
     Published{1, Schedule::folded_norm, 15.504},  Published{2, Schedule::folded_norm, 15.600},
     Published{4, Schedule::folded_norm, 15.620},  Published{8, Schedule::folded_norm, 15.788},
@@ -39,22 +40,27 @@ Estimate<Seconds> site_time(const Published& published) {
   return (1.0 / 97) * row.residual;
 }
 
-// What is known to be wrong stands here: from ten tokens on a site takes 1.3 to 1.5 times what is
-// predicted. The products of its kernels are tuned for few tokens.
-TEST(GatedResidual, IsPredictedWithinAQuarterForFewTokensAndTooShortForMore) {
-  std::size_t inside = 0;
+// No constant was fitted on these times, and no other count than the tiles of the kernels that were
+// measured.
+TEST(GatedResidual, IsPredictedWithinAQuarter) {
   for (const Published& published : kPublished) {
-    SCOPED_TRACE(published.tokens);
+    SCOPED_TRACE(fmt::format("{} tokens, {}", published.tokens, name(published.schedule)));
     const Estimate<Seconds> time = site_time(published);
-    const double ratio = published.microseconds * 1e-6 / time.value.value;
-    if (published.schedule == Schedule::folded_norm && published.tokens <= 8) {
-      EXPECT_NEAR(ratio, 1, 0.25);
-    }
-    EXPECT_GT(ratio, 1);
-    EXPECT_LT(ratio, 1.6);
-    if (published.microseconds * 1e-6 <= time.high.value) ++inside;
+    EXPECT_NEAR(published.microseconds * 1e-6 / time.value.value, 1, 0.25);
+    EXPECT_LE(published.microseconds * 1e-6, time.high.value);
+    EXPECT_GE(published.microseconds * 1e-6, time.low.value);
   }
-  EXPECT_EQ(inside, 9U) << "of 11; those of 24 and 80 tokens lie above the interval";
+}
+
+// A second wave of clusters at nine tokens, as it was measured.
+TEST(GatedResidual, TakesLongerWhereMoreCtasThanMultiprocessorsAreNeeded) {
+  const auto time = [](Count tokens) {
+    return site_time({tokens, Schedule::folded_norm, 0}).value.value;
+  };
+  const double jump = time(10) - time(8);
+  EXPECT_NEAR(jump, 18.116e-6 - 15.788e-6, 0.25e-6);
+  EXPECT_LT(time(8) - time(1), 0.2 * jump);
+  EXPECT_LT(time(16) - time(10), 0.2 * jump);
 }
 
 }  // namespace
