@@ -66,7 +66,7 @@ TokenWork token_work(const Operation& operation, const KernelStyle& style) {
   if (is_one_of(operation.id, {kResidualAddRmsnormBackward, kAttnresPhase2Backward}))
     return {.launches = 2};
   // And a third one, in front of that, is the product that makes the gradient of phi.
-  if (operation.id == kMhcPreBackward)
+  if (is_one_of(operation.id, {kMhcPreBackward, kMhcBoundaryBackward}))
     return {.launches = 3,
             .loads = RowLoads::loop,
             .coefficient_steps = 1,

@@ -190,6 +190,7 @@ TEST(COperations, Backward) {
   expect_wraps_backward_in_both<Phase2BackwardProblem>();
   expect_wraps_backward_in_both<MhcPostBackwardProblem>();
   expect_wraps_backward_in_both<MhcPreBackwardProblem>();
+  expect_wraps_backward_in_both<MhcBoundaryBackwardProblem>();
 }
 
 TEST(COperations, Altup) {
