@@ -88,6 +88,9 @@ inline void set(const char* operation, MhcMapping& member, const depthcost_mhc_m
 }
 template <class T>
 void set(const char* name, MhcPost<T>& member, const depthcost_mhc_post_args& from);
+template <class T>
+void set(const char* name, MhcPostBackward<T>& member,
+         const depthcost_mhc_post_backward_args& from);
 
 /// The operation that the members of a struct describe.
 template <class Op, class Args>
@@ -103,6 +106,11 @@ Op operation(const char* name, const Args& args) {
 template <class T>
 void set(const char* name, MhcPost<T>& member, const depthcost_mhc_post_args& from) {
   member = operation<MhcPost<T>>(name, from);
+}
+template <class T>
+void set(const char* name, MhcPostBackward<T>& member,
+         const depthcost_mhc_post_backward_args& from) {
+  member = operation<MhcPostBackward<T>>(name, from);
 }
 
 /// An ablation: another struct, and what is another there.

@@ -162,6 +162,24 @@ typedef struct {
 DEPTHCOST_API depthcost_status depthcost_mhc_pre_backward(
     const depthcost_target* target, const depthcost_mhc_pre_backward_args* args);
 
+/* Of depthcost_mhc_boundary: depthcost_mhc_pre_backward of the streams behind it, then
+ * depthcost_mhc_post_backward, in one scan. */
+typedef struct {
+  depthcost_mhc_post_backward_args post; /* its gradients as the next boundary has left them */
+  const void* next_streams;              /* X' (T, m, d) */
+  const void* output_gradient;           /* dx (T, d) */
+  const float* next_post_gradients;      /* of H_post of X' (T, m) */
+  const float* next_residual_gradients;  /* of H_res of X' (T, m, m) */
+  depthcost_mhc_mapping mapping;
+  depthcost_norm norm;         /* gain null: no norm */
+  float* projection_gradients; /* dz / sqrt(mean(vec(X')^2) + eps) (T, m m + 2 m), written */
+  depthcost_mhc_mapping_gradients into;
+  float* gain_gradient;          /* (d), added to; null if the gain is */
+  depthcost_token_slices slices; /* of phi, bias, scales, and d of a gain */
+} depthcost_mhc_boundary_backward_args;
+DEPTHCOST_API depthcost_status depthcost_mhc_boundary_backward(
+    const depthcost_target* target, const depthcost_mhc_boundary_backward_args* args);
+
 #ifdef __cplusplus
 }
 #endif

@@ -21,5 +21,6 @@
   X(query_gradient) X(query_gradients) X(mix) X(mix_gradient) X(mix_gradients) X(log_sum)          \
   X(log_sums) X(product) X(products) X(gradients) X(layer_gradient) X(post_gradients)              \
   X(residual_gradients) X(projection_gradients) X(into) X(slices)                                 \
+  X(next_post_gradients) X(next_residual_gradients)                                               \
   X(norm) X(output)
 // clang-format on

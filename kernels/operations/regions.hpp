@@ -83,7 +83,7 @@ class Regions {
   std::size_t bytes_of(const char* name, std::size_t element_bytes, Shape shape) const;
 
   const char* operation_;
-  std::array<Region, 16> regions_{};  // no operation has more
+  std::array<Region, 24> regions_{};  // no operation has more
   std::size_t num_regions_ = 0;
 };
 

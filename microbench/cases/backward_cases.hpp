@@ -121,4 +121,23 @@ MhcPreBackward<T> mhc_pre_backward(const Shape& s, Operands& o) {
   return op;
 }
 
+template <class T>
+MhcBoundaryBackward<T> mhc_boundary_backward(const Shape& s, Operands& o) {
+  const std::size_t m = s.num_streams;
+  const std::size_t rows = num_mapping_rows(m);
+  MhcBoundaryBackward<T> op{
+      .post = mhc_post_backward<T>(s, o),
+      .next_streams = o.tensor<T>(1, m * s.hidden_size),
+      .output_gradient = o.tensor<T>(1, s.hidden_size),
+      .next_post_gradients = o.tensor<float>(1, m),
+      .next_residual_gradients = o.tensor<float>(1, m * m),
+      .mapping = mhc_mapping(s, o),
+      .norm = next_norm(s, o),
+      .projection_gradients = o.tensor<float>(1, rows),
+      .into = {o.token_sums(rows * m * s.hidden_size), o.token_sums(rows), o.token_sums(3)},
+      .gain_gradient = o.token_sums(s.hidden_size)};
+  op.slices = slices_of(o, s.num_phi_slices, num_parameters(op));
+  return op;
+}
+
 }  // namespace depthcost::bench

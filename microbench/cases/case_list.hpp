@@ -89,6 +89,7 @@ void each_backward_case(const Shape& s, const Visit& visit) {
   visit_it("attnres_phase2_backward", phase2_backward<T>);
   visit_it("mhc_post_backward", mhc_post_backward<T>);
   visit_it("mhc_pre_backward", mhc_pre_backward<T>);
+  visit_it("mhc_boundary_backward", mhc_boundary_backward<T>);
 }
 
 /// As each_fused_case, for the pieces that a framework's eager mode launches.

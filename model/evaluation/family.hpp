@@ -15,6 +15,11 @@
 
 namespace depthcost {
 
+struct FamilyBackward {
+  Schedule schedule = Schedule::fused;
+  BackwardLayer layer;
+};
+
 /// One scheme, as it is quoted. d-vectors are per token and layer, means over the layers, without
 /// an output aggregation.
 struct FamilyRow {
@@ -24,7 +29,8 @@ struct FamilyRow {
   Traffic traffic;                 // of `schedule`, with the next norm; convention `kernel`
   Bytes bytes;
   BackwardLayer backward;  // of `schedule`, gradients added up as the training step does
-  Count state = 0;         // d-vectors kept between two layers, and handed over a boundary, at most
+  std::vector<FamilyBackward> backward_by_schedule;  // the same, of each
+  Count state = 0;  // d-vectors kept between two layers, and handed over a boundary, at most
   std::optional<Parameters> parameters;
   Flops flops;                            // a layer
   std::optional<Estimate<Seconds>> time;  // of the residual path in the largest decode step

@@ -239,6 +239,16 @@ CoreWork mhc_pre_backward_work(const Operation& operation) {
           .tile_rows = projection_rows(m)};
 }
 
+/// Both, dX' in scratch between them.
+CoreWork mhc_boundary_backward_work(const Operation& operation) {
+  const auto m = static_cast<double>(operation.streams);
+  CoreWork work = mhc_pre_backward_work(operation);
+  work.passes[5] = streamed(Primitive::mix, m + 1);
+  work.passes[6] = {Primitive::multiply, RowsOf::registers, (m + 1) * (2 * m - 1)};
+  work.passes[7] = streamed(Primitive::add, m + 1);
+  return work;
+}
+
 double recent(const Operation& operation) { return reads_of(operation, Operand::recent); }
 double streams(const Operation& operation) { return static_cast<double>(operation.streams); }
 
@@ -309,6 +319,7 @@ constexpr std::array kWorks{
     WorkOf{operations::kAttnresPhase2Backward, phase2_backward_work},
     WorkOf{operations::kMhcPostBackward, mhc_post_backward_work},
     WorkOf{operations::kMhcPreBackward, mhc_pre_backward_work},
+    WorkOf{operations::kMhcBoundaryBackward, mhc_boundary_backward_work},
     WorkOf{operations::kGateBoundary, gate_down_work},
 };
 

@@ -37,7 +37,7 @@ struct CorePass {
 };
 
 struct CoreWork {
-  std::array<CorePass, 6> passes{};
+  std::array<CorePass, 8> passes{};
   double kept_rows = 0;  // of a token, kept between two passes
   double tile_rows = 0;  // of parameters, read and widened anew for every kTokensPerTile tokens
 };

@@ -67,7 +67,7 @@ TokenWork token_work(const Operation& operation, const KernelStyle& style) {
   if (operation.id == kAttnresPhase2Backward || (is_scan(operation) && makes_gradients(operation)))
     return {.launches = 2};
   // And a third one, in front of that, is the product that makes the gradient of phi.
-  if (operation.id == kMhcPreBackward)
+  if (is_one_of(operation.id, {kMhcPreBackward, kMhcBoundaryBackward}))
     return {.launches = 3,
             .loads = RowLoads::loop,
             .coefficient_steps = 1,

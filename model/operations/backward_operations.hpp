@@ -109,6 +109,22 @@ constexpr Operation mhc_pre_backward(double m) {
           .parameters = mhc_coefficients(m)};
 }
 
+inline constexpr OperationId kMhcBoundaryBackward{"mhc_boundary_backward"};
+
+/// X, f, X', dx and dX' r; dX and df w, and X' r again for the product that makes dphi: (5m + 3) d.
+/// As mhc_pre_backward of X', then mhc_post_backward of X, whose dX' is not stored between them.
+constexpr Operation mhc_boundary_backward(double m) {
+  const Operation post = mhc_post_backward(m);
+  Operation both = mhc_pre_backward(m);
+  both.id = kMhcBoundaryBackward;
+  both.accesses = {Access{Operand::streams, 3 * m, 0}, Access{Operand::layer_output, 2, 0},
+                   Access{Operand::gradients, m, m + 1}};
+  both.reads_scalars += post.reads_scalars;
+  both.writes_scalars += post.writes_scalars;
+  both.flops_d += post.flops_d;
+  return both;
+}
+
 inline constexpr std::array kBackwardEntries{
     CatalogueEntry{.name = kResidualAddRmsnormBackward.text,
                    .operation = [](const CallCounts&) { return residual_add_rmsnorm_backward(); }},
@@ -135,6 +151,11 @@ inline constexpr std::array kBackwardEntries{
         .has_streams = true,
         .operation =
             [](const CallCounts& c) { return mhc_pre_backward(as_double(c.num_streams)); }},
+    CatalogueEntry{
+        .name = kMhcBoundaryBackward.text,
+        .has_streams = true,
+        .operation =
+            [](const CallCounts& c) { return mhc_boundary_backward(as_double(c.num_streams)); }},
 };
 
 }  // namespace depthcost::operations

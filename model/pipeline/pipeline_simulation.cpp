@@ -26,25 +26,76 @@ struct Message {
 
 constexpr Seconds kNotYet{-1};
 
+/// What a simulation knows of every chunk and micro-batch, which is most of its memory.
+struct Messages {
+  std::vector<Message> forward;  // to each chunk, for each micro-batch
+  std::vector<Message> backward;
+  std::vector<std::uint8_t> forward_done;
+  std::vector<std::uint8_t> backward_done;
+
+  void clear(std::size_t count) {
+    forward.assign(count, {kNotYet, kNotYet});
+    backward.assign(count, {kNotYet, kNotYet});
+    forward_done.assign(count, 0);
+    backward_done.assign(count, 0);
+  }
+};
+
+/// Keeps what every task and stage did.
+class StepRecord {
+ public:
+  explicit StepRecord(const PipelineOrder& order) {
+    step_.stages.resize(order.stages.size());
+    step_.busy.resize(order.stages.size());
+    step_.communication.resize(order.stages.size());
+    for (std::size_t stage = 0; stage < order.stages.size(); ++stage)
+      step_.stages[stage].reserve(order.stages[stage].size());
+  }
+  void add(std::size_t stage, const TimedTask& timed, Seconds duration, Seconds exposed) {
+    step_.stages[stage].push_back(timed);
+    step_.busy[stage] += duration;
+    step_.communication[stage] += exposed;
+    step_.makespan = std::max(step_.makespan, timed.end);
+  }
+  void add_sending(std::size_t stage, Seconds sending) { step_.communication[stage] += sending; }
+  SimulatedStep result() && { return std::move(step_); }
+
+ private:
+  SimulatedStep step_;
+};
+
+/// Keeps the end alone.
+class MakespanRecord {
+ public:
+  explicit MakespanRecord(const PipelineOrder&) {}
+  void add(std::size_t, const TimedTask& timed, Seconds, Seconds) {
+    makespan_ = std::max(makespan_, timed.end);
+  }
+  void add_sending(std::size_t, Seconds) {}
+  Seconds result() const { return makespan_; }
+
+ private:
+  Seconds makespan_;
+};
+
+/// Takes the order tables from `order`, not from `work`.
+template <class Record>
 class Simulator {
  public:
-  explicit Simulator(const PipelineWork& work)
-      : work_(work),
-        num_stages_(work.order.stages.size()),
+  Simulator(const PipelineOrder& order, const PipelineWork& work, Messages& scratch)
+      : order_(order),
+        work_(work),
+        num_stages_(order.stages.size()),
         num_chunks_(work.chunks.size()),
-        num_micro_batches_(static_cast<std::size_t>(work.order.num_micro_batches)),
+        num_micro_batches_(static_cast<std::size_t>(order.num_micro_batches)),
         stages_(num_stages_),
         links_free_(2 * num_stages_),
-        forward_(num_chunks_ * num_micro_batches_, {kNotYet, kNotYet}),
-        backward_(forward_),
-        forward_done_(forward_.size()),
-        backward_done_(forward_.size()) {
-    step_.stages.resize(num_stages_);
-    step_.busy.resize(num_stages_);
-    step_.communication.resize(num_stages_);
+        of_(scratch),
+        record_(order) {
+    of_.clear(num_chunks_ * num_micro_batches_);
   }
 
-  SimulatedStep run() && {
+  auto run() && {
     runnable_.resize(num_stages_);
     std::iota(runnable_.begin(), runnable_.end(), std::size_t{0});
     while (!runnable_.empty()) {
@@ -53,7 +104,7 @@ class Simulator {
       advance(stage);
     }
     refuse_deadlock();
-    return std::move(step_);
+    return std::move(record_).result();
   }
 
  private:
@@ -66,9 +117,8 @@ class Simulator {
   };
 
   void advance(std::size_t stage) {
-    const std::vector<PipelineTask>& tasks = work_.order.stages[stage];
+    const std::vector<PipelineTask>& tasks = order_.stages[stage];
     Stage& here = stages_[stage];
-    step_.stages[stage].reserve(tasks.size());
     for (; here.next < tasks.size(); ++here.next) {
       const std::optional<Message> input = input_of(tasks[here.next]);
       here.waits = !input.has_value();
@@ -84,14 +134,14 @@ class Simulator {
     const Message past{};
     switch (task.kind) {
       case TaskKind::forward:
-        return task.chunk == 0 ? past : if_sent(forward_[at]);
+        return task.chunk == 0 ? past : if_sent(of_.forward[at]);
       case TaskKind::recompute:
-        return forward_done_[at] ? std::optional(past) : std::nullopt;
+        return of_.forward_done[at] ? std::optional(past) : std::nullopt;
       case TaskKind::backward_input:
-        if (!forward_done_[at]) return std::nullopt;
-        return is_last_chunk(task) ? past : if_sent(backward_[at]);
+        if (!of_.forward_done[at]) return std::nullopt;
+        return is_last_chunk(task) ? past : if_sent(of_.backward[at]);
       case TaskKind::backward_weight:
-        return backward_done_[at] ? std::optional(past) : std::nullopt;
+        return of_.backward_done[at] ? std::optional(past) : std::nullopt;
     }
     return std::nullopt;
   }
@@ -102,21 +152,18 @@ class Simulator {
     const Seconds duration = duration_of(task);
     const Seconds end = start + duration;
     const Seconds exposed = start - std::min(start, std::max(here.free, input.sent));
-    step_.stages[stage].push_back({.task = task, .start = start, .end = end});
-    step_.busy[stage] += duration;
-    step_.makespan = std::max(step_.makespan, end);
+    record_.add(stage, {.task = task, .start = start, .end = end}, duration, exposed);
     here.free = end;
     finish(stage, task);
     if (here.paired > 0 && --here.paired == 0) hand_output_over(stage, here.output);
-    step_.communication[stage] += exposed;
-    step_.communication[stage] += here.free - end;
+    record_.add_sending(stage, here.free - end);
   }
 
   void finish(std::size_t stage, const PipelineTask& task) {
     const std::size_t at = index(task);
     const auto chunk = static_cast<std::size_t>(task.chunk);
-    if (task.kind == TaskKind::forward) forward_done_[at] = 1;
-    if (task.kind == TaskKind::backward_input) backward_done_[at] = 1;
+    if (task.kind == TaskKind::forward) of_.forward_done[at] = 1;
+    if (task.kind == TaskKind::backward_input) of_.backward_done[at] = 1;
     if (task.kind == TaskKind::forward && task.paired_with == 0) hand_output_over(stage, task);
     if (task.kind == TaskKind::forward && task.paired_with > 0) {
       stages_[stage].output = task;
@@ -124,14 +171,14 @@ class Simulator {
     }
     if (hands_gradient_over(task) && chunk > 0) {
       const Bytes bytes = work_.backward_messages[chunk - 1];
-      backward_[at - num_micro_batches_] = send(stage, task, chunk - 1, chunk - 1, bytes);
+      of_.backward[at - num_micro_batches_] = send(stage, task, chunk - 1, chunk - 1, bytes);
     }
   }
 
   void hand_output_over(std::size_t stage, const PipelineTask& task) {
     if (is_last_chunk(task)) return;
     const auto chunk = static_cast<std::size_t>(task.chunk);
-    forward_[index(task) + num_micro_batches_] =
+    of_.forward[index(task) + num_micro_batches_] =
         send(stage, task, chunk + 1, chunk, work_.forward_messages[chunk]);
   }
 
@@ -139,7 +186,7 @@ class Simulator {
   Message send(std::size_t sender, const PipelineTask& task, std::size_t to_chunk,
                std::size_t transition, Bytes bytes) {
     const auto receiver = static_cast<std::size_t>(
-        stage_of_task(work_.order, static_cast<Count>(to_chunk), task.micro_batch));
+        stage_of_task(order_, static_cast<Count>(to_chunk), task.micro_batch));
     Stage& here = stages_[sender];
     Message message{.sent = here.free, .arrives = here.free};
     if (sender != receiver) {
@@ -158,7 +205,7 @@ class Simulator {
 
   void refuse_deadlock() const {
     for (std::size_t stage = 0; stage < num_stages_; ++stage) {
-      const std::vector<PipelineTask>& tasks = work_.order.stages[stage];
+      const std::vector<PipelineTask>& tasks = order_.stages[stage];
       if (stages_[stage].next == tasks.size()) continue;
       const PipelineTask& task = tasks[stages_[stage].next];
       throw Infeasible("invalid pipeline order (stage " + std::to_string(stage) +
@@ -188,8 +235,7 @@ class Simulator {
   /// The wire of a transition: that between the same two stages, whichever way the micro-batch
   /// goes.
   std::size_t link_of(const PipelineTask& task, std::size_t transition) const {
-    return is_reversed(work_.order, task.micro_batch) ? work_.links.size() - 1 - transition
-                                                      : transition;
+    return is_reversed(order_, task.micro_batch) ? work_.links.size() - 1 - transition : transition;
   }
 
   /// A stage's first chunk has its number.
@@ -197,18 +243,16 @@ class Simulator {
     return stage_of_chunk(stage + 1, num_stages_);
   }
 
+  const PipelineOrder& order_;
   const PipelineWork& work_;
   std::size_t num_stages_;
   std::size_t num_chunks_;
   std::size_t num_micro_batches_;
   std::vector<Stage> stages_;
   std::vector<Seconds> links_free_;  // from each stage to the next, and to the one before
-  std::vector<Message> forward_;     // to each chunk, for each micro-batch
-  std::vector<Message> backward_;
-  std::vector<std::uint8_t> forward_done_;
-  std::vector<std::uint8_t> backward_done_;
+  Messages& of_;
   std::vector<std::size_t> runnable_;
-  SimulatedStep step_;
+  Record record_;
 };
 
 [[maybe_unused]] bool is_complete(const PipelineWork& work) {
@@ -235,13 +279,20 @@ Count peak_open(const std::vector<PipelineTask>& tasks, TaskKind opening, TaskKi
 
 SimulatedStep simulate(const PipelineWork& work) {
   assert(is_complete(work));
-  SimulatedStep step = Simulator(work).run();
+  Messages scratch;
+  SimulatedStep step = Simulator<StepRecord>(work.order, work, scratch).run();
   for (const std::vector<PipelineTask>& tasks : work.order.stages) {
     step.peak_in_flight.push_back(peak_open(tasks, TaskKind::forward, TaskKind::backward_input));
     step.peak_weights_pending.push_back(
         peak_open(tasks, TaskKind::backward_input, TaskKind::backward_weight));
   }
   return step;
+}
+
+Seconds makespan_of(const PipelineOrder& order, const PipelineWork& work) {
+  // Thousands of simulations would each be given its memory by the system anew.
+  thread_local Messages scratch;
+  return Simulator<MakespanRecord>(order, work, scratch).run();
 }
 
 double bubble_share(const SimulatedStep& step) {

@@ -82,6 +82,10 @@ struct SimulatedStep {
 /// Throws Infeasible for order tables that wait for themselves.
 SimulatedStep simulate(const PipelineWork& work);
 
+/// The makespan alone, in a fraction of the time and memory. `work` needs no order of its own. No
+/// task, message or link that is shorter makes it longer.
+Seconds makespan_of(const PipelineOrder& order, const PipelineWork& work);
+
 /// Share of the step in which a stage does not compute, as the mean over stages; 0 for a step
 /// that takes no time.
 double bubble_share(const SimulatedStep& step);

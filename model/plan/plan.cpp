@@ -2,6 +2,8 @@
 #include "model/plan/plan.hpp"
 
 #include <algorithm>
+#include <compare>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -15,6 +17,10 @@ namespace depthcost {
 namespace {
 
 constexpr std::size_t kShown = 3;
+
+/// Placements that are looked at between two prunings. Not the number of threads, which must not
+/// decide what is looked at.
+constexpr std::size_t kAtOnce = 4;
 
 /// Of the fullest workload.
 Bytes memory_needed(const Study& study, const ResidualPath& path) {
@@ -106,6 +112,73 @@ bool is_nearer(const PlannedPlacement& one, const PlannedPlacement& other) {
   return order(one) < order(other);
 }
 
+PlannedPlacement unplanned(const PlacedStudy& placed) {
+  return {.placement = placed.placement,
+          .scheme = std::string(name(placed.study.path.scheme)),
+          .missing = {},
+          .blocks = {},
+          .quality = {},
+          .times = {}};
+}
+
+/// The standard residual keeps least: where that is too much, nothing else needs a look.
+std::optional<PlannedPlacement> too_large(const PlacedStudy& placed) {
+  Study study = placed.study;
+  const Bytes capacity = planned_memory(study);
+  study.machine->memory_capacity = capacity;
+  PlannedPlacement plan = unplanned(placed);
+  plan.memory = memory_needed(study, baseline_study(study).path);
+  if (plan.memory <= capacity) return std::nullopt;
+  plan.fate = PlanFate::does_not_fit;
+  return plan;
+}
+
+/// What each placement has come to; nothing where it was not looked at.
+using Fates = std::vector<std::optional<PlannedPlacement>>;
+
+/// The cost that a further placement must not exceed to be among those shown.
+double largest_shown_cost(const Fates& fates) {
+  std::vector<double> costs;
+  for (const auto& plan : fates)
+    if (plan && plan->fate == PlanFate::keeps) costs.push_back(plan->cost);
+  if (costs.size() < kShown) return std::numeric_limits<double>::infinity();
+  std::nth_element(costs.begin(), costs.begin() + kShown - 1, costs.end());
+  return costs[kShown - 1];
+}
+
+/// Those that fit, by what they cost at least.
+struct Bound {
+  double cost = 0;
+  std::size_t placed = 0;
+
+  friend auto operator<=>(const Bound&, const Bound&) = default;
+};
+
+Fates fates_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
+               Progress& progress) {
+  Fates fates(placed.size());
+  std::vector<Bound> bounds;
+  for (std::size_t i = 0; i < placed.size(); ++i) bounds.push_back({0, i});
+  each_in_parallel(placed.size(), num_threads, [&](std::size_t i) {
+    fates[i] = too_large(placed[i]);
+    if (fates[i])
+      ++progress.done;
+    else
+      bounds[i].cost = least_cost(placed[i]);
+  });
+  std::erase_if(bounds, [&](const Bound& bound) { return fates[bound.placed].has_value(); });
+  std::sort(bounds.begin(), bounds.end());
+  for (std::size_t first = 0; first < bounds.size(); first += kAtOnce) {
+    if (bounds[first].cost > largest_shown_cost(fates)) break;
+    each_in_parallel(std::min(kAtOnce, bounds.size() - first), num_threads, [&](std::size_t i) {
+      const std::size_t at = bounds[first + i].placed;
+      fates[at] = planned(placed[at]);
+      ++progress.done;
+    });
+  }
+  return fates;
+}
+
 }  // namespace
 
 WorkloadKind planned_workload(const Study& study) {
@@ -115,22 +188,20 @@ WorkloadKind planned_workload(const Study& study) {
 
 Bytes planned_memory(const Study& study) { return kCountedShare * *study.machine->memory_capacity; }
 
+double least_cost(const PlacedStudy& placed) {
+  const Study& study = placed.study;
+  if (planned_workload(study) != WorkloadKind::training) return 0;
+  // Rounding makes the step of a path a sum of its parts, and may lose of them.
+  constexpr double kRounding = 1e-9;
+  const double seconds = least_seconds_of_training(study).value;
+  return (1 - kRounding) * seconds / replicas_of(study);
+}
+
 PlannedPlacement planned(const PlacedStudy& placed) {
+  if (auto plan = too_large(placed)) return *std::move(plan);
   Study study = placed.study;
   study.machine->memory_capacity = planned_memory(study);
-  const auto fits = [&](Bytes need) { return need <= *study.machine->memory_capacity; };
-  PlannedPlacement plan{.placement = placed.placement,
-                        .scheme = std::string(name(study.path.scheme)),
-                        .missing = {},
-                        .memory = memory_needed(study, baseline_study(study).path),
-                        .blocks = {},
-                        .quality = {},
-                        .times = {}};
-  // The standard residual keeps least: where that is too much, nothing else needs a look.
-  if (!fits(plan.memory)) {
-    plan.fate = PlanFate::does_not_fit;
-    return plan;
-  }
+  PlannedPlacement plan = unplanned(placed);
   const Sweep sweep(study, placed.axes, 1);
   const Recommendation said = recommend(sweep, 0);
   const auto kept = kept_choice(sweep, said);
@@ -141,21 +212,23 @@ PlannedPlacement planned(const PlacedStudy& placed) {
   }
   plan.fate = kept ? PlanFate::keeps : PlanFate::breaks;
   set_choice(plan, sweep, *choice);
-  if (!fits(plan.memory)) plan.fate = PlanFate::does_not_fit;
+  if (plan.memory > *study.machine->memory_capacity) plan.fate = PlanFate::does_not_fit;
   return plan;
 }
 
 Plans plans_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
                Progress& progress) {
-  std::vector<PlannedPlacement> all(placed.size());
   progress.expected += placed.size();
-  each_in_parallel(placed.size(), num_threads, [&](std::size_t i) {
-    all[i] = planned(placed[i]);
-    ++progress.done;
-  });
+  Fates fates = fates_of(placed, num_threads, progress);
   Plans plans;
-  plans.searched = all.size();
-  for (PlannedPlacement& plan : all) {
+  plans.searched = fates.size();
+  for (std::optional<PlannedPlacement>& fate : fates) {
+    if (!fate) {
+      ++plans.slower;
+      ++progress.done;
+      continue;
+    }
+    PlannedPlacement& plan = *fate;
     if (plan.fate == PlanFate::keeps) {
       plans.best.push_back(std::move(plan));
       continue;

@@ -4,6 +4,9 @@
 //   2. Its schedule and its blocks are what a sweep of them recommends: recommendation.hpp.
 //   3. Of the placements whose choice keeps every limit with its median, the least time wins, all
 //      of them having the same work.
+//   4. A training step is simulated, so that a placement is looked at no further if its layers
+//   alone,
+//      simulated once, take longer than the third best whole step.
 //
 // [ours]
 #pragma once
@@ -57,6 +60,9 @@ WorkloadKind planned_workload(const Study& study);
 /// have a machine that says its capacity.
 Bytes planned_memory(const Study& study);
 
+/// What a plan on this placement costs at least; 0 where no bound is known.
+double least_cost(const PlacedStudy& placed);
+
 /// The best choice on one placement. The study must have a machine with a capacity, an
 /// architecture, and no measured steps; its budgets are the limits.
 PlannedPlacement planned(const PlacedStudy& placed);
@@ -70,6 +76,7 @@ struct Plans {
   std::size_t too_large = 0;
   std::size_t broken = 0;
   std::size_t unknown = 0;
+  std::size_t slower = 0;  // their layers alone take longer than the best; nothing else is known
 };
 
 /// Counts placements into `progress`. The nearest is the one that exceeds its limits least, and

@@ -7,11 +7,12 @@
 // saved row that the same scan makes again from others that it reads is not read. Eager code runs
 // one kernel for each kernel of the forward pass, two for a product (one makes the gradient of its
 // input and one that of its weights), and adds the gradients of a row with several readers in
-// pairs.
+// pairs. A kernel of ours is counted by its row of model/operations/backward_operations.hpp.
 #pragma once
 
 #include <algorithm>
 
+#include "model/operations/backward_operations.hpp"
 #include "model/schemes/states.hpp"
 
 namespace depthcost::scheme_parts {
@@ -20,6 +21,18 @@ namespace depthcost::scheme_parts {
 constexpr BackwardLayer backward_kernel(double activation_reads_d, double gradient_reads_d,
                                         double gradient_writes_d) {
   return {{activation_reads_d, gradient_reads_d, gradient_writes_d}, 1};
+}
+
+/// The rows that a kernel of kernels/operations/backward moves, in as many launches beside the one
+/// that adds up slices of tokens.
+inline BackwardLayer backward_of(const Operation& operation, double kernels) {
+  BackwardLayer all{.traffic = {}, .kernels = kernels};
+  for (const Access& access : operation.accesses) {
+    const bool is_gradient = access.operand == Operand::gradients;
+    (is_gradient ? all.traffic.gradient_reads_d : all.traffic.activation_reads_d) += access.reads_d;
+    all.traffic.gradient_writes_d += access.writes_d;
+  }
+  return all;
 }
 
 /// Of a norm in front of a layer: its input and dx r, the gradient of the input w.
@@ -67,9 +80,9 @@ inline bool is_behind_last(const SchemeLayer& at) { return at.layer > at.num_lay
 ///   fused     h', dx, dh' r, dh w in one kernel
 ///   unfused   h', dx r, dn w; then dh', dn r, dh w
 /// [ours]
-constexpr BackwardLayer add_and_norm_backward(Schedule schedule) {
+inline BackwardLayer add_and_norm_backward(Schedule schedule) {
   if (schedule == unfused) return norm_backward() + gradient_sum();
-  return backward_kernel(2, 1, 1);
+  return backward_of(operations::residual_add_rmsnorm_backward(), 1);
 }
 
 /// What one layer, or the output behind the last one, keeps.

@@ -120,6 +120,13 @@ struct GradientRule {
   std::span<const std::string_view> kernels;  // of kernels/operations/backward; empty: none of ours
 };
 
+/// What a backward pass moves that is none of the scheme's schedules: of others, or the least.
+struct BackwardElsewhere {
+  std::string_view name;
+  std::string_view source;
+  BackwardLayer (*layer)(const SchemeLayer& at) = nullptr;
+};
+
 /// The backward pass of a scheme. Throws nothing.
 struct BackwardRule {
   /// What layer `at` moves and launches; layer L + 1 is the output aggregation.
@@ -138,6 +145,8 @@ struct BackwardRule {
 
   /// Null: the gradients have no kernel of ours, and follow from the update.
   GradientRule (*gradients)(Schedule schedule) = nullptr;
+
+  std::span<const BackwardElsewhere> elsewhere = {};
 };
 
 struct SchemeRule {

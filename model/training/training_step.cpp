@@ -76,7 +76,20 @@ class TrainingModel {
   /// The pipeline and what follows it.
   Seconds step_seconds(const ResidualPath& path, Schedule schedule,
                        const std::vector<ResidualWork>& residual, const Case& at) const {
-    return simulate(work(path, schedule, residual, at)).makespan + reduction(path, at.rest);
+    return makespan(times(path, schedule, residual, at)) + reduction(path, at.rest);
+  }
+
+  Seconds makespan(const PipelineWork& times) const { return makespan_of(order_, times); }
+
+  /// What the step takes at least, whatever the residual path: its layers alone, over links without
+  /// messages.
+  Seconds least_seconds() const {
+    const std::vector<LayerWork> layers = layer_work(study_, rest_, IntervalEnd::value);
+    PipelineWork times{.forward_messages = std::vector<Bytes>(layers.size() - 1),
+                       .backward_messages = std::vector<Bytes>(layers.size() - 1),
+                       .links = free_links(layers.size() - 1)};
+    for (const LayerWork& chunk : layers) times.chunks.push_back(chunk_times({}, chunk, {}));
+    return makespan(times) + reduction_.value;
   }
 
   PipelineWork work(const ResidualPath& path, Schedule schedule, const Case& at) const {
@@ -85,9 +98,16 @@ class TrainingModel {
 
   PipelineWork work(const ResidualPath& path, Schedule schedule,
                     const std::vector<ResidualWork>& residual, const Case& at) const {
+    PipelineWork work = times(path, schedule, residual, at);
+    work.order = order_;
+    return work;
+  }
+
+  /// The same without order tables, which may be large.
+  PipelineWork times(const ResidualPath& path, Schedule schedule,
+                     const std::vector<ResidualWork>& residual, const Case& at) const {
     const auto layers = layer_work(study_, rest_, at.rest);
-    PipelineWork work{.order = order_,
-                      .forward_messages = forward_messages(study_, path),
+    PipelineWork work{.forward_messages = forward_messages(study_, path),
                       .backward_messages = backward_messages(study_, path),
                       .sends = study_.training->sends};
     const auto offload = offload_seconds(study_, path, schedule, at.corner.bandwidth);
@@ -145,17 +165,18 @@ class TrainingModel {
       row.time = {Seconds{share}, Seconds{share}, Seconds{share}, Evidence::measured};
     }
     const ResidualPath standard = standard_path();
-    const auto makespan = [&](double seconds) {
+    const auto residual = residual_work(study_, standard, Schedule::fused, {});
+    const auto makespan_with = [&](double seconds) {
       set_rest(unit, seconds);
-      return simulate(work(standard, Schedule::fused, {})).makespan.value;
+      return makespan(times(standard, Schedule::fused, residual, {})).value;
     };
     double low = 0;
-    double at_low = makespan(low);
+    double at_low = makespan_with(low);
     const double beyond = measured.value;
-    const double at_beyond = makespan(beyond);
+    const double at_beyond = makespan_with(beyond);
     for (int i = 0; i < kMostChords && at_low < (1 - kPrecision) * measured.value; ++i) {
       low += (measured.value - at_low) * (beyond - low) / (at_beyond - at_low);
-      at_low = makespan(low);
+      at_low = makespan_with(low);
     }
     set_rest(unit, low);
   }
@@ -215,10 +236,10 @@ Seconds residual_seconds(const Study& study, const std::vector<ResidualWork>& wo
 }
 
 /// What the step would be shorter by if links were free.
-Seconds communication_seconds(PipelineWork work, Seconds makespan) {
-  if (work.links.empty()) return {};
-  work.links = free_links(work.links.size());
-  return makespan - simulate(work).makespan;
+Seconds communication_seconds(const TrainingModel& model, PipelineWork times, Seconds makespan) {
+  if (times.links.empty()) return {};
+  times.links = free_links(times.links.size());
+  return makespan - model.makespan(times);
 }
 
 /// The standard residual's step, at every case, and with the other end of its kernels.
@@ -237,8 +258,8 @@ TimeTerms sum_of_terms(const std::vector<ResidualWork>& work) {
 
 Baseline baseline_of(const TrainingModel& model, const ResidualPath& standard) {
   const auto residual = residual_work(model.study(), standard, Schedule::fused, {});
-  PipelineWork work = model.work(standard, Schedule::fused, residual, {});
-  const Seconds makespan = simulate(work).makespan;
+  PipelineWork times = model.times(standard, Schedule::fused, residual, {});
+  const Seconds makespan = model.makespan(times);
   const Seconds middle = makespan + model.reduction(standard, IntervalEnd::value);
   CaseTimes others{middle};
   for (std::size_t i = 1; i < kCases.size(); ++i) {
@@ -248,7 +269,7 @@ Baseline baseline_of(const TrainingModel& model, const ResidualPath& standard) {
                            residual_work(model.study(), standard, Schedule::fused, at.corner), at);
   }
   return {model.makespans(standard, Schedule::fused, middle), others,
-          communication_seconds(std::move(work), makespan), sum_of_terms(residual)};
+          communication_seconds(model, std::move(times), makespan), sum_of_terms(residual)};
 }
 
 /// What a longer or shorter step is put down to.
@@ -322,7 +343,7 @@ TrainingRun training_run(const Study& study, const TrainingModel& model, const R
     run.backward += chunk.backward;
   }
   if (recomputes_residual(*study.training)) run.recompute = run.forward;
-  run.communication = communication_seconds(std::move(work), step.makespan);
+  run.communication = communication_seconds(model, std::move(work), step.makespan);
   return run;
 }
 
@@ -331,17 +352,22 @@ TrainingRun training_run(const Study& study, const TrainingModel& model, const R
 Seconds standard_training_step(const Study& study) {
   const TrainingModel model(study);
   const ResidualPath standard = baseline_path(study, study.path, WorkloadKind::training);
-  return simulate(model.work(standard, Schedule::fused, {})).makespan +
-         model.reduction(standard, IntervalEnd::value);
+  return model.step_seconds(standard, Schedule::fused,
+                            residual_work(study, standard, Schedule::fused, {}), {});
+}
+
+Seconds least_seconds_of_training(const Study& study) {
+  return TrainingModel(study).least_seconds();
 }
 
 Seconds least_training_step(const Study& study) {
   Study without_layers = study;
   without_layers.training->baseline_step = Seconds{};
   const TrainingModel model(without_layers);
-  return simulate(model.work(baseline_path(study, study.path, WorkloadKind::training),
-                             Schedule::fused, {kShort}))
-      .makespan;
+  const ResidualPath standard = baseline_path(study, study.path, WorkloadKind::training);
+  return model.makespan(
+      model.times(standard, Schedule::fused,
+                  residual_work(without_layers, standard, Schedule::fused, kShort), {kShort}));
 }
 
 ExposedCommunication exposed_communication(const Study& study) {
@@ -353,9 +379,11 @@ ExposedCommunication exposed_communication(const Study& study) {
     return {.share = {}, .missing = "the hardware has no transfers between pipeline stages"};
   std::array<double, kCases.size()> shares{};
   for (std::size_t i = 0; i < kCases.size(); ++i) {
-    PipelineWork work = model.work(study.path, study.schedule, kCases[i]);
-    const Seconds makespan = simulate(work).makespan;
-    const Seconds exposed = communication_seconds(std::move(work), makespan);
+    PipelineWork times =
+        model.times(study.path, study.schedule,
+                    residual_work(study, study.path, study.schedule, kCases[i].corner), kCases[i]);
+    const Seconds makespan = model.makespan(times);
+    const Seconds exposed = communication_seconds(model, std::move(times), makespan);
     shares[i] = exposed / (makespan - exposed);
   }
   return {.share = spread(shares, Evidence::assumed), .missing = ""};
@@ -376,13 +404,15 @@ TrainingSteps::TrainingSteps(const Study& study)
 TrainingSteps::~TrainingSteps() = default;
 
 StepRow TrainingSteps::row(const ResidualPath& path, Schedule schedule) const {
-  PipelineWork work = shared_->model.work(path, schedule, {});
-  const Seconds makespan = simulate(work).makespan;
+  const TrainingModel& model = shared_->model;
+  PipelineWork times =
+      model.times(path, schedule, residual_work(shared_->study, path, schedule, {}), {});
+  const Seconds makespan = model.makespan(times);
   const TrainingRun run{.path = &path,
                         .schedule = schedule,
                         .makespan = makespan,
-                        .reduction = shared_->model.reduction(path, IntervalEnd::value),
-                        .communication = communication_seconds(std::move(work), makespan)};
+                        .reduction = model.reduction(path, IntervalEnd::value),
+                        .communication = communication_seconds(model, std::move(times), makespan)};
   return step_row(shared_->study, shared_->model, run, shared_->baseline);
 }
 

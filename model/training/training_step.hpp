@@ -60,6 +60,10 @@ class TrainingSteps {
 /// training step, a machine and an architecture.
 Seconds standard_training_step(const Study& study);
 
+/// What every step of the study takes at least, in the middle of all intervals, whatever its
+/// residual path: its layers alone, without messages. No measured step; else as above.
+Seconds least_seconds_of_training(const Study& study);
+
 /// A step in which the layers take no time: the fused standard residual and its messages alone.
 /// Nobody can have measured a shorter one. The study must have a training step and a machine.
 Seconds least_training_step(const Study& study);

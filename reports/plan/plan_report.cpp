@@ -56,6 +56,7 @@ std::string kept_limit(const PlannedTime& time) {
 
 /// "the second, 21 % slower".
 std::string place_text(const Plans& plans, std::size_t place) {
+  if (place == 0 && plans.slower > 0) return "the fastest placement that fits and keeps the limits";
   if (place == 0)
     return plans.kept == 1
                ? "the only placement that fits and keeps the limits"
@@ -128,6 +129,9 @@ std::string searched_text(const PlanReport& report) {
       "limit, {} not known",
       counted(static_cast<Count>(plans.searched), "placement", "placements"), plans.too_large,
       device_bytes(report.memory_limit), plans.broken, plans.unknown);
+  if (plans.slower > 0)
+    text += fmt::format("; {} not looked at (their layers alone take longer than these plans)",
+                        plans.slower);
   if (report.refused > 0)
     text += fmt::format("; {} cannot be ({})", report.refused, report.first_refusal);
   text += ".\n";
@@ -206,6 +210,7 @@ std::string plan_json(const PlanReport& report, const std::string& program_versi
     json.member("too_large", static_cast<double>(report.plans.too_large));
     json.member("beyond_a_limit", static_cast<double>(report.plans.broken));
     json.member("not_known", static_cast<double>(report.plans.unknown));
+    json.member("slower", static_cast<double>(report.plans.slower));
     json.member("cannot_be", static_cast<double>(report.refused));
     json.objects("plans", report.plans.best,
                  [&](const PlannedPlacement& plan) { write_plan(json, plan); });

@@ -214,6 +214,14 @@ TEST(SweepInTheHandbook, IsWhatTheProgramPrints) {
   expect_blocks_of_documents({{"sweep", "\n```text\n" + outcome.output + "```\n\n"}});
 }
 
+TEST(ShapesInTheHandbook, AreWhatTheProgramPrints) {
+  const Outcome outcome =
+      run_program({.arguments = {"explain", "scenarios/kimi_k3_training.yaml", "training.shapes"},
+                   .folder = kRoot});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  expect_blocks_of_documents({{"shapes", "\n```text\n" + outcome.output + "```\n\n"}});
+}
+
 TEST(FamilyInTheHandbook, IsWhatTheProgramPrints) {
   const auto block = [](const std::vector<std::string>& arguments) {
     return "\n```text\n" + run_program({.arguments = arguments, .folder = kRoot}).output +

@@ -1,12 +1,13 @@
 // From gradients of mHC's coefficients to those of z = phi . n, for one token: the scalar side of
-// mhc_pre_backward. kernels/operations/backward/mhc.hpp has the equations.
+// mhc_pre_backward; and its parameters. kernels/operations/backward/mhc.hpp has the equations.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "kernels/operations/mhc.hpp"
+#include "kernels/cpu/primitives/slices.hpp"
+#include "kernels/operations/backward/mhc.hpp"
 
 namespace depthcost::cpu {
 
@@ -103,5 +104,18 @@ class SinkhornGradient {
   std::vector<double> states_;
   std::vector<double> log_normed_;  // logits behind the first half
 };
+
+/// Adds the slices' rows to the gradients of all parameters of a mapping, and of the norm.
+template <class T>
+void add_mapping_slices(const MhcPreBackward<T>& op) {
+  const std::size_t rows = num_mapping_rows(op.num_streams);
+  const std::size_t of_phi = rows * op.num_streams * op.hidden_size;
+  const std::size_t all = num_parameters(op);
+  add_slices(op.slices, all, {op.into.phi, 0, of_phi});
+  add_slices(op.slices, all, {op.into.bias, of_phi, rows});
+  add_slices(op.slices, all, {op.into.scales, of_phi + rows, 3});
+  if (op.norm.gain != nullptr)
+    add_slices(op.slices, all, {op.gain_gradient, of_phi + rows + 3, op.hidden_size});
+}
 
 }  // namespace depthcost::cpu

@@ -182,6 +182,33 @@ constexpr Descriptor descriptor(const MhcPreBackward<T>& op) {
   return it;
 }
 
+/// Threads of a CTA of mhc_boundary_backward.
+constexpr unsigned boundary_backward_threads(std::size_t hidden_size, bool is_wide) {
+  if (is_wide) return kBoundaryThreads;
+  return static_cast<unsigned>(
+      std::min<std::size_t>(whole_warps(hidden_size / kBoundaryElements), kBoundaryThreads));
+}
+
+/// Of the streams behind the boundary as mhc_pre_backward, of those in front as mhc_post_backward;
+/// dX' moves once.
+template <class T>
+constexpr Descriptor descriptor(const MhcBoundaryBackward<T>& op) {
+  const MhcPostBackward<T>& post = op.post;
+  const double m = count(post.num_streams);
+  const double rows = count(num_mapping_rows(post.num_streams));
+  const bool is_wide = post.num_streams > kMixFewStreams || vectors_of<T>(post.hidden_size) == 0;
+  return {.operation = "mhc_boundary_backward",
+          .variant = is_wide ? "scalar" : "vectors",
+          .skeleton = Skeleton::row_reduction,
+          .operands = {{{"streams", 3 * m, 0}, {"layer_output", 2, 0}, {"gradients", m, m + 1}}},
+          .reads_scalars = 2 * (m * m + m) + rows,
+          .writes_scalars = m * m + m + rows,
+          .launches = 3,
+          .bytes_in_flight_per_cta = boundary_backward_threads(post.hidden_size, is_wide) *
+                                     kPreBackwardTokens * sizeof(T) *
+                                     (is_wide ? 1 : kBoundaryElements)};
+}
+
 template <class T>
 constexpr Descriptor descriptor(const MhcPostBackward<T>& op) {
   const double m = count(op.num_streams);

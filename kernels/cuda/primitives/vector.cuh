@@ -104,9 +104,10 @@ __device__ void load_floats(const float* from, float (&x)[kCount]) {
   }
 }
 
-/// kElements elements as they are stored: a whole vector, or a single element.
+/// kElements elements as they are stored: a whole vector, half of one, or a single element.
 template <class T, unsigned kElements>
-using Stored = std::conditional_t<kElements == 1, T, uint4>;
+using Stored =
+    std::conditional_t<kElements == 1, T, std::conditional_t<kElements == kWidth<T>, uint4, uint2>>;
 
 template <class T, unsigned kElements>
 __device__ Stored<T, kElements> load_stored(const T* from) {
@@ -114,10 +115,17 @@ __device__ Stored<T, kElements> load_stored(const T* from) {
 }
 template <class T, unsigned kElements>
 __device__ void unpack_stored(const Stored<T, kElements>& stored, float (&x)[kElements]) {
-  if constexpr (kElements == 1)
+  if constexpr (kElements == 1) {
     x[0] = to_float(stored);
-  else
+  } else if constexpr (kElements == kWidth<T>) {
     unpack<T>(stored, x);
+  } else {
+    static_assert(kElements == 4 && sizeof(T) == 2);
+    x[0] = low_bf16(stored.x);
+    x[1] = high_bf16(stored.x);
+    x[2] = low_bf16(stored.y);
+    x[3] = high_bf16(stored.y);
+  }
 }
 
 template <unsigned kElements, class T>
@@ -130,6 +138,10 @@ __device__ void store_elements(T* to, float (&x)[kElements]) {
   if constexpr (kElements == 1) {
     *to = rounded_to<T>(x[0]);
     x[0] = to_float(*to);
+  } else if constexpr (kElements < kWidth<T>) {
+    const uint2 half{bf16_pair(x[0], x[1]), bf16_pair(x[2], x[3])};
+    *reinterpret_cast<uint2*>(to) = half;
+    unpack_stored<T, kElements>(half, x);
   } else {
     const uint4 vector = pack<T>(x);
     store_vector(to, vector);

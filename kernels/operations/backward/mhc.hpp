@@ -57,6 +57,43 @@ struct MhcPreBackward {
   BasicTokenSlices<Scalar<T>> slices;  // of all parameters: num_parameters()
 };
 
+/// Backward of MhcBoundary in one scan: of the MhcPre that it ends with, then of its MhcPost, whose
+/// dX' stays on chip between the two. `post.gradients` are dX' as the next boundary has left them,
+/// then dX: (4m + 3) d and, for the product that makes dphi, m d.
+template <class T>
+struct MhcBoundaryBackward {
+  MhcPostBackward<T> post;
+  const T* next_streams = nullptr;                     // X' (T, m, d)
+  const T* output_gradient = nullptr;                  // dx (T, d)
+  const Scalar<T>* next_post_gradients = nullptr;      // of H_post of X' (T, m)
+  const Scalar<T>* next_residual_gradients = nullptr;  // of H_res of X' (T, m, m)
+  BasicMhcMapping<Scalar<T>> mapping;
+  BasicNextNorm<Scalar<T>> norm;              // without a gain: dx is du
+  Scalar<T>* projection_gradients = nullptr;  // dz / R (T, m m + 2 m)
+  MhcMappingGradients<Scalar<T>> into;
+  Scalar<T>* gain_gradient = nullptr;  // (d), added to; null without a gain
+  BasicTokenSlices<Scalar<T>> slices;  // of all parameters: num_parameters()
+};
+
+/// The mhc_pre_backward that it begins with.
+template <class T>
+constexpr MhcPreBackward<T> pre_backward_of(const MhcBoundaryBackward<T>& op) {
+  return {.num_tokens = op.post.num_tokens,
+          .hidden_size = op.post.hidden_size,
+          .num_streams = op.post.num_streams,
+          .streams = op.next_streams,
+          .output_gradient = op.output_gradient,
+          .post_gradients = op.next_post_gradients,
+          .residual_gradients = op.next_residual_gradients,
+          .mapping = op.mapping,
+          .norm = op.norm,
+          .gradients = op.post.gradients,
+          .projection_gradients = op.projection_gradients,
+          .into = op.into,
+          .gain_gradient = op.gain_gradient,
+          .slices = op.slices};
+}
+
 /// Rows of phi: m of H_pre, m of H_post, m m of H_res.
 constexpr std::size_t num_mapping_rows(std::size_t num_streams) {
   return num_streams * (num_streams + 2);
@@ -69,14 +106,22 @@ constexpr std::size_t num_parameters(const MhcPreBackward<T>& op) {
          (op.norm.gain == nullptr ? 0 : op.hidden_size);
 }
 
+template <class T>
+constexpr std::size_t num_parameters(const MhcBoundaryBackward<T>& op) {
+  return num_parameters(pre_backward_of(op));
+}
+
 /// Throws std::invalid_argument where arguments break a rule of operations.hpp.
 template <class T>
 void check(const MhcPostBackward<T>& op);
 template <class T>
 void check(const MhcPreBackward<T>& op);
+template <class T>
+void check(const MhcBoundaryBackward<T>& op);
 
 #define DEPTHCOST_MHC_BACKWARD_OPERATIONS(X) \
   X(MhcPostBackward, mhc_post_backward)      \
-  X(MhcPreBackward, mhc_pre_backward)
+  X(MhcPreBackward, mhc_pre_backward)        \
+  X(MhcBoundaryBackward, mhc_boundary_backward)
 
 }  // namespace depthcost

@@ -247,19 +247,6 @@ void run(const MhcPreBackward<T>& op, Access&& access = {}) {
 
 /// Of a boundary in one scan. What the next boundary has left: the gradients of the streams behind
 /// this one, and of the coefficients that were made of them. The coefficients are made again.
-template <class T>
-struct MhcBoundaryBackward {
-  MhcPostBackward<T> post;             // its gradients as the next boundary has left them
-  const T* next_streams = nullptr;     // X' (T, m, d)
-  const T* output_gradient = nullptr;  // dx (T, d)
-  const Scalar<T>* next_post_gradients = nullptr;
-  const Scalar<T>* next_residual_gradients = nullptr;
-  BasicMhcMapping<Scalar<T>> mapping;
-  BasicNextNorm<Scalar<T>> norm;
-  MhcMappingGradients<Scalar<T>> into;
-  Scalar<T>* gain_gradient = nullptr;
-};
-
 template <class T, class Access = DirectAccess>
 void run(const MhcBoundaryBackward<T>& op, Access&& access = {}) {
   const std::size_t m = op.post.num_streams;
@@ -272,8 +259,10 @@ void run(const MhcBoundaryBackward<T>& op, Access&& access = {}) {
     const MhcCoefficients dH{mix_gradients(X, pre, dx, op.norm, op.gain_gradient, gradients),
                              load_row(access, row_at(op.next_post_gradients, t, m), m),
                              load_row(access, row_at(op.next_residual_gradients, t, m * m), m * m)};
-    const Rows more = mapping_gradients(op.mapping, X, dH, op.into).streams;
-    for (std::size_t i = 0; i < m; ++i) add(gradients[i], more[i]);
+    MappingGradients of = mapping_gradients(op.mapping, X, dH, op.into);
+    for (std::size_t i = 0; i < m; ++i) add(gradients[i], of.streams[i]);
+    const std::size_t rows = num_mapping_rows(m);
+    store_row(access, row_at(op.projection_gradients, t, rows), of.projection);
     mhc_post_backward_token(op.post, t, gradients, access);
   }
 }

@@ -64,6 +64,7 @@ BackwardLayer mhc_backward_layer(const SchemeLayer& at, Schedule schedule, Gradi
 double mhc_scalars(double m) { return m * m + 2 * m + 1; }
 
 constexpr std::string_view kMhcBackwardKernels[]{"mhc_post_backward", "mhc_pre_backward"};
+constexpr std::string_view kMhcBoundaryBackward[]{"mhc_boundary_backward"};
 
 GradientRule mhc_gradients(Schedule schedule) {
   GradientRule rule{
@@ -71,14 +72,26 @@ GradientRule mhc_gradients(Schedule schedule) {
           "dX = H_res^T dX', df = sum_i H_post[i] dX'_i; dX_j += H_pre[j] du + (phi^T dz - n "
           "((phi^T dz) . n) / (m d))_j / R, dphi = sum_t dz n^T, n = vec(X) / R",
       .kernels = {}};
-  if (schedule != unfused) rule.kernels = kMhcBackwardKernels;
+  if (schedule == fused) rule.kernels = kMhcBackwardKernels;
+  if (schedule == two_pass) rule.kernels = kMhcBoundaryBackward;
   return rule;
 }
+
+BackwardLayer least_mhc_backward(const SchemeLayer& at) {
+  return least_streams_backward(num_streams(at));
+}
+
+constexpr BackwardElsewhere kMhcBackwardElsewhere[]{
+    {.name = "TileKernels, post, pre and projection",
+     .source = "signatures in deepseek-ai/TileKernels tile_kernels/mhc",
+     .layer = tile_kernels_backward},
+    {.name = "the least", .source = "[ours] REFERENCES.md, backward", .layer = least_mhc_backward}};
 
 constexpr BackwardRule kMhcBackward{.layer = mhc_backward_layer,
                                     .activations = dynamic_streams_keep<mhc_scalars>,
                                     .recompute_layers = best_stream_recomputation,
-                                    .gradients = mhc_gradients};
+                                    .gradients = mhc_gradients,
+                                    .elsewhere = kMhcBackwardElsewhere};
 
 }  // namespace
 

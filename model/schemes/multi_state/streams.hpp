@@ -57,19 +57,36 @@ inline Launches dynamic_streams(double m, const StreamProjection& by, Schedule s
   return all;
 }
 
-/// Backward of a boundary, m streams whose coefficients come from the streams.
-///   fused               (6m + 2) r, (3m + 1) w: post, pre and the projection of
-///                       deepseek-ai/TileKernels tile_kernels/mhc, read off their signatures;
-///                       taken over for other maps in place of phi, which nobody has published
-///   two_pass, one_pass  (3m + 2) r, (m + 1) w: X before and behind the layer, f, dx, dX' r; dX, df
-///                       w: dX' is carried along, gradients of coefficients wait for the second
-///                       visit. [ours]
-///   unfused             (9m + 4) r, (5m + 2) w: each kernel's own backward, and autograd's two
-///                       additions to the gradient of X, which three kernels read. [ours]
-constexpr BackwardLayer dynamic_streams_backward(double m, Schedule schedule) {
-  if (schedule == fused) return {{3 * m + 2, 3 * m, 3 * m + 1}, 3};
+/// The least of a boundary's backward pass: X before and behind the layer, f, dx, dX' r; dX, df w.
+/// dX' is carried along, gradients of coefficients wait for the second visit.
+///   (3m + 2) r, (m + 1) w
+/// [ours]
+constexpr BackwardLayer least_streams_backward(double m) {
+  return backward_kernel(2 * m + 2, m, m + 1);
+}
+
+/// Post, pre and the projection of deepseek-ai/TileKernels tile_kernels/mhc, read off their
+/// signatures.
+///   (6m + 2) r, (3m + 1) w
+inline BackwardLayer tile_kernels_backward(const SchemeLayer& at) {
+  const double m = num_streams(at);
+  return {{3 * m + 2, 3 * m, 3 * m + 1}, 3};
+}
+
+/// Backward of a boundary, m streams whose coefficients come from the streams; other maps in place
+/// of phi are taken to need the same rows.
+///   fused     (5m + 2) r, (2m + 1) w: mhc_pre_backward, its product for dphi, mhc_post_backward
+///   two_pass  (4m + 2) r, (m + 1) w: mhc_boundary_backward and its product
+///   one_pass  least_streams_backward()
+///   unfused   (9m + 4) r, (5m + 2) w: each kernel's own backward, and autograd's two additions to
+///             the gradient of X, which three kernels read. [ours]
+inline BackwardLayer dynamic_streams_backward(double m, Schedule schedule) {
+  if (schedule == fused)
+    return backward_of(operations::mhc_pre_backward(m), 2) +
+           backward_of(operations::mhc_post_backward(m), 1);
+  if (schedule == two_pass) return backward_of(operations::mhc_boundary_backward(m), 2);
   if (schedule == unfused) return {{4 * m + 4, 5 * m, 5 * m + 2}, 7};
-  return {{2 * m + 2, m, m + 1}, 1};
+  return least_streams_backward(m);
 }
 
 /// Every layer saves its m streams, their mix (the norm's input), its normalised input, its

@@ -72,6 +72,35 @@ std::string moved_text(const Traffic& traffic) {
                      traffic.writes_d, total_d(traffic));
 }
 
+std::string backward_text(const BackwardLayer& layer) {
+  return fmt::format("{:.6g} r + {:.6g} w = {:.6g} d a token and layer in {:.6g} kernels",
+                     layer.traffic.activation_reads_d + layer.traffic.gradient_reads_d,
+                     layer.traffic.gradient_writes_d, total_d(layer.traffic), layer.kernels);
+}
+
+/// What made a schedule's count: kernels of ours, or nothing but the update.
+std::string backward_source(const BackwardRule& backward, Schedule schedule) {
+  const bool has_kernels = backward.gradients != nullptr;
+  const auto kernels =
+      has_kernels ? backward.gradients(schedule).kernels : std::span<const std::string_view>{};
+  return kernels.empty() ? "counted" : fmt::format("{}", fmt::join(kernels, ", "));
+}
+
+/// One line for the schedule of the row; for all of them, and for others, where it has kernels.
+std::vector<std::string> backward_lines(const FamilyRow& row) {
+  const BackwardRule& backward = *row.path.scheme.rule->backward;
+  if (backward.elsewhere.empty()) return {"backward, counted: " + backward_text(row.backward)};
+  std::vector<std::string> lines;
+  for (const FamilyBackward& of : row.backward_by_schedule)
+    lines.push_back(fmt::format("backward, {}: {} ({})", name(of.schedule), backward_text(of.layer),
+                                backward_source(backward, of.schedule)));
+  const SchemeLayer first{row.path.scheme.parameters, 1, row.path.num_layers};
+  for (const BackwardElsewhere& other : backward.elsewhere)
+    lines.push_back(fmt::format("backward, {}: {} ({})", other.name,
+                                backward_text(other.layer(first)), other.source));
+  return lines;
+}
+
 void append_members(JsonWriter& json, const FamilyRow& row) {
   const SchemeRule& rule = *row.path.scheme.rule;
   json.member("scheme", name(row.path.scheme));
@@ -222,10 +251,7 @@ Explanation explain_family_row(const FamilyRow& row) {
     x.numbers.push_back("unfused, without the next norm: " + moved_text(*row.unfused));
   x.numbers.push_back(fmt::format("{}: {} = {:.12g} bytes", name(row.schedule),
                                   moved_text(row.traffic), row.bytes.value));
-  x.numbers.push_back(fmt::format(
-      "backward, counted: {:.6g} r + {:.6g} w = {:.6g} d a token and layer in {:.6g} kernels",
-      row.backward.traffic.activation_reads_d + row.backward.traffic.gradient_reads_d,
-      row.backward.traffic.gradient_writes_d, total_d(row.backward.traffic), row.backward.kernels));
+  for (std::string& line : backward_lines(row)) x.numbers.push_back(std::move(line));
   x.numbers.push_back(
       fmt::format("state {} d; {} a layer; {:.12g} operations a token and layer", row.state,
                   row.parameters ? fmt::format("{:.12g} parameters", row.parameters->per_layer)

@@ -172,6 +172,8 @@ void explain(const Evaluation& e, Explanations& out) {
     out.push_back(transition_explanation(e, i));
   for (std::size_t stage = 0; stage < e.training.simulated->stages.size(); ++stage)
     out.push_back(stage_explanation(e, stage));
+  Explanation shapes = explain_shapes(e.study);
+  if (!shapes.numbers.empty()) out.push_back(std::move(shapes));
 }
 
 Explanation explain_step(const Evaluation& e, const StepRow& row) {

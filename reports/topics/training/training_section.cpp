@@ -254,6 +254,7 @@ void write_json(JsonWriter& json, const Answer& answer) {
     append_transitions(json, *evaluation.training.work);
     append_stages(json, *evaluation.training.simulated);
     json.object("plan", [&] { append_plan(json, evaluation); });
+    append_shapes(json, evaluation.study);
   });
 }
 
@@ -296,6 +297,7 @@ void write_markdown(Document& out) {
   out.table(training_memory_table(e));
   write_device(out);
   write_details(out);
+  write_shapes(out);
 }
 
 void write_table(std::string& text, const Answer& answer) {
@@ -311,6 +313,7 @@ void write_table(std::string& text, const Answer& answer) {
   append_table(text, "Training: memory of a device", training_device_table(evaluation));
   if (const Table table = training_throughput_table(evaluation); !table.rows.empty())
     append_table(text, "Training: throughput", table);
+  append_shapes(text, evaluation.study);
 }
 
 }  // namespace training_section

@@ -50,6 +50,12 @@ std::string communication_sentence(const Evaluation& evaluation);
 Explanation explain_step(const Evaluation& evaluation, const StepRow& row);
 Explanation explain_memory(const Evaluation& evaluation, const MemoryRow& row);
 
+/// The model in other shapes of the same size: nothing where these have no steps.
+void append_shapes(JsonWriter& json, const Study& study);
+void append_shapes(std::string& text, const Study& study);
+void write_shapes(Document& out);
+Explanation explain_shapes(const Study& study);
+
 /// Of a run whose step is known.
 std::optional<Throughput> throughput_of(const Evaluation& evaluation, const TrainingRun& run);
 

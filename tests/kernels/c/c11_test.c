@@ -44,6 +44,7 @@ HAS_SIZE(depthcost_attnres_phase1_backward_args, 144);
 HAS_SIZE(depthcost_attnres_phase2_backward_args, 136);
 HAS_SIZE(depthcost_mhc_post_backward_args, 96);
 HAS_SIZE(depthcost_mhc_pre_backward_args, 192);
+HAS_SIZE(depthcost_mhc_boundary_backward_args, 248);
 
 static int num_failures = 0;
 

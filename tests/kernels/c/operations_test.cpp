@@ -167,10 +167,11 @@ void expect_wraps_backward(const BackwardShape& shape) {
   expect_same_rows(in_cpp, in_c);
   const Problem untouched(shape);
   Problem spoilt(shape);
+  const auto op = spoilt.op;
   spoil(spoilt.op);
   EXPECT_EQ(run_in_c(spoilt.op), DEPTHCOST_INVALID_ARGUMENT);
   EXPECT_EQ(depthcost_last_error(), refusal(spoilt.op));
-  spoilt.op.hidden_size = untouched.op.hidden_size;
+  spoilt.op = op;
   expect_same_rows(untouched, spoilt);
 }
 
@@ -192,6 +193,7 @@ TEST(COperations, Backward) {
   expect_wraps_backward_in_both<Phase2BackwardProblem>();
   expect_wraps_backward_in_both<MhcPostBackwardProblem>();
   expect_wraps_backward_in_both<MhcPreBackwardProblem>();
+  expect_wraps_backward_in_both<MhcBoundaryBackwardProblem>();
 }
 
 TEST(COperations, Altup) {

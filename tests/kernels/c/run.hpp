@@ -64,6 +64,8 @@ inline depthcost_mhc_mapping in_c(const MhcMapping& mapping) {
 
 template <class T>
 depthcost_mhc_post_args in_c(const MhcPost<T>& op);
+template <class T>
+depthcost_mhc_post_backward_args in_c(const MhcPostBackward<T>& op);
 
 /// The struct whose members hold what those of the operation do.
 template <class Args, class Op>
@@ -89,6 +91,10 @@ Args in_c_with(depthcost_dtype dtype, const Op& op) {
 template <class T>
 depthcost_mhc_post_args in_c(const MhcPost<T>& op) {
   return in_c_with<depthcost_mhc_post_args>(dtype_of<T>(), op);
+}
+template <class T>
+depthcost_mhc_post_backward_args in_c(const MhcPostBackward<T>& op) {
+  return in_c_with<depthcost_mhc_post_backward_args>(dtype_of<T>(), op);
 }
 
 /// An ablation has a function of its own.

@@ -96,4 +96,22 @@ MhcPreBackward<T> on_device(MhcPreBackward<T> op, DeviceBuffers& buffers) {
   return op;
 }
 
+template <class T>
+MhcBoundaryBackward<T> on_device(MhcBoundaryBackward<T> op, DeviceBuffers& buffers) {
+  const MhcPreBackward<T> before = pre_backward_of(op);
+  const MhcPreBackward<T> pre = on_device(before, buffers);
+  op.post = on_device(op.post, buffers);
+  op.next_streams = pre.streams;
+  op.output_gradient = pre.output_gradient;
+  op.next_post_gradients = pre.post_gradients;
+  op.next_residual_gradients = pre.residual_gradients;
+  op.mapping = pre.mapping;
+  op.norm = pre.norm;
+  op.projection_gradients = pre.projection_gradients;
+  op.into = pre.into;
+  op.gain_gradient = pre.gain_gradient;
+  op.slices = pre.slices;
+  return op;
+}
+
 }  // namespace depthcost::test

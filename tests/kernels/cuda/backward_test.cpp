@@ -28,6 +28,7 @@ TEST_F(BackwardOnDevice, OfPhase2MatchesTheReference) { Checks::phase2(); }
 TEST_F(BackwardOnDevice, OfPhase1MatchesTheReference) { Checks::phase1(); }
 TEST_F(BackwardOnDevice, OfMhcPostMatchesTheReference) { Checks::mhc_post(); }
 TEST_F(BackwardOnDevice, OfMhcPreMatchesTheReference) { Checks::mhc_pre(); }
+TEST_F(BackwardOnDevice, OfAnMhcBoundaryMatchesTheReference) { Checks::mhc_boundary(); }
 TEST_F(BackwardOnDevice, OfAttnResIsRightAtItsEdges) { Checks::edges_of_attnres(); }
 
 /// A row in registers, one that is too long for them, and one that has no whole vectors; more
@@ -45,8 +46,9 @@ TEST_F(BackwardOnDevice, MatchesTheReferenceInEveryVariant) {
     Checks::expect_matches_in_both<Phase2BackwardProblem>({T, d, 1, 1, 1, 2});
     Checks::expect_matches_in_both<Phase1BackwardProblem>({T, d, 9, 3, 1, 2});
     Checks::expect_matches_in_both<MhcPostBackwardProblem>({T, d, 4});
-    Checks::expect_matches_in_both<MhcPreBackwardProblem>(
-        {T + 4, d / 4 * 4 == d ? 64U : 61U, 4, 1, 1, 2});
+    const std::size_t width = d / 4 * 4 == d ? 64 : 61;
+    Checks::expect_matches_in_both<MhcPreBackwardProblem>({T + 4, width, 4, 1, 1, 2});
+    Checks::expect_matches_in_both<MhcBoundaryBackwardProblem>({T + 4, width, 4, 1, 1, 2});
   }
 }
 
@@ -69,6 +71,7 @@ TEST_F(BackwardOnDevice, IsRepeatable) {
   expect_repeatable_bits<Phase2BackwardProblem<Bf16>>(shape);
   expect_repeatable_bits<MhcPostBackwardProblem<Bf16>>(shape);
   expect_repeatable_bits<MhcPreBackwardProblem<Bf16>>(shape);
+  expect_repeatable_bits<MhcBoundaryBackwardProblem<Bf16>>(shape);
 }
 
 }  // namespace

@@ -266,6 +266,8 @@ TEST(Descriptors, EqualTheLedgerForBackwardPasses) {
                       operations::mhc_post_backward(streams));
     expect_ledger_row(descriptor(MhcPreBackward<Bf16>{T, d, m}),
                       operations::mhc_pre_backward(streams));
+    expect_ledger_row(descriptor(MhcBoundaryBackward<Bf16>{.post = {T, d, m}}),
+                      operations::mhc_boundary_backward(streams));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "model/pipeline/pipeline_simulation.hpp"
 #include "tests/model/pipeline/pipeline_steps.hpp"
@@ -79,6 +80,19 @@ RC_GTEST_PROP(PipelineStep, EqualsWalkingThroughTimeSecondBySecond, ()) {
     }
     RC_ASSERT(step.communication[stage].value == ticks.communication(stage));
   }
+}
+
+/// Also in memory that a simulation before has used.
+RC_GTEST_PROP(PipelineStep, HasTheMakespanThatIsFoundAlone, ()) {
+  PipelineWork work = random_work();
+  const PipelineOrder order = std::exchange(work.order, {});
+  const Seconds alone = makespan_of(order, work);
+  PipelineWork shorter = work;
+  for (ChunkTimes& chunk : shorter.chunks) chunk.recompute = Seconds{};
+  for (Bytes& message : shorter.forward_messages) message = Bytes{};
+  RC_ASSERT(makespan_of(order, shorter) <= alone);
+  work.order = order;
+  RC_ASSERT(simulate(work).makespan == alone);
 }
 
 using TaskTimes = std::map<std::tuple<TaskKind, Count, Count>, TimedTask>;

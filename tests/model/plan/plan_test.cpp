@@ -233,6 +233,79 @@ TEST(Plan, CountsAllThatTrainingKeeps) {
   EXPECT_GT(plan.memory.value, 18 * 2.7e12 / 8);
 }
 
+// --- training ---
+
+/// Kimi K3 in training on eight devices that hold all of it, or a part of its placements.
+Study training_of(double capacity, double limit) {
+  Study study = test::training_study();
+  study.pipeline.reset();
+  study.training->schedule = PipelineSchedule::one_forward_one_backward;
+  study.machine->memory_capacity = Bytes{capacity};
+  study.budgets = {{BudgetKind::training_overhead, limit}};
+  return study;
+}
+
+std::vector<PlacedStudy> all_placed_in_training(const Study& own) {
+  std::vector<PlacedStudy> all;
+  for (const Placement& placement : placements(own, kDevices)) {
+    if (placement.context > 1) continue;
+    PlacedStudy at{placement, own, {{.key = SweptKey::block_size, .values = {6, 24}}}};
+    at.study.tensor_parallel_size = placement.tensor;
+    at.study.expert_parallel_size = placement.expert;
+    at.study.data_parallel_size = placement.data;
+    at.study.training->num_micro_batches = 32 / placement.data;
+    if (placement.pipeline > 1)
+      at.study.pipeline = even_layout(placement.pipeline, 1, own.model.num_layers / 2, 2);
+    all.push_back(std::move(at));
+  }
+  return all;
+}
+
+/// Without a bound, and without an order of its own.
+void expect_what_a_loop_finds(const Study& own, std::size_t num_threads) {
+  const std::vector<PlacedStudy> all = all_placed_in_training(own);
+  std::vector<PlannedPlacement> kept;
+  std::optional<PlannedPlacement> faster;
+  for (const PlacedStudy& at : all) {
+    PlannedPlacement plan = planned(at);
+    if (plan.fate == PlanFate::keeps || plan.fate == PlanFate::breaks)
+      EXPECT_LE(least_cost(at), plan.cost) << placement_text(at.placement);
+    if (plan.fate == PlanFate::breaks && (!faster || plan.cost < faster->cost)) faster = plan;
+    if (plan.fate == PlanFate::keeps) kept.push_back(std::move(plan));
+  }
+  std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.cost, a.memory, a.placement) < std::tuple(b.cost, b.memory, b.placement);
+  });
+  Progress progress;
+  const Plans found = plans_of(all, num_threads, progress);
+  EXPECT_EQ(progress.done, all.size());
+  EXPECT_EQ(found.searched, all.size());
+  ASSERT_EQ(found.best.size(), std::min<std::size_t>(3, kept.size()));
+  for (std::size_t i = 0; i < found.best.size(); ++i) {
+    EXPECT_EQ(found.best[i].placement, kept[i].placement) << i;
+    EXPECT_EQ(found.best[i].cost, kept[i].cost) << i;
+    EXPECT_EQ(found.best[i].blocks->block_size, kept[i].blocks->block_size) << i;
+  }
+  EXPECT_EQ(found.kept + found.too_large + found.broken + found.unknown + found.slower, all.size());
+  const bool has_faster = faster && !kept.empty() && faster->cost < kept.front().cost;
+  ASSERT_EQ(found.faster.has_value(), has_faster);
+  if (has_faster) EXPECT_EQ(found.faster->placement, faster->placement);
+}
+
+TEST(PlanOfTraining, IsWhatALoopOverEveryPlacementFinds) {
+  for (const double limit : {1e-3, 0.02, 1.0})
+    for (const double capacity : {6e12, 1e14})
+      for (const std::size_t threads : {1U, 3U})
+        expect_what_a_loop_finds(training_of(capacity, limit), threads);
+}
+
+TEST(PlanOfTraining, DoesNotLookAtWhatIsTooSlowInAnyCase) {
+  Progress progress;
+  const Plans found = plans_of(all_placed_in_training(training_of(1e14, 1)), 2, progress);
+  EXPECT_GT(found.slower, 0U);
+  EXPECT_EQ(found.best.size(), 3U);
+}
+
 // --- placements ---
 
 /// Every five numbers.

@@ -44,10 +44,10 @@ TEST(MultiState, MovesInItsBackwardPassWhatGradientsNeed) {
       // norm; read X | u | m; sum | 2m | m; write f | dX | df.
       {kWideResidual, unfused, 5, {2 + 4 + 1, 1 + 8 + 4, 1 + 4 + 4 + 1}, 4},
       {kWideResidual, unfused, 13, {2 + 4 + 1, 1 + 4, 1 + 4 + 1}, 3},
-      // as mHC: post 3m + 2, mix 3m + 1 and map 3m; and with both copies of X in one scan.
-      {kHcDynamic, fused, 5, {14, 12, 13}, 3},
-      {kMhcLite, fused, 5, {14, 12, 13}, 3},
-      {kKromHc, fused, 5, {14, 12, 13}, 3},
+      // as mHC: post 3m + 2, pre 3m + 1 and m for dphi; and with both copies of X in one scan.
+      {kHcDynamic, fused, 5, {14, 8, 9}, 3},
+      {kMhcLite, fused, 5, {14, 8, 9}, 3},
+      {kKromHc, fused, 5, {14, 8, 9}, 3},
       {kSinglePassMhc, one_pass, 5, {10, 4, 5}, 1},
       // the mean, dx || m rows.
       {kMhcMeanExit, fused, 13, {2, 0, 4}, 1},

@@ -1,6 +1,7 @@
 // Whole texts of a plan: the best, the nearest that breaks a limit, the nearest that does not fit.
 #include "reports/plan/plan_report.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -45,6 +46,20 @@ const std::string kTop =
     "sequences in all, 100,000 tokens each.\n"
     "Searched: 9 placements; 4 too large for 90.00 GB a device (90 % of its memory), 3 beyond a "
     "limit, 0 not known.\n\n";
+
+TEST(PlanText, SaysHowManyPlacementsWereNotLookedAt) {
+  PlanReport pruned = report();
+  pruned.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01)};
+  pruned.plans.kept = 1;
+  pruned.plans.slower = 5;
+  const std::string text = plan_text(pruned);
+  EXPECT_THAT(text,
+              testing::HasSubstr("0 not known; 5 not looked at (their layers alone take longer "
+                                 "than these plans).\n"));
+  EXPECT_THAT(text, testing::HasSubstr("1. tensor 8: the fastest placement that fits and keeps the "
+                                       "limits. It keeps"));
+  EXPECT_EQ(json::parse(plan_json(pruned, "0"))["slower"], 5);
+}
 
 TEST(PlanText, NamesTheBestAndWhy) {
   PlanReport two = report();

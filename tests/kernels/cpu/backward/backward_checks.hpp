@@ -116,6 +116,15 @@ struct BackwardChecks {
     }
   }
 
+  static void mhc_boundary() {
+    expect_all_match<MhcBoundaryBackwardProblem>(
+        {kTokens, kWidths, {1, 2, 3, 4, 7}, {1}, {0, 1}, {1, 3, 40}, {0}, {1}});
+    for (const SinkhornOrder order : {SinkhornOrder::col_row, SinkhornOrder::row_col}) {
+      MhcBoundaryBackwardProblem<float> problem({5, 48, 4, 1, 1, 2}, order);
+      expect_matches_reference(problem);
+    }
+  }
+
   /// One source has all the weight, or all have the same; rows of zeros have the norm of eps.
   static void edges_of_attnres() {
     for (const float scale : {0.0F, 140.0F})

@@ -370,4 +370,34 @@ struct MhcPreBackwardProblem {
   }
 };
 
+/// The two halves, of which post has the gradients of the streams.
+template <class T>
+struct MhcBoundaryBackwardProblem {
+  MhcPostBackwardProblem<T> of_post;
+  MhcPreBackwardProblem<T> of_pre;
+  MhcBoundaryBackward<T> op;
+
+  explicit MhcBoundaryBackwardProblem(const BackwardShape& s,
+                                      SinkhornOrder order = SinkhornOrder::col_row)
+      : of_post(s), of_pre(s, order) {
+    const MhcPreBackward<T>& pre = of_pre.op;
+    op = {.post = of_post.op,
+          .next_streams = pre.streams,
+          .output_gradient = pre.output_gradient,
+          .next_post_gradients = pre.post_gradients,
+          .next_residual_gradients = pre.residual_gradients,
+          .mapping = pre.mapping,
+          .norm = pre.norm,
+          .projection_gradients = pre.projection_gradients,
+          .into = pre.into,
+          .gain_gradient = pre.gain_gradient,
+          .slices = pre.slices};
+  }
+  template <class Visit>
+  static void each_output(const auto& a, const auto& b, const Visit& visit) {
+    MhcPostBackwardProblem<T>::each_output(a.post, b.post, visit);
+    MhcPreBackwardProblem<T>::each_output(pre_backward_of(a), pre_backward_of(b), visit);
+  }
+};
+
 }  // namespace depthcost::test

@@ -26,6 +26,7 @@ TEST(BackwardOnCpu, OfPhase2MatchesTheReference) { Checks::phase2(); }
 TEST(BackwardOnCpu, OfPhase1MatchesTheReference) { Checks::phase1(); }
 TEST(BackwardOnCpu, OfMhcPostMatchesTheReference) { Checks::mhc_post(); }
 TEST(BackwardOnCpu, OfMhcPreMatchesTheReference) { Checks::mhc_pre(); }
+TEST(BackwardOnCpu, OfAnMhcBoundaryMatchesTheReference) { Checks::mhc_boundary(); }
 TEST(BackwardOnCpu, OfAttnResIsRightAtItsEdges) { Checks::edges_of_attnres(); }
 
 template <class Problem>
@@ -52,6 +53,7 @@ TEST(BackwardOnCpu, IsRepeatableWithAnyNumberOfThreads) {
   expect_repeatable_bits<Phase2BackwardProblem<Bf16>>(shape);
   expect_repeatable_bits<MhcPostBackwardProblem<Bf16>>(shape);
   expect_repeatable_bits<MhcPreBackwardProblem<Bf16>>(shape);
+  expect_repeatable_bits<MhcBoundaryBackwardProblem<Bf16>>(shape);
 }
 
 }  // namespace

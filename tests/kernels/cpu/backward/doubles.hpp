@@ -153,4 +153,21 @@ MhcPreBackward<double> in_doubles(const MhcPreBackward<T>& op, Doubles& to) {
           .gain_gradient = to.copy(op.gain_gradient, d)};
 }
 
+template <class T>
+MhcBoundaryBackward<double> in_doubles(const MhcBoundaryBackward<T>& op, Doubles& to) {
+  // Both halves have the gradients of the streams.
+  const MhcPreBackward<double> pre = in_doubles(pre_backward_of(op), to);
+  MhcBoundaryBackward<double> all{.post = in_doubles(op.post, to),
+                                  .next_streams = pre.streams,
+                                  .output_gradient = pre.output_gradient,
+                                  .next_post_gradients = pre.post_gradients,
+                                  .next_residual_gradients = pre.residual_gradients,
+                                  .mapping = pre.mapping,
+                                  .norm = pre.norm,
+                                  .projection_gradients = pre.projection_gradients,
+                                  .into = pre.into,
+                                  .gain_gradient = pre.gain_gradient};
+  return all;
+}
+
 }  // namespace depthcost::test

@@ -99,7 +99,9 @@ std::vector<Run> runs() {
           backward_run_of<Phase1BackwardProblem<Bf16>>({5, 600, 9, 3, 1, 2}),
           backward_run_of<MhcPostBackwardProblem<Bf16>>({3, 600, 4}),
           backward_run_of<MhcPostBackwardProblem<float>>({3, 131, 5}),
-          backward_run_of<MhcPreBackwardProblem<Bf16>>({9, 136, 4, 1, 1, 2})};
+          backward_run_of<MhcPreBackwardProblem<Bf16>>({9, 136, 4, 1, 1, 2}),
+          backward_run_of<MhcBoundaryBackwardProblem<Bf16>>({9, 136, 4, 1, 1, 2}),
+          backward_run_of<MhcBoundaryBackwardProblem<float>>({5, 67, 5, 1, 1, 2})};
 }
 
 /// And every backward pass on rows.

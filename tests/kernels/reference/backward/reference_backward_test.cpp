@@ -510,18 +510,20 @@ void in_one_scan(const Shape& shape, std::size_t m, SinkhornOrder order, double 
   b.order = order;
   for (double& each : b.bias) each *= bias_scale;
   b.loss();
+  Row dz(s.T * b.rows);
   BackwardAccess access = s.access();
-  for (const Row* row : {&b.c_post, &b.c_residual}) access.holds(Saved::scalars, *row);
+  for (const Row* row : {&b.c_post, &b.c_residual, &dz}) access.holds(Saved::scalars, *row);
   s.dX = s.dnext;
-  run(reference::MhcBoundaryBackward<double>{s.backward(),
-                                             s.next.data(),
-                                             s.dx.data(),
-                                             b.c_post.data(),
-                                             b.c_residual.data(),
-                                             b.mapping(),
-                                             {.gain = s.gain.data()},
-                                             b.into(),
-                                             s.dgain.data()},
+  run(MhcBoundaryBackward<double>{.post = s.backward(),
+                                  .next_streams = s.next.data(),
+                                  .output_gradient = s.dx.data(),
+                                  .next_post_gradients = b.c_post.data(),
+                                  .next_residual_gradients = b.c_residual.data(),
+                                  .mapping = b.mapping(),
+                                  .norm = {.gain = s.gain.data()},
+                                  .projection_gradients = dz.data(),
+                                  .into = b.into(),
+                                  .gain_gradient = s.dgain.data()},
       access);
   b.expect();
   const SchemeParameters parameters{.hidden_size = 64, .num_streams = static_cast<Count>(m)};
@@ -578,8 +580,7 @@ TEST(ReferenceBackward, OfMhcInThreeKernels) {
       b.expect();
       const SchemeParameters parameters{.hidden_size = 64, .num_streams = static_cast<Count>(m)};
       EXPECT_EQ(access.moved(),
-                ledger(schemes::kMhc, Schedule::fused, 1, GradientAccumulation::fused, parameters)
-                    .traffic);
+                schemes::kMhc.backward->elsewhere.front().layer({parameters, 1, 2}).traffic);
     }
 }
 
