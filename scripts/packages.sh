@@ -2,7 +2,7 @@
 packages_program="cmake ninja-build g++ libyaml-dev libcli11-dev libfmt-dev nlohmann-json3-dev libeigen3-dev libfast-float-dev libsqlite3-dev zlib1g-dev"
 packages_build="$packages_program libhwy-dev libbenchmark-dev"
 packages_report="$packages_build gnuplot-nox"
-packages_test="$packages_report libgtest-dev librapidcheck-dev libopenmpi-dev openmpi-bin libxml2-utils libnlopt-cxx-dev libboost-context-dev"
+packages_test="$packages_report libgtest-dev librapidcheck-dev libopenmpi-dev openmpi-bin libxml2-utils libnlopt-cxx-dev libboost-context-dev python3-jsonschema python3-yaml"
 packages_calibrate="$packages_program libnlopt-cxx-dev"
 packages_docs="python3-venv"
 packages_instructions="valgrind"

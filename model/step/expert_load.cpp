@@ -26,7 +26,11 @@ std::vector<double> skewed_chances(Count num_experts, double num_active) {
   return chances;
 }
 
-double woken(double chance, double num_tokens) { return 1 - std::pow(1 - chance, num_tokens); }
+/// Chance that all tokens pass by what one token passes by with that chance. Less than one token is
+/// a token that a device has with that chance.
+double asleep(double passing, double num_tokens) {
+  return num_tokens < 1 ? 1 - num_tokens * (1 - passing) : std::pow(passing, num_tokens);
+}
 
 /// Every `stride`-th of what the chances make, from the first.
 RankLoad every(std::size_t stride, const std::vector<RankLoad>& experts) {
@@ -47,7 +51,7 @@ SkewedLoad skewed_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks)
   const auto ranks = static_cast<double>(num_ranks);
   std::vector<RankLoad> experts;
   for (const double chance : skewed_chances(mlp.num_experts, static_cast<double>(mlp.num_active)))
-    experts.push_back({woken(chance, num_tokens), num_tokens * chance});
+    experts.push_back({1 - asleep(1 - chance, num_tokens), num_tokens * chance});
   const RankLoad all = every(1, experts);
   return {.mean = {all.distinct_experts / ranks, all.token_visits / ranks},
           .fullest = every(static_cast<std::size_t>(num_ranks), experts)};
@@ -67,13 +71,13 @@ RankLoad fullest_by_chance(const ExpertMlp& mlp, double num_tokens, Count num_ra
   if (num_ranks == 1) return load;
   const double by_chance = expected_maximum(num_ranks);
   const double visits = T * k * n / E * (1 - n / E) * (E - k) / (E - 1);
-  const double q = std::pow(1 - k / E, T);
-  const double q2 = std::pow((1 - k / E) * std::max(1 - k / (E - 1), 0.0), T);
-  const double asleep = n * q * (1 - q) + n * (n - 1) * (q2 - q * q);
+  const double q = asleep(1 - k / E, T);
+  const double q2 = asleep((1 - k / E) * std::max(1 - k / (E - 1), 0.0), T);
+  const double variance = n * q * (1 - q) + n * (n - 1) * (q2 - q * q);
   load.token_visits =
       std::min(load.token_visits + by_chance * std::sqrt(visits), T * std::min(n, k));
   load.distinct_experts =
-      std::min(load.distinct_experts + by_chance * std::sqrt(std::max(asleep, 0.0)), n);
+      std::min(load.distinct_experts + by_chance * std::sqrt(std::max(variance, 0.0)), n);
   return load;
 }
 
@@ -83,7 +87,7 @@ double distinct_experts(double num_experts, double num_active, double num_tokens
   const double E = num_experts;
   const double k = num_active;
   const double T = num_tokens;
-  return E * (1 - std::pow(1 - k / E, T));
+  return E * (1 - asleep(1 - k / E, T));
 }
 
 RankLoad balanced_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks) {

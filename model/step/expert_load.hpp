@@ -29,7 +29,8 @@ struct ExpertLoad {
 };
 
 /// Experts woken by T tokens that choose k of E each, all alike.
-///   E (1 - (1 - k/E)^T)
+///   E (1 - (1 - k/E)^T)      T >= 1
+///   T k                      T < 1: a device has a token with that chance
 /// [ours] REFERENCES.md, "experts".
 double distinct_experts(double num_experts, double num_active, double num_tokens);
 

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -97,22 +97,6 @@ class Child {
   pid_t pid_;
 };
 
-class FileActions {
- public:
-  FileActions() { ::posix_spawn_file_actions_init(&actions_); }
-  FileActions(const FileActions&) = delete;
-  FileActions& operator=(const FileActions&) = delete;
-  ~FileActions() { ::posix_spawn_file_actions_destroy(&actions_); }
-
-  void place(const Descriptor& descriptor, int number) {
-    ::posix_spawn_file_actions_adddup2(&actions_, descriptor.number(), number);
-  }
-  const posix_spawn_file_actions_t* get() const { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_;
-};
-
 /// Ours, but with the one locale that every machine has: it decides how numbers are written.
 std::vector<std::string> child_environment() {
   std::vector<std::string> variables{"LC_ALL=C"};
@@ -138,24 +122,65 @@ struct Streams {
   Descriptor errors;
 };
 
+/// Makes the stream a standard one of this process.
+bool place(const Descriptor& stream, int number) {
+  // A copy is inherited; the stream itself is not, even where it has that number already.
+  if (stream.number() == number) return ::fcntl(number, F_SETFD, 0) == 0;
+  return ::dup2(stream.number(), number) == number;
+}
+
+/// In the child: becomes gnuplot, or says why not and ends. It ends when we end, by a signal too: a
+/// gnuplot that hangs would stay for ever. posix_spawn() cannot ask for that.
+[[noreturn]] void become_gnuplot(const std::array<const Descriptor*, 3>& streams,
+                                 const Descriptor& reason, pid_t parent,
+                                 const std::vector<char*>& arguments,
+                                 const std::vector<char*>& environment) {
+  constexpr int kNotFound = 127;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kNotFound);  // has ended before we asked
+  // In this order no copy overwrites an end that is still to be copied, even where we were started
+  // with standard streams closed: the ends of the later channels are above 2.
+  bool is_placed = true;
+  for (int number = STDIN_FILENO; number <= STDERR_FILENO; ++number)
+    is_placed = is_placed && place(*streams[static_cast<std::size_t>(number)], number);
+  if (is_placed) ::execvpe("gnuplot", arguments.data(), environment.data());
+  const int error = errno;
+  [[maybe_unused]] const auto written = ::write(reason.number(), &error, sizeof error);
+  ::_exit(kNotFound);
+}
+
+/// What the child says before it is gnuplot; 0 if it has become that.
+int reason_of(const Descriptor& pipe) {
+  int error = 0;
+  while (::read(pipe.number(), &error, sizeof error) < 0 && errno == EINTR) continue;
+  return error;
+}
+
 /// 0 or what errno says.
 int spawn_gnuplot(Streams& streams, pid_t& pid) {
   auto script = channel_to_child();
   auto output = channel_from_child();
   auto errors = channel_from_child();
-  if (!script || !output || !errors) return errno;
-  FileActions actions;
-  // In this order no copy overwrites an end that is still to be copied, even where we were started
-  // with standard streams closed: the ends of the later channels are above 2.
-  actions.place(script->theirs, STDIN_FILENO);
-  actions.place(output->theirs, STDOUT_FILENO);
-  actions.place(errors->theirs, STDERR_FILENO);
-  std::vector<std::string> arguments{"gnuplot", "-d"};  // -d: without the user's settings
-  std::vector<std::string> environment = child_environment();
-  const int error = ::posix_spawnp(&pid, "gnuplot", actions.get(), nullptr,
-                                   pointers(arguments).data(), pointers(environment).data());
+  auto reason = channel_from_child();
+  if (!script || !output || !errors || !reason) return errno;
+  std::vector<std::string> words{"gnuplot", "-d"};  // -d: without the user's settings
+  std::vector<std::string> variables = child_environment();
+  const std::vector<char*> arguments = pointers(words);
+  const std::vector<char*> environment = pointers(variables);
+  const pid_t parent = ::getpid();
+  pid = ::fork();
+  if (pid == 0)
+    become_gnuplot({&script->theirs, &output->theirs, &errors->theirs}, reason->theirs, parent,
+                   arguments, environment);
+  if (pid < 0) return errno;
+  reason->theirs.close();
+  const int error = reason_of(reason->ours);
+  if (error != 0) {
+    const Child failed_child(pid);  // waited for
+    return error;
+  }
   streams = {std::move(script->ours), std::move(output->ours), std::move(errors->ours)};
-  return error;
+  return 0;
 }
 
 void send_some(Descriptor& socket, std::string_view& rest) {

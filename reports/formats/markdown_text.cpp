@@ -6,9 +6,18 @@
 namespace depthcost {
 namespace {
 
-/// A name with a space or a bracket is a target only between < and >.
+/// A name with a space or a bracket is a target only between < and >, and other signs of Markdown
+/// and line ends are none within it: RFC 3986 writes them as %XX.
 std::string link_target(const std::string& name) {
-  return name.find_first_of(" ()") == std::string::npos ? name : "<" + name + ">";
+  std::string target;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F || std::string_view("<>\\%").find(c) != std::string_view::npos)
+      target += fmt::format("%{:02X}", byte);
+    else
+      target += c;
+  }
+  return target.find_first_of(" ()") == std::string::npos ? target : "<" + target + ">";
 }
 
 }  // namespace
@@ -17,7 +26,7 @@ std::string escaped(std::string_view text) {
   std::string safe;
   for (const char c : text) {
     if (std::string_view("\\[]`*_<>").find(c) != std::string_view::npos) safe += '\\';
-    safe += c;
+    safe += c == '\n' || c == '\r' ? ' ' : c;
   }
   return safe;
 }

@@ -39,11 +39,18 @@ std::string padded_line(const Table& table, const std::vector<std::string>& cell
   return line + "\n";
 }
 
+/// Without HTML and links, which no cell of ours has but from somebody's file. Code between
+/// backticks is shown as it is.
 std::string markdown_cell(const std::string& text) {
   std::string cell;
+  bool is_escaped = false;  // by a backslash before it
+  bool is_code = false;
   for (const char c : text) {
-    if (c == '|') cell += '\\';
+    const bool opens = !is_code && (c == '<' || (c == '(' && cell.ends_with(']')));
+    if (c == '|' || (opens && !is_escaped)) cell += '\\';
     cell += c == '\n' || c == '\r' ? ' ' : c;
+    if (c == '`' && !is_escaped) is_code = !is_code;
+    is_escaped = c == '\\' && !is_escaped;
   }
   return cell;
 }

@@ -66,6 +66,20 @@ TEST(ExpertLoad, RisesFromLowToHigh) {
     }
 }
 
+// A device that has a token with the chance T wakes its k experts with that chance, however they
+// are chosen. The mean rank of skewed routing once woke more than that of balanced routing.
+TEST(ExpertLoad, OfLessThanATokenIsThatChanceOfOne) {
+  const ExpertMlp mixtral{.num_experts = 8, .num_active = 2, .width = 14336};
+  for (const double tokens : {1.0 / 64, 1.0 / 8, 0.5, 1.0})
+    for (const Count ranks : {1, 4}) {
+      const ExpertLoad load = expert_load(mixtral, tokens, ranks, {});
+      const double experts = 2 * tokens / static_cast<double>(ranks);
+      EXPECT_NEAR(load.value.distinct_experts, experts, 1e-12);
+      EXPECT_NEAR(load.low.distinct_experts, experts, 1e-12);
+      EXPECT_GE(load.high.distinct_experts, experts - 1e-12);
+    }
+}
+
 // The first of two ranks has experts 1 and 3 of popularity 1, 1/2, 1/3, 1/4: 16/25 of the visits.
 TEST(ExpertLoad, OfASkewedRankIsTheMostPopularDealtInTurn) {
   const ExpertMlp mlp{.num_experts = 4, .num_active = 1, .width = 1};

@@ -2,8 +2,10 @@
 #include "reports/formats/gnuplot.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -173,6 +175,37 @@ TEST(Gnuplot, IsEndedWhenItClosesItsOutputsAndStays) {
   const Drawing drawing = draw_svg("plot x\n", std::chrono::milliseconds{200});
   EXPECT_EQ(drawing.error, "gnuplot was not done within 200 ms");
   EXPECT_FALSE(has_children());
+}
+
+/// Reads the number that the fake has written, once it is there.
+pid_t pid_in(const fs::path& file) {
+  pid_t pid = 0;
+  while (!(std::ifstream(file) >> pid)) ::usleep(1000);
+  return pid;
+}
+
+TEST(Gnuplot, EndsWithUsEvenByASignal) {
+  const Folder folder;
+  const fs::path file = folder.path() / "pid";
+  const FakeGnuplot fake{"echo $$ >" + (folder.path() / "new").string() + "\n/bin/mv " +
+                         (folder.path() / "new").string() + " " + file.string() +
+                         "\nexec /bin/sleep 600"};
+  const pid_t drawing = ::fork();
+  if (drawing == 0) {
+    draw_svg("plot x\n");
+    ::_exit(0);
+  }
+  const pid_t gnuplot = pid_in(file);
+  ::kill(drawing, SIGKILL);
+  ASSERT_EQ(::waitpid(drawing, nullptr, 0), drawing);
+  // It is init's child now, or a zombie where nobody waits for orphans.
+  const auto has_ended = [&] {
+    std::ifstream status("/proc/" + std::to_string(gnuplot) + "/stat");
+    std::string number, name, state;
+    return !(status >> number >> name >> state) || state == "Z";
+  };
+  for (int i = 0; i < 10'000 && !has_ended(); ++i) ::usleep(1000);
+  EXPECT_TRUE(has_ended());
 }
 
 }  // namespace

@@ -37,5 +37,17 @@ TEST(Markdown, KeepsACellInItsCell) {
   EXPECT_EQ(markdown({{{"a|b"}}, {{"c\nd"}}}), "| a\\|b |\n| --- |\n| c d |\n");
 }
 
+TEST(Markdown, HasNoHtmlAndNoLinksFromOthers) {
+  const auto cell = [](const std::string& text) {
+    const std::string table = markdown({{{"x"}}, {{text}}});
+    return table.substr(16, table.size() - 16 - 3);
+  };
+  EXPECT_EQ(cell("<img src=x>"), "\\<img src=x>");
+  EXPECT_EQ(cell("\\<b>"), "\\<b>");        // escaped already
+  EXPECT_EQ(cell("\\\\<b>"), "\\\\\\<b>");  // a backslash that is escaped, and then one that is not
+  EXPECT_EQ(cell("![a](http://b)"), "![a]\\(http://b)");
+  EXPECT_EQ(cell("`a < b`, [1] (c)"), "`a < b`, [1] (c)");
+}
+
 }  // namespace
 }  // namespace depthcost::text_table_test
