@@ -98,7 +98,9 @@ struct SweepOptions {
   std::string format = "table";   // table | json | csv | markdown
   std::string directory;          // for files; stdout if empty
   std::int64_t max_points = 1'000'000;
-  double compute = 5.6;  // PFLOP/s-days of the break-even
+  double compute = 5.6;             // PFLOP/s-days of the break-even
+  std::string shard;                // "3/8": the third share of the times, to be merged
+  std::vector<std::string> shards;  // files of all shares, to be merged
 };
 
 ExitCode run_sweep(const SweepOptions& options, Console& console);

@@ -136,6 +136,15 @@ void add_sweep(CLI::App& app, Command& chosen) {
       ->capture_default_str();
   command->add_option("--compute", options->compute, "compute of the break-even in PFLOP/s-days")
       ->capture_default_str();
+  CLI::Option* shard = command->add_option(
+      "--shard", options->shard,
+      "I/N: writes the times of share I of N into the folder of -o, for --merge");
+  command
+      ->add_option("--merge", options->shards,
+                   "the files of all shares: the answer that one run would have given")
+      ->excludes(shard)
+      ->type_name(completed::kFile);
+  shard->excludes(command->get_option("--format"));
   on_call(*command, chosen, options, run_sweep);
 }
 
