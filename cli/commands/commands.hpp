@@ -130,6 +130,13 @@ struct ProfileFitOptions {
   bool cpu = false;  // takes the CPU if samples have both backends
 };
 ExitCode run_profile_fit(const ProfileFitOptions& options);
+
+struct ProfileMergeOptions {
+  std::vector<std::string> profiles;  // of the nodes; one that is not there is missing
+  std::string output;
+};
+ExitCode run_profile_merge(const ProfileMergeOptions& options);
+
 ExitCode run_profile_verify(const std::vector<std::string>& paths, Console& console);
 
 struct ProfileShowOptions {

@@ -297,6 +297,19 @@ void add_profile(CLI::App& app, Command& chosen) {
       ->type_name(completed::kHardware);
   fit->add_flag("--cpu", options->cpu, "the CPU's profile if a GPU was measured too");
   on_call(*fit, chosen, options, run_profile_fit);
+  auto merged = std::make_shared<ProfileMergeOptions>();
+  auto* merge = add_command(
+      *command, "merge",
+      "profiles of nodes with one part -> profile of a fleet: 0 merged, 1 merged without nodes that "
+      "are missing or stand outside",
+      {"depthcost profile merge fleet/node1.yaml fleet/node2.yaml fleet/node3.yaml -o fleet.yaml"});
+  merge->add_option("PROFILE", merged->profiles, "the profiles of all nodes")
+      ->required()
+      ->type_name(completed::kFile);
+  merge->add_option("-o,--output", merged->output, "profile to write")
+      ->required()
+      ->type_name(completed::kFile);
+  on_call(*merge, chosen, merged, run_profile_merge);
   auto paths = std::make_shared<std::vector<std::string>>();
   auto* verify =
       add_command(*command, "verify",
