@@ -117,7 +117,10 @@ void add_sweep(CLI::App& app, Command& chosen) {
                   {"depthcost sweep scenarios/kimi_k3_8xb300.yaml",
                    "depthcost sweep scenarios/kimi_k3_8xb300.yaml --axis block_size=12,24,48 "
                    "--axis hardware=h100_sxm,h200_sxm --axis workload.decode.sequences=1..1024:x2",
-                   "depthcost sweep --model config.json --hardware b300_sxm --tensor 8"});
+                   "depthcost sweep --model config.json --hardware b300_sxm --tensor 8",
+                   "depthcost sweep scenarios/kimi_k3_8xb300.yaml --shard 1/2 -o shards",
+                   "depthcost sweep scenarios/kimi_k3_8xb300.yaml --shard 2/2 -o shards",
+                   "depthcost sweep scenarios/kimi_k3_8xb300.yaml --merge shards/*.shard"});
   add_scenario(*command, options->scenario, "scenario file", options->question);
   command
       ->add_option(

@@ -58,8 +58,9 @@ TEST_F(ProfileMerge, RefusesWhatIsNoFleet) {
                      "spread)");
   expect_merge_error({"a.yaml", "b.yaml", "./a.yaml"},
                      "./a.yaml:1:1: error: this profile is given twice (a node counts once)");
-  expect_merge_error({"a.yaml", "synthetic.samples.json"},
-                     "synthetic.samples.json:1:1: error: file too large (at most 1 MB)");
+  expect_merge_error(
+      {"a.yaml", "synthetic.samples.json"},
+      "synthetic.samples.json:2:12: error: invalid schema 'depthcost-samples/1' (a profile is 'depthcost-profile/1')");
   change("b.yaml", "name: \"Synthetic CPU, 1 thread\"", "name: \"Another CPU\"");
   expect_merge_error({"a.yaml", "b.yaml"},
                      "b.yaml:1:1: error: invalid node (name 'Another CPU', but 'Synthetic CPU, 1 "
@@ -70,7 +71,7 @@ TEST_F(ProfileMerge, RefusesWhatIsNoFleet) {
                      "a.yaml)");
   change("d.yaml", "threads: 1\n", "threads: one\n");
   expect_merge_error({"a.yaml", "d.yaml"},
-                     "d.yaml:7:10: error: invalid threads 'one' (must be a whole number)");
+                     "d.yaml:7:10: error: invalid threads 'one' (must be a positive integer)");
 }
 
 TEST_F(ProfileMerge, RefusesWhatIsMergedAlreadyAndOtherNames) {
@@ -82,7 +83,7 @@ TEST_F(ProfileMerge, RefusesWhatIsMergedAlreadyAndOtherNames) {
                  "--output:1:1: error: invalid value 'fleet' (must end in .yaml or .yml, by which "
                  "compare knows a profile)");
   expect_refusal(run({"profile", "merge", "a.yaml", "b.yaml", "-o", "a.yaml"}),
-                 "a.yaml:1:1: error: cannot write the file (it is read, too)");
+                 "./a.yaml:1:1: error: cannot write the file (it is read, too)");
 }
 
 }  // namespace

@@ -117,11 +117,10 @@ TEST_F(Shards, GiveTheAnswerOfOneRunInEveryFormat) {
 }
 
 TEST_F(Shards, OfTrainingStepsAreMergedToo) {
-  write_scenario("");
   folder_.written("kimi.yaml",
                   "schema: depthcost/1\nmodel: kimi_linear_48b\nhardware: h200_sxm\n"
-                  "parallelism: {tensor: 2, pipeline: {stages: 4, micro_batches: 8}}\n"
-                  "workload: {training: {tokens: 4096}}\n");
+                  "parallelism: {tensor: 2, pipeline: 4}\n"
+                  "workload: {training: {sequence_length: 4096, micro_batches: 8}}\n");
   const Words axes{"--axis", "block_size=1..12", "--format", "csv"};
   const Outcome whole = run(axes);
   ASSERT_EQ(whole.exit_code, 0) << whole.errors;

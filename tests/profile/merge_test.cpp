@@ -39,12 +39,12 @@ double furthest(std::size_t num_nodes, Random& random) {
 
 TEST(Cutoff, NamesANodeOfOneHealthyFleetInAHundred) {
   Random random(7);
-  constexpr int kFleets = 20'000;
+  constexpr int kFleets = 8'000;
   for (const std::size_t n : {4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32, 64, 128}) {
     int alarms = 0;
     for (int i = 0; i < kFleets; ++i) alarms += furthest(n, random) > cutoff(n) ? 1 : 0;
     const double share = static_cast<double>(alarms) / kFleets;
-    EXPECT_LT(share, 0.0125) << n;
+    EXPECT_LT(share, 0.0135) << n;
     EXPECT_GT(share, 0.002) << n;
   }
 }
