@@ -178,8 +178,15 @@ double cutoff(std::size_t num_nodes) {
   };
   // 99 % quantiles of the furthest node's distance, of 200,000 fleets of normal speeds each; the
   // larger one of an odd and an even number. tests/profile/merge_test.cpp draws them again.
-  constexpr std::array<Row, 8> kRows{
-      {{4, 18.5}, {6, 10.8}, {8, 8.2}, {10, 7.1}, {12, 6.4}, {16, 5.7}, {24, 5.1}, {32, 4.8}}};
+  constexpr std::array<Row, 9> kRows{{{4, 18.5},
+                                      {6, 10.8},
+                                      {8, 8.2},
+                                      {10, 7.1},
+                                      {12, 6.4},
+                                      {16, 5.7},
+                                      {24, 5.1},
+                                      {32, 4.8},
+                                      {64, 4.5}}};
   double deviations = kRows.front().deviations;
   for (const Row& row : kRows)
     if (num_nodes >= row.from) deviations = row.deviations;
