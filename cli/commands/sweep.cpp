@@ -48,7 +48,7 @@ ExitCode write_shard(const SweepOptions& options, Progress& progress) {
 }
 
 /// From the times of shards where there are some.
-SweepReport report_of(const SweepOptions& options, Progress& progress) {
+SweepReport answer_of(const SweepOptions& options, Progress& progress) {
   SweepPlan plan = plan_of(options);
   if (options.shards.empty()) return swept_scenes(std::move(plan), options, progress);
   const MergedShards merged(options.shards, question_of(options));
@@ -68,7 +68,7 @@ ExitCode run_sweep(const SweepOptions& options, Console& console) {
         fmt::format("invalid compute '{}' (must be PFLOP/s-days above zero)", options.compute));
   Progress& timing = console.watch("sweep");
   if (!options.shard.empty()) return write_shard(options, timing);
-  SweepReport report = report_of(options, timing);
+  SweepReport report = answer_of(options, timing);
   Progress& writing = console.watch("sweep: writing");
   writing.expected = groups_of(report).size();
   report.writing = &writing;
