@@ -37,6 +37,13 @@ struct FormError {
   ErrorSummary errors;  // calibration cases, same mix
 };
 
+/// A node of a merged profile.
+struct ProfiledNode {
+  std::string file;  // its own profile
+  std::string hash;
+  std::string outside;  // in what it stands outside the others, and was left out; empty: in nothing
+};
+
 struct Profile {
   std::string name;
   std::string part;          // a hardware preset: capacity and arithmetic of a GPU; empty: none
@@ -55,6 +62,7 @@ struct Profile {
   std::vector<Accuracy> accuracy;
   Estimate<double> coverage;  // how often the 90 % interval holds; with a 95 % interval
   std::size_t coverage_cases = 0;
+  std::vector<ProfiledNode> nodes = {};  // if it was merged
 };
 
 /// Fits a profile. Values that are not measured come from the preset `part`. Throws InputError

@@ -51,6 +51,15 @@ std::vector<Ceiling> ceilings_in(const Values& values) {
   return ceilings;
 }
 
+std::vector<ProfiledNode> nodes_in(const Values& values) {
+  std::vector<ProfiledNode> nodes;
+  each_record(values, "nodes", [&](const std::string& record) {
+    nodes.push_back({values.text(record + "file"), values.text(record + "hash"),
+                     values.has(record + "outside") ? values.text(record + "outside") : ""});
+  });
+  return nodes;
+}
+
 void set_errors(const Values& values, Profile& profile) {
   each_record(values, "link_error", [&](const std::string& record) {
     profile.link_errors.push_back({values.choice<Transfer>(record + "transfer"),
@@ -100,7 +109,8 @@ Profile profile_in(const Values& values) {
                   .ceilings = ceilings_in(values),
                   .machine = machine_from_profile(values, notes),
                   .noise = values.number("noise"),
-                  .write_allocate = number_or_zero(values, "write_allocate_ratio")};
+                  .write_allocate = number_or_zero(values, "write_allocate_ratio"),
+                  .nodes = nodes_in(values)};
   set_errors(values, profile);
   return profile;
 }

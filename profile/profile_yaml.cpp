@@ -39,10 +39,11 @@ std::string estimate_text(const Estimate<Q>& e, double scale, const char* unit) 
 std::string bandwidth_lines(const Profile& profile) {
   std::string text = "bandwidth:\n";
   for (const Ceiling& c : profile.ceilings)
-    text += fmt::format(
-        "  - {{level: {}, threads: {}, reads: {}, writes: {}, in_place: {}, {}}}  # {}\n",
-        name(c.level), c.threads, c.mix.reads, c.mix.writes, c.mix.in_place,
-        estimate_text(c.bandwidth, 1e-9, "GB/s"), printable(c.variant, 120));
+    text +=
+        fmt::format("  - {{level: {}, threads: {}, reads: {}, writes: {}, in_place: {}, {}}}{}\n",
+                    name(c.level), c.threads, c.mix.reads, c.mix.writes, c.mix.in_place,
+                    estimate_text(c.bandwidth, 1e-9, "GB/s"),
+                    c.variant.empty() ? "" : "  # " + printable(c.variant, 120));
   return text;
 }
 
@@ -117,18 +118,32 @@ std::string accuracy_lines(const Profile& profile) {
   return text;
 }
 
+std::string node_lines(const Profile& profile) {
+  if (profile.nodes.empty()) return "";
+  std::string text = "nodes:\n";
+  for (const ProfiledNode& node : profile.nodes)
+    text += fmt::format("  - {{file: {}, hash: {}{}}}\n", quoted(node.file), quoted(node.hash),
+                        node.outside.empty() ? "" : ", outside: " + quoted(node.outside));
+  return text;
+}
+
+std::string maker_text(const Profile& profile) {
+  if (profile.nodes.empty()) return "fit from the samples beside it";
+  return fmt::format("merge from the profiles of {} nodes", profile.nodes.size());
+}
+
 }  // namespace
 
 std::string to_yaml(const Profile& profile) {
   const Estimate<double>& residual = profile.machine.residual;
   std::string text = fmt::format(
-      "# {}. Made by depthcost profile fit from the samples beside it.\n"
+      "# {}. Made by depthcost profile {}.\n"
       "schema: depthcost-profile/1\n"
       "name: {}\nkind: {}\ndate: {}\n"
       "samples: {{file: {}, hash: {}, kernels: {}}}\n",
-      printable(profile.name), quoted(profile.name), profile.is_gpu ? "gpu" : "cpu",
-      quoted(profile.date), quoted(profile.samples_file), quoted(profile.samples_hash),
-      quoted(profile.kernels_hash));
+      printable(profile.name), maker_text(profile), quoted(profile.name),
+      profile.is_gpu ? "gpu" : "cpu", quoted(profile.date), quoted(profile.samples_file),
+      quoted(profile.samples_hash), quoted(profile.kernels_hash));
   if (!profile.part.empty()) text += fmt::format("part: {}\n", quoted(profile.part));
   text += fmt::format("threads: {:g}\n", profile.threads);
   text += fmt::format("noise: {:.6g} %\nwrite_allocate_ratio: {:.6g}\n", 100 * profile.noise,
@@ -138,7 +153,7 @@ std::string to_yaml(const Profile& profile) {
     text += fmt::format("coverage: {{count: {}, share: {:.6g} %, low: {:.6g} %, high: {:.6g} %}}\n",
                         profile.coverage_cases, 100 * profile.coverage.value,
                         100 * profile.coverage.low, 100 * profile.coverage.high);
-  return text + bandwidth_lines(profile) + floor_lines(profile.machine) +
+  return text + node_lines(profile) + bandwidth_lines(profile) + floor_lines(profile.machine) +
          transition_lines(profile.machine) + core_lines(profile) + link_lines(profile) +
          accuracy_lines(profile);
 }

@@ -313,10 +313,6 @@ void require_good(const Samples& samples) {
                              fmt::format("invalid samples ({}; measure again)", problem));
 }
 
-std::string hash_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
-  return fmt::format("{:016x}", hash);
-}
+std::string hash_of(std::string_view text) { return fmt::format("{:016x}", fnv1a(text)); }
 
 }  // namespace depthcost::profile

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
+#include "profile/merge.hpp"
 #include "profile/profile_file.hpp"
 
 namespace depthcost::profile {
@@ -152,6 +154,20 @@ void check_floors(const Profile& profile, std::vector<std::string>& findings) {
           floor(Launch::graph, f) * 1e6));
 }
 
+/// The profiles of its nodes are merged again; `profile verify` of each says whether they hold.
+std::vector<std::string> verify_merged(const LoadedProfile& loaded, const std::string& path) {
+  std::vector<NodeProfile> nodes;
+  for (const ProfiledNode& node : loaded.profile.nodes) {
+    nodes.push_back(read_node((std::filesystem::path(path).parent_path() / node.file).string()));
+    nodes.back().written_as = node.file;
+  }
+  Profile merged = merge(nodes).profile;
+  merged.samples_file = loaded.profile.samples_file;
+  std::vector<std::string> findings = broken_invariants(merged);
+  compare_fit(loaded.values, profile_values(to_yaml(merged), path), findings);
+  return findings;
+}
+
 }  // namespace
 
 std::vector<std::string> broken_invariants(const Profile& profile) {
@@ -165,6 +181,7 @@ std::vector<std::string> broken_invariants(const Profile& profile) {
 
 std::vector<std::string> verify(const std::string& path) {
   const LoadedProfile loaded = load_profile(path);
+  if (!loaded.profile.nodes.empty()) return verify_merged(loaded, path);
   Profile refitted = fit(loaded.samples, loaded.profile.part);
   std::vector<std::string> findings = broken_invariants(refitted);
   refitted.samples_file = loaded.profile.samples_file;  // the samples were found by this name

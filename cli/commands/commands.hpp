@@ -98,7 +98,9 @@ struct SweepOptions {
   std::string format = "table";   // table | json | csv | markdown
   std::string directory;          // for files; stdout if empty
   std::int64_t max_points = 1'000'000;
-  double compute = 5.6;  // PFLOP/s-days of the break-even
+  double compute = 5.6;             // PFLOP/s-days of the break-even
+  std::string shard;                // "3/8": the third share of the times, to be merged
+  std::vector<std::string> shards;  // files of all shares, to be merged
 };
 
 ExitCode run_sweep(const SweepOptions& options, Console& console);
@@ -128,6 +130,13 @@ struct ProfileFitOptions {
   bool cpu = false;  // takes the CPU if samples have both backends
 };
 ExitCode run_profile_fit(const ProfileFitOptions& options);
+
+struct ProfileMergeOptions {
+  std::vector<std::string> profiles;  // of the nodes; one that is not there is missing
+  std::string output;
+};
+ExitCode run_profile_merge(const ProfileMergeOptions& options);
+
 ExitCode run_profile_verify(const std::vector<std::string>& paths, Console& console);
 
 struct ProfileShowOptions {

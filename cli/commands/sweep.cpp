@@ -5,7 +5,9 @@
 #include <filesystem>
 
 #include "cli/commands/commands.hpp"
+#include "cli/commands/sweep_shard.hpp"
 #include "cli/commands/swept_scenes.hpp"
+#include "cli/output/files.hpp"
 #include "cli/output/plot_files.hpp"
 #include "cli/output/version.hpp"
 #include "scenarios/text/input_error.hpp"
@@ -29,6 +31,34 @@ std::vector<NewFile> files_of(const SweepReport& report, const SweepOptions& opt
   return files;
 }
 
+/// `--shard`: times alone, for `--merge`.
+ExitCode write_shard(const SweepOptions& options, Progress& progress) {
+  const SweepShare share = share_of(options.shard);
+  if (options.directory.empty())
+    throw InputError({"--shard", 1, 1}, "missing -o (the folder of the shards)");
+  SweepPlan plan = plan_of(options);
+  const std::string question = question_of(options);
+  const SweepReport report = swept_scenes(std::move(plan), options, progress, {.share = share});
+  const std::string name =
+      fmt::format("{}-sweep.{}-of-{}.shard", stem_of(options.scenario, options.question),
+                  share.index + 1, share.count);
+  write_files(options.directory, {{name, shard_text(report, share, question)}});
+  show(fmt::format("-> {}/{}\n", options.directory, name));
+  return ExitCode::good;
+}
+
+/// From the times of shards where there are some.
+SweepReport answer_of(const SweepOptions& options, Progress& progress) {
+  SweepPlan plan = plan_of(options);
+  if (options.shards.empty()) return swept_scenes(std::move(plan), options, progress);
+  const MergedShards merged(options.shards, question_of(options));
+  const auto row = [&](std::size_t at, std::size_t size) { return merged.row(at, size); };
+  SweepReport report =
+      swept_scenes(std::move(plan), options, progress, {.share = {}, .known = row});
+  merged.require_same_arithmetic(report);
+  return report;
+}
+
 }  // namespace
 
 ExitCode run_sweep(const SweepOptions& options, Console& console) {
@@ -36,7 +66,9 @@ ExitCode run_sweep(const SweepOptions& options, Console& console) {
     throw InputError(
         {"--compute", 1, 1},
         fmt::format("invalid compute '{}' (must be PFLOP/s-days above zero)", options.compute));
-  SweepReport report = swept_scenes(options, console.watch("sweep"));
+  Progress& timing = console.watch("sweep");
+  if (!options.shard.empty()) return write_shard(options, timing);
+  SweepReport report = answer_of(options, timing);
   Progress& writing = console.watch("sweep: writing");
   writing.expected = groups_of(report).size();
   report.writing = &writing;

@@ -5,7 +5,6 @@
 
 #include "model/base/parallel.hpp"
 #include "model/schemes/list.hpp"
-#include "scenarios/read/sweep_plan.hpp"
 #include "scenarios/text/input_error.hpp"
 
 namespace depthcost {
@@ -33,15 +32,15 @@ bool has_point(const Sweep& sweep) {
   return false;
 }
 
+}  // namespace
+
 SweepPlan plan_of(const SweepOptions& options) {
   return plan_sweep(asked_document(options.scenario, options.question), options.axes,
                     options.max_points);
 }
 
-}  // namespace
-
-SweepReport swept_scenes(const SweepOptions& options, Progress& progress) {
-  SweepPlan plan = plan_of(options);
+SweepReport swept_scenes(SweepPlan plan, const SweepOptions& options, Progress& progress,
+                         SweepRows rows) {
   SweepReport report{.title = {},
                      .scene_axes = plan.scene_axes,
                      .scenes = {},
@@ -59,7 +58,8 @@ SweepReport swept_scenes(const SweepOptions& options, Progress& progress) {
     if (!scene.study) continue;
     if (report.title.empty()) report.title = scene.study->name;
     reported.sweep.emplace(*std::move(scene.study), std::move(scene.axes), num_hardware_threads(),
-                           is_one ? &progress : nullptr);
+                           is_one ? &progress : nullptr, rows);
+    rows.first += reported.sweep->num_rows();
     is_any = is_any || has_point(*reported.sweep);
   }
   if (!is_any) refuse_all(plan, report);

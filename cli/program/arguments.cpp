@@ -117,7 +117,10 @@ void add_sweep(CLI::App& app, Command& chosen) {
                   {"depthcost sweep scenarios/kimi_k3_8xb300.yaml",
                    "depthcost sweep scenarios/kimi_k3_8xb300.yaml --axis block_size=12,24,48 "
                    "--axis hardware=h100_sxm,h200_sxm --axis workload.decode.sequences=1..1024:x2",
-                   "depthcost sweep --model config.json --hardware b300_sxm --tensor 8"});
+                   "depthcost sweep --model config.json --hardware b300_sxm --tensor 8",
+                   "depthcost sweep scenarios/kimi_k3_8xb300.yaml --shard 1/2 -o shards",
+                   "depthcost sweep scenarios/kimi_k3_8xb300.yaml --shard 2/2 -o shards",
+                   "depthcost sweep scenarios/kimi_k3_8xb300.yaml --merge shards/*.shard"});
   add_scenario(*command, options->scenario, "scenario file", options->question);
   command
       ->add_option(
@@ -136,6 +139,15 @@ void add_sweep(CLI::App& app, Command& chosen) {
       ->capture_default_str();
   command->add_option("--compute", options->compute, "compute of the break-even in PFLOP/s-days")
       ->capture_default_str();
+  CLI::Option* shard = command->add_option(
+      "--shard", options->shard,
+      "I/N: writes the times of share I of N into the folder of -o, for --merge");
+  command
+      ->add_option("--merge", options->shards,
+                   "the files of all shares: the answer that one run would have given")
+      ->excludes(shard)
+      ->type_name(completed::kFile);
+  shard->excludes(command->get_option("--format"));
   on_call(*command, chosen, options, run_sweep);
 }
 
@@ -288,6 +300,19 @@ void add_profile(CLI::App& app, Command& chosen) {
       ->type_name(completed::kHardware);
   fit->add_flag("--cpu", options->cpu, "the CPU's profile if a GPU was measured too");
   on_call(*fit, chosen, options, run_profile_fit);
+  auto merged = std::make_shared<ProfileMergeOptions>();
+  auto* merge = add_command(
+      *command, "merge",
+      "profiles of nodes with one part -> profile of a fleet: 0 merged, 1 merged without nodes that "
+      "are missing or stand outside",
+      {"depthcost profile merge fleet/node1.yaml fleet/node2.yaml fleet/node3.yaml -o fleet.yaml"});
+  merge->add_option("PROFILE", merged->profiles, "the profiles of all nodes")
+      ->required()
+      ->type_name(completed::kFile);
+  merge->add_option("-o,--output", merged->output, "profile to write")
+      ->required()
+      ->type_name(completed::kFile);
+  on_call(*merge, chosen, merged, run_profile_merge);
   auto paths = std::make_shared<std::vector<std::string>>();
   auto* verify =
       add_command(*command, "verify",

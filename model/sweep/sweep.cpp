@@ -115,7 +115,8 @@ std::string value_text(const SweptAxis& axis, Count value) {
   return std::to_string(value);
 }
 
-Sweep::Sweep(Study study, std::vector<SweptAxis> axes, std::size_t num_threads, Progress* progress)
+Sweep::Sweep(Study study, std::vector<SweptAxis> axes, std::size_t num_threads, Progress* progress,
+             const SweepRows& rows)
     : study_(std::move(study)) {
   study_.compare.clear();
   add_default_limits(study_);
@@ -134,9 +135,22 @@ Sweep::Sweep(Study study, std::vector<SweptAxis> axes, std::size_t num_threads, 
   make_choices();
   Progress unwatched;
   Progress& watched = progress == nullptr ? unwatched : *progress;
-  time_workloads(num_threads, watched);
+  time_workloads(num_threads, watched, rows);
   remember_training(num_threads);
-  time_training(num_threads, watched);
+  time_training(num_threads, watched, rows);
+}
+
+template <class Self>
+auto Sweep::times_of(Self& self, std::size_t row) {
+  const std::size_t n = self.choices_.size();
+  const auto nth = [n](auto& times, std::size_t i) {
+    const auto all = std::span(times);
+    return all.empty() ? all : all.subspan(i * n, n);
+  };
+  if (row < self.decode_memory_.size()) return nth(self.decode_, row);
+  row -= self.decode_memory_.size();
+  if (row < self.prefill_memory_.size()) return nth(self.prefill_, row);
+  return std::span(self.training_).subspan(row - self.prefill_memory_.size(), 1);
 }
 
 void Sweep::make_choices() {
@@ -154,7 +168,7 @@ void Sweep::make_choices() {
   }
 }
 
-void Sweep::time_workloads(std::size_t num_threads, Progress& progress) {
+void Sweep::time_workloads(std::size_t num_threads, Progress& progress, const SweepRows& rows) {
   // A path may be attached in one and not in the other.
   std::map<WorkloadKind, LaunchTable> tables{{WorkloadKind::decode, {}},
                                              {WorkloadKind::prefill, {}}};
@@ -166,14 +180,20 @@ void Sweep::time_workloads(std::size_t num_threads, Progress& progress) {
     for (auto& [kind, table] : tables)
       table.add(attached_path(study_, choice.path, choice.schedule, kind), choice.schedule);
   }
-  const auto time_into = [&](std::vector<AddedTime>& times, std::size_t row, const Study& study,
+  const auto time_into = [&](std::span<AddedTime> times, const Study& study,
                              std::span<const WorkloadMemory> batches, WorkloadKind kind) {
     const auto is_larger = [&](std::size_t batch, std::size_t path) {
       return is_too_large(batches[batch], choices_[existing[path]]);
     };
     const std::vector<AddedTime> added = added_times(study, kind, tables.at(kind), is_larger);
-    for (std::size_t i = 0; i < existing.size(); ++i)
-      times[row * choices_.size() + existing[i]] = added[i];
+    for (std::size_t i = 0; i < existing.size(); ++i) times[existing[i]] = added[i];
+  };
+  const auto fill = [&](std::size_t row, const Study& study,
+                        std::span<const WorkloadMemory> batches, WorkloadKind kind) {
+    const std::span<AddedTime> times = times_of(*this, row);
+    if (times.empty()) return;
+    if (rows.is_timed(row)) return time_into(times, study, batches, kind);
+    std::ranges::copy(rows.known(rows.first + row, times.size()), times.begin());
   };
   const bool has_decode = study_.decode.has_value();
   const bool has_prefill = study_.prefill.has_value();
@@ -183,22 +203,24 @@ void Sweep::time_workloads(std::size_t num_threads, Progress& progress) {
   prefill_memory_.resize(has_prefill ? num_prefill_ : 0);
   progress.expected += decode_memory_.size() + prefill_memory_.size();
   if (study_.machine && study_.training) progress.expected += choices_.size();
+  const auto is_left_out = [&](std::size_t row) { return !rows.is_timed(row) && !rows.known; };
   each_in_parallel(decode_memory_.size(), num_threads, [&](std::size_t row) {
+    ++progress.done;
+    if (is_left_out(row)) return;
     Study study = study_;
     apply_all(circumstance_axes_, circumstance_values(row), study);
     study.prefill.reset();
     decode_memory_[row] = decode_memory(study);
-    if (!decode_.empty()) time_into(decode_, row, study, decode_memory_[row], WorkloadKind::decode);
-    ++progress.done;
+    fill(row, study, decode_memory_[row], WorkloadKind::decode);
   });
   each_in_parallel(prefill_memory_.size(), num_threads, [&](std::size_t row) {
+    ++progress.done;
+    if (is_left_out(decode_memory_.size() + row)) return;
     Study study = study_;
     apply_all(circumstance_axes_, circumstance_values(row * num_decode_), study);
     study.decode.reset();
     prefill_memory_[row] = prefill_memory(study);
-    if (!prefill_.empty())
-      time_into(prefill_, row, study, {&prefill_memory_[row], 1}, WorkloadKind::prefill);
-    ++progress.done;
+    fill(decode_memory_.size() + row, study, {&prefill_memory_[row], 1}, WorkloadKind::prefill);
   });
 }
 
@@ -217,13 +239,18 @@ void Sweep::remember_training(std::size_t num_threads) {
   });
 }
 
-void Sweep::time_training(std::size_t num_threads, Progress& progress) {
+void Sweep::time_training(std::size_t num_threads, Progress& progress, const SweepRows& rows) {
   if (!study_.training || !study_.machine) return;
   training_.resize(choices_.size());
+  const std::size_t first = num_rows() - training_.size();
   const TrainingSteps steps(study_);
   each_in_parallel(choices_.size(), num_threads, [&](std::size_t i) {
     const SweepChoice& choice = choices_[i];
     ++progress.done;
+    if (!rows.is_timed(first + i)) {
+      if (rows.known) training_[i] = rows.known(rows.first + first + i, 1).front();
+      return;
+    }
     if (!choice.refused.empty()) return;
     const StepRow row = steps.row(choice.path, choice.schedule);
     training_[i] = {row.delta, row.overhead, row.overhead};
@@ -254,6 +281,8 @@ Sweep::WorkloadMemory Sweep::prefill_memory(const Study& study) {
   memory.cache = device_cache(study, 1, static_cast<double>(study.prefill->tokens));
   return memory;
 }
+
+std::span<const AddedTime> Sweep::row_times(std::size_t row) const { return times_of(*this, row); }
 
 std::vector<Count> Sweep::circumstance_values(std::size_t circumstance) const {
   return values_at(circumstance_axes_, circumstance);

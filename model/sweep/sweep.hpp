@@ -12,6 +12,7 @@
 #include "model/base/progress.hpp"
 #include "model/decision/budget.hpp"
 #include "model/decision/quality.hpp"
+#include "model/sweep/sweep_rows.hpp"
 #include "model/sweep/sweep_times.hpp"
 #include "model/sweep/swept_key.hpp"
 
@@ -89,9 +90,10 @@ bool is_broken(const PointBudget& row);
 class Sweep {
  public:
   /// The axes name different keys. Counts into `progress` if it is there. Throws Infeasible only
-  /// where no circumstance can exist.
+  /// where no circumstance can exist. Where `rows` are neither timed here nor known, the sweep has
+  /// no answer, only the rows of its share.
   Sweep(Study study, std::vector<SweptAxis> axes, std::size_t num_threads,
-        Progress* progress = nullptr);
+        Progress* progress = nullptr, const SweepRows& rows = {});
 
   const Study& study() const { return study_; }
   const std::vector<SweptAxis>& circumstance_axes() const { return circumstance_axes_; }
@@ -99,6 +101,12 @@ class Sweep {
   const std::vector<SweepChoice>& choices() const { return choices_; }
   std::size_t num_circumstances() const { return num_decode_ * num_prefill_; }
   std::size_t size() const { return num_circumstances() * choices_.size(); }
+
+  std::size_t num_rows() const {
+    return decode_memory_.size() + prefill_memory_.size() + training_.size();
+  }
+  /// The times of a row; none without a machine.
+  std::span<const AddedTime> row_times(std::size_t row) const;
 
   SweepPoint point(std::size_t circumstance, std::size_t choice) const;
   /// One for each of study().budgets, in that order. Where the scenario is silent, these hold the
@@ -127,9 +135,11 @@ class Sweep {
   };
 
   void make_choices();
-  void time_workloads(std::size_t num_threads, Progress& progress);
+  template <class Self>
+  static auto times_of(Self& self, std::size_t row);
+  void time_workloads(std::size_t num_threads, Progress& progress, const SweepRows& rows);
   void remember_training(std::size_t num_threads);
-  void time_training(std::size_t num_threads, Progress& progress);
+  void time_training(std::size_t num_threads, Progress& progress, const SweepRows& rows);
   static std::vector<WorkloadMemory> decode_memory(const Study& study);
   static WorkloadMemory prefill_memory(const Study& study);
   std::optional<PointMemory> memory(std::size_t circumstance, std::size_t index) const;

@@ -135,6 +135,12 @@ std::string core_text(const Profile& profile) {
                      name(machine.core->form), format_ratio(machine.core->exposed));
 }
 
+std::string verdict_on(const Fleet& fleet, std::size_t node) {
+  const NodeFinding& finding = fleet.findings[node];
+  if (!finding.outside.empty()) return "outside: " + finding_text(finding) + "; left out";
+  return node == fleet.typical ? "the most typical" : "";
+}
+
 }  // namespace
 
 std::string heading_text(const Profile& profile) {
@@ -145,7 +151,12 @@ std::string heading_text(const Profile& profile) {
     text += fmt::format("; write-allocate ratio {:.3g}", profile.write_allocate);
   if (profile.machine.half_saturation > Seconds{})
     text += fmt::format("; saturation latency {}", format_seconds(profile.machine.half_saturation));
-  return text + "\n";
+  text += "\n";
+  for (const ProfiledNode& node : profile.nodes)
+    text += fmt::format(
+        "of {}{}\n", printable(node.file, 200),
+        node.outside.empty() ? "" : fmt::format(", left out: {}", printable(node.outside, 200)));
+  return text;
 }
 
 std::string accuracy_text(const Profile& profile) {
@@ -174,6 +185,39 @@ std::string constants_text(const Profile& profile, const std::vector<Ceiling>& m
   return ceilings_text(profile, measured) + "\n" + floors_text(profile.machine) +
          transition_text(profile.machine) + (links.empty() ? "" : "\n" + links) +
          core_text(profile);
+}
+
+std::string fleet_text(const Fleet& fleet, const std::vector<std::string>& missing) {
+  Table table{{"node"}};
+  for (const Speed speed : kEnumerators<Speed>) table.columns.push_back({std::string(name(speed)), Align::right});
+  table.columns.push_back({"finding"});
+  const std::size_t num_nodes = fleet.findings.size();
+  for (std::size_t node = 0; node < num_nodes; ++node) {
+    std::vector<std::string> row{printable(fleet.profile.nodes[node].file, 200)};
+    for (const std::optional<double>& faster : fleet.findings[node].faster)
+      row.push_back(faster ? fmt::format("{:+.2f} %", 100 * *faster) : std::string(kNothing));
+    row.push_back(verdict_on(fleet, node));
+    table.rows.push_back(std::move(row));
+  }
+  for (const std::string& path : missing) {
+    std::vector<std::string> row(table.columns.size(), std::string(kNothing));
+    row.front() = printable(path, 200);
+    row.back() = "missing: it has no profile";
+    table.rows.push_back(std::move(row));
+  }
+  const auto num_kept = static_cast<std::size_t>(
+      std::count_if(fleet.findings.begin(), fleet.findings.end(),
+                    [](const NodeFinding& finding) { return finding.outside.empty(); }));
+  const std::string judged =
+      num_nodes < kFewestJudged
+          ? fmt::format("Fewer than {} nodes: none can stand outside.", kFewestJudged)
+          : fmt::format(
+                "A node stands outside that is further from the median than {} robust standard "
+                "deviations, as one healthy fleet of this size in a hundred has one, and than a "
+                "node differs from itself ({}).",
+                cutoff(num_nodes), format_ratio(fleet.profile.noise));
+  return fmt::format("{}\nSpeeds beside the median node. {}\nMerged: {} of {} nodes.\n",
+                     plain_text(table), judged, num_kept, num_nodes + missing.size());
 }
 
 }  // namespace depthcost::profile

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "profile/merge.hpp"
 #include "profile/profile.hpp"
 
 namespace depthcost::profile {
@@ -17,5 +18,8 @@ std::string accuracy_text(const Profile& profile);
 
 /// Its constants. `measured` says which variant each ceiling is, and which ones were left out.
 std::string constants_text(const Profile& profile, const std::vector<Ceiling>& measured);
+
+/// The nodes of a fleet beside its median in each speed; `missing` are those without a profile.
+std::string fleet_text(const Fleet& fleet, const std::vector<std::string>& missing);
 
 }  // namespace depthcost::profile

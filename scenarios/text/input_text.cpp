@@ -71,12 +71,21 @@ FileIdentity regular_file(const FileDescriptor& file, const std::string& path) {
   return {status.st_dev, status.st_ino};
 }
 
-/// The files that this process has read, from several threads.
+/// The files that this process has read, from several threads, and the hashes of their contents.
 class ReadFiles {
  public:
   void add(FileIdentity file) {
     const std::scoped_lock lock(mutex_);
     files_.insert(file);
+  }
+  void add_content(std::string_view text) {
+    const std::uint64_t hash = fnv1a(text);
+    const std::scoped_lock lock(mutex_);
+    contents_.insert(hash);
+  }
+  std::set<std::uint64_t> contents() {
+    const std::scoped_lock lock(mutex_);
+    return contents_;
   }
   bool has(FileIdentity file) {
     const std::scoped_lock lock(mutex_);
@@ -86,6 +95,7 @@ class ReadFiles {
  private:
   std::mutex mutex_;
   std::set<FileIdentity> files_;
+  std::set<std::uint64_t> contents_;
 };
 
 ReadFiles& read_files() {
@@ -133,7 +143,21 @@ std::string load_text(const std::string& path, std::size_t max_bytes) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (file.number() < 0) fail_to_read(path, errno);
   read_files().add(regular_file(file, path));
-  return read_start(file, path, max_bytes);
+  std::string text = read_start(file, path, max_bytes);
+  read_files().add_content(text);
+  return text;
+}
+
+std::uint64_t fnv1a(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
+  return hash;
+}
+
+std::string hash_of_files_read() {
+  std::string hashes;
+  for (const std::uint64_t hash : read_files().contents()) hashes += fmt::format("{:016x}", hash);
+  return fmt::format("{:016x}", fnv1a(hashes));
 }
 
 bool was_read(const std::string& path) {

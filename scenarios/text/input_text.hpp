@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,13 @@ std::string file_label(const std::string& path);
 /// written over. If a program deletes files that it has read, a new file may be taken for one of
 /// them.
 bool was_read(const std::string& path);
+
+/// A hash of the contents of all files that load_text() has read so far, whatever their names and
+/// the order: the same for two runs that have read the same. FNV-1a, 16 hexadecimal digits.
+std::string hash_of_files_read();
+
+/// FNV-1a (Fowler, Noll, Vo) of the bytes.
+std::uint64_t fnv1a(std::string_view text);
 
 /// The text without its byte order mark. Throws InputError if it is too large or no text.
 std::string_view checked_text(std::string_view text, const std::string& file,

@@ -113,6 +113,22 @@ TEST_F(Repository, StopsTheWorkflowWhereABudgetBreaks) {
   EXPECT_EQ(run(commands[2]).exit_code, 1) << "a verdict changed";
 }
 
+/// scripts/action_test runs its steps.
+TEST(Action, HasEveryInputThatTheHandbookGives) {
+  const Node action = parse_document(file_text(kRoot + "/action.yml"), "action.yml");
+  const Map& inputs = as_map(at(action, "inputs"), "inputs");
+  const Node workflow = parse_document(snippet("action"), "workflow.yml");
+  const Node& job = as_map(at(workflow, "jobs"), "jobs").members.front().value;
+  const Node& step = as_list(at(job, "steps"), "steps").items.back();
+  EXPECT_EQ(text_at(step, "uses"), std::string("OWNER/depthcost@v") + DEPTHCOST_VERSION);
+  for (const Member& given : as_map(at(step, "with"), "with").members)
+    EXPECT_NE(inputs.find(given.key), nullptr) << given.key;
+  const std::string page = document_text("docs/pages/ci.md");
+  for (const Member& input : inputs.members)
+    if (input.key != "token" && input.key != "report")
+      EXPECT_NE(page.find(input.key + ":"), std::string::npos) << input.key;
+}
+
 /// The hook as pre-commit finds it: an id of the handbook's, in the manifest.
 const Node& hook_of(const Node& manifest, const std::string& id) {
   for (const Node& hook : as_list(manifest, "hooks").items)

@@ -194,6 +194,15 @@ const std::vector<Exception> kExceptions{
     {"scripts/release", "builds for minutes: tests/install/ configures it and runs the program",
      ""},
     {"scripts/test", "runs this test", ""},
+    {"scripts/measure --bundle DIR", "builds for minutes", ""},
+    {"scripts/measure --bundle bundle", "builds for minutes", ""},
+    {"scripts/cluster/merge build/report/depthcost fleet 16 fleet.yaml --part h100_sxm",
+     "needs what a fleet has measured: scripts/cluster_test", ""},
+    {"scripts/cluster/merge", "needs what a fleet has measured: scripts/cluster_test", ""},
+    {"scripts/cluster_test", "needs root and Slurm", ""},
+    {"scripts/action_test", "a test of its own: tests/cli/CMakeLists.txt", ""},
+    {"scripts/container_test", "needs root: tests/install/CMakeLists.txt", ""},
+    {"depthcost evaluate SCENARIO --format plan", "no file", ""},
     {"scripts/docs", "needs PyPI; .ci/run calls it", ""},
     {"cmake --install build/cpu --prefix DIR", "tests/install/find_package", ""},
     {".ci/run", "runs this test", ""},
@@ -279,6 +288,8 @@ class Tree {
     copy(kXeon, "depthcost-measurements/profile.yaml");
     copy("scenarios/profiles/xeon_granite_rapids_vm.samples.json",
          "depthcost-measurements/xeon_granite_rapids_vm.samples.json");
+    for (const char* node : {"fleet/node1.yaml", "fleet/node2.yaml", "fleet/node3.yaml"})
+      copy(kXeon, node);
   }
 
   /// By a shell, without gnuplot: plots take seconds, and tests of their own.

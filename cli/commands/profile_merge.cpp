@@ -1,0 +1,69 @@
+// `profile merge`: profiles of nodes become one of their fleet.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/commands/commands.hpp"
+#include "cli/output/files.hpp"
+#include "profile/merge.hpp"
+#include "profile/profile_file.hpp"
+#include "reports/profile/profile_tables.hpp"
+#include "scenarios/text/input_error.hpp"
+
+namespace depthcost {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// As it is named beside `output`.
+std::string beside(const std::string& path, const std::string& output) {
+  return fs::proximate(fs::absolute(path), fs::absolute(output).parent_path()).string();
+}
+
+void refuse_twice(const std::vector<std::string>& paths) {
+  std::vector<std::string> seen;
+  for (const std::string& path : paths) {
+    std::error_code none;
+    const std::string real = fs::weakly_canonical(path, none).string();
+    if (std::find(seen.begin(), seen.end(), real) != seen.end())
+      throw InputError({path, 1, 1}, "this profile is given twice (a node counts once)");
+    seen.push_back(real);
+  }
+}
+
+}  // namespace
+
+ExitCode run_profile_merge(const ProfileMergeOptions& options) {
+  if (!profile::is_profile_path(options.output))
+    throw InputError({"--output", 1, 1},
+                     fmt::format("invalid value '{}' (must end in .yaml or .yml, by which "
+                                 "compare knows a profile)",
+                                 printable(options.output)));
+  refuse_twice(options.profiles);
+  std::vector<profile::NodeProfile> nodes;
+  std::vector<std::string> missing;
+  for (const std::string& path : options.profiles) {
+    // A task that was killed has left none. What is there and is no profile is a mistake.
+    if (!fs::exists(path)) {
+      missing.push_back(beside(path, options.output));
+      continue;
+    }
+    nodes.push_back(profile::read_node(path));
+    nodes.back().written_as = beside(path, options.output);
+  }
+  profile::Fleet fleet = profile::merge(nodes);
+  const fs::path samples = fs::path(nodes[fleet.typical].path).parent_path();
+  fleet.profile.samples_file =
+      beside((samples / fleet.profile.samples_file).string(), options.output);
+  const std::string text = profile::to_yaml(fleet.profile);
+  profile::require_readable(text, options.output);
+  write_file(options.output, text);
+  show(profile::fleet_text(fleet, missing));
+  bool is_whole = missing.empty();
+  for (const profile::NodeFinding& finding : fleet.findings)
+    is_whole = is_whole && finding.outside.empty();
+  return is_whole ? ExitCode::good : ExitCode::gate_said_no;
+}
+
+}  // namespace depthcost
