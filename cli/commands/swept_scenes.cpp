@@ -33,15 +33,15 @@ bool has_point(const Sweep& sweep) {
   return false;
 }
 
-SweepPlan plan_of(const SweepOptions& options) {
+SweepPlan plan_of(const SweepOptions& options, const Progress& progress) {
   return plan_sweep(asked_document(options.scenario, options.question), options.axes,
-                    options.max_points);
+                    options.max_points, progress);
 }
 
 }  // namespace
 
 SweepReport swept_scenes(const SweepOptions& options, Progress& progress) {
-  SweepPlan plan = plan_of(options);
+  SweepPlan plan = plan_of(options, progress);
   SweepReport report{.title = {},
                      .scene_axes = plan.scene_axes,
                      .scenes = {},
@@ -53,13 +53,15 @@ SweepReport swept_scenes(const SweepOptions& options, Progress& progress) {
   if (!is_one) progress.expected = plan.scenes.size();
   bool is_any = false;
   for (SweepScene& scene : plan.scenes) {
-    if (!is_one) ++progress.done;
+    if (!is_one) progress.count();
     ReportedScene& reported = report.scenes.emplace_back(
         ReportedScene{std::move(scene.values), std::nullopt, scene.refused});
     if (!scene.study) continue;
     if (report.title.empty()) report.title = scene.study->name;
+    Progress of_scene;
+    of_scene.whole = &progress;
     reported.sweep.emplace(*std::move(scene.study), std::move(scene.axes), num_hardware_threads(),
-                           is_one ? &progress : nullptr);
+                           is_one ? &progress : &of_scene);
     is_any = is_any || has_point(*reported.sweep);
   }
   if (!is_any) refuse_all(plan, report);

@@ -161,7 +161,7 @@ Plans plans_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
   progress.expected += placed.size();
   each_in_parallel(placed.size(), num_threads, [&](std::size_t i) {
     all[i] = planned(placed[i]);
-    ++progress.done;
+    progress.count();
   });
   Plans plans;
   plans.searched = all.size();

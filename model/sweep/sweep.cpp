@@ -189,7 +189,7 @@ void Sweep::time_workloads(std::size_t num_threads, Progress& progress) {
     study.prefill.reset();
     decode_memory_[row] = decode_memory(study);
     if (!decode_.empty()) time_into(decode_, row, study, decode_memory_[row], WorkloadKind::decode);
-    ++progress.done;
+    progress.count();
   });
   each_in_parallel(prefill_memory_.size(), num_threads, [&](std::size_t row) {
     Study study = study_;
@@ -198,7 +198,7 @@ void Sweep::time_workloads(std::size_t num_threads, Progress& progress) {
     prefill_memory_[row] = prefill_memory(study);
     if (!prefill_.empty())
       time_into(prefill_, row, study, {&prefill_memory_[row], 1}, WorkloadKind::prefill);
-    ++progress.done;
+    progress.count();
   });
 }
 
@@ -223,7 +223,7 @@ void Sweep::time_training(std::size_t num_threads, Progress& progress) {
   const TrainingSteps steps(study_);
   each_in_parallel(choices_.size(), num_threads, [&](std::size_t i) {
     const SweepChoice& choice = choices_[i];
-    ++progress.done;
+    progress.count();
     if (!choice.refused.empty()) return;
     const StepRow row = steps.row(choice.path, choice.schedule);
     training_[i] = {row.delta, row.overhead, row.overhead};

@@ -53,7 +53,7 @@ TEST_F(Scripts, PrintTheirHelp) {
   for (const std::string script :
        {"measure", "run_benchmarks", "bundle", "test", "sanitize", "check_wasm", "style",
         "check_sass", "release", "report", "compare_builds", "calibrate", "h200", "h200_steps",
-        "sample_limits", "if_changed"})
+        "sample_limits", "if_changed", "wheel"})
     for (const std::string option : {"--help", "-h"}) {
       const Outcome outcome = run(kScripts + script, {option});
       EXPECT_EQ(outcome.exit_code, 0) << script;
@@ -70,6 +70,7 @@ TEST_F(Scripts, TakeAnEmptyTextForNoValue) {
     expect_error("measure", {option, ""},
                  option + ":1:1: error: missing value (the text is empty)");
   expect_error("release", {""}, "FOLDER:1:1: error: missing value (the text is empty)");
+  expect_error("wheel", {""}, "FOLDER:1:1: error: missing value (the text is empty)");
   expect_error("calibrate", {""}, "FOLDER:1:1: error: missing value (the text is empty)");
   expect_error("style", {""}, "BASE:1:1: error: missing value (the text is empty)");
 }
@@ -85,6 +86,14 @@ TEST_F(Scripts, RefuseWhatTheyDoNotKnow) {
     expect_error(script, {"one"},
                  kScripts + script + ":1:1: error: unknown argument 'one' (it takes none)");
   expect_error("release", {"--loud"}, kScripts + "release:1:1: error: unknown option '--loud'");
+  expect_error("wheel", {"--loud"}, kScripts + "wheel:1:1: error: unknown option '--loud'");
+  expect_error("wheel", {"a", "b"},
+               kScripts + "wheel:1:1: error: unknown argument 'b' (FOLDER is the last)");
+  expect_error(
+      "wheel", {"dist"},
+      "DEPTHCOST_PYTHON:1:1: error: invalid Python 'none' (must be 3.10 or later, with its "
+      "headers and venv)",
+      "DEPTHCOST_PYTHON=none");
   expect_error("calibrate", {"--loud"}, kScripts + "calibrate:1:1: error: unknown option '--loud'");
   expect_error("bundle", {"a"},
                kScripts + "bundle:1:1: error: missing arguments (PROGRAMS, DIR and a NAME)");
