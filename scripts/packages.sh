@@ -7,6 +7,7 @@ packages_calibrate="$packages_program libnlopt-cxx-dev"
 packages_cluster="$packages_program libhwy-dev libbenchmark-dev libopenmpi-dev openmpi-bin slurm-wlm munge python3"
 packages_docs="python3-venv"
 packages_instructions="valgrind"
+packages_wheel="$packages_program libhwy-dev python3-dev python3-venv"
 packages_style="clang-format clang-tidy"
 packages_sanitize="clang libomp-dev"
 

@@ -21,7 +21,7 @@ const fs::path kRoot = DEPTHCOST_SOURCE_DIR;
 
 /// The folders of sources.
 const std::vector<std::string> kFolders{"cli",     "kernels", "microbench", "model",
-                                        "profile", "reports", "scenarios"};
+                                        "profile", "python",  "reports",    "scenarios"};
 
 struct Room {
   std::string name;                // "model/base", "kernels"
@@ -182,6 +182,8 @@ TEST(Rooms, KeepEachLibraryInOnePlace) {
       const bool has_cli = text.find("#include <CLI/") != std::string::npos;
       EXPECT_TRUE(!has_yaml || folder == "scenarios") << file;
       EXPECT_TRUE(!has_cli || folder == "cli") << file;
+      EXPECT_TRUE(text.find("#include <nanobind") == std::string::npos || folder == "python")
+          << file;
     }
 }
 
@@ -214,9 +216,9 @@ std::vector<std::string> paths_in(const std::string& text) {
 
 /// Whether the word is the path of a source or a document of ours. NAME stands for any name.
 bool is_own_path(const std::string& word) {
-  static const std::set<std::string> folders{"cli",     "cmake",   "kernels", "microbench",
-                                             "model",   "profile", "reports", "scenarios",
-                                             "scripts", "tests"};
+  static const std::set<std::string> folders{"cli",       "cmake",   "kernels", "microbench",
+                                             "model",     "profile", "python",  "reports",
+                                             "scenarios", "scripts", "tests"};
   const fs::path path(word);
   return folders.contains(folder_of(word)) && (is_source(path) || path.extension() == ".md") &&
          word.find("NAME") == std::string::npos;
@@ -227,8 +229,8 @@ TEST(Texts, NameFilesThatExist) {
   std::vector<fs::path> files{kRoot / "README.md", kRoot / "CONTRIBUTING.md"};
   for (const auto& page : fs::directory_iterator(kRoot / "docs/pages"))
     if (page.is_regular_file()) files.push_back(page.path());
-  for (const std::string folder : {"cli", "kernels", "microbench", "model", "profile", "reports",
-                                   "scenarios", "scripts", "tests"})
+  for (const std::string folder : {"cli", "kernels", "microbench", "model", "profile", "python",
+                                   "reports", "scenarios", "scripts", "tests"})
     for (fs::path& file : texts_of(folder)) files.push_back(std::move(file));
   std::size_t named = 0;
   for (const fs::path& file : files)

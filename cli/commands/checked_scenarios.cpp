@@ -56,7 +56,7 @@ std::vector<Checked> check_all(const CheckOptions& options, Progress& progress) 
   each_in_parallel(all.size(), num_hardware_threads(), [&](std::size_t i) {
     const std::string& path = options.scenarios[i];
     all[i] = checked(path, [&] { return asked_scenario(path, options.question); });
-    ++progress.done;
+    progress.count();
   });
   return all;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -82,12 +83,13 @@ struct CompareOptions {
   bool strict = false;           // an ambiguous case fails if its rule blocks
   bool writes_template = false;  // writes an empty table with its columns explained
   bool lists_operations = false;
-  std::string scenario;               // what `measurements`, a trace, is a step of
-  std::vector<std::string> settings;  // KEY=VALUE in place of the scenario's own
-  std::string workload;               // of the scenario; needed where it has several
-  std::string kernel_names;           // a file of patterns; the shipped ones if empty
-  std::int64_t steps = 0;             // in the trace; 0: those that the profiler named
-  std::string directory;              // for the document and its roofline; none if empty
+  std::string scenario;                         // what `measurements`, a trace, is a step of
+  std::optional<UnreadScenario> document = {};  // in place of that file
+  std::vector<std::string> settings;            // KEY=VALUE in place of the scenario's own
+  std::string workload;                         // of the scenario; needed where it has several
+  std::string kernel_names;                     // a file of patterns; the shipped ones if empty
+  std::int64_t steps = 0;                       // in the trace; 0: those that the profiler named
+  std::string directory;                        // for the document and its roofline; none if empty
 };
 ExitCode run_compare(const CompareOptions& options, Console& console);
 

@@ -120,7 +120,7 @@ std::string predicted_as(const Study& study, const ResidualPath& path) {
 
 TraceReport compared_trace(const CompareOptions& options) {
   require_trace_options(options);
-  const ScenarioOptions question{.settings = options.settings};
+  const ScenarioOptions question{.settings = options.settings, .document = options.document};
   const Scenario scenario =
       asked_scenario(options.scenario, question, constants_of_option(options.constants));
   if (!scenario.study.machine)

@@ -12,20 +12,6 @@
 namespace depthcost {
 namespace {
 
-std::vector<LedgerRow> all_layers(const Evaluation& evaluation) {
-  std::vector<LedgerRow> rows;
-  const auto append = [&](const std::vector<LedgerRow>& more) {
-    rows.insert(rows.end(), more.begin(), more.end());
-  };
-  for (const ResidualPath& path : evaluation.paths) {
-    for (const Counting counting : countings_of(path.scheme))
-      append(layer_rows(evaluation.study, path, counting));
-    for (const Schedule schedule : path.scheme.rule->schedules)
-      append(operation_rows(evaluation.study, path, schedule));
-  }
-  return rows;
-}
-
 void require_training(const Study& study, const std::string& file) {
   if (!study.training)
     throw InputError({file, 1, 1},

@@ -1,132 +1,13 @@
 // `plan`: the best placements on so many devices. Exit code 1 if none keeps the limits.
-#include <fmt/format.h>
-
-#include <sstream>
-
 #include "cli/commands/commands.hpp"
+#include "cli/commands/planned_placements.hpp"
 #include "cli/output/files.hpp"
 #include "cli/output/version.hpp"
-#include "model/base/parallel.hpp"
-#include "model/schemes/list.hpp"
-#include "reports/plan/plan_report.hpp"
-#include "scenarios/read/placed_studies.hpp"
-#include "scenarios/read/scenario.hpp"
-#include "scenarios/text/input_error.hpp"
-#include "scenarios/text/quantity.hpp"
 
 namespace depthcost {
-namespace {
-
-/// Blocks that every model has. A plan looks for better ones.
-constexpr const char* kAnyBlockSize = "2";
-constexpr const char* kBatch = "64";
-
-std::optional<double> limit_of(const PlanOptions& options) {
-  if (options.max_overhead.empty()) return std::nullopt;
-  return parse_quantity({options.max_overhead, false}, {"--max-overhead", 1, 1}, Dimension::ratio,
-                        "overhead");
-}
-
-void refuse_placement(const ScenarioOptions& question) {
-  const auto refuse = [](const char* option, const std::string& value) {
-    if (!value.empty())
-      throw InputError({option, 1, 1},
-                       fmt::format("conflicting option '{}' (a plan looks for it; --devices says "
-                                   "how many there are)",
-                                   printable(value)));
-  };
-  refuse("--tensor", question.tensor);
-  refuse("--pipeline", question.pipeline);
-}
-
-/// read(question) on one device, or where that is refused on all of them as tensor ranks, since
-/// sharded weights need ranks. Each placement has its own.
-template <class Read>
-auto read_on_ranks(ScenarioOptions question, Count devices, const Read& read) {
-  try {
-    return read(question);
-  } catch (const InputError&) {
-    try {
-      question.tensor = std::to_string(devices);
-      return read(question);
-    } catch (const InputError&) {
-      // The first refusal says what is wrong.
-    }
-    throw;
-  }
-}
-
-/// Those that --residual names. Else the model's own; of a model with the standard residual, Block
-/// AttnRes.
-std::vector<std::string> schemes_of(const ScenarioOptions& question, Count devices) {
-  std::vector<std::string> schemes;
-  std::istringstream names(question.scheme);
-  for (std::string scheme; std::getline(names, scheme, ',');) schemes.push_back(scheme);
-  if (!schemes.empty()) return schemes;
-  const Study own = read_on_ranks(question, devices, [](const ScenarioOptions& asked) {
-    return scenario_from_options(asked).study;
-  });
-  return {std::string(is_standard(own.path.scheme) ? schemes::kBlockAttnRes.id
-                                                   : name(own.path.scheme))};
-}
-
-PlanSource read_source(const ScenarioOptions& question, bool is_searched) {
-  UnreadScenario source = asked_document("", question);
-  Study own = scenario_of(source.document, source.file, source.provenance).study;
-  return {.source = std::move(source),
-          .own = std::move(own),
-          .blocks = is_searched ? PlannedBlocks::searched : PlannedBlocks::written};
-}
-
-PlanSource source_of(ScenarioOptions question, const std::string& scheme, Count devices) {
-  const bool is_searched = question.block_size.empty();
-  question.scheme = scheme;
-  if (is_searched && scheme == schemes::kBlockAttnRes.id) question.block_size = kAnyBlockSize;
-  return read_on_ranks(std::move(question), devices, [&](const ScenarioOptions& asked) {
-    return read_source(asked, is_searched);
-  });
-}
-
-/// One for each scheme.
-std::vector<PlanSource> sources_of(const PlanOptions& options) {
-  if (options.question.model.empty())
-    return {{.source = asked_document(options.scenario, options.question),
-             .own = asked_scenario(options.scenario, options.question).study}};
-  refuse_placement(options.question);
-  ScenarioOptions question = options.question;
-  if (question.decode.empty()) question.decode = kBatch;
-  std::vector<PlanSource> sources;
-  for (const std::string& scheme : schemes_of(question, options.devices))
-    sources.push_back(source_of(question, scheme, options.devices));
-  return sources;
-}
-
-}  // namespace
 
 ExitCode run_plan(const PlanOptions& options, Console& console) {
-  const std::optional<double> limit = limit_of(options);
-  const std::string place = options.scenario.empty() ? "--model" : options.scenario;
-  PlanReport report{.title = {}, .devices = options.devices, .own = {}, .plans = {}};
-  std::vector<PlacedStudy> placed;
-  for (PlanSource& source : sources_of(options)) {
-    source.overhead = limit;
-    PlacedStudies studies = placed_studies(source, options.devices, {place, 1, 1});
-    report.refused += studies.refused;
-    report.left_out_context += studies.left_out_context;
-    if (report.first_refusal.empty()) report.first_refusal = studies.first_refusal;
-    for (PlacedStudy& study : studies.placed) placed.push_back(std::move(study));
-    report.own = std::move(source.own);
-  }
-  report.title = report.own.name;
-  report.memory_limit = planned_memory(report.own);
-  if (placed.empty())
-    throw InputError({"--devices", 1, 1},
-                     fmt::format("invalid number of devices '{}' (the model cannot lie on it: {})",
-                                 options.devices,
-                                 report.first_refusal.empty() ? "no placement shares its heads, "
-                                                                "layers and batches evenly"
-                                                              : report.first_refusal));
-  report.plans = plans_of(placed, num_hardware_threads(), console.watch("plan"));
+  const PlanReport report = planned_placements(options, console.watch("plan"));
   console.stop_watching();
   if (options.format == "json")
     write_stdout(plan_json(report, kVersion));

@@ -36,7 +36,7 @@ ExitCode write_shard(const SweepOptions& options, Progress& progress) {
   const SweepShare share = share_of(options.shard);
   if (options.directory.empty())
     throw InputError({"--shard", 1, 1}, "missing -o (the folder of the shards)");
-  SweepPlan plan = plan_of(options);
+  SweepPlan plan = plan_of(options, progress);
   const std::string question = question_of(options);
   const SweepReport report = swept_scenes(std::move(plan), options, progress, {.share = share});
   const std::string name =
@@ -49,7 +49,7 @@ ExitCode write_shard(const SweepOptions& options, Progress& progress) {
 
 /// From the times of shards where there are some.
 SweepReport answer_of(const SweepOptions& options, Progress& progress) {
-  SweepPlan plan = plan_of(options);
+  SweepPlan plan = plan_of(options, progress);
   if (options.shards.empty()) return swept_scenes(std::move(plan), options, progress);
   const MergedShards merged(options.shards, question_of(options));
   const auto row = [&](std::size_t at, std::size_t size) { return merged.row(at, size); };

@@ -34,9 +34,9 @@ bool has_point(const Sweep& sweep) {
 
 }  // namespace
 
-SweepPlan plan_of(const SweepOptions& options) {
+SweepPlan plan_of(const SweepOptions& options, const Progress& progress) {
   return plan_sweep(asked_document(options.scenario, options.question), options.axes,
-                    options.max_points);
+                    options.max_points, progress);
 }
 
 SweepReport swept_scenes(SweepPlan plan, const SweepOptions& options, Progress& progress,
@@ -52,13 +52,15 @@ SweepReport swept_scenes(SweepPlan plan, const SweepOptions& options, Progress& 
   if (!is_one) progress.expected = plan.scenes.size();
   bool is_any = false;
   for (SweepScene& scene : plan.scenes) {
-    if (!is_one) ++progress.done;
+    if (!is_one) progress.count();
     ReportedScene& reported = report.scenes.emplace_back(
         ReportedScene{std::move(scene.values), std::nullopt, scene.refused});
     if (!scene.study) continue;
     if (report.title.empty()) report.title = scene.study->name;
+    Progress of_scene;
+    of_scene.whole = &progress;
     reported.sweep.emplace(*std::move(scene.study), std::move(scene.axes), num_hardware_threads(),
-                           is_one ? &progress : nullptr, rows);
+                           is_one ? &progress : &of_scene, rows);
     rows.first += reported.sweep->num_rows();
     is_any = is_any || has_point(*reported.sweep);
   }

@@ -8,7 +8,7 @@
 namespace depthcost {
 
 /// Reads all files that the sweep needs. Throws InputError.
-SweepPlan plan_of(const SweepOptions& options);
+SweepPlan plan_of(const SweepOptions& options, const Progress& progress);
 
 /// Times the rows that `rows` asks for. Counts progress by points, or by scenes if there are
 /// several. Throws InputError if no point can exist.

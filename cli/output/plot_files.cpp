@@ -24,7 +24,7 @@ DrawnPlots draw(const std::vector<Plot>& plots, const std::string& stem, Progres
     const std::string file_name = fmt::format("{}-{}", stem, plot.file_name);
     drawn.files.push_back({file_name, drawing.svg});
     drawn.shown.push_back({file_name, plot.caption});
-    ++progress.done;
+    progress.count();
   }
   return drawn;
 }

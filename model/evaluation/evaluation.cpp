@@ -166,4 +166,18 @@ Evaluation evaluate_budgets(const Study& study) {
   return evaluate(own);
 }
 
+std::vector<LedgerRow> all_layers(const Evaluation& evaluation) {
+  std::vector<LedgerRow> rows;
+  const auto append = [&](const std::vector<LedgerRow>& more) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  };
+  for (const ResidualPath& path : evaluation.paths) {
+    for (const Counting counting : countings_of(path.scheme))
+      append(layer_rows(evaluation.study, path, counting));
+    for (const Schedule schedule : path.scheme.rule->schedules)
+      append(operation_rows(evaluation.study, path, schedule));
+  }
+  return rows;
+}
+
 }  // namespace depthcost

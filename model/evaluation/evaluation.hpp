@@ -102,6 +102,9 @@ std::vector<LedgerRow> layer_rows(const Study& study, const ResidualPath& path, 
 std::vector<LedgerRow> operation_rows(const Study& study, const ResidualPath& path,
                                       Schedule schedule);
 
+/// Both, of every path, counting and schedule.
+std::vector<LedgerRow> all_layers(const Evaluation& evaluation);
+
 /// Means and output aggregation of every counting that is defined for `path`.
 std::vector<LedgerRow> mean_rows(const Study& study, const ResidualPath& path);
 

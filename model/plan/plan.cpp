@@ -162,7 +162,7 @@ Fates fates_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
   each_in_parallel(placed.size(), num_threads, [&](std::size_t i) {
     fates[i] = too_large(placed[i]);
     if (fates[i])
-      ++progress.done;
+      progress.count();
     else
       bounds[i].cost = least_cost(placed[i]);
   });
@@ -173,7 +173,7 @@ Fates fates_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
     each_in_parallel(std::min(kAtOnce, bounds.size() - first), num_threads, [&](std::size_t i) {
       const std::size_t at = bounds[first + i].placed;
       fates[at] = planned(placed[at]);
-      ++progress.done;
+      progress.count();
     });
   }
   return fates;
@@ -225,7 +225,7 @@ Plans plans_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
   for (std::optional<PlannedPlacement>& fate : fates) {
     if (!fate) {
       ++plans.slower;
-      ++progress.done;
+      progress.count();
       continue;
     }
     PlannedPlacement& plan = *fate;

@@ -205,7 +205,7 @@ void Sweep::time_workloads(std::size_t num_threads, Progress& progress, const Sw
   if (study_.machine && study_.training) progress.expected += choices_.size();
   const auto is_left_out = [&](std::size_t row) { return !rows.is_timed(row) && !rows.known; };
   each_in_parallel(decode_memory_.size(), num_threads, [&](std::size_t row) {
-    ++progress.done;
+    progress.count();
     if (is_left_out(row)) return;
     Study study = study_;
     apply_all(circumstance_axes_, circumstance_values(row), study);
@@ -214,7 +214,7 @@ void Sweep::time_workloads(std::size_t num_threads, Progress& progress, const Sw
     fill(row, study, decode_memory_[row], WorkloadKind::decode);
   });
   each_in_parallel(prefill_memory_.size(), num_threads, [&](std::size_t row) {
-    ++progress.done;
+    progress.count();
     if (is_left_out(decode_memory_.size() + row)) return;
     Study study = study_;
     apply_all(circumstance_axes_, circumstance_values(row * num_decode_), study);
@@ -246,7 +246,7 @@ void Sweep::time_training(std::size_t num_threads, Progress& progress, const Swe
   const TrainingSteps steps(study_);
   each_in_parallel(choices_.size(), num_threads, [&](std::size_t i) {
     const SweepChoice& choice = choices_[i];
-    ++progress.done;
+    progress.count();
     if (!rows.is_timed(first + i)) {
       if (rows.known) training_[i] = rows.known(rows.first + first + i, 1).front();
       return;

@@ -23,7 +23,8 @@ std::string to_json(const Evaluation& evaluation, std::span<const ResolvedValue>
                     const JsonOptions& options) {
   return json_document(options.program_version, [&](JsonWriter& json) {
     for (const DataSection& section : data_sections())
-      if (section.json != nullptr) section.json(json, {evaluation, options.layers, values});
+      if (section.json != nullptr)
+        section.json(json, {evaluation, options.layers, values, options.launches});
   });
 }
 

@@ -14,6 +14,7 @@ namespace depthcost {
 struct JsonOptions {
   std::string program_version;
   std::span<const LedgerRow> layers;  // of `--layers`: appended to the ledger
+  LaunchRows launches = LaunchRows::written;
 };
 
 /// The contract that scripts of others rely on. Base units; numbers as JsonWriter writes them. What

@@ -20,11 +20,15 @@
 
 namespace depthcost {
 
+/// Whether the JSON has a row for each launch: most of it.
+enum class LaunchRows { written, left_out };
+
 /// What JSON, CSV and the terminal's tables are written from.
 struct Answer {
   const Evaluation& evaluation;
   std::span<const LedgerRow> layers = {};      // of `--layers`
   std::span<const ResolvedValue> values = {};  // what the scenario says
+  LaunchRows launches = LaunchRows::written;
 };
 
 /// Numbers for programs. A null pointer: the format does not show the section.

@@ -44,7 +44,7 @@ std::vector<SweepGroup> groups_of(const SweepReport& report);
 
 /// A group has been written.
 inline void count_group(const SweepReport& report) {
-  if (report.writing != nullptr) ++report.writing->done;
+  if (report.writing != nullptr) report.writing->count();
 }
 
 /// "hardware h200_sxm, sequences 64"; empty without such axes.

@@ -94,10 +94,12 @@ PlacedStudy placed_study(const PlanSource& question, const Placement& placement)
 
 }  // namespace
 
-PlacedStudies placed_studies(const PlanSource& question, Count devices, const Position& position) {
+PlacedStudies placed_studies(const PlanSource& question, Count devices, const Position& position,
+                             const Progress& progress) {
   require_times(question.own, position);
   PlacedStudies answer;
   for (const Placement& placement : placements(question.own, devices)) {
+    progress.check();
     if (!shares_evenly(question.own, placement.data)) continue;
     if (placement.context > 1 && question.own.context_parallel_size == 1) {
       ++answer.left_out_context;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/base/progress.hpp"
 #include "model/plan/plan.hpp"
 #include "scenarios/read/sweep_plan.hpp"
 
@@ -32,7 +33,8 @@ struct PlacedStudies {
 /// evenly. Context ranks are placed where the scenario has some: what they exchange is not
 /// modelled. Tensor ranks share the tokens of a prefill. Throws InputError at `position` where a
 /// plan cannot say a time: without hardware or an architecture, or with a step that has been
-/// measured.
-PlacedStudies placed_studies(const PlanSource& question, Count devices, const Position& position);
+/// measured. Stops where `progress` is stopped, and counts nothing into it.
+PlacedStudies placed_studies(const PlanSource& question, Count devices, const Position& position,
+                             const Progress& progress = {});
 
 }  // namespace depthcost

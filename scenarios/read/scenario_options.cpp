@@ -178,9 +178,10 @@ std::string stem_of(const ScenarioOptions& options) {
 }
 
 UnreadScenario asked_document(const std::string& path, const ScenarioOptions& options) {
-  UnreadScenario asked = options.model.empty() ? unread_scenario(path)
-                                               : UnreadScenario{document_from_options(options), "",
-                                                                Provenance::options};
+  UnreadScenario asked = options.document        ? *options.document
+                         : options.model.empty() ? unread_scenario(path)
+                                                 : UnreadScenario{document_from_options(options),
+                                                                  "", Provenance::options};
   apply_settings(options.settings, asked.document);
   return asked;
 }

@@ -1,6 +1,7 @@
 // A scenario without a file: options of the command line, and defaults for the rest.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,12 +18,13 @@ struct ScenarioOptions {
   std::string pipeline;  // stages
   std::string scheme;    // the residual scheme; the model's own if empty
   std::string block_size;
-  std::string compare;                // schemes "a,b"
-  std::string decode;                 // batches "1,64,512"
-  std::string context;                // tokens
-  std::string prefill;                // tokens
-  std::vector<std::string> budgets;   // "decode_overhead=2%"
-  std::vector<std::string> settings;  // "residual.attach=standalone", of a file too
+  std::string compare;                          // schemes "a,b"
+  std::string decode;                           // batches "1,64,512"
+  std::string context;                          // tokens
+  std::string prefill;                          // tokens
+  std::vector<std::string> budgets;             // "decode_overhead=2%"
+  std::vector<std::string> settings;            // "residual.attach=standalone", of a file too
+  std::optional<UnreadScenario> document = {};  // one that has no file, in place of it
 };
 
 /// The question that a scenario file with these values would ask. Where nothing is said: decode
@@ -38,7 +40,8 @@ Node document_from_options(const ScenarioOptions& options);
 /// The stem of the names of its output files: "config_b300_sxm".
 std::string stem_of(const ScenarioOptions& options);
 
-/// The document of the file, or of the options if they name a model, with the settings applied.
+/// The options' document, or that of the file, or if the options name a model one made of them. The
+/// settings are applied.
 UnreadScenario asked_document(const std::string& path, const ScenarioOptions& options);
 
 /// The scenario of that document.

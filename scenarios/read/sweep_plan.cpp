@@ -155,8 +155,9 @@ std::string usual_axis(const UnreadScenario& source) {
 /// Reads the scenario, with values in it.
 class Planner {
  public:
-  Planner(UnreadScenario source, const std::vector<std::string>& arguments, Count max_points)
-      : source_(std::move(source)), max_points_(max_points) {
+  Planner(UnreadScenario source, const std::vector<std::string>& arguments, Count max_points,
+          const Progress& progress)
+      : source_(std::move(source)), max_points_(max_points), progress_(progress) {
     as_map(source_.document, "scenario");
     const std::vector<std::string> all =
         arguments.empty() ? std::vector<std::string>{usual_axis(source_)} : arguments;
@@ -223,6 +224,7 @@ class Planner {
     for (const Axis& axis : scenes_)
       num_scenes *= axis.items.empty() ? values_of(axis, 0).size() : axis.items.size();
     for (std::size_t index = 0; index < num_scenes; ++index) {
+      progress_.check();
       SweepScene& scene = plan.scenes.emplace_back();
       scene.values = scene_values(index);
       if (schemes_.empty()) read_scene(scene, "");
@@ -294,6 +296,7 @@ class Planner {
 
   UnreadScenario source_;
   Count max_points_;
+  const Progress& progress_;
   std::vector<Axis> scenes_;          // the scenario is read again for these
   std::vector<Axis> keys_;            // the model varies these
   std::vector<std::string> schemes_;  // an axis of schemes; each is read again in every scene
@@ -303,9 +306,9 @@ class Planner {
 
 }  // namespace
 
-SweepPlan plan_sweep(UnreadScenario source, const std::vector<std::string>& axes,
-                     Count max_points) {
-  return Planner(std::move(source), axes, max_points).plan();
+SweepPlan plan_sweep(UnreadScenario source, const std::vector<std::string>& axes, Count max_points,
+                     const Progress& progress) {
+  return Planner(std::move(source), axes, max_points, progress).plan();
 }
 
 SweepPlan plan_sweep(const std::string& scenario, const std::vector<std::string>& axes,

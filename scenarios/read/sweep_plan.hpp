@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/base/progress.hpp"
 #include "model/sweep/sweep.hpp"
 #include "model/sweep/swept_key.hpp"
 #include "scenarios/keys/values.hpp"
@@ -37,7 +38,9 @@ inline constexpr Count kDefaultMaxPoints = 1'000'000;
 /// the schedules of a scheme that has no blocks.
 /// Throws InputError for mistakes in the scenario or an axis, for more than `max_points` points,
 /// and if no point can exist.
-SweepPlan plan_sweep(UnreadScenario source, const std::vector<std::string>& axes, Count max_points);
+/// Stops where `progress` is stopped, and counts nothing into it.
+SweepPlan plan_sweep(UnreadScenario source, const std::vector<std::string>& axes, Count max_points,
+                     const Progress& progress = {});
 
 /// The same for a scenario file.
 SweepPlan plan_sweep(const std::string& scenario, const std::vector<std::string>& axes,

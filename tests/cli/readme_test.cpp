@@ -150,6 +150,9 @@ const std::string kXeon = "scenarios/profiles/xeon_granite_rapids_vm.yaml";
 const std::string kEmerald = "scenarios/profiles/xeon_emerald_rapids_vm.yaml";
 const std::string kEpyc = "scenarios/profiles/epyc_genoa_vm.yaml";
 
+const std::string kPythonQuestion =
+    "--model llama_3_1_70b --hardware h100_sxm --tensor 8 --residual block_attnres --block-size 16";
+
 const std::string kWorkflow = "in a tree of its own: tests/cli/ci_snippets_test.cpp";
 
 const std::vector<Exception> kExceptions{
@@ -203,6 +206,10 @@ const std::vector<Exception> kExceptions{
     {"scripts/action_test", "a test of its own: tests/cli/CMakeLists.txt", ""},
     {"scripts/container_test", "needs root: tests/install/CMakeLists.txt", ""},
     {"depthcost evaluate SCENARIO --format plan", "no file", ""},
+    {"scripts/wheel && pip install dist/*.whl",
+     "builds for minutes; the package prints what the program does: tests/python/test_documents.py",
+     "depthcost report " + kPythonQuestion},
+    {"scripts/wheel", "builds for minutes; .ci/run calls it", ""},
     {"scripts/docs", "needs PyPI; .ci/run calls it", ""},
     {"cmake --install build/cpu --prefix DIR", "tests/install/find_package", ""},
     {".ci/run", "runs this test", ""},
@@ -348,6 +355,18 @@ TEST(CommandsOfTheDocuments, PrintWhatItShows) {
         << outcome.errors;
     expect_shown(one, exception == nullptr ? Shown::whole : exception->shown, outcome.output);
   }
+}
+
+/// The documents quote how the verdict begins.
+TEST(PythonInTheDocuments, ShowsTheVerdictOfTheProgram) {
+  const Outcome outcome = tree_of_a_reader().run("depthcost report " + kPythonQuestion);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  std::string begin;
+  for (const std::string& line : lines_of(outcome.output)) {
+    if (line.starts_with("workload")) break;
+    begin += line + "\n";
+  }
+  expect_blocks_of_documents({{"python_verdict", "\n```text\n" + begin + "...\n```\n\n"}});
 }
 
 TEST(CommandsOfTheDocuments, AreFound) {

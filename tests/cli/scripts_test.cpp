@@ -53,7 +53,7 @@ TEST_F(Scripts, PrintTheirHelp) {
   for (const std::string script :
        {"measure", "run_benchmarks", "bundle", "test", "sanitize", "check_wasm", "style",
         "check_sass", "release", "report", "compare_builds", "calibrate", "h200", "h200_steps",
-        "sample_limits", "cluster_test", "container_test"})
+        "sample_limits", "cluster_test", "container_test", "fuzz", "instructions", "if_changed", "wheel"})
     for (const std::string option : {"--help", "-h"}) {
       const Outcome outcome = run(kScripts + script, {option});
       EXPECT_EQ(outcome.exit_code, 0) << script;
@@ -71,6 +71,7 @@ TEST_F(Scripts, TakeAnEmptyTextForNoValue) {
     expect_error("measure", {option, ""},
                  option + ":1:1: error: missing value (the text is empty)");
   expect_error("release", {""}, "FOLDER:1:1: error: missing value (the text is empty)");
+  expect_error("wheel", {""}, "FOLDER:1:1: error: missing value (the text is empty)");
   expect_error("calibrate", {""}, "FOLDER:1:1: error: missing value (the text is empty)");
   expect_error("style", {""}, "BASE:1:1: error: missing value (the text is empty)");
 }
@@ -90,6 +91,14 @@ TEST_F(Scripts, RefuseWhatTheyDoNotKnow) {
     expect_error(script, {"one"},
                  kScripts + script + ":1:1: error: unknown argument 'one' (it takes none)");
   expect_error("release", {"--loud"}, kScripts + "release:1:1: error: unknown option '--loud'");
+  expect_error("wheel", {"--loud"}, kScripts + "wheel:1:1: error: unknown option '--loud'");
+  expect_error("wheel", {"a", "b"},
+               kScripts + "wheel:1:1: error: unknown argument 'b' (FOLDER is the last)");
+  expect_error(
+      "wheel", {"dist"},
+      "DEPTHCOST_PYTHON:1:1: error: invalid Python 'none' (must be 3.10 or later, with its "
+      "headers and venv)",
+      "DEPTHCOST_PYTHON=none");
   expect_error("calibrate", {"--loud"}, kScripts + "calibrate:1:1: error: unknown option '--loud'");
   expect_error("bundle", {"a"},
                kScripts + "bundle:1:1: error: missing arguments (PROGRAMS, DIR and a NAME)");
@@ -343,6 +352,74 @@ TEST_F(GpuRun, EndsAPartThatTakesTooLong) {
   EXPECT_TRUE(
       outcome.output.starts_with("headline: 0 parts done, 0 failed, 1 to go: run it again\n"))
       << outcome.output;
+}
+
+/// In a repository of ours, whose part reads a folder.
+class IfChanged : public Scripts {
+ protected:
+  void SetUp() override {
+    copy_scripts({"if_changed", "arguments.sh"});
+    folder_.written("here/.ci/parts/page", "# its inputs\nweb  # a folder\n");
+    folder_.written("here/web/page.html", "one");
+    folder_.written("here/other/text", "one");
+    if (run("/usr/bin/env", {"git", "-C", "here", "init", "-q"}).exit_code != 0)
+      GTEST_SKIP() << "no git";
+  }
+
+  Outcome build(const std::string& command, const std::string& variable = "") const {
+    return run(folder_.path("here/scripts/if_changed"), {"page", "--", "sh", "-c", command},
+               variable);
+  }
+  bool builds(const std::string& variable = "") const {
+    return build("echo built", variable).output == "built\n";
+  }
+};
+
+TEST_F(IfChanged, BuildsAPartOnlyAfterItsInputsChanged) {
+  EXPECT_TRUE(builds());
+  const Outcome again = build("echo built");
+  EXPECT_EQ(again.output,
+            "page: skipped, its inputs have not changed since it was built "
+            "(.ci/parts/page.built)\n");
+  EXPECT_EQ(again.exit_code, 0);
+  folder_.written("here/other/text", "two");
+  EXPECT_FALSE(builds());
+  EXPECT_TRUE(builds("DEPTHCOST_ALL_PARTS=1"));
+  folder_.written("here/web/page.html", "two");
+  EXPECT_TRUE(builds());
+  folder_.written("here/web/new.html", "");
+  EXPECT_TRUE(builds());
+  fs::remove(folder_.path("here/web/new.html"));
+  EXPECT_TRUE(builds());
+  executable("here/web/page.html", "two");
+  EXPECT_TRUE(builds());
+  EXPECT_FALSE(builds());
+}
+
+TEST_F(IfChanged, BuildsAgainWhatFailed) {
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(build("exit 77").exit_code, 77);
+  EXPECT_TRUE(builds());
+}
+
+TEST_F(IfChanged, BuildsAlwaysWithoutARepository) {
+  fs::remove_all(folder_.path("here/.git"));
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(builds());
+}
+
+TEST_F(IfChanged, RefusesWhatIsNoPart) {
+  const std::string script = folder_.path("here/scripts/if_changed");
+  expect_refusal(run(script, {}), script + ":1:1: error: missing PART (a file of .ci/parts)");
+  expect_refusal(run(script, {"page"}),
+                 script + ":1:1: error: missing COMMAND (what builds 'page')");
+  expect_refusal(run(script, {"../page", "true"}),
+                 script + ":1:1: error: invalid PART '../page' (a file of .ci/parts)");
+  expect_refusal(run(script, {"none", "true"}),
+                 ".ci/parts/none:1:1: error: cannot read the file (it lists the inputs of 'none', "
+                 "one a line)");
+  folder_.written("here/.ci/parts/page", "gone\n");
+  EXPECT_EQ(build("echo built").errors,
+            "fatal: pathspec 'gone' did not match any files\n"
+            ".ci/parts/page:1:1: error: cannot hash the inputs (see above)\n");
 }
 
 TEST_F(Scripts, ReportWhatTheyAreAsked) {

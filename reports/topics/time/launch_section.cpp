@@ -95,6 +95,7 @@ Explanation explain_launch(std::string metric, const TimeRow& row, const VectorS
 }  // namespace
 
 void write_json(JsonWriter& json, const Answer& answer) {
+  if (answer.launches == LaunchRows::left_out) return;
   json.objects("time", answer.evaluation.time,
                [&](const TimeRow& row) { append_launch(json, row); });
 }

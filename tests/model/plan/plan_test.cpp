@@ -73,6 +73,15 @@ Plans plans(const Study& own) {
   return plans_of(all_placed(own), 2, progress);
 }
 
+TEST(Plans, StopAtTheNextPlacementOnceNobodyWaits) {
+  Progress progress;
+  progress.is_stopped = true;
+  const std::vector<PlacedStudy> all = all_placed(small_study());
+  ASSERT_GT(all.size(), 3U);
+  EXPECT_THROW(plans_of(all, 2, progress), Stopped);
+  EXPECT_LE(progress.done, 2U) << "one for each thread";
+}
+
 /// One schedule and block size on one placement, as `evaluate` has it.
 struct Alone {
   Placement placement;

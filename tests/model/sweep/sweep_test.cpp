@@ -320,6 +320,19 @@ TEST(Sweep, CountsWhatItHasDone) {
   EXPECT_EQ(progress.done, progress.expected);
 }
 
+TEST(Sweep, StopsAtTheNextTurnOnceNobodyWaits) {
+  const std::vector<SweptAxis> axes{axis(SweptKey::block_size, {12, 24}),
+                                    axis(SweptKey::sequences, {1, 2, 3, 4, 5, 6, 7, 8})};
+  Progress stopped;
+  stopped.is_stopped = true;
+  Progress part;
+  part.whole = &stopped;
+  for (Progress* progress : {&stopped, &part}) {
+    EXPECT_THROW(Sweep(full_study(), axes, 2, progress), Stopped);
+    EXPECT_LE(progress->done, 2U) << "one for each thread";
+  }
+}
+
 // --- launches by block ---
 
 /// Calls of each operation; equal ones are added up.

@@ -28,6 +28,13 @@ TEST(Json, HasTheSectionsOfTheContractInOrder) {
   }
 }
 
+TEST(Json, CanLeaveOutTheRowsOfLaunches) {
+  const Evaluation evaluation = evaluate(test::kimi_k3_study());
+  Json all = Json::parse(to_json(evaluation, {}, {"0.1.0", {}}));
+  all.erase("time");
+  EXPECT_EQ(Json::parse(to_json(evaluation, {}, {"0.1.0", {}, LaunchRows::left_out})), all);
+}
+
 TEST(Json, StatesTheOriginOfEachValueOfTheScenario) {
   EXPECT_EQ(kimi_k3()["scenario"].dump(),
             R"({"name":"Kimi K3 on Round 5","values":{)"

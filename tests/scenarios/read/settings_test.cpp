@@ -45,6 +45,17 @@ TEST(Settings, ReplaceWholeSections) {
   EXPECT_EQ(scenario.study.training->sequence_length, 4096);
 }
 
+TEST(Settings, ReplaceValuesOfADocumentWithoutAFile) {
+  ScenarioOptions options{.settings = {"residual.block_size=8"}};
+  options.document = {
+      parse_document("schema: depthcost/1\nmodel: kimi_k3\nresidual: {block_size: 24}\n",
+                     "scenario"),
+      "scenario"};
+  const Scenario scenario = asked_scenario("no such file", options);
+  EXPECT_EQ(origin_of(scenario, "residual.block_size"), "--set");
+  EXPECT_EQ(scenario.study.name, "scenario");
+}
+
 TEST(Settings, StandBesideOptions) {
   const Scenario scenario = asked_scenario(
       "", {.model = "kimi_k3", .tensor = "8", .settings = {"residual.schedule=two_phase"}});

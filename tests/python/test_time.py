@@ -1,0 +1,83 @@
+"""How long a loop of answers takes, and how soon an interrupt stops a sweep."""
+
+import os
+import signal
+import threading
+import time
+import unittest
+
+import depthcost
+from common import LLAMA, SCENARIOS, Case
+
+
+class SpeedTest(Case):
+    def test_two_hundred_scenarios_a_second(self):
+        # Of the processor, since others may use it meanwhile.
+        for name, question in (("a model on its GPUs", {**LLAMA, "decode": 64, "prefill": 8192}),
+                               ("a shipped scenario", {"scenario": SCENARIOS / "paper_table1.yaml"})):
+            with self.subTest(name):
+                depthcost.evaluate(rows="sums", **question)
+                begin, rounds = time.process_time(), 100
+                for _ in range(rounds):
+                    depthcost.evaluate(rows="sums", **question)
+                rate = rounds / (time.process_time() - begin)
+                print(f"\n{name}: {rate:.0f} a second and core", flush=True)
+                self.assertGreaterEqual(rate, 200)
+
+    def test_threads_run_side_by_side(self):
+        """The lock of the interpreter is free: another thread counts while a sweep runs."""
+        counted = 0
+        is_done = threading.Event()
+
+        def count():
+            nonlocal counted
+            while not is_done.is_set():
+                counted += 1
+                time.sleep(0.001)
+
+        thread = threading.Thread(target=count)
+        thread.start()
+        begin = time.monotonic()
+        depthcost.sweep(SCENARIOS / "kimi_k3_training.yaml")
+        seconds = time.monotonic() - begin
+        is_done.set()
+        thread.join()
+        self.assertGreater(counted, 20 * seconds)
+
+
+class InterruptTest(Case):
+    def interrupted(self, call):
+        """Seconds from Ctrl-C, half a second after the call begins, until KeyboardInterrupt."""
+        sent = []
+
+        def interrupt():
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        timer = threading.Timer(0.5, interrupt)
+        timer.start()
+        try:
+            with self.assertRaises(KeyboardInterrupt):
+                call()
+            return time.monotonic() - sent[0]
+        finally:
+            timer.cancel()
+            timer.join()
+
+    def test_a_sweep_of_many_circumstances(self):
+        self.assertLess(self.interrupted(lambda: depthcost.sweep(
+            SCENARIOS / "kimi_k3_8xb300.yaml",
+            ["block_size=1..L", "workload.decode.sequences=1..1000", "workload.decode.context=1000..100000:+1000"],
+            max_points=100_000_000)), 1)
+
+    def test_a_sweep_that_reads_many_scenes(self):
+        self.assertLess(self.interrupted(lambda: depthcost.sweep(
+            SCENARIOS / "kimi_k3_8xb300.yaml",
+            {"parallelism.data": range(1, 2000), "block_size": [8, 16]})), 1)
+
+    def test_answers_after_it(self):
+        self.assertTrue(depthcost.evaluate(**LLAMA)["step"])
+
+
+if __name__ == "__main__":
+    unittest.main()
