@@ -5,6 +5,7 @@ packages_report="$packages_build gnuplot-nox"
 packages_test="$packages_report libgtest-dev librapidcheck-dev libopenmpi-dev openmpi-bin libxml2-utils libnlopt-cxx-dev libboost-context-dev"
 packages_calibrate="$packages_program libnlopt-cxx-dev"
 packages_docs="python3-venv"
+packages_web="emscripten libjs-d3 dpkg-dev chromium chromium-driver"
 packages_style="clang-format clang-tidy"
 packages_sanitize="clang libomp-dev"
 

@@ -21,7 +21,7 @@ const fs::path kRoot = DEPTHCOST_SOURCE_DIR;
 
 /// The folders of sources.
 const std::vector<std::string> kFolders{"cli",     "kernels", "microbench", "model",
-                                        "profile", "reports", "scenarios"};
+                                        "profile", "reports", "scenarios",  "web"};
 
 struct Room {
   std::string name;                // "model/base", "kernels"
@@ -216,7 +216,7 @@ std::vector<std::string> paths_in(const std::string& text) {
 bool is_own_path(const std::string& word) {
   static const std::set<std::string> folders{"cli",     "cmake",   "kernels", "microbench",
                                              "model",   "profile", "reports", "scenarios",
-                                             "scripts", "tests"};
+                                             "scripts", "tests",   "web"};
   const fs::path path(word);
   return folders.contains(folder_of(word)) && (is_source(path) || path.extension() == ".md") &&
          word.find("NAME") == std::string::npos;
@@ -228,7 +228,7 @@ TEST(Texts, NameFilesThatExist) {
   for (const auto& page : fs::directory_iterator(kRoot / "docs/pages"))
     if (page.is_regular_file()) files.push_back(page.path());
   for (const std::string folder : {"cli", "kernels", "microbench", "model", "profile", "reports",
-                                   "scenarios", "scripts", "tests"})
+                                   "scenarios", "scripts", "tests", "web"})
     for (fs::path& file : texts_of(folder)) files.push_back(std::move(file));
   std::size_t named = 0;
   for (const fs::path& file : files)

@@ -195,6 +195,7 @@ const std::vector<Exception> kExceptions{
      ""},
     {"scripts/test", "runs this test", ""},
     {"scripts/docs", "needs PyPI; .ci/run calls it", ""},
+    {"scripts/web", "needs emscripten and Chromium, and tests what it builds", ""},
     {"cmake --install build/cpu --prefix DIR", "tests/install/find_package", ""},
     {".ci/run", "runs this test", ""},
 };
