@@ -8,6 +8,7 @@ packages_cluster="$packages_program libhwy-dev libbenchmark-dev libopenmpi-dev o
 packages_docs="python3-venv"
 packages_instructions="valgrind"
 packages_wheel="$packages_program libhwy-dev python3-dev python3-venv"
+packages_web="emscripten libjs-d3 dpkg-dev chromium chromium-driver"
 packages_style="clang-format clang-tidy"
 packages_sanitize="clang libomp-dev"
 

@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 const fs::path kRoot = DEPTHCOST_SOURCE_DIR;
 
 /// The folders of sources.
-const std::vector<std::string> kFolders{"cli",     "kernels", "microbench", "model",
-                                        "profile", "python",  "reports",    "scenarios"};
+const std::vector<std::string> kFolders{"cli",    "kernels", "microbench", "model", "profile",
+                                        "python", "reports", "scenarios",  "web"};
 
 struct Room {
   std::string name;                // "model/base", "kernels"
@@ -218,7 +218,7 @@ std::vector<std::string> paths_in(const std::string& text) {
 bool is_own_path(const std::string& word) {
   static const std::set<std::string> folders{"cli",       "cmake",   "kernels", "microbench",
                                              "model",     "profile", "python",  "reports",
-                                             "scenarios", "scripts", "tests"};
+                                             "scenarios", "scripts", "tests",   "web"};
   const fs::path path(word);
   return folders.contains(folder_of(word)) && (is_source(path) || path.extension() == ".md") &&
          word.find("NAME") == std::string::npos;
@@ -230,7 +230,7 @@ TEST(Texts, NameFilesThatExist) {
   for (const auto& page : fs::directory_iterator(kRoot / "docs/pages"))
     if (page.is_regular_file()) files.push_back(page.path());
   for (const std::string folder : {"cli", "kernels", "microbench", "model", "profile", "python",
-                                   "reports", "scenarios", "scripts", "tests"})
+                                   "reports", "scenarios", "scripts", "tests", "web"})
     for (fs::path& file : texts_of(folder)) files.push_back(std::move(file));
   std::size_t named = 0;
   for (const fs::path& file : files)

@@ -204,10 +204,7 @@ bool is_exact_integer(double value) {
 std::string number_text(double value) {
   if (!std::isfinite(value)) return "";
   if (is_exact_integer(value)) return fmt::format("{}", static_cast<Count>(value));
-  std::array<char, 32> text{};
-  const auto written = std::to_chars(text.data(), text.data() + text.size(), value,
-                                     std::chars_format::general, kExactDigits);
-  return std::string(text.data(), written.ptr);
+  return fmt::format("{:.{}g}", value, kExactDigits);
 }
 
 }  // namespace depthcost

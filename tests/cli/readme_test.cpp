@@ -211,6 +211,7 @@ const std::vector<Exception> kExceptions{
      "depthcost report " + kPythonQuestion},
     {"scripts/wheel", "builds for minutes; .ci/run calls it", ""},
     {"scripts/docs", "needs PyPI; .ci/run calls it", ""},
+    {"scripts/web", "needs emscripten and Chromium, and tests what it builds", ""},
     {"cmake --install build/cpu --prefix DIR", "tests/install/find_package", ""},
     {".ci/run", "runs this test", ""},
 };

@@ -51,9 +51,11 @@ class Scripts : public testing::Test {
 
 TEST_F(Scripts, PrintTheirHelp) {
   for (const std::string script :
-       {"measure", "run_benchmarks", "bundle", "test", "sanitize", "check_wasm", "style",
-        "check_sass", "release", "report", "compare_builds", "calibrate", "h200", "h200_steps",
-        "sample_limits", "cluster_test", "container_test", "fuzz", "instructions", "if_changed", "wheel"})
+       {"measure",        "run_benchmarks", "bundle",     "test",         "sanitize",
+        "check_wasm",     "style",          "check_sass", "release",      "report",
+        "compare_builds", "calibrate",      "h200",       "h200_steps",   "sample_limits",
+        "cluster_test",   "container_test", "fuzz",       "instructions", "if_changed",
+        "wheel"})
     for (const std::string option : {"--help", "-h"}) {
       const Outcome outcome = run(kScripts + script, {option});
       EXPECT_EQ(outcome.exit_code, 0) << script;

@@ -49,7 +49,8 @@ std::string attachment_text(Attachment attachment) {
 std::string baseline_attachments(const Evaluation& e) {
   std::map<Attachment, std::vector<std::string>> kinds;
   for (const WorkloadKind kind : kEnumerators<WorkloadKind>)
-    if (std::ranges::any_of(e.step, [&](const StepRow& row) { return row.workload.kind == kind; }))
+    if (std::any_of(e.step.begin(), e.step.end(),
+                    [&](const StepRow& row) { return row.workload.kind == kind; }))
       kinds[baseline_path(e.study, e.paths.front(), kind).attachment].emplace_back(name(kind));
   std::vector<std::string> texts;
   for (const auto& [attachment, names] : kinds)

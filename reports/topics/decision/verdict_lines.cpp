@@ -152,7 +152,7 @@ std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
 }
 
 bool fits_with_no_scheme(const Evaluation& e, WorkloadId workload) {
-  return std::ranges::all_of(e.paths, [&](const ResidualPath& path) {
+  return std::all_of(e.paths.begin(), e.paths.end(), [&](const ResidualPath& path) {
     return is_too_large(e.study, e.memory, workload, path.scheme);
   });
 }

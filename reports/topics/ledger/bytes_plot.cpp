@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "reports/section/scheme_style.hpp"
+#include "reports/topics/ledger/byte_bars.hpp"
 #include "reports/topics/ledger/ledger_section.hpp"
 
 namespace depthcost {
@@ -11,55 +12,22 @@ namespace {
 
 using namespace plotting;
 
-struct Bar {
-  const ResidualPath* path = nullptr;
-  Schedule schedule = Schedule::fused;
-  Bytes moved;                 // per token and forward pass
-  std::optional<Bytes> paper;  // Table 1
-  bool is_quoted = false;
-  bool is_inside_domain = true;  // of Table 1
-};
-
 double megabytes(Bytes bytes) { return in_unit(bytes.value, UnitKind::bytes, "MB"); }
 
-/// One bar for each path and schedule, the shortest first.
-std::vector<Bar> bars_of(const Evaluation& evaluation) {
-  std::vector<Bar> bars;
-  const auto forward_bytes = [&](const ResidualPath& path, Counting counting) {
-    return bytes(forward_traffic(path, counting), storage_of(evaluation.study));
-  };
-  for (const ResidualPath& path : evaluation.paths)
-    for (const Schedule schedule : path.scheme.rule->schedules) {
-      Bar bar{.path = &path, .schedule = schedule};
-      bar.moved = forward_bytes(path, {schedule, Convention::kernel});
-      bar.is_quoted = schedule == quoted_schedule(evaluation.study, path);
-      const Counting table1{schedule, Convention::paper};
-      const auto countings = countings_of(path.scheme);
-      if (std::find(countings.begin(), countings.end(), table1) != countings.end()) {
-        bar.paper = forward_bytes(path, table1);
-        bar.is_inside_domain = inside_domain(path, table1);
-      }
-      bars.push_back(bar);
-    }
-  std::stable_sort(bars.begin(), bars.end(),
-                   [](const Bar& a, const Bar& b) { return a.moved < b.moved; });
-  return bars;
-}
-
 /// The study's own quoted bar keeps a tenth of the width; longer bars are cut.
-double axis_end(const std::vector<Bar>& bars, const Evaluation& evaluation) {
+double axis_end(const std::vector<ByteBar>& bars, const Evaluation& evaluation) {
   constexpr double kMostContrast = 10;
   Bytes own;
-  for (const Bar& bar : bars)
+  for (const ByteBar& bar : bars)
     if (bar.path == &evaluation.paths.front() && bar.is_quoted) own = bar.moved;
   Bytes longest;
-  for (const Bar& bar : bars)
+  for (const ByteBar& bar : bars)
     if (bar.moved <= kMostContrast * own) longest = std::max(longest, bar.moved);
   return 1.08 * megabytes(longest);
 }
 
 /// Bars of schedules that are not quoted are pale.
-Color bar_color(const Bar& bar) {
+Color bar_color(const ByteBar& bar) {
   const Color color = color_of(bar.path->scheme);
   return bar.is_quoted ? color : pale(color);
 }
@@ -72,13 +40,13 @@ std::string cut_mark(double end, double slot) {
 }
 
 /// Data of all bars, their names on the axis, and their values behind them.
-std::string bar_texts(const std::vector<Bar>& bars, double end) {
+std::string bar_texts(const std::vector<ByteBar>& bars, double end) {
   constexpr double kTextWidth = 0.18;  // of the axis
   DataBlock drawn{"bars"};
   std::string names;
   std::string labels;
   for (std::size_t i = 0; i < bars.size(); ++i) {
-    const Bar& bar = bars[i];
+    const ByteBar& bar = bars[i];
     const auto slot = static_cast<double>(i + 1);
     const double length = megabytes(bar.moved);
     const bool is_cut = length > end;
@@ -103,7 +71,7 @@ struct Markers {
   LegendEntry entry;
 };
 
-std::vector<Markers> markers_of(const std::vector<Bar>& bars, double end) {
+std::vector<Markers> markers_of(const std::vector<ByteBar>& bars, double end) {
   std::vector<Markers> all{
       {DataBlock{"inside"}, 13, {Mark::diamond, Color::black, "Table 1"}},
       {DataBlock{"outside"}, 12, {Mark::open_diamond, Color::black, "Table 1, uneven blocks"}}};
@@ -138,7 +106,7 @@ Titles bytes_titles(const Study& study, const std::vector<Markers>& all) {
   return titles;
 }
 
-std::string bytes_script(const Study& study, const std::vector<Bar>& bars, double end) {
+std::string bytes_script(const Study& study, const std::vector<ByteBar>& bars, double end) {
   const std::vector<Markers> all = markers_of(bars, end);
   std::string script = opening(bytes_titles(study, all), {.left = 0.27, .right = 0.86});
   // Few bars do not grow fat: there is always room for eight.
@@ -156,12 +124,12 @@ std::string bytes_script(const Study& study, const std::vector<Bar>& bars, doubl
 }  // namespace
 
 std::optional<Plot> bytes_plot(const Evaluation& evaluation) {
-  const std::vector<Bar> bars = bars_of(evaluation);
+  const std::vector<ByteBar> bars = byte_bars(evaluation);
   const double end = axis_end(bars, evaluation);
   if (end == 0) return std::nullopt;
   const std::string model = model_name(evaluation.study);
   std::string caption = "Bytes per token and forward pass of " + model + ":";
-  for (const Bar& bar : bars)
+  for (const ByteBar& bar : bars)
     if (bar.is_quoted)
       caption += fmt::format("{} {} {}", caption.ends_with(':') ? "" : ";",
                              label_of(bar.path->scheme, bar.schedule), format_bytes(bar.moved));

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "model/schemes/list.hpp"
 #include "model/step/step.hpp"
 #include "reports/section/scheme_style.hpp"
+#include "reports/topics/time/batch_curves.hpp"
 #include "reports/topics/time/rest_section.hpp"
 #include "reports/topics/time/step_section.hpp"
 
@@ -22,7 +22,7 @@ struct Point {
   Count sequences = 0;
   Estimate<double> added;  // as the axis counts it
   std::string text;        // as it is printed
-  bool is_asked = false;   // the scenario has this batch; the others make the curve smooth
+  bool is_asked = false;
 };
 
 struct Curve {
@@ -35,76 +35,36 @@ std::string label_of(const Curve& curve) {
   return plotting::label_of(curve.path->scheme, curve.schedule);
 }
 
-/// The study's batches and all powers of two between them, rising.
-std::vector<Count> dense_batches(const std::vector<Count>& asked) {
-  const auto [low, high] = std::minmax_element(asked.begin(), asked.end());
-  std::vector<Count> batches = powers_of_two(*low, *high);
-  batches.insert(batches.end(), asked.begin(), asked.end());
-  std::sort(batches.begin(), batches.end());
-  batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
-  return batches;
-}
-
-/// Whether the user has measured the batches one by one: nothing is known between them.
-bool is_measured_by_batch(const Study& study) {
-  return study.decode->baseline_steps.size() > 1 ||
-         std::any_of(study.written_terms.begin(), study.written_terms.end(),
-                     [](const WrittenTerm& term) { return term.seconds.size() > 1; });
-}
-
-/// The decode workload at every batch that is drawn.
-Study drawn_study(const Study& study, Measure measure) {
-  Study drawn = study;
-  drawn.prefill.reset();
-  if (measure == Measure::added_time) {
-    drawn.decode->baseline_steps.clear();
-    drawn.written_terms.clear();
-  }
-  if (!is_measured_by_batch(drawn))
-    drawn.decode->sequences = dense_batches(study.decode->sequences);
-  return drawn;
-}
-
-Point point_of(const StepRow& row, Measure measure) {
+Point point_of(const BatchPoint& at, Measure measure) {
+  const StepRow& row = at.row;
   const auto scaled = [](double factor, double low, double value, double high) {
     return Estimate<double>{factor * low, factor * value, factor * high};
   };
   if (measure == Measure::overhead)
-    return {.added = scaled(100, row.overhead->low, row.overhead->value, row.overhead->high),
-            .text = format_ratio(row.overhead->value, Sign::always)};
+    return {.sequences = row.workload.sequences,
+            .added = scaled(100, row.overhead->low, row.overhead->value, row.overhead->high),
+            .text = format_ratio(row.overhead->value, Sign::always),
+            .is_asked = at.is_asked};
   const double unit = in_unit(1, UnitKind::seconds, "us");
-  return {.added = scaled(unit, row.delta.low.value, row.delta.value.value, row.delta.high.value),
-          .text = format_seconds(row.delta.value, Sign::always)};
+  return {.sequences = row.workload.sequences,
+          .added = scaled(unit, row.delta.low.value, row.delta.value.value, row.delta.high.value),
+          .text = format_seconds(row.delta.value, Sign::always),
+          .is_asked = at.is_asked};
 }
 
-/// Batches without a baseline, or whose step does not fit, are left out.
-Curve curve_of(const Study& study, const ResidualPath& path, Measure measure) {
-  const std::vector<Count>& asked = study.decode->sequences;
-  const Study drawn = drawn_study(study, measure);
-  Curve curve{&path, quoted_schedule(study, path), {}};
-  for (const StepRow& row : step_rows(drawn, path, curve.schedule)) {
-    if (measure == Measure::overhead && !row.overhead) continue;
-    Point point = point_of(row, measure);
-    point.sequences = row.workload.sequences;
-    point.is_asked = std::find(asked.begin(), asked.end(), point.sequences) != asked.end();
-    curve.points.push_back(std::move(point));
-  }
-  std::sort(curve.points.begin(), curve.points.end(),
-            [](const Point& a, const Point& b) { return a.sequences < b.sequences; });
-  return curve;
-}
-
-/// Every scheme but the standard residual, which the others are held against; the one that adds
-/// most at the largest batch first, as the lines end.
+/// The one that adds most at the largest batch first, as the lines end. Batches without per cent
+/// are left out of a plot of them.
 std::vector<Curve> curves_of(const Evaluation& evaluation, Measure measure) {
-  const Study& study = evaluation.study;
+  const CurveBaseline baseline =
+      measure == Measure::overhead ? CurveBaseline::as_written : CurveBaseline::modelled;
   std::vector<Curve> curves;
-  if (!study.machine || !study.decode || study.decode->sequences.empty()) return curves;
-  for (const ResidualPath& path : evaluation.paths)
-    if (!is_standard(path.scheme)) {
-      Curve curve = curve_of(study, path, measure);
-      if (!curve.points.empty()) curves.push_back(std::move(curve));
-    }
+  for (const BatchCurve& batches : batch_curves(evaluation, baseline)) {
+    Curve curve{batches.path, batches.schedule, {}};
+    for (const BatchPoint& at : batches.points)
+      if (measure == Measure::added_time || at.row.overhead)
+        curve.points.push_back(point_of(at, measure));
+    if (!curve.points.empty()) curves.push_back(std::move(curve));
+  }
   std::stable_sort(curves.begin(), curves.end(), [](const Curve& a, const Curve& b) {
     return a.points.back().added.value > b.points.back().added.value;
   });
