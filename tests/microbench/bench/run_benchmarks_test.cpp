@@ -85,7 +85,7 @@ TEST_F(RunBenchmarks, BeginsNoRoundThatWouldEndTooLate) {
           "dir=$(dirname \"$0\")\ncount=$(cat \"$dir/count\" 2>/dev/null || echo 0)\n"
           "echo $((count + 1)) >\"$dir/count\"\necho $((60 * count))");
   const std::string clock = "PATH=" + folder_.path("bin") + ":$PATH ";
-  EXPECT_EQ(run("9", ".", clock + "DEPTHCOST_MINUTES=8 "), 0) << errors();
+  EXPECT_EQ(run("9", ".", clock + "DEPTHCOST_MINUTES=6 "), 0) << errors();
   EXPECT_NE(summary().find("samples.json 2/2 "), std::string::npos) << summary();
   EXPECT_EQ(num_runs(), 18U);
   for (const std::string minutes : {"0", "1.5", "many"}) {
