@@ -106,8 +106,8 @@ TEST(BackwardLayers, OfGatedResidualAreThoseOfASite) {
       39);
 }
 
-// Scaling: r, f, dx, dr' read, dr and df written, where r is two vectors or one. Three wide streams:
-// X, f, dx, dX' read, dX and df written, where a stream is one vector or two.
+// Scaling: r, f, dx, dr' read, dr and df written, where r is two vectors or one. Three wide
+// streams: X, f, dx, dX' read, dX and df written, where a stream is one vector or two.
 TEST(BackwardLayers, CountGradientsOfAStreamInItsType) {
   const auto moved = [](const SchemeRule& rule, const SchemeParameters& parameters) {
     return d_of_a_layer({Scheme{rule, parameters}, 2}, Schedule::fused);

@@ -455,8 +455,9 @@ INSTANTIATE_TEST_SUITE_P(
         {"DraftAlone", model("draft: [{layers: 1, attention: 1, mlp: 1}]"),
          "it.yaml:5:20: error: conflicting key 'draft' (needs attention and mlp)"},
         {"TwoDrafts",
-         model("vocabulary_size: 9, attention: [" + kGrouped + "], mlp: [" + kDense +
-               "],\n  draft: [{layers: 1, attention: 1, mlp: 1}, {layers: 1, attention: 1, mlp: 1}]"),
+         model(
+             "vocabulary_size: 9, attention: [" + kGrouped + "], mlp: [" + kDense +
+             "],\n  draft: [{layers: 1, attention: 1, mlp: 1}, {layers: 1, attention: 1, mlp: 1}]"),
          "it.yaml:6:55: error: conflicting key 'draft' (one record at most)"},
         {"DraftOfNoAttention",
          model("vocabulary_size: 9, attention: [" + kGrouped + "], mlp: [" + kDense +
