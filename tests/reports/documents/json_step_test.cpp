@@ -111,7 +111,7 @@ TEST(JsonTraining, HasTheSetupTheSchemesAndThePipeline) {
   EXPECT_EQ(training["transitions"].size(), 7u);
   EXPECT_EQ(training["stages"].size(), 4u);
   ASSERT_EQ(training["shapes"].size(), 6u);
-  EXPECT_EQ(training["shapes"][0]["published_attnres_loss"], 1.954);
+  EXPECT_EQ(training["shapes"][0]["published_attnres_loss"], 1.877);
 }
 
 TEST(JsonTraining, HasARowForEverySchemeAndSchedule) {
