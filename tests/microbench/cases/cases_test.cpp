@@ -54,7 +54,8 @@ TEST(BenchmarkCases, MoveWhatTheModelSays) {
     // The reference reads the streams for phi and again for the mix, from cache.
     const bool reads_again = name == "mhc_pre" || name == "mhc_boundary";
     const double again = reads_again ? static_cast<double>(kSmall.num_streams) : 0;
-    if (name == "mhc_pre_backward" || name == "mhc_boundary_backward") {  // whose product with X makes dphi of dz
+    if (name == "mhc_pre_backward" ||
+        name == "mhc_boundary_backward") {  // whose product with X makes dphi of dz
       const auto m = static_cast<double>(kSmall.num_streams);
       counter.reads += m * vectors;
       counter.scalar_reads += T * m * (m + 2);

@@ -249,6 +249,7 @@ Study training_of(double capacity, double limit) {
   Study study = test::training_study();
   study.pipeline.reset();
   study.training->schedule = PipelineSchedule::one_forward_one_backward;
+  study.machine->link_bandwidth = BytesPerSecond{400e9};
   study.machine->memory_capacity = Bytes{capacity};
   study.budgets = {{BudgetKind::training_overhead, limit}};
   return study;

@@ -101,7 +101,8 @@ TEST(JsonTraining, HasTheSetupTheSchemesAndThePipeline) {
                          "chunks",
                          "transitions",
                          "stages",
-                         "plan"});
+                         "plan",
+                         "shapes"});
   expect_integers(training, {"sequence_length", "micro_batch_size", "num_micro_batches",
                              "tokens_per_device", "num_stages", "num_virtual_stages"});
   EXPECT_EQ(training["pipeline_schedule"], "interleaved_1f1b");
@@ -109,6 +110,8 @@ TEST(JsonTraining, HasTheSetupTheSchemesAndThePipeline) {
   EXPECT_EQ(training["chunks"].size(), 8u);
   EXPECT_EQ(training["transitions"].size(), 7u);
   EXPECT_EQ(training["stages"].size(), 4u);
+  ASSERT_EQ(training["shapes"].size(), 6u);
+  EXPECT_EQ(training["shapes"][0]["published_attnres_loss"], 1.877);
 }
 
 TEST(JsonTraining, HasARowForEverySchemeAndSchedule) {
