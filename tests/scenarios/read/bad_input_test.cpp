@@ -25,7 +25,7 @@ TEST(GoodInput, IsWhatTheCasesStartFrom) {
   EXPECT_EQ(error_of([] { parse_scenario(kimi(""), "it.yaml"); }), "");
   EXPECT_EQ(error_of([] { parse_scenario(hardware("memory_capacity: 1 GB"), "it.yaml"); }), "");
   EXPECT_EQ(error_of([] {
-              parse_scenario(model("num_layers: 65536, hidden_size: 8, dtype: bf16"), "it.yaml");
+              parse_scenario(model("num_layers: 16384, hidden_size: 8, dtype: bf16"), "it.yaml");
             }),
             "");
   EXPECT_EQ(error_of([] {
