@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"MegabyteOfQuotes", repeated("\"", 1'000'000),
          "1:3: error: second document, or text after the first (a file holds one document)"},
         {"MegabyteOfSingleQuotes", repeated("'", 1'000'000),
-         "1:1: error: invalid scenario '" + std::string(60, '\'') + "...' (must be a map)"},
+         "1:1: error: invalid scenario (must be a map, not a single value)"},
         {"MegabyteOfCommas", repeated(",", 1'000'000),
          "1:1: error: malformed YAML (did not find expected node content while parsing a block node)"},
         {"MegabyteOfColons", repeated(": ", 500'000),
@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"MegabyteOfLines", repeated("\n", 1'000'000),
          "1:1: error: empty document (holds no value)"},
         {"MegabyteOfOneWord", repeated("a", 1'000'000),
-         "1:1: error: invalid scenario '" + std::string(60, 'a') + "...' (must be a map)"},
+         "1:1: error: invalid scenario (must be a map, not a single value)"},
         {"AboveAMegabyte", repeated("#", 1'000'001), "1:1: error: file too large (at most 1 MB)"}}),
     [](const auto& row) { return row.param.name; });
 

@@ -89,7 +89,9 @@ TEST(PipelinePlan, SaysInOneLineWhatIsWrong) {
   EXPECT_EQ(error_with("\"forward\": 0.001", "\"forward\": -1"),
             "p.json:13:15: error: invalid forward '-1' (must not be negative)");
   EXPECT_EQ(error_with("\"forward\": 0.001", "\"forward\": 1e308"),
-            "p.json:1:1: error: invalid chunk_seconds or link (a step of inf s; at most 600 s)");
+            "p.json:13:15: error: invalid forward '1e308' (out of range)");
+  EXPECT_EQ(error_with("\"forward\": 0.001", "\"forward\": 1000").substr(0, 55),
+            "p.json:1:1: error: invalid chunk_seconds or link (a ste");
   EXPECT_EQ(error_with("\"bytes_per_second\": 2e9", "\"bytes_per_second\": 1e-3").substr(0, 55),
             "p.json:1:1: error: invalid chunk_seconds or link (a ste");
   EXPECT_EQ(error_with("\"tokens\"",
