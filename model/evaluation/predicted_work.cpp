@@ -11,21 +11,28 @@
 namespace depthcost {
 namespace {
 
-/// What a few layers launch: those at both ends, and three in the middle.
+/// What a few layers launch: those at both ends, and two runs of layers in the middle. A run holds
+/// layers of every kind where kinds alternate.
 struct SampledLayers {
   SampledLayers(const ResidualPath& path, Schedule schedule) {
     const Count L = path.num_layers;
-    const auto at = [&](Count layer) {
-      return path.scheme.rule->operations(layer_at(path, std::clamp<Count>(layer, 1, L)), schedule);
+    const auto run_from = [&](Count first) {
+      std::set<Operation> run;
+      for (Count layer = first; layer < first + kRun; ++layer) {
+        const Launches launches =
+            path.scheme.rule->operations(layer_at(path, std::clamp<Count>(layer, 1, L)), schedule);
+        most = std::max(most, launches.size());
+        run.insert(launches.begin(), launches.end());
+      }
+      distinct.insert(run.begin(), run.end());
+      return run;
     };
-    for (const Count layer : {Count{1}, Count{2}, Count{3}, Count{4}, L / 3, L / 2, L - 1, L}) {
-      const Launches launches = at(layer);
-      most = std::max(most, launches.size());
-      distinct.insert(launches.begin(), launches.end());
-    }
-    are_alike = at(L / 3) == at(L / 2) && at(L / 2) == at(L / 2 + 1) && at(L / 2) == at(2 * L / 3);
+    run_from(1);
+    run_from(L - kRun + 1);
+    are_alike = run_from(L / 3) == run_from(2 * L / 3);
   }
 
+  static constexpr Count kRun = 24;
   std::size_t most = 0;  // of one layer
   std::set<Operation> distinct;
   bool are_alike = false;  // in the middle
@@ -71,7 +78,11 @@ double swept_layers_of(const ResidualPath& path) {
 double distinct_launches(const ResidualPath& path, Schedule schedule) {
   const SampledLayers layers(path, schedule);
   const auto output = static_cast<double>(output_launches(path, schedule).size());
-  if (layers.are_alike) return static_cast<double>(layers.distinct.size()) + output;
+  // Until the window is full, each layer reads one source more.
+  const Count filling = std::min(path.num_layers, path.scheme.parameters.window);
+  if (layers.are_alike)
+    return static_cast<double>(layers.distinct.size()) +
+           static_cast<double>(layers.most) * static_cast<double>(filling) + output;
   Count different = path.num_layers;
   // A block has a first layer, a second one, and others that are alike.
   if (const Partition* blocks = attnres_blocks(path.scheme))
