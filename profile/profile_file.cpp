@@ -151,7 +151,7 @@ Samples samples_of(const std::string& path) {
 
 Values profile_values(const std::string& text, const std::string& file) {
   const Node document = parse_document(text, file);
-  const Map& map = as_map(document, "profile");
+  const Map& map = root_map(document, "profile");
   require_schema(map, document.position, profile_keys());
   Values values = read_values(map, document.position, {profile_keys(), Provenance::scenario, file});
   require_keys(values, profile_keys());

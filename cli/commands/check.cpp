@@ -32,14 +32,13 @@ ExitCode run_check(const CheckOptions& options, Console& console) {
   console.stop_watching();
   const CheckReport report{.scenarios = checked.scenarios,
                            .unknowns = options.strict ? Unknowns::fail : Unknowns::warn};
-  std::string text = options.format == "json" ? to_json(report, kVersion) : to_table(report);
-  if (!options.junit.empty()) write_file(options.junit, to_junit(junit_suite(report)));
-  if (options.github) {
-    text += to_annotations(annotations(report));
-    append_step_summary(report);
-  }
+  const std::string text = options.format == "json" ? to_json(report, kVersion) : to_table(report);
+  // The verdict comes first: a file that cannot be written does not hide it.
   options.github || options.format == "json" ? write_stdout(text) : show(text);
+  if (options.github) write_our_codes(to_annotations(annotations(report)));
   for (const std::string& error : checked.errors) show_error(error);
+  if (!options.junit.empty()) write_file(options.junit, to_junit(junit_suite(report)));
+  if (options.github) append_step_summary(report);
   const ExitCode code = exit_code(report);
   if (code == ExitCode::gate_said_no && !options.scenarios.empty())
     console.suggest(fmt::format("depthcost sweep {} says which block sizes keep their budgets",

@@ -29,7 +29,7 @@ struct EvaluateOptions {
   bool layers = false;           // and one row for each layer
   std::string constants;         // a file of fitted constants; those that ship if empty
 };
-ExitCode run_evaluate(const EvaluateOptions& options);
+ExitCode run_evaluate(const EvaluateOptions& options, Console& console);
 
 struct FamilyOptions {
   std::string scenario;

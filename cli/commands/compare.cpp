@@ -51,11 +51,11 @@ void write_document(const ComparisonReport& report, const CompareOptions& option
 }
 
 ExitCode print(const ComparisonReport& report, const CompareOptions& options) {
-  std::string text = text_of(report, options.format);
+  const std::string text = text_of(report, options.format);
   const bool is_for_people = options.format == "table" && !options.github;
-  if (options.github) text += to_annotations(annotations(report));
-  if (!options.junit.empty()) write_file(options.junit, to_junit(junit_suite(report)));
   is_for_people ? show(text) : write_stdout(text);
+  if (options.github) write_our_codes(to_annotations(annotations(report)));
+  if (!options.junit.empty()) write_file(options.junit, to_junit(junit_suite(report)));
   return exit_code(report);
 }
 

@@ -1,9 +1,13 @@
 // `evaluate`: the numbers only.
 #include "cli/commands/commands.hpp"
+
+#include <fmt/format.h>
+
 #include "cli/output/console.hpp"
 #include "cli/output/files.hpp"
 #include "cli/output/version.hpp"
 #include "model/evaluation/evaluation.hpp"
+#include "model/evaluation/predicted_work.hpp"
 #include "reports/documents/answer_documents.hpp"
 #include "reports/topics/training/pipeline_plan.hpp"
 #include "scenarios/read/scenario.hpp"
@@ -21,6 +25,15 @@ void require_training(const Study& study, const std::string& file) {
     throw InputError({file, 1, 1}, "missing key 'hardware' (a plan has modelled times)");
 }
 
+void require_few_rows(const Study& study) {
+  const double rows = layer_rows_asked(study);
+  if (rows > kMaxLayerRows)
+    throw InputError({"--layers", 1, 1},
+                     fmt::format("invalid --layers ({:.0f} rows of all schemes and schedules; at "
+                                 "most {:.0f})",
+                                 rows, kMaxLayerRows));
+}
+
 std::string text_for_people(const Evaluation& evaluation, const EvaluateOptions& options,
                             std::span<const LedgerRow> layers) {
   if (options.details || options.layers || !has_appendix(evaluation))
@@ -31,15 +44,18 @@ std::string text_for_people(const Evaluation& evaluation, const EvaluateOptions&
 
 }  // namespace
 
-ExitCode run_evaluate(const EvaluateOptions& options) {
+ExitCode run_evaluate(const EvaluateOptions& options, Console& console) {
+  console.watch("evaluate");
   const Scenario scenario =
       asked_scenario(options.scenario, options.question, constants_of_option(options.constants));
   if (options.format == "plan")
     require_training(scenario.study,
                      options.scenario.empty() ? options.question.model : options.scenario);
+  if (options.layers) require_few_rows(scenario.study);
   const Evaluation evaluation = evaluate(scenario.study);
   const std::vector<LedgerRow> layers =
       options.layers ? all_layers(evaluation) : std::vector<LedgerRow>{};
+  console.stop_watching();
   if (options.format == "json")
     write_stdout(to_json(evaluation, scenario.values, {kVersion, layers}));
   else if (options.format == "csv")

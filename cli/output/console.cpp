@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "cli/output/files.hpp"
+#include "reports/formats/harmless_text.hpp"
 
 namespace depthcost {
 namespace {
@@ -29,6 +30,9 @@ bool is_set(const char* variable) {
 
 /// Writes without fmt::print, which throws if stderr is closed.
 void to_stderr(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
+/// A line that may name files and quote them.
+std::string line_of(const std::string& text) { return harmless(text) + "\n"; }
 
 std::string duration_text(double seconds) {
   const auto whole = static_cast<long>(std::ceil(seconds));
@@ -49,14 +53,17 @@ TerminalStyle style_of(int descriptor) {
   return style;
 }
 
-void show(const std::string& text) { write_stdout(for_terminal(text, style_of(STDOUT_FILENO))); }
+void show(const std::string& text) {
+  write_our_codes(for_terminal(harmless(text), style_of(STDOUT_FILENO)));
+}
 
-void show_error(const std::string& line) {
+void show_error(const std::string& text) {
   constexpr std::string_view kError = "error:";
+  const std::string line = line_of(text);
   const std::size_t at = line.find(kError);
-  if (at == std::string::npos) return to_stderr(line + "\n");
+  if (at == std::string::npos) return to_stderr(line);
   to_stderr(line.substr(0, at) + as_error(kError, style_of(STDERR_FILENO)) +
-            line.substr(at + kError.size()) + "\n");
+            line.substr(at + kError.size()));
 }
 
 std::string progress_text(const std::string& what, std::size_t done, std::size_t expected,
@@ -71,12 +78,12 @@ std::string progress_text(const std::string& what, std::size_t done, std::size_t
 Console::~Console() { stop_watching(); }
 
 void Console::warn(const std::string& line) const {
-  if (verbosity_ == Verbosity::normal) to_stderr(fmt::format("warning: {}\n", line));
+  if (verbosity_ == Verbosity::normal) to_stderr(line_of("warning: " + line));
 }
 
 void Console::suggest(const std::string& command) const {
   if (verbosity_ == Verbosity::normal && ::isatty(STDERR_FILENO) != 0)
-    to_stderr(fmt::format("next: {}\n", command));
+    to_stderr(line_of("next: " + command));
 }
 
 Progress& Console::watch(std::string what) {

@@ -11,8 +11,9 @@ struct NewFile {
   std::string content;
 };
 
-/// Creates `directory` if needed, writes all files beside their targets, then renames them. Throws
-/// InputError if a file cannot be written or was read as input. Then no target has changed.
+/// Creates `directory` if needed, checks all targets, writes all files beside them, then renames
+/// them. Throws InputError if a file cannot be written or was read as input. Then no target has
+/// changed, and nothing new is there. A signal that ends the program waits until either holds.
 void write_files(const std::string& directory, const std::vector<NewFile>& files);
 
 /// Writes one file, as write_files() does.
@@ -21,7 +22,11 @@ void write_file(const std::string& path, const std::string& content);
 /// Appends to a file, and creates it if needed. Throws InputError.
 void append_to_file(const std::string& path, const std::string& content);
 
-/// Writes to stdout. Throws if the reader is gone or the disk is full.
+/// Writes what harmless() leaves of the text to stdout. Throws if the reader is gone or the disk is
+/// full.
 void write_stdout(const std::string& text);
+
+/// The same for a text whose colours or annotations are our own.
+void write_our_codes(const std::string& text);
 
 }  // namespace depthcost

@@ -10,6 +10,7 @@
 #include "cli/output/files.hpp"
 #include "cli/program/completion.hpp"
 #include "cli/program/scenario_source.hpp"
+#include "scenarios/keys/limits.hpp"
 
 namespace depthcost {
 namespace {
@@ -135,7 +136,7 @@ void add_sweep(CLI::App& app, Command& chosen) {
   command->add_option("-o,--output", options->directory, "folder for the document and its plots")
       ->type_name(completed::kFolder);
   command->add_option("--max-points", options->max_points, "the most points that a sweep may have")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000'000}))
+      ->check(CLI::Range(Count{1}, kMostPoints))
       ->capture_default_str();
   command->add_option("--compute", options->compute, "compute of the break-even in PFLOP/s-days")
       ->capture_default_str();

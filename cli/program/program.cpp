@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
+#include <new>
 #include <span>
 #include <sstream>
 
@@ -52,6 +54,30 @@ void refuse_empty_assignments(std::span<char*> words) {
   }
 }
 
+/// Refuses what the parser of options takes for a number in another base, or with separators:
+/// "010" is 8 to it, and "0x10" 16.
+void refuse_other_bases(const CLI::App& command) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string type = option->get_type_name();
+    const bool is_whole = type.starts_with("INT") || type.starts_with("UINT");
+    if (!is_whole && !type.starts_with("FLOAT")) continue;
+    for (const std::string& value : option->results()) {
+      const std::string_view digits =
+          std::string_view(value).substr(value.starts_with('-') ? 1 : 0);
+      const bool is_plain =
+          is_whole ? !digits.empty() && std::all_of(digits.begin(), digits.end(), is_digit)
+                   : digits.find_first_of("xX_'") == std::string_view::npos;
+      const bool has_zero = digits.size() > 1 && digits[0] == '0' && is_digit(digits[1]);
+      if (is_plain && !has_zero) continue;
+      throw InputError({option->get_name(), 1, 1},
+                       fmt::format("invalid value '{}' (must be {} in plain digits)",
+                                   printable(value), is_whole ? "a whole number" : "a number"));
+    }
+  }
+  for (const CLI::App* sub : command.get_subcommands()) refuse_other_bases(*sub);
+}
+
 /// 0 if help or a version was asked for, which has been printed.
 int answer_usage(const CLI::App& app, const CLI::Success& help) {
   std::ostringstream text;
@@ -87,6 +113,7 @@ int run(int argc, char** argv) {
     return fail(usage_error(app, error));
   }
   refuse_empty_values(app);
+  refuse_other_bases(app);
   Console console(verbosity);
   return static_cast<int>(chosen(console));
 }
@@ -106,6 +133,8 @@ int run_program(int argc, char** argv) {
     return static_cast<int>(ExitCode::skipped);
   } catch (const InputError& error) {
     return fail(error.what());
+  } catch (const std::bad_alloc&) {
+    return fail("depthcost:1:1: error: out of memory (ask for fewer points or batches)");
   } catch (const std::exception& error) {
     return fail(fmt::format("depthcost:1:1: error: {} (internal; please report it)",
                             printable(error.what(), kMaxForeignCharacters)));

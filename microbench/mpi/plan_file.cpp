@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kSchema = "depthcost-pipeline/1";
 constexpr Count kMostStages = 4096;         // P and V: far beyond any machine [ours]
 constexpr Count kMostMicroBatches = 65536;  // [ours]
-constexpr Count kMostLayers = 65536;        // as scenarios/read/scenario.cpp
+constexpr Count kMostLayers = 16384;        // as scenarios/keys/limits.hpp
 
 std::variant<BlockPayload, FixedPayload> payload_of(const Node& node) {
   JsonRecord record(node, "payload");
@@ -130,6 +130,16 @@ void check_sizes(const PipelinePlan& plan, const Position& position) {
                                  plan.tokens, peak, kMostBytes));
 }
 
+/// Times that nobody waits for: stages and links do as the plan says.
+void check_times(const PipelinePlan& plan, const Position& position) {
+  constexpr Seconds kMostSeconds{600};
+  const Seconds step = simulate(work_of(plan)).makespan;
+  if (step <= kMostSeconds) return;
+  throw InputError(position, fmt::format("invalid chunk_seconds or link (a step of {:.3g} s; at "
+                                         "most {} s)",
+                                         step.value, kMostSeconds.value));
+}
+
 }  // namespace
 
 PipelinePlan parse_plan(const std::string& text, const std::string& file) {
@@ -139,6 +149,7 @@ PipelinePlan parse_plan(const std::string& text, const std::string& file) {
     check_sizes(plan, document.position);
     pipeline_order(plan.schedule, plan.layout.num_stages, plan.layout.num_virtual_stages,
                    plan.num_micro_batches, plan.activations);
+    check_times(plan, document.position);
   } catch (const Infeasible& error) {
     throw InputError(document.position, error.what());
   }

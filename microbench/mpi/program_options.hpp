@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "microbench/mpi/ranks.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost::bench {
 
@@ -30,7 +31,7 @@ class ProgramOptions {
       }
       bool is_known = false;
       for (const std::string& option : options) is_known = is_known || word == "--" + option;
-      if (!is_known) fail("unknown option '" + word + "'");
+      if (!is_known) fail("unknown option '" + printable(word) + "'");
       if (i + 1 == argc) fail("option '" + word + "' needs a value");
       values_[word.substr(2)] = argv[++i];
     }
@@ -52,7 +53,8 @@ class ProgramOptions {
     if (!has(option)) return {};
     const std::string value = text(option);
     const auto sign = value.find('@');
-    if (sign == std::string::npos) fail("invalid " + option + " '" + value + "' (no '@')");
+    if (sign == std::string::npos)
+      fail("invalid " + option + " '" + printable(value) + "' (no '@')");
     return {value.substr(0, sign), parse(value.substr(sign + 1), option, 0)};
   }
 
@@ -61,7 +63,7 @@ class ProgramOptions {
     const char* end = digits.data() + digits.size();
     const auto result = std::from_chars(digits.data(), end, value);
     if (result.ec != std::errc() || result.ptr != end || digits.size() > 9 || value < least)
-      fail("invalid " + option + " '" + std::string(digits) + "' (must be an integer, at least " +
+      fail("invalid " + option + " '" + printable(digits) + "' (must be an integer, at least " +
            std::to_string(least) + ")");
     return value;
   }

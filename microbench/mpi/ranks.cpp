@@ -6,8 +6,9 @@
 
 #include <array>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
+
+#include "scenarios/text/input_error.hpp"
+#include "scenarios/text/input_text.hpp"
 
 namespace depthcost::bench {
 namespace {
@@ -49,19 +50,23 @@ void require_ranks(const Ranks& ranks, int expected, const std::string& what) {
 }
 
 std::string read_on_first(const Ranks& ranks, const std::string& path) {
-  std::string text;
-  long length = -1;
+  std::string text;  // of the file, or why it cannot be read
+  std::array<long, 2> length_and_error{};
   if (ranks.is_first()) {
-    std::ifstream file(path, std::ios::binary);
-    if (file) text.assign(std::istreambuf_iterator<char>(file), {});
-    // A folder opens, and fails only when it is read.
-    if (file && !file.bad()) length = static_cast<long>(text.size());
+    try {
+      text = load_text(path, kMaxMeasuredBytes);
+    } catch (const InputError& error) {
+      text = error.what();
+      length_and_error[1] = 1;
+    }
+    length_and_error[0] = static_cast<long>(text.size());
   }
-  check(MPI_Bcast(&length, 1, MPI_LONG, 0, ranks.communicator), "MPI_Bcast");
-  if (length < 0) throw BadInput(path + ": error: cannot be read");
-  text.resize(static_cast<std::size_t>(length));
-  check(MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, ranks.communicator),
+  check(MPI_Bcast(length_and_error.data(), 2, MPI_LONG, 0, ranks.communicator), "MPI_Bcast");
+  text.resize(static_cast<std::size_t>(length_and_error[0]));
+  check(MPI_Bcast(text.data(), static_cast<int>(length_and_error[0]), MPI_CHAR, 0,
+                  ranks.communicator),
         "MPI_Bcast");
+  if (length_and_error[1] != 0) throw BadInput(text);
   return text;
 }
 

@@ -35,7 +35,7 @@ struct Ranks {
 /// Throws BadInput unless mpirun started `expected` processes; `what` says why they are needed.
 void require_ranks(const Ranks& ranks, int expected, const std::string& what);
 
-/// The whole file, read by rank 0 and sent to all. Throws BadInput, `file: error: cannot be read`.
+/// The whole file, read by rank 0 and sent to all. Throws BadInput with the text of an InputError.
 std::string read_on_first(const Ranks& ranks, const std::string& path);
 
 /// Runs `program` between MPI_Init and MPI_Finalize. Returns its exit code, or that of its error.

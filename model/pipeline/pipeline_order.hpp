@@ -87,8 +87,8 @@ constexpr Count num_copies(PipelineSchedule schedule) {
   return schedule == PipelineSchedule::dualpipe ? 2 : 1;
 }
 
-/// P V M at most: 16 times the largest step that must be simulated in 200 ms, about 1 GB. [ours]
-inline constexpr Count kMaxChunkPasses = Count{1} << 22;
+/// P V M at most: twice the largest step that must be simulated in 200 ms, about 200 MB. [ours]
+inline constexpr Count kMaxChunkPasses = Count{1} << 19;
 
 /// Whether activations are kept from the forward to the backward pass, or made again by a
 /// recompute task just before it. That task does not wait for the gradient.

@@ -87,7 +87,7 @@ EngineConstants engine_constants(const Values& values) {
 
 Constants constants_of(const Node& document, const std::string& file) {
   const KeyTable& table = constant_keys();
-  const Map& map = as_map(document, table.what);
+  const Map& map = root_map(document, table.what);
   require_schema(map, document.position, table);
   const Values values =
       read_values(map, document.position, {table, Provenance::scenario, file_label(file)});

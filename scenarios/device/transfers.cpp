@@ -202,6 +202,7 @@ void borrow_transfers(const Values& self, Machine& machine, std::vector<Resolved
 
 std::vector<ResolvedValue> listed_transfers(const Values& values) {
   std::vector<ResolvedValue> rows;
+  std::map<std::pair<std::string, std::string>, std::size_t> row_of;  // of a key and an origin
   const std::size_t num_records = values.num_records(kList);
   for (std::size_t i = 0; i < num_records; ++i) {
     const std::string record = fmt::format("{}[{}].", kList, i);
@@ -211,13 +212,11 @@ std::vector<ResolvedValue> listed_transfers(const Values& values) {
     const std::string point =
         fmt::format("{} {}", values.text(record + "size"), values.text(record + "time"));
     const std::string& origin = values.at(record + "time").origin;
-    const auto known = std::find_if(rows.begin(), rows.end(), [&](const ResolvedValue& row) {
-      return row.key == key && row.origin == origin;
-    });
-    if (known == rows.end())
+    const auto [known, is_new] = row_of.try_emplace({key, origin}, rows.size());
+    if (is_new)
       rows.push_back({key, point, origin});
     else
-      known->value += ", " + point;
+      rows[known->second].value += ", " + point;
   }
   return rows;
 }

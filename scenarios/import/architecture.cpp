@@ -190,6 +190,8 @@ Mlp mlp_of(const Record& record) {
                       .width = record.count("width"),
                       .latent_width = record.optional("latent_width"),
                       .router_width = record.optional("router_width")};
+  if (mlp.num_experts > kMaxExperts)
+    record.fail("experts", fmt::format("more than {}", kMaxExperts));
   if (mlp.num_active > mlp.num_experts)
     record.fail("active", fmt::format("more than the {} experts", mlp.num_experts));
   return mlp;

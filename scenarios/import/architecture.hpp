@@ -6,6 +6,7 @@
 
 #include "model/base/resolved_value.hpp"
 #include "model/step/architecture.hpp"
+#include "scenarios/keys/limits.hpp"
 #include "scenarios/keys/values.hpp"
 
 namespace depthcost {
@@ -13,9 +14,6 @@ namespace depthcost {
 /// The largest number in a model file. It is far above any real one, and no product of six
 /// overflows a double.
 inline constexpr Count kMaxWidth = Count{1} << 24;
-
-/// A file may ask for this many layers (sublayers) at most: each can cost a row.
-inline constexpr Count kMaxLayers = 65536;
 
 /// Returns nothing if the file has neither `attention` nor `mlp`. `num_layers` counts sublayers, as
 /// in Transformer. Appends to `notes` one line for each default. Throws InputError for

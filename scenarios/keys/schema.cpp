@@ -7,6 +7,7 @@
 
 #include "model/base/enum_names.hpp"
 #include "model/step/workload_id.hpp"
+#include "scenarios/keys/limits.hpp"
 
 namespace depthcost {
 namespace {
@@ -224,7 +225,7 @@ std::string key_documentation() {
   append_table(text, tolerance_keys());
   append_table(text, kernel_name_keys());
   append_table(text, constant_keys());
-  return text;
+  return text + limits_documentation();
 }
 
 }  // namespace depthcost

@@ -241,27 +241,26 @@ const Value* Values::find(const std::string& path) const {
 const Value& Values::at(const std::string& path) const { return values_.at(path); }
 
 std::size_t Values::num_records(const std::string& path) const {
-  const std::string prefix = path + "[";
-  std::size_t records = 0;
-  std::string_view index;
-  for (auto entry = values_.lower_bound(prefix);
-       entry != values_.end() && entry->first.starts_with(prefix); ++entry) {
-    const std::string_view rest = std::string_view(entry->first).substr(prefix.size());
-    const std::string_view entry_index = rest.substr(0, rest.find(']'));
-    if (entry_index != index) ++records;
-    index = entry_index;
-  }
-  return records;
+  const auto found = num_records_.find(path);
+  return found == num_records_.end() ? 0 : found->second;
 }
 
-bool Values::has_records(const std::string& path) const {
-  const std::string prefix = path + "[";
-  const auto first = values_.lower_bound(prefix);
-  return first != values_.end() && first->first.starts_with(prefix);
+bool Values::has_records(const std::string& path) const { return num_records(path) > 0; }
+
+void Values::set(const std::string& path, Value value) {
+  const std::size_t end = path.find(']');
+  if (end != std::string::npos) {
+    const std::string record = path.substr(0, end + 1);
+    const auto first = values_.lower_bound(record);
+    const bool is_known = first != values_.end() && first->first.starts_with(record);
+    if (!is_known) ++num_records_[owner(path)];
+  }
+  values_[path] = std::move(value);
 }
 
 void Values::erase_records(const std::string& path) {
   std::erase_if(values_, [&](const auto& entry) { return entry.first.starts_with(path + "["); });
+  num_records_.erase(path);
 }
 
 void Values::erase(const std::string& path) { values_.erase(path); }
@@ -274,7 +273,7 @@ void Values::fill_from(const Values& base, const KeyTable& table) {
         is_record ? has_records(owner(path)) : has(path) || has(alternative(table, path));
     if (!written_here) missing[path] = value;
   }
-  values_.merge(missing);
+  for (auto& [path, value] : missing) set(path, std::move(value));
 }
 
 Values read_values(const Map& map, const Position& position, const FileReading& reading) {

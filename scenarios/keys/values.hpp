@@ -45,11 +45,11 @@ class Values {
     return named<Enum>(text(path)).value();
   }
 
-  /// Records written under `path`.
+  /// Records written under `path`, at once: loops ask in their condition.
   std::size_t num_records(const std::string& path) const;
   bool has_records(const std::string& path) const;
 
-  void set(const std::string& path, Value value) { values_[path] = std::move(value); }
+  void set(const std::string& path, Value value);
   void erase(const std::string& path);
   void erase_records(const std::string& path);
 
@@ -64,6 +64,7 @@ class Values {
  private:
   Position position_;
   std::map<std::string, Value> values_;
+  std::map<std::string, std::size_t> num_records_;  // of each list
 };
 
 /// The origin of values that name no source themselves.

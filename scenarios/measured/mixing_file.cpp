@@ -111,7 +111,7 @@ WeightRows mean_over_tokens(const Node& node, const WeightTable& table) {
 class MixingReader {
  public:
   MixingReader(const Node& document, const ExpectedShape& expected)
-      : document_(document), map_(as_map(document, "weights file")), expected_(expected) {}
+      : document_(document), map_(root_map(document, "weights file")), expected_(expected) {}
 
   MixingFile read() {
     require_schema();

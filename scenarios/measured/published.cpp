@@ -67,7 +67,7 @@ MeasuredStep step_of(const Values& values, const std::string& record) {
 Published parse_published(std::string_view text, const std::string& file) {
   const KeyTable& table = published_keys();
   const Node document = parse_document(text, file);
-  const Map& map = as_map(document, table.what);
+  const Map& map = root_map(document, table.what);
   require_schema(map, document.position, table);
   const Values values =
       read_values(map, document.position, {table, Provenance::scenario, file_label(file)});

@@ -213,7 +213,7 @@ void read_scenario(const Map& scenario, const Position& position, Result& result
 
 Result parse_result(std::string_view text, const std::string& file, int schema_version) {
   const Node document = parse_json(text, file, kMaxResultBytes);
-  const Map& map = as_map(document, "result");
+  const Map& map = root_map(document, "result");
   require_version(required(map, document.position, "schema_version"), schema_version);
   as_list(required(map, document.position, "ledger"), "ledger");
   Result result;
@@ -224,6 +224,9 @@ Result parse_result(std::string_view text, const std::string& file, int schema_v
   ResultReader reader(result);
   for (const Member& member : map.members) reader.read_section(member);
   std::erase_if(result.rows, [](const PredictedRow& row) { return row.quantities.empty(); });
+  if (result.rows.empty())
+    throw InputError(document.position,
+                     fmt::format("missing predictions (the file has no number; {})", kWhatItIs));
   return result;
 }
 

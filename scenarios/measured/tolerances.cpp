@@ -26,7 +26,7 @@ ToleranceRule rule_of(const Values& values, const std::string& record) {
 
 std::vector<ToleranceRule> rules_of(const Node& document, const std::string& file) {
   const KeyTable& table = tolerance_keys();
-  const Map& map = as_map(document, table.what);
+  const Map& map = root_map(document, table.what);
   require_schema(map, document.position, table);
   const Values values =
       read_values(map, document.position, {table, Provenance::scenario, file_label(file)});

@@ -133,7 +133,7 @@ class Resolver {
   }
 
   Values from_document(const Node& document, const std::string& file, const FileReading& reading) {
-    const Map& map = as_map(document, kind_.table.what);
+    const Map& map = root_map(document, kind_.table.what);
     require_schema(map, document.position, kind_.table);
     return complete(read_values(map, document.position, reading), file);
   }

@@ -33,7 +33,7 @@ class ScenarioReader {
   ScenarioReader(const Node& document, const std::string& file, Provenance provenance,
                  const Constants& constants)
       : file_(file), constants_(constants), values_(checked(document, provenance)) {
-    const Map& map = as_map(document, "scenario");
+    const Map& map = root_map(document, "scenario");
     model_ =
         resolve_reference(*required(map, "model", document.position), model_reference(), file_);
     if (const Node* hardware = map.find("hardware"))
@@ -46,6 +46,7 @@ class ScenarioReader {
     read_residual();
     read_parallelism();
     read_workloads(values_, scenario_.study);
+    check_work(values_, scenario_.study, model_.position());
     read_budgets();
     std::vector<ResolvedValue> fallbacks;
     if (hardware_) read_machine(fallbacks);
@@ -62,7 +63,7 @@ class ScenarioReader {
 
  private:
   Values checked(const Node& document, Provenance provenance) {
-    const Map& map = as_map(document, "scenario");
+    const Map& map = root_map(document, "scenario");
     require_schema(map, document.position, scenario_keys());
     return read_values(map, document.position, {scenario_keys(), provenance, file_label(file_)});
   }

@@ -9,17 +9,17 @@
 #include <cmath>
 
 #include "model/base/infeasible.hpp"
+#include "model/evaluation/predicted_work.hpp"
 #include "model/schemes/list.hpp"
 #include "scenarios/device/device.hpp"
+#include "scenarios/keys/limits.hpp"
 #include "scenarios/presets/reference.hpp"
 #include "scenarios/read/scenario.hpp"
+#include "scenarios/read/usual_workload.hpp"
 #include "scenarios/text/document.hpp"
 
 namespace depthcost {
 namespace {
-
-// A scenario is read in a millisecond or two and kept in ten kilobytes.
-constexpr double kMaxScenes = 10'000;
 
 Node scalar_node(const std::string& text) { return {axis_position(), ScalarNode{text, false}}; }
 
@@ -158,7 +158,7 @@ class Planner {
   Planner(UnreadScenario source, const std::vector<std::string>& arguments, Count max_points,
           const Progress& progress)
       : source_(std::move(source)), max_points_(max_points), progress_(progress) {
-    as_map(source_.document, "scenario");
+    root_map(source_.document, "scenario");
     const std::vector<std::string> all =
         arguments.empty() ? std::vector<std::string>{usual_axis(source_)} : arguments;
     for (Axis& axis : parse_axes(all)) {
@@ -172,10 +172,12 @@ class Planner {
     SweepPlan plan;
     for (const Axis& axis : scenes_) plan.scene_axes.push_back(axis.path);
     refuse_too_many(1);  // before L is known, and before anything is read
+    refuse_wrong_file();
     read_scenes(plan);
     refuse_too_many(largest_model(plan));
     for (SweepScene& scene : plan.scenes)
       if (scene.study) scene.axes = swept_axes(scene.schemes, largest_model(plan));
+    refuse_too_long(plan);
     read_own(plan);
     return plan;
   }
@@ -189,6 +191,36 @@ class Planner {
         resolve_reference(scalar_node(item), model_reference(), source_.file);
       else
         resolve_device(scalar_node(item), source_.file);
+  }
+
+  /// What no axis replaces is wrong in every scene. Read alone, it is found before the first.
+  void refuse_wrong_file() const {
+    Node document = source_.document;
+    Map& map = std::get<Map>(document.content);
+    for (const std::vector<Axis>* axes : {&scenes_, &keys_})
+      for (const Axis& axis : *axes) erase(map, axis.path);
+    const Node written_out = with_usual_workload(document);
+    read_values(std::get<Map>(written_out.content), document.position,
+                {scenario_keys(), source_.provenance, file_label(source_.file)});
+  }
+
+  static void refuse_too_long(const SweepPlan& plan) {
+    double layers = 0;
+    double passes = 0;
+    for (const SweepScene& scene : plan.scenes) {
+      if (!scene.study) continue;
+      layers += swept_layers(*scene.study, scene.axes);
+      passes += swept_passes(*scene.study, scene.axes);
+    }
+    const auto refuse = [](double asked, const char* what, double limit) {
+      if (asked > limit)
+        throw InputError(axis_position(),
+                         fmt::format("invalid axes ({:.0f} {} of all choices to go through, more "
+                                     "than {:.0f}; write fewer values)",
+                                     asked, what, limit));
+    };
+    refuse(layers, "layers", kMaxSweptLayers);
+    refuse(passes, "passes of chunks", kMaxSweptPasses);
   }
 
   void refuse_too_many(Count num_layers) const {

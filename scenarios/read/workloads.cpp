@@ -6,14 +6,13 @@
 #include <algorithm>
 
 #include "model/base/counted.hpp"
+#include "model/evaluation/predicted_work.hpp"
 #include "model/step/step.hpp"
 #include "model/training/training_step.hpp"
+#include "scenarios/keys/limits.hpp"
 
 namespace depthcost {
 namespace {
-
-// Each batch is predicted for every scheme, schedule and operation: 44 kB of JSON.
-constexpr std::size_t kMaxBatches = 256;
 
 std::vector<Count> sequences_of(const Value& written) {
   if (written.numbers.size() > kMaxBatches)
@@ -141,6 +140,14 @@ void read_prefill(const Values& values, Study& study) {
   study.prefill = prefill;
 }
 
+void refuse_passes(const Values& values, Count num_chunks, Count micro_batches) {
+  if (micro_batches <= kMaxChunkPasses / num_chunks) return;
+  throw InputError(
+      values.at("workload.training.micro_batches").position,
+      fmt::format("invalid workload.training.micro_batches '{}' (more than {} passes of {})",
+                  micro_batches, kMaxChunkPasses, counted(num_chunks, "chunk", "chunks")));
+}
+
 /// The rules of pipeline_order(), each at the key that breaks it.
 void check_schedule(const Values& values, const PipelineLayout& layout, const Training& training) {
   const Count P = layout.num_stages;
@@ -170,8 +177,7 @@ void check_schedule(const Values& values, const PipelineLayout& layout, const Tr
     throw InputError(written.position,
                      fmt::format("invalid workload.training.micro_batches '{}' ({})", M, why));
   };
-  if (M > kMaxChunkPasses / P / V)
-    fail(fmt::format("more than {} passes of {} chunks", kMaxChunkPasses, P * V));
+  refuse_passes(values, P * V, M);
   if (M % limits.micro_batch_step != 0)
     fail(fmt::format(
         "must be a multiple of {} for {}",
@@ -188,7 +194,7 @@ void read_stages(const Values& values, const Study& study, Training& training) {
   if (!study.pipeline) {
     for (const char* key : {"schedule", "cache", "sends", "wire_dtype"})
       refuse_orphans(values, section + key, "parallelism.pipeline");
-    return;
+    return refuse_passes(values, 1, training.num_micro_batches);
   }
   training.schedule =
       values.has(section + "schedule") ? values.choice<PipelineSchedule>(section + "schedule")
@@ -298,6 +304,29 @@ void read_workloads(const Values& values, Study& study) {
   read_prefill(values, study);
   read_training(values, study);
   read_written_terms(values, study);
+}
+
+void check_work(const Values& values, const Study& study, const Position& model) {
+  const double launches = timed_launches(study);
+  if (launches > kMaxTimedLaunches) {
+    const bool is_by_batches = study.decode && study.decode->sequences.size() > 1;
+    throw InputError(
+        is_by_batches ? values.at("workload.decode.sequences").position : model,
+        fmt::format("invalid {} ({:.0f} kinds of launches to time, in all batches, schemes and "
+                    "schedules; at most {:.0f})",
+                    is_by_batches ? "workload.decode.sequences" : "model", launches,
+                    kMaxTimedLaunches));
+  }
+  const double passes = simulated_passes(study);
+  if (passes > kMaxSimulatedPasses)
+    throw InputError(
+        values
+            .at(values.has("workload.training.micro_batches") ? "workload.training.micro_batches"
+                                                              : "workload.training.sequence_length")
+            .position,
+        fmt::format("invalid workload.training.micro_batches '{}' ({:.0f} passes of chunks to "
+                    "simulate, in all schemes and schedules; at most {:.0f})",
+                    study.training->num_micro_batches, passes, kMaxSimulatedPasses));
 }
 
 void check_baselines(const Values& values, const Study& study) {

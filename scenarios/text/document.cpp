@@ -318,4 +318,11 @@ const Map& as_map(const Node& node, std::string_view what) {
   return content_as<Map>(node, what, "a map");
 }
 
+const Map& root_map(const Node& document, std::string_view what) {
+  if (std::holds_alternative<ScalarNode>(document.content))
+    throw InputError(document.position,
+                     fmt::format("invalid {} (must be a map, not a single value)", what));
+  return as_map(document, what);
+}
+
 }  // namespace depthcost

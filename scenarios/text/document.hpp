@@ -65,5 +65,7 @@ const ScalarNode& as_scalar(const Node& node, std::string_view what);
 const std::string& as_text(const Node& node, std::string_view what);
 const List& as_list(const Node& node, std::string_view what);
 const Map& as_map(const Node& node, std::string_view what);
+/// The map that a whole file is. What else is there is not quoted: it may be no file of ours.
+const Map& root_map(const Node& document, std::string_view what);
 
 }  // namespace depthcost

@@ -49,13 +49,20 @@ class CountingIterator {
 };
 
 /// "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error while parsing
-/// value - invalid literal; last read: 'N'" -> "invalid literal; last read: 'N'".
-std::string_view without_place(std::string_view what) {
+/// value - invalid literal; last read: 'N'" -> "invalid literal". What was read is not quoted: a
+/// file that is no JSON may be none of ours.
+std::string reason_alone(std::string_view what) {
   for (const std::string_view mark : {" - ", "] "}) {
     const std::size_t at = what.find(mark);
-    if (at != std::string_view::npos) return what.substr(at + mark.size());
+    if (at == std::string_view::npos) continue;
+    what.remove_prefix(at + mark.size());
+    break;
   }
-  return what;
+  constexpr std::string_view kQuote = "; last read: '";
+  const std::size_t quote = what.find(kQuote);
+  if (quote == std::string_view::npos) return std::string(what);
+  const std::size_t end = what.rfind('\'');
+  return std::string(what.substr(0, quote)).append(what.substr(end + 1));
 }
 
 /// Builds the tree from the events of the parser.
@@ -102,7 +109,7 @@ class JsonTree {
     refuse_infinite(last);
     throw InputError(
         end_position(text_.substr(0, last), file_),
-        fmt::format("malformed JSON ({})", printable(without_place(error.what()), kMaxReason)));
+        fmt::format("malformed JSON ({})", printable(reason_alone(error.what()), kMaxReason)));
   }
 
  private:

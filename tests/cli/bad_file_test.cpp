@@ -99,8 +99,8 @@ INSTANTIATE_TEST_SUITE_P(
          "schema: depthcost/1\nmodel: {num_layers: 1e308, hidden_size: 8, dtype: bf16}\n",
          "2:21: error: invalid num_layers '1e308' (must be a positive integer in plain digits)"},
         {"TooManyLayers",
-         "schema: depthcost/1\nmodel: {num_layers: 65537, hidden_size: 8, dtype: bf16}\n",
-         "2:21: error: invalid num_layers '65537' (more than 65536 layers)"},
+         "schema: depthcost/1\nmodel: {num_layers: 16385, hidden_size: 8, dtype: bf16}\n",
+         "2:21: error: invalid num_layers '16385' (more than 16384 layers)"},
         {"Octal", block_size("010"),
          kBlockSize + "'010' (leading zero; YAML 1.1 readers take it as octal)"},
         {"BlockLargerThanTheModel", block_size("187"),
@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"MegabyteOfQuotes", repeated("\"", 1'000'000),
          "1:3: error: second document, or text after the first (a file holds one document)"},
         {"MegabyteOfSingleQuotes", repeated("'", 1'000'000),
-         "1:1: error: invalid scenario '" + std::string(60, '\'') + "...' (must be a map)"},
+         "1:1: error: invalid scenario (must be a map, not a single value)"},
         {"MegabyteOfCommas", repeated(",", 1'000'000),
          "1:1: error: malformed YAML (did not find expected node content while parsing a block node)"},
         {"MegabyteOfColons", repeated(": ", 500'000),
@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"MegabyteOfLines", repeated("\n", 1'000'000),
          "1:1: error: empty document (holds no value)"},
         {"MegabyteOfOneWord", repeated("a", 1'000'000),
-         "1:1: error: invalid scenario '" + std::string(60, 'a') + "...' (must be a map)"},
+         "1:1: error: invalid scenario (must be a map, not a single value)"},
         {"AboveAMegabyte", repeated("#", 1'000'001), "1:1: error: file too large (at most 1 MB)"}}),
     [](const auto& row) { return row.param.name; });
 

@@ -245,8 +245,8 @@ TEST_F(Check, PassesNothingUnseen) {
 TEST_F(Check, KeepsItsOutputsApart) {
   expect_error({"kept.yaml", "--format", "json", "--github"},
                "check:1:1: error: conflicting --github (stdout holds JSON and nothing else)");
-  expect_error({"kept.yaml", "--junit", "./kept.yaml"},
-               "./kept.yaml:1:1: error: cannot write the file (it is read, too)");
+  expect_lost_file(run({"kept.yaml", "--junit", "./kept.yaml"}),
+                   "./kept.yaml:1:1: error: cannot write the file (it is read, too)");
 }
 
 }  // namespace

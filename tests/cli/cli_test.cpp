@@ -410,7 +410,7 @@ INSTANTIATE_TEST_SUITE_P(
          "completion --help)"},
         {"NumberOutOfRange",
          {"sweep", "kept.yaml", "--max-points", "0"},
-         "--max-points:1:1: error: invalid value '0' (must be from 1 to 100000000; see depthcost "
+         "--max-points:1:1: error: invalid value '0' (must be from 1 to 4000000; see depthcost "
          "sweep --help)"},
         {"HalfAStream",
          {"mixing", "kept.yaml", "--streams", "1.5"},

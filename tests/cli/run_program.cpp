@@ -115,4 +115,10 @@ void expect_refusal(const Outcome& outcome, const std::string& line) {
   EXPECT_EQ(outcome.output, "");
 }
 
+void expect_lost_file(const Outcome& outcome, const std::string& line) {
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.errors, line + "\n");
+  EXPECT_NE(outcome.output, "");
+}
+
 }  // namespace depthcost::test

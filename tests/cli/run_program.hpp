@@ -30,4 +30,7 @@ Outcome run_program(const Invocation& invocation);
 /// It ended with one line of error, that one, and printed nothing else.
 void expect_refusal(const Outcome& outcome, const std::string& line);
 
+/// The same behind a verdict: a file beside it could not be written.
+void expect_lost_file(const Outcome& outcome, const std::string& line);
+
 }  // namespace depthcost::test

@@ -2,6 +2,7 @@
 // that can fail is reported.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -300,10 +301,26 @@ TEST(RunPipelineOfNoTime, CallsNoTaskLate) {
   EXPECT_EQ(outcome.output.find("late"), std::string::npos) << outcome.output;
 }
 
+TEST(RunPipelineErrors, TakeRegularFilesAlone) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo(folder.path("fifo").c_str(), 0600), 0);
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {folder.path(), "a directory"},
+      {folder.path("fifo"), "not a regular file"},
+      {"/dev/zero", "not a regular file"}};
+  for (const auto& [file, reason] : cases) {
+    const MpiOutcome outcome = run_alone(kProgram + " " + file);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.errors, file + ":1:1: error: cannot read the file (" + reason + ")\n");
+  }
+}
+
 TEST(RunPipelineErrors, NameTheFileThatIsNotThere) {
   const MpiOutcome outcome = mpirun(2, kProgram + " nowhere.json");
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_NE(outcome.errors.find("nowhere.json: error: cannot be read\n"), std::string::npos)
+  EXPECT_NE(outcome.errors.find(
+                "nowhere.json:1:1: error: cannot read the file (no such file or directory)\n"),
+            std::string::npos)
       << outcome.errors;
 }
 

@@ -88,6 +88,18 @@ TEST(PipelinePlan, SaysInOneLineWhatIsWrong) {
             "p.json:22:57: error: invalid bytes_per_second '0' (must be positive)");
   EXPECT_EQ(error_with("\"forward\": 0.001", "\"forward\": -1"),
             "p.json:13:15: error: invalid forward '-1' (must not be negative)");
+  EXPECT_EQ(error_with("\"forward\": 0.001", "\"forward\": 1e308"),
+            "p.json:13:15: error: invalid forward '1e308' (out of range)");
+  EXPECT_EQ(error_with("\"forward\": 0.001", "\"forward\": 1000").substr(0, 55),
+            "p.json:1:1: error: invalid chunk_seconds or link (a ste");
+  EXPECT_EQ(error_with("\"bytes_per_second\": 2e9", "\"bytes_per_second\": 1e-3").substr(0, 55),
+            "p.json:1:1: error: invalid chunk_seconds or link (a ste");
+  EXPECT_EQ(error_with("\"tokens\"",
+                       "\"\\u001b\\n::error::" + std::string(100'000, 'x') + "\": 1, \"tokens\""),
+            "p.json:9:2: error: unknown key '\\x1B\\x0A::error::" + std::string(43, 'x') + "...'");
+  std::string deep = "{\"schema\": ";
+  for (int i = 0; i < 100'000; ++i) deep += '[';
+  EXPECT_EQ(error_with(fig3(), deep), "p.json:1:75: error: nested deeper than 64 levels");
 }
 
 /// Interleaving needs a multiple of P micro-batches.

@@ -165,7 +165,7 @@ TEST(PipelineOrderErrors, RefuseWhatNoMemoryHolds) {
   const Count huge = Count{1} << 62;
   EXPECT_EQ(refusal({PipelineSchedule::zb_h1, 2, 1, huge}),
             "invalid pipeline of 2 x 1 chunks and '4611686018427387904' micro-batches (the product "
-            "must be at most 4194304 to be simulated)");
+            "must be at most 524288 to be simulated)");
   EXPECT_NE(refusal({PipelineSchedule::one_forward_one_backward, huge, 1, 4}), "accepted");
   EXPECT_NE(refusal({PipelineSchedule::interleaved, huge, huge, huge}), "accepted");
   EXPECT_EQ(refusal({PipelineSchedule::one_forward_one_backward, 1, 1, kMaxChunkPasses}),

@@ -255,7 +255,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"NoMultipleOfTheStages", pipelined(2, ", micro_batches: 3"),
          "it.yaml:4:61: error: invalid workload.training.micro_batches '3' (must be a multiple of the 2 stages for interleaved_1f1b)"},
         {"TooManyMicroBatches", pipelined(2, ", micro_batches: 1048578"),
-         "it.yaml:4:61: error: invalid workload.training.micro_batches '1048578' (more than 4194304 passes of 4 chunks)"},
+         "it.yaml:4:61: error: invalid workload.training.micro_batches '1048578' (more than 524288 passes of 4 chunks)"},
         {"NoMicroBatch", pipelined(1, ", micro_batch: 0, micro_batches: 1"),
          "it.yaml:4:59: error: invalid workload.training.micro_batch '0' (must be a positive integer)"},
         {"ExpertsThatDoNotDivide", asked("parallelism: {tensor: 8, expert: 16}\n"),

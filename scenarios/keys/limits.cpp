@@ -1,0 +1,35 @@
+// One row for each limit that a small file can meet.
+#include "scenarios/keys/limits.hpp"
+
+#include <fmt/format.h>
+
+#include "model/evaluation/predicted_work.hpp"
+#include "model/pipeline/pipeline_order.hpp"
+
+namespace depthcost {
+
+std::string limits_documentation() {
+  std::string text =
+      "\n## Limits\n\nA file that asks for more is refused before anything is computed.\n\n"
+      "| limit | of |\n|---|---|\n";
+  const auto row = [&](double limit, const char* of) {
+    text += fmt::format("| {:.0f} | {} |\n", limit, of);
+  };
+  row(kMaxLayers, "layers (sublayers) of a model: `num_layers`, or twice `decoder_layers`");
+  row(kMaxExperts, "routed experts of a layer: `mlp[].experts`");
+  row(kMaxBatches, "batches of `workload.decode.sequences`");
+  row(kMaxTimedLaunches,
+      "kinds of launches to time: batches x schemes x schedules x layers that differ");
+  row(kMaxChunkPasses, "passes of chunks in one pipeline: P V x `micro_batches`");
+  row(kMaxSimulatedPasses, "the same over all schemes and schedules");
+  row(kMaxLayerRows, "rows of `evaluate --layers`: layers x schemes x schedules");
+  row(kMaxScenes, "readings of the scenario by a sweep");
+  row(kMaxSweptLayers,
+      "layers that a sweep goes through: choices x layers; those of Block AttnRes weigh a "
+      "sixteenth");
+  row(kMaxSweptPasses, "passes of chunks that a sweep simulates: choices x P V x `micro_batches`");
+  row(kMostPoints, "points of a sweep; 1000000 without `--max-points`");
+  return text;
+}
+
+}  // namespace depthcost
