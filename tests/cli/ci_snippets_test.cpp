@@ -124,9 +124,10 @@ TEST(Action, HasEveryInputThatTheHandbookGives) {
   for (const Member& given : as_map(at(step, "with"), "with").members)
     EXPECT_NE(inputs.find(given.key), nullptr) << given.key;
   const std::string page = document_text("docs/pages/ci.md");
-  for (const Member& input : inputs.members)
-    if (input.key != "token" && input.key != "report")
-      EXPECT_NE(page.find(input.key + ":"), std::string::npos) << input.key;
+  for (const Member& input : inputs.members) {
+    if (input.key == "token" || input.key == "report") continue;
+    EXPECT_NE(page.find(input.key + ":"), std::string::npos) << input.key;
+  }
 }
 
 /// The hook as pre-commit finds it: an id of the handbook's, in the manifest.
