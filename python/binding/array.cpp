@@ -31,9 +31,9 @@ std::string dtype_of(const View& view) {
 
 /// Whether rows lie one behind the other without gaps. What has no elements lies so.
 bool is_contiguous(const View& view) {
+  if (view.size() == 0) return true;
   std::int64_t expected = 1;
   for (std::size_t i = view.ndim(); i-- > 0;) {
-    if (view.shape(i) == 0) return true;
     if (view.shape(i) != 1 && view.stride(i) != expected) return false;
     expected *= static_cast<std::int64_t>(view.shape(i));
   }

@@ -78,7 +78,7 @@ def plan(scenario: Scenario = None, *, devices: int, max_overhead: str | float |
          **options: Unpack[Options]) -> Plan:
     """The best placements on so many devices. `max_overhead` is a share, 0.02, or a text, "2 %"."""
     asked = questions.question(scenario, options)
-    return Plan(_core.plan(asked, _count("devices", devices), _optional("max_overhead", max_overhead)))
+    return Plan(_core.plan(asked, _count("devices", devices), _share("max_overhead", max_overhead)))
 
 
 def sweep(scenario: Scenario = None, axes: Mapping[str, Any] | Iterable[str] = (), *, max_points: int = 1_000_000,
@@ -118,7 +118,7 @@ def diff(before: Any, after: Any, *, tolerance: str | float | None = None, stric
     for name, result in (("before", before), ("after", after)):
         kind, source = questions.source_of(result, name)
         sources += [_json(name, source) if kind == "dict" else source, kind == "path"]
-    return Difference(_core.diff(*sources, _optional("tolerance", tolerance), bool(strict)))
+    return Difference(_core.diff(*sources, _share("tolerance", tolerance), bool(strict)))
 
 
 def import_config(config: str | os.PathLike[str] | Mapping[str, Any], *, family: str | None = None) -> str:
@@ -145,6 +145,11 @@ def preset(id: str) -> str:
 
 def _optional(name: str, value: Any) -> str:
     return "" if value is None else questions.text_of(name, value)
+
+
+def _share(name: str, value: Any) -> str:
+    """0.02 as "2 %"; a text as it is."""
+    return _optional(name, value) if value is None or isinstance(value, str) else f"{100 * _real(name, value):.12g} %"
 
 
 def _count(name: str, value: Any) -> int:

@@ -56,7 +56,7 @@ class _Reader:
         elif line.startswith("- "):
             items = self._take_while(r"- |  ")
             self._out.append("<ul>" + "".join(f"<li>{self._inline(item[2:])}</li>" for item in items) + "</ul>")
-        elif re.fullmatch(r"</?details>|<summary>[^<>]*</summary>", line):
+        elif re.fullmatch(r"</details>|<details>(<summary>[^<>]*</summary>)?|<summary>[^<>]*</summary>", line):
             self._add(line)
         elif re.fullmatch(r"\s*|<!--.*-->", line):
             self._next += 1

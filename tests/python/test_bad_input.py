@@ -30,10 +30,10 @@ class DictTest(Case):
                      with_value("residual", {1: 2}))
 
     def test_values_are_checked_as_those_of_a_file(self):
-        error = self.refused("residual.block_size:1:1: error: invalid residual.block_size '-4' (must be a whole number above zero)",
+        error = self.refused("residual.block_size:1:1: error: invalid residual.block_size '-4' (must be a positive integer)",
                              depthcost.evaluate, with_value("residual.block_size", -4))
         self.assertEqual((error.file, error.line, error.column, error.problem, error.why),
-                         ("residual.block_size", 1, 1, "invalid residual.block_size '-4'", "must be a whole number above zero"))
+                         ("residual.block_size", 1, 1, "invalid residual.block_size '-4'", "must be a positive integer"))
 
     def test_numbers_that_are_not_finite(self):
         for value, name in ((float("nan"), "nan"), (float("inf"), "inf"), (-float("inf"), "-inf")):
@@ -77,13 +77,8 @@ class DictTest(Case):
             def __index__(self):
                 return 8
 
-        class Real:
-            def __float__(self):
-                return 0.5
-
         found = depthcost.evaluate(with_value("residual.block_size", Whole()))
         self.assertEqual(found["step"], depthcost.evaluate(with_value("residual.block_size", 8))["step"])
-        depthcost.evaluate(with_value("budgets.decode_overhead", Real()))
 
 
 class SourceTest(Case):
@@ -99,7 +94,7 @@ class SourceTest(Case):
         self.refused("scenario:1:1: error: missing value (the text is empty)", depthcost.evaluate, "")
 
     def test_a_place_in_a_text(self):
-        self.refused("scenario:5:57: error: invalid residual.block_size 'many' (must be a whole number above zero)",
+        self.refused("scenario:5:47: error: invalid residual.block_size 'many' (must be a positive integer)",
                      depthcost.evaluate, TINY.replace("block_size: 16", "block_size: many"))
 
     def test_files(self):
@@ -168,11 +163,11 @@ class ArgumentTest(Case):
                      depthcost.evaluate, model="llama_3_1_70b", residual="mhc", block_size=16)
 
     def test_unknown_names(self):
-        with self.assertRaisesRegex(depthcost.InputError, r"^presets:1:1: error: unknown preset 'kimi' "):
+        with self.assertRaisesRegex(depthcost.InputError, r"^presets:1:1: error: unknown preset 'kimi'; did you mean"):
             depthcost.preset("kimi")
         with self.assertRaisesRegex(depthcost.InputError, r"^kind:1:1: error: unknown kind 'gpu' \(must be one of: "):
             depthcost.presets("gpu")
-        with self.assertRaisesRegex(depthcost.InputError, r"^scenario:1:1: error: unknown metric 'nothing' "):
+        with self.assertRaisesRegex(depthcost.InputError, r"^scenario:1:1: error: unknown metric 'nothing'"):
             depthcost.explain(TINY, "nothing")
 
     def test_results(self):
@@ -187,7 +182,7 @@ class ArgumentTest(Case):
                      depthcost.compare, "table.csv", published=True)
 
     def test_a_scenario_that_check_refuses(self):
-        self.refused("scenario:5:57: error: invalid residual.block_size 'many' (must be a whole number above zero)",
+        self.refused("scenario:5:47: error: invalid residual.block_size 'many' (must be a positive integer)",
                      depthcost.check, TINY.replace("block_size: 16", "block_size: many"))
         self.refused("scenario:1:1: error: missing key 'budgets' (a scenario without budgets cannot be checked; for example "
                      "budgets: {decode_overhead: 2 %})", depthcost.check, TINY.split("budgets:")[0])

@@ -30,8 +30,9 @@ class HeaderTest(Case):
             if struct in ("depthcost_target", "depthcost_token_slices"):
                 continue
             sizes = sizes_of[struct] | shared.get(struct, set())
-            if struct == "depthcost_attnres_variant_args":
-                sizes |= sizes_of["depthcost_attnres_single_pass_args"]
+            for member in members:
+                if member.kind.endswith("_args"):
+                    sizes |= sizes_of[member.kind]
             for member in members:
                 if not member.is_pointer:
                     continue

@@ -70,7 +70,7 @@ def structs() -> dict[str, list[Member]]:
 def _members(body: str) -> Iterator[Member]:
     for kind, name, comment in re.findall(r"(\w[\w\s*]*?[\s*])(\w+)(?:\[\d+\])?;(?:\s*/\*(.*?)\*/)?", body, flags=re.DOTALL):
         kind, comment = " ".join(kind.split()).replace(" *", "*"), " ".join(comment.split())
-        shape = re.search(r"\(([^()]*)\)(?= of phase1_dtype|[,;]|$)", comment) if "*" in kind else None
+        shape = re.search(r"\(([^()]*)\)(?= of |[,;]|$)", comment) if "*" in kind else None
         symbol = re.match(r"([A-Za-z])(?=[\s,:]|$)", comment)
         yield Member(name, kind, tuple(shape[1].split(", ")) if shape else None,
                      symbol[1] if symbol and kind == "size_t" else name,
