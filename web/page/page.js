@@ -26,17 +26,21 @@ function say(text) {
   element('message').hidden = text === '';
 }
 
+/// A sentence of the program, which writes names in backticks.
+function showSentence(node, text) {
+  node.textContent = '';
+  text.split('`').forEach((part, i) => {
+    if (i % 2 === 0) return node.append(part);
+    const code = document.createElement('code');
+    code.textContent = part;
+    node.append(code);
+  });
+}
+
 function showWord(word, fate, reason) {
   element('word').textContent = word;
   element('word').dataset.fate = fate;
-  element('reason').textContent = '';
-  // The program writes names in backticks.
-  reason.split('`').forEach((part, i) => {
-    if (i % 2 === 0) return element('reason').append(part);
-    const code = document.createElement('code');
-    code.textContent = part;
-    element('reason').append(code);
-  });
+  showSentence(element('reason'), reason);
 }
 
 /// "a decode step with 64 sequences" of "decode/64".
@@ -86,11 +90,11 @@ function showCosts(answer) {
     const row = body.insertRow();
     for (const text of [cost.workload, cost.scheme, cost.time, cost.share]) cell(row, text);
   }
-  element('legend').textContent = answer.legend;
+  showSentence(element('legend'), answer.legend);
   element('sentences').textContent = '';
   for (const sentence of answer.sentences) {
     const item = document.createElement('li');
-    item.textContent = sentence;
+    showSentence(item, sentence);
     element('sentences').append(item);
   }
 }
@@ -227,8 +231,8 @@ function changed(event) {
 }
 
 async function takeFile(file) {
-  const bytes = await file.slice(0, MOST_FILE_BYTES).arrayBuffer();
-  const own = page.engine.imported(new TextDecoder().decode(bytes), file.name);
+  const bytes = new Uint8Array(await file.slice(0, MOST_FILE_BYTES).arrayBuffer());
+  const own = page.engine.imported(bytes, file.name);
   if (own.error) return say(own.error);
   say('');
   takeOwn(own);
@@ -243,7 +247,8 @@ function listenForFiles() {
     event.target.value = '';
   });
   const dropping = (is) => document.body.classList.toggle('dropping', is);
-  document.addEventListener('dragover', (event) => { event.preventDefault(); dropping(true); });
+  for (const type of ['dragenter', 'dragover'])
+    document.addEventListener(type, (event) => { event.preventDefault(); dropping(true); });
   document.addEventListener('dragleave', (event) => { if (event.relatedTarget === null) dropping(false); });
   document.addEventListener('drop', (event) => {
     event.preventDefault();
