@@ -329,7 +329,7 @@ function drawTimeline(figure, answer) {
   at.inner.append('text').attr({x: at.width, y: at.height + 20, 'text-anchor': 'end'}).text(timeline.end_text);
   const used = new Set(timeline.boxes.map((box) => timeline.kinds[box[1]]));
   const entries = Object.keys(TASKS).filter((kind) => used.has(kind)).map((kind) => TASKS[kind]);
-  if (timeline.boxes.some((box) => box[2] % 2 === 1)) entries.push(['var(--line)', 'pale: every second virtual stage']);
+  if (timeline.boxes.some((box) => box[2] % 2 === 1)) entries.push(['var(--soft)', 'pale: every second virtual stage']);
   legend(frame, entries);
   addSave(frame);
 }

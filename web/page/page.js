@@ -26,10 +26,10 @@ function say(text) {
   element('message').hidden = text === '';
 }
 
-/// A sentence of the program, which writes names in backticks.
+/// A sentence of the program, which writes names in backticks. No line begins with "%".
 function showSentence(node, text) {
   node.textContent = '';
-  text.split('`').forEach((part, i) => {
+  text.replace(/ %/g, '\u00a0%').split('`').forEach((part, i) => {
     if (i % 2 === 0) return node.append(part);
     const code = document.createElement('code');
     code.textContent = part;
@@ -56,7 +56,8 @@ function showNumber(verdict) {
   if (element('number').hidden) return;
   const [share, interval] = verdict.overhead.text.split(' [');
   element('share').textContent = share;
-  element('interval').textContent = `${interval ? `[${interval} holds 90 %, of ` : 'of '}${workloadText(verdict.workload)}`;
+  const where = verdict.fate === 'does not fit' ? ', where it fits' : '';
+  element('interval').textContent = `${interval ? `[${interval} holds 90\u00a0%, of ` : 'of '}${workloadText(verdict.workload)}${where}`;
 }
 
 function cell(row, text) {
@@ -107,6 +108,8 @@ function drawFigures(answer) {
 
 function showError(error) {
   const [, , , problem] = error.match(/^([^:]*):(\d+):\d+: error: (.*)$/s) || [null, null, null, error];
+  element('asked').textContent = '';
+  element('save-markdown').hidden = true;
   showWord('No answer', 'error', '');
   element('reason').textContent = problem;
   showNumber(null);
@@ -127,7 +130,7 @@ function showVerdict(answer) {
 function showAnswer(answer) {
   element('asked').textContent = `${answer.title}: ${answer.num_layers} layers`;
   document.title = `${answer.title} - depthcost`;
-  if (answer.error) return;
+  element('save-markdown').hidden = false;
   showVerdict(answer);
   showCosts(answer);
   drawFigures(answer);
