@@ -167,8 +167,9 @@ async function ask() {
   document.documentElement.dataset.asked = page.asked;
   document.documentElement.dataset.milliseconds = milliseconds;
   element('speed').textContent = `This answer took ${Math.max(1, Math.round(milliseconds))} ms.`;
+  const {asked} = page;
   const link = await linkOf(page.fields, page.own);
-  history.replaceState(null, '', `#${link}`);
+  if (page.asked === asked) history.replaceState(null, '', `#${link}`);
 }
 
 /// Schedules and blocks that the chosen scheme has. The first choice is what the program takes.
