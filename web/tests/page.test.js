@@ -211,7 +211,9 @@ test('what is saved is what is shown', async () => {
     await browser.until('return document.querySelector(arguments[0]) !== null', `#${id} .save`);
     const svg = await downloaded(`#${id} .save`, `kimi_k3_b300_sxm-${id}.svg`);
     const drawn = await browser.run(`const parsed = new DOMParser().parseFromString(arguments[0], 'image/svg+xml');
-      return parsed.querySelector('parsererror') ? 'no XML' : parsed.querySelectorAll('path, rect').length`, svg);
+      if (parsed.querySelector('parsererror')) return 'no XML';
+      const shapes = [...parsed.querySelectorAll('path, rect')];
+      return shapes.every((shape) => /^(rgb|none)/.test(shape.getAttribute('fill'))) ? shapes.length : 'no colours'`, svg);
     assert.ok(drawn > 3, `${id}: ${drawn}`);
     assert.ok(!svg.includes('var('), `${id} needs no style of the page`);
   }
