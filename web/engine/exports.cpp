@@ -1,5 +1,6 @@
 // The functions that JavaScript calls: texts in, a text out. What a user got wrong comes back as
 // {"error": "file:line:column: error: ..."}. A result stays until the next call.
+#include <cstddef>
 #include <exception>
 #include <string>
 
@@ -28,8 +29,8 @@ extern "C" {
 
 [[gnu::used]] const char* depthcost_choices() { return answered(depthcost::page::choices_json); }
 
-[[gnu::used]] const char* depthcost_import(const char* config, const char* file) {
-  return answered([&] { return depthcost::page::imported_json(config, file); });
+[[gnu::used]] const char* depthcost_import(const char* config, std::size_t size, const char* file) {
+  return answered([&] { return depthcost::page::imported_json({config, size}, file); });
 }
 
 [[gnu::used]] const char* depthcost_evaluate(const char* scenario, const char* file) {

@@ -94,7 +94,7 @@ function verticalScale(lows, values, highs, height) {
     return {scale: d3.scale.log().domain([Math.max(Math.min(...lows.filter((v) => v > 0)), least / 4), 1.3 * most])
       .range([height, 0]).clamp(true), isLog: true};
   const low = Math.min(0, ...lows);
-  return {scale: d3.scale.linear().domain([1.05 * low, 1.08 * most || 1]).range([height, 0]).nice(5), isLog: false};
+  return {scale: d3.scale.linear().domain([1.05 * low, 1.08 * most || 1]).range([height, 0]), isLog: false};
 }
 
 function drawAxes(at, x, y, isLog, unit, xTicks) {
@@ -250,7 +250,7 @@ function drawMemory(figure, answer) {
   figure.hidden = rows.length === 0 || !answer.capacity;
   if (figure.hidden) return;
   const frame = framed(figure, 'Does it fit',
-    `What the fullest device holds, of ${answer.capacity_text}. Serving leaves a tenth for what is not counted.`);
+    `What the fullest device holds, of ${answer.capacity_text}. A tenth should stay free for what is not counted.`);
   const step = 40;
   const at = canvas(frame, rows.length * step + 26, 'Memory of the fullest device against what it has',
     {top: 20, right: 96, bottom: 0, left: 0});
@@ -265,7 +265,9 @@ function drawMemory(figure, answer) {
       g.append('rect').attr({y: 20, height: 13, x: x(done), width: x(done + bytes) - x(done)}).style('fill', group.color);
       done += bytes;
     }
-    g.append('text').attr({x: x(row.bytes) + 7, y: 31, class: 'value'})
+    // Behind the line of the capacity where that would run through the text.
+    const isNear = row.bytes < answer.capacity && x(answer.capacity) - x(row.bytes) < 80;
+    g.append('text').attr({x: x(isNear ? answer.capacity : row.bytes) + 7, y: 31, class: 'value'})
       .text(row.fits ? row.text : `${row.text} \u2717`);
   });
   at.inner.append('line').attr({class: 'limit', x1: x(answer.capacity), x2: x(answer.capacity), y1: -2, y2: rows.length * step});
@@ -289,7 +291,7 @@ function drawBank(figure, answer) {
   const frame = framed(figure, 'The bank in memory',
     `What each scheme keeps between layers on the fullest device, at ${own.workload}.`);
   bars(frame, rows.map((row) => ({name: `${row.label}: ${kept(row).map((item) => `${WORDS[item.item]} ${item.text}`).join(', ')}`,
-    value: sum(row), text: kept(row).length === 1 ? kept(row)[0].text : '', color: colorOf(row.scheme), isPale: !row.is_own})),
+    value: sum(row), text: '', color: colorOf(row.scheme), isPale: !row.is_own})),
   'Bytes that each scheme keeps in memory', Math.max(...rows.map(sum)));
   addSave(frame);
 }
@@ -308,9 +310,18 @@ function drawTimeline(figure, answer) {
   const step = Math.max(9, Math.min(26, 300 / timeline.num_stages));
   const at = canvas(frame, timeline.num_stages * step + 34, 'Tasks of each pipeline stage over time', {top: 4, right: 12, bottom: 30, left: 34});
   const x = d3.scale.linear().domain([0, timeline.end]).range([0, at.width]);
-  for (const [stage, kind, virtual, start, end] of timeline.boxes)
-    at.inner.append('rect').attr({x: x(start), y: stage * step + 1, width: Math.max(0.3, x(end) - x(start)), height: step - 2,
-      'fill-opacity': virtual % 2 === 0 ? 1 : 0.5}).style('fill', TASKS[timeline.kinds[kind]][0]);
+  // One path for all tasks of a colour: thousands of elements would take longer than the answer.
+  const tasks = new Map();
+  const gap = step > 12 ? 0.6 : 0.3;
+  for (const [stage, kind, virtual, start, end] of timeline.boxes) {
+    const key = `${kind} ${virtual % 2}`;
+    const width = Math.max(0.3, x(end) - x(start) - gap);
+    tasks.set(key, `${tasks.get(key) || ''}M${x(start).toFixed(2)} ${stage * step + 1}h${width.toFixed(2)}v${step - 2}h${-width.toFixed(2)}z`);
+  }
+  for (const [key, d] of tasks) {
+    const [kind, isPale] = key.split(' ');
+    at.inner.append('path').attr({d, 'fill-opacity': isPale === '0' ? 1 : 0.5}).style('fill', TASKS[timeline.kinds[kind]][0]);
+  }
   const every = Math.ceil(timeline.num_stages / 16);
   for (let stage = 0; stage < timeline.num_stages; stage += every)
     at.inner.append('text').attr({x: -8, y: (stage + 0.5) * step + 4, 'text-anchor': 'end'}).text(stage);
@@ -318,7 +329,7 @@ function drawTimeline(figure, answer) {
   at.inner.append('text').attr({x: at.width, y: at.height + 20, 'text-anchor': 'end'}).text(timeline.end_text);
   const used = new Set(timeline.boxes.map((box) => timeline.kinds[box[1]]));
   const entries = Object.keys(TASKS).filter((kind) => used.has(kind)).map((kind) => TASKS[kind]);
-  if (timeline.boxes.some((box) => box[2] % 2 === 1)) entries.push(['var(--line)', 'pale: every second virtual stage']);
+  if (timeline.boxes.some((box) => box[2] % 2 === 1)) entries.push(['var(--soft)', 'pale: every second virtual stage']);
   legend(frame, entries);
   addSave(frame);
 }

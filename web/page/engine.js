@@ -14,16 +14,21 @@ class Engine {
   /// From the bytes of engine.wasm.
   static async start(wasmBinary) { return new Engine(await DepthcostEngine({wasmBinary})); }
 
-  call(name, ...texts) {
+  /// `words`: texts, or bytes, behind which their number is passed.
+  call(name, ...words) {
     const {module} = this;
-    const pointers = texts.map((text) => {
-      const length = module.lengthBytesUTF8(text) + 1;
-      const pointer = module._malloc(length);
-      module.stringToUTF8(text, pointer, length);
-      return pointer;
+    const pointers = [];
+    const passed = words.flatMap((word) => {
+      const isText = typeof word === 'string';
+      const bytes = isText ? new TextEncoder().encode(word) : word;
+      const pointer = module._malloc(bytes.length + 1);
+      module.HEAPU8.set(bytes, pointer);
+      module.HEAPU8[pointer + bytes.length] = 0;
+      pointers.push(pointer);
+      return isText ? [pointer] : [pointer, bytes.length];
     });
     try {
-      const start = module[`_depthcost_${name}`](...pointers);
+      const start = module[`_depthcost_${name}`](...passed);
       const end = module.HEAPU8.indexOf(0, start);
       return new TextDecoder().decode(module.HEAPU8.subarray(start, end));
     } finally {
@@ -35,12 +40,13 @@ class Engine {
   evaluation(scenario, file) { return this.call('evaluate', scenario, file); }
 
   choices() { return this.json('choices'); }
+  /// `config`: the bytes of a file, whatever they are.
   imported(config, file) { return this.json('import', config, file); }
   answer(scenario, file) { return this.json('answer', scenario, file); }
   blockSizes(scenario, file) { return this.json('block_sizes', scenario, file); }
   markdown(scenario, file) { return this.call('markdown', scenario, file); }
 
-  json(name, ...texts) { return JSON.parse(this.call(name, ...texts)); }
+  json(name, ...words) { return JSON.parse(this.call(name, ...words)); }
 }
 
 if (typeof module !== 'undefined') module.exports = {Engine};

@@ -26,17 +26,21 @@ function say(text) {
   element('message').hidden = text === '';
 }
 
+/// A sentence of the program, which writes names in backticks. No line begins with "%".
+function showSentence(node, text) {
+  node.textContent = '';
+  text.replace(/ %/g, '\u00a0%').split('`').forEach((part, i) => {
+    if (i % 2 === 0) return node.append(part);
+    const code = document.createElement('code');
+    code.textContent = part;
+    node.append(code);
+  });
+}
+
 function showWord(word, fate, reason) {
   element('word').textContent = word;
   element('word').dataset.fate = fate;
-  element('reason').textContent = '';
-  // The program writes names in backticks.
-  reason.split('`').forEach((part, i) => {
-    if (i % 2 === 0) return element('reason').append(part);
-    const code = document.createElement('code');
-    code.textContent = part;
-    element('reason').append(code);
-  });
+  showSentence(element('reason'), reason);
 }
 
 /// "a decode step with 64 sequences" of "decode/64".
@@ -52,7 +56,8 @@ function showNumber(verdict) {
   if (element('number').hidden) return;
   const [share, interval] = verdict.overhead.text.split(' [');
   element('share').textContent = share;
-  element('interval').textContent = `${interval ? `[${interval} holds 90 %, of ` : 'of '}${workloadText(verdict.workload)}`;
+  const where = verdict.fate === 'does not fit' ? ', where it fits' : '';
+  element('interval').textContent = `${interval ? `[${interval} holds 90\u00a0%, of ` : 'of '}${workloadText(verdict.workload)}${where}`;
 }
 
 function cell(row, text) {
@@ -86,11 +91,11 @@ function showCosts(answer) {
     const row = body.insertRow();
     for (const text of [cost.workload, cost.scheme, cost.time, cost.share]) cell(row, text);
   }
-  element('legend').textContent = answer.legend;
+  showSentence(element('legend'), answer.legend);
   element('sentences').textContent = '';
   for (const sentence of answer.sentences) {
     const item = document.createElement('li');
-    item.textContent = sentence;
+    showSentence(item, sentence);
     element('sentences').append(item);
   }
 }
@@ -103,6 +108,8 @@ function drawFigures(answer) {
 
 function showError(error) {
   const [, , , problem] = error.match(/^([^:]*):(\d+):\d+: error: (.*)$/s) || [null, null, null, error];
+  element('asked').textContent = '';
+  element('save-markdown').hidden = true;
   showWord('No answer', 'error', '');
   element('reason').textContent = problem;
   showNumber(null);
@@ -123,7 +130,7 @@ function showVerdict(answer) {
 function showAnswer(answer) {
   element('asked').textContent = `${answer.title}: ${answer.num_layers} layers`;
   document.title = `${answer.title} - depthcost`;
-  if (answer.error) return;
+  element('save-markdown').hidden = false;
   showVerdict(answer);
   showCosts(answer);
   drawFigures(answer);
@@ -160,8 +167,9 @@ async function ask() {
   document.documentElement.dataset.asked = page.asked;
   document.documentElement.dataset.milliseconds = milliseconds;
   element('speed').textContent = `This answer took ${Math.max(1, Math.round(milliseconds))} ms.`;
+  const {asked} = page;
   const link = await linkOf(page.fields, page.own);
-  history.replaceState(null, '', `#${link}`);
+  if (page.asked === asked) history.replaceState(null, '', `#${link}`);
 }
 
 /// Schedules and blocks that the chosen scheme has. The first choice is what the program takes.
@@ -227,8 +235,8 @@ function changed(event) {
 }
 
 async function takeFile(file) {
-  const bytes = await file.slice(0, MOST_FILE_BYTES).arrayBuffer();
-  const own = page.engine.imported(new TextDecoder().decode(bytes), file.name);
+  const bytes = new Uint8Array(await file.slice(0, MOST_FILE_BYTES).arrayBuffer());
+  const own = page.engine.imported(bytes, file.name);
   if (own.error) return say(own.error);
   say('');
   takeOwn(own);
@@ -243,7 +251,8 @@ function listenForFiles() {
     event.target.value = '';
   });
   const dropping = (is) => document.body.classList.toggle('dropping', is);
-  document.addEventListener('dragover', (event) => { event.preventDefault(); dropping(true); });
+  for (const type of ['dragenter', 'dragover'])
+    document.addEventListener(type, (event) => { event.preventDefault(); dropping(true); });
   document.addEventListener('dragleave', (event) => { if (event.relatedTarget === null) dropping(false); });
   document.addEventListener('drop', (event) => {
     event.preventDefault();

@@ -15,7 +15,7 @@ class Browser {
     const port = await new Promise((resolve, reject) => {
       driver.on('error', reject);
       driver.stdout.on('data', (data) => {
-        const found = /on port (\d+)/.exec(String(data));
+        const found = /successfully on port (\d+)/.exec(String(data));
         if (found) resolve(found[1]);
       });
     });
@@ -85,7 +85,7 @@ class Browser {
   /// Drops a file of the disk on the page, as a hand with a mouse does.
   async drop(file) {
     const data = {items: [], files: [file], dragOperationsMask: 1};
-    for (const type of ['dragEnter', 'dragOver', 'drop'])
+    for (const type of ['dragEnter', 'dragOver', 'dragOver', 'drop'])
       await this.devtools('Input.dispatchDragEvent', {type, x: 200, y: 200, data});
   }
 

@@ -68,7 +68,7 @@ test('every known config.json is imported as the program imports it', () => {
   assert.ok(names.length > 30);
   for (const name of names) {
     const native = program(['import', name], configs);
-    const ours = page.imported(fs.readFileSync(path.join(configs, name), 'utf8'), name);
+    const ours = page.imported(fs.readFileSync(path.join(configs, name)), name);
     if (native.code === 0) assert.strictEqual(ours.yaml, native.out);
     else assert.strictEqual(`${ours.error}\n`, native.err);
   }
@@ -76,7 +76,7 @@ test('every known config.json is imported as the program imports it', () => {
 
 test('an imported model inside a scenario costs what the program says of its config.json', () => {
   const config = path.join(root, 'tests/scenarios/configs/qwen3_32b.json');
-  const own = page.imported(fs.readFileSync(config, 'utf8'), 'qwen3_32b.json');
+  const own = page.imported(fs.readFileSync(config), 'qwen3_32b.json');
   const {initialFields} = require('../page/scenario.js');
   const fields = {...initialFields(), block_size: '16', gpu: 'h200_sxm', batch: '1, 64', prompt: '131072'};
   const ours = JSON.parse(page.evaluation(scenarioText(fields, own, {model: 'Qwen', gpu: 'H200'}), 's.yaml'));

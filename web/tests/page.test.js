@@ -57,7 +57,7 @@ test('the verdict is that of the program', async () => {
     const native = verdictOf(await scenario());
     const reason = await browser.run('return page.answer.verdicts.find((v) => v.is_own).line');
     assert.ok(native.includes(`\n${reason}\n`), reason);
-    assert.strictEqual(await browser.text('#reason').then((text) => reason.replace(/`/g, '').endsWith(text.slice(-40))), true);
+    assert.strictEqual((await browser.text('#reason')).replace(/\u00a0/g, ' '), reason.replace(/`/g, ''));
     assert.ok(reason.replace(/`/g, '').includes(`: ${await word()}`), await word());
     for (const cost of await browser.run('return page.answer.costs'))
       assert.ok(native.includes(cost.time) && native.includes(cost.share), JSON.stringify(cost));
@@ -66,16 +66,26 @@ test('the verdict is that of the program', async () => {
 
 test('an answer takes at most 100 ms', async () => {
   await browser.open();
+  // Other block sizes come after the answer. Time of the page's thread: others may use the machine.
+  await browser.run('page.engine.blockSizes = () => ({})');
+  await browser.devtools('Performance.enable', {timeDomain: 'threadTicks'});
+  const used = async () => (await browser.devtools('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration').value;
   const times = [];
+  const walls = [];
   for (const [name, value] of [['batch', '64'], ['context', '100000'], ['tensor', '16'], ['gpu', 'h200_sxm'],
     ['model', 'deepseek_v3'], ['scheme', 'mhc'], ['scheme', 'full_attnres'], ['model', 'kimi_k3'], ['batch', '1, 64, 512'],
-    ['schedule', 'two_phase'], ['gpu', 'mi300x'], ['model', 'qwen3_32b']]) {
+    ['schedule', 'two_phase'], ['gpu', 'mi300x'], ['model', 'kimi_k3'], ['gpu', 'h200_sxm'], ['work', 'training'],
+    ['pipeline', '16'], ['expert', '64'], ['data', '16'], ['virtual_stages', '2']]) {
+    const start = await used();
     await browser.fill(name, value);
-    times.push(Number(await browser.run('return document.documentElement.dataset.milliseconds')));
+    times.push(1000 * (await used() - start));
+    walls.push(Number(await browser.run('return document.documentElement.dataset.milliseconds')));
   }
+  await browser.devtools('Performance.disable');
+  const text = (all) => `${all.map((t) => t.toFixed(0)).join(', ')} ms`;
+  console.log(`an answer, and what asks for it: ${text(times)}; by the clock: ${text(walls)}`);
   const sorted = [...times].sort((a, b) => a - b);
-  console.log(`an answer: ${times.map((t) => t.toFixed(0)).join(', ')} ms; median ${sorted[6].toFixed(0)} ms`);
-  assert.ok(sorted[6] <= MOST_MILLISECONDS, `${sorted[6]} ms`);
+  assert.ok(sorted[Math.floor(sorted.length / 2)] <= MOST_MILLISECONDS, text(times));
 });
 
 test('a dropped config.json is asked about', async () => {
@@ -97,6 +107,7 @@ test('a file that is no config is refused as the program refuses it', async () =
     'cities.json': '{"cities": ["Paris", "Rome"]}',
     'list.json': '[1, 2, 3]',
     'picture.json': Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 0xff]),
+    'zero.json': '{"model_type": "llama"}\0',
     'empty.json': '',
   };
   for (const [name, content] of Object.entries(files)) {
@@ -184,7 +195,7 @@ test('a mistake in the form is said in the program\'s words', async () => {
     if (native.code === 0) continue;
     assert.strictEqual(await word(), 'No answer', name);
     assert.ok(native.err.endsWith(` error: ${await browser.text('#reason')}\n`), native.err);
-    assert.ok(await browser.run('return [...document.querySelectorAll("figure")].every((f) => f.hidden)'));
+    assert.ok(await browser.run('return [...document.querySelectorAll("figure, #costs, #save-markdown")].every((f) => f.hidden)'));
     await browser.open();
   }
 });
@@ -200,7 +211,9 @@ test('what is saved is what is shown', async () => {
     await browser.until('return document.querySelector(arguments[0]) !== null', `#${id} .save`);
     const svg = await downloaded(`#${id} .save`, `kimi_k3_b300_sxm-${id}.svg`);
     const drawn = await browser.run(`const parsed = new DOMParser().parseFromString(arguments[0], 'image/svg+xml');
-      return parsed.querySelector('parsererror') ? 'no XML' : parsed.querySelectorAll('path, rect').length`, svg);
+      if (parsed.querySelector('parsererror')) return 'no XML';
+      const shapes = [...parsed.querySelectorAll('path, rect')];
+      return shapes.every((shape) => /^(rgb|none)/.test(shape.getAttribute('fill'))) ? shapes.length : 'no colours'`, svg);
     assert.ok(drawn > 3, `${id}: ${drawn}`);
     assert.ok(!svg.includes('var('), `${id} needs no style of the page`);
   }
