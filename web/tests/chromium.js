@@ -9,7 +9,7 @@ const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
 class Browser {
   constructor(driver, port, session) { Object.assign(this, {driver, port, session}); }
 
-  /// `flags`: of Chromium. Chromium alone decides whether its sandbox works for this user.
+  /// `flags`: of Chromium, which has no sandbox for root.
   static async start(flags = []) {
     const driver = spawn('chromedriver', ['--port=0'], {stdio: ['ignore', 'pipe', 'inherit']});
     const port = await new Promise((resolve, reject) => {
