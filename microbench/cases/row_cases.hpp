@@ -15,7 +15,7 @@ template <class Visit>
 struct LargestOperands : EachOperand<Visit> {
   Operands* memory;
 
-  LargestOperands(const Visit& visit, Operands& o) : EachOperand<Visit>(visit), memory(&o) {}
+  LargestOperands(const Visit& take, Operands& o) : EachOperand<Visit>(take), memory(&o) {}
   template <class P>
   void writes(const char* name, P*& operand, OperandShape shape) const {
     if constexpr (std::is_same_v<P, float>) {
