@@ -104,7 +104,7 @@ std::string local_profile() {
 }
 
 /// "# tokens: T, rows of the call (needed)".
-std::string explained(const MeasuredColumn& column) {
+std::string comment_on(const MeasuredColumn& column) {
   const std::string choices =
       column.choices.empty() ? "" : fmt::format("; {}", fmt::join(column.choices, " | "));
   return fmt::format("# {}: {}{} ({})\n", column.name, column.meaning, choices,
@@ -162,7 +162,7 @@ std::string table_template() {
       "# not needed may be left out. In brackets: what holds without the column or in an empty cell.\n";
   std::string header;
   for (const MeasuredColumn& column : measured_columns()) {
-    text += explained(column);
+    text += comment_on(column);
     header += fmt::format("{}{}", header.empty() ? "" : ",", column.name);
   }
   return text + header + "\n";

@@ -1,6 +1,6 @@
 // `plan`: the best placements on so many devices. Exit code 1 if none keeps the limits.
+#include "cli/commands/answers/planned_placements.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/commands/planned_placements.hpp"
 #include "cli/output/files.hpp"
 #include "cli/output/version.hpp"
 

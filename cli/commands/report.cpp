@@ -3,8 +3,8 @@
 
 #include <set>
 
+#include "cli/commands/answers/made_report.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/commands/made_report.hpp"
 #include "scenarios/text/input_error.hpp"
 
 namespace depthcost {

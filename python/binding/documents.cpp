@@ -5,11 +5,11 @@
 
 #include <cmath>
 
+#include "cli/commands/answers/made_report.hpp"
+#include "cli/commands/answers/planned_placements.hpp"
 #include "cli/commands/checked_scenarios.hpp"
 #include "cli/commands/compared_measurements.hpp"
 #include "cli/commands/compared_trace.hpp"
-#include "cli/commands/made_report.hpp"
-#include "cli/commands/planned_placements.hpp"
 #include "cli/commands/swept_scenes.hpp"
 #include "cli/output/plot_files.hpp"
 #include "cli/output/version.hpp"
@@ -41,13 +41,12 @@ MadeFiles report_of(const Question& question, Progress& progress) {
   return {std::move(report.files), std::move(report.summary), std::move(report.missing_plots)};
 }
 
-CheckAnswer check_of(const Question& question, bool is_strict, Progress& progress) {
+CheckAnswer check_of(const Question& question, Unknowns unknowns, Progress& progress) {
   CheckOptions options;
   options.scenarios = {question.path};
   options.question = question.options;
   CheckedScenarios checked = checked_scenarios(options, progress);
-  const CheckReport report{.scenarios = std::move(checked.scenarios),
-                           .unknowns = is_strict ? Unknowns::fail : Unknowns::warn};
+  const CheckReport report{.scenarios = std::move(checked.scenarios), .unknowns = unknowns};
   CheckAnswer answer;
   answer.json = to_json(report, kVersion);
   answer.markdown = step_summary(report, kMostSummaryBytes);
@@ -134,7 +133,7 @@ Documents compare_of(const CompareQuestion& asked, const Question* scenario) {
 }
 
 DiffAnswer diff_of(const ResultSource& before, const ResultSource& after,
-                   const std::string& tolerance, bool is_strict) {
+                   const std::string& tolerance, Improvements improvements) {
   const double allowed = tolerance.empty()
                              ? 0
                              : parse_quantity({tolerance, false}, {"--tolerance", 1, 1},
@@ -148,13 +147,12 @@ DiffAnswer diff_of(const ResultSource& before, const ResultSource& after,
   };
   const Result old_result = read(before, "before");
   const Result new_result = read(after, "after");
-  const DifferenceReport report{
-      .before = compared(label(before, "before"), old_result),
-      .after = compared(label(after, "after"), new_result),
-      .tolerance = allowed,
-      .difference = difference(old_result, new_result, allowed),
-      .improvements = is_strict ? Improvements::refused : Improvements::allowed,
-      .shown = ShownMoves::all};
+  const DifferenceReport report{.before = compared(label(before, "before"), old_result),
+                                .after = compared(label(after, "after"), new_result),
+                                .tolerance = allowed,
+                                .difference = difference(old_result, new_result, allowed),
+                                .improvements = improvements,
+                                .shown = ShownMoves::all};
   DiffAnswer answer;
   answer.json = to_json(report, kVersion);
   answer.markdown = to_markdown(report);

@@ -7,7 +7,9 @@
 
 #include "cli/output/files.hpp"
 #include "model/base/progress.hpp"
+#include "model/decision/difference.hpp"
 #include "python/binding/question.hpp"
+#include "reports/check/check_report.hpp"
 #include "reports/sweep/sweep_report.hpp"
 
 namespace depthcost::python {
@@ -31,7 +33,7 @@ struct CheckAnswer : Documents {
   bool holds = true;
   std::vector<std::string> errors;  // a line for each scenario that was refused
 };
-CheckAnswer check_of(const Question& question, bool is_strict, Progress& progress);
+CheckAnswer check_of(const Question& question, Unknowns unknowns, Progress& progress);
 
 Documents family_of(const Question& question);
 
@@ -81,7 +83,7 @@ struct DiffAnswer : Documents {
 };
 /// `tolerance` as on the command line, "1 %".
 DiffAnswer diff_of(const ResultSource& before, const ResultSource& after,
-                   const std::string& tolerance, bool is_strict);
+                   const std::string& tolerance, Improvements improvements);
 
 /// The model file of a config: its text, or its path.
 std::string imported(const std::string& text, const std::string& path, const std::string& family);

@@ -110,8 +110,9 @@ void bind_documents(nb::module_& module) {
   module.def(
       "check",
       [](const Question& question, bool strict) {
-        const CheckAnswer answer =
-            interruptible([&](Progress& progress) { return check_of(question, strict, progress); });
+        const CheckAnswer answer = interruptible([&](Progress& progress) {
+          return check_of(question, strict ? Unknowns::fail : Unknowns::warn, progress);
+        });
         return nb::make_tuple(answer.json, answer.markdown, answer.holds, answer.errors);
       },
       "question"_a, "strict"_a);
@@ -149,7 +150,8 @@ void bind_measured(nb::module_& module) {
       [](const std::string& before, bool before_is_path, const std::string& after,
          bool after_is_path, const std::string& tolerance, bool strict) {
         const DiffAnswer answer = interruptible([&](Progress& /*unused*/) {
-          return diff_of({before, before_is_path}, {after, after_is_path}, tolerance, strict);
+          return diff_of({before, before_is_path}, {after, after_is_path}, tolerance,
+                         strict ? Improvements::refused : Improvements::allowed);
         });
         return nb::make_tuple(answer.json, answer.markdown, answer.holds);
       },

@@ -114,11 +114,9 @@ def compare(measurements: str | os.PathLike[str] | None = None, *, published: bo
 def diff(before: Any, after: Any, *, tolerance: str | float | None = None, strict: bool = False) -> Difference:
     """What moved between two results of evaluate(): dicts, JSON texts or paths of them. `tolerance` is a share or a text,
     "1 %"; under `strict` an improvement is a difference, too."""
-    sources = []
-    for name, result in (("before", before), ("after", after)):
-        kind, source = questions.source_of(result, name)
-        sources += [_json(name, source) if kind == "dict" else source, kind == "path"]
-    return Difference(_core.diff(*sources, _share("tolerance", tolerance), bool(strict)))
+    (old, old_is_path), (new, new_is_path) = _result("before", before), _result("after", after)
+    allowed = _share("tolerance", tolerance)
+    return Difference(_core.diff(old, old_is_path, new, new_is_path, allowed, bool(strict)))
 
 
 def import_config(config: str | os.PathLike[str] | Mapping[str, Any], *, family: str | None = None) -> str:
@@ -171,6 +169,12 @@ def _axes(axes: Any) -> list[str]:
     if isinstance(axes, (str, bytes)) or not isinstance(axes, Iterable):
         raise InputError("axes", 1, 1, f"invalid axes of type '{type(axes).__name__}' (must be a dict, or a list of 'KEY=VALUES')")
     return [questions.text_of("axes", axis) for axis in axes]
+
+
+def _result(name: str, result: Any) -> tuple[str, bool]:
+    """A result as JSON or a path, and whether it is a path."""
+    kind, source = questions.source_of(result, name)
+    return (_json(name, source) if kind == "dict" else source), kind == "path"
 
 
 def _json(name: str, value: Mapping[str, Any]) -> str:

@@ -1,4 +1,6 @@
-"""Python in the README and the handbook is run, and prints what stands below it."""
+"""Python in the README and the handbook is run, and prints what stands below it.
+
+That is a block of text where the program prints it, too: tests/cli/readme_test.cpp reads such. Else it is one of output."""
 
 import contextlib
 import io
@@ -11,7 +13,7 @@ from common import ROOT, Case
 
 def blocks(text):
     """(code, what is shown below it or None) of each block."""
-    pattern = re.compile(r"^```python\n(.*?)^```\n(?:\n(?:<!-- begin \w+ -->\n\n)?```text\n(.*?)^```\n)?",
+    pattern = re.compile(r"^```python\n(.*?)^```\n(?:\n(?:<!-- begin \w+ -->\n\n)?```(?:text|output)\n(.*?)^```\n)?",
                          re.DOTALL | re.MULTILINE)
     return pattern.findall(text)
 

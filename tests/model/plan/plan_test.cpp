@@ -278,8 +278,9 @@ void expect_what_a_loop_finds(const Study& own, std::size_t num_threads) {
   std::optional<PlannedPlacement> faster;
   for (const PlacedStudy& at : all) {
     PlannedPlacement plan = planned(at);
-    if (plan.fate == PlanFate::keeps || plan.fate == PlanFate::breaks)
+    if (plan.fate == PlanFate::keeps || plan.fate == PlanFate::breaks) {
       EXPECT_LE(least_cost(at), plan.cost) << placement_text(at.placement);
+    }
     if (plan.fate == PlanFate::breaks && (!faster || plan.cost < faster->cost)) faster = plan;
     if (plan.fate == PlanFate::keeps) kept.push_back(std::move(plan));
   }
@@ -299,7 +300,9 @@ void expect_what_a_loop_finds(const Study& own, std::size_t num_threads) {
   EXPECT_EQ(found.kept + found.too_large + found.broken + found.unknown + found.slower, all.size());
   const bool has_faster = faster && !kept.empty() && faster->cost < kept.front().cost;
   ASSERT_EQ(found.faster.has_value(), has_faster);
-  if (has_faster) EXPECT_EQ(found.faster->placement, faster->placement);
+  if (has_faster) {
+    EXPECT_EQ(found.faster->placement, faster->placement);
+  }
 }
 
 TEST(PlanOfTraining, IsWhatALoopOverEveryPlacementFinds) {

@@ -109,10 +109,11 @@ TEST(Shapes, OfAStudyHaveItsOwnStepAmongThem) {
     EXPECT_TRUE(shape.problem.empty()) << shape.problem;
     EXPECT_EQ(shape.losses.has_value(), !shape.is_own);
     EXPECT_GT(shape.memory.value, 0);
-    if (!shape.is_own)
+    if (!shape.is_own) {
       EXPECT_NEAR(
           as_double(shape.hidden_size) / as_double(shape.decoder_layers) / shape.width_per_block, 1,
           0.03);
+    }
   }
   const auto own = std::find_if(shapes.begin(), shapes.end(),
                                 [](const TrainingShape& shape) { return shape.is_own; });

@@ -1,5 +1,5 @@
 // Evaluates, draws, and writes the two documents.
-#include "cli/commands/made_report.hpp"
+#include "cli/commands/answers/made_report.hpp"
 
 #include <filesystem>
 

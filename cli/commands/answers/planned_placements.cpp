@@ -1,5 +1,5 @@
 // Reads the scenario once for each placement.
-#include "cli/commands/planned_placements.hpp"
+#include "cli/commands/answers/planned_placements.hpp"
 
 #include <fmt/format.h>
 
