@@ -57,6 +57,19 @@ std::map<std::string, ByNode> values_of(const std::vector<NodeProfile>& nodes) {
 
 double median(const std::vector<double>& values) { return quantile(values, 0.5); }
 
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Half of the 90 % interval of the next value of a normal sample.
+double spread_of(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = mean_of(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return student_quantile(values.size() - 1) * std::sqrt(squares / (n - 1) * (1 + 1 / n));
+}
+
 double median_of(const std::map<std::size_t, double>& by_node) {
   std::vector<double> values;
   for (const auto& [node, value] : by_node) values.push_back(value);
@@ -145,6 +158,15 @@ void require_same(const NodeProfile& first, const NodeProfile& node) {
   require("samples.kernels", b.kernels_hash, a.kernels_hash);
 }
 
+/// What cores differ by. The time formula has an interval for each bandwidth and floor, but takes
+/// the rates of a core as they are, so that this must stand in the interval of whole kernels.
+double core_spread(const std::vector<NodeProfile>& nodes) {
+  std::vector<double> speeds;
+  for (const Speeds& node : speeds_of(nodes))
+    if (const auto& core = node[static_cast<std::size_t>(Speed::core)]) speeds.push_back(*core);
+  return speeds.size() < kFewestNodes ? 0 : spread_of(speeds);
+}
+
 /// The parameters of `profile`, each from all nodes that have it.
 void merge_parameters(const std::vector<NodeProfile>& nodes, Profile& profile) {
   each_parameter(profile, [&](const std::string& key, Speed, int, auto& merged) {
@@ -164,8 +186,9 @@ void merge_parameters(const std::vector<NodeProfile>& nodes, Profile& profile) {
     high.push_back(node.profile.machine.residual.high);
     profile.date = std::max(profile.date, node.profile.date);
   }
-  profile.machine.residual.low = median(low);
-  profile.machine.residual.high = median(high);
+  const double spread = core_spread(nodes);
+  profile.machine.residual.low = std::exp(-std::hypot(std::log(median(low)), spread));
+  profile.machine.residual.high = std::exp(std::hypot(std::log(median(high)), spread));
   profile.noise = typical_noise(nodes);
 }
 
@@ -212,7 +235,6 @@ double student_quantile(std::size_t degrees) {
 
 template <class Q>
 Estimate<Q> fleet_estimate(const std::vector<Estimate<Q>>& nodes) {
-  const auto n = static_cast<double>(nodes.size());
   std::vector<double> logarithms;
   std::vector<double> below;
   std::vector<double> above;
@@ -221,13 +243,9 @@ Estimate<Q> fleet_estimate(const std::vector<Estimate<Q>>& nodes) {
     below.push_back(std::log(node.value / node.low));
     above.push_back(std::log(node.high / node.value));
   }
-  const double mean = std::accumulate(logarithms.begin(), logarithms.end(), 0.0) / n;
-  double squares = 0;
-  for (const double value : logarithms) squares += (value - mean) * (value - mean);
-  // Half of the interval of the next node by what differs between nodes ...
-  const double spread =
-      student_quantile(nodes.size() - 1) * std::sqrt(squares / (n - 1) * (1 + 1 / n));
-  // ... and with what a node's own measurement leaves open: the two are independent.
+  // What differs between nodes, and what a node's own measurement leaves open, are independent.
+  const double mean = mean_of(logarithms);
+  const double spread = spread_of(logarithms);
   const double low = std::exp(mean - std::hypot(median(below), spread));
   const double high = std::exp(mean + std::hypot(median(above), spread));
   return {{low}, {std::exp(mean)}, {high}, Evidence::calibrated};

@@ -5,11 +5,11 @@
 #include <filesystem>
 
 #include "cli/commands/commands.hpp"
-#include "cli/commands/sweep_shard.hpp"
 #include "cli/commands/swept_scenes.hpp"
 #include "cli/output/files.hpp"
 #include "cli/output/plot_files.hpp"
 #include "cli/output/version.hpp"
+#include "cli/shards/sweep_shard.hpp"
 #include "scenarios/text/input_error.hpp"
 
 namespace depthcost {
@@ -37,7 +37,7 @@ ExitCode write_shard(const SweepOptions& options, Progress& progress) {
   if (options.directory.empty())
     throw InputError({"--shard", 1, 1}, "missing -o (the folder of the shards)");
   SweepPlan plan = plan_of(options, progress);
-  const std::string question = question_of(options);
+  const std::string question = question_of(options.question, options.axes);
   const SweepReport report = swept_scenes(std::move(plan), options, progress, {.share = share});
   const std::string name =
       fmt::format("{}-sweep.{}-of-{}.shard", stem_of(options.scenario, options.question),
@@ -51,7 +51,7 @@ ExitCode write_shard(const SweepOptions& options, Progress& progress) {
 SweepReport answer_of(const SweepOptions& options, Progress& progress) {
   SweepPlan plan = plan_of(options, progress);
   if (options.shards.empty()) return swept_scenes(std::move(plan), options, progress);
-  const MergedShards merged(options.shards, question_of(options));
+  const MergedShards merged(options.shards, question_of(options.question, options.axes));
   const auto row = [&](std::size_t at, std::size_t size) { return merged.row(at, size); };
   SweepReport report =
       swept_scenes(std::move(plan), options, progress, {.share = {}, .known = row});

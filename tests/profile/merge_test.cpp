@@ -187,6 +187,10 @@ TEST_F(Merge, MakesEveryIntervalWiderByTheSpread) {
     EXPECT_GT(width(narrow.profile), width(node_));
     EXPECT_GT(width(wide.profile), width(narrow.profile) + 0.05);
   }
+  // The formula takes the rates of a core as they are.
+  const auto residual = [](const Fleet& fleet) { return fleet.profile.machine.residual; };
+  EXPECT_GT(residual(wide).high, residual(narrow).high + 0.05);
+  EXPECT_LT(residual(wide).low, residual(narrow).low - 0.05);
 }
 
 TEST_F(Merge, IsReadAgainAndVerified) {

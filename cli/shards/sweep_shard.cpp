@@ -1,5 +1,5 @@
 // Writes and reads shards. Whatever a shard says is checked before it is used.
-#include "cli/commands/sweep_shard.hpp"
+#include "cli/shards/sweep_shard.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,7 +11,6 @@
 #include <optional>
 
 #include "cli/output/version.hpp"
-#include "profile/samples.hpp"
 #include "scenarios/text/input_error.hpp"
 #include "scenarios/text/input_text.hpp"
 
@@ -22,6 +21,8 @@ constexpr std::string_view kSchema = "depthcost-shard/1";
 constexpr std::size_t kMostShards = 100'000;
 // A point takes up to 76 bytes, a sweep has up to 100 million points.
 constexpr std::size_t kMaxShardBytes = 8'000'000'000;
+
+std::string hash_of(std::string_view bytes) { return fmt::format("{:016x}", fnv1a(bytes)); }
 
 // --- times as bytes: the smallest first ---
 
@@ -153,7 +154,7 @@ void each_row(const SweepReport& report, const Visit& visit) {
 std::string first_row_hash(const SweepReport& report) {
   std::string hash = "none";
   each_row(report, [&](std::size_t number, std::span<const AddedTime> times) {
-    if (number == 0) hash = profile::hash_of(row_bytes(times));
+    if (number == 0) hash = hash_of(row_bytes(times));
   });
   return hash;
 }
@@ -180,17 +181,16 @@ SweepShare share_of(const std::string& text) {
   return *share;
 }
 
-std::string question_of(const SweepOptions& options) {
-  const ScenarioOptions& question = options.question;
+std::string question_of(const ScenarioOptions& question, const std::vector<std::string>& axes) {
   const auto lines = [](const std::vector<std::string>& texts) {
     return fmt::format("{}:{}", texts.size(), fmt::join(texts, "\n"));
   };
   const std::vector<std::string> all{
-      hash_of_files_read(),     question.model,     question.hardware,   question.tensor,
-      question.pipeline,        question.scheme,    question.block_size, question.compare,
-      question.decode,          question.context,   question.prefill,    lines(question.budgets),
-      lines(question.settings), lines(options.axes)};
-  return profile::hash_of(fmt::format("{}", fmt::join(all, "\n")));
+      hash_of_files_read(),     question.model,   question.hardware,   question.tensor,
+      question.pipeline,        question.scheme,  question.block_size, question.compare,
+      question.decode,          question.context, question.prefill,    lines(question.budgets),
+      lines(question.settings), lines(axes)};
+  return hash_of(fmt::format("{}", fmt::join(all, "\n")));
 }
 
 std::string shard_text(const SweepReport& report, const SweepShare& share,
@@ -202,7 +202,7 @@ std::string shard_text(const SweepReport& report, const SweepShare& share,
   return fmt::format(
              "schema {}\nversion {}\nquestion {}\nshard {}\nfirst_row {}\ntimes {} bytes, {}\n",
              kSchema, kVersion, question, share_text(share), first_row_hash(report), times.size(),
-             profile::hash_of(times)) +
+             hash_of(times)) +
          times;
 }
 
@@ -228,7 +228,7 @@ MergedShards::Shard MergedShards::read(const std::string& path, const std::strin
   count = share->count;
   Shard shard{path, std::string(take_line(rest, "first_row", {path, 5, 1})), {}};
   const std::string said(take_line(rest, "times", {path, 6, 1}));
-  const std::string is = fmt::format("{} bytes, {}", rest.size(), profile::hash_of(rest));
+  const std::string is = fmt::format("{} bytes, {}", rest.size(), hash_of(rest));
   if (said != is)
     refuse(6, fmt::format("its times are cut short or changed: {}, not {}", is, printable(said)));
   for (TimesReader times(rest, shard.path); !times.is_at_end();) shard.rows.push_back(times.row());

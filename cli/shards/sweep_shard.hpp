@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands/commands.hpp"
+#include "model/sweep/sweep_rows.hpp"
 #include "reports/sweep/sweep_report.hpp"
+#include "scenarios/read/scenario_options.hpp"
 
 namespace depthcost {
 
@@ -18,7 +19,7 @@ SweepShare share_of(const std::string& text);
 
 /// What the sweep asks: a hash of all files that it has read so far, and of its options. Two runs
 /// with the same question have the same rows.
-std::string question_of(const SweepOptions& options);
+std::string question_of(const ScenarioOptions& question, const std::vector<std::string>& axes);
 
 /// The file of a share of `report`, whose rows of that share have been timed.
 std::string shard_text(const SweepReport& report, const SweepShare& share,
