@@ -2,7 +2,7 @@
 // sources.
 #pragma once
 
-#include "model/step/architecture.hpp"
+#include "model/architecture/architecture.hpp"
 
 namespace depthcost::test {
 

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "model/decision/kept_in_training.hpp"
-#include "model/step/expert_layers.hpp"
+#include "model/architecture/expert_layers.hpp"
 #include "model/step/scheme_payload.hpp"
 #include "model/training/training_step.hpp"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "model/step/expert_layers.hpp"
+#include "model/architecture/expert_layers.hpp"
 
 namespace depthcost {
 namespace {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "model/base/units.hpp"
-#include "model/step/architecture.hpp"
-#include "model/step/expert_load.hpp"
+#include "model/architecture/architecture.hpp"
+#include "model/architecture/expert_load.hpp"
 
 namespace depthcost {
 

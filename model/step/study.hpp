@@ -10,8 +10,8 @@
 #include "model/ledger/ledger.hpp"
 #include "model/machine/machine.hpp"
 #include "model/pipeline/pipeline.hpp"
-#include "model/step/architecture.hpp"
-#include "model/step/expert_load.hpp"
+#include "model/architecture/architecture.hpp"
+#include "model/architecture/expert_load.hpp"
 #include "model/step/training.hpp"
 #include "model/step/workload_id.hpp"
 

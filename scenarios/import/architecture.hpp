@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/base/resolved_value.hpp"
-#include "model/step/architecture.hpp"
+#include "model/architecture/architecture.hpp"
 #include "scenarios/keys/limits.hpp"
 #include "scenarios/keys/values.hpp"
 

@@ -169,7 +169,7 @@ Derivation derivation_of(RestTerm term) {
           "sum over layers of max(bytes / bandwidth, operations / (share x rate)); bytes: "
           "weights that all tokens read, and of the experts that are woken",
           "model/step/layer_work.cpp: common_mlp_work, routed_work, table_work; "
-          "model/step/expert_load.cpp: expert_load"};
+          "model/architecture/expert_load.cpp: expert_load"};
     case RestTerm::head:
       return {
           "max(bytes / bandwidth, operations / (share x rate)) of V d / tensor weights; logits "

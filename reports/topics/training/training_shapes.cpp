@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kHeading = "Deeper or wider";
 
 std::string ratio_text(const TrainingShape& shape) {
-  return fmt::format("{:.4g}{}", shape.width_per_block, shape.is_own ? ", as it is" : "");
+  return fmt::format("{:.4g}{}", shape.width_per_block, shape.is_own ? ", own" : "");
 }
 
 std::string loss_text(const TrainingShape& shape) {

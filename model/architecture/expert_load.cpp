@@ -1,5 +1,5 @@
 // Balanced routing in closed form, skewed routing expert by expert.
-#include "model/step/expert_load.hpp"
+#include "model/architecture/expert_load.hpp"
 
 #include <algorithm>
 #include <cmath>

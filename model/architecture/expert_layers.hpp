@@ -5,7 +5,7 @@
 #include <optional>
 #include <variant>
 
-#include "model/step/architecture.hpp"
+#include "model/architecture/architecture.hpp"
 
 namespace depthcost {
 

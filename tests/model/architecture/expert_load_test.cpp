@@ -1,5 +1,5 @@
 // Expected loads against an enumeration of all that few tokens can choose.
-#include "model/step/expert_load.hpp"
+#include "model/architecture/expert_load.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "model/step/architecture.hpp"
+#include "model/architecture/architecture.hpp"
 
 namespace depthcost {
 
