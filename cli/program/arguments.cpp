@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <type_traits>
 
@@ -41,6 +42,17 @@ void add_format(CLI::App& command, std::string& format, const char* meaning,
   command.add_option("--format", format, meaning)
       ->check(CLI::IsMember(formats))
       ->capture_default_str();
+}
+
+/// The option --`name`, which the command has. CLI11's own search ends the program where memory is
+/// short: it allocates, but must not throw.
+CLI::Option& option_of(CLI::App& command, std::string_view name) {
+  const std::vector<CLI::Option*> options = command.get_options();
+  const auto found = std::find_if(options.begin(), options.end(), [&](const CLI::Option* option) {
+    const auto& names = option->get_lnames();
+    return std::find(names.begin(), names.end(), name) != names.end();
+  });
+  return **found;
 }
 
 void add_constants(CLI::App& command, std::string& constants) {
@@ -148,7 +160,7 @@ void add_sweep(CLI::App& app, Command& chosen) {
                    "the files of all shares: the answer that one run would have given")
       ->excludes(shard)
       ->type_name(completed::kFile);
-  shard->excludes(command->get_option("--format"));
+  shard->excludes(&option_of(*command, "format"));
   on_call(*command, chosen, options, run_sweep);
 }
 
@@ -161,8 +173,8 @@ void add_plan(CLI::App& app, Command& chosen) {
        "depthcost plan --model qwen3_32b --hardware b200_sxm --devices 8 "
        "--residual block_attnres,mhc --format json"});
   add_scenario(*command, options->scenario, "scenario file", options->question);
-  command->get_option("--decode")
-      ->description("sequences of a decode step over all replicas, as 64 or 1,64; 64 if absent");
+  option_of(*command, "decode")
+      .description("sequences of a decode step over all replicas, as 64 or 1,64; 64 if absent");
   command->add_option("--devices", options->devices, "how many there are")
       ->required()
       ->check(CLI::Range(Count{1}, Count{1024}));

@@ -25,7 +25,7 @@ struct DeviceBandwidthVariant {
 
 /// Numbers of reads that kernels exist for: those of the mixes of the fused operations and of
 /// backward passes.
-inline constexpr std::array<unsigned, 13> kArrayReads{1, 2, 3, 4, 5, 6, 9, 10, 11, 13, 14, 19, 40};
+inline constexpr std::array<unsigned, 13> kArrayReads{1, 2, 3, 4, 5, 6, 9, 10, 11, 13, 18, 19, 40};
 inline constexpr unsigned kMostArrayReads = kArrayReads.back();
 inline constexpr unsigned kMostArrayWrites = 25;
 
