@@ -7,8 +7,8 @@
 #include <limits>
 #include <map>
 
-#include "model/decision/kept_in_training.hpp"
 #include "model/architecture/expert_layers.hpp"
+#include "model/decision/kept_in_training.hpp"
 #include "model/step/scheme_payload.hpp"
 #include "model/training/training_step.hpp"
 

@@ -2,9 +2,9 @@
 // Elements are counted, since weights, experts and cache may be stored in different types.
 #pragma once
 
-#include "model/base/units.hpp"
 #include "model/architecture/architecture.hpp"
 #include "model/architecture/expert_load.hpp"
+#include "model/base/units.hpp"
 
 namespace depthcost {
 

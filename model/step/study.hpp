@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "model/architecture/architecture.hpp"
+#include "model/architecture/expert_load.hpp"
 #include "model/base/traffic.hpp"
 #include "model/ledger/ledger.hpp"
 #include "model/machine/machine.hpp"
 #include "model/pipeline/pipeline.hpp"
-#include "model/architecture/architecture.hpp"
-#include "model/architecture/expert_load.hpp"
 #include "model/step/training.hpp"
 #include "model/step/workload_id.hpp"
 

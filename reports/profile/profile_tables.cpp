@@ -189,7 +189,8 @@ std::string constants_text(const Profile& profile, const std::vector<Ceiling>& m
 
 std::string fleet_text(const Fleet& fleet, const std::vector<std::string>& missing) {
   Table table{{"node"}};
-  for (const Speed speed : kEnumerators<Speed>) table.columns.push_back({std::string(name(speed)), Align::right});
+  for (const Speed speed : kEnumerators<Speed>)
+    table.columns.push_back({std::string(name(speed)), Align::right});
   table.columns.push_back({"finding"});
   const std::size_t num_nodes = fleet.findings.size();
   for (std::size_t node = 0; node < num_nodes; ++node) {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "model/base/resolved_value.hpp"
 #include "model/architecture/architecture.hpp"
+#include "model/base/resolved_value.hpp"
 #include "scenarios/keys/limits.hpp"
 #include "scenarios/keys/values.hpp"
 
