@@ -24,7 +24,7 @@ TerminalStyle style_of(int descriptor);
 void show(const std::string& text);
 
 /// Writes one line to stderr, "FILE:1:1: error: ...". Ignores a failed write.
-void show_error(const std::string& line);
+void show_error(const std::string& text);
 
 class Console {
  public:
