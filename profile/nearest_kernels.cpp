@@ -27,7 +27,7 @@ std::optional<Samples> original_samples(const Values& profile) {
       return parse_samples(shipped.text, std::string(shipped.id), backend);
   const Value& file = profile.at("samples.file");
   const std::string path =
-      (std::filesystem::path(file.position.file).parent_path() / file.texts.front()).string();
+      (std::filesystem::path(file.position.file.text()).parent_path() / file.texts.front()).string();
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
   const std::string text = load_text(path, kMaxMeasuredBytes);

@@ -55,7 +55,7 @@ bool is_same_machine(const Values& published, const Values& refitted) {
 }
 
 std::string line_of(const Position& position) {
-  return fmt::format("{}:{}", printable(position.file, 4 * position.file.size()), position.line);
+  return fmt::format("{}:{}", printable(position.file.text(), 4 * position.file.text().size()), position.line);
 }
 
 void compare_fit(const Values& published, const Values& refitted,

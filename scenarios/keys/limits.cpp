@@ -5,6 +5,7 @@
 
 #include "model/evaluation/predicted_work.hpp"
 #include "model/pipeline/pipeline_order.hpp"
+#include "scenarios/text/json_document.hpp"
 
 namespace depthcost {
 
@@ -29,6 +30,7 @@ std::string limits_documentation() {
       "sixteenth");
   row(kMaxSweptPasses, "passes of chunks that a sweep simulates: choices x P V x `micro_batches`");
   row(kMostPoints, "points of a sweep; 1000000 without `--max-points`");
+  row(kMaxJsonValues, "values of a JSON file, lists and maps too");
   return text;
 }
 

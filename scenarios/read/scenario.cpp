@@ -154,7 +154,7 @@ class ScenarioReader {
   }
 
   [[noreturn]] void refuse_missing_blocks(const std::string& scheme) const {
-    if (values_.position().file.starts_with("--"))
+    if (values_.position().file.text().starts_with("--"))
       throw InputError({"--block-size", 1, 1},
                        fmt::format("missing option ({} needs the layers of a block, as "
                                    "--block-size 16)",

@@ -50,7 +50,7 @@ class Places {
   Position at(const yaml_mark_t& mark) const { return at(offset(mark)); }
 
  private:
-  const std::string& file_;
+  const FileName file_;
   std::vector<std::size_t> lines_{0};    // where each line starts
   std::vector<std::size_t> characters_;  // where each character starts, if it is not ASCII alone
 };

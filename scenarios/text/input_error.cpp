@@ -45,7 +45,7 @@ std::string escaped(std::string_view bytes) {
 }  // namespace
 
 InputError::InputError(Position position, std::string_view message)
-    : std::runtime_error(fmt::format("{}:{}:{}: error: {}", printable(position.file, kUncut),
+    : std::runtime_error(fmt::format("{}:{}:{}: error: {}", printable(position.file.text(), kUncut),
                                      position.line, position.column, printable(message, kUncut))),
       position_(std::move(position)),
       message_(printable(message, kUncut)) {}

@@ -2,15 +2,36 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace depthcost {
 
+/// The name of a file, held once by all places in it: a tree has a place for each of its values.
+class FileName {
+ public:
+  FileName() = default;
+  FileName(std::string name) : name_(std::make_shared<const std::string>(std::move(name))) {}
+  FileName(const char* name) : FileName(std::string(name)) {}
+
+  operator const std::string&() const { return text(); }
+  const std::string& text() const {
+    static const std::string kNone;
+    return name_ == nullptr ? kNone : *name_;
+  }
+
+  friend bool operator==(const FileName& a, const FileName& b) { return a.text() == b.text(); }
+
+ private:
+  std::shared_ptr<const std::string> name_;
+};
+
 /// A place in an input file. Line and column are one-based; the column counts bytes, as GCC's does.
 struct Position {
-  std::string file;
+  FileName file;
   int line = 1;
   int column = 1;
 };

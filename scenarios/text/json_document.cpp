@@ -169,6 +169,8 @@ class JsonTree {
   }
 
   bool add(const Position& position, decltype(Node::content) content) {
+    if (++num_values_ > kMaxJsonValues)
+      throw InputError(position, fmt::format("more than {} values", kMaxJsonValues));
     Node node{position, std::move(content)};
     if (open_.empty()) {
       root_ = std::move(node);
@@ -185,7 +187,8 @@ class JsonTree {
   }
 
   std::string_view text_;
-  const std::string& file_;
+  const FileName file_;
+  std::size_t num_values_ = 0;
   std::size_t num_read_ = 0;   // bytes that the parser has taken
   std::size_t last_read_ = 0;  // where the previous token ended
   std::size_t token_ = 0;      // where the last token begins

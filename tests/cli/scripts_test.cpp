@@ -52,7 +52,7 @@ class Scripts : public testing::Test {
 TEST_F(Scripts, PrintTheirHelp) {
   for (const std::string script :
        {"measure",        "run_benchmarks", "bundle",     "test",         "sanitize",
-        "check_wasm",     "style",          "check_sass", "release",      "report",
+        "web",            "style",          "check_sass", "release",      "report",
         "compare_builds", "calibrate",      "h200",       "h200_steps",   "sample_limits",
         "cluster_test",   "container_test", "fuzz",       "instructions", "if_changed",
         "wheel"})
@@ -89,7 +89,7 @@ TEST_F(Scripts, RefuseWhatTheyDoNotKnow) {
   expect_error("measure", {"--loud"},
                kScripts + "measure:1:1: error: unknown argument '--loud' (see " + kScripts +
                    "measure --help)");
-  for (const std::string script : {"test", "sanitize", "check_wasm"})
+  for (const std::string script : {"test", "sanitize"})
     expect_error(script, {"one"},
                  kScripts + script + ":1:1: error: unknown argument 'one' (it takes none)");
   expect_error("release", {"--loud"}, kScripts + "release:1:1: error: unknown option '--loud'");

@@ -116,6 +116,20 @@ TEST_P(BadJson, GivesOneLineWithItsPlace) {
   EXPECT_EQ(error_of(text), "it.json:" + GetParam().expected);
 }
 
+TEST(JsonDocument, HasNoMoreValuesThanMemoryFor) {
+  const auto list_of = [](std::size_t num_values) {
+    return "[\n" + std::string(repeated("0,", static_cast<int>(num_values) - 1)) + "0]";
+  };
+  constexpr std::size_t kBytes = 64'000'000;
+  EXPECT_NO_THROW(parse_json(list_of(kMaxJsonValues - 1), "it.json", kBytes));
+  try {
+    parse_json(list_of(kMaxJsonValues + 1), "it.json", kBytes);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "it.json:2:8000001: error: more than 4000000 values");
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Texts, BadJson,
     testing::ValuesIn(std::vector<Case>{
