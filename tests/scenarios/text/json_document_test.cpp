@@ -117,13 +117,10 @@ TEST_P(BadJson, GivesOneLineWithItsPlace) {
 }
 
 TEST(JsonDocument, HasNoMoreValuesThanMemoryFor) {
-  const auto list_of = [](std::size_t num_values) {
-    return "[\n" + std::string(repeated("0,", static_cast<int>(num_values) - 1)) + "0]";
-  };
-  constexpr std::size_t kBytes = 64'000'000;
-  EXPECT_NO_THROW(parse_json(list_of(kMaxJsonValues - 1), "it.json", kBytes));
+  const std::string text =
+      "[\n" + std::string(repeated("0,", static_cast<int>(kMaxJsonValues))) + "0]";
   try {
-    parse_json(list_of(kMaxJsonValues + 1), "it.json", kBytes);
+    parse_json(text, "it.json", text.size());
     FAIL();
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(), "it.json:2:8000001: error: more than 4000000 values");
