@@ -193,7 +193,8 @@ void Sweep::time_workloads(std::size_t num_threads, Progress& progress, const Sw
     const std::span<AddedTime> times = times_of(*this, row);
     if (times.empty()) return;
     if (rows.is_timed(row)) return time_into(times, study, batches, kind);
-    std::ranges::copy(rows.known(rows.first + row, times.size()), times.begin());
+    const auto known = rows.known(rows.first + row, times.size());
+    std::copy(known.begin(), known.end(), times.begin());
   };
   const bool has_decode = study_.decode.has_value();
   const bool has_prefill = study_.prefill.has_value();
