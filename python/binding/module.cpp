@@ -24,7 +24,7 @@ using namespace nb::literals;
 /// Raises depthcost.InputError(file, line, column, message).
 void raise_input_error(const Position& position, const std::string& message) {
   const nb::object type = nb::module_::import_("depthcost.errors").attr("InputError");
-  const nb::object error = type(position.file, position.line, position.column, message);
+  const nb::object error = type(position.file.text(), position.line, position.column, message);
   PyErr_SetObject(type.ptr(), error.ptr());
 }
 
