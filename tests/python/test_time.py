@@ -46,6 +46,11 @@ class SpeedTest(Case):
 
 
 class InterruptTest(Case):
+    def setUp(self):
+        # A shell starts a job in the background with Ctrl-C ignored, and Python leaves it so.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
+
     def interrupted(self, call):
         """Seconds from Ctrl-C, half a second after the call begins, until KeyboardInterrupt."""
         sent = []
