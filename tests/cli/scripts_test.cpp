@@ -50,12 +50,14 @@ class Scripts : public testing::Test {
 };
 
 TEST_F(Scripts, PrintTheirHelp) {
-  for (const std::string script :
-       {"measure",        "run_benchmarks", "bundle",     "test",         "sanitize",
-        "web",            "style",          "check_sass", "release",      "report",
-        "compare_builds", "calibrate",      "h200",       "h200_steps",   "sample_limits",
-        "cluster_test",   "container_test", "fuzz",       "instructions", "if_changed",
-        "wheel"})
+  for (const std::string script : {"measure",      "run_benchmarks", "bundle",
+                                   "test",         "sanitize",       "web",
+                                   "style",        "check_sass",     "release",
+                                   "report",       "compare_builds", "calibrate",
+                                   "h200",         "h200_steps",     "sample_limits",
+                                   "cluster_test", "container_test", "fuzz",
+                                   "instructions", "if_changed",     "wheel",
+                                   "coverage",     "mutate"})
     for (const std::string option : {"--help", "-h"}) {
       const Outcome outcome = run(kScripts + script, {option});
       EXPECT_EQ(outcome.exit_code, 0) << script;
@@ -89,7 +91,7 @@ TEST_F(Scripts, RefuseWhatTheyDoNotKnow) {
   expect_error("measure", {"--loud"},
                kScripts + "measure:1:1: error: unknown argument '--loud' (see " + kScripts +
                    "measure --help)");
-  for (const std::string script : {"test", "sanitize"})
+  for (const std::string script : {"test", "sanitize", "coverage"})
     expect_error(script, {"one"},
                  kScripts + script + ":1:1: error: unknown argument 'one' (it takes none)");
   expect_error("release", {"--loud"}, kScripts + "release:1:1: error: unknown option '--loud'");
