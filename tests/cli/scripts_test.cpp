@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <regex>
+#include <sstream>
 
 #include "tests/cli/run_program.hpp"
 #include "tests/temporary_folder.hpp"
@@ -441,6 +443,23 @@ TEST_F(Scripts, ReportWhatTheyAreAsked) {
   EXPECT_EQ(reported({"-o", "there", "mine.yaml"}), "<report>\n<-o>\n<there>\n<mine.yaml>\n");
   EXPECT_EQ(reported({"--model", "config.json"}), "<report>\n<--model>\n<config.json>\n");
   EXPECT_EQ(reported({""}), "<report>\n<>\n") << "the program refuses an empty text";
+}
+
+TEST_F(Scripts, HaveEveryPackageInTheTableOfDependencies) {
+  const std::string table = content_of(DEPTHCOST_SOURCE_DIR "/docs/pages/dependencies.md");
+  const std::string lists = content_of(kScripts + "packages.sh");
+  const std::regex list("packages_[a-z]+=\"([^\"]*)\"");
+  std::size_t num_packages = 0;
+  for (std::sregex_iterator at(lists.begin(), lists.end(), list), end; at != end; ++at) {
+    std::istringstream words((*at)[1].str());
+    for (std::string package; words >> package;) {
+      if (package.starts_with("$")) continue;
+      ++num_packages;
+      EXPECT_NE(table.find("| " + package + " | "), std::string::npos)
+          << package << ": run scripts/dependencies";
+    }
+  }
+  EXPECT_GT(num_packages, 30U);
 }
 
 }  // namespace
