@@ -6,6 +6,7 @@
 #include "profile/profile.hpp"
 #include "scenarios/measured/tolerances.hpp"
 #include "scenarios/presets/presets.hpp"
+#include "scenarios/text/input_text.hpp"
 
 namespace depthcost::profile {
 
@@ -31,7 +32,7 @@ std::vector<std::string> comparison_notes(const Samples& samples, const DeviceVa
 std::vector<ToleranceRule> rules_of(const Samples& samples) {
   for (const Preset& shipped : shipped_samples()) {
     const std::string_view machine = shipped.id.substr(0, shipped.id.find('.'));
-    if (find_preset("tolerances", machine) != nullptr && hash_of(shipped.text) == samples.hash)
+    if (find_preset("tolerances", machine) != nullptr && hash_text(shipped.text) == samples.hash)
       return shipped_rules(machine);
   }
   return shipped_rules("samples");

@@ -92,7 +92,7 @@ std::vector<Speeds> speeds_of(const std::vector<NodeProfile>& nodes) {
   return speeds;
 }
 
-/// Of the noise that nodes have of themselves.
+/// The median of the noise that each node has by itself.
 double typical_noise(const std::vector<NodeProfile>& nodes) {
   std::vector<double> noise;
   for (const NodeProfile& node : nodes) noise.push_back(node.profile.noise);
@@ -261,7 +261,7 @@ NodeProfile read_node(const std::string& path) {
   if (values.has_records("nodes"))
     throw InputError({path, 1, 1},
                      "invalid node (it is itself merged: give the profiles of its nodes)");
-  return {path, path, hash_of(text), profile_in(values)};
+  return {path, path, hash_text(text), profile_in(values)};
 }
 
 std::string finding_text(const NodeFinding& finding) {

@@ -14,6 +14,7 @@
 #include "profile/profile.hpp"
 #include "profile/profile_file.hpp"
 #include "scenarios/presets/presets.hpp"
+#include "scenarios/text/input_text.hpp"
 
 namespace depthcost::profile {
 namespace {
@@ -23,15 +24,16 @@ std::optional<Samples> original_samples(const Values& profile) {
   const std::string& hash = profile.text("samples.hash");
   const auto backend = backend_of(profile);
   for (const Preset& shipped : shipped_samples())
-    if (hash_of(shipped.text) == hash)
+    if (hash_text(shipped.text) == hash)
       return parse_samples(shipped.text, std::string(shipped.id), backend);
   const Value& file = profile.at("samples.file");
   const std::string path =
-      (std::filesystem::path(file.position.file.text()).parent_path() / file.texts.front()).string();
+      (std::filesystem::path(file.position.file.text()).parent_path() / file.texts.front())
+          .string();
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
   const std::string text = load_text(path, kMaxMeasuredBytes);
-  if (hash_of(text) != hash) return std::nullopt;
+  if (hash_text(text) != hash) return std::nullopt;
   return parse_samples(text, path, backend);
 }
 

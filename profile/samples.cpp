@@ -284,7 +284,7 @@ Samples read_samples(const std::string& path, Backend backend) {
 
 Samples parse_samples(std::string_view text, const std::string& file, Backend backend) {
   Samples samples = samples_in(parse_json(text, file, kMaxMeasuredBytes), file, backend);
-  samples.hash = hash_of(text);
+  samples.hash = hash_text(text);
   return samples;
 }
 
@@ -312,7 +312,5 @@ void require_good(const Samples& samples) {
     throw MeasurementInvalid({samples.path, 1, 1},
                              fmt::format("invalid samples ({}; measure again)", problem));
 }
-
-std::string hash_of(std::string_view text) { return fmt::format("{:016x}", fnv1a(text)); }
 
 }  // namespace depthcost::profile

@@ -140,7 +140,4 @@ Samples read_samples(const std::string& path, Backend backend = Backend::device_
 Samples parse_samples(std::string_view text, const std::string& file,
                       Backend backend = Backend::device_if_any);
 
-/// FNV-1a of the bytes in 16 hexadecimal digits. A profile holds that of its samples.
-std::string hash_of(std::string_view text);
-
 }  // namespace depthcost::profile

@@ -55,7 +55,8 @@ bool is_same_machine(const Values& published, const Values& refitted) {
 }
 
 std::string line_of(const Position& position) {
-  return fmt::format("{}:{}", printable(position.file.text(), 4 * position.file.text().size()), position.line);
+  return fmt::format("{}:{}", printable(position.file.text(), 4 * position.file.text().size()),
+                     position.line);
 }
 
 void compare_fit(const Values& published, const Values& refitted,

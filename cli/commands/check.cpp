@@ -36,7 +36,7 @@ ExitCode run_check(const CheckOptions& options, Console& console) {
   // The verdict comes first: a file that cannot be written does not hide it.
   options.github || options.format == "json" ? write_stdout(text) : show(text);
   if (options.github) write_our_codes(to_annotations(annotations(report)));
-  for (const std::string& error : checked.errors) show_error(error);
+  for (const InputError& error : checked.errors) show_error(error.what());
   if (!options.junit.empty()) write_file(options.junit, to_junit(junit_suite(report)));
   if (options.github) append_step_summary(report);
   const ExitCode code = exit_code(report);

@@ -1,11 +1,12 @@
 // Reads files in parallel.
 #include "cli/commands/checked_scenarios.hpp"
 
+#include <optional>
+
 #include "model/base/parallel.hpp"
 #include "model/evaluation/evaluation.hpp"
 #include "model/evaluation/nearest_measurement.hpp"
 #include "scenarios/measured/comparisons.hpp"
-#include "scenarios/text/input_error.hpp"
 
 namespace depthcost {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 /// One scenario, or the error that CI and stderr show instead.
 struct Checked {
   CheckedScenario scenario;
-  std::string error;
+  std::optional<InputError> error;
 };
 
 /// Predicted once, where a budget asks for them.
@@ -35,7 +36,7 @@ std::vector<BudgetMeasurement> nearest_to_budgets(const Evaluation& evaluation) 
 
 template <class Read>
 Checked checked(const std::string& file, const Read& read) {
-  Checked result{.scenario = {.file = printable(file, file.size() * 4)}, .error = {}};
+  Checked result{.scenario = {.file = printable(file, file.size() * 4)}, .error = std::nullopt};
   try {
     const Scenario scenario = read();
     result.scenario.name = scenario.study.name;
@@ -44,7 +45,7 @@ Checked checked(const std::string& file, const Read& read) {
     result.scenario.nearest = nearest_to_budgets(evaluation);
   } catch (const InputError& error) {
     result.scenario.refused = RefusedScenario{error.position().line, error.message()};
-    result.error = error.what();
+    result.error = error;
   }
   return result;
 }
@@ -79,7 +80,7 @@ CheckedScenarios checked_scenarios(const CheckOptions& options, Progress& progre
   bool is_any = false;
   for (Checked& it : check_all(options, progress)) {
     is_any = is_any || it.scenario.refused || !it.scenario.budgets.empty();
-    if (!it.error.empty()) result.errors.push_back(std::move(it.error));
+    if (it.error) result.errors.push_back(*it.error);
     result.scenarios.push_back(std::move(it.scenario));
   }
   if (!is_any) refuse_to_pass(options);

@@ -1,17 +1,17 @@
 // The scenarios of `check`, read and held against their budgets.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "cli/commands/commands.hpp"
 #include "reports/check/check_report.hpp"
+#include "scenarios/text/input_error.hpp"
 
 namespace depthcost {
 
 struct CheckedScenarios {
   std::vector<CheckedScenario> scenarios;  // in the order of the command line
-  std::vector<std::string> errors;         // a line for stderr for each that was refused
+  std::vector<InputError> errors;          // one for each that was refused
 };
 
 /// Reads and checks each scenario; a bad file does not stop the others. Counts progress by

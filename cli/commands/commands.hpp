@@ -9,8 +9,10 @@
 
 #include "cli/output/console.hpp"
 #include "cli/output/exit_code.hpp"
+#include "model/decision/scaling.hpp"
 #include "scenarios/measured/mixing_question.hpp"
 #include "scenarios/read/scenario_options.hpp"
+#include "scenarios/read/sweep_plan.hpp"
 
 namespace depthcost {
 
@@ -99,10 +101,10 @@ struct SweepOptions {
   std::vector<std::string> axes;  // KEY=VALUES; without any as plan_sweep says
   std::string format = "table";   // table | json | csv | markdown
   std::string directory;          // for files; stdout if empty
-  std::int64_t max_points = 1'000'000;
-  double compute = 5.6;             // PFLOP/s-days of the break-even
-  std::string shard;                // "3/8": the third share of the times, to be merged
-  std::vector<std::string> shards;  // files of all shares, to be merged
+  Count max_points = kDefaultMaxPoints;
+  double compute = kMostFittedCompute;  // PFLOP/s-days of the break-even
+  std::string shard;                    // "3/8": the third share of the times, to be merged
+  std::vector<std::string> shards;      // files of all shares, to be merged
 };
 
 ExitCode run_sweep(const SweepOptions& options, Console& console);

@@ -32,7 +32,7 @@ void require_trace_options(const CompareOptions& options) {
         "conflicting --tolerances, --junit, --github or --strict (a trace has no verdicts)");
 }
 
-/// Of the study's own path in a step.
+/// Launches of the study's own path in a step.
 Count launches_of(const Study& study, WorkloadId workload) {
   const auto operations = all_operations(study.path, quoted_schedule(study, study.path));
   Count runs = 1;

@@ -13,7 +13,6 @@
 namespace depthcost {
 
 ExitCode run_profile_fit(const ProfileFitOptions& options) {
-  namespace fs = std::filesystem;
   if (!profile::is_profile_path(options.output))
     throw InputError({"--output", 1, 1},
                      fmt::format("invalid value '{}' (must end in .yaml or .yml, by which "
@@ -22,9 +21,7 @@ ExitCode run_profile_fit(const ProfileFitOptions& options) {
   const profile::Samples samples = profile::read_samples(
       options.samples, options.cpu ? profile::Backend::cpu : profile::Backend::device_if_any);
   profile::Profile profile = profile::fit(samples, options.part);
-  profile.samples_file =
-      fs::proximate(fs::absolute(options.samples), fs::absolute(options.output).parent_path())
-          .string();
+  profile.samples_file = path_beside(options.samples, options.output);
   const std::string text = profile::to_yaml(profile);
   profile::require_readable(text, options.samples);
   write_file(options.output, text);

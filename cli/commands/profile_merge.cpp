@@ -16,9 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// As it is named beside `output`.
-std::string beside(const std::string& path, const std::string& output) {
-  return fs::proximate(fs::absolute(path), fs::absolute(output).parent_path()).string();
+/// Whether nothing is there. What cannot be looked at is no reason to leave a node out.
+bool is_absent(const std::string& path) {
+  std::error_code ignored;
+  return fs::status(path, ignored).type() == fs::file_type::not_found;
 }
 
 void refuse_twice(const std::vector<std::string>& paths) {
@@ -45,17 +46,17 @@ ExitCode run_profile_merge(const ProfileMergeOptions& options) {
   std::vector<std::string> missing;
   for (const std::string& path : options.profiles) {
     // A task that was killed has left none. What is there and is no profile is a mistake.
-    if (!fs::exists(path)) {
-      missing.push_back(beside(path, options.output));
+    if (is_absent(path)) {
+      missing.push_back(path_beside(path, options.output));
       continue;
     }
     nodes.push_back(profile::read_node(path));
-    nodes.back().written_as = beside(path, options.output);
+    nodes.back().written_as = path_beside(path, options.output);
   }
   profile::Fleet fleet = profile::merge(nodes);
   const fs::path samples = fs::path(nodes[fleet.typical].path).parent_path();
   fleet.profile.samples_file =
-      beside((samples / fleet.profile.samples_file).string(), options.output);
+      path_beside((samples / fleet.profile.samples_file).string(), options.output);
   const std::string text = profile::to_yaml(fleet.profile);
   profile::require_readable(text, options.output);
   write_file(options.output, text);

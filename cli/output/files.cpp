@@ -73,7 +73,7 @@ class Pending {
     for (const fs::path& path : placed_) fs::remove(path, ignored);
     for (const Replaced& it : replaced_) {
       fs::rename(it.old, it.target, ignored);
-      // Of two names of one file the first stays: nothing has been renamed over it.
+      // Where two names are one file, the first stays: nothing has been renamed over it.
       fs::remove(it.old, ignored);
     }
     for (const fs::path& path : made_) fs::remove(path, ignored);
@@ -209,6 +209,7 @@ void keep_old(const fs::path& target, Pending& pending) {
   // A file system without links: the old content is copied.
   std::error_code error;
   const fs::path copy = target.parent_path() / random_name();
+  pending.add(copy);
   fs::copy_file(target, copy, error);
   if (error) cannot("write the file", target, system_reason(error.value()));
   pending.add_replaced(target, copy);
@@ -239,6 +240,14 @@ void create_folder(const fs::path& folder, Pending& pending) {
 }
 
 }  // namespace
+
+std::string path_beside(const std::string& path, const std::string& output) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  const fs::path folder = fs::absolute(output, error).parent_path();
+  const fs::path beside = fs::proximate(absolute, folder, error);
+  return (error ? absolute : beside).string();
+}
 
 void write_files(const std::string& directory, const std::vector<NewFile>& files) {
   const fs::path folder(directory);

@@ -11,6 +11,10 @@ struct NewFile {
   std::string content;
 };
 
+/// The path as a file beside `output` names it. Without what the system refuses to say about them
+/// it is the absolute path.
+std::string path_beside(const std::string& path, const std::string& output);
+
 /// Creates `directory` if needed, checks all targets, writes all files beside them, then renames
 /// them. Throws InputError if a file cannot be written or was read as input. Then no target has
 /// changed, and nothing new is there. A signal that ends the program waits until either holds.

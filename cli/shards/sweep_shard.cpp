@@ -6,11 +6,13 @@
 
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
 
 #include "cli/output/version.hpp"
+#include "scenarios/keys/limits.hpp"
 #include "scenarios/text/input_error.hpp"
 #include "scenarios/text/input_text.hpp"
 
@@ -19,10 +21,11 @@ namespace {
 
 constexpr std::string_view kSchema = "depthcost-shard/1";
 constexpr std::size_t kMostShards = 100'000;
-// A point takes up to 76 bytes, a sweep has up to 100 million points.
-constexpr std::size_t kMaxShardBytes = 8'000'000'000;
-
-std::string hash_of(std::string_view bytes) { return fmt::format("{:016x}", fnv1a(bytes)); }
+// A point has three estimates. Before each row stands how many points it has.
+constexpr std::size_t kEstimateBytes = 1 + 3 * sizeof(double);
+constexpr std::size_t kPointBytes = 3 * kEstimateBytes + 2;
+constexpr std::size_t kRowBytes = 4;
+constexpr std::size_t kMaxShardBytes = kMostPoints * (kPointBytes + kRowBytes) + 1000;
 
 // --- times as bytes: the smallest first ---
 
@@ -34,15 +37,13 @@ void append(std::string& bytes, double value) {
   append(bytes, std::bit_cast<std::uint64_t>(value), sizeof value);
 }
 
+double plain(double ratio) { return ratio; }
+double plain(Seconds time) { return time.value; }
+
 template <class Q>
 void append(std::string& bytes, const Estimate<Q>& e) {
   append(bytes, static_cast<std::uint64_t>(e.evidence), 1);
-  for (const Q end : {e.low, e.value, e.high}) {
-    if constexpr (std::is_same_v<Q, double>)
-      append(bytes, end);
-    else
-      append(bytes, end.value);
-  }
+  for (const Q end : {e.low, e.value, e.high}) append(bytes, plain(end));
 }
 
 void append(std::string& bytes, const std::optional<Estimate<double>>& e) {
@@ -99,11 +100,16 @@ class TimesReader {
     const auto end = [&] { return Q{std::bit_cast<double>(number(sizeof(double)))}; };
     const Q low = end();
     const Q value = end();
-    return {low, value, end(), static_cast<Evidence>(evidence)};
+    const Estimate<Q> read{low, value, end(), static_cast<Evidence>(evidence)};
+    const bool is_finite = std::isfinite(plain(low)) && std::isfinite(plain(read.high));
+    if (!is_finite || !(low <= value && value <= read.high)) refuse();
+    return read;
   }
 
   std::optional<Estimate<double>> optional_ratio() {
-    if (number(1) == 0) return std::nullopt;
+    const std::uint64_t is_there = number(1);
+    if (is_there > 1) refuse();
+    if (is_there == 0) return std::nullopt;
     return estimate<double>();
   }
 
@@ -154,7 +160,7 @@ void each_row(const SweepReport& report, const Visit& visit) {
 std::string first_row_hash(const SweepReport& report) {
   std::string hash = "none";
   each_row(report, [&](std::size_t number, std::span<const AddedTime> times) {
-    if (number == 0) hash = hash_of(row_bytes(times));
+    if (number == 0) hash = hash_text(row_bytes(times));
   });
   return hash;
 }
@@ -190,7 +196,7 @@ std::string question_of(const ScenarioOptions& question, const std::vector<std::
       question.pipeline,        question.scheme,  question.block_size, question.compare,
       question.decode,          question.context, question.prefill,    lines(question.budgets),
       lines(question.settings), lines(axes)};
-  return hash_of(fmt::format("{}", fmt::join(all, "\n")));
+  return hash_text(fmt::format("{}", fmt::join(all, "\n")));
 }
 
 std::string shard_text(const SweepReport& report, const SweepShare& share,
@@ -202,8 +208,14 @@ std::string shard_text(const SweepReport& report, const SweepShare& share,
   return fmt::format(
              "schema {}\nversion {}\nquestion {}\nshard {}\nfirst_row {}\ntimes {} bytes, {}\n",
              kSchema, kVersion, question, share_text(share), first_row_hash(report), times.size(),
-             hash_of(times)) +
+             hash_text(times)) +
          times;
+}
+
+std::vector<std::vector<AddedTime>> rows_in(std::string_view bytes, const std::string& path) {
+  std::vector<std::vector<AddedTime>> rows;
+  for (TimesReader times(bytes, path); !times.is_at_end();) rows.push_back(times.row());
+  return rows;
 }
 
 MergedShards::Shard MergedShards::read(const std::string& path, const std::string& question,
@@ -228,10 +240,10 @@ MergedShards::Shard MergedShards::read(const std::string& path, const std::strin
   count = share->count;
   Shard shard{path, std::string(take_line(rest, "first_row", {path, 5, 1})), {}};
   const std::string said(take_line(rest, "times", {path, 6, 1}));
-  const std::string is = fmt::format("{} bytes, {}", rest.size(), hash_of(rest));
+  const std::string is = fmt::format("{} bytes, {}", rest.size(), hash_text(rest));
   if (said != is)
     refuse(6, fmt::format("its times are cut short or changed: {}, not {}", is, printable(said)));
-  for (TimesReader times(rest, shard.path); !times.is_at_end();) shard.rows.push_back(times.row());
+  shard.rows = rows_in(rest, path);
   return shard;
 }
 

@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/sweep/sweep_rows.hpp"
@@ -24,6 +25,10 @@ std::string question_of(const ScenarioOptions& question, const std::vector<std::
 /// The file of a share of `report`, whose rows of that share have been timed.
 std::string shard_text(const SweepReport& report, const SweepShare& share,
                        const std::string& question);
+
+/// The rows behind the lines of the shard at `path`. Throws InputError where they are no times:
+/// each is finite and lies in its interval.
+std::vector<std::vector<AddedTime>> rows_in(std::string_view bytes, const std::string& path);
 
 /// All rows of a sweep, from all of its shards.
 class MergedShards {

@@ -323,7 +323,7 @@ __global__ void __launch_bounds__(kAltupThreads)
 /// A CTA for each of `num_ctas`, with room for sums of `max_values` and `floats` beside them.
 LaunchShape altup_shape(std::size_t num_ctas, std::size_t max_values, std::size_t floats) {
   constexpr std::size_t kWarps = kAltupThreads / kThreadsPerWarp;
-  return {.grid = static_cast<unsigned>(num_ctas),
+  return {.grid = grid_of(num_ctas),
           .cta = kAltupThreads,
           .shared_bytes = (RowThreads::scratch_size(kWarps, max_values) + floats) * sizeof(float)};
 }

@@ -146,7 +146,7 @@ void run(const UnfusedStack<T>& op, const LaunchOptions& options) {
     const std::size_t count = std::min(kMaxStacked, op.num_sources - first);
     StackedSources<T> sources{};
     std::copy_n(op.sources + first, count, sources.source);
-    const dim3 grid(static_cast<unsigned>(num_ctas), static_cast<unsigned>(count));
+    const dim3 grid(grid_of(num_ctas), static_cast<unsigned>(count));
     launch(stack_kernel<T>, {.grid = grid, .cta = kEagerThreads}, options, sources,
            op.stack + first * size, size);
   }
@@ -158,7 +158,7 @@ void run(const UnfusedScores<T>& op, const LaunchOptions& options) {
   const std::size_t num_rows = op.num_sources * op.num_tokens;
   if (num_rows == 0) return;
   constexpr unsigned kRowsPerCta = kEagerThreads / kThreadsPerWarp;
-  const LaunchShape shape{.grid = static_cast<unsigned>(ceil_div(num_rows, kRowsPerCta)),
+  const LaunchShape shape{.grid = grid_of(ceil_div(num_rows, kRowsPerCta)),
                           .cta = {kThreadsPerWarp, kRowsPerCta}};
   const bool vectors =
       vectors_per_row<T>(op.hidden_size) > 0 && aligned_to_vectors(op.keys, op.query);
@@ -173,7 +173,7 @@ void run(const UnfusedMix<T>& op, const LaunchOptions& options) {
   const bool vectors =
       vectors_per_row<T>(op.hidden_size) > 0 && aligned_to_vectors(op.stack, op.output);
   launch(vectors ? mix_kernel<T, kWidth<T>> : mix_kernel<T, 1>,
-         {.grid = static_cast<unsigned>(op.num_tokens),
+         {.grid = grid_of(op.num_tokens),
           .cta = kEagerThreads,
           .shared_bytes = op.num_sources * sizeof(float),
           .shared_size = {"unfused_mix", "num_sources", op.num_sources}},

@@ -28,6 +28,15 @@ struct LaunchShape {
   SharedSize shared_size = {};
 };
 
+/// CTAs along x. Throws std::invalid_argument where a grid cannot have so many.
+inline unsigned grid_of(std::size_t num_ctas) {
+  constexpr std::size_t kMost = 0x7FFFFFFF;
+  if (num_ctas > kMost)
+    throw std::invalid_argument(std::to_string(num_ctas) + " CTAs are more than a grid can have (" +
+                                std::to_string(kMost) + "): pass fewer tokens at a time");
+  return static_cast<unsigned>(num_ctas);
+}
+
 inline int device_attribute(cudaDeviceAttr attribute, int device) {
   int value = 0;
   check(cudaDeviceGetAttribute(&value, attribute, device));

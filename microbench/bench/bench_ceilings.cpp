@@ -20,7 +20,7 @@ namespace {
 /// Where the arrays of a ceiling lie.
 struct ArrayLevel {
   std::string_view name;
-  // Of all arrays together. 0: kVectorBytes each, more than any cache holds.
+  // All arrays together have so many. 0: kVectorBytes each, more than any cache holds.
   std::size_t bytes = 0;
 };
 constexpr ArrayLevel kMemory{"memory", 0};

@@ -11,7 +11,7 @@ inline TokenSlices slices_of(Operands& o, std::size_t count, std::size_t paramet
   return {count, o.token_sums(count * parameters)};
 }
 
-/// Of n bank rows and a partial sum, with a norm.
+/// The backward pass over n bank rows and a partial sum, with a norm.
 template <class T>
 AttnResSinglePassBackward<T> single_pass_backward(const Shape& s, Operands& o) {
   const std::size_t d = s.hidden_size;

@@ -17,8 +17,8 @@ struct Shape {
   std::size_t num_blocks{profile::kUsualBlocks};  // completed blocks with b_0: n
   std::size_t num_queries = 24;                   // S
   std::size_t num_streams = 4;                    // m
-  // Of tokens, in whose order gradients of parameters are added up: enough for the threads of a
-  // CPU, and few enough that their sums are little beside the rows. Those of phi are large.
+  // Slices of tokens, in whose order gradients of parameters are added up: enough for the threads
+  // of a CPU, and few enough that their sums are little beside the rows. Those of phi are large.
   std::size_t num_slices = 32;
   std::size_t num_phi_slices = 8;
 };

@@ -44,7 +44,7 @@ def timed_peers(document: dict) -> list:
 
 def fill(cells: dict, dtype: str, result: dict) -> None:
     comparison = result["comparison"]
-    # Of the first peer's pairs: every peer has its own.
+    # From the first peer's pairs: every peer has its own.
     cells.setdefault((dtype, None), f"{comparison['ours'] * 1e6:.0f} us")
     cells[dtype, result["peer"]] = ratio_text(comparison)
 

@@ -206,7 +206,7 @@ inline bool has_experts(const Architecture& architecture) {
   });
 }
 
-/// Of a layer's attention.
+/// Query heads of a layer's attention.
 inline Count num_heads(const Attention& attention) {
   return std::visit([](const auto& kind) { return kind.num_heads; }, attention);
 }

@@ -9,7 +9,8 @@
 
 namespace depthcost {
 
-/// Of the layer that has fewest: no more ranks can each hold one. Nothing for a dense model.
+/// Experts of the layer that has fewest: no more ranks can each hold one. Nothing for a dense
+/// model.
 inline std::optional<Count> fewest_experts(const Architecture& architecture) {
   std::optional<Count> fewest;
   for (const MlpLayers& layers : architecture.mlp)

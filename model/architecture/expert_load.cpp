@@ -57,8 +57,8 @@ SkewedLoad skewed_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks)
           .fullest = every(static_cast<std::size_t>(num_ranks), experts)};
 }
 
-/// Of `num_ranks` ranks with n = E / R experts each, tokens choosing k of E alike. Both loads are
-/// sums over n experts:
+/// The loads of `num_ranks` ranks with n = E / R experts each, tokens choosing k of E alike. Both
+/// loads are sums over n experts:
 ///   visits of a token: mean n k / E, variance that of a hypergeometric draw
 ///   experts asleep:    mean n q, variance n q (1 - q) + n (n - 1) (q2 - q^2)
 /// with q and q2 the chances that all tokens pass by one expert, and by two.

@@ -49,16 +49,16 @@ constexpr double paper_limit(BudgetKind overhead) {
 /// Whether some workload points were left out since they do not fit into memory.
 enum class LeftOut { none, some };
 
-/// Of what surely needs [low, high].
+/// The decision on what surely needs [low, high].
 Decision decided(const Budget& budget, double low, double high);
 
-/// Of the largest overhead of the points that fit. Those that were left out may break a limit that
-/// the others keep.
+/// The decision on the largest overhead of the points that fit. Those that were left out may break
+/// a limit that the others keep.
 Decision decided_overhead(const Budget& budget, double low, double high, LeftOut left_out);
 
-/// Of the bytes of the fullest workload, in the device's memory. Without an architecture only the
-/// residual path is counted: what fits is never more than `unknown`. With one, the low end is what
-/// is counted, and the high end leaves room for the rest.
+/// The decision on the bytes of the fullest workload, in the device's memory. Without an
+/// architecture only the residual path is counted: what fits is never more than `unknown`. With
+/// one, the low end is what is counted, and the high end leaves room for the rest.
 Decision decided_memory(const Budget& budget, const Study& study, Bytes need);
 
 /// `limit` and the interval [low, high] are ratios or bytes, as the kind says. What is known in

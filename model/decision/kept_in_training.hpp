@@ -21,7 +21,7 @@ struct KeptOnStage {
 /// `kind` is one of those budgets. The study must have a training step.
 std::vector<KeptOnStage> kept_in_training(const Study& study, BudgetKind kind);
 
-/// Of at least one stage.
+/// The fullest of at least one stage.
 KeptOnStage largest_share(const std::vector<KeptOnStage>& stages);
 
 /// What the layers of every stage must keep, too, so that no share is over the limit.

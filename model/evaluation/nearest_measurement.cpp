@@ -57,7 +57,7 @@ const ComparedCase* nearest(const Place& place, const Call& ours,
   return best;
 }
 
-/// Of the kinds of one operation at one workload, the one that takes most of the time.
+/// For each operation at a workload, the kind that takes most of the time.
 std::vector<const TimeRow*> heaviest_kinds(const Evaluation& e) {
   std::vector<const TimeRow*> heaviest;
   const auto key = [](const TimeRow& row) {

@@ -27,10 +27,10 @@ inline constexpr double kMaxLayerRows = 1 << 20;
 /// distinct_operations() has.
 double distinct_launches(const ResidualPath& path, Schedule schedule);
 
-/// Of all paths and schedules in all workloads, and once without a workload.
+/// Launches of all paths and schedules in all workloads, and once without a workload.
 double timed_launches(const Study& study);
 
-/// Of all paths and schedules; 0 without a training step.
+/// Passes of all paths and schedules; 0 without a training step.
 double simulated_passes(const Study& study);
 
 /// Rows that `evaluate --layers` adds.
@@ -40,7 +40,7 @@ double layer_rows_asked(const Study& study);
 /// forms, and a choice whose layers are all alike weighs as much as one layer.
 double swept_layers(const Study& study, const std::vector<SweptAxis>& axes);
 
-/// Of all choices; 0 without a training step.
+/// Passes of all choices; 0 without a training step.
 double swept_passes(const Study& study, const std::vector<SweptAxis>& axes);
 
 }  // namespace depthcost

@@ -11,7 +11,7 @@
 namespace depthcost {
 namespace {
 
-/// Of two verdicts the graver one decides.
+/// The graver of two verdicts decides.
 int severity(Verdict verdict) {
   if (verdict == Verdict::pass) return 0;
   return verdict == Verdict::unknown ? 1 : 2;

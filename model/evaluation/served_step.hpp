@@ -18,8 +18,8 @@ struct ServedStep {
   std::string gpu;
   std::string stack;
   Study study;
-  /// Of whole prefills behind each token: (sequences - 1) / output tokens. While one of the
-  /// sequences makes its output, each of the others begins once.
+  /// The share of a whole prefill behind each token: (sequences - 1) / output tokens. While one of
+  /// the sequences makes its output, each of the others begins once.
   double prefills = 0;
   Seconds seconds;              // between two tokens, in the median
   std::optional<Seconds> peer;  // what aiconfigurator predicts of the same run

@@ -67,7 +67,7 @@ struct TrainingConstants {
   double bf16_products = 1;  // share of the dense bf16 rate
   double fp8_products = 1;   // share of the dense fp8 rate
   double experts = 1;        // share of the bf16 rate that routed experts have in both precisions
-  /// Of steps: measured / predicted, as kEnumerators<StepKind>.
+  /// The error of steps: measured / predicted, as kEnumerators<StepKind>.
   std::array<Estimate<double>, kEnumerators<StepKind>.size()> errors{Estimate<double>{1, 1, 1},
                                                                      Estimate<double>{1, 1, 1}};
 };
@@ -75,7 +75,7 @@ struct TrainingConstants {
 struct EngineConstants {
   EngineKernels attention;
   EngineKernels mlp;  // and the head
-  /// Of steps: measured / predicted, as kEnumerators<StepKind>.
+  /// The error of steps: measured / predicted, as kEnumerators<StepKind>.
   std::array<Estimate<double>, kEnumerators<StepKind>.size()> errors{Estimate<double>{1, 1, 1},
                                                                      Estimate<double>{1, 1, 1}};
   /// Kernels that are launched before their neighbour ends (Prefetch::before_start) take so much of

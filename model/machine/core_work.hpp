@@ -57,7 +57,7 @@ enum class CoreLevel : std::uint8_t { L1, L2, memory };
 inline constexpr std::array kCoreDtypes{Dtype::bf16, Dtype::f32};
 inline constexpr std::array kRatedLevels{CoreLevel::L1, CoreLevel::L2};
 
-/// Of one element of a row that lies in `level`, on one thread.
+/// How fast one thread does one element of a row that lies in `level`.
 struct CoreRate {
   Primitive primitive = Primitive::add;
   Dtype dtype = Dtype::f32;
@@ -89,7 +89,7 @@ struct CoreTime {
   double exposed = 0;
 };
 
-/// Of `tokens` tokens of d-vectors stored as `dtype`.
+/// The time of `tokens` tokens of d-vectors stored as `dtype`.
 CoreTime core_time(const Core& core, const Operation& operation, double tokens, double hidden_size,
                    Dtype dtype);
 

@@ -23,7 +23,7 @@ struct Gate {
   GateSite site = GateSite::layer;
   Count num_ranks = 1;  // that share the weights
 
-  /// Of a rank.
+  /// The share of one rank.
   constexpr double share() const { return 1 / as_double(num_ranks); }
 
   // Rows of d of each weight.

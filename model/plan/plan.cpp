@@ -22,7 +22,7 @@ constexpr std::size_t kShown = 3;
 /// decide what is looked at.
 constexpr std::size_t kAtOnce = 4;
 
-/// Of the fullest workload.
+/// What the fullest workload needs.
 Bytes memory_needed(const Study& study, const ResidualPath& path) {
   std::map<WorkloadId, Bytes> at_workload;
   Bytes largest;

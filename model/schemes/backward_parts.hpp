@@ -35,10 +35,10 @@ inline BackwardLayer backward_of(const Operation& operation, double kernels) {
   return all;
 }
 
-/// Of a norm in front of a layer: its input and dx r, the gradient of the input w.
+/// The norm in front of a layer: its input and dx r, the gradient of the input w.
 constexpr BackwardLayer norm_backward() { return backward_kernel(2, 0, 1); }
 
-/// Of a norm on the stream: its input and the gradient of its output r.
+/// A norm on the stream: its input and the gradient of its output r.
 constexpr BackwardLayer stream_norm_backward() { return backward_kernel(1, 1, 1); }
 
 /// Autograd's sum of two gradients of `rows` rows.
@@ -47,7 +47,7 @@ constexpr BackwardLayer gradient_sum(double rows = 1) { return backward_kernel(0
 /// The same where one of the two is the dx that arrives.
 constexpr BackwardLayer input_gradient_sum() { return backward_kernel(1, 1, 1); }
 
-/// Of Y = W X, `in` rows X and `out` rows Y: dX = W^T dY, and dW from X and dY.
+/// The backward pass of Y = W X, `in` rows X and `out` rows Y: dX = W^T dY, and dW from X and dY.
 constexpr BackwardLayer projection_backward(double in, double out) {
   return backward_kernel(0, out, in) + backward_kernel(in, out, 0);
 }
@@ -76,7 +76,7 @@ double accumulated_d(const SchemeLayer& last, GradientAccumulation mode) {
 inline bool is_last_layer(const SchemeLayer& at) { return at.layer == at.num_layers; }
 inline bool is_behind_last(const SchemeLayer& at) { return at.layer > at.num_layers; }
 
-/// Of h' = h + f; x = norm(h'). The gradient of f is that of h.
+/// The backward pass of h' = h + f; x = norm(h'). The gradient of f is that of h.
 ///   fused     h', dx, dh' r, dh w in one kernel
 ///   unfused   h', dx r, dn w; then dh', dn r, dh w
 /// [ours]

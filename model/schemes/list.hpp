@@ -65,7 +65,7 @@ inline constexpr std::array kRules{
     // [attnres] Table 4.
     &kAttnResInputDependent, &kAttnResInputIndependent, &kAttnResSigmoid, &kAttnResRawKeys,
     &kAttnResMultihead, &kAttnResSlidingWindow,
-    // Of the name, but not of the paper.
+    // Mechanisms of others that are called attention over depth, too.
     &kBoundaryAttention, &kHistoryAttention, &kHistoryAttentionBlock};
 
 }  // namespace schemes

@@ -25,7 +25,7 @@ bool experts_are_spread(const Study& study);
 /// come back in the model's.
 Dtype dispatch_dtype(const Study& study);
 
-/// Of every layer, in order.
+/// The collectives of every layer, in order.
 std::vector<Collective> collectives_of(const Study& study, WorkloadKind workload,
                                        const ForwardPass& pass);
 

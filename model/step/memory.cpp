@@ -114,7 +114,6 @@ Bytes memory_of(std::span<const MemoryRow> rows, WorkloadId workload, const Sche
 bool is_too_large(const Study& study, std::span<const MemoryRow> rows, WorkloadId workload,
                   const Scheme& scheme) {
   if (!study.machine || !study.machine->memory_capacity) return false;
-  if (workload.kind == WorkloadKind::training && !study.model.architecture) return false;
   return memory_of(rows, workload, scheme) > *study.machine->memory_capacity;
 }
 

@@ -56,8 +56,8 @@ std::vector<MemoryRow> memory_rows(const Study& study, const ResidualPath& path)
 /// What one workload keeps on the fullest device under a path: the sum of its rows.
 Bytes memory_of(std::span<const MemoryRow> rows, WorkloadId workload, const Scheme& scheme);
 
-/// Whether that is surely more than the device has. Of training without an architecture only the
-/// residual path is counted, and no answer is given.
+/// Whether that is surely more than the device has. Without an architecture only the residual path
+/// is counted: the rest would come on top.
 bool is_too_large(const Study& study, std::span<const MemoryRow> rows, WorkloadId workload,
                   const Scheme& scheme);
 

@@ -72,7 +72,7 @@ inline Count context_of(const PromptChunk& prompt, const Decode& decode) {
   return prompt.context.value_or(decode.context / 2);
 }
 
-/// Of one sequence, behind a step.
+/// Tokens of one sequence in the cache behind a step.
 inline double tokens_in_cache(const Decode& decode) {
   return as_double(decode.context + decode.speculation.tokens);
 }
@@ -163,7 +163,7 @@ struct Study {
   std::string claim;  // what somebody says of a cost, and where; its limit is the budget
 };
 
-/// Of all replicas and pipeline stages.
+/// Devices of all replicas and pipeline stages.
 Count num_devices(const Study& study);
 
 /// `path`, then those it is compared with.

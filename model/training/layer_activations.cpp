@@ -69,7 +69,7 @@ struct KeptByMlp {
   }
 };
 
-/// Of one micro-batch.
+/// What the layers keep of one micro-batch.
 struct KeptByLayers {
   Bytes layer;          // a sublayer, as the mean over all
   Bytes decoder_layer;  // the largest attention and the largest MLP

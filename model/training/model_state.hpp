@@ -17,9 +17,9 @@ struct ModelState {
 inline constexpr double kAdamwBytes = 12;
 inline constexpr double kMuonBytes = 8;
 
-/// Of the layers and of `path`'s own parameters. Replicas share what `sharding` says; experts have
-/// replicas of their own. Embedding and head have AdamW's state under Muon, too. [muon] Sec. 2.2
-/// The study must have a training step and an architecture.
+/// The state of the layers and of `path`'s own parameters. Replicas share what `sharding` says;
+/// experts have replicas of their own. Embedding and head have AdamW's state under Muon, too.
+/// [muon] Sec. 2.2 The study must have a training step and an architecture.
 ModelState model_state(const Study& study, const ResidualPath& path);
 
 /// Parameters of a residual path on one rank of the fullest stage, in elements.

@@ -10,7 +10,7 @@ namespace depthcost {
 /// The study must have a training step and an architecture.
 Flops model_flops_per_token(const Study& study);
 
-/// Of all replicas.
+/// What all replicas do together.
 struct Throughput {
   double tokens_per_second = 0;
   double tokens_per_second_and_device = 0;
@@ -18,7 +18,8 @@ struct Throughput {
   double utilization = 0;     // MFU: model_rate over the device's dense bf16 rate
 };
 
-/// Of a step that takes so long. The study must have a machine with a bf16 rate, too.
+/// The throughput of a step that takes so long. The study must have a machine with a bf16 rate,
+/// too.
 Throughput throughput(const Study& study, Seconds step);
 
 }  // namespace depthcost

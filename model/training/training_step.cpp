@@ -68,7 +68,7 @@ class TrainingModel {
   /// Why per cent cannot be given.
   std::string missing() const { return study_.training->baseline_step ? "" : rest_.missing; }
 
-  /// Of the layers' weights, and of the path's own. It is part of a measured step.
+  /// Reduces the layers' weights and the path's own. It is part of a measured step.
   Seconds reduction(const ResidualPath& path, IntervalEnd end) const {
     return at(reduction_, end) + at(reduction_of(study_, path), end);
   }

@@ -75,7 +75,7 @@ struct ExposedCommunication {
   std::string missing;  // why there is none
 };
 
-/// Of the study's scheme in its schedule. The study must have a training step.
+/// What the study's scheme exposes in its schedule. The study must have a training step.
 ExposedCommunication exposed_communication(const Study& study);
 
 /// Empty without a training step or a machine. Rows point at `paths`.

@@ -13,8 +13,8 @@
 namespace depthcost::calibration {
 namespace {
 
-// Of both ends together, class by class. A GPU or a model that nobody has measured errs a little
-// more than one that was left out of few.
+// The share outside both ends together, class by class. A GPU or a model that nobody has measured
+// errs a little more than one that was left out of few.
 constexpr double kOutside = 0.08;
 
 // An error that is searched for lies within this factor.

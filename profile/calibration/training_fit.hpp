@@ -16,7 +16,7 @@ struct TrainingLine {
   Seconds fixed;     // the residual path and its messages
   double slope = 0;  // passes through all layers that the step is long
 
-  /// Of a forward pass of a micro-batch through all layers.
+  /// A forward pass of a micro-batch through all layers.
   Seconds layers(const Constants& constants) const;
   Seconds predicted(const Constants& constants) const { return fixed + slope * layers(constants); }
 };

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <memory>
 
 #include "cli/commands/answers/made_report.hpp"
 #include "cli/commands/answers/planned_placements.hpp"
@@ -46,6 +47,7 @@ CheckAnswer check_of(const Question& question, Unknowns unknowns, Progress& prog
   options.scenarios = {question.path};
   options.question = question.options;
   CheckedScenarios checked = checked_scenarios(options, progress);
+  if (!checked.errors.empty()) throw InputError(checked.errors.front());
   const CheckReport report{.scenarios = std::move(checked.scenarios), .unknowns = unknowns};
   CheckAnswer answer;
   answer.json = to_json(report, kVersion);
@@ -53,7 +55,6 @@ CheckAnswer check_of(const Question& question, Unknowns unknowns, Progress& prog
   for (const CheckedScenario& scenario : report.scenarios)
     for (const BudgetRow& row : scenario.budgets)
       answer.holds = answer.holds && !is_red(row, report.unknowns);
-  answer.errors = std::move(checked.errors);
   return answer;
 }
 
@@ -92,18 +93,26 @@ Swept::Swept(const Question& question, const std::vector<std::string>& axes, Cou
 }
 
 Documents Swept::documents(Progress& progress) {
+  const std::scoped_lock turn(turns_);
   report_.writing = &progress;
-  Documents documents{sweep_json(report_, kVersion),
-                      sweep_markdown(report_, {}, kPlotsApart, kVersion)};
-  report_.writing = nullptr;
-  return documents;
+  // Also where an interrupt ends the writing: the progress is gone after it.
+  const auto forget = [](SweepReport* report) { report->writing = nullptr; };
+  const std::unique_ptr<SweepReport, decltype(forget)> forgetting(&report_, forget);
+  return {sweep_json(report_, kVersion), sweep_markdown(report_, {}, kPlotsApart, kVersion)};
 }
 
-std::string Swept::csv() { return sweep_csv(report_); }
+std::string Swept::csv() {
+  const std::scoped_lock turn(turns_);
+  return sweep_csv(report_);
+}
 
-std::string Swept::text() { return sweep_text(report_); }
+std::string Swept::text() {
+  const std::scoped_lock turn(turns_);
+  return sweep_text(report_);
+}
 
 MadeFiles Swept::plots(Progress& progress) {
+  const std::scoped_lock turn(turns_);
   DrawnPlots drawn = draw(sweep_plots(report_), stem_, progress);
   return {std::move(drawn.files), "", std::move(drawn.missing)};
 }

@@ -1,6 +1,7 @@
 // What each question of Python but `evaluate` answers: the documents of the commands, unparsed.
 #pragma once
 
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,8 +32,8 @@ MadeFiles report_of(const Question& question, Progress& progress);
 
 struct CheckAnswer : Documents {
   bool holds = true;
-  std::vector<std::string> errors;  // a line for each scenario that was refused
 };
+/// Throws InputError where the scenario is refused.
 CheckAnswer check_of(const Question& question, Unknowns unknowns, Progress& progress);
 
 Documents family_of(const Question& question);
@@ -57,6 +58,7 @@ class Swept {
  private:
   std::string stem_;
   SweepReport report_;
+  std::mutex turns_;  // Python's threads take turns: writing counts in the report
 };
 
 struct CompareQuestion {

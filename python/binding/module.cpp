@@ -13,6 +13,7 @@
 #include "python/binding/array.hpp"
 #include "python/binding/documents.hpp"
 #include "python/binding/interruptible.hpp"
+#include "reports/formats/numbers.hpp"
 #include "scenarios/text/input_error.hpp"
 
 namespace depthcost::python {
@@ -108,12 +109,24 @@ void bind_documents(nb::module_& module) {
       },
       "question"_a);
   module.def(
+      "write_files",
+      [](const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files) {
+        std::vector<NewFile> all;
+        for (const auto& [name, content] : files) all.push_back({name, content});
+        const nb::gil_scoped_release released;
+        write_files(folder, all);
+      },
+      "folder"_a, "files"_a);
+  module.def(
+      "format_seconds",
+      [](double seconds) { return format_seconds(Seconds{seconds}, Sign::always); }, "seconds"_a);
+  module.def(
       "check",
       [](const Question& question, bool strict) {
         const CheckAnswer answer = interruptible([&](Progress& progress) {
           return check_of(question, strict ? Unknowns::fail : Unknowns::warn, progress);
         });
-        return nb::make_tuple(answer.json, answer.markdown, answer.holds, answer.errors);
+        return nb::make_tuple(answer.json, answer.markdown, answer.holds);
       },
       "question"_a, "strict"_a);
   module.def(

@@ -94,7 +94,8 @@ class TreeReader {
     size_ += static_cast<std::size_t>(size) + 1;
     if (size_ > kMaxFileBytes)
       fail("", fmt::format("{} too large (at most {} MB)", label_, kMaxFileBytes / 1'000'000));
-    return std::string(checked_text({bytes, static_cast<std::size_t>(size)}, position(path).file.text()));
+    return std::string(
+        checked_text({bytes, static_cast<std::size_t>(size)}, position(path).file.text()));
   }
 
   static std::string type_of(nb::handle value) {

@@ -55,18 +55,7 @@ def report(scenario: Scenario = None, *, folder: str | os.PathLike[str] | None =
 
 def check(scenario: Scenario = None, *, strict: bool = False, **options: Unpack[Options]) -> Check:
     """Whether the budgets hold. Under `strict` a budget that may or may not hold does not."""
-    answer = _core.check(questions.question(scenario, options), bool(strict))
-    checked = Check(answer)
-    for refused in checked["scenarios"]:
-        if refused.get("error"):
-            _raise_line(answer[3][0])
-    return checked
-
-
-def _raise_line(line: str) -> None:
-    place, message = line.split(": error: ", 1)
-    file, row, column = place.rsplit(":", 2)
-    raise InputError(file, int(row), int(column), message)
+    return Check(_core.check(questions.question(scenario, options), bool(strict)))
 
 
 def family(scenario: Scenario = None, **options: Unpack[Options]) -> Family:

@@ -7,7 +7,7 @@ import os
 import pathlib
 from typing import TYPE_CHECKING, Any
 
-from depthcost import _core, html
+from depthcost import _core, chart, html
 
 if TYPE_CHECKING:
     import pandas
@@ -79,7 +79,7 @@ class Evaluation(Answer):
         return Explanation(json.loads(self._answer.explanation(metric)))
 
     def _repr_html_(self) -> str:
-        return html.document(self.to_markdown() + html.chart_mark("added"), {"added": html.added_times(self)})
+        return html.document(self.to_markdown() + html.chart_mark("added"), {"added": chart.added_times(self)})
 
 
 class Explanation(Answer):
@@ -127,7 +127,7 @@ class Comparison(Documented):
 class Check(Documented):
     """The budgets of a scenario. True where all hold."""
 
-    def __init__(self, answer: tuple[str, str, bool, list[str]]) -> None:
+    def __init__(self, answer: tuple[str, str, bool]) -> None:
         super().__init__(answer[:2])
         self.holds = answer[2]
 
@@ -193,21 +193,9 @@ class Report:
         return self.files[self._name]
 
     def write(self, folder: str | os.PathLike[str]) -> pathlib.Path:
-        """Writes all files into the folder, and returns the path of the report."""
+        """Writes all files into the folder or none, and returns the path of the report."""
         path = pathlib.Path(folder)
-        path.mkdir(parents=True, exist_ok=True)
-        written: list[tuple[pathlib.Path, pathlib.Path]] = []
-        try:
-            for name, text in self.files.items():
-                beside = path / f".{name}.new"
-                beside.write_text(text, encoding="utf-8")
-                written.append((beside, path / name))
-        except OSError:
-            for beside, _ in written:
-                beside.unlink()
-            raise
-        for beside, target in written:
-            os.replace(beside, target)
+        _core.write_files(str(path), list(self.files.items()))
         return path / self._name
 
     def _repr_html_(self) -> str:

@@ -99,7 +99,8 @@ Value read_plain(const Node& node, const Key& key) {
 }
 
 std::string place(const FileReading& reading, const Position& position) {
-  if (position.file.text().starts_with("--")) return position.file;  // an option of the command line
+  if (position.file.text().starts_with("--"))
+    return position.file;  // an option of the command line
   switch (reading.provenance) {
     case Provenance::preset:
       return fmt::format("preset {}", reading.label);

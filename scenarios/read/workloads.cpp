@@ -98,6 +98,7 @@ void read_decode(const Values& values, Study& study) {
     refuse_orphans(values, "workload.decode.", "workload.decode.sequences");
     refuse_orphans(values, "baseline_step.decode", "workload.decode.sequences");
     refuse_orphans(values, "step_terms.decode.", "workload.decode.sequences");
+    refuse_orphans(values, "budgets.decode_overhead", "workload.decode.sequences");
     return;
   }
   Decode decode{.sequences = sequences_of(*sequences),
@@ -127,6 +128,7 @@ void read_prefill(const Values& values, Study& study) {
   if (!values.has("workload.prefill.tokens")) {
     refuse_orphans(values, "workload.prefill.", "workload.prefill.tokens");
     refuse_orphans(values, "baseline_step.prefill", "workload.prefill.tokens");
+    refuse_orphans(values, "budgets.prefill_overhead", "workload.prefill.tokens");
     refuse_orphans(values, "step_terms.prefill.", "workload.prefill.tokens");
     return;
   }
@@ -212,8 +214,8 @@ void read_stages(const Values& values, const Study& study, Training& training) {
 void read_training(const Values& values, Study& study) {
   const std::string section = "workload.training.";
   if (!values.has(section + "sequence_length")) {
-    for (const char* prefix :
-         {"workload.training.", "baseline_step.training", "step_terms.training."})
+    for (const char* prefix : {"workload.training.", "baseline_step.training",
+                               "step_terms.training.", "budgets.training_overhead"})
       refuse_orphans(values, prefix, "workload.training.sequence_length");
     return;
   }

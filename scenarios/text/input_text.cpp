@@ -154,10 +154,12 @@ std::uint64_t fnv1a(std::string_view text) {
   return hash;
 }
 
+std::string hash_text(std::string_view text) { return fmt::format("{:016x}", fnv1a(text)); }
+
 std::string hash_of_files_read() {
   std::string hashes;
   for (const std::uint64_t hash : read_files().contents()) hashes += fmt::format("{:016x}", hash);
-  return fmt::format("{:016x}", fnv1a(hashes));
+  return hash_text(hashes);
 }
 
 bool was_read(const std::string& path) {

@@ -38,6 +38,8 @@ std::string hash_of_files_read();
 
 /// FNV-1a (Fowler, Noll, Vo) of the bytes.
 std::uint64_t fnv1a(std::string_view text);
+/// The same in 16 hexadecimal digits.
+std::string hash_text(std::string_view text);
 
 /// The text without its byte order mark. Throws InputError if it is too large or no text.
 std::string_view checked_text(std::string_view text, const std::string& file,

@@ -13,9 +13,9 @@ namespace depthcost {
 inline constexpr std::size_t kMaxJsonValues = 4'000'000;
 
 /// The tree of the one value in the text: strict JSON, no key twice in an object, nothing nested
-/// deeper than kMaxNestingDepth, at most kMaxJsonValues. Texts are quoted scalars; numbers, true and false stand as they
-/// are written, unquoted; null is a null scalar. The file name only labels positions. Throws
-/// InputError, and nothing else that the text could cause.
+/// deeper than kMaxNestingDepth, at most kMaxJsonValues. Texts are quoted scalars; numbers, true
+/// and false stand as they are written, unquoted; null is a null scalar. The file name only labels
+/// positions. Throws InputError, and nothing else that the text could cause.
 Node parse_json(std::string_view text, const std::string& file,
                 std::size_t max_bytes = kMaxFileBytes);
 

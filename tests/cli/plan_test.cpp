@@ -120,6 +120,14 @@ TEST_F(PlanCommand, RefusesWhatIsWrongOnOneLine) {
                  "says how many there are)");
   expect_refusal(run({"--model", "llama_3_1_70b", "--devices", "8"}),
                  "--model:1:1: error: missing key 'hardware' (a plan has modelled times)");
+  expect_refusal(ask({"--devices", "8", "--set", "parallelism.data=2"}),
+                 "--set:1:1: error: conflicting setting 'parallelism.data' (a plan looks for it)");
+  expect_refusal(ask({"--devices", "8", "--residual", "mhc,block_attnres,mhc"}),
+                 "--residual:1:1: error: duplicate scheme 'mhc'");
+  expect_refusal(
+      ask({"--devices", "8", "--budget", "decode_overhead=1%", "--max-overhead", "2%"}),
+      "--budget:1:1: error: conflicting budget 'decode_overhead=1%' (--max-overhead sets that "
+      "limit)");
   expect_refusal(ask({"--devices", "0"}),
                  "--devices:1:1: error: invalid value '0' (must be from 1 to 1024; see depthcost "
                  "plan --help)");

@@ -61,6 +61,13 @@ TEST_F(ProfileMerge, RefusesWhatIsNoFleet) {
   expect_merge_error(
       {"a.yaml", "synthetic.samples.json"},
       "synthetic.samples.json:2:12: error: invalid schema 'depthcost-samples/1' (a profile is 'depthcost-profile/1')");
+  const std::string long_name = std::string(300, 'x') + ".yaml";
+  expect_merge_error({"a.yaml", "c.yaml", long_name},
+                     long_name + ":1:1: error: cannot read the file (file name too long)");
+  std::filesystem::create_symlink("loop.yaml", folder_.path("loop.yaml"));
+  expect_merge_error(
+      {"a.yaml", "c.yaml", "loop.yaml"},
+      "loop.yaml:1:1: error: cannot read the file (too many levels of symbolic links)");
   change("b.yaml", "name: \"Synthetic CPU, 1 thread\"", "name: \"Another CPU\"");
   expect_merge_error({"a.yaml", "b.yaml"},
                      "b.yaml:1:1: error: invalid node (name 'Another CPU', but 'Synthetic CPU, 1 "

@@ -325,7 +325,7 @@ std::vector<Reader> readers() {
   return all;
 }
 
-/// Of all documents, in order.
+/// The commands of all documents, in order.
 std::vector<Quoted> quoted_commands() {
   std::vector<Quoted> all;
   for (const Reader& reader : readers())

@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 
 #include "tests/cli/run_program.hpp"
@@ -208,6 +211,24 @@ TEST_F(Shards, ThatAreCutShortOrChangedAreRefused) {
   expect_error(all(2), name +
                            ":1:1: error: invalid shard (row 2 is not one of this sweep: made by "
                            "another build of the program)");
+}
+
+/// The times of a row: how many (4 bytes), then evidence, low, value and high of the first.
+TEST_F(Shards, HaveTimesInTheirIntervals) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const auto& [low, value, high] : std::vector<std::array<double, 3>>{
+           {nan, nan, nan}, {9, 1, -5}, {0, 2, 1}, {-infinity, 1, 2}, {0, 1, infinity}}) {
+    write_shards(1);
+    const std::string name = shard(1, 1);
+    const std::string whole = file_text(folder_.path(name));
+    std::string times = whole.substr(whole.find('\n', whole.find("\ntimes ") + 1) + 1);
+    const std::array<double, 3> planted{low, value, high};
+    std::memcpy(times.data() + 5, planted.data(), sizeof planted);
+    change(name, 7, times);
+    change(name, 6, fmt::format("times {} bytes, {}", times.size(), hash_of(times)));
+    expect_error({"--merge", name}, name + ":1:1: error: invalid shard (its times cannot be read)");
+  }
 }
 
 TEST_F(Shards, NeedTheirLines) {

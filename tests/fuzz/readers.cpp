@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "cli/shards/sweep_shard.hpp"
 #include "microbench/mpi/plan_file.hpp"
 #include "profile/profile_file.hpp"
 #include "profile/samples.hpp"
@@ -96,6 +97,16 @@ bool read_axis(std::string_view text) {
 
 bool read_pipeline_plan(std::string_view text) {
   return accepts([&] { bench::parse_plan(std::string(text), kFile); });
+}
+
+/// The bytes behind the lines of a shard.
+bool read_shard_times(std::string_view bytes) {
+  return accepts([&] {
+    for (const std::vector<AddedTime>& row : rows_in(bytes, kFile))
+      for (const AddedTime& time : row)
+        require(time.delta.low <= time.delta.value && time.delta.value <= time.delta.high,
+                "a time outside its interval is accepted");
+  });
 }
 
 bool read_chrome_trace(std::string_view text) {

@@ -18,6 +18,7 @@ constexpr std::array kTargets{
     Target{"result", "", read_result},
     Target{"axis", "", read_axis},
     Target{"pipeline_plan", "", read_pipeline_plan},
+    Target{"shard_times", "", read_shard_times},
     Target{"chrome_trace", "", read_chrome_trace},
     Target{"nsys_table", "", read_nsys_table},
     Target{"command_line", "", parse_command_line},

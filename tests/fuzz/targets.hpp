@@ -27,6 +27,7 @@ bool read_hf_config(std::string_view text);
 bool read_result(std::string_view text);
 bool read_axis(std::string_view text);
 bool read_pipeline_plan(std::string_view text);
+bool read_shard_times(std::string_view bytes);
 bool read_chrome_trace(std::string_view text);
 bool read_nsys_table(std::string_view text);
 

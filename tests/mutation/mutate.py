@@ -168,6 +168,10 @@ class Campaign:
         with self.lock:
             print(f"{source}:{line}: {verdict}: {before}  ==>  {after}", flush=True)
 
+    def count_same(self):
+        with self.lock:
+            self.same += 1
+
     def one(self, folder):
         """Plants one error that compiles and changes the machine code, and runs the tests."""
         for _ in range(MOST_TRIES):
@@ -176,14 +180,14 @@ class Campaign:
                 return
             source, _, before, after, text = mutant
             if (source, before, after) in self.known:
-                self.same += 1
+                self.count_same()
                 continue
             code = self.build.object_of(source, text, folder)
             if code is None:
                 continue
             kept = (folder / "mutant.o").rename(folder / "kept.o")
             if code == self.build.object_of(source, (ROOT / source).read_text(), folder):
-                self.same += 1
+                self.count_same()
                 continue
             kept.rename(folder / "mutant.o")
             finder = self.build.finder(source, folder)
@@ -211,6 +215,9 @@ def main():
     parser.add_argument("--since")
     parser.add_argument("files", nargs="*")
     options = parser.parse_args()
+    for file in options.files:
+        if not file.endswith(".cpp") or file.split("/")[0] not in TESTS or not (ROOT / file).exists():
+            sys.exit(f"{file}:1:1: error: cannot plant an error there (must be a source of {', '.join(TESTS)})")
     sources = options.files or run("git", "ls-files", *(f"{room}/*.cpp" for room in TESTS)).splitlines()
     only = {}
     if options.since:

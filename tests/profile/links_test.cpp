@@ -148,7 +148,7 @@ TEST(LinkProfile, IsWrittenAndReadBack) {
   }
   ASSERT_EQ(profile.link_errors.size(), 2U);
   EXPECT_EQ(profile.link_errors[0].errors.cases, 12U);
-  // Of three segments the last has too few sizes when every second one is held out.
+  // The last of three segments has too few sizes when every second one is held out.
   EXPECT_LT(profile.link_errors[0].errors.median, 0.05);
 }
 

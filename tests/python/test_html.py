@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import depthcost
 from common import ROOT, Case
-from depthcost import html
+from depthcost import chart, html
 
 
 class Nesting(HTMLParser):
@@ -72,16 +72,18 @@ class HtmlTest(Case):
                         self.assertNotRegex(text, r"\*\*|`|^\| ")
 
     def test_a_chart_where_there_are_times(self):
-        self.assertEqual(html.added_times({"step": []}), "")
+        self.assertEqual(chart.added_times({"step": []}), "")
         answer = depthcost.evaluate(model="llama_3_1_70b", hardware="h100_sxm", tensor=8, residual="block_attnres", block_size=16)
-        chart = html.added_times(answer)
-        self.assertEqual(chart.count("<rect"), len({(row["workload"], row["scheme"]) for row in answer["step"]} - {
+        picture = chart.added_times(answer)
+        self.assertEqual(picture.count("<rect"), len({(row["workload"], row["scheme"]) for row in answer["step"]} - {
             (row["workload"], "standard") for row in answer["step"]}))
-        read("", {}).feed(chart)
+        read("", {}).feed(picture)
 
-    def test_seconds(self):
-        for value, text in ((1.5, "1.5 s"), (0.00253, "2.53 ms"), (5.08e-05, "50.8 us"), (3e-9, "3 ns")):
-            self.assertEqual(html.seconds(value), text)
+    def test_a_chart_writes_times_as_the_program_does(self):
+        row = {"workload": "decode/1", "scheme": "mhc", "schedule": "fused"}
+        for value, text in ((0.00253, "+2.53 ms"), (0.9996, "+1.00 s"), (-1.3e-6, "-1.30 us")):
+            picture = chart.added_times({"step": [row | dict.fromkeys(("delta_low", "delta_seconds", "delta_high"), value)]})
+            self.assertIn(f">{text}<", picture)
 
 
 if __name__ == "__main__":

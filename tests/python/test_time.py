@@ -12,7 +12,7 @@ from common import LLAMA, SCENARIOS, Case
 
 class SpeedTest(Case):
     def test_two_hundred_scenarios_a_second(self):
-        # Of the processor, since others may use it meanwhile.
+        # Seconds of the processor, since others may use it meanwhile.
         for name, question in (("a model on its GPUs", {**LLAMA, "decode": 64, "prefill": 8192, "compare": ["standard", "mhc"]}),
                                ("a shipped scenario", {"scenario": SCENARIOS / "paper_table1.yaml"})):
             with self.subTest(name):

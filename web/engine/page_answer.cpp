@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "model/decision/kept_batches.hpp"
 #include "model/evaluation/evaluation.hpp"
 #include "model/evaluation/scheme_verdict.hpp"
 #include "model/schemes/list.hpp"
@@ -24,7 +25,6 @@ namespace {
 
 // The batches that the curve spans, beside those that are asked.
 constexpr Count kSmallestBatch = 1;
-constexpr Count kLargestBatch = 1024;
 
 Scenario read(const ScenarioText& scenario) {
   return scenario_of(parse_document(scenario.text, scenario.file), scenario.file,
@@ -89,7 +89,7 @@ void write_bytes(JsonWriter& json, const Evaluation& e) {
 void widen(Study& study) {
   if (!study.decode || !study.decode->baseline_steps.empty() || !study.written_terms.empty())
     return;
-  for (const Count batch : {kSmallestBatch, kLargestBatch})
+  for (const Count batch : {kSmallestBatch, kMostSequences})
     if (std::find(study.decode->sequences.begin(), study.decode->sequences.end(), batch) ==
         study.decode->sequences.end())
       study.decode->sequences.push_back(batch);

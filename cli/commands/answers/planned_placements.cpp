@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "model/base/parallel.hpp"
@@ -35,6 +36,22 @@ void refuse_placement(const ScenarioOptions& question) {
   };
   refuse("--tensor", question.tensor);
   refuse("--pipeline", question.pipeline);
+  for (const std::string& setting : question.settings)
+    for (const std::string_view key :
+         {"parallelism.tensor", "parallelism.pipeline", "parallelism.data", "residual.schedule"})
+      if (setting.starts_with(fmt::format("{}=", key)))
+        throw InputError({"--set", 1, 1},
+                         fmt::format("conflicting setting '{}' (a plan looks for it)", key));
+}
+
+/// --max-overhead is the limit of every workload.
+void refuse_second_limit(const PlanOptions& options) {
+  if (options.max_overhead.empty()) return;
+  for (const std::string& budget : options.question.budgets)
+    if (budget.find("_overhead=") != std::string::npos)
+      throw InputError({"--budget", 1, 1},
+                       fmt::format("conflicting budget '{}' (--max-overhead sets that limit)",
+                                   printable(budget)));
 }
 
 /// read(question) on one device, or where that is refused on all of them as tensor ranks, since
@@ -59,7 +76,12 @@ auto read_on_ranks(ScenarioOptions question, Count devices, const Read& read) {
 std::vector<std::string> schemes_of(const ScenarioOptions& question, Count devices) {
   std::vector<std::string> schemes;
   std::istringstream names(question.scheme);
-  for (std::string scheme; std::getline(names, scheme, ',');) schemes.push_back(scheme);
+  for (std::string scheme; std::getline(names, scheme, ',');) {
+    if (std::find(schemes.begin(), schemes.end(), scheme) != schemes.end())
+      throw InputError({"--residual", 1, 1},
+                       fmt::format("duplicate scheme '{}'", printable(scheme)));
+    schemes.push_back(scheme);
+  }
   if (!schemes.empty()) return schemes;
   const Study own = read_on_ranks(question, devices, [](const ScenarioOptions& asked) {
     return scenario_from_options(asked).study;
@@ -91,6 +113,7 @@ std::vector<PlanSource> sources_of(const PlanOptions& options) {
     return {{.source = asked_document(options.scenario, options.question),
              .own = asked_scenario(options.scenario, options.question).study}};
   refuse_placement(options.question);
+  refuse_second_limit(options);
   ScenarioOptions question = options.question;
   if (question.decode.empty()) question.decode = kBatch;
   std::vector<PlanSource> sources;

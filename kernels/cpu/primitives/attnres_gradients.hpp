@@ -14,7 +14,7 @@ struct alignas(16) SourceGradient {
   float of_source = 0;
 };
 
-/// Of a source with weight p, whose score is given, from dh . v - dh . h.
+/// The gradient of a source with weight p, whose score is given, from dh . v - dh . h.
 inline SourceGradient source_gradient(Score score, std::size_t hidden_size, float eps, float weight,
                                       double beyond_mean) {
   const double inverse = inverse_rms(score.squares, hidden_size, eps);

@@ -149,7 +149,7 @@ struct PreScalars {
         sinkhorn(m, mapping.iterations, mapping.order) {}
 };
 
-/// Of one token: H_pre, the gradients of the logits, of bias and scales, and dz / R.
+/// Makes one token's H_pre, the gradients of its logits, of bias and scales, and dz / R.
 template <class T>
 HWY_INLINE void map_pre_gradients(const PreTile<T>& tile, std::size_t i, PreScalars& scalars,
                                   const PreParameterSums<T>& sums) {

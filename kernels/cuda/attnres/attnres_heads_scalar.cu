@@ -123,7 +123,7 @@ void launch_heads_scalar(const HeadAttention<T>& op, const LaunchOptions& option
   const std::size_t num_floats =
       RowThreads::scratch_size(kScalarWarps, 1) + (1 + kScalarWarps) * (op.attention.num_rows + 1);
   launch(heads_scalar_kernel<T>,
-         {.grid = static_cast<unsigned>(op.attention.num_tokens),
+         {.grid = grid_of(op.attention.num_tokens),
           .cta = kScalarThreads,
           .shared_bytes = num_floats * sizeof(float),
           .shared_size = {"attnres_single_pass", "the number of sources",

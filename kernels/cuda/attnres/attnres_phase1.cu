@@ -116,7 +116,7 @@ template <class T, class O>
 void launch_scalar(const AttnResPhase1<T, O>& op, const LaunchOptions& options) {
   const std::size_t num_floats = RowThreads::scratch_size(kScalarWarps, 2) + num_sources(op);
   launch(scalar_kernel<T, O>,
-         {.grid = static_cast<unsigned>(op.num_tokens),
+         {.grid = grid_of(op.num_tokens),
           .cta = kScalarThreads,
           .shared_bytes = num_floats * sizeof(float),
           .shared_size = {"attnres_phase1", "the number of sources", num_sources(op)}},

@@ -325,7 +325,7 @@ template <class O>
 void launch_phase1_tile(const AttnResPhase1<Bf16, O>& op, const TilePlan& plan,
                         const LaunchOptions& options) {
   launch(cluster_tile_kernel<O>,
-         {.grid = static_cast<unsigned>(plan.num_ctas(op.num_tokens)),
+         {.grid = grid_of(plan.num_ctas(op.num_tokens)),
           .cta = kTileThreads,
           .cluster_size = plan.cluster_size,
           .shared_bytes = plan.shared_bytes},

@@ -194,9 +194,7 @@ void launch_row_ring(const DepthAttention<T, T>& op, const AttentionPlan& plan,
   const std::size_t num_ctas =
       std::min(op.num_tokens, std::size_t{device.num_sms} * ring.ctas_per_sm);
   launch(row_ring_kernel<T>,
-         {.grid = static_cast<unsigned>(num_ctas),
-          .cta = plan.threads,
-          .shared_bytes = ring.shared_bytes()},
+         {.grid = grid_of(num_ctas), .cta = plan.threads, .shared_bytes = ring.shared_bytes()},
          options, op, ring, RowGroups(op.num_rows, kRows));
 }
 

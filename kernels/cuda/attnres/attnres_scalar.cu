@@ -79,7 +79,7 @@ template <class T, class O>
 void launch_scalar(const DepthAttention<T, O>& op, const LaunchOptions& options) {
   const std::size_t num_floats = RowThreads::scratch_size(kScalarWarps, 2) + op.num_rows + 1;
   launch(scalar_kernel<T, O>,
-         {.grid = static_cast<unsigned>(op.num_tokens),
+         {.grid = grid_of(op.num_tokens),
           .cta = kScalarThreads,
           .shared_bytes = num_floats * sizeof(float),
           .shared_size = {"attnres_single_pass", "the number of sources",

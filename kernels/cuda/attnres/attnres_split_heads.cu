@@ -226,7 +226,7 @@ void launch_split_heads(const HeadAttention<T>& op, const HeadsPlan& plan,
                         const LaunchOptions& options) {
   const AttentionPlan& split = plan.attention;
   launch(split_heads_kernel<T>,
-         {.grid = static_cast<unsigned>(op.attention.num_tokens * split.cluster_size),
+         {.grid = grid_of(op.attention.num_tokens * split.cluster_size),
           .cta = split.threads,
           .cluster_size = split.cluster_size,
           .shared_bytes = plan.shared_bytes()},

@@ -117,7 +117,7 @@ void launch_kernel(const DepthAttention<T, O>& op, const AttentionPlan& plan,
   const std::size_t scratch = ClusterRowThreads::scratch_size(
       plan.threads / kThreadsPerWarp, plan.cluster_size, 2 * kPairsFor<kTile.rows>);
   launch(split_row_kernel<T, O, kTile.slices, kTile.rows, kTile.threads, kPhase1>,
-         {.grid = static_cast<unsigned>(op.num_tokens * plan.cluster_size),
+         {.grid = grid_of(op.num_tokens * plan.cluster_size),
           .cta = plan.threads,
           .cluster_size = plan.cluster_size,
           .shared_bytes = scratch * sizeof(float)},

@@ -37,8 +37,7 @@ __global__ void __launch_bounds__(kAddThreads)
 
 void launch_add_slices(const SliceTotals& totals, const LaunchOptions& options) {
   launch(add_slices_kernel,
-         {.grid = static_cast<unsigned>(ceil_div(totals.num_parameters, kAddThreads)),
-          .cta = kAddThreads},
+         {.grid = grid_of(ceil_div(totals.num_parameters, kAddThreads)), .cta = kAddThreads},
          options, totals);
 }
 

@@ -23,7 +23,7 @@ struct Score {
   }
 };
 
-/// Of a source with weight p, from dh . v - dh . h.
+/// The gradient of a source with weight p, from dh . v - dh . h.
 __device__ inline SourceGradient source_gradient(const Score& score, std::size_t size, float eps,
                                                  float weight, float beyond_mean) {
   const float inverse = score.inverse_rms(size, eps);

@@ -17,7 +17,7 @@ struct PairState {
   SourceGradient gets;
 };
 
-/// Of a source alone.
+/// What a source alone decides.
 struct BankState {
   float squares;    // v . v
   float mix;        // h . v, of the first query's mix

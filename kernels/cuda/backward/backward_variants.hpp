@@ -189,8 +189,8 @@ constexpr unsigned boundary_backward_threads(std::size_t hidden_size, bool is_wi
       std::min<std::size_t>(whole_warps(hidden_size / kBoundaryElements), kBoundaryThreads));
 }
 
-/// Of the streams behind the boundary as mhc_pre_backward, of those in front as mhc_post_backward;
-/// dX' moves once.
+/// The streams behind the boundary move as in mhc_pre_backward, those in front as in
+/// mhc_post_backward; dX' moves once.
 template <class T>
 constexpr Descriptor descriptor(const MhcBoundaryBackward<T>& op) {
   const MhcPostBackward<T>& post = op.post;

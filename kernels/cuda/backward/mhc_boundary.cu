@@ -12,7 +12,7 @@ namespace {
 
 static_assert(kPostProducts <= kPreTileSums, "both kinds of sums share scratch memory");
 
-/// Of any number of streams: columns of products that are added up at once.
+/// Columns of products that are added up at once, for any number of streams.
 constexpr unsigned kBoundaryMet = 4;
 
 /// This thread's elements of dX', of every token and stream of a tile.
@@ -242,7 +242,7 @@ void launch_boundary_slices(const MhcBoundaryBackward<T>& op, const LaunchOption
                              PreScalars::num_floats(pre.num_streams, pre.mapping.iterations) +
                              staged;
   launch(is_wide ? boundary_backward_wide_kernel<T> : boundary_backward_kernel<T>,
-         {.grid = static_cast<unsigned>(op.slices.count),
+         {.grid = grid_of(op.slices.count),
           .cta = threads,
           .shared_bytes = floats * sizeof(float),
           .shared_size = {"mhc_boundary_backward", "the number of streams", pre.num_streams}},

@@ -87,7 +87,7 @@ void launch_wide_post(const MhcPostBackward<T>& op, const LaunchOptions& options
   const std::size_t floats = RowThreads::scratch_size(kMixWideThreads / kThreadsPerWarp, 1) +
                              op.num_streams * kMixWideThreads;
   launch(post_backward_wide_kernel<T>,
-         {.grid = static_cast<unsigned>(op.num_tokens),
+         {.grid = grid_of(op.num_tokens),
           .cta = kMixWideThreads,
           .shared_bytes = floats * sizeof(float),
           .shared_size = {"mhc_post_backward", "the number of streams", op.num_streams}},
@@ -110,9 +110,7 @@ void run(const MhcPostBackward<T>& op, const LaunchOptions& options) {
   const std::size_t floats = RowThreads::scratch_size(threads / kThreadsPerWarp, kPostProducts) +
                              std::size_t{kPostStreams} * kPostColumns;
   launch(post_backward_kernel<T, kWidth<T>>,
-         {.grid = static_cast<unsigned>(op.num_tokens),
-          .cta = threads,
-          .shared_bytes = floats * sizeof(float)},
+         {.grid = grid_of(op.num_tokens), .cta = threads, .shared_bytes = floats * sizeof(float)},
          options, op);
 }
 

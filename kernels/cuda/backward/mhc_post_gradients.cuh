@@ -104,7 +104,7 @@ __device__ void mix_post_column(const Columns& in, unsigned num_streams, const f
   store_elements(to, out);
 }
 
-/// Of a token, from what RowThreads::sums has given each lane.
+/// Stores a token's products, from what RowThreads::sums has given each lane.
 template <class T>
 __device__ void store_post_products(const MhcPostBackward<T>& op, std::size_t token,
                                     float product) {

@@ -80,12 +80,11 @@ __global__ void __launch_bounds__(kPhiThreads)
 template <class T>
 void launch_phi_product(const MhcPreBackward<T>& op, const LaunchOptions& options) {
   const std::size_t width = op.num_streams * op.hidden_size;
-  launch(
-      phi_product_kernel<T>,
-      {.grid = static_cast<unsigned>(ceil_div(width, kPhiThreads * kPhiColumns) * op.slices.count),
-       .cta = kPhiThreads,
-       .shared_bytes = kPhiTokens * kPhiRows * sizeof(float)},
-      options, op);
+  launch(phi_product_kernel<T>,
+         {.grid = grid_of(ceil_div(width, kPhiThreads * kPhiColumns) * op.slices.count),
+          .cta = kPhiThreads,
+          .shared_bytes = kPhiTokens * kPhiRows * sizeof(float)},
+         options, op);
 }
 
 template void launch_phi_product(const MhcPreBackward<float>&, const LaunchOptions&);

@@ -14,7 +14,7 @@ void launch_slices(const Op& op, bool aligned, unsigned max_values, std::size_t 
   const BackwardPlan plan = backward_plan<T>(aligned ? vectors_per_row<T>(op.hidden_size) : 0);
   const std::size_t floats =
       RowThreads::scratch_size(plan.threads / kThreadsPerWarp, max_values) + further_floats;
-  const LaunchShape shape{.grid = static_cast<unsigned>(op.slices.count),
+  const LaunchShape shape{.grid = grid_of(op.slices.count),
                           .cta = plan.threads,
                           .shared_bytes = floats * sizeof(float),
                           .shared_size = shared_size};
@@ -38,7 +38,7 @@ void launch_streamed_slices(const Op& op, bool aligned, unsigned max_values,
   const std::size_t floats =
       RowThreads::scratch_size(threads / kThreadsPerWarp, max_values) + further_floats;
   launch(vectors > 0 ? Kernel::template of<kWidth<T>>() : Kernel::template of<1>(),
-         {.grid = static_cast<unsigned>(op.slices.count),
+         {.grid = grid_of(op.slices.count),
           .cta = threads,
           .shared_bytes = floats * sizeof(float),
           .shared_size = shared_size},

@@ -87,7 +87,7 @@ template <class T>
 void launch_scalar_apply_down(const GatedApplyDown<T>& op, const LaunchOptions& options) {
   const std::size_t floats = op.num_streams + RowThreads::scratch_size(kScalarWarps, 1);
   launch(scalar_apply_down_kernel<T>,
-         {.grid = static_cast<unsigned>(op.num_tokens),
+         {.grid = grid_of(op.num_tokens),
           .cta = kScalarThreads,
           .shared_bytes = floats * sizeof(float),
           .shared_size = {"gated_residual_apply_down", "num_streams", op.num_streams}},
@@ -118,8 +118,8 @@ void run(const GatedUpMix<T>& op, const LaunchOptions& options) {
     if (holds_up_rows(vectors_per_row<T>(op.hidden_size), op.num_streams, op.rank))
       return launch_gate_held_mix(op, options);
   }
-  launch(scalar_up_mix_kernel<T>,
-         {.grid = static_cast<unsigned>(op.num_tokens), .cta = kScalarThreads}, options, op);
+  launch(scalar_up_mix_kernel<T>, {.grid = grid_of(op.num_tokens), .cta = kScalarThreads}, options,
+         op);
 }
 
 template void run(const GatedApplyDown<float>&, const LaunchOptions&);

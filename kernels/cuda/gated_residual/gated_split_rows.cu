@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(kGateSplitThreads)
 void launch_gate_split_rows(const GatedApplyDown<Bf16>& op, const LaunchOptions& options) {
   const std::size_t num_rows = gate_rows(op);
   launch(gate_update_kernel,
-         {.grid = static_cast<unsigned>(op.num_tokens * op.num_streams),
+         {.grid = grid_of(op.num_tokens * op.num_streams),
           .cta = kScalarThreads,
           .shared_bytes = RowThreads::scratch_size(kScalarWarps, 1) * sizeof(float)},
          options, op);
@@ -157,7 +157,7 @@ void launch_gate_split_rows(const GatedApplyDown<Bf16>& op, const LaunchOptions&
   const std::size_t clusters =
       ceil_div(num_rows, kGateGroupRows) * ceil_div(op.num_tokens, kGateSplitTokens);
   launch(gate_split_rows_kernel,
-         {.grid = static_cast<unsigned>(clusters * num_ranks),
+         {.grid = grid_of(clusters * num_ranks),
           .cta = kGateSplitThreads,
           .cluster_size = num_ranks,
           .shared_bytes = (kSplitWarps + 1) * kSplitSums * sizeof(float)},

@@ -247,7 +247,7 @@ void launch_gate_tile(const GatedApplyDown<Bf16>& op, const TilePlan& plan,
                       const LaunchOptions& options) {
   const std::size_t num_rows = gate_rows(op);
   launch(gate_tile_kernel,
-         {.grid = static_cast<unsigned>(plan.num_ctas(op.num_tokens)),
+         {.grid = grid_of(plan.num_ctas(op.num_tokens)),
           .cta = kTileThreads,
           .cluster_size = plan.cluster_size,
           .shared_bytes = plan.shared_bytes},

@@ -129,7 +129,7 @@ void launch_scalar(const MhcStep<T>& op, const LaunchOptions& options) {
   const std::size_t num_floats =
       RowThreads::scratch_size(kScalarWarps, 2) + op.num_rows() + op.num_streams + streams;
   launch(scalar_kernel<T>,
-         {.grid = static_cast<unsigned>(op.num_tokens),
+         {.grid = grid_of(op.num_tokens),
           .cta = kScalarThreads,
           .shared_bytes = num_floats * sizeof(float),
           .shared_size = {"mhc", "num_streams", op.num_streams}},

@@ -436,7 +436,7 @@ __global__ void __launch_bounds__(kTileThreads, 2)
 
 void launch_mhc_tile(const MhcStep<Bf16>& op, const TilePlan& plan, const LaunchOptions& options) {
   launch(cluster_tile_kernel,
-         {.grid = static_cast<unsigned>(plan.num_ctas(op.num_tokens)),
+         {.grid = grid_of(plan.num_ctas(op.num_tokens)),
           .cta = kTileThreads,
           .cluster_size = plan.cluster_size,
           .shared_bytes = plan.shared_bytes},

@@ -59,11 +59,11 @@ void run(const Sinkhorn& op, const LaunchOptions& options) {
   depthcost::check(op);
   if (op.count == 0) return;
   if (const Kernel kernel = kernel_for(op.num_streams)) {
-    const LaunchShape shape{.grid = static_cast<unsigned>(ceil_div(op.count, kSinkhornThreads)),
+    const LaunchShape shape{.grid = grid_of(ceil_div(op.count, kSinkhornThreads)),
                             .cta = kSinkhornThreads};
     return launch(kernel, shape, options, op);
   }
-  const LaunchShape shape{.grid = static_cast<unsigned>(op.count),
+  const LaunchShape shape{.grid = grid_of(op.count),
                           .cta = kWarpSize,
                           .shared_bytes = op.num_streams * op.num_streams * sizeof(float),
                           .shared_size = {"sinkhorn", "num_streams", op.num_streams}};

@@ -128,7 +128,7 @@ void launch_combined(const Row& row, bool aligned, const LaunchOptions& options)
   const unsigned threads = in_registers ? plan.threads_per_row : kCombineStreamedThreads;
   const unsigned rows = in_registers ? plan.rows_per_cta : 1;
   const LaunchShape shape{
-      .grid = static_cast<unsigned>(ceil_div(row.num_tokens, rows)),
+      .grid = grid_of(ceil_div(row.num_tokens, rows)),
       .cta = {threads, rows},
       .shared_bytes = RowThreads::scratch_size(threads / kThreadsPerWarp, 1) * sizeof(float)};
   if (plan.variant == RowVariant::scalar)

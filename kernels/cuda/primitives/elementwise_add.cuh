@@ -52,7 +52,7 @@ void launch_add(T* sum, const T* a, const T* b, std::size_t size, const LaunchOp
   const std::size_t num_elements = vectors ? kWidth<T> : 1;
   const std::size_t num_ctas = ceil_div(size, kAddThreads * kAddVectors * num_elements);
   launch(vectors ? add_kernel<T, kWidth<T>> : add_kernel<T, 1>,
-         {.grid = static_cast<unsigned>(num_ctas), .cta = kAddThreads}, options, sum, a, b, size);
+         {.grid = grid_of(num_ctas), .cta = kAddThreads}, options, sum, a, b, size);
 }
 
 }  // namespace depthcost::cuda

@@ -24,7 +24,8 @@ struct RowPair {
 struct HeldRows {
   RowPair steps[kHeldSteps];
 
-  /// Of the lane's rows, `upper` and `lower`, `size` elements are there. A null row is zero.
+  /// `upper` and `lower` are the lane's rows, of which `size` elements are there. A null row is
+  /// zero.
   __device__ void load(const Bf16* upper, const Bf16* lower, unsigned size) {
 #pragma unroll
     for (unsigned step = 0; step < kHeldSteps; ++step) {

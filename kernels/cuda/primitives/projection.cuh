@@ -27,8 +27,8 @@ struct SplitRows {
   std::uint32_t high[2][2][4];
   std::uint32_t low[2][2][4];
 
-  /// Of the rows at `from`, `row_size` apart, `num_rows` are there; they begin with the lane's own
-  /// eight elements, which are zero unless `inside`.
+  /// `num_rows` rows stand at `from`, `row_size` apart. They begin with the lane's own eight
+  /// elements, which are zero unless `inside`.
   __device__ void load(const float* from, std::size_t row_size, unsigned num_rows, bool inside) {
     float x[4][8];
 #pragma unroll

@@ -88,7 +88,7 @@ __device__ inline unsigned cluster_rank() {
   return rank;
 }
 
-/// Of the cluster among all of a grid in one dimension; without clusters that of the CTA.
+/// The index of the cluster in a grid of one dimension; without clusters that of the CTA.
 __device__ inline unsigned cluster_index() {
 #if __CUDA_ARCH__ >= 900
   unsigned index = 0;

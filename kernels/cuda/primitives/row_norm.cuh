@@ -153,7 +153,7 @@ void launch_row_norm(const NormRows<T>& rows, const LaunchOptions& options) {
       aligned_to_vectors(rows.input, rows.addend, rows.sum, rows.gain, rows.output);
   const RowPlan plan = row_plan(aligned ? vectors_per_row<T>(rows.size) : 0);
   const std::size_t num_warps = plan.threads_per_row / kThreadsPerWarp;
-  const LaunchShape shape{.grid = static_cast<unsigned>(ceil_div(rows.num_rows, plan.rows_per_cta)),
+  const LaunchShape shape{.grid = grid_of(ceil_div(rows.num_rows, plan.rows_per_cta)),
                           .cta = {plan.threads_per_row, plan.rows_per_cta},
                           .shared_bytes = RowThreads::scratch_size(num_warps, 1) * sizeof(float)};
   if (plan.variant == RowVariant::scalar)

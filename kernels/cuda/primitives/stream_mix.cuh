@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(kMixWideThreads) mix_wide_kernel(const StreamM
 template <class T>
 void launch_wide_mix(const StreamMix<T>& op, const LaunchOptions& options) {
   launch(mix_wide_kernel<T>,
-         {.grid = static_cast<unsigned>(op.num_tokens),
+         {.grid = grid_of(op.num_tokens),
           .cta = kMixWideThreads,
           .shared_bytes = op.num_inputs * kMixWideThreads * sizeof(float),
           .shared_size = {"a mix of streams", "the number of streams", op.num_inputs}},
@@ -120,7 +120,7 @@ void launch_narrow_mix(const StreamMix<T>& op, const LaunchOptions& options) {
   const std::size_t num_coefficients =
       std::size_t{plan.tokens_per_cta} * op.num_outputs * (kMaxRows + 1);
   launch(mix_streams_kernel<T, kMaxRows, kElements>,
-         {.grid = static_cast<unsigned>(ceil_div(op.num_tokens, plan.tokens_per_cta)),
+         {.grid = grid_of(ceil_div(op.num_tokens, plan.tokens_per_cta)),
           .cta = {plan.threads_per_token, plan.tokens_per_cta},
           .shared_bytes = num_coefficients * sizeof(float)},
          options, op);

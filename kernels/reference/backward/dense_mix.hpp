@@ -5,7 +5,7 @@
 
 namespace depthcost::reference {
 
-/// Of y = sum_j alpha_j v_j; x = norm(y), y made again. With g the gradient of y:
+/// The backward pass of y = sum_j alpha_j v_j; x = norm(y), y made again. With g the gradient of y:
 ///   dv_j = alpha_j g, dalpha_j = v_j . g
 /// The last source, h + f, is a row of the bank; its gradient is that of h and of f.
 template <class T>

@@ -32,7 +32,8 @@ inline PostGradients post_gradients(const Rows& X, const Row& f, const Row& post
   return of;
 }
 
-/// Of one normalisation of lines, y = x / sum(x) along each:  dx = (dy - dy . y) / sum(x).
+/// The backward pass of one normalisation of lines, y = x / sum(x) along each:
+///   dx = (dy - dy . y) / sum(x)
 template <class LineOf>
 void normalise_backward(Row& gradient, const Row& before, const Row& after, std::size_t m,
                         const LineOf& line_of) {
@@ -149,8 +150,8 @@ void run(const MhcPostBackward<T>& op, Access&& access = {}) {
   }
 }
 
-/// Of x = norm(sum_j H_pre[j] X_j), the mix made again: adds H_pre[j] du to dX_j, and leaves
-/// dH_pre.
+/// The backward pass of x = norm(sum_j H_pre[j] X_j), the mix made again: adds H_pre[j] du to dX_j,
+/// and leaves dH_pre.
 template <class T>
 struct MhcMixBackward {
   std::size_t num_tokens = 0;
@@ -193,7 +194,7 @@ void run(const MhcMixBackward<T>& op, Access&& access = {}) {
   }
 }
 
-/// Of the coefficients: adds to dX what they leave for X, from their own gradients.
+/// The backward pass of the coefficients: adds to dX what they leave for X, from their gradients.
 template <class T>
 struct MhcMappingBackward {
   std::size_t num_tokens = 0;
@@ -245,8 +246,9 @@ void run(const MhcPreBackward<T>& op, Access&& access = {}) {
   }
 }
 
-/// Of a boundary in one scan. What the next boundary has left: the gradients of the streams behind
-/// this one, and of the coefficients that were made of them. The coefficients are made again.
+/// The backward pass of a boundary in one scan. What the next boundary has left: the gradients of
+/// the streams behind this one, and of the coefficients that were made of them. The coefficients
+/// are made again.
 template <class T, class Access = DirectAccess>
 void run(const MhcBoundaryBackward<T>& op, Access&& access = {}) {
   const std::size_t m = op.post.num_streams;
@@ -267,7 +269,7 @@ void run(const MhcBoundaryBackward<T>& op, Access&& access = {}) {
   }
 }
 
-/// Of HcBoundary in one scan, the streams behind it made again.
+/// The backward pass of HcBoundary in one scan, the streams behind it made again.
 template <class T>
 struct HcBoundaryBackward {
   HcBoundary<T> forward;               // its streams, f, coefficients and norm

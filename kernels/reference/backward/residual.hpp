@@ -26,7 +26,7 @@ void run(const ResidualAddRmsNormBackward<T>& op, Access&& access = {}) {
   }
 }
 
-/// Of h' = beta h + lambda o f; x = norm(h'), h' made again:
+/// The backward pass of h' = beta h + lambda o f; x = norm(h'), h' made again:
 ///   dh = beta g, df = lambda o g, dlambda = sum f o g, dbeta = sum h . g
 template <class T>
 struct ScaledAddRmsNormBackward {
@@ -67,7 +67,7 @@ void run(const ScaledAddRmsNormBackward<T>& op, Access&& access = {}) {
   }
 }
 
-/// Of h' = (1 - s) o h + s o f; x = norm(h'), s = sigmoid(z), h' made again:
+/// The backward pass of h' = (1 - s) o h + s o f; x = norm(h'), s = sigmoid(z), h' made again:
 ///   dh = (1 - s) o g, df = s o g, dz = s (1 - s) o (f - h) o g
 /// The gate's product adds to dh afterwards.
 template <class T>
@@ -111,7 +111,8 @@ void run(const HighwayRmsNormBackward<T>& op, Access&& access = {}) {
   }
 }
 
-/// Of y = W x: dx = W^T dy, stored as `store` says; and, in a product of its own, dW.
+/// The backward pass of y = W x: dx = W^T dy, stored as `store` says; and, in a product of its own,
+/// dW.
 template <class T>
 struct ProjectionBackward {
   std::size_t num_tokens = 0;

@@ -271,7 +271,7 @@ BackwardLayer scheme_parts::block_attnres_backward(const LayerPosition& at, Sche
   return fused_backward(sources, accumulation);
 }
 
-/// Of eager code the additions are counted here as everywhere.
+/// The additions of eager code are counted here as everywhere.
 BackwardLayer scheme_parts::attnres_output_backward(Count sources, Schedule schedule) {
   return schedule == unfused ? eager_attnres_backward(sources, static_cast<double>(sources))
                              : BackwardLayer{one_read_backward(sources), 1};

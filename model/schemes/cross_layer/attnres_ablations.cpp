@@ -160,7 +160,7 @@ Launches output(const SchemeLayer& last, Schedule schedule) {
 // The backward pass: the same rows as AttnRes, since every gradient of a weight needs the source
 // that it is of. [ours]
 
-/// Of heads a sum for each; a sigmoid's ds_i = a_i (1 - a_i) <dh, v_i> needs no h, which in
+/// Heads have a sum each; a sigmoid's ds_i = a_i (1 - a_i) <dh, v_i> needs no h, which in
 /// `per_block` would save a row of each layer and is not taken off.
 BackwardLayer shipped_backward(const SchemeLayer& at, Schedule schedule,
                                GradientAccumulation mode) {
@@ -308,7 +308,7 @@ const SchemeRule schemes::kAttnResInputDependent{
     .moves = "the projection of the newest source and the query: 2 or 3 r, 1 w beside AttnRes",
     .reference = kReference,
     .ablation = "input_dependent",
-    .unmixed = "full_attnres' form; its weights are as dynamic",
+    .unmixed = "its matrix has the form of full_attnres: ask for that",
     .kind = kDynamic,
     .keys = kBlocksOnly,
     .schedules = kUnfusedAndSinglePass,
@@ -365,7 +365,7 @@ const SchemeRule schemes::kAttnResRawKeys{
     .moves = kMoves,
     .reference = kReference,
     .ablation = "raw_keys",
-    .unmixed = "full_attnres' form; its keys are not normalised",
+    .unmixed = "its matrix has the form of full_attnres, with other keys: ask for that",
     .kind = kDynamic,
     .keys = kBlocksOnly,
     .schedules = kUnfusedAndSinglePass,
@@ -385,7 +385,7 @@ const SchemeRule schemes::kAttnResMultihead{
     .moves = kMoves,
     .reference = kReference,
     .ablation = "multihead",
-    .unmixed = "one matrix for each head, each of full_attnres' form",
+    .unmixed = "each head has a matrix of the form of full_attnres: ask for that",
     .kind = kDynamic,
     .keys = kBlocksAndHeads,
     .schedules = kUnfusedAndSinglePass,

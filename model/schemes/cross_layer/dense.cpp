@@ -43,18 +43,18 @@ double mrla_sums(const SchemeLayer& at) {
   return is_last_layer(at) ? 0 : static_cast<double>(at.layer);
 }
 
-/// Of one convolution over s sources: norm 2 r, 1 w; convolution dy r, s w, and s, dy r for its
-/// weights; unstack s r, s w; and the sums. As forward, a convolution is one pass over the rows.
-/// [ours]
+/// The backward pass of one convolution over s sources: norm 2 r, 1 w; convolution dy r, s w, and
+/// s, dy r for its weights; unstack s r, s w; and the sums. As forward, a convolution is one pass
+/// over the rows. [ours]
 BackwardLayer dense_net_backward(const SchemeLayer& at, Schedule, GradientAccumulation) {
   const double s = all_outputs(at);
   return norm_backward() + projection_backward(s, 1) + backward_kernel(0, s, s) +
          accumulated(GradientAccumulation::autograd, dense_net_sums(at));
 }
 
-/// Of the sum of s values: norm 2 r, 1 w; V, dy r, s w; the sums; then the convolution of the
-/// newest. What the gates hand back is scalars of a pooled row, which the convolution's kernel adds
-/// as it writes df: an assumption, the paper has no kernel. [ours]
+/// The backward pass of the sum of s values: norm 2 r, 1 w; V, dy r, s w; the sums; then the
+/// convolution of the newest. What the gates hand back is scalars of a pooled row, which the
+/// convolution's kernel adds as it writes df: an assumption, the paper has no kernel. [ours]
 BackwardLayer mrla_backward(const SchemeLayer& at, Schedule, GradientAccumulation) {
   const auto s = static_cast<double>(at.layer);
   return norm_backward() + backward_kernel(s, 1, s) +

@@ -138,10 +138,11 @@ ChunkActivations gate_activations(const SchemeLayer& last, const ChunkOfLayers& 
 constexpr BackwardRule kGateBackward{.layer = gate_backward_layer, .activations = gate_activations};
 
 std::optional<ParameterProblem> gate_problem(const SchemeLayer& last) {
+  if (const auto problem = streams_problem(last)) return problem;
   const Count most = last.parameters.num_streams * last.parameters.hidden_size;
   if (last.parameters.gate_rank > most)
     return ParameterProblem{"gate_rank", "more than n d = " + std::to_string(most)};
-  return streams_problem(last);
+  return std::nullopt;
 }
 
 }  // namespace

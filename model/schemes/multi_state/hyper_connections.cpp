@@ -116,7 +116,7 @@ const SchemeRule schemes::kHcDynamic{
         "unfused: (5m + 1) r, (3m + 1) w, m^2 + 2m scalars each; norm 1 r, 1 w. fused: post m "
         "+ 1 r, m w; pre with norm 2m r, 1 w",
     .reference = "stream_mappings.hpp",
-    .unmixed = "one matrix for each token, each of hc_static's form",
+    .unmixed = "each token has a matrix of the form of hc_static: ask for that",
     .kind = {StateKind::multi_state, WeightKind::dynamic},
     .keys = kStreamsOnly,
     .schedules = kUnfusedAndFused,
@@ -138,7 +138,7 @@ const SchemeRule schemes::kMhcLite{
     .source = "arXiv:2601.05732",
     .moves = "as hc_dynamic, with 2m + m! rows of phi",
     .reference = "stream_mappings.hpp",
-    .unmixed = "one matrix for each token, each of mhc's form",
+    .unmixed = "each token has a matrix of the form of mhc: ask for that",
     .kind = {StateKind::multi_state, WeightKind::dynamic},
     .keys = kStreamsOnly,
     .schedules = kUnfusedAndFused,
@@ -161,7 +161,8 @@ const SchemeRule schemes::kSinglePassMhc{
     .source = "arXiv:2609.19969 Sec. 2.4.1",
     .moves = "one_pass: m + 1 r, m + 1 w: the delayed A needs no second look at the row",
     .reference = "hyper_connections.hpp",
-    .unmixed = "one matrix for each token, of mhc's form with alpha of the layer before",
+    .unmixed =
+        "each token has a matrix of the form of mhc, with alpha of the layer before: ask for that",
     .kind = {StateKind::multi_state, WeightKind::dynamic},
     .keys = kStreamsOnly,
     .schedules = kOnePassOnly,

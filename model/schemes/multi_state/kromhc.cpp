@@ -48,7 +48,7 @@ const SchemeRule schemes::kKromHc{
     .source = "Zhou et al., arXiv:2601.21579",
     .moves = "as hc_dynamic, with 2m + 2 log2 m rows of phi",
     .reference = "without_kernels/kromhc.hpp",
-    .unmixed = "one matrix for each token, each of mhc's form",
+    .unmixed = "each token has a matrix of the form of mhc: ask for that",
     .kind = {StateKind::multi_state, WeightKind::dynamic},
     .keys = kStreamsOnly,
     .schedules = kUnfusedAndFused,

@@ -93,10 +93,6 @@ constexpr BackwardRule kMhcBackward{.layer = mhc_backward_layer,
                                     .gradients = mhc_gradients,
                                     .elsewhere = kMhcBackwardElsewhere};
 
-}  // namespace
-
-namespace {
-
 /// The norm of the plain mean of all streams: m r, 1 w.
 Launches mean_exit(const SchemeLayer& last, Schedule schedule) {
   const double m = num_streams(last);
@@ -135,7 +131,9 @@ ChunkActivations mean_exit_keep(const SchemeLayer& last, const ChunkOfLayers& ch
 
 constexpr BackwardRule kMeanExitBackward{.layer = mean_exit_backward,
                                          .activations = mean_exit_keep,
-                                         .recompute_layers = best_stream_recomputation};
+                                         .recompute_layers = best_stream_recomputation,
+                                         .gradients = mhc_gradients,
+                                         .elsewhere = kMhcBackwardElsewhere};
 
 double layer_parameters(const SchemeLayer& at) {
   return at.layer > at.num_layers ? 0 : mhc_parameters(at);
@@ -151,7 +149,7 @@ const SchemeRule schemes::kMhcMeanExit{
     .source = "[mhc_mean_exit]",
     .moves = "as mhc; the exit m r, 1 w, which mhc leaves out as its paper does",
     .reference = "mhc.hpp",
-    .unmixed = "of mhc's form",
+    .unmixed = "its matrix is that of mhc: ask for that",
     .kind = {StateKind::multi_state, WeightKind::dynamic},
     .pattern = DepthPattern::alike,
     .keys = kStreamsOnly,

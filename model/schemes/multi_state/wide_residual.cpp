@@ -93,7 +93,7 @@ const SchemeRule schemes::kHcIdentity{
         "unfused: write m + 1 r, m w; read m r, 1 w; norm 1 r, 1 w. fused: m + 1 r, m + 1 w in one "
         "scan",
     .reference = "hyper_connections.hpp",
-    .unmixed = "of hc_static's form, with the identity in place of A_r",
+    .unmixed = "its matrix is that of hc_static with the identity as A_r: ask for that",
     .kind = {StateKind::multi_state, WeightKind::learned_static},
     .keys = kStreamsOnly,
     .schedules = kUnfusedAndFused,
@@ -113,7 +113,7 @@ const SchemeRule schemes::kWideResidual{
         "unfused: write K + 1 r, K w; read K r, 1 w; norm 1 r, 1 w. fused: K + 1 r, K + 1 w in one "
         "scan",
     .reference = "without_kernels/wide_residual.hpp",
-    .unmixed = "of hc_static's form, with the identity in place of A_r",
+    .unmixed = "its matrix is that of hc_static with the identity as A_r: ask for that",
     .kind = {StateKind::multi_state, WeightKind::learned_static},
     .keys = kStreamsOnly,
     .schedules = kUnfusedAndFused,

@@ -134,7 +134,7 @@ class _Call:
         return array.address
 
     def _addresses(self, member: Member, values: Any, name: str) -> int:
-        """Of a list of arrays, whose shape is the one that the header says of each."""
+        """The pointers to a list of arrays, whose shape is the one that the header says of each."""
         arrays = [self._array(member, value, f"{name}[{index}]") for index, value in enumerate(values)]
         self._shapes += [(f"{name}[{index}]", member.shape or (), array.shape) for index, array in enumerate(arrays)]
         self._sizes.setdefault("s", len(arrays))
@@ -185,7 +185,7 @@ class _Call:
                 self._fail(f"{name} has shape {shape} (must be ({said}))")
 
     def _extent(self, expression: str, name: str) -> int:
-        """Of "m m + 2 m" as a sum of products."""
+        """The value of "m m + 2 m", a sum of products."""
         total, sign = 0, 1
         for part in re.split(r"\s*([+-])\s*", expression):
             if part in "+-":

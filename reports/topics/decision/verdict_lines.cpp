@@ -51,18 +51,21 @@ std::vector<WorkloadId> too_large_points(const Evaluation& e, const Scheme& sche
 }
 
 /// In the order of the workloads.
-std::vector<std::string> too_large_names(const Evaluation& e, const Scheme& scheme) {
-  std::vector<WorkloadId> points = too_large_points(e, scheme);
+std::vector<std::string> names_of(std::vector<WorkloadId> points) {
   std::sort(points.begin(), points.end());
   std::vector<std::string> names;
   for (const WorkloadId point : points) names.push_back(name(point));
   return names;
 }
 
-bool fits_as_standard(const Evaluation& e, WorkloadId workload) {
+/// Those of the points at which the standard residual fits.
+std::vector<WorkloadId> fitting_as_standard(const Evaluation& e, std::vector<WorkloadId> points) {
   const ResidualPath standard = baseline_study(e.study).path;
   const std::vector<MemoryRow> rows = all_memory_rows(e.study, standard);
-  return !is_too_large(e.study, rows, workload, standard.scheme);
+  std::erase_if(points, [&](WorkloadId point) {
+    return is_too_large(e.study, rows, point, standard.scheme);
+  });
+  return points;
 }
 
 /// "decode/64 needs 377.1 GB, and a device has 288.4 GB; decode/512 needs 1.640 TB".
@@ -80,7 +83,16 @@ std::string memory_text(const Evaluation& e, const Scheme& scheme) {
 
 /// Whether the standard residual does not fit either, so that no scheme is to blame.
 bool fits_with_none(const Evaluation& e, const SchemeVerdict& verdict) {
-  return verdict.memory && !fits_as_standard(e, too_large_points(e, verdict.path->scheme).back());
+  return verdict.memory &&
+         fitting_as_standard(e, too_large_points(e, verdict.path->scheme)).empty();
+}
+
+/// "with the standard residual it fits", or where that fits.
+std::string standard_text(const Evaluation& e, const Scheme& scheme) {
+  const std::vector<WorkloadId> points = too_large_points(e, scheme);
+  const std::vector<WorkloadId> fitting = fitting_as_standard(e, points);
+  if (fitting.size() == points.size()) return "with the standard residual it fits";
+  return fmt::format("the standard residual fits at {} alone", fmt::join(names_of(fitting), ", "));
 }
 
 std::string budget_text(const BudgetRow& row) {
@@ -131,12 +143,13 @@ std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
       fmt::format("`{}`, {}: {}", name(verdict.path->scheme),
                   schedule_label(verdict.path->scheme, verdict.schedule), name(verdict.fate));
   if (verdict.memory) {
-    text += fmt::format(" at {}", fmt::join(too_large_names(e, verdict.path->scheme), ", "));
+    text +=
+        fmt::format(" at {}", fmt::join(names_of(too_large_points(e, verdict.path->scheme)), ", "));
     if (fits_with_none(e, verdict))
       text += ".";
     else
-      text += fmt::format(": {}; with the standard residual it fits.{}",
-                          memory_text(e, verdict.path->scheme), remedy_text(verdict.remedy));
+      text += fmt::format(": {}; {}.{}", memory_text(e, verdict.path->scheme),
+                          standard_text(e, verdict.path->scheme), remedy_text(verdict.remedy));
     return verdict.time ? text + fitting_text(e, *verdict.time) : text;
   }
   if (verdict.written)

@@ -73,9 +73,10 @@ std::string moved_text(const Traffic& traffic) {
 }
 
 std::string backward_text(const BackwardLayer& layer) {
-  return fmt::format("{:.6g} r + {:.6g} w = {:.6g} d a token and layer in {:.6g} kernels",
+  return fmt::format("{:.6g} r + {:.6g} w = {:.6g} d a token and layer in {:.6g} {}",
                      layer.traffic.activation_reads_d + layer.traffic.gradient_reads_d,
-                     layer.traffic.gradient_writes_d, total_d(layer.traffic), layer.kernels);
+                     layer.traffic.gradient_writes_d, total_d(layer.traffic), layer.kernels,
+                     layer.kernels == 1 ? "kernel" : "kernels");
 }
 
 /// What made a schedule's count: kernels of ours, or nothing but the update.

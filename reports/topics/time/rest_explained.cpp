@@ -190,7 +190,7 @@ bool is_trained_on_gpu(const Evaluation& e, const Workload& workload) {
   return workload.id.kind == WorkloadKind::training && has_training_shares(*e.study.machine);
 }
 
-/// Of a training step on a GPU.
+/// Where a term of a training step on a GPU comes from.
 Derivation training_derivation_of(RestTerm term) {
   const std::string function = "model/training/rest_of_training.cpp: training_row";
   if (term == RestTerm::launches) return {"inside the shares of the products", function};

@@ -25,7 +25,8 @@ struct Timeline {
   Seconds end;       // of the boxes: of very many tasks only the first are there
 };
 
-/// Of the study's scheme as it is quoted. None without a pipeline, a machine or a rest of the step.
+/// The timeline of the study's scheme as it is quoted. None without a pipeline, a machine or a rest
+/// of the step.
 std::optional<Timeline> timeline_of(const Evaluation& evaluation);
 
 }  // namespace depthcost

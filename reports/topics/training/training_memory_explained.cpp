@@ -24,7 +24,7 @@ std::string fullest_text(const TrainingRun& run) {
       stage, most.activations.value, most.blocks.value, most.micro_batches);
 }
 
-/// Of what stands beside the residual path.
+/// Explains what stands beside the residual path.
 Explanation explain_beside(const Evaluation& e, const MemoryRow& row) {
   const Study& study = e.study;
   const Training& training = *study.training;

@@ -56,7 +56,7 @@ void append_shapes(std::string& text, const Study& study);
 void write_shapes(Document& out);
 Explanation explain_shapes(const Study& study);
 
-/// Of a run whose step is known.
+/// The throughput of a run whose step is known.
 std::optional<Throughput> throughput_of(const Evaluation& evaluation, const TrainingRun& run);
 
 /// "1f1b: P = 4, V = 1, M = 8; 4096 tokens of a micro-batch on one device".

@@ -146,7 +146,7 @@ TEST(COperations, OtherSchemes) {
       {{5, 24, 3, only_input, 0}, {5, 24, 3, stored_mix, 1}, {5, 24, 3, stored_stream, 1}});
 }
 
-/// Of all rows that the operation writes, in two problems of the same bits.
+/// All rows that the operation writes, in two problems of the same bits.
 template <class Problem>
 void expect_same_rows(const Problem& a, const Problem& b) {
   Problem::each_output(a.op, b.op,

@@ -56,7 +56,7 @@ TEST(MhcOnCpu, IsRepeatable) {
   expect_repeatable<SinkhornProblem>(SinkhornShape{8192, 4, 20, SinkhornOrder::col_row});
 }
 
-/// Of a bias, whichever coefficient it belongs to.
+/// A bias, whichever coefficient it belongs to.
 TEST(MhcPreOnCpu, KeepsLogitsThatAreNoNumbers) {
   constexpr std::size_t kStreams = 4;
   const auto all_nan = [](const Tensor<float>& tensor, std::size_t first, std::size_t step) {

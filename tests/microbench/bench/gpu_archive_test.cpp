@@ -35,7 +35,7 @@ json run_of(const std::string& name, double seconds, double bytes = 0,
           {"bytes", bytes}};
 }
 
-/// Of the part `machine`: ceilings, skeletons, and curves over sizes.
+/// The part `machine`: ceilings, skeletons, and curves over sizes.
 json machine_runs() {
   json runs;
   for (const double size : {37748736.0, 67108864.0, 117440512.0})

@@ -103,7 +103,7 @@ TEST(Attribution, IsBandwidthWhereBytesDominate) {
   EXPECT_NEAR(it.amount, 0.8, 1e-12);
 }
 
-// Of one token, most of what moves is parameters: 24 queries in f32.
+// With one token, most of what moves is parameters: 24 queries in f32.
 TEST(Attribution, IsNotBytesForMoreVectorsThanATokenHas) {
   const StandaloneCall call{.operation = "attnres_phase1",
                             .counts = {.num_sources = 8, .num_queries = 24},

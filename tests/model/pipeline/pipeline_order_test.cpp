@@ -86,7 +86,7 @@ Places places_of(const PipelineOrder& order, std::size_t stage) {
   return places;
 }
 
-/// Of the tasks of a kind that hand a gradient over, on all stages.
+/// Tasks of a kind that hand a gradient over, on all stages.
 Count num_handing_over(const PipelineCase& pipeline, TaskKind kind) {
   Count num = 0;
   for (const std::vector<PipelineTask>& tasks : order_of(pipeline).stages)

@@ -448,6 +448,8 @@ TEST(Schemes, RefuseParametersOutsideTheirRange) {
   EXPECT_EQ(problem("laurel_lr", {.rank = 769}), "rank: more than d = 768");
   EXPECT_EQ(problem("laurel_pa", {.history = 97}), "history: more than 96 layers");
   EXPECT_EQ(problem("gated_residual", {.gate_rank = 3073}), "gate_rank: more than n d = 3072");
+  EXPECT_EQ(problem("gated_residual", {.num_streams = Count{1} << 62}),
+            problem("mhc", {.num_streams = Count{1} << 62}));
 }
 
 TEST(Family, HasOneBlockSizeForAllOfItsMembers) {

@@ -106,7 +106,7 @@ TEST(DeviceMemory, IsNeverSpreadOverMoreRanksThanExperts) {
       << device_memory(study).nearest;
 }
 
-// Of twelve devices eight cannot share experts evenly; six can.
+// Eight of twelve devices cannot share experts evenly; six can.
 TEST(DeviceMemory, IsSpreadOverExpertRanksThatAScenarioMayHave) {
   Study study = kimi_on(3, kH200);
   study.expert_parallel_size = 3;

@@ -197,8 +197,8 @@ TEST(Recommendation, DoesNotTakeWhatBreaksABudgetByItsMedian) {
   EXPECT_LE(sweep.point(0, *said.best).decode->overhead->value, limit);
 }
 
-/// Of sizes with the same published loss an odd one would be the cheapest: it ends a block between
-/// an attention and its MLP.
+/// Among sizes with the same published loss an odd one would be the cheapest: it ends a block
+/// between an attention and its MLP.
 TEST(Recommendation, SplitsNoDecoderLayerWhereAnotherChoiceIsAsGood) {
   Study study = test::modelled_study();
   study.pipeline.reset();

@@ -91,7 +91,7 @@ TEST(RestOfTraining, RunsExpertsAtTheirOwnShare) {
   EXPECT_NEAR(mlp_time(), 2 * (common / 0.8e15 + routed / 0.2e15), 1e-9);
 }
 
-/// Of two experts of a token over four nodes, 4 (1 - (3/4)^2) = 1.75 nodes have one, and three of
+/// A token's two experts lie on 4 (1 - (3/4)^2) = 1.75 of four nodes, and three of
 /// four of these are others. A row goes there and comes back, in bf16.
 TEST(RestOfTraining, SendsTokensToOtherNodesOnce) {
   Study study = round_study(experts());

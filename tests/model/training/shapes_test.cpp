@@ -37,7 +37,7 @@ TEST(Shapes, KeepTheWeightsAndAddUpToTheirLayers) {
   }
 }
 
-/// Of grouped attention and dense MLPs a plain product: d (2 H + 2 H_kv) h + 3 d w a layer.
+/// Grouped attention and dense MLPs are a plain product: d (2 H + 2 H_kv) h + 3 d w a layer.
 TEST(Shapes, HaveTheWeightsOfALoopOverLayers) {
   Study study = test::training_study();
   study.pipeline.reset();

@@ -335,7 +335,7 @@ TEST(SweepPlots, AreDrawn) {
   }
 }
 
-/// Of a whole step: one byte of the marked size is 1, and finer blocks cost more.
+/// Costs of a whole step: one byte of the marked size is 1, and finer blocks cost more.
 TEST(SweepPlots, ShowCostsAsMultiplesOfTheScenariosOwn) {
   const std::string script = sweep_plots(kimi_report()).back().script;
   EXPECT_TRUE(contains(script, "\n24 1\n"));

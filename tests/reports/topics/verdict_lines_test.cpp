@@ -82,6 +82,40 @@ TEST(VerdictLines, BlameTheSchemeWhereTheStandardResidualFits) {
   EXPECT_NE(line.find("; with the standard residual it fits."), line.npos) << line;
 }
 
+/// One sequence fits with the standard residual, 512 do not.
+TEST(VerdictLines, SayWhereTheStandardResidualFits) {
+  Study study = test::kimi_k3_study();
+  study.budgets.clear();
+  study.compare = {study.compare.back()};
+  study.prefill.reset();
+  study.decode->sequences = {1, 512};
+  study.decode->baseline_steps.clear();
+  study.model.architecture = test::kimi_k3();
+  Evaluation e = evaluate(study);
+  const WorkloadId one = WorkloadId::decode(1);
+  const Bytes standard =
+      memory_of(memory_rows(study, baseline_study(study).path), one, Scheme{schemes::kStandard});
+  const Bytes full = memory_of(e.memory, one, study.compare.front().scheme);
+  ASSERT_GT(full.value, standard.value);
+  e.study.machine->memory_capacity = 0.5 * (standard + full);
+  const std::string line = verdict_lines(e).back();
+  EXPECT_NE(line.find(": does not fit at decode/1, decode/512: decode/1 needs "), line.npos)
+      << line;
+  EXPECT_NE(line.find("; the standard residual fits at decode/1 alone."), line.npos) << line;
+}
+
+/// Without an architecture the residual path alone is counted, and may be too large by itself.
+TEST(VerdictLines, SayThatATrainingStepOfUnknownLayersDoesNotFit) {
+  Study study = test::training_study();
+  study.budgets.clear();
+  study.model.architecture.reset();
+  Evaluation e = evaluate(study);
+  e.study.machine->memory_capacity = Bytes{1};
+  e = evaluate(e.study);
+  EXPECT_NE(verdict_lines(e).back().find("does not fit at training"), std::string::npos)
+      << verdict_lines(e).back();
+}
+
 TEST(VerdictLines, SayWhatIsMissing) {
   Study study = quiet_study();
   study.machine.reset();

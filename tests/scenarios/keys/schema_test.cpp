@@ -251,7 +251,9 @@ INSTANTIATE_TEST_SUITE_P(
         kimi(
             "Batches",
             "workload: {decode: {sequences: [1, 2]}}\nbaseline_step: {decode: [12 ms, 1.5e1us]}\n"),
-        kimi("Percentage", "budgets: {decode_overhead: 2 %, prefill_overhead: 2.5%}\n"),
+        kimi("Percentage",
+             "workload: {decode: {sequences: 1}, prefill: {tokens: 1024}}\n"
+             "budgets: {decode_overhead: 2 %, prefill_overhead: 2.5%}\n"),
         kimi("Budgets", "budgets: {prefill_bank: 1 GiB, device_memory: fits}\n"),
         kimi("Preset", "hardware: b300_sxm\n"), kimi("Base", "hardware: {base: h200_sxm}\n"),
         hardware("Records",

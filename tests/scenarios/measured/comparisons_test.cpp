@@ -97,7 +97,7 @@ TEST(PublishedMeasurements, HaveASourceAndADateEach) {
     EXPECT_NE(row.source.find(" (2026-"), std::string::npos) << row.source;
 }
 
-/// Of six GPUs, each predicted by constants that have not seen it.
+/// Six GPUs, each predicted by constants that have not seen it.
 TEST(PublishedCases, KeepThePromiseOfMhcPostFrom4096Tokens) {
   std::size_t promised = 0;
   for (const ComparedCase& it :

@@ -105,7 +105,7 @@ TEST(ShippedArchitectures, AreThoseOfAllModelsWhosePartsAreKnown) {
   std::vector<std::string> without;
   for (const std::string& id : preset_ids("models"))
     if (!preset_values(id, model_reference()).has_records("attention")) without.push_back(id);
-  // Of the paper's own models only depth and width are public.
+  // Only depth and width of the paper's own models are public.
   EXPECT_EQ(without, (std::vector<std::string>{"attnres_194m", "attnres_241m", "attnres_296m",
                                                "attnres_436m", "attnres_528m", "attnres_l128"}));
 }

@@ -353,6 +353,8 @@ TEST(Budgets, AreReadInBaseUnits) {
   const auto budgets =
       parsed(
           "model: kimi_k3\n"
+          "workload: {decode: {sequences: 1}, prefill: {tokens: 1024}, training: "
+          "{sequence_length: 1024}}\n"
           "budgets: {device_memory: fits, pipeline_peak: 50 kB, prefill_peak: 1 GiB, "
           "prefill_bank: 2.5 GB, pipeline_cache: 3 %, added_activations: 1 %, "
           "exposed_communication: 0.1 %, training_overhead: 4 %, prefill_overhead: 0.5 %, "

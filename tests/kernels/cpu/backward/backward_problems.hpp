@@ -112,7 +112,7 @@ void each_output_of(const Op& op, const Visit& visit) {
   Op::operands(op, outputs);
 }
 
-/// Of a backward pass that names its operands.
+/// The problem of a backward pass that names its operands.
 template <template <class> class Op, class T>
 struct RowBackwardProblem {
   RowBackwardTensors<T> tensors;

@@ -32,7 +32,7 @@ inline std::size_t count_of(OperandShape shape) {
   return count;
 }
 
-/// Of one that names its operands, each in turn.
+/// The same for one that names its operands, each in turn.
 template <template <class> class Op, class T>
 requires RowOperation<Op<T>> Op<double> in_doubles(Op<T> op, Doubles& to) {
   std::vector<double*> copies;

@@ -162,6 +162,12 @@ TEST(Emulation, RefusesTooMuchSharedMemory) {
   EXPECT_THROW(launch(beyond, shape, {}, &unused), std::invalid_argument);
 }
 
+TEST(Emulation, RefusesAGridThatWouldWrap) {
+  EXPECT_EQ(grid_of(0x7FFFFFFF), 0x7FFFFFFFU);
+  EXPECT_THROW(grid_of(0x80000000), std::invalid_argument);
+  EXPECT_THROW(grid_of(std::size_t{1} << 32), std::invalid_argument);
+}
+
 TEST(Emulation, LeavesNoErrorOfALaunchBehind) {
   float unused = 0;
   const LaunchShape shape{dim3(1), dim3(2048)};
