@@ -229,7 +229,7 @@ Machine machine_from(const Values& values, std::vector<ResolvedValue>& notes,
   check_hardware(values);
   const NearestParts others(values);
   Machine machine;
-  machine.name = text_or_empty(values, "name");
+  machine.name = values.has("name") ? values.text("name") : "unnamed hardware";
   machine.memory_bandwidth =
       bandwidth_curve(values, others, "sustained_bandwidth", "memory_technology", notes);
   if (machine.memory_bandwidth.empty()) machine.memory_bandwidth = datasheet(values, notes);

@@ -168,7 +168,8 @@ bool was_read(const std::string& path) {
 }
 
 std::string file_label(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
+  const std::string name = std::filesystem::path(path).filename().string();
+  return printable(name, 4 * name.size());
 }
 
 }  // namespace depthcost

@@ -51,6 +51,11 @@ TEST(Hardware, BorrowsWhatHasNoSourceWithAWiderInterval) {
   }
 }
 
+TEST(Hardware, HasANameInAnswersWhereItsFileHasNone) {
+  EXPECT_EQ(on("{kind: gpu, memory_bandwidth: 3 TB/s}").study.machine->name, "unnamed hardware");
+  EXPECT_EQ(on("{kind: gpu, name: Ours, memory_bandwidth: 3 TB/s}").study.machine->name, "Ours");
+}
+
 TEST(Hardware, OfH200NeedsNoFallback) {
   const Scenario scenario = on("h200_sxm");
   EXPECT_EQ(fallbacks_of(scenario), std::vector<std::string>{});

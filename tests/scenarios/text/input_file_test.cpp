@@ -71,5 +71,15 @@ TEST_F(Files, ThatArePipesDoNotHang) {
   EXPECT_EQ(error_in_file(pipe), pipe + ":1:1: error: cannot read the file (not a regular file)");
 }
 
+/// Titles and JSON show it: no byte of a name may break them.
+TEST(FileLabel, IsPrintable) {
+  EXPECT_EQ(file_label("folder/a b.yaml"), "a b.yaml");
+  EXPECT_EQ(file_label("b\xFF"
+                       "d.yaml"),
+            "b\\xFFd.yaml");
+  EXPECT_EQ(file_label("\x1B[2J.yaml"), "\\x1B[2J.yaml");
+  EXPECT_EQ(file_label(std::string(100, '\n')).size(), 400U) << "a label is not cut";
+}
+
 }  // namespace
 }  // namespace depthcost::input_file_test

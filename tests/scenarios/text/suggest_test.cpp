@@ -82,6 +82,12 @@ INSTANTIATE_TEST_SUITE_P(
         NearestCase{"NoWord", "", {"a"}, ""}, NearestCase{"NoCandidates", "name", {}, ""}),
     [](const auto& row) { return row.param.name; });
 
+TEST(DidYouMean, SeesThroughCapitals) {
+  const std::vector<std::string> candidates{"single_pass_mhc", "mhc", "mhc_lite"};
+  EXPECT_EQ(did_you_mean("MHC", candidates), "; did you mean 'mhc'?");
+  EXPECT_EQ(did_you_mean("Mhc-Lite", candidates), "; did you mean 'mhc_lite'?");
+}
+
 TEST(DidYouMean, NamesTheNearestOrSaysNothing) {
   const std::vector<std::string> candidates = {"block_size", "num_blocks"};
   EXPECT_EQ(did_you_mean("block_sise", candidates), "; did you mean 'block_size'?");
