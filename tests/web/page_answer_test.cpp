@@ -114,7 +114,8 @@ TEST(PageAnswer, HoldsTheMemoryOfTheProgram) {
 
 TEST(PageAnswer, MovesTheBytesOfTheProgram) {
   const json ledger = evaluation_of(kServing).at("ledger");
-  for (const json& bar : answer_of(kServing).at("bytes")) {
+  const json bars = answer_of(kServing).at("bytes");
+  for (const json& bar : bars) {
     // 186 layers, and what the output aggregation moves behind them.
     double bytes = 0;
     for (const json& part : rows(ledger, {{"scheme", bar.at("scheme")},
