@@ -11,6 +11,7 @@
 #include "model/ledger/path_operations.hpp"
 #include "model/machine/corner_times.hpp"
 #include "model/operations/attnres_operations.hpp"
+#include "model/operations/backward_operations.hpp"
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/gated_residual_operations.hpp"
 #include "model/operations/mhc_operations.hpp"
@@ -338,6 +339,17 @@ TEST(Implementations, OfThisProjectLoadARowAtOnceWhereThereAreClusters) {
 }
 
 /// Nor dearer than a launch.
+/// Sums over tokens are added up by a further launch; phi's gradient is a product in between.
+TEST(FewTokens, LaunchWhatABackwardPassLeavesBehindIt) {
+  const KernelStyle style;
+  EXPECT_EQ(token_work(operations::single_pass_backward(9, 1), style).launches, 2);
+  EXPECT_EQ(token_work(operations::phase1_backward(9, 4), style).launches, 2);
+  EXPECT_EQ(token_work(operations::phase2_backward(), style).launches, 2);
+  EXPECT_EQ(token_work(operations::residual_add_rmsnorm_backward(), style).launches, 2);
+  EXPECT_EQ(token_work(operations::mhc_pre_backward(4), style).launches, 3);
+  EXPECT_EQ(token_work(operations::mhc_boundary_backward(4), style).launches, 3);
+}
+
 TEST(FewTokens, AreNotFreeInsideAnotherKernel) {
   Machine machine = gpu(kLoops);
   const Operation folded = attached(operations::residual_add_rmsnorm(), Attachment::all_reduce);
