@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether nothing is there. What cannot be looked at is no reason to leave a node out.
+/// Whether nothing is there. A path that cannot be looked at is not absent: reading it says why.
 bool is_absent(const std::string& path) {
   std::error_code ignored;
   return fs::status(path, ignored).type() == fs::file_type::not_found;

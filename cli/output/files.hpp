@@ -11,8 +11,8 @@ struct NewFile {
   std::string content;
 };
 
-/// The path as a file beside `output` names it. Without what the system refuses to say about them
-/// it is the absolute path.
+/// The path as a file beside `output` names it; the absolute path where the system cannot resolve
+/// one of them.
 std::string path_beside(const std::string& path, const std::string& output);
 
 /// Creates `directory` if needed, checks all targets, writes all files beside them, then renames

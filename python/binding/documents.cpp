@@ -95,7 +95,7 @@ Swept::Swept(const Question& question, const std::vector<std::string>& axes, Cou
 Documents Swept::documents(Progress& progress) {
   const std::scoped_lock turn(turns_);
   report_.writing = &progress;
-  // Also where an interrupt ends the writing: the progress is gone after it.
+  // An interrupt ends the writing by an exception, and the progress is gone after it.
   const auto forget = [](SweepReport* report) { report->writing = nullptr; };
   const std::unique_ptr<SweepReport, decltype(forget)> forgetting(&report_, forget);
   return {sweep_json(report_, kVersion), sweep_markdown(report_, {}, kPlotsApart, kVersion)};

@@ -82,9 +82,9 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   if (word.size() < 2) return "";  // every other single letter is as near
   constexpr std::size_t kTellingPart = 3;
   const std::string letters = bare(word);
-  for (const std::string& candidate : candidates)
-    if (bare(candidate) == letters) return candidate;
   if (letters.size() >= kTellingPart) {
+    for (const std::string& candidate : candidates)
+      if (bare(candidate) == letters) return candidate;
     if (const std::string name = kind_of(letters, candidates); !name.empty()) return name;
     if (const std::string name = continued(letters, candidates); !name.empty()) return name;
   }

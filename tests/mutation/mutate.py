@@ -157,6 +157,16 @@ def equivalents():
     return {tuple(row[:3]) for row in rows}
 
 
+class OneLineParser(argparse.ArgumentParser):
+    def error(self, message):
+        refuse("scripts/mutate", message)
+
+
+def refuse(subject, problem):
+    print(f"{subject}:1:1: error: {problem}", file=sys.stderr)
+    sys.exit(2)
+
+
 class Campaign:
     def __init__(self, sampler, build):
         self.sampler, self.build, self.known = sampler, build, equivalents()
@@ -209,7 +219,7 @@ def work(campaign, numbers):
 
 
 def main():
-    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser = OneLineParser(allow_abbrev=False)
     parser.add_argument("--mutants", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--since")
@@ -217,7 +227,10 @@ def main():
     options = parser.parse_args()
     for file in options.files:
         if not file.endswith(".cpp") or file.split("/")[0] not in TESTS or not (ROOT / file).exists():
-            sys.exit(f"{file}:1:1: error: cannot plant an error there (must be a source of {', '.join(TESTS)})")
+            refuse(file, f"cannot plant an error there (must be a source of {', '.join(TESTS)})")
+    if options.since and subprocess.run(["git", "cat-file", "-e", options.since + "^{tree}"], cwd=ROOT,
+                                        capture_output=True, check=False).returncode != 0:
+        refuse(options.since, "unknown BASE (no commit of this repository)")
     sources = options.files or run("git", "ls-files", *(f"{room}/*.cpp" for room in TESTS)).splitlines()
     only = {}
     if options.since:
@@ -226,6 +239,8 @@ def main():
     if not sources:
         print("no source has changed: nothing to plant")
         return
+    for command in (["cmake", "--preset", "mutate"], ["cmake", "--build", "--preset", "mutate"]):
+        subprocess.run(command, cwd=ROOT, stdout=sys.stderr, check=True)
     campaign = Campaign(Sampler(sources, options.seed, only), Build())
     workers = os.cpu_count()
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
