@@ -99,7 +99,7 @@ Legend legend_of(const std::vector<LegendEntry>& entries) {
   Legend legend{"", 0.83};
   double x = kLeft;
   for (const LegendEntry& entry : entries) {
-    const double width = kMarkWidth + kLetter * static_cast<double>(num_characters(entry.text));
+    const double width = kMarkWidth + kLetter * static_cast<double>(num_columns(entry.text));
     const bool is_full = x > kLeft && x + width > kRight;
     if (is_full) x = kLeft;
     if (is_full || &entry == &entries.front()) legend.bottom -= kRow;

@@ -38,12 +38,23 @@ std::string_view verdict_colour(std::string_view cell) {
   return {};
 }
 
-/// Places [first, first + count) of a line; fewer where it ends.
+/// The bytes of the character that begins at `byte`.
+std::string_view character_at(std::string_view line, std::size_t byte) {
+  std::size_t end = byte + 1;
+  while (end < line.size() && !begins_character(line[end])) ++end;
+  return line.substr(byte, end - byte);
+}
+
+/// Columns [first, first + count) of a line; fewer where it ends.
 std::string_view slice(std::string_view line, std::size_t first, std::size_t count) {
-  const auto byte_of = [&](std::size_t place) {
+  const auto byte_of = [&](std::size_t column) {
     std::size_t byte = 0;
-    for (std::size_t seen = 0; byte < line.size(); ++byte)
-      if (begins_character(line[byte]) && seen++ == place) break;
+    for (std::size_t seen = 0; byte < line.size();) {
+      const std::string_view character = character_at(line, byte);
+      seen += num_columns(character);
+      if (seen > column) break;
+      byte += character.size();
+    }
     return byte;
   };
   const std::size_t begin = byte_of(first);
@@ -77,7 +88,7 @@ bool is_row(std::string_view line, std::span<const ColumnPlaces> columns) {
     if (slice(line, columns[i].first + columns[i].count, 2).find_first_not_of(' ') !=
         std::string_view::npos)
       return false;
-  return num_characters(line) <= columns.back().first + columns.back().count;
+  return num_columns(line) <= columns.back().first + columns.back().count;
 }
 
 struct TextTable {
@@ -143,7 +154,7 @@ std::string table_text(const TextTable& table, const TerminalStyle& style) {
       for (const ColumnPlaces& column : part) {
         const std::string_view content = cell(table.lines[i], column);
         line += painted(content, kind, style.colours);
-        line.append(column.count - num_characters(content) + 2, ' ');
+        line.append(column.count - num_columns(content) + 2, ' ');
       }
       line.erase(line.find_last_not_of(' ') + 1);
       text += line + "\n";
@@ -154,7 +165,7 @@ std::string table_text(const TextTable& table, const TerminalStyle& style) {
 
 /// Broken before words that would reach beyond the width; what follows is indented like the line.
 std::string prose(std::string_view line, const TerminalStyle& style) {
-  if (num_characters(line) <= style.width) return std::string(line) + "\n";
+  if (num_columns(line) <= style.width) return std::string(line) + "\n";
   const std::string indent(std::min(line.find_first_not_of(' '), style.width / 2), ' ');
   std::string text;
   std::string current;
@@ -162,7 +173,7 @@ std::string prose(std::string_view line, const TerminalStyle& style) {
     const std::size_t end = std::min(line.find(' ', at), line.size());
     const std::string_view word = line.substr(at, end - at);
     at = std::min(end + 1, line.size());
-    if (!current.empty() && num_characters(current) + 1 + num_characters(word) > style.width) {
+    if (!current.empty() && num_columns(current) + 1 + num_columns(word) > style.width) {
       text += current + "\n";
       current.clear();
     }

@@ -12,10 +12,10 @@ namespace {
 std::vector<std::size_t> column_widths(const Table& table) {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    widths.push_back(num_characters(table.columns[i].header));
+    widths.push_back(num_columns(table.columns[i].header));
     for (const auto& row : table.rows) {
       assert(row.size() == table.columns.size());
-      widths.back() = std::max(widths.back(), num_characters(row[i]));
+      widths.back() = std::max(widths.back(), num_columns(row[i]));
     }
   }
   return widths;
@@ -31,7 +31,7 @@ std::string padded_line(const Table& table, const std::vector<std::string>& cell
                         const std::vector<std::size_t>& widths) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const std::string padding(widths[i] - num_characters(cells[i]), ' ');
+    const std::string padding(widths[i] - num_columns(cells[i]), ' ');
     if (i > 0) line += "  ";
     line += table.columns[i].align == Align::left ? cells[i] + padding : padding + cells[i];
   }

@@ -218,6 +218,32 @@ TEST_F(Scripts, MeasureMoreRoundsUntilRatesAreSteady) {
             "DEPTHCOST_ROUNDS=5 scripts/measure -o " + out + " goes on with more rounds\n");
 }
 
+/// As on machines whose nvcc comes without cuobjdump.
+TEST_F(Scripts, FindSpillsAndNarrowLoadsInThePtxThatTheBuildHasKept) {
+  if (fs::exists("/usr/bin/cuobjdump")) GTEST_SKIP() << "cuobjdump would read the library";
+  const std::string library = folder_.written("lib.a", "");
+  const auto checked = [&] { return run(kScripts + "check_sass", {library}, "CUDA_HOME=none"); };
+  const Outcome without_ptx = checked();
+  EXPECT_EQ(without_ptx.exit_code, 77);
+  EXPECT_EQ(without_ptx.errors,
+            "check_sass: no cuobjdump, and no PTX beside " + library + ": skipped\n");
+
+  fs::create_directories(folder_.path("ptx/a.cu"));
+  const std::string wide = ".visible .entry copy(\n)\nld.global.v4.f32\nst.global.v4.f32\n";
+  folder_.written("ptx/a.cu/a.ptx", wide);
+  const Outcome sound = checked();
+  EXPECT_EQ(sound.exit_code, 0);
+  EXPECT_EQ(sound.output, library + ": 1 kernels\n");
+
+  folder_.written("ptx/a.cu/a.ptx", wide + "ld.global.f32\nst.local.f32\n");
+  const Outcome narrow = checked();
+  EXPECT_EQ(narrow.exit_code, 1);
+  EXPECT_EQ(narrow.output,
+            "error: copy: 1 accesses to local memory\n"
+            "error: copy: 1 loads of less than 16 bytes\n" +
+                library + ": 1 kernels\n");
+}
+
 /// With a depthcost of ours.
 /// Its other profiles have limits that were changed by hand, for a reason that stands there.
 TEST_F(Scripts, MakeTheLimitsOfAShippedProfile) {

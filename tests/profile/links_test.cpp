@@ -102,7 +102,8 @@ TEST(LinkFit, IsTheBestOfAllDivisions) {
            (3 * static_cast<double>(segments.size()) - 1) * std::log(n);
   };
   double best = bic({one(0, 4), one(4, 8), one(8, 12)});
-  for (const std::size_t cut : {5, 6, 7}) best = std::min(best, bic({one(0, cut), one(cut, 12)}));
+  for (const std::size_t cut : {5U, 6U, 7U})
+    best = std::min(best, bic({one(0, cut), one(cut, 12)}));
   EXPECT_LE(bic(fit_segments(points)), best + 1e-9);
 }
 

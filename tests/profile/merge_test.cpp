@@ -40,7 +40,7 @@ double furthest(std::size_t num_nodes, Random& random) {
 TEST(Cutoff, NamesANodeOfOneHealthyFleetInAHundred) {
   Random random(7);
   constexpr int kFleets = 8'000;
-  for (const std::size_t n : {4, 5, 6, 7, 8, 9, 10, 12, 16, 24, 32, 64, 128}) {
+  for (const std::size_t n : {4U, 5U, 6U, 7U, 8U, 9U, 10U, 12U, 16U, 24U, 32U, 64U, 128U}) {
     int alarms = 0;
     for (int i = 0; i < kFleets; ++i) alarms += furthest(n, random) > cutoff(n) ? 1 : 0;
     const double share = static_cast<double>(alarms) / kFleets;

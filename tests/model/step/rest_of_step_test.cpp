@@ -548,7 +548,7 @@ TEST(RestOfStep, TakesATermThatTheUserHasMeasured) {
   study.written_terms = {{WorkloadKind::decode, RestTerm::mlp, {Seconds{1e-3}, Seconds{2e-3}}},
                          {WorkloadKind::prefill, RestTerm::head, {Seconds{1}}}};
   const auto workloads = workloads_of(study, study.path, study.schedule);
-  for (const std::size_t batch : {0, 1}) {
+  for (const std::size_t batch : {0U, 1U}) {
     const RestRow row = row_of(rest_of_step(study, workloads[batch]), RestTerm::mlp);
     EXPECT_EQ(row.origin, RestOrigin::written);
     EXPECT_EQ(row.time.low, row.time.high);

@@ -20,6 +20,14 @@ TEST(PlainText, AlignsColumnsByCodePoints) {
             "\u00B5s         10  x\n");
 }
 
+TEST(PlainText, AlignsColumnsBesideWideCharacters) {
+  EXPECT_EQ(plain_text({{{"name"}, {"note"}}, {{"\u6A21\u578B", "x"}, {"model", "y"}}}),
+            "name   note\n"
+            "-----  ----\n"
+            "\u6A21\u578B   x\n"
+            "model  y\n");
+}
+
 TEST(PlainText, PrintsTheHeaderOfAnEmptyTable) {
   EXPECT_EQ(plain_text({{{"name"}, {"count", Align::right}}, {}}), "name  count\n----  -----\n");
 }

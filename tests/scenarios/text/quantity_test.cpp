@@ -226,9 +226,9 @@ std::ostream& operator<<(std::ostream& out, const DimensionErrorCase& row) {
 class DimensionErrors : public testing::TestWithParam<DimensionErrorCase> {};
 
 TEST_P(DimensionErrors, SayWhatIsNeededInstead) {
-  const auto& [dimension, error] = GetParam();
-  EXPECT_EQ(error_of([&] { parse_quantity(plain(error.text), kHere, dimension, "key"); }),
-            message_at_here("key", error));
+  const DimensionErrorCase& row = GetParam();
+  EXPECT_EQ(error_of([&] { parse_quantity(plain(row.error.text), kHere, row.dimension, "key"); }),
+            message_at_here("key", row.error));
 }
 
 INSTANTIATE_TEST_SUITE_P(
