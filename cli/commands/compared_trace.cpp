@@ -101,8 +101,11 @@ std::vector<std::string> notes_of(const KernelTrace& trace) {
         "Kernels of device '{}' alone, which has most; {} other device{} left out.",
         printable(trace.device), trace.other_devices, trace.other_devices == 1 ? " is" : "s are"));
   if (trace.without_duration > 0)
-    notes.push_back(
-        fmt::format("{} kernels without a duration were left out.", trace.without_duration));
+    notes.push_back(fmt::format("{} without a duration {} left out.",
+                                trace.without_duration == 1
+                                    ? "1 kernel"
+                                    : fmt::format("{} kernels", trace.without_duration),
+                                trace.without_duration == 1 ? "was" : "were"));
   return notes;
 }
 

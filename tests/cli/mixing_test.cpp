@@ -107,6 +107,16 @@ TEST_F(MixingCommand, WritesADocumentWithItsHeatMaps) {
   EXPECT_EQ(plots, 6);  // four matrices, two halves of the attention
 }
 
+TEST_F(MixingCommand, WritesIntoAFileWhatItPrints) {
+  for (const std::string format : {"json", "csv"}) {
+    const Outcome outcome = run({"--format", format, "-o", "out"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_EQ(outcome.output, "-> out/small-mixing." + format + "\n");
+    EXPECT_EQ(file_text(folder_.path("out/small-mixing." + format)),
+              run({"--format", format}).output);
+  }
+}
+
 TEST_F(MixingCommand, WritesOneNumberALineAsCsv) {
   const Outcome outcome = run({"--scheme", "highway", "--format", "csv"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;

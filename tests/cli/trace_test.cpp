@@ -179,6 +179,25 @@ TEST_F(CompareTrace, ListsTenKernelsAndCountsTheRest) {
   EXPECT_NE(text.find("\nk2 "), std::string::npos);
 }
 
+TEST_F(CompareTrace, SaysWhichKernelsItLeavesOut) {
+  const auto kernel = [](int device, const std::string& rest) {
+    return R"({"cat": "kernel", "name": "_attn_res_kernel", "args": {"device": )" +
+           std::to_string(device) + R"(}, "ts": 0)" + rest + "}";
+  };
+  const std::string timed = R"(, "dur": 10)";
+  const std::string first = "[" + kernel(0, timed) + ", " + kernel(0, timed) + ", " +
+                            kernel(0, "") + ", " + kernel(1, timed);
+  folder_.written("two.json", first + "]");
+  folder_.written("three.json", first + ", " + kernel(2, timed) + "]");
+  const std::string two = run({"two.json", "--scenario", "s.yaml"}).output;
+  EXPECT_NE(two.find("Kernels of device '0' alone, which has most; 1 other device is left out.\n"),
+            std::string::npos)
+      << two;
+  EXPECT_NE(two.find("1 kernel without a duration was left out.\n"), std::string::npos) << two;
+  const std::string three = run({"three.json", "--scenario", "s.yaml"}).output;
+  EXPECT_NE(three.find("2 other devices are left out.\n"), std::string::npos) << three;
+}
+
 // Events that are no kernels leave nothing behind.
 TEST_F(CompareTrace, HoldsTheKernelsAndNotTheFile) {
   const std::string operation =
