@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 
+#include "model/base/counted.hpp"
 #include "model/evaluation/evaluation.hpp"
 #include "model/ledger/path_operations.hpp"
 #include "profile/traces/kernel_names.hpp"
@@ -101,11 +102,8 @@ std::vector<std::string> notes_of(const KernelTrace& trace) {
         "Kernels of device '{}' alone, which has most; {} other device{} left out.",
         printable(trace.device), trace.other_devices, trace.other_devices == 1 ? " is" : "s are"));
   if (trace.without_duration > 0)
-    notes.push_back(fmt::format("{} without a duration {} left out.",
-                                trace.without_duration == 1
-                                    ? "1 kernel"
-                                    : fmt::format("{} kernels", trace.without_duration),
-                                trace.without_duration == 1 ? "was" : "were"));
+    notes.push_back(counted(trace.without_duration, "kernel without a duration was left out.",
+                            "kernels without a duration were left out."));
   return notes;
 }
 
