@@ -123,14 +123,10 @@ std::vector<TransferPoint> borrowed(const Values& part, const Values& self, cons
   return points;
 }
 
-/// A profile's part may have a network, and else the nearest part of the vendor.
+/// A machine without a network has that of the nearest part of the vendor.
 void lend_network(const NearestParts& others, const Values& self, Machine& machine,
                   std::vector<ResolvedValue>& notes) {
   const std::string key = "network_bandwidth";
-  if (self.has(key)) {
-    machine.network_bandwidth = BytesPerSecond{self.number(key)};
-    return;
-  }
   for (const Part* part : others.any(key)) {
     if (!self.has("vendor") || text_or_empty(part->values, "vendor") != self.text("vendor"))
       continue;

@@ -75,6 +75,9 @@ Windows windows_between(const HfModel& model) {
     require_one_per_layer(*listed, sees_window.size(), model.num_decoder_layers);
     path = listed->path();
   }
+  // Written even where every layer sees all tokens.
+  model.config.ignore(
+      {model.type.window == WindowRule::chunks ? "attention_chunk_size" : "sliding_window"});
   return windows_of(model, sees_window, path, "of the layers that do not see all tokens");
 }
 

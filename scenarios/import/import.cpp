@@ -28,7 +28,7 @@ ConfigValue bounded(ConfigValue value, Count most) {
 std::string name_of(HfConfig& config) {
   const auto path = config.find({"_name_or_path"});
   const std::string name = path ? file_label(path->text()) : "";
-  if (!name.empty() && printable(name, name.size()) == name) return name;
+  if (!name.empty()) return name;
   const auto type = config.find_at_top({"model_type"});
   return type ? printable(type->text()) : config.label();
 }

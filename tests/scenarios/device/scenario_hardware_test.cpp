@@ -83,6 +83,19 @@ TEST(Hardware, TakesTheDatasheetWhereNoPartHelps) {
   }
 }
 
+TEST(Hardware, HoldsWhatItsDriverShowsThoughNobodySaysWhatIsSold) {
+  const std::string shown = "{kind: gpu, memory_bandwidth: 3 TB/s, visible_memory: 75 GB}";
+  EXPECT_EQ(on(shown).study.machine->memory_capacity, Bytes{75e9});
+}
+
+/// A curve of another cache is none of its own. That of the nearest part is stretched to it.
+TEST(Hardware, HasNoTransitionOfItsBaseAtAnotherCacheCapacity) {
+  const Scenario small = on("{base: h200_sxm, cache_capacity: 25 MB}");
+  EXPECT_EQ(fallbacks_of(small), std::vector<std::string>{"hardware.cache_transition"});
+  EXPECT_LT(small.study.machine->transition.front().footprint,
+            on("h200_sxm").study.machine->transition.front().footprint);
+}
+
 TEST(Hardware, IsOptional) { EXPECT_FALSE(parsed("model: kimi_k3\n").study.machine); }
 
 TEST(Hardware, PresetsAllMakeAMachine) {

@@ -187,6 +187,9 @@ TEST(Transfers, DoNotOutliveAnotherLink) {
     return of(machine(kShipped + hardware + "\n"), TransferKind::send, TransferScope::node);
   };
   const auto own = node_sends("h100_sxm");
+  const auto network = node_sends("{base: h100_sxm, network_bandwidth: 100 GB/s}");
+  ASSERT_EQ(network.size(), own.size());
+  EXPECT_EQ(network.back().time.evidence, Evidence::assumed);
   const auto slower = node_sends("{base: h100_sxm, link_bandwidth: 400 GB/s}");
   ASSERT_EQ(slower.size(), own.size());
   EXPECT_EQ(slower.front().time.value, own.front().time.value);
@@ -264,6 +267,9 @@ INSTANTIATE_TEST_SUITE_P(
          "it.yaml:4:118: error: invalid transfers[].size '1' (missing unit; need bytes, such as '141 GB')"},
         {"Lone", record("kind: all_reduce, scope: node, ranks: 1, size: 1 B, time: 1 s"),
          "it.yaml:4:115: error: invalid transfers[].ranks '1' (must be from 2 to 1048576)"},
+        {"MoreThanAnyMachineHas",
+         record("kind: all_reduce, scope: network, ranks: 1048577, size: 1 B, time: 1 s"),
+         "it.yaml:4:118: error: invalid transfers[].ranks '1048577' (must be from 2 to 1048576)"},
         {"SendOfThree", record("kind: send, scope: node, ranks: 3, size: 1 B, time: 1 s"),
          "it.yaml:4:109: error: invalid transfers[].ranks '3' (a send has 2)"},
         {"Twice",

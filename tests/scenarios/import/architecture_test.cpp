@@ -39,6 +39,15 @@ std::string attention(const std::string& members) { return lists("{" + members +
 /// An MLP at line 7, column 9.
 std::string mlp(const std::string& members) { return lists(kGrouped, "{" + members + "}"); }
 
+/// A model of four experts, two of them active, that drafts tokens; `members` starts at line 6,
+/// column 45.
+std::string drafting(const std::string& members) {
+  return model("vocabulary_size: 9, attention: [" + kGrouped +
+               "], mlp: [{kind: experts, decoder_layers: 2, experts: 4, active: 2, width: 8}],\n  "
+               "draft: [{layers: 1, attention: 1, mlp: 1, " +
+               members + "}]");
+}
+
 Scenario parsed(const std::string& text) { return test::parse_scenario(text, "it.yaml"); }
 
 Architecture read(const std::string& text) { return parsed(text).study.model.architecture.value(); }
@@ -51,6 +60,23 @@ std::string listed(const Scenario& scenario, const std::string& key) {
 
 TEST(Architectures, AreAbsentWhereNothingIsSaid) {
   EXPECT_FALSE(parsed(model("name: x")).study.model.architecture);
+}
+
+TEST(Architectures, DraftWithTheExpertsOfTheirMlpUnlessTheySayOtherwise) {
+  const auto draft_of = [](const std::string& text) { return read(text).draft.value(); };
+  const DraftLayers fewer = draft_of(drafting("experts: 3, active: 1, block: 5"));
+  EXPECT_EQ(std::get<ExpertMlp>(fewer.mlp).num_experts, 3);
+  EXPECT_EQ(std::get<ExpertMlp>(fewer.mlp).num_active, 1);
+  EXPECT_EQ(fewer.block, 5);
+  const DraftLayers equal = draft_of(drafting("projections: 7"));
+  EXPECT_EQ(std::get<ExpertMlp>(equal.mlp).num_experts, 4);
+  EXPECT_EQ(std::get<ExpertMlp>(equal.mlp).num_active, 2);
+  EXPECT_EQ(equal.projections, 7);
+  const DraftLayers dense =
+      draft_of(model("vocabulary_size: 9, attention: [" + kGrouped + "], mlp: [" + kDense +
+                     "], draft: [{layers: 2, attention: 1, mlp: 1}]"));
+  EXPECT_EQ(std::get<DenseMlp>(dense.mlp).width, 64);
+  EXPECT_EQ(dense.num_layers, 2);
 }
 
 TEST(Architectures, HoldGroupedAttentionAndDenseMlps) {
@@ -463,6 +489,10 @@ INSTANTIATE_TEST_SUITE_P(
          model("vocabulary_size: 9, attention: [" + kGrouped + "], mlp: [" + kDense +
                "],\n  draft: [{layers: 1, attention: 2, mlp: 1}]"),
          "it.yaml:6:34: error: invalid draft[].attention '2' (attention has 1)"},
+        {"DraftWithMoreActiveThanThereAre", drafting("active: 5"),
+         "it.yaml:6:53: error: invalid draft[].active '5' (5 active of 4 experts)"},
+        {"DraftWithFewerThanAreActive", drafting("experts: 1"),
+         "it.yaml:6:54: error: invalid draft[].experts '1' (2 active of 1 experts)"},
         {"DraftWithoutExperts",
          model("vocabulary_size: 9, attention: [" + kGrouped + "], mlp: [" + kDense +
                "],\n  draft: [{layers: 1, attention: 1, mlp: 1, active: 3}]"),

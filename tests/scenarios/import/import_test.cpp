@@ -9,6 +9,7 @@
 #include <map>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scenarios/presets/reference.hpp"
@@ -31,6 +32,26 @@ ImportedModel edited(const std::string& config, const std::string& piece,
   const std::size_t at = text.find(piece);
   EXPECT_NE(at, std::string::npos) << piece;
   return import_config(text.replace(at, piece.size(), replacement), "it.json");
+}
+
+using Edits = std::vector<std::pair<std::string, std::string>>;
+
+/// The config with several pieces of its text replaced.
+ImportedModel edited(const std::string& config, const Edits& edits) {
+  std::string text = test::content_of(path_of(config));
+  for (const auto& [piece, replacement] : edits) {
+    const std::size_t at = text.find(piece);
+    EXPECT_NE(at, std::string::npos) << piece;
+    text.replace(at, piece.size(), replacement);
+  }
+  return import_config(text, "it.json");
+}
+
+/// "word, word, ..." for so many layers, as JSON writes it.
+std::string repeated(const std::string& word, int num_layers) {
+  std::string words = word;
+  for (int i = 1; i < num_layers; ++i) words += ", " + word;
+  return words;
 }
 
 using Texts = std::map<std::string, std::string>;
@@ -135,6 +156,30 @@ TEST(ImportedModels, AreNamedAfterTheirModelTypeUnlessTheySayOtherwise) {
             "little_model");
 }
 
+/// A direction mark could disturb whoever reads the name.
+TEST(ImportedModels, EscapeWhatCannotBePrintedInTheirName) {
+  EXPECT_EQ(edited("gpt2", "\"n_ctx\": 1024", "\"_name_or_path\": \"my/a\\u202eb\"").name,
+            "a\\xE2\\x80\\xAEb");
+  EXPECT_EQ(edited("gpt2", "\"n_ctx\": 1024", "\"_name_or_path\": \"my/\"").name, "gpt2");
+}
+
+TEST(ImportedModels, KeepQuotesAndBackslashesOfTheirName) {
+  const ImportedModel model =
+      edited("gpt2", "\"n_ctx\": 1024", "\"_name_or_path\": \"my/a\\\"b\\\\c\"");
+  EXPECT_EQ(model.name, "a\"b\\c");
+  EXPECT_EQ(to_values(model).text("name"), "a\"b\\c");
+}
+
+TEST(ImportedModels, SayThatTheirFamilyWasAskedFor) {
+  std::string text = test::content_of(path_of("llama_3_1_8b"));
+  EXPECT_TRUE(import_config(text, "it.json", "llama").remarks.empty());
+  EXPECT_EQ(import_config(text, "it.json", "olmo2").remarks.front(),
+            "Read as olmo2, as was asked for; the config says model_type 'llama'.");
+  text.replace(text.find("\"model_type\""), 12, "\"x\"");
+  EXPECT_EQ(import_config(text, "it.json", "llama").remarks,
+            (Lines{"Read as llama, as was asked for; the config names no model_type."}));
+}
+
 // --- traps ---
 
 TEST(ImportedResidual, IsStandardWithoutAKeyThoughSuchModelsHaveAttnRes) {
@@ -158,6 +203,17 @@ TEST(ImportedResidual, IsMhcOfAnyNumberOfStreams) {
       texts_of(edited("llama_3_1_8b", "\"pretraining_tp\": 1", "\"mhc\": true, \"hc_mult\": 4"))
           .at("residual.scheme"),
       "mhc");
+}
+
+TEST(ImportedResidual, OfGemmaIsStandardWithoutCopies) {
+  const Texts texts =
+      texts_of(edited("gemma_3n_e2b", {{"\"altup_num_inputs\": 4", "\"altup_num_inputs\": null"},
+                                       {"\"altup_active_idx\": 0,", ""},
+                                       {"\"altup_coef_clip\": 120.0,", ""},
+                                       {"\"altup_correct_scale\": true,", ""},
+                                       {"\"laurel_rank\": 64,", ""}}));
+  EXPECT_EQ(texts.at("residual.scheme"), "standard");
+  EXPECT_FALSE(texts.contains("residual.rank"));
 }
 
 TEST(ImportedAttention, OfGlmIsGroupedWithAHeadDimOfItsOwn) {
@@ -191,6 +247,111 @@ TEST(ImportedAttention, SeesAWindowInTheUpperLayersOfQwen) {
                    "kind=grouped decoder_layers=4 heads=64 kv_heads=8 head_dim=128 window=1024"}));
 }
 
+/// The list of layers says it, and the keys that would say it otherwise are not read.
+TEST(ImportedAttention, SeesAWindowWhereTheListOfQwenSaysSo) {
+  const std::string types =
+      repeated("\"full_attention\"", 63) + ", \"sliding_attention\"], \"max_window_layers\": 1";
+  EXPECT_EQ(
+      records_of(edited("qwen3_32b", {{"\"max_window_layers\": 64", "\"layer_types\": [" + types},
+                                      {"\"sliding_window\": null", "\"sliding_window\": 1024"}})
+                     .attention),
+      (Lines{"kind=grouped decoder_layers=63 heads=64 kv_heads=8 head_dim=128",
+             "kind=grouped decoder_layers=1 heads=64 kv_heads=8 head_dim=128 window=1024"}));
+}
+
+TEST(ImportedAttention, OfLlama4MaySeeAllTokensInEachLayer) {
+  const ImportedModel model = edited("llama_4_scout", "\"attention_bias\": false",
+                                     "\"no_rope_layers\": [" + repeated("0", 48) + "]");
+  EXPECT_EQ(records_of(model.attention),
+            (Lines{"kind=grouped decoder_layers=48 heads=40 kv_heads=8 head_dim=128"}));
+  for (const std::string& remark : model.remarks)
+    EXPECT_EQ(remark.find("a token sees its own chunk only"), std::string::npos) << remark;
+}
+
+/// Five layers see a window and the sixth sees all. Of 30 layers the last is one that sees all.
+TEST(ImportedAttention, OfGemmaSharesNothingUnlessAKeySaysSo) {
+  const Lines unshared{"kind=grouped decoder_layers=24 heads=8 kv_heads=2 head_dim=256 window=512",
+                       "kind=grouped decoder_layers=6 heads=8 kv_heads=2 head_dim=256"};
+  const auto sharing = [](const std::string& number) {
+    return records_of(edited("gemma_3n_e2b", "\"num_kv_shared_layers\": 10",
+                             "\"num_kv_shared_layers\": " + number)
+                          .attention);
+  };
+  EXPECT_EQ(sharing("null"), unshared);
+  EXPECT_EQ(sharing("0"), unshared);
+  EXPECT_EQ(
+      sharing("1"),
+      (Lines{unshared[0], "kind=grouped decoder_layers=5 heads=8 kv_heads=2 head_dim=256",
+             "kind=grouped decoder_layers=1 heads=8 kv_heads=2 head_dim=256 key_values=shared"}));
+}
+
+TEST(ImportedAttention, HasGatesOnlyWhereTheConfigSaysSo) {
+  const ImportedModel model =
+      edited("kimi_k3", {{"\"use_full_rank_gate\": true", "\"use_full_rank_gate\": false"},
+                         {"\"mla_use_output_gate\": true", "\"mla_use_output_gate\": false"}});
+  const Lines gated = records_of(imported("kimi_k3").attention);
+  const Lines plain = records_of(model.attention);
+  ASSERT_EQ(plain.size(), 2U);
+  EXPECT_EQ(plain[0], gated[0] + " gate_rank=128");
+  EXPECT_EQ(plain[1] + " output_gate=present", gated[1]);
+}
+
+TEST(ImportedAttention, MayBeLinearInEachLayer) {
+  const ImportedModel kimi = edited(
+      "kimi_linear_48b",
+      {{"\"full_attn_layers\": [4, 8, 12, 16, 20, 24, 27]", "\"full_attn_layers\": []"},
+       {"\"kda_layers\": [1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15, 17, 18, 19, 21, 22, 23, 25, 26]",
+        "\"kda_layers\": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, "
+        "22, 23, 24, 25, 26, 27]"},
+       {"\"kv_lora_rank\": 512,", ""},
+       {"\"qk_nope_head_dim\": 128,", ""},
+       {"\"qk_rope_head_dim\": 64,", ""},
+       {"\"v_head_dim\": 128,", ""},
+       {"\"mla_use_nope\": true,", ""},
+       {"\"head_dim\": 72,", ""},
+       {"\"num_attention_heads\": 32,", ""},
+       {"\"num_key_value_heads\": 32,", ""}});
+  EXPECT_EQ(
+      records_of(kimi.attention),
+      (Lines{"kind=linear decoder_layers=27 heads=32 head_dim=128 conv_width=4 gate_rank=128"}));
+  const ImportedModel qwen = edited(
+      "qwen3_next_80b", {{"\"full_attention_interval\": 4", "\"full_attention_interval\": 49"},
+                         {"\"head_dim\": 256,", ""},
+                         {"\"num_attention_heads\": 16,", ""},
+                         {"\"num_key_value_heads\": 2,", ""}});
+  EXPECT_EQ(records_of(qwen.attention),
+            (Lines{"kind=linear decoder_layers=48 heads=32 head_dim=128 conv_width=4 key_heads=16 "
+                   "decay=per_head"}));
+}
+
+/// A layer of the list may hold anything that is null.
+TEST(ImportedAttention, TakesNullForAbsentInItsSection) {
+  EXPECT_EQ(records_of(
+                edited("kimi_linear_48b", "\"num_heads\": 32", "\"num_heads\": 32, \"decay\": null")
+                    .attention),
+            records_of(imported("kimi_linear_48b").attention));
+}
+
+TEST(ImportedAttention, ChoosesKeysInEachLayerWhoseListIsAbsent) {
+  EXPECT_EQ(records_of(edited("glm_5", "\"index_topk\": 2048",
+                              "\"index_topk\": 2048, \"index_topk_freq\": 1")
+                           .attention),
+            records_of(imported("glm_5").attention));
+}
+
+TEST(ImportedAttention, HasNoCandidatesWithoutALayerThatFindsThem) {
+  const auto candidates_of = [](const ImportedModel& model) {
+    Lines found;
+    for (const std::string& line : records_of(model.attention))
+      if (line.find("candidates=") != std::string::npos) found.push_back(line);
+    return found.size();
+  };
+  EXPECT_EQ(candidates_of(imported("deepseek_v4_1_flash")), 1U);
+  EXPECT_EQ(candidates_of(edited("deepseek_v4_1_flash", "\"candidate_source_layer_id\": 20",
+                                 "\"candidate_source_layer_id\": null")),
+            0U);
+}
+
 TEST(ImportedAttention, CountsNoLayerOfMultiTokenPrediction) {
   // With and without the entry of the layer that predicts.
   const ImportedModel with = imported("deepseek_v4_pro");
@@ -210,6 +371,27 @@ TEST(ImportedMlp, OfQwenHasDenseLayersWhereTheListAndTheStepSaySo) {
           edited("qwen3_235b", "\"decoder_sparse_step\": 1", "\"decoder_sparse_step\": 2").mlp)
           .front(),
       "kind=dense decoder_layers=47 width=12288");
+}
+
+TEST(ImportedMlp, OfQwenNeedsNoListOfDenseLayers) {
+  const ImportedModel model =
+      edited("qwen3_235b", {{"\"mlp_only_layers\": []", "\"mlp_only_layers\": null"},
+                            {"\"decoder_sparse_step\": 1", "\"decoder_sparse_step\": 2"}});
+  EXPECT_EQ(records_of(model.mlp).front(), "kind=dense decoder_layers=47 width=12288");
+  EXPECT_TRUE(model.mlp.front().source.ends_with("decoder_sparse_step")) << model.mlp[0].source;
+}
+
+TEST(ImportedMlp, MaySayThatExpertsAreInEachLayer) {
+  EXPECT_EQ(
+      records_of(edited("qwen3_235b", "\"attention_bias\": false", "\"moe_layer_freq\": 1").mlp),
+      records_of(imported("qwen3_235b").mlp));
+}
+
+TEST(ImportedMlp, OfDeepSeekMayHaveNoSharedExperts) {
+  EXPECT_EQ(
+      records_of(edited("deepseek_v3", "\"n_shared_experts\": 1", "\"n_shared_experts\": 0").mlp)
+          .back(),
+      "kind=experts decoder_layers=58 experts=256 active=8 width=2048");
 }
 
 TEST(ImportedMlp, OfDeepSeekMayHaveExpertsInEachSecondLayer) {
@@ -267,6 +449,59 @@ TEST(ImportedWeights, AreStoredAsTheConfigSays) {
   EXPECT_EQ(stored(imported("deepseek_v3")), "bf16 fp8 -");
   EXPECT_EQ(stored(imported("gpt2")), "f32 f32 -");
   EXPECT_EQ(stored(edited("qwen3_32b", "bfloat16", "torch.float16")), "f16 f16 -");
+  EXPECT_EQ(stored(edited("deepseek_v4_pro", "\"fp4\"", "\"mxfp4\"")), "bf16 fp8 mxfp4");
+  EXPECT_EQ(stored(edited("deepseek_v4_pro", "\"fp4\"", "\"fp8\"")), "bf16 fp8 -");
+  EXPECT_EQ(stored(edited("glm_5_3_flash", "self_attn.q_proj", "self_attn.o_proj")),
+            "bf16 bf16 fp8");
+}
+
+// --- tables and layers that draft ---
+
+/// The sixteen first primes add up to 381, and the next multiple of 128 is 384.
+TEST(ImportedTables, HaveAsManyRowsAsTheFirstPrimes) {
+  const ImportedModel model = edited("qwen3_8_flash_next", "\"ngram_vocab_size_base\": 20000000",
+                                     "\"ngram_vocab_size_base\": 1");
+  ASSERT_EQ(model.tables.size(), 1U);
+  EXPECT_EQ(model.tables[0].members[0].text, "384");
+}
+
+TEST(ImportedTables, AreAbsentWhereNoLayerHasThem) {
+  for (const std::string layers : {"null", "[]"})
+    EXPECT_TRUE(
+        edited("qwen3_8_flash_next", "\"ple_layer_ids\": [2]", "\"ple_layer_ids\": " + layers)
+            .tables.empty())
+        << layers;
+}
+
+TEST(ImportedDrafts, AreAbsentWhereNoLayerPredicts) {
+  for (const std::string number : {"null", "0"})
+    EXPECT_TRUE(edited("glm_5_3_flash", "\"num_nextn_predict_layers\": 1",
+                       "\"num_nextn_predict_layers\": " + number)
+                    .draft.empty())
+        << number;
+}
+
+/// What drafts is built like a layer of the model: one with full attention, or with a window alone.
+TEST(ImportedDrafts, AreAbsentWhereNoLayerIsLikeTheirs) {
+  EXPECT_EQ(imported("deepseek_v4_1_flash").draft.size(), 1U);
+  EXPECT_TRUE(edited("deepseek_v4_1_flash",
+                     {{"[0, 0, 2", "[2, 2, 2"},
+                      {"\"kv_source_layer_ids\": [2", "\"kv_source_layer_ids\": [0"},
+                      {"\"index_source_layer_ids\": [2", "\"index_source_layer_ids\": [0"}})
+                  .draft.empty());
+  EXPECT_EQ(imported("qwen3_8_flash_next").draft.size(), 1U);
+  EXPECT_TRUE(edited("qwen3_8_flash_next",
+                     {{"\"layer_types\": [", "\"layer_types\": null, \"x\": ["},
+                      {"\"full_attention_interval\": 4", "\"full_attention_interval\": 49"},
+                      {"\"head_dim\": 256,", ""},
+                      {"\"indexer_budget\": 2048,", ""},
+                      {"\"indexer_compress_ratio\": 4,", ""},
+                      {"\"indexer_head_dim\": 128,", ""},
+                      {"\"indexer_kv_heads\": 1,", ""},
+                      {"\"indexer_n_heads\": 4,", ""},
+                      {"\"num_attention_heads\": 24,", ""},
+                      {"\"num_key_value_heads\": 2,", ""}})
+                  .draft.empty());
 }
 
 TEST(ImportedConfigs, MayNestTheDecoder) {

@@ -99,6 +99,24 @@ TEST(ResultFile, NumbersRowsThatNothingTellsApart) {
   EXPECT_EQ(quantity(result, "ledger", "mhc #2", "bytes"), "2");
 }
 
+/// Without its value an end of an interval is a number like others, and a value needs both ends.
+TEST(ResultFile, TakesHalfAnIntervalForPlainNumbers) {
+  const Result result = parse_result(
+      R"({"schema_version": 1, "program_version": "1",
+          "scenario": {"name": "S", "values": {"a": {}, "b": {"value": [1]}}},
+          "ledger": [{"scheme": "no_value", "low": 1, "high": 3},
+                     {"scheme": "no_low", "seconds": 2, "high": 3},
+                     {"scheme": "no_high", "seconds": 2, "low": 1}]})",
+      "it.json", 1);
+  EXPECT_EQ(quantity(result, "ledger", "no_value", "low"), "1");
+  EXPECT_EQ(quantity(result, "ledger", "no_value", "high"), "3");
+  EXPECT_EQ(quantity(result, "ledger", "no_low", "seconds"), "2");
+  EXPECT_EQ(quantity(result, "ledger", "no_high", "seconds"), "2");
+  ASSERT_EQ(result.inputs.size(), 2U);
+  EXPECT_EQ(result.inputs[0].word, "");
+  EXPECT_EQ(result.inputs[1].word, "");
+}
+
 TEST(ResultFile, OrderOfRowsDoesNotMatter) {
   Json document = document_of(test::kimi_k3_study());
   const Result before = read(document);
@@ -188,6 +206,17 @@ TEST(ResultFile, RefusesWhatIsNoResult) {
   EXPECT_EQ(error_of("{\"schema_version\": 1, \"ledger\": [], \"program_version\": \"1\", "
                      "\"scenario\": {\"name\": \"S\"}}"),
             "it.json:1:73: error: missing key 'values'" + has);
+}
+
+TEST(ResultFile, RefusesAScenarioInItsPlace) {
+  for (const std::string path : {"it.yaml", "it.yml"}) try {
+      load_result(path, 1);
+      FAIL() << path;
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.what(), path +
+                                  ":1:1: error: invalid result (must be what 'depthcost evaluate "
+                                  "--format json' prints, not a scenario)");
+    }
 }
 
 TEST(ResultFile, RefusesAnotherSchemaVersion) {

@@ -27,6 +27,9 @@ TEST(Axis, TakesListsAndRanges) {
   EXPECT_EQ(values("hardware=h100_sxm,../my.yaml"), (Texts{"h100_sxm", "../my.yaml"}));
   EXPECT_EQ(values("hardware.memory_bandwidth=4 TB/s,8 TB/s"), (Texts{"4 TB/s", "8 TB/s"}));
   EXPECT_EQ(values("schedule=single_pass,two_phase"), (Texts{"single_pass", "two_phase"}));
+  EXPECT_EQ(values("model.total_parameters=8e9,7e10"), (Texts{"8e9", "7e10"}));
+  EXPECT_EQ(values("baseline_step.decode=12 ms,20 ms"), (Texts{"12 ms", "20 ms"}));
+  EXPECT_EQ(values("residual.compare=mhc,standard"), (Texts{"mhc", "standard"}));
 }
 
 /// Counting makes no value: ranges may be as long as counts go.
@@ -83,6 +86,18 @@ INSTANTIATE_TEST_SUITE_P(
         BadAxis{"block_size=1..8:2",
                 "invalid axis 'block_size=1..8:2' (a step is :xFACTOR or "
                 ":+DIFFERENCE)"},
+        BadAxis{"block_size=1..8:*2",
+                "invalid axis 'block_size=1..8:*2' (a step is :xFACTOR or "
+                ":+DIFFERENCE)"},
+        BadAxis{"workload.decode.prefill_tokens=0..8:x2",
+                "invalid axis 'workload.decode.prefill_tokens=0..8:x2' (zero times anything is "
+                "zero)"},
+        BadAxis{"model.total_parameters=-1",
+                "invalid model.total_parameters '-1' (must be positive)"},
+        BadAxis{"baseline_step.decode=12",
+                "invalid baseline_step.decode '12' (missing unit; need a time, such as '12 ms')"},
+        BadAxis{"residual.compare=mch", "invalid residual.compare 'mch' " + test::scheme_choices() +
+                                            "; did you mean 'mhc'?"},
         BadAxis{"workload.decode.sequences=1..L",
                 "invalid axis 'workload.decode.sequences=1..L' (L is an end for block_size and "
                 "num_blocks alone)"},
@@ -262,6 +277,14 @@ TEST_F(Plan, RefusesAPresetThatDoesNotExist) {
   EXPECT_EQ(error({"hardware=h100_sxm,h300_sxm"}),
             "--axis:1:1: error: unknown hardware 'h300_sxm'; did you mean 'b300_sxm'?");
   EXPECT_NE(error({"model=kimi_k4"}).find("unknown model 'kimi_k4'"), std::string::npos);
+}
+
+/// An axis of a key of the hardware makes a map of a name, but not of a list.
+TEST_F(Plan, RefusesAListWhereAnAxisNeedsAMap) {
+  folder_.written("kimi.yaml", "schema: depthcost/1\nmodel: kimi_k3\nhardware: [b300_sxm]\n");
+  EXPECT_EQ(
+      error({"hardware.memory_bandwidth=4 TB/s"}),
+      folder_.path("kimi.yaml") + ":3:11: error: invalid hardware (must be a map, not a list)");
 }
 
 TEST_F(Plan, PassesOnWhatIsWrongWithTheScenario) {

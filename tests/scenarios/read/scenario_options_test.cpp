@@ -139,6 +139,24 @@ INSTANTIATE_TEST_SUITE_P(
          {.model = "llama_3_1_8b", .scheme = "block_attnres"},
          "--block-size:1:1: error: missing option (block_attnres needs the layers of a block, as "
          "--block-size 16)"},
+        {"BlocksOfTheStandardResidual",
+         {.model = "llama_3_1_8b", .block_size = "16"},
+         "--block-size:1:1: error: unused option (scheme standard has no blocks; try --residual "
+         "block_attnres)"},
+        {"BlocksOfMhc",
+         {.model = "kimi_k3", .scheme = "mhc", .block_size = "16"},
+         "--block-size:1:1: error: unused option (scheme mhc has no blocks; try --residual "
+         "block_attnres)"},
+        {"BudgetWithoutALimit",
+         {.model = "kimi_k3", .budgets = {"decode_overhead"}},
+         "--budget:1:1: error: invalid budget 'decode_overhead' (must be NAME=LIMIT, as "
+         "decode_overhead=2%)"},
+        {"BudgetWithoutAName",
+         {.model = "kimi_k3", .budgets = {"=2%"}},
+         "--budget:1:1: error: invalid budget '=2%' (must be NAME=LIMIT, as decode_overhead=2%)"},
+        {"BudgetTwice",
+         {.model = "kimi_k3", .budgets = {"decode_overhead=2%", "decode_overhead=3%"}},
+         "--budget:1:1: error: duplicate budget 'decode_overhead'"},
         {"BlockSize",
          {.model = "kimi_k3", .block_size = "500"},
          "--block-size:1:1: error: invalid block_size '500' (the model has only 186 layers)"}}),

@@ -308,6 +308,36 @@ TEST(Workloads, TakeOneBaselineStepForAllOrOneEach) {
   EXPECT_FALSE(decode_steps("12 ms").prefill->chunk);
 }
 
+TEST(Workloads, TakeARoutingWhereTheModelHasExperts) {
+  EXPECT_EQ(parsed("model: kimi_k3\nworkload: {routing: balanced}\n").study.routing,
+            Routing::balanced);
+  EXPECT_EQ(parsed("model: kimi_k3\nworkload: {routing: power_law}\n").study.routing,
+            Routing::power_law);
+}
+
+TEST(Placements, PutTablesIntoTheHostWhereNothingIsTrained) {
+  const auto tables = [](const std::string& written) {
+    return parsed("model: qwen3_8_flash_next\n" + written).study.tables;
+  };
+  EXPECT_EQ(tables(""), TablePlacement::device);
+  EXPECT_EQ(tables("parallelism: {tables: host}\n"), TablePlacement::host);
+}
+
+TEST(ResidualPaths, KeepPartialResultsInTheModelsTypeUnlessTheySayOtherwise) {
+  const auto dtype = [](const std::string& written) {
+    return parsed("model: kimi_k3\n" + written).study.phase1_dtype;
+  };
+  EXPECT_EQ(dtype(""), Dtype::bf16);
+  EXPECT_EQ(dtype("residual: {phase1_dtype: f32}\n"), Dtype::f32);
+}
+
+TEST(ResidualPaths, OfAFrameworkRunUnfused) {
+  for (const std::string schedule : {"", ", schedule: unfused"})
+    EXPECT_EQ(parsed("model: kimi_k3\nresidual: {implementation: eager" + schedule + "}\n")
+                  .study.schedule,
+              Schedule::unfused);
+}
+
 TEST(Workloads, TakeSpeculativeDecoding) {
   const auto speculation = [](const std::string& written) {
     return parsed("model: kimi_k3\nworkload: {decode: {sequences: 64" + written + "}}\n")

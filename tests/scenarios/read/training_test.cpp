@@ -41,6 +41,18 @@ std::string listed(const Scenario& scenario, const std::string& key) {
 
 TEST(TrainingSteps, AreNotAskedForByThemselves) { EXPECT_FALSE(parsed(asked("")).study.training); }
 
+/// One stage sends nothing, so that its schedule changes nothing.
+TEST(TrainingSteps, TakeAnySchedulesOfOneStage) {
+  const auto schedule_of = [](const std::string& schedule) {
+    return read(asked("parallelism: {pipeline: 1}\nworkload: {training: {sequence_length: 8, "
+                      "micro_batches: 4, schedule: " +
+                      schedule + "}}\n"))
+        .schedule;
+  };
+  EXPECT_EQ(schedule_of("1f1b"), PipelineSchedule::one_forward_one_backward);
+  EXPECT_EQ(schedule_of("interleaved_1f1b"), PipelineSchedule::interleaved);
+}
+
 TEST(TrainingSteps, HoldWhatIsWritten) {
   const std::string keys =
       ", micro_batch: 3, micro_batches: 8, schedule: interleaved_1f1b, activations: offload, "
@@ -249,6 +261,10 @@ INSTANTIATE_TEST_SUITE_P(
         {"InterleavedWithoutVirtualStages",
          pipelined(1, ", micro_batches: 2, schedule: interleaved_1f1b"),
          "it.yaml:4:74: error: conflicting workload.training.schedule 'interleaved_1f1b' (needs parallelism.virtual_stages of at least 2; with 1 it is 1f1b)"},
+        {"AnOddNumberOfStagesForDualPipe",
+         asked("parallelism: {pipeline: 3}\nworkload: {training: {sequence_length: 4096, "
+               "micro_batches: 6, schedule: dualpipe}}\n"),
+         "it.yaml:4:74: error: conflicting workload.training.schedule 'dualpipe' (needs an even number of stages; parallelism.pipeline is 3)"},
         {"TooFewMicroBatchesForDualPipe", pipelined(1, ", micro_batches: 2, schedule: dualpipe"),
          "it.yaml:4:61: error: invalid workload.training.micro_batches '2' (must be at least 4, two a stage, for dualpipe)"},
         {"AnOddNumberForDualPipe", pipelined(1, ", micro_batches: 5, schedule: dualpipe"),
@@ -286,6 +302,9 @@ INSTANTIATE_TEST_SUITE_P(
         {"SpeculationWithoutAccepted",
          asked("workload: {decode: {sequences: 1, speculative: {tokens: 4}}}\n"),
          "it.yaml:3:57: error: missing key 'workload.decode.speculative.accepted' (workload.decode.speculative.tokens needs it)"},
+        {"LessAcceptedThanOne",
+         asked("workload: {decode: {sequences: 1, speculative: {tokens: 4, accepted: 0.5}}}\n"),
+         "it.yaml:3:70: error: invalid workload.decode.speculative.accepted '0.5' (must be 1 to 4, the tokens that are checked)"},
         {"MoreAcceptedThanChecked",
          asked("workload: {decode: {sequences: 1, speculative: {tokens: 4, accepted: 4.5}}}\n"),
          "it.yaml:3:70: error: invalid workload.decode.speculative.accepted '4.5' (must be 1 to 4, the tokens that are checked)"},

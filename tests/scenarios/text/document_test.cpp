@@ -67,6 +67,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "{a@1:1: '1'@1:4, b@2:1: '2\n'@2:4, c@3:1: '3\n'@3:4, d@5:1: ''@5:4}@1:1"},
         TreeCase{"NullsStandAtTheirKey", "a:\nb: ~\nc: null\n",
                  "{a@1:1: ~@1:1, b@2:1: ~@2:1, c@3:1: ~@3:1}@1:1"},
+        TreeCase{"NullsHaveThreeSpellings", "a: null\nb: Null\nc: NULL\nd: nUll\n",
+                 "{a@1:1: ~@1:1, b@2:1: ~@2:1, c@3:1: ~@3:1, d@4:1: nUll@4:4}@1:1"},
         TreeCase{"NullsStandAtTheirList", "a:\n  - 1\n  -\n", "{a@1:1: [1@2:5, ~@2:3]@2:3}@1:1"},
         TreeCase{"EmptyCollections", "a: []\nb: {}", "{a@1:1: []@1:4, b@2:1: {}@2:4}@1:1"},
         TreeCase{"CommentsAndBreaks", "# x\r\n\r\na: 1 # y\r\nb: 2\r\n",
@@ -254,6 +256,15 @@ TEST(DocumentErrors, EscapeWhatDisturbsATerminal) {
   EXPECT_EQ(printable("\xE2\x81\xA9\xE2\x81\xAA"), "\\xE2\\x81\\xA9\xE2\x81\xAA");  // direction
   EXPECT_EQ(printable("a\x7F\xFF"), "a\\x7F\\xFF");
   EXPECT_EQ(printable(std::string(60, 'x')), std::string(60, 'x'));
+}
+
+TEST(DocumentErrors, KnowWhatIsPrintable) {
+  EXPECT_TRUE(is_printable(""));
+  EXPECT_TRUE(is_printable("a ~\xC3\xA9\xE2\x82\xAC"));
+  EXPECT_FALSE(is_printable("a\nb"));
+  EXPECT_FALSE(is_printable("a\x7F"));
+  EXPECT_FALSE(is_printable("\xC3"));
+  EXPECT_FALSE(is_printable("\xC3\xA9\xE2\x80\xAE"));
 }
 
 TEST(DocumentErrors, StayOnOnePrintableLine) {

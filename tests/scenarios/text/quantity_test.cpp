@@ -354,6 +354,8 @@ INSTANTIATE_TEST_SUITE_P(Texts, NumberErrors,
                                          ErrorCase{"Hexadecimal", "0x1p3", kPlainDecimal},
                                          ErrorCase{"NoIntegerPart", ".5", kPlainDecimal},
                                          ErrorCase{"PointWithoutDigits", "5.", kPlainDecimal},
+                                         ErrorCase{"NoExponent", "5e", kPlainDecimal},
+                                         ErrorCase{"SignWithoutExponent", "5e+", kPlainDecimal},
                                          ErrorCase{"Unit", "5 GB", kPlainDecimal}),
                          row_name);
 

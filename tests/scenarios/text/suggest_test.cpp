@@ -65,6 +65,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "attnres",
                     {"full_attnres", "attnres_sigmoid", "block_attnres"},
                     "block_attnres"},
+        NearestCase{
+            "PartOfTheFirstByName", "attnres", {"block_attnres", "full_attnres"}, "block_attnres"},
         NearestCase{"PieceOfAWordIsNoPart", "resid", {"full_attnresidual", "name"}, ""},
         NearestCase{"OneLetterWrong", "block_sise", {"name", "block_size"}, "block_size"},
         NearestCase{"NearerOfTwo", "num_block", {"num_locks", "num_blocks"}, "num_blocks"},
