@@ -27,34 +27,31 @@ HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 namespace {
 
-/// Loads a block of h + f, and prefetches what follows in memory.
-template <class T, class Where>
-HWY_INLINE Pair sum_of_blocks(const T* h, const T* f, Where where) {
-  constexpr std::size_t kAhead = sum_ahead_bytes(sizeof(T)) / sizeof(T);
-  prefetch(h + kAhead);
-  prefetch(f + kAhead);
-  return load(h, where) + load(f, where);
-}
-
 template <class T>
 void add(const ResidualAdd<T>& op, TokenRange tokens) {
+  constexpr std::size_t kAhead = sum_ahead_bytes(sizeof(T)) / sizeof(T);
   T* h = op.hidden_state + tokens.begin * op.hidden_size;
   const T* f = op.layer_output + tokens.begin * op.hidden_size;
   for_each_block((tokens.end - tokens.begin) * op.hidden_size,
                  [&](std::size_t i, auto where) HWY_ATTR {
-                   store_rounded(h + i, sum_of_blocks(h + i, f + i, where), where, Cached{});
+                   prefetch(h + i + kAhead);
+                   prefetch(f + i + kAhead);
+                   store_rounded(h + i, load(h + i, where) + load(f + i, where), where, Cached{});
                  });
 }
 
 template <class T>
 void add_rmsnorm(const ResidualAddRmsNorm<T>& op, TokenRange tokens) {
+  constexpr std::size_t kFar = kFarBytes / sizeof(T);
   const std::size_t d = op.hidden_size;
   const NextInputs<T> inputs{d, op.norm, op.output, store_policy(op.num_tokens * d * sizeof(T))};
   const auto form = [&](std::size_t t) HWY_ATTR {
     T* h = op.hidden_state + t * d;
     const T* f = op.layer_output + t * d;
     return [h, f](std::size_t i, auto where) HWY_ATTR {
-      const Pair stored = rounded_to<T>(sum_of_blocks(h + i, f + i, where));
+      prefetch_into_l2(h + i + kFar);
+      prefetch_into_l2(f + i + kFar);
+      const Pair stored = rounded_to<T>(load(h + i, where) + load(f + i, where));
       store(h + i, stored, where, Cached{});
       return stored;
     };

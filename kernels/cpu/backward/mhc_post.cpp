@@ -25,16 +25,16 @@ HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 namespace {
 
-/// Asks for what the token's rows hold kAheadBytes later, or the next token's.
+/// Asks for what the token's rows hold kFarBytes later, or the next token's.
 template <class T>
 HWY_INLINE void fetch_ahead(const PostToken<T>& token, std::size_t i) {
   const std::size_t m = token.num_streams;
   const std::size_t of_streams = ahead<T>(i, token.size, m * token.size);
   for (std::size_t j = 0; j < m; ++j) {
-    prefetch(token.streams + j * token.size + i + of_streams);
-    prefetch(token.gradients + j * token.size + i + of_streams);
+    prefetch_into_l2(token.streams + j * token.size + i + of_streams);
+    prefetch_into_l2(token.gradients + j * token.size + i + of_streams);
   }
-  prefetch(token.layer_output + i + ahead<T>(i, token.size, token.size));
+  prefetch_into_l2(token.layer_output + i + ahead<T>(i, token.size, token.size));
 }
 
 template <class T>

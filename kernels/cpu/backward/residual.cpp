@@ -35,12 +35,12 @@ struct NormSums {
 template <class T, class Where>
 HWY_INLINE void take_in(const ResidualAddRmsNormBackward<T>& op, std::size_t t, std::size_t i,
                         Where where, NormSums& sums) {
-  constexpr std::size_t kAhead = kAheadBytes / sizeof(T);
+  constexpr std::size_t kFar = kFarBytes / sizeof(T);
   const T* h = op.hidden_state + t * op.hidden_size + i;
   const T* dx = op.output_gradient + t * op.hidden_size + i;
-  prefetch(h + kAhead);
-  prefetch(dx + kAhead);
-  prefetch(op.gradient + t * op.hidden_size + i);
+  prefetch_into_l2(h + kFar);
+  prefetch_into_l2(dx + kFar);
+  prefetch_into_l2(op.gradient + t * op.hidden_size + i);
   const Pair state = load(h, where);
   const Pair gained = load(dx, where) * load_for<T>(op.norm.gain + i, where);
   sums.squares = multiply_add(state, state, sums.squares);

@@ -26,12 +26,19 @@ HWY_INLINE void prefetch(const T* p) {
     __builtin_prefetch(reinterpret_cast<const char*>(p) + byte, 0, 3);
 }
 
-/// From element `i` of a row, the distance to what is read kAheadBytes later: in the row, or in the
+/// The same into L2, for what is read kFarBytes later.
+template <class T>
+HWY_INLINE void prefetch_into_l2(const T* p) {
+  for (std::size_t byte = 0; byte < kBlock * sizeof(T); byte += kLineBytes)
+    __builtin_prefetch(reinterpret_cast<const char*>(p) + byte, 0, 2);
+}
+
+/// From element `i` of a row, the distance to what is read kFarBytes later: in the row, or in the
 /// one that follows it, `next_row` elements after its begin.
 template <class T>
 HWY_INLINE std::size_t ahead(std::size_t i, std::size_t size, std::size_t next_row) {
-  constexpr std::size_t kAhead = kAheadBytes / sizeof(T);
-  return i + kAhead < size ? kAhead : kAhead + next_row - size;
+  constexpr std::size_t kFar = kFarBytes / sizeof(T);
+  return i + kFar < size ? kFar : kFar + next_row - size;
 }
 
 /// body(Streaming or Cached): streaming where `policy` allows and the rows' alignment permits.

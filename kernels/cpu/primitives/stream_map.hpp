@@ -54,7 +54,7 @@ struct HeldBlocks<0> {
 template <class T>
 HWY_INLINE auto ahead_of(const StreamMap<T>& map) {
   return [&map](std::size_t k, std::size_t column) DEPTHCOST_INLINED {
-    prefetch(map.inputs[k] + column + ahead<T>(column, map.row_size, map.next_rows[k]));
+    prefetch_into_l2(map.inputs[k] + column + ahead<T>(column, map.row_size, map.next_rows[k]));
   };
 }
 
