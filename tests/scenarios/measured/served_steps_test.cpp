@@ -35,6 +35,29 @@ TEST(ServedSteps, AreADecodeStepAndAShareOfPrefills) {
       rows[0].baseline_step->value.value + 8.0 / 512 * rows[1].baseline_step->value.value);
 }
 
+TEST(ServedSteps, HaveTheWeightsOfTheirPrecision) {
+  struct Case {
+    std::string model;
+    std::string precision;
+    WeightDtype weights;
+    WeightDtype experts;
+  };
+  const std::vector<Case> cases{{"deepseek_v3", "fp8", WeightDtype::fp8, WeightDtype::fp8},
+                                {"deepseek_v3", "fp4", WeightDtype::fp8, WeightDtype::mxfp4},
+                                {"kimi_k2", "int4", WeightDtype::bf16, WeightDtype::mxfp4},
+                                {"llama_3_1_70b", "fp4", WeightDtype::mxfp4, WeightDtype::mxfp4},
+                                {"llama_3_1_70b", "fp8", WeightDtype::fp8, WeightDtype::fp8}};
+  for (const Case& row : cases) {
+    const std::string text =
+        kHeader + row.model + ",b200_sxm," + row.precision + ",vllm,8,1,1,1024,1024,5\n";
+    const auto steps = parse_served_steps(text, "it.csv", shipped_constants());
+    const Architecture& architecture = *steps.front().study.model.architecture;
+    EXPECT_EQ(architecture.weight_dtype, row.weights) << row.model << " " << row.precision;
+    if (!has_experts(architecture)) continue;
+    EXPECT_EQ(architecture.expert_dtype, row.experts) << row.model << " " << row.precision;
+  }
+}
+
 TEST(ServedSteps, NeedACellForEachColumn) {
   try {
     parse_served_steps(kHeader + "llama_3_1_8b,h100_sxm\n", "it.csv", shipped_constants());
