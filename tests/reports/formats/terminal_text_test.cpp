@@ -49,8 +49,9 @@ TEST(TerminalText, CutsATableBetweenColumnsAndRepeatsWhatTellsRowsApart) {
 TEST(TerminalText, CutsBesideWideCharacters) {
   const Table table{{{"name"}, {"note"}}, {{"\u6A21\u578B", "long note"}, {"b", "\u6A21"}}};
   EXPECT_EQ(for_terminal(plain_text(table), {.width = 14}), plain_text(table));
-  EXPECT_EQ(for_terminal(plain_text(table) + "abc\u6A21  no row\n", {.width = 10}),
-            "name  note\n----  ---------\n\u6A21\u578B  long note\nb     \u6A21\nabc\u6A21  no\nrow\n");
+  EXPECT_EQ(
+      for_terminal(plain_text(table) + "abc\u6A21  no row\n", {.width = 10}),
+      "name  note\n----  ---------\n\u6A21\u578B  long note\nb     \u6A21\nabc\u6A21  no\nrow\n");
 }
 
 TEST(TerminalText, RepeatsOneColumnWhereMoreWouldTakeHalfTheWidth) {
