@@ -20,10 +20,12 @@ Windows windows_of(const HfModel& model, const std::vector<bool>& sees_window, s
                   .path = std::move(path),
                   .is_first = sees_window.front(),
                   .by_layer = sees_window};
-  if (windows.num_layers == 0) return windows;
-  windows.window = model.type.window == WindowRule::chunks
-                       ? model.config.at({"attention_chunk_size"}, why)
-                       : model.config.at({"sliding_window"}, why);
+  const Aliases key{model.type.window == WindowRule::chunks ? "attention_chunk_size"
+                                                            : "sliding_window"};
+  if (windows.num_layers == 0)
+    model.config.ignore(key);  // configs have it even where every layer sees all tokens
+  else
+    windows.window = model.config.at(key, why);
   return windows;
 }
 
@@ -75,9 +77,6 @@ Windows windows_between(const HfModel& model) {
     require_one_per_layer(*listed, sees_window.size(), model.num_decoder_layers);
     path = listed->path();
   }
-  // Written even where every layer sees all tokens.
-  model.config.ignore(
-      {model.type.window == WindowRule::chunks ? "attention_chunk_size" : "sliding_window"});
   return windows_of(model, sees_window, path, "of the layers that do not see all tokens");
 }
 

@@ -10,6 +10,7 @@
 
 #include "reports/documents/answer_documents.hpp"
 #include "scenarios/read/scenario.hpp"
+#include "tests/scenarios/text/error_of.hpp"
 #include "tests/studies.hpp"
 
 namespace depthcost::result_file_test {
@@ -209,14 +210,11 @@ TEST(ResultFile, RefusesWhatIsNoResult) {
 }
 
 TEST(ResultFile, RefusesAScenarioInItsPlace) {
-  for (const std::string path : {"it.yaml", "it.yml"}) try {
-      load_result(path, 1);
-      FAIL() << path;
-    } catch (const InputError& error) {
-      EXPECT_EQ(error.what(), path +
-                                  ":1:1: error: invalid result (must be what 'depthcost evaluate "
-                                  "--format json' prints, not a scenario)");
-    }
+  for (const std::string path : {"it.yaml", "it.yml"})
+    EXPECT_EQ(test::error_of([&] { load_result(path, 1); }),
+              path +
+                  ":1:1: error: invalid result (must be what 'depthcost evaluate --format json' "
+                  "prints, not a scenario)");
 }
 
 TEST(ResultFile, RefusesAnotherSchemaVersion) {
