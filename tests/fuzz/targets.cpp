@@ -17,6 +17,7 @@ constexpr std::array kTargets{
     Target{"hf_config", "tests/scenarios/configs/*.json", read_hf_config},
     Target{"result", "", read_result},
     Target{"axis", "", read_axis},
+    Target{"quantity", "", read_quantity},
     Target{"pipeline_plan", "", read_pipeline_plan},
     Target{"shard_times", "", read_shard_times},
     Target{"chrome_trace", "", read_chrome_trace},

@@ -31,6 +31,9 @@ bool read_shard_times(std::string_view bytes);
 bool read_chrome_trace(std::string_view text);
 bool read_nsys_table(std::string_view text);
 
+/// Two bytes choose a unit's dimension and a range, the others are a number as users write it.
+bool read_quantity(std::string_view bytes);
+
 /// A command line, one word a line. Nothing is run.
 bool parse_command_line(std::string_view words);
 
