@@ -41,10 +41,6 @@ struct RowDots {
 /// Sources whose gradients are made together.
 inline constexpr std::size_t kLeftGroup = 4;
 
-inline std::size_t num_left_groups(std::size_t num_sources) {
-  return num_sources / kLeftGroup + num_sources % kLeftGroup / 2 + num_sources % 2;
-}
-
 /// Buffers of a thread. Rows of floats are scratch, in the order of T.
 template <class T>
 struct Workspace {
@@ -349,7 +345,7 @@ HWY_INLINE void single_pass_backward_by(const AttnResSinglePassBackward<T>& op, 
     if constexpr (kStore == GradientStore::add)
       aim_at_gradients(token);
     else
-      aim_at_next(token, num_reading_passes(token) + num_left_groups(token.num_sources));
+      aim_at_next(token, num_reading_passes(token) + num_groups<kLeftGroup>(token.num_sources));
     make_gained(token, op.norm.gain, shared.gained);
     for_each_group<kScoreGroup>(token.num_sources,
                                 [&](std::size_t first, auto size) DEPTHCOST_INLINED {
@@ -367,7 +363,7 @@ HWY_INLINE void single_pass_backward_by(const AttnResSinglePassBackward<T>& op, 
     }
     gradients_of(op, token, dots, norm, gradients);
     if constexpr (kStore == GradientStore::add)
-      aim_at_next(token, num_left_groups(token.num_sources));
+      aim_at_next(token, num_groups<kLeftGroup>(token.num_sources));
     for_each_group<kLeftGroup>(
         token.num_sources, [&](std::size_t first, auto size) DEPTHCOST_INLINED {
           leave_group<T, kStore, size.value>(token, first, gradients, used, policy);

@@ -71,6 +71,12 @@ HWY_INLINE void for_each_group(std::size_t count, const Body& body) {
   for (; i < count; ++i) body(i, std::integral_constant<std::size_t, 1>{});
 }
 
+/// How many groups that makes.
+template <std::size_t kMost>
+constexpr std::size_t num_groups(std::size_t count) {
+  return count / kMost + count % kMost / 2 + count % kMost % 2;
+}
+
 inline void clear(float* scratch, std::size_t size) {
   std::memset(scratch, 0, padded(size) * sizeof(float));
 }
@@ -113,7 +119,7 @@ inline constexpr std::size_t kScoreGroup = num_scored_rows(kLanes);
 
 /// How many passes over the columns the scores take.
 inline std::size_t num_score_groups(std::size_t num_rows) {
-  return num_rows / kScoreGroup + num_rows % kScoreGroup / 2 + num_rows % 2;
+  return num_groups<kScoreGroup>(num_rows);
 }
 
 template <class T>
