@@ -59,6 +59,15 @@ DepthWeighting depth_weighting(const char* operation, depthcost_depth_weighting 
   return weighting == DEPTHCOST_SOFTMAX ? DepthWeighting::softmax : DepthWeighting::sigmoid;
 }
 
+GateFunction gate_function(const char* operation, depthcost_gate_function function) {
+  check_choice({operation, "function"}, function,
+               {{DEPTHCOST_GATE_SIGMOID, "the sigmoid"},
+                {DEPTHCOST_GATE_TWICE_SIGMOID, "twice the sigmoid"},
+                {DEPTHCOST_GATE_SILU, "SiLU"}});
+  if (function == DEPTHCOST_GATE_SILU) return GateFunction::silu;
+  return function == DEPTHCOST_GATE_SIGMOID ? GateFunction::sigmoid : GateFunction::twice_sigmoid;
+}
+
 KeyNorm key_norm(const char* operation, depthcost_key_norm norm) {
   check_choice({operation, "key_norm"}, norm,
                {{DEPTHCOST_KEY_ROW, "the row"},

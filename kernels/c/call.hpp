@@ -6,6 +6,7 @@
 
 #include "kernels/c/depthcost_backward.h"
 #include "kernels/c/depthcost_family.h"
+#include "kernels/c/depthcost_unfused.h"
 #include "kernels/c/guard.hpp"
 #include "kernels/c/members.hpp"
 #include "kernels/cpu/run.hpp"
@@ -41,6 +42,7 @@ SumStore sum_store(const char* operation, depthcost_sum_store store);
 GradientStore gradient_store(const char* operation, depthcost_gradient_store store);
 SinkhornOrder sinkhorn_order(const char* operation, depthcost_sinkhorn_order order);
 DepthWeighting depth_weighting(const char* operation, depthcost_depth_weighting weighting);
+GateFunction gate_function(const char* operation, depthcost_gate_function function);
 KeyNorm key_norm(const char* operation, depthcost_key_norm norm);
 MhcMapping mhc_mapping(const char* operation, const depthcost_mhc_mapping& mapping);
 
@@ -79,6 +81,9 @@ inline void set(const char* /*operation*/, TokenSlices& member,
 inline void set(const char* /*operation*/, MhcMappingGradients<float>& member,
                 const depthcost_mhc_mapping_gradients& from) {
   member = {from.phi, from.bias, from.scales};
+}
+inline void set(const char* operation, GateFunction& member, depthcost_gate_function from) {
+  member = gate_function(operation, from);
 }
 inline void set(const char* operation, SinkhornOrder& member, depthcost_sinkhorn_order from) {
   member = sinkhorn_order(operation, from);

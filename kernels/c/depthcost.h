@@ -49,8 +49,8 @@ extern "C" {
 
 /* What has been added within that version: 1 depthcost_family.h, 2 depthcost_kernels_hash,
  * 3 Gated Residual, depthcost_residual_scaling_rmsnorm and depthcost_altup_*,
- * 4 depthcost_backward.h, 5 depthcost_mhc_boundary_backward. */
-#define DEPTHCOST_ABI_MINOR_VERSION 5
+ * 4 depthcost_backward.h, 5 depthcost_mhc_boundary_backward, 6 the pieces of Gated Residual. */
+#define DEPTHCOST_ABI_MINOR_VERSION 6
 
 /* Enumerations are int32_t, so that their size is known and any value can be answered. Where zero
  * is no value of one, forgetting it is an error. */

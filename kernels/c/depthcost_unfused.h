@@ -139,6 +139,92 @@ typedef struct {
 DEPTHCOST_API depthcost_status depthcost_unfused_mhc_merge(
     const depthcost_target* target, const depthcost_unfused_mhc_merge_args* args);
 
+/* Gated Residual of Qwen3.8-Flash-Next. lambda f is depthcost_unfused_mhc_post, its addition to the
+ * streams depthcost_unfused_mhc_merge. Weights have the dtype of the rows. */
+
+/* Xn_i = X_i / rms_i o (1 + g_i). */
+typedef struct {
+  depthcost_dtype dtype;
+  size_t num_tokens;   /* T */
+  size_t hidden_size;  /* d >= 1 */
+  size_t num_streams;  /* n >= 1 */
+  const void* streams; /* X (T, n, d) */
+  const void* gain;    /* g (n, d) */
+  float eps;
+  void* output; /* Xn (T, n, d) */
+} depthcost_unfused_gated_norm_args;
+DEPTHCOST_API depthcost_status depthcost_unfused_gated_norm(
+    const depthcost_target* target, const depthcost_unfused_gated_norm_args* args);
+
+/* y = W vec(Xn) / n: W is D or B. */
+typedef struct {
+  depthcost_dtype dtype;
+  size_t num_tokens;   /* T */
+  size_t hidden_size;  /* d >= 1 */
+  size_t num_streams;  /* n >= 1 */
+  size_t num_outputs;  /* o >= 1: r of D, n of B */
+  const void* input;   /* Xn (T, n, d) */
+  const void* weights; /* W (o, n, d) */
+  float* output;       /* y (T, o) */
+} depthcost_unfused_gate_down_args;
+DEPTHCOST_API depthcost_status depthcost_unfused_gate_down(
+    const depthcost_target* target, const depthcost_unfused_gate_down_args* args);
+
+/* z = U a. */
+typedef struct {
+  depthcost_dtype dtype;
+  size_t num_tokens;       /* T */
+  size_t hidden_size;      /* d >= 1 */
+  size_t num_streams;      /* n >= 1 */
+  size_t rank;             /* r >= 1 */
+  const float* activation; /* a (T, r) */
+  const void* up;          /* U (n, d, r) */
+  void* output;            /* z (T, n, d) */
+} depthcost_unfused_gate_up_args;
+DEPTHCOST_API depthcost_status depthcost_unfused_gate_up(
+    const depthcost_target* target, const depthcost_unfused_gate_up_args* args);
+
+typedef int32_t depthcost_gate_function;
+enum { DEPTHCOST_GATE_SIGMOID = 1, DEPTHCOST_GATE_TWICE_SIGMOID = 2, DEPTHCOST_GATE_SILU = 3 };
+
+/* y = function(z), element by element. Scalars have the dtype f32, and are one stream of r or n. */
+typedef struct {
+  depthcost_dtype dtype;
+  depthcost_gate_function function;
+  size_t num_tokens;  /* T */
+  size_t hidden_size; /* d >= 1 */
+  size_t num_streams; /* n >= 1 */
+  const void* input;  /* z (T, n, d), inner */
+  void* output;       /* y (T, n, d), inner */
+} depthcost_unfused_activation_args;
+DEPTHCOST_API depthcost_status depthcost_unfused_activation(
+    const depthcost_target* target, const depthcost_unfused_activation_args* args);
+
+/* Y = G o Xn. */
+typedef struct {
+  depthcost_dtype dtype;
+  size_t num_tokens;  /* T */
+  size_t hidden_size; /* d >= 1 */
+  size_t num_streams; /* n >= 1 */
+  const void* gates;  /* G (T, n, d) */
+  const void* input;  /* Xn (T, n, d) */
+  void* output;       /* Y (T, n, d) */
+} depthcost_unfused_gate_product_args;
+DEPTHCOST_API depthcost_status depthcost_unfused_gate_product(
+    const depthcost_target* target, const depthcost_unfused_gate_product_args* args);
+
+/* x = (1/n) sum_i Y_i. */
+typedef struct {
+  depthcost_dtype dtype;
+  size_t num_tokens;   /* T */
+  size_t hidden_size;  /* d >= 1 */
+  size_t num_streams;  /* n >= 1 */
+  const void* streams; /* Y (T, n, d) */
+  void* output;        /* x (T, d) */
+} depthcost_unfused_stream_mean_args;
+DEPTHCOST_API depthcost_status depthcost_unfused_stream_mean(
+    const depthcost_target* target, const depthcost_unfused_stream_mean_args* args);
+
 #ifdef __cplusplus
 }
 #endif

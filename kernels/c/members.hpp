@@ -15,7 +15,7 @@
   X(streams) X(pre) X(post) X(residual) X(mapping)                                                \
   X(next_streams) X(next_pre) X(next_post) X(next_residual) X(matrices) X(order)                  \
   X(inject) X(gain) X(inject_weights) X(eps)                                                      \
-  X(inverse_rms) X(activation) X(next_inject)                                                     \
+  X(inverse_rms) X(activation) X(next_inject) X(num_outputs) X(function) X(gates)                 \
   X(weights) X(mixed) X(input) X(sources) X(stack) X(keys) X(logits) X(spread)                    \
   X(output_gradient) X(gradient) X(gain_gradient) X(bank_gradients) X(partial_gradient)           \
   X(query_gradient) X(query_gradients) X(mix) X(mix_gradient) X(mix_gradients) X(log_sum)          \

@@ -1,6 +1,5 @@
-// Gated Residual in two passes. Matrices of several megabytes meet the tokens of a tile: they are
-// read once a tile, by matrix units as they are in memory, else block by block, widened into
-// scratch.
+// Gated Residual in two passes. Its matrices meet the tokens of a tile:
+// primitives/gate_columns.hpp. The pieces that a framework launches are in eager_gated.cpp.
 #include "kernels/cpu/primitives/targets.hpp"
 #include "kernels/cpu/run.hpp"
 
@@ -8,15 +7,11 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/gated_residual.cpp"
 #include <hwy/foreach_target.h>
 
-#include <cstring>
-
 #include "kernels/cpu/primitives/dispatch.hpp"
-#include "kernels/cpu/primitives/matrix_units.hpp"
-#include "kernels/cpu/primitives/projection.hpp"
+#include "kernels/cpu/primitives/gate_columns.hpp"
 #include "kernels/cpu/primitives/row.hpp"
 #include "kernels/cpu/primitives/sigmoid.hpp"
 #include "kernels/cpu/primitives/threads.hpp"
-#include "kernels/cpu/primitives/workspace.hpp"
 
 #ifndef DEPTHCOST_KERNELS_CPU_GATED_RESIDUAL
 #define DEPTHCOST_KERNELS_CPU_GATED_RESIDUAL
@@ -35,222 +30,6 @@ struct GatedResidualKernels {
 HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 namespace {
-
-/// Whether matrix units take the products of such rows. They round vec(Xn) or a to bf16.
-template <class T>
-bool takes_units(std::size_t size) {
-  return std::is_same_v<T, Bf16> && HWY_TARGET <= HWY_AVX3 && size % kUnitStep == 0 &&
-         has_matrix_units();
-}
-
-/// Takes a token's column block by block, for vectors or for matrix units.
-struct ColumnWriter {
-  float* row = nullptr;
-  Bf16* rounded = nullptr;  // null: vectors
-
-  HWY_INLINE void put(std::size_t e, Pair in_order, Whole whole) const {
-    if (rounded != nullptr)
-      store_rounded(rounded + e, in_order_of<Bf16>(in_order), whole, Cached{});
-    else
-      store_raw(row + e, in_order);
-  }
-  HWY_INLINE void put(std::size_t e, Pair in_order, Part part) const {
-    if (rounded != nullptr)
-      return store_rounded(rounded + e, in_order_of<Bf16>(in_order), part, Cached{});
-    HWY_ALIGN float block[kBlock];
-    store_raw(block, in_order);
-    std::memcpy(row + e, block, part.count * sizeof(float));
-  }
-};
-
-static_assert(kGateTokens == kUnitGroups * kUnitColumns);
-
-/// vec(Xn) or a of the tokens of a tile. Matrix units want them as bf16, interleaved.
-class GateColumns {
- public:
-  /// Room for the columns of kGateTokens tokens.
-  GateColumns(std::size_t size, bool units) : size_(size), stride_(padded(size)), units_(units) {
-    if (!units) {
-      rows_ = buffers().rows.at_least(kGateTokens * stride_);
-      return;
-    }
-    rounded_ = buffers().rounded.at_least(kUnitColumns * stride_);
-    interleaved_ = buffers().interleaved.at_least(kGateTokens * size);
-  }
-
-  std::size_t size() const { return size_; }
-  std::size_t num_tokens() const { return num_tokens_; }
-
-  /// fill(token, writer) puts each token's column.
-  template <class Fill>
-  void assign(std::size_t num_tokens, const Fill& fill) {
-    num_tokens_ = num_tokens;
-    for (std::size_t t = 0; t < num_tokens; ++t) {
-      if (units_) {
-        fill(t, ColumnWriter{nullptr, rounded_ + t % kUnitColumns * stride_});
-        if (t % kUnitColumns == kUnitColumns - 1 || t == num_tokens - 1) interleave_up_to(t);
-        continue;
-      }
-      float* row = rows_ + t * stride_;
-      std::fill(row + size_, row + stride_, 0.0F);
-      fill(t, ColumnWriter{row});
-    }
-  }
-
-  /// Products of `count` rows of `matrix` with all columns: (token, row), kGateRows apart.
-  template <class T>
-  const float* times(const T* matrix, std::size_t first, std::size_t count) const {
-    float* products = buffers().products.at_least(kGateTokens * kGateRows);
-    if constexpr (std::is_same_v<T, Bf16>)
-      if (units_) {
-        multiply_by_units(matrix + first * size_, count, products);
-        return products;
-      }
-    multiply_by_vectors(matrix, first, count, products);
-    return products;
-  }
-
- private:
-  struct Buffers {
-    Buffer<float> rows;
-    Buffer<Bf16> rounded;
-    Buffer<Bf16> interleaved;
-    Buffer<float> weights;  // a block of a matrix, widened
-    Buffer<float> lanes;    // the same, transposed
-    Buffer<float> sums;
-    Buffer<float> products;
-  };
-  static Buffers& buffers() {
-    thread_local Buffers of_thread;
-    return of_thread;
-  }
-
-  /// The group of columns that ends with `token`. Those that are not there are zero.
-  void interleave_up_to(std::size_t token) {
-    const std::size_t there = token % kUnitColumns + 1;
-    std::fill_n(rounded_ + there * stride_, (kUnitColumns - there) * stride_, Bf16(0));
-    interleave(rounded_, stride_, size_,
-               interleaved_ + token / kUnitColumns * kUnitColumns * size_);
-  }
-
-  void multiply_by_units(const Bf16* rows, std::size_t count, float* products) const {
-    HWY_ALIGN float tiles[kUnitGroups * kUnitRows * kUnitColumns];
-    const std::size_t num_groups = (num_tokens_ + kUnitColumns - 1) / kUnitColumns;
-    for (std::size_t row = 0; row < count; row += kUnitRows) {
-      const std::size_t num_rows = std::min(kUnitRows, count - row);
-      if (row == 0 || num_rows < kUnitRows) begin_products(num_rows);
-      multiply({rows + row * size_, size_, num_rows, interleaved_, num_groups, size_, tiles});
-      for (std::size_t group = 0; group < num_groups; ++group)
-        transpose(tiles + group * kUnitRows * kUnitColumns, kUnitColumns,
-                  products + group * kUnitColumns * kGateRows + row, kGateRows);
-    }
-    end_products();
-  }
-
-  /// A block of the matrix is widened once, and meets all tokens.
-  template <class T>
-  void multiply_by_vectors(const T* matrix, std::size_t first, std::size_t count,
-                           float* products) const {
-    float* weights = buffers().weights.at_least(kGateRows * kGateColumns);
-    if (meets_short_rows(count)) {
-      widen(matrix + first * size_, count, size_, weights);
-      return multiply_short_rows(weights, count, products);
-    }
-    float* sums = buffers().sums.at_least(kGateTokens * kGateRows * kLanes);
-    std::fill_n(sums, num_tokens_ * count * kLanes, 0.0F);
-    Fetcher fetcher;
-    for (std::size_t column = 0; column < size_; column += kGateColumns) {
-      const std::size_t width = std::min(kGateColumns, size_ - column);
-      widen(matrix + first * size_ + column, count, width, weights);
-      project({.rows = rows_ + column,
-               .num_rows = num_tokens_,
-               .row_stride = stride_,
-               .parameters = weights,
-               .num_parameters = count,
-               .parameter_stride = kGateColumns,
-               .num_segments = 1,
-               .size = width,
-               .sums = sums,
-               .fetcher = &fetcher});
-    }
-    for (std::size_t t = 0; t < num_tokens_; ++t)
-      add_lanes(sums + t * count * kLanes, count, products + t * kGateRows);
-  }
-
-  /// `width` columns of `count` rows, kGateColumns apart.
-  template <class T>
-  void widen(const T* rows, std::size_t count, std::size_t width, float* weights) const {
-    for (std::size_t row = 0; row < count; ++row)
-      for_each_block(width, [&](std::size_t i, auto where) HWY_ATTR {
-        store_raw(weights + row * kGateColumns + i, load_in_order(rows + row * size_ + i, where));
-      });
-  }
-
-  /// Sums of short rows are many for what they add up: lanes hold rows, and need no sum at the end.
-  bool meets_short_rows(std::size_t count) const {
-    return kCanTranspose && kLanes == kTransposedWords && size_ <= kGateColumns / 2 &&
-           count % kTransposedWords == 0;
-  }
-
-  void multiply_short_rows(const float* weights, std::size_t count, float* products) const {
-    float* lanes = buffers().lanes.at_least(padded(size_) * kGateRows);
-    for (std::size_t row = 0; row < count; row += kTransposedWords)
-      for (std::size_t k = 0; k < size_; k += kTransposedWords)
-        transpose(weights + row * kGateColumns + k, kGateColumns, lanes + k * kGateRows + row,
-                  kGateRows);
-    std::size_t t = 0;
-    for (; t + kLaneTokens <= num_tokens_; t += kLaneTokens)
-      multiply_lanes<kLaneTokens>(lanes, t, products);
-    for (; t < num_tokens_; ++t) multiply_lanes<1>(lanes, t, products);
-  }
-
-  /// Products of R tokens from `token` on with kGateRows rows, of which those beyond `count` are of
-  /// no use.
-  template <std::size_t R>
-  HWY_INLINE void multiply_lanes(const float* lanes, std::size_t token, float* products) const {
-    constexpr std::size_t kVectors = kGateRows / kLanes;
-    Vec sums[R][kVectors];
-    HWY_UNROLL(8)
-    for (std::size_t r = 0; r < R; ++r) HWY_UNROLL(8)
-    for (std::size_t v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(Lanes());
-    const float* rows = rows_ + token * stride_;
-    for (std::size_t k = 0; k < size_; ++k) {
-      Vec weights[kVectors];
-      HWY_UNROLL(8)
-      for (std::size_t v = 0; v < kVectors; ++v)
-        weights[v] = load_vec(lanes + k * kGateRows + v * kLanes);
-      HWY_UNROLL(8)
-      for (std::size_t r = 0; r < R; ++r) {
-        const Vec a = in_register(broadcast(rows[r * stride_ + k]));
-        HWY_UNROLL(8)
-        for (std::size_t v = 0; v < kVectors; ++v)
-          sums[r][v] = hn::MulAdd(a, weights[v], sums[r][v]);
-      }
-    }
-    HWY_UNROLL(8)
-    for (std::size_t r = 0; r < R; ++r) HWY_UNROLL(8)
-    for (std::size_t v = 0; v < kVectors; ++v)
-      hn::StoreU(sums[r][v], Lanes(), products + (token + r) * kGateRows + v * kLanes);
-  }
-
-  /// Tokens whose products with kGateRows rows fill the registers of AVX-512.
-  static constexpr std::size_t kLaneTokens = 4;
-
-  std::size_t size_;
-  std::size_t stride_;
-  bool units_;
-  std::size_t num_tokens_ = 0;
-  float* rows_ = nullptr;
-  Bf16* rounded_ = nullptr;
-  Bf16* interleaved_ = nullptr;
-};
-
-/// visit(first, count) of tiles of tokens.
-template <class Visit>
-void each_tile(TokenRange tokens, const Visit& visit) {
-  for (std::size_t first = tokens.begin; first < tokens.end; first += kGateTokens)
-    visit(first, std::min(kGateTokens, tokens.end - first));
-}
 
 /// X + lambda f of one stream, stored; returns its squares.
 template <class T>
@@ -328,12 +107,6 @@ void apply_down(const GatedApplyDown<T>& op, TokenRange tokens) {
   });
 }
 
-/// The sigmoid, with the digits that T keeps.
-template <class T>
-HWY_INLINE Vec gate_of(Vec z) {
-  return inverse<T>(hn::Add(broadcast(1), exp_of_minus<T>(z)));
-}
-
 /// sigmoid(logits) o Xn of one stream's columns, added to `mixed`. Asks for the next columns, since
 /// a tile comes back to this row when it is done with all others.
 template <class T>
@@ -378,11 +151,7 @@ void up_mix(const GatedUpMix<T>& op, TokenRange tokens) {
   const bool units = takes_units<T>(op.rank);
   GateColumns columns(op.rank, units);
   each_tile(tokens, [&](std::size_t first, std::size_t count) {
-    columns.assign(count, [&](std::size_t t, const ColumnWriter& a) {
-      const float* from = op.activation + (first + t) * op.rank;
-      for_each_block(op.rank, [&](std::size_t e, auto where)
-                                  HWY_ATTR { a.put(e, load_in_order(from + e, where), where); });
-    });
+    columns.assign(count, op.activation + first * op.rank);
     for (std::size_t column = 0; column < op.hidden_size; column += kGateRows)
       mix_columns(op, columns, first, column);
   });

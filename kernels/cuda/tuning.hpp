@@ -111,5 +111,10 @@ inline constexpr unsigned kEagerThreads = 256;
 inline constexpr unsigned kStackVectors = 4;  // per thread, all in flight at once
 inline constexpr unsigned kScoreVectors = 4;
 inline constexpr unsigned kMixVectors = 8;
+inline constexpr unsigned kElementwiseVectors = 4;  // per thread and input
+inline constexpr unsigned kProductWarps = 4;        // of 16 rows of a matrix each
+inline constexpr unsigned kProductThreads = kProductWarps * 32;
+inline constexpr unsigned kProductTokens = 64;  // that meet them
+inline constexpr unsigned kProductPiece = 64;   // elements of a token in shared memory at a time
 
 }  // namespace depthcost::cuda

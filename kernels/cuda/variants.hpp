@@ -6,6 +6,7 @@
 #include "kernels/cuda/attnres/phase1_variants.hpp"
 #include "kernels/cuda/backward/backward_variants.hpp"
 #include "kernels/cuda/dense_mix_variants.hpp"
+#include "kernels/cuda/eager_gated_variants.hpp"
 #include "kernels/cuda/eager_variants.hpp"
 #include "kernels/cuda/gated_residual/gated_residual_variants.hpp"
 #include "kernels/cuda/hyper_connections_variants.hpp"

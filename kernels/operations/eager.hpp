@@ -1,4 +1,5 @@
-// The launches of a framework in eager mode, one by one: schedule `unfused`.
+// The launches of a framework in eager mode, one by one: schedule `unfused`. Those of Gated
+// Residual stand in eager_gated.hpp.
 #pragma once
 
 #include "kernels/operations/mhc.hpp"

@@ -22,6 +22,7 @@
 #include "kernels/operations/bf16.hpp"
 #include "kernels/operations/dense_mix.hpp"
 #include "kernels/operations/eager.hpp"
+#include "kernels/operations/eager_gated.hpp"
 #include "kernels/operations/gated_residual.hpp"
 #include "kernels/operations/hyper_connections.hpp"
 #include "kernels/operations/mhc.hpp"
@@ -37,4 +38,5 @@
   DEPTHCOST_DENSE_MIX_OPERATIONS(X)        \
   DEPTHCOST_GATED_RESIDUAL_OPERATIONS(X)   \
   DEPTHCOST_ALTUP_OPERATIONS(X)            \
-  DEPTHCOST_EAGER_OPERATIONS(X)
+  DEPTHCOST_EAGER_OPERATIONS(X)            \
+  DEPTHCOST_EAGER_GATED_OPERATIONS(X)

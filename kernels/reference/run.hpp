@@ -8,6 +8,7 @@
 #include "kernels/reference/backward/residual.hpp"
 #include "kernels/reference/dense_mix.hpp"
 #include "kernels/reference/eager.hpp"
+#include "kernels/reference/eager_gated.hpp"
 #include "kernels/reference/eager_mhc.hpp"
 #include "kernels/reference/gated_residual.hpp"
 #include "kernels/reference/hyper_connections.hpp"

@@ -249,6 +249,11 @@ CoreWork mhc_boundary_backward_work(const Operation& operation) {
   return work;
 }
 
+/// Every row is read and used once.
+CoreWork read_rows_work(const Operation& operation) {
+  return unfused_work(Primitive::add, traffic(operation).reads_d);
+}
+
 double recent(const Operation& operation) { return reads_of(operation, Operand::recent); }
 double streams(const Operation& operation) { return static_cast<double>(operation.streams); }
 
@@ -297,8 +302,7 @@ constexpr std::array kWorks{
     WorkOf{operations::kUnfusedMix, [](Op op) { return unfused_work(Primitive::mix, recent(op)); }},
     WorkOf{operations::kUnfusedStack,
            [](Op op) { return unfused_work(Primitive::add, reads_of(op, Operand::bank)); }},
-    WorkOf{operations::kUnfusedElementwise,
-           [](Op op) { return unfused_work(Primitive::add, traffic(op).reads_d); }},
+    WorkOf{operations::kUnfusedElementwise, read_rows_work},
     WorkOf{operations::kRowUpdate, row_update_work},
     WorkOf{operations::kResidualScalingRmsnorm, row_update_work},
     WorkOf{operations::kAltupPredict, row_update_work},
@@ -306,14 +310,19 @@ constexpr std::array kWorks{
     WorkOf{operations::kAltupMiddle, row_update_work},
     WorkOf{operations::kAltupCorrect, row_update_work},
     WorkOf{operations::kUnfusedProjection, product_work},
-    WorkOf{operations::kGateApply,
-           [](Op op) { return unfused_work(Primitive::add, traffic(op).reads_d); }},
+    WorkOf{operations::kGateApply, read_rows_work},
     WorkOf{operations::kGateMix, [](Op op) { return unfused_work(Primitive::mix, recent(op)); }},
     WorkOf{operations::kGateDown, product_work},
     WorkOf{operations::kGateDownSilu, product_work},
     WorkOf{operations::kGateUp, product_work},
     WorkOf{operations::kGateUpMix, gate_mix_work},
     WorkOf{operations::kGateApplyDown, gate_down_work},
+    WorkOf{operations::kUnfusedGatedNorm, read_rows_work},
+    WorkOf{operations::kUnfusedGateDown, product_work},
+    WorkOf{operations::kUnfusedGateUp, product_work},
+    WorkOf{operations::kUnfusedActivation, read_rows_work},
+    WorkOf{operations::kUnfusedGateProduct, read_rows_work},
+    WorkOf{operations::kUnfusedStreamMean, read_rows_work},
     WorkOf{operations::kAttnresSinglePassBackward, single_pass_backward_work},
     WorkOf{operations::kAttnresPhase1Backward, phase1_backward_work},
     WorkOf{operations::kAttnresPhase2Backward, phase2_backward_work},

@@ -45,6 +45,12 @@ inline constexpr OperationId kGateMix{"gated_residual_mix"};
 inline constexpr OperationId kGateUpMix{"gated_residual_up_mix"};
 inline constexpr OperationId kGateApplyDown{"gated_residual_apply_down"};
 inline constexpr OperationId kGateBoundary{"gated_residual_boundary"};
+inline constexpr OperationId kUnfusedGatedNorm{"unfused_gated_norm"};
+inline constexpr OperationId kUnfusedGateDown{"unfused_gate_down"};
+inline constexpr OperationId kUnfusedGateUp{"unfused_gate_up"};
+inline constexpr OperationId kUnfusedActivation{"unfused_activation"};
+inline constexpr OperationId kUnfusedGateProduct{"unfused_gate_product"};
+inline constexpr OperationId kUnfusedStreamMean{"unfused_stream_mean"};
 inline constexpr OperationId kGateAllReduce{"gated_residual_all_reduce"};
 inline constexpr OperationId kGateAllGather{"gated_residual_all_gather"};
 
@@ -166,6 +172,64 @@ constexpr Operation gate_boundary(const Gate& g) {
           .weights_d = g.weights_d() * g.share()};
 }
 
+// What a framework launches one by one, beside lambda f and its addition.
+
+/// Xn of the updated streams: n r, n w; the gain. A rank needs its columns alone.
+constexpr Operation unfused_gated_norm(const Gate& g) {
+  return {.id = kUnfusedGatedNorm,
+          .accesses = {Access{Operand::recent, g.n, g.n * g.share()}},
+          .flops_d = 4 * g.n,
+          .weights_d = g.gain_d() * g.share()};
+}
+
+/// D Xn or B Xn, as many scalars as it has `outputs`: n r.
+constexpr Operation unfused_gate_down(const Gate& g, double outputs) {
+  Operation product = unfused_projection({Access{Operand::recent, g.n * g.share(), 0}},
+                                         g.n * outputs * g.share(), outputs);
+  product.id = kUnfusedGateDown;
+  return product;
+}
+
+/// As gate_up.
+constexpr Operation unfused_gate_up(const Gate& g) {
+  Operation up = gate_up(g);
+  up.id = kUnfusedGateUp;
+  return up;
+}
+
+/// The sigmoid of all logits: n r, n w.
+constexpr Operation unfused_gates(const Gate& g) {
+  const double own = g.n * g.share();
+  Operation gates = unfused_elementwise({Access{Operand::recent, own, own}}, 4 * own);
+  gates.id = kUnfusedActivation;
+  return gates;
+}
+
+/// SiLU or sigmoid of `count` scalars.
+constexpr Operation unfused_scalar_activation(double count) {
+  Operation small = unfused_elementwise({}, 0);
+  small.id = kUnfusedActivation;
+  small.reads_scalars = small.writes_scalars = count;
+  return small;
+}
+
+/// G o Xn: 2n r, n w.
+constexpr Operation unfused_gate_product(const Gate& g) {
+  const double own = g.n * g.share();
+  Operation product = unfused_elementwise({Access{Operand::recent, 2 * own, own}}, own);
+  product.id = kUnfusedGateProduct;
+  return product;
+}
+
+/// Their mean over the streams: n r, 1 w.
+constexpr Operation unfused_stream_mean(const Gate& g) {
+  const double own = g.n * g.share();
+  Operation mean = unfused_elementwise(
+      {Access{Operand::recent, own, 0}, Access{Operand::layer_input, 0, g.share()}}, own);
+  mean.id = kUnfusedStreamMean;
+  return mean;
+}
+
 /// Partial sums of D Xn and B Xn.
 constexpr Operation gate_all_reduce(const Gate& g) {
   return {.id = kGateAllReduce,
@@ -177,7 +241,8 @@ constexpr Operation gate_all_gather(const Gate& g) {
   return {.id = kGateAllGather, .exchange = {TransferKind::all_gather, g.num_ranks, 1, 0}};
 }
 
-/// As the released model has it: r = 320.
+/// As the released model has it: r = 320. unfused_gate_down is D, unfused_activation the sigmoid of
+/// the gates.
 inline constexpr std::array kGatedResidualEntries{
     CatalogueEntry{
         .name = kGateApplyDown.text,
@@ -189,6 +254,40 @@ inline constexpr std::array kGatedResidualEntries{
                    .operation =
                        [](const CallCounts& c) {
                          return gate_up_mix({.n = as_double(c.num_streams)}, StreamNorm::folded);
+                       }},
+    CatalogueEntry{.name = kUnfusedGatedNorm.text,
+                   .has_streams = true,
+                   .operation =
+                       [](const CallCounts& c) {
+                         return unfused_gated_norm({.n = as_double(c.num_streams)});
+                       }},
+    CatalogueEntry{.name = kUnfusedGateDown.text,
+                   .has_streams = true,
+                   .operation =
+                       [](const CallCounts& c) {
+                         return unfused_gate_down({.n = as_double(c.num_streams)}, Gate{}.r);
+                       }},
+    CatalogueEntry{
+        .name = kUnfusedGateUp.text,
+        .has_streams = true,
+        .operation =
+            [](const CallCounts& c) { return unfused_gate_up({.n = as_double(c.num_streams)}); }},
+    CatalogueEntry{
+        .name = kUnfusedActivation.text,
+        .has_streams = true,
+        .operation =
+            [](const CallCounts& c) { return unfused_gates({.n = as_double(c.num_streams)}); }},
+    CatalogueEntry{.name = kUnfusedGateProduct.text,
+                   .has_streams = true,
+                   .operation =
+                       [](const CallCounts& c) {
+                         return unfused_gate_product({.n = as_double(c.num_streams)});
+                       }},
+    CatalogueEntry{.name = kUnfusedStreamMean.text,
+                   .has_streams = true,
+                   .operation =
+                       [](const CallCounts& c) {
+                         return unfused_stream_mean({.n = as_double(c.num_streams)});
                        }},
 };
 

@@ -75,6 +75,12 @@ HWY_INLINE Vec inverse(Vec x) {
 #endif
 }
 
+/// The sigmoid, with the digits that T keeps.
+template <class T>
+HWY_INLINE Vec gate_of(Vec z) {
+  return inverse<T>(hn::Add(broadcast(1), exp_of_minus<T>(z)));
+}
+
 }  // namespace depthcost::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

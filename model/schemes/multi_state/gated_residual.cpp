@@ -30,32 +30,17 @@ Gate gate_of(const SchemeLayer& at) {
 Launches eager_launches(const Gate& g) {
   using namespace operations;
   const double n = g.n;
-  const double own = n * g.share();
-  const auto rows = [](double read, double written, double flops_d) {
-    return unfused_elementwise({Access{Operand::recent, read, written}}, flops_d);
-  };
-  const auto scalars = [](double count) {
-    Operation small = unfused_elementwise({}, 0);
-    small.reads_scalars = small.writes_scalars = count;
-    return small;
-  };
   Operation scaled =
       unfused_elementwise({Access{Operand::layer_output, 1, 0}, Access{Operand::recent, 0, n}}, n);
   scaled.reads_scalars = n;
   const Operation added =
       unfused_elementwise({Access{Operand::recent, n, 0}, Access{Operand::streams, n, n}}, n);
-  Operation normalised = rows(n, own, 4 * n);
-  normalised.skeleton = Skeleton::row_reduction;
-  normalised.weights_d = g.gain_d() * g.share();
-  const auto product = [&](double weights_d, double results) {
-    return unfused_projection({Access{Operand::recent, own, 0}}, weights_d * g.share(), results);
-  };
-  const Operation mean = unfused_elementwise(
-      {Access{Operand::recent, own, 0}, Access{Operand::layer_input, 0, g.share()}}, own);
-  Launches all{scaled, added, normalised, product(g.down_d(), g.r), scalars(g.r)};
+  Launches all{scaled, added, unfused_gated_norm(g), unfused_gate_down(g, g.r),
+               unfused_scalar_activation(g.r)};
   if (g.site == GateSite::layer)
-    all.insert(all.end(), {product(g.inject_d(), g.weights_of_streams()), scalars(n)});
-  all.insert(all.end(), {gate_up(g), rows(own, own, 4 * own), rows(2 * own, own, own), mean});
+    all.insert(all.end(), {unfused_gate_down(g, n), unfused_scalar_activation(n)});
+  all.insert(all.end(), {unfused_gate_up(g), unfused_gates(g), unfused_gate_product(g),
+                         unfused_stream_mean(g)});
   return all;
 }
 

@@ -45,6 +45,12 @@ HAS_SIZE(depthcost_attnres_phase2_backward_args, 136);
 HAS_SIZE(depthcost_mhc_post_backward_args, 96);
 HAS_SIZE(depthcost_mhc_pre_backward_args, 192);
 HAS_SIZE(depthcost_mhc_boundary_backward_args, 248);
+HAS_SIZE(depthcost_unfused_gated_norm_args, 64);
+HAS_SIZE(depthcost_unfused_gate_down_args, 64);
+HAS_SIZE(depthcost_unfused_gate_up_args, 64);
+HAS_SIZE(depthcost_unfused_activation_args, 48);
+HAS_SIZE(depthcost_unfused_gate_product_args, 56);
+HAS_SIZE(depthcost_unfused_stream_mean_args, 48);
 
 static int num_failures = 0;
 

@@ -67,6 +67,13 @@ struct Calls {
                                        .output = buffer(8),
                                        .next_post = buffer(9),
                                        .next_residual = buffer(10)};
+  depthcost_unfused_activation_args activation{.dtype = DEPTHCOST_F32,
+                                               .function = DEPTHCOST_GATE_SILU,
+                                               .num_tokens = 1,
+                                               .hidden_size = kSize,
+                                               .num_streams = 1,
+                                               .input = buffer(3),
+                                               .output = buffer(4)};
   depthcost_attnres_single_pass_backward_args backward{.dtype = DEPTHCOST_F32,
                                                        .store = DEPTHCOST_GRADIENT_ADD,
                                                        .num_tokens = 1,
@@ -110,6 +117,9 @@ depthcost_status single_pass(Calls& c) {
 depthcost_status phase1(Calls& c) { return depthcost_attnres_phase1(&c.target, &c.phase1); }
 depthcost_status backward(Calls& c) {
   return depthcost_attnres_single_pass_backward(&c.target, &c.backward);
+}
+depthcost_status activation(Calls& c) {
+  return depthcost_unfused_activation(&c.target, &c.activation);
 }
 depthcost_status variant(Calls& c) { return depthcost_attnres_variant(&c.target, &c.variant); }
 depthcost_status boundary(Calls& c) { return depthcost_mhc_boundary(&c.target, &c.boundary); }
@@ -176,6 +186,10 @@ const ErrorCase kErrorCases[] = {
     {"UnknownKeyNorm", after([](Calls& c) { c.variant.key_norm = 3; }, variant),
      DEPTHCOST_INVALID_ARGUMENT,
      "attnres_variant: key_norm is 3 (must be the row = 0, each head = 1 or nothing = 2)"},
+    {"ForgottenFunction", after([](Calls& c) { c.activation.function = 0; }, activation),
+     DEPTHCOST_INVALID_ARGUMENT,
+     "unfused_activation: function is 0 (must be the sigmoid = 1, twice the sigmoid = 2 or SiLU = "
+     "3)"},
     {"HeadsThatDoNotDivide", after([](Calls& c) { c.variant.num_heads = 3; }, variant),
      DEPTHCOST_INVALID_ARGUMENT,
      "attnres_single_pass: num_heads is 3 (must divide hidden_size, 8)"},

@@ -8,8 +8,8 @@
 #include "tests/kernels/cpu/attnres_ablation_problems.hpp"
 #include "tests/kernels/cpu/backward/backward_problems.hpp"
 #include "tests/kernels/cpu/dense_mix_problems.hpp"
+#include "tests/kernels/cpu/eager_gated_problems.hpp"
 #include "tests/kernels/cpu/eager_problems.hpp"
-#include "tests/kernels/cpu/gated_residual_problems.hpp"
 #include "tests/kernels/cpu/row_problems.hpp"
 
 namespace depthcost::test::operations_test {
@@ -223,6 +223,16 @@ TEST(COperations, UnfusedMhc) {
   expect_wraps_in_both<UnfusedMhcPostProblem, MhcShape>(shapes);
   expect_wraps_in_both<UnfusedMhcResidualProblem, MhcShape>(shapes);
   expect_wraps_in_both<UnfusedMhcMergeProblem, MhcShape>(shapes);
+}
+
+TEST(COperations, UnfusedGatedResidual) {
+  const std::initializer_list<GateShape> shapes{{5, 24, 3, 6}, {5, 24, 3, 7}, {5, 24, 3, 8}};
+  expect_wraps_in_both<UnfusedGatedNormProblem, GateShape>(shapes);
+  expect_wraps_in_both<UnfusedGateDownProblem, GateShape>(shapes);
+  expect_wraps_in_both<UnfusedGateUpProblem, GateShape>(shapes);
+  expect_wraps_in_both<UnfusedActivationProblem, GateShape>(shapes);  // its three functions
+  expect_wraps_in_both<UnfusedGateProductProblem, GateShape>(shapes);
+  expect_wraps_in_both<UnfusedStreamMeanProblem, GateShape>(shapes);
 }
 
 }  // namespace

@@ -48,6 +48,11 @@ inline depthcost_sinkhorn_order in_c(SinkhornOrder order) {
   return order == SinkhornOrder::col_row ? DEPTHCOST_COL_ROW : DEPTHCOST_ROW_COL;
 }
 
+inline depthcost_gate_function in_c(GateFunction function) {
+  if (function == GateFunction::silu) return DEPTHCOST_GATE_SILU;
+  return function == GateFunction::sigmoid ? DEPTHCOST_GATE_SIGMOID : DEPTHCOST_GATE_TWICE_SIGMOID;
+}
+
 inline depthcost_sum_store in_c(SumStore store) {
   if (store == SumStore::partial_sum) return DEPTHCOST_STORE_PARTIAL_SUM;
   return store == SumStore::bank_row ? DEPTHCOST_STORE_BANK_ROW : DEPTHCOST_STORE_NOWHERE;

@@ -109,13 +109,19 @@ struct GatedUpMixProblem {
   auto outputs() const { return std::tie(output); }
 };
 
+/// Scalars as T has them.
+template <class T>
+void round_scalars(const Tensor<float>& scalars) {
+  for (std::size_t i = 0; i < scalars.count(); ++i) {
+    float& a = scalars.data()[i];
+    a = static_cast<float>(reference::to_double(reference::round_to<T>(a)));
+  }
+}
+
 /// a as units for matrices of bf16 take it: then they lose nothing of it.
 template <class T>
 void round_activations(GatedUpMixProblem<T>& problem) {
-  for (std::size_t i = 0; i < problem.activation.count(); ++i) {
-    float& a = problem.activation.data()[i];
-    a = static_cast<float>(reference::to_double(reference::round_to<T>(a)));
-  }
+  round_scalars<T>(problem.activation);
 }
 
 /// Such units round Xn to bf16, which loses 2^-9 of each term; SiLU makes at most twice that of it.

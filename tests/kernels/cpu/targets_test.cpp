@@ -6,8 +6,8 @@
 
 #include "tests/kernels/cpu/attnres_ablation_problems.hpp"
 #include "tests/kernels/cpu/dense_mix_problems.hpp"
+#include "tests/kernels/cpu/eager_gated_problems.hpp"
 #include "tests/kernels/cpu/eager_problems.hpp"
-#include "tests/kernels/cpu/gated_residual_problems.hpp"
 #include "tests/kernels/cpu/row_problems.hpp"
 
 namespace depthcost::test::targets_test {
@@ -62,7 +62,14 @@ void expect_other_schemes_match(std::size_t d) {
   for (const std::size_t rank : {5U, 32U}) {
     expect_matches<GatedApplyDownProblem<T>>(GateShape{7, d, 2, rank});
     expect_matches_after<GatedUpMixProblem<T>>(GateShape{7, d, 2, rank}, 0, round_activations<T>);
+    expect_matches<UnfusedGateDownProblem<T>>(GateShape{7, d, 2, rank});
+    expect_matches<UnfusedGateUpProblem<T>>(GateShape{7, d, 2, rank});
   }
+  for (const std::size_t function : {0U, 1U, 2U})
+    expect_matches<UnfusedActivationProblem<T>>(GateShape{7, d, 2, function});
+  expect_matches<UnfusedGatedNormProblem<T>>(GateShape{7, d, 3, 1});
+  expect_matches<UnfusedGateProductProblem<T>>(GateShape{7, d, 3, 1});
+  expect_matches<UnfusedStreamMeanProblem<T>>(GateShape{7, d, 3, 1});
   for (const std::size_t stores : {only_input, stored_mix, stored_stream})
     expect_matches<DenseMixProblem<T>>(DenseShape{7, d, 3, stores, d % 2});
 }

@@ -2,7 +2,7 @@
 #include "tests/kernels/cpu/altup_problems.hpp"
 #include "tests/kernels/cpu/attnres_ablation_problems.hpp"
 #include "tests/kernels/cpu/dense_mix_problems.hpp"
-#include "tests/kernels/cpu/gated_residual_problems.hpp"
+#include "tests/kernels/cpu/eager_gated_problems.hpp"
 #include "tests/kernels/cpu/row_problems.hpp"
 #include "tests/kernels/cuda/run.hpp"
 
@@ -83,6 +83,8 @@ TEST_F(BatchOnDevice, DecidesNoBitsElsewhere) {
   const auto fastest = cuda::Batch::fastest;
   EXPECT_TRUE((is_invariant<MhcPostProblem<Bf16>>(MhcShape{0, 2304, 4, 1, 0}, fastest)));
   EXPECT_TRUE((is_invariant<GatedUpMixProblem<Bf16>>(GateShape{0, 512, 4, 24}, fastest)));
+  EXPECT_TRUE((is_invariant<UnfusedGateDownProblem<Bf16>>(GateShape{0, 512, 4, 24}, fastest)));
+  EXPECT_TRUE((is_invariant<UnfusedGateUpProblem<Bf16>>(GateShape{0, 512, 4, 24}, fastest)));
   EXPECT_TRUE((is_invariant<DenseMixProblem<Bf16>>(DenseShape{0, 2304, 4, 0, 1}, fastest)));
   EXPECT_TRUE((is_invariant<AltupPredictProblem<Bf16>>(AltupShape{0, 2304, 4}, fastest)));
   EXPECT_TRUE((is_invariant<AltupLaurelProblem<Bf16>>(AltupShape{0, 2304, 64}, fastest)));

@@ -228,6 +228,31 @@ TEST(Descriptors, EqualTheLedgerForUnfusedPieces) {
   expect_ledger_row(descriptor(UnfusedMhcMerge<Bf16>{T, d, 4}), operations::unfused_mhc_merge(4));
 }
 
+TEST(Descriptors, EqualTheLedgerForUnfusedGatedResidual) {
+  constexpr std::size_t T = 8192;
+  constexpr std::size_t d = 2560;
+  constexpr std::size_t r = 320;
+  for (const std::size_t n : {1, 4}) {
+    const operations::Gate gate{.n = static_cast<double>(n), .r = r};
+    expect_ledger_row(descriptor(UnfusedGatedNorm<Bf16>{T, d, n}),
+                      operations::unfused_gated_norm(gate));
+    for (const std::size_t outputs : {r, n})
+      expect_ledger_row(descriptor(UnfusedGateDown<Bf16>{T, d, n, outputs}),
+                        operations::unfused_gate_down(gate, static_cast<double>(outputs)));
+    expect_ledger_row(descriptor(UnfusedGateUp<Bf16>{T, d, n, r}),
+                      operations::unfused_gate_up(gate));
+    expect_ledger_row(descriptor(UnfusedActivation<Bf16>{T, d, n}),
+                      operations::unfused_gates(gate));
+    expect_ledger_row(descriptor(UnfusedGateProduct<Bf16>{T, d, n}),
+                      operations::unfused_gate_product(gate));
+    expect_ledger_row(descriptor(UnfusedStreamMean<Bf16>{T, d, n}),
+                      operations::unfused_stream_mean(gate));
+  }
+  EXPECT_EQ(descriptor(UnfusedGateUp<Bf16>{T, d, 4, r}).variant, "tile");
+  EXPECT_EQ(descriptor(UnfusedGateUp<Bf16>{T, d, 4, 33}).variant, "scalar");
+  EXPECT_EQ(descriptor(UnfusedGateDown<float>{T, d, 4, r}).variant, "scalar");
+}
+
 TEST(Descriptors, EqualTheLedgerForAltup) {
   for (const std::size_t A : {1, 4, 8}) {
     const auto copies = static_cast<double>(A);

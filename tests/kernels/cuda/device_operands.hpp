@@ -272,6 +272,51 @@ GatedUpMix<T> on_device(GatedUpMix<T> op, DeviceBuffers& buffers) {
   return op;
 }
 template <class T>
+UnfusedGatedNorm<T> on_device(UnfusedGatedNorm<T> op, DeviceBuffers& buffers) {
+  const std::size_t size = op.num_streams * op.hidden_size;
+  buffers.move(op.streams, op.num_tokens * size);
+  buffers.move(op.gain, size);
+  buffers.move(op.output, op.num_tokens * size);
+  return op;
+}
+template <class T>
+UnfusedGateDown<T> on_device(UnfusedGateDown<T> op, DeviceBuffers& buffers) {
+  const std::size_t size = op.num_streams * op.hidden_size;
+  buffers.move(op.input, op.num_tokens * size);
+  buffers.move(op.weights, op.num_outputs * size);
+  buffers.move(op.output, op.num_tokens * op.num_outputs);
+  return op;
+}
+template <class T>
+UnfusedGateUp<T> on_device(UnfusedGateUp<T> op, DeviceBuffers& buffers) {
+  const std::size_t size = op.num_streams * op.hidden_size;
+  buffers.move(op.activation, op.num_tokens * op.rank);
+  buffers.move(op.up, size * op.rank);
+  buffers.move(op.output, op.num_tokens * size);
+  return op;
+}
+template <class T>
+UnfusedActivation<T> on_device(UnfusedActivation<T> op, DeviceBuffers& buffers) {
+  const std::size_t count = op.num_tokens * op.num_streams * op.hidden_size;
+  buffers.move(op.input, count);
+  buffers.move(op.output, count);
+  return op;
+}
+template <class T>
+UnfusedGateProduct<T> on_device(UnfusedGateProduct<T> op, DeviceBuffers& buffers) {
+  const std::size_t count = op.num_tokens * op.num_streams * op.hidden_size;
+  buffers.move(op.gates, count);
+  buffers.move(op.input, count);
+  buffers.move(op.output, count);
+  return op;
+}
+template <class T>
+UnfusedStreamMean<T> on_device(UnfusedStreamMean<T> op, DeviceBuffers& buffers) {
+  buffers.move(op.streams, op.num_tokens * op.num_streams * op.hidden_size);
+  buffers.move(op.output, op.num_tokens * op.hidden_size);
+  return op;
+}
+template <class T>
 DenseMix<T> on_device(DenseMix<T> op, DeviceBuffers& buffers) {
   const std::size_t row_size = op.num_tokens * op.hidden_size;
   buffers.move(op.bank, op.num_bank_rows * row_size);

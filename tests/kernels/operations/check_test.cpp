@@ -273,6 +273,28 @@ TEST(Check, NamesWhatOverlaps) {
   EXPECT_EQ(
       complaint(UnfusedMhcPre<float>{kTokens, kSize, kStreams, buffer(0), buffer(1), buffer(0)}),
       "unfused_mhc_pre: output overlaps streams (must be distinct)");
+  EXPECT_EQ(complaint(UnfusedGateProduct<float>{kTokens, kSize, kStreams, buffer(0), buffer(1),
+                                                buffer(1)}),
+            "unfused_gate_product: output overlaps input (must be distinct)");
+  EXPECT_EQ(complaint(UnfusedActivation<float>{kTokens, kSize, kStreams, GateFunction::silu,
+                                               buffer(0), buffer(0)}),
+            "unfused_activation: output overlaps input (must be distinct)");
+}
+
+TEST(Check, FindsSizesThatGatesNeed) {
+  EXPECT_EQ(complaint(UnfusedGateDown<float>{kTokens, kSize, kStreams, 0, buffer(0), buffer(1),
+                                             buffer(2)}),
+            "unfused_gate_down: num_outputs is 0 (must be at least 1)");
+  EXPECT_EQ(complaint(UnfusedGateUp<Bf16>{kTokens, kSize, kStreams, 0, nullptr, nullptr, nullptr}),
+            "unfused_gate_up: rank is 0 (must be at least 1)");
+  EXPECT_EQ(complaint(UnfusedStreamMean<float>{kTokens, kSize, 0, buffer(0), buffer(1)}),
+            "unfused_stream_mean: num_streams is 0 (must be at least 1)");
+  EXPECT_EQ(complaint(UnfusedGatedNorm<float>{.num_tokens = kTokens,
+                                              .hidden_size = kSize,
+                                              .num_streams = kStreams,
+                                              .streams = buffer(0),
+                                              .output = buffer(1)}),
+            "unfused_gated_norm: gain is null (must be 32 bytes)");
 }
 
 ScaledAddRmsNorm<float> scaled() {

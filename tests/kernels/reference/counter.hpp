@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/reference/run.hpp"
+#include "tests/kernels/reference/gated_operands.hpp"
 #include "tests/kernels/reference/launched.hpp"
 #include "tests/kernels/reference/mhc_operands.hpp"
 

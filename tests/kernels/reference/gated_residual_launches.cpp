@@ -126,8 +126,8 @@ void up_mix(Site& b, StreamNorm norm) {
 }
 
 /// Products without their activations, and a kernel for these: scalars of `count` a token.
-void scalar_kernel(Site& b, std::vector<Row*> rows) {
-  b.launch(operations::kUnfusedElementwise, {}, [&](CountingAccess& access, std::size_t t) {
+void scalar_kernel(Site& b, OperationId id, std::vector<Row*> rows) {
+  b.launch(id, {}, [&](CountingAccess& access, std::size_t t) {
     for (Row* row : rows) {
       const std::size_t size = row->size() / b.T;
       Row values = Steps::loaded(access, *row, t, size);
@@ -148,8 +148,8 @@ void products(Site& b, OperationId id, bool has_down, bool has_inject) {
   });
 }
 
-void up(Site& b) {
-  b.launch(operations::kGateUp, {b.rows(b.logits)}, [&](CountingAccess& access, std::size_t t) {
+void up(Site& b, OperationId id) {
+  b.launch(id, {b.rows(b.logits)}, [&](CountingAccess& access, std::size_t t) {
     const Row act = Steps::loaded(access, b.a, t, b.r);
     Row z;
     for (std::size_t i = 0; i < b.nd; ++i) z.push_back(b.logit(act, i));
@@ -160,8 +160,8 @@ void up(Site& b) {
 Rows five_kernels(Site& b) {
   apply(b, StreamNorm::stored);
   products(b, operations::kGateDown, true, true);
-  scalar_kernel(b, {&b.a, &b.next});
-  up(b);
+  scalar_kernel(b, operations::kUnfusedElementwise, {&b.a, &b.next});
+  up(b, operations::kGateUp);
   b.launch(operations::kGateMix, {b.rows(b.logits), b.rows(b.Xn), place(Operand::layer_input, b.x)},
            [&](CountingAccess& access, std::size_t t) {
              const Row z = Steps::loaded(access, b.logits, t, b.nd);
@@ -176,15 +176,15 @@ Rows five_kernels(Site& b) {
 
 /// out = compute(in...), element by element of (T, n d).
 template <class Compute>
-void rows_kernel(Site& b, const std::vector<Row*>& in, Row& out, const Compute& compute) {
+void rows_kernel(Site& b, OperationId id, const std::vector<Row*>& in, Row& out,
+                 const Compute& compute) {
   std::vector<Place> places{b.rows(out)};
   for (const Row* row : in) places.push_back(b.rows(*row));
-  b.launch(operations::kUnfusedElementwise, std::move(places),
-           [&](CountingAccess& access, std::size_t t) {
-             Rows values;
-             for (const Row* row : in) values.push_back(Steps::loaded(access, *row, t, b.nd));
-             Site::put(access, out, t, compute(values));
-           });
+  b.launch(id, std::move(places), [&](CountingAccess& access, std::size_t t) {
+    Rows values;
+    for (const Row* row : in) values.push_back(Steps::loaded(access, *row, t, b.nd));
+    Site::put(access, out, t, compute(values));
+  });
 }
 
 Rows eager(Site& b) {
@@ -200,26 +200,26 @@ Rows eager(Site& b) {
   b.steps.elementwise({{Operand::recent, &term}, {Operand::streams, &b.X}},
                       {Operand::streams, &b.X},
                       [](const Row& v, std::size_t) { return v[0] + v[1]; });
-  rows_kernel(b, {&b.X}, b.Xn, [&](const Rows& in) {
+  rows_kernel(b, operations::kUnfusedGatedNorm, {&b.X}, b.Xn, [&](const Rows& in) {
     Row unused;
     return b.normed(in[0], unused);
   });
-  products(b, operations::kUnfusedProjection, true, false);
-  scalar_kernel(b, {&b.a});
-  products(b, operations::kUnfusedProjection, false, true);
-  scalar_kernel(b, {&b.next});
-  up(b);
-  rows_kernel(b, {&b.logits}, b.logits, [](const Rows& in) {
+  products(b, operations::kUnfusedGateDown, true, false);
+  scalar_kernel(b, operations::kUnfusedActivation, {&b.a});
+  products(b, operations::kUnfusedGateDown, false, true);
+  scalar_kernel(b, operations::kUnfusedActivation, {&b.next});
+  up(b, operations::kUnfusedGateUp);
+  rows_kernel(b, operations::kUnfusedActivation, {&b.logits}, b.logits, [](const Rows& in) {
     Row gates;
     for (const double z : in[0]) gates.push_back(gate_of(z));
     return gates;
   });
-  rows_kernel(b, {&b.logits, &b.Xn}, term, [](const Rows& in) {
+  rows_kernel(b, operations::kUnfusedGateProduct, {&b.logits, &b.Xn}, term, [](const Rows& in) {
     Row y = in[0];
     for (std::size_t i = 0; i < y.size(); ++i) y[i] *= in[1][i];
     return y;
   });
-  b.launch(operations::kUnfusedElementwise, {b.rows(term), place(Operand::layer_input, b.x)},
+  b.launch(operations::kUnfusedStreamMean, {b.rows(term), place(Operand::layer_input, b.x)},
            [&](CountingAccess& access, std::size_t t) {
              const Row y = Steps::loaded(access, term, t, b.nd);
              Row out(b.d, 0);

@@ -6,6 +6,7 @@
 #include "model/ledger/path_operations.hpp"
 #include "model/schemes/list.hpp"
 #include "tests/kernels/reference/counter.hpp"
+#include "tests/kernels/reference/eager_site.hpp"
 #include "tests/kernels/reference/schedules.hpp"
 
 namespace depthcost::test::traffic_test {
@@ -249,6 +250,115 @@ TEST(CountedUnfusedMhc, IsTheLedgersKernelRows) {
     counter.run(
         UnfusedMhcMerge<double>{b.T, b.d, b.m, b.mixed.data(), b.spread.data(), b.next.data()});
     RC_ASSERT(counter.launches == from_ledger(b.path(), Schedule::unfused));
+  }));
+}
+
+/// Gated Residual at one site, every operand in a buffer of its own.
+struct GateBuffers {
+  Shape shape;
+  std::size_t n = *rc::gen::inRange<std::size_t>(1, 5);
+  std::size_t r = *rc::gen::inRange<std::size_t>(1, 4);
+  std::size_t T = shape.num_tokens;
+  std::size_t d = shape.hidden_size;
+  Row X = drawn(T * n * d), f = drawn(T * d), lambda = drawn(T * n), g = drawn(n * d);
+  Row D = drawn(r * n * d), B = drawn(n * n * d), U = drawn(n * d * r);
+  Row next = Row(T * n * d, kNaN), terms = next, normed = next, logits = next, gates = next;
+  Row gated = next, x = Row(T * d, kNaN), p = Row(T * r, kNaN), a = p, q = Row(T * n, kNaN);
+  Row next_lambda = q, factors = q;
+
+  static Row drawn(std::size_t size) {
+    Row row;
+    for (std::size_t i = 0; i < size; ++i)
+      row.push_back(*rc::gen::inRange(-1000, 1000) / 1000.0 + 0.0005);
+    return row;
+  }
+  ResidualPath path() const {
+    return {Scheme{schemes::kGatedResidual,
+                   {.num_streams = static_cast<Count>(n), .gate_rank = static_cast<Count>(r)}},
+            1};
+  }
+  EagerSite<double> pieces() {
+    return {T,
+            d,
+            n,
+            r,
+            X.data(),
+            f.data(),
+            lambda.data(),
+            g.data(),
+            D.data(),
+            B.data(),
+            U.data(),
+            terms.data(),
+            next.data(),
+            normed.data(),
+            p.data(),
+            a.data(),
+            q.data(),
+            next_lambda.data(),
+            logits.data(),
+            gates.data(),
+            gated.data(),
+            x.data()};
+  }
+  /// The two passes, in the same buffers: x, the streams, and lambda.
+  Rows fused() {
+    reference::run(GatedApplyDown<double>{.num_tokens = T,
+                                          .hidden_size = d,
+                                          .num_streams = n,
+                                          .rank = r,
+                                          .streams = X.data(),
+                                          .layer_output = f.data(),
+                                          .inject = lambda.data(),
+                                          .gain = g.data(),
+                                          .down = D.data(),
+                                          .inject_weights = B.data(),
+                                          .next_streams = next.data(),
+                                          .inverse_rms = factors.data(),
+                                          .activation = a.data(),
+                                          .next_inject = next_lambda.data()});
+    reference::run(GatedUpMix<double>{T, d, n, r, next.data(), factors.data(), g.data(), U.data(),
+                                      a.data(), x.data()});
+    return {x, next, next_lambda};
+  }
+};
+
+/// lambda f and its addition to the streams run as pieces of mHC, whose ledger calls them its own.
+LedgerView view_of_piece(const auto& op) { return ledger_view(op); }
+LedgerView view_of_piece(const UnfusedMhcPost<double>& op) {
+  LedgerView view = ledger_view(op);
+  view.id = operations::kUnfusedElementwise;
+  return view;
+}
+LedgerView view_of_piece(const UnfusedMhcMerge<double>& op) {
+  LedgerView view = ledger_view(op);
+  view.id = operations::kUnfusedElementwise;
+  view.places[0] = rows(Operand::streams, op.mixed, streams_size(op));
+  return view;
+}
+
+/// Launches of a site.
+constexpr std::ptrdiff_t kPieces = 11;
+
+TEST(CountedUnfusedGatedResidual, IsTheLedgersKernelRowsAndComputesWhatTheTwoPassesDo) {
+  EXPECT_TRUE(rc::check([] {
+    GateBuffers b;
+    Counter counter;
+    run_pieces(b.pieces(), [&](const auto& op) {
+      counter.launch(view_of_piece(op),
+                     [&](CountingAccess& access) { reference::run(op, access); });
+    });
+    std::vector<Launched> site = from_ledger(b.path(), Schedule::unfused);
+    site.erase(site.begin() + kPieces, site.end());  // the exit
+    RC_ASSERT(counter.launches == site);
+    const auto n = static_cast<double>(b.n);
+    const Traffic moved = traffic_of(counter.launches);
+    RC_ASSERT(moved.reads_d == 9 * n + 1);
+    RC_ASSERT(moved.writes_d == 6 * n + 1);
+    const Rows unfused{b.x, b.next, b.next_lambda};
+    const Rows fused = b.fused();
+    for (std::size_t i = 0; i < fused.size(); ++i)
+      RC_ASSERT(relative_error(unfused[i], fused[i]) < 1e-12);
   }));
 }
 

@@ -13,7 +13,7 @@
 #include "tests/kernels/cpu/altup_problems.hpp"
 #include "tests/kernels/cpu/attnres_problems.hpp"
 #include "tests/kernels/cpu/backward/backward_problems.hpp"
-#include "tests/kernels/cpu/gated_residual_problems.hpp"
+#include "tests/kernels/cpu/eager_gated_problems.hpp"
 #include "tests/kernels/cpu/mhc_problems.hpp"
 #include "tests/kernels/cuda/backward_operands.hpp"
 #include "tests/kernels/cuda/run.hpp"
@@ -92,6 +92,8 @@ std::vector<Run> runs() {
           run_of<GatedApplyDownProblem<Bf16>>(GateShape{2, 128, 5, 40}),
           run_of<GatedApplyDownProblem<float>>(GateShape{2, 72, 4, 8}),
           run_of<GatedUpMixProblem<Bf16>>(GateShape{40, 32, 4, 24}),
+          run_of<UnfusedGateDownProblem<Bf16>>(GateShape{19, 64, 3, 40}),
+          run_of<UnfusedGatedNormProblem<Bf16>>(GateShape{3, 1032, 2, 1}),
           run_of<AltupPredictProblem<Bf16>>(AltupShape{3, 512, 4}),
           run_of<AltupLaurelProblem<Bf16>>(AltupShape{3, 136, 64}),
           backward_run_of<SinglePassBackwardProblem<Bf16>>({5, 1096, 9, 1, 1, 2, 1}),
