@@ -10,7 +10,7 @@
 #include "microbench/cases/backward_cases.hpp"
 #include "microbench/cases/dense_mix_cases.hpp"
 #include "microbench/cases/eager_cases.hpp"
-#include "microbench/cases/gated_residual_cases.hpp"
+#include "microbench/cases/eager_gated_cases.hpp"
 #include "microbench/cases/hyper_connection_cases.hpp"
 #include "microbench/cases/row_cases.hpp"
 
@@ -63,7 +63,8 @@ void each_variant_case(const Shape& s, const Visit& visit) {
   visit_it("attnres_single_pass/sliding_window", sliding_window_pass<T>);
 }
 
-/// As each_fused_case, for Gated Residual, whose shapes are those of the model that has it.
+/// As each_fused_case, for Gated Residual, whose shapes are those of the model that has it: its two
+/// passes, and the pieces that a framework's eager mode launches.
 template <class T, class Visit>
 void each_gated_case(const Shape& s, const Visit& visit) {
   const auto visit_it = [&](std::string_view name, auto make) {
@@ -71,6 +72,12 @@ void each_gated_case(const Shape& s, const Visit& visit) {
   };
   visit_it("gated_residual_apply_down", gated_apply_down<T>);
   visit_it("gated_residual_up_mix", gated_up_mix<T>);
+  visit_it("unfused_gated_norm", unfused_gated_norm<T>);
+  visit_it("unfused_gate_down", unfused_gate_down<T>);
+  visit_it("unfused_gate_up", unfused_gate_up<T>);
+  visit_it("unfused_activation", unfused_activation<T>);
+  visit_it("unfused_gate_product", unfused_gate_product<T>);
+  visit_it("unfused_stream_mean", unfused_stream_mean<T>);
 }
 
 /// As each_fused_case, for backward passes.

@@ -85,6 +85,17 @@ TEST(CoreWork, OfAMapOfStreamsTakesEachInOnce) {
     EXPECT_NE(pass.primitive, multiply);
 }
 
+TEST(CoreWork, OfPiecesOfGatedResidualIsAPassOverWhatTheyRead) {
+  using enum Primitive;
+  const CallCounts four{.num_streams = 4};
+  EXPECT_EQ(rows_of("unfused_gated_norm", four), (Rows{{add, 4}}));
+  EXPECT_EQ(rows_of("unfused_gate_down", four), (Rows{{product, 4 * 320}}));
+  EXPECT_EQ(rows_of("unfused_gate_up", four), (Rows{{product, 4 * 320}}));
+  EXPECT_EQ(rows_of("unfused_activation", four), (Rows{{add, 4}}));
+  EXPECT_EQ(rows_of("unfused_gate_product", four), (Rows{{add, 8}}));
+  EXPECT_EQ(rows_of("unfused_stream_mean", four), (Rows{{add, 4}}));
+}
+
 TEST(CoreWork, IsNeverLessThanNothing) {
   for (const SchemeRule* rule : scheme_rules()) {
     SchemeParameters parameters;
@@ -113,8 +124,10 @@ TEST(CoreWork, SharesPhiAmongTheTokensOfATile) {
   EXPECT_EQ(kTokensPerTile, static_cast<double>(cpu::kMhcTokens));
   for (const CatalogueEntry& entry : catalogue()) {
     const Operation operation = entry.operation({});
-    const bool has_phi = operation.unit == ExecutionUnit::tensor_cores && operation.parameters > 0;
-    EXPECT_EQ(core_work(operation).tile_rows, has_phi ? 4 * 24 : operation.weights_d) << entry.name;
+    const bool is_product = operation.unit == ExecutionUnit::tensor_cores;
+    const bool has_phi = is_product && operation.parameters > 0;
+    const double matrix = is_product ? operation.weights_d : 0;  // else it is a gain
+    EXPECT_EQ(core_work(operation).tile_rows, has_phi ? 4 * 24 : matrix) << entry.name;
   }
 }
 

@@ -13,6 +13,7 @@
 #include "model/ledger/path_operations.hpp"
 #include "model/operations/attnres_operations.hpp"
 #include "model/operations/eager_operations.hpp"
+#include "model/operations/gated_residual_operations.hpp"
 #include "model/operations/mhc_operations.hpp"
 #include "model/operations/residual_operations.hpp"
 #include "model/schemes/list.hpp"
@@ -105,7 +106,14 @@ INSTANTIATE_TEST_SUITE_P(
                     OperationCase{"MhcPre", unfused_mhc_pre(4), {4, 1, 4, 0}},
                     OperationCase{"MhcPost", unfused_mhc_post(4), {1, 4, 4, 0}},
                     OperationCase{"MhcResidual", unfused_mhc_residual(4), {4, 4, 16, 0}},
-                    OperationCase{"MhcMerge", unfused_mhc_merge(4), {8, 4}}),
+                    OperationCase{"MhcMerge", unfused_mhc_merge(4), {8, 4}},
+                    OperationCase{"GatedNorm", unfused_gated_norm({}), {4, 4}},
+                    OperationCase{"GateDown", unfused_gate_down({}, 320), {4, 0, 0, 320}},
+                    OperationCase{"GateUp", unfused_gate_up({}), {0, 4, 320, 0}},
+                    OperationCase{"Gates", unfused_gates({}), {4, 4}},
+                    OperationCase{"Lambda", unfused_scalar_activation(4), {0, 0, 4, 4}},
+                    OperationCase{"GateProduct", unfused_gate_product({}), {8, 4}},
+                    OperationCase{"StreamMean", unfused_stream_mean({}), {4, 1}}),
     label_of);
 
 TEST(UnfusedMhc, IsTable1AndTheNextNorm) {
