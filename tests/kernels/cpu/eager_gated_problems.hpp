@@ -72,7 +72,7 @@ struct UnfusedGateUpProblem {
   auto outputs() const { return std::tie(output); }
 };
 
-/// Which function is that of the rank: every shape with another rank has another one.
+/// The rank chooses the function: those of three ranks in a row are all of them.
 template <class T>
 struct UnfusedActivationProblem {
   Tensor<T> input, output;
