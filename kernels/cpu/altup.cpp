@@ -298,7 +298,7 @@ void correct(const AltupCorrect<T>& op, TokenRange tokens) {
       const Pair change = multiply_add(minus, load(copies + e, where), load_raw(a + e));
       for (std::size_t i = 0; i < A; ++i) {
         T* p = copies + i * d + e;
-        prefetch_into_l2(p + ahead<T>(e, d, A * d));
+        fetch_block(p + ahead<T>(e, d, A * d));
         const Pair h = multiply_add(broadcast(c[i] + 1), change, load(p, where));
         store_rounded(p, h, where, Cached{});
       }

@@ -58,7 +58,7 @@ DenseRows<T> rows_of(const DenseMix<T>& op, std::size_t t, const T** bank) {
 /// Loads a block that is read once, and prefetches what comes `distance` later.
 template <class T, class Where>
 HWY_INLINE Pair load_once(const T* row, std::size_t i, std::size_t distance, Where where) {
-  prefetch_into_l2(row + i + distance);
+  fetch_block(row + i + distance);
   return load(row + i, where);
 }
 

@@ -42,7 +42,7 @@ void rmsnorm(const UnfusedRmsNorm<T>& op, TokenRange tokens) {
     const T* h = op.input + t * d;
     const double scale = inverse_rms(sum_of_squares(h, d), d, op.norm.eps);
     const auto load_h = [&](std::size_t i, auto where) HWY_ATTR {
-      prefetch_into_l2(h + d + i);
+      fetch_block(h + d + i);
       return load(h + i, where);
     };
     norm_row(load_h, scale, op.norm.gain, d, op.output + t * d, policy);
@@ -59,7 +59,7 @@ void stack(const UnfusedStack<T>& op, TokenRange rows) {
     T* copy = op.stack + row * d;
     with_policy(policy, copy, [&](auto chosen) HWY_ATTR {
       for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
-        prefetch(source + i + kAheadBytes / sizeof(T));
+        prefetch(source + i + near_bytes(sizeof(T)) / sizeof(T));
         store(copy + i, load(source + i, where), where, chosen);
       });
     });
@@ -79,7 +79,7 @@ void key_norm(const UnfusedKeyNorm<T>& op, TokenRange rows) {
     with_policy(policy, k, [&](auto chosen) HWY_ATTR {
       for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
         const Pair normalised = load(v + i, where) * Pair{factor, factor};
-        prefetch_into_l2(v + d + i);
+        fetch_block(v + d + i);
         store_rounded(k + i, normalised, where, chosen);
       });
     });
@@ -144,7 +144,7 @@ void mix(const UnfusedMix<T>& op, TokenRange tokens) {
     const auto mix = [&](const auto& finish) HWY_ATTR {
       const auto fetch = [&](std::size_t i) HWY_ATTR {
         const std::size_t distance = ahead<T>(i, d, d);
-        for (std::size_t s = 0; s < op.num_sources; ++s) prefetch_into_l2(rows[s] + i + distance);
+        for (std::size_t s = 0; s < op.num_sources; ++s) fetch_block(rows[s] + i + distance);
       };
       const auto start = [](std::size_t, auto) HWY_ATTR { return zeros(); };
       mix_rows(rows, weights, op.num_sources, d, fetch, start, finish);

@@ -52,7 +52,7 @@ void norm(const UnfusedGatedNorm<T>& op, TokenRange rows) {
     const Vec scale = broadcast(static_cast<float>(inverse_rms(sum_of_squares(X, d), d, op.eps)));
     with_policy(policy, Xn, [&](auto chosen) HWY_ATTR {
       for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
-        prefetch_into_l2(X + d + i);
+        fetch_block(X + d + i);
         const Pair factor = multiply_add(scale, load(gain + i, where), Pair{scale, scale});
         store_rounded(Xn + i, load(X + i, where) * factor, where, chosen);
       });
@@ -107,13 +107,13 @@ void up(const UnfusedGateUp<T>& op, TokenRange tokens) {
   });
 }
 
-/// output = function(input), block by block. Asks for what it reads later, as a copy does.
+/// output = function(input), block by block.
 template <class T, class Function>
 HWY_INLINE void map_elements(const T* input, T* output, std::size_t size, StorePolicy policy,
                              const Function& function) {
   with_policy(policy, output, [&](auto chosen) HWY_ATTR {
     for_each_block(size, [&](std::size_t i, auto where) HWY_ATTR {
-      prefetch_into_l2(input + i + kFarBytes / sizeof(T));
+      fetch_ahead(input + i);
       const Pair z = load(input + i, where);
       store_rounded(output + i, Pair{function(z.first), function(z.second)}, where, chosen);
     });
@@ -173,7 +173,7 @@ void average(const UnfusedStreamMean<T>& op, TokenRange tokens) {
         const std::size_t distance = ahead<T>(e, d, n * d);
         Pair sum = zeros();
         for (std::size_t i = 0; i < n; ++i) {
-          prefetch_into_l2(rows[i] + e + distance);
+          fetch_block(rows[i] + e + distance);
           sum = sum + load(rows[i] + e, where);
         }
         finish(e, Pair{share, share} * sum, where);

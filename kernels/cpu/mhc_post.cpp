@@ -33,10 +33,12 @@ namespace {
 template <class T>
 void store_streams(const StreamMap<T>& map, std::size_t size, T* outputs, StorePolicy policy) {
   with_policy(policy, outputs, [&](auto chosen) HWY_ATTR {
-    map_streams(map, 0, size, ahead_of(map),
-                [&](std::size_t i, std::size_t at, Pair x, auto where) DEPTHCOST_INLINED {
-                  store_rounded(outputs + i * size + at, x, where, chosen);
-                });
+    with_fetch_ahead([&](FetchAhead way) DEPTHCOST_INLINED {
+      map_streams(map, 0, size, ahead_of(map, way),
+                  [&](std::size_t i, std::size_t at, Pair x, auto where) DEPTHCOST_INLINED {
+                    store_rounded(outputs + i * size + at, x, where, chosen);
+                  });
+    });
   });
 }
 

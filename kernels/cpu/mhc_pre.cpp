@@ -70,7 +70,7 @@ HWY_INLINE void mix_streams(const T* streams, std::size_t m, std::size_t d, cons
   const auto mix = [&](const auto& finish) HWY_ATTR {
     const auto fetch = [&](std::size_t i) HWY_ATTR {
       const std::size_t distance = ahead<T>(i, d, m * d);
-      for (std::size_t j = 0; j < m; ++j) prefetch_into_l2(rows[j] + i + distance);
+      for (std::size_t j = 0; j < m; ++j) fetch_block(rows[j] + i + distance);
     };
     mix_rows(
         rows, pre, m, d, fetch, [](std::size_t, auto) HWY_ATTR { return zeros(); }, finish);

@@ -29,7 +29,7 @@ namespace {
 
 template <class T>
 void add(const ResidualAdd<T>& op, TokenRange tokens) {
-  constexpr std::size_t kAhead = sum_ahead_bytes(sizeof(T)) / sizeof(T);
+  constexpr std::size_t kAhead = near_bytes(sizeof(T)) / sizeof(T);
   T* h = op.hidden_state + tokens.begin * op.hidden_size;
   const T* f = op.layer_output + tokens.begin * op.hidden_size;
   for_each_block((tokens.end - tokens.begin) * op.hidden_size,
@@ -42,15 +42,14 @@ void add(const ResidualAdd<T>& op, TokenRange tokens) {
 
 template <class T>
 void add_rmsnorm(const ResidualAddRmsNorm<T>& op, TokenRange tokens) {
-  constexpr std::size_t kFar = kFarBytes / sizeof(T);
   const std::size_t d = op.hidden_size;
   const NextInputs<T> inputs{d, op.norm, op.output, store_policy(op.num_tokens * d * sizeof(T))};
   const auto form = [&](std::size_t t) HWY_ATTR {
     T* h = op.hidden_state + t * d;
     const T* f = op.layer_output + t * d;
     return [h, f](std::size_t i, auto where) HWY_ATTR {
-      prefetch_into_l2(h + i + kFar);
-      prefetch_into_l2(f + i + kFar);
+      fetch_ahead(h + i);
+      fetch_ahead(f + i);
       const Pair stored = rounded_to<T>(load(h + i, where) + load(f + i, where));
       store(h + i, stored, where, Cached{});
       return stored;

@@ -34,7 +34,7 @@ namespace {
 /// Loads a block, and prefetches what follows in memory.
 template <class T, class Where>
 HWY_INLINE Pair load_ahead(const T* p, Where where) {
-  prefetch_into_l2(p + kFarBytes / sizeof(T));
+  fetch_ahead(p);
   return load(p, where);
 }
 
@@ -121,7 +121,7 @@ HWY_INLINE void shifted_rmsnorm(const ResidualScalingRmsNorm<T>& op, TokenRange 
     const T* f = op.layer_output + t * d;
     return [&op, r, f](std::size_t i, auto where) HWY_ATTR {
       const auto parameter = [&](const float* p) HWY_ATTR { return load_for<T>(p + i, where); };
-      prefetch_into_l2(r + i + kFarBytes / sizeof(float));
+      fetch_ahead(r + i);
       Pair stream = load_for<T>(r + i, where);
       if constexpr (ScalesStream::value)
         stream = (stream + parameter(op.hidden_shifts)) * parameter(op.hidden_scales);

@@ -16,20 +16,21 @@ inline constexpr std::size_t kStreamBytes = std::size_t{4} << 20;
 
 /// How far ahead of its use a line is asked for where data streams through: enough for the latency
 /// of memory, and little of L1. Without, arithmetic on bf16 fills the scheduler before enough loads
-/// are under way: 17.4 GB/s in place of 22.8 on Sapphire Rapids. [ours]
-inline constexpr std::size_t kAheadBytes = 3072;
+/// are under way: 17.4 GB/s in place of 22.8 on Sapphire Rapids. f32 computes less for each line:
+/// on Granite Rapids h + f reaches 27 GB/s, and 20 where it asks as early as bf16, which loses 6 %
+/// where it asks as late. [ours]
+constexpr std::size_t near_bytes(std::size_t element_bytes) {
+  return element_bytes == 4 ? 2048 : 3072;
+}
 
-/// The same into L2, where arithmetic stands between loads: lines wait there without taking L1 from
-/// what is in use. On Zen 4 add and norm in bf16 go from 0.69 to 0.91 of their ceiling, dense mixes
-/// from 0.64 to 0.93, add and norm backward from 0.52 to 0.80. Copies and plain sums lose a fifth,
-/// and keep kAheadBytes. [ours]
+/// How far ahead Zen 4 asks, into L2, where arithmetic stands between loads. Its add and norm in
+/// bf16 goes from 0.69 to 0.91 of its ceiling, dense mixes from 0.64 to 0.93, add and norm backward
+/// from 0.52 to 0.80. Zen 5 loses 5 to 25 %, and other CPUs were not tried: they ask near_bytes
+/// ahead. So do copies and plain sums, which lose a fifth on Zen 4, too. [ours]
 inline constexpr std::size_t kFarBytes = 8192;
 
-/// How far ahead h + f asks. f32 has nothing but loads and stores under way: on Granite Rapids it
-/// reaches 27 GB/s, and 20 with kAheadBytes. bf16 loses 6 % where it asks so late. [ours]
-constexpr std::size_t sum_ahead_bytes(std::size_t element_bytes) {
-  return element_bytes == 4 ? 2048 : kAheadBytes;
-}
+/// How far ahead a line is asked for that waits in L2. [ours]
+inline constexpr std::size_t kFromL2Bytes = 1024;
 
 /// Columns of Phase 1 whose 24 queries or 24 sources fit into 32 KiB of L1. [ours]
 inline constexpr std::size_t kPhase1Columns = 512;
@@ -38,6 +39,9 @@ inline constexpr std::size_t kPhase1Tokens = 2;
 
 /// Columns of Phase 1's backward pass. [ours]
 inline constexpr std::size_t kPhase1BackwardColumns = 128;
+
+/// Columns of the single pass backward that all sources meet while these are in L1. [ours]
+inline constexpr std::size_t kSinglePassBackwardColumns = 512;
 
 /// Phase 2 with up to so many further sources, beside b and o, mixes h twice instead of storing it.
 inline constexpr std::size_t kFewFurtherSources = 1;

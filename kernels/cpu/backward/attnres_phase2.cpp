@@ -50,12 +50,10 @@ HWY_INLINE Pair gained(const AttnResPhase2Backward<T>& op, std::size_t i, Pair d
 template <class T, class Where>
 HWY_INLINE void take_in(const AttnResPhase2Backward<T>& op, std::size_t t, std::size_t i,
                         Where where, RowSums& sums) {
-  constexpr std::size_t kFar = kFarBytes / sizeof(T);
   const std::size_t at = t * op.hidden_size + i;
-  prefetch_into_l2(op.partial_sum + at + kFar);
-  prefetch_into_l2(op.mix + at + kFar);
-  prefetch_into_l2(op.mix_gradient + at + kFar);
-  prefetch_into_l2(op.partial_gradient + at);
+  fetch_ahead(op.partial_sum + at);
+  fetch_ahead(op.mix + at);
+  fetch_ahead(op.mix_gradient + at);
   const Pair b = load(op.partial_sum + at, where);
   const Pair h = load(op.mix + at, where);
   const Pair u = gained(op, i, load(op.mix_gradient + at, where), where);
@@ -93,6 +91,7 @@ template <class T, class Where>
 HWY_INLINE void leave(const AttnResPhase2Backward<T>& op, std::size_t t, std::size_t i, Where where,
                       const RowGradient& row, float* query_gradient, float* gain_gradient) {
   const std::size_t at = t * op.hidden_size + i;
+  fetch_ahead(op.partial_gradient + at);
   const Pair b = load(op.partial_sum + at, where);
   Pair dh = load(op.mix_gradient + at, where);
   if (op.norm.gain != nullptr) {

@@ -47,6 +47,7 @@ struct Workspace {
   Buffer<const T*> sources;
   Buffer<const char*> fetched;
   Buffer<RowDots> dots;
+  Buffer<float> lanes;  // of h . v, a vector for each source
   Buffer<float> weights;
   Buffer<SourceGradient> gradients;
   Buffer<float> rows;  // kNumRows of them
@@ -135,10 +136,17 @@ void aim_at_next(const Token<T>& token, std::size_t num_passes) {
   aim(token, num_rows, num_passes);
 }
 
-/// Asks for what follows `p` in its row.
+/// Asks for what follows `p` in its row, which the fetcher has left in L2.
 template <class T>
-HWY_INLINE void fetch_ahead(const T* p) {
-  prefetch(p + kAheadBytes / sizeof(T));
+HWY_INLINE void fetch_near(const T* p) {
+  prefetch(p + kFromL2Bytes / sizeof(T));
+}
+
+/// body(columns) for chunks of a row that stay in L1 while all sources meet them.
+template <class Body>
+HWY_INLINE void for_each_chunk(std::size_t size, const Body& body) {
+  for (std::size_t i = 0; i < size; i += kSinglePassBackwardColumns)
+    body(Columns{i, std::min(i + kSinglePassBackwardColumns, size)});
 }
 
 template <class T>
@@ -164,7 +172,7 @@ HWY_INLINE void take_in_group(const Token<T>& token, std::size_t first, const Sh
     token.fetcher.step();
     HWY_UNROLL(8)
     for (std::size_t g = 0; g < G; ++g) {
-      fetch_ahead(token.sources[first + g] + i);
+      fetch_near(token.sources[first + g] + i);
       const Pair v = load(token.sources[first + g] + i, where);
       query[g] = hn::MulAdd(w.second, v.second, hn::MulAdd(w.first, v.first, query[g]));
       squares[g] = hn::MulAdd(v.second, v.second, hn::MulAdd(v.first, v.first, squares[g]));
@@ -178,11 +186,11 @@ HWY_INLINE void take_in_group(const Token<T>& token, std::size_t first, const Sh
 
 /// Adds the weighted rows of G sources to h.
 template <class T, std::size_t G>
-HWY_INLINE void mix_group(const Token<T>& token, std::size_t first, float* mix) {
+HWY_INLINE void mix_group(const Token<T>& token, Columns columns, std::size_t first, float* mix) {
   Vec weights[G];
   HWY_UNROLL(8)
   for (std::size_t g = 0; g < G; ++g) weights[g] = broadcast(token.weights[first + g]);
-  for_each_block(token.size, [&](std::size_t i, auto where) DEPTHCOST_INLINED {
+  for_each_block(columns, [&](std::size_t i, auto where) DEPTHCOST_INLINED {
     Pair h = load_raw(mix + i);
     token.fetcher.step();
     HWY_UNROLL(8)
@@ -192,14 +200,14 @@ HWY_INLINE void mix_group(const Token<T>& token, std::size_t first, float* mix) 
   });
 }
 
-/// h . v of G sources.
+/// Adds to h . v of G sources, lane by lane.
 template <class T, std::size_t G>
-HWY_INLINE void meet_group(const Token<T>& token, std::size_t first, const float* mix,
-                           RowDots* dots) {
+HWY_INLINE void meet_group(const Token<T>& token, Columns columns, std::size_t first,
+                           const float* mix, float* lanes) {
   Vec products[G];
   HWY_UNROLL(8)
-  for (std::size_t g = 0; g < G; ++g) products[g] = hn::Zero(Lanes());
-  for_each_block(token.size, [&](std::size_t i, auto where) DEPTHCOST_INLINED {
+  for (std::size_t g = 0; g < G; ++g) products[g] = load_vec(lanes + (first + g) * kLanes);
+  for_each_block(columns, [&](std::size_t i, auto where) DEPTHCOST_INLINED {
     const Pair h = load_raw(mix + i);
     token.fetcher.step();
     HWY_UNROLL(8)
@@ -209,20 +217,27 @@ HWY_INLINE void meet_group(const Token<T>& token, std::size_t first, const float
     }
   });
   HWY_UNROLL(8)
-  for (std::size_t g = 0; g < G; ++g) dots[first + g].mix = sum(products[g]);
+  for (std::size_t g = 0; g < G; ++g)
+    hn::StoreU(products[g], Lanes(), lanes + (first + g) * kLanes);
 }
 
 /// h, and its dot product with every source.
 template <class T>
-HWY_INLINE void mix_sources(const Token<T>& token, float* mix, RowDots* dots) {
+HWY_INLINE void mix_sources(const Token<T>& token, float* mix, float* lanes, RowDots* dots) {
   clear(mix, token.size);
-  for_each_group<kScoreGroup>(
-      token.num_sources, [&](std::size_t first, auto size)
-                             DEPTHCOST_INLINED { mix_group<T, size.value>(token, first, mix); });
-  for_each_group<kScoreGroup>(token.num_sources,
-                              [&](std::size_t first, auto size) DEPTHCOST_INLINED {
-                                meet_group<T, size.value>(token, first, mix, dots);
-                              });
+  std::fill_n(lanes, token.num_sources * kLanes, 0.0F);
+  for_each_chunk(token.size, [&](Columns columns) DEPTHCOST_INLINED {
+    for_each_group<kScoreGroup>(token.num_sources,
+                                [&](std::size_t first, auto size) DEPTHCOST_INLINED {
+                                  mix_group<T, size.value>(token, columns, first, mix);
+                                });
+    for_each_group<kScoreGroup>(token.num_sources,
+                                [&](std::size_t first, auto size) DEPTHCOST_INLINED {
+                                  meet_group<T, size.value>(token, columns, first, mix, lanes);
+                                });
+  });
+  for (std::size_t s = 0; s < token.num_sources; ++s)
+    dots[s].mix = sum(load_vec(lanes + s * kLanes));
 }
 
 /// dh . h and the norm's factors from sums over sources: h = sum_i p_i v_i.
@@ -241,9 +256,10 @@ NormBackward norm_of_mix(const AttnResSinglePassBackward<T>& op, const Token<T>&
 
 /// Leaves dh, and adds to the gain's gradient.
 template <class T>
-HWY_INLINE void undo_norm(const Token<T>& token, NormBackward norm, const SharedRows& shared) {
+HWY_INLINE void undo_norm(const Token<T>& token, Columns columns, NormBackward norm,
+                          const SharedRows& shared) {
   const Pair scale{broadcast(norm.gain_scale), broadcast(norm.gain_scale)};
-  for_each_block(token.size, [&](std::size_t i, auto where) HWY_ATTR {
+  for_each_block(columns, [&](std::size_t i, auto where) HWY_ATTR {
     const Pair h = load_raw(shared.mix + i);
     const Pair u = load_raw(shared.gained + i);
     store_raw(shared.mix_gradient + i, norm_gradient(norm, u, h));
@@ -253,7 +269,7 @@ HWY_INLINE void undo_norm(const Token<T>& token, NormBackward norm, const Shared
 
 /// Stores the gradients of G sources from `first` on, whose factors stay in registers.
 template <class T, GradientStore kStore, std::size_t G>
-HWY_INLINE void leave_group(const Token<T>& token, std::size_t first,
+HWY_INLINE void leave_group(const Token<T>& token, Columns columns, std::size_t first,
                             const SourceGradient* gradients, const SharedRows& shared,
                             StorePolicy policy) {
   const T* v[G];
@@ -269,7 +285,7 @@ HWY_INLINE void leave_group(const Token<T>& token, std::size_t first,
     of_query[g] = broadcast(gradients[first + g].of_query);
     of_source[g] = broadcast(gradients[first + g].of_source);
   }
-  for_each_block(token.size, [&](std::size_t i, auto where) DEPTHCOST_INLINED {
+  for_each_block(columns, [&](std::size_t i, auto where) DEPTHCOST_INLINED {
     const Pair dh = load_raw(shared.mix_gradient + i);
     const Pair w = load_raw(shared.query + i);
     Pair dw = load_raw(shared.query_gradient + i);
@@ -279,7 +295,7 @@ HWY_INLINE void leave_group(const Token<T>& token, std::size_t first,
       const Pair source = load(v[g] + i, where);
       dw = multiply_add(of_query[g], source, dw);
       if constexpr (kStore == GradientStore::add) {
-        fetch_ahead(to[g] + i);
+        fetch_near(to[g] + i);
         const Pair had = load(to[g] + i, where);
         const Pair dv = multiply_add(of_query[g], w, multiply_add(of_mix[g], dh, had));
         store_rounded(to[g] + i, multiply_add(of_source[g], source, dv), where, Cached{});
@@ -355,19 +371,21 @@ HWY_INLINE void single_pass_backward_by(const AttnResSinglePassBackward<T>& op, 
     NormBackward norm;
     SharedRows used = shared;
     if (op.norm.gain != nullptr) {
-      mix_sources(token, shared.mix, dots);
+      mix_sources(token, shared.mix, workspace.lanes.at_least(most * kLanes), dots);
       norm = norm_of_mix(op, token, dots);
-      undo_norm(token, norm, shared);
     } else {
       used.mix_gradient = shared.gained;
     }
     gradients_of(op, token, dots, norm, gradients);
     if constexpr (kStore == GradientStore::add)
       aim_at_next(token, num_groups<kLeftGroup>(token.num_sources));
-    for_each_group<kLeftGroup>(
-        token.num_sources, [&](std::size_t first, auto size) DEPTHCOST_INLINED {
-          leave_group<T, kStore, size.value>(token, first, gradients, used, policy);
-        });
+    for_each_chunk(d, [&](Columns columns) DEPTHCOST_INLINED {
+      if (op.norm.gain != nullptr) undo_norm(token, columns, norm, shared);
+      for_each_group<kLeftGroup>(
+          token.num_sources, [&](std::size_t first, auto size) DEPTHCOST_INLINED {
+            leave_group<T, kStore, size.value>(token, columns, first, gradients, used, policy);
+          });
+    });
   }
   copy_in_order<T>(shared.query_gradient, d, sums);
   if (op.norm.gain != nullptr) copy_in_order<T>(shared.gain_gradient, d, sums + d);

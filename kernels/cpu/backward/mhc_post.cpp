@@ -25,16 +25,16 @@ HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 namespace {
 
-/// Asks for what the token's rows hold kFarBytes later, or the next token's.
+/// Asks for what the token's rows hold later, or the next token's.
 template <class T>
-HWY_INLINE void fetch_ahead(const PostToken<T>& token, std::size_t i) {
+HWY_INLINE void fetch_ahead(const PostToken<T>& token, std::size_t i, FetchAhead way) {
   const std::size_t m = token.num_streams;
-  const std::size_t of_streams = ahead<T>(i, token.size, m * token.size);
+  const std::size_t of_streams = ahead<T>(i, token.size, m * token.size, way);
   for (std::size_t j = 0; j < m; ++j) {
-    prefetch_into_l2(token.streams + j * token.size + i + of_streams);
-    prefetch_into_l2(token.gradients + j * token.size + i + of_streams);
+    fetch_block(token.streams + j * token.size + i + of_streams, way);
+    fetch_block(token.gradients + j * token.size + i + of_streams, way);
   }
-  prefetch_into_l2(token.layer_output + i + ahead<T>(i, token.size, token.size));
+  fetch_block(token.layer_output + i + ahead<T>(i, token.size, token.size, way), way);
 }
 
 template <class T>
@@ -42,9 +42,11 @@ HWY_INLINE void four_streams(const PostToken<T>& token, StorePolicy policy) {
   DotsOfFour dots;
   for (Vec& each : dots.sums) each = hn::Zero(Lanes());
   with_policy(policy, token.layer_gradient, [&](auto chosen) HWY_ATTR {
-    for_each_block(token.size, [&](std::size_t i, auto where) HWY_ATTR {
-      fetch_ahead(token, i);
-      map_block_of_four(token, StoredGradients<T>{token}, i, where, chosen, dots);
+    with_fetch_ahead([&](FetchAhead way) DEPTHCOST_INLINED {
+      for_each_block(token.size, [&](std::size_t i, auto where) HWY_ATTR {
+        fetch_ahead(token, i, way);
+        map_block_of_four(token, StoredGradients<T>{token}, i, where, chosen, dots);
+      });
     });
   });
   store_products(token, [&](std::size_t k) HWY_ATTR { return sum(dots.sums[k]); });
@@ -63,7 +65,7 @@ HWY_INLINE void any_streams(const PostToken<T>& token, StreamScratch& scratch) {
   float* dots = scratch.dots.at_least(m * (m + 1) * kBlock);
   clear(dots, m * (m + 1) * kBlock);
   for_each_block(token.size, [&](std::size_t i, auto where) HWY_ATTR {
-    fetch_ahead(token, i);
+    fetch_ahead(token, i, kFetchAhead);
     map_block_of_any(token, StoredGradients<T>{token}, i, where, behind, dots);
   });
   store_products(token, [&](std::size_t k) HWY_ATTR { return sum(load_raw(dots + k * kBlock)); });

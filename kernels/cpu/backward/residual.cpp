@@ -35,12 +35,10 @@ struct NormSums {
 template <class T, class Where>
 HWY_INLINE void take_in(const ResidualAddRmsNormBackward<T>& op, std::size_t t, std::size_t i,
                         Where where, NormSums& sums) {
-  constexpr std::size_t kFar = kFarBytes / sizeof(T);
   const T* h = op.hidden_state + t * op.hidden_size + i;
   const T* dx = op.output_gradient + t * op.hidden_size + i;
-  prefetch_into_l2(h + kFar);
-  prefetch_into_l2(dx + kFar);
-  prefetch_into_l2(op.gradient + t * op.hidden_size + i);
+  fetch_ahead(h);
+  fetch_ahead(dx);
   const Pair state = load(h, where);
   const Pair gained = load(dx, where) * load_for<T>(op.norm.gain + i, where);
   sums.squares = multiply_add(state, state, sums.squares);
@@ -55,6 +53,7 @@ HWY_INLINE void leave(const ResidualAddRmsNormBackward<T>& op, std::size_t t, st
   const Pair h = load(op.hidden_state + at, where);
   const Pair dx = load(op.output_gradient + at, where);
   const Pair scaled = Pair{broadcast(norm.gain_scale), broadcast(norm.gain_scale)} * dx;
+  fetch_ahead(op.gradient + at);
   const Pair behind = load(op.gradient + at, where);
   const Pair of_norm = multiply_add(scaled, load_for<T>(op.norm.gain + i, where),
                                     multiply_add(broadcast(norm.row_scale), h, behind));

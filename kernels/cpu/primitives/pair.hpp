@@ -45,12 +45,24 @@ struct Part {
 
 inline std::size_t padded(std::size_t count) { return (count + kBlock - 1) / kBlock * kBlock; }
 
-/// body(offset, Whole or Part) over a row of `size` elements.
+/// Elements of a row from `begin`, a multiple of kBlock, up to `end`.
+struct Columns {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+/// body(offset, Whole or Part) over columns of a row.
+template <class Body>
+HWY_INLINE void for_each_block(Columns columns, const Body& body) {
+  std::size_t i = columns.begin;
+  for (; i + kBlock <= columns.end; i += kBlock) body(i, Whole{});
+  if (i < columns.end) body(i, Part{columns.end - i});
+}
+
+/// The same over a row of `size` elements.
 template <class Body>
 HWY_INLINE void for_each_block(std::size_t size, const Body& body) {
-  std::size_t i = 0;
-  for (; i + kBlock <= size; i += kBlock) body(i, Whole{});
-  if (i < size) body(i, Part{size - i});
+  for_each_block(Columns{0, size}, body);
 }
 
 HWY_INLINE Vec broadcast(float value) { return hn::Set(Lanes(), value); }

@@ -9,6 +9,7 @@
 
 #include <hwy/cache_control.h>
 
+#include "kernels/cpu/primitives/fetch_ahead.hpp"
 #include "kernels/cpu/primitives/fetcher.hpp"
 #include "kernels/cpu/primitives/pair.hpp"
 #include "kernels/cpu/primitives/score.hpp"
@@ -26,19 +27,36 @@ HWY_INLINE void prefetch(const T* p) {
     __builtin_prefetch(reinterpret_cast<const char*>(p) + byte, 0, 3);
 }
 
-/// The same into L2, for what is read kFarBytes later.
+/// body(this CPU's way) as a constant, where a branch for each block would take time.
+template <class Body>
+HWY_INLINE void with_fetch_ahead(const Body& body) {
+  if (kFetchAhead == FetchAhead::near)
+    body(FetchAhead::near);
+  else
+    body(FetchAhead::far);
+}
+
+/// Fetches the block at `p`, which is read fetched_ahead() elements later.
 template <class T>
-HWY_INLINE void prefetch_into_l2(const T* p) {
+HWY_INLINE void fetch_block(const T* p, FetchAhead way = kFetchAhead) {
+  if (way == FetchAhead::near) return prefetch(p);
   for (std::size_t byte = 0; byte < kBlock * sizeof(T); byte += kLineBytes)
     __builtin_prefetch(reinterpret_cast<const char*>(p) + byte, 0, 2);
 }
 
-/// From element `i` of a row, the distance to what is read kFarBytes later: in the row, or in the
-/// one that follows it, `next_row` elements after its begin.
+/// The same for a row that is read on and on: `p` is read now.
 template <class T>
-HWY_INLINE std::size_t ahead(std::size_t i, std::size_t size, std::size_t next_row) {
-  constexpr std::size_t kFar = kFarBytes / sizeof(T);
-  return i + kFar < size ? kFar : kFar + next_row - size;
+HWY_INLINE void fetch_ahead(const T* p) {
+  fetch_block(p + fetched_ahead<T>(kFetchAhead));
+}
+
+/// From element `i` of a row, the distance to what is read fetched_ahead() later: in the row, or in
+/// the one that follows it, `next_row` elements after its begin.
+template <class T>
+HWY_INLINE std::size_t ahead(std::size_t i, std::size_t size, std::size_t next_row,
+                             FetchAhead way = kFetchAhead) {
+  const std::size_t distance = fetched_ahead<T>(way);
+  return i + distance < size ? distance : distance + next_row - size;
 }
 
 /// body(Streaming or Cached): streaming where `policy` allows and the rows' alignment permits.

@@ -52,9 +52,10 @@ struct HeldBlocks<0> {
 
 /// fetch(k, column) for inputs that come from memory.
 template <class T>
-HWY_INLINE auto ahead_of(const StreamMap<T>& map) {
-  return [&map](std::size_t k, std::size_t column) DEPTHCOST_INLINED {
-    prefetch_into_l2(map.inputs[k] + column + ahead<T>(column, map.row_size, map.next_rows[k]));
+HWY_INLINE auto ahead_of(const StreamMap<T>& map, FetchAhead way = kFetchAhead) {
+  return [&map, way](std::size_t k, std::size_t column) DEPTHCOST_INLINED {
+    fetch_block(map.inputs[k] + column + ahead<T>(column, map.row_size, map.next_rows[k], way),
+                way);
   };
 }
 
