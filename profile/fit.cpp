@@ -18,18 +18,16 @@
 namespace depthcost::profile {
 namespace {
 
-// A parameter with a wider 90 % interval is refused or left out.
-constexpr double kWidestInterval = 0.10;
+// A needed parameter with a wider 90 % interval is refused: it would say too little.
+constexpr double kWidestInterval = 0.30;
 
 // The share of L1 that holds the rows of a pass. The rest holds parameters and the next rows.
 // kerncraft takes 0.66 of a level, too (machinemodel.py). REFERENCES.md, "core".
 constexpr double kUsableShare = 0.66;
 
-bool is_narrow(const Estimate<Seconds>& time) { return relative_width(time) <= kWidestInterval; }
-
-void require_narrow(const Samples& samples, const std::string& name,
+void require_usable(const Samples& samples, const std::string& name,
                     const Estimate<Seconds>& time) {
-  if (!is_narrow(time))
+  if (relative_width(time) > kWidestInterval)
     throw MeasurementInvalid(
         {samples.path, 1, 1},
         fmt::format("invalid samples of '{}' (the 90 % interval of their lower quartile is {:.0f} "
@@ -40,7 +38,7 @@ void require_narrow(const Samples& samples, const std::string& name,
 Estimate<Seconds> time_of(const Samples& samples, const std::string& name,
                           const Repetitions& seconds) {
   const Estimate<Seconds> time = typical_time(seconds);
-  require_narrow(samples, name, time);
+  require_usable(samples, name, time);
   return time;
 }
 
@@ -87,16 +85,16 @@ BestVariant variant_of(const CeilingSample& sample) {
 
 BytesPerSecond rate(const BestVariant& variant) { return variant.ceiling.bandwidth.value; }
 
-/// The fastest variant with a narrow interval, if it is at most kWidestInterval slower than the
-/// fastest of all; else that. On a noisy machine the fastest of many variants was often only lucky.
+/// The fastest steady variant, if it is at most kSteadyWidth slower than the fastest of all; else
+/// that. On a noisy machine the fastest of many variants was often only lucky.
 BestVariant best_of(std::vector<BestVariant> variants) {
   std::stable_sort(variants.begin(), variants.end(),
                    [](const auto& a, const auto& b) { return rate(a) > rate(b); });
-  const auto narrow =
+  const auto steady =
       std::find_if(variants.begin(), variants.end(),
-                   [](const BestVariant& variant) { return is_narrow(variant.time); });
-  const BytesPerSecond enough = (1 - kWidestInterval) * rate(variants.front());
-  return narrow != variants.end() && rate(*narrow) > enough ? *narrow : variants.front();
+                   [](const BestVariant& variant) { return is_steady(variant.time); });
+  const BytesPerSecond enough = (1 - kSteadyWidth) * rate(variants.front());
+  return steady != variants.end() && rate(*steady) > enough ? *steady : variants.front();
 }
 
 std::vector<BestVariant> best_variants(const Samples& samples) {
@@ -124,8 +122,7 @@ std::vector<BestVariant> best_variants(const Samples& samples) {
 
 /// The mixes whose ceiling of memory must be known: the generic ones (all mixes, if none is
 /// generic) and those of the primitives. Other ceilings (of caches, of other numbers of threads, of
-/// a kernel's own mix) are left out where their interval is too wide, and generic ones take their
-/// place.
+/// a kernel's own mix) are left out where they are unsteady, and generic ones take their place.
 std::vector<Mix> needed_mixes(const std::vector<BestVariant>& best) {
   std::vector<Mix> mixes;
   for (const BestVariant& variant : best)
@@ -147,8 +144,8 @@ std::vector<Ceiling> ceilings_of(const Samples& samples) {
     const bool is_needed =
         is_of_memory(variant.ceiling) &&
         std::find(needed.begin(), needed.end(), variant.ceiling.mix) != needed.end();
-    if (is_needed) require_narrow(samples, variant.ceiling.variant, variant.time);
-    if (is_narrow(variant.time)) ceilings.push_back(variant.ceiling);
+    if (is_needed) require_usable(samples, variant.ceiling.variant, variant.time);
+    if (is_needed || is_steady(variant.time)) ceilings.push_back(variant.ceiling);
   }
   std::sort(ceilings.begin(), ceilings.end(), [](const Ceiling& a, const Ceiling& b) {
     return std::tie(a.level, a.threads, a.mix) < std::tie(b.level, b.threads, b.mix);

@@ -65,12 +65,20 @@ struct Profile {
   std::vector<ProfiledNode> nodes = {};  // if it was merged
 };
 
+/// A parameter with a wider 90 % interval is unsteady. It is marked so wherever it is printed.
+inline constexpr double kSteadyWidth = 0.10;
+
+template <class Q>
+bool is_steady(const Estimate<Q>& estimate) {
+  return relative_width(estimate) <= kSteadyWidth;
+}
+
 /// Fits a profile. Values that are not measured come from the preset `part`. Throws InputError
-/// where a parameter has an interval wider than 10 %, or kinds of samples are missing.
+/// where a needed parameter has an interval wider than 30 %, or kinds of samples are missing.
 Profile fit(const Samples& samples, const std::string& part = "");
 
 /// The ceiling of each (level, threads, mix) in the order of the samples. A profile leaves out
-/// those with too wide an interval.
+/// those that are unsteady and not needed.
 std::vector<Ceiling> measured_ceilings(const Samples& samples);
 
 /// Sets cache, transition and concurrency of a GPU from its curves.

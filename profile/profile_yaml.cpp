@@ -36,22 +36,32 @@ std::string estimate_text(const Estimate<Q>& e, double scale, const char* unit) 
                      unit, e.low.value * scale, unit, e.high.value * scale, unit);
 }
 
+/// The comment behind a value: what it is of, and whether it is unsteady. May be empty.
+template <class Q>
+std::string comment(const std::string& of, const Estimate<Q>& e) {
+  const std::string mark =
+      is_steady(e) ? "" : fmt::format("unsteady, {:.0f} % wide", 100 * relative_width(e));
+  if (of.empty() && mark.empty()) return "";
+  return fmt::format("  # {}{}{}", printable(of, 120), of.empty() || mark.empty() ? "" : "; ",
+                     mark);
+}
+
 std::string bandwidth_lines(const Profile& profile) {
   std::string text = "bandwidth:\n";
   for (const Ceiling& c : profile.ceilings)
     text +=
         fmt::format("  - {{level: {}, threads: {}, reads: {}, writes: {}, in_place: {}, {}}}{}\n",
                     name(c.level), c.threads, c.mix.reads, c.mix.writes, c.mix.in_place,
-                    estimate_text(c.bandwidth, 1e-9, "GB/s"),
-                    c.variant.empty() ? "" : "  # " + printable(c.variant, 120));
+                    estimate_text(c.bandwidth, 1e-9, "GB/s"), comment(c.variant, c.bandwidth));
   return text;
 }
 
 std::string floor_lines(const Machine& machine) {
   std::string text = "launch_floor:\n";
   for (const LaunchFloor& f : machine.floors)
-    text += fmt::format("  - {{launch: {}, level: {}, skeleton: {}, {}}}\n", name(f.launch),
-                        name(f.level), name(f.skeleton), estimate_text(f.floor, 1e9, "ns"));
+    text += fmt::format("  - {{launch: {}, level: {}, skeleton: {}, {}}}{}\n", name(f.launch),
+                        name(f.level), name(f.skeleton), estimate_text(f.floor, 1e9, "ns"),
+                        comment("", f.floor));
   return text;
 }
 
@@ -69,8 +79,9 @@ std::string core_lines(const Profile& profile) {
                         per_cent(f.errors.p90), per_cent(std::fabs(f.errors.worst)));
   text += "core_rate:\n";
   for (const CoreRate& r : machine.core->rates)
-    text += fmt::format("  - {{primitive: {}, dtype: {}, level: {}, {}}}\n", name(r.primitive),
-                        name(r.dtype), name(r.level), estimate_text(r.per_element, 1e9, "ns"));
+    text += fmt::format("  - {{primitive: {}, dtype: {}, level: {}, {}}}{}\n", name(r.primitive),
+                        name(r.dtype), name(r.level), estimate_text(r.per_element, 1e9, "ns"),
+                        comment("", r.per_element));
   return text;
 }
 

@@ -16,8 +16,9 @@ namespace {
 
 template <class Q>
 std::string estimate_text(const Estimate<Q>& estimate, double scale, const char* unit) {
-  return fmt::format("{:.3g} {} [{:.3g}, {:.3g}]", estimate.value.value * scale, unit,
-                     estimate.low.value * scale, estimate.high.value * scale);
+  return fmt::format("{:.3g} {} [{:.3g}, {:.3g}]{}", estimate.value.value * scale, unit,
+                     estimate.low.value * scale, estimate.high.value * scale,
+                     is_steady(estimate) ? "" : ", unsteady");
 }
 
 std::vector<std::string> error_cells(const ErrorSummary& errors) {

@@ -312,17 +312,16 @@ void require_keys(const Values& values, const KeyTable& table) {
 void require_schema(const Map& map, const Position& position, const KeyTable& table) {
   const Node* node = map.find("schema");
   if (node == nullptr)
-    throw InputError(position,
-                     fmt::format("missing key 'schema' (the first line of a {} is 'schema: {}')",
-                                 table.what, table.schema));
+    throw InputError(position, fmt::format("missing key 'schema' (the first line is 'schema: {}')",
+                                           table.schema));
   const ScalarNode& scalar = as_scalar(*node, "schema");
   if (scalar.text == table.schema) return;
   const bool is_asked_about =
       table.schema == scenario_keys().schema && scalar.text == model_keys().schema;
-  throw InputError(node->position,
-                   fmt::format("invalid schema '{}' (a {} is '{}'{})", printable(scalar.text),
-                               table.what, table.schema,
-                               is_asked_about ? "; a model is asked about as report --model" : ""));
+  throw InputError(
+      node->position,
+      fmt::format("invalid schema '{}' (must be '{}'{})", printable(scalar.text), table.schema,
+                  is_asked_about ? "; a model is asked about as report --model" : ""));
 }
 
 }  // namespace depthcost

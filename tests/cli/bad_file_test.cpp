@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
          "2:8: error: invalid model '/" + std::string(59, 'a') +
              "...': cannot read the file (file name too long)"},
         {"CyclicReference", "schema: depthcost/1\nmodel: bad.yaml\n",
-         "1:9: error: invalid schema 'depthcost/1' (a model is 'depthcost-model/1')"},
+         "1:9: error: invalid schema 'depthcost/1' (must be 'depthcost-model/1')"},
         {"MessageWithFormatCharacters", kimi("'%s{}\\': 1\n"),
          "3:1: error: unknown key '%s{}\\' (known here: schema, name, model, hardware, residual, "
          "parallelism, workload, baseline_step, step_terms, claim, budgets)"}}),

@@ -63,7 +63,7 @@ class Program : public testing::Test {
 };
 
 const std::string kBadLine =
-    "bad.yaml:1:1: error: missing key 'schema' (the first line of a scenario is 'schema: "
+    "bad.yaml:1:1: error: missing key 'schema' (the first line is 'schema: "
     "depthcost/1')";
 
 // --- exit codes of check ---

@@ -60,7 +60,7 @@ TEST_F(ProfileMerge, RefusesWhatIsNoFleet) {
                      "./a.yaml:1:1: error: this profile is given twice (a node counts once)");
   expect_merge_error(
       {"a.yaml", "synthetic.samples.json"},
-      "synthetic.samples.json:2:12: error: invalid schema 'depthcost-samples/1' (a profile is 'depthcost-profile/1')");
+      "synthetic.samples.json:2:12: error: invalid schema 'depthcost-samples/1' (must be 'depthcost-profile/1')");
   const std::string long_name = std::string(300, 'x') + ".yaml";
   expect_merge_error({"a.yaml", "c.yaml", long_name},
                      long_name + ":1:1: error: cannot read the file (file name too long)");

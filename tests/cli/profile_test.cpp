@@ -50,7 +50,7 @@ TEST_F(ProfileCommand, RefusesWhatItCannotRead) {
                "nothing.yaml:1:1: error: cannot read the file (no such file or directory)");
   change("synthetic.yaml", "depthcost-profile/1", "depthcost-profile/2");
   expect_error({"profile", "verify", "synthetic.yaml"},
-               "synthetic.yaml:2:9: error: invalid schema 'depthcost-profile/2' (a profile is "
+               "synthetic.yaml:2:9: error: invalid schema 'depthcost-profile/2' (must be "
                "'depthcost-profile/1')");
   change("synthetic.yaml", "depthcost-profile/2", "depthcost-profile/1");
   change("synthetic.yaml", "{primitive: mix, dtype: f32, level: L2",

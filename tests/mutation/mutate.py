@@ -183,7 +183,7 @@ class Campaign:
             self.same += 1
 
     def one(self, folder):
-        """Plants one error that compiles and changes the machine code, and runs the tests."""
+        """Plants one error that compiles, and runs the tests. What they miss must change the machine code."""
         for _ in range(MOST_TRIES):
             mutant = self.sampler.next()
             if mutant is None:
@@ -195,13 +195,11 @@ class Campaign:
             code = self.build.object_of(source, text, folder)
             if code is None:
                 continue
-            kept = (folder / "mutant.o").rename(folder / "kept.o")
-            if code == self.build.object_of(source, (ROOT / source).read_text(), folder):
-                self.count_same()
-                continue
-            kept.rename(folder / "mutant.o")
             finder = self.build.finder(source, folder)
             if finder is None:
+                continue
+            if not finder and code == self.build.object_of(source, (ROOT / source).read_text(), folder):
+                self.count_same()
                 continue
             with self.lock:
                 if finder:

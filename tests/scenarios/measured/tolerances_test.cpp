@@ -87,7 +87,7 @@ TEST(Rules, AreReadStrictly) {
             "1:1: error: missing key 'rules' (a tolerance file needs one)");
   EXPECT_EQ(
       error_of("schema: depthcost/1\n", [](const auto&) {}),
-      "1:9: error: invalid schema 'depthcost/1' (a tolerance file is 'depthcost-tolerances/1')");
+      "1:9: error: invalid schema 'depthcost/1' (must be 'depthcost-tolerances/1')");
 }
 
 TEST(Rules, KnowTheirLineAndAllTheirNumbers) {

@@ -46,11 +46,11 @@ INSTANTIATE_TEST_SUITE_P(
     Structure, BadInput,
     testing::ValuesIn(std::vector<BadInputCase>{
         {"NoSchema", "model: kimi_k3\n",
-         "it.yaml:1:1: error: missing key 'schema' (the first line of a scenario is 'schema: depthcost/1')"},
+         "it.yaml:1:1: error: missing key 'schema' (the first line is 'schema: depthcost/1')"},
         {"WrongSchema", "schema: depthcost/2\nmodel: kimi_k3\n",
-         "it.yaml:1:9: error: invalid schema 'depthcost/2' (a scenario is 'depthcost/1')"},
+         "it.yaml:1:9: error: invalid schema 'depthcost/2' (must be 'depthcost/1')"},
         {"SchemaOfAModel", "schema: depthcost-model/1\nmodel: kimi_k3\n",
-         "it.yaml:1:9: error: invalid schema 'depthcost-model/1' (a scenario is 'depthcost/1'; a "
+         "it.yaml:1:9: error: invalid schema 'depthcost-model/1' (must be 'depthcost/1'; a "
          "model is asked about as report --model)"},
         {"SchemaIsAList", "schema: [depthcost/1]\nmodel: kimi_k3\n",
          "it.yaml:1:9: error: invalid schema (must be a single value, not a list)"},

@@ -44,19 +44,19 @@ TEST_F(BadReferences, AreReportedInTheFileThatIsWrong) {
 TEST_F(BadReferences, NeedTheirSchemaLine) {
   folder_.written("none.yaml", "num_layers: 8\nhidden_size: 8\ndtype: bf16\n");
   EXPECT_EQ(error_about("model: none.yaml\n"),
-            "IN/none.yaml:1:1: error: missing key 'schema' (the first line of a model is 'schema: "
+            "IN/none.yaml:1:1: error: missing key 'schema' (the first line is 'schema: "
             "depthcost-model/1')");
   folder_.written("hardware.yaml",
                   "schema: depthcost-hardware/1\nkind: gpu\nmemory_bandwidth: 1 TB/s\n");
   EXPECT_EQ(error_about("model: hardware.yaml\n"),
-            "IN/hardware.yaml:1:9: error: invalid schema 'depthcost-hardware/1' (a model is "
+            "IN/hardware.yaml:1:9: error: invalid schema 'depthcost-hardware/1' (must be "
             "'depthcost-model/1')");
   EXPECT_EQ(error_about("model: it.yaml\n"),
-            "IN/it.yaml:1:9: error: invalid schema 'depthcost/1' (a model is "
+            "IN/it.yaml:1:9: error: invalid schema 'depthcost/1' (must be "
             "'depthcost-model/1')");
   write_model("model.yaml", "num_layers: 8\nhidden_size: 8\ndtype: bf16\n");
   EXPECT_EQ(error_about("model: kimi_k3\nhardware: model.yaml\n"),
-            "IN/model.yaml:1:9: error: invalid schema 'depthcost-model/1' (a hardware is "
+            "IN/model.yaml:1:9: error: invalid schema 'depthcost-model/1' (must be "
             "'depthcost-hardware/1')");
 }
 
@@ -74,7 +74,7 @@ TEST_F(BadReferences, MayNotStandOnOneAnother) {
   EXPECT_EQ(error_about("model: {base: a.yaml}\n"),
             "IN/sub/b.yaml:2:7: error: cyclic base 'a.yaml' (a.yaml -> b.yaml -> a.yaml)");
   EXPECT_EQ(error_about("model: kimi_k3\nhardware: {base: it.yaml}\n"),
-            "IN/it.yaml:1:9: error: invalid schema 'depthcost/1' (a hardware is "
+            "IN/it.yaml:1:9: error: invalid schema 'depthcost/1' (must be "
             "'depthcost-hardware/1')");
 }
 

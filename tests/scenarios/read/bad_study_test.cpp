@@ -51,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"Device", kStart + "model: /dev/null\n",
          "it.yaml:2:8: error: invalid model '/dev/null': cannot read the file (not a regular file)"},
         {"SchemaOfAnInlineMap", model("schema: depthcost/1, base: kimi_k3"),
-         "it.yaml:2:17: error: invalid schema 'depthcost/1' (a model is 'depthcost-model/1')"}}),
+         "it.yaml:2:17: error: invalid schema 'depthcost/1' (must be 'depthcost-model/1')"}}),
     [](const auto& row) { return row.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
