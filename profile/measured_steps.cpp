@@ -56,8 +56,8 @@ std::vector<StepComparison> compared_steps(const Machine& machine, const Samples
                              .schedule = step.schedule,
                              .phase1 = step.phase1,
                              .tokens = step.tokens,
-                             .step = {typical(step.seconds)},
-                             .baseline = {typical(baseline.seconds)},
+                             .step = typical_time(step.seconds),
+                             .baseline = typical_time(baseline.seconds),
                              .predicted = predicted_row(machine, step, path).delta});
     }
   // Samples are sorted by name, where 64 tokens come before 8.

@@ -15,15 +15,18 @@ struct StepComparison {
   Schedule schedule = Schedule::fused;
   Phase1Order phase1 = Phase1Order::in_order;
   Count tokens = 0;
-  Seconds step;                 // measured, with this scheme
-  Seconds baseline;             // measured, with the fused standard residual
+  Estimate<Seconds> step;       // measured, with this scheme
+  Estimate<Seconds> baseline;   // measured, with the fused standard residual
   Estimate<Seconds> predicted;  // added to the baseline
 
-  constexpr Seconds added() const { return step - baseline; }
-  constexpr double overhead() const { return added() / baseline; }
+  /// A small difference of two long times: its interval is that of both.
+  constexpr Estimate<Seconds> added() const {
+    return {step.low - baseline.high, step.value - baseline.value, step.high - baseline.low,
+            step.evidence};
+  }
+  constexpr double overhead() const { return added().value / baseline.value; }
   /// measured / predicted - 1 of the whole step.
-  constexpr double error() const { return step / (baseline + predicted.value) - 1; }
-  constexpr bool is_inside() const { return predicted.low <= added() && added() <= predicted.high; }
+  constexpr double error() const { return step.value / (baseline.value + predicted.value) - 1; }
 };
 
 }  // namespace depthcost

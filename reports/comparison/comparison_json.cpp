@@ -120,8 +120,10 @@ void write_step(JsonWriter& json, const StepComparison& step) {
     json.member("scheme", step.scheme);
     json.member("schedule", name(step.schedule, step.phase1));
     json.member("tokens", step.tokens);
-    json.member("baseline_seconds", step.baseline.value);
-    json.member("added_seconds", step.added().value);
+    json.member("baseline_seconds", step.baseline.value.value);
+    json.member("added_seconds", step.added().value.value);
+    json.member("added_low", step.added().low.value);
+    json.member("added_high", step.added().high.value);
     json.member("overhead", step.overhead());
     json.member("predicted_seconds", step.predicted.value.value);
     json.member("low_seconds", step.predicted.low.value);

@@ -156,11 +156,11 @@ Table nearest_table(std::span<const PublishedBeside> nearest) {
 }
 
 Table step_comparison_table(std::span<const StepComparison> steps) {
-  Table table{{"scheme", right("tokens"), right("baseline step"), right("added, measured"),
+  Table table{{"scheme", right("tokens"), right("baseline step"), right("added, measured [90 %]"),
                right("added, predicted [90 %]"), right("error of the step")}};
   for (const StepComparison& step : steps)
     table.add(fmt::format("{} {}", step.scheme, name(step.schedule, step.phase1)),
-              std::to_string(step.tokens), format_seconds(step.baseline),
+              std::to_string(step.tokens), format_seconds(step.baseline.value),
               format_seconds(step.added(), Sign::always),
               format_seconds(step.predicted, Sign::always),
               format_ratio(step.error(), Sign::always));

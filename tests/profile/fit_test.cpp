@@ -156,7 +156,7 @@ TEST_F(Fit, NamesWhatIsNoNumberNotAtAnyLength) {
     EXPECT_EQ(
         error.message(),
         "invalid samples of 'cpu/ceiling/r:2/w:1/in_place:0/memory/by_line/ahead:1024/cac...' "
-        "(the 90 % interval of their lower quartile is 61 % wide, more than 30 %: measure "
+        "(the 90 % interval of their lower quartile is 68 % wide, more than 30 %: measure "
         "more rounds, on a quieter machine)");
   }
 }

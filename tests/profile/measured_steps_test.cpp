@@ -54,9 +54,23 @@ TEST(Steps, AreHeldAgainstTheBaselineOfTheSameBatch) {
   EXPECT_LT(compared[0].tokens, compared[1].tokens);
   for (const StepComparison& step : compared) {
     EXPECT_NEAR(step.error(), 0, 1e-9);
-    EXPECT_DOUBLE_EQ(step.baseline.value, static_cast<double>(step.tokens) * kBaseline);
-    EXPECT_NEAR(step.overhead(), step.added() / step.baseline, 1e-12);
+    EXPECT_DOUBLE_EQ(step.baseline.value.value, static_cast<double>(step.tokens) * kBaseline);
+    EXPECT_NEAR(step.overhead(), step.added().value / step.baseline.value, 1e-12);
   }
+}
+
+/// A difference of two steps that vary by a tenth each is no exact number.
+TEST(Steps, SayHowFarTheAddedTimeIsKnown) {
+  Samples samples;
+  samples.steps = {step_of("standard", Schedule::fused, 8, kBaseline),
+                   step_of("mhc", Schedule::fused, 8, 1.05 * kBaseline)};
+  for (StepSample& step : samples.steps)
+    step.seconds = {step.seconds[0], 1.1 * step.seconds[0], 1.05 * step.seconds[0]};
+  const Estimate<Seconds> added =
+      compared_steps(test::synthetic_machine(), samples).front().added();
+  EXPECT_LT(added.low.value, 0);
+  EXPECT_LT(added.low, added.value);
+  EXPECT_GT(added.high.value, 0.1 * kBaseline);
 }
 
 TEST(Steps, WithoutABaselineSayNothing) {
