@@ -107,6 +107,7 @@ std::set<Mix> kernel_mixes() {
   }
   each_variant_case<float>({.num_tokens = 1, .hidden_size = 1}, insert);
   each_gated_case<float>({.num_tokens = 1, .hidden_size = 1}, insert);
+  each_eager_gated_case<float>({.num_tokens = 1, .hidden_size = 1}, insert);
   each_backward_case<float>({.num_tokens = 1, .hidden_size = 1}, insert);
   return mixes;
 }

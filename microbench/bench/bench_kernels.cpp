@@ -166,8 +166,10 @@ void add_all() {
   each_variant_case<Bf16>(widest, add_case<Bf16>(widest, Temperature::cold));
   const Shape gated = large_shape(kGatedWidth, sizeof(Bf16));
   each_gated_case<Bf16>(gated, add_case<Bf16>(gated, Temperature::cold));
+  each_eager_gated_case<Bf16>(gated, add_case<Bf16>(gated, Temperature::cold));
   const Shape wide_gated = large_shape(kGatedWidth, sizeof(float));
   each_gated_case<float>(wide_gated, add_case<float>(wide_gated, Temperature::cold));
+  each_eager_gated_case<float>(wide_gated, add_case<float>(wide_gated, Temperature::cold));
   for (const std::size_t width : {kWidths[2], kHeldOutWidth}) {
     add_backward<Bf16>(width);
     add_backward<float>(width);

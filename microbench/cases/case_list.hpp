@@ -63,8 +63,7 @@ void each_variant_case(const Shape& s, const Visit& visit) {
   visit_it("attnres_single_pass/sliding_window", sliding_window_pass<T>);
 }
 
-/// As each_fused_case, for Gated Residual, whose shapes are those of the model that has it: its two
-/// passes, and the pieces that a framework's eager mode launches.
+/// As each_fused_case, for Gated Residual, whose shapes are those of the model that has it.
 template <class T, class Visit>
 void each_gated_case(const Shape& s, const Visit& visit) {
   const auto visit_it = [&](std::string_view name, auto make) {
@@ -72,6 +71,14 @@ void each_gated_case(const Shape& s, const Visit& visit) {
   };
   visit_it("gated_residual_apply_down", gated_apply_down<T>);
   visit_it("gated_residual_up_mix", gated_up_mix<T>);
+}
+
+/// The pieces of Gated Residual that a framework's eager mode launches.
+template <class T, class Visit>
+void each_eager_gated_case(const Shape& s, const Visit& visit) {
+  const auto visit_it = [&](std::string_view name, auto make) {
+    visit(name, catalogue_row(name, counts_of(s)), make);
+  };
   visit_it("unfused_gated_norm", unfused_gated_norm<T>);
   visit_it("unfused_gate_down", unfused_gate_down<T>);
   visit_it("unfused_gate_up", unfused_gate_up<T>);

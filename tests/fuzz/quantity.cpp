@@ -48,7 +48,9 @@ bool read_quantity(std::string_view bytes) {
   Choices choices(bytes);
   const std::size_t kind = choices.below(kDimensions.size() + 2);
   const Range range = choices.one_of<Range>(kRanges);
-  const std::string text(bytes.substr(std::min<std::size_t>(2, bytes.size())));
+  // Longer ones end where these do.
+  constexpr std::size_t kLongest = 64;
+  const std::string text(bytes.substr(std::min<std::size_t>(2, bytes.size()), kLongest));
   const ScalarNode scalar{text};
   return accepts([&] {
     double value = 0, second = 0;

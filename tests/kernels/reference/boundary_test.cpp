@@ -15,7 +15,7 @@
 #include "model/operations/residual_operations.hpp"
 #include "tests/kernels/reference/comparison.hpp"
 #include "tests/kernels/reference/launched.hpp"
-#include "tests/kernels/reference/operands.hpp"
+#include "tests/kernels/reference/operands/operands.hpp"
 
 namespace depthcost::test::boundary_test {
 namespace {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "kernels/reference/run.hpp"
-#include "tests/kernels/reference/gated_operands.hpp"
+#include "tests/kernels/reference/operands/gated_operands.hpp"
 #include "tests/kernels/reference/launched.hpp"
-#include "tests/kernels/reference/mhc_operands.hpp"
+#include "tests/kernels/reference/operands/mhc_operands.hpp"
 
 namespace depthcost::test {
 

@@ -32,6 +32,7 @@ void each_small_case(const Visit& visit) {
   each_fused_case<T>(kSmall, StreamsAgain::on_chip, visit_op);
   each_variant_case<T>(kSmall, visit_op);
   each_gated_case<T>(kSmall, visit_op);
+  each_eager_gated_case<T>(kSmall, visit_op);
   each_backward_case<T>(kSmall, visit_op);
   each_unfused_case<T>(kSmall, visit_op);
 }

@@ -3,7 +3,7 @@
 
 #include "model/operations/eager_operations.hpp"
 #include "model/operations/mhc_operations.hpp"
-#include "tests/kernels/reference/operands.hpp"
+#include "tests/kernels/reference/operands/operands.hpp"
 
 namespace depthcost::test {
 

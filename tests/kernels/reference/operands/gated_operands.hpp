@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/operations/gated_residual_operations.hpp"
-#include "tests/kernels/reference/mhc_operands.hpp"
+#include "tests/kernels/reference/operands/mhc_operands.hpp"
 
 namespace depthcost::test {
 
