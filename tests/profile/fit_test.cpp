@@ -17,7 +17,8 @@ class Fit : public testing::Test {
     return fit(read_samples(folder_.written("s.json", test::synthetic_samples(run))));
   }
 
-  /// Samples in which the times of one mix vary: each round takes `more` longer than the one before.
+  /// Samples in which the times of one mix vary: each round takes `more` longer than the one
+  /// before.
   Samples widened(const Mix& mix, double more = 0.1) const {
     Samples samples = read_samples(folder_.written("s.json", test::synthetic_samples()));
     for (CeilingSample& sample : samples.ceilings)
@@ -208,8 +209,8 @@ TEST_F(Fit, LeavesOutAMixOfItsOwnThatIsNoNumber) {
 TEST_F(Fit, KeepsAndMarksANeededMixThatIsUnsteady) {
   for (const Mix mix : {Mix{2, 1, 0}, Mix{8, 1, 0}}) {
     const Profile profile = fit(widened(mix));
-    const auto kept = std::find_if(
-        profile.ceilings.begin(), profile.ceilings.end(), [&](const Ceiling& ceiling) {
+    const auto kept =
+        std::find_if(profile.ceilings.begin(), profile.ceilings.end(), [&](const Ceiling& ceiling) {
           return ceiling.mix == mix && ceiling.level == MemoryLevel::memory && !ceiling.threads;
         });
     ASSERT_NE(kept, profile.ceilings.end());

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "kernels/reference/run.hpp"
-#include "tests/kernels/reference/operands/gated_operands.hpp"
 #include "tests/kernels/reference/launched.hpp"
+#include "tests/kernels/reference/operands/gated_operands.hpp"
 #include "tests/kernels/reference/operands/mhc_operands.hpp"
 
 namespace depthcost::test {

@@ -85,9 +85,8 @@ TEST(Rules, AreReadStrictly) {
             "'block'?");
   EXPECT_EQ(error_of("schema: depthcost-tolerances/1\nname: x\n", [](const auto&) {}),
             "1:1: error: missing key 'rules' (a tolerance file needs one)");
-  EXPECT_EQ(
-      error_of("schema: depthcost/1\n", [](const auto&) {}),
-      "1:9: error: invalid schema 'depthcost/1' (must be 'depthcost-tolerances/1')");
+  EXPECT_EQ(error_of("schema: depthcost/1\n", [](const auto&) {}),
+            "1:9: error: invalid schema 'depthcost/1' (must be 'depthcost-tolerances/1')");
 }
 
 TEST(Rules, KnowTheirLineAndAllTheirNumbers) {
