@@ -2,6 +2,7 @@
 
 import argparse
 import concurrent.futures
+import datetime
 import json
 import os
 import pathlib
@@ -16,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build/mutate"
 MUTATE = ROOT / "build/mutate-environment/bin/mutate"
 EQUIVALENT = ROOT / "tests/mutation/equivalent.txt"
+RUNS = ROOT / "tests/mutation/runs.csv"
 MOST_TRIES = 20  # of errors that the compiler refuses, for each that is asked for
 LEAST_FOUND = 0.9
 SECONDS = 300  # a program that runs longer than this hangs: the error is found
@@ -221,6 +223,7 @@ def main():
     parser.add_argument("--mutants", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--since")
+    parser.add_argument("--log", action="store_true")
     parser.add_argument("files", nargs="*")
     options = parser.parse_args()
     for file in options.files:
@@ -249,6 +252,10 @@ def main():
         sys.exit("no error could be planted")
     score = campaign.found / total
     print(f"{campaign.found} of {total} errors found ({100 * score:.1f} %); {campaign.same} more changed nothing")
+    if options.log:
+        commit = run("git", "describe", "--always", "--dirty").strip()
+        with RUNS.open("a") as rows:
+            rows.write(f"{datetime.date.today()},{commit},{options.seed},{total},{campaign.found},{campaign.same}\n")
     sys.exit(score < LEAST_FOUND)
 
 
