@@ -59,34 +59,68 @@ namespace {
 template <class T>
 struct AltupWorkspace {
   StreamMapWorkspace<T> map;
-  Buffer<float> row;         // a row that is not stored, in the order of T
-  Buffer<float> weighted;    // the same times the router's gain
-  Buffer<float> modalities;  // m (A)
-  Buffer<float> weights;     // c (A)
+  Buffer<float> router;       // M g (A, d), rows in the order of T
+  Buffer<float> output_gain;  // in the order of T
+  Buffer<float> row;          // a row that is not stored, in the order of T
+  Buffer<float> modalities;   // m (A)
+  Buffer<float> weights;      // c (A)
   // LAuReL's, in order: (tokens, d) of x and of R L x, (tokens, r) of L x, and vectors of sums.
   Buffer<float> inputs, branch, inner, sums;
 };
 
-/// m(x) of a row in scratch, whose squares add up to `squares`.
+/// A router as the rows of a range of tokens meet it.
+struct WeightedRouter {
+  const float* rows = nullptr;  // M g, `stride` apart
+  std::size_t stride = 0;
+  std::size_t num_copies = 0;
+  std::size_t size = 0;
+  float eps = 0;
+  float* modalities = nullptr;  // scratch
+};
+
+/// M g, once for all tokens of a range.
 template <class T>
-HWY_INLINE const float* modalities(AltupWorkspace<T>& workspace, const AltupRouter& router,
-                                   std::size_t num_copies, std::size_t d, const float* row,
-                                   float squares) {
-  float* weighted = workspace.weighted.at_least(padded(d));
-  for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
-    store_raw(weighted + i, load_raw(row + i) * load_for<T>(router.norm.gain + i, where));
-  });
-  const double scale = inverse_rms(squares, d, router.norm.eps) / static_cast<double>(d);
-  float* m = workspace.modalities.at_least(num_copies);
-  for (std::size_t k = 0; k < num_copies; ++k) {
-    Pair dot = zeros();
+WeightedRouter weighted_router(AltupWorkspace<T>& workspace, const AltupRouter& router,
+                               std::size_t num_copies, std::size_t d) {
+  const std::size_t stride = padded(d);
+  float* rows = workspace.router.at_least(num_copies * stride);
+  for (std::size_t k = 0; k < num_copies; ++k)
     for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
-      dot =
-          multiply_add(load_for<T>(router.matrix + k * d + i, where), load_raw(weighted + i), dot);
+      const Pair weight = load_for<T>(router.matrix + k * d + i, where);
+      store_raw(rows + k * stride + i, weight * load_for<T>(router.norm.gain + i, where));
     });
-    m[k] = std::tanh(static_cast<float>(scale * sum(dot)));
+  return {rows, stride, num_copies, d, router.norm.eps, workspace.modalities.at_least(num_copies)};
+}
+
+/// (M g) x of G rows of the router.
+template <std::size_t G>
+HWY_INLINE void meet_router(const WeightedRouter& router, std::size_t first, const float* row) {
+  Pair dots[G];
+  HWY_UNROLL(8)
+  for (std::size_t g = 0; g < G; ++g) dots[g] = zeros();
+  const float* rows = router.rows + first * router.stride;
+  for (std::size_t i = 0; i < router.size; i += kBlock) {
+    const Pair x = load_raw(row + i);
+    HWY_UNROLL(8)
+    for (std::size_t g = 0; g < G; ++g)
+      dots[g] = multiply_add(load_raw(rows + g * router.stride + i), x, dots[g]);
   }
-  return m;
+  HWY_UNROLL(8)
+  for (std::size_t g = 0; g < G; ++g) router.modalities[first + g] = sum(dots[g]);
+}
+
+/// m(x) of a row in scratch, whose squares add up to `squares`.
+HWY_INLINE const float* modalities(const WeightedRouter& router, const float* row, float squares) {
+  for_each_group<4>(router.num_copies, [&](std::size_t first, auto size) DEPTHCOST_INLINED {
+    meet_router<size.value>(router, first, row);
+  });
+  const double scale =
+      inverse_rms(squares, router.size, router.eps) / static_cast<double>(router.size);
+  for (std::size_t k = 0; k < router.num_copies; ++k) {
+    float& m = router.modalities[k];
+    m = std::tanh(static_cast<float>(scale * static_cast<double>(m)));
+  }
+  return router.modalities;
 }
 
 /// The row of T at `from` in scratch; returns its squares.
@@ -94,6 +128,7 @@ template <class T>
 HWY_INLINE float widen_row(const T* from, std::size_t d, float* to) {
   Pair squares = zeros();
   for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
+    fetch_ahead(from + i);
     const Pair x = load(from + i, where);
     store_raw(to + i, x);
     squares = multiply_add(x, x, squares);
@@ -104,12 +139,12 @@ HWY_INLINE float widen_row(const T* from, std::size_t d, float* to) {
 /// The map 1 + P of token `t`.
 template <class T>
 HWY_INLINE StreamMap<T> prediction(AltupWorkspace<T>& workspace, const AltupPredict<T>& op,
-                                   std::size_t t) {
+                                   const WeightedRouter& router, std::size_t t) {
   const std::size_t A = op.num_copies;
   const std::size_t d = op.hidden_size;
   float* row = workspace.row.at_least(padded(d));
   const float squares = widen_row(op.copies + t * A * d, d, row);
-  const float* m = modalities(workspace, op.router, A, d, row, squares);
+  const float* m = modalities(router, row, squares);
   float* coefficients = workspace.map.coefficients.at_least(A * A);
   small_product(op.coefficients, A * A, m, A, coefficients);
   const T** inputs = workspace.map.inputs.at_least(A);
@@ -134,15 +169,18 @@ HWY_INLINE void predict_held(const AltupPredict<T>& op, TokenRange tokens) {
   thread_local AltupWorkspace<T> workspace;
   const std::size_t d = op.hidden_size;
   const StorePolicy policy = store_policy(op.num_tokens * d * sizeof(T));
+  const WeightedRouter router = weighted_router(workspace, op.router, op.num_copies, d);
   for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
-    const StreamMap<T> map = prediction(workspace, op, t);
+    const StreamMap<T> map = prediction(workspace, op, router, t);
     T* copies = op.copies + t * op.num_copies * d;
     Pair squares = zeros();
     map_held<K>(map, 0, d, ahead_of(map),
                 [&](std::size_t i, std::size_t column, Pair exact, auto where) DEPTHCOST_INLINED {
+                  T* to = copies + i * d + column;
+                  if (i > 0) return store_rounded(to, exact, where, Cached{});
                   const Pair p = rounded_to<T>(exact);
-                  store(copies + i * d + column, p, where, Cached{});
-                  if (i == 0) squares = multiply_add(p, p, squares);
+                  store(to, p, where, Cached{});
+                  squares = multiply_add(p, p, squares);
                 });
     norm_row([&](std::size_t i, auto where) HWY_ATTR { return load(copies + i, where); },
              inverse_rms(sum(squares), d, op.norm.eps), op.norm.gain, d, op.output + t * d, policy);
@@ -231,27 +269,58 @@ void laurel(const AltupLaurel<T>& op, TokenRange tokens) {
   }
 }
 
-/// 1 / RMS of a row of T.
+/// 1 / RMS of a row of T; asks for what follows it.
 template <class T>
-HWY_INLINE Vec inverse_rms_of(const T* row, std::size_t d, float eps) {
-  return broadcast(static_cast<float>(inverse_rms(sum_of_squares(row, d), d, eps)));
+HWY_INLINE Pair inverse_rms_of(const T* row, std::size_t d, float eps) {
+  Pair squares[2] = {zeros(), zeros()};
+  std::size_t i = 0;
+  for (; i + 2 * kBlock <= d; i += 2 * kBlock) {
+    HWY_UNROLL(2)
+    for (std::size_t n = 0; n < 2; ++n) {
+      fetch_ahead(row + i + n * kBlock);
+      const Pair x = load(row + i + n * kBlock, Whole{});
+      squares[n] = multiply_add(x, x, squares[n]);
+    }
+  }
+  for_each_block(Columns{i, d}, [&](std::size_t column, auto where) HWY_ATTR {
+    fetch_ahead(row + column);
+    const Pair x = load(row + column, where);
+    squares[0] = multiply_add(x, x, squares[0]);
+  });
+  const double inverse = inverse_rms(sum(squares[0] + squares[1]), d, eps);
+  const Vec scale = broadcast(static_cast<float>(inverse));
+  return {scale, scale};
+}
+
+/// A gain as scratch, in the order of T: lanes move once, and not for every token.
+template <class T>
+const float* gain_in_order(Buffer<float>& buffer, const float* gain, std::size_t d) {
+  float* row = buffer.at_least(padded(d));
+  for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
+    store_raw(row + i, load_for<T>(gain + i, where));
+  });
+  return row;
 }
 
 template <class T>
 void middle(const AltupMiddle<T>& op, TokenRange tokens) {
+  thread_local AltupWorkspace<T> workspace;
   const std::size_t d = op.hidden_size;
+  const std::size_t next_copy = op.num_copies * d;
   const StorePolicy policy = store_policy(op.num_tokens * d * sizeof(T));
-  const float* gain = op.output_norm.gain;
+  const float* gain = gain_in_order<T>(workspace.output_gain, op.output_norm.gain, d);
   const Vec half = broadcast(static_cast<float>(std::sqrt(0.5)));
   for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
-    const T* p = op.copies + t * op.num_copies * d;
+    const T* p = op.copies + t * next_copy;
     const T* f = op.layer_output + t * d;
     T* l = op.laurel + t * d;
-    const Vec scale = inverse_rms_of(f, d, op.output_norm.eps);
+    const Pair scale = inverse_rms_of(f, d, op.output_norm.eps);
     Pair squares = zeros();
     for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
-      const Pair normed = load(f + i, where) * Pair{scale, scale};
-      const Pair all = multiply_add(normed, load_for<T>(gain + i, where), load(p + i, where)) +
+      fetch_block(p + i + ahead<T>(i, d, next_copy));
+      fetch_ahead(l + i);
+      const Pair all = multiply_add(load(f + i, where) * scale, load_raw(gain + i),
+                                    load(p + i, where)) +
                        load(l + i, where);
       const Pair q = rounded_to<T>(all * Pair{half, half});
       store(l + i, q, where, Cached{});
@@ -265,20 +334,35 @@ void middle(const AltupMiddle<T>& op, TokenRange tokens) {
 
 /// a = q + norm(f) of token `t` in scratch; returns its squares.
 template <class T>
-HWY_INLINE float activated(const AltupCorrect<T>& op, std::size_t t, float* row) {
+HWY_INLINE float activated(const AltupCorrect<T>& op, const float* gain, std::size_t t,
+                           float* row) {
   const std::size_t d = op.hidden_size;
   const T* f = op.layer_output + t * d;
   const T* q = op.middle + t * d;
-  const Vec scale = inverse_rms_of(f, d, op.output_norm.eps);
+  const Pair scale = inverse_rms_of(f, d, op.output_norm.eps);
   Pair squares = zeros();
   for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
-    const Pair normed = load(f + i, where) * Pair{scale, scale};
-    const Pair a =
-        multiply_add(normed, load_for<T>(op.output_norm.gain + i, where), load(q + i, where));
+    fetch_ahead(q + i);
+    const Pair a = multiply_add(load(f + i, where) * scale, load_raw(gain + i), load(q + i, where));
     store_raw(row + i, a);
     squares = multiply_add(a, a, squares);
   });
   return sum(squares);
+}
+
+/// h_i = p_i + c_i (a - p_0) of a block of all copies, `copies` being its first one.
+template <class T, class Where>
+HWY_INLINE void correct_block(const AltupCorrect<T>& op, T* copies, const float* c, Pair a,
+                              std::size_t to_next, Where where) {
+  const Pair change = multiply_add(broadcast(-1), load(copies, where), a);
+  for_each_group<4>(op.num_copies, [&](std::size_t first, auto size) DEPTHCOST_INLINED {
+    HWY_UNROLL(4)
+    for (std::size_t i = first; i < first + size.value; ++i) {
+      T* p = copies + i * op.hidden_size;
+      fetch_block(p + to_next);
+      store_rounded(p, multiply_add(broadcast(c[i]), change, load(p, where)), where, Cached{});
+    }
+  });
 }
 
 template <class T>
@@ -286,22 +370,17 @@ void correct(const AltupCorrect<T>& op, TokenRange tokens) {
   thread_local AltupWorkspace<T> workspace;
   const std::size_t A = op.num_copies;
   const std::size_t d = op.hidden_size;
+  const WeightedRouter router = weighted_router(workspace, op.router, A, d);
+  const float* gain = gain_in_order<T>(workspace.output_gain, op.output_norm.gain, d);
   float* a = workspace.row.at_least(padded(d));
   float* c = workspace.weights.at_least(A);
   for (std::size_t t = tokens.begin; t < tokens.end; ++t) {
-    const float squares = activated(op, t, a);
-    const float* m = modalities(workspace, op.router, A, d, a, squares);
-    small_product(op.coefficients, A, m, A, c);
+    const float squares = activated(op, gain, t, a);
+    small_product(op.coefficients, A, modalities(router, a, squares), A, c);
+    for (std::size_t i = 0; i < A; ++i) c[i] += 1;
     T* copies = op.copies + t * A * d;
-    const Vec minus = broadcast(-1);
-    for_each_block(d, [&](std::size_t e, auto where) HWY_ATTR {
-      const Pair change = multiply_add(minus, load(copies + e, where), load_raw(a + e));
-      for (std::size_t i = 0; i < A; ++i) {
-        T* p = copies + i * d + e;
-        fetch_block(p + ahead<T>(e, d, A * d));
-        const Pair h = multiply_add(broadcast(c[i] + 1), change, load(p, where));
-        store_rounded(p, h, where, Cached{});
-      }
+    for_each_block(d, [&](std::size_t i, auto where) DEPTHCOST_INLINED {
+      correct_block(op, copies + i, c, load_raw(a + i), ahead<T>(i, d, A * d), where);
     });
   }
 }
