@@ -296,9 +296,8 @@ HWY_INLINE Pair inverse_rms_of(const T* row, std::size_t d, float eps) {
 template <class T>
 const float* gain_in_order(Buffer<float>& buffer, const float* gain, std::size_t d) {
   float* row = buffer.at_least(padded(d));
-  for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
-    store_raw(row + i, load_for<T>(gain + i, where));
-  });
+  for_each_block(d, [&](std::size_t i, auto where)
+                        HWY_ATTR { store_raw(row + i, load_for<T>(gain + i, where)); });
   return row;
 }
 
@@ -319,9 +318,9 @@ void middle(const AltupMiddle<T>& op, TokenRange tokens) {
     for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
       fetch_block(p + i + ahead<T>(i, d, next_copy));
       fetch_ahead(l + i);
-      const Pair all = multiply_add(load(f + i, where) * scale, load_raw(gain + i),
-                                    load(p + i, where)) +
-                       load(l + i, where);
+      const Pair all =
+          multiply_add(load(f + i, where) * scale, load_raw(gain + i), load(p + i, where)) +
+          load(l + i, where);
       const Pair q = rounded_to<T>(all * Pair{half, half});
       store(l + i, q, where, Cached{});
       squares = multiply_add(q, q, squares);

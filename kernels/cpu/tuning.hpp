@@ -25,7 +25,7 @@ constexpr std::size_t near_bytes(std::size_t element_bytes) {
 
 /// How far ahead Zen 4 asks, into L2, where arithmetic stands between loads. Its add and norm in
 /// bf16 goes from 0.69 to 0.91 of its ceiling, dense mixes from 0.64 to 0.93, add and norm backward
-/// from 0.52 to 0.80. Zen 5 loses 5 to 25 %, and other CPUs were not tried: they ask near_bytes
+/// from 0.52 to 0.80. Zen 5 loses 5 to 29 %, and other CPUs were not tried: they ask near_bytes
 /// ahead. So do copies and plain sums, which lose a fifth on Zen 4, too. [ours]
 inline constexpr std::size_t kFarBytes = 8192;
 

@@ -89,9 +89,8 @@ struct HalvesOfFour {
   Vec layer;                    // f, then df
 };
 
-/// Takes the rows into the dot products, and makes gradients of them.
-HWY_INLINE void map_half(HalvesOfFour& half, const float* post, const float* residual,
-                         DotsOfFour& dots) {
+/// Takes half a block into the dot products.
+HWY_INLINE void take_in_half(const HalvesOfFour& half, DotsOfFour& dots) {
   HWY_UNROLL(4)
   for (std::size_t i = 0; i < kUsualStreams; ++i) {
     Vec* of_row = dots.sums + i * (kUsualStreams + 1);
@@ -100,6 +99,45 @@ HWY_INLINE void map_half(HalvesOfFour& half, const float* post, const float* res
       of_row[j] = hn::MulAdd(half.behind[i], half.in_front[j], of_row[j]);
     of_row[kUsualStreams] = hn::MulAdd(half.behind[i], half.layer, of_row[kUsualStreams]);
   }
+}
+
+/// Takes a block into the dot products.
+template <class T, class From, class Where>
+HWY_INLINE void take_in_block(const PostToken<T>&, const From&, std::size_t, Where,
+                              const HalvesOfFour& first, const HalvesOfFour& second,
+                              DotsOfFour& dots) {
+  take_in_half(first, dots);
+  take_in_half(second, dots);
+}
+
+#if HWY_TARGET <= HWY_AVX3
+/// The same of stored Bf16, which a CPU with AVX512-BF16 multiplies as they are.
+HWY_INLINE void take_in_block(const PostToken<Bf16>& token, const StoredGradients<Bf16>&,
+                              std::size_t at, Whole, const HalvesOfFour& first,
+                              const HalvesOfFour& second, DotsOfFour& dots) {
+  if (!has_bf16_arithmetic) {
+    take_in_half(first, dots);
+    return take_in_half(second, dots);
+  }
+  hn::Vec<Halves> in_front[kUsualStreams];
+  HWY_UNROLL(4)
+  for (std::size_t j = 0; j < kUsualStreams; ++j)
+    in_front[j] = load_stored(token.streams + j * token.size + at);
+  const hn::Vec<Halves> layer = load_stored(token.layer_output + at);
+  HWY_UNROLL(4)
+  for (std::size_t i = 0; i < kUsualStreams; ++i) {
+    Vec* of_row = dots.sums + i * (kUsualStreams + 1);
+    const hn::Vec<Halves> behind = load_stored(token.gradients + i * token.size + at);
+    HWY_UNROLL(4)
+    for (std::size_t j = 0; j < kUsualStreams; ++j)
+      of_row[j] = add_products(behind, in_front[j], of_row[j]);
+    of_row[kUsualStreams] = add_products(behind, layer, of_row[kUsualStreams]);
+  }
+}
+#endif
+
+/// Makes gradients of the rows of half a block.
+HWY_INLINE void map_half(HalvesOfFour& half, const float* post, const float* residual) {
   HWY_UNROLL(4)
   for (std::size_t j = 0; j < kUsualStreams; ++j) {
     Vec sum = hn::Mul(broadcast(residual[j]), half.behind[0]);
@@ -132,8 +170,9 @@ HWY_INLINE void map_block_of_four(const PostToken<T>& token, const From& from, s
   const Pair f = from.row(token.layer_output + i, where);
   first.layer = f.first;
   second.layer = f.second;
-  map_half(first, token.post, token.residual, dots);
-  map_half(second, token.post, token.residual, dots);
+  take_in_block(token, from, i, where, first, second, dots);
+  map_half(first, token.post, token.residual);
+  map_half(second, token.post, token.residual);
   HWY_UNROLL(4)
   for (std::size_t j = 0; j < kUsualStreams; ++j)
     store_rounded(token.gradients + j * token.size + i,
