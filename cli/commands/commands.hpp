@@ -62,6 +62,7 @@ ExitCode run_diff(const DiffOptions& options);
 
 struct ExplainOptions {
   std::string scenario;
+  ScenarioOptions question;  // replaces it if it has a model
   std::string metric;
 };
 ExitCode run_explain(const ExplainOptions& options);

@@ -23,7 +23,7 @@ std::vector<std::string> metrics_of(const Study& study) {
 }  // namespace
 
 ExitCode run_explain(const ExplainOptions& options) {
-  const Study study = read_scenario(options.scenario).study;
+  const Study study = asked_scenario(options.scenario, options.question).study;
   if (options.metric.empty()) {
     write_stdout(fmt::format("{}\n", fmt::join(metrics_of(study), "\n")));
     return ExitCode::good;
@@ -33,7 +33,7 @@ ExitCode run_explain(const ExplainOptions& options) {
   const auto explanation = explain(evaluation, options.metric);
   if (!explanation)
     throw InputError(
-        {options.scenario, 1, 1},
+        {options.scenario.empty() ? options.question.model : options.scenario, 1, 1},
         fmt::format(
             "unknown metric '{}'{} (without a metric all are listed; ledger metrics may end in .layer_N)",
             printable(options.metric), did_you_mean(options.metric, metrics_of(study))));

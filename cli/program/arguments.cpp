@@ -350,14 +350,25 @@ void add_profile(CLI::App& app, Command& chosen) {
 
 void add_explain(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<ExplainOptions>();
-  auto* command = add_command(app, "explain", "a number's formula, source and function",
-                              {"depthcost explain scenarios/kimi_k3_8xb300.yaml",
-                               "depthcost explain scenarios/kimi_k3_8xb300.yaml "
-                               "ledger.block_attnres.two_phase.kernel"});
-  command->add_option("SCENARIO", options->scenario, "scenario file")
-      ->required()
-      ->type_name(completed::kFile);
+  auto* command =
+      add_command(app, "explain", "a number's formula, source and function",
+                  {"depthcost explain scenarios/kimi_k3_8xb300.yaml",
+                   "depthcost explain scenarios/kimi_k3_8xb300.yaml "
+                   "ledger.block_attnres.two_phase.kernel",
+                   "depthcost explain --model kimi_k3 ledger.block_attnres.two_phase.kernel"});
+  command->add_option("SCENARIO", options->scenario, "scenario file")->type_name(completed::kFile);
   command->add_option("METRIC", options->metric, "path of the number; all are listed without it");
+  const CLI::Option& model = add_model_options(*command, options->question);
+  // With --model the only word is the metric.
+  command->parse_complete_callback([options, &model] {
+    if (model.count() == 0) {
+      if (options->scenario.empty()) throw no_scenario();
+    } else if (options->metric.empty()) {
+      std::swap(options->metric, options->scenario);
+    } else {
+      throw CLI::ExcludesError("SCENARIO", "--model");
+    }
+  });
   on_call(*command, chosen, options, run_explain);
 }
 

@@ -5,10 +5,10 @@
 
 namespace depthcost {
 
-void add_scenario_options(CLI::App& command, CLI::Option& scenario, ScenarioOptions& options) {
+CLI::Option& add_model_options(CLI::App& command, ScenarioOptions& options) {
   CLI::Option* model = command.add_option(
       "--model", options.model, "in place of a file: a preset, a model file, or a config.json");
-  model->excludes(&scenario)->type_name(completed::kModel);
+  model->type_name(completed::kModel);
   const auto add = [&](const char* name, std::string& value, const char* meaning) {
     return command.add_option(name, value, meaning)->needs(model);
   };
@@ -33,10 +33,17 @@ void add_scenario_options(CLI::App& command, CLI::Option& scenario, ScenarioOpti
                   "KEY=VALUE in place of the scenario's own, as residual.attach=standalone")
       ->allow_extra_args(false)
       ->take_all();
-  command.parse_complete_callback([&scenario, model] {
-    if (scenario.count() == 0 && model->count() == 0)
-      throw CLI::RequiredError("SCENARIO or --model");
+  return *model;
+}
+
+void add_scenario_options(CLI::App& command, CLI::Option& scenario, ScenarioOptions& options) {
+  CLI::Option& model = add_model_options(command, options);
+  model.excludes(&scenario);
+  command.parse_complete_callback([&scenario, &model] {
+    if (scenario.count() == 0 && model.count() == 0) throw no_scenario();
   });
 }
+
+CLI::RequiredError no_scenario() { return CLI::RequiredError("SCENARIO or --model"); }
 
 }  // namespace depthcost

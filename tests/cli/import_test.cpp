@@ -165,6 +165,33 @@ TEST_F(Import, NeedsAScenarioOrAModel) {
                "--hardware:1:1: error: unknown hardware 'b300'; did you mean 'b300_sxm'?");
 }
 
+TEST_F(Import, IsExplainedAsTheAnswerOfItsModel) {
+  const std::string metric = "ledger.block_attnres.two_phase.kernel";
+  const Outcome explained = run({"explain", "--model", "config.json", metric});
+  EXPECT_EQ(explained.exit_code, 0);
+  EXPECT_EQ(explained.errors, "");
+  EXPECT_EQ(explained.output, run({"explain", "--model", "kimi_k3", metric}).output);
+  EXPECT_TRUE(explained.output.starts_with(metric)) << explained.output;
+  const Outcome metrics = run({"explain", "--model", "config.json"});
+  EXPECT_NE(metrics.output.find(metric + "\n"), std::string::npos);
+  expect_error({"explain", "--model", "config.json", "x"},
+               "config.json:1:1: error: unknown metric 'x' (without a metric all are listed; "
+               "ledger metrics may end in .layer_N)");
+  const std::string see = " (see depthcost explain --help)";
+  expect_error({"explain"}, "explain:1:1: error: missing SCENARIO or --model" + see);
+  expect_error({"explain", "it.yaml", metric, "--model", "kimi_k3"},
+               "explain:1:1: error: SCENARIO excludes --model" + see);
+}
+
+TEST_F(Import, IsExplainedWithWhatIsSet) {
+  const auto explained = [&](const std::string& setting) {
+    return run({"explain", "--model", "config.json", "--set", setting,
+                "ledger.block_attnres.two_phase.kernel"})
+        .output;
+  };
+  EXPECT_NE(explained("residual.block_size=12"), explained("residual.block_size=6"));
+}
+
 TEST_F(Import, ShowsAnExample) {
   const Outcome help = run({"import", "--help"});
   EXPECT_EQ(help.exit_code, 0);

@@ -1,14 +1,13 @@
-// Buffers for kernel tests: poisoned, aligned, filled with tokens that repeat.
+// Buffers for kernel tests: poisoned, guarded, filled with tokens that repeat.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <memory>
-#include <new>
 
 #include "kernels/operations/bf16.hpp"
+#include "tests/kernels/cpu/guarded_memory.hpp"
 
 namespace depthcost::test {
 
@@ -22,13 +21,11 @@ class Tensor {
  public:
   Tensor() = default;
   Tensor(std::size_t num_rows, std::size_t num_tokens, std::size_t size)
-      : num_rows_(num_rows), num_tokens_(num_tokens), size_(size) {
-    // As many bytes as the elements have, so that AddressSanitizer guards both ends.
-    elements_.reset(static_cast<T*>(::operator new (bytes(), std::align_val_t{kAlignment})));
-    std::memset(static_cast<void*>(data()), 0xFF, bytes());
+      : num_rows_(num_rows), num_tokens_(num_tokens), size_(size), memory_(bytes()) {
+    std::memset(memory_.begin(), 0xFF, bytes());
   }
 
-  T* data() const { return elements_.get(); }
+  T* data() const { return static_cast<T*>(memory_.begin()); }
   std::size_t num_rows() const { return num_rows_; }
   std::size_t num_tokens() const { return num_tokens_; }
   std::size_t size() const { return size_; }
@@ -44,16 +41,10 @@ class Tensor {
   }
 
  private:
-  static constexpr std::size_t kAlignment = 64;
-
-  struct Free {
-    void operator()(T* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
-  };
-
   std::size_t num_rows_ = 0;
   std::size_t num_tokens_ = 0;
   std::size_t size_ = 0;
-  std::unique_ptr<T, Free> elements_;
+  GuardedMemory memory_;
 };
 
 /// xorshift64*, uniform in [-1, 1).
