@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/reference/accessor.hpp"
-#include "tests/kernels/cpu/tensor.hpp"
+#include "tests/kernels/tensors/tensor.hpp"
 
 namespace depthcost::test {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "kernels/operations/bf16.hpp"
-#include "tests/kernels/cpu/guarded_memory.hpp"
+#include "tests/kernels/tensors/guarded_memory.hpp"
 
 namespace depthcost::test {
 

@@ -1,4 +1,4 @@
-#include "tests/kernels/cpu/guarded_memory.hpp"
+#include "tests/kernels/tensors/guarded_memory.hpp"
 
 #include <gtest/gtest.h>
 
