@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <functional>
-#include <set>
-#include <tuple>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace depthcost::test {
@@ -29,27 +29,34 @@ inline std::vector<Levels> covering_cases(
   }
   std::erase_if(all, [&](const Levels& levels) { return !is_feasible(levels); });
 
-  using Meeting = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
-  std::set<Meeting> met;
-  const auto num_new = [&](const Levels& levels) {
-    std::size_t count = 0;
+  // Each level of each factor has a number, and each pair of numbers a mark where they have met.
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> numbers;
+  for (const Levels& levels : all)
     for (std::size_t i = 0; i < levels.size(); ++i)
-      for (std::size_t j = 0; j < i; ++j) count += met.count({i, j, levels[i], levels[j]}) == 0;
-    return count;
+      numbers.try_emplace({i, levels[i]}, numbers.size());
+  std::vector<Levels> numbered = all;
+  for (Levels& levels : numbered)
+    for (std::size_t i = 0; i < levels.size(); ++i) levels[i] = numbers.at({i, levels[i]});
+  std::vector<char> met(numbers.size() * numbers.size(), 0);
+  const auto for_each_pair = [&](const Levels& levels, const auto& visit) {
+    for (std::size_t i = 0; i < levels.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j) visit(met[levels[i] * numbers.size() + levels[j]]);
   };
   std::vector<Levels> chosen;
   for (;;) {
-    const Levels* best = nullptr;
+    std::size_t best = 0;
     std::size_t most = 0;
-    for (const Levels& levels : all)
-      if (const std::size_t count = num_new(levels); count > most) {
-        best = &levels;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      std::size_t count = 0;
+      for_each_pair(numbered[i], [&](char has_met) { count += has_met == 0; });
+      if (count > most) {
+        best = i;
         most = count;
       }
-    if (best == nullptr) return chosen;
-    chosen.push_back(*best);
-    for (std::size_t i = 0; i < best->size(); ++i)
-      for (std::size_t j = 0; j < i; ++j) met.insert({i, j, (*best)[i], (*best)[j]});
+    }
+    if (most == 0) return chosen;
+    chosen.push_back(all[best]);
+    for_each_pair(numbered[best], [](char& has_met) { has_met = 1; });
   }
 }
 

@@ -29,7 +29,8 @@ namespace {
 
 namespace context = boost::context;
 
-constexpr std::size_t kStackBytes = 64 * 1024;
+// No multiple of a page: the tops of all stacks would share a few sets of the cache.
+constexpr std::size_t kStackBytes = 64 * 1024 + 832;
 constexpr std::size_t kNamedBarriers = 16;
 constexpr std::size_t kSharedAlignment = 128;
 constexpr std::size_t kGuardBytes = 256;
