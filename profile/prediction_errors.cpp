@@ -55,7 +55,7 @@ double next_below(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
   const auto n = static_cast<double>(values.size());
   const double place = std::clamp(share * (n + 1) - 1, 0.0, n - 1);
-  return quantile(std::move(values), n > 1 ? place / (n - 1) : 0);
+  return quantile(std::move(values), place / std::max(1.0, n - 1));
 }
 
 /// The next ratio lies within as often as promised. So does 1, the prediction itself.

@@ -56,7 +56,6 @@ class SchemeJudge {
   }
 
   void decide_memory() {
-    if (!study_.machine || !study_.machine->memory_capacity) return;
     const BudgetRow row = decided_alone({.kind = BudgetKind::device_memory});
     if (row.verdict == Verdict::fail) verdict_.memory = row;
     if (row.verdict == Verdict::unknown && row.high) verdict_.tight = row;

@@ -158,7 +158,7 @@ Fates fates_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
                Progress& progress) {
   Fates fates(placed.size());
   std::vector<Bound> bounds;
-  for (std::size_t i = 0; i < placed.size(); ++i) bounds.push_back({0, i});
+  for (std::size_t i = 0; i < placed.size(); ++i) bounds.push_back({.placed = i});
   each_in_parallel(placed.size(), num_threads, [&](std::size_t i) {
     fates[i] = too_large(placed[i]);
     if (fates[i])

@@ -58,7 +58,7 @@ class Places {
 /// Builds the tree from events, and refuses events that have no meaning here.
 class TreeBuilder {
  public:
-  TreeBuilder(std::string_view text, const Places& places) : text_(text), places_(places) {}
+  explicit TreeBuilder(const Places& places) : places_(places) {}
 
   /// The tree, once; nothing if no document was seen.
   std::optional<Node> take_root() { return std::move(root_); }
@@ -127,9 +127,7 @@ class TreeBuilder {
                          const yaml_char_t* tag) const {
     if (anchor != nullptr)
       fail(event, "anchors are not allowed (write the value where it is used)");
-    // libyaml drops a lone "!".
-    const bool starts_with_tag = text_.substr(places_.offset(event.start_mark), 1) == "!";
-    if (tag != nullptr || starts_with_tag) fail(event, "tags are not allowed");
+    if (tag != nullptr) fail(event, "tags are not allowed");
   }
 
   void take_scalar(const yaml_event_t& event) {
@@ -195,7 +193,6 @@ class TreeBuilder {
         .members.push_back({std::move(key.text), std::move(key.position), std::move(node)});
   }
 
-  std::string_view text_;
   const Places& places_;
   std::vector<OpenNode> open_;
   std::optional<Node> root_;
@@ -284,7 +281,7 @@ const Node* Map::find(std::string_view key) const {
 Node parse_document(std::string_view text, const std::string& file) {
   text = checked_text(text, file);
   const Places places(text, file);
-  TreeBuilder builder(text, places);
+  TreeBuilder builder(places);
   Events events(text, places);
   while (const yaml_event_t* event = events.next(builder.innermost())) builder.take(*event);
   std::optional<Node> root = builder.take_root();

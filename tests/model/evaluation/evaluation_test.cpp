@@ -126,6 +126,15 @@ TEST(Evaluation, KeepsItsRowsPointingIntoItsPathsWhenMoved) {
     ASSERT_TRUE(is_inside(path, assigned.paths));
 }
 
+// Kimi K3 of 93 decoder layers has 186 sublayers.
+TEST(Evaluation, HasTheFlopsOfALayerAndOfAll) {
+  const Evaluation e = evaluate(test::kimi_k3_study());
+  for (const SchemeFlops& row : e.flops) {
+    EXPECT_GT(row.total.value, 0);
+    EXPECT_DOUBLE_EQ(186 * row.per_layer.value, row.total.value) << row.path->scheme.rule->id;
+  }
+}
+
 bool near(double a, double b) { return std::abs(a - b) <= 1e-12 * std::max(1.0, std::abs(b)); }
 
 bool near(const Traffic& a, const Traffic& b) {

@@ -49,5 +49,21 @@ TEST(PredictedWork, GrowsWithLayersOnlyWhereLaunchesDo) {
   EXPECT_GT(num_alike, 20);
 }
 
+// 64 layers that all differ, for three mappings, with and without another scheme beside them.
+TEST(SweptLayers, AreThoseOfEveryChoice) {
+  Study study;
+  study.path = {{schemes::kFullAttnRes, parameters_of(64)}, 64};
+  const SweptAxis shards{.key = SweptKey::sequence_shards, .values = {1, 2, 4}};
+  const SweptAxis schedules{.key = SweptKey::schedule, .values = {0, 1}};
+  EXPECT_EQ(swept_layers(study, {shards}), 64);
+  EXPECT_EQ(swept_layers(study, {schedules}), 2 * 64);
+  const SweptAxis both{.key = SweptKey::scheme,
+                       .values = {0, 1},
+                       .schemes = {{.path = study.path},
+                                   {.path = {{schemes::kStandard, parameters_of(64)}, 64}}}};
+  EXPECT_EQ(swept_layers(study, {both}), 64 + 1);
+  EXPECT_EQ(swept_layers(study, {both, schedules}), 2 * (64 + 1));
+}
+
 }  // namespace
 }  // namespace depthcost::predicted_work_test

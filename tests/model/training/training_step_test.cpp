@@ -310,6 +310,32 @@ TEST(TrainingStep, SaysWhetherBytesOrCommunicationDominate) {
   EXPECT_EQ(dominant(), Dominant::bytes);
 }
 
+TimeTerms terms_of(const Study& study, const ResidualPath& path, Schedule schedule) {
+  TimeTerms sum;
+  for (const ResidualWork& chunk : residual_work(study, path, schedule, {})) sum += chunk.terms;
+  return sum;
+}
+
+// At 208 tokens, launches are most of the path's time, and bytes most of what it takes beyond the
+// standard residual's.
+TEST(TrainingStep, SaysWhatDominatesTheDifferenceAndNotTheWhole) {
+  Study study = llama_training();
+  study.model.architecture.reset();
+  int num_unlike = 0;
+  for (const Count tokens : {16, 208, 4096}) {
+    study.training->sequence_length = tokens;
+    const TrainingAnswer answer = training_answer(study, paths_of(study));
+    for (const Schedule schedule : schemes::kBlockAttnRes.schedules) {
+      const TimeTerms whole = terms_of(study, study.path, schedule);
+      const TimeTerms standard = terms_of(study, {Scheme{schemes::kStandard}, 64}, Schedule::fused);
+      const Dominant expected = dominant_of(whole + -1 * standard);
+      num_unlike += expected != dominant_of(whole);
+      EXPECT_EQ(step_of(answer, schedule).dominant, expected) << tokens << name(schedule);
+    }
+  }
+  EXPECT_GT(num_unlike, 0);
+}
+
 // Sixteen tokens of 256 elements in eager mode are launches, and less than no time is not sent.
 TEST(TrainingStep, SaysWhereLaunchesDominate) {
   Study study = llama_training();

@@ -1,6 +1,7 @@
 // Users' tables of measurements: what is read, and every error with the whole message.
 #include "scenarios/measured/measurements.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -25,6 +26,20 @@ TEST(Measurements, TakeDefaultsWhereNothingIsWritten) {
   EXPECT_EQ(row.time.high, row.time.value);
   EXPECT_EQ(row.line, 2);
   EXPECT_TRUE(table.ignored_columns.empty());
+}
+
+// What a column's description promises for a table without it is what a table with it says.
+TEST(Measurements, HaveTheDefaultsThatTheirColumnsName) {
+  const MeasuredCall without = table_of(kHeader + "\nmhc_post,8192,4096,147\n").rows.front();
+  int num_written = 0;
+  for (const MeasuredColumn& column : measured_columns()) {
+    if (column.name != "streams" && column.choices.empty()) continue;
+    const std::string text = fmt::format("{},{}\nmhc_post,8192,4096,147,{}\n", kHeader, column.name,
+                                         column.otherwise);
+    EXPECT_EQ(case_id(table_of(text).rows.front().call), case_id(without.call)) << column.name;
+    ++num_written;
+  }
+  EXPECT_EQ(num_written, 4);
 }
 
 TEST(Measurements, ReadEveryColumnInAnyOrderAndNameTheOthers) {

@@ -233,6 +233,8 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{"OverlongTwo", "\xC1\xBF", "1:1: invalid byte '\\xC1'" + kNotUtf8},
         ErrorCase{"OverlongThree", "\xE0\x9F\xBF", "1:1: invalid byte '\\xE0'" + kNotUtf8},
         ErrorCase{"OverlongFour", "\xF0\x8F\xBF\xBF", "1:1: invalid byte '\\xF0'" + kNotUtf8},
+        ErrorCase{"NotContinued", "\xC3(", "1:1: invalid byte '\\xC3'" + kNotUtf8},
+        ErrorCase{"NotContinuedLater", "a: \xE2\x82(", "1:4: invalid byte '\\xE2'" + kNotUtf8},
         ErrorCase{"Surrogate", "\xED\xA0\x80", "1:1: invalid byte '\\xED'" + kNotUtf8},
         ErrorCase{"AboveUnicode", "\xF4\x90\x80\x80", "1:1: invalid byte '\\xF4'" + kNotUtf8},
         ErrorCase{"FarAboveUnicode", "\xF5\x80\x80\x80", "1:1: invalid byte '\\xF5'" + kNotUtf8},

@@ -1,0 +1,51 @@
+// Placements of a scenario: which it can have, and what each replica does there.
+#include "scenarios/read/placed_studies.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/scenarios/read/parsed.hpp"
+
+namespace depthcost::placed_studies_test {
+namespace {
+
+PlacedStudies placed_on_eight(const std::string& workload) {
+  const std::string text =
+      "schema: depthcost/1\nmodel: llama_3_1_8b\nhardware: h200_sxm\nresidual: {scheme: block_attnres, block_size: 8}\n"
+      "workload: " +
+      workload + "\n";
+  const UnreadScenario source{parse_document(text, "it.yaml"), "it.yaml"};
+  const Study own = test::parse_scenario(text, "it.yaml").study;
+  return placed_studies({.source = source, .own = own}, 8, {"it.yaml", 1, 1});
+}
+
+/// How many replicas the placements have.
+std::set<Count> replicas_of(const PlacedStudies& studies) {
+  std::set<Count> replicas;
+  for (const PlacedStudy& placed : studies.placed) replicas.insert(placed.placement.data);
+  return replicas;
+}
+
+TEST(PlacedStudies, ShareTheSequencesOfEachBatchEvenly) {
+  EXPECT_EQ(replicas_of(placed_on_eight("{decode: {sequences: [8, 64]}}")),
+            (std::set<Count>{1, 2, 4, 8}));
+  EXPECT_EQ(replicas_of(placed_on_eight("{decode: {sequences: [64, 6]}}")),
+            (std::set<Count>{1, 2}));
+  for (const PlacedStudy& placed :
+       placed_on_eight("{decode: {sequences: [8, 64]}}").placed) {
+    const Count replicas = placed.placement.data;
+    EXPECT_EQ(placed.study.decode->sequences, (std::vector<Count>{8 / replicas, 64 / replicas}));
+  }
+}
+
+TEST(PlacedStudies, ShareTheMicroBatchesOfAStepEvenly) {
+  const PlacedStudies studies =
+      placed_on_eight("{training: {sequence_length: 4096, micro_batches: 12}}");
+  EXPECT_EQ(replicas_of(studies), (std::set<Count>{1, 2, 4}));
+  for (const PlacedStudy& placed : studies.placed)
+    EXPECT_EQ(placed.study.training->num_micro_batches * placed.placement.data, 12);
+}
+
+}  // namespace
+}  // namespace depthcost::placed_studies_test
