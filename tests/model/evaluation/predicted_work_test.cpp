@@ -57,10 +57,10 @@ TEST(SweptLayers, AreThoseOfEveryChoice) {
   const SweptAxis schedules{.key = SweptKey::schedule, .values = {0, 1}};
   EXPECT_EQ(swept_layers(study, {shards}), 64);
   EXPECT_EQ(swept_layers(study, {schedules}), 2 * 64);
-  const SweptAxis both{.key = SweptKey::scheme,
-                       .values = {0, 1},
-                       .schemes = {{.path = study.path},
-                                   {.path = {{schemes::kStandard, parameters_of(64)}, 64}}}};
+  const SweptAxis both{
+      .key = SweptKey::scheme,
+      .values = {0, 1},
+      .schemes = {{.path = study.path}, {.path = {{schemes::kStandard, parameters_of(64)}, 64}}}};
   EXPECT_EQ(swept_layers(study, {both}), 64 + 1);
   EXPECT_EQ(swept_layers(study, {both, schedules}), 2 * (64 + 1));
 }

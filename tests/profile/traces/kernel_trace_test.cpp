@@ -308,7 +308,8 @@ TEST(TraceErrors, NameTheCause) {
   EXPECT_EQ(fault("a.csv", "Start (ns),Duration (ns),Name\n1,2\n"),
             "2:1: row of 2 cells (the header has 3)");
   const std::string no_header = "1:1: no columns 'Start', 'Duration' and 'Name'";
-  EXPECT_EQ(fault("a.csv", "Start (ns),Duration (ns)\n1,2\n").substr(0, no_header.size()), no_header);
+  EXPECT_EQ(fault("a.csv", "Start (ns),Duration (ns)\n1,2\n").substr(0, no_header.size()),
+            no_header);
   EXPECT_EQ(fault("a.csv", "Start (ns),Name\n1,k\n").substr(0, no_header.size()), no_header);
   EXPECT_EQ(fault("a.csv", "Duration (ns),Name\n1,k\n").substr(0, no_header.size()), no_header);
 }

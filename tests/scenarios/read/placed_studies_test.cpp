@@ -32,8 +32,7 @@ TEST(PlacedStudies, ShareTheSequencesOfEachBatchEvenly) {
             (std::set<Count>{1, 2, 4, 8}));
   EXPECT_EQ(replicas_of(placed_on_eight("{decode: {sequences: [64, 6]}}")),
             (std::set<Count>{1, 2}));
-  for (const PlacedStudy& placed :
-       placed_on_eight("{decode: {sequences: [8, 64]}}").placed) {
+  for (const PlacedStudy& placed : placed_on_eight("{decode: {sequences: [8, 64]}}").placed) {
     const Count replicas = placed.placement.data;
     EXPECT_EQ(placed.study.decode->sequences, (std::vector<Count>{8 / replicas, 64 / replicas}));
   }
