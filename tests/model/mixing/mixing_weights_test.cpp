@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "model/base/seeded_random.hpp"
 #include "model/mixing/mixing.hpp"
 
@@ -47,6 +50,23 @@ TEST(RandomWeights, KeepTheRulesOfEveryScheme) {
       }
     }
   }
+}
+
+// ReZero's alpha has either sign, LayerScale's lambda is positive.
+TEST(RandomWeights, AreOfEachSchemesRange) {
+  const MixingShape shape{.num_layers = 400};
+  const auto range = [&](std::string_view scheme, std::string_view list) {
+    const MixingWeights weights = random_weights(find_mixing_scheme(scheme)->tables(shape), 1);
+    const WeightRow& row = weights.list(list);
+    const auto [low, high] = std::minmax_element(row.begin(), row.end());
+    return std::pair{*low, *high};
+  };
+  const auto [low, high] = range("rezero", "alpha");
+  EXPECT_NEAR(low, -1, 0.05);
+  EXPECT_NEAR(high, 1, 0.05);
+  const auto [least, most] = range("layerscale", "lambda");
+  EXPECT_NEAR(least, 0, 0.05);
+  EXPECT_NEAR(most, 1, 0.05);
 }
 
 TEST(RandomWeights, FollowTheSeed) {

@@ -397,6 +397,10 @@ INSTANTIATE_TEST_SUITE_P(
          "\"layer_types\": [\"deepseek_sparse_attention\"",
          "32:20: error: invalid text_config.layer_types (holds 'deepseek_sparse_attention' as entry "
          "1; linear_attn_config says otherwise)"},
+        {"LinearLayersOfAnotherKind", "glm_5_3_flash", "\"layer_types\": [\"linear_attention\"",
+         "\"layer_types\": [\"sliding_attention\"",
+         "32:20: error: invalid text_config.layer_types (holds 'sliding_attention' as entry 1; "
+         "linear_attn_config says otherwise)"},
         {"LayersCountFromZero", "glm_5_3_flash", "39, 43]", "39, 45]",
          "34:27: error: invalid text_config.linear_attn_config.full_attn_layers (holds 45; decoder "
          "layers count from 0 to 44)"},

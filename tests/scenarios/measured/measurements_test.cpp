@@ -34,6 +34,7 @@ TEST(Measurements, HaveTheDefaultsThatTheirColumnsName) {
   int num_written = 0;
   for (const MeasuredColumn& column : measured_columns()) {
     if (column.name != "streams" && column.choices.empty()) continue;
+    EXPECT_NE(column.otherwise, "");
     const std::string text =
         fmt::format("{},{}\nmhc_post,8192,4096,147,{}\n", kHeader, column.name, column.otherwise);
     EXPECT_EQ(case_id(table_of(text).rows.front().call), case_id(without.call)) << column.name;

@@ -1,0 +1,40 @@
+// The shapes in which `mixing` shows schemes: the scenario's parameters, no larger than its layers
+// permit.
+#include "scenarios/measured/mixing_question.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/scenarios/read/parsed.hpp"
+
+namespace depthcost::mixing_question_test {
+namespace {
+
+/// The shape of the scheme, which is added to a scenario of so many layers.
+MixingShape shape_of(const std::string& scheme, Count num_layers) {
+  const Study study =
+      test::parsed("model: {num_layers: " + std::to_string(num_layers) +
+                   ", hidden_size: 64, dtype: bf16}\nresidual: {scheme: standard}\n")
+          .study;
+  const MixedSchemes mixed = mixed_schemes(study, {.schemes = {scheme}});
+  return mixed.schemes.back().shape;
+}
+
+TEST(MixingQuestion, TakesTheDefaultsOfDenseFormerWhereTheModelIsDeepEnough) {
+  const SchemeParameters defaults;
+  const MixingShape shape = shape_of("denseformer", 64);
+  EXPECT_EQ(shape.period, defaults.period);
+  EXPECT_EQ(shape.dilation, defaults.dilation);
+}
+
+// Two decoder layers have no period of five.
+TEST(MixingQuestion, LimitsTheDefaultsByTheModelsLayers) {
+  const SchemeParameters defaults;
+  ASSERT_GT(defaults.period, 2);
+  ASSERT_GT(defaults.dilation, 2);
+  const MixingShape shape = shape_of("denseformer", 4);
+  EXPECT_EQ(shape.period, 2);
+  EXPECT_EQ(shape.dilation, 2);
+}
+
+}  // namespace
+}  // namespace depthcost::mixing_question_test
