@@ -77,8 +77,19 @@ TEST(Steps, WithoutABaselineSayNothing) {
   Samples samples;
   samples.steps = {step_of("mhc", Schedule::fused, 8, 1)};
   EXPECT_TRUE(compared_steps(test::synthetic_machine(), samples).empty());
-  samples.steps.push_back(step_of("standard", Schedule::fused, 64, 1));
+  const StepSample same = step_of("standard", Schedule::fused, 8, 1);
+  std::vector<StepSample> others(7, same);
+  others[0].tokens = 64;
+  others[1].dtype = Dtype::f32;
+  others[2].weight_bytes = Bytes{9e6};
+  others[3].hidden_size = 4096;
+  others[4].num_layers = 64;
+  others[5].num_layers = 32;
+  others[6].launch = Launch::graph;
+  samples.steps.insert(samples.steps.end(), others.begin(), others.end());
   EXPECT_TRUE(compared_steps(test::synthetic_machine(), samples).empty());
+  samples.steps.push_back(same);
+  EXPECT_EQ(compared_steps(test::synthetic_machine(), samples).size(), 1U);
 }
 
 /// The time of a step with 48 layers in blocks of eight, summed launch by launch.

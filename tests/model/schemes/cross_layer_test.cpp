@@ -81,5 +81,14 @@ TEST(CrossLayer, KeepsWhatItsGradientsRead) {
   });
 }
 
+TEST(ValueResidual, TakesKeysAndValuesOfUpTo1024HiddenSizes) {
+  const auto problem = [](Count kv_size) {
+    return parameter_problem({schemes::kValueResidual, {.hidden_size = 64, .kv_size = kv_size}}, 8);
+  };
+  EXPECT_FALSE(problem(64 * 1024));
+  ASSERT_TRUE(problem(64 * 1024 + 1));
+  EXPECT_EQ(problem(64 * 1024 + 1)->reason, "more than 1024 d");
+}
+
 }  // namespace
 }  // namespace depthcost::cross_layer_test
