@@ -23,6 +23,17 @@ TEST(SingleState, MovesWhatItsPaperCounts) {
   });
 }
 
+// h and up to three states before it.
+TEST(SingleState, OfLaurelPaKeepsTheStatesThatLaterLayersRead) {
+  const auto state = [](Count layer) {
+    return kLaurelPa.state_d({{.hidden_size = 64, .history = 3}, layer, 9});
+  };
+  EXPECT_EQ(state(1), 2);
+  EXPECT_EQ(state(2), 3);
+  EXPECT_EQ(state(3), 4);
+  EXPECT_EQ(state(8), 4);
+}
+
 TEST(SingleState, HasTheParametersOfItsPaper) {
   const double d = kHiddenSize;
   EXPECT_DOUBLE_EQ(per_layer("rezero"), 1);

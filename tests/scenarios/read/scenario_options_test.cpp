@@ -84,6 +84,14 @@ TEST(ScenarioOptions, CutASmallPrefillIntoOneChunk) {
   EXPECT_EQ(origin_of(scenario, "workload.prefill.chunk").substr(0, 3), "100");
 }
 
+TEST(ScenarioOptions, TakeSeveralBudgets) {
+  const Scenario scenario = scenario_from_options(
+      {.model = "kimi_k3", .budgets = {"decode_overhead=2%", "prefill_overhead=3%"}});
+  ASSERT_EQ(scenario.study.budgets.size(), 2U);
+  EXPECT_DOUBLE_EQ(scenario.study.budgets[0].limit, 0.02);
+  EXPECT_DOUBLE_EQ(scenario.study.budgets[1].limit, 0.03);
+}
+
 TEST(ScenarioOptions, NameFilesAfterModelAndHardware) {
   EXPECT_EQ(stem_of({.model = "a/config.json", .hardware = "b300_sxm"}), "config_b300_sxm");
   EXPECT_EQ(stem_of({.model = "kimi_k3", .hardware = "b/mine.yaml"}), "kimi_k3_mine");
