@@ -63,13 +63,17 @@ void check_hardware(const Values& values, Findings& findings) {
 
 }  // namespace
 
-std::vector<std::string> lint_preset(std::string_view id, const ReferenceKind& kind) {
-  const Values values = preset_values(id, kind);
-  Findings findings(fmt::format("{}/{}.yaml", kind.folder, id), values);
+std::vector<std::string> lint(const Values& values, const ReferenceKind& kind,
+                              const std::string& file) {
+  Findings findings(file, values);
   // A tolerance rule has a reason instead of a source.
   if (kind.folder != "tolerances" && kind.folder != "profiles") check_sources(values, findings);
   if (kind.folder == "hardware") check_hardware(values, findings);
   return findings.take();
+}
+
+std::vector<std::string> lint_preset(std::string_view id, const ReferenceKind& kind) {
+  return lint(preset_values(id, kind), kind, fmt::format("{}/{}.yaml", kind.folder, id));
 }
 
 }  // namespace depthcost
