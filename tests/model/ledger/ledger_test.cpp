@@ -252,5 +252,23 @@ TEST_F(KimiK3Ledger, SavesFourPerCentWithPhase1InF32) {
   EXPECT_NEAR(1 - bytes(two_phase, bf16) / bytes(single_pass, bf16), 0.27, 0.005);
 }
 
+// Algorithm 1 hands a maximum and a sum from layer to layer; the flat counts of Appendix B do not.
+TEST(LedgerFormula, NamesScalarsWhereTheCountHasThem) {
+  for (const SchemeRule* rule : {&schemes::kFullAttnRes, &schemes::kBlockAttnRes}) {
+    const ResidualPath path{{*rule, {.blocks = partition_by_size(32, 8)}}, 32};
+    int num_with_scalars = 0;
+    for (const Convention convention : kEnumerators<Convention>) {
+      if (convention == Convention::paper || convention == Convention::kernel) continue;
+      const Counting counting{Schedule::two_phase, convention};
+      const bool has_scalars = total_traffic(path, counting).reads_scalars > 0;
+      const std::string text = ledger_formula(path.scheme, counting).formula;
+      EXPECT_EQ(text.find("scalars") != std::string::npos, has_scalars)
+          << rule->id << " " << name(convention) << ": " << text;
+      num_with_scalars += has_scalars;
+    }
+    EXPECT_EQ(num_with_scalars, 2) << rule->id;
+  }
+}
+
 }  // namespace
 }  // namespace depthcost::ledger_test
