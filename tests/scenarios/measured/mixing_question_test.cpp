@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "scenarios/text/input_error.hpp"
 #include "tests/scenarios/read/parsed.hpp"
 
 namespace depthcost::mixing_question_test {
@@ -34,6 +35,18 @@ TEST(MixingQuestion, LimitsTheDefaultsByTheModelsLayers) {
   const MixingShape shape = shape_of("denseformer", 4);
   EXPECT_EQ(shape.period, 2);
   EXPECT_EQ(shape.dilation, 2);
+}
+
+TEST(MixingQuestion, RefusesMatricesThatWouldBeTooLarge) {
+  Study study;
+  study.model.num_layers = 2049;
+  try {
+    mixed_schemes(study, {.scenario = "it.yaml"});
+    FAIL() << "is not refused";
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "it.yaml:1:1: error: too many layers for a mixing matrix (2049, more than 2048)");
+  }
 }
 
 }  // namespace
