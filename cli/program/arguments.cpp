@@ -111,7 +111,7 @@ void add_check(CLI::App& app, Command& chosen) {
                               {"depthcost check scenarios/kimi_k3_8xb300.yaml",
                                "depthcost check scenarios/*.yaml --junit budgets.xml --github",
                                "depthcost check --model config.json --hardware b300_sxm --tensor 8 "
-                               "--budget decode_overhead=2%"});
+                               "--residual block_attnres --budget decode_overhead=2%"});
   add_scenario(*command, options->scenarios, "scenario files", options->question);
   add_format(*command, options->format, "table or json", {"table", "json"});
   command->add_flag("--strict", options->strict, "unknown verdicts fail");

@@ -213,8 +213,17 @@ const Unit* suggested_unit(std::string_view text, Dimension dimension) {
   return nullptr;
 }
 
+/// Whether it is a rate in bits, as networks are sold. "gb/s" is a byte that was typed in haste.
+bool is_in_bits(std::string_view text) {
+  return !text.empty() && std::string_view("MGT").find(text.front()) != std::string_view::npos &&
+         (text.substr(1) == "b/s" || text.substr(1) == "bps" || text.substr(1) == "bit/s");
+}
+
 [[noreturn]] void fail_for_unknown_unit(std::string_view text, Dimension dimension,
                                         const Source& source) {
+  if (is_in_bits(text))
+    source.fail(
+        fmt::format("unknown unit '{}'; write bytes: 8 {} are 1 {}B/s", text, text, text.front()));
   const Unit* suggestion = suggested_unit(text, dimension);
   source.fail(suggestion == nullptr
                   ? fmt::format("unknown unit '{}'; {}", printable(text), need(dimension))

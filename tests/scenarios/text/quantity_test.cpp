@@ -239,6 +239,9 @@ INSTANTIATE_TEST_SUITE_P(
                             "(a size in bytes; need bytes per second, such as '4.8 TB/s')"}},
         DimensionErrorCase{Dimension::bytes_per_second,
                            {"PerSecond", "4 GBps", "(unknown unit 'GBps'; did you mean 'GB/s'?)"}},
+        DimensionErrorCase{
+            Dimension::bytes_per_second,
+            {"Bits", "400 Gb/s", "(unknown unit 'Gb/s'; write bytes: 8 Gb/s are 1 GB/s)"}},
         DimensionErrorCase{Dimension::bytes_per_second,
                            {"PerSec", "4 GB/sec", "(unknown unit 'GB/sec'; did you mean 'GB/s'?)"}},
         DimensionErrorCase{
