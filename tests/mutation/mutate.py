@@ -36,6 +36,14 @@ def run(*command, **options):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, **options).stdout
 
 
+def tested(name, program):
+    """How the tests of that name end."""
+    environment = dict(os.environ, RC_PARAMS="seed=20260316")
+    return subprocess.run([program, "--gtest_fail_fast", "--gtest_brief=1", f"--gtest_filter={LEFT_OUT}"],
+                          cwd=BUILD / "tests" / name, env=environment, timeout=SECONDS, capture_output=True,
+                          text=True, errors="replace", check=False)
+
+
 class Build:
     """How the build compiles a source and links the tests."""
 
@@ -78,11 +86,8 @@ class Build:
             link = self.links[name].replace(f"-o tests/{name}/{name}_tests", f"-o {program} {folder / 'mutant.o'}")
             if subprocess.run(link, shell=True, cwd=BUILD, capture_output=True, check=False).returncode != 0:
                 return None
-            environment = dict(os.environ, RC_PARAMS="seed=20260316")
             try:
-                done = subprocess.run([program, "--gtest_fail_fast", "--gtest_brief=1", f"--gtest_filter={LEFT_OUT}"],
-                                      cwd=BUILD / "tests" / name, env=environment, timeout=SECONDS,
-                                      capture_output=True, text=True, errors="replace", check=False)
+                done = tested(name, program)
             except subprocess.TimeoutExpired:
                 return f"{name} (it hangs)"
             if done.returncode != 0:
@@ -242,7 +247,11 @@ def main():
         return
     for command in (["cmake", "--preset", "mutate"], ["cmake", "--build", "--preset", "mutate"]):
         subprocess.run(command, cwd=ROOT, stdout=sys.stderr, check=True)
-    campaign = Campaign(Sampler(sources, options.seed, only), Build())
+    build = Build()
+    for name in sorted(build.links):
+        if tested(name, BUILD / f"tests/{name}/{name}_tests").returncode != 0:
+            refuse(f"{name}_tests", "a test fails without a planted error (every error would count as found)")
+    campaign = Campaign(Sampler(sources, options.seed, only), build)
     workers = os.cpu_count()
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         for done in [pool.submit(work, campaign, range(i, options.mutants, workers)) for i in range(workers)]:
