@@ -213,7 +213,8 @@ const Unit* suggested_unit(std::string_view text, Dimension dimension) {
   return nullptr;
 }
 
-/// Whether it is a rate in bits, as networks are sold. "gb/s" is a byte that was typed in haste.
+/// Whether it is a rate in bits, as data sheets of networks give it. All in small letters it most
+/// likely means bytes.
 bool is_in_bits(std::string_view text) {
   return !text.empty() && std::string_view("MGT").find(text.front()) != std::string_view::npos &&
          (text.substr(1) == "b/s" || text.substr(1) == "bps" || text.substr(1) == "bit/s");
@@ -221,7 +222,7 @@ bool is_in_bits(std::string_view text) {
 
 [[noreturn]] void fail_for_unknown_unit(std::string_view text, Dimension dimension,
                                         const Source& source) {
-  if (is_in_bits(text))
+  if (dimension == Dimension::bytes_per_second && is_in_bits(text))
     source.fail(
         fmt::format("unknown unit '{}'; write bytes: 8 {} are 1 {}B/s", text, text, text.front()));
   const Unit* suggestion = suggested_unit(text, dimension);

@@ -49,7 +49,8 @@ TEST(PredictedWork, GrowsWithLayersOnlyWhereLaunchesDo) {
   EXPECT_GT(num_alike, 20);
 }
 
-// 64 layers that all differ, for three mappings, with and without another scheme beside them.
+// Full AttnRes has 64 layers that all differ, standard has one kind. Shards are no choice of a
+// path.
 TEST(SweptLayers, AreThoseOfEveryChoice) {
   Study study;
   study.path = {{schemes::kFullAttnRes, parameters_of(64)}, 64};

@@ -242,6 +242,12 @@ INSTANTIATE_TEST_SUITE_P(
         DimensionErrorCase{
             Dimension::bytes_per_second,
             {"Bits", "400 Gb/s", "(unknown unit 'Gb/s'; write bytes: 8 Gb/s are 1 GB/s)"}},
+        DimensionErrorCase{
+            Dimension::bytes_per_second,
+            {"BitsSpelt", "1 Tbit/s", "(unknown unit 'Tbit/s'; write bytes: 8 Tbit/s are 1 TB/s)"}},
+        DimensionErrorCase{
+            Dimension::bytes_per_second,
+            {"SmallLetters", "4 gb/s", "(unknown unit 'gb/s'; did you mean 'GB/s'?)"}},
         DimensionErrorCase{Dimension::bytes_per_second,
                            {"PerSec", "4 GB/sec", "(unknown unit 'GB/sec'; did you mean 'GB/s'?)"}},
         DimensionErrorCase{
