@@ -9,7 +9,7 @@ namespace depthcost::test {
 namespace {
 
 TEST(GuardedMemory, CanBeWrittenUpToItsLastByte) {
-  for (const std::size_t bytes : {1, 2, 64, 100, 4096, 5000}) {
+  for (const std::size_t bytes : {1U, 2U, 64U, 100U, 4096U, 5000U}) {
     const GuardedMemory memory(bytes);
     std::memset(memory.begin(), 0xFF, bytes);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.begin()) % 16, 0U);
