@@ -31,7 +31,7 @@ struct DepthMix {
     loaded.f = load_stored<T, kElements>(layer_output + here);
     if (hidden_state != nullptr) loaded.h = load_stored<T, kElements>(hidden_state + here);
   }
-  /// f, or h + f.
+  /// f, or h + f. What is stored as a source is mixed as it is stored.
   template <unsigned kElements>
   __device__ void newest(const Loaded<kElements>& loaded, float (&last)[kElements]) const {
     unpack_stored<T, kElements>(loaded.f, last);
@@ -40,6 +40,7 @@ struct DepthMix {
     unpack_stored<T, kElements>(loaded.h, h);
 #pragma unroll
     for (unsigned e = 0; e < kElements; ++e) last[e] += h[e];
+    if (bank_row != nullptr) round_elements<T>(last);
   }
 
   template <unsigned kElements>

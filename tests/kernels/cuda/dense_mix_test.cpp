@@ -24,5 +24,11 @@ void expect_dense_match() {
 TEST_F(DenseMixOnDevice, DenseMixesMatchTheReferenceInFloat) { expect_dense_match<float>(); }
 TEST_F(DenseMixOnDevice, DenseMixesMatchTheReferenceInBf16) { expect_dense_match<Bf16>(); }
 
+/// h + f goes to the bank rounded, and later mixes read it from there. This one must mix the same.
+TEST_F(DenseMixOnDevice, MixesTheSourceThatItStores) {
+  for (const std::size_t has_norm : {0, 1})
+    expect_matches_on_device<DenseMixProblem<Bf16>>(DenseShape{2, 7, 9, stored_stream, has_norm});
+}
+
 }  // namespace
 }  // namespace depthcost::test::dense_mix_test
