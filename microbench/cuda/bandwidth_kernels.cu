@@ -147,6 +147,7 @@ void launch_bulk(const Vectors& arrays, const DeviceBandwidthVariant& variant,
                device.shared_bytes_per_sm / variant.ctas_per_sm - cuda::kReservedSharedBytes);
   const auto num_slots = static_cast<unsigned>(
       std::min<std::size_t>(kMaxSlots, (shared_bytes - kBarrierBytes) / slot_bytes));
+  if (num_slots == 0) throw std::invalid_argument("no shared memory for a chunk of every array");
   cuda::launch(bulk_kernel,
                {.grid = device.num_sms * variant.ctas_per_sm,
                 .cta = kReaders + cuda::kWarpSize,

@@ -25,7 +25,8 @@ std::vector<DeviceBandwidthVariant> variants_for(const Mix& mix) {
       for (const unsigned ctas_per_sm : {0U, 1U, 2U, 4U, 8U})
         variants.push_back({access, width, unroll, ctas_per_sm});
   for (const unsigned ctas_per_sm : {1U, 2U, 4U})
-    variants.push_back({.access = Access::bulk, .ctas_per_sm = ctas_per_sm});
+    if (ctas_per_sm < 4 || mix.reads <= kManyReads)
+      variants.push_back({.access = Access::bulk, .ctas_per_sm = ctas_per_sm});
   return variants;
 }
 

@@ -24,6 +24,9 @@ inline constexpr Shape kPublishedPost{.num_tokens = 131072, .hidden_size = 4096}
 /// Slices of tokens of a backward pass: one for each multiprocessor of an H200.
 inline constexpr std::size_t kDeviceSlices = 132;
 
+/// Host memory for two sets of operands that are compared. The slices of phi's gradient are 363 MB.
+inline constexpr std::size_t kComparisonBytes = std::size_t{1} << 30;
+
 /// The most bytes of a hot kernel: two sets of operands must fit into half of an L2.
 inline constexpr double kHotBytes = 12e6;
 

@@ -11,6 +11,7 @@
 
 #include "kernels/cuda/run.hpp"
 #include "microbench/cuda/chain.hpp"
+#include "microbench/cuda/device_shapes.hpp"
 #include "microbench/cuda/device_under_test.hpp"
 #include "microbench/cuda/rotation.hpp"
 #include "microbench/harness/verification.hpp"
@@ -24,7 +25,7 @@ inline cuda::LaunchOptions launch_options(Launch launch) {
 
 /// The host memory in which results are compared.
 inline Arena& comparison_memory() {
-  static const std::unique_ptr<Arena> host = host_arena(std::size_t{64} << 20);
+  static const std::unique_ptr<Arena> host = host_arena(kComparisonBytes);
   return *host;
 }
 
