@@ -330,20 +330,30 @@ TEST_F(GpuRun, RefusesAnUnknownStep) {
 
 TEST_F(GpuRun, RunsEachPartOnceAndSaysWhatFailedAndWhatIsToGo) {
   executable("bin/nvidia-smi", "#!/bin/sh\necho GPU 0: stand-in\n");
-  executable("bundle/bin/kernels_cuda_device_tests", "#!/bin/sh\necho $GTEST_SHARD_INDEX >>" +
-                                                         folder_.path("shards") +
-                                                         "\n[ $GTEST_SHARD_INDEX -ne 3 ]\n");
+  executable("bundle/bin/kernels_cuda_device_tests",
+             "#!/bin/sh\ncase \"$*\" in *list_tests*) printf 'Mhc.\\n  Pre\\n  Post\\nRows/0.\\n  Add\\n'; "
+             "exit;; esac\necho $1 >>" +
+                 folder_.path("ran") + "\n[ $1 != --gtest_filter=Mhc.Post ]\n");
   const Outcome none = run_steps({"-o", "out", "tests"}, "DEPTHCOST_STEP_SECONDS=0");
   EXPECT_EQ(none.exit_code, 4) << none.errors;
-  EXPECT_TRUE(none.output.starts_with("tests: 0 parts done, 0 failed, 16 to go: run it again\n"))
+  EXPECT_TRUE(none.output.starts_with("tests: 0 parts done, 0 failed, 3 to go: run it again\n"))
       << none.output;
   for (int i = 0; i < 2; ++i) {
     const Outcome outcome = run_steps({"-o", "out", "tests"});
     EXPECT_EQ(outcome.exit_code, 1) << outcome.errors;
-    EXPECT_TRUE(outcome.output.starts_with("tests: 16 parts done, 1 failed\n")) << outcome.output;
+    EXPECT_TRUE(outcome.output.starts_with("tests: 3 parts done, 1 failed\n")) << outcome.output;
   }
-  const std::string shards = content_of(folder_.path("shards"));
-  EXPECT_EQ(std::count(shards.begin(), shards.end(), '\n'), 16);
+  const std::string ran = content_of(folder_.path("ran"));
+  EXPECT_EQ(std::count(ran.begin(), ran.end(), '\n'), 3);
+  EXPECT_TRUE(fs::exists(folder_.path("out/tests/device.Rows_0.Add.status")));
+}
+
+TEST_F(GpuRun, FailsWhereTheTestsDoNotStart) {
+  executable("bin/nvidia-smi", "#!/bin/sh\necho GPU 0: stand-in\n");
+  executable("bundle/bin/kernels_cuda_device_tests", "#!/bin/sh\nexit 127\n");
+  const Outcome outcome = run_steps({"-o", "out", "tests"});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.errors;
+  EXPECT_TRUE(outcome.output.starts_with("tests: 1 parts done, 1 failed\n")) << outcome.output;
 }
 
 /// What the cases of a step are expected to take is counted from their names.
@@ -358,7 +368,7 @@ TEST_F(GpuRun, PrintsAPlanThatBeginsWithTheHeadline) {
             "step                    parts  cases     time    until\n"
             "identity                    1      -      5 s      5 s\n"
             "headline                    1      2     48 s     53 s\n"
-            "races                      48      -   1200 s   1253 s  in 3 calls\n"
+            "races                       -      -    450 s    503 s\n"
             "Times are expected, not measured. Whatever is done when the time ends is in the "
             "archive.\n");
   EXPECT_FALSE(fs::exists(folder_.path("results")));
