@@ -10,7 +10,7 @@ namespace depthcost {
 /// A key of scenarios: residual.implementation.
 ///   fastest_published      what the fastest stack takes whose times are public
 ///   vllm, sglang, trtllm   what that stack's kernels are measured to take over the fastest
-///   ours                   the kernels of kernels/cuda, by their counts: no GPU has run them yet
+///   ours                   the kernels of kernels/cuda, by their counts alone
 ///   eager                  a framework's own kernels: the schedule `unfused`
 enum class Implementation : std::uint8_t { fastest_published, vllm, sglang, trtllm, ours, eager };
 

@@ -160,7 +160,8 @@ std::string setup_text(const Study& study) {
   return text + fmt::format(
                     "Activations of the residual path: `{}`; gradients of a source that many "
                     "layers read are added up as `{}`. Backward times follow from counts, at the "
-                    "rates of forward kernels; no backward kernel has run on a GPU.",
+                    "rates of forward kernels; no backward time of a GPU is fitted to a "
+                    "measurement.",
                     name(training.activations), name(training.gradient_accumulation));
 }
 

@@ -62,6 +62,14 @@ TEST(KernelsReadme, ShowsWhatWasMeasured) {
         "\n";
   }
   ASSERT_FALSE(blocks.empty());
+  // A run of one round has a table, and no profile.
+  for (const auto& file : std::filesystem::directory_iterator(kRoot + "kernels/cuda/measured")) {
+    const std::string machine = machine_of_file(file.path());
+    if (machine.empty()) continue;
+    const Results results = results_of(nlohmann::json::parse(test::file_text(file.path())));
+    blocks["measured " + machine] =
+        "\n" + measured_table(results, "cuda", DEPTHCOST_CUDA_KERNELS_HASH) + "\n";
+  }
   test::expect_blocks(kRoot + "kernels/README.md", blocks);
 }
 
