@@ -102,8 +102,8 @@ bool launches_ahead(const Machine& machine, Launch launch);
 inline std::optional<Estimate<Seconds>> transfer_time(const Machine& machine, TransferKind kind,
                                                       Count num_ranks, Bytes size) {
   const bool is_wide = num_ranks > machine.devices_per_node;
-  return transfer_time(machine.transfers, kind,
-                       is_wide ? TransferScope::network : TransferScope::node, num_ranks, size);
+  return transfer_time(machine, kind, is_wide ? TransferScope::network : TransferScope::node,
+                       num_ranks, size);
 }
 
 }  // namespace depthcost
