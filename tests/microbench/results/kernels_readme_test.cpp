@@ -62,8 +62,10 @@ TEST(KernelsReadme, ShowsWhatWasMeasured) {
         "\n";
   }
   ASSERT_FALSE(blocks.empty());
-  // A run of one round has a table, and no profile.
-  for (const auto& file : std::filesystem::directory_iterator(kRoot + "kernels/cuda/measured")) {
+  // A run of one round has a table, and no profile. The copy of scripts/h200 has no such runs.
+  std::error_code none;
+  for (const auto& file :
+       std::filesystem::directory_iterator(kRoot + "kernels/cuda/measured", none)) {
     const std::string machine = machine_of_file(file.path());
     if (machine.empty()) continue;
     const Results results = results_of(nlohmann::json::parse(test::file_text(file.path())));
