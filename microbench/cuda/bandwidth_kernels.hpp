@@ -31,8 +31,8 @@ inline constexpr unsigned kMostArrayWrites = 25;
 
 /// With more reads a thread lacks registers for the widest variants.
 inline constexpr unsigned kFewReads = 5;
-/// With more than these, for all but the narrowest. Then four CTAs of bulk copies lack shared memory
-/// for a chunk of every array.
+/// With more than these, for all but the narrowest. Then four CTAs of bulk copies lack shared
+/// memory for a chunk of every array.
 inline constexpr unsigned kManyReads = 19;
 
 /// The size of an array is a multiple of a piece.

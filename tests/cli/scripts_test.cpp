@@ -330,10 +330,11 @@ TEST_F(GpuRun, RefusesAnUnknownStep) {
 
 TEST_F(GpuRun, RunsEachPartOnceAndSaysWhatFailedAndWhatIsToGo) {
   executable("bin/nvidia-smi", "#!/bin/sh\necho GPU 0: stand-in\n");
-  executable("bundle/bin/kernels_cuda_device_tests",
-             "#!/bin/sh\ncase \"$*\" in *list_tests*) printf 'Mhc.\\n  Pre\\n  Post\\nRows/0.\\n  Add\\n'; "
-             "exit;; esac\necho $1 >>" +
-                 folder_.path("ran") + "\n[ $1 != --gtest_filter=Mhc.Post ]\n");
+  executable(
+      "bundle/bin/kernels_cuda_device_tests",
+      "#!/bin/sh\ncase \"$*\" in *list_tests*) printf 'Mhc.\\n  Pre\\n  Post\\nRows/0.\\n  Add\\n'; "
+      "exit;; esac\necho $1 >>" +
+          folder_.path("ran") + "\n[ $1 != --gtest_filter=Mhc.Post ]\n");
   const Outcome none = run_steps({"-o", "out", "tests"}, "DEPTHCOST_STEP_SECONDS=0");
   EXPECT_EQ(none.exit_code, 4) << none.errors;
   EXPECT_TRUE(none.output.starts_with("tests: 0 parts done, 0 failed, 3 to go: run it again\n"))

@@ -124,8 +124,8 @@ void round_activations(GatedUpMixProblem<T>& problem) {
   round_scalars<T>(problem.activation);
 }
 
-/// Such units round Xn to bf16, which loses 2^-9 of each term of z = D vec(Xn) / n. The terms add up
-/// to about 1 / n, and to much less in a token where they cancel.
+/// Such units round Xn to bf16, which loses 2^-9 of each term of z = D vec(Xn) / n. The terms add
+/// up to about 1 / n, and to much less in a token where they cancel.
 inline double lost_of_terms(const GatedApplyDownProblem<Bf16>& problem) {
   return 0x1p-9 / static_cast<double>(problem.op.num_streams);
 }

@@ -48,14 +48,14 @@ class CountingArena : public Arena {
 TEST(DeviceShapes, CanAllBeVerified) {
   CountingArena arena;
   std::size_t most = 0;
-  each_large_case<Bf16>([&](const Shape& shape, std::string_view name, const Operation&,
-                            auto make) {
-    arena.reset();
-    Operands operands(arena, kVerifiedTokens);
-    make(shape, operands);
-    EXPECT_LE(2 * arena.bytes(), kComparisonBytes) << name;
-    most = std::max(most, arena.bytes());
-  });
+  each_large_case<Bf16>(
+      [&](const Shape& shape, std::string_view name, const Operation&, auto make) {
+        arena.reset();
+        Operands operands(arena, kVerifiedTokens);
+        make(shape, operands);
+        EXPECT_LE(2 * arena.bytes(), kComparisonBytes) << name;
+        most = std::max(most, arena.bytes());
+      });
   EXPECT_GT(most, std::size_t{256} << 20);
 }
 
