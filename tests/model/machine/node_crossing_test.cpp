@@ -64,6 +64,13 @@ TEST(NodeCrossing, WaitsForARoundWithoutBytes) {
                    1 / kNetworkEfficiency.high);
 }
 
+/// A step asks by ranks alone, and crosses nodes where they are more than a node has.
+TEST(NodeCrossing, IsWhatAStepTakesForRanksOfSeveralNodes) {
+  const auto asked = transfer_time(machine(), all_reduce, 16, Bytes{1e6});
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->value.value, time(machine(), all_reduce, 16, 1e6).value.value);
+}
+
 TEST(NodeCrossing, IsUnknownWithoutANetworkOrWithoutTransfersInANode) {
   Machine none = machine();
   none.network_bandwidth.reset();
