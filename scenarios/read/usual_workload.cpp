@@ -26,17 +26,24 @@ void place(Node& node, const Position& position) {
     }
 }
 
-const Node* child(const Node& node, std::string_view key) {
-  const auto* map = std::get_if<Map>(&node.content);
-  return map == nullptr ? nullptr : map->find(key);
+/// The value at a key of a map, or nullptr. `Tree` is a Node, const or not.
+template <class Tree>
+Tree* child(Tree& node, std::string_view key) {
+  if (auto* map = std::get_if<Map>(&node.content))
+    for (auto& member : map->members)
+      if (member.key == key) return &member.value;
+  return nullptr;
 }
 
-/// The stages that the document writes; 1 where it writes none. The reader checks them again.
-Count stages_of(const Node& document) {
+/// The ranks that the document writes; 1 where it writes none. The reader checks them again.
+Count ranks_of(const Node& document, const std::string& kind) {
   const Node* parallelism = child(document, "parallelism");
-  const Node* pipeline = parallelism == nullptr ? nullptr : child(*parallelism, "pipeline");
-  const auto* stages = pipeline == nullptr ? nullptr : std::get_if<ScalarNode>(&pipeline->content);
-  return stages == nullptr ? 1 : parse_count(*stages, pipeline->position, "parallelism.pipeline");
+  const Node* written = parallelism == nullptr ? nullptr : child(*parallelism, kind);
+  if (written == nullptr) return 1;
+  const Node* cited = child(*written, "value");
+  const Node& ranks = cited == nullptr ? *written : *cited;
+  const auto* scalar = std::get_if<ScalarNode>(&ranks.content);
+  return scalar == nullptr ? 1 : parse_count(*scalar, ranks.position, "parallelism." + kind);
 }
 
 std::string cited(std::string_view key, std::string_view value, std::string_view source) {
@@ -53,12 +60,13 @@ std::string training(Count stages) {
 }
 
 std::string described(const std::string& name, const Position& position, const Node& document) {
-  if (name == "training") return training(stages_of(document));
+  if (name == "training") return training(ranks_of(document, "pipeline"));
   if (name == "decode")
     return fmt::format("{{{}}}",
                        cited("sequences", fmt::format("[{}]", kUsualBatches), kUsualBatchesSource));
   if (name == "prefill")
-    return fmt::format("{{{}, {}}}", cited("tokens", kUsualPrompt, kUsualPromptSource),
+    return fmt::format("{{{}, {}, sequence_shards: {{}}}}",
+                       cited("tokens", kUsualPrompt, kUsualPromptSource),
                        cited("chunk", fmt::format("{}", kUsualChunk), kUsualPromptSource));
   throw InputError(position,
                    fmt::format("invalid workload '{}' (must be decode | prefill | training, or a "
@@ -78,9 +86,7 @@ bool is_empty_map(const Node& node) {
   return map != nullptr && map->members.empty();
 }
 
-}  // namespace
-
-Node with_usual_workload(Node document) {
+Node with_named_workload(Node document) {
   auto* map = std::get_if<Map>(&document.content);
   if (map == nullptr) return document;
   const auto member = std::find_if(map->members.begin(), map->members.end(),
@@ -100,6 +106,32 @@ Node with_usual_workload(Node document) {
   Node described = written_out(kind, position, document);
   workload.content = Map{{{kind, position, std::move(described)}}};
   return document;
+}
+
+template <class Tree>
+Tree* shards_of(Tree& document) {
+  Tree* workload = child(document, "workload");
+  Tree* prefill = workload == nullptr ? nullptr : child(*workload, "prefill");
+  return prefill == nullptr ? nullptr : child(*prefill, "sequence_shards");
+}
+
+}  // namespace
+
+Node with_usual_workload(Node document) {
+  document = with_named_workload(std::move(document));
+  Node* shards = shards_of(document);
+  if (shards == nullptr || !is_empty_map(*shards)) return document;
+  const Position position = shards->position;
+  *shards = parse_document(fmt::format("{{value: {}, source: \"{}\"}}",
+                                       ranks_of(document, "tensor"), kUsualPromptSource),
+                           position.file);
+  place(*shards, position);
+  return document;
+}
+
+bool writes_sequence_shards(const Node& document) {
+  const Node* shards = shards_of(document);
+  return shards != nullptr && !is_empty_map(*shards);
 }
 
 }  // namespace depthcost

@@ -10,6 +10,7 @@
 
 #include "model/evaluation/evaluation.hpp"
 #include "reports/documents/answer_documents.hpp"
+#include "scenarios/read/sweep_plan.hpp"
 #include "tests/scenarios/keys/scheme_choices.hpp"
 #include "tests/scenarios/read/parsed.hpp"
 
@@ -62,6 +63,23 @@ TEST(ScenarioOptions, SayWhatIsTypedAndWhatIsADefault) {
   EXPECT_EQ(origin_of(scenario, "workload.prefill.sequence_shards"), "8" + source);
   EXPECT_EQ(origin_of(scenario, "residual.compare"),
             "standard, mhc, full_attnres <- default: what else is shipped");
+}
+
+/// Whatever sets the ranks says how many share a prompt, unless that is set, too.
+TEST(ScenarioOptions, ShareAPromptAmongTheRanksThatThereAre) {
+  const auto shards = [](const std::vector<std::string>& settings) {
+    const ScenarioOptions options{.model = "kimi_k3", .tensor = "8", .settings = settings};
+    return asked_scenario("", options).study.prefill->sequence_shards;
+  };
+  EXPECT_EQ(shards({}), 8);
+  EXPECT_EQ(shards({"parallelism.tensor=4"}), 4);
+  EXPECT_EQ(shards({"parallelism.tensor=16"}), 16);
+  EXPECT_EQ(shards({"parallelism.tensor=4", "workload.prefill.sequence_shards=2"}), 2);
+  const SweepPlan plan = plan_sweep(asked_document("", {.model = "kimi_k3", .tensor = "8"}),
+                                    {"parallelism.tensor=2,4,8"}, kDefaultMaxPoints);
+  ASSERT_EQ(plan.scenes.size(), 3U);
+  for (const SweepScene& scene : plan.scenes)
+    EXPECT_EQ(scene.study.value().prefill->sequence_shards, scene.study->tensor_parallel_size);
 }
 
 TEST(ScenarioOptions, CompareWithWhatTheModelDoesNotCarry) {

@@ -41,6 +41,15 @@ TEST(UsualWorkload, OfDecodeAndPrefillIsThatOfTheCommandLine) {
   EXPECT_EQ(asked("workload: prefill\n").prefill->chunk, 16384);
 }
 
+TEST(UsualWorkload, OfPrefillIsSharedByTheTensorRanks) {
+  EXPECT_EQ(asked("workload: prefill\n").prefill->sequence_shards, 1);
+  for (const char* ranks : {"4", "{value: 4, source: mine, date: 2026-01-01}"})
+    EXPECT_EQ(asked("parallelism: {tensor: " + std::string(ranks) + "}\nworkload: prefill\n")
+                  .prefill->sequence_shards,
+              4)
+        << ranks;
+}
+
 TEST(UsualWorkload, NamesTheSourceOfEachValue) {
   const Scenario scenario =
       test::parse_scenario(kModel + "parallelism: {pipeline: 2}\nworkload: training\n", "it.yaml");
