@@ -135,7 +135,7 @@ const std::array kScenario{
     key(count, "workload.prefill.chunk", "tokens in flight at a time; all if absent"),
     with_default(key(count, "workload.prefill.sequence_shards",
                      "devices that share one sequence's residual path; at most tensor x context, "
-                     "where these are more than one"),
+                     "where one of these is written"),
                  "1", "[ours] not sharded"),
     with_default(key(choice, "workload.prefill.launch", kNames<Launch>, "how kernels are launched"),
                  "stream", "[ours] shapes vary from chunk to chunk"),

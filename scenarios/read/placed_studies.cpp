@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "model/schemes/list.hpp"
+#include "scenarios/read/usual_workload.hpp"
 #include "scenarios/text/input_error.hpp"
 
 namespace depthcost {
@@ -52,7 +53,8 @@ std::vector<std::string> axes_of(const PlanSource& question, const Placement& pl
   add("parallelism.data", placement.data);
   add("parallelism.expert", placement.expert);
   if (placement.pipeline > 1 || own.pipeline) add("parallelism.pipeline", placement.pipeline);
-  if (own.prefill) add("workload.prefill.sequence_shards", placement.tensor);
+  if (own.prefill && !writes_sequence_shards(question.source.document))
+    add("workload.prefill.sequence_shards", placement.tensor);
   if (own.training)
     add("workload.training.micro_batches",
         share_of(own, own.training->num_micro_batches, placement.data));

@@ -31,9 +31,10 @@ struct PlacedStudies {
 /// The scenario on every placement on so many devices. All of them have the work of the scenario:
 /// replicas share the sequences of each decode step, and the micro-batches of a training step,
 /// evenly. Context ranks are placed where the scenario has some: what they exchange is not
-/// modelled. Tensor ranks share the tokens of a prefill. Throws InputError at `position` where a
-/// plan cannot say a time: without hardware or an architecture, or with a step that has been
-/// measured. Stops where `progress` is stopped, and counts nothing into it.
+/// modelled. Tensor ranks share the tokens of a prefill, unless its shards are written. Throws
+/// InputError at `position` where a plan cannot say a time: without hardware or an architecture, or
+/// with a step that has been measured. Stops where `progress` is stopped, and counts nothing into
+/// it.
 PlacedStudies placed_studies(const PlanSource& question, Count devices, const Position& position,
                              const Progress& progress = {});
 

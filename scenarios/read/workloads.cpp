@@ -117,7 +117,11 @@ void read_decode(const Values& values, Study& study) {
 /// Throws if a sequence has more shards than a replica has devices, where their number is written.
 void check_sequence_shards(const Values& values, const Study& study, Count shards) {
   const Count ranks = study.tensor_parallel_size * study.context_parallel_size;
-  if (ranks == 1 || shards <= ranks) return;
+  const auto is_written = [&](const char* key) {
+    return !values.at(key).origin.starts_with("default:");
+  };
+  if (!is_written("parallelism.tensor") && !is_written("parallelism.context")) return;
+  if (shards <= ranks) return;
   throw InputError(
       values.at("workload.prefill.sequence_shards").position,
       fmt::format("invalid workload.prefill.sequence_shards '{}' (more than tensor x context = {})",

@@ -38,6 +38,24 @@ TEST(PlacedStudies, ShareTheSequencesOfEachBatchEvenly) {
   }
 }
 
+TEST(PlacedStudies, KeepTheShardsOfAPromptThatAreWritten) {
+  for (const PlacedStudy& placed : placed_on_eight("{prefill: {tokens: 4096}}").placed)
+    EXPECT_EQ(placed.study.prefill->sequence_shards, placed.placement.tensor);
+  for (const PlacedStudy& placed :
+       placed_on_eight("{prefill: {tokens: 4096, sequence_shards: 1}}").placed)
+    EXPECT_EQ(placed.study.prefill->sequence_shards, 1);
+  const PlacedStudies sharded = placed_on_eight("{prefill: {tokens: 4096, sequence_shards: 4}}");
+  EXPECT_FALSE(sharded.placed.empty());
+  for (const PlacedStudy& placed : sharded.placed) {
+    EXPECT_EQ(placed.study.prefill->sequence_shards, 4);
+    EXPECT_GE(placed.placement.tensor, 4);
+  }
+  EXPECT_GT(sharded.refused, 0U);
+  EXPECT_EQ(
+      sharded.first_refusal,
+      "data 8: invalid workload.prefill.sequence_shards '4' (more than tensor x context = 1)");
+}
+
 TEST(PlacedStudies, ShareTheMicroBatchesOfAStepEvenly) {
   const PlacedStudies studies =
       placed_on_eight("{training: {sequence_length: 4096, micro_batches: 12}}");
