@@ -63,9 +63,9 @@ struct AttentionCostOf {
                     index_scores(a.indexer)};
   }
 
-  /// Few tokens work on the compressed vectors themselves (absorbed projections); where that takes
-  /// more operations, the vectors are expanded first. Chosen keys differ from token to token, so
-  /// they are never expanded. An indexer has queries from the compressed ones, one key and one
+  /// Few tokens work on the compressed vectors themselves (absorbed projections). Where that takes
+  /// more operations, those of the past are expanded first; the weights' own operations expand
+  /// those of new tokens. Chosen keys differ from token to token, so they are never expanded. An indexer has queries from the compressed ones, one key and one
   /// weight for each of its heads, and a gate by which the keys of several tokens become one.
   AttentionCost operator()(const LatentAttention& a) const {
     const double heads = dealt_out(a.num_heads, tensor);
@@ -82,10 +82,12 @@ struct AttentionCostOf {
                            d * (index_dim + pooling + as_double(a.indexer.num_heads));
     const double weights =
         query + d * (c + r) + c * heads * (n + v) + heads * v * d + gate + indexer;
-    const bool is_absorbed =
-        a.top_k || pass.tokens * (2 * c + r) < pass.tokens * (n + r + v) + c * (n + v);
-    const double per_key = heads * (is_absorbed ? 2 * c + r : n + r + v);
     const double limit = limit_of(a.top_k);
+    const double keys = mean_keys(pass, limit);
+    const Flops absorbed = attention_core(heads * (2 * c + r), keys, pass);
+    const Flops expanded = attention_core(heads * (n + r + v), keys, pass) +
+                           Flops{2 * heads * c * (n + v) * pass.first};
+    const Flops core = a.top_k ? absorbed : std::min(absorbed, expanded);
     const double index_keys = a.indexer.keys_per_token();
     return {
         .weights = weights,
@@ -93,7 +95,7 @@ struct AttentionCostOf {
         .read_elements = std::min(pass.first, limit) * (c + r) + pass.first * index_keys,
         .written_elements = pass.tokens * (c + r + index_keys),
         .flops = projections(weights, pass),
-        .core = attention_core(per_key, mean_keys(pass, limit), pass) + index_scores(a.indexer)};
+        .core = core + index_scores(a.indexer)};
   }
 
   /// q, k, v, output, the decay, one step size a head, the output gate, and short convolutions on

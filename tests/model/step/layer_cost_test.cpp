@@ -100,17 +100,43 @@ TEST(LatentAttentionCost, SharesNoCache) {
   EXPECT_EQ(attention_cost(latent, 7168, {99, 1}, 8).stored_elements, 57600);
 }
 
-// Absorbed: 512 + 64 for the score and 512 for the mix; expanded: 128 + 64 and 128, and a key costs
-// 512 x 256 to expand, which 171 tokens make up for.
+// Absorbed: 512 + 64 for the score and 512 for the mix. Expanded: 128 + 64 and 128, and a key of the
+// past costs 512 x 256 to expand. Behind 1,000 tokens 159 new ones make up for that.
 TEST(LatentAttentionCost, WorksOnCompressedVectorsForFewTokens) {
   const Attention latent = test::deepseek_v3().attention[0].attention;
   const auto core = [&](const SequencePass& pass) {
     return attention_cost(latent, 7168, pass, 1).core.value;
   };
+  const double expansion = 1000.0 * 2 * 128 * 512 * 256;
   EXPECT_EQ(core({999, 1}), 1000.0 * 2 * 128 * (576 + 512));
-  EXPECT_EQ(core({0, 3}), (1 + 2 + 3) * 2.0 * 128 * (576 + 512));
-  EXPECT_EQ(core({0, 170}), 170 * 171 / 2 * 2.0 * 128 * (576 + 512));
-  EXPECT_EQ(core({0, 171}), 171 * 172 / 2 * 2.0 * 128 * (192 + 128));
+  EXPECT_EQ(core({1000, 158}), (1000 * 158 + 158 * 159 / 2) * 2.0 * 128 * (576 + 512));
+  EXPECT_EQ(core({1000, 159}), (1000 * 159 + 159 * 160 / 2) * 2.0 * 128 * (192 + 128) + expansion);
+}
+
+// The projections of new tokens, which are among the weights, expand them.
+TEST(LatentAttentionCost, ExpandsNothingWithoutAPast) {
+  const Attention latent = test::deepseek_v3().attention[0].attention;
+  EXPECT_EQ(attention_cost(latent, 7168, {0, 3}, 1).core.value,
+            (1 + 2 + 3) * 2.0 * 128 * (192 + 128));
+}
+
+TEST(LatentAttentionCost, IsThatOfALoopOverTokensAndKeys) {
+  const Attention latent = test::deepseek_v3().attention[0].attention;
+  for (const int first : {0, 100, 5000})
+    for (const int tokens : {1, 150, 600}) {
+      double absorbed = 0;
+      double expanded = 0;
+      for (int key = 0; key < first; ++key) expanded += 2.0 * 128 * 512 * 256;
+      for (int token = first; token < first + tokens; ++token)
+        for (int key = 0; key <= token; ++key) {
+          absorbed += 2.0 * 128 * (576 + 512);
+          expanded += 2.0 * 128 * (192 + 128);
+        }
+      const AttentionCost cost = attention_cost(
+          latent, 7168, {static_cast<double>(first), static_cast<double>(tokens)}, 1);
+      EXPECT_NEAR(cost.core.value / std::min(absorbed, expanded), 1, 1e-12)
+          << first << " " << tokens;
+    }
 }
 
 TEST(GroupedAttentionCost, HasAGateAsWideAsItsQueries) {
