@@ -56,11 +56,17 @@ ReplicaGroup expert_replicas(const Study& study) {
   return group_of(study, std::max(Count{1}, static_cast<Count>(all / stride)), stride);
 }
 
+Bytes reduced_bytes(const Training& training, double num_weights) {
+  const bool is_shared = training.sharding >= StateSharding::optimizer;
+  return storage(num_weights, training.main_gradients) +
+         storage(num_weights, is_shared ? Dtype::bf16 : training.main_gradients);
+}
+
 std::optional<Estimate<Seconds>> reduction_time(const Study& study,
                                                 const ReducedParameters& parameters) {
   const double copies = as_double(num_copies(study.training->schedule));
   const auto bytes = [&](double elements) {
-    return Bytes{copies * (kReducedBytes + kGatheredBytes) * elements};
+    return reduced_bytes(*study.training, copies * elements);
   };
   const auto dense = time_of(*study.machine, dense_replicas(study), bytes(parameters.dense));
   const auto experts = time_of(*study.machine, expert_replicas(study), bytes(parameters.experts));

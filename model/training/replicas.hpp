@@ -22,11 +22,11 @@ ReplicaGroup dense_replicas(const Study& study);
 /// Devices with the same experts: tensor x context x data over those that share them out.
 ReplicaGroup expert_replicas(const Study& study);
 
-/// What a device sends for its weights in every step: gradients in f32 and, where the optimiser's
-/// state is shared out, weights in bf16 back. What sharding repeats in each micro-batch hides
-/// behind its products.
-inline constexpr double kReducedBytes = 4;
-inline constexpr double kGatheredBytes = 2;
+/// What a device sends for each of its weights in every step: its gradient to be added up, and the
+/// sum back, or where the optimiser's state is shared out, the new weight in bf16 in its place. What
+/// sharding repeats in each micro-batch hides behind its products.
+///   g + 2, or 2 g where nothing is shared out      g bytes of main_gradients
+Bytes reduced_bytes(const Training& training, double num_weights);
 
 /// Weights that a device exchanges with its replicas, in elements.
 struct ReducedParameters {

@@ -31,6 +31,12 @@ class TrainingDevice {
 
   FlopsPerSecond experts() const { return constants_.experts * *machine_.tensor_rate; }
 
+  double core_share(const Work& work) const {
+    const Seconds core = work.core / bf16_products();
+    const Seconds all = core + (work.flops_at(IntervalEnd::value) - work.core) / products();
+    return core > Seconds{} ? core / all : 0;
+  }
+
   /// Attention's scores and mixes are bf16 in every precision.
   RestPart part(std::string name, double calls, const Work& work, FlopsPerSecond rate) const {
     const auto at_end = [&](IntervalEnd end) {
@@ -177,8 +183,10 @@ RestRow training_row(const Study& study, RestTerm term, const ForwardPass& pass)
 bool has_training_shares(const Machine& machine) { return !machine.core; }
 
 Study as_trained(Study study) {
-  study.model.architecture->weight_dtype = WeightDtype::bf16;
-  study.model.architecture->expert_dtype = WeightDtype::bf16;
+  if (study.model.architecture) {
+    study.model.architecture->weight_dtype = WeightDtype::bf16;
+    study.model.architecture->expert_dtype = WeightDtype::bf16;
+  }
   if (!study.routing) study.routing = Routing::balanced;
   return study;
 }
@@ -198,6 +206,11 @@ RestOfStep rest_of_training(const Study& study, const Workload& workload) {
     rest.rows.push_back(*row);
   }
   return rest;
+}
+
+double core_share(const Study& study, const Work& work) {
+  if (has_training_shares(*study.machine)) return TrainingDevice(study).core_share(work);
+  return work.core > Flops{} ? work.core / work.flops_at(IntervalEnd::value) : 0;
 }
 
 }  // namespace depthcost

@@ -11,12 +11,16 @@ namespace depthcost {
 bool has_training_shares(const Machine& machine);
 
 /// The study as it is trained: weights are bf16, whatever the model ships, and experts balanced,
-/// unless the scenario says how they are chosen. The model must have an architecture.
+/// unless the scenario says how they are chosen.
 Study as_trained(Study study);
 
 /// One forward pass of a micro-batch through all layers: training_workload(). Collectives are what
 /// experts exchange between nodes. Those inside a node and launches hide behind products, or are in
 /// the shares.
 RestOfStep rest_of_training(const Study& study, const Workload& workload);
+
+/// The share of a pass's products that attention's scores and mixes take, in time. Both of their
+/// factors are activations, so that their backward pass has gradients of inputs alone.
+double core_share(const Study& study, const Work& work);
 
 }  // namespace depthcost

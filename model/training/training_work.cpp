@@ -9,6 +9,7 @@
 #include "model/ledger/launches.hpp"
 #include "model/step/scheme_payload.hpp"
 #include "model/step/weights_and_cache.hpp"
+#include "model/training/rest_of_training.hpp"
 
 namespace depthcost {
 namespace {
@@ -84,8 +85,9 @@ void add_backward(std::vector<ResidualWork>& work, const Study& study, const Res
 /// so much. [ours]
 constexpr Estimate<double> kHostLinkShare{0.70, 0.85, 0.95, Evidence::assumed};
 
+/// Replicas of a stage are neighbours: model/training/replicas.hpp.
 Count ranks_per_stage(const Study& study) {
-  return study.tensor_parallel_size * study.context_parallel_size;
+  return study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size;
 }
 
 /// Whether two stages lie in different nodes.
@@ -94,6 +96,14 @@ TransferScope scope_between(const Study& study, Count from_stage, Count to_stage
   const Count per_node = study.machine->devices_per_node;
   const auto node = [&](Count stage) { return stage * ranks / per_node; };
   return node(from_stage) == node(to_stage) ? TransferScope::node : TransferScope::network;
+}
+
+/// Of a row's time, that of attention's scores and mixes.
+Seconds core_time(const Study& study, const RestRow& row, IntervalEnd end) {
+  Seconds time;
+  for (const RestPart& part : row.parts)
+    time += part.calls * core_share(study, part.work) * at(part.time, end);
+  return time;
 }
 
 std::vector<Bytes> messages(const Study& study, const ResidualPath& path, Dtype dtype) {
@@ -143,7 +153,7 @@ Workload training_workload(const Study& study) {
   const Execution execution{.tokens = training_tokens(study),
                             .launch = Launch::stream,
                             .storage = storage_of(study),
-                            .layer_bytes = modelled_layer_bytes(study, pass)};
+                            .layer_bytes = modelled_layer_bytes(as_trained(study), pass)};
   return {.id = WorkloadId::training(),
           .passes = {{execution, pass, 1}},
           .baseline_step = training.baseline_step};
@@ -187,9 +197,11 @@ std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, In
           as_double(layout.chunk_layers[chunk]) / as_double(study.model.num_layers);
       const double share = row.term == RestTerm::head ? (is_last ? 1 : 0) : spread;
       const Seconds forward = share * at(row.time, end);
+      // Two products of scores and mixes for each of the forward pass, and none for a weight.
+      const Seconds core = share * core_time(study, row, end);
       layers.forward += forward;
-      layers.backward_input += forward;
-      if (row.term != RestTerm::collectives) layers.backward_weight += forward;
+      layers.backward_input += forward + core;
+      if (row.term != RestTerm::collectives) layers.backward_weight += forward - core;
     }
     work.push_back(layers);
   }

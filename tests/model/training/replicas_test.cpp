@@ -14,6 +14,7 @@ namespace {
 
 Study study_of(Count tensor, Count context, Count data, Count expert) {
   Study study = test::kimi_k3_study();
+  study.training = Training{};
   study.tensor_parallel_size = tensor;
   study.context_parallel_size = context;
   study.data_parallel_size = data;
@@ -66,6 +67,18 @@ TEST(Reduction, CrossesNodesInParts) {
   EXPECT_NEAR(time->value.value, 6e9 * 0.75 / 8 / (0.8 * 50e9) + 6e9 * 0.875 / (0.8 * 400e9), 1e-9);
   EXPECT_EQ(time->low.value, 0);
   EXPECT_GT(time->high, time->value);
+}
+
+/// What is not shared out comes back as it went: the sum of the gradients.
+TEST(Reduction, SendsTheTypesOfTheStep) {
+  Training training{.sharding = StateSharding::none, .main_gradients = Dtype::f32};
+  EXPECT_EQ(reduced_bytes(training, 10).value, 80);
+  training.main_gradients = Dtype::bf16;
+  EXPECT_EQ(reduced_bytes(training, 10).value, 40);
+  training.sharding = StateSharding::weights;
+  EXPECT_EQ(reduced_bytes(training, 10).value, 40);
+  training.main_gradients = Dtype::f32;
+  EXPECT_EQ(reduced_bytes(training, 10).value, 60);
 }
 
 /// Experts over 32 ranks have no replica.

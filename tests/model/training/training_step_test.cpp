@@ -136,6 +136,24 @@ TEST(LayerWork, RunsItsCollectivesBeforeTheGradientsLeave) {
   EXPECT_EQ(work.backward_weight.value, 3);
 }
 
+// Of 3 s one is scores and mixes: their gradients are two products, and none of a weight.
+TEST(LayerWork, HasNoGradientOfWeightsInAttentionsScores) {
+  Study study = llama_training();
+  study.machine->tensor_rate = FlopsPerSecond{1e15};
+  const Seconds time{3};
+  RestPart attention{
+      .name = "attention", .calls = 1, .time = {time, time, time, Evidence::assumed}};
+  attention.work.add(1, {}, Flops{3e12});
+  attention.work.core = Flops{1e12};
+  RestOfStep rest;
+  rest.rows.push_back({.term = RestTerm::attention, .time = {{}, {}, {}, Evidence::assumed}});
+  add_part(rest.rows.front(), attention);
+  const LayerWork work = layer_work(study, rest, IntervalEnd::value).at(0);
+  EXPECT_NEAR(work.forward.value, 3, 1e-12);
+  EXPECT_NEAR(work.backward_input.value, 2 + 2 * 1, 1e-12);
+  EXPECT_NEAR(work.backward_weight.value, 2, 1e-12);
+}
+
 TEST(TrainingStep, WithoutAPipelineIsTheSumOfItsPasses) {
   const Study study = llama_training();
   const TrainingAnswer answer = training_answer(study, paths_of(study));
@@ -217,6 +235,16 @@ TEST(StageLinks, LeadOutOfTheNodeWhereStagesDo) {
   EXPECT_NEAR((*links)[2].latency.value, 10e-6, 1e-12);
   study.machine->transfers.clear();
   EXPECT_FALSE(stage_links(study, messages));
+}
+
+// Replicas of a stage are neighbours: with two of them the same stages fill a node each.
+TEST(StageLinks, CrossTheReplicasOfAStage) {
+  Study study = llama_pipeline(4, 1);
+  study.tensor_parallel_size = 4;
+  study.data_parallel_size = 2;
+  const auto links = stage_links(study, std::vector<Bytes>(3, Bytes{1e6}));
+  ASSERT_TRUE(links);
+  for (const StageLink& link : *links) EXPECT_NEAR(link.latency.value, 20e-6, 1e-12);
 }
 
 TEST(Communication, IsWhatFreeLinksSave) {
