@@ -11,7 +11,6 @@
 
 #include "profile/measured_shapes.hpp"
 #include "profile/profile.hpp"
-#include "scenarios/device/hardware.hpp"
 #include "scenarios/device/profile.hpp"
 #include "scenarios/text/input_error.hpp"
 
@@ -327,10 +326,9 @@ void set_links(const Samples& samples, Profile& profile) {
 
 /// The values that no sample measures.
 Machine machine_of_part(const std::string& part, const Samples& samples) {
-  if (part.empty()) return {};
   std::vector<ResolvedValue> notes;
-  const std::string_view kind = samples.is_gpu() ? "gpu" : "cpu";
-  Machine machine = machine_from(part_values(part, kind, {"--part", 1, 1}), notes);
+  Machine machine =
+      unmeasured_machine(part, samples.is_gpu() ? "gpu" : "cpu", {"--part", 1, 1}, notes);
   machine.floors.clear();
   return machine;
 }

@@ -167,6 +167,33 @@ double core_spread(const std::vector<NodeProfile>& nodes) {
   return speeds.size() < kFewestNodes ? 0 : spread_of(speeds);
 }
 
+/// The median of both ends over the nodes, and what their cores differ by.
+Estimate<double> merged_residual(const std::vector<Estimate<double>>& nodes, double spread) {
+  std::vector<double> low;
+  std::vector<double> high;
+  for (const Estimate<double>& node : nodes) {
+    low.push_back(node.low);
+    high.push_back(node.high);
+  }
+  return {std::exp(-std::hypot(std::log(median(low)), spread)), 1,
+          std::exp(std::hypot(std::log(median(high)), spread)), Evidence::calibrated};
+}
+
+void merge_residuals(const std::vector<NodeProfile>& nodes, Profile& profile) {
+  const double spread = core_spread(nodes);
+  std::vector<Estimate<double>> of_all;
+  std::map<std::string, std::vector<Estimate<double>>> own;
+  for (const NodeProfile& node : nodes) {
+    of_all.push_back(node.profile.machine.residual);
+    for (const OperationResidual& residual : node.profile.machine.operation_residuals)
+      own[residual.operation].push_back(residual.ratio);
+  }
+  profile.machine.residual = merged_residual(of_all, spread);
+  profile.machine.operation_residuals.clear();
+  for (const auto& [operation, ratios] : own)
+    profile.machine.operation_residuals.push_back({operation, merged_residual(ratios, spread)});
+}
+
 /// The parameters of `profile`, each from all nodes that have it.
 void merge_parameters(const std::vector<NodeProfile>& nodes, Profile& profile) {
   each_parameter(profile, [&](const std::string& key, Speed, int, auto& merged) {
@@ -179,16 +206,8 @@ void merge_parameters(const std::vector<NodeProfile>& nodes, Profile& profile) {
       });
     if (all.size() >= kFewestNodes) merged = fleet_estimate(all);
   });
-  std::vector<double> low;
-  std::vector<double> high;
-  for (const NodeProfile& node : nodes) {
-    low.push_back(node.profile.machine.residual.low);
-    high.push_back(node.profile.machine.residual.high);
-    profile.date = std::max(profile.date, node.profile.date);
-  }
-  const double spread = core_spread(nodes);
-  profile.machine.residual.low = std::exp(-std::hypot(std::log(median(low)), spread));
-  profile.machine.residual.high = std::exp(std::hypot(std::log(median(high)), spread));
+  for (const NodeProfile& node : nodes) profile.date = std::max(profile.date, node.profile.date);
+  merge_residuals(nodes, profile);
   profile.noise = typical_noise(nodes);
 }
 

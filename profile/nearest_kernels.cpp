@@ -98,12 +98,13 @@ void read_trust(const Values& values, MeasuredKernels& measured) {
   for (const Accuracy& accuracy : stored.accuracy)
     if (accuracy.ceilings == Ceilings::same_mix)
       measured.trust.push_back({std::string(name(accuracy.cases)), accuracy.errors});
-  if (stored.coverage_cases == 0) return;
-  const Estimate<double>& coverage = stored.coverage;
-  measured.coverage =
-      Estimate<double>{coverage.low, coverage.value, coverage.high, Evidence::measured};
-  measured.coverage_cases = stored.coverage_cases;
-  measured.coverage_warning = coverage_warning(coverage);
+  const bool has_own = stored.operation_coverage.cases > 0;
+  const Coverage& coverage = has_own ? stored.operation_coverage : stored.coverage;
+  if (coverage.cases == 0) return;
+  measured.coverage = Estimate<double>{coverage.share.low, coverage.share.value,
+                                       coverage.share.high, Evidence::measured};
+  measured.coverage_cases = coverage.cases;
+  measured.coverage_warning = coverage_warning(coverage.share);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "profile/measured_shapes.hpp"
+#include "profile/operation_residuals.hpp"
+#include "profile/prediction_ratios.hpp"
 #include "profile/profile.hpp"
 #include "scenarios/text/input_error.hpp"
 
@@ -22,13 +24,6 @@ bool has_held_out_blocks(const StandaloneCall& call) {
   return call.counts.num_sources != kUsualBlocks && call.counts.num_sources != kUsualBlocks + 1;
 }
 
-/// Visits the kernels of one kind of cases, without repeated measurements.
-template <class Visit>
-void each_kernel(const Samples& samples, Cases cases, const Visit& visit) {
-  for (const KernelSample& kernel : samples.kernels)
-    if (!kernel.is_again && cases_of(kernel) == cases) visit(kernel);
-}
-
 Comparison compared_with(const Machine& machine, const KernelSample& kernel,
                          const Estimate<Seconds>& time, const Tolerance& tolerance) {
   return compare(machine, *find_operation(kernel.call), execution_of(kernel.call),
@@ -39,23 +34,6 @@ Comparison compared_with(const Machine& machine, const KernelSample& kernel,
 Comparison error_of(const Machine& machine, const KernelSample& kernel) {
   const Seconds time{typical(kernel.seconds)};
   return compared_with(machine, kernel, {time, time, time, Evidence::measured}, {});
-}
-
-/// Measured time over predicted time.
-double ratio_of(const Comparison& comparison) { return 1 + comparison.error; }
-
-// The ranks of n ratios lie 1 / (n + 1) apart. From this n on 5 % and 95 % lie between ranks.
-constexpr std::size_t kFewestRatios = 19;
-
-constexpr double kPromisedShare = 0.90;
-
-/// The next value lies below this with probability `share`: the quantile over the ranks of n + 1
-/// values (Weibull 1939; type 6 of Hyndman and Fan 1996).
-double next_below(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  const auto n = static_cast<double>(values.size());
-  const double place = std::clamp(share * (n + 1) - 1, 0.0, n - 1);
-  return quantile(std::move(values), place / std::max(1.0, n - 1));
 }
 
 /// The next ratio lies within as often as promised. So does 1, the prediction itself.
@@ -92,7 +70,7 @@ void count_left_out(const Machine& machine, const Samples& samples, CoverageCoun
     std::vector<double> own;
     each_kernel(samples, Cases::calibration, [&](const KernelSample& kernel) {
       auto& ratios = kernel.call.hidden_size == left_out ? own : others;
-      ratios.push_back(ratio_of(error_of(machine, kernel)));
+      ratios.push_back(ratio_of(machine, kernel));
     });
     if (others.size() < kFewestRatios) continue;
     const Estimate<double> residual = residual_of(others);
@@ -101,6 +79,10 @@ void count_left_out(const Machine& machine, const Samples& samples, CoverageCoun
 }
 
 }  // namespace
+
+double ratio_of(const Machine& machine, const KernelSample& kernel) {
+  return 1 + error_of(machine, kernel).error;
+}
 
 Cases cases_of(const KernelSample& kernel) {
   const StandaloneCall& call = kernel.call;
@@ -139,8 +121,9 @@ std::vector<Comparison> predictions(const Machine& machine, const Samples& sampl
 
 void judge(const Samples& samples, Profile& profile) {
   std::vector<double> ratios;
-  for (const Comparison& comparison : predictions(profile.machine, samples, Cases::calibration))
-    ratios.push_back(ratio_of(comparison));
+  each_kernel(samples, Cases::calibration, [&](const KernelSample& kernel) {
+    ratios.push_back(ratio_of(profile.machine, kernel));
+  });
   if (ratios.size() < kFewestRatios)
     throw InputError({samples.path, 1, 1},
                      fmt::format("too few samples ({} of at least {} kernels of the calibration "
@@ -149,11 +132,14 @@ void judge(const Samples& samples, Profile& profile) {
   CoverageCount count;
   count_left_out(profile.machine, samples, count);
   const Estimate<double> residual = residual_of(ratios);
-  for (const Comparison& comparison : predictions(profile.machine, samples, Cases::held_out))
-    count.add(ratio_of(comparison), residual);
-  profile.coverage = binomial_share(count.inside(), count.cases());
-  profile.coverage_cases = count.cases();
+  each_kernel(samples, Cases::held_out, [&](const KernelSample& kernel) {
+    count.add(ratio_of(profile.machine, kernel), residual);
+  });
+  profile.coverage = {count.cases(), binomial_share(count.inside(), count.cases())};
   profile.machine.residual = residual;
+  OperationIntervals own = operation_intervals(profile.machine, samples);
+  profile.machine.operation_residuals = std::move(own.residuals);
+  profile.operation_coverage = own.coverage;
   for (const Ceilings ceilings : kEnumerators<Ceilings>)
     for (const Cases cases : kEnumerators<Cases>) {
       const auto comparisons = predictions(machine_with(profile, ceilings), samples, cases);

@@ -37,6 +37,12 @@ struct FormError {
   ErrorSummary errors;  // calibration cases, same mix
 };
 
+/// How often an interval holds for shapes that it was not made from.
+struct Coverage {
+  std::size_t cases = 0;
+  Estimate<double> share;  // with a 95 % interval
+};
+
 /// A node of a merged profile.
 struct ProfiledNode {
   std::string file;  // its own profile
@@ -60,8 +66,9 @@ struct Profile {
   double write_allocate = 0;  // time of an in-place update of two arrays over that of a copy
   std::vector<FormError> forms;
   std::vector<Accuracy> accuracy;
-  Estimate<double> coverage;  // how often the 90 % interval holds; with a 95 % interval
-  std::size_t coverage_cases = 0;
+  Coverage coverage;  // of the interval of all kernels
+  // Of each operation's own interval, for shapes that were left out in turn.
+  Coverage operation_coverage;
   std::vector<ProfiledNode> nodes = {};  // if it was merged
 };
 
@@ -84,7 +91,7 @@ std::vector<Ceiling> measured_ceilings(const Samples& samples);
 /// Sets cache, transition and concurrency of a GPU from its curves.
 void set_curves(const Samples& samples, Profile& profile);
 
-/// Sets residual, coverage and accuracy of a profile whose machine is complete.
+/// Sets residuals, coverage and accuracy of a profile whose machine is complete.
 void judge(const Samples& samples, Profile& profile);
 
 /// The machine of `profile` with one kind of ceilings.

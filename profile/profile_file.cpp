@@ -60,6 +60,13 @@ std::vector<ProfiledNode> nodes_in(const Values& values) {
   return nodes;
 }
 
+Coverage coverage_at(const Values& values, const std::string& key) {
+  if (!values.has(key + ".count")) return {};
+  return {static_cast<std::size_t>(values.count(key + ".count")),
+          {number_or_zero(values, key + ".low"), number_or_zero(values, key + ".share"),
+           number_or_zero(values, key + ".high"), Evidence::calibrated}};
+}
+
 void set_errors(const Values& values, Profile& profile) {
   each_record(values, "link_error", [&](const std::string& record) {
     profile.link_errors.push_back({values.choice<Transfer>(record + "transfer"),
@@ -72,11 +79,8 @@ void set_errors(const Values& values, Profile& profile) {
     profile.accuracy.push_back({values.choice<Ceilings>(record + "ceilings"),
                                 values.choice<Cases>(record + "cases"), errors_at(values, record)});
   });
-  if (!values.has("coverage.count")) return;
-  profile.coverage_cases = static_cast<std::size_t>(values.count("coverage.count"));
-  profile.coverage = {number_or_zero(values, "coverage.low"),
-                      number_or_zero(values, "coverage.share"),
-                      number_or_zero(values, "coverage.high"), Evidence::calibrated};
+  profile.coverage = coverage_at(values, "coverage");
+  profile.operation_coverage = coverage_at(values, "operation_coverage");
 }
 
 Samples samples_named_in(const Values& values, const std::string& path) {

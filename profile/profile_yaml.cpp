@@ -143,10 +143,25 @@ std::string maker_text(const Profile& profile) {
   return fmt::format("merge from the profiles of {} nodes", profile.nodes.size());
 }
 
+std::string coverage_line(const char* key, const Coverage& coverage) {
+  if (coverage.cases == 0) return "";
+  return fmt::format("{}: {{count: {}, share: {:.6g} %, low: {:.6g} %, high: {:.6g} %}}\n", key,
+                     coverage.cases, 100 * coverage.share.value, 100 * coverage.share.low,
+                     100 * coverage.share.high);
+}
+
+std::string operation_lines(const Profile& profile) {
+  if (profile.machine.operation_residuals.empty()) return "";
+  std::string text = "operation_residual:\n";
+  for (const OperationResidual& own : profile.machine.operation_residuals)
+    text += fmt::format("  - {{operation: {}, low: {:.6g}, high: {:.6g}}}\n", own.operation,
+                        own.ratio.low, own.ratio.high);
+  return text + coverage_line("operation_coverage", profile.operation_coverage);
+}
+
 }  // namespace
 
 std::string to_yaml(const Profile& profile) {
-  const Estimate<double>& residual = profile.machine.residual;
   std::string text = fmt::format(
       "# {}. Made by depthcost profile {}.\n"
       "schema: depthcost-profile/1\n"
@@ -159,14 +174,12 @@ std::string to_yaml(const Profile& profile) {
   text += fmt::format("threads: {:g}\n", profile.threads);
   text += fmt::format("noise: {:.6g} %\nwrite_allocate_ratio: {:.6g}\n", 100 * profile.noise,
                       profile.write_allocate);
-  text += fmt::format("residual: {{low: {:.6g}, high: {:.6g}}}\n", residual.low, residual.high);
-  if (profile.coverage_cases > 0)
-    text += fmt::format("coverage: {{count: {}, share: {:.6g} %, low: {:.6g} %, high: {:.6g} %}}\n",
-                        profile.coverage_cases, 100 * profile.coverage.value,
-                        100 * profile.coverage.low, 100 * profile.coverage.high);
+  text += fmt::format("residual: {{low: {:.6g}, high: {:.6g}}}\n", profile.machine.residual.low,
+                      profile.machine.residual.high);
+  text += coverage_line("coverage", profile.coverage);
   return text + node_lines(profile) + bandwidth_lines(profile) + floor_lines(profile.machine) +
          transition_lines(profile.machine) + core_lines(profile) + link_lines(profile) +
-         accuracy_lines(profile);
+         accuracy_lines(profile) + operation_lines(profile);
 }
 
 }  // namespace depthcost::profile

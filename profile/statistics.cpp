@@ -36,6 +36,13 @@ double quantile(std::vector<double> values, double share) {
   return values[below] + rest * (values[above] - values[below]);
 }
 
+double next_below(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  const auto n = static_cast<double>(values.size());
+  const double place = std::clamp(share * (n + 1) - 1, 0.0, n - 1);
+  return quantile(std::move(values), place / std::max(1.0, n - 1));
+}
+
 Estimate<Seconds> typical_time(std::span<const double> seconds) {
   Random random;
   std::vector<double> times;

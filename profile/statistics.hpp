@@ -22,6 +22,10 @@ inline double typical(std::span<const double> seconds) {
   return quantile({seconds.begin(), seconds.end()}, 0.25);
 }
 
+/// The next value lies below this with probability `share`: the quantile over the ranks of n + 1
+/// values (Weibull 1939; type 6 of Hyndman and Fan 1996).
+double next_below(std::vector<double> values, double share);
+
 /// The typical time with its 90 % interval by the bootstrap (Efron 1979, percentile method).
 Estimate<Seconds> typical_time(std::span<const double> seconds);
 

@@ -30,8 +30,9 @@ constexpr double kNoise = 1.03;
 /// Whether the number comes from predictions. The number of cases comes from the samples alone.
 bool is_result(const std::string& path) {
   return path.ends_with(".median") || path.ends_with(".p90") || path.ends_with(".worst") ||
-         path.starts_with("residual.") ||
-         (path.starts_with("coverage.") && path != "coverage.count");
+         path.starts_with("residual.") || path.starts_with("operation_residual[") ||
+         ((path.starts_with("coverage.") || path.starts_with("operation_coverage.")) &&
+          !path.ends_with(".count"));
 }
 
 /// How far a published number may be from the refitted one.
@@ -85,10 +86,12 @@ void judge_published_machine(const LoadedProfile& loaded, Profile& refitted) {
   Profile judged;
   judged.machine = loaded.profile.machine;
   judged.machine.residual = Machine{}.residual;
+  judged.machine.operation_residuals.clear();
   judge(loaded.samples, judged);
   refitted.machine.residual = judged.machine.residual;
+  refitted.machine.operation_residuals = judged.machine.operation_residuals;
   refitted.coverage = judged.coverage;
-  refitted.coverage_cases = judged.coverage_cases;
+  refitted.operation_coverage = judged.operation_coverage;
   refitted.accuracy = judged.accuracy;
 }
 

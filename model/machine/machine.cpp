@@ -26,6 +26,12 @@ std::optional<Transfer> fitted_as(TransferKind kind) {
 
 }  // namespace
 
+const Estimate<double>& residual_of(const Machine& machine, OperationId operation) {
+  for (const OperationResidual& own : machine.operation_residuals)
+    if (own.operation == operation.text) return own.ratio;
+  return machine.residual;
+}
+
 bool launches_ahead(const Machine& machine, Launch launch) {
   if (!machine.few_tokens || launch == Launch::stream) return false;
   return launch == Launch::graph_pdl ||

@@ -53,6 +53,12 @@ struct LaunchFloor {
   Estimate<Seconds> floor;
 };
 
+/// Measured over predicted time of one operation's own kernels.
+struct OperationResidual {
+  std::string operation;  // text of its OperationId
+  Estimate<double> ratio;
+};
+
 /// Share of the traffic that comes from memory when `footprint` bytes lie between two uses.
 struct TransitionPoint {
   Bytes footprint;
@@ -79,11 +85,12 @@ struct Machine {
   std::optional<BytesPerSecond> network_bandwidth;  // of a device, one direction, between nodes
   std::optional<BytesPerSecond> host_bandwidth;     // to the host's memory, one direction
   Count devices_per_node = 8;
-  std::optional<Core> core;              // of a CPU, in place of the two rates
-  std::optional<FewTokens> few_tokens;   // of a GPU; absent: launch and bytes are all
-  EngineConstants engine;                // of the rest of a step
-  Estimate<double> residual{1, 1, 1};    // measured / predicted of whole kernels
-  std::vector<LinkCurve> links;          // between processes, as their MPI has it
+  std::optional<Core> core;                            // of a CPU, in place of the two rates
+  std::optional<FewTokens> few_tokens;                 // of a GPU; absent: launch and bytes are all
+  EngineConstants engine;                              // of the rest of a step
+  Estimate<double> residual{1, 1, 1};                  // measured / predicted of whole kernels
+  std::vector<OperationResidual> operation_residuals;  // go before it
+  std::vector<LinkCurve> links;                        // between processes, as their MPI has it
   std::optional<Bytes> memory_capacity;  // what the driver shows; else the nominal size
 };
 
@@ -93,6 +100,9 @@ struct Machine {
 /// nobody has measured is derived: model/machine/node_crossing.hpp.
 std::optional<Estimate<Seconds>> transfer_time(const Machine& machine, TransferKind kind,
                                                TransferScope scope, Count num_ranks, Bytes size);
+
+/// Measured over predicted time of the operation's kernels: its own where the machine has one.
+const Estimate<double>& residual_of(const Machine& machine, OperationId operation);
 
 /// Whether a step's kernels are launched before their neighbour ends, and fetch what is old
 /// meanwhile: then all of them start as from the cache.

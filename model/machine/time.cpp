@@ -361,6 +361,7 @@ LaunchTime::LaunchTime(const Machine& machine, const Operation& operation,
       work_(machine.few_tokens && !is_exchange(operation)
                 ? token_work(operation, machine.few_tokens->style)
                 : TokenWork{}),
+      residual_(residual_of(machine, operation.id)),
       stack_(machine.few_tokens ? stack_factor(*machine.few_tokens, operation)
                                 : Estimate<double>{1, 1, 1}),
       exchange_(is_exchange(operation) ? exchange_time(machine, operation, execution).value()
@@ -393,7 +394,7 @@ TimeTerms LaunchTime::terms(Seconds floor, Seconds bytes, const Corner& corner) 
     terms = with_few_tokens(*machine_.few_tokens, operation_, work_, execution_, terms, corner);
   else if (operation_.launches == 0)
     terms.floor = {};
-  return (at(machine_.residual, corner.bandwidth) * at(stack_, corner.kernels)) * terms;
+  return (at(residual_, corner.bandwidth) * at(stack_, corner.kernels)) * terms;
 }
 
 TimeTerms LaunchTime::terms(const Corner& corner) const {

@@ -158,9 +158,10 @@ class LaunchTime {
   const Machine& machine_;
   const Operation& operation_;
   const Execution& execution_;
-  CoreTime core_;                    // operations
-  TokenWork work_;                   // of GPUs
-  Estimate<double> stack_{1, 1, 1};  // over the fastest kernels
+  CoreTime core_;                       // operations
+  TokenWork work_;                      // of GPUs
+  Estimate<double> residual_{1, 1, 1};  // measured over predicted, of a profile's kernels
+  Estimate<double> stack_{1, 1, 1};     // over the fastest kernels
   Estimate<Seconds> exchange_{};
   LevelBytes at_best_;  // what might be cached is
   LevelBytes moved_;    // what is not known to be cached comes from memory

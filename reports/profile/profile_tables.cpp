@@ -136,6 +136,16 @@ std::string core_text(const Profile& profile) {
                      name(machine.core->form), format_ratio(machine.core->exposed));
 }
 
+/// Empty where nothing was left out.
+std::string coverage_text(const std::string& interval, const Coverage& coverage) {
+  if (coverage.cases == 0) return "";
+  const std::string warning = coverage_warning(coverage.share);
+  return fmt::format("\n{}: {} of {} cases that were left out lie inside [{}, {}].\n", interval,
+                     format_ratio(coverage.share.value), coverage.cases,
+                     format_ratio(coverage.share.low), format_ratio(coverage.share.high)) +
+         (warning.empty() ? "" : warning + "\n");
+}
+
 std::string verdict_on(const Fleet& fleet, std::size_t node) {
   const NodeFinding& finding = fleet.findings[node];
   if (!finding.outside.empty()) return "outside: " + finding_text(finding) + "; left out";
@@ -168,17 +178,13 @@ std::string accuracy_text(const Profile& profile) {
   const std::string stale = stale_mark(profile);
   std::string text = stale.empty() ? "" : stale + "\n\n";
   text += plain_text(table);
-  if (profile.coverage_cases > 0)
-    text += fmt::format(
-        "\n90 % interval of {} times the prediction: holds {} of {} cases that it "
-        "was not made from [{}, {}].\n",
-        fmt::format("{:.3g} to {:.3g}", profile.machine.residual.low,
-                    profile.machine.residual.high),
-        format_ratio(profile.coverage.value), profile.coverage_cases,
-        format_ratio(profile.coverage.low), format_ratio(profile.coverage.high));
-  const std::string warning = coverage_warning(profile.coverage);
-  if (!warning.empty()) text += warning + "\n";
-  return text;
+  return text +
+         coverage_text(fmt::format("90 % interval of all kernels, {:.3g} to {:.3g} times the "
+                                   "prediction",
+                                   profile.machine.residual.low, profile.machine.residual.high),
+                       profile.coverage) +
+         coverage_text("90 % intervals of each operation's own kernels",
+                       profile.operation_coverage);
 }
 
 std::string constants_text(const Profile& profile, const std::vector<Ceiling>& measured) {

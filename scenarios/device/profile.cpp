@@ -124,6 +124,27 @@ void read_transition(const Values& values, Machine& machine) {
   if (machine.cache_bandwidth.empty()) machine.transition.clear();
 }
 
+/// low and high of a residual. The prediction itself, 1, lies between them.
+Estimate<double> residual_at(const Values& values, const std::string& record) {
+  const double low = values.number(record + "low");
+  const double high = values.number(record + "high");
+  if (low > 1 || high < 1)
+    throw InputError(values.at(record + "low").position,
+                     "invalid residual (1 does not lie between low and high)");
+  return {low, 1, high, Evidence::calibrated};
+}
+
+void read_residuals(const Values& values, Machine& machine) {
+  if (!values.has("residual.low") || !values.has("residual.high")) return;
+  machine.residual = residual_at(values, "residual.");
+  each_record(values, "operation_residual", [&](const std::string& record) {
+    machine.operation_residuals.push_back(
+        {values.text(record + "operation"), residual_at(values, record)});
+  });
+  // The interval of a profile already contains the errors of the machine's own kernels.
+  if (machine.few_tokens) machine.few_tokens->kernel_scatter = {1, 1, 1, Evidence::calibrated};
+}
+
 /// Segments of one curve stand together, by size.
 void read_links(const Values& values, Machine& machine) {
   if (values.has_records("links")) machine.links.clear();
@@ -146,46 +167,7 @@ void read_links(const Values& values, Machine& machine) {
   });
 }
 
-}  // namespace
-
-Machine machine_from_profile(const Values& values, std::vector<ResolvedValue>& notes,
-                             const Constants& constants) {
-  Machine machine;
-  machine.engine = constants.engine;
-  if (values.has("part")) {
-    const Value& part = values.at("part");
-    machine = machine_from(part_values(part.texts.front(), values.text("kind"), part.position),
-                           notes, constants);
-  }
-  if (values.text("kind") == "gpu" && !machine.few_tokens) {
-    machine.few_tokens =
-        few_tokens(kUsualMultiprocessors, {}, constants, "", Kinship::other_memory);
-    notes.push_back({"hardware.num_multiprocessors", fmt::format("{}", kUsualMultiprocessors),
-                     "fallback: the profile names no part"});
-  }
-  machine.name = values.text("name");
-  read_bandwidths(values, machine);
-  read_floors(values, machine);
-  read_core(values, machine);
-  read_transition(values, machine);
-  read_links(values, machine);
-  if (values.has("saturation_latency"))
-    machine.half_saturation = {values.number("saturation_latency")};
-  if (values.has("residual.low") && values.has("residual.high")) {
-    if (values.number("residual.low") > 1 || values.number("residual.high") < 1)
-      throw InputError(values.at("residual.low").position,
-                       "invalid residual (1 does not lie between low and high)");
-    machine.residual = {values.number("residual.low"), 1, values.number("residual.high"),
-                        Evidence::calibrated};
-    // The interval of a profile already contains the errors of the machine's own kernels.
-    if (machine.few_tokens) machine.few_tokens->kernel_scatter = {1, 1, 1, Evidence::calibrated};
-  }
-  notes.push_back({"hardware", values.text("name"),
-                   fmt::format("profile measured on {}, kernels {}", values.text("date"),
-                               values.text("samples.kernels"))});
-  return machine;
-}
-
+/// The values of a hardware preset of `kind`.
 Values part_values(const std::string& part, std::string_view kind, const Position& position) {
   const ReferenceKind hardware = hardware_reference();
   if (find_preset(hardware.folder, part) == nullptr) {
@@ -203,6 +185,41 @@ Values part_values(const std::string& part, std::string_view kind, const Positio
                                            "measured is a {})",
                                            part, values.text("kind"), kind));
   return values;
+}
+
+}  // namespace
+
+Machine unmeasured_machine(const std::string& part, std::string_view kind, const Position& position,
+                           std::vector<ResolvedValue>& notes, const Constants& constants) {
+  if (!part.empty()) return machine_from(part_values(part, kind, position), notes, constants);
+  Machine machine;
+  machine.engine = constants.engine;
+  if (kind != "gpu") return machine;
+  machine.few_tokens = few_tokens(kUsualMultiprocessors, {}, constants, "", Kinship::other_memory);
+  notes.push_back({"hardware.num_multiprocessors", fmt::format("{}", kUsualMultiprocessors),
+                   "fallback: the profile names no part"});
+  return machine;
+}
+
+Machine machine_from_profile(const Values& values, std::vector<ResolvedValue>& notes,
+                             const Constants& constants) {
+  const bool has_part = values.has("part");
+  Machine machine = unmeasured_machine(has_part ? values.text("part") : "", values.text("kind"),
+                                       has_part ? values.at("part").position : values.position(),
+                                       notes, constants);
+  machine.name = values.text("name");
+  read_bandwidths(values, machine);
+  read_floors(values, machine);
+  read_core(values, machine);
+  read_transition(values, machine);
+  read_links(values, machine);
+  if (values.has("saturation_latency"))
+    machine.half_saturation = {values.number("saturation_latency")};
+  read_residuals(values, machine);
+  notes.push_back({"hardware", values.text("name"),
+                   fmt::format("profile measured on {}, kernels {}", values.text("date"),
+                               values.text("samples.kernels"))});
+  return machine;
 }
 
 }  // namespace depthcost

@@ -148,7 +148,9 @@ TEST_F(Compare, SaysWhichStatisticOfItsSamplesItShows) {
       std::string(DEPTHCOST_SOURCE_DIR) + "/scenarios/profiles/xeon_emerald_rapids_vm.yaml";
   EXPECT_TRUE(run({profile}).output.ends_with(
       "\nMeasured: the lower quartile of the repetitions, since a shared machine only ever adds to "
-      "a time.\n"));
+      "a time.\nThe 90 % interval is that of all kernels, so that none hides behind its own. "
+      "Predictions of a scenario have the interval of each operation.\n"))
+      << run({profile}).output;
 }
 
 TEST_F(Compare, WritesJunitAndAnnotations) {

@@ -292,7 +292,7 @@ TEST_F(ProfileCommand, FitAndCompareSayThatAnIntervalDoesNotHold) {
       "The 90 % interval is none: of cases that it was not made from, it holds 54.6 % to 81.9 %.\n";
   const Outcome fitted = run({"profile", "fit", "synthetic.samples.json", "-o", "synthetic.yaml"});
   EXPECT_EQ(fitted.exit_code, 0) << fitted.errors;
-  EXPECT_TRUE(fitted.output.ends_with(warning)) << fitted.output;
+  EXPECT_NE(fitted.output.find(warning), std::string::npos) << fitted.output;
   const Outcome compared = run({"compare", "synthetic.yaml"});
   EXPECT_NE(compared.output.find(warning), std::string::npos) << compared.output;
 }

@@ -67,8 +67,8 @@ TEST_F(Fit, PredictsWhatWasNotUsedWithinTheNoise) {
     if (accuracy.ceilings == Ceilings::same_mix) {
       EXPECT_LT(accuracy.errors.p90, 0.02);
     }
-  EXPECT_LE(profile.coverage.low, 0.9);
-  EXPECT_GE(profile.coverage.high, 0.9);
+  EXPECT_LE(profile.coverage.share.low, 0.9);
+  EXPECT_GE(profile.coverage.share.high, 0.9);
   EXPECT_LT(profile.noise, 0.02);
 }
 

@@ -50,6 +50,8 @@ bench::Results gpu_results() {
     all.push_back(
         measured("cuda/residual_add/bf16/T:8192/d:" + std::to_string(width) + "/graph/cold",
                  3.0 * 8192 * width * 2 / 4e12 + 2e-6, 1, mix));
+  all.push_back(
+      measured("cuda/residual_add_rmsnorm/bf16/T:1/d:7168/graph/cold", 5e-6, 1, {2, 2, 1}));
   all.push_back(measured("cpu/residual_add/bf16/T:2048/d:4096/cold", 1e-3, 1, mix));
   all.push_back(measured("cuda/attnres_phase2/bf16/T:8/d:7168/graph/decode:64MiB", 1e-5, 1, mix));
   all.push_back(measured("cuda/kimi_k3_forward/two_phase/bf16/T:8192/d:7168/graph/cold", 1, 1));
@@ -73,7 +75,7 @@ TEST_F(Gpu, NeedsNoSizeOfTheCpusCaches) {
   bench::Results results = gpu_results();
   results.first_level_bytes = 0;
   const std::string path = folder_.written("no_l1.json", bench::to_json(results));
-  EXPECT_EQ(read_samples(path).kernels.size(), 21U);
+  EXPECT_EQ(read_samples(path).kernels.size(), 22U);
   try {
     read_samples(path, Backend::cpu);
     FAIL() << "nothing was refused";
@@ -88,7 +90,7 @@ TEST_F(Gpu, IsReadFromTheNamesOfItsBenchmarks) {
   EXPECT_EQ(samples.kernels_hash, "b");
   EXPECT_EQ(samples.ceilings.size(), 1U);
   EXPECT_EQ(samples.skeletons.size(), 18U);  // neither the empty ones nor the CPU's
-  EXPECT_EQ(samples.kernels.size(), 21U);    // nothing beside weights, no forward pass
+  EXPECT_EQ(samples.kernels.size(), 22U);    // nothing beside weights, no forward pass
   EXPECT_EQ(samples.left_out(),
             "The kernels of the CPU are left out: profile fit with --cpu makes the profile that "
             "they are compared with.");
@@ -107,6 +109,13 @@ TEST_F(Gpu, HasAProfileThatHolds) {
   EXPECT_EQ(device.machine.memory_bandwidth.front().bandwidth.value.value, 4e12);
   EXPECT_EQ(device.machine.tensor_rate->value, profile.machine.tensor_rate->value);
   EXPECT_EQ(device.machine.transition.size(), profile.machine.transition.size());
+}
+
+/// Without a part the constants of small batches are fallbacks, in the fit as in the file's reader.
+TEST_F(Gpu, HasAProfileWithoutAPartThatHolds) {
+  const Profile profile = fit(read_samples(folder_.path("gpu.json")));
+  EXPECT_TRUE(profile.machine.few_tokens.has_value());
+  EXPECT_EQ(verify(folder_.written("gpu.yaml", to_yaml(profile))), std::vector<std::string>{});
 }
 
 TEST_F(Gpu, HasPhase1OnASecondBranchPredictedApart) {

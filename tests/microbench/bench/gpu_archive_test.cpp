@@ -130,12 +130,14 @@ class GpuArchive : public testing::Test {
 
 TEST_F(GpuArchive, BecomesAProfileAComparisonAndTables) {
   ASSERT_EQ(shell("tar -czf results.tar.gz results"), 0);
-  ASSERT_EQ(use("results.tar.gz", "--tree tree --build " DEPTHCOST_BUILD_DIR), 0)
+  ASSERT_EQ(use("results.tar.gz", "--part h200_sxm --tree tree --build " DEPTHCOST_BUILD_DIR), 0)
       << said() << errors();
   const std::string tree = folder_.path("tree/");
   EXPECT_NE(said().find("headline: 1 parts done, 0 failed\n"), std::string::npos);
   EXPECT_NE(said().find("-> " + tree + "scenarios/profiles/fixture.yaml"), std::string::npos);
-  EXPECT_NE(content_of(tree + "scenarios/profiles/fixture.yaml").find(kDevice), std::string::npos);
+  const std::string profile = content_of(tree + "scenarios/profiles/fixture.yaml");
+  EXPECT_NE(profile.find(kDevice), std::string::npos);
+  EXPECT_NE(profile.find("\npart: \"h200_sxm\"\n"), std::string::npos);
   const json samples = json::parse(content_of(tree + "scenarios/profiles/fixture.samples.json"));
   EXPECT_EQ(samples.at("rounds"), 3);
   EXPECT_EQ(samples.at("rounds_wanted"), 3);
