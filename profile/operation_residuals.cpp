@@ -8,8 +8,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "model/schemes/list.hpp"
 #include "profile/measured_shapes.hpp"
 #include "profile/prediction_ratios.hpp"
 
@@ -31,11 +33,24 @@ struct Ratio {
 
 using Ratios = std::map<std::string, std::vector<Ratio>>;  // by operation
 
-/// The kernels of each operation that are not held out, small batches among them.
+/// Another mechanism in the place of a shipped one, which other code of a kernel runs. The model
+/// has one operation for both.
+bool is_ablation(const StandaloneCall& call) {
+  const auto slash = call.operation.find('/');
+  if (slash == std::string::npos) return false;
+  const std::string_view variant = std::string_view(call.operation).substr(slash + 1);
+  const auto rules = scheme_rules();
+  return std::any_of(rules.begin(), rules.end(),
+                     [&](const SchemeRule* rule) { return rule->ablation == variant; });
+}
+
+/// The kernels of each operation that are not held out, small batches among them, and none of an
+/// ablation.
 Ratios ratios_by_operation(const Machine& machine, const Samples& samples) {
   Ratios ratios;
   for (const Cases cases : {Cases::calibration, Cases::small})
     each_kernel(samples, cases, [&](const KernelSample& kernel) {
+      if (is_ablation(kernel.call)) return;
       ratios[std::string(name(find_operation(kernel.call)->id))].push_back(
           {{kernel.call.hidden_size, kernel.call.num_tokens}, std::log(ratio_of(machine, kernel))});
     });

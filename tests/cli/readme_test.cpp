@@ -102,8 +102,10 @@ class Reader {
   }
 
   void outside(const std::string& line) {
-    // No command prints these lines: tests/reports/documents/readme_test.cpp makes them.
-    if (line.starts_with("<!-- begin ")) in_marks_ = line != "<!-- begin trust -->";
+    // No command prints these lines: tests/reports/documents/readme_test.cpp and
+    // tests/microbench/results/kernels_readme_test.cpp make them.
+    if (line.starts_with("<!-- begin "))
+      in_marks_ = line != "<!-- begin trust -->" && line != "<!-- begin kernels -->";
     if (line.starts_with("<!-- end ")) in_marks_ = false;
     if (line.starts_with("<!--")) return;
     if (line.starts_with("    ")) return add(line.substr(4));
@@ -148,6 +150,7 @@ const std::string kClaims = "depthcost report scenarios/claims/*.yaml";
 const std::string kTurin = "scenarios/profiles/epyc_turin_vm.yaml";
 const std::string kXeon = "scenarios/profiles/xeon_granite_rapids_vm.yaml";
 const std::string kEmerald = "scenarios/profiles/xeon_emerald_rapids_vm.yaml";
+const std::string kH200 = "scenarios/profiles/h200_vm.yaml";
 const std::string kEpyc = "scenarios/profiles/epyc_genoa_vm.yaml";
 
 const std::string kPythonQuestion =
@@ -174,6 +177,8 @@ const std::vector<Exception> kExceptions{
      "depthcost profile show " + kXeon, Shown::lines},
     {"build/report/depthcost profile show " + kEmerald, "ceilings and rates are left out",
      "depthcost profile show " + kEmerald, Shown::lines},
+    {"build/report/depthcost profile show " + kH200, "ceilings and rates are left out",
+     "depthcost profile show " + kH200, Shown::lines},
     {"build/report/depthcost profile show " + kEpyc, "ceilings and rates are left out",
      "depthcost profile show " + kEpyc, Shown::lines},
     {"build/report/depthcost compare " + kTurin, "as Markdown, and without the kernels",

@@ -126,7 +126,8 @@ TEST_P(ShippedSamples, KeepWhatIsPromised) {
     EXPECT_EQ(it.comparison.agreement, Agreement::pass) << it.id << " " << it.comparison.error;
     ++held;
   }
-  EXPECT_GE(held, 150U);
+  const bool is_gpu = load_profile(path_).profile.is_gpu;
+  EXPECT_GE(held, is_gpu ? 20U : 150U);
 }
 
 // Each promise is broken by a prediction that is wrong by three tenths: one way or the other, since
@@ -135,7 +136,9 @@ TEST_P(ShippedSamples, CatchAPredictionThatIsWorse) {
   std::set<int> caught = broken(1.3);
   EXPECT_FALSE(caught.empty());
   const std::set<int> shorter = broken(1 / 1.3);
-  EXPECT_FALSE(shorter.empty());
+  // An interval that holds kernels of many times the prediction holds all that are slower.
+  const bool is_open = load_profile(path_).profile.machine.residual.high > 2;
+  EXPECT_EQ(shorter.empty(), is_open);
   caught.insert(shorter.begin(), shorter.end());
   for (const ComparedCase& it : judged(1))
     EXPECT_TRUE(!it.rule.blocks || caught.contains(it.rule.line)) << it.rule.match;
@@ -143,7 +146,7 @@ TEST_P(ShippedSamples, CatchAPredictionThatIsWorse) {
 
 INSTANTIATE_TEST_SUITE_P(Profiles, ShippedSamples,
                          testing::Values("epyc_turin_vm", "xeon_granite_rapids_vm",
-                                         "xeon_emerald_rapids_vm", "epyc_genoa_vm"),
+                                         "xeon_emerald_rapids_vm", "epyc_genoa_vm", "h200_vm"),
                          [](const auto& row) { return std::string(row.param); });
 
 // Another machine keeps what it can.

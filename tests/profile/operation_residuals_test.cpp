@@ -104,6 +104,26 @@ TEST_F(OperationResiduals, AreInTheIntervalOfAPrediction) {
   EXPECT_LT(share("residual_add"), 1.1);
 }
 
+/// A sigmoid in place of the softmax is other code, and has no interval.
+TEST_F(OperationResiduals, LeaveAblationsOut) {
+  Samples all = samples();
+  const OperationIntervals without = operation_intervals(fit(all).machine, all);
+  for (KernelSample kernel : std::vector<KernelSample>(all.kernels)) {
+    if (kernel.call.operation != "attnres_single_pass") continue;
+    kernel.call.operation = "attnres_single_pass/sigmoid";
+    for (double& seconds : kernel.seconds) seconds *= 3;
+    all.kernels.push_back(kernel);
+  }
+  const OperationIntervals with = operation_intervals(fit(all).machine, all);
+  ASSERT_EQ(with.residuals.size(), without.residuals.size());
+  for (std::size_t i = 0; i < with.residuals.size(); ++i)
+    EXPECT_EQ(with.residuals[i].ratio.high, without.residuals[i].ratio.high);
+  // The form without an update and a norm is the same code.
+  all.kernels.back().call.operation = "attnres_single_pass/bare";
+  for (const OperationResidual& own : operation_intervals(fit(all).machine, all).residuals)
+    EXPECT_EQ(own.operation == "attnres_single_pass", own.ratio.high > 2) << own.operation;
+}
+
 TEST_F(OperationResiduals, NeedASecondShape) {
   Samples all = samples();
   std::erase_if(all.kernels, [](const KernelSample& kernel) {

@@ -1,8 +1,11 @@
 // The tables of kernels/README.md are those of the samples in scenarios/profiles.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -62,17 +65,51 @@ TEST(KernelsReadme, ShowsWhatWasMeasured) {
         "\n";
   }
   ASSERT_FALSE(blocks.empty());
-  // A run of one round has a table, and no profile. The copy of scripts/h200 has no such runs.
-  std::error_code none;
-  for (const auto& file :
-       std::filesystem::directory_iterator(kRoot + "kernels/cuda/measured", none)) {
-    const std::string machine = machine_of_file(file.path());
-    if (machine.empty()) continue;
-    const Results results = results_of(nlohmann::json::parse(test::file_text(file.path())));
-    blocks["measured " + machine] =
-        "\n" + measured_table(results, "cuda", DEPTHCOST_CUDA_KERNELS_HASH) + "\n";
-  }
   test::expect_blocks(kRoot + "kernels/README.md", blocks);
+}
+
+/// A machine's table: what stands above it, and its cells by operation.
+struct MachineTable {
+  std::string heading;  // machine and kernels, and whether these have changed since
+  std::map<std::string, std::vector<std::string>> cells;
+};
+
+MachineTable table_of(const std::string& machine) {
+  const auto path = kRoot + "scenarios/profiles/" + machine + ".samples.json";
+  const Results results = results_of(nlohmann::json::parse(test::file_text(path)));
+  const bool is_gpu = !results.device.empty();
+  const std::string text = measured_table(
+      results, is_gpu ? "cuda" : "cpu", is_gpu ? DEPTHCOST_CUDA_KERNELS_HASH : kernels_hash(), {});
+  MachineTable table{.heading = text.substr(0, text.find("\n\n")), .cells = {}};
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("| `")) continue;
+    const auto end = line.find('`', 3);
+    auto& row = table.cells[line.substr(3, end - 3)];
+    for (auto at = line.find("| ", end); at != std::string::npos && at + 2 < line.size();) {
+      const auto next = line.find(" |", at + 1);
+      const std::string cell = line.substr(at + 2, next - at - 2);
+      row.push_back(cell.substr(0, cell.find("; loop")));
+      at = line.find("| ", next);
+    }
+  }
+  return table;
+}
+
+/// The README's few rows are those of kernels/README.md.
+TEST(ProjectReadme, ShowsHowFastTheKernelsAre) {
+  const MachineTable gpu = table_of("h200_vm");
+  const MachineTable cpu = table_of("epyc_turin_vm");
+  std::string text = fmt::format(
+      "\n{}\n{}\n\n"
+      "| operation, bf16 | H200, T = 8192 | H200, T = 1, cold / hot | one core of EPYC Turin |\n"
+      "| --- | --- | --- | --- |\n",
+      gpu.heading, cpu.heading);
+  for (const char* operation : {"residual_add_rmsnorm", "attnres_single_pass", "attnres_phase1",
+                                "attnres_phase2", "mhc_post", "mhc_boundary"})
+    text += fmt::format("| `{}` | {} | {} | {} |\n", operation, gpu.cells.at(operation).at(0),
+                        gpu.cells.at(operation).at(2), cpu.cells.at(operation).at(0));
+  test::expect_blocks(kRoot + "README.md", {{"kernels", text + "\n"}});
 }
 
 /// The operations of the first table, `unfused_*` aside: "| `mhc_pre` | ...".
