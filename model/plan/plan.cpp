@@ -2,6 +2,7 @@
 #include "model/plan/plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <compare>
 #include <limits>
 #include <map>
@@ -103,6 +104,26 @@ bool is_before(const PlannedPlacement& one, const PlannedPlacement& other) {
          std::tie(other.cost, other.memory, other.placement);
 }
 
+/// The same choice, and numbers that only rounding could tell apart.
+bool is_as_good(const PlannedPlacement& one, const PlannedPlacement& other) {
+  constexpr double kRounding = 1e-9;
+  const auto same = [](double a, double b) { return std::abs(a - b) <= kRounding * std::abs(a); };
+  return one.scheme == other.scheme && one.schedule == other.schedule &&
+         one.blocks == other.blocks && same(one.cost, other.cost) &&
+         same(one.memory.value, other.memory.value);
+}
+
+/// Sorted plans, of which the first of those that are as good stands for all.
+std::vector<PlannedPlacement> distinct(std::vector<PlannedPlacement> sorted) {
+  std::vector<PlannedPlacement> first;
+  for (PlannedPlacement& plan : sorted)
+    if (first.empty() || !is_as_good(first.back(), plan))
+      first.push_back(std::move(plan));
+    else
+      first.back().as_good.push_back(plan.placement);
+  return first;
+}
+
 /// What breaks a limit is nearer than what does not fit.
 bool is_nearer(const PlannedPlacement& one, const PlannedPlacement& other) {
   const auto order = [](const PlannedPlacement& plan) {
@@ -138,12 +159,13 @@ using Fates = std::vector<std::optional<PlannedPlacement>>;
 
 /// The cost that a further placement must not exceed to be among those shown.
 double largest_shown_cost(const Fates& fates) {
-  std::vector<double> costs;
+  std::vector<PlannedPlacement> kept;
   for (const auto& plan : fates)
-    if (plan && plan->fate == PlanFate::keeps) costs.push_back(plan->cost);
-  if (costs.size() < kShown) return std::numeric_limits<double>::infinity();
-  std::nth_element(costs.begin(), costs.begin() + kShown - 1, costs.end());
-  return costs[kShown - 1];
+    if (plan && plan->fate == PlanFate::keeps) kept.push_back(*plan);
+  std::sort(kept.begin(), kept.end(), is_before);
+  kept = distinct(std::move(kept));
+  if (kept.size() < kShown) return std::numeric_limits<double>::infinity();
+  return kept[kShown - 1].cost;
 }
 
 /// Those that fit, by what they cost at least.
@@ -243,6 +265,7 @@ Plans plans_of(const std::vector<PlacedStudy>& placed, std::size_t num_threads,
   }
   plans.kept = plans.best.size();
   std::sort(plans.best.begin(), plans.best.end(), is_before);
+  plans.best = distinct(std::move(plans.best));
   if (plans.best.size() > kShown) plans.best.erase(plans.best.begin() + kShown, plans.best.end());
   if (!plans.best.empty()) plans.nearest.reset();
   if (plans.best.empty() || (plans.faster && plans.faster->cost >= plans.best.front().cost))

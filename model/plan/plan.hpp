@@ -49,8 +49,9 @@ struct PlannedPlacement {
   Schedule schedule = Schedule::fused;
   std::optional<Partition> blocks;  // of AttnRes
   QualityEvidence quality;
-  std::vector<PlannedTime> times;  // nothing where it does not fit
-  double cost = 0;                 // seconds that all devices take for the same work
+  std::vector<PlannedTime> times;       // nothing where it does not fit
+  double cost = 0;                      // seconds that all devices take for the same work
+  std::vector<Placement> as_good = {};  // others that no number here tells apart
 };
 
 /// What the time of a plan is of: decode steps, else prompts, else training steps.
@@ -68,7 +69,7 @@ double least_cost(const PlacedStudy& placed);
 PlannedPlacement planned(const PlacedStudy& placed);
 
 struct Plans {
-  std::vector<PlannedPlacement> best;       // at most three, the best first
+  std::vector<PlannedPlacement> best;       // at most three that differ, the best first
   std::optional<PlannedPlacement> nearest;  // where none keeps the limits
   std::optional<PlannedPlacement> faster;   // the fastest, if it breaks a limit that the best keep
   std::size_t searched = 0;

@@ -165,13 +165,13 @@ std::vector<std::size_t> take_unattainable(std::vector<Candidate>& candidates) {
   return common;
 }
 
-/// Assumed limits of which nothing is known at any choice: without the time of a step there are no
-/// per cents of it. Nobody may take them for kept.
+/// Limits of which nothing is known at any choice: without the time of a step there are no per cents
+/// of it. Nobody may take them for kept.
 std::vector<std::size_t> undecided_limits(const Sweep& sweep, std::size_t circumstance) {
   const std::vector<Budget>& budgets = sweep.study().budgets;
   std::vector<std::size_t> undecided;
   for (std::size_t b = 0; b < budgets.size(); ++b) {
-    bool is_judged = budgets[b].origin != BudgetOrigin::assumed;
+    bool is_judged = false;
     for (std::size_t i = 0; i < sweep.choices().size() && !is_judged; ++i) {
       const SweepPoint point = sweep.point(circumstance, i);
       is_judged = point.exists() && sweep.budgets(point)[b].low.has_value();

@@ -62,7 +62,7 @@ struct Recommendation {
   std::optional<std::size_t> runner_up;  // what the rule says without it
   std::vector<BindingBudget> binding;
   std::vector<std::size_t> unattainable;  // budgets of the sweep's study that every choice breaks
-  std::vector<std::size_t> undecided;     // limits that nobody wrote and no choice is judged by
+  std::vector<std::size_t> undecided;     // limits of which nothing is known at any choice
   std::optional<std::size_t> without_unattainable;  // what it says if these two did not count
   std::optional<std::size_t> cheapest;              // with a published loss, whatever it breaks
   std::optional<std::size_t> sure;      // what it says if no limit may lie inside an interval

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/base/counted.hpp"
 #include "reports/formats/json_writer.hpp"
 #include "reports/formats/numbers.hpp"
@@ -66,6 +68,18 @@ std::string place_text(const Plans& plans, std::size_t place) {
                      format_ratio(plans.best[place].cost / plans.best.front().cost - 1));
 }
 
+/// Experts that tensor ranks share out one way or another take the same time.
+std::string as_good_text(const PlannedPlacement& plan) {
+  constexpr std::size_t kNamed = 3;
+  std::vector<std::string> named;
+  for (std::size_t i = 0; i < std::min(kNamed, plan.as_good.size()); ++i)
+    named.push_back(placement_text(plan.as_good[i]));
+  std::string text = fmt::format("As fast and as large: {}", fmt::join(named, "; "));
+  if (plan.as_good.size() > kNamed)
+    text += fmt::format("; and {} more", plan.as_good.size() - kNamed);
+  return text + ".";
+}
+
 std::string why(const Plans& plans, std::size_t place) {
   const PlannedPlacement& plan = plans.best[place];
   std::vector<std::string> kept;
@@ -73,6 +87,7 @@ std::string why(const Plans& plans, std::size_t place) {
   std::string text =
       fmt::format("{}. {}: {}. It keeps {}.", place + 1, placement_text(plan.placement),
                   place_text(plans, place), fmt::join(kept, ", "));
+  if (!plan.as_good.empty()) text += " " + as_good_text(plan);
   if (plan.blocks && plan.quality.at_most())
     text += fmt::format(" No block size that keeps {} has a lower published loss.",
                         plan.times.size() == 1 ? "this" : "these");
@@ -101,6 +116,13 @@ std::string asked_text(const PlanReport& report) {
     text += fmt::format(
         "One batch was asked about. Smaller batches may break the limit: --decode 1,{} holds both.\n",
         report.own.decode->sequences.front() * report.own.data_parallel_size);
+  if (report.left_out_data > 0)
+    text += fmt::format(
+        "{} with data-parallel replicas {} left out: {} cannot be shared out evenly. {}\n",
+        counted(static_cast<Count>(report.left_out_data), "placement", "placements"),
+        report.left_out_data == 1 ? "was" : "were", report.own.decode ? "a batch" : "micro-batches",
+        report.own.decode ? "Batches that replicas divide have them, as --decode 8,64."
+                          : "More micro-batches have them.");
   if (report.left_out_context > 0)
     text +=
         "Placements with context ranks were left out: what these exchange is not modelled. --set "
@@ -155,16 +177,20 @@ std::string nearest_text(const PlanReport& report) {
   return text + "\n";
 }
 
+void write_placement(JsonWriter& json, const Placement& placement) {
+  json.member("tensor", placement.tensor);
+  json.member("pipeline", placement.pipeline);
+  json.member("context", placement.context);
+  json.member("data", placement.data);
+  json.member("expert", placement.expert);
+}
+
 void write_plan(JsonWriter& json, const PlannedPlacement& plan) {
-  json.object("placement", [&] {
-    json.member("tensor", plan.placement.tensor);
-    json.member("pipeline", plan.placement.pipeline);
-    json.member("context", plan.placement.context);
-    json.member("data", plan.placement.data);
-    json.member("expert", plan.placement.expert);
-  });
+  json.object("placement", [&] { write_placement(json, plan.placement); });
   json.member("scheme", plan.scheme);
   json.member("schedule", name(plan.schedule));
+  json.objects("as_good", plan.as_good,
+               [&](const Placement& other) { write_placement(json, other); });
   json.member("block_size",
               plan.blocks ? std::optional<double>(plan.blocks->block_size) : std::nullopt);
   json.member("fits", plan.fate != PlanFate::does_not_fit);

@@ -16,6 +16,7 @@ struct PlanReport {
   std::size_t refused = 0;
   std::string first_refusal;
   std::size_t left_out_context = 0;  // placements
+  std::size_t left_out_data = 0;     // placements
 };
 
 std::string plan_text(const PlanReport& report);

@@ -71,23 +71,33 @@ std::string kept_text(const Budget& budget) {
   return fmt::format("{} {}", verb, budget_text(budget));
 }
 
-/// Why there is no recommendation, and what there would be.
+/// "keeps decode_overhead of 2.0 % or fits into the device's memory".
+std::string kept_texts(const Sweep& sweep, const std::vector<std::size_t>& budgets) {
+  Sentences names;
+  for (const std::size_t b : budgets) names.push_back(kept_text(sweep.study().budgets[b]));
+  return fmt::format("{}", fmt::join(names, " or "));
+}
+
+/// What a user must add before limits can be judged.
+std::string missing_text(const Study& study, const Budget& undecided) {
+  if (!study.machine) return "No time is known without hardware: name it with `hardware`.";
+  if (undecided.kind == BudgetKind::device_memory)
+    return "The hardware has no memory_capacity, or the model no architecture.";
+  return "The time of a step is missing: give `baseline_step`, or a model with an architecture.";
+}
+
+/// Why there is no recommendation, and where every choice breaks a limit, what there would be.
 std::string refusal(const SweepGroup& group, const Recommendation& said) {
   const Sweep& sweep = group.sweep();
-  const bool is_broken = !said.unattainable.empty();
-  Sentences names;
-  for (const std::size_t b : is_broken ? said.unattainable : said.undecided)
-    names.push_back(kept_text(sweep.study().budgets[b]));
-  const std::string kept = fmt::format("{}", fmt::join(names, " or "));
+  if (said.unattainable.empty())
+    return fmt::format("No recommendation: it is not known whether a choice {}. {}",
+                       kept_texts(sweep, said.undecided),
+                       missing_text(sweep.study(), sweep.study().budgets[said.undecided.front()]));
   std::string text =
-      is_broken ? fmt::format("No recommendation: no choice {}.", kept)
-                : fmt::format(
-                      "No recommendation: nobody knows whether a choice {}. The time of a step is "
-                      "missing: give `baseline_step`, or a model with an architecture.",
-                      kept);
+      fmt::format("No recommendation: no choice {}.", kept_texts(sweep, said.unattainable));
   if (said.without_unattainable)
     text += fmt::format(" Without {} {} would be taken: {}.",
-                        names.size() == 1 ? "that limit" : "these limits",
+                        said.unattainable.size() == 1 ? "that limit" : "these limits",
                         described(sweep, *said.without_unattainable),
                         all_added(sweep.point(group.circumstance, *said.without_unattainable)));
   return text;

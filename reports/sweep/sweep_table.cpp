@@ -87,8 +87,8 @@ std::string verdict_text(const Sweep& sweep, const SweepPoint& point) {
   }
   if (!broken.empty()) return "breaks " + first_of(broken);
   if (!likely.empty()) return "likely breaks " + first_of(likely);
-  const std::string word = is_sure ? "OK" : "likely OK";
-  return unknown.empty() ? word : fmt::format("{}, {} not known", word, first_of(unknown));
+  if (!unknown.empty()) return "not known: " + first_of(unknown);
+  return is_sure ? "OK" : "likely OK";
 }
 
 /// Columns that all points of a group have alike; blocks are those of some schemes.

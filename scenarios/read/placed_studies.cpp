@@ -102,9 +102,12 @@ PlacedStudies placed_studies(const PlanSource& question, Count devices, const Po
   PlacedStudies answer;
   for (const Placement& placement : placements(question.own, devices)) {
     progress.check();
-    if (!shares_evenly(question.own, placement.data)) continue;
     if (placement.context > 1 && question.own.context_parallel_size == 1) {
       ++answer.left_out_context;
+      continue;
+    }
+    if (!shares_evenly(question.own, placement.data)) {
+      ++answer.left_out_data;
       continue;
     }
     try {

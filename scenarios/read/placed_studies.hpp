@@ -26,6 +26,7 @@ struct PlacedStudies {
   std::size_t refused = 0;           // placements that the scenario cannot have
   std::string first_refusal;         // why
   std::size_t left_out_context = 0;  // placements whose context ranks nobody has asked for
+  std::size_t left_out_data = 0;     // placements whose replicas cannot share the work evenly
 };
 
 /// The scenario on every placement on so many devices. All of them have the work of the scenario:

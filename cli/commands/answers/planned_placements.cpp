@@ -134,6 +134,7 @@ PlanReport planned_placements(const PlanOptions& options, Progress& progress) {
     PlacedStudies studies = placed_studies(source, options.devices, {place, 1, 1}, progress);
     report.refused += studies.refused;
     report.left_out_context += studies.left_out_context;
+    report.left_out_data += studies.left_out_data;
     if (report.first_refusal.empty()) report.first_refusal = studies.first_refusal;
     for (PlacedStudy& study : studies.placed) placed.push_back(std::move(study));
     report.own = std::move(source.own);

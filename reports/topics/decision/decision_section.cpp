@@ -197,7 +197,7 @@ std::string placement_text(const Study& study) {
        {std::pair{"tensor", study.tensor_parallel_size}, std::pair{"pipeline", stages},
         std::pair{"data", study.data_parallel_size},
         std::pair{"context", study.context_parallel_size},
-        std::pair{"expert", study.model.architecture && study.expert_parallel_size > 1
+        std::pair{"expert", study.model.architecture && has_experts(*study.model.architecture)
                                 ? study.expert_parallel_size
                                 : Count{1}}})
     if (size > 1) parts += fmt::format("{}{} {}", parts.empty() ? ": " : ", ", what, size);

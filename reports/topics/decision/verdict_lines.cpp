@@ -124,9 +124,13 @@ std::string other_schedules_text(const Evaluation& e, const LargestPart& part) {
   return texts.empty() ? "" : fmt::format(" Other schedules: {}.", fmt::join(texts, ", "));
 }
 
+/// The overhead at the workload that decides. A training step has one, whether it fits or not.
 std::string fitting_text(const Evaluation& e, const LargestPart& part) {
-  return fmt::format(" Where it fits: {}, {}; {}.{}", name(fate_of(part.budget.kind, part.verdict)),
-                     overhead_text(part), limit_text(part.budget), other_schedules_text(e, part));
+  const bool is_too_big =
+      is_too_large(e.study, e.memory, part.at->workload, part.at->path->scheme);
+  return fmt::format(" {}: {}, {}; {}.{}", is_too_big ? "With enough memory" : "Where it fits",
+                     name(fate_of(part.budget.kind, part.verdict)), overhead_text(part),
+                     limit_text(part.budget), other_schedules_text(e, part));
 }
 
 /// " It may not fit: it fills 99 % of the device, and less than a tenth is left at decode/64."

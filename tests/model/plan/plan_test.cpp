@@ -319,6 +319,26 @@ TEST(PlanOfTraining, DoesNotLookAtWhatIsTooSlowInAnyCase) {
   EXPECT_EQ(found.best.size(), 3U);
 }
 
+// --- equals ---
+
+/// Experts that four or two tensor ranks share out, or each of eight has a part of: on a machine
+/// without all-to-all the numbers are the same.
+TEST(Plan, NamesOncePlacementsThatNoNumberTellsApart) {
+  Study study = with_limit(1);
+  PlacedStudy first = placed(study, {.tensor = 8, .expert = 8});
+  PlacedStudy second = first;
+  second.placement.expert = 4;
+  PlacedStudy slower = placed(study, {.tensor = 4, .pipeline = 2, .expert = 4});
+  Progress progress;
+  const Plans found = plans_of({first, slower, second}, 2, progress);
+  EXPECT_EQ(found.kept, 3U);
+  ASSERT_EQ(found.best.size(), 2U);
+  EXPECT_EQ(found.best[0].placement.expert, 4);
+  ASSERT_EQ(found.best[0].as_good.size(), 1U);
+  EXPECT_EQ(found.best[0].as_good[0].expert, 8);
+  EXPECT_TRUE(found.best[1].as_good.empty());
+}
+
 // --- placements ---
 
 /// Every five numbers.

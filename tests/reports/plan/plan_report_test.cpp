@@ -87,6 +87,30 @@ TEST(PlanText, NamesTheBestAndWhy) {
           "both.\n");
 }
 
+TEST(PlanText, NamesThreeOfThoseThatAreAsGood) {
+  PlanReport it = report();
+  it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01)};
+  it.plans.kept = 2;
+  it.plans.best.front().as_good = {{.tensor = 8, .expert = 4}};
+  EXPECT_THAT(plan_text(it),
+              testing::HasSubstr(" As fast and as large: tensor 8, expert 4. No block size"));
+  it.plans.best.front().as_good.assign(5, {.tensor = 8, .expert = 2});
+  EXPECT_THAT(plan_text(it), testing::HasSubstr("tensor 8, expert 2; and 2 more. No block size"));
+  const json document = json::parse(plan_json(it, "1"));
+  EXPECT_EQ(document.at("plans").at(0).at("as_good").size(), 5U);
+  EXPECT_EQ(document.at("plans").at(0).at("as_good").at(0).at("expert"), 2);
+}
+
+TEST(PlanText, SaysWhichReplicasWereLeftOut) {
+  PlanReport it = report();
+  it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01)};
+  it.left_out_data = 6;
+  EXPECT_THAT(plan_text(it),
+              testing::HasSubstr("6 placements with data-parallel replicas were left out: a batch "
+                                 "cannot be shared out evenly. Batches that replicas divide have "
+                                 "them, as --decode 8,64.\n"));
+}
+
 TEST(PlanText, NamesTheNearestWhereNoneKeepsTheLimits) {
   PlanReport none = report();
   none.plans.nearest = plan({.tensor = 8, .expert = 8}, 10e-3, 0.03);
