@@ -232,22 +232,52 @@ std::vector<const Move*> sorted_moves(const std::string& section, const Differen
   return moves;
 }
 
+/// Moves of several rows that read the same: each schedule has the step of the standard residual.
+struct EqualMoves {
+  std::vector<std::string> cells;  // all but the row's
+  std::vector<std::string> rows;
+};
+
+std::vector<EqualMoves> grouped_moves(const SectionSummary& section,
+                                      const std::vector<const Move*>& moves) {
+  std::vector<EqualMoves> groups;
+  for (const Move* move : moves) {
+    const std::vector<std::string> cells{
+        shown_number(move->before.name),
+        quantity(move->before),
+        quantity(move->after),
+        change_text(*move),
+        relative_text(*move),
+        std::string(move->place == OldInterval::none ? kNothing : name(move->place))};
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const EqualMoves& known) { return known.cells == cells; });
+    if (group == groups.end()) {
+      if (groups.size() == kMostMoves) continue;
+      group = groups.insert(groups.end(), {cells, {}});
+    }
+    group->rows.push_back(move->row.empty() ? section.section : move->row);
+  }
+  return groups;
+}
+
 void write_moves(Text& out, const SectionSummary& section, const DifferenceReport& report) {
   const std::vector<const Move*> moves = sorted_moves(section.section, report);
   if (moves.empty()) return;
-  const bool is_cut = moves.size() > kMostMoves;
-  out.heading(is_cut ? fmt::format("{}: {} of {} moves", section.section, kMostMoves,
-                                   format_count(static_cast<Count>(moves.size())))
-                     : section.section);
   Table table{{"row", "number", right("old"), right("new"), right("change"), right("relative"),
                "old interval"}};
-  for (const Move* move : moves) {
-    if (table.rows.size() == kMostMoves) break;
-    table.add(move->row.empty() ? section.section : move->row, shown_number(move->before.name),
-              quantity(move->before), quantity(move->after), change_text(*move),
-              relative_text(*move),
-              move->place == OldInterval::none ? kNothing : name(move->place));
+  std::size_t num_shown = 0;
+  for (const EqualMoves& group : grouped_moves(section, moves)) {
+    num_shown += group.rows.size();
+    const std::size_t more = group.rows.size() - 1;
+    std::vector<std::string> row{group.rows.front() +
+                                 (more == 0 ? "" : fmt::format(" and {} more", more))};
+    row.insert(row.end(), group.cells.begin(), group.cells.end());
+    table.rows.push_back(std::move(row));
   }
+  const auto count = [](std::size_t number) { return format_count(static_cast<Count>(number)); };
+  out.heading(num_shown == moves.size() ? section.section
+                                        : fmt::format("{}: {} of {} moves", section.section,
+                                                      count(num_shown), count(moves.size())));
   out.table(table);
 }
 

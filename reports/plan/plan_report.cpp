@@ -160,6 +160,8 @@ std::string searched_text(const PlanReport& report) {
   return text;
 }
 
+bool is_beyond(const PlannedTime& time) { return time.overhead.value > time.limit; }
+
 std::string nearest_text(const PlanReport& report) {
   if (!report.plans.nearest) return "No plan: nothing is known of any placement.\n";
   const PlannedPlacement& plan = *report.plans.nearest;
@@ -169,10 +171,13 @@ std::string nearest_text(const PlanReport& report) {
                        device_bytes(report.memory_limit));
   std::string text = fmt::format("No plan keeps the limits. The nearest is {} ({}):",
                                  placement_text(plan.placement), chosen_path(plan));
+  const bool breaks_time = std::any_of(plan.times.begin(), plan.times.end(), is_beyond);
   for (const PlannedTime& time : plan.times)
-    text +=
-        fmt::format(" {} at {}, and {} is the limit;", format_ratio(time.overhead, Sign::always),
-                    name(time.workload), format_ratio(time.limit));
+    if (!breaks_time || is_beyond(time))
+      text +=
+          fmt::format(" {} at {}, and {} is the limit;", format_ratio(time.overhead, Sign::always),
+                      name(time.workload), format_ratio(time.limit));
+  if (!breaks_time) text += " it breaks another budget of the scenario;";
   text.back() = '.';
   return text + "\n";
 }

@@ -141,6 +141,28 @@ TEST(DifferenceTable, ShowsTheLargestMovesOfASection) {
   EXPECT_EQ(text.find("\n20   n"), std::string::npos);
 }
 
+/// The step of the standard residual stands beside each scheme and schedule.
+TEST(DifferenceTable, ShowsMovesThatReadTheSameOnce) {
+  const auto steps = [](double seconds) {
+    Result it{
+        .program_version = "0.1.0", .scenario = "s", .inputs = {}, .rows = {}, .verdicts = {}};
+    for (const char* row : {"decode/64 mhc fused", "decode/64 mhc two_pass", "decode/1 mhc fused"})
+      it.rows.push_back(
+          {"step", row, {{"baseline_seconds", PredictedUnit::seconds, seconds, {}, {}}}});
+    it.rows.back().quantities[0].value = 2 * seconds;
+    return it;
+  };
+  const Result before = steps(1e-3);
+  const Result after = steps(3e-3);
+  const std::string text = to_table({.before = compared("old.json", before),
+                                     .after = compared("new.json", after),
+                                     .difference = difference(before, after, 0)});
+  EXPECT_NE(text.find("\nstep\n\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\ndecode/64 mhc fused and 1 more  baseline"), std::string::npos) << text;
+  EXPECT_NE(text.find("\ndecode/1 mhc fused              baseline"), std::string::npos) << text;
+  EXPECT_EQ(text.find("two_pass"), std::string::npos) << text;
+}
+
 TEST(DifferenceMarkdown, EscapesWhatFilesSay) {
   DifferenceReport it = report();
   it.before.file = "a_*b*.json";

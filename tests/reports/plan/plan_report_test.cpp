@@ -122,6 +122,22 @@ TEST(PlanText, NamesTheNearestWhereNoneKeepsTheLimits) {
                 "2.0 % is the limit.\n");
 }
 
+/// One workload breaks its limit; or none does, and the bank of a prefill is too large.
+TEST(PlanText, BlamesOnlyWhatBreaksALimit) {
+  PlanReport none = report();
+  none.plans.nearest = plan({.tensor = 8, .expert = 8}, 10e-3, 0.03);
+  none.plans.nearest->fate = PlanFate::breaks;
+  none.plans.nearest->times.push_back(none.plans.nearest->times.front());
+  none.plans.nearest->times.back().workload = WorkloadId::decode(1);
+  none.plans.nearest->times.back().limit = 0.1;
+  EXPECT_THAT(plan_text(none), testing::Not(testing::HasSubstr("decode/1,")));
+  none.plans.nearest->times.front().limit = 0.1;
+  EXPECT_TRUE(plan_text(none).ends_with(
+      " +3.0 % [1.5, 4.5] at decode/64, and 10.0 % is the limit; +3.0 % [1.5, 4.5] at decode/1, "
+      "and 10.0 % is the limit; it breaks another budget of the scenario.\n"))
+      << plan_text(none);
+}
+
 TEST(PlanText, NamesTheNearestWhereNoneFits) {
   PlanReport none = report();
   none.refused = 2;
