@@ -400,9 +400,8 @@ TEST(SassTable, SaysWhichSourcesItIsOf) {
 
 TEST(Handbook, ShowsHowWellTheShippedProfilesPredict) {
   std::map<std::string, std::string> blocks;
-  for (const std::string machine :
-       {"h200_vm", "epyc_turin_vm", "xeon_granite_rapids_vm", "xeon_emerald_rapids_vm",
-        "epyc_genoa_vm"}) {
+  for (const std::string machine : {"h200_vm", "epyc_turin_vm", "xeon_granite_rapids_vm",
+                                    "xeon_emerald_rapids_vm", "epyc_genoa_vm"}) {
     const Outcome shown =
         run_program({.arguments = {"profile", "show", "scenarios/profiles/" + machine + ".yaml"},
                      .folder = kRoot});
@@ -411,6 +410,17 @@ TEST(Handbook, ShowsHowWellTheShippedProfilesPredict) {
     blocks["accuracy " + machine] = "\n```text\n" + accuracy + "```\n\n";
   }
   expect_blocks_of_documents(blocks);
+}
+
+TEST(H200Document, SaysHowManyKernelsAreAsPredicted) {
+  const Outcome compared =
+      run_program({.arguments = {"compare", "scenarios/profiles/h200_vm.yaml"}, .folder = kRoot});
+  const auto begin = compared.output.find("Verdicts: ");
+  ASSERT_NE(begin, std::string::npos);
+  const auto end = compared.output.find("\n\n", begin);
+  expect_blocks(
+      kRoot + "kernels/cuda/H200.md",
+      {{"verdicts", "\n```text\n" + compared.output.substr(begin, end - begin) + "\n```\n\n"}});
 }
 
 TEST(Handbook, ShowsWhatASchemeAddsToAStep) {
