@@ -7,8 +7,8 @@
 #include <limits>
 #include <map>
 
-#include "model/architecture/expert_layers.hpp"
 #include "model/decision/kept_in_training.hpp"
+#include "model/decision/memory_remedy.hpp"
 #include "model/step/scheme_payload.hpp"
 #include "model/training/training_step.hpp"
 
@@ -189,100 +189,6 @@ BudgetRow kept_row(const Budget& budget, const Study& study) {
   return row;
 }
 
-/// Bytes of the fullest workload point.
-Bytes largest_memory(const Study& study) {
-  std::map<WorkloadId, Bytes> at_workload;
-  const std::vector<MemoryRow> rows = all_memory_rows(study, study.path);
-  Bytes largest;
-  for (const MemoryRow& row : rows) {
-    Bytes& sum = at_workload[row.workload];
-    sum += row.bytes;
-    largest = std::max(largest, sum);
-  }
-  return largest;
-}
-
-/// The most of `all` ranks that experts can be dealt out to, up to a limit: a scenario's expert
-/// ranks divide all.
-Count expert_ranks(Count all, Count limit) {
-  Count ranks = std::min(all, limit);
-  while (all % ranks != 0) --ranks;
-  return ranks;
-}
-
-/// "parallelism of tensor 8, expert 64, context 8 (64 devices)".
-std::string parallelism_text(const Study& study) {
-  std::string text = fmt::format("parallelism of tensor {}", study.tensor_parallel_size);
-  if (study.expert_parallel_size > 1)
-    text += fmt::format(", expert {}", study.expert_parallel_size);
-  if (study.context_parallel_size > 1)
-    text += fmt::format(", context {}", study.context_parallel_size);
-  if (study.training && study.data_parallel_size > 1)
-    text += fmt::format(", data {}", study.data_parallel_size);
-  return text + fmt::format(" ({} devices)", num_devices(study));
-}
-
-/// The fewest replicas, by doubling, that would share out experts and the optimiser's state enough.
-std::string nearest_replicas(const Study& study, double limit) {
-  constexpr Count kMostDevices = 1 << 14;
-  const Count experts = fewest_experts(*study.model.architecture).value_or(1);
-  for (Count factor = 2; factor * num_devices(study) <= kMostDevices; factor *= 2) {
-    Study spread = study;
-    spread.data_parallel_size *= factor;
-    const Count ranks =
-        spread.tensor_parallel_size * spread.context_parallel_size * spread.data_parallel_size;
-    spread.expert_parallel_size =
-        expert_ranks(ranks, std::min(experts, factor * study.expert_parallel_size));
-    if (largest_memory(spread).value <= kCountedShare * limit)
-      return fmt::format("{} would keep it", parallelism_text(spread));
-  }
-  return "";
-}
-
-/// The fewest devices, by doubling, over which everything would fit: more tensor ranks, or so many
-/// context ranks, where the cache of latent attention is on every tensor rank.
-std::string nearest_parallelism(const Study& study, double limit) {
-  constexpr Count kMostDevices = 1024;
-  if (!study.model.architecture) return "";
-  const Count heads = heads_to_share(*study.model.architecture);
-  for (Count factor = 2; factor * study.tensor_parallel_size <= kMostDevices; factor *= 2)
-    for (Count context = 1; context <= factor; context *= 2) {
-      Study spread = study;
-      spread.tensor_parallel_size *= factor / context;
-      if (heads % spread.tensor_parallel_size != 0) continue;
-      spread.context_parallel_size *= context;
-      spread.expert_parallel_size =
-          expert_ranks(factor * study.tensor_parallel_size * study.context_parallel_size *
-                           study.data_parallel_size,
-                       std::min(fewest_experts(*study.model.architecture).value_or(1),
-                                factor * study.expert_parallel_size));
-      if (largest_memory(spread).value <= kCountedShare * limit)
-        return fmt::format("{} would keep it", parallelism_text(spread));
-    }
-  return "";
-}
-
-/// What a training step may do without: kept activations of its layers, then weights on every
-/// replica, then both. Where that is not enough, more replicas: tensor ranks beyond a node cost
-/// more.
-std::string nearest_training_memory(const Study& study, double limit) {
-  if (!study.training || !study.model.architecture) return "";
-  const auto fits = [&](LayerActivations layers, StateSharding sharding) {
-    Study other = study;
-    other.training->layers = layers;
-    other.training->sharding = sharding;
-    return largest_memory(other).value <= kCountedShare * limit;
-  };
-  const Training& now = *study.training;
-  const std::string recompute = "workload.training.layers: recompute";
-  const std::string share = "workload.training.sharding: weights";
-  if (fits(LayerActivations::recompute, now.sharding)) return recompute + " would keep it";
-  if (fits(now.layers, StateSharding::weights)) return share + " would keep it";
-  if (fits(LayerActivations::recompute, StateSharding::weights))
-    return fmt::format("{} and {} would keep it", recompute, share);
-  return nearest_replicas(study, limit);
-}
-
 BudgetRow memory_row(const Budget& budget, const BudgetInputs& inputs) {
   std::map<WorkloadId, Bytes> at_workload;
   for (const MemoryRow& row : inputs.memory)
@@ -319,10 +225,8 @@ std::string nearest_remedy(const BudgetRow& row, const BudgetInputs& inputs) {
     case BudgetKind::pipeline_cache:
     case BudgetKind::pipeline_peak:
       return "";
-    case BudgetKind::device_memory: {
-      const std::string setting = nearest_training_memory(inputs.study, budget.limit);
-      return setting.empty() ? nearest_parallelism(inputs.study, budget.limit) : setting;
-    }
+    case BudgetKind::device_memory:
+      return memory_remedy(inputs.study, budget.limit);
   }
   return "";
 }

@@ -9,9 +9,7 @@ namespace depthcost {
 namespace {
 
 Verdict verdict_at(const StepRow& row, double limit) {
-  if (!row.overhead) return Verdict::unknown;
-  if (row.overhead->high <= limit) return Verdict::pass;
-  return row.overhead->low > limit ? Verdict::fail : Verdict::unknown;
+  return row.overhead ? verdict_of(limit, row.overhead->low, row.overhead->high) : Verdict::unknown;
 }
 
 ClaimPoint point_of(const StepRow& row, double limit) {

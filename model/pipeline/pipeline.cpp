@@ -83,10 +83,6 @@ std::vector<std::size_t> chunks_of_stage(std::size_t stage, std::size_t num_stag
   return chunks;
 }
 
-std::vector<Count> full_attnres_block_sizes(Count num_layers) {
-  return std::vector<Count>(static_cast<std::size_t>(num_layers), 1);
-}
-
 void check_layout(const PipelineLayout& layout, Count num_layers) {
   check_chunks(layout);
   Count sum = 0;

@@ -149,9 +149,6 @@ constexpr Count standard_transition() { return 1; }
 ///   m        [attnres] Sec. 6.2, Eq. 10: the state between layers is d x m
 constexpr Count mhc_transition(Count num_streams) { return num_streams; }
 
-/// Full AttnRes is Block AttnRes with blocks of one layer: block sizes for pipeline_traffic().
-std::vector<Count> full_attnres_block_sizes(Count num_layers);
-
 /// One transition. The ids handed over are contiguous: first_block <= id < end_block.
 struct Transition {
   Count first_block = 0;

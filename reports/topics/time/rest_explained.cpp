@@ -178,7 +178,7 @@ Derivation derivation_of(RestTerm term) {
     case RestTerm::collectives:
       return {
           "sum over attentions and MLPs of the measured time of their collective",
-          "model/step/rest_of_step.cpp: collectives_of; model/machine/transfer.cpp: transfer_time"};
+          "model/step/collectives.cpp: collectives_of; model/machine/transfer.cpp: transfer_time"};
     case RestTerm::launches:
       return {"kernels of all layers and of the head x what a kernel of their kind takes",
               "model/step/rest_of_step.cpp: num_kernels, kernel_floor"};

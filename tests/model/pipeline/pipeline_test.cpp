@@ -238,9 +238,10 @@ TEST(PipelineTraffic, CarriesOnePlusCeilOfTwelfthsBeforeEachDecoderLayerOfKimiK3
   }
 }
 
+/// Blocks of one layer.
 TEST(PipelineTraffic, OfFullAttnResIsEveryLayerOutputSoFar) {
   const PipelineTraffic traffic =
-      pipeline_traffic(even_layout(4, 2, 32, 1), full_attnres_block_sizes(32), {});
+      pipeline_traffic(even_layout(4, 2, 32, 1), std::vector<Count>(32, 1), {});
   EXPECT_EQ(vectors_of(traffic), (Counts{5, 9, 13, 17, 21, 25, 29}));
 }
 

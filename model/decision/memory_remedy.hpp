@@ -1,0 +1,15 @@
+// What would make a step fit into the memory of its devices.
+#pragma once
+
+#include <string>
+
+#include "model/step/study.hpp"
+
+namespace depthcost {
+
+/// "workload.training.layers: recompute would keep it": a setting of a training step, else the
+/// fewest devices, by doubling. Empty where none of those that are tried fits into a limit in
+/// bytes of a device.
+std::string memory_remedy(const Study& study, double limit);
+
+}  // namespace depthcost
