@@ -150,6 +150,32 @@ TEST_F(Merge, NamesASickNodeAndLeavesItOut) {
     EXPECT_EQ(sick.profile.ceilings[i].bandwidth.low, without.profile.ceilings[i].bandwidth.low);
 }
 
+TEST_F(Merge, NamesANodeThatIsFaster) {
+  std::vector<NodeProfile> nodes = fleet(8, 0.002);
+  slow_memory(nodes[5], 1.12);
+  EXPECT_TRUE(finding_text(merge(nodes).findings[5]).starts_with("memory 12 % faster"));
+}
+
+/// Both ends are medians over the nodes, wider by what cores differ by; an operation that one node
+/// alone has measured keeps its interval.
+TEST_F(Merge, HasTheIntervalsOfOperations) {
+  std::vector<NodeProfile> nodes = fleet(8, 0.002);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const double away = 1 + 0.01 * static_cast<double>(i);
+    nodes[i].profile.machine.operation_residuals = {
+        {"mhc_post", {0.9 / away, 1, 1.2 * away, Evidence::calibrated}}};
+  }
+  nodes[0].profile.machine.operation_residuals.push_back(
+      {"mhc_pre", {0.8, 1, 2, Evidence::calibrated}});
+  const std::vector<OperationResidual> merged = merge(nodes).profile.machine.operation_residuals;
+  ASSERT_EQ(merged.size(), 2U);
+  EXPECT_EQ(merged[0].operation, "mhc_post");
+  EXPECT_NEAR(merged[0].ratio.low, 0.9 / 1.035, 0.01);
+  EXPECT_NEAR(merged[0].ratio.high, 1.2 * 1.035, 0.01);
+  EXPECT_LE(merged[0].ratio.high, 1.3);
+  EXPECT_NEAR(merged[1].ratio.high, 2, 0.01);
+}
+
 /// One healthy fleet in a hundred for each of the speeds.
 TEST_F(Merge, RarelyNamesAHealthyNode) {
   int alarms = 0;

@@ -252,6 +252,23 @@ TEST_F(KimiK3Ledger, SavesFourPerCentWithPhase1InF32) {
   EXPECT_NEAR(1 - bytes(two_phase, bf16) / bytes(single_pass, bf16), 0.27, 0.005);
 }
 
+/// Its own kernels are counted otherwise: 2 r, 2 w with the norm.
+TEST(LedgerFormula, OfThePaperIsARowOfItsTable) {
+  for (const SchemeRule* rule :
+       {&schemes::kStandard, &schemes::kMhc, &schemes::kFullAttnRes, &schemes::kBlockAttnRes}) {
+    const Scheme scheme{*rule, {.num_streams = 4, .blocks = partition_by_size(32, 8)}};
+    for (const Convention convention : kEnumerators<Convention>) {
+      const LedgerFormula formula = ledger_formula(scheme, {Schedule::fused, convention});
+      EXPECT_EQ(formula.source.find("Table 1, row") != std::string::npos,
+                convention == Convention::paper)
+          << rule->id << " " << name(convention) << ": " << formula.source;
+    }
+  }
+  EXPECT_EQ(
+      ledger_formula(Scheme{schemes::kStandard}, {Schedule::fused, Convention::paper}).formula,
+      "2 r, 1 w");
+}
+
 // Algorithm 1 hands a maximum and a sum from layer to layer; the flat counts of Appendix B do not.
 TEST(LedgerFormula, NamesScalarsWhereTheCountHasThem) {
   for (const SchemeRule* rule : {&schemes::kFullAttnRes, &schemes::kBlockAttnRes}) {

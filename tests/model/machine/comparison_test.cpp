@@ -103,6 +103,21 @@ TEST(Attribution, IsBandwidthWhereBytesDominate) {
   EXPECT_NEAR(it.amount, 0.8, 1e-12);
 }
 
+// A call that takes no longer than its launch says nothing of a rate. One residual_add of a token
+// moves 6 kB, far below the bound of what 1 us could move.
+TEST(Attribution, IsLaunchWhereNothingElseIsLeft) {
+  Machine machine = flat_machine();
+  machine.memory_ceiling = BytesPerSecond{1e20};
+  const StandaloneCall call = add_call(100'000);
+  for (const double us : {2.0, 1.5}) {
+    const Attribution it =
+        compare(machine, *find_operation(call), execution_of(call), exactly(us), {.relative = 0.05})
+            .attribution;
+    EXPECT_EQ(it.term, Term::launch) << us;
+    EXPECT_TRUE(std::isfinite(it.amount));
+  }
+}
+
 // With one token, most of what moves is parameters: 24 queries in f32.
 TEST(Attribution, IsNotBytesForMoreVectorsThanATokenHas) {
   const StandaloneCall call{.operation = "attnres_phase1",

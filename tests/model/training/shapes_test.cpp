@@ -37,6 +37,15 @@ TEST(Shapes, KeepTheWeightsAndAddUpToTheirLayers) {
   }
 }
 
+/// Blocks of one layer stay so, however deep: they are all layer outputs.
+TEST(Shapes, KeepBlocksOfOneLayer) {
+  Study study = test::training_study();
+  study.pipeline.reset();
+  set_blocks(study.path.scheme.parameters, partition_by_size(study.model.num_layers, 1));
+  for (const Count layers : {20, 50, 120})
+    EXPECT_EQ(shaped(study, layers).path.scheme.parameters.blocks.num_blocks, 2 * layers);
+}
+
 /// Grouped attention and dense MLPs are a plain product: d (2 H + 2 H_kv) h + 3 d w a layer.
 TEST(Shapes, HaveTheWeightsOfALoopOverLayers) {
   Study study = test::training_study();

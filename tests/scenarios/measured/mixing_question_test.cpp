@@ -37,6 +37,20 @@ TEST(MixingQuestion, LimitsTheDefaultsByTheModelsLayers) {
   EXPECT_EQ(shape.dilation, 2);
 }
 
+TEST(MixingQuestion, RefusesAScenarioOfWhichNothingCanBeShown) {
+  const Study study = test::parsed(
+                          "model: {num_layers: 8, hidden_size: 4096, dtype: bf16}\n"
+                          "residual: {scheme: gated_residual}\n")
+                          .study;
+  try {
+    mixed_schemes(study, {.scenario = "it.yaml"});
+    FAIL() << "is not refused";
+  } catch (const InputError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("it.yaml:1:1: error: ")) << error.what();
+    EXPECT_NE(std::string(error.what()).find("gated_residual"), std::string::npos) << error.what();
+  }
+}
+
 TEST(MixingQuestion, RefusesMatricesThatWouldBeTooLarge) {
   Study study;
   study.model.num_layers = 2049;
