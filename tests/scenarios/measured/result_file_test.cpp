@@ -207,6 +207,10 @@ TEST(ResultFile, RefusesWhatIsNoResult) {
   EXPECT_EQ(error_of("{\"schema_version\": 1, \"ledger\": [], \"program_version\": \"1\", "
                      "\"scenario\": {\"name\": \"S\"}}"),
             "it.json:1:73: error: missing key 'values'" + has);
+  EXPECT_EQ(error_of("{\"schema_version\": 1, \"ledger\": [], \"program_version\": \"1\", "
+                     "\"scenario\": {\"name\": \"S\", \"values\": {}}}"),
+            "it.json:1:1: error: missing predictions (the file has no number; a result of "
+            "'depthcost evaluate --format json' has it)");
 }
 
 TEST(ResultFile, RefusesAScenarioInItsPlace) {
