@@ -98,12 +98,17 @@ TransferScope scope_between(const Study& study, Count from_stage, Count to_stage
   return node(from_stage) == node(to_stage) ? TransferScope::node : TransferScope::network;
 }
 
-/// Of a row's time, that of attention's scores and mixes.
-Seconds core_time(const Study& study, const RestRow& row, IntervalEnd end) {
-  Seconds time;
-  for (const RestPart& part : row.parts)
-    time += part.calls * core_share(study, part.work) * at(part.time, end);
-  return time;
+/// The share of a row's time that attention's scores and mixes take. Where a step was measured, the
+/// row is scaled to it, and its parts are not.
+double core_share(const Study& study, const RestRow& row, IntervalEnd end) {
+  Seconds core;
+  Seconds all;
+  for (const RestPart& part : row.parts) {
+    const Seconds time = part.calls * at(part.time, end);
+    core += core_share(study, part.work) * time;
+    all += time;
+  }
+  return core > Seconds{} ? core / all : 0;
 }
 
 std::vector<Bytes> messages(const Study& study, const ResidualPath& path, Dtype dtype) {
@@ -198,7 +203,7 @@ std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, In
       const double share = row.term == RestTerm::head ? (is_last ? 1 : 0) : spread;
       const Seconds forward = share * at(row.time, end);
       // Two products of scores and mixes for each of the forward pass, and none for a weight.
-      const Seconds core = share * core_time(study, row, end);
+      const Seconds core = core_share(study, row, end) * forward;
       layers.forward += forward;
       layers.backward_input += forward + core;
       if (row.term != RestTerm::collectives) layers.backward_weight += forward - core;

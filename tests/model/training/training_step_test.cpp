@@ -152,6 +152,11 @@ TEST(LayerWork, HasNoGradientOfWeightsInAttentionsScores) {
   EXPECT_NEAR(work.forward.value, 3, 1e-12);
   EXPECT_NEAR(work.backward_input.value, 2 + 2 * 1, 1e-12);
   EXPECT_NEAR(work.backward_weight.value, 2, 1e-12);
+  // Scaled to a measured step of a tenth.
+  rest.rows.front().time = 0.1 * rest.rows.front().time;
+  const LayerWork scaled = layer_work(study, rest, IntervalEnd::value).at(0);
+  EXPECT_NEAR(scaled.backward_input.value, 0.4, 1e-12);
+  EXPECT_NEAR(scaled.backward_weight.value, 0.2, 1e-12);
 }
 
 TEST(TrainingStep, WithoutAPipelineIsTheSumOfItsPasses) {

@@ -250,7 +250,7 @@ INSTANTIATE_TEST_SUITE_P(
                           {"TrainingStepShorterThanItsResidual",
                            kimi(
                                "hardware: h200_sxm\nworkload: {training: {sequence_length: 4096}}\nbaseline_step: {training: 1 us}\n"),
-                           "it.yaml:5:27: error: invalid baseline_step.training '1 us' (the standard residual and its messages alone take at least 5.63e+04 us of training)"},
+                           "it.yaml:5:27: error: invalid baseline_step.training '1 us' (the standard residual and its messages alone take at least 3.02e+04 us of training)"},
                           {"AllReduceOfOneRank",
                            kimi("residual: {scheme: standard, attach: all_reduce}\n"),
                            "it.yaml:3:38: error: conflicting residual.attach 'all_reduce' (needs parallelism.tensor of at least 2)"},
