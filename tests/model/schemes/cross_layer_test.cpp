@@ -1,4 +1,5 @@
 // Schemes of model/schemes/cross_layer by hand.
+#include "model/ledger/launches.hpp"
 #include "tests/model/schemes/by_hand.hpp"
 
 namespace depthcost::cross_layer_test {
@@ -79,6 +80,20 @@ TEST(CrossLayer, KeepsWhatItsGradientsRead) {
       {kHistoryAttention, single_pass, {6 * 6, 6 + 33}, {12, 0}, {4, 9}, 5},
       {kHistoryAttentionBlock, single_pass, {6 * 2 + 2 * 4, 6 + 1 + 2}, {8, 0}, {4, 3}, 2},
   });
+}
+
+/// V = l_1 V + l_2 V_1: two products and a sum for each of the layer's values, a row of half a
+/// d-vector here, in three of six layers less the first.
+TEST(ValueResidual, MultipliesAndAddsEachValue) {
+  for (const Schedule schedule : {fused, unfused}) {
+    double flops_d = 0;
+    double without = 0;
+    each_launch({{kValueResidual, {.hidden_size = 64, .kv_size = 32}}, 6}, schedule,
+                [&](Count, const Operation& launch) { flops_d += launch.flops_d; });
+    each_launch({Scheme{kStandard}, 6}, schedule,
+                [&](Count, const Operation& launch) { without += launch.flops_d; });
+    EXPECT_EQ(flops_d - without, 2 * 3 * 0.5) << name(schedule);
+  }
 }
 
 TEST(ValueResidual, TakesKeysAndValuesOfUpTo1024HiddenSizes) {
