@@ -65,8 +65,9 @@ struct AttentionCostOf {
 
   /// Few tokens work on the compressed vectors themselves (absorbed projections). Where that takes
   /// more operations, those of the past are expanded first; the weights' own operations expand
-  /// those of new tokens. Chosen keys differ from token to token, so they are never expanded. An indexer has queries from the compressed ones, one key and one
-  /// weight for each of its heads, and a gate by which the keys of several tokens become one.
+  /// those of new tokens. Chosen keys differ from token to token, so they are never expanded. An
+  /// indexer has queries from the compressed ones, one key and one weight for each of its heads,
+  /// and a gate by which the keys of several tokens become one.
   AttentionCost operator()(const LatentAttention& a) const {
     const double heads = dealt_out(a.num_heads, tensor);
     const double n = as_double(a.nope_dim);
@@ -89,13 +90,12 @@ struct AttentionCostOf {
                            Flops{2 * heads * c * (n + v) * pass.first};
     const Flops core = a.top_k ? absorbed : std::min(absorbed, expanded);
     const double index_keys = a.indexer.keys_per_token();
-    return {
-        .weights = weights,
-        .stored_elements = last() * (c + r + index_keys),
-        .read_elements = std::min(pass.first, limit) * (c + r) + pass.first * index_keys,
-        .written_elements = pass.tokens * (c + r + index_keys),
-        .flops = projections(weights, pass),
-        .core = core + index_scores(a.indexer)};
+    return {.weights = weights,
+            .stored_elements = last() * (c + r + index_keys),
+            .read_elements = std::min(pass.first, limit) * (c + r) + pass.first * index_keys,
+            .written_elements = pass.tokens * (c + r + index_keys),
+            .flops = projections(weights, pass),
+            .core = core + index_scores(a.indexer)};
   }
 
   /// q, k, v, output, the decay, one step size a head, the output gate, and short convolutions on

@@ -165,8 +165,8 @@ std::vector<std::size_t> take_unattainable(std::vector<Candidate>& candidates) {
   return common;
 }
 
-/// Limits of which nothing is known at any choice: without the time of a step there are no per cents
-/// of it. Nobody may take them for kept.
+/// Limits of which nothing is known at any choice: without the time of a step there are no per
+/// cents of it. Nobody may take them for kept.
 std::vector<std::size_t> undecided_limits(const Sweep& sweep, std::size_t circumstance) {
   const std::vector<Budget>& budgets = sweep.study().budgets;
   std::vector<std::size_t> undecided;

@@ -23,8 +23,8 @@ ReplicaGroup dense_replicas(const Study& study);
 ReplicaGroup expert_replicas(const Study& study);
 
 /// What a device sends for each of its weights in every step: its gradient to be added up, and the
-/// sum back, or where the optimiser's state is shared out, the new weight in bf16 in its place. What
-/// sharding repeats in each micro-batch hides behind its products.
+/// sum back, or where the optimiser's state is shared out, the new weight in bf16 in its place.
+/// What sharding repeats in each micro-batch hides behind its products.
 ///   g + 2, or 2 g where nothing is shared out      g bytes of main_gradients
 Bytes reduced_bytes(const Training& training, double num_weights);
 

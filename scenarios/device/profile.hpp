@@ -21,8 +21,8 @@ Machine unmeasured_machine(const std::string& part, std::string_view kind, const
                            std::vector<ResolvedValue>& notes,
                            const Constants& constants = shipped_constants());
 
-/// What the profile measures, on top of the unmeasured machine of its `part`. Appends to `notes` when
-/// and on which kernels it was made.
+/// What the profile measures, on top of the unmeasured machine of its `part`. Appends to `notes`
+/// when and on which kernels it was made.
 Machine machine_from_profile(const Values& values, std::vector<ResolvedValue>& notes,
                              const Constants& constants = shipped_constants());
 

@@ -111,7 +111,8 @@ TEST_F(MeasuredInReport, SaysWhatCompareSays) {
     const auto end = line.find('`', 3);
     const std::string call = line.substr(3, end - 3);
     ++num_rows[call.substr(0, call.find('/'))];
-    // There, the interval is that of all kernels, and the bound stands between prediction and error.
+    // There, the interval is that of all kernels, and the bound stands between prediction and
+    // error.
     const auto error = line.rfind(" | ", line.size() - 3);
     const auto interval = line.find(" [", end);
     const auto row = compared.output.find("/" + call + line.substr(end + 1, interval - end));

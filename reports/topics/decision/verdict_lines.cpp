@@ -126,8 +126,7 @@ std::string other_schedules_text(const Evaluation& e, const LargestPart& part) {
 
 /// The overhead at the workload that decides. A training step has one, whether it fits or not.
 std::string fitting_text(const Evaluation& e, const LargestPart& part) {
-  const bool is_too_big =
-      is_too_large(e.study, e.memory, part.at->workload, part.at->path->scheme);
+  const bool is_too_big = is_too_large(e.study, e.memory, part.at->workload, part.at->path->scheme);
   return fmt::format(" {}: {}, {}; {}.{}", is_too_big ? "With enough memory" : "Where it fits",
                      name(fate_of(part.budget.kind, part.verdict)), overhead_text(part),
                      limit_text(part.budget), other_schedules_text(e, part));

@@ -100,8 +100,8 @@ TEST(LatentAttentionCost, SharesNoCache) {
   EXPECT_EQ(attention_cost(latent, 7168, {99, 1}, 8).stored_elements, 57600);
 }
 
-// Absorbed: 512 + 64 for the score and 512 for the mix. Expanded: 128 + 64 and 128, and a key of the
-// past costs 512 x 256 to expand. Behind 1,000 tokens 159 new ones make up for that.
+// Absorbed: 512 + 64 for the score and 512 for the mix. Expanded: 128 + 64 and 128, and a key of
+// the past costs 512 x 256 to expand. Behind 1,000 tokens 159 new ones make up for that.
 TEST(LatentAttentionCost, WorksOnCompressedVectorsForFewTokens) {
   const Attention latent = test::deepseek_v3().attention[0].attention;
   const auto core = [&](const SequencePass& pass) {

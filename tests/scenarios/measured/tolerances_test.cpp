@@ -103,8 +103,9 @@ TEST(Rules, KnowTheirLineAndAllTheirNumbers) {
 }
 
 TEST(ShippedRules, StandInTheRepository) {
-  for (const std::string id : {"published", "measurements", "samples", "epyc_turin_vm",
-                               "xeon_granite_rapids_vm", "xeon_emerald_rapids_vm", "epyc_genoa_vm", "h200_vm"})
+  for (const std::string id :
+       {"published", "measurements", "samples", "epyc_turin_vm", "xeon_granite_rapids_vm",
+        "xeon_emerald_rapids_vm", "epyc_genoa_vm", "h200_vm"})
     for (const ToleranceRule& rule : shipped_rules(id)) {
       EXPECT_EQ(rule.file, "scenarios/tolerances/" + id + ".yaml");
       EXPECT_FALSE(rule.reason.empty());
