@@ -95,7 +95,9 @@ TEST_F(OperationResiduals, AreInTheIntervalOfAPrediction) {
                               .counts = {.num_sources = 8, .num_queries = 24, .num_streams = 4},
                               .num_tokens = 2048,
                               .hidden_size = 3072};
-    const LaunchTime time(machine, *find_operation(call), execution_of(call));
+    const Operation measured = *find_operation(call);
+    const Execution execution = execution_of(call);
+    const LaunchTime time(machine, measured, execution);
     Corner slow;
     slow.bandwidth = IntervalEnd::high;
     return time.terms(slow).total() / time.terms({}).total();

@@ -166,6 +166,18 @@ TEST_F(GpuArchive, BecomesAProfileAComparisonAndTables) {
       << readme.substr(readme.find("<!-- begin peers fixture -->"), 300);
 }
 
+TEST_F(GpuArchive, WritesNothingForAPartThatIsNone) {
+  ASSERT_EQ(shell("tar -czf results.tar.gz results"), 0);
+  EXPECT_EQ(use("results.tar.gz", "--part"), 2);
+  EXPECT_EQ(errors(), "--part:1:1: error: missing value (a hardware preset)\n");
+  EXPECT_EQ(use("results.tar.gz", "--part h200_sxn --tree tree --build " DEPTHCOST_BUILD_DIR), 2);
+  EXPECT_NE(errors().find("--part:1:1: error: unknown part 'h200_sxn'; did you mean 'h200_sxm'?\n"),
+            std::string::npos)
+      << errors();
+  EXPECT_FALSE(fs::exists(folder_.path("tree/scenarios/profiles/fixture.yaml")));
+  EXPECT_FALSE(fs::exists(folder_.path("tree/scenarios/profiles/fixture.samples.json")));
+}
+
 TEST_F(GpuArchive, WritesNothingWithoutRounds) {
   fs::remove_all(folder_.path("results/rounds"));
   ASSERT_EQ(shell("tar -czf results.tar.gz results"), 0);
