@@ -103,8 +103,8 @@ TEST(Attribution, IsBandwidthWhereBytesDominate) {
   EXPECT_NEAR(it.amount, 0.8, 1e-12);
 }
 
-// A call that takes no longer than its launch says nothing of a rate. One residual_add of a token
-// moves 6 kB, far below the bound of what 1 us could move.
+// A call that takes no longer than its launch says nothing of a rate. The launch takes 2 us here,
+// and the ceiling is so high that no time is impossible.
 TEST(Attribution, IsLaunchWhereNothingElseIsLeft) {
   Machine machine = flat_machine();
   machine.memory_ceiling = BytesPerSecond{1e20};

@@ -321,8 +321,8 @@ TEST(PlanOfTraining, DoesNotLookAtWhatIsTooSlowInAnyCase) {
 
 // --- equals ---
 
-/// Experts that four or two tensor ranks share out, or each of eight has a part of: on a machine
-/// without all-to-all the numbers are the same.
+/// The same placement under two names: a dense model has no experts, so that their ranks change
+/// nothing.
 TEST(Plan, NamesOncePlacementsThatNoNumberTellsApart) {
   Study study = with_limit(1);
   PlacedStudy first = placed(study, {.tensor = 8, .expert = 8});
