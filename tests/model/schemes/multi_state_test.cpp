@@ -1,4 +1,5 @@
 // Schemes of model/schemes/multi_state by hand.
+#include "model/ledger/launches.hpp"
 #include "tests/model/schemes/by_hand.hpp"
 
 namespace depthcost::multi_state_test {
@@ -78,6 +79,17 @@ TEST(MultiState, KeepsWhatItsGradientsRead) {
       // h, f of the MLP or f of attention alone; p_0, x and q, x.
       {kAltup, fused, {3 * (5 + 2) + 3 * (1 + 2) + 2, 3 * 17 + 3 * 2}, {20, 0}, {2, 17}},
   });
+}
+
+/// Behind the last layer: x = norm(mean of h_0 and U_i h_i): h_0, the three products r; x w.
+TEST(Altup, EndsInTheMeanOfItsStreams) {
+  Operation last;
+  each_launch({{kAltup, {.hidden_size = 64, .num_streams = 4}}, 6}, fused,
+              [&](Count layer, const Operation& launch) {
+                if (layer == 0) last = launch;
+              });
+  EXPECT_EQ(traffic(last).reads_d, 1 + 3);
+  EXPECT_EQ(traffic(last).writes_d, 1);
 }
 
 }  // namespace
