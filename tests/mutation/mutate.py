@@ -24,9 +24,9 @@ SECONDS = 300  # a program that runs longer than this hangs: the error is found
 
 # The test programs that may find an error in a room, the likeliest first.
 TESTS = {
-    "model": ["model", "reports", "scenarios", "profile", "kernels/reference"],
-    "scenarios": ["scenarios", "reports", "profile"],
-    "profile": ["profile", "reports"],
+    "model": ["model", "reports", "scenarios", "profile", "kernels/reference", "results"],
+    "scenarios": ["scenarios", "reports", "profile", "results"],
+    "profile": ["profile", "reports", "results"],
 }
 # These draw, or start programs, and compute nothing that others do not.
 LEFT_OUT = "-*Plot*:*Hostile*:*Gnuplot*:Readme.*"
