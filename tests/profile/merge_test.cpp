@@ -219,7 +219,7 @@ TEST_F(Merge, MakesEveryIntervalWiderByTheSpread) {
   EXPECT_LT(residual(wide).low, residual(narrow).low - 0.05);
 }
 
-TEST_F(Merge, IsReadAgainAndVerified) {
+TEST_F(Merge, IsReadAgainAndVerifiedButNoNode) {
   std::vector<std::string> paths;
   for (unsigned i = 1; i <= 3; ++i) {
     folder_.written(fmt::format("s{}.json", i), test::synthetic_samples({.seed = i}));
@@ -234,6 +234,14 @@ TEST_F(Merge, IsReadAgainAndVerified) {
   const std::string text = to_yaml(merge(nodes).profile);
   const std::string path = folder_.written("fleet.yaml", text);
   EXPECT_EQ(verify(path), std::vector<std::string>{});
+  try {
+    read_node(path);
+    ADD_FAILURE() << "a merged profile is taken for a node";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.what(), path +
+                                ":1:1: error: invalid node (it is itself merged: give the "
+                                "profiles of its nodes)");
+  }
   folder_.written("n2.yaml", test::content_of(paths[1]) + "# touched\n");
   ASSERT_EQ(verify(path).size(), 1U);
   EXPECT_NE(verify(path)[0].find("nodes[1].hash is "), std::string::npos) << verify(path)[0];
