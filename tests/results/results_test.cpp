@@ -154,7 +154,7 @@ std::map<std::string, std::string> recorded_results() {
   return results;
 }
 
-TEST(Results, ChangeOnlyWhenMeant) {
+TEST(ShippedAnswers, ChangeOnlyOnPurpose) {
   const fs::path before = fs::current_path();
   fs::current_path(kRoot);  // documents name files as they are called
   std::string table = "command,exit_code,fingerprint\n";
