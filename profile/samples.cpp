@@ -8,6 +8,7 @@
 #include <map>
 
 #include "model/base/counted.hpp"
+#include "scenarios/keys/limits.hpp"
 #include "scenarios/keys/values.hpp"
 #include "scenarios/text/input_text.hpp"
 #include "scenarios/text/json_document.hpp"
@@ -22,8 +23,6 @@ constexpr std::size_t kFewestRepetitions = 3;
 constexpr Count kMostStreams = 1 << 20;
 constexpr Count kMostThreads = 1 << 20;
 constexpr Count kMostRounds = 999;  // scripts/arguments.sh
-constexpr Count kMostLayers =
-    65536;  // each is walked, as in a scenario: scenarios/read/scenario.cpp
 
 Repetitions seconds_of(JsonRecord& row) {
   Repetitions repetitions;
@@ -133,7 +132,7 @@ StepSchedule step_schedule_of(JsonRecord& row) {
 StepSample step_of(JsonRecord& row) {
   const std::vector<std::string> schemes{"standard", "mhc", "block_attnres"};
   const StepSchedule schedule = step_schedule_of(row);
-  const Count layers = row.count_to(kMostLayers, "layers");
+  const Count layers = row.count_to(kMaxLayers, "layers");
   const Count block_size = row.count("block_size");
   if (block_size > layers)
     throw InputError(row.at("block_size").position,

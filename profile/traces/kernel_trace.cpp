@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -41,11 +42,16 @@ std::size_t launches_of(const std::map<std::string, std::vector<Interval>>& kern
   return count;
 }
 
-/// All of it, or one byte more than a table may have.
+/// All of it, or a part that is larger than a table may be. Grows with the content, since a small
+/// table should not take the memory of the largest.
 std::string table_in(std::streambuf& content) {
-  std::string text(kMaxTraceTableBytes + 1, '\0');
-  text.resize(static_cast<std::size_t>(
-      content.sgetn(text.data(), static_cast<std::streamsize>(text.size()))));
+  std::string text;
+  std::array<char, 1 << 16> part;
+  while (text.size() <= kMaxTraceTableBytes) {
+    const std::streamsize count = content.sgetn(part.data(), part.size());
+    if (count <= 0) break;
+    text.append(part.data(), static_cast<std::size_t>(count));
+  }
   return text;
 }
 

@@ -18,10 +18,9 @@ Count replicas_of(const TableRow& row) {
 
 std::string parallelism_of(const TableRow& row) {
   std::string text =
-      fmt::format("tensor: {}, context: {}, data: {}, expert: {}", count_in(row, "tensor"),
-                  count_in(row, "context"), replicas_of(row), count_in(row, "expert"));
-  if (const Count stages = count_in(row, "pipeline"); stages > 1)
-    text += fmt::format(", pipeline: {}", stages);
+      fmt::format("tensor: {}, context: {}, data: {}, expert: {}, pipeline: {}",
+                  count_in(row, "tensor"), count_in(row, "context"), replicas_of(row),
+                  count_in(row, "expert"), count_in(row, "pipeline"));
   if (const Count stages = count_in(row, "virtual_stages"); stages > 1)
     text += fmt::format(", virtual_stages: {}", stages);
   return text;

@@ -73,6 +73,16 @@ TEST(SmallInputs, MayHaveManyRecords) {
     EXPECT_EQ(run_limited(text, {"evaluate", "it.yaml"}).exit_code, 0);
 }
 
+TEST(SmallInputs, MayBeTablesOfAProfiler) {
+  const Outcome outcome = run_limited(
+      "Start (ns),Duration (ns),Name\n1,2,unknown\n",
+      {"compare", "it.yaml", "--scenario", DEPTHCOST_SOURCE_DIR "/scenarios/kimi_k3_8xh200.yaml",
+       "--workload", "decode/64", "--steps", "1"});
+  EXPECT_EQ(outcome.errors,
+            "it.yaml:1:1: error: no known kernel (the longest of 1 is 'unknown'; --kernel-names "
+            "FILE says which operation a name is)\n");
+}
+
 TEST(SmallInputs, HaveNoSweepOfAllPairsOfLayers) {
   EXPECT_EQ(run_limited(layers(16384, "full_attnres", kDecode), {"sweep", "it.yaml"}).errors,
             "--axis:1:1: error: invalid axes (268435456 layers of all choices to go through, more "

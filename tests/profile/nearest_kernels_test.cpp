@@ -70,5 +70,22 @@ TEST_F(NearestKernels, CompareRatiosOfRows) {
   EXPECT_EQ(shown_sources({5, 8}, 7), (std::set<Count>{5, 8}));
 }
 
+TEST_F(NearestKernels, StandBesideHowWellTheProfilePredicts) {
+  const Profile profile =
+      fit(read_samples(folder_.written("p.samples.json", test::synthetic_samples())));
+  folder_.written("p.yaml", to_yaml(profile));
+  const Scenario scenario =
+      read_scenario(folder_.written("s.yaml",
+                                    "schema: depthcost/1\nmodel: llama_3_1_8b\nhardware: p.yaml\n"
+                                    "workload: {prefill: {tokens: 2048}}\n"));
+  const auto shown = measured_kernels(scenario, evaluate(scenario.study));
+  ASSERT_TRUE(shown.has_value());
+  EXPECT_EQ(shown->coverage_cases, profile.operation_coverage.cases);
+  ASSERT_TRUE(shown->coverage.has_value());
+  EXPECT_NEAR(shown->coverage->value, profile.operation_coverage.share.value, 1e-3);
+  EXPECT_EQ(shown->coverage_warning, coverage_warning(profile.operation_coverage.share));
+  EXPECT_EQ(shown->trust.size(), 2U);
+}
+
 }  // namespace
 }  // namespace depthcost::profile::nearest_kernels_test

@@ -135,6 +135,18 @@ TEST_F(BadSamples, MayNotHaveStepsOfLargerBlocksThanLayers) {
             ": error: invalid block_size '49' (the step has only 48 layers)");
 }
 
+TEST_F(BadSamples, MayHaveStepsOfAsManyLayersAsAreWalked) {
+  const auto error_of_layers = [this](const std::string& layers) {
+    std::string row = step_row("s", "8");
+    row.replace(row.find("\"layers\":48"), 11, "\"layers\":" + layers);
+    return error_with("\"steps\": [", "\"steps\": [" + row);
+  };
+  EXPECT_EQ(error_of_layers("16384"), "nothing");
+  const std::string error = error_of_layers("16385");
+  EXPECT_EQ(error.substr(error.find(": error")),
+            ": error: invalid layers '16385' (more than 16384)");
+}
+
 TEST_F(BadSamples, MayBeLargeButNotWithoutEnd) {
   const std::string text = test::synthetic_samples();
   EXPECT_EQ(error_of(text + std::string(2'000'000, ' ')), "nothing");

@@ -7,27 +7,21 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "cli/program/program.hpp"
 #include "model/pipeline/pipeline_order.hpp"
 #include "scenarios/presets/presets.hpp"
 #include "scenarios/text/input_text.hpp"
-#include "tests/marked_block.hpp"
+#include "tests/results/fingerprints.hpp"
+#include "tests/results/program_outcome.hpp"
 
-namespace depthcost {
+namespace depthcost::shipped_results {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 const fs::path kRoot = DEPTHCOST_SOURCE_DIR;
-const fs::path kResults = fs::path(DEPTHCOST_GOLDEN_DIR) / "results.csv";
 
 std::vector<std::string> files_of(const std::string& folder, const std::string& extension) {
   std::vector<std::string> files;
@@ -103,79 +97,18 @@ std::vector<std::string> commands() {
   return lines;
 }
 
-/// Prints numbers with nine digits, since the last ones are the C library's.
-void write_rounded(const json& value, std::string& text) {
-  if (value.is_number_float()) {
-    text += fmt::format("{:.9g}", value.get<double>());
-  } else if (value.is_object()) {
-    for (const auto& [key, member] : value.items()) {
-      if (key == "program_version") continue;
-      text += key + ":";
-      write_rounded(member, text);
-    }
-  } else if (value.is_array()) {
-    for (const json& element : value) write_rounded(element, text);
-  } else {
-    text += value.dump();
-  }
-  text += '\n';
-}
-
-/// The exit code, and the fingerprint of what the command prints.
-std::string result_of(const std::string& line) {
-  std::istringstream stream("depthcost --quiet " + line);
-  std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  const int code = run_program(static_cast<int>(pointers.size()), pointers.data());
-  std::fflush(stdout);
-  const std::string printed = testing::internal::GetCapturedStdout();
-  const std::string errors = testing::internal::GetCapturedStderr();
-  const json document = json::parse(printed, nullptr, false);
-  std::string text = errors;
-  if (document.is_discarded())
-    text += printed;
-  else
-    write_rounded(document, text);
-  return fmt::format("{},{}", code, hash_text(text));
-}
-
-std::map<std::string, std::string> recorded_results() {
-  std::map<std::string, std::string> results;
-  std::ifstream file(kResults);
-  std::string row;
-  std::getline(file, row);
-  while (std::getline(file, row)) {
-    const std::size_t end = row.rfind('"');
-    results[row.substr(1, end - 1)] = row.substr(end + 2);
-  }
-  return results;
-}
-
 TEST(ShippedAnswers, ChangeOnlyOnPurpose) {
   const fs::path before = fs::current_path();
   fs::current_path(kRoot);  // documents name files as they are called
-  std::string table = "command,exit_code,fingerprint\n";
-  const std::map<std::string, std::string> recorded = recorded_results();
-  std::size_t num_recorded = 0;
+  test::Fingerprints fingerprints("results.csv", "command,exit_code,fingerprint");
   for (const std::string& command : commands()) {
-    const std::string result = result_of(command);
-    table += fmt::format("\"{}\",{}\n", command, result);
-    const auto row = recorded.find(command);
-    num_recorded += row == recorded.end() ? 0 : 1;
-    if (!test::is_updating_golden() && (row == recorded.end() || row->second != result))
-      ADD_FAILURE() << "depthcost " << command
-                    << " does not print what it printed before (its fingerprint in " << kResults
-                    << " is another; UPDATE_GOLDEN=1 if the change is on purpose)";
+    const test::ProgramOutcome outcome = test::outcome_of(test::words_of(command));
+    fingerprints.expect(command, fmt::format("{},{}", outcome.code, hash_text(outcome.text)),
+                        "depthcost " + command + " does not print what it printed before");
   }
   fs::current_path(before);
-  if (test::is_updating_golden())
-    std::ofstream(kResults) << table;
-  else
-    EXPECT_EQ(num_recorded, recorded.size()) << kResults << " has commands that are not run";
+  fingerprints.finish();
 }
 
 }  // namespace
-}  // namespace depthcost
+}  // namespace depthcost::shipped_results

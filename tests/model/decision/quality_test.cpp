@@ -79,5 +79,31 @@ TEST(Quality, IsOneLossForSchemesWithoutBlocks) {
       quality_of(Scheme{schemes::kFullAttnRes, {.blocks = partition_by_size(54, 6)}}).agrees());
 }
 
+/// Table 4 of the paper, and the parameters that it names.
+TEST(Quality, QuotesTheAblationsForTheParametersTheyWereMadeWith) {
+  struct Row {
+    const char* scheme;
+    SchemeParameters parameters;
+    std::optional<double> loss;
+  };
+  const std::vector<Row> rows{
+      {"denseformer", {.dilation = 1, .period = 1}, 1.767},
+      {"denseformer", {.dilation = 4, .period = 1}, {}},
+      {"attnres_input_dependent", {}, 1.731},
+      {"attnres_input_independent", {}, 1.749},
+      {"attnres_sigmoid", {}, 1.741},
+      {"attnres_raw_keys", {}, 1.743},
+      {"attnres_raw_keys", {.block_size = 4}, 1.750},
+      {"attnres_raw_keys", {.block_size = 5}, {}},
+      {"attnres_multihead", {.block_size = 4, .heads = 16}, 1.752},
+      {"attnres_multihead", {.block_size = 4, .heads = 8}, {}},
+      {"attnres_sliding_window", {.window = 8}, 1.764},
+      {"attnres_sliding_window", {.window = 9}, {}},
+  };
+  for (const Row& row : rows)
+    EXPECT_EQ(quality_of(Scheme{*find_scheme(row.scheme), row.parameters}).at_most(), row.loss)
+        << row.scheme;
+}
+
 }  // namespace
 }  // namespace depthcost::quality_test

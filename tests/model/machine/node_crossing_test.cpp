@@ -64,6 +64,19 @@ TEST(NodeCrossing, WaitsForARoundWithoutBytes) {
                    1 / kNetworkEfficiency.high);
 }
 
+/// From one device to another: nothing is handed on inside a node.
+TEST(NodeCrossing, SendsAMessageOverTheNetworkAlone) {
+  Machine linked = machine();
+  linked.transfers.push_back(
+      {.kind = send, .num_ranks = 2, .size = {50e9}, .time = {{7}, {8}, {9}}});
+  for (const Machine& it : {machine(), linked}) {
+    const Estimate<Seconds> message = time(it, send, 2, 50e9);
+    EXPECT_DOUBLE_EQ(message.low.value, kNetworkRound.low.value + 1 / kNetworkEfficiency.high);
+    EXPECT_DOUBLE_EQ(message.value.value, kNetworkRound.value.value + 1 / kNetworkEfficiency.value);
+    EXPECT_DOUBLE_EQ(message.high.value, kNetworkRound.high.value + 1 / kNetworkEfficiency.low);
+  }
+}
+
 /// A step asks by ranks alone, and crosses nodes where they are more than a node has.
 TEST(NodeCrossing, IsWhatAStepTakesForRanksOfSeveralNodes) {
   const auto asked = transfer_time(machine(), all_reduce, 16, Bytes{1e6});

@@ -345,6 +345,18 @@ TEST(CriticalTime, LeavesOutWhatPhase1ComputesForLaterLayers) {
   EXPECT_EQ(critical_time(single, execution, all), all.total());
 }
 
+/// What phase 1 computes for later layers: scores and mixes of two of its three queries. Each pair
+/// of a source and a query has a product and a sum for either.
+TEST(CriticalTime, LeavesOutOperationsForLaterLayersWhereThoseDecide) {
+  const Operation phase1 = operations::phase1(5, 3, 1, {});
+  const Execution execution = thousand_tokens();
+  TimeTerms terms = test::time_terms(memory_alone(), phase1, execution, {});
+  terms.operations = 1000 * terms.bytes;
+  const double later_d = 4 * 5 * 2;
+  EXPECT_DOUBLE_EQ(critical_time(phase1, execution, terms).value,
+                   (terms.floor + (1 - later_d / phase1.flops_d) * terms.operations).value);
+}
+
 TEST(AMachineWithoutACache, TakesEverythingFromMemory) {
   const Machine machine = memory_alone();
   const Operation operation = operations::residual_add_rmsnorm();

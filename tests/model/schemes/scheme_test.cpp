@@ -21,6 +21,14 @@ using namespace by_hand;
 
 constexpr Count kLayers = kDeepLayers;
 
+TEST(Schemes, HaveALabelThatTellsThemApart) {
+  std::set<std::string_view> labels;
+  for (const SchemeRule* rule : scheme_rules()) {
+    EXPECT_FALSE(rule->label.empty()) << rule->id;
+    EXPECT_TRUE(labels.insert(rule->label).second) << rule->label;
+  }
+}
+
 TEST(Schemes, SinglePassMhcNeedsTenAndHasNoUnfusedForm) {
   const FamilyRow row =
       row_of(family_rows(study_of(path_of("single_pass_mhc"))), "single_pass_mhc");

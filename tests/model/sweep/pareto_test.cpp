@@ -60,5 +60,23 @@ TEST(ParetoFront, FindsThatAllStand) {
   EXPECT_EQ(pareto_front({values, 4}).size(), kPoints);
 }
 
+/// Large enough that halves are divided by every objective, with ties in each.
+TEST(ParetoFront, IsTheSameForManyPointsThatHardlyBeatEachOther) {
+  for (const std::size_t k : {3U, 4U, 5U}) {
+    std::mt19937_64 random(k);
+    std::vector<double> values;
+    for (std::size_t i = 0; i < 1500; ++i) {
+      std::size_t left = 60;
+      for (std::size_t j = 1; j < k; ++j) {
+        const std::size_t part = random() % (left + 1);
+        values.push_back(static_cast<double>(part));
+        left -= part;
+      }
+      values.push_back(static_cast<double>(left + random() % 3));
+    }
+    EXPECT_EQ(pareto_front({values, k}), front_by_pairs({values, k})) << k;
+  }
+}
+
 }  // namespace
 }  // namespace depthcost::pareto_test

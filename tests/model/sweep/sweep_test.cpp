@@ -376,6 +376,14 @@ TEST(Sweep, TurnsTheStreamsAndBlocksOfMechanismsThatHaveThem) {
       {mechanism_study("attnres_sigmoid"), {axis(SweptKey::block_size, {1, 24, 186})}, 1});
 }
 
+/// Its blocks are a number of layers, not a division of all.
+TEST(Sweep, TurnsABlockSizeThatIsAParameter) {
+  for (const char* scheme : {"attnres_multihead", "attnres_raw_keys"}) {
+    const Sweep sweep(mechanism_study(scheme), {axis(SweptKey::block_size, {3, 8})}, 1);
+    for (const SweepChoice& choice : sweep.choices()) EXPECT_EQ(choice.refused, "") << scheme;
+  }
+}
+
 TEST(Sweep, RefusesStreamsThatAMechanismDoesNotHave) {
   const Sweep sweep(mechanism_study("rezero"), {axis(SweptKey::num_streams, {2})}, 1);
   EXPECT_EQ(sweep.choices().front().refused, "scheme rezero has no streams");
