@@ -290,10 +290,10 @@ void choose_form(const Samples& samples, Profile& profile) {
 double noise_of(const Samples& samples) {
   std::map<std::string, double> firsts;
   for (const KernelSample& first : samples.kernels)
-    if (!first.is_again) firsts.emplace(first.name + "/again", typical(first.seconds));
+    firsts.emplace(first.name + "/again", typical(first.seconds));
   std::vector<double> differences;
   for (const KernelSample& again : samples.kernels)
-    if (const auto first = firsts.find(again.name); again.is_again && first != firsts.end())
+    if (const auto first = firsts.find(again.name); first != firsts.end())
       differences.push_back(std::abs(typical(again.seconds) / first->second - 1));
   return differences.empty() ? 0 : quantile(differences, 0.95);
 }

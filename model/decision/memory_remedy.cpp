@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <vector>
 
 #include "model/architecture/expert_layers.hpp"
@@ -13,19 +12,6 @@
 
 namespace depthcost {
 namespace {
-
-/// Bytes of the fullest workload point.
-Bytes largest_memory(const Study& study) {
-  std::map<WorkloadId, Bytes> at_workload;
-  const std::vector<MemoryRow> rows = all_memory_rows(study, study.path);
-  Bytes largest;
-  for (const MemoryRow& row : rows) {
-    Bytes& sum = at_workload[row.workload];
-    sum += row.bytes;
-    largest = std::max(largest, sum);
-  }
-  return largest;
-}
 
 /// The most of `all` ranks that experts can be dealt out to, up to a limit: a scenario's expert
 /// ranks divide all.
@@ -58,7 +44,7 @@ std::string nearest_replicas(const Study& study, double limit) {
         spread.tensor_parallel_size * spread.context_parallel_size * spread.data_parallel_size;
     spread.expert_parallel_size =
         expert_ranks(ranks, std::min(experts, factor * study.expert_parallel_size));
-    if (largest_memory(spread).value <= kCountedShare * limit)
+    if (fullest_memory(spread, spread.path).value <= kCountedShare * limit)
       return fmt::format("{} would keep it", parallelism_text(spread));
   }
   return "";
@@ -81,7 +67,7 @@ std::string nearest_parallelism(const Study& study, double limit) {
                            study.data_parallel_size,
                        std::min(fewest_experts(*study.model.architecture).value_or(1),
                                 factor * study.expert_parallel_size));
-      if (largest_memory(spread).value <= kCountedShare * limit)
+      if (fullest_memory(spread, spread.path).value <= kCountedShare * limit)
         return fmt::format("{} would keep it", parallelism_text(spread));
     }
   return "";
@@ -96,7 +82,7 @@ std::string nearest_training_memory(const Study& study, double limit) {
     Study other = study;
     other.training->layers = layers;
     other.training->sharding = sharding;
-    return largest_memory(other).value <= kCountedShare * limit;
+    return fullest_memory(other, other.path).value <= kCountedShare * limit;
   };
   const Training& now = *study.training;
   const std::string recompute = "workload.training.layers: recompute";

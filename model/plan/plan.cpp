@@ -5,13 +5,13 @@
 #include <cmath>
 #include <compare>
 #include <limits>
-#include <map>
 #include <tuple>
 
 #include "model/base/parallel.hpp"
 #include "model/schemes/list.hpp"
 #include "model/step/memory.hpp"
 #include "model/step/weights_and_cache.hpp"
+#include "model/training/training_memory.hpp"
 #include "model/training/training_step.hpp"
 
 namespace depthcost {
@@ -22,18 +22,6 @@ constexpr std::size_t kShown = 3;
 /// Placements that are looked at between two prunings. Not the number of threads, which must not
 /// decide what is looked at.
 constexpr std::size_t kAtOnce = 4;
-
-/// What the fullest workload needs.
-Bytes memory_needed(const Study& study, const ResidualPath& path) {
-  std::map<WorkloadId, Bytes> at_workload;
-  Bytes largest;
-  for (const MemoryRow& row : all_memory_rows(study, path)) {
-    Bytes& sum = at_workload[row.workload];
-    sum += row.bytes;
-    largest = std::max(largest, sum);
-  }
-  return largest;
-}
 
 double limit_of(const Study& study, WorkloadKind workload) {
   BudgetKind kind = BudgetKind::decode_overhead;
@@ -77,7 +65,7 @@ void set_choice(PlannedPlacement& plan, const Sweep& sweep, std::size_t choice) 
   plan.schedule = study.schedule;
   plan.quality = sweep.choices()[choice].quality;
   if (const Partition* blocks = attnres_blocks(study.path.scheme)) plan.blocks = *blocks;
-  plan.memory = memory_needed(study, study.path);
+  plan.memory = fullest_memory(study, study.path);
   for (const StepRow& row : rows_of(study)) {
     if (!row.overhead || !row.baseline_step) {
       plan.missing = row.missing;
@@ -148,7 +136,7 @@ std::optional<PlannedPlacement> too_large(const PlacedStudy& placed) {
   const Bytes capacity = planned_memory(study);
   study.machine->memory_capacity = capacity;
   PlannedPlacement plan = unplanned(placed);
-  plan.memory = memory_needed(study, baseline_study(study).path);
+  plan.memory = fullest_memory(study, baseline_study(study).path);
   if (plan.memory <= capacity) return std::nullopt;
   plan.fate = PlanFate::does_not_fit;
   return plan;

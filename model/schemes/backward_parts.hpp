@@ -109,10 +109,10 @@ constexpr SavedVectors larger(const SavedVectors& a, const SavedVectors& b) {
   return {std::max(a.vectors, b.vectors), std::max(a.scalars, b.scalars)};
 }
 
-/// The sum over a chunk. What its first layer reads of the layers before it is kept once.
+/// The sum over a chunk and, where it stands there, the output. What its first layer reads of the
+/// layers before it is kept once.
 inline ChunkActivations saved_by_chunk(const SchemeLayer& last, const ChunkOfLayers& chunk,
-                                       const ActivationPlan& plan, SavedOf* saved,
-                                       bool has_output) {
+                                       const ActivationPlan& plan, SavedOf* saved) {
   SavedLayer sum{.inputs = 0};
   SavedVectors largest;
   SavedVectors largest_remade;
@@ -130,7 +130,7 @@ inline ChunkActivations saved_by_chunk(const SchemeLayer& last, const ChunkOfLay
     largest_remade = larger(largest_remade, each.remade);
   };
   for (Count i = 0; i < chunk.num_layers; ++i) add(chunk.first_layer + i);
-  if (has_output && chunk.output == OutputAggregation::here) add(last.num_layers + 1);
+  if (chunk.output == OutputAggregation::here) add(last.num_layers + 1);
   ChunkActivations all;
   if (plan.policy == ActivationPolicy::recompute)
     all = {.kept = sum.state, .for_weights = saved_vectors(sum.inputs), .working = largest_remade};
@@ -145,14 +145,16 @@ inline ChunkActivations saved_by_chunk(const SchemeLayer& last, const ChunkOfLay
 template <SavedOf* kSaved>
 ChunkActivations layers_keep(const SchemeLayer& last, const ChunkOfLayers& chunk,
                              const ActivationPlan& plan) {
-  return saved_by_chunk(last, chunk, plan, kSaved, false);
+  ChunkOfLayers layers = chunk;
+  layers.output = OutputAggregation::elsewhere;
+  return saved_by_chunk(last, layers, plan, kSaved);
 }
 
 /// The same with the output behind the last layer.
 template <SavedOf* kSaved>
 ChunkActivations layers_and_output_keep(const SchemeLayer& last, const ChunkOfLayers& chunk,
                                         const ActivationPlan& plan) {
-  return saved_by_chunk(last, chunk, plan, kSaved, true);
+  return saved_by_chunk(last, chunk, plan, kSaved);
 }
 
 }  // namespace depthcost::scheme_parts

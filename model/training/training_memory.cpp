@@ -2,6 +2,7 @@
 #include "model/training/training_memory.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "model/ledger/backward.hpp"
@@ -186,6 +187,17 @@ std::vector<MemoryRow> all_memory_rows(const Study& study, const ResidualPath& p
       training_memory_rows(study, path, quoted_schedule(study, path));
   rows.insert(rows.end(), training.begin(), training.end());
   return rows;
+}
+
+Bytes fullest_memory(const Study& study, const ResidualPath& path) {
+  std::map<WorkloadId, Bytes> at_workload;
+  Bytes most;
+  for (const MemoryRow& row : all_memory_rows(study, path)) {
+    Bytes& sum = at_workload[row.workload];
+    sum += row.bytes;
+    most = std::max(most, sum);
+  }
+  return most;
 }
 
 }  // namespace depthcost

@@ -153,7 +153,6 @@ HfConfig::HfConfig(const Node& document, std::string label)
 void HfConfig::set_defaults(std::string_view model_type, std::string_view json) {
   defaults_document_ = std::make_unique<Node>(parse_json(json, label_));
   // What is wrong with a default is reported where the key is absent.
-  defaults_document_->position = position();
   for (Member& member : std::get<Map>(defaults_document_->content).members)
     member.value.position = position();
   defaults_.emplace(*defaults_document_, fmt::format("transformers' {}.", model_type));

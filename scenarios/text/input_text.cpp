@@ -63,12 +63,17 @@ class FileDescriptor {
 /// Device and inode identify a file under all of its names.
 using FileIdentity = std::pair<dev_t, ino_t>;
 
-FileIdentity regular_file(const FileDescriptor& file, const std::string& path) {
+struct RegularFile {
+  FileIdentity identity;
+  std::size_t size = 0;  // when it was opened; it may have grown since
+};
+
+RegularFile regular_file(const FileDescriptor& file, const std::string& path) {
   struct stat status = {};
   if (::fstat(file.number(), &status) != 0) fail_to_read(path, errno);
   if (S_ISDIR(status.st_mode)) fail_to_read(path, "a directory");
   if (!S_ISREG(status.st_mode)) fail_to_read(path, "not a regular file");
-  return {status.st_dev, status.st_ino};
+  return {{status.st_dev, status.st_ino}, static_cast<std::size_t>(status.st_size)};
 }
 
 /// The files that this process has read, from several threads, and the hashes of their contents.
@@ -104,8 +109,9 @@ ReadFiles& read_files() {
 }
 
 /// At most one byte above the limit, which is enough to see that the file is too large.
-std::string read_start(const FileDescriptor& file, const std::string& path, std::size_t max_bytes) {
-  std::string text(std::min(max_bytes, kMaxFileBytes) + 1, '\0');
+std::string read_start(const FileDescriptor& file, const std::string& path, std::size_t size,
+                       std::size_t max_bytes) {
+  std::string text(std::min(max_bytes, size) + 1, '\0');
   std::size_t num_read = 0;
   while (num_read <= max_bytes) {
     if (num_read == text.size()) text.resize(std::min(2 * text.size(), max_bytes + 1));
@@ -142,8 +148,9 @@ std::string load_text(const std::string& path, std::size_t max_bytes) {
   // Opened without blocking, since a FIFO without a writer would block for ever.
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (file.number() < 0) fail_to_read(path, errno);
-  read_files().add(regular_file(file, path));
-  std::string text = read_start(file, path, max_bytes);
+  const RegularFile regular = regular_file(file, path);
+  read_files().add(regular.identity);
+  std::string text = read_start(file, path, regular.size, max_bytes);
   read_files().add_content(text);
   return text;
 }

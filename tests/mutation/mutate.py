@@ -250,6 +250,7 @@ def main():
     if not sources:
         print("no source has changed: nothing to plant")
         return
+    commit = run("git", "describe", "--always", "--dirty").strip()  # of what is built
     names = sorted({it for names in TESTS.values() for it in names})
     targets = [pathlib.Path(program_of(it)).name for it in names]
     for command in (["cmake", "--preset", "mutate"], ["cmake", "--build", "--preset", "mutate", "--target", *targets]):
@@ -269,7 +270,6 @@ def main():
     score = campaign.found / total
     print(f"{campaign.found} of {total} errors found ({100 * score:.1f} %); {campaign.same} more changed nothing")
     if options.log:
-        commit = run("git", "describe", "--always", "--dirty").strip()
         with RUNS.open("a") as rows:
             rows.write(f"{datetime.date.today()},{commit},{options.seed},{total},{campaign.found},{campaign.same}\n")
     sys.exit(score < LEAST_FOUND)

@@ -46,11 +46,13 @@ struct Word {
   std::string text;
 };
 
+/// Up to where a value's source is told, whose words are free.
 std::vector<Word> words_in(const std::string& line) {
+  const std::size_t last = std::min(line.find("source:"), line.size());
   std::vector<Word> words;
-  for (std::size_t begin = 0; begin < line.size();) {
+  for (std::size_t begin = 0; begin < last;) {
     std::size_t end = begin;
-    while (end < line.size() && is_word(line[end])) ++end;
+    while (end < last && is_word(line[end])) ++end;
     if (end > begin) words.push_back({begin, line.substr(begin, end - begin)});
     begin = std::max(end, begin + 1);
   }

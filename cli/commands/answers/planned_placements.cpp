@@ -90,21 +90,20 @@ std::vector<std::string> schemes_of(const ScenarioOptions& question, Count devic
                                                    : name(own.path.scheme))};
 }
 
-PlanSource read_source(const ScenarioOptions& question, bool is_searched) {
+PlanSource read_source(const ScenarioOptions& question, PlannedBlocks blocks) {
   UnreadScenario source = asked_document("", question);
   Study own = scenario_of(source.document, source.file, source.provenance).study;
-  return {.source = std::move(source),
-          .own = std::move(own),
-          .blocks = is_searched ? PlannedBlocks::searched : PlannedBlocks::written};
+  return {.source = std::move(source), .own = std::move(own), .blocks = blocks};
 }
 
 PlanSource source_of(ScenarioOptions question, const std::string& scheme, Count devices) {
-  const bool is_searched = question.block_size.empty();
+  const PlannedBlocks blocks =
+      question.block_size.empty() ? PlannedBlocks::searched : PlannedBlocks::written;
   question.scheme = scheme;
-  if (is_searched && scheme == schemes::kBlockAttnRes.id) question.block_size = kAnyBlockSize;
-  return read_on_ranks(std::move(question), devices, [&](const ScenarioOptions& asked) {
-    return read_source(asked, is_searched);
-  });
+  if (question.block_size.empty() && scheme == schemes::kBlockAttnRes.id)
+    question.block_size = kAnyBlockSize;
+  return read_on_ranks(std::move(question), devices,
+                       [&](const ScenarioOptions& asked) { return read_source(asked, blocks); });
 }
 
 /// One for each scheme.

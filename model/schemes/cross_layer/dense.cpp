@@ -199,6 +199,7 @@ Launches mudd_former(const SchemeLayer& at, Schedule schedule) {
   if (schedule == fused) {
     Operation coefficients = operations::unfused_narrow_projection(
         {kReadsOutput, kReadsHidden, writes(Operand::bank, 1)}, columns, weights);
+    coefficients.flops_d += 1;  // the state, h + f
     coefficients.parameters = weights;
     Operation scan =
         operations::row_update({reads(Operand::bank, sources - 1), reads(Operand::recent, 1),

@@ -34,7 +34,7 @@ Launches at_boundaries(const SchemeLayer& at, Schedule schedule) {
   if (schedule == single_pass)
     return {operations::row_update({reads(Operand::bank, s - 1), own_state, kReadsOutput,
                                     writes(Operand::bank, 1), kWritesInput},
-                                   (kFlopsPerPair + kFlopsPerKey) * s,
+                                   1 + (kFlopsPerPair + kFlopsPerKey) * s,
                                    operations::kQuery_d + operations::kGain_d)};
   return {operations::residual_add(),      operations::unfused_stack(s),
           operations::unfused_key_norm(s), operations::unfused_scores(s),

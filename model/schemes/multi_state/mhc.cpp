@@ -122,7 +122,7 @@ ChunkActivations mean_exit_keep(const SchemeLayer& last, const ChunkOfLayers& ch
     return is_behind_last(at) ? add_and_norm_saved(at, schedule) : SavedLayer{.inputs = 0};
   };
   const ChunkActivations layers = dynamic_streams_keep<mhc_scalars>(last, chunk, plan);
-  const ChunkActivations exit = saved_by_chunk(last, chunk, plan, exit_saved, true);
+  const ChunkActivations exit = saved_by_chunk(last, chunk, plan, exit_saved);
   return {.kept = layers.kept + exit.kept,
           .for_weights = layers.for_weights + exit.for_weights,
           .offloaded = layers.offloaded + exit.offloaded,

@@ -119,8 +119,11 @@ TEST(FewTokens, ShareAProductAmongCtas) {
   EXPECT_EQ(bytes(up, 1), 2 * 320 * (64 + 1) * 2.0);
   EXPECT_EQ(bytes(up, 24), 2 * 320 * (64 + 24) * 2.0);
   EXPECT_EQ(bytes(operations::gate_apply({}, operations::StreamNorm::stored), 8), 0);
-  // A machine of 60 holds 8 splits of 6 tiles.
+  // A machine of 60 holds 8 splits of 6 tiles, one of 96 just 16 splits, and a cluster has no more.
   EXPECT_EQ(product_bytes_in_turn(60, down, types, 8).value, 2 * cta);
+  EXPECT_EQ(product_bytes_in_turn(95, down, types, 8).value, 2 * cta);
+  EXPECT_EQ(product_bytes_in_turn(96, down, types, 8).value, cta);
+  EXPECT_EQ(product_bytes_in_turn(1000, down, types, 8).value, cta);
 }
 
 /// Weights of one byte are drawn in half of the time, tokens are not.

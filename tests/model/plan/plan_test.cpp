@@ -242,6 +242,34 @@ TEST(Plan, CountsAllThatTrainingKeeps) {
   EXPECT_GT(plan.memory.value, 18 * 2.7e12 / 8);
 }
 
+/// On devices that hold the standard residual, and not the blocks beside it.
+PlacedStudy too_tight_for_blocks(PlacedStudy tight) {
+  const Bytes standard = fullest_memory(tight.study, baseline_study(tight.study).path);
+  tight.study.machine->memory_capacity = (1 + 1e-9) / kCountedShare * standard;
+  return tight;
+}
+
+TEST(Plan, DoesNotFitWhereNoChoiceOfBlocksDoes) {
+  const PlacedStudy tight =
+      too_tight_for_blocks(placed(with_limit(100), {.tensor = 8, .expert = 8}));
+  const PlannedPlacement plan = planned(tight);
+  EXPECT_EQ(plan.fate, PlanFate::does_not_fit);
+  EXPECT_GT(plan.memory, kCountedShare * *tight.study.machine->memory_capacity);
+}
+
+TEST(Plan, IsNotSaidToBeFasterWhereItDoesNotFit) {
+  const Study study = with_limit(100);
+  const PlacedStudy tight = too_tight_for_blocks(placed(study, {.tensor = 8, .expert = 8}));
+  const PlacedStudy slower = placed(study, {.tensor = 2, .data = 4, .expert = 2});
+  ASSERT_EQ(planned(slower).fate, PlanFate::keeps);
+  ASSERT_LT(planned(tight).cost, planned(slower).cost);
+  Progress progress;
+  const Plans found = plans_of({slower, tight}, 1, progress);
+  EXPECT_EQ(found.best.size(), 1U);
+  EXPECT_EQ(found.too_large, 1U);
+  EXPECT_FALSE(found.faster.has_value());
+}
+
 // --- training ---
 
 /// Kimi K3 in training on eight devices that hold all of it, or a part of its placements.
@@ -310,6 +338,18 @@ TEST(PlanOfTraining, IsWhatALoopOverEveryPlacementFinds) {
     for (const double capacity : {6e12, 1e14})
       for (const std::size_t threads : {1U, 3U})
         expect_what_a_loop_finds(training_of(capacity, limit), threads);
+}
+
+/// A step that does not fit has a time all the same.
+TEST(PlanOfTraining, DoesNotFitWhereNoChoiceOfBlocksDoes) {
+  const Study study = training_of(1e14, 1);
+  for (const PlacedStudy& roomy : all_placed_in_training(study)) {
+    if (roomy.placement.pipeline > 1) continue;
+    EXPECT_EQ(planned(roomy).fate, PlanFate::keeps) << placement_text(roomy.placement);
+    const PlannedPlacement plan = planned(too_tight_for_blocks(roomy));
+    EXPECT_EQ(plan.fate, PlanFate::does_not_fit) << placement_text(roomy.placement);
+    EXPECT_GT(plan.cost, 0);
+  }
 }
 
 TEST(PlanOfTraining, DoesNotLookAtWhatIsTooSlowInAnyCase) {

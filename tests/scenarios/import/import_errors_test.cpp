@@ -337,6 +337,11 @@ INSTANTIATE_TEST_SUITE_P(
         {"WindowOfQwen3Next", "qwen3_next_80b", "\"use_sliding_window\": false",
          "\"use_sliding_window\": true",
          "36:25: error: invalid use_sliding_window 'true' (only false is understood)"},
+        {"UpperLayersOfAModelWithoutWindows", "olmo_2_1b", "\"num_hidden_layers\": 16",
+         "\"num_hidden_layers\": 2, \"layer_types\": [\"full_attention\", \"full_attention\"], "
+         "\"use_sliding_window\": true",
+         "10:80: error: unknown key 'use_sliding_window' (may change what a layer is, and is not "
+         "known of olmo2)"},
         {"NoWayToTellLinearLayers", "qwen3_next_80b", "\"full_attention_interval\": 4", "\"x\": 4",
          "1:1: error: missing key 'full_attention_interval' (which layers have linear attention)"},
         {"UnknownLayerOfQwen", "qwen3_5_27b", "[\"linear_attention\"", "[\"mamba\"",

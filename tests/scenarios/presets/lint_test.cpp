@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "scenarios/presets/presets.hpp"
 #include "scenarios/text/document.hpp"
 
 namespace depthcost::lint_test {
@@ -31,6 +32,11 @@ Lines found_in(const std::string& lines) {
 TEST(Lint, FindsNothingInAPartThatAgreesWithItself) {
   EXPECT_EQ(found_in("memory_capacity: {value: 142 GB\n"), Lines{});
   EXPECT_EQ(found_in("bf16_rate: {value: 989 TFLOP/s\n"), Lines{});
+}
+
+TEST(Lint, FindsNothingInWhatIsShipped) {
+  for (const Preset& preset : presets())
+    EXPECT_EQ(lint_preset(preset.id, reference_of_folder(preset.kind)), Lines{}) << preset.id;
 }
 
 TEST(Lint, FindsARateWithSparsity) {
