@@ -7,6 +7,7 @@
 
 #include "profile/traces/trace_builder.hpp"
 #include "scenarios/text/input_error.hpp"
+#include "scenarios/text/json_document.hpp"
 
 namespace depthcost {
 namespace {
@@ -22,7 +23,7 @@ struct Event {
   TracedLaunch launch;
 };
 
-/// "[json.exception.parse_error.101] parse error at line 1, column 5: WHY": the place and WHY.
+/// The place and what is wrong there, of nlohmann's message.
 InputError malformed(const std::string& file, std::string_view what) {
   const auto number_behind = [&](std::string_view mark) {
     const std::size_t at = what.find(mark);
@@ -32,9 +33,7 @@ InputError malformed(const std::string& file, std::string_view what) {
                : std::max(1, std::atoi(std::string(what.substr(at + mark.size())).c_str()));
   };
   const Position position{file, number_behind(" at line "), number_behind(", column ")};
-  const std::size_t why = what.find(" - ");
-  if (why != std::string_view::npos) what.remove_prefix(why + 3);
-  return {position, fmt::format("malformed JSON ({})", printable(what, 120))};
+  return {position, fmt::format("malformed JSON ({})", printable(json_problem(what), 120))};
 }
 
 /// Takes the events of the parser. Events of the trace are the objects in the list that is the

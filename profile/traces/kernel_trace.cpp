@@ -29,9 +29,10 @@ bool is_digits(std::string_view text) {
 
 std::int64_t in_range(const TracedLaunch& launch, const std::optional<std::int64_t>& time,
                       std::string_view what, const std::string& file) {
-  if (!time || *time < 0)
-    fail_trace(file, fmt::format("invalid {} of kernel '{}' (must be a time, not negative)", what,
-                                 printable(launch.name)));
+  if (!time || *time < 0 || *time >= kMostNanoseconds)
+    fail_trace(file, fmt::format("invalid {} of kernel '{}' (must be a time below 146 years, not "
+                                 "negative)",
+                                 what, printable(launch.name)));
   return *time;
 }
 

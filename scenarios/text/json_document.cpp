@@ -48,23 +48,6 @@ class CountingIterator {
   std::size_t* num_read_;
 };
 
-/// "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error while parsing
-/// value - invalid literal; last read: 'N'" -> "invalid literal". What was read is not quoted: a
-/// file that is no JSON may be none of ours.
-std::string reason_alone(std::string_view what) {
-  for (const std::string_view mark : {" - ", "] "}) {
-    const std::size_t at = what.find(mark);
-    if (at == std::string_view::npos) continue;
-    what.remove_prefix(at + mark.size());
-    break;
-  }
-  constexpr std::string_view kQuote = "; last read: '";
-  const std::size_t quote = what.find(kQuote);
-  if (quote == std::string_view::npos) return std::string(what);
-  const std::size_t end = what.rfind('\'');
-  return std::string(what.substr(0, quote)).append(what.substr(end + 1));
-}
-
 /// Builds the tree from the events of the parser.
 class JsonTree {
  public:
@@ -109,7 +92,7 @@ class JsonTree {
     refuse_infinite(last);
     throw InputError(
         end_position(text_.substr(0, last), file_),
-        fmt::format("malformed JSON ({})", printable(reason_alone(error.what()), kMaxReason)));
+        fmt::format("malformed JSON ({})", printable(json_problem(error.what()), kMaxReason)));
   }
 
  private:
@@ -200,6 +183,20 @@ class JsonTree {
 };
 
 }  // namespace
+
+std::string json_problem(std::string_view what) {
+  for (const std::string_view mark : {" - ", "] "}) {
+    const std::size_t at = what.find(mark);
+    if (at == std::string_view::npos) continue;
+    what.remove_prefix(at + mark.size());
+    break;
+  }
+  constexpr std::string_view kQuote = "; last read: '";
+  const std::size_t quote = what.find(kQuote);
+  if (quote == std::string_view::npos) return std::string(what);
+  const std::size_t end = what.rfind('\'');
+  return std::string(what.substr(0, quote)).append(what.substr(end + 1));
+}
 
 Node parse_json(std::string_view text, const std::string& file, std::size_t max_bytes) {
   text = checked_text(text, file, max_bytes);

@@ -19,4 +19,9 @@ inline constexpr std::size_t kMaxJsonValues = 4'000'000;
 Node parse_json(std::string_view text, const std::string& file,
                 std::size_t max_bytes = kMaxFileBytes);
 
+/// "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error while parsing
+/// value - invalid literal; last read: 'N'" -> "invalid literal". What was read is not quoted: a
+/// file that is no JSON may be none of ours.
+std::string json_problem(std::string_view what);
+
 }  // namespace depthcost

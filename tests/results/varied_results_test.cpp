@@ -30,6 +30,8 @@ struct Answers {
   std::string text;
 
   void add(const test::ProgramOutcome& outcome) {
+    // A checkout in another folder must answer alike.
+    EXPECT_EQ(outcome.text.find(kRoot.string()), std::string::npos) << outcome.text;
     ++(outcome.code == 2 ? refused : accepted);
     text += fmt::format("{} {}\n", outcome.code, outcome.text);
   }

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+
 #include <zlib.h>
+#include <filesystem>
 
 #include <cstdio>
 #include <random>
@@ -261,6 +263,54 @@ TEST(NsysDatabase, SaysWhatIsMissing) {
             "CUDA graphs without their kernels (profile with --cuda-graph-trace=node)");
 }
 
+constexpr const char* kStringIds = "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);";
+
+/// What a database computes is not a measurement, and could go on for ever.
+TEST(NsysDatabase, RunsNothingThatAFileHolds) {
+  const TemporaryFolder folder;
+  const auto fault = [&](const std::string& statements) -> std::string {
+    try {
+      load_trace(database(folder, statements));
+    } catch (const InputError& error) {
+      return error.message();
+    }
+    return "";
+  };
+  const std::string kernels =
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, \"end\" INT, deviceId INT, "
+      "demangledName INT); INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 1);";
+  EXPECT_EQ(fault(kStringIds + std::string(R"(
+      INSERT INTO StringIds VALUES (1, 'k');
+      CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE c(deviceId, start, "end",
+        demangledName) AS (SELECT 0, 1, 2, 1 UNION ALL SELECT 0, start + 1, start + 2, 1 FROM c)
+        SELECT * FROM c;)")),
+            "no kernels (a view stands where nsys export writes a table)");
+  EXPECT_EQ(fault(kernels + "CREATE VIEW StringIds AS SELECT 1 AS id, 'k' AS value;"),
+            "no kernels (a view stands where nsys export writes a table)");
+  EXPECT_EQ(
+      fault(kernels + "CREATE TABLE StringIds (id INT, value TEXT GENERATED ALWAYS AS "
+                      "(hex(zeroblob(300000000))) VIRTUAL); INSERT INTO StringIds VALUES (1);"),
+      "no kernels (columns of StringIds are computed)");
+  EXPECT_EQ(fault(kernels + kStringIds + "INSERT INTO StringIds VALUES (1, zeroblob(1000001));"),
+            "cannot read the SQLite database (string or blob too big)");
+}
+
+TEST(NsysDatabase, WritesNothingBesideIt) {
+  const TemporaryFolder folder;
+  const std::string path =
+      database(folder, std::string("PRAGMA journal_mode = WAL;") + kStringIds + R"(
+      INSERT INTO StringIds VALUES (1, 'k');
+      CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, "end" INT, deviceId INT,
+        demangledName INT);
+      INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 3, 0, 1), (5, 6, 0, 2);)");
+  const KernelTrace trace = load_trace(path);
+  EXPECT_EQ(trace.kernels.size(), 1U) << "a kernel without a name is left out";
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    files.push_back(entry.path().filename());
+  EXPECT_EQ(files, std::vector<std::string>{"report.sqlite"});
+}
+
 TEST(TracedStep, SumsUnionsByOperation) {
   const KernelTrace trace = load_trace(kFiles + "step.json");
   const TracedStep traced = traced_step(trace, shipped_kernel_names(), "step.json");
@@ -295,9 +345,21 @@ TEST(TraceErrors, NameTheCause) {
                   R"({"traceEvents": [{"cat": "kernel", "name": "k", "ts": 1, "dur": 2}]})", 50),
             "1:1: trace too large (at most 0 MB; profile fewer steps)");
   EXPECT_EQ(fault("a.json", R"([{"cat": "kernel", "name": "k", "ts": 1, "dur": -2}])"),
-            "1:1: invalid duration of kernel 'k' (must be a time, not negative)");
+            "1:1: invalid duration of kernel 'k' (must be a time below 146 years, not negative)");
   EXPECT_EQ(fault("a.json", R"([{"cat": "kernel", "name": "k", "ts": "x", "dur": 2}])"),
-            "1:1: invalid start of kernel 'k' (must be a time, not negative)");
+            "1:1: invalid start of kernel 'k' (must be a time below 146 years, not negative)");
+  // Start and end are below 2^63 nanoseconds, so that their sum is a number.
+  EXPECT_EQ(fault("a.json", R"([{"cat": "kernel", "name": "k", "ts": 4611686018427387.904,
+                                 "dur": 4611686018427387.9036}])"),
+            "1:1: invalid start of kernel 'k' (must be a time below 146 years, not negative)");
+  EXPECT_EQ(fault("a.json", R"([{"cat": "kernel", "name": "k", "ts": 1,
+                                 "dur": 4611686018427387.9036}])"),
+            "1:1: invalid duration of kernel 'k' (must be a time below 146 years, not negative)");
+  EXPECT_EQ(fault("a.json", "\xEF\xBB\xBF[{\"cat\": \"cpu_op\"}]"),
+            "1:1: no kernels (was the GPU profiled?)");
+  EXPECT_EQ(fault("a.json", "[1e999999]"),
+            "1:1: malformed JSON (number overflow parsing '1e999999')");
+  EXPECT_EQ(fault("a.json", "[\"of mine\n\"]").find("of mine"), std::string::npos);
   EXPECT_EQ(fault("a.json", R"([{"cat": "cpu_op", "name": "k", "ts": 1, "dur": 2}])"),
             "1:1: no kernels (was the GPU profiled?)");
   EXPECT_EQ(
