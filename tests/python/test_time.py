@@ -10,22 +10,33 @@ import depthcost
 from common import LLAMA, SCENARIOS, Case
 
 
+def least_seconds(work, rounds):
+    """Of the processor, for one call: the least of several rounds, since what shares a core only adds."""
+    least = float("inf")
+    for _ in range(rounds):
+        begin = time.process_time()
+        for _ in range(10):
+            work()
+        least = min(least, (time.process_time() - begin) / 10)
+    return least
+
+
+def twenty_thousand_texts():
+    return len("".join([f"{i}:{i * 1.5}" for i in range(20000)]))
+
+
 class SpeedTest(Case):
-    def test_two_hundred_scenarios_a_second(self):
-        # Seconds of the processor, since others may use it meanwhile. The best of three: what shares a core's caches
-        # and its clock only adds.
-        for name, question in (("a model on its GPUs", {**LLAMA, "decode": 64, "prefill": 8192, "compare": ["standard", "mhc"]}),
-                               ("a shipped scenario", {"scenario": SCENARIOS / "paper_table1.yaml"})):
+    def test_an_answer_takes_less_than_twenty_thousand_texts_of_python(self):
+        """A share of plain Python in the same run, as machines differ: about a half for a model, an eighth for a
+        scenario. scripts/instructions holds what the answers themselves take to 1 %."""
+        for name, question, share in (
+                ("a model on its GPUs", {**LLAMA, "decode": 64, "prefill": 8192, "compare": ["standard", "mhc"]}, 0.8),
+                ("a shipped scenario", {"scenario": SCENARIOS / "paper_table1.yaml"}, 0.2)):
             with self.subTest(name):
-                depthcost.evaluate(rows="sums", **question)
-                rate, rounds = 0, 100
-                for _ in range(3):
-                    begin = time.process_time()
-                    for _ in range(rounds):
-                        depthcost.evaluate(rows="sums", **question)
-                    rate = max(rate, rounds / (time.process_time() - begin))
-                print(f"\n{name}: {rate:.0f} a second and core", flush=True)
-                self.assertGreaterEqual(rate, 200)
+                answer = least_seconds(lambda: depthcost.evaluate(rows="sums", **question), 20)
+                texts = least_seconds(twenty_thousand_texts, 5)
+                print(f"\n{name}: {1 / answer:.0f} a second and core, {answer / texts:.2f} of the texts", flush=True)
+                self.assertLess(answer, share * texts)
 
     def test_threads_run_side_by_side(self):
         """The lock of the interpreter is free: another thread counts while a sweep runs."""
