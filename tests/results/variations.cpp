@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <optional>
 #include <set>
 
 #include "scenarios/text/input_text.hpp"
@@ -72,18 +73,18 @@ std::string shape_of(const std::string& line, const std::vector<Word>& words) {
 
 /// What may stand in place of a word, for half of the words: in place of a number another, in place
 /// of a name one that does not exist. Of the keys of a line only the first is varied.
-std::vector<std::string> others(const Word& word, const std::string& line) {
+std::optional<std::string> other(const Word& word, const std::string& line) {
   const std::string behind = line.substr(word.begin + word.text.size(), 2);
   const bool is_key = behind.starts_with(':') || behind == "\":";
-  if (is_key && line.find_first_not_of(" -\"{[") != word.begin) return {};
+  if (is_key && line.find_first_not_of(" -\"{[") != word.begin) return std::nullopt;
   const std::uint64_t hash = fnv1a(fmt::format("{}{}", line, word.begin));
-  if (hash % 2 == 0) return {};
-  if (!is_number(word.text)) return {"x"};
+  if (hash % 2 == 0) return std::nullopt;
+  if (!is_number(word.text)) return "x";
   const double number = std::strtod(word.text.c_str(), nullptr);
   const std::vector<std::string> all{"0",    "1",  fmt::format("{}", number + 1),
                                      "1e30", "-1", fmt::format("{}", 2 * number),
                                      "0.5",  "3"};
-  return {all[hash / 2 % all.size()]};
+  return all[hash / 2 % all.size()];
 }
 
 }  // namespace
@@ -127,9 +128,9 @@ std::vector<Variation> variations_of(const std::string& text) {
       std::replace(label.begin(), label.end(), '"', '\'');
       variations.push_back({label, std::string(text).erase(begin, line.size())});
       for (const Word& word : words)
-        for (const std::string& other : others(word, line))
+        if (const auto instead = other(word, line))
           variations.push_back(
-              {label, std::string(text).replace(begin + word.begin, word.text.size(), other)});
+              {label, std::string(text).replace(begin + word.begin, word.text.size(), *instead)});
     }
     begin = end;
   }

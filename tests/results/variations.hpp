@@ -16,8 +16,8 @@ struct Variation {
   std::string text;  // the whole file
 };
 
-/// The file with a line left out, and with words of a line replaced: a number by others, a name by
-/// one that does not exist. Lines that differ in nothing but their values count as one.
+/// The file with a line left out, and with one of half of its words replaced: a number by another,
+/// a name by one that does not exist. Lines that differ in nothing but their values count as one.
 std::vector<Variation> variations_of(const std::string& text);
 
 }  // namespace depthcost::test

@@ -1,5 +1,6 @@
 // What the program says to values that no shipped file has changes only on purpose, refusals with
-// their places too. A row of tests/golden/varied_results.csv is the fingerprint of many answers.
+// their places too. A row of tests/golden/varied_settings.csv and varied_files.csv is the
+// fingerprint of several answers.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -245,21 +245,23 @@ TEST(NsysDatabase, HasTheKernelsOfTheDeviceThatLaunchesMost) {
   EXPECT_EQ(trace.kernels.at("_attn_res_kernel").size(), 1U);
 }
 
-TEST(NsysDatabase, SaysWhatIsMissing) {
+/// What is wrong with a database that these statements make.
+std::string database_fault(const std::string& statements) {
   const TemporaryFolder folder;
-  const auto fault = [&](const std::string& statements) -> std::string {
-    try {
-      load_trace(database(folder, statements));
-    } catch (const InputError& error) {
-      return error.message();
-    }
-    return "";
-  };
+  try {
+    load_trace(database(folder, statements));
+  } catch (const InputError& error) {
+    return error.message();
+  }
+  return "";
+}
+
+TEST(NsysDatabase, SaysWhatIsMissing) {
   EXPECT_EQ(
-      fault("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);"),
+      database_fault("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);"),
       "no kernels (the tables CUPTI_ACTIVITY_KIND_KERNEL and StringIds of nsys export are not "
       "there; was the GPU profiled?)");
-  EXPECT_EQ(fault("CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INT);"),
+  EXPECT_EQ(database_fault("CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INT);"),
             "CUDA graphs without their kernels (profile with --cuda-graph-trace=node)");
 }
 
@@ -267,32 +269,24 @@ constexpr const char* kStringIds = "CREATE TABLE StringIds (id INTEGER PRIMARY K
 
 /// What a database computes is not a measurement, and could go on for ever.
 TEST(NsysDatabase, RunsNothingThatAFileHolds) {
-  const TemporaryFolder folder;
-  const auto fault = [&](const std::string& statements) -> std::string {
-    try {
-      load_trace(database(folder, statements));
-    } catch (const InputError& error) {
-      return error.message();
-    }
-    return "";
-  };
   const std::string kernels =
       "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, \"end\" INT, deviceId INT, "
       "demangledName INT); INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 1);";
-  EXPECT_EQ(fault(kStringIds + std::string(R"(
+  EXPECT_EQ(database_fault(kStringIds + std::string(R"(
       INSERT INTO StringIds VALUES (1, 'k');
       CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE c(deviceId, start, "end",
         demangledName) AS (SELECT 0, 1, 2, 1 UNION ALL SELECT 0, start + 1, start + 2, 1 FROM c)
         SELECT * FROM c;)")),
             "no kernels (a view stands where nsys export writes a table)");
-  EXPECT_EQ(fault(kernels + "CREATE VIEW StringIds AS SELECT 1 AS id, 'k' AS value;"),
+  EXPECT_EQ(database_fault(kernels + "CREATE VIEW StringIds AS SELECT 1 AS id, 'k' AS value;"),
             "no kernels (a view stands where nsys export writes a table)");
+  EXPECT_EQ(database_fault(
+                kernels + "CREATE TABLE StringIds (id INT, value TEXT GENERATED ALWAYS AS "
+                          "(hex(zeroblob(300000000))) VIRTUAL); INSERT INTO StringIds VALUES (1);"),
+            "no kernels (columns of StringIds are computed)");
   EXPECT_EQ(
-      fault(kernels + "CREATE TABLE StringIds (id INT, value TEXT GENERATED ALWAYS AS "
-                      "(hex(zeroblob(300000000))) VIRTUAL); INSERT INTO StringIds VALUES (1);"),
-      "no kernels (columns of StringIds are computed)");
-  EXPECT_EQ(fault(kernels + kStringIds + "INSERT INTO StringIds VALUES (1, zeroblob(1000001));"),
-            "cannot read the SQLite database (string or blob too big)");
+      database_fault(kernels + kStringIds + "INSERT INTO StringIds VALUES (1, zeroblob(1000001));"),
+      "cannot read the SQLite database (string or blob too big)");
 }
 
 TEST(NsysDatabase, WritesNothingBesideIt) {
