@@ -100,7 +100,7 @@ KernelSample kernel_of(JsonRecord& row) {
   const std::string name = row.text("operation");
   if (find_entry(name) == nullptr)
     throw InputError(operation.position, fmt::format("unknown operation '{}'{}", printable(name),
-                                                     did_you_mean(name, catalogue_names())));
+                                                     meant_or_known(name, catalogue_names())));
   return {.name = row.text("name"),
           .call = {.operation = name,
                    .counts = {.num_sources = row.count("sources"),

@@ -44,7 +44,7 @@ SweepReport swept_scenes(SweepPlan plan, const SweepOptions& options, Progress& 
   SweepReport report{.title = {},
                      .scene_axes = plan.scene_axes,
                      .scenes = {},
-                     .own = plan.own,
+                     .own = study_as_written(plan.source),
                      .compute = options.compute,
                      .writing = nullptr};
   // Several scenes count as one each, since the points of later scenes are not known yet.

@@ -11,6 +11,7 @@
 #include "cli/output/files.hpp"
 #include "cli/program/completion.hpp"
 #include "cli/program/scenario_source.hpp"
+#include "model/plan/placement.hpp"
 #include "scenarios/keys/limits.hpp"
 
 namespace depthcost {
@@ -177,7 +178,7 @@ void add_plan(CLI::App& app, Command& chosen) {
       .description("sequences of a decode step over all replicas, as 64 or 1,64; 64 if absent");
   command->add_option("--devices", options->devices, "how many there are")
       ->required()
-      ->check(CLI::Range(Count{1}, Count{1024}));
+      ->check(CLI::Range(Count{1}, kMaxDevices));
   command->add_option("--max-overhead", options->max_overhead,
                       "such as 2%: the limit of every workload; the scenario's, or the paper's, if "
                       "absent");

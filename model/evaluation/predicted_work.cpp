@@ -124,6 +124,10 @@ double swept_layers(const Study& study, const std::vector<SweptAxis>& axes) {
   return num_choices(axes) / num_schemes * layers;
 }
 
+double planned_layers(const Study& study, const std::vector<SweptAxis>& axes) {
+  return num_timed_passes(study) * swept_layers(study, axes);
+}
+
 double swept_passes(const Study& study, const std::vector<SweptAxis>& axes) {
   return study.training ? num_choices(axes) * passes_of_a_step(study) : 0;
 }

@@ -20,6 +20,13 @@ inline constexpr double kMaxSweptLayers = 1 << 23;
 /// Passes of chunks that a sweep simulates. [ours]
 inline constexpr double kMaxSweptPasses = 1 << 24;
 
+/// Layers that a plan goes through: those of its sweeps on all placements, at every batch. 2^25
+/// take two minutes of two cores where every placement breaks a limit, else a few seconds. [ours]
+inline constexpr double kMaxPlannedLayers = 1 << 25;
+
+/// Passes of chunks that a plan simulates on all placements: two minutes of two cores. [ours]
+inline constexpr double kMaxPlannedPasses = 1 << 28;
+
 /// Rows of `evaluate --layers`: layers and launches of all schemes. [ours]
 inline constexpr double kMaxLayerRows = 1 << 20;
 
@@ -39,6 +46,9 @@ double layer_rows_asked(const Study& study);
 /// Layers of all choices. A layer of Block AttnRes weighs a sixteenth, since its blocks have closed
 /// forms, and a choice whose layers are all alike weighs as much as one layer.
 double swept_layers(const Study& study, const std::vector<SweptAxis>& axes);
+
+/// The same at every batch, and at whole chunks and the rest of a prefill.
+double planned_layers(const Study& study, const std::vector<SweptAxis>& axes);
 
 /// Passes of all choices; 0 without a training step.
 double swept_passes(const Study& study, const std::vector<SweptAxis>& axes);

@@ -10,7 +10,10 @@
 #include "model/base/parallel.hpp"
 #include "model/schemes/list.hpp"
 #include "model/step/memory.hpp"
+#include "model/step/rest_of_step.hpp"
+#include "model/step/step.hpp"
 #include "model/step/weights_and_cache.hpp"
+#include "model/step/workload.hpp"
 #include "model/training/training_memory.hpp"
 #include "model/training/training_step.hpp"
 
@@ -142,6 +145,14 @@ std::optional<PlannedPlacement> too_large(const PlacedStudy& placed) {
   return plan;
 }
 
+/// What the decode steps or the prefill take beside the residual path: the same with every path.
+Seconds least_seconds_of_forward(const Study& study, WorkloadKind kind) {
+  Seconds least;
+  for (const Workload& workload : workloads_of(study, baseline_study(study).path, Schedule::fused))
+    if (workload.id.kind == kind) least += rest_of_step(study, workload).total().value;
+  return least;
+}
+
 /// What each placement has come to; nothing where it was not looked at.
 using Fates = std::vector<std::optional<PlannedPlacement>>;
 
@@ -200,11 +211,12 @@ Bytes planned_memory(const Study& study) { return kCountedShare * *study.machine
 
 double least_cost(const PlacedStudy& placed) {
   const Study& study = placed.study;
-  if (planned_workload(study) != WorkloadKind::training) return 0;
+  const WorkloadKind kind = planned_workload(study);
+  const Seconds least = kind == WorkloadKind::training ? least_seconds_of_training(study)
+                                                       : least_seconds_of_forward(study, kind);
   // Rounding makes the step of a path a sum of its parts, and may lose of them.
   constexpr double kRounding = 1e-9;
-  const double seconds = least_seconds_of_training(study).value;
-  return (1 - kRounding) * seconds / replicas_of(study);
+  return (1 - kRounding) * least.value / replicas_of(study);
 }
 
 PlannedPlacement planned(const PlacedStudy& placed) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 #include "model/ledger/arithmetic.hpp"
 #include "model/ledger/launches.hpp"
@@ -36,42 +38,62 @@ State state_of(const ResidualPath& path) {
   return {};
 }
 
-void push_rows(std::vector<MemoryRow>& rows, const Study& study, const ResidualPath& path,
-               WorkloadId workload, const PrefillShape& shape) {
-  const State state = state_of(path);
-  const auto push = [&](MemoryItem item, Count vectors, Bytes bytes) {
-    if (bytes.value > 0)
-      rows.push_back({workload, &path, item, vectors, tokens_per_device(shape), bytes});
-  };
-  const auto push_vectors = [&](MemoryItem item, Count vectors) {
-    push(item, vectors, bank_bytes(shape, vectors, BankEmbedding::omitted, study.model.dtype));
-  };
-  push_vectors(state.item, state.vectors);
-  push_vectors(MemoryItem::embedding, state.embeddings);
-  if (quoted_schedule(study, path) == Schedule::two_phase)
-    push(MemoryItem::phase1_outputs, state.phase1_outputs,
-         phase1_bytes(shape, state.phase1_outputs, study.phase1_dtype));
-  const Bytes weights = largest_stage_share(study) * scheme_weights(study, path);
-  if (weights.value > 0)
-    rows.push_back({.workload = workload,
-                    .path = &path,
-                    .item = MemoryItem::scheme_weights,
-                    .bytes = weights});
-}
+/// Collects the rows of one path. What no workload changes is counted once.
+class MemoryOfPath {
+ public:
+  MemoryOfPath(const Study& study, const ResidualPath& path)
+      : study_(study),
+        path_(path),
+        state_(state_of(path)),
+        scheme_weights_(largest_stage_share(study) * scheme_weights(study, path)) {
+    if (study.model.architecture) weights_ = device_weights(study);
+  }
 
-/// Weights, and the cache behind the pass.
-void push_rest(std::vector<MemoryRow>& rows, const Study& study, const ResidualPath& path,
-               WorkloadId workload) {
-  if (!study.model.architecture) return;
-  const auto push = [&](MemoryItem item, Bytes bytes) {
-    rows.push_back({.workload = workload, .path = &path, .item = item, .bytes = bytes});
-  };
-  push(MemoryItem::weights, device_weights(study));
-  push(MemoryItem::kv_cache,
-       workload.kind == WorkloadKind::decode
-           ? decode_cache(study, workload.sequences)
-           : device_cache(study, 1, static_cast<double>(study.prefill->tokens)));
-}
+  /// The residual path in `workload`, and the model's weights and cache beside it.
+  void add(WorkloadId workload, const PrefillShape& shape) {
+    add_path(workload, shape);
+    if (weights_) add_rest(workload);
+  }
+
+  std::vector<MemoryRow> rows() && { return std::move(rows_); }
+
+ private:
+  void add_path(WorkloadId workload, const PrefillShape& shape) {
+    const auto push = [&](MemoryItem item, Count vectors, Bytes bytes) {
+      if (bytes.value > 0)
+        rows_.push_back({workload, &path_, item, vectors, tokens_per_device(shape), bytes});
+    };
+    const auto push_vectors = [&](MemoryItem item, Count vectors) {
+      push(item, vectors, bank_bytes(shape, vectors, BankEmbedding::omitted, study_.model.dtype));
+    };
+    push_vectors(state_.item, state_.vectors);
+    push_vectors(MemoryItem::embedding, state_.embeddings);
+    if (quoted_schedule(study_, path_) == Schedule::two_phase)
+      push(MemoryItem::phase1_outputs, state_.phase1_outputs,
+           phase1_bytes(shape, state_.phase1_outputs, study_.phase1_dtype));
+    if (scheme_weights_.value > 0) push_rest(workload, MemoryItem::scheme_weights, scheme_weights_);
+  }
+
+  /// Weights, and the cache behind the pass.
+  void add_rest(WorkloadId workload) {
+    push_rest(workload, MemoryItem::weights, *weights_);
+    push_rest(workload, MemoryItem::kv_cache,
+              workload.kind == WorkloadKind::decode
+                  ? decode_cache(study_, workload.sequences)
+                  : device_cache(study_, 1, static_cast<double>(study_.prefill->tokens)));
+  }
+
+  void push_rest(WorkloadId workload, MemoryItem item, Bytes bytes) {
+    rows_.push_back({.workload = workload, .path = &path_, .item = item, .bytes = bytes});
+  }
+
+  const Study& study_;
+  const ResidualPath& path_;
+  State state_;
+  Bytes scheme_weights_;
+  std::optional<Bytes> weights_;  // of the model; none without an architecture
+  std::vector<MemoryRow> rows_;
+};
 
 /// A decode step holds the tokens that it runs through the layers.
 PrefillShape decode_shape(const Study& study, Count sequences) {
@@ -90,18 +112,12 @@ PrefillShape prefill_shape(const Study& study) {
 }
 
 std::vector<MemoryRow> memory_rows(const Study& study, const ResidualPath& path) {
-  std::vector<MemoryRow> rows;
+  MemoryOfPath memory(study, path);
   if (study.decode)
-    for (const Count sequences : study.decode->sequences) {
-      const auto workload = WorkloadId::decode(sequences);
-      push_rows(rows, study, path, workload, decode_shape(study, sequences));
-      push_rest(rows, study, path, workload);
-    }
-  if (study.prefill) {
-    push_rows(rows, study, path, WorkloadId::prefill(), prefill_shape(study));
-    push_rest(rows, study, path, WorkloadId::prefill());
-  }
-  return rows;
+    for (const Count sequences : study.decode->sequences)
+      memory.add(WorkloadId::decode(sequences), decode_shape(study, sequences));
+  if (study.prefill) memory.add(WorkloadId::prefill(), prefill_shape(study));
+  return std::move(memory).rows();
 }
 
 Bytes memory_of(std::span<const MemoryRow> rows, WorkloadId workload, const Scheme& scheme) {

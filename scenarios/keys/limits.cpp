@@ -5,6 +5,7 @@
 
 #include "model/evaluation/predicted_work.hpp"
 #include "model/pipeline/pipeline_order.hpp"
+#include "model/plan/placement.hpp"
 #include "scenarios/text/json_document.hpp"
 
 namespace depthcost {
@@ -29,6 +30,11 @@ std::string limits_documentation() {
       "layers that a sweep goes through: choices x layers; those of Block AttnRes weigh a "
       "sixteenth");
   row(kMaxSweptPasses, "passes of chunks that a sweep simulates: choices x P V x `micro_batches`");
+  row(as_double(kMaxDevices), "devices of `plan`");
+  row(kMaxPlannedLayers,
+      "layers that a plan goes through: those of a sweep on all placements, at every batch");
+  row(kMaxPlannedPasses,
+      "passes of chunks that a plan simulates: those of a sweep on all placements");
   row(kMostPoints, "points of a sweep; 1000000 without `--max-points`");
   row(kMaxJsonValues, "values of a JSON file, lists and maps too");
   return text;

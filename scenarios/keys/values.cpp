@@ -30,11 +30,8 @@ std::string table_path(std::string_view path) {
 [[noreturn]] void unknown_key(const Member& member, const KeyTable& table,
                               std::string_view section) {
   const auto names = names_inside(table, section);
-  const std::string hint = did_you_mean(member.key, names);
-  throw InputError(
-      member.position,
-      fmt::format("unknown key '{}'{}", printable(member.key),
-                  hint.empty() ? fmt::format(" (known here: {})", fmt::join(names, ", ")) : hint));
+  throw InputError(member.position, fmt::format("unknown key '{}'{}", printable(member.key),
+                                                meant_or_known(member.key, names)));
 }
 
 // Beside a suggestion; without one all are listed.
@@ -207,12 +204,10 @@ class Walker {
     const std::string prefix = table_path(path) + ".";
     for (const Key& key : reading_.table.keys)
       if (key.path.starts_with(prefix)) names.emplace_back(key.path.substr(prefix.size()));
-    names.insert(names.end(), {"source", "date"});
-    const std::string hint = did_you_mean(member.key, names);
+    for (const char* beside : {"source", "date"})
+      if (std::find(names.begin(), names.end(), beside) == names.end()) names.emplace_back(beside);
     throw InputError(member.position, fmt::format("unknown key '{}'{}", printable(member.key),
-                                                  hint.empty() ? fmt::format(" (known here: {})",
-                                                                             fmt::join(names, ", "))
-                                                               : hint));
+                                                  meant_or_known(member.key, names)));
   }
 
   const FileReading& reading_;

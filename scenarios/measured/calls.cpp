@@ -11,11 +11,8 @@ const CatalogueEntry& entry_of(const std::string& name, const Position& position
   const CatalogueEntry* entry = find_entry(name);
   if (entry != nullptr) return *entry;
   const auto names = catalogue_names();
-  const std::string hint = did_you_mean(name, names);
-  throw InputError(
-      position,
-      fmt::format("unknown operation '{}'{}", printable(name),
-                  hint.empty() ? fmt::format(" (known: {})", fmt::join(names, ", ")) : hint));
+  throw InputError(position, fmt::format("unknown operation '{}'{}", printable(name),
+                                         meant_or_known(name, names)));
 }
 
 void require_counts(const CatalogueEntry& entry, const WrittenCounts& written,

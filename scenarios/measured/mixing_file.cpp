@@ -187,12 +187,7 @@ class MixingReader {
     for (const Member& member : map_.members)
       if (std::find(known.begin(), known.end(), member.key) == known.end())
         throw InputError(member.position, fmt::format("unknown key '{}'{}", printable(member.key),
-                                                      misspelt(member.key, known)));
-  }
-
-  static std::string misspelt(const std::string& key, const std::vector<std::string>& known) {
-    const std::string meant = did_you_mean(key, known);
-    return meant.empty() ? fmt::format(" (known here: {})", fmt::join(known, ", ")) : meant;
+                                                      meant_or_known(member.key, known)));
   }
 
   void read_table(const WeightTable& table) {
@@ -217,9 +212,7 @@ std::string unknown_mixing_scheme(std::string_view written) {
     return fmt::format("no mixing matrix for '{}' ({})", rule->id, rule->unmixed);
   std::vector<std::string> names;
   for (const MixingScheme& scheme : mixing_schemes()) names.emplace_back(scheme.name);
-  const std::string meant = did_you_mean(written, names);
-  return fmt::format("unknown scheme '{}'{}", printable(written),
-                     meant.empty() ? fmt::format(" (known: {})", fmt::join(names, ", ")) : meant);
+  return fmt::format("unknown scheme '{}'{}", printable(written), meant_or_known(written, names));
 }
 
 MixingFile parse_mixing_file(std::string_view text, const std::string& file,

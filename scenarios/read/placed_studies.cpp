@@ -5,8 +5,12 @@
 
 #include <algorithm>
 
+#include "model/base/counted.hpp"
+#include "model/base/parallel.hpp"
+#include "model/evaluation/predicted_work.hpp"
 #include "model/schemes/list.hpp"
 #include "scenarios/read/usual_workload.hpp"
+#include "scenarios/read/workloads.hpp"
 #include "scenarios/text/input_error.hpp"
 
 namespace depthcost {
@@ -21,9 +25,8 @@ void require_times(const Study& study, const Position& position) {
     refuse("missing key 'model.attention' (a plan has modelled times of the layers)");
   if (!study.decode && !study.prefill && !study.training)
     refuse("missing key 'workload' (a plan is for a workload)");
-  const bool is_measured = (study.decode && !study.decode->baseline_steps.empty()) ||
-                           (study.prefill && study.prefill->baseline_step) ||
-                           (study.training && study.training->baseline_step);
+  const bool is_measured =
+      has_forward_baseline(study) || (study.training && study.training->baseline_step);
   if (is_measured)
     refuse("conflicting baseline_step (was measured on one placement; a plan looks at others)");
   if (!study.written_terms.empty())
@@ -94,30 +97,71 @@ PlacedStudy placed_study(const PlanSource& question, const Placement& placement)
   return placed;
 }
 
+/// What the scenario says of one placement: a study, or why it cannot have it.
+struct ReadPlacement {
+  std::optional<PlacedStudy> study;
+  std::string refusal;
+};
+
+ReadPlacement read_placement(const PlanSource& question, const Placement& placement) {
+  try {
+    return {placed_study(question, placement), {}};
+  } catch (const InputError& error) {
+    return {{}, fmt::format("{}: {}", placement_text(placement), error.message())};
+  }
+}
+
+/// All placements but those that `answer` counts as left out.
+std::vector<Placement> asked_placements(const Study& own, Count devices, PlacedStudies& answer) {
+  std::vector<Placement> asked = placements(own, devices);
+  const bool has_context = own.context_parallel_size > 1;
+  answer.left_out_context = std::erase_if(
+      asked, [&](const Placement& placement) { return placement.context > 1 && !has_context; });
+  answer.left_out_data = std::erase_if(
+      asked, [&](const Placement& placement) { return !shares_evenly(own, placement.data); });
+  return asked;
+}
+
 }  // namespace
 
 PlacedStudies placed_studies(const PlanSource& question, Count devices, const Position& position,
-                             const Progress& progress) {
+                             std::size_t num_threads, const Progress& progress) {
   require_times(question.own, position);
   PlacedStudies answer;
-  for (const Placement& placement : placements(question.own, devices)) {
+  const std::vector<Placement> asked = asked_placements(question.own, devices, answer);
+  std::vector<ReadPlacement> read(asked.size());
+  each_in_parallel(asked.size(), num_threads, [&](std::size_t i) {
     progress.check();
-    if (placement.context > 1 && question.own.context_parallel_size == 1) {
-      ++answer.left_out_context;
-      continue;
-    }
-    if (!shares_evenly(question.own, placement.data)) {
-      ++answer.left_out_data;
-      continue;
-    }
-    try {
-      answer.placed.push_back(placed_study(question, placement));
-    } catch (const InputError& error) {
-      if (answer.refused++ == 0)
-        answer.first_refusal = fmt::format("{}: {}", placement_text(placement), error.message());
-    }
+    read[i] = read_placement(question, asked[i]);
+  });
+  for (ReadPlacement& placement : read) {
+    if (placement.study)
+      answer.placed.push_back(*std::move(placement.study));
+    else if (answer.refused++ == 0)
+      answer.first_refusal = placement.refusal;
   }
   return answer;
+}
+
+void check_plan_work(const std::vector<PlacedStudy>& placed, const Position& position) {
+  double layers = 0;
+  double passes = 0;
+  for (const PlacedStudy& at : placed) {
+    layers += planned_layers(at.study, at.axes);
+    passes += swept_passes(at.study, at.axes);
+  }
+  const auto refuse = [&](double asked, const char* what, double limit, const char* advice) {
+    if (asked > limit)
+      throw InputError(
+          position,
+          fmt::format("invalid plan ({:.0f} {} to go through on {}, more than {:.0f}; "
+                      "ask about fewer devices or {})",
+                      asked, what,
+                      counted(static_cast<Count>(placed.size()), "placement", "placements"), limit,
+                      advice));
+  };
+  refuse(layers, "layers", kMaxPlannedLayers, "batches");
+  refuse(passes, "passes of chunks", kMaxPlannedPasses, "micro-batches");
 }
 
 }  // namespace depthcost

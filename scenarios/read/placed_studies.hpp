@@ -37,6 +37,9 @@ struct PlacedStudies {
 /// with a step that has been measured. Stops where `progress` is stopped, and counts nothing into
 /// it.
 PlacedStudies placed_studies(const PlanSource& question, Count devices, const Position& position,
-                             const Progress& progress = {});
+                             std::size_t num_threads, const Progress& progress = {});
+
+/// Throws InputError at `position` for a plan that would take minutes.
+void check_plan_work(const std::vector<PlacedStudy>& placed, const Position& position);
 
 }  // namespace depthcost

@@ -132,7 +132,8 @@ Node budgets(const std::vector<std::string>& texts) {
                                    printable(text)));
     const std::string name = text.substr(0, sign);
     if (!names.insert(name).second)
-      throw InputError({"--budget", 1, 1}, fmt::format("duplicate budget '{}'", printable(name)));
+      throw InputError({"--budget", 1, 1},
+                       fmt::format("duplicate budget '{}' (already there)", printable(name)));
     section.add(name, scalar("--budget", text.substr(sign + 1)));
   }
   return std::move(section).node();

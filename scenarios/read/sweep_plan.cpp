@@ -178,7 +178,7 @@ class Planner {
     for (SweepScene& scene : plan.scenes)
       if (scene.study) scene.axes = swept_axes(scene.schemes, largest_model(plan));
     refuse_too_long(plan);
-    read_own(plan);
+    plan.source = std::move(source_);
     return plan;
   }
 
@@ -317,15 +317,6 @@ class Planner {
     return axes;
   }
 
-  /// The scenario itself may lack the keys of the axes.
-  void read_own(SweepPlan& plan) const {
-    try {
-      plan.own = scenario_of(source_.document, source_.file, source_.provenance).study;
-    } catch (const InputError&) {
-      plan.own.reset();
-    }
-  }
-
   UnreadScenario source_;
   Count max_points_;
   const Progress& progress_;
@@ -346,6 +337,14 @@ SweepPlan plan_sweep(UnreadScenario source, const std::vector<std::string>& axes
 SweepPlan plan_sweep(const std::string& scenario, const std::vector<std::string>& axes,
                      Count max_points) {
   return plan_sweep({load_document(scenario), scenario, Provenance::scenario}, axes, max_points);
+}
+
+std::optional<Study> study_as_written(const UnreadScenario& source) {
+  try {
+    return scenario_of(source.document, source.file, source.provenance).study;
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace depthcost

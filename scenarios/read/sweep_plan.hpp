@@ -29,7 +29,7 @@ struct SweepScene {
 struct SweepPlan {
   std::vector<std::string> scene_axes;  // paths
   std::vector<SweepScene> scenes;
-  std::optional<Study> own;  // the scenario as it is written; none if it cannot stand alone
+  UnreadScenario source;  // without the axes
 };
 
 inline constexpr Count kDefaultMaxPoints = 1'000'000;
@@ -45,5 +45,8 @@ SweepPlan plan_sweep(UnreadScenario source, const std::vector<std::string>& axes
 /// The same for a scenario file.
 SweepPlan plan_sweep(const std::string& scenario, const std::vector<std::string>& axes,
                      Count max_points);
+
+/// The scenario without axes; nothing if it lacks a key that an axis has.
+std::optional<Study> study_as_written(const UnreadScenario& source);
 
 }  // namespace depthcost

@@ -278,6 +278,20 @@ void read_written_terms(const Values& values, Study& study) {
                                written.texts[element], what, least.value * 1e6, name(workload)));
 }
 
+void check_forward_baselines(const Values& values, const Study& study) {
+  if (!has_forward_baseline(study)) return;
+  const Study standard = baseline_study(study);
+  std::size_t num_decoded = 0;
+  for (const StepRow& row : step_rows(standard, standard.path, standard.schedule)) {
+    const std::size_t batch = row.workload.kind == WorkloadKind::decode ? num_decoded++ : 0;
+    if (!row.baseline_step || row.baseline_step->evidence != Evidence::measured ||
+        row.baseline_step->value > row.residual.low)
+      continue;
+    refuse_baseline(values, fmt::format("baseline_step.{}", name(row.workload.kind)), batch,
+                    "the standard residual alone takes", row.residual.low, row.workload);
+  }
+}
+
 /// Throws if the hardware lacks what the time of a training step needs.
 void check_training_hardware(const Values& values, const Study& study) {
   if (!study.training || !study.machine) return;
@@ -303,6 +317,11 @@ void check_training_baseline(const Values& values, const Study& study) {
 }
 
 }  // namespace
+
+bool has_forward_baseline(const Study& study) {
+  return (study.decode && !study.decode->baseline_steps.empty()) ||
+         (study.prefill && study.prefill->baseline_step);
+}
 
 void read_workloads(const Values& values, Study& study) {
   read_routing(values, study);
@@ -336,16 +355,7 @@ void check_work(const Values& values, const Study& study, const Position& model)
 }
 
 void check_baselines(const Values& values, const Study& study) {
-  const Study standard = baseline_study(study);
-  std::size_t num_decoded = 0;
-  for (const StepRow& row : step_rows(standard, standard.path, standard.schedule)) {
-    const std::size_t batch = row.workload.kind == WorkloadKind::decode ? num_decoded++ : 0;
-    if (!row.baseline_step || row.baseline_step->evidence != Evidence::measured ||
-        row.baseline_step->value > row.residual.low)
-      continue;
-    refuse_baseline(values, fmt::format("baseline_step.{}", name(row.workload.kind)), batch,
-                    "the standard residual alone takes", row.residual.low, row.workload);
-  }
+  check_forward_baselines(values, study);
   check_training_hardware(values, study);
   check_training_baseline(values, study);
 }

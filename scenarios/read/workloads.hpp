@@ -18,4 +18,7 @@ void check_work(const Values& values, const Study& study, const Position& model)
 /// Throws InputError; checks nothing without a machine.
 void check_baselines(const Values& values, const Study& study);
 
+/// Whether the user has measured a decode or a prefill step.
+bool has_forward_baseline(const Study& study);
+
 }  // namespace depthcost

@@ -127,7 +127,7 @@ class TreeBuilder {
                          const yaml_char_t* tag) const {
     if (anchor != nullptr)
       fail(event, "anchors are not allowed (write the value where it is used)");
-    if (tag != nullptr) fail(event, "tags are not allowed");
+    if (tag != nullptr) fail(event, "tags are not allowed (each key has its type)");
   }
 
   void take_scalar(const yaml_event_t& event) {

@@ -22,8 +22,9 @@ Count limited_count(const Node& node, Count most, std::string_view key, Range ra
 
 const Node& JsonRecord::at(std::string_view key) {
   const Node* value = map_.find(key);
-  if (value == nullptr) throw InputError(node_.position, fmt::format("missing key '{}'", key));
-  known_.emplace_back(key);
+  if (value == nullptr)
+    throw InputError(node_.position, fmt::format("missing key '{}' (this record needs it)", key));
+  if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.emplace_back(key);
   return *value;
 }
 
@@ -51,7 +52,7 @@ std::size_t JsonRecord::choice(std::string_view key, const std::vector<std::stri
   const auto found = std::find(names.begin(), names.end(), word);
   if (found == names.end())
     throw InputError(at(key).position, fmt::format("unknown {} '{}'{}", key, printable(word),
-                                                   did_you_mean(word, names)));
+                                                   meant_or_known(word, names)));
   return static_cast<std::size_t>(found - names.begin());
 }
 
@@ -59,7 +60,7 @@ void JsonRecord::refuse_others() const {
   for (const Member& member : map_.members)
     if (std::find(known_.begin(), known_.end(), member.key) == known_.end())
       throw InputError(member.position, fmt::format("unknown key '{}'{}", printable(member.key),
-                                                    did_you_mean(member.key, known_)));
+                                                    meant_or_known(member.key, known_)));
 }
 
 }  // namespace depthcost

@@ -96,4 +96,9 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
   return name.empty() ? "" : fmt::format("; did you mean '{}'?", name);
 }
 
+std::string meant_or_known(std::string_view word, std::span<const std::string> candidates) {
+  const std::string meant = did_you_mean(word, candidates);
+  return meant.empty() ? fmt::format(" (known here: {})", fmt::join(candidates, ", ")) : meant;
+}
+
 }  // namespace depthcost

@@ -21,4 +21,7 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 /// "; did you mean 'block_size'?", or nothing. Follows the misspelt name in a message.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
+/// The same, or " (known here: scheme, block_size)" where no candidate is near.
+std::string meant_or_known(std::string_view word, std::span<const std::string> candidates);
+
 }  // namespace depthcost

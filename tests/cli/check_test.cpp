@@ -231,7 +231,7 @@ TEST_F(Check, TakesAConfigInPlaceOfAScenario) {
   expect_error(with({"prefil_bank=1MB"}),
                "--budget:1:1: error: unknown key 'prefil_bank'; did you mean 'prefill_bank'?");
   expect_error(with({"prefill_bank=1MB", "prefill_bank=2MB"}),
-               "--budget:1:1: error: duplicate budget 'prefill_bank'");
+               "--budget:1:1: error: duplicate budget 'prefill_bank' (already there)");
   expect_error({"kept.yaml", "--budget", "prefill_bank=1MB"},
                "check:1:1: error: --budget requires --model (see depthcost check --help)");
 }

@@ -123,7 +123,7 @@ TEST_F(PlanCommand, RefusesWhatIsWrongOnOneLine) {
   expect_refusal(ask({"--devices", "8", "--set", "parallelism.data=2"}),
                  "--set:1:1: error: conflicting setting 'parallelism.data' (a plan looks for it)");
   expect_refusal(ask({"--devices", "8", "--residual", "mhc,block_attnres,mhc"}),
-                 "--residual:1:1: error: duplicate scheme 'mhc'");
+                 "--residual:1:1: error: duplicate scheme 'mhc' (already there)");
   expect_refusal(
       ask({"--devices", "8", "--budget", "decode_overhead=1%", "--max-overhead", "2%"}),
       "--budget:1:1: error: conflicting budget 'decode_overhead=1%' (--max-overhead sets that "
@@ -132,6 +132,24 @@ TEST_F(PlanCommand, RefusesWhatIsWrongOnOneLine) {
                  "--devices:1:1: error: invalid value '0' (must be from 1 to 1024; see depthcost "
                  "plan --help)");
   expect_refusal(ask({}), "plan:1:1: error: missing --devices (see depthcost plan --help)");
+}
+
+TEST_F(PlanCommand, RefusesWhatWouldTakeMinutes) {
+  const auto plan_of = [&](const std::string& workload) {
+    folder_.written("it.yaml",
+                    "schema: depthcost/1\nhardware: b300_sxm\nmodel: kimi_k3\n"
+                    "residual: {scheme: block_attnres, block_size: 4}\nworkload: {" +
+                        workload + "}\n");
+    return run({"it.yaml", "--devices", "840"});
+  };
+  std::string batches = "840";
+  for (int i = 2; i <= 200; ++i) batches += "," + std::to_string(840 * i);
+  expect_refusal(plan_of("decode: {sequences: [" + batches + "]}"),
+                 "--devices:1:1: error: invalid plan (840682800 layers to go through on 1296 "
+                 "placements, more than 33554432; ask about fewer devices or batches)");
+  expect_refusal(plan_of("training: {sequence_length: 8192, micro_batches: 5120}"),
+                 "--devices:1:1: error: invalid plan (717954048 passes of chunks to go through on "
+                 "190 placements, more than 268435456; ask about fewer devices or micro-batches)");
 }
 
 TEST_F(PlanCommand, RefusesDevicesThatNoPlacementCanHave) {

@@ -44,9 +44,11 @@ TEST_F(BadSamples, AreRefusedInOneLine) {
   EXPECT_EQ(error_with("depthcost-samples/1", "depthcost-samples/2"),
             "s.json:2:12: error: invalid schema 'depthcost-samples/2' (must be "
             "depthcost-samples/1: what scripts/measure writes)");
-  EXPECT_EQ(error_with("\"threads\"", "\"treads\""), "s.json:1:1: error: missing key 'threads'");
-  EXPECT_EQ(error_with("\"device\": \"\",", "\"device\": \"\", \"extra\": 1,"),
-            "s.json:4:16: error: unknown key 'extra'");
+  EXPECT_EQ(error_with("\"threads\"", "\"treads\""),
+            "s.json:1:1: error: missing key 'threads' (this record needs it)");
+  EXPECT_EQ(
+      error_with("\"device\": \"\",", "\"device\": \"\", \"extra\": 1,"),
+      "s.json:4:16: error: unknown key 'extra' (known here: schema, machine, device, date, threads, rotation_bytes, first_level_bytes, huge_pages, disturbed_percent, throttled_percent, kernels_hash, cuda_kernels_hash, rounds, rounds_wanted, ceilings, cores, curves, skeletons, kernels, steps, others)");
   EXPECT_EQ(error_with("\"threads\": 1", "\"threads\": 0"),
             "s.json:6:13: error: invalid threads '0' (must be a positive integer)");
   EXPECT_EQ(error_with("\"dtype\":\"bf16\"", "\"dtype\":\"bf61\"").substr(0, 7), "s.json:");

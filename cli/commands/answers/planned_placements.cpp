@@ -79,7 +79,7 @@ std::vector<std::string> schemes_of(const ScenarioOptions& question, Count devic
   for (std::string scheme; std::getline(names, scheme, ',');) {
     if (std::find(schemes.begin(), schemes.end(), scheme) != schemes.end())
       throw InputError({"--residual", 1, 1},
-                       fmt::format("duplicate scheme '{}'", printable(scheme)));
+                       fmt::format("duplicate scheme '{}' (already there)", printable(scheme)));
     schemes.push_back(scheme);
   }
   if (!schemes.empty()) return schemes;
@@ -130,7 +130,8 @@ PlanReport planned_placements(const PlanOptions& options, Progress& progress) {
   std::vector<PlacedStudy> placed;
   for (PlanSource& source : sources_of(options)) {
     source.overhead = limit;
-    PlacedStudies studies = placed_studies(source, options.devices, {place, 1, 1}, progress);
+    PlacedStudies studies =
+        placed_studies(source, options.devices, {place, 1, 1}, num_hardware_threads(), progress);
     report.refused += studies.refused;
     report.left_out_context += studies.left_out_context;
     report.left_out_data += studies.left_out_data;
@@ -147,6 +148,7 @@ PlanReport planned_placements(const PlanOptions& options, Progress& progress) {
                                  report.first_refusal.empty() ? "no placement shares its heads, "
                                                                 "layers and batches evenly"
                                                               : report.first_refusal));
+  check_plan_work(placed, {"--devices", 1, 1});
   report.plans = plans_of(placed, num_hardware_threads(), progress);
   return report;
 }

@@ -274,7 +274,7 @@ TEST(RunPipelineErrors, SayWhatIsWrongWithAPlanOnce) {
   const std::string file = folder.written("plan.json", R"({"schema": "depthcost-pipeline/1"})");
   const MpiOutcome outcome = mpirun(2, kProgram + " " + file);
   EXPECT_EQ(outcome.exit_code, 2);
-  const std::string line = file + ":1:1: error: missing key 'schedule'\n";
+  const std::string line = file + ":1:1: error: missing key 'schedule' (this record needs it)\n";
   EXPECT_EQ(outcome.errors.find(line), outcome.errors.rfind(line)) << outcome.errors;
   EXPECT_NE(outcome.errors.find(line), std::string::npos) << outcome.errors;
 }

@@ -59,14 +59,19 @@ TEST(PipelinePlan, IsReadBackAsItWasWritten) {
   EXPECT_EQ(traffic_of(parse_plan(to_json(plan), "fixed.json")).total, 7 * 4);
 }
 
+const std::string kKnown =
+    " (known here: schema, schedule, num_stages, num_virtual_stages, chunk_layers, "
+    "num_micro_batches, payload, tokens, hidden_size, bytes_per_element, chunk_seconds, link)";
+
 TEST(PipelinePlan, SaysInOneLineWhatIsWrong) {
   EXPECT_EQ(error_with("\"num_stages\": 4", "\"num_stages\": 0"),
             "p.json:4:16: error: invalid num_stages '0' (must be a positive integer)");
   EXPECT_EQ(error_with("\"num_stages\": 4", "\"num_stages\": 4097"),
             "p.json:4:16: error: invalid num_stages '4097' (more than 4096)");
-  EXPECT_EQ(error_with("\"schedule\"", "\"shedule\""), "p.json:1:1: error: missing key 'schedule'");
+  EXPECT_EQ(error_with("\"schedule\"", "\"shedule\""),
+            "p.json:1:1: error: missing key 'schedule' (this record needs it)");
   EXPECT_EQ(error_with("\"tokens\"", "\"extra\": 1, \"tokens\""),
-            "p.json:9:2: error: unknown key 'extra'");
+            "p.json:9:2: error: unknown key 'extra'" + kKnown);
   EXPECT_EQ(error_with("\"link\"", "\"links\": [], \"link\""),
             "p.json:22:23: error: conflicting link (links is given)");
   EXPECT_EQ(error_with("interleaved_1f1b", "interleaved"),
@@ -96,7 +101,8 @@ TEST(PipelinePlan, SaysInOneLineWhatIsWrong) {
             "p.json:1:1: error: invalid chunk_seconds or link (a ste");
   EXPECT_EQ(error_with("\"tokens\"",
                        "\"\\u001b\\n::error::" + std::string(100'000, 'x') + "\": 1, \"tokens\""),
-            "p.json:9:2: error: unknown key '\\x1B\\x0A::error::" + std::string(43, 'x') + "...'");
+            "p.json:9:2: error: unknown key '\\x1B\\x0A::error::" + std::string(43, 'x') + "...'" +
+                kKnown);
   std::string deep = "{\"schema\": ";
   for (int i = 0; i < 100'000; ++i) deep += '[';
   EXPECT_EQ(error_with(fig3(), deep), "p.json:1:75: error: nested deeper than 64 levels");

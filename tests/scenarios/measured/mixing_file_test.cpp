@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"MisspeltScheme", file("higway", R"("gates": [1])"),
          "1:44: error: unknown scheme 'higway'; did you mean 'highway'?"},
         {"SchemeFarFromAny", file("qqqqqqqq", R"("gates": [1])"),
-         "1:44: error: unknown scheme 'qqqqqqqq' (known: standard, rezero, layerscale, highway, laurel_rw, hc_static, mhc, denseformer, full_attnres, block_attnres, attnres_sliding_window, attnres_sigmoid, attnres_input_independent)"},
+         "1:44: error: unknown scheme 'qqqqqqqq' (known here: standard, rezero, layerscale, highway, laurel_rw, hc_static, mhc, denseformer, full_attnres, block_attnres, attnres_sliding_window, attnres_sigmoid, attnres_input_independent)"},
         {"SchemeWithoutMatrix", file("deep_delta", R"("k": [1])"),
          "1:44: error: no mixing matrix for 'deep_delta' (I - beta k k^T acts on the features: an entry "
          "would be a d x d matrix)"},

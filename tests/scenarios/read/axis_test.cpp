@@ -145,7 +145,7 @@ TEST_F(Plan, IsOverAllBlockSizesWithoutAnAxis) {
   ASSERT_EQ(all.scenes.front().axes.size(), 1U);
   EXPECT_EQ(all.scenes.front().axes.front().key, SweptKey::block_size);
   EXPECT_EQ(all.scenes.front().axes.front().values.size(), 186U);
-  EXPECT_EQ(all.own->path.scheme.parameters.blocks.block_size, 24);
+  EXPECT_EQ(study_as_written(all.source)->path.scheme.parameters.blocks.block_size, 24);
 }
 
 TEST_F(Plan, ReadsTheScenarioAgainOnlyForWhatTheModelCannotVary) {
@@ -170,7 +170,7 @@ TEST_F(Plan, ReadsEachSchemeAndLetsThemCompete) {
   EXPECT_EQ(schemes.values, (std::vector<Count>{0, 1}));
   EXPECT_EQ(schemes.schemes[0].path.scheme.rule, &schemes::kMhc);
   EXPECT_EQ(schemes.schemes[0].schedule, Schedule::fused);
-  EXPECT_EQ(schemes.schemes[1].path.scheme, both.own->path.scheme);
+  EXPECT_EQ(schemes.schemes[1].path.scheme, study_as_written(both.source)->path.scheme);
 }
 
 /// What the file compares with, and a schedule that only its own scheme has, are not said of a
@@ -303,7 +303,7 @@ TEST_F(Plan, ReplacesANumberOfBlocksByASize) {
   const SweepPlan llama = plan_sweep(DEPTHCOST_SOURCE_DIR "/scenarios/llama_3_1_70b_what_if.yaml",
                                      {"block_size=10,20"}, kDefaultMaxPoints);
   EXPECT_TRUE(llama.scenes.front().study.has_value());
-  EXPECT_EQ(llama.own->path.scheme.parameters.blocks.num_blocks, 8);
+  EXPECT_EQ(study_as_written(llama.source)->path.scheme.parameters.blocks.num_blocks, 8);
 }
 
 TEST_F(Plan, KeepsTheRuleForTheRemainder) {

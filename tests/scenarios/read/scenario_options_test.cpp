@@ -182,7 +182,7 @@ INSTANTIATE_TEST_SUITE_P(
          "--budget:1:1: error: invalid budget '=2%' (must be NAME=LIMIT, as decode_overhead=2%)"},
         {"BudgetTwice",
          {.model = "kimi_k3", .budgets = {"decode_overhead=2%", "decode_overhead=3%"}},
-         "--budget:1:1: error: duplicate budget 'decode_overhead'"},
+         "--budget:1:1: error: duplicate budget 'decode_overhead' (already there)"},
         {"BlockSize",
          {.model = "kimi_k3", .block_size = "500"},
          "--block-size:1:1: error: invalid block_size '500' (the model has only 186 layers)"}}),

@@ -94,6 +94,8 @@ TEST(DidYouMean, NamesTheNearestOrSaysNothing) {
   const std::vector<std::string> candidates = {"block_size", "num_blocks"};
   EXPECT_EQ(did_you_mean("block_sise", candidates), "; did you mean 'block_size'?");
   EXPECT_EQ(did_you_mean("hardware", candidates), "");
+  EXPECT_EQ(meant_or_known("hardware", candidates), " (known here: block_size, num_blocks)");
+  EXPECT_EQ(meant_or_known("block_sise", candidates), "; did you mean 'block_size'?");
 }
 
 }  // namespace
