@@ -141,14 +141,6 @@ constexpr Count naive_transition(Boundary boundary, Embedding embedding, Partial
          (partial == PartialSum::sent && boundary.open_layers > 0 ? 1 : 0);
 }
 
-/// The standard residual hands one hidden state over.
-///   1        [attnres] Sec. 4.1
-constexpr Count standard_transition() { return 1; }
-
-/// (m)HC hands its streams over.
-///   m        [attnres] Sec. 6.2, Eq. 10: the state between layers is d x m
-constexpr Count mhc_transition(Count num_streams) { return num_streams; }
-
 /// One transition. The ids handed over are contiguous: first_block <= id < end_block.
 struct Transition {
   Count first_block = 0;
@@ -169,8 +161,7 @@ struct PipelineTraffic {
 PipelineTraffic pipeline_traffic(const PipelineLayout& layout, std::span<const Count> block_sizes,
                                  const Payload& payload);
 
-/// Every transition of a scheme that always hands over the same number of d-vectors:
-/// standard_transition(), mhc_transition().
+/// Every transition of a scheme that always hands over the same number of d-vectors.
 PipelineTraffic uniform_traffic(const PipelineLayout& layout, Count vectors_per_transition);
 
 /// Every transition of a scheme that hands over `vectors(l)` d-vectors behind l layers.

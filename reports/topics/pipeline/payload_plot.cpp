@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/schemes/list.hpp"
 #include "reports/section/scheme_style.hpp"
 #include "reports/topics/pipeline/pipeline_section.hpp"
 
@@ -23,17 +22,24 @@ DataBlock payload_data(const SchemePayload& payload) {
   return block;
 }
 
-/// What always sends the same: the standard residual, and mHC where it is compared.
-struct ConstantPayload {
-  Scheme scheme;
-  Count vectors;
-};
+/// Whether the scheme sends as much at every transition.
+bool is_constant(const SchemePayload& payload) {
+  const std::vector<Transition>& all = payload.naive.transitions;
+  return std::all_of(all.begin(), all.end(),
+                     [&](const Transition& each) { return each.vectors == all.front().vectors; });
+}
 
-std::vector<ConstantPayload> constant_payloads(const Evaluation& evaluation) {
-  std::vector<ConstantPayload> all{{Scheme{}, standard_transition()}};
-  for (const ResidualPath& path : evaluation.paths)
-    if (path.scheme.rule == &schemes::kMhc)
-      all.push_back({path.scheme, mhc_transition(path.scheme.parameters.num_streams)});
+/// The schemes beside the first that always send the same; of those that send as much, one.
+std::vector<const SchemePayload*> constant_payloads(const Evaluation& evaluation) {
+  std::vector<const SchemePayload*> all;
+  const std::vector<SchemePayload>& by_scheme = evaluation.pipeline->by_scheme;
+  for (std::size_t i = 1; i < by_scheme.size(); ++i) {
+    const SchemePayload& payload = by_scheme[i];
+    if (is_constant(payload) && std::none_of(all.begin(), all.end(), [&](const auto* known) {
+          return known->naive.peak == payload.naive.peak;
+        }))
+      all.push_back(&payload);
+  }
   return all;
 }
 
@@ -44,9 +50,9 @@ std::string payload_command(const Evaluation& evaluation) {
           rgb(Color::grey),
       "$payload using ($1 + 0.19):3 with boxes fillstyle solid noborder linecolor " +
           rgb(color_of(own))};
-  for (const ConstantPayload& constant : constant_payloads(evaluation))
+  for (const SchemePayload* constant : constant_payloads(evaluation))
     elements.push_back(fmt::format("{} with lines linewidth 1.5 dashtype 2 linecolor {}",
-                                   constant.vectors, rgb(color_of(constant.scheme))));
+                                   constant->naive.peak, rgb(color_of(constant->path->scheme))));
   return plot_command(elements);
 }
 
@@ -56,9 +62,10 @@ std::vector<LegendEntry> payload_legend(const Evaluation& evaluation) {
       {Mark::box, Color::grey, fmt::format("naive, {} d in all", own.naive.total)},
       {Mark::box, color_of(own.path->scheme),
        fmt::format("cached, {} d in all", own.cached.total)}};
-  for (const ConstantPayload& constant : constant_payloads(evaluation))
-    legend.push_back({Mark::dashes, color_of(constant.scheme),
-                      fmt::format("{}, {} d each", label_of(constant.scheme), constant.vectors)});
+  for (const SchemePayload* constant : constant_payloads(evaluation))
+    legend.push_back(
+        {Mark::dashes, color_of(constant->path->scheme),
+         fmt::format("{}, {} d each", label_of(constant->path->scheme), constant->naive.peak)});
   return legend;
 }
 
@@ -96,7 +103,10 @@ std::optional<Plot> payload_plot(const Evaluation& evaluation) {
               {});
   script += fmt::format("set xrange [-0.6:{}]\nset boxwidth 0.36\n",
                         number_text(static_cast<double>(num_transitions) - 0.4));
-  script += count_y_axis(std::max(own.naive.peak, constant_payloads(evaluation).back().vectors));
+  Count most = own.naive.peak;
+  for (const SchemePayload* constant : constant_payloads(evaluation))
+    most = std::max(most, constant->naive.peak);
+  script += count_y_axis(most);
   script += num_transitions <= 20 ? "set xtics 1 scale 0\nset grid noxtics ytics\n" : "";
   script += payload_data(own).text() + payload_labels(own) + payload_command(evaluation);
   const std::string caption = fmt::format(

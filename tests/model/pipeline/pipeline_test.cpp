@@ -198,7 +198,7 @@ TEST_P(PipelineExample, GivesTheFormulasAndTheEvents) {
   EXPECT_EQ(totals(Embedding::omitted, PartialSum::omitted), c.blocks_only);
   EXPECT_EQ(totals(Embedding::sent, PartialSum::omitted), c.with_b0);
   EXPECT_EQ(totals(Embedding::sent, PartialSum::sent), c.with_partials);
-  EXPECT_EQ(uniform_traffic(layout, standard_transition()).total, c.standard);
+  EXPECT_EQ(uniform_traffic(layout, 1).total, c.standard);
 }
 
 // [attnres] Fig. 3 shows 6 saved transmissions: 19 to 13. Eq. 7 and 8 save 6 in another case, the
@@ -246,7 +246,7 @@ TEST(PipelineTraffic, OfFullAttnResIsEveryLayerOutputSoFar) {
 }
 
 TEST(PipelineTraffic, OfHyperConnectionsIsEveryStreamAtEveryTransition) {
-  const PipelineTraffic traffic = uniform_traffic(even_layout(4, 2, 32, 1), mhc_transition(4));
+  const PipelineTraffic traffic = uniform_traffic(even_layout(4, 2, 32, 1), 4);
   EXPECT_EQ(vectors_of(traffic), Counts(7, 4));
   EXPECT_EQ(traffic.total, 28);
   EXPECT_EQ(traffic.peak, 4);
