@@ -112,10 +112,11 @@ void add_check(CLI::App& app, Command& chosen) {
                               {"depthcost check scenarios/kimi_k3_8xb300.yaml",
                                "depthcost check scenarios/*.yaml --junit budgets.xml --github",
                                "depthcost check --model config.json --hardware b300_sxm --tensor 8 "
-                               "--residual block_attnres --budget decode_overhead=2%"});
+                               "--residual block_attnres --block-size 8 --budget "
+                               "decode_overhead=2%"});
   add_scenario(*command, options->scenarios, "scenario files", options->question);
   add_format(*command, options->format, "table or json", {"table", "json"});
-  command->add_flag("--strict", options->strict, "unknown verdicts fail");
+  command->add_flag("--strict", options->strict, "a limit inside the interval fails too");
   command->add_option("--junit", options->junit, "JUnit file to write")
       ->type_name(completed::kFile);
   command->add_flag("--github", options->github,
@@ -131,7 +132,8 @@ void add_sweep(CLI::App& app, Command& chosen) {
                   {"depthcost sweep scenarios/kimi_k3_8xb300.yaml",
                    "depthcost sweep scenarios/kimi_k3_8xb300.yaml --axis block_size=12,24,48 "
                    "--axis hardware=h100_sxm,h200_sxm --axis workload.decode.sequences=1..1024:x2",
-                   "depthcost sweep --model config.json --hardware b300_sxm --tensor 8",
+                   "depthcost sweep --model config.json --hardware b300_sxm --tensor 8 "
+                   "--residual block_attnres",
                    "depthcost sweep scenarios/kimi_k3_8xb300.yaml --shard 1/2 -o shards",
                    "depthcost sweep scenarios/kimi_k3_8xb300.yaml --shard 2/2 -o shards",
                    "depthcost sweep scenarios/kimi_k3_8xb300.yaml --merge shards/*.shard"});

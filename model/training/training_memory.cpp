@@ -189,15 +189,19 @@ std::vector<MemoryRow> all_memory_rows(const Study& study, const ResidualPath& p
   return rows;
 }
 
-Bytes fullest_memory(const Study& study, const ResidualPath& path) {
+NeededMemory fullest_workload(const Study& study, const ResidualPath& path) {
   std::map<WorkloadId, Bytes> at_workload;
-  Bytes most;
+  NeededMemory most;
   for (const MemoryRow& row : all_memory_rows(study, path)) {
     Bytes& sum = at_workload[row.workload];
     sum += row.bytes;
-    most = std::max(most, sum);
+    if (sum > most.bytes) most = {row.workload, sum};
   }
   return most;
+}
+
+Bytes fullest_memory(const Study& study, const ResidualPath& path) {
+  return fullest_workload(study, path).bytes;
 }
 
 }  // namespace depthcost

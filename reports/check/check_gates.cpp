@@ -51,8 +51,9 @@ void append_warnings(const CheckedScenario& scenario, std::vector<Annotation>& l
 }  // namespace
 
 bool is_red(const BudgetRow& row, Unknowns unknowns) {
+  const bool is_predicted = row.low || row.high;
   return row.verdict == Verdict::fail ||
-         (row.verdict == Verdict::unknown && unknowns == Unknowns::fail);
+         (row.verdict == Verdict::unknown && (unknowns == Unknowns::fail || !is_predicted));
 }
 
 JunitSuite junit_suite(const CheckReport& report) {

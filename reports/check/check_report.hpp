@@ -43,7 +43,8 @@ struct CheckReport {
   Unknowns unknowns = Unknowns::warn;
 };
 
-/// Whether the budget counts as a failure.
+/// Whether the budget counts as a failure. One of which nothing is predicted does: a gate that
+/// decides nothing would pass for ever.
 bool is_red(const BudgetRow& row, Unknowns unknowns);
 
 /// "nearest measured kernel: MEASUREMENT, inside the predicted 12.0 us [10, 14]", or a warning

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 
 #include "model/base/counted.hpp"
 #include "reports/formats/json_writer.hpp"
@@ -21,10 +23,10 @@ std::string objective(const Study& study) {
       for (const Count sequences : study.decode->sequences)
         batches.push_back(format_count(sequences * study.data_parallel_size));
       return fmt::format(
-          "the most tokens per second and device: the least time of {} of {} sequences in all, "
-          "{} tokens each",
+          "the most tokens per second and device: the least time of {} of {} {} in all, {} tokens "
+          "each",
           batches.size() == 1 ? "a decode step" : "decode steps", fmt::join(batches, ", "),
-          format_count(study.decode->context));
+          batches.back() == "1" ? "sequence" : "sequences", format_count(study.decode->context));
     }
     case WorkloadKind::prefill:
       return fmt::format(
@@ -34,8 +36,9 @@ std::string objective(const Study& study) {
     case WorkloadKind::training:
       break;
   }
-  return fmt::format("the least time of a training step of {} micro-batches in all",
-                     format_count(study.training->num_micro_batches * study.data_parallel_size));
+  const Count all = study.training->num_micro_batches * study.data_parallel_size;
+  return fmt::format("the least time of a training step of {} {} in all", format_count(all),
+                     all == 1 ? "micro-batch" : "micro-batches");
 }
 
 /// "block_attnres, two_phase, 8 blocks of 20".
@@ -80,7 +83,8 @@ std::string as_good_text(const PlannedPlacement& plan) {
   return text + ".";
 }
 
-std::string why(const Plans& plans, std::size_t place) {
+std::string why(const PlanReport& report, std::size_t place) {
+  const Plans& plans = report.plans;
   const PlannedPlacement& plan = plans.best[place];
   std::vector<std::string> kept;
   for (const PlannedTime& time : plan.times) kept.push_back(kept_limit(time));
@@ -88,7 +92,7 @@ std::string why(const Plans& plans, std::size_t place) {
       fmt::format("{}. {}: {}. It keeps {}.", place + 1, placement_text(plan.placement),
                   place_text(plans, place), fmt::join(kept, ", "));
   if (!plan.as_good.empty()) text += " " + as_good_text(plan);
-  if (plan.blocks && plan.quality.at_most())
+  if (plan.blocks && plan.quality.at_most() && !report.kept_blocks)
     text += fmt::format(" No block size that keeps {} has a lower published loss.",
                         plan.times.size() == 1 ? "this" : "these");
   return text;
@@ -109,13 +113,37 @@ std::string faster_text(const Plans& plans) {
   return text + "\n";
 }
 
+/// The smallest batch that the replicas of every plan can share, where one larger one was asked
+/// about.
+std::optional<Count> smallest_batch(const PlanReport& report) {
+  if (!report.own.decode || report.own.decode->sequences.size() != 1) return std::nullopt;
+  const Count asked = report.own.decode->sequences.front() * report.own.data_parallel_size;
+  Count shared = 1;
+  for (const PlannedPlacement& plan : report.plans.best)
+    shared = std::lcm(shared, plan.placement.data);
+  if (shared >= asked) return std::nullopt;
+  return shared;
+}
+
 /// What the plan does not say.
 std::string asked_text(const PlanReport& report) {
   std::string text;
-  if (report.own.decode && report.own.decode->sequences.size() == 1)
+  if (report.kept_blocks)
     text += fmt::format(
-        "One batch was asked about. Smaller batches may break the limit: --decode 1,{} holds both.\n",
-        report.own.decode->sequences.front() * report.own.data_parallel_size);
+        "Every plan has blocks of {} layers (sublayers), as asked or as the model ships. --residual "
+        "without --block-size looks for others, which need training.\n",
+        report.kept_blocks->block_size);
+  const bool is_shared =
+      std::any_of(report.plans.best.begin(), report.plans.best.end(),
+                  [](const PlannedPlacement& plan) { return plan.placement.data > 1; });
+  if (report.own.decode && is_shared)
+    text += "decode/N is a step of N sequences on each data-parallel replica.\n";
+  const std::optional<Count> smallest = smallest_batch(report);
+  if (smallest)
+    text += fmt::format(
+        "One batch was asked about. Smaller batches may break the limit: --decode {},{} holds "
+        "both.\n",
+        *smallest, report.own.decode->sequences.front() * report.own.data_parallel_size);
   if (report.left_out_data > 0)
     text += fmt::format(
         "{} with data-parallel replicas {} left out: {} cannot be shared out evenly. {}\n",
@@ -227,7 +255,7 @@ std::string plan_text(const PlanReport& report) {
     text += fmt::format("{}. {}: {}\n", i + 1, placement_text(report.plans.best[i].placement),
                         chosen_path(report.plans.best[i]));
   text += "\n" + plain_text(plan_table(report.plans.best)) + "\n";
-  for (std::size_t i = 0; i < report.plans.best.size(); ++i) text += why(report.plans, i) + "\n";
+  for (std::size_t i = 0; i < report.plans.best.size(); ++i) text += why(report, i) + "\n";
   return text + faster_text(report.plans) + asked_text(report);
 }
 

@@ -6,8 +6,10 @@
 #include "model/base/counted.hpp"
 #include "model/decision/break_even.hpp"
 #include "model/decision/decoder_layer.hpp"
+#include "model/decision/memory_remedy.hpp"
 #include "model/decision/published_quality.hpp"
 #include "model/schemes/list.hpp"
+#include "model/training/training_memory.hpp"
 #include "reports/formats/numbers.hpp"
 #include "reports/sweep/sweep_report.hpp"
 #include "reports/topics/budgets/budget_section.hpp"
@@ -86,6 +88,23 @@ std::string missing_text(const Study& study, const Budget& undecided) {
   return "The time of a step is missing: give `baseline_step`, or a model with an architecture.";
 }
 
+/// "With block_size 26 decode/512 needs 104.9 GB, and a device has 85.52 GB.", and what would help.
+std::string too_large_text(const SweepGroup& group, std::size_t choice) {
+  const Sweep& sweep = group.sweep();
+  const Study study = sweep.study_at(group.circumstance, choice);
+  const auto [workload, bytes] = fullest_workload(study, study.path);
+  const Bytes capacity = *study.machine->memory_capacity;
+  std::string remedy = memory_remedy(study, capacity.value);
+  if (const std::size_t end = remedy.find(" would keep it"); end != std::string::npos)
+    remedy.erase(end);
+  Sentences ways;
+  if (workload.kind == WorkloadKind::decode) ways.emplace_back("smaller batches (--decode)");
+  if (!remedy.empty()) ways.push_back(remedy);
+  return fmt::format(" With {} {} needs {}, and a device has {}{}{}.", choice_label(sweep, choice),
+                     name(workload), format_bytes(bytes), format_bytes(capacity),
+                     ways.empty() ? "" : ". What would help: ", fmt::join(ways, ", or "));
+}
+
 /// Why there is no recommendation, and where every choice breaks a limit, what there would be.
 std::string refusal(const SweepGroup& group, const Recommendation& said) {
   const Sweep& sweep = group.sweep();
@@ -95,6 +114,12 @@ std::string refusal(const SweepGroup& group, const Recommendation& said) {
                        missing_text(sweep.study(), sweep.study().budgets[said.undecided.front()]));
   std::string text =
       fmt::format("No recommendation: no choice {}.", kept_texts(sweep, said.unattainable));
+  const bool is_too_large =
+      std::any_of(said.unattainable.begin(), said.unattainable.end(), [&](std::size_t budget) {
+        return sweep.study().budgets[budget].kind == BudgetKind::device_memory;
+      });
+  if (is_too_large && said.without_unattainable)
+    text += too_large_text(group, *said.without_unattainable);
   if (said.without_unattainable)
     text += fmt::format(" Without {} {} would be taken: {}.",
                         said.unattainable.size() == 1 ? "that limit" : "these limits",
@@ -146,9 +171,30 @@ void say_recommendation(Sentences& out, const SweepGroup& group, const Recommend
     return row.verdict == Verdict::unknown && !row.high;
   });
   if (said.sure != said.best)
-    out.push_back(fmt::format("Surely inside all {}: {}.",
-                              all_known ? "limits" : "limits that are known",
-                              said.sure ? described(sweep, *said.sure) : "none"));
+    out.push_back(
+        fmt::format("Surely inside all {}: {}.", all_known ? "limits" : "limits that are known",
+                    said.sure ? described(sweep, *said.sure) : "none with a published loss"));
+}
+
+std::string schedule_names(const Scheme& scheme) {
+  std::vector<std::string_view> names;
+  for (const Schedule schedule : scheme.rule->schedules)
+    if (schedule != Schedule::unfused && !is_bound(scheme, schedule))
+      names.push_back(name(schedule));
+  return fmt::format("{}", fmt::join(names, ","));
+}
+
+/// Which schedule all choices have, where another could be asked about.
+void say_schedule(Sentences& out, const SweepGroup& group) {
+  const Sweep& sweep = group.sweep();
+  const auto& axes = sweep.choice_axes();
+  const bool is_swept = std::any_of(axes.begin(), axes.end(), [](const SweptAxis& axis) {
+    return axis.key == SweptKey::schedule || axis.key == SweptKey::scheme;
+  });
+  const Study& study = sweep.study();
+  if (!is_swept && study.path.scheme.rule->schedules.size() > 1)
+    out.push_back(fmt::format("Every choice runs as {}; --axis schedule={} tries others.",
+                              name(study.schedule), schedule_names(study.path.scheme)));
 }
 
 void say_runner_up(Sentences& out, const SweepGroup& group, const Recommendation& said) {
@@ -158,7 +204,7 @@ void say_runner_up(Sentences& out, const SweepGroup& group, const Recommendation
   if (const auto apart = distance(sweep, group.circumstance, *said.best, *said.runner_up)) {
     const Estimate<Seconds>& d = apart->difference;
     const bool is_sure = d.low > Seconds{} || d.high < Seconds{};
-    text += fmt::format(": {} to {}, beside the recommended one. {}",
+    text += fmt::format(": {} to {} against the recommended one. {}",
                         format_seconds(d, Sign::always), name(apart->cost),
                         is_sure ? "The ranking holds for all assumed values"
                                 : "The ranking rests on assumed values");
@@ -362,6 +408,7 @@ std::vector<std::string> sweep_sentences(const SweepReport& report, const SweepG
   Sentences out;
   const Recommendation said = recommend(group.sweep(), group.circumstance);
   say_recommendation(out, group, said);
+  say_schedule(out, group);
   say_runner_up(out, group, said);
   say_binding(out, group, said);
   say_readings(out, group, said);

@@ -200,14 +200,6 @@ Table sweep_table(const SweepReport& report) {
   return table;
 }
 
-std::string schedule_names(const Scheme& scheme) {
-  std::vector<std::string_view> names;
-  for (const Schedule schedule : scheme.rule->schedules)
-    if (schedule != Schedule::unfused && !is_bound(scheme, schedule))
-      names.push_back(name(schedule));
-  return fmt::format("{}", fmt::join(names, ","));
-}
-
 std::string sweep_legend(const SweepReport& report, const SweepGroup& group) {
   const std::size_t shown = sweep_table(report, group).rows.size();
   const auto exists = static_cast<std::size_t>(
@@ -217,14 +209,6 @@ std::string sweep_legend(const SweepReport& report, const SweepGroup& group) {
       "decode, prefill, training: time added to the step with the fused standard residual, in per "
       "cent where that step is known. loss: published for 32 layers by layers a block, ~ between two "
       "points.";
-  const auto& axes = group.sweep().choice_axes();
-  const bool is_fixed = std::none_of(axes.begin(), axes.end(), [](const SweptAxis& axis) {
-    return axis.key == SweptKey::schedule || axis.key == SweptKey::scheme;
-  });
-  const Study& study = group.sweep().study();
-  if (is_fixed && study.path.scheme.rule->schedules.size() > 1)
-    text += fmt::format(" Every choice runs as {}; --axis schedule={} tries others.",
-                        name(study.schedule), schedule_names(study.path.scheme));
   if (shown < exists)
     text +=
         fmt::format(" {} of {} choices; --format csv has all, and every number.", shown, exists);

@@ -25,7 +25,7 @@ std::string limits_documentation() {
   row(kMaxChunkPasses, "passes of chunks in one pipeline: P V x `micro_batches`");
   row(kMaxSimulatedPasses, "the same over all schemes and schedules");
   row(kMaxLayerRows, "rows of `evaluate --layers`: layers x schemes x schedules");
-  row(kMaxScenes, "readings of the scenario by a sweep");
+  row(kMaxScenes, "readings of the scenario by a sweep, or placements of a plan over all schemes");
   row(kMaxSweptLayers,
       "layers that a sweep goes through: choices x layers; those of Block AttnRes weigh a "
       "sixteenth");

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "model/base/counted.hpp"
 #include "model/base/parallel.hpp"
 #include "model/evaluation/predicted_work.hpp"
 #include "model/schemes/list.hpp"
+#include "scenarios/keys/limits.hpp"
 #include "scenarios/read/usual_workload.hpp"
 #include "scenarios/read/workloads.hpp"
 #include "scenarios/text/input_error.hpp"
@@ -84,7 +84,7 @@ void set_limits(Study& study, std::optional<double> overhead) {
 }
 
 PlacedStudy placed_study(const PlanSource& question, const Placement& placement) {
-  SweepPlan plan = plan_sweep(question.source, axes_of(question, placement), kDefaultMaxPoints);
+  SweepPlan plan = read_sweep(question.source, axes_of(question, placement), kDefaultMaxPoints);
   SweepScene& scene = plan.scenes.front();
   PlacedStudy placed{placement, *std::move(scene.study), std::move(scene.axes)};
   // The study has it already; a sweep would take it for a circumstance.
@@ -124,44 +124,57 @@ std::vector<Placement> asked_placements(const Study& own, Count devices, PlacedS
 
 }  // namespace
 
+void PlanWork::ask(std::size_t placements) {
+  readings_ += static_cast<double>(placements);
+  refuse_above(kMaxScenes, readings_, "placements to read", "schemes");
+}
+
+void PlanWork::add(const PlacedStudy& placed) {
+  layers_ += planned_layers(placed.study, placed.axes);
+  passes_ += swept_passes(placed.study, placed.axes);
+  refuse_above(kMaxPlannedLayers, layers_, "layers to go through on all placements", "batches");
+  refuse_above(kMaxPlannedPasses, passes_, "passes of chunks to simulate on all placements",
+               "micro-batches");
+}
+
+void PlanWork::refuse_above(double limit, double asked, const char* what,
+                            const char* advice) const {
+  if (asked > limit)
+    throw InputError(
+        {"--devices", 1, 1},
+        fmt::format("invalid plan (more than {:.0f} {}; ask about fewer devices or {})", limit,
+                    what, advice));
+}
+
+std::size_t num_placements(const PlanSource& question, Count devices, const Position& position) {
+  require_times(question.own, position);
+  PlacedStudies left_out;
+  return asked_placements(question.own, devices, left_out).size();
+}
+
 PlacedStudies placed_studies(const PlanSource& question, Count devices, const Position& position,
-                             std::size_t num_threads, const Progress& progress) {
+                             PlanWork& work, std::size_t num_threads, const Progress& progress) {
   require_times(question.own, position);
   PlacedStudies answer;
   const std::vector<Placement> asked = asked_placements(question.own, devices, answer);
-  std::vector<ReadPlacement> read(asked.size());
-  each_in_parallel(asked.size(), num_threads, [&](std::size_t i) {
-    progress.check();
-    read[i] = read_placement(question, asked[i]);
-  });
-  for (ReadPlacement& placement : read) {
-    if (placement.study)
-      answer.placed.push_back(*std::move(placement.study));
-    else if (answer.refused++ == 0)
-      answer.first_refusal = placement.refusal;
+  // Not the number of threads, which must not decide where too much work is found.
+  constexpr std::size_t kReadAtOnce = 64;
+  for (std::size_t first = 0; first < asked.size(); first += kReadAtOnce) {
+    std::vector<ReadPlacement> read(std::min(kReadAtOnce, asked.size() - first));
+    each_in_parallel(read.size(), num_threads, [&](std::size_t i) {
+      progress.check();
+      read[i] = read_placement(question, asked[first + i]);
+    });
+    for (ReadPlacement& placement : read) {
+      if (placement.study) {
+        work.add(*placement.study);
+        answer.placed.push_back(*std::move(placement.study));
+      } else if (answer.refused++ == 0) {
+        answer.first_refusal = placement.refusal;
+      }
+    }
   }
   return answer;
-}
-
-void check_plan_work(const std::vector<PlacedStudy>& placed, const Position& position) {
-  double layers = 0;
-  double passes = 0;
-  for (const PlacedStudy& at : placed) {
-    layers += planned_layers(at.study, at.axes);
-    passes += swept_passes(at.study, at.axes);
-  }
-  const auto refuse = [&](double asked, const char* what, double limit, const char* advice) {
-    if (asked > limit)
-      throw InputError(
-          position,
-          fmt::format("invalid plan ({:.0f} {} to go through on {}, more than {:.0f}; "
-                      "ask about fewer devices or {})",
-                      asked, what,
-                      counted(static_cast<Count>(placed.size()), "placement", "placements"), limit,
-                      advice));
-  };
-  refuse(layers, "layers", kMaxPlannedLayers, "batches");
-  refuse(passes, "passes of chunks", kMaxPlannedPasses, "micro-batches");
 }
 
 }  // namespace depthcost

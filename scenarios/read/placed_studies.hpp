@@ -29,17 +29,35 @@ struct PlacedStudies {
   std::size_t left_out_data = 0;     // placements whose replicas cannot share the work evenly
 };
 
+/// What a plan asks for, over all its schemes. Throws InputError at `--devices` for what would take
+/// minutes, as soon as that is known.
+class PlanWork {
+ public:
+  /// So many placements will be read.
+  void ask(std::size_t placements);
+  /// What a sweep on one of them goes through.
+  void add(const PlacedStudy& placed);
+
+ private:
+  void refuse_above(double limit, double asked, const char* what, const char* advice) const;
+
+  double readings_ = 0;
+  double layers_ = 0;
+  double passes_ = 0;
+};
+
+/// How many placements are read for `question`. Throws InputError at `position` where a plan cannot
+/// say a time: without hardware or an architecture, or with a step that has been measured.
+std::size_t num_placements(const PlanSource& question, Count devices, const Position& position);
+
 /// The scenario on every placement on so many devices. All of them have the work of the scenario:
 /// replicas share the sequences of each decode step, and the micro-batches of a training step,
 /// evenly. Context ranks are placed where the scenario has some: what they exchange is not
 /// modelled. Tensor ranks share the tokens of a prefill, unless its shards are written. Throws
-/// InputError at `position` where a plan cannot say a time: without hardware or an architecture, or
-/// with a step that has been measured. Stops where `progress` is stopped, and counts nothing into
-/// it.
+/// as num_placements() does. Adds to `work`. Stops where `progress` is stopped, and
+/// counts nothing into it.
 PlacedStudies placed_studies(const PlanSource& question, Count devices, const Position& position,
-                             std::size_t num_threads, const Progress& progress = {});
-
-/// Throws InputError at `position` for a plan that would take minutes.
-void check_plan_work(const std::vector<PlacedStudy>& placed, const Position& position);
+                             PlanWork& work, std::size_t num_threads,
+                             const Progress& progress = {});
 
 }  // namespace depthcost

@@ -144,7 +144,12 @@ std::string stem(const std::string& path) { return std::filesystem::path(path).s
 std::string title(const ScenarioOptions& options) {
   std::string text = file_label(options.model);
   if (options.hardware.empty()) return text;
-  const std::string devices = options.tensor.empty() ? "" : options.tensor + " x ";
+  // --set may place the model on more devices.
+  const bool is_counted =
+      !options.tensor.empty() &&
+      std::none_of(options.settings.begin(), options.settings.end(),
+                   [](const std::string& setting) { return setting.starts_with("parallelism."); });
+  const std::string devices = is_counted ? options.tensor + " x " : "";
   return fmt::format("{} on {}{}", text, devices, stem(options.hardware));
 }
 

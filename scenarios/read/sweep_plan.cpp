@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "model/base/infeasible.hpp"
 #include "model/evaluation/predicted_work.hpp"
@@ -152,6 +153,28 @@ std::string usual_axis(const UnreadScenario& source) {
   return "block_size=1..L";
 }
 
+bool is_of_workload(const Axis& axis) { return axis.path.starts_with("workload."); }
+
+/// Throws InputError for more than a sweep goes through in little time.
+void refuse_too_long(const SweepPlan& plan) {
+  double layers = 0;
+  double passes = 0;
+  for (const SweepScene& scene : plan.scenes) {
+    if (!scene.study) continue;
+    layers += swept_layers(*scene.study, scene.axes);
+    passes += swept_passes(*scene.study, scene.axes);
+  }
+  const auto refuse = [](double asked, const char* what, double limit) {
+    if (asked > limit)
+      throw InputError(axis_position(),
+                       fmt::format("invalid axes ({:.0f} {} of all choices to go through, more "
+                                   "than {:.0f}; write fewer values)",
+                                   asked, what, limit));
+  };
+  refuse(layers, "layers", kMaxSweptLayers);
+  refuse(passes, "passes of chunks", kMaxSweptPasses);
+}
+
 /// Reads the scenario, with values in it.
 class Planner {
  public:
@@ -177,7 +200,6 @@ class Planner {
     refuse_too_many(largest_model(plan));
     for (SweepScene& scene : plan.scenes)
       if (scene.study) scene.axes = swept_axes(scene.schemes, largest_model(plan));
-    refuse_too_long(plan);
     plan.source = std::move(source_);
     return plan;
   }
@@ -204,25 +226,6 @@ class Planner {
                 {scenario_keys(), source_.provenance, file_label(source_.file)});
   }
 
-  static void refuse_too_long(const SweepPlan& plan) {
-    double layers = 0;
-    double passes = 0;
-    for (const SweepScene& scene : plan.scenes) {
-      if (!scene.study) continue;
-      layers += swept_layers(*scene.study, scene.axes);
-      passes += swept_passes(*scene.study, scene.axes);
-    }
-    const auto refuse = [](double asked, const char* what, double limit) {
-      if (asked > limit)
-        throw InputError(axis_position(),
-                         fmt::format("invalid axes ({:.0f} {} of all choices to go through, more "
-                                     "than {:.0f}; write fewer values)",
-                                     asked, what, limit));
-    };
-    refuse(layers, "layers", kMaxSweptLayers);
-    refuse(passes, "passes of chunks", kMaxSweptPasses);
-  }
-
   void refuse_too_many(Count num_layers) const {
     auto scenes = static_cast<double>(std::max<std::size_t>(1, schemes_.size()));
     for (const Axis& axis : scenes_) scenes *= num_values(axis, num_layers);
@@ -244,10 +247,17 @@ class Planner {
 
   Scenario read(const std::vector<std::string>& values, const std::string& scheme) {
     Node document = source_.document;
-    Map& map = std::get<Map>(document.content);
-    for (const Axis& axis : keys_) put_placeholder(map, axis, *named<SweptKey>(axis.path));
-    for (std::size_t i = 0; i < scenes_.size(); ++i) put(map, scenes_[i].path, values[i]);
-    if (!scheme.empty()) put_scheme(map, scheme);
+    const auto map = [&]() -> Map& { return std::get<Map>(document.content); };
+    const auto put_scenes = [&](const auto& is_asked) {
+      for (std::size_t i = 0; i < scenes_.size(); ++i)
+        if (is_asked(scenes_[i])) put(map(), scenes_[i].path, values[i]);
+    };
+    put_scenes(std::not_fn(is_of_workload));
+    // A workload that is named alone has the values of these ranks, and then those of its axes.
+    document = with_usual_workload(std::move(document));
+    put_scenes(is_of_workload);
+    for (const Axis& axis : keys_) put_placeholder(map(), axis, *named<SweptKey>(axis.path));
+    if (!scheme.empty()) put_scheme(map(), scheme);
     return scenario_of(document, source_.file, source_.provenance);
   }
 
@@ -330,6 +340,13 @@ class Planner {
 }  // namespace
 
 SweepPlan plan_sweep(UnreadScenario source, const std::vector<std::string>& axes, Count max_points,
+                     const Progress& progress) {
+  SweepPlan plan = read_sweep(std::move(source), axes, max_points, progress);
+  refuse_too_long(plan);
+  return plan;
+}
+
+SweepPlan read_sweep(UnreadScenario source, const std::vector<std::string>& axes, Count max_points,
                      const Progress& progress) {
   return Planner(std::move(source), axes, max_points, progress).plan();
 }

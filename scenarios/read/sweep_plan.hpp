@@ -42,7 +42,11 @@ inline constexpr Count kDefaultMaxPoints = 1'000'000;
 SweepPlan plan_sweep(UnreadScenario source, const std::vector<std::string>& axes, Count max_points,
                      const Progress& progress = {});
 
-/// The same for a scenario file.
+/// The same, however long a sweep of it would take: for who bounds that otherwise.
+SweepPlan read_sweep(UnreadScenario source, const std::vector<std::string>& axes, Count max_points,
+                     const Progress& progress = {});
+
+/// plan_sweep() of a scenario file.
 SweepPlan plan_sweep(const std::string& scenario, const std::vector<std::string>& axes,
                      Count max_points);
 

@@ -129,6 +129,22 @@ TEST_F(Check, JudgesMemoryAndCommunicationOfTraining) {
   EXPECT_EQ(budgets[1]["verdict"], "pass");
 }
 
+/// A gate that decides nothing would pass for ever.
+TEST_F(Check, FailsWhereNothingOfABudgetIsPredicted) {
+  folder_.written(
+      "blind.yaml",
+      "schema: depthcost/1\nmodel: {decoder_layers: 8, hidden_size: 1024, dtype: bf16}\n"
+      "hardware: h100_sxm\nresidual: {scheme: block_attnres, block_size: 4}\n"
+      "workload: {decode: {sequences: 8}}\nbudgets: {decode_overhead: 2 %}\n");
+  const Outcome outcome = run({"blind.yaml", "--github"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_NE(outcome.output.find("\n::error file=blind.yaml,line=6,title=decode_overhead::unknown: "
+                                "predicted -, the limit is 2.0 %25; baseline_step.decode is not "
+                                "given, and the model has no attention and mlp\n"),
+            std::string::npos)
+      << outcome.output;
+}
+
 TEST_F(Check, ShowsVerdictsToCi) {
   folder_.written("open.yaml", kimi("300 MB, device_memory: fits"));
   const Outcome outcome = run(

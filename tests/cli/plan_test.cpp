@@ -144,12 +144,51 @@ TEST_F(PlanCommand, RefusesWhatWouldTakeMinutes) {
   };
   std::string batches = "840";
   for (int i = 2; i <= 200; ++i) batches += "," + std::to_string(840 * i);
-  expect_refusal(plan_of("decode: {sequences: [" + batches + "]}"),
-                 "--devices:1:1: error: invalid plan (840682800 layers to go through on 1296 "
-                 "placements, more than 33554432; ask about fewer devices or batches)");
-  expect_refusal(plan_of("training: {sequence_length: 8192, micro_batches: 5120}"),
-                 "--devices:1:1: error: invalid plan (717954048 passes of chunks to go through on "
-                 "190 placements, more than 268435456; ask about fewer devices or micro-batches)");
+  expect_refusal(
+      plan_of("decode: {sequences: [" + batches + "]}"),
+      "--devices:1:1: error: invalid plan (more than 33554432 layers to go through on all "
+      "placements; ask about fewer devices or batches)");
+  expect_refusal(
+      plan_of("training: {sequence_length: 8192, micro_batches: 5120}"),
+      "--devices:1:1: error: invalid plan (more than 268435456 passes of chunks to simulate "
+      "on all placements; ask about fewer devices or micro-batches)");
+}
+
+TEST_F(PlanCommand, RefusesMoreSchemesThanItReadsPlacementsOf) {
+  expect_refusal(run({"--model", "kimi_k3", "--hardware", "h200_sxm", "--devices", "840",
+                      "--decode", "840", "--residual",
+                      "standard,mhc,block_attnres,full_attnres,hc_static,rezero,layerscale,highway,"
+                      "denseformer"}),
+                 "--devices:1:1: error: invalid plan (more than 10000 placements to read; ask "
+                 "about fewer devices or schemes)");
+}
+
+/// Its usual values, on the ranks of each placement.
+TEST_F(PlanCommand, AsksAboutAWorkloadThatIsNamedAlone) {
+  const auto plan_of = [&](const std::string& workload) {
+    folder_.written("it.yaml",
+                    "schema: depthcost/1\nhardware: h200_sxm\nmodel: llama_3_1_70b\n"
+                    "residual: {scheme: block_attnres, block_size: 8}\nworkload: " +
+                        workload + "\n");
+    return run({"it.yaml", "--devices", "8", "--format", "json"});
+  };
+  const Outcome named = plan_of("prefill");
+  EXPECT_EQ(named.exit_code, 0) << named.errors;
+  EXPECT_EQ(named.output, plan_of("{prefill: {tokens: 131072, chunk: 16384}}").output);
+}
+
+/// The batch that the plan advises keeps the replicas of all plans.
+TEST_F(PlanCommand, AdvisesABatchThatKeepsItsPlans) {
+  const Outcome one =
+      run({"--model", "kimi_k3", "--hardware", "b200_sxm", "--devices", "64", "--decode", "256"});
+  EXPECT_NE(one.output.find("--decode 16,256 holds both.\n"), std::string::npos) << one.output;
+  EXPECT_NE(one.output.find("Every plan has blocks of 24 layers"), std::string::npos) << one.output;
+  const Outcome both = run(
+      {"--model", "kimi_k3", "--hardware", "b200_sxm", "--devices", "64", "--decode", "16,256"});
+  for (const char* plan : {". tensor 4, data 16, expert 64: ", ". tensor 8, data 8, expert 64: "}) {
+    EXPECT_NE(one.output.find(plan), std::string::npos) << one.output;
+    EXPECT_NE(both.output.find(plan), std::string::npos) << both.output;
+  }
 }
 
 TEST_F(PlanCommand, RefusesDevicesThatNoPlacementCanHave) {

@@ -162,7 +162,7 @@ const std::vector<Exception> kExceptions{
     {"scripts/report", "sets up and builds; the README shows the document, not the terminal",
      "depthcost report scenarios/kimi_k3_8xb300.yaml >out && cat depthcost-report/*b300*.md out",
      Shown::lines},
-    {"scripts/report my_model.yaml", "sets up and builds", "depthcost report my_model.yaml"},
+    {"scripts/report my_scenario.yaml", "sets up and builds", "depthcost report my_scenario.yaml"},
     {"build/report/depthcost report scenarios/claims/*.yaml",
      "the table has a line of each report: tests/reports/documents/readme_test.cpp", kClaims,
      Shown::elsewhere},
@@ -291,7 +291,7 @@ class Tree {
       fs::create_symlink(DEPTHCOST_PROGRAM, folder_.path(place + "/depthcost"));
     }
     fs::create_symlink("/bin/cat", folder_.path("bin/cat"));
-    folder_.written("my_model.yaml", own.model);
+    folder_.written("my_scenario.yaml", own.model);
     folder_.written("my_gpu.yaml", own.hardware);
     copy("tests/scenarios/configs/kimi_k3.json", "config.json");
     copy("tests/scenarios/configs/qwen3_32b.json", "tests/scenarios/configs/qwen3_32b.json");

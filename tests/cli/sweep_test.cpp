@@ -207,6 +207,35 @@ TEST(PublishedSettings, StandOnTheFront) {
   }
 }
 
+TEST(Sweep, SaysWhichWorkloadDoesNotFitAndWhatWouldHelp) {
+  const Outcome outcome =
+      run_program({.arguments = {"sweep", "--model", "llama_3_1_70b", "--hardware", "h100_sxm",
+                                 "--residual", "block_attnres"}});
+  EXPECT_NE(outcome.output.find(
+                "No recommendation: no choice fits into the device's memory. With block_size 1 "
+                "decode/512 needs 1.517 TB, and a device has 85.52 GB. What would help: smaller "
+                "batches (--decode), or parallelism of tensor 8, context 4 (32 devices)."),
+            std::string::npos)
+      << outcome.output;
+}
+
+/// Its usual values, of which an axis replaces one.
+TEST(Sweep, VariesAWorkloadThatIsNamedAlone) {
+  const TemporaryFolder folder;
+  const auto swept = [&](const std::string& workload) {
+    folder.written("it.yaml",
+                   "schema: depthcost/1\nname: it\nhardware: h200_sxm\nmodel: llama_3_1_70b\n"
+                   "residual: {scheme: block_attnres, block_size: 8}\nworkload: " +
+                       workload + "\n");
+    return run_program({.arguments = {"sweep", "it.yaml", "--axis",
+                                      "workload.prefill.tokens=4096,8192", "--format", "csv"},
+                        .folder = folder.path()});
+  };
+  const Outcome named = swept("prefill");
+  EXPECT_EQ(named.exit_code, 0) << named.errors;
+  EXPECT_EQ(named.output, swept("{prefill: {tokens: 9, chunk: 16384}}").output);
+}
+
 TEST(SweepInTheHandbook, IsWhatTheProgramPrints) {
   const Outcome outcome =
       run_program({.arguments = {"sweep", "scenarios/kimi_linear_48b.yaml"}, .folder = kRoot});

@@ -71,9 +71,8 @@ auto read_on_ranks(ScenarioOptions question, Count devices, const Read& read) {
   }
 }
 
-/// Those that --residual names. Else the model's own; of a model with the standard residual, Block
-/// AttnRes.
-std::vector<std::string> schemes_of(const ScenarioOptions& question, Count devices) {
+/// The schemes that --residual names.
+std::vector<std::string> schemes_of(const ScenarioOptions& question) {
   std::vector<std::string> schemes;
   std::istringstream names(question.scheme);
   for (std::string scheme; std::getline(names, scheme, ',');) {
@@ -82,12 +81,7 @@ std::vector<std::string> schemes_of(const ScenarioOptions& question, Count devic
                        fmt::format("duplicate scheme '{}' (already there)", printable(scheme)));
     schemes.push_back(scheme);
   }
-  if (!schemes.empty()) return schemes;
-  const Study own = read_on_ranks(question, devices, [](const ScenarioOptions& asked) {
-    return scenario_from_options(asked).study;
-  });
-  return {std::string(is_standard(own.path.scheme) ? schemes::kBlockAttnRes.id
-                                                   : name(own.path.scheme))};
+  return schemes;
 }
 
 PlanSource read_source(const ScenarioOptions& question, PlannedBlocks blocks) {
@@ -106,6 +100,16 @@ PlanSource source_of(ScenarioOptions question, const std::string& scheme, Count 
                        [&](const ScenarioOptions& asked) { return read_source(asked, blocks); });
 }
 
+/// The model as it ships: who has trained it with blocks cannot change them. Of a model with the
+/// standard residual, what Block AttnRes would add.
+PlanSource own_source(const ScenarioOptions& question, Count devices) {
+  PlanSource own = read_on_ranks(question, devices, [](const ScenarioOptions& asked) {
+    return read_source(asked, PlannedBlocks::written);
+  });
+  if (!is_standard(own.own.path.scheme)) return own;
+  return source_of(question, std::string(schemes::kBlockAttnRes.id), devices);
+}
+
 /// One for each scheme.
 std::vector<PlanSource> sources_of(const PlanOptions& options) {
   if (options.question.model.empty())
@@ -115,8 +119,9 @@ std::vector<PlanSource> sources_of(const PlanOptions& options) {
   refuse_second_limit(options);
   ScenarioOptions question = options.question;
   if (question.decode.empty()) question.decode = kBatch;
+  if (question.scheme.empty()) return {own_source(question, options.devices)};
   std::vector<PlanSource> sources;
-  for (const std::string& scheme : schemes_of(question, options.devices))
+  for (const std::string& scheme : schemes_of(question))
     sources.push_back(source_of(question, scheme, options.devices));
   return sources;
 }
@@ -126,17 +131,24 @@ std::vector<PlanSource> sources_of(const PlanOptions& options) {
 PlanReport planned_placements(const PlanOptions& options, Progress& progress) {
   const std::optional<double> limit = limit_of(options);
   const std::string place = options.scenario.empty() ? "--model" : options.scenario;
-  PlanReport report{.title = {}, .devices = options.devices, .own = {}, .plans = {}};
+  PlanReport report{
+      .title = {}, .devices = options.devices, .own = {}, .kept_blocks = {}, .plans = {}};
   std::vector<PlacedStudy> placed;
-  for (PlanSource& source : sources_of(options)) {
+  PlanWork work;
+  std::vector<PlanSource> sources = sources_of(options);
+  for (const PlanSource& source : sources)
+    work.ask(num_placements(source, options.devices, {place, 1, 1}));
+  for (PlanSource& source : sources) {
     source.overhead = limit;
-    PlacedStudies studies =
-        placed_studies(source, options.devices, {place, 1, 1}, num_hardware_threads(), progress);
+    PlacedStudies studies = placed_studies(source, options.devices, {place, 1, 1}, work,
+                                           num_hardware_threads(), progress);
     report.refused += studies.refused;
     report.left_out_context += studies.left_out_context;
     report.left_out_data += studies.left_out_data;
     if (report.first_refusal.empty()) report.first_refusal = studies.first_refusal;
     for (PlacedStudy& study : studies.placed) placed.push_back(std::move(study));
+    const Partition* blocks = attnres_blocks(source.own.path.scheme);
+    if (source.blocks == PlannedBlocks::written && blocks != nullptr) report.kept_blocks = *blocks;
     report.own = std::move(source.own);
   }
   report.title = report.own.name;
@@ -148,7 +160,6 @@ PlanReport planned_placements(const PlanOptions& options, Progress& progress) {
                                  report.first_refusal.empty() ? "no placement shares its heads, "
                                                                 "layers and batches evenly"
                                                               : report.first_refusal));
-  check_plan_work(placed, {"--devices", 1, 1});
   report.plans = plans_of(placed, num_hardware_threads(), progress);
   return report;
 }

@@ -33,18 +33,17 @@ void write_markdown(Document& out) {
 
 void write_closing(Document& out) {
   out.heading("What is not modelled");
-  for (
-      const std::string text :
-      {"at decode and prefill, activations and workspaces of attention, MLP and head: "
-       "`device_memory` leaves a tenth of the device for them",
-       "overlap of the terms of a step with one another",
-       "the time of messages between pipeline stages at decode and prefill: their bytes are "
-       "counted, a step sums its stages without them",
-       "what context ranks exchange of keys, values and attention, in any workload",
-       "in training, the time of the optimiser's own step; no backward kernel has been measured on "
-       "a GPU",
-       "the expansion of mHC's streams behind the embedding and their collapse before the head",
-       "losses: nothing here says that two schemes are equally good"})
+  for (const std::string text :
+       {"at decode and prefill, activations and workspaces of attention, MLP and head: "
+        "`device_memory` leaves a tenth of the device for them",
+        "overlap of the terms of a step with one another",
+        "the time of messages between pipeline stages at decode and prefill: their bytes are "
+        "counted, a step sums its stages without them",
+        "what context ranks exchange of keys, values and attention, in any workload",
+        "in training, a framework's own buffers; backward times follow from counts, and backward "
+        "kernels were measured on CPUs and, some of them once, on an H200",
+        "the expansion of mHC's streams behind the embedding and their collapse before the head",
+        "losses: nothing here says that two schemes are equally good"})
     out.bullet(text);
   out.end_list();
   out.heading("Sources");

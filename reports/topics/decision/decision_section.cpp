@@ -280,11 +280,22 @@ void write_markdown(Document& out) {
                   link("the appendix", out.parts().stem + "-appendix.md") + ".");
 }
 
+/// "24 layers (12 decoder layers)": configs and checkpoints count decoder layers, of two each.
+std::string layers_text(const Study& study, Count layers) {
+  const std::string text = counted(layers, "layer", "layers");
+  if (!study.model.architecture || layers % 2 != 0) return text;
+  return fmt::format("{} ({})", text, counted(layers / 2, "decoder layer", "decoder layers"));
+}
+
 void write_table(std::string& text, const Answer& answer) {
   const Study& study = answer.evaluation.study;
-  text += fmt::format("{}\n{}: {} layers, hidden size {}; {}, {}\n{}", study.name, study.model.name,
-                      format_count(study.model.num_layers), format_count(study.model.hidden_size),
-                      name(study.path.scheme), name(study.schedule), placement_text(study));
+  const Partition* blocks = attnres_blocks(study.path.scheme);
+  text +=
+      fmt::format("{}\n{}: {}, hidden size {}\n{}{}, {}\n{}", study.name, study.model.name,
+                  layers_text(study, study.model.num_layers), format_count(study.model.hidden_size),
+                  name(study.path.scheme),
+                  blocks == nullptr ? "" : ", blocks of " + layers_text(study, blocks->block_size),
+                  name(study.schedule), placement_text(study));
   if (const std::string work = workload_text(study); !work.empty()) text += work + "\n";
   std::string verdict;
   append_verdict(verdict, answer.evaluation);

@@ -43,12 +43,11 @@ std::vector<std::string> term_cells(const RestRow& row, const std::string& share
       std::string(name(row.origin))};
 }
 
-/// The standard residual that the study's scheme is held against.
-std::optional<StepRow> standard_step(const Evaluation& e, WorkloadId workload) {
-  const Study standard = baseline_study(e.study);
-  for (StepRow& row : step_rows(standard, standard.path, standard.schedule))
-    if (row.workload == workload) return std::move(row);
-  return std::nullopt;
+/// A whole step, or one forward pass of training.
+std::string rest_heading(WorkloadId workload) {
+  if (workload.kind == WorkloadKind::training)
+    return "A forward pass of training: one micro-batch through all layers";
+  return fmt::format("The baseline step of {}: its terms on one device", name(workload));
 }
 
 /// What the user has measured as a whole, and what cannot be modelled.
@@ -103,6 +102,7 @@ void write_markdown(Document& out) {
       "layer; `launches` is what kernels cost before and after their bytes. Each term can be "
       "replaced by a measurement (`step_terms`), or the whole step (`baseline_step`).");
   write_other_baselines(out, modelled);
+  const RestTables tables(e);
   for (const WorkloadId workload : modelled) {
     const std::string what =
         workload.kind == WorkloadKind::training
@@ -111,7 +111,7 @@ void write_markdown(Document& out) {
               "pipeline runs both for every micro-batch."
             : "";
     out.paragraph("**" + name(workload) + "**" + what);
-    out.table(rest_table(e, workload));
+    out.table(tables.of(workload));
   }
   if (!modelled.empty())
     out.paragraph(
@@ -121,8 +121,9 @@ void write_markdown(Document& out) {
 }
 
 void write_table(std::string& text, const Answer& answer) {
+  const RestTables tables(answer.evaluation);
   for (const WorkloadId workload : modelled_workloads(answer.evaluation))
-    append_table(text, rest_heading(workload), rest_table(answer.evaluation, workload));
+    append_table(text, rest_heading(workload), tables.of(workload));
 }
 
 }  // namespace rest_section
@@ -133,23 +134,24 @@ std::vector<WorkloadId> modelled_workloads(const Evaluation& evaluation) {
   return workloads_of_rows(evaluation.rest);
 }
 
-std::string rest_heading(WorkloadId workload) {
-  if (workload.kind == WorkloadKind::training)
-    return "A forward pass of training: one micro-batch through all layers";
-  return fmt::format("The baseline step of {}: its terms on one device", name(workload));
-}
+RestTables::RestTables(const Evaluation& evaluation)
+    : evaluation_(evaluation),
+      standard_(baseline_study(evaluation.study)),
+      steps_(step_rows(standard_, standard_.path, standard_.schedule)) {}
 
-Table rest_table(const Evaluation& evaluation, WorkloadId workload) {
+Table RestTables::of(WorkloadId workload) const {
   Table table{{"term", right("bytes"), right("operations"), right("launches"), right("time [90 %]"),
                right("of the step"), "origin"}};
-  const auto standard = standard_step(evaluation, workload);
+  const auto standard = std::find_if(steps_.begin(), steps_.end(),
+                                     [&](const StepRow& row) { return row.workload == workload; });
+  const bool is_timed = standard != steps_.end();
   RestOfStep rest;
-  for (const RestRow& row : evaluation.rest)
+  for (const RestRow& row : evaluation_.rest)
     if (row.workload == workload) rest.rows.push_back(row);
-  const bool is_step = standard && standard->baseline_step;
+  const bool is_step = is_timed && standard->baseline_step;
   const Estimate<Seconds> step = is_step ? *standard->baseline_step : rest.total();
   // A step that cannot be run has no shares.
-  const bool fits = !standard || !does_not_fit(*standard);
+  const bool fits = !is_timed || !does_not_fit(*standard);
   const auto share = [&](Seconds time) {
     return fits ? format_ratio(time / step.value) : std::string("does not fit");
   };

@@ -8,12 +8,20 @@ namespace depthcost {
 /// Workload points whose step is modelled, each once, in order.
 std::vector<WorkloadId> modelled_workloads(const Evaluation& evaluation);
 
-/// The title of rest_table(): a whole step, or one forward pass of training.
-std::string rest_heading(WorkloadId workload);
+/// The terms of each modelled workload's baseline step, and their sum. Training has the terms of
+/// the layers alone. The standard residual that the study's scheme is held against is timed once
+/// for all of them.
+class RestTables {
+ public:
+  explicit RestTables(const Evaluation& evaluation);
 
-/// The terms of one workload's baseline step with the standard residual, and their sum. Training
-/// has the terms of the layers alone.
-Table rest_table(const Evaluation& evaluation, WorkloadId workload);
+  Table of(WorkloadId workload) const;
+
+ private:
+  const Evaluation& evaluation_;
+  Study standard_;
+  std::vector<StepRow> steps_;
+};
 
 namespace rest_section {
 

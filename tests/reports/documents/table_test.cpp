@@ -135,7 +135,7 @@ const Evaluation& modelled() {
 }
 
 TEST(RestTable, HasEveryTermTheStandardResidualAndTheSum) {
-  const Table table = rest_table(modelled(), WorkloadId::decode(64));
+  const Table table = RestTables(modelled()).of(WorkloadId::decode(64));
   std::vector<std::string> terms;
   for (const auto& row : table.rows) terms.push_back(row.front());
   EXPECT_EQ(terms, (std::vector<std::string>{"attention", "mlp", "head", "collectives", "launches",
@@ -150,8 +150,8 @@ TEST(RestTable, HasEveryTermTheStandardResidualAndTheSum) {
 TEST(RestTable, SaysWhatTheUserHasWritten) {
   Study study = test::modelled_study();
   study.written_terms = {{WorkloadKind::prefill, RestTerm::head, {Seconds{0.25}}}};
-  EXPECT_EQ(rest_table(evaluate(study), WorkloadId::prefill()).rows[2][4], "250 ms");
-  EXPECT_EQ(rest_table(evaluate(study), WorkloadId::prefill()).rows[2][6], "written");
+  EXPECT_EQ(RestTables(evaluate(study)).of(WorkloadId::prefill()).rows[2][4], "250 ms");
+  EXPECT_EQ(RestTables(evaluate(study)).of(WorkloadId::prefill()).rows[2][6], "written");
 }
 
 TEST(MemoryTable, HoldsAPrefillWithAndWithoutShards) {
@@ -190,7 +190,7 @@ const Evaluation& in_training() {
 }
 
 TEST(RestTable, OfTrainingIsOneForwardPass) {
-  const Table table = rest_table(in_training(), WorkloadId::training());
+  const Table table = RestTables(in_training()).of(WorkloadId::training());
   ASSERT_EQ(table.rows.size(), kEnumerators<RestTerm>.size() + 1);
   EXPECT_EQ(table.rows.back().front(), "one forward pass");
   EXPECT_EQ(table.rows.back()[5], "100 %");
@@ -253,8 +253,8 @@ TEST(TerminalPage, HasEverySectionWithin100Columns) {
     EXPECT_TRUE(line.size() <= 100 || line.ends_with('.')) << line;
   }
   for (const char* line :
-       {"Kimi K3 on Round 5", "Kimi K3: 186 layers, hidden size 7,168; block_attnres, single_pass",
-        "On 32 x Round 5: tensor 8, pipeline 4",
+       {"Kimi K3 on Round 5", "Kimi K3: 186 layers, hidden size 7,168",
+        "block_attnres, blocks of 24 layers, single_pass", "On 32 x Round 5: tensor 8, pipeline 4",
         "Ledger: d-vectors per token, mean over the layers; bytes per token of a forward pass",
         "* outside its domain: the formula takes blocks of equal size",
         "Attention over depth: the pairs include the output", "Prefill: bytes on one device",
@@ -298,7 +298,8 @@ TEST(TerminalPage, LeavesOutWhatIsNotAskedFor) {
   study.path = {Scheme{schemes::kStandard}, 2};
   EXPECT_EQ(to_table(evaluate(study), Depth::details),
             "small\n"
-            "two layers: 2 layers, hidden size 64; standard, fused\n"
+            "two layers: 2 layers, hidden size 64\n"
+            "standard, fused\n"
             "\n"
             "Ledger: d-vectors per token, mean over the layers; bytes per token of a forward pass\n"
             "\n"

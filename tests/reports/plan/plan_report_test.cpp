@@ -83,7 +83,8 @@ TEST(PlanText, NamesTheBestAndWhy) {
           "2. tensor 4, data 2: the second, 20.0 % slower. It keeps 2.0 % at decode/64 with "
           "its median (the high end breaks it). No block size that keeps this has a lower "
           "published loss.\n"
-          "One batch was asked about. Smaller batches may break the limit: --decode 1,64 holds "
+          "decode/N is a step of N sequences on each data-parallel replica.\n"
+          "One batch was asked about. Smaller batches may break the limit: --decode 2,64 holds "
           "both.\n");
 }
 

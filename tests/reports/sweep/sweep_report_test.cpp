@@ -201,7 +201,7 @@ TEST(SweepOfSchemes, HoldARunnerUpAgainstTheStandardResidual) {
       {{.key = SweptKey::schedule,
         .values = {static_cast<Count>(Schedule::unfused), static_cast<Count>(Schedule::fused)}}});
   EXPECT_TRUE(contains(sentence(report, "Recommended"), "Recommended: schedule fused: "));
-  EXPECT_TRUE(contains(sentence(report, "Runner-up"), "beside the recommended one. The ranking"));
+  EXPECT_TRUE(contains(sentence(report, "Runner-up"), "against the recommended one. The ranking"));
 }
 
 TEST(SweepRefusals, AreOneLineForEachReason) {

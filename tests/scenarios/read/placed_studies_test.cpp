@@ -17,7 +17,8 @@ PlacedStudies placed_on_eight(const std::string& workload) {
       workload + "\n";
   const UnreadScenario source{parse_document(text, "it.yaml"), "it.yaml"};
   const Study own = test::parse_scenario(text, "it.yaml").study;
-  return placed_studies({.source = source, .own = own}, 8, {"it.yaml", 1, 1}, 2);
+  PlanWork work;
+  return placed_studies({.source = source, .own = own}, 8, {"it.yaml", 1, 1}, work, 2);
 }
 
 /// How many replicas the placements have.
