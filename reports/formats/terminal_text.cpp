@@ -45,8 +45,15 @@ std::string_view character_at(std::string_view line, std::size_t byte) {
   return line.substr(byte, end - byte);
 }
 
+bool is_ascii(std::string_view line) {
+  return std::none_of(line.begin(), line.end(),
+                      [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+}
+
 /// Columns [first, first + count) of a line; fewer where it ends.
 std::string_view slice(std::string_view line, std::size_t first, std::size_t count) {
+  // Nearly all lines of long tables: the columns are the bytes.
+  if (is_ascii(line)) return line.substr(std::min(first, line.size()), count);
   const auto byte_of = [&](std::size_t column) {
     std::size_t byte = 0;
     for (std::size_t seen = 0; byte < line.size();) {
