@@ -17,7 +17,8 @@ inline constexpr Count kMaxExperts = 65536;
 /// Batches of a decode step. [ours]
 inline constexpr std::size_t kMaxBatches = 256;
 
-/// Readings of a scenario by a sweep or a plan. Each takes a millisecond or two and ten kilobytes. [ours]
+/// Readings of a scenario by a sweep or a plan. Each takes a millisecond or two and ten kilobytes.
+/// [ours]
 inline constexpr double kMaxScenes = 10'000;
 
 /// The most that --max-points may ask for. Points take 120 bytes, and 200 as CSV. [ours]
