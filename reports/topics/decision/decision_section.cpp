@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "model/decision/decoder_layer.hpp"
 #include "model/decision/kept_batches.hpp"
 #include "model/evaluation/scheme_verdict.hpp"
 #include "model/schemes/list.hpp"
@@ -280,11 +281,12 @@ void write_markdown(Document& out) {
                   link("the appendix", out.parts().stem + "-appendix.md") + ".");
 }
 
-/// "24 layers (12 decoder layers)": configs and checkpoints count decoder layers, of two each.
+/// "24 layers (12 decoder layers)": configs and checkpoints count decoder layers.
 std::string layers_text(const Study& study, Count layers) {
   const std::string text = counted(layers, "layer", "layers");
-  if (!study.model.architecture || layers % 2 != 0) return text;
-  return fmt::format("{} ({})", text, counted(layers / 2, "decoder layer", "decoder layers"));
+  const std::optional<Count> decoder_layers = whole_decoder_layers(study, layers);
+  if (!decoder_layers) return text;
+  return fmt::format("{} ({})", text, counted(*decoder_layers, "decoder layer", "decoder layers"));
 }
 
 void write_table(std::string& text, const Answer& answer) {

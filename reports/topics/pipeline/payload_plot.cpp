@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/step/scheme_payload.hpp"
 #include "reports/section/scheme_style.hpp"
 #include "reports/topics/pipeline/pipeline_section.hpp"
 
@@ -22,24 +23,35 @@ DataBlock payload_data(const SchemePayload& payload) {
   return block;
 }
 
-/// Whether the scheme sends as much at every transition.
-bool is_constant(const SchemePayload& payload) {
-  const std::vector<Transition>& all = payload.naive.transitions;
-  return std::all_of(all.begin(), all.end(),
-                     [&](const Transition& each) { return each.vectors == all.front().vectors; });
+/// What sends as many d-vectors at every transition.
+struct ConstantPayload {
+  Scheme scheme;
+  Count vectors;
+};
+
+/// None where a transition sends more than another.
+std::optional<ConstantPayload> constant_payload(const Scheme& scheme,
+                                                const PipelineTraffic& traffic) {
+  const std::vector<Transition>& all = traffic.transitions;
+  const bool same = std::ranges::all_of(
+      all, [&](const Transition& each) { return each.vectors == all.front().vectors; });
+  if (!same) return std::nullopt;
+  return ConstantPayload{scheme, all.front().vectors};
 }
 
-/// The schemes beside the first that always send the same; of those that send as much, one.
-std::vector<const SchemePayload*> constant_payloads(const Evaluation& evaluation) {
-  std::vector<const SchemePayload*> all;
+/// The standard residual, compared or not, and the schemes beside the first that always send the
+/// same. One of those that send as much.
+std::vector<ConstantPayload> constant_payloads(const Evaluation& evaluation) {
   const std::vector<SchemePayload>& by_scheme = evaluation.pipeline->by_scheme;
-  for (std::size_t i = 1; i < by_scheme.size(); ++i) {
-    const SchemePayload& payload = by_scheme[i];
-    if (is_constant(payload) && std::none_of(all.begin(), all.end(), [&](const auto* known) {
-          return known->naive.peak == payload.naive.peak;
-        }))
-      all.push_back(&payload);
-  }
+  const ResidualPath standard{Scheme{}, evaluation.study.model.num_layers};
+  std::vector<std::optional<ConstantPayload>> payloads{constant_payload(
+      standard.scheme, scheme_payload(*evaluation.study.pipeline, standard, Cache::none))};
+  for (std::size_t i = 1; i < by_scheme.size(); ++i)
+    payloads.push_back(constant_payload(by_scheme[i].path->scheme, by_scheme[i].naive));
+  std::vector<ConstantPayload> all;
+  for (const std::optional<ConstantPayload>& payload : payloads)
+    if (payload && std::ranges::find(all, payload->vectors, &ConstantPayload::vectors) == all.end())
+      all.push_back(*payload);
   return all;
 }
 
@@ -50,9 +62,9 @@ std::string payload_command(const Evaluation& evaluation) {
           rgb(Color::grey),
       "$payload using ($1 + 0.19):3 with boxes fillstyle solid noborder linecolor " +
           rgb(color_of(own))};
-  for (const SchemePayload* constant : constant_payloads(evaluation))
+  for (const ConstantPayload& constant : constant_payloads(evaluation))
     elements.push_back(fmt::format("{} with lines linewidth 1.5 dashtype 2 linecolor {}",
-                                   constant->naive.peak, rgb(color_of(constant->path->scheme))));
+                                   constant.vectors, rgb(color_of(constant.scheme))));
   return plot_command(elements);
 }
 
@@ -62,10 +74,9 @@ std::vector<LegendEntry> payload_legend(const Evaluation& evaluation) {
       {Mark::box, Color::grey, fmt::format("naive, {} d in all", own.naive.total)},
       {Mark::box, color_of(own.path->scheme),
        fmt::format("cached, {} d in all", own.cached.total)}};
-  for (const SchemePayload* constant : constant_payloads(evaluation))
-    legend.push_back(
-        {Mark::dashes, color_of(constant->path->scheme),
-         fmt::format("{}, {} d each", label_of(constant->path->scheme), constant->naive.peak)});
+  for (const ConstantPayload& constant : constant_payloads(evaluation))
+    legend.push_back({Mark::dashes, color_of(constant.scheme),
+                      fmt::format("{}, {} d each", label_of(constant.scheme), constant.vectors)});
   return legend;
 }
 
@@ -104,8 +115,8 @@ std::optional<Plot> payload_plot(const Evaluation& evaluation) {
   script += fmt::format("set xrange [-0.6:{}]\nset boxwidth 0.36\n",
                         number_text(static_cast<double>(num_transitions) - 0.4));
   Count most = own.naive.peak;
-  for (const SchemePayload* constant : constant_payloads(evaluation))
-    most = std::max(most, constant->naive.peak);
+  for (const ConstantPayload& constant : constant_payloads(evaluation))
+    most = std::max(most, constant.vectors);
   script += count_y_axis(most);
   script += num_transitions <= 20 ? "set xtics 1 scale 0\nset grid noxtics ytics\n" : "";
   script += payload_data(own).text() + payload_labels(own) + payload_command(evaluation);

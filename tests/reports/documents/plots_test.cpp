@@ -166,6 +166,16 @@ TEST(PayloadPlot, HasEveryTransition) {
   EXPECT_TRUE(contains(script, "     4 with lines"));
 }
 
+// The bars are measured against it.
+TEST(PayloadPlot, HasTheStandardResidualThatIsNotCompared) {
+  Study study = test::kimi_k3_study();
+  study.compare.clear();
+  const std::string script = payload_plot(evaluate(study))->script;
+  EXPECT_TRUE(contains(script, "     1 with lines"));
+  EXPECT_TRUE(contains(script, "'standard, 1 d each'"));
+  EXPECT_FALSE(contains(script, "     4 with lines"));
+}
+
 // 9 rows of 7168 bf16 for each of 131,072 tokens: 16.91 GB; an eighth; of 16,384 tokens.
 TEST(BankPlot, HasTheScenariosLength) {
   const Evaluation evaluation = evaluate(test::kimi_k3_study());
