@@ -1,6 +1,5 @@
-// AltUp with LAuReL. Predict, middle and correct pass over one token's rows at a time, which stay
-// in L1 and L2; the small matrices of the router are read from there, too. LAuReL's matrices of
-// half a megabyte meet the tokens of a tile.
+// AltUp, but for LAuReL (laurel.cpp): passes over one token's rows at a time, which stay in L1 and
+// L2; the small matrices of the router are read from there, too.
 #include "kernels/cpu/primitives/targets.hpp"
 #include "kernels/cpu/run.hpp"
 
@@ -11,7 +10,6 @@
 #include <cmath>
 
 #include "kernels/cpu/primitives/dispatch.hpp"
-#include "kernels/cpu/primitives/projection.hpp"
 #include "kernels/cpu/primitives/row.hpp"
 #include "kernels/cpu/primitives/stream_map.hpp"
 #include "kernels/cpu/primitives/threads.hpp"
@@ -21,20 +19,12 @@
 #define DEPTHCOST_KERNELS_CPU_ALTUP
 namespace depthcost::cpu {
 
-/// Tokens that share each block of LAuReL's matrices. [ours]
-inline constexpr std::size_t kLaurelTokens = 64;
-/// Columns of L that are in L1 when the tokens meet them. [ours]
-inline constexpr std::size_t kLaurelColumns = 512;
-/// Rows of R whose products with the tokens wait together. [ours]
-inline constexpr std::size_t kLaurelRows = 96;
-
 using AltupRouter = BasicAltupRouter<float>;
 
 /// One target's kernels.
 template <class T>
 struct AltupKernels {
   void (*predict)(const AltupPredict<T>&, TokenRange) = nullptr;
-  void (*laurel)(const AltupLaurel<T>&, TokenRange) = nullptr;
   void (*middle)(const AltupMiddle<T>&, TokenRange) = nullptr;
   void (*correct)(const AltupCorrect<T>&, TokenRange) = nullptr;
 };
@@ -64,8 +54,6 @@ struct AltupWorkspace {
   Buffer<float> row;          // a row that is not stored, in the order of T
   Buffer<float> modalities;   // m (A)
   Buffer<float> weights;      // c (A)
-  // LAuReL's, in order: (tokens, d) of x and of R L x, (tokens, r) of L x, and vectors of sums.
-  Buffer<float> inputs, branch, inner, sums;
 };
 
 /// A router as the rows of a range of tokens meet it.
@@ -194,81 +182,6 @@ void predict(const AltupPredict<T>& op, TokenRange tokens) {
                    [&](auto held) HWY_ATTR { predict_held<held.value>(op, tokens); });
 }
 
-/// (rows of tokens, `stride` apart) . (`count` rows of `matrix`), as vectors of partial sums.
-HWY_INLINE void tile_product(float* sums, const float* rows, std::size_t num_tokens,
-                             std::size_t stride, const float* matrix, std::size_t count,
-                             std::size_t size) {
-  std::fill_n(sums, num_tokens * count * kLanes, 0.0F);
-  Fetcher fetcher;
-  for (std::size_t column = 0; column < size; column += kLaurelColumns)
-    project({.rows = rows + column,
-             .num_rows = num_tokens,
-             .row_stride = stride,
-             .parameters = matrix + column,
-             .num_parameters = count,
-             .parameter_stride = size,
-             .num_segments = 1,
-             .size = std::min(kLaurelColumns, size - column),
-             .sums = sums,
-             .fetcher = &fetcher});
-}
-
-/// to (tokens, to_stride) = (rows of tokens) W^T, of a matrix W (num_rows, size).
-template <class T>
-HWY_INLINE void tile_projection(AltupWorkspace<T>& workspace, const float* rows,
-                                std::size_t num_tokens, const float* matrix, std::size_t num_rows,
-                                std::size_t size, float* to) {
-  float* sums = workspace.sums.at_least(kLaurelTokens * kLaurelRows * kLanes);
-  for (std::size_t first = 0; first < num_rows; first += kLaurelRows) {
-    const std::size_t count = std::min(kLaurelRows, num_rows - first);
-    tile_product(sums, rows, num_tokens, padded(size), matrix + first * size, count, size);
-    for (std::size_t t = 0; t < num_tokens; ++t)
-      add_lanes(sums + t * count * kLanes, count, to + t * padded(num_rows) + first);
-  }
-}
-
-/// x + norm(branch), both in order.
-template <class T>
-HWY_INLINE void store_branch(const AltupLaurel<T>& op, const float* x, const float* branch,
-                             T* output) {
-  const std::size_t d = op.hidden_size;
-  Pair squares = zeros();
-  for_each_block(d, [&](std::size_t i, auto) HWY_ATTR {
-    const Pair y = load_raw(branch + i);
-    squares = multiply_add(y, y, squares);
-  });
-  const Vec scale = broadcast(static_cast<float>(inverse_rms(sum(squares), d, op.norm.eps)));
-  for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
-    const Pair y = load_raw(branch + i) * Pair{scale, scale};
-    const Pair l = multiply_add(y, load_in_order(op.norm.gain + i, where), load_raw(x + i));
-    store_rounded(output + i, in_order_of<T>(l), where, Cached{});
-  });
-}
-
-template <class T>
-void laurel(const AltupLaurel<T>& op, TokenRange tokens) {
-  thread_local AltupWorkspace<T> workspace;
-  const std::size_t d = op.hidden_size;
-  const std::size_t stride = padded(d);
-  float* inputs = workspace.inputs.at_least(kLaurelTokens * stride);
-  float* branch = workspace.branch.at_least(kLaurelTokens * stride);
-  float* inner = workspace.inner.at_least(kLaurelTokens * padded(op.rank));
-  // What lies behind a row stays zero: nothing writes it.
-  std::fill_n(branch, kLaurelTokens * stride, 0.0F);
-  std::fill_n(inner, kLaurelTokens * padded(op.rank), 0.0F);
-  for (std::size_t first = tokens.begin; first < tokens.end; first += kLaurelTokens) {
-    const std::size_t count = std::min(kLaurelTokens, tokens.end - first);
-    for (std::size_t t = 0; t < count; ++t)
-      for_each_block(d, [&](std::size_t i, auto where) HWY_ATTR {
-        store_raw(inputs + t * stride + i, load_in_order(op.input + (first + t) * d + i, where));
-      });
-    tile_projection(workspace, inputs, count, op.down, op.rank, d, inner);
-    tile_projection(workspace, inner, count, op.up, d, op.rank, branch);
-    for (std::size_t t = 0; t < count; ++t)
-      store_branch(op, inputs + t * stride, branch + t * stride, op.output + (first + t) * d);
-  }
-}
-
 /// 1 / RMS of a row of T; asks for what follows it.
 template <class T>
 HWY_INLINE Pair inverse_rms_of(const T* row, std::size_t d, float eps) {
@@ -385,7 +298,7 @@ void correct(const AltupCorrect<T>& op, TokenRange tokens) {
 }
 
 template <class T>
-constexpr AltupKernels<T> kKernels = {predict<T>, laurel<T>, middle<T>, correct<T>};
+constexpr AltupKernels<T> kKernels = {predict<T>, middle<T>, correct<T>};
 
 }  // namespace
 
@@ -413,14 +326,6 @@ void run(const AltupPredict<T>& op) {
 }
 
 template <class T>
-void run(const AltupLaurel<T>& op) {
-  check(op);
-  const auto laurel = best_altup_kernels<T>().laurel;
-  for_each_range(op.num_tokens, 2 * op.hidden_size * sizeof(T),
-                 [&](TokenRange tokens) { laurel(op, tokens); });
-}
-
-template <class T>
 void run(const AltupMiddle<T>& op) {
   check(op);
   const auto middle = best_altup_kernels<T>().middle;
@@ -440,7 +345,6 @@ void run(const AltupCorrect<T>& op) {
   template void run(const Op<float>&); \
   template void run(const Op<Bf16>&);
 DEPTHCOST_INSTANTIATE(AltupPredict)
-DEPTHCOST_INSTANTIATE(AltupLaurel)
 DEPTHCOST_INSTANTIATE(AltupMiddle)
 DEPTHCOST_INSTANTIATE(AltupCorrect)
 #undef DEPTHCOST_INSTANTIATE

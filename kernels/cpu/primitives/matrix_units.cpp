@@ -72,25 +72,40 @@ struct alignas(64) TileConfig {
 // Tiles 0 to 3 are products, one for each group of columns; 4 has rows, the others columns. GCC
 // wants their numbers as literals.
 constexpr int kRowsTile = 4;
-constexpr std::size_t kGroupStep = kUnitStep * kUnitColumns;  // elements of a group in a step
 constexpr std::size_t kAheadSteps = 8;
+
+template <std::size_t kGroups>
+DEPTHCOST_AMX __attribute__((always_inline)) inline void begin_tiles(const UnitProduct& p,
+                                                                     long stride) {
+  if (p.sums == Sums::from_zero) {
+    _tile_zero(0);
+    if constexpr (kGroups > 1) _tile_zero(1);
+    if constexpr (kGroups > 2) _tile_zero(2);
+    if constexpr (kGroups > 3) _tile_zero(3);
+    return;
+  }
+  _tile_loadd(0, p.products, stride);
+  if constexpr (kGroups > 1) _tile_loadd(1, p.products + p.group_stride, stride);
+  if constexpr (kGroups > 2) _tile_loadd(2, p.products + 2 * p.group_stride, stride);
+  if constexpr (kGroups > 3) _tile_loadd(3, p.products + 3 * p.group_stride, stride);
+}
 
 template <std::size_t kGroups>
 DEPTHCOST_AMX void multiply_groups(const UnitProduct& p) {
   const auto row_bytes = static_cast<long>(p.row_stride * sizeof(Bf16));
+  const auto product_bytes = static_cast<long>(p.product_stride * sizeof(float));
   constexpr long kPairBytes = 64;
-  const std::size_t group = p.size * kUnitColumns;
-  _tile_zero(0);
-  if constexpr (kGroups > 1) _tile_zero(1);
-  if constexpr (kGroups > 2) _tile_zero(2);
-  if constexpr (kGroups > 3) _tile_zero(3);
-  for (std::size_t k = 0; k < p.size; k += kUnitStep) {
+  const std::size_t group = p.column_size * kUnitColumns;
+  begin_tiles<kGroups>(p, product_bytes);
+  for (std::size_t k = 0, in_row = 0; k < p.size; k += kUnitStep, in_row += kUnitStep) {
+    if (in_row == p.row_size) in_row = 0;
+    const Bf16* rows = p.rows + in_row;
     for (std::size_t row = 0; row < p.num_rows; ++row)
       _mm_prefetch(
-          reinterpret_cast<const char*>(p.rows + row * p.row_stride + k + kAheadSteps * kUnitStep),
+          reinterpret_cast<const char*>(rows + row * p.row_stride + kAheadSteps * kUnitStep),
           _MM_HINT_T0);
-    const Bf16* columns = p.columns + k / kUnitStep * kGroupStep;
-    _tile_loadd(4, p.rows + k, row_bytes);
+    const Bf16* columns = p.columns + k * kUnitColumns;
+    _tile_loadd(4, rows, row_bytes);
     _tile_loadd(5, columns, kPairBytes);
     _tile_dpbf16ps(0, 4, 5);
     if constexpr (kGroups > 1) {
@@ -106,11 +121,10 @@ DEPTHCOST_AMX void multiply_groups(const UnitProduct& p) {
       _tile_dpbf16ps(3, 4, 5);
     }
   }
-  constexpr std::size_t kProducts = kUnitRows * kUnitColumns;
-  _tile_stored(0, p.products, kPairBytes);
-  if constexpr (kGroups > 1) _tile_stored(1, p.products + kProducts, kPairBytes);
-  if constexpr (kGroups > 2) _tile_stored(2, p.products + 2 * kProducts, kPairBytes);
-  if constexpr (kGroups > 3) _tile_stored(3, p.products + 3 * kProducts, kPairBytes);
+  _tile_stored(0, p.products, product_bytes);
+  if constexpr (kGroups > 1) _tile_stored(1, p.products + p.group_stride, product_bytes);
+  if constexpr (kGroups > 2) _tile_stored(2, p.products + 2 * p.group_stride, product_bytes);
+  if constexpr (kGroups > 3) _tile_stored(3, p.products + 3 * p.group_stride, product_bytes);
 }
 
 // Rows whose products with all groups are in registers: 16 of 32, beside 4 of columns.
@@ -130,22 +144,22 @@ DEPTHCOST_DOTS __attribute__((always_inline)) inline __m512bh pair_of(const Bf16
 template <std::size_t kRows, std::size_t kGroups>
 DEPTHCOST_DOTS void add_dots(const UnitProduct& p, std::size_t row, std::size_t begin,
                              std::size_t end) {
-  constexpr std::size_t kProducts = kUnitRows * kUnitColumns;
   const Bf16* rows = p.rows + row * p.row_stride;
-  float* products = p.products + row * kUnitColumns;
+  float* products = p.products + row * p.product_stride;
   __m512 sums[kRows][kGroups];
 #pragma GCC unroll 4
   for (std::size_t r = 0; r < kRows; ++r)
 #pragma GCC unroll 4
     for (std::size_t g = 0; g < kGroups; ++g) sums[r][g] = _mm512_setzero_ps();
-  for (std::size_t k = begin; k < end; k += 2) {
+  for (std::size_t k = begin, in_row = begin % p.row_size; k < end; k += 2, in_row += 2) {
+    if (in_row == p.row_size) in_row = 0;
     __m512bh columns[kGroups];
 #pragma GCC unroll 4
     for (std::size_t g = 0; g < kGroups; ++g)
-      columns[g] = (__m512bh)_mm512_loadu_si512(p.columns + (g * p.size + k) * kUnitColumns);
+      columns[g] = (__m512bh)_mm512_loadu_si512(p.columns + (g * p.column_size + k) * kUnitColumns);
 #pragma GCC unroll 4
     for (std::size_t r = 0; r < kRows; ++r) {
-      const __m512bh pair = pair_of(rows + r * p.row_stride + k);
+      const __m512bh pair = pair_of(rows + r * p.row_stride + in_row);
 #pragma GCC unroll 4
       for (std::size_t g = 0; g < kGroups; ++g)
         sums[r][g] = _mm512_dpbf16_ps(sums[r][g], pair, columns[g]);
@@ -155,8 +169,9 @@ DEPTHCOST_DOTS void add_dots(const UnitProduct& p, std::size_t row, std::size_t 
   for (std::size_t r = 0; r < kRows; ++r)
 #pragma GCC unroll 4
     for (std::size_t g = 0; g < kGroups; ++g) {
-      float* product = products + g * kProducts + r * kUnitColumns;
-      const __m512 before = begin == 0 ? _mm512_setzero_ps() : _mm512_loadu_ps(product);
+      float* product = products + g * p.group_stride + r * p.product_stride;
+      const bool is_first = begin == 0 && p.sums == Sums::from_zero;
+      const __m512 before = is_first ? _mm512_setzero_ps() : _mm512_loadu_ps(product);
       _mm512_storeu_ps(product, _mm512_add_ps(before, sums[r][g]));
     }
 }
@@ -228,6 +243,7 @@ DEPTHCOST_AVX512 void transpose_words(const void* from, std::size_t from_bytes, 
 }  // namespace
 
 bool has_matrix_units() { return units() != Units::none; }
+bool has_tiles() { return units() == Units::tiles; }
 
 void interleave(const Bf16* columns, std::size_t stride, std::size_t size, Bf16* to) {
   for (std::size_t k = 0; k < size; k += kUnitStep)
@@ -254,10 +270,16 @@ DEPTHCOST_AMX void configure_tiles(std::size_t num_rows) {
 
 DEPTHCOST_AMX void release_tiles() { _tile_release(); }
 
+/// The rows that this thread's tiles are configured for, since doing it takes as long as a dozen
+/// products. 0: none.
+thread_local std::size_t configured_rows = 0;
+
 }  // namespace
 
 void begin_products(std::size_t num_rows) {
-  if (units() == Units::tiles) configure_tiles(num_rows);
+  if (units() != Units::tiles || num_rows == configured_rows) return;
+  configure_tiles(num_rows);
+  configured_rows = num_rows;
 }
 
 void multiply(const UnitProduct& product) {
@@ -274,12 +296,15 @@ void multiply(const UnitProduct& product) {
 }
 
 void end_products() {
-  if (units() == Units::tiles) release_tiles();
+  if (units() != Units::tiles) return;
+  release_tiles();
+  configured_rows = 0;
 }
 
 #else
 
 bool has_matrix_units() { return false; }
+bool has_tiles() { return false; }
 void interleave(const Bf16*, std::size_t, std::size_t, Bf16*) {}
 void transpose(const float*, std::size_t, float*, std::size_t) {}
 void begin_products(std::size_t) {}

@@ -17,6 +17,8 @@ inline constexpr std::size_t kUnitGroups = 4;    // of columns that meet a tile 
 
 /// Whether this machine has one of them, and its system lets us use it.
 bool has_matrix_units();
+/// Whether it is AMX, whose tiles multiply eight times as fast as vectors of floats and more.
+bool has_tiles();
 
 /// Sixteen columns of `size` elements, `stride` apart, as products want them: pairs of elements of
 /// all columns, one behind the other. `size` is a multiple of kUnitStep.
@@ -33,14 +35,25 @@ inline constexpr std::size_t kTransposedWords = 16;
 /// to[j * to_stride + i] = from[i * from_stride + j], sixteen by sixteen.
 void transpose(const float* from, std::size_t from_stride, float* to, std::size_t to_stride);
 
+/// Do products start from zero, or from what is there?
+enum class Sums { from_zero, from_products };
+
 struct UnitProduct {
   const Bf16* rows = nullptr;  // row_stride elements apart
   std::size_t row_stride = 0;
   std::size_t num_rows = 0;       // up to kUnitRows
   const Bf16* columns = nullptr;  // interleaved groups of kUnitColumns, one behind the other
   std::size_t num_groups = 0;     // up to kUnitGroups
-  std::size_t size = 0;           // of a row and a column, a multiple of kUnitStep
-  float* products = nullptr;      // (groups, kUnitRows, kUnitColumns); rows beyond are not written
+  std::size_t size = 0;           // how much of a column meets a row, a multiple of kUnitStep
+  float* products = nullptr;      // of kUnitColumns each; rows beyond num_rows are not written
+  // In elements, from one row's products to the next and from one group's.
+  std::size_t product_stride = kUnitColumns;
+  std::size_t group_stride = kUnitRows * kUnitColumns;
+  // A row that is shorter than a column meets it again behind its end. A divisor of `size`, and a
+  // multiple of kUnitStep.
+  std::size_t row_size = size;
+  std::size_t column_size = size;  // in memory, at least `size`
+  Sums sums = Sums::from_zero;
 };
 
 /// Between begin and end a thread may multiply rows of their number.

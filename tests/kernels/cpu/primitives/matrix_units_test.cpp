@@ -60,5 +60,44 @@ TEST(MatrixUnits, MultiplyRowsByColumns) {
         expect_products(num_rows, num_groups, size);
 }
 
+/// Rows of half the columns' size meet them twice, products lie in rows of a matrix, and add up.
+TEST(MatrixUnits, MeetAShortRowAgainAndAddToProducts) {
+  if (!cpu::has_matrix_units()) GTEST_SKIP() << "this core has none";
+  constexpr std::size_t kRows = 5;
+  constexpr std::size_t kColumns = 2 * cpu::kUnitColumns;
+  constexpr std::size_t kSize = 192;  // of a column in memory, of which 128 take part
+  constexpr std::size_t kMet = 128;
+  constexpr std::size_t kRowSize = 64;
+  const std::vector<Bf16> rows = numbers(kRows * kRowSize, 1);
+  const std::vector<Bf16> columns = numbers(kColumns * kSize, 2);
+  std::vector<Bf16> interleaved(columns.size());
+  for (std::size_t first = 0; first < kColumns; first += cpu::kUnitColumns)
+    cpu::interleave(columns.data() + first * kSize, kSize, kSize,
+                    interleaved.data() + first * kSize);
+  std::vector<float> products(kRows * kColumns, 1000);
+  cpu::begin_products(kRows);
+  cpu::multiply({.rows = rows.data(),
+                 .row_stride = kRowSize,
+                 .num_rows = kRows,
+                 .columns = interleaved.data(),
+                 .num_groups = 2,
+                 .size = kMet,
+                 .products = products.data(),
+                 .product_stride = kColumns,
+                 .group_stride = cpu::kUnitColumns,
+                 .row_size = kRowSize,
+                 .column_size = kSize,
+                 .sums = cpu::Sums::from_products});
+  cpu::end_products();
+  for (std::size_t row = 0; row < kRows; ++row)
+    for (std::size_t column = 0; column < kColumns; ++column) {
+      double sum = 1000;
+      for (std::size_t k = 0; k < kMet; ++k)
+        sum += reference::to_double(rows[row * kRowSize + k % kRowSize]) *
+               reference::to_double(columns[column * kSize + k]);
+      EXPECT_NEAR(products[row * kColumns + column], sum, 0.01) << row << " " << column;
+    }
+}
+
 }  // namespace
 }  // namespace depthcost::matrix_units_test
