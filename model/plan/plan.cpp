@@ -63,6 +63,34 @@ std::optional<std::size_t> least_choice(const Sweep& sweep, const Recommendation
   return cheapest_choice(sweep, 0, [](const SweepPoint&) { return true; });
 }
 
+/// With the residual path. Both ends together are as wide as can be.
+Estimate<Seconds> whole_step(const StepRow& row) {
+  Estimate<Seconds> step = *row.baseline_step;
+  step.value += row.delta.value;
+  step.low += row.delta.low;
+  step.high += row.delta.high;
+  return step;
+}
+
+/// That a replica gets through in a step; of decode those that its sequences keep.
+double tokens_of_replica(const Study& study, const WorkloadId& workload) {
+  switch (workload.kind) {
+    case WorkloadKind::decode:
+      return as_double(workload.sequences) * study.decode->speculation.accepted;
+    case WorkloadKind::prefill:
+      return as_double(study.prefill->tokens);
+    case WorkloadKind::training:
+      break;
+  }
+  const Training& training = *study.training;
+  return as_double(training.sequence_length * training.micro_batch_size *
+                   training.num_micro_batches);
+}
+
+double devices_of_replica(const Placement& placement) {
+  return as_double(placement.tensor * placement.pipeline * placement.context);
+}
+
 void set_choice(PlannedPlacement& plan, const Sweep& sweep, std::size_t choice) {
   const Study study = sweep.study_at(0, choice);
   plan.schedule = study.schedule;
@@ -75,10 +103,13 @@ void set_choice(PlannedPlacement& plan, const Sweep& sweep, std::size_t choice) 
       plan.fate = does_not_fit(row) ? PlanFate::does_not_fit : PlanFate::unknown;
       return;
     }
-    const Seconds step = row.baseline_step->value + row.delta.value;
-    plan.times.push_back(
-        {row.workload, step, row.delta, *row.overhead, limit_of(study, row.workload.kind)});
-    if (row.workload.kind == planned_workload(study)) plan.cost += step.value / replicas_of(study);
+    const Estimate<Seconds> step = whole_step(row);
+    const double tokens = tokens_of_replica(study, row.workload) / step.value.value;
+    plan.times.push_back({row.workload, step, row.delta, *row.overhead,
+                          limit_of(study, row.workload.kind),
+                          tokens / devices_of_replica(plan.placement)});
+    if (row.workload.kind == planned_workload(study))
+      plan.cost += step.value.value / replicas_of(study);
   }
 }
 

@@ -34,10 +34,11 @@ enum class PlanFate : std::uint8_t { keeps, breaks, does_not_fit, unknown };
 /// One workload point of a plan.
 struct PlannedTime {
   WorkloadId workload;
-  Seconds step;  // with the residual path, in the middle of its interval
+  Estimate<Seconds> step;  // with the residual path
   Estimate<Seconds> added;
   Estimate<double> overhead;
   double limit = 0;
+  double tokens_per_second = 0;  // and device
 };
 
 struct PlannedPlacement {

@@ -59,6 +59,20 @@ std::string kept_limit(const PlannedTime& time) {
                      is_sure ? "surely" : "with its median (the high end breaks it)");
 }
 
+/// Whether the first plan may be as slow as this one, in all that the order goes by.
+bool is_within_first(const Plans& plans, std::size_t place) {
+  const std::vector<PlannedTime>& first = plans.best.front().times;
+  const std::vector<PlannedTime>& times = plans.best[place].times;
+  const WorkloadKind kind = first.front().workload.kind;
+  for (std::size_t i = 0; i < std::min(first.size(), times.size()); ++i) {
+    const PlannedTime& best = first[i];
+    if (best.workload.kind != kind) continue;
+    const double slowest = best.tokens_per_second * (best.step.value / best.step.high);
+    if (times[i].tokens_per_second < slowest) return false;
+  }
+  return true;
+}
+
 /// "the second, 21 % slower".
 std::string place_text(const Plans& plans, std::size_t place) {
   if (place == 0 && plans.slower > 0) return "the fastest placement that fits and keeps the limits";
@@ -67,8 +81,10 @@ std::string place_text(const Plans& plans, std::size_t place) {
                ? "the only placement that fits and keeps the limits"
                : fmt::format("the fastest of {} placements that fit and keep the limits",
                              plans.kept);
-  return fmt::format("the {}, {} slower", place == 1 ? "second" : "third",
-                     format_ratio(plans.best[place].cost / plans.best.front().cost - 1));
+  return fmt::format(
+      "the {}, {} slower{}", place == 1 ? "second" : "third",
+      format_ratio(plans.best[place].cost / plans.best.front().cost - 1),
+      is_within_first(plans, place) ? " in the median, and inside the first's interval" : "");
 }
 
 /// Experts that tensor ranks share out one way or another take the same time.
@@ -159,13 +175,14 @@ std::string asked_text(const PlanReport& report) {
 }
 
 Table plan_table(const std::vector<PlannedPlacement>& plans) {
-  Table table{
-      {"", "workload", right("step"), right("added"), right("of the step"), right("memory")}};
+  Table table{{"", "workload", right("step"), right("tokens/s each"), right("added"),
+               right("of the step"), right("memory")}};
   for (std::size_t i = 0; i < plans.size(); ++i)
     for (const PlannedTime& time : plans[i].times) {
       const bool is_first = &time == &plans[i].times.front();
       table.add(is_first ? fmt::format("{}.", i + 1) : "", name(time.workload),
-                format_seconds(time.step), format_seconds(time.added.value, Sign::always),
+                format_seconds(time.step), format_count(std::llround(time.tokens_per_second)),
+                format_seconds(time.added.value, Sign::always),
                 format_ratio(time.overhead, Sign::always),
                 is_first ? device_bytes(plans[i].memory) : "");
     }
@@ -231,7 +248,10 @@ void write_plan(JsonWriter& json, const PlannedPlacement& plan) {
   json.member("memory_bytes", plan.memory.value);
   json.objects("workloads", plan.times, [&](const PlannedTime& time) {
     json.member("workload", name(time.workload));
-    json.member("step_s", time.step.value);
+    json.member("step_low_s", time.step.low.value);
+    json.member("step_s", time.step.value.value);
+    json.member("step_high_s", time.step.high.value);
+    json.member("tokens_per_second_and_device", time.tokens_per_second);
     json.member("added_low_s", time.added.low.value);
     json.member("added_s", time.added.value.value);
     json.member("added_high_s", time.added.high.value);
@@ -256,7 +276,10 @@ std::string plan_text(const PlanReport& report) {
                         chosen_path(report.plans.best[i]));
   text += "\n" + plain_text(plan_table(report.plans.best)) + "\n";
   for (std::size_t i = 0; i < report.plans.best.size(); ++i) text += why(report, i) + "\n";
-  return text + faster_text(report.plans) + asked_text(report);
+  text += faster_text(report.plans) + asked_text(report);
+  if (!report.evaluations.empty())
+    text += fmt::format("The first in full: {}\n", report.evaluations.front());
+  return text;
 }
 
 std::string plan_json(const PlanReport& report, const std::string& program_version) {
@@ -273,6 +296,9 @@ std::string plan_json(const PlanReport& report, const std::string& program_versi
     json.member("cannot_be", static_cast<double>(report.refused));
     json.objects("plans", report.plans.best,
                  [&](const PlannedPlacement& plan) { write_plan(json, plan); });
+    json.array("evaluations", [&] {
+      for (const std::string& command : report.evaluations) json.value(command);
+    });
     if (!report.plans.nearest) return json.text_or_null("nearest", "");
     json.object("nearest", [&] { write_plan(json, *report.plans.nearest); });
   });

@@ -14,6 +14,7 @@ struct PlanReport {
   std::optional<Partition> kept_blocks;  // written, or the model's own: no plan has others
   Bytes memory_limit;                    // what a plan may fill of a device
   Plans plans;
+  std::vector<std::string> evaluations;  // of the best plans: commands that evaluate them
   std::size_t refused = 0;
   std::string first_refusal;
   std::size_t left_out_context = 0;  // placements

@@ -45,11 +45,13 @@ Count share_of(const Study& own, Count work, Count replicas) {
   return work * own.data_parallel_size / replicas;
 }
 
-std::vector<std::string> axes_of(const PlanSource& question, const Placement& placement) {
+/// What `--set` makes of the scenario on a placement, but for its share of the batches.
+std::vector<std::string> placement_settings(const PlanSource& question,
+                                            const Placement& placement) {
   const Study& own = question.own;
-  std::vector<std::string> axes;
+  std::vector<std::string> settings;
   const auto add = [&](const char* key, Count value) {
-    axes.push_back(fmt::format("{}={}", key, value));
+    settings.push_back(fmt::format("{}={}", key, value));
   };
   add("parallelism.tensor", placement.tensor);
   add("parallelism.context", placement.context);
@@ -61,12 +63,26 @@ std::vector<std::string> axes_of(const PlanSource& question, const Placement& pl
   if (own.training)
     add("workload.training.micro_batches",
         share_of(own, own.training->num_micro_batches, placement.data));
-  if (question.blocks == PlannedBlocks::searched && attnres_blocks(own.path.scheme) != nullptr)
+  return settings;
+}
+
+bool searches_blocks(const PlanSource& question) {
+  return question.blocks == PlannedBlocks::searched &&
+         attnres_blocks(question.own.path.scheme) != nullptr;
+}
+
+bool searches_schedules(const PlanSource& question) {
+  return question.own.implementation != Implementation::eager;
+}
+
+std::vector<std::string> axes_of(const PlanSource& question, const Placement& placement) {
+  std::vector<std::string> axes = placement_settings(question, placement);
+  if (searches_blocks(question))
     axes.emplace_back("residual.block_size=2..L:+2");  // whole decoder layers
   std::vector<std::string_view> schedules;
-  for (const Schedule schedule : own.path.scheme.rule->schedules)
+  for (const Schedule schedule : question.own.path.scheme.rule->schedules)
     schedules.push_back(name(schedule));
-  if (own.implementation != Implementation::eager)
+  if (searches_schedules(question))
     axes.push_back(fmt::format("residual.schedule={}", fmt::join(schedules, ",")));
   return axes;
 }
@@ -144,6 +160,25 @@ void PlanWork::refuse_above(double limit, double asked, const char* what,
         {"--devices", 1, 1},
         fmt::format("invalid plan (more than {:.0f} {}; ask about fewer devices or {})", limit,
                     what, advice));
+}
+
+std::vector<std::string> plan_settings(const PlanSource& question, const PlannedPlacement& plan) {
+  std::vector<std::string> settings = placement_settings(question, plan.placement);
+  if (plan.placement.context == question.own.context_parallel_size)
+    std::erase(settings, fmt::format("parallelism.context={}", plan.placement.context));
+  if (searches_blocks(question) && plan.blocks)
+    settings.push_back(fmt::format("residual.block_size={}", plan.blocks->block_size));
+  if (searches_schedules(question))
+    settings.push_back(fmt::format("residual.schedule={}", name(plan.schedule)));
+  if (!question.own.decode) return settings;
+  std::vector<Count> sequences;
+  for (const Count batch : question.own.decode->sequences)
+    sequences.push_back(share_of(question.own, batch, plan.placement.data));
+  settings.push_back(
+      sequences.size() == 1
+          ? fmt::format("workload.decode.sequences={}", sequences.front())
+          : fmt::format("workload.decode.sequences=[{}]", fmt::join(sequences, ", ")));
+  return settings;
 }
 
 std::size_t num_placements(const PlanSource& question, Count devices, const Position& position) {

@@ -73,6 +73,75 @@ TEST_F(PlanCommand, SaysWhatEvaluateSays) {
   }
 }
 
+/// The words of a command as a shell would have them, but for its name.
+std::vector<std::string> words_of(const std::string& command) {
+  std::vector<std::string> words(1);
+  bool is_quoted = false;
+  for (const char c : command) {
+    if (c == '\'')
+      is_quoted = !is_quoted;
+    else if (c == ' ' && !is_quoted)
+      words.emplace_back();
+    else
+      words.back() += c;
+  }
+  words.erase(words.begin());
+  return words;
+}
+
+/// Runs the command of each plan: it has the times and the limits of the plan.
+void expect_evaluations(const Outcome& outcome, const TemporaryFolder& folder) {
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;
+  const json document = json::parse(outcome.output);
+  ASSERT_GT(document.at("plans").size(), 1U);
+  ASSERT_EQ(document.at("evaluations").size(), document.at("plans").size());
+  for (std::size_t i = 0; i < document.at("plans").size(); ++i) {
+    const json& plan = document.at("plans").at(i);
+    const std::string command = document.at("evaluations").at(i);
+    SCOPED_TRACE(command);
+    std::vector<std::string> words = words_of(command);
+    words.insert(words.end(), {"--format", "json"});
+    const Outcome alone = run_program({.arguments = words, .folder = folder.path()});
+    ASSERT_EQ(alone.exit_code, 0) << alone.errors;
+    const json answer = json::parse(alone.output);
+    for (const json& planned : plan.at("workloads")) {
+      bool is_found = false;
+      for (const json& row : answer.at("step")) {
+        if (row.at("scheme") != plan.at("scheme") || row.at("schedule") != plan.at("schedule") ||
+            row.at("workload") != planned.at("workload"))
+          continue;
+        is_found = true;
+        EXPECT_EQ(row.at("overhead_high"), planned.at("overhead_high"));
+        EXPECT_EQ(row.at("low"), planned.at("step_low_s"));
+        EXPECT_EQ(row.at("seconds"), planned.at("step_s"));
+        EXPECT_EQ(row.at("high"), planned.at("step_high_s"));
+      }
+      EXPECT_TRUE(is_found) << planned.dump();
+    }
+  }
+}
+
+TEST_F(PlanCommand, SaysHowToEvaluateItsPlans) {
+  expect_evaluations(ask({"--devices", "8", "--max-overhead", "3%", "--format", "json"}), folder_);
+  expect_evaluations(run({"--model", "deepseek_v4_pro", "--hardware", "b300_sxm", "--devices", "32",
+                          "--residual", "block_attnres,standard", "--decode", "32,128", "--prefill",
+                          "65536", "--budget", "device_memory=fits", "--format", "json"}),
+                     folder_);
+  folder_.written("a file's.yaml",
+                  "schema: depthcost/1\nmodel: llama_3_1_70b\nhardware: h100_sxm\n"
+                  "residual: {scheme: block_attnres, block_size: 16}\n"
+                  "workload: {training: {sequence_length: 8192, micro_batches: 8}}\n");
+  const Outcome trained = run({"a file's.yaml", "--devices", "64", "--max-overhead", "5%", "--set",
+                               "residual.attach=standalone"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  EXPECT_NE(trained.output.find("The first in full: depthcost evaluate 'a file'\\''s.yaml' --set "
+                                "residual.attach=standalone --set parallelism.tensor="),
+            std::string::npos)
+      << trained.output;
+  EXPECT_NE(trained.output.find("--set budgets.training_overhead=5%\n"), std::string::npos)
+      << trained.output;
+}
+
 TEST_F(PlanCommand, TakesAScenario) {
   folder_.written("it.yaml",
                   "schema: depthcost/1\nname: trained\nmodel: llama_3_1_70b\nhardware: h100_sxm\n"

@@ -24,9 +24,10 @@ PlannedPlacement plan(const Placement& placement, double step, double overhead) 
                         .quality = {loss_by_size(24), loss_by_count(8)},
                         .times = {},
                         .cost = step};
-  plan.times.push_back({WorkloadId::decode(64), Seconds{step},
-                        test::plus_minus<Seconds>(overhead * step, 0.5, Evidence::assumed),
-                        test::plus_minus<double>(overhead, 0.5, Evidence::assumed), 0.02});
+  plan.times.push_back(
+      {WorkloadId::decode(64), test::plus_minus<Seconds>(step, 0.1, Evidence::assumed),
+       test::plus_minus<Seconds>(overhead * step, 0.5, Evidence::assumed),
+       test::plus_minus<double>(overhead, 0.5, Evidence::assumed), 0.02, 8 / step});
   return plan;
 }
 
@@ -72,10 +73,10 @@ TEST(PlanText, NamesTheBestAndWhy) {
           "1. tensor 8: block_attnres, two_phase, 8 blocks of 24\n"
           "2. tensor 4, data 2: block_attnres, two_phase, 8 blocks of 24\n"
           "\n"
-          "    workload      step    added        of the step    memory\n"
-          "--  ---------  -------  -------  -----------------  --------\n"
-          "1.  decode/64  10.0 ms  +100 us  +1.0 % [0.5, 1.5]  40.00 GB\n"
-          "2.  decode/64  12.0 ms  +180 us  +1.5 % [0.8, 2.2]  40.00 GB\n"
+          "    workload                   step  tokens/s each    added        of the step    memory\n"
+          "--  ---------  --------------------  -------------  -------  -----------------  --------\n"
+          "1.  decode/64   10.0 ms [9.0, 11.0]            800  +100 us  +1.0 % [0.5, 1.5]  40.00 GB\n"
+          "2.  decode/64  12.0 ms [10.8, 13.2]            667  +180 us  +1.5 % [0.8, 2.2]  40.00 GB\n"
           "\n"
           "1. tensor 8: the fastest of 2 placements that fit and keep the limits. It keeps "
           "2.0 % at decode/64 surely. No block size that keeps this has a lower published "
@@ -86,6 +87,23 @@ TEST(PlanText, NamesTheBestAndWhy) {
           "decode/N is a step of N sequences on each data-parallel replica.\n"
           "One batch was asked about. Smaller batches may break the limit: --decode 2,64 holds "
           "both.\n");
+}
+
+/// The first takes 10.0 ms, 11.0 ms at most.
+TEST(PlanText, SaysWhatTheFirstMayBeAsSlowAs) {
+  PlanReport it = report();
+  it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01),
+                   plan({.tensor = 4, .data = 2, .expert = 4}, 10.9e-3, 0.01),
+                   plan({.tensor = 2, .data = 4, .expert = 2}, 11.1e-3, 0.01)};
+  it.plans.kept = 3;
+  it.evaluations = {"depthcost evaluate one", "depthcost evaluate two"};
+  const std::string text = plan_text(it);
+  EXPECT_THAT(text,
+              testing::HasSubstr(
+                  ": the second, 9.0 % slower in the median, and inside the first's interval. "));
+  EXPECT_THAT(text, testing::HasSubstr(": the third, 11.0 % slower. "));
+  EXPECT_TRUE(text.ends_with("The first in full: depthcost evaluate one\n")) << text;
+  EXPECT_EQ(json::parse(plan_json(it, "1")).at("evaluations").at(1), "depthcost evaluate two");
 }
 
 TEST(PlanText, NamesThreeOfThoseThatAreAsGood) {
