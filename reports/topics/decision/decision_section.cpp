@@ -16,6 +16,7 @@
 #include "reports/topics/budgets/claim_section.hpp"
 #include "reports/topics/decision/verdict_lines.hpp"
 #include "reports/topics/measured/published_section.hpp"
+#include "reports/topics/memory/memory_sentence.hpp"
 #include "reports/topics/time/attachment_section.hpp"
 #include "reports/topics/time/rest_section.hpp"
 #include "reports/topics/time/step_section.hpp"
@@ -260,6 +261,7 @@ void write_markdown(Document& out) {
       name(study.model.dtype), name(study.path.scheme),
       study.machine ? fmt::format(", on {}", escaped(study.machine->name)) : ""));
   out.optional_paragraph(workload_text(study));
+  out.optional_paragraph(memory_sentence(out.evaluation()));
   out.paragraph("**Verdict**");
   for (const std::string& line : verdict_lines(out.evaluation())) out.bullet(line);
   out.end_list();
@@ -298,7 +300,8 @@ void write_table(std::string& text, const Answer& answer) {
                   name(study.path.scheme),
                   blocks == nullptr ? "" : ", blocks of " + layers_text(study, blocks->block_size),
                   name(study.schedule), placement_text(study));
-  if (const std::string work = workload_text(study); !work.empty()) text += work + "\n";
+  for (const std::string& line : {workload_text(study), memory_sentence(answer.evaluation)})
+    if (!line.empty()) text += line + "\n";
   std::string verdict;
   append_verdict(verdict, answer.evaluation);
   if (!verdict.empty()) text += "\n" + verdict;

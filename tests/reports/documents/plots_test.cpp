@@ -172,7 +172,7 @@ TEST(PayloadPlot, HasTheStandardResidualThatIsNotCompared) {
   study.compare.clear();
   const std::string script = payload_plot(evaluate(study))->script;
   EXPECT_TRUE(contains(script, "     1 with lines"));
-  EXPECT_TRUE(contains(script, "'standard, 1 d each'"));
+  EXPECT_TRUE(contains(script, "'Standard, 1 d each'"));
   EXPECT_FALSE(contains(script, "     4 with lines"));
 }
 

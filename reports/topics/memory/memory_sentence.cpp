@@ -1,0 +1,67 @@
+// Parts in the order of their sizes.
+#include "reports/topics/memory/memory_sentence.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "model/training/training_memory.hpp"
+#include "reports/formats/numbers.hpp"
+
+namespace depthcost {
+namespace {
+
+const char* part_of(MemoryItem item) {
+  if (is_vectors(item)) return "residual path";
+  switch (item) {
+    case MemoryItem::kv_cache:
+      return "KV cache";
+    case MemoryItem::gradients:
+      return "gradients";
+    case MemoryItem::optimizer_states:
+      return "optimizer states";
+    case MemoryItem::layer_activations:
+      return "activations of the layers";
+    case MemoryItem::scheme_weights:
+    case MemoryItem::pipeline_blocks:
+      return "residual path";
+    default:
+      return "weights";
+  }
+}
+
+using Part = std::pair<std::string, Bytes>;
+
+std::vector<Part> parts_at(const Study& study, WorkloadId workload) {
+  std::vector<Part> parts;
+  for (const MemoryRow& row : all_memory_rows(study, study.path)) {
+    if (row.workload != workload) continue;
+    const auto part = std::ranges::find(parts, part_of(row.item), &Part::first);
+    if (part != parts.end())
+      part->second += row.bytes;
+    else
+      parts.emplace_back(part_of(row.item), row.bytes);
+  }
+  std::ranges::stable_sort(parts, std::ranges::greater{}, &Part::second);
+  return parts;
+}
+
+}  // namespace
+
+std::string memory_sentence(const Evaluation& e) {
+  const Study& study = e.study;
+  if (!study.machine || !study.machine->memory_capacity || !study.model.architecture) return "";
+  const NeededMemory fullest = fullest_workload(study, study.path);
+  if (fullest.bytes.value == 0 || fullest.bytes > *study.machine->memory_capacity) return "";
+  std::vector<std::string> parts;
+  for (const auto& [part, bytes] : parts_at(study, fullest.workload))
+    if (bytes.value > 0) parts.push_back(fmt::format("{} {}", part, format_bytes(bytes)));
+  const Bytes capacity = *study.machine->memory_capacity;
+  return fmt::format("Memory: {} takes the most, {} of the {} of a device ({}): {}.",
+                     name(fullest.workload), format_bytes(fullest.bytes), format_bytes(capacity),
+                     format_ratio(fullest.bytes / capacity), fmt::join(parts, ", "));
+}
+
+}  // namespace depthcost
