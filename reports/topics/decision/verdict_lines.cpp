@@ -212,7 +212,7 @@ Table cost_table(const Evaluation& e) {
     }
     const StepRow* any = quoted_step(e, workload, e.paths.front());
     const bool is_known = any != nullptr && any->baseline_step;
-    table.add(name(workload), "the whole step",
+    table.add(name(workload), "standard, whole step",
               is_known ? rest_section::time_text(*any->baseline_step) : "not known",
               is_known ? "100 %" : std::string(kNothing));
     for (const ResidualPath& path : e.paths)

@@ -130,7 +130,7 @@ TEST(CostTable, BeginsEachWorkloadWithTheStepItself) {
   std::string workload;
   for (const std::vector<std::string>& row : table.rows) {
     if (row[0] != workload) {
-      EXPECT_EQ(row[1], "the whole step");
+      EXPECT_EQ(row[1], "standard, whole step");
       EXPECT_EQ(row[3], row[2] == "not known" ? "-" : "100 %");
     } else {
       EXPECT_TRUE(row[2].starts_with('+') || row[2].starts_with('-')) << row[2];
