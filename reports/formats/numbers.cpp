@@ -118,7 +118,7 @@ double reference_of(double low, double value, double high) {
 /// At least two digits, and one decimal below 100 %.
 int ratio_decimals(double percent) {
   if (percent == 0) return 0;
-  const int exponent = rounded_exponent(std::abs(percent), 2);
+  const int exponent = rounded_exponent(std::abs(percent), std::abs(percent) < 10 ? 2 : 3);
   return exponent >= 2 ? 0 : std::clamp(1 - exponent, 1, kMaxDecimals);
 }
 

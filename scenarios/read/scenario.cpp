@@ -236,6 +236,12 @@ class ScenarioReader {
                        fmt::format("conflicting residual.schedule '{}' (residual.implementation is "
                                    "eager, which runs unfused)",
                                    name(study.schedule)));
+    const auto schedules = study.path.scheme.rule->schedules;
+    if (std::ranges::find(schedules, Schedule::unfused) == schedules.end())
+      throw InputError(values_.find("residual.implementation")->position,
+                       fmt::format("invalid residual.implementation 'eager' (scheme {} has no "
+                                   "schedule unfused)",
+                                   name(study.path.scheme)));
     study.schedule = Schedule::unfused;
   }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "scenarios/read/usual_workload.hpp"
 #include "scenarios/text/input_error.hpp"
 
 namespace depthcost {
@@ -47,14 +48,35 @@ Node& member(Node& node, const std::string& key, const std::string& above,
   return map->members.back().value;
 }
 
+/// What says the same as `key` of a residual path in another way.
+std::vector<std::string_view> replaced_by(std::string_view key) {
+  if (key == "block_size") return {"num_blocks", "remainder"};
+  if (key == "num_blocks") return {"block_size"};
+  return {};
+}
+
+void erase_replaced(Node& residual, std::string_view key) {
+  for (const std::string_view replaced : replaced_by(key))
+    std::erase_if(std::get<Map>(residual.content).members,
+                  [&](const Member& member) { return member.key == replaced; });
+}
+
 void apply_setting(const std::string& setting, Node& document) {
   const std::size_t sign = setting.find('=');
   if (sign == std::string::npos || sign == 0)
     refuse_setting(setting, "must be KEY=VALUE, as residual.attach=standalone");
+  const std::vector<std::string> keys = keys_of(setting, setting.substr(0, sign));
+  if (keys.front() == "workload" && keys.size() > 1)
+    document = with_named_workload(std::move(document));
   Node* node = &document;
   std::string above = "the scenario";
-  for (const std::string& key : keys_of(setting, setting.substr(0, sign))) {
-    node = &member(*node, key, above, setting);
+  for (const std::string& key : keys) {
+    Node& parent = *node;
+    node = &member(parent, key, above, setting);
+    if (above == "residual" && keys.size() == 2) {
+      erase_replaced(parent, key);
+      node = &member(parent, key, above, setting);
+    }
     above = key;
   }
   *node = parse_document(setting.substr(sign + 1), kSetOption);

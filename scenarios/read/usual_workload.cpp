@@ -86,6 +86,15 @@ bool is_empty_map(const Node& node) {
   return map != nullptr && map->members.empty();
 }
 
+template <class Tree>
+Tree* shards_of(Tree& document) {
+  Tree* workload = child(document, "workload");
+  Tree* prefill = workload == nullptr ? nullptr : child(*workload, "prefill");
+  return prefill == nullptr ? nullptr : child(*prefill, "sequence_shards");
+}
+
+}  // namespace
+
 Node with_named_workload(Node document) {
   auto* map = std::get_if<Map>(&document.content);
   if (map == nullptr) return document;
@@ -107,15 +116,6 @@ Node with_named_workload(Node document) {
   workload.content = Map{{{kind, position, std::move(described)}}};
   return document;
 }
-
-template <class Tree>
-Tree* shards_of(Tree& document) {
-  Tree* workload = child(document, "workload");
-  Tree* prefill = workload == nullptr ? nullptr : child(*workload, "prefill");
-  return prefill == nullptr ? nullptr : child(*prefill, "sequence_shards");
-}
-
-}  // namespace
 
 Node with_usual_workload(Node document) {
   document = with_named_workload(std::move(document));

@@ -14,6 +14,10 @@ inline constexpr Count kUsualChunk = 16384;
 inline constexpr const char* kUsualPromptSource =
     "default: [attnres] Sec. 4.2: 128K tokens in chunks of 16K, shared by the tensor-parallel ranks";
 
+/// The document with `workload: training`, `decode` or `prefill` written out, but for how many
+/// ranks share a prefill.
+Node with_named_workload(Node document);
+
 /// The document with `workload: training`, `decode` or `prefill` written out, and
 /// `workload: {training: {}}` as well: the usual values, each with its source. A prefill's
 /// `sequence_shards: {}` are the tensor ranks. Any other document is as it was. Throws InputError

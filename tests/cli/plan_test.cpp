@@ -127,6 +127,19 @@ TEST_F(PlanCommand, SaysHowToEvaluateItsPlans) {
                           "--residual", "block_attnres,standard", "--decode", "32,128", "--prefill",
                           "65536", "--budget", "device_memory=fits", "--format", "json"}),
                      folder_);
+  const std::vector<std::string> any{"--max-overhead", "1000%", "--format", "json"};
+  const auto expect = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), any.begin(), any.end());
+    expect_evaluations(run(arguments), folder_);
+  };
+  for (const char* workload : {"decode", "prefill", "training"})
+    expect({"--model", "llama_3_1_8b", "--hardware", "h100_sxm", "--devices", "8", "--set",
+            fmt::format("workload={}", workload)});
+  folder_.written("six.yaml",
+                  "schema: depthcost/1\nmodel: llama_3_1_70b\nhardware: h100_sxm\n"
+                  "residual: {scheme: block_attnres, num_blocks: 6, remainder: ceil}\n"
+                  "workload: {decode: {sequences: [8, 64], context: 8192}}\n");
+  expect({"six.yaml", "--devices", "16"});
   folder_.written("a file's.yaml",
                   "schema: depthcost/1\nmodel: llama_3_1_70b\nhardware: h100_sxm\n"
                   "residual: {scheme: block_attnres, block_size: 16}\n"
@@ -191,6 +204,10 @@ TEST_F(PlanCommand, RefusesWhatIsWrongOnOneLine) {
                  "--model:1:1: error: missing key 'hardware' (a plan has modelled times)");
   expect_refusal(ask({"--devices", "8", "--set", "parallelism.data=2"}),
                  "--set:1:1: error: conflicting setting 'parallelism.data' (a plan looks for it)");
+  expect_refusal(
+      ask({"--devices", "8", "--residual", "mhc", "--set", "residual.scheme=standard"}),
+      "--set:1:1: error: conflicting setting 'residual.scheme=standard' (--residual says the "
+      "scheme)");
   expect_refusal(ask({"--devices", "8", "--residual", "mhc,block_attnres,mhc"}),
                  "--residual:1:1: error: duplicate scheme 'mhc' (already there)");
   expect_refusal(

@@ -36,12 +36,18 @@ void refuse_placement(const ScenarioOptions& question) {
   };
   refuse("--tensor", question.tensor);
   refuse("--pipeline", question.pipeline);
-  for (const std::string& setting : question.settings)
+  for (const std::string& setting : question.settings) {
+    if (!question.scheme.empty() &&
+        (setting.starts_with("residual=") || setting.starts_with("residual.scheme=")))
+      throw InputError(
+          {"--set", 1, 1},
+          fmt::format("conflicting setting '{}' (--residual says the scheme)", printable(setting)));
     for (const std::string_view key :
          {"parallelism.tensor", "parallelism.pipeline", "parallelism.data", "residual.schedule"})
       if (setting.starts_with(fmt::format("{}=", key)))
         throw InputError({"--set", 1, 1},
                          fmt::format("conflicting setting '{}' (a plan looks for it)", key));
+  }
 }
 
 /// --max-overhead is the limit of every workload.

@@ -154,6 +154,7 @@ TEST(FormatRatio, WritesPerCentWithTwoDigits) {
   EXPECT_EQ(format_ratio(0.0023), "0.23 %");
   EXPECT_EQ(format_ratio(0.00041), "0.041 %");
   EXPECT_EQ(format_ratio(2.314), "231 %");
+  EXPECT_EQ(format_ratio(0.9964), "99.6 %");
   EXPECT_EQ(format_ratio(0.9996), "100 %");
   EXPECT_EQ(format_ratio(0), "0 %");
   EXPECT_EQ(format_ratio(-0.126, Sign::always), "-12.6 %");

@@ -62,6 +62,33 @@ TEST(Settings, StandBesideOptions) {
   EXPECT_EQ(scenario.study.schedule, Schedule::two_phase);
 }
 
+/// The later of two ways to say the same wins, over the file and over an earlier setting.
+TEST(Settings, ReplaceTheOtherWayToSayBlocks) {
+  const auto size_of = [](std::vector<std::string> settings) {
+    settings.insert(settings.begin(), "residual.num_blocks=6");
+    const Scenario scenario = asked_scenario("", {.model = "kimi_k3", .settings = settings});
+    return scenario.study.path.scheme.parameters.blocks.block_size;
+  };
+  EXPECT_EQ(size_of({}), 31);
+  EXPECT_EQ(size_of({"residual.block_size=24"}), 24);
+  EXPECT_EQ(size_of({"residual.block_size=24", "residual.num_blocks=3"}), 62);
+}
+
+/// The other values of a workload that is only named are the usual ones.
+TEST(Settings, AddToANamedWorkload) {
+  const Scenario decode = asked_scenario(
+      "", {.model = "kimi_k3", .settings = {"workload=decode", "workload.decode.context=4096"}});
+  EXPECT_EQ(decode.study.decode->context, 4096);
+  EXPECT_EQ(decode.study.decode->sequences, (std::vector<Count>{1, 64, 512}));
+  const Scenario prefill = asked_scenario(
+      "",
+      {.model = "kimi_k3",
+       .settings = {"workload=prefill", "workload.prefill.tokens=65536", "parallelism.tensor=4"}});
+  EXPECT_EQ(prefill.study.prefill->tokens, 65536);
+  EXPECT_EQ(prefill.study.prefill->sequence_shards, 4);
+  EXPECT_FALSE(prefill.study.decode);
+}
+
 struct Refused {
   std::string setting;
   std::string error;
