@@ -166,7 +166,11 @@ TEST(Plan, IsWhatALoopOverEverythingFinds) {
       EXPECT_EQ(plan.placement, expected[i].placement) << quantile << " " << i;
       EXPECT_EQ(plan.blocks->block_size, expected[i].size) << quantile << " " << i;
       EXPECT_EQ(plan.schedule, expected[i].schedule) << quantile << " " << i;
-      EXPECT_NEAR(plan.times.front().step.value, expected[i].step, 1e-12);
+      EXPECT_NEAR(plan.times.front().step.value.value, expected[i].step, 1e-12);
+      EXPECT_NEAR(plan.times.front().tokens_per_second,
+                  as_double(plan.times.front().workload.sequences * plan.placement.data) /
+                      static_cast<double>(kDevices) / expected[i].step,
+                  1e-6);
       EXPECT_NEAR(plan.times.front().overhead.value, expected[i].overhead, 1e-12);
       EXPECT_NEAR(plan.memory.value, expected[i].memory, 1);
     }
