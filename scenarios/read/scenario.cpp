@@ -237,7 +237,7 @@ class ScenarioReader {
                                    "eager, which runs unfused)",
                                    name(study.schedule)));
     const auto schedules = study.path.scheme.rule->schedules;
-    if (std::ranges::find(schedules, Schedule::unfused) == schedules.end())
+    if (std::find(schedules.begin(), schedules.end(), Schedule::unfused) == schedules.end())
       throw InputError(values_.find("residual.implementation")->position,
                        fmt::format("invalid residual.implementation 'eager' (scheme {} has no "
                                    "schedule unfused)",

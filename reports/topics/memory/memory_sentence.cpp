@@ -38,13 +38,16 @@ std::vector<Part> parts_at(const Study& study, WorkloadId workload) {
   std::vector<Part> parts;
   for (const MemoryRow& row : all_memory_rows(study, study.path)) {
     if (row.workload != workload) continue;
-    const auto part = std::ranges::find(parts, part_of(row.item), &Part::first);
+    const auto part = std::find_if(parts.begin(), parts.end(), [&](const Part& known) {
+      return known.first == part_of(row.item);
+    });
     if (part != parts.end())
       part->second += row.bytes;
     else
       parts.emplace_back(part_of(row.item), row.bytes);
   }
-  std::ranges::stable_sort(parts, std::ranges::greater{}, &Part::second);
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const Part& one, const Part& other) { return other.second < one.second; });
   return parts;
 }
 

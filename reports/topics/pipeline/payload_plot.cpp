@@ -33,8 +33,9 @@ struct ConstantPayload {
 std::optional<ConstantPayload> constant_payload(const Scheme& scheme,
                                                 const PipelineTraffic& traffic) {
   const std::vector<Transition>& all = traffic.transitions;
-  const bool same = std::ranges::all_of(
-      all, [&](const Transition& each) { return each.vectors == all.front().vectors; });
+  const bool same = std::all_of(all.begin(), all.end(), [&](const Transition& each) {
+    return each.vectors == all.front().vectors;
+  });
   if (!same) return std::nullopt;
   return ConstantPayload{scheme, all.front().vectors};
 }
@@ -50,7 +51,9 @@ std::vector<ConstantPayload> constant_payloads(const Evaluation& evaluation) {
     payloads.push_back(constant_payload(by_scheme[i].path->scheme, by_scheme[i].naive));
   std::vector<ConstantPayload> all;
   for (const std::optional<ConstantPayload>& payload : payloads)
-    if (payload && std::ranges::find(all, payload->vectors, &ConstantPayload::vectors) == all.end())
+    if (payload && std::none_of(all.begin(), all.end(), [&](const ConstantPayload& known) {
+          return known.vectors == payload->vectors;
+        }))
       all.push_back(*payload);
   return all;
 }
