@@ -63,15 +63,6 @@ std::optional<std::size_t> least_choice(const Sweep& sweep, const Recommendation
   return cheapest_choice(sweep, 0, [](const SweepPoint&) { return true; });
 }
 
-/// With the residual path. Both ends together are as wide as can be.
-Estimate<Seconds> whole_step(const StepRow& row) {
-  Estimate<Seconds> step = *row.baseline_step;
-  step.value += row.delta.value;
-  step.low += row.delta.low;
-  step.high += row.delta.high;
-  return step;
-}
-
 /// That a replica gets through in a step; of decode those that its sequences keep.
 double tokens_of_replica(const Study& study, const WorkloadId& workload) {
   switch (workload.kind) {

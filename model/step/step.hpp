@@ -54,6 +54,16 @@ struct StepRow {
   Dominant dominant = Dominant::launch;
 };
 
+/// The step with the residual path, of a row whose baseline is known. Each end is the sum of both
+/// ends, which is as wide as can be.
+inline Estimate<Seconds> whole_step(const StepRow& row) {
+  Estimate<Seconds> step = *row.baseline_step;
+  step.value += row.delta.value;
+  step.low += row.delta.low;
+  step.high += row.delta.high;
+  return step;
+}
+
 /// Whether the row's step is known and cannot be run: it needs more memory than the device has.
 inline bool does_not_fit(const StepRow& row) { return row.baseline_step && !row.overhead; }
 

@@ -118,7 +118,7 @@ void time_shape(const Study& study, TrainingShape& shape) {
     shape.problem = row.missing;
     return;
   }
-  shape.step = row.baseline_step->value + row.delta.value;
+  shape.step = whole_step(row).value;
   shape.tokens_per_second = throughput(study, shape.step).tokens_per_second;
   for (const MemoryRow& part : training_memory_rows(study, study.path, study.schedule))
     shape.memory += part.bytes;

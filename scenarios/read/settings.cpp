@@ -57,8 +57,8 @@ std::vector<std::string_view> replaced_by(std::string_view key) {
 
 void erase_replaced(Node& residual, std::string_view key) {
   for (const std::string_view replaced : replaced_by(key))
-    std::erase_if(std::get<Map>(residual.content).members,
-                  [&](const Member& member) { return member.key == replaced; });
+    if (auto* map = std::get_if<Map>(&residual.content))
+      std::erase_if(map->members, [&](const Member& member) { return member.key == replaced; });
 }
 
 void apply_setting(const std::string& setting, Node& document) {
@@ -71,12 +71,8 @@ void apply_setting(const std::string& setting, Node& document) {
   Node* node = &document;
   std::string above = "the scenario";
   for (const std::string& key : keys) {
-    Node& parent = *node;
-    node = &member(parent, key, above, setting);
-    if (above == "residual" && keys.size() == 2) {
-      erase_replaced(parent, key);
-      node = &member(parent, key, above, setting);
-    }
+    if (above == "residual" && keys.size() == 2) erase_replaced(*node, key);
+    node = &member(*node, key, above, setting);
     above = key;
   }
   *node = parse_document(setting.substr(sign + 1), kSetOption);

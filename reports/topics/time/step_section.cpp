@@ -25,7 +25,7 @@ using explained::percent_text;
 std::array<NamedQuantity, 12> quantities_of(const StepRow& row) {
   const auto step = [&](IntervalEnd end) -> std::optional<double> {
     if (!row.baseline_step) return std::nullopt;
-    return (at(*row.baseline_step, end) + at(row.delta, end)).value;
+    return at(whole_step(row), end).value;
   };
   return {{{"seconds", step(IntervalEnd::value), "s"},
            {"low", step(IntervalEnd::low), "s"},
