@@ -69,7 +69,8 @@ HWY_INLINE void store_shares(const UnfusedGateDown<T>& op, const float* products
   for (std::size_t t = 0; t < num_tokens; ++t) {
     float* y = op.output + (first + t) * op.num_outputs + row;
     for_each_block(count, [&](std::size_t i, auto where) HWY_ATTR {
-      store(y + i, Pair{share, share} * load(products + t * kGateRows + i, where), where, Cached{});
+      store(y + i, Pair{share, share} * load(products + t * kGateDownTile.num_rows + i, where),
+            where, Cached{});
     });
   }
 }
@@ -77,11 +78,11 @@ HWY_INLINE void store_shares(const UnfusedGateDown<T>& op, const float* products
 template <class T>
 void down(const UnfusedGateDown<T>& op, TokenRange tokens) {
   const std::size_t size = streams_size(op);
-  GateColumns columns(size, takes_units<T>(size));
-  each_tile(tokens, [&](std::size_t first, std::size_t num_tokens) {
+  GateColumns columns(kGateDownTile, size, takes_units<T>(size));
+  each_tile(kGateDownTile.num_tokens, tokens, [&](std::size_t first, std::size_t num_tokens) {
     columns.assign(num_tokens, op.input + first * size);
-    for (std::size_t row = 0; row < op.num_outputs; row += kGateRows) {
-      const std::size_t count = std::min(kGateRows, op.num_outputs - row);
+    for (std::size_t row = 0; row < op.num_outputs; row += kGateDownTile.num_rows) {
+      const std::size_t count = std::min(kGateDownTile.num_rows, op.num_outputs - row);
       store_shares(op, columns.times(op.weights, row, count), first, num_tokens, row, count);
     }
   });
@@ -90,16 +91,16 @@ void down(const UnfusedGateDown<T>& op, TokenRange tokens) {
 template <class T>
 void up(const UnfusedGateUp<T>& op, TokenRange tokens) {
   const std::size_t size = streams_size(op);
-  GateColumns columns(op.rank, takes_units<T>(op.rank));
-  each_tile(tokens, [&](std::size_t first, std::size_t num_tokens) {
+  GateColumns columns(kGateUpTile, op.rank, takes_units<T>(op.rank));
+  each_tile(kGateUpTile.num_tokens, tokens, [&](std::size_t first, std::size_t num_tokens) {
     columns.assign(num_tokens, op.activation + first * op.rank);
-    for (std::size_t row = 0; row < size; row += kGateRows) {
-      const std::size_t count = std::min(kGateRows, size - row);
+    for (std::size_t row = 0; row < size; row += kGateUpTile.num_rows) {
+      const std::size_t count = std::min(kGateUpTile.num_rows, size - row);
       const float* products = columns.times(op.up, row, count);
       for (std::size_t t = 0; t < num_tokens; ++t) {
         T* z = op.output + (first + t) * size + row;
         for_each_block(count, [&](std::size_t i, auto where) HWY_ATTR {
-          const Pair exact = load_for<T>(products + t * kGateRows + i, where);
+          const Pair exact = load_for<T>(products + t * kGateUpTile.num_rows + i, where);
           store_rounded(z + i, exact, where, Cached{});
         });
       }

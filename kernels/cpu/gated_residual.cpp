@@ -79,7 +79,8 @@ HWY_INLINE void store_gates(const float* products, std::size_t num_tokens, std::
   for (std::size_t t = 0; t < num_tokens; ++t)
     for (std::size_t i = 0; i < count; i += kLanes) {
       HWY_ALIGN float gates[kLanes];
-      hn::Store(gate(hn::Mul(share, load_vec(products + t * kGateRows + i))), Lanes(), gates);
+      hn::Store(gate(hn::Mul(share, load_vec(products + t * kGateDownTile.num_rows + i))), Lanes(),
+                gates);
       std::copy_n(gates, std::min(kLanes, count - i), to + t * stride + i);
     }
 }
@@ -88,18 +89,19 @@ template <class T>
 void apply_down(const GatedApplyDown<T>& op, TokenRange tokens) {
   const std::size_t n = op.num_streams;
   const bool units = takes_units<T>(n * op.hidden_size);
-  GateColumns columns(n * op.hidden_size, units);
-  each_tile(tokens, [&](std::size_t first, std::size_t count) {
+  GateColumns columns(kGateDownTile, n * op.hidden_size, units);
+  each_tile(kGateDownTile.num_tokens, tokens, [&](std::size_t first, std::size_t count) {
     columns.assign(
         count, [&](std::size_t t, const ColumnWriter& column) { apply(op, first + t, column); });
-    for (std::size_t row = 0; row < op.rank; row += kGateRows) {
-      const std::size_t rows = std::min(kGateRows, op.rank - row);
+    for (std::size_t row = 0; row < op.rank; row += kGateDownTile.num_rows) {
+      const std::size_t rows = std::min(kGateDownTile.num_rows, op.rank - row);
       store_gates(columns.times(op.down, row, rows), count, rows, n,
                   op.activation + first * op.rank + row, op.rank,
                   [](Vec z) HWY_ATTR { return hn::Mul(z, sigmoid(z)); });
     }
-    for (std::size_t row = 0; op.inject_weights != nullptr && row < n; row += kGateRows) {
-      const std::size_t rows = std::min(kGateRows, n - row);
+    for (std::size_t row = 0; op.inject_weights != nullptr && row < n;
+         row += kGateDownTile.num_rows) {
+      const std::size_t rows = std::min(kGateDownTile.num_rows, n - row);
       store_gates(columns.times(op.inject_weights, row, rows), count, rows, n,
                   op.next_inject + first * n + row, n,
                   [](Vec z) HWY_ATTR { return hn::Mul(broadcast(2), sigmoid(z)); });
@@ -113,7 +115,7 @@ template <class T>
 HWY_INLINE void add_gated(const float* logits, const T* X, const T* gain, float inverse,
                           std::size_t size, float* mixed) {
   for_each_block(size, [&](std::size_t e, auto where) HWY_ATTR {
-    prefetch(X + e + kGateRows);
+    prefetch(X + e + kGateUpTile.num_rows);
     const Pair z = load_raw(logits + e);
     const Pair gate{gate_of<T>(z.first), gate_of<T>(z.second)};
     store_raw(mixed + e,
@@ -127,20 +129,22 @@ void mix_columns(const GatedUpMix<T>& op, const GateColumns& columns, std::size_
                  std::size_t column) {
   const std::size_t n = op.num_streams;
   const std::size_t d = op.hidden_size;
-  const std::size_t size = std::min(kGateRows, d - column);
-  HWY_ALIGN float mixed[kGateTokens * kGateRows] = {};
+  const std::size_t size = std::min(kGateUpTile.num_rows, d - column);
+  HWY_ALIGN float mixed[kGateUpTile.num_tokens * kGateUpTile.num_rows];
+  std::fill_n(mixed, columns.num_tokens() * kGateUpTile.num_rows, 0.0F);
   for (std::size_t i = 0; i < n; ++i) {
     const float* logits = columns.times(op.up, i * d + column, size);
     for (std::size_t t = 0; t < columns.num_tokens(); ++t) {
       const std::size_t stream = (first + t) * n + i;
-      add_gated(logits + t * kGateRows, op.streams + stream * d + column, op.gain + i * d + column,
-                op.inverse_rms[stream], size, mixed + t * kGateRows);
+      add_gated(logits + t * kGateUpTile.num_rows, op.streams + stream * d + column,
+                op.gain + i * d + column, op.inverse_rms[stream], size,
+                mixed + t * kGateUpTile.num_rows);
     }
   }
   const Vec share = broadcast(1.0F / static_cast<float>(n));
   for (std::size_t t = 0; t < columns.num_tokens(); ++t)
     for_each_block(size, [&](std::size_t e, auto where) HWY_ATTR {
-      const Pair x = in_order_of<T>(load_raw(mixed + t * kGateRows + e));
+      const Pair x = in_order_of<T>(load_raw(mixed + t * kGateUpTile.num_rows + e));
       store(op.output + (first + t) * d + column + e, rounded_to<T>(Pair{share, share} * x), where,
             Cached{});
     });
@@ -149,10 +153,10 @@ void mix_columns(const GatedUpMix<T>& op, const GateColumns& columns, std::size_
 template <class T>
 void up_mix(const GatedUpMix<T>& op, TokenRange tokens) {
   const bool units = takes_units<T>(op.rank);
-  GateColumns columns(op.rank, units);
-  each_tile(tokens, [&](std::size_t first, std::size_t count) {
+  GateColumns columns(kGateUpTile, op.rank, units);
+  each_tile(kGateUpTile.num_tokens, tokens, [&](std::size_t first, std::size_t count) {
     columns.assign(count, op.activation + first * op.rank);
-    for (std::size_t column = 0; column < op.hidden_size; column += kGateRows)
+    for (std::size_t column = 0; column < op.hidden_size; column += kGateUpTile.num_rows)
       mix_columns(op, columns, first, column);
   });
 }

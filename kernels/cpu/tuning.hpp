@@ -53,11 +53,35 @@ inline constexpr std::size_t kMhcColumns = 128;
 /// Tokens of a tile whose chunks are widened at a time, and are in L1 when they meet phi. [ours]
 inline constexpr std::size_t kMhcRows = 8;
 
-/// Gated Residual: tokens that share each block of the matrices. [ours]
-inline constexpr std::size_t kGateTokens = 64;
-/// Rows and columns of such a block: with the tokens' columns it stays in L2. [ours]
-inline constexpr std::size_t kGateRows = 96;
+/// Gated Residual: tokens that share each block of a matrix, and the rows of such a block.
+struct GateTile {
+  std::size_t num_tokens;
+  std::size_t num_rows;
+};
+/// Of long rows, as of D: a block and the tokens' columns of it stay in L2. [ours]
+inline constexpr GateTile kGateDownTile{64, 64};
+/// Of short rows, as of U, which would be read too often otherwise. [ours]
+inline constexpr GateTile kGateUpTile{128, 128};
+/// Vectors: rows and columns that are widened at a time. [ours]
+inline constexpr std::size_t kGateRows = 64;
 inline constexpr std::size_t kGateColumns = 1024;
+/// Up to so many columns are a short row. Vectors meet such rows as panels. [ours]
+inline constexpr std::size_t kGateShortRow = 512;
+/// Columns of a panel that stay in L1 while the tokens meet them. [ours]
+inline constexpr std::size_t kGatePanelColumns = 128;
+
+/// LAuReL: so many tokens are worth packing its matrices. [ours]
+inline constexpr std::size_t kLaurelManyTokens = 32;
+/// Rows of a matrix whose products with fewer tokens wait together. [ours]
+inline constexpr std::size_t kLaurelRows = 96;
+/// Vectors: tokens of a tile, which share each panel of the matrices. [ours]
+inline constexpr std::size_t kLaurelTokens = 96;
+/// Columns of L whose panel is in L1 while the tokens meet it. [ours]
+inline constexpr std::size_t kLaurelColumns = 128;
+/// Matrix units: tokens that share the columns of both matrices, which stay in L2. [ours]
+inline constexpr std::size_t kLaurelTileTokens = 64;
+/// Columns of L whose parts the tokens meet before the next. [ours]
+inline constexpr std::size_t kLaurelTileColumns = 256;
 
 // What fits into registers of `lanes` floats: 32 of AVX-512, 16 of smaller targets.
 
@@ -69,5 +93,8 @@ constexpr std::size_t num_mixed_queries(std::size_t lanes) { return lanes >= 16 
 /// registers of 32; 2 x 3 suit 16.
 constexpr std::size_t num_tile_rows(std::size_t lanes) { return lanes >= 16 ? 4 : 2; }
 constexpr std::size_t num_tile_parameters(std::size_t lanes) { return lanes >= 16 ? 6 : 3; }
+/// Vectors of a panel's column: with six rows 6 x 4 sums, 4 columns and a number fill 29 registers
+/// of 32; 6 x 2 suit 16.
+constexpr std::size_t num_panel_vectors(std::size_t lanes) { return lanes >= 16 ? 4 : 2; }
 
 }  // namespace depthcost::cpu

@@ -1,5 +1,5 @@
 // The tokens of a tile meet a matrix of several megabytes, as in Gated Residual. It is read once a
-// tile, by matrix units as it is in memory, else block by block, widened into scratch.
+// tile, by matrix units as it is in memory, else block by block, widened or packed into scratch.
 // Included once per Highway target, hence the toggle in place of #pragma once.
 #if defined(DEPTHCOST_KERNELS_CPU_PRIMITIVES_GATE_COLUMNS) == defined(HWY_TARGET_TOGGLE)
 #ifdef DEPTHCOST_KERNELS_CPU_PRIMITIVES_GATE_COLUMNS
@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/primitives/lane_products.hpp"
 #include "kernels/cpu/primitives/matrix_units.hpp"
 #include "kernels/cpu/primitives/projection.hpp"
 #include "kernels/cpu/primitives/threads.hpp"
@@ -46,19 +47,26 @@ struct ColumnWriter {
   }
 };
 
-static_assert(kGateTokens == kUnitGroups * kUnitColumns);
+/// Tokens that meet rows by units at once.
+inline constexpr std::size_t kUnitTokens = kUnitGroups * kUnitColumns;
+
+constexpr bool fits(GateTile tile) {
+  return tile.num_tokens % kUnitTokens == 0 && tile.num_rows % kPanelRows == 0;
+}
+static_assert(fits(kGateDownTile) && fits(kGateUpTile));
 
 /// vec(Xn) or a of the tokens of a tile. Matrix units want them as bf16, interleaved.
 class GateColumns {
  public:
-  /// Room for the columns of kGateTokens tokens.
-  GateColumns(std::size_t size, bool units) : size_(size), stride_(padded(size)), units_(units) {
+  /// Room for the columns of a tile's tokens.
+  GateColumns(GateTile tile, std::size_t size, bool units)
+      : tile_(tile), size_(size), stride_(padded(size)), units_(units) {
     if (!units) {
-      rows_ = buffers().rows.at_least(kGateTokens * stride_);
+      rows_ = buffers().rows.at_least(tile.num_tokens * stride_);
       return;
     }
     rounded_ = buffers().rounded.at_least(kUnitColumns * stride_);
-    interleaved_ = buffers().interleaved.at_least(kGateTokens * size);
+    interleaved_ = buffers().interleaved.at_least(tile.num_tokens * size);
   }
 
   std::size_t size() const { return size_; }
@@ -90,16 +98,16 @@ class GateColumns {
     });
   }
 
-  /// Products of `count` rows of `matrix` with all columns: (token, row), kGateRows apart.
+  /// Products of `count` rows of `matrix` with all columns: (token, row), tile.num_rows apart.
   template <class T>
   const float* times(const T* matrix, std::size_t first, std::size_t count) const {
-    float* products = buffers().products.at_least(kGateTokens * kGateRows);
+    float* products = buffers().products.at_least(tile_.num_tokens * tile_.num_rows);
     if constexpr (std::is_same_v<T, Bf16>)
       if (units_) {
         multiply_by_units(matrix + first * size_, count, products);
         return products;
       }
-    multiply_by_vectors(matrix, first, count, products);
+    multiply_by_vectors(matrix + first * size_, count, products);
     return products;
   }
 
@@ -109,7 +117,7 @@ class GateColumns {
     Buffer<Bf16> rounded;
     Buffer<Bf16> interleaved;
     Buffer<float> weights;  // a block of a matrix, widened
-    Buffer<float> lanes;    // the same, transposed
+    Buffer<float> panel;    // the same, transposed
     Buffer<float> sums;
     Buffer<float> products;
   };
@@ -127,34 +135,75 @@ class GateColumns {
   }
 
   void multiply_by_units(const Bf16* rows, std::size_t count, float* products) const {
-    HWY_ALIGN float tiles[kUnitGroups * kUnitRows * kUnitColumns];
-    const std::size_t num_groups = (num_tokens_ + kUnitColumns - 1) / kUnitColumns;
     for (std::size_t row = 0; row < count; row += kUnitRows) {
       const std::size_t num_rows = std::min(kUnitRows, count - row);
       if (row == 0 || num_rows < kUnitRows) begin_products(num_rows);
-      multiply({rows + row * size_, size_, num_rows, interleaved_, num_groups, size_, tiles});
-      for (std::size_t group = 0; group < num_groups; ++group)
-        transpose(tiles + group * kUnitRows * kUnitColumns, kUnitColumns,
-                  products + group * kUnitColumns * kGateRows + row, kGateRows);
+      for (std::size_t token = 0; token < num_tokens_; token += kUnitTokens)
+        multiply_unit_rows(rows + row * size_, num_rows, token,
+                           products + token * tile_.num_rows + row);
     }
     end_products();
   }
 
-  /// A block of the matrix is widened once, and meets all tokens.
+  /// Up to kUnitRows rows with up to kUnitTokens tokens from `token` on.
+  void multiply_unit_rows(const Bf16* rows, std::size_t num_rows, std::size_t token,
+                          float* products) const {
+    HWY_ALIGN float tiles[kUnitTokens * kUnitRows];
+    const std::size_t num_tokens = std::min(kUnitTokens, num_tokens_ - token);
+    const std::size_t num_groups = (num_tokens + kUnitColumns - 1) / kUnitColumns;
+    multiply({rows, size_, num_rows, interleaved_ + token * size_, num_groups, size_, tiles});
+    for (std::size_t group = 0; group < num_groups; ++group)
+      transpose(tiles + group * kUnitRows * kUnitColumns, kUnitColumns,
+                products + group * kUnitColumns * tile_.num_rows, tile_.num_rows);
+  }
+
   template <class T>
-  void multiply_by_vectors(const T* matrix, std::size_t first, std::size_t count,
-                           float* products) const {
-    float* weights = buffers().weights.at_least(kGateRows * kGateColumns);
-    if (meets_short_rows(count)) {
-      widen(matrix + first * size_, count, size_, weights);
-      return multiply_short_rows(weights, count, products);
-    }
-    float* sums = buffers().sums.at_least(kGateTokens * kGateRows * kLanes);
+  void multiply_by_vectors(const T* rows, std::size_t count, float* products) const {
+    if (kTransposesPanels && size_ <= kGateShortRow)
+      multiply_panels(rows, count, products);
+    else
+      for (std::size_t row = 0; row < count; row += kGateRows)
+        multiply_block(rows + row * size_, std::min(kGateRows, count - row), products + row);
+  }
+
+  /// Parts of short rows as panels, which need no sums across lanes. Each meets all tokens.
+  template <class T>
+  void multiply_panels(const T* rows, std::size_t count, float* products) const {
+    float* panel = buffers().panel.at_least(kPanelRows * kGatePanelColumns);
+    for (std::size_t column = 0; column < size_; column += kGatePanelColumns)
+      for (std::size_t row = 0; row < count; row += kPanelRows) {
+        const std::size_t width = std::min(kGatePanelColumns, size_ - column);
+        pack(rows + row * size_ + column, std::min(kPanelRows, count - row), width, panel);
+        multiply_panel({.rows = rows_ + column,
+                        .row_stride = stride_,
+                        .num_rows = num_tokens_,
+                        .panel = panel,
+                        .size = width,
+                        .products = products + row,
+                        .product_stride = tile_.num_rows,
+                        .sums = column == 0 ? Sums::from_zero : Sums::from_products});
+      }
+  }
+
+  void pack(const float* rows, std::size_t count, std::size_t width, float* panel) const {
+    pack_panel(rows, size_, count, width, panel);
+  }
+  void pack(const Bf16* rows, std::size_t count, std::size_t width, float* panel) const {
+    float* weights = buffers().weights.at_least(kPanelRows * kGateColumns);
+    widen(rows, count, width, weights);
+    pack_panel(weights, kGateColumns, count, width, panel);
+  }
+
+  /// Up to kGateRows rows. A part of them is widened once, and meets all tokens.
+  template <class T>
+  void multiply_block(const T* rows, std::size_t count, float* products) const {
+    float* weights = buffers().weights.at_least(count * kGateColumns);
+    float* sums = buffers().sums.at_least(num_tokens_ * count * kLanes);
     std::fill_n(sums, num_tokens_ * count * kLanes, 0.0F);
     Fetcher fetcher;
     for (std::size_t column = 0; column < size_; column += kGateColumns) {
       const std::size_t width = std::min(kGateColumns, size_ - column);
-      widen(matrix + first * size_ + column, count, width, weights);
+      widen(rows + column, count, width, weights);
       project({.rows = rows_ + column,
                .num_rows = num_tokens_,
                .row_stride = stride_,
@@ -167,7 +216,7 @@ class GateColumns {
                .fetcher = &fetcher});
     }
     for (std::size_t t = 0; t < num_tokens_; ++t)
-      add_lanes(sums + t * count * kLanes, count, products + t * kGateRows);
+      add_lanes(sums + t * count * kLanes, count, products + t * tile_.num_rows);
   }
 
   /// `width` columns of `count` rows, kGateColumns apart.
@@ -179,56 +228,7 @@ class GateColumns {
       });
   }
 
-  /// Sums of short rows are many for what they add up: lanes hold rows, and need no sum at the end.
-  bool meets_short_rows(std::size_t count) const {
-    return kCanTranspose && kLanes == kTransposedWords && size_ <= kGateColumns / 2 &&
-           count % kTransposedWords == 0;
-  }
-
-  void multiply_short_rows(const float* weights, std::size_t count, float* products) const {
-    float* lanes = buffers().lanes.at_least(padded(size_) * kGateRows);
-    for (std::size_t row = 0; row < count; row += kTransposedWords)
-      for (std::size_t k = 0; k < size_; k += kTransposedWords)
-        transpose(weights + row * kGateColumns + k, kGateColumns, lanes + k * kGateRows + row,
-                  kGateRows);
-    std::size_t t = 0;
-    for (; t + kLaneTokens <= num_tokens_; t += kLaneTokens)
-      multiply_lanes<kLaneTokens>(lanes, t, products);
-    for (; t < num_tokens_; ++t) multiply_lanes<1>(lanes, t, products);
-  }
-
-  /// Products of R tokens from `token` on with kGateRows rows, of which those beyond `count` are of
-  /// no use.
-  template <std::size_t R>
-  HWY_INLINE void multiply_lanes(const float* lanes, std::size_t token, float* products) const {
-    constexpr std::size_t kVectors = kGateRows / kLanes;
-    Vec sums[R][kVectors];
-    HWY_UNROLL(8)
-    for (std::size_t r = 0; r < R; ++r) HWY_UNROLL(8)
-    for (std::size_t v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(Lanes());
-    const float* rows = rows_ + token * stride_;
-    for (std::size_t k = 0; k < size_; ++k) {
-      Vec weights[kVectors];
-      HWY_UNROLL(8)
-      for (std::size_t v = 0; v < kVectors; ++v)
-        weights[v] = load_vec(lanes + k * kGateRows + v * kLanes);
-      HWY_UNROLL(8)
-      for (std::size_t r = 0; r < R; ++r) {
-        const Vec a = in_register(broadcast(rows[r * stride_ + k]));
-        HWY_UNROLL(8)
-        for (std::size_t v = 0; v < kVectors; ++v)
-          sums[r][v] = hn::MulAdd(a, weights[v], sums[r][v]);
-      }
-    }
-    HWY_UNROLL(8)
-    for (std::size_t r = 0; r < R; ++r) HWY_UNROLL(8)
-    for (std::size_t v = 0; v < kVectors; ++v)
-      hn::StoreU(sums[r][v], Lanes(), products + (token + r) * kGateRows + v * kLanes);
-  }
-
-  /// Tokens whose products with kGateRows rows fill the registers of AVX-512.
-  static constexpr std::size_t kLaneTokens = 4;
-
+  GateTile tile_;
   std::size_t size_;
   std::size_t stride_;
   bool units_;
@@ -238,11 +238,11 @@ class GateColumns {
   Bf16* interleaved_ = nullptr;
 };
 
-/// visit(first, count) of tiles of tokens.
+/// visit(first, count) of tiles of so many tokens.
 template <class Visit>
-void each_tile(TokenRange tokens, const Visit& visit) {
-  for (std::size_t first = tokens.begin; first < tokens.end; first += kGateTokens)
-    visit(first, std::min(kGateTokens, tokens.end - first));
+void each_tile(std::size_t num_tokens, TokenRange tokens, const Visit& visit) {
+  for (std::size_t first = tokens.begin; first < tokens.end; first += num_tokens)
+    visit(first, std::min(num_tokens, tokens.end - first));
 }
 
 }  // namespace depthcost::cpu::HWY_NAMESPACE

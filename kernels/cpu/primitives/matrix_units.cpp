@@ -48,11 +48,18 @@ bool ask_for_tiles() {
 /// Who multiplies: nobody, dot products of pairs of elements, or tiles.
 enum class Units { none, dots, tiles };
 
+/// Dot products that are faster than vectors of floats. Intel's cores start one where they start
+/// four multiply-adds of half its length: on an Emerald Rapids without tiles
+/// `gated_residual_up_mix` took 93 ms in bf16 by them, and 57 by vectors. [ours]
+bool has_dots() {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bf16") != 0 &&
+         __builtin_cpu_is("intel") == 0;
+}
+
 Units find_units() {
   if (ask_for_tiles()) return Units::tiles;
-  const bool has_dots =
-      __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bf16") != 0;
-  return has_dots ? Units::dots : Units::none;
+  return has_dots() ? Units::dots : Units::none;
 }
 
 Units units() {

@@ -1,7 +1,7 @@
-// Products of bf16 by what a core has for them: the matrix units of Intel's AMX, or where there are
-// none, the dot products of pairs of AVX-512 (Intel since Cooper Lake, AMD since Zen 4). A tile has
-// 16 rows of a matrix, which stay as they are in memory, or 16 columns, interleaved by pairs of
-// their elements; products add up in f32.
+// Products of bf16 by what a core has for them: the matrix units of Intel's AMX, or the dot
+// products of pairs of AMD's AVX-512 since Zen 4. A tile has 16 rows of a matrix, which stay as
+// they are in memory, or 16 columns, interleaved by pairs of their elements; products add up in
+// f32.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@ inline constexpr std::size_t kUnitColumns = 16;  // that meet them
 inline constexpr std::size_t kUnitStep = 32;     // elements of both at a time
 inline constexpr std::size_t kUnitGroups = 4;    // of columns that meet a tile of rows at once
 
-/// Whether this machine has one of them, and its system lets us use it.
+/// Whether this machine has one of them that is faster than vectors of floats, and its system lets
+/// us use it.
 bool has_matrix_units();
 /// Whether it is AMX, whose tiles multiply eight times as fast as vectors of floats and more.
 bool has_tiles();

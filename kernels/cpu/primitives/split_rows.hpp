@@ -14,25 +14,20 @@
 HWY_BEFORE_NAMESPACE();
 namespace depthcost::cpu::HWY_NAMESPACE {
 
-/// How many of bf16 a number of T is the sum of, and how many a float beside it, so that products
-/// lose no more than T does.
-template <class T>
-inline constexpr std::size_t kRowParts = std::is_same_v<T, Bf16> ? 1 : 3;
-template <class T>
-inline constexpr std::size_t kFloatParts = std::is_same_v<T, Bf16> ? 2 : 3;
+/// How many of bf16 a float is the sum of.
+inline constexpr std::size_t kSplitParts = 2;
 
 /// Whether tiles take the products of rows of such a size. They take subnormal numbers for zeros.
-/// Dot products of pairs would gain nothing: two of them are as long as one of floats.
+/// Dot products of pairs would gain nothing: two of them take no less than one of floats.
 inline bool takes_tiles(std::size_t size) {
   return HWY_TARGET <= HWY_AVX3 && size % kUnitStep == 0 && has_tiles();
 }
 
-/// A row of `size` floats as the sum of `num_parts` rows, `stride` apart.
-HWY_INLINE void split(const float* from, std::size_t size, std::size_t num_parts, Bf16* to,
-                      std::size_t stride) {
+/// A row of `size` floats as the sum of kSplitParts rows, `stride` apart.
+HWY_INLINE void split(const float* from, std::size_t size, Bf16* to, std::size_t stride) {
   for_each_block(size, [&](std::size_t i, auto where) HWY_ATTR {
     Pair rest = load_for<Bf16>(from + i, where);
-    for (std::size_t part = 0; part < num_parts; ++part) {
+    for (std::size_t part = 0; part < kSplitParts; ++part) {
       const Pair rounded = rounded_to_bf16(rest);
       store(to + part * stride + i, rounded, where, Cached{});
       rest = multiply_add(broadcast(-1), rounded, rest);
@@ -40,12 +35,11 @@ HWY_INLINE void split(const float* from, std::size_t size, std::size_t num_parts
   });
 }
 
-/// As multiply(), of rows and columns that are sums of parts: the parts of a column behind one
-/// another, of row_size elements each, and `num_parts` of the rows `part_stride` apart. Leaves out
-/// what adds nothing to the last part of a column.
-inline void multiply_parts(UnitProduct product, std::size_t num_parts, std::size_t part_stride) {
+/// As multiply(), of rows and columns that are both in parts: those of a column behind one another,
+/// of row_size elements each, and those of the rows `part_stride` apart. Leaves out low times low.
+inline void multiply_parts(UnitProduct product, std::size_t part_stride) {
   product.column_size = product.size;
-  for (std::size_t part = 0; part < num_parts; ++part) {
+  for (std::size_t part = 0; part < kSplitParts; ++part) {
     multiply(product);
     product.rows += part_stride;
     product.size -= product.row_size;

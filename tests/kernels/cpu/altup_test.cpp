@@ -1,5 +1,6 @@
 // AltUp with LAuReL on the CPU against the reference, over shapes.
 #include "tests/kernels/cpu/altup_problems.hpp"
+#include "tests/kernels/cpu/laurel_accuracy.hpp"
 
 namespace depthcost::test::altup_test {
 namespace {
@@ -8,7 +9,7 @@ template <template <class> class Problem, class T>
 void expect_all_match(const Levels& copies) {
   const auto is_feasible = [](const Levels& l) { return l[1] * l[2] <= 40'000; };
   for (const Levels& l : covering_cases(
-           {{0, 1, 3, 17, 33, 65}, {1, 7, 64, 72, 1031, 2048, 2560}, copies}, is_feasible)) {
+           {{0, 1, 3, 17, 33, 65, 101}, {1, 7, 64, 72, 1031, 2048, 2560}, copies}, is_feasible)) {
     SCOPED_TRACE("T, d, A or rank:" + text_of(l));
     expect_matches<Problem<T>>(AltupShape{l[0], l[1], l[2]});
     if (testing::Test::HasFailure()) return;

@@ -8,6 +8,7 @@
 #include "tests/kernels/cpu/dense_mix_problems.hpp"
 #include "tests/kernels/cpu/eager_gated_problems.hpp"
 #include "tests/kernels/cpu/eager_problems.hpp"
+#include "tests/kernels/cpu/laurel_accuracy.hpp"
 #include "tests/kernels/cpu/row_problems.hpp"
 
 namespace depthcost::test::targets_test {
@@ -53,6 +54,17 @@ void expect_attnres_matches(std::size_t d) {
   expect_matches<Phase2Problem<T, float>>(Phase2Shape{7, d, 3, 0, 1}, kLargestLogit);
 }
 
+/// With few tokens of LAuReL, and with many.
+template <class T>
+void expect_altup_matches(std::size_t d) {
+  expect_matches<AltupPredictProblem<T>>(AltupShape{7, d, 3});
+  for (const std::size_t num_tokens : {7U, 101U})
+    for (const std::size_t rank : {5U, 65U})
+      expect_matches<AltupLaurelProblem<T>>(AltupShape{num_tokens, d, rank});
+  expect_matches<AltupMiddleProblem<T>>(AltupShape{7, d, 3});
+  expect_matches<AltupCorrectProblem<T>>(AltupShape{7, d, 3});
+}
+
 template <class T>
 void expect_other_schemes_match(std::size_t d) {
   for (const std::size_t m : {1U, 3U, 4U}) {
@@ -78,6 +90,7 @@ template <class T>
 void expect_all_match(std::size_t d) {
   expect_other_schemes_match<T>(d);
   expect_attnres_matches<T>(d);
+  expect_altup_matches<T>(d);
 #define DEPTHCOST_EXPECT_MATCH(Op, name) expect_matches<Op##Problem<T>>(RowShape{7, d, d % 2});
   DEPTHCOST_ROW_OPERATIONS(DEPTHCOST_EXPECT_MATCH)
 #undef DEPTHCOST_EXPECT_MATCH

@@ -1,0 +1,126 @@
+// LAuReL of many tokens by vectors: rows of its matrices are in lanes.
+// Included once per Highway target, hence the toggle in place of #pragma once.
+#if defined(DEPTHCOST_KERNELS_CPU_PRIMITIVES_LAUREL_LANES) == defined(HWY_TARGET_TOGGLE)
+#ifdef DEPTHCOST_KERNELS_CPU_PRIMITIVES_LAUREL_LANES
+#undef DEPTHCOST_KERNELS_CPU_PRIMITIVES_LAUREL_LANES
+#else
+#define DEPTHCOST_KERNELS_CPU_PRIMITIVES_LAUREL_LANES
+#endif
+
+#include "kernels/cpu/primitives/lane_products.hpp"
+#include "kernels/cpu/primitives/laurel_tokens.hpp"
+#include "kernels/cpu/primitives/workspace.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace depthcost::cpu::HWY_NAMESPACE {
+
+/// L and R as panels. A block is a panel, L's first.
+struct LaurelPanels {
+  std::size_t hidden_size;
+  std::size_t rank;
+  std::size_t num_down;
+  std::size_t num_up;
+  float* packed;
+
+  template <class T>
+  explicit LaurelPanels(const AltupLaurel<T>& op, std::byte* memory = nullptr)
+      : hidden_size(op.hidden_size),
+        rank(op.rank),
+        num_down(multiple_of(kPanelRows, op.rank) / kPanelRows),
+        num_up(multiple_of(kPanelRows, op.hidden_size) / kPanelRows),
+        packed(reinterpret_cast<float*>(memory)) {}
+
+  float* down(std::size_t panel) const { return packed + panel * hidden_size * kPanelRows; }
+  float* up(std::size_t panel) const { return down(num_down) + panel * rank * kPanelRows; }
+};
+
+template <class T>
+std::size_t num_panels(const AltupLaurel<T>& op) {
+  const LaurelPanels panels(op);
+  return panels.num_down + panels.num_up;
+}
+
+template <class T>
+std::size_t panel_bytes(const AltupLaurel<T>& op) {
+  const LaurelPanels panels(op);
+  return (panels.num_down * op.hidden_size + panels.num_up * op.rank) * kPanelRows * sizeof(float);
+}
+
+template <class T>
+void pack_panels(const AltupLaurel<T>& op, std::byte* packed, TokenRange blocks) {
+  const LaurelPanels panels(op, packed);
+  const auto pack = [](const float* matrix, std::size_t num_rows, std::size_t size,
+                       std::size_t panel, float* to) {
+    const std::size_t row = panel * kPanelRows;
+    pack_panel(matrix + row * size, size, std::min(kPanelRows, num_rows - row), size, to);
+  };
+  for (std::size_t i = blocks.begin; i < blocks.end; ++i)
+    if (i < panels.num_down)
+      pack(op.down, op.rank, op.hidden_size, i, panels.down(i));
+    else
+      pack(op.up, op.hidden_size, op.rank, i - panels.num_down, panels.up(i - panels.num_down));
+}
+
+/// Scratch of a thread, rows of a tile's tokens: chunks of x, L x and R L x, all in order.
+struct LaurelLanesWorkspace {
+  Buffer<float> inputs, inner, branch;
+};
+
+/// to (tokens, to_stride) = L x, of a tile's tokens.
+template <class T>
+void project_down(Buffer<float>& inputs, const LaurelPanels& panels, const T* x,
+                  std::size_t num_tokens, float* to, std::size_t to_stride) {
+  const std::size_t d = panels.hidden_size;
+  constexpr std::size_t kStride = kLaurelColumns + kLineBytes / sizeof(float);
+  float* chunk = inputs.at_least(kLaurelTokens * kStride);
+  for (std::size_t column = 0; column < d; column += kLaurelColumns) {
+    const std::size_t width = std::min(kLaurelColumns, d - column);
+    for (std::size_t t = 0; t < num_tokens; ++t)
+      for_each_block(width, [&](std::size_t i, auto where) HWY_ATTR {
+        store_raw(chunk + t * kStride + i, load_in_order(x + t * d + column + i, where));
+      });
+    for (std::size_t p = 0; p < panels.num_down; ++p)
+      multiply_panel({.rows = chunk,
+                      .row_stride = kStride,
+                      .num_rows = num_tokens,
+                      .panel = panels.down(p) + column * kPanelRows,
+                      .size = width,
+                      .products = to + p * kPanelRows,
+                      .product_stride = to_stride,
+                      .sums = column == 0 ? Sums::from_zero : Sums::from_products});
+  }
+}
+
+template <class T>
+void by_lanes(const AltupLaurel<T>& op, std::byte* packed, TokenRange tokens) {
+  thread_local LaurelLanesWorkspace workspace;
+  const LaurelPanels panels(op, packed);
+  const std::size_t inner_stride = apart<float>(panels.num_down * kPanelRows);
+  const std::size_t branch_stride = apart<float>(panels.num_up * kPanelRows);
+  float* inner = workspace.inner.at_least(kLaurelTokens * inner_stride);
+  float* branch = workspace.branch.at_least(kLaurelTokens * branch_stride);
+  for (std::size_t first = tokens.begin; first < tokens.end; first += kLaurelTokens) {
+    const std::size_t count = std::min(kLaurelTokens, tokens.end - first);
+    project_down(workspace.inputs, panels, op.input + first * op.hidden_size, count, inner,
+                 inner_stride);
+    for (std::size_t p = 0; p < panels.num_up; ++p)
+      multiply_panel({.rows = inner,
+                      .row_stride = inner_stride,
+                      .num_rows = count,
+                      .panel = panels.up(p),
+                      .size = op.rank,
+                      .products = branch + p * kPanelRows,
+                      .product_stride = branch_stride});
+    for (std::size_t t = 0; t < count; ++t) store_branch(op, first + t, branch + t * branch_stride);
+  }
+}
+
+template <class T>
+LaurelForm<T> lanes_form() {
+  return {num_panels<T>, panel_bytes<T>, pack_panels<T>, by_lanes<T>};
+}
+
+}  // namespace depthcost::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // DEPTHCOST_KERNELS_CPU_PRIMITIVES_LAUREL_LANES
