@@ -1,7 +1,7 @@
 // Backward of Phase 1 of AttnRes: all S queries of a block at once. It is bound by arithmetic as
 // much as by memory: five products of n sources with S queries for 3 n + S rows moved. Dot products
 // come first, gradients second, chunk of columns by chunk, so that what they share is in L1.
-#include "kernels/cpu/primitives/attnres_gradients.hpp"
+#include "kernels/cpu/backward/attnres_gradients.hpp"
 #include "kernels/cpu/primitives/slices.hpp"
 #include "kernels/cpu/primitives/targets.hpp"
 #include "kernels/cpu/run.hpp"
@@ -10,8 +10,8 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/backward/attnres_phase1.cpp"
 #include <hwy/foreach_target.h>
 
+#include "kernels/cpu/backward/norm_backward.hpp"
 #include "kernels/cpu/primitives/dispatch.hpp"
-#include "kernels/cpu/primitives/norm_backward.hpp"
 #include "kernels/cpu/primitives/projection.hpp"
 
 #ifndef DEPTHCOST_KERNELS_CPU_BACKWARD_ATTNRES_PHASE1

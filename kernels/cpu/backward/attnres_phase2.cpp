@@ -1,5 +1,5 @@
 // Backward of Phase 2 of AttnRes: of the partial sum, and of the norm behind the mix.
-#include "kernels/cpu/primitives/attnres_gradients.hpp"
+#include "kernels/cpu/backward/attnres_gradients.hpp"
 #include "kernels/cpu/primitives/slices.hpp"
 #include "kernels/cpu/primitives/targets.hpp"
 #include "kernels/cpu/run.hpp"
@@ -8,8 +8,8 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/backward/attnres_phase2.cpp"
 #include <hwy/foreach_target.h>
 
+#include "kernels/cpu/backward/norm_backward.hpp"
 #include "kernels/cpu/primitives/dispatch.hpp"
-#include "kernels/cpu/primitives/norm_backward.hpp"
 
 #ifndef DEPTHCOST_KERNELS_CPU_BACKWARD_ATTNRES_PHASE2
 #define DEPTHCOST_KERNELS_CPU_BACKWARD_ATTNRES_PHASE2

@@ -2,7 +2,7 @@
 // scores; the mix, the products with its gradient and the gradients of the sources find them in L2.
 // Meanwhile the fetcher brings what is read next: 10 to 15 % on Zen 4. [ours]
 // Rows go by in groups, as many as hardware fetches ahead at a time.
-#include "kernels/cpu/primitives/attnres_gradients.hpp"
+#include "kernels/cpu/backward/attnres_gradients.hpp"
 #include "kernels/cpu/primitives/fetcher.hpp"
 #include "kernels/cpu/primitives/slices.hpp"
 #include "kernels/cpu/primitives/targets.hpp"
@@ -12,8 +12,8 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/backward/attnres_single_pass.cpp"
 #include <hwy/foreach_target.h>
 
+#include "kernels/cpu/backward/norm_backward.hpp"
 #include "kernels/cpu/primitives/dispatch.hpp"
-#include "kernels/cpu/primitives/norm_backward.hpp"
 
 #ifndef DEPTHCOST_KERNELS_CPU_BACKWARD_ATTNRES_SINGLE_PASS
 #define DEPTHCOST_KERNELS_CPU_BACKWARD_ATTNRES_SINGLE_PASS

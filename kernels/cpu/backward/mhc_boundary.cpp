@@ -1,6 +1,6 @@
 // Backward of a boundary of mHC: of the layer behind it, mhc_pre, and of the one in front of it,
 // mhc_post, in one scan. dX' of a tile's columns goes from one to the other in scratch.
-#include "kernels/cpu/primitives/mhc_gradients.hpp"
+#include "kernels/cpu/backward/mhc_gradients.hpp"
 #include "kernels/cpu/primitives/targets.hpp"
 #include "kernels/cpu/run.hpp"
 
@@ -8,9 +8,9 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/backward/mhc_boundary.cpp"
 #include <hwy/foreach_target.h>
 
+#include "kernels/cpu/backward/mhc_post_gradients.hpp"
+#include "kernels/cpu/backward/mhc_pre_gradients.hpp"
 #include "kernels/cpu/primitives/dispatch.hpp"
-#include "kernels/cpu/primitives/mhc_post_gradients.hpp"
-#include "kernels/cpu/primitives/mhc_pre_gradients.hpp"
 
 #ifndef DEPTHCOST_KERNELS_CPU_BACKWARD_MHC_BOUNDARY
 #define DEPTHCOST_KERNELS_CPU_BACKWARD_MHC_BOUNDARY

@@ -6,8 +6,8 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/backward/mhc_post.cpp"
 #include <hwy/foreach_target.h>
 
+#include "kernels/cpu/backward/mhc_post_gradients.hpp"
 #include "kernels/cpu/primitives/dispatch.hpp"
-#include "kernels/cpu/primitives/mhc_post_gradients.hpp"
 #include "kernels/cpu/primitives/threads.hpp"
 #include "kernels/cpu/primitives/workspace.hpp"
 

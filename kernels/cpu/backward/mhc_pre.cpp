@@ -1,5 +1,5 @@
 // Backward of mHC in front of a layer.
-#include "kernels/cpu/primitives/mhc_gradients.hpp"
+#include "kernels/cpu/backward/mhc_gradients.hpp"
 #include "kernels/cpu/primitives/targets.hpp"
 #include "kernels/cpu/run.hpp"
 
@@ -7,8 +7,8 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/backward/mhc_pre.cpp"
 #include <hwy/foreach_target.h>
 
+#include "kernels/cpu/backward/mhc_pre_gradients.hpp"
 #include "kernels/cpu/primitives/dispatch.hpp"
-#include "kernels/cpu/primitives/mhc_pre_gradients.hpp"
 
 #ifndef DEPTHCOST_KERNELS_CPU_BACKWARD_MHC_PRE
 #define DEPTHCOST_KERNELS_CPU_BACKWARD_MHC_PRE

@@ -7,8 +7,8 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/backward/residual.cpp"
 #include <hwy/foreach_target.h>
 
+#include "kernels/cpu/backward/norm_backward.hpp"
 #include "kernels/cpu/primitives/dispatch.hpp"
-#include "kernels/cpu/primitives/norm_backward.hpp"
 
 #ifndef DEPTHCOST_KERNELS_CPU_BACKWARD_RESIDUAL
 #define DEPTHCOST_KERNELS_CPU_BACKWARD_RESIDUAL

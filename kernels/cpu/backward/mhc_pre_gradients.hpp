@@ -9,9 +9,9 @@
 #define DEPTHCOST_KERNELS_CPU_PRIMITIVES_MHC_PRE_GRADIENTS
 #endif
 
+#include "kernels/cpu/backward/mhc_gradients.hpp"
+#include "kernels/cpu/backward/norm_backward.hpp"
 #include "kernels/cpu/primitives/mhc_coefficients.hpp"
-#include "kernels/cpu/primitives/mhc_gradients.hpp"
-#include "kernels/cpu/primitives/norm_backward.hpp"
 #include "kernels/cpu/primitives/stored_streams.hpp"
 
 HWY_BEFORE_NAMESPACE();
