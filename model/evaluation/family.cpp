@@ -60,11 +60,11 @@ FamilyRow row_of(const Study& study, const std::optional<Study>& step, ResidualP
   if (runs_unfused(scheme)) row.unfused = without_norms(row.path);
   row.traffic = mean_traffic(row.path, {row.schedule, Convention::kernel});
   row.bytes = bytes(row.traffic, storage_of(study));
-  const GradientAccumulation accumulation =
-      study.training ? study.training->gradient_accumulation : Training{}.gradient_accumulation;
-  row.backward = mean_backward(row.path, row.schedule, accumulation);
+  if (study.training) row.accumulation = study.training->gradient_accumulation;
+  row.backward = mean_backward(row.path, row.schedule, row.accumulation);
   for (const Schedule schedule : scheme.rule->schedules)
-    row.backward_by_schedule.push_back({schedule, mean_backward(row.path, schedule, accumulation)});
+    row.backward_by_schedule.push_back(
+        {schedule, mean_backward(row.path, schedule, row.accumulation)});
   row.state = largest_state(scheme, row.path.num_layers);
   const auto d = static_cast<double>(study.model.hidden_size);
   if (scheme.rule->parameters != nullptr) row.parameters = parameters(row.path, d);

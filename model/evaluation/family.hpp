@@ -28,8 +28,9 @@ struct FamilyRow {
   std::optional<Traffic> unfused;  // convention `kernel` without the next norm, as papers count
   Traffic traffic;                 // of `schedule`, with the next norm; convention `kernel`
   Bytes bytes;
-  BackwardLayer backward;  // of `schedule`, gradients added up as the training step does
-  std::vector<FamilyBackward> backward_by_schedule;  // the same, of each
+  GradientAccumulation accumulation = Training{}.gradient_accumulation;  // the training step's
+  BackwardLayer backward;                                                // of `schedule`
+  std::vector<FamilyBackward> backward_by_schedule;                      // the same, of each
   Count state = 0;  // d-vectors kept between two layers, and handed over a boundary, at most
   std::optional<Parameters> parameters;
   Flops flops;                            // a layer
@@ -37,7 +38,7 @@ struct FamilyRow {
   std::string problem;  // why this model cannot have it; then nothing above but the path counts
 };
 
-/// The four schemes and every mechanism with the study's parameters, cheapest first; those that
+/// Every scheme with the study's parameters, cheapest first; those that
 /// cannot be behind them. Blocks are the study's, or about eight ([attnres] Sec. 4).
 std::vector<FamilyRow> family_rows(const Study& study);
 

@@ -1,10 +1,16 @@
 // Time of one operation on one device. REFERENCES.md, "time".
 //
-//   t  = launches x a(launch, level, skeleton) + max(sum over operands and parameters of bytes /
-//   bandwidth, operations / rate, one token's way through its kernel (GPUs)) + what a core does
-//   while memory waits (CPUs)
-//
+//   t  = residual x stack x (launches x a(launch, level, skeleton)
+//          + max(sum over operands and parameters of bytes / bandwidth, operations / rate, token)
+//          + on top)
 //   t >= max(a, bytes / ceiling, operations / rate)    (a CPU's core is no bound: kernels differ)
+//
+//   residual  what a profile's kernels take over this form; 1 without a profile
+//   stack     what a stack's kernel takes over the fastest published one
+//   token     GPUs: the way of one token through its kernel, model/machine/few_tokens.hpp
+//   on top    CPUs: what a core does while memory waits
+//
+// An exchange between devices takes its measured time instead.
 //
 // The floor adds, it does not compete: on held-out H200 data the sum errs 2.2 % in the median, the
 // maximum 8.6 %.

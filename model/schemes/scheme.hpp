@@ -144,7 +144,7 @@ struct BackwardRule {
   Count (*recompute_layers)(const SchemeParameters& parameters, Count num_layers) = nullptr;
 
   /// Null: the gradients have no kernel of ours, and follow from the update.
-  GradientRule (*gradients)(Schedule schedule) = nullptr;
+  GradientRule (*gradients)(Schedule schedule, GradientAccumulation accumulation) = nullptr;
 
   std::span<const BackwardElsewhere> elsewhere = {};
 };

@@ -64,7 +64,7 @@ class MemoryOfPath {
         rows_.push_back({workload, &path_, item, vectors, tokens_per_device(shape), bytes});
     };
     const auto push_vectors = [&](MemoryItem item, Count vectors) {
-      push(item, vectors, bank_bytes(shape, vectors, BankEmbedding::omitted, study_.model.dtype));
+      push(item, vectors, bank_bytes(shape, vectors, study_.model.dtype));
     };
     push_vectors(state_.item, state_.vectors);
     push_vectors(MemoryItem::embedding, state_.embeddings);
@@ -149,9 +149,8 @@ PrefillMemory prefill_memory(const Study& study, const ResidualPath& path) {
   const State state = state_of(path);
   const PrefillShape shape = prefill_shape(study);
   const Dtype dtype = study.model.dtype;
-  const Bytes with_embedding =
-      bank_bytes(shape, state.vectors + state.embeddings, BankEmbedding::omitted, dtype);
-  PrefillMemory memory{.bank = bank_bytes(shape, state.vectors, BankEmbedding::omitted, dtype),
+  const Bytes with_embedding = bank_bytes(shape, state.vectors + state.embeddings, dtype);
+  PrefillMemory memory{.bank = bank_bytes(shape, state.vectors, dtype),
                        .bank_with_embedding = with_embedding,
                        .phase1 = phase1_bytes(shape, state.phase1_outputs, study.phase1_dtype)};
   if (study.model.architecture) {

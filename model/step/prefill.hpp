@@ -18,9 +18,6 @@ struct PrefillShape {
   Count hidden_size = 1;
 };
 
-/// Whether the bank holds b_0 beside the N blocks. It is needed; the paper's N T d forgets it.
-enum class BankEmbedding { omitted, stored };
-
 /// Tokens on the fullest device.
 ///   ceil(min(T, chunk) / P)
 /// [attnres] Sec. 4.2; the rounding and the minimum are [ours], for what does not divide.
@@ -31,15 +28,14 @@ constexpr Count tokens_per_device(const PrefillShape& shape) {
   return in_flight / P + (in_flight % P > 0 ? 1 : 0);
 }
 
-/// Bytes of the bank on one device.
-///   (N + [b_0]) ceil(min(T, chunk) / P) d
-/// [attnres] Sec. 4.2, N (T/P) d elements.
-constexpr Bytes bank_bytes(const PrefillShape& shape, Count num_blocks, BankEmbedding embedding,
-                           Dtype dtype) {
-  const Count N = num_blocks + (embedding == BankEmbedding::stored ? 1 : 0);
-  const Count T = tokens_per_device(shape);
-  const Count d = shape.hidden_size;
-  return storage(static_cast<double>(N) * static_cast<double>(T) * static_cast<double>(d), dtype);
+/// Bytes of a bank of `num_vectors` vectors a token on one device.
+///   n ceil(min(T, chunk) / P) d
+/// [attnres] Sec. 4.2, N (T/P) d elements. b_0 is needed too; the paper's N forgets it.
+constexpr Bytes bank_bytes(const PrefillShape& shape, Count num_vectors, Dtype dtype) {
+  const auto n = static_cast<double>(num_vectors);
+  const auto T = static_cast<double>(tokens_per_device(shape));
+  const auto d = static_cast<double>(shape.hidden_size);
+  return storage(n * T * d, dtype);
 }
 
 /// Bytes of one block's Phase 1 outputs on one device: S unnormalised vectors with a maximum and a

@@ -24,7 +24,9 @@ ReplicaGroup expert_replicas(const Study& study);
 
 /// What a device sends for each of its weights in every step: its gradient to be added up, and the
 /// sum back, or where the optimiser's state is shared out, the new weight in bf16 in its place.
-/// What sharding repeats in each micro-batch hides behind its products.
+/// Weights that are shared out too are gathered once more in each micro-batch; that is taken to
+/// hide behind the products of another layer, as [zero] and FSDP arrange it, and is not counted.
+/// [ours]
 ///   g + 2, or 2 g where nothing is shared out      g bytes of main_gradients
 Bytes reduced_bytes(const Training& training, double num_weights);
 

@@ -390,13 +390,16 @@ constexpr std::string_view kSinglePassBackward[]{"attnres_single_pass_backward"}
 constexpr std::string_view kTwoPhaseBackward[]{"attnres_phase1_backward",
                                                "attnres_phase2_backward"};
 
-GradientRule attnres_gradients(Schedule schedule) {
+/// As in block_attnres_backward(): the accumulation chooses the kernels, and the forward schedule
+/// does not.
+GradientRule attnres_gradients(Schedule schedule, GradientAccumulation accumulation) {
   GradientRule rule{.equations =
                         "ds_i = p_i (dh . v_i - dh . h), dv_i = p_i dh + ds_i (w - s_i v_i / (d "
                         "r_i)) / r_i, dw = sum_t sum_i ds_i v_i / r_i",
                     .kernels = {}};
-  if (schedule == single_pass) rule.kernels = kSinglePassBackward;
-  if (schedule == two_phase) rule.kernels = kTwoPhaseBackward;
+  if (schedule == unfused) return rule;
+  rule.kernels = kSinglePassBackward;
+  if (accumulation == GradientAccumulation::per_block) rule.kernels = kTwoPhaseBackward;
   return rule;
 }
 

@@ -131,8 +131,9 @@ double dense_former_sums(const SchemeLayer& at) {
 }
 
 /// Backward of X_i = h + f; y = sum_j alpha_j X_j; x = norm(y), over s sources.
-///   fused     the sources, dx, dy r, y made again; s gradients w, that of X_i being those of h and
-///   f unfused   norm 2 r, 1 w; sum 2 r, 1 w; mix: the sources, dy r, s w
+///   fused     the sources, dx, dy r, y made again; s gradients w, that of X_i being
+///             those of h and f
+///   unfused   norm 2 r, 1 w; sum 2 r, 1 w; mix: the sources, dy r, s w
 /// and adding to what later mixes have left; elsewhere as add and norm, and once more where a later
 /// mix reads the state. [ours]
 BackwardLayer dense_former_backward(const SchemeLayer& at, Schedule schedule,

@@ -46,6 +46,22 @@ double kept_checkpoints(const SchemeLayer& at) {
   return static_cast<double>(at.layer / S + 1 + (at.layer % S > 0 ? 1 : 0));
 }
 
+/// Keys and values of the state in `from`, kept for all layers to come.
+Operation kept_projection(Operand from, double d) {
+  return operations::unfused_projection({reads(from, 1), writes(Operand::bank, 2)}, 2 * d);
+}
+
+/// Eager attention of one query over s states: a copy of all of them, keys and values of each,
+/// scores against the query's row, and the mix.
+Launches eager_history(double s, double d) {
+  Operation rows = operations::unfused_projection({Access{Operand::recent, s, s}}, d);
+  rows.flops_d *= s;
+  Operation scores = operations::unfused_scores(s);
+  scores.parameters_d = 0;
+  scores.accesses[0].reads_d += 1;
+  return {operations::unfused_stack(s), rows, rows, scores, operations::unfused_mix(s)};
+}
+
 /// y_l = f_l + softmax(Q K^T / sqrt(d)) V over y_0 .. y_{l-1}, W_q, W_k and W_v shared by all
 /// layers. Eager mode projects all of them at every layer; a kernel keeps their keys and values.
 Launches over_history(const SchemeLayer& at, Schedule schedule) {
@@ -54,32 +70,18 @@ Launches over_history(const SchemeLayer& at, Schedule schedule) {
   const Operation query =
       operations::unfused_projection({kReadsOutput, writes(Operand::recent, 1)}, d);
   if (schedule == single_pass) {
-    Operation keys = operations::unfused_projection(
-        {reads(Operand::hidden_state, 1), writes(Operand::bank, 2)}, 2 * d);
-    return {query, keys,
+    return {query, kept_projection(Operand::hidden_state, d),
             operations::row_update({reads(Operand::recent, 1), reads(Operand::bank, 2 * s),
                                     kReadsOutput, writes(Operand::hidden_state, 1), kWritesInput},
                                    kFlopsPerPair * s + 1)};
   }
-  Operation rows = operations::unfused_projection({Access{Operand::recent, s, s}}, d);
-  rows.flops_d *= s;
-  Operation scores = operations::unfused_scores(s);
-  scores.parameters_d = 0;
-  scores.accesses[0].reads_d += 1;
-  return {query,
-          operations::unfused_stack(s),
-          rows,
-          rows,
-          scores,
-          operations::unfused_mix(s),
-          operations::unfused_elementwise(
-              {kReadsOutput, reads(Operand::recent, 1), writes(Operand::hidden_state, 1)}, 1),
-          operations::rmsnorm()};
-}
-
-/// Keys and values of the state in `from`, kept for all boundaries to come.
-Operation kept_projection(Operand from, double d) {
-  return operations::unfused_projection({reads(from, 1), writes(Operand::bank, 2)}, 2 * d);
+  Launches all = eager_history(s, d);
+  all.insert(all.begin(), query);
+  all.insert(all.end(),
+             {operations::unfused_elementwise(
+                  {kReadsOutput, reads(Operand::recent, 1), writes(Operand::hidden_state, 1)}, 1),
+              operations::rmsnorm()});
+  return all;
 }
 
 /// h += f; at a boundary h += softmax(Q K^T / sqrt(d)) V, Q = h W_q, over the states of earlier
@@ -107,14 +109,9 @@ Launches history_at_boundaries(const SchemeLayer& at, Schedule schedule) {
     all.insert(all.end(), {scan, kept_projection(Operand::hidden_state, d)});
     return all;
   }
-  Operation rows = operations::unfused_projection({Access{Operand::recent, s, s}}, d);
-  rows.flops_d *= s;
-  Operation scores = operations::unfused_scores(s);
-  scores.parameters_d = 0;
-  scores.accesses[0].reads_d += 1;
+  for (Operation& piece : eager_history(s, d)) all.push_back(std::move(piece));
   all.insert(all.end(),
-             {operations::unfused_stack(s), rows, rows, scores, operations::unfused_mix(s),
-              operations::unfused_elementwise({reads(Operand::recent, 1), kUpdatesHidden}, 1),
+             {operations::unfused_elementwise({reads(Operand::recent, 1), kUpdatesHidden}, 1),
               operations::rmsnorm()});
   return all;
 }
@@ -187,9 +184,9 @@ double history_kv_sums(const SchemeLayer& at) {
 }
 
 /// y = f + attention over y_0 .. y_{l-1}, s = l of them; x = norm(y).
-///   single_pass  attention, whose dh' the projection of y behind the next layer has left; the
-///   query
-///                adds to df; keys and values of the newest 2 r, 1 w, and 3 r for their weights
+///   single_pass  attention, whose dh' the projection of y behind the next layer has left;
+///                the query adds to df; keys and values of the newest 2 r, 1 w, and 3 r for
+///                their weights
 ///   unfused      norm 2 r, 1 w; sum 2 r, 1 w; eager_history_backward()
 /// and adding to the sums, eager code to those of the s states.
 BackwardLayer over_history_backward(const SchemeLayer& at, Schedule schedule,

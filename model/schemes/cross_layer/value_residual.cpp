@@ -47,9 +47,8 @@ double value_sums(const SchemeLayer& at) {
 }
 
 /// Backward of V_n = lambda_1 V_1 + lambda_2 x W_V, v d-vectors a row, beside add and norm.
-///   fused     V_1, dV_n r, lambda_1 dV_n w. The product's own backward takes lambda_2; the
-///   gradient
-///             of lambda_2 is <W_V, dW_V> / lambda_2 and reads no row
+///   fused     V_1, dV_n r, lambda_1 dV_n w. The product's own backward takes lambda_2;
+///             the gradient of lambda_2 is <W_V, dW_V> / lambda_2 and reads no row
 ///   unfused   V_1, x W_V, dV_n r, both gradients w
 /// and adding to the gradient of V_1. At the first layer this is added to what attention has for
 /// V_1. [ours]

@@ -64,7 +64,6 @@ BackwardLayer mapped_backward(const SchemeLayer& at, Schedule schedule, Gradient
 double hc_scalars(double m) { return m * (m + 2) + 2 * m; }
 /// The logits, and the streams' norm.
 double lite_scalars(double m) { return lite_outputs(m) + 1; }
-double single_pass_scalars(double m) { return m * m + 2 * m + 1; }
 
 constexpr BackwardRule kHcStaticBackward{.layer = hc_static_backward,
                                          .activations = layers_keep<static_streams_saved>};
@@ -74,7 +73,7 @@ constexpr BackwardRule kMappedBackward{.layer = mapped_backward,
                                        .activations = dynamic_streams_keep<kScalars>,
                                        .recompute_layers = best_stream_recomputation};
 
-/// Scalars are no d-vectors: A (m), and B and C until the update, are left out.
+/// alpha and beta (m) and A (m x m) of each layer: Table 5's a_m, beta and A_r.
 double static_parameters(const SchemeLayer& at) {
   const double m = num_streams(at);
   return m * (m + 2);
@@ -147,8 +146,7 @@ const SchemeRule schemes::kMhcLite{
     .parameters =
         [](const SchemeLayer& at) {
           const double m = num_streams(at);
-          const double outputs = lite_outputs(m);
-          return m * hidden_size(at) * outputs + outputs + 3;
+          return projection_parameters(m, hidden_size(at), lite_outputs(m));
         },
     .problem = permutations_problem,
     .backward = &kMappedBackward<lite_scalars>};
@@ -167,13 +165,14 @@ const SchemeRule schemes::kSinglePassMhc{
     .keys = kStreamsOnly,
     .schedules = kOnePassOnly,
     .operations = single_pass_boundary,
+    // Scalars are no d-vectors: A (m), and B and C until the update, are left out.
     .state_d = stream_states,
     .parameters =
         [](const SchemeLayer& at) {
           const double m = num_streams(at);
-          return m * hidden_size(at) * (m * m + 2 * m) + m * m + 2 * m + 3;
+          return projection_parameters(m, hidden_size(at), m * m + 2 * m);
         },
     .problem = streams_problem,
-    .backward = &kMappedBackward<single_pass_scalars>};
+    .backward = &kMappedBackward<mhc_scalars>};
 
 }  // namespace depthcost

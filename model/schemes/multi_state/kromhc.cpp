@@ -56,7 +56,7 @@ const SchemeRule schemes::kKromHc{
     .state_d = stream_states,
     .parameters =
         [](const SchemeLayer& at) {
-          return num_streams(at) * hidden_size(at) * outputs(at) + outputs(at) + 3;
+          return projection_parameters(num_streams(at), hidden_size(at), outputs(at));
         },
     .problem = power_problem,
     .backward = &kKromBackward};

@@ -49,24 +49,19 @@ LedgerFormula mhc_formula(Counting counting) {
           "model/operations/eager_operations.hpp: operations::unfused_mhc_*"};
 }
 
-/// phi, m^2 + 2m biases and 3 scales. [mhc] Eq. 7-8.
-///   m d (m^2 + 2m) + m^2 + 2m + 3
 double mhc_parameters(const SchemeLayer& at) {
   const double m = num_streams(at);
-  return m * hidden_size(at) * (m * m + 2 * m) + m * m + 2 * m + 3;
+  return projection_parameters(m, hidden_size(at), m * m + 2 * m);
 }
 
 BackwardLayer mhc_backward_layer(const SchemeLayer& at, Schedule schedule, GradientAccumulation) {
   return dynamic_streams_backward(num_streams(at), schedule);
 }
 
-/// The m^2 + 2m unactivated coefficients and the streams' norm.
-double mhc_scalars(double m) { return m * m + 2 * m + 1; }
-
 constexpr std::string_view kMhcBackwardKernels[]{"mhc_post_backward", "mhc_pre_backward"};
 constexpr std::string_view kMhcBoundaryBackward[]{"mhc_boundary_backward"};
 
-GradientRule mhc_gradients(Schedule schedule) {
+GradientRule mhc_gradients(Schedule schedule, GradientAccumulation) {
   GradientRule rule{
       .equations =
           "dX = H_res^T dX', df = sum_i H_post[i] dX'_i; dX_j += H_pre[j] du + (phi^T dz - n "

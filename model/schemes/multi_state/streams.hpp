@@ -31,6 +31,15 @@ struct StreamProjection {
   double uses = 1;
 };
 
+/// Weights of the projection to `outputs` coefficients, their biases, and 3 scales. [mhc] Eq. 7-8.
+///   m d outputs + outputs + 3
+constexpr double projection_parameters(double m, double d, double outputs) {
+  return m * d * outputs + outputs + 3;
+}
+
+/// What a boundary of mHC keeps a token: m^2 + 2m unactivated coefficients and the streams' norm.
+constexpr double mhc_scalars(double m) { return m * m + 2 * m + 1; }
+
 inline Operation projected(Operation operation, double m, const StreamProjection& by) {
   operation.flops_d += 2 * by.weights_d * by.uses - operations::mhc_projection_flops_d(m);
   operation.parameters_d += by.weights_d - operations::mhc_phi_d(m);

@@ -42,9 +42,8 @@ Launches scaled_merge(const SchemeLayer& at, Schedule schedule) {
 /// Backward of r' = (r + b_r) o s_r + (f + b_f) o s_f; x = norm(r'), with a stream of w d-vectors.
 /// The gradient of the stream is counted as the stream is.
 ///   fused     r, f, dx, dr' r, r' made again; dr, df w
-///   unfused   norm w + 1 r, w w; sum of both parts of dr' 2w r, w w; of f: its share w r, 1 w,
-///   then
-///             2 r, 1 w; of r 2w r, w w, but not in front of the first layer
+///   unfused   norm w + 1 r, w w; sum of both parts of dr' 2w r, w w; of f: its share w r,
+///             1 w, then 2 r, 1 w; of r 2w r, w w, but not in front of the first layer
 /// Behind the last layer nothing else reads r': there is no dr'. Gradients of scales and shifts are
 /// reduced where r and f are read. [ours]
 BackwardLayer merge_backward(const SchemeLayer& at, Schedule schedule, GradientAccumulation) {

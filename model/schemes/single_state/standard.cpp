@@ -38,7 +38,7 @@ BackwardLayer standard_backward_layer(const SchemeLayer&, Schedule schedule, Gra
 
 constexpr std::string_view kStandardBackwardKernels[]{"residual_add_rmsnorm_backward"};
 
-GradientRule standard_gradients(Schedule schedule) {
+GradientRule standard_gradients(Schedule schedule, GradientAccumulation) {
   GradientRule rule{
       .equations =
           "dh = df = dh' + (g o dx - n (g o dx . n) / d) / r, dg = sum_t dx o n, n = h' / r",

@@ -80,10 +80,10 @@ std::string backward_text(const BackwardLayer& layer) {
 }
 
 /// What made a schedule's count: kernels of ours, or nothing but the update.
-std::string backward_source(const BackwardRule& backward, Schedule schedule) {
-  const bool has_kernels = backward.gradients != nullptr;
-  const auto kernels =
-      has_kernels ? backward.gradients(schedule).kernels : std::span<const std::string_view>{};
+std::string backward_source(const FamilyRow& row, Schedule schedule) {
+  const auto gradients = row.path.scheme.rule->backward->gradients;
+  if (gradients == nullptr) return "counted";
+  const auto kernels = gradients(schedule, row.accumulation).kernels;
   return kernels.empty() ? "counted" : fmt::format("{}", fmt::join(kernels, ", "));
 }
 
@@ -94,7 +94,7 @@ std::vector<std::string> backward_lines(const FamilyRow& row) {
   std::vector<std::string> lines;
   for (const FamilyBackward& of : row.backward_by_schedule)
     lines.push_back(fmt::format("backward, {}: {} ({})", name(of.schedule), backward_text(of.layer),
-                                backward_source(backward, of.schedule)));
+                                backward_source(row, of.schedule)));
   const SchemeLayer first{row.path.scheme.parameters, 1, row.path.num_layers};
   for (const BackwardElsewhere& other : backward.elsewhere)
     lines.push_back(fmt::format("backward, {}: {} ({})", other.name,

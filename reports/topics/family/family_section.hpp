@@ -19,7 +19,7 @@ Table family_table(std::span<const FamilyRow> rows, FamilyColumns columns);
 std::string family_legend(const Study& study, std::span<const FamilyRow> rows,
                           FamilyColumns columns);
 
-/// "block_size 24", "heads 16", ...: parameters of the mechanisms, in alphabetical order.
+/// "block_size 24", "heads 16", ...: parameters of schemes, in alphabetical order.
 std::vector<std::string> family_parameters(std::span<const FamilyRow> rows);
 
 /// "NAME: why this model cannot have it".

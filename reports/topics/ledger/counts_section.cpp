@@ -65,7 +65,9 @@ void explain_parameters(const Evaluation& e, Explanations& out) {
   for (std::size_t i = 0; i < e.paths.size(); ++i) {
     Explanation x{
         .metric = metric({"parameters", name(e.paths[i].scheme)}),
-        .formula = "AttnRes: 2 d per layer and for the output; mHC: m d (m^2 + 2m) + m^2 + 2m + 3",
+        .formula =
+            "AttnRes: 2 d per layer and for the output; mHC: m d (m^2 + 2m) + m^2 + 2m + 3; "
+            "standard: none",
         .source = "[attnres] Sec. 5; [mhc] Eq. 7-8",
         .numbers = {letters(e.paths[i]) + fmt::format(", d = {}", e.study.model.hidden_size),
                     fmt::format("{:g} a layer, {:.12g} in all", e.parameters[i].per_layer,

@@ -5,10 +5,11 @@
 
 namespace depthcost {
 
-/// The time of one launch, in words.
+/// The time of one launch, in words: model/machine/time.hpp.
 inline constexpr const char* kLaunchTime =
-    "launches x a(launch, level, skeleton) + max(sum over operands and parameters of bytes / "
-    "bandwidth, operations / rate, waves x reads of a token / draw of its CTAs + dependent steps)";
+    "residual x stack x (launches x a(launch, level, skeleton) + max(sum over operands and "
+    "parameters of bytes / bandwidth, operations / rate, way of a token through its CTAs) + what a "
+    "core does on top), or an exchange's measured time";
 
 namespace launch_section {
 

@@ -195,10 +195,13 @@ Derivation training_derivation_of(RestTerm term) {
   const std::string function = "model/training/rest_of_training.cpp: training_row";
   if (term == RestTerm::launches) return {"inside the shares of the products", function};
   if (term == RestTerm::collectives)
-    return {"tokens for experts in other nodes: 2 x rows x width / (share x network bandwidth)",
-            function};
+    return {
+        "tokens for experts in other nodes: 2 x rows x width / (share x network bandwidth); the "
+        "measured time of what tensor ranks of several nodes exchange",
+        function};
   return {
-      "sum over layers of operations / (share x rate); shares are those of whole measured steps",
+      "sum over layers of error x max(products / (share x rate) + scores and mixes / (share x "
+      "bf16 rate), bytes / datasheet's bandwidth); shares are those of whole measured steps",
       function};
 }
 
@@ -223,8 +226,7 @@ std::vector<std::string> modelled_numbers(const Evaluation& e, const RestRow& ro
         fmt::format("routed experts of a prefill take {} times what bytes and operations say",
                     share_text(e.study.machine->engine.prefill_of_experts)));
   if (row.term == RestTerm::collectives && row.parts.empty())
-    lines.emplace_back(is_trained ? "no expert lies in another node"
-                                  : "one rank by itself sends nothing");
+    lines.emplace_back(is_trained ? "nothing crosses nodes" : "one rank by itself sends nothing");
   return lines;
 }
 

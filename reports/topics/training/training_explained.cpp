@@ -49,11 +49,11 @@ std::string throughput_text(const Evaluation& e, const Throughput& of) {
 }
 
 /// The gradients, the kernels that make them, and their benchmarks.
-std::vector<std::string> gradient_texts(const TrainingRun& run) {
+std::vector<std::string> gradient_texts(const TrainingRun& run, GradientAccumulation accumulation) {
   const BackwardRule& backward = *run.path->scheme.rule->backward;
   if (backward.gradients == nullptr)
     return {"gradients: no kernel of ours; counts follow from the update"};
-  const GradientRule rule = backward.gradients(run.schedule);
+  const GradientRule rule = backward.gradients(run.schedule, accumulation);
   std::vector<std::string> texts{fmt::format("gradients: {}", rule.equations)};
   if (rule.kernels.empty()) {
     texts.emplace_back("kernels: none of ours for this schedule");
@@ -78,7 +78,8 @@ Explanation run_explanation(const Evaluation& e, const TrainingRun& run) {
           "residual_work; model/schemes/{}: BackwardRule; "
           "model/pipeline/pipeline_simulation.cpp: simulate",
           run.path->scheme.rule->file)};
-  for (std::string& text : gradient_texts(run)) x.numbers.push_back(std::move(text));
+  for (std::string& text : gradient_texts(run, e.study.training->gradient_accumulation))
+    x.numbers.push_back(std::move(text));
   x.numbers.push_back(fmt::format("adding up gradients as {}: {:.6g} d a token beyond one read",
                                   name(e.study.training->gradient_accumulation),
                                   run.accumulation_d));
@@ -92,9 +93,10 @@ Explanation chunk_explanation(const Evaluation& e, std::size_t chunk) {
   const ChunkTimes& times = e.training.work->chunks[chunk];
   return {.metric = fmt::format("training.chunks.{}", chunk),
           .formula =
-              "forward: layers + residual path; recompute: its residual path again; "
-              "backward: half of the layers' for the inputs, with that of the residual "
-              "path, and half for the weights",
+              "forward: layers + residual path; recompute: what is not kept, again; backward for "
+              "inputs: layers' products + 2 x their scores and mixes + collectives + residual "
+              "path; backward for weights: layers' products; offload is a lower bound of forward "
+              "and of backward",
           .source = "[ours] REFERENCES.md, training",
           .numbers = {fmt::format("{} layers on stage {}", layout.chunk_layers[chunk],
                                   stage_of_chunk(static_cast<Count>(chunk), layout.num_stages)),
@@ -189,7 +191,8 @@ Explanation explain_step(const Evaluation& e, const StepRow& row) {
   for (const TrainingRun& run : e.training.runs)
     if (run.path == row.path && run.schedule == row.schedule) {
       x.numbers.push_back(path_text(e.study, run));
-      for (std::string& text : gradient_texts(run)) x.numbers.push_back(std::move(text));
+      for (std::string& text : gradient_texts(run, e.study.training->gradient_accumulation))
+        x.numbers.push_back(std::move(text));
       x.numbers.push_back(simulated_text(run));
     }
   x.numbers.push_back(baseline_text(e, row));

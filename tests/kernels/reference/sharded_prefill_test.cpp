@@ -204,10 +204,9 @@ Findings modelled(const PrefillCase& row, const Network& network) {
                      .sequence_shards = static_cast<Count>(row.num_ranks),
                      .hidden_size = static_cast<Count>(row.hidden_size)};
   // The model's types end at 4 bytes.
-  Findings model{.bank_bytes = static_cast<Count>(
-                     2 * bank_bytes(shape, static_cast<Count>(row.block_sizes.size()),
-                                    BankEmbedding::stored, Dtype::f32)
-                             .value)};
+  Findings model{
+      .bank_bytes = static_cast<Count>(
+          2 * bank_bytes(shape, static_cast<Count>(row.block_sizes.size()) + 1, Dtype::f32).value)};
   shape.chunk.reset();
   for (std::size_t first = 0; first < row.num_tokens; first += row.chunk) {
     shape.num_tokens = static_cast<Count>(std::min(row.chunk, row.num_tokens - first));

@@ -3,6 +3,7 @@
 #include "model/schemes/backward_parts.hpp"
 #include "model/schemes/list.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "model/schemes/list.hpp"
@@ -76,22 +77,50 @@ GradientTraffic moved(const Operation& operation) {
   return scheme_parts::backward_of(operation, 1).traffic;
 }
 
-// A schedule that names kernels moves what their rows say.
-TEST(BackwardLayers, MoveWhatTheirKernelsDo) {
+/// What a kernel moves in layer `at` of a path of `blocks`; nothing where the layer does not call
+/// it.
+GradientTraffic moved_by(std::string_view kernel, const LayerPosition& at, double m) {
   using namespace operations;
-  const auto of_layer = [](const ResidualPath& path, Schedule schedule, Count layer) {
-    return backward_layers(path, schedule, GradientAccumulation::fused)
-        .at(static_cast<std::size_t>(layer) - 1)
-        .traffic;
-  };
-  const ResidualPath mhc{Scheme{schemes::kMhc, {.num_streams = 4}}, 2};
-  EXPECT_EQ(of_layer({Scheme{schemes::kStandard}, 2}, Schedule::fused, 1),
-            moved(residual_add_rmsnorm_backward()));
-  EXPECT_EQ(of_layer(mhc, Schedule::fused, 1),
-            moved(mhc_pre_backward(4)) + moved(mhc_post_backward(4)));
-  EXPECT_EQ(of_layer(mhc, Schedule::two_pass, 1), moved(mhc_boundary_backward(4)));
-  // Layer 26 is the second of the second block: two blocks and the partial sum.
-  EXPECT_EQ(of_layer(kBlock, Schedule::single_pass, 26), moved(single_pass_backward(2, 1)));
+  if (kernel == kResidualAddRmsnormBackward.text) return moved(residual_add_rmsnorm_backward());
+  if (kernel == kMhcPreBackward.text) return moved(mhc_pre_backward(m));
+  if (kernel == kMhcPostBackward.text) return moved(mhc_post_backward(m));
+  if (kernel == kMhcBoundaryBackward.text) return moved(mhc_boundary_backward(m));
+  if (kernel == kAttnresSinglePassBackward.text)
+    return moved(single_pass_backward(static_cast<double>(at.block), at.index > 1 ? 1 : 0));
+  if (kernel == kAttnresPhase1Backward.text)
+    return at.index == 1 ? moved(phase1_backward(at.block, at.size)) : GradientTraffic{};
+  if (kernel == kAttnresPhase2Backward.text)
+    return at.index > 1 ? moved(phase2_backward()) : GradientTraffic{};
+  ADD_FAILURE() << kernel;
+  return {};
+}
+
+// Every schedule of every scheme that names kernels moves what their rows say, in every layer.
+// Only these two ways to add up gradients are in the kernels; autograd adds with its own.
+TEST(BackwardLayers, MoveWhatTheirKernelsDo) {
+  constexpr Count kLayers = 23;
+  int num_held = 0;
+  for (const SchemeRule* rule : schemes::kRules) {
+    if (rule->backward == nullptr || rule->backward->gradients == nullptr) continue;
+    const bool is_full = rule == &schemes::kFullAttnRes;
+    const SchemeParameters parameters{.num_streams = 4,
+                                      .blocks = partition_by_size(kLayers, is_full ? 1 : 5)};
+    const ResidualPath path{Scheme{*rule, parameters}, kLayers};
+    for (const Schedule schedule : rule->schedules)
+      for (const auto mode : {GradientAccumulation::fused, GradientAccumulation::per_block}) {
+        SCOPED_TRACE(fmt::format("{} {} {}", rule->id, name(schedule), name(mode)));
+        const auto kernels = rule->backward->gradients(schedule, mode).kernels;
+        if (kernels.empty()) continue;
+        const auto layers = backward_layers(path, schedule, mode);
+        for (Count layer = 1; layer <= kLayers; ++layer, ++num_held) {
+          const LayerPosition at = position_of_layer(parameters.blocks, layer);
+          GradientTraffic expected;
+          for (const std::string_view kernel : kernels) expected += moved_by(kernel, at, 4);
+          EXPECT_EQ(layers.at(static_cast<std::size_t>(layer) - 1).traffic, expected) << layer;
+        }
+      }
+  }
+  EXPECT_GT(num_held, 12 * kLayers);
 }
 
 // Streams, their gradient, du and f read, two written: 15 d at n = 4; with dZ and Xn for the

@@ -56,9 +56,8 @@ TEST(PrefillMemory, MatchesEveryGoldenCase) {
     SCOPED_TRACE(golden.dump());
     const PrefillShape shape = shape_of(golden);
     const Dtype dtype = dtype_of(golden.at("bytes").get<Count>());
-    const BankEmbedding embedding =
-        golden.at("embedding").get<bool>() ? BankEmbedding::stored : BankEmbedding::omitted;
-    EXPECT_EQ(bank_bytes(shape, golden.at("N").get<Count>(), embedding, dtype).value,
+    const Count embeddings = golden.at("embedding").get<bool>() ? 1 : 0;
+    EXPECT_EQ(bank_bytes(shape, golden.at("N").get<Count>() + embeddings, dtype).value,
               golden.at("bytes_per_device").get<double>());
     EXPECT_EQ(phase1_bytes(shape, golden.at("S").get<Count>(), dtype).value,
               golden.at("phase1_buffer_bytes").get<double>());
@@ -76,8 +75,7 @@ void PrintTo(const PaperCase& c, std::ostream* out) { *out << c.name; }
 class PrefillOfThePaper : public testing::TestWithParam<PaperCase> {};
 
 TEST_P(PrefillOfThePaper, TakesThisManyBytes) {
-  EXPECT_EQ(bank_bytes(GetParam().shape, 8, BankEmbedding::omitted, Dtype::bf16).value,
-            GetParam().expected_bytes);
+  EXPECT_EQ(bank_bytes(GetParam().shape, 8, Dtype::bf16).value, GetParam().expected_bytes);
 }
 
 // [attnres] Sec. 4.2: "15 GB", "1.9 GB", "under 0.3 GB". The paper names neither d nor the type;
@@ -91,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(PrefillMemory, OfPhase1IsTwiceTheBankForSixteenQueriesAndEightBlocks) {
   const PrefillShape shape{131072, std::nullopt, 1, 7168};
-  const Bytes bank = bank_bytes(shape, 8, BankEmbedding::omitted, Dtype::bf16);
+  const Bytes bank = bank_bytes(shape, 8, Dtype::bf16);
   const Bytes statistics{16.0 * 131072 * 2 * kBytesPerScalar};
   EXPECT_EQ(phase1_bytes(shape, 16, Dtype::bf16), 2 * bank + statistics);
   EXPECT_EQ(phase1_bytes(shape, 16, Dtype::f32), 4 * bank + statistics);
@@ -125,10 +123,7 @@ RC_GTEST_PROP(PrefillMemory, EqualsDealingTokensToDevices, ()) {
   RC_ASSERT(tokens_per_device(shape) == tokens);
   const auto elements = static_cast<double>(num_vectors * tokens * shape.hidden_size);
   const auto scalars = static_cast<double>(2 * num_vectors * tokens);
-  RC_ASSERT(bank_bytes(shape, num_vectors, BankEmbedding::omitted, Dtype::bf16).value ==
-            2 * elements);
-  RC_ASSERT(bank_bytes(shape, num_vectors - 1, BankEmbedding::stored, Dtype::bf16).value ==
-            2 * elements);
+  RC_ASSERT(bank_bytes(shape, num_vectors, Dtype::bf16).value == 2 * elements);
   RC_ASSERT(phase1_bytes(shape, num_vectors, Dtype::f32).value == 4 * elements + 4 * scalars);
 }
 

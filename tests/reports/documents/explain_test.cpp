@@ -229,22 +229,27 @@ TEST(Explain, KnowsEveryPartOfATrainingStep) {
 }
 
 TEST(Explain, LeadsFromATrainingStepToItsGradients) {
-  const Evaluation e = evaluate(test::training_study());
-  const auto line = [&](const std::string& run, const std::string& begin) {
-    for (const std::string& text : explained(e, "step.training." + run).numbers)
+  Study study = test::training_study();
+  const Evaluation e = evaluate(study);
+  const auto line = [](const Evaluation& of, const std::string& run, const std::string& begin) {
+    for (const std::string& text : explained(of, "step.training." + run).numbers)
       if (text.starts_with(begin)) return text;
     return std::string();
   };
   EXPECT_EQ(
-      line("block_attnres.two_phase", "gradients"),
+      line(e, "block_attnres.two_phase", "gradients"),
       "gradients: ds_i = p_i (dh . v_i - dh . h), dv_i = p_i dh + ds_i (w - s_i v_i / (d r_i)) "
       "/ r_i, dw = sum_t sum_i ds_i v_i / r_i");
-  EXPECT_EQ(line("block_attnres.two_phase", "kernels"),
+  EXPECT_EQ(line(e, "block_attnres.two_phase", "kernels"),
+            "kernels: attnres_single_pass_backward; kernels/README.md; bench_kernels "
+            "--benchmark_filter='/(attnres_single_pass_backward)/'");
+  study.training->gradient_accumulation = GradientAccumulation::per_block;
+  EXPECT_EQ(line(evaluate(study), "block_attnres.two_phase", "kernels"),
             "kernels: attnres_phase1_backward, attnres_phase2_backward; kernels/README.md; "
             "bench_kernels "
             "--benchmark_filter='/(attnres_phase1_backward|attnres_phase2_backward)/'");
-  EXPECT_EQ(line("block_attnres.unfused", "kernels"), "kernels: none of ours for this schedule");
-  EXPECT_EQ(line("mhc.fused", "kernels"),
+  EXPECT_EQ(line(e, "block_attnres.unfused", "kernels"), "kernels: none of ours for this schedule");
+  EXPECT_EQ(line(e, "mhc.fused", "kernels"),
             "kernels: mhc_post_backward, mhc_pre_backward; kernels/README.md; bench_kernels "
             "--benchmark_filter='/(mhc_post_backward|mhc_pre_backward)/'");
   EXPECT_NE(explained(e, "step.training.mhc.fused")
@@ -258,10 +263,11 @@ TEST(Explain, NamesBackwardKernelsThatAreThere) {
   for (const TrainingRun& run : evaluate(test::training_study()).training.runs) {
     const BackwardRule& backward = *run.path->scheme.rule->backward;
     if (backward.gradients == nullptr) continue;
-    for (const std::string_view kernel : backward.gradients(run.schedule).kernels) {
-      EXPECT_NE(find_entry(kernel), nullptr) << kernel;
-      named.emplace(kernel);
-    }
+    for (const auto mode : {GradientAccumulation::fused, GradientAccumulation::per_block})
+      for (const std::string_view kernel : backward.gradients(run.schedule, mode).kernels) {
+        EXPECT_NE(find_entry(kernel), nullptr) << kernel;
+        named.emplace(kernel);
+      }
   }
   EXPECT_GE(named.size(), 6U);
 }
