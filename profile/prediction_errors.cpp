@@ -101,7 +101,7 @@ Machine machine_with(const Profile& profile, Ceilings ceilings) {
 std::string coverage_warning(const Estimate<double>& coverage) {
   if (coverage.low <= kPromisedShare && kPromisedShare <= coverage.high) return "";
   return fmt::format(
-      "The 90 % interval is none: of cases that it was not made from, it holds {:.1f} % to "
+      "The interval does not hold 90 %: of cases that it was not fitted to, it holds {:.1f} % to "
       "{:.1f} %.",
       100 * coverage.low, 100 * coverage.high);
 }

@@ -28,9 +28,12 @@ ExitCode run_explain(const ExplainOptions& options) {
     write_stdout(fmt::format("{}\n", fmt::join(metrics_of(study), "\n")));
     return ExitCode::good;
   }
-  const bool is_of_family = options.metric.starts_with("family.");
+  // A budget is asked about by the name that every report gives it.
+  const std::string metric =
+      named<BudgetKind>(options.metric) ? "budgets." + options.metric : options.metric;
+  const bool is_of_family = metric.starts_with("family.");
   const Evaluation evaluation = is_of_family ? evaluate_with_family(study) : evaluate(study);
-  const auto explanation = explain(evaluation, options.metric);
+  const auto explanation = explain(evaluation, metric);
   if (!explanation)
     throw InputError(
         {options.scenario.empty() ? options.question.model : options.scenario, 1, 1},

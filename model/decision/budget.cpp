@@ -80,10 +80,9 @@ std::string what_is_missing(const BudgetInputs& inputs, WorkloadKind workload) {
 
 /// The cheapest of the scheme's other schedules that surely keeps the limit; else, where the
 /// study's breaks it with its median, the cheapest that keeps it so.
-std::string nearest_schedule(const Budget& budget, const BudgetInputs& inputs,
-                             WorkloadKind workload) {
-  std::string surely;
-  std::string likely;
+Remedy nearest_schedule(const Budget& budget, const BudgetInputs& inputs, WorkloadKind workload) {
+  Remedy surely;
+  Remedy likely;
   double least_high = budget.limit;
   double least_middle = budget.limit;
   for (const Schedule schedule : inputs.study.path.scheme.rule->schedules) {
@@ -93,16 +92,16 @@ std::string nearest_schedule(const Budget& budget, const BudgetInputs& inputs,
       continue;
     if (largest->high <= least_high) {
       least_high = largest->high;
-      surely = fmt::format("schedule {} would keep it", name(schedule));
+      surely = {fmt::format("schedule {}", name(schedule)), Kept::surely};
     }
     if (largest->middle <= least_middle) {
       least_middle = largest->middle;
-      likely = fmt::format("schedule {} would likely keep it", name(schedule));
+      likely = {fmt::format("schedule {}", name(schedule)), Kept::likely};
     }
   }
   const auto own = largest_overhead(inputs, inputs.study.schedule, workload);
   const bool is_kept = own && own->at && own->middle <= budget.limit;
-  return surely.empty() && !is_kept ? likely : surely;
+  return surely.change.empty() && !is_kept ? likely : surely;
 }
 
 bool asks_for(const Study& study, WorkloadKind workload) {
@@ -148,11 +147,12 @@ Bytes prefill_bytes(const BudgetInputs& inputs, std::initializer_list<MemoryItem
 }
 
 /// The longest chunk that keeps a limit on bytes that grow with it.
-std::string nearest_chunk(const BudgetInputs& inputs, double need, double limit) {
+Remedy nearest_chunk(const BudgetInputs& inputs, double need, double limit) {
   const PrefillShape shape = prefill_shape(inputs.study);
   const double bytes_per_token = need / static_cast<double>(tokens_per_device(shape));
   const auto tokens = static_cast<Count>(limit / bytes_per_token) * shape.sequence_shards;
-  return tokens > 0 ? fmt::format("a chunk of {} tokens would keep it", tokens) : "";
+  if (tokens < 1) return {};
+  return {fmt::format("a chunk of {} tokens", tokens)};
 }
 
 BudgetRow prefill_row(const Budget& budget, const BudgetInputs& inputs,
@@ -210,7 +210,7 @@ BudgetRow memory_row(const Budget& budget, const BudgetInputs& inputs) {
 }
 
 /// What would keep a budget that may not hold, as far as it is found without other blocks.
-std::string nearest_remedy(const BudgetRow& row, const BudgetInputs& inputs) {
+Remedy nearest_remedy(const BudgetRow& row, const BudgetInputs& inputs) {
   const Budget& budget = row.budget;
   switch (budget.kind) {
     case BudgetKind::decode_overhead:
@@ -224,11 +224,11 @@ std::string nearest_remedy(const BudgetRow& row, const BudgetInputs& inputs) {
     case BudgetKind::added_activations:
     case BudgetKind::pipeline_cache:
     case BudgetKind::pipeline_peak:
-      return "";
+      return {};
     case BudgetKind::device_memory:
-      return memory_remedy(inputs.study, budget.limit);
+      return {memory_remedy(inputs.study, budget.limit)};
   }
-  return "";
+  return {};
 }
 
 }  // namespace
@@ -290,9 +290,43 @@ BudgetRow decided_row(const Budget& budget, const BudgetInputs& inputs) {
   return unknown(budget, "");
 }
 
+Budget overhead_limit(const Study& study, BudgetKind overhead) {
+  for (const Budget& budget : study.budgets)
+    if (budget.kind == overhead) return budget;
+  return {.kind = overhead, .limit = paper_limit(overhead), .origin = BudgetOrigin::assumed};
+}
+
+Budget overhead_limit(const Study& study, WorkloadKind workload) {
+  switch (workload) {
+    case WorkloadKind::decode:
+      return overhead_limit(study, BudgetKind::decode_overhead);
+    case WorkloadKind::prefill:
+      return overhead_limit(study, BudgetKind::prefill_overhead);
+    case WorkloadKind::training:
+      break;
+  }
+  return overhead_limit(study, BudgetKind::training_overhead);
+}
+
+std::vector<BudgetKind> asked_overheads(const Study& study) {
+  std::vector<BudgetKind> overheads;
+  if (study.decode) overheads.push_back(BudgetKind::decode_overhead);
+  if (study.prefill) overheads.push_back(BudgetKind::prefill_overhead);
+  if (study.training) overheads.push_back(BudgetKind::training_overhead);
+  return overheads;
+}
+
 Verdict verdict_of(double limit, double low, double high) {
   if (low > limit) return Verdict::fail;
   return high <= limit ? Verdict::pass : Verdict::unknown;
+}
+
+Fate fate_of(const BudgetRow& row) {
+  if (row.middle && row.high) return fate_of(row.budget, row.verdict, *row.middle);
+  if (row.budget.kind == BudgetKind::device_memory && may_break(row) &&
+      row.verdict == Verdict::unknown)
+    return Fate::may_not_fit;
+  return fate_of(row.budget.kind, row.verdict);
 }
 
 bool may_break(const BudgetRow& row) { return row.verdict != Verdict::pass && row.high; }
@@ -311,7 +345,9 @@ std::vector<BudgetRow> budget_rows(const BudgetInputs& inputs) {
   std::vector<BudgetRow> rows;
   for (const Budget& budget : inputs.study.budgets) {
     BudgetRow& row = rows.emplace_back(decided_row(budget, inputs));
-    if (may_break(row)) row.nearest = nearest_remedy(row, inputs);
+    if (!may_break(row)) continue;
+    Remedy remedy = nearest_remedy(row, inputs);
+    if (!remedy.change.empty()) row.remedies.push_back(std::move(remedy));
   }
   return rows;
 }

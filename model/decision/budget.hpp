@@ -16,17 +16,35 @@ namespace depthcost {
 
 enum class Verdict { pass, fail, unknown };
 
-/// The same in the words of texts and tables. `unknown`: the limit lies inside the interval, or
-/// something is missing.
-enum class Fate : std::uint8_t { ok, too_much, does_not_fit, unknown };
+/// The same in the words of texts and tables. Where the limit lies inside the interval, the median
+/// says what is likely. Memory that fits with less than the usual share left may not fit.
+/// `unknown`: something is missing, or the interval has no median.
+enum class Fate : std::uint8_t {
+  ok,
+  likely_ok,
+  likely_too_much,
+  too_much,
+  may_not_fit,
+  does_not_fit,
+  unknown
+};
 
 template <>
-inline constexpr auto kNames<Fate> = other_names<Fate>("OK", "too much", "does not fit", "unknown");
+inline constexpr auto kNames<Fate> = other_names<Fate>("OK", "likely OK", "likely too much",
+                                                       "too much", "may not fit", "does not fit",
+                                                       "unknown");
 
+/// Where no median is at hand.
 constexpr Fate fate_of(BudgetKind kind, Verdict verdict) {
   if (verdict == Verdict::unknown) return Fate::unknown;
   if (verdict == Verdict::pass) return Fate::ok;
   return kind == BudgetKind::device_memory ? Fate::does_not_fit : Fate::too_much;
+}
+
+/// `median` of what is held against the limit.
+constexpr Fate fate_of(const Budget& budget, Verdict verdict, double median) {
+  if (verdict != Verdict::unknown) return fate_of(budget.kind, verdict);
+  return median <= budget.limit ? Fate::likely_ok : Fate::likely_too_much;
 }
 
 /// What a budget needs, and whether it holds; `low` and `high` as in BudgetRow.
@@ -46,6 +64,15 @@ constexpr double paper_limit(BudgetKind overhead) {
   return overhead == BudgetKind::training_overhead ? kPaperTrainingOverhead : kPaperDecodeOverhead;
 }
 
+/// The scenario's limit of an overhead, or the paper's.
+Budget overhead_limit(const Study& study, BudgetKind overhead);
+
+/// The same of a workload's overhead.
+Budget overhead_limit(const Study& study, WorkloadKind workload);
+
+/// The overheads of the workloads that the study has.
+std::vector<BudgetKind> asked_overheads(const Study& study);
+
 /// Whether some workload points were left out since they do not fit into memory.
 enum class LeftOut { none, some };
 
@@ -61,6 +88,17 @@ Decision decided_overhead(const Budget& budget, double low, double high, LeftOut
 /// one, the low end is what is counted, and the high end leaves room for the rest.
 Decision decided_memory(const Budget& budget, const Study& study, Bytes need);
 
+/// What comes of a change. Likely: the median keeps the limit. Surely: the high end keeps it.
+enum class Kept : std::uint8_t { no, likely, surely };
+
+/// A change that keeps a budget, or lowers what it limits.
+struct Remedy {
+  std::string change;  // "schedule two_phase", "residual.layout: sequence_sharded"; empty: none
+  Kept kept = Kept::surely;
+
+  friend bool operator==(const Remedy&, const Remedy&) = default;
+};
+
 /// `limit` and the interval [low, high] are ratios or bytes, as the kind says. What is known in
 /// part has no high end, what is not known at all no low end either.
 struct BudgetRow {
@@ -68,11 +106,13 @@ struct BudgetRow {
   std::optional<double> low;
   std::optional<double> high;
   Verdict verdict = Verdict::unknown;
-  std::string reason;   // where it is unknown: what is missing; where it fails: at which workload
-  std::string nearest;  // where it may not hold: the nearest thing that would work, if one is known
+  std::string reason;  // where it is unknown: what is missing; where it fails: at which workload
+  std::vector<Remedy> remedies;  // where it may not hold: what would keep it, as far as it is known
   std::optional<WorkloadId> at = {};  // the point that decides, where the budget is of an overhead
   std::optional<double> middle = {};  // of an overhead: the largest median of a point
 };
+
+Fate fate_of(const BudgetRow& row);
 
 /// Pass if the high end keeps the limit, fail if the low end breaks it, else unknown.
 Verdict verdict_of(double limit, double low, double high);
@@ -101,7 +141,7 @@ struct BudgetInputs {
 
 std::vector<BudgetRow> budget_rows(const BudgetInputs& inputs);
 
-/// The row of one budget; `nearest` is left empty. Training's communication and memory need nothing
+/// The row of one budget without remedies. Training's communication and memory need nothing
 /// but the study.
 BudgetRow decided_row(const Budget& budget, const BudgetInputs& inputs);
 

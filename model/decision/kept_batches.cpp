@@ -1,6 +1,8 @@
 // Doubling, then bisection.
 #include "model/decision/kept_batches.hpp"
 
+#include "model/decision/budget.hpp"
+
 namespace depthcost {
 namespace {
 
@@ -17,6 +19,7 @@ class DecodeAlone {
     study_.decode->sequences = {sequences};
     const StepRow row = step_rows(study_, path_, schedule_).front();
     if (does_not_fit(row)) return BatchFate::does_not_fit;
+    if (is_tight(row.workload)) return BatchFate::may_not_fit;
     if (!row.overhead) return BatchFate::unknown;
     return row.overhead->value <= limit_ ? BatchFate::keeps : BatchFate::breaks;
   }
@@ -32,6 +35,14 @@ class DecodeAlone {
   }
 
  private:
+  /// Without an architecture or a capacity nothing is known of what is left.
+  bool is_tight(WorkloadId workload) const {
+    if (!study_.model.architecture || !study_.machine->memory_capacity) return false;
+    const Bytes need = memory_of(memory_rows(study_, path_), workload, path_.scheme);
+    return decided_memory({.kind = BudgetKind::device_memory}, study_, need).verdict !=
+           Verdict::pass;
+  }
+
   Study study_;
   const ResidualPath& path_;
   Schedule schedule_;
@@ -47,9 +58,10 @@ std::vector<BatchRun> kept_batches(const Study& study, const ResidualPath& path,
   std::vector<BatchRun> runs{{alone.fate(1), 1, 1}};
   for (Count batch = 2; batch <= kMostSequences; batch *= 2) {
     const BatchFate fate = alone.fate(batch);
-    if (fate != runs.back().fate) {
+    while (runs.back().fate != fate) {
       runs.back().last = alone.last_alike(runs.back().last, batch);
-      runs.push_back({fate, runs.back().last + 1, batch});
+      const Count next = runs.back().last + 1;
+      runs.push_back({alone.fate(next), next, next});
     }
     runs.back().last = batch;
   }

@@ -12,7 +12,8 @@ namespace depthcost {
 /// The largest batch that is looked at. [ours]
 inline constexpr Count kMostSequences = 1024;
 
-enum class BatchFate : std::uint8_t { keeps, breaks, does_not_fit, unknown };
+/// `may_not_fit`: less is left of a device's memory than engines keep for activations.
+enum class BatchFate : std::uint8_t { keeps, breaks, may_not_fit, does_not_fit, unknown };
 
 /// Batches of one fate: `first` to `last`, both among them.
 struct BatchRun {
@@ -23,7 +24,7 @@ struct BatchRun {
 
 /// What becomes of `limit` (a ratio) from one sequence to kMostSequences, in runs that follow one
 /// another; by the middle of the interval. Powers of two are looked at, and where two of them
-/// differ, a bisection finds where the fate changes: a change back between them goes unseen. Empty
+/// differ, bisections find where the fate changes: a change back between them may go unseen. Empty
 /// without a decode workload or a machine, and where the user has measured the steps.
 std::vector<BatchRun> kept_batches(const Study& study, const ResidualPath& path, Schedule schedule,
                                    double limit);

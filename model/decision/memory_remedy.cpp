@@ -45,7 +45,7 @@ std::string nearest_replicas(const Study& study, double limit) {
     spread.expert_parallel_size =
         expert_ranks(ranks, std::min(experts, factor * study.expert_parallel_size));
     if (fullest_memory(spread, spread.path).value <= kCountedShare * limit)
-      return fmt::format("{} would keep it", parallelism_text(spread));
+      return parallelism_text(spread);
   }
   return "";
 }
@@ -68,7 +68,7 @@ std::string nearest_parallelism(const Study& study, double limit) {
                        std::min(fewest_experts(*study.model.architecture).value_or(1),
                                 factor * study.expert_parallel_size));
       if (fullest_memory(spread, spread.path).value <= kCountedShare * limit)
-        return fmt::format("{} would keep it", parallelism_text(spread));
+        return parallelism_text(spread);
     }
   return "";
 }
@@ -87,10 +87,10 @@ std::string nearest_training_memory(const Study& study, double limit) {
   const Training& now = *study.training;
   const std::string recompute = "workload.training.layers: recompute";
   const std::string share = "workload.training.sharding: weights";
-  if (fits(LayerActivations::recompute, now.sharding)) return recompute + " would keep it";
-  if (fits(now.layers, StateSharding::weights)) return share + " would keep it";
+  if (fits(LayerActivations::recompute, now.sharding)) return recompute;
+  if (fits(now.layers, StateSharding::weights)) return share;
   if (fits(LayerActivations::recompute, StateSharding::weights))
-    return fmt::format("{} and {} would keep it", recompute, share);
+    return fmt::format("{} and {}", recompute, share);
   return nearest_replicas(study, limit);
 }
 

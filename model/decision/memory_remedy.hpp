@@ -7,7 +7,7 @@
 
 namespace depthcost {
 
-/// "workload.training.layers: recompute would keep it": a setting of a training step, else the
+/// "workload.training.layers: recompute": a setting of a training step, else the
 /// fewest devices, by doubling. Empty where none of those that are tried fits into a limit in
 /// bytes of a device.
 std::string memory_remedy(const Study& study, double limit);

@@ -76,33 +76,33 @@ BudgetRow decided_with(const UsualSetting& setting, Study study, const Budget& b
   return decided_for(study, budget);
 }
 
-SettingChange further_change(const Study& study, const BudgetRow& now) {
-  if (!kFurtherSetting.departs(study)) return {};
+Remedy further_change(const Study& study, const BudgetRow& now) {
+  if (!kFurtherSetting.departs(study)) return {"", Kept::no};
   const Kept it = kept(now, decided_with(kFurtherSetting, study, now.budget));
-  return it == Kept::no ? SettingChange{} : SettingChange{std::string(kFurtherSetting.text), it};
+  return {it == Kept::no ? "" : std::string(kFurtherSetting.text), it};
 }
 
 }  // namespace
 
-SettingChange nearest_setting(const Study& study, const Budget& budget) {
+Remedy nearest_setting(const Study& study, const Budget& budget) {
   const BudgetRow now = decided_for(study, budget);
   Study usual = study;
-  SettingChange all;
-  SettingChange likely;
+  Remedy all{"", Kept::no};
+  Remedy likely;
   for (const UsualSetting& setting : kUsualSettings) {
     if (!setting.departs(study)) continue;
     const BudgetRow then = decided_with(setting, study, budget);
-    const SettingChange change{std::string(setting.text), kept(now, then)};
+    const Remedy change{std::string(setting.text), kept(now, then)};
     if (change.kept == Kept::surely) return change;
     if (!lowers(now, then)) continue;
-    if (change.kept == Kept::likely && likely.text.empty()) likely = change;
+    if (change.kept == Kept::likely && likely.change.empty()) likely = change;
     setting.apply(usual);
-    all.text += (all.text.empty() ? "" : " and ") + change.text;
+    all.change += (all.change.empty() ? "" : " and ") + change.change;
   }
-  if (!all.text.empty()) all.kept = kept(now, decided_for(usual, budget));
+  if (!all.change.empty()) all.kept = kept(now, decided_for(usual, budget));
   if (all.kept == Kept::surely) return all;
-  if (!likely.text.empty()) return likely;
-  const SettingChange further = further_change(study, now);
+  if (!likely.change.empty()) return likely;
+  const Remedy further = further_change(study, now);
   return further.kept == Kept::no ? all : further;
 }
 

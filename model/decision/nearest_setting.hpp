@@ -1,25 +1,14 @@
 // What a scenario sets otherwise than the field does, where that breaks a budget.
 #pragma once
 
-#include <string>
-
 #include "model/decision/budget.hpp"
 
 namespace depthcost {
-
-/// Likely: by the median. Surely: by the high end of the interval.
-enum class Kept { no, likely, surely };
-
-/// A change of settings, and what comes of it.
-struct SettingChange {
-  std::string text;  // "residual.layout: sequence_sharded"; empty: there is none
-  Kept kept = Kept::no;
-};
 
 /// The setting that departs from what engines and training recipes run, and with whose usual value
 /// the budget surely holds; else all such settings together, if they keep it so; else what likely
 /// keeps it, where the study itself does not; else all that lower the number. Where nothing helps,
 /// a setting beyond the usual ones that keeps it.
-SettingChange nearest_setting(const Study& study, const Budget& budget);
+Remedy nearest_setting(const Study& study, const Budget& budget);
 
 }  // namespace depthcost

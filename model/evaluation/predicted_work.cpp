@@ -61,7 +61,7 @@ double over_runs(const Study& study, const Work& work) {
 double num_choices(const std::vector<SweptAxis>& axes) {
   double choices = 1;
   for (const SweptAxis& axis : axes)
-    if (axis.key <= SweptKey::schedule) choices *= static_cast<double>(axis.values.size());
+    if (is_choice(axis.key)) choices *= static_cast<double>(axis.values.size());
   return choices;
 }
 

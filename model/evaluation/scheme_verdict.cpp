@@ -17,13 +17,6 @@ int severity(Verdict verdict) {
   return verdict == Verdict::unknown ? 1 : 2;
 }
 
-/// The scenario's, or the paper's.
-Budget overhead_limit(const Study& study, BudgetKind kind) {
-  for (const Budget& budget : study.budgets)
-    if (budget.kind == kind) return budget;
-  return {.kind = kind, .limit = paper_limit(kind), .origin = BudgetOrigin::assumed};
-}
-
 /// How much of its limit the overhead takes.
 double share_of_limit(const LargestPart& part) {
   return part.at->overhead->value / part.budget.limit;
@@ -45,7 +38,7 @@ class SchemeJudge {
     verdict_.time = nearest_to_limit();
     if (!verdict_.time) verdict_.missing = missing();
     verdict_.fate = fate();
-    verdict_.remedy = remedy();
+    verdict_.remedies = remedies();
     return std::move(verdict_);
   }
 
@@ -115,17 +108,18 @@ class SchemeJudge {
     if (verdict_.memory) return Fate::does_not_fit;
     if (verdict_.written) return Fate::too_much;
     if (!verdict_.time) return Fate::unknown;
-    const Fate fate = fate_of(verdict_.time->budget.kind, verdict_.time->verdict);
-    return fate == Fate::ok && verdict_.tight ? Fate::unknown : fate;
+    const Fate fate = fate_of(*verdict_.time);
+    const bool is_fine = fate == Fate::ok || fate == Fate::likely_ok;
+    return is_fine && verdict_.tight ? Fate::may_not_fit : fate;
   }
 
-  std::string remedy() {
-    if (verdict_.written) return verdict_.written->nearest;
-    if (!verdict_.memory && (!verdict_.time || verdict_.time->verdict == Verdict::pass)) return "";
+  std::vector<Remedy> remedies() {
+    if (verdict_.written) return verdict_.written->remedies;
+    if (!verdict_.memory && (!verdict_.time || verdict_.time->verdict == Verdict::pass)) return {};
     std::vector<BudgetRow> rows{verdict_.memory ? *verdict_.memory
                                                 : decided_alone(verdict_.time->budget)};
     if (verdict_.path == &e_.paths.front()) name_remedies(study_, rows);
-    return rows.front().nearest;
+    return rows.front().remedies;
   }
 
   const Evaluation& e_;
@@ -143,6 +137,10 @@ bool is_reference(const Study& study, const ResidualPath& path) {
     return attached_path(study, path, schedule, workload).attachment ==
            baseline_path(study, path, workload).attachment;
   });
+}
+
+Fate fate_of(const LargestPart& part) {
+  return fate_of(part.budget, part.verdict, part.at->overhead->value);
 }
 
 std::vector<SchemeVerdict> scheme_verdicts(const Evaluation& evaluation) {

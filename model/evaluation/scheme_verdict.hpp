@@ -17,6 +17,8 @@ struct LargestPart {
   Verdict verdict = Verdict::unknown;
 };
 
+Fate fate_of(const LargestPart& part);
+
 /// One scheme, run as it is quoted. Memory comes before time: what does not fit is not OK, however
 /// little it adds.
 struct SchemeVerdict {
@@ -28,7 +30,7 @@ struct SchemeVerdict {
   std::optional<BudgetRow> written;  // another budget of the scenario that surely breaks
   std::optional<LargestPart> time;   // of what fits: the overhead that is nearest to its limit
   std::string missing;               // why no time is judged
-  std::string remedy;                // "schedule two_phase would keep it"; empty if none is known
+  std::vector<Remedy> remedies;      // as far as they are known
 };
 
 /// Whether the path is the standard residual that the others are held against: attached alike, and

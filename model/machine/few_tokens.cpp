@@ -163,12 +163,16 @@ KernelStyle our_style(const KernelStyle& published) {
           .projection_launches = 1};
 }
 
+bool is_measured_by_stack(OperationId operation) {
+  using namespace operations;
+  return operation == kMhcPost || operation == kMhcPre || operation == kMhcBoundary;
+}
+
 const Estimate<double>& stack_factor(const FewTokens& constants, const Operation& operation) {
   static constexpr Estimate<double> kAsTheFastest{1, 1, 1, Evidence::measured};
-  using namespace operations;
-  if (operation.id == kMhcPost) return constants.stack.streams;
-  if (operation.id == kMhcPre || operation.id == kMhcBoundary) return constants.stack.projection;
-  return kAsTheFastest;
+  if (!is_measured_by_stack(operation.id)) return kAsTheFastest;
+  return operation.id == operations::kMhcPost ? constants.stack.streams
+                                              : constants.stack.projection;
 }
 
 FewTokens with_kernels_of(Implementation implementation, FewTokens part,

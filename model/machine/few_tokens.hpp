@@ -2,11 +2,11 @@
 // cluster: it draws what its loads in flight allow, and it waits for steps that depend on one
 // another. REFERENCES.md, "few tokens".
 //
-//   t = launches x floor + max(bytes / bandwidth, operations / rate,
-//                              waves x reads of a token / draw + dependent steps
-//                                + share of CTAs at work x projection weights / draw
-//                                + waves x bytes of a product's CTA / draw)
+//   token = waves x reads of a token / draw + dependent steps
+//             + share of CTAs at work x projection weights / draw
+//             + waves x bytes of a product's CTA / draw
 //
+// model/machine/time.hpp says what becomes of it.
 // Dependent steps of one token are hidden behind the bytes of others.
 #pragma once
 
@@ -84,6 +84,9 @@ struct FewTokens {
   Estimate<double> kernel_scatter;  // measured / predicted of kernels of many tokens
   StackFactors stack;               // whose kernels of mHC they are
 };
+
+/// Whether stacks' kernels of an operation have been measured: of mHC alone.
+bool is_measured_by_stack(OperationId operation);
 
 /// What a stack's kernel takes over the fastest; 1 where nobody has measured that.
 const Estimate<double>& stack_factor(const FewTokens& constants, const Operation& operation);

@@ -26,15 +26,6 @@ constexpr std::size_t kShown = 3;
 /// decide what is looked at.
 constexpr std::size_t kAtOnce = 4;
 
-double limit_of(const Study& study, WorkloadKind workload) {
-  BudgetKind kind = BudgetKind::decode_overhead;
-  for (const BudgetKind each : kEnumerators<BudgetKind>)
-    if (overhead_workload(each) == workload) kind = each;
-  for (const Budget& budget : study.budgets)
-    if (budget.kind == kind) return budget.limit;
-  return paper_limit(kind);
-}
-
 std::vector<StepRow> rows_of(const Study& study) {
   std::vector<StepRow> rows = step_rows(study, study.path, study.schedule);
   if (study.training) rows.push_back(TrainingSteps(study).row(study.path, study.schedule));
@@ -97,7 +88,7 @@ void set_choice(PlannedPlacement& plan, const Sweep& sweep, std::size_t choice) 
     const Estimate<Seconds> step = whole_step(row);
     const double tokens = tokens_of_replica(study, row.workload) / step.value.value;
     plan.times.push_back({row.workload, step, row.delta, *row.overhead,
-                          limit_of(study, row.workload.kind),
+                          overhead_limit(study, row.workload.kind).limit,
                           tokens / devices_of_replica(plan.placement)});
     if (row.workload.kind == planned_workload(study))
       plan.cost += step.value.value / replicas_of(study);

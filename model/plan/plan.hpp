@@ -2,10 +2,9 @@
 //
 //   1. A placement that does not fit into memory is out, before anything is timed.
 //   2. Its schedule and its blocks are what a sweep of them recommends: recommendation.hpp.
-//   3. Of the placements whose choice keeps every limit with its median, the least time wins, all
-//      of them having the same work.
-//   4. A training step is simulated, so that a placement is looked at no further if its layers
-//   alone,
+//   3. All placements have the same work. The least time wins among those whose choice keeps every
+//      limit with its median.
+//   4. A training step is simulated. A placement is looked at no further if its layers alone,
 //      simulated once, take longer than the third best whole step.
 //
 // [ours]

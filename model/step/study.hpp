@@ -138,7 +138,7 @@ struct Study {
   Schedule schedule = Schedule::fused;
   std::vector<ResidualPath> compare;  // beside it; never the same scheme twice
   Implementation implementation = Implementation::fastest_published;
-  SchemeParameters scheme_parameters;  // as written, or each mechanism's default
+  SchemeParameters scheme_parameters;  // as written, or each scheme's default
   Dtype phase1_dtype = Dtype::bf16;
   std::optional<WeightDtype>
       residual_weight_dtype;                      // of the schemes' matrices; absent: the model's

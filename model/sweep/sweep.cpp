@@ -14,7 +14,6 @@
 namespace depthcost {
 namespace {
 
-bool is_choice(SweptKey key) { return key <= SweptKey::schedule; }
 bool is_of_decode(SweptKey key) {
   return key == SweptKey::sequences || key == SweptKey::context || key == SweptKey::prompt_tokens;
 }

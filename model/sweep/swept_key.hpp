@@ -35,6 +35,9 @@ inline constexpr auto kNames<SweptKey> = other_names<SweptKey>(
     "workload.decode.prefill_tokens", "workload.prefill.tokens", "workload.prefill.chunk",
     "workload.prefill.sequence_shards");
 
+/// Whether its values compete for the best; each value of another key has a best choice of its own.
+constexpr bool is_choice(SweptKey key) { return key <= SweptKey::schedule; }
+
 /// Whether its values stand for names: schemes and schedules.
 constexpr bool is_named(SweptKey key) {
   return key == SweptKey::scheme || key == SweptKey::schedule;

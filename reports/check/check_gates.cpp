@@ -11,7 +11,7 @@ namespace {
 std::string verdict_text(const BudgetRow& row) {
   const std::vector<std::string> cells = budget_table({&row, 1}).rows.front();
   std::string text = fmt::format("{}: predicted {}, the limit is {}", cells[4], cells[2], cells[1]);
-  for (const std::string& note : {row.reason, row.nearest})
+  for (const std::string& note : {row.reason, remedies_text(row.remedies)})
     if (!note.empty()) text += "; " + note;
   return text;
 }

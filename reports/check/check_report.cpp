@@ -23,7 +23,7 @@ struct SummaryRow {
 constexpr std::array<std::string_view, 4> kRanks{"bad input", "fail", "unknown", "pass"};
 
 /// What the ranks are called in a text; a device's memory that is too small is among the second.
-constexpr std::array<std::string_view, 4> kRankWords{"bad input", "too much", "unknown", "OK"};
+constexpr std::array<std::string_view, 4> kRankWords{"bad input", "too much", "not sure", "OK"};
 
 int rank_of(Verdict verdict) {
   return verdict == Verdict::fail ? 1 : verdict == Verdict::unknown ? 2 : 3;
@@ -31,7 +31,7 @@ int rank_of(Verdict verdict) {
 
 /// Why, what would keep it, and warnings.
 std::string notes_of(const BudgetRow& row, const CheckedScenario& scenario) {
-  std::vector<std::string> notes{row.reason, row.nearest};
+  std::vector<std::string> notes{row.reason, remedies_text(row.remedies)};
   for (const BudgetMeasurement& nearest : scenario.nearest)
     if (nearest.kind == row.budget.kind && !nearest.measured.comparison.is_inside)
       notes.push_back(note_of(nearest));
@@ -96,12 +96,25 @@ std::string_view verdict_of(const CheckedScenario& scenario) {
   return kRanks[static_cast<std::size_t>(worst)];
 }
 
+/// Whether a budget may break, and is not red for it.
+bool has_forgiven(const CheckReport& report) {
+  const auto is_forgiven = [&](const BudgetRow& row) {
+    return row.verdict == Verdict::unknown && !is_red(row, report.unknowns);
+  };
+  return std::any_of(
+      report.scenarios.begin(), report.scenarios.end(), [&](const CheckedScenario& scenario) {
+        return std::any_of(scenario.budgets.begin(), scenario.budgets.end(), is_forgiven);
+      });
+}
+
 /// ": does not fit". What does not fit comes before what is too much.
 std::string word_after(const CheckedScenario& scenario) {
-  constexpr std::array kWorstFirst{Fate::does_not_fit, Fate::too_much, Fate::unknown, Fate::ok};
+  constexpr std::array kWorstFirst{
+      Fate::does_not_fit, Fate::too_much, Fate::likely_too_much, Fate::may_not_fit, Fate::unknown,
+      Fate::likely_ok,    Fate::ok};
   for (const Fate fate : kWorstFirst)
     for (const BudgetRow& row : scenario.budgets)
-      if (fate_of(row.budget.kind, row.verdict) == fate) return fmt::format(": {}", name(fate));
+      if (fate_of(row) == fate) return fmt::format(": {}", name(fate));
   return "";
 }
 
@@ -135,6 +148,7 @@ std::string to_table(const CheckReport& report) {
     if (!notes.empty()) text += fmt::format("\n{}\n", fmt::join(notes, "\n"));
     text += "\n";
   }
+  if (has_forgiven(report)) text += "What is not sure does not fail: --strict fails it.\n\n";
   return text;
 }
 
@@ -156,7 +170,7 @@ std::string to_json(const CheckReport& report, const std::string& program_versio
 std::string step_summary(const CheckReport& report, std::size_t max_bytes) {
   const std::vector<SummaryRow> rows = summary_rows(report);
   const std::string heading = fmt::format("### depthcost check: {}\n\n", counts_text(rows));
-  Table table{{"scenario", "gate", right("limit"), right("predicted"), right("too much by"),
+  Table table{{"scenario", "gate", right("limit"), right("predicted"), right("surely over by"),
                "verdict", "why, and what would keep it"}};
   const auto rest = [&](std::size_t written) {
     const std::size_t left = rows.size() - written;

@@ -197,10 +197,21 @@ std::string verdict_line(std::span<const ComparedCase> cases) {
   return fmt::format("Verdicts: {}. {}", text, gate);
 }
 
+/// The first cases that do not pass, each with the numbers and the rule that say so.
+std::vector<std::string> reasons_of(std::span<const ComparedCase> cases) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> reasons;
+  for (const ComparedCase& compared : cases)
+    if (compared.comparison.agreement != Agreement::pass && reasons.size() < kMost)
+      reasons.push_back(fmt::format("{}: {}.", compared.id, verdict_text(compared)));
+  return reasons;
+}
+
 std::string to_table(const ComparisonReport& report) {
   std::string text = report.title + "\n";
   if (!report.stale.empty()) text += report.stale + "\n";
   for (const std::string& line : summary_of(report)) text += line + "\n";
+  for (const std::string& line : reasons_of(report.cases)) text += line + "\n";
   for (const auto& [title, table] : terminal_tables(report))
     text += fmt::format("\n{}\n\n{}", title, plain_text(table));
   text += "\n";

@@ -141,6 +141,10 @@ std::optional<Count> smallest_batch(const PlanReport& report) {
   return shared;
 }
 
+bool has_blocks(const PlannedPlacement& plan, const Partition& blocks) {
+  return plan.blocks && plan.blocks->block_size == blocks.block_size;
+}
+
 /// What the plan does not say.
 std::string asked_text(const PlanReport& report) {
   std::string text;
@@ -149,11 +153,23 @@ std::string asked_text(const PlanReport& report) {
         "Every plan has blocks of {} layers (sublayers), as asked or as the model ships. --residual "
         "without --block-size looks for others, which need training.\n",
         report.kept_blocks->block_size);
+  if (report.scenario_blocks && !has_blocks(report.plans.best.front(), *report.scenario_blocks))
+    text += fmt::format(
+        "The scenario's blocks of {} layers (sublayers) are not kept. Within the limits a plan takes "
+        "the block size of the lowest published loss.\n",
+        report.scenario_blocks->block_size);
   const bool is_shared =
       std::any_of(report.plans.best.begin(), report.plans.best.end(),
                   [](const PlannedPlacement& plan) { return plan.placement.data > 1; });
   if (report.own.decode && is_shared)
     text += "decode/N is a step of N sequences on each data-parallel replica.\n";
+  const bool has_stages =
+      std::any_of(report.plans.best.begin(), report.plans.best.end(),
+                  [](const PlannedPlacement& plan) { return plan.placement.pipeline > 1; });
+  if (!report.own.training && has_stages)
+    text +=
+        "Pipeline stages are timed with one batch in flight: while one works, the others wait. More "
+        "batches in flight would give up to as many times the tokens as there are stages.\n";
   const std::optional<Count> smallest = smallest_batch(report);
   if (smallest)
     text += fmt::format(

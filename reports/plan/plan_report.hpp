@@ -10,9 +10,10 @@ namespace depthcost {
 struct PlanReport {
   std::string title;  // "llama_3_1_70b on h100_sxm"
   Count devices = 1;
-  Study own;                             // whose workload all placements share
-  std::optional<Partition> kept_blocks;  // written, or the model's own: no plan has others
-  Bytes memory_limit;                    // what a plan may fill of a device
+  Study own;                                 // whose workload all placements share
+  std::optional<Partition> kept_blocks;      // written, or the model's own: no plan has others
+  std::optional<Partition> scenario_blocks;  // of a scenario file, where others were searched
+  Bytes memory_limit;                        // what a plan may fill of a device
   Plans plans;
   std::vector<std::string> evaluations;  // of the best plans: commands that evaluate them
   std::size_t refused = 0;

@@ -94,9 +94,7 @@ std::string too_large_text(const SweepGroup& group, std::size_t choice) {
   const Study study = sweep.study_at(group.circumstance, choice);
   const auto [workload, bytes] = fullest_workload(study, study.path);
   const Bytes capacity = *study.machine->memory_capacity;
-  std::string remedy = memory_remedy(study, capacity.value);
-  if (const std::size_t end = remedy.find(" would keep it"); end != std::string::npos)
-    remedy.erase(end);
+  const std::string remedy = memory_remedy(study, capacity.value);
   Sentences ways;
   if (workload.kind == WorkloadKind::decode) ways.emplace_back("smaller batches (--decode)");
   if (!remedy.empty()) ways.push_back(remedy);
@@ -252,8 +250,8 @@ void say_cut_decoder_layer(Sentences& out, const SweepGroup& group, std::size_t 
   if (!splits_decoder_layer(sweep.study(), scheme)) return;
   const Partition* blocks = attnres_blocks(scheme);
   out.push_back(fmt::format(
-      "Blocks of {} layers cut through a decoder layer, which attn_res_block_size of a config.json cannot say: "
-      "{} and {} are the nearest that it can.",
+      "Blocks of {} layers cut through a decoder layer. attn_res_block_size of a config.json counts "
+      "decoder layers and cannot say that; nearest are {} and {}.",
       blocks->block_size, blocks->block_size - 1, blocks->block_size + 1));
 }
 

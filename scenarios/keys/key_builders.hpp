@@ -19,7 +19,7 @@ inline constexpr auto kArchitectures = [] {
   return names;
 }();
 
-/// The four schemes that have a type of their own, and every mechanism beside them.
+/// Every scheme.
 std::span<const Names> scheme_names();
 
 constexpr Key key(KeyKind kind, std::string_view path, std::string_view meaning) {

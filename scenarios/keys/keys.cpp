@@ -114,8 +114,8 @@ const std::array kScenario{
         key(count, "workload.decode.context", "tokens already in the context of each sequence"),
         "8192", "[ours]"),
     key(count, "workload.decode.speculative.tokens",
-        "tokens of each sequence that a step checks, its next one and the drafted ones; of what "
-        "drafts them the model's `draft` is counted"),
+        "tokens of each sequence that a step checks, its next one and the drafted ones; drafting "
+        "costs what the model's `draft` says"),
     key(number, "workload.decode.speculative.accepted",
         "tokens that a sequence keeps of them in the mean"),
     non_negative(key(count, "workload.decode.prefill_tokens",
@@ -124,7 +124,8 @@ const std::array kScenario{
     non_negative(key(count, "workload.decode.prefill_context",
                      "tokens of that prompt that lie before the chunk; half of context if absent")),
     key(choice, "workload.decode.phase1", kNames<Phase1Order>,
-        "whether Phase 1 runs before a block's first layer, or beside it but for its first query; "
+        "whether Phase 1 runs before a block's first layer, or beside that layer, except for its "
+        "first query; "
         "in_order if absent"),
     with_default(key(choice, "workload.decode.launch", kNames<Launch>, "how kernels are launched"),
                  "graph", "what serving engines ship"),

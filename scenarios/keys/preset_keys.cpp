@@ -81,7 +81,7 @@ const std::array kModel{
         "experts: of two hidden layers of the router; it has none if absent"),
     key(count, "mlp[].latent_width", "experts: what routed ones work on; hidden_size if absent"),
     key(records, "tables",
-        "of which a token looks up rows, beside the embedding: of n-grams, or for each layer"),
+        "tables beside the embedding in which a token looks up rows: of n-grams, or for each layer"),
     required(key(count, "tables[].rows", "rows, which weigh on memory and hardly on a step")),
     required(key(count, "tables[].width", "elements of a row")),
     key(count, "tables[].projections",

@@ -306,6 +306,11 @@ void require_keys(const Values& values, const KeyTable& table) {
 
 void require_schema(const Map& map, const Position& position, const KeyTable& table) {
   const Node* node = map.find("schema");
+  // A model's config.json, which transformers writes with one of these.
+  if (node == nullptr &&
+      (map.find("model_type") != nullptr || map.find("architectures") != nullptr))
+    throw InputError(position,
+                     "missing key 'schema' (this is a config.json of a model: --model reads it)");
   if (node == nullptr)
     throw InputError(position, fmt::format("missing key 'schema' (the first line is 'schema: {}')",
                                            table.schema));

@@ -20,7 +20,7 @@ constexpr std::array<MeasuredColumn, 13> kColumns{{
     {"tokens", "T, rows of the call", ""},
     {"hidden_size", "d, elements of a row", ""},
     {"microseconds", "median time of one call", ""},
-    {"sources", "n, what it counts is said in the list of operations", "needed by some operations"},
+    {"sources", "n; the list of operations says what it counts", "needed by some operations"},
     {"queries", "S, layers that one call of Phase 1 serves", "needed by attnres_phase1"},
     {"streams", "m of mHC and hyper-connections", "4"},
     {"dtype", "storage of the rows", "bf16", kNames<Dtype>},

@@ -91,12 +91,8 @@ void set_limits(Study& study, std::optional<double> overhead) {
   if (!overhead) return;
   std::erase_if(study.budgets,
                 [](const Budget& b) { return overhead_workload(b.kind).has_value(); });
-  const auto add = [&](bool is_asked, BudgetKind kind) {
-    if (is_asked) study.budgets.push_back({.kind = kind, .limit = *overhead});
-  };
-  add(study.decode.has_value(), BudgetKind::decode_overhead);
-  add(study.prefill.has_value(), BudgetKind::prefill_overhead);
-  add(study.training.has_value(), BudgetKind::training_overhead);
+  for (const BudgetKind kind : asked_overheads(study))
+    study.budgets.push_back({.kind = kind, .limit = *overhead});
 }
 
 PlacedStudy placed_study(const PlanSource& question, const Placement& placement) {

@@ -9,8 +9,11 @@
 #include <cassert>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include "model/base/infeasible.hpp"
+#include "model/ledger/launches.hpp"
+#include "model/machine/few_tokens.hpp"
 #include "model/step/collectives.hpp"
 #include "scenarios/device/device.hpp"
 #include "scenarios/import/architecture.hpp"
@@ -432,11 +435,27 @@ class ScenarioReader {
     }
     machine.few_tokens = with_kernels_of(implementation, *machine.few_tokens, constants_);
     for (const ResidualPath& path : paths_of(study))
-      if (is_stack(implementation) && path.scheme.rule->reference != "mhc.hpp" &&
-          !is_standard(path.scheme))
-        fallbacks.push_back({"residual.implementation", "as fastest_published",
-                             fmt::format("fallback: no measurement of {}'s kernels of {} is known",
-                                         name(implementation), name(path.scheme))});
+      if (is_stack(implementation) && !is_standard(path.scheme)) note_unmeasured(path, fallbacks);
+  }
+
+  /// Says which kernels of a stack nobody has measured.
+  void note_unmeasured(const ResidualPath& path, std::vector<ResolvedValue>& fallbacks) const {
+    std::set<std::string_view> measured;
+    std::set<std::string_view> unmeasured;
+    each_launch(path, shipped_schedule(path.scheme), [&](Count, const Operation& operation) {
+      (is_measured_by_stack(operation.id) ? measured : unmeasured).insert(name(operation.id));
+    });
+    if (unmeasured.empty()) return;
+    const std::string_view stack = name(scenario_.study.implementation);
+    const std::string_view scheme = name(path.scheme);
+    if (measured.empty())
+      fallbacks.push_back(
+          {"residual.implementation", "as fastest_published",
+           fmt::format("fallback: no measurement of {}'s kernels of {} is known", stack, scheme)});
+    else
+      fallbacks.push_back({"residual.implementation", "in part as fastest_published",
+                           fmt::format("fallback: of {}'s kernels of {} only {} is measured", stack,
+                                       scheme, fmt::join(measured, ", "))});
   }
 
   void read_machine(std::vector<ResolvedValue>& fallbacks) {

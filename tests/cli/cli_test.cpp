@@ -440,6 +440,12 @@ TEST_F(Program, NamesTheNearestPresetAndMetric) {
       "kept.yaml:1:1: error: unknown metric 'x\\x0Ay' (without a metric all are listed; ledger metrics may end in .layer_N)");
 }
 
+TEST_F(Program, ExplainsABudgetByItsName) {
+  const Outcome outcome = run({"explain", "kept.yaml", "prefill_bank"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_TRUE(outcome.output.starts_with("budgets.prefill_bank\n")) << outcome.output;
+}
+
 TEST_F(Program, SaysHowAModelIsAskedAboutWhereAScenarioIsMeant) {
   expect_error({"check", "kimi_k3"},
                "kimi_k3:1:1: error: cannot read the file (no such file; a model is asked about as "

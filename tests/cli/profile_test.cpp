@@ -289,7 +289,7 @@ TEST_F(ProfileCommand, FitAndCompareSayThatAnIntervalDoesNotHold) {
       for (auto& seconds : kernel["seconds"]) seconds = 2 * seconds.get<double>();
   folder_.written("synthetic.samples.json", json.dump(1));
   const std::string warning =
-      "The 90 % interval is none: of cases that it was not made from, it holds 54.6 % to 81.9 %.\n";
+      "The interval does not hold 90 %: of cases that it was not fitted to, it holds 54.6 % to 81.9 %.\n";
   const Outcome fitted = run({"profile", "fit", "synthetic.samples.json", "-o", "synthetic.yaml"});
   EXPECT_EQ(fitted.exit_code, 0) << fitted.errors;
   EXPECT_NE(fitted.output.find(warning), std::string::npos) << fitted.output;

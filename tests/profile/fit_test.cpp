@@ -186,9 +186,10 @@ TEST(Coverage, IsWarnedOfWhereItIsNotWhatAnIntervalPromises) {
   EXPECT_EQ(coverage_warning({0.90, 0.95, 1}), "");
   EXPECT_EQ(coverage_warning({0.80, 0.85, 0.90}), "");
   EXPECT_EQ(coverage_warning(binomial_share(0, 0)), "");
-  EXPECT_EQ(coverage_warning({0.462, 0.6, 0.724}),
-            "The 90 % interval is none: of cases that it was not made from, it holds 46.2 % to "
-            "72.4 %.");
+  EXPECT_EQ(
+      coverage_warning({0.462, 0.6, 0.724}),
+      "The interval does not hold 90 %: of cases that it was not fitted to, it holds 46.2 % to "
+      "72.4 %.");
   EXPECT_NE(coverage_warning({0.95, 0.98, 1}), "");
 }
 

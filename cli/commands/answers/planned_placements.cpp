@@ -164,13 +164,9 @@ std::vector<std::string> asked_words(const PlanOptions& options, const PlanSourc
 /// The limits that --max-overhead sets, as settings.
 std::vector<std::string> limit_settings(const PlanOptions& options, const Study& own) {
   std::vector<std::string> settings;
-  const auto add = [&](bool is_asked, const char* budget) {
-    if (is_asked && !options.max_overhead.empty())
-      settings.push_back(fmt::format("budgets.{}={}", budget, options.max_overhead));
-  };
-  add(own.decode.has_value(), "decode_overhead");
-  add(own.prefill.has_value(), "prefill_overhead");
-  add(own.training.has_value(), "training_overhead");
+  if (options.max_overhead.empty()) return settings;
+  for (const BudgetKind kind : asked_overheads(own))
+    settings.push_back(fmt::format("budgets.{}={}", name(kind), options.max_overhead));
   return settings;
 }
 
@@ -207,6 +203,7 @@ PlanReport planned_placements(const PlanOptions& options, Progress& progress) {
                     .devices = options.devices,
                     .own = {},
                     .kept_blocks = {},
+                    .scenario_blocks = {},
                     .plans = {},
                     .evaluations = {}};
   std::vector<PlacedStudy> placed;
@@ -225,6 +222,8 @@ PlanReport planned_placements(const PlanOptions& options, Progress& progress) {
     for (PlacedStudy& study : studies.placed) placed.push_back(std::move(study));
     const Partition* blocks = attnres_blocks(source.own.path.scheme);
     if (source.blocks == PlannedBlocks::written && blocks != nullptr) report.kept_blocks = *blocks;
+    if (source.blocks == PlannedBlocks::searched && blocks != nullptr && !options.scenario.empty())
+      report.scenario_blocks = *blocks;
     report.own = source.own;
   }
   report.title = report.own.name;

@@ -2,6 +2,7 @@
 #include "reports/topics/budgets/budget_section.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace depthcost {
 namespace budget_section {
@@ -20,6 +21,15 @@ BudgetNumbers numbers_of(const BudgetRow& row) {
   // `device_memory: fits` has no number of its own; the capacity replaces it where it is known.
   if (row.budget.kind == BudgetKind::device_memory && row.budget.limit == 0) numbers.limit.reset();
   return numbers;
+}
+
+/// Each change with what comes of it, after one another.
+template <class Outcome>
+std::string joined(std::span<const Remedy> remedies, const Outcome& outcome) {
+  std::vector<std::string> texts;
+  for (const Remedy& remedy : remedies)
+    texts.push_back(fmt::format("{}{}", remedy.change, outcome(remedy.kept)));
+  return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 std::string optional_text(BudgetKind kind, const std::optional<double>& value, Sign sign) {
@@ -112,7 +122,7 @@ std::string format_budget(BudgetKind kind, double value, Sign sign) {
 }
 
 Table budget_table(std::span<const BudgetRow> budgets) {
-  Table table{{"budget", right("limit"), right("predicted"), right("too much by"), "verdict"}};
+  Table table{{"budget", right("limit"), right("predicted"), right("surely over by"), "verdict"}};
   for (const BudgetRow& row : budgets) {
     const BudgetKind kind = row.budget.kind;
     const BudgetNumbers numbers = numbers_of(row);
@@ -120,15 +130,43 @@ Table budget_table(std::span<const BudgetRow> budgets) {
               row.verdict == Verdict::fail
                   ? optional_text(kind, numbers.shortfall, Sign::minus_only)
                   : std::string(kNothing),
-              name(fate_of(kind, row.verdict)));
+              name(fate_of(row)));
   }
   return table;
+}
+
+std::string remedies_text(std::span<const Remedy> remedies) {
+  return joined(remedies, [](Kept kept) -> std::string_view {
+    switch (kept) {
+      case Kept::no:
+        return " would help, and is not enough";
+      case Kept::likely:
+        return " would likely keep it";
+      case Kept::surely:
+        return " would keep it";
+    }
+    return "";
+  });
+}
+
+std::string remedies_list(std::span<const Remedy> remedies) {
+  return joined(remedies, [](Kept kept) -> std::string_view {
+    switch (kept) {
+      case Kept::no:
+        return " (not enough alone)";
+      case Kept::likely:
+        return " (likely)";
+      case Kept::surely:
+        return "";
+    }
+    return "";
+  });
 }
 
 std::vector<std::string> budget_notes(std::span<const BudgetRow> budgets) {
   std::vector<std::string> notes;
   for (const BudgetRow& row : budgets)
-    for (const std::string& note : {row.reason, row.nearest})
+    for (const std::string& note : {row.reason, remedies_text(row.remedies)})
       if (!note.empty()) notes.push_back(fmt::format("{}: {}", name(row.budget.kind), note));
   return notes;
 }
@@ -144,7 +182,7 @@ void append_budgets(JsonWriter& json, std::span<const BudgetRow> budgets) {
     json.member("verdict", name(row.verdict));
     json.member("unit", unit_of(row.budget.kind));
     json.text_or_null("reason", row.reason);
-    json.text_or_null("nearest", row.nearest);
+    json.text_or_null("nearest", remedies_text(row.remedies));
     json.member("shortfall", numbers.shortfall);
   });
 }

@@ -16,6 +16,12 @@ std::string format_budget(BudgetKind kind, double value, Sign sign = Sign::minus
 /// limit by, `margin` what the high end leaves.
 Table budget_table(std::span<const BudgetRow> budgets);
 
+/// "schedule two_phase would keep it; block_size 8 would keep it".
+std::string remedies_text(std::span<const Remedy> remedies);
+
+/// The same behind "What would help:": "schedule two_phase (likely); block_size 8".
+std::string remedies_list(std::span<const Remedy> remedies);
+
 /// "NAME: why it is unknown" and "NAME: what would keep it", for budgets that have either.
 std::vector<std::string> budget_notes(std::span<const BudgetRow> budgets);
 

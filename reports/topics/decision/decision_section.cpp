@@ -61,6 +61,41 @@ std::string baseline_attachments(const Evaluation& e) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+/// "At decode `block_attnres` is folded into the all-reduce; `mhc` runs in kernels of its own."
+/// Empty where there is nothing to fold into.
+std::string folding_sentence(const Evaluation& e) {
+  if (!e.study.decode || e.study.attachment || !has_all_reduce(e.study)) return "";
+  std::vector<std::string> folded;
+  std::vector<std::string> alone;
+  for (const ResidualPath& path : e.paths) {
+    if (is_standard(path.scheme)) continue;
+    const Schedule schedule = quoted_schedule(e.study, path);
+    const bool is_folded =
+        attached_path(e.study, path, schedule, WorkloadKind::decode).attachment !=
+        Attachment::standalone;
+    (is_folded ? folded : alone).push_back(fmt::format("`{}`", name(path.scheme)));
+  }
+  std::vector<std::string> parts;
+  if (!folded.empty())
+    parts.push_back(fmt::format("{} {} folded into the all-reduce", listed(folded),
+                                folded.size() == 1 ? "is" : "are"));
+  if (!alone.empty())
+    parts.push_back(fmt::format("{} {} in kernels of {} own", listed(alone),
+                                alone.size() == 1 ? "runs" : "run",
+                                alone.size() == 1 ? "its" : "their"));
+  return parts.empty() ? "" : fmt::format(" At decode {}.", fmt::join(parts, "; "));
+}
+
+/// How to ask about what nobody asked about. The number of blocks is the user's to choose.
+std::string unasked_sentence(const Evaluation& e) {
+  const bool has_attnres =
+      std::any_of(e.paths.begin(), e.paths.end(),
+                  [](const ResidualPath& path) { return attnres_blocks(path.scheme) != nullptr; });
+  if (has_attnres || !is_standard(e.study.path.scheme) || e.step.empty()) return "";
+  return "Attention Residuals are not among these: `block_attnres` needs a block size, as "
+         "--residual block_attnres --block-size 8.";
+}
+
 /// The largest transition. Training sends what its cache leaves and in its wire type; decode and
 /// prefill send everything.
 std::string payload(const Evaluation& e, WorkloadId workload) {
@@ -115,17 +150,11 @@ std::string batches(const std::vector<BatchRun>& runs, BatchFate fate) {
   return listed(texts) + (texts.size() == 1 && texts.front() == "1" ? " sequence" : " sequences");
 }
 
-double decode_limit(const Study& study) {
-  for (const Budget& budget : study.budgets)
-    if (budget.kind == BudgetKind::decode_overhead) return budget.limit;
-  return paper_limit(BudgetKind::decode_overhead);
-}
-
 /// Where the limit is crossed. Empty where no batch has per cent.
 std::string batch_sentence(const Evaluation& e) {
   const ResidualPath& path = e.paths.front();
   if (is_reference(e.study, path)) return "";
-  const double limit = decode_limit(e.study);
+  const double limit = overhead_limit(e.study, BudgetKind::decode_overhead).limit;
   const auto runs = kept_batches(e.study, path, quoted_schedule(e.study, path), limit);
   const std::string keeps = batches(runs, BatchFate::keeps);
   const std::string breaks = batches(runs, BatchFate::breaks);
@@ -135,8 +164,11 @@ std::string batch_sentence(const Evaluation& e) {
   text += keeps.empty() ? fmt::format("breaks the limit of {} for {}", bound, breaks)
                         : fmt::format("keeps the limit of {} for {}", bound, keeps);
   if (!keeps.empty() && !breaks.empty()) text += fmt::format(", and breaks it for {}", breaks);
-  const std::string large = batches(runs, BatchFate::does_not_fit);
-  return text + (large.empty() ? "." : fmt::format("; {} do not fit.", large));
+  if (const std::string tight = batches(runs, BatchFate::may_not_fit); !tight.empty())
+    text += fmt::format("; {} may not fit", tight);
+  if (const std::string large = batches(runs, BatchFate::does_not_fit); !large.empty())
+    text += fmt::format("; {} do not fit", large);
+  return text + ".";
 }
 
 /// Empty without speculative decoding.
@@ -207,7 +239,21 @@ std::string placement_text(const Study& study) {
                       : fmt::format("On {} x {}{}\n", devices, study.machine->name, parts);
 }
 
-/// "Decode: 1, 64 and 512 sequences of 8,192 tokens. Prefill: 131,072 tokens in chunks of 16,384."
+/// "Prefill: 131,072 tokens in chunks of 16,384, shared out over 8 devices on the residual path."
+std::string prefill_text(const Study& study) {
+  const Prefill& prefill = *study.prefill;
+  std::string text = fmt::format("Prefill: {} tokens", format_count(prefill.tokens));
+  if (prefill.chunk && *prefill.chunk < prefill.tokens)
+    text += fmt::format(" in chunks of {}", format_count(*prefill.chunk));
+  if (prefill.sequence_shards > 1)
+    text +=
+        fmt::format(", shared out over {} devices on the residual path", prefill.sequence_shards);
+  else if (study.tensor_parallel_size > 1)
+    text += ", all of them on the residual path of every device";
+  return text + ".";
+}
+
+/// "Decode: 1, 64 and 512 sequences of 8,192 tokens. Prefill: ..."
 std::string workload_text(const Study& study) {
   std::vector<std::string> parts;
   if (study.decode) {
@@ -218,11 +264,7 @@ std::string workload_text(const Study& study) {
                                 format_count(study.decode->context)));
   }
   if (study.prefill) {
-    std::string chunks = ".";
-    if (study.prefill->chunk && *study.prefill->chunk < study.prefill->tokens)
-      chunks = fmt::format(" in chunks of {}.", format_count(*study.prefill->chunk));
-    parts.push_back(
-        fmt::format("Prefill: {} tokens{}", format_count(study.prefill->tokens), chunks));
+    parts.push_back(prefill_text(study));
   }
   if (study.training)
     parts.push_back(fmt::format("Training: {} micro-batches of {} x {} tokens.",
@@ -339,6 +381,7 @@ std::string baseline_sentence(const Evaluation& e) {
   }
   std::string text =
       "Baseline: the step with the fused standard residual, " + baseline_attachments(e) + ".";
+  text += folding_sentence(e);
   if (!measured.empty())
     text += fmt::format(" The scenario has measured {}.", listed(workload_names(measured)));
   if (const std::string missing = missing_baseline(e); !missing.empty()) text += " " + missing;
@@ -346,9 +389,9 @@ std::string baseline_sentence(const Evaluation& e) {
 }
 
 std::vector<std::string> more_sentences(const Evaluation& e, TextStyle style) {
-  std::vector<std::string> sentences{traffic_sentence(e),     batch_sentence(e),
-                                     speculation_sentence(e), prompt_sentence(e),
-                                     boundary_sentence(e),    two_phase_sentence(e)};
+  std::vector<std::string> sentences{
+      traffic_sentence(e), unasked_sentence(e),  batch_sentence(e),    speculation_sentence(e),
+      prompt_sentence(e),  boundary_sentence(e), two_phase_sentence(e)};
   std::erase(sentences, "");
   const std::string claimed = style == TextStyle::markdown ? escaped(e.study.claim) : e.study.claim;
   for (const ClaimRow& claim : e.claims) sentences.push_back(claim_sentence(claimed, claim));

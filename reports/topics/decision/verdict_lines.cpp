@@ -100,20 +100,12 @@ std::string budget_text(const BudgetRow& row) {
                      format_budget(row.budget.kind, *row.low), limit_text(row.budget));
 }
 
-void replace_all(std::string& text, std::string_view what, std::string_view instead) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += instead.size())
-    text.replace(at, what.size(), instead);
+std::string remedy_text(std::span<const Remedy> remedies) {
+  return remedies.empty() ? "" : fmt::format(" What would help: {}.", remedies_list(remedies));
 }
 
-std::string remedy_text(std::string remedy) {
-  replace_all(remedy, " would keep it", "");
-  replace_all(remedy, " would likely keep it", " (likely)");
-  replace_all(remedy, " would help, and is not enough", " (not enough alone)");
-  return remedy.empty() ? "" : fmt::format(" What would help: {}.", remedy);
-}
-
-/// "As two_pass 13.9 %, as one_pass 11.4 %." of the workload that decides; empty where the scheme
-/// has no other schedule, or no per cent.
+/// " Other schedules: two_pass 13.9 %, one_pass 11.4 %." of the workload that decides; empty where
+/// the scheme has no other schedule, or no per cent.
 std::string other_schedules_text(const Evaluation& e, const LargestPart& part) {
   std::vector<std::string> texts;
   for (const StepRow& row : e.step)
@@ -128,8 +120,8 @@ std::string other_schedules_text(const Evaluation& e, const LargestPart& part) {
 std::string fitting_text(const Evaluation& e, const LargestPart& part) {
   const bool is_too_big = is_too_large(e.study, e.memory, part.at->workload, part.at->path->scheme);
   return fmt::format(" {}: {}, {}; {}.{}", is_too_big ? "With enough memory" : "Where it fits",
-                     name(fate_of(part.budget.kind, part.verdict)), overhead_text(part),
-                     limit_text(part.budget), other_schedules_text(e, part));
+                     name(fate_of(part)), overhead_text(part), limit_text(part.budget),
+                     other_schedules_text(e, part));
 }
 
 /// " It may not fit: it fills 99 % of the device, and less than a tenth is left at decode/64."
@@ -152,18 +144,18 @@ std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
       text += ".";
     else
       text += fmt::format(": {}; {}.{}", memory_text(e, verdict.path->scheme),
-                          standard_text(e, verdict.path->scheme), remedy_text(verdict.remedy));
+                          standard_text(e, verdict.path->scheme), remedy_text(verdict.remedies));
     return verdict.time ? text + fitting_text(e, *verdict.time) : text;
   }
   if (verdict.written)
     return fmt::format("{}. {}{}", text, budget_text(*verdict.written),
-                       remedy_text(verdict.remedy));
+                       remedy_text(verdict.remedies));
   if (verdict.time && verdict.time->at->workload.kind == WorkloadKind::training &&
       verdict.fate == Fate::ok && !e.study.model.architecture)
     text += ", if it fits";
   if (verdict.time)
     return fmt::format("{}.{} {}{}{}", text, tight_text(verdict), time_text(*verdict.time),
-                       other_schedules_text(e, *verdict.time), remedy_text(verdict.remedy));
+                       other_schedules_text(e, *verdict.time), remedy_text(verdict.remedies));
   return fmt::format("{}: {}.", text, verdict.missing);
 }
 
@@ -198,7 +190,7 @@ std::vector<std::string> verdict_lines(const Evaluation& e) {
   if (none != verdicts.end())
     lines.push_back(
         fmt::format("Does not fit with any scheme, nor with the standard residual: {}.{}",
-                    memory_text(e, none->path->scheme), remedy_text(none->remedy)));
+                    memory_text(e, none->path->scheme), remedy_text(none->remedies)));
   for (const SchemeVerdict& verdict : verdicts) lines.push_back(verdict_line(e, verdict));
   return lines;
 }

@@ -73,8 +73,8 @@ Explanation explain_memory(const Evaluation& e, const MemoryRow& row) {
   return {
       .metric = metric({"memory.training", name(row.path->scheme), name(row.item)}),
       .formula = is_cache ? "blocks that were received, for all micro-batches in flight on the "
-                            "fullest stage: once for each where the stage caches them, but for "
-                            "its own among them"
+                            "fullest stage; with a cache each block is held once, and those that "
+                            "the stage made itself are not counted"
                           : "what backward passes of the residual path read, for all "
                             "micro-batches in flight on the fullest stage",
       .source = is_cache ? "[attnres] Sec. 4.1, enumerated" : "[ours] REFERENCES.md, activations",

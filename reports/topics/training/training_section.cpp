@@ -194,19 +194,29 @@ void write_details(Document& out) {
   out.paragraph("</details>");
 }
 
-/// "products in bf16, state of adamw, of which replicas share the optimizer's part, ..."
+/// What replicas share out.
+std::string_view shared_text(StateSharding sharding) {
+  switch (sharding) {
+    case StateSharding::none:
+      return "nothing";
+    case StateSharding::optimizer:
+      return "the optimiser's state";
+    case StateSharding::gradients:
+      return "the optimiser's state and gradients";
+    case StateSharding::weights:
+      return "the optimiser's state, gradients and weights";
+  }
+  return "";
+}
+
+/// "What a device holds: weights in bf16, gradients in f32, state of `adamw`. ..."
 std::string state_text(const Study& study) {
   const Training& training = *study.training;
-  const char* shared = training.sharding == StateSharding::none        ? "nothing"
-                       : training.sharding == StateSharding::optimizer ? "the optimiser's state"
-                       : training.sharding == StateSharding::gradients
-                           ? "the optimiser's state and gradients"
-                           : "the optimiser's state, gradients and weights";
   std::string text = fmt::format(
       "What a device holds: weights in bf16, gradients in {}, state of `{}`. {} replicas share {}; "
       "the layers' activations: `{}`.",
       name(training.main_gradients), name(training.optimizer), dense_replicas(study).replicas,
-      shared, name(training.layers));
+      shared_text(training.sharding), name(training.layers));
   if (study.machine->memory_capacity)
     text += fmt::format(" The device has {}.", format_bytes(*study.machine->memory_capacity));
   return text;

@@ -53,7 +53,8 @@ TEST(Verdict, IsPassBelowFailAboveAndUnknownAcrossTheLimit) {
   const BudgetRow pass = judged(study, {{WorkloadId::decode(1), 0.01, 0.02}});
   EXPECT_EQ(pass.verdict, Verdict::pass);
   EXPECT_EQ(margin(pass), 0.0);
-  EXPECT_EQ(pass.reason + pass.nearest, "");
+  EXPECT_EQ(pass.reason, "");
+  EXPECT_TRUE(pass.remedies.empty());
   const BudgetRow unknown = judged(study, {{WorkloadId::decode(1), 0.02, 0.03}});
   EXPECT_EQ(unknown.verdict, Verdict::unknown);
   EXPECT_EQ(unknown.reason, "the limit lies inside the interval");
@@ -106,27 +107,29 @@ TEST(OverheadBudget, LooksAtItsOwnWorkloadScheduleAndScheme) {
   EXPECT_EQ(budget_rows({study, mhc, {}}).front().verdict, Verdict::unknown);
 }
 
+using Remedies = std::vector<Remedy>;
+
 TEST(OverheadBudget, NamesTheCheapestScheduleThatWouldKeepIt) {
   const Study study = asking(BudgetKind::decode_overhead, 0.02);
   const std::vector<Overhead> single{{WorkloadId::decode(1), 0.03, 0.04},
                                      {WorkloadId::decode(64), 0.03, 0.04}};
   const auto with = [&](std::vector<Overhead> others) {
     others.insert(others.begin(), single.begin(), single.end());
-    return judged(study, others).nearest;
+    return judged(study, others).remedies;
   };
-  EXPECT_EQ(with({}), "");
+  EXPECT_EQ(with({}), Remedies{});
   EXPECT_EQ(with({{WorkloadId::decode(1), 0.01, 0.02, Schedule::two_phase}}),
-            "schedule two_phase would keep it");
+            (Remedies{{"schedule two_phase", Kept::surely}}));
   EXPECT_EQ(with({{WorkloadId::decode(1), 0.01, 0.02, Schedule::two_phase},
                   {WorkloadId::decode(64), 0.01, 0.03, Schedule::two_phase}}),
-            "schedule two_phase would likely keep it")
+            (Remedies{{"schedule two_phase", Kept::likely}}))
       << "with its median at every batch";
   EXPECT_EQ(with({{WorkloadId::decode(1), 0.01, 0.015, Schedule::unfused},
                   {WorkloadId::decode(1), 0.01, 0.014, Schedule::two_phase}}),
-            "schedule two_phase would keep it");
+            (Remedies{{"schedule two_phase", Kept::surely}}));
   EXPECT_EQ(with({{WorkloadId::decode(1), 0.01, 0.013, Schedule::unfused},
                   {WorkloadId::decode(1), 0.01, 0.014, Schedule::two_phase}}),
-            "schedule unfused would keep it");
+            (Remedies{{"schedule unfused", Kept::surely}}));
 }
 
 TEST(OverheadBudget, ThatNamesAScheduleHoldsWithIt) {
@@ -141,7 +144,7 @@ TEST(OverheadBudget, ThatNamesAScheduleHoldsWithIt) {
   const BudgetRow row = predicted(study);
   EXPECT_EQ(row.verdict, Verdict::fail);
   EXPECT_EQ(row.reason, "") << "there is one prefill";
-  ASSERT_EQ(row.nearest, "schedule two_phase would keep it");
+  ASSERT_EQ(row.remedies, (Remedies{{"schedule two_phase", Kept::surely}}));
   study.schedule = Schedule::two_phase;
   EXPECT_EQ(predicted(study).verdict, Verdict::pass);
 }
@@ -205,7 +208,7 @@ TEST(PrefillBudgets, CountWhatASchemeWithoutABankCarries) {
 TEST(PrefillBudgets, NameNoChunkWhereNotOneTokenFits) {
   const BudgetRow row = predicted(asking(BudgetKind::prefill_bank, 9 * 7168 * 2 - 1));
   EXPECT_EQ(row.verdict, Verdict::fail);
-  EXPECT_EQ(row.nearest, "");
+  EXPECT_TRUE(row.remedies.empty());
 }
 
 RC_GTEST_PROP(PrefillBudgets, NameTheLongestChunkThatKeepsThem, ()) {
@@ -224,7 +227,8 @@ RC_GTEST_PROP(PrefillBudgets, NameTheLongestChunkThatKeepsThem, ()) {
     return predicted(study).verdict;
   };
   long chunk = 0;
-  if (std::sscanf(row.nearest.c_str(), "a chunk of %ld tokens would keep it", &chunk) == 1)
+  if (!row.remedies.empty() &&
+      std::sscanf(row.remedies.front().change.c_str(), "a chunk of %ld tokens", &chunk) == 1)
     RC_ASSERT(verdict_with(chunk) == Verdict::pass);
   RC_ASSERT(verdict_with(chunk + 1) == Verdict::fail);
 }

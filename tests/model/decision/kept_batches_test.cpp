@@ -67,9 +67,19 @@ TEST(KeptBatches, EndWhereTheMemoryEnds) {
   Study study = served();
   study.machine->memory_capacity = Bytes{40e9};
   const auto runs = kept_batches(study, study.path, study.schedule, 1e9);
-  ASSERT_EQ(runs.size(), 2u);
-  EXPECT_EQ(runs[1].fate, BatchFate::does_not_fit);
-  EXPECT_EQ(runs[1].last, kMostSequences);
+  ASSERT_EQ(runs.size(), 3u);
+  EXPECT_EQ(runs[0].fate, BatchFate::keeps);
+  EXPECT_EQ(runs[1].fate, BatchFate::may_not_fit);
+  EXPECT_EQ(runs[2].fate, BatchFate::does_not_fit);
+  EXPECT_EQ(runs[2].last, kMostSequences);
+  // The last batch that leaves a tenth of the device, and the first that does not.
+  const auto memory = [&](Count batch) {
+    study.decode->sequences = {batch};
+    return memory_of(memory_rows(study, study.path), WorkloadId::decode(batch), study.path.scheme);
+  };
+  EXPECT_LE(memory(runs[0].last).value, 0.9 * 40e9);
+  EXPECT_GT(memory(runs[1].first).value, 0.9 * 40e9);
+  EXPECT_LE(memory(runs[1].last).value, 40e9);
 }
 
 TEST(KeptBatches, AreUnknownWhereTheUserHasMeasuredTheSteps) {

@@ -126,9 +126,9 @@ TEST(Budgets, NameABlockSizeWhereNothingElseWouldKeepThem) {
   study.budgets = {{BudgetKind::pipeline_peak, 100e3}};
   const BudgetRow row = evaluate(study).budgets.front();
   EXPECT_EQ(row.verdict, Verdict::fail);
-  EXPECT_EQ(row.nearest, "block_size " +
-                             std::to_string(*nearest_block_size(study, study.budgets.front())) +
-                             " would keep it");
+  const Count size = *nearest_block_size(study, study.budgets.front());
+  EXPECT_EQ(row.remedies,
+            (std::vector<Remedy>{{"block_size " + std::to_string(size), Kept::surely}}));
 }
 
 TEST(Budgets, AreTheSameAlone) {
@@ -142,15 +142,15 @@ TEST(Budgets, AreTheSameAlone) {
       EXPECT_EQ(alone[i].high, whole.budgets[i].high);
       EXPECT_EQ(alone[i].verdict, whole.budgets[i].verdict);
       EXPECT_EQ(alone[i].reason, whole.budgets[i].reason);
-      EXPECT_EQ(alone[i].nearest, whole.budgets[i].nearest);
+      EXPECT_EQ(alone[i].remedies, whole.budgets[i].remedies);
     }
   }
 }
 
 TEST(Budgets, FallShortByWhatIsSurelyTooMuch) {
-  const BudgetRow broken{{BudgetKind::decode_overhead, 0.02}, 0.03, 0.05, Verdict::fail, "", ""};
+  const BudgetRow broken{{BudgetKind::decode_overhead, 0.02}, 0.03, 0.05, Verdict::fail, "", {}};
   EXPECT_DOUBLE_EQ(*shortfall(broken), 0.01);
-  const BudgetRow open{{BudgetKind::decode_overhead, 0.02}, 0.01, 0.05, Verdict::unknown, "", ""};
+  const BudgetRow open{{BudgetKind::decode_overhead, 0.02}, 0.01, 0.05, Verdict::unknown, "", {}};
   EXPECT_EQ(shortfall(open), 0);
   EXPECT_EQ(shortfall(BudgetRow{.budget = {BudgetKind::decode_overhead, 0.02}}), std::nullopt);
 }

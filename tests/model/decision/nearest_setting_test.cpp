@@ -43,8 +43,8 @@ TEST(NearestSetting, IsTheOneThatSuffices) {
   const double as_it_is = least_kept(study);
   const double when_shared = least_kept(shared);
   ASSERT_LT(when_shared, as_it_is);
-  const SettingChange change = nearest_setting(study, training_limit(when_shared * 1.001));
-  EXPECT_EQ(change.text, "residual.layout: sequence_sharded");
+  const Remedy change = nearest_setting(study, training_limit(when_shared * 1.001));
+  EXPECT_EQ(change.change, "residual.layout: sequence_sharded");
   EXPECT_EQ(change.kept, Kept::surely);
 }
 
@@ -56,11 +56,11 @@ TEST(NearestSetting, IsAllOfThemWhereNoneSufficesAlone) {
   // Recomputing is usual too, and costs time here: it is not named.
   const std::string all =
       "residual.layout: sequence_sharded and workload.training.gradient_accumulation: fused";
-  const SettingChange change = nearest_setting(study, training_limit(least_kept(usual) * 1.001));
-  EXPECT_EQ(change.text, all);
+  const Remedy change = nearest_setting(study, training_limit(least_kept(usual) * 1.001));
+  EXPECT_EQ(change.change, all);
   EXPECT_EQ(change.kept, Kept::surely);
-  const SettingChange hopeless = nearest_setting(study, training_limit(1e-9));
-  EXPECT_EQ(hopeless.text, all);
+  const Remedy hopeless = nearest_setting(study, training_limit(1e-9));
+  EXPECT_EQ(hopeless.change, all);
   EXPECT_EQ(hopeless.kept, Kept::no);
 }
 
@@ -71,7 +71,7 @@ TEST(NearestSetting, IsNoneThatRaisesTheNumber) {
   Study fused = per_block;
   fused.training->gradient_accumulation = GradientAccumulation::fused;
   ASSERT_GT(least_kept(fused), least_kept(per_block));
-  EXPECT_EQ(nearest_setting(per_block, training_limit(1e-9)).text, "");
+  EXPECT_EQ(nearest_setting(per_block, training_limit(1e-9)).change, "");
 }
 
 TEST(NearestSetting, IsOneThatLikelyKeepsItWhereNoneSurelyDoes) {
@@ -82,8 +82,8 @@ TEST(NearestSetting, IsOneThatLikelyKeepsItWhereNoneSurelyDoes) {
   const double now = *decided_for(fused, training_limit(1)).middle;
   const double then = *decided_for(per_block, training_limit(1)).middle;
   ASSERT_LT(then, now);
-  const SettingChange change = nearest_setting(fused, training_limit(then * 1.0001));
-  EXPECT_EQ(change.text, "workload.training.gradient_accumulation: per_block");
+  const Remedy change = nearest_setting(fused, training_limit(then * 1.0001));
+  EXPECT_EQ(change.change, "workload.training.gradient_accumulation: per_block");
   EXPECT_EQ(change.kept, Kept::likely);
 }
 
@@ -92,7 +92,7 @@ TEST(NearestSetting, IsNothingWhereNothingDeparts) {
   usual.layout.reset();
   usual.training->gradient_accumulation = GradientAccumulation::fused;
   usual.training->activations = ActivationPolicy::recompute;
-  EXPECT_EQ(nearest_setting(usual, training_limit(1e-9)).text, "");
+  EXPECT_EQ(nearest_setting(usual, training_limit(1e-9)).change, "");
 }
 
 TEST(NearestSetting, GoesBeyondTheUsualOnesWhereNothingDeparts) {
@@ -104,8 +104,8 @@ TEST(NearestSetting, GoesBeyondTheUsualOnesWhereNothingDeparts) {
   per_block.training->gradient_accumulation = GradientAccumulation::per_block;
   const double kept = least_kept(per_block);
   ASSERT_LT(kept, least_kept(usual));
-  const SettingChange change = nearest_setting(usual, training_limit(kept * 1.001));
-  EXPECT_EQ(change.text, "workload.training.gradient_accumulation: per_block");
+  const Remedy change = nearest_setting(usual, training_limit(kept * 1.001));
+  EXPECT_EQ(change.change, "workload.training.gradient_accumulation: per_block");
   EXPECT_EQ(change.kept, Kept::surely);
 }
 
@@ -123,7 +123,7 @@ TEST(NearestSetting, FoldsAStandaloneKernelThatIsHeldAgainstAFoldedOne) {
     asked.limit = limit;
     if (surely_keeps(study, asked)) continue;
     ASSERT_TRUE(surely_keeps(folded, asked)) << limit;
-    EXPECT_EQ(nearest_setting(study, asked).text, "residual.attach: all_reduce");
+    EXPECT_EQ(nearest_setting(study, asked).change, "residual.attach: all_reduce");
     return;
   }
   FAIL() << "no limit lies between the two";
@@ -138,7 +138,8 @@ TEST(Remedies, NameASettingBeforeABlockSize) {
   rows.front().verdict = Verdict::fail;
   rows.front().low = rows.front().high = 10;
   name_remedies(study, rows);
-  EXPECT_EQ(rows.front().nearest, "residual.layout: sequence_sharded would keep it");
+  EXPECT_EQ(rows.front().remedies,
+            (std::vector<Remedy>{{"residual.layout: sequence_sharded", Kept::surely}}));
 }
 
 TEST(Remedies, SayWhatHelpsWithoutSufficing) {
@@ -150,8 +151,8 @@ TEST(Remedies, SayWhatHelpsWithoutSufficing) {
   study.training->gradient_accumulation = GradientAccumulation::fused;
   study.training->activations = ActivationPolicy::recompute;
   name_remedies(study, rows);
-  EXPECT_EQ(rows.front().nearest,
-            "residual.layout: sequence_sharded would help, and is not enough");
+  EXPECT_EQ(rows.front().remedies,
+            (std::vector<Remedy>{{"residual.layout: sequence_sharded", Kept::no}}));
 }
 
 }  // namespace

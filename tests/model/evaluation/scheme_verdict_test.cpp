@@ -21,6 +21,7 @@ SchemeVerdict first_of(const Evaluation& e) { return scheme_verdicts(e).front();
 
 constexpr Estimate<double> kLittle{0.005, 0.01, 0.015};
 constexpr Estimate<double> kAbout{0.01, 0.02, 0.03};
+constexpr Estimate<double> kAbove{0.01, 0.0201, 0.03};
 constexpr Estimate<double> kMuch{0.03, 0.04, 0.05};
 
 TEST(SchemeVerdicts, AreOfEverySchemeButTheBaseline) {
@@ -32,8 +33,10 @@ TEST(SchemeVerdicts, AreOfEverySchemeButTheBaseline) {
 }
 
 TEST(SchemeVerdicts, HoldBothEndsToThePapersLimit) {
-  for (const auto& [overhead, fate] :
-       {std::pair{kLittle, Fate::ok}, {kAbout, Fate::unknown}, {kMuch, Fate::too_much}}) {
+  for (const auto& [overhead, fate] : {std::pair{kLittle, Fate::ok},
+                                       {kAbout, Fate::likely_ok},
+                                       {kAbove, Fate::likely_too_much},
+                                       {kMuch, Fate::too_much}}) {
     const Evaluation e = with_overhead(overhead);
     const SchemeVerdict verdict = first_of(e);
     EXPECT_EQ(verdict.fate, fate);
@@ -87,10 +90,10 @@ TEST(SchemeVerdicts, PutMemoryBeforeTime) {
 
 TEST(SchemeVerdicts, KnowTheOtherBudgetsOfTheStudysScheme) {
   Evaluation e = with_overhead(kLittle);
-  e.budgets = {{{BudgetKind::prefill_peak, 1e9}, 2e9, 2e9, Verdict::fail, "", "a chunk"}};
+  e.budgets = {{{BudgetKind::prefill_peak, 1e9}, 2e9, 2e9, Verdict::fail, "", {{"a chunk"}}}};
   const auto verdicts = scheme_verdicts(e);
   EXPECT_EQ(verdicts.front().fate, Fate::too_much);
-  EXPECT_EQ(verdicts.front().remedy, "a chunk");
+  EXPECT_EQ(verdicts.front().remedies, (std::vector<Remedy>{{"a chunk"}}));
   EXPECT_EQ(verdicts.back().fate, Fate::ok);
   EXPECT_FALSE(verdicts.back().written);
 }
@@ -113,7 +116,7 @@ TEST(SchemeVerdicts, NameAScheduleThatWouldHelp) {
   Evaluation e = with_overhead(kMuch);
   for (StepRow& row : e.step)
     if (row.schedule == Schedule::two_phase) row.overhead = kLittle;
-  EXPECT_EQ(first_of(e).remedy, "schedule two_phase would keep it");
+  EXPECT_EQ(first_of(e).remedies, (std::vector<Remedy>{{"schedule two_phase", Kept::surely}}));
 }
 
 }  // namespace

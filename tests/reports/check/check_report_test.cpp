@@ -9,14 +9,18 @@
 namespace depthcost::check_report_test {
 namespace {
 
-BudgetRow kept() { return {{BudgetKind::prefill_bank, 2.5e9, 4}, 2e9, 2e9, Verdict::pass, "", ""}; }
+BudgetRow kept() { return {{BudgetKind::prefill_bank, 2.5e9, 4}, 2e9, 2e9, Verdict::pass, "", {}}; }
 BudgetRow broken() {
-  return {{BudgetKind::decode_overhead, 0.02, 5}, 0.03, 0.05, Verdict::fail, "largest at decode/1",
-          "schedule two_phase would keep it"};
+  return {{BudgetKind::decode_overhead, 0.02, 5},
+          0.03,
+          0.05,
+          Verdict::fail,
+          "largest at decode/1",
+          {{"schedule two_phase"}}};
 }
 BudgetRow open() {
   return {{BudgetKind::prefill_overhead, 0.02, 6}, 0.01, 0.05, Verdict::unknown,
-          "the limit lies inside the interval",    ""};
+          "the limit lies inside the interval",    {}};
 }
 
 CheckReport report() {
@@ -31,15 +35,16 @@ CheckReport report() {
 TEST(CheckTable, HasTheWorstWordTheLimitsAndTheNearestFix) {
   EXPECT_EQ(to_table(report()),
             "a_1.yaml: A: too much\n\n"
-            "budget               limit       predicted  too much by  verdict\n"
-            "----------------  --------  --------------  -----------  --------\n"
-            "prefill_bank      2.500 GB        2.000 GB            -  OK\n"
-            "decode_overhead      2.0 %  [3.0 %, 5.0 %]        1.0 %  too much\n"
-            "prefill_overhead     2.0 %  [1.0 %, 5.0 %]            -  unknown\n\n"
+            "budget               limit       predicted  surely over by  verdict\n"
+            "----------------  --------  --------------  --------------  --------\n"
+            "prefill_bank      2.500 GB        2.000 GB               -  OK\n"
+            "decode_overhead      2.0 %  [3.0 %, 5.0 %]           1.0 %  too much\n"
+            "prefill_overhead     2.0 %  [1.0 %, 5.0 %]               -  unknown\n\n"
             "decode_overhead: largest at decode/1\n"
             "decode_overhead: schedule two_phase would keep it\n"
             "prefill_overhead: the limit lies inside the interval\n\n"
-            "silent.yaml: S\n\nno budgets: nothing to check\n\n");
+            "silent.yaml: S\n\nno budgets: nothing to check\n\n"
+            "What is not sure does not fail: --strict fails it.\n\n");
 }
 
 TEST(CheckJson, HasEveryScenarioAndEveryBudget) {
@@ -192,8 +197,8 @@ TEST(Annotations, AreCutBetweenCharacters) {
 TEST(StepSummary, PutsTheWorstFirst) {
   EXPECT_EQ(
       step_summary(report(), kMostSummaryBytes),
-      "### depthcost check: 4 gates: 1 bad input, 1 too much, 1 unknown, 1 OK\n\n"
-      "| scenario | gate | limit | predicted | too much by | verdict | why, and what would keep it "
+      "### depthcost check: 4 gates: 1 bad input, 1 too much, 1 not sure, 1 OK\n\n"
+      "| scenario | gate | limit | predicted | surely over by | verdict | why, and what would keep it "
       "|\n| --- | --- | ---: | ---: | ---: | --- | --- |\n"
       "| bad.yaml | - | - | - | - | bad input | unknown key 'x\\|y' |\n"
       "| a\\_1.yaml | `decode_overhead` | 2.0 % | [3.0 %, 5.0 %] | 1.0 % | too much | largest "

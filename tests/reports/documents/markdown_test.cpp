@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "model/schemes/list.hpp"
 #include "reports/topics/decision/decision_section.hpp"
 #include "reports/topics/decision/verdict_lines.hpp"
 #include "reports/topics/measured/published_section.hpp"
@@ -232,10 +233,32 @@ TEST(Report, SaysWhichBaselinePerCentsAreOf) {
   const std::string report = documents_of(evaluate(study), {});
   expect_text(report,
               "Baseline: the step with the fused standard residual, folded into the all-reduce "
-              "before each layer (`all_reduce`). The scenario has measured prefill.");
+              "before each layer (`all_reduce`). At decode `block_attnres` and `full_attnres` are "
+              "folded into the all-reduce; `mhc` runs in kernels of its own. The scenario has "
+              "measured prefill.");
   expect_text(report, "- prefill: 2.00 s, measured\n");
   // The standard residual as a kernel of its own is another one, and adds.
   expect_text(report, "| prefill | standard | +");
+}
+
+TEST(Report, SaysHowAPrefillIsSharedOut) {
+  Study study = test::modelled_study();
+  study.prefill->sequence_shards = 4;
+  expect_text(documents_of(evaluate(study), {}),
+              ", shared out over 4 devices on the residual path.");
+  study.prefill->sequence_shards = 1;
+  expect_text(documents_of(evaluate(study), {}),
+              ", all of them on the residual path of every device.");
+}
+
+TEST(Report, SaysHowAttnResIsAskedAbout) {
+  Study study = test::modelled_study();
+  const std::string sentence = "Attention Residuals are not among these";
+  EXPECT_EQ(documents_of(evaluate(study), {}).find(sentence), std::string::npos);
+  study.path = {Scheme{schemes::kStandard}, study.model.num_layers};
+  study.schedule = Schedule::fused;
+  study.compare.clear();
+  expect_text(documents_of(evaluate(study), {}), sentence);
 }
 
 TEST(Report, SaysWherePhase1RunsBesideALayer) {

@@ -222,27 +222,40 @@ TEST(StageAndChunkTables, HaveALineEach) {
 }
 
 std::vector<BudgetRow> every_verdict() {
-  return {{{BudgetKind::decode_overhead, 0.02}, 0.015, 0.03, Verdict::unknown, "why", ""},
-          {{BudgetKind::prefill_bank, 2.5e9}, 264241152, 264241152, Verdict::pass, "", ""},
-          {{BudgetKind::prefill_peak, 1e9}, 2e9, 2e9, Verdict::fail, "", "a smaller chunk"},
-          {{BudgetKind::training_overhead, 0.02}, {}, {}, Verdict::unknown, "", ""},
-          {{BudgetKind::device_memory, 0}, 2e9, std::nullopt, Verdict::unknown, "", ""}};
+  return {{{BudgetKind::decode_overhead, 0.02}, 0.015, 0.03, Verdict::unknown, "why", {}},
+          {{BudgetKind::prefill_bank, 2.5e9}, 264241152, 264241152, Verdict::pass, "", {}},
+          {{BudgetKind::prefill_peak, 1e9}, 2e9, 2e9, Verdict::fail, "", {{"a smaller chunk"}}},
+          {{BudgetKind::training_overhead, 0.02}, {}, {}, Verdict::unknown, "", {}},
+          {{BudgetKind::device_memory, 0}, 2e9, std::nullopt, Verdict::unknown, "", {}}};
 }
 
 TEST(BudgetTable, WritesWhatIsTooMuch) {
   EXPECT_EQ(plain_text(budget_table(every_verdict())),
-            "budget                limit          predicted  too much by  verdict\n"
-            "-----------------  --------  -----------------  -----------  --------\n"
-            "decode_overhead       2.0 %     [1.5 %, 3.0 %]            -  unknown\n"
-            "prefill_bank       2.500 GB           264.2 MB            -  OK\n"
-            "prefill_peak       1.000 GB           2.000 GB     1.000 GB  too much\n"
-            "training_overhead     2.0 %                  -            -  unknown\n"
-            "device_memory             -  at least 2.000 GB            -  unknown\n");
+            "budget                limit          predicted  surely over by  verdict\n"
+            "-----------------  --------  -----------------  --------------  --------\n"
+            "decode_overhead       2.0 %     [1.5 %, 3.0 %]               -  unknown\n"
+            "prefill_bank       2.500 GB           264.2 MB               -  OK\n"
+            "prefill_peak       1.000 GB           2.000 GB        1.000 GB  too much\n"
+            "training_overhead     2.0 %                  -               -  unknown\n"
+            "device_memory             -  at least 2.000 GB               -  unknown\n");
+}
+
+// The median says what is likely; memory has none, and is counted without activations.
+TEST(BudgetTable, SaysWhatIsLikely) {
+  const auto word = [](BudgetRow row) { return budget_table({&row, 1}).rows.front().back(); };
+  BudgetRow row{{BudgetKind::decode_overhead, 0.02}, 0.015, 0.03, Verdict::unknown, "", {}};
+  row.middle = 0.02;
+  EXPECT_EQ(word(row), "likely OK");
+  row.middle = 0.0201;
+  EXPECT_EQ(word(row), "likely too much");
+  EXPECT_EQ(word({{BudgetKind::device_memory, 1e9}, 0.95e9, 1.05e9, Verdict::unknown, "", {}}),
+            "may not fit");
 }
 
 TEST(BudgetNotes, SayWhyAndWhatWouldWork) {
   EXPECT_EQ(budget_notes(every_verdict()),
-            (std::vector<std::string>{"decode_overhead: why", "prefill_peak: a smaller chunk"}));
+            (std::vector<std::string>{"decode_overhead: why",
+                                      "prefill_peak: a smaller chunk would keep it"}));
 }
 
 TEST(TerminalPage, HasEverySectionWithin100Columns) {

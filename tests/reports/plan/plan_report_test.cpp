@@ -120,6 +120,25 @@ TEST(PlanText, NamesThreeOfThoseThatAreAsGood) {
   EXPECT_EQ(document.at("plans").at(0).at("as_good").at(0).at("expert"), 2);
 }
 
+TEST(PlanText, SaysThatStagesWaitForOneAnother) {
+  PlanReport it = report();
+  it.plans.best = {plan({.tensor = 4, .pipeline = 2, .expert = 4}, 10e-3, 0.01)};
+  EXPECT_THAT(plan_text(it), testing::HasSubstr("Pipeline stages are timed with one batch in "
+                                                "flight: while one works, the others wait."));
+  it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01)};
+  EXPECT_THAT(plan_text(it), testing::Not(testing::HasSubstr("Pipeline stages")));
+}
+
+TEST(PlanText, SaysWhichBlocksAreNotKept) {
+  PlanReport it = report();
+  it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01)};
+  it.scenario_blocks = partition_by_size(186, 12);
+  EXPECT_THAT(plan_text(it),
+              testing::HasSubstr("The scenario's blocks of 12 layers (sublayers) are not kept."));
+  it.scenario_blocks = partition_by_size(186, 24);
+  EXPECT_THAT(plan_text(it), testing::Not(testing::HasSubstr("are not kept")));
+}
+
 TEST(PlanText, SaysWhichReplicasWereLeftOut) {
   PlanReport it = report();
   it.plans.best = {plan({.tensor = 8, .expert = 8}, 10e-3, 0.01)};

@@ -47,6 +47,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::ValuesIn(std::vector<BadInputCase>{
         {"NoSchema", "model: kimi_k3\n",
          "it.yaml:1:1: error: missing key 'schema' (the first line is 'schema: depthcost/1')"},
+        {"ConfigOfAModel", "{\"model_type\": \"llama\", \"hidden_size\": 8192}\n",
+         "it.yaml:1:1: error: missing key 'schema' (this is a config.json of a model: --model reads "
+         "it)"},
         {"WrongSchema", "schema: depthcost/2\nmodel: kimi_k3\n",
          "it.yaml:1:9: error: invalid schema 'depthcost/2' (must be 'depthcost/1')"},
         {"SchemaOfAModel", "schema: depthcost-model/1\nmodel: kimi_k3\n",

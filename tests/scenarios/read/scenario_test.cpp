@@ -35,13 +35,14 @@ TEST(Implementation, OfAFrameworkRunsUnfused) {
 TEST(Implementation, OfAStackIsTheFastestWhereNobodyHasMeasuredIt) {
   const Scenario scenario = parsed(
       "model: kimi_k3\nhardware: b300_sxm\nresidual: {implementation: vllm, compare: "
-      "[standard, mhc]}\n");
+      "[standard, mhc, hc_dynamic]}\n");
   EXPECT_GT(scenario.study.machine->few_tokens->stack.projection.value, 1);
   std::vector<std::string> notes;
   for (const ResolvedValue& value : scenario.values)
     if (value.origin.find("of vllm's kernels") != std::string::npos) notes.push_back(value.origin);
   EXPECT_EQ(notes, (std::vector<std::string>{
-                       "fallback: no measurement of vllm's kernels of block_attnres is known"}));
+                       "fallback: no measurement of vllm's kernels of block_attnres is known",
+                       "fallback: of vllm's kernels of hc_dynamic only mhc_post is measured"}));
 }
 
 // --- what is shipped ---
