@@ -119,9 +119,18 @@ Profile profile_in(const Values& values) {
   return profile;
 }
 
+namespace {
+
+/// A driver says "NVIDIA H200" of the module that datasheets and presets call "NVIDIA H200 SXM".
+bool is_same_device(const std::string& measured, const std::string& machine) {
+  return measured == machine || machine == measured + " SXM";
+}
+
+}  // namespace
+
 void require_good_and_own(const Samples& samples, const std::string& machine) {
   require_good(samples);
-  if (samples.subject() != machine)
+  if (!is_same_device(samples.subject(), machine))
     throw ForeignSamples(fmt::format("{}: skipped: measured on {}, the profile on {}",
                                      printable(samples.path), printable(samples.subject()),
                                      printable(machine)));

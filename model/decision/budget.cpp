@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 
 #include "model/decision/kept_in_training.hpp"
 #include "model/decision/memory_remedy.hpp"
@@ -190,18 +189,13 @@ BudgetRow kept_row(const Budget& budget, const Study& study) {
 }
 
 BudgetRow memory_row(const Budget& budget, const BudgetInputs& inputs) {
-  std::map<WorkloadId, Bytes> at_workload;
-  for (const MemoryRow& row : inputs.memory)
-    if (is_of_study(*row.path, inputs.study)) at_workload[row.workload] += row.bytes;
-  if (at_workload.empty()) return unknown(budget, "the scenario has no workload");
-  const auto [workload, bytes] =
-      *std::max_element(at_workload.begin(), at_workload.end(),
-                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  BudgetRow row = known(decided_memory(budget, inputs.study, bytes));
+  const auto fullest = fullest_of(inputs.memory, inputs.study.path.scheme);
+  if (!fullest) return unknown(budget, "the scenario has no workload");
+  BudgetRow row = known(decided_memory(budget, inputs.study, fullest->bytes));
   if (row.verdict == Verdict::fail)
-    row.reason = fmt::format("largest at {}", name(workload));
+    row.reason = fmt::format("largest at {}", name(fullest->workload));
   else if (row.high && row.verdict == Verdict::unknown)
-    row.reason = fmt::format("less than a tenth is left at {}", name(workload));
+    row.reason = fmt::format("less than a tenth is left at {}", name(fullest->workload));
   else if (!row.high)
     row.reason = has_memory_capacity(inputs.study)
                      ? "the model has no attention and mlp, so that its weights are not counted"

@@ -43,27 +43,28 @@ QualityEvidence one_loss(std::string_view name) {
 
 /// A row of Table 4 stands for the parameters that it was measured with.
 struct MeasuredAblation {
-  std::string_view scheme;
+  const SchemeRule* rule;
   SchemeParameters parameters;
   std::string_view name;
 };
 
 const std::array kAblations{
-    MeasuredAblation{"standard", {}, "baseline"},
-    MeasuredAblation{"mhc", {}, "mhc"},
-    MeasuredAblation{"full_attnres", {}, "full"},
-    MeasuredAblation{"denseformer", {.dilation = 1, .period = 1}, "denseformer"},
-    MeasuredAblation{"attnres_input_dependent", {}, "full_input_dependent_query"},
-    MeasuredAblation{"attnres_input_independent", {}, "full_input_independent_mixing"},
-    MeasuredAblation{"attnres_sigmoid", {}, "full_sigmoid"},
-    MeasuredAblation{"attnres_raw_keys", {}, "full_no_rmsnorm"},
-    MeasuredAblation{"attnres_raw_keys", {.block_size = 4}, "block_no_rmsnorm"},
-    MeasuredAblation{"attnres_multihead", {.block_size = 4, .heads = 16}, "block_multihead_H16"},
-    MeasuredAblation{"attnres_sliding_window", {.window = 8}, "swa_1+8"}};
+    MeasuredAblation{&schemes::kStandard, {}, "baseline"},
+    MeasuredAblation{&schemes::kMhc, {}, "mhc"},
+    MeasuredAblation{&schemes::kFullAttnRes, {}, "full"},
+    MeasuredAblation{&schemes::kDenseFormer, {.dilation = 1, .period = 1}, "denseformer"},
+    MeasuredAblation{&schemes::kAttnResInputDependent, {}, "full_input_dependent_query"},
+    MeasuredAblation{&schemes::kAttnResInputIndependent, {}, "full_input_independent_mixing"},
+    MeasuredAblation{&schemes::kAttnResSigmoid, {}, "full_sigmoid"},
+    MeasuredAblation{&schemes::kAttnResRawKeys, {}, "full_no_rmsnorm"},
+    MeasuredAblation{&schemes::kAttnResRawKeys, {.block_size = 4}, "block_no_rmsnorm"},
+    MeasuredAblation{
+        &schemes::kAttnResMultihead, {.block_size = 4, .heads = 16}, "block_multihead_H16"},
+    MeasuredAblation{&schemes::kAttnResSlidingWindow, {.window = 8}, "swa_1+8"}};
 
 bool stands_for(const MeasuredAblation& ablation, const Scheme& scheme) {
   const auto& keys = scheme.rule->keys;
-  return ablation.scheme == scheme.rule->id &&
+  return ablation.rule == scheme.rule &&
          std::all_of(keys.begin(), keys.end(), [&](const SchemeKey& key) {
            return ablation.parameters.*key.member == scheme.parameters.*key.member;
          });
@@ -72,10 +73,10 @@ bool stands_for(const MeasuredAblation& ablation, const Scheme& scheme) {
 }  // namespace
 
 std::optional<AdjustedSpeedup> published_speedup(const Scheme& scheme) {
-  const std::string_view id = scheme.rule->id;
-  const bool is_attnres = id == "full_attnres" || id == "block_attnres";
+  const bool is_attnres =
+      scheme.rule == &schemes::kFullAttnRes || scheme.rule == &schemes::kBlockAttnRes;
   for (const AdjustedSpeedup& row : kMarinSpeedups)
-    if (row.name == (is_attnres ? "attn_residuals" : id)) return row;
+    if (row.name == (is_attnres ? "attn_residuals" : scheme.rule->id)) return row;
   return std::nullopt;
 }
 

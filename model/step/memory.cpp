@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -125,6 +126,17 @@ Bytes memory_of(std::span<const MemoryRow> rows, WorkloadId workload, const Sche
   for (const MemoryRow& row : rows)
     if (row.workload == workload && same_scheme(row.path->scheme, scheme)) sum += row.bytes;
   return sum;
+}
+
+std::optional<NeededMemory> fullest_of(std::span<const MemoryRow> rows, const Scheme& scheme) {
+  std::map<WorkloadId, Bytes> at_workload;
+  for (const MemoryRow& row : rows)
+    if (same_scheme(row.path->scheme, scheme)) at_workload[row.workload] += row.bytes;
+  if (at_workload.empty()) return std::nullopt;
+  const auto [workload, bytes] =
+      *std::max_element(at_workload.begin(), at_workload.end(),
+                        [](const auto& a, const auto& b) { return a.second < b.second; });
+  return NeededMemory{workload, bytes};
 }
 
 bool is_too_large(const Study& study, std::span<const MemoryRow> rows, WorkloadId workload,

@@ -56,6 +56,15 @@ std::vector<MemoryRow> memory_rows(const Study& study, const ResidualPath& path)
 /// What one workload keeps on the fullest device under a path: the sum of its rows.
 Bytes memory_of(std::span<const MemoryRow> rows, WorkloadId workload, const Scheme& scheme);
 
+/// What one workload keeps on the fullest device.
+struct NeededMemory {
+  WorkloadId workload;
+  Bytes bytes;
+};
+
+/// The workload that keeps most under a scheme; nothing where no row is of it.
+std::optional<NeededMemory> fullest_of(std::span<const MemoryRow> rows, const Scheme& scheme);
+
 /// Whether that is surely more than the device has. Without an architecture only the residual path
 /// is counted: the rest would come on top.
 bool is_too_large(const Study& study, std::span<const MemoryRow> rows, WorkloadId workload,

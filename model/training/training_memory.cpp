@@ -2,7 +2,6 @@
 #include "model/training/training_memory.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "model/ledger/backward.hpp"
@@ -190,14 +189,7 @@ std::vector<MemoryRow> all_memory_rows(const Study& study, const ResidualPath& p
 }
 
 NeededMemory fullest_workload(const Study& study, const ResidualPath& path) {
-  std::map<WorkloadId, Bytes> at_workload;
-  NeededMemory most;
-  for (const MemoryRow& row : all_memory_rows(study, path)) {
-    Bytes& sum = at_workload[row.workload];
-    sum += row.bytes;
-    if (sum > most.bytes) most = {row.workload, sum};
-  }
-  return most;
+  return fullest_of(all_memory_rows(study, path), path.scheme).value_or(NeededMemory{});
 }
 
 Bytes fullest_memory(const Study& study, const ResidualPath& path) {

@@ -50,11 +50,6 @@ std::vector<MemoryRow> training_memory_rows(const Study& study, const BesideTheP
 /// memory_rows() and training_memory_rows() of a path in the schedule that it is quoted with.
 std::vector<MemoryRow> all_memory_rows(const Study& study, const ResidualPath& path);
 
-struct NeededMemory {
-  WorkloadId workload;
-  Bytes bytes;
-};
-
 /// The workload that takes most of the fullest device's memory; no bytes without a workload.
 NeededMemory fullest_workload(const Study& study, const ResidualPath& path);
 

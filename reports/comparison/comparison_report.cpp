@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "reports/comparison/error_groups.hpp"
 #include "reports/comparison/kernel_tables.hpp"
@@ -197,13 +198,22 @@ std::string verdict_line(std::span<const ComparedCase> cases) {
   return fmt::format("Verdicts: {}. {}", text, gate);
 }
 
-/// The first cases that do not pass, each with the numbers and the rule that say so.
+/// The worst of what does not pass, each with the numbers and the rule that say so. What blocks
+/// comes first.
 std::vector<std::string> reasons_of(std::span<const ComparedCase> cases) {
   constexpr std::size_t kMost = 3;
-  std::vector<std::string> reasons;
+  std::vector<const ComparedCase*> open;
   for (const ComparedCase& compared : cases)
-    if (compared.comparison.agreement != Agreement::pass && reasons.size() < kMost)
-      reasons.push_back(fmt::format("{}: {}.", compared.id, verdict_text(compared)));
+    if (compared.comparison.agreement != Agreement::pass) open.push_back(&compared);
+  const auto rank = [](const ComparedCase& it) {
+    return std::pair(it.is_blocked(), std::abs(it.comparison.error));
+  };
+  std::stable_sort(open.begin(), open.end(),
+                   [&](const auto* a, const auto* b) { return rank(*a) > rank(*b); });
+  std::vector<std::string> reasons;
+  for (const ComparedCase* it : open)
+    if (reasons.size() < kMost)
+      reasons.push_back(fmt::format("{}: {}.", it->id, verdict_text(*it)));
   return reasons;
 }
 

@@ -225,6 +225,21 @@ TEST_F(ProfileCommand, CompareSkipsTheSamplesOfAnotherMachine) {
             "Synthetic CPU, 1 thread\n");
 }
 
+// A driver says "NVIDIA H200" of what a preset calls "NVIDIA H200 SXM".
+TEST_F(ProfileCommand, CompareHoldsSamplesOfAModuleToItsPreset) {
+  const Outcome compared =
+      run({"compare", DEPTHCOST_SOURCE_DIR "/scenarios/profiles/h200_vm.samples.json", "--hardware",
+           "h200_sxm"});
+  EXPECT_EQ(compared.errors, "");
+  EXPECT_NE(compared.exit_code, 77);
+  EXPECT_TRUE(compared.output.starts_with("h200_vm.samples.json against h200_sxm\n"))
+      << compared.output;
+  EXPECT_EQ(run({"compare", DEPTHCOST_SOURCE_DIR "/scenarios/profiles/h200_vm.samples.json",
+                 "--hardware", "h100_sxm"})
+                .exit_code,
+            77);
+}
+
 TEST_F(ProfileCommand, CompareWritesOverNothingThatItReads) {
   folder_.written("rules.yaml", content_of(kRoot + "scenarios/tolerances/samples.yaml"));
   for (const std::string file : {"synthetic.yaml", "synthetic.samples.json", "rules.yaml"}) {

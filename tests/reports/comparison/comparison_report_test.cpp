@@ -208,6 +208,17 @@ TEST(ComparisonText, BeginsWithTheVerdictsAndHasNoRowBeyond80Places) {
     EXPECT_TRUE(line.size() <= 80 || line.ends_with('.')) << line;
 }
 
+TEST(ComparisonText, GivesTheReasonOfWhatBlocksFirst) {
+  const std::string text = to_table(report());
+  std::vector<std::string> reasons;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line) && !line.empty();)
+    if (line.find(", tolerance ") != std::string::npos)
+      reasons.push_back(line.substr(0, line.find(", predicted")));
+  ASSERT_EQ(reasons.size(), 3U) << text;
+  EXPECT_EQ(reasons[1], "bad: fail: measured 100 us");
+}
+
 TEST(ComparisonJson, HasEveryTermOfThePrediction) {
   ComparisonReport it = report();
   it.cases.resize(1);
