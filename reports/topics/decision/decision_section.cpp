@@ -385,13 +385,14 @@ std::string baseline_sentence(const Evaluation& e) {
   if (!measured.empty())
     text += fmt::format(" The scenario has measured {}.", listed(workload_names(measured)));
   if (const std::string missing = missing_baseline(e); !missing.empty()) text += " " + missing;
+  if (const std::string unasked = unasked_sentence(e); !unasked.empty()) text += " " + unasked;
   return text;
 }
 
 std::vector<std::string> more_sentences(const Evaluation& e, TextStyle style) {
-  std::vector<std::string> sentences{
-      traffic_sentence(e), unasked_sentence(e),  batch_sentence(e),    speculation_sentence(e),
-      prompt_sentence(e),  boundary_sentence(e), two_phase_sentence(e)};
+  std::vector<std::string> sentences{traffic_sentence(e),     batch_sentence(e),
+                                     speculation_sentence(e), prompt_sentence(e),
+                                     boundary_sentence(e),    two_phase_sentence(e)};
   std::erase(sentences, "");
   const std::string claimed = style == TextStyle::markdown ? escaped(e.study.claim) : e.study.claim;
   for (const ClaimRow& claim : e.claims) sentences.push_back(claim_sentence(claimed, claim));
