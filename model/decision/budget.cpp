@@ -291,22 +291,16 @@ Budget overhead_limit(const Study& study, BudgetKind overhead) {
 }
 
 Budget overhead_limit(const Study& study, WorkloadKind workload) {
-  switch (workload) {
-    case WorkloadKind::decode:
-      return overhead_limit(study, BudgetKind::decode_overhead);
-    case WorkloadKind::prefill:
-      return overhead_limit(study, BudgetKind::prefill_overhead);
-    case WorkloadKind::training:
-      break;
-  }
-  return overhead_limit(study, BudgetKind::training_overhead);
+  const auto is_of = [&](BudgetKind kind) { return overhead_workload(kind) == workload; };
+  constexpr auto& kKinds = kEnumerators<BudgetKind>;
+  return overhead_limit(study, *std::find_if(kKinds.begin(), kKinds.end(), is_of));
 }
 
 std::vector<BudgetKind> asked_overheads(const Study& study) {
   std::vector<BudgetKind> overheads;
-  if (study.decode) overheads.push_back(BudgetKind::decode_overhead);
-  if (study.prefill) overheads.push_back(BudgetKind::prefill_overhead);
-  if (study.training) overheads.push_back(BudgetKind::training_overhead);
+  for (const BudgetKind kind : kEnumerators<BudgetKind>)
+    if (const auto workload = overhead_workload(kind); workload && asks_for(study, *workload))
+      overheads.push_back(kind);
   return overheads;
 }
 
@@ -317,8 +311,7 @@ Verdict verdict_of(double limit, double low, double high) {
 
 Fate fate_of(const BudgetRow& row) {
   if (row.middle && row.high) return fate_of(row.budget, row.verdict, *row.middle);
-  if (row.budget.kind == BudgetKind::device_memory && may_break(row) &&
-      row.verdict == Verdict::unknown)
+  if (row.budget.kind == BudgetKind::device_memory && row.high && row.verdict == Verdict::unknown)
     return Fate::may_not_fit;
   return fate_of(row.budget.kind, row.verdict);
 }

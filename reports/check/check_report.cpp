@@ -148,7 +148,8 @@ std::string to_table(const CheckReport& report) {
     if (!notes.empty()) text += fmt::format("\n{}\n", fmt::join(notes, "\n"));
     text += "\n";
   }
-  if (has_forgiven(report)) text += "What is not sure does not fail: --strict fails it.\n\n";
+  if (has_forgiven(report))
+    text += "A budget that may break does not fail the check. With --strict it does.\n\n";
   return text;
 }
 

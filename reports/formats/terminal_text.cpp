@@ -28,12 +28,13 @@ std::string coloured(std::string_view text, std::string_view code) {
 std::string_view verdict_colour(std::string_view cell) {
   for (const std::string_view bad : {"too much", "does not fit"})
     if (cell == bad) return kRed;
+  if (cell == "may not fit") return kYellow;
   const std::string_view word = cell.substr(0, cell.find(' '));
   for (const std::string_view good : {"pass", "OK", "holds", "recommended"})
     if (word == good) return kGreen;
   for (const std::string_view bad : {"fail", "breaks", "impossible"})
     if (word == bad) return kRed;
-  for (const std::string_view unsure : {"unknown", "ambiguous"})
+  for (const std::string_view unsure : {"unknown", "likely", "ambiguous"})
     if (word == unsure) return kYellow;
   return {};
 }

@@ -12,7 +12,7 @@
 #include <set>
 
 #include "model/base/infeasible.hpp"
-#include "model/ledger/launches.hpp"
+#include "model/ledger/path_operations.hpp"
 #include "model/machine/few_tokens.hpp"
 #include "model/step/collectives.hpp"
 #include "scenarios/device/device.hpp"
@@ -442,9 +442,8 @@ class ScenarioReader {
   void note_unmeasured(const ResidualPath& path, std::vector<ResolvedValue>& fallbacks) const {
     std::set<std::string_view> measured;
     std::set<std::string_view> unmeasured;
-    each_launch(path, shipped_schedule(path.scheme), [&](Count, const Operation& operation) {
-      (is_measured_by_stack(operation.id) ? measured : unmeasured).insert(name(operation.id));
-    });
+    for (const CountedOperation& it : distinct_operations(path, shipped_schedule(path.scheme)))
+      (is_measured_by_stack(it.operation.id) ? measured : unmeasured).insert(name(it.operation.id));
     if (unmeasured.empty()) return;
     const std::string_view stack = name(scenario_.study.implementation);
     const std::string_view scheme = name(path.scheme);

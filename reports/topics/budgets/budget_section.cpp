@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
+
 namespace depthcost {
 namespace budget_section {
 namespace {
@@ -23,12 +25,15 @@ BudgetNumbers numbers_of(const BudgetRow& row) {
   return numbers;
 }
 
+/// What comes of a change, in the order of Kept.
+using Outcomes = std::array<std::string_view, 3>;
+
 /// Each change with what comes of it, after one another.
-template <class Outcome>
-std::string joined(std::span<const Remedy> remedies, const Outcome& outcome) {
+std::string joined(std::span<const Remedy> remedies, const Outcomes& outcomes) {
   std::vector<std::string> texts;
   for (const Remedy& remedy : remedies)
-    texts.push_back(fmt::format("{}{}", remedy.change, outcome(remedy.kept)));
+    texts.push_back(
+        fmt::format("{}{}", remedy.change, outcomes.at(static_cast<std::size_t>(remedy.kept))));
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
@@ -136,31 +141,12 @@ Table budget_table(std::span<const BudgetRow> budgets) {
 }
 
 std::string remedies_text(std::span<const Remedy> remedies) {
-  return joined(remedies, [](Kept kept) -> std::string_view {
-    switch (kept) {
-      case Kept::no:
-        return " would help, and is not enough";
-      case Kept::likely:
-        return " would likely keep it";
-      case Kept::surely:
-        return " would keep it";
-    }
-    return "";
-  });
+  return joined(remedies,
+                {" would help, and is not enough", " would likely keep it", " would keep it"});
 }
 
 std::string remedies_list(std::span<const Remedy> remedies) {
-  return joined(remedies, [](Kept kept) -> std::string_view {
-    switch (kept) {
-      case Kept::no:
-        return " (not enough alone)";
-      case Kept::likely:
-        return " (likely)";
-      case Kept::surely:
-        return "";
-    }
-    return "";
-  });
+  return joined(remedies, {" (not enough alone)", " (likely)", ""});
 }
 
 std::vector<std::string> budget_notes(std::span<const BudgetRow> budgets) {

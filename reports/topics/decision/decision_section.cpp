@@ -86,7 +86,7 @@ std::string folding_sentence(const Evaluation& e) {
   return parts.empty() ? "" : fmt::format(" At decode {}.", fmt::join(parts, "; "));
 }
 
-/// How to ask about what nobody asked about. The number of blocks is the user's to choose.
+/// How to ask about AttnRes, where the question left it out: no block size suits every model.
 std::string unasked_sentence(const Evaluation& e) {
   const bool has_attnres =
       std::any_of(e.paths.begin(), e.paths.end(),

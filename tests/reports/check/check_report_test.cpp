@@ -44,7 +44,7 @@ TEST(CheckTable, HasTheWorstWordTheLimitsAndTheNearestFix) {
             "decode_overhead: schedule two_phase would keep it\n"
             "prefill_overhead: the limit lies inside the interval\n\n"
             "silent.yaml: S\n\nno budgets: nothing to check\n\n"
-            "What is not sure does not fail: --strict fails it.\n\n");
+            "A budget that may break does not fail the check. With --strict it does.\n\n");
 }
 
 TEST(CheckJson, HasEveryScenarioAndEveryBudget) {

@@ -223,6 +223,11 @@ TEST(Explain, KnowsEveryPartOfATrainingStep) {
         "memory.training.block_attnres.pipeline_blocks"})
     EXPECT_TRUE(explain(e, metric)) << metric;
   EXPECT_FALSE(explain(e, "training.chunks.8"));
+  // Every term that layer_work() and chunk_times() add up.
+  const std::string chunk = explained(e, "training.chunks.0").formula;
+  for (const char* term : {"what is not kept, again", "2 x their scores and mixes", "collectives",
+                           "backward for weights: layers' products", "offload"})
+    EXPECT_NE(chunk.find(term), std::string::npos) << term;
   EXPECT_EQ(explained(e, "training.transitions.0").numbers.back(), "0.01 ms + bytes / 50.0 GB/s");
   EXPECT_EQ(explained(e, "step.training.block_attnres.single_pass").numbers.front(),
             "interleaved_1f1b: P = 4, V = 2, M = 8; 4096 tokens of a micro-batch on one device");

@@ -21,6 +21,16 @@ std::string at_width(std::size_t width) {
   return for_terminal(plain_text(kTable), {.width = width});
 }
 
+// The words of a verdict that is not sure are yellow, those that contain a red one too.
+TEST(TerminalText, ColoursWhatIsNotSure) {
+  for (const std::string word :
+       {"unknown", "likely OK", "likely too much", "likely breaks", "may not fit", "ambiguous"}) {
+    const Table table{{{"scheme"}, {"verdict"}}, {{"mhc", word}}};
+    const std::string text = for_terminal(plain_text(table), {.colours = Colours::ansi});
+    EXPECT_NE(text.find("\x1b[33m" + word + "\x1b[0m"), std::string::npos) << text;
+  }
+}
+
 TEST(TerminalText, IsTheTextItselfWhereNothingIsKnownOfTheTerminal) {
   const std::string text = "A line.\n\n" + plain_text(kTable) + "no newline at the end";
   EXPECT_EQ(for_terminal(text, {}), text);
