@@ -26,7 +26,9 @@ std::vector<StepRow> asked_steps(const Study& study, BudgetKind kind) {
 
 BudgetRow decided_for(const Study& study, const Budget& budget) {
   const std::vector<StepRow> steps = asked_steps(study, budget.kind);
-  const std::vector<MemoryRow> memory = memory_rows(study, study.path);
+  const std::vector<MemoryRow> memory = budget.kind == BudgetKind::device_memory
+                                            ? all_memory_rows(study, study.path)
+                                            : memory_rows(study, study.path);
   std::optional<PipelineTraffic> payload;
   if (study.pipeline) payload = scheme_payload(*study.pipeline, study.path, Cache::none);
   const BudgetInputs inputs{study, steps, memory, payload ? &*payload : nullptr};

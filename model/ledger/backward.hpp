@@ -1,6 +1,6 @@
 // What the residual path's backward pass moves, launches and keeps, layer by layer: counts that
 // follow from the update rules and from public kernels. Times made of them have the rates of
-// forward kernels. REFERENCES.md, "backward" and "activations".
+// forward kernels and up to twice their length. REFERENCES.md, "backward" and "activations".
 #pragma once
 
 #include <vector>

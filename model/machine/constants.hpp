@@ -61,8 +61,9 @@ struct EngineKernels {
 };
 
 /// What a training framework's steps reach on a GPU. The shares are those of whole steps. They
-/// contain norms, permutations and casts, the optimiser, and what ranks of one node exchange. What
-/// crosses nodes and the reduction of gradients stand beside them. REFERENCES.md, "training".
+/// contain norms, permutations and casts, the optimiser, and what experts of one node exchange.
+/// What tensor ranks exchange, what crosses nodes and the reduction of gradients stand beside them.
+/// REFERENCES.md, "training".
 struct TrainingConstants {
   double bf16_products = 1;  // share of the dense bf16 rate
   double fp8_products = 1;   // share of the dense fp8 rate
@@ -81,6 +82,9 @@ struct EngineConstants {
   /// Kernels that are launched before their neighbour ends (Prefetch::before_start) take so much of
   /// the floor.
   double floor_of_launched_ahead = 1;
+  /// The most that a decode step takes longer with each of its sequences: the host schedules,
+  /// samples and sends its token. At the value an engine hides that behind the GPU's work.
+  Seconds sequence_time;
   /// Share of a datasheet's dense rate that matrix products reach.
   Estimate<double> sustained_rate;
   /// A prefill's experts take so many times what their bytes and operations say.

@@ -488,11 +488,12 @@ TimeTerms stream_terms(const Machine& machine, Launch launch, double num_kernels
   TimeTerms terms{.floor = num_kernels * floor};
   const Bytes all = reads + writes;
   if (all.value == 0) return terms;
+  const double share = share_of_bandwidth(machine, TokenWork{}, corner);
   const BytesPerSecond cap =
-      std::min(at_mix(machine.memory_bandwidth, reads / all, opposite(corner.bandwidth)),
+      std::min(share * at_mix(machine.memory_bandwidth, reads / all, opposite(corner.bandwidth)),
                machine.memory_ceiling);
   terms.bytes = all / drawn_bandwidth(machine, cap, all.value);
-  return terms;
+  return at(machine.residual, corner.bandwidth) * terms;
 }
 
 Bytes exchange_bytes(const Operation& operation, const Execution& execution) {

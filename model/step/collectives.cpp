@@ -2,17 +2,13 @@
 #include "model/step/collectives.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace depthcost {
 namespace {
 
 /// Rows in fp8 have a scale in f32 for 128 elements. [deepep]
 constexpr double kElementsPerScale = 128;
-
-Bytes rows(double elements, Dtype dtype) {
-  const double scales = dtype == Dtype::fp8 ? elements / kElementsPerScale : 0;
-  return storage(elements, dtype) + storage(scales, Dtype::f32);
-}
 
 /// Tensor ranks join the tokens of a pass behind a layer.
 void join(const Study& study, WorkloadKind workload, const ForwardPass& pass, double calls,
@@ -29,24 +25,43 @@ void join(const Study& study, WorkloadKind workload, const ForwardPass& pass, do
   }
 }
 
-/// A rank sends its share of the tokens that it holds, each to every expert that it has chosen, in
-/// rows as wide as these take.
-void dispatch_and_combine(const Study& study, const ForwardPass& pass, const ExpertMlp& experts,
-                          double calls, std::vector<Collective>& all) {
+/// How often a token is sent. The kernels of a prefill send it once to each node, which hands it on
+/// inside; those of a decode step send it to every expert. [deepep]
+double copies_of_token(const Study& study, WorkloadKind workload, const ExpertMlp& experts) {
+  const bool is_in_a_node =
+      !study.machine || study.expert_parallel_size <= study.machine->devices_per_node;
+  return workload == WorkloadKind::prefill && !is_in_a_node ? nodes_of_token(study, experts)
+                                                            : as_double(experts.num_active);
+}
+
+/// A rank sends its share of the tokens that it holds, in rows as wide as the experts take.
+void dispatch_and_combine(const Study& study, WorkloadKind workload, const ForwardPass& pass,
+                          const ExpertMlp& experts, double calls, std::vector<Collective>& all) {
   const double visits = pass.tokens() /
                         static_cast<double>(ranks_of_tokens(sharding_of(study, pass))) *
-                        static_cast<double>(experts.num_active);
+                        copies_of_token(study, workload, experts);
   const Count width = experts.latent_width.value_or(study.model.hidden_size);
   const double elements = visits * static_cast<double>(width);
   const auto push = [&](Dtype dtype) {
     all.push_back(
-        {TransferKind::all_to_all, study.expert_parallel_size, rows(elements, dtype), calls});
+        {TransferKind::all_to_all, study.expert_parallel_size, sent_rows(elements, dtype), calls});
   };
   push(dispatch_dtype(study));
   push(study.model.dtype);
 }
 
 }  // namespace
+
+Bytes sent_rows(double elements, Dtype dtype) {
+  const double scales = dtype == Dtype::fp8 ? elements / kElementsPerScale : 0;
+  return storage(elements, dtype) + storage(scales, Dtype::f32);
+}
+
+double nodes_of_token(const Study& study, const ExpertMlp& experts) {
+  const double nodes =
+      std::ceil(as_double(study.expert_parallel_size) / as_double(study.machine->devices_per_node));
+  return nodes * (1 - std::pow(1 - 1 / nodes, as_double(experts.num_active)));
+}
 
 bool experts_are_spread(const Study& study) {
   if (study.expert_parallel_size <= study.tensor_parallel_size) return false;
@@ -70,7 +85,7 @@ std::vector<Collective> collectives_of(const Study& study, WorkloadKind workload
     join(study, workload, pass, calls, all);
     const auto* experts = std::get_if<ExpertMlp>(&layers.mlp);
     if (experts != nullptr && experts_are_spread(study))
-      dispatch_and_combine(study, pass, *experts, calls, all);
+      dispatch_and_combine(study, workload, pass, *experts, calls, all);
   }
   return all;
 }

@@ -104,7 +104,7 @@ KeptByLayers kept_by_layers(const Study& study) {
 }
 
 /// A forward pass adds its chunk, the gradients of its weights take it away.
-Bytes peak_of(const std::vector<PipelineTask>& tasks, const std::vector<Bytes>& chunks) {
+Bytes peak_of_kept(const std::vector<PipelineTask>& tasks, const std::vector<Bytes>& chunks) {
   Bytes now;
   Bytes peak;
   for (const PipelineTask& task : tasks) {
@@ -112,6 +112,22 @@ Bytes peak_of(const std::vector<PipelineTask>& tasks, const std::vector<Bytes>& 
     if (task.kind == TaskKind::forward) now += bytes;
     if (task.kind == TaskKind::backward_weight) now -= bytes;
     peak = std::max(peak, now);
+  }
+  return peak;
+}
+
+/// A whole backward pass goes from decoder layer to decoder layer. A split one makes a chunk's
+/// activations for the gradients of its inputs, and needs them until those of its weights.
+Bytes peak_of_recomputed(const std::vector<PipelineTask>& tasks, const std::vector<Bytes>& chunks,
+                         Bytes decoder_layer) {
+  Bytes now;
+  Bytes peak = decoder_layer;
+  for (const PipelineTask& task : tasks) {
+    const bool is_split = task.backward == BackwardPass::split;
+    const Bytes bytes = is_split ? chunks[static_cast<std::size_t>(task.chunk)] : Bytes{};
+    if (task.kind == TaskKind::backward_input) now += bytes;
+    peak = std::max(peak, is_split ? now : now + decoder_layer);
+    if (task.kind == TaskKind::backward_weight) now -= bytes;
   }
   return peak;
 }
@@ -128,13 +144,14 @@ double kept_elements(const Mlp& mlp, double hidden_size, Count tensor) {
 
 std::vector<Bytes> layer_activations(const Study& study, const PipelineOrder& order) {
   const KeptByLayers kept = kept_by_layers(study);
-  const bool is_kept = study.training->layers == LayerActivations::keep;
   std::vector<Bytes> chunks;
   for (const Count layers : layout_of(study).chunk_layers)
-    chunks.push_back(is_kept ? as_double(layers) * kept.layer : Bytes{});
+    chunks.push_back(as_double(layers) * kept.layer);
   std::vector<Bytes> stages;
   for (const std::vector<PipelineTask>& tasks : order.stages)
-    stages.push_back(peak_of(tasks, chunks) + (is_kept ? Bytes{} : kept.decoder_layer));
+    stages.push_back(recomputes_layers(*study.training)
+                         ? peak_of_recomputed(tasks, chunks, kept.decoder_layer)
+                         : peak_of_kept(tasks, chunks));
   stages.back() += kept.logits;
   return stages;
 }

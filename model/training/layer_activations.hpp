@@ -16,8 +16,9 @@ double kept_elements(const Attention& attention, Count tensor);
 double kept_elements(const Mlp& mlp, double hidden_size, Count tensor);
 
 /// The most that each stage holds at a time, micro-batches in flight together. Layers that are
-/// recomputed hold one decoder layer at a time. The last stage has the logits of a micro-batch, in
-/// f32. The study must have a training step and an architecture.
+/// recomputed hold one decoder layer at a time, or where the backward pass is split, their chunk
+/// from the gradients of its inputs to those of its weights. The last stage has the logits of a
+/// micro-batch, in f32. The study must have a training step and an architecture.
 std::vector<Bytes> layer_activations(const Study& study, const PipelineOrder& order);
 
 }  // namespace depthcost

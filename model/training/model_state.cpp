@@ -4,11 +4,10 @@
 #include "model/ledger/arithmetic.hpp"
 #include "model/step/weights_and_cache.hpp"
 #include "model/training/replicas.hpp"
+#include "model/training/rest_of_training.hpp"
 
 namespace depthcost {
 namespace {
-
-constexpr double kWeightBytes = 2;
 
 /// Adds `elements` weights that `replicas` devices hold.
 void add(ModelState& state, const Training& training, double elements, double optimizer_bytes,
@@ -30,7 +29,7 @@ double path_parameters(const Study& study, const ResidualPath& path) {
 
 ModelState model_state(const Study& study, const ResidualPath& path) {
   const Training& training = *study.training;
-  const DeviceParameters parameters = device_parameters(study);
+  const DeviceParameters parameters = device_parameters(as_trained(study));
   const double optimizer = training.optimizer == Optimizer::muon ? kMuonBytes : kAdamwBytes;
   const Count replicas = dense_replicas(study).replicas;
   const double copies = as_double(num_copies(training.schedule));

@@ -13,6 +13,9 @@ struct ModelState {
   Bytes optimizer;  // master weights in f32, and moments in f32
 };
 
+/// Bytes of a weight: bf16.
+inline constexpr double kWeightBytes = 2;
+
 /// Bytes of the optimiser's state for each weight: a master copy and two moments, or for Muon one.
 inline constexpr double kAdamwBytes = 12;
 inline constexpr double kMuonBytes = 8;

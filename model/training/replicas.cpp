@@ -2,20 +2,60 @@
 #include "model/training/replicas.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "model/machine/node_crossing.hpp"
 #include "model/step/layer_work.hpp"
+#include "model/training/model_state.hpp"
 
 namespace depthcost {
 namespace {
 
-/// `stride` ranks lie between two replicas of a stage. A second copy of its chunk is on a stage far
-/// away.
-ReplicaGroup group_of(const Study& study, Count replicas, double stride) {
-  const Count all = replicas * num_copies(study.training->schedule);
-  if (!study.machine) return {all, 1};
-  const double in_a_node = as_double(study.machine->devices_per_node) / stride;
-  return {all, std::clamp(static_cast<Count>(in_a_node), Count{1}, replicas)};
+/// How many replicas each node has.
+using ByNode = std::map<Count, Count>;
+
+/// Every `stride`-th rank from the first.
+void place(ByNode& nodes, Count first_rank, Count replicas, Count stride, Count devices_per_node) {
+  for (Count placed = 0; placed < replicas;) {
+    const Count rank = first_rank + placed * stride;
+    const Count node = rank / devices_per_node;
+    const Count last_of_node = (node + 1) * devices_per_node - 1;
+    const Count here = std::min(replicas - placed, (last_of_node - rank) / stride + 1);
+    nodes[node] += here;
+    placed += here;
+  }
+}
+
+ReplicaGroup group_of(const ByNode& nodes, Count replicas) {
+  const auto [fewest, most] = std::minmax_element(
+      nodes.begin(), nodes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return {replicas, static_cast<Count>(nodes.size()), fewest->second, most->second};
+}
+
+/// Fewer neighbours send more over the network each, and more so in more nodes.
+bool lies_worse(const ReplicaGroup& a, const ReplicaGroup& b) {
+  return std::tuple(a.fewest_in_a_node, -a.nodes) < std::tuple(b.fewest_in_a_node, -b.nodes);
+}
+
+/// `stride` ranks lie between two replicas of a stage.
+ReplicaGroup worst_group(const Study& study, Count replicas, Count stride) {
+  const Count copies = num_copies(study.training->schedule);
+  if (!study.machine) return {.replicas = copies * replicas};
+  const Count stages = study.pipeline ? study.pipeline->num_stages : 1;
+  const Count ranks = ranks_per_stage(study);
+  std::optional<ReplicaGroup> worst;
+  for (Count stage = 0; stage < stages; ++stage) {
+    ByNode nodes;
+    const auto place_stage = [&](Count of) {
+      place(nodes, of * ranks, replicas, stride, study.machine->devices_per_node);
+    };
+    place_stage(stage);
+    if (copies > 1) place_stage(stages - 1 - stage);
+    const ReplicaGroup group = group_of(nodes, copies * replicas);
+    if (!worst || lies_worse(group, *worst)) worst = group;
+  }
+  return *worst;
 }
 
 /// The rate of a link of which nobody has measured a step's reduction.
@@ -26,54 +66,97 @@ Estimate<Seconds> time_over(BytesPerSecond link, Bytes bytes) {
 
 std::optional<Estimate<Seconds>> time_of(const Machine& machine, const ReplicaGroup& group,
                                          Bytes bytes) {
-  const double nodes = as_double(group.replicas) / as_double(group.in_a_node);
-  const double inside = as_double(group.in_a_node);
+  const double nodes = as_double(group.nodes);
+  const double most = as_double(group.most_in_a_node);
   Estimate<Seconds> time{{}, {}, {}, Evidence::assumed};
   if (nodes > 1) {
     if (!machine.network_bandwidth) return std::nullopt;
-    time += time_over(*machine.network_bandwidth, ((nodes - 1) / nodes / inside) * bytes);
+    time += time_over(*machine.network_bandwidth,
+                      ((nodes - 1) / nodes / as_double(group.fewest_in_a_node)) * bytes);
   }
-  if (inside > 1) {
+  if (most > 1) {
     if (!machine.link_bandwidth) return std::nullopt;
-    time += time_over(*machine.link_bandwidth, ((inside - 1) / inside) * bytes);
+    time += time_over(*machine.link_bandwidth, ((most - 1) / most) * bytes);
   }
   return time;
 }
 
+/// Of `elements` weights that a group has.
+std::optional<ReductionTime> time_of(const Study& study, const ReplicaGroup& group,
+                                     double elements) {
+  const Training& training = *study.training;
+  const double copies = as_double(num_copies(training.schedule));
+  const ReplicaBytes bytes = replica_bytes(training, copies * elements);
+  const auto once = time_of(*study.machine, group, bytes.once);
+  const auto each = time_of(*study.machine, group, bytes.each_micro_batch);
+  if (!once || !each) return std::nullopt;
+  return ReductionTime{*once, as_double(training.num_micro_batches) * *each};
+}
+
 }  // namespace
 
+Count ranks_per_stage(const Study& study) {
+  return study.tensor_parallel_size * study.context_parallel_size * study.data_parallel_size;
+}
+
 ReplicaGroup dense_replicas(const Study& study) {
-  return group_of(study, study.context_parallel_size * study.data_parallel_size,
-                  as_double(study.tensor_parallel_size));
+  return worst_group(study, study.context_parallel_size * study.data_parallel_size,
+                     study.tensor_parallel_size);
 }
 
 ReplicaGroup expert_replicas(const Study& study) {
   const Sharding sharding{.tensor = study.tensor_parallel_size,
                           .expert = study.expert_parallel_size};
-  const double stride = as_double(sharding.expert) * ranks_per_expert(sharding);
-  const double all = as_double(study.tensor_parallel_size * study.context_parallel_size *
-                               study.data_parallel_size);
-  return group_of(study, std::max(Count{1}, static_cast<Count>(all / stride)), stride);
+  const auto stride = static_cast<Count>(as_double(sharding.expert) * ranks_per_expert(sharding));
+  return worst_group(study, std::max(Count{1}, ranks_per_stage(study) / stride), stride);
 }
 
-Bytes reduced_bytes(const Training& training, double num_weights) {
-  const bool is_shared = training.sharding >= StateSharding::optimizer;
-  return storage(num_weights, training.main_gradients) +
-         storage(num_weights, is_shared ? Dtype::bf16 : training.main_gradients);
+ReplicaBytes replica_bytes(const Training& training, double num_weights) {
+  const Bytes gradients = storage(num_weights, training.main_gradients);
+  const Bytes weights{kWeightBytes * num_weights};
+  switch (training.sharding) {
+    case StateSharding::none:
+      return {gradients + gradients, {}};
+    case StateSharding::optimizer:
+      return {gradients + weights, {}};
+    case StateSharding::gradients:
+      return {weights, gradients};
+    case StateSharding::weights:
+      return {{}, gradients + 2 * weights};
+  }
+  return {};
 }
 
-std::optional<Estimate<Seconds>> reduction_time(const Study& study,
-                                                const ReducedParameters& parameters) {
-  const double copies = as_double(num_copies(study.training->schedule));
-  const auto bytes = [&](double elements) {
-    return reduced_bytes(*study.training, copies * elements);
-  };
-  const auto dense = time_of(*study.machine, dense_replicas(study), bytes(parameters.dense));
-  const auto experts = time_of(*study.machine, expert_replicas(study), bytes(parameters.experts));
+ReductionTime& ReductionTime::operator+=(const ReductionTime& more) {
+  behind += more.behind;
+  beside += more.beside;
+  return *this;
+}
+
+Seconds ReductionTime::exposed(IntervalEnd end, Seconds pipeline) const {
+  const Seconds hidden = end == IntervalEnd::high ? Seconds{} : pipeline;
+  const Seconds after = end == IntervalEnd::low ? Seconds{} : at(behind, end);
+  return after + std::max(Seconds{}, at(beside, end) - hidden);
+}
+
+std::optional<ReductionTime> reduction_time(const Study& study,
+                                            const ReducedParameters& parameters) {
+  const auto dense = time_of(study, dense_replicas(study), parameters.dense);
+  const auto experts = time_of(study, expert_replicas(study), parameters.experts);
   if (!dense || !experts) return std::nullopt;
-  Estimate<Seconds> time = *dense + *experts;
-  time.low = {};
+  ReductionTime time = *dense;
+  time += *experts;
   return time;
+}
+
+ReductionTime tensor_reduction_time(const Study& study, double parameters) {
+  const Count ranks = study.tensor_parallel_size;
+  if (ranks == 1 || residual_shards(study, WorkloadKind::training) == 1) return {};
+  ByNode nodes;
+  place(nodes, 0, ranks, 1, study.machine->devices_per_node);
+  const Bytes gradients = storage(parameters, study.training->main_gradients);
+  const auto time = time_of(*study.machine, group_of(nodes, ranks), gradients + gradients);
+  return time ? ReductionTime{.behind = *time} : ReductionTime{};
 }
 
 }  // namespace depthcost

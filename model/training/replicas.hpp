@@ -10,25 +10,35 @@ namespace depthcost {
 
 /// Ranks are numbered as in Megatron-LM: tensor first, then context, data and pipeline, so that a
 /// stage's replicas are neighbours.
+Count ranks_per_stage(const Study& study);
+
+/// Replicas of the weights of one device, those of the stage where they lie worst.
 struct ReplicaGroup {
   Count replicas = 1;
-  Count in_a_node = 1;  // of them, in the same node
+  Count nodes = 1;             // in which they lie
+  Count fewest_in_a_node = 1;  // of them
+  Count most_in_a_node = 1;
 };
 
 /// Devices with the same attention, common MLP and vocabulary: context x data, and twice as many
-/// where a schedule has two copies of every chunk.
+/// where a schedule has two copies of every chunk, on stages p and P - 1 - p.
 ReplicaGroup dense_replicas(const Study& study);
 
 /// Devices with the same experts: tensor x context x data over those that share them out.
 ReplicaGroup expert_replicas(const Study& study);
 
-/// What a device sends for each of its weights in every step: its gradient to be added up, and the
-/// sum back, or where the optimiser's state is shared out, the new weight in bf16 in its place.
-/// Weights that are shared out too are gathered once more in each micro-batch; that is taken to
-/// hide behind the products of another layer, as [zero] and FSDP arrange it, and is not counted.
-/// [ours]
-///   g + 2, or 2 g where nothing is shared out      g bytes of main_gradients
-Bytes reduced_bytes(const Training& training, double num_weights);
+/// What a device sends to its replicas.
+struct ReplicaBytes {
+  Bytes once;              // in every step
+  Bytes each_micro_batch;  // beside the work on it
+};
+
+/// With g bytes of main_gradients for each weight, by what is shared out [zero]:
+///   nothing             2 g once: gradients are added up, and their sum comes back
+///   optimizer states    g + 2 once: the new weight comes back, in bf16
+///   gradients too       2 once, g each micro-batch: no device has room to add up all of them
+///   weights too         g + 4 each micro-batch: weights are gathered for each of its passes
+ReplicaBytes replica_bytes(const Training& training, double num_weights);
 
 /// Weights that a device exchanges with its replicas, in elements.
 struct ReducedParameters {
@@ -36,11 +46,27 @@ struct ReducedParameters {
   double experts = 0;
 };
 
-/// From all of it hidden behind the last backward pass (low) to none (value and high). Nothing
-/// where replicas lie in several nodes and the machine has no network_bandwidth, or in one and it
-/// has no link_bandwidth. The study must have a training step and a machine.
-///   bytes (k - 1) / k / (replicas in a node) over the network, (r - 1) / r over a node's links
-std::optional<Estimate<Seconds>> reduction_time(const Study& study,
-                                                const ReducedParameters& parameters);
+/// What a step takes longer with its replicas' messages.
+struct ReductionTime {
+  Estimate<Seconds> behind{{}, {}, {}, Evidence::assumed};  // the last backward pass
+  Estimate<Seconds> beside{{}, {}, {}, Evidence::assumed};  // the pipeline, all micro-batches
+
+  ReductionTime& operator+=(const ReductionTime& more);
+
+  /// What the pipeline does not hide. `behind` hides at the low end alone, `beside` as far as the
+  /// pipeline lasts, and at the high end not at all. [ours]
+  Seconds exposed(IntervalEnd end, Seconds pipeline) const;
+};
+
+/// Bytes (k - 1) / k / (replicas in a node) over the network of k nodes, (r - 1) / r over the links
+/// of a node with r. Nothing where replicas lie in several nodes and the machine has no
+/// network_bandwidth, or in one and it has no link_bandwidth. The study must have a training step
+/// and a machine.
+std::optional<ReductionTime> reduction_time(const Study& study,
+                                            const ReducedParameters& parameters);
+
+/// Gradients of `parameters` weights that every tensor rank has whole, while it has a share of the
+/// tokens: their sum over the tensor ranks. Zero where no link is known.
+ReductionTime tensor_reduction_time(const Study& study, double parameters);
 
 }  // namespace depthcost

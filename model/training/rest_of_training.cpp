@@ -61,21 +61,23 @@ class TrainingDevice {
 
 /// Rows that leave a device's adapter for each of its tokens: one for every other node that has an
 /// expert of the token, since a node hands it on inside. [deepep]
-///   (k - 1) (1 - (1 - 1/k)^a), a experts of a token in k nodes
+///   (k - 1) / k of nodes_of_token()
 double remote_rows(const Study& study, const ExpertMlp& experts) {
   const double nodes =
       std::ceil(as_double(study.expert_parallel_size) / as_double(study.machine->devices_per_node));
-  return (nodes - 1) * (1 - std::pow(1 - 1 / nodes, as_double(experts.num_active)));
+  return (nodes - 1) / nodes * nodes_of_token(study, experts);
 }
 
-/// Tokens on their way to experts in other nodes, and back, in bf16. At the low end they hide
-/// behind the products of another micro-batch. Inside a node they are in the share of the experts.
+/// Tokens on their way to experts in other nodes, and back in the model's type. At the low end they
+/// hide behind the products of another micro-batch. Inside a node they are in the share of the
+/// experts.
 RestPart dispatch_part(const Study& study, const MlpLayers& layers, const ForwardPass& pass) {
   const auto& experts = std::get<ExpertMlp>(layers.mlp);
   const double tokens = pass.tokens() / as_double(study.tensor_parallel_size);
   const Count width = experts.latent_width.value_or(study.model.hidden_size);
+  const double elements = tokens * remote_rows(study, experts) * as_double(width);
   const Bytes bytes =
-      storage(2 * tokens * remote_rows(study, experts) * as_double(width), Dtype::bf16);
+      sent_rows(elements, dispatch_dtype(study)) + sent_rows(elements, study.model.dtype);
   const auto at_end = [&](IntervalEnd end) {
     return bytes / (at(kNetworkEfficiency, opposite(end)) * *study.machine->network_bandwidth);
   };
@@ -108,24 +110,46 @@ void add_layers_of_mlp(RestRow& row, const Study& study, const TrainingDevice& d
                               device.experts()));
 }
 
-/// What tensor ranks of several nodes exchange. Inside a node that is in the shares.
-std::vector<Collective> joins_between_nodes(const Study& study, const ForwardPass& pass) {
-  std::vector<Collective> between;
-  if (study.tensor_parallel_size <= study.machine->devices_per_node) return between;
+/// What tensor ranks exchange.
+std::vector<Collective> joins_of(const Study& study, const ForwardPass& pass) {
+  std::vector<Collective> joins;
   for (const Collective& collective : collectives_of(study, WorkloadKind::training, pass))
-    if (collective.kind != TransferKind::all_to_all) between.push_back(collective);
-  return between;
+    if (collective.kind != TransferKind::all_to_all) joins.push_back(collective);
+  return joins;
 }
 
-/// Nothing where the machine does not know the collective between nodes.
+bool is_in_a_node(const Study& study) {
+  return study.tensor_parallel_size <= study.machine->devices_per_node;
+}
+
+/// Nothing where the machine does not know the collective.
 std::optional<RestPart> join_part(const Study& study, const Collective& join) {
-  const auto time =
-      transfer_time(*study.machine, join.kind, TransferScope::network, join.num_ranks, join.size);
+  const auto scope = is_in_a_node(study) ? TransferScope::node : TransferScope::network;
+  const auto time = transfer_time(*study.machine, join.kind, scope, join.num_ranks, join.size);
   if (!time) return std::nullopt;
   Work work;
   work.add(1, join.size, {});
   return RestPart{fmt::format("{} over {}", name(join.kind), join.num_ranks), join.calls, work,
                   *time};
+}
+
+/// What tensor ranks exchange while `products` run. Inside a node Megatron-LM overlaps both, so
+/// that only what lasts longer than the products is left, but for the high end.
+void add_joins(RestRow& row, const Study& study, const ForwardPass& pass, Seconds products) {
+  std::vector<RestPart> joins;
+  Seconds all;
+  for (const Collective& join : joins_of(study, pass))
+    if (const auto part = join_part(study, join)) {
+      joins.push_back(*part);
+      all += part->calls * part->time.value;
+    }
+  const bool hides = is_in_a_node(study) && all > Seconds{};
+  const double left = hides ? std::max(0.0, 1 - products / all) : 1;
+  for (RestPart& part : joins) {
+    part.time.low = left * part.time.low;
+    part.time.value = left * part.time.value;
+    add_part(row, part);
+  }
 }
 
 /// What the model or the hardware would have to say; empty if they do.
@@ -134,14 +158,15 @@ std::string missing_for(const Study& study, const ForwardPass& pass) {
   if (!study.machine->tensor_rate) return "the hardware has no bf16_rate";
   if (crosses_nodes(study) && !study.machine->network_bandwidth)
     return "the hardware has no network_bandwidth, which experts in several nodes need";
-  for (const Collective& join : joins_between_nodes(study, pass))
+  for (const Collective& join : joins_of(study, pass))
     if (!join_part(study, join))
-      return "the hardware has no transfers between nodes, which tensor ranks in several nodes need";
+      return "the hardware has no transfers within a node or between nodes, which its tensor ranks "
+             "need";
   return "";
 }
 
-/// One term of a pass.
-RestRow training_row(const Study& study, RestTerm term, const ForwardPass& pass) {
+/// One term of a pass, behind attention and MLPs that take `products`.
+RestRow training_row(const Study& study, RestTerm term, const ForwardPass& pass, Seconds products) {
   const TrainingDevice device(study);
   const Architecture& architecture = *study.model.architecture;
   RestRow row{.term = term, .time = {{}, {}, {}, Evidence::assumed}};
@@ -169,8 +194,7 @@ RestRow training_row(const Study& study, RestTerm term, const ForwardPass& pass)
         for (const MlpLayers& layers : architecture.mlp)
           if (std::holds_alternative<ExpertMlp>(layers.mlp))
             add_part(row, dispatch_part(study, layers, pass));
-      for (const Collective& join : joins_between_nodes(study, pass))
-        if (const auto part = join_part(study, join)) add_part(row, *part);
+      add_joins(row, study, pass, products);
       return row;
     case RestTerm::launches:
       return row;
@@ -183,6 +207,7 @@ RestRow training_row(const Study& study, RestTerm term, const ForwardPass& pass)
 bool has_training_shares(const Machine& machine) { return !machine.core; }
 
 Study as_trained(Study study) {
+  study.decode.reset();  // layers that draft a decode step's tokens are not trained
   if (study.model.architecture) {
     study.model.architecture->weight_dtype = WeightDtype::bf16;
     study.model.architecture->expert_dtype = WeightDtype::bf16;
@@ -201,7 +226,7 @@ RestOfStep rest_of_training(const Study& study, const Workload& workload) {
   for (const RestTerm term : kEnumerators<RestTerm>) {
     std::optional<RestRow> row = written_row(study, workload, term);
     if (!row && !trained) return {{}, missing};
-    if (!row) row = training_row(*trained, term, pass);
+    if (!row) row = training_row(*trained, term, pass, rest.total().value);
     row->workload = workload.id;
     rest.rows.push_back(*row);
   }

@@ -10,13 +10,13 @@ namespace depthcost {
 /// model/step/rest_of_step.hpp.
 bool has_training_shares(const Machine& machine);
 
-/// The study as it is trained: weights are bf16, whatever the model ships, and experts balanced,
-/// unless the scenario says how they are chosen.
+/// The study as it is trained: weights are bf16, whatever the model ships, experts balanced, unless
+/// the scenario says how they are chosen, and no decode step drafts tokens.
 Study as_trained(Study study);
 
 /// One forward pass of a micro-batch through all layers: training_workload(). Collectives are what
-/// experts exchange between nodes. Those inside a node and launches hide behind products, or are in
-/// the shares.
+/// tensor ranks exchange, and experts between nodes. What experts exchange inside a node is in
+/// their share, and launches hide behind products.
 RestOfStep rest_of_training(const Study& study, const Workload& workload);
 
 /// The share of a pass's products that attention's scores and mixes take, in time. Both of their

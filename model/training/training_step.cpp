@@ -42,10 +42,13 @@ std::vector<StageLink> free_links(std::size_t num_links) {
       num_links, {Seconds{}, BytesPerSecond{std::numeric_limits<double>::infinity()}});
 }
 
-/// Gradients of the path's own parameters, which every tensor rank has whole.
-Estimate<Seconds> reduction_of(const Study& study, const ResidualPath& path) {
-  return reduction_time(study, {.dense = path_parameters(study, path)})
-      .value_or(Estimate<Seconds>{{}, {}, {}, Evidence::assumed});
+/// Gradients of the path's own parameters: between replicas, and where every tensor rank has all of
+/// them and a share of the tokens, between those.
+ReductionTime reduction_of(const Study& study, const ResidualPath& path) {
+  const double parameters = path_parameters(study, path);
+  ReductionTime time = reduction_time(study, {.dense = parameters}).value_or(ReductionTime{});
+  if (path.scheme.parameters.weight_shards == 1) time += tensor_reduction_time(study, parameters);
+  return time;
 }
 
 /// Everything that schemes have in common.
@@ -57,7 +60,7 @@ class TrainingModel {
         rest_(rest_of_training(study, training_workload(study))) {
     if (study.training->baseline_step)
       scale_rest_to(*study.training->baseline_step -
-                    reduction(standard_path(), IntervalEnd::value));
+                    reduction(standard_path(), IntervalEnd::value, *study.training->baseline_step));
     else if (!rest_.rows.empty() && study.model.architecture && has_training_shares(*study.machine))
       add_reduction();
   }
@@ -68,15 +71,19 @@ class TrainingModel {
   /// Why per cent cannot be given.
   std::string missing() const { return study_.training->baseline_step ? "" : rest_.missing; }
 
-  /// Reduces the layers' weights and the path's own. It is part of a measured step.
-  Seconds reduction(const ResidualPath& path, IntervalEnd end) const {
-    return at(reduction_, end) + at(reduction_of(study_, path), end);
+  /// What replicas' messages add to a pipeline of that makespan: those of the layers' weights and
+  /// of the path's own. It is part of a measured step.
+  Seconds reduction(const ResidualPath& path, IntervalEnd end, Seconds makespan) const {
+    ReductionTime time = reduction_;
+    time += reduction_of(study_, path);
+    return time.exposed(end, makespan);
   }
 
-  /// The pipeline and what follows it.
+  /// The pipeline and what it does not hide.
   Seconds step_seconds(const ResidualPath& path, Schedule schedule,
                        const std::vector<ResidualWork>& residual, const Case& at) const {
-    return makespan(times(path, schedule, residual, at)) + reduction(path, at.rest);
+    const Seconds pipeline = makespan(times(path, schedule, residual, at));
+    return pipeline + reduction(path, at.rest, pipeline);
   }
 
   Seconds makespan(const PipelineWork& times) const { return makespan_of(order_, times); }
@@ -89,7 +96,8 @@ class TrainingModel {
                        .backward_messages = std::vector<Bytes>(layers.size() - 1),
                        .links = free_links(layers.size() - 1)};
     for (const LayerWork& chunk : layers) times.chunks.push_back(chunk_times({}, chunk, {}));
-    return makespan(times) + reduction_.value;
+    const Seconds pipeline = makespan(times);
+    return pipeline + reduction_.exposed(IntervalEnd::value, pipeline);
   }
 
   PipelineWork work(const ResidualPath& path, Schedule schedule, const Case& at) const {
@@ -190,7 +198,7 @@ class TrainingModel {
 
   /// Where its link is not known, nothing is said of the step.
   void add_reduction() {
-    const DeviceParameters parameters = device_parameters(study_);
+    const DeviceParameters parameters = device_parameters(as_trained(study_));
     const auto time = reduction_time(study_, {parameters.dense(), parameters.experts});
     if (time)
       reduction_ = *time;
@@ -201,7 +209,7 @@ class TrainingModel {
   const Study& study_;
   PipelineOrder order_;
   RestOfStep rest_;
-  Estimate<Seconds> reduction_{{}, {}, {}, Evidence::assumed};
+  ReductionTime reduction_;
 };
 
 /// Both ranges together, around the value of the first.
@@ -260,7 +268,7 @@ Baseline baseline_of(const TrainingModel& model, const ResidualPath& standard) {
   const auto residual = residual_work(model.study(), standard, Schedule::fused, {});
   PipelineWork times = model.times(standard, Schedule::fused, residual, {});
   const Seconds makespan = model.makespan(times);
-  const Seconds middle = makespan + model.reduction(standard, IntervalEnd::value);
+  const Seconds middle = makespan + model.reduction(standard, IntervalEnd::value, makespan);
   CaseTimes others{middle};
   for (std::size_t i = 1; i < kCases.size(); ++i) {
     const Case at = with_other_kernels(kCases[i]);
@@ -333,7 +341,7 @@ TrainingRun training_run(const Study& study, const TrainingModel& model, const R
   TrainingRun run{.path = &path,
                   .schedule = schedule,
                   .makespan = step.makespan,
-                  .reduction = model.reduction(path, IntervalEnd::value),
+                  .reduction = model.reduction(path, IntervalEnd::value, step.makespan),
                   .bubble = bubble_share(step),
                   .accumulation_d = accumulation_d(path, study.training->gradient_accumulation),
                   .messages = work.forward_messages,
@@ -384,7 +392,8 @@ ExposedCommunication exposed_communication(const Study& study) {
                     residual_work(study, study.path, study.schedule, kCases[i].corner), kCases[i]);
     const Seconds makespan = model.makespan(times);
     const Seconds exposed = communication_seconds(model, std::move(times), makespan);
-    shares[i] = exposed / (makespan - exposed);
+    const Seconds step = makespan + model.reduction(study.path, kCases[i].rest, makespan);
+    shares[i] = exposed / (step - exposed);
   }
   return {.share = spread(shares, Evidence::assumed), .missing = ""};
 }
@@ -411,7 +420,7 @@ StepRow TrainingSteps::row(const ResidualPath& path, Schedule schedule) const {
   const TrainingRun run{.path = &path,
                         .schedule = schedule,
                         .makespan = makespan,
-                        .reduction = model.reduction(path, IntervalEnd::value),
+                        .reduction = model.reduction(path, IntervalEnd::value, makespan),
                         .communication = communication_seconds(model, std::move(times), makespan)};
   return step_row(shared_->study, shared_->model, run, shared_->baseline);
 }

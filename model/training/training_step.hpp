@@ -23,7 +23,7 @@ struct TrainingRun {
   Seconds backward;             // as above
   Seconds recompute;            // as above
   Seconds communication;        // what the step would be shorter by if links were free
-  double bubble = 0;            // share of the step in which a stage does not compute
+  double bubble = 0;            // share of the pipeline in which a stage does not compute
   double accumulation_d = 0;    // d-vectors per token that adding up gradients moves; of AttnRes
   std::vector<Bytes> messages;  // of one micro-batch over each transition, forward
   std::vector<StageMemory> stages;

@@ -55,7 +55,8 @@ struct LayerWork {
 };
 
 /// `rest` is spread over the layers, its head over the last chunk. Gradients of inputs and those of
-/// weights each take the arithmetic of a forward pass. The collectives of a backward pass join
+/// weights each take the arithmetic of a forward pass, but for attention's scores and mixes: 2.5
+/// times theirs, all for inputs. The collectives of a backward pass join
 /// gradients of inputs, so that a split backward pass runs them there.
 std::vector<LayerWork> layer_work(const Study& study, const RestOfStep& rest, IntervalEnd end);
 

@@ -107,7 +107,8 @@ const std::array kScenario{
                      "layers of each of the P V chunks, zeros allowed; spread evenly if absent")),
     key(choice, "workload.routing", kNames<Routing>,
         "how tokens choose among experts: all alike, or with popularity that falls as 1/i; a step "
-        "waits for the fullest rank. If absent, the mean rank, in an interval that holds both"),
+        "waits for the fullest rank. If absent, the mean rank, which is below both, in an interval "
+        "that holds both"),
     key(counts, "workload.decode.sequences",
         "sequences of a decode step, per model replica: one or several batches"),
     with_default(
@@ -144,7 +145,8 @@ const std::array kScenario{
     with_default(key(count, "workload.training.micro_batch", "sequences of a micro-batch"), "1",
                  "what most recipes for large models take: NVIDIA-NeMo/Megatron-Bridge @067f987d"),
     key(count, "workload.training.micro_batches",
-        "micro-batches M of a step, per replica; 1 if absent, but a pipeline needs it"),
+        "micro-batches M of a step, per replica; a pipeline needs it; if absent, those of a step of "
+        "4 Mi tokens over all replicas, at most 512"),
     with_default(key(choice, "workload.training.precision", kNames<Precision>,
                      "type in which the products of the layers are computed"),
                  "bf16", "NVIDIA/Megatron-LM: fp8 is an option"),

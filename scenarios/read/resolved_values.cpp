@@ -6,6 +6,7 @@
 #include <map>
 
 #include "model/step/collectives.hpp"
+#include "model/training/rest_of_training.hpp"
 #include "scenarios/device/transfers.hpp"
 
 namespace depthcost {
@@ -73,12 +74,22 @@ class Listing {
     list_chosen("residual.phase1_dtype", name(study.phase1_dtype), "the model's dtype");
     list_chosen("parallelism.expert", fmt::format("{}", study.expert_parallel_size),
                 "as parallelism.tensor");
-    if (experts_are_spread(study))
-      list_chosen("parallelism.dispatch_dtype", name(dispatch_dtype(study)),
-                  "fp8 where the experts are, else the model's dtype");
+    if (experts_are_spread(study)) list_dispatch();
     list_attachment();
     list_layout();
     if (study.training) list_training(*study.training);
+  }
+
+  void list_dispatch() {
+    const Study& study = sources_.study;
+    const std::string_view served = name(dispatch_dtype(study));
+    const std::string_view trained = name(dispatch_dtype(as_trained(study)));
+    const bool is_trained_alone = study.training && !study.decode && !study.prefill;
+    std::string dtype(is_trained_alone ? trained : served);
+    if (study.training && !is_trained_alone && served != trained)
+      dtype += fmt::format(", in training {}", trained);
+    list_chosen("parallelism.dispatch_dtype", dtype,
+                "fp8 where the experts are, else the model's dtype");
   }
 
   void list_attachment() {
@@ -111,7 +122,9 @@ class Listing {
     list_chosen(section + "gradient_dtype", name(training.gradient_dtype), "the model's dtype");
     const auto& pipeline = sources_.study.pipeline;
     if (!pipeline) {
-      list_chosen(section + "micro_batches", "1", "without a pipeline");
+      list_chosen(
+          section + "micro_batches", fmt::format("{}", training.num_micro_batches),
+          "a step of 4 Mi tokens over all replicas, at most 512: arXiv:2407.21783 Sec. 3.4.1");
       return;
     }
     list_chosen(section + "wire_dtype", name(training.wire_dtype), "the model's dtype");

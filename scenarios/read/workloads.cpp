@@ -215,6 +215,15 @@ void read_stages(const Values& values, const Study& study, Training& training) {
   check_schedule(values, *study.pipeline, training);
 }
 
+/// Those of a step of 4 Mi tokens over all replicas, where no pipeline asks for more.
+Count usual_micro_batches(const Study& study, const Training& training) {
+  constexpr Count kTokensOfStep = Count{1} << 22;  // Llama 3 begins with 4M
+  constexpr Count kMost = 512;                     // of 8,192 tokens
+  const double tokens = as_double(training.sequence_length) * as_double(training.micro_batch_size) *
+                        as_double(study.data_parallel_size);
+  return std::clamp(static_cast<Count>(as_double(kTokensOfStep) / tokens), Count{1}, kMost);
+}
+
 void read_training(const Values& values, Study& study) {
   const std::string section = "workload.training.";
   if (!values.has(section + "sequence_length")) {
@@ -228,9 +237,6 @@ void read_training(const Values& values, Study& study) {
   };
   Training training{.sequence_length = values.count(section + "sequence_length"),
                     .micro_batch_size = values.count(section + "micro_batch"),
-                    .num_micro_batches = values.has(section + "micro_batches")
-                                             ? values.count(section + "micro_batches")
-                                             : 1,
                     .precision = values.choice<Precision>(section + "precision"),
                     .activations = values.choice<ActivationPolicy>(section + "activations"),
                     .layers = values.choice<LayerActivations>(section + "layers"),
@@ -241,6 +247,9 @@ void read_training(const Values& values, Study& study) {
                         values.choice<GradientAccumulation>(section + "gradient_accumulation"),
                     .gradient_dtype = dtype_of("gradient_dtype"),
                     .wire_dtype = dtype_of("wire_dtype")};
+  training.num_micro_batches = values.has(section + "micro_batches")
+                                   ? values.count(section + "micro_batches")
+                                   : usual_micro_batches(study, training);
   read_stages(values, study, training);
   if (values.has("baseline_step.training"))
     training.baseline_step = Seconds{values.number("baseline_step.training")};
@@ -299,6 +308,9 @@ void check_training_hardware(const Values& values, const Study& study) {
     throw InputError(values.at("workload.training.activations").position,
                      "conflicting workload.training.activations 'offload' (needs "
                      "hardware.host_bandwidth)");
+  if (study.training->precision == Precision::fp8 && !study.machine->fp8_rate)
+    throw InputError(values.at("workload.training.precision").position,
+                     "conflicting workload.training.precision 'fp8' (needs hardware.fp8_rate)");
   const std::vector<Bytes> messages(layout_of(study).chunk_layers.size() - 1, Bytes{1});
   if (layout_of(study).num_stages > 1 && !stage_links(study, messages))
     throw InputError(

@@ -180,8 +180,10 @@ Derivation derivation_of(RestTerm term) {
           "sum over attentions and MLPs of the measured time of their collective",
           "model/step/collectives.cpp: collectives_of; model/machine/transfer.cpp: transfer_time"};
     case RestTerm::launches:
-      return {"kernels of all layers and of the head x what a kernel of their kind takes",
-              "model/step/rest_of_step.cpp: num_kernels, kernel_floor"};
+      return {
+          "kernels of all layers and of the head x what a kernel of their kind takes; in a decode "
+          "step + sequences x what an engine may take for one",
+          "model/step/rest_of_step.cpp: num_kernels, kernel_floor, sequences_part"};
   }
   return {};
 }
@@ -196,9 +198,10 @@ Derivation training_derivation_of(RestTerm term) {
   if (term == RestTerm::launches) return {"inside the shares of the products", function};
   if (term == RestTerm::collectives)
     return {
-        "tokens for experts in other nodes: 2 x rows x width / (share x network bandwidth); the "
-        "measured time of what tensor ranks of several nodes exchange",
-        function};
+        "tokens for experts in other nodes: rows x width, there and back, / (share x network "
+        "bandwidth); the measured time of what tensor ranks exchange, inside a node as far as it "
+        "lasts longer than the products",
+        "model/training/rest_of_training.cpp: dispatch_part, add_joins"};
   return {
       "sum over layers of error x max(products / (share x rate) + scores and mixes / (share x "
       "bf16 rate), bytes / datasheet's bandwidth); shares are those of whole measured steps",
@@ -226,7 +229,8 @@ std::vector<std::string> modelled_numbers(const Evaluation& e, const RestRow& ro
         fmt::format("routed experts of a prefill take {} times what bytes and operations say",
                     share_text(e.study.machine->engine.prefill_of_experts)));
   if (row.term == RestTerm::collectives && row.parts.empty())
-    lines.emplace_back(is_trained ? "nothing crosses nodes" : "one rank by itself sends nothing");
+    lines.emplace_back(is_trained ? "nothing crosses nodes, and one tensor rank sends nothing"
+                                  : "one rank by itself sends nothing");
   return lines;
 }
 

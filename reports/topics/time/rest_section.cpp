@@ -99,7 +99,8 @@ void write_markdown(Document& out) {
       "Percentages are of this step. Its times are in no added time. Its bytes count, since what a "
       "layer streams decides what the cache still holds. On the slowest device, for "
       "the whole step: bytes over bandwidth or operations over rate, whichever is longer, layer by "
-      "layer; `launches` is what kernels cost before and after their bytes. Each term can be "
+      "layer; `launches` is what kernels cost before and after their bytes, and what an engine "
+      "may take for each sequence. Each term can be "
       "replaced by a measurement (`step_terms`), or the whole step (`baseline_step`).");
   write_other_baselines(out, modelled);
   const RestTables tables(e);

@@ -35,8 +35,10 @@ std::string simulated_text(const TrainingRun& run) {
       "save {}",
       milliseconds(run.makespan), 100 * run.bubble, milliseconds(run.communication));
   if (run.reduction == Seconds{}) return pipeline;
-  return pipeline + fmt::format("; then {} for gradients of replicas (replicas.cpp)",
-                                milliseconds(run.reduction));
+  return pipeline +
+         fmt::format(
+             "; then {} for what replicas exchange (model/training/replicas.cpp: reduction_time)",
+             milliseconds(run.reduction));
 }
 
 /// Tokens a second and MFU, with what they are made of.

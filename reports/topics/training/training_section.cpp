@@ -146,22 +146,22 @@ std::string chunk_text(const PipelineLayout& layout) {
 std::string setup_text(const Study& study) {
   const Training& training = *study.training;
   const PipelineLayout layout = layout_of(study);
-  std::string text = fmt::format(
-      "One optimiser step: {} micro-batches of {} x {} tokens, {} of them on a device. ",
-      format_count(training.num_micro_batches), format_count(training.micro_batch_size),
-      format_count(training.sequence_length),
-      format_count(static_cast<Count>(training_tokens(study))));
+  std::string text =
+      fmt::format("One optimiser step: {} of {} x {} tokens, {} of each on a device. ",
+                  format_counted(training.num_micro_batches, "micro-batch", "micro-batches"),
+                  format_count(training.micro_batch_size), format_count(training.sequence_length),
+                  format_count(static_cast<Count>(training_tokens(study))));
   if (layout.num_stages > 1)
-    text +=
-        fmt::format("{} run `{}`{}; sends are {}; a stage caches blocks as `{}` says. ",
-                    layout_text(layout), name(training.schedule), chunk_text(layout),
-                    training.sends == Sends::blocking ? "blocking" : "overlapped with computing",
-                    name(training.cache));
+    text += fmt::format(
+        "{} run `{}`{}; sends are {}; blocks that a stage keeps and need not be sent again: `{}`. ",
+        layout_text(layout), name(training.schedule), chunk_text(layout),
+        training.sends == Sends::blocking ? "blocking" : "overlapped with computing",
+        name(training.cache));
   return text + fmt::format(
                     "Activations of the residual path: `{}`; gradients of a source that many "
                     "layers read are added up as `{}`. Backward times follow from counts, at the "
-                    "rates of forward kernels; no backward time of a GPU is fitted to a "
-                    "measurement.",
+                    "rates of forward kernels, and up to twice that; no backward time of a GPU is "
+                    "fitted to a measurement.",
                     name(training.activations), name(training.gradient_accumulation));
 }
 
@@ -209,14 +209,19 @@ std::string_view shared_text(StateSharding sharding) {
   return "";
 }
 
+std::string replicas_text(Count replicas, StateSharding sharding) {
+  if (replicas == 1) return "There is one replica";
+  return fmt::format("{} replicas share {}", replicas, shared_text(sharding));
+}
+
 /// "What a device holds: weights in bf16, gradients in f32, state of `adamw`. ..."
 std::string state_text(const Study& study) {
   const Training& training = *study.training;
   std::string text = fmt::format(
-      "What a device holds: weights in bf16, gradients in {}, state of `{}`. {} replicas share {}; "
-      "the layers' activations: `{}`.",
-      name(training.main_gradients), name(training.optimizer), dense_replicas(study).replicas,
-      shared_text(training.sharding), name(training.layers));
+      "What a device holds: weights in bf16, gradients in {}, state of `{}`. {}; the layers' "
+      "activations: `{}`.",
+      name(training.main_gradients), name(training.optimizer),
+      replicas_text(dense_replicas(study).replicas, training.sharding), name(training.layers));
   if (study.machine->memory_capacity)
     text += fmt::format(" The device has {}.", format_bytes(*study.machine->memory_capacity));
   return text;
@@ -249,7 +254,7 @@ std::string communication_sentence(const Evaluation& e) {
   if (e.training.work->links.empty() || own->communication <= standard->communication) return {};
   return fmt::format(
       "The {} that `{}` as `{}` adds contain {} of waiting for messages between stages that the "
-      "standard residual does not have. The bubble is {} of the step, and was {}.",
+      "standard residual does not have. The bubble is {} of the pipeline, and was {}.",
       format_seconds(own->makespan - standard->makespan, Sign::always), name(own->path->scheme),
       name(own->schedule), format_seconds(own->communication - standard->communication),
       format_ratio(own->bubble), format_ratio(standard->bubble));
@@ -293,8 +298,8 @@ void write_markdown(Document& out) {
     out.paragraph(
         "`step`: the simulated pipeline with the layers beside it, then the reduction; `bubble`: share "
         "of the pipeline in which a stage does not compute, be it idle or waiting for a message; "
-        "`communication`: what free links would save; `reduction`: of gradients over replicas, as far "
-        "as no backward pass hides it.");
+        "`communication`: what free links would save; `reduction`: gradients and weights that replicas "
+        "exchange, as far as no pass hides it.");
     out.table(training_step_table(e));
   }
   out.optional_paragraph(communication_sentence(e));

@@ -155,5 +155,16 @@ TEST(Remedies, SayWhatHelpsWithoutSufficing) {
             (std::vector<Remedy>{{"residual.layout: sequence_sharded", Kept::no}}));
 }
 
+/// A decode step that fits does not make a training step fit.
+TEST(NearestSetting, DoesNotKeepMemoryThatTrainingFills) {
+  Study study = unusual_training();
+  study.decode = Decode{.sequences = {1}, .context = 1000};
+  study.machine->memory_capacity = Bytes{80e9};
+  study.training->micro_batch_size = 1'000'000;
+  const Budget fits{.kind = BudgetKind::device_memory};
+  EXPECT_EQ(decided_for(study, fits).verdict, Verdict::fail);
+  EXPECT_EQ(nearest_setting(study, fits).kept, Kept::no);
+}
+
 }  // namespace
 }  // namespace depthcost::nearest_setting_test

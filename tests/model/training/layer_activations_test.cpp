@@ -86,6 +86,30 @@ TEST(LayerActivations, ThatAreRecomputedAreOneDecoderLayer) {
   EXPECT_DOUBLE_EQ(activations(study).front().value, 1000 * (4 * 100 + 3 * 200) * 2);
 }
 
+/// Under zb_h1 the first stage makes the gradients of weights at once. The last one is three
+/// micro-batches late with them, and their recomputed layers wait.
+TEST(LayerActivations, ThatAreRecomputedWaitForGradientsOfWeights) {
+  Study study = round_study(4, 8);
+  study.training->layers = LayerActivations::recompute;
+  study.training->schedule = PipelineSchedule::zb_h1;
+  const PipelineOrder order = training_order(study, 8);
+  const std::vector<Bytes> stages = layer_activations(study, order);
+  const double decoder_layer = 1000 * (4 * 100 + 3 * 200) * 2;
+  for (std::size_t stage = 0; stage < 4; ++stage) {
+    Count waiting = 0;
+    Count most = 0;
+    for (const PipelineTask& task : order.stages[stage]) {
+      if (task.kind == TaskKind::backward_input) most = std::max(most, ++waiting);
+      if (task.kind == TaskKind::backward_weight) --waiting;
+    }
+    EXPECT_GT(most, 0);
+    EXPECT_DOUBLE_EQ(stages[stage].value,
+                     as_double(most) * 2 * decoder_layer + (stage == 3 ? 1000 * 5000 * 4.0 : 0))
+        << stage;
+  }
+  EXPECT_GT(stages[3] - Bytes{1000 * 5000 * 4.0}, stages[0]);
+}
+
 /// Context ranks share the tokens.
 TEST(LayerActivations, AreSharedByContextRanks) {
   Study study = round_study(4, 8);

@@ -75,6 +75,7 @@ TEST(ModelState, SharesExpertsOverTheirOwnReplicas) {
 /// [dualpipe]: twice the weights and gradients; twice as many replicas share the optimiser's state.
 TEST(ModelState, OfDualPipeHasTwoCopies) {
   Study study = llama(4, StateSharding::optimizer);
+  study.pipeline = even_layout(2, 1, study.model.num_layers, 2);
   const ModelState one = model_state(study, study.path);
   study.training->schedule = PipelineSchedule::dualpipe;
   const ModelState two = model_state(study, study.path);

@@ -3,7 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
+#include <algorithm>
+#include <map>
 
 #include "model/step/layer_cost.hpp"
 #include "model/training/training_step.hpp"
@@ -25,14 +26,41 @@ Study study_of(Count tensor, Count context, Count data, Count expert) {
   return study;
 }
 
-/// Every `stride`-th device of a stage, from the first, and how many of them its first node has.
-ReplicaGroup counted(Count devices, Count stride) {
-  ReplicaGroup group{0, 0};
-  for (Count device = 0; device < devices; device += stride) {
-    ++group.replicas;
-    if (device < 8) ++group.in_a_node;
+/// Every device of a step, numbered tensor first, then context, data and stage; those that hold the
+/// same weights by node.
+struct Counted {
+  std::map<Count, Count> by_node;
+
+  ReplicaGroup group() const {
+    ReplicaGroup counted{0, 0, by_node.begin()->second, 0};
+    for (const auto& [node, replicas] : by_node) {
+      counted.replicas += replicas;
+      ++counted.nodes;
+      counted.fewest_in_a_node = std::min(counted.fewest_in_a_node, replicas);
+      counted.most_in_a_node = std::max(counted.most_in_a_node, replicas);
+    }
+    return counted;
   }
-  return group;
+};
+
+/// The replicas of the first `share` of a stage's weights, which `stride` ranks hold together.
+Counted counted(const Study& study, Count stage, Count stride) {
+  Counted replicas;
+  const Count stages = study.pipeline ? study.pipeline->num_stages : 1;
+  const bool has_copies = study.training->schedule == PipelineSchedule::dualpipe;
+  Count rank = 0;
+  for (Count p = 0; p < stages; ++p)
+    for (Count in_stage = 0; in_stage < ranks_per_stage(study); ++in_stage, ++rank)
+      if (in_stage % stride == 0 && (p == stage || (has_copies && p == stages - 1 - stage)))
+        ++replicas.by_node[rank / study.machine->devices_per_node];
+  return replicas;
+}
+
+void expect_group(const ReplicaGroup& group, const ReplicaGroup& expected) {
+  EXPECT_EQ(group.replicas, expected.replicas);
+  EXPECT_EQ(group.nodes, expected.nodes);
+  EXPECT_EQ(group.fewest_in_a_node, expected.fewest_in_a_node);
+  EXPECT_EQ(group.most_in_a_node, expected.most_in_a_node);
 }
 
 TEST(Replicas, AreNeighboursInAStage) {
@@ -40,19 +68,36 @@ TEST(Replicas, AreNeighboursInAStage) {
     for (const Count context : {1, 2})
       for (const Count data : {1, 2, 4, 16}) {
         const Study study = study_of(tensor, context, data, tensor);
-        const ReplicaGroup expected = counted(tensor * context * data, tensor);
-        const ReplicaGroup dense = dense_replicas(study);
-        EXPECT_EQ(dense.replicas, expected.replicas);
-        EXPECT_EQ(dense.in_a_node, expected.in_a_node);
+        expect_group(dense_replicas(study), counted(study, 0, tensor).group());
       }
+}
+
+/// Nodes of 72 devices end inside the fifth stage of 16 ranks: its two replicas lie apart.
+TEST(Replicas, AreThoseOfTheStageWhereTheyLieWorst) {
+  Study study = study_of(8, 1, 2, 8);
+  study.machine->devices_per_node = 72;
+  expect_group(dense_replicas(study), {2, 1, 2, 2});
+  study.pipeline = even_layout(8, 1, study.model.num_layers, 1);
+  expect_group(dense_replicas(study), counted(study, 4, 8).group());
+  expect_group(dense_replicas(study), {2, 2, 1, 1});
+}
+
+/// Stages 0 and 3 have copies of the same chunks: in one node of 8, and with 2 replicas in two.
+TEST(Replicas, OfTwoDirectionsAreCopiesOnStagesFarApart) {
+  Study study = study_of(2, 1, 1, 1);
+  study.pipeline = even_layout(4, 1, study.model.num_layers, 1);
+  study.training->schedule = PipelineSchedule::dualpipe;
+  expect_group(dense_replicas(study), counted(study, 0, 2).group());
+  expect_group(dense_replicas(study), {2, 1, 2, 2});
+  study.data_parallel_size = 2;
+  expect_group(dense_replicas(study), counted(study, 0, 2).group());
+  expect_group(dense_replicas(study), {4, 2, 2, 2});
 }
 
 TEST(Replicas, OfExpertsAreWhatExpertRanksLeave) {
   for (const Count expert : {1, 4, 8, 16, 32}) {
-    const ReplicaGroup experts = expert_replicas(study_of(1, 1, 32, expert));
-    const ReplicaGroup expected = counted(32, expert);
-    EXPECT_EQ(experts.replicas, expected.replicas) << expert;
-    EXPECT_EQ(experts.in_a_node, expected.in_a_node) << expert;
+    const Study study = study_of(1, 1, 32, expert);
+    expect_group(expert_replicas(study), counted(study, 0, expert).group());
   }
   // Eight tensor ranks cut each of two shares of the experts in four.
   EXPECT_EQ(expert_replicas(study_of(8, 1, 4, 2)).replicas, 4);
@@ -64,28 +109,67 @@ TEST(Reduction, CrossesNodesInParts) {
   const Study study = study_of(1, 1, 32, 1);
   const auto time = reduction_time(study, {.dense = 1e9});
   ASSERT_TRUE(time);
-  EXPECT_NEAR(time->value.value, 6e9 * 0.75 / 8 / (0.8 * 50e9) + 6e9 * 0.875 / (0.8 * 400e9), 1e-9);
-  EXPECT_EQ(time->low.value, 0);
-  EXPECT_GT(time->high, time->value);
+  EXPECT_NEAR(time->behind.value.value, 6e9 * 0.75 / 8 / (0.8 * 50e9) + 6e9 * 0.875 / (0.8 * 400e9),
+              1e-9);
+  EXPECT_EQ(time->exposed(IntervalEnd::low, Seconds{}), Seconds{});
+  EXPECT_EQ(time->exposed(IntervalEnd::value, Seconds{}), time->behind.value);
+  EXPECT_GT(time->exposed(IntervalEnd::high, Seconds{}), time->behind.value);
 }
 
-/// What is not shared out comes back as it went: the sum of the gradients.
+/// What is not shared out comes back as it went: the sum of the gradients. A device that keeps a
+/// share of the gradients sends each micro-batch's.
 TEST(Reduction, SendsTheTypesOfTheStep) {
-  Training training{.sharding = StateSharding::none, .main_gradients = Dtype::f32};
-  EXPECT_EQ(reduced_bytes(training, 10).value, 80);
-  training.main_gradients = Dtype::bf16;
-  EXPECT_EQ(reduced_bytes(training, 10).value, 40);
-  training.sharding = StateSharding::weights;
-  EXPECT_EQ(reduced_bytes(training, 10).value, 40);
-  training.main_gradients = Dtype::f32;
-  EXPECT_EQ(reduced_bytes(training, 10).value, 60);
+  struct Row {
+    StateSharding sharding;
+    Dtype gradients;
+    double once;
+    double each;
+  };
+  for (const Row& row :
+       {Row{StateSharding::none, Dtype::f32, 80, 0}, Row{StateSharding::none, Dtype::bf16, 40, 0},
+        Row{StateSharding::optimizer, Dtype::f32, 60, 0},
+        Row{StateSharding::gradients, Dtype::f32, 20, 40},
+        Row{StateSharding::gradients, Dtype::bf16, 20, 20},
+        Row{StateSharding::weights, Dtype::f32, 0, 80},
+        Row{StateSharding::weights, Dtype::bf16, 0, 60}}) {
+    const ReplicaBytes bytes =
+        replica_bytes({.sharding = row.sharding, .main_gradients = row.gradients}, 10);
+    EXPECT_EQ(bytes.once.value, row.once);
+    EXPECT_EQ(bytes.each_micro_batch.value, row.each);
+  }
+}
+
+/// Gathering the weights of 16 micro-batches hides behind a long pipeline. Of a short one the rest
+/// is left, and at the high end all of it.
+TEST(Reduction, OfEveryMicroBatchHidesBesideThePipeline) {
+  Study study = study_of(1, 1, 8, 1);
+  study.training->sharding = StateSharding::weights;
+  study.training->num_micro_batches = 16;
+  const auto time = reduction_time(study, {.dense = 1e9});
+  ASSERT_TRUE(time);
+  const double all = 16 * 8e9 * 0.875 / (0.8 * 400e9);
+  EXPECT_NEAR(time->beside.value.value, all, 1e-9);
+  EXPECT_EQ(time->exposed(IntervalEnd::value, Seconds{1}), Seconds{});
+  EXPECT_NEAR(time->exposed(IntervalEnd::value, Seconds{0.1}).value, all - 0.1, 1e-9);
+  EXPECT_NEAR(time->exposed(IntervalEnd::low, Seconds{0.1}).value, all * 0.8 / 0.95 - 0.1, 1e-9);
+  EXPECT_NEAR(time->exposed(IntervalEnd::high, Seconds{100}).value, all * 0.8 / 0.5, 1e-9);
+}
+
+/// 8 bytes of a gain's gradient, between 4 tensor ranks that share out the tokens.
+TEST(Reduction, OfWhatEveryTensorRankHasIsBetweenThem) {
+  Study study = study_of(4, 1, 1, 1);
+  study.layout = Layout::sequence_sharded;
+  EXPECT_NEAR(tensor_reduction_time(study, 1e9).behind.value.value, 8e9 * 0.75 / (0.8 * 400e9),
+              1e-9);
+  study.layout = Layout::replicated;
+  EXPECT_EQ(tensor_reduction_time(study, 1e9).behind.high, Seconds{});
 }
 
 /// Experts over 32 ranks have no replica.
 TEST(Reduction, LeavesOutWhatIsThereOnce) {
   const auto time = reduction_time(study_of(1, 1, 32, 32), {.experts = 1e9});
   ASSERT_TRUE(time);
-  EXPECT_EQ(time->high.value, 0);
+  EXPECT_EQ(time->behind.high.value, 0);
 }
 
 TEST(Reduction, NeedsTheLinksThatItCrosses) {
@@ -113,13 +197,14 @@ TEST(Reduction, IsPartOfAStep) {
   const TrainingAnswer one = training_answer(study, paths_of(study));
   ASSERT_FALSE(many.runs.empty());
   const TrainingRun& run = many.runs.front();
-  EXPECT_GT(run.reduction, Seconds{});
-  EXPECT_EQ(one.runs.front().reduction, Seconds{});
+  const Seconds of_tensor_ranks = one.runs.front().reduction;
+  EXPECT_GT(of_tensor_ranks, Seconds{});
+  EXPECT_GT(run.reduction, of_tensor_ranks);
   EXPECT_EQ(run.makespan, one.runs.front().makespan);
   const Seconds grown =
       many.steps.front().baseline_step->value - one.steps.front().baseline_step->value;
   const Seconds added = many.steps.front().delta.value - one.steps.front().delta.value;
-  EXPECT_NEAR((grown + added).value, run.reduction.value, 1e-9);
+  EXPECT_NEAR((grown + added).value, (run.reduction - of_tensor_ranks).value, 1e-9);
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "model/training/model_state.hpp"
 #include "model/training/training_work.hpp"
 #include "tests/architectures.hpp"
 #include "tests/constants.hpp"
@@ -110,26 +113,72 @@ TEST(RestOfTraining, SendsTokensToOtherNodesOnce) {
             "the hardware has no network_bandwidth, which experts in several nodes need");
 }
 
-/// Tensor ranks of one node are in the shares. Those of two join four sublayers over the network,
-/// each by a reduce-scatter and an all-gather.
-TEST(RestOfTraining, JoinsTensorRanksOfSeveralNodes) {
-  Study study = round_study(DenseMlp{3000});
-  study.layout = Layout::sequence_sharded;
+/// Links on which a collective takes 10 us and a second for so many bytes.
+void set_links(Study& study, TransferScope scope, double bytes_per_second) {
   for (const TransferKind kind : {TransferKind::reduce_scatter, TransferKind::all_gather})
     for (const double size : {1.0, 1e9})
       study.machine->transfers.push_back(
-          {kind, TransferScope::network, 16, Bytes{size},
-           test::plus_minus<Seconds>(1e-5 + size / 1e11, 0.1, Evidence::published)});
-  study.tensor_parallel_size = 8;
-  EXPECT_EQ(row_of(study, RestTerm::collectives).time.value.value, 0);
-  study.tensor_parallel_size = 16;
+          {kind, scope, study.tensor_parallel_size, Bytes{size},
+           test::plus_minus<Seconds>(1e-5 + size / bytes_per_second, 0.1, Evidence::published)});
+}
+
+Study sharded_study(Count tensor) {
+  Study study = round_study(DenseMlp{3000});
+  study.layout = Layout::sequence_sharded;
+  study.tensor_parallel_size = tensor;
+  study.machine->transfers.clear();
+  return study;
+}
+
+/// Tensor ranks join four sublayers, each by a reduce-scatter and an all-gather. Inside a node they
+/// hide behind the products as long as these last.
+TEST(RestOfTraining, JoinsTensorRanksOfANodeBesideTheProducts) {
+  for (const double bytes_per_second : {1e13, 1e9}) {
+    Study study = sharded_study(8);
+    set_links(study, TransferScope::node, bytes_per_second);
+    const double joins = 4 * 2 * (1e-5 + kTokens * kWidth * 2 / bytes_per_second);
+    double products = 0;
+    for (const RestTerm term : {RestTerm::attention, RestTerm::mlp, RestTerm::head})
+      products += row_of(study, term).time.value.value;
+    const Estimate<Seconds> time = row_of(study, RestTerm::collectives).time;
+    EXPECT_NEAR(time.value.value, std::max(0.0, joins - products), 1e-9);
+    EXPECT_NEAR(time.low.value, 0.9 * time.value.value, 1e-9);
+    EXPECT_NEAR(time.high.value, 1.1 * joins, 1e-9);
+  }
+}
+
+/// Over the network nothing hides.
+TEST(RestOfTraining, JoinsTensorRanksOfSeveralNodes) {
+  Study study = sharded_study(16);
+  set_links(study, TransferScope::network, 1e11);
   const RestRow row = row_of(study, RestTerm::collectives);
   EXPECT_NEAR(row.time.value.value, 4 * 2 * (1e-5 + kTokens * kWidth * 2 / 1e11), 1e-9);
   study.machine->transfers.clear();
   study.machine->network_bandwidth.reset();
-  EXPECT_EQ(
-      rest_of_training(study, training_workload(study)).missing,
-      "the hardware has no transfers between nodes, which tensor ranks in several nodes need");
+  EXPECT_EQ(rest_of_training(study, training_workload(study)).missing,
+            "the hardware has no transfers within a node or between nodes, which its tensor ranks "
+            "need");
+}
+
+/// In fp8 a row is d bytes and a scale in f32 for 128 of them, on its way out.
+TEST(RestOfTraining, SendsTokensInTheTypeThatIsAskedFor) {
+  Study study = round_study(experts());
+  study.data_parallel_size = study.expert_parallel_size = 32;
+  const double in_bf16 = row_of(study, RestTerm::collectives).time.value.value;
+  study.dispatch_dtype = Dtype::fp8;
+  EXPECT_NEAR(row_of(study, RestTerm::collectives).time.value.value / in_bf16,
+              (2 + 1 + 4.0 / 128) / 4, 1e-12);
+}
+
+/// Layers that draft tokens serve a decode step.
+TEST(RestOfTraining, TrainsNoLayersThatDraft) {
+  Study study = round_study(DenseMlp{3000});
+  study.model.architecture->draft = DraftLayers{
+      .attention = GroupedAttention{.num_heads = 10, .num_kv_heads = 10, .head_dim = 100},
+      .mlp = DenseMlp{3000}};
+  const Bytes alone = model_state(study, study.path).weights;
+  study.decode = Decode{.sequences = {1}, .speculation = {.tokens = 3}};
+  EXPECT_EQ(model_state(study, study.path).weights, alone);
 }
 
 TEST(RestOfTraining, KeepsWhatTheUserHasMeasured) {

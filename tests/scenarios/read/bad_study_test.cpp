@@ -275,8 +275,12 @@ INSTANTIATE_TEST_SUITE_P(Agreement, BadInput,
                                                 kimi("claim: it is cheap\nbudgets: {prefill_bank: 1 GB}\n"), "it.yaml:3:8: error: missing key 'budgets' (a claim needs a limit: decode_overhead | prefill_overhead | training_overhead | exposed_communication | added_activations | pipeline_cache)"},
                                                {"TrainingStepShorterThanItsResidual",
                                                 kimi(
-                                                    "hardware: h200_sxm\nworkload: {training: {sequence_length: 4096}}\nbaseline_step: {training: 1 us}\n"),
-                                                "it.yaml:5:27: error: invalid baseline_step.training '1 us' (the standard residual and its messages alone take at least 3.02e+04 us of training)"},
+                                                    "hardware: h200_sxm\nworkload: {training: {sequence_length: 4096, micro_batches: 1}}\nbaseline_step: {training: 1 us}\n"),
+                                                "it.yaml:5:27: error: invalid baseline_step.training '1 us' (the standard residual and its messages alone take at least 2.93e+04 us of training)"},
+                                               {"Fp8WithoutItsRate",
+                                                kimi(
+                                                    "hardware: a100_sxm\nworkload: {training: {sequence_length: 4096, precision: fp8}}\n"),
+                                                "it.yaml:4:57: error: conflicting workload.training.precision 'fp8' (needs hardware.fp8_rate)"},
                                                {"AllReduceOfOneRank",
                                                 kimi(
                                                     "residual: {scheme: standard, attach: all_reduce}\n"),

@@ -82,7 +82,7 @@ TEST(TrainingSteps, HaveDefaultsWithoutAPipeline) {
   const Scenario scenario = parsed(asked("workload: {training: {sequence_length: 4096}}\n"));
   const Training& got = *scenario.study.training;
   EXPECT_EQ(got.micro_batch_size, 1);
-  EXPECT_EQ(got.num_micro_batches, 1);
+  EXPECT_EQ(got.num_micro_batches, 512);
   EXPECT_EQ(got.activations, ActivationPolicy::recompute);
   EXPECT_EQ(got.gradient_accumulation, GradientAccumulation::fused);
   EXPECT_EQ(got.gradient_dtype, Dtype::f16);
@@ -93,7 +93,8 @@ TEST(TrainingSteps, HaveDefaultsWithoutAPipeline) {
   EXPECT_EQ(got.main_gradients, Dtype::f32);
   EXPECT_FALSE(got.baseline_step);
   EXPECT_EQ(listed(scenario, "workload.training.micro_batches"),
-            "1 <- default: without a pipeline");
+            "512 <- default: a step of 4 Mi tokens over all replicas, at most 512: "
+            "arXiv:2407.21783 Sec. 3.4.1");
   EXPECT_EQ(listed(scenario, "workload.training.gradient_dtype"),
             "f16 <- default: the model's dtype");
   for (const std::string key : {"schedule", "cache", "sends", "wire_dtype"})
@@ -182,6 +183,20 @@ TEST(Layouts, AreThoseOfTheField) {
             std::pair(Layout::sequence_sharded, Layout::sequence_sharded));
 }
 
+/// 4 Mi tokens are 512 sequences of 8,192.
+TEST(TrainingSteps, ShareOutAStepOfFourMebitokens) {
+  const auto micro_batches = [](const std::string& training, Count data) {
+    const std::string keys = fmt::format(
+        "parallelism: {{data: {}}}\nworkload: {{training: {{{}}}}}\n", data, training);
+    return parsed(asked(keys)).study.training->num_micro_batches;
+  };
+  EXPECT_EQ(micro_batches("sequence_length: 8192", 16), 32);
+  EXPECT_EQ(micro_batches("sequence_length: 8192, micro_batch: 2", 16), 16);
+  EXPECT_EQ(micro_batches("sequence_length: 8192", 1024), 1);
+  EXPECT_EQ(micro_batches("sequence_length: 8", 1), 512);
+  EXPECT_EQ(micro_batches("sequence_length: 8192, micro_batches: 3", 16), 3);
+}
+
 TEST(Dispatch, IsInTheTypeOfTheExpertsUnlessTold) {
   const auto dispatch = [](const std::string& model, const std::string& key) {
     return listed(
@@ -193,6 +208,10 @@ TEST(Dispatch, IsInTheTypeOfTheExpertsUnlessTold) {
   EXPECT_EQ(dispatch("deepseek_v3", ""), "fp8" + why);
   EXPECT_EQ(dispatch("kimi_k3", ""), "bf16" + why);
   EXPECT_EQ(dispatch("deepseek_v3", ", dispatch_dtype: bf16").substr(0, 4), "bf16");
+  const std::string training = "}\nworkload: {training: {sequence_length: 4096}";
+  EXPECT_EQ(dispatch("deepseek_v3", training), "bf16" + why);
+  EXPECT_EQ(dispatch("deepseek_v3", training + ", decode: {sequences: 1}"),
+            "fp8, in training bf16" + why);
 }
 
 TEST(Baselines, MayBeFoldedIntoAnotherKernel) {

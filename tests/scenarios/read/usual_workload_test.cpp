@@ -18,7 +18,7 @@ TEST(UsualWorkload, OfTrainingIsOneSequenceAtATime) {
   EXPECT_FALSE(study.decode || study.prefill);
   EXPECT_EQ(study.training->sequence_length, 8192);
   EXPECT_EQ(study.training->micro_batch_size, 1);
-  EXPECT_EQ(study.training->num_micro_batches, 1);
+  EXPECT_EQ(study.training->num_micro_batches, 512);
 }
 
 TEST(UsualWorkload, StandsForAnEmptyMapToo) {
