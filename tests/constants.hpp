@@ -35,6 +35,7 @@ inline Constants constants() {
   engine.mlp = {{6e-6}, 1};
   engine.errors.fill(with_ends<double>(0.75, 1, 1.4));
   engine.floor_of_launched_ahead = 0.7;
+  engine.sequence_time = Seconds{20e-6};
   engine.sustained_rate = with_ends<double>(0.4, 0.65, 0.8);
   engine.prefill_of_experts = with_ends<double>(1.5, 2, 2.6);
   engine.training = {0.6, 0.4, 0.2, {}};

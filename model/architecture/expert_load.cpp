@@ -111,18 +111,16 @@ double expected_maximum(Count num_ranks) {
 ExpertLoad expert_load(const ExpertMlp& mlp, double num_tokens, Count num_ranks,
                        std::optional<Routing> routing) {
   const RankLoad mean = balanced_load(mlp, num_tokens, num_ranks);
-  if (routing == Routing::balanced) {
-    const RankLoad fullest = fullest_by_chance(mlp, num_tokens, num_ranks);
-    return {.low = mean, .value = fullest, .high = fullest};
-  }
+  const RankLoad by_chance = fullest_by_chance(mlp, num_tokens, num_ranks);
+  if (routing == Routing::balanced) return {.low = mean, .value = by_chance, .high = by_chance};
   const SkewedLoad skewed = skewed_load(mlp, num_tokens, num_ranks);
   if (routing == Routing::power_law)
     return {.low = skewed.mean, .value = skewed.fullest, .high = skewed.fullest};
   // With few tokens the skewed rank may wake fewer experts than a balanced one.
   return {.low = skewed.mean,
           .value = mean,
-          .high = {std::max(skewed.fullest.distinct_experts, mean.distinct_experts),
-                   std::max(skewed.fullest.token_visits, mean.token_visits)}};
+          .high = {std::max(skewed.fullest.distinct_experts, by_chance.distinct_experts),
+                   std::max(skewed.fullest.token_visits, by_chance.token_visits)}};
 }
 
 }  // namespace depthcost

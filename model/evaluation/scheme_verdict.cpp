@@ -115,6 +115,7 @@ class SchemeJudge {
 
   std::vector<Remedy> remedies() {
     if (verdict_.written) return verdict_.written->remedies;
+    if (verdict_.fate == Fate::may_not_fit) return verdict_.tight->remedies;
     if (!verdict_.memory && (!verdict_.time || verdict_.time->verdict == Verdict::pass)) return {};
     std::vector<BudgetRow> rows{verdict_.memory ? *verdict_.memory
                                                 : decided_alone(verdict_.time->budget)};

@@ -32,6 +32,16 @@ Time beyond(double at, const std::pair<const double, Time>& before,
   return as_sure_as(last.second, std::max(value, last.second.value));
 }
 
+/// Fewer bytes take no longer than more: they could be sent as those. A measured curve falls where
+/// a library changes its algorithm.
+void take_faster_larger_sizes(Curve& curve) {
+  const Time* larger = nullptr;
+  for (auto point = curve.rbegin(); point != curve.rend(); ++point) {
+    if (larger != nullptr && larger->value < point->second.value) point->second = *larger;
+    larger = &point->second;
+  }
+}
+
 /// Over bytes. One size alone gives a rate.
 Time time_at(const Curve& curve, double bytes) {
   const auto above = curve.lower_bound(bytes);
@@ -82,7 +92,10 @@ std::optional<Estimate<Seconds>> transfer_time(const std::vector<TransferPoint>&
       curves[static_cast<double>(point.num_ranks)].emplace(point.size.value, point.time);
   if (curves.empty()) return std::nullopt;
   std::map<double, Time> by_ranks;
-  for (const auto& [ranks, curve] : curves) by_ranks.emplace(ranks, time_at(curve, size.value));
+  for (auto& [ranks, curve] : curves) {
+    take_faster_larger_sizes(curve);
+    by_ranks.emplace(ranks, time_at(curve, size.value));
+  }
   return time_among(by_ranks, static_cast<double>(num_ranks));
 }
 

@@ -228,6 +228,14 @@ RestRow launches_row(const Study& study, const std::vector<ForwardPass>& passes)
   return row;
 }
 
+/// What an engine may take for the sequences of a decode step, however it spreads the model.
+RestPart sequences_part(const Study& study, const ForwardPass& pass) {
+  return {.name = "sequences of an engine",
+          .calls = pass.repeats * pass.num_sequences,
+          .work = {},
+          .time = {{}, {}, study.machine->engine.sequence_time, Evidence::assumed}};
+}
+
 /// Nothing where the hardware does not know a collective that is needed.
 std::optional<RestRow> collectives_row(const Study& study, WorkloadKind workload,
                                        const std::vector<ForwardPass>& passes) {
@@ -276,6 +284,8 @@ std::optional<RestRow> modelled_row(const Study& study, WorkloadKind workload, R
 std::optional<RestRow> with_draft(const Study& study, WorkloadKind workload, RestTerm term,
                                   const std::vector<ForwardPass>& passes) {
   std::optional<RestRow> row = modelled_row(study, workload, term, passes);
+  if (term == RestTerm::launches && workload == WorkloadKind::decode && !study.machine->core)
+    for (const ForwardPass& pass : passes) add_part(*row, sequences_part(study, pass));
   const DraftLayers* draft = workload == WorkloadKind::decode ? draft_of(study) : nullptr;
   if (!row || draft == nullptr) return row;
   const std::optional<RestRow> drafted =

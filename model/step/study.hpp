@@ -86,7 +86,7 @@ struct Prefill {
 };
 
 /// What a step consists of beside the residual path. `launches`: what its kernels cost before and
-/// after their bytes.
+/// after their bytes, and what an engine may take for each sequence.
 enum class RestTerm { attention, mlp, head, collectives, launches };
 
 /// A term that the user has measured: one for all batches of a decode workload, or one each.

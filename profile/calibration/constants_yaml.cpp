@@ -84,6 +84,7 @@ std::string to_yaml(const Constants& constants) {
   text += fmt::format("floor_of_launched_ahead: {}\n", plain(engine.floor_of_launched_ahead));
   const auto [dense, experts] = engine.errors;
   text += step_error("dense_step", dense) + step_error("expert_step", experts);
+  text += fmt::format("sequence_time: {}\n", time(engine.sequence_time));
   text += with_ends("sustained_rate", engine.sustained_rate, plain);
   text += with_ends("prefill_of_experts", engine.prefill_of_experts, plain);
   const TrainingConstants& training = engine.training;

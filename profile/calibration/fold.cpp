@@ -202,7 +202,9 @@ void set_step_error(const Tables& tables, Constants& constants) {
   }
   for (const std::string& group : groups) {
     const LeftOut left_out{group};
-    const Constants others = fitted_steps(tables, left_out, constants);
+    Constants others = fitted_steps(tables, left_out, constants);
+    // It comes on top: few rows have many sequences, and all others would pay for them.
+    others.engine.sequence_time = {};
     std::array<std::vector<const ServedStep*>, kEnumerators<StepKind>.size()> rows;
     for (const ServedStep& row : tables.steps)
       if (left_out.holds(row))

@@ -170,6 +170,10 @@ std::string format_ratio(const Estimate<double>& ratio, Sign sign) {
                      decimal_text(100 * ratio.high, decimals, Sign::minus_only));
 }
 
+std::string format_counted(Count count, std::string_view one, std::string_view several) {
+  return fmt::format("{} {}", format_count(count), count == 1 ? one : several);
+}
+
 std::string format_count(Count count) {
   std::string text = fmt::format("{}", count);
   const std::size_t first_digit = count < 0 ? 1 : 0;

@@ -59,6 +59,9 @@ std::string format_ratio(const Estimate<double>& ratio, Sign sign = Sign::minus_
 /// "15,032,385,536".
 std::string format_count(Count count);
 
+/// "1 sequence", "4,096 sequences".
+std::string format_counted(Count count, std::string_view one, std::string_view several);
+
 /// d-vectors, "8.25 d": at most four decimals, a half rounded up.
 std::string format_d(double d_vectors);
 

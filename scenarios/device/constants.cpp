@@ -80,6 +80,7 @@ EngineConstants engine_constants(const Values& values) {
           .mlp = kernels("mlp"),
           .errors = {error_of(values, "dense_step"), error_of(values, "expert_step")},
           .floor_of_launched_ahead = values.number("floor_of_launched_ahead"),
+          .sequence_time = Seconds{values.number("sequence_time")},
           .sustained_rate = with_ends<double>(values, "sustained_rate"),
           .prefill_of_experts = with_ends<double>(values, "prefill_of_experts"),
           .training = training_constants(values)};

@@ -64,6 +64,8 @@ constexpr std::array kConstants{
     needed("dense_step_high", "high end"),
     needed("expert_step_low", "the same of models with experts: low end"),
     needed("expert_step_high", "high end"),
+    needed("sequence_time", seconds,
+           "the most that a decode step takes longer with each sequence; an engine may hide it"),
     needed("sustained_rate", "share of the dense rate that matrix products reach"),
     needed("sustained_rate_low", "low end of its interval"),
     needed("sustained_rate_high", "high end"),

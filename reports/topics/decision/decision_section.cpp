@@ -260,17 +260,20 @@ std::string workload_text(const Study& study) {
     std::vector<std::string> batches;
     for (const Count sequences : study.decode->sequences)
       batches.push_back(format_count(sequences));
-    parts.push_back(fmt::format("Decode: {} sequences of {} tokens.", listed(batches),
+    const bool is_one = study.decode->sequences == std::vector<Count>{1};
+    parts.push_back(fmt::format("Decode: {} {} of {} tokens.", listed(batches),
+                                is_one ? "sequence" : "sequences",
                                 format_count(study.decode->context)));
   }
   if (study.prefill) {
     parts.push_back(prefill_text(study));
   }
   if (study.training)
-    parts.push_back(fmt::format("Training: {} micro-batches of {} x {} tokens.",
-                                format_count(study.training->num_micro_batches),
-                                format_count(study.training->micro_batch_size),
-                                format_count(study.training->sequence_length)));
+    parts.push_back(fmt::format(
+        "Training: {} of {} x {} tokens.",
+        format_counted(study.training->num_micro_batches, "micro-batch", "micro-batches"),
+        format_count(study.training->micro_batch_size),
+        format_count(study.training->sequence_length)));
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
@@ -366,6 +369,10 @@ std::string cost_legend(const Evaluation& e) {
     legend +=
         " At decode a step waits for the first query of Phase 1 alone; the rest runs beside the "
         "block's first layer (`workload.decode.phase1: hoisted`).";
+  if (e.study.context_parallel_size > 1)
+    legend += fmt::format(
+        " What the {} context ranks exchange is not modelled, so that every step is too short by it.",
+        e.study.context_parallel_size);
   return legend + row_loads_sentence(e.study);
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "model/decision/memory_remedy.hpp"
 #include "model/evaluation/scheme_verdict.hpp"
 #include "model/schemes/list.hpp"
 #include "reports/formats/numbers.hpp"
@@ -37,16 +38,26 @@ std::string time_text(const LargestPart& part) {
                      format_budget(part.budget.kind, part.budget.limit), whose(part.budget));
 }
 
+/// What a scheme keeps on a device of a study.
+struct Kept {
+  const Study& study;
+  std::span<const MemoryRow> rows;
+  const Scheme& scheme;
+
+  Bytes at(WorkloadId point) const { return memory_of(rows, point, scheme); }
+};
+
+Kept kept_under(const Evaluation& e, const Scheme& scheme) { return {e.study, e.memory, scheme}; }
+
 /// The points that do not fit, the fullest first.
-std::vector<WorkloadId> too_large_points(const Evaluation& e, const Scheme& scheme) {
+std::vector<WorkloadId> too_large_points(const Kept& kept) {
   std::vector<WorkloadId> points;
-  for (const MemoryRow& row : e.memory)
+  for (const MemoryRow& row : kept.rows)
     if (std::find(points.begin(), points.end(), row.workload) == points.end() &&
-        is_too_large(e.study, e.memory, row.workload, scheme))
+        is_too_large(kept.study, kept.rows, row.workload, kept.scheme))
       points.push_back(row.workload);
-  std::stable_sort(points.begin(), points.end(), [&](WorkloadId a, WorkloadId b) {
-    return memory_of(e.memory, a, scheme) > memory_of(e.memory, b, scheme);
-  });
+  std::stable_sort(points.begin(), points.end(),
+                   [&](WorkloadId a, WorkloadId b) { return kept.at(a) > kept.at(b); });
   return points;
 }
 
@@ -69,27 +80,27 @@ std::vector<WorkloadId> fitting_as_standard(const Evaluation& e, std::vector<Wor
 }
 
 /// "decode/64 needs 377.1 GB, and a device has 288.4 GB; decode/512 needs 1.640 TB".
-std::string memory_text(const Evaluation& e, const Scheme& scheme) {
-  const std::vector<WorkloadId> points = too_large_points(e, scheme);
+std::string memory_text(const Kept& kept) {
+  const std::vector<WorkloadId> points = too_large_points(kept);
   const WorkloadId smallest = points.back();
   std::string text = fmt::format("{} needs {}, and a device has {}", name(smallest),
-                                 format_bytes(memory_of(e.memory, smallest, scheme)),
-                                 format_bytes(*e.study.machine->memory_capacity));
+                                 format_bytes(kept.at(smallest)),
+                                 format_bytes(*kept.study.machine->memory_capacity));
   if (points.size() > 1)
-    text += fmt::format("; {} needs {}", name(points.front()),
-                        format_bytes(memory_of(e.memory, points.front(), scheme)));
+    text +=
+        fmt::format("; {} needs {}", name(points.front()), format_bytes(kept.at(points.front())));
   return text;
 }
 
 /// Whether the standard residual does not fit either, so that no scheme is to blame.
 bool fits_with_none(const Evaluation& e, const SchemeVerdict& verdict) {
   return verdict.memory &&
-         fitting_as_standard(e, too_large_points(e, verdict.path->scheme)).empty();
+         fitting_as_standard(e, too_large_points(kept_under(e, verdict.path->scheme))).empty();
 }
 
 /// "with the standard residual it fits", or where that fits.
 std::string standard_text(const Evaluation& e, const Scheme& scheme) {
-  const std::vector<WorkloadId> points = too_large_points(e, scheme);
+  const std::vector<WorkloadId> points = too_large_points(kept_under(e, scheme));
   const std::vector<WorkloadId> fitting = fitting_as_standard(e, points);
   if (fitting.size() == points.size()) return "with the standard residual it fits";
   return fmt::format("the standard residual fits at {} alone", fmt::join(names_of(fitting), ", "));
@@ -124,12 +135,14 @@ std::string fitting_text(const Evaluation& e, const LargestPart& part) {
                      other_schedules_text(e, part));
 }
 
-/// " It may not fit: it fills 99 % of the device, and less than a tenth is left at decode/64."
+/// ". It may not fit: it fills 99 % of the device, and less than a tenth is left at decode/64.", or
+/// what follows the fate that says so.
 std::string tight_text(const SchemeVerdict& verdict) {
-  if (!verdict.tight) return "";
+  if (!verdict.tight) return ".";
   const double filled = *verdict.tight->low / verdict.tight->budget.limit;
-  return fmt::format(" It may not fit: it fills {} of the device, and {}.", format_ratio(filled),
-                     verdict.tight->reason);
+  return fmt::format("{}: it fills {} of the device, and {}.",
+                     verdict.fate == Fate::may_not_fit ? "" : ". It may not fit",
+                     format_ratio(filled), verdict.tight->reason);
 }
 
 /// What is said of one scheme. Without an architecture the memory of training is not known.
@@ -138,12 +151,12 @@ std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
       fmt::format("`{}`, {}: {}", name(verdict.path->scheme),
                   schedule_label(verdict.path->scheme, verdict.schedule), name(verdict.fate));
   if (verdict.memory) {
-    text +=
-        fmt::format(" at {}", fmt::join(names_of(too_large_points(e, verdict.path->scheme)), ", "));
+    text += fmt::format(
+        " at {}", fmt::join(names_of(too_large_points(kept_under(e, verdict.path->scheme))), ", "));
     if (fits_with_none(e, verdict))
       text += ".";
     else
-      text += fmt::format(": {}; {}.{}", memory_text(e, verdict.path->scheme),
+      text += fmt::format(": {}; {}.{}", memory_text(kept_under(e, verdict.path->scheme)),
                           standard_text(e, verdict.path->scheme), remedy_text(verdict.remedies));
     return verdict.time ? text + fitting_text(e, *verdict.time) : text;
   }
@@ -154,7 +167,7 @@ std::string verdict_line(const Evaluation& e, const SchemeVerdict& verdict) {
       verdict.fate == Fate::ok && !e.study.model.architecture)
     text += ", if it fits";
   if (verdict.time)
-    return fmt::format("{}.{} {}{}{}", text, tight_text(verdict), time_text(*verdict.time),
+    return fmt::format("{}{} {}{}{}", text, tight_text(verdict), time_text(*verdict.time),
                        other_schedules_text(e, *verdict.time), remedy_text(verdict.remedies));
   return fmt::format("{}: {}.", text, verdict.missing);
 }
@@ -171,6 +184,26 @@ std::string share_text(const Evaluation& e, const StepRow& row) {
   return is_larger ? "does not fit" : "not known";
 }
 
+/// "Does not fit: training needs 96.71 GB, and a device has 85.52 GB. What would help: ..." of the
+/// standard residual; empty where it fits, or another scheme does.
+std::string none_fits_line(const Evaluation& e, std::span<const SchemeVerdict> verdicts) {
+  const auto none = std::find_if(verdicts.begin(), verdicts.end(),
+                                 [&](const SchemeVerdict& it) { return fits_with_none(e, it); });
+  const bool is_alone = verdicts.empty();
+  if (none == verdicts.end() && !is_alone) return "";
+  const Study standard = baseline_study(e.study);
+  const std::vector<MemoryRow> rows = all_memory_rows(standard, standard.path);
+  const Kept kept{standard, rows, standard.path.scheme};
+  if (too_large_points(kept).empty()) return "";
+  const std::string of_none = "Does not fit with any scheme, nor with the standard residual";
+  const std::string change =
+      is_alone ? memory_remedy(standard, standard.machine->memory_capacity->value) : "";
+  return fmt::format("{}: {}.{}", is_alone ? "Does not fit" : of_none, memory_text(kept),
+                     !is_alone        ? remedy_text(none->remedies)
+                     : change.empty() ? ""
+                                      : fmt::format(" What would help: {}.", change));
+}
+
 }  // namespace
 
 const StepRow* quoted_step(const Evaluation& e, WorkloadId workload, const ResidualPath& path) {
@@ -185,12 +218,8 @@ const StepRow* quoted_step(const Evaluation& e, WorkloadId workload, const Resid
 std::vector<std::string> verdict_lines(const Evaluation& e) {
   std::vector<std::string> lines;
   const std::vector<SchemeVerdict> verdicts = scheme_verdicts(e);
-  const auto none = std::find_if(verdicts.begin(), verdicts.end(),
-                                 [&](const SchemeVerdict& it) { return fits_with_none(e, it); });
-  if (none != verdicts.end())
-    lines.push_back(
-        fmt::format("Does not fit with any scheme, nor with the standard residual: {}.{}",
-                    memory_text(e, none->path->scheme), remedy_text(none->remedies)));
+  const std::string none_line = none_fits_line(e, verdicts);
+  if (!none_line.empty()) lines.push_back(none_line);
   for (const SchemeVerdict& verdict : verdicts) lines.push_back(verdict_line(e, verdict));
   return lines;
 }

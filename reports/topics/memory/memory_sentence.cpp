@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/decision/budget.hpp"
+#include "model/evaluation/scheme_verdict.hpp"
 #include "model/training/training_memory.hpp"
 #include "reports/formats/numbers.hpp"
 
@@ -62,9 +64,12 @@ std::string memory_sentence(const Evaluation& e) {
   for (const auto& [part, bytes] : parts_at(study, fullest.workload))
     if (bytes.value > 0) parts.push_back(fmt::format("{} {}", part, format_bytes(bytes)));
   const Bytes capacity = *study.machine->memory_capacity;
-  return fmt::format("Memory: {} takes the most, {} of the {} of a device ({}): {}.",
+  // A scheme's own verdict says so.
+  const bool is_tight = is_reference(study, study.path) && fullest.bytes > kCountedShare * capacity;
+  return fmt::format("Memory: {} takes the most, {} of the {} of a device ({}): {}.{}",
                      name(fullest.workload), format_bytes(fullest.bytes), format_bytes(capacity),
-                     format_ratio(fullest.bytes / capacity), fmt::join(parts, ", "));
+                     format_ratio(fullest.bytes / capacity), fmt::join(parts, ", "),
+                     is_tight ? " Less than a tenth is left, so that it may not fit." : "");
 }
 
 }  // namespace depthcost

@@ -66,6 +66,19 @@ TEST(ExpertLoad, RisesFromLowToHigh) {
     }
 }
 
+TEST(ExpertLoad, HoldsEveryRoutingWhereNoneIsStated) {
+  for (const double tokens : {1.0, 8.0, 512.0, 16384.0}) {
+    const ExpertLoad unknown = expert_load(kKimiK3, tokens, 8, {});
+    for (const Routing routing : {Routing::balanced, Routing::power_law}) {
+      const ExpertLoad stated = expert_load(kKimiK3, tokens, 8, routing);
+      EXPECT_LE(unknown.low.distinct_experts, stated.low.distinct_experts);
+      EXPECT_LE(unknown.low.token_visits, stated.low.token_visits);
+      EXPECT_GE(unknown.high.distinct_experts, stated.high.distinct_experts);
+      EXPECT_GE(unknown.high.token_visits, stated.high.token_visits);
+    }
+  }
+}
+
 // A device that has a token with the chance T wakes its k experts with that chance, however they
 // are chosen. The mean rank of skewed routing once woke more than that of balanced routing.
 TEST(ExpertLoad, OfLessThanATokenIsThatChanceOfOne) {

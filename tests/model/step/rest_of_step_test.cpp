@@ -139,32 +139,61 @@ TEST(RestOfStep, CountsTheKernelsOfAnIndexer) {
   EXPECT_EQ(row_of(rest_of(study), RestTerm::launches).launches, 225 + 96);
 }
 
+double seconds_of_launches(const Study& study) {
+  return row_of(rest_of(study), RestTerm::launches).time.value.value;
+}
+
 // 32 x (4 + 3) kernels and the head.
 TEST(RestOfStep, CountsKernelsAtTheirFloor) {
   const double attention = test::constants().engine.attention.floor.value;
   const double mlp = test::constants().engine.mlp.floor.value;
-  const RestRow row = row_of(rest_of(llama_study()), RestTerm::launches);
-  EXPECT_EQ(row.launches, 225);
-  EXPECT_NEAR(row.time.value.value, 32 * 4 * attention + (32 * 3 + 1) * mlp, 1e-12);
+  EXPECT_EQ(row_of(rest_of(llama_study()), RestTerm::launches).launches, 225);
+  EXPECT_NEAR(seconds_of_launches(llama_study()), 32 * 4 * attention + (32 * 3 + 1) * mlp, 1e-12);
 }
 
 TEST(RestOfStep, TakesLessForKernelsThatAreLaunchedAhead) {
   Study study = llama_study();
-  const double alone = row_of(rest_of(study), RestTerm::launches).time.value.value;
+  const double alone = seconds_of_launches(study);
   const double ahead = test::constants().engine.floor_of_launched_ahead * alone;
   study.machine->few_tokens = test::few_tokens(132, {.prefetch = Prefetch::before_start});
-  EXPECT_NEAR(row_of(rest_of(study), RestTerm::launches).time.value.value, ahead, 1e-12);
+  EXPECT_NEAR(seconds_of_launches(study), ahead, 1e-12);
   study.machine->few_tokens = test::few_tokens(132, {});
-  EXPECT_NEAR(row_of(rest_of(study), RestTerm::launches).time.value.value, alone, 1e-12);
+  EXPECT_NEAR(seconds_of_launches(study), alone, 1e-12);
   study.decode->launch = Launch::graph_pdl;
-  EXPECT_NEAR(row_of(rest_of(study), RestTerm::launches).time.value.value, ahead, 1e-12);
+  EXPECT_NEAR(seconds_of_launches(study), ahead, 1e-12);
+}
+
+/// 63 sequences more, each at 0 to 20 us. A draft launches kernels and serves nobody.
+TEST(RestOfStep, TakesTimeForEverySequenceOfADecodeStep) {
+  for (Study study : {llama_study(), drafting_study(3)}) {
+    study.decode->sequences = {1};
+    const Estimate<Seconds> one = row_of(rest_of(study), RestTerm::launches).time;
+    study.decode->sequences = {64};
+    const Estimate<Seconds> many = row_of(rest_of(study), RestTerm::launches).time;
+    EXPECT_NEAR((many.low - one.low).value, 0, 1e-12);
+    EXPECT_NEAR((many.value - one.value).value, 0, 1e-12);
+    EXPECT_NEAR((many.high - one.high).value, 63 * 20e-6, 1e-12);
+  }
+}
+
+TEST(RestOfStep, TakesNoTimeForSequencesOfAPrefillOrOnACpu) {
+  Study prefill = llama_study();
+  prefill.decode.reset();
+  prefill.prefill = Prefill{.tokens = 1000, .launch = Launch::graph};
+  EXPECT_NEAR(row_of(rest_of(prefill), RestTerm::launches).time.value.value,
+              seconds_of_launches(llama_study()), 1e-12);
+  Study on_cpu = llama_study();
+  on_cpu.machine->core = Core{};
+  const Seconds one = row_of(rest_of(on_cpu), RestTerm::launches).time.high;
+  on_cpu.decode->sequences = {64};
+  EXPECT_EQ(row_of(rest_of(on_cpu), RestTerm::launches).time.high, one);
 }
 
 /// A launch that takes longer than an engine's kernel is what counts.
 TEST(RestOfStep, TakesNoLessThanALaunch) {
   Study study = llama_study();
   for (LaunchFloor& entry : study.machine->floors) entry.floor = {{3e-5}, {3e-5}, {3e-5}};
-  EXPECT_NEAR(row_of(rest_of(study), RestTerm::launches).time.value.value, 225 * 3e-5, 1e-12);
+  EXPECT_NEAR(seconds_of_launches(study), 225 * 3e-5, 1e-12);
 }
 
 /// 2 x 10,000 tokens of weights at the rate of their type; scores and mixes at that of bf16.

@@ -301,10 +301,10 @@ TEST(Report, SaysHowTheTrainingStepIsRun) {
   const std::string report = documents_of(evaluate(test::training_study()), {});
   expect_text(
       report,
-      "8 micro-batches of 1 x 4,096 tokens, 4,096 of them on a device. 4 stages of 2 "
+      "8 micro-batches of 1 x 4,096 tokens, 4,096 of each on a device. 4 stages of 2 "
       "virtual stages run `interleaved_1f1b` with chunks of 22 to 24 layers, and the longest "
-      "sets the pace; sends are overlapped with computing; a "
-      "stage caches blocks as `received` says. Activations of the residual path: "
+      "sets the pace; sends are overlapped with computing; blocks that a stage keeps and need not "
+      "be sent again: `received`. Activations of the residual path: "
       "`recompute`; gradients of a source that many layers read are added up as `fused`.");
   expect_text(report,
               " of waiting for messages between stages that the standard residual does not have");

@@ -32,6 +32,20 @@ TEST(MemorySentence, NamesTheFullestWorkloadAndItsParts) {
       "35.28 GB, KV cache 10.74 GB, residual path 67.11 MB.");
 }
 
+// 70.55 GB of weights on two ranks, and 11 sequences of 1.342 GB. A tenth of 85.52 GB is left for
+// what is not counted.
+TEST(MemorySentence, WarnsWhereLittleIsLeft) {
+  ScenarioOptions options = llama();
+  options.tensor = "2";
+  options.decode = "11";
+  options.prefill = "8192";
+  options.scheme = "standard";
+  EXPECT_EQ(sentence(options),
+            "Memory: decode/11 takes the most, 85.32 GB of the 85.52 GB of a device (99.8 %): "
+            "weights 70.55 GB, KV cache 14.77 GB, residual path 180.2 kB. Less than a tenth is "
+            "left, so that it may not fit.");
+}
+
 TEST(MemorySentence, LeavesToTheVerdictWhatDoesNotFit) {
   ScenarioOptions options = llama();
   options.tensor = "1";

@@ -63,6 +63,20 @@ TEST(VerdictLines, SayWhatDoesNotFitBeforeWhatItAdds) {
                   .starts_with("`block_attnres`, single_pass: does not fit at decode/1"));
 }
 
+/// Where nothing else is asked for, a training step that does not fit says so.
+TEST(VerdictLines, SayThatTheStandardResidualDoesNotFitAlone) {
+  Study study = test::training_study();
+  study.budgets.clear();
+  study.compare.clear();
+  study.path = {Scheme{}, study.model.num_layers};
+  study.schedule = Schedule::fused;
+  study.machine->memory_capacity = Bytes{1e9};
+  const std::vector<std::string> lines = verdict_lines(evaluate(study));
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_TRUE(lines.front().starts_with("Does not fit: training needs ")) << lines.front();
+  EXPECT_NE(lines.front().find(", and a device has 1.000 GB."), std::string::npos) << lines.front();
+}
+
 /// The standard residual takes a gigabyte less than the bank of Full AttnRes.
 TEST(VerdictLines, BlameTheSchemeWhereTheStandardResidualFits) {
   Study study = test::kimi_k3_study();

@@ -54,9 +54,9 @@ INSTANTIATE_TEST_SUITE_P(
          "16:12: error: invalid ring_draw (it does not lie between ring_draw_low and "
          "ring_draw_high)"},
         {"ValueAboveItsInterval", "sustained_rate: 0.65", "sustained_rate: 0.9",
-         "42:17: error: invalid sustained_rate (it does not lie between sustained_rate_low and "
+         "43:17: error: invalid sustained_rate (it does not lie between sustained_rate_low and "
          "sustained_rate_high)"},
-        {"ErrorsThatAllLieAbove", "dense_step_low: 0.5984", "dense_step_low: 1.1",
+        {"ErrorsThatAllLieAbove", "dense_step_low: 0.605", "dense_step_low: 1.1",
          "38:17: error: invalid dense_step (1 does not lie between low and high)"},
         {"ErrorsThatAllLieBelow", "token_high: 1.194", "token_high: 0.9",
          "26:45: error: invalid errors[0].token (1 does not lie between low and high)"},
