@@ -245,12 +245,6 @@ ScheduleRow row_of(PipelineSchedule schedule, Count P, Count V) {
   return {};
 }
 
-/// "the 4 stages", or "2".
-std::string micro_batch_step_text(const ScheduleLimits& limits, Count num_stages) {
-  const std::string step = std::to_string(limits.micro_batch_step);
-  return limits.micro_batch_step == num_stages ? "the " + step + " stages" : step;
-}
-
 void check(PipelineSchedule schedule, const PipelineOrder& order) {
   const Count P = order.num_stages;
   const Count V = order.num_virtual_stages;
@@ -262,18 +256,11 @@ void check(PipelineSchedule schedule, const PipelineOrder& order) {
                      "' (must be 1 for " + std::string(name(schedule)) +
                      "; interleaved_1f1b has more)");
   }
-  if (M % limits.micro_batch_step != 0) {
-    throw Infeasible("invalid number of micro-batches '" + std::to_string(M) +
-                     "' (must be a multiple of " + micro_batch_step_text(limits, P) + " for " +
-                     std::string(name(schedule)) + ")");
-  }
   if (P % limits.stage_step != 0)
     throw Infeasible("invalid number of stages '" + std::to_string(P) + "' (must be even for " +
                      std::string(name(schedule)) + ")");
-  if (M < limits.fewest_micro_batches)
-    throw Infeasible("invalid number of micro-batches '" + std::to_string(M) +
-                     "' (must be at least " + std::to_string(limits.fewest_micro_batches) +
-                     " for " + std::string(name(schedule)) + ")");
+  if (const std::string why = problem_of_micro_batches(schedule, P, V, M); !why.empty())
+    throw Infeasible("invalid number of micro-batches '" + std::to_string(M) + "' (" + why + ")");
   // Quotients, since the product of three counts from a scenario may overflow.
   if (P > kMaxChunkPasses / V || P * V > kMaxChunkPasses / M) {
     throw Infeasible("invalid pipeline of " + std::to_string(P) + " x " + std::to_string(V) +
@@ -287,6 +274,21 @@ void check(PipelineSchedule schedule, const PipelineOrder& order) {
 
 ScheduleLimits limits_of(PipelineSchedule schedule, Count num_stages, Count num_virtual_stages) {
   return row_of(schedule, num_stages, num_virtual_stages).limits;
+}
+
+std::string problem_of_micro_batches(PipelineSchedule schedule, Count num_stages,
+                                     Count num_virtual_stages, Count num_micro_batches) {
+  const ScheduleLimits limits = limits_of(schedule, num_stages, num_virtual_stages);
+  const std::string for_schedule = " for " + std::string(name(schedule));
+  const std::string step = std::to_string(limits.micro_batch_step);
+  if (num_micro_batches % limits.micro_batch_step != 0)
+    return "must be a multiple of " +
+           (schedule == PipelineSchedule::interleaved ? "the " + step + " stages" : step) +
+           for_schedule;
+  if (num_micro_batches < limits.fewest_micro_batches)
+    return "must be at least " + std::to_string(limits.fewest_micro_batches) + ", two a stage," +
+           for_schedule;
+  return "";
 }
 
 PipelineOrder pipeline_order(PipelineSchedule schedule, Count num_stages, Count num_virtual_stages,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "model/base/enum_names.hpp"
@@ -103,6 +104,11 @@ struct ScheduleLimits {
 };
 
 ScheduleLimits limits_of(PipelineSchedule schedule, Count num_stages, Count num_virtual_stages);
+
+/// Why a schedule does not take so many micro-batches: "must be a multiple of the 4 stages for
+/// interleaved_1f1b". Empty where it does.
+std::string problem_of_micro_batches(PipelineSchedule schedule, Count num_stages,
+                                     Count num_virtual_stages, Count num_micro_batches);
 
 /// The order table of a schedule; P, V, M >= 1. Throws Infeasible where limits_of() says that the
 /// schedule does not exist, and for more than kMaxChunkPasses.

@@ -177,21 +177,11 @@ void check_schedule(const Values& values, const PipelineLayout& layout, const Tr
   if (!values.has("workload.training.micro_batches"))
     throw InputError(values.at("workload.training.sequence_length").position,
                      "missing key 'workload.training.micro_batches' (a pipeline needs it)");
-  const Value& written = values.at("workload.training.micro_batches");
   const Count M = training.num_micro_batches;
-  const auto fail = [&](const std::string& why) {
-    throw InputError(written.position,
-                     fmt::format("invalid workload.training.micro_batches '{}' ({})", M, why));
-  };
   refuse_passes(values, P * V, M);
-  if (M % limits.micro_batch_step != 0)
-    fail(fmt::format(
-        "must be a multiple of {} for {}",
-        training.schedule == PipelineSchedule::dualpipe ? "2" : fmt::format("the {} stages", P),
-        name(training.schedule)));
-  if (M < limits.fewest_micro_batches)
-    fail(fmt::format("must be at least {}, two a stage, for {}", limits.fewest_micro_batches,
-                     name(training.schedule)));
+  if (const std::string why = problem_of_micro_batches(training.schedule, P, V, M); !why.empty())
+    throw InputError(values.at("workload.training.micro_batches").position,
+                     fmt::format("invalid workload.training.micro_batches '{}' ({})", M, why));
 }
 
 /// Reads the keys that only a pipeline has.

@@ -141,7 +141,7 @@ TEST(PipelineOrderErrors, AskDualPipeForPairsOfStagesAndTwoMicroBatchesEach) {
   EXPECT_EQ(refusal({PipelineSchedule::dualpipe, 3, 1, 8}),
             "invalid number of stages '3' (must be even for dualpipe)");
   EXPECT_EQ(refusal({PipelineSchedule::dualpipe, 4, 1, 6}),
-            "invalid number of micro-batches '6' (must be at least 8 for dualpipe)");
+            "invalid number of micro-batches '6' (must be at least 8, two a stage, for dualpipe)");
   EXPECT_EQ(refusal({PipelineSchedule::dualpipe, 4, 1, 9}),
             "invalid number of micro-batches '9' (must be a multiple of 2 for dualpipe)");
 }

@@ -186,8 +186,8 @@ TEST(Layouts, AreThoseOfTheField) {
 /// 4 Mi tokens are 512 sequences of 8,192.
 TEST(TrainingSteps, ShareOutAStepOfFourMebitokens) {
   const auto micro_batches = [](const std::string& training, Count data) {
-    const std::string keys = fmt::format(
-        "parallelism: {{data: {}}}\nworkload: {{training: {{{}}}}}\n", data, training);
+    const std::string keys =
+        fmt::format("parallelism: {{data: {}}}\nworkload: {{training: {{{}}}}}\n", data, training);
     return parsed(asked(keys)).study.training->num_micro_batches;
   };
   EXPECT_EQ(micro_batches("sequence_length: 8192", 16), 32);
