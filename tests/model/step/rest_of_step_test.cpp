@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "model/schemes/list.hpp"
 #include "model/step/step.hpp"
 #include "tests/architectures.hpp"
@@ -554,6 +556,34 @@ TEST(RestOfStep, SendsAReplicasTokensToTheExpertsOfAll) {
   EXPECT_EQ(only_workload(study).passes.front().execution.tokens, 64);
   study.dispatch_dtype = Dtype::bf16;
   EXPECT_EQ(row_of(rest_of(study), RestTerm::collectives).bytes.value, 2 * 58 * combined);
+}
+
+/// How many of four nodes eight experts lie in: the mean over all ways to lie.
+double mean_nodes_of_eight_experts() {
+  constexpr int kWays = 1 << 16;  // 4^8
+  int nodes = 0;
+  for (int way = 0; way < kWays; ++way) {
+    std::set<int> hit;
+    for (int expert = 0; expert < 8; ++expert) hit.insert(way >> (2 * expert) & 3);
+    nodes += static_cast<int>(hit.size());
+  }
+  return static_cast<double>(nodes) / kWays;
+}
+
+/// A prefill sends a token to the nodes of its experts, a decode step to each of the experts.
+TEST(RestOfStep, SendsATokenOfAPrefillOnceToANode) {
+  Study study = deepseek_study();
+  study.data_parallel_size = study.expert_parallel_size = 32;
+  study.machine->network_bandwidth = BytesPerSecond{50e9};
+  const auto bytes_in_nodes_of = [&](Count devices) {
+    study.machine->devices_per_node = devices;
+    return row_of(rest_of(study), RestTerm::collectives).bytes;
+  };
+  EXPECT_EQ(bytes_in_nodes_of(8), bytes_in_nodes_of(32));
+  study.decode.reset();
+  study.prefill = Prefill{.tokens = 64};
+  EXPECT_NEAR(bytes_in_nodes_of(8) / bytes_in_nodes_of(32), mean_nodes_of_eight_experts() / 8,
+              1e-12);
 }
 
 // Kimi K3's experts take rows of 3,584 of its 7,168 elements.
