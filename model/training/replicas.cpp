@@ -66,13 +66,14 @@ Estimate<Seconds> time_over(BytesPerSecond link, Bytes bytes) {
 
 std::optional<Estimate<Seconds>> time_of(const Machine& machine, const ReplicaGroup& group,
                                          Bytes bytes) {
-  const double nodes = as_double(group.nodes);
   const double most = as_double(group.most_in_a_node);
   Estimate<Seconds> time{{}, {}, {}, Evidence::assumed};
-  if (nodes > 1) {
+  if (group.nodes > 1) {
     if (!machine.network_bandwidth) return std::nullopt;
-    time += time_over(*machine.network_bandwidth,
-                      ((nodes - 1) / nodes / as_double(group.fewest_in_a_node)) * bytes);
+    const double replicas = as_double(group.replicas);
+    const double fewest = as_double(group.fewest_in_a_node);
+    time +=
+        time_over(*machine.network_bandwidth, ((replicas - fewest) / replicas / fewest) * bytes);
   }
   if (most > 1) {
     if (!machine.link_bandwidth) return std::nullopt;
@@ -90,7 +91,7 @@ std::optional<ReductionTime> time_of(const Study& study, const ReplicaGroup& gro
   const auto once = time_of(*study.machine, group, bytes.once);
   const auto each = time_of(*study.machine, group, bytes.each_micro_batch);
   if (!once || !each) return std::nullopt;
-  return ReductionTime{*once, as_double(training.num_micro_batches) * *each};
+  return ReductionTime{*once + *each, as_double(training.num_micro_batches - 1) * *each};
 }
 
 }  // namespace
@@ -128,15 +129,18 @@ ReplicaBytes replica_bytes(const Training& training, double num_weights) {
 }
 
 ReductionTime& ReductionTime::operator+=(const ReductionTime& more) {
-  behind += more.behind;
-  beside += more.beside;
+  last += more.last;
+  others += more.others;
   return *this;
 }
 
-Seconds ReductionTime::exposed(IntervalEnd end, Seconds pipeline) const {
-  const Seconds hidden = end == IntervalEnd::high ? Seconds{} : pipeline;
-  const Seconds after = end == IntervalEnd::low ? Seconds{} : at(behind, end);
-  return after + std::max(Seconds{}, at(beside, end) - hidden);
+Seconds ReductionTime::exposed(IntervalEnd end, Seconds pipeline, Count num_micro_batches) const {
+  const auto beyond = [](Seconds time, Seconds hidden) {
+    return std::max(Seconds{}, time - hidden);
+  };
+  const Seconds of_one = (1 / as_double(num_micro_batches)) * pipeline;
+  return beyond(at(last, end), end == IntervalEnd::low ? of_one : Seconds{}) +
+         beyond(at(others, end), end == IntervalEnd::high ? Seconds{} : pipeline);
 }
 
 std::optional<ReductionTime> reduction_time(const Study& study,
@@ -156,7 +160,7 @@ ReductionTime tensor_reduction_time(const Study& study, double parameters) {
   place(nodes, 0, ranks, 1, study.machine->devices_per_node);
   const Bytes gradients = storage(parameters, study.training->main_gradients);
   const auto time = time_of(*study.machine, group_of(nodes, ranks), gradients + gradients);
-  return time ? ReductionTime{.behind = *time} : ReductionTime{};
+  return time ? ReductionTime{.last = *time} : ReductionTime{};
 }
 
 }  // namespace depthcost

@@ -48,20 +48,21 @@ struct ReducedParameters {
 
 /// What a step takes longer with its replicas' messages.
 struct ReductionTime {
-  Estimate<Seconds> behind{{}, {}, {}, Evidence::assumed};  // the last backward pass
-  Estimate<Seconds> beside{{}, {}, {}, Evidence::assumed};  // the pipeline, all micro-batches
+  Estimate<Seconds> last{{}, {}, {}, Evidence::assumed};    // once, and of the last micro-batch
+  Estimate<Seconds> others{{}, {}, {}, Evidence::assumed};  // of all micro-batches before it
 
   ReductionTime& operator+=(const ReductionTime& more);
 
-  /// What the pipeline does not hide. `behind` hides at the low end alone, `beside` as far as the
-  /// pipeline lasts, and at the high end not at all. [ours]
-  Seconds exposed(IntervalEnd end, Seconds pipeline) const;
+  /// What a pipeline with so many micro-batches does not hide. `others` hide beside it as long as
+  /// it lasts. `last` hides beside the work on one micro-batch, but only at the low end. At the
+  /// high end nothing hides. [ours]
+  Seconds exposed(IntervalEnd end, Seconds pipeline, Count num_micro_batches) const;
 };
 
-/// Bytes (k - 1) / k / (replicas in a node) over the network of k nodes, (r - 1) / r over the links
-/// of a node with r. Nothing where replicas lie in several nodes and the machine has no
-/// network_bandwidth, or in one and it has no link_bandwidth. The study must have a training step
-/// and a machine.
+/// Of n replicas, m in the node with the fewest, each sends (n - m) / n / m of the bytes over the
+/// network, and in a node with r of them (r - 1) / r over its links. Nothing where replicas lie in
+/// several nodes and the machine has no network_bandwidth, or in one and it has no link_bandwidth.
+/// The study must have a training step and a machine.
 std::optional<ReductionTime> reduction_time(const Study& study,
                                             const ReducedParameters& parameters);
 

@@ -68,10 +68,17 @@ double remote_rows(const Study& study, const ExpertMlp& experts) {
   return (nodes - 1) / nodes * nodes_of_token(study, experts);
 }
 
+/// The ends of `time` that last longer than those of `hidden`.
+Estimate<Seconds> beyond(const Estimate<Seconds>& time, const Estimate<Seconds>& hidden) {
+  const auto longer = [](Seconds a, Seconds b) { return std::max(Seconds{}, a - b); };
+  return {longer(time.low, hidden.low), longer(time.value, hidden.value), time.high, time.evidence};
+}
+
 /// Tokens on their way to experts in other nodes, and back in the model's type. At the low end they
-/// hide behind the products of another micro-batch. Inside a node they are in the share of the
-/// experts.
-RestPart dispatch_part(const Study& study, const MlpLayers& layers, const ForwardPass& pass) {
+/// hide beside the products of another micro-batch, as long as these last. Inside a node they are
+/// in the share of the experts.
+RestPart dispatch_part(const Study& study, const MlpLayers& layers, const ForwardPass& pass,
+                       const Estimate<Seconds>& products) {
   const auto& experts = std::get<ExpertMlp>(layers.mlp);
   const double tokens = pass.tokens() / as_double(study.tensor_parallel_size);
   const Count width = experts.latent_width.value_or(study.model.hidden_size);
@@ -83,15 +90,14 @@ RestPart dispatch_part(const Study& study, const MlpLayers& layers, const Forwar
   };
   Work work;
   work.add(1, bytes, {});
-  // DualPipe pairs a forward pass with a backward pass so that it hides. [dualpipe]
-  const bool is_hidden = study.training->schedule == PipelineSchedule::dualpipe;
-  return {"dispatch and combine between nodes",
-          as_double(layers.num_decoder_layers),
-          work,
-          {{},
-           is_hidden ? Seconds{} : at_end(IntervalEnd::value),
-           at_end(IntervalEnd::high),
-           Evidence::assumed}};
+  const double calls = as_double(layers.num_decoder_layers);
+  const Estimate<Seconds> whole{at_end(IntervalEnd::low), at_end(IntervalEnd::value),
+                                at_end(IntervalEnd::high), Evidence::assumed};
+  Estimate<Seconds> time = beyond(whole, (1 / calls) * products);
+  // DualPipe pairs a forward pass with a backward pass so that it hides in the middle too.
+  // [dualpipe]
+  if (study.training->schedule != PipelineSchedule::dualpipe) time.value = whole.value;
+  return {"dispatch and combine between nodes", calls, work, time};
 }
 
 bool crosses_nodes(const Study& study) {
@@ -135,19 +141,20 @@ std::optional<RestPart> join_part(const Study& study, const Collective& join) {
 
 /// What tensor ranks exchange while `products` run. Inside a node Megatron-LM overlaps both, so
 /// that only what lasts longer than the products is left, but for the high end.
-void add_joins(RestRow& row, const Study& study, const ForwardPass& pass, Seconds products) {
+void add_joins(RestRow& row, const Study& study, const ForwardPass& pass,
+               const Estimate<Seconds>& products) {
   std::vector<RestPart> joins;
-  Seconds all;
+  Estimate<Seconds> all{{}, {}, {}, Evidence::measured};
   for (const Collective& join : joins_of(study, pass))
     if (const auto part = join_part(study, join)) {
       joins.push_back(*part);
-      all += part->calls * part->time.value;
+      all += part->calls * part->time;
     }
-  const bool hides = is_in_a_node(study) && all > Seconds{};
-  const double left = hides ? std::max(0.0, 1 - products / all) : 1;
+  const Estimate<Seconds> left = is_in_a_node(study) ? beyond(all, products) : all;
   for (RestPart& part : joins) {
-    part.time.low = left * part.time.low;
-    part.time.value = left * part.time.value;
+    if (is_in_a_node(study)) part.name += ", beyond the products";
+    part.time.low = left.low / all.low * part.time.low;
+    part.time.value = left.value / all.value * part.time.value;
     add_part(row, part);
   }
 }
@@ -166,7 +173,8 @@ std::string missing_for(const Study& study, const ForwardPass& pass) {
 }
 
 /// One term of a pass, behind attention and MLPs that take `products`.
-RestRow training_row(const Study& study, RestTerm term, const ForwardPass& pass, Seconds products) {
+RestRow training_row(const Study& study, RestTerm term, const ForwardPass& pass,
+                     const Estimate<Seconds>& products) {
   const TrainingDevice device(study);
   const Architecture& architecture = *study.model.architecture;
   RestRow row{.term = term, .time = {{}, {}, {}, Evidence::assumed}};
@@ -193,7 +201,7 @@ RestRow training_row(const Study& study, RestTerm term, const ForwardPass& pass,
       if (crosses_nodes(study))
         for (const MlpLayers& layers : architecture.mlp)
           if (std::holds_alternative<ExpertMlp>(layers.mlp))
-            add_part(row, dispatch_part(study, layers, pass));
+            add_part(row, dispatch_part(study, layers, pass, products));
       add_joins(row, study, pass, products);
       return row;
     case RestTerm::launches:
@@ -226,7 +234,7 @@ RestOfStep rest_of_training(const Study& study, const Workload& workload) {
   for (const RestTerm term : kEnumerators<RestTerm>) {
     std::optional<RestRow> row = written_row(study, workload, term);
     if (!row && !trained) return {{}, missing};
-    if (!row) row = training_row(*trained, term, pass, rest.total().value);
+    if (!row) row = training_row(*trained, term, pass, rest.total());
     row->workload = workload.id;
     rest.rows.push_back(*row);
   }

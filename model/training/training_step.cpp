@@ -1,5 +1,5 @@
 // Five simulations for each scheme: the middle, and both ends of the residual path with both ends
-// of the rest.
+// of the rest. What replicas exchange is added to each at both of its ends.
 #include "model/training/training_step.hpp"
 
 #include <algorithm>
@@ -21,12 +21,25 @@ namespace {
 struct Case {
   Corner corner;
   IntervalEnd rest = IntervalEnd::value;
+  IntervalEnd exchange = IntervalEnd::value;  // of replicas
 };
 
 constexpr Corner kShort{IntervalEnd::low, IntervalEnd::low, IntervalEnd::low, IntervalEnd::low};
 constexpr Corner kLong{IntervalEnd::high, IntervalEnd::high, IntervalEnd::high, IntervalEnd::high};
-constexpr std::array kCases{Case{}, Case{kShort, IntervalEnd::low}, Case{kShort, IntervalEnd::high},
-                            Case{kLong, IntervalEnd::low}, Case{kLong, IntervalEnd::high}};
+
+/// The middle, and both ends of the residual path with both ends of the rest and of the exchange.
+constexpr std::array kCases{Case{},
+                            Case{kShort, IntervalEnd::low, IntervalEnd::low},
+                            Case{kShort, IntervalEnd::low, IntervalEnd::high},
+                            Case{kShort, IntervalEnd::high, IntervalEnd::low},
+                            Case{kShort, IntervalEnd::high, IntervalEnd::high},
+                            Case{kLong, IntervalEnd::low, IntervalEnd::low},
+                            Case{kLong, IntervalEnd::low, IntervalEnd::high},
+                            Case{kLong, IntervalEnd::high, IntervalEnd::low},
+                            Case{kLong, IntervalEnd::high, IntervalEnd::high}};
+
+/// Whether a case has another pipeline than the one before it.
+constexpr bool begins_pipeline(std::size_t i) { return i == 0 || i % 2 == 1; }
 
 using CaseTimes = std::array<Seconds, kCases.size()>;
 
@@ -35,6 +48,8 @@ Case with_other_kernels(Case at) {
   at.corner.kernels = opposite(at.corner.kernels);
   return at;
 }
+
+Case as_it_is(Case at) { return at; }
 
 /// Links without latency that carry anything at once: what communication costs is what they save.
 std::vector<StageLink> free_links(std::size_t num_links) {
@@ -76,14 +91,30 @@ class TrainingModel {
   Seconds reduction(const ResidualPath& path, IntervalEnd end, Seconds makespan) const {
     ReductionTime time = reduction_;
     time += reduction_of(study_, path);
-    return time.exposed(end, makespan);
+    return time.exposed(end, makespan, study_.training->num_micro_batches);
   }
 
-  /// The pipeline and what it does not hide.
-  Seconds step_seconds(const ResidualPath& path, Schedule schedule,
-                       const std::vector<ResidualWork>& residual, const Case& at) const {
-    const Seconds pipeline = makespan(times(path, schedule, residual, at));
-    return pipeline + reduction(path, at.rest, pipeline);
+  /// The pipeline and what it does not hide, in the middle.
+  Seconds step_seconds(const ResidualPath& path, Schedule schedule) const {
+    const Seconds pipeline =
+        makespan(times(path, schedule, residual_work(study_, path, schedule, {}), {}));
+    return pipeline + reduction(path, IntervalEnd::value, pipeline);
+  }
+
+  /// The same in every case but the first, which is `middle`; `at` alters each case.
+  template <class At>
+  CaseTimes step_times(const ResidualPath& path, Schedule schedule, Seconds middle,
+                       const At& at) const {
+    CaseTimes steps{middle};
+    Seconds pipeline;
+    for (std::size_t i = 1; i < kCases.size(); ++i) {
+      const Case altered = at(kCases[i]);
+      if (begins_pipeline(i))
+        pipeline = makespan(
+            times(path, schedule, residual_work(study_, path, schedule, altered.corner), altered));
+      steps[i] = pipeline + reduction(path, altered.exchange, pipeline);
+    }
+    return steps;
   }
 
   Seconds makespan(const PipelineWork& times) const { return makespan_of(order_, times); }
@@ -97,7 +128,8 @@ class TrainingModel {
                        .links = free_links(layers.size() - 1)};
     for (const LayerWork& chunk : layers) times.chunks.push_back(chunk_times({}, chunk, {}));
     const Seconds pipeline = makespan(times);
-    return pipeline + reduction_.exposed(IntervalEnd::value, pipeline);
+    return pipeline +
+           reduction_.exposed(IntervalEnd::value, pipeline, study_.training->num_micro_batches);
   }
 
   PipelineWork work(const ResidualPath& path, Schedule schedule, const Case& at) const {
@@ -126,15 +158,6 @@ class TrainingModel {
     const bool is_known = links && !rest_.rows.empty();
     work.links = is_known ? *links : free_links(work.forward_messages.size());
     return work;
-  }
-
-  /// `middle`: of the first case, which has been simulated.
-  CaseTimes makespans(const ResidualPath& path, Schedule schedule, Seconds middle) const {
-    CaseTimes times{middle};
-    for (std::size_t i = 1; i < kCases.size(); ++i)
-      times[i] = step_seconds(path, schedule,
-                              residual_work(study_, path, schedule, kCases[i].corner), kCases[i]);
-    return times;
   }
 
  private:
@@ -269,14 +292,8 @@ Baseline baseline_of(const TrainingModel& model, const ResidualPath& standard) {
   PipelineWork times = model.times(standard, Schedule::fused, residual, {});
   const Seconds makespan = model.makespan(times);
   const Seconds middle = makespan + model.reduction(standard, IntervalEnd::value, makespan);
-  CaseTimes others{middle};
-  for (std::size_t i = 1; i < kCases.size(); ++i) {
-    const Case at = with_other_kernels(kCases[i]);
-    others[i] =
-        model.step_seconds(standard, Schedule::fused,
-                           residual_work(model.study(), standard, Schedule::fused, at.corner), at);
-  }
-  return {model.makespans(standard, Schedule::fused, middle), others,
+  return {model.step_times(standard, Schedule::fused, middle, as_it_is),
+          model.step_times(standard, Schedule::fused, middle, with_other_kernels),
           communication_seconds(model, std::move(times), makespan), sum_of_terms(residual)};
 }
 
@@ -295,7 +312,7 @@ StepRow step_row(const Study& study, const TrainingModel& model, const TrainingR
   // A path of the same kernels differs in nothing.
   const bool is_same = is_standard(path.scheme) && schedule == Schedule::fused;
   const CaseTimes& crossed = is_same ? against.times : against.with_other_kernels;
-  CaseTimes times{run.makespan + run.reduction};  // the middle has been simulated
+  const CaseTimes times = model.step_times(path, schedule, run.makespan + run.reduction, as_it_is);
   CaseTimes residual;
   CaseTimes delta;
   CaseTimes crossed_delta;
@@ -304,10 +321,13 @@ StepRow step_row(const Study& study, const TrainingModel& model, const TrainingR
   std::array<double, kCases.size()> crossed_overhead{};
   std::array<double, kCases.size()> share{};
   for (std::size_t i = 0; i < kCases.size(); ++i) {
-    const auto work = residual_work(study, path, schedule, kCases[i].corner);
-    if (i == 0) terms = sum_of_terms(work);
-    if (i > 0) times[i] = model.step_seconds(path, schedule, work, kCases[i]);
-    residual[i] = residual_seconds(study, work);
+    if (begins_pipeline(i)) {
+      const auto work = residual_work(study, path, schedule, kCases[i].corner);
+      if (i == 0) terms = sum_of_terms(work);
+      residual[i] = residual_seconds(study, work);
+    } else {
+      residual[i] = residual[i - 1];
+    }
     delta[i] = times[i] - baseline[i];
     overhead[i] = delta[i] / baseline[i];
     crossed_delta[i] = times[i] - crossed[i];
@@ -360,8 +380,7 @@ TrainingRun training_run(const Study& study, const TrainingModel& model, const R
 Seconds standard_training_step(const Study& study) {
   const TrainingModel model(study);
   const ResidualPath standard = baseline_path(study, study.path, WorkloadKind::training);
-  return model.step_seconds(standard, Schedule::fused,
-                            residual_work(study, standard, Schedule::fused, {}), {});
+  return model.step_seconds(standard, Schedule::fused);
 }
 
 Seconds least_seconds_of_training(const Study& study) {
@@ -386,13 +405,18 @@ ExposedCommunication exposed_communication(const Study& study) {
   if (!stage_links(study, forward_messages(study, study.path)))
     return {.share = {}, .missing = "the hardware has no transfers between pipeline stages"};
   std::array<double, kCases.size()> shares{};
+  Seconds makespan;
+  Seconds exposed;
   for (std::size_t i = 0; i < kCases.size(); ++i) {
-    PipelineWork times =
-        model.times(study.path, study.schedule,
-                    residual_work(study, study.path, study.schedule, kCases[i].corner), kCases[i]);
-    const Seconds makespan = model.makespan(times);
-    const Seconds exposed = communication_seconds(model, std::move(times), makespan);
-    const Seconds step = makespan + model.reduction(study.path, kCases[i].rest, makespan);
+    const Case& at = kCases[i];
+    if (begins_pipeline(i)) {
+      PipelineWork times =
+          model.times(study.path, study.schedule,
+                      residual_work(study, study.path, study.schedule, at.corner), at);
+      makespan = model.makespan(times);
+      exposed = communication_seconds(model, std::move(times), makespan);
+    }
+    const Seconds step = makespan + model.reduction(study.path, at.exchange, makespan);
     shares[i] = exposed / (step - exposed);
   }
   return {.share = spread(shares, Evidence::assumed), .missing = ""};

@@ -216,7 +216,7 @@ std::string searched_text(const PlanReport& report) {
     text += fmt::format("; {} not looked at (their layers alone take longer than these plans)",
                         plans.slower);
   if (report.refused > 0)
-    text += fmt::format("; {} cannot be ({})", report.refused, report.first_refusal);
+    text += fmt::format("; {} cannot be (for example {})", report.refused, report.first_refusal);
   text += ".\n";
   return text;
 }

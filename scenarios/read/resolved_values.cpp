@@ -120,13 +120,11 @@ class Listing {
   void list_training(const Training& training) {
     const std::string section = "workload.training.";
     list_chosen(section + "gradient_dtype", name(training.gradient_dtype), "the model's dtype");
+    list_chosen(
+        section + "micro_batches", fmt::format("{}", training.num_micro_batches),
+        "a step of 4 Mi tokens over all replicas, at most 512: arXiv:2407.21783 Sec. 3.4.1");
     const auto& pipeline = sources_.study.pipeline;
-    if (!pipeline) {
-      list_chosen(
-          section + "micro_batches", fmt::format("{}", training.num_micro_batches),
-          "a step of 4 Mi tokens over all replicas, at most 512: arXiv:2407.21783 Sec. 3.4.1");
-      return;
-    }
+    if (!pipeline) return;
     list_chosen(section + "wire_dtype", name(training.wire_dtype), "the model's dtype");
     list_chosen(section + "schedule", name(training.schedule),
                 pipeline->num_virtual_stages > 1 ? "there are virtual stages"

@@ -174,7 +174,7 @@ void check_schedule(const Values& values, const PipelineLayout& layout, const Tr
         fmt::format("conflicting workload.training.schedule '{}' (needs an even number "
                     "of stages; parallelism.pipeline is {})",
                     values.text("workload.training.schedule"), P));
-  if (!values.has("workload.training.micro_batches"))
+  if (P > 1 && !values.has("workload.training.micro_batches"))
     throw InputError(values.at("workload.training.sequence_length").position,
                      "missing key 'workload.training.micro_batches' (a pipeline needs it)");
   const Count M = training.num_micro_batches;
@@ -299,8 +299,10 @@ void check_training_hardware(const Values& values, const Study& study) {
                      "conflicting workload.training.activations 'offload' (needs "
                      "hardware.host_bandwidth)");
   if (study.training->precision == Precision::fp8 && !study.machine->fp8_rate)
-    throw InputError(values.at("workload.training.precision").position,
-                     "conflicting workload.training.precision 'fp8' (needs hardware.fp8_rate)");
+    throw InputError(
+        values.at("workload.training.precision").position,
+        fmt::format("conflicting workload.training.precision 'fp8' ({} has no fp8_rate)",
+                    study.machine->name));
   const std::vector<Bytes> messages(layout_of(study).chunk_layers.size() - 1, Bytes{1});
   if (layout_of(study).num_stages > 1 && !stage_links(study, messages))
     throw InputError(

@@ -109,11 +109,14 @@ TEST(Reduction, CrossesNodesInParts) {
   const Study study = study_of(1, 1, 32, 1);
   const auto time = reduction_time(study, {.dense = 1e9});
   ASSERT_TRUE(time);
-  EXPECT_NEAR(time->behind.value.value, 6e9 * 0.75 / 8 / (0.8 * 50e9) + 6e9 * 0.875 / (0.8 * 400e9),
+  EXPECT_NEAR(time->last.value.value, 6e9 * 0.75 / 8 / (0.8 * 50e9) + 6e9 * 0.875 / (0.8 * 400e9),
               1e-9);
-  EXPECT_EQ(time->exposed(IntervalEnd::low, Seconds{}), Seconds{});
-  EXPECT_EQ(time->exposed(IntervalEnd::value, Seconds{}), time->behind.value);
-  EXPECT_GT(time->exposed(IntervalEnd::high, Seconds{}), time->behind.value);
+  // At the low end the work on one of eight micro-batches hides it.
+  EXPECT_EQ(time->exposed(IntervalEnd::low, Seconds{8}, 8), Seconds{});
+  EXPECT_NEAR(time->exposed(IntervalEnd::low, Seconds{0.08}, 8).value, time->last.low.value - 0.01,
+              1e-12);
+  EXPECT_EQ(time->exposed(IntervalEnd::value, Seconds{8}, 8), time->last.value);
+  EXPECT_GT(time->exposed(IntervalEnd::high, Seconds{8}, 8), time->last.value);
 }
 
 /// What is not shared out comes back as it went: the sum of the gradients. A device that keeps a
@@ -139,37 +142,68 @@ TEST(Reduction, SendsTheTypesOfTheStep) {
   }
 }
 
-/// Gathering the weights of 16 micro-batches hides behind a long pipeline. Of a short one the rest
-/// is left, and at the high end all of it.
+/// Gathering the weights of 15 of 16 micro-batches hides behind a long pipeline. Of a short one the
+/// rest is left. That of the last micro-batch hides at the low end alone, and at the high end
+/// nothing does.
 TEST(Reduction, OfEveryMicroBatchHidesBesideThePipeline) {
   Study study = study_of(1, 1, 8, 1);
   study.training->sharding = StateSharding::weights;
   study.training->num_micro_batches = 16;
   const auto time = reduction_time(study, {.dense = 1e9});
   ASSERT_TRUE(time);
-  const double all = 16 * 8e9 * 0.875 / (0.8 * 400e9);
-  EXPECT_NEAR(time->beside.value.value, all, 1e-9);
-  EXPECT_EQ(time->exposed(IntervalEnd::value, Seconds{1}), Seconds{});
-  EXPECT_NEAR(time->exposed(IntervalEnd::value, Seconds{0.1}).value, all - 0.1, 1e-9);
-  EXPECT_NEAR(time->exposed(IntervalEnd::low, Seconds{0.1}).value, all * 0.8 / 0.95 - 0.1, 1e-9);
-  EXPECT_NEAR(time->exposed(IntervalEnd::high, Seconds{100}).value, all * 0.8 / 0.5, 1e-9);
+  const double one = 8e9 * 0.875 / (0.8 * 400e9);
+  EXPECT_NEAR(time->last.value.value, one, 1e-9);
+  EXPECT_NEAR(time->others.value.value, 15 * one, 1e-9);
+  const auto exposed = [&](IntervalEnd end, double pipeline) {
+    return time->exposed(end, Seconds{pipeline}, 16).value;
+  };
+  EXPECT_NEAR(exposed(IntervalEnd::value, 1), one, 1e-9);
+  EXPECT_NEAR(exposed(IntervalEnd::value, 0.16), one + 15 * one - 0.16, 1e-9);
+  const double fast = one * 0.8 / 0.95;
+  EXPECT_NEAR(exposed(IntervalEnd::low, 0.16), (fast - 0.01) + (15 * fast - 0.16), 1e-9);
+  EXPECT_NEAR(exposed(IntervalEnd::high, 100), 16 * one * 0.8 / 0.5, 1e-9);
+}
+
+/// What more is shared out costs no less, with one micro-batch or many.
+TEST(Reduction, GrowsWithWhatIsSharedOut) {
+  for (const Count micro_batches : {1, 8}) {
+    Seconds before;
+    for (const StateSharding sharding :
+         {StateSharding::optimizer, StateSharding::gradients, StateSharding::weights}) {
+      Study study = study_of(1, 1, 16, 1);
+      study.training->sharding = sharding;
+      study.training->num_micro_batches = micro_batches;
+      const Seconds exposed = reduction_time(study, {.dense = 1e9})
+                                  .value()
+                                  .exposed(IntervalEnd::value, Seconds{1e-3}, micro_batches);
+      EXPECT_GE(exposed, before);
+      before = exposed;
+    }
+  }
+}
+
+/// Of nine replicas one lies alone: it sends 8/9 of all bytes over its adapter.
+TEST(Reduction, WaitsForAReplicaThatLiesAlone) {
+  const auto time = reduction_time(study_of(1, 1, 9, 1), {.dense = 1e9});
+  ASSERT_TRUE(time);
+  EXPECT_NEAR(time->last.value.value, 6e9 * (8.0 / 9) / (0.8 * 50e9) + 6e9 * 0.875 / (0.8 * 400e9),
+              1e-9);
 }
 
 /// 8 bytes of a gain's gradient, between 4 tensor ranks that share out the tokens.
 TEST(Reduction, OfWhatEveryTensorRankHasIsBetweenThem) {
   Study study = study_of(4, 1, 1, 1);
   study.layout = Layout::sequence_sharded;
-  EXPECT_NEAR(tensor_reduction_time(study, 1e9).behind.value.value, 8e9 * 0.75 / (0.8 * 400e9),
-              1e-9);
+  EXPECT_NEAR(tensor_reduction_time(study, 1e9).last.value.value, 8e9 * 0.75 / (0.8 * 400e9), 1e-9);
   study.layout = Layout::replicated;
-  EXPECT_EQ(tensor_reduction_time(study, 1e9).behind.high, Seconds{});
+  EXPECT_EQ(tensor_reduction_time(study, 1e9).last.high, Seconds{});
 }
 
 /// Experts over 32 ranks have no replica.
 TEST(Reduction, LeavesOutWhatIsThereOnce) {
   const auto time = reduction_time(study_of(1, 1, 32, 32), {.experts = 1e9});
   ASSERT_TRUE(time);
-  EXPECT_EQ(time->behind.high.value, 0);
+  EXPECT_EQ(time->last.high.value, 0);
 }
 
 TEST(Reduction, NeedsTheLinksThatItCrosses) {
