@@ -185,7 +185,7 @@ TEST(PlanText, NamesTheNearestWhereNoneFits) {
   none.plans.nearest->memory = Bytes{208e9};
   const std::string text = plan_text(none);
   EXPECT_TRUE(text.ends_with(
-      "beyond a limit, 0 not known; 2 cannot be (tensor 1: no).\n\nNo plan fits. The nearest is "
+      "beyond a limit, 0 not known; 2 cannot be (for example tensor 1: no).\n\nNo plan fits. The nearest is "
       "pipeline 8: it needs 208.0 GB a device, and 90.00 GB are there.\n"))
       << text;
   none.plans.nearest.reset();
