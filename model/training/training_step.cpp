@@ -38,8 +38,12 @@ constexpr std::array kCases{Case{},
                             Case{kLong, IntervalEnd::high, IntervalEnd::low},
                             Case{kLong, IntervalEnd::high, IntervalEnd::high}};
 
-/// Whether a case has another pipeline than the one before it.
+/// Whether a case has another pipeline than the one before it, and which of all pipelines it has.
 constexpr bool begins_pipeline(std::size_t i) { return i == 0 || i % 2 == 1; }
+constexpr std::size_t pipeline_of(std::size_t i) { return (i + 1) / 2; }
+
+/// The residual work of every chunk, by pipeline.
+using PipelineWorks = std::array<std::vector<ResidualWork>, pipeline_of(kCases.size() - 1) + 1>;
 
 using CaseTimes = std::array<Seconds, kCases.size()>;
 
@@ -64,6 +68,15 @@ ReductionTime reduction_of(const Study& study, const ResidualPath& path) {
   ReductionTime time = reduction_time(study, {.dense = parameters}).value_or(ReductionTime{});
   if (path.scheme.parameters.weight_shards == 1) time += tensor_reduction_time(study, parameters);
   return time;
+}
+
+PipelineWorks works_of(const Study& study, const ResidualPath& path, Schedule schedule,
+                       Case (*at)(Case)) {
+  PipelineWorks works;
+  for (std::size_t i = 0; i < kCases.size(); ++i)
+    if (begins_pipeline(i))
+      works[pipeline_of(i)] = residual_work(study, path, schedule, at(kCases[i]).corner);
+  return works;
 }
 
 /// Everything that schemes have in common.
@@ -101,17 +114,16 @@ class TrainingModel {
     return pipeline + reduction(path, IntervalEnd::value, pipeline);
   }
 
-  /// The same in every case but the first, which is `middle`; `at` alters each case.
-  template <class At>
+  /// The same in every case but the first, which is `middle`; `at` alters each case, for which
+  /// `work` is the residual path's.
   CaseTimes step_times(const ResidualPath& path, Schedule schedule, Seconds middle,
-                       const At& at) const {
+                       const PipelineWorks& work, Case (*at)(Case)) const {
     CaseTimes steps{middle};
     Seconds pipeline;
     for (std::size_t i = 1; i < kCases.size(); ++i) {
       const Case altered = at(kCases[i]);
       if (begins_pipeline(i))
-        pipeline = makespan(
-            times(path, schedule, residual_work(study_, path, schedule, altered.corner), altered));
+        pipeline = makespan(times(path, schedule, work[pipeline_of(i)], altered));
       steps[i] = pipeline + reduction(path, altered.exchange, pipeline);
     }
     return steps;
@@ -288,13 +300,14 @@ TimeTerms sum_of_terms(const std::vector<ResidualWork>& work) {
 }
 
 Baseline baseline_of(const TrainingModel& model, const ResidualPath& standard) {
-  const auto residual = residual_work(model.study(), standard, Schedule::fused, {});
-  PipelineWork times = model.times(standard, Schedule::fused, residual, {});
+  const auto work = works_of(model.study(), standard, Schedule::fused, as_it_is);
+  const auto others = works_of(model.study(), standard, Schedule::fused, with_other_kernels);
+  PipelineWork times = model.times(standard, Schedule::fused, work.front(), {});
   const Seconds makespan = model.makespan(times);
   const Seconds middle = makespan + model.reduction(standard, IntervalEnd::value, makespan);
-  return {model.step_times(standard, Schedule::fused, middle, as_it_is),
-          model.step_times(standard, Schedule::fused, middle, with_other_kernels),
-          communication_seconds(model, std::move(times), makespan), sum_of_terms(residual)};
+  return {model.step_times(standard, Schedule::fused, middle, work, as_it_is),
+          model.step_times(standard, Schedule::fused, middle, others, with_other_kernels),
+          communication_seconds(model, std::move(times), makespan), sum_of_terms(work.front())};
 }
 
 /// What a longer or shorter step is put down to.
@@ -312,22 +325,17 @@ StepRow step_row(const Study& study, const TrainingModel& model, const TrainingR
   // A path of the same kernels differs in nothing.
   const bool is_same = is_standard(path.scheme) && schedule == Schedule::fused;
   const CaseTimes& crossed = is_same ? against.times : against.with_other_kernels;
-  const CaseTimes times = model.step_times(path, schedule, run.makespan + run.reduction, as_it_is);
+  const PipelineWorks work = works_of(study, path, schedule, as_it_is);
+  const CaseTimes times =
+      model.step_times(path, schedule, run.makespan + run.reduction, work, as_it_is);
   CaseTimes residual;
   CaseTimes delta;
   CaseTimes crossed_delta;
-  TimeTerms terms;
   std::array<double, kCases.size()> overhead{};
   std::array<double, kCases.size()> crossed_overhead{};
   std::array<double, kCases.size()> share{};
   for (std::size_t i = 0; i < kCases.size(); ++i) {
-    if (begins_pipeline(i)) {
-      const auto work = residual_work(study, path, schedule, kCases[i].corner);
-      if (i == 0) terms = sum_of_terms(work);
-      residual[i] = residual_seconds(study, work);
-    } else {
-      residual[i] = residual[i - 1];
-    }
+    residual[i] = residual_seconds(study, work[pipeline_of(i)]);
     delta[i] = times[i] - baseline[i];
     overhead[i] = delta[i] / baseline[i];
     crossed_delta[i] = times[i] - crossed[i];
@@ -343,7 +351,7 @@ StepRow step_row(const Study& study, const TrainingModel& model, const TrainingR
               .delta = covering(spread(delta, evidence), spread(crossed_delta, evidence)),
               .missing = model.missing(),
               .dominant = dominant_of(delta.front(), run.communication - against.communication,
-                                      terms, against.terms)};
+                                      sum_of_terms(work.front()), against.terms)};
   if (!row.missing.empty()) return row;
   const bool is_measured = study.training->baseline_step.has_value();
   row.baseline_step =
