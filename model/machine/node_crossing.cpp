@@ -65,6 +65,11 @@ Crossing crossing_of(TransferKind kind, const Nodes& nodes) {
 
 }  // namespace
 
+Estimate<Seconds> time_over(BytesPerSecond link, Bytes bytes) {
+  return {bytes / (kNetworkEfficiency.high * link), bytes / (kNetworkEfficiency.value * link),
+          bytes / (kNetworkEfficiency.low * link), Evidence::assumed};
+}
+
 std::optional<Estimate<Seconds>> derived_network_time(const Machine& machine, TransferKind kind,
                                                       Count num_ranks, Bytes size) {
   if (!machine.network_bandwidth) return std::nullopt;

@@ -11,6 +11,10 @@ namespace depthcost {
 /// Share of a network adapter's datasheet rate that transfers reach.
 inline constexpr Estimate<double> kNetworkEfficiency{0.50, 0.80, 0.95, Evidence::assumed};
 
+/// A link of which nobody has measured what transfers take: so many bytes at that share of its
+/// rate.
+Estimate<Seconds> time_over(BytesPerSecond link, Bytes bytes);
+
 /// A round of messages between nodes, whatever their bytes.
 inline constexpr Estimate<Seconds> kNetworkRound{{5e-6}, {12e-6}, {30e-6}, Evidence::assumed};
 

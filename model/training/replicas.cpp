@@ -58,12 +58,6 @@ ReplicaGroup worst_group(const Study& study, Count replicas, Count stride) {
   return *worst;
 }
 
-/// The rate of a link of which nobody has measured a step's reduction.
-Estimate<Seconds> time_over(BytesPerSecond link, Bytes bytes) {
-  return {bytes / (kNetworkEfficiency.high * link), bytes / (kNetworkEfficiency.value * link),
-          bytes / (kNetworkEfficiency.low * link), Evidence::assumed};
-}
-
 std::optional<Estimate<Seconds>> time_of(const Machine& machine, const ReplicaGroup& group,
                                          Bytes bytes) {
   const double most = as_double(group.most_in_a_node);

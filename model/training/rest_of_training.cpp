@@ -128,10 +128,20 @@ bool is_in_a_node(const Study& study) {
   return study.tensor_parallel_size <= study.machine->devices_per_node;
 }
 
-/// Nothing where the machine does not know the collective.
-std::optional<RestPart> join_part(const Study& study, const Collective& join) {
+/// Measured, or inside a node at its links' rate: (n - 1) / n of the bytes, twice in an all-reduce.
+/// Nothing where the machine knows neither.
+std::optional<Estimate<Seconds>> join_time(const Study& study, const Collective& join) {
+  const Machine& machine = *study.machine;
   const auto scope = is_in_a_node(study) ? TransferScope::node : TransferScope::network;
-  const auto time = transfer_time(*study.machine, join.kind, scope, join.num_ranks, join.size);
+  const auto measured = transfer_time(machine, join.kind, scope, join.num_ranks, join.size);
+  if (measured || !is_in_a_node(study) || !machine.link_bandwidth) return measured;
+  const double ranks = as_double(join.num_ranks);
+  const double passes = join.kind == TransferKind::all_reduce ? 2 : 1;
+  return time_over(*machine.link_bandwidth, (passes * (ranks - 1) / ranks) * join.size);
+}
+
+std::optional<RestPart> join_part(const Study& study, const Collective& join) {
+  const auto time = join_time(study, join);
   if (!time) return std::nullopt;
   Work work;
   work.add(1, join.size, {});
@@ -167,8 +177,7 @@ std::string missing_for(const Study& study, const ForwardPass& pass) {
     return "the hardware has no network_bandwidth, which experts in several nodes need";
   for (const Collective& join : joins_of(study, pass))
     if (!join_part(study, join))
-      return "the hardware has no transfers within a node or between nodes, which its tensor ranks "
-             "need";
+      return "the hardware has no transfers or link_bandwidth, which tensor ranks need";
   return "";
 }
 

@@ -156,6 +156,17 @@ TEST(RestOfTraining, JoinsTensorRanksOfANodeBesideTheProducts) {
   }
 }
 
+/// 7/8 of the bytes at half of 1 GB/s at the high end, where nobody has measured a collective.
+TEST(RestOfTraining, JoinsTensorRanksAtTheRateOfTheirLinks) {
+  Study study = sharded_study(8);
+  study.machine->link_bandwidth = BytesPerSecond{1e9};
+  EXPECT_NEAR(row_of(study, RestTerm::collectives).time.high.value,
+              4 * 2 * kTokens * kWidth * 2 * 0.875 / 0.5e9, 1e-9);
+  study.layout = Layout::replicated;  // four all-reduces
+  EXPECT_NEAR(row_of(study, RestTerm::collectives).time.high.value,
+              4 * 2 * kTokens * kWidth * 2 * 0.875 / 0.5e9, 1e-9);
+}
+
 /// Over the network nothing hides.
 TEST(RestOfTraining, JoinsTensorRanksOfSeveralNodes) {
   Study study = sharded_study(16);
@@ -165,8 +176,7 @@ TEST(RestOfTraining, JoinsTensorRanksOfSeveralNodes) {
   study.machine->transfers.clear();
   study.machine->network_bandwidth.reset();
   EXPECT_EQ(rest_of_training(study, training_workload(study)).missing,
-            "the hardware has no transfers within a node or between nodes, which its tensor ranks "
-            "need");
+            "the hardware has no transfers or link_bandwidth, which tensor ranks need");
 }
 
 /// In fp8 a row is d bytes and a scale in f32 for 128 of them, on its way out.
