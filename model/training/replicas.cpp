@@ -2,7 +2,6 @@
 #include "model/training/replicas.hpp"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 #include "model/machine/node_crossing.hpp"
@@ -12,25 +11,43 @@
 namespace depthcost {
 namespace {
 
-/// How many replicas each node has.
-using ByNode = std::map<Count, Count>;
+/// Replicas on every `stride`-th rank, by the nodes that they fill.
+struct Placed {
+  Count first_node = 0;
+  Count last_node = 0;
+  Count in_first = 1;
+  Count in_last = 1;
+  ReplicaGroup group;
+};
 
-/// Every `stride`-th rank from the first.
-void place(ByNode& nodes, Count first_rank, Count replicas, Count stride, Count devices_per_node) {
-  for (Count placed = 0; placed < replicas;) {
-    const Count rank = first_rank + placed * stride;
-    const Count node = rank / devices_per_node;
-    const Count last_of_node = (node + 1) * devices_per_node - 1;
-    const Count here = std::min(replicas - placed, (last_of_node - rank) / stride + 1);
-    nodes[node] += here;
-    placed += here;
+Placed place(Count first_rank, Count replicas, Count stride, Count devices_per_node) {
+  const Count last_rank = first_rank + (replicas - 1) * stride;
+  Placed placed{first_rank / devices_per_node, last_rank / devices_per_node};
+  const Count left_in_first = (placed.first_node + 1) * devices_per_node - 1 - first_rank;
+  placed.in_first = std::min(replicas, left_in_first / stride + 1);
+  placed.in_last =
+      std::min(replicas, (last_rank - placed.last_node * devices_per_node) / stride + 1);
+  const Count nodes =
+      stride >= devices_per_node ? replicas : placed.last_node - placed.first_node + 1;
+  placed.group = {replicas, nodes, std::min(placed.in_first, placed.in_last),
+                  std::max(placed.in_first, placed.in_last)};
+  if (nodes > 2) {
+    const Count inside = std::max(Count{1}, devices_per_node / stride);
+    placed.group.fewest_in_a_node = std::min(placed.group.fewest_in_a_node, inside);
+    placed.group.most_in_a_node = std::max(placed.group.most_in_a_node, inside);
   }
+  return placed;
 }
 
-ReplicaGroup group_of(const ByNode& nodes, Count replicas) {
-  const auto [fewest, most] = std::minmax_element(
-      nodes.begin(), nodes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return {replicas, static_cast<Count>(nodes.size()), fewest->second, most->second};
+/// Those of two stages, the first of which has the lower ranks. They may meet in one node.
+ReplicaGroup joined(const Placed& a, const Placed& b) {
+  const Count replicas = a.group.replicas + b.group.replicas;
+  const Count fewest = std::min(a.group.fewest_in_a_node, b.group.fewest_in_a_node);
+  const Count most = std::max(a.group.most_in_a_node, b.group.most_in_a_node);
+  if (a.last_node < b.first_node) return {replicas, a.group.nodes + b.group.nodes, fewest, most};
+  const Count nodes = a.group.nodes + b.group.nodes - 1;
+  if (nodes == 1) return {replicas, 1, replicas, replicas};
+  return {replicas, nodes, fewest, std::max(most, a.in_last + b.in_first)};
 }
 
 /// Fewer neighbours send more over the network each, and more so in more nodes.
@@ -45,14 +62,13 @@ ReplicaGroup worst_group(const Study& study, Count replicas, Count stride) {
   const Count stages = study.pipeline ? study.pipeline->num_stages : 1;
   const Count ranks = ranks_per_stage(study);
   std::optional<ReplicaGroup> worst;
-  for (Count stage = 0; stage < stages; ++stage) {
-    ByNode nodes;
-    const auto place_stage = [&](Count of) {
-      place(nodes, of * ranks, replicas, stride, study.machine->devices_per_node);
-    };
-    place_stage(stage);
-    if (copies > 1) place_stage(stages - 1 - stage);
-    const ReplicaGroup group = group_of(nodes, copies * replicas);
+  const auto place_stage = [&](Count stage) {
+    return place(stage * ranks, replicas, stride, study.machine->devices_per_node);
+  };
+  for (Count stage = 0; copies * stage < stages; ++stage) {
+    const Placed placed = place_stage(stage);
+    const ReplicaGroup group =
+        copies > 1 ? joined(placed, place_stage(stages - 1 - stage)) : placed.group;
     if (!worst || lies_worse(group, *worst)) worst = group;
   }
   return *worst;
@@ -150,10 +166,9 @@ std::optional<ReductionTime> reduction_time(const Study& study,
 ReductionTime tensor_reduction_time(const Study& study, double parameters) {
   const Count ranks = study.tensor_parallel_size;
   if (ranks == 1 || residual_shards(study, WorkloadKind::training) == 1) return {};
-  ByNode nodes;
-  place(nodes, 0, ranks, 1, study.machine->devices_per_node);
+  const ReplicaGroup group = place(0, ranks, 1, study.machine->devices_per_node).group;
   const Bytes gradients = storage(parameters, study.training->main_gradients);
-  const auto time = time_of(*study.machine, group_of(nodes, ranks), gradients + gradients);
+  const auto time = time_of(*study.machine, group, gradients + gradients);
   return time ? ReductionTime{.last = *time} : ReductionTime{};
 }
 
