@@ -28,10 +28,9 @@ void join(const Study& study, WorkloadKind workload, const ForwardPass& pass, do
 /// How often a token is sent. The kernels of a prefill send it once to each node, which hands it on
 /// inside; those of a decode step send it to every expert. [deepep]
 double copies_of_token(const Study& study, WorkloadKind workload, const ExpertMlp& experts) {
-  const bool is_in_a_node =
-      !study.machine || study.expert_parallel_size <= study.machine->devices_per_node;
-  return workload == WorkloadKind::prefill && !is_in_a_node ? nodes_of_token(study, experts)
-                                                            : as_double(experts.num_active);
+  const bool is_spread = study.machine && nodes_of_experts(study) > 1;
+  return workload == WorkloadKind::prefill && is_spread ? nodes_of_token(study, experts)
+                                                        : as_double(experts.num_active);
 }
 
 /// A rank sends its share of the tokens that it holds, in rows as wide as the experts take.
@@ -57,9 +56,13 @@ Bytes sent_rows(double elements, Dtype dtype) {
   return storage(elements, dtype) + storage(scales, Dtype::f32);
 }
 
+double nodes_of_experts(const Study& study) {
+  return std::ceil(as_double(study.expert_parallel_size) /
+                   as_double(study.machine->devices_per_node));
+}
+
 double nodes_of_token(const Study& study, const ExpertMlp& experts) {
-  const double nodes =
-      std::ceil(as_double(study.expert_parallel_size) / as_double(study.machine->devices_per_node));
+  const double nodes = nodes_of_experts(study);
   return nodes * (1 - std::pow(1 - 1 / nodes, as_double(experts.num_active)));
 }
 

@@ -28,9 +28,11 @@ Dtype dispatch_dtype(const Study& study);
 /// So many elements of rows on their way to experts or back, scales of fp8 included.
 Bytes sent_rows(double elements, Dtype dtype);
 
-/// Nodes that have one of a token's a experts, expected, with the expert ranks in k nodes:
+/// Nodes k that the expert ranks fill. The study must have a machine.
+double nodes_of_experts(const Study& study);
+
+/// Those of them that have one of a token's a experts, expected:
 ///   k (1 - (1 - 1/k)^a)
-/// The study must have a machine.
 double nodes_of_token(const Study& study, const ExpertMlp& experts);
 
 /// The collectives of every layer, in order.

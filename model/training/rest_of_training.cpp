@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "model/machine/node_crossing.hpp"
 #include "model/step/collectives.hpp"
@@ -63,8 +62,7 @@ class TrainingDevice {
 /// expert of the token, since a node hands it on inside. [deepep]
 ///   (k - 1) / k of nodes_of_token()
 double remote_rows(const Study& study, const ExpertMlp& experts) {
-  const double nodes =
-      std::ceil(as_double(study.expert_parallel_size) / as_double(study.machine->devices_per_node));
+  const double nodes = nodes_of_experts(study);
   return (nodes - 1) / nodes * nodes_of_token(study, experts);
 }
 
@@ -101,8 +99,7 @@ RestPart dispatch_part(const Study& study, const MlpLayers& layers, const Forwar
 }
 
 bool crosses_nodes(const Study& study) {
-  return has_experts(*study.model.architecture) &&
-         study.expert_parallel_size > study.machine->devices_per_node;
+  return has_experts(*study.model.architecture) && nodes_of_experts(study) > 1;
 }
 
 void add_layers_of_mlp(RestRow& row, const Study& study, const TrainingDevice& device,

@@ -39,7 +39,7 @@ std::string time_text(const LargestPart& part) {
 }
 
 /// What a scheme keeps on a device of a study.
-struct Kept {
+struct KeptMemory {
   const Study& study;
   std::span<const MemoryRow> rows;
   const Scheme& scheme;
@@ -47,10 +47,12 @@ struct Kept {
   Bytes at(WorkloadId point) const { return memory_of(rows, point, scheme); }
 };
 
-Kept kept_under(const Evaluation& e, const Scheme& scheme) { return {e.study, e.memory, scheme}; }
+KeptMemory kept_under(const Evaluation& e, const Scheme& scheme) {
+  return {e.study, e.memory, scheme};
+}
 
 /// The points that do not fit, the fullest first.
-std::vector<WorkloadId> too_large_points(const Kept& kept) {
+std::vector<WorkloadId> too_large_points(const KeptMemory& kept) {
   std::vector<WorkloadId> points;
   for (const MemoryRow& row : kept.rows)
     if (std::find(points.begin(), points.end(), row.workload) == points.end() &&
@@ -80,7 +82,7 @@ std::vector<WorkloadId> fitting_as_standard(const Evaluation& e, std::vector<Wor
 }
 
 /// "decode/64 needs 377.1 GB, and a device has 288.4 GB; decode/512 needs 1.640 TB".
-std::string memory_text(const Kept& kept) {
+std::string memory_text(const KeptMemory& kept) {
   const std::vector<WorkloadId> points = too_large_points(kept);
   const WorkloadId smallest = points.back();
   std::string text = fmt::format("{} needs {}, and a device has {}", name(smallest),
@@ -193,15 +195,18 @@ std::string none_fits_line(const Evaluation& e, std::span<const SchemeVerdict> v
   if (none == verdicts.end() && !is_alone) return "";
   const Study standard = baseline_study(e.study);
   const std::vector<MemoryRow> rows = all_memory_rows(standard, standard.path);
-  const Kept kept{standard, rows, standard.path.scheme};
+  const KeptMemory kept{standard, rows, standard.path.scheme};
   if (too_large_points(kept).empty()) return "";
-  const std::string of_none = "Does not fit with any scheme, nor with the standard residual";
-  const std::string change =
-      is_alone ? memory_remedy(standard, standard.machine->memory_capacity->value) : "";
-  return fmt::format("{}: {}.{}", is_alone ? "Does not fit" : of_none, memory_text(kept),
-                     !is_alone        ? remedy_text(none->remedies)
-                     : change.empty() ? ""
-                                      : fmt::format(" What would help: {}.", change));
+  std::vector<Remedy> remedies;
+  if (!is_alone)
+    remedies = none->remedies;
+  else if (const std::string change =
+               memory_remedy(standard, standard.machine->memory_capacity->value);
+           !change.empty())
+    remedies = {{change}};
+  return fmt::format("Does not fit{}: {}.{}",
+                     is_alone ? "" : " with any scheme, nor with the standard residual",
+                     memory_text(kept), remedy_text(remedies));
 }
 
 }  // namespace

@@ -180,6 +180,49 @@ TEST(TrainingStep, WithoutAPipelineIsTheSumOfItsPasses) {
   EXPECT_TRUE(run.messages.empty());
 }
 
+/// A node of 72 ends inside the fifth stage of 16 ranks: what it receives and sends crosses nodes.
+TEST(StageLinks, CrossNodesWhereAStageLiesInTwo) {
+  Study study = llama_pipeline(8, 1);
+  study.tensor_parallel_size = 8;
+  study.data_parallel_size = 2;
+  study.machine->devices_per_node = 72;
+  const auto links = stage_links(study, forward_messages(study, study.path));
+  ASSERT_TRUE(links);
+  ASSERT_EQ(links->size(), 7U);
+  for (std::size_t i = 0; i < links->size(); ++i)
+    EXPECT_NEAR(links->at(i).latency.value, i == 3 || i == 4 ? 20e-6 : 10e-6, 1e-9) << i;
+}
+
+/// Nobody has published a backward kernel alone: it may take twice its bytes on a GPU.
+TEST(ResidualWork, OfABackwardPassMayTakeTwice) {
+  Study study = llama_training();
+  study.machine->few_tokens.reset();
+  const auto backward = [&](IntervalEnd kernels) {
+    return sum(residual_work(study, study.path, Schedule::single_pass, {.kernels = kernels}),
+               &ResidualWork::backward);
+  };
+  EXPECT_NEAR(backward(IntervalEnd::high) / backward(IntervalEnd::value), 2, 1e-12);
+  EXPECT_NEAR(backward(IntervalEnd::low) / backward(IntervalEnd::value), 1, 1e-12);
+}
+
+/// A step that waits for replicas: the exchange of mHC's parameters may be long while all else is
+/// short. The median lies inside the interval, not on its end.
+TEST(TrainingStep, TakesTheExchangeAsAnEndOfItsOwn) {
+  Study study = llama_training();
+  study.path = {Scheme{schemes::kMhc, {.num_streams = 4}}, 64};
+  study.schedule = Schedule::fused;
+  study.data_parallel_size = 64;
+  study.training->num_micro_batches = 1;
+  study.machine->network_bandwidth = BytesPerSecond{5e9};
+  study.machine->link_bandwidth = BytesPerSecond{400e9};
+  const TrainingAnswer answer = training_answer(study, paths_of(study));
+  const StepRow& row = step_of(answer, Schedule::fused);
+  const TrainingRun& run = run_of(answer, Schedule::fused);
+  ASSERT_GT(run.reduction, run.makespan);
+  EXPECT_LT(row.overhead->low, row.overhead->value);
+  EXPECT_LT(row.overhead->value, row.overhead->high);
+}
+
 TEST(TrainingStep, AddsWhatTheResidualPathTakesMore) {
   const Study study = llama_training();
   const TrainingAnswer answer = training_answer(study, paths_of(study));

@@ -195,6 +195,11 @@ TEST(TrainingSteps, ShareOutAStepOfFourMebitokens) {
   EXPECT_EQ(micro_batches("sequence_length: 8192", 1024), 1);
   EXPECT_EQ(micro_batches("sequence_length: 8", 1), 512);
   EXPECT_EQ(micro_batches("sequence_length: 8192, micro_batches: 3", 16), 3);
+  // One stage is no pipeline.
+  EXPECT_EQ(
+      read(asked("parallelism: {pipeline: 1}\nworkload: {training: {sequence_length: 8192}}\n"))
+          .num_micro_batches,
+      512);
 }
 
 TEST(Dispatch, IsInTheTypeOfTheExpertsUnlessTold) {
